@@ -1,0 +1,82 @@
+// Package static holds what a browser loads beside the pages: one script, one style sheet and the icon.
+//
+// Nothing here is written by hand apart from this package's Go files: web/build makes the rest from web/src.
+package static
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:generate go run ../web/build
+
+//go:embed app.js app.css favicon.svg
+var files embed.FS
+
+// prefix is where Handler has to be mounted.
+const prefix = "/static/"
+
+// asset is one file, ready to be sent.
+type asset struct {
+	content []byte
+	version string // of the content: it changes when the content does
+	media   string // Content-Type; stated, since the system's table of types differs between machines
+}
+
+// assets is the table of all files, by name. It is never changed.
+var assets = map[string]asset{
+	"app.js":      load("app.js", "text/javascript; charset=utf-8"),
+	"app.css":     load("app.css", "text/css; charset=utf-8"),
+	"favicon.svg": load("favicon.svg", "image/svg+xml"),
+}
+
+// load reads an embedded file. A missing one cannot be: the compiler embeds by the same names, and a test reads each.
+func load(name, media string) asset {
+	content, _ := files.ReadFile(name)
+	sum := sha256.Sum256(content)
+	return asset{content: content, version: hex.EncodeToString(sum[:6]), media: media}
+}
+
+// URL is where a page finds the file, with the version of its content: "/static/app.css?v=0f3a…". Browsers keep what they get from
+// there for good. A name that is not embedded gets no version; loading it is a 404.
+func URL(name string) string {
+	if a, ok := assets[name]; ok {
+		return prefix + name + "?v=" + a.version
+	}
+	return prefix + name
+}
+
+// Handler serves the files below /static/, whole paths included. It may be used by many requests at once.
+func Handler() http.Handler {
+	return http.HandlerFunc(serve)
+}
+
+func serve(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return
+	}
+	name, ok := strings.CutPrefix(r.URL.Path, prefix)
+	a, known := assets[name]
+	if !ok || !known {
+		http.NotFound(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", a.media)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("ETag", `"`+a.version+`"`)
+	h.Set("Cache-Control", "no-cache")
+	// Only the address of this very content may be kept for good: a page of another release asks with another version.
+	if r.URL.Query().Get("v") == a.version {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	http.ServeContent(w, r, path.Base(name), time.Time{}, bytes.NewReader(a.content))
+}

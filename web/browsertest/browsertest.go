@@ -1,0 +1,86 @@
+// Package browsertest opens pages in a headless Chromium, for tests.
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Open opens an address and waits until an element is visible. What the browser complains of fails the test.
+//
+// Without a browser the test is skipped, unless WIREBENCH_BROWSER=required.
+func Open(t *testing.T, url, visible string) context.Context {
+	t.Helper()
+	if !slices.ContainsFunc([]string{"chromium", "chromium-browser", "google-chrome"}, func(name string) bool {
+		_, err := exec.LookPath(name)
+		return err == nil
+	}) {
+		if os.Getenv("WIREBENCH_BROWSER") == "required" {
+			t.Fatal("no chromium found, and WIREBENCH_BROWSER=required")
+		}
+		t.Skip("no chromium found")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.NoSandbox,
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-background-networking", true),
+		chromedp.WSURLReadTimeout(time.Minute),
+	)
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(cancel)
+
+	var mu sync.Mutex
+	var complaints []string
+	chromedp.ListenTarget(ctx, func(event any) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			complaints = append(complaints, e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			complaints = append(complaints, fmt.Sprintf("console.%s", e.Type))
+		case *log.EventEntryAdded:
+			complaints = append(complaints, e.Entry.Text)
+		}
+	})
+	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range complaints {
+			t.Errorf("the browser complains: %s", c)
+		}
+	})
+	Run(t, ctx, log.Enable(), chromedp.Navigate(url), chromedp.WaitVisible(visible))
+	return ctx
+}
+
+// Run does actions in the page.
+func Run(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Value evaluates a JavaScript expression in the page.
+func Value[T any](t *testing.T, ctx context.Context, expression string) T {
+	t.Helper()
+	var result T
+	Run(t, ctx, chromedp.Evaluate(expression, &result))
+	return result
+}

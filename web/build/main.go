@@ -1,0 +1,66 @@
+// Command build makes the files of static/ from web/src: app.js, app.css and favicon.svg.
+//
+// Run it by go generate ./static, or from anywhere in the module:
+//
+//	go run ./web/build          writes what differs and says what is in it
+//	go run ./web/build -check   writes nothing; exits 1 when static/ is not what web/src gives
+//
+// The same sources give the same bytes on every machine, so the result is committed and users need no Node.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	check := flag.Bool("check", false, "compare static/ with what would be built, and write nothing")
+	flag.Parse()
+	if err := run(*check); err != nil {
+		fmt.Fprintf(os.Stderr, "web/build: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(check bool) error {
+	root, err := moduleRoot()
+	if err != nil {
+		return err
+	}
+	built, err := bundle(filepath.Join(root, "web"))
+	if err != nil {
+		return err
+	}
+	fmt.Print(built.summary)
+	static := filepath.Join(root, "static")
+	stale := built.stale(static)
+	if !check {
+		return built.write(static, stale)
+	}
+	if len(stale) > 0 {
+		return fmt.Errorf("not what web/src gives: static/%s; run go generate ./static and commit the result", strings.Join(stale, ", static/"))
+	}
+	return nil
+}
+
+// moduleRoot finds the directory of go.mod at or above the working directory: go generate runs commands where the comment is.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the module: %w", err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("find the module: no go.mod here or above")
+		}
+		dir = parent
+	}
+}

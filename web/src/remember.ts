@@ -1,0 +1,35 @@
+// A part of the page that a person opened stays open on the next page, and so does a closed one: details[data-remember="NAME"]. What
+// the server opens because the page is about it is open whatever was remembered.
+
+const prefix = "wirebench.open.";
+
+function stored(name: string): string | null {
+  try {
+    return localStorage.getItem(prefix + name);
+  } catch {
+    return null; // a browser that refuses storage remembers nothing
+  }
+}
+
+function store(name: string, open: boolean): void {
+  try {
+    localStorage.setItem(prefix + name, String(open));
+  } catch {
+    // The choice then lasts as long as the page.
+  }
+}
+
+export function startRemember(): void {
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const part of document.querySelectorAll<HTMLDetailsElement>("details[data-remember]")) {
+      part.open ||= stored(part.dataset["remember"] ?? "") === "true";
+    }
+  });
+  document.addEventListener("click", (event) => {
+    const summary = event.target instanceof Element ? event.target.closest("summary") : null;
+    const part = summary?.parentElement;
+    if (part instanceof HTMLDetailsElement && part.dataset["remember"] !== undefined) {
+      store(part.dataset["remember"], !part.open); // it is about to change
+    }
+  });
+}
