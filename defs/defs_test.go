@@ -1,0 +1,145 @@
+package defs_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"wirebench/defs"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+func TestDialects(t *testing.T) {
+	var names []string
+	for _, d := range defs.Dialects {
+		names = append(names, d.Name)
+		if found, ok := defs.Find(d.Name); !ok || found.Title != d.Title || d.Title == "" {
+			t.Errorf("%s is not found", d.Name)
+		}
+		s, diags := defs.Load([]*source.File{d.Example}, d.Name, schema.Options{})
+		if len(diags) != 0 || len(s.Messages) == 0 {
+			t.Errorf("the example of %s: %s", d.Name, diags.Render())
+		}
+		if name, ok := defs.Detect(d.Example); !ok || name != d.Name {
+			t.Errorf("the example of %s is taken for %q", d.Name, name)
+		}
+		if text, diags := d.Format(d.Example); text != d.Example.Text || len(diags) != 0 {
+			t.Errorf("the example of %s is formatted\n%s", d.Name, text)
+		}
+	}
+	if slices.Sort(names); len(slices.Compact(names)) != len(defs.Dialects) {
+		t.Errorf("names are not unique: %v", names)
+	}
+	if _, ok := defs.Find(""); ok {
+		t.Error("found a dialect without a name")
+	}
+}
+
+func TestDetect(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"S_CHAT.1.def", "packet: x\n", "tera"}, // the name decides
+		{"lib/S_CHAT.1.console.def", "", "tera"},
+		{"draft.def", "# a draft\nint32 id # what\narray<int32> list\n- byte x\n", "tera"},
+		{"draft", "ref a\narray[interleaved] a\n", "tera"},
+		{"shared.def", "# file\ngroup: clmsg\n\npacket: hello\n   __group = clmsg\n   id = uint64\n", "muta"},
+		{"a.def", "\ufeffconstants: limits\n   MAX = 3\n", "muta"},
+		{"core.def", "0x01 login\noffset size comment\n0      1    type 0x00\n2      4    client key\n", "subspace"},
+		{"core.txt", "6 ? payload (514 bytes max)\n", "subspace"},
+		{"empty.def", "", ""},
+		{"notes.txt", "This is a text.\nIt has lines.\n", ""},
+		{"protocol.1.map", "C_CHAT 1\n", ""},
+		{"S_CHAT.1.js", "int32 a\n", ""},
+		{"data.json", `{"packet": 1}`, ""},
+		{"dir.def/x", "\x00\x01\x02", ""},
+	} {
+		got, ok := defs.Detect(source.New(c.name, c.text))
+		if got != c.want || ok != (c.want != "") {
+			t.Errorf("%s: %q %v, want %q", c.name, got, ok, c.want)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	chat := source.New("S_CHAT.1.def", "string text\n")
+	shout := source.New("S_SHOUT.1.def", "string text\n")
+	muta := source.New("shared.def", "packet: x\n   id = uint64\n")
+	for _, c := range []struct {
+		name     string
+		files    []*source.File
+		dialect  string
+		codes    map[string]uint32
+		messages int
+		code     string
+	}{
+		{"told by the files", []*source.File{chat, shout}, "", nil, 2, ""},
+		{"given", []*source.File{chat}, "tera", nil, 1, ""},
+		{"two on one code", []*source.File{chat, shout}, "tera", map[string]uint32{"S_CHAT": 1, "S_SHOUT": 1}, 2, "same-code"},
+		{"nothing", nil, "", nil, 0, ""},
+		{"no definitions", []*source.File{source.New("notes.txt", "hello")}, "", nil, 0, "no-dialect"},
+		{"several", []*source.File{chat, muta}, "", nil, 0, "several-dialects"},
+		{"unknown", []*source.File{chat}, "latin", nil, 0, "unknown-dialect"},
+		{"unknown without files", nil, "latin", nil, 0, "unknown-dialect"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, diags := defs.Load(c.files, c.dialect, schema.Options{Codes: c.codes})
+			if len(s.Messages) != c.messages || s.ByKey == nil {
+				t.Errorf("%d messages, want %d", len(s.Messages), c.messages)
+			}
+			var codes []string
+			for _, d := range diags {
+				codes = append(codes, d.Code)
+			}
+			if got := strings.Join(codes, " "); got != c.code {
+				t.Errorf("diagnostics %q, want %q\n%s", got, c.code, diags.Render())
+			}
+		})
+	}
+}
+
+// TestLoadCorpus finds every message of the public definitions by its opcode.
+func TestLoadCorpus(t *testing.T) {
+	paths, _ := filepath.Glob("../../shared/corpora/tera/toolbox/definitions/*.def")
+	if len(paths) == 0 {
+		t.Skip("the public TERA definitions are not here")
+	}
+	var files []*source.File
+	codes := map[string]uint32{}
+	for i, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := source.New(filepath.Base(path), string(text))
+		name, _, _ := strings.Cut(f.Name, ".")
+		if _, ok := codes[name]; !ok {
+			codes[name] = uint32(i)
+		}
+		files = append(files, f)
+		if dialect, _ := defs.Detect(source.New("x.def", string(text))); dialect != "tera" && strings.Contains(string(text), "\nint") {
+			t.Errorf("%s is taken for %q by its lines", f.Name, dialect)
+		}
+	}
+	s, diags := defs.Load(files, "", schema.Options{Codes: codes})
+	if diags.HasErrors() {
+		t.Fatal(diags.Render())
+	}
+	for name, code := range codes {
+		best := s.Find(name, 0)
+		key := best.Key
+		if key.Code != code || s.ByKey[key] != best || s.Lookup(schema.Key{Code: code}) != best {
+			t.Errorf("%s is not found by its code", name)
+		}
+	}
+}
+
+func TestParsePatch(t *testing.T) {
+	if patch, err := defs.ParsePatch("98.2"); err != nil || patch != 9820 {
+		t.Errorf("98.2 is %d, %v", patch, err)
+	}
+	if _, err := defs.ParsePatch("newest"); err == nil {
+		t.Error("a word is taken for a version")
+	}
+}

@@ -1,0 +1,196 @@
+package diag
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"wirebench/defs/source"
+)
+
+// Severity says how bad it is.
+type Severity uint8
+
+// The severities, the worst first.
+const (
+	Error Severity = iota
+	Warning
+)
+
+func (s Severity) String() string {
+	if s == Error {
+		return "error"
+	}
+	return "warning"
+}
+
+// Diagnostic is one mistake in a definition.
+type Diagnostic struct {
+	Severity Severity
+	Code     string // stable, for machines: "unknown-type"
+	Message  string
+	Help     string      // what to write instead; may be empty
+	Span     source.Span // the smallest place that holds the mistake
+	Related  []Related   // other places that explain it, such as the first of two same names
+	Fix      *Fix        // an edit that repairs it, when one is certain enough to offer
+}
+
+// Related is another place that explains a Diagnostic.
+type Related struct {
+	Span    source.Span
+	Message string
+}
+
+// Fix replaces the text of Span by Text.
+type Fix struct {
+	Span source.Span
+	Text string
+}
+
+// String is the one-line form: file:line:col: error: message [code].
+func (d Diagnostic) String() string {
+	pos, name := d.Span.Pos(), ""
+	if d.Span.File != nil {
+		name = d.Span.File.Name
+	}
+	return fmt.Sprintf("%s:%d:%d: %s: %s [%s]", name, pos.Line, pos.Column, d.Severity, d.Message, d.Code)
+}
+
+// List is the mistakes of one or several files.
+type List []Diagnostic
+
+// Add appends a diagnostic.
+func (l *List) Add(d Diagnostic) { *l = append(*l, d) }
+
+// HasErrors reports whether any is an error.
+func (l List) HasErrors() bool {
+	return slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Severity == Error })
+}
+
+// Of returns those of one file, in their order.
+func (l List) Of(file *source.File) List {
+	var out List
+	for _, d := range l {
+		if d.Span.File == file {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Sort orders by file name, place and severity and drops exact repeats, so that output is the same every time.
+func (l *List) Sort() {
+	name := func(d Diagnostic) string {
+		if d.Span.File == nil {
+			return ""
+		}
+		return d.Span.File.Name
+	}
+	slices.SortStableFunc(*l, func(a, b Diagnostic) int {
+		return cmp.Or(strings.Compare(name(a), name(b)), cmp.Compare(a.Span.Start, b.Span.Start),
+			cmp.Compare(a.Severity, b.Severity), strings.Compare(a.Code, b.Code))
+	})
+	*l = slices.CompactFunc(*l, func(a, b Diagnostic) bool {
+		return a.Span == b.Span && a.Code == b.Code && a.Message == b.Message
+	})
+}
+
+// Render writes each diagnostic with its line of the definition, the place marked below it, and the help:
+//
+//	C_CHAT.1.def:2:3: error: unknown type "in32" [unknown-type]
+//	  2 | - in32 id
+//	    |   ^~~~
+//	    help: did you mean "int32"?
+func (l List) Render() string {
+	var b strings.Builder
+	for _, d := range l {
+		b.WriteString(d.String())
+		b.WriteByte('\n')
+		snippet(&b, d.Span, '~')
+		if d.Help != "" {
+			fmt.Fprintf(&b, "    help: %s\n", d.Help)
+		}
+		for _, r := range d.Related {
+			if r.Span.File != nil {
+				fmt.Fprintf(&b, "    %s:%d: %s\n", r.Span.File.Name, r.Span.Pos().Line, r.Message)
+			} else {
+				fmt.Fprintf(&b, "    %s\n", r.Message)
+			}
+		}
+	}
+	return b.String()
+}
+
+// snippet writes the line that holds the start of the span and marks the span below it.
+func snippet(b *strings.Builder, s source.Span, mark byte) {
+	if s.File == nil {
+		return
+	}
+	pos := s.Pos()
+	line := s.File.Line(pos.Line)
+	text := strings.TrimPrefix(line.Text(), "\ufeff")
+	before := strings.TrimPrefix(s.File.Text[line.Start:min(s.Start, line.End)], "\ufeff")
+	number := fmt.Sprint(pos.Line)
+	fmt.Fprintf(b, "  %s | %s\n", number, printable(text))
+	pad := strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return '\t'
+		}
+		return ' '
+	}, before)
+	width := 1
+	if end := min(s.End, line.End); end > s.Start {
+		width = max(1, len([]rune(s.File.Text[s.Start:end])))
+	}
+	fmt.Fprintf(b, "  %s | %s^%s\n", strings.Repeat(" ", len(number)), pad, strings.Repeat(string(mark), width-1))
+}
+
+// printable replaces control characters other than tab, so that a definition cannot write escape sequences to a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0) {
+			return '\ufffd'
+		}
+		return r
+	}, text)
+}
+
+// Nearest returns the candidate closest to word, for "did you mean": at most a third of the letters may differ, letter case
+// counts little. It returns "" when none is near.
+func Nearest(word string, candidates []string) string {
+	best, bestDist := "", len(word)/3+2
+	low := strings.ToLower(word)
+	for _, c := range candidates {
+		if d := distance(low, strings.ToLower(c), bestDist); d < bestDist {
+			best, bestDist = c, d
+		}
+	}
+	return best
+}
+
+// distance is the edit distance with swaps of neighbours (optimal string alignment), cut off at limit.
+func distance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit || len(a) > 200 || len(b) > 200 {
+		return limit
+	}
+	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev, row = prev, row, prev2
+	}
+	return prev[len(b)]
+}

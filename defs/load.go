@@ -1,0 +1,97 @@
+package defs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+	"wirebench/defs/tera"
+)
+
+// Load reads a set of definitions of one dialect and links them. If dialect is "" it is told by the files, which then must be
+// of one. The schema is usable whatever the diagnostics say; without a dialect it is empty.
+func Load(files []*source.File, dialect string, o schema.Options) (*schema.Schema, diag.List) {
+	var diags diag.List
+	if dialect == "" {
+		found := detectAll(files)
+		switch len(found) {
+		case 1:
+			dialect = found[0]
+		case 0:
+			if len(files) > 0 {
+				diags.Add(noDialect(files[0]))
+			}
+			return empty(), diags
+		default:
+			diags.Add(severalDialects(files[0], found))
+			return empty(), diags
+		}
+	}
+	d, ok := Find(dialect)
+	if !ok {
+		diags.Add(unreadableDialect(dialect, files))
+		return empty(), diags
+	}
+	s, diags := d.Parse(files, o)
+	diags = append(diags, schema.Link(s)...)
+	diags.Sort()
+	return s, diags
+}
+
+// empty is a schema without messages.
+func empty() *schema.Schema { return &schema.Schema{ByKey: map[schema.Key]*schema.Message{}} }
+
+// detectAll are the dialects of all files, sorted.
+func detectAll(files []*source.File) []string {
+	var found []string
+	for _, f := range files {
+		if name, ok := Detect(f); ok && !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// ParsePatch reads a TERA game version as major × 100 + minor. A version is the number major + minor/100: "73" is 7300,
+// "98.02" is 9802, and "98.2" is the same number as "98.20", which is 9820.
+func ParsePatch(s string) (int, error) { return tera.ParsePatch(s) }
+
+// The diagnostics of loading.
+
+func noDialect(f *source.File) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code:    "no-dialect",
+		Message: "these files do not look like definitions",
+		Help:    "TERA definitions are named NAME.VERSION.def; MUTA has lines like \"packet: name\", SubSpace tables of offset and size",
+		Span:    source.Span{File: f},
+	}
+}
+
+func severalDialects(f *source.File, found []string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code:    "several-dialects",
+		Message: "these files are of several languages: " + strings.Join(found, ", "),
+		Help:    "say which one is meant",
+		Span:    source.Span{File: f},
+	}
+}
+
+func unreadableDialect(name string, files []*source.File) diag.Diagnostic {
+	known := make([]string, len(Dialects))
+	for i, d := range Dialects {
+		known[i] = d.Name
+	}
+	d := diag.Diagnostic{
+		Code:    "unknown-dialect",
+		Message: fmt.Sprintf("definitions of %q cannot be read", name),
+		Help:    "the languages that can be read are " + strings.Join(known, ", "),
+	}
+	if len(files) > 0 {
+		d.Span = source.Span{File: files[0]}
+	}
+	return d
+}

@@ -1,0 +1,244 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxStringDepth bounds how deep String follows structs into each other.
+const maxStringDepth = 256
+
+// String is the golden form of all messages, one after another. Two schemas with equal strings mean the same; the opcode map is
+// not shown, beyond the codes of the messages.
+func (s *Schema) String() string {
+	var b strings.Builder
+	for i, m := range s.Messages {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(m.String())
+	}
+	return b.String()
+}
+
+// String is the golden form of a message: a line about the message, the fields with their types as a tree, then the items as
+// they travel, those of elements and groups below the item that carries them:
+//
+//	C_EXAMPLE.1 c2s code 4660
+//	fields:
+//	  number int32
+//	  list list linked counted
+//	    value int16
+//	wire:
+//	  length 16
+//	  code 16
+//	  count list 16
+//	  offset list 16
+//	  value number
+//	  value list
+//	    here 16
+//	    next 16
+//	    value value
+func (m *Message) String() string {
+	p := printer{}
+	fmt.Fprintf(&p.b, "%s.%d", m.Name, m.Version)
+	p.word(m.Key.Dir.String())
+	if m.Key.Group != "" {
+		p.word("group " + m.Key.Group)
+	}
+	if m.HasKey {
+		p.word("code " + strconv.FormatUint(uint64(m.Key.Code), 10))
+	}
+	if m.Broken {
+		p.word("broken")
+	}
+	if m.Measured {
+		p.word("measured")
+	}
+	p.doc(m.Doc)
+	p.b.WriteByte('\n')
+	p.body(m.Body, 0)
+	return p.b.String()
+}
+
+// printer collects the text. Lines are indented by two spaces a level.
+type printer struct{ b strings.Builder }
+
+func (p *printer) word(s string) {
+	if s != "" {
+		p.b.WriteByte(' ')
+		p.b.WriteString(s)
+	}
+}
+
+func (p *printer) line(depth int, format string, args ...any) {
+	p.start(depth)
+	fmt.Fprintf(&p.b, format, args...)
+	p.b.WriteByte('\n')
+}
+
+func (p *printer) start(depth int) {
+	for range depth {
+		p.b.WriteString("  ")
+	}
+}
+
+func (p *printer) doc(doc string) {
+	if doc != "" {
+		fmt.Fprintf(&p.b, " # %q", doc)
+	}
+}
+
+// body writes what a message or a variant consists of.
+func (p *printer) body(s *Struct, depth int) {
+	if s == nil {
+		p.line(depth, "no body")
+		return
+	}
+	p.line(depth, "fields:")
+	p.fields(s, depth+1)
+	p.line(depth, "wire:")
+	p.wire(s, depth+1)
+}
+
+func (p *printer) fields(s *Struct, depth int) {
+	if depth > maxStringDepth {
+		p.line(depth, "...")
+		return
+	}
+	for _, f := range s.Fields {
+		p.start(depth)
+		p.b.WriteString(shownName(f))
+		p.word(typeString(f.Type))
+		if f.Same != nil {
+			p.word("same as before")
+		}
+		p.doc(f.Doc)
+		p.b.WriteByte('\n')
+		if inner := innerStruct(f.Type); inner != nil {
+			p.fields(inner, depth+1)
+		}
+	}
+}
+
+// wire writes the items of a struct, then what may be missing and what may follow.
+func (p *printer) wire(s *Struct, depth int) {
+	if depth > maxStringDepth {
+		p.line(depth, "...")
+		return
+	}
+	paths := make(map[*Field]string, len(s.Fields))
+	addPaths(paths, s, "", 0)
+	for i := range s.Wire {
+		p.item(&s.Wire[i], paths, depth)
+	}
+	if s.Optional > 0 {
+		p.line(depth, "optional %d", s.Optional)
+	}
+	for _, v := range s.Variants {
+		switch {
+		case v.Field != nil:
+			p.line(depth, "variant %s = %d", pathOf(paths, v.Field), v.Value)
+		case v.MaxLen == 0:
+			p.line(depth, "variant of %d bytes or more", v.MinLen)
+		default:
+			p.line(depth, "variant of %d..%d bytes", v.MinLen, v.MaxLen)
+		}
+		p.body(v.Body, depth+1)
+	}
+}
+
+func (p *printer) item(it *Item, paths map[*Field]string, depth int) {
+	p.start(depth)
+	p.b.WriteString(it.Kind.String())
+	carried := []*Field{it.Field}
+	switch it.Kind {
+	case Weave:
+		carried = it.Weave
+		for _, f := range it.Weave {
+			p.word(pathOf(paths, f))
+		}
+	case Const:
+		p.word(fmt.Sprintf("% x", it.Bytes))
+	default:
+		if it.Field != nil {
+			p.word(pathOf(paths, it.Field))
+		}
+		if it.Bits != 0 {
+			p.word(strconv.Itoa(it.Bits))
+		}
+		if it.Order == Big {
+			p.word("big")
+		}
+	}
+	p.b.WriteByte('\n')
+	if it.Kind != Value && it.Kind != Weave {
+		return
+	}
+	for _, f := range carried {
+		if f == nil {
+			continue
+		}
+		if inner := innerStruct(f.Type); inner != nil {
+			p.wire(inner, depth+1)
+		}
+	}
+}
+
+// innerStruct is the struct of a list's element or of a group, or nil.
+func innerStruct(t Type) *Struct {
+	switch t := t.(type) {
+	case *List:
+		return t.Elem
+	case *Group:
+		return t.Struct
+	}
+	return nil
+}
+
+// addPaths names the fields that the items of s may carry: its own, and those inside groups, which may have no items themselves.
+// Of fields with the same name the second is name#2.
+func addPaths(paths map[*Field]string, s *Struct, prefix string, depth int) {
+	if depth > maxStringDepth {
+		return
+	}
+	seen := make(map[string]int, len(s.Fields))
+	for _, f := range s.Fields {
+		name := shownName(f)
+		seen[name]++
+		if n := seen[name]; n > 1 {
+			name = fmt.Sprintf("%s#%d", name, n)
+		}
+		paths[f] = prefix + name
+		if g, ok := f.Type.(*Group); ok && g.Struct != nil {
+			addPaths(paths, g.Struct, prefix+name+".", depth+1)
+		}
+	}
+}
+
+// shownName is the name of a field; the value of a bare list element has none.
+func shownName(f *Field) string {
+	if f.Name == "" {
+		return "(element)"
+	}
+	return f.Name
+}
+
+func pathOf(paths map[*Field]string, f *Field) string {
+	if path, ok := paths[f]; ok {
+		return path
+	}
+	return "?" + f.Name
+}
+
+// String is the kind in lower case, as in "value".
+func (k ItemKind) String() string {
+	names := [...]string{
+		"value", "count", "offset", "here", "next", "length", "code", "const", "pad", "weave", "counter", "check",
+	}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "item(" + strconv.Itoa(int(k)) + ")"
+}

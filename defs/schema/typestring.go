@@ -1,0 +1,142 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// typeString says everything about a type but what is inside a list or group.
+func typeString(t Type) string {
+	switch t := t.(type) {
+	case *Number:
+		return t.String()
+	case *Packed:
+		return t.String()
+	case *Text:
+		return "text " + t.Charset.String() + " " + t.Extent.String()
+	case *Blob:
+		s := "blob " + t.Extent.String()
+		if t.Nested {
+			s += " nested"
+		}
+		return s
+	case *List:
+		s := "list "
+		if t.Linked {
+			s += "linked "
+		}
+		if t.Bare {
+			s += "bare "
+		}
+		return s + t.Extent.String()
+	case *Group:
+		return "group"
+	case nil:
+		return "no type"
+	}
+	return fmt.Sprintf("%T", t)
+}
+
+// String is the type in words: "int32", "uint16 big", "int16 scale 0.5 wrap", "uint8 1..3".
+func (n *Number) String() string {
+	var b strings.Builder
+	b.WriteString(n.Kind.String())
+	b.WriteString(strconv.Itoa(n.Bits))
+	if n.Order == Big {
+		b.WriteString(" big")
+	}
+	if n.Scale != 0 {
+		b.WriteString(" scale " + strconv.FormatFloat(n.Scale, 'g', -1, 64))
+	}
+	if n.Wrap {
+		b.WriteString(" wrap")
+	}
+	if n.Truncate {
+		b.WriteString(" truncate")
+	}
+	b.WriteString(rangeString(n.Min, n.Max, n.Kind))
+	if n.Enum != nil {
+		b.WriteString(" enum " + n.Enum.Name + "{")
+		for i, v := range n.Enum.Values {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			fmt.Fprintf(&b, "%s=%d", v.Name, v.Value)
+		}
+		b.WriteByte('}')
+	}
+	return b.String()
+}
+
+// String lists the parts of each form as name@lowest bit:bits, after the bits that choose the form.
+func (p *Packed) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "packed%d", p.Bits)
+	if p.Order == Big {
+		b.WriteString(" big")
+	}
+	b.WriteString(" (" + strings.Join(p.Names, ", ") + ")")
+	for _, f := range p.Forms {
+		fmt.Fprintf(&b, " {%#x=%#x", f.Mask, f.Match)
+		for _, part := range f.Parts {
+			fmt.Fprintf(&b, " %s@%d:%s%d", part.Name, part.Shift, part.Kind, part.Bits)
+		}
+		b.WriteByte('}')
+	}
+	return b.String()
+}
+
+// String says how the number of units is known, and its legal range.
+func (e Extent) String() string {
+	s := e.Size.String()
+	if e.Size == Fixed {
+		s += " " + strconv.Itoa(e.N)
+	}
+	return s + rangeString(e.Min, e.Max, Unsigned)
+}
+
+// rangeString is " min..max", with nothing where there is no bound, or "" without bounds.
+func rangeString(lo, hi *Limit, kind NumKind) string {
+	if lo == nil && hi == nil {
+		return ""
+	}
+	return " " + lo.text(kind) + ".." + hi.text(kind)
+}
+
+// text is the bound as a number of the given kind, or the name of the constant.
+func (l *Limit) text(kind NumKind) string {
+	switch {
+	case l == nil:
+		return ""
+	case l.Const != "":
+		return l.Const
+	case kind == Signed:
+		return strconv.FormatInt(l.Int, 10)
+	case kind == Float:
+		return strconv.FormatFloat(l.Float, 'g', -1, 64)
+	}
+	return strconv.FormatUint(l.Uint, 10)
+}
+
+// String is the start of a type name: "int" as in "int32".
+func (k NumKind) String() string {
+	return word(int(k), "uint", "int", "float", "bool")
+}
+
+// String is the name in lower case.
+func (c Charset) String() string {
+	return word(int(c), "utf16le", "latin1", "utf8")
+}
+
+// String is the name in lower case.
+func (s Size) String() string {
+	return word(int(s), "fixed", "counted", "terminated", "to-end")
+}
+
+func word(i int, words ...string) string {
+	if i < len(words) {
+		return words[i]
+	}
+	return "?" + strconv.Itoa(i)
+}

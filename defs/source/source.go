@@ -1,0 +1,86 @@
+// Package source holds the text of definitions and the places in it.
+//
+// A place in text is a Span, counted in bytes; a place in a message is a range, counted in bits (package codec). Lines and
+// columns are computed only when somebody reads them.
+package source
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// File is a definition as a person wrote it. It is immutable after New.
+type File struct {
+	Name  string // as users know it: a path below the library, with slashes
+	Text  string
+	lines []int // byte offset of the start of each line
+}
+
+// New makes a File. Lines end with "\n" or "\r\n".
+func New(name, text string) *File {
+	f := &File{Name: name, Text: text, lines: make([]int, 1, 1+strings.Count(text, "\n"))}
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\n' {
+			f.lines = append(f.lines, i+1)
+		}
+	}
+	return f
+}
+
+// NumLines is the number of lines; a text that ends with a line break has an empty last one.
+func (f *File) NumLines() int { return len(f.lines) }
+
+// Line returns line n (1-based) without its line break, as a Span.
+func (f *File) Line(n int) Span {
+	start, end := f.lines[n-1], len(f.Text)
+	if n < len(f.lines) {
+		end = f.lines[n] - 1
+	}
+	if end > start && f.Text[end-1] == '\r' {
+		end--
+	}
+	return Span{File: f, Start: start, End: end}
+}
+
+// Position is a line and a column for people.
+type Position struct {
+	Line   int // 1-based
+	Column int // 1-based, in Unicode characters
+}
+
+// Position turns a byte offset into line and column. An offset outside the text is moved to its nearest end.
+func (f *File) Position(offset int) Position {
+	offset = min(max(offset, 0), len(f.Text))
+	line := sort.SearchInts(f.lines, offset+1)
+	return Position{Line: line, Column: 1 + utf8.RuneCountInString(f.Text[f.lines[line-1]:offset])}
+}
+
+// Span is a place in a definition. The zero Span is no place.
+type Span struct {
+	File  *File
+	Start int // bytes from the start of the file, 0-based
+	End   int // first byte after it
+}
+
+// IsZero reports whether the span is no place.
+func (s Span) IsZero() bool { return s.File == nil }
+
+// Text is what stands there.
+func (s Span) Text() string {
+	if s.File == nil {
+		return ""
+	}
+	return s.File.Text[s.Start:s.End]
+}
+
+// Sub is the part of s from byte i to byte j, counted from its start.
+func (s Span) Sub(i, j int) Span { return Span{File: s.File, Start: s.Start + i, End: s.Start + j} }
+
+// Pos is the position of the span's start, or the zero Position for no place.
+func (s Span) Pos() Position {
+	if s.File == nil {
+		return Position{}
+	}
+	return s.File.Position(s.Start)
+}

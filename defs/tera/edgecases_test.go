@@ -1,0 +1,101 @@
+package tera
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// decisions are what this package says to each text that the public parsers were tried with ("compile" rows of the edge cases):
+// the codes of its diagnostics, none for a text that is simply fine.
+var decisions = map[string][]string{
+	"array<bytes>":                {codeBadElement},
+	"array<object>":               {codeBadElement},
+	"array<foo>":                  {codeUnknownType},
+	"interleaved string":          {codeInterleavedString},
+	"interleaved not consecutive": {codeInterleavedApart},
+	"duplicate array":             {codeDuplicateName},
+	"duplicate string":            {codeDuplicateName},
+	"duplicate scalar":            {codeRepeatedField}, // a warning: one value that travels twice
+	"a.b vs a_b":                  {},                  // paths have dots, so nothing clashes here
+	"re-opened object":            {},
+	"field under scalar":          {codeNestedInValue},
+	"first line nested":           {codeNestedFirst},
+	"depth jump":                  {codeDepthJump}, // a warning: one level, as in the toolbox
+	"ref in object unresolved":    {codeRefInObject},
+	"unknown type":                {codeUnknownType},
+	"@include":                    {codeMissingInclude}, // there is no such file in the set
+	"version suffix":              {},                   // dialect P
+	"default value":               {codeUnusedDefault},  // dialect P: a warning
+	"spaces in subtype":           {},
+	"spaces in flags":             {codeInterleavedAlone}, // a warning: with nothing beside it the flag is idle
+	"two flags":                   {codeInterleavedAlone, codeUnknownFlag},
+	"fixed array":                 {}, // dialect P: five bytes in place
+	"nested subtype":              {}, // dialect P
+	"three words":                 {codeMalformedLine},
+	"one word":                    {codeMalformedLine},
+	"dash forms":                  {},
+	"BOM/CRLF/tab/comment":        {},
+	"hash inside name":            {},
+	"odd key":                     {codeBadName},
+	"reserved word key":           {},
+	"object with subtype ignored": {codeIgnoredSubtype},
+	"empty array":                 {},
+	"empty object":                {},
+	"ref without field":           {codeRefWithoutField},
+	"upper-case type":             {codeUnknownType},
+}
+
+func TestEdgeCases(t *testing.T) {
+	file, err := os.Open("../../../shared/corpora/tera/edge-cases.jsonl")
+	if err != nil {
+		t.Skip("the public edge cases are not here")
+	}
+	defer file.Close()
+	seen := 0
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var row struct {
+			Case, Op string
+			Text     string `json:"def_text"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatal(err)
+		}
+		f := source.New("S_TEST.1.def", row.Text)
+		s, diags := Parse([]*source.File{f}, schema.Options{})
+		if row.Op != "compile" {
+			// Definitions that messages were tried with are right, but for the one that shows what a missing ref does.
+			if diags.HasErrors() != (row.Case == "one explicit ref disables implicit ones: other string becomes a bare ref") {
+				t.Errorf("%s: %s", row.Case, diags.Render())
+			}
+			continue
+		}
+		seen++
+		want, ok := decisions[row.Case]
+		if !ok {
+			t.Errorf("no decision on %q: %q", row.Case, row.Text)
+			continue
+		}
+		got := make([]string, 0, len(diags))
+		for _, d := range diags {
+			got = append(got, d.Code)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v\n%s", row.Case, got, want, diags.Render())
+		}
+		if s.Messages[0].Broken != diags.HasErrors() {
+			t.Errorf("%s: Broken is %v", row.Case, s.Messages[0].Broken)
+		}
+		formatChecked(t, f.Name, row.Text)
+	}
+	if err := lines.Err(); err != nil || seen != len(decisions) {
+		t.Errorf("%d cases, want %d (%v)", seen, len(decisions), err)
+	}
+}

@@ -1,0 +1,54 @@
+package tera
+
+import (
+	"strings"
+	"testing"
+
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// formatChecked formats a definition and checks what must hold for every text: the result means the same, comments included,
+// and formatting it again changes nothing.
+func formatChecked(t *testing.T, name, text string) string {
+	t.Helper()
+	f := source.New(name, text)
+	once, _ := Format(f)
+	again, _ := Format(source.New(name, once))
+	if once != again {
+		t.Fatalf("formatting twice changes %.2000q:\n%.2000q\nthen\n%.2000q", text, once, again)
+	}
+	before, _ := Parse([]*source.File{f}, schema.Options{})
+	after, _ := Parse([]*source.File{source.New(name, once)}, schema.Options{})
+	if before.String() != after.String() {
+		t.Fatalf("formatting changes the meaning of %.2000q:\n%.2000s\nformatted %.2000q:\n%.2000s", text, before, once, after)
+	}
+	return once
+}
+
+func TestFormatCorpus(t *testing.T) {
+	for _, f := range corpus(t) {
+		formatChecked(t, f.Name, f.Text)
+	}
+}
+
+// TestFormatKeepsLinesReadable has lines that alignment would make longer than lines may be.
+func TestFormatKeepsLinesReadable(t *testing.T) {
+	long := "int32 " + strings.Repeat("x", maxLine-20)
+	for _, text := range []string{
+		long + "\n" + "array<array<array<int32>>> a\n",
+		long + " # " + strings.Repeat("c", 8) + "\nint32 a # b\n",
+		long + "\n" + "byte b" + strings.Repeat("y", maxLine-40) + " # z\n" + "array<array<array<int32>>> a # c\n",
+		strings.Repeat("-", maxDepth) + "int32 " + strings.Repeat("x", maxLine-maxDepth-7) + "\n",
+	} {
+		_, before := parseOne(text)
+		_, after := parseOne(formatChecked(t, "C_TEST.1.def", text))
+		if len(before) != len(after) {
+			t.Errorf("%.2000s\nthen\n%.2000s", before.Render(), after.Render())
+		}
+	}
+	huge := strings.Repeat("\n", maxLines+1)
+	if text, diags := Format(source.New("C_TEST.1.def", huge)); text != huge || !diags.HasErrors() {
+		t.Error("a file with too many lines is changed")
+	}
+}

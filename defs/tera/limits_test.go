@@ -1,0 +1,80 @@
+package tera
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// TestLimits reads definitions that are made to be expensive. Each has to be done within seconds even on a slow machine under
+// the race detector; a quadratic step would take minutes.
+func TestLimits(t *testing.T) {
+	const n = maxLines
+	numbered := func(format string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.ReplaceAll(format, "%", string(rune('a'+i%26))+strings.Repeat("x", i/26%7)+strconv.Itoa(i)))
+		}
+		return b.String()
+	}
+	for name, c := range map[string]struct{ text, code string }{
+		"lines":          {strings.Repeat("# x\n", n+1), codeTooManyLines},
+		"mistakes":       {numbered("wrong %\n"), codeTooManyMistakes},
+		"bad names":      {strings.Repeat("byte a-b\n", n-1), codeTooManyMistakes},
+		"bad syntax":     {strings.Repeat("<\n", n-1), codeTooManyMistakes},
+		"fields":         {numbered("byte %\n"), codeTooLarge},
+		"objects":        {numbered("object %\n"), codeTooManyLines},
+		"one object":     {strings.Repeat("object o\n- byte b\n", n/2-1), codeTooManyMistakes},
+		"refs":           {numbered("ref %\n"), codeTooManyMistakes},
+		"lost fields":    {"ref a\n" + strings.Repeat("ref bbbbbb\n", n/2) + numbered("string %\n")[:n*5], codeTooManyMistakes},
+		"weave":          {numbered("array[interleaved] %\n"), codeTooLarge},
+		"continuations":  {"int32 a\n" + strings.Repeat(" # more\n", n), codeTooManyLines},
+		"includes":       {strings.Repeat("@include S_TEST.1.def\n", n-1), codeTooManyIncludes},
+		"nested":         {strings.Repeat("array a\n"+nested()+"\n", n/40), codeDuplicateName},
+		"dashes":         {strings.Repeat("-", maxLine-20) + " byte a\n", codeTooDeep},
+		"subtypes":       {strings.Repeat("array<", 600) + "byte" + strings.Repeat(">", 400) + " a\n", codeMalformedType},
+		"sizes":          {"byte" + strings.Repeat("[1]", 1300) + " a\n", codeMalformedType},
+		"flags":          {"array[" + strings.Repeat("x,", 1500) + "x] a\n", codeTooManyMistakes},
+		"long last line": {strings.Repeat("\u00a0", 1<<20) + "byte a" + strings.Repeat("\ufeff", 1<<20), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			f := source.New("S_TEST.1.def", c.text)
+			_, diags := Parse([]*source.File{f}, schema.Options{})
+			Format(f)
+			if took := time.Since(start); took > 8*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			found := c.code == "" && !diags.HasErrors()
+			for _, d := range diags {
+				found = found || d.Code == c.code
+			}
+			if !found || len(diags) > 2*(maxMistakes+1) {
+				t.Errorf("%d diagnostics, %q among them: %v", len(diags), c.code, found)
+			}
+		})
+	}
+}
+
+// nested is an array in an array in an array, as deep as dashes go.
+func nested() string {
+	var b strings.Builder
+	for depth := 1; depth <= maxDepth; depth++ {
+		b.WriteString(strings.Repeat("-", depth) + "array a\n")
+	}
+	return b.String()
+}
+
+// TestIncludedLinesAreBounded includes more lines than a definition can have.
+func TestIncludedLinesAreBounded(t *testing.T) {
+	part := source.New("part.def", strings.Repeat("object o\n", maxLines/2))
+	whole := source.New("S_TEST.1.def", strings.Repeat("@include part.def\n", 4))
+	s, diags := Parse([]*source.File{part, whole}, schema.Options{})
+	if len(diags) == 0 || diags[0].Code != codeTooManyLines || !s.Messages[0].Broken {
+		t.Error(diags.Render())
+	}
+}

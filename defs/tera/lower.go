@@ -1,0 +1,363 @@
+package tera
+
+import (
+	"math"
+	"strconv"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// lowerer turns one definition after the other into messages. Its slices are stacks that the scopes share: a scope uses what
+// lies above where it began, and cuts them back when it ends.
+type lowerer struct {
+	o     schema.Options
+	set   *fileSet
+	diags diag.List
+
+	// Of the definition at hand:
+	mistakes    int
+	broken      bool
+	marked      bool // uses something that only dialect P has
+	explicit    bool // has a ref line: every pointer stands where a ref says
+	counted     bool // has a count line
+	shortSkills bool // skillid has 32 bits
+	includes    int  // how many were followed
+	including   []*tree
+	entries     []entry
+
+	// Pointers are items of the kind pointer with their field, until they are written out.
+	pointers, fixed, contents []schema.Item
+	names                     map[*schema.Struct]map[string]*schema.Field // of structs with many fields
+}
+
+// pointer is a kind of item that only lowering knows: the whole pointer of a field, one or two items in the end. Without a
+// field it is a ref line whose field has not come yet.
+const pointer = schema.ItemKind(math.MaxUint8)
+
+// scope is what has bytes of its own that begin with pointers: the body of a message, or an element of an array.
+type scope struct {
+	size      int  // bytes of pointers and fixed fields, with the header
+	overflown bool // too-large was said
+	refs      map[string]*ref
+	late      map[string]int // explicit: fields without a ref so far, by path: their place in fixed
+	lateOrder []pathOf
+	counts    []pathOf        // count lines
+	paths     map[string]bool // of the fields with pointers, if somebody wants to know
+	firstPtr  int             // where the scope begins in pointers
+	first     int             // likewise in fixed
+	firstBody int             // likewise in contents
+}
+
+// ref is a ref line that waits for its field.
+type ref struct {
+	span  source.Span // the name
+	at    int         // its place in fixed
+	used  bool
+	wrong bool // what is wrong with it was reported
+}
+
+// pathOf is a line and what it names within its scope, as in "object.field".
+type pathOf struct {
+	path  string
+	entry *entry
+}
+
+// maxMistakes bounds the diagnostics of one file: nobody reads on.
+const maxMistakes = 200
+
+// report adds a diagnostic, as long as there are not too many.
+func (l *lowerer) report(d diag.Diagnostic) {
+	l.broken = l.broken || d.Severity == diag.Error
+	l.mistakes++
+	switch {
+	case l.mistakes <= maxMistakes:
+		l.diags.Add(d)
+	case l.mistakes == maxMistakes+1:
+		l.diags.Add(tooManyMistakes(d.Span))
+	}
+}
+
+// message lowers the definition in a file.
+func (l *lowerer) message(t *tree, name FileName) *schema.Message {
+	l.mistakes, l.includes = 0, 0
+	l.broken, l.marked, l.explicit, l.counted = false, false, false, false
+	l.pointers, l.fixed, l.contents, l.names = l.pointers[:0], l.fixed[:0], l.contents[:0], nil
+	l.flatten(t)
+	l.nest()
+	l.shortSkills = l.o.SkillBits == 32 ||
+		l.o.SkillBits == 0 && l.marked && l.o.Patch != 0 && l.o.Patch < firstLongSkill
+
+	m := &schema.Message{
+		Name:    name.Name,
+		Version: name.Version,
+		Key:     schema.Key{Dir: Direction(name.Name)},
+		Doc:     t.head(),
+		Span:    source.Span{File: t.file},
+	}
+	if code, ok := l.o.Codes[name.Name]; ok && code <= math.MaxUint16 {
+		m.Key.Code, m.HasKey = code, true
+	}
+	header := []schema.Item{{Kind: schema.Length, Bits: 16}, {Kind: schema.Code, Bits: 16}}
+	size := 4
+	if l.o.Integrity && m.Key.Dir == schema.ToServer {
+		header = append(header, schema.Item{Kind: schema.Counter, Bits: 32},
+			schema.Item{Kind: schema.Check, Bits: 32, Sum: Checksum})
+		size = 12
+	}
+	m.Body = l.scope(header, size, 0, len(l.entries))
+	m.Broken = l.broken
+	return m
+}
+
+// firstLongSkill is the patch from which on skillid has 64 bits: 74.
+const firstLongSkill = 7400
+
+// maxFrame is the bytes of the longest message: its length has 16 bits.
+const maxFrame = math.MaxUint16
+
+// elementHeader is what every element of an array starts with.
+var elementHeader = []schema.Item{{Kind: schema.Here, Bits: pointerBits}, {Kind: schema.Next, Bits: pointerBits}}
+
+// scope lowers entries[lo:hi] to a struct: header, pointers, fixed fields, contents.
+func (l *lowerer) scope(header []schema.Item, size, lo, hi int) *schema.Struct {
+	sc := scope{size: size, firstPtr: len(l.pointers), first: len(l.fixed), firstBody: len(l.contents)}
+	s := new(schema.Struct)
+	l.container(&sc, s, lo, hi, "")
+	l.finishRefs(&sc)
+
+	pointers, fixed, contents := l.pointers[sc.firstPtr:], l.fixed[sc.first:], l.contents[sc.firstBody:]
+	wire := make([]schema.Item, 0, len(header)+2*len(pointers)+len(fixed)+len(contents)+len(sc.refs))
+	wire = append(wire, header...)
+	for i := range pointers {
+		wire = appendPointer(wire, pointers[i].Field)
+	}
+	for i := range fixed {
+		if fixed[i].Kind == pointer {
+			wire = appendPointer(wire, fixed[i].Field)
+		} else {
+			wire = append(wire, fixed[i])
+		}
+	}
+	s.Wire = append(wire, contents...)
+	l.pointers, l.fixed, l.contents = l.pointers[:sc.firstPtr], l.fixed[:sc.first], l.contents[:sc.firstBody]
+	return s
+}
+
+// appendPointer writes out a field's pointer. An array has its count first, bytes have their offset first.
+// Source: tera-data README, "ref"; novadrop, network protocol.
+func appendPointer(wire []schema.Item, f *schema.Field) []schema.Item {
+	if f == nil {
+		return wire
+	}
+	offset := schema.Item{Kind: schema.Offset, Field: f, Bits: pointerBits}
+	count := schema.Item{Kind: schema.Count, Field: f, Bits: pointerBits}
+	switch f.Type.(type) {
+	case *schema.List:
+		return append(wire, count, offset)
+	case *schema.Blob:
+		return append(wire, offset, count)
+	}
+	return append(wire, offset)
+}
+
+// pointerSize is the bytes of a field's pointer.
+func pointerSize(t schema.Type) int {
+	if t == schema.Type(textType) {
+		return 2
+	}
+	return 4
+}
+
+// container lowers entries[lo:hi] to fields of owner: a scope's own struct, or an object inside it. The path of a field of an
+// object starts with prefix.
+func (l *lowerer) container(sc *scope, owner *schema.Struct, lo, hi int, prefix string) {
+	woven := weave{at: -1}
+	if owner.Fields == nil {
+		owner.Fields = make([]*schema.Field, 0, l.children(lo, hi))
+	}
+	for lo < hi {
+		e := &l.entries[lo]
+		after := l.after(lo, hi)
+		switch {
+		case e.gone:
+			l.checkOnly(lo, after)
+		case e.kind == refLine:
+			l.ref(sc, e, prefix)
+		case e.kind == countLine:
+			sc.counts = append(sc.counts, pathOf{path: prefix + e.key, entry: e})
+		default:
+			l.field(sc, owner, &woven, lo, after, prefix)
+		}
+		lo = after
+	}
+	l.endWeave(&woven)
+}
+
+// children is the number of entries directly in entries[lo:hi].
+func (l *lowerer) children(lo, hi int) int {
+	n := 0
+	for i := lo; i < hi; i++ {
+		if l.entries[i].level == l.entries[lo].level {
+			n++
+		}
+	}
+	return n
+}
+
+// after is the first entry that is not inside entry i.
+func (l *lowerer) after(i, hi int) int {
+	level := l.entries[i].level
+	for i++; i < hi && l.entries[i].level > level; {
+		i++
+	}
+	return i
+}
+
+// field lowers entries[i:after], a field and what is inside it.
+func (l *lowerer) field(sc *scope, owner *schema.Struct, woven *weave, i, after int, prefix string) {
+	e := &l.entries[i]
+	t := &e.typ
+	if !e.value.IsZero() {
+		l.report(unusedDefault(e.value))
+	}
+	name := lookupType(t.name.Text())
+	if name == unknown {
+		l.report(unknownType(t.name))
+		return
+	}
+	if name == objectType {
+		l.ignored(t)
+		l.object(sc, owner, i, after, prefix)
+		woven.last = false
+		return
+	}
+	f := &schema.Field{Name: l.key(owner, e), TypeText: t.text(), Doc: e.tree.doc(e.at), Span: e.span}
+	typ, size, ok := l.typ(t, name, e.span)
+	if !ok {
+		return
+	}
+	f.Type = typ
+	if size > 0 {
+		if l.define(owner, f, e, false) {
+			l.fixed = append(l.fixed, schema.Item{Kind: schema.Value, Field: f})
+			l.grow(sc, e, size)
+			woven.last = false
+		}
+		return
+	}
+	if !l.define(owner, f, e, true) {
+		return
+	}
+	if list, ok := typ.(*schema.List); ok && list.Elem == nil {
+		list.Elem = l.scope(elementHeader, 4, i+1, after)
+	}
+	l.grow(sc, e, pointerSize(typ))
+	l.place(sc, e, f, prefix)
+	l.weave(woven, e, f)
+}
+
+// grow counts the bytes that a scope has at least. More than a message can hold is said once.
+func (l *lowerer) grow(sc *scope, e *entry, bytes int) {
+	sc.size += bytes
+	if sc.size > maxFrame && !sc.overflown {
+		sc.overflown = true
+		l.report(tooLarge(e.span))
+	}
+}
+
+// object lowers an object. It has no bytes of its own: its fields travel in the scope around it. Of an object that comes again
+// the fields continue, and their bytes stand where they are declared. Source: S_EACH_SKILL_RESULT.15, "reaction".
+func (l *lowerer) object(sc *scope, owner *schema.Struct, i, after int, prefix string) {
+	e := &l.entries[i]
+	key := l.key(owner, e)
+	f := l.find(owner, key)
+	if f == nil {
+		f = &schema.Field{
+			Name: key, TypeText: "object", Doc: e.tree.doc(e.at), Span: e.span,
+			Type: &schema.Group{Struct: new(schema.Struct)},
+		}
+		l.add(owner, f)
+	} else if f.TypeText != "object" {
+		l.report(duplicateName(e.name, f))
+		return
+	} else if f.Doc == "" {
+		f.Doc = e.tree.doc(e.at)
+	}
+	if l.explicit || l.counted {
+		prefix += key + "."
+	}
+	l.container(sc, f.Type.(*schema.Group).Struct, i+1, after, prefix)
+}
+
+// define adds a field to a struct, unless its name is taken. Numbers may come twice: that is one value, which travels twice.
+// Source: C_MOVE_WARE_POS.1, "unk3".
+func (l *lowerer) define(owner *schema.Struct, f *schema.Field, e *entry, variable bool) bool {
+	old := l.find(owner, f.Name)
+	if old == nil {
+		l.add(owner, f)
+		return true
+	}
+	if variable || !sameValue(old, f) {
+		l.report(duplicateName(e.name, old))
+		return false
+	}
+	l.report(repeatedField(e.name, old))
+	f.Same = old
+	owner.Fields = append(owner.Fields, f)
+	return true
+}
+
+// key is the name of a field. One that was reported as no name must not look like a name that is there already.
+func (l *lowerer) key(owner *schema.Struct, e *entry) string {
+	if e.odd && l.find(owner, e.key) != nil {
+		return e.key + "_" + strconv.Itoa(len(owner.Fields)+1)
+	}
+	return e.key
+}
+
+// sameValue reports whether two fixed fields can share one value.
+func sameValue(a, b *schema.Field) bool {
+	_, an := a.Type.(*schema.Number)
+	_, bn := b.Type.(*schema.Number)
+	return an && bn || !an && !bn && a.TypeText == b.TypeText
+}
+
+// fewFields is up to how many fields a name is looked for one by one.
+const fewFields = 24
+
+// find returns the first field of that name, or nil.
+func (l *lowerer) find(owner *schema.Struct, name string) *schema.Field {
+	if index := l.names[owner]; index != nil {
+		return index[name]
+	}
+	for _, f := range owner.Fields {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// add appends a field whose name is new.
+func (l *lowerer) add(owner *schema.Struct, f *schema.Field) {
+	owner.Fields = append(owner.Fields, f)
+	if index := l.names[owner]; index != nil {
+		index[f.Name] = f
+		return
+	}
+	if len(owner.Fields) <= fewFields {
+		return
+	}
+	if l.names == nil {
+		l.names = make(map[*schema.Struct]map[string]*schema.Field)
+	}
+	index := make(map[string]*schema.Field, 2*len(owner.Fields))
+	for _, f := range owner.Fields {
+		if f.Same == nil {
+			index[f.Name] = f
+		}
+	}
+	l.names[owner] = index
+}

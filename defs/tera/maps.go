@@ -1,0 +1,97 @@
+package tera
+
+import (
+	"strings"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/source"
+)
+
+// maxMapLines bounds a map file. A code has 16 bits, so there are never more useful lines.
+const maxMapLines = 1 << 17
+
+// ParseMap reads a map file, opcodes or system messages alike: lines NAME CODE or NAME = CODE, "#" starts a comment. Codes are
+// decimal, 0 to 65535. Of a repeated name the last line counts; lines that cannot be read are left out, and reading ends where
+// there are too many. What is returned is usable in every case.
+func ParseMap(f *source.File) (map[string]uint32, diag.List) {
+	var diags diag.List
+	lines := f.NumLines()
+	if lines > maxMapLines {
+		diags.Add(tooManyLines(f.Line(maxMapLines+1), maxMapLines))
+		lines = maxMapLines
+	}
+	codes := make(map[string]uint32, lines)
+	nameAt := make(map[string]source.Span, lines)
+	codeAt := make(map[uint32]source.Span, lines)
+	for n := 1; n <= lines; n++ {
+		name, code, ok := mapLine(f.Line(n))
+		if name.IsZero() {
+			continue
+		}
+		if len(diags) >= maxMistakes {
+			diags.Add(tooManyMistakes(name))
+			break
+		}
+		if !ok {
+			diags.Add(badMapLine(name))
+			continue
+		}
+		value, ok := number(code.Text())
+		if !ok || value > 0xFFFF {
+			diags.Add(badMapCode(code))
+			continue
+		}
+		key := name.Text()
+		if first, ok := nameAt[key]; ok {
+			diags.Add(mapNameTwice(name, first))
+			if old := codes[key]; codeAt[old] == first {
+				delete(codeAt, old)
+			}
+		}
+		if first, ok := codeAt[uint32(value)]; ok && first.Text() != key {
+			diags.Add(mapCodeTwice(code, first))
+		} else {
+			codeAt[uint32(value)] = name
+		}
+		codes[key], nameAt[key] = uint32(value), name
+	}
+	return codes, diags
+}
+
+// mapLine cuts a line into name and code. The name is no place if the line is empty; if the line has not the right form ok is
+// false and name is all of it.
+func mapLine(line source.Span) (name, code source.Span, ok bool) {
+	text := line.Text()
+	if hash := strings.IndexByte(text, '#'); hash >= 0 {
+		text = text[:hash]
+	}
+	start, end := trim(text)
+	if start == end {
+		return source.Span{}, source.Span{}, false
+	}
+	whole := line.Sub(start, end)
+	text = text[start:end]
+	i := 0
+	for i < len(text) && text[i] != '=' && spaceWidth(text[i:]) == 0 {
+		i++
+	}
+	j := i + skipSpace(text[i:])
+	if j < len(text) && text[j] == '=' {
+		j++
+		j += skipSpace(text[j:])
+	}
+	if i == 0 || j == i || j == len(text) || !oneWord(text[j:]) {
+		return whole, source.Span{}, false
+	}
+	return whole.Sub(0, i), whole.Sub(j, len(text)), true
+}
+
+// oneWord reports whether no white space is in s.
+func oneWord(s string) bool {
+	for i := range len(s) {
+		if spaceWidth(s[i:]) > 0 {
+			return false
+		}
+	}
+	return true
+}

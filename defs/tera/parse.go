@@ -1,0 +1,338 @@
+package tera
+
+import (
+	"strings"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/source"
+)
+
+// parser turns the lines of one file into a tree. It accepts every line that has the right form, whatever its words are; what
+// the words mean is looked at in lowering, so that one mistake never hides the next.
+type parser struct {
+	tree *tree
+	code source.Span // the line that is being read, without comment, trimmed
+	text string      // code.Text()
+}
+
+// parseTree reads a file.
+func parseTree(f *source.File) *tree {
+	t := &tree{file: f}
+	p := parser{tree: t}
+	n := f.NumLines()
+	if n > maxLines {
+		p.report(tooManyLines(f.Line(maxLines+1), maxLines))
+		t.cut, n = true, maxLines
+	}
+	t.lines = make([]line, n)
+	for i := range t.lines {
+		p.line(&t.lines[i], f.Line(i+1))
+	}
+	return t
+}
+
+// report adds a diagnostic, as long as there are not too many.
+func (p *parser) report(d diag.Diagnostic) {
+	t := p.tree
+	t.broken = t.broken || d.Severity == diag.Error
+	switch {
+	case len(t.diags) < maxMistakes:
+		t.diags.Add(d)
+	case len(t.diags) == maxMistakes:
+		t.diags.Add(tooManyMistakes(d.Span))
+	}
+}
+
+// bad reports what makes the whole line unreadable.
+func (p *parser) bad(ln *line, d diag.Diagnostic) {
+	ln.kind = badLine
+	p.report(d)
+}
+
+// line reads one line.
+func (p *parser) line(ln *line, whole source.Span) {
+	text := whole.Text()
+	start, end := trim(text)
+	ln.indented = start > 0 && text[:start] != bom
+	ln.span = whole.Sub(start, end)
+	switch {
+	case start == end:
+		return
+	case end-start > maxLine:
+		p.bad(ln, lineTooLong(whole.Sub(start+maxLine, end), end-start))
+		return
+	}
+	codeEnd, control := end, -1
+	for i := start; i < end; i++ {
+		if c := text[i]; c == '#' {
+			ln.comment = whole.Sub(i, end)
+			codeEnd = i
+			break
+		} else if control < 0 && (c < '\t' || c > '\r' && c < ' ' || c == 0x7f) {
+			control = i
+		}
+	}
+	_, n := trim(text[start:codeEnd])
+	if n == 0 {
+		ln.kind = commentLine
+		return
+	}
+	p.code = whole.Sub(start, start+n)
+	p.text = text[start : start+n]
+	if control >= 0 {
+		p.bad(ln, controlCharacter(whole.Sub(control, control+1)))
+		return
+	}
+	p.words(ln)
+}
+
+// bom is the byte order mark that some editors put before the first line.
+const bom = "\ufeff"
+
+// words reads what stands before the comment: dashes, a type, a name.
+func (p *parser) words(ln *line) {
+	i := 0
+	for i < len(p.text) && p.text[i] == '-' {
+		ln.depth++
+		i++
+		i += skipSpace(p.text[i:])
+	}
+	if i == len(p.text) {
+		p.bad(ln, onlyDashes(p.code))
+		return
+	}
+	if ln.depth > maxDepth {
+		p.bad(ln, tooDeep(p.code.Sub(0, i), ln.depth))
+		return
+	}
+	first := p.text[i : i+wordLen(p.text[i:])]
+	if first == "@include" {
+		p.include(ln, i+len(first))
+		return
+	}
+	if first[0] == '@' {
+		p.bad(ln, unknownDirective(p.code.Sub(i, i+len(first))))
+		return
+	}
+	ln.opens = strings.HasPrefix(first, "array") || strings.HasPrefix(first, "object")
+	i, ok := p.typ(&ln.typ, i, 0)
+	if !ok {
+		ln.kind = badLine
+		return
+	}
+	switch ln.typ.name.Text() {
+	case "ref", "offset":
+		ln.kind = refLine
+	case "count":
+		ln.kind = countLine
+	default:
+		ln.kind = fieldLine
+	}
+	p.name(ln, i)
+}
+
+// include reads what follows "@include".
+func (p *parser) include(ln *line, i int) {
+	p.tree.marked = true
+	ln.kind = includeLine
+	if ln.depth > 0 {
+		p.bad(ln, nestedInclude(p.code))
+		return
+	}
+	i += skipSpace(p.text[i:])
+	n := wordLen(p.text[i:])
+	switch {
+	case n == 0:
+		p.bad(ln, includeNothing(p.code))
+	case i+n < len(p.text):
+		p.bad(ln, tooManyWords(p.rest(i+n), "the name of one file"))
+	default:
+		ln.name = p.code.Sub(i, i+n)
+	}
+}
+
+// rest is what stands from i on, without the white space before it.
+func (p *parser) rest(i int) source.Span {
+	return p.code.Sub(i+skipSpace(p.text[i:]), len(p.text))
+}
+
+// name reads what follows the type: the name, its default, its versions.
+func (p *parser) name(ln *line, i int) {
+	space := skipSpace(p.text[i:])
+	n := wordLen(p.text[i+space:])
+	switch {
+	case n == 0:
+		p.bad(ln, missingName(p.code.Sub(0, i), ln.typ.text()))
+		return
+	case space == 0:
+		p.bad(ln, missingSpace(p.code.Sub(i, i+n)))
+		return
+	case p.text[i+space] == '<' || p.text[i+space] == '[':
+		p.bad(ln, spaceInType(p.code.Sub(i, i+space), p.text[i+space:i+space+1]))
+		return
+	}
+	i += space
+	ln.name = p.code.Sub(i, i+n)
+	if eq := strings.IndexByte(p.text[i:i+n], '='); eq > 0 && eq < n-1 {
+		ln.value = p.code.Sub(i+eq+1, i+n)
+		ln.name = p.code.Sub(i, i+eq)
+		p.tree.marked = true
+	}
+	if end := i + n; end < len(p.text) {
+		versions := p.rest(end)
+		if text := versions.Text(); text[0] != '^' || !oneWord(text) {
+			p.bad(ln, tooManyWords(versions, "a type and a name"))
+			return
+		}
+		ln.versions = versions
+		p.tree.marked = true
+		p.versions(ln)
+	}
+	ln.key = ln.name.Text()
+	if !isName(ln.key, ln.kind != fieldLine) {
+		p.report(badName(ln.name, ln.kind != fieldLine))
+		ln.key, ln.odd = cleanName(ln.key), true
+	}
+}
+
+// versions reads "^from-to". A range that cannot be read is taken as all versions.
+func (p *parser) versions(ln *line) {
+	from, to, hasTo := strings.Cut(ln.versions.Text()[1:], "-")
+	ln.to = newest
+	var err error
+	if ln.from, err = ParsePatch(from); err == nil && hasTo {
+		ln.to, err = ParsePatch(to)
+	}
+	switch {
+	case err != nil:
+		p.report(badVersions(ln.versions))
+		ln.from, ln.to = 0, newest
+	case ln.to <= ln.from:
+		p.report(noVersions(ln.versions))
+	}
+}
+
+// exists reports whether a line is there at a patch; patch 0 is the newest.
+func (ln *line) exists(patch int) bool {
+	if ln.versions.IsZero() {
+		return true
+	}
+	if patch == 0 {
+		patch = newest
+	}
+	// No upper bound is later than every patch, the newest one too.
+	return patch >= ln.from && (patch < ln.to || ln.to == newest)
+}
+
+// typ reads a type at i and returns where it ends. What it cannot read it reports.
+func (p *parser) typ(t *typeExpr, i, depth int) (end int, ok bool) {
+	start := i
+	for i < len(p.text) && !endsTypeName(p.text, i) {
+		i++
+	}
+	t.name = p.code.Sub(start, i)
+	switch {
+	case i == start:
+		p.report(malformedType(p.code.Sub(start, min(start+1, len(p.text))), "the name of a type should stand here"))
+		return i, false
+	case depth > maxDepth:
+		p.report(malformedType(t.name, "types are nested too deeply"))
+		return i, false
+	}
+	if i < len(p.text) && p.text[i] == '<' {
+		open := i
+		i++
+		i += skipSpace(p.text[i:])
+		t.elem = new(typeExpr)
+		if i, ok = p.typ(t.elem, i, depth+1); !ok {
+			return i, false
+		}
+		i += skipSpace(p.text[i:])
+		if i == len(p.text) || p.text[i] != '>' {
+			p.report(malformedType(p.code.Sub(open, open+1), `"<" has no ">"`))
+			return i, false
+		}
+		i++
+		t.subtype = p.code.Sub(open, i)
+		if t.elem.elem != nil {
+			p.tree.marked = true
+		}
+	}
+	open := i
+	for i < len(p.text) && p.text[i] == '[' {
+		if i, ok = p.brackets(t, i); !ok {
+			return i, false
+		}
+		t.brackets = p.code.Sub(open, i)
+	}
+	t.span = p.code.Sub(start, i)
+	return i, true
+}
+
+// endsTypeName reports whether the name of a type ends before byte i.
+func endsTypeName(s string, i int) bool {
+	switch s[i] {
+	case '<', '>', '[', ']', ',':
+		return true
+	}
+	return spaceWidth(s[i:]) > 0
+}
+
+// brackets reads "[5]" or "[flag, flag]" at i.
+func (p *parser) brackets(t *typeExpr, i int) (end int, ok bool) {
+	n := strings.IndexByte(p.text[i:], ']')
+	if n < 0 {
+		p.report(malformedType(p.code.Sub(i, i+1), `"[" has no "]"`))
+		return i, false
+	}
+	at := i + 1
+	for part := range strings.SplitSeq(p.text[i+1:i+n], ",") {
+		from, to := trim(part)
+		word := p.code.Sub(at+from, at+to)
+		at += len(part) + 1
+		switch text := word.Text(); {
+		case text == "" || !oneWord(text):
+			p.report(malformedType(p.code.Sub(i, i+n+1), "brackets hold a number, or words with commas between them"))
+			return i, false
+		case len(t.sizes) == maxDepth:
+			p.report(malformedType(word, "types are nested too deeply"))
+			return i, false
+		case text[0] >= '0' && text[0] <= '9':
+			t.sizes = append(t.sizes, word)
+			p.tree.marked = true
+		default:
+			t.flags = append(t.flags, word)
+		}
+	}
+	return i + n + 1, true
+}
+
+// isName reports whether a name can stand in paths: letters, digits and "_", no digit first. A ref's may have dots inside.
+func isName(s string, dotted bool) bool {
+	first := true
+	for i := range len(s) {
+		switch {
+		case dotted && s[i] == '.' && !first:
+			first = true
+			continue
+		case !isWordByte(s[i]), first && s[i] <= '9':
+			return false
+		}
+		first = false
+	}
+	return !first
+}
+
+// cleanName makes a name of anything.
+func cleanName(s string) string {
+	b := []byte(s)
+	for i := range b {
+		if !isWordByte(b[i]) {
+			b[i] = '_'
+		}
+	}
+	if len(b) == 0 || b[0] <= '9' {
+		return "_" + string(b)
+	}
+	return string(b)
+}
