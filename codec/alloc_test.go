@@ -1,0 +1,85 @@
+package codec_test
+
+import (
+	"testing"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+)
+
+// TestNoAllocations holds that a reused Record allocates nothing, once its memory has grown to what the messages need.
+func TestNoAllocations(t *testing.T) {
+	type sample struct {
+		name string
+		p    *codec.Program
+		data []byte
+	}
+	var samples []sample
+	for _, s := range shapes(t) {
+		if s.name != "X" {
+			samples = append(samples, sample{s.name, s.programs[codeOf(s.messages[0])], s.messages[0]})
+		}
+	}
+	var in, out codec.Record
+	made := func(name string, p *codec.Program, value string) {
+		if err := p.ParseJSON(&in, []byte(value)); err != nil {
+			t.Fatal(name, err)
+		}
+		if err := p.Encode(&out, &in); err != nil {
+			t.Fatal(name, err)
+		}
+		samples = append(samples, sample{name, p, append([]byte(nil), out.Data...)})
+	}
+	tera := func(name, text, value string) {
+		made(name, compile(t, "C_"+name+".1.def", text, schema.Options{}), value)
+	}
+	tera("STRINGS", "string a\narray<string> b\n", `{"a":"xyz \u00e9 \ud800","b":["1","","three"]}`)
+	tera("NESTED", "array a\n- string s\n- array b\n- - int32 x\n- - bytes y\n", `{"a":[{"s":"q","b":[{"x":1,"y":"0102"},{}]},{"b":[{}]}]}`)
+	tera("WEAVE", "array[interleaved] a\n- int32 x\n- string s\narray[interleaved] b\n- int16 y\n", `{"a":[{"x":1,"s":"a"},{"s":"b"}],"b":[{"y":1},{"y":2},{"y":3}]}`)
+	tera("PACKED", "skillid s\ncustomize c\nvec3 v\nangle w\narray<vec3> l\n", `{"s":{"id":7},"v":{"x":1.5},"w":1.5,"l":[{"y":0.1}]}`)
+	made("MUTA", program(t, squad()), `{"header":{"rank":5,"title":"ab"},"members":[{"level":5,"name":"x","items":[1,2]},{"level":60,"name":"yz"}],"at":{"x":-1,"y":1},"flag":42}`)
+	made("CLUSTER", program(t, cluster()), `{"packets":[{"payload":"010203"},{"payload":""}]}`)
+	made("POSITION", program(t, position()), `{"rotation":-10,"weapon":{"type":3},"extra":{"ping":4}}`)
+	made("VARIANT", program(t, byValue()), `{"kind":1,"pid":5,"name":"ab"}`)
+	for _, s := range samples {
+		var rec, out, in codec.Record
+		var ix codec.Index
+		var leaves []codec.Leaf
+		var text []byte
+		s.p.Decode(&rec, s.data)
+		if rec.Status() != codec.OK {
+			t.Fatalf("%s: %s", s.name, problems(&rec))
+		}
+		value := rec.AppendJSON(nil)
+		for _, c := range []struct {
+			what string
+			do   func()
+		}{
+			{"Decode", func() { s.p.Decode(&rec, s.data) }},
+			{"Decode of a part", func() { s.p.Decode(&out, s.data[:len(s.data)-1]) }},
+			{"Index", func() { s.p.Index(&ix, s.data) }},
+			{"AppendLeaves", func() { leaves = rec.AppendLeaves(leaves[:0]) }},
+			{"AppendJSON", func() { text = rec.AppendJSON(text[:0]) }},
+			{"ParseJSON", func() {
+				if err := s.p.ParseJSON(&in, value); err != nil {
+					t.Fatal(err)
+				}
+			}},
+			{"Encode", func() {
+				if err := s.p.Encode(&out, &rec); err != nil {
+					t.Fatal(err)
+				}
+			}},
+			{"Encode of values", func() {
+				if err := s.p.Encode(&out, &in); err != nil {
+					t.Fatal(err)
+				}
+			}},
+		} {
+			c.do()
+			if n := testing.AllocsPerRun(20, c.do); n != 0 {
+				t.Errorf("%s: %s allocates %v times", s.name, c.what, n)
+			}
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package codec
+
+import (
+	"encoding/binary"
+
+	"wirebench/defs/schema"
+)
+
+// loadBits reads a number of 1 to 64 bits that starts off bits into data. The caller has checked that it lies inside.
+// A big-endian number is whole bytes at a whole byte.
+func loadBits(data []byte, off, bits uint32, order schema.Order) uint64 {
+	i, shift := int(off>>3), off&7
+	var v uint64
+	if i+8 <= len(data) {
+		v = binary.LittleEndian.Uint64(data[i:]) >> shift
+		if shift+bits > 64 {
+			v |= uint64(data[i+8]) << (64 - shift)
+		}
+	} else {
+		v = loadTail(data, i, shift)
+	}
+	if order == schema.Big {
+		return swap(v, bits)
+	}
+	return v & (^uint64(0) >> (64 - bits))
+}
+
+// loadTail reads fewer than eight bytes at the end of data.
+func loadTail(data []byte, i int, shift uint32) (v uint64) {
+	for k := len(data) - 1; k >= i; k-- {
+		v = v<<8 | uint64(data[k])
+	}
+	return v >> shift
+}
+
+// swap turns the low bits/8 bytes of v around.
+func swap(v uint64, bits uint32) (out uint64) {
+	for n := bits / 8; n > 0; n-- {
+		out = out<<8 | v&0xff
+		v >>= 8
+	}
+	return out
+}
+
+// storeBits writes the low bits of v at off bits into data, which is large enough.
+func storeBits(data []byte, off, bits uint32, order schema.Order, v uint64) {
+	i, shift := off>>3, off&7
+	if order == schema.Big {
+		v = swap(v, bits)
+	}
+	if shift == 0 {
+		switch bits {
+		case 8:
+			data[i] = byte(v)
+			return
+		case 16:
+			binary.LittleEndian.PutUint16(data[i:], uint16(v))
+			return
+		case 32:
+			binary.LittleEndian.PutUint32(data[i:], uint32(v))
+			return
+		case 64:
+			binary.LittleEndian.PutUint64(data[i:], v)
+			return
+		}
+	}
+	for bits > 0 {
+		n := min(8-shift, bits)
+		mask := byte(1<<n-1) << shift
+		data[i] = data[i]&^mask | byte(v)<<shift&mask
+		v >>= n
+		bits -= n
+		i++
+		shift = 0
+	}
+}
+
+// peek is a number whose place in a block is known: one load of eight bytes, one shift, one mask. It reads from a window, the
+// bytes from the start of the block on, of which there are at least eight: see window.
+type peek struct {
+	mask  uint64
+	at    uint32 // byte of the window where the load starts
+	shift uint8
+	bits  uint8
+	order schema.Order
+	slow  bool // in nine bytes, or big-endian: read by loadBits
+}
+
+// newPeek is the peek of a number in a block of the given size. The load does not reach over the end of the block, unless that
+// is shorter than eight bytes.
+func newPeek(off, bits uint32, order schema.Order, blockBits uint32) peek {
+	if bits == 0 || bits > 64 {
+		return peek{} // not a number: reads as 0
+	}
+	at := min(off/8, max(blockBits/8, 8)-8)
+	shift := off - at*8
+	return peek{
+		mask: ^uint64(0) >> (64 - bits), at: at, shift: uint8(shift), bits: uint8(bits), order: order,
+		slow: shift+bits > 64 || order == schema.Big && bits > 8,
+	}
+}
+
+// from reads the number.
+func (k *peek) from(window []byte) uint64 {
+	if k.slow {
+		return k.fromBits(window)
+	}
+	return word(window, k.at) >> (k.shift & 63) & k.mask
+}
+
+func (k *peek) fromBits(window []byte) uint64 {
+	return loadBits(window, k.at*8+uint32(k.shift), uint32(k.bits), k.order)
+}
+
+// word loads eight bytes. They are there, by the making of peeks and windows: the test is written so that the compiler sees it and
+// adds none of its own.
+func word(window []byte, at uint32) uint64 {
+	i := int(at)
+	if i+8 > len(window) {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(window[i : i+8])
+}
+
+// window returns data from a byte on, or a copy of it in pad if there are fewer than eight.
+func window(data []byte, at uint32, pad *[8]byte) []byte {
+	w := data[at:]
+	if len(w) < len(pad) {
+		copy(pad[:], w)
+		return pad[:]
+	}
+	return w
+}

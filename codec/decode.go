@@ -1,0 +1,746 @@
+package codec
+
+import (
+	"bytes"
+	"math"
+
+	"wirebench/defs/schema"
+)
+
+// MaxMessage is the number of bytes a message may have. Ranges are bits in 32-bit numbers.
+const MaxMessage = 1 << 28
+
+// A message of n bytes may ask for as many nodes and as many bytes of contents. Contents may share bytes, lists may be empty. One
+// byte can ask for three nodes: an element, its block with the length of a text, and the text, which is empty.
+func nodeBudget(n int) int { return 1<<12 + 4*n }
+func byteBudget(n int) int { return 1<<20 + 4*n }
+
+// Decode reads a message into dst. It never fails: dst says what could be read, and where and why reading stopped. Contents
+// that are reached by an offset of their own are read even if others before them are not right.
+func (p *Program) Decode(dst *Record, data []byte) {
+	dst.Program, dst.Data, dst.Problems = p, data, dst.Problems[:0]
+	dst.Short, dst.Illegal, dst.Code = false, false, 0
+	if p.simple && p.quickDecode(dst, data) {
+		return
+	}
+	p.decode(dst, data)
+}
+
+// decode reads any message, and says what is wrong with it.
+func (p *Program) decode(dst *Record, data []byte) {
+	dst.reset(p)
+	clear(dst.regs)
+	dst.Data = data
+	d := decoder{p: p, r: dst, data: data, have: uint32(len(data)), limit: math.MaxUint32, nodes: nodeBudget(len(data)) + len(p.ops), bytes: byteBudget(len(data))}
+	if len(data) > MaxMessage {
+		dst.Data, d.data, d.have = data[:0], data[:0], 0
+		d.illegal(Problem{Code: TooLarge, Got: uint64(len(data)), Want: MaxMessage})
+		return
+	}
+	dst.Used = len(data)
+	if len(p.Unresolved) > 0 {
+		d.illegal(Problem{Code: UnresolvedLimit})
+		dst.Used = 0
+		return
+	}
+	if end := p.key.off + uint32(p.key.bits); p.key.bits != 0 && d.have*8 >= end {
+		dst.Code = uint32(p.key.load(data, 0))
+	}
+	if p.length.bits != 0 && !d.frame() {
+		return
+	}
+	if p.Message.Measured {
+		d.size, d.measured = p.minSize, true
+		if d.size > uint64(d.have) {
+			d.short(0, uint32(min(d.size, MaxMessage)))
+		}
+	}
+	d.body(0, uint16(len(p.ops)))
+	if d.limit == math.MaxUint32 && !d.r.Short {
+		dst.Used = int(min(d.end, d.have))
+	}
+	if dst.Illegal && p.length.bits == 0 {
+		dst.Used = 0
+	}
+}
+
+// decoder is the state of one Decode. Offsets are in bytes, cursors in bits.
+type decoder struct {
+	p        *Program
+	r        *Record
+	data     []byte // up to the end of the frame
+	have     uint32 // bytes of the frame that are there
+	limit    uint32 // bytes of the frame; MaxUint32 if nothing says it
+	cur      uint32 // bits
+	end      uint32 // bytes read so far, for messages whose frame nothing else ends
+	nodes    int    // budgets
+	bytes    int
+	size     uint64 // measured: bytes needed by all counts read so far
+	measured bool
+	stop     bool // the budget is used up
+}
+
+// frame reads the frame's length.
+func (d *decoder) frame() bool {
+	p, r := d.p, d.r
+	if end := (p.length.off + uint32(p.length.bits) + 7) / 8; d.have < end {
+		d.short(0, p.header)
+		d.body(0, uint16(len(p.ops)))
+		return false
+	}
+	n := p.length.load(d.data, 0)
+	if n < uint64(p.header) {
+		d.limit = uint32(n)
+		d.illegal(Problem{Code: LengthTooSmall, Range: Range{p.length.off, uint32(p.length.bits)}, Node: -1, Field: noIndex, Elem: -1, Got: n, Want: uint64(p.header)})
+		d.limit = p.header // show the header as far as it is there
+		d.have = min(d.have, d.limit)
+		d.data = d.data[:d.have]
+		r.Used = int(d.have)
+		d.quietHeader()
+		return false
+	}
+	d.limit = uint32(min(n, math.MaxUint32))
+	if d.have > d.limit {
+		d.have = d.limit
+		d.data = d.data[:d.have]
+	}
+	r.Used = int(d.have)
+	if d.have < d.limit {
+		d.short(d.have*8, d.limit)
+	}
+	return true
+}
+
+// quietHeader makes a node of the first block although the frame is too small for it.
+func (d *decoder) quietHeader() {
+	if len(d.p.ops) > 0 && d.p.ops[0].code == opBlock {
+		d.node(Node{Len: min(d.p.blocks[d.p.ops[0].block].bits, d.have*8), Kind: NodeBlock, Bad: LengthTooSmall})
+	}
+}
+
+// maxProblems bounds how many are kept: a hostile message can have one in every element.
+const maxProblems = 1000
+
+func (d *decoder) problem(p Problem) {
+	if len(d.r.Problems) < maxProblems {
+		d.r.Problems = append(d.r.Problems, p)
+	}
+}
+
+func (d *decoder) illegal(p Problem) {
+	if d.measured && d.r.Short {
+		return // sizes are judged before contents
+	}
+	d.r.Illegal = true
+	d.problem(p)
+}
+
+// short reports that the data ends before the message, once.
+func (d *decoder) short(from, need uint32) {
+	if d.r.Short {
+		return
+	}
+	d.r.Short = true
+	d.problem(Problem{Code: Truncated, Range: Range{min(from, d.have*8), 0}, Node: -1, Field: noIndex, Elem: -1, Got: uint64(d.have), Want: uint64(need)})
+}
+
+// node appends a node, unless the budget is used up.
+func (d *decoder) node(n Node) int {
+	i := len(d.r.Nodes)
+	if d.nodes--; d.nodes < 0 {
+		d.exhausted()
+		return i
+	}
+	d.r.Nodes = more(d.r.Nodes, 1)
+	d.r.Nodes[i] = n
+	d.r.Nodes[i].After = uint32(i + 1)
+	return i
+}
+
+func (d *decoder) exhausted() {
+	if !d.stop {
+		d.stop = true
+		d.illegal(Problem{Code: TooComplex, Node: -1, Field: noIndex, Elem: -1, Got: uint64(len(d.data))})
+	}
+}
+
+// charge takes bytes of contents from the budget.
+func (d *decoder) charge(n uint64) bool {
+	if n > uint64(d.bytes) {
+		d.exhausted()
+		return false
+	}
+	d.bytes -= int(n)
+	return true
+}
+
+// over reports that bits from cur on reach over the end of what is there. It returns the code for the node.
+func (d *decoder) over(code ProblemCode, from, to uint64, field uint16, node int) ProblemCode {
+	if to > uint64(d.limit)*8 {
+		p := Problem{Code: code, Range: d.clip(from, to), Node: int32(node), Field: field, Elem: -1, Got: uint64(d.limit), Want: to - from}
+		if code == ContentsOutside {
+			p.Want /= 8
+		}
+		d.illegal(p)
+		return code
+	}
+	d.short(d.have*8, uint32(min((to+7)/8, MaxMessage)))
+	return Truncated
+}
+
+// clip returns the part of a range that is there.
+func (d *decoder) clip(from, to uint64) Range {
+	end := uint64(d.have) * 8
+	from, to = min(from, end), min(to, end)
+	return Range{uint32(from), uint32(to - from)}
+}
+
+// body runs the ops from pc to end once, at the cursor. It returns false if what follows cannot be found.
+func (d *decoder) body(pc, end uint16) bool {
+	for pc < end && !d.stop {
+		o := &d.p.ops[pc]
+		if o.optional && d.cur >= d.have*8 && !(d.r.Short && d.limit != math.MaxUint32) {
+			return true
+		}
+		switch o.code {
+		case opBlock:
+			if !d.block(o, pc) {
+				return false
+			}
+		case opText:
+			if !d.text(o, pc) {
+				return false
+			}
+		case opBlob:
+			if !d.blob(o, pc) {
+				return false
+			}
+		case opList:
+			if !d.list(o, pc) {
+				return false
+			}
+			pc = o.end
+			continue
+		case opWeave:
+			pc++ // reading follows the chains
+			continue
+		case opVariant:
+			if !d.variant(o, pc) {
+				return false
+			}
+			pc = o.end
+			continue
+		}
+		pc++
+	}
+	return !d.stop
+}
+
+// block reads a run of fixed-size fields. If it is cut off, the node holds what is there.
+func (d *decoder) block(o *op, pc uint16) bool {
+	b := &d.p.blocks[o.block]
+	at := d.cur
+	if end := uint64(at) + uint64(b.bits); end > uint64(d.have)*8 {
+		n := d.node(Node{Off: at, Len: d.clip(uint64(at), end).Len, Op: pc, Kind: NodeBlock})
+		bad := d.over(PastFrame, uint64(at), end, noIndex, n)
+		if n < len(d.r.Nodes) {
+			d.r.Nodes[n].Bad = bad
+		}
+		for i := range b.loads { // nothing is read by numbers of an earlier element
+			d.r.regs[b.loads[i].reg] = 0
+		}
+		return false
+	}
+	d.node(Node{Off: at, Len: b.bits, Op: pc, Kind: NodeBlock})
+	if d.bytes -= int(b.cost); d.bytes < 0 {
+		d.exhausted()
+		return false
+	}
+	var pad [8]byte
+	w := window(d.data, at/8, &pad)
+	for i := range b.loads {
+		l := &b.loads[i]
+		v := l.peek.from(w)
+		d.r.regs[l.reg] = v
+		if l.unit && (v < l.minUnits || v > l.maxUnits || d.measured) {
+			d.count(l, at, v)
+		}
+	}
+	if d.measured && d.size > uint64(d.have) {
+		d.short(d.have*8, uint32(min(d.size, MaxMessage)))
+	}
+	if len(b.checks) > 0 {
+		d.checks(b, at, len(d.r.Nodes)-1, -1)
+	}
+	d.cur = at + b.bits
+	d.end = max(d.end, (d.cur+7)/8)
+	return !d.measured || !d.r.Illegal
+}
+
+// count judges a number of units.
+func (d *decoder) count(l *load, at uint32, v uint64) {
+	switch {
+	case v < l.minUnits:
+		d.illegal(Problem{Code: CountBelow, Range: Range{at + l.off, uint32(l.bits)}, Node: int32(len(d.r.Nodes) - 1), Field: l.field, Elem: -1, Got: v, Want: l.minUnits})
+	case v > l.maxUnits:
+		d.illegal(Problem{Code: CountAbove, Range: Range{at + l.off, uint32(l.bits)}, Node: int32(len(d.r.Nodes) - 1), Field: l.field, Elem: -1, Got: v, Want: l.maxUnits})
+	case d.measured:
+		d.size = min(d.size+(v-l.minUnits)*l.minElem, math.MaxUint32) // counts have at most 32 bits, minElem less: no overflow
+	}
+}
+
+// checks judges the values of a block that can be illegal.
+func (d *decoder) checks(b *block, at uint32, node, elem int) {
+	for _, i := range b.checks {
+		it := &b.items[i]
+		if it.role == RoleConst {
+			from := (at + it.off) / 8
+			if !bytes.Equal(d.data[from:from+it.bits/8], it.bytes) {
+				d.illegal(Problem{Code: WrongConstant, Range: Range{at + it.off, it.bits}, Node: int32(node), Field: noIndex, Elem: int32(elem)})
+			}
+			continue
+		}
+		if raw := loadBits(d.data, at+it.off, it.bits, it.order); !inRange(it.num, raw) {
+			d.illegal(Problem{Code: ValueOutOfRange, Range: Range{at + it.off, it.bits}, Node: int32(node), Field: it.field, Elem: int32(elem), Got: raw})
+		}
+	}
+}
+
+// inRange reports whether raw bits are in the legal range of a number. NaN is in none.
+func inRange(t *schema.Number, raw uint64) bool {
+	switch t.Kind {
+	case schema.Float:
+		f := math.Float64frombits(raw)
+		if t.Bits == 32 {
+			f = float64(math.Float32frombits(uint32(raw)))
+		}
+		return f == f && (t.Min == nil || f >= t.Min.Float) && (t.Max == nil || f <= t.Max.Float)
+	case schema.Signed:
+		v := signed(raw, uint32(t.Bits))
+		return (t.Min == nil || v >= t.Min.Int) && (t.Max == nil || v <= t.Max.Int)
+	}
+	return (t.Min == nil || raw >= t.Min.Uint) && (t.Max == nil || raw <= t.Max.Uint)
+}
+
+// signed reads the low bits as two's complement.
+func signed(raw uint64, bits uint32) int64 { return int64(raw<<(64-bits)) >> (64 - bits) }
+
+// start finds where contents begin. ok is false if they cannot be read; next says whether what follows still can.
+func (d *decoder) start(o *op, pc uint16, kind NodeKind) (from uint32, ok, next bool) {
+	if o.offset == noIndex {
+		return (d.cur + 7) / 8, true, true
+	}
+	v := d.r.regs[o.offset]
+	var code ProblemCode
+	want := uint64(d.p.header)
+	switch {
+	case v < uint64(d.p.header):
+		code = OffsetInHeader
+	case v > uint64(d.limit):
+		code, want = OffsetOutside, uint64(d.limit)
+	case v > uint64(d.have):
+		code = Truncated
+		d.short(d.have*8, uint32(min(v, MaxMessage)))
+	default:
+		return uint32(v), true, true
+	}
+	n := d.node(Node{Off: d.clip(v*8, v*8).Off, Op: pc, Kind: kind, Bad: code})
+	if code != Truncated {
+		d.illegal(Problem{Code: code, Range: d.offsetRange(o), Node: int32(n), Field: o.field, Elem: -1, Got: v, Want: want})
+	}
+	return 0, false, true
+}
+
+// offsetRange finds the offset that led to contents: in the newest block that has a load for it.
+func (d *decoder) offsetRange(o *op) Range {
+	if len(d.r.Problems) >= maxProblems {
+		return Range{} // the search would be for nothing
+	}
+	for i := len(d.r.Nodes) - 1; i >= 0; i-- {
+		n := &d.r.Nodes[i]
+		if n.Kind != NodeBlock {
+			continue
+		}
+		b := &d.p.blocks[d.p.ops[n.Op].block]
+		for k := range b.loads {
+			if l := &b.loads[k]; l.reg == o.offset {
+				return Range{n.Off + l.off, uint32(l.bits)}
+			}
+		}
+	}
+	return Range{}
+}
+
+// units is the number of units of contents, and whether they go on to the end of the frame.
+func (d *decoder) units(o *op) (n uint64, toEnd bool) {
+	switch o.size {
+	case schema.Fixed:
+		return uint64(o.n), false
+	case schema.Counted:
+		return d.r.regs[o.count], false
+	}
+	return 0, true
+}
+
+func (d *decoder) text(o *op, pc uint16) bool {
+	if o.size != schema.Terminated {
+		return d.run(o, pc, NodeText)
+	}
+	if o.offset != noIndex && d.r.regs[o.offset] == 0 {
+		d.node(Node{Op: pc, Kind: NodeText}) // a null pointer: empty
+		return true
+	}
+	from, ok, next := d.start(o, pc, NodeText)
+	if !ok {
+		return next
+	}
+	end, found := terminator(d.data, from, d.have, uint32(o.unit))
+	size := end - from
+	units := size / uint32(o.unit)
+	if found {
+		units--
+	}
+	if !d.charge(uint64(size)) {
+		return false
+	}
+	n := d.node(Node{Raw: uint64(units), Off: from * 8, Len: size * 8, Op: pc, Kind: NodeText})
+	d.end = max(d.end, end)
+	if o.offset == noIndex {
+		d.cur = end * 8
+	}
+	if found {
+		return true
+	}
+	bad := Truncated
+	if d.have < d.limit {
+		d.short(d.have*8, d.have+uint32(o.unit))
+	} else {
+		bad = NotTerminated
+		d.illegal(Problem{Code: bad, Range: Range{from * 8, size * 8}, Node: int32(n), Field: o.field, Elem: -1})
+	}
+	if n < len(d.r.Nodes) {
+		d.r.Nodes[n].Bad = bad
+	}
+	return o.offset != noIndex
+}
+
+// terminator finds the end of text: the byte after its zero unit, or the last whole unit if there is none.
+func terminator(data []byte, from, have, unit uint32) (end uint32, found bool) {
+	if unit == 1 {
+		if i := bytes.IndexByte(data[from:have], 0); i >= 0 {
+			return from + uint32(i) + 1, true
+		}
+		return have, false
+	}
+	s := data[from:have]
+	for i := 0; i+1 < len(s); i += 2 {
+		if s[i]|s[i+1] == 0 {
+			return from + uint32(i) + 2, true
+		}
+	}
+	return from + uint32(len(s))&^1, false
+}
+
+func (d *decoder) blob(o *op, pc uint16) bool { return d.run(o, pc, NodeBlob) }
+
+// run reads text or bytes whose size is known before.
+func (d *decoder) run(o *op, pc uint16, kind NodeKind) bool {
+	n, toEnd := d.units(o)
+	if n == 0 && !toEnd && o.offset != noIndex {
+		v := d.r.regs[o.offset] // nothing is read: any offset will do
+		d.node(Node{Off: d.clip(v*8, v*8).Off, Op: pc, Kind: kind})
+		return true
+	}
+	from, ok, next := d.start(o, pc, kind)
+	if !ok {
+		return next
+	}
+	if toEnd {
+		n = uint64(d.have-min(from, d.have)) / uint64(o.unit)
+	}
+	size := n * uint64(o.unit) // counts have at most 32 bits
+	to := uint64(from) + size
+	if to <= uint64(d.have) {
+		if !d.charge(size) {
+			return false
+		}
+		d.node(Node{Raw: n, Off: from * 8, Len: uint32(size) * 8, Op: pc, Kind: kind})
+		d.end = max(d.end, uint32(to))
+		if o.offset == noIndex {
+			d.cur = uint32(to) * 8
+		}
+		return true
+	}
+	there := uint64(d.have-from) / uint64(o.unit)
+	if !d.charge(there) {
+		return false
+	}
+	i := d.node(Node{Raw: there, Off: from * 8, Len: uint32(there) * uint32(o.unit) * 8, Op: pc, Kind: kind})
+	bad := d.over(ContentsOutside, uint64(from)*8, to*8, o.field, i)
+	if i < len(d.r.Nodes) {
+		d.r.Nodes[i].Bad = bad
+	}
+	return o.offset != noIndex
+}
+
+func (d *decoder) list(o *op, pc uint16) bool {
+	n, toEnd := d.units(o)
+	if o.linked {
+		return d.chain(o, pc, n)
+	}
+	if n == 0 && !toEnd && o.offset != noIndex {
+		v := d.r.regs[o.offset]
+		d.node(Node{Off: d.clip(v*8, v*8).Off, Op: pc, Kind: NodeList})
+		return true
+	}
+	from, ok, next := d.start(o, pc, NodeList)
+	if !ok {
+		return next
+	}
+	saved := d.cur
+	d.cur = from * 8
+	if o.plain && d.p.blocks[o.block].bits%8 == 0 {
+		ok = d.plainRun(o, pc, n, toEnd)
+	} else {
+		ok = d.elements(o, pc, n, toEnd)
+	}
+	d.end = max(d.end, d.cur/8)
+	if o.offset != noIndex {
+		d.cur = saved
+		return !d.stop
+	}
+	return ok
+}
+
+// plainRun reads elements of one size that stand side by side: one node for all.
+func (d *decoder) plainRun(o *op, pc uint16, n uint64, toEnd bool) bool {
+	stride := uint64(o.stride)
+	room := uint64(d.have)*8 - min(uint64(d.cur), uint64(d.have)*8)
+	if toEnd {
+		if stride == 0 {
+			stride = 8
+		}
+		n = room / stride
+		if room%stride != 0 { // a part of an element
+			d.over(PastFrame, uint64(d.cur)+n*stride, uint64(d.cur)+(n+1)*stride, o.field, len(d.r.Nodes))
+		}
+	}
+	there := n
+	if stride > 0 && n > room/stride {
+		there = room / stride
+	}
+	// An element takes at least a byte of the budget even if it takes none of the message.
+	if !d.charge(there * uint64(max(d.p.blocks[o.block].cost, 1))) {
+		return false
+	}
+	at := d.cur
+	i := d.node(Node{Raw: there, Off: at, Len: uint32(there * stride), Op: pc, Kind: NodeList})
+	d.cur += uint32(there * stride)
+	if b := &d.p.blocks[o.block]; len(b.checks) > 0 {
+		for k := uint64(0); k < there && !(d.measured && d.r.Illegal); k++ {
+			d.checks(b, at+uint32(k*stride), i, int(k))
+		}
+	}
+	if there < n {
+		bad := d.over(ContentsOutside, uint64(at), uint64(at)+n*stride, o.field, i)
+		if i < len(d.r.Nodes) {
+			d.r.Nodes[i].Bad = bad
+		}
+		return false
+	}
+	return !d.measured || !d.r.Illegal
+}
+
+// elements reads elements of different sizes that stand one after another.
+func (d *decoder) elements(o *op, pc uint16, n uint64, toEnd bool) bool {
+	list := d.node(Node{Off: d.cur, Op: pc, Kind: NodeList})
+	ok := true
+	count := uint64(0)
+	for ok && (toEnd && d.cur < d.have*8 || !toEnd && count < n) {
+		if !d.charge(1) {
+			break
+		}
+		at := d.cur
+		i := d.node(Node{Off: at, Op: pc, Kind: NodeElem})
+		if d.stop {
+			break
+		}
+		count++
+		ok = d.body(pc+1, o.end)
+		e := &d.r.Nodes[i]
+		e.Len, e.After = d.cur-at, uint32(len(d.r.Nodes))
+		if toEnd && d.cur == at {
+			break // an element that takes nothing would never end
+		}
+	}
+	if list < len(d.r.Nodes) {
+		l := &d.r.Nodes[list]
+		l.Raw, l.Len, l.After = count, d.cur-l.Off, uint32(len(d.r.Nodes))
+	}
+	return ok && !d.stop
+}
+
+// chain reads elements that name the place of the next. Real senders may lay them out in any order; a circle is a fault.
+func (d *decoder) chain(o *op, pc uint16, n uint64) bool {
+	list := d.node(Node{Op: pc, Kind: NodeList})
+	if n == 0 || d.stop {
+		return !d.stop
+	}
+	saved := d.cur
+	next := d.r.regs[o.offset]
+	d.r.Nodes[list].Off = d.clip(next*8, next*8).Off
+	var bad ProblemCode
+	count, highest := uint64(0), uint64(0)
+	for count < n {
+		if next == 0 && count > 0 {
+			bad = ChainTooShort
+			d.illegal(Problem{Code: bad, Range: d.lastNext(o, list), Node: int32(list), Field: o.field, Elem: -1, Got: count, Want: n})
+			break
+		}
+		if next < uint64(d.p.header) || next > uint64(d.have) {
+			bad = d.strayElement(o, list, count, next)
+			break
+		}
+		if next <= highest && count > 0 && d.seen(list, uint32(next)*8) {
+			if !d.stop {
+				bad = ChainCycle
+				d.illegal(Problem{Code: bad, Range: d.lastNext(o, list), Node: int32(list), Field: o.field, Elem: -1, Got: next, Want: n})
+			}
+			break
+		}
+		highest = max(highest, next)
+		var whole bool
+		next, whole = d.element(o, pc, uint32(next)*8)
+		if d.stop {
+			break
+		}
+		count++
+		if !whole {
+			bad = d.r.Nodes[len(d.r.Nodes)-1].Bad
+			break
+		}
+	}
+	l := &d.r.Nodes[list]
+	l.Raw, l.After, l.Bad = count, uint32(len(d.r.Nodes)), bad
+	if count > 0 {
+		last := &d.r.Nodes[len(d.r.Nodes)-1]
+		l.Len = max(l.Len, last.Off+last.Len-min(l.Off, last.Off+last.Len))
+	}
+	d.cur = saved
+	return !d.stop
+}
+
+// strayElement reports a chain that leads out of the message.
+func (d *decoder) strayElement(o *op, list int, count, next uint64) ProblemCode {
+	at := d.lastNext(o, list)
+	if count == 0 {
+		at = d.offsetRange(o)
+	}
+	switch {
+	case next < uint64(d.p.header):
+		d.illegal(Problem{Code: OffsetInHeader, Range: at, Node: int32(list), Field: o.field, Elem: -1, Got: next, Want: uint64(d.p.header)})
+		return OffsetInHeader
+	case next > uint64(d.limit):
+		d.illegal(Problem{Code: OffsetOutside, Range: at, Node: int32(list), Field: o.field, Elem: -1, Got: next, Want: uint64(d.limit)})
+		return OffsetOutside
+	}
+	d.short(d.have*8, uint32(min(next, MaxMessage)))
+	return Truncated
+}
+
+// element reads one element of a chain. whole is false if it has no place of the next.
+func (d *decoder) element(o *op, pc uint16, at uint32) (next uint64, whole bool) {
+	i := len(d.r.Nodes)
+	if o.plain {
+		b := &d.p.blocks[o.block]
+		end := uint64(at) + uint64(b.bits)
+		if end > uint64(d.have)*8 {
+			i = d.node(Node{Off: at, Len: d.clip(uint64(at), end).Len, Op: pc, Kind: NodeElem})
+			bad := d.over(PastFrame, uint64(at), end, o.field, i)
+			if i < len(d.r.Nodes) {
+				d.r.Nodes[i].Bad = bad
+			}
+			return 0, false
+		}
+		if !d.charge(uint64(b.cost)) {
+			return 0, false
+		}
+		d.node(Node{Off: at, Len: b.bits, Op: pc, Kind: NodeElem})
+		d.end = max(d.end, uint32(end/8))
+		if len(b.checks) > 0 {
+			d.checks(b, at, i, -1)
+		}
+		return o.nextAt.load(d.data, at), true
+	}
+	if i = d.node(Node{Off: at, Op: pc, Kind: NodeElem}); d.stop {
+		return 0, false
+	}
+	if !d.charge(4) {
+		return 0, false
+	}
+	d.cur = at
+	ok := d.body(pc+1, o.end)
+	e := &d.r.Nodes[i]
+	e.After = uint32(len(d.r.Nodes))
+	if len(d.r.Nodes) > i+1 {
+		e.Len = d.r.Nodes[i+1].Len // its fixed part; contents have ranges of their own
+		e.Bad = d.r.Nodes[i+1].Bad
+	}
+	if !ok && e.Bad != 0 {
+		return 0, false
+	}
+	return o.nextAt.load(d.data, at), true
+}
+
+// seen reports whether the list has an element at this place already. It is asked only when a chain goes backwards, and what it
+// costs is taken from the budget.
+func (d *decoder) seen(list int, at uint32) bool {
+	for i := list + 1; i < len(d.r.Nodes); i = int(d.r.Nodes[i].After) {
+		if d.bytes--; d.bytes < 0 {
+			d.exhausted()
+			return true
+		}
+		if d.r.Nodes[i].Off == at {
+			return true
+		}
+	}
+	return false
+}
+
+// lastNext is the place of the newest element's next.
+func (d *decoder) lastNext(o *op, list int) Range {
+	last := -1
+	for i := list + 1; i < len(d.r.Nodes); i = int(d.r.Nodes[i].After) {
+		last = i
+	}
+	if last < 0 {
+		return Range{}
+	}
+	return Range{d.r.Nodes[last].Off + o.nextAt.off, uint32(o.nextAt.bits)}
+}
+
+// variant reads the alternative that fits.
+func (d *decoder) variant(o *op, pc uint16) bool {
+	v := d.node(Node{Off: d.cur, Op: pc, Kind: NodeVariant, Raw: math.MaxUint64})
+	if d.stop {
+		return false
+	}
+	size := uint32(len(d.data))
+	k := uint64(0)
+	for c := pc + 1; c < o.end; c, k = d.p.ops[c].end, k+1 {
+		w := &d.p.ops[c].when
+		if w.reg != noIndex {
+			if d.r.regs[w.reg] != w.value {
+				continue
+			}
+		} else if !w.fits(size) {
+			continue
+		}
+		d.r.Nodes[v].Raw = k
+		ok := d.body(c+1, d.p.ops[c].end)
+		n := &d.r.Nodes[v]
+		n.Len, n.After = d.cur-n.Off, uint32(len(d.r.Nodes))
+		return ok
+	}
+	return true
+}

@@ -1,0 +1,68 @@
+package codec_test
+
+import (
+	"bytes"
+	"testing"
+
+	"wirebench/codec"
+	"wirebench/defs"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// What a new dialect must do: its example parses without a diagnostic, is in canonical form, compiles, and an empty value of
+// every message survives encoding, decoding and encoding again.
+func TestEveryDialect(t *testing.T) {
+	if len(defs.Dialects) == 0 {
+		t.Fatal("no dialects")
+	}
+	for _, d := range defs.Dialects {
+		t.Run(d.Name, func(t *testing.T) {
+			if text, ds := d.Format(d.Example); len(ds) > 0 || text != d.Example.Text {
+				t.Errorf("the example is not in canonical form:\n%s%s", text, ds.Render())
+			}
+			if found, ok := defs.Detect(d.Example); !ok || found != d.Name {
+				t.Errorf("the example is told to be %q", found)
+			}
+			s, ds := defs.Load([]*source.File{d.Example}, d.Name, schema.Options{})
+			if len(ds) > 0 || len(s.Messages) == 0 {
+				t.Fatalf("%d messages\n%s", len(s.Messages), ds.Render())
+			}
+			for _, m := range s.Messages {
+				roundTrip(t, m)
+			}
+			if d.Frame != nil {
+				if _, err := codec.Compile(d.Frame); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+func roundTrip(t *testing.T, m *schema.Message) {
+	t.Helper()
+	p, err := codec.Compile(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in, out, back, again codec.Record
+	if err := p.ParseJSON(&in, []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	in.Code = m.Key.Code
+	if err := p.Encode(&out, &in); err != nil {
+		t.Fatal(err)
+	}
+	p.Decode(&back, out.Data)
+	if back.Status() != codec.OK || back.Used != len(out.Data) {
+		t.Errorf("%s: %s", m.Name, back.Transcript())
+	}
+	if err := p.ParseJSON(&in, back.AppendJSON(nil)); err != nil {
+		t.Fatal(err)
+	}
+	in.Code = m.Key.Code
+	if err := p.Encode(&again, &in); err != nil || !bytes.Equal(again.Data, out.Data) {
+		t.Errorf("%s: %x, then %x (%v)", m.Name, out.Data, again.Data, err)
+	}
+}

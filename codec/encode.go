@@ -1,0 +1,481 @@
+package codec
+
+import (
+	"fmt"
+	"math"
+
+	"wirebench/defs/schema"
+)
+
+// Encode lays src out anew, without gaps: dst ends up as Decode(dst.Data) would make it. src is a record that Decode read
+// without error, or that ParseJSON made; its program must be p. The key is src.Code; counter and checksum come from
+// src.Session. dst keeps its own memory for the data, which the next Encode into it overwrites.
+func (p *Program) Encode(dst, src *Record) error {
+	if src.Program != p {
+		return fmt.Errorf("encode %s: the record is one of another definition", p.Message.Name)
+	}
+	if src.Short || src.Illegal {
+		return fmt.Errorf("encode %s: the record has errors", p.Message.Name)
+	}
+	if err := p.resolved(); err != nil {
+		return err
+	}
+	if p.simple && p.quickEncode(dst, src) {
+		return nil
+	}
+	return p.encode(dst, src)
+}
+
+// encode lays out any record, and says what is wrong with it.
+func (p *Program) encode(dst, src *Record) error {
+	dst.reset(p)
+	dst.Code, dst.Session = src.Code, src.Session
+	e := encoder{p: p, src: src, dst: dst, out: dst.own[:0], offsetAt: dst.fixups}
+	if cap(e.offsetAt) < p.regs {
+		e.offsetAt = make([]uint32, p.regs)
+		dst.fixups = e.offsetAt
+	}
+	e.offsetAt = e.offsetAt[:p.regs]
+	e.ended = -1
+	e.body(0, uint16(len(p.ops)))
+	e.checkEnd()
+	dst.own = e.out
+	dst.Data = e.out
+	if e.err != nil {
+		dst.Nodes = dst.Nodes[:0]
+		return fmt.Errorf("encode %s: %w", p.Message.Name, e.err)
+	}
+	if err := p.seal(dst); err != nil {
+		dst.Nodes = dst.Nodes[:0]
+		return fmt.Errorf("encode %s: %w", p.Message.Name, err)
+	}
+	dst.Used = len(e.out)
+	return nil
+}
+
+func (p *Program) resolved() error {
+	if len(p.Unresolved) > 0 {
+		return fmt.Errorf("encode %s: unresolved constant %s", p.Message.Name, p.Unresolved[0])
+	}
+	return nil
+}
+
+// seal fills in what depends on the whole frame.
+func (p *Program) seal(r *Record) error {
+	if len(r.Data) > MaxMessage {
+		return fmt.Errorf("the message is longer than %d bytes", MaxMessage)
+	}
+	if p.length.bits != 0 {
+		if !p.length.fits(uint64(len(r.Data))) {
+			return fmt.Errorf("the message is %d bytes long, its length field holds at most %d", len(r.Data), uint64(1)<<p.length.bits-1)
+		}
+		p.length.store(r.Data, 0, uint64(len(r.Data)))
+	}
+	if p.key.bits != 0 {
+		if !p.key.fits(uint64(r.Code)) {
+			return fmt.Errorf("the code %d does not fit %d bits", r.Code, p.key.bits)
+		}
+		p.key.store(r.Data, 0, uint64(r.Code))
+	}
+	if p.counter.bits != 0 {
+		p.counter.store(r.Data, 0, uint64(r.Session.Counter))
+	}
+	if p.check.bits != 0 && p.sum != nil {
+		p.check.store(r.Data, 0, uint64(p.sum(r.Data, r.Session.Key)))
+	}
+	return nil
+}
+
+type encoder struct {
+	p        *Program
+	src, dst *Record
+	out      []byte
+	next     int      // source node that the next op takes
+	offsetAt []uint32 // by register: where its number stands in out, in bits
+	ended    int      // bytes of out when something came that only the end of the message can follow, -1 before
+	endedBy  uint16   // the op that it was
+	err      error
+}
+
+// end notes that nothing may follow: contents to the end of the message, or parts that are missing because it ends before them.
+func (e *encoder) end(pc uint16) {
+	if e.ended < 0 {
+		e.ended, e.endedBy = len(e.out), pc
+	}
+}
+
+// checkEnd refuses what would be read otherwise than it was meant, because of where the message ends.
+func (e *encoder) checkEnd() {
+	if e.err == nil && e.ended >= 0 && len(e.out) > e.ended {
+		e.fail("%s goes on to the end of the message, or is missing because the message ends before it; %d bytes follow",
+			e.name(e.endedBy), len(e.out)-e.ended)
+	}
+	if e.err != nil || !e.p.byLength {
+		return
+	}
+	for i := range e.dst.Nodes {
+		if n := &e.dst.Nodes[i]; n.Kind == NodeVariant && !e.p.lengthFits(n, uint32(len(e.out))) {
+			e.fail("the message has %d bytes, for which no alternative of the definition has these fields", len(e.out))
+			return
+		}
+	}
+}
+
+// name is the path of what an op reads, for messages.
+func (e *encoder) name(pc uint16) string {
+	o := &e.p.ops[pc]
+	field := o.field
+	if o.code == opBlock {
+		for _, it := range e.p.blocks[o.block].items {
+			field = min(field, it.field)
+		}
+	}
+	return string(e.p.AppendFieldPath(nil, field))
+}
+
+// lengthFits reports whether a frame of this size leads Decode to the alternative of a node.
+func (p *Program) lengthFits(n *Node, size uint32) bool {
+	k := uint64(0)
+	for c := n.Op + 1; c < p.ops[n.Op].end; c, k = p.ops[c].end, k+1 {
+		w := &p.ops[c].when
+		fits := w.reg == noIndex && w.fits(size)
+		if k == n.Raw {
+			return fits || w.reg != noIndex
+		}
+		if fits {
+			return false
+		}
+	}
+	return true
+}
+
+// fits reports whether a frame has the length that an alternative is for.
+func (w *when) fits(size uint32) bool { return size >= w.min && (w.max == 0 || size <= w.max) }
+
+func (e *encoder) fail(format string, args ...any) {
+	if e.err == nil {
+		e.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (e *encoder) node(n Node) int {
+	n.After = uint32(len(e.dst.Nodes) + 1)
+	e.dst.Nodes = append(e.dst.Nodes, n)
+	return len(e.dst.Nodes) - 1
+}
+
+// take returns the next source node if the op made it.
+func (e *encoder) take(pc uint16) (*Node, bool) {
+	if e.next < len(e.src.Nodes) {
+		if n := &e.src.Nodes[e.next]; n.Op == pc {
+			e.next++
+			return n, true
+		}
+	}
+	return nil, false
+}
+
+// body lays out the ops from pc to end once.
+func (e *encoder) body(pc, end uint16) {
+	for pc < end && e.err == nil {
+		o := &e.p.ops[pc]
+		if o.code == opWeave {
+			e.weave(o, pc)
+			pc = o.end
+			continue
+		}
+		n, ok := e.take(pc)
+		if !ok {
+			if o.optional {
+				e.end(pc)
+			} else {
+				e.fail("the record is not whole")
+			}
+			return
+		}
+		nodes, size := len(e.dst.Nodes), len(e.out)
+		switch o.code {
+		case opBlock:
+			e.block(o, pc, n)
+		case opText:
+			e.text(o, pc, n)
+		case opBlob:
+			e.blob(o, pc, n)
+		case opList:
+			e.list(o, pc, n)
+		case opVariant:
+			e.variant(o, pc, n)
+		}
+		if o.size == schema.ToEnd {
+			e.end(pc)
+		}
+		if o.optional && len(e.out) == size { // nothing of it is there: missing is all that it can be
+			e.dst.Nodes = e.dst.Nodes[:nodes]
+			e.end(pc)
+		}
+		pc = o.end
+	}
+}
+
+// block copies the fields and remembers where its offsets and counts stand.
+func (e *encoder) block(o *op, pc uint16, n *Node) {
+	b := &e.p.blocks[o.block]
+	at := uint32(len(e.out)) * 8
+	e.node(Node{Off: at, Len: b.bits, Op: pc, Kind: NodeBlock})
+	e.out = append(e.out, e.src.Data[n.Off/8:(n.Off+b.bits)/8]...)
+	for i := range b.loads {
+		if l := &b.loads[i]; l.kind != RoleValue {
+			e.offsetAt[l.reg] = at + l.off
+			storeBits(e.out, at+l.off, uint32(l.bits), l.order, 0)
+		}
+	}
+}
+
+// place writes the offset and the count of contents that begin now.
+func (e *encoder) place(o *op, units uint64, null bool) {
+	f := func() string { return string(e.p.AppendFieldPath(nil, o.field)) }
+	if o.count != noIndex {
+		at := e.loadOf(o.count)
+		switch {
+		case at.bits < 64 && units>>at.bits != 0:
+			e.fail("%s has %d units, its count holds at most %d", f(), units, uint64(1)<<at.bits-1)
+			return
+		case units < o.minUnits:
+			e.fail("%s has %d units, at least %d are needed", f(), units, o.minUnits)
+			return
+		case units > o.maxUnits:
+			e.fail("%s has %d units, at most %d are allowed", f(), units, o.maxUnits)
+			return
+		}
+		storeBits(e.out, e.offsetAt[o.count], uint32(at.bits), at.order, units)
+	}
+	if o.offset != noIndex && !null {
+		at := e.loadOf(o.offset)
+		if len(e.out)>>at.bits != 0 {
+			e.fail("the message is too long: %s would start at byte %d, its offset holds at most %d", f(), len(e.out), uint64(1)<<at.bits-1)
+			return
+		}
+		storeBits(e.out, e.offsetAt[o.offset], uint32(at.bits), at.order, uint64(len(e.out)))
+	}
+}
+
+// loadOf finds width and order of the number in a register.
+func (e *encoder) loadOf(reg uint16) *place { return &e.p.regAt[reg] }
+
+func (e *encoder) content(o *op, pc uint16, n *Node, kind NodeKind, bytes []byte) int {
+	at := uint32(len(e.out)) * 8
+	e.out = append(e.out, bytes...)
+	return e.node(Node{Raw: n.Raw, Off: at, Len: uint32(len(bytes)) * 8, Op: pc, Kind: kind})
+}
+
+func (e *encoder) text(o *op, pc uint16, n *Node) {
+	e.place(o, n.Raw, false)
+	if e.err != nil {
+		return
+	}
+	i := e.content(o, pc, n, NodeText, e.src.Data[n.Off/8:n.Off/8+uint32(n.Raw)*uint32(o.unit)])
+	if o.size == schema.Terminated {
+		for range o.unit {
+			e.out = append(e.out, 0)
+		}
+		e.dst.Nodes[i].Len += uint32(o.unit) * 8
+	}
+}
+
+func (e *encoder) blob(o *op, pc uint16, n *Node) {
+	e.place(o, n.Raw, false)
+	if e.err == nil {
+		e.content(o, pc, n, NodeBlob, e.src.Data[n.Off/8:n.Off/8+uint32(n.Raw)])
+	}
+}
+
+func (e *encoder) list(o *op, pc uint16, n *Node) {
+	if o.linked {
+		e.place(o, n.Raw, n.Raw == 0)
+		e.chain(o, pc, n)
+		return
+	}
+	e.place(o, n.Raw, false)
+	if e.err != nil {
+		return
+	}
+	if o.plain && e.p.blocks[o.block].bits%8 == 0 && n.After == uint32(e.next) {
+		e.content(o, pc, n, NodeList, e.src.Data[n.Off/8:(n.Off+n.Len)/8])
+		return
+	}
+	list := e.node(Node{Raw: n.Raw, Off: uint32(len(e.out)) * 8, Op: pc, Kind: NodeList})
+	for i := uint64(0); i < n.Raw && e.err == nil; i++ {
+		if _, ok := e.take(pc); !ok {
+			e.fail("the record is not whole")
+			return
+		}
+		at := uint32(len(e.out)) * 8
+		k := e.node(Node{Off: at, Op: pc, Kind: NodeElem})
+		e.body(pc+1, o.end)
+		el := &e.dst.Nodes[k]
+		el.Len, el.After = uint32(len(e.out))*8-at, uint32(len(e.dst.Nodes))
+	}
+	l := &e.dst.Nodes[list]
+	l.Len, l.After = uint32(len(e.out))*8-l.Off, uint32(len(e.dst.Nodes))
+}
+
+// chain lays out elements that name the place of the next, one after another.
+func (e *encoder) chain(o *op, pc uint16, n *Node) {
+	if e.err != nil {
+		return
+	}
+	list := e.node(Node{Raw: n.Raw, Op: pc, Kind: NodeList})
+	prev := uint32(0)
+	for i := uint64(0); i < n.Raw && e.err == nil; i++ {
+		if i == 0 {
+			e.dst.Nodes[list].Off = uint32(len(e.out)) * 8
+		}
+		prev = e.chained(o, pc, prev, i == 0)
+	}
+	e.endList(list)
+}
+
+// endList sets where a chained list ends: after the fixed part of its last element, as Decode sees it.
+func (e *encoder) endList(list int) {
+	l := &e.dst.Nodes[list]
+	l.After = uint32(len(e.dst.Nodes))
+	if l.After > uint32(list)+1 {
+		last := &e.dst.Nodes[l.After-1]
+		l.Len = max(l.Len, last.Off+last.Len-min(l.Off, last.Off+last.Len))
+	}
+}
+
+// chained lays out one element and makes the one before it name it. It returns the element's place in bits.
+func (e *encoder) chained(o *op, pc uint16, prev uint32, first bool) uint32 {
+	n, ok := e.take(pc)
+	if !ok {
+		e.fail("the record is not whole")
+		return 0
+	}
+	at := uint32(len(e.out)) * 8
+	if !o.nextAt.fits(uint64(at / 8)) {
+		e.fail("the message is too long: an element of %s would start at byte %d, the place of the next holds at most %d",
+			e.p.AppendFieldPath(nil, o.field), at/8, uint64(1)<<o.nextAt.bits-1)
+		return 0
+	}
+	k := e.node(Node{Off: at, Op: pc, Kind: NodeElem})
+	if o.plain {
+		b := &e.p.blocks[o.block]
+		e.out = append(e.out, e.src.Data[n.Off/8:(n.Off+b.bits)/8]...)
+		e.dst.Nodes[k].Len = b.bits
+	} else {
+		e.body(pc+1, o.end)
+		if e.err != nil {
+			return 0
+		}
+		el := &e.dst.Nodes[k]
+		el.After = uint32(len(e.dst.Nodes))
+		if int(el.After) > k+1 {
+			el.Len = e.dst.Nodes[k+1].Len
+		}
+	}
+	if o.here.bits != 0 {
+		o.here.store(e.out, at, uint64(at/8))
+	}
+	o.nextAt.store(e.out, at, 0)
+	if !first {
+		o.nextAt.store(e.out, prev, uint64(at/8))
+	}
+	return at
+}
+
+// thread is one of several lists whose elements stand in turns.
+type thread struct {
+	pc    uint16
+	src   int    // its next element's source node
+	count uint64 // of elements
+	prev  uint32 // place of the newest, in bits
+	nodes []Node // numbered from its list on
+}
+
+// openThread returns a new thread, with the memory of an old one if there is any.
+func (e *encoder) openThread() *thread {
+	t := &e.dst.threads
+	if len(*t) < cap(*t) {
+		*t = (*t)[:len(*t)+1]
+	} else {
+		*t = append(*t, thread{})
+	}
+	x := &(*t)[len(*t)-1]
+	x.nodes = x.nodes[:0]
+	return x
+}
+
+// weave lays out the elements of several lists in turns: all first ones, all second ones, and so on. The nodes are put in the
+// order in which Decode makes them, list by list.
+func (e *encoder) weave(o *op, pc uint16) {
+	from := len(e.dst.threads) // elements may have weaves of their own, whose threads follow; so threads are known by index
+	most := uint64(0)
+	for c := pc + 1; c < o.end; c = e.p.ops[c].end {
+		n, ok := e.take(c)
+		if !ok {
+			e.fail("the record is not whole")
+			e.dst.threads = e.dst.threads[:from]
+			return
+		}
+		t := e.openThread()
+		t.pc, t.src, t.count, t.prev = c, e.next, n.Raw, 0
+		t.nodes = append(t.nodes, Node{Raw: n.Raw, Op: c, Kind: NodeList})
+		e.next = int(n.After)
+		if most = max(most, n.Raw); n.Raw == 0 {
+			e.place(&e.p.ops[c], 0, true)
+		}
+	}
+	done, base, after := e.next, len(e.dst.Nodes), len(e.dst.threads)
+	for i := uint64(0); i < most && e.err == nil; i++ {
+		for k := from; k < after; k++ {
+			if e.err == nil && i < e.dst.threads[k].count {
+				e.turn(k, i, base)
+			}
+		}
+	}
+	e.next = done
+	for k := from; k < after; k++ {
+		start := uint32(len(e.dst.Nodes))
+		for j, n := range e.dst.threads[k].nodes {
+			if j > 0 {
+				n.After += start
+			}
+			e.dst.Nodes = append(e.dst.Nodes, n)
+		}
+		e.endList(int(start))
+	}
+	e.dst.threads = e.dst.threads[:from]
+}
+
+// turn lays out element i of a thread. Its nodes are made behind base and moved to the thread.
+func (e *encoder) turn(k int, i uint64, base int) {
+	t := e.dst.threads[k]
+	if o := &e.p.ops[t.pc]; i == 0 {
+		e.place(o, t.count, false)
+		t.nodes[0].Off = uint32(len(e.out)) * 8
+	}
+	e.next = t.src
+	t.prev = e.chained(&e.p.ops[t.pc], t.pc, t.prev, i == 0)
+	t.src = e.next
+	shift := uint32(len(t.nodes)) - uint32(base) // from the record's numbers to the thread's own
+	for _, n := range e.dst.Nodes[base:] {
+		n.After += shift
+		t.nodes = append(t.nodes, n)
+	}
+	e.dst.Nodes = e.dst.Nodes[:base]
+	e.dst.threads[k] = t
+}
+
+func (e *encoder) variant(o *op, pc uint16, n *Node) {
+	v := e.node(Node{Off: uint32(len(e.out)) * 8, Op: pc, Kind: NodeVariant, Raw: n.Raw})
+	c := pc + 1
+	for k := uint64(0); k < n.Raw && c < o.end; k++ {
+		c = e.p.ops[c].end
+	}
+	if n.Raw != math.MaxUint64 && c < o.end {
+		e.body(c+1, e.p.ops[c].end)
+	}
+	x := &e.dst.Nodes[v]
+	x.Len, x.After = uint32(len(e.out))*8-x.Off, uint32(len(e.dst.Nodes))
+}

@@ -1,0 +1,8 @@
+//go:build !amd64 && !arm64
+
+package codec
+
+// fill is fillSafe: see there.
+func fill(out []Leaf, b *block, data []byte, at, node uint32, elem int32, n int) {
+	fillSafe(out, b, data, at, node, elem, n)
+}

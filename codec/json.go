@@ -1,0 +1,533 @@
+package codec
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"wirebench/defs/schema"
+)
+
+// AppendJSON appends the values of the record as a JSON object, fields in the order of the definition. What could not be read is
+// left out. 64-bit integers are strings; a float is the shortest text that reads back to exactly the number on the wire; a lone
+// surrogate of UTF-16 is an escape.
+func (r *Record) AppendJSON(dst []byte) []byte {
+	if len(r.Program.plans) == 0 || len(r.Nodes) == 0 {
+		return append(dst, '{', '}')
+	}
+	r.starts = r.starts[:0]
+	return r.object(dst, 0, 0, uint32(len(r.Nodes)))
+}
+
+// object appends the body whose nodes are [first, after).
+func (r *Record) object(dst []byte, pi uint16, first, after uint32) []byte {
+	dst = append(dst, '{')
+	dst, _ = r.members(dst, pi, first, after, false)
+	return append(dst, '}')
+}
+
+// members appends the fields of a body. It returns whether it wrote any, or some stood before.
+func (r *Record) members(dst []byte, pi uint16, first, after uint32, comma bool) ([]byte, bool) {
+	p := &r.Program.plans[pi]
+	base := len(r.starts)
+	for n := first; n < after && len(r.starts) < base+p.nodes; n = r.Nodes[n].After {
+		r.starts = append(r.starts, int32(n))
+	}
+	nodes := r.starts[base:]
+	for i := 0; i < len(p.steps); i++ {
+		s := &p.steps[i]
+		if s.kind == stepClose {
+			dst = append(dst, '}')
+			comma = true
+			continue
+		}
+		if s.same != noIndex {
+			continue
+		}
+		if s.run != noIndex && int(s.node) < len(nodes) {
+			run := &p.runs[s.run]
+			if n := &r.Nodes[nodes[s.node]]; n.Kind == NodeBlock && n.Len == r.Program.blocks[run.block].bits {
+				dst = r.appendRun(dst, run, n.Off, comma)
+				i, comma = int(run.next)-1, true
+				continue
+			}
+		}
+		if s.kind == stepOpen {
+			if s.node != noIndex && int(s.node) >= len(nodes) {
+				i = int(s.end) // nothing of it is there
+				continue
+			}
+			if comma {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, s.frag...)
+			dst = append(dst, '{')
+			comma = false
+			continue
+		}
+		if int(s.node) >= len(nodes) {
+			continue
+		}
+		n := &r.Nodes[nodes[s.node]]
+		switch s.kind {
+		case stepItem:
+			it := &r.Program.blocks[s.block].items[s.item]
+			if it.off+it.bits > n.Len {
+				continue // cut off
+			}
+			if comma {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, s.frag...)
+			dst = r.itemValue(dst, it, n.Off)
+			comma = true
+		case stepContent:
+			if n.Bad != NoProblem && n.Len == 0 && n.Kind != NodeList {
+				continue // nothing of it could be read
+			}
+			if comma {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, s.frag...)
+			dst = r.content(dst, &r.Program.ops[s.op], uint32(nodes[s.node]))
+			nodes = r.starts[base:] // may have moved
+			comma = true
+		case stepVariant:
+			c := s.op + 1
+			for k := uint64(0); k < n.Raw && c < r.Program.ops[s.op].end; k++ {
+				c = r.Program.ops[c].end
+			}
+			if c < r.Program.ops[s.op].end {
+				dst, comma = r.members(dst, r.Program.ops[c].plan, uint32(nodes[s.node])+1, n.After, comma)
+				nodes = r.starts[base:]
+			}
+		}
+	}
+	r.starts = r.starts[:base]
+	return dst, comma
+}
+
+// content appends text, bytes or a list.
+func (r *Record) content(dst []byte, o *op, node uint32) []byte {
+	n := &r.Nodes[node]
+	switch n.Kind {
+	case NodeText:
+		from := n.Off / 8
+		return appendText(dst, r.Data[from:from+uint32(n.Raw)*uint32(o.unit)], o.set)
+	case NodeBlob:
+		return appendHex(dst, r.Data[n.Off/8:(n.Off+n.Len)/8])
+	}
+	bare := o.bare
+	dst = append(dst, '[')
+	if !o.linked && o.plain && n.After == node+1 {
+		b := &r.Program.blocks[o.block]
+		for k := uint64(0); k < n.Raw; k++ {
+			if k > 0 {
+				dst = append(dst, ',')
+			}
+			dst = r.element(dst, o, b, n.Off+uint32(k)*o.stride, bare)
+		}
+		return append(dst, ']')
+	}
+	for e := node + 1; e < n.After; e = r.Nodes[e].After {
+		if e > node+1 {
+			dst = append(dst, ',')
+		}
+		en := &r.Nodes[e]
+		switch {
+		case o.plain && en.Len == r.Program.blocks[o.block].bits:
+			dst = r.element(dst, o, &r.Program.blocks[o.block], en.Off, bare)
+		case o.plain:
+			dst = r.cutElement(dst, o, en, bare)
+		case bare:
+			dst = r.bareElement(dst, o, e, en.After)
+		default:
+			dst = r.object(dst, o.plan, e+1, en.After)
+		}
+	}
+	return append(dst, ']')
+}
+
+// element appends an element that is one block.
+func (r *Record) element(dst []byte, o *op, b *block, at uint32, bare bool) []byte {
+	p := &r.Program.plans[o.plan]
+	if p.flat && !bare && at/8+b.reach <= uint32(len(r.Data)) {
+		run := &p.runs[0]
+		dst = slices.Grow(dst, run.room+1)
+		start := len(dst)
+		dst = append(dst, '{')
+		if n, done := putRun(dst[:cap(dst)], start+1, run, b, r.Data[at/8:], false); done == len(run.parts) {
+			return append(dst[:n], p.tail...)
+		}
+		dst = dst[:start] // a number that is rare
+	}
+	steps := p.steps
+	if bare && len(steps) > 0 {
+		if steps[0].kind == stepItem {
+			return r.itemValue(dst, &b.items[steps[0].item], at)
+		}
+		return r.bareGroup(dst, steps, b, at)
+	}
+	dst = append(dst, '{')
+	comma := false
+	if len(steps) > 0 && steps[0].run != noIndex {
+		run := &p.runs[steps[0].run]
+		dst = r.appendRun(dst, run, at, false)
+		steps, comma = steps[run.next:], true
+	}
+	if len(steps) > 0 {
+		dst = r.blockMembers(dst, steps, b, at, ^uint32(0), comma)
+	}
+	return append(dst, '}')
+}
+
+// appendRun appends values of a whole block that starts at bit at.
+func (r *Record) appendRun(dst []byte, run *run, at uint32, comma bool) []byte {
+	b := &r.Program.blocks[run.block]
+	first := 0
+	if run.room > 0 && at/8+b.reach <= uint32(len(r.Data)) {
+		dst = slices.Grow(dst, run.room)
+		var n int
+		if n, first = putRun(dst[:cap(dst)], len(dst), run, b, r.Data[at/8:], comma); first == len(run.parts) {
+			return dst[:n]
+		}
+		dst, comma = dst[:n], comma || first > 0
+	}
+	for i := first; i < len(run.parts); i++ {
+		part := &run.parts[i]
+		text := part.text
+		if !comma {
+			text, comma = text[1:], true
+		}
+		dst = append(dst, text...)
+		dst = r.itemValue(dst, &b.items[part.item], at)
+	}
+	return dst
+}
+
+// putRun writes a run of plain numbers into a buffer that has the room for it. It returns how many of them it wrote: it stops at a
+// float that it cannot.
+func putRun(buf []byte, n int, run *run, b *block, data []byte, comma bool) (end, done int) {
+	for i := range run.parts {
+		part := &run.parts[i]
+		start := n
+		if len(part.text) <= partHead {
+			*(*[partHead]byte)(buf[n:]) = part.head
+		} else {
+			copy(buf[n:], part.text)
+		}
+		n += len(part.text)
+		if !comma { // the first one has none
+			copy(buf[start:n-1], part.text[1:])
+			n--
+			comma = true
+		}
+		raw := word(data, part.peek.at) >> (part.peek.shift & 63) & part.peek.mask
+		ok := true
+		switch part.form {
+		case formUint:
+			n = putUint(buf, n, raw)
+		case formInt:
+			n = putInt(buf, n, signed(raw, uint32(part.bits)))
+		case formUint64, formInt64:
+			buf[n] = '"'
+			if part.form == formInt64 {
+				n = putInt(buf, n+1, signed(raw, uint32(part.bits)))
+			} else {
+				n = putUint(buf, n+1, raw)
+			}
+			buf[n] = '"'
+			n++
+		case formBool:
+			n = len(strconv.AppendBool(buf[:n], raw != 0))
+		case formFloat32:
+			n, ok = putFloat(buf, n, float64(math.Float32frombits(uint32(raw))))
+		case formFloat64:
+			n, ok = putFloat(buf, n, math.Float64frombits(raw))
+		default:
+			n, ok = putFloat(buf, n, b.items[part.item].scaled(raw))
+		}
+		if !ok {
+			return start, i
+		}
+	}
+	return n, len(run.parts)
+}
+
+// bareGroup appends an element such as a vector, whose only field is a group without a name.
+func (r *Record) bareGroup(dst []byte, steps []step, b *block, at uint32) []byte {
+	dst = append(dst, '{')
+	dst = r.blockMembers(dst, steps[1:steps[0].end], b, at, ^uint32(0), false)
+	return append(dst, '}')
+}
+
+// blockMembers appends the fields of a body that is one block, as far as they lie in the first len bits.
+func (r *Record) blockMembers(dst []byte, steps []step, b *block, at, length uint32, comma bool) []byte {
+	for i := range steps {
+		s := &steps[i]
+		switch {
+		case s.kind == stepClose:
+			dst = append(dst, '}')
+			comma = true
+			continue
+		case s.same != noIndex:
+			continue
+		case s.kind == stepItem && b.items[s.item].off+b.items[s.item].bits > length:
+			continue
+		}
+		if comma {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, s.frag...)
+		if s.kind == stepOpen {
+			dst = append(dst, '{')
+			comma = false
+			continue
+		}
+		dst = r.itemValue(dst, &b.items[s.item], at)
+		comma = true
+	}
+	return dst
+}
+
+func (r *Record) cutElement(dst []byte, o *op, n *Node, bare bool) []byte {
+	steps := r.Program.plans[o.plan].steps
+	b := &r.Program.blocks[o.block]
+	if bare && len(steps) > 0 {
+		if steps[0].kind == stepItem {
+			return append(dst, "null"...)
+		}
+		steps = steps[1:steps[0].end]
+	}
+	dst = append(dst, '{')
+	dst = r.blockMembers(dst, steps, b, n.Off, n.Len, false)
+	return append(dst, '}')
+}
+
+// bareElement appends the value of an element whose only field has no name and a size of its own.
+func (r *Record) bareElement(dst []byte, o *op, elem, after uint32) []byte {
+	for n := elem + 1; n < after; n = r.Nodes[n].After {
+		if k := r.Nodes[n].Kind; k == NodeText || k == NodeBlob || k == NodeList {
+			return r.content(dst, &r.Program.ops[r.Nodes[n].Op], n)
+		}
+	}
+	if n := elem + 1; n < after && r.Nodes[n].Kind == NodeBlock && len(r.Program.plans[o.plan].steps) > 0 {
+		b := &r.Program.blocks[r.Program.ops[r.Nodes[n].Op].block]
+		if s := &r.Program.plans[o.plan].steps[0]; s.kind == stepItem && r.Nodes[n].Len == b.bits {
+			return r.itemValue(dst, &b.items[s.item], r.Nodes[n].Off)
+		}
+	}
+	return append(dst, "null"...)
+}
+
+// itemValue appends the value of a field in a block that starts at at.
+func (r *Record) itemValue(dst []byte, it *item, at uint32) []byte {
+	off := at + it.off
+	switch it.form {
+	case formText:
+		t := it.typ.(*schema.Text)
+		return appendText(dst, cutAtNul(r.Data[off/8:(off+it.bits)/8], t.Charset.Unit()), t.Charset)
+	case formChars:
+		return appendText(dst, r.Data[off/8:(off+it.bits)/8], it.typ.(*schema.Text).Charset)
+	case formBlob, formNone:
+		return appendHex(dst, r.Data[off/8:(off+it.bits)/8])
+	}
+	return it.appendNumber(dst, loadBits(r.Data, off, it.bits, it.order))
+}
+
+// appendNumber appends the value that raw bits stand for.
+func (it *item) appendNumber(dst []byte, raw uint64) []byte {
+	switch it.form {
+	case formUint:
+		return appendUint(dst, raw)
+	case formInt:
+		return appendInt(dst, signed(raw, it.bits))
+	case formUint64:
+		dst = append(dst, '"')
+		dst = appendUint(dst, raw)
+		return append(dst, '"')
+	case formInt64:
+		dst = append(dst, '"')
+		dst = appendInt(dst, signed(raw, it.bits))
+		return append(dst, '"')
+	case formBool:
+		return strconv.AppendBool(dst, raw != 0)
+	case formFloat32:
+		return appendFloat(dst, float64(math.Float32frombits(uint32(raw))))
+	case formFloat64:
+		return appendFloat(dst, math.Float64frombits(raw))
+	case formScaled:
+		return appendFloat(dst, it.scaled(raw))
+	case formPacked:
+		return appendPacked(dst, it.typ.(*schema.Packed), raw)
+	}
+	return dst
+}
+
+// scaled is the shown value of a number with a scale.
+func (it *item) scaled(raw uint64) float64 {
+	switch {
+	case it.num.Kind == schema.Float && it.bits == 32:
+		return float64(math.Float32frombits(uint32(raw))) * it.num.Scale
+	case it.num.Kind == schema.Float:
+		return math.Float64frombits(raw) * it.num.Scale
+	case it.num.Kind == schema.Signed:
+		return float64(signed(raw, it.bits)) * it.num.Scale
+	}
+	return float64(raw) * it.num.Scale
+}
+
+// fit finds the form of a packed integer.
+func fit(t *schema.Packed, raw uint64) *schema.Form {
+	for i := range t.Forms {
+		if raw&t.Forms[i].Mask == t.Forms[i].Match {
+			return &t.Forms[i]
+		}
+	}
+	return &t.Forms[len(t.Forms)-1]
+}
+
+func appendPacked(dst []byte, t *schema.Packed, raw uint64) []byte {
+	f := fit(t, raw)
+	dst = append(dst, '{')
+	for i, name := range t.Names {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '"')
+		dst = append(dst, name...)
+		dst = append(dst, '"', ':')
+		v, kind := uint64(0), schema.Unsigned
+		for _, p := range f.Parts {
+			if p.Name == name {
+				v, kind = raw>>p.Shift&(^uint64(0)>>(64-p.Bits)), p.Kind
+			}
+		}
+		if kind == schema.Bool {
+			dst = strconv.AppendBool(dst, v != 0)
+		} else {
+			dst = strconv.AppendUint(dst, v, 10)
+		}
+	}
+	return append(dst, '}')
+}
+
+const hexDigits = "0123456789abcdef"
+
+func appendHex(dst, b []byte) []byte {
+	dst = append(dst, '"')
+	dst = hex.AppendEncode(dst, b)
+	return append(dst, '"')
+}
+
+// cutAtNul returns fixed text up to its first zero unit.
+func cutAtNul(b []byte, unit int) []byte {
+	for i := 0; i+unit <= len(b); i += unit {
+		if b[i] == 0 && (unit == 1 || b[i+1] == 0) {
+			return b[:i]
+		}
+	}
+	return b
+}
+
+// appendText appends characters as a JSON string.
+func appendText(dst, b []byte, set schema.Charset) []byte {
+	dst = append(dst, '"')
+	switch set {
+	case schema.UTF16LE:
+		for len(b) >= 2 {
+			n := plainUnits(b)
+			from := len(dst)
+			dst = slices.Grow(dst, n+8)[:from+n]
+			for i := range dst[from:] {
+				dst[from+i] = b[2*i]
+			}
+			if b = b[2*n:]; len(b) < 2 {
+				break
+			}
+			u := rune(b[0]) | rune(b[1])<<8
+			b = b[2:]
+			if u >= 0xd800 && u < 0xdc00 && len(b) >= 2 {
+				if lo := rune(b[0]) | rune(b[1])<<8; lo >= 0xdc00 && lo < 0xe000 {
+					u = (u-0xd800)<<10 | (lo - 0xdc00) + 0x10000
+					b = b[2:]
+				}
+			}
+			dst = appendChar(dst, u)
+		}
+	case schema.UTF8:
+		for len(b) > 0 {
+			n := plainBytes(b)
+			dst = append(dst, b[:n]...)
+			if b = b[n:]; len(b) == 0 {
+				break
+			}
+			c, n := utf8.DecodeRune(b)
+			if c == utf8.RuneError && n == 1 {
+				// A byte that is no UTF-8 is shown as the low surrogate U+DC00 + byte, and read back from it.
+				c = 0xdc00 | rune(b[0])
+			}
+			dst = appendChar(dst, c)
+			b = b[n:]
+		}
+	default:
+		for len(b) > 0 {
+			n := plainBytes(b)
+			dst = append(dst, b[:n]...)
+			if b = b[n:]; len(b) > 0 {
+				dst = appendChar(dst, rune(b[0]))
+				b = b[1:]
+			}
+		}
+	}
+	return append(dst, '"')
+}
+
+// plainBytes is the number of characters at the start of b that stand in JSON as they are, one byte each.
+func plainBytes(b []byte) int {
+	n := 0
+	for len(b)-n >= 8 && allPlain(binary.LittleEndian.Uint64(b[n:n+8])) {
+		n += 8
+	}
+	for n < len(b) && b[n] >= 0x20 && b[n] < 0x7f && b[n] != '"' && b[n] != '\\' {
+		n++
+	}
+	return n
+}
+
+// allPlain reports whether eight characters are all plain. It may say no of some that are.
+func allPlain(w uint64) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	quote, slash, del := w^('"'*ones), w^('\\'*ones), w^(0x7f*ones)
+	return (w|(w-0x20*ones)|(quote-ones)|(slash-ones)|(del-ones))&tops == 0
+}
+
+// plainUnits is plainBytes for UTF-16.
+func plainUnits(b []byte) int {
+	for i := 0; i+1 < len(b); i += 2 {
+		if c := b[i]; b[i+1] != 0 || c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+			return i / 2
+		}
+	}
+	return len(b) / 2
+}
+
+// appendChar appends one code point inside a JSON string; a surrogate is an escape.
+func appendChar(dst []byte, c rune) []byte {
+	switch {
+	case c == '"' || c == '\\':
+		return append(dst, '\\', byte(c))
+	case c == '\n':
+		return append(dst, '\\', 'n')
+	case c == '\r':
+		return append(dst, '\\', 'r')
+	case c == '\t':
+		return append(dst, '\\', 't')
+	case c < 0x20 || c == 0x7f || c >= 0xd800 && c < 0xe000 || c == 0x2028 || c == 0x2029 || c >= 0x80 && c < 0xa0:
+		return append(dst, '\\', 'u', hexDigits[c>>12&15], hexDigits[c>>8&15], hexDigits[c>>4&15], hexDigits[c&15])
+	}
+	return utf8.AppendRune(dst, c)
+}

@@ -1,0 +1,223 @@
+package codec
+
+import (
+	"slices"
+	"strconv"
+
+	"wirebench/defs/schema"
+)
+
+// Leaf is one run of bits that has one meaning: a field's value, or bookkeeping. It has no pointers.
+type Leaf struct {
+	Raw  uint64 // numbers: the bits. Text and blobs: number of units
+	Off  uint32 // bits from frame start
+	Node uint32 // index of its node
+	LeafKind
+}
+
+// LeafKind is the part of a Leaf that is the same in all messages.
+type LeafKind struct {
+	Elem  int32  // index of its element within the node of a list of equal elements, else -1
+	Len   uint32 // bits
+	Field uint16 // index into Program.Fields; 0xffff for bookkeeping that belongs to no field
+	Item  uint16 // index into its block's items; 0xffff for contents
+	Role  Role
+}
+
+// Range is the leaf's place.
+func (l Leaf) Range() Range { return Range{l.Off, l.Len} }
+
+// AppendLeaves appends the leaves of the record, in the order in which Decode reads them.
+func (r *Record) AppendLeaves(dst []Leaf) []Leaf {
+	whole, have := r.Program.whole, uint32(len(r.Data))
+	for i := 0; i < len(r.Nodes); {
+		n := &r.Nodes[i]
+		b := whole[n.Op]
+		if b == nil || n.Kind == NodeList || n.Len != b.bits || n.Off/8+b.reach > have {
+			dst = r.otherLeaves(dst, i)
+			i++
+			continue
+		}
+		count := 1
+		if n.Kind == NodeElem {
+			count = r.together(i, b)
+		}
+		first, more := len(dst), count*len(b.rows)
+		if cap(dst)-first < more {
+			dst = slices.Grow(dst, more)
+		}
+		dst = dst[:first+more]
+		fill(dst[first:], b, r.Data, n.Off, uint32(i), -1, count)
+		if b.slow != nil {
+			for k := range count {
+				slowLeaves(dst[first+k*len(b.rows):], b, r.Data, n.Off+uint32(k)*b.bits)
+			}
+		}
+		i += count
+	}
+	return dst
+}
+
+// together is the number of elements from a node on that stand side by side, each a whole block with its loads inside the data.
+func (r *Record) together(first int, b *block) int {
+	i, n := first, &r.Nodes[first]
+	for i+1 < len(r.Nodes) {
+		next := &r.Nodes[i+1]
+		if next.Kind != NodeElem || next.Op != n.Op || next.Len != b.bits || next.Off != n.Off+b.bits || next.Off/8+b.reach > uint32(len(r.Data)) {
+			break
+		}
+		i, n = i+1, next
+	}
+	return i + 1 - first
+}
+
+// otherLeaves appends the leaves of a node that is not one whole block, or too close to the end for its loads.
+func (r *Record) otherLeaves(dst []Leaf, node int) []Leaf {
+	n := &r.Nodes[node]
+	o := &r.Program.ops[n.Op]
+	switch {
+	case n.Kind == NodeText || n.Kind == NodeBlob:
+		if n.Len > 0 {
+			if len(dst) == cap(dst) {
+				dst = slices.Grow(dst, 1)
+			}
+			dst = dst[:len(dst)+1]
+			l := &dst[len(dst)-1] // filled field by field: a composite literal would be built elsewhere and copied
+			l.Raw, l.Off, l.Node = n.Raw, n.Off, uint32(node)
+			l.Elem, l.Len, l.Field, l.Item, l.Role = -1, n.Len, o.field, noIndex, RoleValue
+		}
+		return dst
+	case n.Kind == NodeBlock || n.Kind == NodeElem && o.plain:
+		return r.endLeaves(dst, &r.Program.blocks[o.block], node)
+	case n.Kind != NodeList || o.linked || !o.plain || n.Raw == 0 || len(r.Program.blocks[o.block].rows) == 0:
+		return dst
+	}
+	b := &r.Program.blocks[o.block]
+	first := len(dst)
+	dst = slices.Grow(dst, int(n.Raw)*len(b.rows))[:first+int(n.Raw)*len(b.rows)]
+	out, count, at := dst[first:], int(n.Raw), n.Off
+	// The last elements may be too close to the end of the message for their loads.
+	quick := count
+	for quick > 0 && uint64(at/8)+uint64(quick-1)*uint64(b.bits/8)+uint64(b.reach) > uint64(len(r.Data)) {
+		quick--
+	}
+	fill(out, b, r.Data, at, uint32(node), 0, quick)
+	if b.slow != nil {
+		for k := range quick {
+			slowLeaves(out[k*len(b.rows):], b, r.Data, at+uint32(k)*b.bits)
+		}
+	}
+	for k := quick; k < count; k++ {
+		lastLeaves(out[k*len(b.rows):][:len(b.rows)], b, r.Data, at+uint32(k)*b.bits, uint32(node), int32(k))
+	}
+	return dst
+}
+
+// endLeaves appends the leaves of a block that is cut off, or shorter than a load at the end of the message.
+func (r *Record) endLeaves(dst []Leaf, b *block, node int) []Leaf {
+	n := &r.Nodes[node]
+	if n.Len != b.bits {
+		return cutLeaves(dst, b, r.Data, n.Range(), uint32(node))
+	}
+	first := len(dst)
+	dst = slices.Grow(dst, len(b.rows))[:first+len(b.rows)]
+	lastLeaves(dst[first:], b, r.Data, n.Off, uint32(node), -1)
+	return dst
+}
+
+// lastLeaves is fill for a block that is shorter than a load, in the last bytes of a message.
+func lastLeaves(out []Leaf, b *block, data []byte, at, node uint32, elem int32) {
+	var pad [8]byte
+	w := window(data, at/8, &pad)
+	fill(out, b, w, 0, node, elem, 1)
+	slowLeaves(out, b, w, 0)
+	for i := range b.rows {
+		out[i].Off += at
+	}
+}
+
+// slowLeaves sets the values that take more than a load and a mask.
+func slowLeaves(out []Leaf, b *block, data []byte, at uint32) {
+	for _, i := range b.slow {
+		out[i].Raw = b.items[i].peek.fromBits(data[at/8:])
+	}
+}
+
+// cutLeaves appends the leaves of a block that is cut off: those that are whole.
+func cutLeaves(dst []Leaf, b *block, data []byte, there Range, node uint32) []Leaf {
+	n := 0
+	for n < len(b.items) && b.items[n].off+b.items[n].bits <= there.Len {
+		n++
+	}
+	whole := data[:there.End()/8+min(there.End()%8, 1)]
+	first := len(dst)
+	for i := range b.items[:n] {
+		it := &b.items[i]
+		l := Leaf{Off: there.Off + it.off, Node: node, LeafKind: b.rows[i].kind}
+		if it.bits-1 < 64 {
+			l.Raw = loadBits(whole, l.Off, it.bits, it.order)
+		}
+		dst = append(dst, l)
+	}
+	return dst[:first+n]
+}
+
+// item returns the block item of a leaf, nil for contents.
+func (r *Record) item(l Leaf) *item {
+	if l.Item == noIndex {
+		return nil
+	}
+	return &r.Program.blocks[r.Program.ops[r.Nodes[l.Node].Op].block].items[l.Item]
+}
+
+// TypeName is the type of a leaf for people: that of its field, or the width of its bookkeeping.
+func (r *Record) TypeName(l Leaf) string {
+	it := r.item(l)
+	if it == nil || it.role == RoleValue {
+		if l.Field != noIndex {
+			return r.Program.fieldType(l.Field)
+		}
+		return ""
+	}
+	return it.typeName()
+}
+
+// fieldType is the type of a field as written; a bare element has the one of its list without the brackets.
+func (p *Program) fieldType(i uint16) string { return p.Fields[i].Type }
+
+func (it *item) typeName() string {
+	switch it.role {
+	case RolePad, RoleConst:
+		if it.bits%8 == 0 {
+			return "byte[" + strconv.Itoa(int(it.bits/8)) + "]"
+		}
+		return "bits[" + strconv.Itoa(int(it.bits)) + "]"
+	}
+	name := "uint" + strconv.Itoa(int(it.bits))
+	if it.order == schema.Big {
+		name += "be"
+	}
+	return name
+}
+
+// Gaps returns the parts of the message that no node explains, in order.
+func (r *Record) Gaps() []Range {
+	leaves := r.AppendLeaves(nil)
+	ranges := make([]Range, 0, len(leaves))
+	for _, l := range leaves {
+		ranges = append(ranges, l.Range())
+	}
+	slices.SortFunc(ranges, func(a, b Range) int { return int(int64(a.Off) - int64(b.Off)) })
+	var gaps []Range
+	at, end := uint32(0), uint32(min(r.Used, len(r.Data)))*8
+	for _, g := range ranges {
+		if g.Off > at {
+			gaps = append(gaps, Range{at, g.Off - at})
+		}
+		at = max(at, g.End())
+	}
+	if at < end {
+		gaps = append(gaps, Range{at, end - at})
+	}
+	return gaps
+}

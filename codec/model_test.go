@@ -1,0 +1,166 @@
+package codec_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+)
+
+// Schemas built by hand: what dialects lower to, without their languages.
+
+func field(name string, t schema.Type) *schema.Field {
+	return &schema.Field{Name: name, Type: t, TypeText: fmt.Sprint(t)}
+}
+
+func unsigned(bits int) *schema.Number { return &schema.Number{Bits: bits} }
+func integer(bits int) *schema.Number  { return &schema.Number{Bits: bits, Kind: schema.Signed} }
+func float(bits int) *schema.Number    { return &schema.Number{Bits: bits, Kind: schema.Float} }
+func big(bits int) *schema.Number      { return &schema.Number{Bits: bits, Order: schema.Big} }
+
+func fixedText(n int) *schema.Text {
+	return &schema.Text{Charset: schema.Latin1, Extent: schema.Extent{Size: schema.Fixed, N: n}}
+}
+
+func counted(lo, hi uint64) schema.Extent {
+	e := schema.Extent{Size: schema.Counted, Max: &schema.Limit{Uint: hi}}
+	if lo > 0 {
+		e.Min = &schema.Limit{Uint: lo}
+	}
+	return e
+}
+
+func values(fields ...*schema.Field) []schema.Item {
+	var items []schema.Item
+	for _, f := range fields {
+		items = append(items, schema.Item{Kind: schema.Value, Field: f})
+	}
+	return items
+}
+
+// record is a struct whose fields travel in the order of their declaration.
+func record(fields ...*schema.Field) *schema.Struct {
+	return &schema.Struct{Fields: fields, Wire: values(fields...)}
+}
+
+// bareList is a list whose elements are single values.
+func bareList(t schema.Type, e schema.Extent) *schema.List {
+	return &schema.List{Elem: record(field("", t)), Bare: true, Extent: e}
+}
+
+func program(t testing.TB, m *schema.Message) *codec.Program {
+	t.Helper()
+	p, err := codec.Compile(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func unhex(t testing.TB, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// layoutText is the layout as one line a row: offset, bits, role, path.
+func layoutText(p *codec.Program) string {
+	var b strings.Builder
+	for _, r := range p.Layout() {
+		fmt.Fprintf(&b, "%s: %d", r.At.Text, r.MinBits)
+		if r.MaxBits != r.MinBits {
+			fmt.Fprintf(&b, "..%d", r.MaxBits)
+		}
+		fmt.Fprintf(&b, " %s", r.Role)
+		if r.Path != r.Role.String() {
+			fmt.Fprintf(&b, " %s", r.Path)
+		}
+		if r.Note != "" {
+			fmt.Fprintf(&b, " (%s)", r.Note)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// check decodes a message, compares its values and goes all ways back: JSON and record to the same bytes and nodes. It returns
+// the record.
+func check(t *testing.T, p *codec.Program, message, value string) *codec.Record {
+	t.Helper()
+	data := unhex(t, message)
+	var rec, in, out codec.Record
+	p.Decode(&rec, data)
+	if rec.Status() != codec.OK || rec.Used != len(data) {
+		t.Fatalf("%s: status %v, used %d of %d: %s", message, rec.Status(), rec.Used, len(data), problems(&rec))
+	}
+	if got := string(rec.AppendJSON(nil)); got != value {
+		t.Errorf("%s:\n got %s\nwant %s", message, got, value)
+	}
+	if err := p.ParseJSON(&in, []byte(value)); err != nil {
+		t.Fatalf("%s: %v", value, err)
+	}
+	in.Code = rec.Code
+	for _, src := range []*codec.Record{&in, &rec} {
+		if err := p.Encode(&out, src); err != nil {
+			t.Fatalf("%s: %v", value, err)
+		}
+		if !bytes.Equal(out.Data, data) {
+			t.Errorf("%s:\n got %x\nwant %x", value, out.Data, data)
+		}
+		if !reflect.DeepEqual(out.Nodes, rec.Nodes) {
+			t.Errorf("%s: nodes of encode and decode differ:\n%v\n%v", value, out.Nodes, rec.Nodes)
+		}
+	}
+	if gaps := rec.Gaps(); len(gaps) > 0 {
+		t.Errorf("%s: gaps %v", message, gaps)
+	}
+	var ix codec.Index
+	if s := p.Index(&ix, data); s != codec.OK || ix.Size != len(data) {
+		t.Errorf("%s: index says %v, %d bytes", message, s, ix.Size)
+	}
+	return &rec
+}
+
+// problems is what is wrong with a record, in words.
+func problems(r *codec.Record) string {
+	var words []string
+	for _, p := range r.AppendWarnings(r.Problems[:len(r.Problems):len(r.Problems)]) {
+		words = append(words, fmt.Sprintf("%s at %d+%d (%s)", p.Code, p.Range.Off, p.Range.Len, p.Message(r)))
+	}
+	return strings.Join(words, "; ")
+}
+
+// refused checks that a value cannot be encoded, for the reason given.
+func refused(t *testing.T, p *codec.Program, value, want string) {
+	t.Helper()
+	var in, out codec.Record
+	err := p.ParseJSON(&in, []byte(value))
+	if err == nil {
+		err = p.Encode(&out, &in)
+	}
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s: got error %v, want one with %q", value, err, want)
+	}
+}
+
+// sameJSON reports whether two texts are one value.
+func sameJSON(t testing.TB, a, b []byte) bool {
+	t.Helper()
+	var x, y any
+	if err := json.Unmarshal(a, &x); err != nil {
+		t.Fatalf("%v in %s", err, a)
+	}
+	if err := json.Unmarshal(b, &y); err != nil {
+		t.Fatalf("%v in %s", err, b)
+	}
+	return reflect.DeepEqual(x, y)
+}

@@ -1,0 +1,1007 @@
+package codec
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/schema"
+)
+
+// ValueError is one value that cannot be encoded.
+type ValueError struct {
+	Path    string // of the field: members[0].player_id; empty for the whole value
+	Code    string // stable, for machines: "unknown-field", "wrong-kind", "out-of-range", ...
+	Message string // names the value and the bound
+	Offset  int    // bytes from the start of the JSON text
+}
+
+func (e ValueError) Error() string {
+	if e.Path == "" {
+		return e.Message
+	}
+	return e.Path + ": " + e.Message
+}
+
+// ValueErrors are all that is wrong with a value, at most maxValueErrors of them.
+type ValueErrors []ValueError
+
+const maxValueErrors = 100
+
+func (e ValueErrors) Error() string {
+	var b strings.Builder
+	for i, v := range e {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(v.Error())
+	}
+	return b.String()
+}
+
+// ParseJSON makes dst a record to be encoded, from a JSON object of values: what is missing or null is zero or empty, an unknown
+// field, a value of the wrong kind and a number that does not fit are errors. dst has no message in its Data until Encode has
+// laid it out. The error is a *SyntaxError or ValueErrors.
+func (p *Program) ParseJSON(dst *Record, text []byte) error {
+	dst.reset(p)
+	if err := p.resolved(); err != nil {
+		return err
+	}
+	s := scanner{text: text, toks: dst.toks[:0]}
+	ok := s.document()
+	dst.toks = s.toks
+	if !ok {
+		return s.err
+	}
+	v := valuer{p: p, r: dst, text: text, toks: s.toks, slots: dst.slots[:0], data: dst.own[:0], path: dst.path[:0]}
+	switch s.toks[0].kind {
+	case tokObject:
+		v.body(0, uint16(len(p.ops)), 0, 0)
+	default:
+		v.fail(0, "wrong-kind", "%s where an object of fields is expected", s.toks[0].kind)
+	}
+	dst.slots, dst.own, dst.path = v.slots[:0], v.data, v.path[:0]
+	dst.Data = v.data
+	if len(v.errs) > 0 {
+		dst.Nodes = dst.Nodes[:0]
+		return v.errs
+	}
+	return nil
+}
+
+// pathPart is a step on the way to a value: a field, or the element of a list.
+type pathPart struct {
+	field uint16
+	elem  int32
+}
+
+// valuer turns tokens into nodes and their bytes, in the order of the ops.
+type valuer struct {
+	p     *Program
+	r     *Record
+	text  []byte
+	toks  []token
+	slots []int32 // by step of the bodies being built: token of its value, -1 if missing
+	data  []byte
+	path  []pathPart // elements around the value
+	ends  int        // bytes of terminators, which are not in data
+	blank int        // bytes, or elements without bytes, made although the text does not have them
+	seen  int        // names compared in vain
+	errs  ValueErrors
+}
+
+// maxBlank is how many bytes, or elements without bytes, there may be that nothing but the definition asks for.
+const maxBlank = 1 << 20
+
+// maxBuilt is the number of bytes that a value of so much text may grow to.
+func maxBuilt(text int) int { return min(MaxMessage, 1<<25+64*text) }
+
+// tooLarge reports whether the message has grown beyond all bounds, and says so once.
+func (v *valuer) tooLarge() bool {
+	if len(v.data) <= maxBuilt(len(v.text)) && v.blank <= maxBlank {
+		return false
+	}
+	if n := len(v.errs); n == 0 || v.errs[n-1].Code != "too-large" {
+		v.fail(0, "too-large", "the message would have more than %d bytes", max(len(v.data), v.blank))
+	}
+	return true
+}
+
+func (v *valuer) fail(tok int32, code, format string, args ...any) {
+	v.failAt(tok, noIndex, "", code, format, args...)
+}
+
+// failAt adds an error about a field; name is added to its path.
+func (v *valuer) failAt(tok int32, field uint16, name, code, format string, args ...any) {
+	if len(v.errs) >= maxValueErrors {
+		return
+	}
+	indexes := make([]int32, 0, len(v.path))
+	inner := uint16(noIndex)
+	for _, s := range v.path {
+		indexes = append(indexes, s.elem)
+		inner = s.field
+	}
+	var path []byte
+	if field == noIndex {
+		field = inner
+	}
+	path = v.p.appendIndexed(nil, field, indexes)
+	if name != "" {
+		if len(path) > 0 {
+			path = append(path, '.')
+		}
+		path = append(path, name...)
+	}
+	at := 0
+	if tok >= 0 && int(tok) < len(v.toks) {
+		at = int(v.toks[tok].start)
+	}
+	v.errs = append(v.errs, ValueError{Path: string(path), Code: code, Message: fmt.Sprintf(format, args...), Offset: at})
+}
+
+// show is the text of a value for a message.
+func (v *valuer) show(tok int32) string {
+	t := v.toks[tok]
+	s := string(v.text[t.start:t.end])
+	if t.kind == tokString {
+		s = `"` + s + `"`
+	}
+	if len(s) > 60 {
+		s = s[:57] + "..."
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+func (v *valuer) node(n Node) int {
+	n.After = uint32(len(v.r.Nodes) + 1)
+	v.r.Nodes = append(v.r.Nodes, n)
+	return len(v.r.Nodes) - 1
+}
+
+// body builds one instance of a body from an object; obj is -1 for one of which every field is missing.
+func (v *valuer) body(pc, end, pi uint16, obj int32) {
+	base := v.open(pi)
+	if obj >= 0 {
+		v.fill(pi, base, 0, uint16(len(v.p.plans[pi].steps)), obj)
+	}
+	v.build(pc, end, pi, base, obj)
+	v.slots = v.slots[:base]
+}
+
+// open reserves the slots of a body.
+func (v *valuer) open(pi uint16) int {
+	base := len(v.slots)
+	for range v.p.plans[pi].steps {
+		v.slots = append(v.slots, -1)
+	}
+	return base
+}
+
+// fill finds the values of the steps [from, to) among the members of an object.
+func (v *valuer) fill(pi uint16, base int, from, to uint16, obj int32) {
+	steps := v.p.plans[pi].steps
+	hint := from
+	for k := obj + 1; k < int32(v.toks[obj].after) && len(v.errs) < maxValueErrors; {
+		key, val := k, k+1
+		k = int32(v.toks[val].after)
+		i := v.find(steps, from, to, hint, key)
+		if i == noIndex {
+			if from == 0 && v.variantHas(pi, key) {
+				continue // the alternative takes it
+			}
+			v.unknown(steps, from, to, key)
+			continue
+		}
+		s := &steps[i]
+		hint = i + 1
+		if s.kind == stepOpen {
+			hint = s.end + 1
+		}
+		if v.slots[base+int(i)] >= 0 {
+			v.failAt(key, s.field, "", "duplicate-field", "the field stands twice")
+			continue
+		}
+		v.slots[base+int(i)] = val
+		if s.kind != stepOpen {
+			continue
+		}
+		switch v.toks[val].kind {
+		case tokObject:
+			v.fill(pi, base, i+1, s.end, val)
+		case tokNull:
+		default:
+			v.failAt(val, s.field, "", "wrong-kind", "%s where an object is expected: %s", v.toks[val].kind, v.show(val))
+		}
+	}
+}
+
+// find looks for the step of a key, first where the one before suggests it.
+func (v *valuer) find(steps []step, from, to, hint uint16, key int32) uint16 {
+	match := func(i uint16) bool {
+		s := &steps[i]
+		return s.kind != stepClose && s.kind != stepVariant && s.same == noIndex && v.keyIs(key, s.name)
+	}
+	if hint < to && match(hint) {
+		return hint
+	}
+	if v.seen > maxSeen {
+		return noIndex
+	}
+	for i := from; i < to; i++ {
+		if match(i) {
+			return i
+		}
+		if v.seen++; v.seen > maxSeen {
+			v.fail(key, "too-complex", "there are too many fields out of their order")
+			break
+		}
+		if steps[i].kind == stepOpen {
+			i = steps[i].end
+		}
+	}
+	return noIndex
+}
+
+// maxSeen bounds the search for fields that do not come in the order of the definition.
+const maxSeen = 1 << 26
+
+// keyIs compares a key, which may have escapes, with a name.
+func (v *valuer) keyIs(key int32, name string) bool {
+	t := v.toks[key]
+	s := v.text[t.start:t.end]
+	if !t.escaped {
+		return string(s) == name
+	}
+	for len(s) > 0 {
+		var c rune
+		c, s = char(s)
+		if !strings.HasPrefix(name, string(c)) {
+			return false
+		}
+		name = name[len(string(c)):]
+	}
+	return name == ""
+}
+
+func (v *valuer) unknown(steps []step, from, to uint16, key int32) {
+	if len(v.errs) >= maxValueErrors {
+		return
+	}
+	const most = 500 // names to look for a likely one
+	var names []string
+	for i := from; i < to && len(names) < most; i++ {
+		if k := steps[i].kind; k != stepClose && k != stepVariant {
+			names = append(names, steps[i].name)
+		}
+		if steps[i].kind == stepOpen {
+			i = steps[i].end
+		}
+	}
+	word := string(v.text[v.toks[key].start:v.toks[key].end])
+	shown := v.show(key)
+	group := uint16(noIndex)
+	if from > 0 && steps[from-1].kind == stepOpen {
+		group = steps[from-1].field
+	}
+	help := ""
+	if near := diag.Nearest(word, names); near != "" {
+		help = fmt.Sprintf("; did you mean %q?", near)
+	} else if len(names) == 0 {
+		help = "; there are no fields here"
+	}
+	v.failAt(key, group, strings.Trim(shown, `"`), "unknown-field", "no field has this name%s", help)
+}
+
+// build emits the nodes of a body whose slots are filled.
+func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
+	nodes := uint16(0) // of this body so far
+	for pc < end && len(v.errs) < maxValueErrors && !v.tooLarge() {
+		o := &v.p.ops[pc]
+		if o.optional && !v.goesOn(pi, base, nodes) {
+			return
+		}
+		if o.code != opWeave { // its lists follow
+			nodes++
+		}
+		switch o.code {
+		case opBlock:
+			v.node(Node{Off: uint32(len(v.data)) * 8, Len: v.p.blocks[o.block].bits, Op: pc, Kind: NodeBlock})
+			v.block(&v.p.blocks[o.block], base)
+		case opText:
+			v.text16(o, pc, v.slots[base+int(o.slot)])
+		case opBlob:
+			v.blob(o, pc, v.slots[base+int(o.slot)])
+		case opList:
+			v.list(o, pc, v.slots[base+int(o.slot)])
+			pc = o.end
+			continue
+		case opVariant:
+			v.variant(o, pc, pi, base, obj)
+			pc = o.end
+			continue
+		}
+		pc++
+	}
+}
+
+// goesOn reports whether there is a value for any of a body's nodes from the given one on.
+func (v *valuer) goesOn(pi uint16, base int, node uint16) bool {
+	for i := range v.p.plans[pi].steps {
+		s := &v.p.plans[pi].steps[i]
+		if tok := v.slots[base+i]; s.node >= node && s.node != noIndex && tok >= 0 && v.toks[tok].kind != tokNull {
+			return true
+		}
+	}
+	return false
+}
+
+// block appends a block with the values of its fields.
+func (v *valuer) block(b *block, base int) {
+	at := uint32(len(v.data)) * 8
+	v.data = appendZeros(v.data, int(b.bits/8))
+	for i := range b.items {
+		if it := &b.items[i]; it.role == RoleConst {
+			copy(v.data[(at+it.off)/8:], it.bytes)
+		}
+	}
+	for _, i := range b.plan {
+		it := &b.items[i]
+		tok := int32(-1)
+		if it.slot != noIndex {
+			tok = v.slots[base+int(it.slot)]
+		}
+		v.item(it, at, tok)
+	}
+}
+
+func appendZeros(dst []byte, n int) []byte {
+	var zeros [64]byte
+	for ; n > len(zeros); n -= len(zeros) {
+		dst = append(dst, zeros[:]...)
+	}
+	return append(dst, zeros[:n]...)
+}
+
+// item writes the value of a field into its block.
+func (v *valuer) item(it *item, at uint32, tok int32) {
+	raw := uint64(0)
+	if tok >= 0 && v.toks[tok].kind != tokNull {
+		switch it.form {
+		case formText, formChars:
+			t := it.typ.(*schema.Text)
+			start := (at + it.off) / 8
+			mark := len(v.data)
+			n := v.appendUnits(it.field, tok, t.Charset, false)
+			size := int(it.bits / 8)
+			if it.form == formChars && n != t.N {
+				v.failAt(tok, it.field, "", "wrong-size", "%d characters where %d are needed", n, t.N)
+				v.data = v.data[:mark]
+				return
+			}
+			if n*t.Charset.Unit() > size {
+				v.failAt(tok, it.field, "", "too-long", "%d code units where %d fit", n, size/t.Charset.Unit())
+				v.data = v.data[:mark]
+				return
+			}
+			copy(v.data[start:], v.data[mark:])
+			v.data = v.data[:mark]
+			return
+		case formBlob:
+			start := (at + it.off) / 8
+			mark := len(v.data)
+			n := v.appendBytes(it.field, tok)
+			if n != int(it.bits/8) && n >= 0 {
+				v.failAt(tok, it.field, "", "wrong-size", "%d bytes where %d are needed", n, it.bits/8)
+			} else if n >= 0 {
+				copy(v.data[start:], v.data[mark:])
+			}
+			v.data = v.data[:mark]
+			return
+		case formPacked:
+			raw = v.packed(it, tok)
+		default:
+			raw = v.number(it, tok)
+		}
+	}
+	if it.num != nil && (it.num.Min != nil || it.num.Max != nil) && !inRange(it.num, raw) {
+		shown := "0 (missing)"
+		if tok >= 0 {
+			shown = v.show(tok)
+		}
+		v.failAt(tok, it.field, "", "out-of-range", "%s is outside the legal range %s", shown, rangeText(it.num))
+	}
+	storeBits(v.data, at+it.off, it.bits, it.order, raw)
+}
+
+// rangeText is the legal range of a number for messages.
+func rangeText(t *schema.Number) string {
+	one := func(l *schema.Limit, none string) string {
+		switch {
+		case l == nil:
+			return none
+		case l.Const != "":
+			return l.Const
+		case t.Kind == schema.Float:
+			return strconv.FormatFloat(l.Float, 'g', -1, 64)
+		case t.Kind == schema.Signed:
+			return strconv.FormatInt(l.Int, 10)
+		}
+		return strconv.FormatUint(l.Uint, 10)
+	}
+	return one(t.Min, "any") + " to " + one(t.Max, "any")
+}
+
+// number reads a number, a truth value or a text that stands for one, as raw bits.
+func (v *valuer) number(it *item, tok int32) uint64 {
+	t := v.toks[tok]
+	text := v.text[t.start:t.end]
+	num := it.num
+	wrong := func(want string) uint64 {
+		v.failAt(tok, it.field, "", "wrong-kind", "%s where %s is expected: %s", t.kind, want, v.show(tok))
+		return 0
+	}
+	if num.Kind == schema.Bool {
+		if t.kind != tokBool {
+			return wrong("true or false")
+		}
+		if text[0] == 't' {
+			return 1
+		}
+		return 0
+	}
+	if it.form == formScaled || num.Kind == schema.Float {
+		f, ok := v.float(it, tok)
+		if !ok {
+			if t.kind == tokString {
+				return wrong(`a number, "NaN", "Infinity" or "-Infinity"`)
+			}
+			return wrong("a number")
+		}
+		return v.fromFloat(it, tok, f)
+	}
+	switch {
+	case t.kind == tokNumber:
+	case t.kind == tokString && it.bits > 32 && !t.escaped && isDecimal(text):
+	case t.kind == tokString && it.bits > 32:
+		return wrong("a decimal number, as text or not,")
+	default:
+		return wrong("a number")
+	}
+	return v.integer(it, tok, string(text))
+}
+
+// isDecimal reports whether s is an optional minus and digits.
+func isDecimal(s []byte) bool {
+	if len(s) > 0 && s[0] == '-' {
+		s = s[1:]
+	}
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(s) > 0
+}
+
+// integer reads an integer and judges whether it fits.
+func (v *valuer) integer(it *item, tok int32, text string) uint64 {
+	lo, hi := int64(0), ^uint64(0)>>(64-it.bits)
+	isSigned := it.num != nil && it.num.Kind == schema.Signed
+	if isSigned {
+		lo, hi = -1<<(it.bits-1), hi>>1
+	}
+	if n, ok := parseInt(text, hi, lo); ok {
+		return n & (^uint64(0) >> (64 - it.bits))
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {
+		if f != math.Trunc(f) {
+			v.failAt(tok, it.field, "", "wrong-kind", "%s is not a whole number", v.show(tok))
+			return 0
+		}
+		if math.Abs(f) <= 1<<53 && f >= float64(lo) && f <= float64(hi) {
+			return uint64(int64(f)) & (^uint64(0) >> (64 - it.bits))
+		}
+	}
+	v.failAt(tok, it.field, "", "out-of-range", "%s does not fit %s: %d to %d", v.show(tok), it.kindName(), lo, hi)
+	return 0
+}
+
+// parseInt reads a decimal integer within the bounds, as two's complement.
+func parseInt(s string, hi uint64, lo int64) (uint64, bool) {
+	neg := len(s) > 0 && s[0] == '-'
+	if neg {
+		s = s[1:]
+	}
+	if len(s) == 0 {
+		return 0, false
+	}
+	var n uint64
+	for i := 0; i < len(s); i++ {
+		c := s[i] - '0'
+		if c > 9 || n > (math.MaxUint64-uint64(c))/10 {
+			return 0, false
+		}
+		n = n*10 + uint64(c)
+	}
+	if neg {
+		return -n, n <= uint64(-lo)
+	}
+	return n, n <= hi
+}
+
+// kindName is the kind of a number for messages: int16, uint4.
+func (it *item) kindName() string {
+	name := "uint"
+	if it.num != nil && it.num.Kind == schema.Signed {
+		name = "int"
+	}
+	return name + strconv.Itoa(int(it.bits))
+}
+
+// float reads a number or one of the three names.
+func (v *valuer) float(it *item, tok int32) (float64, bool) {
+	t := v.toks[tok]
+	text := string(v.text[t.start:t.end])
+	switch {
+	case t.kind == tokNumber:
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			v.failAt(tok, it.field, "", "out-of-range", "%s is too large for a float", v.show(tok))
+			return 0, true
+		}
+		return f, true
+	case t.kind == tokString && text == "NaN":
+		return math.NaN(), true
+	case t.kind == tokString && text == "Infinity":
+		return math.Inf(1), true
+	case t.kind == tokString && text == "-Infinity":
+		return math.Inf(-1), true
+	}
+	return 0, false
+}
+
+// fromFloat turns a shown number into raw bits.
+func (v *valuer) fromFloat(it *item, tok int32, f float64) uint64 {
+	if it.num.Scale != 0 {
+		f *= 1 / it.num.Scale
+	}
+	switch {
+	case it.num.Kind == schema.Float && it.bits == 32:
+		g := float32(f)
+		if math.IsInf(float64(g), 0) && !math.IsInf(f, 0) {
+			v.failAt(tok, it.field, "", "out-of-range", "%s does not fit a 32-bit float: at most %g", v.show(tok), math.MaxFloat32)
+		}
+		if f != f {
+			return 0x7fc00000
+		}
+		return uint64(math.Float32bits(g))
+	case it.num.Kind == schema.Float:
+		if f != f {
+			return 0x7ff8000000000000
+		}
+		return math.Float64bits(f)
+	}
+	return v.scaledInteger(it, tok, f)
+}
+
+// scaledInteger rounds a number to raw units. An angle is taken modulo its full turn.
+func (v *valuer) scaledInteger(it *item, tok int32, f float64) uint64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		v.failAt(tok, it.field, "", "out-of-range", "%s has no place in %s", v.show(tok), it.kindName())
+		return 0
+	}
+	if it.num.Truncate {
+		f = math.Trunc(f)
+	} else {
+		f = math.Floor(f + 0.5)
+	}
+	turn := math.Ldexp(1, int(it.bits))
+	if it.num.Wrap {
+		f = math.Mod(f, turn)
+		if f < 0 {
+			f += turn
+		}
+		return uint64(f) & (^uint64(0) >> (64 - it.bits))
+	}
+	lo, hi := 0.0, turn-1
+	if it.num.Kind == schema.Signed {
+		lo, hi = -turn/2, turn/2-1
+	}
+	if f < lo || f > hi {
+		v.failAt(tok, it.field, "", "out-of-range", "%s does not fit %s: %g to %g", v.show(tok), it.kindName(), lo*it.num.Scale, hi*it.num.Scale)
+		return 0
+	}
+	if f < 0 {
+		return uint64(int64(f)) & (^uint64(0) >> (64 - it.bits))
+	}
+	return uint64(f)
+}
+
+// packed reads the parts of an integer.
+func (v *valuer) packed(it *item, tok int32) uint64 {
+	t := it.typ.(*schema.Packed)
+	if v.toks[tok].kind != tokObject {
+		v.failAt(tok, it.field, "", "wrong-kind", "%s where an object {%s} is expected: %s", v.toks[tok].kind, strings.Join(t.Names, ", "), v.show(tok))
+		return 0
+	}
+	var values [64]int32 // tokens by name; a Packed has at most 64 parts
+	for i := range values {
+		values[i] = -1
+	}
+	for k := tok + 1; k < int32(v.toks[tok].after); {
+		key, val := k, k+1
+		k = int32(v.toks[val].after)
+		found := false
+		for i, name := range t.Names {
+			if v.keyIs(key, name) {
+				found = true
+				if values[i] >= 0 {
+					v.failAt(key, it.field, name, "duplicate-field", "the field stands twice")
+				}
+				values[i] = val
+			}
+		}
+		if !found {
+			help := ""
+			if near := diag.Nearest(string(v.text[v.toks[key].start:v.toks[key].end]), t.Names); near != "" {
+				help = fmt.Sprintf("; did you mean %q?", near)
+			}
+			v.failAt(key, it.field, strings.Trim(v.show(key), `"`), "unknown-field", "no part has this name%s", help)
+		}
+	}
+	for i := range t.Forms {
+		f := &t.Forms[i]
+		if i < len(t.Forms)-1 && !v.formFits(t, f, values[:]) {
+			continue
+		}
+		return v.packForm(it, t, f, values[:])
+	}
+	return 0
+}
+
+// formFits reports whether the parts that tell forms apart have the values of this form.
+func (v *valuer) formFits(t *schema.Packed, f *schema.Form, values []int32) bool {
+	raw := uint64(0)
+	for i, name := range t.Names {
+		for _, p := range f.Parts {
+			if p.Name != name || f.Mask>>p.Shift&(^uint64(0)>>(64-p.Bits)) == 0 || values[i] < 0 {
+				continue
+			}
+			tok := v.toks[values[i]]
+			text := string(v.text[tok.start:tok.end])
+			switch {
+			case tok.kind == tokBool && text == "true":
+				raw |= 1 << p.Shift
+			case tok.kind == tokNumber:
+				if n, ok := parseInt(text, ^uint64(0)>>(64-p.Bits), 0); ok {
+					raw |= n << p.Shift
+				}
+			}
+		}
+	}
+	return raw&f.Mask == f.Match
+}
+
+// packForm puts the parts together. A part that the form has no bits for must be 0.
+func (v *valuer) packForm(it *item, t *schema.Packed, f *schema.Form, values []int32) (raw uint64) {
+	for i, name := range t.Names {
+		tok := values[i]
+		if tok < 0 || v.toks[tok].kind == tokNull {
+			continue
+		}
+		part := schema.Part{Bits: 0}
+		for _, p := range f.Parts {
+			if p.Name == name {
+				part = p
+			}
+		}
+		k, text := v.toks[tok].kind, string(v.text[v.toks[tok].start:v.toks[tok].end])
+		switch {
+		case part.Bits == 0:
+			if n, ok := parseInt(text, math.MaxUint64, 0); k != tokNumber || !ok || n != 0 {
+				v.failAt(tok, it.field, name, "out-of-range", "%s has no place here: it must be 0 unless %s", v.show(tok), t.Forms[0].When)
+			}
+		case part.Kind == schema.Bool:
+			if k != tokBool {
+				v.failAt(tok, it.field, name, "wrong-kind", "%s where true or false is expected: %s", k, v.show(tok))
+			} else if text == "true" {
+				raw |= 1 << part.Shift
+			}
+		case k != tokNumber:
+			v.failAt(tok, it.field, name, "wrong-kind", "%s where a number is expected: %s", k, v.show(tok))
+		default:
+			hi := ^uint64(0) >> (64 - part.Bits)
+			n, ok := parseInt(text, hi, 0)
+			if !ok {
+				v.failAt(tok, it.field, name, "out-of-range", "%s does not fit %d bits: 0 to %d", v.show(tok), part.Bits, hi)
+			}
+			raw |= n & hi << part.Shift
+		}
+	}
+	return raw
+}
+
+// text16 emits a text of variable size.
+func (v *valuer) text16(o *op, pc uint16, tok int32) {
+	t := v.p.Fields[o.field].Schema.Type.(*schema.Text)
+	off := uint32(len(v.data)) * 8
+	n := 0
+	if tok >= 0 && v.toks[tok].kind != tokNull {
+		n = v.appendUnits(o.field, tok, t.Charset, t.Size == schema.Terminated)
+	}
+	v.units(o, tok, uint64(n), "characters")
+	if o.size == schema.Terminated {
+		v.ends += int(o.unit)
+	}
+	v.node(Node{Raw: uint64(n), Off: off, Len: uint32(n) * uint32(o.unit) * 8, Op: pc, Kind: NodeText})
+}
+
+// units judges a number of units.
+func (v *valuer) units(o *op, tok int32, n uint64, what string) {
+	switch {
+	case n < o.minUnits:
+		v.failAt(tok, o.field, "", "count-too-small", "%d %s, at least %d are needed", n, what, o.minUnits)
+	case n > o.maxUnits:
+		v.failAt(tok, o.field, "", "count-too-large", "%d %s, at most %d are allowed", n, what, o.maxUnits)
+	case o.size == schema.Fixed && n != uint64(o.n):
+		v.failAt(tok, o.field, "", "wrong-size", "%d %s where %d are needed", n, what, o.n)
+	}
+}
+
+// appendUnits appends the code units of a string and returns their number.
+func (v *valuer) appendUnits(field uint16, tok int32, set schema.Charset, noNul bool) (n int) {
+	t := v.toks[tok]
+	if t.kind != tokString {
+		v.failAt(tok, field, "", "wrong-kind", "%s where text is expected: %s", t.kind, v.show(tok))
+		return 0
+	}
+	s := v.text[t.start:t.end]
+	mark := len(v.data)
+	for len(s) > 0 {
+		var c rune
+		c, s = char(s)
+		switch {
+		case c == 0 && noNul:
+			v.failAt(tok, field, "", "nul-in-text", "the text holds a NUL, which would end it: %s", v.show(tok))
+			return 0
+		case set == schema.UTF16LE && c >= 0x10000:
+			c -= 0x10000
+			hi, lo := 0xd800+c>>10, 0xdc00+c&0x3ff
+			v.data = append(v.data, byte(hi), byte(hi>>8), byte(lo), byte(lo>>8))
+		case set == schema.UTF16LE:
+			v.data = append(v.data, byte(c), byte(c>>8))
+		case set == schema.Latin1 && c > 0xff:
+			v.failAt(tok, field, "", "out-of-range", "the character U+%04X does not fit a byte", c)
+			return 0
+		case set == schema.Latin1:
+			v.data = append(v.data, byte(c))
+		case c >= 0xdc80 && c <= 0xdcff: // a byte that is no UTF-8, see appendText
+			v.data = append(v.data, byte(c))
+		case c >= 0xd800 && c < 0xe000:
+			v.failAt(tok, field, "", "out-of-range", "the surrogate U+%04X cannot be UTF-8", c)
+			return 0
+		default:
+			v.data = append(v.data, string(c)...)
+		}
+	}
+	return (len(v.data) - mark) / set.Unit()
+}
+
+func (v *valuer) blob(o *op, pc uint16, tok int32) {
+	off := uint32(len(v.data)) * 8
+	n := 0
+	if tok >= 0 && v.toks[tok].kind != tokNull {
+		n = max(0, v.appendBytes(o.field, tok))
+	}
+	v.units(o, tok, uint64(n), "bytes")
+	v.node(Node{Raw: uint64(n), Off: off, Len: uint32(n) * 8, Op: pc, Kind: NodeBlob})
+}
+
+// appendBytes appends bytes written as hex. It returns their number, -1 after an error.
+func (v *valuer) appendBytes(field uint16, tok int32) int {
+	t := v.toks[tok]
+	s := v.text[t.start:t.end]
+	if t.kind != tokString {
+		v.failAt(tok, field, "", "wrong-kind", "%s where bytes as text in hex are expected: %s", t.kind, v.show(tok))
+		return -1
+	}
+	if len(s)%2 != 0 {
+		v.failAt(tok, field, "", "wrong-kind", "an odd number of hex digits (%d)", len(s))
+		return -1
+	}
+	for i := 0; i < len(s); i += 2 {
+		hi, lo := unhex(s[i]), unhex(s[i+1])
+		if hi < 0 || lo < 0 {
+			v.failAt(tok, field, "", "wrong-kind", "no hex digits at %d: %q", i, s[i:i+2])
+			return -1
+		}
+		v.data = append(v.data, byte(hi<<4|lo))
+	}
+	return len(s) / 2
+}
+
+func (v *valuer) list(o *op, pc uint16, tok int32) {
+	l := v.p.Fields[o.field].Schema.Type.(*schema.List)
+	list := v.node(Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: NodeList})
+	n := uint64(0)
+	switch {
+	case tok < 0 || v.toks[tok].kind == tokNull:
+		if o.size == schema.Fixed { // all of them zero
+			for ; n < uint64(o.n) && !v.tooLarge(); n++ {
+				v.blank += max(int(o.stride/8), 1)
+				v.element(o, pc, l, -1, int32(n))
+			}
+		}
+	case v.toks[tok].kind != tokArray:
+		v.failAt(tok, o.field, "", "wrong-kind", "%s where an array is expected: %s", v.toks[tok].kind, v.show(tok))
+	default:
+		for k := tok + 1; k < int32(v.toks[tok].after) && len(v.errs) < maxValueErrors && !v.tooLarge(); k = int32(v.toks[k].after) {
+			v.element(o, pc, l, k, int32(n))
+			n++
+		}
+	}
+	v.units(o, tok, n, "elements")
+	x := &v.r.Nodes[list]
+	x.Raw, x.Len, x.After = n, uint32(len(v.data))*8-x.Off, uint32(len(v.r.Nodes))
+}
+
+func (v *valuer) element(o *op, pc uint16, l *schema.List, tok, index int32) {
+	v.path = append(v.path, pathPart{o.field, index})
+	defer func() { v.path = v.path[:len(v.path)-1] }()
+	at := uint32(len(v.data)) * 8
+	if !o.plain || o.linked {
+		e := v.node(Node{Off: at, Op: pc, Kind: NodeElem})
+		defer func() {
+			n := &v.r.Nodes[e]
+			n.Len, n.After = uint32(len(v.data))*8-at, uint32(len(v.r.Nodes))
+		}()
+	}
+	base := v.open(o.plan)
+	defer func() { v.slots = v.slots[:base] }()
+	steps := v.p.plans[o.plan].steps
+	obj := int32(-1)
+	switch {
+	case tok < 0 || v.toks[tok].kind == tokNull:
+	case l.Bare && len(steps) > 0:
+		v.slots[base] = tok
+		if steps[0].kind != stepOpen {
+			break
+		}
+		if v.toks[tok].kind != tokObject {
+			v.fail(tok, "wrong-kind", "%s where an object is expected: %s", v.toks[tok].kind, v.show(tok))
+			break
+		}
+		v.fill(o.plan, base, 1, steps[0].end, tok)
+	case v.toks[tok].kind != tokObject:
+		v.fail(tok, "wrong-kind", "%s where an object is expected: %s", v.toks[tok].kind, v.show(tok))
+	default:
+		obj = tok
+		v.fill(o.plan, base, 0, uint16(len(steps)), tok)
+	}
+	if o.plain {
+		v.block(&v.p.blocks[o.block], base)
+		return
+	}
+	v.build(pc+1, o.end, o.plan, base, obj)
+}
+
+// variantHas reports whether an alternative at the end of the body has a field of this name.
+func (v *valuer) variantHas(pi uint16, key int32) bool {
+	for _, s := range v.p.plans[pi].steps {
+		if s.kind != stepVariant {
+			continue
+		}
+		for c := s.op + 1; c < v.p.ops[s.op].end; c = v.p.ops[c].end {
+			steps := v.p.plans[v.p.ops[c].plan].steps
+			if v.find(steps, 0, uint16(len(steps)), 0, key) != noIndex {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// variant emits the alternative that the values call for: the one of the field that chooses, else the first that has all fields
+// and the right size.
+func (v *valuer) variant(o *op, pc, pi uint16, base int, obj int32) {
+	n := v.node(Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: NodeVariant, Raw: math.MaxUint64})
+	chosen := uint16(noIndex)
+	k := uint64(0)
+	for c := pc + 1; c < o.end && chosen == noIndex; c, k = v.p.ops[c].end, k+1 {
+		co := &v.p.ops[c]
+		if co.when.reg != noIndex && v.switchValue(pi, base, co.when.reg) != co.when.value {
+			continue
+		}
+		if co.when.reg == noIndex && !v.hasAll(pi, co.plan, obj) {
+			continue
+		}
+		data, ends, blank, errs := len(v.data), v.ends, v.blank, len(v.errs)
+		inner := v.open(co.plan)
+		if obj >= 0 {
+			v.fillKnown(co.plan, inner, obj)
+		}
+		v.build(c+1, co.end, co.plan, inner, obj)
+		v.slots = v.slots[:inner]
+		if co.when.reg == noIndex && len(v.path) == 0 && len(v.errs) == errs && !co.when.fits(uint32(len(v.data)+v.ends)) {
+			v.r.Nodes, v.data, v.ends, v.blank = v.r.Nodes[:n+1], v.data[:data], ends, blank // another one may fit
+			continue
+		}
+		v.r.Nodes[n].Raw, chosen = k, co.plan
+	}
+	x := &v.r.Nodes[n]
+	x.Len, x.After = uint32(len(v.data))*8-x.Off, uint32(len(v.r.Nodes))
+	v.leftOut(pi, chosen, obj)
+}
+
+// leftOut reports the members of an object that neither the common part nor the chosen alternative has. Those that no alternative
+// has were reported before.
+func (v *valuer) leftOut(pi, alt uint16, obj int32) {
+	if obj < 0 {
+		return
+	}
+	common := v.p.plans[pi].steps
+	var steps []step
+	if alt != noIndex {
+		steps = v.p.plans[alt].steps
+	}
+	for k := obj + 1; k < int32(v.toks[obj].after); k = int32(v.toks[k+1].after) {
+		if v.find(common, 0, uint16(len(common)), 0, k) != noIndex || v.find(steps, 0, uint16(len(steps)), 0, k) != noIndex || !v.variantHas(pi, k) {
+			continue
+		}
+		name := strings.Trim(v.show(k), `"`)
+		if alt == noIndex {
+			v.failAt(k, noIndex, name, "no-alternative", "no alternative of the definition fits these fields and their size")
+		} else {
+			v.failAt(k, noIndex, name, "unknown-field", "the alternative that is chosen here does not have this field")
+		}
+	}
+}
+
+// switchValue is the raw value of the field that chooses among alternatives, from the block that was built before.
+func (v *valuer) switchValue(pi uint16, base int, reg uint16) uint64 {
+	for i := len(v.r.Nodes) - 1; i >= 0; i-- {
+		n := &v.r.Nodes[i]
+		if n.Kind != NodeBlock {
+			continue
+		}
+		b := &v.p.blocks[v.p.ops[n.Op].block]
+		for k := range b.loads {
+			if l := &b.loads[k]; l.reg == reg {
+				return loadBits(v.data, n.Off+l.off, uint32(l.bits), l.order)
+			}
+		}
+	}
+	return 0
+}
+
+// hasAll reports whether every member of the object that the common part does not know is a field of the alternative.
+func (v *valuer) hasAll(pi, alt uint16, obj int32) bool {
+	if obj < 0 {
+		return true
+	}
+	common, steps := v.p.plans[pi].steps, v.p.plans[alt].steps
+	for k := obj + 1; k < int32(v.toks[obj].after); k = int32(v.toks[k+1].after) {
+		if v.find(common, 0, uint16(len(common)), 0, k) == noIndex && v.find(steps, 0, uint16(len(steps)), 0, k) == noIndex {
+			return false
+		}
+	}
+	return true
+}
+
+// fillKnown is fill for an alternative: members of the common part are not its own.
+func (v *valuer) fillKnown(pi uint16, base int, obj int32) {
+	steps := v.p.plans[pi].steps
+	for k := obj + 1; k < int32(v.toks[obj].after); k = int32(v.toks[k+1].after) {
+		i := v.find(steps, 0, uint16(len(steps)), 0, k)
+		if i == noIndex {
+			continue
+		}
+		v.slots[base+int(i)] = k + 1
+		if steps[i].kind == stepOpen && v.toks[k+1].kind == tokObject {
+			v.fill(pi, base, i+1, steps[i].end, k+1)
+		}
+	}
+}

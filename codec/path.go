@@ -1,0 +1,97 @@
+package codec
+
+import "strconv"
+
+// AppendFieldPath appends the path of a field without indexes of elements: members[].player_id.
+func (p *Program) AppendFieldPath(dst []byte, field uint16) []byte {
+	if field == noIndex {
+		return dst
+	}
+	f := &p.Fields[field]
+	if f.Parent >= 0 {
+		dst = p.AppendFieldPath(dst, uint16(f.Parent))
+		if f.InList {
+			dst = append(dst, "[]"...)
+		}
+		if f.Name != "" && len(dst) > 0 {
+			dst = append(dst, '.')
+		}
+	}
+	return append(dst, f.Name...)
+}
+
+// AppendPath appends the path of a field in the record, with the indexes of the elements it is inside: members[0].player_id.
+// node and elem are those of its Leaf or Problem.
+func (r *Record) AppendPath(dst []byte, field uint16, node, elem int32) []byte {
+	var indexes [maxDepth + 2]int32
+	depth := 0
+	// The elements around the node, from the outside to the inside.
+	if node >= 0 && int(node) < len(r.Nodes) {
+		lo, hi := 0, len(r.Nodes)
+		for lo < hi {
+			i := lo
+			for int(r.Nodes[i].After) <= int(node) {
+				i = int(r.Nodes[i].After)
+			}
+			n := &r.Nodes[i]
+			if n.Kind == NodeList && int32(i) != node && depth < len(indexes) {
+				k := int32(0)
+				e := i + 1
+				for int(r.Nodes[e].After) <= int(node) {
+					e, k = int(r.Nodes[e].After), k+1
+				}
+				indexes[depth] = k
+				depth++
+				i = e
+			}
+			if int32(i) == node {
+				break
+			}
+			lo, hi = i+1, int(r.Nodes[i].After)
+		}
+	}
+	if elem >= 0 && depth < len(indexes) {
+		indexes[depth] = elem
+		depth++
+	}
+	return r.Program.appendIndexed(dst, field, indexes[:depth])
+}
+
+// appendIndexed appends the path of a field with the given indexes, as many as there are.
+func (p *Program) appendIndexed(dst []byte, field uint16, indexes []int32) []byte {
+	if field == noIndex {
+		return dst
+	}
+	var chain [maxDepth + 2]uint16
+	n := 0
+	for f := int(field); f >= 0 && n < len(chain); f = p.Fields[f].Parent {
+		chain[n] = uint16(f)
+		n++
+	}
+	used := 0
+	for n--; n >= 0; n-- {
+		f := &p.Fields[chain[n]]
+		if f.InList {
+			if used >= len(indexes) {
+				dst = append(dst, "[]"...)
+			} else {
+				dst = append(dst, '[')
+				dst = strconv.AppendInt(dst, int64(indexes[used]), 10)
+				dst = append(dst, ']')
+				used++
+			}
+		}
+		if f.Name != "" {
+			if f.Parent >= 0 {
+				dst = append(dst, '.')
+			}
+			dst = append(dst, f.Name...)
+		}
+	}
+	if used < len(indexes) { // an element itself
+		dst = append(dst, '[')
+		dst = strconv.AppendInt(dst, int64(indexes[used]), 10)
+		dst = append(dst, ']')
+	}
+	return dst
+}

@@ -1,0 +1,149 @@
+package codec
+
+import (
+	"fmt"
+
+	"wirebench/defs/diag"
+)
+
+// Problem is something wrong with the bytes of a message, or odd about them.
+type Problem struct {
+	Code  ProblemCode
+	Range Range
+	Node  int32  // index of the node it concerns, -1 if none
+	Field uint16 // index of the field it concerns, 0xffff if none
+	Elem  int32  // index of the element it concerns within a plain list's node, -1 if none
+	Got   uint64
+	Want  uint64
+}
+
+// ProblemCode names a kind of Problem.
+type ProblemCode uint8
+
+// The problems. Those up to LastIllegal make the message illegal, Truncated makes it incomplete, the rest are warnings.
+const (
+	NoProblem        ProblemCode = iota
+	LengthTooSmall               // the frame's length is below what the header needs
+	PastFrame                    // a fixed part reaches over the end of the frame
+	OffsetOutside                // an offset leads out of the frame
+	OffsetInHeader               // an offset leads into the frame's header
+	ContentsOutside              // contents reach over the end of the frame
+	NotTerminated                // text has no end inside the frame
+	ChainTooShort                // a list's elements end before its count
+	ChainCycle                   // a list's elements lead in a circle
+	CountBelow                   // fewer units than allowed
+	CountAbove                   // more units than allowed
+	ValueOutOfRange              // a number outside its legal range
+	WrongConstant                // bytes that must be others
+	UnresolvedLimit              // a limit is a constant that has no value
+	TooComplex                   // more work than a message of this size may ask for
+	TooLarge                     // more bytes than a message may have
+	lastIllegal                  //
+	Truncated                    // the data ends before the message does
+	lastFatal                    //
+	BoolAboveOne                 // a truth value other than 0 and 1
+	WrongHere                    // an element that says that it is elsewhere
+	ChainContinues               // the last element says that there is another
+	NullOffset                   // an offset of 0 where the definition has text
+	WrongCode                    // the message carries another key than its definition's
+	WrongCheck                   // the checksum is not right
+	LeftOver                     // bytes after the message
+	Unexplained                  // bytes inside the message that no definition explains
+	NaNPayload                   // a NaN other than the usual one
+	BytesAfterEnd                // bytes after the end of a fixed text
+	SkippedByChoice              // no alternative fits
+	DefinitionErrors             // the definition has mistakes
+)
+
+var problemNames = [...]string{
+	"", "length-too-small", "past-frame", "offset-out-of-range", "offset-into-header", "contents-out-of-range", "not-terminated",
+	"chain-too-short", "chain-cycle", "count-too-small", "count-too-large", "value-out-of-range", "wrong-constant",
+	"unresolved-constant", "too-complex", "too-large", "", "truncated", "", "bool-above-one", "wrong-here", "chain-continues",
+	"null-offset", "wrong-code", "wrong-checksum", "bytes-left-over", "unexplained-bytes", "nan-payload", "bytes-after-end",
+	"no-alternative", "definition-has-errors",
+}
+
+func (c ProblemCode) String() string { return problemNames[c] }
+
+// Severity is Warning for what leaves the message as it is.
+func (c ProblemCode) Severity() diag.Severity {
+	if c > lastFatal && c != DefinitionErrors {
+		return diag.Warning
+	}
+	return diag.Error
+}
+
+// Message says in words what is wrong, without saying where.
+func (p Problem) Message(r *Record) string {
+	at := func(v uint64) string { return fmt.Sprintf("0x%X", v) }
+	name := ""
+	if p.Field != noIndex && r.Program != nil && int(p.Field) < len(r.Program.Fields) {
+		name = r.Program.Fields[p.Field].Name
+	}
+	switch p.Code {
+	case LengthTooSmall:
+		return fmt.Sprintf("the frame says that it is %d %s long, but its header alone takes %d", p.Got, plural(p.Got, "byte"), p.Want)
+	case PastFrame:
+		return fmt.Sprintf("%d %s expected from %s on, but the frame ends at %s", p.Want/8, plural(p.Want/8, "byte"), at(uint64(p.Range.Off/8)), at(p.Got))
+	case OffsetOutside:
+		return fmt.Sprintf("offset %s of %q is outside the frame of %d bytes", at(p.Got), name, p.Want)
+	case OffsetInHeader:
+		return fmt.Sprintf("offset %s of %q leads into the header, which takes %d bytes", at(p.Got), name, p.Want)
+	case ContentsOutside:
+		return fmt.Sprintf("%q takes %d bytes from %s on, but the frame ends at %s", name, p.Want, at(uint64(p.Range.Off/8)), at(p.Got))
+	case NotTerminated:
+		return fmt.Sprintf("text %q has no terminating zero before the end of the frame", name)
+	case ChainTooShort:
+		return fmt.Sprintf("list %q has %d elements by its count, but its chain ends after %d", name, p.Want, p.Got)
+	case ChainCycle:
+		return fmt.Sprintf("list %q comes back to its element at %s, of %d by its count", name, at(p.Got), p.Want)
+	case CountBelow:
+		return fmt.Sprintf("%q has %d units, at least %d are allowed", name, p.Got, p.Want)
+	case CountAbove:
+		return fmt.Sprintf("%q has %d units, at most %d are allowed", name, p.Got, p.Want)
+	case ValueOutOfRange:
+		return fmt.Sprintf("%q is outside its legal range", name)
+	case WrongConstant:
+		return "these bytes are not the constant that the definition states"
+	case UnresolvedLimit:
+		return fmt.Sprintf("unresolved constant %s", r.Program.Unresolved[p.Got])
+	case TooComplex:
+		return fmt.Sprintf("the message asks for more work than %d bytes may; reading stopped", p.Got)
+	case TooLarge:
+		return fmt.Sprintf("%d bytes are more than a message may have (%d)", p.Got, p.Want)
+	case Truncated:
+		return fmt.Sprintf("the message goes on after its %d %s; at least %d are needed", p.Got, plural(p.Got, "byte"), p.Want)
+	case BoolAboveOne:
+		return fmt.Sprintf("a truth value of %d; 0 and 1 are usual", p.Got)
+	case WrongHere:
+		return fmt.Sprintf("the element at %s says that it is at %s", at(p.Want), at(p.Got))
+	case ChainContinues:
+		return fmt.Sprintf("the last element of %q names another one at %s", name, at(p.Got))
+	case NullOffset:
+		return fmt.Sprintf("%q has the offset 0, read as empty", name)
+	case WrongCode:
+		return fmt.Sprintf("the message carries the code %d, its definition has %d", p.Got, p.Want)
+	case WrongCheck:
+		return fmt.Sprintf("checksum %08x, but the message sums up to %08x", p.Got, p.Want)
+	case LeftOver:
+		return fmt.Sprintf("%d %s left over after the message", p.Got, plural(p.Got, "byte"))
+	case Unexplained:
+		return fmt.Sprintf("%d %s that the definition does not explain", p.Got, plural(p.Got, "byte"))
+	case NaNPayload:
+		return fmt.Sprintf("not the usual NaN: its bits are %s", at(p.Got))
+	case BytesAfterEnd:
+		return fmt.Sprintf("bytes after the end of the text %q", name)
+	case SkippedByChoice:
+		return "no alternative of the definition fits"
+	case DefinitionErrors:
+		return "the definition has errors; fields may be missing or in the wrong place"
+	}
+	return p.Code.String()
+}
+
+func plural(n uint64, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}

@@ -1,0 +1,183 @@
+package codec
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"wirebench/defs/schema"
+)
+
+// Transcript shows a decoded message to people: its bytes on the left, on the right what they are, and below what is wrong.
+//
+//	offset  bytes                    text      field                  type    value
+//	0x0000  26 00                    &.        [length]               uint16  38
+//	0x0010  e9 03 00 00              ....      members[0].player_id   uint32  1001
+//
+// Numbers that the codec keeps itself are in brackets. Control characters of the message never reach the terminal.
+func (r *Record) Transcript() string {
+	var b strings.Builder
+	m := r.Program.Message
+	title := m.Name
+	if m.Version > 0 {
+		title += fmt.Sprintf(".%d", m.Version)
+	}
+	fmt.Fprintf(&b, "%s", title)
+	if r.HasCode() {
+		fmt.Fprintf(&b, "  code %d (0x%04X)", r.Code, r.Code)
+	}
+	fmt.Fprintf(&b, "  %d %s  %s\n", r.Used, plural(uint64(r.Used), "byte"), r.Status())
+	fields := r.FieldValues()
+	rows := make([]transcriptRow, len(fields))
+	width := [3]int{len("field"), len("type"), 0}
+	for i, f := range fields {
+		rows[i] = transcriptRow{name: f.name(), typ: f.Type, value: f.Text}
+		width[0] = max(width[0], utf8.RuneCountInString(rows[i].name))
+		width[1] = max(width[1], len(f.Type))
+	}
+	width[0], width[1] = min(width[0], 48), min(width[1], 20)
+	if len(fields) > 0 {
+		fmt.Fprintf(&b, "%-6s  %-23s  %-8s  %-*s  %-*s  %s\n", "offset", "bytes", "text", width[0], "field", width[1], "type", "value")
+	}
+	for i, f := range fields {
+		r.row(&b, f, rows[i], width)
+	}
+	for _, p := range r.ProblemInfos() {
+		b.WriteString(p.String())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+type transcriptRow struct{ name, typ, value string }
+
+// name is the path of a field, in brackets if the codec keeps the number itself.
+func (f FieldValue) name() string {
+	switch f.Role {
+	case "value":
+		return f.Path
+	case "gap":
+		return "(gap)"
+	case f.Path:
+		return "[" + f.Path + "]"
+	}
+	return "[" + f.Path + " " + f.Role + "]"
+}
+
+// row writes one field: eight bytes a line, long ones cut in the middle.
+func (r *Record) row(b *strings.Builder, f FieldValue, row transcriptRow, width [3]int) {
+	const perLine, most = 8, 64
+	from, to := f.BitOffset/8, (f.BitOffset+f.BitLength+7)/8
+	data := r.Data[from:to]
+	mark := ""
+	if f.Overlap {
+		mark = "  (shared bytes)"
+	}
+	bits := ""
+	if f.BitOffset%8 != 0 || f.BitLength%8 != 0 {
+		bits = fmt.Sprintf("  bits %d to %d", f.BitOffset%8, f.BitOffset%8+f.BitLength-1)
+	}
+	for i := 0; i < len(data) || i == 0; i += perLine {
+		if i == perLine && len(data) > most {
+			fmt.Fprintf(b, "%-6s  ... %d more bytes\n", "", len(data)-2*perLine)
+			i = (len(data) - perLine) / perLine * perLine
+		}
+		chunk := data[i:min(i+perLine, len(data))]
+		line := fmt.Sprintf("0x%04X  %-23s  %-8s", int(from)+i, spacedHex(chunk), printableASCII(chunk))
+		if i == 0 {
+			line += fmt.Sprintf("  %-*s  %-*s  %s%s%s", width[0], row.name, width[1], row.typ, row.value, bits, mark)
+		}
+		b.WriteString(strings.TrimRight(line, " "))
+		b.WriteByte('\n')
+	}
+}
+
+func spacedHex(p []byte) string {
+	out := make([]byte, 0, 3*len(p))
+	for i, c := range p {
+		if i > 0 {
+			out = append(out, ' ')
+		}
+		out = append(out, hexDigits[c>>4], hexDigits[c&15])
+	}
+	return string(out)
+}
+
+func printableASCII(p []byte) string {
+	out := make([]byte, len(p))
+	for i, c := range p {
+		if out[i] = '.'; c >= 0x20 && c < 0x7f {
+			out[i] = c
+		}
+	}
+	return string(out)
+}
+
+// humanValue is a value as people read it: text in quotes, floats as short as their width needs, codes in hex too.
+func (r *Record) humanValue(f FieldValue) string {
+	v := string(f.Value)
+	switch f.Role {
+	case "gap", "pad", "const":
+		return ""
+	case "offset", "here", "next":
+		var n uint64
+		if _, err := fmt.Sscan(v, &n); err == nil {
+			return fmt.Sprintf("0x%X", n)
+		}
+		return v
+	case "code":
+		var n uint64
+		if _, err := fmt.Sscan(v, &n); err == nil {
+			return fmt.Sprintf("%d (0x%04X)", n, n)
+		}
+		return v
+	}
+	if f.Field != noIndex {
+		if n, ok := r.Program.Fields[f.Field].Schema.Type.(*schema.Number); ok {
+			v = humanNumber(v, n)
+		}
+	}
+	const most = 100
+	if utf8.RuneCountInString(v) > most {
+		v = string([]rune(v)[:most]) + "..."
+	}
+	return v
+}
+
+// humanNumber writes a number without the quotes that JSON needs, and a 32-bit float no longer than its 32 bits are worth.
+func humanNumber(v string, n *schema.Number) string {
+	v = strings.Trim(v, `"`)
+	if n.Kind != schema.Float || n.Bits != 32 || n.Scale != 0 {
+		return v
+	}
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil {
+		return v
+	}
+	return strconv.FormatFloat(f, 'g', -1, 32)
+}
+
+// String is the problem on one line for people.
+func (p ProblemInfo) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", p.Severity, p.Message)
+	sep := " ("
+	if p.Path != "" {
+		b.WriteString(sep + p.Path)
+		sep = ", "
+	}
+	if p.BitLength > 0 || p.BitOffset > 0 {
+		fmt.Fprintf(&b, "%sat 0x%04X", sep, p.BitOffset/8)
+		sep = ", "
+	}
+	if p.Line > 0 {
+		fmt.Fprintf(&b, "%sline %d", sep, p.Line)
+		sep = ", "
+	}
+	if sep == ", " {
+		b.WriteByte(')')
+	}
+	fmt.Fprintf(&b, " [%s]", p.Code)
+	return b.String()
+}

@@ -1,0 +1,149 @@
+package codec_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+	"wirebench/defs/tera"
+)
+
+// corpus is outside the repository; tests that read it skip without it.
+const corpus = "../../shared/corpora/tera"
+
+func readCorpus(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(corpus, name))
+	if err != nil {
+		t.Skip("the corpus is not here: ", name)
+	}
+	return b
+}
+
+func compile(t testing.TB, name, text string, o schema.Options) *codec.Program {
+	t.Helper()
+	s, ds := tera.Parse([]*source.File{source.New(name, text)}, o)
+	if ds.HasErrors() {
+		t.Fatalf("%s", ds.Render())
+	}
+	p, err := codec.Compile(s.Messages[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+type vector struct {
+	Def    string          `json:"def"`
+	Opcode uint32          `json:"opcode"`
+	Hex    string          `json:"hex"`
+	Value  json.RawMessage `json:"value"`
+}
+
+func vectors(t testing.TB) []vector {
+	t.Helper()
+	var out []vector
+	sc := bufio.NewScanner(bytes.NewReader(readCorpus(t, "vectors-toolbox.jsonl")))
+	sc.Buffer(nil, 1<<24)
+	for sc.Scan() {
+		var v vector
+		if err := json.Unmarshal(sc.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func TestVectors(t *testing.T) {
+	programs := map[string]*codec.Program{}
+	var rec, in, out codec.Record
+	var ix codec.Index
+	for i, v := range vectors(t) {
+		p := programs[v.Def]
+		if p == nil {
+			p = compile(t, v.Def, string(readCorpus(t, "toolbox/definitions/"+v.Def)), schema.Options{})
+			programs[v.Def] = p
+		}
+		data, err := hex.DecodeString(v.Hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Decode(&rec, data)
+		if rec.Status() != codec.OK || rec.Used != len(data) {
+			t.Fatalf("vector %d, %s: status %v, used %d of %d, problems %v", i, v.Def, rec.Status(), rec.Used, len(data), rec.Problems)
+		}
+		if s := p.Index(&ix, data); s != codec.OK || ix.Size != len(data) {
+			t.Errorf("vector %d, %s: index says %v, %d bytes", i, v.Def, s, ix.Size)
+		}
+		if w := rec.AppendWarnings(nil); len(w) > 0 {
+			t.Errorf("vector %d, %s: warning %s", i, v.Def, w[0].Message(&rec))
+		}
+		var got, want any
+		text := rec.AppendJSON(nil)
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatalf("vector %d, %s: %v in %s", i, v.Def, err, text)
+		}
+		if err := json.Unmarshal(v.Value, &want); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("vector %d, %s:\n got %s\nwant %s", i, v.Def, text, v.Value)
+		}
+		if err := p.ParseJSON(&in, v.Value); err != nil {
+			t.Fatalf("vector %d, %s: %v", i, v.Def, err)
+		}
+		in.Code = v.Opcode
+		if err := p.Encode(&out, &in); err != nil {
+			t.Fatalf("vector %d, %s: %v", i, v.Def, err)
+		}
+		if !bytes.Equal(out.Data, data) {
+			t.Errorf("vector %d, %s:\n got %x\nwant %x", i, v.Def, out.Data, data)
+		}
+		if !reflect.DeepEqual(out.Nodes, rec.Nodes) {
+			t.Errorf("vector %d, %s: nodes of encode and decode differ:\n%v\n%v", i, v.Def, out.Nodes, rec.Nodes)
+		}
+		if err := p.Encode(&out, &rec); err != nil || !bytes.Equal(out.Data, data) {
+			t.Errorf("vector %d, %s: decoded and encoded again: %v\n got %x\nwant %x", i, v.Def, err, out.Data, data)
+		}
+		if t.Failed() && i > 20 {
+			t.FailNow()
+		}
+	}
+}
+
+// A message that is cut off could become whole: it is incomplete wherever it was cut, and never illegal.
+func TestPrefixesAreIncomplete(t *testing.T) {
+	var rec codec.Record
+	var ix codec.Index
+	programs := map[string]*codec.Program{}
+	for _, v := range vectors(t) {
+		data, err := hex.DecodeString(v.Hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := programs[v.Def]
+		if p == nil {
+			p = compile(t, v.Def, string(readCorpus(t, "toolbox/definitions/"+v.Def)), schema.Options{})
+			programs[v.Def] = p
+		}
+		step := 1 + len(data)/200
+		for n := 0; n < len(data); n += step {
+			p.Decode(&rec, data[:n:n])
+			if rec.Status() != codec.Incomplete || p.Index(&ix, data[:n:n]) != codec.Incomplete {
+				t.Fatalf("%s cut to %d of %d bytes: %s", v.Def, n, len(data), rec.Transcript())
+			}
+			if used := rec.Used; used != n {
+				t.Fatalf("%s cut to %d bytes: used %d", v.Def, n, used)
+			}
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package codec
+
+// walker knows which elements are around a node, for nodes asked in ascending order. It makes paths of all leaves in one pass.
+type walker struct {
+	r     *Record
+	next  uint32   // first node not looked at
+	after []uint32 // ends of the lists around next, from the outside
+	elem  []int32  // index of the element reached in each
+}
+
+// to moves on to a node and returns the indexes of the elements it is inside. The slice is valid until the next call.
+func (w *walker) to(node uint32) []int32 {
+	for ; w.next <= node && int(w.next) < len(w.r.Nodes); w.next++ {
+		w.leave(w.next)
+		n := &w.r.Nodes[w.next]
+		switch n.Kind {
+		case NodeList:
+			w.after = append(w.after, n.After)
+			w.elem = append(w.elem, -1)
+		case NodeElem:
+			if len(w.elem) > 0 {
+				w.elem[len(w.elem)-1]++
+			}
+		}
+	}
+	w.leave(node)
+	if k := len(w.elem) - 1; k >= 0 && w.elem[k] < 0 {
+		return w.elem[:k] // the list itself
+	}
+	return w.elem
+}
+
+// leave forgets the lists that end at or before a node.
+func (w *walker) leave(node uint32) {
+	for k := len(w.after) - 1; k >= 0 && w.after[k] <= node; k-- {
+		w.after, w.elem = w.after[:k], w.elem[:k]
+	}
+}
+
+// path is the path of a leaf, which must not be before one asked earlier.
+func (w *walker) path(dst []byte, l Leaf) []byte {
+	indexes := w.to(l.Node)
+	if l.Elem >= 0 {
+		indexes = append(indexes[:len(indexes):len(indexes)], l.Elem)
+	}
+	if l.Field == noIndex && (l.Role == RoleHere || l.Role == RoleNext || len(indexes) > 0) {
+		if f := w.r.listOf(l.Node); f != noIndex {
+			return w.r.Program.appendIndexed(dst, f, indexes)
+		}
+	}
+	if l.Field == noIndex {
+		return append(dst, l.Role.String()...)
+	}
+	return w.r.Program.appendIndexed(dst, l.Field, indexes)
+}
+
+// listOf is the list whose element holds a node, by its field.
+func (r *Record) listOf(node uint32) uint16 {
+	n := &r.Nodes[node]
+	if n.Kind == NodeElem || n.Kind == NodeList {
+		return r.Program.ops[n.Op].field
+	}
+	for i := int(n.Op) - 1; i >= 0; i-- { // the list op that this op is in the body of
+		if o := &r.Program.ops[i]; o.code == opList && o.end > n.Op {
+			return o.field
+		}
+	}
+	return noIndex
+}
+
+// Depth is the number of lists around a leaf's field, counting groups that people see as levels of their own.
+func (p *Program) Depth(field uint16) (depth int) {
+	if field == noIndex {
+		return 0
+	}
+	for f := p.Fields[field].Parent; f >= 0; f = p.Fields[f].Parent {
+		depth++
+	}
+	return depth
+}

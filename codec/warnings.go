@@ -1,0 +1,116 @@
+package codec
+
+import (
+	"math"
+	"slices"
+
+	"wirebench/defs/schema"
+)
+
+// AppendWarnings appends what is odd about a decoded message without making it incomplete or illegal. It looks at every value,
+// which Decode does not.
+func (r *Record) AppendWarnings(dst []Problem) []Problem {
+	most := len(dst) + 1000 // a hostile message can have one in every byte
+	if m := r.Program.Message; m.HasKey && r.Code != m.Key.Code && len(r.Nodes) > 0 && r.HasCode() {
+		dst = append(dst, Problem{Code: WrongCode, Range: Range{r.Program.key.off, uint32(r.Program.key.bits)}, Node: 0, Field: noIndex, Elem: -1, Got: uint64(r.Code), Want: uint64(m.Key.Code)})
+	}
+	dst = r.checksum(dst)
+	for _, l := range r.AppendLeaves(nil) {
+		if len(dst) >= most {
+			return dst
+		}
+		if it := r.item(l); it != nil {
+			dst = r.oddItem(dst, l, it)
+		}
+	}
+	for i := range r.Nodes {
+		if len(dst) >= most {
+			return dst
+		}
+		n := &r.Nodes[i]
+		o := &r.Program.ops[n.Op]
+		switch {
+		case n.Kind == NodeText && n.Bad == NoProblem && n.Len == 0 && o.size == schema.Terminated:
+			dst = append(dst, Problem{Code: NullOffset, Range: n.Range(), Node: int32(i), Field: o.field, Elem: -1})
+		case n.Kind == NodeVariant && n.Raw == math.MaxUint64:
+			dst = append(dst, Problem{Code: SkippedByChoice, Range: n.Range(), Node: int32(i), Field: noIndex, Elem: -1})
+		case n.Kind == NodeList && o.linked && n.Bad == NoProblem && n.Raw > 0:
+			dst = r.oddChain(dst, i, o)
+		}
+	}
+	if !r.Short && !r.Illegal {
+		for _, g := range r.Gaps() {
+			dst = append(dst, Problem{Code: Unexplained, Range: g, Node: -1, Field: noIndex, Elem: -1, Got: uint64(g.Len+7) / 8})
+		}
+	}
+	if rest := len(r.Data) - r.Used; rest > 0 && !r.Short && r.Program.length.bits != 0 && len(r.Data) <= MaxMessage {
+		dst = append(dst, Problem{Code: LeftOver, Range: Range{uint32(r.Used) * 8, uint32(rest) * 8}, Node: -1, Field: noIndex, Elem: -1, Got: uint64(rest)})
+	}
+	return dst
+}
+
+// HasCode reports whether Code was read from the message.
+func (r *Record) HasCode() bool {
+	return r.Program.key.bits != 0 && uint64(len(r.Data))*8 >= uint64(r.Program.key.off)+uint64(r.Program.key.bits)
+}
+
+// checksum verifies the frame's checksum if the session's key is known.
+func (r *Record) checksum(dst []Problem) []Problem {
+	p := r.Program
+	if p.check.bits == 0 || p.sum == nil || !r.Session.KeyKnown || r.Short || r.Used < int(p.header) || r.Used > len(r.Data) {
+		return dst
+	}
+	frame := r.Data[:r.Used]
+	got, want := p.check.load(frame, 0), uint64(p.sum(frame, r.Session.Key))
+	if got != want {
+		dst = append(dst, Problem{Code: WrongCheck, Range: Range{p.check.off, uint32(p.check.bits)}, Node: 0, Field: noIndex, Elem: -1, Got: got, Want: want})
+	}
+	return dst
+}
+
+// oddItem looks at one value of a block.
+func (r *Record) oddItem(dst []Problem, l Leaf, it *item) []Problem {
+	p := Problem{Range: l.Range(), Node: int32(l.Node), Field: l.Field, Elem: l.Elem, Got: l.Raw}
+	switch {
+	case it.role == RoleHere:
+		if p.Want = uint64(r.Nodes[l.Node].Off / 8); l.Raw != p.Want {
+			p.Code = WrongHere
+		}
+	case it.form == formBool && l.Raw > 1:
+		p.Code = BoolAboveOne
+	case it.num != nil && it.num.Kind == schema.Float && it.bits == 32:
+		if f := math.Float32frombits(uint32(l.Raw)); f != f && l.Raw != 0x7fc00000 {
+			p.Code = NaNPayload
+		}
+	case it.num != nil && it.num.Kind == schema.Float:
+		if f := math.Float64frombits(l.Raw); f != f && l.Raw != 0x7ff8000000000000 {
+			p.Code = NaNPayload
+		}
+	case it.form == formText:
+		t := it.typ.(*schema.Text)
+		b := r.Data[l.Off/8 : l.Range().End()/8]
+		if rest := b[len(cutAtNul(b, t.Charset.Unit())):]; slices.ContainsFunc(rest, func(c byte) bool { return c != 0 }) {
+			p.Code = BytesAfterEnd
+		}
+	}
+	if p.Code == NoProblem {
+		return dst
+	}
+	return append(dst, p)
+}
+
+// oddChain looks whether the last element of a list names another one.
+func (r *Record) oddChain(dst []Problem, list int, o *op) []Problem {
+	last := list + 1
+	for i := last; i < int(r.Nodes[list].After); i = int(r.Nodes[i].After) {
+		last = i
+	}
+	at := r.Nodes[last].Off
+	if uint64(at+o.nextAt.off)+uint64(o.nextAt.bits) > uint64(len(r.Data))*8 {
+		return dst
+	}
+	if next := o.nextAt.load(r.Data, at); next != 0 {
+		dst = append(dst, Problem{Code: ChainContinues, Range: Range{at + o.nextAt.off, uint32(o.nextAt.bits)}, Node: int32(list), Field: o.field, Elem: -1, Got: next})
+	}
+	return dst
+}
