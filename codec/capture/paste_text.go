@@ -1,0 +1,202 @@
+package capture
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// pasted is a text being read, without its byte order mark. All places inside the readers are byte offsets into s; they
+// become lines and columns only in what is handed out.
+type pasted struct{ s string }
+
+const byteOrderMark = "\ufeff"
+
+func newPasted(text string) (*pasted, *PasteError) {
+	if len(text) > MaxPasteText {
+		return nil, errWhole("the text is larger than %d MiB", MaxPasteText>>20)
+	}
+	t := &pasted{strings.TrimPrefix(text, byteOrderMark)}
+	if strings.TrimSpace(t.s) == "" {
+		return nil, errWhole("the text is empty")
+	}
+	return t, nil
+}
+
+// excerpt is the character at off, or the word that starts there: what an error shows as found.
+func (t *pasted) excerpt(off int) string {
+	if off >= len(t.s) {
+		return ""
+	}
+	rest := t.s[off:]
+	if strings.HasPrefix(rest, "\r\n") {
+		return "\n"
+	}
+	n := 0
+	for n < len(rest) && n < 16 && isWord(rest[n]) {
+		n++
+	}
+	if n > 0 {
+		return rest[:n]
+	}
+	_, n = utf8.DecodeRuneInString(rest)
+	return rest[:n]
+}
+
+// line is one line of a text, without its line break.
+type line struct {
+	text string
+	off  int // of its first byte
+}
+
+// next returns the line that starts at off, and where the one after it starts. There is none at the end of the text.
+func (t *pasted) next(off int) (l line, after int, ok bool) {
+	if off >= len(t.s) {
+		return line{}, off, false
+	}
+	end := strings.IndexByte(t.s[off:], '\n')
+	if end < 0 {
+		end, after = len(t.s), len(t.s)
+	} else {
+		end += off
+		after = end + 1
+	}
+	if end > off && t.s[end-1] == '\r' {
+		end--
+	}
+	return line{t.s[off:end], off}, after, true
+}
+
+// lines calls visit for each line until it returns false.
+func (t *pasted) lines(visit func(l line) bool) {
+	for off := 0; ; {
+		l, after, ok := t.next(off)
+		if !ok || !visit(l) {
+			return
+		}
+		off = after
+	}
+}
+
+func (l line) blank() bool { return strings.TrimSpace(l.text) == "" }
+
+// cursor turns byte offsets into lines and columns. It is fast for offsets in rising order.
+type cursor struct {
+	text    string
+	off     int // where it stands
+	lines   int // line breaks before off
+	columns int // characters between the start of the line and off
+}
+
+// position returns the 1-based line and column of off.
+func (c *cursor) position(off int) (lineNo, column int) {
+	off = min(off, len(c.text))
+	if off < c.off {
+		*c = cursor{text: c.text}
+	}
+	passed := c.text[c.off:off]
+	if n := strings.Count(passed, "\n"); n > 0 {
+		c.lines += n
+		c.columns = 0
+		passed = passed[strings.LastIndexByte(passed, '\n')+1:]
+	}
+	c.off = off
+	c.columns += utf8.RuneCountInString(passed)
+	return c.lines + 1, c.columns + 1
+}
+
+// builder collects what a reader finds. The bytes of all messages stand in one slice, so that a text of a million small
+// messages costs few allocations.
+type builder struct {
+	form, why string
+	title     string // "" for the title of the form
+	out       []byte
+	msgs      []Message
+	places    []place // of msgs
+	notes     []Note
+	moreNotes int
+	peers     []string
+	stream    bool
+}
+
+type place struct{ start, end, off int }
+
+// add appends a message: the bytes of out from start on. off is where it stands in the text.
+func (b *builder) add(m Message, start, off int) *PasteError {
+	if len(b.msgs) >= MaxPasteMessages {
+		return errTooManyMessages(off)
+	}
+	b.msgs = append(b.msgs, m)
+	b.places = append(b.places, place{start, len(b.out), off})
+	return nil
+}
+
+// room reports an error if n more bytes do not fit.
+func (b *builder) room(n uint64, off int) *PasteError {
+	if n > MaxPasteBytes || uint64(len(b.out))+n > MaxPasteBytes {
+		return errTooManyBytes(off)
+	}
+	return nil
+}
+
+func (b *builder) note(off int, format string, args ...any) {
+	if len(b.notes) >= maxPasteNotes {
+		b.moreNotes++
+		return
+	}
+	b.notes = append(b.notes, Note{Message: fmt.Sprintf(format, args...), off: off})
+}
+
+// finish makes the Paste.
+func (b *builder) finish(t *pasted) *Paste {
+	p := &Paste{
+		Form: b.form, Title: b.title, Why: b.why, Messages: b.msgs, Notes: b.notes, Peers: b.peers, Stream: b.stream,
+	}
+	if f := formByID(b.form); f != nil && p.Title == "" {
+		p.Title = f.Title
+	}
+	c := cursor{text: t.s}
+	for i, at := range b.places {
+		p.Messages[i].Bytes = b.out[at.start:at.end:at.end]
+		p.Messages[i].Line, _ = c.position(at.off)
+	}
+	slices.SortStableFunc(p.Notes, func(a, b Note) int { return a.off - b.off })
+	c = cursor{text: t.s}
+	for i := range p.Notes {
+		p.Notes[i].Line, p.Notes[i].Column = c.position(p.Notes[i].off)
+	}
+	if b.moreNotes > 0 {
+		last := &p.Notes[len(p.Notes)-1]
+		last.Message += "; more notes follow that are not shown"
+	}
+	return p
+}
+
+// Character classes. A table instead of comparisons: plain hex is read at memory speed.
+
+func isWord(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }
+
+func isHex(c byte) bool { return hexValue[c] < 16 }
+
+// hexValue is the value of a hex digit, notHex for other characters.
+var hexValue = func() (v [256]byte) {
+	for i := range v {
+		v[i] = notHex
+	}
+	for i := byte(0); i < 10; i++ {
+		v['0'+i] = i
+	}
+	for i := byte(0); i < 6; i++ {
+		v['a'+i], v['A'+i] = 10+i, 10+i
+	}
+	return v
+}()
+
+const notHex = 0xff
