@@ -1,0 +1,90 @@
+package server
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+	"wirebench/server/workspace"
+)
+
+type encodeInput struct {
+	Workspace string `path:"ws"`
+	Body      encodeBody
+}
+
+type encodeBody struct {
+	Message string          `json:"message" maxLength:"1000" doc:"NAME or NAME.VERSION"`
+	Version int             `json:"version,omitempty" doc:"of the definition; without it the highest"`
+	Group   string          `json:"group,omitempty" doc:"group of the message, where its name is in several"`
+	Dir     string          `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the message, where its name is in both"`
+	Code    *uint32         `json:"code,omitempty" doc:"of the message; default: that of its definition or of the code map"`
+	Value   json.RawMessage `json:"value" doc:"an object of values; what is missing is zero or empty"`
+}
+
+type encodeOutput struct {
+	Body struct {
+		Hex    string             `json:"hex"`
+		Fields []codec.FieldValue `json:"fields" doc:"every run of bits with its place"`
+	}
+}
+
+func (s *server) encode(_ context.Context, in *encodeInput) (*encodeOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	b := in.Body
+	m, err := ws.named(b)
+	if err != nil {
+		return nil, asHTTP(err)
+	}
+	data, rec, problems, err := encodeValue(ws.Snapshot, m, b.Code, b.Value)
+	switch {
+	case errors.Is(err, workspace.ErrNoCode):
+		return nil, huma.Error422UnprocessableEntity(err.Error() + ": give a code")
+	case err != nil:
+		return nil, asHTTP(err)
+	case len(problems) > 0:
+		return nil, refused(problems)
+	}
+	out := &encodeOutput{}
+	out.Body.Hex, out.Body.Fields = hex.EncodeToString(data), rec.FieldValues()
+	return out, nil
+}
+
+// named finds the message to encode: of those of its name the one of the group and the direction, if any are given.
+func (ws *Workspace) named(b encodeBody) (*schema.Message, error) {
+	name := b.Message
+	if b.Version != 0 {
+		name += "." + strconv.Itoa(b.Version)
+	}
+	found, err := ws.Snapshot.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	dir := direction(b.Dir)
+	for _, m := range ws.Snapshot.Schema.Messages {
+		if m.Name == found.Name && m.Version == found.Version &&
+			(b.Group == "" || m.Key.Group == b.Group) && (dir == schema.Both || m.Key.Dir == schema.Both || m.Key.Dir == dir) {
+			return m, nil
+		}
+	}
+	return nil, &workspace.NotFoundError{Name: name + " in that group and direction"}
+}
+
+// encodeValue encodes one value. The record is that of the message; it and the bytes are of this call alone.
+func encodeValue(snap *workspace.Snapshot, m *schema.Message, code *uint32, value []byte) ([]byte, *codec.Record, []codec.ProblemInfo, error) {
+	enc, err := snap.Encoder(m, code, codec.Session{Counter: 1})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	data, problems := enc.Encode(value)
+	return data, enc.Record(), problems, nil
+}

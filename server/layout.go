@@ -1,0 +1,51 @@
+package server
+
+import (
+	"context"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec"
+	"wirebench/defs/diag"
+)
+
+type layoutInput struct {
+	Workspace string `path:"ws"`
+	Body      struct {
+		Text    string `json:"text,omitempty" maxLength:"1048576" doc:"of a definition"`
+		Message string `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION: the stored definition, or the name for text"`
+	}
+}
+
+type layoutOutput struct {
+	Body struct {
+		codec.LayoutInfo
+		Diagnostics []diag.Info `json:"diagnostics" doc:"the mistakes of the definition"`
+	}
+}
+
+// layout lays a definition out. A definition with mistakes is no error: it is what an editor holds most of the time.
+func (s *server) layout(_ context.Context, in *layoutInput) (*layoutOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.Text == "" && in.Body.Message == "" {
+		return nil, huma.Error422UnprocessableEntity("text or message is needed")
+	}
+	d, err := ws.open(in.Body.Message, in.Body.Text)
+	if err != nil {
+		return nil, asHTTP(err)
+	}
+	out := &layoutOutput{}
+	out.Body.LayoutInfo, out.Body.Diagnostics = d.layout(), d.diagnostics
+	return out, nil
+}
+
+// layout is that of the definition; one without a program has no parts.
+func (d *definition) layout() codec.LayoutInfo {
+	if d.program == nil {
+		return codec.LayoutInfo{Rows: []codec.LayoutRow{}}
+	}
+	return d.program.LayoutInfo()
+}

@@ -1,0 +1,50 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"wirebench/templates"
+)
+
+// home leads to the first workspace.
+func (s *server) home(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "/w/"+s.Workspaces[0].Name, http.StatusFound)
+}
+
+// frame is what stands around every page.
+func (s *server) frame(title, ws string) templates.Frame {
+	f := templates.Frame{Title: title, Workspace: ws}
+	for _, w := range s.Workspaces {
+		f.Workspaces = append(f.Workspaces, templates.Link{Href: "/w/" + w.Name, Text: w.Title})
+	}
+	return f
+}
+
+func (s *server) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	if err := c.Render(r.Context(), w); err != nil {
+		s.Log.Error("render", "id", w.Header().Get(requestID), "path", r.URL.Path, "error", err)
+	}
+}
+
+// isAPI reports whether a program asks, to which a page would say nothing.
+func isAPI(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/api/docs"
+}
+
+func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
+	if isAPI(r) {
+		problem(w, http.StatusNotFound, "no route "+r.Method+" "+r.URL.Path+"; see /api/docs")
+		return
+	}
+	s.render(w, r, http.StatusNotFound, templates.NotFound(s.frame("Wirebench: nothing here", ""), r.URL.Path))
+}
+
+func (s *server) notAllowed(w http.ResponseWriter, r *http.Request) {
+	problem(w, http.StatusMethodNotAllowed, r.URL.Path+" does not take "+r.Method+"; see /api/docs")
+}

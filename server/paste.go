@@ -1,0 +1,49 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec/capture"
+)
+
+type pasteInput struct {
+	Workspace string `path:"ws"`
+	Body      struct {
+		Text string `json:"text" doc:"any text with bytes in it"`
+		Form string `json:"form,omitempty" doc:"take the text as this form instead of guessing"`
+	}
+}
+
+type pasteOutput struct{ Body capture.PasteInfo }
+
+// paste says what a text is, and the bytes in it.
+func (s *server) paste(_ context.Context, in *pasteInput) (*pasteOutput, error) {
+	if _, err := s.workspaceNamed(in.Workspace); err != nil {
+		return nil, err
+	}
+	p, err := recognise(in.Body.Text, in.Body.Form)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return &pasteOutput{p.Info()}, nil
+}
+
+// place is a place in a text of the request; both count from 1.
+type place struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+// unreadable is the error for a text that holds no bytes, with the place if it has one.
+func unreadable(err error) error {
+	var at *capture.PasteError
+	if !errors.As(err, &at) || at.Line == 0 {
+		return huma.Error422UnprocessableEntity(err.Error())
+	}
+	return huma.Error422UnprocessableEntity(err.Error(), &huma.ErrorDetail{
+		Message: at.Message, Location: "body.text", Value: place{at.Line, at.Column},
+	})
+}

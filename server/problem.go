@@ -1,0 +1,73 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec"
+	"wirebench/server/workspace"
+)
+
+// problem answers with an error body of RFC 9457.
+func problem(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(&huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail})
+}
+
+// workspaceNamed finds a workspace, or says which there are.
+func (s *server) workspaceNamed(name string) (*Workspace, error) {
+	if w := s.byName[name]; w != nil {
+		return w, nil
+	}
+	names := make([]string, 0, len(s.byName))
+	for n := range s.byName {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return nil, huma.Error404NotFound(fmt.Sprintf("no workspace %q; there are: %s", name, strings.Join(names, ", ")))
+}
+
+// asHTTP gives an error of the floors below its status.
+func asHTTP(err error) error {
+	var known huma.StatusError
+	if errors.As(err, &known) {
+		return err
+	}
+	var missing *workspace.NotFoundError
+	if errors.As(err, &missing) {
+		return huma.Error404NotFound(err.Error())
+	}
+	return huma.Error422UnprocessableEntity(err.Error())
+}
+
+// valueProblem is the error body for values that cannot be encoded.
+type valueProblem struct {
+	huma.ErrorModel
+	Problems []codec.ProblemInfo `json:"problems" doc:"what is wrong with which value"`
+}
+
+// refused is the error for values that cannot be encoded: each with its path, its code and the reason.
+func refused(problems []codec.ProblemInfo) error {
+	e := &valueProblem{Problems: problems, ErrorModel: huma.ErrorModel{
+		Title: http.StatusText(http.StatusUnprocessableEntity), Status: http.StatusUnprocessableEntity, Detail: "the value cannot be encoded",
+	}}
+	for _, p := range problems {
+		e.Add(&huma.ErrorDetail{Message: p.Message, Location: p.Path, Value: p.Code})
+	}
+	return e
+}
+
+// describeRefusal puts the body of refused into the document.
+func describeRefusal(api huma.API, path string) {
+	doc := api.OpenAPI()
+	body := doc.Components.Schemas.Schema(reflect.TypeFor[valueProblem](), true, "ValueProblem")
+	doc.Paths[path].Post.Responses["422"].Content["application/problem+json"].Schema = body
+}

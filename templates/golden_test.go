@@ -1,0 +1,110 @@
+package templates
+
+import (
+	"encoding/hex"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/a-h/templ"
+	"github.com/google/go-cmp/cmp"
+
+	"wirebench/codec"
+	"wirebench/defs"
+	"wirebench/defs/diag"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/*.html, and fail")
+
+const listText = "# who is in it\narray members\n- uint32 id\n- string name\n\nuint16 flags # four of them\n"
+
+// opened compiles a definition as the page opens it.
+func opened(t *testing.T, text string) (*codec.Program, []diag.Info) {
+	t.Helper()
+	f := source.New("C_LIST.1.def", text)
+	s, ds := defs.Load([]*source.File{f}, defs.Dialects[0].Name, schema.Options{Codes: map[string]uint32{"C_LIST": 0x1234}})
+	p, err := codec.Compile(s.Messages[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var infos []diag.Info
+	for _, d := range ds {
+		infos = append(infos, d.Info())
+	}
+	return p, infos
+}
+
+// decoded is a message as the page shows it.
+func decoded(t *testing.T, text, bytes string) *Message {
+	t.Helper()
+	p, _ := opened(t, text)
+	data, err := hex.DecodeString(strings.ReplaceAll(bytes, " ", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rec codec.Record
+	p.Decode(&rec, data)
+	return &Message{Result: rec.Result(true), Data: data, Linked: true, Types: map[string]string{"members": "array"}}
+}
+
+// Goldens hold what a person sees, one element a line.
+func TestPanes(t *testing.T) {
+	program, _ := opened(t, listText)
+	info := program.LayoutInfo()
+	const broken = "in32 id\nfoo\nuint16 id\n"
+	_, mistakes := opened(t, broken)
+	const list = "1a00 3412 0100 0a00 0300 0a00 0000 1400 07000000 4100 0000 0000"
+	for name, c := range map[string]templ.Component{
+		"definition":        definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: listText, Stored: true}}),
+		"definition_broken": definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: broken, Edited: true, Stored: true, Diagnostics: mistakes}}),
+		"definition_new":    definition(Workbench{}),
+		"layout":            layout(&info),
+		"layout_none":       layout(nil),
+		"message":           message(decoded(t, listText, list)),
+		"message_cut":       message(decoded(t, listText, list[:40])),
+		"message_illegal":   message(decoded(t, listText, strings.Replace(list, "1400 0700", "ff00 0700", 1))),
+		"input":             messageList(Workbench{Messages: []MessageRow{{Dir: "c2s", Name: "C_LIST", Status: "ok", Size: 26, Open: true}, {Number: 1, Dir: "s2c", Time: "10:00", Name: "code 0x0007", Status: "unknown", Size: 4}}, MoreMessages: 3}),
+		"values": values(Values{Offered: true, Text: `{"flags": -1}`, Kept: true, CodeHint: "0x1234", Problems: []codec.ProblemInfo{
+			{Severity: "error", Code: "out-of-range", Path: "flags", Message: "-1 does not fit uint16: 0 to 65535"},
+		}}),
+		"values_encoded": values(Values{Offered: true, Text: `{}`, Code: "0x1234", Encoded: "Encoded: 10 bytes."}),
+		"page_empty":     WorkbenchPage(Workbench{Frame: Frame{Title: "Wirebench: One", Workspace: "one", Workspaces: []Link{{"/w/one", "One"}}}}),
+		"page_missing":   NotFound(Frame{Title: "Wirebench: nothing here", Workspaces: []Link{{"/w/one", "One"}}}, "/x"),
+		"rail": rail(Workbench{Frame: Frame{Workspace: "one"}, Message: "C_LIST.1", Rail: Rail{Count: 3, More: 1, Groups: []Group{
+			{"Client → server", []Item{{Href: "/w/one?message=C_LIST.1", Name: "C_LIST", Version: 1, Code: "0x1234", State: "ok", Current: true}, {Href: "/w/one?message=C_OLD.2", Name: "C_OLD", Version: 2, State: "error"}}},
+		}, Samples: []SampleLink{{Href: "/w/one?sample=0", Message: "C_LIST", About: "a list", Current: true}}, SamplesOpen: true}}),
+	} {
+		t.Run(name, func(t *testing.T) { golden(t, name, c) })
+	}
+}
+
+var version = regexp.MustCompile(`\?v=[0-9a-f]+`)
+
+// golden compares a component with testdata/NAME.html.
+func golden(t *testing.T, name string, c templ.Component) {
+	t.Helper()
+	var b strings.Builder
+	if err := c.Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	got := version.ReplaceAllString(strings.ReplaceAll(b.String(), "><", ">\n<"), "") + "\n"
+	path := filepath.Join("testdata", name+".html")
+	want, err := os.ReadFile(path)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		t.Fatal("rewritten: read what changed, then run without -update")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}

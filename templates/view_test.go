@@ -1,0 +1,243 @@
+package templates
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"wirebench/codec"
+	"wirebench/defs/diag"
+)
+
+func row(path string, depth int, bits int64, variable bool) codec.LayoutRow {
+	r := codec.LayoutRow{Path: path, Depth: depth, Type: "t", Role: "value", Offset: "0", MinBits: bits, MaxBits: &bits, Family: codec.FamilyInt}
+	if variable {
+		r.MaxBits = nil
+	}
+	return r
+}
+
+// drawn is a diagram as text: NAME:COLUMNS, and captions in parentheses. No cell may cross the end of a row.
+func drawn(t *testing.T, rows ...codec.LayoutRow) string {
+	t.Helper()
+	col := 0
+	var seen []string
+	for _, p := range diagram(&codec.LayoutInfo{Rows: rows}) {
+		if p.Width == 0 {
+			seen, col = append(seen, "("+p.Caption+")"), 0
+			continue
+		}
+		if p.Width < 0 || col+p.Width > columns {
+			t.Errorf("cell %s of %d columns at column %d", p.Top, p.Width, col)
+		}
+		name := p.Top
+		for _, b := range p.Bits {
+			name += "/" + b.Name
+		}
+		seen = append(seen, fmt.Sprintf("%s:%d", name, p.Width))
+		col = (col + p.Width) % columns
+	}
+	return strings.Join(seen, " ")
+}
+
+func TestDiagram(t *testing.T) {
+	noted := row("b", 0, 8, false)
+	noted.Note = "in messages of 5 bytes"
+	for _, test := range []struct {
+		name string
+		rows []codec.LayoutRow
+		want string
+	}{
+		{"over the end of a row", []codec.LayoutRow{row("a", 0, 16, false), row("b", 0, 8*20, false)}, "a:2 b:14 …:6"},
+		{"of whole rows", []codec.LayoutRow{row("a", 0, 8*32, false)}, "a:16 …:16"},
+		{"a long one is cut in the middle", []codec.LayoutRow{row("a", 0, 32, false), row("b", 0, 8*500, false)}, "a:4 b:12 … 480 bytes:16 …:8"},
+		{"bits share a cell", []codec.LayoutRow{row("a", 0, 3, false), row("b", 0, 5, false), row("c", 0, 8, false)}, "/a/b:1 c:1"},
+		{"bits that end nowhere", []codec.LayoutRow{row("a", 0, 3, false)}, "/a:1"},
+		{"elements have rows of their own", []codec.LayoutRow{row("n", 0, 16, false), row("l", 0, 0, true), row("l[].x", 1, 32, false), row("z", 0, 16, false)}, "n:2 l …:14 (l · at 0 · each element, 4 bytes) x:4 next element …:12 (then, at 0) z:2"},
+		{"bare elements are named after their list", []codec.LayoutRow{row("l", 0, 0, true), row("l[]", 1, 32, false)}, "(l · at 0 · each element, 4 bytes) l[]:4 next element …:12"},
+		{"a text", []codec.LayoutRow{row("n", 0, 8*15, false), row("s", 0, 16, true)}, "n:15 (s · at 0) s:16"},
+		{"a condition", []codec.LayoutRow{row("a", 0, 8, false), noted}, "a:1 (in messages of 5 bytes) b:1"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := drawn(t, test.rows...); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestLayoutSummary(t *testing.T) {
+	size := func(n int64) *int64 { return &n }
+	for _, test := range []struct {
+		layout codec.LayoutInfo
+		want   string
+	}{
+		{codec.LayoutInfo{MinSize: 1, MaxSize: size(1)}, "1 byte"},
+		{codec.LayoutInfo{Rows: []codec.LayoutRow{row("n", 0, 96, false), row("l", 0, 0, true), row("l[].x", 1, 64, false), row("s", 0, 16, true)}}, "12 bytes + 8 × l + s"},
+		{codec.LayoutInfo{Rows: []codec.LayoutRow{row("n", 0, 96, false), row("l", 0, 0, true), row("l[].s", 1, 16, true)}}, "12 bytes + l"},
+		{codec.LayoutInfo{MinSize: 3, Rows: []codec.LayoutRow{{Path: "a", Note: "if more follows"}}}, "3 bytes or more"},
+		{codec.LayoutInfo{MinSize: 3, MaxSize: size(9), Rows: []codec.LayoutRow{{Path: "a", Note: "if more follows"}}}, "3 to 9 bytes"},
+	} {
+		if got := layoutSummary(&test.layout); got != test.want {
+			t.Errorf("got %s, want %s", got, test.want)
+		}
+	}
+}
+
+// Every byte that is drawn has its own range, and the colour of the first field that explains it.
+func TestHexRows(t *testing.T) {
+	m := &Message{Data: make([]byte, 20), Result: codec.Result{Fields: []codec.FieldValue{
+		{Family: codec.FamilyHead, BitOffset: 0, BitLength: 16},
+		{Family: codec.FamilyInt, BitOffset: 16, BitLength: 8},
+		{Family: codec.FamilyInt, BitOffset: 24, BitLength: 8},
+		{Family: codec.FamilyText, BitOffset: 16, BitLength: 32, Overlap: true},
+		{Family: codec.FamilyGap, BitOffset: 32, BitLength: 128},
+	}}}
+	m.Data[3] = 'A'
+	rows := hexRows(m)
+	if len(rows) != 2 || len(rows[0].Cells) != 16 || len(rows[1].Cells) != 4 || rows[1].Offset != "0010" {
+		t.Fatalf("%+v", rows)
+	}
+	c := rows[0].Cells
+	if c[0].Class != "t-head" || c[2].Class != "t-int" || c[3].Class != "t-int alt" || c[3].Char != "A" || c[3].Range != "24:8" || c[4].Class != "t-text" || c[6].Class != "t-gap" {
+		t.Errorf("%+v", c[:7])
+	}
+	m.Data = make([]byte, 2*pageBytes+1)
+	for first, want := range map[int]string{0: "0000 256", pageBytes: "1000 256", 2 * pageBytes: "2000 1", 2*pageBytes + 1: "0000 256"} {
+		m.FirstByte = first
+		if rows := hexRows(m); fmt.Sprint(rows[0].Offset, " ", len(rows)) != want {
+			t.Errorf("from %d on: %s, %d rows", first, rows[0].Offset, len(rows))
+		}
+	}
+}
+
+func TestTreeRows(t *testing.T) {
+	field := func(path, role string, off, bits uint32) codec.FieldValue {
+		return codec.FieldValue{Path: path, Role: role, Type: "t", BitOffset: off, BitLength: bits, Text: "v", Line: 1}
+	}
+	m := &Message{
+		Types: map[string]string{"l": "array", "l[].push": "object"}, Linked: true,
+		Result: codec.Result{
+			Fields: []codec.FieldValue{
+				field("length", "length", 0, 16), field("l", "count", 16, 16), field("o.s", "offset", 32, 16), field("l[0]", "here", 48, 16),
+				field("l[0].push.x", "value", 64, 8), field("l[0].push.y", "value", 72, 8), field("l[0].n", "offset", 80, 16), field("l[1].push.x", "value", 96, 3),
+				field("b[0]", "value", 104, 3),
+				{Role: "gap", BitOffset: 107, BitLength: 5},
+				field("b[1]", "value", 112, 8),
+				{Role: "gap", BitOffset: 120, BitLength: 8},
+				field("o.s", "value", 128, 16),
+			},
+			Problems: []codec.ProblemInfo{{Severity: "warning", BitOffset: 64, BitLength: 8}, {Severity: "error", BitOffset: 64, BitLength: 8}},
+		},
+	}
+	var got []string
+	for _, r := range treeRows(m) {
+		got = append(got, strings.TrimRight(fmt.Sprintf("%s%s|%s|%s|%s|%s|%s", strings.Repeat("  ", r.Depth), r.Name, r.Type, r.Value, r.Range(), r.Line, r.Bad), "|"))
+	}
+	want := []string{
+		"[length]|t|v|0:16|1", "[l count]|t|v|16:16|1", "[o.s offset]|t|v|32:16|1",
+		"l|array|2 elements|48:51", "  [0]|||48:48", "    [here]|t|v|48:16|1", "    push|object||64:16", "      x|t|v|64:8|1|err", "      y|t|v|72:8|1",
+		"    [n offset]|t|v|80:16|1", "  [1]|||96:3", "    push|object||96:3", "      x|t|v|96:3|1",
+		"b||2 elements|104:16", "  [0]|t|v|104:3|1", "  unexplained||no definition explains these bytes|107:5", "  [1]|t|v|112:8|1", "unexplained||no definition explains these bytes|120:8", "o|||128:16", "  s|t|v|128:16|1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Names come from definitions, which come from anybody: odd ones make odd rows, nothing worse.
+func TestTreeRowsOfOddPaths(t *testing.T) {
+	for _, path := range []string{"", ".", "[", "]", "a[", "a]", "[0", "[0]", "a[0", "a[0]]", "a..b", "a[0][1]", "[0].a"} {
+		for _, role := range []string{"value", "count", path} {
+			treeRows(&Message{Result: codec.Result{Fields: []codec.FieldValue{{Path: path, Role: role, BitLength: 8}, {Path: "x." + path, Role: role, BitOffset: 8, BitLength: 8}}}})
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	ls := lines("array  list # why\r\n- - int32 x\nword\n", []diag.Info{{Line: 2, Severity: "error"}, {Line: 2, Severity: "warning"}, {Line: 3, Severity: "warning"}, {Line: 99}})
+	for i, want := range []string{"|array  |list |# why|", "- - |int32 |x||err", "||word||warn"} {
+		l := ls[i]
+		if got := strings.Join([]string{l.Dash, l.Type, l.Name, l.Doc, l.Class}, "|"); got != want {
+			t.Errorf("line %d: %s, want %s", i+1, got, want)
+		}
+	}
+	if len(ls) != 3 || lines(strings.Repeat("\n", maxLines+1), nil) != nil {
+		t.Error("the number of lines")
+	}
+}
+
+func TestJSONText(t *testing.T) {
+	for in, want := range map[string]string{
+		`{}`:                          `{}`,
+		`{"a":[1,2],"b":{"c":"x,y"}}`: `{"a": [1, 2], "b": {"c": "x,y"}}`,
+		`"\ud800"`:                    `"\ud800"`,
+		`18446744073709551615`:        `18446744073709551615`,
+		`no json`:                     `no json`,
+		`["` + strings.Repeat("x", 80) + `",{"a":"\"]"}]`: "[\n  \"" + strings.Repeat("x", 80) + "\",\n  {\"a\": \"\\\"]\"}\n]",
+		`{"a":[` + strings.Repeat("1,", 40) + `1]}`:       "{\n  \"a\": [\n    1" + strings.Repeat(",\n    1", 40) + "\n  ]\n}",
+	} {
+		if got := JSONText([]byte(in)); got != want {
+			t.Errorf("%s is written\n%s\nwant\n%s", in, got, want)
+		}
+	}
+}
+
+// Pages know no game: what they say of one comes from its definitions.
+func TestNoGameIsNamed(t *testing.T) {
+	names := regexp.MustCompile(`(?i)\b(?:tera|muta|subspace)\b`)
+	for _, pattern := range []string{"*.templ", "*.go", "../web/src/*"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := names.Find(text); found != nil && !strings.HasSuffix(name, "_test.go") {
+				t.Errorf("%s names %s", name, found)
+			}
+		}
+	}
+}
+
+// What a message holds is text on the page, never markup.
+func TestMarkupIsEscaped(t *testing.T) {
+	evil := `<img src=x onerror=alert(1)>"'`
+	value, _ := json.Marshal(evil)
+	problem := []codec.ProblemInfo{{Severity: "error", Code: evil, Message: evil, Path: evil}}
+	w := Workbench{
+		Frame: Frame{Title: evil, Workspace: "one", Workspaces: []Link{{evil, evil}}}, Message: evil, Notice: evil,
+		Rail: Rail{
+			Filter: evil, Groups: []Group{{evil, []Item{{Href: evil, Name: evil, Code: evil, State: "error"}}}},
+			Samples: []SampleLink{{Href: evil, Message: evil, About: evil}},
+		},
+		Definition: Definition{File: evil, Text: evil, Diagnostics: []diag.Info{{Severity: "error", Message: evil, Help: evil, Line: 1}}},
+		Layout:     &codec.LayoutInfo{Message: evil, Rows: []codec.LayoutRow{{Path: evil, Type: evil, Role: "value", Offset: evil, Note: evil, Doc: evil, MinBits: 8}}},
+		Input:      Input{Text: evil, Verdict: evil, Notes: []string{evil}, Error: evil},
+		Messages:   []MessageRow{{Dir: evil, Time: evil, Name: evil, Status: evil}},
+		Shown: &Message{Data: []byte("<i>"), Linked: true, Other: evil, Result: codec.Result{
+			Message: evil, Status: "ok", Value: value, Problems: problem,
+			Fields: []codec.FieldValue{{Path: evil, Type: evil, Role: "value", Text: evil, BitLength: 24}},
+		}},
+		Values: Values{Offered: true, Text: evil, Code: evil, CodeHint: evil, Encoded: evil, Problems: problem},
+	}
+	var b strings.Builder
+	if err := WorkbenchPage(w).Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	if err := Docs(w.Frame, []Route{{Method: evil, Path: evil, Summary: evil, Example: evil, Request: []RouteField{{Name: evil, Type: evil, Doc: evil}}}}).Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "<img src=x") || !strings.Contains(b.String(), "&lt;img src=x") {
+		t.Error("markup of a message is markup of the page")
+	}
+}
