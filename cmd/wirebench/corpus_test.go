@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// corpora is outside the repository; tests that read it skip without it.
+const corpora = "../../../shared/corpora"
+
+func needCorpus(t testing.TB, name string) string {
+	t.Helper()
+	path := filepath.Join(corpora, name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("the corpora are not here")
+	}
+	return path
+}
+
+type corpusVector struct {
+	Def    string          `json:"def"`
+	Opcode uint32          `json:"opcode"`
+	Hex    string          `json:"hex"`
+	Value  json.RawMessage `json:"value"`
+}
+
+// Every vector of the reference parser, through the command line: decode gives the value, encode gives the bytes.
+func TestVectorsByCommandLine(t *testing.T) {
+	data, err := os.ReadFile(needCorpus(t, "tera/vectors-toolbox.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	byDef := map[string][]corpusVector{}
+	sc := bufio.NewScanner(bytes.NewReader(data))
+	sc.Buffer(nil, 1<<24)
+	for sc.Scan() {
+		var v corpusVector
+		if err := json.Unmarshal(sc.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		byDef[v.Def] = append(byDef[v.Def], v)
+	}
+	checked := 0
+	for def, list := range byDef {
+		var hexes, values strings.Builder
+		for _, v := range list {
+			hexes.WriteString(v.Hex + "\n")
+			values.Write(append(v.Value, '\n'))
+		}
+		flags := []string{"--library", filepath.Join(corpora, "tera/toolbox/definitions", def), "--message", strings.TrimSuffix(def, ".def"), "--json"}
+		stdout, stderr, status := cli(t, hexes.String(), append([]string{"decode", "--fields"}, flags...)...)
+		got := lines(stdout)
+		if status != 0 || len(got) != len(list) {
+			t.Fatalf("%s: status %d, %d results\n%s", def, status, len(got), stderr)
+		}
+		for i, line := range got {
+			decodedRight(t, list[i], line)
+		}
+		stdout, stderr, status = cli(t, values.String(), append([]string{"encode", "--code", strconv.Itoa(int(list[0].Opcode))}, flags[:4]...)...)
+		if status != 0 || stdout != hexes.String() {
+			t.Errorf("%s: status %d\n got %s\nwant %s\n%s", def, status, stdout, hexes.String(), stderr)
+		}
+		checked += len(list)
+	}
+	if checked != 2505 {
+		t.Errorf("%d vectors checked", checked)
+	}
+}
+
+// decodedRight compares a result with a vector, and looks whether the fields cover every bit once.
+func decodedRight(t *testing.T, v corpusVector, line string) {
+	t.Helper()
+	var res struct {
+		Status   string
+		Used     int
+		Value    any
+		Problems []any
+		Fields   []struct {
+			BitOffset, BitLength int
+			Role                 string
+			Overlap              bool
+		}
+	}
+	line = strings.NewReplacer("bit_offset", "BitOffset", "bit_length", "BitLength").Replace(line)
+	if err := json.Unmarshal([]byte(line), &res); err != nil {
+		t.Fatalf("%s: %v", v.Def, err)
+	}
+	var want any
+	if err := json.Unmarshal(v.Value, &want); err != nil {
+		t.Fatal(err)
+	}
+	if res.Status != "ok" || res.Used != len(v.Hex)/2 || len(res.Problems) > 0 || !reflect.DeepEqual(res.Value, want) {
+		t.Errorf("%s: %s\nwant %s", v.Def, line, v.Value)
+	}
+	at := 0
+	for _, f := range res.Fields {
+		if f.BitOffset != at || f.Overlap || f.Role == "gap" {
+			t.Errorf("%s: a field at bit %d where %d is next: %s", v.Def, f.BitOffset, at, line)
+			break
+		}
+		at += f.BitLength
+	}
+	if at != len(v.Hex)*4 {
+		t.Errorf("%s: fields end at bit %d of %d", v.Def, at, len(v.Hex)*4)
+	}
+}
+
+func TestIntegrityVectorsByCommandLine(t *testing.T) {
+	data, err := os.ReadFile(needCorpus(t, "tera/integrity.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Vectors []struct {
+			IV, Opcode, Count, Checksum uint32
+			Packet                      string
+		}
+	}
+	if err := json.Unmarshal(data, &file); err != nil || len(file.Vectors) == 0 {
+		t.Fatal(err, len(file.Vectors))
+	}
+	// The bodies have no definition of their own: bytes to the end of the message is what a fixed array of them says.
+	for _, v := range file.Vectors {
+		packet, err := hex.DecodeString(v.Packet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		def := "# nothing\n"
+		value := "{}"
+		if n := len(packet) - 12; n > 0 {
+			def = "byte[" + strconv.Itoa(n) + "] rest\n"
+			nums := make([]string, n)
+			for i, b := range packet[12:] {
+				nums[i] = strconv.Itoa(int(b))
+			}
+			value = `{"rest":[` + strings.Join(nums, ",") + `]}`
+		}
+		lib := write(t, map[string]string{"C_X.1.def": def})
+		flags := []string{"--library", lib, "--message", "C_X", "--integrity", "--integrity-iv", strconv.Itoa(int(v.IV))}
+		stdout, stderr, status := cli(t, v.Packet, append([]string{"decode", "--json"}, flags...)...)
+		if status != 0 || !strings.Contains(stdout, `"problems":[]`) {
+			t.Errorf("%s: %s %s", v.Packet, stdout, stderr)
+		}
+		stdout, stderr, status = cli(t, value, append([]string{"encode", "--code", strconv.Itoa(int(v.Opcode)), "--integrity-count", strconv.Itoa(int(v.Count))}, flags...)...)
+		if status != 0 || stdout != v.Packet+"\n" {
+			t.Errorf("%s: encoded %s %s", v.Packet, stdout, stderr)
+		}
+	}
+}
+
+func TestPastedTextsByCommandLine(t *testing.T) {
+	dir := needCorpus(t, "pasted")
+	data, err := os.ReadFile(filepath.Join(dir, "truth.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct{ File, Hex, Reason string }
+	var truth struct {
+		Formats, Repeat, Errors []row
+		RepeatMessage           struct{ Hex string } `json:"repeat_message"`
+	}
+	if err := json.Unmarshal(data, &truth); err != nil || len(truth.Formats) < 30 || len(truth.Repeat) < 5 || len(truth.Errors) == 0 {
+		t.Fatal(err, len(truth.Formats), len(truth.Repeat))
+	}
+	for _, r := range append(truth.Formats, truth.Repeat...) {
+		want := r.Hex
+		if want == "" {
+			want = truth.RepeatMessage.Hex
+		}
+		stdout, stderr, status := cli(t, "", "paste", "--json", filepath.Join(dir, r.File))
+		var got struct{ Messages []struct{ Hex string } }
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || status != 0 || len(got.Messages) != 1 || got.Messages[0].Hex != want {
+			t.Errorf("%s: status %d, %s %s", r.File, status, stdout, stderr)
+		}
+	}
+	for _, r := range truth.Errors {
+		if stdout, stderr, status := cli(t, "", "paste", filepath.Join(dir, r.File)); status != 1 || stdout != "" || !strings.Contains(stderr, "189 hex digits") {
+			t.Errorf("%s: status %d, %s %s", r.File, status, stdout, stderr)
+		}
+	}
+}
+
+// All public definitions check without an error; writing them in canonical form twice changes nothing the second time.
+func TestCorpusChecksAndFormats(t *testing.T) {
+	dir := needCorpus(t, "tera/toolbox")
+	stdout, _, status := cli(t, "", "check", dir)
+	if status != 0 || strings.Contains(stdout, ": error:") {
+		t.Errorf("status %d\n%s", status, stdout)
+	}
+	files := map[string]string{}
+	names, err := filepath.Glob(filepath.Join(dir, "definitions", "*.def"))
+	if err != nil || len(names) != 836 {
+		t.Fatal(err, len(names))
+	}
+	for _, n := range names {
+		text, err := os.ReadFile(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[filepath.Base(n)] = string(text)
+	}
+	lib := write(t, files)
+	if _, stderr, status := cli(t, "", "fmt", "-w", lib); status != 0 {
+		t.Fatal(stderr)
+	}
+	if stdout, stderr, status := cli(t, "", "fmt", "-l", lib); status != 0 || stdout != "" {
+		t.Errorf("the second time: %s %s", stdout, stderr)
+	}
+	if stdout, _, status := cli(t, "", "check", lib); status != 0 {
+		t.Errorf("after formatting: %s", stdout)
+	}
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"wirebench/codec"
+	"wirebench/codec/capture"
+	"wirebench/defs/schema"
+	"wirebench/server/workspace"
+)
+
+func newDecode() *cobra.Command {
+	m := &messageFlags{}
+	fields, paste := false, false
+	form := ""
+	cmd := &cobra.Command{
+		Use:   "decode [FILE...]",
+		Short: "Show what is in messages",
+		Long: `Decode reads messages from files, or from standard input, and says what is in them.
+
+A line is a message in hex, blanks allowed; with --paste the whole text is one of
+the forms that the paste command knows. Every line gives exactly one result, in
+order. The message's own code chooses the definition, unless --message does.
+
+Exit status 1 if a message is not ok, or the definition that --message names has
+errors.`,
+		Example: `  echo 12002b4e080039304c0061006e006e000000 | wirebench decode
+  xxd packet.bin | wirebench decode --paste --json --fields`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := newDecoder(cmd, m, fields)
+			if err != nil {
+				return err
+			}
+			if form != "" {
+				paste = true
+			}
+			err = eachInput(cmd, args, func(name string, r io.Reader) error {
+				if paste {
+					return d.paste(name, r, form)
+				}
+				return d.lines(r)
+			})
+			if e := d.out.Flush(); err == nil {
+				err = e
+			}
+			if err == nil && d.failed {
+				return errInput
+			}
+			return err
+		},
+	}
+	m.add(cmd)
+	m.addSession(cmd)
+	cmd.Flags().BoolVar(&fields, "fields", false, "with --json: every field with its place")
+	cmd.Flags().BoolVar(&paste, "paste", false, "the input is a dump, an array, base64 ...: any form of the paste command")
+	cmd.Flags().StringVar(&form, "form", "", "with --paste: take the text as this form instead of guessing")
+	complete(cmd, "form", completeForm)
+	return cmd
+}
+
+// decoder decodes messages one after another to standard output.
+type decoder struct {
+	cmd    *cobra.Command
+	snap   *workspace.Snapshot
+	req    workspace.Request
+	json   bool
+	rec    codec.Record
+	out    *bufio.Writer
+	failed bool
+	count  int
+}
+
+func newDecoder(cmd *cobra.Command, m *messageFlags, fields bool) (*decoder, error) {
+	snap, err := m.snapshot(cmd)
+	if err != nil {
+		return nil, err
+	}
+	d := &decoder{cmd: cmd, snap: snap, json: m.json, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)}
+	d.req.Fields = fields
+	if d.req.Dir, err = m.direction(); err != nil {
+		return nil, err
+	}
+	if d.req.Session, err = m.session(); err != nil {
+		return nil, err
+	}
+	d.req.Group = m.group
+	d.req.Message, d.failed, err = m.chosen(cmd, snap)
+	return d, err
+}
+
+// maxLine bounds a line of hex: the largest message, with a blank after every digit.
+const maxLine = codec.MaxMessage * 4
+
+// lines decodes one message a line.
+func (d *decoder) lines(r io.Reader) error {
+	in := bufio.NewReaderSize(r, 1<<16)
+	return eachLine(in, func(line string) error {
+		data, err := capture.HexLine(line)
+		if err != nil {
+			d.wrong("not-hex", err.Error())
+		} else {
+			d.message(data, d.req.Dir)
+		}
+		if in.Buffered() == 0 {
+			return d.out.Flush() // somebody may be typing
+		}
+		return nil
+	})
+}
+
+// paste decodes all messages of a pasted text.
+func (d *decoder) paste(name string, r io.Reader, form string) error {
+	p, err := readPaste(r, form)
+	if err != nil {
+		note(d.cmd, "%s: %v", name, err)
+		d.wrong("not-recognised", err.Error())
+		return nil
+	}
+	if !d.json {
+		note(d.cmd, "%s: taken for %s; %s", name, p.Title, p.Why)
+	}
+	for _, m := range p.Messages {
+		dir := d.req.Dir
+		if dir == schema.Both {
+			dir = m.Dir
+		}
+		d.message(m.Bytes, dir)
+	}
+	return nil
+}
+
+// message decodes one message.
+func (d *decoder) message(data []byte, dir schema.Dir) {
+	req := d.req
+	req.Dir = dir
+	res := d.snap.Decode(&d.rec, data, req)
+	if res.Status != "ok" {
+		d.failed = true
+	}
+	if d.json {
+		d.line(res)
+		return
+	}
+	if d.count++; d.count > 1 {
+		d.out.WriteByte('\n')
+	}
+	if res.Status == "error" {
+		d.problems(res.Problems)
+		return
+	}
+	text := d.rec.Transcript()
+	if res.Status == "unknown" {
+		text = unknownTranscript(&d.rec, res)
+	}
+	d.out.WriteString(text)
+}
+
+// unknownTranscript shows the frame of a message without a definition.
+func unknownTranscript(rec *codec.Record, res codec.Result) string {
+	text := rec.Transcript()
+	lines := strings.SplitAfter(text, "\n")
+	kept := []string{"?" + strings.TrimSuffix(lines[0], "ok\n") + "unknown\n"}
+	for _, l := range lines[1:] {
+		if !strings.Contains(l, "["+codec.Unexplained.String()+"]") {
+			kept = append(kept, l)
+		}
+	}
+	for _, p := range res.Problems {
+		if p.Code == "unknown-message" {
+			kept = append(kept, p.Severity+": "+p.Message+" ["+p.Code+"]\n")
+		}
+	}
+	return strings.Join(kept, "")
+}
+
+// wrong is the result for a line that is no message.
+func (d *decoder) wrong(code, message string) {
+	d.failed = true
+	res := codec.Result{Problems: []codec.ProblemInfo{{Severity: "error", Code: code, Message: message}}}
+	if d.json {
+		d.line(struct {
+			Status   string              `json:"status"`
+			Problems []codec.ProblemInfo `json:"problems"`
+		}{"error", res.Problems})
+		return
+	}
+	if d.count++; d.count > 1 {
+		d.out.WriteByte('\n')
+	}
+	d.problems(res.Problems)
+}
+
+func (d *decoder) problems(list []codec.ProblemInfo) {
+	for _, p := range list {
+		fmt.Fprintf(d.out, "%s\n", p)
+	}
+}
+
+func (d *decoder) line(v any) { writeJSON(d.out, v) }
+
+// writeJSON writes a value as one line.
+func writeJSON(w io.Writer, v any) {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		fmt.Fprintf(w, "{\"status\":\"error\",\"problems\":[{\"severity\":\"error\",\"code\":\"bug\",\"message\":%q}]}\n", err)
+	}
+}

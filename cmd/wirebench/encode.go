@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"wirebench/codec"
+	"wirebench/server/workspace"
+)
+
+func newEncode() *cobra.Command {
+	m := &messageFlags{}
+	code := ""
+	cmd := &cobra.Command{
+		Use:   "encode --message NAME [FILE...]",
+		Short: "Turn values into messages",
+		Long: `Encode reads one JSON object of values a line, from files or standard input, and
+prints one line of hex each, in order. What is missing is zero or empty; an
+unknown field, a value of the wrong kind or a number that does not fit is an
+error.
+
+A line that cannot be encoded prints an empty line, its reasons go to standard
+error with the number of the line, and the exit status is 1.`,
+		Example: `  echo '{"channel_name":"Lann","password":12345}' | wirebench encode --message C_JOIN_PRIVATE_CHANNEL --code 0x1234`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e, err := newEncoder(cmd, m, code)
+			if err != nil {
+				return err
+			}
+			err = eachInput(cmd, args, func(_ string, r io.Reader) error {
+				in := bufio.NewReaderSize(r, 1<<16)
+				return eachLine(in, func(line string) error {
+					e.line(line)
+					if in.Buffered() == 0 {
+						return e.out.Flush()
+					}
+					return nil
+				})
+			})
+			if f := e.out.Flush(); err == nil {
+				err = f
+			}
+			if err == nil && e.failed {
+				return errInput
+			}
+			return err
+		},
+	}
+	m.add(cmd)
+	m.addSession(cmd)
+	cmd.Flags().StringVar(&code, "code", "", "code of the message, decimal or 0x (default: that of the definition or of the map)")
+	return cmd
+}
+
+// encoder encodes values one after another to standard output.
+type encoder struct {
+	cmd     *cobra.Command
+	enc     *workspace.Encoder
+	json    bool
+	out     *bufio.Writer
+	number  int
+	failed  bool
+	scratch []byte
+}
+
+func newEncoder(cmd *cobra.Command, m *messageFlags, code string) (*encoder, error) {
+	if m.message == "" {
+		return nil, errors.New("encode needs --message NAME")
+	}
+	snap, err := m.snapshot(cmd)
+	if err != nil {
+		return nil, err
+	}
+	msg, broken, err := m.chosen(cmd, snap)
+	if err != nil {
+		return nil, err
+	}
+	session, err := m.session()
+	if err != nil {
+		return nil, err
+	}
+	var number *uint32
+	if code != "" {
+		n, err := strconv.ParseUint(code, 0, 32)
+		if err != nil {
+			return nil, fmt.Errorf("--code %s: a number, decimal or 0x, is expected", code)
+		}
+		v := uint32(n)
+		number = &v
+	}
+	enc, err := snap.Encoder(msg, number, session)
+	if errors.Is(err, workspace.ErrNoCode) {
+		return nil, fmt.Errorf("%w: give --code N or a --map that has %s", err, msg.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &encoder{cmd: cmd, enc: enc, json: m.json, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), failed: broken}, nil
+}
+
+// line encodes the value of one line.
+func (e *encoder) line(text string) {
+	e.number++
+	data, problems := e.enc.Encode([]byte(text))
+	if len(problems) > 0 {
+		e.failed = true
+		e.out.Flush() // keep the order on a terminal
+		for _, p := range problems {
+			note(e.cmd, "line %d: %s", e.number, p)
+		}
+		if e.json {
+			writeJSON(e.out, struct {
+				Problems []codec.ProblemInfo `json:"problems"`
+			}{problems})
+		} else {
+			e.out.WriteByte('\n')
+		}
+		return
+	}
+	e.scratch = hex.AppendEncode(e.scratch[:0], data)
+	if e.json {
+		writeJSON(e.out, struct {
+			Hex string `json:"hex"`
+		}{string(e.scratch)})
+		return
+	}
+	e.out.Write(e.scratch)
+	e.out.WriteByte('\n')
+}

@@ -1,0 +1,305 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// floors says which package may import which: a statement of policy, in the manner of the Go project's own go/build.
+//
+// An empty line ends a floor. What stands right of "<" may be imported, and whatever that may import in turn; it must stand on a
+// lower floor, which is further up here. A package that is not in the table may not exist; one that is may be yet to come.
+const floors = `
+defs/source
+defs/library
+defs/defstest
+static
+web/browsertest
+web/build
+
+defs/diag < defs/source
+
+defs/schema < defs/diag
+
+defs/tera     < defs/schema
+defs/muta     < defs/schema
+defs/subspace < defs/schema
+defs/emit     < defs/schema
+codec         < defs/schema
+
+defs            < defs/tera defs/muta defs/subspace defs/emit defs/library
+codec/transport < defs/schema
+
+codec/filter             < codec codec/transport
+codec/transport/tera     < codec codec/transport
+codec/transport/muta     < codec codec/transport
+codec/transport/subspace < codec codec/transport
+codec/capture            < codec/transport
+codec/corpus             < codec codec/transport
+
+codec/transport/protocols < defs codec/transport/tera codec/transport/muta codec/transport/subspace
+
+templates < codec static
+
+server/wsconn
+server/store  < codec/capture
+server/live   < codec/capture
+server/collab
+
+server/workspace < defs codec server/store
+server/proxy     < codec/filter server/live server/store
+
+server < server/workspace server/proxy server/wsconn server/collab codec/corpus codec/transport/protocols static templates
+
+cmd/wirebench < server
+`
+
+// soleImporters are modules that one package alone may import, so that exchanging them is a change of one package.
+var soleImporters = map[string]string{"nhooyr.io/websocket": "server/wsconn"}
+
+// pkg is what go list says of a package; tests and their imports are left out.
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestFloors(t *testing.T) {
+	const root = "../.."
+	lookAtTree(t, os.DirFS(root))
+	for _, v := range floorViolations(floors, listPackages(t, root)) {
+		t.Error(v)
+	}
+	for _, v := range sourceViolations(t, os.DirFS(root)) {
+		t.Error(v)
+	}
+}
+
+// lookAtTree opens every directory that may hold a package: go test takes a remembered pass for as long as all that a test looked at
+// is unchanged, and it does not see what go list looks at.
+func lookAtTree(t *testing.T, root fs.FS) {
+	t.Helper()
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "node_modules") {
+			return fs.SkipDir
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func listPackages(t *testing.T, root string) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = root
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var pkgs []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return pkgs
+		} else if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+// floorViolations checks packages against a table such as floors, and the table against itself.
+func floorViolations(table string, pkgs []pkg) []string {
+	var found []string
+	allowed := map[string]map[string]bool{} // package → all that it may import
+	for floor := range strings.SplitSeq(strings.TrimSpace(table), "\n\n") {
+		thisFloor := map[string]map[string]bool{}
+		for line := range strings.Lines(floor) {
+			name, needs, _ := strings.Cut(strings.TrimSpace(line), "<")
+			name = strings.TrimSpace(name)
+			may := map[string]bool{}
+			for _, need := range strings.Fields(needs) {
+				if allowed[need] == nil {
+					found = append(found, fmt.Sprintf("table: %s is not on a floor below %s", need, name))
+				}
+				may[need] = true
+				for deeper := range allowed[need] {
+					may[deeper] = true
+				}
+			}
+			thisFloor[name] = may
+		}
+		for name, may := range thisFloor {
+			allowed[name] = may
+		}
+	}
+	for _, p := range pkgs {
+		name := strings.TrimPrefix(p.ImportPath, "wirebench/")
+		may, listed := allowed[name]
+		if !listed {
+			found = append(found, fmt.Sprintf("%s is not in the table: give it a floor", name))
+			continue
+		}
+		for _, imported := range p.Imports {
+			if ours, ok := strings.CutPrefix(imported, "wirebench/"); ok && !may[ours] {
+				found = append(found, fmt.Sprintf("%s may not import %s", name, ours))
+			}
+			for module, only := range soleImporters {
+				if (imported == module || strings.HasPrefix(imported, module+"/")) && name != only {
+					found = append(found, fmt.Sprintf("%s may not import %s: only %s does", name, imported, only))
+				}
+			}
+			if under(name, "codec") && doesIO(imported) {
+				found = append(found, fmt.Sprintf("%s may not import %s: it does no I/O", name, imported))
+			}
+		}
+	}
+	return found
+}
+
+// doesIO tells the packages of net and os. Addresses as values (net/netip) are no I/O.
+func doesIO(imported string) bool {
+	return imported != "net/netip" && (under(imported, "net") || under(imported, "os"))
+}
+
+func under(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
+
+// games finds names of games and dialects as words of prose or of identifiers (teraKey, NewMuta, SUBSPACE_PORT) and not inside
+// other words (literal, immutable).
+var games = regexp.MustCompile(`(?i:\b(?:tera|muta|subspace|continuum)\b)` +
+	`|(?:^|[^A-Za-z])(?:tera|muta|subspace|continuum)(?:$|[^a-z])` +
+	`|(?:Tera|Muta|Sub[Ss]pace|Continuum)(?:$|[^a-z])` +
+	`|(?:^|[^A-Z])(?:TERA|MUTA|SUBSPACE|CONTINUUM)`)
+
+var clock = regexp.MustCompile(`\btime\.(?:Now|Since|Until|Sleep|After|AfterFunc|Tick|NewTicker|NewTimer)\b`)
+
+// namesAllowed tells the places in codec and server that are about one game: its transport, and the forms of pasted text and
+// captures, which are called after the programs that write them.
+func namesAllowed(name string) bool {
+	return under(name, "codec/transport") || under(name, "codec/capture")
+}
+
+// sourceViolations reads the files below server/ and codec/ for what imports do not show. Tests and testdata may say anything.
+func sourceViolations(t *testing.T, root fs.FS) []string {
+	t.Helper()
+	var found []string
+	for _, dir := range []string{"codec", "server"} {
+		err := fs.WalkDir(root, dir, func(name string, entry fs.DirEntry, err error) error {
+			if name == dir && errors.Is(err, fs.ErrNotExist) {
+				return nil // yet to come, as the table allows
+			}
+			if err != nil {
+				return err
+			}
+			if entry.IsDir() && entry.Name() == "testdata" {
+				return fs.SkipDir
+			}
+			if entry.IsDir() || strings.HasSuffix(name, "_test.go") || path.Ext(name) == ".test" || path.Ext(name) == ".prof" {
+				return nil // the last two are left by a profiler
+			}
+			text, err := fs.ReadFile(root, name)
+			if err != nil {
+				return err
+			}
+			number := 0
+			for line := range strings.Lines(string(text)) {
+				number++
+				line = strings.TrimSpace(line)
+				if !namesAllowed(name) && games.MatchString(line) {
+					found = append(found, fmt.Sprintf("%s:%d names a game or dialect: %s", name, number, line))
+				}
+				if under(name, "codec") && path.Ext(name) == ".go" && clock.MatchString(line) {
+					found = append(found, fmt.Sprintf("%s:%d reads the clock: time is a parameter in codec: %s", name, number, line))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// The rules below are shown made-up violations, one each: a rule that finds nothing here finds nothing anywhere.
+
+func TestFloorViolations(t *testing.T) {
+	const table = "low\ncodec\n\nmid < low\nside < low\n\nhigh < mid side\nserver/wsconn\n"
+	for _, test := range []struct {
+		name  string
+		table string
+		pkg   pkg
+		want  []string
+	}{
+		{name: "allowed", pkg: pkg{"wirebench/high", []string{"fmt", "net", "wirebench/mid"}}},
+		{name: "allowed through another", pkg: pkg{"wirebench/high", []string{"wirebench/low"}}},
+		{name: "upwards", pkg: pkg{"wirebench/mid", []string{"wirebench/high"}}, want: []string{"mid may not import high"}},
+		{name: "sideways", pkg: pkg{"wirebench/mid", []string{"wirebench/side"}}, want: []string{"mid may not import side"}},
+		{name: "downwards but not listed", pkg: pkg{"wirebench/mid", []string{"wirebench/codec"}}, want: []string{"mid may not import codec"}},
+		{name: "not in the table", pkg: pkg{"wirebench/util", nil}, want: []string{"util is not in the table: give it a floor"}},
+		{name: "socket in codec", pkg: pkg{"wirebench/codec", []string{"net/http", "net/netip"}}, want: []string{"codec may not import net/http: it does no I/O"}},
+		{name: "disk in codec", pkg: pkg{"wirebench/codec", []string{"os"}}, want: []string{"codec may not import os: it does no I/O"}},
+		{name: "websocket in its place", pkg: pkg{"wirebench/server/wsconn", []string{"nhooyr.io/websocket"}}},
+		{
+			name: "websocket elsewhere", pkg: pkg{"wirebench/high", []string{"nhooyr.io/websocket/wsjson"}},
+			want: []string{"high may not import nhooyr.io/websocket/wsjson: only server/wsconn does"},
+		},
+		{name: "table with a need on its own floor", table: "a\nb < a", pkg: pkg{"wirebench/a", nil}, want: []string{"table: a is not on a floor below b"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.table == "" {
+				test.table = table
+			}
+			if diff := cmp.Diff(test.want, floorViolations(test.table, []pkg{test.pkg})); diff != "" {
+				t.Errorf("violations (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSourceViolations(t *testing.T) {
+	fine := []string{"an immutable literal, by permutation", "iterate", "GetInteractive", "LITERAL", "mutate", "Mutation"}
+	named := []string{"// as TERA does", "func newTera()", "teraKey", "key_muta", "SUBSPACE_PORT", "the SubSpace core", "Continuum", `"tera"`, "muta.Parse", "tErA"}
+	root := fstest.MapFS{
+		"codec/fine.go":                   {Data: []byte(strings.Join(fine, "\n"))},
+		"codec/named.go":                  {Data: []byte(strings.Join(named, "\n"))},
+		"codec/clock.go":                  {Data: []byte("at := time.Now()\ntype At time.Time\n")},
+		"codec/transport/tera/frame.go":   {Data: []byte("package tera\nvar start = time.Now()\n")},
+		"codec/testdata/tera/string.go":   {Data: []byte("package tera")},
+		"server/live/ring_test.go":        {Data: []byte("package live // with TERA frames")},
+		"server/live/ring.go":             {Data: []byte("package live\nvar now = time.Now\n")},
+		"server/pages/continuum-notes.md": {Data: []byte("\nContinuum")},
+	}
+	var want []string
+	for i, line := range named {
+		want = append(want, fmt.Sprintf("codec/named.go:%d names a game or dialect: %s", i+1, line))
+	}
+	want = append(want,
+		"codec/clock.go:1 reads the clock: time is a parameter in codec: at := time.Now()",
+		"codec/transport/tera/frame.go:2 reads the clock: time is a parameter in codec: var start = time.Now()",
+		"server/pages/continuum-notes.md:2 names a game or dialect: Continuum",
+	)
+	slices.Sort(want)
+	got := sourceViolations(t, root)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("violations (-want +got):\n%s", diff)
+	}
+}

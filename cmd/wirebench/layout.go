@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newLayout() *cobra.Command {
+	m := &messageFlags{}
+	cmd := &cobra.Command{
+		Use:     "layout --message NAME",
+		Short:   "Show the byte layout of a message, without data",
+		Example: "  wirebench layout --message C_EDIT_PRIVATE_CHANNEL",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if m.message == "" {
+				return errors.New("layout needs --message NAME")
+			}
+			snap, err := m.snapshot(cmd)
+			if err != nil {
+				return err
+			}
+			msg, broken, err := m.chosen(cmd, snap)
+			if err != nil {
+				return err
+			}
+			p, err := snap.Program(msg)
+			if err != nil {
+				return err
+			}
+			info := p.LayoutInfo()
+			if m.json {
+				writeJSON(cmd.OutOrStdout(), info)
+			} else {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s", info.Text(), info.Diagram())
+			}
+			if broken {
+				return errInput
+			}
+			return nil
+		},
+	}
+	m.add(cmd)
+	return cmd
+}

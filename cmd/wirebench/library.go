@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"wirebench/codec"
+	"wirebench/defs"
+	"wirebench/defs/library"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+	"wirebench/server/workspace"
+)
+
+// libraryFlags say which definitions are used, and what their meaning depends on.
+type libraryFlags struct {
+	dirs      []string
+	protocol  string
+	codeMap   string
+	patch     string
+	skillid   int
+	angle     string
+	platform  string
+	integrity bool
+	consts    []string
+	constFile string
+}
+
+func (l *libraryFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&l.dirs, "library", nil, "directory or file of definitions (repeatable; default: those inside the program)")
+	f.StringVar(&l.protocol, "protocol", "", "protocol of the definitions: "+dialectNames()+" (default: told by the files)")
+	f.StringVar(&l.codeMap, "map", "", "file of NAME CODE lines (default: the one *.map of the library)")
+	f.StringVar(&l.patch, "patch", "", "game version N or N.NN that definitions depend on (default: newest)")
+	f.IntVar(&l.skillid, "skillid", 0, "bytes of a skillid, 4 or 8 (default: by patch)")
+	f.StringVar(&l.angle, "angle", "round", "how angles are encoded: round or truncate")
+	f.StringVar(&l.platform, "platform", "", "pc, console or classic: use the definitions made for it")
+	f.BoolVar(&l.integrity, "integrity", false, "client messages have the 12-byte header with counter and checksum")
+	f.StringArrayVar(&l.consts, "const", nil, "NAME=VALUE of a constant (repeatable)")
+	f.StringVar(&l.constFile, "consts", "", "file of NAME=VALUE or #define lines")
+	words := func(list ...string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return list, cobra.ShellCompDirectiveNoFileComp
+		}
+	}
+	complete(cmd, "protocol", words(strings.Split(dialectNames(), ", ")...))
+	complete(cmd, "angle", words("round", "truncate"))
+	complete(cmd, "platform", words("pc", "console", "classic"))
+	complete(cmd, "skillid", words("4", "8"))
+}
+
+// complete registers the completion of a flag that the command has.
+func complete(cmd *cobra.Command, flag string, f func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err) // the flag is not there: a bug
+	}
+}
+
+func dialectNames() string {
+	var names []string
+	for _, d := range defs.Dialects {
+		names = append(names, d.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// options reads the flags that are not about files.
+func (l *libraryFlags) options() (schema.Options, error) {
+	o := schema.Options{Platform: l.platform, Integrity: l.integrity}
+	switch l.platform {
+	case "", "pc", "console", "classic":
+	default:
+		return o, fmt.Errorf("--platform %s: it is pc, console or classic", l.platform)
+	}
+	switch l.angle {
+	case "round":
+	case "truncate":
+		o.Truncate = true
+	default:
+		return o, fmt.Errorf("--angle %s: it is round or truncate", l.angle)
+	}
+	switch l.skillid {
+	case 0, 4, 8:
+		o.SkillBits = l.skillid * 8
+	default:
+		return o, fmt.Errorf("--skillid %d: it is 4 or 8", l.skillid)
+	}
+	if l.patch != "" {
+		p, err := defs.ParsePatch(l.patch)
+		if err != nil {
+			return o, fmt.Errorf("--patch %s: %w", l.patch, err)
+		}
+		o.Patch = p
+	}
+	var err error
+	o.Constants, err = l.constants()
+	return o, err
+}
+
+// constants reads --consts and --const; the latter win.
+func (l *libraryFlags) constants() (map[string]string, error) {
+	out := map[string]string{}
+	if l.constFile != "" {
+		text, err := os.ReadFile(l.constFile)
+		if err != nil {
+			return nil, fmt.Errorf("--consts: %w", err)
+		}
+		sc := bufio.NewScanner(strings.NewReader(string(text)))
+		for n := 1; sc.Scan(); n++ {
+			line := strings.TrimSpace(sc.Text())
+			if line == "" || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "#define") {
+				continue
+			}
+			name, value, ok := constant(line)
+			if !ok {
+				return nil, fmt.Errorf("%s:%d: NAME=VALUE or #define NAME VALUE expected", l.constFile, n)
+			}
+			out[name] = value
+		}
+		if err := sc.Err(); err != nil {
+			return nil, fmt.Errorf("--consts %s: %w", l.constFile, err)
+		}
+	}
+	for _, c := range l.consts {
+		name, value, ok := constant(c)
+		if !ok {
+			return nil, fmt.Errorf("--const %s: NAME=VALUE expected", c)
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+// constant reads NAME=VALUE or #define NAME VALUE.
+func constant(line string) (name, value string, ok bool) {
+	if rest, define := strings.CutPrefix(line, "#define"); define {
+		words := strings.Fields(rest)
+		if len(words) < 2 {
+			return "", "", false
+		}
+		return words[0], words[1], true
+	}
+	name, value, ok = strings.Cut(line, "=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	return name, value, ok && name != "" && value != ""
+}
+
+// snapshot reads the definitions and says on standard error what is odd about the choice of files.
+func (l *libraryFlags) snapshot(cmd *cobra.Command) (*workspace.Snapshot, error) {
+	o, err := l.options()
+	if err != nil {
+		return nil, err
+	}
+	var lib *workspace.Library
+	if len(l.dirs) > 0 {
+		lib, err = workspace.Read(l.dirs...)
+	} else {
+		lib, err = builtIn(l.protocol)
+	}
+	if err != nil {
+		return nil, err
+	}
+	set := workspace.Settings{Dialect: l.protocol, Options: o}
+	if l.codeMap != "" {
+		text, err := os.ReadFile(l.codeMap)
+		if err != nil {
+			return nil, fmt.Errorf("--map: %w", err)
+		}
+		set.Codes = source.New(l.codeMap, string(text))
+	}
+	snap, err := workspace.Build(lib, set)
+	if err != nil {
+		return nil, fmt.Errorf("%w (--protocol)", err)
+	}
+	if n := len(lib.Skipped); n > 0 && len(l.dirs) > 0 {
+		note(cmd, "note: %d other %s skipped, such as %s", n, map[bool]string{true: "file", false: "files"}[n == 1], lib.Skipped[0])
+	}
+	for _, d := range snap.Diagnostics {
+		if set.Codes != nil && d.Span.File == set.Codes {
+			note(cmd, "%s", d)
+		}
+	}
+	return snap, nil
+}
+
+// builtIn is the library inside the program.
+func builtIn(protocol string) (*workspace.Library, error) {
+	if protocol == "" {
+		protocol = defs.Dialects[0].Name
+	}
+	fsys, ok := library.Dialect(protocol)
+	if !ok {
+		return nil, fmt.Errorf("no definitions of protocol %q ship with the program: give --library", protocol)
+	}
+	return workspace.ReadFS(fsys)
+}
+
+// note says something to the person at the terminal.
+func note(cmd *cobra.Command, format string, args ...any) {
+	fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...)
+}
+
+// messageFlags say which message is meant.
+type messageFlags struct {
+	libraryFlags
+	message string
+	group   string
+	dir     string
+	iv      string
+	count   uint32
+	json    bool
+}
+
+func (m *messageFlags) add(cmd *cobra.Command) {
+	m.libraryFlags.add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&m.message, "message", "", "definition to use, NAME or NAME.VERSION (without a version the highest)")
+	f.StringVar(&m.group, "group", "", "group of messages that codes are looked up in")
+	f.StringVar(&m.dir, "dir", "", "direction of the messages, c2s or s2c, where codes depend on it")
+	f.BoolVar(&m.json, "json", false, "JSON Lines instead of text for people")
+	complete(cmd, "dir", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"c2s", "s2c"}, cobra.ShellCompDirectiveNoFileComp
+	})
+	complete(cmd, "message", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		snap, err := m.snapshot(cmd)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return snap.Names(), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// addSession adds the flags for the integrity header.
+func (m *messageFlags) addSession(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&m.iv, "integrity-iv", "", "key of the integrity checksum (decode: checked if given; encode: default 0)")
+	cmd.Flags().Uint32Var(&m.count, "integrity-count", 1, "counter of the integrity header when encoding")
+}
+
+func (m *messageFlags) session() (codec.Session, error) {
+	s := codec.Session{Counter: m.count}
+	if m.iv == "" {
+		return s, nil
+	}
+	iv, err := strconv.ParseUint(m.iv, 0, 32)
+	if err != nil {
+		return s, fmt.Errorf("--integrity-iv %s: a number of 32 bits, decimal or 0x, is expected", m.iv)
+	}
+	s.Key, s.KeyKnown = uint32(iv), true
+	return s, nil
+}
+
+// direction reads --dir.
+func (m *messageFlags) direction() (schema.Dir, error) {
+	switch m.dir {
+	case "":
+		return schema.Both, nil
+	case "c2s":
+		return schema.ToServer, nil
+	case "s2c":
+		return schema.ToClient, nil
+	}
+	return schema.Both, fmt.Errorf("--dir %s: it is c2s or s2c", m.dir)
+}
+
+// chosen is the message that --message names, nil without the flag. Mistakes in its definition are reported; broken says that
+// there are errors.
+func (m *messageFlags) chosen(cmd *cobra.Command, snap *workspace.Snapshot) (msg *schema.Message, broken bool, err error) {
+	if m.message == "" {
+		return nil, false, nil
+	}
+	msg, err = snap.Find(m.message)
+	if err != nil {
+		return nil, false, err
+	}
+	if msg.Broken {
+		fmt.Fprint(cmd.ErrOrStderr(), snap.Diagnostics.Of(msg.Span.File).Render())
+	}
+	return msg, msg.Broken, nil
+}

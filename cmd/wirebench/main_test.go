@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// cli runs a command line in this process.
+func cli(t testing.TB, stdin string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = run(context.Background(), args, strings.NewReader(stdin), &out, &errs)
+	return out.String(), errs.String(), status
+}
+
+// write puts files into a fresh directory and returns its path.
+func write(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func lines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+}
+
+const joinDef = "string channel_name\nuint16 password\n"
+
+var joinLib = map[string]string{"C_JOIN.1.def": "string channel_name\n", "C_JOIN.2.def": joinDef, "S_BAD.1.def": "in32 x\nbyte y\n", "notes.md": "x"}
+
+const joinHex = "12003412080039304c0061006e006e000000"
+
+// TestCommands runs one command line each: what it prints and how it ends.
+func TestCommands(t *testing.T) {
+	lib := write(t, joinLib)
+	maps := write(t, map[string]string{"protocol.1.map": "C_JOIN 4660\nS_GONE = 7\n", "C_JOIN.2.def": joinDef})
+	two := write(t, map[string]string{"C_JOIN.2.def": joinDef, "x.def": "packet: p\n  __group = g\n"})
+	untidy := write(t, map[string]string{"C_A.1.def": "int32    x\n", "C_B.1.def": "int32 x\n", "C_C.1.def": "int32 x y\n"})
+	cases := []struct {
+		name   string
+		args   []string
+		stdin  string
+		status int
+		stdout string // exact, unless it ends with "..."
+		stderr string // contained
+	}{
+		{
+			"decode json",
+			[]string{"decode", "--library", lib, "--message", "C_JOIN", "--json"},
+			joinHex + "\n", 0,
+			`{"message":"C_JOIN","version":2,"code":4660,"status":"ok","used":18,"value":{"channel_name":"Lann","password":12345},"problems":[]}` + "\n", "skipped",
+		},
+		{
+			"decode the version named",
+			[]string{"decode", "--library", lib, "--message", "C_JOIN.1", "--json"},
+			"0800341206000000", 0,
+			`{"message":"C_JOIN","version":1,"code":4660,"status":"ok","used":8,"value":{"channel_name":""},"problems":[]}` + "\n", "",
+		},
+		{"decode by map in the library", []string{"decode", "--library", maps, "--json"}, joinHex, 0, `{"message":"C_JOIN","version":2,"code":4660,"status":"ok"...`, ""},
+		{
+			"every line gives one result",
+			[]string{"decode", "--library", maps, "--json"},
+			"\nzz\n0400 0700\r\n123\n", 1,
+			`{"message":"","status":"incomplete","used":0,"problems":[{"severity":"error","code":"truncated","message":"the message goes on after its 0 bytes; at least 4 are needed","bit_offset":0,"bit_length":0}]}
+{"status":"error","problems":[{"severity":"error","code":"not-hex","message":"column 1: 'z' is not a hex digit","bit_offset":0,"bit_length":0}]}
+{"message":"","code":7,"status":"unknown","used":4,"problems":[{"severity":"warning","code":"unknown-message","message":"code 7 (0x0007) is S_GONE, which has no definition","bit_offset":0,"bit_length":32}]}
+{"status":"error","problems":[{"severity":"error","code":"not-hex","message":"an odd number of hex digits (3)","bit_offset":0,"bit_length":0}]}
+`, "",
+		},
+		{
+			"decode fields",
+			[]string{"decode", "--library", lib, "--message", "C_JOIN", "--json", "--fields"},
+			"0a003412080000000000", 0,
+			`{"message":"C_JOIN","version":2,"code":4660,"status":"ok","used":10,"value":{"channel_name":"","password":0},"problems":[],"fields":[` +
+				`{"path":"length","type":"uint16","role":"length","bit_offset":0,"bit_length":16,"value":10},` +
+				`{"path":"code","type":"uint16","role":"code","bit_offset":16,"bit_length":16,"value":4660},` +
+				`{"path":"channel_name","type":"uint16","role":"offset","bit_offset":32,"bit_length":16,"value":8,"line":1},` +
+				`{"path":"password","type":"uint16","role":"value","bit_offset":48,"bit_length":16,"value":0,"line":2},` +
+				`{"path":"channel_name","type":"string","role":"value","bit_offset":64,"bit_length":16,"value":"","line":1}]}` + "\n", "",
+		},
+		{"a truncated message is incomplete", []string{"decode", "--library", lib, "--message", "C_JOIN", "--json"}, joinHex[:20], 1, `{"message":"C_JOIN","version":2,"code":4660,"status":"incomplete","used":10...`, ""},
+		{"decode for people", []string{"decode", "--library", lib, "--message", "C_JOIN"}, joinHex, 0, "C_JOIN.2  code 4660 (0x1234)  18 bytes  ok\n...", ""},
+		{"unknown for people", []string{"decode", "--library", maps}, "06000900ffff", 1, "?  code 9 (0x0009)  6 bytes  unknown\n...", ""},
+		{"decode pasted", []string{"decode", "--library", lib, "--message", "C_JOIN", "--paste", "--json"}, "00000000: 1200 3412 0800 3930 4c00 6100 6e00 6e00  ..4...90L.a.n.n.\n00000010: 0000                                     ..\n", 0, `{"message":"C_JOIN","version":2,"code":4660,"status":"ok","used":18...`, ""},
+		{"decode what is no paste", []string{"decode", "--library", lib, "--paste", "--json"}, "hello, world", 1, `{"status":"error",...`, ""},
+		{"near name", []string{"decode", "--library", lib, "--message", "C_JION"}, "", 2, "", `did you mean "C_JOIN"?`},
+		{"near version", []string{"decode", "--library", lib, "--message", "C_JOIN.9"}, "", 2, "", `did you mean "C_JOIN.1"?`},
+		{"a broken definition decodes what it can", []string{"decode", "--library", lib, "--message", "S_BAD", "--json"}, "0500010007", 1, `{"message":"S_BAD","version":1,"code":1,"status":"ok","used":5,"value":{"y":7},"problems":[{"severity":"error","code":"definition-has-errors"...`, `unknown type "in32"`},
+		{"mistakes elsewhere do not matter", []string{"decode", "--library", lib, "--message", "C_JOIN", "--json"}, joinHex, 0, `{"message":"C_JOIN"...`, ""},
+		{"encode", []string{"encode", "--library", lib, "--message", "C_JOIN", "--code", "0x1234"}, `{"channel_name":"Lann","password":12345}`, 0, joinHex + "\n", ""},
+		{"encode by map", []string{"encode", "--library", maps, "--message", "C_JOIN"}, `{"channel_name":"Lann","password":12345}`, 0, joinHex + "\n", ""},
+		{"the code given wins over the map", []string{"encode", "--library", maps, "--message", "C_JOIN", "--code", "0"}, "{}", 0, "0a000000080000000000\n", ""},
+		{"encode goes on after a mistake", []string{"encode", "--library", maps, "--message", "C_JOIN"}, "{}\n{\"password\":65536}\n\n{}\n", 1, "0a003412080000000000\n\n\n0a003412080000000000\n", "line 2: error: 65536 does not fit uint16: 0 to 65535 (password) [out-of-range]"},
+		{
+			"encode json",
+			[]string{"encode", "--library", maps, "--message", "C_JOIN", "--json"},
+			"{}\n{\"x\":1}\n", 1,
+			`{"hex":"0a003412080000000000"}` + "\n" + `{"problems":[{"severity":"error","code":"unknown-field","message":"no field has this name","path":"x","bit_offset":0,"bit_length":0}]}` + "\n", "",
+		},
+		{"a broken definition encodes nothing", []string{"encode", "--library", lib, "--message", "S_BAD", "--code", "1"}, "{}", 1, "\n", "definition-has-errors"},
+		{"encode without a code", []string{"encode", "--library", lib, "--message", "C_JOIN"}, "{}", 2, "", "give --code N or a --map"},
+		{"encode without a message", []string{"encode", "--library", lib}, "{}", 2, "", "--message"},
+		{"paste", []string{"paste"}, "1200 3412", 0, "12003412\n", "Hex"},
+		{"paste json", []string{"paste", "--json"}, "0x12, 0x00", 0, `{"form":"hex",...`, ""},
+		{"paste odd digits", []string{"paste"}, "1200341", 1, "", "line 1, column 7: 7 hex digits"},
+		{
+			"layout json",
+			[]string{"layout", "--library", lib, "--message", "C_JOIN", "--json"},
+			"", 0,
+			`{"message":"C_JOIN","version":2,"min_size":10,"max_size":null,"rows":[{"path":"length","depth":0,"type":"uint16","role":"length","offset":"0","bit_offset":0,"min_bits":16,"max_bits":16},` +
+				`{"path":"code","depth":0,"type":"uint16","role":"code","offset":"2","bit_offset":16,"min_bits":16,"max_bits":16},` +
+				`{"path":"channel_name","depth":0,"type":"uint16","role":"offset","offset":"4","bit_offset":32,"min_bits":16,"max_bits":16,"line":1},` +
+				`{"path":"password","depth":0,"type":"uint16","role":"value","offset":"6","bit_offset":48,"min_bits":16,"max_bits":16,"line":2},` +
+				`{"path":"channel_name","depth":0,"type":"string","role":"value","offset":"8","bit_offset":64,"min_bits":16,"max_bits":null,"line":1}]}` + "\n", "",
+		},
+		{"layout for people", []string{"layout", "--library", lib, "--message", "C_JOIN"}, "", 0, "C_JOIN.2  10 bytes or more\n...", ""},
+		{"check", []string{"check", filepath.Join(lib, "S_BAD.1.def")}, "", 1, filepath.Join(lib, "S_BAD.1.def") + `:1:1: error: unknown type "in32" [unknown-type]` + "\n", ""},
+		{"check json", []string{"check", "--json", filepath.Join(lib, "S_BAD.1.def")}, "", 1, `{"file":"` + filepath.Join(lib, "S_BAD.1.def") + `","line":1,"column":1,"end_line":1,"end_column":5,"severity":"error","code":"unknown-type","message":"unknown type \"in32\"","help":"did you mean \"int32\"?"}` + "\n", ""},
+		{"check a directory", []string{"check", lib}, "", 1, lib + `/S_BAD.1.def:1:1: error: unknown type "in32" [unknown-type]` + "\n", ""},
+		{"check what is right", []string{"check", maps}, "", 0, "", ""},
+		{"fmt from standard input", []string{"fmt", "--protocol", "tera", "-"}, "int32   x\nstring name # c\n\n\n", 0, "int32  x\nstring name # c\n", ""},
+		{"fmt lists", []string{"fmt", "-l", untidy}, "", 1, untidy + "/C_A.1.def\n", "malformed"},
+		{"several protocols", []string{"decode", "--library", two}, "", 2, "", "--protocol"},
+		{"unknown flag", []string{"decode", "--nope"}, "", 2, "", "unknown flag"},
+		{"unknown command", []string{"dekode"}, "", 2, "", "unknown command"},
+		{"unreadable file", []string{"decode", "--library", lib, "nowhere.hex"}, "", 2, "", "nowhere.hex"},
+		{"unreadable library", []string{"decode", "--library", "nowhere"}, "", 2, "", "nowhere"},
+		{"bad patch", []string{"decode", "--library", lib, "--patch", "x"}, "", 2, "", "--patch x"},
+		{"bad direction", []string{"decode", "--library", lib, "--dir", "up"}, "", 2, "", "c2s or s2c"},
+		{"completion of messages", []string{"__complete", "decode", "--library", maps, "--message", "C_"}, "", 0, "C_JOIN.2\n...", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			stdout, stderr, status := cli(t, c.stdin, c.args...)
+			if status != c.status {
+				t.Errorf("status %d, want %d; stderr:\n%s", status, c.status, stderr)
+			}
+			if want, prefix := strings.CutSuffix(c.stdout, "..."); stdout != c.stdout && !(prefix && strings.HasPrefix(stdout, want)) {
+				t.Errorf("stdout:\n%s\nwant:\n%s", stdout, c.stdout)
+			}
+			if !strings.Contains(stderr, c.stderr) {
+				t.Errorf("stderr:\n%s\nwant in it: %s", stderr, c.stderr)
+			}
+		})
+	}
+}
+
+func TestFlagsFromEnvironment(t *testing.T) {
+	lib := write(t, joinLib)
+	t.Setenv("WIREBENCH_LIBRARY", lib)
+	t.Setenv("WIREBENCH_MESSAGE", "C_JOIN")
+	t.Setenv("WIREBENCH_JSON", "true")
+	stdout, stderr, status := cli(t, joinHex, "decode")
+	if status != 0 || !strings.HasPrefix(stdout, `{"message":"C_JOIN","version":2`) {
+		t.Errorf("status %d\n%s\n%s", status, stdout, stderr)
+	}
+	t.Setenv("WIREBENCH_JSON", "maybe")
+	if _, stderr, status := cli(t, joinHex, "decode"); status != 2 || !strings.Contains(stderr, "WIREBENCH_JSON") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}
+
+// Rewriting keeps the meaning and a second time changes nothing.
+func TestFmtRewrites(t *testing.T) {
+	lib := write(t, map[string]string{"C_A.1.def": "int32     x   # why\r\n\r\n\r\nstring  name", "sub/S_B.1.def": "\ufeffbyte x\n"})
+	if _, stderr, status := cli(t, "", "fmt", "-w", lib); status != 0 {
+		t.Fatal(status, stderr)
+	}
+	got, err := os.ReadFile(filepath.Join(lib, "C_A.1.def"))
+	if err != nil || string(got) != "int32 x # why\n\nstring name\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if stdout, _, status := cli(t, "", "fmt", "-l", lib); status != 0 || stdout != "" {
+		t.Errorf("the second time: status %d, %s", status, stdout)
+	}
+	if left, _ := filepath.Glob(filepath.Join(lib, ".wirebench-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// The integrity header is computed on encoding, and checked on decoding if the key is known.
+func TestIntegrityHeader(t *testing.T) {
+	lib := write(t, map[string]string{"C_A.1.def": "int32 x\n", "S_A.1.def": "int32 x\n"})
+	hex, stderr, status := cli(t, `{"x":1}`+"\n"+`{"x":1}`, "encode", "--library", lib, "--message", "C_A", "--code", "1", "--integrity", "--integrity-iv", "0xffffffff")
+	if status != 0 || len(lines(hex)) != 2 {
+		t.Fatal(status, hex, stderr)
+	}
+	first, second := lines(hex)[0], lines(hex)[1]
+	if !strings.HasPrefix(first, "1000010001000000") || !strings.HasPrefix(second, "1000010002000000") {
+		t.Errorf("counters: %s %s", first, second)
+	}
+	stdout, _, status := cli(t, hex, "decode", "--library", lib, "--message", "C_A", "--integrity", "--integrity-iv", "4294967295", "--json")
+	if status != 0 || strings.Contains(stdout, "wrong-checksum") || !strings.Contains(stdout, `"value":{"x":1},"problems":[]`) {
+		t.Error(stdout)
+	}
+	stdout, _, _ = cli(t, hex, "decode", "--library", lib, "--message", "C_A", "--integrity", "--integrity-iv", "1", "--json")
+	if strings.Count(stdout, "wrong-checksum") != 2 {
+		t.Error(stdout)
+	}
+	if s, _, _ := cli(t, `{"x":1}`, "encode", "--library", lib, "--message", "S_A", "--code", "1", "--integrity"); s != "0800010001000000\n" {
+		t.Errorf("a server message has no such header: %s", s)
+	}
+}
+
+// A result line is one JSON object whatever is in the message.
+func TestResultsAreJSON(t *testing.T) {
+	lib := write(t, map[string]string{"C_A.1.def": "string a\nfloat f\narray<string> l\n"})
+	for _, in := range []string{
+		"1800341214000000c07f00000000 0000 3c002f0000d8 0000", "ffffffff", "18003412", "1a0034120e000100c07f010010003c00 2f0000d800000000 0000",
+	} {
+		stdout, _, _ := cli(t, in, "decode", "--library", lib, "--message", "C_A", "--json", "--fields")
+		for _, l := range lines(stdout) {
+			if !json.Valid([]byte(l)) {
+				t.Errorf("%s: not JSON: %s", in, l)
+			}
+		}
+	}
+}

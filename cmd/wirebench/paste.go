@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bufio"
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"wirebench/codec/capture"
+)
+
+func newPaste() *cobra.Command {
+	asJSON := false
+	form := ""
+	cmd := &cobra.Command{
+		Use:   "paste [FILE]",
+		Short: "Say what a pasted text is, and print its bytes",
+		Long: `Paste reads a text in which bytes are written down: a hex dump, an array of a
+programming language, base64, a log, what Wireshark copies. It says what it took
+the text for and prints the bytes of each message as a line of hex.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return eachInput(cmd, args, func(name string, r io.Reader) error {
+				p, err := readPaste(r, form)
+				if err != nil {
+					note(cmd, "%s: %v", name, err)
+					return errInput
+				}
+				return printPaste(cmd, name, p, asJSON)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object instead of lines of hex")
+	cmd.Flags().StringVar(&form, "form", "", "take the text as this form instead of guessing")
+	complete(cmd, "form", completeForm)
+	return cmd
+}
+
+func completeForm(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	for _, f := range capture.Forms() {
+		out = append(out, f.ID+"\t"+f.Title)
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// maxPaste bounds a pasted text.
+const maxPaste = 64 << 20
+
+func readPaste(r io.Reader, form string) (*capture.Paste, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxPaste+1))
+	if err != nil {
+		return nil, err
+	}
+	if form != "" {
+		return capture.RecogniseAs(string(text), form)
+	}
+	return capture.Recognise(string(text))
+}
+
+func printPaste(cmd *cobra.Command, name string, p *capture.Paste, asJSON bool) error {
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	if asJSON {
+		writeJSON(out, p.Info())
+		return out.Flush()
+	}
+	note(cmd, "%s: %s", name, p.Title)
+	if p.Why != "" {
+		note(cmd, "  %s", p.Why)
+	}
+	for _, n := range p.Notes {
+		note(cmd, "  %s", n)
+	}
+	for _, m := range p.Messages {
+		fmt.Fprintf(out, "%s\n", hex.EncodeToString(m.Bytes))
+	}
+	return out.Flush()
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// newRoot builds the command tree. Without a subcommand it serves.
+func newRoot() *cobra.Command {
+	serve := newServe()
+	root := &cobra.Command{
+		Use:   "wirebench",
+		Short: "A workbench for binary protocols",
+		Long: `Wirebench decodes, encodes and lays out the messages of binary protocols by
+definitions that people write.
+
+Without a command it starts the server. Every flag can be set by an environment
+variable: --listen by WIREBENCH_LISTEN, and so on.
+
+Exit status: 0 fine, 1 the input has errors, 2 wrong usage or an unreadable file.`,
+		Version:           version(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              cobra.NoArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return flagsFromEnv(cmd.Flags()) },
+		RunE:              serve.RunE,
+	}
+	root.Flags().AddFlagSet(serve.Flags())
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w\nSee \"%s --help\"", err, cmd.CommandPath())
+	})
+	root.AddCommand(serve, newDecode(), newEncode(), newPaste(), newLayout(), newCheck(), newFmt(), newHealth())
+	return root
+}
+
+// flagsFromEnv sets the flags that were not given from their environment variables.
+func flagsFromEnv(flags *pflag.FlagSet) error {
+	var err error
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed || f.Name == "help" || f.Name == "version" || err != nil {
+			return
+		}
+		name := "WIREBENCH_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		v, ok := os.LookupEnv(name)
+		if !ok || v == "" {
+			return
+		}
+		if e := flags.Set(f.Name, v); e != nil {
+			err = fmt.Errorf("%s: %w", name, e)
+		}
+	})
+	return err
+}
+
+// version is the version of the module, or of the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 && (v == "" || v == "(devel)") {
+			v = s.Value[:12]
+		}
+	}
+	if v == "" {
+		v = "(devel)"
+	}
+	return v
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// log is a buffer that one goroutine writes and another reads.
+type log struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+var address = regexp.MustCompile(`Wirebench is at http://(\S+)`)
+
+// started runs the server on a free port until the test ends, and returns its address and what it says.
+func started(t *testing.T, args ...string) (addr string, out *log) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	out = &log{}
+	done := make(chan int, 1)
+	go func() { done <- run(ctx, args, strings.NewReader(""), io.Discard, out) }()
+	t.Cleanup(func() {
+		cancel()
+		if status := <-done; status != exitOK {
+			t.Errorf("the server ended with status %d: %s", status, out)
+		}
+	})
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		if m := address.FindStringSubmatch(out.String()); m != nil {
+			return m[1], out
+		}
+		select {
+		case status := <-done:
+			done <- status
+			t.Fatalf("the server ended with status %d: %s", status, out)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	t.Fatalf("the server does not start: %s", out)
+	return "", nil
+}
+
+func get(t *testing.T, url string, header ...string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequest("GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(body)
+}
+
+// Without a command it serves, with nothing configured, and asks no token of this machine.
+func TestServe(t *testing.T) {
+	addr, _ := started(t, "--listen", "127.0.0.1:0")
+	if status, body := get(t, "http://"+addr+"/"); status != 200 || !strings.Contains(body, "C_EDIT_PRIVATE_CHANNEL") || !strings.Contains(body, "player_id") {
+		t.Errorf("%d %s", status, body)
+	}
+	if _, stderr, status := cli(t, "", "health", "--listen", addr); status != 0 {
+		t.Error(status, stderr)
+	}
+	if _, stderr, status := cli(t, "", "health", "--listen", "127.0.0.1:1"); status != 1 || stderr == "" {
+		t.Error(status, stderr)
+	}
+}
+
+// Beyond this machine it makes up a token and asks for it.
+func TestServeBeyondThisMachine(t *testing.T) {
+	addr, out := started(t, "serve", "--listen", "0.0.0.0:0")
+	m := regexp.MustCompile(`The access token is (\S{20,})`).FindStringSubmatch(out.String())
+	if m == nil {
+		t.Fatalf("no token: %s", out)
+	}
+	addr = "127.0.0.1" + addr[strings.LastIndexByte(addr, ':'):]
+	if status, body := get(t, "http://"+addr+"/w/tera"); status != 401 || strings.Contains(body, "player_id") {
+		t.Errorf("without token: %d %s", status, body)
+	}
+	if status, _ := get(t, "http://"+addr+"/w/tera", "Authorization", "Bearer "+m[1]); status != 200 {
+		t.Errorf("with token: %d", status)
+	}
+	if status, _ := get(t, "http://"+addr+"/healthz"); status != 200 {
+		t.Errorf("health: %d", status)
+	}
+}
+
+// --library takes the place of the definitions inside the program.
+func TestServeLibrary(t *testing.T) {
+	addr, _ := started(t, "serve", "--listen", "127.0.0.1:0", "--library", write(t, joinLib))
+	status, body := get(t, "http://"+addr+"/w/tera?message=C_JOIN")
+	if status != 200 || !strings.Contains(body, "S_BAD") || strings.Contains(body, "C_EDIT_PRIVATE_CHANNEL") {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestServeRefusesBadAddresses(t *testing.T) {
+	for _, listen := range []string{"nowhere", "127.0.0.1:99999"} {
+		if _, stderr, status := cli(t, "", "serve", "--listen", listen); status != 2 || !strings.Contains(stderr, "listen") {
+			t.Errorf("%s: %d %s", listen, status, stderr)
+		}
+	}
+}
