@@ -28,8 +28,8 @@ A line is a message in hex, blanks allowed; with --paste the whole text is one o
 the forms that the paste command knows. Every line gives exactly one result, in
 order. The message's own code chooses the definition, unless --message does.
 
-Exit status 1 if a message is not ok, or the definition that --message names has
-errors.`,
+Exit status 1 if a message has errors, or the definition that --message names. A
+message that has no definition is no error.`,
 		Example: `  echo 12002b4e080039304c0061006e006e000000 | wirebench decode
   xxd packet.bin | wirebench decode --paste --json --fields`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -140,8 +140,8 @@ func (d *decoder) message(data []byte, dir schema.Dir) {
 	req := d.req
 	req.Dir = dir
 	res := d.snap.Decode(&d.rec, data, req)
-	if res.Status != "ok" {
-		d.failed = true
+	for _, p := range res.Problems {
+		d.failed = d.failed || p.Severity == "error"
 	}
 	if d.json {
 		d.line(res)

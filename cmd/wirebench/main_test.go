@@ -97,7 +97,7 @@ func TestCommands(t *testing.T) {
 		},
 		{"a truncated message is incomplete", []string{"decode", "--library", lib, "--message", "C_JOIN", "--json"}, joinHex[:20], 1, `{"message":"C_JOIN","version":2,"code":4660,"status":"incomplete","used":10...`, ""},
 		{"decode for people", []string{"decode", "--library", lib, "--message", "C_JOIN"}, joinHex, 0, "C_JOIN.2  code 4660 (0x1234)  18 bytes  ok\n...", ""},
-		{"unknown for people", []string{"decode", "--library", maps}, "06000900ffff", 1, "?  code 9 (0x0009)  6 bytes  unknown\n...", ""},
+		{"unknown for people", []string{"decode", "--library", maps}, "06000900ffff", 0, "?  code 9 (0x0009)  6 bytes  unknown\n...", ""},
 		{"decode pasted", []string{"decode", "--library", lib, "--message", "C_JOIN", "--paste", "--json"}, "00000000: 1200 3412 0800 3930 4c00 6100 6e00 6e00  ..4...90L.a.n.n.\n00000010: 0000                                     ..\n", 0, `{"message":"C_JOIN","version":2,"code":4660,"status":"ok","used":18...`, ""},
 		{"decode what is no paste", []string{"decode", "--library", lib, "--paste", "--json"}, "hello, world", 1, `{"status":"error",...`, ""},
 		{"near name", []string{"decode", "--library", lib, "--message", "C_JION"}, "", 2, "", `did you mean "C_JOIN"?`},
