@@ -20,6 +20,9 @@ func (r *Record) Transcript() string {
 	var b strings.Builder
 	m := r.Program.Message
 	title := m.Name
+	if title == "" {
+		title = "?" // a frame without a definition
+	}
 	if m.Version > 0 {
 		title += fmt.Sprintf(".%d", m.Version)
 	}

@@ -165,7 +165,7 @@ func (d *decoder) message(data []byte, dir schema.Dir) {
 func unknownTranscript(rec *codec.Record, res codec.Result) string {
 	text := rec.Transcript()
 	lines := strings.SplitAfter(text, "\n")
-	kept := []string{"?" + strings.TrimSuffix(lines[0], "ok\n") + "unknown\n"}
+	kept := []string{strings.TrimSuffix(lines[0], "ok\n") + "unknown\n"}
 	for _, l := range lines[1:] {
 		if !strings.Contains(l, "["+codec.Unexplained.String()+"]") {
 			kept = append(kept, l)
