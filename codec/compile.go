@@ -168,13 +168,11 @@ func (c *compiler) steps(sc *scope, fields []*schema.Field) {
 		st := step{field: fi, name: f.Name, lead: string(lead), node: noIndex, item: noIndex, op: noIndex, run: noIndex, same: noIndex}
 		st.frag = st.lead[1:]
 		c.step[fi] = si
+		prev := uint16(noIndex)
 		if f.Same != nil {
-			if prev, ok := c.index[f.Same]; ok {
-				for k := range *steps { // also those that gave way to prev
-					if k == int(c.step[prev]) || (*steps)[k].same == c.step[prev] {
-						(*steps)[k].same = si
-					}
-				}
+			if i, ok := c.index[f.Same]; ok {
+				prev = c.step[i]
+				giveWay(*steps, prev, si)
 			}
 		}
 		switch t := f.Type.(type) {
@@ -188,12 +186,28 @@ func (c *compiler) steps(sc *scope, fields []*schema.Field) {
 			steps = &c.p.plans[sc.plan].steps
 			(*steps)[si].end = uint16(len(*steps))
 			*steps = append(*steps, step{kind: stepClose, node: noIndex, run: noIndex, same: noIndex})
+			if prev != noIndex && (*steps)[prev].kind == stepOpen && (*steps)[prev].end-prev == (*steps)[si].end-si {
+				for k := uint16(1); si+k < (*steps)[si].end; k++ { // they are of one type: part by part
+					if (*steps)[si+k].kind != stepClose {
+						giveWay(*steps, prev+k, si+k)
+					}
+				}
+			}
 		case *schema.Text, *schema.Blob, *schema.List:
 			st.kind = stepContent
 			*steps = append(*steps, st)
 		default:
 			st.kind = stepItem
 			*steps = append(*steps, st)
+		}
+	}
+}
+
+// giveWay makes a step, and those that gave way to it before, leave their value to a later one of the same name.
+func giveWay(steps []step, prev, later uint16) {
+	for k := range steps {
+		if k == int(prev) || steps[k].same == prev {
+			steps[k].same = later
 		}
 	}
 }
@@ -265,6 +279,9 @@ func (p *plan) findRun(start int) (next int) {
 		s := &p.steps[i]
 		switch {
 		case s.same != noIndex:
+			if s.kind == stepOpen {
+				i = int(s.end)
+			}
 			continue
 		case s.kind == stepClose:
 			text, comma = text+"}", true
@@ -690,6 +707,9 @@ func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 		fail("field %q has no count before it", f.Name)
 	}
 	st := &c.p.plans[sc.plan].steps[c.step[fi]]
+	if st.same != noIndex {
+		o.slot = st.same
+	}
 	st.kind, st.node, st.op = stepContent, uint16(sc.nodes), uint16(len(c.p.ops))
 	sc.nodes++
 	switch t := f.Type.(type) {

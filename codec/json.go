@@ -45,6 +45,9 @@ func (r *Record) members(dst []byte, pi uint16, first, after uint32, comma bool)
 			continue
 		}
 		if s.same != noIndex {
+			if s.kind == stepOpen {
+				i = int(s.end)
+			}
 			continue
 		}
 		if s.run != noIndex && int(s.node) < len(nodes) {
@@ -266,9 +269,18 @@ func (r *Record) bareGroup(dst []byte, steps []step, b *block, at uint32) []byte
 
 // blockMembers appends the fields of a body that is one block, as far as they lie in the first len bits.
 func (r *Record) blockMembers(dst []byte, steps []step, b *block, at, length uint32, comma bool) []byte {
+	skipped := 0 // groups around the step that are left to later ones of the same name
 	for i := range steps {
 		s := &steps[i]
 		switch {
+		case skipped > 0 && s.kind == stepClose:
+			skipped--
+			continue
+		case s.kind == stepOpen && (skipped > 0 || s.same != noIndex):
+			skipped++
+			continue
+		case skipped > 0:
+			continue
 		case s.kind == stepClose:
 			dst = append(dst, '}')
 			comma = true

@@ -164,3 +164,15 @@ func sameJSON(t testing.TB, a, b []byte) bool {
 	}
 	return reflect.DeepEqual(x, y)
 }
+
+// TestOneValueTwice has names that stand twice: what is read last is the value, and it is written to each.
+func TestOneValueTwice(t *testing.T) {
+	for _, c := range []struct{ def, message, value string }{
+		{"int32 a\nbyte b\nint32 a\n", "0d00 3412 05000000 07 05000000", `{"b":7,"a":5}`},
+		{"vec3 a\nbyte b\nvec3 a\n", "1d00 3412 0000803f 00000040 00000000 07 0000803f 00000040 00000000", `{"b":7,"a":{"x":1,"y":2,"z":0}}`},
+		{"byte[2] a\nbyte b\nbyte[2] a\n", "0900 3412 0102 07 0102", `{"b":7,"a":[1,2]}`},
+		{"array l\n- vec3 a\n- vec3 a\n", "2400 3412 0100 0800 0800 0000 0000803f 00000040 00000000 0000803f 00000040 00000000", `{"l":[{"a":{"x":1,"y":2,"z":0}}]}`},
+	} {
+		check(t, compile(t, "C_TWICE.1.def", c.def, schema.Options{}), c.message, c.value)
+	}
+}
