@@ -1,0 +1,34 @@
+// Package library holds the definitions and messages that ship inside the program, so that the first start shows a decoded
+// message and every command works with nothing configured.
+//
+// Each dialect has a folder: definitions, a map of message codes where the dialect needs one, and samples.jsonl, the messages.
+// All of it was written for this library. The names are in the manner of each game, but what a message holds and the codes are
+// made up, apart from what the documents of the protocols give as facts or examples; nothing here decodes the traffic of a
+// real game. Together the definitions show every feature of their language once.
+//
+// A sample's bytes are never written by hand: samples.jsonl has the value of each, and the tests hold the bytes to what the
+// codec makes of it. After a change of a definition or a value:
+//
+//	go test ./defs/library -update
+package library
+
+import (
+	"embed"
+	"io/fs"
+	"strings"
+)
+
+//go:embed tera
+var files embed.FS
+
+// Dialect returns the files of one dialect, and whether there are any.
+func Dialect(name string) (fs.FS, bool) {
+	if name == "." || strings.Contains(name, "/") {
+		return nil, false
+	}
+	if info, err := fs.Stat(files, name); err != nil || !info.IsDir() {
+		return nil, false
+	}
+	sub, err := fs.Sub(files, name)
+	return sub, err == nil
+}

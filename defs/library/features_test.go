@@ -1,0 +1,163 @@
+package library_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"wirebench/defs/schema"
+)
+
+// teraFeatures is what somebody who learns the language should find an example of: the types as they are written, and what
+// features adds to them.
+var teraFeatures = []string{
+	"bool", "byte", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float", "double",
+	"angle", "vec3", "vec3fa", "skillid", "skillid32", "customize",
+	"string", "bytes", "object", "array", "array<int32>", "array<uint32>", "array<string>",
+	"array[interleaved]", "array<vec3>[interleaved]",
+
+	"doc of a message", "doc of a message of two lines", "doc of a field", "doc of a field of two lines",
+	"list in a list in a list", "object in an element", "text in an object", "several truth values",
+	"contents in another order than their pointers", "lists woven into each other",
+	"another layout of another version", "message to the server", "message to the client", "message both ways", "message without fields",
+	"field of another file", "fields that depend on the patch",
+}
+
+// TestFeatures looks for every feature of the language in what the definitions mean.
+func TestFeatures(t *testing.T) {
+	s := load(t, "tera", 0)
+	found := features{}
+	for _, m := range s.Messages {
+		found.message(m)
+		if other := s.Find(m.Name, m.Version+1); other != nil && !slices.Equal(shape(m), shape(other)) {
+			found.add("another layout of another version", m)
+		}
+	}
+	for _, patch := range []int{7300, 8500, 9000} {
+		for _, old := range load(t, "tera", patch).Messages {
+			if m := s.Find(old.Name, old.Version); !slices.Equal(shape(old), shape(m)) {
+				found.add("fields that depend on the patch", m)
+			}
+		}
+	}
+
+	for _, f := range teraFeatures {
+		if len(found[f]) == 0 {
+			t.Errorf("no definition has an example of: %s", f)
+		}
+	}
+	for f := range found {
+		if !slices.Contains(teraFeatures, f) {
+			t.Errorf("%s, as in %v, is not in the list", f, found[f])
+		}
+	}
+}
+
+// features are the messages that have something, by what it is.
+type features map[string][]string
+
+func (f features) add(what string, m *schema.Message) {
+	if !slices.Contains(f[what], m.Name) {
+		f[what] = append(f[what], m.Name)
+	}
+}
+
+// message collects what one message has.
+func (f features) message(m *schema.Message) {
+	f.add(map[schema.Dir]string{
+		schema.ToServer: "message to the server", schema.ToClient: "message to the client", schema.Both: "message both ways",
+	}[m.Key.Dir], m)
+	if len(m.Body.Fields) == 0 {
+		f.add("message without fields", m)
+	}
+	f.doc("doc of a message", m.Doc, m)
+	f.group(m, m.Body, place{})
+	f.wire(m, m.Body)
+}
+
+func (f features) doc(what, doc string, m *schema.Message) {
+	switch {
+	case strings.Contains(doc, "\n"):
+		f.add(what+" of two lines", m)
+	case doc != "":
+		f.add(what, m)
+	}
+}
+
+// place says what a struct is in.
+type place struct {
+	lists    int // how many are around it
+	inObject bool
+}
+
+// group collects what the fields of a struct have.
+func (f features) group(m *schema.Message, s *schema.Struct, at place) {
+	truths := 0
+	for _, field := range s.Fields {
+		f.add(field.TypeText, m)
+		f.doc("doc of a field", field.Doc, m)
+		if field.Span.File != m.Span.File {
+			f.add("field of another file", m)
+		}
+		switch typ := field.Type.(type) {
+		case *schema.Number:
+			if typ.Kind == schema.Bool {
+				truths++
+			}
+		case *schema.Text:
+			if at.inObject {
+				f.add("text in an object", m)
+			}
+		case *schema.Group:
+			if field.TypeText != "object" {
+				continue // a vector: its parts are not written in a definition
+			}
+			if at.lists > 0 {
+				f.add("object in an element", m)
+			}
+			f.group(m, typ.Struct, place{at.lists, true})
+		case *schema.List:
+			inside := place{lists: at.lists + 1}
+			if inside.lists == 3 && !typ.Bare {
+				f.add("list in a list in a list", m)
+			}
+			if !typ.Bare {
+				f.group(m, typ.Elem, inside)
+			}
+			f.wire(m, typ.Elem)
+		}
+	}
+	if truths > 1 {
+		f.add("several truth values", m)
+	}
+}
+
+// wire collects what the order of the bytes of a body or an element shows.
+func (f features) wire(m *schema.Message, s *schema.Struct) {
+	var pointers, contents []*schema.Field
+	for _, item := range s.Wire {
+		switch item.Kind {
+		case schema.Offset:
+			pointers = append(pointers, item.Field)
+		case schema.Value:
+			if slices.Contains(pointers, item.Field) {
+				contents = append(contents, item.Field)
+			}
+		case schema.Weave:
+			f.add("lists woven into each other", m)
+			contents = append(contents, item.Weave...)
+		}
+	}
+	if !slices.Equal(pointers, contents) {
+		f.add("contents in another order than their pointers", m)
+	}
+}
+
+// shape is the fields of a message by name and type, the outermost ones.
+func shape(m *schema.Message) []string {
+	var out []string
+	for _, field := range m.Body.Fields {
+		out = append(out, field.TypeText+" "+field.Name)
+	}
+	return out
+}
