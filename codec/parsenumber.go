@@ -1,0 +1,319 @@
+package codec
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/schema"
+)
+
+// rangeText is the legal range of a number for messages.
+func rangeText(t *schema.Number) string {
+	one := func(l *schema.Limit, none string) string {
+		switch {
+		case l == nil:
+			return none
+		case l.Const != "":
+			return l.Const
+		case t.Kind == schema.Float:
+			return strconv.FormatFloat(l.Float, 'g', -1, 64)
+		case t.Kind == schema.Signed:
+			return strconv.FormatInt(l.Int, 10)
+		}
+		return strconv.FormatUint(l.Uint, 10)
+	}
+	return one(t.Min, "any") + " to " + one(t.Max, "any")
+}
+
+// number reads a number, a truth value or a text that stands for one, as raw bits.
+func (v *valuer) number(it *item, tok int32) uint64 {
+	t := v.toks[tok]
+	text := v.text[t.start:t.end]
+	num := it.num
+	wrong := func(want string) uint64 {
+		v.failAt(tok, it.field, "", "wrong-kind", "%s where %s is expected: %s", t.kind, want, v.show(tok))
+		return 0
+	}
+	if num.Kind == schema.Bool {
+		if t.kind != tokBool {
+			return wrong("true or false")
+		}
+		if text[0] == 't' {
+			return 1
+		}
+		return 0
+	}
+	if it.form == formScaled || num.Kind == schema.Float {
+		f, ok := v.float(it, tok)
+		if !ok {
+			if t.kind == tokString {
+				return wrong(`a number, "NaN", "Infinity" or "-Infinity"`)
+			}
+			return wrong("a number")
+		}
+		return v.fromFloat(it, tok, f)
+	}
+	switch {
+	case t.kind == tokNumber:
+	case t.kind == tokString && it.bits > 32 && !t.escaped && isDecimal(text):
+	case t.kind == tokString && it.bits > 32:
+		return wrong("a decimal number, as text or not,")
+	default:
+		return wrong("a number")
+	}
+	return v.integer(it, tok, string(text))
+}
+
+// isDecimal reports whether s is an optional minus and digits.
+func isDecimal(s []byte) bool {
+	if len(s) > 0 && s[0] == '-' {
+		s = s[1:]
+	}
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(s) > 0
+}
+
+// integer reads an integer and judges whether it fits.
+func (v *valuer) integer(it *item, tok int32, text string) uint64 {
+	lo, hi := int64(0), ^uint64(0)>>(64-it.bits)
+	isSigned := it.num != nil && it.num.Kind == schema.Signed
+	if isSigned {
+		lo, hi = -1<<(it.bits-1), hi>>1
+	}
+	if n, ok := parseInt(text, hi, lo); ok {
+		return n & (^uint64(0) >> (64 - it.bits))
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {
+		if f != math.Trunc(f) {
+			v.failAt(tok, it.field, "", "wrong-kind", "%s is not a whole number", v.show(tok))
+			return 0
+		}
+		if math.Abs(f) <= 1<<53 && f >= float64(lo) && f <= float64(hi) {
+			return uint64(int64(f)) & (^uint64(0) >> (64 - it.bits))
+		}
+	}
+	v.failAt(tok, it.field, "", "out-of-range", "%s does not fit %s: %d to %d", v.show(tok), it.kindName(), lo, hi)
+	return 0
+}
+
+// parseInt reads a decimal integer within the bounds, as two's complement.
+func parseInt(s string, hi uint64, lo int64) (uint64, bool) {
+	neg := len(s) > 0 && s[0] == '-'
+	if neg {
+		s = s[1:]
+	}
+	if len(s) == 0 {
+		return 0, false
+	}
+	var n uint64
+	for i := 0; i < len(s); i++ {
+		c := s[i] - '0'
+		if c > 9 || n > (math.MaxUint64-uint64(c))/10 {
+			return 0, false
+		}
+		n = n*10 + uint64(c)
+	}
+	if neg {
+		return -n, n <= uint64(-lo)
+	}
+	return n, n <= hi
+}
+
+// kindName is the kind of a number for messages: int16, uint4.
+func (it *item) kindName() string {
+	name := "uint"
+	if it.num != nil && it.num.Kind == schema.Signed {
+		name = "int"
+	}
+	return name + strconv.Itoa(int(it.bits))
+}
+
+// float reads a number or one of the three names.
+func (v *valuer) float(it *item, tok int32) (float64, bool) {
+	t := v.toks[tok]
+	text := string(v.text[t.start:t.end])
+	switch {
+	case t.kind == tokNumber:
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			v.failAt(tok, it.field, "", "out-of-range", "%s is too large for a float", v.show(tok))
+			return 0, true
+		}
+		return f, true
+	case t.kind == tokString && text == "NaN":
+		return math.NaN(), true
+	case t.kind == tokString && text == "Infinity":
+		return math.Inf(1), true
+	case t.kind == tokString && text == "-Infinity":
+		return math.Inf(-1), true
+	}
+	return 0, false
+}
+
+// fromFloat turns a shown number into raw bits.
+func (v *valuer) fromFloat(it *item, tok int32, f float64) uint64 {
+	if it.num.Scale != 0 {
+		f *= 1 / it.num.Scale
+	}
+	switch {
+	case it.num.Kind == schema.Float && it.bits == 32:
+		g := float32(f)
+		if math.IsInf(float64(g), 0) && !math.IsInf(f, 0) {
+			v.failAt(tok, it.field, "", "out-of-range", "%s does not fit a 32-bit float: at most %g", v.show(tok), math.MaxFloat32)
+		}
+		if f != f {
+			return 0x7fc00000
+		}
+		return uint64(math.Float32bits(g))
+	case it.num.Kind == schema.Float:
+		if f != f {
+			return 0x7ff8000000000000
+		}
+		return math.Float64bits(f)
+	}
+	return v.scaledInteger(it, tok, f)
+}
+
+// scaledInteger rounds a number to raw units. An angle is taken modulo its full turn.
+func (v *valuer) scaledInteger(it *item, tok int32, f float64) uint64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		v.failAt(tok, it.field, "", "out-of-range", "%s has no place in %s", v.show(tok), it.kindName())
+		return 0
+	}
+	if it.num.Truncate {
+		f = math.Trunc(f)
+	} else {
+		f = math.Floor(f + 0.5)
+	}
+	turn := math.Ldexp(1, int(it.bits))
+	if it.num.Wrap {
+		f = math.Mod(f, turn)
+		if f < 0 {
+			f += turn
+		}
+		return uint64(f) & (^uint64(0) >> (64 - it.bits))
+	}
+	lo, hi := 0.0, turn-1
+	if it.num.Kind == schema.Signed {
+		lo, hi = -turn/2, turn/2-1
+	}
+	if f < lo || f > hi {
+		v.failAt(tok, it.field, "", "out-of-range", "%s does not fit %s: %g to %g", v.show(tok), it.kindName(), lo*it.num.Scale, hi*it.num.Scale)
+		return 0
+	}
+	if f < 0 {
+		return uint64(int64(f)) & (^uint64(0) >> (64 - it.bits))
+	}
+	return uint64(f)
+}
+
+// packed reads the parts of an integer.
+func (v *valuer) packed(it *item, tok int32) uint64 {
+	t := it.typ.(*schema.Packed)
+	if v.toks[tok].kind != tokObject {
+		v.failAt(tok, it.field, "", "wrong-kind", "%s where an object {%s} is expected: %s", v.toks[tok].kind, strings.Join(t.Names, ", "), v.show(tok))
+		return 0
+	}
+	var values [64]int32 // tokens by name; a Packed has at most 64 parts
+	for i := range values {
+		values[i] = -1
+	}
+	for k := tok + 1; k < int32(v.toks[tok].after); {
+		key, val := k, k+1
+		k = int32(v.toks[val].after)
+		found := false
+		for i, name := range t.Names {
+			if v.keyIs(key, name) {
+				found = true
+				if values[i] >= 0 {
+					v.failAt(key, it.field, name, "duplicate-field", "the field stands twice")
+				}
+				values[i] = val
+			}
+		}
+		if !found {
+			help := ""
+			if near := diag.Nearest(string(v.text[v.toks[key].start:v.toks[key].end]), t.Names); near != "" {
+				help = fmt.Sprintf("; did you mean %q?", near)
+			}
+			v.failAt(key, it.field, strings.Trim(v.show(key), `"`), "unknown-field", "no part has this name%s", help)
+		}
+	}
+	for i := range t.Forms {
+		f := &t.Forms[i]
+		if i < len(t.Forms)-1 && !v.formFits(t, f, values[:]) {
+			continue
+		}
+		return v.packForm(it, t, f, values[:])
+	}
+	return 0
+}
+
+// formFits reports whether the parts that tell forms apart have the values of this form.
+func (v *valuer) formFits(t *schema.Packed, f *schema.Form, values []int32) bool {
+	raw := uint64(0)
+	for i, name := range t.Names {
+		for _, p := range f.Parts {
+			if p.Name != name || f.Mask>>p.Shift&(^uint64(0)>>(64-p.Bits)) == 0 || values[i] < 0 {
+				continue
+			}
+			tok := v.toks[values[i]]
+			text := string(v.text[tok.start:tok.end])
+			switch {
+			case tok.kind == tokBool && text == "true":
+				raw |= 1 << p.Shift
+			case tok.kind == tokNumber:
+				if n, ok := parseInt(text, ^uint64(0)>>(64-p.Bits), 0); ok {
+					raw |= n << p.Shift
+				}
+			}
+		}
+	}
+	return raw&f.Mask == f.Match
+}
+
+// packForm puts the parts together. A part that the form has no bits for must be 0.
+func (v *valuer) packForm(it *item, t *schema.Packed, f *schema.Form, values []int32) (raw uint64) {
+	for i, name := range t.Names {
+		tok := values[i]
+		if tok < 0 || v.toks[tok].kind == tokNull {
+			continue
+		}
+		part := schema.Part{Bits: 0}
+		for _, p := range f.Parts {
+			if p.Name == name {
+				part = p
+			}
+		}
+		k, text := v.toks[tok].kind, string(v.text[v.toks[tok].start:v.toks[tok].end])
+		switch {
+		case part.Bits == 0:
+			if n, ok := parseInt(text, math.MaxUint64, 0); k != tokNumber || !ok || n != 0 {
+				v.failAt(tok, it.field, name, "out-of-range", "%s has no place here: it must be 0 unless %s", v.show(tok), t.Forms[0].When)
+			}
+		case part.Kind == schema.Bool:
+			if k != tokBool {
+				v.failAt(tok, it.field, name, "wrong-kind", "%s where true or false is expected: %s", k, v.show(tok))
+			} else if text == "true" {
+				raw |= 1 << part.Shift
+			}
+		case k != tokNumber:
+			v.failAt(tok, it.field, name, "wrong-kind", "%s where a number is expected: %s", k, v.show(tok))
+		default:
+			hi := ^uint64(0) >> (64 - part.Bits)
+			n, ok := parseInt(text, hi, 0)
+			if !ok {
+				v.failAt(tok, it.field, name, "out-of-range", "%s does not fit %d bits: 0 to %d", v.show(tok), part.Bits, hi)
+			}
+			raw |= n & hi << part.Shift
+		}
+	}
+	return raw
+}

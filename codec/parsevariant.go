@@ -1,0 +1,124 @@
+package codec
+
+import (
+	"math"
+	"strings"
+)
+
+// variantHas reports whether an alternative at the end of the body has a field of this name.
+func (v *valuer) variantHas(pi uint16, key int32) bool {
+	for _, s := range v.p.plans[pi].steps {
+		if s.kind != stepVariant {
+			continue
+		}
+		for c := s.op + 1; c < v.p.ops[s.op].end; c = v.p.ops[c].end {
+			steps := v.p.plans[v.p.ops[c].plan].steps
+			if v.find(steps, 0, uint16(len(steps)), 0, key) != noIndex {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// variant emits the alternative that the values call for: the one of the field that chooses, else the first that has all fields
+// and the right size.
+func (v *valuer) variant(o *op, pc, pi uint16, base int, obj int32) {
+	n := v.node(Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: NodeVariant, Raw: math.MaxUint64})
+	chosen := uint16(noIndex)
+	k := uint64(0)
+	for c := pc + 1; c < o.end && chosen == noIndex; c, k = v.p.ops[c].end, k+1 {
+		co := &v.p.ops[c]
+		if co.when.reg != noIndex && v.switchValue(pi, base, co.when.reg) != co.when.value {
+			continue
+		}
+		if co.when.reg == noIndex && !v.hasAll(pi, co.plan, obj) {
+			continue
+		}
+		data, ends, blank, errs := len(v.data), v.ends, v.blank, len(v.errs)
+		inner := v.open(co.plan)
+		if obj >= 0 {
+			v.fillKnown(co.plan, inner, obj)
+		}
+		v.build(c+1, co.end, co.plan, inner, obj)
+		v.slots = v.slots[:inner]
+		if co.when.reg == noIndex && len(v.path) == 0 && len(v.errs) == errs && !co.when.fits(uint32(len(v.data)+v.ends)) {
+			v.r.Nodes, v.data, v.ends, v.blank = v.r.Nodes[:n+1], v.data[:data], ends, blank // another one may fit
+			continue
+		}
+		v.r.Nodes[n].Raw, chosen = k, co.plan
+	}
+	x := &v.r.Nodes[n]
+	x.Len, x.After = uint32(len(v.data))*8-x.Off, uint32(len(v.r.Nodes))
+	v.leftOut(pi, chosen, obj)
+}
+
+// leftOut reports the members of an object that neither the common part nor the chosen alternative has. Those that no alternative
+// has were reported before.
+func (v *valuer) leftOut(pi, alt uint16, obj int32) {
+	if obj < 0 {
+		return
+	}
+	common := v.p.plans[pi].steps
+	var steps []step
+	if alt != noIndex {
+		steps = v.p.plans[alt].steps
+	}
+	for k := obj + 1; k < int32(v.toks[obj].after); k = int32(v.toks[k+1].after) {
+		if v.find(common, 0, uint16(len(common)), 0, k) != noIndex || v.find(steps, 0, uint16(len(steps)), 0, k) != noIndex || !v.variantHas(pi, k) {
+			continue
+		}
+		name := strings.Trim(v.show(k), `"`)
+		if alt == noIndex {
+			v.failAt(k, noIndex, name, "no-alternative", "no alternative of the definition fits these fields and their size")
+		} else {
+			v.failAt(k, noIndex, name, "unknown-field", "the alternative that is chosen here does not have this field")
+		}
+	}
+}
+
+// switchValue is the raw value of the field that chooses among alternatives, from the block that was built before.
+func (v *valuer) switchValue(pi uint16, base int, reg uint16) uint64 {
+	for i := len(v.r.Nodes) - 1; i >= 0; i-- {
+		n := &v.r.Nodes[i]
+		if n.Kind != NodeBlock {
+			continue
+		}
+		b := &v.p.blocks[v.p.ops[n.Op].block]
+		for k := range b.loads {
+			if l := &b.loads[k]; l.reg == reg {
+				return loadBits(v.data, n.Off+l.off, uint32(l.bits), l.order)
+			}
+		}
+	}
+	return 0
+}
+
+// hasAll reports whether every member of the object that the common part does not know is a field of the alternative.
+func (v *valuer) hasAll(pi, alt uint16, obj int32) bool {
+	if obj < 0 {
+		return true
+	}
+	common, steps := v.p.plans[pi].steps, v.p.plans[alt].steps
+	for k := obj + 1; k < int32(v.toks[obj].after); k = int32(v.toks[k+1].after) {
+		if v.find(common, 0, uint16(len(common)), 0, k) == noIndex && v.find(steps, 0, uint16(len(steps)), 0, k) == noIndex {
+			return false
+		}
+	}
+	return true
+}
+
+// fillKnown is fill for an alternative: members of the common part are not its own.
+func (v *valuer) fillKnown(pi uint16, base int, obj int32) {
+	steps := v.p.plans[pi].steps
+	for k := obj + 1; k < int32(v.toks[obj].after); k = int32(v.toks[k+1].after) {
+		i := v.find(steps, 0, uint16(len(steps)), 0, k)
+		if i == noIndex {
+			continue
+		}
+		v.slots[base+int(i)] = k + 1
+		if steps[i].kind == stepOpen && v.toks[k+1].kind == tokObject {
+			v.fill(pi, base, i+1, steps[i].end, k+1)
+		}
+	}
+}
