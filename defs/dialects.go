@@ -21,18 +21,21 @@ type Dialect struct {
 	// Frame reads what every message starts with, for messages without a definition. Nil if nothing tells where such a one ends.
 	Frame *schema.Message
 
+	Language schema.Language // its words, for editors
+
 	Example *source.File // a small definition without mistakes, already in its canonical form
 }
 
 // Dialects are the languages that can be read.
 var Dialects = []Dialect{
 	{
-		Name:    "tera",
-		Title:   "TERA .def",
-		Parse:   tera.Parse,
-		Format:  tera.Format,
-		Frame:   tera.Frame(),
-		Example: source.New("C_EDIT_PRIVATE_CHANNEL.1.def", teraExample),
+		Name:     "tera",
+		Title:    "TERA .def",
+		Parse:    tera.Parse,
+		Format:   tera.Format,
+		Frame:    tera.Frame(),
+		Language: tera.Language(),
+		Example:  source.New("C_EDIT_PRIVATE_CHANNEL.1.def", teraExample),
 	},
 }
 

@@ -2,15 +2,25 @@ package diag
 
 // Info is a Diagnostic as other programs get it. Lines and columns are 1-based, columns in Unicode characters.
 type Info struct {
-	File      string `json:"file,omitempty"`
+	File      string   `json:"file,omitempty"`
+	Line      int      `json:"line"`
+	Column    int      `json:"column"`
+	EndLine   int      `json:"end_line"`
+	EndColumn int      `json:"end_column" doc:"first column after it"`
+	Severity  string   `json:"severity" enum:"error,warning"`
+	Code      string   `json:"code"`
+	Message   string   `json:"message"`
+	Help      string   `json:"help,omitempty" doc:"what to write instead"`
+	Fix       *FixInfo `json:"fix,omitempty" doc:"an edit of the same file that repairs it, where one is certain enough"`
+}
+
+// FixInfo is a Fix as other programs get it, with places as in Info.
+type FixInfo struct {
 	Line      int    `json:"line"`
 	Column    int    `json:"column"`
 	EndLine   int    `json:"end_line"`
 	EndColumn int    `json:"end_column" doc:"first column after it"`
-	Severity  string `json:"severity" enum:"error,warning"`
-	Code      string `json:"code"`
-	Message   string `json:"message"`
-	Help      string `json:"help,omitempty" doc:"what to write instead"`
+	Text      string `json:"text" doc:"what to write there; empty to remove what stands there"`
 }
 
 // Info describes the diagnostic.
@@ -19,6 +29,11 @@ func (d Diagnostic) Info() Info {
 	if f := d.Span.File; f != nil {
 		from, to := f.Position(d.Span.Start), f.Position(d.Span.End)
 		out.File, out.Line, out.Column, out.EndLine, out.EndColumn = f.Name, from.Line, from.Column, to.Line, to.Column
+	}
+	if d.Fix != nil && d.Fix.Span.File != nil && d.Fix.Span.File == d.Span.File {
+		f := d.Fix.Span.File
+		from, to := f.Position(d.Fix.Span.Start), f.Position(d.Fix.Span.End)
+		out.Fix = &FixInfo{Line: from.Line, Column: from.Column, EndLine: to.Line, EndColumn: to.Column, Text: d.Fix.Text}
 	}
 	return out
 }

@@ -149,17 +149,18 @@ func spaceInType(at source.Span, next string) diag.Diagnostic {
 }
 
 func tooManyWords(at source.Span, holds string) diag.Diagnostic {
-	help := `start a remark with "#"`
+	d := mistake(codeMalformedLine, at, quote(at.Text())+" is too much: a line holds "+holds, `start a remark with "#"`)
 	if at.Text()[0] == '=' {
-		help = `write a default without spaces: "name=5"`
+		d.Help = `write a default without spaces: "name=5"`
+		return d
 	}
-	return mistake(codeMalformedLine, at, quote(at.Text())+" is too much: a line holds "+holds, help)
+	return fixed(d, at.Sub(0, 0), "# ")
 }
 
 func unknownDirective(at source.Span) diag.Diagnostic {
 	d := mistake(codeMalformedLine, at, quote(at.Text())+" is no directive", `the only one is "@include NAME.1.def"`)
-	if len(at.Text()) <= 40 && diag.Nearest(at.Text(), []string{"@include"}) != "" {
-		return fixed(d, at, "@include")
+	if len(at.Text()) <= 40 && diag.Nearest(at.Text(), []string{includeWord}) != "" {
+		return fixed(d, at, includeWord)
 	}
 	return d
 }
@@ -187,6 +188,7 @@ func badName(at source.Span, dotted bool) diag.Diagnostic {
 	}
 	if name := cleanName(text); strings.Trim(name, "_") != "" && len(name) <= 60 {
 		d.Help += `; what about "` + name + `"?`
+		return fixed(d, at, name)
 	}
 	return d
 }
@@ -260,7 +262,11 @@ func ignoredFlags(t *typeExpr) diag.Diagnostic {
 	if t.name.Text() == "array" {
 		help = "only the outermost array of a line has flags"
 	}
-	return doubt(codeIgnoredFlags, t.brackets, quote(t.brackets.Text())+" means nothing on "+quote(t.name.Text()), help)
+	d := doubt(codeIgnoredFlags, t.brackets, quote(t.brackets.Text())+" means nothing on "+quote(t.name.Text()), help)
+	if len(t.sizes) == 0 {
+		return fixed(d, t.brackets, "")
+	}
+	return d
 }
 
 func unknownFlag(at source.Span) diag.Diagnostic {

@@ -36,60 +36,62 @@ const (
 	refType    // no field at all: the pointer of one
 )
 
-// typeNames are all types, in the order they are documented.
-var typeNames = []string{
-	"bool", "byte", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float", "double", "angle", "vec3", "vec3fa",
-	"skillid", "skillid32", "customize", "string", "bytes", "array", "object", "ref",
+// types are all types, in the order they are documented: what the parser finds and what an editor explains.
+var types = [...]struct {
+	is              typeName
+	name, size, doc string
+}{
+	{boolType, "bool", "1 byte", "True or false; every byte but 0 is true."},
+	{byteType, "byte", "1 byte", "A whole number from 0 to 255."},
+	{int16Type, "int16", "2 bytes", "A whole number from -32,768 to 32,767."},
+	{uint16Type, "uint16", "2 bytes", "A whole number from 0 to 65,535."},
+	{int32Type, "int32", "4 bytes", "A whole number from -2,147,483,648 to 2,147,483,647."},
+	{uint32Type, "uint32", "4 bytes", "A whole number from 0 to 4,294,967,295."},
+	{int64Type, "int64", "8 bytes", "A whole number of 64 bits with a sign."},
+	{uint64Type, "uint64", "8 bytes", "A whole number of 64 bits without a sign, such as the id of an object in the game."},
+	{floatType, "float", "4 bytes", "A floating-point number of single precision."},
+	{doubleType, "double", "8 bytes", "A floating-point number of double precision."},
+	{angleType, "angle", "2 bytes", "A direction in radians; on the wire 32,768 steps are a half turn."},
+	{vec3Type, "vec3", "12 bytes", "A place: x, y and z, each a float."},
+	{vec3faType, "vec3fa", "12 bytes", "A direction in three floats: x, y and z in radians."},
+	{skillidType, "skillid", "8 bytes, 4 in old definitions", "A skill: its id, its type, and whether a monster uses it."},
+	{skillid32Type, "skillid32", "4 bytes", "A skill as older patches send it, in 32 bits."},
+	{customizeType, "customize", "8 bytes", "The looks of a character: eight bytes with a name each."},
+	{stringType, "string", "offset: 2 bytes, text elsewhere", "Text in UTF-16 that ends with a zero."},
+	{bytesType, "bytes", "offset and count: 4 bytes, contents elsewhere", "Bytes without a meaning of their own."},
+	{arrayType, "array", "count and offset: 4 bytes, elements elsewhere", "A list: the fields of an element follow with one dash more, or its type stands in it: array<int32>."},
+	{objectType, "object", "no bytes of its own", "A name for the fields that follow with one dash more."},
+	{refType, "ref", "what the pointer of its field has", "The place of a pointer: that of the field with this name, which follows further below."},
 }
 
-// lookupType finds a type by its name, which is case-sensitive.
-func lookupType(name string) typeName {
-	switch name {
-	case "bool":
-		return boolType
-	case "byte":
-		return byteType
-	case "int16":
-		return int16Type
-	case "uint16":
-		return uint16Type
-	case "int32":
-		return int32Type
-	case "uint32":
-		return uint32Type
-	case "int64":
-		return int64Type
-	case "uint64":
-		return uint64Type
-	case "float":
-		return floatType
-	case "double":
-		return doubleType
-	case "angle":
-		return angleType
-	case "vec3":
-		return vec3Type
-	case "vec3fa":
-		return vec3faType
-	case "skillid":
-		return skillidType
-	case "skillid32":
-		return skillid32Type
-	case "customize":
-		return customizeType
-	case "string":
-		return stringType
-	case "bytes":
-		return bytesType
-	case "array":
-		return arrayType
-	case "object":
-		return objectType
-	case "ref", "offset", "count":
-		return refType
-	}
-	return unknown
+// oldWords are the words of old definitions for "ref".
+var oldWords = [...]struct{ name, doc string }{
+	{"offset", "An old word for ref."},
+	{"count", "An old word for a part of a pointer; it means nothing beside offset."},
 }
+
+// typeNames are the names of all types, in the order they are documented.
+var typeNames = func() (names []string) {
+	for _, t := range types {
+		names = append(names, t.name)
+	}
+	return names
+}()
+
+// typesByName finds a type by its name, which is case-sensitive. The old words for ref are among them.
+var typesByName = func() map[string]typeName {
+	out := make(map[string]typeName, len(types)+len(oldWords))
+	for _, t := range types {
+		out[t.name] = t.is
+	}
+	for _, w := range oldWords {
+		out[w.name] = refType
+	}
+	return out
+}()
+
+// lookupType finds a type by its name.
+func lookupType(name string) typeName { return typesByName[name] }
 
 // otherNames are types of other languages, and what people mean by them. There is no signed byte.
 var otherNames = map[string]string{
