@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -252,4 +253,21 @@ func (p *Program) times(o *op, lo, hi int64) (least, most int64) {
 		return least, -1
 	}
 	return least, int64(o.maxUnits) * hi
+}
+
+// SameLayout reports whether two programs have the same bytes for the same types: only names and comments may differ between their
+// definitions.
+func SameLayout(a, b *Program) bool {
+	rows, others := a.Layout(), b.Layout()
+	if len(rows) != len(others) || a.Message.HasKey != b.Message.HasKey || a.Message.Key.Code != b.Message.Key.Code {
+		return false
+	}
+	for i, r := range rows {
+		o := others[i]
+		if r.Field != o.Field || r.Role != o.Role || r.Depth != o.Depth || r.Type != o.Type || r.MinBits != o.MinBits || r.MaxBits != o.MaxBits ||
+			r.At.Elem != o.At.Elem || r.At.Bits != o.At.Bits || !slices.Equal(r.At.Vars, o.At.Vars) {
+			return false
+		}
+	}
+	return true
 }

@@ -51,6 +51,9 @@ type FieldInfo struct {
 // noIndex marks an absent field, register or step.
 const noIndex = 0xffff
 
+// NoField is the Field of what belongs to no field of the definition.
+const NoField = noIndex
+
 // place is where a bookkeeping number stands.
 type place struct {
 	off   uint32 // bits from frame start, or from the start of its block
