@@ -1,0 +1,429 @@
+package store
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+const onWindows = runtime.GOOS == "windows"
+
+// Temporary files are hidden and end in nothing that counts, so that no other program takes them for a definition.
+const (
+	temporaryStart  = ".wirebench-"
+	temporaryEnd    = ".tmp"
+	temporaryDigits = 16
+)
+
+func isTemporary(base string) bool {
+	middle, ok := strings.CutPrefix(base, temporaryStart)
+	middle, end := strings.CutSuffix(middle, temporaryEnd)
+	_, err := hex.DecodeString(middle)
+	return ok && end && len(middle) == temporaryDigits && err == nil
+}
+
+// Write replaces a file, or makes it and the directories it is in. expect is the revision that the caller has seen: nil for whatever
+// is there, a pointer to "" for no file; the error is a *ConflictError when it is another. A name that differs from one that is there
+// only in case is a *NameError.
+//
+// A revision beside an error says that the file has the new text, but may lose it if the power fails now.
+func (d *Dir) Write(name string, text []byte, expect *Revision) (Revision, error) {
+	if err := CheckName(name); err != nil {
+		return "", err
+	}
+	if len(text) > MaxFileBytes {
+		return "", failure("write", name, tooLarge(int64(len(text))))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	rev, err := d.write(name, text, expect)
+	return rev, failure("write", name, err)
+}
+
+func (d *Dir) write(name string, text []byte, expect *Revision) (rev Revision, err error) {
+	p, err := d.place(name, true)
+	if err != nil {
+		return "", err
+	}
+	defer p.close()
+	defer func() {
+		if rev == "" {
+			p.unmake()
+		}
+	}()
+	info, err := p.expect(name, expect)
+	if err != nil {
+		return "", err
+	}
+	temp, err := d.temporary(p.dir, text, info)
+	if err != nil {
+		return "", err
+	}
+	// Looked at again, as late as can be: other programs do not wait for our lock.
+	_, err = p.expect(name, expect)
+	if err == nil {
+		err = d.step("rename")
+	}
+	if err == nil {
+		err = p.dir.Rename(temp, p.base)
+	}
+	if err != nil {
+		_ = p.dir.Remove(temp)
+		return "", err
+	}
+	return RevisionOf(text), d.syncDir(p.dir)
+}
+
+// temporary writes a text to a new file in the directory and brings it to the disk. was is the file that it will replace, nil = none.
+func (d *Dir) temporary(dir *os.Root, text []byte, was fs.FileInfo) (_ string, err error) {
+	var random [temporaryDigits / 2]byte
+	_, _ = rand.Read(random[:]) // it does not fail
+	name := temporaryStart + hex.EncodeToString(random[:]) + temporaryEnd
+	mode := fs.FileMode(0o666)
+	if was != nil {
+		mode = was.Mode().Perm()
+	}
+	if err := d.step("create"); err != nil {
+		return "", err
+	}
+	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			_ = dir.Remove(name)
+		}
+	}()
+	if err := d.step("write"); err != nil {
+		return "", err
+	}
+	if _, err := f.Write(text); err != nil {
+		return "", err
+	}
+	if was != nil {
+		keepOwner(f, was)
+		if err := d.step("mode"); err != nil {
+			return "", err
+		}
+		if err := f.Chmod(mode); err != nil { // OpenFile has taken the umask off it
+			return "", err
+		}
+	}
+	if err := d.step("sync"); err != nil {
+		return "", err
+	}
+	if err := f.Sync(); err != nil {
+		return "", err
+	}
+	if err := d.step("close"); err != nil {
+		return "", err
+	}
+	return name, f.Close()
+}
+
+// Append adds a line to a file, or makes the file; its end of line is added if it has none. A last line without an end, left by a
+// crash or by an editor, is ended first. When it fails, the file is as it was.
+func (d *Dir) Append(name string, line []byte) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	if bytes.ContainsRune(line, '\n') {
+		return fmt.Errorf("append to %s: more than one line", name)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return failure("append to", name, d.append(name, line))
+}
+
+func (d *Dir) append(name string, line []byte) (err error) {
+	p, err := d.place(name, true)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	defer func() {
+		if err != nil {
+			p.unmake()
+		}
+	}()
+	info, err := p.expect(name, nil)
+	if err != nil {
+		return err
+	}
+	var size int64
+	if info != nil {
+		size = info.Size()
+	}
+	if after := size + int64(len(line)) + 2; after > MaxFileBytes {
+		return tooLarge(after)
+	}
+	if err := d.step("create"); err != nil {
+		return err
+	}
+	f, err := p.dir.OpenFile(p.base, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	err = d.appendTo(f, size, line)
+	if err == nil && info == nil {
+		err = d.syncDir(p.dir)
+	}
+	if err != nil {
+		_ = f.Truncate(size)
+		_ = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil && info == nil {
+		_ = p.dir.Remove(p.base)
+	}
+	return err
+}
+
+func (d *Dir) appendTo(f *os.File, size int64, line []byte) error {
+	var text []byte
+	if size > 0 {
+		var last [1]byte
+		if _, err := f.ReadAt(last[:], size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			text = append(text, '\n')
+		}
+	}
+	text = append(append(text, line...), '\n')
+	if err := d.step("write"); err != nil {
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	if err := d.step("sync"); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// Remove removes a file, and the directories that become empty by that. expect is as in Write; if there is no file, the error is an
+// fs.ErrNotExist whatever was expected.
+func (d *Dir) Remove(name string, expect *Revision) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return failure("remove", name, d.remove(name, expect))
+}
+
+func (d *Dir) remove(name string, expect *Revision) error {
+	p, err := d.place(name, false)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if _, err := p.dir.Lstat(p.base); err != nil {
+		return err
+	}
+	if _, err := p.expect(name, expect); err != nil {
+		return err
+	}
+	if err := d.step("remove"); err != nil {
+		return err
+	}
+	if err := p.dir.Remove(p.base); err != nil {
+		return err
+	}
+	if err := d.syncDir(p.dir); err != nil {
+		return err
+	}
+	p.leave() // Windows removes no directory that is open
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if p.root.Remove(dir) != nil {
+			break // not empty
+		}
+	}
+	return nil
+}
+
+// step lets a test fail what comes next.
+func (d *Dir) step(name string) error {
+	if d.before == nil {
+		return nil
+	}
+	return d.before(name)
+}
+
+// syncDir brings the names of a directory to the disk.
+func (d *Dir) syncDir(dir *os.Root) error {
+	if err := d.step("sync directory"); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir *os.Root) error {
+	if onWindows {
+		return nil // it has no such call
+	}
+	f, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	err = f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil // some network file systems have no such call either
+	}
+	return err
+}
+
+// place is where a file is or will be. Its directory stays the same one even if somebody renames it meanwhile.
+type place struct {
+	root, dir *os.Root
+	base      string
+	made      []string // directories, outermost first
+}
+
+var errNotRegular = errors.New(notRegular)
+
+// place finds the directory of a file. With make it makes the directories that are missing, and refuses a new name that differs from
+// one that is there only in case: elsewhere the two would be one file.
+func (d *Dir) place(name string, make bool) (_ *place, err error) {
+	root, err := d.root()
+	if err != nil {
+		return nil, err
+	}
+	p := &place{root: root, dir: root, base: path.Base(name)}
+	defer func() {
+		if err != nil {
+			p.unmake()
+			p.close()
+		}
+	}()
+	elements := strings.Split(name, "/")
+	for i, element := range elements {
+		if make {
+			if err := p.distinct(name, element, path.Join(elements[:i]...)); err != nil {
+				return nil, err
+			}
+		}
+		if i == len(elements)-1 {
+			break
+		}
+		dir := path.Join(elements[:i+1]...)
+		info, err := p.dir.Lstat(element)
+		switch {
+		case err == nil && !info.IsDir():
+			return nil, &NameError{name, shown(dir) + " is not a folder"}
+		case errors.Is(err, fs.ErrNotExist) && make:
+			if err := d.step("make"); err != nil {
+				return nil, err
+			}
+			if err := p.dir.Mkdir(element, 0o777); err != nil {
+				return nil, err
+			}
+			p.made = append(p.made, dir)
+			if err := d.syncDir(p.dir); err != nil {
+				return nil, err
+			}
+		case err != nil:
+			return nil, err
+		}
+		next, err := p.dir.OpenRoot(element)
+		if err != nil {
+			return nil, err
+		}
+		p.leave()
+		p.dir = next
+	}
+	return p, nil
+}
+
+// distinct refuses an element that is not in the directory yet and differs only in case from one that is.
+func (p *place) distinct(name, element, dir string) error {
+	f, err := p.dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	there, err := f.Readdirnames(-1)
+	if err != nil || slices.Contains(there, element) {
+		return err
+	}
+	for _, other := range there {
+		if strings.EqualFold(other, element) {
+			return &NameError{name, fmt.Sprintf("%q is there already and differs only in case", path.Join(dir, other))}
+		}
+	}
+	return nil
+}
+
+// expect looks at the file as it is now, and returns nil for its info if there is none. It is an error if the file is not of the
+// revision, or may not be changed.
+func (p *place) expect(name string, revision *Revision) (fs.FileInfo, error) {
+	info, err := p.dir.Lstat(p.base)
+	if errors.Is(err, fs.ErrNotExist) {
+		if revision != nil && *revision != "" {
+			return nil, &ConflictError{Name: name}
+		}
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case info.IsDir():
+		return nil, &NameError{name, "this is a folder"}
+	case !info.Mode().IsRegular():
+		return nil, &NameError{name, notRegular}
+	}
+	if revision != nil {
+		text, err := readFile(p.dir, p.base)
+		if err != nil {
+			return nil, err
+		}
+		if have := RevisionOf(text); have != *revision {
+			return nil, &ConflictError{name, have, text}
+		}
+	}
+	if info.Mode().Perm()&0o222 == 0 {
+		// The system would let us: it asks only whether the directory may be written.
+		return nil, &fileError{reason: "the file is read-only", kind: ErrReadOnly, cause: fs.ErrPermission}
+	}
+	return info, nil
+}
+
+// unmake removes the directories that were made for a file which then was not.
+func (p *place) unmake() {
+	p.leave()
+	for _, dir := range slices.Backward(p.made) {
+		_ = p.root.Remove(dir)
+	}
+	p.made = nil
+}
+
+// leave closes the directory, but not the folder.
+func (p *place) leave() {
+	if p.dir != p.root {
+		p.dir.Close()
+		p.dir = p.root
+	}
+}
+
+func (p *place) close() {
+	p.leave()
+	p.root.Close()
+}

@@ -1,0 +1,282 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Bounds of a folder, so that a wrong one is refused instead of filling the memory. Write holds the first; the others are held by
+// List, so whoever adds many files counts them before.
+const (
+	MaxFileBytes = 4 << 20
+	MaxFiles     = 20000
+	MaxAllBytes  = 256 << 20
+)
+
+// maxEntries bounds what is looked at, files of all kinds and directories.
+const maxEntries = 200_000
+
+// Revision names a content: the first 16 hex digits of its SHA-256. "" stands for a file that is not there.
+type Revision string
+
+// RevisionOf returns the revision of a text; that of an empty one is not "".
+func RevisionOf(text []byte) Revision {
+	sum := sha256.Sum256(text)
+	return Revision(hex.EncodeToString(sum[:8]))
+}
+
+// File is a file as it was read.
+type File struct {
+	Name     string // slash path below the folder
+	Text     []byte
+	Revision Revision
+}
+
+// Dir is a folder of text files. It may be used by all goroutines; several programs may use one folder.
+type Dir struct {
+	path string // absolute; it is opened for each call, as the folder may be deleted and made anew
+	log  *slog.Logger
+	mu   sync.Mutex // held while files change
+
+	// Set by tests.
+	before     func(step string) error // fails a step of a change; see the calls of step
+	newWatcher func() (*fsnotify.Watcher, error)
+	maxFiles   int
+	maxBytes   int           // of all files
+	pollEvery  time.Duration // how often Watch looks for what no event tells
+}
+
+// Option is a choice of Open.
+type Option func(*Dir)
+
+// WithLog sets where is said what no call can return, such as why Watch has to poll.
+func WithLog(log *slog.Logger) Option { return func(d *Dir) { d.log = log } }
+
+// Open makes the folder if it is not there, and removes temporary files that a crash has left. Those of another program that is
+// writing to the folder right now go as well; its write then fails and leaves the file as it was.
+func Open(root string, options ...Option) (*Dir, error) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil, fmt.Errorf("open folder %s: %w", root, err)
+	}
+	d := &Dir{
+		path: abs, log: slog.New(slog.DiscardHandler), maxFiles: MaxFiles, maxBytes: MaxAllBytes,
+		newWatcher: fsnotify.NewWatcher, pollEvery: 2 * time.Second,
+	}
+	for _, option := range options {
+		option(d)
+	}
+	if _, err := os.Stat(abs); err != nil {
+		if err := os.MkdirAll(abs, 0o777); err != nil {
+			return nil, failure("make folder", abs, err)
+		}
+		if parent, err := os.OpenRoot(filepath.Dir(abs)); err == nil {
+			_ = syncDir(parent) // not ours, so it is no error if we may not
+			parent.Close()
+		}
+	}
+	if err := d.sweep(); err != nil {
+		return nil, failure("open folder", abs, err)
+	}
+	return d, nil
+}
+
+// root opens the folder. No name and no symbolic link leads out of it.
+func (d *Dir) root() (*os.Root, error) {
+	root, err := os.OpenRoot(d.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		// Not fs.ErrNotExist: callers take that for a file that has been deleted.
+		return nil, &fileError{op: "open folder", name: d.path, reason: ErrGone.Error(), cause: ErrGone}
+	}
+	return root, failure("open folder", d.path, err)
+}
+
+// sweep removes the temporary files of a crash.
+func (d *Dir) sweep() error {
+	root, err := d.root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return d.walk(root, visitor{other: func(name string, e fs.DirEntry) {
+		if isTemporary(e.Name()) && e.Type().IsRegular() && root.Remove(name) == nil {
+			d.log.Info("removed what a crash has left", "folder", d.path, "file", name)
+		}
+	}})
+}
+
+// List reads the files that count, sorted by name. skipped names other files, each as "name: reason"; hidden ones are left out of
+// that too. There is an error if the folder has more than the bounds allow.
+func (d *Dir) List() (files []File, skipped []string, err error) {
+	root, err := d.root()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	all := 0
+	skip := func(name, reason string) { skipped = append(skipped, shown(name)+": "+reason) }
+	err = d.walk(root, visitor{skip: skip, file: func(name string) error {
+		text, err := readFile(root, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+			return nil
+		case err != nil:
+			skip(name, why(err))
+			return nil
+		}
+		all += len(text)
+		switch {
+		case len(files) == d.maxFiles:
+			return tooMany(d.maxFiles, "files")
+		case all > d.maxBytes:
+			return tooMany(d.maxBytes, "bytes")
+		}
+		files = append(files, File{name, text, RevisionOf(text)})
+		return nil
+	}})
+	if err != nil {
+		return nil, nil, failure("read folder", d.path, err)
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	slices.Sort(skipped)
+	return files, skipped, nil
+}
+
+// Read reads a file of any ending. The error is an fs.ErrNotExist if there is none.
+func (d *Dir) Read(name string) (File, error) {
+	if err := CheckName(name); err != nil {
+		return File{}, err
+	}
+	p, err := d.place(name, false)
+	if err != nil {
+		return File{}, failure("read", name, err)
+	}
+	defer p.close()
+	text, err := readFile(p.dir, p.base)
+	if err != nil {
+		return File{}, failure("read", name, err)
+	}
+	return File{name, text, RevisionOf(text)}, nil
+}
+
+// visitor is what walk calls; all of it may be nil.
+type visitor struct {
+	dir   func(name string) error          // a directory, before it is read
+	file  func(name string) error          // a regular file that counts
+	other func(name string, e fs.DirEntry) // what is hidden and no directory
+	skip  func(name string, reason string) // what is neither
+}
+
+// walk visits what is below the folder.
+func (d *Dir) walk(root *os.Root, v visitor) error {
+	skip := func(name, reason string) {
+		if v.skip != nil {
+			v.skip(name, reason)
+		}
+	}
+	entries := 0
+	return fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if entries++; entries > maxEntries {
+			return tooMany(maxEntries, "files and folders")
+		}
+		switch {
+		case err != nil && name == ".":
+			return err
+		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+			return nil
+		case err != nil:
+			skip(name, why(err))
+			return nil
+		case name == ".":
+			return v.enter(name)
+		case hidden(e.Name()):
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			if v.other != nil {
+				v.other(name, e)
+			}
+			return nil
+		}
+		if reason := nameReason(name); reason != "" {
+			skip(name, reason)
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		switch {
+		case e.IsDir():
+			return v.enter(name)
+		case !e.Type().IsRegular():
+			skip(name, notRegular)
+		case !counts(name):
+			skip(name, "not a definition")
+		case v.file != nil:
+			return v.file(name)
+		}
+		return nil
+	})
+}
+
+func (v visitor) enter(name string) error {
+	if v.dir == nil {
+		return nil
+	}
+	return v.dir(name)
+}
+
+func tooMany(bound int, things string) error { return fmt.Errorf("more than %d %s", bound, things) }
+
+const notRegular = "not a regular file"
+
+// readFile reads a regular file of at most MaxFileBytes. Links are not followed: the folder may be one that others can write to, and
+// a change would replace the link instead of the file.
+func readFile(root *os.Root, name string) ([]byte, error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errNotRegular}
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var text bytes.Buffer
+	text.Grow(int(min(info.Size(), MaxFileBytes)) + bytes.MinRead)
+	if _, err := io.Copy(&text, io.LimitReader(f, MaxFileBytes+1)); err != nil {
+		return nil, err
+	}
+	if text.Len() > MaxFileBytes {
+		return nil, tooLarge(max(info.Size(), MaxFileBytes+1))
+	}
+	return text.Bytes(), nil
+}
+
+// shown is a name as it can stand in a line of text.
+func shown(name string) string {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}

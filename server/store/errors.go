@@ -1,0 +1,108 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// What is wrong with the disk rather than with what was asked.
+var (
+	ErrFull     = errors.New("the disk is full")             // or a quota or the largest size of a file is reached
+	ErrReadOnly = errors.New("the folder cannot be written") // read-only, or not ours to write
+	ErrTooLarge = errors.New("too large for a file")         // more than MaxFileBytes
+	ErrGone     = errors.New("the folder is gone")           // it was there when it was opened
+)
+
+// ConflictError says that a file is not what the caller saw last.
+type ConflictError struct {
+	Name string
+	Have Revision // "" = there is no such file any more
+	Text []byte   // of Have
+}
+
+func (e *ConflictError) Error() string {
+	if e.Have == "" {
+		return e.Name + " is no longer there"
+	}
+	return e.Name + " has changed meanwhile"
+}
+
+// fileError is a failure that people read: what was tried, with which file, and why it did not work.
+type fileError struct {
+	op, name, reason string
+	kind, cause      error // kind is nil when it is none of ours
+}
+
+func (e *fileError) Error() string { return e.op + " " + e.name + ": " + e.reason }
+
+func (e *fileError) Unwrap() []error {
+	if e.kind == nil {
+		return []error{e.cause}
+	}
+	return []error{e.kind, e.cause}
+}
+
+// Numbers that Windows has for a full disk, next to those of POSIX, which package syscall has everywhere.
+const (
+	windowsHandleDiskFull = syscall.Errno(39)
+	windowsDiskFull       = syscall.Errno(112)
+)
+
+// failure wraps an error of the system with what was being done. Errors that say so already stay as they are, and a fileError that does
+// not yet is completed.
+func failure(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var file *fileError
+	var wrongName *NameError
+	var conflict *ConflictError
+	if errors.As(err, &file) && file.op == "" {
+		return &fileError{op, name, file.reason, file.kind, file.cause}
+	}
+	if file != nil || errors.As(err, &wrongName) || errors.As(err, &conflict) {
+		return err
+	}
+	e := &fileError{op: op, name: name, cause: err, reason: err.Error()}
+	var in *fs.PathError
+	var between *os.LinkError
+	switch {
+	case errors.Is(err, syscall.ENOSPC) || onWindows && (errors.Is(err, windowsDiskFull) || errors.Is(err, windowsHandleDiskFull)):
+		e.kind, e.reason = ErrFull, "the disk is full"
+	case errors.Is(err, syscall.EDQUOT):
+		e.kind, e.reason = ErrFull, "the disk quota is used up"
+	case errors.Is(err, syscall.EFBIG):
+		e.kind, e.reason = ErrFull, "the file would be larger than the disk allows"
+	case errors.Is(err, syscall.EROFS):
+		e.kind, e.reason = ErrReadOnly, "the disk is read-only"
+	case errors.Is(err, fs.ErrPermission):
+		e.reason = "permission denied"
+		if op != "read" && op != "read folder" && op != "open folder" {
+			e.kind = ErrReadOnly
+		}
+	case errors.Is(err, fs.ErrNotExist):
+		e.reason = "there is no such file"
+	case errors.As(err, &in):
+		e.reason = in.Err.Error() // without its path, which may be that of a temporary file
+	case errors.As(err, &between):
+		e.reason = between.Err.Error()
+	}
+	return e
+}
+
+// tooLarge is the error of a text of that many bytes.
+func tooLarge(size int64) error {
+	return &fileError{reason: fmt.Sprintf("%d bytes, a file has at most %d", size, MaxFileBytes), cause: ErrTooLarge}
+}
+
+// why is the reason of an error, without what was being done and with which file.
+func why(err error) string {
+	var e *fileError
+	if errors.As(failure("read", "", err), &e) {
+		return e.reason
+	}
+	return err.Error()
+}
