@@ -36,7 +36,7 @@ type decodeOutput struct {
 	}
 }
 
-func (s *server) decode(_ context.Context, in *decodeInput) (*decodeOutput, error) {
+func (s *Server) decode(_ context.Context, in *decodeInput) (*decodeOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
@@ -89,10 +89,13 @@ type pieceOfInput struct {
 	dir  schema.Dir
 	err  error
 	code string // of err, for programs
+
+	was    []byte // of a message whose bytes were changed: what they were
+	edited bool
 }
 
 // decodeJob reads the bytes of all messages of a request. The error is about the request; what is wrong with a message is with it.
-func (ws *Workspace) decodeJob(b decodeBody) (*decodeJob, error) {
+func (ws *space) decodeJob(b decodeBody) (*decodeJob, error) {
 	if b.Hex != "" && b.Paste != "" {
 		return nil, errors.New("either hex or paste, not both")
 	}
@@ -117,7 +120,11 @@ func (j *decodeJob) use(d *definition) {
 
 // readPaste takes the messages out of a text of any form.
 func (j *decodeJob) readPaste(text, form string) error {
-	j.paste, j.pasteErr = recognise(text, form)
+	return j.takePaste(recognise(text, form))
+}
+
+func (j *decodeJob) takePaste(paste *capture.Paste, err error) error {
+	j.paste, j.pasteErr = paste, err
 	if j.pasteErr != nil {
 		j.messages = []pieceOfInput{{err: j.pasteErr, code: "not-recognised"}}
 		return nil
@@ -129,6 +136,25 @@ func (j *decodeJob) readPaste(text, form string) error {
 		j.messages = append(j.messages, pieceOfInput{data: m.Bytes, dir: m.Dir})
 	}
 	return nil
+}
+
+// pasteCache remembers what a text was taken for: a page asks for the same again on each change of something else.
+type pasteCache struct {
+	text, form string
+	paste      *capture.Paste
+	err        error
+}
+
+// readPasteOnce is readPaste that asks the cache first. Messages are copied when they are changed, never in place.
+func (j *decodeJob) readPasteOnce(c *pasteCache, text, form string) error {
+	if c == nil {
+		return j.readPaste(text, form)
+	}
+	if c.paste == nil && c.err == nil || c.text != text || c.form != form {
+		c.text, c.form = text, form
+		c.paste, c.err = recognise(text, form)
+	}
+	return j.takePaste(c.paste, c.err)
 }
 
 // readLines takes one message from each line of hex.

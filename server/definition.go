@@ -23,9 +23,9 @@ type definition struct {
 }
 
 // open finds the stored definition of a message, or reads text as if it were stored in that place.
-func (ws *Workspace) open(name, text string) (*definition, error) {
+func (ws *space) open(name, text string) (*definition, error) {
 	d := &definition{snap: ws.Snapshot}
-	m, err := ws.Snapshot.Find(name)
+	m, err := ws.Find(name)
 	switch {
 	case text == "":
 		if err != nil {
@@ -38,7 +38,7 @@ func (ws *Workspace) open(name, text string) (*definition, error) {
 		return nil, fmt.Errorf("a definition of more than %d bytes", maxDefinition)
 	default:
 		d.edited, d.file = true, source.New(ws.fileName(name), text)
-		if d.snap, d.message, err = ws.Snapshot.With(d.file); err != nil {
+		if d.snap, d.message, err = ws.With(d.file); err != nil {
 			return nil, err
 		}
 		if named, err := d.snap.Find(name); err == nil && named.Span.File == d.file { // one of several in the file
@@ -63,8 +63,8 @@ func tooLarge(m *schema.Message, err error) diag.Diagnostic {
 }
 
 // fileName is the name under which the text of a message would be stored.
-func (ws *Workspace) fileName(message string) string {
-	if m, err := ws.Snapshot.Find(message); err == nil {
+func (ws *space) fileName(message string) string {
+	if m, err := ws.Find(message); err == nil {
 		return m.Span.File.Name
 	}
 	const longest = 200

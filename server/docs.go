@@ -13,44 +13,98 @@ import (
 )
 
 // docs describes the JSON routes from the same document that programs read.
-func (s *server) docs(w http.ResponseWriter, r *http.Request) {
+func (s *Server) docs(w http.ResponseWriter, r *http.Request) {
 	var routes []templates.Route
 	for _, path := range slices.Sorted(maps.Keys(s.document.Paths)) {
-		if op := s.document.Paths[path].Post; op != nil {
-			routes = append(routes, s.route(path, op))
+		item := s.document.Paths[path]
+		for _, op := range []*huma.Operation{item.Get, item.Put, item.Patch, item.Post, item.Delete} {
+			if op != nil {
+				routes = append(routes, s.route(path, op))
+			}
 		}
 	}
 	s.render(w, r, http.StatusOK, templates.Docs(s.frame("Wirebench: HTTP API", ""), routes))
 }
 
-func (s *server) route(path string, op *huma.Operation) templates.Route {
-	route := templates.Route{Method: http.MethodPost, Path: path, Summary: op.Summary}
-	example := strings.Replace(path, "{ws}", s.Workspaces[0].Name, 1)
-	route.Example = "curl -H 'Content-Type: application/json' -d '" + exampleBody[op.OperationID] + "' http://HOST" + example
-	if op.RequestBody != nil {
-		route.Request = s.fields(op.RequestBody.Content["application/json"], "", 0)
+func (s *Server) route(path string, op *huma.Operation) templates.Route {
+	route := templates.Route{Method: op.Method, Path: path, Summary: op.Summary, Example: s.example(path, op)}
+	for _, p := range op.Parameters {
+		name := map[string]string{"path": "{" + p.Name + "}", "query": "?" + p.Name + "=", "header": p.Name + ":"}[p.In]
+		if p.Name != "ws" { // described above all routes
+			route.Request = append(route.Request, templates.RouteField{Name: name, Type: p.Schema.Type, Doc: p.Description, Required: p.Required})
+		}
 	}
-	if answer := op.Responses["200"]; answer != nil {
-		route.Answer = s.fields(answer.Content["application/json"], "", 0)
+	if body := op.RequestBody; body != nil {
+		for _, kind := range slices.Sorted(maps.Keys(body.Content)) {
+			if kind != "application/json" && (body.Content["application/json"] == nil || kind == "text/plain") {
+				route.Request = append(route.Request, templates.RouteField{Name: kind, Type: body.Content[kind].Schema.Type, Doc: bodyDoc[kind]})
+			}
+		}
+		route.Request = append(route.Request, s.fields(body.Content[bodyKind(body)], "", 0)...)
 	}
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
-		if status >= "400" && status < "500" {
-			route.Errors = append(route.Errors, status+" "+op.Responses[status].Description)
+		answer := op.Responses[status]
+		if status < "300" && route.Answer == nil {
+			route.Answer = s.fields(answer.Content["application/json"], "", 0)
+		}
+		if status >= "400" && status < "500" || status == "507" {
+			route.Errors = append(route.Errors, status+" "+answer.Description)
 		}
 	}
 	return route
 }
 
-// exampleBody is a request to try, by operation.
+// bodyDoc says what bodies are that are no JSON.
+var bodyDoc = map[string]string{
+	"text/plain":          "the text as it is, instead of JSON",
+	"multipart/form-data": "a form with files",
+}
+
+// bodyKind is the type of a body whose fields are listed.
+func bodyKind(body *huma.RequestBody) string {
+	if body.Content["application/json"] == nil {
+		return "multipart/form-data"
+	}
+	return "application/json"
+}
+
+// example is a request to try.
+func (s *Server) example(path string, op *huma.Operation) string {
+	address := strings.NewReplacer("{ws}", s.Workspaces[0].Name, "{file}", "C_CHAT.1.def").Replace(path)
+	words := []string{"curl"}
+	if op.Method != http.MethodGet && op.Method != http.MethodPost {
+		words = append(words, "-X "+op.Method)
+	}
+	if options, ok := exampleOptions[op.OperationID]; ok {
+		words = append(words, options)
+	} else if body, ok := exampleBody[op.OperationID]; ok {
+		words = append(words, "-H 'Content-Type: application/json' -d '"+body+"'")
+	}
+	return strings.Join(append(words, "http://HOST"+address), " ")
+}
+
+// exampleBody is the JSON of a request to try, by operation.
 var exampleBody = map[string]string{
-	"decode": `{"hex": "0600 0100 0500"}`,
-	"encode": `{"message": "NAME", "value": {}}`,
-	"layout": `{"message": "NAME"}`,
-	"paste":  `{"text": "0x06, 0x00, 0x01, 0x00"}`,
+	"decode":      `{"hex": "0600 0100 0500"}`,
+	"encode":      `{"message": "NAME", "value": {}}`,
+	"layout":      `{"message": "NAME"}`,
+	"paste":       `{"text": "0x06, 0x00, 0x01, 0x00"}`,
+	"settings":    `{"patch": "92.03", "map": null}`,
+	"version":     `{"text": "uint32 id"}`,
+	"add-sample":  `{"hex": "0600 0100 0500", "about": "a short one"}`,
+	"drop-sample": `{"hex": "0600 0100 0500"}`,
+}
+
+// exampleOptions are those of curl for requests whose body is no JSON.
+var exampleOptions = map[string]string{
+	"read":   `-H 'Accept: text/plain'`,
+	"write":  `-H 'Content-Type: text/plain' -H 'If-Match: "REVISION"' --data-binary @C_CHAT.1.def`,
+	"delete": `-H 'If-Match: "REVISION"'`,
+	"upload": `-F files=@definitions.zip -F replace=true`,
 }
 
 // fields lists what an object holds, those of objects inside it with their path.
-func (s *server) fields(media *huma.MediaType, prefix string, depth int) []templates.RouteField {
+func (s *Server) fields(media *huma.MediaType, prefix string, depth int) []templates.RouteField {
 	if media == nil || media.Schema == nil {
 		return nil
 	}
@@ -60,7 +114,7 @@ func (s *server) fields(media *huma.MediaType, prefix string, depth int) []templ
 // maxDocDepth bounds how deep objects are described.
 const maxDocDepth = 3
 
-func (s *server) properties(schema *huma.Schema, prefix string, depth int) []templates.RouteField {
+func (s *Server) properties(schema *huma.Schema, prefix string, depth int) []templates.RouteField {
 	if schema = s.resolved(schema); schema == nil || depth > maxDocDepth {
 		return nil
 	}
@@ -88,7 +142,7 @@ func (s *server) properties(schema *huma.Schema, prefix string, depth int) []tem
 }
 
 // resolved follows a reference.
-func (s *server) resolved(schema *huma.Schema) *huma.Schema {
+func (s *Server) resolved(schema *huma.Schema) *huma.Schema {
 	if schema != nil && schema.Ref != "" {
 		return s.document.Components.Schemas.SchemaFromRef(schema.Ref)
 	}

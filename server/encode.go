@@ -35,7 +35,7 @@ type encodeOutput struct {
 	}
 }
 
-func (s *server) encode(_ context.Context, in *encodeInput) (*encodeOutput, error) {
+func (s *Server) encode(_ context.Context, in *encodeInput) (*encodeOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
@@ -60,17 +60,17 @@ func (s *server) encode(_ context.Context, in *encodeInput) (*encodeOutput, erro
 }
 
 // named finds the message to encode: of those of its name the one of the group and the direction, if any are given.
-func (ws *Workspace) named(b encodeBody) (*schema.Message, error) {
+func (ws *space) named(b encodeBody) (*schema.Message, error) {
 	name := b.Message
 	if b.Version != 0 {
 		name += "." + strconv.Itoa(b.Version)
 	}
-	found, err := ws.Snapshot.Find(name)
+	found, err := ws.Find(name)
 	if err != nil {
 		return nil, err
 	}
 	dir := direction(b.Dir)
-	for _, m := range ws.Snapshot.Schema.Messages {
+	for _, m := range ws.Schema.Messages {
 		if m.Name == found.Name && m.Version == found.Version &&
 			(b.Group == "" || m.Key.Group == b.Group) && (dir == schema.Both || m.Key.Dir == schema.Both || m.Key.Dir == dir) {
 			return m, nil

@@ -25,7 +25,7 @@ type layoutOutput struct {
 }
 
 // layout lays a definition out. A definition with mistakes is no error: it is what an editor holds most of the time.
-func (s *server) layout(_ context.Context, in *layoutInput) (*layoutOutput, error) {
+func (s *Server) layout(_ context.Context, in *layoutInput) (*layoutOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err

@@ -10,12 +10,12 @@ import (
 )
 
 // home leads to the first workspace.
-func (s *server) home(w http.ResponseWriter, r *http.Request) {
+func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/w/"+s.Workspaces[0].Name, http.StatusFound)
 }
 
 // frame is what stands around every page.
-func (s *server) frame(title, ws string) templates.Frame {
+func (s *Server) frame(title, ws string) templates.Frame {
 	f := templates.Frame{Title: title, Workspace: ws}
 	for _, w := range s.Workspaces {
 		f.Workspaces = append(f.Workspaces, templates.Link{Href: "/w/" + w.Name, Text: w.Title})
@@ -23,7 +23,7 @@ func (s *server) frame(title, ws string) templates.Frame {
 	return f
 }
 
-func (s *server) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) {
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
@@ -37,7 +37,7 @@ func isAPI(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/api/docs"
 }
 
-func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
+func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 	if isAPI(r) {
 		problem(w, http.StatusNotFound, "no route "+r.Method+" "+r.URL.Path+"; see /api/docs")
 		return
@@ -45,6 +45,6 @@ func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 	s.render(w, r, http.StatusNotFound, templates.NotFound(s.frame("Wirebench: nothing here", ""), r.URL.Path))
 }
 
-func (s *server) notAllowed(w http.ResponseWriter, r *http.Request) {
+func (s *Server) notAllowed(w http.ResponseWriter, r *http.Request) {
 	problem(w, http.StatusMethodNotAllowed, r.URL.Path+" does not take "+r.Method+"; see /api/docs")
 }

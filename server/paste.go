@@ -20,7 +20,7 @@ type pasteInput struct {
 type pasteOutput struct{ Body capture.PasteInfo }
 
 // paste says what a text is, and the bytes in it.
-func (s *server) paste(_ context.Context, in *pasteInput) (*pasteOutput, error) {
+func (s *Server) paste(_ context.Context, in *pasteInput) (*pasteOutput, error) {
 	if _, err := s.workspaceNamed(in.Workspace); err != nil {
 		return nil, err
 	}

@@ -22,9 +22,18 @@ func problem(w http.ResponseWriter, status int, detail string) {
 	_ = json.NewEncoder(w).Encode(&huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail})
 }
 
+// space is a workspace as it is now, nil if there is none of that name.
+func (s *Server) space(name string) *space {
+	w := s.byName[name]
+	if w == nil {
+		return nil
+	}
+	return &space{w, w.Now()}
+}
+
 // workspaceNamed finds a workspace, or says which there are.
-func (s *server) workspaceNamed(name string) (*Workspace, error) {
-	if w := s.byName[name]; w != nil {
+func (s *Server) workspaceNamed(name string) (*space, error) {
+	if w := s.space(name); w != nil {
 		return w, nil
 	}
 	names := make([]string, 0, len(s.byName))

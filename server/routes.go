@@ -11,7 +11,7 @@ import (
 )
 
 // routes is the whole route table.
-func (s *server) routes() http.Handler {
+func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(secured, s.logged, s.recovered, s.knownHost, ownPages, bounded)
 
@@ -21,6 +21,8 @@ func (s *server) routes() http.Handler {
 	r.Get("/", s.home)
 	r.Get("/w/{ws}", s.workbench)
 	r.Post("/w/{ws}", s.workbench)
+	r.Post("/w/{ws}/settings", s.changeSettings)
+	r.Get("/ws/{ws}/page", s.pageSocket)
 	r.Get("/api/docs", s.docs)
 	r.NotFound(s.notFound)
 	r.MethodNotAllowed(s.notAllowed)
@@ -32,7 +34,7 @@ func (s *server) routes() http.Handler {
 }
 
 // api registers the JSON routes, and so describes them at /api/openapi.json.
-func (s *server) api(api huma.API) {
+func (s *Server) api(api huma.API) {
 	post := func(path, id, summary string, most int64) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodPost, Path: path, Summary: summary, MaxBodyBytes: most, Errors: []int{400, 404, 413, 422}}
 	}
@@ -41,6 +43,23 @@ func (s *server) api(api huma.API) {
 	describeRefusal(api, "/api/{ws}/encode")
 	huma.Register(api, post("/api/{ws}/layout", "layout", "The byte layout of a definition, and its mistakes", maxBody), s.layout)
 	huma.Register(api, post("/api/{ws}/paste", "paste", "Say what a pasted text is, and the bytes in it", maxBody), s.paste)
+
+	call := func(method, path, id, summary string, errors ...int) huma.Operation {
+		return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, MaxBodyBytes: maxDecodeBody, Errors: append(errors, 404)}
+	}
+	const file = "/api/{ws}/definitions/{file}"
+	huma.Register(api, call("GET", "/api/{ws}", "workspace", "A workspace and its settings"), s.readWorkspace)
+	huma.Register(api, call("PATCH", "/api/{ws}", "settings", "Change settings: null takes back what was chosen, what is missing stays", 400, 403, 413, 507), s.changeWorkspace)
+	huma.Register(api, call("GET", "/api/{ws}/definitions", "definitions", "The definitions and code maps of a workspace"), s.listDefinitions)
+	huma.Register(api, call("GET", file, "read", "A definition or code map, as JSON or, with Accept: text/plain, its bare text", 409), s.readDefinition)
+	huma.Register(api, call("PUT", file, "write", "Store a definition or code map", 400, 403, 409, 412, 413, 415, 428, 507), s.writeDefinition)
+	huma.Register(api, call("DELETE", file, "delete", "Delete a definition or code map; its samples stay", 400, 403, 409, 412, 428), s.deleteDefinition)
+	huma.Register(api, call("POST", file+"/versions", "version", "Store a text as the next version of a message", 400, 403, 409, 413, 507), s.addVersion)
+	huma.Register(api, call("GET", file+"/samples", "samples", "The messages that are kept beside a definition", 409), s.listSamples)
+	huma.Register(api, call("POST", file+"/samples", "add-sample", "Keep a message beside a definition", 400, 403, 409, 413, 507), s.addSample)
+	huma.Register(api, call("DELETE", file+"/samples", "drop-sample", "Remove a sample", 400, 403, 409, 412), s.dropSample)
+	huma.Register(api, call("POST", "/api/{ws}/upload", "upload", "Store many definitions, code maps and samples, also from zips", 400, 403, 413, 415, 507), s.upload)
+	describeFiles(api)
 }
 
 func apiConfig(version string) huma.Config {

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"net"
 	"net/http"
+	"path"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -15,6 +16,9 @@ import (
 // requestID is the header that names a request, in the answer and in the log.
 const requestID = "X-Request-Id"
 
+// contentPolicy is what a page may load and run.
+const contentPolicy = "default-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+
 // secured sets the headers that keep a page from doing what it should not: it loads nothing from elsewhere, runs no inline script,
 // and stands in no frame.
 //
@@ -23,7 +27,7 @@ const requestID = "X-Request-Id"
 func secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
+		h.Set("Content-Security-Policy", contentPolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
@@ -33,7 +37,7 @@ func secured(next http.Handler) http.Handler {
 }
 
 // knownHost refuses requests under a name that is not ours: a page elsewhere can make a name of its own lead to this machine.
-func (s *server) knownHost(next http.Handler) http.Handler {
+func (s *Server) knownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
 		if h, _, err := net.SplitHostPort(host); err == nil {
@@ -58,15 +62,20 @@ func ownPages(next http.Handler) http.Handler {
 }
 
 // bounded limits every request body. The JSON routes have lower limits of their own, told in their error; this one is above them.
+// Uploads may be larger.
 func bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, maxDecodeBody+1)
+		most := int64(maxDecodeBody + 1)
+		if r.Method == http.MethodPost && path.Base(r.URL.Path) == "upload" {
+			most = maxUpload + 1
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, most)
 		next.ServeHTTP(w, r)
 	})
 }
 
 // recovered turns a panic into an answer, and logs where it came from.
-func (s *server) recovered(next http.Handler) http.Handler {
+func (s *Server) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			e := recover()
@@ -86,7 +95,7 @@ func (s *server) recovered(next http.Handler) http.Handler {
 
 // logged names each request, and writes a line for each that is not about health or files. Addresses are logged without their
 // queries, bodies never.
-func (s *server) logged(next http.Handler) http.Handler {
+func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" || strings.HasPrefix(r.URL.Path, "/static/") {
 			next.ServeHTTP(w, r)

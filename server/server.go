@@ -15,27 +15,21 @@ import (
 
 // Config is what a server is made of.
 type Config struct {
-	Workspaces []Workspace
+	Workspaces []*workspace.Workspace
 	Log        *slog.Logger
 	Version    string
 	Hosts      []string // names under which the server may be asked, without port; empty = any. A server for this machine alone
 	// names those of the machine, so that no page on the web can reach it under a name of its own.
 }
 
-// Workspace is a set of definitions with its protocol and settings.
-type Workspace struct {
-	Name     string // in the address
-	Title    string // for people
-	Snapshot *workspace.Snapshot
-	Samples  []Sample // the first is what the first visit shows
+// space is a workspace as it is now: what one request sees stays as it is while the library changes.
+type space struct {
+	*workspace.Workspace
+	*workspace.Snapshot
 }
 
-// Sample is a message to look at.
-type Sample struct {
-	Message string // NAME.VERSION
-	Hex     string
-	About   string // one sentence for people
-}
+// title is the name of the workspace for people.
+func (ws *space) title() string { return ws.Workspace.Title }
 
 // Bounds of what a request may bring.
 const (
@@ -44,31 +38,39 @@ const (
 	maxDefinition = 1 << 20
 )
 
-// server is the state of the handlers. It is immutable once New has returned.
-type server struct {
+// Server answers the requests. Its pages hold connections, which Close ends.
+type Server struct {
 	Config
-	byName   map[string]*Workspace
+	byName   map[string]*workspace.Workspace
 	document *huma.OpenAPI
+	handler  http.Handler
+	pages    openPages
 }
 
 // New makes the handler of all routes.
-func New(cfg Config) (http.Handler, error) {
+func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &server{Config: cfg, byName: map[string]*Workspace{}}
-	for i := range cfg.Workspaces {
-		w := &cfg.Workspaces[i]
-		if w.Name == "" || w.Name == "docs" || w.Name == "openapi.json" || s.byName[w.Name] != nil || w.Snapshot == nil {
-			return nil, fmt.Errorf("workspace %q: the name is taken, or it has no definitions", w.Name)
+	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}}
+	for _, w := range cfg.Workspaces {
+		if w == nil || w.Name == "" || w.Name == "docs" || w.Name == "openapi.json" || s.byName[w.Name] != nil {
+			return nil, fmt.Errorf("a workspace without a name, or with one that is taken: %+v", w)
 		}
 		s.byName[w.Name] = w
 	}
 	if len(cfg.Workspaces) == 0 {
 		return nil, fmt.Errorf("a server without workspaces")
 	}
-	return s.routes(), nil
+	s.handler = s.routes()
+	return s, nil
 }
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Close tells the open pages that the server ends, and waits until their connections have.
+func (s *Server) Close() { s.pages.close() }
 
 // NewHTTPServer makes a server with time-outs, so that no client can hold a connection for nothing.
 func NewHTTPServer(h http.Handler) *http.Server {

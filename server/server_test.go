@@ -4,15 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/go-chi/chi/v5"
 
+	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
 
@@ -25,34 +28,80 @@ func thousands() string {
 	return b.String()
 }
 
+// testSamples are messages kept beside definitions of testServer.
+var testSamples = map[string]string{
+	"C_JOIN.1.samples.jsonl": `{"message":"C_JOIN.1","hex":"12000100080039304c0061006e006e000000","about":"a text"}` + "\n",
+	"C_LIST.1.samples.jsonl": `{"message":"C_LIST.1","hex":"240002000200080008001600120001000000410000001600000020000200000042000000","about":"a list"}` + "\n",
+}
+
 // testServer has one workspace of a few definitions.
-func testServer(t testing.TB) http.Handler {
+func testServer(t testing.TB) *Server {
 	t.Helper()
-	lib, err := workspace.ReadFS(fstest.MapFS{
-		"C_JOIN.1.def":      {Data: []byte("string channel_name # where\nuint16 password\n")},
-		"C_LIST.1.def":      {Data: []byte("array members\n- uint32 id\n- string name\n")},
-		"S_BROKEN.1.def":    {Data: []byte("in32 x\nbyte y\n")},
-		"C_PLAIN.1.def":     {Data: []byte("byte x\n")},
-		"C_WIDE.1.def":      {Data: []byte("uint64 a\nint64 b\n")},
-		"C_THOUSANDS.1.def": {Data: []byte(thousands())},
-		"protocol.1.map":    {Data: []byte("C_JOIN 1\nC_LIST 2\nS_BROKEN 3\n")},
-		"notes/readme.html": {Data: []byte("x")},
-	})
+	files := map[string]string{
+		"C_JOIN.1.def":      "string channel_name # where\nuint16 password\n",
+		"C_LIST.1.def":      "array members\n- uint32 id\n- string name\n",
+		"S_BROKEN.1.def":    "in32 x\nbyte y\n",
+		"C_PLAIN.1.def":     "byte x\n",
+		"C_WIDE.1.def":      "uint64 a\nint64 b\n",
+		"C_THOUSANDS.1.def": thousands(),
+		"protocol.1.map":    "C_JOIN 1\nC_LIST 2\nS_BROKEN 3\n",
+		"notes/readme.html": "x",
+	}
+	maps.Copy(files, testSamples)
+	s, _ := testServerOf(t, files)
+	return s
+}
+
+// testServerOf has one workspace of files, which are in the directory.
+func testServerOf(t testing.TB, files map[string]string) (s *Server, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range files {
+		writeFile(t, filepath.Join(dir, name), text)
+	}
+	return serverOf(t, openWorkspace(t, dir, nil)), dir
+}
+
+func writeFile(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openWorkspace opens a workspace "one" of a directory. change, if not nil, may wrap its files.
+func openWorkspace(t testing.TB, dir string, change func(workspace.Files) workspace.Files) *workspace.Workspace {
+	t.Helper()
+	d, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap, err := workspace.Build(lib, workspace.Settings{})
+	home, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := New(Config{Version: "test", Workspaces: []Workspace{{
-		Name: "one", Title: "One protocol", Snapshot: snap,
-		Samples: []Sample{{Message: "C_JOIN.1", Hex: "12000100080039304c0061006e006e000000", About: "a text"}, {Message: "C_LIST.1", Hex: "240002000200080008001600120001000000410000001600000020000200000042000000", About: "a list"}},
-	}}})
+	files := workspace.Files(d)
+	if change != nil {
+		files = change(files)
+	}
+	w, err := workspace.Open(workspace.Config{Name: "one", Title: "One protocol", Dialect: "tera", Files: files, Home: home})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h
+	return w
+}
+
+func serverOf(t testing.TB, w *workspace.Workspace) *Server {
+	t.Helper()
+	s, err := New(Config{Version: "test", Workspaces: []*workspace.Workspace{w}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
 }
 
 // scenario is one request and what must come back.
@@ -68,7 +117,7 @@ func run(t *testing.T, h http.Handler, list []scenario) {
 	for _, c := range list {
 		t.Run(c.name, func(t *testing.T) {
 			r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
-			if c.method == http.MethodPost {
+			if c.body != "" {
 				r.Header.Set("Content-Type", "application/json")
 				if strings.HasPrefix(c.path, "/w/") {
 					r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -157,12 +206,12 @@ func TestPages(t *testing.T) {
 	}
 	run(t, testServer(t), []scenario{
 		{"home", "GET", "/", "", 302, nil, nil},
-		{"the first visit shows a sample", "GET", "/w/one", "", 200, []string{"C_JOIN.1.def", "&#34;Lann&#34;", `data-range="48:16"`, `data-line="2"`, "Taken for Hex", "S_BROKEN"}, []string{`class="tag err"`}},
+		{"the first visit shows a sample", "GET", "/w/one", "", 200, []string{"C_JOIN.1.def", "&#34;Lann&#34;", `data-range="48:16"`, `data-line="2"`, "Hex, 18 bytes", "S_BROKEN"}, []string{`class="tag err"`}},
 		{"a message by its address", "GET", "/w/one?message=C_LIST.1", "", 200, []string{"members · at 8 · each element", "8 bytes + members"}, nil},
 		{"a message of which there is no sample", "GET", "/w/one?message=C_WIDE.1", "", 200, []string{`{&#34;a&#34;: &#34;0&#34;, &#34;b&#34;: &#34;0&#34;}`, "Paste a message above"}, nil},
 		{"a message of which there is a sample", "GET", "/w/one?message=C_JOIN.1", "", 200, []string{"&#34;Lann&#34;"}, []string{"<details open>"}},
-		{"a sample", "GET", "/w/one?sample=0", "", 200, []string{"&#34;Lann&#34;", "<details open>"}, nil},
-		{"a sample that is not there", "GET", "/w/one?sample=99", "", 200, []string{"&#34;Lann&#34;"}, nil},
+		{"a sample", "GET", "/w/one?message=C_JOIN.1&sample=0", "", 200, []string{"&#34;Lann&#34;", `value="sample:0" aria-current="true"`}, nil},
+		{"a sample that is not there", "GET", "/w/one?message=C_JOIN.1&sample=99", "", 200, []string{"C_JOIN.1.def"}, []string{"&#34;Lann&#34;"}},
 		{"a message that is not there", "GET", "/w/one?message=C_LOST", "", 200, []string{"did you mean &#34;C_LIST&#34;?"}, nil},
 		{"the list filtered", "GET", "/w/one?filter=brok", "", 200, []string{"S_BROKEN"}, []string{`data-name="C_LIST"`}},
 		{"the list filtered to nothing", "GET", "/w/one?filter=zzz", "", 200, []string{"No message has “zzz”"}, nil},
@@ -172,10 +221,10 @@ func TestPages(t *testing.T) {
 		{"the second of several", "POST", "/w/one", form("action", "show:1", "bycode", "1", "form", "hex-lines", "input", "0a000100080007000000\n0800020000000000"), 200, []string{"C_LIST.1.def", `name="show" value="1"`}, nil},
 		{"a message of another code", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "0800020000000000"), 200, []string{"Decode as C_LIST.1", "wrong-code"}, nil},
 		{"an unknown code", "POST", "/w/one", form("action", "decode", "bycode", "1", "input", "0600270009 09"), 200, []string{"No definition", "unknown-message", "no definition explains these bytes"}, nil},
-		{"no definition and no bytes", "POST", "/w/one", form("action", "decode"), 200, []string{"Name of the new message"}, []string{"Encode"}},
-		{"a new definition", "POST", "/w/one", form("action", "layout", "message", "C_NEW.2", "definition", "uint32 x\r\n"), 200, []string{"C_NEW.2.def", "8 bytes", "not stored"}, []string{"Discard changes"}},
-		{"changes discarded", "POST", "/w/one", form("action", "stored", "message", "C_JOIN.1", "definition", "byte b"), 200, []string{"channel_name"}, []string{"not stored", "byte b"}},
-		{"the text as it is stored is no change", "POST", "/w/one", form("action", "layout", "message", "C_JOIN.1", "definition", "string channel_name # where\r\nuint16 password\r\n"), 200, nil, []string{"not stored"}},
+		{"no definition and no bytes", "POST", "/w/one", form("action", "decode"), 200, []string{"Name of the new message"}, []string{`value="encode"`}},
+		{"a new definition", "POST", "/w/one", form("action", "layout", "message", "C_NEW.2", "definition", "uint32 x\r\n"), 200, []string{"C_NEW.2.def", "8 bytes", "not saved"}, []string{"Discard changes"}},
+		{"changes discarded", "POST", "/w/one", form("action", "stored", "message", "C_JOIN.1", "definition", "byte b"), 200, []string{"channel_name"}, []string{"not saved", "\nbyte b"}},
+		{"the text as it is stored is no change", "POST", "/w/one", form("action", "layout", "message", "C_JOIN.1", "definition", "string channel_name # where\r\nuint16 password\r\n"), 200, nil, []string{"not saved"}},
 		{"a definition that is too large", "POST", "/w/one", form("action", "layout", "message", "C_JOIN.1", "definition", strings.Repeat("#", maxDefinition+1)), 200, []string{"more than 1048576 bytes"}, nil},
 		{"a form that is too large", "POST", "/w/one", form("input", strings.Repeat("0", maxDecodeBody)), 413, []string{"more than 8388608 bytes"}, nil},
 		{"the second page of a long message", "POST", "/w/one", form("action", "bytes:4096", "message", "C_THOUSANDS.1", "input", "d407"+strings.Repeat("00", 8998)), 200, []string{`>1000</span>`, "0x1000 to 0x1fff of 0x2328", `data-range="32768:8"`}, []string{`data-range="0:8"`}},
@@ -193,7 +242,7 @@ func TestPages(t *testing.T) {
 		{"decode by code", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "bycode", "1", "input", "0800020000000000"), 200, []string{"C_LIST.1.def"}, nil},
 		{"decode what is cut off", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "0a000100"), 200, []string{"the message goes on after its 4 bytes", "incomplete"}, nil},
 		{"wrong hex keeps what was typed", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "0a0"), 200, []string{"\n0a0</textarea>", "hex digits"}, nil},
-		{"a definition with a mistake", "POST", "/w/one", form("action", "layout", "message", "C_JOIN.1", "definition", "in32 a\r\nbyte b"), 200, []string{"did you mean &#34;int32&#34;?", "1 mistake", "not stored", `class="lint err"`, "5 bytes"}, nil},
+		{"a definition with a mistake", "POST", "/w/one", form("action", "layout", "message", "C_JOIN.1", "definition", "in32 a\r\nbyte b"), 200, []string{"did you mean &#34;int32&#34;?", "1 mistake", "not saved", `class="lint err"`, "as before the mistake"}, nil},
 		{"encode", "POST", "/w/one", form("action", "encode", "message", "C_JOIN.1", "value", `{"channel_name":"ä"}`), 200, []string{"0c 00 01 00 08 00 00 00 e4 00 00 00", "Encoded"}, nil},
 		{"encode what does not fit", "POST", "/w/one", form("action", "encode", "message", "C_JOIN.1", "value", `{"password":70000}`), 200, []string{"does not fit uint16", "\n{&#34;password&#34;:70000}</textarea>"}, nil},
 		{"markup in a message stays text", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "1e000100080000003c0073006300720069007000740020003e0061000000"), 200, []string{"&lt;script"}, []string{"<script &gt;", "<script >"}},
@@ -217,7 +266,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		t.Fatal(err, doc.OpenAPI)
 	}
 	found := 0
-	err := chi.Walk(h.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+	err := chi.Walk(h.handler.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		if !strings.HasPrefix(route, "/api/{ws}") {
 			return nil
 		}
@@ -236,18 +285,11 @@ func TestOpenAPIIsComplete(t *testing.T) {
 }
 
 func TestForeignNamesAreRefused(t *testing.T) {
-	lib, err := workspace.ReadFS(fstest.MapFS{})
+	h, err := New(Config{Workspaces: []*workspace.Workspace{openWorkspace(t, t.TempDir(), nil)}, Hosts: []string{"localhost", "127.0.0.1", "::1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap, err := workspace.Build(lib, workspace.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := New(Config{Workspaces: []Workspace{{Name: "one", Title: "One", Snapshot: snap}}, Hosts: []string{"localhost", "127.0.0.1", "::1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(h.Close)
 	for host, status := range map[string]int{"localhost:8080": 200, "127.0.0.1": 200, "[::1]:8080": 200, "evil.example": 421, "localhost.evil.example:8080": 421} {
 		r := httptest.NewRequest("GET", "/w/one", nil)
 		r.Host = host
@@ -294,7 +336,7 @@ func TestForeignOriginsAreRefused(t *testing.T) {
 // The log names each request as its answer does, and holds neither what stands behind the ? nor what was sent.
 func TestLog(t *testing.T) {
 	var log strings.Builder
-	s := &server{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}}
+	s := &Server{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}}
 	h := s.logged(s.recovered(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/panic" {
 			panic("a bug")
@@ -332,34 +374,27 @@ func TestTimeouts(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	lib, err := workspace.ReadFS(fstest.MapFS{})
-	if err != nil {
-		t.Fatal(err)
+	one := openWorkspace(t, t.TempDir(), nil)
+	named := func(name string) *workspace.Workspace {
+		return &workspace.Workspace{Config: workspace.Config{Name: name}}
 	}
-	snap, err := workspace.Build(lib, workspace.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, list := range map[string][]Workspace{
-		"none":            nil,
-		"a name twice":    {{Name: "one", Snapshot: snap}, {Name: "one", Snapshot: snap}},
-		"no name":         {{Snapshot: snap}},
-		"a reserved name": {{Name: "docs", Snapshot: snap}},
-		"no definitions":  {{Name: "one"}},
+	for name, list := range map[string][]*workspace.Workspace{
+		"none":                  nil,
+		"a name twice":          {one, one},
+		"no name":               {named("")},
+		"a reserved name":       {named("docs")},
+		"another reserved name": {named("openapi.json")},
+		"no workspace":          {nil},
 	} {
 		if _, err := New(Config{Workspaces: list}); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
-	h, err := New(Config{Workspaces: []Workspace{{Name: "one", Title: "One", Snapshot: snap}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run(t, h, []scenario{{"an empty library", "GET", "/w/one", "", 200, []string{"The library has no definitions", "Name of the new message"}, nil}})
+	run(t, serverOf(t, one), []scenario{{"an empty library", "GET", "/w/one", "", 200, []string{"The library has no definitions", "Name of the new message"}, nil}})
 }
 
 func TestPanicIsAnAnswer(t *testing.T) {
-	s := &server{Config: Config{Log: slog.New(slog.DiscardHandler)}}
+	s := &Server{Config: Config{Log: slog.New(slog.DiscardHandler)}}
 	h := s.recovered(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("x") }))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))

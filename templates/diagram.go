@@ -14,11 +14,12 @@ type cell struct {
 	Class, Top, Low string
 	Title           string
 	Line, Range     string
+	Key             string    // which part of every message it is
 	Bits            []bitCell // instead of Top: the fields that share these bytes
 }
 
 // bitCell is a field that is not whole bytes.
-type bitCell struct{ Name, Line, Range string }
+type bitCell struct{ Name, Line, Range, Key string }
 
 // columns is the number of bytes of a row.
 const columns = 16
@@ -66,7 +67,7 @@ func (d *drawing) scope(i, depth int) int {
 		case variable(r):
 			d.pointer(r)
 			d.caption(fmt.Sprintf("%s · %s", r.Path, at(r)))
-			d.add(cell{Width: columns, Class: d.tint(r) + " var", Top: lastStep(r.Path), Low: fmt.Sprintf("%s, %s", r.Type, sizeRange(r)), Title: title(r), Line: number(r.Line)})
+			d.add(cell{Width: columns, Class: d.tint(r) + " var", Top: lastStep(r.Path), Low: fmt.Sprintf("%s, %s", r.Type, sizeRange(r)), Title: title(r), Line: number(r.Line), Key: Key(r.Path, r.Role)})
 			moved = true
 			i++
 			continue
@@ -111,12 +112,12 @@ func (d *drawing) fill(c cell) {
 
 // pointer says at the end of a row that something without a fixed size follows.
 func (d *drawing) pointer(r codec.LayoutRow) {
-	d.fill(cell{Class: "var", Top: lastStep(r.Path) + " …", Low: at(r), Title: title(r), Line: number(r.Line)})
+	d.fill(cell{Class: "var", Top: lastStep(r.Path) + " …", Low: at(r), Title: title(r), Line: number(r.Line), Key: Key(r.Path, r.Role)})
 }
 
 // fixed draws a field of whole bytes, over the ends of rows; of a long one the first and the last row.
 func (d *drawing) fixed(r codec.LayoutRow) {
-	c := cell{Class: d.tint(r), Title: title(r), Line: number(r.Line)}
+	c := cell{Class: d.tint(r), Title: title(r), Line: number(r.Line), Key: Key(r.Path, r.Role)}
 	c.Top, c.Low = label(r)
 	if r.BitOffset != nil {
 		c.Range = fmt.Sprintf("%d:%d", *r.BitOffset, r.MinBits)
@@ -153,7 +154,7 @@ func (d *drawing) bits(i int) int {
 	for i < len(d.rows) && d.rows[i].Depth == d.rows[first].Depth && !variable(d.rows[i]) && !d.isList(i) {
 		r := d.rows[i]
 		top, _ := label(r)
-		b := bitCell{Name: top, Line: number(r.Line)}
+		b := bitCell{Name: top, Line: number(r.Line), Key: Key(r.Path, r.Role)}
 		if r.BitOffset != nil {
 			b.Range = fmt.Sprintf("%d:%d", *r.BitOffset, r.MinBits)
 		}
@@ -228,6 +229,9 @@ func title(r codec.LayoutRow) string {
 	}
 	return t
 }
+
+// RowTitle is what there is to say about a part of a message.
+func RowTitle(r codec.LayoutRow) string { return title(r) }
 
 // at is where a part begins, in words.
 func at(r codec.LayoutRow) string { return "at " + r.Offset }

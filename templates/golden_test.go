@@ -59,25 +59,40 @@ func TestPanes(t *testing.T) {
 	const broken = "in32 id\nfoo\nuint16 id\n"
 	_, mistakes := opened(t, broken)
 	const list = "1a00 3412 0100 0a00 0300 0a00 0000 1400 07000000 4100 0000 0000"
+	one := func(m *Message) Workbench {
+		return Workbench{Message: "C_LIST.1", Shown: m, Values: Values{Offered: true}}
+	}
+	edited := decoded(t, listText, list)
+	edited.Edited, edited.Was = true, append([]byte{0xff, 0xff}, edited.Data[2:]...)
 	for name, c := range map[string]templ.Component{
-		"definition":        definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: listText, Stored: true}}),
-		"definition_broken": definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: broken, Edited: true, Stored: true, Diagnostics: mistakes}}),
-		"definition_new":    definition(Workbench{}),
-		"layout":            layout(&info),
-		"layout_none":       layout(nil),
-		"message":           message(decoded(t, listText, list)),
-		"message_cut":       message(decoded(t, listText, list[:40])),
-		"message_illegal":   message(decoded(t, listText, strings.Replace(list, "1400 0700", "ff00 0700", 1))),
-		"input":             messageList(Workbench{Messages: []MessageRow{{Dir: "c2s", Name: "C_LIST", Status: "ok", Size: 26, Open: true}, {Number: 1, Dir: "s2c", Time: "10:00", Name: "code 0x0007", Status: "unknown", Size: 4}}, MoreMessages: 3}),
-		"values": values(Values{Offered: true, Text: `{"flags": -1}`, Kept: true, CodeHint: "0x1234", Problems: []codec.ProblemInfo{
+		"definition":         definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: listText, Stored: true, Version: 1, Newest: 1}}),
+		"definition_broken":  definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: broken, Edited: true, Stored: true, Diagnostics: mistakes, Version: 1, Newest: 1}}),
+		"definition_new":     definition(Workbench{}),
+		"definition_older":   definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: listText, Edited: true, Stored: true, Version: 1, Newest: 2, Moves: true}}),
+		"definition_changed": definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: "byte x", Edited: true, Stored: true, Version: 1, Newest: 1, Conflict: &Conflict{Lines: []ChangedLine{{"disk", 1, "<b>"}, {"here", 1, "byte x"}}}}}),
+		"definition_deleted": definitionNotes(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: "byte x", Edited: true, Conflict: &Conflict{Deleted: true}}}),
+		"layout":             layout(Workbench{Layout: &info}),
+		"layout_stale":       layout(Workbench{Layout: &info, Stale: true}),
+		"layout_none":        layout(Workbench{}),
+		"bytes_edited":       messageBytes(one(edited)),
+		"message":            templ.Join(messageBytes(one(decoded(t, listText, list))), messageFields(one(decoded(t, listText, list)))),
+		"message_cut":        messageFields(one(decoded(t, listText, list[:40]))),
+		"message_illegal":    messageFields(one(decoded(t, listText, strings.Replace(list, "1400 0700", "ff00 0700", 1)))),
+		"input":              messageList(Workbench{Messages: []MessageRow{{Dir: "c2s", Name: "C_LIST", Status: "ok", Size: 26, Open: true, Edited: true}, {Number: 1, Dir: "s2c", Time: "10:00", Name: "code 0x0007", Status: "unknown", Size: 4}}, MoreMessages: 3}),
+		"samples":            samples(Workbench{Values: Values{Offered: true}, Samples: Samples{CanKeep: true, Rows: []SampleRow{{About: "a list", Size: 26, Message: "C_LIST.1", Current: true}, {Number: 1, Size: 1, Message: "C_OTHER.1", Other: true}}}}),
+		"values": valuesBody(Workbench{Values: Values{Offered: true, Text: `{"flags": -1}`, Kept: true, CodeHint: "0x1234", Problems: []codec.ProblemInfo{
 			{Severity: "error", Code: "out-of-range", Path: "flags", Message: "-1 does not fit uint16: 0 to 65535"},
-		}}),
-		"values_encoded": values(Values{Offered: true, Text: `{}`, Code: "0x1234", Encoded: "Encoded: 10 bytes."}),
+		}}}),
+		"values_encoded": valuesBody(Workbench{Values: Values{Offered: true, Text: `{}`, Code: "0x1234", Encoded: "Encoded: 10 bytes."}}),
 		"page_empty":     WorkbenchPage(Workbench{Frame: Frame{Title: "Wirebench: One", Workspace: "one", Workspaces: []Link{{"/w/one", "One"}}}}),
 		"page_missing":   NotFound(Frame{Title: "Wirebench: nothing here", Workspaces: []Link{{"/w/one", "One"}}}, "/x"),
-		"rail": rail(Workbench{Frame: Frame{Workspace: "one"}, Message: "C_LIST.1", Rail: Rail{Count: 3, More: 1, Groups: []Group{
-			{"Client → server", []Item{{Href: "/w/one?message=C_LIST.1", Name: "C_LIST", Version: 1, Code: "0x1234", State: "ok", Current: true}, {Href: "/w/one?message=C_OLD.2", Name: "C_OLD", Version: 2, State: "error"}}},
-		}, Samples: []SampleLink{{Href: "/w/one?sample=0", Message: "C_LIST", About: "a list", Current: true}}, SamplesOpen: true}}),
+		"rail": rail(Workbench{Frame: Frame{Workspace: "one"}, Message: "C_LIST.1", Rail: Rail{Drawn: true, Count: 3, More: 1, Groups: []Group{
+			{"Client → server", []Item{
+				{Name: "C_LIST", Code: "0x1234", State: "ok", Current: true, Versions: []ItemVersion{{Number: 2, Href: "/w/one?message=C_LIST.2", Sampled: true}, {Number: 1, Href: "/w/one?message=C_LIST.1", Current: true}}},
+				{Name: "C_OLD", State: "error", Versions: []ItemVersion{{Number: 2, Href: "/w/one?message=C_OLD.2", State: "error"}}},
+				{Name: "C_NO_CODE", State: "ok", Unmapped: true, Versions: []ItemVersion{{Number: 1, Href: "/w/one?message=C_NO_CODE.1"}}},
+			}},
+		}, Undefined: []Undefined{{"C_TODO", "0x0001", "/w/one?new=C_TODO.1"}}, UndefinedCount: 2, Maps: []string{"protocol.1.map", "protocol.2.map"}, MapName: "protocol.2.map", Names: 9, Notes: []string{"a note"}, NoteCount: 2}}),
 	} {
 		t.Run(name, func(t *testing.T) { golden(t, name, c) })
 	}

@@ -33,6 +33,13 @@ func hexRows(m *Message) []hexRow {
 			}
 		}
 	}
+	if m.Edited && m.Was != nil {
+		for _, c := range Changes(m.Was, m.Data) {
+			for i := c[0]; i < c[1]; i++ {
+				class[i] += " changed"
+			}
+		}
+	}
 	var rows []hexRow
 	for at := from; at < to; at += 16 {
 		row := hexRow{Offset: fmt.Sprintf("%04x", at)}

@@ -11,13 +11,16 @@ import (
 type treeRow struct {
 	Name, Type, Value, Hint string
 	Path                    string
-	Offset, Size            string
 	Line                    string
 	Depth                   int
 	Swatch                  string // class of its colour, "" for what is around fields
 	Own                     bool   // the codec keeps the number itself
 	Gap                     bool   // no definition explains it
 	Parent                  bool
+	List, Element           bool
+	Role                    string
+	Folded                  bool   // what is inside is not drawn
+	Run                     string // of a run of list elements: its name
 	Bad                     string // class of the worst problem that is about it
 
 	from, to uint32 // bits
@@ -27,17 +30,30 @@ type treeRow struct {
 // Range is the place of the row in the message, for links between panes.
 func (r treeRow) Range() string { return fmt.Sprintf("%d:%d", r.from, r.to-r.from) }
 
+// Offset is where the row begins, in bytes.
+func (r treeRow) Offset() string {
+	text := fmt.Sprintf("0x%02x", r.from/8)
+	if r.from%8 != 0 {
+		text += fmt.Sprintf(".%d", r.from%8)
+	}
+	return text
+}
+
+// Size is the number of bytes of the row.
+func (r treeRow) Size() string { return sizeText(int64(r.to - r.from)) }
+
 // treeRows makes a tree of the runs of bits of a message, in the order of the wire. Lists, elements and groups get rows of their
 // own, above their first field; where fields of one group stand apart on the wire, so do its rows.
 func treeRows(m *Message) []treeRow {
-	b := treeBuilder{types: m.Types}
+	b := treeBuilder{types: m.Types, rows: make([]treeRow, 0, len(m.Fields)+len(m.Fields)/2)}
+	linked := m.Linked && !m.Stale
 	for i, t := range tints(m.Fields) {
 		f := m.Fields[i]
 		around, name := place(f)
 		if f.Role == "gap" {
 			around = b.between(m.Fields[i+1:])
 		}
-		b.leaf(f, around, name, t, m.Linked)
+		b.leaf(f, around, name, t, linked)
 	}
 	b.closeTo(0)
 	b.mark(m.Problems)
@@ -77,11 +93,7 @@ func (b *treeBuilder) leaf(f codec.FieldValue, around []string, name, swatch str
 	b.enter(around)
 	r := treeRow{
 		Name: name, Type: f.Type, Value: f.Text, Path: f.Path, Swatch: swatch, Own: f.Role != "value" && f.Role != "gap", Gap: f.Role == "gap",
-		Depth: len(around), from: f.BitOffset, to: f.BitOffset + f.BitLength, Size: sizeText(int64(f.BitLength)),
-		Offset: fmt.Sprintf("0x%02x", f.BitOffset/8),
-	}
-	if f.BitOffset%8 != 0 {
-		r.Offset += fmt.Sprintf(".%d", f.BitOffset%8)
+		Depth: len(around), from: f.BitOffset, to: f.BitOffset + f.BitLength, Role: f.Role, Element: f.Role == "value" && strings.HasPrefix(name, "["),
 	}
 	if r.Gap {
 		r.Value = "no definition explains these bytes"
@@ -123,30 +135,28 @@ func place(f codec.FieldValue) (around []string, name string) {
 	if around = steps[:elem]; elem == len(steps) || f.Path == f.Role { // the element's own number, or the frame's
 		return around, "[" + f.Role + "]"
 	}
+	if elem == len(steps)-1 {
+		return around, "[" + steps[elem] + " " + f.Role + "]"
+	}
 	return around, "[" + strings.Join(steps[elem:], ".") + " " + f.Role + "]"
 }
 
 // pathSteps cuts members[0].player_id into members, [0] and player_id.
 func pathSteps(path string) []string {
-	var out []string
-	for part := range strings.SplitSeq(path, ".") {
-		for {
-			at := strings.IndexByte(part, '[')
-			if at < 0 || at == 0 && len(part) < 2 {
-				break
+	out := make([]string, 0, 4)
+	from := 0
+	for i := 0; i <= len(path); i++ {
+		switch {
+		case i == len(path) || path[i] == '.' || path[i] == '[':
+			if i > from {
+				out = append(out, path[from:i])
 			}
-			if at == 0 {
-				end := strings.IndexByte(part, ']')
-				if end < 0 {
-					break
-				}
-				out, part = append(out, part[:end+1]), part[end+1:]
-				continue
+			if from = i; i < len(path) && path[i] == '.' {
+				from++
 			}
-			out, part = append(out, part[:at]), part[at:]
-		}
-		if part != "" {
-			out = append(out, part)
+		case path[i] == ']' && path[from] == '[':
+			out = append(out, path[from:i+1])
+			from = i + 1
 		}
 	}
 	return out
@@ -161,9 +171,9 @@ func (b *treeBuilder) enter(around []string) {
 	b.closeTo(same)
 	for i := same; i < len(around); i++ {
 		path := joinSteps(around[:i+1])
-		r := treeRow{Name: around[i], Path: path, Type: b.types[withoutIndexes(path)], Depth: i, Parent: true, from: ^uint32(0)}
+		r := treeRow{Name: around[i], Path: path, Type: b.types[WithoutIndexes(path)], Depth: i, Parent: true, from: ^uint32(0)}
 		if around[i][0] == '[' {
-			r.Type = ""
+			r.Type, r.Element = "", true
 			if i > 0 {
 				b.rows[b.open[i-1].row].items++
 			}
@@ -182,9 +192,8 @@ func (b *treeBuilder) closeTo(n int) {
 				r.from, r.to = min(r.from, inside.from), max(r.to, inside.to)
 			}
 		}
-		r.Offset, r.Size = fmt.Sprintf("0x%02x", r.from/8), sizeText(int64(r.to-r.from))
 		if r.items > 0 {
-			r.Value = count(r.items, "element")
+			r.Value, r.List = count(r.items, "element"), true
 		}
 	}
 	b.open = b.open[:n]
@@ -216,8 +225,100 @@ func joinSteps(steps []string) string {
 	return b.String()
 }
 
-// withoutIndexes is members[].player_id of members[0].player_id.
-func withoutIndexes(path string) string {
+// Of a list longer than a run the first elements are drawn, the others a run at a time when they are unfolded.
+const (
+	runLength = 100
+	firstRun  = 20
+)
+
+// visibleRows are the rows of the tree that are drawn: of long lists the first elements, and those of the runs that were unfolded.
+func visibleRows(m *Message) []treeRow {
+	if m.visible != nil {
+		return m.visible
+	}
+	all := treeRows(m)
+	out := make([]treeRow, 0, min(len(all), 2*pageRows))
+	for i := 0; i < len(all); {
+		i = appendRows(&out, all, i, m.Opened, 0)
+	}
+	m.visible = out
+	return out
+}
+
+// appendRows appends row i and what is inside it, deeper by shift; it returns the row after those.
+func appendRows(out *[]treeRow, all []treeRow, i int, opened map[string]bool, shift int) int {
+	r := all[i]
+	depth, elements := r.Depth, r.items
+	r.Depth += shift
+	*out = append(*out, r)
+	i++
+	if elements <= runLength {
+		for i < len(all) && all[i].Depth > depth {
+			i = appendRows(out, all, i, opened, shift)
+		}
+		return i
+	}
+	for n := 0; i < len(all) && all[i].Depth > depth; {
+		if !all[i].Element || all[i].Depth != depth+1 {
+			i = appendRows(out, all, i, opened, shift)
+			continue
+		}
+		end, last, most := i, n, runLength
+		if n == 0 {
+			most = firstRun
+		}
+		for ; end < len(all) && all[end].Depth > depth && last-n < most; last++ { // the run is elements n to last-1, rows i to end-1
+			end++
+			for end < len(all) && all[end].Depth > depth+1 {
+				end++
+			}
+		}
+		name := fmt.Sprintf("%s#%d", r.Path, n)
+		run := treeRow{
+			Name: fmt.Sprintf("%s … %s", all[i].Name, lastElement(all[i:end], depth+1)), Depth: depth + 1 + shift, Parent: true, Run: name,
+			Path: name, from: all[i].from, to: all[i].to, Folded: (n > 0) != opened[name],
+		}
+		for _, x := range all[i:end] {
+			run.from, run.to = min(run.from, x.from), max(run.to, x.to)
+		}
+		run.Value = count(last-n, "element")
+		*out = append(*out, run)
+		if run.Folded {
+			i = end
+		}
+		for i < end {
+			i = appendRows(out, all, i, opened, shift+1)
+		}
+		n = last
+	}
+	return i
+}
+
+func lastElement(rows []treeRow, depth int) string {
+	for i := len(rows) - 1; i >= 0; i-- {
+		if rows[i].Depth == depth {
+			return rows[i].Name
+		}
+	}
+	return ""
+}
+
+// Key says which part of every message a run of bits is: that of the layout has the same.
+func Key(path, role string) string { return Indexless(path) + "/" + role }
+
+// key is that of the row, "" if the layout that is shown is of another message.
+func (r treeRow) key(linked bool) string {
+	switch {
+	case !linked || r.Gap || r.Run != "":
+		return ""
+	case r.Parent:
+		return Key(r.Path, "value")
+	}
+	return Key(r.Path, r.Role)
+}
+
+// Indexless is members[].player_id of members[0].player_id.
+func Indexless(path string) string {
 	var b strings.Builder
 	inside := false
 	for _, c := range path {
@@ -232,8 +333,11 @@ func withoutIndexes(path string) string {
 			b.WriteRune(c)
 		}
 	}
-	return strings.TrimSuffix(b.String(), "[]")
+	return b.String()
 }
+
+// WithoutIndexes is members[].player_id of members[0].player_id.
+func WithoutIndexes(path string) string { return strings.TrimSuffix(Indexless(path), "[]") }
 
 // depthClass is the class of a depth. The style sheet has twelve.
 func depthClass(n int) string {

@@ -1,10 +1,16 @@
 package templates
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"time"
 
 	"wirebench/codec"
 	"wirebench/defs/diag"
+	"wirebench/defs/schema"
 	"wirebench/static"
 )
 
@@ -13,6 +19,7 @@ type Frame struct {
 	Title      string
 	Workspace  string // name of the open one, "" if none is
 	Workspaces []Link
+	Nonce      string // lets the editor add its style sheet
 }
 
 // Link is a place to go.
@@ -21,27 +28,57 @@ type Link struct{ Href, Text string }
 // Workbench is the page of one workspace.
 type Workbench struct {
 	Frame
+	Form         FormState
 	Rail         Rail
 	Message      string // NAME.VERSION of the open definition, "" if none is
 	Definition   Definition
 	Layout       *codec.LayoutInfo // nil if nothing is open
+	Stale        bool              // the open definition has mistakes: layout and fields are by the last one that had none
 	Input        Input
 	Messages     []MessageRow // of an input that has several
 	MoreMessages int          // that are not listed
 	Shown        *Message     // nil without input
 	Values       Values
+	Samples      Samples
 	Notice       string // what went wrong with the request as a whole
+	Done         string // what went well
+}
+
+// FormState is what the page hands to itself with its next form.
+type FormState struct {
+	Show, Bytes, Rows int
+	Edits             map[string]string // messages whose bytes were changed, in hex
+	Opened            map[string]bool   // runs of list elements that are unfolded
+	From              string            // tells whether the input is still that of the page
+	Base              string            // tells whether the definition is still the one on disk
+}
+
+// EditsJSON is Edits for a form, "" if there are none.
+func (f FormState) EditsJSON() string {
+	if len(f.Edits) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(f.Edits) // texts always can be
+	return string(text)
 }
 
 // Rail is the list of the library's messages.
 type Rail struct {
-	Groups  []Group
-	Filter  string
-	Count   int // messages in the library
-	More    int // messages that fit the filter and are not listed
-	Samples []SampleLink
+	Drawn  bool   // false: as it was drawn before, and the lists are empty
+	State  string // of the library
+	Groups []Group
+	Filter string
+	Count  int // definitions of messages in the library
+	More   int // names that fit the filter and are not listed
 
-	SamplesOpen bool // one was chosen
+	Undefined      []Undefined // names of the code map that have no definition
+	UndefinedCount int
+
+	Maps           []string // code maps of the library
+	MapName, Patch string   // in use
+	Names          int      // in the code map
+	Notes          []string // what is odd about the library as a whole
+	NoteCount      int
 }
 
 // Group is a heading of the list of messages.
@@ -52,25 +89,66 @@ type Group struct {
 
 // Item is a message of the library.
 type Item struct {
-	Href, Name string
-	Version    int
-	Code       string // "0x1234", "" if it has none
-	State      string // "ok", or the worst of its file's mistakes: "warning", "error"
-	Current    bool
+	Name     string
+	Code     string        // "0x1234", "" if it has none
+	Unmapped bool          // there is a code map, and the name is not in it
+	State    string        // "ok", or the worst mistake of its files: "warning", "error"
+	Versions []ItemVersion // the newest first
+	Current  bool
 }
 
-// SampleLink is a message to look at.
-type SampleLink struct {
-	Href, Message, About string
-	Current              bool
+// ItemVersion is one definition of a message.
+type ItemVersion struct {
+	Number  int
+	Href    string
+	State   string // "" for ok
+	Current bool
+	Sampled bool // there are samples of it
 }
+
+// Undefined is a name that has a code and no definition.
+type Undefined struct{ Name, Code, Href string }
 
 // Definition is the open definition.
 type Definition struct {
 	File, Text  string
-	Edited      bool // the text is not the stored one
-	Stored      bool // there is a stored one
+	New         string // the name that a new definition is offered
+	Edited      bool   // the text is not the stored one
+	Stored      bool   // there is a stored one
+	Version     int
+	Newest      int  // version of the message; more than Version if this is an older one
+	Moves       bool // an older version whose text moves bytes: it cannot be saved as that
+	Base        string
+	Conflict    *Conflict // the file on disk is not the one that was edited
 	Diagnostics []diag.Info
+	Language    schema.Language
+}
+
+// Conflict is a file that was changed by others while a text of it was edited.
+type Conflict struct {
+	Deleted bool
+	Lines   []ChangedLine
+}
+
+// ChangedLine is a line that differs: Sign is "disk" or "here".
+type ChangedLine struct {
+	Sign   string
+	Number int
+	Text   string
+}
+
+// Samples are the messages that are kept beside the open definition.
+type Samples struct {
+	Rows    []SampleRow
+	CanKeep bool // the shown message can become one
+}
+
+// SampleRow is one of them.
+type SampleRow struct {
+	Number, Size   int
+	Message, About string
+	Current        bool
+	Other          bool // it is of another message of the same file
 }
 
 // Input is what a person pasted, and what it was taken for.
@@ -80,6 +158,7 @@ type Input struct {
 	Forms   []FormGroup
 	ByCode  bool // decode by the code that each message carries
 	Verdict string
+	Why     string   // of the verdict
 	Notes   []string // odd things that did not stop the reading
 	Error   string
 }
@@ -99,24 +178,30 @@ type MessageRow struct {
 	Dir, Time, Name, Status string
 	Size                    int // bytes
 	Open                    bool
+	Edited                  bool // its bytes were changed
 }
 
 // Message is the decoded message that the page shows, with its bytes.
 type Message struct {
 	codec.Result
 	Data      []byte
+	Was       []byte            // before it was edited
+	Edited    bool              // by a person, in this page
 	Number    int               // in the input, from 0
 	Types     map[string]string // of fields, as written, by their path without indexes
 	Linked    bool              // it was decoded by the open definition: lines are that one's
+	Stale     bool              // by an earlier text of it: lines may have moved
 	Other     string            // the definition that its code asks for, if that is another one
+	Took      time.Duration     // to decode and describe it
+	Opened    map[string]bool   // runs of list elements that are unfolded
 	FirstByte int               // that is drawn, and of the tree:
 	FirstRow  int
+	visible   []treeRow // once they are made
 }
 
 // Values are the values to encode.
 type Values struct {
 	Offered  bool // there is a definition to encode by
-	Open     bool // it is them that the page is about
 	Text     string
 	Made     string // tells the server whether Text was changed
 	Kept     bool   // they are as a person wrote them, not those of the message
@@ -146,12 +231,30 @@ func tint(f codec.Family, alt bool) string {
 	return "t-" + string(f)
 }
 
-// tints are the colour classes of the runs of bits of a message, each other than that of the one of its family before it.
+// Family is the family of a field's colour.
+func Family(f *codec.FieldValue) string {
+	if f.Family == "" {
+		return string(codec.FamilyInt)
+	}
+	return string(f.Family)
+}
+
+// tints are the colour classes of the runs of bits of a message, each other than that of the one of its family before it. web/src/model.ts
+// does the same.
 func tints(fields []codec.FieldValue) []string {
-	out, alt := make([]string, len(fields)), map[codec.Family]bool{}
-	for i, f := range fields {
-		out[i] = tint(f.Family, alt[f.Family])
-		alt[f.Family] = !alt[f.Family]
+	type pair struct {
+		class [2]string
+		alt   int
+	}
+	out, of := make([]string, len(fields)), map[codec.Family]*pair{}
+	for i := range fields {
+		p := of[fields[i].Family]
+		if p == nil {
+			p = &pair{class: [2]string{tint(fields[i].Family, false), tint(fields[i].Family, true)}}
+			of[fields[i].Family] = p
+		}
+		out[i] = p.class[p.alt]
+		p.alt ^= 1
 	}
 	return out
 }
@@ -206,4 +309,18 @@ func statusClass(status string) string {
 		return "warn"
 	}
 	return "err"
+}
+
+// sortedKeys are the names of a set in their order.
+func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
+
+// tookText is a time for people, to two digits.
+func tookText(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("decoded in %d µs", max(d.Microseconds(), 1))
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("decoded in %.1f ms", float64(d.Microseconds())/1000)
+	}
+	return fmt.Sprintf("decoded in %d ms", d.Milliseconds())
 }

@@ -132,7 +132,7 @@ func TestCommands(t *testing.T) {
 		},
 		{"layout for people", []string{"layout", "--library", lib, "--message", "C_JOIN"}, "", 0, "C_JOIN.2  10 bytes or more\n...", ""},
 		{"check", []string{"check", filepath.Join(lib, "S_BAD.1.def")}, "", 1, filepath.Join(lib, "S_BAD.1.def") + `:1:1: error: unknown type "in32" [unknown-type]` + "\n", ""},
-		{"check json", []string{"check", "--json", filepath.Join(lib, "S_BAD.1.def")}, "", 1, `{"file":"` + filepath.Join(lib, "S_BAD.1.def") + `","line":1,"column":1,"end_line":1,"end_column":5,"severity":"error","code":"unknown-type","message":"unknown type \"in32\"","help":"did you mean \"int32\"?"}` + "\n", ""},
+		{"check json", []string{"check", "--json", filepath.Join(lib, "S_BAD.1.def")}, "", 1, `{"file":"` + filepath.Join(lib, "S_BAD.1.def") + `","line":1,"column":1,"end_line":1,"end_column":5,"severity":"error","code":"unknown-type","message":"unknown type \"in32\"","help":"did you mean \"int32\"?","fix":{"line":1,"column":1,"end_line":1,"end_column":5,"text":"int32"}}` + "\n", ""},
 		{"check a directory", []string{"check", lib}, "", 1, lib + `/S_BAD.1.def:1:1: error: unknown type "in32" [unknown-type]` + "\n", ""},
 		{"check what is right", []string{"check", maps}, "", 0, "", ""},
 		{"fmt from standard input", []string{"fmt", "--protocol", "tera", "-"}, "int32   x\nstring name # c\n\n\n", 0, "int32  x\nstring name # c\n", ""},

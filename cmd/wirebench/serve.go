@@ -5,16 +5,23 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"wirebench/defs"
 	"wirebench/defs/library"
+	"wirebench/defs/source"
 	"wirebench/server"
+	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
 
@@ -28,57 +35,154 @@ func newServe() *cobra.Command {
 		Short: "Start the server (what wirebench does without a command)",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			spaces, err := workspaces(cmd, l)
+			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
+			spaces, err := workspaces(cmd, l, data, log)
 			if err != nil {
 				return err
 			}
-			return serve(cmd, listen, token, spaces)
+			return serve(cmd, listen, token, spaces, log)
 		},
 	}
 	l.add(cmd)
 	cmd.Flags().StringVar(&listen, "listen", defaultListen, "address to listen on")
 	cmd.Flags().StringVar(&token, "token", "", "access token (default: none on a loopback address, else one made up and printed)")
-	cmd.Flags().StringVar(&data, "data", "./wirebench-data", "directory for data; this version stores none")
+	cmd.Flags().StringVar(&data, "data", "./wirebench-data", "directory where definitions, samples and settings are kept")
 	return cmd
 }
 
-// workspaces are those of the protocols that can be read, with the definitions that ship with the program, or with those of
-// --library for its protocol.
-func workspaces(cmd *cobra.Command, l *libraryFlags) ([]server.Workspace, error) {
-	var out []server.Workspace
-	var own *workspace.Snapshot
-	if len(l.dirs) > 0 {
-		var err error
-		if own, err = l.snapshot(cmd); err != nil {
-			return nil, err
-		}
-	}
+// workspaces opens one for each protocol that can be read. The definitions of --library are edited where they are; those of the other
+// protocols are in the data directory, which gets the definitions that ship with the program when it is made.
+func workspaces(cmd *cobra.Command, l *libraryFlags, data string, log *slog.Logger) ([]*workspace.Workspace, error) {
 	o, err := l.options()
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range defs.Dialects {
-		ws := server.Workspace{Name: d.Name, Title: d.Title, Snapshot: own}
-		if own == nil || own.Dialect.Name != d.Name {
-			lib, err := builtIn(d.Name)
-			if err != nil {
-				return nil, err
-			}
-			if ws.Snapshot, err = workspace.Build(lib, workspace.Settings{Dialect: d.Name, Options: o}); err != nil {
-				return nil, err
-			}
-			for _, s := range library.Samples(d.Name) {
-				ws.Samples = append(ws.Samples, server.Sample{Message: s.Message, Hex: s.Hex, About: s.About})
-			}
+	own, folder := "", ""
+	if len(l.dirs) > 0 {
+		if folder, own, err = l.folder(cmd); err != nil {
+			return nil, err
 		}
-		out = append(out, ws)
+	}
+	var codes *source.File
+	if l.codeMap != "" {
+		text, err := os.ReadFile(l.codeMap)
+		if err != nil {
+			return nil, fmt.Errorf("--map: %w", err)
+		}
+		codes = source.New(l.codeMap, string(text))
+	}
+	var out []*workspace.Workspace
+	for _, d := range defs.Dialects {
+		c := workspace.Config{Name: d.Name, Title: d.Title, Dialect: d.Name, Options: o, Log: log}
+		home, err := store.Open(filepath.Join(data, d.Name))
+		if err != nil {
+			return nil, fmt.Errorf("keep data in %s: %w (--data)", data, err)
+		}
+		c.Home = home
+		dir := filepath.Join(data, d.Name, "definitions")
+		if d.Name == own {
+			dir, c.Codes = folder, codes
+		} else if err := seed(dir, d.Name); err != nil {
+			return nil, fmt.Errorf("keep data in %s: %w (--data)", data, err)
+		}
+		files, err := store.Open(dir)
+		if err != nil {
+			return nil, fmt.Errorf("open library %s: %w", dir, err)
+		}
+		c.Files = files
+		w, err := workspace.Open(c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w)
 	}
 	return out, nil
 }
 
+// folder is the directory of --library and its protocol.
+func (l *libraryFlags) folder(cmd *cobra.Command) (dir, protocol string, err error) {
+	if len(l.dirs) > 1 {
+		return "", "", errors.New("the server edits one directory: give --library once")
+	}
+	dir = l.dirs[0]
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return "", "", fmt.Errorf("--library %s: the server edits a directory, and this is a file", dir)
+	}
+	snap, err := l.snapshot(cmd)
+	if err != nil {
+		return "", "", err
+	}
+	return dir, snap.Dialect.Name, nil
+}
+
+// seed makes the directory of a protocol's definitions with those that ship with the program, and their samples. One that exists
+// stays as it is, even if it is empty. It is made under another name first, so that a crash leaves no half of it.
+func seed(dir, protocol string) error {
+	if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	fsys, ok := library.Dialect(protocol)
+	if !ok {
+		return os.MkdirAll(dir, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	made, err := os.MkdirTemp(filepath.Dir(dir), ".new-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(made)
+	if err := copyLibrary(made, protocol, fsys); err != nil {
+		return err
+	}
+	if err := os.Chmod(made, 0o755); err != nil {
+		return err
+	}
+	return os.Rename(made, dir)
+}
+
+// copyLibrary writes a library with each sample beside its definition.
+func copyLibrary(dir, protocol string, fsys fs.FS) error {
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) == ".jsonl" {
+			return err
+		}
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(to, text, 0o644)
+	})
+	if err != nil {
+		return err
+	}
+	d, err := store.Open(dir)
+	if err != nil {
+		return err
+	}
+	w, err := workspace.Open(workspace.Config{Name: protocol, Dialect: protocol, Files: d})
+	if err != nil {
+		return err
+	}
+	for _, s := range library.Samples(protocol) {
+		m, err := w.Now().Find(s.Message)
+		if err != nil {
+			return err
+		}
+		if err := w.AddSample(m.Span.File.Name, workspace.Sample{Message: s.Message, Hex: s.Hex, About: s.About}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // serve listens until the context ends, then lets open requests finish.
-func serve(cmd *cobra.Command, listen, token string, spaces []server.Workspace) error {
-	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
+func serve(cmd *cobra.Command, listen, token string, spaces []*workspace.Workspace, log *slog.Logger) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", listen, err)
@@ -87,10 +191,12 @@ func serve(cmd *cobra.Command, listen, token string, spaces []server.Workspace) 
 	if loopback(host) {
 		cfg.Hosts = []string{"localhost", "127.0.0.1", "::1"}
 	}
-	handler, err := server.New(cfg)
+	pages, err := server.New(cfg)
 	if err != nil {
 		return err
 	}
+	defer pages.Close()
+	var handler http.Handler = pages
 	if token == "" && !loopback(host) {
 		token = rand.Text()
 		note(cmd, "The access token is %s", token)
@@ -103,6 +209,17 @@ func serve(cmd *cobra.Command, listen, token string, spaces []server.Workspace) 
 		return fmt.Errorf("listen: %w", err)
 	}
 	srv := server.NewHTTPServer(handler)
+	watching, stop := context.WithCancel(cmd.Context())
+	var watchers sync.WaitGroup
+	defer watchers.Wait()
+	defer stop()
+	for _, w := range spaces {
+		watchers.Go(func() {
+			if err := w.Run(watching); err != nil && watching.Err() == nil {
+				log.Error("changes on disk are no longer followed", "workspace", w.Name, "error", err)
+			}
+		})
+	}
 	note(cmd, "Wirebench is at http://%s", ln.Addr())
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(ln) }()
@@ -111,6 +228,7 @@ func serve(cmd *cobra.Command, listen, token string, spaces []server.Workspace) 
 		return fmt.Errorf("serve: %w", err)
 	case <-cmd.Context().Done():
 	}
+	pages.Close() // the pages' connections are not the HTTP server's any more
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	err = srv.Shutdown(ctx)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -36,6 +39,9 @@ func started(t *testing.T, args ...string) (addr string, out *log) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out = &log{}
+	if !slices.Contains(args, "--data") {
+		args = append(args, "--data", t.TempDir())
+	}
 	done := make(chan int, 1)
 	go func() { done <- run(ctx, args, strings.NewReader(""), io.Discard, out) }()
 	t.Cleanup(func() {
@@ -113,18 +119,59 @@ func TestServeBeyondThisMachine(t *testing.T) {
 	}
 }
 
-// --library takes the place of the definitions inside the program.
+// --library takes the place of the definitions inside the program; it is a directory of its own, which is edited where it is.
 func TestServeLibrary(t *testing.T) {
-	addr, _ := started(t, "serve", "--listen", "127.0.0.1:0", "--library", write(t, joinLib))
+	lib := write(t, joinLib)
+	addr, _ := started(t, "serve", "--listen", "127.0.0.1:0", "--library", lib)
 	status, body := get(t, "http://"+addr+"/w/tera?message=C_JOIN")
 	if status != 200 || !strings.Contains(body, "S_BAD") || strings.Contains(body, "C_EDIT_PRIVATE_CHANNEL") {
 		t.Errorf("%d %s", status, body)
 	}
 }
 
+// The first start fills the data directory, the next finds it as it was left.
+func TestServeKeepsDefinitions(t *testing.T) {
+	data := t.TempDir()
+	started := func(t *testing.T) string {
+		addr, _ := started(t, "serve", "--listen", "127.0.0.1:0", "--data", data)
+		_, body := get(t, "http://"+addr+"/w/tera?message=C_EDIT_PRIVATE_CHANNEL.1")
+		return body
+	}
+	t.Run("first", func(t *testing.T) {
+		if body := started(t); !strings.Contains(body, "player_id") || !strings.Contains(body, "C_CHAT") {
+			t.Errorf("no definitions: %s", body)
+		}
+	})
+	dir := filepath.Join(data, "tera", "definitions")
+	if err := os.WriteFile(filepath.Join(dir, "C_EDIT_PRIVATE_CHANNEL.1.def"), []byte("byte written_here\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "C_CHAT.1.def")); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("second", func(t *testing.T) {
+		if body := started(t); !strings.Contains(body, "written_here") || strings.Contains(body, "message=C_CHAT.1") {
+			t.Errorf("not what was left there: %s", body)
+		}
+	})
+}
+
+func TestServeRefusesWhatItCannotKeep(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"--data", file}, {"--library", write(t, joinLib), "--library", write(t, joinLib)}, {"--library", filepath.Join(write(t, joinLib), "C_JOIN.1.def")}} {
+		args = append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, args...)
+		if _, stderr, status := cli(t, "", args...); status != 2 || stderr == "" {
+			t.Errorf("%v: %d %s", args, status, stderr)
+		}
+	}
+}
+
 func TestServeRefusesBadAddresses(t *testing.T) {
 	for _, listen := range []string{"nowhere", "127.0.0.1:99999"} {
-		if _, stderr, status := cli(t, "", "serve", "--listen", listen); status != 2 || !strings.Contains(stderr, "listen") {
+		if _, stderr, status := cli(t, "", "serve", "--listen", listen, "--data", t.TempDir()); status != 2 || !strings.Contains(stderr, "listen") {
 			t.Errorf("%s: %d %s", listen, status, stderr)
 		}
 	}

@@ -26,11 +26,15 @@ const (
 
 // Library is a set of definition files.
 type Library struct {
-	Files   []*source.File // definitions, named by their path below the library
-	Maps    []*source.File // code maps
-	Skipped []string       // other files, with the reason
+	Files   []*source.File    // definitions, named by their path below the library
+	Maps    []*source.File    // code maps
+	Skipped []string          // other files, with the reason
+	samples map[string]string // texts of the files of samples, by name
 	bytes   int
 }
+
+// all are the definitions and the maps.
+func (l *Library) all() []*source.File { return slices.Concat(l.Files, l.Maps) }
 
 // Read reads definitions from files and directories; directories with all that is below them. Files of other kinds are
 // skipped, and said so in Skipped.
@@ -121,11 +125,16 @@ func (l *Library) add(name string, text []byte, named bool) error {
 	if len(text) > maxFileBytes {
 		return fmt.Errorf("%s has %d bytes, definitions have at most %d", name, len(text), maxFileBytes)
 	}
-	l.bytes += len(text)
+	return l.take(source.New(name, string(text)), named)
+}
+
+// take is add of a file that is read already.
+func (l *Library) take(f *source.File, named bool) error {
+	l.bytes += len(f.Text)
 	if len(l.Files)+len(l.Maps) >= maxFiles || l.bytes > maxAllBytes {
 		return fmt.Errorf("more than %d definitions or %d bytes", maxFiles, maxAllBytes)
 	}
-	f := source.New(name, string(text))
+	name := f.Name
 	if defs.IsCodeMap(name) {
 		l.Maps = append(l.Maps, f)
 		return nil

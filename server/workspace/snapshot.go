@@ -28,6 +28,7 @@ type Snapshot struct {
 	Diagnostics diag.List
 	Options     schema.Options
 	CodeMap     string // name of the code map in use, "" if none
+	ID          string // of a workspace's snapshot: no other has the same
 
 	mu       sync.Mutex
 	programs map[*schema.Message]compiled

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -32,6 +33,7 @@ func Open(t *testing.T, url, visible string) context.Context {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.NoSandbox,
+		chromedp.WindowSize(1440, 900),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-background-networking", true),
@@ -65,7 +67,7 @@ func Open(t *testing.T, url, visible string) context.Context {
 			t.Errorf("the browser complains: %s", c)
 		}
 	})
-	Run(t, ctx, log.Enable(), chromedp.Navigate(url), chromedp.WaitVisible(visible))
+	Run(t, ctx, log.Enable(), emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(url), chromedp.WaitVisible(visible))
 	return ctx
 }
 

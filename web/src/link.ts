@@ -1,192 +1,299 @@
-// Links between panes: what the pointer or the keyboard focus is on lights up everywhere it is shown.
+// The link between the panes: what is pointed at or chosen in one is shown in all of them.
 //
-// Panes meet only through attributes, so none of them knows another:
-//   data-range="off:len"   a place in the message, both in bits
-//   data-line="..."        the line of the definition that explains it; any text that names one line
-//   data-record            on an ancestor: ranges inside it are of one message. What is in no record belongs to all.
-// Bytes of a hex grid (.hx, .asc) carry their own eight bits; they stand for the smallest field around them.
+// Three things tie the panes together: bits of the message (data-range="START:LENGTH"), lines of the definition (data-line), and keys
+// (data-key), which name a part of every message, such as "members[].player_id/value". Elements in the panes carry what they have; the
+// hex grid and the editor are told.
 
-interface Place {
-  element: Element;
-  start: number; // first bit, or -1 for a place without a range
-  end: number; // bit after the last
-  line: string; // "" for none
-  byte: boolean; // one byte of a hex grid
-  record: Element | null;
+import type { DefinitionEditor } from "./editor/index";
+import type { HexGrid } from "./hex/index";
+import type { Bits, Message } from "./model";
+
+/** What is pointed at or chosen. */
+export interface Target {
+  from: "hex" | "tree" | "layout" | "editor";
+  ranges: Bits[];
+  lines: number[];
+  keys: Set<string>;
+  path: string; // with indexes, where it is known; else without
+  run: number; // of the message, -1 if it is not one run
 }
 
-const selector = "[data-range],[data-line]";
+/** What an element of a pane stands for. */
+interface Place {
+  element: HTMLElement;
+  start: number; // first bit, -1 for none
+  end: number;
+  line: number; // 0 for none
+  key: string;
+  tree: boolean; // it stands for bits of this message, not for a part of every message
+}
 
-let places: Map<Element, Place> | undefined; // forgotten when the page changes
-let lit: Element[] = [];
+const selector = "[data-range],[data-line],[data-key]";
 
-function place(element: Element): Place {
-  const [start, length] = (element.getAttribute("data-range") ?? "").split(":").map(Number);
-  const known = start !== undefined && length !== undefined && start >= 0 && length >= 0;
+function placeOf(element: HTMLElement): Place {
+  const [start, length] = (element.dataset["range"] ?? "").split(":").map(Number);
+  const known = start !== undefined && length !== undefined && start >= 0;
   return {
     element,
     start: known ? start : -1,
     end: known ? start + length : -1,
-    line: element.getAttribute("data-line") ?? "",
-    byte: element.matches(".hx,.asc"),
-    record: element.closest("[data-record]"),
+    line: Number(element.dataset["line"] ?? 0),
+    key: element.dataset["key"] ?? "",
+    tree: element.closest("[data-record]") !== null,
   };
 }
 
-function sameMessage(a: Place, b: Place): boolean {
-  return a.record === b.record || a.record === null || b.record === null;
-}
+/** Keeps the panes together. */
+export class Links {
+  private message: Message | null = null;
+  private hex: HexGrid | null = null;
+  private editor: DefinitionEditor | null = null;
+  private places: Place[] | null = null; // forgotten when the page changes
+  private shown: Target | null = null; // pointed at
+  private picked: Target | null = null; // chosen
+  private readonly past: Target[] = [];
+  private at = -1; // in past
+  private readonly watch: (target: Target | null, picked: boolean) => void;
 
-/** The places that the one pointed at stands for: a byte for its field, a line of the definition for all that it explains. */
-function subjects(at: Place, all: readonly Place[]): Place[] {
-  if (at.byte) {
-    let field = at;
-    for (const p of all) {
-      const covers = !p.byte && p.start >= 0 && p.start <= at.start && p.end >= at.end && sameMessage(p, at);
-      if (covers && (field === at || p.end - p.start < field.end - field.start)) {
-        field = p;
+  /** watch is told what is pointed at, or, when nothing is, what is chosen. */
+  constructor(watch: (target: Target | null, picked: boolean) => void) {
+    this.watch = watch;
+  }
+
+  attach(hex: HexGrid, editor: DefinitionEditor): void {
+    this.hex = hex;
+    this.editor = editor;
+  }
+
+  /** Another message is shown, or other text: what was chosen stays chosen as far as it is still there. */
+  show(message: Message | null): void {
+    this.message = message;
+    this.refresh();
+  }
+
+  /** Parts of the page were replaced. */
+  refresh(): void {
+    this.places = null;
+    if (this.picked !== null) {
+      this.picked = this.again(this.picked);
+      this.draw("picked", this.picked);
+    }
+    this.draw("lit", this.shown);
+  }
+
+  /** The same target in the message as it is now. */
+  private again(target: Target): Target | null {
+    const m = this.message;
+    if (target.from === "editor") {
+      return this.ofLine(target.lines[0] ?? 0);
+    }
+    const [key] = target.keys;
+    if (target.from === "layout" && key !== undefined) {
+      return this.ofKey(key, target.lines[0] ?? 0);
+    }
+    const row = this.all().find((p) => p.tree && target.path !== "" && p.element.dataset["path"] === target.path && (p.key === "" || target.keys.has(p.key)));
+    if (row !== undefined) {
+      return this.ofElement(row.element);
+    }
+    const start = target.ranges[0]?.start;
+    return m === null || start === undefined || start >= m.data.length * 8 ? null : this.ofByte(start >> 3);
+  }
+
+  private all(): Place[] {
+    this.places ??= Array.from(document.querySelectorAll<HTMLElement>(selector), placeOf);
+    return this.places;
+  }
+
+  /** What a byte stands for: the run of bits it belongs to. */
+  ofByte(byte: number): Target | null {
+    const m = this.message;
+    if (m === null) {
+      return null;
+    }
+    const run = m.runAt(byte * 8);
+    return run >= 0 ? this.ofRun(run, "hex") : { from: "hex", ranges: [{ start: byte * 8, end: byte * 8 + 8 }], lines: [], keys: new Set(), path: "", run: -1 };
+  }
+
+  /** What a run of bits stands for. */
+  ofRun(run: number, from: Target["from"]): Target | null {
+    const m = this.message;
+    const part = m?.part(run);
+    if (m === null || part === undefined) {
+      return null;
+    }
+    const bits = m.bits(run);
+    const row = this.all().find((p) => p.tree && p.start === bits.start && p.end === bits.end && p.element.dataset["role"] === part.role);
+    const line = m.line(run);
+    return { from, ranges: [bits], lines: line > 0 ? [line] : [], keys: new Set(m.linked ? [part.key] : []), path: row?.element.dataset["path"] ?? part.path, run };
+  }
+
+  /** What a line of the definition stands for: everything that it explains. */
+  ofLine(line: number): Target | null {
+    const m = this.message;
+    const runs = m?.linked === true ? m.runsOfLine(line) : [];
+    const keys = new Set<string>();
+    for (const run of runs) {
+      keys.add(m?.part(run)?.key ?? "");
+    }
+    for (const p of this.all()) {
+      if (p.line === line && p.key !== "" && !p.tree) {
+        keys.add(p.key);
       }
     }
-    return [field];
-  }
-  if (at.start < 0) {
-    return [at, ...all.filter((p) => !p.byte && p.start >= 0 && p.line === at.line && sameMessage(p, at))];
-  }
-  return [at];
-}
-
-/** Ranges of one message, to ask many places against: a list of 10,000 elements has as many. */
-class Ranges {
-  private readonly exact = new Set<string>();
-  private readonly starts: number[] = []; // ascending; ranges that touch are one
-  private readonly ends: number[] = [];
-
-  constructor(subjects: readonly Place[]) {
-    for (const p of subjects.filter((s) => s.start >= 0).sort((a, b) => a.start - b.start)) {
-      this.exact.add(`${p.start}:${p.end}`);
-      const last = this.ends.length - 1;
-      const lastEnd = this.ends[last];
-      if (lastEnd !== undefined && p.start <= lastEnd) {
-        this.ends[last] = Math.max(lastEnd, p.end);
-      } else {
-        this.starts.push(p.start);
-        this.ends.push(p.end);
-      }
+    let ranges = m?.ranges(runs) ?? [];
+    if (runs.length === 0 && m?.linked === true) {
+      ranges = m.ranges([...keys].flatMap((key) => [...m.runsOfKey(key)]));
     }
+    return { from: "editor", ranges, lines: [line], keys, path: "", run: -1 };
   }
 
-  /** A byte belongs to every range it overlaps, anything else to its own. */
-  has(p: Place): boolean {
-    return p.byte ? this.overlaps(p) : this.exact.has(`${p.start}:${p.end}`);
+  private ofKey(key: string, line: number): Target {
+    const m = this.message;
+    const runs = m?.linked === true ? m.runsOfKey(key) : [];
+    return { from: "layout", ranges: m?.ranges(runs) ?? [], lines: line > 0 ? [line] : [], keys: new Set([key]), path: key.slice(0, key.lastIndexOf("/")), run: -1 };
   }
 
-  private overlaps(p: Place): boolean {
-    let low = 0;
-    let high = this.ends.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.ends[middle] ?? 0) > p.start) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
+  /** What an element of a pane stands for. */
+  ofElement(element: HTMLElement): Target | null {
+    const p = placeOf(element);
+    if (!p.tree) {
+      return p.key !== "" ? this.ofKey(p.key, p.line) : this.ofLine(p.line);
     }
-    const start = this.starts[low];
-    return start !== undefined && start < p.end;
-  }
-}
-
-/** All places that show what is pointed at. */
-function shown(at: Place, all: readonly Place[]): Place[] {
-  const wanted = subjects(at, all);
-  const lines = new Set(wanted.map((p) => p.line).filter((line) => line !== ""));
-  const everywhere = new Ranges(wanted);
-  const noRecord = new Ranges(wanted.filter((p) => p.record === null));
-  const records = new Map<Element, Ranges>();
-  const inRecord = (record: Element): Ranges => {
-    const known = records.get(record) ?? new Ranges(wanted.filter((p) => p.record === record));
-    records.set(record, known);
-    return known;
-  };
-  return all.filter((p) => {
     if (p.start < 0) {
-      return p.element === at.element || lines.has(p.line);
+      return p.line > 0 ? this.ofLine(p.line) : null;
     }
-    return p.record === null ? everywhere.has(p) : noRecord.has(p) || inRecord(p.record).has(p);
-  });
-}
-
-let listener: ((lit: readonly Element[]) => void) | undefined;
-
-/** Calls back whenever other things are lit. */
-export function onLight(callback: (lit: readonly Element[]) => void): void {
-  listener = callback;
-}
-
-/** Lights what belongs to the element, or nothing; returns what is lit. */
-export function light(element: Element | null): readonly Element[] {
-  let next: Element[] = [];
-  if (element !== null) {
-    places ??= new Map(Array.from(document.querySelectorAll(selector), (e) => [e, place(e)]));
-    const at = places.get(element) ?? place(element);
-    next = shown(at, [...places.values()]).map((p) => p.element);
+    const lines = p.line > 0 ? [p.line] : this.all().filter((o) => !o.tree && p.key !== "" && o.key === p.key && o.line > 0).map((o) => o.line).slice(0, 1);
+    const run = this.message?.runAt(p.start) ?? -1;
+    const own = run >= 0 && this.message !== null && this.message.bits(run).end === p.end ? run : -1;
+    return { from: "tree", ranges: [{ start: p.start, end: p.end }], lines, keys: new Set(p.key !== "" ? [p.key] : []), path: element.dataset["path"] ?? "", run: own };
   }
-  const keep = new Set(next);
-  for (const old of lit) {
-    if (!keep.has(old)) {
-      old.classList.remove("lit");
+
+  /** Points at something, or at nothing. */
+  point(target: Target | null): void {
+    this.shown = target;
+    this.draw("lit", target);
+    this.watch(target ?? this.picked, target === null);
+  }
+
+  /** Chooses something, or nothing, and brings it into view in the other panes. */
+  pick(target: Target | null, remember = true): void {
+    this.picked = target;
+    this.draw("picked", target);
+    if (target !== null) {
+      this.reveal(target);
+      if (remember) {
+        this.past.splice(this.at + 1);
+        this.past.push(target);
+        this.past.splice(0, this.past.length - 100);
+        this.at = this.past.length - 1;
+      }
     }
+    this.watch(target, true);
   }
-  for (const now of next) {
-    now.classList.add("lit");
-  }
-  const changed = lit.length !== next.length || lit.some((element, i) => element !== next[i]);
-  lit = next;
-  if (changed) {
-    listener?.(lit);
-  }
-  return lit;
-}
 
-function linked(target: EventTarget | null): Element | null {
-  return target instanceof Element ? target.closest(selector) : null;
-}
+  get chosen(): Target | null {
+    return this.picked;
+  }
 
-/** Brings the first lit place of every other pane into view, by scrolling the pane and never the page. */
-function reveal(from: Element): void {
-  const done = new Set<Element | null>([from.closest(".pane-body"), null]);
-  for (const element of lit) {
-    const pane = element.closest(".pane-body");
-    if (pane === null || done.has(pane)) {
-      continue;
-    }
-    done.add(pane);
-    const inner = element.getBoundingClientRect();
-    const outer = pane.getBoundingClientRect();
-    if (inner.top < outer.top || inner.bottom > outer.bottom) {
-      pane.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
+  /** Goes back or forth in what was chosen. */
+  travel(by: -1 | 1): void {
+    const target = this.past[this.at + by];
+    if (target !== undefined) {
+      this.at += by;
+      this.pick(this.again(target), false);
     }
   }
+
+  /** Goes to the field before or after the chosen one. */
+  step(by: -1 | 1): void {
+    const m = this.message;
+    if (m === null || m.runs === 0) {
+      return;
+    }
+    const start = this.picked?.ranges[0]?.start;
+    const from = this.picked?.run ?? -1;
+    const run = from >= 0 ? from : start === undefined ? (by > 0 ? -1 : m.runs) : m.runAt(start);
+    const next = Math.max(0, Math.min(m.runs - 1, run + by));
+    this.pick(this.ofRun(next, "hex"));
+  }
+
+  private isShown(p: Place, target: Target, exact: Set<string>, byPlace: boolean): boolean {
+    if (!p.tree) {
+      return (p.key !== "" && target.keys.has(p.key)) || (p.key === "" && p.line > 0 && target.lines.includes(p.line));
+    }
+    if (byPlace) {
+      return p.start >= 0 && exact.has(`${p.start}:${p.end}`) && (target.keys.size === 0 || p.key === "" || target.keys.has(p.key));
+    }
+    return (p.key !== "" && target.keys.has(p.key)) || (p.line > 0 && target.lines.includes(p.line) && target.from === "editor");
+  }
+
+  private draw(name: "lit" | "picked", target: Target | null): void {
+    for (const old of document.querySelectorAll(`.${name}`)) {
+      old.classList.remove(name);
+    }
+    const ranges = target?.ranges ?? [];
+    const bytes = ranges.map((r) => ({ start: r.start >> 3, end: (r.end + 7) >> 3 }));
+    if (name === "lit") {
+      this.hex?.light(bytes);
+      this.hex?.aim((target !== null && target.run >= 0 ? (this.message?.aim(target.run) ?? []) : []).map((r) => ({ start: r.start >> 3, end: (r.end + 7) >> 3 })));
+      this.editor?.light(target?.lines ?? []);
+    } else {
+      const [first] = bytes;
+      const same = this.hex !== null && first !== undefined && this.hex.selection.start === first.start && this.hex.selection.end === first.end;
+      if (!same && target?.from !== "hex") {
+        this.hex?.select(first?.start ?? 0, first?.end ?? 0, { reveal: first !== undefined });
+      }
+    }
+    if (target === null) {
+      return;
+    }
+    const byPlace = target.from === "hex" || target.from === "tree";
+    const exact = new Set(ranges.map((r) => `${r.start}:${r.end}`));
+    let found = false;
+    for (const p of this.all()) {
+      if (this.isShown(p, target, exact, byPlace)) {
+        p.element.classList.add(name);
+        found ||= p.tree;
+      }
+    }
+    if (!found && byPlace) {
+      this.around(target)?.classList.add(name);
+    }
+  }
+
+  /** The smallest row that covers a target whose own row is folded away. */
+  private around(target: Target): HTMLElement | undefined {
+    const [bits] = target.ranges;
+    let best: Place | undefined;
+    for (const p of this.all()) {
+      if (p.tree && bits !== undefined && p.start >= 0 && p.start <= bits.start && p.end >= bits.end && (best === undefined || p.end - p.start < best.end - best.start)) {
+        best = p;
+      }
+    }
+    return best?.element;
+  }
+
+  /** Brings the chosen into view in every pane but the one it was chosen in, by scrolling the pane and never the page. */
+  private reveal(target: Target): void {
+    if (target.from !== "editor" && target.lines[0] !== undefined) {
+      this.editor?.select(target.lines[0]);
+    }
+    for (const [pane, from] of [["layout-body", "layout"], ["fields-body", "tree"]] as const) {
+      const body = document.getElementById(pane);
+      const element = body?.querySelector<HTMLElement>(".picked");
+      if (body === null || element === null || element === undefined || target.from === from) {
+        continue;
+      }
+      const inner = element.getBoundingClientRect();
+      const outer = body.getBoundingClientRect();
+      if (inner.top < outer.top + 28 || inner.bottom > outer.bottom) {
+        body.scrollTop += inner.top - outer.top - Math.max(28, (outer.height - inner.height) / 2);
+      }
+    }
+  }
 }
 
-export function startLinks(): void {
-  const focused = (): Element | null => linked(document.activeElement);
-  document.addEventListener("pointerover", (event) => light(linked(event.target) ?? focused()));
-  document.documentElement.addEventListener("pointerleave", () => light(focused()));
-  document.addEventListener("focusin", (event) => {
-    const element = linked(event.target);
-    light(element);
-    if (element !== null) {
-      reveal(element);
-    }
-  });
-  document.addEventListener("focusout", () => light(null));
-  new MutationObserver(() => {
-    places = undefined;
-  }).observe(document.documentElement, {
-    subtree: true,
-    childList: true,
-    attributes: true,
-    attributeFilter: ["data-range", "data-line", "data-record"],
-  });
+/** The element of a pane that an event is about. */
+export function linkedElement(target: EventTarget | null): HTMLElement | null {
+  return target instanceof Element ? target.closest<HTMLElement>(selector) : null;
 }

@@ -1,19 +1,28 @@
 // What a page does beyond its HTML. Everything here is an addition: each page works without it.
 //
-// All listeners sit on the document, so a part of the page that is replaced needs no wiring.
+// The script runs in <head>, before there is a body: the theme and the sizes of the panes are there when the page is drawn first.
 
-import { startEditor } from "./editor";
 import { startFilter } from "./filter";
-import { startLinks } from "./link";
-import { startPointed } from "./pointed";
+import { startHelp } from "./help";
+import { startKeys } from "./keys";
+import { startMenus } from "./menus";
+import { startPage } from "./page";
+import { startPalette } from "./palette";
+import { startPanes } from "./panes";
 import { startRemember } from "./remember";
+import { startSegments } from "./segments";
 import { startTheme } from "./theme";
-import { startTree } from "./tree";
+import { startUpload } from "./upload";
 
+document.documentElement.classList.add("js");
 startTheme();
-startLinks();
-startEditor();
+startPalette();
+startHelp();
+startPanes();
+startSegments();
+startKeys();
 startFilter();
-startPointed();
+startMenus();
 startRemember();
-startTree();
+startUpload();
+document.addEventListener("DOMContentLoaded", startPage);

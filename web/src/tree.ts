@@ -1,7 +1,11 @@
-// The keyboard in tables of fields: one row is in the tab order, up and down go from row to row. Left and right close and open a row
-// that has others inside (aria-expanded), left goes out to the row around; a click on its sign (.fold) does the same.
+// The tree of fields and the table of the layout: the keyboard in them, what is folded, and the value that is being edited.
 //
-// A table with class tree or layout-table whose rows carry tabindex takes part. What is inside a row follows it with a higher aria-level.
+// One row is in the tab order, up and down go from row to row. Left and right close and open a row that has others inside
+// (aria-expanded), left goes out to the row around; a click on its sign (.fold) does the same. What is inside a row follows it with a
+// higher aria-level. Rows of a run of list elements (data-run) are drawn by the server when they are opened.
+
+const rowSelector = ".tree tr[tabindex],.layout-table tr[tabindex]";
+const folded = new Set<string>(); // paths of rows that a person closed
 
 function rowsAround(row: HTMLElement): HTMLElement[] {
   const table = row.closest("table");
@@ -9,22 +13,26 @@ function rowsAround(row: HTMLElement): HTMLElement[] {
 }
 
 function focusedRow(target: EventTarget | null): HTMLElement | null {
-  return target instanceof HTMLElement && target.matches(".tree tr[tabindex],.layout-table tr[tabindex]") ? target : null;
+  return target instanceof HTMLElement && target.matches(rowSelector) ? target : null;
 }
 
 function destination(key: string, at: number, count: number): number | undefined {
   switch (key) {
     case "ArrowDown":
+    case "j":
       return Math.min(at + 1, count - 1);
     case "ArrowUp":
+    case "k":
       return Math.max(at - 1, 0);
     case "PageDown":
+    case " ":
       return Math.min(at + 10, count - 1);
     case "PageUp":
       return Math.max(at - 10, 0);
     case "Home":
       return 0;
     case "End":
+    case "G":
       return count - 1;
     default:
       return undefined;
@@ -35,8 +43,8 @@ function level(row: Element): number {
   return Number(row.getAttribute("aria-level") ?? "1");
 }
 
-/** Opens or closes a row. What was closed inside stays closed. */
-function expand(row: Element, open: boolean): void {
+/** Shows a row open or closed. What was closed inside stays closed. */
+function show(row: Element, open: boolean): void {
   row.setAttribute("aria-expanded", String(open));
   let closed = open ? Infinity : level(row); // rows deeper than that are hidden
   for (let next = row.nextElementSibling; next instanceof HTMLElement && level(next) > level(row); next = next.nextElementSibling) {
@@ -50,6 +58,54 @@ function expand(row: Element, open: boolean): void {
   }
 }
 
+/** Opens or closes a row, and remembers it by its path. A run of elements asks the server. */
+function expand(row: HTMLElement, open: boolean): void {
+  if (row.dataset["run"] !== undefined) {
+    row.querySelector<HTMLButtonElement>(".run")?.click();
+    return;
+  }
+  const path = row.dataset["path"] ?? "";
+  if (open) {
+    folded.delete(path);
+  } else {
+    folded.add(path);
+  }
+  show(row, open);
+}
+
+/** Opens or closes a row and all rows inside it. */
+function expandAll(row: HTMLElement, open: boolean): void {
+  const inside: HTMLElement[] = [row];
+  for (let next = row.nextElementSibling; next instanceof HTMLElement && level(next) > level(row); next = next.nextElementSibling) {
+    inside.push(next);
+  }
+  for (const each of inside.reverse()) {
+    if (each.hasAttribute("aria-expanded") && each.dataset["run"] === undefined) {
+      expand(each, open);
+    }
+  }
+}
+
+/** Closes again what a person had closed, after the tree was drawn anew. */
+export function refold(): void {
+  if (folded.size === 0) {
+    return;
+  }
+  for (const row of document.querySelectorAll<HTMLElement>(".tree tr[aria-expanded='true'][data-path]:not([data-run])")) {
+    if (folded.has(row.dataset["path"] ?? "")) {
+      show(row, false);
+    }
+  }
+}
+
+function around(row: HTMLElement): Element | null {
+  let before = row.previousElementSibling;
+  while (before !== null && level(before) >= level(row)) {
+    before = before.previousElementSibling;
+  }
+  return before;
+}
+
 /** Does what left or right asks of a row; returns where the focus goes, if it moves. */
 function sideways(row: HTMLElement, key: string): Element | null {
   const open = row.getAttribute("aria-expanded");
@@ -57,43 +113,101 @@ function sideways(row: HTMLElement, key: string): Element | null {
     expand(row, true);
   } else if (key === "ArrowLeft" && open === "true") {
     expand(row, false);
-  } else if (key === "ArrowLeft") {
-    let around = row.previousElementSibling;
-    while (around !== null && level(around) >= level(row)) {
-      around = around.previousElementSibling;
-    }
-    return around;
+  } else if (key === "ArrowLeft" || key === "Backspace") {
+    return around(row);
   }
   return null;
 }
 
-export function startTree(): void {
+function moved(event: KeyboardEvent, row: HTMLElement): boolean {
+  if (event.altKey || event.metaKey) {
+    return false;
+  }
+  if (event.key === "ArrowRight" && (event.shiftKey || event.ctrlKey)) {
+    if (event.ctrlKey) {
+      for (const each of row.closest("tbody")?.querySelectorAll<HTMLElement>("tr[aria-expanded]") ?? []) {
+        expandAll(each, true);
+      }
+    } else {
+      expandAll(row, true);
+    }
+    return true;
+  }
+  if (event.ctrlKey || (event.shiftKey && event.key !== "G")) {
+    return false;
+  }
+  if (["ArrowLeft", "ArrowRight", "Backspace"].includes(event.key)) {
+    const next = sideways(row, event.key);
+    if (next instanceof HTMLElement) {
+      next.focus();
+    }
+    return true;
+  }
+  const rows = rowsAround(row);
+  const to = destination(event.key, rows.indexOf(row), rows.length);
+  const next = to === undefined ? undefined : rows[to];
+  next?.focus();
+  return next !== undefined;
+}
+
+/** What can be asked of a row. */
+export interface TreeEvents {
+  edit(row: HTMLElement): void; // its value
+  menu(row: HTMLElement, at: { x: number; y: number } | HTMLElement): void;
+  insert(row: HTMLElement): void; // an element before this one, or at the end of this list
+  remove(row: HTMLElement): void; // this element
+}
+
+export function startTree(events: TreeEvents): void {
   document.addEventListener("keydown", (event) => {
     const row = focusedRow(event.target);
-    if (row === null || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) {
+    if (row === null || event.defaultPrevented) {
       return;
     }
-    if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+    const inTree = row.closest(".tree") !== null && row.dataset["path"] !== undefined;
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (moved(event, row)) {
       event.preventDefault();
-      const around = sideways(row, event.key);
-      if (around instanceof HTMLElement) {
-        around.focus();
-      }
-      return;
-    }
-    const rows = rowsAround(row);
-    const to = destination(event.key, rows.indexOf(row), rows.length);
-    const next = to === undefined ? undefined : rows[to];
-    if (next !== undefined) {
+    } else if (event.key === "Enter" && plain && row.hasAttribute("aria-expanded")) {
       event.preventDefault();
-      next.focus();
+      expand(row, row.getAttribute("aria-expanded") === "false");
+    } else if (inTree && plain && (event.key === "Enter" || event.key === "F2" || event.key === "e")) {
+      event.preventDefault();
+      events.edit(row);
+    } else if (inTree && plain && (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey) || event.key === "c")) {
+      event.preventDefault();
+      events.menu(row, row.querySelector<HTMLElement>("td") ?? row);
+    } else if (inTree && plain && event.key === "Insert") {
+      event.preventDefault();
+      events.insert(row);
+    } else if (inTree && plain && event.key === "Delete" && row.dataset["element"] !== undefined) {
+      event.preventDefault();
+      events.remove(row);
     }
   });
   document.addEventListener("click", (event) => {
     const sign = event.target instanceof Element ? event.target.closest(".fold") : null;
-    const row = sign?.closest("tr[aria-expanded]");
+    const row = sign?.closest<HTMLElement>("tr[aria-expanded]");
     if (row !== null && row !== undefined) {
       expand(row, row.getAttribute("aria-expanded") === "false");
+    }
+  });
+  document.addEventListener("dblclick", (event) => {
+    const row = event.target instanceof Element ? event.target.closest<HTMLElement>(".tree tr[data-path]") : null;
+    if (row === null) {
+      return;
+    }
+    if (row.hasAttribute("aria-expanded")) {
+      expand(row, row.getAttribute("aria-expanded") === "false");
+    } else {
+      events.edit(row);
+    }
+  });
+  document.addEventListener("contextmenu", (event) => {
+    const row = event.target instanceof Element ? event.target.closest<HTMLElement>(".tree tr[data-path]") : null;
+    if (row !== null && !event.shiftKey) {
+      event.preventDefault();
+      events.menu(row, { x: event.clientX, y: event.clientY });
     }
   });
   document.addEventListener("focusin", (event) => {
@@ -104,4 +218,71 @@ export function startTree(): void {
       }
     }
   });
+}
+
+/** Whether a value is being edited: the tree must not be drawn anew meanwhile. */
+export function isEditing(): boolean {
+  return document.querySelector(".tree .value-edit") !== null;
+}
+
+/**
+ * Puts a text field in the place of a row's value. commit is asked to take what was typed; what it returns is why it could not be
+ * taken, and the field stays. done is called when the field is gone.
+ */
+export function editValue(row: HTMLElement, text: string, commit: (typed: string) => Promise<string>, done: () => void): void {
+  const cell = row.querySelector<HTMLElement>("td.value");
+  if (cell === null || isEditing()) {
+    return;
+  }
+  const before = Array.from(cell.childNodes);
+  const input = document.createElement("input");
+  input.className = "value-edit";
+  input.value = text;
+  input.spellcheck = false;
+  input.autocomplete = "off";
+  input.setAttribute("aria-label", `New value of ${row.dataset["path"] ?? ""}`);
+  const why = document.createElement("span");
+  why.className = "value-why";
+  why.setAttribute("role", "alert");
+  cell.replaceChildren(input, why);
+  let busy = false;
+  let closed = false; // taking the field away makes it lose the focus, which would close it again
+  const close = (): void => {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    if (input.isConnected) {
+      cell.replaceChildren(...before);
+      row.focus({ preventScroll: true });
+    }
+    done();
+  };
+  input.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.key === "Escape") {
+      event.preventDefault();
+      close();
+    } else if (event.key === "Enter" && !event.isComposing && !busy) {
+      event.preventDefault();
+      busy = true;
+      void commit(input.value).then((failed) => {
+        busy = false;
+        if (failed === "") {
+          close();
+          return;
+        }
+        why.textContent = failed;
+        input.setAttribute("aria-invalid", "true");
+        input.focus();
+      });
+    }
+  });
+  input.addEventListener("blur", () => {
+    if (!busy && why.textContent === "") {
+      close();
+    }
+  });
+  input.focus();
+  input.select();
 }

@@ -1,0 +1,93 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+)
+
+// FuzzUpload sends forms of any content: what is stored has names that a folder can hold, and the report says exactly what is stored.
+// The files are kept in memory, as thousands of folders a second would wear out a disk.
+func FuzzUpload(f *testing.F) {
+	short := func(kind string, form []byte) []byte { // with the boundary that the fuzzer knows
+		return bytes.ReplaceAll(form, []byte(kind[len("multipart/form-data; boundary="):]), []byte("b"))
+	}
+	f.Add(short(formOf(f, sent{"C_A.1.def", "byte a"}, sent{"x/protocol.1.map", "C_A 1"}, sent{"", "1"})))
+	f.Add(short(formOf(f, sent{"../C_B.1.def", "byte b"}, sent{"x.zip", zipOf(f, sent{"C_A.1.def", "byte a"}, sent{"/B.1.def", ""})})))
+	f.Fuzz(func(t *testing.T, form []byte) {
+		files := memory{"C_OLD.1.def": "byte a\n"}
+		w, err := workspace.Open(workspace.Config{Name: "one", Dialect: "tera", Files: files})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest("POST", "/api/one/upload", bytes.NewReader(form))
+		r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
+		report, err := (&space{w, w.Now()}).takeUpload(t.Context(), httptest.NewRecorder(), r, true)
+		if err != nil {
+			if statusOf(err) >= 500 || len(files) != 1 || files["C_OLD.1.def"] != "byte a\n" {
+				t.Fatalf("%v, stored: %q", err, files)
+			}
+			return
+		}
+		said := map[string]bool{"C_OLD.1.def": true}
+		n := 0
+		for _, file := range report.Files {
+			if file.Result == "new" || file.Result == "replaced" {
+				said[file.File] = true
+				n++
+			}
+		}
+		if n != report.Stored || !slices.Equal(slices.Sorted(maps.Keys(said)), slices.Sorted(maps.Keys(files))) {
+			t.Errorf("%d of %v are said to be stored, %q are", report.Stored, said, files)
+		}
+		for name := range files {
+			if err := store.CheckName(name); err != nil {
+				t.Errorf("%q is stored: %v", name, err)
+			}
+		}
+	})
+}
+
+// memory is files that are on no disk.
+type memory map[string]string
+
+func (m memory) List() (files []store.File, _ []string, _ error) {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		files = append(files, store.File{Name: name, Text: []byte(m[name]), Revision: store.RevisionOf([]byte(m[name]))})
+	}
+	return files, nil, nil
+}
+
+func (m memory) Read(name string) (store.File, error) {
+	text, ok := m[name]
+	if !ok {
+		return store.File{}, fs.ErrNotExist
+	}
+	return store.File{Name: name, Text: []byte(text), Revision: store.RevisionOf([]byte(text))}, nil
+}
+
+func (m memory) Write(name string, text []byte, expect *store.Revision) (store.Revision, error) {
+	have := store.Revision("")
+	if old, ok := m[name]; ok {
+		have = store.RevisionOf([]byte(old))
+	}
+	if expect != nil && *expect != have {
+		return "", &store.ConflictError{Name: name, Have: have, Text: []byte(m[name])}
+	}
+	m[name] = string(text)
+	return store.RevisionOf(text), nil
+}
+
+func (m memory) Append(string, []byte) error { return errors.ErrUnsupported }
+
+func (m memory) Remove(string, *store.Revision) error { return errors.ErrUnsupported }
+
+func (m memory) Watch(context.Context, func()) error { return errors.ErrUnsupported }

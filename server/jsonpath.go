@@ -1,0 +1,108 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// jsonPlace is where a value stands in a JSON text.
+type jsonPlace struct {
+	from, to int
+	element  bool // of an array
+}
+
+// findJSON finds the value of a path such as members[0].name in a compact JSON text. The text must be valid.
+func findJSON(text []byte, path string) (jsonPlace, error) {
+	at := jsonPlace{0, len(text), false}
+	for rest := path; rest != ""; {
+		var ok bool
+		if rest[0] == '[' {
+			end := strings.IndexByte(rest, ']')
+			n, err := strconv.Atoi(rest[1:max(end, 1)])
+			if end < 0 || err != nil {
+				return at, fmt.Errorf("%q is no path", path)
+			}
+			at, ok = elementOf(text, at, n)
+			rest = rest[end+1:]
+		} else {
+			rest = strings.TrimPrefix(rest, ".")
+			end := strings.IndexAny(rest, ".[")
+			if end < 0 {
+				end = len(rest)
+			}
+			at, ok = memberOf(text, at, rest[:end])
+			rest = rest[end:]
+		}
+		if !ok {
+			return at, fmt.Errorf("the message has no value %s", path)
+		}
+	}
+	return at, nil
+}
+
+// elementOf finds element n of an array.
+func elementOf(text []byte, in jsonPlace, n int) (jsonPlace, bool) {
+	if in.to-in.from < 2 || text[in.from] != '[' {
+		return in, false
+	}
+	for i := in.from + 1; i < in.to-1; {
+		end := valueEnd(text, i)
+		if n == 0 {
+			return jsonPlace{i, end, true}, true
+		}
+		n--
+		i = end + 1
+	}
+	return in, false
+}
+
+// memberOf finds the last member of that name, which is the one that counts.
+func memberOf(text []byte, in jsonPlace, name string) (found jsonPlace, ok bool) {
+	if in.to-in.from < 2 || text[in.from] != '{' {
+		return in, false
+	}
+	for i := in.from + 1; i < in.to-1; {
+		colon := valueEnd(text, i)
+		end := valueEnd(text, colon+1)
+		var key string
+		if json.Unmarshal(text[i:colon], &key) == nil && key == name {
+			found, ok = jsonPlace{colon + 1, end, false}, true
+		}
+		i = end + 1
+	}
+	return found, ok
+}
+
+// valueEnd is the end of the value that starts at i.
+func valueEnd(text []byte, i int) int {
+	depth := 0
+	for i < len(text) {
+		switch text[i] {
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth < 0 {
+				return i
+			}
+		case ',', ':':
+			if depth == 0 {
+				return i
+			}
+			i++
+			continue
+		}
+		i++
+		if depth == 0 && i < len(text) && (text[i] == ',' || text[i] == ':' || text[i] == '}' || text[i] == ']') {
+			return i
+		}
+	}
+	return min(i, len(text))
+}

@@ -1,0 +1,349 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/source"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+	"wirebench/templates"
+)
+
+// pageRevision names a stored text as a page has it: with the line ends of forms and editors, whatever they are on disk.
+func pageRevision(text string) string { return string(store.RevisionOf([]byte(unixLines(text)))) }
+
+// open opens the definition that the form names or holds.
+func (p *pageWork) open() {
+	f := &p.form
+	p.def, p.use = nil, nil
+	p.view.Layout, p.view.Stale, p.view.Message = nil, false, f.message
+	p.view.Definition = templates.Definition{Text: f.definition, Language: p.ws.Dialect.Language, New: f.message}
+	d := &p.view.Definition
+	stored, err := p.ws.Find(f.message)
+	text, revision := f.definition, ""
+	if err == nil {
+		revision = pageRevision(stored.Span.File.Text)
+	}
+	switch {
+	case text == "" && f.message == "":
+		d.New = p.ws.newName("")
+		return
+	case text == "" && err != nil && f.name == "":
+		p.notice("There is " + err.Error())
+		d.New = f.message
+		return
+	case err == nil && (text == "" || unixLines(stored.Span.File.Text) == text):
+		text, f.base = "", revision
+	case err == nil && f.base != "" && f.base != revision && pageRevision(text) == f.base:
+		// Nothing was typed, and another program wrote the file.
+		text, f.definition, f.base = "", "", revision
+		p.done(stored.Span.File.Name + " changed on disk; this is what it says now.")
+	case err == nil && f.base == "":
+		f.base = revision
+	case err == nil && f.base != revision:
+		d.Conflict = &templates.Conflict{Lines: lineChanges(unixLines(stored.Span.File.Text), text)}
+	case err != nil && f.base != "" && f.name == "":
+		d.Conflict = &templates.Conflict{Deleted: true}
+	}
+	def, err := p.ws.open(f.message, text)
+	if err != nil {
+		p.notice("The definition cannot be read: " + err.Error() + ".")
+		return
+	}
+	p.def, p.use = def, def
+	d.File, d.Text, d.Edited, d.Stored, d.Diagnostics = def.file.Name, unixLines(def.file.Text), def.edited, stored != nil, def.diagnostics
+	d.Base = f.base
+	if def.message != nil {
+		p.view.Message = fullName(def.message.Name, def.message.Version)
+		d.Version = def.message.Version
+		d.Newest = p.ws.Newest(def.message)
+		if stored != nil && d.Newest > d.Version && def.edited && d.Conflict == nil {
+			d.Moves = !p.ws.KeepsLayout(stored, def.file.Text)
+		}
+	}
+	p.useGood(def)
+	info := p.use.layout()
+	p.view.Layout = &info
+}
+
+// useGood keeps to the last definition without mistakes while the open one has some.
+func (p *pageWork) useGood(def *definition) {
+	if !def.broken() {
+		p.good = def
+		return
+	}
+	if g := p.good; g != nil && g.file.Name == def.file.Name {
+		p.use, p.view.Stale = g, true
+		return
+	}
+	if !def.edited {
+		return
+	}
+	if g, err := p.ws.open(p.form.message, ""); err == nil && !g.broken() { // what is stored may be whole
+		p.use, p.view.Stale, p.good = g, true, g
+	}
+}
+
+// broken reports whether the definition has errors, or no message at all.
+func (d *definition) broken() bool {
+	if d.program == nil {
+		return true
+	}
+	for _, x := range d.diagnostics {
+		if x.Severity == diag.Error.String() {
+			return true
+		}
+	}
+	return false
+}
+
+// openAnother opens another definition. Bytes that a person brought stay, to be tried with it; a sample gives way to one of its own.
+func (p *pageWork) openAnother(message string) {
+	f := &p.form
+	keep := strings.TrimSpace(f.input) != "" && !p.ws.isSample(f.message, f.input) || len(f.edits) > 0 && strings.TrimSpace(f.input) != ""
+	f.message, f.name, f.made, f.code, f.byCode = message, "", sumOf(f.value), "", false
+	if keep {
+		return
+	}
+	f.input, f.form, f.edits, f.show, f.opened = "", "", nil, 0, map[string]bool{}
+	if m, err := p.ws.Find(message); err == nil {
+		for _, s := range p.ws.Samples(m.Span.File.Name) {
+			if of, err := p.ws.Find(s.Message); err == nil && of == m {
+				f.input = s.Hex
+				return
+			}
+		}
+	}
+}
+
+// isSample reports whether a text is a sample of a message as it is kept.
+func (ws *space) isSample(message, text string) bool {
+	m, err := ws.Find(message)
+	if err != nil {
+		return false
+	}
+	bare := strings.Join(strings.Fields(text), "")
+	for _, s := range ws.Samples(m.Span.File.Name) {
+		if s.Hex == bare {
+			return true
+		}
+	}
+	return false
+}
+
+// beginNew begins a definition that is not stored yet, of the given name or of one that is free.
+func (p *pageWork) beginNew(name string) {
+	f := &p.form
+	if name == "" || p.ws.has(name) {
+		name = p.ws.newName("")
+	}
+	f.message, f.name, f.base, f.definition = name, name, "", p.ws.Dialect.Language.Comment+" what "+name+" says\n\n"
+	f.made, f.code = sumOf(f.value), ""
+	if p.ws.isSample(f.message, f.input) {
+		f.input = ""
+	}
+}
+
+func (ws *space) has(name string) bool {
+	_, err := ws.Find(name)
+	return err == nil
+}
+
+// save stores the text of the open definition.
+func (p *pageWork) save() {
+	d := &p.view.Definition
+	if p.def == nil {
+		p.notice("There is no definition to save: write one, and give it a name.")
+		return
+	}
+	if d.Conflict != nil && !d.Conflict.Deleted {
+		p.notice("Not saved: the file on disk has changed since you opened it. Choose below what counts.")
+		return
+	}
+	if !p.def.edited && d.Stored {
+		p.done("Saved already; nothing has changed.")
+		return
+	}
+	text, expect := p.def.file.Text, store.Revision("")
+	if f := p.ws.File(d.File); f != nil {
+		expect = workspace.Revision(f)
+		text = withLineEnds(text, f)
+	}
+	if _, err := p.ws.Save(d.File, []byte(text), &expect); err != nil {
+		p.notSaved(err)
+		return
+	}
+	p.stored("Saved " + d.File + ".")
+}
+
+// withLineEnds writes a text with the line ends that the file has on disk.
+func withLineEnds(text string, f *source.File) string {
+	if crlf := strings.Count(f.Text, "\r\n"); crlf > 0 && crlf == strings.Count(f.Text, "\n") {
+		return strings.ReplaceAll(unixLines(text), "\n", "\r\n")
+	}
+	return text
+}
+
+// stored goes on with the library as it is now.
+func (p *pageWork) stored(text string) {
+	p.ws = &space{p.ws.Workspace, p.ws.Now()}
+	p.form.definition, p.form.base, p.form.name, p.form.action = "", "", "", ""
+	p.done(text)
+	p.open()
+}
+
+// notSaved says why nothing was stored. What was typed stays in the page.
+func (p *pageWork) notSaved(err error) {
+	var moved *store.ConflictError
+	var older *workspace.OlderError
+	switch {
+	case errors.As(err, &moved):
+		p.ws = &space{p.ws.Workspace, p.ws.Now()}
+		p.open()
+		p.notice("Not saved: " + p.view.Definition.File + " has just been changed by someone else. Choose below what counts.")
+	case errors.As(err, &older):
+		p.notice("Not saved: " + older.Error() + ".")
+	case errors.Is(err, store.ErrFull):
+		p.notice("Not saved: the disk is full. The text stays here and the file is as it was: make room and save again.")
+	case errors.Is(err, store.ErrReadOnly):
+		p.notice("Not saved: the folder of the definitions cannot be written to. The text stays here; copy it if you close this page.")
+	default:
+		p.notice("Not saved: " + err.Error() + ".")
+	}
+}
+
+// newVersion stores the text as the next version of its message, and opens that.
+func (p *pageWork) newVersion() {
+	if p.def == nil || p.def.message == nil {
+		p.notice("There is no message to make a new version of.")
+		return
+	}
+	name, ok := p.ws.nextVersion(p.def)
+	if !ok {
+		p.notice("Definitions of this protocol have no versions.")
+		return
+	}
+	none := store.Revision("")
+	if _, err := p.ws.Save(name, []byte(p.def.file.Text), &none); err != nil {
+		p.notSaved(err)
+		return
+	}
+	was := p.view.Message
+	p.form.message = strings.TrimSuffix(path.Base(name), ".def")
+	p.stored("Made " + name + " from " + was + ".")
+}
+
+// nextVersion is the name of the file for the next version of a message; ok is false if files have no versions.
+func (ws *space) nextVersion(d *definition) (name string, ok bool) {
+	m := d.message
+	if path.Base(d.file.Name) != fullName(m.Name, m.Version)+".def" {
+		return "", false
+	}
+	return path.Join(path.Dir(d.file.Name), fullName(m.Name, ws.Newest(m)+1)+".def"), true
+}
+
+// newName is the name of a definition that is not there yet.
+func (ws *space) newName(like string) string {
+	if like != "" {
+		return like
+	}
+	for i := 1; ; i++ {
+		name := "C_NEW_MESSAGE"
+		if i > 1 {
+			name += "_" + strconv.Itoa(i)
+		}
+		if ws.Schema.Find(name, 0) == nil {
+			return name + ".1"
+		}
+	}
+}
+
+// remove deletes the open definition.
+func (p *pageWork) remove() {
+	d := &p.view.Definition
+	f := p.ws.File(d.File)
+	if f == nil {
+		p.notice("There is no stored definition to delete.")
+		return
+	}
+	rev := workspace.Revision(f)
+	if err := p.ws.Delete(d.File, &rev); err != nil {
+		p.notSaved(err)
+		return
+	}
+	// The text stays in the page: saving brings it back.
+	text := d.Text
+	p.ws = &space{p.ws.Workspace, p.ws.Now()}
+	p.form.definition, p.form.base, p.form.name = text, "", p.form.message
+	p.done("Deleted " + d.File + ". Its text is still here: Save brings it back.")
+	p.open()
+}
+
+// format writes the text in its canonical form.
+func (p *pageWork) format() {
+	if p.def == nil {
+		return
+	}
+	text, diags := p.ws.Dialect.Format(p.def.file)
+	if diags.HasErrors() {
+		p.notice("Not formatted: " + diags[0].String())
+		return
+	}
+	if unixLines(text) == p.view.Definition.Text {
+		p.done("Formatted already.")
+		return
+	}
+	base := p.form.base
+	p.form.definition = unixLines(text)
+	p.open()
+	p.form.base = base
+	p.done("Formatted.")
+}
+
+// exportLayout makes a file of the layout.
+func (p *pageWork) exportLayout() {
+	if p.view.Layout == nil {
+		p.notice("There is no layout: open a definition first.")
+		return
+	}
+	if p.form.action == "svg" {
+		p.export = &export{p.view.Message + ".svg", "image/svg+xml", templates.LayoutSVG(p.view.Layout)}
+		return
+	}
+	p.export = &export{p.view.Message + ".txt", "text/plain; charset=utf-8", templates.LayoutText(p.view.Layout)}
+}
+
+// maxChangedLines is how many changed lines are shown of each side.
+const maxChangedLines = 60
+
+// lineChanges are the lines in which two texts differ, between what they have in common at the start and at the end: first those on
+// disk, then those of the page.
+func lineChanges(disk, page string) []templates.ChangedLine {
+	a, b := strings.Split(disk, "\n"), strings.Split(page, "\n")
+	first := 0
+	for first < len(a) && first < len(b) && a[first] == b[first] {
+		first++
+	}
+	last := 0
+	for last < len(a)-first && last < len(b)-first && a[len(a)-1-last] == b[len(b)-1-last] {
+		last++
+	}
+	var out []templates.ChangedLine
+	add := func(lines []string, sign string) {
+		for i, l := range lines {
+			if i == maxChangedLines {
+				out = append(out, templates.ChangedLine{Sign: sign, Text: fmt.Sprintf("… %d more lines", len(lines)-i)})
+				return
+			}
+			out = append(out, templates.ChangedLine{Sign: sign, Number: first + i + 1, Text: l})
+		}
+	}
+	add(a[first:len(a)-last], "disk")
+	add(b[first:len(b)-last], "here")
+	return out
+}

@@ -1,0 +1,261 @@
+package server
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"wirebench/codec"
+	"wirebench/server/workspace"
+)
+
+// changeValue changes one value of the shown message, or its lists. What went wrong is in p.failed; the message is then as it was.
+func (p *pageWork) changeValue() {
+	if err := p.change(); err != nil {
+		p.failed = err.Error()
+	}
+}
+
+func (p *pageWork) change() error {
+	f := &p.form
+	j := p.read()
+	if j == nil || f.show >= len(j.messages) {
+		return errors.New("there is no message")
+	}
+	p.job, j.request.Fields = j, true
+	was := j.messages[f.show].data
+	res := j.decode(f.show)
+	if res.Status == "error" || j.rec.Program == nil {
+		return errors.New("this message cannot be changed by values")
+	}
+	var next []byte
+	var err error
+	switch {
+	case f.action == "repair":
+		next, err = p.encoded(res, res.Value)
+	case f.action == "set" && (f.exactly || f.role != codec.RoleValue.String()):
+		next, err = p.patched(res, was)
+	default:
+		var value []byte
+		if value, err = changedValue(res.Value, f); err == nil {
+			next, err = p.encoded(res, value)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	p.setBytes(next)
+	return nil
+}
+
+// setBytes changes the bytes of the shown message.
+func (p *pageWork) setBytes(data []byte) {
+	f := &p.form
+	if strings.TrimSpace(f.input) == "" {
+		f.input, f.form, f.byCode, f.edits = spaced(data), "", false, nil
+		return
+	}
+	if p.job != nil && f.show < len(p.job.messages) {
+		m := p.job.messages[f.show]
+		was := m.data
+		if m.edited {
+			was = m.was
+		}
+		if bytes.Equal(was, data) { // as it was before all changes
+			delete(f.edits, f.show)
+			return
+		}
+	}
+	if f.edits == nil {
+		f.edits = map[int][]byte{}
+	}
+	f.edits[f.show] = data
+}
+
+// encoded makes a message of values, with the code of the message they are from.
+func (p *pageWork) encoded(res codec.Result, value []byte) ([]byte, error) {
+	m, snap := p.job.rec.Program.Message, p.job.snap
+	data, _, problems, err := encodeValue(snap, m, res.Code, value)
+	switch {
+	case errors.Is(err, workspace.ErrNoCode):
+		return nil, errors.New("nothing says the code of this message")
+	case err != nil:
+		return nil, err
+	case len(problems) > 0:
+		if problems[0].Path != "" {
+			return nil, fmt.Errorf("%s: %s", problems[0].Path, problems[0].Message)
+		}
+		return nil, errors.New(problems[0].Message)
+	}
+	return slices.Clone(data), nil
+}
+
+// patched writes one value over its own bytes and leaves all others as they are, right or wrong.
+func (p *pageWork) patched(res codec.Result, was []byte) ([]byte, error) {
+	f, rec := &p.form, &p.job.rec
+	i := slices.IndexFunc(res.Fields, func(x codec.FieldValue) bool {
+		return x.Path == f.path && x.Role == f.role && (f.arg == "" || f.arg == strconv.Itoa(int(x.BitOffset)))
+	})
+	if i < 0 {
+		return nil, fmt.Errorf("no %s %s in this message", f.role, f.path)
+	}
+	field := res.Fields[i]
+	role, _ := codec.RoleNamed(f.role)
+	switch role {
+	case codec.RoleGap, codec.RoleConst, codec.RolePad:
+		data, err := hex.DecodeString(strings.Join(strings.Fields(f.typed), ""))
+		if err != nil || field.BitOffset%8 != 0 || field.BitLength%8 != 0 {
+			return nil, errors.New("whole bytes in hex are expected")
+		}
+		return slices.Replace(slices.Clone(was), int(field.BitOffset/8), int((field.BitOffset+field.BitLength)/8), data...), nil
+	case codec.RoleValue:
+		return p.patchedValue(res, was, field)
+	}
+	raw, err := strconv.ParseUint(strings.TrimSpace(f.typed), 0, 64)
+	leaf, ok := rec.FindLeaf(f.path, role, field.BitOffset)
+	if err != nil || !ok {
+		return nil, fmt.Errorf("a number is expected, decimal or 0x, not %q", f.typed)
+	}
+	out := slices.Clone(was)
+	if !rec.PatchNumber(out, leaf, raw) {
+		return nil, fmt.Errorf("%d does not fit %s", raw, field.Type)
+	}
+	return out, nil
+}
+
+// patchedValue takes the bytes of one value from the message as it would be made right.
+func (p *pageWork) patchedValue(res codec.Result, was []byte, field codec.FieldValue) ([]byte, error) {
+	value, err := changedValue(res.Value, &p.form)
+	if err != nil {
+		return nil, err
+	}
+	right, err := p.encoded(res, value)
+	if err != nil {
+		return nil, err
+	}
+	var rec codec.Record
+	p.job.rec.Program.Decode(&rec, right)
+	for _, x := range rec.FieldValues() {
+		if x.Path != field.Path || x.Role != field.Role {
+			continue
+		}
+		if x.BitOffset%8 == 0 && field.BitOffset%8 == 0 && x.BitLength%8 == 0 && field.BitLength%8 == 0 {
+			return slices.Replace(slices.Clone(was), int(field.BitOffset/8), int((field.BitOffset+field.BitLength)/8), right[x.BitOffset/8:(x.BitOffset+x.BitLength)/8]...), nil
+		}
+		leaf, ok := rec.FindLeaf(field.Path, codec.RoleValue, x.BitOffset)
+		here, there := p.job.rec.FindLeaf(field.Path, codec.RoleValue, field.BitOffset)
+		out := slices.Clone(was)
+		if ok && there && p.job.rec.PatchNumber(out, here, leaf.Raw) {
+			return out, nil
+		}
+	}
+	return nil, errors.New("this value has no bytes of its own")
+}
+
+// changedValue is the values of a message with what the form asks for done to them.
+func changedValue(value []byte, f *pageForm) ([]byte, error) {
+	at, err := findJSON(value, f.path)
+	if err != nil {
+		return nil, err
+	}
+	switch f.action {
+	case "set":
+		typed, err := typedJSON(value[at.from:at.to], f.typed)
+		if err != nil {
+			return nil, err
+		}
+		return splice(value, at.from, at.to, typed), nil
+	case "remove":
+		if !at.element {
+			return nil, errors.New("only elements of a list can be removed")
+		}
+		from, to := at.from, at.to
+		if to < len(value) && value[to] == ',' {
+			to++
+		} else if from > 0 && value[from-1] == ',' {
+			from--
+		}
+		return splice(value, from, to, nil), nil
+	case "copy":
+		if !at.element {
+			return nil, errors.New("only elements of a list can be doubled")
+		}
+		return splice(value, at.to, at.to, slices.Concat([]byte{','}, value[at.from:at.to])), nil
+	case "insert": // an element of nothing: before an element, or at the end of a list
+		switch {
+		case at.element:
+			return splice(value, at.from, at.from, []byte("null,")), nil
+		case at.to-at.from == 2 && value[at.from] == '[':
+			return splice(value, at.from+1, at.from+1, []byte("null")), nil
+		case value[at.from] == '[':
+			return splice(value, at.to-1, at.to-1, []byte(",null")), nil
+		}
+		return nil, errors.New("only lists get elements")
+	}
+	return nil, fmt.Errorf("no such change: %s", f.action)
+}
+
+func splice(data []byte, from, to int, with []byte) []byte {
+	return slices.Concat(data[:from], with, data[to:])
+}
+
+// typedJSON is what a person typed as the JSON that stands for it, of the kind that stood there.
+func typedJSON(was []byte, typed string) ([]byte, error) {
+	word := strings.TrimSpace(typed)
+	switch was[0] {
+	case '"':
+		if len(word) > 1 && word[0] == '"' && json.Valid([]byte(word)) {
+			return []byte(word), nil // as JSON, with escapes
+		}
+		if n, ok := prefixedNumber(word); ok && isDecimal(was) {
+			return []byte(n), nil
+		}
+		return json.Marshal(typed)
+	case 't', 'f':
+		switch strings.ToLower(word) {
+		case "1", "true", "yes":
+			return []byte("true"), nil
+		case "0", "false", "no":
+			return []byte("false"), nil
+		}
+		return nil, fmt.Errorf("true or false is expected, not %q", typed)
+	case '{', '[':
+		if !json.Valid([]byte(word)) {
+			return nil, errors.New("JSON is expected")
+		}
+		return []byte(word), nil
+	}
+	if n, ok := prefixedNumber(word); ok {
+		return []byte(n), nil
+	}
+	if json.Valid([]byte(word)) {
+		return []byte(word), nil
+	}
+	return nil, fmt.Errorf("a number is expected, not %q", typed)
+}
+
+// prefixedNumber reads 0x1F, 0b101 and -0x1 as a decimal number.
+func prefixedNumber(word string) (string, bool) {
+	digits := strings.TrimPrefix(word, "-")
+	if len(digits) < 3 || digits[0] != '0' || !strings.ContainsRune("xXbB", rune(digits[1])) {
+		return "", false
+	}
+	n, err := strconv.ParseUint(digits, 0, 64)
+	if err != nil {
+		return "", false
+	}
+	return strings.Repeat("-", len(word)-len(digits)) + strconv.FormatUint(n, 10), true
+}
+
+// isDecimal reports whether a JSON text is an integer in quotes, as those of 64 bits are.
+func isDecimal(text []byte) bool {
+	inside := strings.Trim(string(text), `"`)
+	_, err := strconv.ParseInt(inside, 10, 64)
+	_, errU := strconv.ParseUint(inside, 10, 64)
+	return err == nil || errU == nil
+}

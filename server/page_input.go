@@ -1,0 +1,73 @@
+package server
+
+import (
+	"fmt"
+
+	"wirebench/codec/capture"
+	"wirebench/templates"
+)
+
+// Bounds of what a page lists.
+const (
+	maxListed = 200 // messages of one input
+	maxNotes  = 5   // odd things about a pasted text
+)
+
+// verdict says what the input was taken for.
+func (p *pageWork) verdict() {
+	in, paste := &p.view.Input, p.job.paste
+	if paste == nil {
+		in.Verdict = "built here from values"
+		return
+	}
+	in.Verdict, in.Why = paste.Title, paste.Why
+	if n := len(paste.Messages); n > 1 {
+		in.Verdict += fmt.Sprintf(", %d messages", n)
+	} else if n == 1 {
+		in.Verdict += fmt.Sprintf(", %d bytes", len(paste.Messages[0].Bytes))
+	}
+	for i, n := range paste.Notes {
+		if i == maxNotes {
+			in.Notes = append(in.Notes, fmt.Sprintf("%d more notes", len(paste.Notes)-maxNotes))
+			break
+		}
+		in.Notes = append(in.Notes, n.String())
+	}
+}
+
+// list lists the messages of an input that has several.
+func (p *pageWork) list(show int, status string) {
+	j := p.job
+	j.request.Fields = false
+	for i, m := range j.messages {
+		if i == maxListed {
+			p.view.MoreMessages = len(j.messages) - maxListed
+			break
+		}
+		row := templates.MessageRow{Number: i, Dir: m.dir.String(), Size: len(m.data), Open: i == show, Edited: m.edited}
+		if j.paste != nil {
+			row.Time = j.paste.Messages[i].Time.String()
+		}
+		res := j.decode(i)
+		if row.Status, row.Name = res.Status, res.Message; row.Name == "" && res.Code != nil {
+			row.Name = fmt.Sprintf("code 0x%04X", *res.Code)
+		}
+		if i == show {
+			row.Status = status
+		}
+		p.view.Messages = append(p.view.Messages, row)
+	}
+}
+
+// forms are the forms of pasted text under their headings, for a menu.
+func forms() []templates.FormGroup {
+	var out []templates.FormGroup
+	for _, f := range capture.Forms() {
+		if len(out) == 0 || out[len(out)-1].Title != f.Group {
+			out = append(out, templates.FormGroup{Title: f.Group})
+		}
+		g := &out[len(out)-1]
+		g.Forms = append(g.Forms, templates.FormChoice{ID: f.ID, Title: f.Title})
+	}
+	return out
+}

@@ -1,0 +1,360 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"hash/maphash"
+	"net/http"
+	"sync"
+
+	"github.com/go-chi/chi/v5"
+
+	"wirebench/server/workspace"
+	"wirebench/server/wsconn"
+	"wirebench/templates"
+)
+
+// Bounds of the websocket of a page.
+const (
+	maxPageMessage = maxDecodeBody // bytes of one message of the page
+	maxPending     = 64            // actions that wait; a page does not press that many buttons
+	maxPages       = 500           // open at once
+)
+
+// openPages are the connections of all open pages.
+type openPages struct {
+	mu     sync.Mutex
+	ended  bool
+	cancel map[*wsconn.Conn]context.CancelFunc
+	wait   sync.WaitGroup
+}
+
+var errPages = errors.New("too many pages are open, or the server ends")
+
+func (o *openPages) add(c *wsconn.Conn, cancel context.CancelFunc) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended || len(o.cancel) >= maxPages {
+		return errPages
+	}
+	if o.cancel == nil {
+		o.cancel = map[*wsconn.Conn]context.CancelFunc{}
+	}
+	o.cancel[c] = cancel
+	o.wait.Add(1)
+	return nil
+}
+
+func (o *openPages) remove(c *wsconn.Conn) {
+	o.mu.Lock()
+	delete(o.cancel, c)
+	o.mu.Unlock()
+	o.wait.Done()
+}
+
+func (o *openPages) close() {
+	o.mu.Lock()
+	o.ended = true
+	for c, cancel := range o.cancel {
+		go c.GoAway() // a page that does not answer must not hold up the others; its goroutines end with the context
+		cancel()
+	}
+	o.mu.Unlock()
+	o.wait.Wait()
+}
+
+// pageSocket serves the websocket of an open page: what a person changes comes in, the parts of the page that change by it go out.
+func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
+	ws := s.byName[chi.URLParam(r, "ws")]
+	if ws == nil {
+		s.notFound(w, r)
+		return
+	}
+	conn, err := wsconn.Accept(w, r, maxPageMessage)
+	if err != nil {
+		s.Log.Info("page refused", "error", err)
+		return
+	}
+	defer conn.Drop()
+	ctx, cancel := context.WithCancel(context.Background()) // not the request's: that one ends with the upgrade
+	defer cancel()
+	if err := s.pages.add(conn, cancel); err != nil {
+		conn.Close(err.Error())
+		return
+	}
+	defer s.pages.remove(conn)
+	page := newLivePage(ws, s.frame("", ws.Name))
+	var both sync.WaitGroup
+	both.Go(func() {
+		defer cancel()
+		if err := page.answer(ctx, conn); err != nil && ctx.Err() == nil && !wsconn.Gone(err) {
+			s.Log.Info("page lost", "error", err)
+		}
+	})
+	both.Go(func() {
+		defer cancel()
+		_ = conn.Ping(ctx)
+	})
+	err = page.listen(ctx, conn)
+	cancel()
+	both.Wait()
+	if !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
+		s.Log.Info("page ended", "error", err)
+	}
+}
+
+// pageMessage is what the page sends: what has changed in it, and what was pressed. Fields that are missing are as they were.
+type pageMessage struct {
+	N   int `json:"n"` // counts up; the answer names the last that it knows of
+	Set struct {
+		Message    *string            `json:"message"`
+		Name       *string            `json:"name"`
+		Definition *string            `json:"definition"`
+		Base       *string            `json:"base"`
+		Input      *string            `json:"input"`
+		Form       *string            `json:"form"`
+		ByCode     *bool              `json:"bycode"`
+		Value      *string            `json:"value"`
+		Made       *string            `json:"made"`
+		Code       *string            `json:"code"`
+		Show       *int               `json:"show"`
+		Rows       *int               `json:"rows"`
+		Edits      *map[string]string `json:"edits"`
+		Opened     *[]string          `json:"opened"`
+		Values     *bool              `json:"values"`
+	} `json:"set"`
+	Have   string `json:"have"`   // the state of the library that the page was drawn with
+	Action string `json:"action"` // of the button: "save", "show:3"
+
+	// Of the action "set", "insert", "remove", "copy" and "value".
+	Path    string `json:"path"`
+	Role    string `json:"role"`
+	Typed   string `json:"typed"`
+	Exactly bool   `json:"exactly"`
+	About   string `json:"about"`
+}
+
+// livePage is the server's side of an open page.
+type livePage struct {
+	ws    *workspace.Workspace
+	frame templates.Frame
+	wake  chan struct{}
+
+	mu      sync.Mutex
+	pending []pageMessage // changes that have not been worked on; those without an action are one
+
+	// Of answer alone.
+	form   pageForm
+	n      int
+	good   *definition
+	pastes pasteCache
+	railed string
+	seed   maphash.Seed
+	sent   map[string]uint64 // what the page has of each part
+	told   pageControls
+}
+
+func newLivePage(ws *workspace.Workspace, frame templates.Frame) *livePage {
+	return &livePage{
+		ws: ws, frame: frame, wake: make(chan struct{}, 1), seed: maphash.MakeSeed(), sent: map[string]uint64{},
+		form: pageForm{opened: map[string]bool{}},
+	}
+}
+
+// listen takes in what the page sends. Changes that come faster than they can be answered are put together.
+func (l *livePage) listen(ctx context.Context, conn *wsconn.Conn) error {
+	for {
+		text, err := conn.Read(ctx)
+		if err != nil {
+			return err
+		}
+		var m pageMessage
+		if err := json.Unmarshal(text, &m); err != nil {
+			conn.Close("not a message of a page")
+			return err
+		}
+		l.mu.Lock()
+		if last := len(l.pending) - 1; last >= 0 && l.pending[last].Action == "" {
+			l.pending[last] = together(l.pending[last], m)
+		} else if len(l.pending) < maxPending {
+			l.pending = append(l.pending, m)
+		} else {
+			l.mu.Unlock()
+			conn.Close("too many actions at once")
+			return errors.New("too many actions at once")
+		}
+		l.mu.Unlock()
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// together is a change and a later one.
+func together(a, b pageMessage) pageMessage {
+	set := a.Set
+	later(&set.Message, b.Set.Message)
+	later(&set.Name, b.Set.Name)
+	later(&set.Definition, b.Set.Definition)
+	later(&set.Base, b.Set.Base)
+	later(&set.Input, b.Set.Input)
+	later(&set.Form, b.Set.Form)
+	later(&set.ByCode, b.Set.ByCode)
+	later(&set.Value, b.Set.Value)
+	later(&set.Made, b.Set.Made)
+	later(&set.Code, b.Set.Code)
+	later(&set.Show, b.Set.Show)
+	later(&set.Rows, b.Set.Rows)
+	later(&set.Edits, b.Set.Edits)
+	later(&set.Opened, b.Set.Opened)
+	later(&set.Values, b.Set.Values)
+	b.Set = set
+	return b
+}
+
+func later[T any](into **T, from *T) {
+	if from != nil {
+		*into = from
+	}
+}
+
+// answer works on what has come in, and on what changes in the library, and sends the parts of the page that are not as they were.
+func (l *livePage) answer(ctx context.Context, conn *wsconn.Conn) error {
+	changed, stop := l.ws.Changed()
+	defer stop()
+	started := false
+	for {
+		m, ok := l.next()
+		if !ok {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-l.wake:
+				continue
+			case <-changed:
+				if !started {
+					continue // the page has not yet said what it shows
+				}
+				m = pageMessage{N: l.n}
+			}
+		}
+		started = true
+		text, err := l.work(m)
+		if err != nil {
+			return err
+		}
+		if err := conn.Write(ctx, text); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *livePage) next() (m pageMessage, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.pending) == 0 {
+		return m, false
+	}
+	m = l.pending[0]
+	l.pending = l.pending[1:]
+	return m, true
+}
+
+// take puts what a message says into the form.
+func (l *livePage) take(m pageMessage) {
+	f, s := &l.form, m.Set
+	put(&f.message, s.Message)
+	put(&f.name, s.Name)
+	put(&f.definition, s.Definition)
+	put(&f.base, s.Base)
+	put(&f.input, s.Input)
+	put(&f.form, s.Form)
+	put(&f.byCode, s.ByCode)
+	put(&f.value, s.Value)
+	put(&f.made, s.Made)
+	put(&f.code, s.Code)
+	put(&f.show, s.Show)
+	put(&f.rows, s.Rows)
+	put(&f.values, s.Values)
+	f.show, f.rows = max(f.show, 0), max(f.rows, 0)
+	f.definition, f.input, f.value = unixLines(f.definition), unixLines(f.input), unixLines(f.value)
+	if s.Edits != nil {
+		f.edits = decodeEdits(*s.Edits)
+	}
+	if s.Opened != nil {
+		f.opened = map[string]bool{}
+		for _, name := range *s.Opened {
+			f.opened[name] = true
+		}
+	}
+	f.action, f.arg, _ = cutAction(m.Action)
+	f.path, f.role, f.typed, f.exactly, f.about = m.Path, m.Role, m.Typed, m.Exactly, m.About
+	l.n = max(l.n, m.N)
+	if m.Have != "" {
+		l.railed = m.Have
+	}
+}
+
+func put[T any](into *T, from *T) {
+	if from != nil {
+		*into = *from
+	}
+}
+
+// work does what a message asks for; the text is the answer.
+func (l *livePage) work(m pageMessage) ([]byte, error) {
+	l.take(m)
+	if l.form.action == "value" {
+		return plainJSON(l.value())
+	}
+	view := templates.Workbench{Frame: l.frame}
+	p := &pageWork{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, pastes: &l.pastes, live: true, railed: l.railed}
+	p.work()
+	l.form, l.good, l.railed = p.form, p.good, p.railed
+	l.form.action, l.form.arg, l.form.name = "", "", ""
+	if view.Message != "" {
+		l.form.message = view.Message
+	}
+	out := pageAnswer{N: l.n, Export: p.export, Failed: p.failed, Status: templates.StatusText(view)}
+	if err := l.parts(&out, view); err != nil {
+		return nil, err
+	}
+	l.controls(&out, p)
+	if err := l.message(&out, p); err != nil {
+		return nil, err
+	}
+	return plainJSON(out)
+}
+
+// plainJSON is JSON in which markup stands as it is: it goes to a script and not into a page, and most of it is markup.
+func plainJSON(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return buf.Bytes(), err
+}
+
+// parts draws all parts of the page, and keeps those that differ from what it has.
+func (l *livePage) parts(out *pageAnswer, view templates.Workbench) error {
+	var buf bytes.Buffer
+	for _, f := range templates.Fragments(view) {
+		buf.Reset()
+		if err := f.Part.Render(context.Background(), &buf); err != nil {
+			return err
+		}
+		sum := maphash.Bytes(l.seed, buf.Bytes())
+		if old, ok := l.sent[f.ID]; ok && old == sum {
+			continue
+		}
+		l.sent[f.ID] = sum
+		if out.HTML == nil {
+			out.HTML = map[string]string{}
+		}
+		out.HTML[f.ID] = buf.String()
+	}
+	return nil
+}

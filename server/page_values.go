@@ -1,0 +1,164 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"wirebench/codec"
+	"wirebench/server/workspace"
+	"wirebench/templates"
+)
+
+// Bounds of values on a page.
+const (
+	maxValue    = 1 << 20
+	maxProblems = 100
+)
+
+// notJSON says where a text stops being JSON, nil if it does not. The codec counts bytes; people count lines.
+func notJSON(text string) *codec.ProblemInfo {
+	var any json.RawMessage
+	var wrong *json.SyntaxError
+	if err := json.Unmarshal([]byte(text), &any); !errors.As(err, &wrong) {
+		return nil
+	}
+	before := text[:max(0, min(int(wrong.Offset)-1, len(text)))]
+	line := strings.Count(before, "\n") + 1
+	column := len([]rune(before[strings.LastIndexByte(before, '\n')+1:])) + 1
+	return &codec.ProblemInfo{Severity: "error", Code: "not-json", Message: fmt.Sprintf("line %d, column %d: %v", line, column, wrong)}
+}
+
+// encodedNote says what came out, and how it differs from what was there.
+func encodedNote(data, was []byte) string {
+	note := fmt.Sprintf("Encoded: %d bytes", len(data))
+	if was == nil {
+		return note + "."
+	}
+	if bytes.Equal(data, was) {
+		return note + ", the same as before."
+	}
+	first := 0
+	for first < min(len(data), len(was)) && data[first] == was[first] {
+		first++
+	}
+	if len(data) != len(was) {
+		return fmt.Sprintf("%s (%+d), different from 0x%02x on.", note, len(data)-len(was), first)
+	}
+	n := 0
+	for i := range data {
+		if data[i] != was[i] {
+			n++
+		}
+	}
+	return fmt.Sprintf("%s, %d of them changed, the first at 0x%02x.", note, n, first)
+}
+
+// encode puts the bytes of values in the place of the shown message.
+func (p *pageWork) encode(text string) {
+	v := &p.view.Values
+	if p.def == nil || p.def.program == nil {
+		p.notice("Values are encoded by a definition: choose a message first.")
+		return
+	}
+	value := cmp.Or(strings.TrimSpace(text), "{}")
+	if where := notJSON(value); where != nil {
+		v.Problems = []codec.ProblemInfo{*where}
+		return
+	}
+	var code *uint32
+	if p.form.code != "" {
+		n, err := strconv.ParseUint(p.form.code, 0, 32)
+		if err != nil {
+			v.Problems = []codec.ProblemInfo{{Severity: "error", Code: "bad-code", Message: "the code is a number of 32 bits, decimal or 0x, not " + strconv.Quote(p.form.code)}}
+			return
+		}
+		c := uint32(n)
+		code = &c
+	} else if p.form.action == "build" && !p.def.message.HasKey {
+		code = new(uint32) // a code to be written over
+	}
+	data, _, problems, err := encodeValue(p.def.snap, p.def.message, code, []byte(value))
+	switch {
+	case errors.Is(err, workspace.ErrNoCode):
+		v.Problems = []codec.ProblemInfo{{Severity: "error", Code: "no-code", Message: "neither the definition nor a code map says the code of this message: write it below"}}
+	case err != nil:
+		v.Problems = []codec.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
+	case len(problems) > 0:
+		v.Problems = problems[:min(len(problems), maxProblems)]
+	default:
+		var was []byte
+		if p.form.action == "build" {
+			p.form.input, p.form.edits, p.form.show = "", nil, 0
+		}
+		if p.job = p.read(); p.job != nil && p.form.show < len(p.job.messages) {
+			was = p.job.messages[p.form.show].data
+		}
+		if p.job == nil { // what could not be read gives way
+			p.form.input = ""
+		}
+		v.Encoded = encodedNote(data, was)
+		p.form.byCode = false
+		p.setBytes(slices.Clone(data))
+	}
+	if p.form.action == "build" && len(v.Problems) > 0 {
+		p.notice("Nothing was built: " + v.Problems[0].Message + ".")
+	}
+}
+
+// values offers values to encode: those that a person changed, else those of the message, else empty ones.
+func (p *pageWork) values() {
+	v := &p.view.Values
+	if p.def == nil || p.def.program == nil {
+		return
+	}
+	v.Offered = true
+	shown := p.view.Shown
+	ofShown := shown != nil && shown.Linked && len(shown.Value) > 0
+	v.Code = p.form.code
+	if v.Code == "" && !p.def.message.HasKey && p.def.program.NeedsCode() {
+		v.Code = "0"
+		if ofShown && shown.Code != nil {
+			v.Code = fmt.Sprintf("0x%04X", *shown.Code)
+		}
+	}
+	if p.def.message.HasKey {
+		v.CodeHint = fmt.Sprintf("0x%04X", p.def.message.Key.Code)
+	}
+	changed := p.form.value != "" && sumOf(p.form.value) != p.form.made
+	if p.form.action == "encode" || changed && p.form.action != "values" {
+		v.Text, v.Made, v.Kept = p.form.value, p.form.made, changed && p.form.action != "encode"
+		if p.form.action == "encode" && len(v.Problems) == 0 {
+			v.Made = sumOf(v.Text) // they are the message's now
+		}
+		return
+	}
+	if p.live && !p.form.values { // nobody is looking
+		v.Made = sumOf("")
+		return
+	}
+	raw := p.emptyValue
+	if ofShown {
+		raw = func() []byte { return shown.Value }
+	}
+	if v.Text = templates.JSONText(raw()); len(v.Text) > maxValue {
+		v.Text, v.TooLong = "", true
+	}
+	v.Made = sumOf(v.Text)
+}
+
+// emptyValue is the values of a message of which nothing is set: all names, to be filled in.
+func (p *pageWork) emptyValue() []byte {
+	code := p.def.message.Key.Code
+	data, _, problems, err := encodeValue(p.def.snap, p.def.message, &code, []byte("{}"))
+	if err != nil || len(problems) > 0 {
+		return []byte("{}")
+	}
+	var rec codec.Record
+	return p.def.snap.Decode(&rec, data, workspace.Request{Message: p.def.message}).Value
+}

@@ -1,0 +1,246 @@
+package server
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"wirebench/codec"
+	"wirebench/templates"
+)
+
+// pageWork is a page in the making.
+type pageWork struct {
+	ws     *space
+	form   pageForm
+	view   *templates.Workbench
+	def    *definition // the open one, nil if none is
+	use    *definition // what messages are decoded by: def, or while that has mistakes the last one that had none
+	good   *definition // the last one without mistakes, of the page's earlier work; nil if there is none
+	pastes *pasteCache // of the page's earlier work, nil for none
+	job    *decodeJob  // nil without input, or if nothing could be read from it
+	export *export     // a file that was asked for instead of the page
+	failed string      // why a value could not be changed
+	live   bool        // for an open page
+	railed string      // the snapshot whose list of messages the page has
+}
+
+// export is a file to save.
+type export struct{ Name, Type, Text string }
+
+func (e *export) send(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", e.Type)
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", e.Name))
+	_, _ = w.Write([]byte(e.Text))
+}
+
+// fill does what a form asks for and puts it into the view.
+func (ws *space) fill(v *templates.Workbench, f pageForm) *pageWork {
+	p := &pageWork{ws: ws, form: f, view: v}
+	p.work()
+	return p
+}
+
+// work makes the whole page.
+func (p *pageWork) work() {
+	p.before()
+	p.open()
+	p.act()
+	p.show()
+	p.values()
+	p.samples()
+	p.rail()
+	p.view.Form = templates.FormState{
+		Show: p.form.show, Bytes: p.form.bytes, Rows: p.form.rows, Edits: writeEdits(p.form.edits), Opened: p.form.opened,
+		From: sumOf(p.form.input), Base: p.form.base,
+	}
+}
+
+// before does what decides about which definition is open.
+func (p *pageWork) before() {
+	f := &p.form
+	if f.message == "" && f.name != "" {
+		f.message = f.name
+	}
+	switch f.action {
+	case "open":
+		p.openAnother(f.arg)
+	case "new":
+		p.beginNew(f.arg)
+	case "stored", "theirs": // as it is stored, whatever was typed
+		f.definition, f.base = "", ""
+	case "mine": // the text stays, and is an edit of what is stored now
+		f.base = ""
+	case "show":
+		f.show, f.bytes, f.rows = f.number(), 0, 0
+	case "bytes":
+		f.bytes = f.number()
+	case "rows":
+		f.rows = f.number()
+	case "fold":
+		if f.opened[f.arg] = !f.opened[f.arg]; !f.opened[f.arg] {
+			delete(f.opened, f.arg)
+		}
+	case "sample":
+		p.takeSample(f.number())
+	case "original":
+		delete(f.edits, f.show)
+	}
+}
+
+// act does what needs the open definition and changes something.
+func (p *pageWork) act() {
+	switch p.form.action {
+	case "save":
+		p.save()
+	case "version":
+		p.newVersion()
+	case "delete":
+		p.remove()
+	case "format":
+		p.format()
+	case "encode":
+		p.encode(p.form.value)
+	case "build":
+		p.encode("{}")
+	case "keep":
+		p.keepSample()
+	case "drop":
+		p.dropSample(p.form.number())
+	case "svg", "text":
+		p.exportLayout()
+	case "set", "insert", "remove", "copy", "repair":
+		p.changeValue()
+	}
+}
+
+func (p *pageWork) notice(text string) {
+	if p.view.Notice == "" {
+		p.view.Notice = text
+	}
+}
+
+// done says that something went well.
+func (p *pageWork) done(text string) {
+	if p.view.Done == "" {
+		p.view.Done = text
+	}
+}
+
+func fullName(name string, version int) string { return fmt.Sprintf("%s.%d", name, version) }
+
+// read reads the messages of the input, with what was changed in them. nil without any; the input then says why.
+func (p *pageWork) read() *decodeJob {
+	in := &p.view.Input
+	in.Text, in.Form, in.ByCode, in.Forms, in.Error = p.form.input, p.form.form, p.form.byCode, forms(), ""
+	j := &decodeJob{snap: p.ws.Snapshot}
+	if p.use != nil {
+		if j.snap = p.use.snap; !p.form.byCode {
+			j.use(p.use)
+		}
+	}
+	if strings.TrimSpace(in.Text) != "" {
+		if err := j.readPasteOnce(p.pastes, in.Text, in.Form); err != nil {
+			in.Error = err.Error()
+			return nil
+		}
+		if j.pasteErr != nil {
+			in.Error = j.pasteErr.Error()
+			return nil
+		}
+		if len(j.messages) == 0 {
+			in.Error = "there are no bytes in this"
+			return nil
+		}
+	} else if _, ok := p.form.edits[0]; ok { // built from nothing
+		j.messages = []pieceOfInput{{}}
+	} else {
+		return nil
+	}
+	for n, data := range p.form.edits {
+		if n < len(j.messages) {
+			j.messages[n].was, j.messages[n].data, j.messages[n].edited = j.messages[n].data, data, true
+		}
+	}
+	return j
+}
+
+// show decodes the input: by the open definition, or by the code that each message carries.
+func (p *pageWork) show() {
+	j := p.read()
+	if p.job = j; j == nil {
+		return
+	}
+	p.verdict()
+	p.form.show = min(p.form.show, len(j.messages)-1)
+	j.request.Fields = true
+	shown := p.message(p.form.show)
+	byCode := p.form.byCode || p.def == nil
+	if byCode && shown.Message != "" && (p.def == nil || !p.def.edited) {
+		if name := fullName(shown.Message, shown.Version); name != p.view.Message {
+			p.form.message, p.form.definition, p.form.base, p.form.made = name, "", "", sumOf(p.form.value)
+			p.open()
+		}
+	}
+	shown.Linked = p.use != nil && p.use.message != nil && shown.Message == p.use.message.Name && shown.Version == p.use.message.Version
+	shown.Stale = shown.Linked && p.use != p.def
+	p.view.Shown = shown
+	if len(j.messages) > 1 {
+		p.list(p.form.show, shown.Status)
+	}
+}
+
+// message decodes the message that the page shows.
+func (p *pageWork) message(i int) *templates.Message {
+	j := p.job
+	from := time.Now()
+	m := &templates.Message{Result: j.decode(i), Data: j.messages[i].data, Number: i, FirstByte: p.form.bytes, FirstRow: p.form.rows, Opened: p.form.opened}
+	m.Took = time.Since(from)
+	if j.messages[i].edited {
+		m.Edited, m.Was = true, j.messages[i].was
+	}
+	if m.Status == "error" {
+		return m
+	}
+	m.Types = fieldTypes(j.rec.Program)
+	if j.request.Message != nil && hasProblem(m.Problems, codec.WrongCode.String()) {
+		by := j.request
+		by.Message, by.Fields, by.Dir = nil, false, j.messages[i].dir
+		if other := j.snap.Decode(&codec.Record{}, m.Data, by); other.Message != "" {
+			m.Other = fullName(other.Message, other.Version)
+		}
+	}
+	return m
+}
+
+func hasProblem(list []codec.ProblemInfo, code string) bool {
+	for _, p := range list {
+		if p.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// fieldTypes are the types of all fields, as written, by their path without indexes.
+func fieldTypes(p *codec.Program) map[string]string {
+	out := make(map[string]string, len(p.Fields))
+	for i := range p.Fields {
+		out[string(p.AppendFieldPath(nil, uint16(i)))] = p.Fields[i].Type
+	}
+	return out
+}
+
+// spaced is bytes in hex, with a blank after each.
+func spaced(data []byte) string {
+	var b strings.Builder
+	for i := range data {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(hex.EncodeToString(data[i : i+1]))
+	}
+	return b.String()
+}

@@ -1,0 +1,158 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/defs"
+	"wirebench/server/workspace"
+)
+
+// maxSettings bounds what a change of settings may bring, most of it constants.
+const maxSettings = 1 << 20
+
+type workspaceInput struct {
+	Workspace string `path:"ws" doc:"name of the workspace"`
+}
+
+type workspaceOutput struct{ Body workspaceBody }
+
+type workspaceBody struct {
+	Name        string                 `json:"name"`
+	Title       string                 `json:"title"`
+	Dialect     string                 `json:"dialect" doc:"language of the definitions"`
+	Settings    workspace.UserSettings `json:"settings" doc:"what was chosen; what is missing is as the server was started"`
+	Maps        []string               `json:"maps" doc:"code maps that can be chosen"`
+	Map         string                 `json:"map,omitempty" doc:"code map in use"`
+	Definitions int                    `json:"definitions" doc:"how many files"`
+	Messages    int                    `json:"messages" doc:"how many, each version for itself"`
+	Patch       string                 `json:"patch" doc:"game version in use: N, N.NN or newest"`
+}
+
+// readWorkspace says what a workspace is and how it is set.
+func (s *Server) readWorkspace(_ context.Context, in *workspaceInput) (*workspaceOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	return &workspaceOutput{ws.describe()}, nil
+}
+
+func (ws *space) describe() workspaceBody {
+	b := workspaceBody{
+		Name: ws.Name, Title: ws.title(), Dialect: ws.Snapshot.Dialect.Name, Settings: ws.UserSettings(), Maps: []string{}, Map: ws.CodeMap,
+		Definitions: len(ws.Library.Only(ws.Snapshot.Dialect.Name)), Messages: len(ws.Schema.Messages), Patch: patchText(ws.Snapshot.Options.Patch),
+	}
+	for _, f := range ws.Library.Maps {
+		b.Maps = append(b.Maps, f.Name)
+	}
+	return b
+}
+
+// patchText is a game version as people write it.
+func patchText(patch int) string {
+	switch {
+	case patch <= 0:
+		return "newest"
+	case patch%100 == 0:
+		return fmt.Sprint(patch / 100)
+	}
+	return fmt.Sprintf("%d.%02d", patch/100, patch%100)
+}
+
+type settingsInput struct {
+	Workspace string `path:"ws" doc:"name of the workspace"`
+	RawRequest
+}
+
+// changeWorkspace changes the settings that the request names, and no others.
+func (s *Server) changeWorkspace(_ context.Context, in *settingsInput) (*workspaceOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	body, err := in.body(maxSettings)
+	if err != nil {
+		return nil, err
+	}
+	var patch map[string]any
+	if err := json.Unmarshal(body, &patch); err != nil || patch == nil {
+		return nil, huma.Error400BadRequest("a JSON object with settings is expected")
+	}
+	if _, err := patchedSettings(ws.UserSettings(), patch); err != nil {
+		return nil, err
+	}
+	var late error // the settings may have been changed since they were looked at
+	err = ws.Configure(func(u *workspace.UserSettings) {
+		next, err := patchedSettings(*u, patch)
+		if late = err; err == nil {
+			*u = next
+		}
+	})
+	if err == nil {
+		err = late
+	}
+	if err != nil {
+		return nil, settingsProblem(err)
+	}
+	return &workspaceOutput{(&space{ws.Workspace, ws.Now()}).describe()}, nil
+}
+
+// settingsProblem is storeProblem for settings: what is not about the disk is about the settings.
+func settingsProblem(err error) error {
+	if p := storeProblem(err); statusOf(p) != http.StatusInternalServerError {
+		return p
+	}
+	return huma.Error422UnprocessableEntity(err.Error())
+}
+
+// patchedSettings are the settings after a merge patch of RFC 7396.
+func patchedSettings(u workspace.UserSettings, patch map[string]any) (workspace.UserSettings, error) {
+	var next workspace.UserSettings
+	text, err := json.Marshal(u)
+	var now map[string]any
+	if err == nil {
+		err = json.Unmarshal(text, &now)
+	}
+	if err == nil {
+		text, err = json.Marshal(mergePatch(now, patch))
+	}
+	if err != nil {
+		return next, err
+	}
+	if err := strictJSON(text, &next); err != nil {
+		return next, huma.Error422UnprocessableEntity(err.Error())
+	}
+	if next.Patch != "" {
+		if _, err := defs.ParsePatch(next.Patch); err != nil {
+			return next, huma.Error422UnprocessableEntity("patch: " + err.Error())
+		}
+	}
+	return next, nil
+}
+
+// mergePatch puts a patch over a JSON value: null removes a field, objects are merged, everything else takes the place of what was there.
+func mergePatch(now any, patch any) any {
+	change, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	out := map[string]any{}
+	if old, ok := now.(map[string]any); ok {
+		for k, v := range old {
+			out[k] = v
+		}
+	}
+	for k, v := range change {
+		if v == nil {
+			delete(out, k)
+			continue
+		}
+		out[k] = mergePatch(out[k], v)
+	}
+	return out
+}

@@ -1,0 +1,517 @@
+package server
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/textproto"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+)
+
+// sent is a file of a form. Without a name it is a field called "x", and with the name ? a file whose name is empty.
+type sent struct{ name, text string }
+
+// formOf is a form of files, with their names as they are.
+func formOf(t testing.TB, files ...sent) (kind string, body []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, f := range files {
+		h := textproto.MIMEHeader{"Content-Disposition": {`form-data; name="x"`}}
+		if f.name == "?" {
+			h.Set("Content-Disposition", `form-data; name="x"; filename=""`)
+		} else if f.name != "" {
+			h.Set("Content-Disposition", `form-data; name="x"; filename="`+strings.ReplaceAll(f.name, `\`, `\\`)+`"`)
+		}
+		p, err := w.CreatePart(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(p, f.text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return w.FormDataContentType(), b.Bytes()
+}
+
+// zipOf is a zip of files.
+func zipOf(t testing.TB, files ...sent) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, f := range files {
+		w, err := z.Create(f.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, f.text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// uploadAnswer is what comes back of an upload, whether it was refused or not.
+type uploadAnswer struct {
+	Status, Stored int
+	Title, Detail  string
+	Files          []uploadedFile
+	text           string
+}
+
+func post(t testing.TB, h http.Handler, path, kind string, body io.Reader) uploadAnswer {
+	t.Helper()
+	r := httptest.NewRequest("POST", path, body)
+	r.Header.Set("Content-Type", kind)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	a := uploadAnswer{text: w.Body.String()}
+	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	a.Status = w.Code
+	return a
+}
+
+func send(t testing.TB, h http.Handler, query string, files ...sent) uploadAnswer {
+	t.Helper()
+	kind, body := formOf(t, files...)
+	return post(t, h, "/api/one/upload"+query, kind, bytes.NewReader(body))
+}
+
+// lines are what is said about the files, one a line.
+func (a uploadAnswer) lines() []string {
+	var out []string
+	for _, f := range a.Files {
+		line := f.File
+		if f.From != "" {
+			line = f.From + ": " + line
+		}
+		line += " " + f.Result
+		if f.Reason != "" {
+			line += " (" + f.Reason + ")"
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// tree is all that is in a folder.
+func tree(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		rel, _ := filepath.Rel(dir, name)
+		out[filepath.ToSlash(rel)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestUpload(t *testing.T) {
+	const sample = `{"message":"C_NEW.1","hex":"0500010007"}` + "\n"
+	stored := map[string]string{"C_OLD.1.def": "byte a\nbyte b\n", "C_OLD.2.def": "byte a\n", "sub/C_DEEP.1.def": "byte deep\n", "two/protocol.1.map": "C_OLD 1\n"}
+	with := func(more ...string) map[string]string { // the stored files, with changes
+		out := maps.Clone(stored)
+		for i := 0; i < len(more); i += 2 {
+			out[more[i]] = more[i+1]
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name   string
+		query  string
+		files  []sent
+		status int
+		says   []string // files and results; what is in parentheses may be a part
+		after  map[string]string
+	}{
+		{
+			"new files", "",
+			[]sent{{"C_NEW.1.def", "uint32 id\n"}, {"protocol.7.map", "C_NEW 1\n"}, {"C_NEW.1.samples.jsonl", sample}},
+			200,
+			[]string{"C_NEW.1.def new", "protocol.7.map new", "C_NEW.1.samples.jsonl new"},
+			with("C_NEW.1.def", "uint32 id\n", "protocol.7.map", "C_NEW 1\n", "C_NEW.1.samples.jsonl", sample),
+		},
+		{
+			"a folder", "",
+			[]sent{{"defs/C_NEW.1.def", "byte a\n"}, {"defs/more/C_NEW.2.def", "byte b\n"}, {"defs/.git/config", "x"}, {"defs/.DS_Store", "x"}},
+			200,
+			[]string{"C_NEW.1.def new", "more/C_NEW.2.def new"},
+			with("C_NEW.1.def", "byte a\n", "more/C_NEW.2.def", "byte b\n"),
+		},
+		{
+			"a zip", "",
+			[]sent{{"all.zip", zipOf(t, sent{"top/C_NEW.1.def", "byte a\n"}, sent{"top/readme.md", "x"}, sent{"top/maps/protocol.7.map", "C_NEW 1\n"})}},
+			200,
+			[]string{"all.zip: C_NEW.1.def new", "all.zip: readme.md skipped (not a definition", "all.zip: maps/protocol.7.map new"},
+			with("C_NEW.1.def", "byte a\n", "maps/protocol.7.map", "C_NEW 1\n"),
+		},
+		{"a zip of another name", "", []sent{{"download", zipOf(t, sent{"C_NEW.1.def", "byte a\n"})}}, 200, []string{"download: C_NEW.1.def new"}, with("C_NEW.1.def", "byte a\n")},
+		{"another text", "", []sent{{"C_OLD.2.def", "byte a\r\nbyte c\n"}}, 200, []string{"C_OLD.2.def exists (has 0 lines that this one has not, and this one 1"}, stored},
+		{"another text, replaced", "?replace=true", []sent{{"C_OLD.2.def", "byte c\n"}}, 200, []string{"C_OLD.2.def replaced"}, with("C_OLD.2.def", "byte c\n")},
+		{"other line ends", "", []sent{{"C_OLD.2.def", "byte a\r\n"}}, 200, []string{"C_OLD.2.def exists (differs in line ends"}, stored},
+		{"the same text", "?replace=true", []sent{{"C_OLD.2.def", "byte a\n"}}, 200, []string{"C_OLD.2.def unchanged"}, stored},
+		{
+			"an older version, its bytes", "?replace=true",
+			[]sent{{"C_OLD.1.def", "int64 a\n"}, {"C_NEW.1.def", ""}},
+			200,
+			[]string{"C_OLD.1.def error (the newest is 2: only names", "C_NEW.1.def new"},
+			with("C_NEW.1.def", ""),
+		},
+		{"an older version, its names", "?replace=true", []sent{{"C_OLD.1.def", "byte x\nbyte y # why\n"}}, 200, []string{"C_OLD.1.def replaced"}, with("C_OLD.1.def", "byte x\nbyte y # why\n")},
+		{
+			"a file that is in a folder of the library", "?replace=true",
+			[]sent{{"C_DEEP.1.def", "byte deeper\n"}, {"protocol.1.map", "C_OLD 2\n"}},
+			200,
+			[]string{"sub/C_DEEP.1.def replaced", "two/protocol.1.map replaced"},
+			with("sub/C_DEEP.1.def", "byte deeper\n", "two/protocol.1.map", "C_OLD 2\n"),
+		},
+		{
+			"a definition from another folder", "",
+			[]sent{{"a/x/C_DEEP.1.def", "byte deep\n"}, {"a/x/protocol.1.map", "C_OLD 7\n"}, {"a/C_NEW.1.def", ""}},
+			200,
+			[]string{"sub/C_DEEP.1.def unchanged", "x/protocol.1.map new", "C_NEW.1.def new"},
+			with("x/protocol.1.map", "C_OLD 7\n", "C_NEW.1.def", ""),
+		},
+		{"samples of a definition in a folder", "", []sent{{"C_DEEP.1.samples.jsonl", sample}}, 200, []string{"sub/C_DEEP.1.samples.jsonl new"}, with("sub/C_DEEP.1.samples.jsonl", sample)},
+		{"samples that are none", "", []sent{{"C_OLD.1.samples.jsonl", "what\n"}}, 422, []string{"C_OLD.1.samples.jsonl skipped (no line of it is a sample)"}, stored},
+		{
+			"captures and logs", "",
+			[]sent{{"a.pcap", "x"}, {"b.log", "x"}, {"strange", "\xd4\xc3\xb2\xa1rest"}, {"c.pcapng", strings.Repeat("x", 5<<20)}},
+			422,
+			[]string{"a.pcap skipped (captures cannot be read yet)", "b.log skipped (captures", "strange skipped (captures", "c.pcapng skipped (captures"},
+			stored,
+		},
+		{
+			"files of other kinds", "",
+			[]sent{{"x.js", "x"}, {"notes.txt", "some words of a text\n"}, {"sysmsg.1.map", "X 1"}, {"muta.def", "packet: hello\n"}, {"C_NEW.1.def", ""}},
+			200,
+			[]string{"x.js skipped (not a definition", "notes.txt skipped (not a definition", "sysmsg.1.map skipped (not a name of a map", "muta.def skipped (this is a definition of protocol muta", "C_NEW.1.def new"},
+			with("C_NEW.1.def", ""),
+		},
+		{
+			"paths out of the folder", "",
+			[]sent{{"../C_A.1.def", "byte a"}, {"a/../../C_B.1.def", "byte a"}, {"/etc/C_C.1.def", "byte a"}, {`..\C_D.1.def`, "byte a"}, {`C:\C_E.1.def`, "byte a"}, {"C:C_F.1.def", "byte a"}},
+			422,
+			[]string{"../C_A.1.def error (leads out", "a/../../C_B.1.def error (leads out", "/etc/C_C.1.def error (does not start", `..\C_D.1.def error (backslash`, `C:\C_E.1.def error (backslash`, "C:C_F.1.def error (does not start"},
+			stored,
+		},
+		{
+			"paths out of the folder, in a zip", "",
+			[]sent{{"x.zip", zipOf(t, sent{"../C_A.1.def", "byte a"}, sent{"/C_B.1.def", "byte a"}, sent{"C_\x00.1.def", "byte a"}, sent{"C_C.1.def", "byte a"})}},
+			200,
+			[]string{"x.zip: ../C_A.1.def error (leads out", "x.zip: /C_B.1.def error (does not start", "x.zip: C_\x00.1.def error (zero byte", "x.zip: C_C.1.def new"},
+			with("C_C.1.def", "byte a"),
+		},
+		{
+			"names that no system keeps", "",
+			[]sent{{"NUL.1.def", ""}, {".hidden.def", ""}, {"a?.1.def", ""}, {strings.Repeat("A", 300) + ".1.def", ""}},
+			422,
+			[]string{"NUL.1.def error (Windows keeps", ".hidden.def skipped (hidden)", "a?.1.def error (cannot hold ?", strings.Repeat("A", 300) + ".1.def error (at most 200"},
+			stored,
+		},
+		{
+			"the same name twice", "",
+			[]sent{{"C_NEW.1.def", "byte a\n"}, {"C_NEW.1.def", "byte b\n"}, {"C_NEW.1.def", "byte a\n"}},
+			200,
+			[]string{"C_NEW.1.def new", "C_NEW.1.def skipped (it came twice", "C_NEW.1.def unchanged"},
+			with("C_NEW.1.def", "byte a\n"),
+		},
+		{
+			"names that differ in case", "",
+			[]sent{{"C_NEW.1.def", "byte a\n"}, {"c_new.1.def", "byte b\n"}, {"c_old.2.def", "byte c\n"}},
+			200,
+			[]string{"C_NEW.1.def new", "c_new.1.def error (differs only in case", "c_old.2.def error (differs only in case"},
+			with("C_NEW.1.def", "byte a\n"),
+		},
+		{
+			"a zip in a zip", "",
+			[]sent{{"x.zip", zipOf(t, sent{"in.zip", zipOf(t, sent{"C_A.1.def", ""})}, sent{"C_B.1.def", zipOf(t, sent{"C_A.1.def", ""})}, sent{"C_C.1.def", ""})}},
+			200,
+			[]string{"x.zip: in.zip error (a zip in a zip", "x.zip: C_B.1.def error (a zip in a zip", "x.zip: C_C.1.def new"},
+			with("C_C.1.def", ""),
+		},
+		{"a broken zip", "", []sent{{"x.zip", "PK\x03\x04 and no more"}, {"C_NEW.1.def", ""}}, 200, []string{"x.zip error (not a zip that can be read", "C_NEW.1.def new"}, with("C_NEW.1.def", "")},
+		{"a text that is called a zip", "", []sent{{"x.zip", "byte a\n"}}, 422, []string{"x.zip skipped (definitions end in .def)"}, stored},
+		{"a file without a name", "", []sent{{"?", "what"}, {"?", ""}}, 422, []string{"x skipped (a file without a name)"}, stored},
+		{"a part without a file", "", []sent{{"", "what"}, {"C_NEW.1.def", ""}}, 200, []string{"x skipped (no file name)", "C_NEW.1.def new"}, with("C_NEW.1.def", "")},
+		{"a file that is too large", "", []sent{{"C_BIG.1.def", strings.Repeat("#", store.MaxFileBytes+1)}, {"C_NEW.1.def", ""}}, 200, []string{"C_BIG.1.def error (larger than 4194304", "C_NEW.1.def new"}, with("C_NEW.1.def", "")},
+		{"nothing", "", nil, 422, nil, stored},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, dir := testServerOf(t, stored)
+			a := send(t, s, c.query, c.files...)
+			if a.Status != c.status {
+				t.Errorf("status %d, want %d: %s", a.Status, c.status, a.text)
+			}
+			got := a.lines()
+			if len(got) != len(c.says) {
+				t.Errorf("%d files: %q\nwant %q", len(got), got, c.says)
+			}
+			for i := range min(len(got), len(c.says)) {
+				what, why, _ := strings.Cut(strings.TrimSuffix(c.says[i], ")"), " (")
+				if gotWhat, gotWhy, _ := strings.Cut(got[i], " ("); gotWhat != what || !strings.Contains(gotWhy, why) {
+					t.Errorf("%q, want %q", got[i], c.says[i])
+				}
+			}
+			if after := tree(t, dir); !maps.Equal(after, c.after) {
+				t.Errorf("on disk is %q\nwant %q", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(c.after)))
+			}
+			if out := onDisk(t, filepath.Dir(dir), "C_A.1.def"); out != "" {
+				t.Error("a file was written out of the folder")
+			}
+		})
+	}
+}
+
+// The report says what the new definitions are.
+func TestUploadDescribesDefinitions(t *testing.T) {
+	s, _ := testServerOf(t, map[string]string{"C_OLD.1.def": "in32 a\n"})
+	a := send(t, s, "", sent{"C_BAD.3.def", "in32 a\nfoo\n"}, sent{"C_OLD.1.def", "in32 a\n"}, sent{"protocol.1.map", "C_BAD 1\n"})
+	want := []uploadedFile{
+		{File: "C_BAD.3.def", Result: "new", Message: "C_BAD.3", Diagnostics: 2}, {File: "C_OLD.1.def", Result: "unchanged", Message: "C_OLD.1", Diagnostics: 1}, {File: "protocol.1.map", Result: "new"},
+	}
+	if !slices.Equal(a.Files, want) || a.Stored != 2 {
+		t.Errorf("%+v", a)
+	}
+	if a := send(t, s, "", sent{"C_OLD.1.def", "byte a\nbyte b\n"}); a.Files[0].Differs == nil || *a.Files[0].Differs != (differences{Stored: 1, Uploaded: 2}) {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A folder of a whole game is stored at once, and the second time nothing changes.
+func TestUploadOfAFolderTwice(t *testing.T) {
+	const many = 800
+	s, dir := testServerOf(t, nil)
+	var files []sent
+	for i := range many {
+		files = append(files, sent{fmt.Sprintf("defs/C_M%d.1.def", i), fmt.Sprintf("uint32 id%d\narray list\n- string name\n", i)})
+	}
+	if a := send(t, s, "", files...); a.Status != 200 || a.Stored != many {
+		t.Fatalf("%d, %d stored", a.Status, a.Stored)
+	}
+	before := tree(t, dir)
+	for _, query := range []string{"", "?replace=true"} {
+		a := send(t, s, query, sent{"defs.zip", zipOf(t, files...)})
+		for _, f := range a.Files {
+			if f.Result != "unchanged" || f.Message == "" {
+				t.Fatalf("%+v", f)
+			}
+		}
+		if a.Status != 200 || a.Stored != 0 || len(a.Files) != many {
+			t.Errorf("%d, %d stored of %d", a.Status, a.Stored, len(a.Files))
+		}
+	}
+	if !maps.Equal(before, tree(t, dir)) {
+		t.Error("something has changed all the same")
+	}
+}
+
+func TestUploadOfTooMuch(t *testing.T) {
+	bomb := func(name string) sent { // 300 MB of nothing
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for i := range 100 {
+			w, _ := z.Create(fmt.Sprintf("C_B%d.1.def", i))
+			_, _ = w.Write(make([]byte, 3<<20))
+		}
+		_ = z.Close()
+		return sent{name, b.String()}
+	}("bomb.zip")
+	var empty []sent
+	for i := range 100_000 {
+		empty = append(empty, sent{fmt.Sprintf("C_E%d.1.def", i), ""})
+	}
+	s, dir := testServerOf(t, nil)
+	t.Run("a zip bomb", func(t *testing.T) {
+		a := send(t, s, "", bomb, sent{"later.zip", zipOf(t, sent{"C_A.1.def", ""})})
+		if got := a.lines(); a.Status != 422 || len(got) != 2 || !strings.Contains(got[0], "bomb.zip error (unpack bomb.zip: unpacks to more than is allowed") || !strings.Contains(got[1], "not opened") {
+			t.Errorf("%d %q", a.Status, got)
+		}
+	})
+	t.Run("many empty files", func(t *testing.T) {
+		if a := send(t, s, "", empty...); a.Status != 413 || !strings.Contains(a.Detail, "more than 20000 files") {
+			t.Errorf("%d %s", a.Status, a.Detail)
+		}
+	})
+	t.Run("many empty files in a zip", func(t *testing.T) {
+		if a := send(t, s, "", sent{"x.zip", zipOf(t, empty...)}); a.Status != 422 || !strings.Contains(a.text, "than is allowed") {
+			t.Errorf("%d %s", a.Status, a.text)
+		}
+	})
+	t.Run("many zips", func(t *testing.T) {
+		var zips []sent
+		for i := range maxZips + 1 {
+			zips = append(zips, sent{"x.zip", zipOf(t, sent{"notes.md", fmt.Sprint(i)})})
+		}
+		if got := send(t, s, "", zips...).lines(); !strings.Contains(got[maxZips], "at most 20") {
+			t.Errorf("%q", got[maxZips])
+		}
+	})
+	t.Run("a large body", func(t *testing.T) {
+		kind, body := formOf(t, sent{"x.pcap", strings.Repeat("x", maxUpload)})
+		if a := post(t, s, "/api/one/upload", kind, bytes.NewReader(body)); a.Status != 413 || !strings.Contains(a.Detail, "67108864") {
+			t.Errorf("%d %s", a.Status, a.Detail)
+		}
+		if a := post(t, s, "/api/one/upload", kind, io.MultiReader(bytes.NewReader(body))); a.Status != 413 { // of a length that is not told
+			t.Errorf("%d %s", a.Status, a.Detail)
+		}
+	})
+	t.Run("a large body that is not too large", func(t *testing.T) {
+		if a := send(t, s, "", sent{"x.pcap", strings.Repeat("x", maxDecodeBody+1)}); a.Status != 422 || len(a.Files) != 1 {
+			t.Errorf("%d %s", a.Status, a.Detail)
+		}
+	})
+	if left := tree(t, dir); len(left) > 0 {
+		t.Errorf("stored all the same: %d files", len(left))
+	}
+}
+
+func TestUploadThatIsNoForm(t *testing.T) {
+	s, dir := testServerOf(t, nil)
+	kind, whole := formOf(t, sent{"C_A.1.def", "byte a\n"}, sent{"C_B.1.def", "byte b\n"})
+	for name, c := range map[string]struct {
+		kind, body string
+		status     int
+	}{
+		"JSON":                         {"application/json", `{"text":"byte a"}`, 415},
+		"a form without files":         {"application/x-www-form-urlencoded", "a=b", 415},
+		"no boundary":                  {"multipart/form-data", string(whole), 415},
+		"an empty body":                {kind, "", 400},
+		"another boundary":             {"multipart/form-data; boundary=other", string(whole), 400},
+		"without its end":              {kind, string(whole[:len(whole)-10]), 400},
+		"without an end of a file":     {kind, string(whole[:len(whole)/2]), 400},
+		"a field that is no bool":      {kind, strings.Replace(strings.Replace(string(whole), `name="x"`, `name="replace"`, 1), `; filename="C_A.1.def"`, "", 1), 422},
+		"a header that makes no sense": {kind, strings.Replace(string(whole), "Content-Disposition: ", "Content-Disposition", 1), 400},
+		"a name with a zero byte":      {kind, strings.Replace(string(whole), "C_A", "C_\x00", 1), 400},
+	} {
+		if a := post(t, s, "/api/one/upload", c.kind, strings.NewReader(c.body)); a.Status != c.status || a.Detail == "" {
+			t.Errorf("%s: %d, want %d: %s", name, a.Status, c.status, a.text)
+		}
+	}
+	if left := tree(t, dir); len(left) > 0 {
+		t.Errorf("stored all the same: %q", left)
+	}
+}
+
+// The field of the form does the same as the query, wherever in the form it is.
+func TestUploadReplacesByAField(t *testing.T) {
+	for _, value := range []string{"true", "1", "on"} {
+		s, dir := testServerOf(t, map[string]string{"C_A.1.def": "byte a\n"})
+		kind, body := formOf(t, sent{"C_A.1.def", "byte b\n"}, sent{"", value})
+		body = bytes.Replace(body, []byte("name=\"x\"\r\n"), []byte("name=\"replace\"\r\n"), 1)
+		if a := post(t, s, "/api/one/upload", kind, bytes.NewReader(body)); a.Status != 200 || len(a.Files) != 1 || onDisk(t, dir, "C_A.1.def") != "byte b\n" {
+			t.Errorf("%s: %s", value, a.text)
+		}
+	}
+}
+
+// When the disk is full, the report says exactly what is on it.
+func TestUploadToAFullDisk(t *testing.T) {
+	full := fmt.Errorf("write: %w", store.ErrFull)
+	var files []sent
+	for i := range 5 {
+		files = append(files, sent{fmt.Sprintf("C_N%d.1.def", i), "byte a\n"})
+	}
+	a := send(t, failingServer(t, full, 2), "", append(files, sent{"C_A.1.def", "byte a\n"})...)
+	if a.Status != 200 || a.Stored != 2 {
+		t.Errorf("%d, %d stored", a.Status, a.Stored)
+	}
+	for i, f := range a.Files {
+		want := map[bool]string{true: "new", false: "error"}[i < 2]
+		if i == 5 {
+			want = "unchanged"
+		}
+		if f.Result != want || want == "error" && !strings.Contains(f.Reason, "the disk is full") {
+			t.Errorf("%+v", f)
+		}
+	}
+	if a := send(t, failingServer(t, full, 0), "", files...); a.Status != 507 || len(a.Files) != 5 {
+		t.Errorf("%d %s", a.Status, a.text)
+	}
+	if a := send(t, failingServer(t, store.ErrReadOnly, 0), "", files...); a.Status != 403 {
+		t.Errorf("%d %s", a.Status, a.text)
+	}
+}
+
+// What another program writes while an upload is stored is not lost.
+func TestUploadBesideAnotherProgram(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "C_A.1.def"), "byte a\n")
+	other := func(f workspace.Files) workspace.Files {
+		return &between{f, func(name string) {
+			if name != "C_A.1.def" {
+				writeFile(t, filepath.Join(dir, name), map[string]string{"C_B.1.def": "byte theirs\n", "C_C.1.def": "byte mine\n"}[name])
+			}
+		}}
+	}
+	s := serverOf(t, openWorkspace(t, dir, other))
+	a := send(t, s, "", sent{"C_B.1.def", "byte mine\n"}, sent{"C_C.1.def", "byte mine\n"})
+	if got := a.lines(); !strings.HasPrefix(got[0], "C_B.1.def exists") || got[1] != "C_C.1.def unchanged" || onDisk(t, dir, "C_B.1.def") != "byte theirs\n" {
+		t.Errorf("%q", got)
+	}
+	if a := send(t, s, "?replace=true", sent{"C_B.1.def", "byte mine\n"}); a.Files[0].Result != "replaced" || onDisk(t, dir, "C_B.1.def") != "byte mine\n" {
+		t.Errorf("%+v", a.Files)
+	}
+}
+
+// between does something before each write.
+type between struct {
+	workspace.Files
+	before func(name string)
+}
+
+func (b *between) Write(name string, text []byte, expect *store.Revision) (store.Revision, error) {
+	b.before(name)
+	return b.Files.Write(name, text, expect)
+}
+
+// A client that goes away in the middle leaves nothing behind.
+func TestUploadThatBreaksOff(t *testing.T) {
+	s, dir := testServerOf(t, nil)
+	done := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer close(done)
+		s.ServeHTTP(w, r)
+	}))
+	defer srv.Close()
+	kind, body := formOf(t, sent{"C_A.1.def", "byte a\n"}, sent{"C_B.1.def", "byte b\n"})
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "POST /api/one/upload HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", kind, len(body), body[:len(body)-20])
+	conn.Close()
+	<-done
+	if left := tree(t, dir); len(left) > 0 {
+		t.Errorf("stored all the same: %q", left)
+	}
+}

@@ -1,0 +1,309 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+	"wirebench/server/store"
+)
+
+// NewFile is a file to store: a definition, a code map or samples.
+type NewFile struct {
+	Name string
+	Text []byte
+}
+
+// Outcome says what became of a NewFile.
+type Outcome string
+
+// The outcomes.
+const (
+	Created   Outcome = "new"
+	Replaced  Outcome = "replaced"
+	Unchanged Outcome = "unchanged" // the same text was there
+	Exists    Outcome = "exists"    // another text was there, and was left
+	Refused   Outcome = "refused"
+)
+
+// SaveResult is what became of a NewFile.
+type SaveResult struct {
+	Name    string // of the file in the library; it may be in another folder than was asked for, see SaveAll
+	Outcome Outcome
+	Stored  []byte // of Exists: the text that is there
+	Err     error  // of Refused; beside Created and Replaced it says that the text may be lost if the power fails now
+}
+
+// ErrNoRoom says that a library has as much as it may hold.
+var ErrNoRoom = errors.New("the library has as much as it may hold")
+
+// ErrTime says that a file was not stored because others before it took too long.
+var ErrTime = errors.New("not stored: there was no time left")
+
+// SaveAll stores many files, and reads the library once. Files that fail do not keep others from being stored, except when the disk
+// is full; nothing is taken back. A file with another text than the stored one is stored only with replace. The results are in the
+// order of the files. An error beside them says that the library could not be read.
+//
+// The library may have a file of the same name in another folder. That one is meant when it is the only one, and either the new file
+// is in no folder or the name says which message is defined: stored twice, one of the two would not count.
+func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool) ([]SaveResult, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.reload(false); err != nil {
+		return nil, err
+	}
+	b := &batch{w: w, snap: w.Now(), files: files, replace: replace, results: make([]SaveResult, len(files))}
+	b.index()
+	b.plan()
+	b.keepOlder()
+	b.write(ctx)
+	return b.results, w.reload(false)
+}
+
+// batch is the work of one SaveAll.
+type batch struct {
+	w       *Workspace
+	snap    *Snapshot
+	files   []NewFile
+	replace bool
+	results []SaveResult
+	planned []int // files to write
+
+	known  map[string]string   // texts of the library
+	byBase map[string][]string // names of the library by what stands after the last slash
+	naming map[string]bool     // files whose name says which message they define
+}
+
+// index makes the maps.
+func (b *batch) index() {
+	b.known, b.byBase, b.naming = map[string]string{}, map[string][]string{}, map[string]bool{}
+	for _, f := range b.snap.Library.all() {
+		b.known[f.Name] = f.Text
+		b.byBase[path.Base(f.Name)] = append(b.byBase[path.Base(f.Name)], f.Name)
+	}
+	for name, text := range b.snap.Library.samples {
+		b.known[name] = text
+	}
+	for _, m := range b.snap.Schema.Messages {
+		name := m.Span.File.Name
+		if strings.HasPrefix(path.Base(name), fmt.Sprintf("%s.%d.", m.Name, m.Version)) {
+			b.naming[name] = true
+		}
+	}
+}
+
+// place is where a file of that name belongs. Samples stand beside their definition.
+func (b *batch) place(name string) string {
+	if _, ok := b.known[name]; ok {
+		return name
+	}
+	if stem, ok := strings.CutSuffix(name, samplesEnding); ok {
+		return path.Join(path.Dir(b.place(stem+".def")), path.Base(name))
+	}
+	if same := b.byBase[path.Base(name)]; len(same) == 1 && (path.Base(name) == name || b.naming[same[0]]) {
+		return same[0]
+	}
+	return name
+}
+
+// plan decides what to write.
+func (b *batch) plan() {
+	taken := map[string]int{}
+	for i, f := range b.files {
+		r := &b.results[i]
+		r.Name = f.Name
+		if err := store.CheckName(f.Name); err != nil {
+			r.Outcome, r.Err = Refused, err
+			continue
+		}
+		r.Name = b.place(f.Name)
+		if first, ok := taken[r.Name]; ok {
+			if r.Outcome = Unchanged; !bytes.Equal(b.files[first].Text, f.Text) {
+				r.Outcome, r.Err = Refused, &NameError{f.Name, "it came twice; the first one counts"}
+			}
+			continue
+		}
+		taken[r.Name] = i
+		stored, there := b.known[r.Name]
+		if there && stored == string(f.Text) {
+			r.Outcome = Unchanged
+			continue
+		}
+		if err := b.w.checkFile(r.Name, f.Text); err != nil {
+			r.Outcome, r.Err = Refused, err
+			continue
+		}
+		if there && !b.replace {
+			r.Outcome, r.Stored = Exists, []byte(stored)
+			continue
+		}
+		b.planned = append(b.planned, i)
+	}
+}
+
+// checkFile is checkName that takes samples as well.
+func (w *Workspace) checkFile(name string, text []byte) error {
+	if !strings.HasSuffix(name, samplesEnding) {
+		return w.checkName(name, text)
+	}
+	if len(bytes.TrimSpace(text)) > 0 && len(parseSamples(string(text))) == 0 {
+		return &NameError{name, "no line of it is a sample"}
+	}
+	return nil
+}
+
+// keepOlder refuses what would move bytes of an older version, as checkOlder does; all files are read together, as each reading is
+// one of the whole library.
+func (b *batch) keepOlder() {
+	written := map[string]int{}
+	for _, i := range b.planned {
+		written[b.results[i].Name] = i
+	}
+	newest := b.snap.newest()
+	var older []*schema.Message
+	for _, m := range b.snap.Schema.Messages {
+		if _, ok := written[m.Span.File.Name]; ok && newest[versionsOf(m)] != m.Version {
+			older = append(older, m)
+		}
+	}
+	if len(older) == 0 {
+		return
+	}
+	next := b.next(written)
+	for _, m := range older {
+		i := written[m.Span.File.Name]
+		if r := &b.results[i]; r.Outcome == "" && !b.sameLayout(m, next) {
+			r.Outcome, r.Err = Refused, &OlderError{fmt.Sprintf("%s.%d", m.Name, m.Version), newest[versionsOf(m)]}
+		}
+	}
+	kept := b.planned[:0]
+	for _, i := range b.planned {
+		if b.results[i].Outcome == "" {
+			kept = append(kept, i)
+		}
+	}
+	b.planned = kept
+}
+
+// next is the library as it would be with the files replaced, nil if it could not be read.
+func (b *batch) next(written map[string]int) *Snapshot {
+	lib := *b.snap.Library
+	lib.Maps, lib.Files = nil, nil // the codes in use are in the options
+	for _, f := range b.snap.Library.Files {
+		if i, ok := written[f.Name]; ok {
+			f = source.New(f.Name, string(b.files[i].Text))
+		}
+		lib.Files = append(lib.Files, f)
+	}
+	next, err := Build(&lib, Settings{Dialect: b.snap.Dialect.Name, Options: b.snap.Options})
+	if err != nil {
+		return nil
+	}
+	return next
+}
+
+// sameLayout reports whether a message has the same bytes and types in the next library.
+func (b *batch) sameLayout(m *schema.Message, next *Snapshot) bool {
+	was, err := b.snap.Program(m)
+	if err != nil || next == nil {
+		return false
+	}
+	for _, n := range next.Schema.Messages {
+		if n.Name == m.Name && n.Version == m.Version && n.Span.File.Name == m.Span.File.Name {
+			is, err := next.Program(n)
+			return err == nil && (m.Broken || !n.Broken) && codec.SameLayout(was, is)
+		}
+	}
+	return false
+}
+
+// versionsOf is what the versions of a message have in common.
+func versionsOf(m *schema.Message) [2]string { return [2]string{m.Name, m.Key.Group} }
+
+// newest are the highest versions of all messages.
+func (s *Snapshot) newest() map[[2]string]int {
+	out := map[[2]string]int{}
+	for _, m := range s.Schema.Messages {
+		out[versionsOf(m)] = max(out[versionsOf(m)], m.Version)
+	}
+	return out
+}
+
+// write writes what is planned.
+func (b *batch) write(ctx context.Context) {
+	var stop error // why nothing more is written
+	for _, i := range b.planned {
+		r, text := &b.results[i], b.files[i].Text
+		if stop == nil && ctx.Err() != nil {
+			stop = ErrTime
+		}
+		if stop != nil {
+			r.Outcome, r.Err = Refused, stop
+			continue
+		}
+		stored, there := b.known[r.Name]
+		if r.Err = b.w.room(len(text)-len(stored), !there); r.Err != nil {
+			r.Outcome = Refused
+			continue
+		}
+		b.writeOne(r, text)
+		if errors.Is(r.Err, store.ErrFull) || errors.Is(r.Err, store.ErrGone) {
+			stop = r.Err
+		}
+		if r.Outcome == Created || r.Outcome == Replaced {
+			b.w.grow(len(text)-len(stored), !there)
+		}
+	}
+}
+
+// writeOne writes a file. Another program may have changed it since the library was read, so that it is decided anew.
+func (b *batch) writeOne(r *SaveResult, text []byte) {
+	expect := store.Revision("")
+	if stored, there := b.known[r.Name]; there {
+		expect = store.RevisionOf([]byte(stored))
+	}
+	for range 3 {
+		rev, err := b.w.Files.Write(r.Name, text, &expect)
+		if rev != "" {
+			if r.Outcome, r.Err = Replaced, err; expect == "" {
+				r.Outcome = Created
+			}
+			return
+		}
+		r.Outcome, r.Err = Refused, err
+		var moved *store.ConflictError
+		switch {
+		case !errors.As(err, &moved):
+			return
+		case moved.Have != "" && bytes.Equal(moved.Text, text):
+			r.Outcome, r.Err = Unchanged, nil
+			return
+		case moved.Have != "" && !b.replace:
+			r.Outcome, r.Stored, r.Err = Exists, moved.Text, nil
+			return
+		}
+		expect = moved.Have
+	}
+}
+
+// room refuses what would make the folder larger than may be read again. The caller holds the lock.
+func (w *Workspace) room(more int, isNew bool) error {
+	if isNew && w.listed >= store.MaxFiles || more > 0 && w.listedBytes+more > store.MaxAllBytes {
+		return fmt.Errorf("%w: %d files, %d MB", ErrNoRoom, store.MaxFiles, store.MaxAllBytes>>20)
+	}
+	return nil
+}
+
+// grow counts what was written, until the folder is read again.
+func (w *Workspace) grow(more int, isNew bool) {
+	w.listedBytes += more
+	if isNew {
+		w.listed++
+	}
+}

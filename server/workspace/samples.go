@@ -1,0 +1,150 @@
+package workspace
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+
+	"wirebench/server/store"
+)
+
+// samplesEnding is the ending of the files of samples. They stand beside the definition, so that they travel with it: the samples of
+// C_CHAT.2.def are in C_CHAT.2.samples.jsonl, a JSON object a line.
+const samplesEnding = store.SamplesEnding
+
+// Bounds of samples.
+const (
+	maxSamples     = 200     // of one definition
+	maxSampleBytes = 1 << 20 // of one message
+	maxSampleAbout = 500
+)
+
+// Sample is a message that is kept beside its definition.
+type Sample struct {
+	Message string `json:"message" doc:"NAME.VERSION"`
+	Hex     string `json:"hex"`
+	About   string `json:"about,omitempty" doc:"one sentence for people"`
+}
+
+// samplesFile is the name of the file of a definition's samples.
+func samplesFile(definition string) string {
+	return strings.TrimSuffix(definition, path.Ext(definition)) + samplesEnding
+}
+
+// Samples are the samples beside a definition. What is wrong with a line of the file loses that line.
+func (s *Snapshot) Samples(definition string) []Sample {
+	return parseSamples(s.Library.samples[samplesFile(definition)])
+}
+
+func parseSamples(text string) []Sample {
+	var out []Sample
+	for line := range strings.Lines(text) {
+		var s Sample
+		if json.Unmarshal([]byte(line), &s) == nil && s.Message != "" && len(out) < maxSamples {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// SampleError says why a sample is not kept, or not removed.
+type SampleError struct {
+	Reason string
+	There  bool // the same sample is kept already
+	Gone   bool // there is no such sample
+}
+
+func (e *SampleError) Error() string { return e.Reason }
+
+func badSample(format string, args ...any) error {
+	return &SampleError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// AddSample keeps a message beside its definition.
+func (w *Workspace) AddSample(definition string, s Sample) error {
+	data, err := hex.DecodeString(s.Hex)
+	switch {
+	case err != nil || len(data) == 0 || len(data) > maxSampleBytes:
+		return badSample("a sample is a message in hex of 1 to %d bytes", maxSampleBytes)
+	case len(s.About) > maxSampleAbout:
+		return badSample("what is said about a sample may have %d bytes", maxSampleAbout)
+	case w.Now().File(definition) == nil:
+		return badSample("%s is not stored yet: save it first", definition)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.Now().Samples(definition)
+	for _, old := range list {
+		if old.Message == s.Message && old.Hex == s.Hex {
+			reason := "this message is a sample already"
+			if old.About != "" {
+				reason += ": " + old.About
+			}
+			return &SampleError{Reason: reason, There: true}
+		}
+	}
+	if len(list) >= maxSamples {
+		return badSample("a definition has at most %d samples", maxSamples)
+	}
+	line, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if err := w.Files.Append(samplesFile(definition), append(line, '\n')); err != nil {
+		return err
+	}
+	return w.reload(false)
+}
+
+// DropSample removes a sample; it is named by its bytes.
+func (w *Workspace) DropSample(definition string, s Sample) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	name := samplesFile(definition)
+	gone := &SampleError{Reason: "there is no such sample of " + definition, Gone: true}
+	f, err := w.Files.Read(name)
+	if notThere(err) {
+		return gone
+	}
+	if err != nil {
+		return err
+	}
+	var kept []byte
+	found := false
+	for line := range bytes.Lines(f.Text) {
+		var old Sample
+		if !found && json.Unmarshal(line, &old) == nil && old.Message == s.Message && old.Hex == s.Hex {
+			found = true
+			continue
+		}
+		kept = append(kept, line...) // a line that says nothing to us may say something to others
+	}
+	if !found {
+		return gone
+	}
+	if len(bytes.TrimSpace(kept)) == 0 {
+		err = w.Files.Remove(name, &f.Revision)
+	} else {
+		_, err = w.Files.Write(name, kept, &f.Revision)
+	}
+	if err != nil {
+		return err
+	}
+	return w.reload(false)
+}
+
+// SampledFiles are the definitions that have samples beside them, in the order of the library.
+func (s *Snapshot) SampledFiles() []string {
+	var out []string
+	for _, f := range s.Library.Files {
+		if _, ok := s.Library.samples[samplesFile(f.Name)]; ok {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+var _ Files = (*store.Dir)(nil)

@@ -1,0 +1,131 @@
+package workspace
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"wirebench/defs"
+	"wirebench/defs/source"
+)
+
+// settingsFile is where the settings of a workspace are kept.
+const settingsFile = "settings.json"
+
+// maxConstants bounds the constants of a workspace.
+const maxConstants = 10_000
+
+// UserSettings are what people choose for a workspace. What is empty is as the program was started.
+type UserSettings struct {
+	Patch     string            `json:"patch,omitempty" maxLength:"20" doc:"game version that definitions depend on, N or N.NN"`
+	Map       string            `json:"map,omitempty" maxLength:"500" doc:"file of the library with the codes of messages"`
+	Platform  string            `json:"platform,omitempty" enum:",pc,console,classic" doc:"use the definitions made for it"`
+	Angle     string            `json:"angle,omitempty" enum:",round,truncate" doc:"how angles are encoded"`
+	Constants map[string]string `json:"constants,omitempty" doc:"values of named constants"`
+}
+
+// apply puts the settings over those that the program was started with.
+func (u *UserSettings) apply(set *Settings, lib *Library) error {
+	o := &set.Options
+	if u.Patch != "" {
+		p, err := defs.ParsePatch(u.Patch)
+		if err != nil {
+			return fmt.Errorf("patch %q: %w", u.Patch, err)
+		}
+		o.Patch = p
+	}
+	switch u.Platform {
+	case "":
+	case "pc", "console", "classic":
+		o.Platform = u.Platform
+	default:
+		return fmt.Errorf("platform %q: it is pc, console or classic", u.Platform)
+	}
+	switch u.Angle {
+	case "":
+	case "round", "truncate":
+		o.Truncate = u.Angle == "truncate"
+	default:
+		return fmt.Errorf("angle %q: it is round or truncate", u.Angle)
+	}
+	if len(u.Constants) > maxConstants {
+		return fmt.Errorf("%d constants; there may be %d", len(u.Constants), maxConstants)
+	}
+	if len(u.Constants) > 0 {
+		o.Constants = maps.Clone(o.Constants)
+		if o.Constants == nil {
+			o.Constants = map[string]string{}
+		}
+		maps.Copy(o.Constants, u.Constants)
+	}
+	if u.Map != "" {
+		if f := lib.mapNamed(u.Map); f != nil {
+			set.Codes = f
+		}
+		// A map that was chosen and is gone is no reason to refuse the library: the codes are then unknown, and the page says so.
+	}
+	return nil
+}
+
+func (l *Library) mapNamed(name string) *source.File {
+	for _, f := range l.Maps {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// UserSettings are those in force.
+func (w *Workspace) UserSettings() UserSettings {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.settings
+}
+
+// Configure changes the settings and reads the library under them. change gets a copy of those in force.
+func (w *Workspace) Configure(change func(*UserSettings)) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	old := w.settings
+	next := old
+	next.Constants = maps.Clone(old.Constants)
+	change(&next)
+	if next.Map != "" && next.Map != old.Map && w.Now().Library.mapNamed(next.Map) == nil {
+		return fmt.Errorf("no code map %q in the library", next.Map)
+	}
+	w.settings = next
+	if _, err := w.build(w.Now().Library); err != nil {
+		w.settings = old
+		return err
+	}
+	if w.Home != nil {
+		text, err := json.MarshalIndent(next, "", "  ")
+		if err == nil {
+			_, err = w.Home.Write(settingsFile, append(text, '\n'), nil)
+		}
+		if err != nil {
+			w.settings = old
+			return fmt.Errorf("keep the settings: %w", err)
+		}
+	}
+	return w.reload(true)
+}
+
+// readSettings reads the settings that were kept.
+func (w *Workspace) readSettings() error {
+	if w.Home == nil {
+		return nil
+	}
+	f, err := w.Home.Read(settingsFile)
+	if notThere(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the settings of %s: %w", w.Name, err)
+	}
+	if err := json.Unmarshal(f.Text, &w.settings); err != nil {
+		return fmt.Errorf("read the settings of %s: %s: %w", w.Name, settingsFile, err)
+	}
+	return nil
+}

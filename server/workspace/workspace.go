@@ -1,0 +1,327 @@
+package workspace
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"wirebench/codec"
+	"wirebench/defs"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+	"wirebench/server/store"
+)
+
+// Files is where a workspace keeps its files: a folder on disk, in tests also one that fails. All of it may be called by many
+// goroutines at once.
+type Files interface {
+	List() (files []store.File, skipped []string, err error)
+	Read(name string) (store.File, error)
+	Write(name string, text []byte, expect *store.Revision) (store.Revision, error)
+	Append(name string, line []byte) error
+	Remove(name string, expect *store.Revision) error
+	Watch(ctx context.Context, changed func()) error
+}
+
+// Config is what a workspace is made of.
+type Config struct {
+	Name, Title string
+	Dialect     string
+	Files       Files          // definitions, code maps and samples
+	Home        Files          // settings.json; nil = settings last as long as the program
+	Options     schema.Options // under what the settings say
+	Codes       *source.File   // a code map from elsewhere; the settings may choose one of the library
+	Log         *slog.Logger
+}
+
+// Workspace is a library that changes: by Save and the like, or by other programs that write to its folder. What it means now is
+// a Snapshot. It may be used by all goroutines.
+type Workspace struct {
+	Config
+	now atomic.Pointer[Snapshot]
+
+	mu          sync.Mutex // held while files or settings change, and while they are read
+	settings    UserSettings
+	listed      int // files of the folder when it was read last, also those that are not definitions
+	listedBytes int
+
+	watchers watchers
+}
+
+// Open reads a workspace.
+func Open(c Config) (*Workspace, error) {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	w := &Workspace{Config: c}
+	if err := w.readSettings(); err != nil {
+		return nil, err
+	}
+	if err := w.Reload(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Now is what the library means at this moment.
+func (w *Workspace) Now() *Snapshot { return w.now.Load() }
+
+// Run follows what other programs do to the folder, until the context ends.
+func (w *Workspace) Run(ctx context.Context) error {
+	return w.Files.Watch(ctx, func() {
+		if err := w.Reload(); err != nil {
+			w.Log.Error("read the library again", "workspace", w.Name, "error", err)
+		}
+	})
+}
+
+// Reload reads the folder again.
+func (w *Workspace) Reload() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.reload(false)
+}
+
+// reload is Reload for who holds the lock; force makes a new snapshot even of the same files.
+func (w *Workspace) reload(force bool) error {
+	files, skipped, err := w.Files.List()
+	if err != nil {
+		return fmt.Errorf("read library %s: %w", w.Name, err)
+	}
+	w.listed, w.listedBytes = len(files), 0
+	for _, f := range files {
+		w.listedBytes += len(f.Text)
+	}
+	old := w.Now()
+	known := map[string]*source.File{}
+	if old != nil {
+		for _, f := range old.Library.all() {
+			known[f.Name] = f
+		}
+	}
+	lib, same := &Library{Skipped: skipped, samples: map[string]string{}}, old != nil && !force
+	for _, f := range files {
+		if strings.HasSuffix(f.Name, samplesEnding) {
+			lib.samples[f.Name] = string(f.Text)
+			continue
+		}
+		was := known[f.Name]
+		if was != nil && was.Text == string(f.Text) {
+			err = lib.take(was, false)
+		} else {
+			same = false
+			err = lib.add(f.Name, f.Text, false)
+		}
+		if err != nil {
+			return fmt.Errorf("read library %s: %w", w.Name, err)
+		}
+	}
+	if same && len(lib.all()) == len(known) && maps.Equal(lib.samples, old.Library.samples) {
+		return nil
+	}
+	next, err := w.build(lib)
+	if err != nil {
+		return err
+	}
+	next.ID = rand.Text()
+	w.now.Store(next)
+	w.watchers.tell()
+	return nil
+}
+
+// build makes a snapshot under the settings.
+func (w *Workspace) build(lib *Library) (*Snapshot, error) {
+	set := Settings{Dialect: w.Dialect, Options: w.Options, Codes: w.Codes}
+	if err := w.settings.apply(&set, lib); err != nil {
+		return nil, err
+	}
+	return Build(lib, set)
+}
+
+// OlderError is a change that would move bytes of a definition that has a newer version: what was recorded with it would no longer
+// be read as it was.
+type OlderError struct {
+	Message string // NAME.VERSION
+	Newest  int
+}
+
+func (e *OlderError) Error() string {
+	return fmt.Sprintf("%s is an older version, the newest is %d: only names and comments may change, and this moves bytes; make a new version instead", e.Message, e.Newest)
+}
+
+// NameError is a file name that definitions of the workspace do not have.
+type NameError struct{ Name, Reason string }
+
+func (e *NameError) Error() string { return fmt.Sprintf("%q: %s", e.Name, e.Reason) }
+
+// Save writes a definition or a code map. expect is the revision that the caller has seen, nil for any, "" for a new file; the
+// error is a *store.ConflictError when it has moved, an *OlderError when the text of an older version would move bytes.
+func (w *Workspace) Save(name string, text []byte, expect *store.Revision) (store.Revision, error) {
+	if err := w.checkName(name, text); err != nil {
+		return "", err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.checkOlder(name, text); err != nil {
+		return "", err
+	}
+	old := w.Now().File(name)
+	more := len(text)
+	if old != nil {
+		more -= len(old.Text)
+	}
+	if err := w.room(more, old == nil); err != nil {
+		return "", err
+	}
+	rev, err := w.Files.Write(name, text, expect)
+	if err != nil {
+		return rev, err
+	}
+	return rev, w.reload(false)
+}
+
+// Delete removes a file. Its samples stay: they are for whoever brings it back.
+func (w *Workspace) Delete(name string, expect *store.Revision) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.Files.Remove(name, expect); err != nil {
+		return err
+	}
+	return w.reload(false)
+}
+
+// checkName refuses what would be stored and then not be read.
+func (w *Workspace) checkName(name string, text []byte) error {
+	if err := store.CheckName(name); err != nil {
+		return err
+	}
+	if len(text) > maxFileBytes {
+		return &NameError{name, fmt.Sprintf("%d bytes; definitions have at most %d", len(text), maxFileBytes)}
+	}
+	if defs.IsCodeMap(name) {
+		return nil
+	}
+	if strings.EqualFold(path.Ext(name), ".map") {
+		return &NameError{name, "not a name of a map of message codes, such as protocol.1.map"}
+	}
+	if !mayBeDefinition(name) {
+		return &NameError{name, "definitions end in .def"}
+	}
+	switch d, ok := defs.Detect(source.New(name, string(text))); {
+	case ok && d != w.Dialect:
+		return &NameError{name, fmt.Sprintf("this is a definition of protocol %s; the workspace has those of %s", d, w.Dialect)}
+	case !ok && !strings.EqualFold(path.Ext(name), ".def"):
+		return &NameError{name, "not a definition; definitions end in .def"}
+	}
+	return nil
+}
+
+// checkOlder refuses a change of bytes to a definition that has a newer version.
+func (w *Workspace) checkOlder(name string, text []byte) error {
+	snap := w.Now()
+	f := snap.File(name)
+	if f == nil || f.Text == string(text) {
+		return nil
+	}
+	for _, m := range snap.Schema.Messages {
+		if m.Span.File != f {
+			continue
+		}
+		if newest := snap.Newest(m); newest != m.Version && !snap.sameLayout(m, source.New(name, string(text))) {
+			return &OlderError{fmt.Sprintf("%s.%d", m.Name, m.Version), newest}
+		}
+	}
+	return nil
+}
+
+// KeepsLayout reports whether another text for the file of a message moves no byte of it, and changes no type.
+func (s *Snapshot) KeepsLayout(m *schema.Message, text string) bool {
+	return text == m.Span.File.Text || s.sameLayout(m, source.New(m.Span.File.Name, text))
+}
+
+func (s *Snapshot) sameLayout(m *schema.Message, f *source.File) bool {
+	was, err := s.Program(m)
+	if err != nil {
+		return false
+	}
+	next, _, err := s.With(f)
+	if err != nil {
+		return false
+	}
+	for _, n := range next.Schema.Messages {
+		if n.Name != m.Name || n.Version != m.Version {
+			continue
+		}
+		is, err := next.Program(n)
+		return err == nil && (m.Broken || !n.Broken) && codec.SameLayout(was, is)
+	}
+	return false
+}
+
+// Newest is the highest version of a message of that name and group.
+func (s *Snapshot) Newest(m *schema.Message) int {
+	newest := m.Version
+	for _, o := range s.Schema.Messages {
+		if o.Name == m.Name && o.Key.Group == m.Key.Group {
+			newest = max(newest, o.Version)
+		}
+	}
+	return newest
+}
+
+// File is the file of that name, a definition or a map; nil if there is none.
+func (s *Snapshot) File(name string) *source.File {
+	for _, f := range s.Library.all() {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// Revision is what the store calls the state of a file.
+func Revision(f *source.File) store.Revision { return store.RevisionOf([]byte(f.Text)) }
+
+// watchers are those who want to know of new snapshots.
+type watchers struct {
+	mu  sync.Mutex
+	all map[chan struct{}]struct{}
+}
+
+// Changed is a channel that gets a value after the library or the settings have changed, several changes at once as one. stop ends it.
+func (w *Workspace) Changed() (changed <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	w.watchers.mu.Lock()
+	defer w.watchers.mu.Unlock()
+	if w.watchers.all == nil {
+		w.watchers.all = map[chan struct{}]struct{}{}
+	}
+	w.watchers.all[c] = struct{}{}
+	return c, func() {
+		w.watchers.mu.Lock()
+		defer w.watchers.mu.Unlock()
+		delete(w.watchers.all, c)
+	}
+}
+
+func (w *watchers) tell() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.all {
+		select {
+		case c <- struct{}{}:
+		default: // it knows already
+		}
+	}
+}
+
+// notThere reports whether an error says that there is no such file.
+func notThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }

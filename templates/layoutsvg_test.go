@@ -1,0 +1,66 @@
+package templates
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"wirebench/codec"
+)
+
+// The files hold what a person saves.
+func TestLayoutFiles(t *testing.T) {
+	program, _ := opened(t, listText)
+	info := program.LayoutInfo()
+	for name, got := range map[string]string{"layout.svg": LayoutSVG(&info), "layout.txt": LayoutText(&info)} {
+		path := "testdata/" + name
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			t.Error("rewritten: read what changed, then run without -update")
+			continue
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// A name is text, whatever it holds, and a picture is well-formed.
+func TestLayoutSVGIsWellFormed(t *testing.T) {
+	evil := "<script>&\"'\x00\xff" + strings.Repeat("x", 500)
+	big, bits := int64(8*500), int64(3)
+	for _, rows := range [][]codec.LayoutRow{
+		nil,
+		{{Path: evil, Type: evil, Role: "value", Offset: evil, Note: evil, Doc: evil, MinBits: 8, MaxBits: &big}},
+		{{Path: "a", Type: evil, Role: "value", Offset: "0", MinBits: big, MaxBits: &big}, {Path: evil, Type: "t", Role: "value", Offset: "1", MinBits: bits, MaxBits: &bits}},
+	} {
+		l := &codec.LayoutInfo{Message: evil, Version: 1, Rows: rows}
+		picture := LayoutSVG(l)
+		for d := xml.NewDecoder(strings.NewReader(picture)); ; {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%v in\n%s", err, picture)
+			}
+			if s, ok := token.(xml.StartElement); ok && s.Name.Local == "script" {
+				t.Error("a name became markup")
+			}
+		}
+		if text := LayoutText(l); strings.ContainsAny(text, "\x00") {
+			t.Error("a control character in the text")
+		}
+	}
+}

@@ -1,0 +1,153 @@
+// Completion: types where a type stands, names that were seen where a name stands.
+
+import {
+  acceptCompletion,
+  autocompletion,
+  closeCompletion,
+  completionStatus,
+  moveCompletionSelection,
+  startCompletion,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+} from "@codemirror/autocomplete";
+import { type EditorState, type Extension, Facet, Prec } from "@codemirror/state";
+import { EditorView, keymap, type Command } from "@codemirror/view";
+
+import { explained } from "./lines";
+import { codeOf, isType, type Language, type Word, type Words } from "./words";
+
+/** Names of other definitions, to be offered beside those of the document. */
+export const otherNames = Facet.define<readonly string[], readonly string[]>({ combine: (given) => given.flat() });
+
+/** What can stand at a place. */
+interface Offer {
+  from: number; // where the word starts, in the line
+  kind: "start" | "type" | "mark" | "name";
+}
+
+/** What can stand at the end of the text of a line up to the caret; undefined in comments and where nothing is known. */
+function offer(before: string, language: Language, words: Words): Offer | undefined {
+  if (codeOf(before, language) !== before) {
+    return undefined;
+  }
+  const word = /@?[\p{L}\d_]*$/u.exec(before)?.[0] ?? "";
+  const from = before.length - word.length;
+  const rest = before.slice(0, from);
+  if (/^[-\s]*$/.test(rest)) {
+    return { from, kind: "start" };
+  }
+  if (rest.endsWith("<")) {
+    return { from, kind: "type" };
+  }
+  if (/\[([^\]]*,\s*)?$/.test(rest)) {
+    return { from, kind: "mark" };
+  }
+  const first = /^[-\s]*(@?[\p{L}_][\p{L}\d_]*)/u.exec(rest)?.[1] ?? "";
+  if (isType(words.get(first))) {
+    return /^[-\s]*\S+\s+([\p{L}\d_]+\.)*$/u.test(rest) ? { from, kind: "name" } : undefined;
+  }
+  return !words.has(first) && /[:=]\s*$/.test(rest) ? { from, kind: "type" } : undefined;
+}
+
+/** The names of the fields of a document, without those of one line. */
+function names(state: EditorState, language: Language, except: number): string[] {
+  const found = new Set<string>();
+  for (let n = 1; n <= state.doc.lines; n++) {
+    const code = codeOf(state.doc.line(n).text, language);
+    const name = /^[-\s]*\S+\s+([\p{L}_][\p{L}\d_]*)/u.exec(code)?.[1];
+    if (name !== undefined && n !== except) {
+      found.add(name);
+    }
+  }
+  return [...found];
+}
+
+function wordOption(word: Word, kind: Offer["kind"]): Completion {
+  const text = word.insert ?? word.name;
+  return {
+    label: word.name,
+    type: "type",
+    ...(word.size === undefined ? {} : { detail: word.size.replace(/[:,].*/, "") }),
+    info: () => explained(word),
+    apply(view, _completion, from, to) {
+      // At the start of a line a name follows, so the caret is to stand where it begins.
+      const next = view.state.sliceDoc(to, to + 1);
+      const space = kind === "start" && !/\s$/.test(text) && !/[ \t<[]/.test(next);
+      const insert = space ? `${text} ` : text;
+      const caret = from + insert.length + (kind === "start" && next === " " ? 1 : 0);
+      view.dispatch({ changes: { from, to, insert }, selection: { anchor: caret }, userEvent: "input.complete", scrollIntoView: true });
+    },
+  };
+}
+
+function source(language: Language, words: Words): (context: CompletionContext) => CompletionResult | null {
+  return (context) => {
+    const line = context.state.doc.lineAt(context.pos);
+    const at = offer(line.text.slice(0, context.pos - line.from), language, words);
+    if (at === undefined || (!context.explicit && line.from + at.from === context.pos)) {
+      return null;
+    }
+    const typed = context.state.sliceDoc(line.from + at.from, context.pos);
+    const result = (options: Completion[]): CompletionResult => ({ from: line.from + at.from, options, validFor: /^@?[\p{L}\d_]*$/u });
+    if (at.kind === "name") {
+      const here = new Set(names(context.state, language, line.number));
+      const elsewhere = context.state.facet(otherNames).filter((name) => !here.has(name));
+      return result([
+        ...Array.from(here, (label): Completion => ({ label, type: "property", boost: 10 })),
+        ...elsewhere.map((label): Completion => ({ label, type: "property" })),
+      ].filter(({ label }) => label !== typed));
+    }
+    const fits = (word: Word): boolean => {
+      if (word.kind === "old") {
+        return false;
+      }
+      const mark = !isType(word);
+      return at.kind === "mark" ? mark && !word.name.startsWith("@") : !mark || (at.kind === "start" && word.name.startsWith("@"));
+    };
+    return result(language.words.filter(fits).map((word) => wordOption(word, at.kind)));
+  };
+}
+
+/** The extension that completes words. */
+export function completion(language: Language, words: Words): Extension {
+  let chosen = false; // with the arrow keys, or asked for with Ctrl+Space
+  const choose =
+    (command: Command): Command =>
+    (view) => {
+      const done = command(view);
+      chosen ||= done;
+      return done;
+    };
+  // Behind a name Enter ends the line: names are offered unasked, and the one that is typed may be new.
+  const enter: Command = (view) => {
+    const { head } = view.state.selection.main;
+    const line = view.state.doc.lineAt(head);
+    const at = offer(line.text.slice(0, head - line.from), language, words);
+    if (at?.kind === "name" && !chosen) {
+      closeCompletion(view);
+      return false;
+    }
+    return acceptCompletion(view);
+  };
+  return [
+    autocompletion({ override: [source(language, words)], defaultKeymap: false, icons: false, interactionDelay: 30 }),
+    EditorView.updateListener.of((update) => {
+      if (completionStatus(update.state) === null) {
+        chosen = false;
+      }
+    }),
+    Prec.highest(
+      keymap.of([
+        { key: "Ctrl-Space", run: choose(startCompletion) },
+        { key: "Escape", run: closeCompletion },
+        { key: "ArrowDown", run: choose(moveCompletionSelection(true)) },
+        { key: "ArrowUp", run: choose(moveCompletionSelection(false)) },
+        { key: "PageDown", run: choose(moveCompletionSelection(true, "page")) },
+        { key: "PageUp", run: choose(moveCompletionSelection(false, "page")) },
+        { key: "Enter", run: enter },
+        { key: "Tab", run: acceptCompletion },
+      ]),
+    ),
+  ];
+}

@@ -1,0 +1,253 @@
+// The editor of a definition.
+
+import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { Annotation, Compartment, EditorState, type Extension, Prec } from "@codemirror/state";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+  rectangularSelection,
+  showPanel,
+  tooltips,
+  type ViewUpdate,
+} from "@codemirror/view";
+
+import { changesTo, Past } from "./changes";
+import { deleteDash, newLine, renameWord } from "./commands";
+import { completion, otherNames } from "./completion";
+import { explainLines, followPointer, lightLines, linkedLines, pickLine } from "./lines";
+import { type Mistake, mistakes, showMistakes } from "./mistakes";
+import { theme } from "./theme";
+import { colouring, type Language, wordsOf } from "./words";
+
+export type { Mistake } from "./mistakes";
+export type { Language, Word } from "./words";
+
+/** What the editor tells. Lines count from 1. */
+export interface EditorEvents {
+  change(text: string): void; // by the user, or by replace
+  caret(line: number): void; // the user has put the caret on another line, or come back to the editor
+  hover(line: number | null): void; // the pointer is on a line, or on none
+  save(): void;
+  decode(): void;
+  format(): void;
+}
+
+/** What an editor starts with. */
+export interface EditorOptions {
+  text: string;
+  language: Language;
+  nonce: string; // of the page's content security policy, for the style sheet that the editor writes
+  label: string; // what the editor is, for screen readers
+  events: EditorEvents;
+}
+
+// Marks a change that replace has made.
+const outside = Annotation.define<boolean>();
+
+/** A text as the editor holds it, with "\n" only. A text that mixes line ends keeps its "\r", which show as signs. */
+function unified(text: string): { text: string; crlf: boolean } {
+  const crlf = text.includes("\n") && !/(^|[^\r])\n/.test(text);
+  return { text: crlf ? text.replaceAll("\r\n", "\n") : text, crlf };
+}
+
+/** A panel that says why nothing can be typed. */
+function locked(reason: string): Extension {
+  return showPanel.of(() => {
+    const dom = document.createElement("div");
+    dom.className = "cm-locked";
+    dom.setAttribute("role", "status");
+    dom.textContent = reason;
+    return { dom, top: true };
+  });
+}
+
+/** An editor of one definition at a time. It fills the element it is given. */
+export class DefinitionEditor {
+  private readonly view: EditorView;
+  private readonly events: EditorEvents;
+  private readonly extensions: Extension;
+  private readonly lock = new Compartment();
+  private readonly known = new Compartment();
+  private readonly tips: HTMLElement;
+  private readonly past = new Past();
+  private crlf = false;
+  private reason: string | null = null;
+  private names: readonly string[] = [];
+  private line = 1; // of the caret, as it was told last
+
+  constructor(host: HTMLElement, o: EditorOptions) {
+    this.events = o.events;
+    // Tooltips stand at the end of the page: panes cut off what sticks out of them.
+    this.tips = document.createElement("div");
+    this.tips.className = "editor-tips";
+    document.body.append(this.tips);
+    host.classList.add("definition-editor");
+    this.extensions = this.extend(o);
+    this.view = new EditorView({ state: this.newState(o.text), parent: host });
+    followPointer(this.view, (line) => this.events.hover(line));
+  }
+
+  /** The text, with the line ends it was opened with. */
+  get text(): string {
+    const text = this.view.state.doc.toString();
+    return this.crlf ? text.replaceAll("\n", "\r\n") : text;
+  }
+
+  /** Shows another document. Its history starts anew, and no change is told. */
+  open(text: string): void {
+    this.past.clear();
+    this.line = 1;
+    this.view.setState(this.newState(text));
+    this.view.scrollDOM.scrollTop = 0;
+  }
+
+  /** Gives the document a new text by the smallest change. Carets stay at their words, and it can be undone. */
+  replace(text: string): void {
+    const { text: wanted, crlf } = unified(text);
+    const was = this.text;
+    this.crlf = crlf;
+    const changes = changesTo(this.view.state.doc, wanted);
+    if (changes.length > 0) {
+      this.view.dispatch({ changes, annotations: [outside.of(true), isolateHistory.of("full")], userEvent: "input.replace" });
+    } else if (this.text !== was) {
+      this.events.change(this.text);
+    }
+  }
+
+  /** Shows mistakes, and no others. Their places are those of the text `of`; if the editor no longer knows it, nothing happens. */
+  setMistakes(list: readonly Mistake[], of: string): void {
+    const { state } = this.view;
+    const since = this.past.since(unified(of).text, state);
+    if (since !== undefined) {
+      this.view.dispatch(showMistakes(state, list, since.before, since.changes));
+    }
+  }
+
+  /** Says what shows at the names of lines, by line. */
+  setLineHelp(help: ReadonlyMap<number, string>): void {
+    explainLines(this.view, help);
+  }
+
+  /** Gives names of fields to offer beside those of the document. */
+  setNames(names: readonly string[]): void {
+    this.names = names;
+    this.view.dispatch({ effects: this.known.reconfigure(otherNames.of(names)) });
+  }
+
+  /** Lights the lines that are pointed at elsewhere. */
+  light(lines: readonly number[]): void {
+    lightLines(this.view, lines);
+  }
+
+  /** Marks the line that is selected elsewhere, and brings it into view; 0 for none. */
+  select(line: number): void {
+    pickLine(this.view, line);
+  }
+
+  /** Refuses typing and says why; null accepts it again. */
+  setReadOnly(reason: string | null): void {
+    if (reason !== this.reason) {
+      this.reason = reason;
+      this.view.dispatch({ effects: this.lock.reconfigure(this.locking()) });
+    }
+  }
+
+  /** Moves the keyboard focus into the text. */
+  focus(): void {
+    this.view.focus();
+  }
+
+  /** Removes the editor from its element. */
+  destroy(): void {
+    this.view.dom.parentElement?.classList.remove("definition-editor");
+    this.view.destroy();
+    this.tips.remove();
+  }
+
+  private newState(text: string): EditorState {
+    const { text: doc, crlf } = unified(text);
+    this.crlf = crlf;
+    return EditorState.create({
+      doc,
+      extensions: [this.extensions, this.lock.of(this.locking()), this.known.of(otherNames.of(this.names))],
+    });
+  }
+
+  private locking(): Extension {
+    return this.reason === null ? [] : [EditorState.readOnly.of(true), locked(this.reason)];
+  }
+
+  private extend(o: EditorOptions): Extension {
+    const words = wordsOf(o.language);
+    const does = (action: () => void) => () => {
+      action();
+      return true;
+    };
+    return [
+      EditorView.cspNonce.of(o.nonce),
+      EditorState.lineSeparator.of("\n"),
+      EditorState.allowMultipleSelections.of(true),
+      EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?/g, "\n")),
+      EditorView.contentAttributes.of({ "aria-label": o.label }),
+      Prec.high(
+        keymap.of([
+          { key: "Mod-s", run: does(() => this.events.save()), preventDefault: true },
+          { key: "Mod-Enter", run: does(() => this.events.decode()), preventDefault: true },
+          { key: "Shift-Alt-f", run: does(() => this.events.format()), preventDefault: true },
+          { key: "F2", run: renameWord, preventDefault: true },
+          { key: "Enter", run: newLine(o.language, words) },
+          { key: "Backspace", run: deleteDash },
+        ]),
+      ),
+      completion(o.language, words),
+      mistakes(),
+      linkedLines(words),
+      colouring(o.language),
+      lineNumbers(),
+      highlightActiveLine(),
+      highlightActiveLineGutter(),
+      highlightSpecialChars(),
+      highlightSelectionMatches({ wholeWords: true, minSelectionLength: 2 }),
+      drawSelection(),
+      rectangularSelection(),
+      history(),
+      search({ top: true }),
+      tooltips({ parent: this.tips }),
+      // Tab is not bound: it leaves the editor, and dashes make levels, not white space.
+      keymap.of([...searchKeymap, ...historyKeymap, ...defaultKeymap]),
+      theme,
+      EditorView.updateListener.of((update) => this.updated(update)),
+    ];
+  }
+
+  private updated(update: ViewUpdate): void {
+    const { state } = update;
+    if (!this.tips.isConnected) {
+      document.body.append(this.tips);
+    }
+    let before = update.startState.doc;
+    for (const tr of update.transactions) {
+      if (tr.docChanged) {
+        this.past.add(before, tr.changes);
+        before = tr.newDoc;
+      }
+    }
+    if (update.docChanged) {
+      this.events.change(this.text);
+    }
+    const line = state.doc.lineAt(state.selection.main.head).number;
+    const came = update.focusChanged && update.view.hasFocus;
+    if (line !== this.line || came) {
+      this.line = line;
+      if (!update.transactions.some((tr) => tr.annotation(outside))) {
+        this.events.caret(line);
+      }
+    }
+  }
+}

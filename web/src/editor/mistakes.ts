@@ -1,0 +1,201 @@
+// The mistakes of a definition: squiggles, a mark beside the number of their line, the message behind it, and fixes.
+
+import { nextDiagnostic, openLintPanel, previousDiagnostic, setDiagnostics, type Diagnostic } from "@codemirror/lint";
+import { type ChangeDesc, type EditorState, type Extension, RangeSetBuilder, StateEffect, StateField, type Text, type TransactionSpec } from "@codemirror/state";
+import { Decoration, type DecorationSet, EditorView, GutterMarker, gutterLineClass, keymap, WidgetType } from "@codemirror/view";
+
+/** A place in a text: lines and columns from 1, columns in Unicode characters, the end exclusive. */
+interface Place {
+  line: number;
+  column: number;
+  end_line: number;
+  end_column: number;
+}
+
+/** What is wrong with a definition, and where. */
+export interface Mistake extends Place {
+  severity: "error" | "warning";
+  code: string;
+  message: string;
+  help?: string;
+  fix?: Place & { text: string };
+}
+
+/** A mistake as the document has it now; offsets in UTF-16. */
+interface Found {
+  readonly id: number;
+  readonly mistake: Mistake;
+  readonly from: number;
+  readonly to: number;
+  readonly fix: { readonly from: number; readonly to: number; readonly text: string } | undefined;
+}
+
+function offset(doc: Text, line: number, column: number): number {
+  if (line < 1) {
+    return 0;
+  }
+  if (line > doc.lines) {
+    return doc.length;
+  }
+  const { from, text } = doc.line(line);
+  let at = 0;
+  for (let left = column - 1; left > 0 && at < text.length; left--) {
+    at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return from + at;
+}
+
+function range(doc: Text, place: Place): { from: number; to: number } {
+  const from = offset(doc, place.line, place.column);
+  return { from, to: Math.max(from, offset(doc, place.end_line, place.end_column)) };
+}
+
+function moved(found: Found, changes: ChangeDesc): Found {
+  const from = changes.mapPos(found.from, 1);
+  const { fix } = found;
+  return {
+    ...found,
+    from,
+    to: Math.max(from, changes.mapPos(found.to, -1)),
+    // Once somebody has worked at the place, the fix may be wrong.
+    fix:
+      fix === undefined || changes.touchesRange(fix.from, fix.to) !== false
+        ? undefined
+        : { from: changes.mapPos(fix.from, 1), to: changes.mapPos(fix.to, fix.from === fix.to ? 1 : -1), text: fix.text },
+  };
+}
+
+const setFound = StateEffect.define<readonly Found[]>();
+
+const foundField = StateField.define<readonly Found[]>({
+  create: () => [],
+  update(list, tr) {
+    for (const effect of tr.effects) {
+      if (effect.is(setFound)) {
+        return effect.value;
+      }
+    }
+    return tr.docChanged && list.length > 0 ? list.map((found) => moved(found, tr.changes)) : list;
+  },
+});
+
+/** The message behind its line. */
+class Message extends WidgetType {
+  private readonly mistake: Mistake;
+
+  constructor(mistake: Mistake) {
+    super();
+    this.mistake = mistake;
+  }
+
+  override eq(other: Message): boolean {
+    return this.mistake.message === other.mistake.message && this.mistake.severity === other.mistake.severity;
+  }
+
+  override toDOM(): HTMLElement {
+    const element = document.createElement("span");
+    element.className = `lint ${this.mistake.severity === "error" ? "err" : "warn"}`;
+    element.textContent = this.mistake.message;
+    return element;
+  }
+
+  override ignoreEvent(): boolean {
+    return false;
+  }
+}
+
+class LineMark extends GutterMarker {
+  override elementClass: string;
+
+  constructor(severity: Mistake["severity"]) {
+    super();
+    this.elementClass = `cm-${severity}-line`;
+  }
+}
+
+const lineMarks = { error: new LineMark("error"), warning: new LineMark("warning") };
+
+/** The worst mistake of each line, the first of several; by the start of the line, ascending. */
+function worst(state: EditorState): [number, Found][] {
+  const lines = new Map<number, Found>();
+  for (const found of state.field(foundField)) {
+    const { from } = state.doc.lineAt(found.from);
+    const before = lines.get(from);
+    if (before === undefined || (before.mistake.severity !== "error" && found.mistake.severity === "error")) {
+      lines.set(from, found);
+    }
+  }
+  return [...lines].sort(([a], [b]) => a - b);
+}
+
+function messages(state: EditorState): DecorationSet {
+  return Decoration.set(
+    worst(state).map(([line, found]) => Decoration.widget({ widget: new Message(found.mistake), side: 1 }).range(state.doc.lineAt(line).to)),
+  );
+}
+
+function applyFix(view: EditorView, id: number): boolean {
+  const fix = view.state.field(foundField).find((found) => found.id === id)?.fix;
+  if (fix === undefined || view.state.readOnly) {
+    return false;
+  }
+  view.dispatch({ changes: { from: fix.from, to: fix.to, insert: fix.text }, scrollIntoView: true, userEvent: "input.fix" });
+  return true;
+}
+
+function fixName(fix: { from: number; to: number; text: string }, doc: Text): string {
+  const shown = (text: string): string => (/\S/.test(text) ? `“${text.trim()}”` : "white space");
+  if (fix.text === "") {
+    return `Remove ${shown(doc.sliceString(fix.from, fix.to))}`;
+  }
+  return fix.from === fix.to ? `Insert ${shown(fix.text)}` : `Write ${shown(fix.text)}`;
+}
+
+/** What shows mistakes, given in the document `before`, in a document that changed since. */
+export function showMistakes(state: EditorState, list: readonly Mistake[], before: Text, changes: ChangeDesc): TransactionSpec {
+  const found = list.map((mistake, id): Found => {
+    const fix = mistake.fix === undefined ? undefined : { ...range(before, mistake.fix), text: mistake.fix.text };
+    return moved({ id, mistake, ...range(before, mistake), fix }, changes);
+  });
+  const diagnostics = found.map(({ id, mistake, from, to, fix }): Diagnostic => {
+    const help = mistake.help === undefined || mistake.help === "" ? "" : `\n${mistake.help}`;
+    return {
+      from,
+      to,
+      severity: mistake.severity,
+      message: mistake.message + help,
+      actions: fix === undefined ? [] : [{ name: fixName(fix, state.doc), apply: (view) => void applyFix(view, id) }],
+    };
+  });
+  const spec = setDiagnostics(state, diagnostics);
+  return { effects: [setFound.of(found), ...[spec.effects ?? []].flat()] };
+}
+
+/** Applies the fix at the caret or on its line; without one the list of all mistakes opens. */
+function repair(view: EditorView): boolean {
+  const { head } = view.state.selection.main;
+  const line = view.state.doc.lineAt(head);
+  const here = view.state.field(foundField).filter((found) => found.fix !== undefined && found.from <= line.to && found.to >= line.from);
+  const fix = here.find((found) => found.from <= head && found.to >= head) ?? here[0];
+  return (fix !== undefined && applyFix(view, fix.id)) || openLintPanel(view);
+}
+
+/** The extension that shows mistakes. */
+export function mistakes(): Extension {
+  return [
+    foundField,
+    EditorView.decorations.compute([foundField, "doc"], messages),
+    gutterLineClass.compute([foundField, "doc"], (state) => {
+      const marks = new RangeSetBuilder<GutterMarker>();
+      for (const [line, { mistake }] of worst(state)) {
+        marks.add(line, line, lineMarks[mistake.severity]);
+      }
+      return marks.finish();
+    }),
+    keymap.of([
+      { key: "F8", run: nextDiagnostic, shift: previousDiagnostic, preventDefault: true },
+      { key: "Alt-Enter", run: repair, preventDefault: true },
+      { key: "Mod-Shift-m", run: openLintPanel, preventDefault: true },
+    ]),
+  ];
+}

@@ -1,0 +1,136 @@
+// How the editor looks: the tokens of app.css, so that dark and light follow by themselves.
+
+import { type Extension } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+
+// The library draws squiggles and marks as images in data: addresses, which the pages forbid; every one of them is replaced here.
+const squiggle = (colour: string): Record<string, string> => ({
+  backgroundImage: "none",
+  textDecoration: `underline wavy ${colour} 1px`,
+  textDecorationSkipInk: "none",
+  textUnderlineOffset: "3px",
+});
+
+const button = {
+  font: "inherit",
+  color: "var(--text)",
+  background: "var(--panel2)",
+  border: "1px solid var(--edge)",
+  borderRadius: "var(--radius)",
+  padding: "0.15rem 0.6rem",
+  margin: "0 0.3rem 0 0",
+  cursor: "pointer",
+};
+
+// The ground of a linked line lies below the selection, so that selected text shows on it.
+const ground = (colour: string): Record<string, string> => ({
+  content: '""',
+  position: "absolute",
+  inset: "0",
+  zIndex: "-3",
+  background: colour,
+});
+
+const sign = { position: "absolute", left: "5px", fontSize: "0.8rem", lineHeight: "2.1", fontWeight: "700" };
+
+const active = "color-mix(in srgb, var(--text) 6%, transparent)";
+
+/** The extension that gives the editor its looks. */
+export const theme: Extension = EditorView.theme({
+  "&": { color: "var(--text)", backgroundColor: "var(--panel)" },
+  "&.cm-focused": { outline: "none" },
+  "&:has(.cm-content:focus-visible)::after": {
+    content: '""',
+    position: "absolute",
+    inset: "0",
+    zIndex: "201", // above the numbers
+    border: "2px solid var(--accent)",
+    pointerEvents: "none",
+  },
+  ".cm-scroller": { font: "1rem/1.69 var(--mono)", overflow: "auto", alignItems: "stretch" },
+  ".cm-content": { padding: "8px 0", caretColor: "var(--text)", tabSize: "4" },
+  ".cm-line": { position: "relative", padding: "0 var(--pad) 0 0" },
+  ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--text)", borderLeftWidth: "2px", marginLeft: "-1px" },
+  "& > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": {
+    background: "color-mix(in srgb, var(--accent) 26%, transparent)",
+  },
+  ".cm-line::selection, .cm-line ::selection": { color: "currentcolor !important" }, // the ground is drawn by the editor, also of further selections
+  ".cm-mark": { color: "var(--dim)", fontStyle: "italic" },
+  ".cm-number": { color: "var(--dim)" },
+
+  ".cm-gutters": { color: "var(--faint)", backgroundColor: "var(--panel)", border: "none" },
+  ".cm-lineNumbers .cm-gutterElement": { position: "relative", minWidth: "3.4rem", padding: "0 0.9rem 0 0.4rem" },
+  ".cm-activeLineGutter": { color: "var(--text)", backgroundColor: "transparent" },
+  "&.cm-focused .cm-activeLineGutter": { backgroundColor: active },
+  ".cm-activeLine": { backgroundColor: "transparent" },
+  "&.cm-focused .cm-activeLine::before": ground(active),
+  ".cm-lineNumbers .cm-error-line": { color: "var(--bad)", boxShadow: "inset 3px 0 var(--bad)" },
+  ".cm-lineNumbers .cm-warning-line": { color: "var(--warn)", boxShadow: "inset 3px 0 var(--warn)" },
+  ".cm-lineNumbers .cm-error-line::before": { ...sign, content: '"✕"' },
+  ".cm-lineNumbers .cm-warning-line::before": { ...sign, content: '"!"' },
+
+  ".cm-line:is(.cm-lit, .cm-picked)::before, &.cm-focused .cm-line:is(.cm-lit, .cm-picked)::before": ground("var(--sel)"),
+  ".cm-lineNumbers .cm-linked, &.cm-focused .cm-lineNumbers .cm-linked": { backgroundColor: "var(--sel)" },
+  ".cm-lineNumbers .cm-picked-number:not(.cm-error-line, .cm-warning-line)": { boxShadow: "inset 3px 0 var(--accent)" },
+  ".cm-lineNumbers .cm-linked:not(.cm-error-line, .cm-warning-line)": { color: "var(--dim)" },
+  ".cm-lit :is(.cm, .dash), .cm-picked :is(.cm, .dash)": { color: "var(--dim)" }, // faint text is too faint on the selection
+
+  ".cm-lintRange-error": squiggle("var(--bad)"),
+  ".cm-lintRange-warning": squiggle("var(--warn)"),
+  ".cm-lintRange-active": { backgroundColor: "color-mix(in srgb, var(--warn) 22%, transparent)" },
+  ".cm-lintPoint-error::after": { borderBottomColor: "var(--bad)" },
+  ".cm-lintPoint-warning::after": { borderBottomColor: "var(--warn)" },
+  ".cm-diagnostic": { padding: "0.3rem 0.7rem", margin: "0", whiteSpace: "pre-line", overflowWrap: "anywhere" },
+  ".cm-diagnostic-error": { borderLeft: "3px solid var(--bad)" },
+  ".cm-diagnostic-warning": { borderLeft: "3px solid var(--warn)" },
+  ".cm-diagnosticAction": { ...button, display: "block", margin: "0.3rem 0 0.1rem" },
+  ".cm-diagnosticAction:hover, .cm-button:hover": { background: "var(--sel)" },
+
+  ".cm-tooltip": {
+    maxWidth: "min(34rem, 90vw)",
+    font: "1rem/1.45 var(--ui)",
+    color: "var(--text)",
+    backgroundColor: "var(--panel)",
+    border: "1px solid var(--edge)",
+    borderRadius: "var(--radius)",
+    boxShadow: "0 4px 16px rgb(0 0 0 / 25%)",
+    zIndex: "5",
+  },
+  ".cm-tooltip-section:not(:first-child)": { borderTop: "1px solid var(--line)" },
+  ".cm-explained": { display: "flex", flexWrap: "wrap", gap: "0 0.8rem", padding: "0.35rem 0.7rem" },
+  ".cm-explained .ty": { fontFamily: "var(--mono)" },
+  ".cm-explained .cm-size": { color: "var(--dim)" },
+  ".cm-explained .cm-doc": { flexBasis: "100%" },
+  ".cm-explained > :empty": { display: "none" },
+
+  ".cm-tooltip.cm-tooltip-autocomplete": { overflow: "visible" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { font: "1rem/1.5 var(--mono)", maxHeight: "14rem" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { display: "flex", gap: "1.5rem", padding: "0.1rem 0.7rem" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": { color: "var(--text)", background: "var(--sel)" },
+  ".cm-completionDetail": { marginLeft: "auto", color: "var(--dim)", font: "0.92rem/1.63 var(--ui)" },
+  ".cm-completionMatchedText": { color: "var(--type)", textDecoration: "none", fontWeight: "600" },
+  ".cm-tooltip.cm-completionInfo": { padding: "0", maxWidth: "22rem" },
+
+  ".cm-panels": { color: "var(--text)", backgroundColor: "var(--panel2)", zIndex: "3" },
+  ".cm-panels-top": { borderBottom: "1px solid var(--line)" },
+  ".cm-panels-bottom": { borderTop: "1px solid var(--line)" },
+  ".cm-locked": { padding: "0.3rem var(--pad)", color: "var(--warn)" },
+  ".cm-panel.cm-search": { display: "flex", flexWrap: "wrap", alignItems: "center", gap: "0.3rem 0.4rem", padding: "0.4rem 2.4rem 0.4rem var(--pad)" },
+  ".cm-panel.cm-search br": { flexBasis: "100%", content: '""' },
+  ".cm-panel.cm-search label": { display: "inline-flex", alignItems: "center", gap: "0.3rem", margin: "0", color: "var(--dim)", fontSize: "0.92rem" },
+  ".cm-panel.cm-search [name=close]": { top: "0.4rem", right: "0.5rem", width: "1.8rem", height: "1.8rem", color: "var(--dim)", cursor: "pointer" },
+  ".cm-button": { ...button, margin: "0", backgroundImage: "none" },
+  ".cm-textfield": { font: "1rem var(--mono)", color: "var(--text)", background: "var(--panel)", border: "1px solid var(--edge)", borderRadius: "var(--radius)", padding: "0.2rem 0.5rem", margin: "0" },
+  ".cm-searchMatch": { backgroundColor: "color-mix(in srgb, var(--warn) 25%, transparent)", outline: "none" },
+  ".cm-searchMatch.cm-searchMatch-selected": { backgroundColor: "color-mix(in srgb, var(--warn) 45%, transparent)" },
+  ".cm-selectionMatch": { backgroundColor: "color-mix(in srgb, var(--accent) 16%, transparent)" },
+  ".cm-panel.cm-panel-lint ul": { maxHeight: "9rem", outlineOffset: "-2px" },
+  ".cm-panel.cm-panel-lint ul [aria-selected]": { background: "transparent" },
+  ".cm-panel.cm-panel-lint ul:focus [aria-selected]": { color: "var(--text)", background: "var(--sel)" },
+  ".cm-panel.cm-panel-lint ul u": { textDecoration: "underline" },
+  ".cm-panel.cm-panel-lint [name=close]": { top: "0.2rem", right: "0.5rem", width: "1.8rem", height: "1.8rem", color: "var(--dim)", cursor: "pointer" },
+  ".cm-specialChar": { color: "var(--bad)" },
+  "@media (forced-colors: active)": {
+    ".cm-lit, .cm-picked": { outline: "2px solid Highlight", outlineOffset: "-2px" },
+  },
+});

@@ -1,0 +1,126 @@
+// The words of a language of definitions, and how a text of it is cut and coloured.
+//
+//   - type[marks] name ... # comment        a word is a type at the start of its line, inside "<>", and after ":" or "="
+
+import { HighlightStyle, LanguageSupport, StreamLanguage, syntaxHighlighting, type StringStream } from "@codemirror/language";
+import { tags } from "@lezer/highlight";
+
+/** One word with a meaning of its own. */
+export interface Word {
+  name: string;
+  kind: string; // "type"; "group": a type whose fields follow with one dash more; "old": not offered; else a mark
+  doc?: string;
+  size?: string;
+  insert?: string; // what to write for it, where that is not its name
+}
+
+/** What an editor has to know of a language of definitions. */
+export interface Language {
+  comment: string; // what starts a comment
+  words: Word[];
+}
+
+/** The words of a language by name. */
+export type Words = ReadonlyMap<string, Word>;
+
+/** The words of a language by name. */
+export function wordsOf(language: Language): Words {
+  return new Map(language.words.map((word) => [word.name, word]));
+}
+
+/** Whether a word stands where a type stands. */
+export function isType(word: Word | undefined): boolean {
+  return word !== undefined && (word.kind === "type" || word.kind === "group" || word.kind === "old");
+}
+
+/** A line without its comment. */
+export function codeOf(line: string, language: Language): string {
+  const at = language.comment === "" ? -1 : line.indexOf(language.comment);
+  return at < 0 ? line : line.slice(0, at);
+}
+
+/** What a piece of text is, as the names of its highlighting. */
+export type Role = "dash" | "typeName" | "mark" | "number" | "name" | "comment";
+
+/** Where the reader is in a line. */
+interface Place {
+  started: boolean; // the first word has begun
+  named: boolean; // the first word is over: what follows is names
+  depth: number; // of "<"
+  bracket: boolean; // inside "[]"
+}
+
+const lineStart = (): Place => ({ started: false, named: false, depth: 0, bracket: false });
+
+function token(stream: StringStream, place: Place, language: Language, words: Words): Role | null {
+  if (stream.sol()) {
+    Object.assign(place, lineStart());
+    if (stream.match(/^\s*-[-\s]*/)) {
+      return "dash";
+    }
+  }
+  if (stream.eatSpace()) {
+    place.named ||= place.started && place.depth === 0 && !place.bracket;
+    return null;
+  }
+  if (language.comment !== "" && stream.match(language.comment)) {
+    stream.skipToEnd();
+    return "comment";
+  }
+  place.started = true;
+  if (stream.match(/^\^[\d.]*(-[\d.]*)?/)) {
+    return "mark";
+  }
+  if (stream.match(/^(0x[\da-f]+|\d[\d.]*)\b/i)) {
+    return "number";
+  }
+  const found = stream.match(/^@?[\p{L}_][\p{L}\d_]*/u);
+  if (typeof found === "object" && found !== null) {
+    const word = words.get(found[0]);
+    if (place.bracket) {
+      return word !== undefined && !isType(word) ? "mark" : null;
+    }
+    if (place.named && place.depth === 0) {
+      return "name";
+    }
+    return word === undefined ? null : isType(word) ? "typeName" : "mark";
+  }
+  const sign = stream.next();
+  place.depth = Math.max(0, place.depth + (sign === "<" ? 1 : sign === ">" ? -1 : 0));
+  place.bracket = sign === "[" || (place.bracket && sign !== "]");
+  if (sign === ":" || sign === "=") {
+    place.started = place.named = false;
+  }
+  return null;
+}
+
+// Classes of app.css, where a definition has its colours without a script.
+const colours = HighlightStyle.define([
+  { tag: tags.punctuation, class: "dash" },
+  { tag: tags.typeName, class: "ty" },
+  { tag: tags.keyword, class: "cm-mark" },
+  { tag: tags.number, class: "cm-number" },
+  { tag: tags.propertyName, class: "nm" },
+  { tag: tags.comment, class: "cm" },
+]);
+
+/** The extension that colours a language and knows its comments. */
+export function colouring(language: Language): LanguageSupport {
+  const words = wordsOf(language);
+  const stream = StreamLanguage.define<Place>({
+    name: "definition",
+    startState: lineStart,
+    copyState: (place) => ({ ...place }),
+    token: (source, place) => token(source, place, language, words),
+    languageData: language.comment === "" ? {} : { commentTokens: { line: language.comment } },
+    tokenTable: {
+      dash: tags.punctuation,
+      typeName: tags.typeName,
+      mark: tags.keyword,
+      number: tags.number,
+      name: tags.propertyName,
+      comment: tags.comment,
+    },
+  });
+  return new LanguageSupport(stream, syntaxHighlighting(colours));
+}

@@ -1,0 +1,19 @@
+// Menus of the page that are details elements: one is open at a time, and a click beside it or Escape closes it.
+
+export function startMenus(): void {
+  document.addEventListener("click", (event) => {
+    for (const menu of document.querySelectorAll<HTMLDetailsElement>("details[data-menu][open]")) {
+      if (!(event.target instanceof Node && menu.contains(event.target))) {
+        menu.open = false;
+      }
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    const menu = event.target instanceof Element ? event.target.closest<HTMLDetailsElement>("details[data-menu][open]") : null;
+    if (event.key === "Escape" && menu !== null) {
+      event.preventDefault();
+      menu.open = false;
+      menu.querySelector("summary")?.focus();
+    }
+  });
+}

@@ -1,0 +1,220 @@
+// The message that the page shows, as the server describes it: its bytes, and what each run of bits is.
+
+import type { HexMessage } from "./hex/index";
+
+/** What the server sends; see pageData in server/page_answer.go. */
+export interface MessageData {
+  bytes: string; // base64
+  was?: string;
+  built?: boolean;
+  changed?: [number, number][];
+  len: number[]; // bits of each run, in the order of the wire
+  part: number[]; // number of its part
+  jumps: [run: number, off: number][]; // where a run does not begin at the end of the one before
+  parts: Part[];
+  linked: boolean;
+  used: number;
+  name: string;
+  dir: string;
+}
+
+/** What runs of bits of a message have in common. */
+export interface Part {
+  key: string; // the same as in the layout
+  path: string; // without indexes
+  type: string;
+  role: string;
+  line?: number; // of the definition
+  family: string; // of its colour
+}
+
+/** Bits [start, end) of the message. */
+export interface Bits {
+  start: number;
+  end: number;
+}
+
+function fromBase64(text: string): Uint8Array {
+  const raw = atob(text);
+  const out = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) {
+    out[i] = raw.charCodeAt(i);
+  }
+  return out;
+}
+
+/** A message as it is shown. It never changes. */
+export class Message {
+  readonly data: Uint8Array;
+  private readonly from: MessageData;
+  private readonly off: Uint32Array; // first bit of each run
+  private byPart: number[][] | undefined; // runs of each part
+
+  constructor(from: MessageData) {
+    this.from = from;
+    this.data = fromBase64(from.bytes);
+    this.off = new Uint32Array(from.len.length);
+    const jumps = new Map(from.jumps);
+    let end = 0;
+    from.len.forEach((bits, run) => {
+      const off = jumps.get(run) ?? end;
+      this.off[run] = off;
+      end = off + bits;
+    });
+  }
+
+  /** Whether there is nothing to show. */
+  get empty(): boolean {
+    return this.data.length === 0 && this.off.length === 0 && this.from.name === "";
+  }
+
+  get name(): string {
+    return this.from.name;
+  }
+
+  get dir(): string {
+    return this.from.dir;
+  }
+
+  /** Whether the layout and the definition that are shown are this message's. */
+  get linked(): boolean {
+    return this.from.linked;
+  }
+
+  get runs(): number {
+    return this.off.length;
+  }
+
+  bits(run: number): Bits {
+    const start = this.off[run] ?? 0;
+    return { start, end: start + (this.from.len[run] ?? 0) };
+  }
+
+  part(run: number): Part | undefined {
+    return this.from.parts[this.from.part[run] ?? -1];
+  }
+
+  line(run: number): number {
+    return this.part(run)?.line ?? 0;
+  }
+
+  /** The run that a bit belongs to, the last that begins at or before it and reaches it; -1 for none. */
+  runAt(bit: number): number {
+    const { off } = this;
+    let low = 0;
+    let high = off.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((off[middle] ?? 0) <= bit) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    for (let run = low - 1; run >= Math.max(0, low - 64); run--) {
+      if (this.bits(run).end > bit) {
+        return run;
+      }
+    }
+    return -1;
+  }
+
+  private runsOf(which: (part: Part) => boolean): number[] {
+    if (this.byPart === undefined) {
+      const byPart: number[][] = this.from.parts.map(() => []);
+      this.from.part.forEach((part, run) => byPart[part]?.push(run));
+      this.byPart = byPart;
+    }
+    const lists = this.byPart.filter((_, i) => {
+      const part = this.from.parts[i];
+      return part !== undefined && which(part);
+    });
+    return lists.length === 1 ? (lists[0] ?? []) : lists.flat().sort((a, b) => a - b);
+  }
+
+  /** The runs that are one part of every message. A list and a group have none of their own: theirs are those inside. */
+  runsOfKey(key: string): readonly number[] {
+    const own = this.runsOf((part) => part.key === key);
+    if (own.length > 0 || !key.endsWith("/value")) {
+      return own;
+    }
+    const path = key.slice(0, -"/value".length);
+    return this.runsOf((part) => part.path.startsWith(`${path}[`) || part.path.startsWith(`${path}.`));
+  }
+
+  runsOfLine(line: number): readonly number[] {
+    return this.runsOf((part) => part.line === line);
+  }
+
+  /** The ranges of runs, those that touch as one. */
+  ranges(runs: readonly number[]): Bits[] {
+    const out: Bits[] = [];
+    for (const bits of runs.map((run) => this.bits(run)).sort((a, b) => a.start - b.start)) {
+      const last = out.at(-1);
+      if (last !== undefined && bits.start <= last.end) {
+        last.end = Math.max(last.end, bits.end);
+      } else {
+        out.push({ ...bits });
+      }
+    }
+    return out;
+  }
+
+  /** What a count or an offset is about: the bits of the contents of the same path. */
+  aim(run: number): Bits[] {
+    const part = this.part(run);
+    if (part === undefined || !["count", "offset", "next"].includes(part.role)) {
+      return [];
+    }
+    return this.ranges(this.runsOfKey(part.key.replace(/\/\w+$/, "/value")).filter((other) => other !== run));
+  }
+
+  /** The message for the hex grid. Neighbours of one family have different shades; templates/view.go does the same. */
+  hex(): HexMessage {
+    const size = this.data.length;
+    const tintOf = new Uint16Array(size);
+    const starts = new Uint8Array(size);
+    const tints = [""];
+    const shades = new Map<string, { tint: number; alt: number }>();
+    const shadeOf = this.from.parts.map((part) => {
+      let shade = shades.get(part.family);
+      if (shade === undefined) {
+        shade = { tint: tints.length, alt: 0 };
+        shades.set(part.family, shade);
+        tints.push(`t-${part.family}`, `t-${part.family} alt`);
+      }
+      return shade;
+    });
+    const isGap = this.from.parts.map((part) => part.role === "gap");
+    for (let run = 0; run < this.off.length; run++) {
+      const part = this.from.part[run] ?? 0;
+      const shade = shadeOf[part];
+      const off = this.off[run] ?? 0;
+      const end = Math.min((off + (this.from.len[run] ?? 0) + 7) >>> 3, size);
+      const first = off >>> 3;
+      if (shade === undefined) {
+        continue;
+      }
+      for (let byte = first; byte < end; byte++) {
+        if (tintOf[byte] === 0) {
+          tintOf[byte] = shade.tint + shade.alt;
+        }
+        if (isGap[part] === true) {
+          starts[byte] = (starts[byte] ?? 0) | 2;
+        }
+      }
+      shade.alt ^= 1;
+      if (first < size) {
+        starts[first] = (starts[first] ?? 0) | 1;
+      }
+    }
+    for (let byte = this.from.used; byte < size; byte++) {
+      starts[byte] = (starts[byte] ?? 0) | 4;
+    }
+    const changed = new Uint8Array(size);
+    for (const [from, to] of this.from.changed ?? []) {
+      changed.fill(1, from, to);
+    }
+    return { data: this.data, tints, tintOf, starts, changed };
+  }
+}

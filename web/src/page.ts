@@ -1,0 +1,779 @@
+// The workbench page while it is open: what a person does goes to the server, and what the server makes of it comes into the panes.
+//
+// The page is a form that works by itself. Here its controls are followed while they change, its buttons become actions over the
+// websocket, and the editor and the hex grid take the places of the text field and of the static bytes.
+
+import { hexOf, readAddress, writeAddress } from "./address";
+import { register } from "./commands";
+import { copyBytesMenu, copyValueMenu } from "./zz";
+import { keepDraft, takeDraft } from "./drafts";
+import { DefinitionEditor, type Language, type Mistake } from "./editor/index";
+import { refilter } from "./filter";
+import { HexGrid } from "./hex/index";
+import { Inspector } from "./inspector";
+import { linkedElement, Links, type Target } from "./link";
+import { openMenu } from "./zz";
+import { Message } from "./model";
+import { morph } from "./morph";
+import { notify } from "./notify";
+import { addProvider } from "./palette";
+import { showPane } from "./panes";
+import { type Action, type Answer, type Controls, Socket, type State, type ValueAnswer } from "./socket";
+import { editValue, isEditing, refold, startTree } from "./tree";
+
+function field<T extends HTMLElement>(id: string): T | null {
+  return document.getElementById(id) as T | null;
+}
+
+/** A state of the shown message that can be gone back to. */
+interface Step {
+  message: string;
+  show: number;
+  input: string;
+  edits: Record<string, string>;
+}
+
+/** The page of one workspace. */
+class Page {
+  private readonly workspace: string;
+  private readonly form: HTMLFormElement;
+  private readonly controls: Controls;
+  private readonly editor: DefinitionEditor;
+  private readonly hex: HexGrid;
+  private readonly inspector: Inspector;
+  private readonly links: Links;
+  private readonly socket: Socket;
+  private message: Message | null = null;
+  private readonly undone: Step[] = [];
+  private readonly done: Step[] = [];
+  private resting = ""; // what the last line says while nothing is pointed at
+  private readonly late = new Map<string, string>(); // parts that came while a value was edited
+  private edited = false;
+
+  constructor(main: HTMLElement, form: HTMLFormElement) {
+    this.workspace = main.dataset["workspace"] ?? "";
+    this.form = form;
+    const code = field<HTMLElement>("code");
+    const text = field<HTMLTextAreaElement>("definition");
+    const value = (name: string): string => {
+      const control = form.elements.namedItem(name);
+      return control instanceof HTMLInputElement || control instanceof HTMLTextAreaElement || control instanceof HTMLSelectElement ? control.value : "";
+    };
+    this.controls = {
+      message: value("message"),
+      name: value("name"),
+      definition: text?.value ?? "",
+      base: value("base"),
+      input: value("input"),
+      form: value("form"),
+      bycode: field<HTMLInputElement>("bycode")?.checked ?? false,
+      value: value("value"),
+      made: value("made"),
+      code: value("code"),
+      show: Number(value("show")),
+      rows: Number(value("rows")),
+      edits: JSON.parse(value("edits") || "{}") as Record<string, string>,
+      opened: [],
+      values: document.documentElement.dataset["tools"] === "values",
+    };
+    const asked = readAddress();
+    if (asked.definition !== undefined) {
+      this.controls.message = asked.definition;
+      this.controls.definition = asked.text ?? "";
+      this.controls.base = "";
+    }
+    if (asked.hex !== undefined) {
+      this.controls.input = asked.hex;
+      this.controls.edits = {};
+      this.controls.show = 0;
+    }
+    const draft = asked.text === undefined ? takeDraft(this.workspace, this.controls.message) : undefined;
+    if (draft !== undefined) {
+      this.controls.definition = draft.text;
+      this.controls.base = draft.base;
+    }
+    this.links = new Links((target, picked) => this.tell(target, picked));
+    const host = document.createElement("div");
+    host.className = "editor-host";
+    this.editor = new DefinitionEditor(host, {
+      text: this.controls.definition,
+      language: JSON.parse(code?.dataset["language"] ?? '{"comment":"#","words":[]}') as Language,
+      nonce: main.dataset["nonce"] ?? "",
+      label: "Text of the definition",
+      events: {
+        change: (now) => this.typed(now),
+        caret: (line) => this.links.pick(this.links.ofLine(line)),
+        hover: (line) => this.links.point(line === null ? null : this.links.ofLine(line)),
+        save: () => this.press("save"),
+        decode: () => this.press("decode"),
+        format: () => this.press("format"),
+      },
+    });
+    this.editor.setMistakes(JSON.parse(code?.dataset["mistakes"] ?? "[]") as Mistake[], this.controls.definition);
+    code?.classList.add("live");
+    code?.append(host);
+    const grid = field<HTMLElement>("hex");
+    const live = document.createElement("div");
+    live.className = "hex-host";
+    grid?.replaceChildren(live);
+    grid?.removeAttribute("tabindex");
+    this.hex = new HexGrid(live, {
+      hover: (byte) => this.links.point(byte === null ? null : this.links.ofByte(byte)),
+      select: (start, end, caret, how) => this.chose(start, end, caret, how),
+      edit: (data) => this.changeBytes(data),
+      undo: () => this.undo(),
+      redo: () => this.redo(),
+      notice: (said) => notify(said, "warn"),
+      mayEdit: () => this.message !== null && this.socket.state === "open",
+      changed: (settings) => localStorage.setItem("wirebench.hex", JSON.stringify(settings)),
+    });
+    try {
+      this.hex.apply({ ...this.hex.settings, columns: 16, ...(JSON.parse(localStorage.getItem("wirebench.hex") ?? "{}") as object) });
+    } catch {
+      // What is stored is not ours.
+    }
+    this.inspector = new Inspector(field<HTMLElement>("inspector") ?? document.createElement("div"));
+    this.links.attach(this.hex, this.editor);
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    this.socket = new Socket(
+      `${scheme}//${location.host}/ws/${encodeURIComponent(this.workspace)}/page`,
+      () => ({ ...this.controls }),
+      (answer) => this.take(answer),
+      (state) => this.connection(state),
+    );
+    this.connection("connecting");
+    this.listen();
+    this.commands();
+    this.pendingSelection = asked.selection;
+  }
+
+  private pendingSelection: { start: number; end: number } | undefined;
+
+  // 1. From the person to the server.
+
+  private typed(text: string): void {
+    this.controls.definition = text === "" ? "\n" : text; // an empty text would mean: as it is stored
+    const area = field<HTMLTextAreaElement>("definition");
+    if (area !== null) {
+      area.value = text;
+    }
+    this.edited = true;
+    this.socket.set({ definition: this.controls.definition });
+    keepDraft(this.workspace, this.controls.message, { text: this.controls.definition, base: this.controls.base });
+  }
+
+  private setInput(text: string): void {
+    this.remember();
+    this.controls.input = text;
+    this.controls.edits = {};
+    this.controls.show = 0;
+    this.controls.rows = 0;
+    this.controls.opened = [];
+    this.socket.set({ input: text, edits: {}, show: 0, rows: 0, opened: [] });
+  }
+
+  private changeBytes(data: Uint8Array): void {
+    this.remember();
+    const key = String(this.controls.show);
+    this.controls.edits = { ...this.controls.edits, [key]: hexOf(data) };
+    this.socket.set({ edits: this.controls.edits });
+  }
+
+  private step(): Step {
+    const { message, show, input, edits } = this.controls;
+    return { message, show, input, edits: { ...edits } };
+  }
+
+  private remember(): void {
+    this.done.push(this.step());
+    this.done.splice(0, this.done.length - 500);
+    this.undone.length = 0;
+  }
+
+  private back(from: Step[], to: Step[], nothing: string): void {
+    const step = from.pop();
+    if (step === undefined) {
+      notify(nothing, "warn");
+      return;
+    }
+    to.push(this.step());
+    const { show, input, edits } = step;
+    Object.assign(this.controls, { show, input, edits });
+    const area = field<HTMLTextAreaElement>("input");
+    if (area !== null) {
+      area.value = input;
+    }
+    this.socket.set({ show, input, edits });
+  }
+
+  private undo(): void {
+    this.back(this.done, this.undone, "Nothing to undo");
+  }
+
+  private redo(): void {
+    this.back(this.undone, this.done, "Nothing to redo");
+  }
+
+  private async press(action: string, more: Partial<Action> = {}): Promise<Answer> {
+    const [name] = action.split(":");
+    if (["encode", "build", "repair", "original", "sample", "set", "insert", "remove", "copy"].includes(name ?? "")) {
+      this.remember();
+    }
+    const about = field<HTMLInputElement>("about")?.value ?? "";
+    const answer = await this.socket.act({ action, ...(name === "keep" ? { about } : {}), ...more });
+    if (answer.failed !== undefined && answer.failed !== "" && more.path === undefined) {
+      notify(answer.failed, "err");
+    }
+    if (answer.export !== undefined) {
+      this.exported(answer.export);
+    }
+    return answer;
+  }
+
+  private exported(file: NonNullable<Answer["export"]>): void {
+    const copy = (): void => {
+      void navigator.clipboard?.writeText(file.Text).then(
+        () => notify(`Copied ${file.Name}`),
+        () => notify("The browser does not allow copying here", "err"),
+      );
+    };
+    const save = (): void => {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([file.Text], { type: file.Type }));
+      link.download = file.Name;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    };
+    const anchor = document.querySelector<HTMLElement>("#layout-head details summary") ?? this.form;
+    openMenu(anchor, {
+      label: file.Name,
+      items: [
+        { title: "Copy", run: copy, preview: () => file.Text },
+        { title: `Save as ${file.Name}`, run: save },
+      ],
+    });
+  }
+
+  /** Opens another definition. What was typed and not saved is kept as a draft. */
+  private open(message: string, push = true): void {
+    const draft = takeDraft(this.workspace, message);
+    this.controls.definition = draft?.text ?? "";
+    this.controls.base = draft?.base ?? "";
+    this.socket.set({ definition: this.controls.definition, base: this.controls.base, rows: 0 });
+    this.remember();
+    void this.press(`open:${message}`).then(() => {
+      if (push) {
+        history.pushState({ message }, "", `/w/${encodeURIComponent(this.workspace)}?message=${encodeURIComponent(message)}`);
+      }
+      this.address();
+      showPane(field("definition-pane") ?? this.form);
+    });
+  }
+
+  // 2. From the server into the page.
+
+  private take(answer: Answer): void {
+    if (answer.value !== undefined) {
+      return; // for who asked
+    }
+    const set = answer.set;
+    if (set !== undefined) {
+      if (set.message !== this.controls.message) {
+        this.controls.message = set.message;
+        document.title = set.message === "" ? "Wirebench" : `${set.message} · Wirebench`;
+      }
+      Object.assign(this.controls, { base: set.base, form: set.form, bycode: set.bycode, show: set.show, edits: set.edits, opened: set.opened, name: "" });
+      if (set.definition !== undefined) {
+        this.controls.definition = set.definition;
+        if (set.reset === true) {
+          this.editor.open(set.definition);
+        } else {
+          this.editor.replace(set.definition);
+        }
+      }
+      if (set.input !== undefined) {
+        this.controls.input = set.input;
+        const area = field<HTMLTextAreaElement>("input");
+        if (area !== null && area.value !== set.input) {
+          area.value = set.input;
+        }
+      }
+      const form = field<HTMLSelectElement>("form");
+      const byCode = field<HTMLInputElement>("bycode");
+      if (form !== null && byCode !== null) {
+        form.value = set.form;
+        byCode.checked = set.bycode;
+      }
+      this.edited = set.edited;
+      keepDraft(this.workspace, set.message, set.edited ? { text: this.controls.definition, base: set.base } : undefined);
+      field("new-definition")?.toggleAttribute("hidden", set.message !== "");
+    }
+    for (const [id, html] of Object.entries(answer.html ?? {})) {
+      this.part(id, html);
+    }
+    if (answer.data !== undefined) {
+      const shown = new Message(answer.data);
+      this.message = shown.empty ? null : shown;
+      this.hex.show(shown.hex(), { scroll: true });
+    }
+    if (answer.mistakes !== undefined) {
+      this.editor.setMistakes(answer.mistakes, this.controls.definition);
+    }
+    if (answer.lines !== undefined) {
+      this.editor.setLineHelp(new Map(Object.entries(answer.lines).map(([line, text]) => [Number(line), text])));
+    }
+    if (answer.status !== undefined) {
+      this.resting = answer.status;
+    }
+    refold();
+    this.markOpen();
+    this.links.show(this.message);
+    if (answer.data !== undefined) {
+      this.inspect();
+    }
+    if (this.pendingSelection !== undefined && this.message !== null) {
+      const { start, end } = this.pendingSelection;
+      this.pendingSelection = undefined;
+      this.hex.select(start, end, { reveal: true });
+      this.chose(start, end, start, "keyboard");
+    }
+    this.address();
+    document.dispatchEvent(new CustomEvent("wb:morphed"));
+    performance.mark("wb:answered", { detail: answer.n });
+  }
+
+  /** Marks the open definition in the list; the server draws the list for all pages alike. */
+  private markOpen(): void {
+    const open = this.controls.message;
+    if (document.querySelector("#rail-list a[aria-current]")?.getAttribute("href")?.endsWith(`?message=${encodeURIComponent(open)}`) === true) {
+      return;
+    }
+    const now = document.querySelector<HTMLAnchorElement>("#rail-list a[aria-current]");
+    const wanted = open === "" ? null : document.querySelector<HTMLAnchorElement>(`#rail-list a[href$="?message=${CSS.escape(encodeURIComponent(open))}"]`);
+    if (now === wanted) {
+      return;
+    }
+    now?.removeAttribute("aria-current");
+    wanted?.setAttribute("aria-current", "true");
+    wanted?.scrollIntoView({ block: "nearest" });
+  }
+
+  private part(id: string, html: string): void {
+    if (id === "fields-body" && isEditing()) {
+      this.late.set(id, html);
+      return;
+    }
+    this.late.delete(id);
+    morph(id, html);
+    if (id === "rail-list") {
+      refilter();
+    }
+    if (id === "values-body") {
+      const value = field<HTMLTextAreaElement>("value");
+      const made = this.form.elements.namedItem("made");
+      this.controls.value = value?.value ?? "";
+      this.controls.made = made instanceof HTMLInputElement ? made.value : "";
+    }
+    if (id === "notices") {
+      this.notices();
+    }
+  }
+
+  /** What the server says about the last action goes away by itself when it is good news. */
+  private notices(): void {
+    const good = document.querySelector("#notices .ok");
+    if (good !== null) {
+      notify(good.textContent ?? "");
+      good.remove();
+    }
+  }
+
+  private connection(state: State): void {
+    document.documentElement.classList.toggle("live", state === "open");
+    const mark = field("connection");
+    if (mark !== null) {
+      mark.className = `connection ${state === "open" ? "ok" : "warn"}`;
+      mark.textContent = { open: "connected", connecting: "connecting …", lost: "reconnecting …" }[state];
+      mark.title = state === "open" ? "" : "The server cannot be reached. What you type stays here and is sent when it is back.";
+    }
+  }
+
+  // 3. Links between the panes.
+
+  private tell(target: Target | null, _picked: boolean): void {
+    const line = field("pointed");
+    if (line === null) {
+      return;
+    }
+    if (target === null || (target.path === "" && target.ranges.length === 0)) {
+      line.textContent = this.resting;
+      return;
+    }
+    const name = this.message?.name ?? this.controls.message;
+    const part = target.run >= 0 ? this.message?.part(target.run) : undefined;
+    const [first] = target.ranges;
+    const size = first === undefined ? 0 : first.end - first.start;
+    const where = first === undefined ? "" : ` @ 0x${(first.start >> 3).toString(16).padStart(2, "0")}${first.start % 8 === 0 ? "" : `.${first.start % 8}`} +${size % 8 === 0 ? size / 8 : `${size} bit`}`;
+    const more = target.ranges.length > 1 ? `, ${target.ranges.length} places` : "";
+    const role = part === undefined || part.role === "value" ? "" : ` [${part.role}]`;
+    line.textContent = `${name} › ${target.path || (target.lines[0] === undefined ? "bytes" : `line ${target.lines[0]}`)}${role}${part === undefined ? "" : `: ${part.type}`}${where}${more}`;
+  }
+
+  /** A selection in the hex grid: a click is meant for the whole field. */
+  private chose(start: number, end: number, caret: number, how: "click" | "drag" | "keyboard"): void {
+    const target = this.links.ofByte(caret);
+    const [bits] = target?.ranges ?? [];
+    if (how === "click" && bits !== undefined && end - start <= 1) {
+      this.hex.select(bits.start >> 3, (bits.end + 7) >> 3, { reveal: false, caret });
+    }
+    if (end - start <= 1 || how === "click") {
+      this.links.pick(target);
+    } else {
+      this.links.pick({ from: "hex", ranges: [{ start: start * 8, end: end * 8 }], lines: [], keys: new Set(), path: "", run: -1 });
+    }
+    this.inspect();
+    this.address();
+  }
+
+  private inspect(): void {
+    const { start, end, caret } = this.hex.selection;
+    this.inspector.show(this.message?.data ?? new Uint8Array(), end - start > 1 ? start : caret, end);
+  }
+
+  private pick(target: Target | null): void {
+    this.links.pick(target);
+    this.inspect();
+    this.address();
+  }
+
+  private address(): void {
+    const { start, end } = this.hex.selection;
+    writeAddress({
+      workspace: this.workspace,
+      definition: this.controls.message,
+      text: this.edited ? this.controls.definition : undefined,
+      data: this.message?.data,
+      selection: end > start ? { start, end } : undefined,
+    });
+  }
+
+  // 4. Values.
+
+  private async valueOf(row: HTMLElement): Promise<ValueAnswer | undefined> {
+    const [at] = (row.dataset["range"] ?? "").split(":");
+    const answer = await this.socket.act({ action: `value:${row.dataset["role"] === undefined ? "" : at}`, path: row.dataset["path"] ?? "", role: row.dataset["role"] ?? "value" });
+    if (answer.value === undefined || (answer.value.failed ?? "") !== "") {
+      notify(answer.value?.failed ?? answer.failed ?? "There is no such value", "warn");
+      return undefined;
+    }
+    return answer.value;
+  }
+
+  private async edit(row: HTMLElement): Promise<void> {
+    const role = row.dataset["role"];
+    if (role === undefined || this.message === null) {
+      return;
+    }
+    const value = await this.valueOf(row);
+    if (value === undefined || !row.isConnected) {
+      return;
+    }
+    const [at] = (row.dataset["range"] ?? "").split(":");
+    const commit = async (typed: string): Promise<string> => {
+      if (typed === value.typed) {
+        return "";
+      }
+      const exactly = field<HTMLInputElement>("exactly")?.checked ?? false;
+      const answer = await this.press(`set:${at ?? ""}`, { path: value.path, role, typed, exactly });
+      return answer.failed ?? "";
+    };
+    editValue(row, value.typed, commit, () => {
+      for (const [id, html] of this.late) {
+        this.part(id, html);
+      }
+      refold();
+      this.links.refresh();
+    });
+  }
+
+  private rowMenu(row: HTMLElement, at: { x: number; y: number } | HTMLElement): void {
+    const element = row.dataset["element"] !== undefined;
+    const list = row.dataset["list"] !== undefined;
+    const path = row.dataset["path"] ?? "";
+    const run = row.dataset["run"] !== undefined;
+    const target = this.links.ofElement(row);
+    const line = target?.lines[0];
+    const change = (action: string): void => {
+      void this.press(action, { path }).then((answer) => {
+        if ((answer.failed ?? "") !== "") {
+          notify(answer.failed ?? "", "err");
+        }
+      });
+    };
+    this.pick(target);
+    const items = [
+      { title: "Copy value as …", hint: "c", disabled: run || row.classList.contains("gap"), run: () => void this.copyValue(row, at) },
+      { title: "Copy bytes as …", run: () => this.copyBytes(at) },
+      { title: "Edit value", hint: "Enter", disabled: row.dataset["role"] === undefined, run: () => void this.edit(row) },
+      { title: "Go to its line in the definition", disabled: line === undefined, run: () => line !== undefined && this.editor.select(line) },
+      ...(list || element ? [{ title: element ? "Insert an element before" : "Add an element", hint: "Insert", run: () => change("insert") }] : []),
+      ...(element && !run ? [{ title: "Double this element", run: () => change("copy") }, { title: "Remove this element", hint: "Delete", run: () => change("remove") }] : []),
+    ];
+    openMenu(at, { label: path === "" ? "Field" : path, items });
+  }
+
+  private async copyValue(row: HTMLElement, at: { x: number; y: number } | HTMLElement): Promise<void> {
+    const value = await this.valueOf(row);
+    if (value !== undefined) {
+      const name = value.path.slice(Math.max(value.path.lastIndexOf("."), value.path.lastIndexOf("[") - 1) + 1);
+      copyValueMenu(at, { path: value.path, name: name || value.message, message: value.message, value: value.value, type: value.type }, { notify: (text: string) => notify(text) });
+    }
+  }
+
+  private copyBytes(at: { x: number; y: number } | HTMLElement): void {
+    const m = this.message;
+    if (m === null) {
+      return;
+    }
+    const { start, end } = this.hex.selection;
+    const whole = end <= start;
+    const dir = m.dir === "c2s" || m.dir === "s2c" ? m.dir : "";
+    copyBytesMenu(at, whole ? m.data : m.data.subarray(start, end), { offset: whole ? 0 : start, name: m.name || "message", dir, notify: (text: string) => notify(text) });
+  }
+
+  // 5. Listeners and commands.
+
+  private listen(): void {
+    const form = this.form;
+    field("input")?.addEventListener("input", (event) => this.setInput((event.target as HTMLTextAreaElement).value));
+    form.addEventListener("change", (event) => {
+      const target = event.target;
+      if (target instanceof HTMLSelectElement && target.name === "form") {
+        this.controls.form = target.value;
+        this.socket.set({ form: target.value });
+      } else if (target instanceof HTMLInputElement && target.name === "bycode" && target.type === "checkbox") {
+        this.controls.bycode = target.checked;
+        this.socket.set({ bycode: target.checked });
+      }
+    });
+    form.addEventListener("input", (event) => {
+      const target = event.target;
+      if (target instanceof HTMLTextAreaElement && target.name === "value") {
+        this.controls.value = target.value;
+        this.socket.set({ value: target.value });
+      } else if (target instanceof HTMLInputElement && target.name === "code") {
+        this.controls.code = target.value;
+        this.socket.set({ code: target.value });
+      } else if (target instanceof HTMLInputElement && target.name === "name") {
+        this.controls.message = target.value;
+        this.socket.set({ name: target.value, message: target.value });
+      }
+    });
+    form.addEventListener("submit", (event) => {
+      const button = event.submitter;
+      if (!(button instanceof HTMLButtonElement)) {
+        return;
+      }
+      const asked = button.dataset["confirm"];
+      if (asked !== undefined && !confirm(asked)) {
+        event.preventDefault();
+        return;
+      }
+      if (this.socket.state !== "open") {
+        // Without a connection the form goes as a form, and the server answers with a page. If it cannot be reached at all, nothing would
+        // come back, and what was typed would be gone from the page.
+        event.preventDefault();
+        notify("The server cannot be reached. Nothing is lost: try again when it is back.", "err");
+        return;
+      }
+      event.preventDefault();
+      if (button.name === "bycode") {
+        this.controls.bycode = true;
+        this.socket.set({ bycode: true });
+        return;
+      }
+      const menu = button.closest("details");
+      if (menu !== null && !button.value.startsWith("drop")) {
+        menu.open = false;
+      }
+      if (button.value === "stored" || button.value === "theirs") {
+        keepDraft(this.workspace, this.controls.message, undefined);
+      }
+      void this.press(button.value);
+    });
+    document.addEventListener("wb:segment", () => {
+      const values = document.documentElement.dataset["tools"] === "values";
+      if (values !== this.controls.values) {
+        this.controls.values = values;
+        this.socket.set({ values });
+      }
+    });
+    document.addEventListener("pointerover", (event) => {
+      const element = linkedElement(event.target);
+      if (element?.closest("#hex,.editor-host") != null) {
+        return; // they tell by themselves
+      }
+      if (element !== null) {
+        this.links.point(this.links.ofElement(element));
+      } else if (!(event.target instanceof Element && event.target.closest("#hex,.editor-host") !== null)) {
+        this.links.point(null);
+      }
+    });
+    document.documentElement.addEventListener("pointerleave", () => this.links.point(null));
+    document.addEventListener("focusin", (event) => {
+      const element = linkedElement(event.target);
+      if (element !== null && element.matches("tr[tabindex]")) {
+        this.pick(this.links.ofElement(element));
+      }
+    });
+    document.addEventListener("click", (event) => {
+      if (!(event.target instanceof Element)) {
+        return;
+      }
+      const copy = event.target.closest<HTMLElement>("[data-copy]");
+      if (copy !== null) {
+        this.copyBytes(copy);
+        return;
+      }
+      const link = event.target.closest<HTMLAnchorElement>(".rail a[href]");
+      if (link !== null && this.socket.state === "open" && event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+        const query = new URL(link.href).searchParams;
+        const message = query.get("message");
+        if (message !== null) {
+          event.preventDefault();
+          this.open(message);
+        } else if (query.has("new")) {
+          event.preventDefault();
+          void this.press(`new:${query.get("new") ?? ""}`).then(() => this.editor.focus());
+        }
+        return;
+      }
+      const problem = event.target.closest<HTMLElement>(".problems li[data-line]");
+      const element = linkedElement(event.target);
+      if (problem !== null) {
+        this.editor.select(Number(problem.dataset["line"]));
+        this.editor.focus();
+      } else if (element !== null && element.closest("#hex,.editor-host") === null && !element.matches(".tree tr, .tree tr *")) {
+        this.pick(this.links.ofElement(element));
+      } else if (element?.matches(".tree tr") === true) {
+        element.focus({ preventScroll: true });
+      }
+    });
+    addEventListener("popstate", () => {
+      const message = new URL(location.href).searchParams.get("message");
+      if (message !== null && message !== this.controls.message) {
+        this.open(message, false);
+      }
+    });
+    addEventListener("hashchange", () => {
+      const asked = readAddress();
+      if (asked.hex !== undefined && asked.hex !== hexOf(this.message?.data ?? new Uint8Array())) {
+        location.reload();
+      }
+    });
+    startTree({
+      edit: (row) => void this.edit(row),
+      menu: (row, at) => this.rowMenu(row, at),
+      insert: (row) => void this.press("insert", { path: row.dataset["path"] ?? "" }),
+      remove: (row) => void this.press("remove", { path: row.dataset["path"] ?? "" }),
+    });
+  }
+
+  private commands(): void {
+    const focus = (id: string) => (): void => {
+      const element = field<HTMLElement>(id);
+      showPane(element ?? this.form);
+      element?.focus();
+      if (element instanceof HTMLTextAreaElement || element instanceof HTMLInputElement) {
+        element.select();
+      }
+    };
+    register(
+      { id: "filter", title: "Filter the messages of the library", group: "Go to", keys: ["/"], run: focus("filter") },
+      { id: "input", title: "Paste bytes", group: "Go to", keys: ["p"], run: focus("input") },
+      { id: "editor", title: "Definition", group: "Go to", keys: ["d"], run: () => { showPane(field("definition-pane") ?? this.form); this.editor.focus(); } },
+      { id: "bytes", title: "Bytes", group: "Go to", keys: ["b"], run: () => { showPane(field("bytes-pane") ?? this.form); this.hex.focus(); } },
+      { id: "fields", title: "Fields", group: "Go to", keys: ["f"], run: () => { showPane(field("fields-pane") ?? this.form); document.querySelector<HTMLElement>(".tree tr[tabindex='0']")?.focus(); } },
+      { id: "layout", title: "Layout", group: "Go to", keys: ["y"], run: () => { showPane(field("layout-pane") ?? this.form); document.querySelector<HTMLElement>(".layout-table tr[tabindex='0']")?.focus(); } },
+      { id: "offset", title: "Go to an offset", group: "Go to", keys: ["Ctrl+G"], run: () => this.goTo() },
+      { id: "field-before", title: "Field before", group: "Go to", keys: ["["], run: () => this.links.step(-1) },
+      { id: "field-after", title: "Next field", group: "Go to", keys: ["]"], run: () => this.links.step(1) },
+      { id: "back", title: "Back to what was chosen before", group: "Go to", keys: ["Alt+ArrowLeft"], run: () => this.links.travel(-1) },
+      { id: "forth", title: "Forward again", group: "Go to", keys: ["Alt+ArrowRight"], run: () => this.links.travel(1) },
+      { id: "save", title: "Save the definition", group: "Definition", keys: ["Ctrl+S"], anywhere: true, run: () => void this.press("save") },
+      { id: "version", title: "Save the text as a new version", group: "Definition", run: () => void this.press("version") },
+      { id: "format", title: "Format the definition", group: "Definition", keys: ["Shift+Alt+F"], run: () => void this.press("format") },
+      { id: "new", title: "New definition", group: "Definition", run: () => void this.press("new:").then(() => this.editor.focus()) },
+      { id: "discard", title: "Discard what was typed and not saved", group: "Definition", enabled: () => this.edited, run: () => { keepDraft(this.workspace, this.controls.message, undefined); void this.press("stored"); } },
+      { id: "svg", title: "Layout as a picture (SVG)", group: "Definition", run: () => void this.press("svg") },
+      { id: "layout-text", title: "Layout as text", group: "Definition", run: () => void this.press("text") },
+      { id: "build", title: "Build a message from nothing", group: "Message", run: () => void this.press("build") },
+      { id: "keep", title: "Keep the message as a sample", group: "Message", enabled: () => this.message !== null, run: () => { const menu = field<HTMLDetailsElement>("samples"); if (menu !== null) { menu.open = true; field("about")?.focus(); } } },
+      { id: "repair", title: "Repair lengths, counts and offsets", group: "Message", enabled: () => this.message !== null, run: () => void this.press("repair") },
+      { id: "original", title: "Back to the bytes that were pasted", group: "Message", run: () => void this.press("original") },
+      { id: "undo", title: "Undo a change of bytes", group: "Message", keys: ["Ctrl+Z"], run: () => this.undo() },
+      { id: "redo", title: "Redo a change of bytes", group: "Message", keys: ["Ctrl+Y", "Ctrl+Shift+Z"], run: () => this.redo() },
+      { id: "copy", title: "Copy bytes as …", group: "Message", keys: ["c"], enabled: () => this.message !== null, run: () => this.copyBytes(document.querySelector<HTMLElement>("[data-copy]") ?? this.form) },
+      { id: "link", title: "Copy a link to what is shown", group: "Message", keys: ["l"], run: () => this.copyLink() },
+      { id: "clear", title: "Clear the selection", group: "Go to", keys: ["Escape"], run: () => this.pick(null) },
+      { id: "upper", title: "Bytes in upper or lower case", group: "View", run: () => this.hex.apply({ ...this.hex.settings, upper: !this.hex.settings.upper }) },
+      { id: "columns", title: "Bytes in a row: 8, 16, 32, as many as fit", group: "View", run: () => this.hex.apply({ ...this.hex.settings, columns: ({ 8: 16, 16: 32, 32: 0, 0: 8 } as const)[this.hex.settings.columns] }) },
+    );
+    addProvider({
+      group: "Messages",
+      entries: () =>
+        Array.from(document.querySelectorAll<HTMLAnchorElement>("#rail-list .item a[href]"), (link) => ({
+          title: link.closest<HTMLElement>(".item")?.dataset["name"] ?? "",
+          hint: link.querySelector("small")?.textContent?.trim() ?? link.textContent?.trim() ?? "",
+          run: () => link.click(),
+        })),
+    });
+    addProvider({
+      group: "Fields of the message",
+      entries: () =>
+        Array.from(document.querySelectorAll<HTMLElement>(".tree tr[data-path]"), (row) => ({
+          title: row.dataset["path"] ?? "",
+          hint: row.querySelector("td.value")?.textContent?.trim().slice(0, 40) ?? "",
+          run: () => { showPane(row); row.focus(); },
+        })).filter((entry) => entry.title !== ""),
+    });
+    addProvider({
+      group: "Samples",
+      entries: () =>
+        Array.from(document.querySelectorAll<HTMLButtonElement>("#samples button[value^='sample:']"), (button) => ({
+          title: button.querySelector("span")?.textContent ?? "",
+          run: () => void this.press(button.value),
+        })),
+    });
+  }
+
+  private goTo(): void {
+    const typed = prompt("Go to offset (decimal, or hex with 0x)");
+    const at = typed === null ? NaN : Number(typed.trim());
+    const size = this.message?.data.length ?? 0;
+    if (Number.isInteger(at) && at >= 0 && at < size) {
+      this.hex.select(at, at + 1, { reveal: true });
+      this.chose(at, at + 1, at, "click");
+      this.hex.focus();
+    } else if (typed !== null) {
+      notify(`An offset is a number from 0 to ${Math.max(0, size - 1)}`, "warn");
+    }
+  }
+
+  private copyLink(): void {
+    this.address();
+    void navigator.clipboard?.writeText(location.href).then(
+      () => notify("Copied a link to what is shown"),
+      () => notify("The browser does not allow copying here", "err"),
+    );
+  }
+}
+
+/** Brings the workbench page to life, if it is one. */
+export function startPage(): void {
+  const main = document.getElementById("main");
+  const form = document.getElementById("bench");
+  if (main?.dataset["workspace"] !== undefined && form instanceof HTMLFormElement) {
+    new Page(main, form);
+  }
+}

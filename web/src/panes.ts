@@ -1,0 +1,630 @@
+// How the room of the page is shared out: splitters between panes, one pane that fills the page, tabs where there is no room.
+//
+//   [data-split="row"|"column"]#ID               a row or a column of panes; may be a pane itself
+//     > [data-pane="NAME"][data-min="PX"]        NAME, or the element's id, is how its size is remembered
+//     > [data-splitter][role=separator][tabindex=0]    between two panes
+//   [data-tabs]#ID                               narrow windows show one pane of those in it
+//   [data-tabs-for=ID] > [role=tab][data-tab=PANEID]   ... and this list says which
+//
+// Sizes and tabs are rules of a style sheet that is only here: they are in force before the body exists (applyEarly), and no part of the
+// page that is replaced can lose them. panes.css reads them as --size. Where nothing is remembered a pane's --grow is its share.
+//
+// Whenever sizes change, "wb:panes" is dispatched on the document, for what has to measure itself.
+
+import { register } from "./commands";
+import { keysOf, keysText } from "./keys";
+import { announce, notify } from "./notify";
+
+const storageKey = "wirebench.panes";
+const wide = "(min-width: 900px)"; // panes.css has the same
+const narrow = "not all and (min-width: 900px)";
+
+// 1. What is remembered, and the style sheet of it.
+
+/** A pane of a split: its name, its share of the room, the least room in pixels. */
+type Share = readonly [name: string, size: number, min: number];
+
+interface Split {
+  row: boolean;
+  shares: readonly Share[];
+}
+
+const splits = new Map<string, Split>(); // by id; only those a person changed
+const mins = new Map<string, Split>(); // by id; what the page says, sizes without meaning
+const tabs = new Map<string, string>(); // id of a pane, by id of the element with the tabs
+
+const sheet = new CSSStyleSheet();
+
+function isShare(value: unknown): value is Share {
+  return Array.isArray(value) && typeof value[0] === "string" && Number.isFinite(value[1]) && value[1] > 0 && Number.isFinite(value[2]);
+}
+
+function load(): void {
+  try {
+    const value: unknown = JSON.parse(localStorage.getItem(storageKey) ?? "null");
+    if (typeof value !== "object" || value === null) {
+      return;
+    }
+    if ("splits" in value && typeof value.splits === "object") {
+      for (const [id, split] of Object.entries(value.splits ?? {})) {
+        if (typeof split === "object" && split !== null && Array.isArray(split.shares)) {
+          splits.set(id, { row: split.row === true, shares: split.shares.filter(isShare) });
+        }
+      }
+    }
+    if ("tabs" in value && typeof value.tabs === "object") {
+      for (const [id, pane] of Object.entries(value.tabs ?? {})) {
+        tabs.set(id, String(pane));
+      }
+    }
+  } catch {
+    // No storage, or not ours: the page is as it comes.
+  }
+}
+
+function save(): void {
+  try {
+    localStorage.setItem(storageKey, JSON.stringify({ splits: Object.fromEntries(splits), tabs: Object.fromEntries(tabs) }));
+  } catch {
+    // It then lasts as long as the page.
+  }
+}
+
+/** The selector of a pane by its name: "=NAME" for data-pane, "#ID", or its number among the panes. */
+function selector(id: string, name: string): string {
+  const rest = CSS.escape(name.slice(1));
+  const pane = name.startsWith("=") ? `[data-pane="${rest}"]` : name.startsWith("#") ? `#${rest}` : `:nth-child(${parseInt(name)} of [data-pane])`;
+  return `#${CSS.escape(id)} > ${pane}`;
+}
+
+/** Writes the style sheet from what is remembered and what the page says; the page knows better what is the least. */
+function draw(): void {
+  const rules: string[] = [];
+  const rule = (id: string, name: string, text: string): void => {
+    rules.push(`@media ${wide} { ${selector(id, name)} { ${text} } }`);
+  };
+  for (const [id, { shares }] of splits) {
+    const total = shares.reduce((sum, [, size]) => sum + size, 0);
+    const sizes = new Map(shares.map(([name, size]) => [name, size / total] as const));
+    for (const [name] of mins.get(id)?.shares ?? []) {
+      sizes.set(name, sizes.get(name) ?? 1 / shares.length); // it was not there when sizes were chosen
+    }
+    for (const [name, size] of sizes) {
+      rule(id, name, `--size: ${(1000 * size).toFixed(3)}`);
+    }
+  }
+  for (const [id, { row, shares }] of new Map([...splits, ...mins])) {
+    const sum = shares.reduce((all, [, , min]) => all + min, 0);
+    for (const [name, , min] of shares) {
+      if (min > 0) {
+        // Where there is no room for all of them each gives way alike.
+        rule(id, name, `min-${row ? "width" : "height"}: min(${min}px, ${((100 * min) / sum).toFixed(3)}% - 1px)`);
+      }
+    }
+  }
+  rules.push(`@media ${narrow} { [data-tabs-for] { display: flex; } }`);
+  for (const [id, pane] of tabs) {
+    const one = `#${CSS.escape(pane)}`;
+    rules.push(`@media ${narrow} { #${CSS.escape(id)}:has(${one}) [data-pane]:not(${one}, :has(${one}), ${one} *) { display: none; } }`);
+  }
+  sheet.replaceSync(rules.join("\n"));
+}
+
+let loaded = false;
+
+/** Puts remembered sizes in force. Call it from a script in <head>: the first paint then has them. */
+export function applyEarly(): void {
+  if (!loaded) {
+    loaded = true;
+    load();
+    draw();
+    document.adoptedStyleSheets.push(sheet);
+  }
+}
+
+// 2. Splitters.
+
+function isRow(split: Element): boolean {
+  return split.getAttribute("data-split") !== "column";
+}
+
+function panesOf(split: Element): HTMLElement[] {
+  return Array.from(split.querySelectorAll<HTMLElement>(":scope > [data-pane]"));
+}
+
+function nameOf(pane: HTMLElement, at: number): string {
+  const name = pane.dataset["pane"] ?? "";
+  return name !== "" ? `=${name}` : pane.id !== "" ? `#${pane.id}` : String(at + 1);
+}
+
+/** The least room of a pane in a row or a column: as it says, else what its own panes need that way, else some. */
+function minOf(pane: HTMLElement, row: boolean): number {
+  const min = Number(pane.dataset["min"] ?? NaN);
+  if (min >= 0) {
+    return min;
+  }
+  return pane.matches("[data-split]") && isRow(pane) === row
+    ? panesOf(pane).reduce((sum, inner) => sum + minOf(inner, row), 0)
+    : row ? 160 : 80;
+}
+
+function sizeOf(pane: Element, row: boolean): number {
+  const box = pane.getBoundingClientRect();
+  return row ? box.width : box.height;
+}
+
+/** A splitter with the panes at its sides, and the sizes that the one before it may have. */
+interface Gap {
+  splitter: HTMLElement;
+  split: HTMLElement;
+  row: boolean;
+  before: HTMLElement;
+  after: HTMLElement;
+  size: number; // of the pane before, in pixels
+  room: number; // of both
+  least: number;
+  most: number;
+}
+
+function isShown(element: Element): boolean {
+  return element.getClientRects().length > 0;
+}
+
+function gapOf(target: EventTarget | null): Gap | undefined {
+  const splitter = target instanceof Element ? target.closest<HTMLElement>("[data-splitter]") : null;
+  const split = splitter?.parentElement;
+  if (splitter === null || split === null || split === undefined || !split.matches("[data-split]")) {
+    return undefined;
+  }
+  const children = Array.from(split.children);
+  const at = children.indexOf(splitter);
+  const isPane = (e: Element): e is HTMLElement => e instanceof HTMLElement && e.matches("[data-pane]") && isShown(e);
+  const before = children.slice(0, at).reverse().find(isPane);
+  const after = children.slice(at + 1).find(isPane);
+  if (before === undefined || after === undefined) {
+    return undefined;
+  }
+  const row = isRow(split);
+  const size = sizeOf(before, row);
+  const room = size + sizeOf(after, row);
+  const least = Math.min(minOf(before, row), size);
+  const most = Math.max(room - minOf(after, row), size);
+  return { splitter, split, row, before, after, size, room, least, most };
+}
+
+/** Tells people who do not see it where a splitter stands. */
+function describe(splitter: HTMLElement): void {
+  const gap = gapOf(splitter);
+  if (gap === undefined || gap.room === 0) {
+    return;
+  }
+  const percent = (size: number): string => String(Math.round((100 * size) / gap.room));
+  splitter.setAttribute("aria-valuemin", percent(gap.least));
+  splitter.setAttribute("aria-valuemax", percent(gap.most));
+  splitter.setAttribute("aria-valuenow", percent(gap.size));
+  splitter.setAttribute("aria-valuetext", `${percent(gap.size)} percent`);
+  splitter.setAttribute("aria-orientation", gap.row ? "vertical" : "horizontal"); // of the line, not of the panes
+  if (gap.before.id !== "") {
+    splitter.setAttribute("aria-controls", gap.before.id);
+  }
+}
+
+function changed(): void {
+  document.querySelectorAll<HTMLElement>("[data-splitter]").forEach(describe);
+  document.dispatchEvent(new CustomEvent("wb:panes"));
+}
+
+/** Gives the pane before a splitter a size; the one after it has the rest. Only shown, not remembered yet. */
+function preview(gap: Gap, size: number): void {
+  const now = Math.min(gap.most, Math.max(gap.least, size));
+  const panes = panesOf(gap.split);
+  const sizes = panes.map((p) => (p === gap.before ? now : p === gap.after ? gap.room - now : sizeOf(p, gap.row)));
+  panes.forEach((p, i) => {
+    const px = sizes[i] ?? 0;
+    if (px > 0) {
+      p.style.setProperty("--size", px.toFixed(2));
+    }
+  });
+}
+
+function clearPreview(split: Element): void {
+  for (const pane of panesOf(split)) {
+    pane.style.removeProperty("--size");
+    if (pane.getAttribute("style") === "") {
+      pane.removeAttribute("style");
+    }
+  }
+}
+
+/** Remembers the sizes that the panes of a split have now. A pane that is not shown keeps its old share. */
+function commit(split: HTMLElement): void {
+  const row = isRow(split);
+  const old = new Map(splits.get(split.id)?.shares.map((s) => [s[0], s] as const));
+  const panes = panesOf(split).map((pane, i) => ({ pane, name: nameOf(pane, i) }));
+  const seen = panes.filter((p) => isShown(p.pane));
+  const room = seen.reduce((sum, p) => sum + sizeOf(p.pane, row), 0);
+  if (split.id === "" || room <= 0) {
+    return;
+  }
+  const shares = new Map<string, Share>(old);
+  const oldTotal = seen.reduce((sum, p) => sum + (old.get(p.name)?.[1] ?? 0), 0);
+  for (const { pane, name } of seen) {
+    shares.set(name, [name, Number(((sizeOf(pane, row) / room) * (oldTotal || 1)).toFixed(5)), minOf(pane, row)]);
+  }
+  splits.set(split.id, { row, shares: [...shares.values()] });
+  save();
+  draw();
+  clearPreview(split);
+  changed();
+}
+
+function moveTo(gap: Gap, size: number): void {
+  preview(gap, size);
+  commit(gap.split);
+}
+
+function reset(gap: Gap): void {
+  splits.delete(gap.split.id);
+  save();
+  draw();
+  clearPreview(gap.split);
+  changed();
+}
+
+let drag: { gap: Gap; pointer: number; from: number } | undefined;
+
+function endDrag(keep: boolean): void {
+  if (drag === undefined) {
+    return;
+  }
+  const { gap } = drag;
+  drag = undefined;
+  document.documentElement.classList.remove("splitting-row", "splitting-column");
+  gap.splitter.classList.remove("dragged");
+  if (keep && gap.splitter.isConnected) {
+    commit(gap.split);
+  } else {
+    clearPreview(gap.split);
+    changed();
+  }
+}
+
+function startSplitters(): void {
+  const place = (event: PointerEvent, gap: Gap): number => (gap.row ? event.clientX : event.clientY);
+  document.addEventListener("pointerdown", (event) => {
+    const gap = event.button === 0 && event.isPrimary ? gapOf(event.target) : undefined;
+    if (gap === undefined) {
+      return;
+    }
+    event.preventDefault(); // no text is selected
+    gap.splitter.focus({ preventScroll: true });
+    gap.splitter.setPointerCapture(event.pointerId);
+    gap.splitter.classList.add("dragged");
+    document.documentElement.classList.add(gap.row ? "splitting-row" : "splitting-column");
+    drag = { gap, pointer: event.pointerId, from: place(event, gap) };
+  });
+  document.addEventListener("pointermove", (event) => {
+    if (drag?.pointer === event.pointerId) {
+      preview(drag.gap, drag.gap.size + place(event, drag.gap) - drag.from);
+    }
+  });
+  const end = (event: PointerEvent): void => {
+    if (drag?.pointer === event.pointerId) {
+      // A press without a move is the beginning of a double click and changes nothing.
+      endDrag(event.type === "pointerup" && place(event, drag.gap) !== drag.from);
+    }
+  };
+  document.addEventListener("pointerup", end);
+  document.addEventListener("pointercancel", end);
+  document.addEventListener("lostpointercapture", end); // the splitter is gone
+  document.addEventListener("dblclick", (event) => {
+    const gap = gapOf(event.target);
+    if (gap !== undefined) {
+      reset(gap);
+    }
+  });
+  // In the capture phase: a splitter with the focus has its keys for itself.
+  document.addEventListener("keydown", (event) => {
+    if (drag !== undefined && event.key === "Escape") {
+      event.preventDefault();
+      endDrag(false);
+      return;
+    }
+    const gap = gapOf(event.target);
+    if (gap === undefined || drag !== undefined || event.ctrlKey || event.altKey || event.metaKey) {
+      return;
+    }
+    const step = event.shiftKey ? 64 : 16;
+    const [less, more] = gap.row ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
+    switch (event.key) {
+      case less:
+        moveTo(gap, gap.size - step);
+        break;
+      case more:
+        moveTo(gap, gap.size + step);
+        break;
+      case "Home":
+        moveTo(gap, gap.least);
+        break;
+      case "End":
+        moveTo(gap, gap.most);
+        break;
+      case "Enter":
+        reset(gap);
+        break;
+      default:
+        return;
+    }
+    event.preventDefault();
+  }, true);
+}
+
+// 3. One pane fills the page; the keyboard goes from pane to pane.
+
+/** What names a pane when its element was replaced. */
+interface Address {
+  split: string;
+  name: string;
+}
+
+let filling: Address | undefined;
+let lastPane: HTMLElement | undefined; // had the focus, or was pressed
+const lastFocus = new WeakMap<HTMLElement, HTMLElement>(); // by pane
+
+function addressOf(pane: HTMLElement): Address | undefined {
+  const split = pane.parentElement?.closest("[data-split]");
+  return split === null || split === undefined ? undefined : { split: split.id, name: nameOf(pane, panesOf(split).indexOf(pane)) };
+}
+
+function paneAt(address: Address): HTMLElement | undefined {
+  const split = document.getElementById(address.split);
+  return split === null ? undefined : panesOf(split).find((p, i) => nameOf(p, i) === address.name);
+}
+
+/** The panes that hold no other and can be shown, in the order of the page. */
+function innermost(): HTMLElement[] {
+  const panes = Array.from(document.querySelectorAll<HTMLElement>("[data-split] > [data-pane]"));
+  const roomy = matchMedia(wide).matches;
+  return panes.filter((p) => p.querySelector("[data-pane]") === null && p.closest("[hidden]") === null &&
+    (roomy || isShown(p) || tabFor(p) !== undefined));
+}
+
+function paneOf(element: Element | null | undefined): HTMLElement | undefined {
+  return element?.closest<HTMLElement>("[data-split] > [data-pane]") ?? undefined;
+}
+
+function currentPane(): HTMLElement | undefined {
+  const last = lastPane?.isConnected === true ? lastPane : undefined;
+  return paneOf(document.activeElement) ?? last ?? innermost()[0];
+}
+
+/** What a pane is called: its label, its heading, its name. */
+function titleOf(pane: HTMLElement): string {
+  const by = pane.getAttribute("aria-labelledby");
+  const heading = by === null ? pane.querySelector("h1, h2, h3") : document.getElementById(by);
+  return pane.getAttribute("aria-label") ?? heading?.textContent?.trim() ?? pane.dataset["pane"] ?? "";
+}
+
+/** Sets the classes of the pane that fills the page, and of all that it stands in. */
+function drawFilling(): void {
+  const chain = new Set<Element>();
+  const pane = filling === undefined ? undefined : paneAt(filling);
+  for (let e: Element | null = pane ?? null; e !== null && e !== document.body; e = e.parentElement) {
+    if (e === pane || e.matches("[data-pane], [data-split]")) {
+      chain.add(e);
+    }
+  }
+  for (const old of document.querySelectorAll(".maximised")) {
+    if (!chain.has(old)) {
+      old.classList.remove("maximised");
+    }
+  }
+  chain.forEach((e) => e.classList.add("maximised"));
+}
+
+function fill(pane: HTMLElement | undefined): void {
+  filling = pane === undefined ? undefined : addressOf(pane);
+  drawFilling();
+  changed();
+}
+
+/** Lets the focused pane fill the page, or gives the others their room back. */
+export function toggleMaximised(): void {
+  const pane = currentPane();
+  if (filling !== undefined) {
+    fill(undefined);
+    announce("All panes are shown");
+  } else if (pane !== undefined) {
+    fill(pane);
+    const keys = keysOf("pane.maximise")[0];
+    const back = keys === undefined ? "" : `; ${keysText(keys)} restores the others`;
+    notify(`${titleOf(pane) || "This pane"} fills the page${back}`);
+  }
+}
+
+/** Makes sure that an element can be seen, as far as panes and tabs hide it; for what wants to focus it or to scroll to it. */
+export function showPane(element: Element): void {
+  const pane = paneOf(element);
+  if (pane === undefined) {
+    return;
+  }
+  if (filling !== undefined && !pane.classList.contains("maximised")) {
+    fill(undefined);
+  }
+  const found = isShown(pane) ? undefined : tabFor(pane);
+  if (found !== undefined) {
+    choose(...found);
+  }
+}
+
+const focusable = 'a[href], button, input:not([type="hidden"]), select, textarea, summary, [tabindex], [contenteditable="true"]';
+
+function firstFocusable(pane: HTMLElement): HTMLElement | undefined {
+  return Array.from(pane.querySelectorAll<HTMLElement>(focusable))
+    .find((e) => e.tabIndex >= 0 && !e.matches(":disabled, [data-splitter]") && isShown(e));
+}
+
+/** Moves the focus into a pane: to where it was there before, else to the first thing that takes it. */
+export function focusPane(pane: HTMLElement): void {
+  if (filling !== undefined && !pane.classList.contains("maximised")) {
+    fill(pane); // who goes round with one pane filling the page goes on so
+  }
+  showPane(pane);
+  const before = lastFocus.get(pane);
+  const target = before?.isConnected === true && isShown(before) && pane.contains(before) ? before : firstFocusable(pane);
+  if (target === undefined) {
+    pane.tabIndex = -1;
+  }
+  (target ?? pane).focus();
+}
+
+function cycle(step: 1 | -1): void {
+  const panes = innermost();
+  const here = paneOf(document.activeElement);
+  // From outside, the first pane that is shown, or the last.
+  const at = here === undefined ? -1 : panes.indexOf(here);
+  const next = at < 0 ? panes[step > 0 ? "find" : "findLast"](isShown) : panes[(at + step + panes.length) % panes.length];
+  if (next !== undefined) {
+    focusPane(next);
+  }
+}
+
+function startFilling(): void {
+  document.addEventListener("focusin", (event) => {
+    const target = event.target;
+    const pane = target instanceof HTMLElement ? paneOf(target) : undefined;
+    if (pane === undefined || !(target instanceof HTMLElement) || target.matches("[data-splitter]")) {
+      return;
+    }
+    lastPane = pane;
+    if (target !== pane) {
+      lastFocus.set(pane, target);
+    }
+  });
+  document.addEventListener("pointerdown", (event) => {
+    lastPane = paneOf(event.target instanceof Element ? event.target : null) ?? lastPane;
+  });
+  const many = (): boolean => document.querySelector("[data-split] > [data-pane]") !== null;
+  register(
+    { id: "pane.next", title: "Next pane", group: "Panes", keys: ["F6", "Ctrl+F6"], anywhere: true, enabled: many, run: () => cycle(1) },
+    {
+      id: "pane.previous", title: "Previous pane", group: "Panes", keys: ["Shift+F6", "Ctrl+Shift+F6"], anywhere: true, enabled: many,
+      run: () => cycle(-1),
+    },
+    {
+      id: "pane.maximise", title: "Maximise this pane, or restore the others", group: "Panes", keys: ["\\"],
+      enabled: () => many() && matchMedia(wide).matches, run: toggleMaximised,
+    },
+    {
+      id: "pane.reset", title: "Give all panes their first sizes", group: "Panes", enabled: () => splits.size > 0,
+      run: () => {
+        splits.clear();
+        save();
+        draw();
+        changed();
+      },
+    },
+  );
+}
+
+// 4. Tabs of narrow windows.
+
+function tabsOf(id: string): HTMLElement[] {
+  return Array.from(document.querySelectorAll<HTMLElement>(`[data-tabs-for="${CSS.escape(id)}"] [data-tab]`));
+}
+
+/** The tab that shows a pane, with the id of what it is a tab of. */
+function tabFor(pane: HTMLElement): [id: string, tab: HTMLElement] | undefined {
+  for (const id of tabs.keys()) {
+    const tab = tabsOf(id).find((t) => document.getElementById(t.dataset["tab"] ?? "")?.contains(pane));
+    if (tab !== undefined) {
+      return [id, tab];
+    }
+  }
+  return undefined;
+}
+
+function choose(id: string, tab: HTMLElement): void {
+  tabs.set(id, tab.dataset["tab"] ?? "");
+  save();
+  draw();
+  describeTabs(id);
+  changed();
+}
+
+function describeTabs(id: string): void {
+  for (const tab of tabsOf(id)) {
+    const pane = tab.dataset["tab"] ?? "";
+    const on = tabs.get(id) === pane;
+    tab.setAttribute("role", "tab");
+    tab.setAttribute("aria-selected", String(on));
+    tab.setAttribute("aria-controls", pane);
+    tab.tabIndex = on ? 0 : -1;
+  }
+}
+
+function startTabs(): void {
+  const tabAt = (event: Event): [id: string, tab: HTMLElement] | undefined => {
+    const tab = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-tabs-for] [data-tab]") : null;
+    const id = tab?.closest<HTMLElement>("[data-tabs-for]")?.dataset["tabsFor"];
+    return tab === null || id === undefined ? undefined : [id, tab];
+  };
+  document.addEventListener("click", (event) => {
+    const found = tabAt(event);
+    if (found !== undefined) {
+      event.preventDefault();
+      choose(...found);
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    const found = tabAt(event);
+    if (found === undefined || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) {
+      return;
+    }
+    const [id, tab] = found;
+    const all = tabsOf(id);
+    const at = all.indexOf(tab);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+    const next = to === undefined ? undefined : all[(to + all.length) % all.length];
+    if (next !== undefined) {
+      event.preventDefault();
+      choose(id, next);
+      next.focus();
+    }
+  }, true);
+}
+
+// 5. The page as it is now.
+
+/** Reads what the page says of its panes: when it has come, and after parts of it were replaced. */
+function read(): void {
+  mins.clear();
+  for (const split of document.querySelectorAll<HTMLElement>("[data-split][id]")) {
+    const row = isRow(split);
+    mins.set(split.id, { row, shares: panesOf(split).map((p, i) => [nameOf(p, i), 1, minOf(p, row)] as const) });
+  }
+  for (const nav of document.querySelectorAll<HTMLElement>("[data-tabs-for]")) {
+    const id = nav.dataset["tabsFor"] ?? "";
+    const all = tabsOf(id);
+    if (!all.some((t) => t.dataset["tab"] === tabs.get(id))) {
+      const first = all.find((t) => t.getAttribute("aria-selected") === "true") ?? all[0];
+      tabs.set(id, first?.dataset["tab"] ?? "");
+    }
+    nav.setAttribute("role", "tablist");
+    describeTabs(id);
+  }
+  draw();
+  drawFilling();
+  changed();
+}
+
+/** Starts splitters, the pane that fills the page, and tabs. */
+export function startPanes(): void {
+  applyEarly();
+  startSplitters();
+  startFilling();
+  startTabs();
+  document.addEventListener("DOMContentLoaded", read);
+  document.addEventListener("wb:morphed", read);
+  addEventListener("resize", changed);
+}

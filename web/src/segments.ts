@@ -1,0 +1,46 @@
+// Choices of how a part of the page is drawn: [data-segments="NAME"] holds buttons with data-segment. The choice is remembered and stands as
+// data-NAME on the document's element, where the style sheet reads it. A change is told by "wb:segment" on the document.
+
+const prefix = "wirebench.view.";
+const first: Readonly<Record<string, string>> = { layout: "both", tools: "inspector" };
+
+function choose(name: string, choice: string): void {
+  document.documentElement.dataset[name] = choice;
+  for (const button of document.querySelectorAll<HTMLElement>(`[data-segments="${name}"] [data-segment]`)) {
+    const on = button.dataset["segment"] === choice;
+    button.setAttribute(button.getAttribute("role") === "tab" ? "aria-selected" : "aria-pressed", String(on));
+  }
+}
+
+function remembered(name: string): string {
+  try {
+    return localStorage.getItem(prefix + name) ?? first[name] ?? "";
+  } catch {
+    return first[name] ?? "";
+  }
+}
+
+export function startSegments(): void {
+  const all = (): void => {
+    for (const name of Object.keys(first)) {
+      choose(name, remembered(name));
+    }
+  };
+  all();
+  document.addEventListener("DOMContentLoaded", all);
+  document.addEventListener("wb:morphed", all);
+  document.addEventListener("click", (event) => {
+    const button = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-segment]") : null;
+    const name = button?.closest<HTMLElement>("[data-segments]")?.dataset["segments"];
+    if (button === null || name === undefined) {
+      return;
+    }
+    choose(name, button.dataset["segment"] ?? "");
+    document.dispatchEvent(new CustomEvent("wb:segment"));
+    try {
+      localStorage.setItem(prefix + name, button.dataset["segment"] ?? "");
+    } catch {
+      // It then lasts as long as the page.
+    }
+  });
+}

@@ -1,0 +1,226 @@
+// The websocket of the page: one message at a time goes up, what changes by it comes down. It comes back by itself.
+
+import type { Mistake } from "./editor/index";
+import type { MessageData } from "./model";
+
+/** The controls of the page whose values the server has to know. */
+export interface Controls {
+  message: string;
+  name: string;
+  definition: string;
+  base: string;
+  input: string;
+  form: string;
+  bycode: boolean;
+  value: string;
+  made: string;
+  code: string;
+  show: number;
+  rows: number;
+  edits: Record<string, string>;
+  opened: string[];
+  values: boolean; // they are in view
+}
+
+/** What was pressed, with what belongs to it. */
+export interface Action {
+  action: string;
+  path?: string;
+  role?: string;
+  typed?: string;
+  exactly?: boolean;
+  about?: string;
+}
+
+/** What the server says of a value. */
+export interface ValueAnswer {
+  path: string;
+  role: string;
+  message: string;
+  type: string;
+  value: unknown;
+  typed: string;
+  failed?: string;
+}
+
+/** What the server sends; see pageAnswer in server/page_answer.go. */
+export interface Answer {
+  n: number;
+  html?: Record<string, string>;
+  set?: {
+    message: string;
+    definition?: string;
+    reset?: boolean;
+    base: string;
+    input?: string;
+    form: string;
+    bycode: boolean;
+    show: number;
+    edits: Record<string, string>;
+    opened: string[];
+    edited: boolean;
+  };
+  mistakes?: Mistake[];
+  lines?: Record<string, string>;
+  data?: MessageData;
+  export?: { Name: string; Type: string; Text: string };
+  failed?: string;
+  status?: string;
+  value?: ValueAnswer;
+}
+
+export type State = "connecting" | "open" | "lost";
+
+/** The connection. `all` gives every control, for the first message of each connection. */
+export class Socket {
+  private readonly url: string;
+  private readonly all: () => Controls;
+  private readonly answered: (answer: Answer) => void;
+  private readonly changed: (state: State) => void;
+  private socket: WebSocket | null = null;
+  private n = 0; // of the last message sent
+  private known = 0; // of the last message that was answered
+  private dirty: Partial<Controls> = {};
+  private readonly actions: Action[] = [];
+  private readonly waiting = new Map<number, (answer: Answer) => void>();
+  private tries = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private sentDefinition = 0;
+  private sentInput = 0;
+  private sentEdits = 0;
+  state: State = "connecting";
+
+  constructor(url: string, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void) {
+    this.url = url;
+    this.all = all;
+    this.answered = answered;
+    this.changed = changed;
+    this.connect();
+    addEventListener("online", () => this.again(0));
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "visible" && this.state === "lost") {
+        this.again(0);
+      }
+    });
+  }
+
+  private turn(state: State): void {
+    if (this.state !== state) {
+      this.state = state;
+      this.changed(state);
+    }
+  }
+
+  private connect(): void {
+    clearTimeout(this.timer);
+    const socket = new WebSocket(this.url);
+    this.socket = socket;
+    socket.addEventListener("open", () => {
+      this.tries = 0;
+      this.known = this.n;
+      // The server knows nothing of what came before: it gets all of it.
+      this.dirty = this.all();
+      this.turn("open");
+      this.flush(undefined, { have: document.getElementById("rail-list")?.dataset["state"] ?? "" });
+    });
+    socket.addEventListener("message", (event) => {
+      if (typeof event.data === "string") {
+        this.take(JSON.parse(event.data) as Answer);
+      }
+    });
+    socket.addEventListener("close", () => {
+      if (this.socket !== socket) {
+        return;
+      }
+      this.socket = null;
+      this.turn("lost");
+      for (const resolve of this.waiting.values()) {
+        resolve({ n: 0, failed: "the connection was lost" });
+      }
+      this.waiting.clear();
+      this.tries++;
+      this.again(Math.min(10_000, 250 * 2 ** Math.min(this.tries, 6)) * (0.75 + Math.random() / 2));
+    });
+  }
+
+  private again(after: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      if (this.socket === null) {
+        this.connect();
+      }
+    }, after);
+  }
+
+  private take(answer: Answer): void {
+    this.known = Math.max(this.known, answer.n);
+    const set = answer.set;
+    if (set !== undefined) {
+      // What was typed since counts, not what the server made of an older text.
+      if (this.sentDefinition > answer.n || this.dirty.definition !== undefined) {
+        delete set.definition;
+      }
+      if (this.sentInput > answer.n || this.dirty.input !== undefined) {
+        delete set.input;
+      }
+      if (this.sentEdits > answer.n || this.dirty.edits !== undefined) {
+        delete answer.data; // of older bytes than those that are shown
+        set.edits = this.all().edits;
+      }
+    }
+    this.answered(answer);
+    for (const [n, resolve] of this.waiting) {
+      if (n <= answer.n) {
+        this.waiting.delete(n);
+        resolve(answer);
+      }
+    }
+    this.send();
+  }
+
+  /** Tells the server what has changed in the controls; several changes at once are one message. */
+  set(change: Partial<Controls>): void {
+    Object.assign(this.dirty, change);
+    queueMicrotask(() => this.send());
+  }
+
+  /** Asks for an action. Without a connection it is refused. */
+  act(action: Action): Promise<Answer> {
+    if (this.state !== "open") {
+      return Promise.resolve({ n: 0, failed: "there is no connection to the server" });
+    }
+    return new Promise((resolve) => {
+      this.actions.push(action);
+      this.flush(resolve);
+    });
+  }
+
+  /** One message at a time is under way: while the server works, what comes is put together. */
+  private send(): void {
+    if (this.known >= this.n && Object.keys(this.dirty).length > 0) {
+      this.flush(undefined);
+    }
+  }
+
+  private flush(resolve: ((answer: Answer) => void) | undefined, more: object = {}): void {
+    if (this.socket?.readyState !== WebSocket.OPEN) {
+      return;
+    }
+    const action = this.actions.shift();
+    this.n++;
+    if (this.dirty.definition !== undefined) {
+      this.sentDefinition = this.n;
+    }
+    if (this.dirty.input !== undefined) {
+      this.sentInput = this.n;
+    }
+    if (this.dirty.edits !== undefined) {
+      this.sentEdits = this.n;
+    }
+    if (resolve !== undefined) {
+      this.waiting.set(this.n, resolve);
+    }
+    this.socket.send(JSON.stringify({ n: this.n, set: this.dirty, ...more, ...action }));
+    this.dirty = {};
+  }
+}

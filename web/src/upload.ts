@@ -1,0 +1,107 @@
+// Files that are dropped on the page: definitions, maps and zips go to the library; the text of any other file goes where bytes are pasted.
+
+import { notify } from "./notify";
+
+interface Report {
+  files?: { file: string; result: string; reason?: string }[];
+  detail?: string;
+}
+
+const definitions = /\.(def|map|zip|jsonl)$/i;
+const mostText = 4 << 20;
+
+async function upload(workspace: string, files: File[]): Promise<void> {
+  const body = new FormData();
+  for (const file of files) {
+    body.append("files", file, file.name);
+  }
+  notify(`Uploading ${files.length === 1 ? (files[0]?.name ?? "") : `${files.length} files`} …`);
+  try {
+    const response = await fetch(`/api/${encodeURIComponent(workspace)}/upload`, { method: "POST", body });
+    const report = (await response.json()) as Report;
+    const counts = new Map<string, number>();
+    for (const file of report.files ?? []) {
+      counts.set(file.result, (counts.get(file.result) ?? 0) + 1);
+    }
+    const text = [...counts].map(([result, count]) => `${count} ${result}`).join(", ") || report.detail || "Nothing was done";
+    const bad = (report.files ?? []).filter((f) => f.result === "error" || f.result === "skipped" || f.result === "exists");
+    const why = bad.slice(0, 3).map((f) => `${f.file}: ${f.reason ?? f.result}`).join("; ");
+    notify(why === "" ? text : `${text}. ${why}${bad.length > 3 ? ` and ${bad.length - 3} more` : ""}`, response.ok && bad.length === 0 ? "ok" : response.ok ? "warn" : "err");
+  } catch {
+    notify("The upload did not arrive: the server cannot be reached", "err");
+  }
+}
+
+/** Bytes of a file as text that can be pasted: text as it is, anything else as hex. */
+async function asText(file: File): Promise<string> {
+  const data = new Uint8Array(await file.arrayBuffer());
+  const text = new TextDecoder("utf-8").decode(data);
+  const isText = !/[\u0000-\u0008\u000e-\u001f\ufffd]/.test(text);
+  return isText ? text : Array.from(data, (b) => b.toString(16).padStart(2, "0")).join(" ");
+}
+
+export function startUpload(): void {
+  const main = (): HTMLElement | null => document.querySelector<HTMLElement>("#main[data-workspace]");
+  let depth = 0;
+  const mark = (on: boolean): void => {
+    main()?.classList.toggle("dropping", on);
+  };
+  const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
+  document.addEventListener("dragenter", (event) => {
+    if (hasFiles(event)) {
+      depth++;
+      mark(true);
+    }
+  });
+  document.addEventListener("dragleave", () => {
+    depth = Math.max(0, depth - 1);
+    mark(depth > 0);
+  });
+  document.addEventListener("dragover", (event) => {
+    if (hasFiles(event)) {
+      event.preventDefault();
+    }
+  });
+  document.addEventListener("drop", (event) => {
+    depth = 0;
+    mark(false);
+    const files = Array.from(event.dataTransfer?.files ?? []);
+    const workspace = main()?.dataset["workspace"];
+    if (files.length === 0 || workspace === undefined) {
+      return;
+    }
+    event.preventDefault();
+    const ours = files.filter((f) => definitions.test(f.name));
+    if (ours.length > 0) {
+      void upload(workspace, ours);
+    }
+    const [other] = files.filter((f) => !definitions.test(f.name));
+    const input = document.getElementById("input");
+    if (other !== undefined && input instanceof HTMLTextAreaElement) {
+      if (other.size > mostText) {
+        notify(`${other.name} has ${other.size} bytes; ${mostText} can be decoded at once`, "err");
+        return;
+      }
+      void asText(other).then((text) => {
+        input.value = text;
+        input.dispatchEvent(new Event("input", { bubbles: true }));
+      });
+    }
+  });
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    const workspace = main()?.dataset["workspace"];
+    if (!(form instanceof HTMLFormElement) || form.id !== "upload" || workspace === undefined) {
+      return;
+    }
+    const replace = form.elements.namedItem("replace");
+    if (replace instanceof HTMLInputElement && replace.checked) {
+      return; // as a form
+    }
+    const picked = form.elements.namedItem("files");
+    if (picked instanceof HTMLInputElement && picked.files !== null && picked.files.length > 0) {
+      event.preventDefault();
+      void upload(workspace, Array.from(picked.files)).then(() => form.reset());
+    }
+  });
+}
