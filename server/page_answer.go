@@ -15,6 +15,8 @@ import (
 type pageAnswer struct {
 	N        int               `json:"n"`                  // the last message that this knows of
 	HTML     map[string]string `json:"html,omitempty"`     // parts of the page, by the id of their element
+	Lists    []listChange      `json:"lists,omitempty"`    // what has changed in lists of the page
+	Keys     map[string]int    `json:"keys,omitempty"`     // lines of the definition, by the key of what they make
 	Set      *pageControls     `json:"set,omitempty"`      // controls whose value the server has changed
 	Mistakes *[]diag.Info      `json:"mistakes,omitempty"` // in the text that the page has
 	Lines    map[int]string    `json:"lines,omitempty"`    // what is to be said about lines of the definition
@@ -65,19 +67,24 @@ func (l *livePage) controls(out *pageAnswer, p *pageWork) {
 		out.Mistakes = &[]diag.Info{}
 	}
 	if p.view.Layout != nil && !p.view.Stale {
-		out.Lines = lineHelp(p.view.Layout)
+		out.Lines, out.Keys = lineHelp(p.view.Layout)
 	}
 }
 
-// lineHelp is what there is to say about the lines of a definition: the part of the message that each makes.
-func lineHelp(l *codec.LayoutInfo) map[int]string {
-	out := map[int]string{}
+// lineHelp is what there is to say about the lines of a definition, the part of the message that each makes, and the lines by the keys
+// of those parts.
+func lineHelp(l *codec.LayoutInfo) (lines map[int]string, keys map[string]int) {
+	lines, keys = map[int]string{}, map[string]int{}
 	for _, r := range l.Rows {
-		if r.Line > 0 && (r.Role == "value" || out[r.Line] == "") && len(out) < 5000 {
-			out[r.Line] = templates.RowTitle(r)
+		if r.Line <= 0 || len(keys) > 5000 {
+			continue
+		}
+		keys[templates.Key(r.Path, r.Role)] = r.Line
+		if r.Role == "value" || lines[r.Line] == "" {
+			lines[r.Line] = templates.RowTitle(r)
 		}
 	}
-	return out
+	return lines, keys
 }
 
 // pageData is a message for the hex grid: its bytes, and what each run of bits is. Len and Part have one entry a run, in the order of

@@ -1,15 +1,50 @@
 package server
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/server/workspace"
 	"wirebench/templates"
 )
+
+// uploadPage stores the files of the page's form, and says what was done with each. A page with a script sends them to the JSON route.
+func (s *Server) uploadPage(w http.ResponseWriter, r *http.Request) {
+	ws := s.space(chi.URLParam(r, "ws"))
+	if ws == nil {
+		s.notFound(w, r)
+		return
+	}
+	view := templates.Uploaded{Frame: s.frame("Wirebench: upload", ws.Name), Back: "/w/" + url.PathEscape(ws.Name)}
+	report, err := ws.takeUpload(r.Context(), w, r, false)
+	status := http.StatusOK
+	var files []*uploadedFile
+	var useless *uploadProblem
+	var known huma.StatusError
+	switch {
+	case errors.As(err, &useless):
+		status, files, view.Trouble = useless.Status, useless.Files, useless.Detail
+	case errors.As(err, &known):
+		status, view.Trouble = known.GetStatus(), known.Error()
+	case err != nil:
+		status, view.Trouble = http.StatusInternalServerError, err.Error()
+	default:
+		files = report.Files
+	}
+	for _, f := range files {
+		row := templates.UploadedFile{File: f.File, From: f.From, Result: f.Result, Reason: f.Reason, Mistakes: f.Diagnostics}
+		if f.Message != "" {
+			row.Href = ws.address("message", f.Message)
+		}
+		view.Files = append(view.Files, row)
+	}
+	s.render(w, r, status, templates.UploadPage(view))
+}
 
 // changeSettings takes the settings of a workspace from the page's form, and goes back to the page.
 func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request) {

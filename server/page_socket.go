@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/server/workspace"
@@ -153,12 +154,13 @@ type livePage struct {
 	railed string
 	seed   maphash.Seed
 	sent   map[string]uint64 // what the page has of each part
+	lists  sentLists         // and of each list
 	told   pageControls
 }
 
 func newLivePage(ws *workspace.Workspace, frame templates.Frame) *livePage {
 	return &livePage{
-		ws: ws, frame: frame, wake: make(chan struct{}, 1), seed: maphash.MakeSeed(), sent: map[string]uint64{},
+		ws: ws, frame: frame, wake: make(chan struct{}, 1), seed: maphash.MakeSeed(), sent: map[string]uint64{}, lists: sentLists{},
 		form: pageForm{opened: map[string]bool{}},
 	}
 }
@@ -310,7 +312,7 @@ func (l *livePage) work(m pageMessage) ([]byte, error) {
 	if l.form.action == "value" {
 		return plainJSON(l.value())
 	}
-	view := templates.Workbench{Frame: l.frame}
+	view := templates.Workbench{Frame: l.frame, Live: true}
 	p := &pageWork{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, pastes: &l.pastes, live: true, railed: l.railed}
 	p.work()
 	l.form, l.good, l.railed = p.form, p.good, p.railed
@@ -341,12 +343,30 @@ func plainJSON(v any) ([]byte, error) {
 // parts draws all parts of the page, and keeps those that differ from what it has.
 func (l *livePage) parts(out *pageAnswer, view templates.Workbench) error {
 	var buf bytes.Buffer
-	for _, f := range templates.Fragments(view) {
+	draw := func(c templ.Component) (uint64, error) {
 		buf.Reset()
-		if err := f.Part.Render(context.Background(), &buf); err != nil {
+		err := c.Render(context.Background(), &buf)
+		return maphash.Bytes(l.seed, buf.Bytes()), err
+	}
+	for _, f := range templates.Fragments(view) {
+		if f.List {
+			items := make([]drawn, len(f.Items))
+			for i, c := range f.Items {
+				sum, err := draw(c)
+				if err != nil {
+					return err
+				}
+				items[i] = drawn{sum, buf.String()}
+			}
+			if s := l.lists.change(f.ID, items); s != nil {
+				out.Lists = append(out.Lists, *s)
+			}
+			continue
+		}
+		sum, err := draw(f.Part)
+		if err != nil {
 			return err
 		}
-		sum := maphash.Bytes(l.seed, buf.Bytes())
 		if old, ok := l.sent[f.ID]; ok && old == sum {
 			continue
 		}

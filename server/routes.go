@@ -6,6 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 
 	"wirebench/static"
 )
@@ -13,7 +14,7 @@ import (
 // routes is the whole route table.
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(secured, s.logged, s.recovered, s.knownHost, ownPages, bounded)
+	r.Use(secured, s.logged, s.recovered, s.knownHost, ownPages, bounded, middleware.Compress(5))
 
 	r.Get("/healthz", healthy)
 	r.Handle("/static/*", static.Handler())
@@ -22,6 +23,7 @@ func (s *Server) routes() http.Handler {
 	r.Get("/w/{ws}", s.workbench)
 	r.Post("/w/{ws}", s.workbench)
 	r.Post("/w/{ws}/settings", s.changeSettings)
+	r.Post("/w/{ws}/upload", s.uploadPage)
 	r.Get("/ws/{ws}/page", s.pageSocket)
 	r.Get("/api/docs", s.docs)
 	r.NotFound(s.notFound)

@@ -28,6 +28,7 @@ type Link struct{ Href, Text string }
 // Workbench is the page of one workspace.
 type Workbench struct {
 	Frame
+	Live         bool // for an open page, which is told of lines by itself
 	Form         FormState
 	Rail         Rail
 	Message      string // NAME.VERSION of the open definition, "" if none is

@@ -597,30 +597,38 @@ func statusText(w Workbench) string {
 
 // Fragment is a part of the page that can be drawn anew by itself.
 type Fragment struct {
-	ID   string // of its element
-	Part templ.Component
+	ID    string // of its element
+	Part  templ.Component
+	Items []templ.Component // instead of Part: the children of the element, each of which can be drawn anew
+	List  bool
 }
 
 // Fragments are the parts of the page that change. What is between them is drawn once.
 func Fragments(w Workbench) []Fragment {
+	part := func(id string, c templ.Component) Fragment { return Fragment{ID: id, Part: c} }
+	list := func(id string, items []templ.Component) Fragment { return Fragment{ID: id, Items: items, List: true} }
 	out := []Fragment{
-		{"page-state", pageState(w)},
-		{"notices", notices(w)},
-		{"definition-head", definitionHead(w)},
-		{"definition-notes", definitionNotes(w)},
-		{"layout-head", layoutHead(w)},
-		{"layout-body", layoutBody(w)},
-		{"verdict", verdict(w)},
-		{"messages", messageList(w)},
-		{"samples", samples(w)},
-		{"bytes-head", bytesHead(w)},
-		{"fields-head", fieldsHead(w)},
-		{"fields-body", fieldsBody(w)},
-		{"values-body", valuesBody(w)},
-		{"facts", facts(w)},
+		part("page-state", pageState(w)),
+		part("notices", notices(w)),
+		part("definition-head", definitionHead(w)),
+		part("definition-notes", definitionNotes(w)),
+		part("layout-head", layoutHead(w)),
+		part("layout-note", layoutNote(w)),
+		list("layout-diagram", layoutCells(w)),
+		list("layout-rows", layoutRows(w)),
+		part("verdict", verdict(w)),
+		part("messages", messageList(w)),
+		part("samples", samples(w)),
+		part("bytes-head", bytesHead(w)),
+		part("fields-head", fieldsHead(w)),
+		part("fields-note", fieldsNote(w)),
+		part("tree-problems", problemRows(w)),
+		list("tree-rows", fieldRows(w)),
+		part("values-body", valuesBody(w)),
+		part("facts", facts(w)),
 	}
 	if w.Rail.Drawn {
-		out = append(out, Fragment{"rail-list", railList(w)})
+		out = append(out, part("rail-list", railList(w)))
 	}
 	return out
 }

@@ -13,26 +13,55 @@ function name(workspace: string, message: string): string {
   return `${prefix}${workspace}.${message}`;
 }
 
-/** Keeps a draft, or forgets it. */
-export function keepDraft(workspace: string, message: string, draft: Draft | undefined): void {
-  if (message === "") {
+const soon = 300; // milliseconds; writing on each key would make typing slower
+let waiting: { key: string; draft: Draft } | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+function write(): void {
+  clearTimeout(timer);
+  const now = waiting;
+  waiting = undefined;
+  if (now === undefined) {
     return;
   }
-  const key = name(workspace, message);
   try {
-    if (draft === undefined) {
-      localStorage.removeItem(key);
-      return;
-    }
-    localStorage.setItem(key, JSON.stringify({ ...draft, at: Date.now() }));
+    localStorage.setItem(now.key, JSON.stringify({ ...now.draft, at: Date.now() }));
     tidy();
   } catch {
     // No room or no storage: the text lasts as long as the page.
   }
 }
 
+addEventListener("pagehide", write);
+document.addEventListener("visibilitychange", write);
+
+/** Keeps a draft, soon or before the page goes away, or forgets it at once. */
+export function keepDraft(workspace: string, message: string, draft: Draft | undefined): void {
+  if (message === "") {
+    return;
+  }
+  const key = name(workspace, message);
+  if (waiting !== undefined && waiting.key !== key) {
+    write();
+  }
+  if (draft !== undefined) {
+    waiting = { key, draft };
+    clearTimeout(timer);
+    timer = setTimeout(write, soon);
+    return;
+  }
+  waiting = undefined;
+  clearTimeout(timer);
+  try {
+    localStorage.removeItem(key);
+  } catch {
+    // There is nothing to forget.
+  }
+}
+
 /** The draft of a definition, if there is one. */
 export function takeDraft(workspace: string, message: string): Draft | undefined {
+  write();
   try {
     const value: unknown = JSON.parse(localStorage.getItem(name(workspace, message)) ?? "null");
     if (typeof value === "object" && value !== null && "text" in value && "base" in value && typeof value.text === "string" && typeof value.base === "string") {

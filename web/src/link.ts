@@ -30,15 +30,18 @@ interface Place {
 
 const selector = "[data-range],[data-line],[data-key]";
 
+let lineOfKey: ReadonlyMap<string, number> = new Map();
+
 function placeOf(element: HTMLElement): Place {
+  const key = element.dataset["key"] ?? "";
   const [start, length] = (element.dataset["range"] ?? "").split(":").map(Number);
   const known = start !== undefined && length !== undefined && start >= 0;
   return {
     element,
     start: known ? start : -1,
     end: known ? start + length : -1,
-    line: Number(element.dataset["line"] ?? 0),
-    key: element.dataset["key"] ?? "",
+    line: Number(element.dataset["line"] ?? lineOfKey.get(key) ?? 0),
+    key,
     tree: element.closest("[data-record]") !== null,
   };
 }
@@ -69,6 +72,12 @@ export class Links {
   show(message: Message | null): void {
     this.message = message;
     this.refresh();
+  }
+
+  /** Tells which lines of the definition make which parts of a message. */
+  lines(keys: ReadonlyMap<string, number>): void {
+    lineOfKey = keys;
+    this.places = null;
   }
 
   /** Parts of the page were replaced. */
@@ -228,9 +237,7 @@ export class Links {
   }
 
   private draw(name: "lit" | "picked", target: Target | null): void {
-    for (const old of document.querySelectorAll(`.${name}`)) {
-      old.classList.remove(name);
-    }
+    const marked = new Set<Element>();
     const ranges = target?.ranges ?? [];
     const bytes = ranges.map((r) => ({ start: r.start >> 3, end: (r.end + 7) >> 3 }));
     if (name === "lit") {
@@ -245,6 +252,7 @@ export class Links {
       }
     }
     if (target === null) {
+      this.mark(name, marked);
       return;
     }
     const byPlace = target.from === "hex" || target.from === "tree";
@@ -252,12 +260,26 @@ export class Links {
     let found = false;
     for (const p of this.all()) {
       if (this.isShown(p, target, exact, byPlace)) {
-        p.element.classList.add(name);
+        marked.add(p.element);
         found ||= p.tree;
       }
     }
-    if (!found && byPlace) {
-      this.around(target)?.classList.add(name);
+    const around = !found && byPlace ? this.around(target) : undefined;
+    if (around !== undefined) {
+      marked.add(around);
+    }
+    this.mark(name, marked);
+  }
+
+  /** Changes the classes of those elements alone that are not as they were: each change is painted. */
+  private mark(name: "lit" | "picked", marked: ReadonlySet<Element>): void {
+    for (const old of document.querySelectorAll(`.${name}`)) {
+      if (!marked.has(old)) {
+        old.classList.remove(name);
+      }
+    }
+    for (const element of marked) {
+      element.classList.add(name);
     }
   }
 

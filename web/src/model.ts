@@ -68,6 +68,19 @@ export class Message {
     return this.data.length === 0 && this.off.length === 0 && this.from.name === "";
   }
 
+  /** Whether the hex grid would show the same. */
+  looksLike(other: Message | null): boolean {
+    const a = this.from;
+    const b = other?.from;
+    if (b === undefined || a.bytes !== b.bytes || a.used !== b.used || a.len.length !== b.len.length || a.len.length > 20_000) {
+      return false;
+    }
+    return (
+      a.len.every((bits, i) => bits === b.len[i] && a.parts[a.part[i] ?? 0]?.family === b.parts[b.part[i] ?? 0]?.family) &&
+      JSON.stringify([a.jumps, a.changed]) === JSON.stringify([b.jumps, b.changed])
+    );
+  }
+
   get name(): string {
     return this.from.name;
   }

@@ -2,6 +2,8 @@
 
 import { Idiomorph } from "idiomorph";
 
+import type { ListChange } from "./socket";
+
 const large = 100_000; // characters of HTML beyond which a part is replaced as a whole: comparing would take longer than drawing
 
 /** Puts the HTML in the place of the element of that id. The HTML comes from our own templates. */
@@ -24,6 +26,50 @@ export function morph(id: string, html: string): void {
       },
     },
   });
+}
+
+function elementsOf(html: string): Element[] {
+  const holder = document.createElement("template");
+  holder.innerHTML = html; // of our own templates
+  return Array.from(holder.content.children);
+}
+
+const manyMorphs = 40;
+
+/** Changes the children of an element as the server says. What has the focus keeps it, by its data-path if it was replaced. */
+export function morphList(change: ListChange): void {
+  const list = document.getElementById(change.id);
+  if (list === null) {
+    return;
+  }
+  const focused = list.contains(document.activeElement) ? document.activeElement?.getAttribute("data-path") : null;
+  const changes = Object.entries(change.change ?? {});
+  for (const [index, html] of changes) {
+    const old = list.children[Number(index)];
+    const [next] = elementsOf(html);
+    if (old === undefined || next === undefined) {
+      continue;
+    }
+    if (changes.length <= manyMorphs) {
+      Idiomorph.morph(old, next, { morphStyle: "outerHTML" });
+    } else {
+      old.replaceWith(next);
+    }
+  }
+  if (change.remove === -1) {
+    list.replaceChildren(...elementsOf((change.new ?? []).join("")));
+  } else if (changes.length === 0) {
+    const after = list.children[change.at + (change.remove ?? 0)] ?? null;
+    for (let i = 0; i < (change.remove ?? 0); i++) {
+      list.children[change.at]?.remove();
+    }
+    const added = document.createDocumentFragment();
+    added.append(...elementsOf((change.new ?? []).join("")));
+    list.insertBefore(added, after);
+  }
+  if (typeof focused === "string" && !list.contains(document.activeElement)) {
+    list.querySelector<HTMLElement>(`[data-path="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
 }
 
 function replace(old: HTMLElement, html: string): void {

@@ -14,11 +14,11 @@ import { Inspector } from "./inspector";
 import { linkedElement, Links, type Target } from "./link";
 import { openMenu } from "./zz";
 import { Message } from "./model";
-import { morph } from "./morph";
+import { morph, morphList } from "./morph";
 import { notify } from "./notify";
 import { addProvider } from "./palette";
 import { showPane } from "./panes";
-import { type Action, type Answer, type Controls, Socket, type State, type ValueAnswer } from "./socket";
+import { type Action, type Answer, type Controls, type ListChange, Socket, type State, type ValueAnswer } from "./socket";
 import { editValue, isEditing, refold, startTree } from "./tree";
 
 function field<T extends HTMLElement>(id: string): T | null {
@@ -44,10 +44,11 @@ class Page {
   private readonly links: Links;
   private readonly socket: Socket;
   private message: Message | null = null;
+  private drawn: Message | null = null; // in the hex grid
   private readonly undone: Step[] = [];
   private readonly done: Step[] = [];
   private resting = ""; // what the last line says while nothing is pointed at
-  private readonly late = new Map<string, string>(); // parts that came while a value was edited
+  private late: ListChange[] = []; // of the tree, that came while a value was edited
   private edited = false;
 
   constructor(main: HTMLElement, form: HTMLFormElement) {
@@ -153,10 +154,6 @@ class Page {
 
   private typed(text: string): void {
     this.controls.definition = text === "" ? "\n" : text; // an empty text would mean: as it is stored
-    const area = field<HTMLTextAreaElement>("definition");
-    if (area !== null) {
-      area.value = text;
-    }
     this.edited = true;
     this.socket.set({ definition: this.controls.definition });
     keepDraft(this.workspace, this.controls.message, { text: this.controls.definition, base: this.controls.base });
@@ -174,6 +171,7 @@ class Page {
 
   private changeBytes(data: Uint8Array): void {
     this.remember();
+    this.drawn = null; // the grid shows its own edit
     const key = String(this.controls.show);
     this.controls.edits = { ...this.controls.edits, [key]: hexOf(data) };
     this.socket.set({ edits: this.controls.edits });
@@ -311,10 +309,20 @@ class Page {
     for (const [id, html] of Object.entries(answer.html ?? {})) {
       this.part(id, html);
     }
+    for (const change of answer.lists ?? []) {
+      this.list(change);
+    }
+    if (set !== undefined) {
+      this.links.lines(new Map(Object.entries(answer.keys ?? {})));
+    }
     if (answer.data !== undefined) {
       const shown = new Message(answer.data);
       this.message = shown.empty ? null : shown;
-      this.hex.show(shown.hex(), { scroll: true });
+      document.documentElement.classList.toggle("no-message", shown.empty);
+      if (!shown.looksLike(this.drawn)) {
+        this.hex.show(shown.hex(), { scroll: true });
+      }
+      this.drawn = shown;
     }
     if (answer.mistakes !== undefined) {
       this.editor.setMistakes(answer.mistakes, this.controls.definition);
@@ -338,8 +346,11 @@ class Page {
       this.chose(start, end, start, "keyboard");
     }
     this.address();
-    document.dispatchEvent(new CustomEvent("wb:morphed"));
+    if (Object.keys(answer.html ?? {}).some((id) => id !== "facts")) {
+      document.dispatchEvent(new CustomEvent("wb:morphed"));
+    }
     performance.mark("wb:answered", { detail: answer.n });
+    document.dispatchEvent(new CustomEvent("wb:answered", { detail: answer.n }));
   }
 
   /** Marks the open definition in the list; the server draws the list for all pages alike. */
@@ -359,11 +370,6 @@ class Page {
   }
 
   private part(id: string, html: string): void {
-    if (id === "fields-body" && isEditing()) {
-      this.late.set(id, html);
-      return;
-    }
-    this.late.delete(id);
     morph(id, html);
     if (id === "rail-list") {
       refilter();
@@ -376,6 +382,14 @@ class Page {
     }
     if (id === "notices") {
       this.notices();
+    }
+  }
+
+  private list(change: ListChange): void {
+    if (change.id === "tree-rows" && isEditing()) {
+      this.late.push(change); // the field that is typed in stays
+    } else {
+      morphList(change);
     }
   }
 
@@ -488,8 +502,10 @@ class Page {
       return answer.failed ?? "";
     };
     editValue(row, value.typed, commit, () => {
-      for (const [id, html] of this.late) {
-        this.part(id, html);
+      const late = this.late;
+      this.late = [];
+      for (const change of late) {
+        morphList(change);
       }
       refold();
       this.links.refresh();

@@ -43,10 +43,21 @@ export interface ValueAnswer {
   failed?: string;
 }
 
+/** What has changed in the children of an element; see listChange in server/page_lists.go. */
+export interface ListChange {
+  id: string;
+  change?: Record<string, string>;
+  at: number;
+  remove?: number; // -1 for all
+  new?: string[];
+}
+
 /** What the server sends; see pageAnswer in server/page_answer.go. */
 export interface Answer {
   n: number;
   html?: Record<string, string>;
+  lists?: ListChange[];
+  keys?: Record<string, number>; // lines of the definition
   set?: {
     message: string;
     definition?: string;

@@ -10,14 +10,14 @@ interface Report {
 const definitions = /\.(def|map|zip|jsonl)$/i;
 const mostText = 4 << 20;
 
-async function upload(workspace: string, files: File[]): Promise<void> {
+async function upload(workspace: string, files: File[], replace: boolean): Promise<void> {
   const body = new FormData();
   for (const file of files) {
     body.append("files", file, file.name);
   }
   notify(`Uploading ${files.length === 1 ? (files[0]?.name ?? "") : `${files.length} files`} …`);
   try {
-    const response = await fetch(`/api/${encodeURIComponent(workspace)}/upload`, { method: "POST", body });
+    const response = await fetch(`/api/${encodeURIComponent(workspace)}/upload${replace ? "?replace=true" : ""}`, { method: "POST", body });
     const report = (await response.json()) as Report;
     const counts = new Map<string, number>();
     for (const file of report.files ?? []) {
@@ -73,7 +73,7 @@ export function startUpload(): void {
     event.preventDefault();
     const ours = files.filter((f) => definitions.test(f.name));
     if (ours.length > 0) {
-      void upload(workspace, ours);
+      void upload(workspace, ours, false);
     }
     const [other] = files.filter((f) => !definitions.test(f.name));
     const input = document.getElementById("input");
@@ -95,13 +95,10 @@ export function startUpload(): void {
       return;
     }
     const replace = form.elements.namedItem("replace");
-    if (replace instanceof HTMLInputElement && replace.checked) {
-      return; // as a form
-    }
     const picked = form.elements.namedItem("files");
     if (picked instanceof HTMLInputElement && picked.files !== null && picked.files.length > 0) {
       event.preventDefault();
-      void upload(workspace, Array.from(picked.files)).then(() => form.reset());
+      void upload(workspace, Array.from(picked.files), replace instanceof HTMLInputElement && replace.checked).then(() => form.reset());
     }
   });
 }
