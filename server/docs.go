@@ -125,7 +125,13 @@ func (s *Server) properties(schema *huma.Schema, prefix string, depth int) []tem
 		kind := inner.Type
 		switch {
 		case len(p.Enum) > 0:
-			kind = strings.Trim(strings.ReplaceAll(fmt.Sprint(p.Enum), " ", " or "), "[]")
+			var words []string
+			for _, w := range p.Enum {
+				if text := fmt.Sprint(w); text != "" {
+					words = append(words, text)
+				}
+			}
+			kind = strings.Join(words, " or ")
 		case kind == "":
 			kind = "any"
 		case kind == "array":

@@ -55,12 +55,15 @@ func (o *openPages) remove(c *wsconn.Conn) {
 	o.wait.Done()
 }
 
+// close says goodbye to all pages and waits until their connections have ended: at most as long as one that does not answer is given.
 func (o *openPages) close() {
 	o.mu.Lock()
 	o.ended = true
 	for c, cancel := range o.cancel {
-		go c.GoAway() // a page that does not answer must not hold up the others; its goroutines end with the context
-		cancel()
+		o.wait.Go(func() {
+			c.GoAway()
+			cancel()
+		})
 	}
 	o.mu.Unlock()
 	o.wait.Wait()

@@ -1,0 +1,112 @@
+package server
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestFindJSON(t *testing.T) {
+	const text = `{"a":1,"s":"x\"},[y","list":[{"n":"1","v":[10,20]},{"n":"2","v":[]}],"a":2,"o":{"p":{"q":true}},"empty":{}}`
+	for _, c := range []struct{ path, want string }{
+		{"", text},
+		{"a", "2"}, // the last one counts
+		{"s", `"x\"},[y"`},
+		{"list[0].n", `"1"`},
+		{"list[1].v", `[]`},
+		{"list[0].v[1]", "20"},
+		{"o.p.q", "true"},
+		{"o.p", `{"q":true}`},
+		{"empty", "{}"},
+		{"list[2]", ""},
+		{"list[0].v[2]", ""},
+		{"list[-1]", ""},
+		{"list[x]", ""},
+		{"list[", ""},
+		{"a.b", ""},
+		{"empty.x", ""},
+		{"nothing", ""},
+	} {
+		at, err := findJSON([]byte(text), c.path)
+		switch {
+		case c.want == "" && err == nil:
+			t.Errorf("%s: found %s", c.path, text[at.from:at.to])
+		case c.want != "" && (err != nil || text[at.from:at.to] != c.want):
+			t.Errorf("%s: %v, %s, want %s", c.path, err, text[at.from:at.to], c.want)
+		}
+	}
+}
+
+// Whatever the text and the path: no panic, and what is found is JSON.
+func FuzzFindJSON(f *testing.F) {
+	f.Add(`{"a":[1,{"b":"c\\"}],"d":{}}`, "a[1].b")
+	f.Add(`[[],[[]]]`, "[1][0]")
+	f.Add(`{"":1}`, ".")
+	f.Fuzz(func(t *testing.T, text, path string) {
+		if !json.Valid([]byte(text)) {
+			return
+		}
+		var flat strings.Builder
+		var v json.RawMessage
+		if json.Unmarshal([]byte(text), &v) != nil {
+			return
+		}
+		compact, _ := json.Marshal(v)
+		flat.Write(compact)
+		at, err := findJSON([]byte(flat.String()), path)
+		if err == nil && !json.Valid([]byte(flat.String()[at.from:at.to])) {
+			t.Errorf("%s of %s is %s", path, flat.String(), flat.String()[at.from:at.to])
+		}
+	})
+}
+
+func TestTypedJSON(t *testing.T) {
+	for _, c := range []struct{ was, typed, want string }{
+		{"1", " 12 ", "12"},
+		{"1", "0x1F", "31"},
+		{"1", "-0x10", "-16"},
+		{"1", "1e3", "1e3"},
+		{"1.5", `"NaN"`, `"NaN"`},
+		{"1", "twelve", ""},
+		{"1", "", ""},
+		{"true", "0", "false"},
+		{"false", "Yes", "true"},
+		{"true", "maybe", ""},
+		{`"text"`, ` a "b" `, `" a \"b\" "`},
+		{`"text"`, `"a\nb"`, `"a\nb"`},
+		{`"text"`, `"not closed`, `"\"not closed"`},
+		{`"123"`, "0xff", `255`},
+		{`"123"`, "456", `"456"`},
+		{`"0a0b"`, "0c", `"0c"`},
+		{`{"x":1}`, `{"x": 2}`, `{"x": 2}`},
+		{`[]`, `1,2`, ""},
+	} {
+		got, err := typedJSON([]byte(c.was), c.typed)
+		if c.want == "" && err == nil || c.want != "" && string(got) != c.want {
+			t.Errorf("%q over %s: %s %v, want %s", c.typed, c.was, got, err, c.want)
+		}
+	}
+}
+
+func TestChangedValue(t *testing.T) {
+	const value = `{"l":[{"x":1},{"x":2}],"e":[],"n":5}`
+	for _, c := range []struct{ action, path, typed, want string }{
+		{"set", "l[1].x", "9", `{"l":[{"x":1},{"x":9}],"e":[],"n":5}`},
+		{"set", "l[2].x", "9", ""},
+		{"remove", "l[0]", "", `{"l":[{"x":2}],"e":[],"n":5}`},
+		{"remove", "l[1]", "", `{"l":[{"x":1}],"e":[],"n":5}`},
+		{"remove", "n", "", ""},
+		{"copy", "l[0]", "", `{"l":[{"x":1},{"x":1},{"x":2}],"e":[],"n":5}`},
+		{"copy", "l", "", ""},
+		{"insert", "l[1]", "", `{"l":[{"x":1},null,{"x":2}],"e":[],"n":5}`},
+		{"insert", "l", "", `{"l":[{"x":1},{"x":2},null],"e":[],"n":5}`},
+		{"insert", "e", "", `{"l":[{"x":1},{"x":2}],"e":[null],"n":5}`},
+		{"insert", "n", "", ""},
+		{"nothing", "n", "", ""},
+	} {
+		got, err := changedValue([]byte(value), &pageForm{action: c.action, path: c.path, typed: c.typed})
+		if c.want == "" && err == nil || c.want != "" && (err != nil || string(got) != c.want) {
+			t.Errorf("%s %s: %s %v, want %s", c.action, c.path, got, err, c.want)
+		}
+	}
+}

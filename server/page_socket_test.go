@@ -1,0 +1,282 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/server/wsconn"
+)
+
+// openPage is a page as a test is one.
+type openPage struct {
+	t    *testing.T
+	conn *wsconn.Conn
+	n    int
+	html map[string]string
+	last pageAnswer
+	data pageData
+}
+
+func dialPage(t *testing.T, srv *httptest.Server) *openPage {
+	t.Helper()
+	conn, err := wsconn.Dial(t.Context(), strings.Replace(srv.URL, "http", "ws", 1)+"/ws/one/page", nil, 16<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Drop)
+	return &openPage{t: t, conn: conn, html: map[string]string{}}
+}
+
+// send sends a message without its number and does not wait.
+func (p *openPage) send(fields string) {
+	p.t.Helper()
+	p.n++
+	if err := p.conn.Write(p.t.Context(), fmt.Appendf(nil, `{"n":%d,%s}`, p.n, fields)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// receive waits for an answer that knows of all that was sent.
+func (p *openPage) receive() *openPage {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
+	defer cancel()
+	for {
+		text, err := p.conn.Read(ctx)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.last = pageAnswer{}
+		if err := json.Unmarshal(text, &p.last); err != nil {
+			p.t.Fatal(err)
+		}
+		for id, html := range p.last.HTML {
+			p.html[id] = html
+		}
+		if p.last.Data != nil {
+			p.data = pageData{}
+			if err := json.Unmarshal(p.last.Data, &p.data); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+		if p.last.N >= p.n {
+			return p
+		}
+	}
+}
+
+func (p *openPage) do(fields string) *openPage {
+	p.t.Helper()
+	p.send(fields)
+	return p.receive()
+}
+
+// until receives answers until a part of the page has something: what changes on disk is told when it is seen.
+func (p *openPage) until(id, want string) {
+	p.t.Helper()
+	for !strings.Contains(p.html[id], want) {
+		p.receive()
+	}
+}
+
+// has checks the parts of the page.
+func (p *openPage) has(what string, parts map[string]string) {
+	p.t.Helper()
+	for id, want := range parts {
+		if not, lacks := strings.CutPrefix(want, "!"); lacks && strings.Contains(p.html[id], not) || !lacks && !strings.Contains(p.html[id], want) {
+			p.t.Errorf("%s: %s is\n%s\nwant %s", what, id, p.html[id], want)
+		}
+	}
+}
+
+func testPage(t *testing.T, files map[string]string) (p *openPage, s *Server, dir string) {
+	t.Helper()
+	s, dir = testServerOf(t, files)
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	return dialPage(t, srv), s, dir
+}
+
+const joinText = "string channel_name # where\nuint16 password\n"
+
+func TestPageSocket(t *testing.T) {
+	p, _, dir := testPage(t, map[string]string{"C_JOIN.1.def": joinText, "protocol.1.map": "C_JOIN 1\n"})
+	p.do(`"set":{"message":"C_JOIN.1","input":"12000100080039304c0061006e006e000000"}`)
+	p.has("opened", map[string]string{"definition-head": "C_JOIN.1.def", "fields-head": `class="tag ok"`, "layout-head": "8 bytes"})
+	if len(p.data.Bytes) != 18 || len(p.data.Len) != 5 || p.last.Set.Definition == nil || *p.last.Set.Definition != joinText {
+		t.Fatalf("%+v %+v", p.data, p.last.Set)
+	}
+
+	// Nothing has changed: nothing is drawn.
+	if p.do(`"set":{}`); len(p.last.HTML) > 1 || len(p.last.Lists) > 0 || p.last.Data != nil { // the time that decoding took may have
+		t.Errorf("drawn for nothing: %v", p.last.HTML)
+	}
+
+	// A mistake keeps the last good layout, and says so; its repair comes with it.
+	p.do(`"set":{"definition":"string channel_name\nuint16 password\nin32 x\n"}`)
+	p.has("broken", map[string]string{"layout-head": "as before the mistake", "fields-head": "as before the mistake", "definition-notes": "did you mean", "definition-head": "not saved"})
+	if m := *p.last.Mistakes; len(m) != 1 || m[0].Fix == nil || m[0].Fix.Text != "int32" || p.last.Set.Definition != nil {
+		t.Errorf("%+v", m)
+	}
+	p.do(`"set":{"definition":"string channel_name\nuint16 password\nbyte x\n"}`)
+	p.has("whole again", map[string]string{"layout-head": "!as before", "fields-head": "!as before"})
+
+	// What is saved is on disk.
+	p.do(`"action":"save"`)
+	p.has("saved", map[string]string{"notices": "Saved C_JOIN.1.def", "definition-head": "!not saved"})
+	if text, _ := os.ReadFile(filepath.Join(dir, "C_JOIN.1.def")); string(text) != "string channel_name\nuint16 password\nbyte x\n" {
+		t.Errorf("on disk: %q", text)
+	}
+
+	// The next version, and the older one that may not move.
+	p.do(`"action":"version"`)
+	p.has("next version", map[string]string{"definition-head": "C_JOIN.2.def"})
+	p.do(`"set":{"definition":"","base":""},"action":"open:C_JOIN.1"`)
+	p.do(`"set":{"definition":"string channel_name\n"}`)
+	p.has("older", map[string]string{"definition-head": "older version", "definition-notes": "moves bytes of an older version"})
+	p.do(`"action":"save"`)
+	p.has("older, saved", map[string]string{"notices": "Not saved"})
+	p.do(`"set":{"definition":"string place\nuint16 word\nbyte x\n"}`)
+	p.has("older, renamed", map[string]string{"definition-notes": "the layout is the same"})
+	p.do(`"action":"save"`)
+	p.has("older, renamed and saved", map[string]string{"notices": "Saved"})
+}
+
+// Values and bytes change each other; what cannot be is said, and changes nothing.
+func TestPageValues(t *testing.T) {
+	p, _, _ := testPage(t, map[string]string{"C_JOIN.1.def": joinText, "C_LIST.1.def": "array members\n- uint32 id\n- string name\n", "protocol.1.map": "C_JOIN 1\nC_LIST 2\n"})
+	p.do(`"set":{"message":"C_JOIN.1","input":"12000100080039304c0061006e006e000000"}`)
+	hex := func() string { return fmt.Sprintf("%x", p.data.Bytes) }
+	set := func(path, role, typed string, exactly bool) string {
+		typedJSON, _ := json.Marshal(typed)
+		p.do(fmt.Sprintf(`"action":"set","path":%q,"role":%q,"typed":%s,"exactly":%v`, path, role, typedJSON, exactly))
+		return p.last.Failed
+	}
+	for _, c := range []struct {
+		path, role, typed string
+		exactly           bool
+		want, failed      string
+	}{
+		{"password", "value", "0x0102", false, "12000100080002014c0061006e006e000000", ""},
+		{"password", "value", "70000", false, "12000100080002014c0061006e006e000000", "does not fit"},
+		{"channel_name", "value", "Zo", false, "0e000100080002015a006f000000", ""},
+		{"channel_name", "value", "Zoë", true, "0e000100080002015a006f00eb000000", ""}, // the length is left wrong
+		{"length", "length", "16", false, "10000100080002015a006f00eb000000", ""},
+		{"channel_name", "offset", "99999", false, "10000100080002015a006f00eb000000", "does not fit"},
+		{"nothing", "value", "1", false, "10000100080002015a006f00eb000000", "no value"},
+	} {
+		if failed := set(c.path, c.role, c.typed, c.exactly); c.failed == "" && failed != "" || !strings.Contains(failed, c.failed) || hex() != c.want {
+			t.Errorf("%s = %s: %q, %s, want %s", c.path, c.typed, failed, hex(), c.want)
+		}
+	}
+	p.has("changed", map[string]string{"bytes-head": "changed"})
+	if p.do(`"action":"original"`); hex() != "12000100080039304c0061006e006e000000" {
+		t.Errorf("original: %s", hex())
+	}
+
+	p.do(`"action":"open:C_LIST.1"`)
+	p.do(`"set":{"input":"","edits":{}},"action":"build"`)
+	if hex() != "0800020000000000" {
+		t.Errorf("built: %s", hex())
+	}
+	p.do(`"action":"insert","path":"members"`)
+	p.do(`"action":"insert","path":"members"`)
+	set("members[1].id", "value", "7", false)
+	p.do(`"action":"copy","path":"members[1]"`)
+	p.do(`"action":"remove","path":"members[0]"`)
+	const two = "2000" + "0200" + "0200" + "0800" + // length, code, count, offset
+		"0800" + "1400" + "1200" + "07000000" + "0000" + // here, next, offset of the name, 7, an empty name
+		"1400" + "0000" + "1e00" + "07000000" + "0000"
+	if hex() != two {
+		t.Errorf("elements: %s, want %s", hex(), two)
+	}
+}
+
+// A file that others write is followed while nothing is typed, and is a conflict while something is; nothing typed is lost.
+func TestPageConflict(t *testing.T) {
+	p, s, dir := testPage(t, map[string]string{"C_JOIN.1.def": joinText})
+	p.do(`"set":{"message":"C_JOIN.1"}`)
+	write := func(text string) {
+		t.Helper()
+		writeFile(t, filepath.Join(dir, "C_JOIN.1.def"), text)
+		if err := s.byName["one"].Reload(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("byte theirs\n")
+	for p.receive(); p.last.Set.Definition == nil || *p.last.Set.Definition != "byte theirs\n"; p.receive() {
+	}
+	p.do(`"set":{"definition":"byte mine\n"}`)
+	write("byte theirs_again\n")
+	p.until("definition-notes", "has changed on disk")
+	p.has("changed meanwhile", map[string]string{"definition-notes": "has changed on disk", "definition-head": "disabled"})
+	if p.last.Set.Definition != nil {
+		t.Errorf("what was typed gave way: %q", *p.last.Set.Definition)
+	}
+	p.do(`"action":"save"`)
+	p.has("not saved over it", map[string]string{"notices": "Not saved"})
+	p.do(`"action":"mine"`)
+	p.has("mine", map[string]string{"definition-notes": "!changed on disk"})
+	p.do(`"action":"save"`)
+	if text, _ := os.ReadFile(filepath.Join(dir, "C_JOIN.1.def")); string(text) != "byte mine\n" {
+		t.Errorf("on disk: %q", text)
+	}
+	p.do(`"set":{"definition":"byte edited\n"}`)
+	if err := os.Remove(filepath.Join(dir, "C_JOIN.1.def")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.byName["one"].Reload(); err != nil {
+		t.Fatal(err)
+	}
+	p.until("definition-notes", "no longer on disk")
+	p.do(`"action":"save"`)
+	if text, _ := os.ReadFile(filepath.Join(dir, "C_JOIN.1.def")); string(text) != "byte edited\n" {
+		t.Errorf("on disk after it was deleted: %q", text)
+	}
+}
+
+// Pages of other sites, and what is no message of a page, are refused; an end of the server is told.
+func TestPageSocketRefuses(t *testing.T) {
+	s, _ := testServerOf(t, map[string]string{"C_JOIN.1.def": joinText})
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	url := strings.Replace(srv.URL, "http", "ws", 1) + "/ws/one/page"
+	if _, err := wsconn.Dial(t.Context(), url, http.Header{"Origin": {"http://elsewhere.example"}}, 1<<20); err == nil {
+		t.Error("a page of another site was let in")
+	}
+	if _, err := wsconn.Dial(t.Context(), strings.Replace(url, "/one/", "/two/", 1), nil, 1<<20); err == nil {
+		t.Error("a workspace that is not there was opened")
+	}
+	ended := func(p *openPage, what string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		for {
+			if _, err := p.conn.Read(ctx); err != nil {
+				if ctx.Err() != nil {
+					t.Errorf("%s: the connection stays open", what)
+				}
+				return
+			}
+		}
+	}
+	p := dialPage(t, srv)
+	if err := p.conn.Write(t.Context(), []byte("no JSON")); err != nil {
+		t.Fatal(err)
+	}
+	ended(p, "no JSON")
+	p = dialPage(t, srv)
+	p.do(`"set":{"message":"C_JOIN.1"}`)
+	done := make(chan struct{})
+	go func() { s.Close(); close(done) }()
+	ended(p, "the server ends")
+	<-done
+}
