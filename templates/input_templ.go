@@ -217,7 +217,7 @@ func formMenu(in Input) templ.Component {
 			templ_7745c5c3_Var8 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<label class=\"check\"><span class=\"sr-only\">read as</span> <select name=\"form\" id=\"form\" title=\"What the text is\"><option value=\"\">as what it looks like</option> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<label class=\"check\"><span class=\"sr-only\">read as</span> <select name=\"form\" id=\"form\" title=\"What the text is\"><option value=\"\">read as: auto</option> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -66,18 +66,16 @@ export function closeMenu(): void {
 /** The first lines of a text, each cut to a width. */
 export function firstLines(text: string, lines = previewLines, columns = previewColumns): string[] {
   const out: string[] = [];
-  for (let at = 0; at <= text.length; ) {
+  for (let at = 0; at < text.length; ) {
     if (out.length === lines) {
-      if (at < text.length) {
-        out.push("…");
-      }
+      out.push("…");
       break;
     }
-    const found = text.slice(at, at + columns + 1).search(/\r?\n/);
-    const end = found >= 0 ? at + found : text.indexOf("\n", at) < 0 ? text.length : text.indexOf("\n", at);
-    const line = text.slice(at, Math.min(end, at + columns + 1)).replace(/\r$/, "");
-    out.push(line.length > columns ? `${line.slice(0, columns - 1)}…` : line);
-    at = text.startsWith("\r\n", end) ? end + 2 : end + 1;
+    const found = text.indexOf("\n", at);
+    const end = found < 0 ? text.length : found;
+    const letters = [...text.slice(at, Math.min(end, at + 2 * columns + 2)).replace(/\r$/, "")];
+    out.push(letters.length > columns ? `${letters.slice(0, columns - 1).join("")}…` : letters.join(""));
+    at = end + 1;
   }
   return out;
 }

@@ -5,14 +5,14 @@
 
 import { hexOf, readAddress, writeAddress } from "./address";
 import { register } from "./commands";
-import { copyBytesMenu, copyValueMenu } from "./zz";
+import { copyBytesMenu, copyValueMenu } from "./copy/index";
 import { keepDraft, takeDraft } from "./drafts";
 import { DefinitionEditor, type Language, type Mistake } from "./editor/index";
 import { refilter } from "./filter";
 import { HexGrid } from "./hex/index";
 import { Inspector } from "./inspector";
 import { linkedElement, Links, type Target } from "./link";
-import { openMenu } from "./zz";
+import { openMenu } from "./menu";
 import { Message } from "./model";
 import { morph, morphList } from "./morph";
 import { notify } from "./notify";
@@ -729,6 +729,7 @@ class Page {
       { id: "original", title: "Back to the bytes that were pasted", group: "Message", run: () => void this.press("original") },
       { id: "undo", title: "Undo a change of bytes", group: "Message", keys: ["Ctrl+Z"], run: () => this.undo() },
       { id: "redo", title: "Redo a change of bytes", group: "Message", keys: ["Ctrl+Y", "Ctrl+Shift+Z"], run: () => this.redo() },
+      { id: "edit-bytes", title: "Edit bytes", group: "Message", enabled: () => this.message !== null, run: () => { this.hex.focus(); this.hex.setEditing(!this.hex.editing); } },
       { id: "copy", title: "Copy bytes as …", group: "Message", keys: ["c"], enabled: () => this.message !== null, run: () => this.copyBytes(document.querySelector<HTMLElement>("[data-copy]") ?? this.form) },
       { id: "link", title: "Copy a link to what is shown", group: "Message", keys: ["l"], run: () => this.copyLink() },
       { id: "clear", title: "Clear the selection", group: "Go to", keys: ["Escape"], run: () => this.pick(null) },

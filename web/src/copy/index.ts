@@ -1,0 +1,153 @@
+// Menus to copy bytes and values: each format with a preview, to the clipboard or into a file.
+
+import { type Anchor, type MenuItem, openMenu } from "../menu";
+import { type BytesFormat, type BytesSource, bytesFormats, fileName } from "./bytes";
+import type { Json } from "./json";
+import { type Decoded, nameOf, type ValueFormat, valueFormats } from "./values";
+
+/** What a menu to copy needs of the page. */
+export interface CopyContext {
+  /** Tells what was done, or why it was not. */
+  notify(text: string, kind?: "ok" | "err"): void;
+}
+
+const previewBytes = 64 * 1024;
+const previewValues = 400; // a value may have tens of thousands inside; the preview shows a few lines
+
+/** Copies a text; says whether that worked. It has to be called from a click or a key. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text); // no clipboard without HTTPS, or it was refused
+  }
+}
+
+/** Copies by the old way, which works on pages without HTTPS too. */
+function copyBySelection(text: string): boolean {
+  const focused = document.activeElement;
+  const area = document.createElement("textarea");
+  area.className = "copy-out";
+  area.setAttribute("aria-hidden", "true");
+  area.readOnly = true; // no keyboard on a phone
+  area.value = text;
+  (document.querySelector("dialog:modal") ?? document.body).append(area);
+  // Not area.value: a textarea has other line breaks than the text may have.
+  const put = (event: ClipboardEvent): void => {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    event.clipboardData?.setData("text/plain", text);
+  };
+  document.addEventListener("copy", put, { capture: true });
+  area.focus({ preventScroll: true });
+  area.select();
+  let done = false;
+  try {
+    done = document.execCommand("copy");
+  } catch {
+    // Then it is not allowed at all.
+  }
+  document.removeEventListener("copy", put, { capture: true });
+  area.remove();
+  if (focused instanceof HTMLElement) {
+    focused.focus({ preventScroll: true });
+  }
+  return done;
+}
+
+function save(file: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000); // Safari begins to read late
+}
+
+function count(n: number): string {
+  return `${n.toLocaleString("en")} ${n === 1 ? "byte" : "bytes"}`;
+}
+
+/** A title inside a sentence: small letters where it has no name in it. */
+function inSentence(format: BytesFormat | ValueFormat): string {
+  return format.group === "Source code" || /^[A-Z][A-Z]/.test(format.title)
+    ? format.title
+    : format.title.charAt(0).toLowerCase() + format.title.slice(1);
+}
+
+async function copy(text: string, what: string, context: CopyContext): Promise<void> {
+  if (await copyText(text)) {
+    context.notify(`Copied ${what}`);
+  } else {
+    context.notify("The browser does not allow copying here", "err");
+  }
+}
+
+/** Opens a menu of all formats for bytes. */
+export function copyBytesMenu(anchor: Anchor, data: Uint8Array, context: BytesSource & CopyContext): void {
+  if (data.length === 0) {
+    context.notify("There are no bytes to copy");
+    return;
+  }
+  const items = bytesFormats.map((format): MenuItem => ({
+    title: format.title,
+    group: format.group,
+    preview() {
+      const text = format.write(data.subarray(0, previewBytes), context);
+      return typeof text === "string" ? text : `${fileName(context)}\n${count(data.length)}`;
+    },
+    run() {
+      const made = format.write(data, context);
+      if (typeof made === "string") {
+        void copy(made, `${count(data.length)} as ${inSentence(format)}`, context);
+      } else {
+        save(made, fileName(context));
+        context.notify(`Saved ${count(data.length)} as ${fileName(context)}`);
+      }
+    },
+  }));
+  const place = context.offset > 0 ? ` at 0x${context.offset.toString(16)}` : "";
+  openMenu(anchor, { label: `Copy ${count(data.length)}${place}`, items });
+}
+
+/** The beginning of a value that has very many inside. */
+export function beginning(value: Json, left = { values: previewValues }): Json {
+  left.values--;
+  if (typeof value === "string") {
+    return value.slice(0, previewBytes);
+  }
+  if (Array.isArray(value)) {
+    const out: Json[] = [];
+    for (let i = 0; i < value.length && left.values > 0; i++) {
+      out.push(beginning(value[i] ?? null, left));
+    }
+    return out;
+  }
+  if (typeof value !== "object" || value === null) {
+    return value;
+  }
+  const out: [string, Json][] = [];
+  for (const [name, inside] of Object.entries(value)) {
+    if (left.values <= 0) {
+      break;
+    }
+    out.push([name, beginning(inside, left)]);
+  }
+  return Object.fromEntries(out);
+}
+
+/** Opens a menu of all formats for a decoded value. */
+export function copyValueMenu(anchor: Anchor, decoded: Decoded, context: CopyContext): void {
+  const short: Decoded = { ...decoded, value: beginning(decoded.value as Json) };
+  const items = valueFormats.map((format): MenuItem => {
+    const none = format.write(short) === "" && decoded.value !== "";
+    return {
+      title: format.title,
+      group: format.group,
+      disabled: none,
+      preview: () => format.write(short),
+      run: () => void copy(format.write(decoded), `${nameOf(decoded)} as ${inSentence(format)}`, context),
+    };
+  });
+  openMenu(anchor, { label: `Copy ${decoded.path || decoded.message}`, items });
+}
