@@ -45,13 +45,13 @@ type pageControls struct {
 }
 
 // controls says which controls are to be changed. The definition and the input are sent only if they are not what the page has.
-func (l *livePage) controls(out *pageAnswer, p *pageWork) {
+func (l *livePage) controls(out *pageAnswer, p *pageWork, had string) {
 	d := &p.view.Definition
 	c := pageControls{
 		Message: l.form.message, Base: l.form.base, Form: l.form.form, ByCode: l.form.byCode, Show: l.form.show,
 		Edits: writeEdits(l.form.edits), Opened: sortedNames(l.form.opened), Edited: d.Edited, text: d.Text, input: l.form.input,
 	}
-	if had := l.form.definition; had != d.Text || l.told.Message != c.Message && had == "" {
+	if had != d.Text || l.told.Message != c.Message && had == "" {
 		c.Definition, c.Reset = &d.Text, l.told.Message != c.Message
 	}
 	l.form.definition = d.Text

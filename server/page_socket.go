@@ -315,6 +315,7 @@ func (l *livePage) work(m pageMessage) ([]byte, error) {
 	if l.form.action == "value" {
 		return plainJSON(l.value())
 	}
+	had := l.form.definition // the text that the page has
 	view := templates.Workbench{Frame: l.frame, Live: true}
 	p := &pageWork{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, pastes: &l.pastes, live: true, railed: l.railed}
 	p.work()
@@ -327,7 +328,7 @@ func (l *livePage) work(m pageMessage) ([]byte, error) {
 	if err := l.parts(&out, view); err != nil {
 		return nil, err
 	}
-	l.controls(&out, p)
+	l.controls(&out, p, had)
 	if err := l.message(&out, p); err != nil {
 		return nil, err
 	}

@@ -129,10 +129,16 @@ func TestPageSocket(t *testing.T) {
 	p.do(`"set":{"definition":"string channel_name\nuint16 password\nbyte x\n"}`)
 	p.has("whole again", map[string]string{"layout-head": "!as before", "fields-head": "!as before"})
 
+	// Formatted, the text comes back, and is an edit like any other.
+	p.do(`"set":{"definition":"string channel_name\nuint16     password\nbyte x\n"},"action":"format"`)
+	if d := p.last.Set.Definition; d == nil || strings.Contains(*d, "     ") || p.last.Set.Reset {
+		t.Errorf("formatted: %+v", p.last.Set)
+	}
+
 	// What is saved is on disk.
 	p.do(`"action":"save"`)
 	p.has("saved", map[string]string{"notices": "Saved C_JOIN.1.def", "definition-head": "!not saved"})
-	if text, _ := os.ReadFile(filepath.Join(dir, "C_JOIN.1.def")); string(text) != "string channel_name\nuint16 password\nbyte x\n" {
+	if text, _ := os.ReadFile(filepath.Join(dir, "C_JOIN.1.def")); strings.Join(strings.Fields(string(text)), " ") != "string channel_name uint16 password byte x" {
 		t.Errorf("on disk: %q", text)
 	}
 

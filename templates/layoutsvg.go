@@ -18,16 +18,21 @@ const (
 	svgCaption = 24
 )
 
-// svgStyle has the colours of web/src/app.css, light and dark.
+// svgStyle has the colours of web/src/app.css, light and dark. Its rules are of this picture alone, also where it becomes part of a page.
 const svgStyle = `
-text{font:11px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#1b2129}
-.small{font-size:10px;fill:#4f5a66}.title{font-size:13px;font-weight:600}.ground{fill:#fff}
-rect{stroke:#86909c;stroke-opacity:.45}.var{stroke-dasharray:4 3}.none{fill:#fff}
-.head{fill:#e6e8ec}.int{fill:#d9e7ff}.float{fill:#cdeef2}.ptr{fill:#ffe9c7}.text{fill:#d6f2df}.chain{fill:#eadcf8}.gap{fill:#fff}
+.layout text{font:11px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#1b2129}
+.layout .small{font-size:10px;fill:#4f5a66}.layout .title{font-size:13px;font-weight:600}.layout .ground,.layout .none,.layout .gap{fill:#fff}
+.layout g>rect{stroke:#86909c;stroke-opacity:.45}.layout g>.var{stroke-dasharray:4 3;stroke-opacity:1}.layout g>.hatched{fill:url(#hatch);stroke:none}.layout .stripe{fill:#000;fill-opacity:.06}
+.layout .head{fill:#e6e8ec}.layout .int{fill:#d9e7ff}.layout .float{fill:#cdeef2}.layout .ptr{fill:#ffe9c7}.layout .text{fill:#d6f2df}.layout .chain{fill:#eadcf8}
+.layout .head.alt{fill:#d9dce2}.layout .int.alt{fill:#c6dafc}.layout .float.alt{fill:#b5e3e9}.layout .ptr.alt{fill:#ffdda6}.layout .text.alt{fill:#bfe8cd}.layout .chain.alt{fill:#dfcbf3}
 @media(prefers-color-scheme:dark){
-text{fill:#d9dfe7}.small{fill:#b0bac6}.ground{fill:#151a20}.none,.gap{fill:#151a20}
-.head{fill:#2a313a}.int{fill:#1d3357}.float{fill:#123c44}.ptr{fill:#463413}.text{fill:#173d2a}.chain{fill:#362348}}
+.layout text{fill:#d9dfe7}.layout .small{fill:#b0bac6}.layout .ground,.layout .none,.layout .gap{fill:#151a20}.layout .stripe{fill:#fff}
+.layout .head{fill:#2a313a}.layout .int{fill:#1d3357}.layout .float{fill:#123c44}.layout .ptr{fill:#463413}.layout .text{fill:#173d2a}.layout .chain{fill:#362348}
+.layout .head.alt{fill:#343d48}.layout .int.alt{fill:#254371}.layout .float.alt{fill:#194e58}.layout .ptr.alt{fill:#5a4218}.layout .text.alt{fill:#1e4f37}.layout .chain.alt{fill:#45305a}}
 `
+
+// svgHatch fills what has no fixed size.
+const svgHatch = `<defs><pattern id="hatch" width="10" height="10" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="stripe" width="5" height="10"/></pattern></defs>`
 
 // LayoutSVG is the diagram of a layout as a picture of its own, to be saved or put into a document.
 func LayoutSVG(l *codec.LayoutInfo) string {
@@ -60,8 +65,14 @@ func LayoutSVG(l *codec.LayoutInfo) string {
 			}
 			top = strings.Join(names, " · ")
 		}
-		fmt.Fprintf(&body, "<g><title>%s</title><rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\"/>", escaped(c.Title), svgClass(c.Class), x, y, w, svgRow)
-		fmt.Fprintf(&body, "<text x=\"%d\" y=\"%d\">%s</text><text class=\"small\" x=\"%d\" y=\"%d\">%s</text></g>\n", x+6, y+16, svgText(top, w-10), x+6, y+31, svgText(c.Low, w-10))
+		class := svgClass(c.Class)
+		place := fmt.Sprintf("x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"", x, y, w, svgRow)
+		fmt.Fprintf(&body, "<g><title>%s</title><rect class=\"%s\" %s rx=\"4\"/>", escaped(c.Title), class, place)
+		if strings.HasSuffix(class, "var") {
+			fmt.Fprintf(&body, "<rect class=\"hatched\" %s rx=\"4\"/>", place)
+		}
+		// A picture in the picture cuts off what a wider font than expected would draw beside the cell.
+		fmt.Fprintf(&body, "<svg %s><text x=\"6\" y=\"16\">%s</text><text class=\"small\" x=\"6\" y=\"31\">%s</text></svg></g>\n", place, svgText(top, w-10), svgText(c.Low, w-10))
 		col, open = col+c.Width, true
 		if col == columns {
 			endRow()
@@ -70,7 +81,7 @@ func LayoutSVG(l *codec.LayoutInfo) string {
 	endRow()
 	height := y + svgMargin
 	var b strings.Builder
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\">\n<title>%s</title>\n<style>%s</style>\n", width, height, width, height, escaped(layoutTitle(l)), svgStyle)
+	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" class=\"layout\">\n<title>%s</title>\n<style>%s</style>\n%s\n", width, height, width, height, escaped(layoutTitle(l)), svgStyle, svgHatch)
 	fmt.Fprintf(&b, "<rect class=\"ground\" width=\"%d\" height=\"%d\" stroke=\"none\"/>\n<text class=\"title\" x=\"%d\" y=\"20\">%s</text>\n", width, height, svgMargin, svgText(layoutTitle(l), (width-2*svgMargin)*11/13))
 	for i := range columns {
 		fmt.Fprintf(&b, "<text class=\"small\" text-anchor=\"middle\" x=\"%d\" y=\"%d\">%x</text>\n", svgMargin+i*svgColumn+svgColumn/2, svgHeading-6, i)
@@ -88,20 +99,17 @@ func layoutTitle(l *codec.LayoutInfo) string {
 	return fmt.Sprintf("%s.%d · %s", l.Message, l.Version, layoutSummary(l))
 }
 
-// svgClass is the class of a cell: its family, and whether its size is fixed.
+// svgClass is the class of a cell: its family, which of the two tints of that, and at last whether its size is not fixed.
 func svgClass(class string) string {
-	var out []string
+	family, rest := "none", ""
 	for _, c := range strings.Fields(class) {
-		if family, ok := strings.CutPrefix(c, "t-"); ok {
-			out = append(out, family)
-		} else if c == "var" {
-			out = append(out, c)
+		if name, ok := strings.CutPrefix(c, "t-"); ok {
+			family = name
+		} else if c == "alt" || c == "var" {
+			rest += " " + c
 		}
 	}
-	if len(out) == 0 || out[0] == "var" {
-		out = append(out, "none")
-	}
-	return strings.Join(out, " ")
+	return family + rest
 }
 
 // svgText is a text cut to a width in pixels, escaped.

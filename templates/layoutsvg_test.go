@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -61,6 +62,30 @@ func TestLayoutSVGIsWellFormed(t *testing.T) {
 		}
 		if text := LayoutText(l); strings.ContainsAny(text, "\x00") {
 			t.Error("a control character in the text")
+		}
+	}
+}
+
+// The picture has the tints of the page.
+func TestLayoutSVGTints(t *testing.T) {
+	css, err := os.ReadFile("../web/src/app.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := regexp.MustCompile(`--t-([a-z]+)(-alt)?: light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)`).FindAllStringSubmatch(string(css), -1)
+	if len(tokens) != 14 {
+		t.Fatalf("%d tints in app.css", len(tokens))
+	}
+	light, dark, _ := strings.Cut(svgStyle, "@media(prefers-color-scheme:dark)")
+	for _, token := range tokens {
+		if token[1] == "gap" {
+			continue // white or black as the ground
+		}
+		name := "." + token[1] + strings.Replace(token[2], "-", ".", 1)
+		for part, colour := range map[string]string{light: token[3], dark: token[4]} {
+			if rule := name + "{fill:" + colour + "}"; !strings.Contains(part, rule) {
+				t.Errorf("no rule %s", rule)
+			}
 		}
 	}
 }

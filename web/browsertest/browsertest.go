@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"sync"
 	"testing"
@@ -21,6 +22,11 @@ import (
 //
 // Without a browser the test is skipped, unless WIREBENCH_BROWSER=required.
 func Open(t *testing.T, url, visible string) context.Context {
+	return OpenAllowing(t, url, visible, nil)
+}
+
+// OpenAllowing is Open in a browser that may complain of what the expression matches.
+func OpenAllowing(t *testing.T, url, visible string, allowed *regexp.Regexp) context.Context {
 	t.Helper()
 	if !slices.ContainsFunc([]string{"chromium", "chromium-browser", "google-chrome"}, func(name string) bool {
 		_, err := exec.LookPath(name)
@@ -46,6 +52,24 @@ func Open(t *testing.T, url, visible string) context.Context {
 	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(cancel)
 
+	watch(t, ctx, allowed)
+	Run(t, ctx, log.Enable(), emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(url), chromedp.WaitVisible(visible))
+	return ctx
+}
+
+// OpenTab opens an address in another tab of the browser.
+func OpenTab(t *testing.T, ctx context.Context, url, visible string) context.Context {
+	t.Helper()
+	tab, cancel := chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	watch(t, tab, nil)
+	Run(t, tab, log.Enable(), emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(url), chromedp.WaitVisible(visible))
+	return tab
+}
+
+// watch fails the test for what the browser complains of in a tab.
+func watch(t *testing.T, ctx context.Context, allowed *regexp.Regexp) {
+	t.Helper()
 	var mu sync.Mutex
 	var complaints []string
 	chromedp.ListenTarget(ctx, func(event any) {
@@ -64,11 +88,11 @@ func Open(t *testing.T, url, visible string) context.Context {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, c := range complaints {
-			t.Errorf("the browser complains: %s", c)
+			if allowed == nil || !allowed.MatchString(c) {
+				t.Errorf("the browser complains: %s", c)
+			}
 		}
 	})
-	Run(t, ctx, log.Enable(), emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(url), chromedp.WaitVisible(visible))
-	return ctx
 }
 
 // Run does actions in the page.

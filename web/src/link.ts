@@ -10,7 +10,7 @@ import type { Bits, Message } from "./model";
 
 /** What is pointed at or chosen. */
 export interface Target {
-  from: "hex" | "tree" | "layout" | "editor";
+  from: "hex" | "tree" | "layout" | "editor" | "keys"; // the pane; keys go to a field from anywhere
   ranges: Bits[];
   lines: number[];
   keys: Set<string>;
@@ -101,11 +101,14 @@ export class Links {
       return this.ofKey(key, target.lines[0] ?? 0);
     }
     const row = this.all().find((p) => p.tree && target.path !== "" && p.element.dataset["path"] === target.path && (p.key === "" || target.keys.has(p.key)));
+    // It was chosen where it was: the caret of the grid stays where it is.
     if (row !== undefined) {
-      return this.ofElement(row.element);
+      const now = this.ofElement(row.element);
+      return now === null ? null : { ...now, from: target.from };
     }
     const start = target.ranges[0]?.start;
-    return m === null || start === undefined || start >= m.data.length * 8 ? null : this.ofByte(start >> 3);
+    const now = m === null || start === undefined || start >= m.data.length * 8 ? null : this.ofByte(start >> 3);
+    return now === null ? null : { ...now, from: target.from };
   }
 
   private all(): Place[] {
@@ -209,7 +212,8 @@ export class Links {
     const target = this.past[this.at + by];
     if (target !== undefined) {
       this.at += by;
-      this.pick(this.again(target), false);
+      const again = this.again(target);
+      this.pick(again === null || again.from === "editor" || again.from === "layout" ? again : { ...again, from: "keys" }, false);
     }
   }
 
@@ -223,7 +227,7 @@ export class Links {
     const from = this.picked?.run ?? -1;
     const run = from >= 0 ? from : start === undefined ? (by > 0 ? -1 : m.runs) : m.runAt(start);
     const next = Math.max(0, Math.min(m.runs - 1, run + by));
-    this.pick(this.ofRun(next, "hex"));
+    this.pick(this.ofRun(next, "keys"));
   }
 
   private isShown(p: Place, target: Target, exact: Set<string>, byPlace: boolean): boolean {
@@ -255,7 +259,7 @@ export class Links {
       this.mark(name, marked);
       return;
     }
-    const byPlace = target.from === "hex" || target.from === "tree";
+    const byPlace = target.from === "hex" || target.from === "tree" || target.from === "keys";
     const exact = new Set(ranges.map((r) => `${r.start}:${r.end}`));
     let found = false;
     for (const p of this.all()) {

@@ -29,7 +29,7 @@ const edge = 8; // pixels kept free at the edges of the window
 const gap = 4; // pixels between the anchor and the menu
 const leastHeight = 200; // a menu with less room covers its anchor rather
 const previewLines = 6;
-const previewColumns = 60;
+const previewColumns = 76; // a line of a dump, and the widest line of an array
 const typingMillis = 700; // letters that come faster belong to one word
 
 interface Open {
@@ -318,10 +318,10 @@ function place(root: HTMLElement, box: HTMLElement, menu: HTMLElement, preview: 
   root.style.setProperty("--pop-x", "0px");
   root.style.setProperty("--pop-y", "0px");
 
-  const beside = preview === undefined ? 0 : preview.offsetWidth + gap;
-  const below = preview !== undefined && box.offsetWidth + beside > width - 2 * edge;
+  const beside = preview?.offsetWidth ?? 0; // 0: style sheets hide it where nothing can be pointed at
+  const below = beside > 0 && box.offsetWidth + gap + beside > width - 2 * edge;
   root.classList.toggle("below", below);
-  const under = below ? preview.offsetHeight + gap : 0;
+  const under = below ? (preview?.offsetHeight ?? 0) + gap : 0;
 
   const down = height - edge - at.bottom - gap;
   const up = at.top - gap - edge;
@@ -336,7 +336,7 @@ function place(root: HTMLElement, box: HTMLElement, menu: HTMLElement, preview: 
   let x = at.left;
   if (x + total > width - edge) {
     x = Math.max(edge, Math.min(at.right, width - edge) - total);
-    root.classList.toggle("flip", preview !== undefined && !below);
+    root.classList.toggle("flip", beside > 0 && !below);
   }
   const used = root.offsetHeight;
   const y = above ? at.top - gap - used : covers ? Math.min(at.bottom + gap, height - edge - used) : at.bottom + gap;

@@ -5,7 +5,7 @@
 
 import { hexOf, readAddress, writeAddress } from "./address";
 import { register } from "./commands";
-import { copyBytesMenu, copyValueMenu } from "./copy/index";
+import { copyBytesMenu, copyText, copyValueMenu } from "./copy/index";
 import { keepDraft, takeDraft } from "./drafts";
 import { DefinitionEditor, type Language, type Mistake } from "./editor/index";
 import { refilter } from "./filter";
@@ -214,11 +214,19 @@ class Page {
 
   private async press(action: string, more: Partial<Action> = {}): Promise<Answer> {
     const [name] = action.split(":");
-    if (["encode", "build", "repair", "original", "sample", "set", "insert", "remove", "copy"].includes(name ?? "")) {
+    const before = this.step();
+    const changes = ["encode", "build", "repair", "original", "sample", "set", "insert", "remove", "copy"].includes(name ?? "");
+    if (changes) {
       this.remember();
     }
     const about = field<HTMLInputElement>("about")?.value ?? "";
     const answer = await this.socket.act({ action, ...(name === "keep" ? { about } : {}), ...more });
+    if (name === "version" && this.controls.message !== before.message) {
+      keepDraft(this.workspace, before.message, undefined); // the text is the new version's now
+    }
+    if (changes && JSON.stringify(this.step()) === JSON.stringify(before)) {
+      this.done.pop(); // nothing came of it, so there is nothing to undo
+    }
     if (answer.failed !== undefined && answer.failed !== "" && more.path === undefined) {
       notify(answer.failed, "err");
     }
@@ -230,10 +238,7 @@ class Page {
 
   private exported(file: NonNullable<Answer["export"]>): void {
     const copy = (): void => {
-      void navigator.clipboard?.writeText(file.Text).then(
-        () => notify(`Copied ${file.Name}`),
-        () => notify("The browser does not allow copying here", "err"),
-      );
+      void copyText(file.Text).then((done) => notify(done ? `Copied ${file.Name}` : "The browser does not allow copying here", done ? "ok" : "err"));
     };
     const save = (): void => {
       const link = document.createElement("a");
@@ -276,18 +281,9 @@ class Page {
     }
     const set = answer.set;
     if (set !== undefined) {
-      if (set.message !== this.controls.message) {
-        this.controls.message = set.message;
-        document.title = set.message === "" ? "Wirebench" : `${set.message} · Wirebench`;
-      }
-      Object.assign(this.controls, { base: set.base, form: set.form, bycode: set.bycode, show: set.show, edits: set.edits, opened: set.opened, name: "" });
-      if (set.definition !== undefined) {
-        this.controls.definition = set.definition;
-        if (set.reset === true) {
-          this.editor.open(set.definition);
-        } else {
-          this.editor.replace(set.definition);
-        }
+      Object.assign(this.controls, { form: set.form, bycode: set.bycode, show: set.show, edits: set.edits, opened: set.opened, name: "" });
+      if (answer.older !== true) {
+        this.takeDefinition(set);
       }
       if (set.input !== undefined) {
         this.controls.input = set.input;
@@ -302,8 +298,6 @@ class Page {
         form.value = set.form;
         byCode.checked = set.bycode;
       }
-      this.edited = set.edited;
-      keepDraft(this.workspace, set.message, set.edited ? { text: this.controls.definition, base: set.base } : undefined);
       field("new-definition")?.toggleAttribute("hidden", set.message !== "");
     }
     for (const [id, html] of Object.entries(answer.html ?? {})) {
@@ -351,6 +345,25 @@ class Page {
     }
     performance.mark("wb:answered", { detail: answer.n });
     document.dispatchEvent(new CustomEvent("wb:answered", { detail: answer.n }));
+  }
+
+  /** Takes over which definition is open, and its text if the server has another one than the page. */
+  private takeDefinition(set: NonNullable<Answer["set"]>): void {
+    if (set.message !== this.controls.message) {
+      this.controls.message = set.message;
+      document.title = set.message === "" ? "Wirebench" : `${set.message} · Wirebench`;
+    }
+    this.controls.base = set.base;
+    if (set.definition !== undefined) {
+      this.controls.definition = set.definition;
+      if (set.reset === true) {
+        this.editor.open(set.definition);
+      } else {
+        this.editor.replace(set.definition);
+      }
+    }
+    this.edited = set.edited;
+    keepDraft(this.workspace, set.message, set.edited ? { text: this.controls.definition, base: set.base } : undefined);
   }
 
   /** Marks the open definition in the list; the server draws the list for all pages alike. */
@@ -528,7 +541,7 @@ class Page {
     };
     this.pick(target);
     const items = [
-      { title: "Copy value as …", hint: "c", disabled: run || row.classList.contains("gap"), run: () => void this.copyValue(row, at) },
+      { title: "Copy value as …", hint: "c", disabled: run || (row.dataset["role"] ?? "value") !== "value" || row.classList.contains("gap"), run: () => void this.copyValue(row, at) },
       { title: "Copy bytes as …", run: () => this.copyBytes(at) },
       { title: "Edit value", hint: "Enter", disabled: row.dataset["role"] === undefined, run: () => void this.edit(row) },
       { title: "Go to its line in the definition", disabled: line === undefined, run: () => line !== undefined && this.editor.select(line) },
@@ -542,7 +555,7 @@ class Page {
     const value = await this.valueOf(row);
     if (value !== undefined) {
       const name = value.path.slice(Math.max(value.path.lastIndexOf("."), value.path.lastIndexOf("[") - 1) + 1);
-      copyValueMenu(at, { path: value.path, name: name || value.message, message: value.message, value: value.value, type: value.type }, { notify: (text: string) => notify(text) });
+      copyValueMenu(at, { path: value.path, name: name || value.message, message: value.message, value: value.value, type: value.type }, { notify });
     }
   }
 
@@ -554,7 +567,7 @@ class Page {
     const { start, end } = this.hex.selection;
     const whole = end <= start;
     const dir = m.dir === "c2s" || m.dir === "s2c" ? m.dir : "";
-    copyBytesMenu(at, whole ? m.data : m.data.subarray(start, end), { offset: whole ? 0 : start, name: m.name || "message", dir, notify: (text: string) => notify(text) });
+    copyBytesMenu(at, whole ? m.data : m.data.subarray(start, end), { offset: whole ? 0 : start, name: m.name, dir, notify });
   }
 
   // 5. Listeners and commands.
@@ -779,10 +792,7 @@ class Page {
 
   private copyLink(): void {
     this.address();
-    void navigator.clipboard?.writeText(location.href).then(
-      () => notify("Copied a link to what is shown"),
-      () => notify("The browser does not allow copying here", "err"),
-    );
+    void copyText(location.href).then((done) => notify(done ? "Copied a link to what is shown" : "The browser does not allow copying here", done ? "ok" : "err"));
   }
 }
 

@@ -78,6 +78,7 @@ export interface Answer {
   failed?: string;
   status?: string;
   value?: ValueAnswer;
+  older?: boolean; // than the text of the definition that the page has; the socket tells
 }
 
 export type State = "connecting" | "open" | "lost";
@@ -169,7 +170,7 @@ export class Socket {
     if (set !== undefined) {
       // What was typed since counts, not what the server made of an older text.
       if (this.sentDefinition > answer.n || this.dirty.definition !== undefined) {
-        delete set.definition;
+        answer.older = true;
       }
       if (this.sentInput > answer.n || this.dirty.input !== undefined) {
         delete set.input;

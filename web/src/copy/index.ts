@@ -149,5 +149,5 @@ export function copyValueMenu(anchor: Anchor, decoded: Decoded, context: CopyCon
       run: () => void copy(format.write(decoded), `${nameOf(decoded)} as ${inSentence(format)}`, context),
     };
   });
-  openMenu(anchor, { label: `Copy ${decoded.path || decoded.message}`, items });
+  openMenu(anchor, { label: `Copy ${nameOf(decoded).startsWith("[") ? nameOf(decoded) : decoded.path || decoded.message}`, items });
 }

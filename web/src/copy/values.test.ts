@@ -198,6 +198,14 @@ test("a Markdown table has a line for each member, or for each element", () => {
   equal(write("markdown", decoded(5, "int32")), "| field | value |\n| --- | --- |\n| value | 5 |\n");
 });
 
+test("an offset or a length of a field is not the field", () => {
+  const of = (path: string, name: string, role: string): Decoded => ({ path, name, message: "C_CHAT", value: 28, type: "uint16", role });
+  equal(each("value path assignment filter", of("message", "message", "offset")), ["28", "message", "[message offset] = 28", ""]);
+  equal(write("assignment", of("length", "length", "length")), "[length] = 28");
+  equal(write("assignment", of("members[0]", "[0]", "next")), "[members[0] next] = 28");
+  equal(each("assignment filter", of("message", "message", "value")), ["message = 28", "C_CHAT.message == 28"]);
+});
+
 test("an element is called by its path", () => {
   equal(nameOf(decoded(1, "", "codes[3]", "[3]")), "codes[3]");
   equal(nameOf(decoded(1, "", "members[0].id", "id")), "id");

@@ -15,6 +15,8 @@ export interface Decoded {
   value: unknown;
   /** As the definition has it: "uint16", "array<int64>". */
   type: string;
+  /** What the value is of the field, where it is not the field's own: "offset", "count", "length". */
+  role?: string;
 }
 
 /** One way to copy a value. */
@@ -68,9 +70,15 @@ function bare(value: Json): string {
   return typeof value === "string" ? value : typeof value === "object" && value !== null ? jsonText(value, "  ") : numberText(value);
 }
 
-/** What a value is called: an element has no name of its own, and a whole message that of the message. */
+/** Whether a value is the field's own, and not a count or an offset that belongs to it. */
+function isOwn(v: Decoded): boolean {
+  return v.role === undefined || v.role === "" || v.role === "value";
+}
+
+/** What a value is called: an element has no name of its own, and a whole message that of the message. Numbers of the protocol are in brackets. */
 export function nameOf(v: Decoded): string {
-  return v.path === "" ? v.message : v.name === "" || v.name.startsWith("[") ? v.path : v.name;
+  const name = v.path === "" ? v.message : v.name === "" || v.name.startsWith("[") ? v.path : v.name;
+  return isOwn(v) ? name : `[${name === v.role ? "" : `${name} `}${v.role}]`;
 }
 
 function assignment(v: Decoded): string {
@@ -82,15 +90,15 @@ function assignment(v: Decoded): string {
   return `${name} = ${jsonText(value)}`;
 }
 
-/** An expression that is true for messages with this value; for a whole message, its name. Groups and lists have none. */
+/** An expression that is true for messages with this value; for a whole message, its name. Groups, lists and numbers of the protocol have none. */
 function filter(v: Decoded): string {
   const value = v.value as Json;
   if (v.path === "") {
     return v.message;
   }
   const field = `${v.message}.${v.path}`;
-  if (typeof value === "object") {
-    return "";
+  if (typeof value === "object" || !isOwn(v)) {
+    return ""; // the path is that of the field, whose offset or count has no expression
   }
   if (typeof value !== "string") {
     return `${field} == ${numberText(value)}`;

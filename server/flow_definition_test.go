@@ -1,0 +1,411 @@
+package server
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+	"wirebench/web/browsertest"
+)
+
+func stands(t *testing.T, dir, name, want string) {
+	t.Helper()
+	if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(text) != want {
+		t.Errorf("%s on disk: %q %v, want %q", name, text, err, want)
+	}
+}
+
+func TestFlowDefinition(t *testing.T) {
+	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f.bytes(joinHex)
+
+	// Layout and fields follow each key; a mistake keeps the last good ones and says so; its repair takes that away.
+	f.caret(2)
+	f.types("s # four digits")
+	f.shows("#layout-rows", "passwords")
+	f.shows(row("passwords"), "12345")
+	f.caret(3)
+	f.types("in16 x")
+	f.shows("#layout-head", "as before the mistake")
+	f.shows("#fields-head", "as before the mistake")
+	f.shows("#definition-notes", `did you mean "int16"?`)
+	f.is("the mistake is marked in the text", `document.querySelector(".cm-lintRange-error, .cm-lint-error, [class*=lintRange]") !== null`)
+	f.shows("#layout-rows", "passwords")
+	f.press("Alt+Enter")
+	f.is("the repair", `document.querySelector(".cm-content").innerText.includes("int16 x")`)
+	f.shows("#layout-rows", "x")
+	f.is("no mistake is left", `!document.querySelector("#layout-head").innerText.includes("as before") && document.querySelector("#definition-notes .problems") === null`)
+
+	// Discarded, formatted, saved.
+	f.click("#definition-head details summary")
+	f.click(`#definition-head button[value="stored"]`)
+	f.is("as it was", `!document.querySelector(".cm-content").innerText.includes("int16 x")`)
+	f.shows("#facts", "saved")
+	f.caret(0)
+	f.types("uint16     second")
+	f.shows("#layout-rows", "second")
+	f.press("Shift+Alt+F")
+	f.is("formatted", `/uint16 +second/.test(document.querySelector(".cm-content").innerText) && !document.querySelector(".cm-content").innerText.includes("uint16     second")`)
+	f.press("Ctrl+S")
+	f.shows("#facts", "saved")
+	f.is("saved", `!document.querySelector("#definition-head").innerText.includes("not saved")`)
+	saved, err := os.ReadFile(filepath.Join(dir, "C_JOIN.1.def"))
+	if err != nil || !strings.Contains(string(saved), "second") {
+		t.Fatalf("on disk: %q %v", saved, err)
+	}
+
+	// The next version; the older one takes names and comments only.
+	f.caret(0)
+	f.types("byte third")
+	f.shows("#layout-rows", "third")
+	f.click(`#definition-head button[value="version"]`)
+	f.shows("#definition-head", "C_JOIN.2.def")
+	stands(t, dir, "C_JOIN.1.def", string(saved))
+	f.shows("#rail-list", "v2")
+	f.do(`document.querySelector('#rail-list a.older[href$="C_JOIN.1"]').click()`)
+	f.shows("#definition-head", "older version")
+	f.caret(0)
+	f.types("byte fourth")
+	f.shows("#definition-notes", "moves bytes of an older version")
+	f.is("it cannot be saved", `document.querySelector('#definition-head button[value="save"]').disabled`)
+
+	// What was typed is there again after other definitions and a reload.
+	f.do(`document.querySelector('#rail-list a[href$="C_LIST.1"]').click()`)
+	f.shows("#definition-head", "C_LIST.1.def")
+	f.do(`document.querySelector('#rail-list a.older[href$="C_JOIN.1"]').click()`)
+	f.shows("#layout-rows", "fourth")
+	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(live))
+	f.shows("#layout-rows", "fourth")
+	f.shows("#definition-head", "not saved")
+	f.click("#definition-head details summary")
+	f.click(`#definition-head button[value="stored"]`)
+	f.is("discarded", `!document.querySelector("#layout-rows").innerText.includes("fourth")`)
+	f.caret(1)
+	f.types(" and the name")
+	f.shows("#definition-notes", "the layout is the same")
+	f.press("Ctrl+S")
+	f.is("names and comments are saved", `!document.querySelector("#definition-head").innerText.includes("not saved")`)
+
+	// A name of the code map without a definition; from nothing; deleted, and brought back.
+	f.do(`document.querySelector(".undefined").open = true; document.querySelector('.undefined a').click()`)
+	f.shows("#definition-head", "C_NOBODY.1.def")
+	f.caret(0)
+	f.types("uint32 somebody")
+	f.shows("#layout-rows", "somebody")
+	f.press("Ctrl+S")
+	f.is("stored", `document.querySelector("#facts").innerText.includes("saved") && !document.querySelector("#facts").innerText.includes("not saved")`)
+	f.lacks(".undefined")
+	f.do(`window.confirm = () => true`)
+	f.click("#definition-head details summary")
+	f.click(`#definition-head button[value="delete"]`)
+	f.shows("#definition-head", "not saved")
+	if _, err := os.Stat(filepath.Join(dir, "C_NOBODY.1.def")); err == nil {
+		t.Error("not deleted")
+	}
+	f.shows(".cm-content", "somebody")
+	f.click(`#definition-head button[value="save"]`)
+	f.is("brought back", `!document.querySelector("#facts").innerText.includes("not saved")`)
+	if _, err := os.Stat(filepath.Join(dir, "C_NOBODY.1.def")); err != nil {
+		t.Error(err)
+	}
+
+	// The picture and the text of the layout.
+	f.click("#layout-head details summary")
+	f.click(`#layout-head button[value="svg"]`)
+	f.is("what to do with the picture", `document.querySelector('[role="menu"]')?.innerText.includes("C_NOBODY.1.svg")`)
+	f.press("Escape")
+
+	// Files are added, and listed without a reload.
+	var buf bytes.Buffer
+	z := zip.NewWriter(&buf)
+	for name, text := range map[string]string{"defs/C_ZIPPED.1.def": "byte z\n", "defs/../C_OUT.1.def": "byte z\n"} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = w.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f.do(fmt.Sprintf(`{
+		const data = new DataTransfer()
+		data.items.add(new File(["byte u\n"], "C_UPLOADED.1.def"))
+		data.items.add(new File([Uint8Array.from(atob(%s), c => c.charCodeAt(0))], "more.zip"))
+		document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}))
+	}`, jsText(base64.StdEncoding.EncodeToString(buf.Bytes()))))
+	f.shows("#rail-list", "C_UPLOADED")
+	f.shows("#rail-list", "C_ZIPPED")
+	if _, err := os.Stat(filepath.Join(dir, "C_OUT.1.def")); err == nil {
+		t.Error("a file of a zip got out of its folder")
+	}
+}
+
+// Two pages, and other programs, on one file: whoever has typed nothing follows, whoever has is asked, and nothing typed is lost.
+func TestFlowTwoTabs(t *testing.T) {
+	a, srv, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	b := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/w/one?message=C_JOIN.1", live)}
+	a.caret(2)
+	a.types("_a")
+	a.shows("#layout-rows", "password_a")
+	a.press("Ctrl+S")
+	a.is("saved", `!document.querySelector("#definition-head").innerText.includes("not saved")`)
+	b.shows("#layout-rows", "password_a")
+	b.is("the other page follows", `document.querySelector(".cm-content").innerText.includes("password_a")`)
+
+	b.caret(2)
+	b.types("_b")
+	b.shows("#layout-rows", "password_a_b")
+	a.caret(1)
+	a.types(" again")
+	a.press("Ctrl+S")
+	b.shows("#definition-notes", "has changed on disk")
+	b.is("what was typed is still there", `document.querySelector(".cm-content").innerText.includes("password_a_b")`)
+	b.is("the lines that differ", `document.querySelector("#definition-notes .changes").textContent.includes("where again")`)
+	b.click(`button[value="mine"]`)
+	b.is("asked no more", `!document.querySelector("#definition-notes").innerText.includes("has changed on disk")`)
+	b.press("Ctrl+S")
+	a.shows("#layout-rows", "password_a_b")
+	stands(t, dir, "C_JOIN.1.def", "string channel_name # where\nuint16 password_a_b\n")
+
+	a.caret(2)
+	a.types("_c")
+	a.shows("#layout-rows", "password_a_b_c")
+	writeFile(t, filepath.Join(dir, "C_JOIN.1.def"), "byte from_outside\n")
+	if err := srv.Config.Handler.(*Server).byName["one"].Reload(); err != nil {
+		t.Fatal(err)
+	}
+	b.shows("#layout-rows", "from_outside")
+	a.shows("#definition-notes", "has changed on disk")
+	a.click(`button[value="theirs"]`)
+	a.shows("#layout-rows", "from_outside")
+	a.is("the text of the disk", `document.querySelector(".cm-content").innerText.trim() === "byte from_outside"`)
+}
+
+// The server ends and comes back: what was typed meanwhile is not lost.
+func TestFlowRestart(t *testing.T) {
+	s, dir := testServerOf(t, flowFiles())
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := listener.Addr().String()
+	srv := &httptest.Server{Listener: listener, Config: NewHTTPServer(s)}
+	srv.Start()
+	f := flow{t, browsertest.OpenAllowing(t, "http://"+addr+"/w/one?message=C_JOIN.1", live, regexp.MustCompile(`^(WebSocket connection to .* failed|Failed to load resource)`))}
+	f.bytes(joinHex)
+	srv.CloseClientConnections()
+	s.Close()
+	srv.Close()
+	f.shows("#connection", "reconnecting")
+	f.caret(2)
+	f.types("_typed_meanwhile")
+	f.press("Ctrl+S")
+	f.is("it says that it cannot save", `document.body.innerText.includes("no connection")`)
+	again := serverOf(t, openWorkspace(t, dir, nil))
+	if listener, err = net.Listen("tcp", addr); err != nil {
+		t.Skipf("the address is not free again: %v", err)
+	}
+	srv = &httptest.Server{Listener: listener, Config: NewHTTPServer(again)}
+	srv.Start()
+	t.Cleanup(srv.Close)
+	f.shows("#connection", "connected")
+	f.shows("#layout-rows", "password_typed_meanwhile")
+	f.press("Ctrl+S")
+	f.is("saved", `!document.querySelector("#definition-head").innerText.includes("not saved")`)
+	stands(t, dir, "C_JOIN.1.def", "string channel_name # where\nuint16 password_typed_meanwhile\n")
+}
+
+// unwritable is a folder in which writing fails while there is an error.
+type unwritable struct {
+	workspace.Files
+	err atomic.Pointer[error]
+}
+
+func (d *unwritable) Write(name string, text []byte, expect *store.Revision) (store.Revision, error) {
+	if err := d.err.Load(); err != nil {
+		return "", fmt.Errorf("write %s: %w", name, *err)
+	}
+	return d.Files.Write(name, text, expect)
+}
+
+func TestFlowFullDisk(t *testing.T) {
+	dir, broken := t.TempDir(), &unwritable{}
+	writeFile(t, filepath.Join(dir, "C_JOIN.1.def"), joinText)
+	s := serverOf(t, openWorkspace(t, dir, func(files workspace.Files) workspace.Files {
+		broken.Files = files
+		return broken
+	}))
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	f := flow{t, browsertest.Open(t, srv.URL+"/w/one?message=C_JOIN.1", live)}
+	f.caret(2)
+	f.types("_kept")
+	for _, c := range []struct {
+		err  error
+		says string
+	}{{store.ErrFull, "the disk is full"}, {store.ErrReadOnly, "cannot be written"}} {
+		broken.err.Store(&c.err)
+		f.press("Ctrl+S")
+		f.shows("#notices", c.says)
+		f.is("the text stays", `document.querySelector(".cm-content").innerText.includes("password_kept") && document.querySelector("#definition-head").innerText.includes("not saved")`)
+		stands(t, dir, "C_JOIN.1.def", joinText)
+	}
+	broken.err.Store(nil)
+	f.press("Ctrl+S")
+	f.is("saved", `!document.querySelector("#definition-head").innerText.includes("not saved")`)
+	stands(t, dir, "C_JOIN.1.def", "string channel_name # where\nuint16 password_kept\n")
+}
+
+// All of it without a mouse, and the focus is always somewhere.
+func TestFlowKeyboard(t *testing.T) {
+	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	focused := func(what, selector string) {
+		t.Helper()
+		f.is(what, fmt.Sprintf(`document.activeElement !== document.body && document.activeElement.matches(%s)`, jsText(selector)))
+	}
+	f.press("/")
+	focused("the filter", "#filter")
+	f.types("list")
+	f.press("Enter")
+	f.shows("#definition-head", "C_LIST.1.def")
+	f.press("Escape")
+	f.press("d")
+	focused("the definition", ".cm-content")
+	f.press("Ctrl+End")
+	f.types("byte by_keys")
+	f.shows("#layout-rows", "by_keys")
+	f.press("Ctrl+S")
+	f.is("saved", `!document.querySelector("#definition-head").innerText.includes("not saved")`)
+	if text, _ := os.ReadFile(filepath.Join(dir, "C_LIST.1.def")); !strings.Contains(string(text), "by_keys") {
+		t.Errorf("on disk: %s", text)
+	}
+	f.press("Ctrl+K")
+	focused("the palette", "dialog input")
+	f.types("join")
+	f.is("found", `document.querySelector("dialog[open]").innerText.includes("C_JOIN")`)
+	f.press("Enter")
+	f.shows("#definition-head", "C_JOIN.1.def")
+	f.bytes(joinHex)
+	f.press("Escape")
+	f.do(`document.activeElement.blur()`)
+	f.press("f")
+	focused("the fields", ".tree tr")
+	f.press("End")
+	focused("the last row", row("channel_name"))
+	f.press("ArrowUp", "Enter")
+	focused("a value", ".value-edit")
+	f.do(`document.activeElement.select()`)
+	f.types("7")
+	f.press("Enter")
+	f.bytes("1200010008000700" + "4c0061006e006e000000")
+	focused("the row again", row("password"))
+	f.press("y")
+	focused("the layout", ".layout-table tr")
+	f.press("b")
+	focused("the bytes", ".hex-scroll")
+	f.press("\\")
+	f.is("the pane fills the page", `document.querySelector(".maximised") !== null`)
+	f.press("\\")
+	f.is("and no more", `document.querySelector(".maximised") === null`)
+	f.press("F6")
+	f.is("the next pane", `document.activeElement.closest("#bytes-pane") === null && document.activeElement !== document.body`)
+	f.do(`document.activeElement.blur()`)
+	f.press("?")
+	f.is("the help", `document.querySelector("dialog[open]")?.innerText.includes("Go to anything")`)
+	f.press("Escape")
+	f.lacks("dialog[open]")
+	f.press("p")
+	focused("where bytes are pasted", "#input")
+}
+
+// The address holds what is shown, and no byte of it reaches the server's log.
+func TestFlowAddress(t *testing.T) {
+	var log bytes.Buffer
+	dir := t.TempDir()
+	for name, text := range flowFiles() {
+		writeFile(t, filepath.Join(dir, name), text)
+	}
+	s, err := New(Config{Workspaces: []*workspace.Workspace{openWorkspace(t, dir, nil)}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(s)
+	a := flow{t, browsertest.Open(t, srv.URL+"/w/one?message=C_JOIN.1", live)}
+	a.paste("12000100080009304c0061006e006e000000")
+	a.shows(row("password"), "12297")
+	a.caret(2)
+	a.types("_shared")
+	a.shows("#layout-rows", "password_shared")
+	a.focus(row("password_shared"))
+	a.is("the selection is in the address", `location.hash.includes("sel=6+2") && location.hash.includes("password_shared")`)
+	address := browsertest.Value[string](t, a.ctx, `location.href`)
+	a.do(`localStorage.clear()`)
+	b := flow{t, browsertest.OpenTab(t, a.ctx, address, live)}
+	b.shows("#layout-rows", "password_shared")
+	b.shows(row("password_shared"), "12297")
+	b.is("the selection", `[...document.querySelectorAll(".hx.sel")].map(e => e.textContent).join("") === "0930"`)
+	browsertest.Run(t, b.ctx, chromedp.Navigate("about:blank"))
+	browsertest.Run(t, a.ctx, chromedp.Navigate("about:blank"))
+	srv.Close()
+	s.Close()
+	if text := log.String(); strings.Contains(text, "0930") || strings.Contains(text, "password_shared") || !strings.Contains(text, "path=/w/one") {
+		t.Errorf("the log: %s", text)
+	}
+}
+
+// From a phone to a wide screen, in both themes: nothing to scroll sideways, panes that can be sized, and sizes that are remembered.
+func TestFlowWidths(t *testing.T) {
+	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f.bytes(joinHex)
+	for _, theme := range []string{"dark", "light"} {
+		for _, width := range []int64{360, 600, 900, 1440, 2560} {
+			browsertest.Run(t, f.ctx,
+				emulation.SetDeviceMetricsOverride(width, 800, 1, false),
+				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
+			)
+			if over := browsertest.Value[int](t, f.ctx, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+				t.Errorf("at %d pixels, %s, the page is %d pixels too wide", width, theme, over)
+			}
+			panes := browsertest.Value[int](t, f.ctx, `["definition-pane", "layout-pane", "bytes-pane", "fields-pane"].filter(id => document.getElementById(id).checkVisibility()).length`)
+			if width < 900 && panes != 1 || width >= 900 && panes != 4 {
+				t.Errorf("at %d pixels %d panes are shown", width, panes)
+			}
+			if width < 900 {
+				f.click(`[data-tab="fields-pane"]`)
+				f.is("the tab", `document.getElementById("fields-pane").checkVisibility() && !document.getElementById("definition-pane").checkVisibility()`)
+				f.click(`[data-tab="definition-pane"]`)
+			}
+		}
+	}
+	browsertest.Run(t, f.ctx, emulation.SetDeviceMetricsOverride(1440, 900, 1, false))
+	height := func() int {
+		return browsertest.Value[int](t, f.ctx, `Math.round(document.getElementById("definition-pane").getBoundingClientRect().height)`)
+	}
+	before := height()
+	f.focus("#left > [data-splitter]")
+	f.press("ArrowDown", "ArrowDown")
+	f.is("the splitter moves", fmt.Sprintf(`Math.round(document.getElementById("definition-pane").getBoundingClientRect().height) > %d + 20`, before))
+	moved := height()
+	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(live))
+	if now := height(); now < moved-2 || now > moved+2 {
+		t.Errorf("after a reload the pane is %d high, not %d", now, moved)
+	}
+}

@@ -1,0 +1,298 @@
+package server
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/web/browsertest"
+)
+
+const (
+	listText  = "# who\narray members\n- uint32 id\n- string name\n\nuint16 flags\n"
+	joinHex   = "12000100080039304c0061006e006e000000"
+	wideText  = "uint64 big\nbool flag\nfloat speed\n"
+	wideHex   = "11000300" + "0100000000000080" + "01" + "0000c03f"
+	codesText = "C_JOIN 1\nC_LIST 2\nC_WIDE 3\nC_NOBODY 9\n"
+)
+
+// listBytes is two members, "A" and "BC", and flags 5.
+const listBytes = "2e000200" + "0200" + "0a00" + "0500" +
+	"0a00" + "1800" + "1400" + "07000000" + "41000000" +
+	"1800" + "0000" + "2200" + "08000000" + "420043000000" + "00000000" + "0000"
+
+func flowFiles() map[string]string {
+	return map[string]string{
+		"C_JOIN.1.def": joinText, "C_LIST.1.def": listText, "C_WIDE.1.def": wideText, "protocol.1.map": codesText,
+		"C_JOIN.1.samples.jsonl": `{"message":"C_JOIN.1","hex":"` + joinHex + `","about":"a text"}` + "\n",
+	}
+}
+
+// begin opens a page of a workspace of files in a browser.
+func begin(t *testing.T, files map[string]string, address string) (f flow, srv *httptest.Server, dir string) {
+	t.Helper()
+	s, dir := testServerOf(t, files)
+	srv = httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	return flow{t, browsertest.Open(t, srv.URL+address, live)}, srv, dir
+}
+
+func TestFlowPaste(t *testing.T) {
+	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f.bytes(joinHex) // its sample
+	f.shows(row("channel_name"), `"Lann"`)
+
+	f.paste("12 00 01 00 08 00 07 00 4c 00 61 00 6e 00 6e 00 00 00")
+	f.shows("#verdict", "18 bytes")
+	f.shows(row("password"), "7")
+
+	f.paste("00000000: 1200 0100 0800 0900 4c00 6100 6e00 6e00  ........L.a.n.n.\n00000010: 0000  ..\n")
+	f.shows("#verdict", "xxd")
+	f.shows(row("password"), "9")
+
+	f.paste("12 00 01 00 08 00 0z")
+	f.shows("#verdict", "column")
+	f.is("nothing is shown of what cannot be read", `document.querySelectorAll("#tree-rows tr").length === 0 && document.querySelector("#input").value.endsWith("0z")`)
+
+	f.paste("12000100080039304c00")
+	f.shows("#fields-head", "incomplete")
+	f.shows(".tree .wrong", "after its 10 bytes")
+	f.shows(row("password"), "12345")
+
+	// Several messages: a list, and the second of them.
+	f.paste("# one\n" + joinHex + "\n# two\n" + wideHex)
+	f.do(`document.querySelector("#form").value = "hex-lines"; document.querySelector("#form").dispatchEvent(new Event("change", {bubbles: true}))`)
+	f.paste(joinHex + "\n" + wideHex)
+	f.shows("#messages", "C_JOIN")
+	f.click(`#messages button[value="show:1"]`)
+	f.shows("#fields-head", "illegal")
+	f.click("#bycode")
+	f.shows("#fields-head", "C_WIDE.1")
+	f.shows("#definition-head", "C_WIDE.1.def")
+	f.shows(row("big"), "9223372036854775809")
+
+	f.paste("0600270009 09")
+	f.do(`document.querySelector("#form").value = ""; document.querySelector("#form").dispatchEvent(new Event("change", {bubbles: true}))`)
+	f.shows("#fields-head", "No definition")
+	f.shows(".tree .wrong", "no definition for code 39")
+
+	// A file that is dropped: text is pasted, bytes become hex.
+	f.click("#bycode")
+	f.do(`{
+		const data = new DataTransfer()
+		data.items.add(new File([Uint8Array.from([0x0a,0,1,0,8,0,5,0,0,0])], "message.bin"))
+		document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}))
+	}`)
+	f.is("the bytes of the file", `document.querySelector("#input").value.startsWith("0a 00 01 00")`)
+
+	// Kept beside its definition, taken again, removed.
+	f.do(`document.querySelector('#rail-list a[href$="C_JOIN.1"]').click()`)
+	f.shows("#definition-head", "C_JOIN.1.def")
+	f.paste("0a000100080005000000")
+	f.shows(row("password"), "5")
+	f.click("#samples summary")
+	f.is("the field for its description", `document.querySelector("#about")?.checkVisibility()`)
+	f.focus("#about")
+	f.types("an empty name")
+	f.click(`#samples button[value="keep"]`)
+	f.is("the sample is listed", `document.querySelectorAll("#samples .sample").length === 2`)
+	if text, _ := os.ReadFile(filepath.Join(dir, "C_JOIN.1.samples.jsonl")); !strings.Contains(string(text), `"hex":"0a000100080005000000","about":"an empty name"`) {
+		t.Errorf("beside the definition: %s", text)
+	}
+	f.do(`document.querySelector('#samples button[value="sample:0"]').click()`)
+	f.bytes(joinHex)
+	f.do(`window.confirm = () => true; document.querySelector('#samples button[value="drop:1"]').click()`)
+	f.is("the sample is gone", `document.querySelectorAll("#samples .sample").length === 1`)
+}
+
+// What is pointed at or chosen in one pane is shown in all of them.
+func TestFlowLinks(t *testing.T) {
+	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
+	f.paste(listBytes)
+	f.is("the list is decoded", `document.querySelector('.tree tr[data-path="members[1].name"]') !== null`)
+	inAll := func(what, class, path, key, status string, line int, bytes string) {
+		t.Helper()
+		f.is(what+": the last line", fmt.Sprintf(`document.querySelector("#pointed").innerText.includes(%s)`, jsText(status)))
+		got := " " + f.lit(class) + " "
+		for _, want := range []string{path, key} {
+			if want != "" && !strings.Contains(got, " "+want+" ") {
+				t.Errorf("%s: %s is not among %s", what, want, got)
+			}
+		}
+		lineClass, byteClass := "cm-lit", "[class*=on-]"
+		if class == "picked" {
+			lineClass, byteClass = "cm-picked", ".sel"
+		}
+		_ = lineClass
+		if line > 0 && what != "a line" {
+			f.is(what+": the line", fmt.Sprintf(`[...document.querySelectorAll(".cm-lit, .cm-picked")].some(e => e.textContent === [...document.querySelectorAll(".cm-line")][%d]?.textContent)`, line-1))
+		}
+		if bytes != "" {
+			f.is(what+": the bytes", fmt.Sprintf(`[...document.querySelectorAll(".hx%s")].map(e => e.textContent).join("").replaceAll(" ", "") === %s`, byteClass, jsText(bytes)))
+		}
+	}
+	f.over(row("members[1].id"))
+	inAll("a row", "lit", "members[1].id", "members[].id/value", "members[1].id: uint32 @ 0x1e +4", 3, "08000000")
+	f.over(`#layout-rows tr[data-key="members[].id/value"]`)
+	inAll("a row of the layout", "lit", "members[0].id", "members[].id/value", "2 places", 3, "0700000008000000")
+	f.over(`#layout-diagram [data-key="flags/value"]`)
+	inAll("a cell of the diagram", "lit", "flags", "flags/value", "flags", 6, "0500")
+	f.over(row("members"))
+	inAll("a list", "lit", "members", "members/value", "members", 2, "")
+	// A count and an offset show what they are about.
+	f.over(`.tree tr[data-path="members[1].name"][data-role="offset"]`)
+	f.is("what an offset points at", `[...document.querySelectorAll(".hx[class*=aim-]")].map(e => e.textContent).join("") !== ""`)
+	f.over("#fields-head")
+	f.is("nothing", `document.querySelectorAll(".lit").length === 0`)
+
+	f.focus(row("members[0].name"))
+	inAll("a chosen row", "picked", "members[0].name", "members[].name/value", "members[0].name", 4, "41000000")
+	f.caret(6)
+	inAll("a line", "picked", "flags", "flags/value", "line 6", 6, "0500")
+
+	// A byte stands for its field; the keys go on from there.
+	f.do(`{
+		const byte = [...document.querySelectorAll(".hex-rows .hx")][10], box = byte.getBoundingClientRect()
+		for (const type of ["pointerdown", "pointerup"]) byte.dispatchEvent(new PointerEvent(type, {bubbles: true, button: 0, buttons: type === "pointerdown" ? 1 : 0, pointerId: 1, isPrimary: true, clientX: box.x + 3, clientY: box.y + 3}))
+	}`)
+	inAll("a byte", "picked", "members[0]", "", "[here]", 0, "0a00")
+	f.do(`document.activeElement.blur()`)
+	f.press("]")
+	inAll("the next field", "picked", "members[0]", "", "[next]", 0, "1800")
+	f.press("[", "[")
+	inAll("the field before", "picked", "flags", "flags/value", "flags", 6, "0500")
+	f.press("Alt+ArrowLeft")
+	inAll("back", "picked", "members[0]", "", "[here]", 0, "0a00")
+	f.press("Escape")
+	f.is("nothing is chosen", `document.querySelectorAll(".picked").length === 0`)
+
+	// What is folded away is shown by what it is in.
+	f.focus(row("members[1]"))
+	f.press("ArrowLeft")
+	f.is("folded", `!document.querySelector('.tree tr[data-path="members[1].id"]').checkVisibility()`)
+	f.click(`.tree tr[data-path="members[1]"] .fold`)
+	f.is("unfolded", `document.querySelector('.tree tr[data-path="members[1].id"]').checkVisibility()`)
+}
+
+func TestFlowValues(t *testing.T) {
+	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f.bytes(joinHex)
+	edit := func(path, typed string) {
+		t.Helper()
+		f.focus(row(path))
+		f.press("Enter")
+		f.is("a field to type in", `document.activeElement.matches(".value-edit")`)
+		f.do(`document.activeElement.select()`)
+		f.types(typed)
+		f.press("Enter")
+		f.is("it is taken, or says why not", `document.querySelector(".value-edit") === null || document.querySelector(".value-why").textContent !== ""`)
+	}
+	edit("password", "0x0102")
+	f.bytes("1200010008000201" + "4c0061006e006e000000")
+	f.shows("#bytes-head", "2 bytes changed")
+	f.is("the changed bytes are marked", `[...document.querySelectorAll(".hx.new")].map(e => e.textContent).join("") === "0201"`)
+
+	edit("password", "65536")
+	f.shows(".value-why", "does not fit")
+	f.is("the field stays", `document.activeElement.matches(".value-edit") && document.activeElement.value === "65536"`)
+	f.press("Escape")
+	f.lacks(".value-edit")
+	f.shows(row("password"), "258")
+
+	// A longer text moves the end; left wrong, only its own bytes change.
+	edit("channel_name", "Lannister")
+	f.bytes("1c00010008000201" + "4c0061006e006e00690073007400650072000000")
+	f.do(`document.querySelector("#exactly").click()`)
+	edit("channel_name", "L")
+	f.bytes("1c00010008000201" + "4c000000")
+	f.shows("#fields-head", "incomplete")
+	f.do(`document.querySelector("#exactly").click()`)
+	f.focus(`.tree tr[data-role="length"]`)
+	f.press("e")
+	f.is("bookkeeping too", `document.activeElement.matches(".value-edit")`)
+	f.do(`document.activeElement.select()`)
+	f.types("12")
+	f.press("Enter")
+	f.bytes("0c00010008000201" + "4c000000")
+	f.shows("#fields-head", "ok")
+
+	// Undone, one after the other, and done again.
+	for _, want := range []string{"1c000100080002014c000000", "1c000100080002014c0061006e006e00690073007400650072000000", "12000100080002014c0061006e006e000000", joinHex} {
+		f.press("Ctrl+Z")
+		f.bytes(want)
+	}
+	f.lacks("#bytes-head .tag")
+	f.press("Ctrl+Y")
+	f.bytes("12000100080002014c0061006e006e000000")
+	f.click(`button[value="original"]`)
+	f.bytes(joinHex)
+
+	// 64 bits, truth and floats.
+	f.do(`document.querySelector('#rail-list a[href$="C_WIDE.1"]').click()`)
+	f.shows("#definition-head", "C_WIDE.1.def")
+	f.paste(wideHex)
+	f.shows(row("big"), "9223372036854775809")
+	edit("big", "18446744073709551615")
+	edit("flag", "false")
+	edit("speed", "-0.25")
+	f.bytes("11000300" + "ffffffffffffffff" + "00" + "000080be")
+
+	// From nothing, with elements put in, doubled and taken out.
+	f.do(`document.querySelector('#rail-list a[href$="C_LIST.1"]').click()`)
+	f.shows("#definition-head", "C_LIST.1.def")
+	f.paste("")
+	f.click(`#fields-note button[value="build"]`)
+	f.bytes("0a000200000000000000")
+	f.do(`document.querySelector('#samples summary').focus()`)
+	f.paste(listBytes)
+	f.is("the list is decoded", `document.querySelector('.tree tr[data-path="members[1].name"]') !== null`)
+	f.focus(row("members[0]"))
+	f.press("Delete")
+	f.is("one element is left", `document.querySelector('.tree tr[data-path="members[1]"]') === null && document.querySelector('.tree tr[data-path="members[0]"]') !== null`)
+	f.shows(row("members[0].id"), "8")
+	f.focus(row("members[0]"))
+	f.press("Insert")
+	f.shows(row("members[1].id"), "8")
+	f.shows(row("members[0].id"), "0")
+	f.click(`button[value="repair"]`)
+
+	// The values as text.
+	f.click(`[data-segment="values"]`)
+	f.is("the values of the message", `document.querySelector("#value").value.includes('"flags": 5')`)
+	f.do(`{ const v = document.querySelector("#value"); v.value = '{"flags": 6}'; v.dispatchEvent(new Event("input", {bubbles: true})) }`)
+	f.click(`button[value="encode"]`)
+	f.bytes("0a000200000000000600")
+	f.do(`{ const v = document.querySelector("#value"); v.value = '{"flags": -6}'; v.dispatchEvent(new Event("input", {bubbles: true})) }`)
+	f.click(`button[value="encode"]`)
+	f.shows("#value-result", "does not fit")
+}
+
+func TestFlowBytes(t *testing.T) {
+	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f.bytes(joinHex)
+	f.focus(".hex-scroll")
+	f.press("Home")
+	for range 6 {
+		f.press("ArrowRight")
+	}
+	f.press("Enter")
+	f.is("edit mode shows", `document.querySelector(".hexgrid.editing .tag") !== null`)
+	f.types("0a0b")
+	f.bytes("1200010008000a0b" + "4c0061006e006e000000")
+	f.shows(row("password"), "2826")
+	f.press("Escape")
+	f.lacks(".hexgrid.editing")
+	f.press("Ctrl+Z")
+	f.bytes("1200010008000a00" + "4c0061006e006e000000") // a digit at a time
+	browsertest.Run(t, f.ctx, chromedp.Evaluate(`document.querySelector('[data-command="edit-bytes"]').click()`, nil))
+	f.is("edit mode by the button", `document.querySelector(".hexgrid.editing") !== null`)
+	f.press("End", "Insert")
+	f.types("ff")
+	f.is("a byte more", `new URLSearchParams(location.hash.slice(1)).get("hex").length === 38`)
+	f.shows("#bytes-head", "+1")
+}

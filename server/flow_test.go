@@ -1,0 +1,159 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"wirebench/web/browsertest"
+)
+
+// flow is a page in a browser, as a person uses it.
+type flow struct {
+	*testing.T
+	ctx context.Context
+}
+
+// live is what is visible once the page's connection is open.
+const live = "html.live #main"
+
+// is waits until an expression is true.
+func (f flow) is(what, expression string) {
+	f.Helper()
+	ctx, cancel := context.WithTimeout(f.ctx, 20*time.Second)
+	defer cancel()
+	err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(5*time.Millisecond), chromedp.WithPollingTimeout(15*time.Second)))
+	if err == nil {
+		return
+	}
+	var state string
+	_ = chromedp.Run(f.ctx, chromedp.Evaluate(`["notices", "definition-head", "definition-notes", "layout-head", "verdict", "bytes-head", "fields-head", "pointed"].map(id => id + ": " + document.getElementById(id)?.innerText.replace(/\s+/g, " ")).join("\n") + "\n" + document.querySelector(".toast, [class*=toast], [class*=notify]")?.innerText`, &state))
+	f.Fatalf("%s: %v\n%s\n%s", what, err, expression, state)
+}
+
+// shows waits until an element has a text.
+func (f flow) shows(selector, text string) {
+	f.Helper()
+	f.is(selector+" shows "+text, fmt.Sprintf(`document.querySelector(%s)?.innerText?.includes(%s)`, jsText(selector), jsText(text)))
+}
+
+// lacks waits until no such element is there.
+func (f flow) lacks(selector string) {
+	f.Helper()
+	f.is("no "+selector, fmt.Sprintf(`document.querySelector(%s) === null`, jsText(selector)))
+}
+
+func (f flow) do(script string) {
+	f.Helper()
+	browsertest.Run(f.T, f.ctx, chromedp.Evaluate(script+";undefined", nil))
+}
+
+func (f flow) click(selector string) {
+	f.Helper()
+	browsertest.Run(f.T, f.ctx, chromedp.Click(selector, chromedp.ByQuery))
+}
+
+// types types a text where the focus is.
+func (f flow) types(text string) {
+	f.Helper()
+	browsertest.Run(f.T, f.ctx, chromedp.KeyEvent(text))
+}
+
+// press presses keys that type nothing: "Ctrl+S", "ArrowDown", "?".
+func (f flow) press(keys ...string) {
+	f.Helper()
+	for _, k := range keys {
+		var mods input.Modifier
+		parts := strings.Split(k, "+")
+		key := parts[len(parts)-1]
+		for _, m := range parts[:len(parts)-1] {
+			mods |= map[string]input.Modifier{"Ctrl": input.ModifierCtrl, "Shift": input.ModifierShift, "Alt": input.ModifierAlt}[m]
+		}
+		code := map[string]int64{"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Insert": 45, "Delete": 46, "Home": 36, "End": 35, "F2": 113, "F6": 117, "Tab": 9}[key]
+		if code == 0 {
+			code = int64(strings.ToUpper(key)[0])
+		}
+		name := key
+		if len(key) == 1 && mods != 0 && mods&input.ModifierShift == 0 {
+			name = strings.ToLower(key)
+		}
+		browsertest.Run(f.T, f.ctx,
+			input.DispatchKeyEvent(input.KeyRawDown).WithKey(name).WithCode(codeOf(key)).WithWindowsVirtualKeyCode(code).WithModifiers(mods),
+			input.DispatchKeyEvent(input.KeyUp).WithKey(name).WithCode(codeOf(key)).WithWindowsVirtualKeyCode(code).WithModifiers(mods),
+		)
+	}
+}
+
+func codeOf(key string) string {
+	if len(key) == 1 && key >= "A" && key <= "z" {
+		return "Key" + strings.ToUpper(key)
+	}
+	return key
+}
+
+// paste puts a text where bytes are pasted.
+func (f flow) paste(text string) {
+	f.Helper()
+	f.do(fmt.Sprintf(`{ const i = document.querySelector("#input"); i.value = %s; i.dispatchEvent(new Event("input", {bubbles: true})) }`, jsText(text)))
+}
+
+// caret puts the caret of the editor at the end of a line, from 1; 0 is the last.
+func (f flow) caret(line int) {
+	f.Helper()
+	f.do(fmt.Sprintf(`{
+		const content = document.querySelector(".cm-content"), lines = content.querySelectorAll(".cm-line")
+		content.focus()
+		const range = document.createRange()
+		range.selectNodeContents(lines[%d > 0 ? %d - 1 : lines.length - 1])
+		range.collapse(false)
+		getSelection().removeAllRanges()
+		getSelection().addRange(range)
+	}`, line, line))
+	browsertest.Run(f.T, f.ctx, chromedp.Evaluate(`new Promise(r => requestAnimationFrame(() => setTimeout(r)))`, nil))
+}
+
+// text is the text of the editor.
+func (f flow) text() string {
+	f.Helper()
+	return browsertest.Value[string](f.T, f.ctx, `[...document.querySelectorAll(".cm-content .cm-line")].map(l => l.textContent.replaceAll("\u200b", "")).join("\n")`)
+}
+
+// bytes are those of the address, which follows what is shown.
+func (f flow) bytes(want string) {
+	f.Helper()
+	f.is("the bytes are "+want, fmt.Sprintf(`new URLSearchParams(location.hash.slice(1)).get("hex") === %s`, jsText(strings.ReplaceAll(want, " ", ""))))
+}
+
+// row is the selector of the row of the tree of a value, a list or an element.
+func row(path string) string {
+	return fmt.Sprintf(`.tree tr[data-path=%q]:is([data-role="value"], [aria-expanded])`, path)
+}
+
+// focus puts the focus on an element.
+func (f flow) focus(selector string) {
+	f.Helper()
+	f.do(fmt.Sprintf(`document.querySelector(%s).focus()`, jsText(selector)))
+}
+
+// over moves the pointer over an element.
+func (f flow) over(selector string) {
+	f.Helper()
+	f.do(fmt.Sprintf(`document.querySelector(%s).dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`, jsText(selector)))
+}
+
+// lit are the keys and the paths of what is pointed at or chosen, by the class.
+func (f flow) lit(class string) string {
+	f.Helper()
+	return browsertest.Value[string](f.T, f.ctx, fmt.Sprintf(`[...document.querySelectorAll(".%s")].map(e => e.dataset.path ?? e.dataset.key).join(" ")`, class))
+}
+
+func jsText(text string) string {
+	b, _ := json.Marshal(text)
+	return string(b)
+}
