@@ -1,0 +1,208 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/web/browsertest"
+)
+
+// bigList is a message of 64 KB: a linked list of 8,100 elements.
+func bigList() string {
+	const n, first = 8100, 12
+	b := binary.LittleEndian.AppendUint16(nil, 0)
+	for _, v := range []uint16{2, n, first, first + 8*n, 1234} {
+		b = binary.LittleEndian.AppendUint16(b, v)
+	}
+	for i := range n {
+		here, next := first+8*i, first+8*(i+1)
+		if i == n-1 {
+			next = 0
+		}
+		b = binary.LittleEndian.AppendUint16(b, uint16(here))
+		b = binary.LittleEndian.AppendUint16(b, uint16(next))
+		b = binary.LittleEndian.AppendUint32(b, uint32(1000+i))
+	}
+	b = append(b, 'L', 0, 0, 0)
+	binary.LittleEndian.PutUint16(b, uint16(len(b)))
+	return hex.EncodeToString(b)
+}
+
+// threeHundred is a definition of 300 lines, with lists.
+func threeHundred() string {
+	types := []string{"uint32", "int32", "uint16", "byte", "float", "bool", "uint64", "vec3", "string", "angle"}
+	var b strings.Builder
+	for line := 1; line <= 300; line++ {
+		switch {
+		case line%30 == 10:
+			fmt.Fprintf(&b, "array list%d\n", line)
+		case line%30 > 10 && line%30 < 16:
+			fmt.Fprintf(&b, "- %s f%d # a field\n", types[line%len(types)], line)
+		default:
+			fmt.Fprintf(&b, "%s field%d\n", types[line%len(types)], line)
+		}
+	}
+	return b.String()
+}
+
+// watchAnswers remembers for each change of the page, in milliseconds, when the new parts stood in it and when they had been painted.
+const watchAnswers = `{
+	let since = 0
+	window.changes = []
+	window.longest = 0
+	new PerformanceObserver(list => { for (const e of list.getEntries()) window.longest = Math.max(window.longest, e.duration) }).observe({type: "longtask"})
+	for (const type of ["beforeinput", "measured"]) document.addEventListener(type, () => { since = performance.now() }, true)
+	document.addEventListener("wb:answered", () => {
+		if (since === 0) return
+		const change = {inPage: performance.now() - since}, from = since
+		since = 0
+		requestAnimationFrame(() => {
+			const channel = new MessageChannel()
+			channel.port1.onmessage = () => { change.painted = performance.now() - from; window.changes.push(change) }
+			channel.port2.postMessage(0)
+		})
+	})
+}`
+
+// TestFlowSpeed measures, and fails for what is grossly too slow: the numbers of a machine that does other things at the same time are
+// told, not judged.
+func TestFlowSpeed(t *testing.T) {
+	f, _, _ := begin(t, map[string]string{
+		"C_BIG.1.def":  "array members\n- uint32 id\nstring name\nuint16 flags\n",
+		"S_LONG.1.def": threeHundred(), "protocol.1.map": "C_BIG 2\nS_LONG 3\n",
+	}, "/w/one?message=C_BIG.1")
+	f.do(watchAnswers)
+	const gross = 1500 // milliseconds; what the page should take is a tenth of it
+
+	big := bigList()
+	for i := range 8 {
+		f.do(`document.dispatchEvent(new Event("measured"))`)
+		f.paste(big + strings.Repeat("00", i%2))
+		f.is("the big message is shown", fmt.Sprintf(`window.changes.length === %d && document.querySelector("#tree-rows tr") !== null`, i+1))
+	}
+	f.tell("paste of 64 KB to its tree", gross)
+
+	// The grid of bytes is scrolled to its end.
+	f.do(`window.longest = 0`)
+	browsertest.Run(t, f.ctx, chromedp.Evaluate(`new Promise(done => {
+		const box = document.querySelector(".hex-scroll")
+		let n = 0
+		const step = () => { box.scrollTop += 700; n++ < 120 ? requestAnimationFrame(step) : done(true) }
+		step()
+	})`, nil, chromedp.EvalAsValue))
+	longest := 0.0
+	browsertest.Run(t, f.ctx, chromedp.Sleep(100*time.Millisecond), chromedp.Evaluate(`window.longest`, &longest))
+	t.Logf("scrolling 64 KB: longest task %.0f ms (0: none over 50)", longest)
+
+	f.do(`document.querySelector('#rail-list a[href$="S_LONG.1"]').click()`)
+	f.shows("#definition-head", "S_LONG.1.def")
+	f.paste("")
+	f.do(`document.querySelector('#samples button[value="build"]').click()`)
+	f.shows("#fields-head", "S_LONG.1")
+	f.caret(3)
+	f.do(`window.changes = []`)
+	for i := range 100 {
+		f.types(string(rune('a' + i%26)))
+		f.is("the key has its answer", fmt.Sprintf(`window.changes.length === %d`, i+1))
+	}
+	f.tell("keystroke to layout and tree, 300 lines", gross)
+}
+
+// tell logs what the page has measured, and fails if the middle of it is over a bound.
+func (f flow) tell(what string, most float64) {
+	f.Helper()
+	type change struct{ InPage, Painted float64 }
+	all := browsertest.Value[[]change](f.T, f.ctx, `window.changes`)
+	at := func(part float64, of func(change) float64) float64 {
+		list := make([]float64, len(all))
+		for i, c := range all {
+			list[i] = of(c)
+		}
+		slices.Sort(list)
+		return list[min(int(part*float64(len(list))), len(list)-1)]
+	}
+	inPage, painted := func(c change) float64 { return c.InPage }, func(c change) float64 { return c.Painted }
+	f.Logf("%s: in the page after %.0f ms (median), %.0f ms (99%%); painted after %.0f and %.0f ms; %d changes", what, at(0.5, inPage), at(0.99, inPage), at(0.5, painted), at(0.99, painted), len(all))
+	if at(0.5, painted) > most {
+		f.Errorf("%s takes %.0f ms", what, at(0.5, painted))
+	}
+	f.do(`window.changes = []`)
+}
+
+// The page's script stays small.
+func TestScriptSize(t *testing.T) {
+	script, err := os.ReadFile("../static/app.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buf bytes.Buffer
+	z := gzip.NewWriter(&buf)
+	if _, err := z.Write(script); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("app.js: %d bytes gzipped", buf.Len())
+	if buf.Len() > 250_000 {
+		t.Errorf("app.js has %d bytes gzipped, more than 250,000", buf.Len())
+	}
+}
+
+// A real library: it opens, narrows at once, and what is opened of it is laid out.
+func TestFlowCorpus(t *testing.T) {
+	const corpus = "../../shared/corpora/tera/toolbox"
+	if _, err := os.Stat(corpus); err != nil {
+		t.Skip("no corpus beside the project: ", err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(corpus, "definitions"))); err != nil {
+		t.Fatal(err)
+	}
+	maps, _ := filepath.Glob(filepath.Join(corpus, "*.map"))
+	for _, name := range maps {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, filepath.Base(name)), string(text))
+	}
+	srv := httptest.NewServer(serverOf(t, openWorkspace(t, dir, nil)))
+	t.Cleanup(srv.Close)
+	f := flow{t, browsertest.Open(t, srv.URL+"/w/one", live)}
+	took := browsertest.Value[float64](t, f.ctx, `(() => {
+		const box = document.querySelector("#filter"), from = performance.now()
+		box.value = "party"
+		box.dispatchEvent(new Event("input", {bubbles: true}))
+		document.body.offsetHeight
+		return performance.now() - from
+	})()`)
+	shown := browsertest.Value[int](t, f.ctx, `[...document.querySelectorAll("#rail-list .item")].filter(e => e.checkVisibility()).length`)
+	all := browsertest.Value[int](t, f.ctx, `document.querySelectorAll("#rail-list section .item").length`)
+	t.Logf("%d names; narrowed to %d in %.0f ms", all, shown, took)
+	if all < 800 || shown == 0 || shown > all/5 || took > 1000 {
+		t.Errorf("%d names, narrowed to %d in %.0f ms", all, shown, took)
+	}
+	f.do(`{ const box = document.querySelector("#filter"); box.value = ""; box.dispatchEvent(new Event("input", {bubbles: true})) }`)
+	for i := range 40 {
+		name := browsertest.Value[string](t, f.ctx, fmt.Sprintf(`(() => {
+			const links = document.querySelectorAll("#rail-list section .item > a:first-child"), link = links[Math.floor(%d * links.length / 40)]
+			link.click()
+			return link.closest(".item").dataset.name
+		})()`, i))
+		f.shows("#definition-head", name)
+		f.is(name+" is laid out", `document.querySelectorAll("#layout-rows tr").length >= 2`)
+	}
+}
