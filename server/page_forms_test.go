@@ -1,0 +1,82 @@
+package server
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Without a script each button is a form: what was typed comes back with the page, and what is saved is on disk.
+func TestPageForms(t *testing.T) {
+	s, dir := testServerOf(t, flowFiles())
+	post := func(path string, pairs ...string) (int, http.Header, string) {
+		t.Helper()
+		v := url.Values{}
+		for i := 0; i < len(pairs); i += 2 {
+			v.Add(pairs[i], pairs[i+1])
+		}
+		r := httptest.NewRequest("POST", path, strings.NewReader(v.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		return w.Code, w.Header(), w.Body.String()
+	}
+	do := func(what string, wants []string, pairs ...string) {
+		t.Helper()
+		status, _, body := post("/w/one", pairs...)
+		if status != 200 {
+			t.Errorf("%s: status %d", what, status)
+		}
+		for _, want := range wants {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s: no %s in\n%s", what, want, body)
+			}
+		}
+	}
+	file := func(name string) string {
+		text, _ := os.ReadFile(filepath.Join(dir, name))
+		return string(text)
+	}
+	base := pageRevision(joinText)
+	do("save", []string{"Saved C_JOIN.1.def"}, "action", "save", "message", "C_JOIN.1", "base", base, "definition", "string name\r\nuint16 word\r\n")
+	if got := file("C_JOIN.1.def"); got != "string name\nuint16 word\n" {
+		t.Errorf("on disk: %q", got)
+	}
+	do("save over what has changed meanwhile", []string{"Not saved", "has changed on disk", "byte mine"}, "action", "save", "message", "C_JOIN.1", "base", base, "definition", "byte mine\n")
+	do("take what is on disk", []string{"uint16 word"}, "action", "theirs", "message", "C_JOIN.1", "base", base, "definition", "byte mine\n")
+	do("new version", []string{"Made C_JOIN.2.def"}, "action", "version", "message", "C_JOIN.1", "definition", "string name\nuint32 word\n")
+	if got := file("C_JOIN.2.def"); got != "string name\nuint32 word\n" {
+		t.Errorf("on disk: %q", got)
+	}
+	do("an older version that moves", []string{"Not saved", "older version"}, "action", "save", "message", "C_JOIN.1", "definition", "byte x\n")
+	do("format", []string{"Formatted.", "\nuint16 word"}, "action", "format", "message", "C_JOIN.1", "definition", "string  name\nuint16   word\n")
+	do("a new definition", []string{"Saved C_NEW.1.def"}, "action", "save", "name", "C_NEW.1", "definition", "byte x\n")
+	do("delete", []string{"Deleted C_NEW.1.def", "byte x"}, "action", "delete", "message", "C_NEW.1")
+	if file("C_NEW.1.def") != "" {
+		t.Error("not deleted")
+	}
+	do("a sample", []string{"Kept as a sample"}, "action", "keep", "message", "C_JOIN.2", "input", "0c0001000800070000000000", "about", "seven")
+	if got := file("C_JOIN.2.samples.jsonl"); !strings.Contains(got, `"about":"seven"`) {
+		t.Errorf("beside the definition: %q", got)
+	}
+	do("the sample is taken", []string{">0c<", "seven"}, "action", "sample:0", "message", "C_JOIN.2")
+	do("the sample is removed", []string{"Removed the sample"}, "action", "drop:0", "message", "C_JOIN.2")
+	do("built from nothing", []string{`name="input"`, "0c 00 01 00"}, "action", "build", "message", "C_JOIN.2")
+	do("bytes that were changed stay changed", []string{"1 byte changed", `name="edits" value="{`}, "action", "encode", "message", "C_JOIN.2", "input", "0c0001000a00070000000000", "value", `{"word":8}`)
+	do("and go back", []string{">07<"}, "action", "original", "message", "C_JOIN.2", "input", "0c0001000a00070000000000", "from", sumOf("0c0001000a00070000000000"), "edits", `{"0":"0c0001000a00080000000000"}`)
+	for action, kind := range map[string]string{"svg": "image/svg+xml", "text": "text/plain; charset=utf-8"} {
+		if _, header, body := post("/w/one", "action", action, "message", "C_LIST.1"); header.Get("Content-Type") != kind || !strings.Contains(header.Get("Content-Disposition"), "C_LIST.1.") || !strings.Contains(body, "members") {
+			t.Errorf("%s: %v %s", action, header, body)
+		}
+	}
+	if status, header, _ := post("/w/one/settings", "map", "", "patch", "92.03"); status != http.StatusSeeOther || header.Get("Location") != "/w/one" || s.byName["one"].UserSettings().Patch != "92.03" {
+		t.Errorf("settings: %d %v", status, header)
+	}
+	if status, _, body := post("/w/one/settings", "map", "nowhere.map"); status != 422 || !strings.Contains(body, "nowhere.map") {
+		t.Errorf("settings that are wrong: %d %s", status, body)
+	}
+}
