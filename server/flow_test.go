@@ -118,12 +118,6 @@ func (f flow) caret(line int) {
 	browsertest.Run(f.T, f.ctx, chromedp.Evaluate(`new Promise(r => requestAnimationFrame(() => setTimeout(r)))`, nil))
 }
 
-// text is the text of the editor.
-func (f flow) text() string {
-	f.Helper()
-	return browsertest.Value[string](f.T, f.ctx, `[...document.querySelectorAll(".cm-content .cm-line")].map(l => l.textContent.replaceAll("\u200b", "")).join("\n")`)
-}
-
 // bytes are those of the address, which follows what is shown.
 func (f flow) bytes(want string) {
 	f.Helper()

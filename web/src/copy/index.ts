@@ -3,7 +3,7 @@
 import { type Anchor, type MenuItem, openMenu } from "../menu";
 import { type BytesFormat, type BytesSource, bytesFormats, fileName } from "./bytes";
 import type { Json } from "./json";
-import { type Decoded, nameOf, type ValueFormat, valueFormats } from "./values";
+import { type Decoded, isOwn, nameOf, type ValueFormat, valueFormats } from "./values";
 
 /** What a menu to copy needs of the page. */
 export interface CopyContext {
@@ -149,5 +149,5 @@ export function copyValueMenu(anchor: Anchor, decoded: Decoded, context: CopyCon
       run: () => void copy(format.write(decoded), `${nameOf(decoded)} as ${inSentence(format)}`, context),
     };
   });
-  openMenu(anchor, { label: `Copy ${nameOf(decoded).startsWith("[") ? nameOf(decoded) : decoded.path || decoded.message}`, items });
+  openMenu(anchor, { label: `Copy ${isOwn(decoded) ? decoded.path || decoded.message : nameOf(decoded)}`, items });
 }

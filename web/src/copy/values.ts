@@ -70,8 +70,8 @@ function bare(value: Json): string {
   return typeof value === "string" ? value : typeof value === "object" && value !== null ? jsonText(value, "  ") : numberText(value);
 }
 
-/** Whether a value is the field's own, and not a count or an offset that belongs to it. */
-function isOwn(v: Decoded): boolean {
+/** Says whether a value is the field's own, and not a count or an offset that belongs to it. */
+export function isOwn(v: Decoded): boolean {
   return v.role === undefined || v.role === "" || v.role === "value";
 }
 
