@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -336,14 +337,32 @@ func TestFlowKeyboard(t *testing.T) {
 	focused("where bytes are pasted", "#input")
 }
 
+// logged is a log that is read while it is written.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // The address holds what is shown, and no byte of it reaches the server's log.
 func TestFlowAddress(t *testing.T) {
-	var log bytes.Buffer
+	log := &logged{}
 	dir := t.TempDir()
 	for name, text := range flowFiles() {
 		writeFile(t, filepath.Join(dir, name), text)
 	}
-	s, err := New(Config{Workspaces: []*workspace.Workspace{openWorkspace(t, dir, nil)}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s, err := New(Config{Workspaces: []*workspace.Workspace{openWorkspace(t, dir, nil)}, Log: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

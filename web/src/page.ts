@@ -541,7 +541,7 @@ class Page {
     };
     this.pick(target);
     const items = [
-      { title: "Copy value as …", hint: "c", disabled: run || (row.dataset["role"] ?? "value") !== "value" || row.classList.contains("gap"), run: () => void this.copyValue(row, at) },
+      { title: "Copy value as …", hint: "c", disabled: run || row.classList.contains("gap"), run: () => void this.copyValue(row, at) },
       { title: "Copy bytes as …", run: () => this.copyBytes(at) },
       { title: "Edit value", hint: "Enter", disabled: row.dataset["role"] === undefined, run: () => void this.edit(row) },
       { title: "Go to its line in the definition", disabled: line === undefined, run: () => line !== undefined && this.editor.select(line) },
@@ -555,7 +555,7 @@ class Page {
     const value = await this.valueOf(row);
     if (value !== undefined) {
       const name = value.path.slice(Math.max(value.path.lastIndexOf("."), value.path.lastIndexOf("[") - 1) + 1);
-      copyValueMenu(at, { path: value.path, name: name || value.message, message: value.message, value: value.value, type: value.type }, { notify });
+      copyValueMenu(at, { path: value.path, name: name || value.message, message: value.message, value: value.value, type: value.type, role: value.role }, { notify });
     }
   }
 
