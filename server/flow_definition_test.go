@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -234,6 +235,32 @@ func TestFlowRestart(t *testing.T) {
 	stands(t, dir, "C_JOIN.1.def", "string channel_name # where\nuint16 password_typed_meanwhile\n")
 }
 
+// Where no websocket gets through, the page works by its forms, with the editor.
+func TestFlowWithoutWebsocket(t *testing.T) {
+	s, dir := testServerOf(t, flowFiles())
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/ws/") {
+			http.Error(w, "no websockets here", http.StatusForbidden)
+			return
+		}
+		s.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one?message=C_JOIN.1", "html.forms #main", regexp.MustCompile(`^WebSocket connection to .* failed`))}
+	f.shows("#connection", "no websocket")
+	f.is("the bytes", `[...document.querySelectorAll("#hex .hx")].filter(e => e.checkVisibility()).map(e => e.textContent).join("") === "`+joinHex+`"`)
+	f.shows(row("password"), "12345")
+	f.caret(2)
+	f.types("_by_form")
+	f.click(`#definition-head button[value="layout"]`)
+	browsertest.Run(t, f.ctx, chromedp.WaitVisible(`html.forms #layout-rows tr[data-key="password_by_form/value"]`))
+	f.shows(row("password_by_form"), "12345")
+	f.is("the editor has the text", `document.querySelector(".cm-content").innerText.includes("password_by_form")`)
+	f.click(`#definition-head button[value="save"]`)
+	browsertest.Run(t, f.ctx, chromedp.WaitVisible(`html.forms #facts .ok`))
+	stands(t, dir, "C_JOIN.1.def", "string channel_name # where\nuint16 password_by_form\n")
+}
+
 // unwritable is a folder in which writing fails while there is an error.
 type unwritable struct {
 	workspace.Files
@@ -333,6 +360,7 @@ func TestFlowKeyboard(t *testing.T) {
 	f.is("the help", `document.querySelector("dialog[open]")?.innerText.includes("Go to anything")`)
 	f.press("Escape")
 	f.lacks("dialog[open]")
+	f.is("the focus is back where it was", `document.activeElement === document.body`)
 	f.press("p")
 	focused("where bytes are pasted", "#input")
 }

@@ -32,6 +32,28 @@ const selector = "[data-range],[data-line],[data-key]";
 
 let lineOfKey: ReadonlyMap<string, number> = new Map();
 
+/** The key of the list that an element as such, or where it stands, belongs to; undefined for other parts. */
+function listOf(key: string): string | undefined {
+  const list = /^(.*)\[\]\/(?:value|here|next)$/.exec(key)?.[1];
+  return list === undefined || lineOfKey.has(key) ? undefined : `${list}/value`;
+}
+
+/** The line that explains a part, 0 for none. */
+function lineOf(key: string): number {
+  return lineOfKey.get(listOf(key) ?? key) ?? 0;
+}
+
+/** The row itself, or the closed one that it is hidden in. */
+function unfolded(row: HTMLElement): HTMLElement {
+  let shown = row;
+  for (let before = row.previousElementSibling; shown.hidden && before instanceof HTMLElement; before = before.previousElementSibling) {
+    if (Number(before.ariaLevel) < Number(shown.ariaLevel)) {
+      shown = before;
+    }
+  }
+  return shown;
+}
+
 function placeOf(element: HTMLElement): Place {
   const key = element.dataset["key"] ?? "";
   const [start, length] = (element.dataset["range"] ?? "").split(":").map(Number);
@@ -135,7 +157,7 @@ export class Links {
     }
     const bits = m.bits(run);
     const row = this.all().find((p) => p.tree && p.start === bits.start && p.end === bits.end && p.element.dataset["role"] === part.role);
-    const line = m.line(run);
+    const line = m.line(run) || (m.linked ? lineOf(part.key) : 0);
     return { from, ranges: [bits], lines: line > 0 ? [line] : [], keys: new Set(m.linked ? [part.key] : []), path: row?.element.dataset["path"] ?? part.path, run };
   }
 
@@ -162,22 +184,26 @@ export class Links {
   private ofKey(key: string, line: number): Target {
     const m = this.message;
     const runs = m?.linked === true ? m.runsOfKey(key) : [];
-    return { from: "layout", ranges: m?.ranges(runs) ?? [], lines: line > 0 ? [line] : [], keys: new Set([key]), path: key.slice(0, key.lastIndexOf("/")), run: -1 };
+    const cut = key.lastIndexOf("/");
+    const role = key.endsWith("/value") ? "" : ` [${key.slice(cut + 1)}]`;
+    return { from: "layout", ranges: m?.ranges(runs) ?? [], lines: line > 0 ? [line] : [], keys: new Set([key]), path: key.slice(0, cut) + role, run: -1 };
   }
 
   /** What an element of a pane stands for. */
   ofElement(element: HTMLElement): Target | null {
     const p = placeOf(element);
     if (!p.tree) {
-      return p.key !== "" ? this.ofKey(p.key, p.line) : this.ofLine(p.line);
+      return p.key !== "" ? this.ofKey(p.key, p.line || lineOf(p.key)) : this.ofLine(p.line);
     }
     if (p.start < 0) {
       return p.line > 0 ? this.ofLine(p.line) : null;
     }
-    const lines = p.line > 0 ? [p.line] : this.all().filter((o) => !o.tree && p.key !== "" && o.key === p.key && o.line > 0).map((o) => o.line).slice(0, 1);
+    const line = p.line || lineOf(p.key);
+    const list = listOf(p.key);
     const run = this.message?.runAt(p.start) ?? -1;
     const own = run >= 0 && this.message !== null && this.message.bits(run).end === p.end ? run : -1;
-    return { from: "tree", ranges: [{ start: p.start, end: p.end }], lines, keys: new Set(p.key !== "" ? [p.key] : []), path: element.dataset["path"] ?? "", run: own };
+    const keys = new Set([p.key, p.key.endsWith("/value") ? (list ?? "") : ""].filter((key) => key !== "")); // the layout has no row of an element as such
+    return { from: "tree", ranges: [{ start: p.start, end: p.end }], lines: line > 0 ? [line] : [], keys, path: element.dataset["path"] ?? "", run: own };
   }
 
   /** Points at something, or at nothing. */
@@ -191,6 +217,7 @@ export class Links {
   pick(target: Target | null, remember = true): void {
     this.picked = target;
     this.draw("picked", target);
+    this.editor?.select(target?.lines[0] ?? 0);
     if (target !== null) {
       this.reveal(target);
       if (remember) {
@@ -264,7 +291,7 @@ export class Links {
     let found = false;
     for (const p of this.all()) {
       if (this.isShown(p, target, exact, byPlace)) {
-        marked.add(p.element);
+        marked.add(p.tree ? unfolded(p.element) : p.element);
         found ||= p.tree;
       }
     }
@@ -301,9 +328,6 @@ export class Links {
 
   /** Brings the chosen into view in every pane but the one it was chosen in, by scrolling the pane and never the page. */
   private reveal(target: Target): void {
-    if (target.from !== "editor" && target.lines[0] !== undefined) {
-      this.editor?.select(target.lines[0]);
-    }
     for (const [pane, from] of [["layout-body", "layout"], ["fields-body", "tree"]] as const) {
       const body = document.getElementById(pane);
       const element = body?.querySelector<HTMLElement>(".picked");

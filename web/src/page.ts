@@ -116,8 +116,8 @@ class Page {
     const grid = field<HTMLElement>("hex");
     const live = document.createElement("div");
     live.className = "hex-host";
-    grid?.replaceChildren(live);
-    grid?.removeAttribute("tabindex");
+    live.hidden = true; // until there are bytes from the server: without a websocket those of the page stay
+    grid?.append(live);
     this.hex = new HexGrid(live, {
       hover: (byte) => this.links.point(byte === null ? null : this.links.ofByte(byte)),
       select: (start, end, caret, how) => this.chose(start, end, caret, how),
@@ -313,6 +313,12 @@ class Page {
       const shown = new Message(answer.data);
       this.message = shown.empty ? null : shown;
       document.documentElement.classList.toggle("no-message", shown.empty);
+      const host = document.querySelector<HTMLElement>(".hex-host");
+      if (host?.hidden === true) {
+        host.parentElement?.removeAttribute("tabindex");
+        host.parentElement?.replaceChildren(host);
+        host.hidden = false;
+      }
       if (!shown.looksLike(this.drawn)) {
         this.hex.show(shown.hex(), { scroll: true });
       }
@@ -417,8 +423,15 @@ class Page {
 
   private connection(state: State): void {
     document.documentElement.classList.toggle("live", state === "open");
+    // Something in between lets no websocket through, but it has let the page through: it works by its forms.
+    const forms = state === "lost" && this.socket.tries >= 2 && !this.socket.opened;
+    document.documentElement.classList.toggle("forms", forms);
     const mark = field("connection");
-    if (mark !== null) {
+    if (mark !== null && forms) {
+      mark.className = "connection warn";
+      mark.textContent = "no websocket: buttons only";
+      mark.title = "Changes are shown when a button is pressed. Something between this browser and the server lets no websocket through.";
+    } else if (mark !== null) {
       mark.className = `connection ${state === "open" ? "ok" : "warn"}`;
       mark.textContent = { open: "connected", connecting: "connecting …", lost: "reconnecting …" }[state];
       mark.title = state === "open" ? "" : "The server cannot be reached. What you type stays here and is sent when it is back.";
@@ -608,9 +621,15 @@ class Page {
         event.preventDefault();
         return;
       }
+      if (document.documentElement.classList.contains("forms")) {
+        const text = field<HTMLTextAreaElement>("definition");
+        if (text !== null) {
+          text.value = this.editor.text;
+        }
+        return; // there has never been a connection: the page works as a form
+      }
       if (this.socket.state !== "open") {
-        // Without a connection the form goes as a form, and the server answers with a page. If it cannot be reached at all, nothing would
-        // come back, and what was typed would be gone from the page.
+        // The server cannot be reached: a form would bring nothing back, and what was typed would be gone from the page.
         event.preventDefault();
         notify("The server cannot be reached. Nothing is lost: try again when it is back.", "err");
         return;

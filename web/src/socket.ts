@@ -95,7 +95,8 @@ export class Socket {
   private dirty: Partial<Controls> = {};
   private readonly actions: Action[] = [];
   private readonly waiting = new Map<number, (answer: Answer) => void>();
-  private tries = 0;
+  tries = 0; // without success, one after the other
+  opened = false; // ever
   private timer: ReturnType<typeof setTimeout> | undefined;
   private sentDefinition = 0;
   private sentInput = 0;
@@ -117,10 +118,8 @@ export class Socket {
   }
 
   private turn(state: State): void {
-    if (this.state !== state) {
-      this.state = state;
-      this.changed(state);
-    }
+    this.state = state;
+    this.changed(state);
   }
 
   private connect(): void {
@@ -129,6 +128,7 @@ export class Socket {
     this.socket = socket;
     socket.addEventListener("open", () => {
       this.tries = 0;
+      this.opened = true;
       this.known = this.n;
       // The server knows nothing of what came before: it gets all of it.
       this.dirty = this.all();
@@ -145,12 +145,12 @@ export class Socket {
         return;
       }
       this.socket = null;
+      this.tries++;
       this.turn("lost");
       for (const resolve of this.waiting.values()) {
         resolve({ n: 0, failed: "the connection was lost" });
       }
       this.waiting.clear();
-      this.tries++;
       this.again(Math.min(10_000, 250 * 2 ** Math.min(this.tries, 6)) * (0.75 + Math.random() / 2));
     });
   }
