@@ -55,11 +55,11 @@ func (s *Server) api(api huma.API) {
 	huma.Register(api, call("GET", "/api/{ws}/definitions", "definitions", "The definitions and code maps of a workspace"), s.listDefinitions)
 	huma.Register(api, call("GET", file, "read", "A definition or code map, as JSON or, with Accept: text/plain, its bare text", 409), s.readDefinition)
 	huma.Register(api, call("PUT", file, "write", "Store a definition or code map", 400, 403, 409, 412, 413, 415, 428, 507), s.writeDefinition)
-	huma.Register(api, call("DELETE", file, "delete", "Delete a definition or code map; its samples stay", 400, 403, 409, 412, 428), s.deleteDefinition)
+	huma.Register(api, call("DELETE", file, "delete", "Delete a definition or code map; its samples stay", 400, 403, 409, 412, 428, 507), s.deleteDefinition)
 	huma.Register(api, call("POST", file+"/versions", "version", "Store a text as the next version of a message", 400, 403, 409, 413, 507), s.addVersion)
 	huma.Register(api, call("GET", file+"/samples", "samples", "The messages that are kept beside a definition", 409), s.listSamples)
 	huma.Register(api, call("POST", file+"/samples", "add-sample", "Keep a message beside a definition", 400, 403, 409, 413, 507), s.addSample)
-	huma.Register(api, call("DELETE", file+"/samples", "drop-sample", "Remove a sample", 400, 403, 409, 412), s.dropSample)
+	huma.Register(api, call("DELETE", file+"/samples", "drop-sample", "Remove a sample", 400, 403, 409, 412, 507), s.dropSample)
 	huma.Register(api, call("POST", "/api/{ws}/upload", "upload", "Store many definitions, code maps and samples, also from zips", 400, 403, 413, 415, 507), s.upload)
 	describeFiles(api)
 }
