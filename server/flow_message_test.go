@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -108,75 +107,6 @@ func TestFlowPaste(t *testing.T) {
 	f.bytes(joinHex)
 	f.do(`window.confirm = () => true; document.querySelector('#samples button[value="drop:1"]').click()`)
 	f.is("the sample is gone", `document.querySelectorAll("#samples .sample").length === 1`)
-}
-
-// What is pointed at or chosen in one pane is shown in all of them.
-func TestFlowLinks(t *testing.T) {
-	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
-	f.paste(listBytes)
-	f.is("the list is decoded", `document.querySelector('.tree tr[data-path="members[1].name"]') !== null`)
-	inAll := func(what, class, path, key, status string, line int, bytes string) {
-		t.Helper()
-		f.is(what+": the last line", fmt.Sprintf(`document.querySelector("#pointed").innerText.includes(%s)`, jsText(status)))
-		got := " " + f.lit(class) + " "
-		for _, want := range []string{path, key} {
-			if want != "" && !strings.Contains(got, " "+want+" ") {
-				t.Errorf("%s: %s is not among %s", what, want, got)
-			}
-		}
-		lineClass, byteClass := "cm-lit", "[class*=on-]"
-		if class == "picked" {
-			lineClass, byteClass = "cm-picked", ".sel"
-		}
-		_ = lineClass
-		if line > 0 && what != "a line" {
-			f.is(what+": the line", fmt.Sprintf(`[...document.querySelectorAll(".cm-lit, .cm-picked")].some(e => e.textContent === [...document.querySelectorAll(".cm-line")][%d]?.textContent)`, line-1))
-		}
-		if bytes != "" {
-			f.is(what+": the bytes", fmt.Sprintf(`[...document.querySelectorAll(".hx%s")].map(e => e.textContent).join("").replaceAll(" ", "") === %s`, byteClass, jsText(bytes)))
-		}
-	}
-	f.over(row("members[1].id"))
-	inAll("a row", "lit", "members[1].id", "members[].id/value", "members[1].id: uint32 @ 0x1e +4", 3, "08000000")
-	f.over(`#layout-rows tr[data-key="members[].id/value"]`)
-	inAll("a row of the layout", "lit", "members[0].id", "members[].id/value", "2 places", 3, "0700000008000000")
-	f.over(`#layout-diagram [data-key="flags/value"]`)
-	inAll("a cell of the diagram", "lit", "flags", "flags/value", "flags", 6, "0500")
-	f.over(row("members"))
-	inAll("a list", "lit", "members", "members/value", "members", 2, "")
-	// A count and an offset show what they are about.
-	f.over(`.tree tr[data-path="members[1].name"][data-role="offset"]`)
-	f.is("what an offset points at", `[...document.querySelectorAll(".hx[class*=aim-]")].map(e => e.textContent).join("") !== ""`)
-	f.over("#fields-head")
-	f.is("nothing", `document.querySelectorAll(".lit").length === 0`)
-
-	f.focus(row("members[0].name"))
-	inAll("a chosen row", "picked", "members[0].name", "members[].name/value", "members[0].name", 4, "41000000")
-	f.caret(6)
-	inAll("a line", "picked", "flags", "flags/value", "line 6", 6, "0500")
-
-	// A byte stands for its field; the keys go on from there.
-	f.do(`{
-		const byte = [...document.querySelectorAll(".hex-rows .hx")][10], box = byte.getBoundingClientRect()
-		for (const type of ["pointerdown", "pointerup"]) byte.dispatchEvent(new PointerEvent(type, {bubbles: true, button: 0, buttons: type === "pointerdown" ? 1 : 0, pointerId: 1, isPrimary: true, clientX: box.x + 3, clientY: box.y + 3}))
-	}`)
-	inAll("a byte", "picked", "members[0]", "", "[here]", 0, "0a00")
-	f.do(`document.activeElement.blur()`)
-	f.press("]")
-	inAll("the next field", "picked", "members[0]", "", "[next]", 0, "1800")
-	f.press("[", "[")
-	inAll("the field before", "picked", "flags", "flags/value", "flags", 6, "0500")
-	f.press("Alt+ArrowLeft")
-	inAll("back", "picked", "members[0]", "", "[here]", 0, "0a00")
-	f.press("Escape")
-	f.is("nothing is chosen", `document.querySelectorAll(".picked").length === 0`)
-
-	// What is folded away is shown by what it is in.
-	f.focus(row("members[1]"))
-	f.press("ArrowLeft")
-	f.is("folded", `!document.querySelector('.tree tr[data-path="members[1].id"]').checkVisibility()`)
-	f.click(`.tree tr[data-path="members[1]"] .fold`)
-	f.is("unfolded", `document.querySelector('.tree tr[data-path="members[1].id"]').checkVisibility()`)
 }
 
 func TestFlowValues(t *testing.T) {

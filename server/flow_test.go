@@ -141,12 +141,6 @@ func (f flow) over(selector string) {
 	f.do(fmt.Sprintf(`document.querySelector(%s).dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`, jsText(selector)))
 }
 
-// lit are the keys and the paths of what is pointed at or chosen, by the class.
-func (f flow) lit(class string) string {
-	f.Helper()
-	return browsertest.Value[string](f.T, f.ctx, fmt.Sprintf(`[...document.querySelectorAll(".%s")].map(e => e.dataset.path ?? e.dataset.key).join(" ")`, class))
-}
-
 func jsText(text string) string {
 	b, _ := json.Marshal(text)
 	return string(b)

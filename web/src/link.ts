@@ -110,6 +110,7 @@ export class Links {
       this.draw("picked", this.picked);
     }
     this.draw("lit", this.shown);
+    this.watch(this.shown ?? this.picked, this.shown === null);
   }
 
   /** The same target in the message as it is now. */

@@ -18,7 +18,8 @@ export function morph(id: string, html: string): void {
   }
   Idiomorph.morph(old, html, {
     morphStyle: "outerHTML",
-    ignoreActiveValue: true,
+    // What is typed stays. Of anything else that has the focus this would keep the old content.
+    ignoreActiveValue: document.activeElement?.matches("input, textarea, select") === true,
     callbacks: {
       beforeAttributeUpdated: (name: string, node: Element) => {
         // Open menus and details stay open; what was lit stays lit until it is drawn anew.
@@ -36,13 +37,14 @@ function elementsOf(html: string): Element[] {
 
 const manyMorphs = 40;
 
-/** Changes the children of an element as the server says. What has the focus keeps it, by its data-path if it was replaced. */
+/** Changes the children of an element as the server says. What had the focus and is gone gives it to the same row, or to the one now there. */
 export function morphList(change: ListChange): void {
   const list = document.getElementById(change.id);
   if (list === null) {
     return;
   }
-  const focused = list.contains(document.activeElement) ? document.activeElement?.getAttribute("data-path") : null;
+  const focused = list.contains(document.activeElement) ? (document.activeElement?.closest<HTMLElement>("tr") ?? null) : null;
+  const at = focused === null ? -1 : Array.from(list.children).indexOf(focused);
   const changes = Object.entries(change.change ?? {});
   for (const [index, html] of changes) {
     const old = list.children[Number(index)];
@@ -67,8 +69,10 @@ export function morphList(change: ListChange): void {
     added.append(...elementsOf((change.new ?? []).join("")));
     list.insertBefore(added, after);
   }
-  if (typeof focused === "string" && !list.contains(document.activeElement)) {
-    list.querySelector<HTMLElement>(`[data-path="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  if (focused !== null && !list.contains(document.activeElement)) {
+    const { path, role } = focused.dataset;
+    const rows = Array.from(list.querySelectorAll<HTMLElement>(":scope > tr[tabindex]"));
+    (rows.find((row) => path !== undefined && row.dataset["path"] === path && row.dataset["role"] === role) ?? rows[Math.min(at, rows.length - 1)])?.focus({ preventScroll: true });
   }
 }
 
