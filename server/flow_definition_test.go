@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"wirebench/server/store"
@@ -307,8 +308,23 @@ func TestFlowKeyboard(t *testing.T) {
 	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
 	focused := func(what, selector string) {
 		t.Helper()
-		f.is(what, fmt.Sprintf(`document.activeElement !== document.body && document.activeElement.matches(%s)`, jsText(selector)))
+		// It has the focus, and can be seen: a part of it is in the window.
+		f.is(what, fmt.Sprintf(`(e => {
+			const b = e.getBoundingClientRect()
+			return e.matches(%s) && e.checkVisibility() && b.width > 0 && b.height > 0 && b.bottom > 0 && b.right > 0 && b.top < innerHeight && b.left < innerWidth
+		})(document.activeElement)`, jsText(selector)))
 	}
+	f.press("Tab")
+	focused("the first stop leads past the head of the page", "a.skip")
+	f.types("\r")
+	focused("the content", "#main")
+	f.is("the address holds what is shown, again", `location.hash.includes("hex=`+joinHex+`")`)
+	f.press("F6")
+	focused("the first pane", "#rail *")
+	f.press("F6")
+	focused("the second pane", "#definition-pane *")
+	f.press("Shift+F6", "Shift+F6")
+	focused("the last pane", "#tools-pane *")
 	f.press("/")
 	focused("the filter", "#filter")
 	f.types("list")
@@ -451,8 +467,32 @@ func TestFlowWidths(t *testing.T) {
 	f.press("ArrowDown", "ArrowDown")
 	f.is("the splitter moves", fmt.Sprintf(`Math.round(document.getElementById("definition-pane").getBoundingClientRect().height) > %d + 20`, before))
 	moved := height()
+
+	// By the mouse, too; what is not moved keeps its size, and a double click gives the first sizes back.
+	width := func() int {
+		return browsertest.Value[int](t, f.ctx, `Math.round(document.getElementById("left").getBoundingClientRect().width)`)
+	}
+	first := width()
+	at := browsertest.Value[struct{ X, Y float64 }](t, f.ctx, `(b => ({X: b.x + b.width / 2, Y: b.y + b.height / 2}))(document.querySelector("#bench > [data-splitter]").getBoundingClientRect())`)
+	browsertest.Run(t, f.ctx,
+		chromedp.MouseEvent(input.MousePressed, at.X, at.Y, chromedp.ButtonLeft, chromedp.ClickCount(1)),
+		chromedp.MouseEvent(input.MouseMoved, at.X-60, at.Y, chromedp.ButtonLeft),
+		chromedp.MouseEvent(input.MouseMoved, at.X-120, at.Y, chromedp.ButtonLeft),
+		chromedp.MouseEvent(input.MouseReleased, at.X-120, at.Y, chromedp.ButtonLeft, chromedp.ClickCount(1)),
+	)
+	if now := width(); now < first-122 || now > first-118 {
+		t.Errorf("dragged by 120 pixels the left side is %d wide, and was %d", now, first)
+	}
+	if now := height(); now != moved {
+		t.Errorf("the other splitter has moved too: %d, not %d", now, moved)
+	}
 	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(live))
 	if now := height(); now < moved-2 || now > moved+2 {
 		t.Errorf("after a reload the pane is %d high, not %d", now, moved)
 	}
+	if now := width(); now < first-122 || now > first-118 {
+		t.Errorf("after a reload the left side is %d wide, not %d", now, first-120)
+	}
+	f.do(`document.querySelector("#bench > [data-splitter]").dispatchEvent(new MouseEvent("dblclick", {bubbles: true}))`)
+	f.is("the first size", fmt.Sprintf(`Math.round(document.getElementById("left").getBoundingClientRect().width) === %d`, first))
 }

@@ -54,8 +54,21 @@ func TestFlowPaste(t *testing.T) {
 	f.shows("#verdict", "xxd")
 	f.shows(row("password"), "9")
 
+	f.paste("EgABAAgACjBMAGEAbgBuAAAA")
+	f.shows("#verdict", "Base64")
+	f.shows(row("password"), "12298")
+
+	// Typed: it is read as far as it is written.
+	f.paste("")
+	f.is("nothing is shown", `document.querySelectorAll("#tree-rows tr").length === 0`)
+	f.focus("#input")
+	f.types("0a00 0100 0800 0b0")
+	f.types("0 0000")
+	f.shows(row("password"), "11")
+	f.bytes("0a000100 08000b00 0000")
+
 	f.paste("12 00 01 00 08 00 0z")
-	f.shows("#verdict", "column")
+	f.shows("#verdict", "line 1, column 20")
 	f.is("nothing is shown of what cannot be read", `document.querySelectorAll("#tree-rows tr").length === 0 && document.querySelector("#input").value.endsWith("0z")`)
 
 	f.paste("12000100080039304c00")

@@ -40,6 +40,19 @@ func bigList() string {
 	return hex.EncodeToString(b)
 }
 
+// bigBlob is a message of 64 KB: one run of bytes.
+func bigBlob() string {
+	const n = 65_000
+	b := binary.LittleEndian.AppendUint16(nil, 4+4+n)
+	for _, v := range []uint16{4, 8, n} {
+		b = binary.LittleEndian.AppendUint16(b, v)
+	}
+	for i := range n {
+		b = append(b, byte(i*7))
+	}
+	return hex.EncodeToString(b)
+}
+
 // threeHundred is a definition of 300 lines, with lists.
 func threeHundred() string {
 	types := []string{"uint32", "int32", "uint16", "byte", "float", "bool", "uint64", "vec3", "string", "angle"}
@@ -81,7 +94,8 @@ const watchAnswers = `{
 func TestFlowSpeed(t *testing.T) {
 	f, _, _ := begin(t, map[string]string{
 		"C_BIG.1.def":  "array members\n- uint32 id\nstring name\nuint16 flags\n",
-		"S_LONG.1.def": threeHundred(), "protocol.1.map": "C_BIG 2\nS_LONG 3\n",
+		"C_BLOB.1.def": "bytes content\n",
+		"S_LONG.1.def": threeHundred(), "protocol.1.map": "C_BIG 2\nS_LONG 3\nC_BLOB 4\n",
 	}, "/w/one?message=C_BIG.1")
 	f.do(watchAnswers)
 	const gross = 1500 // milliseconds; what the page should take is a tenth of it
@@ -92,7 +106,18 @@ func TestFlowSpeed(t *testing.T) {
 		f.paste(big + strings.Repeat("00", i%2))
 		f.is("the big message is shown", fmt.Sprintf(`window.changes.length === %d && document.querySelector("#tree-rows tr") !== null`, i+1))
 	}
-	f.tell("paste of 64 KB to its tree", gross)
+	f.tell("paste of 64 KB to its tree, 8100 elements", gross)
+	f.do(`document.querySelector('#rail-list a[href$="C_BLOB.1"]').click()`)
+	f.shows("#definition-head", "C_BLOB.1.def")
+	f.do(`window.changes = []`)
+	blob := bigBlob()
+	for i := range 8 {
+		f.do(`document.dispatchEvent(new Event("measured"))`)
+		f.paste(blob[:len(blob)-2] + fmt.Sprintf("%02x", i))
+		f.is("the big message is shown", fmt.Sprintf(`window.changes.length === %d && document.querySelector("#tree-rows tr") !== null`, i+1))
+	}
+	f.shows("#fields-head", "ok")
+	f.tell("paste of 64 KB to its tree, one run of bytes", gross)
 
 	// The grid of bytes is scrolled to its end.
 	f.do(`window.longest = 0`)

@@ -141,6 +141,9 @@ func (f flow) over(selector string) {
 	f.do(fmt.Sprintf(`document.querySelector(%s).dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`, jsText(selector)))
 }
 
+// editorText is the text of the editor, as far as it is in view.
+const editorText = `[...document.querySelectorAll(".cm-content > .cm-line")].map(l => { const c = l.cloneNode(true); c.querySelectorAll(".lint").forEach(e => e.remove()); return c.textContent.replaceAll("\u200b", "") }).join("\n")`
+
 func jsText(text string) string {
 	b, _ := json.Marshal(text)
 	return string(b)

@@ -142,11 +142,37 @@ func (p *pageWork) beginNew(name string) {
 	if name == "" || p.ws.has(name) {
 		name = p.ws.newName("")
 	}
-	f.message, f.name, f.base, f.definition = name, name, "", p.ws.Dialect.Language.Comment+" what "+name+" says\n\n"
+	f.message, f.name, f.base, f.definition = name, name, "", p.ws.aboutNew(name)+"\n"
 	f.made, f.code = sumOf(f.value), ""
 	if p.ws.isSample(f.message, f.input) {
 		f.input = ""
 	}
+}
+
+// rename gives a definition that is not stored yet the name that was typed.
+func (p *pageWork) rename() {
+	f := &p.form
+	switch {
+	case f.name == "" || f.name == f.message:
+	case f.message != "" && p.ws.has(f.message):
+		f.name = ""
+	case strings.TrimSpace(f.definition) != "" && p.ws.has(f.name):
+		p.notice("There is a definition of " + f.name + " already, and it is as it was: choose another name.")
+		f.name = ""
+		if f.action == "save" { // nobody asked for the old name
+			f.action = ""
+		}
+	default:
+		if said := p.ws.aboutNew(f.message); strings.HasPrefix(f.definition, said) {
+			f.definition = p.ws.aboutNew(f.name) + strings.TrimPrefix(f.definition, said)
+		}
+		f.message = f.name
+	}
+}
+
+// aboutNew is the first line of a new definition.
+func (ws *space) aboutNew(name string) string {
+	return ws.Dialect.Language.Comment + " what " + name + " says\n"
 }
 
 func (ws *space) has(name string) bool {

@@ -61,9 +61,7 @@ func (p *pageWork) work() {
 // before does what decides about which definition is open.
 func (p *pageWork) before() {
 	f := &p.form
-	if f.message == "" && f.name != "" {
-		f.message = f.name
-	}
+	p.rename()
 	switch f.action {
 	case "open":
 		p.openAnother(f.arg)

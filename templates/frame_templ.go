@@ -229,7 +229,7 @@ func NotFound(f Frame, path string) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<main class=\"page\" id=\"main\"><h1>Nothing here</h1><p>There is nothing at <code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<main class=\"page\" id=\"main\" tabindex=\"-1\"><h1>Nothing here</h1><p>There is nothing at <code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -4,6 +4,7 @@
 export interface Shown {
   workspace: string;
   definition: string;
+  stored: boolean; // the definition is on disk
   text: string | undefined; // of a definition that is not saved
   data: Uint8Array | undefined; // of the message
   selection: { start: number; end: number } | undefined; // bytes
@@ -19,6 +20,22 @@ export function hexOf(data: Uint8Array): string {
     text += byte.toString(16).padStart(2, "0");
   }
   return text;
+}
+
+/** The address of a definition in the place of the one that an address is of. */
+export function addressOf(href: string, definition: string, stored: boolean): string {
+  const url = new URL(href);
+  for (const name of ["message", "new", "sample"]) {
+    url.searchParams.delete(name);
+  }
+  url.searchParams.set(stored ? "message" : "new", definition);
+  url.hash = "";
+  return url.href;
+}
+
+/** The definition that the part of an address before its fragment is of, null for none. */
+function askedFor(query: URLSearchParams): string | null {
+  return query.get("message") ?? (query.get("new") || null);
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -40,8 +57,11 @@ export function writeAddress(shown: Shown): void {
       }
     }
     const hash = `#${parts.toString().replaceAll("%2B", "+")}`;
-    if (hash !== location.hash) {
-      history.replaceState(history.state, "", hash);
+    const query = new URL(location.href).searchParams;
+    const asked = query.get(shown.stored ? "message" : "new");
+    const other = shown.definition !== "" && asked !== shown.definition && (query.has("message") || query.has("new"));
+    if (other || hash !== location.hash) {
+      history.replaceState(history.state, "", other ? addressOf(location.href, shown.definition, shown.stored) + hash : hash);
     }
   }, 150);
 }
@@ -54,7 +74,7 @@ export function readAddress(): { definition?: string; text?: string; hex?: strin
   const parts = new URLSearchParams(location.hash.slice(1));
   const sel = /^(\d+)[ +](\d+)$/.exec(parts.get("sel") ?? "");
   const definition = parts.get("d");
-  const asked = new URL(location.href).searchParams.get("message");
+  const asked = askedFor(new URL(location.href).searchParams);
   const text = parts.get("text");
   const hex = parts.get("hex");
   if (definition === null || (asked !== null && asked !== definition)) {

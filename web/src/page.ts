@@ -3,7 +3,7 @@
 // The page is a form that works by itself. Here its controls are followed while they change, its buttons become actions over the
 // websocket, and the editor and the hex grid take the places of the text field and of the static bytes.
 
-import { hexOf, readAddress, writeAddress } from "./address";
+import { addressOf, hexOf, readAddress, writeAddress } from "./address";
 import { register } from "./commands";
 import { copyBytesMenu, copyText, copyValueMenu } from "./copy/index";
 import { keepDraft, takeDraft } from "./drafts";
@@ -30,6 +30,8 @@ interface Step {
   message: string;
   show: number;
   input: string;
+  form: string;
+  bycode: boolean;
   edits: Record<string, string>;
 }
 
@@ -50,6 +52,7 @@ class Page {
   private resting = ""; // what the last line says while nothing is pointed at
   private late: ListChange[] = []; // of the tree, that came while a value was edited
   private edited = false;
+  private opening: string | undefined; // the text that another definition is opened with, "" for the stored one
 
   constructor(main: HTMLElement, form: HTMLFormElement) {
     this.workspace = main.dataset["workspace"] ?? "";
@@ -153,6 +156,10 @@ class Page {
   // 1. From the person to the server.
 
   private typed(text: string): void {
+    if (this.opening !== undefined) { // typed into the definition that gives way
+      keepDraft(this.workspace, this.controls.message, { text, base: this.controls.base });
+      return;
+    }
     this.controls.definition = text === "" ? "\n" : text; // an empty text would mean: as it is stored
     this.edited = true;
     this.socket.set({ definition: this.controls.definition });
@@ -178,8 +185,8 @@ class Page {
   }
 
   private step(): Step {
-    const { message, show, input, edits } = this.controls;
-    return { message, show, input, edits: { ...edits } };
+    const { message, show, input, form, bycode, edits } = this.controls;
+    return { message, show, input, form, bycode, edits: { ...edits } };
   }
 
   private remember(): void {
@@ -195,13 +202,16 @@ class Page {
       return;
     }
     to.push(this.step());
-    const { show, input, edits } = step;
-    Object.assign(this.controls, { show, input, edits });
+    const { message, show, input, form, bycode, edits } = step;
+    Object.assign(this.controls, { show, input, form, bycode, edits });
     const area = field<HTMLTextAreaElement>("input");
     if (area !== null) {
       area.value = input;
     }
-    this.socket.set({ show, input, edits });
+    this.socket.set({ show, input, form, bycode, edits });
+    if (message !== this.controls.message) {
+      this.socket.set({ message, ...this.leave(message) });
+    }
   }
 
   private undo(): void {
@@ -214,6 +224,9 @@ class Page {
 
   private async press(action: string, more: Partial<Action> = {}): Promise<Answer> {
     const [name] = action.split(":");
+    if (name === "save") {
+      this.rename(); // what is typed there may not have been left yet
+    }
     const before = this.step();
     const changes = ["encode", "build", "repair", "original", "sample", "set", "insert", "remove", "copy"].includes(name ?? "");
     if (changes) {
@@ -259,18 +272,36 @@ class Page {
 
   /** Opens another definition. What was typed and not saved is kept as a draft. */
   private open(message: string, push = true): void {
-    const draft = takeDraft(this.workspace, message);
-    this.controls.definition = draft?.text ?? "";
-    this.controls.base = draft?.base ?? "";
-    this.socket.set({ definition: this.controls.definition, base: this.controls.base, rows: 0 });
+    this.socket.set({ ...this.leave(message), rows: 0 });
+    const before = this.step();
     this.remember();
-    void this.press(`open:${message}`).then(() => {
-      if (push) {
+    void this.press(`open:${message}`).then((answer) => {
+      this.opening = undefined;
+      if (JSON.stringify({ ...this.step(), message: "" }) === JSON.stringify({ ...before, message: "" })) {
+        this.done.pop(); // the bytes stay as they are
+      }
+      if (push && (answer.failed ?? "") === "") {
         history.pushState({ message }, "", `/w/${encodeURIComponent(this.workspace)}?message=${encodeURIComponent(message)}`);
       }
       this.address();
       showPane(field("definition-pane") ?? this.form);
     });
+  }
+
+  /** Gives a definition that is not stored yet the name that was typed. */
+  private rename(): void {
+    const name = field<HTMLInputElement>("name")?.value.trim() ?? "";
+    if (this.controls.base === "" && name !== "" && name !== this.controls.message) {
+      keepDraft(this.workspace, this.controls.message, undefined);
+      this.socket.set({ name, definition: this.controls.definition || "\n" });
+    }
+  }
+
+  /** What the server has to know before another definition takes the place of the open one: the text that was typed there before. */
+  private leave(message: string): { definition: string; base: string } {
+    const draft = takeDraft(this.workspace, message);
+    this.opening = draft?.text ?? "";
+    return { definition: this.opening, base: draft?.base ?? "" };
   }
 
   // 2. From the server into the page.
@@ -298,7 +329,11 @@ class Page {
         form.value = set.form;
         byCode.checked = set.bycode;
       }
-      field("new-definition")?.toggleAttribute("hidden", set.message !== "");
+      field("new-definition")?.toggleAttribute("hidden", set.message !== "" && set.base !== "");
+      const name = field<HTMLInputElement>("name");
+      if (name !== null && set.message !== "" && document.activeElement !== name) {
+        name.value = set.message;
+      }
     }
     for (const [id, html] of Object.entries(answer.html ?? {})) {
       this.part(id, html);
@@ -355,12 +390,27 @@ class Page {
 
   /** Takes over which definition is open, and its text if the server has another one than the page. */
   private takeDefinition(set: NonNullable<Answer["set"]>): void {
-    if (set.message !== this.controls.message) {
+    const another = set.message !== this.controls.message;
+    const { opening } = this;
+    this.opening = undefined;
+    this.controls.base = set.base;
+    if (another) {
       this.controls.message = set.message;
       document.title = set.message === "" ? "Wirebench" : `${set.message} · Wirebench`;
+      if (opening === undefined) { // a new one, or the one that the message is of
+        history.pushState({}, "", addressOf(location.href, set.message, set.base !== ""));
+      }
+      const begun = set.base === "" ? takeDraft(this.workspace, set.message)?.text : undefined;
+      if (begun !== undefined && set.definition !== undefined && begun !== set.definition) {
+        this.editor.open(begun); // it was begun before, and is not stored yet
+        this.typed(begun);
+        return;
+      }
     }
-    this.controls.base = set.base;
-    if (set.definition !== undefined) {
+    if (set.definition === undefined && another && opening !== undefined && opening !== "") {
+      this.controls.definition = opening;
+      this.editor.open(opening);
+    } else if (set.definition !== undefined) {
       this.controls.definition = set.definition;
       if (set.reset === true) {
         this.editor.open(set.definition);
@@ -491,6 +541,7 @@ class Page {
     writeAddress({
       workspace: this.workspace,
       definition: this.controls.message,
+      stored: this.controls.base !== "",
       text: this.edited ? this.controls.definition : undefined,
       data: this.message?.data,
       selection: end > start ? { start, end } : undefined,
@@ -545,13 +596,7 @@ class Page {
     const run = row.dataset["run"] !== undefined;
     const target = this.links.ofElement(row);
     const line = target?.lines[0];
-    const change = (action: string): void => {
-      void this.press(action, { path }).then((answer) => {
-        if ((answer.failed ?? "") !== "") {
-          notify(answer.failed ?? "", "err");
-        }
-      });
-    };
+    const change = (action: string): void => this.changeList(action, row);
     this.pick(target);
     const items = [
       { title: "Copy value as …", hint: "c", disabled: run || row.classList.contains("gap"), run: () => void this.copyValue(row, at) },
@@ -562,6 +607,15 @@ class Page {
       ...(element && !run ? [{ title: "Double this element", run: () => change("copy") }, { title: "Remove this element", hint: "Delete", run: () => change("remove") }] : []),
     ];
     openMenu(at, { label: path === "" ? "Field" : path, items });
+  }
+
+  /** Puts an element into a list, doubles it or takes it out. */
+  private changeList(action: string, row: HTMLElement): void {
+    void this.press(action, { path: row.dataset["path"] ?? "" }).then((answer) => {
+      if ((answer.failed ?? "") !== "") {
+        notify(answer.failed ?? "", "warn");
+      }
+    });
   }
 
   private async copyValue(row: HTMLElement, at: { x: number; y: number } | HTMLElement): Promise<void> {
@@ -596,6 +650,8 @@ class Page {
       } else if (target instanceof HTMLInputElement && target.name === "bycode" && target.type === "checkbox") {
         this.controls.bycode = target.checked;
         this.socket.set({ bycode: target.checked });
+      } else if (target instanceof HTMLInputElement && target.name === "name") {
+        this.rename();
       }
     });
     form.addEventListener("input", (event) => {
@@ -606,9 +662,6 @@ class Page {
       } else if (target instanceof HTMLInputElement && target.name === "code") {
         this.controls.code = target.value;
         this.socket.set({ code: target.value });
-      } else if (target instanceof HTMLInputElement && target.name === "name") {
-        this.controls.message = target.value;
-        this.socket.set({ name: target.value, message: target.value });
       }
     });
     form.addEventListener("submit", (event) => {
@@ -708,22 +761,29 @@ class Page {
       }
     });
     addEventListener("popstate", () => {
-      const message = new URL(location.href).searchParams.get("message");
+      const query = new URL(location.href).searchParams;
+      const message = query.get("message");
+      const begun = query.get("new");
       if (message !== null && message !== this.controls.message) {
         this.open(message, false);
+      } else if (begun !== null && begun !== "" && begun !== this.controls.message) {
+        this.opening = "";
+        void this.press(`new:${begun}`).then(() => { this.opening = undefined; });
       }
     });
     addEventListener("hashchange", () => {
       const asked = readAddress();
-      if (asked.hex !== undefined && asked.hex !== hexOf(this.message?.data ?? new Uint8Array())) {
+      if (location.hash === "#main") {
+        this.address(); // by the link that leads past the head of the page
+      } else if (asked.hex !== undefined && asked.hex !== hexOf(this.message?.data ?? new Uint8Array())) {
         location.reload();
       }
     });
     startTree({
       edit: (row) => void this.edit(row),
       menu: (row, at) => this.rowMenu(row, at),
-      insert: (row) => void this.press("insert", { path: row.dataset["path"] ?? "" }),
-      remove: (row) => void this.press("remove", { path: row.dataset["path"] ?? "" }),
+      insert: (row) => this.changeList("insert", row),
+      remove: (row) => this.changeList("remove", row),
     });
   }
 

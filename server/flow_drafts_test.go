@@ -1,0 +1,129 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/web/browsertest"
+)
+
+// open opens a definition by its entry in the list.
+func (f flow) open(name string) {
+	f.Helper()
+	f.do(`document.querySelector('#rail-list a[href$="message=` + name + `"]').click()`)
+	f.shows("#definition-head", name+".def")
+}
+
+// says waits until the editor has a text.
+func (f flow) says(what, text string) {
+	f.Helper()
+	f.is(what, editorText+` === `+jsText(text))
+}
+
+// reload loads the page again.
+func (f flow) reload() {
+	f.Helper()
+	browsertest.Run(f.T, f.ctx, chromedp.Reload(), chromedp.WaitVisible(live))
+}
+
+// What is typed and not saved is there again, in the editor as in the layout, whatever was opened in between.
+func TestFlowDrafts(t *testing.T) {
+	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f.bytes(joinHex)
+	const typed = "string channel_name # where\nuint16 password_draft\n"
+	f.caret(2)
+	f.types("_draft")
+	f.shows("#layout-rows", "password_draft")
+	f.open("C_LIST.1")
+	f.says("the text of the other", listText)
+	f.open("C_JOIN.1")
+	f.says("what was typed", typed)
+	f.shows("#layout-rows", "password_draft")
+	f.caret(2)
+	f.types("s")
+	f.shows("#layout-rows", "password_drafts")
+	f.reload()
+	f.says("what was typed, after a reload", "string channel_name # where\nuint16 password_drafts\n")
+	stands(t, dir, "C_JOIN.1.def", joinText)
+
+	// Back and forth in the browser's history.
+	f.open("C_WIDE.1")
+	f.open("C_LIST.1")
+	browsertest.Run(t, f.ctx, chromedp.NavigateBack())
+	f.shows("#definition-head", "C_WIDE.1.def")
+	f.says("the text of the one before", wideText)
+	browsertest.Run(t, f.ctx, chromedp.NavigateBack())
+	f.shows("#definition-head", "C_JOIN.1.def")
+	f.says("the draft of the first", "string channel_name # where\nuint16 password_drafts\n")
+	f.click("#definition-head details summary")
+	f.click(`#definition-head button[value="stored"]`)
+	f.says("discarded", joinText)
+	f.open("C_LIST.1")
+	f.open("C_JOIN.1")
+	f.says("and not there again", joinText)
+
+	// A new definition: begun, left, taken up again, reloaded, named, saved.
+	f.click("[data-new]")
+	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
+	f.is("a field for its name", `document.querySelector("#name").checkVisibility() && document.querySelector("#name").value === "C_NEW_MESSAGE.1"`)
+	f.caret(0)
+	f.types("uint32 mine")
+	f.shows("#layout-rows", "mine")
+	const begun = "# what C_NEW_MESSAGE.1 says\n\nuint32 mine"
+	f.open("C_WIDE.1")
+	f.is("no field for a name", `!document.querySelector("#name").checkVisibility()`)
+	f.click("[data-new]")
+	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
+	f.says("what was begun", begun)
+	f.is("it is in the address", `location.search === "?new=C_NEW_MESSAGE.1" && location.hash.includes("uint32+mine")`)
+	f.reload()
+	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
+	f.says("what was begun, after a reload", begun)
+
+	f.rename("C_JOIN.1")
+	f.shows("#notices", "There is a definition of C_JOIN.1 already")
+	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
+	f.press("Ctrl+S")
+	f.is("answered", `!document.querySelector("#facts").innerText.includes("decoding")`)
+	f.says("what was begun, under its old name", begun)
+	f.rename("C_MINE.1")
+	f.shows("#definition-head", "C_MINE.1.def")
+	f.says("with its name", "# what C_MINE.1 says\n\nuint32 mine")
+	f.press("Ctrl+S")
+	f.shows("#rail-list", "C_MINE")
+	f.is("it is stored", `location.search === "?message=C_MINE.1" && !document.querySelector("#name").checkVisibility()`)
+	stands(t, dir, "C_MINE.1.def", "# what C_MINE.1 says\n\nuint32 mine")
+	if _, err := os.Stat(filepath.Join(dir, "C_NEW_MESSAGE.1.def")); err == nil {
+		t.Error("it is stored under its first name too")
+	}
+	f.click("[data-new]")
+	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
+	f.says("a new one begins with nothing", "# what C_NEW_MESSAGE.1 says\n\n")
+
+	// Of a name of the code map, and a version: the address is theirs.
+	f.do(`document.querySelector(".undefined a").click()`)
+	f.shows("#definition-head", "C_NOBODY.1.def")
+	f.caret(0)
+	f.types("byte nobody")
+	f.shows("#layout-rows", "nobody")
+	f.open("C_WIDE.1")
+	f.do(`document.querySelector(".undefined a").click()`)
+	f.says("what was begun of it", "# what C_NOBODY.1 says\n\nbyte nobody")
+	f.open("C_WIDE.1")
+	f.click(`#definition-head button[value="version"]`)
+	f.shows("#definition-head", "C_WIDE.2.def")
+	f.is("the address is the version's", `location.search === "?message=C_WIDE.2"`)
+	f.reload()
+	f.shows("#definition-head", "C_WIDE.2.def")
+}
+
+// rename types the name of a new definition.
+func (f flow) rename(name string) {
+	f.Helper()
+	f.focus("#name")
+	f.do(`document.querySelector("#name").select()`)
+	f.types(name + "\r")
+}

@@ -1,0 +1,131 @@
+package server
+
+import (
+	"archive/zip"
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/web/browsertest"
+)
+
+// upload picks files in the form of the library and sends them.
+func (f flow) upload(names ...string) {
+	f.Helper()
+	browsertest.Run(f.T, f.ctx, chromedp.SetUploadFiles("#files", names, chromedp.ByQuery))
+	f.click(`#upload button[type="submit"]`)
+}
+
+// Files picked in the page's form are in the list without a reload, and those that are there already are as they were unless asked.
+func TestFlowUpload(t *testing.T) {
+	f, _, dir := begin(t, map[string]string{"C_JOIN.1.def": joinText}, "/w/one?message=C_JOIN.1")
+	picked := t.TempDir()
+	file := func(name, text string) string {
+		writeFile(t, filepath.Join(picked, name), text)
+		return filepath.Join(picked, name)
+	}
+	var packed bytes.Buffer
+	z := zip.NewWriter(&packed)
+	w, err := z.Create("some/folder/C_ZIPPED.2.def")
+	if err == nil {
+		_, err = w.Write([]byte("byte zipped\n"))
+	}
+	if err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	f.do(`document.querySelector(".library").open = true`)
+
+	f.upload(file("C_PICKED.1.def", "byte picked\n"), file("more.zip", packed.String()))
+	f.shows("#rail-list", "C_PICKED")
+	f.shows("#rail-list", "C_ZIPPED")
+	f.shows(".toast", "2 new")
+	f.is("nothing is picked any more", `document.querySelector("#files").files.length === 0`)
+	f.is("the page is the same one", `document.querySelector("#definition-head").innerText.includes("C_JOIN.1.def")`)
+
+	// A map gives messages their codes, and says what has no definition.
+	f.paste(joinHex)
+	f.shows(row("password"), "12345")
+	f.upload(file("protocol.7.map", "C_PICKED 7\nC_JOIN 1\nS_MISSING 9\n"))
+	f.is("the codes are known", `document.querySelector('.item[data-name="C_PICKED"] a').title.includes("code 0x0007")`)
+	f.is("what has no definition", `document.querySelector('.undefined .item[data-name="S_MISSING"]') !== null`)
+	f.paste("0500070063")
+	f.do(`document.querySelector("#bycode").click()`)
+	f.shows("#fields-head", "C_PICKED.1")
+	f.shows(row("picked"), "99")
+	f.do(`document.querySelector("#bycode").click()`)
+
+	// What is there already.
+	f.open("C_JOIN.1")
+	changed := file("C_JOIN.1.def", "string channel_name\nuint16 replaced\n")
+	f.upload(changed)
+	f.shows(".toast", "1 exists")
+	stands(t, dir, "C_JOIN.1.def", joinText)
+	f.do(`document.querySelector('#upload input[name="replace"]').click()`)
+	f.upload(changed)
+	f.shows(".toast", "1 replaced")
+	f.shows("#layout-rows", "replaced")
+	f.says("the editor follows", "string channel_name\nuint16 replaced\n")
+	f.upload(file("C_WRONG.1.def", "in32 x\n"))
+	f.is("a definition with mistakes is listed as one", `document.querySelector('.item[data-name="C_WRONG"] .dot.err') !== null`)
+}
+
+// Files that other programs write and delete: a page follows where nothing was typed, and says it where something was.
+func TestFlowOtherPrograms(t *testing.T) {
+	f, srv, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f.bytes(joinHex)
+	path := filepath.Join(dir, "C_JOIN.1.def")
+	reload := func() {
+		t.Helper()
+		if err := srv.Config.Handler.(*Server).byName["one"].Reload(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove := func() {
+		t.Helper()
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		reload()
+	}
+	writeFile(t, filepath.Join(dir, "S_LATE.1.def"), "byte late\n")
+	reload()
+	f.shows("#rail-list", "S_LATE")
+	writeFile(t, path, "string channel_name\nuint16 from_outside\n")
+	reload()
+	f.says("the text of the disk", "string channel_name\nuint16 from_outside\n")
+	f.shows(row("from_outside"), "12345")
+
+	// Deleted while nothing was typed, and while something was.
+	remove()
+	f.shows("#definition-notes", "no longer on disk")
+	f.says("the text is still here", "string channel_name\nuint16 from_outside\n")
+	f.shows(row("from_outside"), "12345")
+	f.click(`#definition-head button[value="save"]`)
+	f.is("written again", `document.querySelector("#definition-notes").innerText.trim() === ""`)
+	stands(t, dir, "C_JOIN.1.def", "string channel_name\nuint16 from_outside\n")
+	f.caret(2)
+	f.types("_typed")
+	f.shows("#layout-rows", "from_outside_typed")
+	remove()
+	f.shows("#definition-notes", "no longer on disk")
+	f.open("C_LIST.1")
+	browsertest.Run(t, f.ctx, chromedp.NavigateBack())
+	f.says("what was typed, after another definition", "string channel_name\nuint16 from_outside_typed\n")
+	f.press("Ctrl+S")
+	f.is("written with what was typed", `document.querySelector("#facts").innerText.includes("saved") && !document.querySelector("#facts").innerText.includes("not saved")`)
+	stands(t, dir, "C_JOIN.1.def", "string channel_name\nuint16 from_outside_typed\n")
+
+	// Written with mistakes: what is shown is as before them, as if they had been typed.
+	writeFile(t, path, "strin channel_name\n")
+	reload()
+	f.says("the text with mistakes", "strin channel_name\n")
+	f.shows("#definition-notes", `did you mean "string"?`)
+	writeFile(t, path, joinText)
+	reload()
+	f.says("the text without", joinText)
+	f.shows(row("password"), "12345")
+	f.is("no mistake is left", `document.querySelector("#definition-notes .problems") === null`)
+}
