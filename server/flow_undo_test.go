@@ -103,7 +103,7 @@ func TestFlowUndo(t *testing.T) {
 		f.bytes(want)
 	}
 	f.press("Ctrl+Y")
-	f.shows(".toast", "Nothing to redo")
+	f.shows(".toasts", "Nothing to redo")
 
 	// What is pasted can be taken back too, with the way it was read.
 	f.do(`{ const form = document.querySelector("#form"); form.value = "hex"; form.dispatchEvent(new Event("change", {bubbles: true})) }`)
@@ -158,7 +158,7 @@ func TestFlowElements(t *testing.T) {
 	f.bytes("0a000200000000000500")
 	f.focus(row("flags"))
 	f.press("Insert")
-	f.shows(".toast", "only lists get elements")
+	f.shows(".toasts", "only lists get elements")
 	f.press("Delete")
 	f.bytes("0a000200000000000500")
 

@@ -1,6 +1,8 @@
-// One short message at the bottom of the page: what was done, or what went wrong. It is read out politely.
+// Short messages at the bottom of the page: what was done, or what went wrong. They are read out politely.
 
 const lifeMillis = 4000;
+const together = 1000; // milliseconds within which a message joins the ones before: nobody has read them yet
+const most = 3;
 const signs = { ok: "✓", warn: "!", err: "✕" } as const;
 const words = { ok: "", warn: "Warning: ", err: "Error: " } as const;
 
@@ -12,6 +14,7 @@ let quiet: HTMLElement | undefined;
 let timer = 0;
 let left = 0; // milliseconds that the message has still to live
 let since = 0;
+let came = -Infinity; // when the newest message came
 let cameFrom: Element | null = null; // where the focus was before it came to the close button
 
 function make(tag: string, name: string, text = ""): HTMLElement {
@@ -76,8 +79,11 @@ function start(): HTMLElement {
   return element;
 }
 
-/** Shows a message in place of the one before. Errors stay until they are closed, anything else for four seconds. */
-export function notify(text: string, kind: Kind = "ok"): void {
+/**
+ * Shows a message in place of the one before, or below it if that came just now. Errors stay until they are closed, anything else for
+ * four seconds. What is returned takes the message away, for one that says that something goes on.
+ */
+export function notify(text: string, kind: Kind = "ok"): () => void {
   if (region === undefined || !region.isConnected) {
     region = start();
   }
@@ -94,10 +100,18 @@ export function notify(text: string, kind: Kind = "ok"): void {
   }
   body.append(text);
   toast.append(sign, body, shut);
-  close();
-  region.replaceChildren(toast);
-  left = kind === "err" ? Infinity : lifeMillis;
+  if (performance.now() - came > together) {
+    close();
+  } else {
+    while (region.childElementCount >= most) {
+      region.firstElementChild?.remove();
+    }
+  }
+  region.append(toast);
+  came = performance.now();
+  left = region.querySelector(":scope > .err") === null ? lifeMillis : Infinity;
   go();
+  return () => toast.remove();
 }
 
 /** Has a text read out that people who see the page need not be told. */

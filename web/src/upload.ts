@@ -15,10 +15,11 @@ async function upload(workspace: string, files: File[], replace: boolean): Promi
   for (const file of files) {
     body.append("files", file, file.name);
   }
-  notify(`Uploading ${files.length === 1 ? (files[0]?.name ?? "") : `${files.length} files`} …`);
+  const done = notify(`Uploading ${files.length === 1 ? (files[0]?.name ?? "") : `${files.length} files`} …`);
   try {
     const response = await fetch(`/api/${encodeURIComponent(workspace)}/upload${replace ? "?replace=true" : ""}`, { method: "POST", body });
     const report = (await response.json()) as Report;
+    done();
     const counts = new Map<string, number>();
     for (const file of report.files ?? []) {
       counts.set(file.result, (counts.get(file.result) ?? 0) + 1);
@@ -28,6 +29,7 @@ async function upload(workspace: string, files: File[], replace: boolean): Promi
     const why = bad.slice(0, 3).map((f) => `${f.file}: ${f.reason ?? f.result}`).join("; ");
     notify(why === "" ? text : `${text}. ${why}${bad.length > 3 ? ` and ${bad.length - 3} more` : ""}`, response.ok && bad.length === 0 ? "ok" : response.ok ? "warn" : "err");
   } catch {
+    done();
     notify("The upload did not arrive: the server cannot be reached", "err");
   }
 }
