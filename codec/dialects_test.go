@@ -31,8 +31,8 @@ func TestEveryDialect(t *testing.T) {
 			for _, m := range s.Messages {
 				roundTrip(t, m)
 			}
-			if d.Frame != nil {
-				if _, err := codec.Compile(d.Frame); err != nil {
+			for _, f := range d.Frames {
+				if _, err := codec.Compile(f); err != nil {
 					t.Error(err)
 				}
 			}

@@ -58,6 +58,13 @@ func (v *valuer) number(it *item, tok int32) uint64 {
 	}
 	switch {
 	case t.kind == tokNumber:
+	case t.kind == tokString && num.Enum != nil && !t.escaped && !isDecimal(text):
+		for _, e := range num.Enum.Values {
+			if e.Name == string(text) {
+				return e.Value & (1<<(it.bits-1)<<1 - 1)
+			}
+		}
+		return wrong("a number or one of its names")
 	case t.kind == tokString && it.bits > 32 && !t.escaped && isDecimal(text):
 	case t.kind == tokString && it.bits > 32:
 		return wrong("a decimal number, as text or not,")

@@ -148,9 +148,12 @@ func (r *Record) humanValue(f FieldValue) string {
 	return v
 }
 
-// humanNumber writes a number without the quotes that JSON needs, and a 32-bit float no longer than its 32 bits are worth.
+// humanNumber writes a number without the quotes that JSON needs, with its name if it has one, and a 32-bit float no longer than its 32 bits are worth.
 func humanNumber(v string, n *schema.Number) string {
 	v = strings.Trim(v, `"`)
+	if name := n.NameOf(v); name != "" {
+		return v + " (" + name + ")"
+	}
 	if n.Kind != schema.Float || n.Bits != 32 || n.Scale != 0 {
 		return v
 	}

@@ -4,10 +4,11 @@ import (
 	"strings"
 
 	"wirebench/defs/source"
+	"wirebench/defs/subspace"
 	"wirebench/defs/tera"
 )
 
-// The names of the dialects that Detect knows. It knows them before they can be read.
+// The names of the dialects that Detect knows.
 const (
 	teraName     = "tera"
 	mutaName     = "muta"
@@ -51,6 +52,9 @@ func detectLine(line string) string {
 			return mutaName
 		}
 	}
+	if subspace.IsTableLine(line) {
+		return subspaceName
+	}
 	if hash := strings.IndexByte(line, '#'); hash >= 0 {
 		line = line[:hash]
 	}
@@ -58,17 +62,8 @@ func detectLine(line string) string {
 	if len(words) < 2 {
 		return ""
 	}
-	if len(words) >= 3 && isDigits(words[0]) && (isDigits(words[1]) || words[1] == "?") ||
-		len(words) == 3 && strings.EqualFold(strings.Join(words, " "), "offset size comment") {
-		return subspaceName
-	}
 	if len(words) <= 3 && tera.IsType(words[0]) {
 		return teraName
 	}
 	return ""
-}
-
-// isDigits reports whether s is a decimal number.
-func isDigits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }

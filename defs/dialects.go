@@ -2,8 +2,10 @@ package defs
 
 import (
 	"wirebench/defs/diag"
+	"wirebench/defs/muta"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/subspace"
 	"wirebench/defs/tera"
 )
 
@@ -12,17 +14,27 @@ type Dialect struct {
 	Name  string // "tera", as on the command line
 	Title string // for people
 
+	// Versions says that a file is one version of one message and is named NAME.VERSION.def. Else a file has as many messages as it
+	// likes, and they have no versions.
+	Versions bool
+
 	// Parse makes a schema of a set of files. It never fails: the schema has what could be understood.
 	Parse func(files []*source.File, o schema.Options) (*schema.Schema, diag.List)
 
 	// Format writes one file in its canonical form. It keeps the meaning and the comments.
 	Format func(f *source.File) (string, diag.List)
 
-	// Frame reads what every message starts with, for messages without a definition. Nil if nothing tells where such a one ends.
-	Frame *schema.Message
+	// Frames read what every message starts with, each for the group of its key, so that messages without a definition can be told.
+	// Of several the first that a message does not contradict is the right one. None if definitions alone say what messages start with.
+	Frames []*schema.Message
+
+	// Constants says that definitions may use named numbers without saying their values.
+	Constants bool
 
 	Language schema.Language // its words, for editors
 
+	New     string       // name of a new definition
+	Begin   string       // what a new definition starts with; $NAME in it is its name
 	Example *source.File // a small definition without mistakes, already in its canonical form
 }
 
@@ -31,11 +43,36 @@ var Dialects = []Dialect{
 	{
 		Name:     "tera",
 		Title:    "TERA .def",
+		Versions: true,
 		Parse:    tera.Parse,
 		Format:   tera.Format,
-		Frame:    tera.Frame(),
+		Frames:   []*schema.Message{tera.Frame()},
 		Language: tera.Language(),
+		New:      "C_NEW_MESSAGE",
+		Begin:    "# what $NAME says\n\n",
 		Example:  source.New("C_EDIT_PRIVATE_CHANNEL.1.def", teraExample),
+	},
+	{
+		Name:      "muta",
+		Title:     "MUTA packetwriter",
+		Parse:     muta.Parse,
+		Format:    muta.Format,
+		Constants: true,
+		Language:  muta.Language(),
+		New:       "new_protocol",
+		Begin:     mutaBegin,
+		Example:   source.New("example.def", mutaExample),
+	},
+	{
+		Name:     "subspace",
+		Title:    "SubSpace offset tables",
+		Parse:    subspace.Parse,
+		Format:   subspace.Format,
+		Frames:   subspace.Frames(),
+		Language: subspace.Language(),
+		New:      "new_packets",
+		Begin:    subspaceBegin,
+		Example:  source.New("example.def", subspaceExample),
 	},
 }
 
@@ -47,6 +84,48 @@ array    members
 - uint32 playerId
 
 string name # without the number of the channel
+`
+
+const mutaBegin = `# what $NAME says
+
+group: $NAME
+
+packet: first_packet
+   __group = $NAME
+`
+
+const mutaExample = `# what the server says
+
+group: svmsg
+
+packet: character_created
+   __group = svmsg
+   id      = uint64
+   name    = char {16}
+   race    = uint8
+   sex     = uint8
+   map_id  = uint32
+`
+
+const subspaceBegin = `# what $NAME is about
+
+direction c2s
+
+0x40 first packet
+offset size comment
+1      1    u8 kind
+2      ?    text words
+`
+
+const subspaceExample = `# what clients say to each other
+
+0x06 chat (c2s)
+offset size comment
+0      1    type 0x06
+1      1    u8 kind (arena = 0, public = 2, private = 5)
+2      1    u8 sound
+3      2    i16 target (-1..)
+5      ?    cstr text
 `
 
 // Find returns the dialect of that name.

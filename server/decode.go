@@ -101,7 +101,11 @@ func (ws *space) decodeJob(b decodeBody) (*decodeJob, error) {
 	}
 	j := &decodeJob{snap: ws.Snapshot, request: workspace.Request{Group: b.Group, Dir: direction(b.Dir), Fields: true}}
 	if b.Message != "" || b.Definition != "" {
-		d, err := ws.open(b.Message, b.Definition)
+		name := b.Message
+		if m, err := ws.FindIn(name, b.Group, direction(b.Dir)); err == nil {
+			name = ws.NameOf(m)
+		}
+		d, err := ws.open(name, b.Definition)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"wirebench/codec"
@@ -38,23 +39,52 @@ func (ws *space) open(name, text string) (*definition, error) {
 		return nil, fmt.Errorf("a definition of more than %d bytes", maxDefinition)
 	default:
 		d.edited, d.file = true, source.New(ws.fileName(name), text)
-		if d.snap, d.message, err = ws.With(d.file); err != nil {
+		if d.snap, _, err = ws.With(d.file); err != nil {
 			return nil, err
 		}
-		if named, err := d.snap.Find(name); err == nil && named.Span.File == d.file { // one of several in the file
-			d.message = named
-		}
+		d.message = d.same(ws, name, m)
 	}
 	d.diagnostics = []diag.Info{}
 	for _, x := range d.snap.Diagnostics.Of(d.file) {
 		d.diagnostics = append(d.diagnostics, x.Info())
 	}
-	if d.message != nil {
-		if d.program, err = d.snap.Program(d.message); err != nil {
-			d.diagnostics = append(d.diagnostics, tooLarge(d.message, err).Info())
+	d.compile()
+	return d, nil
+}
+
+// same is the message of an edited text that is meant by the name of a stored one: that of the name, or the one in its place, as
+// names are edited like everything else.
+func (d *definition) same(ws *space, name string, stored *schema.Message) *schema.Message {
+	all := d.messages()
+	if len(all) == 0 {
+		return nil
+	}
+	if m, err := d.snap.Find(name); err == nil && m.Span.File == d.file {
+		return m
+	}
+	if stored != nil {
+		if i := slices.Index(ws.Beside(stored), stored); i >= 0 && i < len(all) {
+			return all[i]
 		}
 	}
-	return d, nil
+	return all[0]
+}
+
+// messages are all of the text.
+func (d *definition) messages() []*schema.Message {
+	return d.snap.Beside(&schema.Message{Span: source.Span{File: d.file}})
+}
+
+// compile makes the program of the message.
+func (d *definition) compile() {
+	d.program = nil
+	if d.message == nil {
+		return
+	}
+	var err error
+	if d.program, err = d.snap.Program(d.message); err != nil {
+		d.diagnostics = append(d.diagnostics, tooLarge(d.message, err).Info())
+	}
 }
 
 // tooLarge is the mistake of a definition that cannot be compiled.
@@ -68,12 +98,17 @@ func (ws *space) fileName(message string) string {
 		return m.Span.File.Name
 	}
 	const longest = 200
-	name, version, found := strings.Cut(strings.TrimSuffix(message, ".def"), ".")
-	if name == "" || len(message) > longest {
-		name = "UNSAVED"
+	message = strings.TrimSuffix(message, ".def")
+	if message == "" || len(message) > longest {
+		message = "UNSAVED"
 	}
-	if !found || len(message) > longest {
-		version = "1"
+	return ws.firstVersion(message) + ".def"
+}
+
+// firstVersion is the name of a message that is new: with a version, where the dialect has them.
+func (ws *space) firstVersion(message string) string {
+	if ws.Dialect.Versions && !strings.Contains(message, ".") {
+		return message + ".1"
 	}
-	return name + "." + version + ".def"
+	return message
 }

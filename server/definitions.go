@@ -204,7 +204,7 @@ func (x *libraryIndex) item(f *source.File) definitionItem {
 		Errors: n[diag.Error], Warnings: n[diag.Warning], Older: len(x.messages[f]) > 0,
 	}
 	for _, m := range x.messages[f] {
-		it.Messages = append(it.Messages, fullName(m.Name, m.Version))
+		it.Messages = append(it.Messages, x.ws.NameOf(m))
 		it.Older = it.Older && x.newest[[2]string{m.Name, m.Key.Group}] > m.Version
 		if m.HasKey && len(x.messages[f]) == 1 {
 			it.Code = fmt.Sprintf("0x%04X", m.Key.Code)
@@ -253,10 +253,10 @@ func (ws *space) messagesOf(f *source.File) []*schema.Message {
 	return out
 }
 
-func fullNames(list []*schema.Message) []string {
+func (ws *space) fullNames(list []*schema.Message) []string {
 	out := make([]string, 0, len(list))
 	for _, m := range list {
-		out = append(out, fullName(m.Name, m.Version))
+		out = append(out, ws.NameOf(m))
 	}
 	return out
 }
@@ -327,7 +327,7 @@ func (s *Server) readDefinition(_ context.Context, in *definitionInput) (*defini
 		return out, nil
 	}
 	messages, diagnostics, _ := ws.stored(f)
-	b := definitionBody{File: f.Name, Revision: rev, Text: f.Text, Messages: fullNames(messages), Diagnostics: diagnostics}
+	b := definitionBody{File: f.Name, Revision: rev, Text: f.Text, Messages: ws.fullNames(messages), Diagnostics: diagnostics}
 	if len(messages) == 1 && ws.Newest(messages[0]) > messages[0].Version {
 		b.Newest = ws.Newest(messages[0])
 	}
@@ -550,7 +550,7 @@ func (s *Server) saved(ws *space, name string, rev store.Revision, isNew bool) *
 	if f := now.File(name); f != nil && workspace.Revision(f) == rev { // it may have been changed again
 		var messages []*schema.Message
 		messages, b.Diagnostics, b.Layout = now.stored(f)
-		b.Messages = fullNames(messages)
+		b.Messages = now.fullNames(messages)
 	}
 	return out
 }
@@ -606,13 +606,12 @@ func (s *Server) addVersion(_ context.Context, in *versionInput) (*storedOutput,
 		return nil, huma.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the text has %d bytes; a file has at most %d", len(text), store.MaxFileBytes))
 	}
 	messages := ws.messagesOf(f)
-	if len(messages) != 1 || !strings.HasPrefix(path.Base(f.Name), fullName(messages[0].Name, messages[0].Version)+".") {
+	if len(messages) != 1 || !ws.versioned(messages[0]) {
 		return nil, huma.Error422UnprocessableEntity("the name of this file has no version: only files named NAME.VERSION.def have")
 	}
 	m, none := messages[0], store.Revision("")
-	ending := strings.TrimPrefix(path.Base(f.Name), fullName(m.Name, m.Version))
 	for next := ws.Newest(m) + 1; ; next++ {
-		name := path.Join(path.Dir(f.Name), fullName(m.Name, next)+ending)
+		name := fileOfVersion(m, next)
 		rev, err := ws.Save(name, []byte(text), &none)
 		var there *store.ConflictError
 		if errors.As(err, &there) && next < ws.Newest(m)+1000 { // somebody else was faster
@@ -623,6 +622,17 @@ func (s *Server) addVersion(_ context.Context, in *versionInput) (*storedOutput,
 		}
 		return s.saved(ws, name, rev, true), nil
 	}
+}
+
+// versioned reports whether the file of a message is named by it and its version.
+func (ws *space) versioned(m *schema.Message) bool {
+	return ws.Snapshot.Dialect.Versions && strings.HasPrefix(path.Base(m.Span.File.Name), fullName(m.Name, m.Version)+".")
+}
+
+// fileOfVersion is the name of the file of another version of a message: in the same folder and with the same ending.
+func fileOfVersion(m *schema.Message, version int) string {
+	dir, base := path.Split(m.Span.File.Name)
+	return path.Join(dir, fullName(m.Name, version)+strings.TrimPrefix(base, fullName(m.Name, m.Version)))
 }
 
 // conflictProblem is the error body for a file that is not what the client has seen.

@@ -65,18 +65,7 @@ func (ws *space) named(b encodeBody) (*schema.Message, error) {
 	if b.Version != 0 {
 		name += "." + strconv.Itoa(b.Version)
 	}
-	found, err := ws.Find(name)
-	if err != nil {
-		return nil, err
-	}
-	dir := direction(b.Dir)
-	for _, m := range ws.Schema.Messages {
-		if m.Name == found.Name && m.Version == found.Version &&
-			(b.Group == "" || m.Key.Group == b.Group) && (dir == schema.Both || m.Key.Dir == schema.Both || m.Key.Dir == dir) {
-			return m, nil
-		}
-	}
-	return nil, &workspace.NotFoundError{Name: name + " in that group and direction"}
+	return ws.FindIn(name, b.Group, direction(b.Dir))
 }
 
 // encodeValue encodes one value. The record is that of the message; it and the bytes are of this call alone.

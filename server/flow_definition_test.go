@@ -55,7 +55,7 @@ func TestFlowDefinition(t *testing.T) {
 	f.is("no mistake is left", `!document.querySelector("#layout-head").innerText.includes("as before") && document.querySelector("#definition-notes .problems") === null`)
 
 	// Discarded, formatted, saved.
-	f.click("#definition-head details summary")
+	f.click("#definition-head summary[aria-label]")
 	f.click(`#definition-head button[value="stored"]`)
 	f.is("as it was", `!document.querySelector(".cm-content").innerText.includes("int16 x")`)
 	f.shows("#facts", "saved")
@@ -95,7 +95,7 @@ func TestFlowDefinition(t *testing.T) {
 	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(live))
 	f.shows("#layout-rows", "fourth")
 	f.shows("#definition-head", "not saved")
-	f.click("#definition-head details summary")
+	f.click("#definition-head summary[aria-label]")
 	f.click(`#definition-head button[value="stored"]`)
 	f.is("discarded", `!document.querySelector("#layout-rows").innerText.includes("fourth")`)
 	f.caret(1)
@@ -114,7 +114,7 @@ func TestFlowDefinition(t *testing.T) {
 	f.is("stored", `document.querySelector("#facts").innerText.includes("saved") && !document.querySelector("#facts").innerText.includes("not saved")`)
 	f.lacks(".undefined")
 	f.do(`window.confirm = () => true`)
-	f.click("#definition-head details summary")
+	f.click("#definition-head summary[aria-label]")
 	f.click(`#definition-head button[value="delete"]`)
 	f.shows("#definition-head", "not saved")
 	if _, err := os.Stat(filepath.Join(dir, "C_NOBODY.1.def")); err == nil {

@@ -58,7 +58,7 @@ func TestFlowDrafts(t *testing.T) {
 	browsertest.Run(t, f.ctx, chromedp.NavigateBack())
 	f.shows("#definition-head", "C_JOIN.1.def")
 	f.says("the draft of the first", "string channel_name # where\nuint16 password_drafts\n")
-	f.click("#definition-head details summary")
+	f.click("#definition-head summary[aria-label]")
 	f.click(`#definition-head button[value="stored"]`)
 	f.says("discarded", joinText)
 	f.open("C_LIST.1")

@@ -104,7 +104,7 @@ func TestFlowSpeed(t *testing.T) {
 	for i := range 8 {
 		f.do(`document.dispatchEvent(new Event("measured"))`)
 		f.paste(big + strings.Repeat("00", i%2))
-		f.is("the big message is shown", fmt.Sprintf(`window.changes.length === %d && document.querySelector("#tree-rows tr") !== null`, i+1))
+		f.is("the big message is shown", fmt.Sprintf(`window.changes.length >= %d && document.querySelector("#tree-rows tr") !== null`, i+1))
 	}
 	f.tell("paste of 64 KB to its tree, 8100 elements", gross)
 	f.do(`document.querySelector('#rail-list a[href$="C_BLOB.1"]').click()`)
@@ -114,7 +114,7 @@ func TestFlowSpeed(t *testing.T) {
 	for i := range 8 {
 		f.do(`document.dispatchEvent(new Event("measured"))`)
 		f.paste(blob[:len(blob)-2] + fmt.Sprintf("%02x", i))
-		f.is("the big message is shown", fmt.Sprintf(`window.changes.length === %d && document.querySelector("#tree-rows tr") !== null`, i+1))
+		f.is("the big message is shown", fmt.Sprintf(`window.changes.length >= %d && document.querySelector("#tree-rows tr") !== null`, i+1))
 	}
 	f.shows("#fields-head", "ok")
 	f.tell("paste of 64 KB to its tree, one run of bytes", gross)
@@ -140,7 +140,7 @@ func TestFlowSpeed(t *testing.T) {
 	f.do(`window.changes = []`)
 	for i := range 100 {
 		f.types(string(rune('a' + i%26)))
-		f.is("the key has its answer", fmt.Sprintf(`window.changes.length === %d`, i+1))
+		f.is("the key has its answer", fmt.Sprintf(`window.changes.length >= %d`, i+1))
 	}
 	f.tell("keystroke to layout and tree, 300 lines", gross)
 }

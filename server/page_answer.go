@@ -21,7 +21,7 @@ type pageAnswer struct {
 	Mistakes *[]diag.Info      `json:"mistakes,omitempty"` // in the text that the page has
 	Lines    map[int]string    `json:"lines,omitempty"`    // what is to be said about lines of the definition
 	Data     json.RawMessage   `json:"data,omitempty"`     // pageData: the message that is shown, if it is another one
-	Export   *export           `json:"export,omitempty"`   // a file that was asked for
+	Export   *exports          `json:"export,omitempty"`   // files that were asked for
 	Failed   string            `json:"failed,omitempty"`   // why a value could not be changed
 	Status   string            `json:"status"`
 }
@@ -134,7 +134,7 @@ func dataOf(p *pageWork) *pageData {
 		return d
 	}
 	d.Was, d.Built, d.Linked, d.Used = m.Was, m.Edited && m.Was == nil, m.Linked, m.Used
-	d.Name, d.Dir = messageName(m), p.job.messages[m.Number].dir.String()
+	d.Name, d.Dir = m.Name, p.job.messages[m.Number].dir.String()
 	if m.Data != nil {
 		d.Bytes = m.Data
 	}
@@ -170,13 +170,6 @@ func dataOf(p *pageWork) *pageData {
 		d.Len[i], d.Part[i] = f.BitLength, n
 	}
 	return d
-}
-
-func messageName(m *templates.Message) string {
-	if m.Message == "" {
-		return ""
-	}
-	return fullName(m.Message, m.Version)
 }
 
 // valueAnswer is a value of the shown message, to be copied or to be edited.

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
 	"wirebench/defs/diag"
+	"wirebench/defs/emit"
 	"wirebench/defs/source"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -22,7 +24,11 @@ func (p *pageWork) open() {
 	f := &p.form
 	p.def, p.use = nil, nil
 	p.view.Layout, p.view.Stale, p.view.Message = nil, false, f.message
-	p.view.Definition = templates.Definition{Text: f.definition, Language: p.ws.Dialect.Language, New: f.message}
+	p.view.Definition = templates.Definition{Text: f.definition, Language: p.ws.Snapshot.Dialect.Language, New: f.message, NewLabel: p.ws.newLabel()}
+	p.view.Targets = nil
+	for _, t := range emit.Targets {
+		p.view.Targets = append(p.view.Targets, templates.Target{Name: t.Name, Title: t.Title})
+	}
 	d := &p.view.Definition
 	stored, err := p.ws.Find(f.message)
 	text, revision := f.definition, ""
@@ -55,12 +61,18 @@ func (p *pageWork) open() {
 		p.notice("The definition cannot be read: " + err.Error() + ".")
 		return
 	}
+	if stored != nil { // the name it is found by: that in the text may be another one now
+		p.view.Message = p.ws.NameOf(stored)
+	}
+	p.chooseOne(def)
 	p.def, p.use = def, def
 	d.File, d.Text, d.Edited, d.Stored, d.Diagnostics = def.file.Name, unixLines(def.file.Text), def.edited, stored != nil, def.diagnostics
 	d.Base = f.base
 	if def.message != nil {
-		p.view.Message = fullName(def.message.Name, def.message.Version)
-		d.Version = def.message.Version
+		if stored == nil && p.ws.Snapshot.Dialect.Versions {
+			p.view.Message = def.snap.NameOf(def.message)
+		}
+		d.Version, d.Versioned = def.message.Version, stored != nil && p.ws.versioned(stored)
 		d.Newest = p.ws.Newest(def.message)
 		if stored != nil && d.Newest > d.Version && def.edited && d.Conflict == nil {
 			d.Moves = !p.ws.KeepsLayout(stored, def.file.Text)
@@ -69,6 +81,38 @@ func (p *pageWork) open() {
 	p.useGood(def)
 	info := p.use.layout()
 	p.view.Layout = &info
+}
+
+// chooseOne opens the message of a text with several that was asked for. One that is stored is known by its name from then on.
+func (p *pageWork) chooseOne(def *definition) {
+	f, d := &p.form, &p.view.Definition
+	all := def.messages()
+	if len(all) < 2 {
+		f.part = 0
+		return
+	}
+	for _, m := range all {
+		d.Several = append(d.Several, templates.MessageLine{Name: def.snap.NameOf(m), Line: m.Span.Pos().Line})
+	}
+	if f.part > len(all) {
+		f.part = 0
+	}
+	if f.part > 0 && all[f.part-1] != def.message {
+		def.message = all[f.part-1]
+		def.compile()
+	}
+	d.Part = slices.Index(all, def.message)
+	if m, err := p.ws.Find(def.snap.NameOf(def.message)); err == nil && m.Span.File.Name == def.file.Name {
+		p.view.Message, f.message, f.part = p.ws.NameOf(m), p.ws.NameOf(m), 0
+	}
+}
+
+// newLabel says what names a new definition.
+func (ws *space) newLabel() string {
+	if ws.Snapshot.Dialect.Versions {
+		return "Name of the new message, with its version"
+	}
+	return "Name of the new file"
 }
 
 // useGood keeps to the last definition without mistakes while the open one has some.
@@ -106,7 +150,7 @@ func (d *definition) broken() bool {
 func (p *pageWork) openAnother(message string) {
 	f := &p.form
 	keep := strings.TrimSpace(f.input) != "" && !p.ws.isSample(f.message, f.input) || len(f.edits) > 0 && strings.TrimSpace(f.input) != ""
-	f.message, f.name, f.made, f.code, f.byCode = message, "", sumOf(f.value), "", false
+	f.message, f.part, f.name, f.made, f.code, f.byCode = message, 0, "", sumOf(f.value), "", false
 	if keep {
 		return
 	}
@@ -142,7 +186,7 @@ func (p *pageWork) beginNew(name string) {
 	if name == "" || p.ws.has(name) {
 		name = p.ws.newName("")
 	}
-	f.message, f.name, f.base, f.definition = name, name, "", p.ws.aboutNew(name)+"\n"
+	f.message, f.part, f.name, f.base, f.definition = name, 0, name, "", p.ws.aboutNew(name)
 	f.made, f.code = sumOf(f.value), ""
 	if p.ws.isSample(f.message, f.input) {
 		f.input = ""
@@ -170,14 +214,14 @@ func (p *pageWork) rename() {
 	}
 }
 
-// aboutNew is the first line of a new definition.
+// aboutNew is what a new definition starts with.
 func (ws *space) aboutNew(name string) string {
-	return ws.Dialect.Language.Comment + " what " + name + " says\n"
+	return strings.ReplaceAll(ws.Dialect.Begin, "$NAME", name)
 }
 
 func (ws *space) has(name string) bool {
 	_, err := ws.Find(name)
-	return err == nil
+	return err == nil || ws.File(ws.fileName(name)) != nil
 }
 
 // save stores the text of the open definition.
@@ -204,7 +248,21 @@ func (p *pageWork) save() {
 		p.notSaved(err)
 		return
 	}
+	p.keepOpen(p.def)
 	p.stored("Saved " + d.File + ".")
+}
+
+// keepOpen goes on with the same message of a text that has just been stored, by the name that it has there.
+func (p *pageWork) keepOpen(def *definition) {
+	now := &space{p.ws.Workspace, p.ws.Now()}
+	f := now.File(def.file.Name)
+	if f == nil || def.message == nil {
+		return
+	}
+	all := now.messagesOf(f)
+	if i := slices.Index(def.messages(), def.message); i >= 0 && i < len(all) {
+		p.form.message, p.form.part = now.NameOf(all[i]), 0
+	}
 }
 
 // withLineEnds writes a text with the line ends that the file has on disk.
@@ -249,28 +307,19 @@ func (p *pageWork) newVersion() {
 		p.notice("There is no message to make a new version of.")
 		return
 	}
-	name, ok := p.ws.nextVersion(p.def)
-	if !ok {
-		p.notice("Definitions of this protocol have no versions.")
+	if !p.ws.versioned(p.def.message) {
+		p.notice("The name of this file has no version.")
 		return
 	}
+	name := fileOfVersion(p.def.message, p.ws.Newest(p.def.message)+1)
 	none := store.Revision("")
 	if _, err := p.ws.Save(name, []byte(p.def.file.Text), &none); err != nil {
 		p.notSaved(err)
 		return
 	}
 	was := p.view.Message
-	p.form.message = strings.TrimSuffix(path.Base(name), ".def")
+	p.form.message = strings.TrimSuffix(path.Base(name), path.Ext(name))
 	p.stored("Made " + name + " from " + was + ".")
-}
-
-// nextVersion is the name of the file for the next version of a message; ok is false if files have no versions.
-func (ws *space) nextVersion(d *definition) (name string, ok bool) {
-	m := d.message
-	if path.Base(d.file.Name) != fullName(m.Name, m.Version)+".def" {
-		return "", false
-	}
-	return path.Join(path.Dir(d.file.Name), fullName(m.Name, ws.Newest(m)+1)+".def"), true
 }
 
 // newName is the name of a definition that is not there yet.
@@ -279,12 +328,15 @@ func (ws *space) newName(like string) string {
 		return like
 	}
 	for i := 1; ; i++ {
-		name := "C_NEW_MESSAGE"
+		name := ws.Dialect.New
 		if i > 1 {
 			name += "_" + strconv.Itoa(i)
 		}
-		if ws.Schema.Find(name, 0) == nil {
+		if ws.Dialect.Versions && ws.Schema.Find(name, 0) == nil {
 			return name + ".1"
+		}
+		if !ws.Dialect.Versions && !ws.has(name) {
+			return name
 		}
 	}
 }
@@ -337,11 +389,15 @@ func (p *pageWork) exportLayout() {
 		p.notice("There is no layout: open a definition first.")
 		return
 	}
+	name := ""
+	if p.use.message != nil {
+		name = p.use.snap.NameOf(p.use.message)
+	}
 	if p.form.action == "svg" {
-		p.export = &export{p.view.Message + ".svg", "image/svg+xml", templates.LayoutSVG(p.view.Layout)}
+		p.export = oneExport("Layout", name, ".svg", "image/svg+xml", templates.LayoutSVG(name, p.view.Layout))
 		return
 	}
-	p.export = &export{p.view.Message + ".txt", "text/plain; charset=utf-8", templates.LayoutText(p.view.Layout)}
+	p.export = oneExport("Layout", name, ".txt", "text/plain; charset=utf-8", templates.LayoutText(name, p.view.Layout))
 }
 
 // maxChangedLines is how many changed lines are shown of each side.

@@ -15,7 +15,8 @@ import (
 type pageForm struct {
 	action     string // of the button: decode, save, encode ... ; pageWork.act lists them
 	arg        string // that belongs to the action: "rows:1000"
-	message    string // NAME.VERSION of the open definition
+	message    string // of the open definition, as workspace.NameOf has it
+	part       int    // which message of a text with several, from 1; 0 = the one of the name
 	name       string // of a definition to be written anew
 	filter     string // of the list of messages
 	definition string // its text, perhaps edited; empty = as it is stored
@@ -30,6 +31,7 @@ type pageForm struct {
 	show       int    // which of several messages is open, from 0
 	bytes      int    // first byte drawn
 	rows       int    // first row of the tree drawn
+	written    bool   // the table of the layout is in the order of the definition
 	values     bool   // the values are in view; over a websocket alone
 
 	edits  map[int][]byte  // messages whose bytes were changed, by their number
@@ -52,6 +54,8 @@ func postedForm(q url.Values) pageForm {
 		about: strings.TrimSpace(q.Get("about")), opened: map[string]bool{},
 	}
 	f.action, f.arg, _ = cutAction(q.Get("action"))
+	f.written = q.Get("written") != ""
+	f.part = atLeast0(q.Get("part"))
 	f.show, f.bytes, f.rows = atLeast0(q.Get("show")), atLeast0(q.Get("bytes")), atLeast0(q.Get("rows"))
 	for _, name := range q["opened"] {
 		f.opened[name] = true
@@ -150,7 +154,7 @@ func (ws *space) firstShown() string {
 		}
 	}
 	if all := ws.Schema.Messages; len(all) > 0 {
-		return fullName(all[0].Name, all[0].Version)
+		return ws.NameOf(all[0])
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,6 +10,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 
+	"wirebench/defs"
+	"wirebench/defs/diag"
+	"wirebench/defs/source"
 	"wirebench/server/workspace"
 	"wirebench/templates"
 )
@@ -55,9 +59,18 @@ func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
 	err := r.ParseForm()
+	var constants map[string]string
+	if err == nil {
+		constants, err = postedConstants(r.PostForm.Get("constants"))
+	}
 	if err == nil {
 		err = ws.Configure(func(u *workspace.UserSettings) {
-			u.Map, u.Patch = r.PostForm.Get("map"), strings.TrimSpace(r.PostForm.Get("patch"))
+			if r.PostForm.Has("map") {
+				u.Map, u.Patch = r.PostForm.Get("map"), strings.TrimSpace(r.PostForm.Get("patch"))
+			}
+			if r.PostForm.Has("constants") {
+				u.Constants = constants
+			}
 		})
 	}
 	if err != nil {
@@ -65,4 +78,15 @@ func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.Redirect(w, r, "/w/"+url.PathEscape(ws.Name), http.StatusSeeOther)
+}
+
+// postedConstants reads the constants of the page's form. The first line that cannot be read is the error, so that nothing is lost.
+func postedConstants(text string) (map[string]string, error) {
+	found, diags := defs.ParseConstants(source.New("constants", unixLines(text)))
+	for _, d := range diags {
+		if d.Severity == diag.Error {
+			return nil, fmt.Errorf("line %d: %s", d.Span.Pos().Line, d.Message)
+		}
+	}
+	return found, nil
 }

@@ -3,11 +3,14 @@ package server
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
+	"wirebench/defs/source"
+	"wirebench/server/workspace"
 	"wirebench/templates"
 )
 
@@ -32,19 +35,29 @@ func (p *pageWork) rail() {
 		p.railed = snap.ID
 	}
 	r.Drawn = true
+	r.Versions, r.Codes = snap.Dialect.Versions, snap.Dialect.Versions
 	r.MapName, r.Patch = snap.CodeMap, p.ws.UserSettings().Patch
 	for _, m := range snap.Library.Maps {
 		r.Maps = append(r.Maps, m.Name)
 	}
 	r.Names = len(snap.Options.Codes)
-	worst := worstByFile(snap.Diagnostics)
-	sampled := map[string]bool{}
+	if snap.Dialect.Constants {
+		r.Constants = &templates.Constants{Text: constantsText(p.ws.UserSettings().Constants), Missing: missingConstants(snap)}
+	}
+	worst := newWorst(snap)
+	sampled := map[*schema.Message]bool{}
 	for _, name := range snap.SampledFiles() {
-		sampled[name] = true
+		for _, x := range snap.Samples(name) {
+			if m, err := snap.Find(x.Message); err == nil && m.Span.File.Name == name {
+				sampled[m] = true
+			}
+		}
 	}
-	groups := map[schema.Dir]*templates.Group{
-		schema.ToServer: {Title: "Client → server"}, schema.ToClient: {Title: "Server → client"}, schema.Both: {Title: "Both ways"},
+	type set struct {
+		group string
+		dir   schema.Dir
 	}
+	groups := map[set]*templates.Group{}
 	wanted := strings.Fields(strings.ToLower(r.Filter))
 	listed := 0
 	for _, versions := range byName(snap.Schema.Messages) {
@@ -58,12 +71,15 @@ func (p *pageWork) rail() {
 		}
 		it := templates.Item{Name: m.Name, State: "ok", Unmapped: snap.CodeMap != "" && !m.HasKey}
 		if m.HasKey {
-			it.Code = fmt.Sprintf("0x%04X", m.Key.Code)
+			it.Code = codeText(m.Key.Code, snap.Dialect.Versions)
+		}
+		if len(worst.starts[m.Span.File]) > 1 {
+			it.File = m.Span.File.Name
 		}
 		for _, v := range versions {
-			full := fullName(v.Name, v.Version)
-			x := templates.ItemVersion{Number: v.Version, Href: p.ws.address("message", full), Current: open == full, Sampled: sampled[v.Span.File.Name]}
-			if s, ok := worst[v.Span.File.Name]; ok {
+			full := snap.NameOf(v)
+			x := templates.ItemVersion{Number: v.Version, Href: p.ws.address("message", full), Current: open == full, Sampled: sampled[v]}
+			if s, ok := worst.of(v); ok {
 				x.State = s.String()
 				if it.State != "error" {
 					it.State = x.State
@@ -72,40 +88,161 @@ func (p *pageWork) rail() {
 			it.Current = it.Current || x.Current
 			it.Versions = append(it.Versions, x)
 		}
-		g := groups[m.Key.Dir]
+		g := groups[set{m.Key.Group, m.Key.Dir}]
+		if g == nil {
+			g = &templates.Group{Title: setTitle(m.Key.Group, m.Key.Dir)}
+			groups[set{m.Key.Group, m.Key.Dir}] = g
+		}
 		g.Items = append(g.Items, it)
 	}
-	for _, dir := range []schema.Dir{schema.ToServer, schema.ToClient, schema.Both} {
-		if g := groups[dir]; len(g.Items) > 0 {
-			r.Groups = append(r.Groups, *g)
+	names := snap.Groups()
+	if !slices.Contains(names, "") {
+		names = append(names, "") // messages without a code are in no group
+	}
+	for _, group := range names {
+		for _, dir := range []schema.Dir{schema.ToServer, schema.ToClient, schema.Both} {
+			if g := groups[set{group, dir}]; g != nil {
+				r.Groups = append(r.Groups, *g)
+				delete(groups, set{group, dir})
+			}
 		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(groups), func(a, b set) int { return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.dir, b.dir)) }) {
+		r.Groups = append(r.Groups, *groups[key]) // of groups without any code
 	}
 	p.undefined(wanted)
 	p.railNotes()
 }
 
-// worstByFile is the worst diagnostic of each file that has any.
-func worstByFile(list diag.List) map[string]diag.Severity {
-	worst := map[string]diag.Severity{}
-	for _, d := range list {
-		if f := d.Span.File; f != nil {
-			if old, ok := worst[f.Name]; !ok || d.Severity < old {
-				worst[f.Name] = d.Severity
+// constantsText are constants as people write them, a line each.
+func constantsText(all map[string]string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&b, "%s = %s\n", name, all[name])
+	}
+	return b.String()
+}
+
+// missingConstants are the constants that definitions use and nobody has given a value.
+func missingConstants(snap *workspace.Snapshot) []string {
+	found, seen := map[string]bool{}, map[*schema.Struct]bool{}
+	limits := func(list ...*schema.Limit) {
+		for _, l := range list {
+			if l != nil && l.Const != "" {
+				found[l.Const] = true
 			}
 		}
 	}
-	return worst
+	var walk func(s *schema.Struct)
+	walk = func(s *schema.Struct) {
+		if s == nil || seen[s] {
+			return
+		}
+		seen[s] = true
+		for _, f := range s.Fields {
+			switch t := f.Type.(type) {
+			case *schema.Number:
+				limits(t.Min, t.Max)
+			case *schema.Text:
+				limits(t.Min, t.Max)
+			case *schema.Blob:
+				limits(t.Min, t.Max)
+			case *schema.List:
+				limits(t.Min, t.Max)
+				walk(t.Elem)
+			case *schema.Group:
+				walk(t.Struct)
+			}
+		}
+		for _, v := range s.Variants {
+			walk(v.Body)
+		}
+	}
+	for _, m := range snap.Schema.Messages {
+		walk(m.Body)
+	}
+	return sortedNames(found)
+}
+
+// setTitle is the heading of the messages of a group and a direction.
+func setTitle(group string, dir schema.Dir) string {
+	way := map[schema.Dir]string{schema.ToServer: "Client → server", schema.ToClient: "Server → client", schema.Both: "Both ways"}[dir]
+	switch {
+	case group == "":
+		return way
+	case dir == schema.Both:
+		return group
+	}
+	return group + " · " + way
+}
+
+// codeText is the code of a message in the list: as wide as those of the dialect are.
+func codeText(code uint32, wide bool) string {
+	if wide || code > 0xFF {
+		return fmt.Sprintf("0x%04X", code)
+	}
+	return fmt.Sprintf("0x%02X", code)
+}
+
+// worst is the worst diagnostic of each message: of its file, or in a file with several of the part that starts with it.
+type worst struct {
+	byFile map[string]diag.Severity
+	lines  map[*source.File][]diag.Diagnostic // of files with several messages
+	starts map[*source.File][]int             // where those start
+}
+
+func newWorst(snap *workspace.Snapshot) *worst {
+	w := &worst{map[string]diag.Severity{}, map[*source.File][]diag.Diagnostic{}, map[*source.File][]int{}}
+	if !snap.Dialect.Versions {
+		for _, m := range snap.Schema.Messages {
+			w.starts[m.Span.File] = append(w.starts[m.Span.File], m.Span.Start)
+		}
+	}
+	for _, d := range snap.Diagnostics {
+		f := d.Span.File
+		if f == nil {
+			continue
+		}
+		if len(w.starts[f]) > 1 {
+			w.lines[f] = append(w.lines[f], d)
+		}
+		if old, ok := w.byFile[f.Name]; !ok || d.Severity < old {
+			w.byFile[f.Name] = d.Severity
+		}
+	}
+	return w
+}
+
+func (w *worst) of(m *schema.Message) (diag.Severity, bool) {
+	f := m.Span.File
+	if len(w.starts[f]) < 2 {
+		s, ok := w.byFile[f.Name]
+		return s, ok
+	}
+	end := len(f.Text) + 1
+	for _, start := range w.starts[f] {
+		if start > m.Span.Start {
+			end = min(end, start)
+		}
+	}
+	found, any := diag.Severity(0), false
+	for _, d := range w.lines[f] {
+		if d.Span.Start >= m.Span.Start && d.Span.Start < end && (!any || d.Severity < found) {
+			found, any = d.Severity, true
+		}
+	}
+	return found, any
 }
 
 // byName puts the versions of a message together, the newest first, in the order of names.
 func byName(all []*schema.Message) [][]*schema.Message {
 	list := slices.Clone(all)
 	slices.SortStableFunc(list, func(a, b *schema.Message) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Key.Group, b.Key.Group), cmp.Compare(b.Version, a.Version))
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Key.Group, b.Key.Group), cmp.Compare(a.Key.Dir, b.Key.Dir), cmp.Compare(b.Version, a.Version))
 	})
 	var out [][]*schema.Message
 	for i, m := range list {
-		if i > 0 && list[i-1].Name == m.Name && list[i-1].Key.Group == m.Key.Group {
+		if i > 0 && list[i-1].Name == m.Name && list[i-1].Key.Group == m.Key.Group && list[i-1].Key.Dir == m.Key.Dir {
 			out[len(out)-1] = append(out[len(out)-1], m)
 		} else {
 			out = append(out, []*schema.Message{m})
@@ -130,7 +267,7 @@ func (p *pageWork) undefined(wanted []string) {
 	slices.Sort(names)
 	r.UndefinedCount = len(names)
 	for _, name := range names[:min(len(names), maxUndefined)] {
-		r.Undefined = append(r.Undefined, templates.Undefined{Name: name, Code: fmt.Sprintf("0x%04X", snap.Options.Codes[name]), Href: p.ws.address("new", name+".1")})
+		r.Undefined = append(r.Undefined, templates.Undefined{Name: name, Code: fmt.Sprintf("0x%04X", snap.Options.Codes[name]), Href: p.ws.address("new", p.ws.firstVersion(name))})
 	}
 }
 

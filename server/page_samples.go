@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"wirebench/server/workspace"
@@ -17,13 +18,23 @@ func (p *pageWork) samples() {
 	s.CanKeep = p.view.Definition.Stored && p.view.Shown != nil && p.view.Shown.Status != "error" && len(p.view.Shown.Data) > 0
 	for i, x := range p.ws.Samples(p.view.Definition.File) {
 		row := templates.SampleRow{Number: i, About: x.About, Size: len(x.Hex) / 2, Message: x.Message}
-		row.Other = x.Message != p.view.Message
+		of, err := p.ws.Find(x.Message)
+		row.Other = err != nil || !sameMessage(of, p.def.message)
 		if p.view.Shown != nil {
 			row.Current = x.Hex == hex.EncodeToString(p.view.Shown.Data)
 		}
 		s.CanKeep = s.CanKeep && !row.Current
 		s.Rows = append(s.Rows, row)
 	}
+	slices.SortStableFunc(s.Rows, func(a, b templates.SampleRow) int { // those of the open message first
+		if a.Other == b.Other {
+			return 0
+		}
+		if a.Other {
+			return 1
+		}
+		return -1
+	})
 }
 
 // takeSample puts a sample in the place of the input.

@@ -4,10 +4,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
 	"wirebench/codec"
+	"wirebench/defs/schema"
 	"wirebench/templates"
 )
 
@@ -21,7 +23,7 @@ type pageWork struct {
 	good   *definition // the last one without mistakes, of the page's earlier work; nil if there is none
 	pastes *pasteCache // of the page's earlier work, nil for none
 	job    *decodeJob  // nil without input, or if nothing could be read from it
-	export *export     // a file that was asked for instead of the page
+	export *exports    // files that were asked for instead of the page
 	failed string      // why a value could not be changed
 	live   bool        // for an open page
 	railed string      // the snapshot whose list of messages the page has
@@ -30,10 +32,32 @@ type pageWork struct {
 // export is a file to save.
 type export struct{ Name, Type, Text string }
 
-func (e *export) send(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", e.Type)
-	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", e.Name))
-	_, _ = w.Write([]byte(e.Text))
+// exports are files to save, and what they lack.
+type exports struct {
+	Title  string
+	Files  []export
+	Losses []string
+}
+
+// oneExport is a single file named after a message.
+func oneExport(title, message, ending, kind, text string) *exports {
+	return &exports{Title: title, Files: []export{{strings.ReplaceAll(message, "/", "-") + ending, kind, text}}}
+}
+
+// send answers with the file; several are put into one.
+func (e *exports) send(w http.ResponseWriter) {
+	name, kind, data := e.Files[0].Name, e.Files[0].Type, []byte(e.Files[0].Text)
+	if len(e.Files) > 1 {
+		packed, err := zipped(e.Files)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		name, kind, data = strings.TrimSuffix(name, path.Ext(name))+".zip", "application/zip", packed
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
+	_, _ = w.Write(data)
 }
 
 // fill does what a form asks for and puts it into the view.
@@ -54,7 +78,7 @@ func (p *pageWork) work() {
 	p.rail()
 	p.view.Form = templates.FormState{
 		Show: p.form.show, Bytes: p.form.bytes, Rows: p.form.rows, Edits: writeEdits(p.form.edits), Opened: p.form.opened,
-		From: sumOf(p.form.input), Base: p.form.base,
+		From: sumOf(p.form.input), Base: p.form.base, Written: p.form.written,
 	}
 }
 
@@ -81,6 +105,10 @@ func (p *pageWork) before() {
 		if f.opened[f.arg] = !f.opened[f.arg]; !f.opened[f.arg] {
 			delete(f.opened, f.arg)
 		}
+	case "order":
+		f.written = f.arg == "written"
+	case "pick":
+		f.part = f.number()
 	case "sample":
 		p.takeSample(f.number())
 	case "original":
@@ -109,6 +137,8 @@ func (p *pageWork) act() {
 		p.dropSample(p.form.number())
 	case "svg", "text":
 		p.exportLayout()
+	case "emit":
+		p.emitOpen(p.form.arg)
 	case "set", "insert", "remove", "copy", "repair":
 		p.changeValue()
 	}
@@ -177,12 +207,12 @@ func (p *pageWork) show() {
 	shown := p.message(p.form.show)
 	byCode := p.form.byCode || p.def == nil
 	if byCode && shown.Message != "" && (p.def == nil || !p.def.edited) {
-		if name := fullName(shown.Message, shown.Version); name != p.view.Message {
+		if name := shown.Name; name != p.view.Message {
 			p.form.message, p.form.definition, p.form.base, p.form.made = name, "", "", sumOf(p.form.value)
 			p.open()
 		}
 	}
-	shown.Linked = p.use != nil && p.use.message != nil && shown.Message == p.use.message.Name && shown.Version == p.use.message.Version
+	shown.Linked = p.use != nil && p.use.message != nil && shown.Message != "" && sameMessage(j.rec.Program.Message, p.use.message)
 	shown.Stale = shown.Linked && p.use != p.def
 	p.view.Shown = shown
 	if len(j.messages) > 1 {
@@ -196,6 +226,7 @@ func (p *pageWork) message(i int) *templates.Message {
 	from := time.Now()
 	m := &templates.Message{Result: j.decode(i), Data: j.messages[i].data, Number: i, FirstByte: p.form.bytes, FirstRow: p.form.rows, Opened: p.form.opened}
 	m.Took = time.Since(from)
+	m.Name = j.name(m.Result)
 	if j.messages[i].edited {
 		m.Edited, m.Was = true, j.messages[i].was
 	}
@@ -206,11 +237,25 @@ func (p *pageWork) message(i int) *templates.Message {
 	if j.request.Message != nil && hasProblem(m.Problems, codec.WrongCode.String()) {
 		by := j.request
 		by.Message, by.Fields, by.Dir = nil, false, j.messages[i].dir
-		if other := j.snap.Decode(&codec.Record{}, m.Data, by); other.Message != "" {
-			m.Other = fullName(other.Message, other.Version)
+		rec := &codec.Record{}
+		if other := j.snap.Decode(rec, m.Data, by); other.Message != "" {
+			m.Other = j.snap.NameOf(rec.Program.Message)
 		}
 	}
 	return m
+}
+
+// sameMessage reports whether two messages are the same one, perhaps of two states of the library.
+func sameMessage(a, b *schema.Message) bool {
+	return a.Name == b.Name && a.Version == b.Version && a.Key.Group == b.Key.Group && a.Key.Dir == b.Key.Dir
+}
+
+// name is what the message that was decoded last is found by, "" if it has no definition.
+func (j *decodeJob) name(res codec.Result) string {
+	if res.Message == "" {
+		return ""
+	}
+	return j.snap.NameOf(j.rec.Program.Message)
 }
 
 func hasProblem(list []codec.ProblemInfo, code string) bool {

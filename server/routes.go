@@ -46,6 +46,8 @@ func (s *Server) api(api huma.API) {
 	huma.Register(api, post("/api/{ws}/layout", "layout", "The byte layout of a definition, and its mistakes", maxBody), s.layout)
 	huma.Register(api, post("/api/{ws}/paste", "paste", "Say what a pasted text is, and the bytes in it", maxBody), s.paste)
 
+	huma.Register(api, post("/api/{ws}/emit", "emit", "Write definitions as code, as a dissector or as documentation", maxBody), s.emit)
+
 	call := func(method, path, id, summary string, errors ...int) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, MaxBodyBytes: maxDecodeBody, Errors: append(errors, 404)}
 	}

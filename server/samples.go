@@ -86,14 +86,14 @@ func (s *Server) addSample(_ context.Context, in *sampleInput) (*samplesOutput, 
 func (ws *space) messageIn(f *source.File, name string) (string, error) {
 	messages := ws.messagesOf(f)
 	if name == "" && len(messages) == 1 {
-		return fullName(messages[0].Name, messages[0].Version), nil
+		return ws.NameOf(messages[0]), nil
 	}
 	for _, m := range messages {
-		if full := fullName(m.Name, m.Version); name == full || name == m.Name {
+		if full := ws.NameOf(m); name == full || name == m.Name {
 			return full, nil
 		}
 	}
-	return "", huma.Error422UnprocessableEntity(f.Name+" defines: "+strings.Join(fullNames(messages), ", "), &huma.ErrorDetail{Location: "body.message", Message: "not a message of this file", Value: name})
+	return "", huma.Error422UnprocessableEntity(f.Name+" defines: "+strings.Join(ws.fullNames(messages), ", "), &huma.ErrorDetail{Location: "body.message", Message: "not a message of this file", Value: name})
 }
 
 // looseHex reads the bytes of one message from hex in any spelling.

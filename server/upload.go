@@ -425,7 +425,7 @@ func (ws *space) describeUpload(r *uploadReport) {
 			continue // samples
 		}
 		if list := x.messages[file]; len(list) > 0 {
-			f.Message = fullName(list[0].Name, list[0].Version)
+			f.Message = ws.NameOf(list[0])
 		}
 		if n := x.mistakes[file]; f.Result != string(workspace.Exists) { // those of the stored text are not those of this one
 			f.Diagnostics = n[0] + n[1]

@@ -49,7 +49,7 @@ func decoded(t *testing.T, text, bytes string) *Message {
 	}
 	var rec codec.Record
 	p.Decode(&rec, data)
-	return &Message{Result: rec.Result(true), Data: data, Linked: true, Types: map[string]string{"members": "array"}}
+	return &Message{Name: "C_LIST.1", Result: rec.Result(true), Data: data, Linked: true, Types: map[string]string{"members": "array"}}
 }
 
 // Goldens hold what a person sees, one element a line.
@@ -65,11 +65,11 @@ func TestPanes(t *testing.T) {
 	edited := decoded(t, listText, list)
 	edited.Edited, edited.Was = true, append([]byte{0xff, 0xff}, edited.Data[2:]...)
 	for name, c := range map[string]templ.Component{
-		"definition":         definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: listText, Stored: true, Version: 1, Newest: 1}}),
-		"definition_broken":  definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: broken, Edited: true, Stored: true, Diagnostics: mistakes, Version: 1, Newest: 1}}),
+		"definition":         definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: listText, Stored: true, Versioned: true, Version: 1, Newest: 1}}),
+		"definition_broken":  definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: broken, Edited: true, Stored: true, Versioned: true, Diagnostics: mistakes, Version: 1, Newest: 1}}),
 		"definition_new":     definition(Workbench{}),
-		"definition_older":   definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: listText, Edited: true, Stored: true, Version: 1, Newest: 2, Moves: true}}),
-		"definition_changed": definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: "byte x", Edited: true, Stored: true, Version: 1, Newest: 1, Conflict: &Conflict{Lines: []ChangedLine{{"disk", 1, "<b>"}, {"here", 1, "byte x"}}}}}),
+		"definition_older":   definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: listText, Edited: true, Stored: true, Versioned: true, Version: 1, Newest: 2, Moves: true}}),
+		"definition_changed": definition(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: "byte x", Edited: true, Stored: true, Versioned: true, Version: 1, Newest: 1, Conflict: &Conflict{Lines: []ChangedLine{{"disk", 1, "<b>"}, {"here", 1, "byte x"}}}}}),
 		"definition_deleted": definitionNotes(Workbench{Message: "C_LIST.1", Definition: Definition{File: "C_LIST.1.def", Text: "byte x", Edited: true, Conflict: &Conflict{Deleted: true}}}),
 		"layout":             layout(Workbench{Layout: &info}),
 		"layout_stale":       layout(Workbench{Layout: &info, Stale: true}),
@@ -86,7 +86,7 @@ func TestPanes(t *testing.T) {
 		"values_encoded": valuesBody(Workbench{Values: Values{Offered: true, Text: `{}`, Code: "0x1234", Encoded: "Encoded: 10 bytes."}}),
 		"page_empty":     WorkbenchPage(Workbench{Frame: Frame{Title: "Wirebench: One", Workspace: "one", Workspaces: []Link{{"/w/one", "One"}}}}),
 		"page_missing":   NotFound(Frame{Title: "Wirebench: nothing here", Workspaces: []Link{{"/w/one", "One"}}}, "/x"),
-		"rail": rail(Workbench{Frame: Frame{Workspace: "one"}, Message: "C_LIST.1", Rail: Rail{Drawn: true, Count: 3, More: 1, Groups: []Group{
+		"rail": rail(Workbench{Frame: Frame{Workspace: "one"}, Message: "C_LIST.1", Rail: Rail{Drawn: true, Versions: true, Count: 3, More: 1, Groups: []Group{
 			{"Client → server", []Item{
 				{Name: "C_LIST", Code: "0x1234", State: "ok", Current: true, Versions: []ItemVersion{{Number: 2, Href: "/w/one?message=C_LIST.2", Sampled: true}, {Number: 1, Href: "/w/one?message=C_LIST.1", Current: true}}},
 				{Name: "C_OLD", State: "error", Versions: []ItemVersion{{Number: 2, Href: "/w/one?message=C_OLD.2", State: "error"}}},

@@ -35,7 +35,7 @@ const svgStyle = `
 const svgHatch = `<defs><pattern id="hatch" width="10" height="10" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="stripe" width="5" height="10"/></pattern></defs>`
 
 // LayoutSVG is the diagram of a layout as a picture of its own, to be saved or put into a document.
-func LayoutSVG(l *codec.LayoutInfo) string {
+func LayoutSVG(name string, l *codec.LayoutInfo) string {
 	width := 2*svgMargin + columns*svgColumn
 	var body strings.Builder
 	y, col := svgHeading, 0
@@ -81,8 +81,8 @@ func LayoutSVG(l *codec.LayoutInfo) string {
 	endRow()
 	height := y + svgMargin
 	var b strings.Builder
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" class=\"layout\">\n<title>%s</title>\n<style>%s</style>\n%s\n", width, height, width, height, escaped(layoutTitle(l)), svgStyle, svgHatch)
-	fmt.Fprintf(&b, "<rect class=\"ground\" width=\"%d\" height=\"%d\" stroke=\"none\"/>\n<text class=\"title\" x=\"%d\" y=\"20\">%s</text>\n", width, height, svgMargin, svgText(layoutTitle(l), (width-2*svgMargin)*11/13))
+	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" class=\"layout\">\n<title>%s</title>\n<style>%s</style>\n%s\n", width, height, width, height, escaped(layoutTitle(name, l)), svgStyle, svgHatch)
+	fmt.Fprintf(&b, "<rect class=\"ground\" width=\"%d\" height=\"%d\" stroke=\"none\"/>\n<text class=\"title\" x=\"%d\" y=\"20\">%s</text>\n", width, height, svgMargin, svgText(layoutTitle(name, l), (width-2*svgMargin)*11/13))
 	for i := range columns {
 		fmt.Fprintf(&b, "<text class=\"small\" text-anchor=\"middle\" x=\"%d\" y=\"%d\">%x</text>\n", svgMargin+i*svgColumn+svgColumn/2, svgHeading-6, i)
 	}
@@ -92,11 +92,11 @@ func LayoutSVG(l *codec.LayoutInfo) string {
 }
 
 // layoutTitle is the name of the message and its size.
-func layoutTitle(l *codec.LayoutInfo) string {
-	if l.Message == "" {
+func layoutTitle(name string, l *codec.LayoutInfo) string {
+	if name == "" {
 		return layoutSummary(l)
 	}
-	return fmt.Sprintf("%s.%d · %s", l.Message, l.Version, layoutSummary(l))
+	return name + " · " + layoutSummary(l)
 }
 
 // svgClass is the class of a cell: its family, which of the two tints of that, and at last whether its size is not fixed.
@@ -137,9 +137,9 @@ func escaped(text string) string {
 //	+----+----+----------+
 //	| length  | code     |
 //	+----+----+----------+
-func LayoutText(l *codec.LayoutInfo) string {
+func LayoutText(name string, l *codec.LayoutInfo) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", plain(layoutTitle(l)))
+	fmt.Fprintf(&b, "%s\n\n", plain(layoutTitle(name, l)))
 	b.WriteString(textHeads())
 	col, above := 0, ""
 	var row textRow

@@ -18,7 +18,7 @@ import (
 func TestLayoutFiles(t *testing.T) {
 	program, _ := opened(t, listText)
 	info := program.LayoutInfo()
-	for name, got := range map[string]string{"layout.svg": LayoutSVG(&info), "layout.txt": LayoutText(&info)} {
+	for name, got := range map[string]string{"layout.svg": LayoutSVG("C_LIST.1", &info), "layout.txt": LayoutText("C_LIST.1", &info)} {
 		path := "testdata/" + name
 		if *update {
 			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -47,7 +47,7 @@ func TestLayoutSVGIsWellFormed(t *testing.T) {
 		{{Path: "a", Type: evil, Role: "value", Offset: "0", MinBits: big, MaxBits: &big}, {Path: evil, Type: "t", Role: "value", Offset: "1", MinBits: bits, MaxBits: &bits}},
 	} {
 		l := &codec.LayoutInfo{Message: evil, Version: 1, Rows: rows}
-		picture := LayoutSVG(l)
+		picture := LayoutSVG("x", l)
 		for d := xml.NewDecoder(strings.NewReader(picture)); ; {
 			token, err := d.Token()
 			if errors.Is(err, io.EOF) {
@@ -60,7 +60,7 @@ func TestLayoutSVGIsWellFormed(t *testing.T) {
 				t.Error("a name became markup")
 			}
 		}
-		if text := LayoutText(l); strings.ContainsAny(text, "\x00") {
+		if text := LayoutText("x", l); strings.ContainsAny(text, "\x00") {
 			t.Error("a control character in the text")
 		}
 	}

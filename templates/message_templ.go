@@ -803,7 +803,7 @@ func fieldRows(w Workbench) []templ.Component {
 func messageTitle(m *Message) string {
 	switch {
 	case m.Message != "":
-		return fmt.Sprintf("%s.%d", m.Message, m.Version)
+		return m.Name
 	case m.Status == "unknown":
 		return "No definition"
 	}

@@ -31,7 +31,8 @@ type Workbench struct {
 	Live         bool // for an open page, which is told of lines by itself
 	Form         FormState
 	Rail         Rail
-	Message      string // NAME.VERSION of the open definition, "" if none is
+	Message      string // name of the open definition as addresses have it, "" if none is
+	Targets      []Target
 	Definition   Definition
 	Layout       *codec.LayoutInfo // nil if nothing is open
 	Stale        bool              // the open definition has mistakes: layout and fields are by the last one that had none
@@ -45,6 +46,9 @@ type Workbench struct {
 	Done         string // what went well
 }
 
+// Target is a format that definitions can be written in.
+type Target struct{ Name, Title string }
+
 // FormState is what the page hands to itself with its next form.
 type FormState struct {
 	Show, Bytes, Rows int
@@ -52,6 +56,7 @@ type FormState struct {
 	Opened            map[string]bool   // runs of list elements that are unfolded
 	From              string            // tells whether the input is still that of the page
 	Base              string            // tells whether the definition is still the one on disk
+	Written           bool              // the table of the layout is in the order of the definition, not of the wire
 }
 
 // EditsJSON is Edits for a form, "" if there are none.
@@ -75,11 +80,20 @@ type Rail struct {
 	Undefined      []Undefined // names of the code map that have no definition
 	UndefinedCount int
 
-	Maps           []string // code maps of the library
-	MapName, Patch string   // in use
-	Names          int      // in the code map
-	Notes          []string // what is odd about the library as a whole
+	Versions       bool       // messages have them
+	Codes          bool       // codes of messages stand in maps of their own
+	Constants      *Constants // nil if the dialect has none
+	Maps           []string   // code maps of the library
+	MapName, Patch string     // in use
+	Names          int        // in the code map
+	Notes          []string   // what is odd about the library as a whole
 	NoteCount      int
+}
+
+// Constants are the values of named numbers that definitions use and do not say.
+type Constants struct {
+	Text    string   // NAME = VALUE lines, as they are set
+	Missing []string // names without a value
 }
 
 // Group is a heading of the list of messages.
@@ -94,6 +108,7 @@ type Item struct {
 	Code     string        // "0x1234", "" if it has none
 	Unmapped bool          // there is a code map, and the name is not in it
 	State    string        // "ok", or the worst mistake of its files: "warning", "error"
+	File     string        // if that has several messages
 	Versions []ItemVersion // the newest first
 	Current  bool
 }
@@ -116,6 +131,8 @@ type Definition struct {
 	New         string // the name that a new definition is offered
 	Edited      bool   // the text is not the stored one
 	Stored      bool   // there is a stored one
+	Versioned   bool   // the file is one version of its message
+	NewLabel    string // what the name of a new definition is
 	Version     int
 	Newest      int  // version of the message; more than Version if this is an older one
 	Moves       bool // an older version whose text moves bytes: it cannot be saved as that
@@ -123,6 +140,14 @@ type Definition struct {
 	Conflict    *Conflict // the file on disk is not the one that was edited
 	Diagnostics []diag.Info
 	Language    schema.Language
+	Several     []MessageLine // the messages of the text, if it has several
+	Part        int           // which of them is open, from 0
+}
+
+// MessageLine is a message of a text with several, and the line on which it starts.
+type MessageLine struct {
+	Name string `json:"name"`
+	Line int    `json:"line"`
 }
 
 // Conflict is a file that was changed by others while a text of it was edited.
@@ -185,6 +210,7 @@ type MessageRow struct {
 // Message is the decoded message that the page shows, with its bytes.
 type Message struct {
 	codec.Result
+	Name      string // of its definition, as addresses have it; "" if it has none
 	Data      []byte
 	Was       []byte            // before it was edited
 	Edited    bool              // by a person, in this page

@@ -1,8 +1,9 @@
 package main
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/defs"
+	"wirebench/defs/diag"
 	"wirebench/defs/library"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -110,44 +112,28 @@ func (l *libraryFlags) constants() (map[string]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--consts: %w", err)
 		}
-		sc := bufio.NewScanner(strings.NewReader(string(text)))
-		for n := 1; sc.Scan(); n++ {
-			line := strings.TrimSpace(sc.Text())
-			if line == "" || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "#define") {
-				continue
-			}
-			name, value, ok := constant(line)
-			if !ok {
-				return nil, fmt.Errorf("%s:%d: NAME=VALUE or #define NAME VALUE expected", l.constFile, n)
-			}
-			out[name] = value
-		}
-		if err := sc.Err(); err != nil {
-			return nil, fmt.Errorf("--consts %s: %w", l.constFile, err)
+		if err := readConstants(out, l.constFile, string(text)); err != nil {
+			return nil, err
 		}
 	}
 	for _, c := range l.consts {
-		name, value, ok := constant(c)
-		if !ok {
-			return nil, fmt.Errorf("--const %s: NAME=VALUE expected", c)
+		if err := readConstants(out, "--const", c); err != nil {
+			return nil, err
 		}
-		out[name] = value
 	}
 	return out, nil
 }
 
-// constant reads NAME=VALUE or #define NAME VALUE.
-func constant(line string) (name, value string, ok bool) {
-	if rest, define := strings.CutPrefix(line, "#define"); define {
-		words := strings.Fields(rest)
-		if len(words) < 2 {
-			return "", "", false
+// readConstants adds those of a text. The first mistake is the error.
+func readConstants(into map[string]string, name, text string) error {
+	found, diags := defs.ParseConstants(source.New(name, text))
+	for _, d := range diags {
+		if d.Severity == diag.Error {
+			return errors.New(d.String())
 		}
-		return words[0], words[1], true
 	}
-	name, value, ok = strings.Cut(line, "=")
-	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-	return name, value, ok && name != "" && value != ""
+	maps.Copy(into, found)
+	return nil
 }
 
 // snapshot reads the definitions and says on standard error what is odd about the choice of files.
@@ -273,7 +259,11 @@ func (m *messageFlags) chosen(cmd *cobra.Command, snap *workspace.Snapshot) (msg
 	if m.message == "" {
 		return nil, false, nil
 	}
-	msg, err = snap.Find(m.message)
+	dir, err := m.direction()
+	if err != nil {
+		return nil, false, err
+	}
+	msg, err = snap.FindIn(m.message, m.group, dir)
 	if err != nil {
 		return nil, false, err
 	}

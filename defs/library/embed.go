@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-//go:embed tera
+//go:embed tera muta subspace
 var files embed.FS
 
 // Dialect returns the files of one dialect, and whether there are any.

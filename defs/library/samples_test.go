@@ -127,7 +127,14 @@ func makeSample(t *testing.T, s *schema.Schema, r *recipe) (value, data []byte) 
 		t.Errorf("the problem is %q, not %q", problem, r.Problem)
 	}
 	for _, dir := range []schema.Dir{m.Key.Dir, schema.Both} { // as captures know it, as a paste does
-		if got := s.Lookup(schema.Key{Dir: dir, Group: m.Key.Group, Code: rec.Code}); !rec.HasCode() || got != m {
+		if !m.HasKey {
+			continue // of a port of its own
+		}
+		got := s.Lookup(schema.Key{Dir: dir, Group: m.Key.Group, Code: rec.Code})
+		if got == nil && dir != m.Key.Dir {
+			continue // the code has a meaning in both directions
+		}
+		if !rec.HasCode() || got != m {
 			t.Errorf("its code %d with direction %q finds %+v", rec.Code, dir, got)
 		}
 	}
@@ -137,13 +144,19 @@ func makeSample(t *testing.T, s *schema.Schema, r *recipe) (value, data []byte) 
 // find returns the definition that a sample names.
 func find(t *testing.T, s *schema.Schema, message string) *schema.Message {
 	t.Helper()
-	name, version, _ := strings.Cut(message, ".")
-	n, err := strconv.Atoi(version)
-	m := s.Find(name, n)
-	if err != nil || n == 0 || m == nil {
-		t.Fatalf("no definition of %s", message)
+	name, version, versioned := strings.Cut(message, ".")
+	n := 0
+	if versioned {
+		n, _ = strconv.Atoi(version)
 	}
-	return m
+	dir, bare, both := strings.Cut(name, "/") // the same name in both directions
+	for _, m := range s.Messages {
+		if (m.Name == name || both && m.Name == bare && m.Key.Dir.String() == dir) && (!versioned || m.Version == n) {
+			return m
+		}
+	}
+	t.Fatalf("no definition of %s", message)
+	return nil
 }
 
 // encode returns the bytes of a value.
@@ -210,10 +223,10 @@ func TestMenu(t *testing.T) {
 			}
 			broken = s.Status != "ok"
 		}
-		if menu[0].Status != "ok" || kinds["ok"] < 12 || kinds["incomplete"] < 1 || kinds["illegal"] < 2 {
+		if menu[0].Status != "ok" || kinds["ok"] < 8 || kinds["incomplete"] < 1 {
 			t.Errorf("%s: samples by status: %v", d.Name, kinds)
 		}
-		if large < 1900 || large > 3000 {
+		if d.Versions && large < 1900 || large > 3000 {
 			t.Errorf("%s: the largest sample has %d bytes", d.Name, large)
 		}
 	}

@@ -179,7 +179,7 @@ func (b *batch) keepOlder() {
 	for _, m := range older {
 		i := written[m.Span.File.Name]
 		if r := &b.results[i]; r.Outcome == "" && !b.sameLayout(m, next) {
-			r.Outcome, r.Err = Refused, &OlderError{fmt.Sprintf("%s.%d", m.Name, m.Version), newest[versionsOf(m)]}
+			r.Outcome, r.Err = Refused, &OlderError{b.snap.NameOf(m), newest[versionsOf(m)]}
 		}
 	}
 	kept := b.planned[:0]

@@ -2,6 +2,8 @@ package workspace
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"wirebench/codec"
 	"wirebench/defs/schema"
@@ -37,30 +39,89 @@ func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) codec.Res
 
 // byCode finds the definition for the code that a message carries, nil if there is none.
 func (s *Snapshot) byCode(rec *codec.Record, data []byte, req Request) *schema.Message {
-	if s.Dialect.Frame == nil {
+	frame := s.readFrame(rec, data, req.Group)
+	if frame == nil || !rec.HasCode() {
 		return nil
 	}
-	p, err := s.Program(s.Dialect.Frame)
-	if err != nil {
-		return nil
+	return s.Schema.Lookup(schema.Key{Dir: req.Dir, Group: frame.Key.Group, Code: rec.Code})
+}
+
+// readFrame reads what every message of a group starts with, and leaves that in the record. Without a group it is of the first one
+// whose start this can be. Nil if nothing tells.
+func (s *Snapshot) readFrame(rec *codec.Record, data []byte, group string) *schema.Message {
+	frames := s.framesOf(group)
+	for i, f := range frames {
+		p, err := s.Program(f)
+		if err != nil {
+			continue
+		}
+		p.Decode(rec, data)
+		if rec.Status() != codec.Illegal || i == len(frames)-1 {
+			return f
+		}
 	}
-	p.Decode(rec, data)
-	if !rec.HasCode() {
-		return nil
+	return nil
+}
+
+// framesOf are those of the dialect, or else what the definitions of a group have in common: the parts up to the code.
+func (s *Snapshot) framesOf(group string) []*schema.Message {
+	if group == "" && len(s.Dialect.Frames) > 0 {
+		return s.Dialect.Frames
 	}
-	return s.Schema.Lookup(schema.Key{Dir: req.Dir, Group: req.Group, Code: rec.Code})
+	for _, f := range s.Dialect.Frames {
+		if f.Key.Group == group {
+			return []*schema.Message{f}
+		}
+	}
+	if groups := s.Groups(); group == "" && len(groups) == 1 {
+		group = groups[0]
+	}
+	if f := s.commonFrame(group); f != nil {
+		return []*schema.Message{f}
+	}
+	return nil
+}
+
+// Groups are the names of the sets of messages that have codes of their own, in the order of the definitions.
+func (s *Snapshot) Groups() []string {
+	var out []string
+	for _, m := range s.Schema.Messages {
+		if m.HasKey && !slices.Contains(out, m.Key.Group) {
+			out = append(out, m.Key.Group)
+		}
+	}
+	return out
+}
+
+func (s *Snapshot) commonFrame(group string) *schema.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f, ok := s.frames[group]; ok {
+		return f
+	}
+	if s.frames == nil {
+		s.frames = map[string]*schema.Message{}
+	}
+	s.frames[group] = nil
+	for _, m := range s.Schema.Messages {
+		if !m.HasKey || m.Key.Group != group || m.Body == nil {
+			continue
+		}
+		at := slices.IndexFunc(m.Body.Wire, func(it schema.Item) bool { return it.Kind == schema.Code })
+		if at >= 0 && !slices.ContainsFunc(m.Body.Wire[:at], func(it schema.Item) bool { return it.Field != nil }) {
+			s.frames[group] = &schema.Message{Key: schema.Key{Group: group}, Body: &schema.Struct{Wire: m.Body.Wire[:at+1]}, Measured: m.Measured}
+			break
+		}
+	}
+	return s.frames[group]
 }
 
 // unknown describes a message without a definition by what every message starts with.
 func (s *Snapshot) unknown(rec *codec.Record, data []byte, req Request) codec.Result {
-	if s.Dialect.Frame == nil {
-		return ErrorResult("no-message", "the message cannot be told by its bytes alone: name its definition")
+	frame := s.readFrame(rec, data, req.Group)
+	if frame == nil {
+		return s.cannotTell(req.Group)
 	}
-	p, err := s.Program(s.Dialect.Frame)
-	if err != nil {
-		return ErrorResult("bad-definition", err.Error())
-	}
-	p.Decode(rec, data)
 	res := rec.Result(req.Fields)
 	res.Message, res.Version, res.Value = "", 0, nil
 	if res.Status != codec.OK.String() {
@@ -73,10 +134,24 @@ func (s *Snapshot) unknown(rec *codec.Record, data []byte, req Request) codec.Re
 			kept = append(kept, pr)
 		}
 	}
-	res.Problems = append(kept, codec.ProblemInfo{
-		Severity: "warning", Code: "unknown-message", Message: s.whyUnknown(rec.Code), BitOffset: 0, BitLength: uint32(res.Used) * 8,
-	})
+	problem := codec.ProblemInfo{Severity: "warning", Code: "unknown-message", Message: s.whyUnknown(rec.Code), BitOffset: 0, BitLength: uint32(res.Used) * 8}
+	if frame.Measured { // nothing says where the next message starts
+		res.Status, res.Used, problem.Severity = codec.Illegal.String(), 0, "error"
+	}
+	res.Problems = append(kept, problem)
 	return res
+}
+
+// cannotTell is the result for a message whose definition is neither named nor told by its bytes.
+func (s *Snapshot) cannotTell(group string) codec.Result {
+	groups := s.Groups()
+	switch {
+	case group != "" && !slices.Contains(groups, group):
+		return ErrorResult("no-group", fmt.Sprintf("there is no group %q; the definitions have: %s", group, strings.Join(groups, ", ")))
+	case group == "" && len(groups) > 1:
+		return ErrorResult("no-message", "each group has codes of its own: name the group ("+strings.Join(groups, ", ")+") or the message")
+	}
+	return ErrorResult("no-message", "the message cannot be told by its bytes alone: name its definition")
 }
 
 // whyUnknown says what is missing: the name of the code, or the definition of the name.

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -32,6 +31,8 @@ type Snapshot struct {
 
 	mu       sync.Mutex
 	programs map[*schema.Message]compiled
+	same     map[versionKey][]*schema.Message // messages of one name and version, made when they are first asked for
+	frames   map[string]*schema.Message       // what tells the code of a group's messages, nil if nothing does
 }
 
 type compiled struct {
@@ -88,44 +89,15 @@ func (s *Snapshot) Program(m *schema.Message) (*codec.Program, error) {
 type NotFoundError struct {
 	Name string // as asked for
 	Near string // a name of the library that is like it, "" if none is
+	In   bool   // a group or a direction was asked for, too
 }
 
 func (e *NotFoundError) Error() string {
+	if e.In && e.Near == "" {
+		return fmt.Sprintf("no definition of %q in that group and direction", e.Name)
+	}
 	if e.Near != "" {
 		return fmt.Sprintf("no definition of %q; did you mean %q?", e.Name, e.Near)
 	}
 	return fmt.Sprintf("no definition of %q", e.Name)
-}
-
-// Find returns the message asked for as NAME or NAME.VERSION; without a version the highest.
-func (s *Snapshot) Find(name string) (*schema.Message, error) {
-	if m := s.Schema.Find(name, 0); m != nil {
-		return m, nil
-	}
-	base, version, found := strings.Cut(strings.TrimSuffix(name, ".def"), ".")
-	if n, err := strconv.Atoi(version); found && err == nil {
-		for _, m := range s.Schema.Messages {
-			if m.Name == base && m.Version == n {
-				return m, nil
-			}
-		}
-	}
-	var names []string
-	for _, m := range s.Schema.Messages {
-		if found {
-			names = append(names, m.Name+"."+strconv.Itoa(m.Version))
-		} else {
-			names = append(names, m.Name)
-		}
-	}
-	return nil, &NotFoundError{Name: name, Near: diag.Nearest(name, names)}
-}
-
-// Names are the names of all messages with their versions, for completion.
-func (s *Snapshot) Names() []string {
-	out := make([]string, 0, len(s.Schema.Messages))
-	for _, m := range s.Schema.Messages {
-		out = append(out, m.Name+"."+strconv.Itoa(m.Version))
-	}
-	return out
 }

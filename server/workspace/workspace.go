@@ -236,7 +236,7 @@ func (w *Workspace) checkOlder(name string, text []byte) error {
 			continue
 		}
 		if newest := snap.Newest(m); newest != m.Version && !snap.sameLayout(m, source.New(name, string(text))) {
-			return &OlderError{fmt.Sprintf("%s.%d", m.Name, m.Version), newest}
+			return &OlderError{snap.NameOf(m), newest}
 		}
 	}
 	return nil

@@ -9,8 +9,10 @@ export interface Draft {
 const prefix = "wirebench.draft.";
 const most = 100; // drafts in one browser; the oldest give way
 
+/** A draft is of a file: the list says which messages are of one that has several. */
 function name(workspace: string, message: string): string {
-  return `${prefix}${workspace}.${message}`;
+  const link = document.querySelector(`#rail-list .item[data-file] a[href$="?message=${CSS.escape(encodeURIComponent(message))}"]`);
+  return `${prefix}${workspace}.${link?.closest<HTMLElement>(".item")?.dataset["file"] ?? message}`;
 }
 
 const soon = 300; // milliseconds; writing on each key would make typing slower

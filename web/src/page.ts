@@ -106,7 +106,11 @@ class Page {
       label: "Text of the definition",
       events: {
         change: (now) => this.typed(now),
-        caret: (line) => this.links.pick(this.links.ofLine(line)),
+        caret: (line) => {
+          this.links.pick(this.links.ofLine(line));
+          this.caretLine = line;
+          this.follow();
+        },
         hover: (line) => this.links.point(line === null ? null : this.links.ofLine(line)),
         save: () => this.press("save"),
         decode: () => this.press("decode"),
@@ -151,6 +155,8 @@ class Page {
     this.pendingSelection = asked.selection;
   }
 
+  private caretLine: number | null = null; // where the caret was put, until a message is chosen in another way
+
   private pendingSelection: { start: number; end: number } | undefined;
 
   // 1. From the person to the server.
@@ -164,6 +170,21 @@ class Page {
     this.edited = true;
     this.socket.set({ definition: this.controls.definition });
     keepDraft(this.workspace, this.controls.message, { text: this.controls.definition, base: this.controls.base });
+  }
+
+  /** Shows the message of the text in which the caret is. */
+  private follow(): void {
+    const parts = field<HTMLSelectElement>("part");
+    const line = this.caretLine;
+    if (parts === null || line === null) {
+      return;
+    }
+    const starts = JSON.parse(parts.dataset["parts"] ?? "[]") as number[];
+    const at = starts.findLastIndex((start) => start <= line);
+    if (at >= 0 && at !== parts.selectedIndex && document.activeElement?.closest("#code") !== null) {
+      parts.selectedIndex = at;
+      void this.press(`pick:${at + 1}`);
+    }
   }
 
   private setInput(text: string): void {
@@ -244,34 +265,40 @@ class Page {
       notify(answer.failed, "err");
     }
     if (answer.export !== undefined) {
-      this.exported(answer.export);
+      const menu = name === "emit" ? "#definition-head details.code-menu summary" : "#layout-head details summary";
+      this.exported(answer.export, document.querySelector<HTMLElement>(menu) ?? this.form);
     }
     return answer;
   }
 
-  private exported(file: NonNullable<Answer["export"]>): void {
-    const copy = (): void => {
+  private exported(made: NonNullable<Answer["export"]>, anchor: HTMLElement): void {
+    const copy = (file: (typeof made.Files)[number]): void => {
       void copyText(file.Text).then((done) => notify(done ? `Copied ${file.Name}` : "The browser does not allow copying here", done ? "ok" : "err"));
     };
-    const save = (): void => {
+    const save = (file: (typeof made.Files)[number]): void => {
       const link = document.createElement("a");
       link.href = URL.createObjectURL(new Blob([file.Text], { type: file.Type }));
       link.download = file.Name;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
     };
-    const anchor = document.querySelector<HTMLElement>("#layout-head details summary") ?? this.form;
+    const losses = made.Losses ?? [];
     openMenu(anchor, {
-      label: file.Name,
+      label: made.Title,
       items: [
-        { title: "Copy", run: copy, preview: () => file.Text },
-        { title: `Save as ${file.Name}`, run: save },
+        ...made.Files.flatMap((file) => [
+          { title: made.Files.length > 1 ? `Copy ${file.Name}` : "Copy", run: () => copy(file), preview: () => file.Text },
+          { title: `Save as ${file.Name}`, run: () => save(file), preview: () => file.Text },
+        ]),
+        ...(made.Files.length > 1 ? [{ title: "Save all", run: () => made.Files.forEach(save) }] : []),
+        ...(losses.length > 0 ? [{ title: `Lost: ${losses.length}`, run: () => void copyText(losses.join("\n")).then(() => notify("Copied what is lost")), preview: () => losses.join("\n") }] : []),
       ],
     });
   }
 
   /** Opens another definition. What was typed and not saved is kept as a draft. */
   private open(message: string, push = true): void {
+    this.caretLine = null;
     this.socket.set({ ...this.leave(message), rows: 0 });
     const before = this.step();
     this.remember();
@@ -385,6 +412,7 @@ class Page {
       document.dispatchEvent(new CustomEvent("wb:morphed"));
     }
     performance.mark("wb:answered", { detail: answer.n });
+    this.follow();
     document.dispatchEvent(new CustomEvent("wb:answered", { detail: answer.n }));
   }
 
@@ -647,6 +675,9 @@ class Page {
       if (target instanceof HTMLSelectElement && target.name === "form") {
         this.controls.form = target.value;
         this.socket.set({ form: target.value });
+      } else if (target instanceof HTMLSelectElement && target.name === "part") {
+        this.caretLine = null;
+        void this.press(`pick:${target.value}`);
       } else if (target instanceof HTMLInputElement && target.name === "bycode" && target.type === "checkbox") {
         this.controls.bycode = target.checked;
         this.socket.set({ bycode: target.checked });

@@ -74,7 +74,7 @@ export interface Answer {
   mistakes?: Mistake[];
   lines?: Record<string, string>;
   data?: MessageData;
-  export?: { Name: string; Type: string; Text: string };
+  export?: { Title: string; Files: { Name: string; Type: string; Text: string }[]; Losses: string[] | null };
   failed?: string;
   status?: string;
   value?: ValueAnswer;

@@ -1,4 +1,5 @@
-// Files that are dropped on the page: definitions, maps and zips go to the library; the text of any other file goes where bytes are pasted.
+// What concerns the library as a whole: its settings, and files that are dropped on the page. Definitions, maps and zips go to the
+// library; the text of any other file goes where bytes are pasted.
 
 import { notify } from "./notify";
 
@@ -31,6 +32,25 @@ async function upload(workspace: string, files: File[], replace: boolean): Promi
   } catch {
     done();
     notify("The upload did not arrive: the server cannot be reached", "err");
+  }
+}
+
+/** Sends the settings of the library; the parts of the page that they change come over its websocket. */
+async function settings(form: HTMLFormElement): Promise<void> {
+  const body = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) {
+    body.append(name, typeof value === "string" ? value : "");
+  }
+  try {
+    const response = await fetch(form.action, { method: "POST", body });
+    if (response.ok) {
+      notify("The settings are in use");
+      return;
+    }
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    notify(`The settings are as they were: ${page.querySelector("main p")?.textContent?.trim() ?? response.statusText}`, "err");
+  } catch {
+    notify("The settings did not arrive: the server cannot be reached", "err");
   }
 }
 
@@ -92,6 +112,11 @@ export function startUpload(): void {
   });
   document.addEventListener("submit", (event) => {
     const form = event.target;
+    if (form instanceof HTMLFormElement && form.id === "library-settings") {
+      event.preventDefault();
+      void settings(form);
+      return;
+    }
     const workspace = main()?.dataset["workspace"];
     if (!(form instanceof HTMLFormElement) || form.id !== "upload" || workspace === undefined) {
       return;

@@ -43,6 +43,9 @@ function offer(before: string, language: Language, words: Words): Offer | undefi
   if (/\[([^\]]*,\s*)?$/.test(rest)) {
     return { from, kind: "mark" };
   }
+  if (/^\s*(\d+|\?)\s+(\d+|\?)\s+$/.test(rest)) {
+    return { from, kind: "type" }; // behind offset and size
+  }
   const first = /^[-\s]*(@?[\p{L}_][\p{L}\d_]*)/u.exec(rest)?.[1] ?? "";
   if (isType(words.get(first))) {
     return /^[-\s]*\S+\s+([\p{L}\d_]+\.)*$/u.test(rest) ? { from, kind: "name" } : undefined;

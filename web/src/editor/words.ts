@@ -67,6 +67,13 @@ function token(stream: StringStream, place: Place, language: Language, words: Wo
     stream.skipToEnd();
     return "comment";
   }
+  if (!place.started && stream.match(/^(0x[\da-f]+|\d+(\.\d+)?|\?)(?=\s)/i)) {
+    return "number"; // an offset or a size, before the word that counts
+  }
+  if (!place.started && stream.match(/^[\p{L}_][\p{L}\d_]*(?=\s*=)/u)) {
+    const word = words.get(stream.current().trim());
+    return word === undefined ? "name" : "mark"; // NAME = TYPE
+  }
   place.started = true;
   if (stream.match(/^\^[\d.]*(-[\d.]*)?/)) {
     return "mark";

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"wirebench/defs/emit"
+	"wirebench/server/workspace"
+)
+
+func newEmit() *cobra.Command {
+	l := &libraryFlags{}
+	target, out, asJSON := "", "", false
+	var messages []string
+	o := emit.Options{}
+	var list []string
+	for _, t := range emit.Targets {
+		list = append(list, fmt.Sprintf("  %-4s %s", t.Name, t.Title))
+	}
+	cmd := &cobra.Command{
+		Use:   "emit --target TARGET",
+		Short: "Write definitions as code, as a dissector or as documentation",
+		Long: `Emit writes the messages of a library in another format:
+
+` + strings.Join(list, "\n") + `
+
+What a target cannot express is listed on standard error and at the top of its
+output. One file goes to standard output, several need --out.
+
+Exit status 1 if a definition has errors: its message is left out.`,
+		Example: `  wirebench emit --target c --message C_EDIT_PRIVATE_CHANNEL --out generated
+  wirebench emit --library mine --target lua > mine.lua`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			t, ok := emit.Find(target)
+			if !ok {
+				return fmt.Errorf("--target %q: it is one of %s", target, targetNames())
+			}
+			snap, err := l.snapshot(cmd)
+			if err != nil {
+				return err
+			}
+			s, left, err := snap.Pick(messages)
+			if err != nil {
+				return err
+			}
+			for _, m := range left {
+				note(cmd, "note: %s is left out: its definition has errors (wirebench check)", snap.NameOf(m))
+			}
+			files, losses := t.Emit(s, o)
+			if asJSON {
+				writeJSON(cmd.OutOrStdout(), workspace.EmittedOf(files, losses))
+			} else {
+				for _, loss := range losses {
+					note(cmd, "lost: %s", loss)
+				}
+				if err := writeEmitted(cmd, files, out); err != nil {
+					return err
+				}
+			}
+			if len(left) > 0 {
+				return errInput
+			}
+			return nil
+		},
+	}
+	l.add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&target, "target", "", "format to write: "+targetNames())
+	f.StringArrayVar(&messages, "message", nil, "only this message, NAME or NAME.VERSION (repeatable; default: the highest version of each)")
+	f.StringVar(&o.Name, "name", "", "what files, packages and prefixes are called (default: messages)")
+	f.StringVarP(&out, "out", "o", "", "directory for the files, made if it is not there")
+	f.BoolVar(&asJSON, "json", false, "one JSON object with the files and what was lost")
+	complete(cmd, "target", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return strings.Split(targetNames(), ", "), cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+func targetNames() string {
+	var names []string
+	for _, t := range emit.Targets {
+		names = append(names, t.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// writeEmitted writes the files into a directory, or the only one to standard output.
+func writeEmitted(cmd *cobra.Command, files []emit.File, dir string) error {
+	if dir == "" {
+		if len(files) > 1 {
+			var names []string
+			for _, f := range files {
+				names = append(names, f.Name)
+			}
+			return errors.New("there are several files (" + strings.Join(names, ", ") + "): give --out DIR")
+		}
+		for _, f := range files {
+			fmt.Fprint(cmd.OutOrStdout(), f.Text)
+		}
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o644); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+		note(cmd, "wrote %s", filepath.Join(dir, f.Name))
+	}
+	return nil
+}

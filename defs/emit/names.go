@@ -1,0 +1,82 @@
+package emit
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// names gives out the identifiers of one scope of a target. No two are equal, none is a word that the target keeps for itself.
+type names struct {
+	taken map[string]bool
+	fold  bool // identifiers that differ by case alone clash too
+}
+
+// newNames makes a scope in which some words are taken.
+func newNames(fold bool, reserved ...string) *names {
+	n := &names{taken: map[string]bool{}, fold: fold}
+	for _, word := range reserved {
+		n.taken[n.key(word)] = true
+	}
+	return n
+}
+
+func (n *names) key(name string) string {
+	if n.fold {
+		return strings.ToLower(name)
+	}
+	return name
+}
+
+// take returns the wanted identifier, made legal, with a number behind it if it is taken.
+func (n *names) take(want string) string {
+	want = legal(want)
+	name := want
+	for i := 2; n.taken[n.key(name)]; i++ {
+		name = want + "_" + strconv.Itoa(i)
+	}
+	n.taken[n.key(name)] = true
+	return name
+}
+
+// legal replaces what no language allows in an identifier. Letters are those of ASCII: C99 compilers differ about others.
+func legal(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_':
+			b.WriteRune(c)
+		case c >= '0' && c <= '9':
+			if i == 0 {
+				b.WriteByte('_')
+			}
+			b.WriteRune(c)
+		default:
+			b.WriteByte('_')
+		}
+	}
+	if b.Len() == 0 {
+		return "_"
+	}
+	return b.String()
+}
+
+// camel joins the words of a name, each with a capital: C_EXAMPLE and c_example are CExample, playerId is PlayerId. It starts with
+// a letter.
+func camel(name string) string {
+	var b strings.Builder
+	for _, word := range strings.FieldsFunc(legal(name), func(c rune) bool { return c == '_' }) {
+		if strings.ToUpper(word) == word {
+			word = strings.ToLower(word)
+		}
+		b.WriteString(strings.ToUpper(word[:1]))
+		b.WriteString(word[1:])
+	}
+	if s := b.String(); s != "" && unicode.IsLetter(rune(s[0])) {
+		return s
+	}
+	return "X" + b.String()
+}
+
+// keywords are the words of a list.
+func keywords(list string) []string { return strings.Fields(list) }

@@ -1,0 +1,685 @@
+package emit_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+	"wirebench/defs/tera"
+)
+
+// corpora is outside the repository; tests that read it skip without it.
+const corpora = "../../../shared/corpora"
+
+// sample is one schema, and messages to read with what is generated from it.
+type sample struct {
+	name   string
+	schema *schema.Schema
+	rows   []row
+}
+
+// row is a message that generated code reads, and a value that it writes. What is expected comes from the codec or from a vector.
+type row struct {
+	Sample  string          `json:"sample"`
+	Message string          `json:"message"`         // as Messages of the target calls it; "" = by its code, in Set
+	Set     string          `json:"set,omitempty"`   // group of a message to be found by its code
+	Hex     string          `json:"hex"`             // to be read
+	Write   json.RawMessage `json:"write,omitempty"` // a value to be written, instead
+	Code    uint32          `json:"code,omitempty"`  // of the value
+	status  string          // "ok", "incomplete", "illegal", or "refused" for a value that cannot be written
+	maybe   string          // another status that is right too
+	used    int             // bytes read
+	value   json.RawMessage // that was read
+	again   string          // hex of what is written from the value
+	exact   string          // or hex of what the record itself gives: it keeps more than its values say
+	free    bool            // values may lack members that have no place in the message
+}
+
+// answer is what the generated code did with a row.
+type answer struct {
+	Status string          `json:"status"`
+	Used   int             `json:"used"`
+	Value  json.RawMessage `json:"value"`
+	Again  string          `json:"again"` // hex of what was written from the value that was read, or from the one given
+	Error  string          `json:"error"`
+}
+
+// samples are all that the generated code is checked with.
+func samples(t *testing.T) []sample {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	out := []sample{
+		{name: "svmsg", schema: svmsg()},
+		{name: "move", schema: clmsgMove()},
+		{name: "chat", schema: clmsgChat()},
+		{name: "prmsg", schema: prmsg()},
+		{name: "squad", schema: squad()},
+		{name: "datagrams", schema: datagrams()},
+	}
+	mutaRows(t, out)
+	if s, ok := teraSample(t); ok {
+		out = append(out, s)
+	}
+	out = append(out, teraFeatures(t))
+	for i := range out {
+		codecRows(t, &out[i], rng)
+	}
+	return out
+}
+
+// mutaRows adds the vectors of MUTA to the samples of the definitions that they are of.
+func mutaRows(t *testing.T, out []sample) {
+	f, err := os.Open(filepath.Join(corpora, "muta/vectors.jsonl"))
+	if err != nil {
+		t.Log("without the vectors of MUTA: ", err)
+		return
+	}
+	defer f.Close()
+	of := map[string]int{"svmsg/svmsg_new_character_created": 0, "clmsg/clmsg_move": 1, "clmsg/clmsg_chat": 2, "prmsg/prmsg_hello": 3, "prmsg/prmsg_forward": 3}
+	n := 0
+	for sc := bufio.NewScanner(f); sc.Scan(); {
+		var v struct {
+			Group, Message, Hex, Outcome string
+			Value                        json.RawMessage
+			Consumed                     int
+			Def                          string `json:"def_text"`
+		}
+		if err := json.Unmarshal(sc.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		i, ok := of[v.Group+"/"+v.Message]
+		switch {
+		case v.Outcome == "def_error":
+			continue // no definition, no code
+		case !ok && strings.Contains(v.Def, "svmsg_pong"):
+			i = 0
+		case !ok && strings.Contains(v.Def, "clmsg_move"):
+			i = 1
+		case !ok && strings.Contains(v.Def, "clmsg_chat"):
+			i = 2
+		case !ok && strings.Contains(v.Def, "prmsg_hello"):
+			i = 3
+		case !ok:
+			t.Fatalf("a vector of a definition that is not here: %s", v.Def)
+		}
+		s := &out[i]
+		n++
+		r := row{Sample: s.name, Set: v.Group, Hex: v.Hex, status: v.Outcome, used: v.Consumed, value: v.Value, again: v.Hex[:2*v.Consumed]}
+		if v.Outcome == "encode_error" {
+			s.rows = append(s.rows, row{Sample: s.name, Message: v.Message, Write: v.Value, status: "refused"})
+			continue
+		}
+		s.rows = append(s.rows, r)
+		if v.Outcome == "ok" {
+			s.rows = append(s.rows, row{Sample: s.name, Message: v.Message, Write: v.Value, status: "ok", again: v.Hex[:2*v.Consumed]})
+		}
+	}
+	if n < 200 {
+		t.Errorf("%d vectors of MUTA, there should be more", n)
+	}
+}
+
+type teraVector struct {
+	Def    string          `json:"def"`
+	Opcode uint32          `json:"opcode"`
+	Hex    string          `json:"hex"`
+	Value  json.RawMessage `json:"value"`
+}
+
+var typeWord = regexp.MustCompile(`(?m)^[- ]*(\S+)`)
+
+// teraSample has 50 definitions that are as different as can be, and all their vectors.
+func teraSample(t *testing.T) (sample, bool) {
+	f, err := os.Open(filepath.Join(corpora, "tera/vectors-toolbox.jsonl"))
+	if err != nil {
+		t.Log("without the vectors of TERA: ", err)
+		return sample{}, false
+	}
+	defer f.Close()
+	byDef := map[string][]teraVector{}
+	sc := bufio.NewScanner(f)
+	sc.Buffer(nil, 1<<24)
+	for sc.Scan() {
+		var v teraVector
+		if err := json.Unmarshal(sc.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		byDef[v.Def] = append(byDef[v.Def], v)
+	}
+	texts := map[string]string{}
+	words := map[string]map[string]bool{}
+	var names []string
+	for name := range byDef {
+		b, err := os.ReadFile(filepath.Join(corpora, "tera/toolbox/definitions", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, texts[name], words[name] = append(names, name), string(b), map[string]bool{}
+		for _, m := range typeWord.FindAllStringSubmatch(string(b), -1) {
+			words[name][m[1]] = true
+		}
+	}
+	sort.Strings(names)
+	// Those with the rarest types first: each definition counts the words that were not chosen often yet.
+	chosen, seen := map[string]bool{}, map[string]int{}
+	for len(chosen) < 50 && len(chosen) < len(names) {
+		best, most := "", -1.0
+		for _, name := range names {
+			if chosen[name] {
+				continue
+			}
+			score := 0.0
+			for w := range words[name] {
+				score += 1 / float64(1+seen[w]*seen[w])
+			}
+			if score > most {
+				best, most = name, score
+			}
+		}
+		chosen[best] = true
+		for w := range words[best] {
+			seen[w]++
+		}
+	}
+	var files []*source.File
+	out := sample{name: "tera"}
+	for _, name := range names {
+		if !chosen[name] {
+			continue
+		}
+		files = append(files, source.New(name, texts[name]))
+	}
+	s, ds := tera.Parse(files, schema.Options{})
+	if ds.HasErrors() {
+		t.Fatal(ds.Render())
+	}
+	schema.Link(s)
+	out.schema = s
+	for _, name := range names {
+		for _, v := range byDef[name] {
+			if !chosen[name] {
+				break
+			}
+			message := strings.TrimSuffix(strings.TrimSuffix(name, ".def"), ".1")
+			out.rows = append(out.rows,
+				row{Sample: "tera", Message: message, Hex: v.Hex, status: "ok", used: len(v.Hex) / 2, value: v.Value, again: v.Hex},
+				row{Sample: "tera", Message: message, Write: v.Value, Code: v.Opcode, status: "ok", again: v.Hex})
+		}
+	}
+	return out, true
+}
+
+// teraFeatures are definitions of every feature of TERA.
+func teraFeatures(t *testing.T) sample {
+	defs := map[string]string{
+		"C_EVERY.1.def":  "bool a\nbyte b\nint16 c\nuint16 d\nint32 e\nuint32 f\nint64 g\nuint64 h\nfloat i\ndouble j\nangle k\nvec3 l\nvec3fa m\nskillid n\nskillid32 o\ncustomize p\nstring q\nbytes r\n",
+		"S_LISTS.2.def":  "array l\n- int32 a\n- array inner\n- - string s\n- - byte b\n- string s\narray<int64> m\narray<string> n\narray<array<byte>> o\narray<vec3> p\narray<skillid> q\nobject x\n- string y\n- int32 z\n- object w\n- - array v\n- - - byte b\n",
+		"S_LISTS.1.def":  "ref a\nint32 x\nref b\nbyte y\nstring a\narray b\n- byte c\n",
+		"C_WEAVE.1.def":  "array[interleaved] a\n- int32 x\n- string s\narray[interleaved] b\n- byte y\nint32 z\n",
+		"C_TWICE.1.def":  "int32 a\nbyte b\nint32 a\nbyte[3] c\nbyte d\nbyte[3] c\nvec3 e\nvec3 e\nint16[2][3] f\n",
+		"C_EMPTY.1.def":  "",
+		"C_Clash.1.def":  "int32 code\nstring size\nint32 len\narray data\n- int32 next\n- bool this\n",
+		"C_CLASH.1.def":  "int32 Code\nint32 _code\nint32 __proto__\n",
+		"c_clash_v2.def": "",
+	}
+	var files []*source.File
+	for name, text := range defs {
+		if strings.Count(name, ".") == 2 {
+			files = append(files, source.New(name, text))
+		}
+	}
+	slices.SortFunc(files, func(a, b *source.File) int { return strings.Compare(a.Name, b.Name) })
+	s, ds := tera.Parse(files, schema.Options{})
+	if ds.HasErrors() {
+		t.Fatal(ds.Render())
+	}
+	schema.Link(s)
+	return sample{name: "features", schema: s}
+}
+
+// codecRows adds random messages that the codec makes, all that they begin with, and ones with wrong bytes.
+func codecRows(t *testing.T, s *sample, rng *rand.Rand) {
+	t.Helper()
+	var in, out codec.Record
+	for _, m := range s.schema.Messages {
+		p, err := codec.Compile(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := 0
+		for try := 0; made < 12 && try < 200; try++ {
+			var b strings.Builder
+			randomStruct(&b, rng, m.Body, 0)
+			if err := p.ParseJSON(&in, []byte(b.String())); err != nil {
+				continue // an alternative that does not fit its size
+			}
+			if in.Code = m.Key.Code; !m.HasKey {
+				in.Code = 4660
+			}
+			if err := p.Encode(&out, &in); err != nil || len(out.Data) > 20000 {
+				continue
+			}
+			made++
+			data := bytes.Clone(out.Data)
+			addRow(t, s, m, p, data)
+			if r := addRow(t, s, m, p, append(bytes.Clone(data), 0xff, 1)); m.Measured && r.used != len(data) {
+				t.Errorf("%s: %d bytes used of %d", m.Name, r.used, len(data))
+			}
+			lone := strings.Contains(b.String(), `\ud800`) || strings.Contains(b.String(), `\udc00`) // the harness has no text for them
+			if len(m.Body.Variants) == 0 && m.Body.Optional == 0 && !strings.Contains(m.Name, "choice") && !lone {
+				r := row{Sample: s.name, Message: messageName(m), Write: json.RawMessage(b.String()), Code: in.Code, status: "ok", again: hex.EncodeToString(data)}
+				s.rows = append(s.rows, r)
+			}
+			for n := 0; n < len(data); n += 1 + len(data)/20 {
+				addRow(t, s, m, p, data[:n])
+			}
+			for range 30 {
+				if len(data) == 0 {
+					break
+				}
+				wrong := bytes.Clone(data)
+				for range 1 + rng.IntN(3) {
+					wrong[rng.IntN(len(wrong))] = []byte{0, 1, 2, 4, 8, 0x7f, 0x80, 0xff, byte(rng.Uint32())}[rng.IntN(9)]
+				}
+				if m.HasKey { // a message of another code is not this one
+					copy(wrong, data[:len(codeOf(m))])
+				}
+				addRow(t, s, m, p, wrong)
+			}
+		}
+		if made == 0 && m.Body.Fields != nil {
+			t.Fatalf("%s: no message could be made", m.Name)
+		}
+	}
+}
+
+func codeOf(m *schema.Message) []byte { return make([]byte, m.Body.Wire[0].Bits/8) }
+
+func messageName(m *schema.Message) string {
+	if m.Version == 1 {
+		return m.Name
+	}
+	return fmt.Sprintf("%s.%d", m.Name, m.Version)
+}
+
+// addRow adds what the codec makes of bytes.
+func addRow(t *testing.T, s *sample, m *schema.Message, p *codec.Program, data []byte) row {
+	var rec, in, out codec.Record
+	p.Decode(&rec, data)
+	r := row{Sample: s.name, Message: messageName(m), Hex: hex.EncodeToString(data), status: rec.Status().String(), used: rec.Used}
+	framed := len(m.Body.Wire) > 0 && m.Body.Wire[0].Kind == schema.Length
+	switch {
+	case rec.Status() == codec.OK:
+		r.value = bytes.Clone(rec.AppendJSON(nil))
+		r.again = "-"
+		if err := p.ParseJSON(&in, r.value); err == nil {
+			in.Code = rec.Code
+			if err := p.Encode(&out, &in); err == nil {
+				r.again = hex.EncodeToString(out.Data)
+			}
+		}
+		if err := p.Encode(&out, &rec); err == nil {
+			r.exact = hex.EncodeToString(out.Data)
+		}
+		r.free = true
+	case rec.Status() == codec.Illegal && framed && len(data) >= 2 && len(data) < int(data[0])|int(data[1])<<8:
+		r.maybe = "incomplete" // generated code waits for the whole frame
+	case rec.Status() == codec.Illegal && !framed && !m.Measured:
+		r.maybe = "incomplete" // it looks whether the elements are there before it reads the first one
+	}
+	s.rows = append(s.rows, r)
+	return r
+}
+
+// randomStruct writes a value that the struct's fields may have.
+func randomStruct(b *strings.Builder, rng *rand.Rand, s *schema.Struct, depth int) {
+	b.WriteByte('{')
+	fields := s.Fields
+	if s.Optional > 0 {
+		fields = fields[:len(fields)-rng.IntN(min(s.Optional, len(fields))+1)]
+	}
+	if n := len(s.Variants); n > 0 {
+		v := s.Variants[rng.IntN(n)]
+		if v.Body != nil {
+			fields = append(slices.Clone(fields), v.Body.Fields...)
+		}
+		if v.Field != nil {
+			copied := *v.Field
+			copied.Type = ranged(8, 0, float64(v.Value), float64(v.Value))
+			fields = slices.Clone(fields)
+			for i := range fields {
+				if fields[i] == v.Field {
+					fields[i] = &copied
+				}
+			}
+		}
+	}
+	comma := ""
+	for _, f := range fields {
+		if f.Same != nil {
+			continue
+		}
+		fmt.Fprintf(b, "%s%q:", comma, f.Name)
+		comma = ","
+		randomValue(b, rng, f.Type, depth)
+	}
+	b.WriteByte('}')
+}
+
+func randomUnits(rng *rand.Rand, e schema.Extent, depth int) int {
+	if e.Size == schema.Fixed {
+		return e.N
+	}
+	lo, hi := 0, []int{2, 5, 20}[rng.IntN(3)]
+	if depth > 1 {
+		hi = 3
+	}
+	if e.Min != nil {
+		lo = int(e.Min.Uint)
+	}
+	if hi += lo; e.Max != nil {
+		hi = min(hi, int(e.Max.Uint))
+	}
+	return lo + rng.IntN(hi-lo+1)
+}
+
+func randomValue(b *strings.Builder, rng *rand.Rand, t schema.Type, depth int) {
+	switch t := t.(type) {
+	case *schema.Number:
+		randomNumber(b, rng, t)
+	case *schema.Packed:
+		b.WriteString([]string{
+			`{"npc":true,"type":1,"huntingZoneId":7,"id":1000,"reserved":0}`, `{"npc":false,"type":3,"huntingZoneId":0,"id":123456,"reserved":1}`, `{}`,
+		}[rng.IntN(3)])
+	case *schema.Text:
+		n := randomUnits(rng, t.Extent, depth)
+		if t.Size == schema.Fixed && t.Min == nil {
+			n = rng.IntN(n + 1)
+		}
+		b.WriteByte('"')
+		for i := 0; i < n; i++ {
+			switch k := rng.IntN(6); {
+			case k == 0 && t.Charset == schema.Latin1:
+				b.WriteString("é")
+			case k == 0 && t.Charset == schema.UTF16LE:
+				b.WriteString([]string{"家", `\ud800`, `\udc00`}[rng.IntN(3)])
+			case k == 1 && t.Charset == schema.UTF16LE && i+1 < n:
+				b.WriteString("😀")
+				i++
+			case k == 0 && i+1 < n:
+				b.WriteString("é")
+				i++
+			default:
+				b.WriteByte(byte('a' + rng.IntN(26)))
+			}
+		}
+		b.WriteByte('"')
+	case *schema.Blob:
+		fmt.Fprintf(b, "%q", hex.EncodeToString(randomBytes(rng, randomUnits(rng, t.Extent, depth))))
+	case *schema.List:
+		b.WriteByte('[')
+		for i := range randomUnits(rng, t.Extent, depth+1) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if t.Bare {
+				randomValue(b, rng, t.Elem.Fields[0].Type, depth+1)
+			} else {
+				randomStruct(b, rng, t.Elem, depth+1)
+			}
+		}
+		b.WriteByte(']')
+	case *schema.Group:
+		randomStruct(b, rng, t.Struct, depth)
+	}
+}
+
+func randomBytes(rng *rand.Rand, n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(rng.Uint32())
+	}
+	return b
+}
+
+func randomNumber(b *strings.Builder, rng *rand.Rand, n *schema.Number) {
+	raw := rng.Uint64() >> rng.IntN(64) & (^uint64(0) >> (64 - n.Bits))
+	quote := ""
+	if n.Bits > 32 && n.Scale == 0 {
+		quote = `"`
+	}
+	switch {
+	case n.Kind == schema.Bool:
+		fmt.Fprintf(b, "%v", raw&1 == 1)
+	case n.Kind == schema.Float && n.Min != nil:
+		fmt.Fprintf(b, "%v", n.Min.Float+(n.Max.Float-n.Min.Float)*float64(rng.IntN(5))/4)
+	case n.Kind == schema.Float:
+		fmt.Fprint(b, []string{"0", "1.5", "-2.25", `"NaN"`, `"Infinity"`, "1e20", "0.1"}[rng.IntN(7)])
+	case n.Kind == schema.Signed && n.Min != nil:
+		v := n.Min.Int + int64(rng.Uint64()%uint64(n.Max.Int-n.Min.Int+1))
+		if n.Scale != 0 {
+			fmt.Fprintf(b, "%v", float64(v)*n.Scale)
+		} else {
+			fmt.Fprintf(b, "%s%d%s", quote, v, quote)
+		}
+	case n.Min != nil:
+		fmt.Fprintf(b, "%s%d%s", quote, n.Min.Uint+rng.Uint64()%(n.Max.Uint-n.Min.Uint+1), quote)
+	case n.Scale != 0 && n.Kind == schema.Signed:
+		fmt.Fprintf(b, "%v", float64(int64(raw<<(64-n.Bits))>>(64-n.Bits))*n.Scale)
+	case n.Scale != 0:
+		fmt.Fprintf(b, "%v", float64(raw)*n.Scale)
+	case n.Kind == schema.Signed:
+		fmt.Fprintf(b, "%s%d%s", quote, int64(raw<<(64-n.Bits))>>(64-n.Bits), quote)
+	default:
+		fmt.Fprintf(b, "%s%d%s", quote, raw, quote)
+	}
+}
+
+// compare judges the answers of generated code to all rows.
+func compare(t *testing.T, rows []row, answers []answer) {
+	t.Helper()
+	if len(rows) != len(answers) {
+		t.Fatalf("%d answers to %d messages", len(answers), len(rows))
+	}
+	count := map[string]int{}
+	failed := 0
+	for i, r := range rows {
+		count[r.status]++
+		wrong := r.wrong(t, answers[i])
+		if wrong == "" {
+			continue
+		}
+		what := fmt.Sprintf("%s %s%s %s%s", r.Sample, r.Message, r.Set, r.Hex, r.Write)
+		if len(what) > 300 {
+			what = what[:300] + "…"
+		}
+		if len(wrong) > 1000 {
+			wrong = wrong[:1000] + "…"
+		}
+		t.Errorf("%s:\n%s", what, wrong)
+		if failed++; failed > 10 {
+			t.Fatalf("and so on: %d of %d messages", i, len(rows))
+		}
+	}
+	if count["ok"] == 0 || count["incomplete"] == 0 || count["illegal"] == 0 {
+		t.Errorf("the messages show too little: %v", count)
+	}
+	t.Logf("%v", count)
+}
+
+// wrong says what is wrong with an answer.
+func (r *row) wrong(t *testing.T, a answer) string {
+	if a.Status != r.status && (r.maybe == "" || a.Status != r.maybe) {
+		return fmt.Sprintf(" got %s (%s)\nwant %s", a.Status, a.Error, r.status)
+	}
+	if a.Status != "ok" {
+		return ""
+	}
+	if r.Write == nil {
+		if a.Used != r.used {
+			return fmt.Sprintf("%d bytes read, want %d", a.Used, r.used)
+		}
+		if !sameValue(t, r.value, a.Value, r.free) {
+			return fmt.Sprintf(" got %s\nwant %s", a.Value, r.value)
+		}
+	}
+	if r.free && bytes.Contains(r.value, []byte(`"NaN"`)) && len(a.Again) == len(r.again) {
+		return "" // which NaN it was is not in its value
+	}
+	if a.Again != r.again && a.Again != r.exact && (r.again != "-" || a.Error == "") {
+		return fmt.Sprintf("written\n got %s (%s)\nwant %s", a.Again, a.Error, r.again)
+	}
+	return ""
+}
+
+// sameValue compares values. free: got may have members that want does not, if they are zero.
+func sameValue(t *testing.T, want, got json.RawMessage, free bool) bool {
+	var a, b any
+	if err := json.Unmarshal(want, &a); err != nil {
+		t.Fatalf("%v in %s", err, want)
+	}
+	if err := json.Unmarshal(got, &b); err != nil {
+		t.Errorf("%v in %s", err, got)
+		return false
+	}
+	return same(a, b, free)
+}
+
+func same(a, b any, free bool) bool {
+	if free && zero(a) && zero(b) {
+		return true
+	}
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok {
+			return false
+		}
+		for k, v := range a {
+			w, ok := b[k]
+			if !ok || !same(v, w, free) {
+				return false
+			}
+		}
+		for k, w := range b {
+			if _, ok := a[k]; !ok && (!free || !zero(w)) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		bText := b // bytes and lists of bytes look alike in some targets
+		b, ok := b.([]any)
+		if s, isText := bText.(string); isText {
+			var b strings.Builder
+			for _, v := range a {
+				n, _ := v.(float64)
+				fmt.Fprintf(&b, "%02x", int(n))
+			}
+			return b.String() == s
+		}
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !same(a[i], b[i], free) {
+				return false
+			}
+		}
+		return true
+	case float64: // a part that the form of a packed number does not have is 0, whatever its type is in the others
+		if v, ok := b.(bool); ok {
+			return a == 0 && !v
+		}
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+func zero(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case float64:
+		return v == 0
+	case bool:
+		return !v
+	case string:
+		return strings.Trim(v, "0") == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		for _, w := range v {
+			if !zero(w) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// jsonLines writes rows as a harness reads them.
+func jsonLines(t *testing.T, rows []row) []byte {
+	var b bytes.Buffer
+	for _, r := range rows {
+		line, err := json.Marshal(r)
+		if err != nil {
+			t.Fatalf("%v in %s", err, r.Write)
+		}
+		b.Write(line)
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// readAnswers reads what a harness wrote.
+func readAnswers(t *testing.T, text []byte) []answer {
+	var out []answer
+	sc := bufio.NewScanner(bytes.NewReader(text))
+	sc.Buffer(nil, 1<<26)
+	for sc.Scan() {
+		var a answer
+		if err := json.Unmarshal(sc.Bytes(), &a); err != nil {
+			t.Fatalf("%v in %s", err, sc.Text())
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// need skips a test if a program is missing, unless the checks of the project are meant to be whole.
+func need(t *testing.T, program string, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	if os.Getenv("WIREBENCH_BROWSER") == "required" {
+		t.Fatalf("%s is needed: %v", program, err)
+	}
+	t.Skipf("%s is not here: %v", program, err)
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,210 @@
+package muta
+
+import (
+	"strings"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/source"
+)
+
+// ParseConstants reads a text of constants: lines NAME=VALUE, lines "#define NAME VALUE" as they are copied out of a C header,
+// or both. A VALUE is a number, or an expression of numbers and other names of the same text. Comments of C are left out, and so
+// are other lines that start with "#". Of a name that comes again the last line counts.
+//
+// The values are whole numbers in decimal, or floats; they are what schema.Options.Constants takes. A line that cannot be read is
+// an error and costs that line. A #define of something else than a number is a warning, one of nothing is none: it is a guard.
+func ParseConstants(f *source.File) (map[string]string, diag.List) {
+	var diags diag.List
+	c := newConstants(nil)
+	lines := f.NumLines()
+	if lines > maxLines {
+		addMistake(&diags, tooManyLines(f.Line(maxLines+1)))
+		lines = maxLines
+	}
+	var order []string
+	inComment := false
+	for n := 1; n <= lines; n++ {
+		whole := f.Line(n)
+		if n == 1 && strings.HasPrefix(whole.Text(), bom) {
+			whole = whole.Sub(len(bom), whole.End-whole.Start)
+		}
+		if len(whole.Text()) > maxLine {
+			addMistake(&diags, lineTooLong(whole.Sub(maxLine, whole.End-whole.Start), whole.End-whole.Start))
+			continue
+		}
+		var text string
+		text, inComment = withoutComments(whole.Text(), inComment)
+		start, end := trim(text)
+		if start == end {
+			continue
+		}
+		at, text := whole.Sub(start, end), text[start:end]
+		entry, found, d := constantLine(at, text)
+		switch {
+		case d != nil:
+			addMistake(&diags, *d)
+			continue
+		case !found:
+			continue
+		}
+		name := entry.name.Text()
+		if first, ok := c.entries[name]; !ok {
+			order = append(order, name)
+		} else if first.value != entry.value {
+			addMistake(&diags, constantTwice(entry.name, first.name))
+		}
+		c.entries[name] = entry
+	}
+	out := make(map[string]string, len(order))
+	for _, name := range order {
+		e := c.entries[name]
+		switch n, err := c.lookup(name); {
+		case err == nil:
+			out[name] = n.String()
+		case e.define:
+			addMistake(&diags, skippedDefine(e.name, e.value, err))
+		default:
+			addMistake(&diags, badConstant(e.at, name, e.value, err))
+		}
+	}
+	diags.Sort()
+	return out, diags
+}
+
+// constantLine reads a line of which comments are blanked. found is false if it defines nothing, and is no mistake.
+func constantLine(at source.Span, text string) (e constant, found bool, d *diag.Diagnostic) {
+	wrong := func(d diag.Diagnostic) (constant, bool, *diag.Diagnostic) { return constant{}, false, &d }
+	if text[0] == '#' {
+		rest := strings.TrimLeft(text[1:], " \t")
+		rest, ok := strings.CutPrefix(rest, "define")
+		if !ok || rest == "" || !isBlank(rest[0]) {
+			return constant{}, false, nil
+		}
+		from := len(text) - len(rest)
+		start, end := trim(rest)
+		from, to := from+start, from+end
+		if from >= to {
+			return constant{}, false, nil
+		}
+		i := from
+		for i < to && isNameByte(text[i]) {
+			i++
+		}
+		name := at.Sub(from, i)
+		switch {
+		case i == from || !isName(name.Text()):
+			return wrong(badConstantLine(at))
+		case i < to && text[i] == '(':
+			return wrong(macro(name))
+		case i < to && !isBlank(text[i]):
+			return wrong(badConstantLine(at))
+		}
+		value := text[i:to]
+		start, _ = trim(value)
+		if value = value[start:]; value == "" {
+			return constant{}, false, nil
+		}
+		return constant{name: name, at: at.Sub(to-len(value), to), value: value, define: true}, true, nil
+	}
+	left, right, ok := strings.Cut(text, "=")
+	if !ok {
+		return wrong(badConstantLine(at))
+	}
+	start, end := trim(left)
+	name := at.Sub(start, end)
+	if !isName(name.Text()) {
+		return wrong(badName(name))
+	}
+	from := len(left) + 1
+	start, end = trim(right)
+	value := constant{name: name, at: at.Sub(from+start, from+end), value: right[start:end]}
+	if value.value == "" {
+		return wrong(noValue(at, name.Text()))
+	}
+	return value, true, nil
+}
+
+// withoutComments is a line with blanks for the comments of C in it, so that places stay. inComment says that the line starts, and
+// that the next one starts, inside of one.
+func withoutComments(text string, inComment bool) (out string, still bool) {
+	if !inComment && !strings.Contains(text, "//") && !strings.Contains(text, "/*") {
+		return text, false
+	}
+	b := []byte(text)
+	for i := 0; i < len(b); {
+		next := ""
+		if i+1 < len(b) {
+			next = text[i : i+2]
+		}
+		switch {
+		case inComment && next == "*/":
+			b[i], b[i+1] = ' ', ' '
+			inComment = false
+			i += 2
+		case inComment:
+			b[i] = ' '
+			i++
+		case next == "//":
+			for ; i < len(b); i++ {
+				b[i] = ' '
+			}
+		case next == "/*":
+			b[i], b[i+1] = ' ', ' '
+			inComment = true
+			i += 2
+		default:
+			i++
+		}
+	}
+	return string(b), inComment
+}
+
+// constants finds the value of a constant by its name.
+type constants struct {
+	given   map[string]string // from outside; wins
+	entries map[string]constant
+	done    map[string]resolved
+	depth   int
+}
+
+// constant is one line that gives a value.
+type constant struct {
+	name, at source.Span // at: of the value
+	value    string
+	define   bool // a #define, which may well be no number
+}
+
+// resolved is what came out of a name.
+type resolved struct {
+	value number
+	err   error
+}
+
+func newConstants(given map[string]string) *constants {
+	return &constants{given: given, entries: map[string]constant{}, done: map[string]resolved{}}
+}
+
+// lookup computes the value of a name. The error is missing if it, or one that it needs, has none.
+func (c *constants) lookup(name string) (number, error) {
+	const most = 64 // names that need each other
+	if r, ok := c.done[name]; ok {
+		return r.value, r.err
+	}
+	text, ok := c.given[name]
+	if !ok {
+		e, found := c.entries[name]
+		if !found {
+			return number{}, missing{name}
+		}
+		text = e.value
+	}
+	if c.depth >= most {
+		return number{}, errCycle
+	}
+	c.done[name] = resolved{err: errCycle}
+	c.depth++
+	n, err := evaluate(text, c.lookup)
+	c.depth--
+	c.done[name] = resolved{n, err}
+	return n, err
+}

@@ -1,0 +1,2 @@
+// Package muta reads packet definitions of the MUTA packetwriter.
+package muta

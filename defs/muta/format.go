@@ -1,0 +1,166 @@
+package muta
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/source"
+)
+
+// indent stands before all lines of a record but its header.
+const indent = "   "
+
+// maxColumn is the longest key that others are aligned with, in characters.
+const maxColumn = 40
+
+// Format writes a definition in its canonical form. What it means, the order of its lines and all comments stay; formatting
+// twice changes nothing. The diagnostics are those of lines that cannot be read, which stay as they are.
+//
+// Headers start the line, with an empty line before them; all other lines of a record have three spaces before them. The "=" of
+// a block of lines, up to the next empty one, stand in one column. Comments stand with what they are about. Lines end with
+// "\n", there is no byte order mark, and never more than one empty line in a row.
+//
+// A file with more lines than a definition can have comes back as it is.
+func Format(f *source.File) (string, diag.List) {
+	t := parseTree(f)
+	if t.cut {
+		return f.Text, t.diags
+	}
+	w := formatter{tree: t}
+	for i := range t.lines {
+		w.line(i)
+	}
+	return w.b.String(), t.diags
+}
+
+// formatter writes the lines of a tree.
+type formatter struct {
+	tree   *tree
+	b      strings.Builder
+	empty  bool // an empty line is due before the next one
+	column int  // of the "=" in this block
+	until  int  // index of the first line after this block
+	inside bool // of a record
+	last   recordKind
+	record int // index of the next record
+}
+
+// text writes one line.
+func (w *formatter) text(parts ...string) {
+	if w.empty && w.b.Len() > 0 {
+		w.b.WriteByte('\n')
+	}
+	w.empty = false
+	for _, s := range parts {
+		w.b.WriteString(s)
+	}
+	w.b.WriteByte('\n')
+}
+
+// line writes line i.
+func (w *formatter) line(i int) {
+	ln := &w.tree.lines[i]
+	text := ln.span.Text()
+	switch ln.kind {
+	case blankLine:
+		w.empty = true
+	case commentLine:
+		w.comment(i)
+	case headerLine:
+		kind := w.tree.records[w.record].kind
+		w.record++
+		if w.tree.docStart(i) == i { // else the comment has it
+			w.beforeHeader(kind)
+		}
+		w.inside, w.last = true, kind
+		header := ln.key.Text() + ": " + ln.value.Text()
+		if ln.value.Text() == "" {
+			header = ln.key.Text() + ":"
+		}
+		if len(header) > maxLine {
+			header = text
+		}
+		w.text(header)
+	case attrLine:
+		w.attr(i)
+	case badLine:
+		if ln.indented {
+			w.text(indent, text)
+		} else {
+			w.text(text)
+		}
+	}
+}
+
+// beforeHeader puts an empty line before a header; a list of includes has none in it.
+func (w *formatter) beforeHeader(kind recordKind) {
+	if w.inside && (kind != includeRecord || w.last != includeRecord) {
+		w.empty = true
+	}
+}
+
+// comment writes a comment: below a record it is indented if it was, or if a line of the record follows.
+func (w *formatter) comment(i int) {
+	ln := &w.tree.lines[i]
+	next := i
+	for next < len(w.tree.lines) && w.tree.lines[next].kind == commentLine {
+		next++
+	}
+	before := ""
+	if next < len(w.tree.lines) {
+		switch n := &w.tree.lines[next]; {
+		case n.kind == headerLine && i >= w.tree.docStart(next):
+			if i == w.tree.docStart(next) {
+				w.beforeHeader(w.tree.records[w.record].kind)
+			}
+			w.text(ln.span.Text())
+			return
+		case n.kind == attrLine:
+			before = indent
+		}
+	}
+	if ln.indented {
+		before = indent
+	}
+	w.text(before, ln.span.Text())
+}
+
+// attr writes a line "key = value".
+func (w *formatter) attr(i int) {
+	if i >= w.until {
+		w.block(i)
+	}
+	ln := &w.tree.lines[i]
+	key, value := ln.key.Text(), ln.value.Text()
+	if ln.readable {
+		value = ln.field.text()
+	}
+	short := key + " ="
+	if value != "" {
+		short += " " + value
+	}
+	pad := max(w.column-utf8.RuneCountInString(key), 0)
+	switch {
+	case len(short)+pad <= maxLine:
+		w.text(indent, key, strings.Repeat(" ", pad), short[len(key):])
+	case len(short) <= maxLine:
+		w.text(indent, short)
+	default:
+		w.text(indent, ln.span.Text())
+	}
+}
+
+// block finds the column of the lines from i on, up to the next empty line or header.
+func (w *formatter) block(i int) {
+	w.column = 0
+	for w.until = i; w.until < len(w.tree.lines); w.until++ {
+		ln := &w.tree.lines[w.until]
+		if ln.kind == blankLine || ln.kind == headerLine {
+			return
+		}
+		if width := utf8.RuneCountInString(ln.key.Text()); ln.kind == attrLine && width <= maxColumn {
+			w.column = max(w.column, width)
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package muta
+
+import (
+	"strings"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/source"
+)
+
+// parser turns the lines of one file into a tree. It accepts every line that has the right form, whatever its words are; what
+// the words mean is looked at in lowering, so that one mistake never hides the next.
+type parser struct {
+	tree   *tree
+	record *record // the one that is open; nil before the first header, and behind a header that cannot be read
+	opened bool    // a header was there, be it unreadable
+}
+
+// parseTree reads a file.
+func parseTree(f *source.File) *tree {
+	t := &tree{file: f}
+	p := parser{tree: t}
+	n := f.NumLines()
+	if n > maxLines {
+		p.report(tooManyLines(f.Line(maxLines + 1)))
+		t.cut, n = true, maxLines
+	}
+	t.lines = make([]line, n)
+	for i := range t.lines {
+		p.line(i, f.Line(i+1))
+	}
+	return t
+}
+
+// report adds a diagnostic, as long as there are not too many.
+func (p *parser) report(d diag.Diagnostic) {
+	if d.Severity == diag.Error && p.record != nil {
+		p.record.broken = true
+	}
+	addMistake(&p.tree.diags, d)
+}
+
+// addMistake adds a diagnostic, as long as there are not too many.
+func addMistake(l *diag.List, d diag.Diagnostic) {
+	switch {
+	case len(*l) < maxMistakes:
+		l.Add(d)
+	case len(*l) == maxMistakes:
+		l.Add(tooManyMistakes(d.Span))
+	}
+}
+
+// bad reports what makes the whole line unreadable.
+func (p *parser) bad(ln *line, d diag.Diagnostic) {
+	ln.kind = badLine
+	p.report(d)
+}
+
+// bom is the byte order mark that some editors put before the first line.
+const bom = "\ufeff"
+
+// line reads one line.
+func (p *parser) line(i int, whole source.Span) {
+	ln := &p.tree.lines[i]
+	if i == 0 && strings.HasPrefix(whole.Text(), bom) {
+		whole = whole.Sub(len(bom), whole.End-whole.Start)
+	}
+	ln.span = trimmed(whole)
+	text := ln.span.Text()
+	ln.indented = p.opened && ln.span.Start > whole.Start
+	switch {
+	case text == "":
+		return
+	case len(text) > maxLine:
+		p.bad(ln, lineTooLong(ln.span.Sub(maxLine, len(text)), len(text)))
+		return
+	case text[0] == '#':
+		ln.kind = commentLine
+		return
+	}
+	equals, colon := strings.IndexByte(text, '='), strings.IndexByte(text, ':')
+	switch {
+	case colon >= 0 && (equals < 0 || colon < equals):
+		p.header(i, colon)
+	case equals > 0:
+		p.attr(i, equals)
+	case equals == 0:
+		p.bad(ln, noKey(ln.span))
+	default:
+		if !ln.indented {
+			p.record, p.opened = nil, true // meant as a header: what follows belongs to no record that is known
+		}
+		p.bad(ln, malformedLine(ln.span))
+	}
+}
+
+// header reads a line "kind: name".
+func (p *parser) header(i, colon int) {
+	ln := &p.tree.lines[i]
+	text := ln.span.Text()
+	ln.key, ln.value = trimmed(ln.span.Sub(0, colon)), trimmed(ln.span.Sub(colon+1, len(text)))
+	kind := kindOf(ln.key.Text())
+	if ln.indented && kind == otherRecord {
+		p.bad(ln, colonForEquals(ln.span, colon))
+		return
+	}
+	p.record, p.opened = nil, true
+	if !isName(ln.key.Text()) {
+		p.bad(ln, malformedLine(ln.span))
+		return
+	}
+	ln.kind = headerLine
+	p.tree.records = append(p.tree.records, record{kind: kind, line: i, name: ln.value, key: cleanName(ln.value.Text())})
+	p.record = &p.tree.records[len(p.tree.records)-1]
+	if ln.indented {
+		p.report(indentedHeader(p.tree.file.Line(i+1), ln.span))
+	}
+	switch {
+	case kind == otherRecord:
+		p.report(unknownKind(ln.key))
+	case kind == includeRecord:
+	case ln.value.Text() == "":
+		p.report(noRecordName(ln.key))
+	case !isName(ln.value.Text()):
+		p.report(badName(ln.value))
+	}
+}
+
+// attr reads a line "key = value".
+func (p *parser) attr(i, equals int) {
+	ln := &p.tree.lines[i]
+	text := ln.span.Text()
+	ln.kind = attrLine
+	ln.key, ln.value = trimmed(ln.span.Sub(0, equals)), trimmed(ln.span.Sub(equals+1, len(text)))
+	if !p.opened {
+		p.bad(ln, noRecord(ln.span))
+		return
+	}
+	if !ln.indented {
+		p.report(noIndent(ln.span))
+	}
+	if p.record == nil {
+		return
+	}
+	p.record.attrs = append(p.record.attrs, i)
+	key := ln.key.Text()
+	switch p.record.kind {
+	case otherRecord, includeRecord:
+		return
+	case packetRecord, structRecord:
+		if !isDirective(key) {
+			v := valueParser{p: p, at: ln.value, text: ln.value.Text()}
+			ln.readable = v.read(&ln.field, ln)
+		}
+	}
+	if !isName(key) {
+		p.report(badName(ln.key))
+	}
+}
+
+// valueParser reads the value of a field.
+type valueParser struct {
+	p    *parser
+	at   source.Span
+	text string
+	i    int // byte of text
+}
+
+// read reads all of it. If it returns false it has said why.
+func (v *valueParser) read(e *fieldExpr, ln *line) bool {
+	if v.text == "" {
+		v.p.report(noType(ln.span))
+		return false
+	}
+	if hash := strings.IndexByte(v.text, '#'); hash >= 0 {
+		v.p.report(commentAfterValue(v.at.Sub(hash, len(v.text)), ln))
+		return false
+	}
+	var ok bool
+	if e.typ, ok = v.word("a type"); !ok {
+		return false
+	}
+	var misplaced source.Span
+	order := 0
+	for {
+		v.space()
+		if v.i == len(v.text) {
+			break
+		}
+		start, at := v.i, 0
+		switch v.text[v.i] {
+		case '[':
+			at, ok = 1, v.list('[', ']', "range", &e.ranges, &e.lo, &e.hi)
+		case '<':
+			at, ok = 2, v.length(e)
+		case '{':
+			at, ok = 3, v.list('{', '}', "number of elements", &e.limits, &e.min, &e.max)
+		default:
+			v.p.report(tooMuch(v.at.Sub(v.i, len(v.text)), e.typ))
+			return false
+		}
+		if !ok {
+			return false
+		}
+		if at < order && misplaced.IsZero() {
+			misplaced = v.at.Sub(start, v.i)
+		}
+		order = max(order, at)
+	}
+	if !e.ranges.IsZero() && e.lo.IsZero() {
+		v.p.report(oneBound(e))
+		return false
+	}
+	if !misplaced.IsZero() {
+		v.p.report(suffixOrder(misplaced, v.at, e))
+	}
+	return true
+}
+
+func (v *valueParser) space() {
+	for v.i < len(v.text) && isBlank(v.text[v.i]) {
+		v.i++
+	}
+}
+
+// word reads a name or a number.
+func (v *valueParser) word(what string) (source.Span, bool) {
+	v.space()
+	start := v.i
+	for v.i < len(v.text) && (isNameByte(v.text[v.i]) || strings.IndexByte("+-.", v.text[v.i]) >= 0) {
+		v.i++
+	}
+	if v.i > start {
+		return v.at.Sub(start, v.i), true
+	}
+	end := start
+	for end < len(v.text) && !isBlank(v.text[end]) && strings.IndexByte("[]<>{},", v.text[end]) < 0 {
+		end++
+	}
+	if end == start {
+		end = min(start+1, len(v.text))
+	}
+	v.p.report(expected(v.at.Sub(start, end), what))
+	return source.Span{}, false
+}
+
+// closes reads a closing bracket.
+func (v *valueParser) closes(bracket byte, open source.Span) bool {
+	v.space()
+	if v.i < len(v.text) && v.text[v.i] == bracket {
+		v.i++
+		return true
+	}
+	if v.i < len(v.text) {
+		v.p.report(expected(v.at.Sub(v.i, v.i+1), `"`+string(bracket)+`"`))
+	} else {
+		v.p.report(notClosed(open, bracket))
+	}
+	return false
+}
+
+// list reads "[b]" or "[a, b]", with any brackets. a is no place if it is left out.
+func (v *valueParser) list(opening, closing byte, what string, all, a, b *source.Span) bool {
+	start := v.i
+	if !all.IsZero() {
+		v.p.report(twice(v.at.Sub(start, start+1), what))
+		return false
+	}
+	v.i++
+	var ok bool
+	if *b, ok = v.word("a number or a constant"); !ok {
+		return false
+	}
+	if v.space(); v.i < len(v.text) && v.text[v.i] == ',' {
+		v.i++
+		*a = *b
+		if *b, ok = v.word("a number or a constant"); !ok {
+			return false
+		}
+	}
+	if !v.closes(closing, v.at.Sub(start, start+1)) {
+		return false
+	}
+	*all = v.at.Sub(start, v.i)
+	return true
+}
+
+// length reads "<type>".
+func (v *valueParser) length(e *fieldExpr) bool {
+	start := v.i
+	if !e.length.IsZero() {
+		v.p.report(twice(v.at.Sub(start, start+1), "type of a length"))
+		return false
+	}
+	v.i++
+	var ok bool
+	if e.length, ok = v.word("a type"); !ok {
+		return false
+	}
+	return v.closes('>', v.at.Sub(start, start+1))
+}

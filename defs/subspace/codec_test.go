@@ -1,0 +1,61 @@
+package subspace_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+	"wirebench/defs/subspace"
+
+	"golang.org/x/tools/txtar"
+)
+
+// FuzzCompile reads any text as a definition: what is not broken compiles, and what decodes as one of its messages comes back from its
+// value, if the value is all there is.
+func FuzzCompile(f *testing.F) {
+	paths, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(paths) == 0 {
+		f.Fatal("no cases", err)
+	}
+	for _, path := range paths {
+		a, err := txtar.ParseFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range a.Files {
+			f.Add(string(file.Data), []byte{3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0})
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string, data []byte) {
+		s, _ := subspace.Parse([]*source.File{source.New("fuzz.def", text)}, schema.Options{})
+		for _, m := range s.Messages {
+			if m.Broken {
+				continue
+			}
+			p, err := codec.Compile(m)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, m)
+			}
+			var rec, in, out codec.Record
+			p.Decode(&rec, data)
+			if rec.Status() != codec.OK || rec.Used != len(data) || len(rec.AppendWarnings(nil)) > 0 || len(rec.Gaps()) > 0 {
+				continue
+			}
+			value := rec.AppendJSON(nil)
+			if err := p.ParseJSON(&in, value); err != nil {
+				t.Fatalf("%v\n%s\n%s", err, value, m)
+			}
+			in.Code = rec.Code
+			if err := p.Encode(&out, &in); err != nil {
+				t.Fatalf("%v\n%s\n%s", err, value, m)
+			}
+			p.Decode(&rec, bytes.Clone(out.Data))
+			if again := rec.AppendJSON(nil); !bytes.Equal(again, value) {
+				t.Fatalf("%s comes back as %s\n%s", value, again, m)
+			}
+		}
+	})
+}

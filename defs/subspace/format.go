@@ -1,0 +1,91 @@
+package subspace
+
+import (
+	"fmt"
+	"strings"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/source"
+)
+
+// Format writes a definition in its canonical form. What it means, the order of its lines and all comments stay; formatting
+// twice changes nothing. The diagnostics are those of lines that cannot be read, which stay as they are.
+//
+// Offsets, sizes and comments stand in columns below "offset size comment", types of packets are written as 0x0E, lines of
+// tables have single spaces and start at the margin. The text of a page keeps its indentation. Lines end with "\n", there is no
+// byte order mark, and never more than one empty line in a row.
+//
+// A file with more lines than a definition can have comes back as it is.
+func Format(f *source.File) (string, diag.List) {
+	t := parseTree(f)
+	if t.cut {
+		return f.Text, t.diags
+	}
+	var b strings.Builder
+	empty := false
+	for i := range t.lines {
+		ln := &t.lines[i]
+		if ln.kind == blankLine {
+			empty = b.Len() > 0
+			continue
+		}
+		if empty {
+			b.WriteByte('\n')
+			empty = false
+		}
+		b.WriteString(ln.formatted(f, i+1))
+		b.WriteByte('\n')
+	}
+	return b.String(), t.diags
+}
+
+// formatted is the line n of the result.
+func (ln *line) formatted(f *source.File, n int) string {
+	text := ""
+	switch ln.kind {
+	case titleLine:
+		if code, ok := hexNumber(ln.code.Text()); ok {
+			text = fmt.Sprintf("0x%02X", code)
+		}
+		text = join(text, words(ln.name), words(ln.remark))
+	case headerLine:
+		text = strings.ToLower(words(withoutComment(ln.span)))
+	case rowLine:
+		text = strings.TrimRight(fmt.Sprintf("%-6s %-4s %s", ln.offset.Text(), ln.size.Text(), words(ln.rest)), " ")
+	case directionLine:
+		text = directionWord + " " + strings.ToLower(ln.word.Text())
+	case groupLine:
+		text = groupWord + " " + ln.word.Text()
+	case commentLine:
+		return ln.comment.Text()
+	case docLine, sentenceLine:
+		return ln.span.Text()
+	default: // the text of a page, and lines that cannot be read
+		whole := f.Line(n)
+		before := strings.Map(func(r rune) rune {
+			if r == '\ufeff' {
+				return -1
+			}
+			return r
+		}, f.Text[whole.Start:ln.span.Start])
+		return before + ln.span.Text()
+	}
+	if formatted := join(text, ln.comment.Text()); len(formatted) <= maxLine {
+		return formatted
+	}
+	return ln.span.Text()
+}
+
+// words is what stands at a place, with single spaces.
+func words(at source.Span) string { return strings.Join(strings.Fields(at.Text()), " ") }
+
+// join puts spaces between the parts that are there.
+func join(parts ...string) string {
+	var there []string
+	for _, p := range parts {
+		if p != "" {
+			there = append(there, p)
+		}
+	}
+	return strings.Join(there, " ")
+}

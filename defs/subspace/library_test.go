@@ -1,0 +1,400 @@
+package subspace_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wirebench/codec"
+	"wirebench/defs/library"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+	"wirebench/defs/subspace"
+)
+
+// shipped are the definitions that ship with the program. They have no diagnostics and are in canonical form.
+func shipped(t *testing.T) *schema.Schema {
+	t.Helper()
+	fsys, ok := library.Dialect("subspace")
+	if !ok {
+		t.Fatal("nothing of subspace ships with the program")
+	}
+	names, err := fs.Glob(fsys, "*.def")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no definitions ship with the program", err)
+	}
+	var files []*source.File
+	for _, name := range names {
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := source.New(name, string(text))
+		files = append(files, f)
+		if formatted, diags := subspace.Format(f); formatted != f.Text || len(diags) > 0 {
+			t.Errorf("%s is not in canonical form\n%s", name, diags.Render())
+		}
+	}
+	return linked(t, files...)
+}
+
+// linked are the messages of files that have no diagnostics.
+func linked(t *testing.T, files ...*source.File) *schema.Schema {
+	t.Helper()
+	s, diags := subspace.Parse(files, schema.Options{})
+	diags = append(diags, schema.Link(s)...)
+	if len(diags) > 0 {
+		t.Error(diags.Render())
+	}
+	return s
+}
+
+// page is the page of the wiki as it stands.
+func page(t *testing.T) *schema.Schema {
+	t.Helper()
+	text, err := os.ReadFile("../../../shared/source/subspace-core-protocol.txt")
+	if err != nil {
+		t.Skip("the text of the wiki's page is not here:", err)
+	}
+	return linked(t, source.New("page.txt", string(text)))
+}
+
+// withBoth runs a test with the shipped definitions and with the page.
+func withBoth(t *testing.T, run func(t *testing.T, s *schema.Schema, isPage bool)) {
+	t.Run("library", func(t *testing.T) { run(t, shipped(t), false) })
+	t.Run("page", func(t *testing.T) { run(t, page(t), true) })
+}
+
+// programs compiles messages when they are asked for.
+type programs map[*schema.Message]*codec.Program
+
+func (p programs) of(t *testing.T, m *schema.Message) *codec.Program {
+	t.Helper()
+	if p[m] == nil {
+		var err error
+		if p[m], err = codec.Compile(m); err != nil {
+			t.Fatalf("%s: %v", m.Name, err)
+		}
+	}
+	return p[m]
+}
+
+// decode decodes a packet without anything left over or out, and encodes its value to the same bytes. It returns the value.
+func (p programs) decode(t *testing.T, m *schema.Message, data []byte) map[string]any {
+	t.Helper()
+	prog := p.of(t, m)
+	var rec, in, out codec.Record
+	prog.Decode(&rec, data)
+	if rec.Status() != codec.OK || rec.Used != len(data) || len(rec.Gaps()) > 0 {
+		t.Errorf("%s: %x\n%s", m.Name, data, rec.Transcript())
+		return nil
+	}
+	text := rec.AppendJSON(nil)
+	if err := prog.ParseJSON(&in, text); err != nil {
+		t.Fatalf("%s: %v", m.Name, err)
+	}
+	in.Code = m.Key.Code
+	// Bytes after the zero of a text are kept where a message is edited, but are no part of its value.
+	if err := prog.Encode(&out, &in); err != nil || len(rec.AppendWarnings(nil)) == 0 && !bytes.Equal(out.Data, data) {
+		t.Errorf("%s: %x comes back as %x (%v)", m.Name, data, out.Data, err)
+	}
+	var value map[string]any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// TestEmptyValues encodes a value without anything of each message, and decodes what comes.
+func TestEmptyValues(t *testing.T) {
+	withBoth(t, func(t *testing.T, s *schema.Schema, isPage bool) {
+		all := programs{}
+		for _, m := range s.Messages {
+			if !isPage && m.Doc == "" {
+				t.Errorf("%s does not say what it is for", m.Name)
+			}
+			if m.Broken {
+				t.Errorf("%s is broken", m.Name)
+			}
+			var in, out codec.Record
+			p := all.of(t, m)
+			if err := p.ParseJSON(&in, []byte("{}")); err != nil {
+				t.Fatalf("%s: %v", m.Name, err)
+			}
+			in.Code = m.Key.Code
+			if err := p.Encode(&out, &in); err != nil {
+				t.Fatalf("%s: %v", m.Name, err)
+			}
+			all.decode(t, m, bytes.Clone(out.Data))
+		}
+	})
+}
+
+// TestPage compares the page's tables with what they say.
+func TestPage(t *testing.T) {
+	s := page(t)
+	for code, want := range map[uint32]string{
+		0x01: "login client_key protocol_version", 0x02: "login_response client_key", 0x03: "reliable_header packet_id payload",
+		0x04: "reliable_acknowledge packet_id", 0x05: "sync local_time packets_sent packets_received",
+		0x06: "sync_response time_from_last_received_0x05_packet server_time", 0x07: "disconnect", 0x08: "small_chunk payload",
+		0x09: "chunk_tail payload", 0x0a: "stream total_length_of_all_segments payload", 0x0b: "cancel_stream_request",
+		0x0c: "cancel_stream_acknowledge", 0x0e: "cluster packets", 0x10: "Continuum_alternate_encryption_response unknown_2",
+		0x11: "Continuum_alternate_encryption_response_response unknown_2",
+	} {
+		m := s.Lookup(schema.Key{Group: "core", Code: code})
+		if m == nil {
+			t.Errorf("no packet 0x%02X", code)
+			continue
+		}
+		got := m.Name
+		for _, f := range m.Body.Fields {
+			got += " " + f.Name
+		}
+		if got != want {
+			t.Errorf("0x%02X is %s, want %s", code, got, want)
+		}
+	}
+	if len(s.Messages) != 15 {
+		t.Errorf("%d packets", len(s.Messages))
+	}
+}
+
+// truth reads the captures' contents, a line each. A file that is not there skips the test.
+func truth(t *testing.T, each func(file string, line capturedLine)) {
+	t.Helper()
+	names, _ := filepath.Glob("../../../shared/corpora/subspace/*.truth.jsonl")
+	if len(names) == 0 {
+		t.Skip("the captures are not here")
+	}
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := bufio.NewScanner(f)
+		in.Buffer(nil, 1<<24)
+		for in.Scan() {
+			var line capturedLine
+			if err := json.Unmarshal(in.Bytes(), &line); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			each(filepath.Base(name), line)
+		}
+		if err := in.Err(); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+}
+
+// capturedLine is a line of a capture's contents.
+type capturedLine struct {
+	Kind  string
+	Dir   string
+	Type  uint32
+	Name  string
+	Hex   string
+	Plain string // the deciphered datagram
+	Src   string
+	Tree  *packetTree
+}
+
+// packetTree is a packet and those inside it.
+type packetTree struct {
+	P         string
+	Malformed any
+	Items     []*packetTree
+	Inner     *packetTree
+
+	Seq, Total, Key, Version, Time, Sent, Recv json.Number
+	ServerTime                                 json.Number `json:"server_time"`
+	Type                                       uint32
+}
+
+func direction(name string) schema.Dir {
+	if name == "c2s" {
+		return schema.ToServer
+	}
+	return schema.ToClient
+}
+
+// TestGameMessages decodes every game message of the captures.
+func TestGameMessages(t *testing.T) {
+	s, all := shipped(t), programs{}
+	decoded, unknown := 0, 0
+	truth(t, func(file string, line capturedLine) {
+		if line.Kind != "msg" {
+			return
+		}
+		group := "game"
+		if strings.HasPrefix(file, "sim-directory") {
+			group = "directory"
+		}
+		m := s.Lookup(schema.Key{Dir: direction(line.Dir), Group: group, Code: line.Type})
+		if m == nil {
+			if line.Name != "unknown" {
+				t.Errorf("%s: no message of type 0x%02X, %s", file, line.Type, line.Name)
+			}
+			unknown++
+			return
+		}
+		data, err := hex.DecodeString(line.Hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.decode(t, m, data)
+		decoded++
+	})
+	if decoded < 700 || unknown != 3 {
+		t.Errorf("%d messages were decoded, %d have no definition", decoded, unknown)
+	}
+}
+
+// coreFields are the fields of core packets: of the captures' contents, and as the shipped definitions and the page name them.
+var coreFields = map[string]struct {
+	code   uint32
+	fields func(p *packetTree) []json.Number
+	names  []string
+	page   []string
+}{
+	"login":             {1, func(p *packetTree) []json.Number { return []json.Number{p.Key, p.Version} }, []string{"client_key", "version"}, []string{"client_key", "protocol_version"}},
+	"login-response":    {2, func(p *packetTree) []json.Number { return []json.Number{p.Key} }, []string{"server_key"}, []string{"client_key"}},
+	"reliable":          {3, func(p *packetTree) []json.Number { return []json.Number{p.Seq} }, []string{"sequence"}, []string{"packet_id"}},
+	"ack":               {4, func(p *packetTree) []json.Number { return []json.Number{p.Seq} }, []string{"sequence"}, []string{"packet_id"}},
+	"sync":              {5, func(p *packetTree) []json.Number { return []json.Number{p.Time, p.Sent, p.Recv} }, []string{"time", "packets_sent", "packets_received"}, []string{"local_time", "packets_sent", "packets_received"}},
+	"sync-response":     {6, func(p *packetTree) []json.Number { return []json.Number{p.Time, p.ServerTime} }, []string{"request_time", "time"}, []string{"time_from_last_received_0x05_packet", "server_time"}},
+	"disconnect":        {code: 7},
+	"chunk":             {code: 8},
+	"chunk-tail":        {code: 9},
+	"stream":            {10, func(p *packetTree) []json.Number { return []json.Number{p.Total} }, []string{"total"}, []string{"total_length_of_all_segments"}},
+	"stream-cancel":     {code: 11},
+	"stream-cancel-ack": {code: 12},
+	"cluster":           {code: 14},
+}
+
+// TestDatagrams decodes every datagram of the captures, packet in packet, with the shipped definitions and with the page.
+func TestDatagrams(t *testing.T) {
+	withBoth(t, func(t *testing.T, s *schema.Schema, isPage bool) {
+		all, seen := programs{}, map[string]int{}
+		truth(t, func(file string, line capturedLine) {
+			if line.Kind != "dgram" || line.Tree == nil {
+				return
+			}
+			text := line.Hex
+			if line.Plain != "" {
+				text = line.Plain
+			}
+			data, err := hex.DecodeString(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			decodeTree(t, s, all, direction(line.Dir), isPage, line.Tree, data, seen)
+		})
+		for p := range coreFields {
+			if seen[p] < 2 {
+				t.Errorf("%d packets %s were decoded", seen[p], p)
+			}
+		}
+	})
+}
+
+// decodeTree decodes a packet and those inside it, and compares them with what the capture says. Packets that are broken on purpose
+// are not looked at.
+func decodeTree(t *testing.T, s *schema.Schema, all programs, dir schema.Dir, isPage bool, tree *packetTree, data []byte, seen map[string]int) {
+	t.Helper()
+	core, ok := coreFields[tree.P]
+	if !ok || tree.Malformed != nil || tree.P == "login-response" && tree.Key == "" {
+		return
+	}
+	m := s.Lookup(schema.Key{Dir: dir, Group: "core", Code: core.code})
+	if m == nil {
+		t.Fatalf("no packet 0x%02X", core.code)
+	}
+	seen[tree.P]++
+	value := all.decode(t, m, data)
+	names := core.names
+	if isPage {
+		names = core.page
+	}
+	for i, name := range names {
+		number, _ := value[name].(json.Number)
+		if want := core.fields(tree)[i]; !sameBits(number, want) {
+			t.Errorf("%s: %s is %v, want %s", m.Name, name, value[name], want)
+		}
+	}
+	switch {
+	case tree.P == "cluster":
+		items, _ := value["packets"].([]any)
+		if len(items) != len(tree.Items) {
+			t.Fatalf("%d packets in a cluster, want %d", len(items), len(tree.Items))
+		}
+		for i, item := range items {
+			decodeTree(t, s, all, dir, isPage, tree.Items[i], payload(t, item), seen)
+		}
+	case tree.P == "reliable" && tree.Inner != nil:
+		decodeTree(t, s, all, dir, isPage, tree.Inner, payload(t, value), seen)
+	}
+}
+
+// sameBits compares two numbers that may be signed or not, of 32 bits.
+func sameBits(a, b json.Number) bool {
+	x, errX := a.Int64()
+	y, errY := b.Int64()
+	return errX == nil && errY == nil && uint32(x) == uint32(y)
+}
+
+// payload is the bytes of the field of that name.
+func payload(t *testing.T, value any) []byte {
+	t.Helper()
+	object, _ := value.(map[string]any)
+	text, _ := object["payload"].(string)
+	data, err := hex.DecodeString(text)
+	if err != nil || len(data) == 0 {
+		t.Fatalf("no payload in %v", value)
+	}
+	return data
+}
+
+// TestPings decodes what was said on the port beside that of the game.
+func TestPings(t *testing.T) {
+	s, all := shipped(t), programs{}
+	seen := map[string]int{}
+	truth(t, func(_ string, line capturedLine) {
+		if line.Kind != "ping" {
+			return
+		}
+		data, err := hex.DecodeString(line.Hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		isAnswer := strings.HasSuffix(line.Src, ":5001") || strings.HasSuffix(line.Src, ":5011")
+		name := ""
+		switch n := len(data); {
+		case n == 4 && !isAnswer:
+			name = "ping"
+		case n == 8 && !isAnswer:
+			name = "summary_request"
+		case n == 8:
+			name = "pong"
+		case n > 8 && isAnswer:
+			name = "summary"
+		default:
+			return // too short on purpose
+		}
+		seen[name]++
+		all.decode(t, s.Find(name, 0), data)
+	})
+	for _, name := range []string{"ping", "pong", "summary_request", "summary"} {
+		if seen[name] == 0 {
+			t.Errorf("no %s", name)
+		}
+	}
+}

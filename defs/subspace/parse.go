@@ -1,0 +1,272 @@
+package subspace
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/source"
+)
+
+// parser turns the lines of one file into a tree. It accepts every line that has the right form, whatever its words are; what
+// the words mean is looked at in lowering, so that one mistake never hides the next.
+type parser struct {
+	tree    *tree
+	inTable bool // a title stands above
+}
+
+// parseTree reads a file.
+func parseTree(f *source.File) *tree {
+	t := &tree{file: f}
+	p := parser{tree: t}
+	n := f.NumLines()
+	if n > maxLines {
+		p.report(tooManyLines(f.Line(maxLines+1), maxLines))
+		t.cut, n = true, maxLines
+	}
+	t.lines = make([]line, n)
+	for i := range t.lines {
+		p.line(i)
+	}
+	return t
+}
+
+// report adds a diagnostic, as long as there are not too many.
+func (p *parser) report(d diag.Diagnostic) {
+	t := p.tree
+	switch {
+	case len(t.diags) < maxMistakes:
+		t.diags.Add(d)
+	case len(t.diags) == maxMistakes:
+		t.diags.Add(tooManyMistakes(d.Span))
+	}
+}
+
+// bad reports what makes the whole line unreadable.
+func (p *parser) bad(ln *line, d diag.Diagnostic) {
+	ln.kind = badLine
+	p.report(d)
+}
+
+// isSpace reports whether a character is white space, or is seen as little: pasted text has byte order marks and spaces of no width.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' || r == '\u200b' }
+
+// trimmed is a place without white space around it.
+func trimmed(s source.Span) source.Span {
+	text := s.Text()
+	start := len(text) - len(strings.TrimLeftFunc(text, isSpace))
+	end := len(strings.TrimRightFunc(text, isSpace))
+	return s.Sub(start, max(start, end))
+}
+
+// content is line n (1-based) without white space around it.
+func content(f *source.File, n int) source.Span {
+	return trimmed(f.Line(n))
+}
+
+// cutWord is the first word of a place, and what follows it.
+func cutWord(s source.Span) (word, rest source.Span) {
+	text := s.Text()
+	n := strings.IndexFunc(text, isSpace)
+	if n < 0 {
+		n = len(text)
+	}
+	return s.Sub(0, n), trimmed(s.Sub(n, len(text)))
+}
+
+// cutComment divides a line where a comment starts: at a "#" that starts a word.
+func cutComment(s source.Span) (code, comment source.Span) {
+	text := s.Text()
+	for i := 0; i < len(text); i++ {
+		if text[i] != '#' {
+			continue
+		}
+		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i == 0 || isSpace(before) {
+			return trimmed(s.Sub(0, i)), s.Sub(i, len(text))
+		}
+	}
+	return s, source.Span{}
+}
+
+// line reads line i+1.
+func (p *parser) line(i int) {
+	ln := &p.tree.lines[i]
+	ln.span = content(p.tree.file, i+1)
+	text := ln.span.Text()
+	switch {
+	case text == "":
+		return
+	case len(text) > maxLine:
+		p.bad(ln, lineTooLong(ln.span.Sub(maxLine, len(text)), len(text)))
+		return
+	}
+	code, comment := cutComment(ln.span)
+	if code.Start == code.End {
+		ln.kind, ln.comment = commentLine, comment
+		return
+	}
+	switch {
+	case isHeader(code):
+		ln.kind, ln.comment = headerLine, comment
+		if !p.inTable {
+			p.bad(ln, headerWithoutTitle(code))
+		}
+	case isCode(code):
+		ln.kind, ln.comment = titleLine, comment
+		ln.code, _ = cutWord(code)
+		_, name := cutWord(code)
+		p.title(ln, name)
+	case isRow(code):
+		ln.comment = comment
+		p.row(ln, code)
+	case i+1 < len(p.tree.lines) && isHeader(withoutComment(content(p.tree.file, i+2))):
+		ln.kind, ln.comment = titleLine, comment
+		p.title(ln, code)
+	case p.directive(ln, code):
+		ln.comment = comment
+	default:
+		p.text(i, ln, code, comment)
+	}
+}
+
+func withoutComment(s source.Span) source.Span {
+	code, _ := cutComment(s)
+	return code
+}
+
+// isHeader reports whether a line is "offset size comment", the last word being any or missing.
+func isHeader(code source.Span) bool {
+	words := strings.Fields(code.Text())
+	return len(words) >= 2 && len(words) <= 5 && strings.EqualFold(words[0], "offset") && strings.EqualFold(words[1], "size")
+}
+
+// isCode reports whether a line starts with a number such as 0x0E.
+func isCode(code source.Span) bool {
+	word, _ := cutWord(code)
+	_, ok := hexNumber(word.Text())
+	return ok
+}
+
+// isRow reports whether a line starts with an offset and a size.
+func isRow(code source.Span) bool {
+	offset, rest := cutWord(code)
+	size, _ := cutWord(rest)
+	return isOffset(offset.Text()) && isSize(size.Text())
+}
+
+// isOffset reports whether a word is a number of bytes, of bytes and bits, or "?".
+func isOffset(s string) bool {
+	whole, bit, ok := strings.Cut(s, ".")
+	return s == "?" || isDigits(whole) && (!ok || isDigits(bit))
+}
+
+// isSize reports whether a word is a number of bytes, of bits, or "?".
+func isSize(s string) bool {
+	return s == "?" || isDigits(strings.TrimSuffix(s, "b"))
+}
+
+func isDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// title reads the name of a packet and the remark after it.
+func (p *parser) title(ln *line, name source.Span) {
+	p.inTable = true
+	if c := controlAt(ln.span.Text()); c >= 0 {
+		p.report(controlCharacter(ln.span.Sub(c, c+1)))
+		ln.bad = true
+	}
+	ln.name = name
+	if i := strings.IndexByte(name.Text(), '('); i >= 0 {
+		ln.name, ln.remark = trimmed(name.Sub(0, i)), name.Sub(i, len(name.Text()))
+	}
+	if ln.name.Start == ln.name.End {
+		ln.name = source.Span{}
+	}
+}
+
+// controlAt is the place of the first control character other than white space, or -1.
+func controlAt(text string) int {
+	return strings.IndexFunc(text, func(r rune) bool { return r < 0x20 && !unicode.IsSpace(r) || r == 0x7f })
+}
+
+// row reads a line of a table.
+func (p *parser) row(ln *line, code source.Span) {
+	var rest source.Span
+	ln.offset, rest = cutWord(code)
+	ln.size, ln.rest = cutWord(rest)
+	ln.kind = rowLine
+	if c := controlAt(code.Text()); c >= 0 {
+		p.bad(ln, controlCharacter(code.Sub(c, c+1)))
+	} else if !p.inTable {
+		p.bad(ln, rowWithoutTitle(code))
+	}
+}
+
+// directive reads "direction s2c" and "group biller".
+func (p *parser) directive(ln *line, code source.Span) bool {
+	word, rest := cutWord(code)
+	value, more := cutWord(rest)
+	if more.Start != more.End {
+		return false
+	}
+	switch strings.ToLower(word.Text()) {
+	case "c2s", "s2c":
+		if value.Start != value.End {
+			return false
+		}
+		ln.kind, ln.word = directionLine, word
+	case directionWord:
+		ln.kind, ln.word = directionLine, value
+		if value.Start == value.End {
+			p.bad(ln, missingValue(word, "s2c"))
+		} else if _, ok := directions[strings.ToLower(value.Text())]; !ok {
+			p.bad(ln, unknownDirection(value))
+		}
+	case groupWord:
+		ln.kind, ln.word = groupLine, value
+		if value.Start == value.End {
+			p.bad(ln, missingValue(word, "biller"))
+		} else if !isName(value.Text()) {
+			p.bad(ln, badGroup(value))
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// text reads a line of words.
+func (p *parser) text(i int, ln *line, code, comment source.Span) {
+	below := i > 0 && p.belowTable(i-1)
+	says := understand(code)
+	first, rest := cutWord(code)
+	second, _ := cutWord(rest)
+	switch {
+	case says.kind == byteOrder:
+		ln.kind, ln.says, ln.comment = sentenceLine, says, comment
+	case says.kind != nothing && p.inTable:
+		ln.kind, ln.says, ln.comment = sentenceLine, says, comment
+	case says.kind != nothing:
+		p.bad(ln, sentenceWithoutTable(code))
+	case isOffset(first.Text()) && (below || p.inTable && isTypeWord(second.Text())):
+		ln.offset = first
+		p.bad(ln, malformedRow(code, second))
+	case below:
+		ln.kind = docLine
+		if asksForMore(code.Text()) {
+			p.report(unclearSentence(ln.span))
+		}
+	default:
+		ln.kind = proseLine
+	}
+}
+
+// belowTable reports whether what stands right below lines[i] belongs to its packet: comments do not interrupt a table.
+func (p *parser) belowTable(i int) bool {
+	for i >= 0 && p.tree.lines[i].kind == commentLine {
+		i--
+	}
+	return i >= 0 && p.inTable && p.tree.lines[i].kind.belongs()
+}

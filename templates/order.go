@@ -1,0 +1,46 @@
+package templates
+
+import (
+	"slices"
+
+	"wirebench/codec"
+)
+
+// writtenOrder are the rows of a layout in the order of the definition's lines, each with what belongs to it. What has no line stays
+// in front.
+func writtenOrder(rows []codec.LayoutRow) []codec.LayoutRow {
+	if len(rows) == 0 {
+		return rows
+	}
+	type branch struct {
+		line int
+		rows []codec.LayoutRow
+	}
+	depth := rows[0].Depth
+	var branches []branch
+	for _, r := range rows {
+		if r.Depth <= depth || len(branches) == 0 {
+			branches = append(branches, branch{r.Line, []codec.LayoutRow{r}})
+			continue
+		}
+		last := &branches[len(branches)-1]
+		last.rows = append(last.rows, r)
+	}
+	slices.SortStableFunc(branches, func(a, b branch) int { return a.line - b.line })
+	out := make([]codec.LayoutRow, 0, len(rows))
+	for _, b := range branches {
+		out = append(out, b.rows[0])
+		out = append(out, writtenOrder(b.rows[1:])...)
+	}
+	return out
+}
+
+// reordered reports whether the definition has its fields in another order than the wire.
+func reordered(rows []codec.LayoutRow) bool {
+	for i, r := range writtenOrder(rows) {
+		if o := rows[i]; o.Path != r.Path || o.Role != r.Role {
+			return true
+		}
+	}
+	return false
+}
