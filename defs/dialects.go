@@ -61,7 +61,7 @@ var Dialects = []Dialect{
 		Language:  muta.Language(),
 		New:       "new_protocol",
 		Begin:     mutaBegin,
-		Example:   source.New("example.def", mutaExample),
+		Example:   source.New("login.def", mutaExample),
 	},
 	{
 		Name:     "subspace",
@@ -72,7 +72,7 @@ var Dialects = []Dialect{
 		Language: subspace.Language(),
 		New:      "new_packets",
 		Begin:    subspaceBegin,
-		Example:  source.New("example.def", subspaceExample),
+		Example:  source.New("game_c2s.def", subspaceExample),
 	},
 }
 

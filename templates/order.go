@@ -6,8 +6,8 @@ import (
 	"wirebench/codec"
 )
 
-// writtenOrder are the rows of a layout in the order of the definition's lines, each with what belongs to it. What has no line stays
-// in front.
+// writtenOrder are the rows of a layout in the order of the definition's lines, each with what belongs to it. What has no line
+// stays behind what it follows.
 func writtenOrder(rows []codec.LayoutRow) []codec.LayoutRow {
 	if len(rows) == 0 {
 		return rows
@@ -20,7 +20,11 @@ func writtenOrder(rows []codec.LayoutRow) []codec.LayoutRow {
 	var branches []branch
 	for _, r := range rows {
 		if r.Depth <= depth || len(branches) == 0 {
-			branches = append(branches, branch{r.Line, []codec.LayoutRow{r}})
+			line := r.Line
+			if line == 0 && len(branches) > 0 {
+				line = branches[len(branches)-1].line
+			}
+			branches = append(branches, branch{line, []codec.LayoutRow{r}})
 			continue
 		}
 		last := &branches[len(branches)-1]

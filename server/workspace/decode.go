@@ -82,9 +82,15 @@ func (s *Snapshot) framesOf(group string) []*schema.Message {
 	return nil
 }
 
-// Groups are the names of the sets of messages that have codes of their own, in the order of the definitions.
+// Groups are the names of the sets of messages that have codes of their own, those that the dialect has
+// of itself first, then in the order of the definitions.
 func (s *Snapshot) Groups() []string {
 	var out []string
+	for _, f := range s.Dialect.Frames { // these first: they are of the protocol itself
+		if slices.ContainsFunc(s.Schema.Messages, func(m *schema.Message) bool { return m.HasKey && m.Key.Group == f.Key.Group }) {
+			out = append(out, f.Key.Group)
+		}
+	}
 	for _, m := range s.Schema.Messages {
 		if m.HasKey && !slices.Contains(out, m.Key.Group) {
 			out = append(out, m.Key.Group)

@@ -172,6 +172,21 @@ class Page {
     keepDraft(this.workspace, this.controls.message, { text: this.controls.definition, base: this.controls.base });
   }
 
+  private partShown = ""; // of a text with several messages: which file, and which line its message starts on
+
+  /** Brings the message that is laid out into view, when it has become another one. The text of the one the caret is in stays where it is. */
+  private reveal(): void {
+    const parts = field<HTMLSelectElement>("part");
+    const starts = parts === null ? [] : (JSON.parse(parts.dataset["parts"] ?? "[]") as number[]);
+    const line = starts[parts?.selectedIndex ?? 0];
+    const now = line === undefined ? "" : `${field("definition-title")?.textContent ?? ""} ${parts?.value ?? ""}`;
+    const moved = now !== this.partShown;
+    this.partShown = now;
+    if (moved && line !== undefined && document.activeElement?.closest("#code") === null) {
+      this.editor.reveal(line);
+    }
+  }
+
   /** Shows the message of the text in which the caret is. */
   private follow(): void {
     const parts = field<HTMLSelectElement>("part");
@@ -412,6 +427,7 @@ class Page {
       document.dispatchEvent(new CustomEvent("wb:morphed"));
     }
     performance.mark("wb:answered", { detail: answer.n });
+    this.reveal();
     this.follow();
     document.dispatchEvent(new CustomEvent("wb:answered", { detail: answer.n }));
   }
@@ -697,6 +713,11 @@ class Page {
     });
     form.addEventListener("submit", (event) => {
       const button = event.submitter;
+      const byForms = document.documentElement.classList.contains("forms");
+      if (document.activeElement === field("name") && !byForms) {
+        event.preventDefault(); // Enter ends the name, and that is all it asks for
+        return;
+      }
       if (!(button instanceof HTMLButtonElement)) {
         return;
       }
@@ -705,7 +726,7 @@ class Page {
         event.preventDefault();
         return;
       }
-      if (document.documentElement.classList.contains("forms")) {
+      if (byForms) {
         const text = field<HTMLTextAreaElement>("definition");
         if (text !== null) {
           text.value = this.editor.text;

@@ -150,6 +150,12 @@ export class DefinitionEditor {
     pickLine(this.view, line);
   }
 
+  /** Brings a line to the top of the view, without the caret. */
+  reveal(line: number): void {
+    const at = this.view.state.doc.line(Math.min(Math.max(line, 1), this.view.state.doc.lines)).from;
+    this.view.dispatch({ effects: EditorView.scrollIntoView(at, { y: "start", yMargin: 4 }), annotations: outside.of(true) });
+  }
+
   /** Refuses typing and says why; null accepts it again. */
   setReadOnly(reason: string | null): void {
     if (reason !== this.reason) {
