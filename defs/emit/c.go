@@ -33,7 +33,7 @@ func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, true)
 	g := &cTarget{
 		plan: p, types: map[*record]string{}, fields: map[*member]string{}, parts: map[*record]string{}, choices: map[*record]string{},
-		top: newNames(false, cReserved...),
+		elems: map[*schema.List]string{}, top: newNames(false, cReserved...),
 	}
 	for _, word := range keywords("in out mem bytes reader writer result") {
 		g.top.take("wb_" + word)
@@ -92,7 +92,11 @@ func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 	}
 	g.dispatch()
 	g.line("#endif")
-	return []File{{Name: name + ".h", Text: g.b.String()}}, p.losses
+	files := []File{{Name: name + ".h", Text: g.b.String()}}
+	if list := p.vectors(o.Vectors); len(list) > 0 {
+		files = append(files, g.vectors(name, list))
+	}
+	return files, p.losses
 }
 
 const cMemory = `NAME_read(in, s) reads the message at in->pos into s and moves in->pos behind it, if it returns 0.
@@ -108,6 +112,7 @@ type cTarget struct {
 	fields  map[*member]string
 	parts   map[*record]string
 	choices map[*record]string
+	elems   map[*schema.List]string // types of elements that are structs without a definition of their own
 	loops   int
 }
 
@@ -296,6 +301,9 @@ func (g *cTarget) declare(t schema.Type, r *record, name string) string {
 		return g.declareRun(t, t.Extent, name, star)
 	case *schema.List:
 		elem := func(name string) string {
+			if g.elems[t] != "" {
+				return g.elems[t] + " " + name
+			}
 			if t.Bare {
 				return g.declare(t.Elem.Fields[0].Type, r, name)
 			}
@@ -310,6 +318,22 @@ func (g *cTarget) declare(t schema.Type, r *record, name string) string {
 		return fmt.Sprintf("struct { size_t len; %s; } %s", elem("*data"), name)
 	}
 	return g.types[r] + "_t " + name
+}
+
+// elemType gives a name to the type of a list's elements, if it would have none: the caller makes such elements too.
+func (g *cTarget) elemType(t schema.Type, r *record, want string) {
+	l, ok := t.(*schema.List)
+	if !ok || !l.Bare || g.elems[l] != "" {
+		return
+	}
+	inner := l.Elem.Fields[0].Type
+	g.elemType(inner, r, want+"_elem")
+	if text := g.declare(inner, r, ""); strings.HasPrefix(text, "struct {") {
+		name := g.top.take(want + "_elem_t")
+		g.line("typedef %s;", g.declare(inner, r, name))
+		g.line("")
+		g.elems[l] = name
+	}
 }
 
 func (g *cTarget) elemBytes(t *schema.List, r *record) uint64 {
@@ -345,6 +369,9 @@ func (g *cTarget) record(r *record) {
 		g.line("/*")
 		g.doc(" * ", r.doc)
 		g.line(" */")
+	}
+	for _, m := range r.members {
+		g.elemType(m.typ, m.record, name+"_"+g.fields[m])
 	}
 	g.line("typedef struct %s_t", name)
 	g.open("{")

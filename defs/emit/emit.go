@@ -25,7 +25,8 @@ type Target struct {
 
 // Options are what a person can choose about all targets.
 type Options struct {
-	Name string // what the definitions are called as a whole; names of files, packages and prefixes are made from it. "" = "messages"
+	Name    string   // what the definitions are called as a whole; names of files, packages and prefixes are made from it. "" = "messages"
+	Vectors []Vector // C, Go and TypeScript write these as a second file, a test; other targets do not use them
 }
 
 // name is what the definitions are called.

@@ -25,7 +25,7 @@ var goReserved = keywords(`break case chan const continue default defer else fal
 func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, false)
 	g := &goTarget{plan: p, types: map[*record]string{}, fields: map[*member]string{}, top: newNames(false, goReserved...)}
-	pkg := strings.ToLower(newNames(true, goReserved...).take(o.name()))
+	pkg := newNames(false, goReserved...).take(strings.ToLower(o.name()))
 	for _, m := range p.messages { // messages first: they keep their names
 		g.types[m.record] = g.top.take(camel(m.record.want))
 	}
@@ -58,7 +58,11 @@ func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
 	if err != nil {
 		panic("emit go: " + err.Error() + "\n" + out.String()) // a bug: what is written must be Go
 	}
-	return []File{{Name: pkg + ".go", Text: string(text)}}, p.losses
+	files := []File{{Name: pkg + ".go", Text: string(text)}}
+	if list := p.vectors(o.Vectors); len(list) > 0 {
+		files = append(files, g.vectors(pkg, list))
+	}
+	return files, p.losses
 }
 
 type goTarget struct {

@@ -13,18 +13,19 @@ import (
 	"wirebench/defs/schema"
 )
 
-func generate(t *testing.T, target string, s *schema.Schema, name string) []emit.File {
+// generate writes one target, and the test of its vectors if there are any.
+func generate(t *testing.T, target string, s *schema.Schema, name string, list ...emit.Vector) []emit.File {
 	t.Helper()
 	x, ok := emit.Find(target)
 	if !ok {
 		t.Fatalf("no target %q", target)
 	}
-	files, losses := x.Emit(s, emit.Options{Name: name})
+	files, losses := x.Emit(s, emit.Options{Name: name, Vectors: list})
 	for _, l := range losses {
 		t.Errorf("%s: lost: %s", name, l)
 	}
-	if len(files) == 0 {
-		t.Fatalf("%s: nothing was written", name)
+	if want := 1 + min(len(list), 1); len(files) != want {
+		t.Fatalf("%s: %d files were written, want %d", name, len(files), want)
 	}
 	return files
 }
@@ -35,8 +36,9 @@ func TestGoVectors(t *testing.T) {
 	var imports, packages strings.Builder
 	var rows []row
 	for _, s := range samples(t) {
-		file := generate(t, "go", s.schema, s.name)[0]
-		write(t, dir, s.name+"/"+file.Name, file.Text)
+		for _, file := range generate(t, "go", s.schema, s.name, vectors(t, s, 500)...) {
+			write(t, dir, s.name+"/"+file.Name, file.Text)
+		}
 		fmt.Fprintf(&imports, "\t%q\n", "tried/"+s.name)
 		fmt.Fprintf(&packages, "\t%q: {func(name string) message { return %s.Messages[name]() }, nil, %s.Incomplete, %s.Illegal},\n", s.name, s.name, s.name, s.name)
 		if set := s.schema.Messages[0].Key.Group; set != "" {
@@ -54,10 +56,10 @@ func TestGoVectors(t *testing.T) {
 	}
 	program := strings.NewReplacer("\t// IMPORTS\n", imports.String(), "\t// PACKAGES\n", packages.String()).Replace(string(text))
 	write(t, dir, "main.go", program)
-	build := exec.Command("go", "vet", "./...")
+	build := exec.Command("go", "test", "-vet=all", "./...")
 	build.Dir = dir
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Errorf("go vet: %v\n%s", err, out)
+		t.Errorf("go test: %v\n%s", err, out[:min(len(out), 5000)])
 	}
 	build = exec.Command("go", "build", "-o", filepath.Join(dir, "tried"), ".")
 	build.Dir = dir

@@ -104,8 +104,10 @@ func jsonText(s string) string {
 	return out.String()
 }
 
-// writeDoc writes text for people, as a block if it has several lines.
+// writeDoc writes text for people, as a block if it has several lines. The compiler copies it into comments of its targets without
+// looking for what ends them.
 func writeDoc(b *strings.Builder, indent, text string) {
+	text = strings.NewReplacer("*/", "* /", `"""`, `" " "`).Replace(text)
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		lines = append(lines, strings.Join(strings.Fields(line), " "))

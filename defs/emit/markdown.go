@@ -121,6 +121,7 @@ type markdown struct {
 	enumText []string
 	losses   []Loss
 	m        *schema.Message
+	parts    int // of the message
 }
 
 // anchor is the fragment that GitHub and others make of a heading.
@@ -185,7 +186,7 @@ func (w *markdown) message(m *schema.Message) (text string, ok bool) {
 			panic(e)
 		}
 	}()
-	w.m = m
+	w.m, w.parts = m, 0
 	var b strings.Builder
 	if m.Doc != "" {
 		for line := range strings.SplitSeq(strings.TrimSpace(m.Doc), "\n") {
@@ -287,6 +288,9 @@ func (l *mdLayout) bind(fields []*schema.Field, prefix string, depth int) {
 		fail("it is nested deeper than %d", maxDepth)
 	}
 	for _, f := range fields {
+		if l.w.parts++; l.w.parts > maxParts {
+			fail("there are too many fields")
+		}
 		l.paths[f] = prefix + f.Name
 		if f.Name == "" {
 			l.paths[f] = strings.TrimSuffix(prefix, ".")

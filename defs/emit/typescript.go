@@ -46,7 +46,12 @@ func emitTypeScript(s *schema.Schema, o Options) ([]File, []Loss) {
 	out.WriteString("\n")
 	out.WriteString(g.b.String())
 	out.WriteString(tsSupport)
-	return []File{{Name: strings.ToLower(legal(o.name())) + ".ts", Text: out.String()}}, p.losses
+	base := strings.ToLower(legal(o.name()))
+	files := []File{{Name: base + ".ts", Text: out.String()}}
+	if list := p.vectors(o.Vectors); len(list) > 0 {
+		files = append(files, g.vectors(base, list))
+	}
+	return files, p.losses
 }
 
 type tsTarget struct {

@@ -22,16 +22,18 @@ func TestTypeScriptVectors(t *testing.T) {
 	write(t, dir, "package.json", `{"type": "module"}`)
 	var imports, packages strings.Builder
 	var rows []row
-	var sources []string
+	var sources, scripts []string
 	for _, s := range samples(t) {
-		file := generate(t, "ts", s.schema, s.name)[0]
-		write(t, dir, file.Name, file.Text)
-		sources = append(sources, filepath.Join(dir, file.Name))
-		out := api.Transform(file.Text, api.TransformOptions{Loader: api.LoaderTS, Target: api.ES2022, LogLevel: api.LogLevelSilent})
-		if len(out.Errors) > 0 {
-			t.Fatalf("%s: %s at %v", file.Name, out.Errors[0].Text, out.Errors[0].Location)
+		for _, file := range generate(t, "ts", s.schema, s.name, vectors(t, s, 500)...) {
+			write(t, dir, file.Name, file.Text)
+			sources = append(sources, filepath.Join(dir, file.Name))
+			out := api.Transform(file.Text, api.TransformOptions{Loader: api.LoaderTS, Target: api.ES2022, LogLevel: api.LogLevelSilent})
+			if len(out.Errors) > 0 {
+				t.Fatalf("%s: %s at %v", file.Name, out.Errors[0].Text, out.Errors[0].Location)
+			}
+			write(t, dir, strings.TrimSuffix(file.Name, ".ts")+".js", string(out.Code))
 		}
-		write(t, dir, s.name+".js", string(out.Code))
+		scripts = append(scripts, s.name+"_test.js")
 		fmt.Fprintf(&imports, "import * as %s from \"./%s.js\";\n", s.name, s.name)
 		fmt.Fprintf(&packages, "\t%s: {...%s, find: %s.%s},\n", s.name, s.name, s.name, finder(s.schema))
 		for _, r := range s.rows {
@@ -42,6 +44,11 @@ func TestTypeScriptVectors(t *testing.T) {
 		}
 	}
 	typeCheck(t, node, dir, sources)
+	for _, script := range scripts {
+		if out, err := exec.Command(node, filepath.Join(dir, script)).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", script, err, out[:min(len(out), 3000)])
+		}
+	}
 	text, err := os.ReadFile("testdata/harness/main.js.txt")
 	if err != nil {
 		t.Fatal(err)

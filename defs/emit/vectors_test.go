@@ -14,9 +14,11 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
@@ -46,6 +48,7 @@ type row struct {
 	value   json.RawMessage // that was read
 	again   string          // hex of what is written from the value
 	exact   string          // or hex of what the record itself gives: it keeps more than its values say
+	known   bool            // from a vector of the corpora
 	free    bool            // values may lack members that have no place in the message
 }
 
@@ -58,8 +61,19 @@ type answer struct {
 	Error  string          `json:"error"`
 }
 
-// samples are all that the generated code is checked with.
+var made struct {
+	sync.Once
+	samples []sample
+}
+
+// samples are all that the generated code is checked with. They are made once and not changed.
 func samples(t *testing.T) []sample {
+	t.Helper()
+	made.Do(func() { made.samples = makeSamples(t) })
+	return made.samples
+}
+
+func makeSamples(t *testing.T) []sample {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	out := []sample{
@@ -120,17 +134,47 @@ func mutaRows(t *testing.T, out []sample) {
 		n++
 		r := row{Sample: s.name, Set: v.Group, Hex: v.Hex, status: v.Outcome, used: v.Consumed, value: v.Value, again: v.Hex[:2*v.Consumed]}
 		if v.Outcome == "encode_error" {
-			s.rows = append(s.rows, row{Sample: s.name, Message: v.Message, Write: v.Value, status: "refused"})
+			s.rows = append(s.rows, row{Sample: s.name, Message: v.Message, Write: v.Value, status: "refused", known: true})
 			continue
 		}
 		s.rows = append(s.rows, r)
 		if v.Outcome == "ok" {
-			s.rows = append(s.rows, row{Sample: s.name, Message: v.Message, Write: v.Value, status: "ok", again: v.Hex[:2*v.Consumed]})
+			s.rows = append(s.rows, row{Sample: s.name, Message: v.Message, Write: v.Value, status: "ok", again: v.Hex[:2*v.Consumed], known: true})
 		}
 	}
 	if n < 200 {
 		t.Errorf("%d vectors of MUTA, there should be more", n)
 	}
+}
+
+// vectors are what the targets write a test of: values that are known from elsewhere, and examples of the codec.
+func vectors(t *testing.T, s sample, most int) []emit.Vector {
+	t.Helper()
+	var known, out []emit.Vector
+	for _, r := range s.rows {
+		if r.Write == nil || !r.known {
+			continue
+		}
+		data, err := hex.DecodeString(r.again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known = append(known, emit.Vector{Message: r.Message, Value: r.Write, Bytes: data, Outcome: emit.Outcome(r.status)})
+	}
+	step := 1 + len(known)/most // some of each message
+	for i := 0; i < len(known); i += step {
+		out = append(out, known[i])
+	}
+	for _, m := range s.schema.Messages {
+		p, err := codec.Compile(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range p.Examples(max(2, min(12, most/len(s.schema.Messages))), 3, 4660) {
+			out = append(out, emit.Vector{Message: messageName(m), Value: e.Value, Bytes: e.Data, Used: e.Used, Outcome: emit.Outcome(e.Status.String())})
+		}
+	}
+	return out
 }
 
 type teraVector struct {
@@ -217,7 +261,7 @@ func teraSample(t *testing.T) (sample, bool) {
 			message := strings.TrimSuffix(strings.TrimSuffix(name, ".def"), ".1")
 			out.rows = append(out.rows,
 				row{Sample: "tera", Message: message, Hex: v.Hex, status: "ok", used: len(v.Hex) / 2, value: v.Value, again: v.Hex},
-				row{Sample: "tera", Message: message, Write: v.Value, Code: v.Opcode, status: "ok", again: v.Hex})
+				row{Sample: "tera", Message: message, Write: v.Value, Code: v.Opcode, status: "ok", again: v.Hex, known: true})
 		}
 	}
 	return out, true

@@ -2,9 +2,9 @@
 // message and every command works with nothing configured.
 //
 // Each dialect has a folder: definitions, a map of message codes where the dialect needs one, and samples.jsonl, the messages.
-// All of it was written for this library. The names are in the manner of each game, but what a message holds and the codes are
-// made up, apart from what the documents of the protocols give as facts or examples; nothing here decodes the traffic of a
-// real game. Together the definitions show every feature of their language once.
+// All of it was written for this library. The SubSpace tables are the protocol as its documents give it. In the others the names are
+// in the manner of the game, but what a message holds and the codes are made up; they decode nothing of a real one. Together the
+// definitions of a dialect show every feature of its language once.
 //
 // A sample's bytes are never written by hand: samples.jsonl has the value of each, and the tests hold the bytes to what the
 // codec makes of it. After a change of a definition or a value:

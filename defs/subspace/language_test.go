@@ -130,7 +130,7 @@ func TestSentences(t *testing.T) {
 
 func TestTableLines(t *testing.T) {
 	for text, want := range map[string]bool{
-		"0x0E cluster": true, "offset size comment": true, "OFFSET  SIZE": true, "0      1    type 0x00": true, "2 ? payload": true,
+		"0x0E cluster": true, "offset size comment": true, "OFFSET  SIZE": true, "Field Length Description": true, "0      1    type 0x00": true, "2 ? payload": true,
 		"? 4 u32 x": true, "20.5 5b u5 level # bits": true, "\ufeff 0 1 x": true, "1 1": true,
 		"": false, "0x0E": false, "int32 a": false, "- int32 a": false, "packet: a": false, "id = uint64": false, "# 0 1 x": false,
 		"1. first": false, "a 1 b": false, "offset of the count": false, "1 u8 x": false,

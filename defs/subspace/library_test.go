@@ -162,9 +162,33 @@ func TestPage(t *testing.T) {
 			t.Errorf("0x%02X is %s, want %s", code, got, want)
 		}
 	}
+	for code, want := range map[uint32]bool{0x03: true, 0x08: false, 0x09: false, 0x0a: false, 0x0e: true} {
+		for where, s := range map[string]*schema.Schema{"page": s, "library": shipped(t)} {
+			if got := nested(s.Lookup(schema.Key{Group: "core", Code: code}).Body); got != want {
+				t.Errorf("%s: 0x%02X has packets inside: %v", where, code, got)
+			}
+		}
+	}
 	if len(s.Messages) != 15 {
 		t.Errorf("%d packets", len(s.Messages))
 	}
+}
+
+// nested reports whether a struct has bytes that are packets.
+func nested(s *schema.Struct) bool {
+	for _, f := range s.Fields {
+		switch typ := f.Type.(type) {
+		case *schema.Blob:
+			if typ.Nested {
+				return true
+			}
+		case *schema.List:
+			if nested(typ.Elem) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // truth reads the captures' contents, a line each. A file that is not there skips the test.

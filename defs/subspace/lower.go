@@ -282,21 +282,24 @@ func (l *lowerer) impliedType(off int) {
 	p.keyed, p.m.Key.Code, p.m.HasKey = true, uint32(p.code), true
 }
 
+// typeIsNext reports whether the next row is the place of the type.
+func (l *lowerer) typeIsNext() bool {
+	p := l.p
+	return p.scope == &p.base && (len(p.base.entries) == 0 || len(p.base.entries) == 1 && p.core)
+}
+
 // typeRow takes a constant at the start of a packet for its type. It returns the item that carries it.
 func (l *lowerer) typeRow(value uint64, it schema.Item) schema.Item {
 	p := l.p
-	if p.scope != &p.base || len(it.Bytes) != 1 {
-		return it
-	}
 	switch {
+	case !l.typeIsNext() || len(it.Bytes) != 1:
+		return it
 	case len(p.base.entries) == 0 && value == 0:
 		p.core = true
 		return it
-	case len(p.base.entries) == 0 || len(p.base.entries) == 1 && p.core:
-		p.keyed, p.m.Key.Code, p.m.HasKey = true, uint32(value), true
-		return schema.Item{Kind: schema.Code, Bits: 8}
 	}
-	return it
+	p.keyed, p.m.Key.Code, p.m.HasKey = true, uint32(value), true
+	return schema.Item{Kind: schema.Code, Bits: 8}
 }
 
 // build makes a struct of entries. taken has the names that are in use, groups among them, as paths.

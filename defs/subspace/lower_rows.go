@@ -2,6 +2,7 @@ package subspace
 
 import (
 	"encoding/binary"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -224,8 +225,13 @@ func lastWord(path []string) string {
 	return name[strings.LastIndexByte(name, '_')+1:]
 }
 
-// constant is a comment such as "type 0x0E".
-var constant = regexp.MustCompile(`^(\w+) (0[xX][0-9A-Fa-f]+)$`)
+// constant is a comment such as "type 0x0E", "Type byte: 0x0E" or "0x0E type".
+var constant = regexp.MustCompile(`^(?:(\w+)(?: [Bb]yte)?[ :=]+)?(0[xX][0-9A-Fa-f]+)(?: [Tt]ype)?$`)
+
+// isTypeName reports whether a name says that the row is the type of the packet.
+func isTypeName(name string) bool {
+	return name == "" || strings.EqualFold(name, "type") || strings.EqualFold(name, "type byte")
+}
 
 // meaning reads what follows the size of a row.
 func (l *lowerer) meaning(ln *line, bits int) (m meaning, ok bool) {
@@ -244,12 +250,16 @@ func (l *lowerer) meaning(ln *line, bits int) (m meaning, ok bool) {
 	}
 	text := plain(ln.rest.Text())
 	if c := constant.FindStringSubmatch(text); c != nil {
-		m.isType = strings.EqualFold(c[1], "type")
+		m.isType = isTypeName(c[1])
 		return l.constant(ln, c[2], m)
 	}
 	what := l.describe(ln.rest)
 	if what.name != "" && strings.Join(pathOf(what.name), "_") != strings.ReplaceAll(what.name, " ", "_") {
 		what.doc = text // the name does not say it all
+	}
+	if bits == 8 && what.name != "" && isTypeName(what.name) && l.p.hasCode && l.typeIsNext() {
+		m.isType = true
+		return l.constant(ln, fmt.Sprintf("%#x", l.p.code), m)
 	}
 	isNumber := bits == 8 || bits == 16 || bits == 32 || bits == 64
 	if isNumber && isWord(what.name) || bits > 0 && bits < 64 && bits%8 != 0 {

@@ -135,10 +135,10 @@ func withoutComment(s source.Span) source.Span {
 	return code
 }
 
-// isHeader reports whether a line is "offset size comment", the last word being any or missing.
+// isHeader reports whether a line is "offset size comment" or "field length description", the last word being any or missing.
 func isHeader(code source.Span) bool {
-	words := strings.Fields(code.Text())
-	return len(words) >= 2 && len(words) <= 5 && strings.EqualFold(words[0], "offset") && strings.EqualFold(words[1], "size")
+	words := strings.Fields(strings.ToLower(code.Text()))
+	return len(words) >= 2 && len(words) <= 5 && (words[0] == "offset" || words[0] == "field") && (words[1] == "size" || words[1] == "length")
 }
 
 // isCode reports whether a line starts with a number such as 0x0E.

@@ -1,0 +1,351 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+
+	"wirebench/defs/schema"
+)
+
+// Example is a message with what reading it gives: for tests of other readers of the same definition.
+type Example struct {
+	Value  []byte // JSON, as AppendJSON makes it; nil if Status is not OK
+	Data   []byte
+	Used   int // bytes of Data that belong to the message, if Status is OK
+	Status Status
+}
+
+// Examples makes n messages that are OK and that their values say all of, or fewer if few can be made: the first has zeros and nothing in lists as far as that is
+// legal, the others have values of all sizes, chosen by seed. Behind each stand what is left of it when it is cut, and what it is
+// with a byte changed so that it is illegal, if there is such a byte. code is the key of messages that carry one which the
+// definition does not tell. Equal arguments give equal examples. A program with constants without a value has none.
+func (p *Program) Examples(n int, seed uint64, code uint32) []Example {
+	if len(p.Unresolved) > 0 || p.Message.Body == nil {
+		return nil
+	}
+	var out []Example
+	var in, made, rec Record
+	seen := map[string]bool{}
+	add := func(data []byte) {
+		p.Decode(&rec, data)
+		e := Example{Data: bytes.Clone(data), Used: rec.Used, Status: rec.Status()}
+		if e.Status == OK {
+			e.Value = rec.AppendJSON(nil)
+		}
+		if !seen[string(data)] {
+			seen[string(data)] = true
+			out = append(out, e)
+		}
+	}
+	x := exampler{rng: rand.New(rand.NewPCG(seed, 0))}
+	for try := 0; n > 0 && try < 10*n+20; try++ {
+		x.least = try == 0
+		x.out, x.units = x.out[:0], 1000
+		x.object(p.Message.Body)
+		if p.ParseJSON(&in, x.out) != nil {
+			continue // an alternative that does not fit its size, or numbers whose limits are none of their values
+		}
+		in.Code = code
+		if p.Message.HasKey {
+			in.Code = p.Message.Key.Code
+		}
+		if p.Encode(&made, &in) != nil || seen[string(made.Data)] {
+			continue
+		}
+		data := bytes.Clone(made.Data)
+		p.Decode(&rec, data)
+		if rec.Status() != OK || p.ParseJSON(&in, rec.AppendJSON(nil)) != nil {
+			continue
+		}
+		if in.Code = made.Code; p.Encode(&made, &in) != nil || !bytes.Equal(made.Data, data) {
+			continue // its values do not say all of it: that an optional part of no bytes is there
+		}
+		n--
+		add(data)
+		if len(data) > 0 {
+			cut := data[:x.rng.IntN(len(data))]
+			if p.Decode(&rec, cut); rec.Status() == Incomplete {
+				add(cut)
+			}
+		}
+		p.breakOne(data, &rec, x.rng, add)
+	}
+	return out
+}
+
+// breakOne finds a byte behind the header that makes a message illegal. Where nothing tells how long a message is, what is missing and
+// what is wrong depend on the order of a reader's checks: then none is.
+func (p *Program) breakOne(data []byte, rec *Record, rng *rand.Rand, found func([]byte)) {
+	head, framed := 0, p.Message.Measured
+	for _, it := range p.Message.Body.Wire {
+		if it.Kind != schema.Length && it.Kind != schema.Code && it.Kind != schema.Counter && it.Kind != schema.Check {
+			break
+		}
+		framed = framed || it.Kind == schema.Length
+		head += it.Bits
+	}
+	head = (head + 7) / 8
+	if !framed || len(data) <= head {
+		return
+	}
+	for range 40 {
+		wrong := bytes.Clone(data)
+		wrong[head+rng.IntN(len(data)-head)] = []byte{0, 1, 0x7f, 0x80, 0xff}[rng.IntN(5)]
+		if p.Decode(rec, wrong); rec.Status() == Illegal {
+			found(wrong)
+			return
+		}
+	}
+}
+
+// exampler writes values as JSON.
+type exampler struct {
+	rng   *rand.Rand
+	least bool
+	units int // how many more units lists and texts may have, beyond what they must
+	out   []byte
+}
+
+func (x *exampler) add(format string, args ...any) { x.out = fmt.Appendf(x.out, format, args...) }
+
+// object writes the fields of a struct and of one of its alternatives.
+func (x *exampler) object(s *schema.Struct) {
+	x.out = append(x.out, '{')
+	comma := ""
+	var chosen *schema.Variant
+	if n := len(s.Variants); n > 0 {
+		chosen = &s.Variants[x.rng.IntN(n)]
+	}
+	keep := len(s.Fields)
+	if s.Optional > 0 && !x.least {
+		keep -= x.rng.IntN(min(s.Optional, keep) + 1)
+	}
+	fields := s.Fields[:keep]
+	if chosen != nil && chosen.Body != nil {
+		fields = append(fields[:keep:keep], chosen.Body.Fields...)
+	}
+	for _, f := range fields {
+		if f.Same != nil {
+			continue
+		}
+		x.add("%s%s:", comma, quoteName(f.Name))
+		comma = ","
+		if n, ok := f.Type.(*schema.Number); ok && chosen != nil && chosen.Field == f {
+			x.integer(n, chosen.Value)
+			continue
+		}
+		x.value(f.Type)
+	}
+	x.out = append(x.out, '}')
+}
+
+func (x *exampler) value(t schema.Type) {
+	switch t := t.(type) {
+	case *schema.Number:
+		x.number(t)
+	case *schema.Packed:
+		x.packed(t)
+	case *schema.Text:
+		n := x.count(t.Extent)
+		x.out = append(x.out, '"')
+		for i := 0; i < n; i++ {
+			switch k := x.rng.IntN(8); {
+			case k == 0 && t.Charset != schema.UTF8:
+				x.add("é")
+			case k == 1 && t.Charset == schema.UTF16LE:
+				x.add("家")
+			case k == 0 && i+1 < n: // two bytes in UTF-8
+				x.add("é")
+				i++
+			case k == 1 && t.Charset == schema.UTF16LE && i+1 < n: // two units in UTF-16
+				x.add("😀")
+				i++
+			default:
+				x.add("%c", 'a'+x.rng.IntN(26))
+			}
+		}
+		x.out = append(x.out, '"')
+	case *schema.Blob:
+		x.out = append(x.out, '"')
+		for range x.count(t.Extent) {
+			x.add("%02x", byte(x.rng.Uint32()))
+		}
+		x.out = append(x.out, '"')
+	case *schema.List:
+		x.out = append(x.out, '[')
+		for i := range x.count(t.Extent) {
+			if i > 0 {
+				x.out = append(x.out, ',')
+			}
+			if t.Bare {
+				x.value(t.Elem.Fields[0].Type)
+			} else {
+				x.object(t.Elem)
+			}
+		}
+		x.out = append(x.out, ']')
+	case *schema.Group:
+		x.object(t.Struct)
+	}
+}
+
+// count is a legal number of units.
+func (x *exampler) count(e schema.Extent) int {
+	if e.Size == schema.Fixed {
+		return max(e.N, 0)
+	}
+	lo, more := 0, []int{0, 1, 3, 20}[x.rng.IntN(4)]
+	if e.Min != nil {
+		lo = int(min(e.Min.Uint, 1<<16))
+	}
+	if e.Max != nil {
+		more = int(min(uint64(more), max(e.Max.Uint, uint64(lo))-uint64(lo)))
+	}
+	if more = min(more, x.units); x.least {
+		more = 0
+	}
+	x.units -= more
+	return lo + more
+}
+
+// integer writes the bits of a whole number.
+func (x *exampler) integer(n *schema.Number, raw uint64) {
+	quote := ""
+	if n.Bits > 32 {
+		quote = `"`
+	}
+	if n.Kind == schema.Signed {
+		x.add("%s%d%s", quote, int64(raw<<(64-n.Bits))>>(64-n.Bits), quote)
+	} else {
+		x.add("%s%d%s", quote, raw&(^uint64(0)>>(64-n.Bits)), quote)
+	}
+}
+
+func (x *exampler) number(n *schema.Number) {
+	mask := ^uint64(0) >> (64 - n.Bits)
+	raw := x.rng.Uint64() >> x.rng.IntN(64) & mask
+	if x.rng.IntN(8) == 0 {
+		raw = mask
+	}
+	if x.least {
+		raw = 0
+	}
+	switch n.Kind {
+	case schema.Bool:
+		x.add("%v", raw&1 == 1)
+		return
+	case schema.Float:
+		x.float(n)
+		return
+	case schema.Signed:
+		lo, hi := int64(-1)<<(n.Bits-1), int64(mask>>1)
+		if n.Min != nil {
+			lo = n.Min.Int
+		}
+		if n.Max != nil {
+			hi = min(hi, n.Max.Int)
+		}
+		v := int64(raw<<(64-n.Bits)) >> (64 - n.Bits)
+		if v < lo || v > hi {
+			v = int64(x.between(uint64(lo), uint64(hi)))
+		}
+		raw = uint64(v)
+	default:
+		lo, hi := uint64(0), mask
+		if n.Min != nil {
+			lo = n.Min.Uint
+		}
+		if n.Max != nil {
+			hi = min(hi, n.Max.Uint)
+		}
+		if raw < lo || raw > hi {
+			raw = x.between(lo, hi)
+		}
+	}
+	if n.Scale == 0 {
+		x.integer(n, raw)
+		return
+	}
+	v := float64(raw & mask)
+	if n.Kind == schema.Signed {
+		v = float64(int64(raw<<(64-n.Bits)) >> (64 - n.Bits))
+	}
+	x.add("%s", strconv.FormatFloat(v*n.Scale, 'g', -1, 64))
+}
+
+// between is a number of a range that does not hold all numbers. Signed ones are given and come as two's complement.
+func (x *exampler) between(lo, hi uint64) uint64 {
+	if width := hi - lo; !x.least && width+1 != 0 {
+		return lo + x.rng.Uint64N(width+1)
+	}
+	return lo
+}
+
+func (x *exampler) float(n *schema.Number) {
+	v := []float64{0, 1.5, -2.25, 0.1, 1e20, -1e-3}[x.rng.IntN(6)]
+	if x.least {
+		v = 0
+	}
+	if n.Scale != 0 {
+		v *= n.Scale
+	}
+	lo, hi := v, v
+	if n.Min != nil {
+		lo = n.Min.Float
+	}
+	if n.Max != nil {
+		hi = n.Max.Float
+	}
+	if n.Scale == 0 && (v < lo || v > hi) {
+		if n.Min == nil {
+			lo = hi
+		}
+		if n.Max == nil {
+			hi = lo
+		}
+		v = lo + (hi-lo)*float64(x.rng.IntN(5))/4
+	}
+	if n.Bits == 32 && n.Scale == 0 {
+		x.add("%s", strconv.FormatFloat(v, 'g', -1, 32))
+		return
+	}
+	x.add("%s", strconv.FormatFloat(v, 'g', -1, 64))
+}
+
+// packed writes the parts of one of the forms, with the bits that choose it.
+func (x *exampler) packed(t *schema.Packed) {
+	f := &t.Forms[x.rng.IntN(len(t.Forms))]
+	raw := x.rng.Uint64()
+	if x.least {
+		raw = 0
+	}
+	raw = raw&^f.Mask | f.Match
+	for i := range t.Forms { // an earlier one may fit too
+		if raw&t.Forms[i].Mask == t.Forms[i].Match {
+			f = &t.Forms[i]
+			break
+		}
+	}
+	comma := ""
+	x.out = append(x.out, '{')
+	for _, p := range f.Parts {
+		part := raw >> p.Shift & (^uint64(0) >> (64 - p.Bits))
+		x.add("%s%s:", comma, quoteName(p.Name))
+		comma = ","
+		if p.Kind == schema.Bool {
+			x.add("%v", part != 0)
+		} else {
+			x.integer(&schema.Number{Bits: p.Bits}, part)
+		}
+	}
+	x.out = append(x.out, '}')
+}
+
+// quoteName is a name as a key in JSON.
+func quoteName(name string) string {
+	b, _ := json.Marshal(name) // text always has a form
+	return string(b)
+}

@@ -1,0 +1,280 @@
+// Package muta cuts streams of messages that have no length: MUTA's. The definitions say how long each is, so decoding is framing.
+//
+// A message that cannot be right ends the certainty about where messages start. The transport then looks for a place from which
+// several messages in a row can be read, and goes on there, with frames that say so. Source: the packetwriter's read functions, which
+// return that more is needed, that it is read, or that it is illegal, and leave the cursor where it was in the first and the last case.
+package muta
+
+import (
+	"fmt"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Bounds of what a connection may make the transport keep and do.
+const (
+	maxMessage = 16 << 20 // bytes of one message
+	maxLook    = 64 << 10 // bytes in which a new start is looked for
+	inARow     = 4        // messages that have to be readable from a place for it to be a start
+	maxTries   = 1 << 20  // messages that are measured to find a start, each time it is looked for
+)
+
+// Options are what a connection depends on.
+type Options struct {
+	Measure transport.Measure // sizes of messages, by the definitions
+}
+
+// Transport is that of one connection.
+type Transport struct {
+	o     Options
+	ways  [2]way
+	frame transport.Frame // that is emitted, again and again
+	from  []transport.Source
+}
+
+// way is one direction.
+type way struct {
+	dir     schema.Dir
+	started bool
+	ended   bool
+	buf     []byte  // bytes from offset on
+	offset  int64   // of buf in the stream
+	need    int     // no message is whole before buf has so many bytes
+	pieces  []piece // what buf was made of
+	lost    bool    // where messages start is not known
+	lostAt  int64   // since there
+	looked  int     // bytes of buf when a start was looked for last
+	resumed bool
+	late    bool // the next frame is the first one after a problem
+}
+
+// piece is the place of captured bytes in the stream.
+type piece struct {
+	offset int64
+	packet uint32
+	at     time.Time
+	off    uint32
+	n      uint32
+}
+
+// New makes the transport of a connection.
+func New(o Options) *Transport {
+	t := &Transport{o: o}
+	t.ways[0].dir, t.ways[1].dir = schema.ToServer, schema.ToClient
+	return t
+}
+
+func (t *Transport) way(dir schema.Dir) *way {
+	if dir == schema.ToClient {
+		return &t.ways[1]
+	}
+	return &t.ways[0]
+}
+
+// Feed takes the next segment.
+func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
+	w := t.way(seg.Dir)
+	if w.ended {
+		return
+	}
+	if !w.started {
+		if w.started = true; !seg.Start && seg.Lost == 0 {
+			w.lost, w.resumed = true, true // from the middle of a stream
+		}
+	}
+	if seg.Lost != 0 {
+		t.gap(w, seg, emit)
+	}
+	if len(seg.Bytes) > 0 {
+		w.pieces = append(w.pieces, piece{w.offset + int64(len(w.buf)), seg.Packet, seg.At, seg.Off, uint32(len(seg.Bytes))})
+		w.buf = append(w.buf, seg.Bytes...)
+		t.read(w, seg.At, emit)
+	}
+	if seg.End {
+		t.end(w, seg.At, emit)
+	}
+}
+
+// Flush ends both directions.
+func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
+	for i := range t.ways {
+		t.end(&t.ways[i], at, emit)
+	}
+}
+
+// end reports what is left.
+func (t *Transport) end(w *way, at time.Time, emit func(*transport.Frame)) {
+	if w.ended {
+		return
+	}
+	if w.lost {
+		w.looked = 0
+		t.look(w, at, true, emit)
+	}
+	w.ended = true
+	if n := len(w.buf); n > 0 && !w.lost {
+		t.problem(w, w.offset, n, at, fmt.Sprintf("the stream ends inside a message, after %d of its bytes", n), emit)
+	}
+	w.buf, w.pieces = nil, nil
+}
+
+// gap leaves out what is missing. A message that it cuts is lost.
+func (t *Transport) gap(w *way, seg transport.Segment, emit func(*transport.Frame)) {
+	if w.lost {
+		w.looked = 0
+		t.look(w, seg.At, true, emit)
+	}
+	cut := len(w.buf)
+	w.offset += int64(cut)
+	w.drop(cut, false)
+	f := t.begin(w, transport.Problem, w.offset, seg.At)
+	f.Length, f.Note = seg.Lost, "bytes of the stream are missing in the capture"
+	if cut > 0 {
+		f.Note += fmt.Sprintf("; the message before them is cut after %d bytes", cut)
+	}
+	emit(f)
+	if seg.Lost > 0 {
+		w.offset += seg.Lost
+	}
+	w.lost, w.lostAt, w.looked, w.resumed, w.need = true, w.offset, 0, true, 0
+}
+
+// read emits all messages that are whole.
+func (t *Transport) read(w *way, at time.Time, emit func(*transport.Frame)) {
+	done := 0
+	for {
+		if w.lost {
+			w.shift(done)
+			done = 0
+			if !t.look(w, at, false, emit) {
+				return
+			}
+		}
+		rest := w.buf[done:]
+		if len(rest) == 0 || len(rest) < w.need {
+			break
+		}
+		n, need, key, why := t.o.Measure(w.dir, rest)
+		if why == "" && n == 0 && need > maxMessage {
+			why = fmt.Sprintf("a message of %d bytes or more: longer than %d are not read", need, maxMessage)
+		}
+		switch {
+		case why != "":
+			w.shift(done)
+			done = 0
+			t.problem(w, w.offset, min(len(w.buf), 64), at, why, emit)
+			w.lost, w.lostAt, w.looked, w.resumed, w.need = true, w.offset, 0, true, 0
+			w.drop(1, true) // not from the same place again
+		case n == 0:
+			w.need = max(need, len(rest)+1)
+		default:
+			t.message(w, w.offset+int64(done), rest[:n], key, at, emit)
+			done += n
+			w.need = 0
+		}
+		if w.need > 0 {
+			break
+		}
+	}
+	w.shift(done)
+}
+
+// look finds a place from which messages can be read, and reports whether there is one. last says that no more bytes come.
+func (t *Transport) look(w *way, at time.Time, last bool, emit func(*transport.Frame)) bool {
+	if !last && len(w.buf) < w.looked+w.looked/4+1 {
+		return false // too little has come since to look again
+	}
+	w.looked = len(w.buf)
+	tries := 0
+	for start := range w.buf {
+		row, pos := 0, start
+		for row < inARow && pos < len(w.buf) && tries < maxTries {
+			tries++
+			n, _, _, why := t.o.Measure(w.dir, w.buf[pos:])
+			if why != "" || n == 0 {
+				break
+			}
+			row++
+			pos += n
+		}
+		if row == inARow || last && row > 1 && pos == len(w.buf) {
+			w.offset += int64(start)
+			w.drop(start, false)
+			w.lost, w.late, w.need = false, true, 0
+			if last {
+				t.read(w, at, emit)
+			}
+			return true
+		}
+	}
+	if n := len(w.buf) - maxLook; n > 0 {
+		w.drop(n, true)
+		w.looked = len(w.buf)
+	}
+	return false
+}
+
+// message emits one.
+func (t *Transport) message(w *way, offset int64, data []byte, key schema.Key, at time.Time, emit func(*transport.Frame)) {
+	f := t.begin(w, transport.Message, offset, at)
+	f.Bytes, f.Key, f.HasKey, f.Resumed = data, key, true, w.resumed
+	f.From = t.sources(w, offset, len(data))
+	if w.late {
+		w.late = false
+		if n := offset - w.lostAt; n > 0 {
+			f.Note = fmt.Sprintf("the first message after %d bytes that could not be read", n)
+		}
+	}
+	emit(f)
+}
+
+// problem emits one with some bytes of where it is.
+func (t *Transport) problem(w *way, offset int64, n int, at time.Time, note string, emit func(*transport.Frame)) {
+	f := t.begin(w, transport.Problem, offset, at)
+	f.Note, f.Bytes, f.From = note, w.buf[:n], t.sources(w, offset, n)
+	emit(f)
+}
+
+func (t *Transport) begin(w *way, kind transport.Kind, offset int64, at time.Time) *transport.Frame {
+	t.frame = transport.Frame{Kind: kind, Dir: w.dir, At: at, Offset: offset}
+	return &t.frame
+}
+
+// sources are the captured bytes that a part of the stream is made of.
+func (t *Transport) sources(w *way, offset int64, n int) []transport.Source {
+	t.from = t.from[:0]
+	end := offset + int64(n)
+	for _, p := range w.pieces {
+		from, to := max(offset, p.offset), min(end, p.offset+int64(p.n))
+		if from < to {
+			t.from = append(t.from, transport.Source{Packet: p.packet, Off: p.off + uint32(from-p.offset), Len: uint32(to - from)})
+		}
+		if p.offset >= end {
+			break
+		}
+	}
+	return t.from
+}
+
+// shift forgets bytes that were read.
+func (w *way) shift(n int) {
+	if n > 0 {
+		w.offset += int64(n)
+		w.drop(n, false)
+	}
+}
+
+// drop takes bytes off the front; advance counts them as part of the stream that is behind.
+func (w *way) drop(n int, advance bool) {
+	if advance {
+		w.offset += int64(n)
+	}
+	w.buf = w.buf[:copy(w.buf, w.buf[n:])]
+	gone := 0
+	for gone < len(w.pieces) && w.pieces[gone].offset+int64(w.pieces[gone].n) <= w.offset {
+		gone++
+	}
+	w.pieces = w.pieces[:copy(w.pieces, w.pieces[gone:])]
+}

@@ -1,0 +1,101 @@
+package emit_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// cFlags are how people who mean it compile C.
+var cFlags = []string{"-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
+
+func compileC(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("cc", append(append([]string{}, cFlags...), args...)...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("cc: %v\n%s", err, out[:min(len(out), 3000)])
+	}
+}
+
+// TestCVectors reads all messages, and writes again what was read; the values of some are compared by the test that is written too.
+func TestCVectors(t *testing.T) {
+	_, err := exec.LookPath("cc")
+	need(t, "cc", err)
+	text, err := os.ReadFile("testdata/harness/main.c.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range samples(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			files := generate(t, "c", s.schema, s.name, vectors(t, s, 100)...)
+			for _, file := range files {
+				write(t, dir, file.Name, file.Text)
+			}
+			write(t, dir, "main.c", cHarness(string(text), s, files[0].Name))
+			optimize := "-O1"
+			if len(s.schema.Messages) > 6 {
+				optimize = "-O0" // with the sanitizers it takes a minute otherwise
+			}
+			compileC(t, dir, optimize, "-o", "tried", "main.c")
+			compileC(t, dir, "-O0", "-o", "vectors", files[1].Name)
+			if out, err := exec.Command(filepath.Join(dir, "vectors")).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", files[1].Name, err, out[:min(len(out), 3000)])
+			}
+			var rows []row
+			var in strings.Builder
+			for _, r := range s.rows {
+				if r.Write != nil {
+					continue
+				}
+				name := r.Message
+				if r.Set != "" {
+					name = "*"
+				}
+				rows = append(rows, r)
+				fmt.Fprintf(&in, "%s %s\n", name, r.Hex)
+			}
+			cmd := exec.Command(filepath.Join(dir, "tried"))
+			cmd.Env = append(os.Environ(), "ASAN_OPTIONS=detect_leaks=0")
+			answers := readAnswers(t, run(t, cmd, []byte(in.String())))
+			for i := range answers {
+				if i < len(rows) {
+					answers[i].Value = rows[i].value // it has no text for values
+				}
+			}
+			compare(t, rows, answers)
+		})
+	}
+}
+
+// cHarness is the program that tries one header.
+func cHarness(text string, s sample, header string) string {
+	var members, functions, rows strings.Builder
+	peek := "abort();"
+	taken := map[string]bool{}
+	for _, m := range s.schema.Messages {
+		name := strings.ToLower(m.Name)
+		if m.Version > 1 {
+			name += fmt.Sprintf("_v%d", m.Version)
+		}
+		for base, i := name, 2; taken[name]; i++ {
+			name = fmt.Sprintf("%s_%d", base, i)
+		}
+		taken[name] = true
+		if g := m.Key.Group; g != "" {
+			peek = "return " + g + "_peek(in, id);"
+		}
+		fmt.Fprintf(&members, "\t%s_t %s_;\n", name, name)
+		fmt.Fprintf(&functions, "static int read_%s(wb_in *in, value *v) { return %s_read(in, &v->%s_); }\n", name, name, name)
+		fmt.Fprintf(&functions, "static int write_%s(wb_out *out, const value *v) { return %s_write(out, &v->%s_); }\n", name, name, name)
+		fmt.Fprintf(&functions, "static size_t size_%s(const value *v) { return %s_compute_sz(&v->%s_); }\n", name, name, name)
+		fmt.Fprintf(&rows, "\t{%q, %d, read_%s, write_%s, size_%s},\n", messageName(m), m.Key.Code, name, name, name)
+	}
+	return strings.NewReplacer("/* INCLUDE */", fmt.Sprintf("#include %q", header), "\t/* MEMBERS */\n", members.String(),
+		"/* FUNCTIONS */\n", functions.String(), "\t/* MESSAGES */\n", rows.String(), "/* PEEK */", peek).Replace(text)
+}

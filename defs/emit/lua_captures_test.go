@@ -1,0 +1,173 @@
+package emit_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"wirebench/defs/schema"
+)
+
+// truth is a line of what is known about a capture.
+type truth struct {
+	Kind   string
+	N      int
+	Dir    string
+	Group  string
+	Name   string
+	Def    string
+	Hex    string
+	Opcode uint32
+	Via    []string
+}
+
+// readTruth returns the lines of a kind.
+func readTruth(t *testing.T, name, kind string) (out []truth) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(corpora, name))
+	if err != nil {
+		t.Skip("without ../shared: ", err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(b)); d.More(); {
+		var x truth
+		if err := d.Decode(&x); err != nil {
+			t.Fatal(err)
+		}
+		if x.Kind == kind {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// TestLuaCaptures has tshark read captures of whole sessions, with segments lost, repeated and out of order, and compares every message.
+func TestLuaCaptures(t *testing.T) {
+	_, err := exec.LookPath("tshark")
+	need(t, "tshark", err)
+	t.Run("tera", func(t *testing.T) {
+		rows := readTruth(t, "captures/tera-plain.truth.jsonl", "msg")
+		seen := map[string]bool{}
+		var in []txtar.File
+		var codes strings.Builder
+		for _, r := range rows {
+			if seen[r.Def] {
+				continue
+			}
+			seen[r.Def] = true
+			b, err := os.ReadFile(filepath.Join(corpora, "tera/toolbox/definitions", r.Def))
+			if err != nil {
+				t.Fatal(err)
+			}
+			in = append(in, txtar.File{Name: r.Def, Data: b})
+			fmt.Fprintf(&codes, "%s %d\n", r.Name, r.Opcode)
+		}
+		if len(in) < 30 {
+			t.Errorf("only %d definitions", len(in))
+		}
+		luaStreams(t, "tera", parsed(t, "tera", append(in, txtar.File{Name: "codes.map", Data: []byte(codes.String())})), "captures/tera-plain.pcapng", 7801, rows)
+	})
+	t.Run("muta", func(t *testing.T) {
+		rows := readTruth(t, "captures/muta-session.truth.jsonl", "msg")
+		b, err := os.ReadFile(filepath.Join(corpora, "captures/muta-session.def"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		luaStreams(t, "muta", parsed(t, "muta", []txtar.File{{Name: "muta-session.def", Data: b}}), "captures/muta-session.pcapng", 13490, rows)
+	})
+	t.Run("subspace", func(t *testing.T) {
+		luaDatagrams(t, library(t, "subspace"), "subspace/plain-session", 5000)
+	})
+}
+
+// shown has tshark read a capture of the corpora.
+func shown(t *testing.T, s *luaSample, capture string, args ...string) []pdml {
+	t.Helper()
+	dir := t.TempDir()
+	script := s.script(t, dir)
+	b, err := os.ReadFile(filepath.Join(corpora, capture))
+	if err != nil {
+		t.Skip("without ../shared: ", err)
+	}
+	p := &pcap{}
+	p.b.Write(b)
+	return readPdml(t, tshark(t, dir, p, []string{script}, append(args, "-T", "pdml")...))
+}
+
+func luaStreams(t *testing.T, name string, s *schema.Schema, capture string, server uint16, rows []truth) {
+	x := &luaSample{name: name, schema: s, ports: [2]uint16{0, server}, toServer: map[bool][]sent{}}
+	for _, r := range rows {
+		m := s.Find(r.Name, 0)
+		data, err := hex.DecodeString(r.Hex)
+		if m == nil || err != nil {
+			t.Fatalf("message %d: no %s, %v", r.N, r.Name, err)
+		}
+		x.toServer[r.Dir == "c2s"] = append(x.toServer[r.Dir == "c2s"], sent{m, data})
+	}
+	packets := shown(t, x, capture, "-o", fmt.Sprintf("%s.tcp_ports:%d", name, server), "-o", "tcp.reassemble_out_of_order:TRUE")
+	count := map[string]int{}
+	x.compare(t, packets, count)
+	t.Log(count)
+	if count["tcp"] != len(rows) {
+		t.Errorf("%d messages compared, want %d", count["tcp"], len(rows))
+	}
+}
+
+// luaDatagrams compares datagrams, and the messages inside them that came in one.
+func luaDatagrams(t *testing.T, s *schema.Schema, capture string, server uint16) {
+	x := &luaSample{name: "subspace", schema: s, packets: map[int]sent{}}
+	find := func(dir string, data []byte) *schema.Message {
+		key := schema.Key{Dir: map[string]schema.Dir{"c2s": schema.ToServer, "s2c": schema.ToClient}[dir], Group: "game", Code: uint32(data[0])}
+		if data[0] == 0 && len(data) > 1 {
+			key.Group, key.Code = "core", uint32(data[1])
+		}
+		return s.Lookup(key)
+	}
+	for _, r := range readTruth(t, capture+".truth.jsonl", "dgram") {
+		data, _ := hex.DecodeString(r.Hex)
+		if m := find(r.Dir, data); m != nil {
+			x.packets[r.N] = sent{m, data}
+		}
+	}
+	packets := shown(t, x, capture+".pcap", "-o", fmt.Sprintf("subspace.udp_ports:%d", server), "-o", "subspace.to_server:core,game", "-o", "subspace.to_client:core,game")
+	count := map[string]int{}
+	x.compare(t, packets, count)
+	if len(x.packets) == 0 || count["ok"] != len(x.packets) {
+		t.Errorf("%v of %d datagrams", count, len(x.packets))
+	}
+	inside := 0
+	for _, r := range readTruth(t, capture+".truth.jsonl", "msg") {
+		data, _ := hex.DecodeString(r.Hex)
+		m := find(r.Dir, data)
+		if m == nil || slices.Contains(r.Via, "chunk") || slices.Contains(r.Via, "stream") || r.N > len(packets) {
+			continue
+		}
+		var nodes []*pdml
+		packets[r.N-1].each(func(n *pdml) bool {
+			if n.Name == "subspace."+x.paths[messageName(m)] && n.Size == len(data) {
+				nodes = append(nodes, n)
+			}
+			return true
+		})
+		late := strings.Contains(fmt.Sprint(r.Via), "reliable") // it may have come in an earlier packet
+		if len(nodes) == 0 && late {
+			continue
+		}
+		inside++
+		if !slices.ContainsFunc(nodes, func(n *pdml) bool { return x.wrong(t, n, sent{m, data}, count) == "" }) {
+			t.Errorf("packet %d: no message like %s %s", r.N, messageName(m), r.Hex)
+		}
+	}
+	t.Log(count, inside, "messages inside others")
+	if inside < 20 {
+		t.Errorf("only %d messages inside others", inside)
+	}
+}

@@ -1,0 +1,209 @@
+package muta_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"wirebench/codec"
+	"wirebench/defs/diag"
+	"wirebench/defs/muta"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// vector is a row of the public vectors: a definition, and what becomes of a message or a value with it.
+type vector struct {
+	Text      string          `json:"def_text"`
+	Constants map[string]any  `json:"constants"`
+	Group     string          `json:"group"`
+	Message   string          `json:"message"`
+	Value     json.RawMessage `json:"value"`
+	Hex       string          `json:"hex"`
+	Outcome   string          `json:"outcome"`
+	Consumed  int             `json:"consumed"`
+	Note      string          `json:"note"`
+}
+
+// options are the constants of the row, as a person gives them.
+func (v *vector) options() schema.Options {
+	o := schema.Options{Constants: map[string]string{}}
+	for name, value := range v.Constants {
+		o.Constants[name] = fmt.Sprint(value)
+	}
+	return o
+}
+
+// mistakes are the codes that the rows with wrong definitions get, by what their notes start with.
+var mistakes = map[string]string{
+	"duplicate field":         "duplicate-name",
+	"undefined group":         "undefined-group",
+	"recursive struct":        "recursive-struct",
+	"symbolic max":            "missing-length-type",
+	"max does not fit":        "max-too-large",
+	"min > max":               "min-above-max",
+	"length type without":     "length-without-array",
+	"missing =":               "malformed-line",
+	"duplicate packet":        "duplicate-name",
+	"name shorter than MIN":   "", // the definitions of the other rows are right
+	"name longer than MAX":    "",
+	"dx out of range":         "",
+	"no row starts like this": "",
+}
+
+// TestVectors runs every row: values, bytes, outcomes, how many bytes were taken, and mistakes of definitions.
+func TestVectors(t *testing.T) {
+	text, err := os.ReadFile("../../../shared/corpora/muta/vectors.jsonl")
+	if err != nil {
+		t.Skip("the public MUTA vectors are not here")
+	}
+	ran := map[string]int{}
+	sc := bufio.NewScanner(bytes.NewReader(text))
+	sc.Buffer(nil, 1<<20)
+	for n := 1; sc.Scan(); n++ {
+		var v vector
+		if err := json.Unmarshal(sc.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		ran[v.Outcome]++
+		t.Run(fmt.Sprintf("%d_%s", n, v.Note), func(t *testing.T) { v.run(t) })
+	}
+	if err := sc.Err(); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"ok": 14, "incomplete": 200, "illegal": 19, "encode_error": 3, "def_error": 9}
+	if !reflect.DeepEqual(ran, want) {
+		t.Errorf("ran %v, want %v", ran, want)
+	}
+}
+
+func (v *vector) run(t *testing.T) {
+	s, diags := muta.Parse([]*source.File{source.New("vector.def", v.Text)}, v.options())
+	if v.Outcome == "def_error" {
+		v.refusedDefinition(t, s, diags)
+		return
+	}
+	if len(diags) > 0 {
+		t.Fatal(diags.Render())
+	}
+	if d := schema.Link(s); len(d) > 0 {
+		t.Fatal(d.Render())
+	}
+	if v.Outcome == "encode_error" {
+		p := v.named(t, s)
+		var in, out codec.Record
+		if err := p.ParseJSON(&in, v.Value); err != nil {
+			return // refused before it is a record
+		}
+		in.Code = p.Message.Key.Code
+		if err := p.Encode(&out, &in); err == nil {
+			t.Errorf("encoding %s gives %x", v.Value, out.Data)
+		}
+		return
+	}
+	data, err := hex.DecodeString(v.Hex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, p := v.choose(t, s, data)
+	var rec codec.Record
+	if p != nil {
+		p.Decode(&rec, data)
+		status = rec.Status().String()
+	}
+	if status != v.Outcome {
+		t.Fatalf("%s is %s, want %s", v.Hex, status, v.Outcome)
+	}
+	if v.Outcome != "ok" {
+		return
+	}
+	if p.Message.Name != v.Message || rec.Used != v.Consumed {
+		t.Errorf("%s of %d bytes, want %s of %d", p.Message.Name, rec.Used, v.Message, v.Consumed)
+	}
+	if got := rec.AppendJSON(nil); !same(t, got, v.Value) {
+		t.Errorf("the value is\n%s, want\n%s", got, v.Value)
+	}
+	var in, out codec.Record
+	if err := p.ParseJSON(&in, v.Value); err != nil {
+		t.Fatal(err)
+	}
+	in.Code = p.Message.Key.Code
+	if err := p.Encode(&out, &in); err != nil || !bytes.Equal(out.Data, data[:v.Consumed]) {
+		t.Errorf("encoding gives %x, want %s (%v)", out.Data, v.Hex, err)
+	}
+}
+
+// refusedDefinition looks whether the mistake is the one that the row is about, and the only one.
+func (v *vector) refusedDefinition(t *testing.T, s *schema.Schema, diags diag.List) {
+	if len(diags) != 1 || diags[0].Severity != diag.Error {
+		t.Fatalf("want one error:\n%s", diags.Render())
+	}
+	for start, code := range mistakes {
+		if strings.HasPrefix(v.Note, start) {
+			if diags[0].Code != code {
+				t.Errorf("want %s:\n%s", code, diags.Render())
+			}
+			for _, m := range s.Messages {
+				if m.Broken {
+					return
+				}
+			}
+			t.Error("no message is broken")
+			return
+		}
+	}
+	t.Errorf("no code for %q:\n%s", v.Note, diags.Render())
+}
+
+// named compiles the message that the row names.
+func (v *vector) named(t *testing.T, s *schema.Schema) *codec.Program {
+	for _, m := range s.Messages {
+		if m.Name == v.Message && m.Key.Group == v.Group {
+			return compile(t, m)
+		}
+	}
+	t.Fatalf("no message %s of %s", v.Message, v.Group)
+	return nil
+}
+
+// choose finds the message of the bytes by their id, as a framer does. Where there is none it says what that makes of them.
+func (v *vector) choose(t *testing.T, s *schema.Schema, data []byte) (status string, p *codec.Program) {
+	var first codec.Record
+	compile(t, s.Messages[0]).Decode(&first, data)
+	if !first.HasCode() {
+		return "incomplete", nil
+	}
+	m := s.Lookup(schema.Key{Group: v.Group, Code: first.Code})
+	if m == nil {
+		return "illegal", nil
+	}
+	return "", compile(t, m)
+}
+
+func compile(t *testing.T, m *schema.Message) *codec.Program {
+	t.Helper()
+	p, err := codec.Compile(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// same compares two JSON texts.
+func same(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	var x, y any
+	if err := json.Unmarshal(a, &x); err != nil {
+		t.Fatalf("%v in %s", err, a)
+	}
+	if err := json.Unmarshal(b, &y); err != nil {
+		t.Fatalf("%v in %s", err, b)
+	}
+	return reflect.DeepEqual(x, y)
+}
