@@ -12,6 +12,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 )
 
@@ -27,11 +28,7 @@ func TestTypeScriptVectors(t *testing.T) {
 		for _, file := range generate(t, "ts", s.schema, s.name, vectors(t, s, 500)...) {
 			write(t, dir, file.Name, file.Text)
 			sources = append(sources, filepath.Join(dir, file.Name))
-			out := api.Transform(file.Text, api.TransformOptions{Loader: api.LoaderTS, Target: api.ES2022, LogLevel: api.LogLevelSilent})
-			if len(out.Errors) > 0 {
-				t.Fatalf("%s: %s at %v", file.Name, out.Errors[0].Text, out.Errors[0].Location)
-			}
-			write(t, dir, strings.TrimSuffix(file.Name, ".ts")+".js", string(out.Code))
+			write(t, dir, strings.TrimSuffix(file.Name, ".ts")+".js", javaScript(t, file))
 		}
 		scripts = append(scripts, s.name+"_test.js")
 		fmt.Fprintf(&imports, "import * as %s from \"./%s.js\";\n", s.name, s.name)
@@ -56,6 +53,16 @@ func TestTypeScriptVectors(t *testing.T) {
 	write(t, dir, "main.js", strings.NewReplacer("// IMPORTS\n", imports.String(), "\t// PACKAGES\n", packages.String()).Replace(string(text)))
 	answers := readAnswers(t, run(t, exec.Command(node, filepath.Join(dir, "main.js")), jsonLines(t, rows)))
 	compare(t, rows, answers)
+}
+
+// javaScript is a file without its types.
+func javaScript(t *testing.T, f emit.File) string {
+	t.Helper()
+	out := api.Transform(f.Text, api.TransformOptions{Loader: api.LoaderTS, Target: api.ES2022, LogLevel: api.LogLevelSilent})
+	if len(out.Errors) > 0 {
+		t.Fatalf("%s: %s at %v", f.Name, out.Errors[0].Text, out.Errors[0].Location)
+	}
+	return string(out.Code)
 }
 
 // finder is the function that reads a message by its code, if the schema has codes.

@@ -19,6 +19,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/defs/emit"
+	"wirebench/defs/muta"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
@@ -84,7 +85,7 @@ func makeSamples(t *testing.T) []sample {
 		{name: "squad", schema: squad()},
 		{name: "datagrams", schema: datagrams()},
 	}
-	mutaRows(t, out)
+	out = append(out, mutaSamples(t)...)
 	if s, ok := teraSample(t); ok {
 		out = append(out, s)
 	}
@@ -95,49 +96,56 @@ func makeSamples(t *testing.T) []sample {
 	return out
 }
 
-// mutaRows adds the vectors of MUTA to the samples of the definitions that they are of.
-func mutaRows(t *testing.T, out []sample) {
+// mutaSamples are the definitions of MUTA's vectors with all their rows. Without them the hand-made schemas are what there is.
+func mutaSamples(t *testing.T) []sample {
 	f, err := os.Open(filepath.Join(corpora, "muta/vectors.jsonl"))
 	if err != nil {
 		t.Log("without the vectors of MUTA: ", err)
-		return
+		return nil
 	}
 	defer f.Close()
-	of := map[string]int{"svmsg/svmsg_new_character_created": 0, "clmsg/clmsg_move": 1, "clmsg/clmsg_chat": 2, "prmsg/prmsg_hello": 3, "prmsg/prmsg_forward": 3}
+	var out []sample
+	of := map[string]int{}
 	n := 0
-	for sc := bufio.NewScanner(f); sc.Scan(); {
+	sc := bufio.NewScanner(f)
+	sc.Buffer(nil, 1<<24)
+	for sc.Scan() {
 		var v struct {
 			Group, Message, Hex, Outcome string
 			Value                        json.RawMessage
 			Consumed                     int
 			Def                          string `json:"def_text"`
+			Constants                    map[string]json.Number
 		}
 		if err := json.Unmarshal(sc.Bytes(), &v); err != nil {
 			t.Fatal(err)
 		}
-		i, ok := of[v.Group+"/"+v.Message]
-		switch {
-		case v.Outcome == "def_error":
+		if v.Outcome == "def_error" {
 			continue // no definition, no code
-		case !ok && strings.Contains(v.Def, "svmsg_pong"):
-			i = 0
-		case !ok && strings.Contains(v.Def, "clmsg_move"):
-			i = 1
-		case !ok && strings.Contains(v.Def, "clmsg_chat"):
-			i = 2
-		case !ok && strings.Contains(v.Def, "prmsg_hello"):
-			i = 3
-		case !ok:
-			t.Fatalf("a vector of a definition that is not here: %s", v.Def)
+		}
+		key := fmt.Sprint(v.Def, v.Constants)
+		i, ok := of[key]
+		if !ok {
+			constants := map[string]string{}
+			for name, value := range v.Constants {
+				constants[name] = value.String()
+			}
+			s, ds := muta.Parse([]*source.File{source.New("m.def", v.Def)}, schema.Options{Constants: constants})
+			if ds.HasErrors() {
+				t.Fatal(ds.Render())
+			}
+			schema.Link(s)
+			i = len(out)
+			of[key] = i
+			out = append(out, sample{name: fmt.Sprintf("muta%d", i), schema: s})
 		}
 		s := &out[i]
 		n++
-		r := row{Sample: s.name, Set: v.Group, Hex: v.Hex, status: v.Outcome, used: v.Consumed, value: v.Value, again: v.Hex[:2*v.Consumed]}
 		if v.Outcome == "encode_error" {
 			s.rows = append(s.rows, row{Sample: s.name, Message: v.Message, Write: v.Value, status: "refused", known: true})
 			continue
 		}
-		s.rows = append(s.rows, r)
+		s.rows = append(s.rows, row{Sample: s.name, Set: v.Group, Hex: v.Hex, status: v.Outcome, used: v.Consumed, value: v.Value, again: v.Hex[:2*v.Consumed]})
 		if v.Outcome == "ok" {
 			s.rows = append(s.rows, row{Sample: s.name, Message: v.Message, Write: v.Value, status: "ok", again: v.Hex[:2*v.Consumed], known: true})
 		}
@@ -145,6 +153,7 @@ func mutaRows(t *testing.T, out []sample) {
 	if n < 200 {
 		t.Errorf("%d vectors of MUTA, there should be more", n)
 	}
+	return out
 }
 
 // vectors are what the targets write a test of: values that are known from elsewhere, and examples of the codec.
@@ -165,16 +174,7 @@ func vectors(t *testing.T, s sample, most int) []emit.Vector {
 	for i := 0; i < len(known); i += step {
 		out = append(out, known[i])
 	}
-	for _, m := range s.schema.Messages {
-		p, err := codec.Compile(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range p.Examples(max(2, min(12, most/len(s.schema.Messages))), 3, 4660) {
-			out = append(out, emit.Vector{Message: messageName(m), Value: e.Value, Bytes: e.Data, Used: e.Used, Outcome: emit.Outcome(e.Status.String())})
-		}
-	}
-	return out
+	return append(out, exampleVectors(t, s.schema, max(2, min(12, most/len(s.schema.Messages))))...)
 }
 
 type teraVector struct {

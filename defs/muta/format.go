@@ -41,6 +41,8 @@ type formatter struct {
 	empty  bool // an empty line is due before the next one
 	column int  // of the "=" in this block
 	until  int  // index of the first line after this block
+	next   int  // index of the first line after these comments
+	doc    int  // index of the first comment that goes with it
 	inside bool // of a record
 	last   recordKind
 	record int // index of the next record
@@ -74,9 +76,11 @@ func (w *formatter) line(i int) {
 			w.beforeHeader(kind)
 		}
 		w.inside, w.last = true, kind
-		header := ln.key.Text() + ": " + ln.value.Text()
-		if ln.value.Text() == "" {
-			header = ln.key.Text() + ":"
+		header := ln.key.Text() + ":"
+		for _, part := range []string{ln.value.Text(), ln.comment.Text()} {
+			if part != "" {
+				header += " " + part
+			}
 		}
 		if len(header) > maxLine {
 			header = text
@@ -85,6 +89,10 @@ func (w *formatter) line(i int) {
 	case attrLine:
 		w.attr(i)
 	case badLine:
+		if w.record < len(w.tree.records) && w.tree.records[w.record].line == i {
+			w.inside, w.last = true, w.tree.records[w.record].kind
+			w.record++
+		}
 		if ln.indented {
 			w.text(indent, text)
 		} else {
@@ -103,15 +111,19 @@ func (w *formatter) beforeHeader(kind recordKind) {
 // comment writes a comment: below a record it is indented if it was, or if a line of the record follows.
 func (w *formatter) comment(i int) {
 	ln := &w.tree.lines[i]
-	next := i
-	for next < len(w.tree.lines) && w.tree.lines[next].kind == commentLine {
-		next++
+	if i >= w.next {
+		for w.next = i; w.next < len(w.tree.lines) && w.tree.lines[w.next].kind == commentLine; {
+			w.next++
+		}
+		if w.next < len(w.tree.lines) {
+			w.doc = w.tree.docStart(w.next)
+		}
 	}
 	before := ""
-	if next < len(w.tree.lines) {
-		switch n := &w.tree.lines[next]; {
-		case n.kind == headerLine && i >= w.tree.docStart(next):
-			if i == w.tree.docStart(next) {
+	if w.next < len(w.tree.lines) {
+		switch n := &w.tree.lines[w.next]; {
+		case n.kind == headerLine && i >= w.doc:
+			if i == w.doc {
 				w.beforeHeader(w.tree.records[w.record].kind)
 			}
 			w.text(ln.span.Text())
@@ -137,8 +149,10 @@ func (w *formatter) attr(i int) {
 		value = ln.field.text()
 	}
 	short := key + " ="
-	if value != "" {
-		short += " " + value
+	for _, part := range []string{value, ln.comment.Text()} {
+		if part != "" {
+			short += " " + part
+		}
 	}
 	pad := max(w.column-utf8.RuneCountInString(key), 0)
 	switch {

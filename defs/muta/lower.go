@@ -40,7 +40,8 @@ type group struct {
 	first  uint64
 	idBits int
 	form   form
-	n      int // packets so far
+	n      int  // packets so far
+	taken  bool // another file has a group of this name: its packets have the keys
 	broken bool
 }
 
@@ -128,6 +129,7 @@ func (l *lowerer) collect() {
 			case findPrimitive(r.key) != nil:
 				l.report(reservedName(r.name))
 			case known:
+				first.record.broken = true // which of the two is meant nobody knows
 				l.report(duplicateName(r.name, first.record.name, r.kind.String()))
 			case r.name.Text() != "":
 				l.types[r.key] = &definedType{record: r, bodies: map[form]*body{}}
@@ -216,16 +218,19 @@ func (l *lowerer) group(r *record) {
 		return
 	}
 	l.broken = r.broken
-	if first := l.elsewhere[r.key]; !first.IsZero() {
+	first := l.elsewhere[r.key]
+	taken := !first.IsZero()
+	if taken {
 		l.report(duplicateName(r.name, first, "group"))
-		if l.groups[r.key] != nil {
+		if g := l.groups[r.key]; g != nil {
+			g.broken = true
 			return
 		}
 	} else {
 		l.elsewhere[r.key] = r.name
 	}
 	all := l.directives(r)
-	g := &group{name: r.key, first: 1, idBits: findPrimitive(value(all, idDirective)).bits}
+	g := &group{name: r.key, first: 1, idBits: findPrimitive(value(all, idDirective)).bits, taken: taken}
 	if value(all, endianDirective) == "big" {
 		g.form.order = schema.Big
 	}
@@ -257,7 +262,7 @@ func (l *lowerer) enum(r *record) *enum {
 	e := &enum{prim: findPrimitive(value(l.directives(r), typeDirective))}
 	seen := map[string]source.Span{}
 	next := number{whole: wholeZero}
-	symbolic := false
+	unresolved := ""
 	for _, i := range r.attrs {
 		ln := &l.tree.lines[i]
 		name := ln.key.Text()
@@ -278,13 +283,16 @@ func (l *lowerer) enum(r *record) *enum {
 				l.report(badBound(at, b.err.Error(), "write a whole number"))
 				continue
 			case b.name != "":
-				symbolic = true
+				unresolved = b.name
+				next.whole = nil
 				continue
 			case b.value.whole == nil:
 				l.report(badBound(at, "is not a whole number", "write a whole number"))
 				continue
 			}
 			n = b.value
+		} else if next.whole == nil {
+			continue // one more than what is not known
 		}
 		if !fits(n, e.prim) {
 			l.report(badEnumValue(at, n.String(), e.prim.name))
@@ -297,7 +305,10 @@ func (l *lowerer) enum(r *record) *enum {
 	if len(seen) == 0 {
 		l.report(emptyEnum(r.name))
 	}
-	if len(e.values) > 0 && !symbolic {
+	switch {
+	case unresolved != "":
+		e.lo, e.hi = &schema.Limit{Const: unresolved}, &schema.Limit{Const: unresolved}
+	case len(e.values) > 0:
 		lo, hi := e.values[0], e.values[0]
 		for _, n := range e.values {
 			if n.whole.Cmp(lo.whole) < 0 {
@@ -340,7 +351,7 @@ func (l *lowerer) packet(r *record, seen map[string]source.Span) *schema.Message
 		m.Key.Group = g.name
 		l.report(tooManyPackets(r.name, id, g))
 	default:
-		m.HasKey, m.Key = true, schema.Key{Group: g.name, Code: uint32(id)}
+		m.HasKey, m.Key = !g.taken, schema.Key{Group: g.name, Code: uint32(id)}
 	}
 	f := g.form
 	if ln := all[packDirective]; ln != nil && ln.value.Text() != "" {

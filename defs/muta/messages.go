@@ -255,12 +255,13 @@ func noType(at source.Span) diag.Diagnostic {
 	return mistake(codeNoType, at, "a field without a type", `write one after "=": "name = uint8"`)
 }
 
-func commentAfterValue(at source.Span, ln *line) diag.Diagnostic {
-	d := mistake(codeCommentAfter, at, "a comment behind a value", "a comment has a line of its own")
-	text := ln.span.Text()
-	before, _, _ := strings.Cut(text, "#")
-	_, end := trim(before)
-	return fixed(d, ln.span, at.Text()+"\n"+indent+before[:end])
+func commentAfterValue(ln *line) diag.Diagnostic {
+	what, before := "value", indent
+	if ln.kind == headerLine {
+		what, before = "header", ""
+	}
+	d := mistake(codeCommentAfter, ln.comment, "a comment behind a "+what, "a comment has a line of its own")
+	return fixed(d, ln.span, ln.comment.Text()+"\n"+before+trimmed(ln.span.Sub(0, ln.comment.Start-ln.span.Start)).Text())
 }
 
 func expected(at source.Span, what string) diag.Diagnostic {

@@ -87,10 +87,32 @@ func (p *parser) line(i int, whole source.Span) {
 		p.bad(ln, noKey(ln.span))
 	default:
 		if !ln.indented {
-			p.record, p.opened = nil, true // meant as a header: what follows belongs to no record that is known
+			p.lostHeader(i)
 		}
 		p.bad(ln, malformedLine(ln.span))
 	}
+}
+
+// lostHeader begins a record below a line that cannot be read and is not indented. With a kind and a name it is that record, so
+// that the ids of the packets below it stay; else what follows belongs to no record that is known.
+func (p *parser) lostHeader(i int) {
+	p.record, p.opened = nil, true
+	span := p.tree.lines[i].span
+	text := span.Text()
+	end := 0
+	for end < len(text) && isNameByte(text[end]) {
+		end++
+	}
+	kind, name := kindOf(text[:end]), trimmed(span.Sub(end, len(text)))
+	if kind != otherRecord && isName(name.Text()) {
+		p.begin(record{kind: kind, line: i, name: name, key: name.Text()})
+	}
+}
+
+// begin opens a record.
+func (p *parser) begin(r record) {
+	p.tree.records = append(p.tree.records, r)
+	p.record = &p.tree.records[len(p.tree.records)-1]
 }
 
 // header reads a line "kind: name".
@@ -109,8 +131,10 @@ func (p *parser) header(i, colon int) {
 		return
 	}
 	ln.kind = headerLine
-	p.tree.records = append(p.tree.records, record{kind: kind, line: i, name: ln.value, key: cleanName(ln.value.Text())})
-	p.record = &p.tree.records[len(p.tree.records)-1]
+	if kind != otherRecord && kind != includeRecord {
+		ln.cutComment()
+	}
+	p.begin(record{kind: kind, line: i, name: ln.value, key: cleanName(ln.value.Text())})
 	if ln.indented {
 		p.report(indentedHeader(p.tree.file.Line(i+1), ln.span))
 	}
@@ -118,10 +142,20 @@ func (p *parser) header(i, colon int) {
 	case kind == otherRecord:
 		p.report(unknownKind(ln.key))
 	case kind == includeRecord:
+	case !ln.comment.IsZero():
+		p.report(commentAfterValue(ln))
 	case ln.value.Text() == "":
 		p.report(noRecordName(ln.key))
 	case !isName(ln.value.Text()):
 		p.report(badName(ln.value))
+	}
+}
+
+// cutComment takes a comment out of the value.
+func (ln *line) cutComment() {
+	text := ln.value.Text()
+	if hash := strings.IndexByte(text, '#'); hash >= 0 {
+		ln.value, ln.comment = trimmed(ln.value.Sub(0, hash)), ln.value.Sub(hash, len(text))
 	}
 }
 
@@ -143,14 +177,16 @@ func (p *parser) attr(i, equals int) {
 	}
 	p.record.attrs = append(p.record.attrs, i)
 	key := ln.key.Text()
-	switch p.record.kind {
-	case otherRecord, includeRecord:
+	kind := p.record.kind
+	if kind == otherRecord || kind == includeRecord {
 		return
-	case packetRecord, structRecord:
-		if !isDirective(key) {
-			v := valueParser{p: p, at: ln.value, text: ln.value.Text()}
-			ln.readable = v.read(&ln.field, ln)
-		}
+	}
+	if ln.cutComment(); !ln.comment.IsZero() {
+		p.report(commentAfterValue(ln))
+	}
+	if !isDirective(key) && (kind == packetRecord || kind == structRecord) {
+		v := valueParser{p: p, at: ln.value, text: ln.value.Text()}
+		ln.readable = v.read(&ln.field, ln)
 	}
 	if !isName(key) {
 		p.report(badName(ln.key))
@@ -169,10 +205,6 @@ type valueParser struct {
 func (v *valueParser) read(e *fieldExpr, ln *line) bool {
 	if v.text == "" {
 		v.p.report(noType(ln.span))
-		return false
-	}
-	if hash := strings.IndexByte(v.text, '#'); hash >= 0 {
-		v.p.report(commentAfterValue(v.at.Sub(hash, len(v.text)), ln))
 		return false
 	}
 	var ok bool

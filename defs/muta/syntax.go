@@ -30,6 +30,7 @@ type line struct {
 	span     source.Span // without white space around it
 	key      source.Span // attrLine; headerLine: the word before ":"
 	value    source.Span // what follows "=" or ":", perhaps empty
+	comment  source.Span // behind the value, which is a mistake; or no place
 	field    fieldExpr   // attrLine of a field: its value
 	readable bool        // field could be read
 }
@@ -50,7 +51,7 @@ type record struct {
 	kind   recordKind
 	name   source.Span
 	key    string // the name, with "_" for what cannot stand in a name
-	line   int    // index of the header in lines
+	line   int    // index of the header in lines, which may be a badLine
 	attrs  []int  // indices of its attrLines in lines
 	broken bool   // one of its lines has an error
 }

@@ -1,0 +1,163 @@
+package muta
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"wirebench/defs/defstest"
+	"wirebench/defs/diag"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+var goldens = []string{"schema", "diagnostics", "formatted"}
+
+// TestGolden reads the files of each case: definitions as one set, under the constants of the file consts. The section formatted shows
+// only definitions that Format changes.
+func TestGolden(t *testing.T) {
+	defstest.Run(t, "testdata/*.txtar", goldens, func(t *testing.T, c *defstest.Case) map[string]string {
+		var o schema.Options
+		var files []*source.File
+		var diags diag.List
+		var formatted strings.Builder
+		for _, in := range c.Files {
+			f := source.New(in.Name, in.Text)
+			if in.Name == "consts" {
+				o.Constants, diags = ParseConstants(f)
+				continue
+			}
+			files = append(files, f)
+			if text := formatChecked(t, in.Name, in.Text); text != in.Text {
+				formatted.WriteString(text)
+			}
+		}
+		s, d := Parse(files, o)
+		diags = append(append(diags, d...), schema.Link(s)...)
+		diags.Sort()
+		return map[string]string{"schema": s.String(), "diagnostics": diags.Render(), "formatted": formatted.String()}
+	})
+}
+
+// formatChecked formats a text, and checks that formatting again changes nothing and that the meaning is the same.
+func formatChecked(t *testing.T, name, text string) string {
+	t.Helper()
+	out, _ := Format(source.New(name, text))
+	if again, _ := Format(source.New(name, out)); again != out {
+		t.Errorf("formatting twice is not formatting once:\n%s\nthen\n%s", out, again)
+	}
+	before, _ := Parse([]*source.File{source.New(name, text)}, schema.Options{})
+	after, _ := Parse([]*source.File{source.New(name, out)}, schema.Options{})
+	if before.String() != after.String() {
+		t.Errorf("formatting changes the meaning:\n%s\nto\n%s", before, after)
+	}
+	return out
+}
+
+func TestExampleOfTheArticle(t *testing.T) {
+	const text = "group: g\n\npacket: a\n   __group = g\n\npacket: b\n   __group = g\n\npacket: created\n   __group = g\n   id = uint64\n" +
+		"   name = char <uint8> {MIN, MAX}\n   race = uint8\n   sex = uint8\n   map_id = uint32\n"
+	s, diags := Parse([]*source.File{source.New("x.def", text)}, schema.Options{Constants: map[string]string{"MIN": "2", "MAX": "16"}})
+	if len(diags) > 0 {
+		t.Fatal(diags.Render())
+	}
+	const want = `created.1 group g code 3 measured
+fields:
+  id uint64
+  name text latin1 counted 2..16
+  race uint8
+  sex uint8
+  map_id uint32
+wire:
+  code 8
+  count name 8
+  value id
+  value race
+  value sex
+  value map_id
+  value name
+`
+	if got := s.Messages[2].String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// TestEveryCodeHasACase looks for each diagnostic code of messages.go in the cases of TestGolden, so that people see how it reads.
+func TestEveryCodeHasACase(t *testing.T) {
+	source, err := os.ReadFile("messages.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, _ := filepath.Glob("testdata/*.txtar")
+	var all strings.Builder
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	limits := map[string]bool{"line-too-long": true, "too-many-lines": true, "too-many-mistakes": true, "too-large": true} // in TestLimits
+	for _, m := range regexp.MustCompile(`(?m)^\tcode\w+ += "([a-z-]+)"`).FindAllStringSubmatch(string(source), -1) {
+		if code := m[1]; !limits[code] && !strings.Contains(all.String(), "["+code+"]") {
+			t.Errorf("no case shows %s", code)
+		}
+	}
+}
+
+// Definitions that would mean too much cost an error and little time.
+func TestLimits(t *testing.T) {
+	group := "group: g\n"
+	doubling := group
+	for i := range 40 {
+		doubling += fmt.Sprintf("struct: s%d\n   a = s%d\n   b = s%d\n", i, i+1, i+1)
+	}
+	doubling += "struct: s40\n   a = uint64\npacket: p\n   __group = g\n   x = s0\n"
+	for code, text := range map[string]string{
+		"line-too-long":     group + "packet: p\n   __group = g\n   a = " + strings.Repeat("x", 100_000) + "\n",
+		"too-many-lines":    strings.Repeat("# x\n", 300_000),
+		"too-many-mistakes": strings.Repeat("nonsense\n", 5_000),
+		"too-large":         doubling,
+	} {
+		_, diags := Parse([]*source.File{source.New("x.def", text)}, schema.Options{})
+		if !slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == code }) {
+			t.Errorf("%s is not among %d diagnostics", code, len(diags))
+		}
+	}
+}
+
+// FuzzParse reads any text: nothing panics, spans are inside their file, and formatting keeps the meaning and is done after one time.
+func FuzzParse(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/*.txtar")
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range txtar.Parse(data).Files {
+			if filepath.Ext(file.Name) == ".def" {
+				f.Add(string(file.Data))
+			}
+		}
+	}
+	f.Add("\ufeffgroup: g\r\npacket: p\r\n\t__group = g\r\n\ta = uint8 [0, 0xff] <uint32> {A, 7}\x00")
+	f.Fuzz(func(t *testing.T, text string) {
+		file := source.New("x.def", text)
+		s, diags := Parse([]*source.File{file}, schema.Options{})
+		for _, d := range diags {
+			if d.Span.File != file || d.Span.Start < 0 || d.Span.Start > d.Span.End || d.Span.End > len(text) {
+				t.Fatalf("%s: span %d..%d of %d bytes", d.Code, d.Span.Start, d.Span.End, len(text))
+			}
+		}
+		_ = diags.Render()
+		_ = s.String()
+		ParseConstants(file)
+		formatChecked(t, "x.def", text)
+	})
+}
