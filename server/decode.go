@@ -81,6 +81,7 @@ type decodeJob struct {
 	paste      *capture.Paste
 	pasteErr   error
 	rec        codec.Record
+	likely     schema.Dir // of messages whose code has a meaning in both directions
 }
 
 // pieceOfInput is the bytes of one message, or why there are none.
@@ -196,7 +197,12 @@ func (j *decodeJob) decode(i int) codec.Result {
 	if req.Dir == schema.Both {
 		req.Dir = m.dir
 	}
-	return j.snap.Decode(&j.rec, m.data, req)
+	res := j.snap.Decode(&j.rec, m.data, req)
+	if res.Status == "unknown" && req.Dir == schema.Both && j.likely != schema.Both {
+		req.Dir = j.likely
+		res = j.snap.Decode(&j.rec, m.data, req)
+	}
+	return res
 }
 
 // recognise reads a pasted text, as the given form if there is one.

@@ -23,6 +23,7 @@ type emitInput struct {
 		Definition string   `json:"definition,omitempty" maxLength:"1048576" doc:"unsaved text: its messages are written"`
 		File       string   `json:"file,omitempty" maxLength:"500" doc:"only the messages of this file; with definition: the file whose text that is"`
 		Name       string   `json:"name,omitempty" maxLength:"100" doc:"what files, packages and prefixes are called"`
+		Vectors    int      `json:"vectors,omitempty" minimum:"0" maximum:"100" doc:"write a test as well (c, go, ts), with up to so many messages of each kind"`
 	}
 }
 
@@ -61,13 +62,16 @@ func (s *Server) emit(_ context.Context, in *emitInput) (*emitOutput, error) {
 			return nil, asHTTP(err)
 		}
 	}
-	files, losses := t.Emit(picked, emit.Options{Name: b.Name})
+	files, losses := t.Emit(picked, emit.Options{Name: b.Name, Vectors: snap.Vectors(picked, b.Vectors)})
 	out := &emitOutput{workspace.EmittedOf(files, losses)}
 	for _, m := range left {
 		out.Body.Left = append(out.Body.Left, snap.NameOf(m))
 	}
 	return out, nil
 }
+
+// vectorsOnPage is how many messages of each kind the test has that is written beside code.
+const vectorsOnPage = 3
 
 // emitOpen writes the messages of the open definition as code, as its text is now.
 func (p *pageWork) emitOpen(target string) {
@@ -85,7 +89,7 @@ func (p *pageWork) emitOpen(target string) {
 	if p.ws.Snapshot.Dialect.Versions && p.use.message != nil {
 		name = p.use.message.Name
 	}
-	files, losses := t.Emit(picked, emit.Options{Name: strings.ToLower(name)})
+	files, losses := t.Emit(picked, emit.Options{Name: strings.ToLower(name), Vectors: p.use.snap.Vectors(picked, vectorsOnPage)})
 	var out []export
 	for _, f := range files {
 		out = append(out, export{f.Name, "text/plain; charset=utf-8", f.Text})

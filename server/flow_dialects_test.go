@@ -89,6 +89,14 @@ func TestFlowSeveralMessages(t *testing.T) {
 	f.shows(".toasts", "line 1")
 	f.shows(row("name"), `"John"`)
 
+	// By its id, in the group of the open message.
+	f.do(`document.querySelector("#bycode").click()`)
+	f.paste("01")
+	f.shows("#fields-head", "pong")
+	f.paste("02 04 3500000000000000 01 00 20000000 4a6f686e")
+	f.shows(row("map_id"), "32")
+	f.do(`document.querySelector("#bycode").click()`)
+
 	// Both orders.
 	const order = `[...document.querySelectorAll("#layout-rows td:first-child")].map(e => e.innerText).join(" ")`
 	f.is("as sent", order+` === "[code] [name count] id race sex map_id name"`)

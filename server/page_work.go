@@ -167,6 +167,10 @@ func (p *pageWork) read() *decodeJob {
 	if p.use != nil {
 		if j.snap = p.use.snap; !p.form.byCode {
 			j.use(p.use)
+		} else if m := p.use.message; m != nil { // the open message says what kind of traffic this is
+			if j.likely = m.Key.Dir; len(j.snap.Dialect.Frames) == 0 {
+				j.request.Group = m.Key.Group
+			}
 		}
 	}
 	if strings.TrimSpace(in.Text) != "" {
@@ -237,6 +241,9 @@ func (p *pageWork) message(i int) *templates.Message {
 	if j.request.Message != nil && hasProblem(m.Problems, codec.WrongCode.String()) {
 		by := j.request
 		by.Message, by.Fields, by.Dir = nil, false, j.messages[i].dir
+		if len(j.snap.Dialect.Frames) == 0 {
+			by.Group = j.request.Message.Key.Group
+		}
 		rec := &codec.Record{}
 		if other := j.snap.Decode(rec, m.Data, by); other.Message != "" {
 			m.Other = j.snap.NameOf(rec.Program.Message)

@@ -175,6 +175,11 @@ func TestAPI(t *testing.T) {
 		{"encode what does not fit", "POST", "/api/one/encode", `{"message":"C_LIST","value":{"members":[{"id":-1,"nam":""}]}}`, 422, []string{
 			`"problems":[{"severity":"error","code":`, `"path":"members[0].id"`, `"location":"members[0].id"`, `does not fit uint32`, `did you mean \"name\"?`,
 		}, nil},
+		{"as code", "POST", "/api/one/emit", `{"target":"go","messages":["C_JOIN"],"name":"mine"}`, 200, []string{`"name":"mine.go"`, "type CJoin struct", `"losses":[`}, nil},
+		{"as code with a test", "POST", "/api/one/emit", `{"target":"c","messages":["C_JOIN"],"vectors":2}`, 200, []string{"messages_test.c"}, nil},
+		{"unsaved text as documentation", "POST", "/api/one/emit", `{"target":"md","definition":"uint16 hello\n","file":"C_HELLO.1.def"}`, 200, []string{"hello"}, []string{"password"}},
+		{"as code that nobody writes", "POST", "/api/one/emit", `{"target":"cobol"}`, 422, nil, nil},
+		{"as code of what is not there", "POST", "/api/one/emit", `{"target":"go","messages":["C_JION"]}`, 404, []string{"did you mean"}, nil},
 		{"encode in the other direction", "POST", "/api/one/encode", `{"message":"C_JOIN","dir":"s2c","value":{}}`, 404, []string{"in that group and direction"}, nil},
 		{"encode by a version that is not there", "POST", "/api/one/encode", `{"message":"C_JOIN","version":7,"value":{}}`, 404, []string{"did you mean"}, nil},
 		{"encode integers of 64 bits", "POST", "/api/one/encode", `{"message":"C_WIDE","code":1,"value":{"a":"18446744073709551615","b":-9223372036854775808}}`, 200, []string{`ffffffffffffffff0000000000000080`, `"value":"-9223372036854775808"`}, nil},

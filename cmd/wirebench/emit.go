@@ -18,6 +18,7 @@ func newEmit() *cobra.Command {
 	target, out, asJSON := "", "", false
 	var messages []string
 	o := emit.Options{}
+	vectors := 0
 	var list []string
 	for _, t := range emit.Targets {
 		list = append(list, fmt.Sprintf("  %-4s %s", t.Name, t.Title))
@@ -52,6 +53,7 @@ Exit status 1 if a definition has errors: its message is left out.`,
 			for _, m := range left {
 				note(cmd, "note: %s is left out: its definition has errors (wirebench check)", snap.NameOf(m))
 			}
+			o.Vectors = snap.Vectors(s, vectors)
 			files, losses := t.Emit(s, o)
 			if asJSON {
 				writeJSON(cmd.OutOrStdout(), workspace.EmittedOf(files, losses))
@@ -74,6 +76,7 @@ Exit status 1 if a definition has errors: its message is left out.`,
 	f.StringVar(&target, "target", "", "format to write: "+targetNames())
 	f.StringArrayVar(&messages, "message", nil, "only this message, NAME or NAME.VERSION (repeatable; default: the highest version of each)")
 	f.StringVar(&o.Name, "name", "", "what files, packages and prefixes are called (default: messages)")
+	f.IntVar(&vectors, "vectors", 0, "C, Go and TypeScript: write a test as well, with up to so many messages of each kind")
 	f.StringVarP(&out, "out", "o", "", "directory for the files, made if it is not there")
 	f.BoolVar(&asJSON, "json", false, "one JSON object with the files and what was lost")
 	complete(cmd, "target", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -299,13 +299,14 @@ func teraFeatures(t *testing.T) sample {
 func codecRows(t *testing.T, s *sample, rng *rand.Rand) {
 	t.Helper()
 	var in, out codec.Record
+	most := max(3, min(12, 60/len(s.schema.Messages)))
 	for _, m := range s.schema.Messages {
 		p, err := codec.Compile(m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		made := 0
-		for try := 0; made < 12 && try < 200; try++ {
+		for try := 0; made < most && try < 200; try++ {
 			var b strings.Builder
 			randomStruct(&b, rng, m.Body, 0)
 			if err := p.ParseJSON(&in, []byte(b.String())); err != nil {
@@ -314,7 +315,7 @@ func codecRows(t *testing.T, s *sample, rng *rand.Rand) {
 			if in.Code = m.Key.Code; !m.HasKey {
 				in.Code = 4660
 			}
-			if err := p.Encode(&out, &in); err != nil || len(out.Data) > 20000 {
+			if err := p.Encode(&out, &in); err != nil || len(out.Data) > 4000 {
 				continue
 			}
 			made++
@@ -328,10 +329,10 @@ func codecRows(t *testing.T, s *sample, rng *rand.Rand) {
 				r := row{Sample: s.name, Message: messageName(m), Write: json.RawMessage(b.String()), Code: in.Code, status: "ok", again: hex.EncodeToString(data)}
 				s.rows = append(s.rows, r)
 			}
-			for n := 0; n < len(data); n += 1 + len(data)/20 {
+			for n := 0; n < len(data); n += 1 + len(data)/10 {
 				addRow(t, s, m, p, data[:n])
 			}
-			for range 30 {
+			for range 15 {
 				if len(data) == 0 {
 					break
 				}

@@ -194,9 +194,9 @@ func (l *lowerer) rangeBound(at source.Span, p *primitive) (*schema.Limit, bool)
 		}
 		return &schema.Limit{Float: f}, true
 	case b.value.whole == nil:
-		l.report(badBound(at, "is not a whole number", "the numbers of "+p.name+" are"))
+		l.report(badBound(at, "is not a whole number", p.says()))
 	case !fits(b.value, p):
-		l.report(badBound(at, "does not fit "+quote(p.name), p.doc))
+		l.report(badBound(at, "does not fit "+quote(p.name), p.says()))
 	case p.kind == schema.Signed:
 		return &schema.Limit{Int: b.value.whole.Int64()}, true
 	default:

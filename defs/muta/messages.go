@@ -126,6 +126,10 @@ func malformedLine(at source.Span) diag.Diagnostic {
 	return d
 }
 
+func bareEnumName(at source.Span) diag.Diagnostic {
+	return fixed(mistake(codeMalformedLine, at, `a line needs a "="`, `write "`+at.Text()+` ="; without a number it is one more than the name above it`), at, at.Text()+" =")
+}
+
 func colonForEquals(at source.Span, colon int) diag.Diagnostic {
 	return fixed(mistake(codeMalformedLine, at, `":" in an indented line`, `write "=" between a name and its value; only headers have a ":", and are not indented`),
 		at.Sub(colon, colon+1), " =")
@@ -194,12 +198,12 @@ func misplacedField(at source.Span, kind recordKind) diag.Diagnostic {
 func unknownDirective(at source.Span) diag.Diagnostic {
 	var names []string
 	for _, d := range directives {
-		names = append(names, d.name)
+		names = append(names, strings.TrimPrefix(d.name, "__"))
 	}
 	d := doubt(codeUnknownDirective, at, "unknown directive "+quote(at.Text()), `it is kept and means nothing; no field can start with "__"`)
-	if meant := diag.Nearest(at.Text(), names); meant != "" {
-		d.Help = `did you mean "` + meant + `"?`
-		return fixed(d, at, meant)
+	if meant := diag.Nearest(strings.TrimPrefix(at.Text(), "__"), names); meant != "" {
+		d.Help = `did you mean "__` + meant + `"?`
+		return fixed(d, at, "__"+meant)
 	}
 	return d
 }

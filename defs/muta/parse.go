@@ -89,6 +89,10 @@ func (p *parser) line(i int, whole source.Span) {
 		if !ln.indented {
 			p.lostHeader(i)
 		}
+		if p.record != nil && p.record.kind == enumRecord && ln.indented && isName(text) {
+			p.bad(ln, bareEnumName(ln.span))
+			return
+		}
 		p.bad(ln, malformedLine(ln.span))
 	}
 }

@@ -30,6 +30,11 @@ var primitives = []primitive{
 	{name: "double", bits: 64, kind: schema.Float, size: "8 bytes", doc: "A floating-point number of double precision."},
 }
 
+// says is the doc within a message.
+func (p *primitive) says() string {
+	return quote(p.name) + " is " + strings.ToLower(p.doc[:1]) + strings.TrimSuffix(p.doc[1:], ".")
+}
+
 // findPrimitive returns the primitive of that name, or nil.
 func findPrimitive(name string) *primitive {
 	for i := range primitives {

@@ -1,6 +1,9 @@
 package workspace
 
 import (
+	"fmt"
+
+	"wirebench/codec"
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 )
@@ -43,6 +46,30 @@ func (s *Snapshot) PickMessages(list []*schema.Message) (picked *schema.Schema, 
 	}
 	schema.Link(picked)
 	return picked, left
+}
+
+// maxVectors bounds the vectors of a message.
+const maxVectors = 100
+
+// Vectors makes up to n good messages of each message of a picked schema, with what is left when they are cut and what they are when
+// they are wrong, for a target to test what it wrote. Equal definitions give equal vectors.
+func (s *Snapshot) Vectors(picked *schema.Schema, n int) []emit.Vector {
+	var out []emit.Vector
+	outcomes := map[codec.Status]emit.Outcome{codec.OK: emit.OutcomeOK, codec.Incomplete: emit.OutcomeIncomplete, codec.Illegal: emit.OutcomeIllegal}
+	for _, m := range picked.Messages {
+		p, err := s.Program(m)
+		if err != nil {
+			continue
+		}
+		name := m.Name
+		if m.Version > 1 {
+			name = fmt.Sprintf("%s.%d", m.Name, m.Version)
+		}
+		for _, x := range p.Examples(min(n, maxVectors), 1, m.Key.Code) {
+			out = append(out, emit.Vector{Message: name, Value: x.Value, Bytes: x.Data, Used: x.Used, Outcome: outcomes[x.Status]})
+		}
+	}
+	return out
 }
 
 // Emitted is what a target wrote, as JSON.

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every target writes the definitions of every dialect that ships, and what is lost is said.
+func TestEmit(t *testing.T) {
+	for _, protocol := range []string{"tera", "muta", "subspace"} {
+		for _, target := range strings.Split(targetNames(), ", ") {
+			out, errs, status := cli(t, "", "emit", "--protocol", protocol, "--target", target, "--json", "--vectors", "2")
+			var got struct {
+				Files  []struct{ Name, Text string }
+				Losses []struct{ Reason string }
+			}
+			if err := json.Unmarshal([]byte(out), &got); status != 0 || err != nil || len(got.Files) == 0 {
+				t.Fatalf("%s %s: status %d, %v\n%s", protocol, target, status, err, errs)
+			}
+			for _, f := range got.Files {
+				if f.Name == "" || strings.Contains(f.Name, "/") || !strings.Contains(f.Text, "wirebench emit --target "+target) {
+					t.Errorf("%s %s: file %q does not say what made it", protocol, target, f.Name)
+				}
+			}
+			for _, l := range got.Losses {
+				if l.Reason == "" {
+					t.Errorf("%s %s: a loss without a reason", protocol, target)
+				}
+			}
+		}
+	}
+}
+
+// What is written compiles and passes the test that is written beside it.
+func TestEmittedGoTestsItself(t *testing.T) {
+	dir := t.TempDir()
+	if out, errs, status := cli(t, "", "emit", "--protocol", "muta", "--target", "go", "--name", "game", "--vectors", "5", "--out", dir); status != 0 {
+		t.Fatalf("status %d\n%s%s", status, out, errs)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module game\n\ngo 1.26\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "test", "./...")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "ok") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestEmitRefuses(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--target", "cobol"}, "it is one of c, go"},
+		{[]string{"--target", "go", "--message", "C_NOBODY"}, "no definition"},
+		{[]string{"--target", "c", "--vectors", "1"}, "give --out DIR"},
+	} {
+		if out, errs, status := cli(t, "", append([]string{"emit"}, c.args...)...); status != 2 || !strings.Contains(errs, c.want) || out != "" {
+			t.Errorf("%v: status %d\n%s%s", c.args, status, out, errs)
+		}
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"C_GOOD.1.def": "byte x\n", "C_BAD.1.def": "in32 x\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, errs, status := cli(t, "", "emit", "--library", dir, "--target", "md"); status != 1 || !strings.Contains(out, "C\\_GOOD") || strings.Contains(out, "C\\_BAD") || !strings.Contains(errs, "C_BAD.1 is left out") {
+		t.Errorf("status %d\n%s%s", status, out, errs)
+	}
+}
