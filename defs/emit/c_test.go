@@ -23,6 +23,7 @@ func compileC(t *testing.T, dir string, args ...string) {
 
 // TestCVectors reads all messages, and writes again what was read; the values of some are compared by the test that is written too.
 func TestCVectors(t *testing.T) {
+	t.Parallel()
 	_, err := exec.LookPath("cc")
 	need(t, "cc", err)
 	text, err := os.ReadFile("testdata/harness/main.c.txt")
@@ -43,7 +44,11 @@ func TestCVectors(t *testing.T) {
 				optimize = "-O0" // with the sanitizers it takes a minute otherwise
 			}
 			compileC(t, dir, optimize, "-o", "tried", "main.c")
-			compileC(t, dir, "-O0", "-o", "vectors", files[1].Name)
+			sanitize := "-fsanitize=address,undefined"
+			if optimize == "-O0" {
+				sanitize = "-fno-sanitize=all" // the other program has them
+			}
+			compileC(t, dir, "-O0", sanitize, "-o", "vectors", files[1].Name)
 			if out, err := exec.Command(filepath.Join(dir, "vectors")).CombinedOutput(); err != nil {
 				t.Errorf("%s: %v\n%s", files[1].Name, err, out[:min(len(out), 3000)])
 			}
@@ -64,8 +69,13 @@ func TestCVectors(t *testing.T) {
 			cmd.Env = append(os.Environ(), "ASAN_OPTIONS=detect_leaks=0")
 			answers := readAnswers(t, run(t, cmd, []byte(in.String())))
 			for i := range answers {
-				if i < len(rows) {
-					answers[i].Value = rows[i].value // it has no text for values
+				if i == len(rows) {
+					break
+				}
+				a, r := &answers[i], &rows[i]
+				a.Value = r.value // it has no text for values
+				if a.Again != r.again && a.Again != r.exact && r.sameMeaning(t, s.schema, a.Again) {
+					a.Again = r.again // what stands behind the zero of a text is kept, a bool is 1
 				}
 			}
 			compare(t, rows, answers)

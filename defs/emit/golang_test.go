@@ -31,6 +31,7 @@ func generate(t *testing.T, target string, s *schema.Schema, name string, list .
 }
 
 func TestGoVectors(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "go.mod", "module tried\n\ngo 1.24\n")
 	var imports, packages strings.Builder

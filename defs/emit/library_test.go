@@ -39,6 +39,7 @@ func librarySchema(t *testing.T, dialect string) *schema.Schema {
 // What ships with the program compiles in each language, and passes the tests that are written with it. Constants that have no value
 // have to be given.
 func TestLibrary(t *testing.T) {
+	t.Parallel()
 	_, ccErr := exec.LookPath("cc")
 	for _, d := range defs.Dialects {
 		s := librarySchema(t, d.Name)
@@ -48,6 +49,7 @@ func TestLibrary(t *testing.T) {
 		}
 		list := exampleVectors(t, s, 3)
 		t.Run(d.Name+"/go", func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			write(t, dir, "go.mod", "module tried\n\ngo 1.24\n")
 			for _, f := range emitted(t, "go", d.Name, s, list) {
@@ -60,13 +62,14 @@ func TestLibrary(t *testing.T) {
 			}
 		})
 		t.Run(d.Name+"/c", func(t *testing.T) {
+			t.Parallel()
 			need(t, "cc", ccErr)
 			dir := t.TempDir()
 			main := d.Name + "_test.c"
 			for _, f := range emitted(t, "c", d.Name, s, list) {
 				write(t, dir, f.Name, f.Text)
 			}
-			args := []string{"-O0", "-o", "vectors", main}
+			args := []string{"-O0", "-fno-sanitize=all", "-o", "vectors", main} // TestCVectors has the sanitizers
 			for _, m := range s.Messages {
 				if p, err := codec.Compile(m); err == nil {
 					for _, name := range p.Unresolved {
@@ -80,6 +83,7 @@ func TestLibrary(t *testing.T) {
 			}
 		})
 		t.Run(d.Name+"/ts", func(t *testing.T) {
+			t.Parallel()
 			node, err := exec.LookPath("node")
 			need(t, "node", err)
 			dir := t.TempDir()

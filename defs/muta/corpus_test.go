@@ -42,15 +42,15 @@ func (v *vector) options() schema.Options {
 
 // mistakes are the codes that the rows with wrong definitions get, by what their notes start with.
 var mistakes = map[string]string{
-	"duplicate field":         "duplicate-name",
-	"undefined group":         "undefined-group",
-	"recursive struct":        "recursive-struct",
-	"symbolic max":            "missing-length-type",
-	"max does not fit":        "max-too-large",
-	"min > max":               "min-above-max",
-	"length type without":     "length-without-array",
-	"missing =":               "malformed-line",
-	"duplicate packet":        "duplicate-name",
+	"duplicate field":     "duplicate-name",
+	"undefined group":     "undefined-group",
+	"recursive struct":    "recursive-struct",
+	"symbolic max":        "missing-length-type",
+	"max does not fit":    "max-too-large",
+	"min > max":           "min-above-max",
+	"length type without": "length-without-array",
+	"missing =":           "malformed-line",
+	"duplicate packet":    "duplicate-name",
 }
 
 // TestVectors runs every row: values, bytes, outcomes, how many bytes were taken, and mistakes of definitions.

@@ -1,7 +1,6 @@
 package muta
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -111,27 +110,6 @@ func TestEveryCodeHasACase(t *testing.T) {
 	}
 }
 
-// Definitions that would mean too much cost an error and little time.
-func TestLimits(t *testing.T) {
-	group := "group: g\n"
-	doubling := group
-	for i := range 40 {
-		doubling += fmt.Sprintf("struct: s%d\n   a = s%d\n   b = s%d\n", i, i+1, i+1)
-	}
-	doubling += "struct: s40\n   a = uint64\npacket: p\n   __group = g\n   x = s0\n"
-	for code, text := range map[string]string{
-		"line-too-long":     group + "packet: p\n   __group = g\n   a = " + strings.Repeat("x", 100_000) + "\n",
-		"too-many-lines":    strings.Repeat("# x\n", 300_000),
-		"too-many-mistakes": strings.Repeat("nonsense\n", 5_000),
-		"too-large":         doubling,
-	} {
-		_, diags := Parse([]*source.File{source.New("x.def", text)}, schema.Options{})
-		if !slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == code }) {
-			t.Errorf("%s is not among %d diagnostics", code, len(diags))
-		}
-	}
-}
-
 // FuzzParse reads any text: nothing panics, spans are inside their file, and formatting keeps the meaning and is done after one time.
 func FuzzParse(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/*.txtar")
@@ -146,18 +124,83 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	}
+	f.Add("\t\ufeffgroup: g") // formatting takes the tab away
 	f.Add("\ufeffgroup: g\r\npacket: p\r\n\t__group = g\r\n\ta = uint8 [0, 0xff] <uint32> {A, 7}\x00")
 	f.Fuzz(func(t *testing.T, text string) {
 		file := source.New("x.def", text)
 		s, diags := Parse([]*source.File{file}, schema.Options{})
-		for _, d := range diags {
+		_, more := ParseConstants(file)
+		for _, d := range slices.Concat(diags, more) {
 			if d.Span.File != file || d.Span.Start < 0 || d.Span.Start > d.Span.End || d.Span.End > len(text) {
 				t.Fatalf("%s: span %d..%d of %d bytes", d.Code, d.Span.Start, d.Span.End, len(text))
 			}
 		}
 		_ = diags.Render()
-		_ = s.String()
-		ParseConstants(file)
+		if len(diags) > 2*(maxMistakes+1) || len(more) > maxMistakes+1 {
+			t.Fatalf("%d diagnostics, %d of constants", len(diags), len(more))
+		}
+		for _, m := range s.Messages {
+			checkRecord(t, m.Body, 1)
+		}
 		formatChecked(t, "x.def", text)
 	})
+}
+
+// checkRecord checks what later passes rely on: after head items the lengths of all arrays, then the single values, then the contents,
+// each of them once and in order of declaration.
+func checkRecord(t *testing.T, s *schema.Struct, head int) {
+	t.Helper()
+	var want []string
+	names := map[string]bool{}
+	for _, arrays := range []bool{true, false} {
+		for _, f := range s.Fields {
+			if names[f.Name] == arrays || f.Span.IsZero() || f.TypeText == "" && f.Name != "" {
+				t.Fatalf("%q comes twice, or has no place or no type", f.Name)
+			}
+			if arrays {
+				names[f.Name] = true
+			}
+			if isArray(f) == arrays && arrays {
+				want = append(want, "count "+f.Name)
+			} else if isArray(f) == arrays {
+				want = append(want, "value "+f.Name)
+			}
+		}
+	}
+	for _, f := range s.Fields {
+		if isArray(f) {
+			want = append(want, "value "+f.Name)
+		}
+		switch typ := f.Type.(type) {
+		case *schema.List:
+			checkRecord(t, typ.Elem, 0)
+		case *schema.Group:
+			checkRecord(t, typ.Struct, 0)
+		}
+	}
+	var got []string
+	bits := 0
+	for _, item := range s.Wire[head:] {
+		if item.Kind == schema.Pad {
+			bits += item.Bits
+			continue
+		}
+		got = append(got, item.Kind.String()+" "+item.Field.Name)
+		if n, ok := item.Field.Type.(*schema.Number); ok && item.Kind == schema.Value {
+			bits += n.Bits
+		}
+	}
+	if !slices.Equal(got, want) || bits%8 != 0 {
+		t.Fatalf("%d bits of single values; items %q, want %q", bits, got, want)
+	}
+}
+
+func isArray(f *schema.Field) bool {
+	switch typ := f.Type.(type) {
+	case *schema.Text:
+		return typ.Size == schema.Counted
+	case *schema.List:
+		return true
+	}
+	return false
 }

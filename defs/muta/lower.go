@@ -32,6 +32,7 @@ type lowerer struct {
 	types      map[string]*definedType
 	typeNames  []string
 	fields     int // of all packets
+	open       int // structs that are being made, inside each other
 }
 
 // group is what packets of a group have in common.
@@ -62,6 +63,7 @@ type definedType struct {
 type enum struct {
 	names  []string
 	values []number
+	shared map[int]*schema.Enum // by the bits of the number: there may be many fields, and many values
 	prim   *primitive
 	lo, hi *schema.Limit
 	broken bool
@@ -88,6 +90,15 @@ func newLowerer(t *tree, o schema.Options, groups map[string]source.Span) *lower
 func (l *lowerer) report(d diag.Diagnostic) {
 	l.broken = l.broken || d.Severity == diag.Error
 	addMistake(&l.diags, d)
+}
+
+// candidates are the names that a wrong one is compared with: not too many, and none when the diagnostic will not be shown.
+func (l *lowerer) candidates(names []string) []string {
+	const enough = 2000
+	if len(l.diags) > maxMistakes {
+		return nil
+	}
+	return names[:min(len(names), enough):min(len(names), enough)]
 }
 
 // lower makes the messages, in the order of the file.
@@ -379,14 +390,14 @@ func (l *lowerer) groupOf(r *record, all map[string]*line) *group {
 	case ln.value.Text() == "":
 		l.report(missingGroup(r.name, ln.span))
 	case l.groups[ln.value.Text()] == nil:
-		l.report(undefinedGroup(ln.value, l.groupNames))
+		l.report(undefinedGroup(ln.value, l.candidates(l.groupNames)))
 	default:
 		return l.groups[ln.value.Text()]
 	}
 	return &group{idBits: 8, first: 1}
 }
 
-// structBody is what a struct is in a given form; nil if it is inside itself.
+// structBody is what a struct is in a given form; nil if it is inside itself, or too deep inside others to be made.
 func (l *lowerer) structBody(t *definedType, f form) *body {
 	b := t.bodies[f]
 	switch {
@@ -396,6 +407,10 @@ func (l *lowerer) structBody(t *definedType, f form) *body {
 	default:
 		return b
 	}
+	if l.open >= maxDepth {
+		return nil
+	}
+	l.open++
 	t.bodies[f] = &body{open: true}
 	broken := l.broken
 	l.broken = t.record.broken
@@ -408,6 +423,7 @@ func (l *lowerer) structBody(t *definedType, f form) *body {
 	b.broken = b.broken || l.broken
 	b.depth++
 	l.broken = broken
+	l.open--
 	t.bodies[f] = b
 	return b
 }
@@ -469,13 +485,13 @@ func (l *lowerer) body(r *record, f form, head []schema.Item) *body {
 		}
 	}
 	b.bytes += (bits + 7) / 8
-	b.s.Wire = append(append(append(b.s.Wire, lengths...), placeSingles(singles, f)...), contents...)
+	b.s.Wire = append(append(append(b.s.Wire, lengths...), l.placeSingles(singles, f)...), contents...)
 	return b
 }
 
 // placeSingles puts the single values one after another. In bits, neighbours that have a range share bytes, the first in the
 // lowest bits; what is left of the last byte means nothing.
-func placeSingles(fields []*schema.Field, f form) []schema.Item {
+func (l *lowerer) placeSingles(fields []*schema.Field, f form) []schema.Item {
 	var items []schema.Item
 	used := 0 // bits of the last byte, 0 = all
 	fill := func() {
@@ -488,7 +504,7 @@ func placeSingles(fields []*schema.Field, f form) []schema.Item {
 		n, ok := field.Type.(*schema.Number)
 		if bits := 0; f.bits && ok {
 			if bits = neededBits(n); bits > 0 {
-				shrink(n, bits)
+				l.shrink(n, bits)
 				used = (used + bits) % 8
 				items = append(items, schema.Item{Kind: schema.Value, Field: field})
 				continue
@@ -523,13 +539,32 @@ func bitLen(n uint64) (bits int) {
 }
 
 // shrink gives a number fewer bits. The order of its bytes then says nothing.
-func shrink(n *schema.Number, bits int) {
+func (l *lowerer) shrink(n *schema.Number, bits int) {
 	n.Bits, n.Order = bits, schema.Little
 	if n.Enum != nil {
-		for i := range n.Enum.Values {
-			n.Enum.Values[i].Value &= math.MaxUint64 >> (64 - bits)
-		}
+		n.Enum = l.types[n.Enum.Name].enum.ofBits(n.Enum.Name, bits)
 	}
+}
+
+// ofBits is the enum for numbers of so many bits.
+func (e *enum) ofBits(name string, bits int) *schema.Enum {
+	out := e.shared[bits]
+	if out != nil {
+		return out
+	}
+	out = &schema.Enum{Name: name, Values: make([]schema.EnumValue, len(e.values))}
+	for i, v := range e.values {
+		raw := v.whole.Uint64()
+		if v.whole.Sign() < 0 {
+			raw = uint64(v.whole.Int64())
+		}
+		out.Values[i] = schema.EnumValue{Name: e.names[i], Value: raw & (math.MaxUint64 >> (64 - bits))}
+	}
+	if e.shared == nil {
+		e.shared = map[int]*schema.Enum{}
+	}
+	e.shared[bits] = out
+	return out
 }
 
 // bound is the value of a word in limits or ranges.

@@ -101,7 +101,7 @@ func (l *lowerer) element(e *fieldExpr, f form) (part, bool) {
 	t := l.types[name]
 	switch {
 	case t == nil:
-		l.report(unknownType(e.typ, l.typeNames))
+		l.report(unknownType(e.typ, l.candidates(l.typeNames)))
 		return part{}, false
 	case t.record.kind == enumRecord:
 		return l.enumValue(e, t.enum, f), true
@@ -111,10 +111,10 @@ func (l *lowerer) element(e *fieldExpr, f form) (part, bool) {
 	}
 	b := l.structBody(t, f)
 	switch {
-	case b == nil:
+	case b == nil && t.bodies[f] != nil:
 		l.report(recursiveStruct(e.typ, name))
 		return part{}, false
-	case b.depth > maxDepth:
+	case b == nil || b.depth > maxDepth:
 		l.report(tooDeep(e.typ, maxDepth))
 		return part{}, false
 	}
@@ -126,18 +126,7 @@ func (l *lowerer) enumValue(e *fieldExpr, of *enum, f form) part {
 	n := newNumber(of.prim, f)
 	n.Min, n.Max = of.lo, of.hi
 	l.numberRange(e, of.prim, n)
-	n.Enum = &schema.Enum{Name: e.typ.Text()}
-	for i, v := range of.values {
-		bits := v.limit().Uint
-		if v.whole.Sign() < 0 {
-			bits = uint64(v.whole.Int64())
-		}
-		n.Enum.Values = append(n.Enum.Values, schema.EnumValue{Name: of.names[i], Value: bits})
-	}
-	shrink(n, n.Bits) // values have the bits of the number
-	if n.Bits > 8 {
-		n.Order = f.order
-	}
+	n.Enum = of.ofBits(e.typ.Text(), n.Bits)
 	return part{typ: n, fields: 1, bytes: uint64(of.prim.bits / 8), broken: of.broken}
 }
 

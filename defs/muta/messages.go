@@ -395,15 +395,15 @@ func unresolved(at source.Span, name string) diag.Diagnostic {
 }
 
 func badConstant(at source.Span, name, value string, err error) diag.Diagnostic {
-	message := "the constant " + quote(name) + " is " + quote(value) + ", which is no number"
+	code, message := codeBadConstant, "the constant "+quote(name)+" is "+quote(value)+", which is no number"
 	help := `write a number: "` + name + ` = 16"`
 	if m := (missing{}); errors.As(err, &m) {
-		message = "the constant " + quote(name) + " " + printable(err.Error()) + ", which has no value"
+		code, message = codeUnresolved, "the constant "+quote(name)+" "+printable(err.Error())+", which has no value"
 		help = "give that one a value, too"
 	} else if !errors.Is(err, errNoNumber) {
 		message = "the constant " + quote(name) + " is " + quote(value) + ", which " + err.Error()
 	}
-	return mistake(codeBadConstant, at, message, help)
+	return mistake(code, at, message, help)
 }
 
 func noValue(at source.Span, name string) diag.Diagnostic {

@@ -58,11 +58,23 @@ func (p *parser) bad(ln *line, d diag.Diagnostic) {
 // bom is the byte order mark that some editors put before the first line.
 const bom = "\ufeff"
 
+// withoutBOM is the first line without byte order marks at its start, white space before them or not: formatting, which takes that
+// away, would bring them there.
+func withoutBOM(line source.Span) source.Span {
+	for {
+		start, end := trim(line.Text())
+		if !strings.HasPrefix(line.Text()[start:end], bom) {
+			return line
+		}
+		line = line.Sub(start+len(bom), line.End-line.Start)
+	}
+}
+
 // line reads one line.
 func (p *parser) line(i int, whole source.Span) {
 	ln := &p.tree.lines[i]
-	if i == 0 && strings.HasPrefix(whole.Text(), bom) {
-		whole = whole.Sub(len(bom), whole.End-whole.Start)
+	if i == 0 {
+		whole = withoutBOM(whole)
 	}
 	ln.span = trimmed(whole)
 	text := ln.span.Text()
