@@ -791,6 +791,8 @@ func (k *ksyMessage) listAttr(t *ksyType, f *schema.Field, l *schema.List, units
 	}
 	if l.Size == schema.Fixed {
 		t.least += max(l.N, 0) * elem.least
+	} else if l.Size == schema.ToEnd && elem.least > 8 {
+		k.lose(f.Name, "bytes at the end that are less than an element are an error")
 	} else if l.Size == schema.ToEnd && elem.least == 0 {
 		fail("the elements of %q may have no bytes", f.Name)
 	}
