@@ -26,6 +26,10 @@ func TestDialects(t *testing.T) {
 		if name, ok := defs.Detect(d.Example); !ok || name != d.Name {
 			t.Errorf("the example of %s is taken for %q", d.Name, name)
 		}
+		begun := source.New(map[bool]string{true: "C_BEGUN.1.def", false: "begun.def"}[d.Versions], strings.ReplaceAll(d.Begin, "$NAME", "begun"))
+		if _, diags := defs.Load([]*source.File{begun}, d.Name, schema.Options{}); len(diags) != 0 {
+			t.Errorf("what a new definition of %s starts with: %s", d.Name, diags.Render())
+		}
 		if text, diags := d.Format(d.Example); text != d.Example.Text || len(diags) != 0 {
 			t.Errorf("the example of %s is formatted\n%s", d.Name, text)
 		}

@@ -18,6 +18,12 @@ type Dialect struct {
 	// likes, and they have no versions.
 	Versions bool
 
+	// IsLine tells lines that no other dialect has, or hardly ever. Of dialects that take the same line for theirs the later row wins.
+	IsLine func(line string) bool
+
+	// IsFile tells names of files that this dialect alone has; nil if it has none.
+	IsFile func(name string) bool
+
 	// Parse makes a schema of a set of files. It never fails: the schema has what could be understood.
 	Parse func(files []*source.File, o schema.Options) (*schema.Schema, diag.List)
 
@@ -38,12 +44,14 @@ type Dialect struct {
 	Example *source.File // a small definition without mistakes, already in its canonical form
 }
 
-// Dialects are the languages that can be read.
+// Dialects are the languages that can be read. The first is what is meant where nothing tells.
 var Dialects = []Dialect{
 	{
 		Name:     "tera",
 		Title:    "TERA .def",
 		Versions: true,
+		IsLine:   tera.IsLine,
+		IsFile:   func(name string) bool { _, ok := tera.ParseFileName(name); return ok },
 		Parse:    tera.Parse,
 		Format:   tera.Format,
 		Frames:   []*schema.Message{tera.Frame()},
@@ -55,6 +63,7 @@ var Dialects = []Dialect{
 	{
 		Name:      "muta",
 		Title:     "MUTA packetwriter",
+		IsLine:    muta.IsHeader,
 		Parse:     muta.Parse,
 		Format:    muta.Format,
 		Constants: true,
@@ -66,6 +75,7 @@ var Dialects = []Dialect{
 	{
 		Name:     "subspace",
 		Title:    "SubSpace offset tables",
+		IsLine:   subspace.IsTableLine,
 		Parse:    subspace.Parse,
 		Format:   subspace.Format,
 		Frames:   subspace.Frames(),

@@ -70,9 +70,17 @@ func noDialect(f *source.File) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code:    "no-dialect",
 		Message: "these files do not look like definitions",
-		Help:    "TERA definitions are named NAME.VERSION.def; MUTA has lines like \"packet: name\", SubSpace tables of offset and size",
+		Help:    "the languages that can be read are " + strings.Join(titles(), ", ") + "; say which one is meant",
 		Span:    source.Span{File: f},
 	}
+}
+
+func titles() []string {
+	var out []string
+	for _, d := range Dialects {
+		out = append(out, d.Name+" ("+d.Title+")")
+	}
+	return out
 }
 
 func severalDialects(f *source.File, found []string) diag.Diagnostic {

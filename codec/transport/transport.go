@@ -50,6 +50,7 @@ type Frame struct {
 	At      time.Time // of the packet with which it was whole and in its turn
 	Key     schema.Key
 	HasKey  bool     // Key.Code is known: the definition can be looked up
+	Name    string   // of the definition in Key.Group, where messages have no code: "pong"; else ""
 	Bytes   []byte   // deciphered, with the message's own header; of a Problem the bytes that are wrong, if there are any
 	From    []Source // in the order of the bytes
 	Via     []string // what it was wrapped in, the outermost first: "cluster:1", "reliable:3", "chunk", "stream"

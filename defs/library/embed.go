@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-//go:embed tera muta subspace
+//go:embed */*.def */*.map */*.jsonl
 var files embed.FS
 
 // Dialect returns the files of one dialect, and whether there are any.

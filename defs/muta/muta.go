@@ -41,3 +41,9 @@ func definitions(files []*source.File) []*source.File {
 	slices.SortStableFunc(out, func(a, b *source.File) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
+
+// IsHeader reports whether a line is the header of a record, for telling these definitions from others.
+func IsHeader(line string) bool {
+	word, _, ok := strings.Cut(line, ":")
+	return ok && kindOf(word) != otherRecord
+}

@@ -210,6 +210,15 @@ func (l *lowerer) fixedType(name typeName, span source.Span) (schema.Type, int) 
 	return numbers[name], numbers[name].Bits / 8
 }
 
+// IsLine reports whether a line looks like a field: the name of a type and one or two words.
+func IsLine(line string) bool {
+	if hash := strings.IndexByte(line, '#'); hash >= 0 {
+		line = line[:hash]
+	}
+	words := strings.Fields(strings.TrimLeft(line, "- \t"))
+	return (len(words) == 2 || len(words) == 3) && IsType(words[0])
+}
+
 // IsType reports whether a word is a type of this language, with or without what may follow its name: "array<int32>".
 func IsType(word string) bool {
 	if i := strings.IndexAny(word, "<["); i > 0 {

@@ -167,7 +167,7 @@ func (s *Snapshot) whyUnknown(code uint32) string {
 			return fmt.Sprintf("code %d (0x%04X) is %s, which has no definition", code, code, name)
 		}
 	}
-	if len(s.Options.Codes) == 0 {
+	if len(s.Options.Codes) == 0 && !slices.ContainsFunc(s.Schema.Messages, func(m *schema.Message) bool { return m.HasKey }) {
 		return fmt.Sprintf("no definition for code %d (0x%04X): without a code map, name the message", code, code)
 	}
 	return fmt.Sprintf("no definition for code %d (0x%04X)", code, code)
