@@ -177,3 +177,14 @@ func (s *Snapshot) whyUnknown(code uint32) string {
 func ErrorResult(code, message string) codec.Result {
 	return codec.Result{Status: "error", Problems: []codec.ProblemInfo{{Severity: "error", Code: code, Message: message}}}
 }
+
+// Frame reads the code that every message of a group starts with; nil if nothing does.
+func (s *Snapshot) Frame(group string) *schema.Message {
+	if f := s.framesOf(group); len(f) > 0 {
+		return f[0]
+	}
+	return nil
+}
+
+// Lookup returns the definition of a frame with this key, or nil.
+func (s *Snapshot) Lookup(key schema.Key) *schema.Message { return s.Schema.Lookup(key) }

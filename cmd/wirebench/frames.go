@@ -1,0 +1,308 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"wirebench/codec"
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
+	"wirebench/defs/schema"
+	"wirebench/server/workspace"
+)
+
+func newFrames() *cobra.Command {
+	l := &libraryFlags{}
+	f := &frameLister{}
+	var ports []int
+	var groups, kinds []string
+	cmd := &cobra.Command{
+		Use:   "frames CAPTURE",
+		Short: "List what a capture file holds, message by message",
+		Long: `Frames reads a capture (pcap or pcapng, gzip too), puts its connections together
+and lists the frames of the protocol in the order in which they became whole:
+messages, what the protocol says for itself (control), what is enciphered
+without a key (opaque), and what is missing or cannot be right (problem).
+
+A file that is cut off gives what it holds.`,
+		Example: `  wirebench frames --protocol subspace session.pcap
+  wirebench frames --library game.def --group c2s=clmsg --group s2c=svmsg --json --value session.pcapng`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, p := range ports {
+				if p < 1 || p > 65535 {
+					return fmt.Errorf("--port %d: it is 1 to 65535", p)
+				}
+				f.ports = append(f.ports, uint16(p))
+			}
+			for _, g := range groups {
+				r, ok := protocols.ParseRule(g)
+				if !ok {
+					return fmt.Errorf("--group %s: [PORT/][c2s=|s2c=]GROUP is expected", g)
+				}
+				f.env.Rules = append(f.env.Rules, r)
+			}
+			for _, k := range kinds {
+				if !slices.Contains(kindNames, k) {
+					return fmt.Errorf("--kind %s: it is %s", k, strings.Join(kindNames, ", "))
+				}
+			}
+			f.kinds = kinds
+			snap, err := l.snapshot(cmd)
+			if err != nil {
+				return err
+			}
+			return f.run(cmd, snap, args[0])
+		},
+	}
+	l.add(cmd)
+	flags := cmd.Flags()
+	flags.IntSliceVar(&ports, "port", nil, "port of the server (repeatable; default: told by who started)")
+	flags.StringArrayVar(&groups, "group", nil, "group of messages that a direction has, and a server's port: 13501/c2s=clmsg (repeatable)")
+	flags.StringArrayVar(&kinds, "kind", nil, "only these: "+strings.Join(kindNames, ", ")+" (repeatable)")
+	flags.BoolVar(&f.json, "json", false, "JSON Lines instead of text for people")
+	flags.BoolVar(&f.value, "value", false, "with --json: the values of each message")
+	flags.BoolVar(&f.fields, "fields", false, "with --json: every field with its place")
+	complete(cmd, "kind", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return kindNames, cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+var kindNames = []string{"message", "control", "opaque", "problem"}
+
+// frameLister lists frames.
+type frameLister struct {
+	ports         []uint16
+	kinds         []string
+	json          bool
+	value, fields bool
+	env           protocols.Env
+
+	snap *workspace.Snapshot
+	out  *bufio.Writer
+	rec  codec.Record
+}
+
+// frameInfo is a frame as the command line writes it.
+type frameInfo struct {
+	N       uint32              `json:"n"`
+	Time    string              `json:"time"`
+	Conn    string              `json:"conn"`
+	Session int                 `json:"session,omitempty"`
+	Dir     string              `json:"dir"`
+	Kind    string              `json:"kind"`
+	From    []uint32            `json:"from"`
+	Via     []string            `json:"via,omitempty"`
+	Code    *uint32             `json:"code,omitempty"`
+	Message string              `json:"message,omitempty"`
+	Version int                 `json:"version,omitempty"`
+	Status  string              `json:"status,omitempty"`
+	Hex     string              `json:"hex"`
+	Value   json.RawMessage     `json:"value,omitempty"`
+	Fields  []codec.FieldValue  `json:"fields,omitempty"`
+	Errors  []codec.ProblemInfo `json:"problems,omitempty"`
+	Offset  *int64              `json:"offset,omitempty"`
+	Length  *int64              `json:"length,omitempty"`
+	Resumed bool                `json:"resumed,omitempty"`
+	Note    string              `json:"note,omitempty"`
+}
+
+func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path string) error {
+	f.snap, f.env.Definitions, f.env.Patch = snap, snap, snap.Options.Patch
+	f.out = bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
+	protocol, ok := protocols.Of(snap.Dialect.Name)
+	if !ok {
+		return fmt.Errorf("captures of protocol %s cannot be read", snap.Dialect.Name)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	sum, err := capture.Read(&reported{r: file, cmd: cmd}, capture.Options{
+		Ports: f.ports,
+		New: func(c capture.Conn) transport.Transport {
+			if (c.Proto == capture.TCP) != protocol.Streams {
+				return nil
+			}
+			return protocol.New(&f.env, c.Server.Port())
+		},
+	}, f.frame)
+	if e := f.out.Flush(); err == nil {
+		err = e
+	}
+	if errors.Is(err, capture.ErrFormat) {
+		return fmt.Errorf("%s is no capture: %w", path, err)
+	}
+	if err != nil {
+		return err
+	}
+	f.summary(cmd, sum)
+	return nil
+}
+
+// summary says what the list does not show.
+func (f *frameLister) summary(cmd *cobra.Command, sum capture.Summary) {
+	if sum.Torn != nil {
+		note(cmd, "note: the file is cut off: %v", sum.Torn)
+	}
+	for _, x := range []struct {
+		n    uint32
+		what string
+	}{
+		{sum.Unserved, "of connections that are not of this protocol"}, {sum.NotIP, "that are not IP"}, {sum.NotCarrier, "that are neither TCP nor UDP"},
+		{sum.UnknownLink, "of a link type that is not known"}, {sum.Malformed, "whose headers cannot be right"}, {sum.Fragments, "that are parts without their whole"},
+		{sum.OverLimit, "of more connections than are read"},
+	} {
+		if x.n > 0 {
+			note(cmd, "note: left out %d packets %s", x.n, x.what)
+		}
+	}
+	if sum.Frames == 0 {
+		note(cmd, "note: %d packets, and no frame of the protocol in them", sum.Packets)
+	}
+}
+
+// frame lists one.
+func (f *frameLister) frame(x capture.Frame) {
+	kind := x.Kind.String()
+	if len(f.kinds) > 0 && !slices.Contains(f.kinds, kind) {
+		return
+	}
+	info := frameInfo{
+		N: x.N, Time: x.At.UTC().Format("2006-01-02T15:04:05.000000Z"), Conn: x.Conn.Name(), Session: x.Conn.Session, Dir: x.Dir.String(), Kind: kind,
+		From: []uint32{}, Via: x.Via, Hex: hex.EncodeToString(x.Bytes), Resumed: x.Resumed, Note: x.Note,
+	}
+	for _, s := range x.From {
+		if !slices.Contains(info.From, s.Packet) {
+			info.From = append(info.From, s.Packet)
+		}
+	}
+	if x.HasKey {
+		code := x.Key.Code
+		info.Code = &code
+	}
+	if x.Kind == transport.Problem && x.Offset >= 0 {
+		offset := x.Offset
+		info.Offset = &offset
+		if x.Length > 0 {
+			length := x.Length
+			info.Length = &length
+		}
+	}
+	f.decode(&info, x.Frame)
+	if f.json {
+		writeJSON(f.out, info)
+		return
+	}
+	f.line(info)
+}
+
+// decode says what definition the frame has, and what it makes of it.
+func (f *frameLister) decode(info *frameInfo, x *transport.Frame) {
+	if x.Kind != transport.Message && (x.Kind != transport.Control || !x.HasKey) {
+		return
+	}
+	var m *schema.Message
+	if x.HasKey {
+		m = f.snap.Lookup(x.Key)
+	}
+	if m == nil {
+		if x.Kind == transport.Message {
+			info.Status = "unknown"
+		}
+		return
+	}
+	p, err := f.snap.Program(m)
+	if err != nil {
+		return
+	}
+	f.rec.Session = codec.Session{}
+	p.Decode(&f.rec, x.Bytes)
+	info.Message, info.Version, info.Status = m.Name, m.Version, f.rec.Status().String()
+	if f.value {
+		info.Value = f.rec.AppendJSON(nil)
+	}
+	if f.fields {
+		info.Fields = f.rec.FieldValues()
+	}
+	if f.value || f.fields {
+		if info.Errors = f.rec.ProblemInfos(); len(info.Errors) == 0 {
+			info.Errors = nil
+		}
+	}
+}
+
+// line writes a frame for people.
+func (f *frameLister) line(x frameInfo) {
+	name := x.Message
+	switch {
+	case name == "" && x.Code != nil:
+		name = fmt.Sprintf("? 0x%02X", *x.Code)
+	case name == "":
+		name = x.Kind
+	}
+	arrow := map[string]string{"c2s": "->", "s2c": "<-"}[x.Dir]
+	fmt.Fprintf(f.out, "%7d  %s  %s %-3s  %-28s %5d", x.N, x.Time[11:26], arrow, x.Dir, name, len(x.Hex)/2)
+	if x.Status != "" && x.Status != "ok" {
+		fmt.Fprintf(f.out, "  %s", x.Status)
+	}
+	if len(x.Via) > 0 {
+		fmt.Fprintf(f.out, "  %s", strings.Join(x.Via, " "))
+	}
+	if x.Note != "" {
+		fmt.Fprintf(f.out, "  %s", x.Note)
+	}
+	f.out.WriteByte('\n')
+}
+
+// reported reads a long file, and says on a terminal how far it is.
+type reported struct {
+	r    *os.File
+	cmd  *cobra.Command
+	n    int64
+	size int64
+	last time.Time
+	on   bool
+	told bool
+}
+
+func (r *reported) Read(p []byte) (int, error) {
+	if r.last.IsZero() {
+		r.last = time.Now()
+		if info, err := r.r.Stat(); err == nil {
+			r.size = info.Size()
+		}
+		if errs, ok := r.cmd.ErrOrStderr().(*os.File); ok && r.size > 0 {
+			info, err := errs.Stat()
+			r.on = err == nil && info.Mode()&os.ModeCharDevice != 0
+		}
+	}
+	n, err := r.r.Read(p)
+	r.n += int64(n)
+	if !r.on {
+		return n, err
+	}
+	if now := time.Now(); now.Sub(r.last) > 200*time.Millisecond {
+		done := int(20 * r.n / r.size)
+		fmt.Fprintf(r.cmd.ErrOrStderr(), "\r[%s%s] %3d%%", bytes.Repeat([]byte("="), done), strings.Repeat(" ", 20-done), 100*r.n/r.size)
+		r.last, r.told = now, true
+	}
+	if err == io.EOF && r.told {
+		fmt.Fprint(r.cmd.ErrOrStderr(), "\r\x1b[K")
+	}
+	return n, err
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every capture gives exactly the messages of its truth, in their order, through the command line.
+func TestFramesOfCorpora(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		flags []string
+	}{
+		{"subspace/plain-session", []string{"--protocol", "subspace"}},
+		{"subspace/vie-session", []string{"--protocol", "subspace"}},
+		{"subspace/plain-lossy-serverside", []string{"--protocol", "subspace"}},
+		{"subspace/sim-directory-list", []string{"--protocol", "subspace"}},
+		{"subspace/sim-continuum-opaque", []string{"--protocol", "subspace"}},
+		{"captures/muta-session", []string{"--library", needCorpus(t, "captures/muta-session.def")}},
+		{"captures/muta-desync", []string{"--library", needCorpus(t, "captures/muta-session.def")}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := truthMessages(t, needCorpus(t, c.name+".truth.jsonl"))
+			file := needCorpus(t, c.name+".pcap"+map[bool]string{true: "ng"}[strings.HasPrefix(c.name, "captures")])
+			out, errs, status := cli(t, "", append(append([]string{"frames", "--json"}, c.flags...), file)...)
+			if status != 0 {
+				t.Fatalf("status %d\n%s", status, errs)
+			}
+			var got []string
+			problems := 0
+			for _, line := range lines(out) {
+				var f struct {
+					Dir, Kind, Hex, Status string
+					N                      int
+					Resumed                bool
+				}
+				if err := json.Unmarshal([]byte(line), &f); err != nil {
+					t.Fatal(err)
+				}
+				if f.Kind == "problem" {
+					problems++
+				}
+				if f.Kind == "message" && !f.Resumed {
+					got = append(got, f.Dir+" "+f.Hex)
+				}
+			}
+			for i := range max(len(got), len(want)) {
+				if i >= len(got) || i >= len(want) || got[i] != want[i] {
+					t.Fatalf("message %d of %d, want %d:\n got %s\nwant %s", i, len(got), len(want), at(got, i), at(want, i))
+				}
+			}
+			t.Logf("%d messages, %d problems", len(got), problems)
+		})
+	}
+}
+
+func at(list []string, i int) string {
+	if i < len(list) {
+		return list[i]
+	}
+	return "nothing"
+}
+
+// truthMessages are the messages of a truth file, each with its direction.
+func truthMessages(t *testing.T, path string) []string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	sc := bufio.NewScanner(bytes.NewReader(data))
+	sc.Buffer(nil, 1<<24)
+	for sc.Scan() {
+		var f struct{ Kind, Dir, Hex string }
+		if err := json.Unmarshal(sc.Bytes(), &f); err != nil {
+			t.Fatal(err)
+		}
+		if f.Kind == "msg" {
+			out = append(out, f.Dir+" "+f.Hex)
+		}
+	}
+	return out
+}
+
+func TestFramesRefuses(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.pcap")
+	if err := os.WriteFile(text, []byte("no capture"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--protocol", "subspace", text}, "is no capture"},
+		{[]string{"--protocol", "subspace", filepath.Join(dir, "nothing")}, "no such file"},
+		{[]string{"--protocol", "subspace", "--port", "70000", text}, "1 to 65535"},
+		{[]string{"--protocol", "muta", "--group", "up=x", text}, "is expected"},
+		{[]string{"--protocol", "muta", "--kind", "odd", text}, "it is message"},
+	} {
+		if _, errs, status := cli(t, "", append([]string{"frames"}, c.args...)...); status != 2 || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: status %d\n%s", c.args, status, errs)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package capture
+
+import (
+	"net/netip"
+	"slices"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Proto is what carries a connection.
+type Proto uint8
+
+// The protocols.
+const (
+	TCP Proto = iota + 1
+	UDP
+)
+
+func (p Proto) String() string { return [...]string{"", "tcp", "udp"}[p] }
+
+// Conn is a connection: two ends that talk.
+type Conn struct {
+	ID      int // from 0, in the order in which they appear in the file
+	Proto   Proto
+	Client  netip.AddrPort
+	Server  netip.AddrPort
+	Session int // 0, and 1, 2, ... for those that use the same addresses again
+}
+
+// Name is "client-server", each address:port, IPv6 addresses in brackets. Sessions with the same addresses have the same name.
+func (c *Conn) Name() string {
+	b := make([]byte, 0, 64)
+	b = c.Client.AppendTo(b)
+	b = append(b, '-')
+	return string(c.Server.AppendTo(b))
+}
+
+// conn is a connection as it is being read.
+type conn struct {
+	Conn
+	key     flowKey
+	tcp     *stream // nil of UDP
+	named   bool    // Client and Server are known
+	serverB bool    // with named: the second end of key is the server
+	firstB  bool    // the second end was seen sending first
+	starter side    // who asked for the connection
+
+	transport transport.Transport
+	made      bool // New was asked
+	over      bool // the transport was flushed
+	emit      func(*transport.Frame)
+
+	packets uint32
+	bytes   [2]int64 // of payload that the first and the second end sent
+}
+
+type side uint8
+
+const (
+	unknownSide side = iota
+	sideA
+	sideB
+)
+
+// start takes from a packet who asked for the connection.
+func (c *conn) start(d *datagram) {
+	if c.starter != unknownSide || !d.tcp || d.flags&flagSYN == 0 {
+		return
+	}
+	// A SYN asks, and a SYN with an ACK answers: then the other end has asked.
+	if answers := d.flags&flagACK != 0; d.fromB != answers {
+		c.starter = sideB
+	} else {
+		c.starter = sideA
+	}
+}
+
+// name decides which end is the server: the one with a port of the list, else the one that did not start, else, where the start was not
+// captured, the one with the lower port, else the one that was spoken to first.
+func (c *conn) name(ports []uint16) {
+	if c.named {
+		return
+	}
+	c.named = true
+	aListed, bListed := slices.Contains(ports, c.key.aPort), slices.Contains(ports, c.key.bPort)
+	switch {
+	case aListed != bListed:
+		c.serverB = bListed
+	case c.starter != unknownSide:
+		c.serverB = c.starter == sideA
+	case c.Proto == TCP && c.key.aPort != c.key.bPort:
+		c.serverB = c.key.bPort < c.key.aPort
+	default:
+		c.serverB = !c.firstB
+	}
+	a, b := netip.AddrPortFrom(c.key.a.netip(), c.key.aPort), netip.AddrPortFrom(c.key.b.netip(), c.key.bPort)
+	if c.Client, c.Server = b, a; c.serverB {
+		c.Client, c.Server = a, b
+	}
+}
+
+// dir is the direction of what an end sends. The connection has its name.
+func (c *conn) dir(fromB bool) schema.Dir {
+	if fromB == c.serverB {
+		return schema.ToClient
+	}
+	return schema.ToServer
+}

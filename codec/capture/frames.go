@@ -1,0 +1,284 @@
+package capture
+
+import (
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"wirebench/codec/transport"
+)
+
+// Bounds of the reading of a capture.
+const (
+	MaxConns     = 1 << 16  // connections and sessions
+	maxHeldInAll = 64 << 20 // bytes of segments that wait for those before them
+)
+
+// Options say how a capture is read.
+type Options struct {
+	Ports  []uint16                       // of servers
+	New    func(Conn) transport.Transport // makes the transport of a connection; nil: frames of this connection are not wanted
+	Limit  int                            // frames at most; 0 = all
+	Conns  int                            // connections at most; 0 = MaxConns
+	Packet func(*Packet)                  // sees every packet of the file before its frames; may be nil
+}
+
+// Frame is a frame of a capture. It is valid until emit has returned; Conn stays valid and as it is.
+type Frame struct {
+	N    uint32 // in delivery order, from 1
+	Conn *Conn
+	*transport.Frame
+}
+
+// Summary says what was in a capture.
+type Summary struct {
+	Format  string // as Reader.Format
+	Packets uint32
+	Frames  uint32
+	Conns   []ConnSummary // in the order of Conn.ID
+	Torn    *Torn         // where the file stops being readable; nil if it is whole
+	More    bool          // Options.Limit was reached
+
+	// Packets without frames.
+	UnknownLink uint32 // of a link type that is not known
+	Links       []LinkType
+	NotIP       uint32
+	NotCarrier  uint32 // IP, but neither TCP nor UDP
+	Malformed   uint32 // headers that cannot be right
+	Fragments   uint32 // packets whose fragments were not all there, or could not be right
+	Unserved    uint32 // of connections without a transport
+	OverLimit   uint32 // of connections above Options.Conns
+
+	Cut uint32 // packets whose payload was not kept to its end
+}
+
+// ConnSummary says how much a connection carried.
+type ConnSummary struct {
+	Conn
+	Packets  uint32
+	ToServer int64 // bytes of payload, as often as they were captured
+	ToClient int64
+	Served   bool // it has a transport
+}
+
+// Read reads a capture file and emits the frames of its connections in delivery order: that of the packets with which they were whole.
+// The error is ErrFormat, wrapped, or that of r: a file that is torn is no error, the summary says where it stops.
+func Read(r io.Reader, opts Options, emit func(Frame)) (Summary, error) {
+	in, err := NewReader(r)
+	if err != nil {
+		return Summary{}, err
+	}
+	a := NewAssembler(opts, emit)
+	for !a.sum.More {
+		p, e := in.Next()
+		if e != nil {
+			err = e
+			break
+		}
+		a.Packet(p)
+	}
+	a.Flush()
+	sum := a.Summary()
+	sum.Format = in.Format()
+	if errors.As(err, &sum.Torn) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return sum, err
+}
+
+// Assembler makes frames of packets: it finds their connections, puts streams together and feeds the transports. What it keeps is bounded
+// whatever comes. It is for one goroutine.
+type Assembler struct {
+	opts  Options
+	emit  func(Frame)
+	byKey map[flowKey]*conn
+	conns []*conn
+	last  *conn // of the packet before
+	frags fragments
+	pool  pool
+	at    time.Time
+	sum   Summary
+
+	packet ipPacket // of the moment
+	gram   datagram
+}
+
+// NewAssembler makes an assembler that gives its frames to emit.
+func NewAssembler(opts Options, emit func(Frame)) *Assembler {
+	if opts.Conns <= 0 {
+		opts.Conns = MaxConns
+	}
+	return &Assembler{opts: opts, emit: emit, byKey: map[flowKey]*conn{}, pool: pool{limit: maxHeldInAll}}
+}
+
+// Packet takes the next packet. Its data are not kept.
+func (a *Assembler) Packet(p *Packet) {
+	a.sum.Packets++
+	if !p.At.IsZero() {
+		a.at = p.At
+	}
+	if a.opts.Packet != nil {
+		a.opts.Packet(p)
+	}
+	b := network(p.Link, p.Data)
+	if b == nil {
+		if knownLink(p.Link) {
+			a.sum.NotIP++
+			return
+		}
+		a.sum.UnknownLink++
+		if len(a.sum.Links) < 16 && !slices.Contains(a.sum.Links, p.Link) {
+			a.sum.Links = append(a.sum.Links, p.Link)
+		}
+		return
+	}
+	ip := &a.packet
+	if !parseIP(b, ip) {
+		a.sum.Malformed++
+		return
+	}
+	if ip.frag {
+		if !a.frags.add(ip, p.At) {
+			return
+		}
+		if ip.v6 && !ip.extensions() {
+			a.sum.Malformed++
+			return
+		}
+	}
+	d := &a.gram
+	if !d.parse(ip) {
+		if ip.proto == protoTCP || ip.proto == protoUDP {
+			a.sum.Malformed++
+		} else {
+			a.sum.NotCarrier++
+		}
+		return
+	}
+	if len(d.data) < d.size {
+		a.sum.Cut++
+	}
+	c := a.conn(d)
+	if c == nil {
+		a.sum.OverLimit++
+		return
+	}
+	c.packets++
+	from := 0
+	if d.fromB {
+		from = 1
+	}
+	c.bytes[from] += int64(len(d.data))
+	c.start(d)
+	if c.made && c.transport == nil && !c.over {
+		a.sum.Unserved++
+		return
+	}
+	if c.tcp == nil {
+		if len(d.data) > 0 {
+			a.segment(c, d.fromB, transport.Segment{At: p.At, Packet: p.N, Bytes: d.data})
+		}
+	} else if c.tcp.feed(d, p.N, p.At); c.tcp.closed {
+		a.finish(c, p.At)
+	}
+	if c.made && c.transport == nil && !c.over {
+		a.sum.Unserved++
+	}
+}
+
+// conn finds the connection of d, or starts it. It is nil if there are too many.
+func (a *Assembler) conn(d *datagram) *conn {
+	c := a.last
+	if c == nil || c.key != d.key {
+		c = a.byKey[d.key]
+	}
+	if c != nil && (c.tcp == nil || !c.tcp.isNew(d)) {
+		a.last = c
+		return c
+	}
+	if len(a.conns) >= a.opts.Conns {
+		return nil
+	}
+	next := &conn{key: d.key, firstB: d.fromB, Conn: Conn{ID: len(a.conns), Proto: UDP}}
+	if d.tcp {
+		next.Proto = TCP
+		next.tcp = &stream{pool: &a.pool, out: func(fromB bool, seg transport.Segment) { a.segment(next, fromB, seg) }}
+		next.tcp.b.fromB = true
+	}
+	if c != nil {
+		a.end(c, a.at)
+		next.Session = c.Session + 1
+	}
+	next.emit = func(f *transport.Frame) { a.frame(next, f) }
+	a.conns = append(a.conns, next)
+	a.byKey[d.key] = next
+	a.last = next
+	return next
+}
+
+// segment gives a segment to the transport of a connection, which is made with the first one: only then it must be known which end is the
+// server.
+func (a *Assembler) segment(c *conn, fromB bool, seg transport.Segment) {
+	if !c.made {
+		c.made = true
+		c.name(a.opts.Ports)
+		if a.opts.New != nil {
+			c.transport = a.opts.New(c.Conn)
+		}
+	}
+	if c.transport != nil {
+		seg.Dir = c.dir(fromB)
+		c.transport.Feed(seg, c.emit)
+	}
+}
+
+func (a *Assembler) frame(c *conn, f *transport.Frame) {
+	if a.opts.Limit > 0 && int64(a.sum.Frames) >= int64(a.opts.Limit) || a.sum.Frames == math.MaxUint32 {
+		a.sum.More = true
+		return
+	}
+	a.sum.Frames++
+	a.emit(Frame{N: a.sum.Frames, Conn: &c.Conn, Frame: f})
+}
+
+// end gives up what a connection waits for: nothing more comes.
+func (a *Assembler) end(c *conn, at time.Time) {
+	if c.tcp != nil {
+		c.tcp.flush(at)
+	}
+	a.finish(c, at)
+}
+
+// finish flushes the transport of a connection and lets it go.
+func (a *Assembler) finish(c *conn, at time.Time) {
+	if c.transport != nil {
+		c.transport.Flush(at, c.emit)
+		c.transport, c.over = nil, true
+	}
+}
+
+// Flush says that no more packets come: what is incomplete is emitted as problems, connection by connection.
+func (a *Assembler) Flush() {
+	for _, c := range a.conns {
+		a.end(c, a.at)
+	}
+	a.sum.Fragments += uint32(a.frags.lost + len(a.frags.order))
+	a.frags = fragments{}
+}
+
+// Summary says what has come. After Flush it is complete.
+func (a *Assembler) Summary() Summary {
+	sum := a.sum
+	sum.Conns = make([]ConnSummary, len(a.conns))
+	for i, c := range a.conns {
+		c.name(a.opts.Ports)
+		s := ConnSummary{Conn: c.Conn, Packets: c.packets, ToServer: c.bytes[0], ToClient: c.bytes[1], Served: c.transport != nil || c.over}
+		if !c.serverB {
+			s.ToServer, s.ToClient = s.ToClient, s.ToServer
+		}
+		sum.Conns[i] = s
+	}
+	return sum
+}

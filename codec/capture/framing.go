@@ -1,0 +1,153 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Framing says how a raw file is cut into messages. Only its user can know it.
+type Framing struct {
+	Kind      FramingKind
+	Size      int    // Fixed: bytes of a message; Prefixed: bytes of the length, 1, 2 or 4
+	Big       bool   // Prefixed: the length is big-endian
+	Counted   bool   // Prefixed: the length counts its own bytes too
+	Keep      bool   // Prefixed and Delimited: the length, or the delimiter, is a part of the message
+	Delimiter []byte // Delimited: what ends a message
+}
+
+// FramingKind is a way to cut.
+type FramingKind uint8
+
+// The ways.
+const (
+	Whole     FramingKind = iota // the file is one message
+	Prefixed                     // a length stands before each message
+	Fixed                        // all messages have one size
+	Delimited                    // something stands behind each message
+)
+
+// Check says what is wrong with f.
+func (f *Framing) Check() error {
+	switch {
+	case f.Kind > Delimited:
+		return fmt.Errorf("framing %d is not known", f.Kind)
+	case f.Kind == Fixed && f.Size <= 0:
+		return errors.New("the size of a message must be 1 byte or more")
+	case f.Kind == Prefixed && f.Size != 1 && f.Size != 2 && f.Size != 4:
+		return fmt.Errorf("a length takes 1, 2 or 4 bytes, not %d", f.Size)
+	case f.Kind == Delimited && len(f.Delimiter) == 0:
+		return errors.New("the delimiter has no bytes")
+	}
+	return nil
+}
+
+// cut finds the first message of data, which is not empty: data[from:to], and what follows it starts at next. why says that there is none.
+func (f *Framing) cut(data []byte) (from, to, next int, why string) {
+	switch f.Kind {
+	case Fixed:
+		if len(data) < f.Size {
+			return 0, 0, 0, fmt.Sprintf("%d bytes are left of a message of %d", len(data), f.Size)
+		}
+		return 0, f.Size, f.Size, ""
+	case Delimited:
+		to = bytes.Index(data, f.Delimiter)
+		if to < 0 {
+			return 0, len(data), len(data), "" // as the last line of a text
+		}
+		next = to + len(f.Delimiter)
+		if f.Keep {
+			to = next
+		}
+		return 0, to, next, ""
+	case Prefixed:
+		if len(data) < f.Size {
+			return 0, 0, 0, fmt.Sprintf("%d bytes are left of a length of %d", len(data), f.Size)
+		}
+		size := f.length(data)
+		if !f.Counted {
+			size += uint64(f.Size)
+		}
+		if size < uint64(f.Size) {
+			return 0, 0, 0, fmt.Sprintf("the length %d does not count its own %d bytes", size, f.Size)
+		}
+		if size > uint64(len(data)) {
+			return 0, 0, 0, fmt.Sprintf("the length says %d bytes, and %d are left", size, len(data))
+		}
+		if !f.Keep {
+			from = f.Size
+		}
+		return from, int(size), int(size), ""
+	}
+	return 0, len(data), len(data), ""
+}
+
+func (f *Framing) length(data []byte) uint64 {
+	switch {
+	case f.Size == 1:
+		return uint64(data[0])
+	case f.Size == 2 && f.Big:
+		return uint64(binary.BigEndian.Uint16(data))
+	case f.Size == 2:
+		return uint64(binary.LittleEndian.Uint16(data))
+	case f.Big:
+		return uint64(binary.BigEndian.Uint32(data))
+	}
+	return uint64(binary.LittleEndian.Uint32(data))
+}
+
+// WholeOptions say what is known of messages that need no transport.
+type WholeOptions struct {
+	Dir   schema.Dir                                              // where the text or file does not tell
+	Day   time.Time                                               // midnight before the first message, or the start, where only a time of day or an elapsed time is told
+	Key   func(dir schema.Dir, message []byte) (schema.Key, bool) // reads the code of a message; may be nil
+	Limit int                                                     // frames at most; 0 = all
+}
+
+// whole makes frames of messages.
+type whole struct {
+	opts  WholeOptions
+	emit  func(Frame)
+	conn  *Conn
+	n     uint32
+	from  [1]transport.Source
+	frame transport.Frame
+}
+
+// give emits a frame and reports whether more are wanted.
+func (w *whole) give(f transport.Frame) bool {
+	w.n++
+	w.frame = f
+	if f.Kind == transport.Message && w.opts.Key != nil {
+		w.frame.Key, w.frame.HasKey = w.opts.Key(f.Dir, f.Bytes)
+	}
+	w.emit(Frame{N: w.n, Conn: w.conn, Frame: &w.frame})
+	return w.opts.Limit <= 0 || int64(w.n) < int64(w.opts.Limit)
+}
+
+// ReadRaw cuts a raw file into messages and emits them as frames; Offset is that of the first byte in the file. Where the framing does not
+// go on, what is left is a Problem. Nothing between two delimiters is no message. The error is that of Framing.Check.
+func ReadRaw(data []byte, f Framing, opts WholeOptions, emit func(Frame)) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	w := whole{opts: opts, emit: emit, conn: &Conn{}}
+	for at := 0; at < len(data); {
+		from, to, next, why := f.cut(data[at:])
+		frame := transport.Frame{Dir: opts.Dir, At: opts.Day, Offset: int64(at + from), Bytes: data[at+from : at+to : at+to]}
+		if why != "" {
+			frame.Kind, frame.Bytes, frame.Note = transport.Problem, data[at:], why
+			next = len(data) - at
+		}
+		if (f.Kind != Delimited || to > 0) && !w.give(frame) {
+			return nil
+		}
+		at += next
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package capture
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// PasteOptions say how a text becomes frames.
+type PasteOptions struct {
+	WholeOptions
+	Ports   []uint16                       // of servers: a peer 0 with one of them is the server
+	Proto   Proto                          // what carried the bytes; TCP if 0
+	New     func(Conn) transport.Transport // as in Options
+	Through bool                           // whole messages go through the transport too: they are as they were on the wire
+}
+
+// ReadPaste emits what a text holds as frames. Pieces of streams (Paste.Stream) go through a transport, as those of a capture do; the
+// messages of a log are whole and become frames as they are, and so do pieces if there is no transport. What a frame is made of
+// (Frame.From) counts the messages of the text as packets, from 1: Paste.Messages[Packet-1] has the name and the marks that the text
+// gives. The marks of a whole message are its Note.
+func ReadPaste(p *Paste, opts PasteOptions, emit func(Frame)) {
+	c, swapped := opts.conn(p)
+	var t transport.Transport
+	if (p.Stream || opts.Through) && opts.New != nil {
+		t = opts.New(c)
+	}
+	w := whole{opts: opts.WholeOptions, emit: emit, conn: &c}
+	more := true
+	var give func(f *transport.Frame)
+	if t != nil {
+		w.opts.Key = nil // the transport knows
+		give = func(f *transport.Frame) { more = more && w.give(*f) }
+	}
+	var started [3]bool
+	var at time.Time
+	for i := range p.Messages {
+		m := &p.Messages[i]
+		dir := m.Dir
+		if swapped && dir != schema.Both {
+			dir = schema.ToServer + schema.ToClient - dir
+		}
+		if dir == schema.Both {
+			dir = opts.Dir
+		}
+		at = opts.moment(m.Time)
+		if t == nil {
+			w.from[0] = transport.Source{Packet: uint32(i + 1), Len: uint32(len(m.Bytes))}
+			more = w.give(transport.Frame{
+				Dir: dir, At: at, Bytes: m.Bytes, From: w.from[:], Offset: transport.Unknown, Note: m.Marks.String(),
+			})
+		} else {
+			if dir == schema.Both {
+				dir = schema.ToServer // a stream has a direction
+			}
+			start := c.Proto == TCP && !started[dir]
+			started[dir] = true
+			t.Feed(transport.Segment{Dir: dir, At: at, Packet: uint32(i + 1), Bytes: m.Bytes, Start: start}, give)
+		}
+		if !more {
+			return
+		}
+	}
+	if t != nil {
+		t.Flush(at, give)
+	}
+}
+
+// conn is the connection that the text names. swapped says that peer 0, which a Paste takes for the client, is the server.
+func (o *PasteOptions) conn(p *Paste) (c Conn, swapped bool) {
+	c.Proto = o.Proto
+	if c.Proto == 0 {
+		c.Proto = TCP
+	}
+	if len(p.Peers) != 2 {
+		return c, false
+	}
+	a, errA := netip.ParseAddrPort(p.Peers[0])
+	b, errB := netip.ParseAddrPort(p.Peers[1])
+	if errA != nil || errB != nil {
+		return c, false
+	}
+	if slices.Contains(o.Ports, a.Port()) && !slices.Contains(o.Ports, b.Port()) {
+		c.Client, c.Server = b, a
+		return c, true
+	}
+	c.Client, c.Server = a, b
+	return c, false
+}
+
+// moment is the time of a stamp. What is no moment counts from Day, and from 1970 if there is none.
+func (o *WholeOptions) moment(s Stamp) time.Time {
+	start := o.Day
+	if start.IsZero() {
+		start = time.Unix(0, 0).UTC()
+	}
+	switch s.Kind {
+	case Absolute:
+		return s.At.UTC()
+	case OfDay, Elapsed:
+		return start.Add(s.Since)
+	}
+	return time.Time{}
+}
+
+// LogDay is midnight (UTC) of the day that the name of a proxy's log tells, which has the milliseconds since 1970 at which it was started:
+// "tera-proxy-1700006390000.log".
+func LogDay(name string) (time.Time, bool) {
+	stem := strings.TrimSuffix(name[strings.LastIndexAny(name, `/\`)+1:], ".log")
+	ms, err := strconv.ParseInt(stem[strings.LastIndexByte(stem, '-')+1:], 10, 64)
+	if err != nil || ms < 1e12 || ms > 1e14 {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(ms).UTC().Truncate(24 * time.Hour), true
+}

@@ -1,0 +1,222 @@
+package capture
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+func TestReadRaw(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		framing Framing
+		data    string
+		want    string
+	}{
+		{"whole", Framing{}, "abc", `0 "abc"`},
+		{"nothing", Framing{}, "", ``},
+		{"fixed", Framing{Kind: Fixed, Size: 2}, "abcde", `0 "ab", 2 "cd", problem 4 "e" 1 bytes are left of a message of 2`},
+		{"u8", Framing{Kind: Prefixed, Size: 1}, "\x02ab\x00\x01c", `1 "ab", 4 "", 5 "c"`},
+		{"u16, little-endian, counted", Framing{Kind: Prefixed, Size: 2, Counted: true, Keep: true}, "\x04\x00ab\x02\x00", `0 "\x04\x00ab", 4 "\x02\x00"`},
+		{"u16, big-endian", Framing{Kind: Prefixed, Size: 2, Big: true}, "\x00\x02ab\x00\x00", `2 "ab", 6 ""`},
+		{"u32, little-endian", Framing{Kind: Prefixed, Size: 4}, "\x02\x00\x00\x00ab", `4 "ab"`},
+		{"u32, big-endian, counted", Framing{Kind: Prefixed, Size: 4, Big: true, Counted: true}, "\x00\x00\x00\x06ab", `4 "ab"`},
+		{"a length that is too small", Framing{Kind: Prefixed, Size: 2, Counted: true}, "\x01\x00ab", `problem 0 "\x01\x00ab" the length 1 does not count its own 2 bytes`},
+		{"a length that is too large", Framing{Kind: Prefixed, Size: 4}, "\xff\xff\xff\xffab", `problem 0 "\xff\xff\xff\xffab" the length says 4294967299 bytes, and 6 are left`},
+		{"half a length", Framing{Kind: Prefixed, Size: 2}, "\x00\x00\x01", `2 "", problem 2 "\x01" 1 bytes are left of a length of 2`},
+		{"delimiter", Framing{Kind: Delimited, Delimiter: []byte("\r\n")}, "ab\r\n\r\ncd\r\ne", `0 "ab", 6 "cd", 10 "e"`},
+		{"delimiter, kept", Framing{Kind: Delimited, Delimiter: []byte{0}, Keep: true}, "ab\x00\x00c", `0 "ab\x00", 3 "\x00", 4 "c"`},
+	} {
+		var got []string
+		err := ReadRaw([]byte(c.data), c.framing, WholeOptions{Dir: schema.ToClient}, func(f Frame) {
+			s := fmt.Sprintf("%d %q", f.Offset, f.Bytes)
+			if f.Kind == transport.Problem {
+				s = "problem " + s + " " + f.Note
+			}
+			got = append(got, s)
+			if int(f.N) != len(got) || f.Dir != schema.ToClient || f.Conn == nil {
+				t.Errorf("%s: frame %d is %+v", c.name, len(got), f)
+			}
+		})
+		if err != nil || strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: got  %s, %v\nwant %s", c.name, strings.Join(got, ", "), err, c.want)
+		}
+	}
+	for _, f := range []Framing{{Kind: Fixed}, {Kind: Prefixed, Size: 3}, {Kind: Delimited}, {Kind: 9}} {
+		if ReadRaw([]byte("abc"), f, WholeOptions{}, func(Frame) { t.Error("a frame") }) == nil {
+			t.Errorf("%+v is taken", f)
+		}
+	}
+	n := 0
+	if err := ReadRaw(make([]byte, 100), Framing{Kind: Fixed, Size: 1}, WholeOptions{Limit: 3}, func(Frame) { n++ }); err != nil || n != 3 {
+		t.Errorf("%d frames of 3, %v", n, err)
+	}
+}
+
+func FuzzReadRaw(f *testing.F) {
+	f.Add([]byte("\x02ab\x00"), byte(1), 1, true, []byte("x"))
+	f.Fuzz(func(t *testing.T, data []byte, kind byte, size int, flag bool, delimiter []byte) {
+		for _, counted := range []bool{false, true} {
+			framing := Framing{Kind: FramingKind(kind), Size: size, Big: flag, Counted: counted, Keep: !flag, Delimiter: delimiter}
+			at := int64(0)
+			err := ReadRaw(data, framing, WholeOptions{}, func(fr Frame) {
+				if fr.Offset < at || fr.Offset+int64(len(fr.Bytes)) > int64(len(data)) {
+					t.Fatalf("a frame at %d of %d bytes, after %d", fr.Offset, len(fr.Bytes), at)
+				}
+				at = fr.Offset
+			})
+			if (err != nil) != (framing.Check() != nil) {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// teraKey reads the code as the headers of the logs have it: u16 at 2, little-endian.
+func teraKey(dir schema.Dir, message []byte) (schema.Key, bool) {
+	if len(message) < 4 {
+		return schema.Key{}, false
+	}
+	return schema.Key{Dir: dir, Code: uint32(binary.LittleEndian.Uint16(message[2:]))}, true
+}
+
+func TestCorpusLogFrames(t *testing.T) {
+	const name = "tera-proxy-1700006390000.log"
+	p, err := Recognise(corpus(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	midnight, ok := LogDay("some/where/" + name)
+	if !ok || midnight.Format(time.RFC3339) != "2023-11-14T00:00:00Z" {
+		t.Fatalf("the day is %v", midnight)
+	}
+	type row struct {
+		N, Day, Opcode         int
+		Clock, Dir, Kind, Name string
+		BadDef                 bool `json:"bad_def"`
+		Hex                    string
+	}
+	rows := records[row](t, "tera-proxy-1700006390000.truth.jsonl")
+	n := 0
+	ReadPaste(p, PasteOptions{WholeOptions: WholeOptions{Day: midnight, Key: teraKey}}, func(f Frame) {
+		if n == len(rows) {
+			t.Fatal("too many frames")
+		}
+		r := rows[n]
+		n++
+		at := midnight.AddDate(0, 0, r.Day).Format("2006-01-02T") + r.Clock
+		if f.At.Format("2006-01-02T15:04:05.000") != at || f.Dir.String() != r.Dir || hex.EncodeToString(f.Bytes) != r.Hex || int(f.Key.Code) != r.Opcode ||
+			!f.HasKey || int(f.N) != r.N || f.Kind != transport.Message {
+			t.Errorf("frame %+v %+v, want %+v", f, f.Frame, r)
+		}
+		var marks []string
+		if r.Kind != "real" {
+			marks = append(marks, r.Kind)
+		}
+		if r.BadDef {
+			marks = append(marks, "bad def")
+		}
+		if f.Note != strings.Join(marks, ", ") || len(f.From) != 1 || int(f.From[0].Packet) != r.N {
+			t.Errorf("frame %d is marked %q, want %q; from %v", f.N, f.Note, marks, f.From)
+		}
+	})
+	if n != len(rows) {
+		t.Errorf("%d frames, want %d", n, len(rows))
+	}
+}
+
+func TestCorpusFollowFrames(t *testing.T) {
+	for _, file := range []string{"conversation", "conversation-split"} {
+		want := map[schema.Dir]string{}
+		times := map[schema.Dir][]string{}
+		type row struct {
+			Dir, Hex string
+			Time     float64
+		}
+		for _, r := range records[row](t, "follow/"+file+".packets.jsonl") {
+			want[truthDir(r.Dir)] += r.Hex
+			times[truthDir(r.Dir)] = append(times[truthDir(r.Dir)], fmt.Sprintf("%.5f", r.Time))
+		}
+		for _, form := range []string{"c-arrays", "hex-dump-old", "hex-dump", "tshark-hex", "tshark-raw", "tshark-yaml", "yaml-old", "yaml"} {
+			p, err := Recognise(corpus(t, "follow/"+file+"."+form+".txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got *tape
+			ReadPaste(p, PasteOptions{New: func(c Conn) transport.Transport {
+				got = &tape{conn: c}
+				return got
+			}}, func(Frame) {})
+			for dir, hexBytes := range want {
+				d := &got.dirs[dir]
+				if hex.EncodeToString(d.bytes) != hexBytes || !d.start || strings.Contains(strings.Join(got.log, ""), "AGAIN") {
+					t.Errorf("%s %s %v: %x", file, form, dir, d.bytes)
+				}
+				if !strings.Contains(form, "yaml") {
+					continue
+				}
+				if name := got.conn.Name(); form != "yaml-old" && !strings.HasSuffix(name, "-127.0.0.1:7801") {
+					t.Errorf("%s %s: the connection is %s", file, form, name)
+				}
+				for i, m := range d.marks {
+					if at := fmt.Sprintf("%.5f", float64(m.at.UnixNano())/1e9); at != times[dir][i] {
+						t.Errorf("%s %s: a packet is at %s, want %s", file, form, at, times[dir][i])
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestCorpusMessages(t *testing.T) {
+	p, err := Recognise(corpus(t, "three-messages.hexdump-C.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	ReadPaste(p, PasteOptions{WholeOptions: WholeOptions{Dir: schema.ToClient, Key: teraKey}, New: newSink}, func(f Frame) {
+		got = append(got, fmt.Sprintf("%d %v %x", f.Key.Code, f.Dir, f.Bytes))
+	})
+	type row struct {
+		Opcode int
+		Hex    string
+	}
+	for i, r := range records[row](t, "three-messages.truth.jsonl") {
+		if want := fmt.Sprintf("%d s2c %s", r.Opcode, r.Hex); i >= len(got) || got[i] != want {
+			t.Errorf("message %d: want %s", i+1, want)
+		}
+	}
+}
+
+// TestPasteServer: where peer 0 has a port of a server, the directions are the other way round.
+func TestPasteServer(t *testing.T) {
+	p := &Paste{
+		Stream: true, Peers: []string{"10.0.0.2:5000", "10.0.0.1:40001"},
+		Messages: []Message{{Bytes: []byte("a"), Dir: schema.ToServer}, {Bytes: []byte("b"), Dir: schema.ToClient}, {Bytes: []byte("c")}},
+	}
+	for _, c := range []struct {
+		opts PasteOptions
+		want string
+	}{
+		{PasteOptions{}, `10.0.0.2:5000-10.0.0.1:40001 1: c2s "a" start, 2: s2c "b" start, 3: c2s "c"`},
+		{PasteOptions{Ports: []uint16{5000}}, `10.0.0.1:40001-10.0.0.2:5000 1: s2c "a" start, 2: c2s "b" start, 3: c2s "c"`},
+		{PasteOptions{Proto: UDP}, `10.0.0.2:5000-10.0.0.1:40001 1: c2s "a", 2: s2c "b", 3: c2s "c"`},
+		{PasteOptions{WholeOptions: WholeOptions{Limit: 1}}, `10.0.0.2:5000-10.0.0.1:40001 1: c2s "a" start`},
+	} {
+		var got *tape
+		c.opts.New = func(c Conn) transport.Transport {
+			got = &tape{conn: c}
+			return got
+		}
+		ReadPaste(p, c.opts, func(Frame) {})
+		if text := got.conn.Name() + " " + strings.Join(got.log, ", "); text != c.want {
+			t.Errorf("got  %s\nwant %s", text, c.want)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+// Package protocols is the table of how the messages of each dialect's definitions travel.
+package protocols
+
+import (
+	"strings"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/muta"
+	"wirebench/codec/transport/subspace"
+	"wirebench/defs/schema"
+)
+
+// Protocol is how messages of a dialect travel.
+type Protocol struct {
+	Dialect string // name of the row of defs.Dialects
+	Streams bool   // over TCP; else in datagrams
+
+	// New makes the transport of a connection to a server's port.
+	New func(e *Env, port uint16) transport.Transport
+}
+
+// Protocols are all of them.
+var Protocols = []Protocol{
+	{Dialect: "muta", Streams: true, New: func(e *Env, port uint16) transport.Transport {
+		return muta.New(muta.Options{Measure: e.measure(port)})
+	}},
+	{Dialect: "subspace", New: func(*Env, uint16) transport.Transport { return subspace.New(subspace.Options{}) }},
+}
+
+// Of returns the protocol of a dialect.
+func Of(dialect string) (Protocol, bool) {
+	for _, p := range Protocols {
+		if p.Dialect == dialect {
+			return p, true
+		}
+	}
+	return Protocol{}, false
+}
+
+// Definitions are what transports ask of a library.
+type Definitions interface {
+	Frame(group string) *schema.Message // reads the code that every message of the group starts with; nil if nothing does
+	Lookup(key schema.Key) *schema.Message
+	Program(m *schema.Message) (*codec.Program, error)
+	Groups() []string
+}
+
+// Env is what the transports of a capture depend on.
+type Env struct {
+	Definitions Definitions
+	Rules       []Rule
+	Patch       int // game version, major × 100 + minor; 0 = newest
+}
+
+// Rule says which group of messages goes in a direction. Of several that fit the first counts.
+type Rule struct {
+	Port  uint16     // of the server; 0 = any
+	Dir   schema.Dir // Both = either
+	Group string
+}
+
+// ParseRule reads [PORT/][c2s=|s2c=]GROUP.
+func ParseRule(text string) (r Rule, ok bool) {
+	if port, rest, found := strings.Cut(text, "/"); found {
+		n := 0
+		for _, c := range port {
+			if c < '0' || c > '9' || n > 65535 {
+				return r, false
+			}
+			n = n*10 + int(c-'0')
+		}
+		if port == "" || n == 0 || n > 65535 {
+			return r, false
+		}
+		r.Port, text = uint16(n), rest
+	}
+	dir, group, found := strings.Cut(text, "=")
+	switch {
+	case !found:
+		group = text
+	case dir == "c2s":
+		r.Dir = schema.ToServer
+	case dir == "s2c":
+		r.Dir = schema.ToClient
+	default:
+		return r, false
+	}
+	r.Group = group
+	return r, group != ""
+}
+
+// Group is the group of messages that go in a direction: as a rule says, else the only one, else the one whose name starts as the name
+// of the sender does.
+func (e *Env) Group(port uint16, dir schema.Dir) string {
+	for _, r := range e.Rules {
+		if (r.Port == 0 || r.Port == port) && (r.Dir == schema.Both || r.Dir == dir) {
+			return r.Group
+		}
+	}
+	groups := e.Definitions.Groups()
+	if len(groups) == 1 {
+		return groups[0]
+	}
+	first := byte('c')
+	if dir == schema.ToClient {
+		first = 's'
+	}
+	for _, g := range groups {
+		if g != "" && g[0]|0x20 == first {
+			return g
+		}
+	}
+	return ""
+}
+
+// measure says by the definitions where messages end.
+func (e *Env) measure(port uint16) transport.Measure {
+	type way struct {
+		group string
+		frame *codec.Program
+		why   string
+	}
+	var ways [3]*way
+	var rec codec.Record
+	return func(dir schema.Dir, data []byte) (n, need int, key schema.Key, why string) {
+		w := ways[dir]
+		if w == nil {
+			w = &way{group: e.Group(port, dir), why: "the definitions do not say which messages go this way: name their group"}
+			if m := e.Definitions.Frame(w.group); m != nil {
+				if p, err := e.Definitions.Program(m); err == nil {
+					w.frame, w.why = p, ""
+				}
+			}
+			ways[dir] = w
+		}
+		if w.frame == nil {
+			return 0, 0, key, w.why
+		}
+		w.frame.Decode(&rec, data)
+		if rec.Short {
+			return 0, needed(&rec, data), key, ""
+		}
+		key = schema.Key{Dir: dir, Group: w.group, Code: rec.Code}
+		m := e.Definitions.Lookup(key)
+		if m == nil {
+			return 0, 0, key, "no message of group " + w.group + " has this id"
+		}
+		p, err := e.Definitions.Program(m)
+		if err != nil {
+			return 0, 0, key, err.Error()
+		}
+		p.Decode(&rec, data)
+		switch rec.Status() {
+		case codec.Incomplete:
+			return 0, needed(&rec, data), key, ""
+		case codec.Illegal:
+			if len(rec.Problems) > 0 {
+				why = rec.Problems[0].Message(&rec)
+			}
+			return 0, 0, key, m.Name + ": " + why
+		}
+		return max(rec.Used, 1), 0, key, ""
+	}
+}
+
+// needed is how many bytes there have to be at least before it makes sense to look again.
+func needed(rec *codec.Record, data []byte) int {
+	for _, p := range rec.Problems {
+		if p.Code == codec.Truncated && p.Want > uint64(len(data)) && p.Want < codec.MaxMessage {
+			return int(p.Want)
+		}
+	}
+	return len(data) + 1
+}

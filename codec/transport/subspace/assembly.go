@@ -1,0 +1,191 @@
+package subspace
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"wirebench/codec/transport"
+)
+
+// Bounds of a message in parts. Servers take chunked messages of 64 KiB, a client 512; streams have no limit but are a few MiB at most.
+const (
+	maxChunk  = 512 << 10 // bytes of a chunked message
+	maxStream = 16 << 20  // bytes of a stream
+	maxParts  = 64 << 10  // parts of either: of 480 bytes each as a rule
+	keepRoom  = 64 << 10  // bytes of room that are kept for the next one
+)
+
+// assembly is a message that comes in parts. Only one chunked message and one stream are under way in a direction.
+type assembly struct {
+	data  []byte
+	from  []transport.Source
+	total int32 // of a stream: bytes of the message
+	pass  int64 // of a stream: bytes that are left out, because it is too long
+	until bool  // of chunks: all are left out up to the last one
+	doubt bool  // parts may be missing, or the start of it
+}
+
+func (a *assembly) open() bool { return len(a.data) > 0 }
+
+// clear forgets the parts.
+func (a *assembly) clear() {
+	if cap(a.data) > keepRoom {
+		a.data, a.from = nil, nil
+	}
+	a.data, a.from, a.doubt = a.data[:0], a.from[:0], false
+}
+
+func (a *assembly) reset() {
+	a.clear()
+	a.total, a.pass, a.until = 0, 0, false
+}
+
+func (a *assembly) add(part []byte, from transport.Source) {
+	a.data = append(a.data, part...)
+	a.from = append(a.from, from)
+}
+
+const (
+	noteDoubt = "packets were missing while it came: parts of it may be missing too"
+	noteLate  = "a part of a larger message, too late to be joined with the others"
+)
+
+// chunk reads a part of a message whose size is not known before its last part.
+func (t *Transport) chunk(w *way, data []byte, off uint32) {
+	tail := data[1] == coreChunkTail
+	part, a := data[chunkHeader:], &w.chunk
+	switch {
+	case len(part) == 0:
+		t.problem(w, data, off, "a chunk without bytes: servers ignore it")
+		return
+	case t.late:
+		t.problem(w, data, off, noteLate)
+		return
+	case a.until:
+		a.until = !tail
+		return
+	case len(a.data)+len(part) > maxChunk || len(a.from) == maxParts:
+		t.incomplete(w, a, "a chunked message of more than 512 KiB or 65536 parts is not read")
+		a.until = !tail
+		return
+	}
+	a.add(part, transport.Source{Packet: t.packet, Off: off + chunkHeader, Len: uint32(len(part))})
+	if tail {
+		t.whole(w, a, inChunk)
+	}
+}
+
+// stream reads a part of a message whose size is known.
+func (t *Transport) stream(w *way, data []byte, off uint32) {
+	if len(data) <= streamHeader {
+		t.problem(w, data, off, "a part of a stream without bytes: servers ignore it")
+		return
+	}
+	if t.late {
+		t.problem(w, data, off, noteLate)
+		return
+	}
+	total := int32(binary.LittleEndian.Uint32(data[totalAt:]))
+	part, a := data[streamHeader:], &w.stream
+	if a.pass > 0 && total == a.total {
+		a.pass -= int64(len(part))
+		return
+	}
+	a.pass = 0
+	if a.open() {
+		why := ""
+		if total != a.total {
+			why = fmt.Sprintf("a stream of %d bytes is broken off: the next part says %d", a.total, total)
+		} else if int64(len(a.data)+len(part)) > int64(total) {
+			why = fmt.Sprintf("a stream of %d bytes is broken off: its parts have %d", total, len(a.data)+len(part))
+		}
+		if why != "" {
+			doubt := a.doubt
+			t.incomplete(w, a, why)
+			if !doubt {
+				// The part that does not fit is lost in servers too.
+				t.problem(w, data, off, "a part of a stream that does not fit the parts before it")
+				return
+			}
+			a.doubt = true
+		}
+	}
+	switch {
+	case !a.open() && (total < 0 || int64(len(part)) > int64(total)):
+		t.problem(w, data, off, fmt.Sprintf("a stream of %d bytes begins with a part of %d", total, len(part)))
+		return
+	case !a.open() && total > maxStream:
+		t.problem(w, data, off, fmt.Sprintf("a stream of %d bytes: more than 16 MiB are not read", total))
+		a.total, a.pass = total, int64(total)-int64(len(part))
+		return
+	case len(a.from) == maxParts:
+		a.total, a.pass = total, int64(total)-int64(len(a.data)+len(part))
+		t.incomplete(w, a, "a stream of more than 65536 parts is not read")
+		return
+	}
+	a.total = total
+	a.add(part, transport.Source{Packet: t.packet, Off: off + streamHeader, Len: uint32(len(part))})
+	if len(a.data) == int(total) {
+		t.whole(w, a, inStream)
+	}
+}
+
+// whole emits a message all of whose parts are there. Only game packets come in parts.
+func (t *Transport) whole(w *way, a *assembly, kind wrapKind) {
+	t.path = append(t.path, wrap{kind: kind})
+	if a.data[0] == 0 {
+		f := t.start(transport.Problem, w)
+		f.Bytes, f.From, f.Note = a.data, a.from, "a core packet in parts: servers ignore it"
+		t.emit(f)
+	} else {
+		note := ""
+		if a.doubt {
+			note = noteDoubt
+		}
+		t.message(w, a.data, 0, a.from, note, a.doubt)
+	}
+	t.path = t.path[:len(t.path)-1]
+	a.clear()
+}
+
+// incomplete emits the parts of a message that will not be whole.
+func (t *Transport) incomplete(w *way, a *assembly, why string) {
+	kind := inChunk
+	if a == &w.stream {
+		kind = inStream
+	}
+	path := t.path
+	t.path = append(t.alone[:0], wrap{kind: kind})
+	f := t.start(transport.Problem, w)
+	f.Bytes, f.From, f.Note = a.data, a.from, why
+	t.emit(f)
+	t.path = path
+	a.clear()
+}
+
+// cancel reads the wish of a receiver that a stream stop. A client reads it the other way round too, as the sender's word that it stops; so
+// the sender's own stream is only given up with what makes it sure.
+func (t *Transport) cancel(w *way, data []byte, off uint32) {
+	note := sized(len(data) == cancelSize)
+	switch {
+	case note != "":
+	case w.stream.open():
+		note = "its sender is itself sending a stream: some clients take it for the end of that"
+	case !t.other(w).stream.open():
+		note = "no stream is under way in the other direction"
+	}
+	t.control(w, data, off, note)
+}
+
+// cancelled reads the word of a sender that its stream stops here.
+func (t *Transport) cancelled(w *way, data []byte, off uint32) {
+	note, a := sized(len(data) == cancelSize), &w.stream
+	right := note == ""
+	if right && a.open() {
+		note = fmt.Sprintf("a stream is given up after %d of its %d bytes", len(a.data), a.total)
+	}
+	t.control(w, data, off, note)
+	if right {
+		a.reset()
+	}
+}

@@ -1,0 +1,128 @@
+package subspace
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// What the info port takes and answers. Source: spec of the core protocol, section 8.
+const (
+	pingSize      = 4 // u32 time
+	pongSize      = 8 // u32 players, u32 time
+	pongTimeAt    = 4
+	askSize       = 8 // u32 time, u32 what is asked
+	askBitsAt     = 4
+	askAll        = 3 // 1: players in all, 2: arenas
+	summaryHeader = 8 // u32 time, u32 what follows
+)
+
+// An announcement of a zone. Source: section 9.
+const (
+	announceVersionAt = 10
+	announceVersion   = 134
+	announceNameAt    = 14
+	announceNameSize  = 32
+	announceTextAt    = 94
+	announceMaxSize   = announceTextAt + 386
+)
+
+// Packets between zones: 00 01, password, FF, type, time. Source: section 9.
+const (
+	peerMark   = 0xFF
+	peerTypeAt = 7
+	peerHeader = 12
+)
+
+// named emits a datagram outside the core protocol.
+func (t *Transport) named(w *way, data []byte, group, name, note string) {
+	f := t.start(transport.Control, w)
+	f.Bytes, f.From, f.Note = data, t.source(t.off, len(data)), note
+	f.Key, f.Name = schema.Key{Dir: w.dir, Group: group}, name
+	t.emit(f)
+}
+
+// infoPort reads a question about how many players there are, or its answer. Answers are told apart by the question before them.
+func (t *Transport) infoPort(w *way, data []byte) {
+	const group = "info"
+	if w.dir == schema.ToServer {
+		n := copy(t.asked[:], data)
+		t.askedSize = n
+		switch {
+		case len(data) == pingSize:
+			t.named(w, data, group, "ping", "")
+		case len(data) == askSize:
+			t.named(w, data, group, "summary_request", "")
+		case len(data) > askSize:
+			t.named(w, data, group, "summary_request", "servers read 8 bytes of it")
+		default:
+			t.problem(w, data, t.off, "a question of a size that servers do not answer")
+		}
+		return
+	}
+	summary := len(data) > pongSize
+	if len(data) == pongSize && t.askedSize >= askSize {
+		summary = bytes.Equal(data[:4], t.asked[:4])
+	}
+	switch {
+	case len(data) < pongSize:
+		t.problem(w, data, t.off, "too short for an answer")
+	case summary:
+		t.named(w, data, group, "summary", "")
+	default:
+		t.named(w, data, group, "pong", "")
+	}
+}
+
+// announcement reads what a zone tells a directory.
+func (t *Transport) announcement(w *way, data []byte) {
+	note := ""
+	if len(data) > announceMaxSize {
+		note = "longer than directories read"
+	}
+	if w.dir != schema.ToServer || len(data) <= announceTextAt {
+		t.problem(w, data, t.off, "no announcement: those have 95 bytes or more, and no answer")
+		return
+	}
+	t.named(w, data, "directory", "zone_announcement", note)
+}
+
+// isAnnouncement recognises one: the version is 134, and the texts are texts.
+func isAnnouncement(data []byte) bool {
+	if len(data) <= announceTextAt || len(data) > announceMaxSize || binary.LittleEndian.Uint32(data[announceVersionAt:]) != announceVersion {
+		return false
+	}
+	name, rest, _ := bytes.Cut(data[announceNameAt:announceNameAt+announceNameSize], []byte{0})
+	text := data[announceTextAt:]
+	return isText(name) && len(name) > 0 && len(bytes.Trim(rest, "\x00")) == 0 && bytes.IndexByte(text, 0) == len(text)-1
+}
+
+func isText(b []byte) bool {
+	for _, c := range b {
+		if c < ' ' || c == 0x7F {
+			return false
+		}
+	}
+	return true
+}
+
+// peer reads a packet between zones.
+func (t *Transport) peer(w *way, data []byte) {
+	note := "between zones, of a type that nobody has described"
+	switch data[peerTypeAt] {
+	case 1:
+		note = "between zones: players"
+	case 2:
+		note = "between zones: chat"
+	case 3:
+		note = "between zones: a message of an operator"
+	case 4:
+		note = "between zones: the number of players"
+	}
+	f := t.start(transport.Control, w)
+	f.Bytes, f.From, f.Note = data, t.source(t.off, len(data)), note
+	f.Key = schema.Key{Dir: w.dir, Group: "peer"}
+	t.emit(f)
+}

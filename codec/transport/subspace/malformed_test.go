@@ -1,0 +1,87 @@
+package subspace_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/subspace"
+	"wirebench/defs/schema"
+)
+
+// different are the steps of plain-malformed of which a server took other messages than this package shows, and why. In each of them
+// something has a note.
+var different = map[string]string{
+	"cluster nested 40 deep": "the server reads all 40; here 16 are read and the rest is a problem: nothing that is sent needs more",
+	"fill the gap up to next+30": "the server takes 31 numbers ahead and has dropped next+32; here it was kept, as receivers with a window of 255 " +
+		"and without any keep it, and follows",
+	"game type 40h and FFh": "the server has no handler for them; here they are messages",
+	"chunked type FF":       "as above, in chunks",
+	"stream: total changes midway": "the server hands each part on as it comes, and then the news that no more will; here the parts of a message " +
+		"are joined, and are a problem if they will not be whole",
+	"stream: overflow":                            "as above",
+	"stream: cancelled by 00 0C, then restarted":  "as above, for the stream that is cancelled; the other one is whole",
+	"520-byte datagram (server truncates to 512)": "the server cuts it; here it is as long as it was sent",
+	"600-byte datagram":                           "as above",
+}
+
+// TestWhatAServerMakesOfMalformedPackets compares with what a server accepted, step by step. The steps stand in the capture: each begins
+// with a line of chat that starts with "## ".
+func TestWhatAServerMakesOfMalformedPackets(t *testing.T) {
+	type step struct {
+		Step     string
+		Accepted []struct{ How, Hex string }
+	}
+	var steps []step
+	lines := bufio.NewScanner(bytes.NewReader(corpus(t, "plain-malformed.server.jsonl")))
+	for lines.Scan() {
+		var s step
+		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, s)
+	}
+	names, of := sessions(t, "plain-malformed")
+	got := map[string][]string{}
+	notes := map[string]bool{} // steps in which something is said to be odd
+	current := ""
+	for _, f := range play(subspace.Options{}, of[names[0]]) {
+		if f.Dir != schema.ToServer {
+			continue
+		}
+		if label, is := strings.CutPrefix(string(f.Bytes), "\x06\x02\x00\xff\xff## "); is && f.Kind == transport.Message {
+			current = strings.TrimSuffix(label, "\x00")
+			continue
+		}
+		if f.Kind == transport.Message {
+			got[current] = append(got[current], hex.EncodeToString(f.Bytes))
+		}
+		if f.Note != "" {
+			notes[current] = true
+		}
+	}
+	different := maps.Clone(different)
+	for _, s := range steps {
+		var want []string
+		for _, a := range s.Accepted {
+			want = append(want, a.Hex)
+		}
+		why, known := different[s.Step]
+		if same := slices.Equal(want, got[s.Step]); same == known {
+			t.Errorf("%q (%s)\nserver %q\nhere   %q", s.Step, why, want, got[s.Step])
+		}
+		if known && !notes[s.Step] {
+			t.Errorf("%q: nothing says that it is odd", s.Step)
+		}
+		delete(different, s.Step)
+	}
+	for step := range different {
+		t.Errorf("%q is no step", step)
+	}
+}

@@ -1,0 +1,94 @@
+package subspace
+
+import "encoding/binary"
+
+// The size of an ack in a cluster: its length, then the ack.
+const clusteredAck = 1 + ackSize
+
+// isAckCluster reports whether an enciphered datagram may be a cluster of acks and nothing else. A server and a client send such
+// clusters all the time, and nothing else in a cluster is as regular.
+func isAckCluster(data []byte) bool {
+	return len(data) >= clusterHeader+2*clusteredAck && len(data) <= clusterHeader+streamSize &&
+		(len(data)-clusterHeader)%clusteredAck == 0 && data[0] == 0 && data[1] == coreCluster
+}
+
+// isAcks reports whether a deciphered datagram is a cluster of acks, of numbers that a session can have.
+func isAcks(plain []byte) bool {
+	for at := clusterHeader; at < len(plain); at += clusteredAck {
+		if plain[at] != ackSize || plain[at+1] != 0 || plain[at+2] != coreAck ||
+			binary.LittleEndian.Uint32(plain[at+3:]) >= plausibleSequence {
+			return false
+		}
+	}
+	return true
+}
+
+// Recover finds the key of a session from an enciphered datagram of it, and reports whether it did. The datagram has to be a cluster of
+// two acks or more, of numbers below 2^20; nothing of the handshake is needed.
+//
+// The two low bytes of each output of the generator make the keystream. An ack has constant bytes where the 3rd, 4th and 5th output are
+// (the first of these only in its upper byte), so the upper half of the 4th can be tried out: 2^15 times. From it the generator runs back
+// to the key. Source: spec of the core protocol, "Decrypting without the handshake".
+func Recover(data []byte) (*Cipher, bool) {
+	if !isAckCluster(data) {
+		return nil, false
+	}
+	body := data[clusterHeader:]
+	// Plain bytes of two acks: 06 00 04 n n n 00 | 06 00 04. Each is ciphered with the keystream and the byte 4 before it.
+	word := func(i int, low, high byte) uint32 {
+		return uint32(low^body[i]^body[i-4]) | uint32(high^body[i+1]^body[i-3])<<8
+	}
+	fourth, fifth := word(6, 0, ackSize), word(8, 0, coreAck)
+	var plain [clusterHeader + streamSize]byte
+	next := (uint64(fourth)*multiplier + addend) % modulus // after the state that is tried
+	for high := uint32(0); high < 1<<15; high++ {
+		state, after := high<<16|fourth, uint32(next)
+		if next += multiplier << 16 % modulus; next >= modulus {
+			next -= modulus
+		}
+		if after == 0 {
+			after = modulus
+		}
+		if after&0xFFFF != fifth || state == 0 {
+			continue
+		}
+		first := back(back(back(state)))
+		for _, c := range ciphersFrom(first, body) {
+			c.Decrypt(plain[:], data)
+			if isAcks(plain[:len(data)]) {
+				return c, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// back is the generator's state before the given one.
+func back(k uint32) uint32 {
+	const inverse = 1407677000 // of the multiplier, by the modulus
+	k = uint32((uint64(k) + modulus - addend) % modulus * inverse % modulus)
+	if k == 0 {
+		k = modulus
+	}
+	return k
+}
+
+// ciphersFrom is the ciphers with a keystream that begins with the output first and that begin a cluster of acks.
+func ciphersFrom(first uint32, body []byte) []*Cipher {
+	// The first 3 bytes of an ack in a cluster give 3 bytes of the key.
+	second := step(first, Signed)
+	low := uint32(body[0]^ackSize^byte(first)) | uint32(body[1]^byte(first>>8))<<8 | uint32(body[2]^coreAck^byte(second))<<16
+	if key := back(first); key&0xFFFFFF == low {
+		return []*Cipher{NewCipher(key, Signed)}
+	}
+	// A key with the top bit set is not the state before: the schedules leave the generator's cycle with it. The 4th byte is tried.
+	var found []*Cipher
+	for high := uint32(0x80); high < 0x100; high++ {
+		for schedule := Signed; schedule <= Unsigned; schedule++ {
+			if key := high<<24 | low; step(key, schedule) == first {
+				found = append(found, NewCipher(key, schedule))
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,490 @@
+package subspace
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"strconv"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Bounds of what waits for its turn, in each direction. Servers take 31 numbers ahead; a client that looks on has to take as many as a
+// server has in flight, 255.
+const (
+	serverWindow = 32      // numbers that servers take, from the next one on
+	window       = 1024    // numbers ahead of the next one
+	maxWaiting   = 1 << 20 // bytes
+	farRow       = 32      // packets in a row, all beyond the window, that show that the capture lacks what was between
+	maxRuns      = 64      // runs of missing numbers that are remembered
+	recent       = 64      // numbers whose body is remembered, to see whether it comes again unchanged
+	smallBody    = 1 << 10 // bytes of a body whose room is kept for the next one
+)
+
+// How long a number is waited for. A sender gives up after 30 s; one that has the acknowledgement does not send again, but the packet may
+// stand later in the capture than the ack.
+const (
+	patience       = 30 * time.Second
+	patienceCount  = 4096 // datagrams of the direction, where there are no times
+	ackedPatience  = 2 * time.Second
+	ackedPatienceN = 64
+)
+
+// order puts the reliable packets of a direction in their order.
+type order struct {
+	started bool
+	next    int64 // the number that is delivered next
+	first   int64 // the first one that was
+	busy    bool  // a packet is being delivered: those inside it wait
+	waiting int   // packets in early
+	bytes   int   // of their bodies
+	early   map[int32]*early
+	free    []*early
+	far     []*early         // beyond the window
+	acked   map[int32]moment // numbers from next on, acknowledged but never seen
+	hole    moment           // since when next is missing while others wait
+	runs    []run            // numbers that were given up
+	bodies  *[recent]uint64  // hashes, at number % recent
+	seed    maphash.Seed     // of them
+}
+
+// early is a packet that waits for those before it.
+type early struct {
+	number int32
+	body   []byte
+	packet uint32
+	off    uint32
+	path   []wrap
+	note   string
+}
+
+// moment is a place in the capture.
+type moment struct {
+	at    time.Time
+	count int64 // datagrams of the direction
+}
+
+// run is a run of numbers.
+type run struct{ from, to int64 }
+
+const noteAhead = "32 numbers early or more: servers drop it until it comes again"
+
+// missing and acknowledged say why a number is given up.
+const (
+	missing      = ""
+	acknowledged = ": acknowledged, but not in the capture"
+)
+
+func (o *order) reset() {
+	*o = order{free: o.free, early: o.early, far: o.far, acked: o.acked, runs: o.runs[:0], bodies: o.bodies, seed: o.seed}
+	if len(o.early) > 0 {
+		for _, e := range o.early {
+			o.recycle(e)
+		}
+		clear(o.early)
+	}
+	o.clearFar()
+	if len(o.acked) > 0 {
+		clear(o.acked)
+	}
+}
+
+func (o *order) clearFar() {
+	for _, e := range o.far {
+		o.recycle(e)
+	}
+	o.far = o.far[:0]
+}
+
+func (o *order) recycle(e *early) {
+	if cap(e.body) > smallBody {
+		e.body = nil
+	}
+	if len(o.free) < window {
+		o.free = append(o.free, e)
+	}
+}
+
+// reliable reads a numbered packet: it delivers it, keeps it for its turn, or finds that it has been here.
+func (t *Transport) reliable(w *way, data []byte, off uint32) {
+	if len(data) <= reliableHeader {
+		t.problem(w, data, off, "a reliable packet without another packet in it: servers ignore it")
+		return
+	}
+	n, body, off := number(data), data[reliableHeader:], off+reliableHeader
+	if n < 0 {
+		t.problem(w, data, off-reliableHeader, "a reliable packet with a negative number: servers ignore it")
+		return
+	}
+	o := &w.order
+	if !o.started {
+		o.start(n, t.session.hasInit || t.session.answered)
+		if o.next > 0 {
+			w.chunk.doubt, w.stream.doubt = true, true
+		}
+	}
+	// More wait than any sender has on its way: what is missing will not come.
+	for !o.busy && int64(n) >= o.next+window && int64(n) < o.next+2*window && o.waiting >= window/2 {
+		t.skip(w, missing)
+	}
+	ahead := int64(n) - o.next
+	switch {
+	case ahead < 0:
+		t.again(w, data, off-reliableHeader)
+	case ahead >= window:
+		t.far(w, data, off-reliableHeader)
+	case ahead == 0 && !o.busy:
+		t.inTurn(w, n, body, off)
+		t.drain(w)
+	default:
+		if e := o.early[n]; e != nil {
+			t.repeated(w, data, off-reliableHeader, bytes.Equal(e.body, body))
+			return
+		}
+		if o.bytes+len(body) > maxWaiting {
+			t.problem(w, data, off-reliableHeader, "too much waits for missing packets: this one is given up")
+			return
+		}
+		if o.waiting == 0 {
+			o.hole = t.moment(w)
+		}
+		delete(o.acked, n)
+		e := t.copied(w, n, body, off)
+		if ahead >= serverWindow && w.dir == schema.ToServer {
+			e.note = noteAhead
+		}
+		o.keep(e)
+		w.figures.Early++
+		w.figures.MostEarly = max(w.figures.MostEarly, o.waiting)
+	}
+}
+
+// start begins the order: at 0 in a session whose begin was seen, else at the first number.
+func (o *order) start(n int32, seen bool) {
+	o.started = true
+	if seen {
+		o.next, o.first = 0, 0
+		return
+	}
+	o.next, o.first = int64(n), int64(n)
+	if n > 0 { // those just before it may be on their way
+		o.runs = append(o.runs, run{max(0, o.next-window), o.next - 1})
+	}
+}
+
+func (t *Transport) moment(w *way) moment { return moment{t.at, w.figures.Datagrams} }
+
+// past reports whether it is long ago.
+func (m moment) past(now moment, d time.Duration, count int64) bool {
+	return now.at.Sub(m.at) >= d || now.count-m.count >= count
+}
+
+// copied is the packet that is read, with room of its own.
+func (t *Transport) copied(w *way, n int32, body []byte, off uint32) *early {
+	o := &w.order
+	var e *early
+	if last := len(o.free) - 1; last >= 0 {
+		e, o.free = o.free[last], o.free[:last]
+	} else {
+		e = new(early)
+	}
+	e.number, e.packet, e.off = n, t.packet, off
+	e.body = append(e.body[:0], body...)
+	e.path, e.note = append(e.path[:0], t.path...), t.note
+	return e
+}
+
+func (o *order) keep(e *early) {
+	if o.early == nil {
+		o.early = map[int32]*early{}
+	}
+	o.early[e.number] = e
+	o.waiting++
+	o.bytes += len(e.body)
+}
+
+// inTurn delivers the packet whose turn it is.
+func (t *Transport) inTurn(w *way, n int32, body []byte, off uint32) {
+	o := &w.order
+	o.remember(n, body)
+	o.next++
+	if len(o.acked) > 0 {
+		delete(o.acked, n)
+	}
+	w.figures.Reliable++
+	o.busy = true
+	t.path = append(t.path, wrap{inReliable, n})
+	t.read(w, body, off)
+	t.path = t.path[:len(t.path)-1]
+	o.busy = false
+}
+
+// drain delivers what has waited for the packet before it.
+func (t *Transport) drain(w *way) {
+	o := &w.order
+	for o.waiting > 0 {
+		e := o.early[int32(o.next)]
+		if e == nil || o.next > maxNumber {
+			o.hole = t.moment(w)
+			return
+		}
+		delete(o.early, e.number)
+		o.waiting--
+		o.bytes -= len(e.body)
+		t.deliver(w, e)
+	}
+}
+
+const maxNumber = 1<<31 - 1
+
+// deliver delivers a packet that was kept, as what it was: with the place in the capture and what it was wrapped in.
+func (t *Transport) deliver(w *way, e *early) {
+	path, packet, note := t.path, t.packet, t.note
+	t.path, t.packet, t.note = append(t.inner[:0], e.path...), e.packet, e.note
+	t.inTurn(w, e.number, e.body, e.off)
+	t.inner = t.path[:0]
+	t.path, t.packet, t.note = path, packet, note
+	w.order.recycle(e)
+}
+
+func (o *order) hash(body []byte) uint64 {
+	if o.bodies == nil {
+		o.bodies, o.seed = new([recent]uint64), maphash.MakeSeed()
+	}
+	return maphash.Bytes(o.seed, body)
+}
+
+func (o *order) remember(n int32, body []byte) {
+	h := o.hash(body)
+	o.bodies[n%recent] = h
+}
+
+// again reads a packet whose turn is over.
+func (t *Transport) again(w *way, data []byte, off uint32) {
+	n, body := number(data), data[reliableHeader:]
+	o := &w.order
+	if o.givenUp(int64(n)) {
+		t.tooLate(w, n, body, off+reliableHeader)
+		return
+	}
+	same := true
+	if int64(n) >= o.next-recent && int64(n) >= o.first {
+		same = o.bodies[n%recent] == o.hash(body)
+	}
+	t.repeated(w, data, off, same)
+}
+
+// tooLate emits what is in a packet that was given up before.
+func (t *Transport) tooLate(w *way, n int32, body []byte, off uint32) {
+	o := &w.order
+	if int64(n) >= o.next-recent {
+		o.remember(n, body)
+	}
+	note, late, busy := t.note, t.late, o.busy
+	t.note, t.late, o.busy = "comes late: those after it were not held up for it", true, true
+	t.path = append(t.path, wrap{inReliable, n})
+	t.read(w, body, off)
+	t.path = t.path[:len(t.path)-1]
+	t.note, t.late, o.busy = note, late, busy
+	if !busy {
+		t.drain(w)
+	}
+}
+
+// repeated reports a packet that has come before.
+func (t *Transport) repeated(w *way, data []byte, off uint32, same bool) {
+	w.figures.Repeated++
+	if same {
+		t.control(w, data, off, "comes again")
+		return
+	}
+	w.figures.Conflicts++
+	t.problem(w, data, off, fmt.Sprintf("reliable packet %d comes again with other contents: the first ones count", number(data)))
+}
+
+// far reads a packet that is too early. Many of them in a row show that the capture lacks what is before them; one alone may be forged,
+// and changes nothing.
+func (t *Transport) far(w *way, data []byte, off uint32) {
+	o := &w.order
+	n, body := number(data), data[reliableHeader:]
+	if last := len(o.far) - 1; last >= 0 {
+		before := int64(o.far[last].number)
+		if int64(n) == before {
+			t.repeated(w, data, off, bytes.Equal(o.far[last].body, body))
+			return
+		}
+		if int64(n) < before || int64(n) >= before+window {
+			t.dropFar(w)
+		}
+	}
+	if len(o.far) == farRow-1 && o.busy {
+		t.problem(w, data, off, "too far ahead, inside another packet")
+		return
+	}
+	o.far = append(o.far, t.copied(w, n, body, off+reliableHeader))
+	if len(o.far) < farRow {
+		return
+	}
+	for o.waiting > 0 {
+		t.skip(w, missing)
+	}
+	for _, e := range o.far {
+		o.keep(e)
+	}
+	o.far = o.far[:0]
+	t.skip(w, missing)
+}
+
+// dropFar reports those that came alone.
+func (t *Transport) dropFar(w *way) {
+	o := &w.order
+	for _, e := range o.far {
+		path, packet := t.path, t.packet
+		t.path, t.packet = e.path, e.packet
+		t.problem(w, e.body, e.off, "reliable packet "+strconv.Itoa(int(e.number))+" is too far ahead of "+strconv.FormatInt(o.next, 10)+
+			", which is awaited: servers ignore it")
+		t.path, t.packet = path, packet
+	}
+	o.clearFar()
+}
+
+// lowest is the lowest number that waits.
+func (o *order) lowest() int32 {
+	if o.waiting > 64 { // then the steps pay: what waits is within the window
+		for n := o.next; n < o.next+window; n++ {
+			if o.early[int32(n)] != nil {
+				return int32(n)
+			}
+		}
+	}
+	lowest := int32(maxNumber)
+	for n := range o.early {
+		lowest = min(lowest, n)
+	}
+	return lowest
+}
+
+// skip gives up the numbers before the lowest one that waits, and delivers from there on.
+func (t *Transport) skip(w *way, why string) {
+	t.giveUp(w, int64(w.order.lowest()), why)
+	t.drain(w)
+}
+
+// giveUp reports that the numbers before to are missing.
+func (t *Transport) giveUp(w *way, to int64, why string) {
+	o := &w.order
+	from := o.next
+	if to <= from {
+		return
+	}
+	if to-from < int64(len(o.acked)) {
+		for n := from; n < to; n++ {
+			delete(o.acked, int32(n))
+		}
+	} else {
+		maps.DeleteFunc(o.acked, func(n int32, _ moment) bool { return int64(n) < to })
+	}
+	if len(o.runs) == maxRuns {
+		o.runs = o.runs[:copy(o.runs, o.runs[1:])]
+	}
+	o.runs = append(o.runs, run{from, to - 1})
+	o.next = to
+	o.hole = t.moment(w)
+	w.chunk.doubt, w.stream.doubt = true, true
+	w.figures.Missing += to - from
+	path := t.path
+	t.path = nil
+	f := t.start(transport.Problem, w)
+	f.Length = transport.Unknown
+	if to == from+1 {
+		f.Note = fmt.Sprintf("reliable packet %d is missing%s", from, why)
+	} else {
+		f.Note = fmt.Sprintf("reliable packets %d to %d are missing%s", from, to-1, why)
+	}
+	t.emit(f)
+	t.path = path
+}
+
+// givenUp reports whether a number was given up, and takes it from those.
+func (o *order) givenUp(n int64) bool {
+	for i := range o.runs {
+		r := &o.runs[i]
+		if n < r.from || n > r.to {
+			continue
+		}
+		switch {
+		case r.from == r.to:
+			o.runs = append(o.runs[:i], o.runs[i+1:]...)
+		case n == r.from:
+			r.from++
+		case n == r.to:
+			r.to--
+		case len(o.runs) < maxRuns:
+			rest := run{n + 1, r.to}
+			r.to = n - 1
+			o.runs = append(o.runs, rest)
+		default:
+			r.from = n + 1 // what is before it counts as delivered from now on
+		}
+		return true
+	}
+	return false
+}
+
+// ack notes numbers that the other end has, but that were not seen: they will not be sent again.
+func (t *Transport) ack(w *way, data []byte, off uint32) {
+	if len(data) != ackSize {
+		t.control(w, data, off, sized(false))
+		return
+	}
+	n, sender := number(data), t.other(w)
+	o := &sender.order
+	if !o.started || n >= 0 && int64(n) < o.next || o.early[n] != nil {
+		t.control(w, data, off, "")
+		return
+	}
+	t.control(w, data, off, "acknowledges a packet that is not in the capture so far")
+	if n < 0 || int64(n) >= o.next+window {
+		return
+	}
+	if _, known := o.acked[n]; known {
+		return
+	}
+	if o.acked == nil {
+		o.acked = map[int32]moment{}
+	}
+	o.acked[n] = t.moment(sender)
+}
+
+// overdue gives up what has been missing for long.
+func (t *Transport) overdue() {
+	for i := range t.ways {
+		w := &t.ways[i]
+		o := &w.order
+		if o.waiting == 0 && len(o.acked) == 0 {
+			continue
+		}
+		t.path = t.path[:0]
+		now := t.moment(w)
+		for {
+			m, acked := o.acked[int32(o.next)]
+			if acked && m.past(now, ackedPatience, ackedPatienceN) {
+				to := o.next
+				for ; acked; _, acked = o.acked[int32(to)] {
+					to++
+				}
+				t.giveUp(w, to, acknowledged)
+				t.drain(w)
+				continue
+			}
+			if o.waiting > 0 && o.hole.past(now, patience, patienceCount) {
+				t.skip(w, missing)
+				continue
+			}
+			break
+		}
+	}
+}

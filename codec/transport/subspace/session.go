@@ -1,0 +1,231 @@
+package subspace
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"wirebench/defs/schema"
+)
+
+// session is what the handshake has said.
+type session struct {
+	hasInit   bool // a client's init was seen
+	clientKey uint32
+	version   uint16
+	answered  bool // a server's key was seen
+	serverKey uint32
+	offered   bool // Continuum's keys were seen
+	offerKey  uint32
+	used      bool // more than a handshake was seen
+	ended     bool // a disconnect was seen
+
+	// An init inside a session. Anybody can send one with the client's address, and a server does not answer the first one but ends the
+	// session; so it counts when a server answers it.
+	again        bool
+	againKey     uint32
+	againVersion uint16
+}
+
+// ownNegation is the key that is its own negation: a server that negates it enciphers, and the client takes it for plain.
+const ownNegation = 1 << 31
+
+// datagram reads what has come.
+func (t *Transport) datagram(w *way, data []byte) {
+	switch {
+	case t.mode == info:
+		t.infoPort(w, data)
+	case t.mode == announce:
+		t.announcement(w, data)
+	case t.handshake(w, data):
+	case t.mode == unknown && len(t.pending.kept) == 0 && t.session.hasInit && isDisconnect(data):
+		t.disconnect(w, data, t.off) // the server refuses; no cipher changes these 2 bytes
+	case t.mode == unknown:
+		t.hold(w, data)
+	case t.mode == continuum:
+		t.opaque(w, data, innerSize(data))
+	case t.mode == closed:
+		t.closed(w, data)
+	default:
+		t.body(w, data)
+	}
+}
+
+func isDisconnect(data []byte) bool {
+	return len(data) == disconnectSize && data[0] == 0 && data[1] == coreDisconnect
+}
+
+// body reads a datagram of a session whose cipher is known.
+func (t *Transport) body(w *way, data []byte) {
+	t.session.used = true
+	if w.cipher != nil {
+		if typeSize(data)+streamSize < len(data) {
+			t.note = "longer than the keystream: what is beyond is not deciphered"
+		}
+		data = t.deciphered(w.cipher, data)
+	}
+	if len(data) > usualSize && t.note == "" {
+		t.note = "servers cut a datagram of more than 512 or 520 bytes, or drop it"
+	}
+	t.read(w, data, t.off)
+}
+
+// deciphered is a datagram in the clear, until the next one.
+func (t *Transport) deciphered(c *Cipher, data []byte) []byte {
+	t.buffer = slices.Grow(t.buffer[:0], len(data))[:len(data)]
+	c.Decrypt(t.buffer, data)
+	return t.buffer
+}
+
+// handshake reads a datagram that begins a session, or belongs to the packets between zones, and reports whether it is one.
+// These are never enciphered, and Continuum's cipher never makes a datagram that looks so.
+func (t *Transport) handshake(w *way, data []byte) bool {
+	if len(data) < keySize || data[0] != 0 {
+		return false
+	}
+	toServer := w.dir == schema.ToServer
+	s := &t.session
+	switch {
+	case data[1] == coreInit && len(data) >= peerHeader && data[versionAt] == peerMark && t.mode != continuum && t.mode != closed:
+		t.settle()
+		t.peer(w, data)
+	case data[1] == coreInit && toServer && len(data) == initSize && data[versionAt+1] == 0:
+		t.settle()
+		t.init(w, data)
+	case data[1] == coreKey && !toServer && len(data) == keySize && t.mode != continuum:
+		return t.key(w, data)
+	case data[1] == coreOffer && !toServer && len(data) >= oldOfferSize && len(data) <= offerSize:
+		return t.offer(w, data)
+	case data[1] == coreAccept && toServer && len(data) == acceptSize:
+		key := binary.LittleEndian.Uint32(data[keyAt:])
+		blank := t.mode == unknown && !s.used && !s.hasInit && len(t.pending.kept) == 0 // the capture begins after the offer
+		if !blank && (t.mode != continuum || key != s.offerKey) {
+			return false
+		}
+		if blank {
+			s.offered, s.offerKey, t.mode = true, key, continuum
+		}
+		t.control(w, data, t.off, "")
+	default:
+		return false
+	}
+	return true
+}
+
+// init reads a client's wish for a session.
+func (t *Transport) init(w *way, data []byte) {
+	key, version := binary.LittleEndian.Uint32(data[keyAt:]), binary.LittleEndian.Uint16(data[versionAt:])
+	s := &t.session
+	note := ""
+	switch {
+	case s.hasInit && !s.ended && s.clientKey == key && s.version == version && !s.used:
+		note = "comes again"
+	case s.used && !s.ended && t.mode != continuum && t.mode != closed:
+		s.again, s.againKey, s.againVersion = true, key, version
+		note = "inside a session: the server ends that one, and begins another one only if it answers"
+	default:
+		t.begun(key, version)
+	}
+	if note == "" && version != versionVIE && version != versionContinuum {
+		note = "a version that nobody has described"
+	}
+	t.control(w, data, t.off, note)
+}
+
+// begun starts a new session.
+func (t *Transport) begun(key uint32, version uint16) {
+	path := t.path
+	t.path = t.path[:0]
+	t.abandon("when another session began")
+	t.path = path
+	t.restart()
+	t.session.hasInit, t.session.clientKey, t.session.version = true, key, version
+	t.mode = unknown
+	t.pending.reset()
+}
+
+// key reads a server's answer and takes the cipher from it.
+func (t *Transport) key(w *way, data []byte) bool {
+	key := binary.LittleEndian.Uint32(data[keyAt:])
+	s := &t.session
+	if !s.hasInit {
+		t.settle()
+	}
+	if s.again && (key == s.againKey || key == 0 || key == -s.againKey) {
+		t.begun(s.againKey, s.againVersion)
+	}
+	switch {
+	case s.answered && key == s.serverKey:
+		t.control(w, data, t.off, "comes again")
+		return true
+	case s.answered:
+		t.control(w, data, t.off, "another key than before: it counts for nothing")
+		return true
+	case !s.hasInit && s.used:
+		t.control(w, data, t.off, "a key that was not asked for: it counts for nothing")
+		return true
+	}
+	s.answered, s.serverKey = true, key
+	note := ""
+	switch {
+	case !s.hasInit:
+		// The client's key is not in the capture: the datagrams have to show what the server's means.
+		t.choices(nil, key)
+	case key == ownNegation && s.clientKey == key:
+		note = "this key is its own negation: a server that negates it enciphers, and the client does not"
+		t.mode = vie
+		t.ways[1].cipher = NewCipher(key, max(t.options.Schedule, Signed))
+	case key == 0 || key == s.clientKey:
+		t.mode = plain
+	case key == -s.clientKey:
+		t.choices(keyChoices(nil, key, t.options.Schedule), 0)
+	default:
+		note = "neither the client's key nor its negation: some clients refuse it, others encipher with it"
+		t.choices(nil, key)
+	}
+	t.control(w, data, t.off, note)
+	t.settleEarly()
+	return true
+}
+
+// offer reads a server's keys for Continuum's cipher.
+func (t *Transport) offer(w *way, data []byte) bool {
+	key := binary.LittleEndian.Uint32(data[keyAt:])
+	s := &t.session
+	if s.again && s.againVersion == versionContinuum {
+		t.begun(s.againKey, s.againVersion)
+	}
+	switch {
+	case t.mode == continuum && s.offered && s.offerKey == key:
+		t.control(w, data, t.off, "comes again")
+		return true
+	case t.mode != unknown || s.answered || s.used || !s.hasInit && len(t.pending.kept) > 0:
+		return false
+	}
+	t.settle()
+	s.offered, s.offerKey, t.mode = true, key, continuum
+	t.control(w, data, t.off, "")
+	return true
+}
+
+// innerSize is the note on a datagram in Continuum's cipher: how long the packet in it is. The cipher puts a CRC of one byte before it, and
+// another byte where the result would look like a handshake. Source: spec of the core protocol, section 7.
+func innerSize(data []byte) string {
+	n := len(data) - 1
+	if len(data) >= 2 && data[0] == 0xFF && (data[1] == 0 || data[1] == 0xFF) {
+		n--
+	}
+	return continuumNotes.of(n)
+}
+
+// sizeNotes are notes that name a number, made beforehand for usual numbers.
+type sizeNotes [usualSize + 1]string
+
+func (s *sizeNotes) of(n int) string {
+	if n < 0 {
+		n = 0
+	}
+	if n < len(s) {
+		return s[n]
+	}
+	return continuumNote(n)
+}

@@ -1,0 +1,245 @@
+package subspace
+
+import (
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Port is what a server's port is for.
+type Port uint8
+
+// The ports.
+const (
+	AnyPort       Port = iota // as the first datagrams show
+	GamePort                  // the core protocol, for players
+	InfoPort                  // beside the game's: how many players there are
+	DirectoryPort             // the core protocol, for the list of zones
+	AnnouncePort              // zones tell a directory about themselves, outside the core protocol
+	BillerPort                // the core protocol, for zones that ask their user database
+)
+
+// Options are what is known of a connection before its first datagram.
+type Options struct {
+	Port     Port
+	HasKey   bool   // Key is known
+	Key      uint32 // of the VIE cipher, as the server's answer to the handshake would have it, for captures without it; 0: not enciphered
+	Schedule Schedule
+}
+
+// mode is how datagrams are read.
+type mode uint8
+
+const (
+	unknown   mode = iota // they are kept until it shows
+	plain                 // core packets as they are
+	vie                   // VIE cipher
+	continuum             // Continuum's cipher: opaque
+	closed                // enciphered with what nobody knows: opaque
+	info                  // no core protocol: the info port
+	announce              // no core protocol: a directory's port for announcements
+)
+
+// Transport is that of one UDP pair: one address and port at each end. What it keeps is bounded, see the package's comment.
+type Transport struct {
+	options   Options
+	mode      mode
+	ways      [2]way
+	group     string // of the messages
+	decided   bool   // group is that of the session
+	session   session
+	pending   pending
+	asked     [askSize]byte // the last question to an info port
+	askedSize int
+
+	emit  func(*transport.Frame)
+	frame transport.Frame // that is emitted, again and again
+	via   []string
+	one   [1]transport.Source
+
+	// The datagram that is read.
+	at     time.Time
+	packet uint32
+	off    uint32  // of the bytes in the packet's payload
+	note   string  // of all its messages
+	buffer []byte  // deciphered
+	path   []wrap  // what the packet is wrapped in that is read now
+	inner  []wrap  // path of packets that waited for their turn
+	alone  [1]wrap // path of a message whose parts came in several packets
+	late   bool    // the packet was thought to be missing: no part of an assembly
+}
+
+// way is one direction.
+type way struct {
+	dir     schema.Dir
+	cipher  *Cipher // nil: not enciphered
+	order   order
+	chunk   assembly
+	stream  assembly
+	figures Figures
+	sync    syncs
+	names   names
+}
+
+// New makes the transport of a connection.
+func New(o Options) *Transport {
+	t := &Transport{options: o, group: "game"}
+	t.ways[0].dir, t.ways[1].dir = schema.ToServer, schema.ToClient
+	switch o.Port {
+	case InfoPort:
+		t.mode = info
+	case AnnouncePort:
+		t.mode = announce
+	}
+	t.restart()
+	return t
+}
+
+// restart forgets what was known of a session.
+func (t *Transport) restart() {
+	t.session = session{}
+	t.group, t.decided = "game", t.options.Port != AnyPort
+	switch t.options.Port {
+	case DirectoryPort:
+		t.group = "directory"
+	case BillerPort:
+		t.group = "biller"
+	}
+	for i := range t.ways {
+		w := &t.ways[i]
+		w.cipher, w.sync = nil, syncs{}
+		w.order.reset()
+		w.chunk.reset()
+		w.stream.reset()
+	}
+}
+
+func (t *Transport) way(dir schema.Dir) *way {
+	if dir == schema.ToClient {
+		return &t.ways[1]
+	}
+	return &t.ways[0]
+}
+
+func (t *Transport) other(w *way) *way {
+	if w == &t.ways[0] {
+		return &t.ways[1]
+	}
+	return &t.ways[0]
+}
+
+// Feed takes the next datagram. A direction of Both counts as ToServer.
+func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
+	t.emit = emit
+	w := t.way(seg.Dir)
+	w.figures.count(seg)
+	t.begin(seg)
+	if seg.Lost != 0 {
+		t.problem(w, nil, 0, "bytes of a datagram are missing in the capture")
+	} else {
+		t.datagram(w, seg.Bytes)
+	}
+	t.overdue()
+	t.emit = nil
+}
+
+// begin sets where the datagram comes from that is read next.
+func (t *Transport) begin(seg transport.Segment) {
+	t.at, t.packet, t.off, t.note, t.path = seg.At, seg.Packet, seg.Off, "", t.path[:0]
+}
+
+// Flush gives up what waits: packets before which others are missing are emitted, what is incomplete is a problem. More may come
+// after it, and is read as if nothing had been waiting.
+func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
+	t.emit = emit
+	t.release(true)
+	t.at = at
+	t.abandon("when the capture paused or ended")
+	t.emit = nil
+}
+
+// abandon gives up what waits for packets to come.
+func (t *Transport) abandon(when string) {
+	for i := range t.ways {
+		w := &t.ways[i]
+		for w.order.waiting > 0 {
+			t.skip(w, missing)
+		}
+		t.dropFar(w)
+		if w.chunk.open() {
+			t.incomplete(w, &w.chunk, "the last chunk was missing "+when)
+		}
+		if w.stream.open() {
+			t.incomplete(w, &w.stream, "the rest of the stream was missing "+when)
+		}
+	}
+}
+
+// start sets up the frame for what the current path leads to.
+func (t *Transport) start(kind transport.Kind, w *way) *transport.Frame {
+	t.frame = transport.Frame{Kind: kind, Dir: w.dir, At: t.at, Offset: transport.Unknown}
+	if len(t.path) > 0 {
+		t.via = t.via[:0]
+		for _, p := range t.path {
+			t.via = append(t.via, p.name(w))
+		}
+		t.frame.Via = t.via
+	}
+	return &t.frame
+}
+
+// source is the only source of a frame: data at an offset of the current packet.
+func (t *Transport) source(off uint32, size int) []transport.Source {
+	t.one[0] = transport.Source{Packet: t.packet, Off: off, Len: uint32(size)}
+	return t.one[:]
+}
+
+// control emits a packet that speaks for the protocol itself.
+func (t *Transport) control(w *way, data []byte, off uint32, note string) {
+	f := t.start(transport.Control, w)
+	f.Bytes, f.From, f.Note = data, t.source(off, len(data)), note
+	f.Key, f.HasKey = schema.Key{Dir: w.dir, Group: "core", Code: uint32(data[1])}, true
+	t.emit(f)
+}
+
+// problem emits bytes that cannot be right.
+func (t *Transport) problem(w *way, data []byte, off uint32, note string) {
+	f := t.start(transport.Problem, w)
+	f.Bytes, f.Note = data, note
+	f.From = t.source(off, len(data))
+	t.emit(f)
+}
+
+// opaque emits a datagram that cannot be read.
+func (t *Transport) opaque(w *way, data []byte, note string) {
+	f := t.start(transport.Opaque, w)
+	f.Bytes, f.From, f.Note = data, t.source(t.off, len(data)), note
+	t.emit(f)
+}
+
+// message emits a packet of the game. from is nil for one that is in the current packet.
+func (t *Transport) message(w *way, data []byte, off uint32, from []transport.Source, note string, resumed bool) {
+	if !t.decided && w.dir == schema.ToServer {
+		t.group, t.decided = groupOf(data), true
+	}
+	f := t.start(transport.Message, w)
+	if from == nil {
+		from = t.source(off, len(data))
+	}
+	f.Bytes, f.From, f.Resumed = data, from, resumed
+	f.Key, f.HasKey = schema.Key{Dir: w.dir, Group: t.group, Code: uint32(data[0])}, true
+	switch {
+	case note != "":
+		f.Note = note
+	case t.note != "":
+		f.Note = t.note
+	case data[0] >= typesEnd:
+		f.Note = noteType
+	case t.session.ended:
+		f.Note = "comes after the session was disconnected"
+	}
+	w.figures.Messages++
+	t.session.used = true
+	t.emit(f)
+}
