@@ -226,7 +226,7 @@ func lastWord(path []string) string {
 }
 
 // constant is a comment such as "type 0x0E", "Type byte: 0x0E" or "0x0E type".
-var constant = regexp.MustCompile(`^(?:(\w+)(?: [Bb]yte)?[ :=]+)?(0[xX][0-9A-Fa-f]+)(?: [Tt]ype)?$`)
+var constant = regexp.MustCompile(`^(?:(\w+)(?:\s+[Bb]yte)?[\s:=]+)?(0[xX][0-9A-Fa-f]+)(?:\s+[Tt]ype)?$`)
 
 // isTypeName reports whether a name says that the row is the type of the packet.
 func isTypeName(name string) bool {
@@ -303,7 +303,7 @@ func (l *lowerer) describe(at source.Span) described {
 }
 
 // dotted is a name with groups.
-var dotted = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+( [^.]*)?$`)
+var dotted = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+(\s[^.]*)?$`)
 
 // maxGroups is how deep groups are inside each other.
 const maxGroups = 8
@@ -522,7 +522,7 @@ var parentheses = regexp.MustCompile(`\(([^()]*)\)`)
 var legalRange = regexp.MustCompile(`^(-?\d+|0[xX][0-9A-Fa-f]+)?\s*\.\.\s*(-?\d+|0[xX][0-9A-Fa-f]+)?$`)
 
 // valueName is a remark such as "vie = 0x01".
-var valueName = regexp.MustCompile(`^([A-Za-z_][\w -]*?)\s*=\s*(-?\d+|0[xX][0-9A-Fa-f]+)$`)
+var valueName = regexp.MustCompile(`^([A-Za-z_][\w\s-]*?)\s*=\s*(-?\d+|0[xX][0-9A-Fa-f]+)$`)
 
 // known reads what the remarks of a number say about its values, and reports whether they say nothing else.
 func (l *lowerer) known(ln *line, what described, n *schema.Number) bool {

@@ -138,4 +138,4 @@ func asksForMore(text string) bool {
 }
 
 // asAbove is a comment that names the row with the length of its own: "payload with length as above".
-var asAbove = regexp.MustCompile(`(?i)^(.*?)\s*\bwith (?:a )?(length|size|count) as above\b\s*(.*)$`)
+var asAbove = regexp.MustCompile(`(?i)^(.*?)\s*\bwith\s+(?:a\s+)?(length|size|count)\s+as\s+above\b\s*(.*)$`)
