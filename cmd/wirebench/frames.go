@@ -3,8 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +17,6 @@ import (
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
-	"wirebench/defs/schema"
 	"wirebench/server/workspace"
 )
 
@@ -73,8 +70,8 @@ A file that is cut off gives what it holds.`,
 	flags.StringArrayVar(&groups, "group", nil, "group of messages that a direction has, and a server's port: 13501/c2s=clmsg (repeatable)")
 	flags.StringArrayVar(&kinds, "kind", nil, "only these: "+strings.Join(kindNames, ", ")+" (repeatable)")
 	flags.BoolVar(&f.json, "json", false, "JSON Lines instead of text for people")
-	flags.BoolVar(&f.value, "value", false, "with --json: the values of each message")
-	flags.BoolVar(&f.fields, "fields", false, "with --json: every field with its place")
+	flags.BoolVar(&f.want.Value, "value", false, "with --json: the values of each message")
+	flags.BoolVar(&f.want.Fields, "fields", false, "with --json: every field with its place")
 	complete(cmd, "kind", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return kindNames, cobra.ShellCompDirectiveNoFileComp
 	})
@@ -85,39 +82,15 @@ var kindNames = []string{"message", "control", "opaque", "problem"}
 
 // frameLister lists frames.
 type frameLister struct {
-	ports         []uint16
-	kinds         []string
-	json          bool
-	value, fields bool
-	env           protocols.Env
+	ports []uint16
+	kinds []string
+	json  bool
+	want  workspace.Want
+	env   protocols.Env
 
 	snap *workspace.Snapshot
 	out  *bufio.Writer
 	rec  codec.Record
-}
-
-// frameInfo is a frame as the command line writes it.
-type frameInfo struct {
-	N       uint32              `json:"n"`
-	Time    string              `json:"time"`
-	Conn    string              `json:"conn"`
-	Session int                 `json:"session,omitempty"`
-	Dir     string              `json:"dir"`
-	Kind    string              `json:"kind"`
-	From    []uint32            `json:"from"`
-	Via     []string            `json:"via,omitempty"`
-	Code    *uint32             `json:"code,omitempty"`
-	Message string              `json:"message,omitempty"`
-	Version int                 `json:"version,omitempty"`
-	Status  string              `json:"status,omitempty"`
-	Hex     string              `json:"hex"`
-	Value   json.RawMessage     `json:"value,omitempty"`
-	Fields  []codec.FieldValue  `json:"fields,omitempty"`
-	Errors  []codec.ProblemInfo `json:"problems,omitempty"`
-	Offset  *int64              `json:"offset,omitempty"`
-	Length  *int64              `json:"length,omitempty"`
-	Resumed bool                `json:"resumed,omitempty"`
-	Note    string              `json:"note,omitempty"`
 }
 
 func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path string) error {
@@ -178,32 +151,11 @@ func (f *frameLister) summary(cmd *cobra.Command, sum capture.Summary) {
 
 // frame lists one.
 func (f *frameLister) frame(x capture.Frame) {
-	kind := x.Kind.String()
-	if len(f.kinds) > 0 && !slices.Contains(f.kinds, kind) {
+	if len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
 		return
 	}
-	info := frameInfo{
-		N: x.N, Time: x.At.UTC().Format("2006-01-02T15:04:05.000000Z"), Conn: x.Conn.Name(), Session: x.Conn.Session, Dir: x.Dir.String(), Kind: kind,
-		From: []uint32{}, Via: x.Via, Hex: hex.EncodeToString(x.Bytes), Resumed: x.Resumed, Note: x.Note,
-	}
-	for _, s := range x.From {
-		if !slices.Contains(info.From, s.Packet) {
-			info.From = append(info.From, s.Packet)
-		}
-	}
-	if x.HasKey {
-		code := x.Key.Code
-		info.Code = &code
-	}
-	if x.Kind == transport.Problem && x.Offset >= 0 {
-		offset := x.Offset
-		info.Offset = &offset
-		if x.Length > 0 {
-			length := x.Length
-			info.Length = &length
-		}
-	}
-	f.decode(&info, x.Frame)
+	info := f.snap.DescribeFrame(&f.rec, x.Frame, f.want)
+	info.N, info.Conn, info.Session = x.N, x.Conn.Name(), x.Conn.Session
 	if f.json {
 		writeJSON(f.out, info)
 		return
@@ -211,43 +163,8 @@ func (f *frameLister) frame(x capture.Frame) {
 	f.line(info)
 }
 
-// decode says what definition the frame has, and what it makes of it.
-func (f *frameLister) decode(info *frameInfo, x *transport.Frame) {
-	if x.Kind != transport.Message && (x.Kind != transport.Control || !x.HasKey) {
-		return
-	}
-	var m *schema.Message
-	if x.HasKey {
-		m = f.snap.Lookup(x.Key)
-	}
-	if m == nil {
-		if x.Kind == transport.Message {
-			info.Status = "unknown"
-		}
-		return
-	}
-	p, err := f.snap.Program(m)
-	if err != nil {
-		return
-	}
-	f.rec.Session = codec.Session{}
-	p.Decode(&f.rec, x.Bytes)
-	info.Message, info.Version, info.Status = m.Name, m.Version, f.rec.Status().String()
-	if f.value {
-		info.Value = f.rec.AppendJSON(nil)
-	}
-	if f.fields {
-		info.Fields = f.rec.FieldValues()
-	}
-	if f.value || f.fields {
-		if info.Errors = f.rec.ProblemInfos(); len(info.Errors) == 0 {
-			info.Errors = nil
-		}
-	}
-}
-
 // line writes a frame for people.
-func (f *frameLister) line(x frameInfo) {
+func (f *frameLister) line(x workspace.FrameInfo) {
 	name := x.Message
 	switch {
 	case name == "" && x.Code != nil:

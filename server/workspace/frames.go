@@ -1,0 +1,95 @@
+package workspace
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// FrameInfo is a frame as the command line and the API write it.
+type FrameInfo struct {
+	N        uint32              `json:"n" doc:"number in the capture, from 1, in delivery order"`
+	Time     string              `json:"time"`
+	Conn     string              `json:"conn" doc:"client-server, each address:port"`
+	Session  int                 `json:"session,omitempty" doc:"of several with the same addresses"`
+	Dir      string              `json:"dir" enum:"c2s,s2c"`
+	Kind     string              `json:"kind" enum:"message,control,opaque,problem"`
+	From     []uint32            `json:"from" doc:"numbers of the captured packets that it was made of"`
+	Via      []string            `json:"via,omitempty" doc:"what it was wrapped in, the outermost first"`
+	Code     *uint32             `json:"code,omitempty"`
+	Message  string              `json:"message,omitempty"`
+	Version  int                 `json:"version,omitempty"`
+	Status   string              `json:"status,omitempty" enum:"ok,incomplete,illegal,unknown"`
+	Hex      string              `json:"hex"`
+	Value    json.RawMessage     `json:"value,omitempty"`
+	Fields   []codec.FieldValue  `json:"fields,omitempty"`
+	Problems []codec.ProblemInfo `json:"problems,omitempty"`
+	Offset   *int64              `json:"offset,omitempty" doc:"of a problem, in the byte stream of its direction"`
+	Length   *int64              `json:"length,omitempty" doc:"of a gap: bytes that are missing"`
+	Resumed  bool                `json:"resumed,omitempty" doc:"found again after a problem"`
+	Note     string              `json:"note,omitempty"`
+}
+
+// Want says what of a frame's meaning is described.
+type Want struct{ Value, Fields bool }
+
+// FrameMessage is the definition of a frame, nil if it has none.
+func (s *Snapshot) FrameMessage(kind transport.Kind, key schema.Key, hasKey bool) *schema.Message {
+	if !hasKey || kind != transport.Message && kind != transport.Control {
+		return nil
+	}
+	return s.Schema.Lookup(key)
+}
+
+// DescribeFrame says what a frame is by the definitions. Its number and connection are left to the caller.
+func (s *Snapshot) DescribeFrame(rec *codec.Record, x *transport.Frame, want Want) FrameInfo {
+	info := FrameInfo{
+		Time: x.At.UTC().Format("2006-01-02T15:04:05.000000Z"), Dir: x.Dir.String(), Kind: x.Kind.String(),
+		From: []uint32{}, Via: x.Via, Hex: hex.EncodeToString(x.Bytes), Resumed: x.Resumed, Note: x.Note,
+	}
+	for _, f := range x.From {
+		if !slices.Contains(info.From, f.Packet) {
+			info.From = append(info.From, f.Packet)
+		}
+	}
+	if x.HasKey {
+		code := x.Key.Code
+		info.Code = &code
+	}
+	if x.Kind == transport.Problem && x.Offset >= 0 {
+		offset := x.Offset
+		info.Offset = &offset
+		if x.Length > 0 {
+			length := x.Length
+			info.Length = &length
+		}
+	}
+	m := s.FrameMessage(x.Kind, x.Key, x.HasKey)
+	if m == nil && x.Kind == transport.Message {
+		info.Status = "unknown"
+	}
+	if m == nil {
+		return info
+	}
+	p, err := s.Program(m)
+	if err != nil {
+		return info
+	}
+	rec.Session = codec.Session{}
+	p.Decode(rec, x.Bytes)
+	info.Message, info.Version, info.Status = m.Name, m.Version, rec.Status().String()
+	if want.Value {
+		info.Value = rec.AppendJSON(nil)
+	}
+	if want.Fields {
+		info.Fields = rec.FieldValues()
+	}
+	if all := rec.ProblemInfos(); len(all) > 0 && (want.Value || want.Fields) {
+		info.Problems = all
+	}
+	return info
+}
