@@ -718,6 +718,8 @@ func describeFiles(api huma.API) {
 	refuses(file.Put, "412", moved)
 	refuses(file.Delete, "412", moved)
 	refuses(file.Put, "409", schemaOf[olderProblem](api, "OlderProblem"))
+	takes(doc.Paths["/api/{ws}/captures"].Post, true, map[string]*huma.Schema{"application/octet-stream": {Type: huma.TypeString, Format: "binary"}})
+	isNew(doc.Paths["/api/{ws}/captures"].Post)
 	isNew(doc.Paths["/api/{ws}/definitions/{file}/versions"].Post)
 	isNew(doc.Paths["/api/{ws}/definitions/{file}/samples"].Post)
 

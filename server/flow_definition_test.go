@@ -92,7 +92,7 @@ func TestFlowDefinition(t *testing.T) {
 	f.shows("#definition-head", "C_LIST.1.def")
 	f.do(`document.querySelector('#rail-list a.older[href$="C_JOIN.1"]').click()`)
 	f.shows("#layout-rows", "fourth")
-	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(live))
+	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(openSelector))
 	f.shows("#layout-rows", "fourth")
 	f.shows("#definition-head", "not saved")
 	f.click("#definition-head summary[aria-label]")
@@ -164,7 +164,7 @@ func TestFlowDefinition(t *testing.T) {
 // Two pages, and other programs, on one file: whoever has typed nothing follows, whoever has is asked, and nothing typed is lost.
 func TestFlowTwoTabs(t *testing.T) {
 	a, srv, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
-	b := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/w/one?message=C_JOIN.1", live)}
+	b := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/w/one?message=C_JOIN.1", openSelector)}
 	a.caret(2)
 	a.types("_a")
 	a.shows("#layout-rows", "password_a")
@@ -212,7 +212,7 @@ func TestFlowRestart(t *testing.T) {
 	addr := listener.Addr().String()
 	srv := &httptest.Server{Listener: listener, Config: NewHTTPServer(s)}
 	srv.Start()
-	f := flow{t, browsertest.OpenAllowing(t, "http://"+addr+"/w/one?message=C_JOIN.1", live, regexp.MustCompile(`^(WebSocket connection to .* failed|Failed to load resource)`))}
+	f := flow{t, browsertest.OpenAllowing(t, "http://"+addr+"/w/one?message=C_JOIN.1", openSelector, regexp.MustCompile(`^(WebSocket connection to .* failed|Failed to load resource)`))}
 	f.bytes(joinHex)
 	srv.CloseClientConnections()
 	s.Close()
@@ -284,7 +284,7 @@ func TestFlowFullDisk(t *testing.T) {
 	}))
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
-	f := flow{t, browsertest.Open(t, srv.URL+"/w/one?message=C_JOIN.1", live)}
+	f := flow{t, browsertest.Open(t, srv.URL+"/w/one?message=C_JOIN.1", openSelector)}
 	f.caret(2)
 	f.types("_kept")
 	for _, c := range []struct {
@@ -411,7 +411,7 @@ func TestFlowAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv := httptest.NewServer(s)
-	a := flow{t, browsertest.Open(t, srv.URL+"/w/one?message=C_JOIN.1", live)}
+	a := flow{t, browsertest.Open(t, srv.URL+"/w/one?message=C_JOIN.1", openSelector)}
 	a.paste("12000100080009304c0061006e006e000000")
 	a.shows(row("password"), "12297")
 	a.caret(2)
@@ -421,7 +421,7 @@ func TestFlowAddress(t *testing.T) {
 	a.is("the selection is in the address", `location.hash.includes("sel=6+2") && location.hash.includes("password_shared")`)
 	address := browsertest.Value[string](t, a.ctx, `location.href`)
 	a.do(`localStorage.clear()`)
-	b := flow{t, browsertest.OpenTab(t, a.ctx, address, live)}
+	b := flow{t, browsertest.OpenTab(t, a.ctx, address, openSelector)}
 	b.shows("#layout-rows", "password_shared")
 	b.shows(row("password_shared"), "12297")
 	b.is("the selection", `[...document.querySelectorAll(".hx.sel")].map(e => e.textContent).join("") === "0930"`)
@@ -486,7 +486,7 @@ func TestFlowWidths(t *testing.T) {
 	if now := height(); now != moved {
 		t.Errorf("the other splitter has moved too: %d, not %d", now, moved)
 	}
-	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(live))
+	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(openSelector))
 	if now := height(); now < moved-2 || now > moved+2 {
 		t.Errorf("after a reload the pane is %d high, not %d", now, moved)
 	}

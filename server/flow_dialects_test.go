@@ -64,7 +64,7 @@ func beginAs(t *testing.T, dialect string, files map[string]string, address stri
 	}
 	srv := httptest.NewServer(serverOf(t, w))
 	t.Cleanup(srv.Close)
-	return flow{t, browsertest.OpenAllowing(t, srv.URL+address, live, regexp.MustCompile(`status of 422`))}, dir
+	return flow{t, browsertest.OpenAllowing(t, srv.URL+address, openSelector, regexp.MustCompile(`status of 422`))}, dir
 }
 
 // A file with several messages: ids in the list, constants from the panel, both orders, and the caret decides what is laid out.

@@ -26,7 +26,7 @@ func (f flow) says(what, text string) {
 // reload loads the page again.
 func (f flow) reload() {
 	f.Helper()
-	browsertest.Run(f.T, f.ctx, chromedp.Reload(), chromedp.WaitVisible(live))
+	browsertest.Run(f.T, f.ctx, chromedp.Reload(), chromedp.WaitVisible(openSelector))
 }
 
 // What is typed and not saved is there again, in the editor as in the layout, whatever was opened in between.

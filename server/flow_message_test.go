@@ -38,7 +38,7 @@ func begin(t *testing.T, files map[string]string, address string) (f flow, srv *
 	s, dir := testServerOf(t, files)
 	srv = httptest.NewServer(s)
 	t.Cleanup(srv.Close)
-	return flow{t, browsertest.Open(t, srv.URL+address, live)}, srv, dir
+	return flow{t, browsertest.Open(t, srv.URL+address, openSelector)}, srv, dir
 }
 
 func TestFlowPaste(t *testing.T) {

@@ -206,7 +206,7 @@ func TestFlowCorpus(t *testing.T) {
 	}
 	srv := httptest.NewServer(serverOf(t, openWorkspace(t, dir, nil)))
 	t.Cleanup(srv.Close)
-	f := flow{t, browsertest.Open(t, srv.URL+"/w/one", live)}
+	f := flow{t, browsertest.Open(t, srv.URL+"/w/one", openSelector)}
 	took := browsertest.Value[float64](t, f.ctx, `(() => {
 		const box = document.querySelector("#filter"), from = performance.now()
 		box.value = "party"

@@ -20,8 +20,8 @@ type flow struct {
 	ctx context.Context
 }
 
-// live is what is visible once the page's connection is open.
-const live = "html.live #main"
+// openSelector is what is visible once the page's connection is open.
+const openSelector = "html.live #main"
 
 // is waits until an expression is true.
 func (f flow) is(what, expression string) {

@@ -63,6 +63,12 @@ func (s *Server) api(api huma.API) {
 	huma.Register(api, call("POST", file+"/samples", "add-sample", "Keep a message beside a definition", 400, 403, 409, 413, 507), s.addSample)
 	huma.Register(api, call("DELETE", file+"/samples", "drop-sample", "Remove a sample", 400, 403, 409, 412, 507), s.dropSample)
 	huma.Register(api, call("POST", "/api/{ws}/upload", "upload", "Store many definitions, code maps and samples, also from zips", 400, 403, 413, 415, 507), s.upload)
+	const oneCapture = "/api/{ws}/captures/{id}"
+	huma.Register(api, call("GET", "/api/{ws}/captures", "captures", "The captures of a workspace"), s.listCaptures)
+	huma.Register(api, call("POST", "/api/{ws}/captures", "add-capture", "Store a capture as it is: pcap, pcapng, or a text that holds one", 400, 403, 413, 507), s.addCapture)
+	huma.Register(api, call("GET", oneCapture, "capture-file", "The file of a capture as it came"), s.captureFile)
+	huma.Register(api, call("DELETE", oneCapture, "drop-capture", "Delete a capture", 403), s.dropCapture)
+	huma.Register(api, call("GET", oneCapture+"/frames", "frames", "Frames of a capture, in the order in which they were whole", 422), s.listFrames)
 	describeFiles(api)
 }
 

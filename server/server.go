@@ -45,6 +45,7 @@ type Server struct {
 	document *huma.OpenAPI
 	handler  http.Handler
 	pages    openPages
+	captures *captureSet
 }
 
 // New makes the handler of all routes.
@@ -52,7 +53,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}}
+	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}, captures: newCaptureSet()}
 	for _, w := range cfg.Workspaces {
 		if w == nil || w.Name == "" || w.Name == "docs" || w.Name == "openapi.json" || s.byName[w.Name] != nil {
 			return nil, fmt.Errorf("a workspace without a name, or with one that is taken: %+v", w)
@@ -69,8 +70,11 @@ func New(cfg Config) (*Server, error) {
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Close tells the open pages that the server ends, and waits until their connections have.
-func (s *Server) Close() { s.pages.close() }
+// Close tells the open pages that the server ends, and waits until their connections have, and captures are no longer read.
+func (s *Server) Close() {
+	s.pages.close()
+	s.captures.close()
+}
 
 // NewHTTPServer makes a server with time-outs, so that no client can hold a connection for nothing.
 func NewHTTPServer(h http.Handler) *http.Server {

@@ -79,6 +79,9 @@ func workspaces(cmd *cobra.Command, l *libraryFlags, data string, log *slog.Logg
 			return nil, fmt.Errorf("keep data in %s: %w (--data)", data, err)
 		}
 		c.Home = home
+		if c.Captures, err = store.OpenCaptures(filepath.Join(data, d.Name, "captures"), store.WithLog(log)); err != nil {
+			return nil, fmt.Errorf("keep captures in %s: %w (--data)", data, err)
+		}
 		dir := filepath.Join(data, d.Name, "definitions")
 		if d.Name == own {
 			dir, c.Codes = folder, codes

@@ -35,10 +35,11 @@ type Files interface {
 type Config struct {
 	Name, Title string
 	Dialect     string
-	Files       Files          // definitions, code maps and samples
-	Home        Files          // settings.json; nil = settings last as long as the program
-	Options     schema.Options // under what the settings say
-	Codes       *source.File   // a code map from elsewhere; the settings may choose one of the library
+	Files       Files           // definitions, code maps and samples
+	Home        Files           // settings.json; nil = settings last as long as the program
+	Captures    *store.Captures // nil = none are kept
+	Options     schema.Options  // under what the settings say
+	Codes       *source.File    // a code map from elsewhere; the settings may choose one of the library
 	Log         *slog.Logger
 }
 

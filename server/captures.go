@@ -1,0 +1,387 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec"
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
+	"wirebench/server/live"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+)
+
+// Bounds of captures that are open.
+const (
+	maxOpenCaptures = 4
+	maxFramesAtOnce = 1000
+	maxPastedBytes  = 64 << 20 // of a capture that is text
+	waitForCapture  = 20 * time.Second
+)
+
+// captureSet is the captures that are open: their frames are in memory. The one that was not asked for the longest gives way.
+type captureSet struct {
+	mu     sync.Mutex
+	open   map[string]*openCapture
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+func newCaptureSet() *captureSet {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &captureSet{open: map[string]*openCapture{}, ctx: ctx, cancel: cancel}
+}
+
+// close ends what is being read, and waits for that.
+func (c *captureSet) close() {
+	c.cancel()
+	c.wg.Wait()
+}
+
+// openCapture is a capture whose frames are in memory, or on their way there.
+type openCapture struct {
+	log  *live.Log
+	stop context.CancelFunc
+	done chan struct{} // closed when all is read
+	used time.Time
+
+	size, read atomic.Int64 // bytes of the file
+
+	// After done.
+	sum capture.Summary
+	err error // why the frames are not all
+}
+
+// get opens a capture of a workspace, or finds it open.
+func (c *captureSet) get(ws *space, x store.Capture) (*openCapture, error) {
+	protocol, ok := protocols.Of(ws.Snapshot.Dialect.Name)
+	if !ok {
+		return nil, huma.Error422UnprocessableEntity("captures of this protocol cannot be read")
+	}
+	key := ws.Name + "/" + x.ID
+	if len(ws.Snapshot.Dialect.Frames) == 0 {
+		key += "/" + ws.ID // the definitions say where messages end
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o := c.open[key]; o != nil {
+		o.used = time.Now()
+		return o, nil
+	}
+	file, err := ws.Captures.Open(x.ID)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	for len(c.open) >= maxOpenCaptures {
+		c.dropOldest()
+	}
+	ctx, stop := context.WithCancel(c.ctx)
+	o := &openCapture{log: live.New(live.DefaultBytes / maxOpenCaptures), stop: stop, done: make(chan struct{}), used: time.Now()}
+	o.size.Store(x.Size)
+	c.open[key] = o
+	c.wg.Go(func() {
+		defer close(o.done)
+		defer file.Close()
+		defer stop()
+		o.sum, o.err = o.fill(ctx, file, protocol, ws.Snapshot)
+	})
+	return o, nil
+}
+
+// drop closes a capture in all its readings.
+func (c *captureSet) drop(ws, id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, o := range c.open {
+		if key == ws+"/"+id || strings.HasPrefix(key, ws+"/"+id+"/") {
+			o.stop()
+			delete(c.open, key)
+		}
+	}
+}
+
+func (c *captureSet) dropOldest() {
+	oldest := ""
+	for key, o := range c.open {
+		if oldest == "" || o.used.Before(c.open[oldest].used) {
+			oldest = key
+		}
+	}
+	c.open[oldest].stop()
+	delete(c.open, oldest)
+}
+
+// counted counts what is read of a file, and ends with a context.
+type counted struct {
+	r   io.Reader
+	n   *atomic.Int64
+	ctx context.Context
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// fill reads a file into the log: a capture, or a text that holds one.
+func (o *openCapture) fill(ctx context.Context, file io.Reader, protocol protocols.Protocol, snap *workspace.Snapshot) (capture.Summary, error) {
+	env := &protocols.Env{Definitions: snap, Patch: snap.Options.Patch}
+	conns := map[int]uint32{}
+	full := false
+	add := func(f capture.Frame) {
+		if full {
+			return
+		}
+		conn, ok := conns[f.Conn.ID]
+		if !ok {
+			conn = o.log.Connection(live.Conn{Name: f.Conn.Name(), Session: f.Conn.Session, Proto: f.Conn.Proto.String()})
+			conns[f.Conn.ID] = conn
+		}
+		full = o.log.Add(conn, f.Frame) != nil
+	}
+	made := func(c capture.Conn) transport.Transport {
+		if (c.Proto == capture.TCP) != protocol.Streams {
+			return nil
+		}
+		return protocol.New(env, c.Server.Port())
+	}
+	var kept strings.Builder // what was read while it was not known whether it is a capture
+	in := io.TeeReader(&counted{file, &o.read, ctx}, &limited{&kept, 1 << 16})
+	sum, err := capture.Read(in, capture.Options{New: made}, add)
+	if errors.Is(err, capture.ErrFormat) {
+		rest, e := io.ReadAll(io.LimitReader(&counted{file, &o.read, ctx}, maxPastedBytes))
+		if e != nil {
+			return sum, e
+		}
+		kept.Write(rest)
+		paste, e := capture.Recognise(kept.String())
+		if e != nil {
+			return sum, fmt.Errorf("neither a capture nor a text that holds one: %w", e)
+		}
+		proto := capture.UDP
+		if protocol.Streams {
+			proto = capture.TCP
+		}
+		capture.ReadPaste(paste, capture.PasteOptions{Proto: proto, New: made}, add)
+		err = nil
+	}
+	if err == nil && full {
+		err = live.ErrFull
+	}
+	return sum, err
+}
+
+// limited keeps the first bytes that are written to it.
+type limited struct {
+	to   *strings.Builder
+	left int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	n := min(len(p), l.left)
+	l.to.Write(p[:n])
+	l.left -= n
+	return len(p), nil
+}
+
+// captureProblem gives an error of captures its status.
+func captureProblem(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return huma.Error404NotFound("there is no such capture")
+	}
+	return storeProblem(err)
+}
+
+type capturesOutput struct {
+	Body struct {
+		Captures []store.Capture `json:"captures" doc:"the newest first"`
+	}
+}
+
+// listCaptures lists the captures of a workspace.
+func (s *Server) listCaptures(_ context.Context, in *workspaceInput) (*capturesOutput, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	out := &capturesOutput{}
+	if out.Body.Captures, err = ws.Captures.List(); err != nil {
+		return nil, captureProblem(err)
+	}
+	if out.Body.Captures == nil {
+		out.Body.Captures = []store.Capture{}
+	}
+	return out, nil
+}
+
+// withCaptures is a workspace that keeps captures.
+func (s *Server) withCaptures(name string) (*space, error) {
+	ws, err := s.workspaceNamed(name)
+	if err == nil && ws.Captures == nil {
+		err = huma.Error404NotFound("this workspace keeps no captures")
+	}
+	return ws, err
+}
+
+type addCaptureInput struct {
+	Workspace string `path:"ws" doc:"name of the workspace"`
+	Name      string `query:"name" required:"true" maxLength:"200" doc:"of the file"`
+	RawRequest
+}
+
+type captureOutput struct {
+	Status int
+	Body   store.Capture
+}
+
+// addCapture stores a file as it comes.
+func (s *Server) addCapture(_ context.Context, in *addCaptureInput) (*captureOutput, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	control := http.NewResponseController(in.writer)
+	_ = control.SetReadDeadline(time.Now().Add(receiveTime))
+	_ = control.SetWriteDeadline(time.Now().Add(receiveTime + time.Minute))
+	x, err := ws.Captures.Add(in.Name, time.Now(), http.MaxBytesReader(in.writer, in.request.Body, store.MaxCaptureBytes))
+	if err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return nil, bodyError(large)
+		}
+		return nil, captureProblem(err)
+	}
+	return &captureOutput{http.StatusCreated, x}, nil
+}
+
+// CapturePath names a capture in the address of a request.
+type CapturePath struct {
+	Workspace string `path:"ws" doc:"name of the workspace"`
+	ID        string `path:"id" maxLength:"100" doc:"of the capture"`
+}
+
+// dropCapture deletes a capture.
+func (s *Server) dropCapture(_ context.Context, in *CapturePath) (*struct{}, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if err := ws.Captures.Remove(in.ID); err != nil {
+		return nil, captureProblem(err)
+	}
+	s.captures.drop(ws.Name, in.ID)
+	return nil, nil
+}
+
+// captureFile answers with the file as it came.
+func (s *Server) captureFile(_ context.Context, in *CapturePath) (*huma.StreamResponse, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	x, err := ws.Captures.Get(in.ID)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	file, err := ws.Captures.Open(in.ID)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		defer file.Close()
+		ctx.SetHeader("Content-Type", "application/octet-stream")
+		ctx.SetHeader("Content-Disposition", fmt.Sprintf("attachment; filename=%q", x.Name))
+		_, _ = io.Copy(ctx.BodyWriter(), file)
+	}}, nil
+}
+
+type framesInput struct {
+	CapturePath
+	Kinds []string `query:"kind" enum:"message,control,opaque,problem" doc:"only these"`
+	From  int      `query:"from" minimum:"0" doc:"how many of the frames that fit are left out"`
+	Count int      `query:"count" minimum:"1" maximum:"1000" default:"100" doc:"how many are listed at most"`
+	Value bool     `query:"value" doc:"with the values of messages"`
+}
+
+type framesOutput struct {
+	Body struct {
+		Frames []workspace.FrameInfo `json:"frames"`
+		Total  int                   `json:"total" doc:"frames of the capture, so far"`
+		Fit    int                   `json:"fit" doc:"those of these kinds"`
+		Done   bool                  `json:"done" doc:"the whole file is read"`
+		Read   int64                 `json:"read" doc:"bytes of the file that are read"`
+		Size   int64                 `json:"size" doc:"bytes of the file"`
+		Note   string                `json:"note,omitempty" doc:"why these are not all frames of the file"`
+	}
+}
+
+// listFrames lists frames of a capture. It waits a while for the file to be read, so that short ones are whole.
+func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	x, err := ws.Captures.Get(in.ID)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	o, err := s.captures.get(ws, x)
+	if err != nil {
+		return nil, err
+	}
+	out := &framesOutput{}
+	b := &out.Body
+	select {
+	case <-o.done:
+		b.Done = true
+		switch {
+		case o.err != nil:
+			b.Note = o.err.Error()
+		case o.sum.Torn != nil:
+			b.Note = "the file is cut off: " + o.sum.Torn.Error()
+		}
+	case <-time.After(waitForCapture):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	b.Total, b.Read, b.Size, b.Frames = o.log.Len(), o.read.Load(), o.size.Load(), []workspace.FrameInfo{}
+	conns := o.log.Conns()
+	var rec codec.Record
+	o.log.Each(0, b.Total, func(i int, e live.Entry, data []byte) bool {
+		if len(in.Kinds) > 0 && !slices.Contains(in.Kinds, e.Kind.String()) {
+			return true
+		}
+		if b.Fit++; b.Fit <= in.From || len(b.Frames) >= in.Count {
+			return true
+		}
+		extra := o.log.Extra(e)
+		f := transport.Frame{
+			Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, From: extra.From, Via: extra.Via,
+			Offset: extra.Offset, Length: extra.Length, Resumed: e.Flags&live.Resumed != 0, Note: extra.Note,
+		}
+		f.Key.Dir, f.Key.Group, f.Key.Code = e.Dir, o.log.Group(e), e.Code
+		info := ws.DescribeFrame(&rec, &f, workspace.Want{Value: in.Value})
+		info.N, info.Conn, info.Session = uint32(i+1), conns[e.Conn].Name, conns[e.Conn].Session
+		b.Frames = append(b.Frames, info)
+		return true
+	})
+	return out, nil
+}

@@ -1,0 +1,147 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+)
+
+// captureServer has a workspace "one" of a dialect that keeps captures.
+func captureServer(t *testing.T, dialect string, files map[string]string) *Server {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		writeFile(t, filepath.Join(dir, name), text)
+	}
+	d, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := store.OpenCaptures(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := workspace.Open(workspace.Config{Name: "one", Title: "One protocol", Dialect: dialect, Files: d, Captures: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serverOf(t, w)
+}
+
+// request sends a request and reads its JSON answer.
+func request(t *testing.T, s *Server, method, path string, body []byte, into any) int {
+	t.Helper()
+	r := httptest.NewRequest(method, path, bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/octet-stream")
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if into != nil && json.Unmarshal(w.Body.Bytes(), into) != nil {
+		t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+	}
+	return w.Code
+}
+
+type gotFrames struct {
+	Frames []workspace.FrameInfo
+	Total  int
+	Fit    int
+	Done   bool
+	Note   string
+}
+
+// A capture is stored as it came, its frames are read by the definitions of the moment, and it can be taken away.
+func TestCaptureOfText(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: ping\n   __group = clmsg\n"})
+	dump := "00000000  01 02 00 68 69 02 02 02  01 05 00 68 65 6c        ...hi... ...hel\n0000000e  6c 6f                                             lo\n"
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name=follow.txt", []byte(dump), &x); code != http.StatusCreated || x.Name != "follow.txt" || x.Size != int64(len(dump)) {
+		t.Fatalf("%d %+v", code, x)
+	}
+	var all struct{ Captures []store.Capture }
+	if code := request(t, s, "GET", "/api/one/captures", nil, &all); code != 200 || len(all.Captures) != 1 || all.Captures[0].ID != x.ID {
+		t.Fatalf("%d %+v", code, all)
+	}
+	var f gotFrames
+	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?value=true", nil, &f); code != 200 || !f.Done || f.Total == 0 {
+		t.Fatalf("%d %+v", code, f)
+	}
+	var told []string
+	for _, fr := range f.Frames {
+		told = append(told, fmt.Sprintf("%d %s %s %s", fr.N, fr.Kind, fr.Message, fr.Value))
+	}
+	const want = `1 message say {"text":"hi"}|2 message ping {}|3 message ping {}|4 message ping {}|5 message say {"text":"hello"}`
+	if got := strings.Join(told, "|"); got != want {
+		t.Errorf("frames:\n%s", got)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest("GET", "/api/one/captures/"+x.ID, nil))
+	if w.Code != 200 || w.Body.String() != dump || !strings.Contains(w.Header().Get("Content-Disposition"), "follow.txt") {
+		t.Errorf("%d %q %v", w.Code, w.Body, w.Header())
+	}
+	if code := request(t, s, "DELETE", "/api/one/captures/"+x.ID, nil, nil); code != http.StatusNoContent {
+		t.Error(code)
+	}
+	for _, path := range []string{x.ID, "nothing", "..%2F" + x.ID} {
+		if code := request(t, s, "GET", "/api/one/captures/"+path+"/frames", nil, nil); code != 404 {
+			t.Errorf("%s: %d", path, code)
+		}
+	}
+}
+
+// Real captures give their messages page by page, and kinds can be chosen.
+func TestCaptureOfCorpora(t *testing.T) {
+	data, err := os.ReadFile("../../shared/corpora/subspace/vie-session.pcap")
+	if err != nil {
+		t.Skip("the corpora are not here")
+	}
+	s := captureServer(t, "subspace", map[string]string{"game.def": subspaceText})
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name=vie.pcap", data, &x); code != http.StatusCreated {
+		t.Fatal(code)
+	}
+	var list []string
+	for from := 0; ; from += 50 {
+		var f gotFrames
+		if code := request(t, s, "GET", fmt.Sprintf("/api/one/captures/%s/frames?kind=message&count=50&from=%d", x.ID, from), nil, &f); code != 200 || !f.Done || f.Note != "" {
+			t.Fatalf("%d %+v", code, f)
+		}
+		for _, fr := range f.Frames {
+			list = append(list, fr.Dir+" "+fr.Hex)
+		}
+		if len(f.Frames) < 50 {
+			if f.Fit != len(list) || f.Total <= f.Fit {
+				t.Errorf("%d fit of %d, %d listed", f.Fit, f.Total, len(list))
+			}
+			break
+		}
+	}
+	if len(list) != 217 {
+		t.Errorf("%d messages", len(list))
+	}
+}
+
+func TestCaptureThatIsNone(t *testing.T) {
+	s := captureServer(t, "subspace", nil)
+	var x store.Capture
+	request(t, s, "POST", "/api/one/captures?name=x", []byte("This is a letter, and no capture at all."), &x)
+	var f gotFrames
+	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames", nil, &f); code != 200 || !f.Done || f.Total != 0 || !strings.Contains(f.Note, "neither a capture") {
+		t.Errorf("%d %+v", code, f)
+	}
+	if code := request(t, s, "POST", "/api/one/captures", []byte("x"), nil); code != 422 {
+		t.Errorf("without a name: %d", code)
+	}
+	plain, _ := testServerOf(t, nil)
+	if code := request(t, plain, "GET", "/api/one/captures", nil, nil); code != 404 {
+		t.Errorf("where none are kept: %d", code)
+	}
+}
