@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 )
@@ -29,6 +30,11 @@ func tryDump(t *pasted) (*builder, *PasteError) {
 		return nil, e
 	}
 	d.b.form, d.b.why = d.formID(), d.reason()
+	if d.b.form != d.style.form { // only if the text says the same in that form
+		if o, _ := readDump(t, d.b.form); o == nil || !bytes.Equal(o.b.out, d.b.out) || len(o.b.places) != len(d.b.places) {
+			d.b.form = d.style.form
+		}
+	}
 	return d.b, nil
 }
 
