@@ -28,7 +28,6 @@ import (
 const (
 	maxOpenCaptures = 4
 	maxFramesAtOnce = 1000
-	maxPastedBytes  = 64 << 20 // of a capture that is text
 	waitForCapture  = 20 * time.Second
 )
 
@@ -163,43 +162,15 @@ func (o *openCapture) fill(ctx context.Context, file io.Reader, protocol protoco
 		}
 		return protocol.New(env, c.Server.Port())
 	}
-	var kept strings.Builder // what was read while it was not known whether it is a capture
-	in := io.TeeReader(&counted{file, &o.read, ctx}, &limited{&kept, 1 << 16})
-	sum, err := capture.Read(in, capture.Options{New: made}, add)
-	if errors.Is(err, capture.ErrFormat) {
-		rest, e := io.ReadAll(io.LimitReader(&counted{file, &o.read, ctx}, maxPastedBytes))
-		if e != nil {
-			return sum, e
-		}
-		kept.Write(rest)
-		paste, e := capture.Recognise(kept.String())
-		if e != nil {
-			return sum, fmt.Errorf("neither a capture nor a text that holds one: %w", e)
-		}
-		proto := capture.UDP
-		if protocol.Streams {
-			proto = capture.TCP
-		}
-		capture.ReadPaste(paste, capture.PasteOptions{Proto: proto, New: made}, add)
-		err = nil
+	proto := capture.UDP
+	if protocol.Streams {
+		proto = capture.TCP
 	}
+	sum, _, err := capture.ReadAny(&counted{file, &o.read, ctx}, capture.Options{New: made}, proto, add)
 	if err == nil && full {
 		err = live.ErrFull
 	}
 	return sum, err
-}
-
-// limited keeps the first bytes that are written to it.
-type limited struct {
-	to   *strings.Builder
-	left int
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	n := min(len(p), l.left)
-	l.to.Write(p[:n])
-	l.left -= n
-	return len(p), nil
 }
 
 // captureProblem gives an error of captures its status.

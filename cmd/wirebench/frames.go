@@ -105,7 +105,11 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 		return err
 	}
 	defer file.Close()
-	sum, err := capture.Read(&reported{r: file, cmd: cmd}, capture.Options{
+	proto := capture.UDP
+	if protocol.Streams {
+		proto = capture.TCP
+	}
+	sum, paste, err := capture.ReadAny(&reported{r: file, cmd: cmd}, capture.Options{
 		Ports: f.ports,
 		New: func(c capture.Conn) transport.Transport {
 			if (c.Proto == capture.TCP) != protocol.Streams {
@@ -113,7 +117,7 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 			}
 			return protocol.New(&f.env, c.Server.Port())
 		},
-	}, f.frame)
+	}, proto, f.frame)
 	if e := f.out.Flush(); err == nil {
 		err = e
 	}
@@ -122,6 +126,9 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 	}
 	if err != nil {
 		return err
+	}
+	if paste != nil {
+		note(cmd, "%s: taken for %s; %s", path, paste.Title, paste.Why)
 	}
 	f.summary(cmd, sum)
 	return nil
@@ -136,8 +143,12 @@ func (f *frameLister) summary(cmd *cobra.Command, sum capture.Summary) {
 		n    uint32
 		what string
 	}{
-		{sum.Unserved, "of connections that are not of this protocol"}, {sum.NotIP, "that are not IP"}, {sum.NotCarrier, "that are neither TCP nor UDP"},
-		{sum.UnknownLink, "of a link type that is not known"}, {sum.Malformed, "whose headers cannot be right"}, {sum.Fragments, "that are parts without their whole"},
+		{sum.Unserved, "of connections that are not of this protocol"},
+		{sum.NotIP, "that are not IP"},
+		{sum.NotCarrier, "that are neither TCP nor UDP"},
+		{sum.UnknownLink, "of a link type that is not known"},
+		{sum.Malformed, "whose headers cannot be right"},
+		{sum.Fragments, "that are parts without their whole"},
 		{sum.OverLimit, "of more connections than are read"},
 	} {
 		if x.n > 0 {

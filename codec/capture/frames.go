@@ -1,3 +1,18 @@
+// # Capture files
+//
+// Reader reads packets of pcap and pcapng, Assembler makes frames of packets, and Read does both; Writer and Synthetic write. What
+// the formats and protocols leave open:
+//
+//   - A file that breaks off gives the packets before the break; Summary.Torn says where that is. A packet that is cut by the break is not
+//     given.
+//   - Checksums are not looked at, as a machine that captures what it sends has none yet.
+//   - Of stream bytes that come twice the first count, of fragments too.
+//   - Bytes of a stream are lost when the other side has acknowledged them and the connection goes on for 32 packets without them, when
+//     too much waits for them, or when nothing more comes. A file need not be in the order of the wire.
+//   - A segment that waited has the time of the packet that ended the waiting, and the number of its own. A loss, and what follows it,
+//     has the time and number of the segment behind it.
+//   - A stream whose start was not captured starts with the lowest segment of its first 8 packets, without Segment.Start.
+//   - A SYN with another number is another session of the same addresses. UDP has one session for two addresses.
 package capture
 
 import (

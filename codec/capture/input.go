@@ -16,7 +16,7 @@ type input struct {
 }
 
 const (
-	inputBuffer   = 256 << 10
+	inputBuffer   = 64 << 10
 	emptyReadsMax = 100 // so many reads that give nothing, one after another, are an error
 )
 

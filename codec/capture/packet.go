@@ -75,16 +75,15 @@ func (t *Torn) Error() string {
 // Reader reads a pcap or pcapng file, packed with gzip or not. Its memory is bounded by MaxPacket and what the interfaces and
 // comments of a section take.
 type Reader struct {
-	in      input
-	form    string
-	packed  bool
-	big     bool // byte order of the file or section
-	nanos   bool // pcap: fractions are nanoseconds
-	packet  Packet
-	ifaces  []Interface
-	notes   []string
-	failed  error
-	section bool // pcapng: a section header was read
+	in     input
+	form   string
+	packed bool
+	big    bool // byte order of the file or section
+	nanos  bool // pcap: fractions are nanoseconds
+	packet Packet
+	ifaces []Interface
+	notes  []string
+	failed error
 }
 
 // SniffCapture tells by the first bytes of a file (4 are enough) what it can be: "pcap", "pcapng", "gzip" or "".

@@ -48,8 +48,10 @@ type half struct {
 	finSeq  uint32
 	held    []piece // sorted, not overlapping, behind next
 	bytes   int     // of held
-	start   int     // packets until the lowest held segment is taken for the start; 0 = not waiting
-	acked   uint32  // the highest that the other side has acknowledged
+	hint    uint32  // until based: the first byte, as what the other side acknowledged first lets think
+	hasHint bool
+	start   int    // packets until the lowest held segment is taken for the start; 0 = not waiting
+	acked   uint32 // the highest that the other side has acknowledged
 	hasAck  bool
 	wait    int    // packets until the bytes before doomed are given up; 0 = not waiting
 	doomed  uint32 //
@@ -150,9 +152,8 @@ func (s *stream) feed(d *datagram, packet uint32, at time.Time) {
 		}
 		s.drain(h, at)
 		s.drain(o, at)
-	} else if d.flags&flagACK != 0 && d.size == 0 && h.syn && seq == h.isn+1 && !h.started && !o.syn && !o.based && len(o.held) == 0 &&
-		d.flags&(flagRST|flagFIN) == 0 {
-		o.begin(d.ack - 1) // the third packet of the handshake, where the second was not captured
+	} else if d.flags&flagACK != 0 && d.flags&flagRST == 0 && h.syn && seq == h.isn+1 && !o.based && (!o.hasHint || int32(d.ack-o.hint) < 0) {
+		o.hint, o.hasHint = d.ack, true // the third packet of the handshake, if the second was not captured
 	}
 	if d.flags&flagRST != 0 {
 		if s.resets == 0 && (!h.based || near(seq+maxAhead/2, h.next)) {
@@ -272,12 +273,20 @@ func (s *stream) hold(h *half, seq uint32, data []byte, packet, off uint32, at t
 	for len(data) > 0 {
 		n := len(data)
 		if i < len(h.held) {
-			if next := &h.held[i]; int32(next.seq-seq) <= 0 { // what next holds came first
+			next := &h.held[i]
+			if len(next.data) == 1 && n > 1 && next.seq-seq < uint32(n) { // a keep-alive, whose byte is any (RFC 1122, 4.2.3.6)
+				h.bytes--
+				s.pool.put(next.data)
+				h.held = slices.Delete(h.held, i, i+1)
+				continue
+			}
+			if int32(next.seq-seq) <= 0 { // what next holds came first
 				skip := min(int(int32(next.end()-seq)), n)
 				seq, data, off = seq+uint32(skip), data[skip:], off+uint32(skip)
 				i++
 				continue
-			} else if gap := int(int32(next.seq - seq)); gap < n {
+			}
+			if gap := int(int32(next.seq - seq)); gap < n {
 				n = gap
 			}
 		}
@@ -301,6 +310,9 @@ func (s *stream) settle(h *half) {
 	h.start = 0
 	if !h.based && len(h.held) > 0 {
 		h.based, h.next = true, h.held[0].seq
+		if h.hasHint && near(h.next, h.hint) {
+			h.next, h.whole = h.hint, true
+		}
 	}
 }
 

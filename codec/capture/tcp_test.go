@@ -42,18 +42,19 @@ c . 101 501 abcdefg
 4: c2s "CDE"
 5: c2s "fg"`},
 		{"one that covers several", hello + `
-c . 103 501 C
-c . 105 501 E
-c . 107 501 G
-c . 101 501 abcdefgh
+c . 103 501 CC
+c . 106 501 EE
+c . 109 501 GG
+c . 112 501 I
+c . 101 501 abcdefghijkl
 `, `
-7: c2s "ab" start
-4: c2s "C"
-7: c2s "d"
-5: c2s "E"
-7: c2s "f"
-6: c2s "G"
-7: c2s "h"`},
+8: c2s "ab" start
+4: c2s "CC"
+8: c2s "e"
+5: c2s "EE"
+8: c2s "h"
+6: c2s "GG"
+8: c2s "kl"`},
 		{"out of order", hello + `
 c . 105 501 ef
 c . 103 501 cd
