@@ -346,7 +346,7 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 		extra := o.log.Extra(e)
 		f := transport.Frame{
 			Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, From: extra.From, Via: extra.Via,
-			Offset: extra.Offset, Length: extra.Length, Resumed: e.Flags&live.Resumed != 0, Note: extra.Note,
+			Offset: extra.Offset, Length: extra.Length, Resumed: e.Flags&live.Resumed != 0, Note: extra.Note, Name: extra.Name,
 		}
 		f.Key.Dir, f.Key.Group, f.Key.Code = e.Dir, o.log.Group(e), e.Code
 		info := ws.DescribeFrame(&rec, &f, workspace.Want{Value: in.Value})

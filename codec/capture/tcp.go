@@ -446,7 +446,7 @@ func (s *stream) doom(h *half, ack uint32) {
 		if len(h.held) > 0 && int32(h.held[0].seq-ack) < 0 {
 			to = h.held[0].seq
 		} else if h.fin && int32(h.finSeq-ack) < 0 {
-			if to = h.finSeq; to == h.next {
+			if to = h.finSeq; int32(to-h.next) <= 0 { // an end that came too early
 				break
 			}
 		}

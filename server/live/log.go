@@ -59,6 +59,7 @@ type Extra struct {
 	Offset int64
 	Length int64
 	Note   string
+	Name   string // of the definition, where messages have no code
 }
 
 // Conn is a connection of the log.
@@ -132,7 +133,7 @@ func (l *Log) Add(conn uint32, f *transport.Frame) error {
 		e.Flags |= Noted
 	}
 	e.block, e.off = l.keep(f.Bytes)
-	if f.Note != "" || len(f.Via) > 0 || len(f.From) > 0 || f.Offset != 0 || f.Length != 0 {
+	if f.Note != "" || f.Name != "" || len(f.Via) > 0 || len(f.From) > 0 || f.Offset != 0 || f.Length != 0 {
 		cost += l.addExtra(&e, f)
 	}
 	if last := len(l.blocks) - 1; last < 0 || len(l.blocks[last]) == blockFrames {
@@ -172,10 +173,10 @@ func (l *Log) addExtra(e *Entry, f *transport.Frame) int64 {
 		l.extras = append(l.extras, make([]Extra, 0, blockFrames))
 	}
 	last := len(l.extras) - 1
-	l.extras[last] = append(l.extras[last], Extra{slices.Clone(f.From), slices.Clone(f.Via), f.Offset, f.Length, f.Note})
+	l.extras[last] = append(l.extras[last], Extra{slices.Clone(f.From), slices.Clone(f.Via), f.Offset, f.Length, f.Note, f.Name})
 	e.extra = int32(l.nExtra)
 	l.nExtra++
-	return 96 + int64(len(f.From))*12 + int64(len(f.Via))*24 + int64(len(f.Note))
+	return 96 + int64(len(f.From))*12 + int64(len(f.Via))*24 + int64(len(f.Note)+len(f.Name))
 }
 
 // Entry is the frame of an index from 0 to Len()-1.

@@ -38,11 +38,18 @@ type FrameInfo struct {
 type Want struct{ Value, Fields bool }
 
 // FrameMessage is the definition of a frame, nil if it has none.
-func (s *Snapshot) FrameMessage(kind transport.Kind, key schema.Key, hasKey bool) *schema.Message {
-	if !hasKey || kind != transport.Message && kind != transport.Control {
+func (s *Snapshot) FrameMessage(x *transport.Frame) *schema.Message {
+	switch {
+	case x.Kind != transport.Message && x.Kind != transport.Control:
 		return nil
+	case x.HasKey:
+		return s.Schema.Lookup(x.Key)
+	case x.Name != "":
+		if m, err := s.FindIn(x.Name, x.Key.Group, x.Dir); err == nil {
+			return m
+		}
 	}
-	return s.Schema.Lookup(key)
+	return nil
 }
 
 // DescribeFrame says what a frame is by the definitions. Its number and connection are left to the caller.
@@ -68,7 +75,7 @@ func (s *Snapshot) DescribeFrame(rec *codec.Record, x *transport.Frame, want Wan
 			info.Length = &length
 		}
 	}
-	m := s.FrameMessage(x.Kind, x.Key, x.HasKey)
+	m := s.FrameMessage(x)
 	if m == nil && x.Kind == transport.Message {
 		info.Status = "unknown"
 	}

@@ -12,10 +12,10 @@ import (
 	"wirebench/defs/schema"
 )
 
-// origin is what a message is recognised by in any order: its direction, its bytes, and the datagrams that it came in.
+// origin is what a message is recognised by in any order.
 func origin(f frame) string { return dirName(f.Dir) + hex.EncodeToString(f.Bytes) }
 
-// bodies counts reliable packets of a session by where they first stand, so that a test knows what a lost datagram loses.
+// counted counts messages.
 func counted(frames []frame) map[string]int {
 	n := map[string]int{}
 	for _, f := range frames {
@@ -81,7 +81,6 @@ func TestOrderDoesNotMatter(t *testing.T) {
 				}
 				return all
 			}
-			sorted := func(all []string) []string { slices.Sort(all); return all }
 			whole := play(subspace.Options{}, segments)
 			byDir := func(frames []frame, dir schema.Dir) (some []frame) {
 				for _, f := range frames {
@@ -91,13 +90,13 @@ func TestOrderDoesNotMatter(t *testing.T) {
 				}
 				return some
 			}
-			for seed := range uint64(40) {
+			for seed := range uint64(15) {
 				random := rand.New(rand.NewPCG(seed, 9))
-				shuffled, _ := disturb(random, segments, 1+int(seed), 0.2, 0)
+				shuffled, _ := disturb(random, segments, 1+3*int(seed), 0.2, 0)
 				got := play(subspace.Options{}, shuffled)
 				for _, dir := range []schema.Dir{schema.ToServer, schema.ToClient} {
 					want, have := inOrder(byDir(whole, dir)), inOrder(byDir(got, dir))
-					if !slices.Equal(want, have) && !slices.Equal(sorted(want), sorted(have)) {
+					if !slices.Equal(want, have) {
 						t.Fatalf("%s, seed %d: reliable messages differ", session, seed)
 					}
 				}
@@ -130,8 +129,8 @@ func TestLossLosesOnlyWhatIsLost(t *testing.T) {
 					if f.Kind != transport.Message || slices.ContainsFunc(f.From, func(s transport.Source) bool { return lost[s.Packet] }) {
 						continue
 					}
-					if len(f.From) > 1 || f.Via != nil && f.Via[len(f.Via)-1] == "stream" {
-						continue // a part that comes after its turn was given up is not joined: see below
+					if window > 0 && len(f.From) > 1 {
+						continue // a part that comes after its turn was given up is not joined
 					}
 					if have[origin(f)] == 0 {
 						t.Fatalf("%s, seed %d: packet %d is there, but not its message %x via %v", session, seed, f.From[0].Packet, f.Bytes, f.Via)
