@@ -17,6 +17,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/capture"
+	"wirebench/codec/filter"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/live"
@@ -284,19 +285,29 @@ func (s *Server) captureFile(_ context.Context, in *CapturePath) (*huma.StreamRe
 	}}, nil
 }
 
+// filterProblem says what is wrong with a filter, each mistake with its place.
+func filterProblem(mistakes []filter.Mistake) error {
+	var details []error
+	for _, m := range mistakes {
+		details = append(details, &huma.ErrorDetail{Location: fmt.Sprintf("query.filter[%d:%d]", m.Start, m.End), Message: m.Message, Value: m.Help})
+	}
+	return huma.Error422UnprocessableEntity("the filter is wrong: "+mistakes[0].Message, details...)
+}
+
 type framesInput struct {
 	CapturePath
-	Kinds []string `query:"kind" enum:"message,control,opaque,problem" doc:"only these"`
-	From  int      `query:"from" minimum:"0" doc:"how many of the frames that fit are left out"`
-	Count int      `query:"count" minimum:"1" maximum:"1000" default:"100" doc:"how many are listed at most"`
-	Value bool     `query:"value" doc:"with the values of messages"`
+	Filter string   `query:"filter" maxLength:"8192" doc:"only frames that fit this filter"`
+	Kinds  []string `query:"kind" enum:"message,control,opaque,problem" doc:"only these"`
+	From   int      `query:"from" minimum:"0" doc:"how many of the frames that fit are left out"`
+	Count  int      `query:"count" minimum:"1" maximum:"1000" default:"100" doc:"how many are listed at most"`
+	Value  bool     `query:"value" doc:"with the values of messages"`
 }
 
 type framesOutput struct {
 	Body struct {
 		Frames []workspace.FrameInfo `json:"frames"`
 		Total  int                   `json:"total" doc:"frames of the capture, so far"`
-		Fit    int                   `json:"fit" doc:"those of these kinds"`
+		Fit    int                   `json:"fit" doc:"those that fit the filter and are of these kinds"`
 		Done   bool                  `json:"done" doc:"the whole file is read"`
 		Read   int64                 `json:"read" doc:"bytes of the file that are read"`
 		Size   int64                 `json:"size" doc:"bytes of the file"`
@@ -313,6 +324,10 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 	x, err := ws.Captures.Get(in.ID)
 	if err != nil {
 		return nil, captureProblem(err)
+	}
+	fits, mistakes := ws.Filter(in.Filter)
+	if len(mistakes) > 0 {
+		return nil, filterProblem(mistakes)
 	}
 	o, err := s.captures.get(ws, x)
 	if err != nil {
@@ -337,20 +352,24 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 	conns := o.log.Conns()
 	var rec codec.Record
 	o.log.Each(0, b.Total, func(i int, e live.Entry, data []byte) bool {
-		if len(in.Kinds) > 0 && !slices.Contains(in.Kinds, e.Kind.String()) {
-			return true
-		}
-		if b.Fit++; b.Fit <= in.From || len(b.Frames) >= in.Count {
-			return true
-		}
 		extra := o.log.Extra(e)
 		f := transport.Frame{
 			Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, From: extra.From, Via: extra.Via,
 			Offset: extra.Offset, Length: extra.Length, Resumed: e.Flags&live.Resumed != 0, Note: extra.Note, Name: extra.Name,
 		}
 		f.Key.Dir, f.Key.Group, f.Key.Code = e.Dir, o.log.Group(e), e.Code
+		conn := conns[e.Conn]
+		if !fits.Fits(workspace.Where{N: uint64(i + 1), Conn: conn.Name, Session: conn.Session, Proto: conn.Proto}, &f) {
+			return true
+		}
+		if len(in.Kinds) > 0 && !slices.Contains(in.Kinds, e.Kind.String()) {
+			return true
+		}
+		if b.Fit++; b.Fit <= in.From || len(b.Frames) >= in.Count {
+			return ctx.Err() == nil
+		}
 		info := ws.DescribeFrame(&rec, &f, workspace.Want{Value: in.Value})
-		info.N, info.Conn, info.Session = uint32(i+1), conns[e.Conn].Name, conns[e.Conn].Session
+		info.N, info.Conn, info.Session = uint32(i+1), conn.Name, conn.Session
 		b.Frames = append(b.Frames, info)
 		return true
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,6 +124,13 @@ func TestCaptureOfCorpora(t *testing.T) {
 			}
 			break
 		}
+	}
+	var f gotFrames
+	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?filter="+url.QueryEscape(`dir == c2s && .text contains "a"`), nil, &f); code != 200 || f.Fit == 0 || f.Fit >= 217 {
+		t.Errorf("%d %+v", code, f)
+	}
+	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?filter="+url.QueryEscape(`len >`), nil, nil); code != 422 {
+		t.Errorf("a filter that breaks off: %d", code)
 	}
 	if len(list) != 217 {
 		t.Errorf("%d messages", len(list))

@@ -60,7 +60,7 @@ server/store  < codec/capture
 server/live   < codec/capture
 server/collab
 
-server/workspace < defs codec server/store
+server/workspace < defs codec codec/filter server/store
 server/proxy     < codec/filter server/live server/store
 
 server < server/workspace server/proxy server/wsconn server/collab codec/corpus codec/transport/protocols static templates

@@ -15,6 +15,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/capture"
+	"wirebench/codec/filter"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/workspace"
@@ -25,6 +26,7 @@ func newFrames() *cobra.Command {
 	f := &frameLister{}
 	var ports []int
 	var groups, kinds []string
+	expression := ""
 	cmd := &cobra.Command{
 		Use:   "frames CAPTURE",
 		Short: "List what a capture file holds, message by message",
@@ -61,6 +63,14 @@ A file that is cut off gives what it holds.`,
 			if err != nil {
 				return err
 			}
+			filter, mistakes := snap.Filter(expression)
+			if len(mistakes) > 0 {
+				return wrongFilter(expression, mistakes)
+			}
+			if text := filter.Rewritten(); text != "" {
+				note(cmd, "note: the filter stands for %s", text)
+			}
+			f.filter = filter
 			return f.run(cmd, snap, args[0])
 		},
 	}
@@ -69,6 +79,7 @@ A file that is cut off gives what it holds.`,
 	flags.IntSliceVar(&ports, "port", nil, "port of the server (repeatable; default: told by who started)")
 	flags.StringArrayVar(&groups, "group", nil, "group of messages that a direction has, and a server's port: 13501/c2s=clmsg (repeatable)")
 	flags.StringArrayVar(&kinds, "kind", nil, "only these: "+strings.Join(kindNames, ", ")+" (repeatable)")
+	flags.StringVar(&expression, "filter", "", "only frames that fit: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
 	flags.BoolVar(&f.json, "json", false, "JSON Lines instead of text for people")
 	flags.BoolVar(&f.want.Value, "value", false, "with --json: the values of each message")
 	flags.BoolVar(&f.want.Fields, "fields", false, "with --json: every field with its place")
@@ -80,6 +91,22 @@ A file that is cut off gives what it holds.`,
 
 var kindNames = []string{"message", "control", "opaque", "problem"}
 
+// wrongFilter says what is wrong with a filter, and where.
+func wrongFilter(text string, mistakes []filter.Mistake) error {
+	m := mistakes[0]
+	before := strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, text[:min(m.Start, len(text))])
+	err := fmt.Sprintf("--filter: %s\n  %s\n  %s^", m.Message, text, before)
+	if m.Help != "" {
+		err += "\n  " + m.Help
+	}
+	return errors.New(err)
+}
+
 // frameLister lists frames.
 type frameLister struct {
 	ports []uint16
@@ -88,9 +115,10 @@ type frameLister struct {
 	want  workspace.Want
 	env   protocols.Env
 
-	snap *workspace.Snapshot
-	out  *bufio.Writer
-	rec  codec.Record
+	filter *workspace.FrameFilter
+	snap   *workspace.Snapshot
+	out    *bufio.Writer
+	rec    codec.Record
 }
 
 func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path string) error {
@@ -162,7 +190,8 @@ func (f *frameLister) summary(cmd *cobra.Command, sum capture.Summary) {
 
 // frame lists one.
 func (f *frameLister) frame(x capture.Frame) {
-	if len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
+	fits := f.filter.Fits(workspace.Where{N: uint64(x.N), Conn: x.Conn.Name(), Session: x.Conn.Session, Proto: x.Conn.Proto.String()}, x.Frame)
+	if !fits || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
 		return
 	}
 	info := f.snap.DescribeFrame(&f.rec, x.Frame, f.want)

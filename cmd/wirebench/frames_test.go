@@ -88,6 +88,40 @@ func truthMessages(t *testing.T, path string) []string {
 	return out
 }
 
+// A filter is judged by the definitions; numbers of frames stay those of the capture.
+func TestFramesFilter(t *testing.T) {
+	file := needCorpus(t, "subspace/plain-session.pcap")
+	out, _, status := cli(t, "", "frames", "--protocol", "subspace", "--json", "--value", file)
+	if status != 0 {
+		t.Fatal(status)
+	}
+	all := lines(out)
+	for filter, fits := range map[string]string{
+		`c2s_chat and .kind == 2`:           `"message":"c2s_chat"`,
+		`core.type == 4`:                    `"message":"ack"`,
+		`len > 1000`:                        "",
+		`dir == s2c and not name ~ "^s2c_"`: "",
+	} {
+		out, errs, status := cli(t, "", "frames", "--protocol", "subspace", "--json", "--value", "--filter", filter, file)
+		got := lines(out)
+		if status != 0 || len(got) == 0 || len(got) == len(all) {
+			t.Errorf("%s: status %d, %d frames of %d\n%s", filter, status, len(got), len(all), errs)
+		}
+		at := 0
+		for _, line := range got {
+			for at < len(all) && all[at] != line {
+				at++
+			}
+			if at == len(all) || !strings.Contains(line, fits) {
+				t.Fatalf("%s: %s", filter, line)
+			}
+		}
+	}
+	if _, errs, status := cli(t, "", "frames", "--protocol", "subspace", "--filter", "c2s_chat.txt == 5", file); status != 2 || !strings.Contains(errs, `did you mean "text"?`) || !strings.Contains(errs, "\n           ^") {
+		t.Errorf("status %d\n%s", status, errs)
+	}
+}
+
 func TestFramesRefuses(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.pcap")

@@ -1,0 +1,348 @@
+package codec
+
+import (
+	"unicode/utf8"
+
+	"wirebench/defs/schema"
+)
+
+// Site is where the values of one field stand in the records of a program. It is immutable and fits every program of the same
+// message.
+type Site struct {
+	Field uint16 // index into Program.Fields
+
+	hops    []hop  // lists and alternatives around it, from the outside
+	op      uint16 // of the node that holds it; of an element, see elem, that of its list
+	elem    bool   // the node is an element of the last hop, which is a plain list
+	content bool   // text, bytes or a list of variable size: a node of its own
+	item    item   // else
+	unit    uint32 // content: bytes of a unit, 0 of a list
+	set     schema.Charset
+	stride  uint32 // bits from one element to the next, where they stand side by side
+}
+
+// hop is a list or an alternative on the way to a field.
+type hop struct {
+	op    uint16
+	list  bool
+	bare  bool   // list: elements stand side by side and have no nodes, if the list has none inside
+	index int32  // list: the element that is wanted, counted from 0; -1 = all
+	which uint64 // alternative: which case
+}
+
+// Site finds where a field's values stand. index are the elements that are wanted of the lists around it, from the outside: -1 is
+// all of them, as is what is left out. ok is false for a field that has no bits of its own: a group.
+func (p *Program) Site(field uint16, index ...int32) (s *Site, ok bool) {
+	s = &Site{Field: field, op: noIndex}
+	for b := range p.blocks {
+		for i := range p.blocks[b].items {
+			if it := &p.blocks[b].items[i]; it.field == field && it.role == RoleValue {
+				s.item = *it
+				return p.finishSite(s, uint16(b), index)
+			}
+		}
+	}
+	for i := range p.ops {
+		o := &p.ops[i]
+		if o.field != field || o.code != opText && o.code != opBlob && o.code != opList {
+			continue
+		}
+		s.op, s.content, s.unit, s.set = uint16(i), true, uint32(o.unit), o.set
+		if o.code == opList {
+			s.unit = 0
+		}
+		p.addHops(s, i, index)
+		return s, true
+	}
+	return nil, false
+}
+
+// finishSite finds the node that holds a block.
+func (p *Program) finishSite(s *Site, block uint16, index []int32) (*Site, bool) {
+	for i := range p.ops {
+		o := &p.ops[i]
+		if o.code != opBlock || o.block != block {
+			continue
+		}
+		p.addHops(s, i, index)
+		s.op = uint16(i)
+		if k := len(s.hops) - 1; k >= 0 && s.hops[k].list {
+			if l := &p.ops[s.hops[k].op]; l.plain && l.block == block {
+				s.op, s.elem, s.stride = s.hops[k].op, true, l.stride
+				s.hops[k].bare = !l.linked
+			}
+		}
+		return s, true
+	}
+	return nil, false
+}
+
+// addHops lists what is around an op.
+func (p *Program) addHops(s *Site, at int, index []int32) {
+	lists := 0
+	for i := 0; i < at; {
+		o := &p.ops[i]
+		if int(o.end) <= at {
+			i = int(o.end)
+			continue
+		}
+		switch o.code {
+		case opVariant:
+			h := hop{op: uint16(i)}
+			for c := i + 1; int(p.ops[c].end) <= at; c = int(p.ops[c].end) {
+				h.which++
+			}
+			s.hops = append(s.hops, h)
+		case opList:
+			h := hop{op: uint16(i), list: true, index: -1}
+			if lists < len(index) {
+				h.index = index[lists]
+			}
+			lists++
+			s.hops = append(s.hops, h)
+		}
+		i++
+	}
+}
+
+// Single reports whether a record has at most one value there.
+func (s *Site) Single() bool {
+	for _, h := range s.hops {
+		if h.list && h.index < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Number reads a number whose place in the message is fixed, which is the quickest. It is false where that is not so, and then a
+// Cursor says more.
+func (s *Site) Number(r *Record) (raw uint64, ok bool) {
+	if len(s.hops) > 0 || s.content || len(r.Nodes) == 0 {
+		return 0, false
+	}
+	n := &r.Nodes[0]
+	it := &s.item
+	if n.Op != s.op || it.off+it.bits > n.Len || it.bits-1 > 63 {
+		return 0, false
+	}
+	return loadBits(r.Data, n.Off+it.off, it.bits, it.order), true
+}
+
+// Cursor goes through the values of a field in a record. Its memory is reused by the next Start.
+type Cursor struct {
+	Raw   uint64 // of a number: its bits. Of text, bytes and lists: units
+	Range Range  // of text without its terminator
+	Node  uint32 // index of the node that holds it
+
+	r      *Record
+	at     *Site
+	levels []level
+	left   uint32 // elements side by side that are still to come
+	fresh  bool
+}
+
+// level is a list being walked.
+type level struct {
+	hop         int
+	node, after uint32 // the next element, and the end
+	k           int32  // its index
+}
+
+// Start begins with the values of a site in a record of its program.
+func (c *Cursor) Start(r *Record, at *Site) {
+	c.r, c.at, c.levels, c.left, c.fresh = r, at, c.levels[:0], 0, true
+}
+
+// Forget lets go of the record.
+func (c *Cursor) Forget() { c.r, c.at = nil, nil }
+
+// Next moves on to the next value, in the order in which they were read. It is false at the end. What is cut off is left out.
+func (c *Cursor) Next() bool {
+	switch {
+	case c.fresh:
+		c.fresh = false
+		if c.descend(0, 0, uint32(len(c.r.Nodes))) {
+			return true
+		}
+	case c.left > 0:
+		c.left--
+		c.item(c.Range.Off + c.at.stride)
+		return true
+	}
+	for len(c.levels) > 0 {
+		l := &c.levels[len(c.levels)-1]
+		h := &c.at.hops[l.hop]
+		if l.node >= l.after || h.index >= 0 && l.k > h.index {
+			c.levels = c.levels[:len(c.levels)-1]
+			continue
+		}
+		e, k := l.node, l.k
+		l.node, l.k = c.r.Nodes[e].After, k+1
+		switch {
+		case h.index >= 0 && k != h.index:
+		case c.at.elem && l.hop == len(c.at.hops)-1:
+			if c.value(e) {
+				return true
+			}
+		case c.descend(l.hop+1, e+1, l.node):
+			return true
+		}
+	}
+	return false
+}
+
+// descend goes from the nodes [first, after) through the hops from i on to a value. It stops at a list, whose elements come next.
+func (c *Cursor) descend(i int, first, after uint32) bool {
+	for ; i < len(c.at.hops); i++ {
+		h := &c.at.hops[i]
+		k, ok := c.find(first, after, h.op)
+		if !ok {
+			return false
+		}
+		n := &c.r.Nodes[k]
+		switch {
+		case !h.list:
+			if n.Raw != h.which {
+				return false
+			}
+			first, after = k+1, n.After
+			continue
+		case h.bare && n.After == k+1:
+			return c.side(k, n, h.index)
+		}
+		c.levels = append(c.levels, level{hop: i, node: k + 1, after: n.After})
+		return false
+	}
+	k, ok := c.find(first, after, c.at.op)
+	return ok && c.value(k)
+}
+
+// side begins with the elements of a list that stand side by side.
+func (c *Cursor) side(node uint32, n *Node, index int32) bool {
+	at, count := n.Off, uint32(n.Raw)
+	if index >= 0 {
+		if uint32(index) >= count {
+			return false
+		}
+		at, count = at+uint32(index)*c.at.stride, 1
+	}
+	if count == 0 {
+		return false
+	}
+	c.Node, c.left = node, count-1
+	c.item(at + c.at.item.off)
+	return true
+}
+
+func (c *Cursor) find(first, after uint32, op uint16) (node uint32, ok bool) {
+	for first < after {
+		n := &c.r.Nodes[first]
+		if n.Op == op {
+			return first, true
+		}
+		first = n.After
+	}
+	return 0, false
+}
+
+// value takes the value in a node, if it is there.
+func (c *Cursor) value(node uint32) bool {
+	n := &c.r.Nodes[node]
+	c.Node = node
+	if c.at.content {
+		if n.Bad != NoProblem && n.Len == 0 && n.Kind != NodeList {
+			return false // nothing of it could be read
+		}
+		c.Raw, c.Range = n.Raw, Range{n.Off, n.Len}
+		if c.at.unit > 0 {
+			c.Range.Len = uint32(n.Raw) * c.at.unit * 8
+		}
+		return true
+	}
+	it := &c.at.item
+	if it.off+it.bits > n.Len {
+		return false
+	}
+	c.item(n.Off + it.off)
+	return true
+}
+
+// item takes a value of fixed size at a bit.
+func (c *Cursor) item(off uint32) {
+	it := &c.at.item
+	c.Range = Range{off, it.bits}
+	if it.form.isNumber() {
+		c.Raw = loadBits(c.r.Data, off, it.bits, it.order)
+		return
+	}
+	c.Raw = uint64(len(c.Bytes()))
+	if t, ok := it.typ.(*schema.Text); ok {
+		c.Raw /= uint64(t.Charset.Unit())
+	}
+}
+
+// Bytes are those of a text or of bytes; fixed text ends before its first zero, unless all of it counts. They are the record's.
+func (c *Cursor) Bytes() []byte {
+	b := c.r.Data[c.Range.Off/8 : c.Range.End()/8]
+	if c.at.item.form == formText {
+		if t, ok := c.at.item.typ.(*schema.Text); ok {
+			return cutAtNul(b, t.Charset.Unit())
+		}
+	}
+	return b
+}
+
+// AppendText appends the text as UTF-8. A lone surrogate is three bytes as if it were a character; bytes of UTF-8 stay what they are.
+func (c *Cursor) AppendText(dst []byte) []byte {
+	set := c.at.set
+	if t, ok := c.at.item.typ.(*schema.Text); ok {
+		set = t.Charset
+	}
+	b := c.Bytes()
+	switch set {
+	case schema.UTF16LE:
+		return appendUTF16(dst, b)
+	case schema.UTF8:
+		return append(dst, b...)
+	}
+	for _, x := range b {
+		dst = utf8.AppendRune(dst, rune(x))
+	}
+	return dst
+}
+
+func appendUTF16(dst, b []byte) []byte {
+	for ; len(b) >= 2; b = b[2:] {
+		u := rune(b[0]) | rune(b[1])<<8
+		if u < 0x80 {
+			dst = append(dst, byte(u))
+			continue
+		}
+		if u >= 0xd800 && u < 0xe000 {
+			if u < 0xdc00 && len(b) >= 4 {
+				if lo := rune(b[2]) | rune(b[3])<<8; lo >= 0xdc00 && lo < 0xe000 {
+					dst = utf8.AppendRune(dst, (u-0xd800)<<10|(lo-0xdc00)+0x10000)
+					b = b[2:]
+					continue
+				}
+			}
+			dst = append(dst, 0xe0|byte(u>>12), 0x80|byte(u>>6)&0x3f, 0x80|byte(u)&0x3f)
+			continue
+		}
+		dst = utf8.AppendRune(dst, u)
+	}
+	return dst
+}
+
+// AppendRaw appends the bytes that the value takes in the message. Those of a number that does not start at a whole byte are its own
+// bits, the least significant byte first.
+func (c *Cursor) AppendRaw(dst []byte) []byte {
+	if c.Range.Off%8 == 0 && c.Range.Len%8 == 0 {
+		return append(dst, c.r.Data[c.Range.Off/8:c.Range.End()/8]...)
+	}
+	for n := uint32(0); n < c.Range.Len; n += 8 {
+		dst = append(dst, byte(c.Raw>>n))
+	}
+	return dst
+}

@@ -1,0 +1,228 @@
+package codec_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+	"wirebench/defs/tera"
+)
+
+// place is a value as both ways of reading see it.
+type foundValue struct {
+	Raw uint64
+	codec.Range
+}
+
+// checkSites holds that cursors find for every field the values that the leaves have.
+func checkSites(t interface{ Fatalf(string, ...any) }, r *codec.Record) {
+	want := map[uint16][]foundValue{}
+	for _, l := range r.AppendLeaves(nil) {
+		if l.Role == codec.RoleValue && l.Field != codec.NoField {
+			want[l.Field] = append(want[l.Field], foundValue{l.Raw, l.Range()})
+		}
+	}
+	var c codec.Cursor
+	for f := range r.Program.Fields {
+		at, ok := r.Program.Site(uint16(f))
+		typ := r.Program.Fields[f].Schema.Type
+		if _, group := typ.(*schema.Group); ok == group {
+			t.Fatalf("field %d: a site is %v", f, ok)
+		}
+		if _, list := typ.(*schema.List); !ok || list {
+			continue
+		}
+		var got []foundValue
+		number := true
+		for c.Start(r, at); c.Next(); {
+			v := foundValue{c.Raw, c.Range}
+			switch typ := typ.(type) {
+			case *schema.Text:
+				c.Bytes()
+				c.AppendText(nil)
+				if number = false; typ.Size == schema.Terminated && v.Len > 0 || c.Raw > 0 {
+					v.Len = r.Nodes[c.Node].Len // leaves have the terminator
+				}
+			case *schema.Blob:
+				number = false
+				c.Bytes()
+			}
+			got = append(got, v)
+		}
+		leaves := want[uint16(f)]
+		if !number { // leaves leave out what is empty, and say nothing of fixed text
+			continue
+		}
+		if !slices.Equal(got, leaves) {
+			t.Fatalf("field %q: cursor %v, leaves %v\n%s", r.Program.Fields[f].Name, got, leaves, r.Transcript())
+		}
+		if raw, ok := at.Number(r); ok && (len(got) != 1 || raw != got[0].Raw) {
+			t.Fatalf("field %q: number %d, cursor %v", r.Program.Fields[f].Name, raw, got)
+		}
+		if at.Single() && len(got) > 1 {
+			t.Fatalf("field %q: %d values of one", r.Program.Fields[f].Name, len(got))
+		}
+	}
+}
+
+// TestSitesOfAnyDefinition compares cursors with leaves, of messages that are right, cut or broken.
+func TestSitesOfAnyDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var d definition
+		draw := d.fieldsAt(t, 0)
+		s, _ := tera.Parse([]*source.File{source.New("C_ANY.1.def", d.text.String())}, schema.Options{})
+		p, err := codec.Compile(s.Messages[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in, out, rec codec.Record
+		if err := p.ParseJSON(&in, []byte(draw(t))); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Encode(&out, &in); err != nil {
+			t.Fatal(err)
+		}
+		data := slices.Clone(out.Data)
+		p.Decode(&rec, data)
+		checkSites(t, &rec)
+		p.Decode(&rec, data[:rapid.IntRange(0, len(data)-1).Draw(t, "cut")])
+		checkSites(t, &rec)
+		for range 3 {
+			data[rapid.IntRange(0, len(data)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
+		}
+		p.Decode(&rec, data)
+		checkSites(t, &rec)
+	})
+}
+
+// TestSites shows values of every kind of place, in order.
+func TestSites(t *testing.T) {
+	nested := compile(t, "C_N.1.def", "array a\n- string s\n- array b\n- - int32 x\narray<int16> c\nbytes d\nobject o\n- vec3 v\n", schema.Options{})
+	const value = `{"a":[{"s":"qé","b":[{"x":1},{"x":-2}]},{"s":"","b":[]},{"b":[{"x":3}]}],"c":[5,6,7],"d":"0aff","o":{"v":{"x":1,"y":2,"z":3}}}`
+	world := program(t, squad())
+	const members = `{"header":{"rank":5,"title":"ab"},"members":[{"level":5,"name":"x","items":[1,2]},{"level":60,"name":"yz"}],"at":{"x":-1,"y":1},"flag":42}`
+	for _, c := range []struct {
+		p     *codec.Program
+		value string
+		path  string
+		index []int32
+		want  string
+	}{
+		{nested, value, "a[].b[].x", nil, "[1 4294967294 3]"},
+		{nested, value, "a[].b[].x", []int32{0}, "[1 4294967294]"},
+		{nested, value, "a[].b[].x", []int32{-1, 0}, "[1 3]"},
+		{nested, value, "a[].b[].x", []int32{2, 0}, "[3]"},
+		{nested, value, "a[].b[].x", []int32{3, 0}, "[]"},
+		{nested, value, "a[].s", nil, `["q\u00e9" "" ""]`},
+		{nested, value, "a[].s", []int32{0}, `["q\u00e9"]`},
+		{nested, value, "a[].b", nil, "[2 0 1]"},
+		{nested, value, "c[]", nil, "[5 6 7]"},
+		{nested, value, "c[]", []int32{1}, "[6]"},
+		{nested, value, "c[]", []int32{9}, "[]"},
+		{nested, value, "c", nil, "[3]"},
+		{nested, value, "d", nil, "[0aff]"},
+		{nested, value, "o.v.y", nil, "[1073741824]"},
+		{world, members, "members[].items[]", nil, "[1 2]"},
+		{world, members, "members[].name", []int32{1}, `["yz"]`},
+		{world, members, "members[].level", nil, "[5 60]"},
+		{world, members, "flag", nil, "[42]"},
+	} {
+		var in, out, rec codec.Record
+		if err := c.p.ParseJSON(&in, []byte(c.value)); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.p.Encode(&out, &in); err != nil {
+			t.Fatal(err)
+		}
+		c.p.Decode(&rec, out.Data)
+		checkSites(t, &rec)
+		field := -1
+		for f := range c.p.Fields {
+			if string(c.p.AppendFieldPath(nil, uint16(f))) == c.path {
+				field = f
+			}
+		}
+		if field < 0 {
+			t.Fatalf("no field %q", c.path)
+		}
+		at, ok := c.p.Site(uint16(field), c.index...)
+		if !ok {
+			t.Fatalf("%s has no place", c.path)
+		}
+		got := []string{}
+		var cur codec.Cursor
+		for cur.Start(&rec, at); cur.Next(); {
+			switch c.p.Fields[field].Schema.Type.(type) {
+			case *schema.Text:
+				got = append(got, fmt.Sprintf("%+q", cur.AppendText(nil)))
+			case *schema.Blob:
+				got = append(got, fmt.Sprintf("%x", cur.Bytes()))
+			default:
+				got = append(got, fmt.Sprint(cur.Raw))
+			}
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s %v: got %v, want %s", c.path, c.index, got, c.want)
+		}
+	}
+}
+
+// TestSiteText compares text with its JSON, lone surrogates among it.
+func TestSiteText(t *testing.T) {
+	p := compile(t, "C_T.1.def", "string s\n", schema.Options{})
+	var in, out, rec codec.Record
+	for _, c := range []struct{ value, want string }{
+		{`{"s":"a\u00e9\u4e2d\ud83d\ude00z"}`, "aé中😀z"},
+		{`{"s":"\ud83d"}`, "\xed\xa0\xbd"},
+		{`{"s":"\ude00\ud83dx"}`, "\xed\xb8\x80\xed\xa0\xbdx"},
+	} {
+		if err := p.ParseJSON(&in, []byte(c.value)); err != nil || !json.Valid([]byte(c.value)) {
+			t.Fatal(err)
+		}
+		if err := p.Encode(&out, &in); err != nil {
+			t.Fatal(err)
+		}
+		p.Decode(&rec, out.Data)
+		at, _ := p.Site(0)
+		var cur codec.Cursor
+		cur.Start(&rec, at)
+		if !cur.Next() || string(cur.AppendText(nil)) != c.want || cur.Next() {
+			t.Errorf("%s: %q", c.value, cur.AppendText(nil))
+		}
+	}
+}
+
+// TestSiteNoAllocations holds that reading values allocates nothing.
+func TestSiteNoAllocations(t *testing.T) {
+	p := compile(t, "C_N.1.def", "int32 n\narray a\n- string s\n- array b\n- - int32 x\n", schema.Options{})
+	var in, out, rec codec.Record
+	if err := p.ParseJSON(&in, []byte(`{"n":4,"a":[{"s":"q","b":[{"x":1},{}]},{"b":[{}]}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Encode(&out, &in); err != nil {
+		t.Fatal(err)
+	}
+	p.Decode(&rec, out.Data)
+	var sites []*codec.Site
+	for f := range p.Fields {
+		if s, ok := p.Site(uint16(f)); ok {
+			sites = append(sites, s)
+		}
+	}
+	var c codec.Cursor
+	if n := testing.AllocsPerRun(100, func() {
+		for _, s := range sites {
+			s.Number(&rec)
+			for c.Start(&rec, s); c.Next(); {
+			}
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

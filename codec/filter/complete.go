@@ -1,0 +1,367 @@
+package filter
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"wirebench/defs/schema"
+)
+
+// Option is something that may stand at a place in a filter.
+type Option struct {
+	Text string `json:"text" doc:"replaces what was written so far"`
+	Kind string `json:"kind" enum:"frame,message,group,field,value,function,operator,word" doc:"what it is"`
+	Doc  string `json:"doc,omitempty" doc:"one line"`
+}
+
+// maxOptions is how many options are worth showing.
+const maxOptions = 100
+
+// Complete says what may stand at a place in a filter that is being written. caret is a byte of the text; the options replace the text
+// from start to it, those that begin with what is there first. Values that were seen in frames are not among them.
+func Complete(text string, caret int, env Env) (start int, options []Option) {
+	caret = min(max(caret, 0), len(text))
+	if caret > MaxText {
+		return caret, nil
+	}
+	before := text[:caret]
+	start = caret
+	for start > 0 && isPathByte(before[start-1]) {
+		start--
+	}
+	if start > 0 && strings.IndexByte("~$@", before[start-1]) >= 0 {
+		start--
+	}
+	p := &completer{compiler: newCompiler(env), word: before[start:]}
+	p.tokens(before[:start])
+	if p.open {
+		return caret, nil
+	}
+	p.offer()
+	return start, p.best()
+}
+
+func isPathByte(c byte) bool {
+	return isNameByte(c) || strings.IndexByte(".*?[]", c) >= 0
+}
+
+// completer collects options.
+type completer struct {
+	*compiler
+	word    string // what is written so far
+	last    token  // before it
+	subject *node  // what stands left of a comparison
+	open    bool   // inside a text
+	all     []Option
+}
+
+// tokens reads what stands before the word: its last token, and if that is a comparison, what is compared.
+func (p *completer) tokens(before string) {
+	s := &parser{scanner: scanner{text: before}}
+	var subject *node
+	inSet := false
+	for {
+		t := s.next()
+		if t.kind == tBad {
+			p.open = true
+			return
+		}
+		if t.kind == tEnd {
+			break
+		}
+		if t.kind == tText {
+			p.last = t
+			continue
+		}
+		_, compares := opNames[t.text]
+		switch {
+		case t.kind == tName && !isKeyword(t.text) || t.kind == tSign && (t.text == "." || t.text == "@"):
+			s.tok, s.failed = t, false
+			if n := s.path(); !s.failed {
+				if !inSet && !(p.last.kind == tSign && opNames[p.last.text] != opEq) {
+					subject = n
+				}
+				s.at = n.end
+				t.kind, t.text, t.end = tName, before[n.start:n.end], n.end
+			} else {
+				p.open = true
+				return
+			}
+		case compares, t.text == "in", t.text == "contains", t.text == "matches", t.text == "~":
+			p.subject = subject
+		case t.kind == tSign && t.text == "{":
+			inSet = true
+		case t.kind == tSign && t.text == "}":
+			inSet = false
+			p.subject = nil
+		case t.kind == tSign && (t.text == "&&" || t.text == "||" || t.text == "!"), t.text == "and", t.text == "or":
+			p.subject, subject = nil, nil
+		}
+		p.last = t
+	}
+}
+
+func isKeyword(word string) bool {
+	for _, k := range keywords {
+		if k == word {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *completer) add(text, kind, doc string) {
+	doc, _, _ = strings.Cut(doc, "\n")
+	p.all = append(p.all, Option{text, kind, doc})
+}
+
+// offer adds what may stand here.
+func (p *completer) offer() {
+	_, compares := opNames[p.last.text]
+	sign := p.last.kind == tSign || isKeyword(p.last.text)
+	switch {
+	case strings.HasPrefix(p.word, "~"):
+		for name, a := range aliases {
+			p.add("~"+name, "word", a.doc)
+		}
+		return
+	case strings.HasPrefix(p.word, "$") && !strings.Contains(p.word, "."):
+		for name, value := range p.env.Values {
+			p.add("$"+name, "value", clip(value))
+		}
+		p.add("$sel.", "value", "a field of the selected frame")
+		return
+	case strings.Contains(p.word, "."):
+		p.fields()
+		return
+	case sign && (compares || p.last.text == "{" || p.last.text == "," || p.last.text == ".."):
+		if p.values() {
+			return
+		}
+	case p.last.text == "in" && sign:
+		p.add("{", "operator", "a set: {1, 2, 5..10}")
+		return
+	case p.last.text == "not" && p.subject == nil && sign:
+	case p.last.kind != tEnd && (!sign || p.last.text == ")" || p.last.text == "}" || p.last.text == "]"):
+		p.operators()
+		return
+	}
+	p.names()
+}
+
+// operators are what may follow a value.
+func (p *completer) operators() {
+	for _, o := range [...]struct{ text, doc string }{
+		{"==", "equal; of several values any"},
+		{"!=", "there, and none is equal"},
+		{">", "greater"},
+		{">=", "greater or equal"},
+		{"<", "less"},
+		{"<=", "less or equal"},
+		{"contains", "has text or bytes in it"},
+		{"~", "matches a regular expression"},
+		{"in", "one of a set"},
+		{"not in", "there, and none is in a set"},
+		{"&&", "and"},
+		{"||", "or"},
+	} {
+		p.add(o.text, "operator", o.doc)
+	}
+}
+
+// values are the names that what is compared can have. It is false if there are none.
+func (p *completer) values() bool {
+	if p.subject == nil {
+		return false
+	}
+	info := p.classify(p.subject)
+	switch {
+	case info.kind == pathFrame && info.field == ffName:
+		for _, m := range p.messages {
+			p.add(quote(m.Name), "value", m.Doc)
+		}
+		return true
+	case info.kind == pathFrame && frameInfo[info.field].class == cWord:
+		for _, w := range frameInfo[info.field].words {
+			if w != "" {
+				p.add(w, "value", "")
+			}
+		}
+		return true
+	case info.kind == pathFrame && frameInfo[info.field].class == cBool:
+		p.add("true", "value", "")
+		p.add("false", "value", "")
+		return true
+	case info.kind != pathInFields:
+		return false
+	}
+	for _, m := range p.messages {
+		p.columns, p.message, p.at = map[string]bool{}, m, p.subject
+		f, out := p.field(p.subject, false)
+		if out != fine {
+			continue
+		}
+		switch {
+		case f.t.class == cBool:
+			p.add("true", "value", "")
+			p.add("false", "value", "")
+		case f.t.num != nil && f.t.num.Enum != nil:
+			for _, v := range f.t.num.Enum.Values {
+				p.add(v.Name, "value", strconv.FormatUint(v.Value, 10))
+			}
+		}
+		if len(p.all) > maxOptions {
+			break
+		}
+	}
+	return len(p.all) > 0
+}
+
+// names are what a condition may start with.
+func (p *completer) names() {
+	for f := range ffOfDay {
+		p.add(frameInfo[f].name, "frame", frameInfo[f].doc)
+	}
+	for _, m := range p.messages {
+		p.add(m.Name, "message", m.Doc)
+	}
+	for g := range p.groups {
+		p.add(g, "group", "messages of this group")
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.codes())) {
+		if !p.messageNames[name] {
+			p.add(name, "message", "without a definition")
+		}
+	}
+	for name, f := range functions {
+		p.add(name+"(", "function", f.doc)
+	}
+	p.add("not", "word", "the opposite")
+	p.add("any", "word", "one of several values is enough")
+	p.add("all", "word", "every one of several values")
+}
+
+// fields are what may follow a path that ends in a dot.
+func (p *completer) fields() {
+	cut := strings.LastIndexByte(p.word, '.')
+	lead := p.word[:cut+1]
+	if lead == "." {
+		for _, m := range p.messages {
+			if m.Body != nil {
+				p.structFields(lead, m.Body, m.Name)
+			}
+		}
+		return
+	}
+	if strings.HasPrefix(lead, "$") {
+		if x := p.env.Selected; lead == "$sel." && x != nil && x.Message != nil && x.Message.Body != nil {
+			p.structFields(lead, x.Message.Body, x.Message.Name)
+		}
+		return
+	}
+	s := &parser{scanner: scanner{text: p.word[:cut]}}
+	s.tok = token{kind: tName}
+	n := s.path()
+	if s.failed || n.end != cut {
+		return
+	}
+	head := &n.parts[0]
+	if len(n.parts) == 1 && p.groups[head.name] {
+		for _, m := range p.messages {
+			if m.Key.Group == head.name {
+				p.add(lead+m.Name, "message", m.Doc)
+				if m.Body != nil {
+					p.structFields(lead, m.Body, m.Name)
+				}
+			}
+		}
+		p.add(lead+"type", "field", "code of the message")
+	}
+	for _, m := range p.messages {
+		if len(p.all) > 50*maxOptions {
+			return
+		}
+		rest, ok := p.inMessage(n.parts, m)
+		if len(n.parts) == 1 && head.matches(m.Name) {
+			rest, ok = nil, true
+		}
+		if !ok || m.Body == nil || len(rest) == 0 && len(n.parts) > 1 {
+			continue
+		}
+		if len(rest) == 0 {
+			if head.matches(m.Name) {
+				p.structFields(lead, m.Body, m.Name)
+			}
+			continue
+		}
+		if len(rest) == 1 && rest[0].name == m.Name && head.name == m.Key.Group {
+			p.structFields(lead, m.Body, m.Name)
+			continue
+		}
+		if !hasField(m.Body, rest[0].name) {
+			continue
+		}
+		prog := p.program(m)
+		if prog == nil {
+			continue
+		}
+		// A name that nothing has: what is known there is what may stand there.
+		if _, why := p.resolve(n, append(slices.Clone(rest), part{name: "\x00"}), prog, false); why != nil && why.part == len(rest) {
+			for _, name := range why.known {
+				p.add(lead+name, "field", m.Name)
+			}
+		}
+	}
+}
+
+func (p *completer) structFields(lead string, s *schema.Struct, of string) {
+	for _, f := range s.Fields {
+		if f.Name != "" && f.Same == nil {
+			doc := f.TypeText
+			if f.Doc != "" {
+				doc += ": " + f.Doc
+			} else {
+				doc += " in " + of
+			}
+			p.add(lead+f.Name, "field", doc)
+		}
+	}
+	for _, v := range s.Variants {
+		if v.Body != nil {
+			p.structFields(lead, v.Body, of)
+		}
+	}
+}
+
+// best are the options that fit the word: those that begin with it, then those that have it, in the order of the alphabet.
+func (p *completer) best() []Option {
+	low := strings.ToLower(p.word)
+	rank := func(o Option) int {
+		text := strings.TrimPrefix(strings.ToLower(o.Text), `"`)
+		switch {
+		case strings.HasPrefix(text, low):
+			return 0
+		case strings.Contains(text, low):
+			return 1
+		}
+		return 2
+	}
+	kinds := map[string]int{"value": 0, "frame": 1, "field": 2, "message": 3, "group": 4, "word": 5, "function": 6, "operator": 7}
+	out := slices.DeleteFunc(p.all, func(o Option) bool { return rank(o) == 2 })
+	slices.SortStableFunc(out, func(a, b Option) int {
+		if d := rank(a) - rank(b); d != 0 {
+			return d
+		}
+		if d := kinds[a.Kind] - kinds[b.Kind]; d != 0 {
+			return d
+		}
+		if a.Kind == "operator" {
+			return 0
+		}
+		return strings.Compare(a.Text, b.Text)
+	})
+	out = slices.CompactFunc(out, func(a, b Option) bool { return a.Text == b.Text && a.Kind == b.Kind })
+	return out[:min(len(out), maxOptions)]
+}

@@ -1,0 +1,805 @@
+package filter
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Verdict is what a filter says of a frame.
+type Verdict uint8
+
+// The verdicts.
+const (
+	No Verdict = iota
+	Yes
+	NeedsRecord // the message must be decoded to know
+)
+
+func (v Verdict) String() string { return [...]string{"no", "yes", "needs-record"}[v] }
+
+func verdict(yes bool) Verdict {
+	if yes {
+		return Yes
+	}
+	return No
+}
+
+// cond is a condition as it is judged for one message. It is immutable.
+type cond struct {
+	op    condOp
+	all   bool // every value must fit, not any
+	not   bool // a value fits if it is not in the set
+	needs bool // the record is needed
+
+	kids  []*cond // cAnd, cOr, cNot
+	a, b  *side
+	order cmpOp // cOrder, cJoin, cFixed
+	want  value // cOrder, cFixed
+	set   *set
+	find  *finder
+	near  *near
+	re    *regexp.Regexp
+	site  *codec.Site // cFixed
+	conv  *conv
+}
+
+type condOp uint8
+
+const (
+	cFalse condOp = iota
+	cTrue
+	cAnd
+	cOr
+	cNot
+	cFixed  // one number of fixed place against another
+	cOrder  // a against a value
+	cJoin   // a against b, both of which may have many values
+	cIn     // a in a set
+	cFind   // a contains bytes, or text
+	cNear   // a contains a float that may be a little off
+	cMatch  // a matches a regular expression
+	cTruth  // a is not 0
+	cExists // a is there
+)
+
+var (
+	always = &cond{op: cTrue}
+	never  = &cond{op: cFalse}
+)
+
+// side is an expression, which has as many values as its leaves.
+type side struct {
+	root   *expr
+	leaves []*leaf
+	state  bool // uses ffState or ffStatus, which may need the record
+	needs  bool // a leaf needs it
+}
+
+// leaf is a source of several values.
+type leaf struct {
+	kind   leafKind
+	sites  []siteConv
+	consts []value
+}
+
+type leafKind uint8
+
+const (
+	leafSites  leafKind = iota
+	leafInfo            // all texts, and the note
+	leafErrors          // what is wrong
+	leafConsts
+)
+
+type siteConv struct {
+	site *codec.Site
+	conv *conv
+}
+
+// expr computes one value of those of its leaves.
+type expr struct {
+	op    exprOp
+	field frameField
+	leaf  int // xLeaf: index into the side's leaves
+	kind  kind
+	kids  [2]*expr
+	val   value
+	sites []siteConv // xCount
+	slice bracket
+	read  reader
+}
+
+type exprOp uint8
+
+const (
+	xConst exprOp = iota
+	xFrame
+	xFrameText
+	xCodeName // the name of a code without a definition
+	xState
+	xStatus
+	xLeaf
+	xSlice
+	xByte // one byte as a number
+	xArith
+	xLower
+	xUpper
+	xHex
+	xLen
+	xCount
+	xRead
+	xUTF16
+)
+
+// reader is a number in bytes.
+type reader struct {
+	size   int
+	big    bool
+	signed bool
+	float  bool
+}
+
+// conv makes a value of what stands at a site.
+type conv struct {
+	kind   convKind
+	bits   uint
+	scale  float64
+	packed *schema.Packed
+	part   string
+}
+
+type convKind uint8
+
+const (
+	convUint convKind = iota
+	convInt
+	convFloat32
+	convFloat64
+	convBool
+	convPart  // of a packed number
+	convUnits // of a text, bytes or a list
+	convText
+	convBytes
+	convRaw // the bytes of whatever it is
+)
+
+// number makes a value of bits.
+func (c *conv) number(raw uint64) value {
+	switch c.kind {
+	case convInt:
+		i := int64(raw<<(64-c.bits)) >> (64 - c.bits)
+		if c.scale != 0 {
+			return floatValue(float64(i) * c.scale)
+		}
+		return intValue(i)
+	case convFloat32, convFloat64:
+		f := math.Float64frombits(raw)
+		if c.kind == convFloat32 {
+			f = float64(math.Float32frombits(uint32(raw)))
+		}
+		if c.scale != 0 {
+			f *= c.scale
+		}
+		return floatValue(f)
+	case convBool:
+		return boolValue(raw != 0)
+	case convPart:
+		return uintValue(partOf(c.packed, c.part, raw))
+	}
+	if c.scale != 0 {
+		return floatValue(float64(raw) * c.scale)
+	}
+	return uintValue(raw)
+}
+
+// partOf is a part of a packed number, 0 where its form has no such part.
+func partOf(t *schema.Packed, name string, raw uint64) uint64 {
+	for i := range t.Forms {
+		f := &t.Forms[i]
+		if raw&f.Mask != f.Match && i < len(t.Forms)-1 {
+			continue
+		}
+		for _, p := range f.Parts {
+			if p.Name == name {
+				v := raw >> p.Shift & (math.MaxUint64 >> (64 - p.Bits))
+				if p.Kind == schema.Bool && v != 0 {
+					v = 1
+				}
+				return v
+			}
+		}
+		return 0
+	}
+	return 0
+}
+
+// machine is the memory of an evaluation, reused by the next.
+type machine struct {
+	filter  *Filter
+	frame   *Frame
+	rec     *codec.Record // nil if there is none
+	without Verdict       // of a condition that needs the record, if there is none
+	slots   []slot
+	text    []byte
+	vals    []value
+	cur     codec.Cursor
+}
+
+// slot is the state of a leaf.
+type slot struct {
+	cur  codec.Cursor
+	next int // index of the next site, constant or problem
+	open bool
+	val  value
+	text []byte
+}
+
+func (m *machine) judge(c *cond) Verdict {
+	switch c.op {
+	case cFalse:
+		return No
+	case cTrue:
+		return Yes
+	case cNot:
+		switch m.judge(c.kids[0]) {
+		case No:
+			return Yes
+		case Yes:
+			return No
+		}
+		return NeedsRecord
+	case cAnd:
+		out := Yes
+		for _, kid := range c.kids {
+			switch m.judge(kid) {
+			case No:
+				return No
+			case NeedsRecord:
+				out = NeedsRecord
+			}
+		}
+		return out
+	case cOr:
+		out := No
+		for _, kid := range c.kids {
+			switch m.judge(kid) {
+			case Yes:
+				return Yes
+			case NeedsRecord:
+				out = NeedsRecord
+			}
+		}
+		return out
+	}
+	if m.rec == nil && (c.needs || c.a.state && !m.stateKnown() || c.b != nil && c.b.state && !m.stateKnown()) {
+		return m.without
+	}
+	if c.op == cFixed {
+		if raw, ok := c.site.Number(m.rec); ok {
+			return verdict(c.numberHolds(raw) != c.not)
+		}
+		// The message is cut off, or the number is not at the start.
+	}
+	if c.op == cJoin {
+		return verdict(m.join(c))
+	}
+	return verdict(m.values(c))
+}
+
+// numberHolds compares a number with the wanted one.
+func (c *cond) numberHolds(raw uint64) bool {
+	if c.conv.kind == convUint && c.conv.scale == 0 && c.want.kind == vInt && int64(c.want.bits) >= 0 {
+		switch c.order {
+		case opEq:
+			return raw == c.want.bits
+		case opGt:
+			return raw > c.want.bits
+		case opGe:
+			return raw >= c.want.bits
+		case opLt:
+			return raw < c.want.bits
+		case opLe:
+			return raw <= c.want.bits
+		}
+	}
+	v := c.conv.number(raw)
+	return holds(c.order, &v, &c.want)
+}
+
+// stateKnown reports whether the state of the frame is known without its record.
+func (m *machine) stateKnown() bool {
+	_, ok := m.frame.state(nil)
+	return ok || m.without == No
+}
+
+// values judges a condition that goes through the values of one side.
+func (m *machine) values(c *cond) bool {
+	m.text = m.text[:0]
+	w := m.start(c.a, 0)
+	any := false
+	for {
+		v, ok := m.next(&w)
+		if !ok {
+			return c.all && any
+		}
+		any = true
+		if c.fits(&v) != c.all {
+			return !c.all
+		}
+	}
+}
+
+// fits judges one value.
+func (c *cond) fits(v *value) bool {
+	switch c.op {
+	case cFixed, cOrder:
+		return holds(c.order, v, &c.want) != c.not
+	case cIn:
+		return c.set.has(v) != c.not
+	case cFind:
+		return c.find.in(v.b)
+	case cNear:
+		return c.near.in(v.b)
+	case cMatch:
+		return c.re.Match(v.b)
+	case cTruth:
+		return v.kind == vFloat && v.f != 0 || v.kind != vFloat && v.bits != 0 || v.rank() > 0 && len(v.b) > 0
+	}
+	return true
+}
+
+// Bounds of what is compared with what.
+const (
+	maxPairs  = 1 << 16 // combinations of the values of one side's leaves
+	maxValues = 1 << 16 // values of the second side of a comparison
+)
+
+// walk goes through the values of a side.
+type walk struct {
+	side *side
+	base int // its first slot
+	mark int // of the text
+	left int
+	open bool
+}
+
+func (m *machine) start(s *side, base int) walk {
+	for len(m.slots) < base+len(s.leaves) {
+		m.slots = append(m.slots, slot{})
+	}
+	w := walk{side: s, base: base, mark: len(m.text), left: maxPairs}
+	return w
+}
+
+func (m *machine) next(w *walk) (value, bool) {
+	for {
+		if !m.step(w) {
+			return value{}, false
+		}
+		m.text = m.text[:w.mark]
+		if v, ok := m.compute(w.side.root, w.base); ok {
+			return v, true
+		}
+		if len(w.side.leaves) == 0 {
+			return value{}, false
+		}
+	}
+}
+
+// step moves the leaves on to their next combination, the last one fastest.
+func (m *machine) step(w *walk) bool {
+	n := len(w.side.leaves)
+	if !w.open {
+		w.open = true
+		for i := range n {
+			m.slots[w.base+i].restart()
+			if !m.advance(w.base+i, w.side.leaves[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	if n > 1 {
+		if w.left--; w.left <= 0 {
+			return false
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		if m.advance(w.base+i, w.side.leaves[i]) {
+			return true
+		}
+		m.slots[w.base+i].restart()
+		if i > 0 && !m.advance(w.base+i, w.side.leaves[i]) {
+			return false
+		}
+	}
+	return false
+}
+
+func (s *slot) restart() { s.next, s.open = 0, false }
+
+// advance moves a leaf on to its next value.
+func (m *machine) advance(i int, l *leaf) bool {
+	s := &m.slots[i]
+	if l.kind == leafConsts {
+		if s.next >= len(l.consts) {
+			return false
+		}
+		s.val = l.consts[s.next]
+		s.next++
+		return true
+	}
+	if l.kind == leafErrors {
+		return m.problem(s)
+	}
+	for m.rec != nil {
+		if s.open {
+			if s.cur.Next() {
+				return s.take(l.sites[s.next-1].conv)
+			}
+			s.open = false
+		}
+		if s.next >= len(l.sites) {
+			break
+		}
+		s.cur.Start(m.rec, l.sites[s.next].site)
+		s.open = true
+		s.next++
+	}
+	if l.kind == leafInfo && s.next <= len(l.sites) {
+		s.next = len(l.sites) + 1 // the note comes last, once
+		s.text = append(s.text[:0], m.frame.Note...)
+		s.val = textValue(s.text)
+		return len(s.text) > 0
+	}
+	return false
+}
+
+// problem is the next of what is wrong: what a transport says, or the codes of the problems.
+func (m *machine) problem(s *slot) bool {
+	name := ""
+	switch {
+	case m.frame.Kind == transport.Problem && s.next == 0:
+		name = m.frame.Note
+		if name == "" {
+			name = transport.Problem.String()
+		}
+	case m.frame.Kind == transport.Problem || m.rec == nil:
+		return false
+	case s.next < len(m.rec.Problems):
+		name = m.rec.Problems[s.next].Code.String()
+	default:
+		return false
+	}
+	s.next++
+	s.text = append(s.text[:0], name...)
+	s.val = textValue(s.text)
+	return true
+}
+
+// take makes the value of what the cursor stands on.
+func (s *slot) take(c *conv) bool {
+	switch c.kind {
+	case convText:
+		s.text = s.cur.AppendText(s.text[:0])
+		s.val = textValue(s.text)
+	case convBytes:
+		s.val = bytesValue(s.cur.Bytes())
+	case convRaw:
+		s.text = s.cur.AppendRaw(s.text[:0])
+		s.val = bytesValue(s.text)
+	case convUnits:
+		s.val = uintValue(s.cur.Raw)
+	default:
+		s.val = c.number(s.cur.Raw)
+	}
+	return true
+}
+
+// compute is the value of an expression with the leaves where they stand. It is false if it has none.
+func (m *machine) compute(e *expr, base int) (value, bool) {
+	switch e.op {
+	case xConst:
+		return e.val, true
+	case xFrame:
+		return e.field.value(m.frame)
+	case xFrameText:
+		return m.copyText(e.field.text(m.frame))
+	case xCodeName:
+		if !m.frame.HasCode || m.frame.Message != nil {
+			if m.frame.Message != nil {
+				return m.copyText(m.frame.Message.Name)
+			}
+			return value{}, false
+		}
+		return m.copyText(m.filter.names[m.frame.Code])
+	case xState:
+		s, ok := m.frame.state(m.rec)
+		return intValue(int64(s)), ok
+	case xStatus:
+		s, ok := m.frame.status(m.rec)
+		return intValue(int64(s)), ok
+	case xLeaf:
+		return m.slots[base+e.leaf].val, true
+	case xCount:
+		return m.count(e.sites)
+	}
+	a, ok := m.compute(e.kids[0], base)
+	if !ok {
+		return value{}, false
+	}
+	from := len(m.text)
+	switch e.op {
+	case xArith:
+		b, ok := m.compute(e.kids[1], base)
+		if !ok {
+			return value{}, false
+		}
+		return arithmetic(e.kind, &a, &b)
+	case xSlice:
+		a.b, ok = cut(a, e.slice)
+		return a, ok
+	case xByte:
+		if e.slice.at >= len(a.b) {
+			return value{}, false
+		}
+		return intValue(int64(a.b[e.slice.at])), true
+	case xLower, xUpper:
+		m.text = appendCase(m.text, a.b, e.op == xLower)
+		return textValue(m.text[from:]), true
+	case xHex:
+		if a.kind == vFloat {
+			return value{}, false
+		}
+		m.text = appendHex(m.text, &a)
+		return textValue(m.text[from:]), true
+	case xLen:
+		if a.kind == vText {
+			return intValue(int64(characters(a.b))), true
+		}
+		return intValue(int64(len(a.b))), true
+	case xRead:
+		if len(a.b) < e.read.size {
+			return value{}, false
+		}
+		return e.read.from(a.b), true
+	case xUTF16:
+		m.text = appendUTF16(m.text, a.b)
+		return bytesValue(m.text[from:]), true
+	}
+	return value{}, false
+}
+
+func (m *machine) copyText(s string) (value, bool) {
+	from := len(m.text)
+	m.text = append(m.text, s...)
+	return textValue(m.text[from:]), s != ""
+}
+
+// count is the number of values of a field, or of elements of a list.
+func (m *machine) count(sites []siteConv) (value, bool) {
+	if m.rec == nil {
+		return value{}, false
+	}
+	n := uint64(0)
+	for i := range sites {
+		for m.cur.Start(m.rec, sites[i].site); m.cur.Next(); {
+			if sites[i].conv.kind == convUnits {
+				n += m.cur.Raw
+			} else {
+				n++
+			}
+		}
+	}
+	return uintValue(n), true
+}
+
+func (r *reader) from(b []byte) value {
+	v := readNumber(b[:r.size], r.big)
+	switch {
+	case r.float && r.size == 4:
+		return floatValue(float64(math.Float32frombits(uint32(v))))
+	case r.float:
+		return floatValue(math.Float64frombits(v))
+	case r.signed:
+		shift := 64 - 8*r.size
+		return intValue(int64(v<<shift) >> shift)
+	}
+	return uintValue(v)
+}
+
+// join compares each value of one side with each of the other, without going through the pairs.
+func (m *machine) join(c *cond) bool {
+	m.vals, m.text = m.vals[:0], m.text[:0]
+	nb := len(c.a.leaves)
+	w := m.start(c.b, nb)
+	for len(m.vals) < maxValues {
+		v, ok := m.next(&w)
+		if !ok {
+			break
+		}
+		if v.kind == vFloat && v.f != v.f && c.order != opNe { // compares with nothing
+			if c.all {
+				return false
+			}
+			continue
+		}
+		if v.rank() > 0 { // its bytes are overwritten by the next
+			from := len(m.text)
+			m.text = append(m.text, v.b...)
+			v.b = m.text[from:]
+		}
+		w.mark = len(m.text)
+		m.vals = append(m.vals, v)
+	}
+	if len(m.vals) == 0 {
+		return false
+	}
+	slices.SortFunc(m.vals, order)
+	first, last := &m.vals[0], &m.vals[len(m.vals)-1]
+	found := false
+	for w = m.start(c.a, 0); ; {
+		v, ok := m.next(&w)
+		if !ok {
+			return c.all && found
+		}
+		found = true
+		fits := false
+		switch {
+		case c.order == opEq && c.all: // to all of them, and so all are one
+			fits = equal(&v, first) && equal(&v, last)
+		case c.order == opNe && !c.all:
+			fits = !equal(&v, first) || !equal(&v, last)
+		case c.order == opEq, c.order == opNe:
+			_, has := slices.BinarySearchFunc(m.vals, v, order)
+			fits = has == (c.order == opEq)
+		case c.all:
+			fits = holds(c.order, &v, first) && holds(c.order, &v, last)
+		default:
+			fits = holds(c.order, &v, first) || holds(c.order, &v, last)
+		}
+		if fits != c.all {
+			return !c.all
+		}
+	}
+}
+
+// order is a total order: by kind, then by value; what is no number comes first.
+func order(a, b value) int {
+	if d := a.rank() - b.rank(); d != 0 {
+		return d
+	}
+	d, ok := compare(&a, &b)
+	if ok {
+		return d
+	}
+	na, nb := a.kind == vFloat && a.f != a.f, b.kind == vFloat && b.f != b.f
+	switch {
+	case na && !nb:
+		return -1
+	case nb && !na:
+		return 1
+	}
+	return 0
+}
+
+// cut is the part of a text or of bytes that a bracket names. It is false if it is not all there.
+func cut(v value, s bracket) ([]byte, bool) {
+	from, to := s.at, s.at+1
+	switch s.form {
+	case length:
+		to = s.at + s.to
+	case upTo:
+		to = s.to + 1
+	case onward:
+		to = math.MaxInt
+	}
+	if v.kind != vText {
+		if s.form == onward {
+			to = len(v.b)
+		}
+		if from > to || to > len(v.b) {
+			return nil, false
+		}
+		return v.b[from:to], true
+	}
+	start, k := -1, 0
+	for i := 0; ; i++ {
+		if i < len(v.b) && v.b[i]&0xc0 == 0x80 {
+			continue
+		}
+		switch {
+		case k == from:
+			start = i
+		case k == to:
+			return v.b[start:i], true
+		}
+		if i >= len(v.b) {
+			return v.b[max(start, 0):], s.form == onward && start >= 0
+		}
+		k++
+	}
+}
+
+// characters counts code points, those of lone surrogates too.
+func characters(b []byte) (n int) {
+	for _, c := range b {
+		if c&0xc0 != 0x80 {
+			n++
+		}
+	}
+	return n
+}
+
+// appendCase appends a text in lower or upper case. What is no UTF-8 stays.
+func appendCase(dst, b []byte, lower bool) []byte {
+	for i := 0; i < len(b); {
+		c := b[i]
+		if c < 0x80 {
+			if lower && c >= 'A' && c <= 'Z' || !lower && c >= 'a' && c <= 'z' {
+				c ^= 0x20
+			}
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(b[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			dst = append(dst, c)
+		case lower:
+			dst = utf8.AppendRune(dst, unicode.ToLower(r))
+		default:
+			dst = utf8.AppendRune(dst, unicode.ToUpper(r))
+		}
+		i += n
+	}
+	return dst
+}
+
+// appendUTF16 appends a text as UTF-16, little-endian; lone surrogates stay what they are.
+func appendUTF16(dst, b []byte) []byte {
+	for len(b) > 0 {
+		c, n := utf8.DecodeRune(b)
+		if c == utf8.RuneError && n == 1 {
+			if len(b) >= 3 && b[0] == 0xed && b[1] >= 0xa0 {
+				c, n = rune(b[0]&0xf)<<12|rune(b[1]&0x3f)<<6|rune(b[2]&0x3f), 3
+			}
+		}
+		b = b[n:]
+		if c >= 0x10000 {
+			hi, lo := utf16.EncodeRune(c)
+			dst = append(dst, byte(hi), byte(hi>>8))
+			c = lo
+		}
+		dst = append(dst, byte(c), byte(c>>8))
+	}
+	return dst
+}
+
+// appendHex appends bytes, or a number without zeros in front, in lower-case hex.
+func appendHex(dst []byte, v *value) []byte {
+	const digits = "0123456789abcdef"
+	if v.rank() > 0 {
+		for _, c := range v.b {
+			dst = append(dst, digits[c>>4], digits[c&15])
+		}
+		return dst
+	}
+	shift := 60
+	for shift > 0 && v.bits>>shift == 0 {
+		shift -= 4
+	}
+	for ; shift >= 0; shift -= 4 {
+		dst = append(dst, digits[v.bits>>shift&15])
+	}
+	return dst
+}

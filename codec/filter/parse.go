@@ -1,0 +1,539 @@
+package filter
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"wirebench/defs/diag"
+)
+
+// parser makes a tree of a filter. It has one token in hand; the scanner stands behind it.
+type parser struct {
+	scanner
+	tok       token
+	depth     int
+	failed    bool
+	rewritten bool
+}
+
+// parse reads a filter that is not empty. The tree is nil if there are mistakes.
+func parse(text string) (root *node, rewritten bool, mistakes []Mistake) {
+	p := &parser{scanner: scanner{text: text}}
+	p.advance()
+	root = p.or()
+	if !p.failed && p.tok.kind != tEnd {
+		p.unexpected()
+	}
+	if len(p.mistakes) > 0 {
+		return nil, false, p.mistakes
+	}
+	return root, p.rewritten, nil
+}
+
+func (p *parser) advance() {
+	p.tok = p.next()
+	if p.tok.kind == tBad {
+		p.failed = true
+	}
+}
+
+// fail notes a mistake. All that follows returns at once.
+func (p *parser) fail(start, end int, message, help string) *node {
+	p.mistake(start, end, message, help)
+	p.failed = true
+	p.tok = token{kind: tEnd, start: len(p.text), end: len(p.text)}
+	p.at = len(p.text)
+	return &node{kind: nFalse, start: start, end: end}
+}
+
+func (p *parser) unexpected() *node {
+	t := p.tok
+	switch {
+	case t.kind == tEnd:
+		at := len(strings.TrimRight(p.text, " \t\r\n"))
+		return p.fail(at, at, "the filter ends too early", "")
+	case t.kind == tBad:
+		return p.fail(t.start, t.end, "not understood", "")
+	case t.text == "=":
+		return p.fail(t.start, t.end, `unexpected "="`, `write "==" to compare`)
+	case t.text == "|" || t.text == "^":
+		return p.fail(t.start, t.end, "unexpected "+strconv.Quote(t.text), `write "||" or "or" for either of two`)
+	case t.kind == tName || t.kind == tInt || t.kind == tFloat:
+		return p.fail(t.start, t.end, "unexpected "+strconv.Quote(t.text), `put "&&" or "||" between two conditions, and quotes around text`)
+	}
+	return p.fail(t.start, t.end, "unexpected "+strconv.Quote(p.text[t.start:t.end]), "")
+}
+
+func (p *parser) sign(text string) bool {
+	if p.tok.kind == tSign && p.tok.text == text {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+func (p *parser) word(text string) bool {
+	if p.isWord(text) {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+func (p *parser) isWord(text string) bool { return p.tok.kind == tName && p.tok.text == text }
+
+// deeper reports whether one level more may be read. The caller takes it back with p.depth--.
+func (p *parser) deeper() bool {
+	p.depth++
+	if p.depth > maxDepth {
+		p.fail(p.tok.start, p.tok.end, "nested deeper than "+strconv.Itoa(maxDepth), "")
+		return false
+	}
+	return true
+}
+
+func (p *parser) or() *node { return p.list(nOr, "||", "or", p.and) }
+
+func (p *parser) and() *node { return p.list(nAnd, "&&", "and", p.not) }
+
+// list reads conditions with one operator between them.
+func (p *parser) list(k kind, sign, word string, one func() *node) *node {
+	n := one()
+	for kids := []*node{n}; !p.failed && (p.sign(sign) || p.word(word)); {
+		kids = append(kids, one())
+		n = &node{kind: k, start: kids[0].start, end: kids[len(kids)-1].end, kids: kids}
+	}
+	return n
+}
+
+func (p *parser) not() *node {
+	start := p.tok.start
+	if !p.sign("!") && !p.word("not") {
+		return p.comparison()
+	}
+	defer func() { p.depth-- }()
+	if !p.deeper() {
+		return p.unexpected()
+	}
+	n := p.not()
+	return &node{kind: nNot, start: start, end: n.end, kids: []*node{n}}
+}
+
+var opNames = map[string]cmpOp{
+	"==": opEq, "!=": opNe, ">": opGt, ">=": opGe, "<": opLt, "<=": opLe,
+	"eq": opEq, "ne": opNe, "gt": opGt, "ge": opGe, "lt": opLt, "le": opLe,
+}
+
+// operator is the comparison that is in hand.
+func (p *parser) operator() (cmpOp, bool) {
+	if p.tok.kind != tSign && p.tok.kind != tName {
+		return 0, false
+	}
+	op, ok := opNames[p.tok.text]
+	return op, ok
+}
+
+func (p *parser) comparison() *node {
+	start := p.tok.start
+	q := quantNone
+	switch {
+	case p.word("any"):
+		q = quantAny
+	case p.word("all"):
+		q = quantAll
+	}
+	left := p.sum()
+	if p.failed {
+		return left
+	}
+	n := &node{start: start, quant: q, kids: []*node{left}}
+	op, compares := p.operator()
+	switch {
+	case compares:
+		n.kind, n.op = nCompare, op
+		p.advance()
+		n.kids = append(n.kids, p.sum())
+	case p.isWord("in") || p.isWord("not"):
+		if n.negated = p.word("not"); n.negated && !p.isWord("in") {
+			return p.unexpected()
+		}
+		p.advance()
+		n.kind = nIn
+		p.items(n)
+	case p.word("contains"):
+		n.kind = nContains
+		n.kids = append(n.kids, p.sum())
+	case p.word("matches") || p.sign("~"):
+		n.kind = nMatches
+		n.kids = append(n.kids, p.sum())
+	default:
+		if q != quantNone {
+			left.quant = q
+			if left.kind != nPath && left.kind != nCall {
+				return p.fail(start, start+len("any"), `"any" and "all" stand before a comparison or a field`, "")
+			}
+		}
+		return left
+	}
+	if p.failed {
+		return left
+	}
+	if n.kind != nIn {
+		n.end = n.kids[len(n.kids)-1].end
+	}
+	if _, again := p.operator(); again {
+		return p.fail(p.tok.start, p.tok.end, "a second comparison", "write it as two: 1 < x && x < 5")
+	}
+	return n
+}
+
+// items reads a set.
+func (p *parser) items(n *node) {
+	if !p.sign("{") {
+		p.fail(p.tok.start, max(p.tok.end, p.tok.start), `"in" needs a set`, "write {1, 2, 5..10}")
+		return
+	}
+	for !p.failed {
+		item := p.sum()
+		if p.failed {
+			return
+		}
+		if p.sign("..") {
+			to := p.sum()
+			item = &node{kind: nRange, start: item.start, end: to.end, kids: []*node{item, to}}
+		}
+		n.kids = append(n.kids, item)
+		if p.tok.kind == tSign && p.tok.text == "}" {
+			n.end = p.tok.end
+			p.advance()
+			return
+		}
+		if !p.failed && !p.sign(",") {
+			if p.tok.kind == tEnd {
+				p.fail(p.tok.start, p.tok.end, `a set without its "}"`, "")
+				return
+			}
+			p.fail(p.tok.start, p.tok.end, "unexpected "+strconv.Quote(p.text[p.tok.start:p.tok.end]), `what is in a set is separated by ","`)
+		}
+	}
+}
+
+func (p *parser) sum() *node {
+	n := p.product()
+	for !p.failed {
+		k := nAdd
+		switch {
+		case p.sign("+"):
+		case p.sign("-"):
+			k = nSub
+		default:
+			return n
+		}
+		right := p.product()
+		n = &node{kind: k, start: n.start, end: right.end, kids: []*node{n, right}}
+	}
+	return n
+}
+
+func (p *parser) product() *node {
+	n := p.unary()
+	for !p.failed {
+		k := nMul
+		switch {
+		case p.sign("*"):
+		case p.sign("/"):
+			k = nDiv
+		case p.sign("%"):
+			k = nMod
+		case p.sign("&"):
+			k = nBits
+		default:
+			return n
+		}
+		right := p.unary()
+		n = &node{kind: k, start: n.start, end: right.end, kids: []*node{n, right}}
+	}
+	return n
+}
+
+func (p *parser) unary() *node {
+	start := p.tok.start
+	if !p.sign("-") {
+		return p.atom()
+	}
+	defer func() { p.depth-- }()
+	if !p.deeper() {
+		return p.unexpected()
+	}
+	n := p.unary()
+	return &node{kind: nNeg, start: start, end: n.end, kids: []*node{n}}
+}
+
+// keywords are words that are no names.
+var keywords = []string{"and", "or", "not", "any", "all", "in", "contains", "matches", "eq", "ne", "gt", "ge", "lt", "le"}
+
+func (p *parser) atom() *node {
+	t := p.tok
+	n := &node{start: t.start, end: t.end}
+	switch t.kind {
+	case tInt:
+		n.kind, n.integer = nInt, t.integer
+	case tFloat:
+		n.kind, n.float = nFloat, t.float
+	case tText:
+		n.kind, n.text = nText, t.text
+	case tBytes:
+		n.kind, n.bytes = nBytes, t.bytes
+	case tName:
+		switch {
+		case t.text == "true":
+			n.kind = nTrue
+		case t.text == "false":
+			n.kind = nFalse
+		case slices.Contains(keywords, t.text):
+			return p.unexpected()
+		case p.peekByte(0) == '(':
+			return p.call()
+		default:
+			return p.path()
+		}
+	case tSign:
+		switch t.text {
+		case "(":
+			return p.parentheses()
+		case ".", "@", "*", "?":
+			return p.path()
+		case "$":
+			return p.given()
+		case "~":
+			return p.alias()
+		}
+		return p.unexpected()
+	default:
+		return p.unexpected()
+	}
+	p.advance()
+	return n
+}
+
+func (p *parser) parentheses() *node {
+	open := p.tok
+	p.advance()
+	defer func() { p.depth-- }()
+	if !p.deeper() {
+		return p.unexpected()
+	}
+	n := p.or()
+	if p.failed {
+		return n
+	}
+	if p.tok.kind == tEnd {
+		return p.fail(open.start, open.end, `a "(" without its ")"`, "")
+	}
+	if !p.sign(")") {
+		return p.unexpected()
+	}
+	return n
+}
+
+func (p *parser) call() *node {
+	t := p.tok
+	n := &node{kind: nCall, start: t.start, text: t.text}
+	if _, ok := functions[t.text]; !ok {
+		return p.fail(t.start, t.end, "unknown function "+strconv.Quote(t.text), didYouMean(t.text, functionNames))
+	}
+	defer func() { p.depth-- }()
+	if !p.deeper() {
+		return p.unexpected()
+	}
+	p.advance() // the name
+	p.advance() // "("
+	for !p.failed {
+		if p.tok.kind == tSign && p.tok.text == ")" {
+			n.end = p.tok.end
+			p.advance()
+			return n
+		}
+		if len(n.kids) > 0 && !p.sign(",") {
+			if p.tok.kind == tEnd {
+				return p.fail(t.start, t.end, `a "(" without its ")"`, "")
+			}
+			return p.unexpected()
+		}
+		n.kids = append(n.kids, p.sum())
+	}
+	return n
+}
+
+// path reads a field. It works on the text, as there is no space inside one.
+func (p *parser) path() *node {
+	n := &node{kind: nPath, start: p.tok.start}
+	p.at = p.tok.start
+	if p.peekByte(0) == '@' {
+		n.raw = true
+		p.at++
+	}
+	first := true
+	for first || p.peekByte(0) == '.' && isNameByte(p.peekByte(1)) {
+		q := part{start: p.at}
+		switch c := p.peekByte(0); {
+		case first && c == '.' && isDigit(p.peekByte(1)):
+			return p.fail(p.at, p.at+2, "a number starts with a digit", "write 0.5")
+		case first && c == '.':
+			q.end = p.at
+		case first:
+			p.name(&q)
+			if q.name == "" {
+				_, w := utf8.DecodeRuneInString(p.text[p.at:])
+				return p.fail(n.start, p.at+w, `no name of a field after "@"`, "")
+			}
+		default:
+			p.at++
+			q.start = p.at
+			for isNameByte(p.peekByte(0)) {
+				p.at++
+			}
+			q.name, q.end = p.text[q.start:p.at], p.at
+		}
+		if p.peekByte(0) == '[' && q.name == "" {
+			return p.fail(p.at, p.at+1, "no name before the bracket", "")
+		}
+		for p.peekByte(0) == '[' {
+			if !p.bracket(&q) {
+				return n
+			}
+		}
+		n.parts = append(n.parts, q)
+		first = false
+	}
+	if len(n.parts) == 1 && n.parts[0].name == "" {
+		return p.fail(n.start, n.start+1, `no name of a field after "."`, "")
+	}
+	if len(n.parts) > maxDepth {
+		return p.fail(n.start, p.at, "a path of more than "+strconv.Itoa(maxDepth)+" names", "")
+	}
+	n.end = p.at
+	p.advance()
+	return n
+}
+
+// name reads the first name of a path, which may be a pattern. After a reserved word "*" is a multiplication.
+func (p *parser) name(q *part) {
+	for {
+		c := p.peekByte(0)
+		if c == '*' || c == '?' {
+			if _, reserved := frameFields[p.text[q.start:p.at]]; reserved {
+				break
+			}
+			q.glob = true
+		} else if !isNameByte(c) {
+			break
+		}
+		p.at++
+	}
+	q.name, q.end = p.text[q.start:p.at], p.at
+}
+
+// bracket reads what stands in [ ] behind a name.
+func (p *parser) bracket(q *part) bool {
+	b := bracket{start: p.at}
+	bad := func(message, help string) bool {
+		end := strings.IndexByte(p.text[b.start:], ']')
+		if end < 0 {
+			end = len(p.text) - b.start - 1
+		}
+		p.fail(b.start, b.start+end+1, message, help)
+		return false
+	}
+	const forms = "write [3], [*], [4:2] for two from the fourth on, or [4-5]"
+	if len(q.index) >= maxDepth {
+		return bad("too many brackets", "")
+	}
+	p.at++
+	p.space()
+	if p.peekByte(0) == '*' {
+		p.at++
+		b.form = allOf
+	} else {
+		var ok bool
+		if b.at, ok = p.place(); !ok {
+			return bad("not understood: "+strconv.Quote(p.text[b.start:min(b.start+20, len(p.text))]), forms)
+		}
+		p.space()
+		switch c := p.peekByte(0); c {
+		case ':', '-':
+			p.at++
+			p.space()
+			if c == ':' && p.peekByte(0) == ']' {
+				b.form = onward
+				break
+			}
+			if b.to, ok = p.place(); !ok {
+				return bad("not understood: "+strconv.Quote(p.text[b.start:min(b.start+20, len(p.text))]), forms)
+			}
+			b.form = length
+			if c == '-' {
+				if b.form = upTo; b.to < b.at {
+					return bad("the end is before the start", forms)
+				}
+			} else if b.to == 0 {
+				return bad("a length of 0", forms)
+			}
+		}
+	}
+	p.space()
+	if p.peekByte(0) != ']' {
+		return bad(`a "[" without its "]"`, forms)
+	}
+	p.at++
+	b.end = p.at
+	q.index = append(q.index, b)
+	return true
+}
+
+// place reads a number in brackets.
+func (p *parser) place() (int, bool) {
+	from := p.at
+	for isDigit(p.peekByte(0)) || p.peekByte(0)|0x20 == 'x' || isHex(p.peekByte(0)) {
+		p.at++
+	}
+	v, err := strconv.ParseUint(p.text[from:p.at], 0, 26)
+	return int(v), err == nil
+}
+
+// given reads $name, and $sel.path.
+func (p *parser) given() *node {
+	n := &node{kind: nValue, start: p.tok.start}
+	for isNameByte(p.peekByte(0)) {
+		p.at++
+	}
+	n.text = p.text[n.start+1 : p.at]
+	n.end = p.at
+	if n.text == "" {
+		return p.fail(n.start, n.start+1, `no name after "$"`, "")
+	}
+	if n.text != selected || p.peekByte(0) != '.' {
+		p.advance()
+		return n
+	}
+	p.tok = token{kind: tSign, start: p.at, end: p.at + 1, text: "."}
+	path := p.path()
+	n.parts, n.end = path.parts, path.end
+	return n
+}
+
+// selected is the name of the frame that is selected: $sel.path.
+const selected = "sel"
+
+// didYouMean is the help for a word that is not known.
+func didYouMean(word string, known []string) string {
+	if len(word) > 100 {
+		return ""
+	}
+	if best := diag.Nearest(word, known); best != "" {
+		return "did you mean " + strconv.Quote(best) + "?"
+	}
+	return ""
+}

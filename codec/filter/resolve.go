@@ -1,0 +1,444 @@
+package filter
+
+import (
+	"strconv"
+	"strings"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+)
+
+// pathKind is what a path turned out to be.
+type pathKind uint8
+
+const (
+	pathFrame    pathKind = iota // of the frame itself
+	pathMessage                  // the frame is this message
+	pathGroup                    // the frame is of this group
+	pathCode                     // the code of a message of this group
+	pathInFields                 // a field of messages
+	pathWord                     // nothing that is known: a word that may be the name of a value
+)
+
+// pathInfo is what is known of a path before it is looked at in a message.
+type pathInfo struct {
+	kind     pathKind
+	field    frameField
+	messages map[*schema.Message]bool // pathMessage
+	codes    []value                  // pathMessage: those without a definition
+	found    bool                     // some message has it
+}
+
+// classify finds out what a path is.
+func (c *compiler) classify(n *node) *pathInfo {
+	if info := c.paths[n]; info != nil {
+		return info
+	}
+	info := &pathInfo{kind: pathInFields}
+	c.paths[n] = info
+	head := &n.parts[0]
+	if len(n.parts) == 1 {
+		f, reserved := frameFields[head.name]
+		switch {
+		case reserved && !head.glob:
+			info.kind, info.field = pathFrame, f
+		case c.namesMessage(head, info):
+			info.kind = pathMessage
+		case c.groups[head.name]:
+			info.kind = pathGroup
+		default:
+			info.kind = pathWord
+		}
+		return info
+	}
+	if len(n.parts) == 2 && head.name != "" && n.parts[1].isVersion() && c.isVersion(n, info) {
+		info.kind = pathMessage
+		return info
+	}
+	if c.groups[head.name] && !c.messageNames[head.name] && len(head.index) == 0 {
+		second := &n.parts[1]
+		if len(n.parts) == 2 && second.name == "type" && !c.groupHas(head.name, "type") {
+			info.kind = pathCode
+		} else if len(n.parts) == 2 && !c.groupHas(head.name, second.name) {
+			for _, m := range c.messages {
+				if m.Key.Group == head.name && m.Name == second.name {
+					info.messages = add(info.messages, m)
+				}
+			}
+			if info.messages != nil {
+				info.kind = pathMessage
+			}
+		}
+	}
+	return info
+}
+
+func add(set map[*schema.Message]bool, m *schema.Message) map[*schema.Message]bool {
+	if set == nil {
+		set = map[*schema.Message]bool{}
+	}
+	set[m] = true
+	return set
+}
+
+// namesMessage finds the messages of a name or pattern, and the codes that have such a name but no definition.
+func (c *compiler) namesMessage(q *part, info *pathInfo) bool {
+	if !q.glob && !c.messageNames[q.name] {
+		if code, ok := c.codes()[q.name]; ok {
+			info.codes = append(info.codes, intValue(int64(code)))
+			return true
+		}
+		return false
+	}
+	for _, m := range c.messages {
+		if q.matches(m.Name) {
+			info.messages = add(info.messages, m)
+		}
+	}
+	if q.glob {
+		for name, code := range c.codes() {
+			if q.matches(name) && !c.messageNames[name] {
+				info.codes = append(info.codes, intValue(int64(code)))
+			}
+		}
+	}
+	return len(info.messages)+len(info.codes) > 0
+}
+
+func (c *compiler) codes() map[string]uint32 {
+	if c.env.Schema == nil {
+		return nil
+	}
+	return c.env.Schema.Codes
+}
+
+func (q *part) isVersion() bool {
+	return q.name != "" && len(q.index) == 0 && strings.Trim(q.name, "0123456789") == ""
+}
+
+// isVersion tells NAME.2: one version of a message.
+func (c *compiler) isVersion(n *node, info *pathInfo) bool {
+	for _, m := range c.messages {
+		if n.parts[0].matches(m.Name) && strconv.Itoa(m.Version) == n.parts[1].name {
+			info.messages = add(info.messages, m)
+		}
+	}
+	return info.messages != nil
+}
+
+// groupHas reports whether a message of the group has a field of that name.
+func (c *compiler) groupHas(group, field string) bool {
+	for _, m := range c.messages {
+		if m.Key.Group == group && m.Body != nil && hasField(m.Body, field) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches compares a name with the part, which may be a pattern.
+func (q *part) matches(name string) bool {
+	if !q.glob {
+		return q.name == name
+	}
+	return globMatch(q.name, name)
+}
+
+// globMatch matches * and ?. It takes time in proportion to the product of both lengths at most.
+func globMatch(glob, name string) bool {
+	g, i, star, mark := 0, 0, -1, 0
+	for i < len(name) {
+		switch {
+		case g < len(glob) && glob[g] == '*':
+			star, mark = g, i
+			g++
+		case g < len(glob) && (glob[g] == '?' || glob[g] == name[i]):
+			g++
+			i++
+		case star >= 0:
+			mark++
+			g, i = star+1, mark
+		default:
+			return false
+		}
+	}
+	return strings.Trim(glob[g:], "*") == ""
+}
+
+// hasField is a quick look whether a field of that name is at the top of a struct.
+func hasField(s *schema.Struct, name string) bool {
+	for _, f := range s.Fields {
+		if f.Name == name {
+			return true
+		}
+	}
+	for _, v := range s.Variants {
+		if v.Body != nil && hasField(v.Body, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// inMessage is what a path says below the name of a message or group. ok is false if the path is not about that message.
+func (c *compiler) inMessage(parts []part, m *schema.Message) (rest []part, ok bool) {
+	head := &parts[0]
+	switch {
+	case head.name == "":
+		return parts[1:], true
+	case head.matches(m.Name):
+		rest = parts[1:]
+		if len(rest) > 1 && rest[0].isVersion() {
+			return rest[1:], rest[0].name == strconv.Itoa(m.Version)
+		}
+		return rest, len(rest) > 0
+	case head.name == m.Key.Group && m.Key.Group != "":
+		rest = parts[1:]
+		if len(rest) > 1 && rest[0].name == m.Name {
+			rest = rest[1:]
+		}
+		return rest, true
+	}
+	return nil, false
+}
+
+// found is what a path is in one message.
+type found struct {
+	targets []target
+	t       ty
+	slice   *bracket
+}
+
+// target is a field of a program.
+type target struct {
+	field uint16
+	index []int32
+	conv  *conv
+}
+
+// hit is a field that the names so far lead to.
+type hit struct {
+	field int // -1: the message itself
+	index []int32
+	fixed bool // the last list has its index
+}
+
+// resolve finds a path in a message. Without whole a list of plain values is its elements. why says which part is wrong, if the message
+// has no such field.
+func (c *compiler) resolve(n *node, parts []part, p *codec.Program, whole bool) (f found, why *wrong) {
+	hits := []hit{{field: -1}}
+	for i := range parts {
+		q := &parts[i]
+		if part, ok := packedPart(p, hits, q, i == len(parts)-1); ok {
+			for _, h := range hits {
+				packed := p.Fields[h.field].Schema.Type.(*schema.Packed)
+				f.targets = append(f.targets, target{uint16(h.field), h.index, &conv{kind: convPart, packed: packed, part: q.name}})
+			}
+			f.t = ty{class: cNumber, field: true, label: q.name}
+			if part == schema.Bool {
+				f.t.class = cBool
+			}
+			return f, nil
+		}
+		var next []hit
+		for _, h := range hits {
+			next = append(next, inside(p, h, q.name)...)
+		}
+		if len(next) == 0 || len(next) > 1000 {
+			return f, &wrong{part: i, known: childNames(p, hits)}
+		}
+		for k := range q.index {
+			b := &q.index[k]
+			var stepped []hit
+			for _, h := range next {
+				if h, ok := intoList(p, h, b); ok {
+					stepped = append(stepped, h)
+				}
+			}
+			if len(stepped) > 0 {
+				next = stepped
+				continue
+			}
+			if h := next[0]; isList(p, h.field) && (!h.fixed || !hasElement(p, h.field)) {
+				return f, &wrong{part: i, bracket: b, message: "a part of a list", help: "write [3] for one element, or [*] for any"}
+			}
+			if k < len(q.index)-1 || i < len(parts)-1 || b.form == allOf {
+				return f, &wrong{part: i, bracket: b, message: strconv.Quote(q.name) + " is no list", help: ""}
+			}
+			f.slice = b
+		}
+		hits = next
+	}
+	return c.finish(n, f, p, hits, parts, whole)
+}
+
+// wrong says why a message does not have a path.
+type wrong struct {
+	part    int
+	known   []string // names that could stand there
+	bracket *bracket
+	message string
+	help    string
+}
+
+// finish makes targets of the fields that a path leads to. Of fields of several types, in alternatives, those of the first one's count.
+func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts []part, whole bool) (found, *wrong) {
+	last := &parts[len(parts)-1]
+	for _, h := range hits {
+		one := h.fixed
+		for !whole || one {
+			e, ok := element(p, h.field)
+			if !ok {
+				break
+			}
+			h.field, one = e, false
+		}
+		t, conv := typeOf(p.Fields[h.field].Schema)
+		t.label = last.name
+		if one && t.class == cList { // an element that is several fields
+			t.class, conv = cGroup, nil
+		}
+		if len(f.targets) > 0 && t.class != f.t.class {
+			continue
+		}
+		if conv == nil && !whole {
+			// A group: it is there if something in it is.
+			for k := h.field + 1; k < p.Fields[h.field].End; k++ {
+				f.targets = append(f.targets, target{uint16(k), h.index, thereConv})
+			}
+		} else if conv != nil {
+			f.targets = append(f.targets, target{uint16(h.field), h.index, conv})
+		}
+		f.t = t
+	}
+	if len(f.targets) == 0 {
+		return f, &wrong{part: len(parts) - 1, message: strconv.Quote(last.name) + " has no value", help: ""}
+	}
+	if f.slice != nil && f.t.class != cText && f.t.class != cBytes && !n.raw {
+		return f, &wrong{part: len(parts) - 1, bracket: f.slice, message: f.t.says(), help: "brackets take a part of text, bytes and lists; @ before the path means its bytes"}
+	}
+	return f, nil
+}
+
+// thereConv is for values of which only counts that they are there.
+var thereConv = &conv{kind: convUnits}
+
+// packedPart tells whether the names lead to packed numbers that have a part of this name.
+func packedPart(p *codec.Program, hits []hit, q *part, last bool) (schema.NumKind, bool) {
+	if !last || len(q.index) > 0 || len(hits) == 0 {
+		return 0, false
+	}
+	kind, ok := schema.Unsigned, false
+	for _, h := range hits {
+		if h.field < 0 {
+			return 0, false
+		}
+		packed, is := p.Fields[h.field].Schema.Type.(*schema.Packed)
+		if !is {
+			return 0, false
+		}
+		for _, name := range packed.Names {
+			ok = ok || name == q.name
+		}
+		for _, form := range packed.Forms {
+			for _, x := range form.Parts {
+				if x.Name == q.name {
+					kind = x.Kind
+				}
+			}
+		}
+	}
+	return kind, ok
+}
+
+// children calls yield with the fields directly inside one, of a list those of its element.
+func children(p *codec.Program, field int, yield func(int)) {
+	i, end := 0, len(p.Fields)
+	if field >= 0 {
+		i, end = field+1, p.Fields[field].End
+	}
+	for ; i < end; i = p.Fields[i].End {
+		if f := &p.Fields[i]; f.Name == "" { // the element of a bare list: what is inside it
+			if _, group := f.Schema.Type.(*schema.Group); group {
+				children(p, i, yield)
+			}
+			continue
+		}
+		yield(i)
+	}
+}
+
+// inside finds the fields of a name inside one. Of those that are one value twice it is the last.
+func inside(p *codec.Program, h hit, name string) (out []hit) {
+	if h.field >= 0 && isList(p, h.field) && !h.fixed {
+		h.index = append(h.index[:len(h.index):len(h.index)], -1)
+	}
+	children(p, h.field, func(i int) {
+		if p.Fields[i].Name != name {
+			return
+		}
+		for k := range out {
+			if p.Fields[i].Schema.Same == p.Fields[out[k].field].Schema {
+				out[k].field = i
+				return
+			}
+		}
+		out = append(out, hit{field: i, index: h.index})
+	})
+	return out
+}
+
+func childNames(p *codec.Program, hits []hit) (names []string) {
+	for _, h := range hits {
+		if h.field >= 0 {
+			if packed, ok := p.Fields[h.field].Schema.Type.(*schema.Packed); ok {
+				names = append(names, packed.Names...)
+			}
+		}
+		children(p, h.field, func(i int) { names = append(names, p.Fields[i].Name) })
+	}
+	return names
+}
+
+func isList(p *codec.Program, field int) bool {
+	_, ok := p.Fields[field].Schema.Type.(*schema.List)
+	return ok
+}
+
+// element is the field that the elements of a bare list are, if they are single values or lists.
+func element(p *codec.Program, field int) (int, bool) {
+	l, ok := p.Fields[field].Schema.Type.(*schema.List)
+	if !ok || !l.Bare || field+1 >= p.Fields[field].End {
+		return 0, false
+	}
+	if _, group := p.Fields[field+1].Schema.Type.(*schema.Group); group {
+		return 0, false
+	}
+	return field + 1, true
+}
+
+func hasElement(p *codec.Program, field int) bool {
+	e, ok := element(p, field)
+	return ok && !isList(p, e)
+}
+
+// intoList takes one element of a list, or all.
+func intoList(p *codec.Program, h hit, b *bracket) (hit, bool) {
+	if h.fixed { // of a list in a list
+		e, ok := element(p, h.field)
+		if !ok || !isList(p, e) {
+			return h, false
+		}
+		h.field, h.fixed = e, false
+	}
+	if !isList(p, h.field) || b.form != oneOf && b.form != allOf {
+		return h, false
+	}
+	i := int32(-1)
+	if b.form == oneOf {
+		i = int32(b.at)
+	}
+	h.index = append(h.index[:len(h.index):len(h.index)], i)
+	h.fixed = true
+	return h, true
+}
