@@ -127,6 +127,14 @@ c F 103 501 cd
 5: c2s "ab" start
 4: c2s "cd"
 5: c2s "" end`},
+		{"an end among what is lost", hello + `
+c F 104 501
+c . 110 501 xx
+s . 501 115
+` + pad("s . 501 115"), `
+5: c2s lost 9 start
+5: c2s "xx"
+0: c2s "" end`},
 		{"an end that was not captured", hello + `
 c . 101 501 ab
 s . 501 104
