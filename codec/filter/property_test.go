@@ -197,7 +197,7 @@ func TestLongLists(t *testing.T) {
 		}
 		began := time.Now()
 		f.Match(x, rec)
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > 20*time.Second {
 			t.Errorf("%s takes %v", text, took)
 		}
 	}
@@ -259,7 +259,7 @@ func FuzzCompile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		began := time.Now()
 		defer func() {
-			if took := time.Since(began); took > 5*time.Second {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("%q takes %v", text, took)
 			}
 		}()

@@ -69,7 +69,7 @@ func TestLimits(t *testing.T) {
 			diags = append(diags, schema.Link(s)...)
 			out, _ := Format(f)
 			ParseConstants(f)
-			if took := time.Since(start); took > 8*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("it took %v", took)
 			}
 			found := c.code == "" && !diags.HasErrors() || slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == c.code })

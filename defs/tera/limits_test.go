@@ -46,7 +46,7 @@ func TestLimits(t *testing.T) {
 			f := source.New("S_TEST.1.def", c.text)
 			_, diags := Parse([]*source.File{f}, schema.Options{})
 			Format(f)
-			if took := time.Since(start); took > 8*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("it took %v", took)
 			}
 			found := c.code == "" && !diags.HasErrors()
