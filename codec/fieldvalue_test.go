@@ -14,7 +14,7 @@ import (
 	"wirebench/defs/tera"
 )
 
-// place is a value as both ways of reading see it.
+// foundValue is a value as both ways of reading see it.
 type foundValue struct {
 	Raw uint64
 	codec.Range

@@ -132,3 +132,29 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestEnumMistakes says which names there are.
+func TestEnumMistakes(t *testing.T) {
+	w := libraryWorld(t, "muta")
+	for _, c := range []struct{ text, want string }{
+		{".race == elv", `"race" has no value "elv" (did you mean "elf"?)`},
+		{".race == \"gnome\"", `"race" has no value "gnome" (one of human, elf, dwarf)`},
+		{".race in {elf, gnome}", `"race" has no value "gnome" (one of human, elf, dwarf)`},
+		{".race == 1.5 && login.race == elf", `"login" has no field "race" (one of account, password, build)`},
+		{"clmsg.zzzzzzzzz == 1", `no message of "clmsg" has a field "zzzzzzzzz"`},
+		{".race contains elf", `"race" is a number with names (compare a number with "==" or "in"; of a list any element may fit)`},
+	} {
+		_, mistakes := filter.Compile(c.text, w.env)
+		var said []string
+		for _, m := range mistakes {
+			s := m.Message
+			if m.Help != "" {
+				s += " (" + m.Help + ")"
+			}
+			said = append(said, s)
+		}
+		if got := strings.Join(said, "; "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.text, got, c.want)
+		}
+	}
+}

@@ -6,7 +6,7 @@ const (
 	maxDepth   = 64
 	maxRegexp  = 1000    // bytes of a regular expression
 	maxPattern = 256     // bytes of a pattern
-	maxConds   = 1 << 20 // comparisons of all messages together
+	maxConds   = 1 << 18 // comparisons of all messages together
 )
 
 // kind says what a node of the syntax is.

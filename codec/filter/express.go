@@ -1,0 +1,356 @@
+package filter
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"wirebench/defs/schema"
+)
+
+// side makes an expression with its leaves.
+func (c *compiler) side(n *node) (*side, ty, outcome) {
+	s := &side{}
+	e, t, out := c.expr(n, s)
+	s.root = e
+	return s, t, out
+}
+
+func (c *compiler) expr(n *node, s *side) (*expr, ty, outcome) {
+	c.conds++
+	switch n.kind {
+	case nPath:
+		return c.path(n, s)
+	case nValue:
+		if len(n.parts) > 0 {
+			return c.selectedValue(n, s)
+		}
+	case nAdd, nSub, nMul, nDiv, nMod, nBits:
+		return c.arithmetic(n, s)
+	case nNeg:
+		if !c.isLiteral(n) {
+			e, t, out := c.number(n.kids[0], s)
+			zero := &expr{op: xConst, val: intValue(0)}
+			return &expr{op: xArith, kind: nSub, kids: [2]*expr{zero, e}}, ty{class: t.class}, out
+		}
+	case nCall:
+		if !c.isLiteral(n) {
+			return c.call(n, s)
+		}
+	case nOr, nAnd, nNot, nCompare, nIn, nContains, nMatches:
+		return nil, ty{}, c.mistake(n, "a condition stands where a value should", "")
+	}
+	v, t, out := c.plain(n)
+	return &expr{op: xConst, val: v}, t, out
+}
+
+// number makes an expression that must be a number.
+func (c *compiler) number(n *node, s *side) (*expr, ty, outcome) {
+	e, t, out := c.expr(n, s)
+	if out == fine && t.class != cNumber && t.class != cSpan && t.class != cBool {
+		help := ""
+		if t.class == cBytes {
+			help = "write u32le(...) for the number that bytes are"
+		}
+		return nil, t, c.mistake(n, t.says(), help)
+	}
+	return e, t, out
+}
+
+func (c *compiler) arithmetic(n *node, s *side) (*expr, ty, outcome) {
+	a, t, out := c.number(n.kids[0], s)
+	if out != fine {
+		return nil, t, out
+	}
+	b, u, out := c.number(n.kids[1], s)
+	if out != fine {
+		return nil, u, out
+	}
+	if n.kind == nBits {
+		for i, x := range [...]ty{t, u} {
+			if x.class == cSpan || x.num != nil && (x.num.Kind == schema.Float || x.num.Scale != 0) {
+				return nil, x, c.mistake(n.kids[i], x.says()+" with a fraction", `"&" takes integers`)
+			}
+		}
+	}
+	return &expr{op: xArith, kind: n.kind, kids: [2]*expr{a, b}}, ty{class: cNumber}, fine
+}
+
+// path makes an expression of a field.
+func (c *compiler) path(n *node, s *side) (*expr, ty, outcome) {
+	info := c.classify(n)
+	switch info.kind {
+	case pathFrame:
+		return c.frameField(n, info, s)
+	case pathCode:
+		return c.groupCode(n)
+	case pathInFields:
+	default:
+		return nil, ty{}, c.mistake(n, strconv.Quote(n.String())+" has no value", "name one of its fields")
+	}
+	f, out := c.field(n, false)
+	if out != fine {
+		return nil, ty{}, out
+	}
+	if n.raw {
+		for i := range f.targets {
+			f.targets[i].conv = &conv{kind: convRaw}
+		}
+		f.t = ty{class: cBytes, label: f.t.label}
+	}
+	e := &expr{op: xLeaf, leaf: len(s.leaves)}
+	l := &leaf{sites: c.sites(f.targets)}
+	if len(l.sites) == 0 {
+		return nil, f.t, absent
+	}
+	s.leaves = append(s.leaves, l)
+	s.needs = true
+	return sliced(e, f.t, f.slice)
+}
+
+// sliced is a part of a text or of bytes. One byte is a number.
+func sliced(e *expr, t ty, b *bracket) (*expr, ty, outcome) {
+	if b == nil {
+		return e, t, fine
+	}
+	x := &expr{op: xSlice, kids: [2]*expr{e}, slice: *b}
+	t.num = nil
+	if b.form == oneOf && t.class == cBytes {
+		x.op = xByte
+		t.class = cNumber
+	}
+	return x, t, fine
+}
+
+// field finds a path in the message at hand.
+func (c *compiler) field(n *node, whole bool) (found, outcome) {
+	m := c.message
+	if m == nil || m.Body == nil {
+		return found{}, absent
+	}
+	rest, ok := c.inMessage(n.parts, m)
+	if !ok || !hasField(m.Body, rest[0].name) {
+		return found{}, absent
+	}
+	p := c.program(m)
+	if p == nil {
+		c.classify(n).found = true // it cannot be decoded, which is not the filter's mistake
+		return found{}, absent
+	}
+	f, why := c.resolve(n, rest, p, whole)
+	if why != nil {
+		if why.message != "" {
+			c.classify(n).found = true
+			q := &rest[why.part]
+			start, end := q.start, q.end
+			if why.bracket != nil {
+				start, end = why.bracket.start, why.bracket.end
+			}
+			return f, c.mistakeAt(start, end, why.message, why.help)
+		}
+		return f, absent
+	}
+	c.classify(n).found = true
+	for _, t := range f.targets {
+		c.columns[string(p.AppendFieldPath(nil, t.field))] = true
+	}
+	return f, fine
+}
+
+// sites finds where fields stand in the program of the message at hand.
+func (c *compiler) sites(targets []target) []siteConv {
+	p := c.programs[c.message]
+	var out []siteConv
+	for _, t := range targets {
+		if s, ok := p.Site(t.field, t.index...); ok {
+			out = append(out, siteConv{s, t.conv})
+		}
+	}
+	return out
+}
+
+func (c *compiler) frameField(n *node, info *pathInfo, s *side) (*expr, ty, outcome) {
+	about := &frameInfo[info.field]
+	t := ty{class: about.class, words: about.words, free: about.class == cText, label: about.name}
+	e := &expr{op: xFrame, field: info.field}
+	switch info.field {
+	case ffName:
+		e.op = xCodeName
+		if c.message != nil {
+			e = &expr{op: xConst, val: textValue([]byte(c.message.Name))}
+		}
+	case ffVer:
+		if c.message == nil {
+			return nil, t, absent
+		}
+		e = &expr{op: xConst, val: intValue(int64(c.message.Version))}
+	case ffBuild:
+		v, ok := c.env.Values["build"]
+		if !ok {
+			return nil, t, absent
+		}
+		x, ok := parseNumber(v)
+		if !ok {
+			return nil, t, c.mistake(n, "the build is "+strconv.Quote(v)+", which is no number", "")
+		}
+		e = &expr{op: xConst, val: x}
+	case ffState, ffStatus:
+		e.op = xState
+		if info.field == ffStatus {
+			e.op = xStatus
+		}
+		s.state = true
+	case ffErr:
+		e = &expr{op: xLeaf, leaf: len(s.leaves)}
+		s.leaves = append(s.leaves, &leaf{kind: leafErrors})
+		s.state = true
+	case ffInfo:
+		e = &expr{op: xLeaf, leaf: len(s.leaves)}
+		l := &leaf{kind: leafInfo, sites: c.texts()}
+		s.leaves = append(s.leaves, l)
+		s.needs = s.needs || len(l.sites) > 0
+	default:
+		if about.class == cText {
+			e.op = xFrameText
+		}
+	}
+	if n.raw && t.class != cBytes {
+		return nil, t, c.mistake(n, strconv.Quote(about.name)+" has no bytes of its own", `"@" stands before a field of a message`)
+	}
+	q := &n.parts[0]
+	switch {
+	case len(q.index) == 0:
+		return e, t, fine
+	case len(q.index) > 1 || q.index[0].form == allOf || t.class != cText && t.class != cBytes:
+		return nil, t, c.mistakeAt(q.index[0].start, q.index[len(q.index)-1].end, t.says(), "brackets take one part of text or bytes")
+	}
+	return sliced(e, t, &q.index[0])
+}
+
+// texts are all texts of the message at hand.
+func (c *compiler) texts() []siteConv {
+	p := c.program(c.message)
+	if p == nil {
+		return nil
+	}
+	var targets []target
+	for i := range p.Fields {
+		if t, conv := typeOf(p.Fields[i].Schema); t.class == cText {
+			targets = append(targets, target{uint16(i), nil, conv})
+			c.columns[string(p.AppendFieldPath(nil, uint16(i)))] = true
+		}
+	}
+	return c.sites(targets)
+}
+
+// groupCode is the code of a message, if the frame is of the group.
+func (c *compiler) groupCode(n *node) (*expr, ty, outcome) {
+	c.classify(n).found = true
+	t := ty{class: cNumber, label: n.String()}
+	if c.message == nil {
+		return nil, t, absent
+	}
+	if c.message.Key.Group != n.parts[0].name {
+		return nil, t, absent
+	}
+	return &expr{op: xFrame, field: ffOp}, t, fine
+}
+
+// call makes a function of what is not written out.
+func (c *compiler) call(n *node, s *side) (*expr, ty, outcome) {
+	f := functions[n.text]
+	if out := c.arguments(n, f); out != fine {
+		return nil, ty{}, out
+	}
+	arg := n.kids[0]
+	if n.text == "count" || n.text == "len" {
+		if e, out, done := c.countOf(n, arg, s); done {
+			return e, ty{class: cNumber, label: n.String()}, out
+		}
+	}
+	e, t, out := c.expr(arg, s)
+	if out != fine {
+		return nil, t, out
+	}
+	x := &expr{kids: [2]*expr{e}}
+	back := ty{class: cNumber, label: n.String()}
+	want := func(classes ...class) outcome {
+		if slices.Contains(classes, t.class) {
+			return fine
+		}
+		return c.mistake(arg, t.says(), n.text+" takes "+classNames(classes))
+	}
+	switch {
+	case n.text == "len":
+		x.op, out = xLen, want(cText, cBytes)
+	case n.text == "lower" || n.text == "upper":
+		x.op, out, back.class = xLower, want(cText), cText
+		if n.text == "upper" {
+			x.op = xUpper
+		}
+	case n.text == "hex":
+		x.op, out, back.class = xHex, want(cNumber, cBytes), cText
+		if out == fine && t.num != nil && (t.num.Kind == schema.Float || t.num.Scale != 0) {
+			out = c.mistake(arg, t.says()+" with a fraction", "hex takes integers and bytes")
+		}
+	case n.text == "utf16":
+		x.op, out, back.class = xUTF16, want(cText), cBytes
+	case n.text == "utf8":
+		if out, back.class = want(cText), cBytes; out == fine {
+			return nil, t, c.mistake(n, "utf8 takes text that is written out", "")
+		}
+	case f.read.size > 0:
+		x.op, x.read, out = xRead, f.read, want(cBytes)
+		if out == fine && len(n.kids) > 1 {
+			out = c.mistake(n.kids[1], "a tolerance is for looking for a float", "")
+		}
+	}
+	return x, back, out
+}
+
+func classNames(classes []class) string {
+	names := make([]string, len(classes))
+	for i, c := range classes {
+		names[i] = c.String()
+	}
+	return strings.Join(names, " or ")
+}
+
+func (c *compiler) arguments(n *node, f functionInfo) outcome {
+	if len(n.kids) >= f.args && len(n.kids) <= f.most {
+		return fine
+	}
+	count := "one value"
+	if f.most == 2 {
+		count = "one or two values"
+	}
+	return c.mistake(n, n.text+" takes "+count, f.doc)
+}
+
+// countOf is the number of values of a field, or of the elements of a list. done is false if that is not what is asked.
+func (c *compiler) countOf(n, arg *node, s *side) (e *expr, out outcome, done bool) {
+	if arg.kind != nPath || c.classify(arg).kind != pathInFields {
+		if n.text == "len" {
+			return nil, fine, false
+		}
+		return nil, c.mistake(arg, "count takes a field of a message", ""), true
+	}
+	f, out := c.field(arg, true)
+	if out != fine {
+		return nil, out, true
+	}
+	if n.text == "len" && f.t.class != cList {
+		return nil, fine, false
+	}
+	sites := c.sites(f.targets)
+	if len(sites) == 0 {
+		return nil, absent, true
+	}
+	s.needs = true
+	if n.text == "count" {
+		return &expr{op: xCount, sites: sites}, fine, true
+	}
+	e = &expr{op: xLeaf, leaf: len(s.leaves)}
+	s.leaves = append(s.leaves, &leaf{sites: sites})
+	return e, fine, true
+}

@@ -1,0 +1,258 @@
+package filter
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"wirebench/defs/schema"
+)
+
+// maxMistakes is how many mistakes are worth reading.
+const maxMistakes = 20
+
+// unknown reports the names that nothing has. at is the condition, or the item of a set, that the node is in.
+func (c *compiler) unknown(n, at *node) {
+	if len(c.mistakes) >= maxMistakes {
+		return
+	}
+	if n.kind == nPath && !c.classify(n).found {
+		// Where a mistake says more of it, that one is enough.
+		t := c.tries[at]
+		said := t != nil && !t.ok && t.mistake != nil
+		switch c.classify(n).kind {
+		case pathInFields:
+			if !said || !within(t.mistake, n) {
+				c.unknownField(n)
+			}
+		case pathWord:
+			if !said && !c.doubt {
+				c.unknownName(n)
+			}
+		}
+	}
+	if n.kind == nCompare || n.kind == nIn {
+		c.doubt = c.lacksField(n)
+		defer func() { c.doubt = false }()
+	}
+	for i, kid := range n.kids {
+		switch {
+		case n.kind == nAnd || n.kind == nOr || n.kind == nNot, n.kind == nIn && i > 0:
+			c.unknown(kid, kid)
+		default:
+			c.unknown(kid, at)
+		}
+	}
+}
+
+// lacksField reports whether a field in a comparison is not known. A word beside it may be right, then.
+func (c *compiler) lacksField(n *node) bool {
+	if n.kind == nPath {
+		info := c.classify(n)
+		return info.kind == pathInFields && !info.found
+	}
+	return slices.ContainsFunc(n.kids, c.lacksField)
+}
+
+func within(m *Mistake, n *node) bool { return m.Start >= n.start && m.End <= n.end }
+
+// misfits reports the comparisons that no message understands.
+func (c *compiler) misfits(n *node) {
+	switch n.kind {
+	case nAnd, nOr, nNot:
+		for _, kid := range n.kids {
+			c.misfits(kid)
+		}
+		return
+	}
+	t := c.tries[n]
+	switch {
+	case len(c.mistakes) >= maxMistakes:
+	case t == nil:
+		if paths := fieldsOf(n); len(paths) > 1 && c.neverTogether(n) {
+			c.report(n.start, n.end, "no message has both "+strconv.Quote(paths[0])+" and "+strconv.Quote(paths[1]), "")
+		}
+	case !t.ok && t.mistake != nil:
+		c.mistakes = append(c.mistakes, *t.mistake)
+	}
+	if n.kind == nIn {
+		for _, item := range n.kids[1:] {
+			if t := c.tries[item]; t != nil && !t.ok && t.mistake != nil && len(c.mistakes) < maxMistakes {
+				c.mistakes = append(c.mistakes, *t.mistake)
+			}
+		}
+	}
+}
+
+// neverTogether reports whether a comparison has two fields of messages, each of which some message has.
+func (c *compiler) neverTogether(n *node) bool {
+	fields := 0
+	var count func(n *node)
+	count = func(n *node) {
+		if n.kind == nPath {
+			if info := c.classify(n); info.kind == pathInFields && c.readable(n) {
+				fields++
+			}
+		}
+		for _, kid := range n.kids {
+			count(kid)
+		}
+	}
+	count(n)
+	return fields > 1
+}
+
+// readable reports whether a message that has the field has a program.
+func (c *compiler) readable(n *node) bool {
+	for _, m := range c.messages {
+		if m.Body == nil {
+			continue
+		}
+		if rest, ok := c.inMessage(n.parts, m); ok && hasField(m.Body, rest[0].name) && c.program(m) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// unknownName reports a word that is not known.
+func (c *compiler) unknownName(n *node) {
+	name := n.parts[0].name
+	if n.parts[0].glob {
+		c.report(n.start, n.end, "no message is called "+strconv.Quote(clip(name)), "")
+		return
+	}
+	help := didYouMean(name, c.names())
+	if help == "" && len(c.fieldNames(name)) > 0 {
+		help = "write " + strconv.Quote("."+name) + " for the field of any message"
+	}
+	if help == "" {
+		help = "put text in quotes"
+	}
+	c.report(n.start, n.end, "unknown name "+strconv.Quote(clip(name)), help)
+}
+
+// names are those a path may start with.
+func (c *compiler) names() []string {
+	var out []string
+	for f := range ffOfDay {
+		out = append(out, frameInfo[f].name)
+	}
+	for _, m := range c.messages {
+		out = append(out, m.Name)
+	}
+	for g := range c.groups {
+		out = append(out, g)
+	}
+	for name := range c.codes() {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// fieldNames are the names of fields at the top of all messages, or the one that is asked for.
+func (c *compiler) fieldNames(only string) []string {
+	seen := map[string]bool{}
+	var walk func(s *schema.Struct)
+	walk = func(s *schema.Struct) {
+		for _, f := range s.Fields {
+			if f.Name != "" && (only == "" || f.Name == only) {
+				seen[f.Name] = true
+			}
+		}
+		for _, v := range s.Variants {
+			if v.Body != nil {
+				walk(v.Body)
+			}
+		}
+	}
+	for _, m := range c.messages {
+		if m.Body != nil {
+			walk(m.Body)
+		}
+	}
+	out := make([]string, 0, len(seen))
+	for name := range seen {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// unknownField reports a path that no message has: the part of it that goes wrong in the message that has most of it.
+func (c *compiler) unknownField(n *node) {
+	head := &n.parts[0]
+	var best *wrong
+	var where *schema.Message
+	var parts []part
+	heads := 0
+	for _, m := range c.messages {
+		rest, ok := c.inMessage(n.parts, m)
+		if !ok || len(rest) == 0 {
+			continue
+		}
+		heads++
+		if m.Body == nil || !hasField(m.Body, rest[0].name) && best != nil {
+			continue
+		}
+		p := c.program(m)
+		if p == nil {
+			continue
+		}
+		if _, why := c.resolve(n, rest, p, false); why != nil && (best == nil || why.part > best.part) {
+			best, where, parts = why, m, rest
+		}
+	}
+	switch {
+	case head.name == "" && (best == nil || best.part == 0):
+		name := n.parts[1]
+		c.report(n.start, name.end, "no message has a field "+strconv.Quote(clip(name.name)), didYouMean(name.name, c.fieldNames("")))
+	case heads == 0 && head.glob:
+		c.report(head.start, head.end, "no message is called "+strconv.Quote(clip(head.name)), "")
+	case heads == 0:
+		help := didYouMean(head.name, c.names())
+		if _, frame := frameFields[head.name]; frame {
+			help = strconv.Quote(head.name) + " has no fields"
+		}
+		if _, code := c.codes()[head.name]; code {
+			c.report(head.start, head.end, strconv.Quote(clip(head.name))+" has no definition", "its fields are not known")
+			return
+		}
+		c.report(head.start, head.end, "unknown message "+strconv.Quote(clip(head.name)), help)
+	case best == nil:
+		// Its definition cannot be used, which is said elsewhere.
+	default:
+		q := &parts[best.part]
+		of := where.Name
+		if best.part > 0 {
+			of = (&node{kind: nPath, parts: parts[:best.part]}).String()
+		} else if heads > 1 && c.groups[head.name] {
+			of = "no message of " + strconv.Quote(head.name)
+			c.report(q.start, q.end, of+" has a field "+strconv.Quote(clip(q.name)), didYouMean(q.name, best.known))
+			return
+		}
+		help := didYouMean(q.name, best.known)
+		if help == "" && len(best.known) > 0 && len(best.known) <= 8 {
+			help = oneOfThese("", best.known)
+		}
+		c.report(q.start, q.end, fmt.Sprintf("%q has no field %q", of, clip(q.name)), help)
+	}
+}
+
+// fieldsOf are the fields of messages in a tree, as they are written.
+func fieldsOf(n *node) (out []string) {
+	var walk func(n *node)
+	walk = func(n *node) {
+		if n.kind == nPath && len(n.parts) > 1 {
+			if s := (&node{kind: nPath, parts: n.parts}).String(); !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+		for _, kid := range n.kids {
+			walk(kid)
+		}
+	}
+	walk(n)
+	return out
+}
