@@ -12,6 +12,7 @@ import (
 
 // Every capture gives exactly the messages of its truth, in their order, through the command line.
 func TestFramesOfCorpora(t *testing.T) {
+	teraFlags := []string{"--library", needCorpus(t, "tera/toolbox/definitions"), "--map", needCorpus(t, "tera/toolbox/protocol.387396.map")}
 	for _, c := range []struct {
 		name  string
 		flags []string
@@ -23,6 +24,9 @@ func TestFramesOfCorpora(t *testing.T) {
 		{"subspace/sim-continuum-opaque", []string{"--protocol", "subspace"}},
 		{"captures/muta-session", []string{"--library", needCorpus(t, "captures/muta-session.def")}},
 		{"captures/muta-desync", []string{"--library", needCorpus(t, "captures/muta-session.def")}},
+		{"captures/tera-session", teraFlags},
+		{"captures/tera-plain", teraFlags},
+		{"captures/tera-broken", teraFlags},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := truthMessages(t, needCorpus(t, c.name+".truth.jsonl"))

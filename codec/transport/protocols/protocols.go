@@ -2,12 +2,15 @@
 package protocols
 
 import (
+	"encoding/json"
+	"strconv"
 	"strings"
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/muta"
 	"wirebench/codec/transport/subspace"
+	"wirebench/codec/transport/tera"
 	"wirebench/defs/schema"
 )
 
@@ -22,6 +25,13 @@ type Protocol struct {
 
 // Protocols are all of them.
 var Protocols = []Protocol{
+	{Dialect: "tera", Streams: true, New: func(e *Env, _ uint16) transport.Transport {
+		o := tera.Options{Known: func(key schema.Key) bool { return e.Definitions.Lookup(key) != nil }, IntegrityIV: e.integrityIV()}
+		if e.Patch > 0 {
+			o.Constants = tera.ConstantsOf(e.Patch / 100)
+		}
+		return tera.New(o)
+	}},
 	{Dialect: "muta", Streams: true, New: func(e *Env, port uint16) transport.Transport {
 		return muta.New(muta.Options{Measure: e.measure(port)})
 	}},
@@ -112,6 +122,29 @@ func (e *Env) Group(port uint16, dir schema.Dir) string {
 		}
 	}
 	return ""
+}
+
+// integrityIV reads the key of the checksums of client messages, from the message of the server that has it.
+func (e *Env) integrityIV() func(schema.Key, []byte) (uint32, bool) {
+	const holder, field = "S_LOGIN_ACCOUNT_INFO", "integrityIv"
+	var rec codec.Record
+	return func(key schema.Key, message []byte) (uint32, bool) {
+		m := e.Definitions.Lookup(key)
+		if m == nil || m.Name != holder {
+			return 0, false
+		}
+		p, err := e.Definitions.Program(m)
+		if err != nil {
+			return 0, false
+		}
+		p.Decode(&rec, message)
+		var value map[string]json.RawMessage
+		if rec.Status() != codec.OK || json.Unmarshal(rec.AppendJSON(nil), &value) != nil {
+			return 0, false
+		}
+		iv, err := strconv.ParseUint(string(value[field]), 10, 32)
+		return uint32(iv), err == nil
+	}
 }
 
 // measure says by the definitions where messages end.

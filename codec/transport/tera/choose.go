@@ -1,0 +1,466 @@
+package tera
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Bounds of what is kept until it is clear what a connection is.
+const (
+	maxPending         = 256 << 10 // bytes, in both directions
+	maxPendingSegments = 4096
+	maxProbe           = 64 << 10 // bytes of a stream without a start in which messages are looked for
+	enough             = 12       // bits of evidence, see evidence, that decide for or against
+)
+
+// Codes that are the same in all versions: the first messages of client and server.
+const (
+	checkVersionCode       = 19900 // C_CHECK_VERSION
+	checkVersionAnswerCode = 19901 // S_CHECK_VERSION
+)
+
+// pending are segments that wait until it is clear how they are read.
+type pending struct {
+	segments []transport.Segment // without Bytes
+	ends     []int               // of the bytes of each in bytes
+	bytes    []byte
+	off      uint32 // of what would go on the last one
+}
+
+// keep copies a segment.
+func (t *Transport) keep(seg transport.Segment) {
+	p := &t.pending
+	off := seg.Off + uint32(len(seg.Bytes))
+	p.bytes = append(p.bytes, seg.Bytes...)
+	seg.Bytes = nil
+	if n := len(p.segments); n > 0 && seg.Lost == 0 {
+		last := &p.segments[n-1]
+		if last.Dir == seg.Dir && last.Packet == seg.Packet && last.At.Equal(seg.At) && p.off == seg.Off && !last.End {
+			// The same packet goes on.
+			last.End, p.ends[n-1], p.off = seg.End, len(p.bytes), off
+			return
+		}
+	}
+	p.off = off
+	p.segments = append(p.segments, seg)
+	p.ends = append(p.ends, len(p.bytes))
+}
+
+// full reports whether no more may be kept.
+func (p *pending) full() bool {
+	return len(p.bytes) >= maxPending || len(p.segments) >= maxPendingSegments
+}
+
+// become changes the mode and reads what was kept.
+func (t *Transport) become(m mode) {
+	t.mode = m
+	p := t.pending
+	t.pending = pending{}
+	if m == messages || m == opaque {
+		t.trials = nil
+	}
+	for i := range t.ways {
+		t.ways[i].ended = false // the end is read again, too
+	}
+	from := 0
+	for i, seg := range p.segments {
+		seg.Bytes = p.bytes[from:p.ends[i]]
+		from = p.ends[i]
+		t.take(seg)
+	}
+}
+
+// verdict is what the bytes of a direction say.
+type verdict int8
+
+const (
+	unclear verdict = iota
+	good            // they are messages
+	bad             // they are not
+)
+
+// walker follows the messages of a stream by their lengths. What it says depends on the bytes, not on how they are cut.
+type walker struct {
+	verdict verdict
+	began   bool // a length was read
+	have    int  // bytes of head
+	skip    int  // bytes of the message that are to come
+	bits    int  // of evidence, negative if it speaks against messages
+	head    [headerSize]byte
+}
+
+func (w *walker) walk(dir schema.Dir, data []byte) {
+	for len(data) > 0 && w.verdict == unclear {
+		if w.skip > 0 {
+			n := min(w.skip, len(data))
+			w.skip -= n
+			data = data[n:]
+			continue
+		}
+		w.head[w.have] = data[0]
+		w.have++
+		data = data[1:]
+		size := int(binary.LittleEndian.Uint16(w.head[:]))
+		switch w.have {
+		case 2:
+			if size < headerSize {
+				w.verdict = bad
+			}
+		case headerSize:
+			code := binary.LittleEndian.Uint16(w.head[2:])
+			first := !w.began
+			w.began, w.have, w.skip = true, 0, size-headerSize
+			w.bits += evidence(size)
+			switch {
+			case first && (dir == schema.ToServer && code == checkVersionCode || dir == schema.ToClient && code == checkVersionAnswerCode):
+				w.verdict = good
+			case w.bits >= enough:
+				w.verdict = good
+			case w.bits <= -enough:
+				w.verdict = bad
+			}
+		}
+	}
+}
+
+// likely is the verdict when no more comes: a stream that has begun looks like messages, and ends with one.
+func (w *walker) likely() bool {
+	if w.verdict != unclear {
+		return w.verdict == good
+	}
+	return w.bits >= enough/2 || w.bits >= 0 && w.skip == 0 && w.have == 0
+}
+
+// magic is how the server of an enciphered connection starts.
+type magic struct {
+	have    int // bytes that have come and are right
+	refuted bool
+}
+
+var magicBytes = [4]byte{1, 0, 0, 0}
+
+// recognise finds out from a segment what the connection is.
+func (t *Transport) recognise(w *way, seg transport.Segment) {
+	if !w.begun {
+		w.begun = true
+		if !seg.Start {
+			w.lose()
+			t.magic.refuted = t.magic.refuted || w.dir == schema.ToClient
+		}
+	}
+	if seg.Lost != 0 {
+		if w.dir == schema.ToClient {
+			t.refute()
+		}
+		if w.walk.verdict == unclear {
+			w.walk = walker{}
+			w.buf, w.done, w.first, w.pieces = w.buf[:0], 0, 0, nil
+			w.lose()
+		}
+	}
+	data := seg.Bytes
+	for w.dir == schema.ToClient && !t.magic.refuted && len(data) > 0 {
+		if data[0] != magicBytes[t.magic.have] {
+			t.refute()
+			break
+		}
+		data = data[1:]
+		if t.magic.have++; t.magic.have == len(magicBytes) {
+			for i := range t.ways {
+				t.ways[i].probed()
+			}
+			t.become(handshake)
+			return
+		}
+	}
+	t.probe(w, data)
+	w.ended = seg.End
+	a, b := &t.ways[0].walk, &t.ways[1].walk
+	switch {
+	case a.verdict == bad && t.magic.refuted || b.verdict == bad:
+		t.decide(opaque)
+	case a.verdict == good && b.verdict == good:
+		t.decide(messages)
+	case t.pending.full() || t.ways[0].ended && t.ways[1].ended:
+		t.settle(seg.At)
+	}
+}
+
+// refute says that the server does not start as that of an enciphered connection.
+func (t *Transport) refute() {
+	if !t.magic.refuted {
+		t.magic.refuted = true
+		t.probe(&t.ways[1], magicBytes[:t.magic.have])
+	}
+}
+
+// probe looks at bytes of a stream that has no cipher, or is yet to get one.
+func (t *Transport) probe(w *way, data []byte) {
+	if w.walk.verdict != unclear {
+		return
+	}
+	if !w.lost {
+		w.walk.walk(w.dir, data)
+		return
+	}
+	w.buf = append(w.buf, data[:min(len(data), maxProbe-len(w.buf))]...)
+	if t.look(w, false) {
+		w.walk.verdict = good
+	} else if len(w.buf) >= maxProbe {
+		w.walk.verdict = bad
+	}
+}
+
+// probed forgets what a direction was looked at for. It begins anew.
+func (w *way) probed() { *w = way{dir: w.dir} }
+
+// decide ends the time in which it was not clear what a connection without the exchange of keys is.
+func (t *Transport) decide(m mode) {
+	for i := range t.ways {
+		t.ways[i].probed()
+	}
+	t.become(m)
+}
+
+// settle decides with what there is, since no more may come or be kept.
+func (t *Transport) settle(at time.Time) {
+	switch t.mode {
+	case undecided:
+		if len(t.pending.segments) == 0 {
+			return
+		}
+		plain, some := true, false
+		for i := range t.ways {
+			w := &t.ways[i]
+			switch {
+			case !w.begun:
+			case w.lost && w.walk.verdict == unclear:
+				some = some || len(w.buf) > 0
+				plain = plain && (len(w.buf) == 0 || t.look(w, true))
+			default:
+				some = some || w.walk.began || w.walk.verdict == good
+				plain = plain && w.walk.likely()
+			}
+		}
+		if !t.magic.refuted && t.magic.have > 0 {
+			plain = false
+		}
+		if plain && some {
+			t.decide(messages)
+		} else {
+			t.decide(opaque)
+		}
+	case handshake:
+		if t.ways[0].begun || t.ways[1].begun {
+			t.unshaken(at, "the exchange of keys is not complete")
+		}
+	case trial:
+		if len(t.pending.segments) > 0 {
+			t.choose(at)
+		}
+	}
+}
+
+// step is one part of the exchange of keys.
+type step struct {
+	size int
+	note string
+}
+
+// steps are what each direction sends, by the index of its way. The server begins, then they take turns.
+var steps = [2][]step{
+	{{KeySize, "first key of the client"}, {KeySize, "second key of the client"}},
+	{{len(magicBytes), "start of an enciphered connection"}, {KeySize, "first key of the server"}, {KeySize, "second key of the server"}},
+}
+
+var viaHandshake = []string{"handshake"}
+
+func (w *way) steps() []step {
+	if w.dir == schema.ToClient {
+		return steps[1]
+	}
+	return steps[0]
+}
+
+// shake reads the part of a segment that belongs to the exchange of keys, and keeps the rest.
+func (t *Transport) shake(w *way, seg transport.Segment) {
+	if !w.begun {
+		w.begun = true
+		if !seg.Start {
+			t.keep(seg)
+			t.unshaken(seg.At, "the start of the stream was not captured, and the keys with it")
+			return
+		}
+	}
+	all := w.steps()
+	if w.step < len(all) && seg.Lost != 0 {
+		t.keep(seg)
+		t.unshaken(seg.At, "a part of the keys was not captured")
+		return
+	}
+	for w.step < len(all) && len(seg.Bytes) > 0 {
+		s := all[w.step]
+		part := seg
+		part.Bytes = seg.Bytes[:min(len(seg.Bytes), s.size-len(w.buf)+w.done)]
+		w.add(part)
+		seg.Bytes, seg.Off, seg.Start = seg.Bytes[len(part.Bytes):], seg.Off+uint32(len(part.Bytes)), false
+		if len(w.buf) < s.size {
+			break
+		}
+		t.stepDone(w, s)
+	}
+	if len(seg.Bytes) > 0 || seg.Lost != 0 || seg.End {
+		t.keep(seg)
+	}
+	switch {
+	case t.ways[0].step == len(steps[0]) && t.ways[1].step == len(steps[1]):
+		t.startTrial()
+	case w.step < len(all) && seg.End:
+		t.unshaken(seg.At, "the exchange of keys is not complete")
+	case t.pending.full():
+		t.unshaken(seg.At, "the exchange of keys is not complete")
+	}
+}
+
+// stepDone takes a key.
+func (t *Transport) stepDone(w *way, s step) {
+	data := w.buf[w.done:]
+	if t.keys == nil {
+		t.keys = new(Keys)
+	}
+	if len(data) == KeySize {
+		switch {
+		case w.dir == schema.ToServer && w.step == 0:
+			copy(t.keys.Client1[:], data)
+		case w.dir == schema.ToServer:
+			copy(t.keys.Client2[:], data)
+		case w.step == 1:
+			copy(t.keys.Server1[:], data)
+		default:
+			copy(t.keys.Server2[:], data)
+		}
+	}
+	f := t.begin(w, transport.Control, w.offset+int64(w.done), w.arrival(len(data)))
+	f.Bytes, f.From, f.Via, f.Note = data, t.sources(w, len(data)), viaHandshake, s.note
+	t.emit(f)
+	w.pass(len(data))
+	w.step++
+	w.compact()
+}
+
+// unshaken gives up: without all keys the rest is opaque.
+func (t *Transport) unshaken(at time.Time, why string) {
+	// What has come of a key that is not whole is told with why; the rest is read as it was kept.
+	told := false
+	for i := range t.ways {
+		w := &t.ways[i]
+		if n := len(w.buf) - w.done; n > 0 {
+			told = true
+			f := t.begin(w, transport.Problem, w.offset+int64(w.done), at)
+			f.Bytes, f.From, f.Note = w.buf[w.done:], t.sources(w, n), fmt.Sprintf("%s; %d bytes of a key came", why, n)
+			t.emit(f)
+			w.pass(n)
+		}
+	}
+	if !told {
+		f := t.begin(&t.ways[1], transport.Problem, t.ways[1].next(), at)
+		f.Note = why
+		t.emit(f)
+	}
+	t.become(opaque)
+}
+
+// candidate is a set of constants that is tried.
+type candidate struct {
+	constants Constants
+	session   *Session // as it starts
+	running   Session
+	walks     [2]walker
+}
+
+// startTrial makes the ciphers, for all constants that are possible.
+func (t *Transport) startTrial() {
+	if t.options.Constants != AnyConstants {
+		t.decipher(t.options.Constants, NewSession(t.keys, t.options.Constants))
+		return
+	}
+	for _, c := range []Constants{CurrentConstants, OldConstants} {
+		s := NewSession(t.keys, c)
+		t.trials = append(t.trials, candidate{constants: c, session: s, running: *s})
+	}
+	t.become(trial)
+}
+
+// decipher reads on with the ciphers of a set of constants.
+func (t *Transport) decipher(c Constants, s *Session) {
+	t.constants = c
+	t.ways[0].cipher, t.ways[1].cipher = &s.ToServer, &s.ToClient
+	t.become(messages)
+}
+
+// try looks at a segment with each set of constants.
+func (t *Transport) try(w *way, seg transport.Segment) {
+	var clear [1024]byte
+	for i := range t.trials {
+		c := &t.trials[i]
+		cipher, walk := &c.running.ToServer, &c.walks[0]
+		if w.dir == schema.ToClient {
+			cipher, walk = &c.running.ToClient, &c.walks[1]
+		}
+		if seg.Lost != 0 && walk.verdict == unclear {
+			walk.verdict = bad // says nothing any more
+		}
+		for data := seg.Bytes; len(data) > 0 && walk.verdict == unclear; {
+			n := min(len(data), len(clear))
+			cipher.XORKeyStream(clear[:n], data[:n])
+			walk.walk(w.dir, clear[:n])
+			data = data[n:]
+		}
+	}
+	for i := range t.trials {
+		if c := &t.trials[i]; c.walks[0].verdict == good || c.walks[1].verdict == good {
+			t.decipher(c.constants, c.session)
+			return
+		}
+	}
+	over := t.pending.full()
+	if !over {
+		over = true
+		for i := range t.trials {
+			for _, walk := range t.trials[i].walks {
+				over = over && walk.verdict == bad
+			}
+		}
+	}
+	if seg.End {
+		w.ended = true
+		over = over || t.ways[0].ended && t.ways[1].ended
+	}
+	if over {
+		t.choose(seg.At)
+	}
+}
+
+// choose takes the constants that fit best, if any do.
+func (t *Transport) choose(at time.Time) {
+	var best *candidate
+	most := 0
+	for i := range t.trials {
+		c := &t.trials[i]
+		if bits := c.walks[0].bits + c.walks[1].bits; best == nil || bits > most {
+			best, most = c, bits
+		}
+	}
+	if most >= 0 {
+		t.decipher(best.constants, best.session)
+		return
+	}
+	f := t.begin(&t.ways[0], transport.Problem, t.ways[0].next(), at)
+	f.Note = "neither set of constants deciphers what follows the exchange of keys"
+	t.emit(f)
+	t.become(opaque)
+}

@@ -1,0 +1,172 @@
+package tera
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// corpora holds vectors and captures that other programs made. They are not part of this repository.
+const corpora = "../../../../shared/corpora"
+
+// load reads a file of the corpora, or skips the test.
+func load(t testing.TB, name string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(corpora, name))
+	if err != nil {
+		t.Skipf("no corpora here: %v", err)
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func unhex(t testing.TB, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func digest(s shaState) string {
+	var b []byte
+	for _, w := range s {
+		b = append(b, byte(w>>24), byte(w>>16), byte(w>>8), byte(w))
+	}
+	return hex.EncodeToString(b)
+}
+
+type streamVectors struct {
+	Chunks []struct{ Plain, Cipher string }
+	Zeros  struct {
+		From   int `json:"from_offset"`
+		Length int
+		SHA256 string `json:"sha256_of_cipher"`
+		Last16 string
+	} `json:"then_zero_bytes"`
+}
+
+func TestCipherVectors(t *testing.T) {
+	var v struct {
+		SHA0 []struct {
+			Hex    string `json:"message_hex"`
+			Digest string
+		}
+		Sessions []struct {
+			Old              bool     `json:"patch_below_45_constants"`
+			Client           []string `json:"client_keys"`
+			Server           []string `json:"server_keys"`
+			ToServerExpanded string   `json:"client_to_server_expanded"`
+			ToServerKey      string   `json:"client_to_server_key"`
+			ToClientKey      string   `json:"server_to_client_key"`
+			ToClientExpanded string   `json:"server_to_client_expanded"`
+			Streams          struct {
+				ToServer streamVectors `json:"client_to_server"`
+				ToClient streamVectors `json:"server_to_client"`
+			}
+		}
+	}
+	load(t, "tera/cipher.json", &v)
+	if len(v.SHA0) == 0 || len(v.Sessions) == 0 {
+		t.Fatal("no vectors")
+	}
+	for _, h := range v.SHA0 {
+		if got := digest(sha0(unhex(t, h.Hex))); got != h.Digest {
+			t.Errorf("SHA-0 of %s: %s, not %s", h.Hex, got, h.Digest)
+		}
+	}
+	for i, s := range v.Sessions { // all of them with the current constants; TestSessionKeys has the old ones
+		for _, e := range [][2]string{{s.ToServerKey, s.ToServerExpanded}, {s.ToClientKey, s.ToClientExpanded}} {
+			got := expand((*[KeySize]byte)(unhex(t, e[0])))
+			if want := unhex(t, e[1]); !bytes.Equal(got[:], want) {
+				t.Errorf("session %d: expanded differently", i)
+			}
+		}
+		c := ConstantsOf(45)
+		if s.Old {
+			c = ConstantsOf(44)
+		}
+		session := NewSession(&Keys{
+			[KeySize]byte(unhex(t, s.Client[0])), [KeySize]byte(unhex(t, s.Server[0])),
+			[KeySize]byte(unhex(t, s.Client[1])), [KeySize]byte(unhex(t, s.Server[1])),
+		}, c)
+		checkStream(t, &session.ToServer, s.Streams.ToServer)
+		checkStream(t, &session.ToClient, s.Streams.ToClient)
+	}
+}
+
+func checkStream(t *testing.T, c *Cipher, v streamVectors) {
+	t.Helper()
+	at := 0
+	for i, k := range v.Chunks {
+		data := unhex(t, k.Plain)
+		c.XORKeyStream(data, data)
+		if !bytes.Equal(data, unhex(t, k.Cipher)) {
+			t.Errorf("chunk %d differs", i)
+		}
+		at += len(data)
+	}
+	if at != v.Zeros.From {
+		t.Fatalf("chunks end at %d, not %d", at, v.Zeros.From)
+	}
+	skipped := *c
+	zeros := make([]byte, v.Zeros.Length)
+	c.XORKeyStream(zeros, zeros)
+	if sum := sha256.Sum256(zeros); hex.EncodeToString(sum[:]) != v.Zeros.SHA256 {
+		t.Error("the long keystream differs")
+	}
+	// The keystream has repeated itself by now, so that this goes around the end of the jumps.
+	skipped.Skip(int64(v.Zeros.Length - 16))
+	last := make([]byte, 16)
+	skipped.XORKeyStream(last, last)
+	if hex.EncodeToString(last) != v.Zeros.Last16 {
+		t.Errorf("after Skip: %x, not %s", last, v.Zeros.Last16)
+	}
+}
+
+func TestIntegrityVectors(t *testing.T) {
+	var v struct {
+		Vectors []struct {
+			IV, Count, Checksum uint32
+			Opcode              uint16
+			Packet              string
+		}
+	}
+	load(t, "tera/integrity.json", &v)
+	if len(v.Vectors) == 0 {
+		t.Fatal("no vectors")
+	}
+	for i, k := range v.Vectors {
+		packet := unhex(t, k.Packet)
+		if got := Checksum(k.IV, packet); got != k.Checksum {
+			t.Errorf("vector %d: checksum %d, not %d", i, got, k.Checksum)
+		}
+		sealed := bytes.Clone(packet)
+		clear(sealed[4:12])
+		Seal(k.IV, k.Count, sealed)
+		if !bytes.Equal(sealed, packet) {
+			t.Errorf("vector %d: sealed as %x, not %x", i, sealed[:12], packet[:12])
+		}
+		n := integrity{iv: k.IV, hasIV: true}
+		for range k.Count - 1 {
+			if k.Count > 1000 {
+				n.missed = true
+				break
+			}
+			n.seen.Next(k.Opcode)
+		}
+		if !n.check(k.Opcode, packet) {
+			t.Errorf("vector %d is not recognised", i)
+		}
+		packet[len(packet)-1] ^= 0x40 // may stand where it does not count, as every byte of 8..11 does
+		if Checksum(k.IV, packet) != k.Checksum && (&integrity{iv: k.IV, hasIV: true, missed: true}).check(k.Opcode, packet) {
+			t.Errorf("vector %d is recognised with another byte", i)
+		}
+	}
+}
