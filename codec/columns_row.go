@@ -1,0 +1,106 @@
+package codec
+
+// What is not simple is decoded, and its values are taken from the nodes.
+
+// row appends one message by way of a Record.
+func (c *Columns) row(s Span) {
+	have := uint64(len(c.Data))
+	from := min(uint64(s.Off), have)
+	message := c.Data[from:min(from+uint64(s.Len), have)]
+	c.Program.Decode(&c.rec, message)
+	c.N++
+	c.Status = append(c.Status, c.rec.Status())
+	c.tables[0].rows++
+	c.values += c.tables[0].cost()
+	c.nodes(uint32(from), 0, uint32(len(c.rec.Nodes)), c.tables[0].rows)
+	c.rec.Data = nil
+}
+
+// nodes appends the values of the nodes [i, end) of the message that starts at a byte of the data. They are those of the newest row
+// of a table, the rows-th.
+func (c *Columns) nodes(at, i, end uint32, rows int) {
+	for i < end {
+		n := &c.rec.Nodes[i]
+		switch o := &c.Program.ops[n.Op]; n.Kind {
+		case NodeBlock:
+			c.block(o.block, at+n.Off/8, n.Len, rows)
+		case NodeText, NodeBlob:
+			if l := &c.cols[o.field]; l.kind == spanColumn && (n.Bad == NoProblem || n.Len > 0) {
+				l.setSpan(rows, Span{at + n.Off/8, uint32(n.Raw) * uint32(o.unit)})
+			}
+		case NodeList:
+			if c.cols[o.field].kind == listColumn {
+				c.list(at, i, o, rows)
+			}
+		case NodeVariant:
+			c.nodes(at, i+1, n.After, rows)
+		}
+		i = n.After
+	}
+}
+
+// block appends the values of a block at a byte of the data, if it is cut off those that are whole. size is in bits.
+func (c *Columns) block(block uint16, at, size uint32, rows int) {
+	whole := size == c.Program.blocks[block].bits
+	for i := range c.fills[block] {
+		f := &c.fills[block][i]
+		l := &c.cols[f.field]
+		switch {
+		case whole:
+			l.setNumber(rows, f.load(c.Data, at))
+		case f.off+f.bits <= size:
+			l.setNumber(rows, loadBits(c.Data[at:], f.off, f.bits, f.order))
+		}
+	}
+	for i := range c.spans[block] {
+		if s := &c.spans[block][i]; (s.off+s.size)*8 <= size {
+			c.cols[s.field].setSpan(rows, s.span(c.Data, at))
+		}
+	}
+}
+
+// setNumber sets the value of the newest row. Where there is one already, the last one read counts.
+func (l *column) setNumber(rows int, v uint64) {
+	if len(l.num) < rows {
+		l.padTo(rows - 1)
+		l.num = append(l.num, v)
+		return
+	}
+	l.num[rows-1] = v
+}
+
+func (l *column) setSpan(rows int, s Span) {
+	if len(l.spans) < rows {
+		l.padTo(rows - 1)
+		l.spans = append(l.spans, s)
+		return
+	}
+	l.spans[rows-1] = s
+}
+
+// list appends a list and its elements.
+func (c *Columns) list(at, node uint32, o *op, rows int) {
+	l, n := &c.cols[o.field], &c.rec.Nodes[node]
+	t := &c.tables[l.list]
+	l.padTo(rows - 1)
+	switch {
+	case n.After > node+1:
+		for i := node + 1; i < n.After; i = c.rec.Nodes[i].After {
+			e := &c.rec.Nodes[i]
+			t.rows++
+			c.values += t.cost()
+			if o.plain {
+				c.block(o.block, at+e.Off/8, e.Len, t.rows)
+			} else {
+				c.nodes(at, i+1, e.After, t.rows)
+			}
+		}
+	case n.Raw > 0: // side by side, and all of them whole
+		part := [1]Part{{at + n.Off/8, uint32(n.Raw)}}
+		c.elements(t, o.block, part[:], int(n.Raw))
+	}
+	if l.len() < rows {
+		l.first = append(l.first, 0)
+	}
+	l.first[rows] = uint32(t.rows)
+}

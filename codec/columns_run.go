@@ -1,0 +1,360 @@
+package codec
+
+import (
+	"encoding/binary"
+	"math"
+
+	"wirebench/defs/schema"
+)
+
+// Simple messages come to their columns run by run: first the messages of a run are validated, and their contents located; then each
+// column is filled for all of them, in a loop that knows what it does before it starts. Runs are short enough that their bytes
+// stay in the cache nearest to the processor.
+
+const (
+	minRun      = 8 // messages
+	maxRun      = 512
+	maxRunBytes = 1 << 14 // of messages
+	maxFound    = 1 << 16 // contents of a run
+)
+
+// messageRun is what is known of the messages of a run.
+type messageRun struct {
+	ends  []uint32 // by message: where it ends, bytes from the start of the data
+	next  []uint32 // by message: where the contents begin that are to be located next
+	found []Part   // contents of all messages, those of content k from k*room on, from the start of the data
+	room  int      // messages that found has room for
+	most  int      // messages to look at: fewer after wrong ones, so that the others are not looked at again and again
+}
+
+// of are the k-th contents of n messages.
+func (r *messageRun) of(k, n int) []Part { return r.found[k*r.room:][:n] }
+
+// quickRows appends the messages at the start of rows that are simple and right, up to a run of them, and returns how many.
+func (c *Columns) quickRows(rows []Span) int {
+	p := c.Program
+	rows = rows[:min(len(rows), c.run.most)]
+	n := c.heads(rows)
+	if n > 0 && len(p.contents) > 0 {
+		n = c.contents(rows[:n])
+	}
+	c.run.most = min(max(2*n, minRun), maxRun)
+	if n == 0 {
+		return 0
+	}
+	rows = rows[:n]
+	c.N += n
+	status := len(c.Status)
+	c.Status = growTo(c.Status, status+n)
+	clear(c.Status[status:])
+	c.tables[0].rows += n
+	c.values += n * c.tables[0].cost()
+	head := p.ops[0].block
+	c.numbers(c.fills[head], rows)
+	for i := range c.spans[head] {
+		s := &c.spans[head][i]
+		l := &c.cols[s.field]
+		for _, r := range rows {
+			l.spans = append(l.spans, s.span(c.Data, r.Off))
+		}
+	}
+	for k := range c.parts {
+		if t := &c.parts[k]; t.field != noIndex {
+			if t.kind == NodeList {
+				c.lists(t, c.run.of(k, n))
+			} else {
+				c.texts(t, c.run.of(k, n))
+			}
+		}
+	}
+	return n
+}
+
+// numbers appends those of the first block, several columns at once where the loads are of whole bytes: they come first, sorted by
+// their width.
+func (c *Columns) numbers(fills []fillIn, rows []Span) {
+	col := func(i int) []uint64 { return c.cols[fills[i].field].grow(len(rows)) }
+	for len(fills) > 0 {
+		f, k := &fills[0], 1
+		switch {
+		case len(fills) > 3 && fills[3].how == f.how && f.how >= load8:
+			k = 4
+			fillFour(&[4][]uint64{col(0), col(1), col(2), col(3)}, c.Data, rows, (*[4]fillIn)(fills))
+		case len(fills) > 1 && fills[1].how >= load8:
+			k = 2
+			fillTwo(col(0), col(1), c.Data, rows, f, &fills[1])
+		default:
+			fillRows(col(0), c.Data, rows, f)
+		}
+		fills = fills[k:]
+	}
+}
+
+// heads is how many messages at the start of rows, up to a run of them, are whole and hold the first block, all of it right. It
+// notes where they end.
+func (c *Columns) heads(rows []Span) (n int) {
+	p := c.Program
+	c.run.ends = growTo(c.run.ends, len(rows))
+	ends, head := c.run.ends[:len(rows)], p.head
+	if !p.lone {
+		head = max(head, p.first.reach)
+	}
+	if p.frame16 {
+		n = heads16(ends, c.Data, rows, max(head, 2))
+	} else {
+		n = p.anyHeads(ends, c.Data, rows, head)
+	}
+	if len(p.first.checks) == 0 {
+		return n
+	}
+	for i, r := range rows[:n] {
+		if !p.first.legal(c.Data[r.Off:ends[i]]) {
+			return i
+		}
+	}
+	return n
+}
+
+// heads16Safe is how many messages at the start of rows, up to a run of them, are in data, start with their length in 16 bits, and
+// are whole and as long as their first block. It notes where they end.
+func heads16Safe(ends []uint32, data []byte, rows []Span, head uint32) (n int) {
+	total := uint64(0)
+	for i, r := range rows {
+		if r.Len < head || uint64(r.Off)+uint64(r.Len) > uint64(len(data)) || total >= maxRunBytes {
+			return i
+		}
+		size := uint32(binary.LittleEndian.Uint16(data[r.Off:]))
+		if size < head || size > r.Len {
+			return i
+		}
+		ends[i] = r.Off + size
+		total += uint64(size)
+	}
+	return len(rows)
+}
+
+// anyHeads is the same for messages whose length stands elsewhere, or nowhere.
+func (p *Program) anyHeads(ends []uint32, data []byte, rows []Span, head uint32) (n int) {
+	total := uint64(0)
+	for i, r := range rows {
+		end := uint64(r.Off) + uint64(r.Len)
+		if end > uint64(len(data)) || total >= maxRunBytes {
+			return i
+		}
+		size := p.anyFrame(data[r.Off:end])
+		if size < head {
+			return i
+		}
+		ends[i] = r.Off + size
+		total += uint64(size)
+	}
+	return len(rows)
+}
+
+// contents locates the contents of the messages, as quickIndex does, and returns how many messages at the start have all of
+// them, and not too many.
+func (c *Columns) contents(rows []Span) (n int) {
+	p, r := c.Program, &c.run
+	r.room = min(len(rows), max(maxFound/len(p.contents), 1))
+	rows = rows[:r.room]
+	r.found = growTo(r.found, len(p.contents)*r.room)
+	if !c.inline {
+		for i := range rows {
+			if !c.locate(i, rows[i].Off) {
+				return i
+			}
+		}
+		return len(rows)
+	}
+	r.next = growTo(r.next, len(rows))
+	for i := range rows {
+		r.next[i] = rows[i].Off + p.head
+	}
+	n = len(rows)
+	for k := range p.contents {
+		n = p.contents[k].follow(r.of(k, n), c.Data, rows[:n], r.next, r.ends)
+	}
+	return n
+}
+
+// follow locates contents that follow what is before them and whose number stands in the first block. It returns how many messages
+// at the start of rows are right.
+func (k *content) follow(found []Part, data []byte, rows []Span, next, ends []uint32) int {
+	at, shift, mask, each, lo, hi := k.count.at, k.count.shift&63, k.count.mask, k.each, k.min, k.max
+	found, next, ends = found[:len(rows)], next[:len(rows)], ends[:len(rows)]
+	for i := range rows {
+		n := word(data, rows[i].Off+at) >> shift & mask
+		from := uint64(next[i])
+		end := from + n*each
+		if end > uint64(ends[i]) || n < lo || n > hi {
+			return i
+		}
+		found[i] = Part{uint32(from), uint32(n)}
+		next[i] = uint32(end)
+	}
+	return len(rows)
+}
+
+// locate notes where the contents of any simple message are, the i-th of the run. It gives up on elements that do not stand side by
+// side in the order of their chain.
+func (c *Columns) locate(i int, at uint32) bool {
+	p, r := c.Program, &c.run
+	data := c.Data[at:r.ends[i]]
+	left := newBudget(data)
+	cur, have := uint64(p.head), uint64(len(data))
+	for j := range p.contents {
+		k := &p.contents[j]
+		var from, n uint64
+		switch {
+		case k.size == schema.Counted && !k.placed && !k.count.slow:
+			from, n = cur, word(data, k.count.at)>>(k.count.shift&63)&k.count.mask
+			if cur += n * k.each; cur > have || n < k.min || n > k.max {
+				return false
+			}
+		case k.linked && !k.count.slow && !k.offset.slow:
+			n = word(data, k.count.at) >> (k.count.shift & 63) & k.count.mask
+			if n > left.nodes || n*k.each > left.bytes || n < k.min || n > k.max {
+				return false
+			}
+			left.nodes -= n
+			left.bytes -= n * k.each
+			if n > 0 {
+				from = word(data, k.offset.at) >> (k.offset.shift & 63) & k.offset.mask
+				if from < uint64(p.header) || !k.sideBySide(data, from, n) {
+					return false
+				}
+			}
+		default:
+			var end uint64
+			var ok bool
+			if from, n, end, ok = k.locate(p, data, cur, &left); !ok || k.linked && n > 0 && !k.sideBySide(data, from, n) {
+				return false
+			}
+			if !k.placed {
+				cur = end
+			}
+		}
+		r.found[j*r.room+i] = Part{at + uint32(from), uint32(n)}
+	}
+	return true
+}
+
+// sideBySide reports whether the elements of a chain are all there, one after another. Unlike walk, it need not wait for one
+// element to know the place of the next.
+func (k *content) sideBySide(data []byte, from, n uint64) bool {
+	if from == 0 || from+n*k.each > min(uint64(len(data)), math.MaxUint16) || k.next+2 > k.each {
+		return false
+	}
+	return chained(data[from:from+n*k.each], uint32(from), int(k.each), int(k.next))
+}
+
+// chainedSafe reports whether each element of data, the first of which is at a byte of a message, names the place of the next. The
+// last one may name any.
+func chainedSafe(data []byte, at uint32, each, next int) bool {
+	for len(data) > each {
+		at += uint32(each)
+		if uint32(binary.LittleEndian.Uint16(data[next:])) != at {
+			return false
+		}
+		data = data[each:]
+	}
+	return true
+}
+
+// texts appends texts or bytes.
+func (c *Columns) texts(t *target, found []Part) {
+	l := &c.cols[t.field]
+	have := len(l.spans)
+	l.spans = growTo(l.spans, have+len(found))
+	dst := l.spans[have:]
+	for i, p := range found[:len(dst)] {
+		dst[i] = Span{p.Off, p.Units * t.unit}
+	}
+}
+
+// lists appends lists and their elements.
+func (c *Columns) lists(t *target, found []Part) {
+	l, e := &c.cols[t.field], &c.tables[t.table]
+	have, end := len(l.first), uint32(e.rows)
+	l.first = growTo(l.first, have+len(found))
+	dst := l.first[have:]
+	for i, p := range found[:len(dst)] {
+		end += p.Units
+		dst[i] = end
+	}
+	c.elements(e, t.block, found, int(end)-e.rows)
+}
+
+// elements appends n elements that stand side by side, where found says.
+func (c *Columns) elements(e *rowSet, block uint16, found []Part, n int) {
+	before := e.rows
+	e.rows += n
+	c.values += n * e.cost()
+	stride := c.Program.blocks[block].bits / 8
+	for i := range c.fills[block] {
+		f := &c.fills[block][i]
+		l := &c.cols[f.field]
+		l.padTo(before)
+		fillElems(l.grow(n), c.Data, found, stride, f)
+	}
+	for i := range c.spans[block] {
+		s := &c.spans[block][i]
+		l := &c.cols[s.field]
+		l.padTo(before)
+		for _, p := range found {
+			for x := range p.Units {
+				l.spans = append(l.spans, s.span(c.Data, p.Off+x*stride))
+			}
+		}
+	}
+}
+
+// grow appends n rows to a column that is full up to its rows, and returns them. They hold anything.
+func (l *column) grow(n int) []uint64 {
+	have := len(l.num)
+	l.num = growTo(l.num, have+n)
+	return l.num[have:]
+}
+
+// load reads the number from a block that starts at a byte of data.
+func (f *fillIn) load(data []byte, block uint32) uint64 {
+	switch at := block + f.at; f.how {
+	case load8:
+		return uint64(data[at])
+	case load16:
+		return uint64(binary.LittleEndian.Uint16(data[at:]))
+	case load32:
+		return uint64(binary.LittleEndian.Uint32(data[at:]))
+	case load64:
+		return binary.LittleEndian.Uint64(data[at:])
+	case maskLoad:
+		return word(data, at) >> (f.peek.shift & 63) & f.peek.mask
+	}
+	return loadBits(data[block:], f.off, f.bits, f.order)
+}
+
+// span is the text in a block that starts at a byte of data.
+func (s *spanIn) span(data []byte, block uint32) Span {
+	at := block + s.off
+	if s.unit == 0 {
+		return Span{at, s.size}
+	}
+	return Span{at, uint32(len(cutAtNul(data[at:at+s.size], int(s.unit))))}
+}
+
+// fillRowsSafe is a column of a block at the start of messages, each of which holds the whole block.
+func fillRowsSafe(dst []uint64, data []byte, rows []Span, f *fillIn) {
+	for i := range dst {
+		dst[i] = f.load(data, rows[i].Off)
+	}
+}
+
+// fillElemsSafe is a column of elements that stand side by side where found says, in data. There is room in dst for all of them.
+func fillElemsSafe(dst []uint64, data []byte, found []Part, stride uint32, f *fillIn) {
+	for _, p := range found {
+		for x := range p.Units {
+			dst[x] = f.load(data, p.Off+x*stride)
+		}
+		dst = dst[p.Units:]
+	}
+}
