@@ -1,0 +1,166 @@
+package corpus
+
+import (
+	"encoding/hex"
+	"strconv"
+	"unicode/utf8"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+)
+
+// MaxCell is how many bytes the text of a cell has at most.
+const MaxCell = 160
+
+// maxShown is how many elements of a list stand in a cell.
+const maxShown = 16
+
+// Cells write the values of chosen fields of a message as short texts, as a row of a list has them.
+type Cells struct {
+	cells []cell
+	cur   codec.Cursor
+	buf   []byte
+	text  []byte
+}
+
+type cell struct {
+	sites []cellSite
+	group bool // the parts of a group, in parentheses
+}
+
+type cellSite struct {
+	site   *codec.Site
+	kind   numberKind
+	number bool
+	text   bool
+	count  bool // of a list: only the number of its elements
+}
+
+// NewCells chooses fields of a program by their paths below the name of the message: gold, members.name, members[2].name. A path
+// that the message does not have is an empty cell.
+func NewCells(p *codec.Program, paths []string) *Cells {
+	c := &Cells{cells: make([]cell, len(paths))}
+	for i, path := range paths {
+		found, group := find(p, path)
+		c.cells[i].group = group
+		for _, t := range found {
+			site, ok := p.Site(t.field, t.index...)
+			if !ok {
+				continue
+			}
+			s := cellSite{site: site}
+			switch f := p.Fields[t.field].Schema; f.Type.(type) {
+			case *schema.List:
+				s.count = true
+			case *schema.Text:
+				s.text = true
+			default:
+				s.kind, s.number = kindOf(f)
+			}
+			c.cells[i].sites = append(c.cells[i].sites, s)
+		}
+	}
+	return c
+}
+
+// Append appends the texts of a record's fields, one for each path; empty where the record has no value. Several values are
+// "3: a, b, c". A text that is longer than MaxCell is cut, with "…".
+func (c *Cells) Append(dst []string, r *codec.Record) []string {
+	for i := range c.cells {
+		c.buf = c.cell(c.buf[:0], r, &c.cells[i])
+		dst = append(dst, string(c.buf))
+	}
+	c.cur.Forget()
+	return dst
+}
+
+func (c *Cells) cell(dst []byte, r *codec.Record, at *cell) []byte {
+	if !at.group {
+		for i := range at.sites {
+			if out, ok := c.values(dst, r, &at.sites[i]); ok {
+				return cut(out)
+			}
+		}
+		return dst
+	}
+	parts := 0
+	for i := range at.sites {
+		if len(dst) > MaxCell {
+			break
+		}
+		from := len(dst)
+		if dst = append(dst, "("...); parts > 0 {
+			dst = append(dst[:from], ", "...)
+		}
+		var ok bool
+		if dst, ok = c.values(dst, r, &at.sites[i]); !ok {
+			dst = dst[:from]
+			continue
+		}
+		parts++
+	}
+	if parts > 0 {
+		dst = append(dst, ')')
+	}
+	return cut(dst)
+}
+
+// values appends the values at a site. It is false if there are none.
+func (c *Cells) values(dst []byte, r *codec.Record, s *cellSite) (out []byte, ok bool) {
+	c.cur.Start(r, s.site)
+	if s.site.Single() {
+		if !c.cur.Next() {
+			return dst, false
+		}
+		return c.value(dst, s), true
+	}
+	n := 0
+	from := len(dst)
+	for c.cur.Next() {
+		switch n++; {
+		case n > maxShown || len(dst)-from > MaxCell:
+			continue // they count
+		case n > 1:
+			dst = append(dst, ", "...)
+		}
+		dst = c.value(dst, s)
+	}
+	if n == 0 {
+		return dst, false
+	}
+	if n > maxShown {
+		dst = append(dst, "…"...)
+	}
+	count := append(strconv.AppendInt(nil, int64(n), 10), ": "...)
+	return append(dst[:from], append(count, dst[from:]...)...), true
+}
+
+func (c *Cells) value(dst []byte, s *cellSite) []byte {
+	switch {
+	case s.count:
+		return strconv.AppendUint(dst, c.cur.Raw, 10)
+	case s.number:
+		return append(dst, s.kind.people(s.kind.key(c.cur.Raw))...)
+	case s.text:
+		c.text = c.cur.AppendText(c.text[:0])
+		dst = append(dst, c.text[:min(len(c.text), MaxCell+1)]...)
+		if cap(c.text) > maxScratch {
+			c.text = nil
+		}
+		return dst
+	}
+	b := c.cur.Bytes()
+	return hex.AppendEncode(dst, b[:min(len(b), MaxCell/2+1)])
+}
+
+// cut shortens a text to MaxCell bytes, at the end of a character.
+func cut(b []byte) []byte {
+	if len(b) <= MaxCell {
+		return b
+	}
+	n := MaxCell - len("…")
+	for n > 0 && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return append(b[:n], "…"...)
+}

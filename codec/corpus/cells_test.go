@@ -1,0 +1,68 @@
+package corpus_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"wirebench/codec"
+	"wirebench/codec/corpus"
+)
+
+func TestCells(t *testing.T) {
+	p := compile(t, "tera", "C_T.1.def",
+		"string name\nvec3 loc\nfloat speed\narray members\n- int32 id\n- string title\n- array<int16> marks\narray<string> words\nbytes data\narray<byte> many\narray<vec3> ways\n")
+	data := encode(t, p, `{"name":"Lann","loc":{"x":1.5,"y":-2,"z":0.1},"speed":0.1,"members":[{"id":1,"title":"a","marks":[1,2]},{"id":2,"title":"","marks":[3]}],
+		"words":["x","y","z"],"data":"dead","many":[`+strings.Repeat("7,", 99)+`7],"ways":[{"x":1,"y":2,"z":3},{"x":4,"y":5,"z":6}]}`)
+	var rec codec.Record
+	p.Decode(&rec, data)
+	cases := [][2]string{
+		{"name", "Lann"},
+		{"loc", "(1.5, -2, 0.1)"},
+		{"loc.y", "-2"},
+		{"speed", "0.1"},
+		{"members", "2"},
+		{"members[].id", "2: 1, 2"},
+		{"members.id", "2: 1, 2"},
+		{"members[*].title", "2: a, "},
+		{"members[1].id", "2"},
+		{"members[7].id", ""},
+		{"members.marks", "3: 1, 2, 3"},
+		{"members[0].marks", "2: 1, 2"},
+		{"words", "3: x, y, z"},
+		{"words[]", "3: x, y, z"},
+		{"words[2]", "z"},
+		{"data", "dead"},
+		{"many", "100: 7" + strings.Repeat(", 7", 15) + "…"},
+		{"ways", "2"},
+		{"ways.x", "2: 1, 4"},
+		{"nothing", ""},
+		{"", ""},
+		{"members[", ""},
+		{"members[-1].id", ""},
+		{"members[99999999999].id", ""},
+		{"]", ""},
+	}
+	paths, want := make([]string, 0, len(cases)), make([]string, 0, len(cases))
+	for _, c := range cases {
+		paths, want = append(paths, c[0]), append(want, c[1])
+	}
+	if diff := gocmp.Diff(want, corpus.NewCells(p, paths).Append(nil, &rec)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCellsAreShort(t *testing.T) {
+	p := compile(t, "tera", "C_T.1.def", "string s\narray<string> l\nbytes b\nvec3 v\n")
+	long := strings.Repeat("aä", 300)
+	data := encode(t, p, `{"s":"`+long+`","l":["`+long+`","`+long+`"],"b":"`+strings.Repeat("00", 500)+`"}`)
+	var rec codec.Record
+	p.Decode(&rec, data)
+	for i, s := range corpus.NewCells(p, []string{"s", "l", "b"}).Append(nil, &rec) {
+		if len(s) > corpus.MaxCell || len(s) < corpus.MaxCell-4 || !strings.HasSuffix(s, "…") || !utf8.ValidString(s) {
+			t.Errorf("%d: %d bytes: %s", i, len(s), s)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package corpus
+
+import (
+	"crypto/sha256"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// MaxDistinct is how many different values of a field are counted one by one.
+const MaxDistinct = 1 << 16
+
+const (
+	maxMemory  = 64 << 20 // bytes of all counted values of a table
+	keptText   = 240      // bytes that are kept of a text
+	firstSlots = 16
+	slotBytes  = 16
+	textBytes  = 96 // what a counted text takes beside its bytes
+)
+
+// room is the memory that the counts of a table may still take, in bytes.
+type room struct{ left int }
+
+func (r *room) take(n int) bool {
+	if n > r.left {
+		return false
+	}
+	r.left -= n
+	return true
+}
+
+// numberCounts counts how often each number is there. It is a hash table with open addressing: a map takes several times as long.
+// Seeds that nobody knows keep chosen numbers from meeting in one place.
+type numberCounts struct {
+	slots []slot // a power of two of them
+	used  int
+	rest  uint64 // numbers that are not counted one by one, because the table was full
+	last  int    // where the number before was found
+	full  bool
+}
+
+type slot struct{ key, n uint64 } // n 0: empty
+
+// seeds are the same for all tables of a process: no figure depends on them.
+var seeds = [2]uint64{rand.Uint64(), rand.Uint64() | 1}
+
+func hash(key uint64) uint64 {
+	hi, lo := bits.Mul64(key^seeds[0], seeds[1])
+	hi, lo = bits.Mul64(hi^lo^seeds[0], 0x9e3779b97f4a7c15)
+	return hi ^ lo
+}
+
+func (c *numberCounts) add(key uint64, r *room) {
+	if c.last < len(c.slots) {
+		if s := &c.slots[c.last]; s.key == key && s.n > 0 {
+			s.n++
+			return
+		}
+	}
+	if len(c.slots) > 0 {
+		i := c.find(key)
+		if s := &c.slots[i]; s.n > 0 {
+			s.n++
+			c.last = i
+			return
+		}
+	}
+	if c.full || !c.fits(r) {
+		c.full = true
+		c.rest++
+		return
+	}
+	c.last = c.find(key)
+	c.slots[c.last] = slot{key, 1}
+	c.used++
+}
+
+// find is where a key is, or where it would be put. There is always an empty slot.
+func (c *numberCounts) find(key uint64) int {
+	mask := len(c.slots) - 1
+	i := int(hash(key)) & mask
+	for c.slots[i].n > 0 && c.slots[i].key != key {
+		i = (i + 1) & mask
+	}
+	return i
+}
+
+// fits makes room for one more key. It is false if there is none.
+func (c *numberCounts) fits(r *room) bool {
+	if c.used >= MaxDistinct {
+		return false
+	}
+	if c.used < len(c.slots)/2 {
+		return true
+	}
+	size := max(2*len(c.slots), firstSlots)
+	if !r.take((size - len(c.slots)) * slotBytes) {
+		return false
+	}
+	old := c.slots
+	c.slots, c.last = make([]slot, size), 0
+	for _, s := range old {
+		if s.n > 0 {
+			c.slots[c.find(s.key)] = s
+		}
+	}
+	return true
+}
+
+// textCounts counts how often each text, or string of bytes, is there.
+type textCounts struct {
+	index map[string]int32 // into the others
+	texts []string         // as they are, or keyOf them
+	n     []uint64
+	rest  uint64
+	last  int
+	full  bool
+}
+
+// keyOf is what a text is known by: itself, or its start and a hash of it all. Only such a key is longer than keptText.
+func keyOf(buf, text []byte) []byte {
+	if len(text) <= keptText {
+		return text
+	}
+	sum := sha256.Sum256(text)
+	return append(append(buf[:0], text[:keptText]...), sum[:]...)
+}
+
+func (c *textCounts) add(key []byte, r *room) {
+	if c.last < len(c.texts) && c.texts[c.last] == string(key) {
+		c.n[c.last]++
+		return
+	}
+	if i, ok := c.index[string(key)]; ok {
+		c.n[i]++
+		c.last = int(i)
+		return
+	}
+	if c.full || len(c.texts) >= MaxDistinct || !r.take(len(key)+textBytes) {
+		c.full = true
+		c.rest++
+		return
+	}
+	if c.index == nil {
+		c.index = map[string]int32{}
+	}
+	text := string(key)
+	c.last = len(c.texts)
+	c.index[text] = int32(c.last)
+	c.texts, c.n = append(c.texts, text), append(c.n, 1)
+}

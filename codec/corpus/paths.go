@@ -1,0 +1,94 @@
+package corpus
+
+import (
+	"strconv"
+	"strings"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+)
+
+// target is a field that a path leads to, and which elements of the lists around it are wanted: -1 is all.
+type target struct {
+	field uint16
+	index []int32
+}
+
+// find finds a path below the name of a message: members.name, members[].name, members[*].name, members[2].name. Several fields may
+// have it: those of a group, and those of alternatives. A list of plain values is its elements.
+func find(p *codec.Program, path string) (found []target, isGroup bool) {
+	name, index := splitPath(path)
+	if name == "" {
+		return nil, false
+	}
+	var own []byte
+	for i := range p.Fields {
+		own = AppendFilterPath(own[:0], p, uint16(i))
+		if string(own) != name {
+			continue
+		}
+		f := &p.Fields[i]
+		switch t := f.Schema.Type.(type) {
+		case *schema.Group:
+			if f.InList && f.Name == "" { // an element that is a group: the list stands for it
+				continue
+			}
+			for k := i + 1; k < f.End; k++ {
+				if _, ok := p.Site(uint16(k), index...); ok {
+					found, isGroup = append(found, target{uint16(k), index}), true
+				}
+			}
+			continue
+		case *schema.List:
+			if bareElement(p, i, t) {
+				continue // the element comes, under the same name
+			}
+		}
+		if f.Schema.Same != nil {
+			found = found[:0]
+		}
+		found = append(found, target{uint16(i), index})
+	}
+	return found, isGroup
+}
+
+// bareElement reports whether the elements of a list are values without a name of their own.
+func bareElement(p *codec.Program, list int, t *schema.List) bool {
+	if !t.Bare || list+1 >= p.Fields[list].End {
+		return false
+	}
+	_, group := p.Fields[list+1].Schema.Type.(*schema.Group)
+	return !group
+}
+
+// splitPath takes the brackets out of a path.
+func splitPath(path string) (name string, index []int32) {
+	var b strings.Builder
+	any := false
+	for {
+		before, rest, ok := strings.Cut(path, "[")
+		b.WriteString(before)
+		if !ok {
+			break
+		}
+		in, after, ok := strings.Cut(rest, "]")
+		if !ok || len(index) >= 64 {
+			return "", nil
+		}
+		switch in {
+		case "", "*":
+			index = append(index, -1)
+		default:
+			n, err := strconv.ParseInt(in, 10, 32)
+			if err != nil || n < 0 {
+				return "", nil
+			}
+			index, any = append(index, int32(n)), true
+		}
+		path = after
+	}
+	if !any {
+		index = nil
+	}
+	return b.String(), index
+}

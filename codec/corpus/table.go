@@ -1,0 +1,299 @@
+package corpus
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+)
+
+// Table gathers the values of all fields of a message. Fields in a list have a value for each element, and a list has the number
+// of its elements. The order is that in which the messages are added, and of the elements in a message that in which they are read.
+type Table struct {
+	program    *codec.Program
+	columns    []column
+	messages   uint64
+	incomplete uint64
+	illegal    uint64
+	room       room
+	rec        codec.Record
+	cur        codec.Cursor
+	text       []byte
+	key        []byte
+}
+
+// Column is one field and its figures.
+type Column struct {
+	Field  uint16 // index into Program.Fields; of several fields with one path, in alternatives, the first
+	Path   string // "members[].name"
+	Filter string // the same in a filter, below the name of the message: "members.name", or "len(members)" with Len
+	Type   string // as the definition writes it
+	Doc    string
+	Len    bool   // the values are the numbers of elements of a list
+	Bytes  bool   // the values are bytes
+	Text   bool   // the values are texts
+	Frames uint64 // messages that have a value
+	First  uint64 // number of the first of them
+	Figures
+}
+
+type column struct {
+	Column
+	sites  []*codec.Site
+	number bool
+	kind   numberKind
+	counts numberCounts
+	texts  textCounts
+
+	n                uint64
+	moves            moves
+	prev             uint64 // rank of the value before
+	ordered          bool   // prev is there: the value before was not NaN
+	ranked           bool   // min and max are there
+	least, greatest  uint64 // ranks
+	minKey, maxKey   uint64
+	minText, maxText []byte
+	minLen, maxLen   int
+	lastSeen         uint64 // message, counted from 1
+}
+
+// NewTable makes an empty table of a program.
+func NewTable(p *codec.Program) *Table {
+	t := &Table{program: p, room: room{maxMemory}}
+	byPath := map[string]int{}
+	for i := range p.Fields {
+		site, ok := p.Site(uint16(i))
+		if !ok {
+			continue
+		}
+		f := &p.Fields[i]
+		c := column{Column: Column{
+			Field: uint16(i), Path: string(p.AppendFieldPath(nil, uint16(i))), Type: f.Type, Doc: f.Doc,
+			Filter: string(AppendFilterPath(nil, p, uint16(i))),
+		}, sites: []*codec.Site{site}}
+		switch f.Schema.Type.(type) {
+		case *schema.Text:
+			c.Text = true
+		case *schema.Blob:
+			c.Bytes = true
+		case *schema.List:
+			c.Len, c.number = true, true
+			c.Filter = "len(" + c.Filter + ")"
+		default:
+			if c.kind, c.number = kindOf(f.Schema); !c.number {
+				continue
+			}
+		}
+		k, ok := byPath[c.Path]
+		switch {
+		case ok && f.Schema.Same != nil: // one value that travels twice
+			t.columns[k].sites = c.sites
+		case ok && t.columns[k].alike(&c):
+			t.columns[k].sites = append(t.columns[k].sites, site)
+		default:
+			byPath[c.Path] = len(t.columns)
+			t.columns = append(t.columns, c)
+		}
+	}
+	return t
+}
+
+// alike reports whether the values of both mean the same.
+func (c *column) alike(d *column) bool {
+	if c.number != d.number || c.Text != d.Text || c.Len != d.Len || (c.kind.num == nil) != (d.kind.num == nil) {
+		return false
+	}
+	if a, b := c.kind.num, d.kind.num; a != nil {
+		return a.Bits == b.Bits && a.Kind == b.Kind && a.Scale == b.Scale && a.Enum == b.Enum
+	}
+	return c.kind.packed == d.kind.packed
+}
+
+// Add takes the next message, frame n of its capture. The bytes are not kept.
+func (t *Table) Add(n uint64, data []byte) {
+	t.program.Decode(&t.rec, data)
+	t.AddRecord(n, &t.rec)
+	t.rec.Data = nil
+}
+
+// AddRecord is Add of a message that is decoded, by the table's program.
+func (t *Table) AddRecord(n uint64, r *codec.Record) {
+	t.messages++
+	switch r.Status() {
+	case codec.Incomplete:
+		t.incomplete++
+	case codec.Illegal:
+		t.illegal++
+	}
+	for i := range t.columns {
+		c := &t.columns[i]
+		for _, site := range c.sites {
+			if raw, ok := site.Number(r); ok && c.number {
+				c.seen(n, t.messages)
+				c.add(n, raw, &t.room)
+				continue
+			}
+			t.cur.Start(r, site)
+			for t.cur.Next() {
+				c.seen(n, t.messages)
+				if c.number {
+					c.add(n, t.cur.Raw, &t.room)
+					continue
+				}
+				b := t.cur.Bytes()
+				if c.Text {
+					t.text = t.cur.AppendText(t.text[:0])
+					b = t.text
+				}
+				if len(b) > keptText {
+					t.key = keyOf(t.key, b)
+					c.addText(n, b, t.key, &t.room)
+				} else {
+					c.addText(n, b, b, &t.room)
+				}
+			}
+		}
+	}
+	t.cur.Forget()
+	if cap(t.text) > maxScratch {
+		t.text = nil
+	}
+}
+
+// maxScratch is how much memory of one long text is kept, in bytes.
+const maxScratch = 1 << 20
+
+// seen notes that a message has the field.
+func (c *column) seen(n, message uint64) {
+	if c.lastSeen != message {
+		c.lastSeen = message
+		if c.Frames == 0 {
+			c.First = n
+		}
+		c.Frames++
+	}
+}
+
+func (c *column) add(frame, raw uint64, r *room) {
+	key := c.kind.key(raw)
+	c.n++
+	c.counts.add(key, r)
+	rank, ok := c.kind.rank(key)
+	if c.n > 1 {
+		switch {
+		case !ok || !c.ordered:
+			c.moves |= unordered
+		case rank > c.prev:
+			c.moves |= up
+		case rank < c.prev:
+			c.moves |= down
+		default:
+			c.moves |= level
+		}
+	}
+	c.prev, c.ordered = rank, ok
+	if !ok {
+		return
+	}
+	if !c.ranked || rank < c.least {
+		c.least, c.minKey, c.MinAt = rank, key, frame
+	}
+	if !c.ranked || rank > c.greatest {
+		c.greatest, c.maxKey, c.MaxAt = rank, key, frame
+	}
+	c.ranked = true
+}
+
+func (c *column) addText(frame uint64, b, key []byte, r *room) {
+	c.n++
+	c.texts.add(key, r)
+	size := len(b)
+	if c.Text {
+		size = utf8.RuneCount(b)
+	}
+	if c.n == 1 {
+		c.minLen, c.maxLen = size, size
+	}
+	c.minLen, c.maxLen = min(c.minLen, size), max(c.maxLen, size)
+	if c.n > 1 && len(c.texts.texts) == 1 && c.texts.rest == 0 {
+		return // the same as all before
+	}
+	head := key[:min(len(key), keptText)]
+	if c.n == 1 || bytes.Compare(head, c.minText[:min(len(c.minText), keptText)]) < 0 {
+		c.minText, c.MinAt = append(c.minText[:0], key...), frame
+	}
+	if c.n == 1 || bytes.Compare(head, c.maxText[:min(len(c.maxText), keptText)]) > 0 {
+		c.maxText, c.MaxAt = append(c.maxText[:0], key...), frame
+	}
+}
+
+// Messages is how many messages were added.
+func (t *Table) Messages() uint64 { return t.messages }
+
+// Bad is how many of the messages are not right: incomplete, so that more bytes could make them whole, and illegal. Of such a message
+// there is what could be read.
+func (t *Table) Bad() (incomplete, illegal uint64) { return t.incomplete, t.illegal }
+
+// Columns are the figures of all fields so far, in the order of the definition.
+func (t *Table) Columns() []Column {
+	out := make([]Column, 0, len(t.columns))
+	for i := range t.columns {
+		out = append(out, t.columns[i].figures())
+	}
+	return out
+}
+
+func (c *column) figures() Column {
+	out := c.Column
+	out.Values = c.n
+	if c.n == 0 {
+		return out
+	}
+	if !c.number {
+		c.textFigures(&out.Figures)
+		return out
+	}
+	f, t := &out.Figures, &c.counts
+	f.Distinct, f.Rest, f.Trend = t.used, t.rest, c.moves.trend()
+	counts, keys := make([]uint64, 0, t.used+1), make([]slot, 0, t.used)
+	for _, s := range t.slots {
+		if s.n > 0 {
+			counts, keys = append(counts, s.n), append(keys, s)
+		}
+	}
+	f.finish(counts)
+	if c.ranked {
+		f.Min, f.Max = c.kind.value(c.minKey), c.kind.value(c.maxKey)
+	}
+	for _, i := range most(len(keys), func(i int) uint64 { return keys[i].n }, func(i, j int) bool {
+		a, _ := c.kind.rank(keys[i].key)
+		b, _ := c.kind.rank(keys[j].key)
+		return a < b || a == b && keys[i].key < keys[j].key
+	}) {
+		f.Top = append(f.Top, Top{c.kind.value(keys[i].key), keys[i].n})
+	}
+	return out
+}
+
+func (c *column) textFigures(f *Figures) {
+	t := &c.texts
+	f.Distinct, f.Rest = len(t.texts), t.rest
+	f.finish(slices.Clone(t.n))
+	f.MinLen, f.MaxLen = c.minLen, c.maxLen
+	f.Min, f.Max = textValue(string(c.minText), c.Bytes), textValue(string(c.maxText), c.Bytes)
+	for _, i := range most(len(t.texts), func(i int) uint64 { return t.n[i] }, func(i, j int) bool {
+		return strings.Compare(t.texts[i], t.texts[j]) < 0
+	}) {
+		f.Top = append(f.Top, Top{textValue(t.texts[i], c.Bytes), t.n[i]})
+	}
+}
+
+// finish sets what follows from how often each value is there.
+func (f *Figures) finish(counts []uint64) {
+	f.More = f.Rest > 0
+	f.Constant = f.Distinct == 1 && !f.More
+	f.Entropy = entropy(counts, f.Rest)
+}

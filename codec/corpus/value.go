@@ -1,0 +1,320 @@
+package corpus
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+)
+
+// Value is a value in two languages.
+type Value struct {
+	Text    string // as people write it: the name of an enum's value, a number with its scale, bytes in hex. Cut after 240 bytes, with "…"
+	Literal string // as a filter compares with it: path == literal. Empty if there is none: a NaN, or what is cut
+}
+
+// numberKind is how the bits of a number are ordered and written.
+type numberKind struct {
+	num    *schema.Number // nil: unsigned
+	packed *schema.Packed
+}
+
+func kindOf(f *schema.Field) (k numberKind, ok bool) {
+	switch t := f.Type.(type) {
+	case *schema.Number:
+		return numberKind{num: t}, true
+	case *schema.Packed:
+		return numberKind{packed: t}, true
+	}
+	return k, false
+}
+
+// key is what a number is counted by: its bits, and of truth values 0 or 1.
+func (k *numberKind) key(raw uint64) uint64 {
+	if k.num != nil && k.num.Kind == schema.Bool {
+		return min(raw, 1)
+	}
+	return raw
+}
+
+// rank orders numbers: of two of them the larger has the larger rank. It is false of a NaN.
+func (k *numberKind) rank(key uint64) (rank uint64, ok bool) {
+	if k.num == nil {
+		return key, true
+	}
+	switch k.num.Kind {
+	case schema.Signed:
+		shift := 64 - uint(k.num.Bits)
+		rank = uint64(int64(key<<shift)>>shift) ^ 1<<63
+	case schema.Float:
+		f := k.float(key)
+		if f != f {
+			return 0, false
+		}
+		if rank = math.Float64bits(f + 0); rank>>63 != 0 { // + 0: no zero is below the other
+			rank = ^rank
+		} else {
+			rank |= 1 << 63
+		}
+	default:
+		rank = key
+	}
+	if k.num.Scale < 0 {
+		rank = ^rank
+	}
+	return rank, true
+}
+
+// float is a float without its scale.
+func (k *numberKind) float(key uint64) float64 {
+	if k.num.Bits == 32 {
+		return float64(math.Float32frombits(uint32(key)))
+	}
+	return math.Float64frombits(key)
+}
+
+// value writes a number.
+func (k *numberKind) value(key uint64) Value {
+	text, fraction := k.text(key)
+	switch {
+	case k.num == nil:
+		return Value{text, strconv.FormatUint(key, 10)}
+	case k.hasNames():
+		if name := k.num.NameOf(text); name != "" {
+			if !k.isFirst(name, key) {
+				return Value{name, text} // a filter takes the name for another value
+			}
+			return Value{name, string(AppendText(nil, name))}
+		}
+	case fraction:
+		return Value{text, floatLiteral(k.shown(key), k.width())}
+	}
+	return Value{text, text}
+}
+
+// people is Value.Text alone.
+func (k *numberKind) people(key uint64) string {
+	text, _ := k.text(key)
+	if k.hasNames() {
+		if name := k.num.NameOf(text); name != "" {
+			return name
+		}
+	}
+	return text
+}
+
+func (k *numberKind) hasNames() bool {
+	return k.num != nil && k.num.Enum != nil && k.num.Kind != schema.Float && k.num.Kind != schema.Bool && k.num.Scale == 0
+}
+
+// isFirst reports whether a name stands for this value where it is first given.
+func (k *numberKind) isFirst(name string, key uint64) bool {
+	for _, v := range k.num.Enum.Values {
+		if v.Name == name {
+			return (v.Value^key)<<(64-uint(k.num.Bits)) == 0
+		}
+	}
+	return false
+}
+
+// text is a number as people write it, without its name. fraction: it is a float.
+func (k *numberKind) text(key uint64) (text string, fraction bool) {
+	n := k.num
+	switch {
+	case k.packed != nil:
+		return packedText(k.packed, key), false
+	case n == nil:
+		return strconv.FormatUint(key, 10), false
+	case n.Kind == schema.Float || n.Scale != 0:
+		return floatText(k.shown(key), k.width()), true
+	case n.Kind == schema.Bool:
+		return strconv.FormatBool(key != 0), false
+	case n.Kind == schema.Signed:
+		shift := 64 - uint(n.Bits)
+		return strconv.FormatInt(int64(key<<shift)>>shift, 10), false
+	}
+	return strconv.FormatUint(key, 10), false
+}
+
+// shown is a float, or a number with a scale.
+func (k *numberKind) shown(key uint64) float64 {
+	var f float64
+	switch k.num.Kind {
+	case schema.Float:
+		f = k.float(key)
+	case schema.Signed:
+		shift := 64 - uint(k.num.Bits)
+		f = float64(int64(key<<shift) >> shift)
+	default:
+		f = float64(key)
+	}
+	if k.num.Scale != 0 {
+		f *= k.num.Scale
+	}
+	return f
+}
+
+// width is as how many bits a float is written: a float of 32 bits is no longer than they are worth.
+func (k *numberKind) width() int {
+	if k.num.Kind == schema.Float && k.num.Bits == 32 && k.num.Scale == 0 {
+		return 32
+	}
+	return 64
+}
+
+func floatText(f float64, width int) string {
+	switch {
+	case f != f:
+		return "NaN"
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	}
+	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
+		return strconv.FormatFloat(f, 'e', -1, width)
+	}
+	return strconv.FormatFloat(f, 'f', -1, width)
+}
+
+// floatLiteral is a float as a filter reads it; "" of what has no literal.
+func floatLiteral(f float64, width int) string {
+	if f != f || math.IsInf(f, 0) {
+		return ""
+	}
+	s := strconv.FormatFloat(f, 'g', -1, width)
+	if strings.Contains(s, ".") {
+		return s
+	}
+	if mantissa, exponent, ok := strings.Cut(s, "e"); ok {
+		return mantissa + ".0e" + exponent
+	}
+	return s + ".0"
+}
+
+// packedText is the parts of a packed integer that are not 0, by name.
+func packedText(t *schema.Packed, raw uint64) string {
+	if len(t.Forms) == 0 {
+		return strconv.FormatUint(raw, 10)
+	}
+	form := &t.Forms[len(t.Forms)-1]
+	for i := range t.Forms {
+		if raw&t.Forms[i].Mask == t.Forms[i].Match {
+			form = &t.Forms[i]
+			break
+		}
+	}
+	var out []byte
+	for _, name := range t.Names {
+		for _, p := range form.Parts {
+			v := raw >> p.Shift & (math.MaxUint64 >> (64 - p.Bits))
+			if p.Name != name || v == 0 {
+				continue
+			}
+			if len(out) > 0 {
+				out = append(out, ' ')
+			}
+			out = append(out, name...)
+			if p.Kind != schema.Bool {
+				out = strconv.AppendUint(append(out, '='), v, 10)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return "0"
+	}
+	return string(out)
+}
+
+// textValue writes a text, or bytes, of which the counts keep the key.
+func textValue(key string, isBytes bool) Value {
+	cut := len(key) > keptText
+	if cut {
+		key = key[:keptText]
+	}
+	v := Value{Text: key}
+	if isBytes {
+		if v.Text = hex.EncodeToString([]byte(key[:min(len(key), keptText/2)])); !cut {
+			v.Literal = string(AppendBytes(nil, []byte(key)))
+		}
+		cut = cut || len(key) > keptText/2
+	} else if !cut {
+		v.Literal = string(AppendText(nil, key))
+	} else {
+		v.Text = wholeChars(key)
+	}
+	if cut {
+		v.Text += "…"
+	}
+	return v
+}
+
+// wholeChars leaves out a character that is cut at the end.
+func wholeChars(s string) string {
+	for i := len(s) - 1; i >= 0 && i >= len(s)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			if !utf8.FullRuneInString(s[i:]) {
+				return s[:i]
+			}
+			break
+		}
+	}
+	return s
+}
+
+// AppendText appends a text as a filter reads it, in quotes.
+func AppendText(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for len(s) > 0 {
+		c, n := utf8.DecodeRuneInString(s)
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', byte(c))
+		case c == '\n':
+			dst = append(dst, `\n`...)
+		case c == '\r':
+			dst = append(dst, `\r`...)
+		case c == '\t':
+			dst = append(dst, `\t`...)
+		case c == utf8.RuneError && n == 1 || c < 0x20 || c == 0x7f:
+			dst = fmt.Appendf(dst, `\x%02x`, s[0])
+		default:
+			dst = append(dst, s[:n]...)
+		}
+		s = s[n:]
+	}
+	return append(dst, '"')
+}
+
+// AppendBytes appends bytes as a filter reads them: x"de ad", and "" of none.
+func AppendBytes(dst, b []byte) []byte {
+	if len(b) == 0 {
+		return append(dst, `""`...)
+	}
+	dst = append(dst, 'x', '"')
+	for i, c := range b {
+		if i > 0 {
+			dst = append(dst, ' ')
+		}
+		dst = append(dst, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+	}
+	return append(dst, '"')
+}
+
+// AppendFilterPath appends the path of a field as a filter has it below the name of its message: members.name.
+func AppendFilterPath(dst []byte, p *codec.Program, field uint16) []byte {
+	path := p.AppendFieldPath(nil, field)
+	for i := 0; i < len(path); i++ {
+		if path[i] == '[' && i+1 < len(path) && path[i+1] == ']' {
+			i++
+			continue
+		}
+		dst = append(dst, path[i])
+	}
+	return dst
+}
