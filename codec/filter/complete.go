@@ -27,20 +27,72 @@ func Complete(text string, caret int, env Env) (start int, options []Option) {
 		return caret, nil
 	}
 	before := text[:caret]
-	start = caret
-	for start > 0 && isPathByte(before[start-1]) {
-		start--
-	}
+	start = wordStart(before)
 	if start > 0 && strings.IndexByte("~$@", before[start-1]) >= 0 {
 		start--
 	}
 	p := &completer{compiler: newCompiler(env), word: before[start:]}
 	p.tokens(before[:start])
-	if p.open {
+	if p.open && !p.inText(before) {
 		return caret, nil
+	}
+	if p.open {
+		p.values()
+		p.all = slices.DeleteFunc(p.all, func(o Option) bool { return o.Text[0] != '"' })
+		return p.from, p.best()
+	}
+	if p.word != "" && isDigit(p.word[0]) {
+		return start, nil // names start with a letter
 	}
 	p.offer()
 	return start, p.best()
+}
+
+// Compared is the path of what a value is compared with that stands at caret, "" if none does. The value replaces the text from start
+// to the caret. It is for offering values that were seen in frames, which Complete does not know.
+func Compared(text string, caret int) (path string, start int) {
+	caret = min(max(caret, 0), len(text))
+	if caret > MaxText {
+		return "", caret
+	}
+	before := text[:caret]
+	start = wordStart(before)
+	p := &completer{word: before[start:]}
+	p.tokens(before[:start])
+	if p.open {
+		if !p.inText(before) {
+			return "", caret
+		}
+		start = p.from
+	}
+	if p.subject == nil || !p.takesValue() {
+		return "", caret
+	}
+	return p.subject.String(), start
+}
+
+// takesValue reports whether a value stands behind the last token.
+func (p *completer) takesValue() bool {
+	_, compares := opNames[p.last.text]
+	return (p.last.kind == tSign || isKeyword(p.last.text)) && (compares || p.last.text == "{" || p.last.text == "," || p.last.text == "..")
+}
+
+// inText makes what was written of a text that is not closed the word, if a value stands in its place.
+func (p *completer) inText(before string) bool {
+	if p.from >= len(before) || before[p.from] != '"' || !p.takesValue() {
+		return false
+	}
+	p.word = before[p.from:]
+	return true
+}
+
+// wordStart is where the path or the name starts that ends the text.
+func wordStart(text string) int {
+	start := len(text)
+	for start > 0 && isPathByte(text[start-1]) && !strings.HasSuffix(text[:start], "..") {
+		start--
+	}
+	return start
 }
 
 func isPathByte(c byte) bool {
@@ -54,6 +106,7 @@ type completer struct {
 	last    token  // before it
 	subject *node  // what stands left of a comparison
 	open    bool   // inside a text
+	from    int    // where that starts
 	all     []Option
 }
 
@@ -65,7 +118,7 @@ func (p *completer) tokens(before string) {
 	for {
 		t := s.next()
 		if t.kind == tBad {
-			p.open = true
+			p.open, p.from = true, t.start
 			return
 		}
 		if t.kind == tEnd {
@@ -86,7 +139,7 @@ func (p *completer) tokens(before string) {
 				s.at = n.end
 				t.kind, t.text, t.end = tName, before[n.start:n.end], n.end
 			} else {
-				p.open = true
+				p.open, p.from = true, len(before)
 				return
 			}
 		case compares, t.text == "in", t.text == "contains", t.text == "matches", t.text == "~":
@@ -119,7 +172,6 @@ func (p *completer) add(text, kind, doc string) {
 
 // offer adds what may stand here.
 func (p *completer) offer() {
-	_, compares := opNames[p.last.text]
 	sign := p.last.kind == tSign || isKeyword(p.last.text)
 	switch {
 	case strings.HasPrefix(p.word, "~"):
@@ -136,7 +188,7 @@ func (p *completer) offer() {
 	case strings.Contains(p.word, "."):
 		p.fields()
 		return
-	case sign && (compares || p.last.text == "{" || p.last.text == "," || p.last.text == ".."):
+	case p.takesValue():
 		if p.values() {
 			return
 		}
@@ -337,7 +389,7 @@ func (p *completer) structFields(lead string, s *schema.Struct, of string) {
 
 // best are the options that fit the word: those that begin with it, then those that have it, in the order of the alphabet.
 func (p *completer) best() []Option {
-	low := strings.ToLower(p.word)
+	low := strings.TrimPrefix(strings.ToLower(p.word), `"`)
 	rank := func(o Option) int {
 		text := strings.TrimPrefix(strings.ToLower(o.Text), `"`)
 		switch {

@@ -38,12 +38,17 @@ func TestComplete(t *testing.T) {
 		{fighting, "dir == c2s && |", 14, "build bytes", "c2s"},
 		{fighting, "op == $|", 6, "$me $sel.", "op"},
 		{fighting, "op == $sel.|", 6, "$sel.channel", "op"},
+		{fighting, "len > 32|", 6, "", "f32("},
 		{fighting, "~|", 0, "~b ~comment", "op"},
 		{fighting, "low|", 0, "lower(", "len"},
-		{fighting, `name == "C_|`, 11, "", "C_CHAT"},
+		{fighting, `name == "C_|`, 8, `"C_CHAT" "C_PONG"`, "C_CHAT"},
+		{fighting, `name in {"S_CHAT", "C_|`, 19, `"C_CHAT" "C_PONG"`, "C_CHAT"},
+		{fighting, `name ~ "C_|`, 10, "", "C_CHAT"},
+		{fighting, `.message == "C_|`, 12, "", "C_CHAT"},
 		{fighting, "S_PARTY_LO|", 0, "S_PARTY_LOST", "S_PARTY_LIST"},
 		{letters, ".race == |", 9, "dwarf elf human", "c2s"},
 		{letters, "create_hero.race in {human, e|", 28, "elf", "human"},
+		{letters, "create_hero.race in {human..e|", 28, "elf", "human"},
 		{letters, "clmsg.|", 0, "clmsg.account clmsg.build", "clmsg.newest"},
 		{letters, "clmsg.say.|", 0, "clmsg.say.text", "clmsg.say.account"},
 		{letters, "clm|", 0, "clmsg", "svmsg"},
@@ -141,5 +146,34 @@ func TestColumns(t *testing.T) {
 	}
 	if f.CanMatch(w.schema.Find("C_PONG", 0)) || !f.CanMatch(w.schema.Find("C_CHAT", 0)) || f.CanMatch(nil) || f.Everything() {
 		t.Error("it can match what it cannot")
+	}
+}
+
+// TestCompared shows with what a value at a place is compared. | is the caret.
+func TestCompared(t *testing.T) {
+	for _, c := range []struct {
+		text, path string
+		start      int
+	}{
+		{"|", "", 0},
+		{"C_CHAT.message == |", "C_CHAT.message", 18},
+		{"C_CHAT.message == lf|", "C_CHAT.message", 18},
+		{`C_CHAT.message == "lfg pa|rty"`, "C_CHAT.message", 18},
+		{`x == 1 && .message != "|`, ".message", 22},
+		{".level in {1, 2|", ".level", 14},
+		{".level not in {1..|", ".level", 18},
+		{".level in {1, 2} && |", "", 20},
+		{".level |", "", 7},
+		{".members[0].name eq |", ".members[0].name", 20},
+		{`.message contains "a|`, "", 20},
+		{`"a|`, "", 2},
+		{".level == 5 |", "", 12},
+		{strings.Repeat(" ", filter.MaxText) + ".a == |", "", filter.MaxText + 6},
+	} {
+		caret := strings.IndexByte(c.text, '|')
+		path, start := filter.Compared(c.text[:caret]+c.text[caret+1:], caret)
+		if path != c.path || path != "" && start != c.start {
+			t.Errorf("%s: %q from %d, want %q from %d", c.text, path, start, c.path, c.start)
+		}
 	}
 }

@@ -26,6 +26,7 @@ type Env struct {
 type Filter struct {
 	everything bool
 	rewritten  string
+	explained  []string
 	fields     []string
 	plans      map[*schema.Message]*plan
 	none       *plan // of frames without a definition, and of messages that are not of the schema
@@ -76,7 +77,7 @@ func Compile(text string, env Env) (*Filter, []Mistake) {
 	if rewritten {
 		f.rewritten = root.String()
 	}
-	f.plans, f.none, f.fields = plans, none, fieldsOf(root)
+	f.plans, f.none, f.fields, f.explained = plans, none, fieldsOf(root), c.explain(root)
 	f.names = make(map[uint32]string, len(c.codes()))
 	for name, code := range c.codes() {
 		if old, ok := f.names[code]; !c.messageNames[name] && (!ok || name < old) {

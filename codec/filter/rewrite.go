@@ -117,14 +117,16 @@ func bare(n *node) *node {
 	switch n.kind {
 	case nInt:
 		out = binary(nCompare, pathNode("op"), &node{kind: nInt, integer: n.integer})
+		out.short = shortCode
 	case nText, nWords:
 		low := string(appendCase(nil, []byte(n.text), true))
 		out = &node{kind: nOr, kids: []*node{
 			binary(nContains, callNode("lower", pathNode("name")), textNode(low)),
 			binary(nContains, callNode("lower", pathNode("info")), textNode(low)),
-		}}
+		}, short: shortText}
 	case nBytes:
 		out = binary(nContains, pathNode("bytes"), &node{kind: nBytes, bytes: n.bytes})
+		out.short = shortBytes
 	default:
 		return nil
 	}
@@ -186,7 +188,9 @@ func findBox(text string, start int) (*node, []Mistake) {
 	var kids []*node
 	switch {
 	case whole && t.kind == tBytes && !negative:
-		return find(&node{kind: nBytes, bytes: t.bytes}).place(from, end), nil
+		n := find(&node{kind: nBytes, bytes: t.bytes})
+		n.short = shortBytes
+		return n.place(from, end), nil
 	case whole && t.kind == tInt:
 		num := func() *node { return signedNode(nInt, t.integer, 0, negative) }
 		switch v := t.integer; {
@@ -222,7 +226,7 @@ func findBox(text string, start int) (*node, []Mistake) {
 		return nil, []Mistake{{from, end, "a text of more than " + strconv.Itoa(maxPattern) + " bytes", ""}}
 	}
 	kids = append(kids, find(textNode(body)), find(callNode("utf16", textNode(body))))
-	return (&node{kind: nOr, kids: kids}).place(from, end), nil
+	return (&node{kind: nOr, kids: kids, short: shortFind}).place(from, end), nil
 }
 
 func signedNode(k kind, integer uint64, float float64, negative bool) *node {

@@ -74,6 +74,7 @@ type node struct {
 	quant      quant
 	op         cmpOp
 	negated    bool // "not in"
+	short      short
 
 	integer uint64 // nInt
 	float   float64

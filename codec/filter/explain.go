@@ -1,0 +1,132 @@
+package filter
+
+import "strings"
+
+// short says what people wrote for short where a condition should stand.
+type short uint8
+
+const (
+	notShort short = iota
+	shortText
+	shortCode
+	shortBytes
+	shortFind // "= 48211"
+)
+
+// Bounds of an explanation.
+const (
+	maxExplained = 4  // sentences
+	maxExcerpt   = 48 // bytes of the filter in one of them
+)
+
+// Explain says in sentences what may surprise in the filter: what short forms stand for, and that "!=" asks for fields to be there.
+// It is "" for a filter that means what it looks like.
+func (f *Filter) Explain() string { return strings.Join(f.explained, "; ") }
+
+// explainer collects sentences, each once.
+type explainer struct {
+	*compiler
+	said []string
+}
+
+func (c *compiler) explain(root *node) []string {
+	e := &explainer{compiler: c}
+	e.condition(root)
+	return e.said
+}
+
+func (e *explainer) say(sentence string) {
+	for _, s := range e.said {
+		if s == sentence {
+			return
+		}
+	}
+	e.said = append(e.said, sentence)
+}
+
+// condition explains a node that stands where a condition should.
+func (e *explainer) condition(n *node) {
+	if len(e.said) >= maxExplained {
+		return
+	}
+	switch n.short {
+	case shortText:
+		e.say("text alone is looked for in names and texts, whatever its case")
+		return
+	case shortCode:
+		e.say("a number alone is the code of a message")
+		return
+	case shortBytes:
+		e.say("bytes alone are looked for in the whole message")
+		return
+	case shortFind:
+		e.say("looked for in the bytes, in each form in which they may hold it")
+		return
+	}
+	switch n.kind {
+	case nOr, nAnd:
+		for _, kid := range n.kids {
+			e.condition(kid)
+		}
+	case nNot:
+		kid := n.kids[0]
+		if path := e.compared(kid); path != nil {
+			e.say(excerpt(n) + " takes frames without " + excerpt(path) + ", too")
+			return
+		}
+		e.condition(kid)
+	case nCompare:
+		if path := e.compared(n); path != nil && n.op == opNe && n.quant == quantNone {
+			e.say(excerpt(n) + " takes frames that have " + excerpt(path) + ", if no value of it is equal")
+		}
+	case nIn:
+		if path := e.compared(n); path != nil && n.negated && n.quant == quantNone {
+			e.say(excerpt(n) + " takes frames that have " + excerpt(path) + ", if no value of it is in the set")
+		}
+	case nBits:
+		e.say(excerpt(n) + " alone is true if it is not 0")
+	case nPath:
+		if e.classify(n).kind == pathInFields {
+			e.say(excerpt(n) + " alone is true if it is there, and of a truth value if it is true")
+		}
+	}
+}
+
+// compared is the field of a message on a side of a comparison, nil if there is none: what a frame says of itself is always there.
+func (e *explainer) compared(n *node) *node {
+	switch n.kind {
+	case nIn:
+		return e.fieldIn(n.kids[0])
+	case nCompare, nContains, nMatches:
+		if path := e.fieldIn(n.kids[0]); path != nil {
+			return path
+		}
+		return e.fieldIn(n.kids[1])
+	}
+	return nil
+}
+
+// fieldIn is the first field of a message in an expression.
+func (e *explainer) fieldIn(n *node) *node {
+	if n.kind == nPath {
+		if e.classify(n).kind == pathInFields {
+			return n
+		}
+		return nil
+	}
+	for _, kid := range n.kids {
+		if path := e.fieldIn(kid); path != nil {
+			return path
+		}
+	}
+	return nil
+}
+
+// excerpt is a part of the filter as it is quoted in a sentence.
+func excerpt(n *node) string {
+	s := n.String()
+	if len(s) > maxExcerpt {
+		s = strings.ToValidUTF8(s[:maxExcerpt], "") + "..."
+	}
+	return "“" + s + "”"
+}

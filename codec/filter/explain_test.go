@@ -1,0 +1,54 @@
+package filter_test
+
+import (
+	"strings"
+	"testing"
+
+	"wirebench/codec/filter"
+)
+
+// TestExplain shows what is said of filters that do not mean what they look like, and that the others are left alone.
+func TestExplain(t *testing.T) {
+	fighting := fight(t)
+	const words = "text alone is looked for in names and texts, whatever its case"
+	for _, c := range []struct{ text, want string }{
+		{"", ""},
+		{"S_FIGHT", ""},
+		{"len > 3 && dir != c2s", ""},
+		{".damage == 5", ""},
+		{"party", words},
+		{"party lfg", words},
+		{`"party" || "raid"`, words},
+		{"0x26d2", "a number alone is the code of a message"},
+		{"0a:1b:2c", "bytes alone are looked for in the whole message"},
+		{"= 48211", "looked for in the bytes, in each form in which they may hold it"},
+		{".damage != 5", "“.damage != 5” takes frames that have “.damage”, if no value of it is equal"},
+		{".damage not in {1, 2}", "“.damage not in {1, 2}” takes frames that have “.damage”, if no value of it is in the set"},
+		{"!(.damage == 5)", "“!(.damage == 5)” takes frames without “.damage”, too"},
+		{"!(len == 5)", ""},
+		{".damage", "“.damage” alone is true if it is there, and of a truth value if it is true"},
+		{".damage & 4", "“.damage & 4” alone is true if it is not 0"},
+		{"len > 3 && (.damage != 5 || 9938)", "“.damage != 5” takes frames that have “.damage”, if no value of it is equal; a number alone is the code of a message"},
+		{"len >", ""},
+	} {
+		f, _ := filter.Compile(c.text, fighting.env)
+		if got := f.Explain(); got != c.want {
+			t.Errorf("%s: %q\nwant %q", c.text, got, c.want)
+		}
+	}
+}
+
+// What is said stays short for a filter of any length.
+func TestExplainIsBounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 200 {
+		b.WriteString(".damage != " + strings.Repeat("1", 1+i%15) + " && ")
+	}
+	f, mistakes := filter.Compile(b.String()+"len > 3", fight(t).env)
+	if len(mistakes) > 0 {
+		t.Fatal(mistakes)
+	}
+	if got := f.Explain(); strings.Count(got, "; ") != 3 || len(got) > 1000 {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+}
