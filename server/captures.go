@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,9 +28,10 @@ import (
 
 // Bounds of captures that are open.
 const (
-	maxOpenCaptures = 4
-	maxFramesAtOnce = 1000
-	waitForCapture  = 20 * time.Second
+	maxOpenCaptures  = 12        // in all
+	maxIdleCaptures  = 4         // that no page lists
+	maxCaptureMemory = 256 << 20 // bytes of frames of one
+	waitForCapture   = 20 * time.Second
 )
 
 // captureSet is the captures that are open: their frames are in memory. The one that was not asked for the longest gives way.
@@ -57,13 +59,42 @@ type openCapture struct {
 	log  *live.Log
 	stop context.CancelFunc
 	done chan struct{} // closed when all is read
-	used time.Time
+	used atomic.Int64  // when it was last asked for, nanoseconds since 1970
+	held int           // pages that list it; of captureSet.mu
 
 	size, read atomic.Int64 // bytes of the file
 
 	// After done.
 	sum capture.Summary
 	err error // why the frames are not all
+
+	mu    sync.Mutex
+	views []*frameView // that were asked for, the last one first
+}
+
+// maxViews are kept of a capture; one costs four bytes for each frame that fits.
+const maxViews = 6
+
+// view is what a filter leaves of the frames, found or begun.
+func (o *openCapture) view(snap *workspace.Snapshot, spec viewSpec, notes store.Notes) *frameView {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i, v := range o.views {
+		if v.snap == snap && v.spec.key() == spec.key() && (!v.asksNotes() || sameNotes(v.notes, notes)) {
+			o.views = slices.Insert(slices.Delete(o.views, i, i+1), 0, v)
+			return v
+		}
+	}
+	v := newView(o.log, snap, spec, notes)
+	o.views = slices.Insert(o.views, 0, v)
+	clear(o.views[min(len(o.views), maxViews):])
+	o.views = o.views[:min(len(o.views), maxViews)]
+	return v
+}
+
+// sameNotes reports whether two states of what people noted of frames are one.
+func sameNotes(a, b store.Notes) bool {
+	return slices.Equal(a.Marked, b.Marked) && maps.Equal(a.Frames, b.Frames)
 }
 
 // get opens a capture of a workspace, or finds it open.
@@ -79,18 +110,23 @@ func (c *captureSet) get(ws *space, x store.Capture) (*openCapture, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if o := c.open[key]; o != nil {
-		o.used = time.Now()
+		o.used.Store(time.Now().UnixNano())
 		return o, nil
 	}
 	file, err := ws.Captures.Open(x.ID)
 	if err != nil {
 		return nil, captureProblem(err)
 	}
-	for len(c.open) >= maxOpenCaptures {
+	for c.idle() >= maxIdleCaptures {
 		c.dropOldest()
 	}
+	if len(c.open) >= maxOpenCaptures {
+		file.Close()
+		return nil, huma.Error503ServiceUnavailable(fmt.Sprintf("%d captures are open in pages: close one first", len(c.open)))
+	}
 	ctx, stop := context.WithCancel(c.ctx)
-	o := &openCapture{log: live.New(live.DefaultBytes / maxOpenCaptures), stop: stop, done: make(chan struct{}), used: time.Now()}
+	o := &openCapture{log: live.New(maxCaptureMemory), stop: stop, done: make(chan struct{})}
+	o.used.Store(time.Now().UnixNano())
 	o.size.Store(x.Size)
 	c.open[key] = o
 	c.wg.Go(func() {
@@ -117,12 +153,44 @@ func (c *captureSet) drop(ws, id string) {
 func (c *captureSet) dropOldest() {
 	oldest := ""
 	for key, o := range c.open {
-		if oldest == "" || o.used.Before(c.open[oldest].used) {
+		if o.held == 0 && (oldest == "" || o.used.Load() < c.open[oldest].used.Load()) {
 			oldest = key
 		}
 	}
 	c.open[oldest].stop()
 	delete(c.open, oldest)
+}
+
+// idle is how many captures no page lists.
+func (c *captureSet) idle() (n int) {
+	for _, o := range c.open {
+		if o.held == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// hold keeps a capture open until it is let go; false if it has been closed meanwhile.
+func (c *captureSet) hold(o *openCapture) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, x := range c.open {
+		if x == o {
+			o.held++
+			return true
+		}
+	}
+	return false
+}
+
+// letGo is the opposite of hold.
+func (c *captureSet) letGo(o *openCapture) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o.held--; o.held == 0 && c.idle() > maxIdleCaptures {
+		c.dropOldest()
+	}
 }
 
 // counted counts what is read of a file, and ends with a context.
@@ -325,8 +393,7 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 	if err != nil {
 		return nil, captureProblem(err)
 	}
-	fits, mistakes := ws.Filter(in.Filter)
-	if len(mistakes) > 0 {
+	if _, mistakes := ws.Filter(in.Filter); len(mistakes) > 0 {
 		return nil, filterProblem(mistakes)
 	}
 	o, err := s.captures.get(ws, x)
@@ -349,29 +416,27 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 		return nil, ctx.Err()
 	}
 	b.Total, b.Read, b.Size, b.Frames = o.log.Len(), o.read.Load(), o.size.Load(), []workspace.FrameInfo{}
+	spec := viewSpec{Filter: in.Filter}
+	if len(in.Kinds) > 0 {
+		spec.Chips = append(spec.Chips, "kind in {"+strings.Join(in.Kinds, ",")+"}")
+	}
+	view := o.view(ws.Snapshot, spec, x.Notes)
+	for !view.advance(ctx, time.Second) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	b.Fit, _ = view.state()
 	conns := o.log.Conns()
 	var rec codec.Record
-	o.log.Each(0, b.Total, func(i int, e live.Entry, data []byte) bool {
-		extra := o.log.Extra(e)
-		f := transport.Frame{
-			Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, From: extra.From, Via: extra.Via,
-			Offset: extra.Offset, Length: extra.Length, Resumed: e.Flags&live.Resumed != 0, Note: extra.Note, Name: extra.Name,
-		}
-		f.Key.Dir, f.Key.Group, f.Key.Code = e.Dir, o.log.Group(e), e.Code
-		conn := conns[e.Conn]
-		if !fits.Fits(workspace.Where{N: uint64(i + 1), Conn: conn.Name, Session: conn.Session, Proto: conn.Proto}, &f) {
-			return true
-		}
-		if len(in.Kinds) > 0 && !slices.Contains(in.Kinds, e.Kind.String()) {
-			return true
-		}
-		if b.Fit++; b.Fit <= in.From || len(b.Frames) >= in.Count {
-			return ctx.Err() == nil
-		}
+	var f transport.Frame
+	for _, i := range view.rows(in.From, in.Count) {
+		e := o.log.Entry(int(i))
+		conns = connsFor(o.log, conns, e)
+		readFrame(o.log, e, o.log.Data(e), &f)
 		info := ws.DescribeFrame(&rec, &f, workspace.Want{Value: in.Value})
-		info.N, info.Conn, info.Session = uint32(i+1), conn.Name, conn.Session
+		info.N, info.Conn, info.Session = i+1, conns[e.Conn].Name, conns[e.Conn].Session
 		b.Frames = append(b.Frames, info)
-		return true
-	})
+	}
 	return out, nil
 }

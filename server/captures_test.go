@@ -17,7 +17,7 @@ import (
 )
 
 // captureServer has a workspace "one" of a dialect that keeps captures.
-func captureServer(t *testing.T, dialect string, files map[string]string) *Server {
+func captureServer(t testing.TB, dialect string, files map[string]string) *Server {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {

@@ -36,10 +36,19 @@ type pageForm struct {
 
 	edits  map[int][]byte  // messages whose bytes were changed, by their number
 	opened map[string]bool // runs of list elements that are unfolded
+	frame  *frameForm      // of a page of a capture: what is known of the input; nil if it is no frame
 
 	// One value to change, over a websocket alone.
 	path, role, typed string
 	exactly           bool // leave everything else as it is, right or wrong
+}
+
+// frameForm is what a list of frames knows of the one whose bytes are the input.
+type frameForm struct {
+	Kind  string `json:"kind"` // as transport.Kind has it
+	Dir   string `json:"dir"`
+	Group string `json:"group"`
+	Name  string `json:"name"` // of its definition, "" if it has none
 }
 
 // number is the argument of an action that has a number.

@@ -35,6 +35,7 @@ func (p *pageWork) rail() {
 		p.railed = snap.ID
 	}
 	r.Drawn = true
+	p.captures()
 	r.Versions, r.Codes = snap.Dialect.Versions, snap.Dialect.Versions
 	r.MapName, r.Patch = snap.CodeMap, p.ws.UserSettings().Patch
 	for _, m := range snap.Library.Maps {

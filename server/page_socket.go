@@ -128,6 +128,7 @@ type pageMessage struct {
 		Edits      *map[string]string `json:"edits"`
 		Opened     *[]string          `json:"opened"`
 		Values     *bool              `json:"values"`
+		Frame      *frameForm         `json:"frame"`
 	} `json:"set"`
 	Have   string `json:"have"`   // the state of the library that the page was drawn with
 	Action string `json:"action"` // of the button: "save", "show:3"
@@ -216,6 +217,7 @@ func together(a, b pageMessage) pageMessage {
 	later(&set.Edits, b.Set.Edits)
 	later(&set.Opened, b.Set.Opened)
 	later(&set.Values, b.Set.Values)
+	later(&set.Frame, b.Set.Frame)
 	b.Set = set
 	return b
 }
@@ -284,6 +286,9 @@ func (l *livePage) take(m pageMessage) {
 	put(&f.show, s.Show)
 	put(&f.rows, s.Rows)
 	put(&f.values, s.Values)
+	if s.Frame != nil {
+		f.frame = s.Frame
+	}
 	f.show, f.rows = max(f.show, 0), max(f.rows, 0)
 	f.definition, f.input, f.value = unixLines(f.definition), unixLines(f.input), unixLines(f.value)
 	if s.Edits != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wirebench/codec"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/templates"
 )
@@ -69,6 +70,9 @@ func (ws *space) fill(v *templates.Workbench, f pageForm) *pageWork {
 
 // work makes the whole page.
 func (p *pageWork) work() {
+	if p.form.frame != nil && p.view.Capture == nil { // an open page does not say which, and nothing depends on it
+		p.view.Capture = &templates.Capture{}
+	}
 	p.before()
 	p.open()
 	p.act()
@@ -191,12 +195,33 @@ func (p *pageWork) read() *decodeJob {
 	} else {
 		return nil
 	}
+	if f := p.form.frame; f != nil {
+		p.readFrame(j, f)
+	}
 	for n, data := range p.form.edits {
 		if n < len(j.messages) {
 			j.messages[n].was, j.messages[n].data, j.messages[n].edited = j.messages[n].data, data, true
 		}
 	}
 	return j
+}
+
+// readFrame reads the input as the frame that a list has told it to be.
+func (p *pageWork) readFrame(j *decodeJob, f *frameForm) {
+	for i := range j.messages {
+		j.messages[i].dir = direction(f.Dir)
+	}
+	if !p.form.byCode {
+		return
+	}
+	j.request.Group = f.Group
+	if f.Kind == transport.Problem.String() || f.Kind == transport.Opaque.String() {
+		j.request.Unknown = true
+		return
+	}
+	if m, err := j.snap.Find(f.Name); err == nil && f.Name != "" {
+		j.request.Message = m
+	}
 }
 
 // show decodes the input: by the open definition, or by the code that each message carries.

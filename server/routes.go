@@ -24,7 +24,9 @@ func (s *Server) routes() http.Handler {
 	r.Post("/w/{ws}", s.workbench)
 	r.Post("/w/{ws}/settings", s.changeSettings)
 	r.Post("/w/{ws}/upload", s.uploadPage)
+	r.Get("/w/{ws}/captures/{id}", s.capturePage)
 	r.Get("/ws/{ws}/page", s.pageSocket)
+	r.Get("/ws/{ws}/captures/{id}", s.framesSocket)
 	r.Get("/api/docs", s.docs)
 	r.NotFound(s.notFound)
 	r.MethodNotAllowed(s.notAllowed)
@@ -46,6 +48,7 @@ func (s *Server) api(api huma.API) {
 	huma.Register(api, post("/api/{ws}/layout", "layout", "The byte layout of a definition, and its mistakes", maxBody), s.layout)
 	huma.Register(api, post("/api/{ws}/paste", "paste", "Say what a pasted text is, and the bytes in it", maxBody), s.paste)
 
+	huma.Register(api, post("/api/{ws}/filter", "filter", "Say what a filter means, what is wrong with it and how it may go on", maxBody), s.checkFilter)
 	huma.Register(api, post("/api/{ws}/emit", "emit", "Write definitions as code, as a dissector or as documentation", maxBody), s.emit)
 
 	call := func(method, path, id, summary string, errors ...int) huma.Operation {
@@ -68,6 +71,9 @@ func (s *Server) api(api huma.API) {
 	huma.Register(api, call("POST", "/api/{ws}/captures", "add-capture", "Store a capture as it is: pcap, pcapng, or a text that holds one", 400, 403, 413, 507), s.addCapture)
 	huma.Register(api, call("GET", oneCapture, "capture-file", "The file of a capture as it came"), s.captureFile)
 	huma.Register(api, call("DELETE", oneCapture, "drop-capture", "Delete a capture", 403), s.dropCapture)
+	huma.Register(api, call("PATCH", oneCapture, "patch-capture", "Change what is known of a capture: its name, text, marks, notes, framing and keys", 400, 403, 413, 422, 507), s.patchCapture)
+	huma.Register(api, call("GET", oneCapture+"/export", "export", "Frames of a capture as a file", 422, 503), s.exportCapture)
+	huma.Register(api, call("GET", oneCapture+"/packets", "packets", "Captured packets by their numbers, which frames name", 422), s.packets)
 	huma.Register(api, call("GET", oneCapture+"/frames", "frames", "Frames of a capture, in the order in which they were whole", 422), s.listFrames)
 	describeFiles(api)
 }

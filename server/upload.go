@@ -18,6 +18,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/codec/capture"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -32,6 +33,7 @@ const (
 
 type uploadInput struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
+	Framing   string `query:"framing" maxLength:"200" doc:"files of raw bytes are kept as captures, cut into messages so: prefixed:2le+self, fixed:40, delimited:0d0a ..."`
 	Replace   bool   `query:"replace" doc:"replace stored files that have another text; also a field of the form"`
 	RawRequest
 }
@@ -48,6 +50,7 @@ type uploadReport struct {
 type uploadedFile struct {
 	File        string       `json:"file" doc:"where it is in the library, or its name in the upload if it is not"`
 	From        string       `json:"from,omitempty" doc:"the zip that it was in"`
+	Capture     string       `json:"capture,omitempty" doc:"id of the capture that it has become"`
 	Result      string       `json:"result" enum:"new,replaced,unchanged,exists,skipped,error" doc:"exists: another text is stored and was left; skipped: nothing that is kept here; error: it should have been stored and is not"`
 	Reason      string       `json:"reason,omitempty" doc:"why it is not stored"`
 	Differs     *differences `json:"differs,omitempty" doc:"of a file that exists"`
@@ -102,8 +105,14 @@ func (ws *space) takeUpload(ctx context.Context, w http.ResponseWriter, r *http.
 	if err != nil {
 		return nil, huma.NewError(http.StatusUnsupportedMediaType, "send the files as multipart/form-data: "+err.Error())
 	}
-	u := &upload{Bounds: store.DefaultBounds(), replace: replace}
+	u := &upload{Bounds: store.DefaultBounds(), replace: replace, captures: ws.Captures}
+	if text := r.URL.Query().Get("framing"); text != "" {
+		if u.framing, err = parseFraming(text); err != nil {
+			return nil, err
+		}
+	}
 	if err := u.read(form); err != nil {
+		u.takeBack()
 		return nil, err
 	}
 	u.dropTop()
@@ -111,6 +120,7 @@ func (ws *space) takeUpload(ctx context.Context, w http.ResponseWriter, r *http.
 	defer cancel()
 	results, err := ws.SaveAll(ctx, u.files, u.replace)
 	if results == nil && err != nil {
+		u.takeBack()
 		return nil, storeProblem(err)
 	}
 	report := u.report(results)
@@ -151,6 +161,10 @@ type upload struct {
 	zips         int
 	bomb         bool // a zip had more in it than is allowed; no other is opened
 	parts        int
+
+	captures *store.Captures // nil: none are kept
+	framing  string          // of raw files; "": they are not kept
+	kept     []string        // captures that were stored
 }
 
 // read reads a form, part by part. The error has a status, and nothing of the form is to be stored.
@@ -204,6 +218,9 @@ func (u *upload) part(part *multipart.Part) error {
 	if hidden(name) && strings.Contains(name, "/") { // of another program, and not chosen by itself
 		return discard(part)
 	}
+	if taken, err := u.capture(name, head, part); taken || err != nil {
+		return err
+	}
 	if reason := otherKind(name, head); reason != "" {
 		u.skip(name, "", reason)
 		return discard(part)
@@ -216,7 +233,11 @@ func (u *upload) part(part *multipart.Part) error {
 	if err != nil {
 		return err
 	}
-	u.unpack(name, slices.Concat(head, rest))
+	data := slices.Concat(head, rest)
+	if strings.EqualFold(path.Ext(name), ".txt") && isConversation(data) {
+		return u.keep(name, "", bytes.NewReader(data), part)
+	}
+	u.unpack(name, data)
 	return discard(part)
 }
 
@@ -317,14 +338,12 @@ func hidden(name string) bool {
 
 // otherKind says why a file is not one of those that are kept, by its name and the first bytes of it; "" = it may be.
 func otherKind(name string, head []byte) string {
-	for _, magic := range []string{"\xd4\xc3\xb2\xa1", "\xa1\xb2\xc3\xd4", "\x4d\x3c\xb2\xa1", "\xa1\xb2\x3c\x4d", "\x0a\x0d\x0d\x0a"} {
-		if bytes.HasPrefix(head, []byte(magic)) {
-			return "captures cannot be read yet"
-		}
+	if form := capture.SniffCapture(head); form != "" && form != "gzip" {
+		return "a capture inside a zip: send it by itself"
 	}
 	switch strings.ToLower(path.Ext(name)) {
-	case ".pcap", ".pcapng", ".cap", ".log":
-		return "captures cannot be read yet"
+	case ".pcap", ".pcapng", ".cap", ".log", ".gz":
+		return "it has the name of a capture, but what it holds is none"
 	case ".def", ".map", ".txt", ".zip", "":
 		return ""
 	}
@@ -361,7 +380,7 @@ func (u *upload) dropTop() {
 
 // report puts together what was done.
 func (u *upload) report(results []workspace.SaveResult) *uploadReport {
-	r := &uploadReport{Files: u.all}
+	r := &uploadReport{Files: u.all, Stored: len(u.kept)}
 	if r.Files == nil {
 		r.Files = []*uploadedFile{}
 	}
@@ -417,7 +436,7 @@ func (d *differences) words() string {
 func (ws *space) describeUpload(r *uploadReport) {
 	x := ws.index()
 	for _, f := range r.Files {
-		if f.Result == resultSkipped || f.Result == resultError {
+		if f.Result == resultSkipped || f.Result == resultError || f.Capture != "" {
 			continue
 		}
 		file := ws.File(f.File)

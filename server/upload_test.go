@@ -211,7 +211,7 @@ func TestUpload(t *testing.T) {
 			"captures and logs", "",
 			[]sent{{"a.pcap", "x"}, {"b.log", "x"}, {"strange", "\xd4\xc3\xb2\xa1rest"}, {"c.pcapng", strings.Repeat("x", 5<<20)}},
 			422,
-			[]string{"a.pcap skipped (captures cannot be read yet)", "b.log skipped (captures", "strange skipped (captures", "c.pcapng skipped (captures"},
+			[]string{"a.pcap skipped (it has the name of a capture", "b.log skipped (it has the name of a capture", "strange skipped (this workspace keeps no captures", "c.pcapng skipped (it has the name"},
 			stored,
 		},
 		{

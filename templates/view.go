@@ -42,8 +42,23 @@ type Workbench struct {
 	Shown        *Message     // nil without input
 	Values       Values
 	Samples      Samples
-	Notice       string // what went wrong with the request as a whole
-	Done         string // what went well
+	Capture      *Capture // nil on the page of the library alone
+	Notice       string   // what went wrong with the request as a whole
+	Done         string   // what went well
+}
+
+// Capture is the capture whose frames are listed above the fields.
+type Capture struct {
+	ID, Name string
+	Live     bool // it is running traffic
+}
+
+// CaptureItem is a capture in the list of captures.
+type CaptureItem struct {
+	ID, Name, Href string
+	Size           string // for people
+	Added          string
+	Current        bool
 }
 
 // Target is a format that definitions can be written in.
@@ -77,7 +92,10 @@ type Rail struct {
 	Count  int // definitions of messages in the library
 	More   int // names that fit the filter and are not listed
 
-	Undefined      []Undefined // names of the code map that have no definition
+	Captures       []CaptureItem // the newest first
+	MoreCaptures   int           // that are not listed
+	KeepsCaptures  bool          // the workspace has a place for them
+	Undefined      []Undefined   // names of the code map that have no definition
 	UndefinedCount int
 
 	Versions       bool       // messages have them

@@ -26,7 +26,7 @@ func newFrames() *cobra.Command {
 	f := &frameLister{}
 	var ports []int
 	var groups, kinds []string
-	expression := ""
+	expression, framing, keys := "", "", ""
 	cmd := &cobra.Command{
 		Use:   "frames CAPTURE",
 		Short: "List what a capture file holds, message by message",
@@ -35,8 +35,23 @@ and lists the frames of the protocol in the order in which they became whole:
 messages, what the protocol says for itself (control), what is enciphered
 without a key (opaque), and what is missing or cannot be right (problem).
 
+A text that shows a conversation (a log, Follow TCP Stream, ...) is read too, and
+raw bytes where --framing says how they are cut into messages:
+  whole                   the file is one message
+  fixed:40                messages of 40 bytes
+  prefixed:2le+self+keep  a length of 2 bytes (1, 2le, 2be, 4le, 4be), little-endian;
+                          +self: it counts its own bytes, +keep: it is a part of the message
+  delimited:0d0a          messages end with these bytes
+  fixed:40+c2s            all of them go to the server (+s2c: to the client)
+
+--keys names a file with what is known of ciphers from elsewhere, a connection a line
+(* is any one, #1 behind it the second session; comments start with #):
+  10.0.0.2:4000-10.0.0.1:7801  tera      HEX         the four keys as they are sent [old]
+  *                            subspace  0x1234abcd  the key of the server's answer
+
 A file that is cut off gives what it holds.`,
 		Example: `  wirebench frames --protocol subspace session.pcap
+  wirebench frames --protocol tera --framing prefixed:2le+self+keep+c2s messages.bin
   wirebench frames --library game.def --group c2s=clmsg --group s2c=svmsg --json --value session.pcapng`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,6 +74,9 @@ A file that is cut off gives what it holds.`,
 				}
 			}
 			f.kinds = kinds
+			if err := f.known(framing, keys); err != nil {
+				return err
+			}
 			snap, err := l.snapshot(cmd)
 			if err != nil {
 				return err
@@ -80,6 +98,8 @@ A file that is cut off gives what it holds.`,
 	flags.StringArrayVar(&groups, "group", nil, "group of messages that a direction has, and a server's port: 13501/c2s=clmsg (repeatable)")
 	flags.StringArrayVar(&kinds, "kind", nil, "only these: "+strings.Join(kindNames, ", ")+" (repeatable)")
 	flags.StringVar(&expression, "filter", "", "only frames that fit: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
+	flags.StringVar(&framing, "framing", "", "the file is raw bytes that are cut so: prefixed:2le+self, fixed:40, delimited:0d0a ...")
+	flags.StringVar(&keys, "keys", "", "file with keys of enciphered connections")
 	flags.BoolVar(&f.json, "json", false, "JSON Lines instead of text for people")
 	flags.BoolVar(&f.want.Value, "value", false, "with --json: the values of each message")
 	flags.BoolVar(&f.want.Fields, "fields", false, "with --json: every field with its place")
@@ -107,13 +127,41 @@ func wrongFilter(text string, mistakes []filter.Mistake) error {
 	return errors.New(err)
 }
 
+// known takes what is known of the capture from elsewhere: how a raw file is cut, and a file with keys.
+func (f *frameLister) known(framing, keys string) error {
+	if framing != "" {
+		x, err := capture.ParseFraming(framing)
+		if err != nil {
+			return fmt.Errorf("--framing: %w", err)
+		}
+		f.framing = &x
+	}
+	if keys == "" {
+		return nil
+	}
+	file, err := os.Open(keys)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, protocols.MaxKeysText+1))
+	if err != nil {
+		return err
+	}
+	if f.env.Keys, err = protocols.ParseKeys(string(text)); err != nil {
+		return fmt.Errorf("--keys %s: %w", keys, err)
+	}
+	return nil
+}
+
 // frameLister lists frames.
 type frameLister struct {
-	ports []uint16
-	kinds []string
-	json  bool
-	want  workspace.Want
-	env   protocols.Env
+	framing *capture.Framing // nil: the file is no raw bytes
+	ports   []uint16
+	kinds   []string
+	json    bool
+	want    workspace.Want
+	env     protocols.Env
 
 	filter *workspace.FrameFilter
 	snap   *workspace.Snapshot
@@ -143,8 +191,10 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 			if (c.Proto == capture.TCP) != protocol.Streams {
 				return nil
 			}
-			return protocol.New(&f.env, c.Server.Port())
+			return protocol.New(f.env.For(c.Name(), c.Session), c.Server.Port())
 		},
+		Framing: f.framing,
+		Key:     f.env.Key(),
 	}, proto, f.frame)
 	if e := f.out.Flush(); err == nil {
 		err = e

@@ -10,9 +10,17 @@ import (
 // maxTextBytes bounds a capture that is text.
 const maxTextBytes = 64 << 20
 
+// maxRawBytes bounds a raw file, which is in memory as long as it is read.
+const maxRawBytes = 64 << 20
+
 // ReadAny reads a capture file or, if it is none, a text that holds messages: a log, or what a program shows of a conversation. proto
-// is what carries the protocol, which a text does not tell. The text is nil for a capture file.
+// is what carries the protocol, which a text does not tell. With Options.Framing the file is raw bytes, whatever it looks like. The
+// paste is nil for what is no text.
 func ReadAny(r io.Reader, opts Options, proto Proto, emit func(Frame)) (Summary, *Paste, error) {
+	if opts.Framing != nil {
+		sum, err := readRaw(r, opts, proto, emit)
+		return sum, nil, err
+	}
 	var head bytes.Buffer
 	sum, err := Read(io.TeeReader(r, &limited{&head, 1 << 20}), opts, emit)
 	if !errors.Is(err, ErrFormat) {
@@ -29,8 +37,28 @@ func ReadAny(r io.Reader, opts Options, proto Proto, emit func(Frame)) (Summary,
 		sum.Frames++
 		emit(f)
 	}
-	ReadPaste(paste, PasteOptions{WholeOptions: WholeOptions{Limit: opts.Limit}, Ports: opts.Ports, Proto: proto, New: opts.New}, count)
+	ReadPaste(paste, PasteOptions{WholeOptions: WholeOptions{Key: opts.Key, Limit: opts.Limit}, Ports: opts.Ports, Proto: proto, New: opts.New}, count)
 	return sum, paste, nil
+}
+
+// readRaw reads a file that is cut by a framing.
+func readRaw(r io.Reader, opts Options, proto Proto, emit func(Frame)) (Summary, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxRawBytes+1))
+	if err != nil {
+		return Summary{}, err
+	}
+	if len(data) > maxRawBytes {
+		return Summary{}, fmt.Errorf("%w, and as raw bytes it is more than %d MiB", ErrFormat, maxRawBytes>>20)
+	}
+	sum := Summary{Format: "raw"}
+	conn := &Conn{Proto: proto}
+	err = ReadRaw(data, *opts.Framing, WholeOptions{Key: opts.Key, Limit: opts.Limit}, func(f Frame) {
+		sum.Frames++
+		f.Conn = conn
+		emit(f)
+	})
+	sum.More = opts.Limit > 0 && int64(sum.Frames) >= int64(opts.Limit)
+	return sum, err
 }
 
 // limited keeps the first bytes that are written to it.

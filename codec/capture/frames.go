@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
+	"wirebench/defs/schema"
 )
 
 // Bounds of the reading of a capture.
@@ -38,6 +39,10 @@ type Options struct {
 	Limit  int                            // frames at most; 0 = all
 	Conns  int                            // connections at most; 0 = MaxConns
 	Packet func(*Packet)                  // sees every packet of the file before its frames; may be nil
+
+	// Of ReadAny, for files that are no captures.
+	Framing *Framing                                                // the file is raw bytes that are cut so; nil: it is not
+	Key     func(dir schema.Dir, message []byte) (schema.Key, bool) // reads the code of a message that needs no transport; may be nil
 }
 
 // Frame is a frame of a capture. It is valid until emit has returned; Conn stays valid and as it is.

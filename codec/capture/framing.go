@@ -14,11 +14,12 @@ import (
 // Framing says how a raw file is cut into messages. Only its user can know it.
 type Framing struct {
 	Kind      FramingKind
-	Size      int    // Fixed: bytes of a message; Prefixed: bytes of the length, 1, 2 or 4
-	Big       bool   // Prefixed: the length is big-endian
-	Counted   bool   // Prefixed: the length counts its own bytes too
-	Keep      bool   // Prefixed and Delimited: the length, or the delimiter, is a part of the message
-	Delimiter []byte // Delimited: what ends a message
+	Size      int        // Fixed: bytes of a message; Prefixed: bytes of the length, 1, 2 or 4
+	Big       bool       // Prefixed: the length is big-endian
+	Counted   bool       // Prefixed: the length counts its own bytes too
+	Keep      bool       // Prefixed and Delimited: the length, or the delimiter, is a part of the message
+	Delimiter []byte     // Delimited: what ends a message
+	Dir       schema.Dir // of all messages; Both = as WholeOptions.Dir says
 }
 
 // FramingKind is a way to cut.
@@ -135,6 +136,9 @@ func (w *whole) give(f transport.Frame) bool {
 func ReadRaw(data []byte, f Framing, opts WholeOptions, emit func(Frame)) error {
 	if err := f.Check(); err != nil {
 		return err
+	}
+	if f.Dir != schema.Both {
+		opts.Dir = f.Dir
 	}
 	w := whole{opts: opts, emit: emit, conn: &Conn{}}
 	for at := 0; at < len(data); {

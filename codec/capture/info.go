@@ -15,6 +15,8 @@ type PasteInfo struct {
 	Stream   bool          `json:"stream,omitempty" doc:"the messages are pieces of two byte streams"`
 	Messages []MessageInfo `json:"messages"`
 	Notes    []string      `json:"notes,omitempty"`
+
+	Conversation bool `json:"conversation,omitempty" doc:"several messages, and the text tells which way they went: worth keeping as a capture"`
 }
 
 // MessageInfo is one message of a PasteInfo.
@@ -31,7 +33,7 @@ type MessageInfo struct {
 
 // Info describes the paste.
 func (p *Paste) Info() PasteInfo {
-	out := PasteInfo{Form: p.Form, Title: p.Title, Why: p.Why, Stream: p.Stream, Messages: make([]MessageInfo, 0, len(p.Messages))}
+	out := PasteInfo{Form: p.Form, Title: p.Title, Why: p.Why, Stream: p.Stream, Messages: make([]MessageInfo, 0, len(p.Messages)), Conversation: p.Conversation()}
 	for _, m := range p.Messages {
 		info := MessageInfo{
 			Hex: hex.EncodeToString(m.Bytes), Time: m.Time.String(), Name: m.Name, Version: m.Version, Number: m.Number,
@@ -46,6 +48,19 @@ func (p *Paste) Info() PasteInfo {
 		out.Notes = append(out.Notes, n.String())
 	}
 	return out
+}
+
+// Conversation reports whether the text shows more than one message and which way they went: then it is as good as a capture.
+func (p *Paste) Conversation() bool {
+	n := 0
+	for i := range p.Messages {
+		if p.Messages[i].Dir != schema.Both {
+			if n++; n > 1 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // String is the note with its place.

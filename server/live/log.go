@@ -18,7 +18,8 @@ const (
 	DefaultBytes = 1 << 30 // of frames, with their index
 	blockFrames  = 1 << 14
 	blockBytes   = 1 << 20
-	entryBytes   = 48 // what a frame costs beside its bytes
+	entryBytes   = 48        // what a frame costs beside its bytes
+	extraMask    = 1<<31 - 1 // numbers of extras start again after 2^31: they need to be unique only among those that are kept
 )
 
 // ErrFull says that a log holds as much as it may.
@@ -71,8 +72,12 @@ type Conn struct {
 }
 
 // Log holds frames in the order in which they came. One goroutine adds, any number read.
+//
+// The log of a file is full when it has reached its limit. That of running traffic (NewRolling) lets its oldest frames go then, and the
+// indexes of the others stay as they are: those that are kept are Base() to Len()-1.
 type Log struct {
-	limit int64
+	limit   int64
+	rolling bool
 
 	mu     sync.RWMutex
 	conns  []Conn
@@ -81,8 +86,17 @@ type Log struct {
 	arena  [][]byte  // blocks of their full length; the last one is used up to used
 	used   int
 	extras [][]Extra // like blocks
-	nExtra int
+	nExtra int       // number of the next extra
+	kept   int       // extras in the blocks, those of dropped frames in the first block among them
 
+	// How many blocks were let go before the first of each kind.
+	oldBlocks, oldArena int
+	firstExtra          int           // number of the first extra in extras
+	changed             chan struct{} // closed with the next change; nil if nobody waits
+	touched             int64         // how often Touch was called
+	closed              bool
+
+	base  atomic.Int64 // the first frame that is kept
 	n     atomic.Int64 // frames that may be read
 	bytes atomic.Int64
 }
@@ -93,6 +107,13 @@ func New(limit int64) *Log {
 		limit = DefaultBytes
 	}
 	return &Log{limit: limit, groups: []string{""}}
+}
+
+// NewRolling makes an empty log that keeps the newest frames, of about so many bytes; 0 is DefaultBytes.
+func NewRolling(limit int64) *Log {
+	l := New(limit)
+	l.rolling = true
+	return l
 }
 
 // Connection adds a connection and returns its index.
@@ -110,21 +131,43 @@ func (l *Log) Conns() []Conn {
 	return slices.Clone(l.conns)
 }
 
-// Len is the number of frames.
+// Len is the number of frames that came, those that were let go among them.
 func (l *Log) Len() int { return int(l.n.Load()) }
+
+// Base is the index of the first frame that is kept: 0 unless the log is rolling. It can grow at any moment.
+func (l *Log) Base() int { return int(l.base.Load()) }
 
 // Bytes is about how much memory the frames take.
 func (l *Log) Bytes() int64 { return l.bytes.Load() }
 
-// Add appends a frame of a connection. It copies what it keeps.
-func (l *Log) Add(conn uint32, f *transport.Frame) error {
+// Add appends a frame of a connection. It copies what it keeps. A frame that does not fit is ErrFull: in a rolling log one that is larger
+// than all of the log may be.
+func (l *Log) Add(conn uint32, f *transport.Frame) error { return l.AddFlagged(conn, f, 0) }
+
+// AddFlagged is Add of a frame with flags beside those that it tells itself.
+func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 	cost := int64(len(f.Bytes)) + entryBytes
-	if l.bytes.Load()+cost > l.limit {
+	noted := f.Note != "" || f.Name != "" || len(f.Via) > 0 || len(f.From) > 0 || f.Offset != 0 || f.Length != 0
+	var x Extra
+	if noted {
+		x = Extra{slices.Clone(f.From), slices.Clone(f.Via), f.Offset, f.Length, f.Note, f.Name}
+	}
+	whole := cost
+	if l.rolling && noted {
+		whole += x.cost()
+	}
+	if whole > l.limit || !l.rolling && l.bytes.Load()+cost > l.limit {
 		return ErrFull
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := Entry{At: f.At.UnixNano(), Len: uint32(len(f.Bytes)), Code: f.Key.Code, Conn: conn, extra: -1, Kind: f.Kind, Dir: f.Dir, HasKey: f.HasKey}
+	if l.bytes.Load()+whole > l.limit {
+		l.drop(whole)
+	}
+	e := Entry{
+		At: f.At.UnixNano(), Len: uint32(len(f.Bytes)), Code: f.Key.Code, Conn: conn, extra: -1, Kind: f.Kind, Dir: f.Dir, HasKey: f.HasKey,
+		Flags: flags,
+	}
 	e.group = l.group(f.Key.Group)
 	if f.Resumed {
 		e.Flags |= Resumed
@@ -133,8 +176,9 @@ func (l *Log) Add(conn uint32, f *transport.Frame) error {
 		e.Flags |= Noted
 	}
 	e.block, e.off = l.keep(f.Bytes)
-	if f.Note != "" || f.Name != "" || len(f.Via) > 0 || len(f.From) > 0 || f.Offset != 0 || f.Length != 0 {
-		cost += l.addExtra(&e, f)
+	if noted {
+		cost += x.cost()
+		l.addExtra(&e, x)
 	}
 	if last := len(l.blocks) - 1; last < 0 || len(l.blocks[last]) == blockFrames {
 		l.blocks = append(l.blocks, make([]Entry, 0, blockFrames))
@@ -144,7 +188,45 @@ func (l *Log) Add(conn uint32, f *transport.Frame) error {
 	l.conns[conn].Frames++
 	l.bytes.Add(cost)
 	l.n.Add(1)
+	l.wake()
 	return nil
+}
+
+// drop lets the oldest frames go until need bytes are free, and some more, as it is not worth the while for one. Memory is given back
+// block by block: readers that hold one keep it.
+func (l *Log) drop(need int64) {
+	target := max(0, l.limit-max(need, min(blockBytes, l.limit/8)))
+	first, end := int(l.base.Load()), int(l.n.Load())
+	var next uint32 // arena block of the first frame that stays
+	for ; first < end && l.bytes.Load() > target; first++ {
+		e := &l.blocks[first/blockFrames-l.oldBlocks][first%blockFrames]
+		cost := int64(e.Len) + entryBytes
+		next = e.block
+		if e.extra >= 0 {
+			at := (int(e.extra) - l.firstExtra) & extraMask
+			cost += l.extras[at/blockFrames][at%blockFrames].cost()
+			l.extras[at/blockFrames][at%blockFrames] = Extra{}
+			if gone := at / blockFrames; gone > 0 {
+				l.extras = slices.Clone(l.extras[gone:])
+				l.firstExtra = (l.firstExtra + gone*blockFrames) & extraMask
+				l.kept -= gone * blockFrames
+			}
+		}
+		l.bytes.Add(-cost)
+	}
+	if first < end {
+		next = l.blocks[first/blockFrames-l.oldBlocks][first%blockFrames].block
+	}
+	// The lists are copied, as Each reads those that were before, and what is cut off at their start would stay in memory.
+	if gone := first/blockFrames - l.oldBlocks; gone > 0 {
+		l.blocks = slices.Clone(l.blocks[min(gone, len(l.blocks)):])
+		l.oldBlocks += gone
+	}
+	if gone := int(next) - l.oldArena; gone > 0 {
+		l.arena = slices.Clone(l.arena[gone:])
+		l.oldArena += gone
+	}
+	l.base.Store(int64(first))
 }
 
 func (l *Log) group(name string) uint16 {
@@ -165,33 +247,56 @@ func (l *Log) keep(data []byte) (block, off uint32) {
 	last := len(l.arena) - 1
 	off = uint32(l.used)
 	l.used += copy(l.arena[last][off:], data)
-	return uint32(last), off
+	return uint32(last + l.oldArena), off
 }
 
-func (l *Log) addExtra(e *Entry, f *transport.Frame) int64 {
-	if last := len(l.extras) - 1; last < 0 || len(l.extras[last]) == blockFrames {
-		l.extras = append(l.extras, make([]Extra, 0, blockFrames))
-	}
+func (l *Log) addExtra(e *Entry, x Extra) {
 	last := len(l.extras) - 1
-	l.extras[last] = append(l.extras[last], Extra{slices.Clone(f.From), slices.Clone(f.Via), f.Offset, f.Length, f.Note, f.Name})
+	if last < 0 || len(l.extras[last]) == blockFrames {
+		l.extras = append(l.extras, make([]Extra, 0, blockFrames))
+		last++
+	}
+	l.extras[last] = append(l.extras[last], x)
 	e.extra = int32(l.nExtra)
-	l.nExtra++
-	return 96 + int64(len(f.From))*12 + int64(len(f.Via))*24 + int64(len(f.Note)+len(f.Name))
+	l.nExtra = (l.nExtra + 1) & extraMask
+	l.kept++
 }
 
-// Entry is the frame of an index from 0 to Len()-1.
+func (x *Extra) cost() int64 {
+	return 96 + int64(len(x.From))*12 + int64(len(x.Via))*24 + int64(len(x.Note)+len(x.Name))
+}
+
+// Entry is the frame of an index from Base() to Len()-1. Of a frame that was let go it is the zero Entry.
 func (l *Log) Entry(i int) Entry {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.blocks[i/blockFrames][i%blockFrames]
+	if i < l.Base() {
+		return Entry{extra: -1}
+	}
+	return l.blocks[i/blockFrames-l.oldBlocks][i%blockFrames]
 }
 
-// Data is the bytes of a frame. They must not be changed.
+// Data is the bytes of a frame. They must not be changed. Of a frame that was let go there are none.
 func (l *Log) Data(e Entry) []byte {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
+	if int(e.block) < l.oldArena || int(e.block)-l.oldArena >= len(l.arena) {
+		return nil
+	}
 	end := e.off + e.Len
-	return l.arena[e.block][e.off:end:end]
+	return l.arena[int(e.block)-l.oldArena][e.off:end:end]
+}
+
+// Get is a frame and its bytes, and whether it is there: it is not yet, or no more, if its index is not from Base() to Len()-1.
+func (l *Log) Get(i int) (e Entry, data []byte, ok bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if i < l.Base() || i >= l.Len() {
+		return Entry{extra: -1}, nil, false
+	}
+	e = l.blocks[i/blockFrames-l.oldBlocks][i%blockFrames]
+	end := e.off + e.Len
+	return e, l.arena[int(e.block)-l.oldArena][e.off:end:end], true
 }
 
 // Group is the group of a frame's key.
@@ -201,32 +306,40 @@ func (l *Log) Group(e Entry) string {
 	return l.groups[e.group]
 }
 
-// Extra is what else is known of a frame.
+// Extra is what else is known of a frame. Of a frame that was let go it is nothing.
 func (l *Log) Extra(e Entry) Extra {
 	if e.extra < 0 {
 		return Extra{}
 	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.extras[e.extra/blockFrames][e.extra%blockFrames]
+	at := (int(e.extra) - l.firstExtra) & extraMask
+	if at >= l.kept {
+		return Extra{}
+	}
+	return l.extras[at/blockFrames][at%blockFrames]
 }
 
 // Time is when the frame was whole.
 func (e Entry) Time() time.Time { return time.Unix(0, e.At) }
 
-// Each calls f for the frames from one index to another, without the last, in order, until it returns false. Cheaper than Entry and
-// Data for each.
+// Each calls f for the frames from one index to another, without the last, in order, until it returns false. It passes over those that
+// were let go. Cheaper than Entry and Data for each.
 func (l *Log) Each(from, to int, f func(i int, e Entry, data []byte) bool) {
 	to = min(to, l.Len())
 	for from < to {
 		l.mu.RLock()
-		block := l.blocks[from/blockFrames]
-		arena := l.arena
+		if from = max(from, l.Base()); from >= to {
+			l.mu.RUnlock()
+			return
+		}
+		block := l.blocks[from/blockFrames-l.oldBlocks]
+		arena, old := l.arena, uint32(l.oldArena)
 		l.mu.RUnlock()
 		for at := from % blockFrames; at < blockFrames && from < to; at++ {
 			e := block[at]
 			end := e.off + e.Len
-			if !f(from, e, arena[e.block][e.off:end:end]) {
+			if !f(from, e, arena[e.block-old][e.off:end:end]) {
 				return
 			}
 			from++

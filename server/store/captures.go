@@ -8,16 +8,24 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+	"unicode/utf8"
 )
 
-// Bounds of captures.
+// Bounds of captures. What is said of one takes at most MaxFileBytes in all.
 const (
 	MaxCaptureBytes = 2 << 30 // of one
 	MaxCaptures     = 1000
+	MaxCaptureName  = 200      // bytes
+	MaxCaptureText  = 64 << 10 // bytes of Notes.Text
+	MaxMarks        = 1 << 16  // frames
+	MaxNotes        = 10_000   // frames
+	MaxNote         = 4096     // bytes of a note of a frame
 )
 
 const (
@@ -29,6 +37,10 @@ const (
 // all goroutines.
 type Captures struct {
 	dir *Dir // whose rules hold for the files beside the captures, and whose folder it is
+
+	mu       sync.Mutex
+	watchers map[chan struct{}]string // those who want to know of changes of a capture
+	places   map[string]*packetPlaces
 }
 
 // Capture is a stored capture, without its bytes.
@@ -38,6 +50,16 @@ type Capture struct {
 	Size  int64     `json:"size" doc:"bytes"`
 	Added time.Time `json:"added"`
 	Notes Notes     `json:"notes"`
+
+	Framing string `json:"framing,omitempty" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a ..."`
+	Keyed   bool   `json:"keyed,omitempty" doc:"keys from elsewhere are kept with it"`
+	Keys    string `json:"-"` // as protocols.ParseKeys reads them; told to nobody
+}
+
+// stored is a capture as the file beside it has it.
+type stored struct {
+	Capture
+	Keys string `json:"keys,omitempty"`
 }
 
 // Notes are what people say of a capture and of its frames, by their number.
@@ -53,25 +75,36 @@ func OpenCaptures(root string, options ...Option) (*Captures, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Captures{d}, nil
+	return &Captures{dir: d, places: map[string]*packetPlaces{}}, nil
 }
 
 // Add stores a file. It is there whole, on the disk, or not at all. now is when it came.
-func (c *Captures) Add(name string, now time.Time, r io.Reader) (_ Capture, err error) {
+func (c *Captures) Add(name string, now time.Time, r io.Reader) (Capture, error) {
+	return c.AddFramed(name, "", now, r)
+}
+
+// AddFramed is Add for raw bytes: framing says how they are cut into messages.
+func (c *Captures) AddFramed(name, framing string, now time.Time, r io.Reader) (_ Capture, err error) {
 	defer func() { err = failure("store capture", shown(name), err) }()
-	all, err := c.List()
-	if err != nil {
-		return Capture{}, err
-	}
-	if len(all) >= MaxCaptures {
-		return Capture{}, tooMany(MaxCaptures, "captures")
-	}
 	root, err := c.dir.root()
 	if err != nil {
 		return Capture{}, err
 	}
 	defer root.Close()
-	out := Capture{ID: newCaptureID(now), Name: name, Added: now.UTC()}
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return Capture{}, err
+	}
+	have := 0
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), captureEnding) {
+			have++
+		}
+	}
+	if have >= MaxCaptures {
+		return Capture{}, tooMany(MaxCaptures, "captures")
+	}
+	out := Capture{ID: newCaptureID(now), Name: cutName(name), Added: now.UTC(), Framing: framing}
 	temp := temporaryStart + out.ID[len(out.ID)-temporaryDigits:] + temporaryEnd
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -102,6 +135,19 @@ func (c *Captures) Add(name string, now time.Time, r io.Reader) (_ Capture, err 
 	return out, syncDir(root)
 }
 
+// cutName is a name that can stand in a list.
+func cutName(name string) string {
+	name = strings.ToValidUTF8(name, "\ufffd")
+	if len(name) <= MaxCaptureName {
+		return name
+	}
+	end := MaxCaptureName
+	for !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return name[:end]
+}
+
 // newCaptureID is a name that sorts by time and that nobody else has.
 func newCaptureID(now time.Time) string {
 	var random [temporaryDigits / 2]byte
@@ -110,12 +156,22 @@ func newCaptureID(now time.Time) string {
 }
 
 func (c *Captures) write(x Capture) error {
-	text, err := json.MarshalIndent(x, "", "  ")
+	text, err := aboutText(x)
 	if err != nil {
 		return err
 	}
-	_, err = c.dir.Write(x.ID+aboutEnding, append(text, '\n'), nil)
+	_, err = c.dir.Write(x.ID+aboutEnding, text, nil)
 	return err
+}
+
+// aboutText is what stands in the file beside a capture.
+func aboutText(x Capture) ([]byte, error) {
+	x.Keyed = x.Keys != ""
+	text, err := json.Marshal(stored{x, x.Keys})
+	if err == nil && len(text) >= MaxFileBytes {
+		err = fmt.Errorf("%w: what is noted of a capture takes at most %d bytes", ErrTooLarge, MaxFileBytes)
+	}
+	return append(text, '\n'), err
 }
 
 // List are the captures, the newest first.
@@ -152,9 +208,11 @@ func (c *Captures) about(root *os.Root, id string) (Capture, error) {
 	}
 	x := Capture{Name: id, Added: info.ModTime()}
 	if text, err := readFile(root, id+aboutEnding); err == nil {
-		_ = json.Unmarshal(text, &x) // a file of somebody else's says less
+		said := stored{Capture: x}
+		_ = json.Unmarshal(text, &said) // a file of somebody else's says less
+		x, x.Keys = said.Capture, said.Keys
 	}
-	x.ID, x.Size = id, info.Size()
+	x.ID, x.Size, x.Keyed = id, info.Size(), x.Keys != ""
 	return x, nil
 }
 
@@ -184,23 +242,97 @@ func (c *Captures) Open(id string) (io.ReadCloser, error) {
 
 // Note changes what people say of a capture.
 func (c *Captures) Note(id string, change func(*Notes)) (Capture, error) {
+	return c.Edit(id, func(x *Capture) error {
+		change(&x.Notes)
+		return nil
+	})
+}
+
+// Edit changes what is known of a capture: its name, notes, framing and keys. An error of change is returned, and nothing is changed then. What
+// is above the bounds is ErrTooLarge. When it returns without one, the change is on the disk.
+func (c *Captures) Edit(id string, change func(*Capture) error) (Capture, error) {
 	c.dir.mu.Lock()
 	defer c.dir.mu.Unlock()
 	x, err := c.Get(id)
 	if err != nil {
 		return x, err
 	}
-	change(&x.Notes)
-	text, err := json.MarshalIndent(x, "", "  ")
-	if err != nil {
-		return x, err
+	size, added := x.Size, x.Added
+	if err := change(&x); err != nil {
+		return Capture{}, err
 	}
-	_, err = c.dir.write(id+aboutEnding, append(text, '\n'), nil)
+	x.ID, x.Size, x.Added, x.Name = id, size, added, cutName(x.Name)
+	if err := x.Notes.tidy(); err != nil {
+		return Capture{}, failure("note", id, err)
+	}
+	x.Keyed = x.Keys != ""
+	text, err := aboutText(x)
+	if err != nil {
+		return Capture{}, failure("note", id, err)
+	}
+	rev, err := c.dir.write(id+aboutEnding, text, nil)
+	if rev != "" {
+		c.changed(id)
+	}
 	return x, failure("note", id, err)
+}
+
+// tidy sorts the marks, drops empty notes, and says what is above the bounds.
+func (n *Notes) tidy() error {
+	slices.Sort(n.Marked)
+	n.Marked = slices.Compact(n.Marked)
+	maps.DeleteFunc(n.Frames, func(_ uint64, text string) bool { return text == "" })
+	switch {
+	case len(n.Marked) > MaxMarks:
+		return fmt.Errorf("%w: at most %d frames of a capture are marked", ErrTooLarge, MaxMarks)
+	case len(n.Frames) > MaxNotes:
+		return fmt.Errorf("%w: at most %d frames of a capture have notes", ErrTooLarge, MaxNotes)
+	case len(n.Text) > MaxCaptureText:
+		return fmt.Errorf("%w: the text of a capture has at most %d bytes", ErrTooLarge, MaxCaptureText)
+	}
+	for at, text := range n.Frames {
+		if len(text) > MaxNote {
+			return fmt.Errorf("%w: the note of frame %d has %d bytes, and %d are the most", ErrTooLarge, at, len(text), MaxNote)
+		}
+	}
+	return nil
+}
+
+// Changed is a channel that gets a value after a capture, or what is said of it, has changed or is gone, several changes at once as one. stop
+// ends it. Changes by other programs do not count.
+func (c *Captures) Changed(id string) (changed <-chan struct{}, stop func()) {
+	w := make(chan struct{}, 1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watchers == nil {
+		c.watchers = map[chan struct{}]string{}
+	}
+	c.watchers[w] = id
+	return w, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.watchers, w)
+	}
+}
+
+func (c *Captures) changed(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for w, watched := range c.watchers {
+		if watched != id {
+			continue
+		}
+		select {
+		case w <- struct{}{}:
+		default: // it knows already
+		}
+	}
 }
 
 // Remove deletes a capture and what is said of it.
 func (c *Captures) Remove(id string) error {
+	c.dir.mu.Lock() // so that no change of what is said of it comes after
+	defer c.dir.mu.Unlock()
 	root, err := c.dir.root()
 	if err != nil {
 		return err
@@ -213,5 +345,7 @@ func (c *Captures) Remove(id string) error {
 		return failure("delete capture", id, err)
 	}
 	_ = root.Remove(id + aboutEnding)
+	c.forget(id)
+	c.changed(id)
 	return syncDir(root)
 }

@@ -16,11 +16,15 @@ type Request struct {
 	Group   string
 	Session codec.Session
 	Fields  bool // every field with its place, too
+	Unknown bool // it is known to have no definition: these are bytes that nothing says anything of
 }
 
 // Decode decodes one message into rec and describes it. rec is left with the program that was used.
 func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) codec.Result {
 	m := req.Message
+	if req.Unknown {
+		return s.opaque(rec, data, req)
+	}
 	known := m != nil
 	if !known {
 		m = s.byCode(rec, data, req)
@@ -145,6 +149,21 @@ func (s *Snapshot) unknown(rec *codec.Record, data []byte, req Request) codec.Re
 		res.Status, res.Used, problem.Severity = codec.Illegal.String(), 0, "error"
 	}
 	res.Problems = append(kept, problem)
+	return res
+}
+
+// opaque describes bytes that are no message.
+func (s *Snapshot) opaque(rec *codec.Record, data []byte, req Request) codec.Result {
+	s.mu.Lock()
+	if s.nothing == nil {
+		s.nothing, _ = codec.Compile(&schema.Message{Body: &schema.Struct{}}) // of nothing there is nothing too large
+	}
+	p := s.nothing
+	s.mu.Unlock()
+	p.Decode(rec, data)
+	rec.Used = len(data) // so that all of it is a gap
+	res := rec.Result(req.Fields)
+	res.Value, res.Problems, res.Status = nil, []codec.ProblemInfo{}, "unknown"
 	return res
 }
 

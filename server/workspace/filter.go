@@ -6,14 +6,17 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
+	"wirebench/defs/schema"
 )
 
-// FrameFilter judges the frames of a capture by the definitions of a snapshot. It is for one goroutine.
+// FrameFilter judges the frames of a capture by the definitions of a snapshot. It is for one goroutine; Again makes one for another.
 type FrameFilter struct {
 	*filter.Filter
 	snap *Snapshot
 	rec  codec.Record
 	last time.Time
+
+	programs map[*schema.Message]*codec.Program // at hand without a lock
 }
 
 // Filter compiles a filter. With mistakes it matches nothing.
@@ -22,22 +25,42 @@ func (s *Snapshot) Filter(text string) (*FrameFilter, []filter.Mistake) {
 	return &FrameFilter{Filter: f, snap: s}, mistakes
 }
 
+// Again is the same filter for another goroutine.
+func (f *FrameFilter) Again() *FrameFilter { return &FrameFilter{Filter: f.Filter, snap: f.snap} }
+
 // Where is what a capture knows of a frame beside the frame.
 type Where struct {
 	N       uint64
 	Conn    string
 	Session int
 	Proto   string
+	Before  time.Time // of the frame before; zero = the one that was judged before
+	Mark    string
+	Note    string // of people
+	Marker  string
+
+	Injected, Modified, Dropped bool
 }
 
-// Fits judges the next frame of a capture: all of them have to be shown to it, in their order.
+// Fits judges a frame of a capture. Without Where.Before all frames have to be shown to it, in their order.
 func (f *FrameFilter) Fits(w Where, x *transport.Frame) bool {
 	frame := filter.Frame{
 		N: w.N, At: x.At, Conn: w.Conn, Session: w.Session, Proto: w.Proto, Dir: x.Dir, Kind: x.Kind, Code: x.Key.Code, HasCode: x.HasKey,
-		Group: x.Key.Group, Bytes: x.Bytes, Depth: len(x.Via), Note: x.Note, Resumed: x.Resumed,
+		Group: x.Key.Group, Bytes: x.Bytes, Depth: len(x.Via), Note: x.Note, Resumed: x.Resumed, Mark: w.Mark, Marker: w.Marker,
+		Injected: w.Injected, Modified: w.Modified, Dropped: w.Dropped,
 	}
-	if !f.last.IsZero() {
-		frame.Delta = x.At.Sub(f.last)
+	if w.Note != "" {
+		if frame.Note != "" {
+			frame.Note += "\n"
+		}
+		frame.Note += w.Note
+	}
+	before := w.Before
+	if before.IsZero() {
+		before = f.last
+	}
+	if !before.IsZero() {
+		frame.Delta = x.At.Sub(before)
 	}
 	f.last = x.At
 	if f.Everything() {
@@ -53,12 +76,24 @@ func (f *FrameFilter) Fits(w Where, x *transport.Frame) bool {
 	if frame.Message == nil {
 		return f.Match(&frame, nil)
 	}
-	p, err := f.snap.Program(frame.Message)
-	if err != nil {
+	p := f.program(frame.Message)
+	if p == nil {
 		return f.Match(&frame, nil)
 	}
 	f.rec.Session = codec.Session{}
 	p.Decode(&f.rec, x.Bytes)
 	frame.Status = f.rec.Status()
 	return f.Match(&frame, &f.rec)
+}
+
+func (f *FrameFilter) program(m *schema.Message) *codec.Program {
+	p, ok := f.programs[m]
+	if !ok {
+		p, _ = f.snap.Program(m)
+		if f.programs == nil {
+			f.programs = map[*schema.Message]*codec.Program{}
+		}
+		f.programs[m] = p
+	}
+	return p
 }

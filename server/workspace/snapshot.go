@@ -31,6 +31,7 @@ type Snapshot struct {
 
 	mu       sync.Mutex
 	programs map[*schema.Message]compiled
+	nothing  *codec.Program                   // of a message without fields
 	same     map[versionKey][]*schema.Message // messages of one name and version, made when they are first asked for
 	frames   map[string]*schema.Message       // what tells the code of a group's messages, nil if nothing does
 }

@@ -2,6 +2,7 @@
 //
 // The script runs in <head>, before there is a body: the theme and the sizes of the panes are there when the page is drawn first.
 
+import { startCapture } from "./capture";
 import { startFilter } from "./filter";
 import { startHelp } from "./help";
 import { startKeys } from "./keys";
@@ -25,4 +26,4 @@ startFilter();
 startMenus();
 startRemember();
 startUpload();
-document.addEventListener("DOMContentLoaded", startPage);
+document.addEventListener("DOMContentLoaded", () => startCapture(startPage()));

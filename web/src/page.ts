@@ -12,17 +12,36 @@ import { refilter } from "./filter";
 import { HexGrid } from "./hex/index";
 import { Inspector } from "./inspector";
 import { linkedElement, Links, type Target } from "./link";
-import { openMenu } from "./menu";
+import { literal } from "./frames/filters";
+import { type MenuItem, openMenu } from "./menu";
 import { Message } from "./model";
 import { morph, morphList } from "./morph";
 import { notify } from "./notify";
 import { addProvider } from "./palette";
 import { showPane } from "./panes";
-import { type Action, type Answer, type Controls, type ListChange, Socket, type State, type ValueAnswer } from "./socket";
+import { type Action, type Answer, type Controls, type FrameContext, type ListChange, Socket, type State, type ValueAnswer } from "./socket";
 import { editValue, isEditing, refold, startTree } from "./tree";
 
 function field<T extends HTMLElement>(id: string): T | null {
   return document.getElementById(id) as T | null;
+}
+
+/** A field of the shown message, for a filter: how it names it, and its value as a filter writes it, undefined where it cannot. */
+export interface FieldForFilter {
+  path: string; // S_CHAT.message
+  literal: string | undefined;
+}
+
+/** What a list of frames beside the panes is told, and asked; capture.ts has it. */
+export interface FrameHost {
+  /** What is selected in the bytes of the frame has changed. */
+  selected(selection: { start: number; end: number } | undefined): void;
+  /** The open definition is edited, or no more. */
+  draft(draft: { name: string; text: string } | undefined): void;
+  /** What can be done with a field. The value is looked up when it is needed. */
+  fieldMenu(field: () => Promise<FieldForFilter | undefined>): MenuItem[];
+  /** A frame is on its way into the panes, or there. */
+  shown(): void;
 }
 
 /** A state of the shown message that can be gone back to. */
@@ -35,8 +54,16 @@ interface Step {
   edits: Record<string, string>;
 }
 
+/** A value as filters write it, undefined for what they cannot compare with: lists and groups. */
+function literalOf(value: ValueAnswer): string | undefined {
+  if (typeof value.value === "object") {
+    return undefined;
+  }
+  return literal(value.typed, typeof value.value === "string" && !/^u?int|^uint|^int|^[iu]\d+$/.test(value.type) ? (/^(bytes|byte\[|blob)/.test(value.type) ? "bytes" : "text") : "");
+}
+
 /** The page of one workspace. */
-class Page {
+export class Page {
   private readonly workspace: string;
   private readonly form: HTMLFormElement;
   private readonly controls: Controls;
@@ -54,7 +81,11 @@ class Page {
   private edited = false;
   private opening: string | undefined; // the text that another definition is opened with, "" for the stored one
 
+  private readonly capture: boolean; // the message is a frame of a list
+  private host: FrameHost | undefined;
+
   constructor(main: HTMLElement, form: HTMLFormElement) {
+    this.capture = main.dataset["capture"] !== undefined;
     this.workspace = main.dataset["workspace"] ?? "";
     this.form = form;
     const code = field<HTMLElement>("code");
@@ -80,7 +111,10 @@ class Page {
       opened: [],
       values: document.documentElement.dataset["tools"] === "values",
     };
-    const asked = readAddress();
+    const asked: ReturnType<typeof readAddress> = this.capture ? {} : readAddress();
+    if (this.capture) {
+      Object.assign(this.controls, { bycode: true, form: "hex", name: "", input: "", edits: {}, frame: { kind: "", dir: "", group: "", name: "" } });
+    }
     if (asked.definition !== undefined) {
       this.controls.message = asked.definition;
       this.controls.definition = asked.text ?? "";
@@ -159,6 +193,35 @@ class Page {
 
   private pendingSelection: { start: number; end: number } | undefined;
 
+  // 0. Frames of a list.
+
+  /** Ties the panes to a list of frames. */
+  attach(host: FrameHost): void {
+    this.host = host;
+  }
+
+  /** Shows a frame of the list; undefined for none. */
+  showFrame(frame: (FrameContext & { hex: string; selection?: { start: number; end: number } | undefined }) | undefined): void {
+    this.done.length = 0;
+    this.undone.length = 0;
+    this.caretLine = null;
+    this.pendingSelection = frame?.selection;
+    const { kind, dir, group, name } = frame ?? { kind: "", dir: "", group: "", name: "" };
+    const change = { input: frame?.hex ?? "", form: "hex", bycode: true, edits: {}, show: 0, rows: 0, frame: { kind, dir, group, name } };
+    Object.assign(this.controls, change);
+    this.socket.set(change);
+  }
+
+  /** The bytes that are shown, as they were changed. */
+  get bytes(): Uint8Array {
+    return this.message?.data ?? new Uint8Array();
+  }
+
+  /** Tells the list of frames what they are decoded by. */
+  private tellDraft(): void {
+    this.host?.draft(this.edited && this.controls.message !== "" ? { name: this.controls.message, text: this.controls.definition } : undefined);
+  }
+
   // 1. From the person to the server.
 
   private typed(text: string): void {
@@ -168,6 +231,7 @@ class Page {
     }
     this.controls.definition = text === "" ? "\n" : text; // an empty text would mean: as it is stored
     this.edited = true;
+    this.tellDraft();
     this.socket.set({ definition: this.controls.definition });
     keepDraft(this.workspace, this.controls.message, { text: this.controls.definition, base: this.controls.base });
   }
@@ -322,7 +386,7 @@ class Page {
       if (JSON.stringify({ ...this.step(), message: "" }) === JSON.stringify({ ...before, message: "" })) {
         this.done.pop(); // the bytes stay as they are
       }
-      if (push && (answer.failed ?? "") === "") {
+      if (push && !this.capture && (answer.failed ?? "") === "") {
         history.pushState({ message }, "", `/w/${encodeURIComponent(this.workspace)}?message=${encodeURIComponent(message)}`);
       }
       this.address();
@@ -415,6 +479,7 @@ class Page {
     this.links.show(this.message);
     if (answer.data !== undefined) {
       this.inspect();
+      this.host?.shown();
     }
     if (this.pendingSelection !== undefined && this.message !== null) {
       const { start, end } = this.pendingSelection;
@@ -440,8 +505,10 @@ class Page {
     this.controls.base = set.base;
     if (another) {
       this.controls.message = set.message;
-      document.title = set.message === "" ? "Wirebench" : `${set.message} · Wirebench`;
-      if (opening === undefined) { // a new one, or the one that the message is of
+      if (!this.capture) {
+        document.title = set.message === "" ? "Wirebench" : `${set.message} · Wirebench`;
+      }
+      if (opening === undefined && !this.capture) { // a new one, or the one that the message is of
         history.pushState({}, "", addressOf(location.href, set.message, set.base !== ""));
       }
       const begun = set.base === "" ? takeDraft(this.workspace, set.message)?.text : undefined;
@@ -463,6 +530,7 @@ class Page {
       }
     }
     this.edited = set.edited;
+    this.tellDraft();
     keepDraft(this.workspace, set.message, set.edited ? { text: this.controls.definition, base: set.base } : undefined);
   }
 
@@ -582,6 +650,13 @@ class Page {
 
   private address(): void {
     const { start, end } = this.hex.selection;
+    if (this.host !== undefined) {
+      this.host.selected(end > start ? { start, end } : undefined);
+      return;
+    }
+    if (this.capture) {
+      return; // the list is on its way
+    }
     writeAddress({
       workspace: this.workspace,
       definition: this.controls.message,
@@ -634,6 +709,7 @@ class Page {
   }
 
   private rowMenu(row: HTMLElement, at: { x: number; y: number } | HTMLElement): void {
+    const filters = row.dataset["run"] !== undefined ? [] : (this.host?.fieldMenu(() => this.fieldForFilter(row)) ?? []);
     const element = row.dataset["element"] !== undefined;
     const list = row.dataset["list"] !== undefined;
     const path = row.dataset["path"] ?? "";
@@ -647,10 +723,22 @@ class Page {
       { title: "Copy bytes as …", run: () => this.copyBytes(at) },
       { title: "Edit value", hint: "Enter", disabled: row.dataset["role"] === undefined, run: () => void this.edit(row) },
       { title: "Go to its line in the definition", disabled: line === undefined, run: () => line !== undefined && this.editor.select(line) },
+      ...filters,
       ...(list || element ? [{ title: element ? "Insert an element before" : "Add an element", hint: "Insert", run: () => change("insert") }] : []),
       ...(element && !run ? [{ title: "Double this element", run: () => change("copy") }, { title: "Remove this element", hint: "Delete", run: () => change("remove") }] : []),
     ];
     openMenu(at, { label: path === "" ? "Field" : path, items });
+  }
+
+  /** A field of the tree as filters name it, with its value. */
+  private async fieldForFilter(row: HTMLElement): Promise<FieldForFilter | undefined> {
+    const role = row.dataset["role"] ?? "value";
+    const value = await this.valueOf(row);
+    if (value === undefined) {
+      return undefined;
+    }
+    const message = value.message.replace(/^.*\//, "");
+    return { path: role === "value" ? `${message}.${value.path}` : "", literal: literalOf(value) };
   }
 
   /** Puts an element into a list, doubles it or takes it out. */
@@ -928,10 +1016,11 @@ class Page {
 }
 
 /** Brings the workbench page to life, if it is one. */
-export function startPage(): void {
+export function startPage(): Page | undefined {
   const main = document.getElementById("main");
   const form = document.getElementById("bench");
   if (main?.dataset["workspace"] !== undefined && form instanceof HTMLFormElement) {
-    new Page(main, form);
+    return new Page(main, form);
   }
+  return undefined;
 }

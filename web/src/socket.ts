@@ -20,6 +20,15 @@ export interface Controls {
   edits: Record<string, string>;
   opened: string[];
   values: boolean; // they are in view
+  frame?: FrameContext; // of a page of a capture
+}
+
+/** What a list of frames knows of the one whose bytes are the input. */
+export interface FrameContext {
+  kind: string;
+  dir: string;
+  group: string;
+  name: string; // of its definition, "" if it has none
 }
 
 /** What was pressed, with what belongs to it. */

@@ -1,15 +1,17 @@
 // What concerns the library as a whole: its settings, and files that are dropped on the page. Definitions, maps and zips go to the
-// library; the text of any other file goes where bytes are pasted.
+// library, captures to the captures; what else a file holds goes where bytes are pasted.
 
+import { isCapture, isText, keepCaptures, keepRaw, mostCapture, showsConversation } from "./upload_capture";
 import { notify } from "./notify";
 
 interface Report {
-  files?: { file: string; result: string; reason?: string }[];
+  files?: { file: string; result: string; reason?: string; capture?: string }[];
   detail?: string;
 }
 
 const definitions = /\.(def|map|zip|jsonl)$/i;
 const mostText = 4 << 20;
+const likeOne = 4096; // bytes: a raw file up to here is taken for one message, and shown without asking
 
 async function upload(workspace: string, files: File[], replace: boolean): Promise<void> {
   const body = new FormData();
@@ -57,9 +59,49 @@ async function settings(form: HTMLFormElement): Promise<void> {
 /** Bytes of a file as text that can be pasted: text as it is, anything else as hex. */
 async function asText(file: File): Promise<string> {
   const data = new Uint8Array(await file.arrayBuffer());
-  const text = new TextDecoder("utf-8").decode(data);
-  const isText = !/[\u0000-\u0008\u000e-\u001f\ufffd]/.test(text);
-  return isText ? text : Array.from(data, (b) => b.toString(16).padStart(2, "0")).join(" ");
+  return isText(data) ? new TextDecoder("utf-8").decode(data) : Array.from(data, (b) => b.toString(16).padStart(2, "0")).join(" ");
+}
+
+/** Puts a file where bytes are pasted, if this page has such a place. */
+async function paste(file: File): Promise<void> {
+  const input = document.getElementById("input");
+  if (!(input instanceof HTMLTextAreaElement)) {
+    notify(`${file.name} is no capture`, "err");
+    return;
+  }
+  if (file.size > mostText) {
+    notify(`${file.name} has ${file.size} bytes; ${mostText} can be decoded at once`, "err");
+    return;
+  }
+  input.value = await asText(file);
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+/** Takes files that are none of the library: captures are kept, and of the others the first one is for reading. */
+async function takeOthers(workspace: string, files: File[]): Promise<void> {
+  const captures: File[] = [];
+  let first: File | undefined;
+  for (const file of files) {
+    if (file.size > mostCapture) {
+      notify(`${file.name} has ${file.size} bytes; a capture has at most ${mostCapture}`, "err");
+    } else if ((await isCapture(file)) || (await showsConversation(workspace, file))) {
+      captures.push(file);
+    } else {
+      first ??= file;
+    }
+  }
+  if (captures.length > 0) {
+    await keepCaptures(workspace, captures);
+    return;
+  }
+  if (first === undefined) {
+    return;
+  }
+  const head = new Uint8Array(await first.slice(0, 4096).arrayBuffer());
+  const shown = first.size <= likeOne && document.getElementById("input") !== null;
+  if (isText(head) || shown || !(await keepRaw(workspace, first))) {
+    await paste(first);
+  }
 }
 
 export function startUpload(): void {
@@ -97,17 +139,9 @@ export function startUpload(): void {
     if (ours.length > 0) {
       void upload(workspace, ours, false);
     }
-    const [other] = files.filter((f) => !definitions.test(f.name));
-    const input = document.getElementById("input");
-    if (other !== undefined && input instanceof HTMLTextAreaElement) {
-      if (other.size > mostText) {
-        notify(`${other.name} has ${other.size} bytes; ${mostText} can be decoded at once`, "err");
-        return;
-      }
-      void asText(other).then((text) => {
-        input.value = text;
-        input.dispatchEvent(new Event("input", { bubbles: true }));
-      });
+    const others = files.filter((f) => !definitions.test(f.name));
+    if (others.length > 0) {
+      takeOthers(workspace, others).catch(() => notify(`${others[0]?.name ?? "The file"} cannot be read`, "err"));
     }
   });
   document.addEventListener("submit", (event) => {

@@ -25,17 +25,11 @@ type Protocol struct {
 
 // Protocols are all of them.
 var Protocols = []Protocol{
-	{Dialect: "tera", Streams: true, New: func(e *Env, _ uint16) transport.Transport {
-		o := tera.Options{Known: func(key schema.Key) bool { return e.Definitions.Lookup(key) != nil }, IntegrityIV: e.integrityIV()}
-		if e.Patch > 0 {
-			o.Constants = tera.ConstantsOf(e.Patch / 100)
-		}
-		return tera.New(o)
-	}},
+	{Dialect: "tera", Streams: true, New: func(e *Env, _ uint16) transport.Transport { return tera.New(e.teraOptions()) }},
 	{Dialect: "muta", Streams: true, New: func(e *Env, port uint16) transport.Transport {
 		return muta.New(muta.Options{Measure: e.measure(port)})
 	}},
-	{Dialect: "subspace", New: func(*Env, uint16) transport.Transport { return subspace.New(subspace.Options{}) }},
+	{Dialect: "subspace", New: func(e *Env, _ uint16) transport.Transport { return subspace.New(e.subspaceOptions()) }},
 }
 
 // Of returns the protocol of a dialect.
@@ -60,7 +54,8 @@ type Definitions interface {
 type Env struct {
 	Definitions Definitions
 	Rules       []Rule
-	Patch       int // game version, major × 100 + minor; 0 = newest
+	Patch       int   // game version, major × 100 + minor; 0 = newest
+	Keys        []Key // of enciphered connections, see For
 }
 
 // Rule says which group of messages goes in a direction. Of several that fit the first counts.

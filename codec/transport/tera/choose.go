@@ -181,6 +181,8 @@ func (t *Transport) recognise(w *way, seg transport.Segment) {
 	w.ended = seg.End
 	a, b := &t.ways[0].walk, &t.ways[1].walk
 	switch {
+	case t.magic.refuted && t.stripped():
+		t.strip()
 	case a.verdict == bad && t.magic.refuted || b.verdict == bad:
 		t.decide(opaque)
 	case a.verdict == good && b.verdict == good:
@@ -231,6 +233,13 @@ func (t *Transport) settle(at time.Time) {
 	switch t.mode {
 	case undecided:
 		if len(t.pending.segments) == 0 {
+			return
+		}
+		if t.stripped() && t.magic.have == 0 {
+			t.strip()
+			if t.mode == trial {
+				t.choose(at)
+			}
 			return
 		}
 		plain, some := true, false
@@ -297,12 +306,19 @@ func (t *Transport) shake(w *way, seg transport.Segment) {
 		}
 	}
 	all := w.steps()
-	if w.step < len(all) && seg.Lost != 0 {
-		t.keep(seg)
-		t.unshaken(seg.At, "a part of the keys was not captured")
-		return
+	if !w.shaken() && seg.Lost != 0 {
+		if t.options.Keys == nil || seg.Lost < 0 {
+			t.keep(seg)
+			t.unshaken(seg.At, "a part of the keys was not captured")
+			return
+		}
+		t.patch(w, &seg)
 	}
-	for w.step < len(all) && len(seg.Bytes) > 0 {
+	for !w.shaken() && len(seg.Bytes) > 0 {
+		if w.skip > 0 {
+			w.passMissing(&seg)
+			continue
+		}
 		s := all[w.step]
 		part := seg
 		part.Bytes = seg.Bytes[:min(len(seg.Bytes), s.size-len(w.buf)+w.done)]
@@ -317,9 +333,12 @@ func (t *Transport) shake(w *way, seg transport.Segment) {
 		t.keep(seg)
 	}
 	switch {
-	case t.ways[0].step == len(steps[0]) && t.ways[1].step == len(steps[1]):
+	case t.ways[0].shaken() && t.ways[1].shaken():
+		if t.patched {
+			t.keys = new(*t.options.Keys)
+		}
 		t.startTrial()
-	case w.step < len(all) && seg.End:
+	case !w.shaken() && seg.End:
 		t.unshaken(seg.At, "the exchange of keys is not complete")
 	case t.pending.full():
 		t.unshaken(seg.At, "the exchange of keys is not complete")
@@ -377,7 +396,7 @@ func (t *Transport) unshaken(at time.Time, why string) {
 // candidate is a set of constants that is tried.
 type candidate struct {
 	constants Constants
-	session   *Session // as it starts
+	session   *Session // as it starts; nil: plain
 	running   Session
 	walks     [2]walker
 }
@@ -398,7 +417,9 @@ func (t *Transport) startTrial() {
 // decipher reads on with the ciphers of a set of constants.
 func (t *Transport) decipher(c Constants, s *Session) {
 	t.constants = c
-	t.ways[0].cipher, t.ways[1].cipher = &s.ToServer, &s.ToClient
+	if s != nil {
+		t.ways[0].cipher, t.ways[1].cipher = &s.ToServer, &s.ToClient
+	}
 	t.become(messages)
 }
 
@@ -416,7 +437,11 @@ func (t *Transport) try(w *way, seg transport.Segment) {
 		}
 		for data := seg.Bytes; len(data) > 0 && walk.verdict == unclear; {
 			n := min(len(data), len(clear))
-			cipher.XORKeyStream(clear[:n], data[:n])
+			if c.session != nil {
+				cipher.XORKeyStream(clear[:n], data[:n])
+			} else {
+				copy(clear[:n], data[:n])
+			}
 			walk.walk(w.dir, clear[:n])
 			data = data[n:]
 		}
@@ -461,6 +486,9 @@ func (t *Transport) choose(at time.Time) {
 	}
 	f := t.begin(&t.ways[0], transport.Problem, t.ways[0].next(), at)
 	f.Note = "neither set of constants deciphers what follows the exchange of keys"
+	if t.patched {
+		f.Note = "the keys from elsewhere decipher nothing here"
+	}
 	t.emit(f)
 	t.become(opaque)
 }

@@ -19,6 +19,10 @@ type Options struct {
 	// (S_LOGIN_ACCOUNT_INFO.integrityIv); nil: there are no long headers. The message is valid until the function returns.
 	IntegrityIV func(key schema.Key, message []byte) (iv uint32, ok bool)
 
+	// Keys are known from elsewhere: they serve where a part of their exchange was not captured, and where streams begin right behind it.
+	// What was captured of an exchange that is whole counts more. Not for rewriters, which have to see the exchange.
+	Keys *Keys
+
 	// ZeroChecksum takes a checksum of 0 for right as long as no iv has been seen, as patch 92 sends it.
 	ZeroChecksum bool
 }
@@ -46,6 +50,7 @@ type Transport struct {
 	integrity integrity
 	magic     magic
 	keys      *Keys     // nil: none have come
+	patched   bool      // not all of them have come: those of the options count
 	constants Constants // that are used; AnyConstants: none
 	pending   pending
 	trials    []candidate
@@ -118,6 +123,7 @@ func (t *Transport) take(seg transport.Segment) {
 		w.begun = true
 		if !seg.Start && seg.Lost == 0 && t.mode == messages {
 			w.lose() // the stream is captured from the middle on
+			w.dark = w.cipher != nil
 		}
 	}
 	if seg.Lost != 0 {

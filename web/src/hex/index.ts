@@ -12,7 +12,7 @@ import { Scroll } from "./scroll";
 import { digitValue, lowerDigits, offsetText, parseHex, spacedHex, spoken, upperDigits } from "./text";
 
 export type { ByteRange } from "./marks";
-export type { HexMessage } from "./message";
+export { type HexMessage, noMessage } from "./message";
 export { parseHex, spacedHex } from "./text";
 
 /** What the grid tells the page. */

@@ -1,0 +1,129 @@
+package capture
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"wirebench/defs/schema"
+)
+
+// Bounds of a framing that is written as text.
+const (
+	maxFramingText = 200
+	maxDelimiter   = 64       // bytes
+	maxFixed       = 16 << 20 // bytes of a message
+)
+
+// FramingHelp says in one line how ParseFraming wants a framing.
+const FramingHelp = "whole, fixed:SIZE, prefixed:1|2le|2be|4le|4be[+self][+keep], delimited:HEX[+keep]; each with +c2s or +s2c"
+
+// ParseFraming reads a framing as people write it: a kind, what the kind needs behind a colon, and options, each behind a plus.
+//
+//	whole                    the file is one message
+//	fixed:40                 messages of 40 bytes
+//	prefixed:2le             a length of 2 bytes, little-endian, then so many bytes; 1, 2le, 2be, 4le and 4be are known
+//	prefixed:2le+self+keep   the length counts its own bytes, and is a part of the message
+//	delimited:0d0a           messages end with these bytes, in hex; +keep: they are a part of the message
+//	fixed:40+c2s             all messages go to the server; +s2c: to the client
+//
+// Upper and lower case are one, and so is space around the parts. The error says what is wrong with which part.
+func ParseFraming(text string) (Framing, error) {
+	var f Framing
+	if len(text) > maxFramingText {
+		return f, fmt.Errorf("a framing has at most %d characters", maxFramingText)
+	}
+	parts := strings.Split(strings.ToLower(text), "+")
+	kind, value, has := strings.Cut(strings.TrimSpace(parts[0]), ":")
+	kind, value = strings.TrimSpace(kind), strings.TrimSpace(value)
+	switch kind {
+	case "whole":
+		if has {
+			return f, errors.New(`"whole" has nothing behind it`)
+		}
+	case "fixed":
+		n, err := strconv.ParseUint(value, 10, 32)
+		if err != nil || n == 0 || n > maxFixed {
+			return f, fmt.Errorf("the size of a message is 1 to %d bytes, as in fixed:40, not %q", maxFixed, value)
+		}
+		f.Kind, f.Size = Fixed, int(n)
+	case "prefixed":
+		f.Kind = Prefixed
+		switch value {
+		case "1", "1le", "1be":
+			f.Size = 1
+		case "2le", "2be", "4le", "4be":
+			f.Size, f.Big = int(value[0]-'0'), value[1] == 'b'
+		case "2", "4":
+			return f, fmt.Errorf("a length of %s bytes has an order: prefixed:%sle or prefixed:%sbe", value, value, value)
+		default:
+			return f, fmt.Errorf("a length is 1, 2le, 2be, 4le or 4be, not %q", value)
+		}
+	case "delimited":
+		b, err := hex.DecodeString(strings.Join(strings.Fields(value), ""))
+		if err != nil || len(b) == 0 || len(b) > maxDelimiter {
+			return f, fmt.Errorf("a delimiter is 1 to %d bytes in hex, as in delimited:0d0a, not %q", maxDelimiter, value)
+		}
+		f.Kind, f.Delimiter = Delimited, b
+	default:
+		return f, fmt.Errorf("%q is no framing: %s", kind, FramingHelp)
+	}
+	seen := map[string]bool{}
+	for _, o := range parts[1:] {
+		o = strings.TrimSpace(o)
+		switch {
+		case seen[o]:
+			return f, fmt.Errorf("+%s stands there twice", o)
+		case o == "self" && f.Kind == Prefixed:
+			f.Counted = true
+		case o == "keep" && (f.Kind == Prefixed || f.Kind == Delimited):
+			f.Keep = true
+		case o == "c2s" && f.Dir == schema.Both:
+			f.Dir = schema.ToServer
+		case o == "s2c" && f.Dir == schema.Both:
+			f.Dir = schema.ToClient
+		case o == "c2s", o == "s2c":
+			return f, errors.New("all messages go one way: +c2s or +s2c")
+		case o == "self", o == "keep":
+			return f, fmt.Errorf("+%s says nothing of messages that are %s", o, kind)
+		default:
+			return f, fmt.Errorf("+%s is not known: +self, +keep, +c2s and +s2c are", o)
+		}
+		seen[o] = true
+	}
+	return f, nil
+}
+
+// String is the framing as ParseFraming reads it.
+func (f Framing) String() string {
+	var b strings.Builder
+	switch f.Kind {
+	case Fixed:
+		fmt.Fprintf(&b, "fixed:%d", f.Size)
+	case Prefixed:
+		fmt.Fprintf(&b, "prefixed:%d", f.Size)
+		switch {
+		case f.Size == 1:
+		case f.Big:
+			b.WriteString("be")
+		default:
+			b.WriteString("le")
+		}
+		if f.Counted {
+			b.WriteString("+self")
+		}
+	case Delimited:
+		fmt.Fprintf(&b, "delimited:%x", f.Delimiter)
+	default:
+		b.WriteString("whole")
+	}
+	if f.Keep && (f.Kind == Prefixed || f.Kind == Delimited) {
+		b.WriteString("+keep")
+	}
+	if f.Dir != schema.Both {
+		b.WriteString("+" + f.Dir.String())
+	}
+	return b.String()
+}

@@ -1,0 +1,115 @@
+package capture
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"wirebench/defs/schema"
+)
+
+func TestParseFraming(t *testing.T) {
+	for text, want := range map[string]Framing{
+		"whole":                    {},
+		"whole+c2s":                {Dir: schema.ToServer},
+		"fixed:40":                 {Kind: Fixed, Size: 40},
+		" Fixed : 40 + S2C ":       {Kind: Fixed, Size: 40, Dir: schema.ToClient},
+		"prefixed:1":               {Kind: Prefixed, Size: 1},
+		"prefixed:2le+self":        {Kind: Prefixed, Size: 2, Counted: true},
+		"prefixed:2be+keep":        {Kind: Prefixed, Size: 2, Big: true, Keep: true},
+		"prefixed:4le+keep+self":   {Kind: Prefixed, Size: 4, Counted: true, Keep: true},
+		"prefixed:4BE":             {Kind: Prefixed, Size: 4, Big: true},
+		"delimited:0d0A":           {Kind: Delimited, Delimiter: []byte("\r\n")},
+		"delimited:0d 0a+keep+c2s": {Kind: Delimited, Delimiter: []byte("\r\n"), Keep: true, Dir: schema.ToServer},
+	} {
+		f, err := ParseFraming(text)
+		if err != nil || !reflect.DeepEqual(f, want) || f.Check() != nil {
+			t.Errorf("%q: %+v %v", text, f, err)
+		}
+		if again, err := ParseFraming(f.String()); err != nil || !reflect.DeepEqual(again, f) {
+			t.Errorf("%q as text is %q: %+v %v", text, f, again, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                                      `"" is no framing`,
+		"lines":                                 `"lines" is no framing`,
+		"whole:1":                               "has nothing behind it",
+		"whole+self":                            "+self says nothing of messages that are whole",
+		"fixed":                                 "as in fixed:40",
+		"fixed:0":                               "1 to 16777216 bytes",
+		"fixed:99999999":                        "1 to 16777216 bytes",
+		"fixed:-1":                              "1 to 16777216 bytes",
+		"fixed:4+keep":                          "+keep says nothing of messages that are fixed",
+		"prefixed":                              `not ""`,
+		"prefixed:3le":                          "1, 2le, 2be, 4le or 4be",
+		"prefixed:2":                            "prefixed:2le or prefixed:2be",
+		"prefixed:2le+own":                      "+own is not known",
+		"prefixed:2le+self+self":                "+self stands there twice",
+		"prefixed:2le+c2s+s2c":                  "go one way",
+		"delimited:":                            "1 to 64 bytes in hex",
+		"delimited:0":                           "1 to 64 bytes in hex",
+		"delimited:" + strings.Repeat("00", 65): "1 to 64 bytes in hex",
+		strings.Repeat("x", 201):                "at most 200 characters",
+	} {
+		if f, err := ParseFraming(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %+v %v", text, f, err)
+		}
+	}
+}
+
+func FuzzParseFraming(f *testing.F) {
+	f.Add("prefixed:2le+self+keep+c2s")
+	f.Add("delimited:0d0a+keep")
+	f.Fuzz(func(t *testing.T, text string) {
+		framing, err := ParseFraming(text)
+		if err != nil {
+			return
+		}
+		if err := framing.Check(); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if again, err := ParseFraming(framing.String()); err != nil || !reflect.DeepEqual(again, framing) {
+			t.Errorf("%q is %q: %+v %v", text, framing, again, err)
+		}
+	})
+}
+
+// With a framing a file is raw, even if it looks like a capture or a text.
+func TestReadAnyRaw(t *testing.T) {
+	framing, err := ParseFraming("prefixed:2le+self+keep+c2s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(data string, o Options) (got []string, sum Summary) {
+		t.Helper()
+		o.Framing = &framing
+		sum, paste, err := ReadAny(strings.NewReader(data), o, TCP, func(f Frame) {
+			got = append(got, fmt.Sprintf("%d %v %v %q %v %v %d", f.N, f.Kind, f.Dir, f.Bytes, f.HasKey, f.Conn.Proto, f.Key.Code))
+		})
+		if err != nil || paste != nil || int(sum.Frames) != len(got) || sum.Format != "raw" {
+			t.Fatalf("%q: %+v %v %v", data, sum, paste, err)
+		}
+		return got, sum
+	}
+	key := func(_ schema.Dir, message []byte) (schema.Key, bool) {
+		return schema.Key{Code: uint32(message[2])}, message[2] < 'c'
+	}
+	got, _ := read("\x04\x00ab\x03\x00c\xff\xff", Options{Key: key})
+	want := []string{`1 message c2s "\x04\x00ab" true tcp 97`, `2 message c2s "\x03\x00c" false tcp 99`, `3 problem c2s "\xff\xff" false tcp 0`}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got, sum := read("\x0a\x00\x0d\x0a\x0d\x0a0123", Options{Limit: 1}); len(got) != 1 || !sum.More {
+		t.Errorf("what looks like a pcapng: %q", got)
+	}
+	framing = Framing{Kind: Fixed}
+	if _, _, err := ReadAny(strings.NewReader("x"), Options{Framing: &framing}, TCP, func(Frame) {}); err == nil {
+		t.Error("a framing that cannot be")
+	}
+	framing.Size = 1 << 20
+	if _, _, err := ReadAny(bytes.NewReader(make([]byte, maxRawBytes+1)), Options{Framing: &framing}, TCP, func(Frame) {}); err == nil {
+		t.Error("too much is read")
+	}
+}

@@ -1,0 +1,177 @@
+package protocols
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"wirebench/codec/transport/subspace"
+	"wirebench/codec/transport/tera"
+	"wirebench/defs/schema"
+)
+
+// Bounds of a text with keys.
+const (
+	MaxKeysText = 1 << 20 // bytes
+	maxKeys     = 1000
+)
+
+// Key is what is known from elsewhere of the cipher of a connection.
+type Key struct {
+	Conn    string // "client-server", each address:port; "" = every connection
+	Session int    // of several with the same addresses; -1 = all
+	Dialect string
+
+	tera      *tera.Keys
+	constants tera.Constants
+	subspace  uint32
+}
+
+// ParseKeys reads keys from a text. Each line has a connection, the protocol and the key; what follows a # is a comment:
+//
+//	10.0.0.2:4000-10.0.0.1:7801    tera      HEX            the four keys as they are sent: 512 bytes
+//	10.0.0.2:4000-10.0.0.1:7801#1  tera      HEX old        the second connection of these addresses, constants from before patch 45
+//	*                              subspace  0x1234abcd     any connection: the key as the server's answer has it, 0: not enciphered
+//
+// Of several lines that fit a connection the first counts. The error names the line, and never the key.
+func ParseKeys(text string) ([]Key, error) {
+	if len(text) > MaxKeysText {
+		return nil, fmt.Errorf("keys take at most %d bytes", MaxKeysText)
+	}
+	var keys []Key
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		// A comment starts at a # behind space: one inside a word is the number of a session.
+		words := strings.Fields(line)
+		for i, w := range words {
+			if w[0] == '#' {
+				words = words[:i]
+				break
+			}
+		}
+		if len(words) == 0 {
+			continue
+		}
+		k, err := parseKey(words)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		if len(keys) == maxKeys {
+			return nil, fmt.Errorf("line %d: there are more than %d keys", number, maxKeys)
+		}
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
+
+func parseKey(words []string) (k Key, err error) {
+	if len(words) < 3 || len(words) > 4 {
+		return k, errors.New("a connection, a protocol and a key are expected")
+	}
+	if k.Conn, k.Session, err = parseConn(words[0]); err != nil {
+		return k, err
+	}
+	k.Dialect = words[1]
+	value, more := words[2], words[3:]
+	switch k.Dialect {
+	case "tera":
+		b, err := hex.DecodeString(value)
+		if err != nil || len(b) != 4*tera.KeySize {
+			return k, fmt.Errorf("the key is %d hex digits: the first keys of client and server, then their second ones", 8*tera.KeySize)
+		}
+		k.tera = new(tera.Keys)
+		for i, to := range []*[tera.KeySize]byte{&k.tera.Client1, &k.tera.Server1, &k.tera.Client2, &k.tera.Server2} {
+			copy(to[:], b[i*tera.KeySize:])
+		}
+		for _, m := range more {
+			switch m {
+			case "old":
+				k.constants = tera.OldConstants
+			case "current":
+				k.constants = tera.CurrentConstants
+			default:
+				return k, errors.New("behind the key is old, current or nothing")
+			}
+		}
+	case "subspace":
+		n, err := strconv.ParseUint(value, 0, 32)
+		if err != nil || len(more) > 0 {
+			return k, errors.New("the key is a number of 32 bits, as 0x1234abcd")
+		}
+		k.subspace = uint32(n)
+	default:
+		return k, errors.New("behind the connection is the protocol: tera or subspace") // the word may be the key
+	}
+	return k, nil
+}
+
+// parseConn reads the name of a connection, with the number of a session behind a #, or * for all.
+func parseConn(word string) (name string, session int, err error) {
+	if word == "*" {
+		return "", -1, nil
+	}
+	session = -1
+	name, number, has := strings.Cut(word, "#")
+	if has {
+		if session, err = strconv.Atoi(number); err != nil || session < 0 || number[0] == '+' {
+			return "", 0, errors.New("behind the # is the number of a session, from 0")
+		}
+	}
+	client, server, ok := strings.Cut(name, "-")
+	a, errA := netip.ParseAddrPort(client)
+	b, errB := netip.ParseAddrPort(server)
+	if !ok || errA != nil || errB != nil {
+		return "", 0, errors.New("a connection is CLIENT-SERVER, each address:port, or *")
+	}
+	return a.String() + "-" + b.String(), session, nil
+}
+
+// For is the environment of one connection: of the keys it has those that fit.
+func (e *Env) For(conn string, session int) *Env {
+	one := *e
+	one.Keys = nil
+	for _, k := range e.Keys {
+		if (k.Conn == "" || k.Conn == conn) && (k.Session < 0 || k.Session == session) {
+			k.Conn, k.Session = "", -1 // from here on it counts for this one
+			one.Keys = append(one.Keys, k)
+		}
+	}
+	return &one
+}
+
+// key is the first key of a dialect that is not for another connection, nil if there is none.
+func (e *Env) key(dialect string) *Key {
+	for i := range e.Keys {
+		if k := &e.Keys[i]; k.Dialect == dialect && k.Conn == "" {
+			return k
+		}
+	}
+	return nil
+}
+
+// teraOptions are what is known of a connection.
+func (e *Env) teraOptions() tera.Options {
+	o := tera.Options{Known: func(key schema.Key) bool { return e.Definitions.Lookup(key) != nil }, IntegrityIV: e.integrityIV()}
+	if e.Patch > 0 {
+		o.Constants = tera.ConstantsOf(e.Patch / 100)
+	}
+	if k := e.key("tera"); k != nil {
+		o.Keys = k.tera
+		if k.constants != tera.AnyConstants {
+			o.Constants = k.constants
+		}
+	}
+	return o
+}
+
+// subspaceOptions are what is known of a connection.
+func (e *Env) subspaceOptions() subspace.Options {
+	if k := e.key("subspace"); k != nil {
+		return subspace.Options{HasKey: true, Key: k.subspace}
+	}
+	return subspace.Options{}
+}

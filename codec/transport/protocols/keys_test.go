@@ -1,0 +1,103 @@
+package protocols
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"wirebench/codec/transport/tera"
+)
+
+var teraHex = strings.Repeat("a1", tera.KeySize) + strings.Repeat("b1", tera.KeySize) + strings.Repeat("a2", tera.KeySize) + strings.Repeat("b2", tera.KeySize)
+
+func TestParseKeys(t *testing.T) {
+	keys, err := ParseKeys("# of the session in March\n\n" +
+		"10.0.0.2:4000-10.0.0.1:7801#1 tera " + teraHex + " old # the second one\n" +
+		"10.0.0.2:4000-10.0.0.1:7801\ttera " + teraHex + "\r\n" +
+		"[2001:DB8::1]:5-[::2]:6 subspace 0x1234abcd\n" +
+		"* subspace 0\n")
+	if err != nil || len(keys) != 4 {
+		t.Fatalf("%+v %v", keys, err)
+	}
+	k := keys[0]
+	if k.Conn != "10.0.0.2:4000-10.0.0.1:7801" || k.Session != 1 || k.constants != tera.OldConstants || k.tera.Client1[0] != 0xa1 || k.tera.Server1[127] != 0xb1 || k.tera.Client2[0] != 0xa2 || k.tera.Server2[0] != 0xb2 {
+		t.Errorf("%+v", k)
+	}
+	if keys[2].Conn != "[2001:db8::1]:5-[::2]:6" || keys[2].subspace != 0x1234abcd || keys[3].Conn != "" {
+		t.Errorf("%+v", keys[2:])
+	}
+	env := &Env{Keys: keys}
+	for _, c := range []struct {
+		conn, dialect string
+		session       int
+		want          string
+	}{
+		{"10.0.0.2:4000-10.0.0.1:7801", "tera", 1, "old"},
+		{"10.0.0.2:4000-10.0.0.1:7801", "tera", 0, "any"},
+		{"10.0.0.2:4000-10.0.0.1:7801", "subspace", 0, "0x0"},
+		{"[2001:db8::1]:5-[::2]:6", "subspace", 3, "0x1234abcd"},
+		{"10.0.0.3:1-10.0.0.1:2", "tera", 0, ""},
+	} {
+		got := ""
+		if k := env.For(c.conn, c.session).key(c.dialect); k != nil {
+			got = k.constants.String()
+			if c.dialect == "subspace" {
+				got = fmt.Sprintf("%#x", k.subspace)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%v: %s", c, got)
+		}
+	}
+	if k := env.key("tera"); k != nil {
+		t.Error("the key of one connection is used for any")
+	}
+}
+
+func TestParseKeysRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"* tera":                               "line 1: a connection, a protocol and a key",
+		"\n# x\n* tera 00":                     "line 3: the key is 1024 hex digits",
+		"* tera " + teraHex + " new":           "old, current or nothing",
+		"* subspace 0x123456789":               "32 bits",
+		"* subspace -1":                        "32 bits",
+		"* subspace 1 2":                       "32 bits",
+		"* " + teraHex + " old":                "tera or subspace",
+		"* muta 1":                             "tera or subspace",
+		"10.0.0.1-10.0.0.2 subspace 1":         "each address:port",
+		"a:1-b:2 subspace 1":                   "each address:port",
+		"1.2.3.4:1-1.2.3.4:2#x subspace 1":     "number of a session",
+		"1.2.3.4:1-1.2.3.4:2#-1 subspace 1":    "number of a session",
+		"* a b c d":                            "a connection, a protocol and a key",
+		strings.Repeat("* subspace 1\n", 1001): "line 1001: there are more than 1000 keys",
+		strings.Repeat("#", MaxKeysText+1):     "at most",
+	} {
+		keys, err := ParseKeys(text)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: %v %v", text, keys, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "a1a1a1") {
+			t.Error("the error shows the key")
+		}
+	}
+}
+
+func FuzzParseKeys(f *testing.F) {
+	f.Add("* subspace 0x1234abcd # x")
+	f.Add("10.0.0.2:4000-10.0.0.1:7801#1 tera " + teraHex)
+	f.Fuzz(func(t *testing.T, text string) {
+		keys, err := ParseKeys(text)
+		if err != nil && keys != nil {
+			t.Error("keys and an error")
+		}
+		env := &Env{Keys: keys}
+		for _, k := range keys {
+			if k.Dialect != "tera" && k.Dialect != "subspace" || k.Dialect == "tera" && k.tera == nil {
+				t.Errorf("%+v", k)
+			}
+			if env.For(k.Conn, max(k.Session, 0)).key(k.Dialect) == nil {
+				t.Errorf("%+v is not found", k)
+			}
+		}
+	})
+}

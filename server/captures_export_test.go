@@ -1,0 +1,302 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/codec/capture"
+	"wirebench/defs/schema"
+)
+
+// exported is the file of an export.
+func exported(t *testing.T, s *Server, id, query string) (string, http.Header) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest("GET", "/api/one/captures/"+id+"/export?"+query, nil))
+	if w.Code != 200 {
+		t.Fatalf("%s: %d %s", query, w.Code, w.Body)
+	}
+	return w.Body.String(), w.Header()
+}
+
+func TestExportText(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	x := kept(t, s, "fol%22low%0Aä.txt", []byte(follow))
+	for query, want := range map[string]string{
+		"format=hex":                                      "0102006869\n02\n02\n02\n01050068656c6c6f\n",
+		"format=hex&frames=5,1":                           "0102006869\n01050068656c6c6f\n",
+		"format=hex&frames=2-3&filter=say":                "",
+		"format=hex&filter=" + url.QueryEscape(`len > 5`): "01050068656c6c6f\n",
+		"format=csv&frames=1-2&columns=say.text,.nothing": "n,time,conn,dir,kind,code,message,status,len,hex,say.text,.nothing\n1,,,c2s,message,1,say,ok,5,0102006869,hi,\n2,,,c2s,message,2,ping,ok,1,02,,\n",
+		"format=tsv&frames=5&columns=.text":               "5\t\t\tc2s\tmessage\t1\tsay\tok\t8\t01050068656c6c6f\thello\n",
+	} {
+		got, head := exported(t, s, x.ID, query)
+		format, _, _ := strings.Cut(strings.TrimPrefix(query, "format="), "&")
+		if format == "tsv" {
+			_, got, _ = strings.Cut(got, "\n")
+		}
+		if got != want {
+			t.Errorf("%s:\n%s", query, got)
+		}
+		if d := head.Get("Content-Disposition"); !strings.Contains(d, "."+format) || strings.ContainsAny(d, "\n\r") || !strings.HasPrefix(d, "attachment") {
+			t.Error(d)
+		}
+	}
+	all, _ := exported(t, s, x.ID, "format=jsonl")
+	var f gotFrames
+	request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?value=true", nil, &f)
+	lines := strings.Split(strings.TrimSuffix(all, "\n"), "\n")
+	if len(lines) != len(f.Frames) {
+		t.Fatalf("%d lines of %d frames", len(lines), len(f.Frames))
+	}
+	for i, line := range lines {
+		var got, want any
+		text, _ := json.Marshal(f.Frames[i])
+		if json.Unmarshal([]byte(line), &got) != nil || json.Unmarshal(text, &want) != nil || fmt.Sprint(got) != strings.ReplaceAll(fmt.Sprint(want), "1754-08-30T22:43:41.128654Z", "0001-01-01T00:00:00.000000Z") {
+			t.Errorf("%s\n%s", line, text)
+		}
+	}
+	for query, code := range map[string]int{"": 422, "format=xml": 422, "format=hex&filter=len+%3E": 422, "format=hex&frames=0": 422, "format=hex&frames=5-2": 422, "format=hex&frames=a": 422} {
+		if got := request(t, s, "GET", "/api/one/captures/"+x.ID+"/export?"+query, nil, nil); got != code {
+			t.Errorf("%q: %d", query, got)
+		}
+	}
+	if got := request(t, s, "GET", "/api/one/captures/nothing/export?format=hex", nil, nil); got != 404 {
+		t.Error(got)
+	}
+	letter := kept(t, s, "letter", []byte("no capture at all"))
+	if got := request(t, s, "GET", "/api/one/captures/"+letter.ID+"/export?format=hex", nil, nil); got != 422 {
+		t.Error(got)
+	}
+}
+
+// Cells are what they were, but for formulas.
+func TestExportTable(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	var file bytes.Buffer
+	w, _ := capture.NewWriter(&file, "test")
+	iface, _ := w.Interface(capture.Interface{Link: capture.LinkEthernet})
+	to := capture.NewSynthetic(w, iface, capture.Conn{Proto: capture.TCP, Client: netip.MustParseAddrPort("[fe80::1]:4000"), Server: netip.MustParseAddrPort("[fe80::2]:5000")})
+	if err := to.Open(time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{"=1+1", "a,\"b\"\tc", "two\nlines", "-5", "+x", "@a", "plain", "'", "-"}
+	for _, text := range texts {
+		if err := to.Data(schema.ToServer, time.Unix(1_700_000_000, 5000), append([]byte{1, byte(len(text)), 0}, text...), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := kept(t, s, "x", file.Bytes())
+	for _, format := range []string{"csv", "tsv"} {
+		got, _ := exported(t, s, x.ID, "format="+format+"&columns=say.text")
+		in := csv.NewReader(strings.NewReader(got))
+		if format == "tsv" {
+			in.Comma = '\t'
+		}
+		rows, err := in.ReadAll()
+		if err != nil || len(rows) != len(texts)+1 {
+			t.Fatalf("%v\n%s", err, got)
+		}
+		for i, text := range texts {
+			want := text
+			if strings.ContainsAny(text[:1], "=+-@") && text != "-5" {
+				want = "'" + text
+			}
+			row := rows[i+1]
+			if head := fmt.Sprint(row[:9]); row[10] != want || head != fmt.Sprintf("[%d 2023-11-14T22:13:20.000005Z [fe80::1]:4000-[fe80::2]:5000 c2s message 1 say ok %d]", i+1, len(text)+3) {
+				t.Errorf("%s: %q is %q", format, text, row)
+			}
+		}
+	}
+}
+
+// The packets of an export are those of the file, bit for bit, and what people noted is in it.
+func TestExportPackets(t *testing.T) {
+	data, err := os.ReadFile("../../shared/corpora/subspace/vie-session.pcap")
+	if err != nil {
+		t.Skip("the corpora are not here")
+	}
+	s := captureServer(t, "subspace", map[string]string{"game.def": subspaceText})
+	x := kept(t, s, "vie.pcap", data)
+	if code, got := patch(t, s, x.ID, `{"text":"of all","mark":[7],"notes":{"7":"the seventh","8":"no"}}`); code != 200 {
+		t.Fatal(got)
+	}
+	read := func(data []byte) (all []string, notes []string) {
+		t.Helper()
+		r, err := capture.NewReader(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			p, err := r.Next()
+			if err != nil {
+				return all, append(notes, r.Comments()...)
+			}
+			all = append(all, fmt.Sprintf("%v %v %d %x", p.At, p.Link, p.Orig, p.Data))
+			if p.Comment != "" {
+				notes = append(notes, p.Comment)
+			}
+		}
+	}
+	original, _ := read(data)
+	file, _ := exported(t, s, x.ID, "format=pcapng")
+	if got, notes := read([]byte(file)); !slices.Equal(got, original) || !slices.Contains(notes, "frame 7, marked: the seventh") || !slices.Contains(notes, "of all") || !slices.Contains(notes, "vie.pcap") {
+		t.Errorf("%d packets of %d, %q", len(got), len(original), notes)
+	}
+	var f gotFrames
+	request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?count=1000", nil, &f)
+	var want []string
+	numbers := append(slices.Clone(f.Frames[6].From), f.Frames[99].From...)
+	slices.Sort(numbers)
+	for _, n := range slices.Compact(numbers) {
+		want = append(want, original[n-1])
+	}
+	file, _ = exported(t, s, x.ID, "format=pcapng&frames=100,7")
+	if got, notes := read([]byte(file)); !slices.Equal(got, want) || !slices.Contains(notes, "frame 7, marked: the seventh") || len(notes) != 3 {
+		t.Errorf("%q, %q; want %q", got, notes, want)
+	}
+
+	// Packets by their numbers.
+	var p struct {
+		Packets []packetInfo
+		Note    string
+	}
+	n := f.Frames[6].From[0]
+	if code := request(t, s, "GET", fmt.Sprintf("/api/one/captures/%s/packets?n=%d,1,1,999999", x.ID, n), nil, &p); code != 200 || len(p.Packets) != 2 || p.Packets[0].N != 1 || p.Packets[1].N != n {
+		t.Fatalf("%d %+v", code, p)
+	}
+	if got := p.Packets[1]; !strings.HasSuffix(original[n-1], got.Hex) || got.Payload == nil || got.Length != got.Captured-*got.Payload || got.Captured != len(got.Hex)/2 || got.Cut || !strings.HasPrefix(got.Time, "20") {
+		t.Errorf("%+v", got)
+	}
+	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/packets", nil, nil); code != 422 {
+		t.Error(code)
+	}
+	text := kept(t, s, "x", []byte(follow))
+	if code := request(t, s, "GET", "/api/one/captures/"+text.ID+"/packets?n=1", nil, &p); code != 200 || !strings.Contains(p.Note, "text") {
+		t.Errorf("%d %+v", code, p)
+	}
+}
+
+// The messages of a text get packets that give the same messages when they are read again.
+func TestExportMadePackets(t *testing.T) {
+	for dialect, def := range map[string]string{"muta": sayAndPing, "subspace": subspaceText} {
+		s := captureServer(t, dialect, map[string]string{"game.def": def})
+		text := []byte(follow)
+		if dialect == "subspace" {
+			text = []byte("0201020304\n\n0311\n\n" + strings.Repeat("04", 70_000))
+		}
+		x := kept(t, s, "x.txt", text)
+		request(t, s, "GET", "/api/one/captures/"+x.ID, nil, nil)
+		file, head := exported(t, s, x.ID, "format=pcapng")
+		if !strings.Contains(head.Get("Content-Disposition"), "x.pcapng") {
+			t.Error(head)
+		}
+		again := kept(t, s, "again.pcapng", []byte(file))
+		want, _ := exported(t, s, x.ID, "format=hex")
+		got, _ := exported(t, s, again.ID, "format=hex")
+		if dialect == "subspace" {
+			want, _, _ = strings.Cut(want, strings.Repeat("04", 70_000))
+			if !strings.Contains(file, "frame 3 is left out: its 70000 bytes") {
+				t.Error("nothing says what is left out")
+			}
+		}
+		if got != want || got == "" {
+			t.Errorf("%s:\n%s\nwant\n%s", dialect, got, want)
+		}
+	}
+}
+
+// A client that goes away ends the work.
+func TestExportEndsWithTheClient(t *testing.T) {
+	s := captureServer(t, "subspace", nil)
+	var file bytes.Buffer
+	w, _ := capture.NewWriter(&file, "test")
+	iface, _ := w.Interface(capture.Interface{Link: capture.LinkEthernet})
+	to := capture.NewSynthetic(w, iface, capture.Conn{Proto: capture.UDP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:5000")})
+	for i := range 20_000 {
+		if err := to.Data(schema.ToServer, time.Unix(int64(i), 0), bytes.Repeat([]byte{2}, 200), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := kept(t, s, "x", file.Bytes())
+	for _, format := range []string{"pcapng", "jsonl", "csv", "hex"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		out := &goingAway{ResponseRecorder: httptest.NewRecorder(), left: 100_000, cancel: cancel}
+		s.ServeHTTP(out, httptest.NewRequestWithContext(ctx, "GET", "/api/one/captures/"+x.ID+"/export?format="+format, nil))
+		if out.after > 1 {
+			t.Errorf("%s: %d writes come after the client has gone", format, out.after)
+		}
+		if n := out.Body.Len(); n < 100_000 || n > 400_000 {
+			t.Errorf("%s: %d bytes", format, n)
+		}
+	}
+	if got := s.captures; len(got.open) != 1 {
+		t.Errorf("%d captures are open", len(got.open))
+	}
+	for _, o := range s.captures.open {
+		if o.held != 0 {
+			t.Error("it is still held")
+		}
+	}
+}
+
+// goingAway is a client that goes away after some bytes.
+type goingAway struct {
+	*httptest.ResponseRecorder
+	left, after int
+	cancel      func()
+}
+
+func (w *goingAway) Write(p []byte) (int, error) {
+	if w.left <= 0 {
+		w.after++
+		return 0, errors.New("gone")
+	}
+	if w.left -= len(p); w.left <= 0 {
+		w.cancel()
+	}
+	return w.ResponseRecorder.Write(p)
+}
+
+func TestParseRanges(t *testing.T) {
+	for text, want := range map[string]string{"": "[]", " 5 ": "[{5 5}]", "9,1-3,2-4,5": "[{1 5} {9 9}]", "4294967295": "[{4294967295 4294967295}]"} {
+		if got, err := parseRanges(text); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%q: %v %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"0", "1,,2", "3-1", "-1", "1-", "4294967296", "x", strings.Repeat("1,", maxRanges) + "1"} {
+		if got, err := parseRanges(text); err == nil {
+			t.Errorf("%.20q: %v", text, got)
+		}
+	}
+}
+
+func FuzzParseRanges(f *testing.F) {
+	f.Add("1,2,5-9")
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := parseRanges(text)
+		if err != nil {
+			return
+		}
+		last := -1
+		for _, r := range got {
+			if r.from <= last+1 || r.to < r.from {
+				t.Errorf("%q: %v", text, got)
+			}
+			last = r.to
+		}
+	})
+}

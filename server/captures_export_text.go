@@ -1,0 +1,139 @@
+package server
+
+import (
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/server/live"
+	"wirebench/server/workspace"
+)
+
+// conns are the connections of an export.
+type conns struct {
+	log *live.Log
+	all []live.Conn
+}
+
+func (c *conns) of(e live.Entry) live.Conn {
+	c.all = connsFor(c.log, c.all, e)
+	return c.all[e.Conn]
+}
+
+// jsonLines writes the objects that the command line writes.
+type jsonLines struct {
+	*captureExport
+	conns conns
+	rec   codec.Record
+	json  *json.Encoder
+}
+
+func newJSONLines(x *captureExport) (exporter, error) {
+	to := json.NewEncoder(x.out)
+	to.SetEscapeHTML(false)
+	return &jsonLines{captureExport: x, conns: conns{log: x.open.log}, json: to}, nil
+}
+
+func (x *jsonLines) frame(n int, e live.Entry, f *transport.Frame) error {
+	info := x.ws.DescribeFrame(&x.rec, f, workspace.Want{Value: true})
+	conn := x.conns.of(e)
+	info.N, info.Conn, info.Session = uint32(n), conn.Name, conn.Session
+	return x.json.Encode(info)
+}
+
+func (x *jsonLines) end() error { return nil }
+
+// hexLines writes the bytes of messages. Frames that were chosen by number are written whatever they are.
+type hexLines struct{ *captureExport }
+
+func newHexLines(x *captureExport) (exporter, error) { return &hexLines{x}, nil }
+
+func (x *hexLines) frame(_ int, _ live.Entry, f *transport.Frame) error {
+	if len(f.Bytes) == 0 || f.Kind != transport.Message && x.chosen == nil {
+		return nil
+	}
+	if _, err := hex.NewEncoder(x.out).Write(f.Bytes); err != nil {
+		return err
+	}
+	return x.out.WriteByte('\n')
+}
+
+func (x *hexLines) end() error { return nil }
+
+// table writes a line for each frame: quoted where it has to be (RFC 4180), also where tabs part the cells.
+//
+// A cell that a spreadsheet would take for a formula, as it starts with = + - @, gets an apostrophe before it, as spreadsheets write a
+// text themselves; numbers stay as they are. Who needs every cell exactly takes jsonl.
+type table struct {
+	*captureExport
+	conns conns
+	cells *cellMaker
+	rows  rowMaker
+	csv   *csv.Writer
+	line  []string
+}
+
+func newTable(x *captureExport) (exporter, error) {
+	t := &table{
+		captureExport: x, conns: conns{log: x.open.log}, cells: newCellMaker(x.ws.Snapshot, x.in.Columns), rows: rowMaker{snap: x.ws.Snapshot},
+		csv: csv.NewWriter(x.out),
+	}
+	if x.in.Format == "tsv" {
+		t.csv.Comma = '\t'
+	}
+	head := []string{"n", "time", "conn", "dir", "kind", "code", "message", "status", "len", "hex"}
+	for _, c := range x.in.Columns {
+		head = append(head, harmless(c))
+	}
+	return t, t.csv.Write(head)
+}
+
+func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
+	conn := t.conns.of(e)
+	name, code, at, status := conn.Name, "", "", ""
+	if name == "-" {
+		name = "" // the ends are not known
+	}
+	if conn.Session > 0 {
+		name += "#" + strconv.Itoa(conn.Session)
+	}
+	if f.HasKey {
+		code = strconv.FormatUint(uint64(f.Key.Code), 10)
+	}
+	if !f.At.IsZero() {
+		at = f.At.UTC().Format("2006-01-02T15:04:05.000000Z")
+	}
+	message := ""
+	if m := t.rows.decode(f); m != nil {
+		message, status = t.ws.NameOf(m), t.rows.rec.Status().String()
+	} else if f.Kind == transport.Message {
+		status = "unknown"
+	}
+	t.line = append(
+		t.line[:0], strconv.Itoa(n), at, name, f.Dir.String(), f.Kind.String(), code, harmless(message), status, strconv.Itoa(len(f.Bytes)), hex.EncodeToString(f.Bytes),
+	)
+	for _, c := range t.cells.cells(&t.rows, f) {
+		t.line = append(t.line, harmless(c))
+	}
+	return t.csv.Write(t.line)
+}
+
+func (t *table) end() error {
+	t.csv.Flush()
+	return t.csv.Error()
+}
+
+// harmless is a cell that no spreadsheet takes for a formula.
+func harmless(cell string) string {
+	if cell == "" || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+		return cell
+	}
+	if _, err := strconv.ParseFloat(cell, 64); err == nil && strings.Trim(cell, "+-0123456789.eE") == "" {
+		return cell
+	}
+	return "'" + cell
+}

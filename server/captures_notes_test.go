@@ -1,0 +1,106 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"wirebench/codec/capture"
+	"wirebench/codec/transport/protocols"
+	"wirebench/server/store"
+)
+
+const sayAndPing = "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: ping\n   __group = clmsg\n"
+
+// follow shows a conversation: say "hi", ping three times, say "hello", all from the client.
+const follow = "00000000  01 02 00 68 69 02 02 02  01 05 00 68 65 6c        ...hi... ...hel\n0000000e  6c 6f                                             lo\n"
+
+// kept stores a capture.
+func kept(t *testing.T, s *Server, name string, data []byte) store.Capture {
+	t.Helper()
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name="+name, data, &x); code != http.StatusCreated {
+		t.Fatal(code)
+	}
+	return x
+}
+
+// patch changes a capture and returns the answer.
+func patch(t *testing.T, s *Server, id, body string) (int, string) {
+	t.Helper()
+	r := httptest.NewRequest("PATCH", "/api/one/captures/"+id, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+func TestPatchCapture(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	x := kept(t, s, "follow.txt", []byte(follow))
+	for _, c := range []struct {
+		body, want string
+	}{
+		{`{"name":"Friday","text":"of all","mark":[5,2,5],"notes":{"2":"a ping","3":"x"}}`, `{"marked":[2,5],"frames":{"2":"a ping","3":"x"},"text":"of all"}`},
+		{`{"unmark":[2,9],"notes":{"3":null,"4":null}}`, `{"marked":[5],"frames":{"2":"a ping"},"text":"of all"}`},
+		{`{}`, `{"marked":[5],"frames":{"2":"a ping"},"text":"of all"}`},
+		{`{"text":"","mark":[5],"unmark":[5],"notes":{"2":""}}`, `{}`},
+		{`{"framing":" Prefixed:2LE + self ","keys":"* subspace 0x1234abcd"}`, `"framing":"prefixed:2le+self","keyed":true`},
+		{`{"framing":"","keys":""}`, `"notes":{}}`},
+	} {
+		if code, got := patch(t, s, x.ID, c.body); code != 200 || !strings.Contains(got, c.want) || !strings.Contains(got, `"name":"Friday"`) || strings.Contains(got, "1234abcd") {
+			t.Errorf("%s: %d %s", c.body, code, got)
+		}
+	}
+	for _, c := range []struct {
+		body, want string
+		code       int
+	}{
+		{`{"mark":[0]}`, "numbered from 1", 422},
+		{`{"notes":{"x":"y"}}`, "no number of a frame", 422},
+		{`{"notes":{"0":"y"}}`, "no number of a frame", 422},
+		{fmt.Sprintf(`{"notes":{"1":%q}}`, strings.Repeat("x", store.MaxNote+1)), "length", 422},
+		{fmt.Sprintf(`{"notes":{"1":%q}}`, strings.Repeat("ä", store.MaxNote)), "4096 are the most", 422},
+		{`{"name":""}`, "length", 422},
+		{`{"framing":"lines"}`, "is no framing", 422},
+		{`{"keys":"* tera 12"}`, "line 1: the key is", 422},
+		{`{"size":1}`, "unexpected property", 422},
+		{`{`, "", 400},
+	} {
+		if code, got := patch(t, s, x.ID, c.body); code != c.code || !strings.Contains(got, c.want) {
+			t.Errorf("%.60s: %d %.300s", c.body, code, got)
+		}
+	}
+	if code, _ := patch(t, s, "nothing", `{}`); code != 404 {
+		t.Error(code)
+	}
+}
+
+// What is known of a capture from elsewhere decides how it is read, and tells its readings apart.
+func TestReadingOf(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	ws := s.space("one")
+	protocol, _ := protocols.Of("muta")
+	x := store.Capture{Framing: "prefixed:1+c2s"}
+	o, proto := readingOf(ws.Snapshot, protocol, x)
+	var told []string
+	_, _, err := capture.ReadAny(strings.NewReader("\x05\x01\x02\x00hi\x01\x02"), o, proto, func(f capture.Frame) {
+		told = append(told, fmt.Sprint(ws.FrameMessage(f.Frame).Name, " ", f.Dir))
+	})
+	if err != nil || fmt.Sprint(told) != "[say c2s ping c2s]" || proto != capture.TCP {
+		t.Error(told, err)
+	}
+	if o, _ := readingOf(ws.Snapshot, protocol, store.Capture{}); o.Framing != nil {
+		t.Error("a framing out of nothing")
+	}
+	seen := map[string]bool{}
+	for _, x := range []store.Capture{{}, {Framing: "whole"}, {Framing: "fixed:4"}, {Keys: "fixed:4"}, {Framing: "fixed:4", Keys: "k"}} {
+		if key := readingKey(x); seen[key] || key == "" != (x.Framing+x.Keys == "") {
+			t.Errorf("%+v: %q", x, key)
+		} else {
+			seen[key] = true
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"slices"
+
+	"wirebench/codec/capture"
+)
+
+// Bounds of packets in one answer, in bytes of what was captured.
+const (
+	maxPacketShown  = 256 << 10
+	maxPacketsShown = 4 << 20
+)
+
+type packetsInput struct {
+	CapturePath
+	N []uint32 `query:"n" required:"true" minItems:"1" maxItems:"100" doc:"numbers of packets, from 1"`
+}
+
+type packetsOutput struct {
+	Body struct {
+		Packets []packetInfo `json:"packets" doc:"those that the file has, by their number"`
+		Note    string       `json:"note,omitempty" doc:"why there are none"`
+	}
+}
+
+// packetInfo is a captured packet.
+type packetInfo struct {
+	N        uint32 `json:"n" doc:"number in the file, from 1"`
+	Link     uint32 `json:"link" doc:"link type, a number of tcpdump.org/linktypes.html"`
+	Time     string `json:"time,omitempty"`
+	Captured int    `json:"captured" doc:"bytes that were kept of it"`
+	Size     uint32 `json:"size" doc:"bytes that it had"`
+	Payload  *int   `json:"payload,omitempty" doc:"offset of the payload of TCP or UDP; missing where there is none, or a part of one"`
+	Length   int    `json:"length,omitempty" doc:"bytes of the payload that were captured"`
+	Comment  string `json:"comment,omitempty" doc:"of the file"`
+	Hex      string `json:"hex" doc:"the packet from its first byte on"`
+	Cut      bool   `json:"cut,omitempty" doc:"hex does not have all that was captured"`
+}
+
+// packets answers with captured packets by their numbers, which frames name.
+func (s *Server) packets(ctx context.Context, in *packetsInput) (*packetsOutput, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	x, err := ws.Captures.Get(in.ID)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	out := &packetsOutput{}
+	out.Body.Packets = []packetInfo{}
+	if x.Framing != "" {
+		out.Body.Note = "the file is raw bytes, without packets"
+		return out, nil
+	}
+	want := slices.Clone(in.N)
+	slices.Sort(want)
+	want = slices.Compact(want)
+	left := maxPacketsShown
+	err = ws.Captures.Packets(ctx, in.ID, want, func(p *capture.Packet) bool {
+		info := packetInfo{N: p.N, Link: uint32(p.Link), Captured: len(p.Data), Size: max(p.Orig, uint32(len(p.Data))), Comment: p.Comment}
+		if !p.At.IsZero() {
+			info.Time = p.At.Format("2006-01-02T15:04:05.000000000Z")
+		}
+		if off, size, ok := p.Payload(); ok {
+			info.Payload, info.Length = &off, size
+		}
+		shown := p.Data[:min(len(p.Data), maxPacketShown, left)]
+		left -= len(shown)
+		info.Hex, info.Cut = hex.EncodeToString(shown), len(shown) < len(p.Data)
+		out.Body.Packets = append(out.Body.Packets, info)
+		return true
+	})
+	if errors.Is(err, capture.ErrFormat) {
+		out.Body.Note = "the file is a text, without packets"
+		return out, nil
+	}
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	return out, nil
+}

@@ -1,0 +1,439 @@
+package server
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+	"wirebench/server/live"
+	"wirebench/server/workspace"
+)
+
+// What a page asks of a list of frames. "pos" is a place in the list as it is filtered, from 0; "n" the number of a frame in the capture,
+// from 1.
+
+type listAsked struct {
+	ID      int `json:"id"`
+	Buckets int `json:"buckets"`
+}
+
+type rowsAsked struct {
+	ID    int `json:"id"`
+	Seq   int `json:"seq"`
+	From  int `json:"from"`
+	Count int `json:"count"`
+}
+
+type frameAsked struct {
+	ID int `json:"id"`
+	N  int `json:"n"`
+}
+
+type findAsked struct {
+	ID   int    `json:"id"`
+	Text string `json:"text"`
+	As   string `json:"as"` // "filter", "text", "regex", "hex" or "value"
+	From int    `json:"from"`
+	Back bool   `json:"back"`
+}
+
+type stepAsked struct {
+	ID   int    `json:"id"`
+	N    int    `json:"n"`
+	By   string `json:"by"` // "type", "conn", "mark", "note" or "problem"
+	Back bool   `json:"back"`
+}
+
+// question is what a message asks for: its id, and what answers it.
+func (p *framesPage) question(m *listMessage) (id int, work func(context.Context, *shownList) (key string, answer any, err error)) {
+	switch {
+	case m.Rows != nil:
+		return m.Rows.ID, func(_ context.Context, l *shownList) (string, any, error) { return "rows", l.rows(m.Rows), nil }
+	case m.Frame != nil:
+		return m.Frame.ID, func(_ context.Context, l *shownList) (string, any, error) {
+			a, err := l.frame(m.Frame)
+			return "frame", a, err
+		}
+	case m.Find != nil:
+		return m.Find.ID, func(ctx context.Context, l *shownList) (string, any, error) {
+			a, err := l.find(ctx, m.Find)
+			return "found", a, err
+		}
+	case m.Where != nil:
+		return m.Where.ID, func(_ context.Context, l *shownList) (string, any, error) {
+			pos := l.view.position(m.Where.N - 1)
+			return "found", l.found(m.Where.ID, pos), nil
+		}
+	case m.Step != nil:
+		return m.Step.ID, func(ctx context.Context, l *shownList) (string, any, error) {
+			a, err := l.step(ctx, m.Step)
+			return "found", a, err
+		}
+	case m.Types != nil:
+		return m.Types.ID, func(ctx context.Context, l *shownList) (string, any, error) {
+			a, err := l.types(ctx, m.Types.ID)
+			return "types", a, err
+		}
+	case m.Timeline != nil:
+		return m.Timeline.ID, func(ctx context.Context, l *shownList) (string, any, error) {
+			a, err := l.timeline(ctx, m.Timeline)
+			return "timeline", a, err
+		}
+	case m.Table != nil:
+		return m.Table.ID, func(ctx context.Context, l *shownList) (string, any, error) {
+			a, err := l.table(ctx, m.Table)
+			return "table", a, err
+		}
+	case m.Diff != nil:
+		return m.Diff.ID, func(_ context.Context, l *shownList) (string, any, error) {
+			a, err := l.diff(m.Diff)
+			return "diff", a, err
+		}
+	}
+	return 0, nil
+}
+
+type rowsAnswer struct {
+	ID    int        `json:"id"`
+	Seq   int        `json:"seq"`
+	Epoch int        `json:"epoch"`
+	From  int        `json:"from"`
+	Rows  []frameRow `json:"rows"`
+}
+
+// rows describes some rows of the list.
+func (l *shownList) rows(a *rowsAsked) rowsAnswer {
+	from := min(max(a.From, 0), math.MaxInt32)
+	out := rowsAnswer{a.ID, l.seq, l.epoch, from, []frameRow{}}
+	m := rowMaker{snap: l.snap}
+	cells := newCellMaker(l.snap, l.columns)
+	var hit *workspace.FrameFilter
+	if l.hit != nil {
+		hit = l.hit.Again()
+	}
+	colors := make([]colorRule, len(l.colors))
+	for i, c := range l.colors {
+		colors[i] = colorRule{c.fits.Again(), c.hue}
+	}
+	log, before := l.open.log, int64(0)
+	if i := l.view.index(from - 1); i >= 0 {
+		before = log.Entry(i).At
+	}
+	conns := log.Conns()
+	var f transport.Frame
+	for k, i := range l.view.rows(from, min(a.Count, maxRowsAtOnce)) {
+		e := log.Entry(int(i))
+		conns = connsFor(log, conns, e)
+		readFrame(log, e, log.Data(e), &f)
+		row := m.row(int(i), e, &f)
+		if k > 0 || from > 0 {
+			row.D = (e.At - before) / 1000
+		}
+		before = e.At
+		row.Cells = cells.cells(&m, &f)
+		if hit != nil || len(colors) > 0 {
+			where := l.view.where(int(i), e, conns[e.Conn])
+			row.Hit = hit != nil && hit.Fits(where, &f)
+			for _, c := range colors {
+				if c.fits.Fits(where, &f) {
+					row.Hue = c.hue
+					break
+				}
+			}
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+// frameAnswer is one frame, whole.
+type frameAnswer struct {
+	ID    int    `json:"id"`
+	N     int    `json:"n"`
+	Hex   string `json:"hex"`
+	Dir   string `json:"dir"`
+	Group string `json:"group"`
+	Name  string `json:"name"` // of its definition, as the library has it; "" if it has none
+	Conn  string `json:"conn"`
+	frameSource
+	Row frameRow `json:"row"`
+}
+
+// frameSource is where a frame's bytes come from.
+type frameSource struct {
+	Sources []frameRun `json:"sources"` // in the order of the bytes
+}
+
+type frameRun struct {
+	Packet uint32 `json:"packet"`
+	Off    uint32 `json:"off"` // of the packet's payload, bytes
+	Len    uint32 `json:"len"`
+}
+
+func (l *shownList) frame(a *frameAsked) (*frameAnswer, error) {
+	log := l.open.log
+	if a.N < 1 || a.N > log.Len() {
+		return nil, fmt.Errorf("there is no frame %d", a.N)
+	}
+	e := log.Entry(a.N - 1)
+	var f transport.Frame
+	readFrame(log, e, log.Data(e), &f)
+	m := rowMaker{snap: l.snap}
+	out := &frameAnswer{ID: a.ID, N: a.N, Hex: hex.EncodeToString(f.Bytes), Dir: f.Dir.String(), Group: f.Key.Group, Conn: log.Conns()[e.Conn].Name}
+	out.Row = m.row(a.N-1, e, &f)
+	if msg := l.snap.FrameMessage(&f); msg != nil {
+		out.Name = l.snap.NameOf(msg)
+	}
+	out.Sources = []frameRun{}
+	for _, s := range f.From {
+		out.Sources = append(out.Sources, frameRun{s.Packet, s.Off, s.Len})
+	}
+	return out, nil
+}
+
+// foundAnswer is a place in the list, -1 if there is none.
+type foundAnswer struct {
+	ID       int           `json:"id"`
+	Pos      int           `json:"pos"`
+	N        int           `json:"n"`
+	Mistakes []viewMistake `json:"mistakes,omitempty"`
+}
+
+func (l *shownList) found(id, pos int) foundAnswer {
+	if i := l.view.index(pos); i >= 0 {
+		return foundAnswer{ID: id, Pos: pos, N: i + 1}
+	}
+	return foundAnswer{ID: id, Pos: -1}
+}
+
+// asFilter is what to find, as a filter.
+func (a *findAsked) asFilter() string {
+	text := a.Text
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	switch q := strconv.Quote(text); a.As {
+	case "text":
+		return "bytes contains " + q + " || bytes contains utf16(" + q + ") || info contains " + q + " || name contains " + q
+	case "regex":
+		return "info matches " + q + " || name matches " + q
+	case "hex":
+		return "bytes contains x" + q
+	case "value":
+		return "= " + text
+	}
+	return text
+}
+
+// find looks for the next frame that fits, around the end of the list.
+func (l *shownList) find(ctx context.Context, a *findAsked) (foundAnswer, error) {
+	text := a.asFilter()
+	if text == "" {
+		return foundAnswer{ID: a.ID, Pos: -1}, nil
+	}
+	f, mistakes := l.snap.Filter(text)
+	if len(mistakes) > 0 {
+		return foundAnswer{ID: a.ID, Pos: -1, Mistakes: mistakesIn("find", 0, text, mistakes)}, nil
+	}
+	var frame transport.Frame
+	conns := l.open.log.Conns()
+	pos, err := l.search(ctx, a.From, a.Back, func(i int, e live.Entry, data []byte) bool {
+		conns = connsFor(l.open.log, conns, e)
+		readFrame(l.open.log, e, data, &frame)
+		return f.Fits(l.view.where(i, e, conns[e.Conn]), &frame)
+	})
+	return l.found(a.ID, pos), err
+}
+
+// search is the next place in the list where fits says so, -1 if there is none. It goes on at the other end.
+func (l *shownList) search(ctx context.Context, from int, back bool, fits func(i int, e live.Entry, data []byte) bool) (int, error) {
+	fit, _ := l.view.state()
+	first, again := from+1, 0
+	if back {
+		first, again = from-1, fit-1
+	}
+	for _, start := range []int{first, again} {
+		found := -1
+		if start >= fit && back {
+			start = fit - 1
+		}
+		err := l.view.each(ctx, start, back, func(pos, i int, e live.Entry, data []byte) bool {
+			if fits(i, e, data) {
+				found = pos
+			}
+			return found < 0
+		})
+		if found >= 0 || err != nil {
+			return found, err
+		}
+	}
+	return -1, nil
+}
+
+// step goes to the next frame that has something in common with one.
+func (l *shownList) step(ctx context.Context, a *stepAsked) (foundAnswer, error) {
+	log := l.open.log
+	if a.N < 1 || a.N > log.Len() {
+		return foundAnswer{}, fmt.Errorf("there is no frame %d", a.N)
+	}
+	at := log.Entry(a.N - 1)
+	group, name := log.Group(at), log.Extra(at).Name
+	pos := l.view.position(a.N - 1)
+	if !a.Back && l.view.index(pos) != a.N-1 {
+		pos-- // the frame itself is not in the list
+	}
+	found, err := l.search(ctx, pos, a.Back, func(i int, e live.Entry, _ []byte) bool {
+		switch a.By {
+		case "conn":
+			return e.Conn == at.Conn
+		case "mark":
+			return l.view.marked[uint64(i+1)]
+		case "note":
+			return l.view.notes.Frames[uint64(i+1)] != ""
+		case "problem":
+			return e.Kind == transport.Problem
+		}
+		return e.Kind == at.Kind && e.HasKey == at.HasKey && e.Code == at.Code && e.Dir == at.Dir && log.Group(e) == group && log.Extra(e).Name == name
+	})
+	return l.found(a.ID, found), err
+}
+
+// typeRow is what is known of all frames of a type.
+type typeRow struct {
+	Type    string  `json:"type"` // a filter for them
+	Name    string  `json:"name,omitempty"`
+	Ver     int     `json:"ver,omitempty"`
+	Code    *uint32 `json:"code,omitempty"`
+	Dir     string  `json:"dir,omitempty"`
+	Group   string  `json:"group,omitempty"`
+	Kind    string  `json:"kind"`
+	Count   int     `json:"count"`
+	Bytes   int64   `json:"bytes"`
+	Min     int     `json:"min"`
+	Max     int     `json:"max"`
+	First   int64   `json:"first"`
+	Last    int64   `json:"last"`
+	Bad     int     `json:"bad"` // that are not as the definition says
+	Defined bool    `json:"defined"`
+}
+
+type typesAnswer struct {
+	ID    int        `json:"id"`
+	Total int        `json:"total"`
+	Rows  []*typeRow `json:"rows"` // those with the most frames first
+}
+
+// maxTypes bounds how many types are told apart: a hostile capture has as many codes as it likes.
+const maxTypes = 20_000
+
+// types counts the frames of the list by their type.
+func (l *shownList) types(ctx context.Context, id int) (*typesAnswer, error) {
+	type kind struct {
+		key  schema.Key
+		has  bool
+		name string
+		kind transport.Kind
+	}
+	out := &typesAnswer{ID: id, Rows: []*typeRow{}}
+	all, msgs := map[kind]*typeRow{}, map[*typeRow]*codec.Program{}
+	m := rowMaker{snap: l.snap}
+	var f transport.Frame
+	err := l.view.each(ctx, 0, false, func(_, i int, e live.Entry, data []byte) bool {
+		readFrame(l.open.log, e, data, &f)
+		k := kind{f.Key, f.HasKey, f.Name, f.Kind}
+		t := all[k]
+		if t == nil {
+			if len(all) >= maxTypes {
+				return true
+			}
+			t = &typeRow{Dir: f.Dir.String(), Group: f.Key.Group, Kind: f.Kind.String(), Min: len(data), First: e.At / 1000}
+			if f.HasKey {
+				code := f.Key.Code
+				t.Code = &code
+			}
+			msg := l.snap.FrameMessage(&f)
+			t.Type = m.typeOf(msg, &f)
+			if msg != nil {
+				t.Name, t.Defined = msg.Name, true
+				if l.snap.Dialect.Versions {
+					t.Ver = msg.Version
+				}
+				if p, err := l.snap.Program(msg); err == nil {
+					msgs[t] = p
+				}
+			}
+			all[k] = t
+			out.Rows = append(out.Rows, t)
+		}
+		out.Total++
+		t.Count++
+		t.Bytes += int64(len(data))
+		t.Min, t.Max, t.Last = min(t.Min, len(data)), max(t.Max, len(data)), e.At/1000
+		if p := msgs[t]; p != nil {
+			m.rec.Session = codec.Session{}
+			if p.Decode(&m.rec, data); m.rec.Status() != codec.OK {
+				t.Bad++
+			}
+		}
+		return true
+	})
+	slices.SortStableFunc(out.Rows, func(a, b *typeRow) int { return b.Count - a.Count })
+	return out, err
+}
+
+type timelineAnswer struct {
+	ID   int   `json:"id"`
+	From int64 `json:"from"`
+	Step int64 `json:"step"` // microseconds
+	C2S  []int `json:"c2s"`
+	S2C  []int `json:"s2c"`
+	Bad  []int `json:"bad"` // problems
+}
+
+// timeline counts the frames of the list by their time.
+func (l *shownList) timeline(ctx context.Context, a *listAsked) (*timelineAnswer, error) {
+	n := min(max(a.Buckets, 1), 4000)
+	out := &timelineAnswer{ID: a.ID, Step: 1, C2S: make([]int, n), S2C: make([]int, n), Bad: make([]int, n)}
+	var from, to int64
+	first := true
+	span := func(_, _ int, e live.Entry, _ []byte) bool {
+		if first || e.At < from {
+			from = e.At
+		}
+		if first || e.At > to {
+			to = e.At
+		}
+		first = false
+		return true
+	}
+	if err := l.view.each(ctx, 0, false, span); err != nil || first {
+		return out, err
+	}
+	const micro = int64(time.Microsecond)
+	from -= from % micro
+	step := ((to-from)/int64(n)/micro + 1) * micro
+	out.From, out.Step = from/micro, step/micro
+	return out, l.view.each(ctx, 0, false, func(_, _ int, e live.Entry, _ []byte) bool {
+		k := min(max(int((e.At-from)/step), 0), n-1)
+		switch {
+		case e.Kind == transport.Problem:
+			out.Bad[k]++
+		case e.Dir == schema.ToServer:
+			out.C2S[k]++
+		default:
+			out.S2C[k]++
+		}
+		return true
+	})
+}
+
+var errNothing = errors.New("no frame in the list is of that type")

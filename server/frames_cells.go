@@ -1,0 +1,71 @@
+package server
+
+import (
+	"strings"
+
+	"wirebench/codec"
+	"wirebench/codec/corpus"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+	"wirebench/server/workspace"
+)
+
+// cellMaker writes the values of chosen fields of frames. It is for one goroutine.
+//
+// A field is written as in a filter: C_CHAT.2.message, C_CHAT.message, or .message for that of any message.
+type cellMaker struct {
+	snap  *workspace.Snapshot
+	paths []string
+	of    map[*schema.Message]*corpus.Cells
+}
+
+func newCellMaker(snap *workspace.Snapshot, paths []string) *cellMaker {
+	return &cellMaker{snap: snap, paths: paths, of: map[*schema.Message]*corpus.Cells{}}
+}
+
+// cells are the texts for a frame that has been decoded by m, nil if no column was chosen.
+func (c *cellMaker) cells(m *rowMaker, f *transport.Frame) []string {
+	if len(c.paths) == 0 {
+		return nil
+	}
+	msg := c.snap.FrameMessage(f)
+	if msg == nil || m.rec.Program == nil {
+		return make([]string, len(c.paths))
+	}
+	of, ok := c.of[msg]
+	if !ok {
+		below := make([]string, len(c.paths))
+		for i, path := range c.paths {
+			below[i] = belowMessage(path, msg)
+		}
+		of = corpus.NewCells(m.rec.Program, below)
+		c.of[msg] = of
+	}
+	return of.Append(nil, &m.rec)
+}
+
+// belowMessage is a path without the name of a message; of another message it is one that no field has.
+func belowMessage(path string, msg *schema.Message) string {
+	if rest, ok := strings.CutPrefix(path, "."); ok {
+		return rest
+	}
+	for _, name := range []string{fullName(msg.Name, msg.Version), msg.Name} {
+		if rest, ok := strings.CutPrefix(path, name+"."); ok {
+			return rest
+		}
+	}
+	return ""
+}
+
+// program is that of a frame's definition, nil if it has none.
+func frameProgram(snap *workspace.Snapshot, f *transport.Frame) *codec.Program {
+	msg := snap.FrameMessage(f)
+	if msg == nil {
+		return nil
+	}
+	p, err := snap.Program(msg)
+	if err != nil {
+		return nil
+	}
+	return p
+}

@@ -1,0 +1,190 @@
+package server
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+	"wirebench/server/live"
+	"wirebench/server/workspace"
+)
+
+// frameRow is a frame as a list shows it. What is missing is 0, "" or false.
+type frameRow struct {
+	N      int      `json:"n"` // number in the capture, from 1
+	T      int64    `json:"t"` // microseconds since 1970
+	D      int64    `json:"d"` // since the row before
+	Dir    string   `json:"dir,omitempty"`
+	Kind   string   `json:"kind"`
+	Conn   uint32   `json:"conn"`
+	Code   *uint32  `json:"code,omitempty"`
+	Name   string   `json:"name,omitempty"`
+	Ver    int      `json:"ver,omitempty"` // where the dialect has them
+	Len    int      `json:"len"`
+	Status string   `json:"status,omitempty"`
+	Info   string   `json:"info,omitempty"`
+	Via    []string `json:"via,omitempty"`
+	From   []uint32 `json:"from,omitempty"` // numbers of captured packets
+	Type   string   `json:"type"`           // a filter for frames of this type
+	Note   string   `json:"note,omitempty"` // of the transport
+	Flags  string   `json:"flags,omitempty"`
+	Hue    int      `json:"hue,omitempty"`
+	Hit    bool     `json:"hit,omitempty"`
+	Cells  []string `json:"cells,omitempty"`
+}
+
+// maxBrief is how much of a message's values a row has, and maxFrom how many packets it names.
+const (
+	maxBrief = 160
+	maxFrom  = 50
+)
+
+// rowMaker describes frames as rows. It is for one goroutine.
+type rowMaker struct {
+	snap  *workspace.Snapshot
+	rec   codec.Record
+	types map[*schema.Message]string
+}
+
+// row describes a frame. Its time since the row before, its colour and its cells are left to the caller.
+func (m *rowMaker) row(i int, e live.Entry, f *transport.Frame) frameRow {
+	r := frameRow{
+		N: i + 1, T: e.At / 1000, Dir: f.Dir.String(), Kind: f.Kind.String(), Conn: e.Conn, Len: len(f.Bytes), Via: f.Via, Note: f.Note,
+		Flags: flagText(e.Flags),
+	}
+	if f.HasKey {
+		code := f.Key.Code
+		r.Code = &code
+	}
+	for _, s := range f.From {
+		if n := len(r.From); n == 0 || r.From[n-1] != s.Packet {
+			if n == maxFrom {
+				break
+			}
+			r.From = append(r.From, s.Packet)
+		}
+	}
+	msg := m.decode(f)
+	r.Type = m.typeOf(msg, f)
+	switch {
+	case msg != nil:
+		r.Name, r.Status = msg.Name, m.rec.Status().String()
+		if m.snap.Dialect.Versions {
+			r.Ver = msg.Version
+		}
+		var info []byte
+		if m.rec.Status() != codec.OK {
+			if list := m.rec.ProblemInfos(); len(list) > 0 {
+				info = append(append(info, list[0].Message...), "; "...)
+			}
+		}
+		r.Info = cutText(string(m.rec.AppendBrief(info, maxBrief)), maxBrief+80)
+	case f.Kind == transport.Message:
+		r.Status = "unknown"
+		r.Info = cutText(printable(f.Bytes), maxBrief)
+	case f.Kind == transport.Problem:
+		r.Info = f.Note
+	}
+	if r.Info == "" {
+		r.Info = f.Note
+	}
+	return r
+}
+
+// decode reads a frame by its definition into the record; nil if it has none.
+func (m *rowMaker) decode(f *transport.Frame) *schema.Message {
+	msg := m.snap.FrameMessage(f)
+	if msg == nil {
+		return nil
+	}
+	p, err := m.snap.Program(msg)
+	if err != nil {
+		return nil
+	}
+	m.rec.Session = codec.Session{}
+	p.Decode(&m.rec, f.Bytes)
+	return msg
+}
+
+var bareName = regexp.MustCompile(`^[A-Z]_[A-Z0-9_]+$`) // no reserved word looks so
+
+// typeOf is a filter for all frames of the type of one.
+func (m *rowMaker) typeOf(msg *schema.Message, f *transport.Frame) string {
+	switch {
+	case msg != nil:
+		if t, ok := m.types[msg]; ok {
+			return t
+		}
+		t := fmt.Sprintf("name == %q", msg.Name)
+		if bareName.MatchString(msg.Name) {
+			t = msg.Name
+		}
+		for _, other := range m.snap.Schema.Messages {
+			if other.Name == msg.Name && other.Key.Group != msg.Key.Group {
+				t += fmt.Sprintf(" && group == %q", msg.Key.Group)
+				break
+			}
+		}
+		for _, other := range m.snap.Schema.Messages {
+			if other.Name == msg.Name && other.Key.Group == msg.Key.Group && other.Key.Dir != msg.Key.Dir {
+				t += " && dir == " + f.Dir.String()
+				break
+			}
+		}
+		if m.types == nil {
+			m.types = map[*schema.Message]string{}
+		}
+		m.types[msg] = t
+		return t
+	case f.HasKey:
+		t := fmt.Sprintf("op == 0x%04X && dir == %s", f.Key.Code, f.Dir)
+		if f.Key.Group != "" {
+			t += fmt.Sprintf(" && group == %q", f.Key.Group)
+		}
+		return t
+	case f.Kind == transport.Message:
+		return "kind == message && state == unknown"
+	}
+	return "kind == " + f.Kind.String()
+}
+
+// flagText are the signs that logs of proxies have for what was done to a frame.
+func flagText(f live.Flags) (s string) {
+	if f&live.Injected != 0 {
+		s += "*"
+	}
+	if f&live.Modified != 0 {
+		s += "~"
+	}
+	if f&live.Dropped != 0 {
+		s += "X"
+	}
+	return s
+}
+
+// printable is bytes as text, with dots for what is none.
+func printable(data []byte) string {
+	data = data[:min(len(data), maxBrief)]
+	var b strings.Builder
+	for _, c := range data {
+		if c < 0x20 || c > 0x7e {
+			c = '.'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// cutText is a text of at most so many bytes, without half a character at its end.
+func cutText(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && s[most]&0xc0 == 0x80 {
+		most--
+	}
+	return s[:most] + "…"
+}

@@ -1,0 +1,557 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/source"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+	"wirebench/server/wsconn"
+)
+
+// Bounds of the websocket of a list of frames.
+const (
+	maxListMessage = 2 << 20 // bytes of one message of the page: an unsaved definition is in it
+	maxListJobs    = 16      // questions under way
+	maxChips       = 100
+	maxColors      = 50
+	maxColumns     = 64
+	waitForList    = 5 * time.Second // that the page has asked for, before a question is answered by the one before
+	maxRowsAtOnce  = 500
+	maxListedConns = 5000
+	statePeriod    = 100 * time.Millisecond // between two states
+	judgeSlice     = 40 * time.Millisecond  // of judging frames, between two looks at what else there is
+	patience       = 150 * time.Millisecond // for a new list to be whole before it takes the place of the old one
+)
+
+// listView is what a page wants to be listed, and how.
+type listView struct {
+	Seq    int      `json:"seq"`
+	Filter string   `json:"filter"`
+	Chips  []string `json:"chips"`
+	Draft  *struct {
+		Name string `json:"name"`
+		Text string `json:"text"`
+	} `json:"draft"`
+	Columns []string `json:"columns"`
+	Colors  []struct {
+		Filter string `json:"filter"`
+		Hue    int    `json:"hue"`
+	} `json:"colors"`
+	Highlight string `json:"highlight"`
+}
+
+// listMessage is what the page sends: one of these.
+type listMessage struct {
+	View     *listView         `json:"view"`
+	Rows     *rowsAsked        `json:"rows"`
+	Frame    *frameAsked       `json:"frame"`
+	Find     *findAsked        `json:"find"`
+	Where    *frameAsked       `json:"where"`
+	Step     *stepAsked        `json:"step"`
+	Types    *listAsked        `json:"types"`
+	Timeline *listAsked        `json:"timeline"`
+	Table    *tableAsked       `json:"table"`
+	Diff     *diffAsked        `json:"diff"`
+	Cancel   *struct{ ID int } `json:"cancel"`
+}
+
+// listState is what the page is told of the list as a whole.
+type listState struct {
+	Seq       int               `json:"seq"`
+	Epoch     int               `json:"epoch"` // counts up when frames may read otherwise than before
+	Total     int               `json:"total"`
+	Scanned   int               `json:"scanned"`
+	Fit       int               `json:"fit"`
+	Done      bool              `json:"done"` // all that is there is judged, and the file is read
+	Reading   bool              `json:"reading"`
+	Read      int64             `json:"read"` // bytes of the file
+	Size      int64             `json:"size"`
+	Note      string            `json:"note"`            // why these are not all frames of the file
+	Start     int64             `json:"start,omitempty"` // microseconds since 1970
+	End       int64             `json:"end,omitempty"`
+	Conns     []listConn        `json:"conns,omitempty"` // when there are more than before
+	Mistakes  []viewMistake     `json:"mistakes"`
+	Rewritten string            `json:"rewritten"`
+	Marked    []uint64          `json:"marked,omitempty"`
+	Notes     map[uint64]string `json:"notes,omitempty"`
+	Live      bool              `json:"live,omitempty"`
+}
+
+type listConn struct {
+	Name    string `json:"name"`
+	Session int    `json:"session"`
+	Proto   string `json:"proto"`
+	Frames  int    `json:"frames"`
+}
+
+// shownList is the list as it is shown at one moment. It does not change, but for the frames that its view judges.
+type shownList struct {
+	seq     int
+	epoch   int
+	snap    *workspace.Snapshot
+	open    *openCapture
+	view    *frameView
+	columns []string
+	hit     *workspace.FrameFilter // nil: nothing
+	colors  []colorRule
+	wrong   []viewMistake
+	tables  tables
+}
+
+type colorRule struct {
+	fits *workspace.FrameFilter
+	hue  int
+}
+
+// framesPage is the server's side of an open list of frames.
+type framesPage struct {
+	ws    *workspace.Workspace
+	set   *captureSet
+	id    string
+	conn  *wsconn.Conn
+	wake  chan struct{}
+	asked chan struct{} // tokens of questions under way
+
+	mu     sync.Mutex
+	want   *listView
+	shown  *shownList
+	turned chan struct{}              // closed when shown is another one
+	cancel map[int]context.CancelFunc // of questions, by their id
+
+	// Of run alone.
+	good    *workspace.Snapshot // with the last draft that had no errors
+	draftOf string              // the file of that
+	notes   store.Notes
+	last    []byte // the state that was sent
+	conns   int
+	noted   bool // the notes have been sent
+}
+
+// framesSocket serves the websocket of an open list of frames of a capture.
+func (s *Server) framesSocket(w http.ResponseWriter, r *http.Request) {
+	ws := s.byName[chi.URLParam(r, "ws")]
+	if ws == nil || ws.Captures == nil {
+		s.notFound(w, r)
+		return
+	}
+	id := chi.URLParam(r, "id")
+	x, err := ws.Captures.Get(id)
+	if err != nil {
+		s.notFound(w, r)
+		return
+	}
+	conn, err := wsconn.Accept(w, r, maxListMessage)
+	if err != nil {
+		s.Log.Info("list of frames refused", "error", err)
+		return
+	}
+	defer conn.Drop()
+	ctx, cancel := context.WithCancel(context.Background()) // not the request's: that one ends with the upgrade
+	defer cancel()
+	if err := s.pages.add(conn, cancel); err != nil {
+		conn.Close(err.Error())
+		return
+	}
+	defer s.pages.remove(conn)
+	p := &framesPage{
+		ws: ws, set: s.captures, id: id, conn: conn, wake: make(chan struct{}, 1), asked: make(chan struct{}, maxListJobs),
+		turned: make(chan struct{}), cancel: map[int]context.CancelFunc{}, notes: x.Notes,
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		defer cancel()
+		if err := p.run(ctx); err != nil && ctx.Err() == nil && !wsconn.Gone(err) {
+			s.Log.Info("list of frames lost", "error", err)
+			conn.Close(cutText(err.Error(), 100))
+		}
+	})
+	all.Go(func() {
+		defer cancel()
+		_ = conn.Ping(ctx)
+	})
+	err = p.listen(ctx, &all)
+	cancel()
+	all.Wait()
+	if !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
+		s.Log.Info("list of frames ended", "error", err)
+	}
+}
+
+// listen takes in what the page sends, and answers each question in a goroutine of its own.
+func (p *framesPage) listen(ctx context.Context, all *sync.WaitGroup) error {
+	for {
+		text, err := p.conn.Read(ctx)
+		if err != nil {
+			return err
+		}
+		var m listMessage
+		if err := json.Unmarshal(text, &m); err != nil {
+			p.conn.Close("not a message of a list of frames")
+			return err
+		}
+		if m.View != nil {
+			p.mu.Lock()
+			p.want = m.View
+			p.mu.Unlock()
+			p.poke()
+			continue
+		}
+		if m.Cancel != nil {
+			p.mu.Lock()
+			if cancel := p.cancel[m.Cancel.ID]; cancel != nil {
+				cancel()
+			}
+			p.mu.Unlock()
+			continue
+		}
+		id, work := p.question(&m)
+		if work == nil {
+			continue
+		}
+		select {
+		case p.asked <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		one, cancel := context.WithCancel(ctx)
+		p.mu.Lock()
+		p.cancel[id] = cancel
+		seq := 0
+		if p.want != nil {
+			seq = p.want.Seq
+		}
+		p.mu.Unlock()
+		all.Go(func() {
+			defer func() {
+				cancel()
+				p.mu.Lock()
+				delete(p.cancel, id)
+				p.mu.Unlock()
+				<-p.asked
+			}()
+			p.reply(one, id, p.asOf(one, seq), work)
+		})
+	}
+}
+
+// asOf is the list of a view, or of a later one. It is on its way when a page asks for its rows at once.
+func (p *framesPage) asOf(ctx context.Context, seq int) *shownList {
+	enough := time.After(waitForList)
+	for {
+		p.mu.Lock()
+		list, turned := p.shown, p.turned
+		p.mu.Unlock()
+		if seq == 0 || list != nil && list.seq >= seq {
+			return list
+		}
+		select {
+		case <-turned:
+		case <-enough:
+			return list
+		case <-ctx.Done():
+			return list
+		}
+	}
+}
+
+// reply answers one question.
+func (p *framesPage) reply(ctx context.Context, id int, list *shownList, work func(context.Context, *shownList) (string, any, error)) {
+	key, answer, err := "", any(nil), errNoList
+	if list != nil {
+		key, answer, err = work(ctx, list)
+	}
+	if err != nil {
+		key, answer = "failed", map[string]any{"id": id, "message": err.Error()}
+	}
+	text, err := plainJSON(map[string]any{key: answer})
+	if err == nil {
+		_ = p.conn.Write(context.WithoutCancel(ctx), text)
+	}
+}
+
+var errNoList = errors.New("there is no list yet")
+
+func (p *framesPage) poke() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run keeps the list as the page wants it and as the library and the capture are, and says how far that is.
+func (p *framesPage) run(ctx context.Context) error {
+	changed, stop := p.ws.Changed()
+	defer stop()
+	noted, stopNotes := p.ws.Captures.Changed(p.id)
+	defer stopNotes()
+	defer func() {
+		if list := p.list(); list != nil {
+			p.set.letGo(list.open)
+		}
+	}()
+	var told time.Time
+	for {
+		list, next := p.list(), (*shownList)(nil)
+		var pause <-chan time.Time
+		if list != nil {
+			complete := list.open.complete() // before it is judged: what comes later is seen the next time
+			whole := list.view.advance(ctx, judgeSlice)
+			if since := time.Since(told); since >= statePeriod || whole {
+				if err := p.tell(ctx, list, whole); err != nil {
+					return err
+				}
+				told = time.Now()
+			}
+			switch {
+			case !whole:
+				pause = time.After(0)
+			case !complete:
+				pause = time.After(statePeriod)
+			}
+		}
+		again := false
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-p.wake:
+		case <-changed:
+			again = true
+		case <-noted:
+			x, err := p.ws.Captures.Get(p.id)
+			if err != nil {
+				return err
+			}
+			if sameNotes(x.Notes, p.notes) {
+				continue
+			}
+			p.notes, p.noted = x.Notes, false
+			if again = list != nil && list.view.asksNotes(); !again && list != nil {
+				if err := p.tell(ctx, list, list.view.advance(ctx, 0)); err != nil {
+					return err
+				}
+			}
+		case <-pause:
+			continue
+		}
+		want := p.wanted()
+		if want == nil && !again {
+			continue
+		}
+		next, err := p.make(want, list)
+		if err != nil {
+			return err
+		}
+		if next == nil {
+			continue
+		}
+		// The old list stays until the new one is whole, for a moment or, where only the definitions are other ones, for as long as it takes.
+		for begun := time.Now(); !next.view.advance(ctx, judgeSlice) && ctx.Err() == nil; {
+			if want != nil && time.Since(begun) > patience || list == nil || p.waiting() {
+				break
+			}
+		}
+		p.mu.Lock()
+		p.shown = next
+		close(p.turned)
+		p.turned = make(chan struct{})
+		p.mu.Unlock()
+		if list != nil {
+			p.set.letGo(list.open)
+		}
+		told = time.Time{}
+	}
+}
+
+func (p *framesPage) list() *shownList {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.shown
+}
+
+// wanted takes what the page wants since it was last asked, nil if that is nothing new.
+func (p *framesPage) wanted() *listView {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v := p.want
+	if v != nil && p.shown != nil && v.Seq == p.shown.seq {
+		return nil
+	}
+	return v
+}
+
+func (p *framesPage) waiting() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.want != nil && p.shown != nil && p.want.Seq > p.shown.seq+1
+}
+
+// make makes the list that is wanted; want is nil if only the library or the notes have changed.
+func (p *framesPage) make(want *listView, old *shownList) (*shownList, error) {
+	if want == nil {
+		p.mu.Lock()
+		want = p.want
+		p.mu.Unlock()
+		if want == nil {
+			return nil, nil
+		}
+	}
+	if len(want.Chips) > maxChips || len(want.Colors) > maxColors || len(want.Columns) > maxColumns {
+		return nil, errors.New("too many filters or columns")
+	}
+	x, err := p.ws.Captures.Get(p.id)
+	if err != nil {
+		return nil, err
+	}
+	p.notes, p.noted = x.Notes, p.noted && sameNotes(p.notes, x.Notes)
+	ws := &space{p.ws, p.snapshot(want)}
+	next := &shownList{seq: want.Seq, snap: ws.Snapshot, columns: want.Columns}
+	for held := false; !held; held = p.set.hold(next.open) {
+		if next.open, err = p.set.get(ws, x); err != nil {
+			return nil, err
+		}
+	}
+	if old != nil {
+		next.epoch = old.epoch
+		if old.snap != next.snap || !slices.Equal(old.columns, next.columns) {
+			next.epoch++
+		}
+	}
+	next.view = next.open.view(ws.Snapshot, viewSpec{want.Filter, want.Chips}, p.notes)
+	next.wrong = next.view.mistakes
+	if next.view.wrong() && old != nil { // the list stays as it was
+		next.view = next.open.view(ws.Snapshot, old.view.spec, p.notes)
+	}
+	if want.Highlight != "" {
+		f, mistakes := ws.Filter(want.Highlight)
+		if next.wrong = append(next.wrong, mistakesIn("highlight", 0, want.Highlight, mistakes)...); len(mistakes) == 0 {
+			next.hit = f
+		}
+	}
+	for i, c := range want.Colors {
+		f, mistakes := ws.Filter(c.Filter)
+		if next.wrong = append(next.wrong, mistakesIn("color", i, c.Filter, mistakes)...); len(mistakes) == 0 && c.Hue >= 1 && c.Hue <= 8 {
+			next.colors = append(next.colors, colorRule{f, c.Hue})
+		}
+	}
+	return next, nil
+}
+
+// snapshot is what the definitions mean now, with the page's unsaved text. While that has errors, the last text that had none counts.
+func (p *framesPage) snapshot(want *listView) *workspace.Snapshot {
+	now := p.ws.Now()
+	d := want.Draft
+	if d == nil || d.Text == "" || len(d.Text) > maxDefinition {
+		p.good = nil
+		return now
+	}
+	ws := &space{p.ws, now}
+	file := source.New(ws.fileName(d.Name), d.Text)
+	if stored := now.File(file.Name); stored != nil && unixLines(stored.Text) == d.Text {
+		p.good = nil
+		return now
+	}
+	next, m, err := now.With(file)
+	if err == nil && m != nil && !hasErrors(next.Diagnostics.Of(file)) {
+		p.good, p.draftOf = next, file.Name
+		return next
+	}
+	if p.good != nil && p.draftOf == file.Name {
+		return p.good
+	}
+	return now
+}
+
+func hasErrors(list diag.List) bool {
+	return slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })
+}
+
+// tell says how the list is, if it is not as it was.
+func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) error {
+	o := list.open
+	st := listState{
+		Seq: list.seq, Epoch: list.epoch, Total: o.log.Len(), Reading: !o.complete(), Read: o.read.Load(), Size: o.size.Load(), Note: o.note(),
+		Mistakes: list.wrong, Rewritten: list.view.rewritten(),
+	}
+	if st.Mistakes == nil {
+		st.Mistakes = []viewMistake{}
+	}
+	st.Fit, st.Scanned = list.view.state()
+	st.Done = whole && !st.Reading && st.Scanned == st.Total
+	if st.Total > 0 {
+		st.Start, st.End = o.log.Entry(0).At/1000, o.log.Entry(st.Total-1).At/1000
+	}
+	conns := o.log.Conns()
+	if len(conns) != p.conns || st.Done {
+		for _, c := range conns[:min(len(conns), maxListedConns)] {
+			st.Conns = append(st.Conns, listConn{c.Name, c.Session, c.Proto, c.Frames})
+		}
+		p.conns = len(conns)
+	}
+	if !p.noted {
+		if st.Marked, st.Notes = p.notes.Marked, p.notes.Frames; st.Marked == nil {
+			st.Marked = []uint64{}
+		}
+		if st.Notes == nil {
+			st.Notes = map[uint64]string{}
+		}
+	}
+	body, err := plainJSON(struct {
+		State any `json:"state"`
+	}{notesToo{st, !p.noted}})
+	if err != nil || bytes.Equal(body, p.last) {
+		return err
+	}
+	p.noted, p.last = true, body
+	return p.conn.Write(ctx, body)
+}
+
+// notesToo writes a state with its marks and notes, also where there are none any more.
+type notesToo struct {
+	listState
+	with bool
+}
+
+func (n notesToo) MarshalJSON() ([]byte, error) {
+	if !n.with {
+		return json.Marshal(n.listState)
+	}
+	return json.Marshal(struct {
+		listState
+		Marked []uint64          `json:"marked"`
+		Notes  map[uint64]string `json:"notes"`
+	}{n.listState, n.listState.Marked, n.listState.Notes})
+}
+
+// complete reports whether the file is read.
+func (o *openCapture) complete() bool {
+	select {
+	case <-o.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// note says why the frames are not all of the file, "" if they are or nobody knows yet.
+func (o *openCapture) note() string {
+	switch {
+	case !o.complete():
+		return ""
+	case o.err != nil:
+		return o.err.Error()
+	case o.sum.Torn != nil:
+		return "the file is cut off: " + o.sum.Torn.Error()
+	}
+	return ""
+}

@@ -1,0 +1,234 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/codec/capture"
+	"wirebench/defs/schema"
+	"wirebench/server/store"
+	"wirebench/server/wsconn"
+)
+
+// chatCapture is a capture of TERA messages that are not enciphered: C_SAY with a text that counts, one each ten milliseconds, and at
+// each fifth place a message of the server that nothing defines.
+func chatCapture(t testing.TB, n int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := capture.NewWriter(&out, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	iface, err := w.Interface(capture.Interface{Link: capture.LinkEthernet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	s := capture.NewSynthetic(w, iface, capture.Conn{Proto: capture.TCP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:7801")})
+	if err := s.Open(at); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		msg := []byte{0, 0, 0x01, 0x10, 6, 0}
+		for _, c := range fmt.Sprintf("text %d", i) {
+			msg = append(msg, byte(c), 0)
+		}
+		msg = append(msg, 0, 0)
+		binary.LittleEndian.PutUint16(msg, uint16(len(msg)))
+		dir := schema.ToServer
+		if i%5 == 4 {
+			dir = schema.ToClient
+			binary.LittleEndian.PutUint16(msg[2:], 0x7777)
+		}
+		if err := s.Data(dir, at.Add(time.Duration(i)*10*time.Millisecond), msg, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.Bytes()
+}
+
+var chatFiles = map[string]string{"C_SAY.1.def": "string text\n", "protocol.1.map": "C_SAY 4097\n"}
+
+// listClient is a page that has a list of frames open.
+type listClient struct {
+	*testing.T
+	conn *wsconn.Conn
+	ctx  context.Context
+	id   int
+	st   map[string]json.RawMessage // the state, all keys that came
+	rest []map[string]json.RawMessage
+}
+
+func openList(t *testing.T, s *Server, data []byte) *listClient {
+	t.Helper()
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name=chat.pcapng", data, &x); code != 201 {
+		t.Fatalf("upload: %d", code)
+	}
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	conn, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/captures/"+x.ID, nil, 64<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Drop)
+	return &listClient{T: t, conn: conn, ctx: ctx, st: map[string]json.RawMessage{}}
+}
+
+func (c *listClient) send(text string) {
+	c.Helper()
+	if err := c.conn.Write(c.ctx, []byte(text)); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// read waits for the next message, which it takes note of if it is a state.
+func (c *listClient) read() map[string]json.RawMessage {
+	c.Helper()
+	text, err := c.conn.Read(c.ctx)
+	if err != nil {
+		c.Fatal(err)
+	}
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(text, &m); err != nil {
+		c.Fatalf("%v in %s", err, text)
+	}
+	if st, ok := m["state"]; ok {
+		var keys map[string]json.RawMessage
+		if err := json.Unmarshal(st, &keys); err != nil {
+			c.Fatal(err)
+		}
+		for k, v := range keys {
+			c.st[k] = v
+		}
+	}
+	return m
+}
+
+// view asks for a list and waits until it is done.
+func (c *listClient) view(seq int, rest string) {
+	c.Helper()
+	c.send(fmt.Sprintf(`{"view":{"seq":%d%s}}`, seq, rest))
+	for {
+		c.read()
+		if string(c.st["seq"]) == fmt.Sprint(seq) && string(c.st["done"]) == "true" {
+			return
+		}
+	}
+}
+
+// ask asks a question and returns the answer of its kind.
+func (c *listClient) ask(kind, answer, rest string) string {
+	c.Helper()
+	c.id++
+	c.send(fmt.Sprintf(`{%q:{"id":%d%s}}`, kind, c.id, rest))
+	for {
+		m := c.read()
+		if f, ok := m["failed"]; ok {
+			return "failed: " + string(f)
+		}
+		if a, ok := m[answer]; ok {
+			return string(a)
+		}
+	}
+}
+
+func TestListOfFrames(t *testing.T) {
+	s := captureServer(t, "tera", chatFiles)
+	c := openList(t, s, chatCapture(t, 1000))
+	has := func(what, got string, parts ...string) {
+		t.Helper()
+		for _, p := range parts {
+			if !strings.Contains(got, p) {
+				t.Errorf("%s lacks %s: %.600s", what, p, got)
+			}
+		}
+	}
+	c.view(1, "")
+	if got := string(c.st["fit"]) + "/" + string(c.st["total"]); got != "1000/1000" {
+		t.Fatalf("all frames: %s", got)
+	}
+	has("connections", string(c.st["conns"]), `"10.0.0.2:4000-10.0.0.1:7801"`, `"frames":1000`)
+	rows := c.ask("rows", "rows", `,"seq":1,"from":3,"count":2`)
+	has("rows", rows, `"n":4`, `"code":4097`, `"code":30583`, `"d":10000`, `"name":"C_SAY"`, `text \"text 3\"`, `"type":"C_SAY"`, `"n":5`, `"status":"unknown"`, `"type":"op == 0x7777 && dir == s2c"`)
+
+	// A filter by a value, a chip, columns, colours.
+	c.view(2, `,"filter":".text contains \"99\"","chips":["time >= 0"],"columns":["C_SAY.text",".text","C_OTHER.text"],"colors":[{"filter":"C_SAY","hue":3}],"highlight":".text == \"text 99\""`)
+	if got := string(c.st["fit"]); got != "8" { // 99, 199 and so on are of the server
+		t.Errorf("frames with 99: %s", got)
+	}
+	has("rows", c.ask("rows", "rows", `,"seq":2,"from":0,"count":1`), `"cells":["text 990","text 990",""]`, `"hue":3`)
+	has("find", c.ask("find", "found", `,"text":"text 995","as":"text","from":0`), `"pos":4`, `"n":996`)
+	has("find around the end", c.ask("find", "found", `,"text":".text == \"text 990\"","as":"filter","from":7`), `"pos":0`)
+	has("find back", c.ask("find", "found", `,"text":"990","as":"regex","from":0,"back":true`), `"pos":0`)
+	has("find nothing", c.ask("find", "found", `,"text":"ff ff ff ff","as":"hex","from":7`), `"pos":-1`)
+	has("find with a mistake", c.ask("find", "found", `,"text":".text ==","as":"filter","from":7`), `"pos":-1`, `"mistakes":[{"in":"find"`)
+
+	// A wrong filter leaves the list as it was, and says where it is wrong.
+	c.view(3, `,"filter":".txet == 1"`)
+	has("mistakes", string(c.st["mistakes"]), `"in":"filter"`, `"start":0`, "text")
+	if got := string(c.st["fit"]); got != "8" {
+		t.Errorf("with a wrong filter: %s", got)
+	}
+	c.view(4, `,"filter":"dir == s2c"`)
+	has("step", c.ask("step", "found", `,"n":5,"by":"type"`), `"pos":1`, `"n":10`)
+	has("step back", c.ask("step", "found", `,"n":11,"by":"conn","back":true`), `"pos":1`, `"n":10`)
+	has("where", c.ask("where", "found", `,"n":6`), `"pos":1`, `"n":10`)
+	has("types", c.ask("types", "types", ""), `"total":200`, `"count":200`, `"defined":false`, `"code":30583`)
+	has("table of bytes", c.ask("table", "table", `,"type":"op == 0x7777","from":0,"count":1`), `"total":200`, `"path":"0x04"`, `"constant":true`, `"guess":"u16 length?`)
+
+	c.view(5, "")
+	has("types", c.ask("types", "types", ""), `"type":"C_SAY"`, `"count":800`, `"bad":0`)
+	has("timeline", c.ask("timeline", "timeline", `,"buckets":10`), `"c2s":[80,80,80,80,80,80,80,80,80,80]`, `"s2c":[20,20,`)
+	table := c.ask("table", "table", `,"type":"C_SAY","from":0,"count":2,"sort":"text","desc":true`)
+	has("table", table, `"total":800`, `"path":"text"`, `"filter":".text"`, `"distinct":800`, `"cells":["text 998"]`)
+	has("diff", c.ask("diff", "diff", `,"a":1,"b":2`), `"path":"text"`, `"a":"\"text 0\""`, `"b":"\"text 1\""`, `"same":false`)
+	has("diff of different ones", c.ask("diff", "diff", `,"a":1,"b":5`), "not of one definition", `"type":"equal"`)
+	has("frame", c.ask("frame", "frame", `,"n":3`), `"hex":"`, `"name":"C_SAY.1"`, `"dir":"c2s"`, `"sources":[{"packet":6,"off":0`)
+	has("a frame that is not there", c.ask("frame", "frame", `,"n":3000`), "failed", "there is no frame 3000")
+
+	// An unsaved definition counts at once; while it has mistakes the last one does.
+	c.view(6, `,"draft":{"name":"C_SAY.1","text":"uint16 start\nbyte first\n"},"filter":".first == 116"`)
+	if got := string(c.st["fit"]); got != "800" {
+		t.Errorf("by the draft: %s, %s", got, c.st["mistakes"])
+	}
+	c.view(7, `,"draft":{"name":"C_SAY.1","text":"uint16 start\nbyt first\n"},"filter":".first == 116"`)
+	if got := string(c.st["fit"]); got != "800" || string(c.st["mistakes"]) != "[]" {
+		t.Errorf("by a wrong draft: %s, %s", got, c.st["mistakes"])
+	}
+}
+
+// What is asked before there is a list, or of another kind, gets an answer or ends the connection; nothing hangs.
+func TestListOfFramesHostile(t *testing.T) {
+	s := captureServer(t, "tera", chatFiles)
+	data := chatCapture(t, 10)
+	c := openList(t, s, data)
+	if got := c.ask("rows", "rows", `,"from":0,"count":1`); !strings.Contains(got, "no list yet") {
+		t.Errorf("without a list: %s", got)
+	}
+	c.view(1, "")
+	for _, rest := range []string{`,"from":-5,"count":1000000`, `,"from":9223372036854775807,"count":9223372036854775807`, `,"from":3,"count":-2`} {
+		if got := c.ask("rows", "rows", rest); !strings.Contains(got, `"rows":[`) {
+			t.Errorf("%s: %.200s", rest, got)
+		}
+	}
+	for _, rest := range []string{`,"buckets":-3`, `,"buckets":2000000000`} {
+		if got := c.ask("timeline", "timeline", rest); len(got) > 200_000 || strings.Contains(got, "failed") {
+			t.Errorf("%s: %d bytes %.100s", rest, len(got), got)
+		}
+	}
+	c.send(`{"view":{"seq":2,"chips":[` + strings.Repeat(`"",`, 100) + `""]}}`)
+	if _, err := c.conn.Read(c.ctx); err == nil {
+		t.Error("a view of too many chips is taken")
+	}
+}

@@ -1,0 +1,377 @@
+package server
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"wirebench/codec"
+	"wirebench/codec/corpus"
+	"wirebench/codec/transport"
+	"wirebench/server/live"
+)
+
+// Bounds of a table of fields.
+const (
+	maxTableFrames  = 1 << 20 // that figures are made of
+	maxTableSorted  = 1 << 18
+	maxTableColumns = 256
+	maxByteColumns  = 96
+	maxTableRows    = 500
+)
+
+type tableAsked struct {
+	ID    int    `json:"id"`
+	Type  string `json:"type"` // a filter for the frames of a type, as rows have it
+	From  int    `json:"from"`
+	Count int    `json:"count"`
+	Sort  string `json:"sort"` // path of a column; "" = by number
+	Desc  bool   `json:"desc"`
+}
+
+type diffAsked struct {
+	ID int `json:"id"`
+	A  int `json:"a"`
+	B  int `json:"b"`
+}
+
+type tableAnswer struct {
+	ID      int           `json:"id"`
+	Type    string        `json:"type"`
+	Total   int           `json:"total"`
+	Done    bool          `json:"done"`
+	Bad     int           `json:"bad"`
+	Columns []tableColumn `json:"columns"`
+	Rows    []tableRow    `json:"rows"`
+	Note    string        `json:"note,omitempty"`
+}
+
+// tableColumn is a field of all frames of a type, or one byte of those without a definition.
+type tableColumn struct {
+	Path     string     `json:"path"`
+	Filter   string     `json:"filter"` // how a filter names it
+	Type     string     `json:"type"`
+	Distinct int        `json:"distinct"`
+	More     bool       `json:"more,omitempty"` // there are more than Distinct
+	Min      string     `json:"min"`
+	Max      string     `json:"max"`
+	Constant bool       `json:"constant,omitempty"`
+	Rising   bool       `json:"rising,omitempty"`
+	Trend    string     `json:"trend,omitempty"`
+	Entropy  float64    `json:"entropy"` // bits
+	Top      []tableTop `json:"top"`
+	Present  uint64     `json:"present"` // frames that have it
+	Guess    string     `json:"guess,omitempty"`
+}
+
+// tableTop is a value and how often it is there: ["Lann", 40, "\"Lann\""], the last is how a filter writes it, "" if it cannot.
+type tableTop [3]any
+
+type tableRow struct {
+	N     int      `json:"n"`
+	T     int64    `json:"t"`
+	Cells []string `json:"cells"`
+}
+
+// fieldTable is the table of a type. It is made once for a list as it is.
+type fieldTable struct {
+	kind    string
+	fit     int // frames of the list when it was made
+	frames  []int
+	columns []tableColumn
+	program *codec.Program // nil: by bytes
+	bad     int
+	note    string
+
+	sort  string
+	desc  bool
+	order []int // places in frames
+}
+
+// tables are those that a page has asked for: the last one.
+type tables struct {
+	mu   sync.Mutex
+	last *fieldTable
+}
+
+// table describes the frames of a type by their fields.
+func (l *shownList) table(ctx context.Context, a *tableAsked) (*tableAnswer, error) {
+	l.tables.mu.Lock()
+	defer l.tables.mu.Unlock()
+	fit, _ := l.view.state()
+	t := l.tables.last
+	if t == nil || t.kind != a.Type || t.fit != fit {
+		var err error
+		if t, err = l.makeTable(ctx, a.Type); err != nil {
+			return nil, err
+		}
+		t.fit = fit
+		l.tables.last = t
+	}
+	if err := l.sortTable(ctx, t, a.Sort, a.Desc); err != nil {
+		return nil, err
+	}
+	out := &tableAnswer{ID: a.ID, Type: a.Type, Total: len(t.frames), Done: l.open.complete(), Bad: t.bad, Columns: t.columns, Rows: []tableRow{}, Note: t.note}
+	from := min(max(a.From, 0), len(t.order))
+	cells := l.tableCells(t, t.columns)
+	for _, k := range t.order[from:min(from+min(max(a.Count, 0), maxTableRows), len(t.order))] {
+		i := t.frames[k]
+		e := l.open.log.Entry(i)
+		out.Rows = append(out.Rows, tableRow{i + 1, e.At / 1000, cells(l.open.log.Data(e))})
+	}
+	return out, nil
+}
+
+// makeTable gathers the frames of the list that fit a type, and their figures.
+func (l *shownList) makeTable(ctx context.Context, kind string) (*fieldTable, error) {
+	f, mistakes := l.snap.Filter(kind)
+	if len(mistakes) > 0 {
+		return nil, fmt.Errorf("the type is no filter: %s", mistakes[0].Message)
+	}
+	t := &fieldTable{kind: kind}
+	log, conns := l.open.log, l.open.log.Conns()
+	var frame transport.Frame
+	var fields *corpus.Table
+	var plain corpus.Bytes
+	err := l.view.each(ctx, 0, false, func(_, i int, e live.Entry, data []byte) bool {
+		conns = connsFor(log, conns, e)
+		readFrame(log, e, data, &frame)
+		if !f.Fits(l.view.where(i, e, conns[e.Conn]), &frame) {
+			return true
+		}
+		p := frameProgram(l.snap, &frame)
+		if len(t.frames) == 0 {
+			if t.program = p; p != nil {
+				fields = corpus.NewTable(p)
+			}
+		}
+		if p != t.program { // of another message that the same filter fits
+			return true
+		}
+		t.frames = append(t.frames, i)
+		if p != nil {
+			fields.Add(uint64(i+1), data)
+		} else {
+			plain.Add(uint64(i+1), data)
+		}
+		if len(t.frames) == maxTableFrames {
+			t.note = fmt.Sprintf("of the first %d frames", maxTableFrames)
+			return false
+		}
+		return true
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(t.frames) == 0:
+		return nil, errNothing
+	case t.program == nil:
+		t.byteColumns(&plain)
+		return t, nil
+	}
+	incomplete, illegal := fields.Bad()
+	t.bad = int(incomplete + illegal)
+	for _, c := range fields.Columns() {
+		if len(t.columns) == maxTableColumns {
+			break
+		}
+		col := newTableColumn(c.Path, "."+c.Filter, c.Type, &c.Figures, c.Frames)
+		if c.Len {
+			if inner, ok := strings.CutPrefix(c.Filter, "len("); ok {
+				col.Filter = "len(." + inner
+			}
+		}
+		t.columns = append(t.columns, col)
+	}
+	return t, nil
+}
+
+func newTableColumn(path, filter, typ string, f *corpus.Figures, present uint64) tableColumn {
+	c := tableColumn{
+		Path: path, Filter: filter, Type: typ, Distinct: f.Distinct, More: f.More, Min: f.Min.Text, Max: f.Max.Text, Constant: f.Constant,
+		Trend: f.Trend.String(), Rising: f.Trend == corpus.Rising || f.Trend == corpus.StrictlyRising, Entropy: f.Entropy, Top: []tableTop{}, Present: present,
+	}
+	for _, top := range f.Top {
+		c.Top = append(c.Top, tableTop{top.Text, top.N, top.Literal})
+	}
+	return c
+}
+
+// byteColumns makes a column of each byte, with what the bytes look like.
+func (t *fieldTable) byteColumns(b *corpus.Bytes) {
+	guesses := map[int][]string{}
+	for _, g := range b.Guesses() {
+		guesses[g.Offset] = append(guesses[g.Offset], fmt.Sprintf("%s %s? %s", g.Type, g.Name, g.Why))
+	}
+	for _, c := range b.Columns() {
+		if len(t.columns) == maxByteColumns {
+			t.note = fmt.Sprintf("the first %d bytes", maxByteColumns)
+			break
+		}
+		col := newTableColumn(fmt.Sprintf("0x%02X", c.Offset), fmt.Sprintf("bytes[%d:1]", c.Offset), "hex", &c.Figures, c.Frames)
+		col.Guess = strings.Join(guesses[c.Offset], "; ")
+		t.columns = append(t.columns, col)
+	}
+}
+
+// tableCells writes the cells of messages.
+func (l *shownList) tableCells(t *fieldTable, columns []tableColumn) func(data []byte) []string {
+	if t.program == nil {
+		return func(data []byte) []string {
+			out := make([]string, len(columns))
+			for i, c := range columns {
+				if at, err := strconv.ParseUint(strings.TrimPrefix(c.Path, "0x"), 16, 32); err == nil && int(at) < len(data) {
+					out[i] = hex.EncodeToString(data[at : at+1])
+				}
+			}
+			return out
+		}
+	}
+	paths := make([]string, len(columns))
+	for i, c := range columns {
+		paths[i] = c.Path
+	}
+	cells, rec := corpus.NewCells(t.program, paths), codec.Record{}
+	return func(data []byte) []string {
+		t.program.Decode(&rec, data)
+		return cells.Append(nil, &rec)
+	}
+}
+
+// sortTable puts the rows in the order of a column, numbers by value.
+func (l *shownList) sortTable(ctx context.Context, t *fieldTable, by string, desc bool) error {
+	if t.order != nil && t.sort == by && t.desc == desc {
+		return nil
+	}
+	order := make([]int, len(t.frames))
+	for i := range order {
+		order[i] = i
+	}
+	k := slices.IndexFunc(t.columns, func(c tableColumn) bool { return c.Path == by })
+	switch {
+	case by == "" || by == "n" || k < 0:
+		if desc {
+			slices.Reverse(order)
+		}
+	case len(t.frames) > maxTableSorted:
+		return fmt.Errorf("%d frames are too many to sort; filter first", len(t.frames))
+	default:
+		cells := l.tableCells(t, t.columns[k:k+1])
+		type key struct {
+			number float64
+			isNum  bool
+			text   string
+		}
+		keys := make([]key, len(t.frames))
+		for i, frame := range t.frames {
+			if i%1024 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			keys[i].text = cells(l.open.log.Data(l.open.log.Entry(frame)))[0]
+			n, err := strconv.ParseFloat(keys[i].text, 64)
+			keys[i].number, keys[i].isNum = n, err == nil
+		}
+		slices.SortStableFunc(order, func(x, y int) int {
+			a, b := &keys[x], &keys[y]
+			c := strings.Compare(a.text, b.text)
+			switch {
+			case a.isNum && b.isNum:
+				if c = 0; a.number < b.number {
+					c = -1
+				} else if a.number > b.number {
+					c = 1
+				}
+			case a.isNum:
+				c = -1
+			case b.isNum:
+				c = 1
+			}
+			if desc {
+				c = -c
+			}
+			return c
+		})
+	}
+	t.order, t.sort, t.desc = order, by, desc
+	return nil
+}
+
+type diffAnswer struct {
+	ID   int       `json:"id"`
+	A    int       `json:"a"`
+	B    int       `json:"b"`
+	Type string    `json:"type"`
+	Rows []diffRow `json:"rows"`
+	Note string    `json:"note,omitempty"`
+}
+
+type diffRow struct {
+	Path string `json:"path"`
+	Type string `json:"type"`
+	A    string `json:"a"`
+	B    string `json:"b"`
+	Same bool   `json:"same"`
+	Only string `json:"only,omitempty"` // "a" or "b": the other one has no such field
+}
+
+// maxDiffBytes are shown of a run of bytes.
+const maxDiffBytes = 64
+
+// diff compares two frames: by their fields if they are of one definition, else by their bytes.
+func (l *shownList) diff(a *diffAsked) (*diffAnswer, error) {
+	log := l.open.log
+	var frames [2]transport.Frame
+	for i, n := range []int{a.A, a.B} {
+		if n < 1 || n > log.Len() {
+			return nil, fmt.Errorf("there is no frame %d", n)
+		}
+		e := log.Entry(n - 1)
+		readFrame(log, e, log.Data(e), &frames[i])
+	}
+	out := &diffAnswer{ID: a.ID, A: a.A, B: a.B, Rows: []diffRow{}}
+	p, q := frameProgram(l.snap, &frames[0]), frameProgram(l.snap, &frames[1])
+	if p != nil && p == q {
+		out.Type = p.Message.Name
+		var x, y codec.Record
+		p.Decode(&x, frames[0].Bytes)
+		p.Decode(&y, frames[1].Bytes)
+		if rows, ok := corpus.Diff(&x, &y); ok {
+			for _, r := range rows {
+				row := diffRow{Path: r.Path, Type: r.Type, A: r.A, B: r.B, Same: r.Same}
+				if r.Role != "value" {
+					row.Path = strings.TrimSpace("[" + r.Path + " " + r.Role + "]")
+				}
+				switch {
+				case !r.HasB:
+					row.Only = "a"
+				case !r.HasA:
+					row.Only = "b"
+				}
+				out.Rows = append(out.Rows, row)
+			}
+			return out, nil
+		}
+		out.Note = "too large to compare by fields: these are the bytes"
+	} else {
+		out.Note = "not of one definition: these are the bytes"
+	}
+	for _, r := range corpus.DiffBytes(frames[0].Bytes, frames[1].Bytes) {
+		out.Rows = append(out.Rows, diffRow{
+			Path: fmt.Sprintf("0x%04X, 0x%04X", r.A, r.B), Type: r.Kind.String(), Same: r.Kind == corpus.Equal,
+			A: bytesCell(frames[0].Bytes[r.A : r.A+r.ASize]), B: bytesCell(frames[1].Bytes[r.B : r.B+r.BSize]),
+		})
+	}
+	return out, nil
+}
+
+// bytesCell is bytes in hex, cut with how many there are.
+func bytesCell(b []byte) string {
+	if len(b) <= maxDiffBytes {
+		return spaced(b)
+	}
+	return fmt.Sprintf("%s … %d bytes", spaced(b[:maxDiffBytes]), len(b))
+}

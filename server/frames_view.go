@@ -1,0 +1,301 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"wirebench/codec/filter"
+	"wirebench/codec/transport"
+	"wirebench/server/live"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+)
+
+// viewStep is how many frames are judged between two looks at the clock.
+const viewStep = 1 << 15
+
+// viewSpec says which frames of a capture are listed.
+type viewSpec struct {
+	Filter string
+	Chips  []string // filters of their own; all have to fit
+}
+
+// key tells specs apart.
+func (v viewSpec) key() string { return v.Filter + "\x00" + strings.Join(v.Chips, "\x00") }
+
+// frameView is what filters leave of the frames of a log. It is found out step by step, see advance, and goes on as the log grows. It
+// may be used by all goroutines.
+type frameView struct {
+	log      *live.Log
+	snap     *workspace.Snapshot
+	spec     viewSpec
+	filters  []*workspace.FrameFilter // all have to fit; empty = every frame is listed
+	mistakes []viewMistake            // the view is empty then, but for wrong chips, which do not count
+	notes    store.Notes
+	marked   map[uint64]bool
+
+	step sync.Mutex // held while frames are judged
+
+	mu      sync.RWMutex
+	fits    []uint32 // frames that fit, by index, rising; not kept where all do
+	scanned int
+}
+
+// viewMistake is what is wrong with a filter.
+type viewMistake struct {
+	In      string `json:"in"` // "filter", "chip", "highlight", "color" or "column"
+	Index   int    `json:"index,omitempty"`
+	Start   int    `json:"start"` // UTF-16 code units, as browsers count
+	End     int    `json:"end"`
+	Message string `json:"message"`
+	Help    string `json:"help,omitempty"`
+}
+
+// mistakesIn translates mistakes for a browser.
+func mistakesIn(in string, index int, text string, list []filter.Mistake) []viewMistake {
+	var out []viewMistake
+	for _, m := range list {
+		out = append(out, viewMistake{in, index, utf16Index(text, m.Start), utf16Index(text, m.End), m.Message, m.Help})
+	}
+	return out
+}
+
+// utf16Index is the number of UTF-16 code units before a byte of a text.
+func utf16Index(text string, at int) (n int) {
+	for i, r := range text {
+		if i >= at {
+			break
+		}
+		if n++; r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// newView begins a list of frames. Nothing is judged yet.
+func newView(log *live.Log, snap *workspace.Snapshot, spec viewSpec, notes store.Notes) *frameView {
+	v := &frameView{log: log, snap: snap, spec: spec, notes: notes, marked: map[uint64]bool{}}
+	for _, n := range notes.Marked {
+		v.marked[n] = true
+	}
+	for i, text := range append([]string{spec.Filter}, spec.Chips...) {
+		f, mistakes := snap.Filter(text)
+		switch {
+		case len(mistakes) > 0 && i == 0:
+			v.mistakes = append(v.mistakes, mistakesIn("filter", 0, text, mistakes)...)
+		case len(mistakes) > 0:
+			v.mistakes = append(v.mistakes, mistakesIn("chip", i-1, text, mistakes)...)
+		case !f.Everything():
+			v.filters = append(v.filters, f)
+		}
+	}
+	return v
+}
+
+// wrong reports whether the filter itself cannot be used.
+func (v *frameView) wrong() bool { return len(v.mistakes) > 0 && v.mistakes[0].In == "filter" }
+
+// rewritten is what the filter stands for, if it was written in short.
+func (v *frameView) rewritten() string {
+	if len(v.filters) == 0 || v.wrong() || strings.TrimSpace(v.spec.Filter) == "" {
+		return ""
+	}
+	return v.filters[0].Rewritten()
+}
+
+// asksNotes reports whether what people note decides, so that the view is void when they note something else.
+func (v *frameView) asksNotes() bool {
+	return strings.Contains(v.spec.key(), "mark") || strings.Contains(v.spec.key(), "note") || strings.Contains(v.spec.key(), "info")
+}
+
+// state is how many frames fit of how many that were judged.
+func (v *frameView) state() (fit, scanned int) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if len(v.filters) == 0 && !v.wrong() {
+		return v.scanned, v.scanned
+	}
+	return len(v.fits), v.scanned
+}
+
+// advance judges frames that are in the log, until all are, or some time is over. It reports whether all are.
+func (v *frameView) advance(ctx context.Context, enough time.Duration) bool {
+	v.step.Lock()
+	defer v.step.Unlock()
+	until := time.Now().Add(enough)
+	for {
+		have := v.log.Len()
+		if len(v.filters) == 0 || v.wrong() {
+			v.mu.Lock()
+			v.scanned = have
+			v.mu.Unlock()
+			return true
+		}
+		if v.scanned >= have { // written under step
+			return true
+		}
+		if ctx.Err() != nil || time.Now().After(until) {
+			return false
+		}
+		v.judge(v.scanned, min(have, v.scanned+viewStep))
+	}
+}
+
+// judge judges the next frames, in as many parts as there are processors.
+func (v *frameView) judge(from, to int) {
+	parts := max(min(runtime.GOMAXPROCS(0), (to-from)/1024), 1)
+	found := make([][]uint32, parts)
+	var wait sync.WaitGroup
+	for k := range parts {
+		a, b := from+(to-from)*k/parts, from+(to-from)*(k+1)/parts
+		filters := v.filters
+		if k > 0 {
+			filters = make([]*workspace.FrameFilter, len(v.filters))
+			for i, f := range v.filters {
+				filters[i] = f.Again()
+			}
+		}
+		part := func() { found[k] = v.fitting(filters, a, b) }
+		if k == parts-1 {
+			part()
+		} else {
+			wait.Go(part)
+		}
+	}
+	wait.Wait()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, f := range found {
+		v.fits = append(v.fits, f...)
+	}
+	v.scanned = to
+}
+
+// fitting are the frames from one index to another that fit.
+func (v *frameView) fitting(filters []*workspace.FrameFilter, from, to int) (out []uint32) {
+	var frame transport.Frame
+	conns := v.log.Conns()
+	v.log.Each(from, to, func(i int, e live.Entry, data []byte) bool {
+		conns = connsFor(v.log, conns, e)
+		readFrame(v.log, e, data, &frame)
+		where := v.where(i, e, conns[e.Conn])
+		for _, f := range filters {
+			if !f.Fits(where, &frame) {
+				return true
+			}
+		}
+		out = append(out, uint32(i))
+		return true
+	})
+	return out
+}
+
+// where is what is known of a frame beside its bytes.
+func (v *frameView) where(i int, e live.Entry, conn live.Conn) workspace.Where {
+	n := uint64(i + 1)
+	w := workspace.Where{
+		N: n, Conn: conn.Name, Session: conn.Session, Proto: conn.Proto, Note: v.notes.Frames[n],
+		Injected: e.Flags&live.Injected != 0, Modified: e.Flags&live.Modified != 0, Dropped: e.Flags&live.Dropped != 0,
+	}
+	if v.marked[n] {
+		w.Mark = "marked"
+	}
+	if i > 0 {
+		w.Before = v.log.Entry(i - 1).Time()
+	} else {
+		w.Before = e.Time()
+	}
+	return w
+}
+
+// connsFor are the connections, read anew if an entry is of a later one.
+func connsFor(log *live.Log, conns []live.Conn, e live.Entry) []live.Conn {
+	if int(e.Conn) < len(conns) {
+		return conns
+	}
+	return log.Conns()
+}
+
+// readFrame makes the frame of an entry of a log.
+func readFrame(log *live.Log, e live.Entry, data []byte, f *transport.Frame) {
+	extra := log.Extra(e)
+	*f = transport.Frame{
+		Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, From: extra.From, Via: extra.Via,
+		Offset: extra.Offset, Length: extra.Length, Resumed: e.Flags&live.Resumed != 0, Note: extra.Note, Name: extra.Name,
+	}
+	f.Key.Dir, f.Key.Group, f.Key.Code = e.Dir, log.Group(e), e.Code
+}
+
+// rows are the indexes of the frames at some positions of the list; fewer where it ends.
+func (v *frameView) rows(from, count int) []uint32 {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if len(v.filters) == 0 && !v.wrong() {
+		end := min(from+count, v.scanned)
+		out := make([]uint32, 0, max(end-from, 0))
+		for i := from; i < end; i++ {
+			out = append(out, uint32(i))
+		}
+		return out
+	}
+	from = min(from, len(v.fits))
+	return slices.Clone(v.fits[from:min(from+count, len(v.fits))])
+}
+
+// index is the frame at a position, -1 if there is none.
+func (v *frameView) index(pos int) int {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	switch {
+	case pos < 0:
+		return -1
+	case len(v.filters) == 0 && !v.wrong():
+		if pos < v.scanned {
+			return pos
+		}
+	case pos < len(v.fits):
+		return int(v.fits[pos])
+	}
+	return -1
+}
+
+// position is that of the first frame from an index on.
+func (v *frameView) position(index int) int {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if len(v.filters) == 0 && !v.wrong() {
+		return min(max(index, 0), v.scanned)
+	}
+	return sort.Search(len(v.fits), func(i int) bool { return int(v.fits[i]) >= index })
+}
+
+// each calls f with the frames of the list from a position on, in order or backwards, until it returns false or the context ends.
+func (v *frameView) each(ctx context.Context, from int, back bool, f func(pos, index int, e live.Entry, data []byte) bool) error {
+	by := 1
+	if back {
+		by = -1
+	}
+	for k, pos := 0, from; ; k, pos = k+1, pos+by {
+		if k%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		i := v.index(pos)
+		if i < 0 {
+			return nil
+		}
+		e := v.log.Entry(i)
+		if !f(pos, i, e, v.log.Data(e)) {
+			return nil
+		}
+	}
+}
+
+// String names the view in logs of mistakes.
+func (v *frameView) String() string { return fmt.Sprintf("frames that fit %q", v.spec.Filter) }

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func init() { children["notes"] = noteForever } // the table is made before
+
+// noteForever notes numbers of frames, one after another, and says each when it is noted.
+func noteForever(d *Dir) error {
+	c, err := OpenCaptures(d.path)
+	if err != nil {
+		return err
+	}
+	all, err := c.List()
+	if err != nil || len(all) != 1 {
+		return fmt.Errorf("%d captures: %w", len(all), err)
+	}
+	for {
+		n := uint64(len(all[0].Notes.Marked) + 1)
+		all[0], err = c.Note(all[0].ID, func(notes *Notes) {
+			notes.Marked = append(notes.Marked, n)
+			notes.Frames = map[uint64]string{n: strings.Repeat(fmt.Sprint(n, " "), 500)}
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Println(n)
+	}
+}
+
+// What was noted when the program is killed is still there, whole.
+func TestKilledNotes(t *testing.T) {
+	dir := t.TempDir()
+	c, err := OpenCaptures(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := c.Add("session", time.Now(), strings.NewReader("bytes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		last := killed(t, "notes", c.dir)
+		got, err := c.Get(x.ID)
+		n := uint64(len(got.Notes.Marked))
+		if err != nil || n < uint64(last) || n > uint64(last)+1 || got.Name != "session" || len(got.Notes.Frames) != 1 || got.Notes.Frames[n] != strings.Repeat(fmt.Sprint(n, " "), 500) {
+			t.Fatalf("%d were noted, %d are, %v", last, n, err)
+		}
+	}
+	if _, err := OpenCaptures(dir); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {
+		t.Error(left)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 2 {
+		t.Error(entries)
+	}
+}

@@ -1,0 +1,98 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"wirebench/codec/capture"
+)
+
+const twoWays = "00000000  01 02 00 68                                       ...h\n    00000000  02 02                                             ..\n"
+
+// Captures among the files of a form are kept as captures, and nothing else is.
+func TestUploadOfCaptures(t *testing.T) {
+	var file bytes.Buffer
+	if _, err := capture.NewWriter(&file, "test"); err != nil {
+		t.Fatal(err)
+	}
+	var packed, letter bytes.Buffer
+	for to, data := range map[*bytes.Buffer]string{&packed: file.String(), &letter: "a letter"} {
+		z := gzip.NewWriter(to)
+		z.Write([]byte(data))
+		z.Close()
+	}
+	raw := "\x04\x00ab\x05\x00abc"
+	s := captureServer(t, "muta", nil)
+	for _, c := range []struct {
+		name, query, data string
+		result, reason    string
+		framing           string // of what was kept
+	}{
+		{"dir/a.pcapng", "", file.String(), "new", "", ""},
+		{"no name that says so", "", file.String(), "new", "", ""},
+		{"a.gz", "", packed.String(), "new", "", ""},
+		{"b.gz", "", letter.String(), "skipped", "raw bytes", ""},
+		{"follow.txt", "", twoWays, "new", "", ""},
+		{"talk.log", "", twoWays, "new", "", ""},
+		{"game.def", "", sayAndPing, "new", "", ""},
+		{"words.log", "", "words\n", "skipped", "what it holds is none", ""},
+		{"words.docx", "", "words\n", "skipped", "not a definition", ""},
+		{"raw.bin", "", raw, "skipped", "say how messages are cut", ""},
+		{"raw", "", raw, "skipped", "say how messages are cut", ""},
+		{"raw.bin", "?framing=prefixed:2LE%2Bself", raw, "new", "", "prefixed:2le+self"},
+		{"x.pcapng", "?framing=fixed:4", file.String(), "new", "", ""},
+		{"in.zip", "", string(zipOf(t, sent{"a.pcapng", file.String()})), "skipped", "inside a zip", ""},
+	} {
+		a := send(t, s, c.query, sent{c.name, c.data})
+		var report uploadReport
+		if err := json.Unmarshal([]byte(a.text), &report); err != nil {
+			t.Fatal(err)
+		}
+		if len(report.Files) != 1 {
+			t.Errorf("%s: %s", c.name, a.text)
+			continue
+		}
+		f := report.Files[0]
+		kept := c.result == "new" && !strings.HasSuffix(c.name, ".def")
+		if f.Result != c.result || !strings.Contains(f.Reason, c.reason) || kept != (f.Capture != "") || (c.result == "new") != (report.Stored == 1) {
+			t.Errorf("%s%s: %s", c.name, c.query, a.text)
+			continue
+		}
+		if kept {
+			x, err := s.space("one").Captures.Get(f.Capture)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, httptest.NewRequest("GET", "/api/one/captures/"+f.Capture, nil))
+			if err != nil || x.Framing != c.framing || strings.Contains(x.Name, "/") || w.Body.String() != c.data {
+				t.Errorf("%s: %+v %v", c.name, x, err)
+			}
+		}
+	}
+	if a := send(t, s, "?framing=lines", sent{"raw.bin", raw}); a.Status != 422 || !strings.Contains(a.text, "is no framing") {
+		t.Error(a.text)
+	}
+}
+
+// Of a form that breaks off no capture stays.
+func TestUploadThatBreaksOffKeepsNoCapture(t *testing.T) {
+	var file bytes.Buffer
+	if _, err := capture.NewWriter(&file, "test"); err != nil {
+		t.Fatal(err)
+	}
+	s := captureServer(t, "muta", nil)
+	kind, form := formOf(t, sent{"a.pcapng", file.String()}, sent{"b.pcapng", file.String()})
+	for _, n := range []int{len(form) - 3, len(form) - 30, len(form) / 2} {
+		r := httptest.NewRequest("POST", "/api/one/upload", bytes.NewReader(form[:n]))
+		r.Header.Set("Content-Type", kind)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		all, err := s.space("one").Captures.List()
+		if w.Code != http.StatusBadRequest || err != nil || len(all) != 0 {
+			t.Errorf("%d of %d bytes: %d, %d captures, %v", n, len(form), w.Code, len(all), err)
+		}
+	}
+}

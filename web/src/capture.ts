@@ -1,0 +1,320 @@
+// The page of a capture: the list of its frames beside the panes of the workbench. The frame that is chosen is the message that they show.
+//
+//   #frames                     the list and what belongs to it: frames/panel.ts, filterbox/
+//   #byte-tabs                  the frame's own bytes, and those of the packets that it came in
+
+import { register } from "./commands";
+import { copyBytesMenu, copyText } from "./copy/index";
+import { FilterBox } from "./filterbox/index";
+import { Frames, type FrameRow, type Range, type State, type View } from "./frames/index";
+import type { FrameAnswer } from "./frames/protocol";
+import { type Anchor, openMenu } from "./menu";
+import { notify } from "./notify";
+import type { FieldForFilter, Page } from "./page";
+import { PacketTabs } from "./packets";
+
+const mostExported = 20_000; // characters of an address that names frames
+
+/** What the address asks for: ?f=FILTER#n=FRAME&sel=OFFSET+LENGTH */
+function readPlace(): { filter: string; frame: number; selection: { start: number; end: number } | undefined } {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const sel = /^(\d+)[ +](\d+)$/.exec(parts.get("sel") ?? "");
+  const start = Number(sel?.[1] ?? 0);
+  return {
+    filter: new URL(location.href).searchParams.get("f") ?? "",
+    frame: Number(parts.get("n") ?? 0) || 0,
+    selection: sel === null ? undefined : { start, end: start + Number(sel[2]) },
+  };
+}
+
+class CapturePage {
+  private readonly api: string;
+  private readonly page: Page;
+  private readonly frames: Frames;
+  private readonly box: FilterBox;
+  private readonly packets: PacketTabs;
+  private draft: { name: string; text: string } | undefined;
+  private drafting: ReturnType<typeof setTimeout> | undefined;
+  private shown: FrameAnswer | undefined;
+  private wanted = 0; // the frame that is on its way into the panes
+  private epoch = -1;
+  private selection: { start: number; end: number } | undefined;
+  private place = readPlace();
+
+  constructor(main: HTMLElement, host: HTMLElement, page: Page) {
+    const workspace = main.dataset["workspace"] ?? "";
+    const id = main.dataset["capture"] ?? "";
+    this.api = `/api/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`;
+    this.page = page;
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    this.frames = new Frames(host, {
+      url: `${scheme}//${location.host}/ws/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`,
+      remember: `${workspace}/${id}`,
+      filter: this.place.filter,
+      frame: this.place.frame,
+      events: {
+        select: (row) => void this.select(row),
+        open: () => document.querySelector<HTMLElement>(".tree tr[tabindex='0']")?.focus(),
+        mark: (frames, on) => void this.change(on ? { mark: frames } : { unmark: frames }),
+        note: (frame, text) => void this.change({ notes: { [frame]: text === "" ? null : text } }),
+        copy: (row, anchor) => void this.copy(row, anchor),
+        link: (row) => this.link(row),
+        packet: (row) => void this.showPacket(row),
+        export: (chosen) => this.exportMenu(chosen),
+        changed: (view) => this.changed(view),
+        state: (state) => this.took(state),
+      },
+    });
+    this.box = new FilterBox(this.frames.filterHost, {
+      workspace,
+      draft: () => this.draft,
+      apply: (text) => this.frames.setFilter(text),
+      values: (path) => this.values(path),
+      leave: () => this.frames.focus(),
+    });
+    this.frames.filterBox = this.box;
+    if (this.place.filter !== "") {
+      this.box.set(this.place.filter, true);
+    }
+    this.packets = new PacketTabs(this.api);
+    page.attach({
+      selected: (selection) => {
+        this.selection = selection;
+        this.write();
+      },
+      draft: (draft) => this.decodeBy(draft),
+      shown: () => undefined,
+      fieldMenu: (field) => [
+        { title: "Filter: this value", run: () => this.filterBy(field, "replace") },
+        { title: "Filter: and this value", run: () => this.filterBy(field, "and") },
+        { title: "Filter: but not this value", run: () => this.filterBy(field, "and not") },
+        { title: "Find this value in all frames", run: () => this.filterBy(field, "anywhere") },
+        { title: "Show as a column", run: () => void field().then((f) => f !== undefined && f.path !== "" ? this.frames.addColumn(f.path) : this.cannot()) },
+      ],
+    });
+    register(
+      { id: "frames-filter", title: "Filter the frames", group: "Frames", keys: ["/"], run: () => this.box.focus() },
+      { id: "frames-list", title: "Frames", group: "Go to", keys: ["Shift+L"], run: () => this.frames.focus() },
+      { id: "frames-export", title: "Export the frames that are shown", group: "Frames", keys: ["x"], run: () => this.exportMenu([]) },
+    );
+    addEventListener("popstate", () => {
+      this.place = readPlace();
+      this.box.set(this.place.filter, true);
+      if (this.place.frame > 0) {
+        void this.frames.goTo(this.place.frame);
+      }
+    });
+    this.frames.focus();
+  }
+
+  /** Filters by a field of the shown frame. */
+  private filterBy(field: () => Promise<FieldForFilter | undefined>, how: "replace" | "and" | "and not" | "anywhere"): void {
+    void field().then((f) => {
+      if (f?.literal === undefined || (f.path === "" && how !== "anywhere")) {
+        this.cannot();
+      } else if (how === "replace" || how === "anywhere") {
+        void this.box.set(how === "replace" ? `${f.path} == ${f.literal}` : `= ${f.literal}`, true);
+      } else {
+        void this.box.prepare(`${f.path} == ${f.literal}`, how);
+      }
+    });
+  }
+
+  private cannot(): void {
+    notify("A filter cannot say that: it is not one value of a message", "warn");
+  }
+
+  /** Shows a frame in the panes. */
+  private async select(row: FrameRow | undefined): Promise<void> {
+    this.wanted = row?.n ?? 0;
+    if (row === undefined) {
+      this.shown = undefined;
+      this.page.showFrame(undefined);
+      this.packets.show(undefined);
+      this.write();
+      return;
+    }
+    try {
+      const frame = await this.frames.socket.ask("frame", { n: row.n });
+      if (this.wanted !== row.n) {
+        return;
+      }
+      const selection = this.place.frame === row.n ? this.place.selection : undefined;
+      this.place.selection = undefined;
+      this.shown = frame;
+      this.page.showFrame({ kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, hex: frame.hex, selection });
+      this.packets.show(frame);
+      this.write();
+    } catch {
+      // The connection is lost, and said so; the row is asked for again when it is back.
+    }
+  }
+
+  private took(state: State): void {
+    if (this.epoch !== state.epoch) {
+      const first = this.epoch < 0;
+      this.epoch = state.epoch;
+      if (!first && this.shown !== undefined) {
+        void this.select(this.shown.row); // its definition may be another one now
+      }
+    }
+  }
+
+  /** Puts the filter, the frame and the selection into the address. */
+  private write(): void {
+    const url = new URL(location.href);
+    const { filter } = this.frames.shown;
+    if (filter === "") {
+      url.searchParams.delete("f");
+    } else {
+      url.searchParams.set("f", filter);
+    }
+    const parts = [];
+    if (this.shown !== undefined) {
+      parts.push(`n=${this.shown.n}`);
+      if (this.selection !== undefined) {
+        parts.push(`sel=${this.selection.start}+${this.selection.end - this.selection.start}`);
+      }
+    }
+    url.hash = parts.join("&");
+    if (url.href !== location.href) {
+      history.replaceState(history.state, "", url.href);
+    }
+  }
+
+  private changed(view: View): void {
+    const before = new URL(location.href).searchParams.get("f") ?? "";
+    if (view.filter !== before) {
+      const url = new URL(location.href);
+      if (view.filter === "") {
+        url.searchParams.delete("f");
+      } else {
+        url.searchParams.set("f", view.filter);
+      }
+      history.pushState({}, "", url.href); // Back takes the filter away
+    }
+  }
+
+  /** Has the frames decoded by what is in the editor. */
+  private decodeBy(draft: { name: string; text: string } | undefined): void {
+    if (draft?.name === this.draft?.name && draft?.text === this.draft?.text) {
+      return;
+    }
+    this.draft = draft;
+    clearTimeout(this.drafting);
+    this.drafting = setTimeout(() => this.frames.setDraft(this.draft), 120);
+  }
+
+  private async change(what: object): Promise<void> {
+    try {
+      const response = await fetch(this.api, { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify(what) });
+      if (!response.ok) {
+        const problem = (await response.json()) as { detail?: string };
+        notify(problem.detail ?? response.statusText, "err");
+      }
+    } catch {
+      notify("The note did not arrive: the server cannot be reached", "err");
+    }
+  }
+
+  /** Values of a field that the frames have, for the filter box. */
+  private async values(path: string): Promise<string[]> {
+    const dot = path.lastIndexOf(".");
+    const name = path.slice(0, dot);
+    const [message] = name.split(".");
+    if (dot < 0 || message === undefined || message === "") {
+      return [];
+    }
+    const table = await this.frames.socket.ask("table", { type: message, from: 0, count: 0, sort: "", desc: false });
+    const field = path.slice(message.length + 1).replace(/^\d+\./, "");
+    const column = (table.columns ?? []).find((c) => c.path === field);
+    return (column?.top ?? []).map(([, , literal]) => literal).filter((text): text is string => typeof text === "string" && text !== "");
+  }
+
+  private async copy(row: FrameRow, anchor: Anchor): Promise<void> {
+    const frame = this.shown?.n === row.n ? this.shown : await this.frames.socket.ask("frame", { n: row.n });
+    const data = Uint8Array.from(frame.hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+    copyBytesMenu(anchor, data, { offset: 0, name: row.name ?? `frame_${row.n}`, dir: row.dir ?? "", notify });
+  }
+
+  private link(row: FrameRow): void {
+    const url = new URL(location.href);
+    url.hash = `n=${row.n}`;
+    void copyText(url.href).then((done) => notify(done ? `Copied a link to frame ${row.n}` : "The browser does not allow copying here", done ? "ok" : "err"));
+  }
+
+  private async showPacket(row: FrameRow): Promise<void> {
+    if (this.shown?.n !== row.n) {
+      await this.select(row);
+    }
+    this.packets.open();
+  }
+
+  /** Offers the frames that are chosen, or all that are shown, as a file. */
+  private exportMenu(chosen: readonly Range[]): void {
+    const { filter, chips } = this.frames.shown;
+    const all = [filter, ...chips].filter((text) => text.trim() !== "").map((text) => `(${text})`).join(" && ");
+    const save = (format: string) => (): void => void this.save(format, all, chosen);
+    const count = chosen.reduce((sum, range) => sum + range.end - range.start, 0);
+    openMenu(document.querySelector<HTMLElement>(".frames-tools") ?? document.body, {
+      label: count > 1 ? `Export ${count} frames` : "Export the frames that are shown",
+      items: [
+        { title: "pcapng, for Wireshark", run: save("pcapng") },
+        { title: "JSON Lines, with values", run: save("jsonl") },
+        { title: "CSV, with the columns of the list", run: save("csv") },
+        { title: "Hex, one frame a line", run: save("hex") },
+      ],
+    });
+  }
+
+  private async save(format: string, filter: string, chosen: readonly Range[]): Promise<void> {
+    const query = new URLSearchParams({ format });
+    if (chosen.length > 0) {
+      const numbers: number[] = [];
+      for (const range of chosen) {
+        for (let from = range.start; from < range.end; from += 500) {
+          const answer = await this.frames.socket.ask("rows", { from, count: Math.min(500, range.end - from) });
+          numbers.push(...(answer.rows ?? []).map((row) => row.n));
+        }
+      }
+      query.set("frames", spans(numbers));
+    } else if (filter !== "") {
+      query.set("filter", filter);
+    }
+    for (const path of this.frames.shown.columns) {
+      query.append("columns", path);
+    }
+    const address = `${this.api}/export?${query.toString()}`;
+    if (address.length > mostExported) {
+      notify("These are too many single frames for one export: use a filter", "warn");
+      return;
+    }
+    const link = document.createElement("a");
+    link.href = address;
+    link.download = "";
+    link.click();
+  }
+}
+
+/** Rising numbers in short: 1-3,7. */
+function spans(numbers: readonly number[]): string {
+  const out: string[] = [];
+  for (let i = 0; i < numbers.length; ) {
+    let j = i;
+    while (j + 1 < numbers.length && numbers[j + 1] === (numbers[j] ?? 0) + 1) {
+      j++;
+    }
+    out.push(i === j ? `${numbers[i]}` : `${numbers[i]}-${numbers[j]}`);
+    i = j + 1;
+  }
+  return out.join(",");
+}
+
+/** Brings the list of a capture to life, if the page has one. */
+export function startCapture(page: Page | undefined): void {
+  const main = document.getElementById("main");
+  const host = document.getElementById("frames");
+  if (page !== undefined && main?.dataset["capture"] !== undefined && host !== null) {
+    new CapturePage(main, host, page);
+  }
+}

@@ -1,0 +1,279 @@
+import { equal, test } from "../testing";
+import { FilterBox, type FilterBoxOptions } from ".";
+import type { Answer, Question } from "./question";
+
+/** An answer without anything in it. */
+function answer(more: Partial<Answer> = {}): Answer {
+  return { ok: true, mistakes: [], rewritten: "", explain: "", completions: { start: 0, end: 0, path: "", items: [] }, ...more };
+}
+
+/** A server that says what a test wants, after the page had time. */
+async function reply(q: Question): Promise<Answer> {
+  await Promise.resolve();
+  const { text } = q;
+  if (text === "party") {
+    return answer({ rewritten: 'lower(name) contains "party" || lower(info) contains "party"', explain: "text alone" });
+  }
+  if (text === "~q") {
+    return answer({ rewritten: "dir == c2s" });
+  }
+  const bad = text.indexOf("bad");
+  if (bad >= 0) {
+    return answer({ ok: false, mistakes: [{ start: bad, end: bad + 3, message: 'unknown "bad"', help: "" }] });
+  }
+  if (q.caret !== undefined && text.endsWith("C_")) {
+    const item = (name: string) => ({ text: name, label: name, kind: "message", doc: "" });
+    return answer({ completions: { start: text.length - 2, end: text.length, path: "", items: [item("C_CHAT"), item("C_PONG")] } });
+  }
+  if (q.caret !== undefined && text.endsWith("== ")) {
+    return answer({ ok: false, mistakes: [{ start: text.length, end: text.length, message: "ends", help: "" }], completions: { start: text.length, end: text.length, path: ".message", items: [] } });
+  }
+  return answer();
+}
+
+interface Bench {
+  box: FilterBox;
+  input: HTMLInputElement;
+  root: HTMLElement;
+  applied: string[];
+  asked: Question[];
+  key(key: string, more?: KeyboardEventInit): boolean;
+  type(text: string): Promise<void>;
+  settle(): Promise<void>;
+  end(): void;
+}
+
+function storage(): Storage {
+  const content = new Map<string, string>();
+  return {
+    getItem: (k: string) => content.get(k) ?? null,
+    setItem: (k: string, v: string) => void content.set(k, v),
+    removeItem: (k: string) => void content.delete(k),
+    clear: () => content.clear(),
+    key: () => null,
+    length: 0,
+  };
+}
+
+function bench(more: Partial<FilterBoxOptions> = {}): Bench {
+  const host = document.createElement("div");
+  document.body.append(host);
+  const applied: string[] = [];
+  const asked: Question[] = [];
+  const box = new FilterBox(host, {
+    workspace: "test",
+    draft: () => undefined,
+    apply: (text) => applied.push(text),
+    ask: (q) => (asked.push(q), reply(q)),
+    place: storage(),
+    ...more,
+  });
+  const input = host.querySelector("input");
+  const root = host.querySelector<HTMLElement>(".filterbox");
+  if (input === null || root === null) {
+    throw new Error("no box");
+  }
+  input.focus();
+  const settle = (): Promise<void> => new Promise((done) => setTimeout(done, 20));
+  return {
+    box, input, root, applied, asked, settle,
+    key: (key, init = {}) => !input.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...init })),
+    async type(text) {
+      input.value = text;
+      input.setSelectionRange(text.length, text.length);
+      input.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      await new Promise((done) => setTimeout(done, 180));
+    },
+    end() {
+      box.close();
+      host.remove();
+    },
+  };
+}
+
+function options(): string[] {
+  return Array.from(document.querySelectorAll(".filterbox-popup .filterbox-label"), (e) => e.textContent ?? "");
+}
+
+test("a filter is checked while it is typed and applied by Enter", async () => {
+  const b = bench();
+  equal(b.root.dataset["state"], "empty");
+  await b.type("len > 3");
+  equal([b.root.dataset["state"], b.applied], ["ok", []]);
+  equal(b.key("Enter"), true);
+  await b.settle();
+  equal([b.applied, b.box.applied], [["len > 3"], "len > 3"]);
+  b.end();
+});
+
+test("a filter that is wrong is not applied, and says why and where", async () => {
+  const b = bench();
+  await b.type("x == bad");
+  equal([b.root.dataset["state"], b.input.getAttribute("aria-invalid")], ["wrong", "true"]);
+  equal(b.root.querySelector(".filterbox-says")?.textContent, 'at 6 unknown "bad"');
+  equal(b.root.querySelector<HTMLElement>(".filterbox-mark")?.hidden, false);
+  b.key("Enter");
+  await b.settle();
+  equal(b.applied, []);
+  b.key("Escape");
+  equal([b.input.value, b.root.dataset["state"]], ["", "empty"]);
+  b.end();
+});
+
+test("Esc gives back what is applied, and then leaves", async () => {
+  let left = 0;
+  const b = bench({ leave: () => left++ });
+  equal(await b.box.set("a == 1", true), true);
+  b.input.focus();
+  await b.type("a == 12");
+  b.key("Escape");
+  equal([b.input.value, left], ["a == 1", 0]);
+  b.key("Escape");
+  equal(left, 1);
+  b.end();
+});
+
+test("short forms say what they stand for", async () => {
+  const b = bench();
+  await b.type("party");
+  equal(b.root.querySelector(".filterbox-says")?.textContent, 'means lower(name) contains "party" || lower(info) contains "party" – text alone');
+  b.key("Enter");
+  await b.settle();
+  equal([b.input.value, b.applied], ["party", ["party"]]);
+  await b.box.set("~q", true);
+  equal([b.input.value, b.box.applied], ["dir == c2s", "dir == c2s"]);
+  b.end();
+});
+
+test("completion: Enter applies until a line is gone to, Tab takes what is offered, Esc closes", async () => {
+  const b = bench();
+  await b.type("C_");
+  equal(options(), ["C_CHAT", "C_PONG"]);
+  b.key("Escape");
+  equal([options(), b.input.value], [[], "C_"]);
+  b.key(" ", { ctrlKey: true });
+  await b.settle();
+  equal(options(), ["C_CHAT", "C_PONG"]);
+  b.key("ArrowDown");
+  b.key("Enter");
+  equal([options(), b.input.value, b.applied], [[], "C_PONG", []]);
+  await b.type("len > 3 && C_");
+  b.key("Tab");
+  equal(b.input.value, "len > 3 && C_CHAT");
+  await b.type("C_");
+  b.key("Enter");
+  await b.settle();
+  equal(b.applied, ["C_"]);
+  b.end();
+});
+
+test("values that were seen are offered", async () => {
+  const paths: string[] = [];
+  const b = bench({ values: async (path) => (paths.push(path), ['"lfg"', '"hello"']) });
+  await b.type(".message == ");
+  equal([paths, options()], [[".message"], ['"lfg"', '"hello"']]);
+  b.key("Tab");
+  equal(b.input.value, '.message == "lfg"');
+  b.end();
+});
+
+test("answers that come too late are dropped", async () => {
+  const waiting: (() => void)[] = [];
+  const b = bench({ ask: (q) => new Promise((done) => waiting.push(() => void reply(q).then(done))) });
+  await b.type("bad");
+  await b.type("len > 3");
+  waiting[1]?.();
+  await b.settle();
+  waiting[0]?.();
+  await b.settle();
+  equal([waiting.length, b.root.dataset["state"]], [2, "ok"]);
+  b.end();
+});
+
+test("a server that does not answer is said to", async () => {
+  const b = bench({ ask: () => Promise.reject(new Error("gone")) });
+  await b.type("len > 3");
+  equal([b.root.dataset["state"], b.root.querySelector(".filterbox-says")?.textContent], ["unknown", "not checked: gone"]);
+  b.key("Enter");
+  await b.settle();
+  equal(b.applied, []);
+  b.end();
+});
+
+test("history is offered in an empty box", async () => {
+  const b = bench();
+  b.key("ArrowDown");
+  equal([options(), b.root.querySelector(".filterbox-says")?.textContent], [[], "no filter was applied yet"]);
+  await b.box.set("a == 1", true);
+  await b.box.set("b == 2", true);
+  await b.box.set("", true);
+  equal(b.box.applied, "");
+  b.input.focus();
+  b.key("ArrowUp");
+  equal(options(), ["b == 2", "a == 1"]);
+  b.key("ArrowDown");
+  b.key("Enter");
+  equal(b.input.value, "a == 1");
+  b.end();
+});
+
+test("a condition is prepared, not applied", async () => {
+  const b = bench();
+  await b.box.set("a == 1 || b == 2", false);
+  await b.box.prepare("c == 3", "and");
+  equal([b.input.value, b.applied], ["(a == 1 || b == 2) && c == 3", []]);
+  await b.box.set("party", false);
+  await b.box.prepare("c == 3", "and not");
+  equal(b.input.value, '(lower(name) contains "party" || lower(info) contains "party") && !(c == 3)');
+  await b.box.set("d == 4", true);
+  await b.box.set("bad", false);
+  await b.box.prepare("c == 3", "or"); // what is wrong is left for what is applied
+  equal(b.input.value, "d == 4 || c == 3");
+  await b.box.prepare("e == 5", "replace");
+  equal(b.input.value, "e == 5");
+  b.end();
+});
+
+test("a preset is saved, used and deleted", async () => {
+  const b = bench();
+  const press = (label: string): void => b.root.querySelector<HTMLElement>(label)?.click();
+  await b.box.set("party", true);
+  press('[title="Save as a preset"]');
+  const name = b.root.querySelector<HTMLInputElement>(".filterbox-save input");
+  const save = async (text: string): Promise<void> => {
+    if (name !== null) {
+      name.value = text;
+    }
+    name?.form?.requestSubmit();
+    await b.settle();
+  };
+  await save("9");
+  equal(b.root.querySelector(".filterbox-why")?.textContent?.startsWith("a name has"), true);
+  await save("@party");
+  equal([b.root.querySelector(".filterbox-save"), b.root.querySelector(".filterbox-presets .btn")?.textContent], [null, "@party"]);
+  await b.box.set("@party && len > 3", true);
+  equal(b.box.applied, '(lower(name) contains "party" || lower(info) contains "party") && len > 3');
+  equal(b.box.text, "@party && len > 3");
+  await b.type("@p");
+  equal(options(), ["@party"]);
+  b.key("Tab");
+  equal(b.input.value, "@party");
+  press(".filterbox-preset .btn");
+  await b.settle();
+  equal([b.box.text, b.root.querySelector(".filterbox-preset .btn")?.getAttribute("aria-pressed")], ["@party", "true"]);
+  press(".filterbox-preset .btn + .btn");
+  const items = [...document.querySelectorAll<HTMLElement>('[role="menuitem"]')];
+  items.find((i) => i.textContent?.includes("Delete"))?.click();
+  await b.settle();
+  equal(b.root.querySelector(".filterbox-preset"), null);
+  b.end();
+});
+
+test("the draft goes with each question, and the box leaves nothing behind", async () => {
+  const b = bench({ draft: () => ({ name: "C_NEW", text: "byte b" }) });
+  await b.type("C_NEW.b == 1");
+  equal(b.asked[0], { text: "C_NEW.b == 1", caret: 12, draft: { name: "C_NEW", text: "byte b" } });
+  await b.type("C_");
+  b.end();
+  equal([options(), document.querySelector(".filterbox")], [[], null]);
+});

@@ -1,0 +1,126 @@
+// Filters that were applied and filters with names, of one workspace. They are kept in the browser.
+
+import { mostText } from "./syntax";
+
+/** A filter with a name: @name in another one stands for it. */
+export interface Preset {
+  name: string;
+  text: string;
+}
+
+/** Where texts are kept: localStorage, and in tests something else. */
+export type Place = Pick<Storage, "getItem" | "setItem">;
+
+export const mostRemembered = 50;
+export const mostPresets = 100;
+const longestName = 30;
+
+/** A name that @ may stand in front of. */
+export function isPresetName(name: string): boolean {
+  return name.length <= longestName && /^[\p{L}_][\p{L}\d_]*$/u.test(name);
+}
+
+export const nameRule = `a name has up to ${longestName} letters, digits and _, no digit first`;
+
+/** The list with a text at its front, once, and no longer than it may be. */
+export function remembered(list: readonly string[], text: string): string[] {
+  return text.trim() === "" ? [...list] : [text, ...list.filter((t) => t !== text)].slice(0, mostRemembered);
+}
+
+/** Those that have all words of a text. */
+export function matching(list: readonly string[], text: string): string[] {
+  const words = text.toLowerCase().split(/\s+/).filter((w) => w !== "");
+  return list.filter((t) => words.every((w) => t.toLowerCase().includes(w)));
+}
+
+function isFilter(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= mostText;
+}
+
+function isPreset(value: unknown): value is Preset {
+  if (typeof value !== "object" || value === null || !("name" in value) || !("text" in value)) {
+    return false;
+  }
+  return typeof value.name === "string" && isPresetName(value.name) && isFilter(value.text);
+}
+
+/** The filters of a workspace. What cannot be kept lasts as long as the page. */
+export class StoredFilters {
+  readonly #place: Place | undefined;
+  readonly #keys: { history: string; presets: string };
+  #history: string[] = [];
+  #presets: Preset[] = [];
+
+  constructor(workspace: string, place: Place | undefined) {
+    this.#place = place;
+    this.#keys = { history: `wirebench.filter.history.${workspace}`, presets: `wirebench.filter.presets.${workspace}` };
+  }
+
+  /** Those that were applied, the last one first. Other windows add to them. */
+  history(): readonly string[] {
+    this.#history = this.#read(this.#keys.history)?.filter(isFilter).slice(0, mostRemembered) ?? this.#history;
+    return this.#history;
+  }
+
+  remember(text: string): void {
+    if (isFilter(text.trim())) {
+      this.#history = remembered(this.history(), text.trim());
+      this.#write(this.#keys.history, this.#history);
+    }
+  }
+
+  forget(text: string): void {
+    this.#history = this.history().filter((t) => t !== text);
+    this.#write(this.#keys.history, this.#history);
+  }
+
+  /** Those with names, in the order of the alphabet. */
+  presets(): readonly Preset[] {
+    this.#presets = this.#read(this.#keys.presets)?.filter(isPreset).slice(0, mostPresets) ?? this.#presets;
+    return this.#presets;
+  }
+
+  /** Keeps a filter by a name, in place of the one that had it. Says why it does not, or "". */
+  save(name: string, text: string): string {
+    const others = this.presets().filter((p) => p.name !== name);
+    if (!isPresetName(name)) {
+      return nameRule;
+    }
+    if (!isFilter(text)) {
+      return text === "" ? "there is no filter to save" : "the filter is too long";
+    }
+    if (others.length >= mostPresets) {
+      return `there are ${mostPresets} filters with names: delete one first`;
+    }
+    this.#presets = [...others, { name, text }].sort((a, b) => a.name.localeCompare(b.name));
+    this.#write(this.#keys.presets, this.#presets);
+    return "";
+  }
+
+  drop(name: string): void {
+    this.#presets = this.presets().filter((p) => p.name !== name);
+    this.#write(this.#keys.presets, this.#presets);
+  }
+
+  /** Whether a key of the storage is one of these. */
+  owns(key: string | null): boolean {
+    return key === null || key === this.#keys.history || key === this.#keys.presets;
+  }
+
+  #read(key: string): unknown[] | undefined {
+    try {
+      const value: unknown = JSON.parse(this.#place?.getItem(key) ?? "null");
+      return Array.isArray(value) ? value : undefined;
+    } catch {
+      return undefined; // no storage, or not ours
+    }
+  }
+
+  #write(key: string, value: unknown): void {
+    try {
+      this.#place?.setItem(key, JSON.stringify(value));
+    } catch {
+      // It is full or refused.
+    }
+  }
+}

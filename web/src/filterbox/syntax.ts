@@ -1,0 +1,207 @@
+// What the box has to know of the language of filters: where texts, parentheses and the loosest operators are. All else is the server's.
+
+/** Characters that a filter may have; the server refuses longer ones. */
+export const mostText = 8192;
+
+type Kind = "open" | "close" | "or" | "and" | "preset" | "alias" | "other";
+
+interface Token {
+  kind: Kind;
+  start: number;
+  end: number;
+}
+
+const token = /[xr]?(["'])|[A-Za-z0-9_\u0080-\uffff]+|\|\||&&|@[A-Za-z0-9_\u0080-\uffff]+(?![.[A-Za-z0-9_\u0080-\uffff])|~[a-z]+|\S/y;
+const space = /\s*/y;
+
+/** The end of a text that starts with a quote before a place. One that is not closed ends where all ends. */
+function endOfText(text: string, from: number, quote: string, raw: boolean): number {
+  for (let i = from; i < text.length; i++) {
+    if (text[i] === quote) {
+      return i + 1;
+    }
+    if (text[i] === "\\" && !raw) {
+      i++;
+    }
+  }
+  return text.length;
+}
+
+/** Calls back for each token that matters. A filter that starts with "=" is one text to look for. */
+function scan(text: string, found: (t: Token) => void): void {
+  if (isFind(text)) {
+    return;
+  }
+  for (let at = 0; ; ) {
+    space.lastIndex = at;
+    space.exec(text);
+    at = token.lastIndex = space.lastIndex;
+    const match = token.exec(text);
+    if (match === null) {
+      return;
+    }
+    const [word, quote] = match;
+    let end = token.lastIndex;
+    let kind: Kind = "other";
+    if (quote !== undefined) {
+      end = endOfText(text, end, quote, word.length > 1);
+    } else if (/^[([{]$/.test(word)) {
+      kind = "open";
+    } else if (/^[)\]}]$/.test(word)) {
+      kind = "close";
+    } else if (word === "||" || word === "or") {
+      kind = "or";
+    } else if (word === "&&" || word === "and") {
+      kind = "and";
+    } else if (word.startsWith("@") && word.length > 1) {
+      kind = "preset";
+    } else if (word.startsWith("~") && word.length > 1) {
+      kind = "alias";
+    }
+    found({ kind, start: at, end });
+    at = end;
+  }
+}
+
+/** Whether a filter looks for one value in the bytes: "= 48211". */
+export function isFind(text: string): boolean {
+  return /^\s*=(?!=)/.test(text);
+}
+
+/** The loosest operator that stands in no parentheses; "one" if there is none. */
+export function looseness(text: string): "or" | "and" | "one" {
+  let depth = 0;
+  let loosest: "or" | "and" | "one" = "one";
+  scan(text, ({ kind }) => {
+    if (kind === "open") {
+      depth++;
+    } else if (kind === "close") {
+      depth--;
+    } else if (depth === 0 && (kind === "or" || (kind === "and" && loosest === "one"))) {
+      loosest = kind;
+    }
+  });
+  return loosest;
+}
+
+/** Whether one pair of parentheses is around the whole of a filter. */
+function isEnclosed(text: string): boolean {
+  if (!text.startsWith("(")) {
+    return false;
+  }
+  let depth = 0;
+  let closed = 0; // where the first one is closed
+  scan(text, ({ kind, end }) => {
+    depth += kind === "open" ? 1 : kind === "close" ? -1 : 0;
+    if (depth === 0 && closed === 0) {
+      closed = end;
+    }
+  });
+  return closed === text.length;
+}
+
+/** Whether a filter has words of mitmproxy such as ~q, which are written out when it is applied. */
+export function hasAlias(text: string): boolean {
+  let found = false;
+  let start = true; // a condition may start here; elsewhere ~ compares
+  scan(text, ({ kind, start: from, end }) => {
+    found ||= start && kind === "alias";
+    start = kind === "open" || kind === "or" || kind === "and" || /^(!|not)$/.test(text.slice(from, end));
+  });
+  return found;
+}
+
+/** How a condition is put to the one that is in the box. */
+export type How = "replace" | "and" | "or" | "and not";
+
+/** Two filters as one that means what was meant: "a || b" and "c" is "(a || b) && c". Neither may be a short form of the whole. */
+export function combine(current: string, text: string, how: How): string {
+  const left = current.trim();
+  const right = text.trim();
+  if (how === "replace" || right === "") {
+    return how === "replace" ? right : left;
+  }
+  const inside = (filter: string): string => (looseness(filter) === "or" ? `(${filter})` : filter);
+  if (how === "and not") {
+    const plain = isEnclosed(right) || /^[A-Za-z_][\w.]*$/.test(right);
+    const negated = plain ? `!${right}` : `!(${right})`;
+    return left === "" ? negated : `${inside(left)} && ${negated}`;
+  }
+  if (left === "" || left === right) {
+    return right;
+  }
+  return how === "or" ? `${left} || ${right}` : `${inside(left)} && ${inside(right)}`;
+}
+
+/** A filter with its presets written out, and how its places belong to the one that was typed. */
+export interface Expanded {
+  text: string;
+  /** A place of what was typed in the text that was written out. */
+  there(at: number): number;
+  /** A range of the text that was written out in what was typed; all of a preset for what is inside. */
+  back(start: number, end: number): { start: number; end: number; inside: boolean };
+}
+
+interface Piece {
+  start: number; // in what was typed
+  end: number;
+  from: number; // in the text
+  to: number;
+}
+
+/** Writes presets out: "@party && len > 3". Other words behind "@" are fields, whose bytes are meant. */
+export function expand(typed: string, presets: ReadonlyMap<string, string>): Expanded {
+  const pieces: Piece[] = [];
+  const whole = presets.get(typed.trim().slice(1));
+  let text = "";
+  let at = 0;
+  scan(typed, ({ kind, start, end }) => {
+    const preset = kind === "preset" ? presets.get(typed.slice(start + 1, end)) : undefined;
+    if (preset === undefined || text.length > 2 * mostText) {
+      return; // too long already, which the server will say
+    }
+    text += typed.slice(at, start);
+    const from = text.length;
+    text += whole !== undefined && typed.trim().startsWith("@") ? preset : `(${preset})`;
+    pieces.push({ start, end, from, to: text.length });
+    at = end;
+  });
+  text += typed.slice(at);
+
+  const there = (place: number): number => {
+    let moved = 0;
+    for (const p of pieces) {
+      if (place <= p.start) {
+        break;
+      }
+      if (place < p.end) {
+        return p.to;
+      }
+      moved = p.to - p.end;
+    }
+    return place + moved;
+  };
+  const back = (start: number, end: number): { start: number; end: number; inside: boolean } => {
+    const one = (place: number, isEnd: boolean): { at: number; inside: boolean } => {
+      let moved = 0;
+      for (const p of pieces) {
+        if (isEnd ? place <= p.from : place < p.from) {
+          break;
+        }
+        if (isEnd ? place <= p.to : place < p.to) {
+          return { at: isEnd ? p.end : p.start, inside: true };
+        }
+        moved = p.end - p.to;
+      }
+      return { at: place + moved, inside: false };
+    };
+    if (start === end) {
+      const at = one(start, false);
+      return { start: at.at, end: at.at, inside: at.inside };
+    }
+    const a = one(start, false);
+    const b = one(end, true);
+    return { start: a.at, end: Math.max(a.at, b.at), inside: a.inside || b.inside };
+  };
+  return { text, there, back };
+}

@@ -1,0 +1,58 @@
+// The bar of chips: filters beside the filter, one each, that a click takes away.
+
+import { button, make } from "./dom";
+import { hiddenType } from "./filters";
+import type { Mistake } from "./protocol";
+
+/** What a chip does, in few words. */
+export function chipLabel(chip: string, names: ReadonlyMap<string, string>): string {
+  const named = names.get(chip);
+  if (named !== undefined) {
+    return named;
+  }
+  const hidden = hiddenType(chip);
+  return hidden === undefined ? `only: ${chip}` : `hidden: ${hidden}`;
+}
+
+const mostShown = 12;
+
+export class Chips {
+  readonly element = make("div", "frames-chips");
+  private readonly remove: (chip: string) => void;
+  private readonly manage: () => void;
+  private drawn = "";
+
+  constructor(remove: (chip: string) => void, manage: () => void) {
+    this.remove = remove;
+    this.manage = manage;
+    this.element.setAttribute("role", "group");
+    this.element.setAttribute("aria-label", "Chips");
+    this.element.hidden = true;
+  }
+
+  show(chips: readonly string[], names: ReadonlyMap<string, string>, mistakes: readonly Mistake[]): void {
+    const wrong = new Map(mistakes.filter((m) => m.in === "chip").map((m) => [m.index ?? 0, m.message]));
+    const labels = chips.map((chip) => chipLabel(chip, names));
+    const key = JSON.stringify([labels, [...wrong]]);
+    if (key === this.drawn) {
+      return; // the focus stays where it is
+    }
+    this.drawn = key;
+    const at = [...this.element.children].indexOf(document.activeElement ?? this.element);
+    this.element.hidden = chips.length === 0;
+    const shown = chips.slice(0, mostShown).map((chip, i) => {
+      const label = labels[i] ?? chip;
+      const mistake = wrong.get(i);
+      const element = button(`frames-chip${mistake === undefined ? "" : " wrong"}${hiddenType(chip) === undefined ? "" : " hides"}`, "", () => this.remove(chip), `Remove the chip ${label}`);
+      element.append(make("span", "", label), make("span", "x", "×"));
+      element.title = mistake === undefined ? chip : `${chip}: ${mistake}`;
+      return element;
+    });
+    const more = chips.length > mostShown ? `${chips.length - mostShown} more …` : "Manage …";
+    this.element.replaceChildren(...shown, button("frames-chip quiet", more, this.manage, chips.length > mostShown ? "Manage all chips" : "Manage chips"));
+    if (at >= 0) {
+      const next = this.element.children[Math.min(at, this.element.children.length - 1)];
+      (next instanceof HTMLElement ? next : this.element).focus(); // a chip went under the keys
+    }
+  }
+}

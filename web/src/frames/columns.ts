@@ -1,0 +1,246 @@
+// The columns of the list: which there are, what they show, and what the person made of them.
+
+import type { FrameRow, State } from "./protocol";
+import { keep, recall } from "./store";
+import { clock, count, dayAndClock, direction, directionWords, flags, frameName, info, layers, opcode, seconds, shortConnection, span, type TimeMode } from "./text";
+
+/** What cells may depend on beside their row. */
+export interface CellContext {
+  state: State;
+  marked: ReadonlySet<number>;
+  mode: TimeMode;
+  reference: number | undefined; // the time that times are told from
+  referenceFrame: number; // its frame, 0 if there is none
+  fields: readonly string[]; // the user's columns, as the server knows them
+}
+
+export interface Column {
+  /** A fixed word, or "=" and the path of a field. */
+  id: string;
+  title: string;
+  /** Said where the title is a sign. */
+  words: string;
+  widthPx: number;
+  leastPx: number;
+  /** Numbers stand at the right. */
+  right?: boolean;
+  /** Shown until the person chooses otherwise. */
+  shown: boolean;
+  text(row: FrameRow, context: CellContext): string;
+  hint?(row: FrameRow, context: CellContext): string;
+}
+
+function timeText(row: FrameRow, c: CellContext): string {
+  switch (c.mode) {
+    case "clock":
+      return clock(row.t);
+    case "reference":
+      return row.n === c.referenceFrame ? "reference" : seconds(row.t - (c.reference ?? c.state.start));
+    case "delta":
+      return seconds(row.d ?? 0);
+    default:
+      return seconds(row.t - c.state.start);
+  }
+}
+
+/** The columns that every list has, in their first order. */
+export const fixedColumns: readonly Column[] = [
+  { id: "n", title: "#", words: "Number", widthPx: 56, leastPx: 40, right: true, shown: true, text: (r) => count(r.n) },
+  { id: "time", title: "Time", words: "Time", widthPx: 88, leastPx: 48, right: true, shown: true, text: timeText, hint: (r) => dayAndClock(r.t) },
+  { id: "delta", title: "Δ", words: "Since the row before", widthPx: 66, leastPx: 40, right: true, shown: true, text: (r) => (r.d === undefined ? "" : span(r.d)) },
+  { id: "dir", title: "Way", words: "Direction", widthPx: 44, leastPx: 36, shown: true, text: (r) => direction(r.dir), hint: (r) => directionWords(r.dir) },
+  { id: "code", title: "Code", words: "Code", widthPx: 62, leastPx: 44, shown: true, text: (r) => opcode(r.code) },
+  { id: "name", title: "Name", words: "Name", widthPx: 168, leastPx: 60, shown: true, text: frameName, hint: frameName },
+  { id: "ver", title: "v", words: "Version", widthPx: 28, leastPx: 24, right: true, shown: true, text: (r) => (r.ver === undefined ? "" : String(r.ver)) },
+  { id: "len", title: "Length", words: "Length in bytes", widthPx: 60, leastPx: 36, right: true, shown: true, text: (r) => count(r.len ?? 0) },
+  { id: "flags", title: "Flags", words: "Flags", widthPx: 48, leastPx: 36, shown: true, text: (r, c) => flags(r, c.marked.has(r.n), noteOf(r, c) !== "").text, hint: flagsHint },
+  { id: "info", title: "Info", words: "Info", widthPx: 120, leastPx: 80, shown: true, text: info, hint: info },
+  { id: "conn", title: "Connection", words: "Connection", widthPx: 110, leastPx: 40, shown: false, text: (r, c) => shortConnection(c.state.conns[r.conn ?? 0]), hint: (r, c) => connectionHint(r, c) },
+  { id: "layers", title: "Layers", words: "Layers", widthPx: 150, leastPx: 40, shown: false, text: layers, hint: layers },
+];
+
+function noteOf(row: FrameRow, c: CellContext): string {
+  return c.state.notes[String(row.n)] ?? "";
+}
+
+function flagsHint(row: FrameRow, c: CellContext): string {
+  const note = noteOf(row, c);
+  return flags(row, c.marked.has(row.n), note !== "").words + (note === "" ? "" : `: ${note}`);
+}
+
+function connectionHint(row: FrameRow, c: CellContext): string {
+  const conn = c.state.conns[row.conn ?? 0];
+  return conn === undefined ? "" : `${conn.name} ${conn.proto}, session ${conn.session}`;
+}
+
+function fieldColumn(path: string): Column {
+  const name = path.replace(/^.*?\./, ".");
+  return {
+    id: `=${path}`, title: name === "" ? path : name, words: path, widthPx: 130, leastPx: 40, shown: true,
+    text: (row, c) => (row.cells?.[c.fields.indexOf(path)] ?? "").replaceAll(/[\x00-\x1f\x7f]+/g, " "),
+    hint: (row, c) => row.cells?.[c.fields.indexOf(path)] ?? "",
+  };
+}
+
+const mostWidth = 2000;
+const mostFields = 20;
+const mostPath = 500;
+
+interface Choice {
+  id: string;
+  shown: boolean;
+  widthPx: number;
+}
+
+function isChoice(value: unknown): value is Choice {
+  return (
+    typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" && value.id.length <= mostPath &&
+    "shown" in value && typeof value.shown === "boolean" && "widthPx" in value && Number.isFinite(value.widthPx)
+  );
+}
+
+/** The columns as the person has them. */
+export class Columns {
+  private readonly key: string;
+  private list: { column: Column; shown: boolean; widthPx: number }[] = [];
+  mode: TimeMode = "start";
+
+  /** The key is what they are remembered under. */
+  constructor(key: string) {
+    this.key = key;
+    this.load();
+  }
+
+  private load(): void {
+    const stored = recall(this.key);
+    const record = typeof stored === "object" && stored !== null ? stored : {};
+    const choices = "columns" in record && Array.isArray(record.columns) ? record.columns.filter(isChoice) : [];
+    const mode = "mode" in record ? record.mode : "";
+    this.mode = mode === "clock" || mode === "reference" || mode === "delta" ? mode : "start";
+    this.list = [];
+    let fields = 0;
+    for (const choice of choices) {
+      const column = fixedColumns.find((c) => c.id === choice.id) ?? (choice.id.startsWith("=") && fields++ < mostFields ? fieldColumn(choice.id.slice(1)) : undefined);
+      if (column !== undefined && !this.list.some((c) => c.column.id === column.id)) {
+        this.list.push({ column, shown: choice.shown, widthPx: Math.max(column.leastPx, Math.min(choice.widthPx, mostWidth)) });
+      }
+    }
+    // A column that this version of the page has and the one before had not comes where it belongs.
+    fixedColumns.forEach((column, at) => {
+      if (!this.list.some((c) => c.column.id === column.id)) {
+        const before = fixedColumns[at - 1]?.id;
+        const index = this.list.findIndex((c) => c.column.id === before);
+        this.list.splice(index < 0 ? (at === 0 ? 0 : this.list.length) : index + 1, 0, { column, shown: column.shown, widthPx: column.widthPx });
+      }
+    });
+  }
+
+  private save(): void {
+    keep(this.key, { mode: this.mode, columns: this.list.map((c) => ({ id: c.column.id, shown: c.shown, widthPx: c.widthPx })) });
+  }
+
+  /** Every column in its order. */
+  get all(): readonly { readonly column: Column; readonly shown: boolean; readonly widthPx: number }[] {
+    return this.list;
+  }
+
+  /** The columns that are shown, in order. */
+  get shown(): Column[] {
+    return this.list.filter((c) => c.shown).map((c) => c.column);
+  }
+
+  /** Paths of the fields that are shown. */
+  get fields(): string[] {
+    return this.shown.filter((c) => c.id.startsWith("=")).map((c) => c.id.slice(1));
+  }
+
+  width(id: string): number {
+    return this.list.find((c) => c.column.id === id)?.widthPx ?? 0;
+  }
+
+  /** The widths as CSS has them for a grid; the info takes what is left. */
+  get template(): string {
+    const shown = this.list.filter((c) => c.shown);
+    const rest = shown.some((c) => c.column.id === "info") ? "info" : shown.at(-1)?.column.id;
+    return shown.map((c) => (c.column.id === rest ? `minmax(${c.widthPx}px, 1fr)` : `${c.widthPx}px`)).join(" ");
+  }
+
+  /** The least width of a row, in pixels. */
+  get totalPx(): number {
+    return this.list.reduce((sum, c) => sum + (c.shown ? c.widthPx : 0), 0);
+  }
+
+  resize(id: string, widthPx: number): void {
+    const found = this.list.find((c) => c.column.id === id);
+    if (found !== undefined) {
+      found.widthPx = Math.round(Math.max(found.column.leastPx, Math.min(widthPx, mostWidth)));
+      this.save();
+    }
+  }
+
+  /** Shows or hides a column; one always remains. A field's column that is hidden is gone. */
+  show(id: string, shown: boolean): void {
+    const at = this.list.findIndex((c) => c.column.id === id);
+    const found = this.list[at];
+    if (found === undefined || (!shown && this.shown.length === 1)) {
+      return;
+    }
+    found.shown = shown;
+    if (!shown && id.startsWith("=")) {
+      this.list.splice(at, 1);
+    }
+    this.save();
+  }
+
+  /** Moves a column in front of another, or to the end. */
+  move(id: string, before: string | undefined): void {
+    const at = this.list.findIndex((c) => c.column.id === id);
+    if (at < 0 || id === before) {
+      return;
+    }
+    const [moved] = this.list.splice(at, 1);
+    const to = this.list.findIndex((c) => c.column.id === before);
+    if (moved !== undefined) {
+      this.list.splice(to < 0 ? this.list.length : to, 0, moved);
+    }
+    this.save();
+  }
+
+  /** Moves a column by one place among those that are shown. */
+  shift(id: string, by: -1 | 1): void {
+    const shown = this.shown;
+    const at = shown.findIndex((c) => c.id === id);
+    const to = at + by;
+    if (at >= 0 && to >= 0 && to < shown.length) {
+      this.move(id, by < 0 ? shown[to]?.id : shown[to + 1]?.id);
+    }
+  }
+
+  /** Adds a column for a field, in front of the info; says whether there was room. */
+  addField(path: string): boolean {
+    const id = `=${path}`;
+    if (this.list.some((c) => c.column.id === id)) {
+      return true;
+    }
+    if (path === "" || path.length > mostPath || this.fields.length >= mostFields) {
+      return false;
+    }
+    const column = fieldColumn(path);
+    const info = this.list.findIndex((c) => c.column.id === "info");
+    this.list.splice(info < 0 ? this.list.length : info, 0, { column, shown: true, widthPx: column.widthPx });
+    this.save();
+    return true;
+  }
+
+  setMode(mode: TimeMode): void {
+    this.mode = mode;
+    this.save();
+  }
+
+  /** Everything as it was first; fields go. */
+  restore(): void {
+    this.mode = "start";
+    this.list = fixedColumns.map((column) => ({ column, shown: column.shown, widthPx: column.widthPx }));
+    this.save();
+  }
+}

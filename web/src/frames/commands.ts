@@ -1,0 +1,143 @@
+// The commands of the list. They are registered once and are about the list that is in the page.
+
+import { register, type Command } from "../commands";
+import { keysOf, pressed, strokeOf } from "../keys";
+
+/** What the commands do; the pane of the list has it. */
+export interface FrameActions {
+  /** The list has the keyboard, or nothing has. */
+  ready(): boolean;
+  /** Like ready, and there is a current row. */
+  hasRow(): boolean;
+  finds(): boolean; // the find bar has the keyboard
+  step(by: number, extend: boolean): void;
+  page(by: number, extend: boolean): void;
+  edge(end: boolean, extend: boolean): void;
+  selectAll(): void;
+  jump(by: "type" | "conn" | "mark" | "note" | "problem", back: boolean): void;
+  mark(): void;
+  note(): void;
+  reference(): void;
+  hide(): void;
+  only(): void;
+  manage(): void;
+  copy(): void;
+  link(): void;
+  open(): void;
+  travel(by: -1 | 1): void;
+  find(): void;
+  findNext(back: boolean): void;
+  goTo(): void;
+  columns(): void;
+  drawer(name: string): void;
+  compare(): void;
+  rowMenu(): void;
+  escape(): void;
+  follow(): void;
+}
+
+let actions: FrameActions | undefined;
+let commands: Command[] = [];
+const sequenceMillis = 1000; // as in keys.ts
+
+function build(): Command[] {
+  const group = "Frames";
+  const at = (id: string, title: string, keys: string[], run: (a: FrameActions) => void, row = false): Command => ({
+    id: `frames.${id}`, title, group, keys,
+    run: () => actions !== undefined && run(actions),
+    enabled: () => actions !== undefined && (row ? actions.hasRow() : actions.ready()),
+  });
+  const anywhere = (id: string, title: string, keys: string[], run: (a: FrameActions) => void, enabled: (a: FrameActions) => boolean = () => true): Command => ({
+    id: `frames.${id}`, title, group, keys, anywhere: true,
+    run: () => actions !== undefined && run(actions),
+    enabled: () => actions !== undefined && enabled(actions),
+  });
+  return [
+    at("next", "Next frame", ["j", "ArrowDown"], (a) => a.step(1, false)),
+    at("previous", "Previous frame", ["k", "ArrowUp"], (a) => a.step(-1, false)),
+    at("ten-on", "Ten frames on", ["Space"], (a) => a.step(10, false)),
+    at("ten-back", "Ten frames back", ["Shift+Space"], (a) => a.step(-10, false)),
+    at("page-down", "A page on", ["PageDown"], (a) => a.page(1, false)),
+    at("page-up", "A page back", ["PageUp"], (a) => a.page(-1, false)),
+    at("first", "First frame", ["g g", "Home"], (a) => a.edge(false, false)),
+    at("last", "Last frame", ["Shift+G", "End"], (a) => a.edge(true, false)),
+    at("extend-next", "Choose the next frame too", ["Shift+ArrowDown", "Shift+J"], (a) => a.step(1, true)),
+    at("extend-previous", "Choose the previous frame too", ["Shift+ArrowUp", "Shift+K"], (a) => a.step(-1, true)),
+    at("extend-page-down", "Choose a page on", ["Shift+PageDown"], (a) => a.page(1, true)),
+    at("extend-page-up", "Choose a page back", ["Shift+PageUp"], (a) => a.page(-1, true)),
+    at("extend-first", "Choose up to the first frame", ["Shift+Home"], (a) => a.edge(false, true)),
+    at("extend-last", "Choose up to the last frame", ["Shift+End"], (a) => a.edge(true, true)),
+    at("all", "Choose all frames", ["Ctrl+A"], (a) => a.selectAll()),
+    at("type-next", "Next frame of the same type", ["."], (a) => a.jump("type", false), true),
+    at("type-previous", "Previous frame of the same type", [","], (a) => a.jump("type", true), true),
+    at("conn-next", "Next frame of the same conversation", ["Shift+."], (a) => a.jump("conn", false), true),
+    at("conn-previous", "Previous frame of the same conversation", ["Shift+,"], (a) => a.jump("conn", true), true),
+    at("mark-next", "Next marked frame", ["g m"], (a) => a.jump("mark", false)),
+    at("mark-previous", "Previous marked frame", ["g Shift+M"], (a) => a.jump("mark", true)),
+    at("note-next", "Next frame with a note", ["g n"], (a) => a.jump("note", false)),
+    at("note-previous", "Previous frame with a note", ["g Shift+N"], (a) => a.jump("note", true)),
+    at("problem-next", "Next frame with a problem", ["g e"], (a) => a.jump("problem", false)),
+    at("problem-previous", "Previous frame with a problem", ["g Shift+E"], (a) => a.jump("problem", true)),
+    at("open", "Open the frame", ["Enter"], (a) => a.open(), true),
+    at("mark", "Mark the frame, or take its mark away", ["m"], (a) => a.mark(), true),
+    at("note", "Write a note about the frame", ["n"], (a) => a.note(), true),
+    at("reference", "Tell times from this frame, or from the start again", ["t"], (a) => a.reference(), true),
+    at("hide", "Hide frames of this type", ["h"], (a) => a.hide(), true),
+    at("only", "Show only frames of this type", ["o"], (a) => a.only(), true),
+    at("manage", "Manage what is hidden", ["Shift+H"], (a) => a.manage()),
+    at("copy", "Copy the frame as …", ["c"], (a) => a.copy(), true),
+    at("link", "Copy a link to the frame", ["l"], (a) => a.link(), true),
+    at("menu", "Menu of the frame", ["Shift+F10", "ContextMenu"], (a) => a.rowMenu(), true),
+    at("compare", "Compare two frames", ["Shift+D"], (a) => a.compare(), true),
+    at("back", "Back to the frame chosen before", ["Alt+ArrowLeft"], (a) => a.travel(-1)),
+    at("forth", "Forward to the frame chosen after", ["Alt+ArrowRight"], (a) => a.travel(1)),
+    at("goto", "Go to a frame by its number", ["Ctrl+G"], (a) => a.goTo()),
+    anywhere("find", "Find frames", ["Ctrl+F"], (a) => a.find(), (a) => !a.finds()),
+    anywhere("find-next", "Find the next", ["F3"], (a) => a.findNext(false)),
+    anywhere("find-previous", "Find the previous", ["Shift+F3"], (a) => a.findNext(true)),
+    at("follow", "Go to the end and follow it", ["Shift+F"], (a) => a.follow()),
+    anywhere("columns", "Choose columns of the list", [], (a) => a.columns()),
+    at("types", "Types of frames", ["w t"], (a) => a.drawer("types")),
+    at("timeline", "Timeline", ["w l"], (a) => a.drawer("timeline")),
+    at("connections", "Connections", ["w c"], (a) => a.drawer("conns")),
+    at("table", "Table of the fields of this type", ["w f"], (a) => a.drawer("table")),
+    at("escape", "Choose the current frame alone", ["Escape"], (a) => a.escape()),
+  ];
+}
+
+/** Makes the commands be about a list; gives what ends that. */
+export function offerCommands(to: FrameActions): () => void {
+  if (commands.length === 0) {
+    commands = build();
+  }
+  actions = to;
+  register(...commands);
+  return () => {
+    if (actions === to) {
+      actions = undefined;
+    }
+  };
+}
+
+let sequenceUntil = 0; // a key was pressed that begins several
+
+/** Runs the command of a key pressed in the list, where other parts of the page may have other uses for it; says whether there is one. */
+export function runKey(event: KeyboardEvent): boolean {
+  if (performance.now() < sequenceUntil) {
+    if (strokeOf(event) !== "") {
+      sequenceUntil = 0; // the keyboard of the page knows how it goes on
+    }
+    return false;
+  }
+  const command = commands.find((c) => pressed(event, c.id) && c.enabled?.() === true);
+  if (command !== undefined) {
+    event.preventDefault();
+    command.run();
+    return true;
+  }
+  const stroke = strokeOf(event);
+  if (stroke !== "" && commands.some((c) => keysOf(c.id).some((keys) => keys.startsWith(`${stroke} `)))) {
+    sequenceUntil = performance.now() + sequenceMillis;
+  }
+  return false;
+}

@@ -1,0 +1,410 @@
+// The drawer of the field table: every field of a type of message as a column, every message as a row, over the frames that fit.
+//
+// The head tells how each field behaves: how many values it has, the least and the most, whether it is constant or only rises, how many
+// bits a value tells, and which values are the most frequent. Rows are in the page only while they are in view.
+
+import { Scroll } from "../hex/scroll";
+import { openMenu } from "../menu";
+import { make } from "./dom";
+import { type Drawer, type DrawerHost, Refresher } from "./drawer";
+import { literal } from "./filters";
+import { Pages } from "./pages";
+import type { FrameRow, State, TableAnswer, TableColumn, TableRow } from "./protocol";
+import { isGivenUp } from "./socket";
+import { count, counted, seconds } from "./text";
+
+const spareRows = 2;
+const mostColumns = 200; // in the page
+const mostTop = 5;
+
+/** The name under which filters know a field of a type. */
+export function fieldFilter(type: string, path: string): string {
+  // A type with a condition has no name to write before a field: the field is then meant in whatever message has it.
+  const name = /^[A-Za-z_][\w.]*$/.test(type) ? type : "";
+  return `${name}.${path.replaceAll("[]", "")}`;
+}
+
+/** What the head tells of a field, shortest first. */
+export function fieldFacts(c: TableColumn): string[] {
+  const facts: string[] = [];
+  if (c.constant === true) {
+    facts.push(`always ${c.min ?? c.top?.[0]?.[0] ?? ""}`);
+  } else {
+    if (c.distinct !== undefined) {
+      facts.push(`${count(c.distinct)} distinct`);
+    }
+    if (c.rising === true) {
+      facts.push("rising");
+    }
+    if (c.entropy !== undefined) {
+      facts.push(`${c.entropy.toFixed(1)} bits`);
+    }
+  }
+  return facts;
+}
+
+export class TableDrawer implements Drawer {
+  readonly element = make("div", "frames-table");
+  private readonly host: DrawerHost;
+  private readonly refresher: Refresher;
+  private readonly title = make("strong");
+  private readonly summary = make("span", "note");
+  private readonly stay = make("input");
+  private readonly box = make("div", "ft-scroll");
+  private readonly head = make("div", "ft-head");
+  private readonly space = make("div", "ft-space");
+  private readonly body = make("div", "ft-rows");
+  private readonly empty = make("p", "empty");
+  private readonly scroll: Scroll;
+  private readonly pages: Pages<TableRow>;
+  private readonly watcher = new ResizeObserver(() => this.layout());
+  private type = "";
+  private name = "";
+  private sort = { by: "", desc: false };
+  private columns: readonly TableColumn[] = [];
+  private total = 0;
+  private at = { row: 0, column: 0 }; // the cell of the keyboard
+  private frame = 0;
+  private drawn: HTMLElement[] = [];
+  private aborts = new AbortController();
+
+  constructor(host: DrawerHost) {
+    this.host = host;
+    this.refresher = new Refresher((signal) => this.load(signal));
+    this.scroll = new Scroll(this.box, this.space);
+    this.pages = new Pages(
+      async (from, n) => (await this.host.ask("table", { type: this.type, from, count: n, sort: this.sort.by, desc: this.sort.desc }, this.aborts.signal)).rows ?? [],
+      () => this.draw(),
+    );
+    this.stay.type = "checkbox";
+    const label = make("label", "check");
+    label.append(this.stay, "Keep this type");
+    label.title = "Do not go to the type of the row that is chosen";
+    this.stay.addEventListener("change", () => this.selected(this.host.row));
+    const bar = make("div", "frames-bar");
+    bar.append(this.title, this.summary, label);
+    this.box.tabIndex = 0;
+    this.box.setAttribute("role", "grid");
+    this.box.setAttribute("aria-label", "Fields");
+    this.head.setAttribute("role", "row");
+    this.body.setAttribute("role", "rowgroup");
+    this.space.setAttribute("role", "presentation");
+    this.space.append(this.body);
+    this.box.append(this.head, this.space);
+    this.element.append(bar, this.box, this.empty);
+    this.listen();
+    this.watcher.observe(this.box);
+    this.selected(host.row);
+  }
+
+  private listen(): void {
+    this.box.addEventListener("scroll", () => {
+      this.scroll.follow();
+      this.draw();
+      this.want();
+    }, { passive: true });
+    this.box.addEventListener("click", (event) => {
+      const target = event.target instanceof Element ? event.target : null;
+      const head = target?.closest<HTMLElement>("[data-head]");
+      const cell = target?.closest<HTMLElement>("[data-cell]");
+      if (head !== null && head !== undefined) {
+        const path = head.dataset["head"] ?? "";
+        this.sort = { by: path, desc: this.sort.by === path && !this.sort.desc };
+        this.again();
+      } else if (cell !== null && cell !== undefined) {
+        const row = Number(cell.parentElement?.dataset["row"] ?? -1);
+        this.at = { row, column: Number(cell.dataset["cell"]) };
+        this.draw();
+        this.cellMenu({ x: event.clientX, y: event.clientY });
+      }
+    });
+    this.box.addEventListener("contextmenu", (event) => {
+      const head = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-head]") : null;
+      if (head !== null) {
+        event.preventDefault();
+        this.columnMenu(head.dataset["head"] ?? "", { x: event.clientX, y: event.clientY });
+      }
+    });
+    this.box.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) {
+      return;
+    }
+    const page = Math.max(1, Math.floor(this.scroll.viewPx / this.scroll.rowPx) - 1);
+    const to = { ...this.at };
+    switch (event.key) {
+      case "ArrowDown": to.row++; break;
+      case "ArrowUp": to.row--; break;
+      case "PageDown": to.row += page; break;
+      case "PageUp": to.row -= page; break;
+      case "Home": to.row = 0; break;
+      case "End": to.row = this.total - 1; break;
+      case "ArrowRight": to.column++; break;
+      case "ArrowLeft": to.column--; break;
+      case "Enter": case " ": {
+        event.preventDefault();
+        event.stopPropagation();
+        const cell = this.cellOf(this.at)?.getBoundingClientRect();
+        if (cell !== undefined) {
+          this.cellMenu({ x: cell.left, y: cell.bottom });
+        }
+        return;
+      }
+      case "s": {
+        // The keyboard cannot reach the heads: it sorts by the column that it is in.
+        const path = this.columns[this.at.column - 1]?.path ?? "";
+        this.sort = { by: path, desc: this.sort.by === path && !this.sort.desc };
+        this.again();
+        break;
+      }
+      default:
+        return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    this.at = { row: Math.max(0, Math.min(to.row, this.total - 1)), column: Math.max(0, Math.min(to.column, this.columns.length)) };
+    this.scroll.reveal(this.at.row);
+    this.want();
+    this.draw();
+    requestAnimationFrame(() => this.cellOf(this.at)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
+  }
+
+  /** What can be done with a value. */
+  private cellMenu(anchor: { x: number; y: number }): void {
+    const row = this.pages.get(this.at.row);
+    const column = this.columns[this.at.column - 1];
+    if (row === undefined) {
+      return;
+    }
+    if (column === undefined) {
+      this.host.goTo(row.n);
+      return;
+    }
+    const value = row.cells[this.at.column - 1] ?? "";
+    const field = this.filterOf(column);
+    const filter = `${field} == ${literal(value, column.type)}`;
+    openMenu(anchor, {
+      label: `${column.path} in frame ${row.n}`,
+      items: [
+        { group: "Filter", title: `Only ${filter.length > 50 ? `${filter.slice(0, 49)}…` : filter}`, run: () => this.host.filter(filter), disabled: value === "" },
+        { group: "Filter", title: "Not this value", run: () => this.host.filter(`!(${filter})`), disabled: value === "" },
+        { group: "Filter", title: "Only frames that have the field", run: () => this.host.filter(field) },
+        { group: "Frame", title: `Show frame ${row.n} in the list`, run: () => this.host.goTo(row.n) },
+        { group: "Frame", title: "Show the field in the list as a column", run: () => this.host.addColumn(field) },
+      ],
+    });
+  }
+
+  /** A column as a filter names it: a field of the type, or a byte. */
+  private filterOf(column: TableColumn): string {
+    return column.filter?.startsWith("bytes[") === true ? column.filter : fieldFilter(this.type, column.path);
+  }
+
+  private columnMenu(path: string, anchor: { x: number; y: number }): void {
+    const column = this.columns.find((c) => c.path === path);
+    if (column === undefined) {
+      return;
+    }
+    const field = this.filterOf(column);
+    openMenu(anchor, {
+      label: path,
+      items: [
+        { title: "Show in the list as a column", run: () => this.host.addColumn(field) },
+        ...(column.top ?? []).slice(0, 20).map(([value, n, written]) => ({
+          group: "Only", title: `${value.length > 40 ? `${value.slice(0, 39)}…` : value}  × ${count(n)}`,
+          disabled: written === "",
+          run: () => this.host.filter(`${field} == ${written}`),
+        })),
+      ],
+    });
+  }
+
+  /** All anew: another type, another order or another list. */
+  private again(): void {
+    this.aborts.abort();
+    this.aborts = new AbortController();
+    this.pages.reset(true);
+    this.refresher.now();
+  }
+
+  private async load(signal: AbortSignal): Promise<void> {
+    if (this.type === "") {
+      this.show({ type: "", total: 0, done: true, columns: [], rows: [] });
+      return;
+    }
+    try {
+      const answer = await this.host.ask("table", { type: this.type, from: 0, count: 1, sort: this.sort.by, desc: this.sort.desc }, signal);
+      this.show(answer);
+    } catch (error) {
+      if (!isGivenUp(error)) {
+        this.host.failed(error);
+      }
+    }
+  }
+
+  private show(answer: TableAnswer): void {
+    const columns = (answer.columns ?? []).slice(0, mostColumns);
+    const same = columns.length === this.columns.length && columns.every((c, i) => c.path === this.columns[i]?.path);
+    this.columns = columns;
+    this.total = answer.total;
+    if (!same) {
+      this.body.replaceChildren();
+      this.drawn = [];
+    }
+    this.pages.resize(this.total);
+    this.pages.reset(true); // values of the rows change as more is read
+    this.title.textContent = this.name;
+    this.summary.textContent = this.type === "" ? "" : `${counted(this.total, "frame")}${answer.done ? "" : " so far"} · ${counted((answer.columns ?? []).length, "field")}${(answer.columns ?? []).length > mostColumns ? `, the first ${mostColumns}` : ""}`;
+    this.empty.hidden = this.total > 0 && columns.length > 0;
+    this.box.hidden = !this.empty.hidden;
+    this.empty.textContent = this.type === "" ? "Choose a frame whose fields are known." : this.total === 0 ? "No frame of this type fits." : "No fields are known of this type.";
+    this.box.setAttribute("aria-rowcount", String(this.total + 1));
+    this.box.setAttribute("aria-colcount", String(columns.length + 1));
+    this.drawHead();
+    this.layout();
+    this.want();
+  }
+
+  private drawHead(): void {
+    const number = make("div", "ft-column");
+    number.setAttribute("role", "columnheader");
+    number.append(make("span", "ft-name", "Frame"));
+    number.dataset["head"] = "";
+    number.title = "Sort by the number of the frame";
+    const cells = this.columns.map((c) => {
+      const cell = make("div", `ft-column${c.constant === true ? " constant" : ""}`);
+      cell.setAttribute("role", "columnheader");
+      cell.dataset["head"] = c.path;
+      const name = make("span", "ft-name");
+      name.append(make("span", "", c.path), make("span", "ty", ` ${c.type ?? ""}`));
+      if (this.sort.by === c.path) {
+        name.append(this.sort.desc ? " ↓" : " ↑");
+        cell.setAttribute("aria-sort", this.sort.desc ? "descending" : "ascending");
+      }
+      const facts = fieldFacts(c);
+      if (c.present !== undefined && c.present < this.total) {
+        facts.push(`in ${count(c.present)}`);
+      }
+      const top = (c.top ?? []).slice(0, mostTop).map(([value, n]) => `${value} × ${count(n)}`);
+      cell.append(
+        name,
+        make("span", "ft-fact", facts.join(" · ")),
+        make("span", "ft-fact", c.constant === true || c.min === undefined || c.min === "" ? "" : `${c.min} … ${c.max ?? ""}`),
+        make("span", "ft-fact top", c.constant === true ? "" : top.slice(0, 2).join(", ")),
+      );
+      cell.title = [`${c.path} ${c.type ?? ""}`, facts.join(", "), c.min === undefined ? "" : `from ${c.min} to ${c.max ?? ""}`, ...top].filter((t) => t !== "").join("\n");
+      return cell;
+    });
+    this.head.replaceChildren(number, ...cells);
+    this.element.style.setProperty("--ft-columns", `5.5rem${this.columns.length === 0 ? "" : ` repeat(${this.columns.length}, 12.5rem)`}`);
+  }
+
+  private layout(): void {
+    const rowPx = this.drawn[0]?.offsetHeight ?? 0;
+    this.scroll.resize(this.total, rowPx > 0 ? rowPx : 20, Math.max(0, this.box.clientHeight - this.head.offsetHeight));
+    this.draw();
+    this.want();
+  }
+
+  private want(): void {
+    const { top, viewPx, rowPx } = this.scroll;
+    this.pages.want(Math.floor(top / rowPx), Math.ceil((top + viewPx) / rowPx), this.at.row);
+  }
+
+  private draw(): void {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.paint();
+    });
+  }
+
+  private paint(): void {
+    const { top, viewPx, rowPx } = this.scroll;
+    const first = Math.max(0, Math.floor(top / rowPx) - spareRows);
+    const end = Math.min(this.total, Math.ceil((top + viewPx) / rowPx) + spareRows, first + 200);
+    while (this.drawn.length > Math.max(0, end - first)) {
+      this.drawn.pop()?.remove();
+    }
+    while (this.drawn.length < end - first) {
+      const row = make("div", "ft-row");
+      row.setAttribute("role", "row");
+      for (let i = 0; i <= this.columns.length; i++) {
+        const cell = make("span", "ft-cell");
+        cell.setAttribute("role", "gridcell");
+        cell.dataset["cell"] = String(i);
+        row.append(cell);
+      }
+      this.drawn.push(row);
+      this.body.append(row);
+    }
+    this.drawn.forEach((element, i) => {
+      const at = first + i;
+      const row = this.pages.get(at);
+      element.dataset["row"] = String(at);
+      element.setAttribute("aria-rowindex", String(at + 2));
+      [...element.children].forEach((cell, column) => {
+        const text = row === undefined ? "" : column === 0 ? String(row.n) : (row.cells[column - 1] ?? "");
+        if (cell.textContent !== text) {
+          cell.textContent = text;
+          (cell as HTMLElement).title = text.length > 18 ? text : column === 0 && row !== undefined ? `${seconds(row.t - this.host.state.start)} s` : "";
+        }
+        cell.classList.toggle("cur", at === this.at.row && column === this.at.column);
+        cell.id = at === this.at.row && column === this.at.column ? "frames-table-cell" : "";
+      });
+    });
+    this.body.style.setProperty("transform", `translateY(${Math.round(this.scroll.place(first))}px)`);
+    this.box.setAttribute("aria-activedescendant", "frames-table-cell");
+    if (this.drawn.length > 0 && this.drawn[0]?.offsetHeight !== rowPx && (this.drawn[0]?.offsetHeight ?? 0) > 0) {
+      this.layout(); // the first rows tell how high rows are
+    }
+  }
+
+  private cellOf(at: { row: number; column: number }): HTMLElement | undefined {
+    const cell = this.drawn.find((row) => row.dataset["row"] === String(at.row))?.children[at.column];
+    return cell instanceof HTMLElement ? cell : undefined;
+  }
+
+  selected(row: FrameRow | undefined): void {
+    const type = row?.type ?? "";
+    if (row === undefined || type === this.type || (this.stay.checked && this.type !== "")) {
+      if (this.type === "") {
+        this.refresher.now();
+      }
+      return;
+    }
+    this.type = type;
+    this.name = row.name !== undefined && row.name !== "" ? row.name : type;
+    this.sort = { by: "", desc: false };
+    this.at = { row: 0, column: 0 };
+    this.scroll.moveTo(0);
+    this.pages.reset();
+    this.again();
+  }
+
+  changed(state: State, anew: boolean): void {
+    if (anew) {
+      this.again();
+    } else {
+      this.refresher.changed(state, false);
+    }
+  }
+
+  resized(): void {
+    this.layout();
+  }
+
+  focus(): void {
+    this.box.focus({ preventScroll: true });
+  }
+
+  close(): void {
+    this.refresher.stop();
+    this.pages.stop();
+    this.scroll.stop();
+    this.watcher.disconnect();
+    this.aborts.abort();
+    cancelAnimationFrame(this.frame);
+  }
+}

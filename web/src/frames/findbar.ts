@@ -1,0 +1,148 @@
+// The find bar: searches in the list without filtering it.
+
+import { button, make } from "./dom";
+import type { FindAs, Found } from "./protocol";
+import { FramesError, isGivenUp } from "./socket";
+import { keep, recallText } from "./store";
+
+const modes: readonly (readonly [FindAs, string, string])[] = [
+  ["text", "Text", "any text of the message or its name"],
+  ["regex", "Regex", "^hello.*!$"],
+  ["hex", "Hex", "e8 03 ?? 00"],
+  ["value", "Value", "48211, 1.5 or text, in any width and order"],
+  ["filter", "Filter", "C_CHAT.message contains \"lfg\""],
+];
+
+export interface FindEvents {
+  /** Searches from the current row on. */
+  find(text: string, as: FindAs, back: boolean, signal: AbortSignal): Promise<Found>;
+  /** Shows what was found; says whether the search went round the end. */
+  found(found: Found, back: boolean): boolean;
+  closed(): void;
+}
+
+export class FindBar {
+  readonly element = make("form", "frames-find");
+  readonly input = make("input");
+  private readonly events: FindEvents;
+  private readonly as = make("select");
+  private readonly note = make("span", "frames-find-note");
+  private under: AbortController | undefined;
+
+  constructor(events: FindEvents) {
+    this.events = events;
+    this.element.hidden = true;
+    this.element.setAttribute("role", "search");
+    this.element.setAttribute("aria-label", "Find frames");
+    this.input.type = "text";
+    this.input.maxLength = 4096;
+    this.input.spellcheck = false;
+    this.input.autocomplete = "off";
+    this.input.setAttribute("aria-label", "Find");
+    this.as.setAttribute("aria-label", "Find by");
+    for (const [value, title] of modes) {
+      const option = make("option", "", title);
+      option.value = value;
+      this.as.append(option);
+    }
+    this.as.value = recallText("find", "text");
+    if (this.as.selectedIndex < 0) {
+      this.as.value = "text";
+    }
+    this.note.setAttribute("role", "status");
+    this.element.append(
+      this.as,
+      this.input,
+      button("btn quiet", "↑", () => void this.run(true), "Previous (Shift+Enter)"),
+      button("btn quiet", "↓", () => void this.run(false), "Next (Enter)"),
+      this.note,
+      button("btn quiet frames-find-close", "×", () => this.close(), "Close (Esc)"),
+    );
+    this.hint();
+    this.as.addEventListener("change", () => {
+      keep("find", this.as.value);
+      this.hint();
+      this.say("");
+    });
+    this.input.addEventListener("input", () => {
+      this.under?.abort();
+      this.say("");
+    });
+    this.element.addEventListener("submit", (event) => event.preventDefault());
+    this.element.addEventListener("keydown", (event) => {
+      if (event.isComposing) {
+        return;
+      }
+      if (event.key === "Escape") {
+        event.preventDefault();
+        event.stopPropagation();
+        this.close();
+      } else if (event.key === "Enter" && event.target === this.input) {
+        event.preventDefault();
+        void this.run(event.shiftKey);
+      }
+    });
+  }
+
+  private hint(): void {
+    this.input.placeholder = modes.find(([value]) => value === this.as.value)?.[2] ?? "";
+  }
+
+  open(): void {
+    this.element.hidden = false;
+    this.input.focus();
+    this.input.select();
+  }
+
+  /** Whether the keyboard is in it, so that the browser's own find is wanted by the same keys. */
+  get focused(): boolean {
+    return this.element.contains(document.activeElement);
+  }
+
+  close(): void {
+    this.under?.abort();
+    this.element.hidden = true;
+    this.say("");
+    this.events.closed();
+  }
+
+  /** Searches on; opens the bar if there is nothing to search for. */
+  async run(back: boolean): Promise<void> {
+    const text = this.input.value;
+    if (text.trim() === "") {
+      this.open();
+      return;
+    }
+    this.under?.abort();
+    const under = new AbortController();
+    this.under = under;
+    const slow = setTimeout(() => this.say("searching …"), 150);
+    try {
+      const found = await this.events.find(text, this.as.value as FindAs, back, under.signal);
+      const mistake = found.mistakes?.[0];
+      if (mistake !== undefined) {
+        this.say(mistake.message + (mistake.help === undefined || mistake.help === "" ? "" : ` (${mistake.help})`), true);
+        this.input.setSelectionRange(mistake.start, mistake.end);
+      } else if (found.pos < 0) {
+        this.say("found nowhere", true);
+      } else {
+        this.say(this.events.found(found, back) ? `frame ${found.n}, ${back ? "from the end again" : "from the start again"}` : `frame ${found.n}`);
+      }
+    } catch (error) {
+      if (this.under === under) {
+        this.say(isGivenUp(error) ? "" : error instanceof FramesError ? error.message : "it did not work", true);
+      }
+    } finally {
+      clearTimeout(slow);
+      if (this.under === under) {
+        this.under = undefined;
+      }
+    }
+  }
+
+  private say(text: string, wrong = false): void {
+    this.note.textContent = text;
+    this.note.classList.toggle("err", wrong && text !== "");
+    this.input.setAttribute("aria-invalid", String(wrong && text !== ""));
+  }
+}

@@ -1,0 +1,306 @@
+import { equal, test } from "../testing";
+import { chipLabel } from "./chips";
+import { Columns, fixedColumns } from "./columns";
+import { literal, ofCell, ofConnection, quote, timeLiteral } from "./filters";
+import { fieldFilter } from "./fieldtable";
+import { History } from "./history";
+import { pageRows, Pages } from "./pages";
+import type { FrameRow, State } from "./protocol";
+import { Ranges } from "./ranges";
+import { type Channel, type Connection, FramesError, FramesSocket, noState } from "./socket";
+import { bytes, count, flags, frameName, info, layers, opcode, seconds, shortConnection, span } from "./text";
+import { chartData } from "./timeline";
+import { sortTypes } from "./types";
+
+/** A server that is played by the test. */
+class Wire implements Channel {
+  readyState = 0;
+  readonly sent: Record<string, unknown>[] = [];
+  private readonly listeners: Record<string, ((event: { data?: unknown }) => void)[]> = {};
+  addEventListener(type: string, listener: (event: { data?: unknown }) => void): void {
+    (this.listeners[type] ??= []).push(listener);
+  }
+  send(text: string): void {
+    this.sent.push(JSON.parse(text) as Record<string, unknown>);
+  }
+  close(): void {
+    this.readyState = 3;
+    this.fire("close", {});
+  }
+  open(): void {
+    this.readyState = 1;
+    this.fire("open", {});
+  }
+  say(message: unknown): void {
+    this.fire("message", { data: typeof message === "string" ? message : JSON.stringify(message) });
+  }
+  private fire(type: string, event: { data?: unknown }): void {
+    for (const listener of this.listeners[type] ?? []) {
+      listener(event);
+    }
+  }
+}
+
+const noView = { filter: "", chips: [], columns: [], colors: [], highlight: "" };
+
+function wired() {
+  const wires: Wire[] = [];
+  const states: State[] = [];
+  const connections: Connection[] = [];
+  const socket = new FramesSocket("ws://test", { state: (s) => states.push(s), connection: (c) => connections.push(c) }, () => {
+    const wire = new Wire();
+    wires.push(wire);
+    return wire;
+  });
+  return { socket, wires, states, connections, wire: (): Wire => wires.at(-1) ?? new Wire() };
+}
+
+async function failure(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+    return "none";
+  } catch (error) {
+    return error instanceof FramesError ? error.why : String(error);
+  }
+}
+
+test("frames socket: a request gets its own answer, whatever came before it", async () => {
+  const { socket, wire } = wired();
+  socket.show(noView);
+  wire().open();
+  const where = socket.ask("where", { n: 5 });
+  const rows = socket.ask("rows", { from: 0, count: 100 });
+  equal(wire().sent.slice(-2), [{ where: { id: 1, n: 5 } }, { rows: { id: 2, seq: socket.seq, from: 0, count: 100 } }]);
+  wire().say("this is no JSON");
+  wire().say({ found: { id: 99, pos: 1, n: 1 } });
+  wire().say({ rows: { id: 2, seq: socket.seq, from: 0, rows: [{ n: 1, t: 2 }] } });
+  wire().say({ found: { id: 1, pos: 4, n: 5 } });
+  equal([(await where).pos, (await rows).rows?.length], [4, 1]);
+  socket.close();
+});
+
+test("frames socket: what belongs to an earlier view is dropped", async () => {
+  const { socket, wire, states } = wired();
+  socket.show(noView);
+  wire().open();
+  const before = socket.seq;
+  wire().say({ state: { seq: before, total: 10, scanned: 10, fit: 10, done: true, marked: [3] } });
+  const types = socket.ask("types", {});
+  const asked = failure(types);
+  socket.show({ ...noView, filter: "C_CHAT" });
+  equal(await asked, "stale");
+  equal(wire().sent.slice(-2).map((m) => Object.keys(m)[0]), ["cancel", "view"]);
+  wire().say({ state: { seq: before, fit: 10 } });
+  equal([states.length, socket.state.fit, socket.state.done], [1, 0, false]);
+  wire().say({ state: { seq: socket.seq, fit: 2 } });
+  equal([socket.state.fit, socket.state.total, socket.state.marked], [2, 10, [3]]);
+  const rows = failure(socket.ask("rows", { from: 0, count: 1 }));
+  wire().say({ rows: { id: 2, seq: before, from: 0, rows: [] } });
+  equal(await rows, "stale");
+  socket.close();
+});
+
+test("frames socket: giving up cancels at the server, and the answer that still comes is ignored", async () => {
+  const { socket, wire } = wired();
+  socket.show(noView);
+  wire().open();
+  const abort = new AbortController();
+  const find = failure(socket.ask("find", { text: "x", as: "text", from: -1, back: false }, abort.signal));
+  abort.abort();
+  equal(await find, "cancelled");
+  equal(wire().sent.at(-1), { cancel: { id: 1 } });
+  wire().say({ found: { id: 1, pos: 0, n: 1 } });
+  equal(await failure(socket.ask("diff", { a: 1, b: 2 }, abort.signal)), "cancelled");
+  const diff = failure(socket.ask("diff", { a: 1, b: 2 }));
+  wire().say({ failed: { id: 2, message: "frame 2 is gone" } });
+  equal(await diff, "failed");
+  socket.close();
+});
+
+test("frames socket: it comes back and says again what is shown", async () => {
+  const { socket, wires, wire, connections } = wired();
+  socket.show({ ...noView, filter: "len > 3" });
+  equal(await failure(socket.ask("types", {})), "lost");
+  wire().open();
+  const waiting = failure(socket.ask("types", {}));
+  wire().close();
+  equal(await waiting, "lost");
+  dispatchEvent(new Event("online"));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  equal(wires.length, 2);
+  const before = socket.seq;
+  wire().open();
+  equal([socket.seq > before, wire().sent], [true, [{ view: { seq: socket.seq, ...noView, filter: "len > 3" } }]]);
+  equal(connections, ["open", "lost", "open"]);
+  socket.close();
+  equal(connections.length, 3);
+});
+
+test("pages: at most two under way, and only what is wanted last comes after them", async () => {
+  const asked: number[] = [];
+  const answers = new Map<number, (rows: number[]) => void>();
+  let came = 0;
+  const pages = new Pages<number>(
+    (from) => {
+      asked.push(from / pageRows);
+      return new Promise((resolve) => answers.set(from / pageRows, resolve));
+    },
+    () => came++,
+  );
+  const full = (page: number): number[] => Array.from({ length: pageRows }, (_, i) => page * pageRows + i);
+  const answer = async (page: number, rows = full(page)): Promise<void> => {
+    answers.get(page)?.(rows);
+    await Promise.resolve();
+    await Promise.resolve();
+  };
+  pages.resize(100_000);
+  pages.want(0, 350);
+  equal(asked, [0, 1]);
+  pages.want(50_000, 50_100);
+  equal(asked, [0, 1]);
+  await answer(0);
+  equal([asked, pages.get(7), pages.get(50_007), came], [[0, 1, 500], 7, undefined, 1]);
+  await answer(500);
+  equal([pages.has(50_000, 50_100), pages.has(50_000, 50_101)], [true, false]);
+  await answer(1);
+  // Another view: the old rows are shown until the new ones come, and late answers are of no use.
+  pages.reset(true);
+  equal([pages.get(7), pages.has(0, 10)], [7, false]);
+  pages.want(0, 10);
+  await answer(0, full(3));
+  equal([pages.get(7), pages.has(0, 10)], [307, true]);
+  pages.reset();
+  equal(pages.get(7), undefined);
+});
+
+test("pages: the last page grows with the list, and one that is shorter than told is not asked for in a circle", async () => {
+  let asked = 0;
+  let there = 30;
+  const pages = new Pages<number>(
+    async () => {
+      asked++;
+      return Array.from({ length: there }, (_, i) => i);
+    },
+    () => undefined,
+  );
+  const rest = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+  pages.resize(30);
+  pages.want(0, 40);
+  await rest();
+  equal([asked, pages.has(0, 40)], [1, true]);
+  pages.resize(60);
+  equal(pages.has(0, 40), false);
+  there = 30;
+  pages.want(0, 40);
+  await rest();
+  equal(asked, 2);
+  pages.stop();
+});
+
+test("ranges: adding, taking away and toggling are as on a set of numbers", () => {
+  let seed = 7;
+  const random = (n: number): number => {
+    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+    return (seed >>> 8) % n;
+  };
+  const ranges = new Ranges();
+  const set = new Set<number>();
+  for (let i = 0; i < 400; i++) {
+    const start = random(60);
+    const end = start + random(12);
+    const act = random(3);
+    if (act === 0) {
+      ranges.add(start, end);
+      for (let p = start; p < end; p++) set.add(p);
+    } else if (act === 1) {
+      ranges.remove(start, end);
+      for (let p = start; p < end; p++) set.delete(p);
+    } else {
+      ranges.toggle(start);
+      if (!set.delete(start)) set.add(start);
+    }
+    const got = Array.from({ length: 80 }, (_, p) => ranges.has(p));
+    equal(got, Array.from({ length: 80 }, (_, p) => set.has(p)));
+    equal(ranges.count, set.size);
+    if (ranges.list.some((r, at) => r.start >= r.end || r.start <= (ranges.list[at - 1]?.end ?? -1))) {
+      throw new Error(`not in order: ${JSON.stringify(ranges.list)}`);
+    }
+  }
+});
+
+test("columns: order, widths, fields and modes are remembered, and damaged memories do no harm", () => {
+  localStorage.removeItem("wirebench.frames.test");
+  const first = new Columns("test");
+  equal(first.shown.map((c) => c.id).slice(0, 3), ["n", "time", "delta"]);
+  first.move("len", "n");
+  first.resize("name", 1);
+  first.resize("time", 1e9);
+  first.show("delta", false);
+  equal([first.addField("C_CHAT.2.message"), first.addField("C_CHAT.2.message"), first.addField("")], [true, true, false]);
+  first.setMode("clock");
+  first.shift("n", 1);
+  const again = new Columns("test");
+  equal(again.shown.map((c) => c.id), ["len", "time", "n", "dir", "code", "name", "ver", "flags", "=C_CHAT.2.message", "info"]);
+  equal([again.mode, again.width("name"), again.width("time"), again.fields], ["clock", 60, 2000, ["C_CHAT.2.message"]]);
+  again.show("=C_CHAT.2.message", false);
+  equal(again.all.some((c) => c.column.id.startsWith("=")), false);
+  for (const bad of ["[]", "7", '{"columns":[{"id":"n","shown":"yes","widthPx":1},{"id":"zz","shown":true,"widthPx":9}],"mode":4}', '{"columns":[{"id":"info","shown":true,"widthPx":200}]}']) {
+    localStorage.setItem("wirebench.frames.test", bad);
+    equal(new Columns("test").all.length, fixedColumns.length);
+  }
+  const alone = new Columns("test");
+  for (const column of alone.shown) {
+    alone.show(column.id, false);
+  }
+  equal(alone.shown.length, 1);
+  localStorage.removeItem("wirebench.frames.test");
+});
+
+test("texts of frames", () => {
+  equal([0, 999, 1000, 1234567].map(count), ["0", "999", "1,000", "1,234,567"]);
+  equal([0, 999, 1000, 12_345, 5_000_000].map(bytes), ["0 B", "999 B", "0.98 KiB", "12.1 KiB", "4.77 MiB"]);
+  equal([0, 1520, -1, 12_345_678].map(seconds), ["0.000000", "0.001520", "-0.000001", "12.345678"]);
+  equal([0, 999, 1520, 66_700, 1e6, 61e6, 700e6, 9000e6].map(span), ["0 µs", "999 µs", "1.52 ms", "66.7 ms", "1.00 s", "61.0 s", "11 min 40 s", "2 h 30 min"]);
+  equal([opcode(9938), opcode(0x12345), opcode(undefined)], ["0x26D2", "0x12345", ""]);
+  equal([frameName({ code: 9938 }), frameName({ kind: "opaque" }), frameName({ name: "C_CHAT" })], ["? 0x26D2", "enciphered", "C_CHAT"]);
+  const row: FrameRow = { n: 1, t: 0, via: ["reliable:3", "chunk"], from: [1, 2, 3, 4, 5, 6, 7, 8], status: "incomplete", info: "a\nb", flags: "*" };
+  equal(layers(row), "reliable:3 › chunk of 1, 2, 3, 4, 5, 6 and 2 more");
+  equal(info(row), "incomplete · a b");
+  equal(flags(row, true, true), { text: "◆✎!*", words: "marked, has a note, a problem, injected" });
+  equal(shortConnection({ name: "10.0.0.2:4000-10.0.0.1:7801", session: 1, proto: "tcp", frames: 1 }), "4000 ⇄ 7801 ·2");
+});
+
+test("filters that menus write", () => {
+  equal(quote('a"b\\c\n\u0007'), '"a\\"b\\\\c\\n\\x07"');
+  equal([literal("12"), literal("-1.5e3"), literal("true"), literal("12", "string"), literal("Lann"), literal("0a 1b", "bytes")], ["12", "-1.5e3", "true", '"12"', '"Lann"', 'x"0a 1b"']);
+  equal(timeLiteral(1763632800123456), "1763632800.123456");
+  const conn = { name: "a:1-b:2", session: 0, proto: "tcp", frames: 1 };
+  equal(ofConnection(conn), 'conn == "a:1-b:2" && session == 0');
+  const row: FrameRow = { n: 17, t: 1_500_000, dir: "c2s", code: 9938, len: 48, type: "C_CHAT", cells: ["Lann", "7"] };
+  const cells = ["n", "time", "dir", "code", "name", "len", "conn", "=.name", "=.gold", "=.none", "flags"].map((c) => ofCell(c, row, [conn], [".name", ".gold"]));
+  equal(cells, ["n == 17", "time >= 1.500000", "dir == c2s", "op == 0x26D2", "C_CHAT", "len == 48", 'conn == "a:1-b:2" && session == 0', '.name == "Lann"', ".gold == 7", "", ""]);
+  equal([fieldFilter("C_CHAT.2", "members[].name"), fieldFilter("op == 7", "x")], ["C_CHAT.2.members.name", ".x"]);
+  const names = new Map([["time >= 1", "since 1 s"]]);
+  equal(["!(S_PING)", "C_CHAT", "time >= 1"].map((c) => chipLabel(c, names)), ["hidden: S_PING", "only: C_CHAT", "since 1 s"]);
+});
+
+test("history: back, forward, and a new choice forgets what was ahead", () => {
+  const h = new History();
+  [1, 2, 2, 3].forEach((n) => h.visit(n));
+  equal([h.travel(-1), h.travel(-1), h.travel(-1), h.travel(1)], [2, 1, undefined, 2]);
+  h.visit(9);
+  equal([h.travel(1), h.travel(-1)], [undefined, 2]);
+});
+
+test("types sort by any column, the more frequent first where it says the same", () => {
+  const row = (name: string, n: number, bad: number) => ({ type: name, name, code: n, count: n, bytes: 10 * n, bad });
+  const rows = [row("B10", 5, 0), row("B9", 7, 1), row("A", 1, 0)];
+  equal(sortTypes(rows, "name", false).map((r) => r.name), ["A", "B9", "B10"]);
+  equal(sortTypes(rows, "bad", true).map((r) => r.name), ["B9", "B10", "A"]);
+  equal(sortTypes(rows, "mean", false).map((r) => r.name), ["B9", "B10", "A"]);
+});
+
+test("timeline: directions are stacked, and missing ones are 0", () => {
+  equal(chartData({ from: 3_000_000, step: 500_000, c2s: [1, 2], s2c: [10], bad: null }, 1_000_000), [[2, 2.5], [11, 2], [1, 2], [0, 0]]);
+  equal(noState().fit, 0);
+});

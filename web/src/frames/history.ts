@@ -1,0 +1,26 @@
+// The frames that were chosen, one after the other, to go back to.
+
+const most = 200;
+
+export class History {
+  private frames: number[] = [];
+  private at = -1;
+
+  /** A frame was chosen; what was ahead of the last step back is forgotten. */
+  visit(n: number): void {
+    if (this.frames[this.at] === n) {
+      return;
+    }
+    this.frames = [...this.frames.slice(0, this.at + 1), n].slice(-most);
+    this.at = this.frames.length - 1;
+  }
+
+  /** The frame before or after, or undefined at an end. */
+  travel(by: -1 | 1): number | undefined {
+    const n = this.frames[this.at + by];
+    if (n !== undefined) {
+      this.at += by;
+    }
+    return n;
+  }
+}

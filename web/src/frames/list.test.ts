@@ -1,0 +1,198 @@
+import { equal, test } from "../testing";
+import { Columns } from "./columns";
+import { FrameList } from "./list";
+import type { FrameRow, State } from "./protocol";
+import { noState } from "./socket";
+
+const sheet = `.frames-list { position: relative; height: 400px; width: 900px; font: 12px monospace; } .frames-scroll { height: 100%; overflow: auto; }
+  .frames-head, .frame { display: grid; grid-template-columns: var(--frame-columns); height: 20px; overflow: hidden; white-space: pre; }
+  .frames-head { position: sticky; top: 0; } .frames-space { position: relative; } .frames-rows { position: absolute; top: 0; width: 100%; }`;
+
+/** The next drawing is done, and what it asked for is here. */
+function drawn(): Promise<void> {
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(() => setTimeout(resolve)))));
+}
+
+/** A list of frames 1, 1+step, … in the page, and what it asked for and told. */
+function listOf(rows: number, step = 1) {
+  const style = document.createElement("style");
+  style.textContent = sheet;
+  const host = document.createElement("div");
+  document.body.append(style, host);
+  localStorage.removeItem("wirebench.frames.list-test");
+  const asked: number[] = [];
+  const told: string[] = [];
+  const now = { step };
+  let state: State = noState();
+  const list = new FrameList(
+    host,
+    new Columns("list-test"),
+    {
+      rows: (from, n) => {
+        asked.push(from);
+        const some = Array.from({ length: Math.max(0, Math.min(n, state.fit - from)) }, (_, i): FrameRow => ({ n: (from + i) * now.step + 1, t: from + i, name: `F${(from + i) * now.step + 1}` }));
+        return Promise.resolve(some);
+      },
+      where: (n) => {
+        const pos = Math.ceil((n - 1) / now.step);
+        return Promise.resolve(pos < state.fit ? { pos, n: pos * now.step + 1 } : { pos: -1, n: 0 });
+      },
+    },
+    {
+      select: (row, pos) => told.push(`select ${row?.n} @${pos}`),
+      open: (row) => told.push(`open ${row.n}`),
+      menu: (row, column) => told.push(`menu ${row.n} ${column}`),
+      columns: () => told.push("columns"),
+      columnMenu: (id) => told.push(`column ${id}`),
+      selection: (n) => told.push(`chosen ${n}`),
+    },
+  );
+  const box = host.querySelector<HTMLElement>(".frames-scroll") ?? host;
+  const update = (change: Partial<State>): void => {
+    state = { ...state, ...change };
+    list.update(state, new Set());
+  };
+  update({ seq: 1, total: rows, scanned: rows, fit: rows, done: true });
+  return {
+    list, box, asked, now, update,
+    told: (): string[] => told.splice(0),
+    frames: (): HTMLElement[] => [...host.querySelectorAll<HTMLElement>(".frame")],
+    /** Names of the rows that are in view, from the top. */
+    view: (): string[] => {
+      const { top, bottom } = box.getBoundingClientRect();
+      return [...host.querySelectorAll<HTMLElement>(".frame")]
+        .filter((f) => f.getBoundingClientRect().top >= top + 19 && f.getBoundingClientRect().bottom <= bottom)
+        .map((f) => f.querySelector(".fc-name")?.textContent ?? "");
+    },
+    row: (pos: number): HTMLElement => host.querySelector<HTMLElement>(`.frame[aria-rowindex="${pos + 2}"]`) ?? host,
+    pill: (): HTMLElement => host.querySelector<HTMLElement>(".frames-new") ?? host,
+    end: (): void => {
+      list.destroy();
+      host.remove();
+      style.remove();
+    },
+  };
+}
+
+test("frame list: ten million rows keep few of them in the page, and every one can be reached", async () => {
+  const t = listOf(10_000_000);
+  await drawn();
+  equal(t.view()[0], "F1");
+  for (const pos of [9_999_999, 0, 5_000_000, 5_000_001, 123_456]) {
+    t.list.go(pos);
+    await drawn();
+    equal([t.view().includes(`F${pos + 1}`), t.frames().length < 60, t.list.row?.n], [true, true, pos + 1]);
+    equal(t.box.getAttribute("aria-activedescendant"), t.row(pos).id);
+  }
+  equal(t.box.getAttribute("aria-rowcount"), "10000001");
+  t.end();
+});
+
+test("frame list: rows that come late do not move the others, and their places are there before", async () => {
+  const t = listOf(5000);
+  await drawn();
+  t.box.scrollTop = 20 * 2000;
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))); // the event, and what it drew
+  const before = t.row(2003).getBoundingClientRect().top;
+  equal(t.row(2003).classList.contains("coming"), true);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  await drawn();
+  equal([t.row(2003).getBoundingClientRect().top, t.row(2003).classList.contains("coming")], [before, false]);
+  t.end();
+});
+
+test("frame list: fast scrolling asks for nothing on its way", async () => {
+  const t = listOf(1_000_000);
+  await drawn();
+  t.asked.length = 0;
+  for (let i = 1; i <= 20; i++) {
+    t.box.scrollTop = i * 100_000;
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+  }
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  equal(t.asked.length <= 6, true); // where it ended, and before and after
+  equal(t.view()[3]?.startsWith("F"), true);
+  t.end();
+});
+
+test("frame list: Shift and Ctrl choose rows, a click alone ends that", async () => {
+  const t = listOf(100);
+  await drawn();
+  const click = (pos: number, keys: MouseEventInit = {}): boolean => t.row(pos).dispatchEvent(new MouseEvent("mousedown", { bubbles: true, cancelable: true, button: 0, ...keys }));
+  click(2);
+  click(5, { shiftKey: true });
+  equal(t.list.chosen(), [{ start: 2, end: 6 }]);
+  click(9, { ctrlKey: true });
+  click(3, { ctrlKey: true });
+  equal(t.list.chosen(), [{ start: 2, end: 3 }, { start: 4, end: 6 }, { start: 9, end: 10 }]);
+  t.list.step(1, true);
+  equal(t.list.chosen(), [{ start: 3, end: 5 }]);
+  click(1);
+  equal([t.list.chosen(), t.list.position], [[{ start: 1, end: 2 }], 1]);
+  t.list.selectAll();
+  equal(t.list.ranges.count, 100);
+  equal(t.list.clearSelection(), true);
+  await drawn();
+  equal(t.frames().filter((f) => f.getAttribute("aria-selected") === "true").length, 1);
+  t.end();
+});
+
+test("frame list: the current frame keeps its place when the filter changes", async () => {
+  const t = listOf(10_000);
+  await drawn();
+  t.list.go(4000);
+  await drawn();
+  const at = t.row(4000).getBoundingClientRect().top;
+  t.list.reset(false);
+  t.now.step = 4; // frames 1, 5, 9, …: frame 4001 is the thousand and first
+  t.update({ seq: 2, fit: 0, scanned: 0, done: false });
+  t.update({ fit: 2500, scanned: 10_000, done: true });
+  await drawn();
+  await drawn();
+  equal([t.list.position, t.list.row?.n, Math.round(t.row(1000).getBoundingClientRect().top - at)], [1000, 4001, 0]);
+  // It is hidden: the next one takes its place.
+  t.list.reset(false);
+  t.now.step = 3;
+  t.update({ seq: 3, fit: 3334, scanned: 10_000, done: true });
+  await drawn();
+  await drawn();
+  equal([t.list.position, t.list.row?.n, Math.round(t.row(1334).getBoundingClientRect().top - at)], [1334, 4003, 0]);
+  t.end();
+});
+
+test("frame list: a live list follows its end until the person scrolls, and then tells how many are new", async () => {
+  const t = listOf(1000);
+  t.update({ live: true, fit: 1010, total: 1010 });
+  await drawn();
+  equal([t.view().at(-1), t.pill().hidden], ["F1010", true]);
+  t.box.dispatchEvent(new WheelEvent("wheel", { deltaY: -100 }));
+  t.box.scrollTop -= 400;
+  t.box.dispatchEvent(new Event("scroll"));
+  const seen = t.box.scrollTop;
+  t.update({ fit: 1322, total: 1322 });
+  await drawn();
+  equal([t.list.follows, t.pill().hidden, t.pill().textContent, t.box.scrollTop], [false, false, "312 new ↓", seen]);
+  t.pill().click();
+  await drawn();
+  equal([t.list.follows, t.pill().hidden, t.view().at(-1)], [true, true, "F1322"]);
+  t.update({ fit: 1400, total: 1400 });
+  await drawn();
+  equal(t.view().at(-1), "F1400");
+  t.end();
+});
+
+test("frame list: the page is told of the row that keys end on, with the menu's cell and what Enter means", async () => {
+  const t = listOf(1000);
+  await drawn();
+  for (let i = 0; i < 30; i++) {
+    t.list.step(1);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  const told = t.told();
+  equal([told.at(-1), told.length < 5], ["select 30 @29", true]);
+  const cell = t.row(29).querySelector(".fc-len");
+  cell?.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX: 5, clientY: 5 }));
+  cell?.dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
+  equal(t.told(), ["menu 30 len", "open 30"]);
+  t.end();
+});

@@ -1,0 +1,59 @@
+// A small field over the page in which a note about a frame is written.
+
+import type { Anchor } from "../menu";
+import { button, make } from "./dom";
+
+const mostNote = 4000;
+
+/** Asks for one line of text near a place; `done` gets it when the person keeps it, and focus goes back to where it was. */
+export function askText(anchor: Anchor, options: { label: string; text: string; button: string; pattern?: string; most?: number }, done: (text: string) => void): void {
+  const before = document.activeElement;
+  const form = make("form", "frames-ask");
+  form.popover = "manual";
+  form.setAttribute("role", "dialog");
+  form.setAttribute("aria-label", options.label);
+  const input = make("input");
+  input.type = "text";
+  input.maxLength = options.most ?? mostNote;
+  input.value = options.text;
+  input.setAttribute("aria-label", options.label);
+  if (options.pattern !== undefined) {
+    input.pattern = options.pattern;
+    input.inputMode = "numeric";
+  }
+  const end = (): void => {
+    form.remove();
+    if (before instanceof HTMLElement && before.isConnected) {
+      before.focus({ preventScroll: true });
+    }
+  };
+  const submit = make("button", "btn primary", options.button);
+  submit.type = "submit";
+  form.append(make("span", "frames-ask-label", options.label), input, submit, button("btn quiet", "Cancel", end));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = input.value.trim();
+    end();
+    done(text);
+  });
+  form.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.key === "Escape" && !event.isComposing) {
+      event.preventDefault();
+      end();
+    }
+  });
+  form.addEventListener("focusout", (event) => {
+    if (!(event.relatedTarget instanceof Node && form.contains(event.relatedTarget)) && document.hasFocus()) {
+      form.remove(); // a click elsewhere gives it up
+    }
+  });
+  document.body.append(form);
+  form.showPopover();
+  const at = anchor instanceof HTMLElement ? { x: anchor.getBoundingClientRect().left, y: anchor.getBoundingClientRect().bottom } : anchor;
+  const box = form.getBoundingClientRect();
+  form.style.left = `${Math.max(8, Math.min(at.x, innerWidth - box.width - 8))}px`;
+  form.style.top = `${Math.max(8, Math.min(at.y, innerHeight - box.height - 8))}px`;
+  input.focus();
+  input.select();
+}

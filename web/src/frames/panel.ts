@@ -1,0 +1,897 @@
+// The pane of a list of frames: filter, chips, find bar, list, and what opens beside it.
+//
+//   .frames > .frames-top > .frames-filter, .frames-tools
+//           > .frames-chips, .frames-find
+//           > .frames-body > .frames-list (+ .frames-empty), .frames-drawer > .drawer-head, the drawer
+//           > .frames-line
+
+import type { How } from "../filterbox/syntax";
+import { combine } from "../filterbox/syntax";
+import { isTyping } from "../keys";
+import { type Anchor, type MenuItem, openMenu } from "../menu";
+import { announce, notify } from "../notify";
+import { Chips, chipLabel } from "./chips";
+import { type Column, Columns } from "./columns";
+import { type FrameActions, offerCommands, runKey } from "./commands";
+import { ConnectionsDrawer } from "./conns";
+import { DiffDrawer } from "./diff";
+import { button, make } from "./dom";
+import type { Drawer, DrawerHost, DrawerName } from "./drawer";
+import { TableDrawer } from "./fieldtable";
+import { not } from "./filters";
+import { FindBar } from "./findbar";
+import { History } from "./history";
+import { FrameList } from "./list";
+import { askText } from "./notebox";
+import type { ColorRule, Draft, FrameRow, State, StepBy, View } from "./protocol";
+import type { Range } from "./ranges";
+import { colorMenu, conversationOf, rowMenu } from "./rowmenu";
+import { type Channel, type Connection, FramesError, FramesSocket, isGivenUp } from "./socket";
+import { keep, recall, recallList, recallText } from "./store";
+import { StatusLine } from "./statusline";
+import { timeModes } from "./text";
+import { TimelineDrawer } from "./timeline";
+import { TypesDrawer } from "./types";
+
+/** What the pane tells the page. */
+export interface FramesEvents {
+  /** The current row is another; undefined: there is none any more. */
+  select(row: FrameRow | undefined): void;
+  /** Enter or a double click. */
+  open(row: FrameRow): void;
+  /** Frames are to be marked or not; the pane shows it already, and the next state counts. */
+  mark(frames: readonly number[], on: boolean): void;
+  /** A note was written; "" takes it away. */
+  note(frame: number, text: string): void;
+  /** The frame is to be copied; a menu belongs at the anchor. */
+  copy(row: FrameRow, anchor: Anchor): void;
+  link(row: FrameRow): void;
+  /** The bytes of the packet that carried the frame are wanted. */
+  packet(row: FrameRow): void;
+  /** Rows of the list as it is filtered now are to be exported. */
+  export(chosen: readonly Range[]): void;
+  /** The person changed the filter or the chips. */
+  changed(view: View): void;
+  state?(state: State, connection: Connection): void;
+}
+
+/** The filter box in .frames-filter, as far as the pane needs it. */
+export interface FilterSlot {
+  /** Puts a text into the box and, with apply, in force: the page then calls setFilter. */
+  set(text: string, apply: boolean): unknown;
+  /** Puts a condition to what is in the box and leaves it to the person. */
+  prepare(text: string, how: How): unknown;
+  focus(): void;
+}
+
+export interface FramesOptions {
+  /** Address of the websocket. */
+  url: string;
+  /** What chips are remembered under: they belong to one capture. Columns, colours and drawers are the same for all. */
+  remember: string;
+  events: FramesEvents;
+  /** What the address of the page says; chips that are missing are those that are remembered. */
+  filter?: string;
+  chips?: readonly string[];
+  /** The frame to begin with. */
+  frame?: number;
+  /** Makes the connection, for tests. */
+  connect?: (url: string) => Channel;
+}
+
+const mostChips = 100;
+const mostColors = 50;
+const mostMarks = 100; // frames that one key marks
+const mostHeight = 0.8; // of the pane, for the drawer
+const leastDrawer = 120; // pixels
+
+const drawerTitles: Readonly<Record<DrawerName, string>> = {
+  types: "Types", timeline: "Timeline", conns: "Connections", table: "Fields", diff: "Compare",
+};
+
+const drawers: Readonly<Record<DrawerName, new (host: DrawerHost) => Drawer>> = {
+  types: TypesDrawer, timeline: TimelineDrawer, conns: ConnectionsDrawer, table: TableDrawer, diff: DiffDrawer,
+};
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= 8192;
+}
+
+function isColor(value: unknown): value is ColorRule {
+  return typeof value === "object" && value !== null && "filter" in value && isText(value.filter) && "hue" in value && Number.isInteger(value.hue) && Number(value.hue) >= 1 && Number(value.hue) <= 8;
+}
+
+function isName(value: unknown): value is [string, string] {
+  return Array.isArray(value) && value.length === 2 && value.every(isText);
+}
+
+export class Frames {
+  readonly element = make("section", "frames");
+  /** Where the filter box belongs. */
+  readonly filterHost = make("div", "frames-filter");
+  readonly list: FrameList;
+  readonly socket: FramesSocket;
+  /** The filter box, once the page has put it there. */
+  filterBox: FilterSlot | undefined;
+
+  private readonly options: FramesOptions;
+  private readonly events: FramesEvents;
+  private readonly columns = new Columns("list");
+  private readonly chipBar: Chips;
+  private readonly findBar: FindBar;
+  private readonly line: StatusLine;
+  private readonly body = make("div", "frames-body");
+  private readonly empty = make("div", "frames-empty");
+  private readonly shelf = make("div", "frames-drawer");
+  private readonly shelfTitle = make("h3");
+  private readonly splitter = make("div", "frames-split");
+  private readonly tools = new Map<DrawerName, HTMLButtonElement>();
+  private readonly history = new History();
+  private readonly stopped = new AbortController();
+  private readonly endCommands: () => void;
+  private readonly watcher = new ResizeObserver(() => this.drawer?.resized?.());
+
+  private view: View;
+  private names = new Map<string, string>(); // labels of chips that say more than the chip
+  private sentFields: readonly string[] = [];
+  private state: State;
+  private marked: Set<number> = new Set();
+  private markedFrom: readonly number[] | undefined; // the list that the set was made of
+  private drawer: Drawer | undefined;
+  private drawerName: DrawerName | undefined;
+  private drawnSeq = 0;
+  private epoch = 0;
+  private travelling = false;
+  private before: FrameRow | undefined; // the row that was current before the one that a menu is about
+  private emptyKey = "";
+  private startFrame: number;
+
+  constructor(host: HTMLElement, options: FramesOptions) {
+    this.options = options;
+    this.events = options.events;
+    this.startFrame = options.frame ?? 0;
+    this.names = new Map(recallList(`names.${options.remember}`, isName).slice(0, mostChips));
+    const chips = options.chips ?? recallList(`chips.${options.remember}`, isText);
+    this.view = {
+      filter: options.filter ?? "",
+      chips: [...new Set(chips)].slice(0, mostChips),
+      columns: this.columns.fields,
+      colors: recallList("colors", isColor).slice(0, mostColors),
+      highlight: "",
+    };
+    this.element.setAttribute("aria-label", "Frames");
+
+    const tools = make("div", "frames-tools");
+    tools.setAttribute("role", "toolbar");
+    tools.setAttribute("aria-label", "Beside the list");
+    for (const name of ["types", "timeline", "conns", "table"] as const) {
+      const tool = button("btn quiet", drawerTitles[name], () => this.toggleDrawer(name));
+      tool.setAttribute("aria-expanded", "false");
+      this.tools.set(name, tool);
+      tools.append(tool);
+    }
+    const columns = button("btn quiet", "Columns ▾", () => this.columnsMenu(columns, ""));
+    tools.append(columns);
+    const top = make("div", "frames-top");
+    top.append(this.filterHost, tools);
+
+    this.chipBar = new Chips((chip) => this.removeChip(chip), () => this.manageChips());
+    this.findBar = new FindBar({
+      find: (text, as, back, signal) => this.socket.ask("find", { text, as, from: this.list.position, back }, signal),
+      found: (found, back) => {
+        const round = this.list.position >= 0 && (back ? found.pos >= this.list.position : found.pos <= this.list.position);
+        this.list.go(found.pos);
+        return round;
+      },
+      closed: () => this.list.focus(),
+    });
+    this.line = new StatusLine();
+    this.empty.hidden = true;
+
+    this.shelf.hidden = true;
+    const close = button("btn quiet", "×", () => this.closeDrawer(true), "Close (Esc)");
+    const head = make("div", "drawer-head");
+    head.append(this.shelfTitle, close);
+    this.splitter.hidden = true;
+    this.splitter.tabIndex = 0;
+    this.splitter.setAttribute("role", "separator");
+    this.splitter.setAttribute("aria-orientation", "horizontal");
+    this.splitter.setAttribute("aria-label", "Height of what is below the list");
+    this.shelf.append(head);
+    this.body.append(this.splitter, this.shelf);
+
+    const listHost = make("div", "frames-main");
+    this.body.prepend(listHost);
+    this.element.append(top, this.chipBar.element, this.findBar.element, this.body, this.line.element);
+    host.append(this.element);
+    this.element.style.setProperty("--drawer-height", `${this.rememberedHeight()}px`);
+
+    this.list = new FrameList(
+      listHost,
+      this.columns,
+      {
+        rows: async (from, count) => (await this.socket.ask("rows", { from, count })).rows ?? [],
+        where: (n) => this.socket.ask("where", { n }),
+      },
+      {
+        select: (row) => this.selected(row),
+        open: (row) => this.events.open(row),
+        menu: (row, column, anchor) => this.rowMenu(row, column, anchor),
+        columns: () => this.columnsChanged(),
+        columnMenu: (id, anchor) => this.columnsMenu(anchor, id),
+        selection: (n) => this.line.chosen(n),
+      },
+    );
+    listHost.append(this.empty);
+    this.socket = new FramesSocket(
+      options.url,
+      { state: (state) => this.took(state), connection: (c) => this.connected(c) },
+      options.connect,
+    );
+    this.state = this.socket.state;
+    this.sentFields = this.view.columns;
+    this.list.setFields(this.sentFields);
+    this.socket.show(this.view);
+    this.endCommands = offerCommands(this.actions());
+    this.listen();
+    this.drawChips();
+    const opened = recallText("drawer", "");
+    if (opened !== "" && opened !== "diff" && opened in drawers) {
+      this.openDrawer(opened as DrawerName, false);
+    }
+    this.watcher.observe(this.shelf);
+    this.checkEmpty();
+  }
+
+  // 1. What the page may do.
+
+  /** What is shown now. */
+  get shown(): View {
+    return this.view;
+  }
+
+  /** Puts a filter in force. */
+  setFilter(text: string): void {
+    if (text !== this.view.filter) {
+      this.change({ filter: text }, false);
+    }
+  }
+
+  /** Puts filter and chips in force, as an address of the page says them. */
+  setView(filter: string, chips: readonly string[]): void {
+    const next = [...new Set(chips)].slice(0, mostChips);
+    if (filter !== this.view.filter || next.join("\n") !== this.view.chips.join("\n")) {
+      this.change({ filter, chips: next }, false);
+    }
+  }
+
+  /** Decodes by an unsaved definition, or by those that are stored. */
+  setDraft(draft: Draft | undefined): void {
+    const { draft: _, ...rest } = this.view;
+    this.view = draft === undefined ? rest : { ...rest, draft };
+    this.change({}, this.view.filter === "" && this.view.chips.length === 0);
+  }
+
+  /** Frames that fit stand out; "" is none. */
+  setHighlight(filter: string): void {
+    if (filter !== this.view.highlight) {
+      this.change({ highlight: filter }, true);
+    }
+  }
+
+  /** Shows a field in the list as a column. */
+  addColumn(path: string): void {
+    if (!this.columns.addField(path)) {
+      notify("There is no room for another column.", "warn");
+      return;
+    }
+    this.list.rebuild();
+    this.list.focus();
+    announce(`${path} is a column`);
+  }
+
+  /** Shows a frame, or the next one after it that is in the list. */
+  async goTo(n: number): Promise<void> {
+    try {
+      const found = await this.socket.ask("where", { n });
+      if (found.pos < 0) {
+        notify(`Frame ${n} is not in the list.`, "warn");
+        return;
+      }
+      this.list.go(found.pos);
+      if (found.n !== n) {
+        notify(`Frame ${n} is hidden by the filter: this is the next one.`, "warn");
+      }
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  focus(): void {
+    this.list.focus();
+  }
+
+  /** Ends everything; the element goes. */
+  destroy(): void {
+    this.stopped.abort();
+    this.watcher.disconnect();
+    this.endCommands();
+    this.drawer?.close();
+    this.list.destroy();
+    this.socket.close();
+    this.element.remove();
+  }
+
+  // 2. What is shown.
+
+  /** Another view; with `places` the same frames stay where they are. */
+  private change(part: Partial<View>, places: boolean): void {
+    this.view = { ...this.view, ...part };
+    this.list.reset(places);
+    this.socket.show(this.view);
+    this.state = this.socket.state;
+    this.sentFields = this.view.columns;
+    this.list.setFields(this.sentFields);
+    this.drawChips();
+    this.drawer?.changed(this.state, true);
+    this.drawnSeq = this.socket.seq;
+    this.line.show(this.state, this.socket.connection);
+    this.emptyKey = "";
+  }
+
+  /** The person changed the filter or the chips. */
+  private choose(part: Partial<View>): void {
+    this.change(part, false);
+    if (part.chips !== undefined) {
+      keep(`chips.${this.options.remember}`, this.view.chips);
+      keep(`names.${this.options.remember}`, [...this.names].filter(([chip]) => this.view.chips.includes(chip)));
+    }
+    this.events.changed(this.view);
+  }
+
+  private took(state: State): void {
+    this.state = state;
+    if (state.marked !== this.markedFrom) {
+      this.markedFrom = state.marked;
+      this.marked = new Set(state.marked);
+    }
+    const anew = state.epoch !== this.epoch;
+    this.epoch = state.epoch;
+    if (anew) {
+      this.list.reset(true); // the same frames, decoded anew
+    }
+    this.list.update(state, this.marked);
+    this.line.show(state, this.socket.connection);
+    this.drawChips();
+    this.checkEmpty();
+    this.drawer?.changed(state, anew || state.seq !== this.drawnSeq);
+    this.drawnSeq = state.seq;
+    if (this.startFrame > 0 && (state.scanned >= this.startFrame || state.done)) {
+      void this.goTo(this.startFrame);
+      this.startFrame = 0;
+    }
+    this.events.state?.(state, this.socket.connection);
+  }
+
+  private connected(connection: Connection): void {
+    if (connection === "open") {
+      this.list.reset(true); // the same rows, told anew
+    }
+    this.line.show(this.state, connection);
+    this.checkEmpty();
+    this.events.state?.(this.state, connection);
+  }
+
+  private columnsChanged(): void {
+    const fields = this.columns.fields;
+    if (fields.join("\n") !== this.view.columns.join("\n")) {
+      this.change({ columns: fields }, true);
+    }
+  }
+
+  private drawChips(): void {
+    this.chipBar.show(this.view.chips, this.names, this.state.mistakes);
+  }
+
+  private addChip(chip: string, label?: string): void {
+    if (this.view.chips.includes(chip)) {
+      return;
+    }
+    if (this.view.chips.length >= mostChips) {
+      notify(`There are ${mostChips} chips already: take some away first.`, "warn");
+      return;
+    }
+    if (label !== undefined) {
+      this.names.set(chip, label);
+    }
+    this.choose({ chips: [...this.view.chips, chip] });
+    announce(chipLabel(chip, this.names));
+  }
+
+  private removeChip(chip: string): void {
+    if (this.view.chips.includes(chip)) {
+      this.choose({ chips: this.view.chips.filter((c) => c !== chip) });
+    }
+  }
+
+  /** Puts a filter in force, by the box where there is one. */
+  private applyFilter(text: string, how: How): void {
+    const filter = combine(this.view.filter, text, how);
+    if (this.filterBox === undefined) {
+      this.choose({ filter });
+    } else {
+      void this.filterBox.set(filter, true);
+    }
+  }
+
+  private clearFilter(): void {
+    void this.filterBox?.set("", false);
+    this.choose({ filter: "", chips: [] });
+    this.list.focus();
+  }
+
+  // 3. The current row.
+
+  private selected(row: FrameRow | undefined): void {
+    if (row !== undefined && !this.travelling) {
+      this.history.visit(row.n);
+    }
+    this.travelling = false;
+    this.drawer?.selected?.(row);
+    this.line.selected(row?.n ?? 0);
+    this.events.select(row);
+  }
+
+  /** Frames that a key is about: the chosen ones as far as they are known, or the current one. */
+  private about(): FrameRow[] {
+    const rows: FrameRow[] = [];
+    for (const range of this.list.chosen()) {
+      for (let pos = range.start; pos < range.end && rows.length < mostMarks; pos++) {
+        const row = this.list.rowAt(pos);
+        if (row !== undefined) {
+          rows.push(row);
+        }
+      }
+    }
+    return rows;
+  }
+
+  private toggleMark(): void {
+    const rows = this.about();
+    const on = rows.some((row) => !this.marked.has(row.n));
+    const frames = rows.map((row) => row.n).filter((n) => this.marked.has(n) !== on);
+    this.marked = new Set(this.marked);
+    for (const n of frames) {
+      if (on) {
+        this.marked.add(n);
+      } else {
+        this.marked.delete(n);
+      }
+    }
+    this.list.update(this.state, this.marked);
+    announce(`${frames.length === 1 ? `frame ${frames[0]}` : `${frames.length} frames`} ${on ? "marked" : "not marked any more"}`);
+    this.events.mark(frames, on);
+  }
+
+  private writeNote(): void {
+    const row = this.list.row;
+    if (row === undefined) {
+      return;
+    }
+    askText(this.list.anchor(), { label: `Note about frame ${row.n}`, text: this.state.notes[String(row.n)] ?? "", button: "Keep" }, (text) => {
+      if (text !== (this.state.notes[String(row.n)] ?? "")) {
+        this.events.note(row.n, text);
+      }
+    });
+  }
+
+  private toggleReference(): void {
+    const row = this.list.row;
+    const away = row === undefined || row.n === this.list.timeReference;
+    this.list.setReference(away ? undefined : row);
+    this.columns.setMode(away ? "start" : "reference");
+    this.list.refresh();
+    announce(away ? "Times are told from the start" : `Times are told from frame ${row.n}`);
+  }
+
+  private async jump(by: StepBy, back: boolean): Promise<void> {
+    const from = this.list.frameNumber;
+    try {
+      const found = await this.socket.ask("step", { n: from, by, back });
+      if (found.pos >= 0) {
+        this.list.go(found.pos);
+      } else {
+        announce(back ? "There is none before" : "There is none after");
+        this.line.say(`no ${back ? "earlier" : "later"} frame ${{ type: "of this type", conn: "of this conversation", mark: "with a mark", note: "with a note", problem: "with a problem" }[by]}`);
+      }
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  private async travel(by: -1 | 1): Promise<void> {
+    const n = this.history.travel(by);
+    if (n !== undefined) {
+      this.travelling = true;
+      await this.goTo(n);
+    }
+  }
+
+  private hide(): void {
+    const type = this.list.row?.type ?? "";
+    if (type !== "") {
+      this.addChip(not(type));
+    }
+  }
+
+  private only(): void {
+    const type = this.list.row?.type ?? "";
+    if (type !== "") {
+      if (this.view.chips.includes(type)) {
+        this.removeChip(type);
+      } else {
+        this.addChip(type);
+      }
+    }
+  }
+
+  private color(type: string, hue: number): void {
+    const rest = this.view.colors.filter((c) => c.filter !== type);
+    const colors = hue === 0 ? rest : [{ filter: type, hue }, ...rest].slice(0, mostColors);
+    keep("colors", colors);
+    this.change({ colors }, true);
+  }
+
+  /** Compares the two chosen frames, or the current one with another. */
+  private compare(with_?: FrameRow): void {
+    const rows = this.about();
+    const a = rows.length === 2 ? rows[0] : with_ === undefined ? undefined : this.list.row;
+    const b = rows.length === 2 ? rows[1] : with_;
+    if (a === undefined || b === undefined || a.n === b.n) {
+      notify("Choose two frames with Ctrl+click, then compare them.", "warn");
+      return;
+    }
+    this.openDrawer("diff", true);
+    if (this.drawer instanceof DiffDrawer) {
+      this.drawer.compare(a.n, b.n);
+    }
+  }
+
+  // 4. Menus.
+
+  private rowMenu(row: FrameRow, column: string, anchor: Anchor): void {
+    const state = this.state;
+    const current = this.before;
+    openMenu(anchor, {
+      label: `Frame ${row.n}`,
+      items: rowMenu(
+        row,
+        {
+          state, column,
+          fields: this.sentFields,
+          filter: this.view.filter,
+          marked: this.marked.has(row.n),
+          noted: state.notes[String(row.n)] !== undefined,
+          isReference: this.list.timeReference === row.n,
+          chosen: this.list.ranges.count,
+          current: current?.n ?? 0,
+        },
+        {
+          filter: (text, how) => this.applyFilter(text, how),
+          prepare: (text) => (this.filterBox === undefined ? this.applyFilter(text, "and") : void this.filterBox.prepare(text, this.view.filter === "" ? "replace" : "and")),
+          hide: () => this.hide(),
+          only: () => this.only(),
+          conversation: () => this.addChip(conversationOf(row, state)),
+          colors: () => this.colorsMenu(row.type ?? "", anchor),
+          compare: () => this.compare(current),
+          export: () => this.events.export(this.list.chosen()),
+          packet: () => this.events.packet(row),
+          run: (id) => this.runByMenu(id),
+        },
+      ),
+    });
+  }
+
+  private colorsMenu(type: string, anchor: Anchor): void {
+    const hue = this.view.colors.find((c) => c.filter === type)?.hue ?? 0;
+    openMenu(anchor, { label: `Colour of ${type}`, items: colorMenu(hue, (h) => this.color(type, h)) });
+  }
+
+  private runByMenu(id: string): void {
+    const a = this.actions();
+    const known: Readonly<Record<string, () => void>> = {
+      table: () => a.drawer("table"), open: a.open, mark: a.mark, note: a.note, reference: a.reference, copy: a.copy, link: a.link,
+    };
+    known[id]?.();
+  }
+
+  private columnsMenu(anchor: Anchor, id: string): void {
+    const items: MenuItem[] = [];
+    const done = (): void => this.list.rebuild();
+    const about = this.columns.all.find((c) => c.column.id === id)?.column;
+    const act = (group: string, title: string, run: () => void, disabled = false): void => {
+      items.push({ group, title, run: () => { run(); done(); }, disabled });
+    };
+    if (about !== undefined) {
+      const at = this.columns.shown.findIndex((c) => c.id === id);
+      act(about.words, "Move left", () => this.columns.shift(id, -1), at <= 0);
+      act(about.words, "Move right", () => this.columns.shift(id, 1), at === this.columns.shown.length - 1);
+      act(about.words, "Wider", () => this.columns.resize(id, this.columns.width(id) * 1.3));
+      act(about.words, "Narrower", () => this.columns.resize(id, this.columns.width(id) / 1.3));
+      act(about.words, id.startsWith("=") ? "Remove" : "Hide", () => this.columns.show(id, false), this.columns.shown.length === 1);
+    }
+    if (about === undefined || id === "time") {
+      for (const [mode, title] of timeModes) {
+        act("Times", this.columns.mode === mode ? `${title} ✓` : title, () => this.columns.setMode(mode), mode === "reference" && this.list.timeReference === 0);
+      }
+    }
+    const title = (c: Column, shown: boolean): string => `${shown ? "✓" : "  "} ${c.words}`;
+    for (const { column, shown } of this.columns.all) {
+      act("Columns", title(column, shown), () => this.columns.show(column.id, !shown), shown && this.columns.shown.length === 1);
+    }
+    act("All", "As they were first", () => this.columns.restore());
+    openMenu(anchor, { label: about?.words ?? "Columns", items });
+  }
+
+  private manageChips(): void {
+    const items: MenuItem[] = this.view.chips.map((chip) => ({ group: "Take away", title: chipLabel(chip, this.names), run: () => this.removeChip(chip) }));
+    if (items.length > 1) {
+      items.push({ title: "All of them", run: () => this.choose({ chips: [] }) });
+    }
+    const hidden = this.view.chips.filter((c) => c.startsWith("!(")).length;
+    if (hidden > 0 && hidden < this.view.chips.length) {
+      items.push({ title: "All that hide", run: () => this.choose({ chips: this.view.chips.filter((c) => !c.startsWith("!(")) }) });
+    }
+    items.push({ group: "More", title: "Types of frames …", run: () => this.openDrawer("types", true) });
+    const anchor = this.chipBar.element.lastElementChild;
+    openMenu(anchor instanceof HTMLElement && !this.chipBar.element.hidden ? anchor : this.list.anchor(), { label: "Chips", items });
+  }
+
+  // 5. Drawers.
+
+  private toggleDrawer(name: DrawerName): void {
+    if (this.drawerName === name) {
+      this.closeDrawer(false);
+    } else {
+      this.openDrawer(name, true);
+    }
+  }
+
+  private openDrawer(name: DrawerName, focus: boolean): void {
+    if (this.drawerName !== name) {
+      this.closeDrawer(false);
+      this.shelf.hidden = false;
+      this.splitter.hidden = false;
+      this.shelfTitle.textContent = drawerTitles[name];
+      this.shelf.dataset["drawer"] = name;
+      this.drawerName = name;
+      const drawer = new drawers[name](this.drawerHost());
+      this.shelf.append(drawer.element);
+      this.drawer = drawer;
+      this.tools.get(name)?.setAttribute("aria-expanded", "true");
+      keep("drawer", name);
+    }
+    if (focus) {
+      this.drawer?.focus();
+    }
+  }
+
+  private closeDrawer(refocus: boolean): void {
+    if (this.drawer === undefined || this.drawerName === undefined) {
+      return;
+    }
+    this.drawer.close();
+    this.drawer.element.remove();
+    this.tools.get(this.drawerName)?.setAttribute("aria-expanded", "false");
+    this.drawer = undefined;
+    this.drawerName = undefined;
+    this.shelf.hidden = true;
+    this.splitter.hidden = true;
+    keep("drawer", "");
+    if (refocus) {
+      this.list.focus();
+    }
+  }
+
+  private drawerHost(): DrawerHost {
+    const pane = this;
+    return {
+      get state() {
+        return pane.state;
+      },
+      get row() {
+        return pane.list.row;
+      },
+      get chips() {
+        return pane.view.chips;
+      },
+      ask: (kind, question, signal) => this.socket.ask(kind, question, signal),
+      filter: (text) => this.applyFilter(text, "and"),
+      addChip: (chip, label) => this.addChip(chip, label),
+      removeChip: (chip) => this.removeChip(chip),
+      goTo: (n) => void this.goTo(n),
+      goToFirst: (filter) => void this.goToFirst(filter),
+      addColumn: (path) => this.addColumn(path),
+      failed: (error) => this.failed(error),
+    };
+  }
+
+  private async goToFirst(filter: string): Promise<void> {
+    try {
+      const found = await this.socket.ask("find", { text: filter, as: "filter", from: -1, back: false });
+      if (found.pos >= 0) {
+        this.list.go(found.pos);
+      }
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  private rememberedHeight(): number {
+    const value = recall("drawer.height");
+    return typeof value === "number" && value >= leastDrawer && value < 4000 ? value : 260;
+  }
+
+  private resizeDrawer(px: number): void {
+    const most = Math.max(leastDrawer, this.body.clientHeight * mostHeight);
+    const height = Math.round(Math.max(leastDrawer, Math.min(px, most)));
+    this.element.style.setProperty("--drawer-height", `${height}px`);
+    keep("drawer.height", height);
+  }
+
+  // 6. States without rows.
+
+  private checkEmpty(): void {
+    const { state } = this;
+    const connection = this.socket.connection;
+    const wrong = state.mistakes.find((m) => m.in === "filter" || m.in === "chip");
+    const filtered = this.view.filter !== "" || this.view.chips.length > 0;
+    let key = "";
+    if (state.fit === 0) {
+      key =
+        connection !== "open" && state.total === 0 ? connection
+        : wrong !== undefined && filtered ? `wrong ${wrong.message} ${wrong.help ?? ""}`
+        : !state.done && (state.seq === 0 || state.scanned < state.total || state.reading) ? "coming"
+        : filtered && state.total > 0 ? "nothing"
+        : state.live ? "waiting" : state.done ? "none" : "coming";
+    }
+    if (key === this.emptyKey) {
+      return;
+    }
+    this.emptyKey = key;
+    this.empty.hidden = key === "" || key === "coming";
+    const say = (title: string, text: string, ...buttons: HTMLElement[]): void => {
+      const row = make("div", "row");
+      row.append(...buttons);
+      this.empty.replaceChildren(make("strong", "", title), make("p", "", text), ...(buttons.length > 0 ? [row] : []));
+    };
+    if (key === "connecting") {
+      say("Connecting …", "The list comes once the server answers.");
+    } else if (key === "lost") {
+      say("No connection", "The server does not answer. It is tried again and again by itself.");
+    } else if (wrong !== undefined && key.startsWith("wrong")) {
+      say(wrong.in === "chip" ? "A chip is no filter" : "This is no filter", wrong.message + (wrong.help === undefined || wrong.help === "" ? "" : `: ${wrong.help}`),
+        button("btn", "Edit the filter", () => this.filterBox?.focus()), button("btn quiet", "Clear it", () => this.clearFilter()));
+    } else if (key === "nothing") {
+      const chips = this.view.chips.length;
+      say("Nothing fits", `None of ${state.total} frames fits the filter${chips === 0 ? "" : chips === 1 ? " and the chip" : ` and the ${chips} chips`}.`,
+        button("btn", "Clear filter and chips", () => this.clearFilter()), ...(this.filterBox === undefined ? [] : [button("btn quiet", "Edit the filter", () => this.filterBox?.focus())]));
+    } else if (key === "waiting") {
+      say("No frames yet", "They appear here as they come.");
+    } else if (key === "none") {
+      say("No frames", state.note === "" ? "There are no frames in this capture." : state.note);
+    }
+  }
+
+  private failed(error: unknown): void {
+    if (!isGivenUp(error)) {
+      const text = error instanceof FramesError ? error.message : "It did not work.";
+      this.line.say(text, true);
+    }
+  }
+
+  // 7. Keys.
+
+  private listen(): void {
+    const { signal } = this.stopped;
+    this.list.element.addEventListener("keydown", (event) => {
+      if (!event.defaultPrevented && !event.isComposing && event.target instanceof Element && event.target.matches(".frames-scroll")) {
+        runKey(event);
+      }
+    }, { signal });
+    // The row before the menu's, for "compare with".
+    this.list.element.addEventListener("mousedown", () => (this.before = this.list.row), { capture: true, signal });
+    this.list.element.addEventListener("keydown", () => (this.before = undefined), { capture: true, signal });
+    this.shelf.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing) {
+        event.preventDefault();
+        event.stopPropagation();
+        this.closeDrawer(true);
+      }
+    }, { signal });
+    let from: { y: number; height: number } | undefined;
+    this.splitter.addEventListener("pointerdown", (event) => {
+      from = { y: event.clientY, height: this.shelf.offsetHeight };
+      this.splitter.setPointerCapture(event.pointerId);
+      event.preventDefault();
+    }, { signal });
+    this.splitter.addEventListener("pointermove", (event) => {
+      if (from !== undefined) {
+        this.resizeDrawer(from.height + from.y - event.clientY);
+      }
+    }, { signal });
+    for (const name of ["pointerup", "pointercancel"] as const) {
+      this.splitter.addEventListener(name, () => (from = undefined), { signal });
+    }
+    this.splitter.addEventListener("dblclick", () => this.resizeDrawer(260), { signal });
+    this.splitter.addEventListener("keydown", (event) => {
+      const by = event.key === "ArrowUp" ? 24 : event.key === "ArrowDown" ? -24 : 0;
+      if (by !== 0) {
+        event.preventDefault();
+        event.stopPropagation();
+        this.resizeDrawer(this.shelf.offsetHeight + by);
+      }
+    }, { signal });
+  }
+
+  private isReady(): boolean {
+    const at = document.activeElement;
+    return this.element.isConnected && this.element.offsetParent !== null && (at === null || at === document.body || this.list.focused || (this.element.contains(at) && !isTyping(at) && !this.shelf.contains(at)));
+  }
+
+  private actions(): FrameActions {
+    const row = (run: (row: FrameRow) => void) => (): void => {
+      const current = this.list.row;
+      if (current !== undefined) {
+        run(current);
+      }
+    };
+    const { list } = this;
+    return {
+      ready: () => this.isReady(),
+      hasRow: () => this.isReady() && list.row !== undefined,
+      finds: () => this.findBar.focused,
+      step: (by, extend) => list.step(by, extend),
+      page: (by, extend) => list.step(by * list.pageSize, extend),
+      edge: (end, extend) => list.go(end ? list.size - 1 : 0, extend),
+      selectAll: () => list.selectAll(),
+      jump: (by, back) => void this.jump(by, back),
+      mark: () => this.toggleMark(),
+      note: () => this.writeNote(),
+      reference: () => this.toggleReference(),
+      hide: () => this.hide(),
+      only: () => this.only(),
+      manage: () => this.manageChips(),
+      copy: row((r) => this.events.copy(r, list.anchor())),
+      link: row((r) => this.events.link(r)),
+      open: row((r) => this.events.open(r)),
+      travel: (by) => void this.travel(by),
+      find: () => this.findBar.open(),
+      findNext: (back) => void this.findBar.run(back),
+      goTo: () => {
+        askText(list.anchor(), { label: "Go to frame", text: "", button: "Go", pattern: "[0-9]+", most: 15 }, (text) => {
+          const n = Number(text);
+          if (Number.isSafeInteger(n) && n > 0) {
+            void this.goTo(n);
+          }
+        });
+      },
+      columns: () => this.columnsMenu(list.anchor(), ""),
+      drawer: (name) => this.toggleDrawer(name as DrawerName),
+      compare: () => this.compare(),
+      rowMenu: row((r) => this.rowMenu(r, "", list.anchor())),
+      escape: () => {
+        if (!list.clearSelection() && !this.findBar.element.hidden) {
+          this.findBar.close();
+        }
+      },
+      follow: () => {
+        if (this.state.live) {
+          list.follow();
+        } else {
+          list.go(list.size - 1);
+        }
+      },
+    };
+  }
+}

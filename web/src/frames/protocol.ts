@@ -1,0 +1,211 @@
+// What the page and the server say to each other about an open list of frames; see server/frames_socket.go.
+//
+// Times are microseconds since 1970, lengths of time microseconds. "pos" is a row's index in the list as it is filtered now, from 0; "n"
+// is a frame's number in the capture, from 1. Keys that are missing are empty, 0 or false.
+
+/** A mistake in a text that the person wrote. Positions are in characters of that text. */
+export interface Mistake {
+  in: "filter" | "chip" | "highlight" | "color" | "column" | "draft" | "find";
+  index?: number;
+  start: number;
+  end: number;
+  message: string;
+  help?: string;
+}
+
+/** A rule that colours rows; hue is 1 to 8. */
+export interface ColorRule {
+  filter: string;
+  hue: number;
+}
+
+/** An unsaved definition that frames are decoded by. */
+export interface Draft {
+  name: string;
+  text: string;
+}
+
+/** What is shown. */
+export interface View {
+  filter: string;
+  chips: string[];
+  draft?: Draft;
+  columns: string[];
+  colors: ColorRule[];
+  highlight: string;
+}
+
+/** A connection of the capture. */
+export interface Connection {
+  name: string;
+  session: number;
+  proto: string;
+  frames: number;
+}
+
+/** How far the server is, all keys together as the socket keeps them. */
+export interface State {
+  seq: number;
+  total: number;
+  scanned: number;
+  fit: number;
+  done: boolean;
+  reading: boolean;
+  read: number;
+  size: number;
+  note: string;
+  start: number;
+  end: number;
+  conns: Connection[];
+  mistakes: Mistake[];
+  rewritten: string;
+  marked: number[];
+  notes: Record<string, string>;
+  live: boolean;
+  epoch: number; // counts up when frames may read otherwise than before
+}
+
+export type Direction = "c2s" | "s2c" | "";
+
+/** A row of the list. */
+export interface FrameRow {
+  n: number;
+  t: number;
+  d?: number; // since the row before in the list
+  dir?: Direction;
+  kind?: "message" | "control" | "opaque" | "problem";
+  conn?: number;
+  code?: number;
+  name?: string;
+  ver?: number;
+  len?: number;
+  status?: "ok" | "incomplete" | "illegal" | "unknown" | "";
+  info?: string;
+  via?: string[];
+  from?: number[];
+  type?: string; // a filter that selects frames of this type
+  note?: string; // of the transport
+  flags?: string;
+  hue?: number;
+  hit?: boolean;
+  cells?: string[];
+}
+
+/** One frame, whole. */
+export interface FrameAnswer {
+  n: number;
+  hex: string;
+  dir: Direction;
+  group: string;
+  name: string; // of its definition, as the library has it; "" if it has none
+  conn: string;
+  sources: { packet: number; off: number; len: number }[]; // runs of the payload of captured packets
+  row: FrameRow;
+}
+
+export interface RowsAnswer {
+  id: number;
+  seq: number;
+  from: number;
+  rows: FrameRow[] | null;
+}
+
+/** A place in the list; pos is -1 if there is none. */
+export interface Found {
+  pos: number;
+  n: number;
+  mistakes?: Mistake[];
+}
+
+export interface TypeRow {
+  type: string;
+  name: string;
+  ver?: number;
+  code: number;
+  dir?: Direction;
+  kind?: string;
+  count: number;
+  bytes?: number;
+  min?: number;
+  max?: number;
+  first?: number;
+  last?: number;
+  bad?: number;
+  defined?: boolean;
+}
+
+export interface TypesAnswer {
+  total: number;
+  rows: TypeRow[] | null;
+}
+
+/** Frames in each bucket of `step` microseconds from `from` on. */
+export interface TimelineAnswer {
+  from: number;
+  step: number;
+  c2s: number[] | null;
+  s2c: number[] | null;
+  bad: number[] | null;
+}
+
+export interface TableColumn {
+  path: string;
+  type?: string;
+  distinct?: number;
+  min?: string;
+  max?: string;
+  constant?: boolean;
+  rising?: boolean;
+  entropy?: number;
+  top?: [text: string, n: number, literal: string][] | null; // literal: as a filter writes it, "" if it cannot
+  filter?: string; // how a filter names it: ".gold", "len(.members)"
+  present?: number;
+}
+
+export interface TableRow {
+  n: number;
+  t: number;
+  cells: string[];
+}
+
+export interface TableAnswer {
+  type: string;
+  total: number;
+  done: boolean;
+  columns: TableColumn[] | null;
+  rows: TableRow[] | null;
+}
+
+export interface DiffRow {
+  path: string;
+  type?: string;
+  a?: string;
+  b?: string;
+  same?: boolean;
+}
+
+export interface DiffAnswer {
+  a: number;
+  b: number;
+  type?: string;
+  rows: DiffRow[] | null;
+  note?: string;
+}
+
+export type FindAs = "filter" | "text" | "regex" | "hex" | "value";
+export type StepBy = "type" | "conn" | "mark" | "note" | "problem";
+
+/** What was asked for, by its kind: what goes up, and what comes down. */
+export interface Requests {
+  rows: { ask: { seq: number; from: number; count: number }; answer: RowsAnswer };
+  frame: { ask: { n: number }; answer: FrameAnswer };
+  find: { ask: { text: string; as: FindAs; from: number; back: boolean }; answer: Found };
+  where: { ask: { n: number }; answer: Found };
+  step: { ask: { n: number; by: StepBy; back: boolean }; answer: Found };
+  types: { ask: object; answer: TypesAnswer };
+  timeline: { ask: { buckets: number }; answer: TimelineAnswer };
+  table: { ask: { type: string; from: number; count: number; sort: string; desc: boolean }; answer: TableAnswer };
+  diff: { ask: { a: number; b: number }; answer: DiffAnswer };
+}
+
+export type RequestKind = keyof Requests;

@@ -1,0 +1,109 @@
+// What can be done with a row of the list, as a menu.
+
+import { keysOf, keysText } from "../keys";
+import type { MenuItem } from "../menu";
+import type { How } from "../filterbox/syntax";
+import { ofCell, ofConnection } from "./filters";
+import type { FrameRow, State } from "./protocol";
+import { frameName, shortConnection } from "./text";
+
+/** What the menu needs to know. */
+export interface RowMenuContext {
+  state: State;
+  fields: readonly string[];
+  column: string; // of the cell; "" for the row as such
+  filter: string; // as it is in force
+  marked: boolean;
+  noted: boolean;
+  isReference: boolean;
+  chosen: number; // rows
+  current: number; // number of the current frame, 0 if there is none
+}
+
+/** What its items do. */
+export interface RowMenuActions {
+  filter(text: string, how: How): void;
+  prepare(text: string): void;
+  hide(): void;
+  only(): void;
+  conversation(): void;
+  colors(): void;
+  compare(): void;
+  export(): void;
+  packet(): void;
+  run(id: string): void;
+}
+
+/** Names of the hues of rows, by their number less one. */
+export const hueNames = ["Blue", "Green", "Amber", "Violet", "Cyan", "Rose", "Olive", "Grey"] as const;
+
+function hint(id: string): { hint?: string } {
+  const keys = keysOf(`frames.${id}`)[0];
+  return keys === undefined ? {} : { hint: keysText(keys) };
+}
+
+function short(text: string, most = 44): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
+
+export function rowMenu(row: FrameRow, c: RowMenuContext, a: RowMenuActions): MenuItem[] {
+  const cell = ofCell(c.column, row, c.state.conns, c.fields) || (row.type ?? "");
+  const type = row.type ?? "";
+  const conn = c.state.conns[row.conn ?? 0];
+  const items: MenuItem[] = [];
+  if (cell !== "") {
+    const group = `Filter: ${short(cell)}`;
+    items.push(
+      { group, title: "Apply as filter", run: () => a.filter(cell, "replace") },
+      { group, title: "Apply, not this", run: () => a.filter(`!(${cell})`, "replace") },
+    );
+    if (c.filter.trim() !== "") {
+      items.push(
+        { group, title: "… and this", run: () => a.filter(cell, "and") },
+        { group, title: "… and not this", run: () => a.filter(cell, "and not") },
+        { group, title: "… or this", run: () => a.filter(cell, "or") },
+      );
+    }
+    items.push({ group, title: "Prepare as filter", run: () => a.prepare(cell) });
+  }
+  const name = frameName(row);
+  const list = "Show";
+  if (type !== "") {
+    items.push(
+      { group: list, title: `Hide ${short(name, 28)}`, ...hint("hide"), run: a.hide },
+      { group: list, title: `Only ${short(name, 28)}`, ...hint("only"), run: a.only },
+    );
+  }
+  if (conn !== undefined) {
+    items.push({ group: list, title: `Follow conversation ${shortConnection(conn)}`, run: a.conversation });
+  }
+  items.push({ group: list, title: "Fields of this type as a table", ...hint("table"), run: () => a.run("table"), disabled: type === "" });
+  const frame = `Frame ${row.n}`;
+  items.push(
+    { group: frame, title: "Open", ...hint("open"), run: () => a.run("open") },
+    { group: frame, title: c.marked ? "Take the mark away" : "Mark", ...hint("mark"), run: () => a.run("mark") },
+    { group: frame, title: c.noted ? "Edit the note …" : "Add a note …", ...hint("note"), run: () => a.run("note") },
+    { group: frame, title: c.isReference ? "Tell times from the start again" : "Tell times from here", ...hint("reference"), run: () => a.run("reference") },
+    { group: frame, title: c.chosen === 2 || c.current === 0 ? "Compare the two chosen frames" : `Compare with frame ${c.current}`, ...hint("compare"), run: a.compare, disabled: c.chosen !== 2 && (c.current === 0 || c.current === row.n) },
+    { group: frame, title: "Show the bytes of its packet", run: a.packet },
+    { group: frame, title: "Copy as …", ...hint("copy"), run: () => a.run("copy") },
+    { group: frame, title: "Copy a link", ...hint("link"), run: () => a.run("link") },
+  );
+  if (c.chosen > 1) {
+    items.push({ group: frame, title: `Export the ${c.chosen} chosen frames …`, run: a.export });
+  }
+  items.push({ group: frame, title: "Colour this type …", run: a.colors, disabled: type === "" });
+  return items;
+}
+
+/** The hues that a type may have; `hue` is the one it has, 0 for none. */
+export function colorMenu(hue: number, choose: (hue: number) => void): MenuItem[] {
+  const hues = hueNames.map((name, i) => ({ title: hue === i + 1 ? `${name} ✓` : name, run: () => choose(i + 1) }));
+  return [...hues, { group: "None", title: "No colour", run: () => choose(0), disabled: hue === 0 }];
+}
+
+/** The conversation of a row as a chip, "" if it has none. */
+export function conversationOf(row: FrameRow, state: State): string {
+  const conn = state.conns[row.conn ?? 0];
+  return conn === undefined ? "" : ofConnection(conn);
+}

@@ -1,0 +1,287 @@
+// The websocket of an open list of frames. It comes back by itself, and then says again what is shown.
+
+import type { Found, RequestKind, Requests, State, View } from "./protocol";
+
+export type Connection = "connecting" | "open" | "lost";
+
+/** Why a request has no answer. */
+export type Failure = "lost" | "stale" | "cancelled" | "failed";
+
+/** A request without an answer; the message is for people where `why` is "failed" or "lost". */
+export class FramesError extends Error {
+  readonly why: Failure;
+
+  constructor(why: Failure, message: string) {
+    super(message);
+    this.why = why;
+  }
+}
+
+/** Says whether a request was given up on purpose, so that nobody has to be told. */
+export function isGivenUp(error: unknown): boolean {
+  return error instanceof FramesError && (error.why === "cancelled" || error.why === "stale");
+}
+
+export interface SocketEvents {
+  /** Something changed; all keys are there. */
+  state(state: State): void;
+  connection(connection: Connection): void;
+}
+
+/** The part of WebSocket that is used here, so that tests can do without a server. */
+export interface Channel {
+  readyState: number;
+  send(text: string): void;
+  close(): void;
+  addEventListener(type: "open" | "message" | "close", listener: (event: { data?: unknown }) => void): void;
+}
+
+/** What the socket knows before the server has said anything. */
+export function noState(): State {
+  return {
+    seq: 0, total: 0, scanned: 0, fit: 0, done: false, reading: false, read: 0, size: 0, note: "", start: 0, end: 0,
+    conns: [], mistakes: [], rewritten: "", marked: [], notes: {}, live: false, epoch: 0,
+  };
+}
+
+interface Waiting {
+  kind: RequestKind;
+  seq: number; // of the view that it was asked about
+  resolve(answer: unknown): void;
+  reject(error: FramesError): void;
+}
+
+const open = 1; // WebSocket.OPEN
+const mostWaiting = 200;
+const cancellable: ReadonlySet<RequestKind> = new Set(["find", "types", "timeline", "table"]);
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export class FramesSocket {
+  state: State = noState();
+  connection: Connection = "connecting";
+
+  private readonly url: string;
+  private readonly events: SocketEvents;
+  private readonly connect: (url: string) => Channel;
+  private readonly stopped = new AbortController();
+  private channel: Channel | undefined;
+  private view: View | undefined;
+  private seqNow = 0;
+  private lastID = 0;
+  private tries = 0; // without success, one after the other
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly waiting = new Map<number, Waiting>();
+
+  constructor(url: string, events: SocketEvents, connect: (url: string) => Channel = (u) => new WebSocket(u)) {
+    this.url = url;
+    this.events = events;
+    this.connect = connect;
+    this.begin();
+    const { signal } = this.stopped;
+    addEventListener("online", () => this.retry(0), { signal });
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "visible") {
+        this.retry(0);
+      }
+    }, { signal });
+  }
+
+  /** The view in force; rows of another are void. */
+  get seq(): number {
+    return this.seqNow;
+  }
+
+  /** Says what is shown from now on; gives its number. What was asked about the view before is given up. */
+  show(view: View): number {
+    this.view = view;
+    this.turn();
+    this.tell({ view: { seq: this.seqNow, ...view } });
+    return this.seqNow;
+  }
+
+  /** A new number for the view, and a state that says nothing about it yet. */
+  private turn(): void {
+    this.seqNow++;
+    this.state = { ...this.state, seq: this.seqNow, scanned: 0, fit: 0, done: false, mistakes: [], rewritten: "" };
+    for (const [id, w] of this.waiting) {
+      if (w.seq !== this.seqNow && w.kind !== "diff") {
+        this.giveUp(id, "stale");
+      }
+    }
+  }
+
+  /** Asks for something. The promise fails with a FramesError; aborting the signal cancels it at the server too. */
+  ask<K extends RequestKind>(kind: K, question: Omit<Requests[K]["ask"], "seq">, signal?: AbortSignal): Promise<Requests[K]["answer"]> {
+    if (this.channel?.readyState !== open) {
+      return Promise.reject(new FramesError("lost", "there is no connection to the server"));
+    }
+    if (signal?.aborted === true) {
+      return Promise.reject(new FramesError("cancelled", "it was given up"));
+    }
+    if (this.waiting.size >= mostWaiting) {
+      return Promise.reject(new FramesError("failed", "the server does not answer"));
+    }
+    const id = ++this.lastID;
+    return new Promise((resolve, reject) => {
+      const abort = (): void => this.giveUp(id, "cancelled");
+      signal?.addEventListener("abort", abort, { once: true });
+      this.waiting.set(id, {
+        kind,
+        seq: this.seqNow,
+        resolve: (answer) => {
+          signal?.removeEventListener("abort", abort);
+          resolve(answer as Requests[K]["answer"]);
+        },
+        reject: (error) => {
+          signal?.removeEventListener("abort", abort);
+          reject(error);
+        },
+      });
+      const more = kind === "rows" ? { seq: this.seqNow } : {};
+      this.tell({ [kind]: { id, ...more, ...question } });
+    });
+  }
+
+  /** Ends the connection for good. */
+  close(): void {
+    this.stopped.abort();
+    clearTimeout(this.timer);
+    const channel = this.channel;
+    this.channel = undefined;
+    channel?.close();
+    this.loseAll("cancelled", "it was given up");
+  }
+
+  private giveUp(id: number, why: "stale" | "cancelled"): void {
+    const w = this.waiting.get(id);
+    if (w === undefined) {
+      return;
+    }
+    this.waiting.delete(id);
+    if (cancellable.has(w.kind)) {
+      this.tell({ cancel: { id } });
+    }
+    w.reject(new FramesError(why, why === "stale" ? "the list has changed meanwhile" : "it was given up"));
+  }
+
+  private loseAll(why: Failure, message: string): void {
+    const all = [...this.waiting.values()];
+    this.waiting.clear();
+    for (const w of all) {
+      w.reject(new FramesError(why, message));
+    }
+  }
+
+  private tell(message: object): void {
+    if (this.channel?.readyState === open) {
+      this.channel.send(JSON.stringify(message));
+    }
+  }
+
+  private begin(): void {
+    clearTimeout(this.timer);
+    let channel: Channel;
+    try {
+      channel = this.connect(this.url);
+    } catch {
+      this.lost(); // an address that no socket can have, or a policy that forbids it
+      return;
+    }
+    this.channel = channel;
+    channel.addEventListener("open", () => {
+      if (this.channel !== channel) {
+        return;
+      }
+      this.tries = 0;
+      // The server knows nothing of what came before.
+      this.state = noState();
+      if (this.view !== undefined) {
+        this.turn();
+        this.tell({ view: { seq: this.seqNow, ...this.view } });
+      }
+      this.become("open");
+    });
+    channel.addEventListener("message", (event) => {
+      if (this.channel === channel && typeof event.data === "string") {
+        this.take(event.data);
+      }
+    });
+    channel.addEventListener("close", () => {
+      if (this.channel === channel) {
+        this.lost();
+      }
+    });
+  }
+
+  private lost(): void {
+    this.channel = undefined;
+    this.tries++;
+    this.loseAll("lost", "the connection was lost");
+    this.become("lost");
+    this.retry(Math.min(10_000, 250 * 2 ** Math.min(this.tries, 6)) * (0.75 + Math.random() / 2));
+  }
+
+  private retry(after: number): void {
+    if (this.channel === undefined && !this.stopped.signal.aborted) {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.begin(), after);
+    }
+  }
+
+  private become(connection: Connection): void {
+    this.connection = connection;
+    this.events.connection(connection);
+  }
+
+  private take(text: string): void {
+    let message: unknown;
+    try {
+      message = JSON.parse(text);
+    } catch {
+      return; // not of this protocol
+    }
+    if (!isObject(message)) {
+      return;
+    }
+    if (isObject(message["state"])) {
+      this.takeState(message["state"]);
+    }
+    for (const [kind, body] of Object.entries(message)) {
+      if (kind !== "state" && isObject(body) && typeof body["id"] === "number") {
+        this.answer(kind, body["id"], body);
+      }
+    }
+  }
+
+  private takeState(change: Record<string, unknown>): void {
+    const seq = change["seq"];
+    if (seq !== undefined && seq !== this.seqNow) {
+      return; // of a view that is no more
+    }
+    const given = Object.entries(change).filter(([, value]) => value !== null && value !== undefined);
+    const emptied = Object.entries(change).filter(([, value]) => value === null).map(([key]) => [key, noState()[key as keyof State]] as const);
+    this.state = { ...this.state, ...Object.fromEntries(emptied), ...Object.fromEntries(given) };
+    this.events.state(this.state);
+  }
+
+  private answer(kind: string, id: number, body: Record<string, unknown>): void {
+    const w = this.waiting.get(id);
+    if (w === undefined) {
+      return; // given up
+    }
+    this.waiting.delete(id);
+    const expected = w.kind === "find" || w.kind === "where" || w.kind === "step" ? "found" : w.kind;
+    if (kind === "failed") {
+      w.reject(new FramesError("failed", typeof body["message"] === "string" ? body["message"] : "it did not work"));
+    } else if (kind !== expected) {
+      w.reject(new FramesError("failed", "the server gave another answer than was asked for"));
+    } else if (kind === "rows" && body["seq"] !== this.seqNow) {
+      w.reject(new FramesError("stale", "the list has changed meanwhile"));
+    } else {
+      w.resolve(body as unknown as Found);
+    }
+  }
+}

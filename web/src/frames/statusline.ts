@@ -1,0 +1,78 @@
+// The line below the list: how many frames there are, how many are shown, how far reading is, and what has to be said.
+
+import { make } from "./dom";
+import type { State } from "./protocol";
+import type { Connection } from "./socket";
+import { bytes, count } from "./text";
+
+const sayMillis = 5000;
+
+export class StatusLine {
+  readonly element = make("div", "frames-line");
+  private readonly counts = make("span", "counts");
+  private readonly choice = make("span", "chosen");
+  private readonly bar = make("progress");
+  private readonly doing = make("span", "doing");
+  private readonly note = make("span", "warn");
+  private readonly said = make("span", "said");
+  private readonly link = make("span", "conn");
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private current = 0;
+  private many = 0;
+
+  constructor() {
+    this.bar.max = 1;
+    this.bar.hidden = true;
+    this.said.setAttribute("role", "status");
+    this.link.setAttribute("role", "status");
+    this.element.append(this.counts, this.choice, this.bar, this.doing, this.note, make("span", "grow"), this.said, this.link);
+  }
+
+  show(s: State, connection: Connection): void {
+    const all = s.fit === s.total && s.done;
+    this.set(this.counts, `${count(s.total)} ${s.total === 1 ? "frame" : "frames"}${all ? "" : ` · ${count(s.fit)} shown`}${s.marked.length === 0 ? "" : ` · ${count(s.marked.length)} marked`}`);
+    const reading = s.reading && s.size > 0;
+    const wrong = s.mistakes.some((m) => m.in === "filter" || m.in === "chip");
+    const scanning = !wrong && !s.done && s.total > 0 && s.scanned < s.total;
+    const share = reading ? s.read / s.size : scanning ? s.scanned / s.total : 1;
+    this.bar.hidden = !(reading || scanning) || s.live;
+    if (!this.bar.hidden) {
+      this.bar.value = Math.min(1, share);
+      this.bar.setAttribute("aria-label", reading ? "Reading" : "Filtering");
+    }
+    this.set(this.doing, s.live ? "live" : reading ? `reading ${bytes(s.read)} of ${bytes(s.size)}` : scanning ? `filtering, ${Math.floor(share * 100)} %` : "");
+    this.set(this.note, s.note === "" ? "" : `! ${s.note}`);
+    this.set(this.link, connection === "open" ? "" : connection === "connecting" ? "connecting …" : "! connection lost, trying again");
+    this.link.classList.toggle("err", connection === "lost");
+  }
+
+  /** How many rows are chosen besides the current one. */
+  chosen(n: number): void {
+    this.many = n;
+    this.drawChoice();
+  }
+
+  /** The current frame. */
+  selected(n: number): void {
+    this.current = n;
+    this.drawChoice();
+  }
+
+  private drawChoice(): void {
+    this.set(this.choice, this.many > 1 ? `${count(this.many)} chosen` : this.current > 0 ? `at ${count(this.current)}` : "");
+  }
+
+  /** Says something for a few seconds. */
+  say(text: string, wrong = false): void {
+    clearTimeout(this.timer);
+    this.said.textContent = text;
+    this.said.classList.toggle("err", wrong);
+    this.timer = setTimeout(() => (this.said.textContent = ""), sayMillis);
+  }
+
+  private set(element: HTMLElement, text: string): void {
+    if (element.textContent !== text) {
+      element.textContent = text;
+    }
+  }
+}

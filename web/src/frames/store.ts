@@ -1,0 +1,30 @@
+// What the person chose about the list, remembered in this browser.
+
+const prefix = "wirebench.frames.";
+
+/** What is remembered under a name, or undefined; it may be anything, as another version of the page may have written it. */
+export function recall(name: string): unknown {
+  try {
+    return JSON.parse(localStorage.getItem(prefix + name) ?? "null") ?? undefined;
+  } catch {
+    return undefined; // no storage, or not ours
+  }
+}
+
+export function keep(name: string, value: unknown): void {
+  try {
+    localStorage.setItem(prefix + name, JSON.stringify(value));
+  } catch {
+    // It then lasts as long as the page.
+  }
+}
+
+export function recallText(name: string, otherwise: string): string {
+  const value = recall(name);
+  return typeof value === "string" ? value : otherwise;
+}
+
+export function recallList<T>(name: string, fits: (value: unknown) => value is T): T[] {
+  const value = recall(name);
+  return Array.isArray(value) ? value.filter(fits) : [];
+}

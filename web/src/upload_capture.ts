@@ -1,0 +1,165 @@
+// Files that are kept as captures: what tells them, and how they go to the server.
+
+import { notify } from "./notify";
+
+export const mostCapture = 2 * 1024 ** 3; // bytes, as the server has it
+const sample = 256 << 10; // bytes of a text by which it is told
+const logs = /\.(log|pcap|pcapng|cap)$/i;
+
+/** Whether bytes are text: no controls but those of lines, and valid UTF-8 but for a character that is cut at the end. */
+export function isText(data: Uint8Array): boolean {
+  const text = new TextDecoder("utf-8").decode(data, { stream: true });
+  return !/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\ufffd]/.test(text);
+}
+
+/** Whether a file starts as a pcap or pcapng does, or as a packed one may. */
+export async function isCapture(file: File): Promise<boolean> {
+  const head = new Uint8Array(await file.slice(0, 4).arrayBuffer());
+  const magic = Array.from(head, (b) => b.toString(16).padStart(2, "0")).join("");
+  const plain = ["d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "0a0d0d0a"].includes(magic);
+  return plain || (magic.startsWith("1f8b") && /\.gz$/i.test(file.name));
+}
+
+/** Whether a text shows several messages that go both ways or one, as the server sees it from its first lines. */
+export async function showsConversation(workspace: string, file: File): Promise<boolean> {
+  const data = new Uint8Array(await file.slice(0, sample).arrayBuffer());
+  if (file.size === 0 || !isText(data)) {
+    return false;
+  }
+  let text = new TextDecoder("utf-8").decode(data, { stream: true });
+  if (file.size > sample) {
+    text = text.slice(0, text.lastIndexOf("\n") + 1);
+  }
+  const response = await fetch(`/api/${encodeURIComponent(workspace)}/paste`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ text }),
+  });
+  if (!response.ok) {
+    return logs.test(file.name) && file.size > sample; // its first lines may say nothing
+  }
+  return ((await response.json()) as { conversation?: boolean }).conversation === true;
+}
+
+/** Stores one file and returns the id of the capture, "" if it was refused; what is wrong is told. */
+async function store(workspace: string, file: File, framing: string): Promise<string> {
+  const query = new URLSearchParams({ name: file.name.slice(-200) });
+  if (framing !== "") {
+    query.set("framing", framing);
+  }
+  const done = notify(`Storing ${file.name} …`);
+  try {
+    const response = await fetch(`/api/${encodeURIComponent(workspace)}/captures?${query.toString()}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/octet-stream" },
+      body: file,
+    });
+    const answer = (await response.json()) as { id?: string; detail?: string };
+    if (response.ok && answer.id !== undefined) {
+      return answer.id;
+    }
+    notify(`${file.name} was not stored: ${answer.detail ?? response.statusText}`, "err");
+  } catch {
+    notify(`${file.name} did not arrive: the server cannot be reached`, "err");
+  } finally {
+    done();
+  }
+  return "";
+}
+
+function lead(workspace: string, id: string): void {
+  location.assign(`/w/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`);
+}
+
+/** Stores files as captures and goes to the first of them. */
+export async function keepCaptures(workspace: string, files: File[]): Promise<void> {
+  let first = "";
+  for (const file of files) {
+    const id = await store(workspace, file, "");
+    first = first === "" ? id : first;
+  }
+  if (first !== "") {
+    lead(workspace, first);
+  }
+}
+
+/** Framings to choose from; any other can be written. */
+const framings: [string, string][] = [
+  ["prefixed:2le+self+keep", "length of 2 bytes, little-endian, counts itself"],
+  ["prefixed:2be+self+keep", "length of 2 bytes, big-endian, counts itself"],
+  ["prefixed:2le", "length of 2 bytes, little-endian, before the message"],
+  ["prefixed:4le", "length of 4 bytes, little-endian, before the message"],
+  ["prefixed:1", "length of 1 byte"],
+  ["fixed:64", "messages of 64 bytes"],
+  ["delimited:0a", "messages end with a line feed"],
+  ["whole", "one message"],
+];
+
+/** Asks how raw bytes are cut into messages. The answer is "" if they are to be shown as they are, undefined if nothing is to be done. */
+function askFraming(name: string): Promise<string | undefined> {
+  const dialog = document.createElement("dialog");
+  dialog.className = "framing";
+  const form = document.createElement("form");
+  form.method = "dialog";
+  const title = document.createElement("h2");
+  title.id = "framing-title";
+  title.textContent = `${name}: raw bytes`;
+  dialog.setAttribute("aria-labelledby", title.id);
+  const label = document.createElement("label");
+  label.textContent = "How messages are cut: ";
+  const input = document.createElement("input");
+  input.name = "framing";
+  input.setAttribute("list", "framings");
+  input.placeholder = "prefixed:2le+self+keep";
+  input.spellcheck = false;
+  input.autocomplete = "off";
+  const list = document.createElement("datalist");
+  list.id = "framings";
+  for (const [value, text] of framings) {
+    const option = document.createElement("option");
+    option.value = value;
+    option.label = text;
+    list.append(option);
+  }
+  label.append(input);
+  const buttons = document.createElement("p");
+  for (const [value, text] of [["keep", "Keep as a capture"], ["show", "Show the bytes"], ["", "Cancel"]] as const) {
+    const button = document.createElement("button");
+    button.className = "btn";
+    button.value = value;
+    button.textContent = text;
+    buttons.append(button, " ");
+  }
+  form.append(title, label, list, buttons);
+  dialog.append(form);
+  document.body.append(dialog);
+  return new Promise((resolve) => {
+    form.addEventListener("submit", (event) => {
+      const pressed = event.submitter instanceof HTMLButtonElement ? event.submitter.value : "keep";
+      if (pressed === "keep" && input.value.trim() === "") {
+        event.preventDefault();
+        input.focus();
+      }
+    });
+    dialog.addEventListener("close", () => {
+      const answer = dialog.returnValue;
+      dialog.remove();
+      resolve(answer === "keep" ? input.value.trim() : answer === "show" ? "" : undefined);
+    });
+    dialog.showModal();
+    input.focus();
+  });
+}
+
+/** Offers to keep raw bytes as a capture. It is false if they are to be shown instead. */
+export async function keepRaw(workspace: string, file: File): Promise<boolean> {
+  const framing = await askFraming(file.name);
+  if (framing === undefined || framing === "") {
+    return framing === undefined;
+  }
+  const id = await store(workspace, file, framing);
+  if (id !== "") {
+    lead(workspace, id);
+  }
+  return true;
+}
