@@ -1,0 +1,537 @@
+package transport
+
+import (
+	"fmt"
+	"time"
+
+	"wirebench/defs/schema"
+)
+
+// StreamWire is what a protocol whose messages follow each other in two streams adds to a StreamRewriter.
+type StreamWire interface {
+	Transport
+
+	// Ready reports whether messages can be read by now. why is what is missing; never says that it will not come.
+	Ready() (ok bool, never bool, why string)
+
+	// Take begins to rewrite: from the given offsets on, of the streams to the server and to the client, both Open and Close run.
+	Take(toServer, toClient int64)
+
+	// Start is the offset in a direction's stream where the first message starts that is not whole yet; Unknown if nobody knows.
+	Start(dir schema.Dir) int64
+
+	// Open deciphers what came in a direction, Close enciphers what is sent in it. Both are called with all bytes in their order.
+	Open(dir schema.Dir, data []byte)
+	Close(dir schema.Dir, data []byte)
+
+	// Fit makes a message of what is to be sent, in memory of its own.
+	Fit(dir schema.Dir, o Outgoing) ([]byte, error)
+
+	// Mark is what is remembered of a message that came, for when it is sent. Zero is that of an own message.
+	Mark(f *Frame) uint64
+
+	// Seal writes what depends on the messages sent before into one that is sent now; Gone says that one is left out at this place.
+	Seal(dir schema.Dir, message []byte, mark uint64)
+	Gone(dir schema.Dir, mark uint64)
+}
+
+// Bounds of what a StreamRewriter keeps, in each direction.
+const (
+	maxStreamWaiting = 8 * WaitingEnough // bytes behind a message that is held, with entryCost for each
+	entryCost        = 128               // bytes that count for each message that waits
+	maxStreamLater   = 1 << 20           // bytes of own messages that wait for the end of one that is under way
+)
+
+// StreamRewriter is the Rewriter of protocols whose messages follow each other in two streams.
+//
+// The safe point is per direction the next start of a message: one of which a part was sent before is sent to its end, and not asked
+// about. A direction with a message that is held waits behind it. Where messages cannot be read, bytes pass until they can be again.
+type StreamRewriter struct {
+	wire    StreamWire
+	mode    RewriteMode
+	why     string
+	asking  bool // Decide is asked
+	changed bool
+	lines   [2]line
+	next    uint64 // the last id
+	held    map[uint64]*entry
+	notice  Frame
+	usual   entry
+
+	// Of the call that is under way.
+	r      *Relay
+	at     time.Time
+	unsent []byte // of the segment that is fed, in a mode in which it goes out afterwards
+	onto   *line
+}
+
+// line is one direction.
+type line struct {
+	dir        schema.Dir
+	fed        int64  // bytes that came
+	done       int64  // offset up to which they are decided about
+	buf        []byte // in clear, from done on: buf[from:]
+	from       int
+	queue      []*entry // in their order, the first one is held
+	bytes      int      // that the queue costs
+	out        []byte   // enciphered, to go out at the end of the call
+	ended      bool     // no more comes
+	over       bool     // the end goes out, or went
+	sent       bool     // the end went
+	mid        bool     // what was sent ends inside a message, as far as is known
+	later      [][]byte // own messages, for when mid ends
+	laterBytes int
+}
+
+// entry is something that waits.
+type entry struct {
+	id    uint64 // not 0: held
+	line  *line
+	bytes []byte
+	mark  uint64
+	gone  bool // what mark is of is left out
+	kind  entryKind
+}
+
+type entryKind uint8
+
+const (
+	entryMessage entryKind = iota
+	entryBytes             // bytes behind which nobody knows what starts
+	entryRest              // the rest of a message that was begun
+	entryRaw               // sent as it is instead of a message
+	entryEnd
+)
+
+// NewStreamRewriter makes the rewriter of a connection.
+func NewStreamRewriter(w StreamWire) *StreamRewriter {
+	s := &StreamRewriter{wire: w, held: map[uint64]*entry{}}
+	s.lines[0].dir, s.lines[1].dir = schema.ToServer, schema.ToClient
+	return s
+}
+
+var _ Rewriter = (*StreamRewriter)(nil)
+
+func (s *StreamRewriter) line(dir schema.Dir) *line {
+	if dir == schema.ToClient {
+		return &s.lines[1]
+	}
+	return &s.lines[0]
+}
+
+// begin starts a call, end sends what it made.
+func (s *StreamRewriter) begin(at time.Time, r *Relay) { s.at, s.r = at, r }
+
+func (s *StreamRewriter) end() {
+	for i := range s.lines {
+		l := &s.lines[i]
+		if len(l.out) > 0 || l.over && !l.sent {
+			s.r.Put(Segment{Dir: l.dir, At: s.at, Bytes: l.out, End: l.over && !l.sent})
+			l.sent = l.over
+			if l.out = l.out[:0]; cap(l.out) > maxKeep {
+				l.out = nil
+			}
+		}
+	}
+	s.r, s.unsent, s.onto = nil, nil, nil
+}
+
+// maxKeep is the size above which memory is not kept for the next use.
+const maxKeep = 256 << 10
+
+// maxStreamLost is the loss above which nobody knows it, as in the transports.
+const maxStreamLost = 1 << 40
+
+// Feed takes the next segment of a stream. A direction of Both counts as ToServer.
+func (s *StreamRewriter) Feed(seg Segment, r *Relay) {
+	if seg.Dir != schema.ToClient {
+		seg.Dir = schema.ToServer
+	}
+	if seg.Lost < 0 || seg.Lost > maxStreamLost {
+		seg.Lost = Unknown
+	}
+	s.begin(seg.At, r)
+	defer s.end()
+	l := s.line(seg.Dir)
+	if l.ended {
+		return
+	}
+	l.fed += max(seg.Lost, 0)
+	if s.mode == Operating {
+		if seg.Lost != 0 { // of a segment that the proxy could not give; the streams differ, so nothing better can be done
+			s.passTo(l, l.fed, false)
+			l.done = l.fed
+		}
+		s.take(l, seg.Bytes)
+		s.wire.Feed(seg, s.frame)
+		s.afterFeed(l, seg.End)
+		return
+	}
+	l.done = l.fed
+	if s.mode != Wanted {
+		// As it came, and before anything else.
+		l.fed += int64(len(seg.Bytes))
+		l.done, l.ended, l.over, l.sent = l.fed, seg.End, seg.End, seg.End
+		s.r.Put(Segment{Dir: seg.Dir, At: seg.At, Bytes: seg.Bytes, End: seg.End})
+		s.wire.Feed(seg, s.frame)
+		return
+	}
+	// The messages in this very segment may show what the connection is, and then it is not too late for them.
+	s.unsent, s.onto = seg.Bytes, l
+	l.fed += int64(len(seg.Bytes))
+	s.wire.Feed(seg, s.frame)
+	if s.mode == Operating {
+		s.taken()
+		s.afterFeed(l, seg.End)
+		return
+	}
+	l.out = append(l.out, seg.Bytes...)
+	l.done, l.ended, l.over = l.fed, seg.End, seg.End
+	s.unsent, s.onto = nil, nil
+	s.tryTake()
+}
+
+// take takes bytes in.
+func (s *StreamRewriter) take(l *line, data []byte) {
+	if l.from > 0 {
+		l.buf = l.buf[:copy(l.buf, l.buf[l.from:])]
+		l.from = 0
+	}
+	at := len(l.buf)
+	l.buf = append(l.buf, data...)
+	s.wire.Open(l.dir, l.buf[at:])
+	l.fed = l.done + int64(len(l.buf))
+}
+
+// afterFeed sends what is not to wait for its message to be whole.
+func (s *StreamRewriter) afterFeed(l *line, end bool) {
+	if end || s.wire.Start(l.dir) < 0 {
+		s.passTo(l, l.fed, false)
+	}
+	if end {
+		l.ended, l.buf, l.from = true, nil, 0
+		s.add(l, &entry{kind: entryEnd})
+	}
+	if len(l.buf) == l.from && cap(l.buf) > maxKeep {
+		l.buf, l.from = nil, 0
+	}
+}
+
+// frame is given what the transport found.
+func (s *StreamRewriter) frame(f *Frame) {
+	if s.mode == Wanted && s.onto != nil && f.Kind == Message {
+		s.tryTake()
+	}
+	if s.mode != Operating {
+		s.r.EmitFrame(f)
+		return
+	}
+	l := s.line(f.Dir)
+	end := f.Offset + int64(len(f.Bytes))
+	if f.Kind == Problem && f.Note != "" && f.Offset >= l.done && len(f.Bytes) > 0 {
+		f.Note += "; it passes as it is"
+	}
+	if f.Kind != Message || end <= l.done || end > l.fed {
+		s.r.EmitFrame(f)
+		return
+	}
+	if f.Offset < l.done {
+		s.r.EmitFrame(f)
+		s.passTo(l, end, true)
+		return
+	}
+	s.passTo(l, f.Offset, true)
+	s.message(l, f)
+	l.from += len(f.Bytes)
+	l.done = end
+}
+
+// message asks what becomes of one.
+func (s *StreamRewriter) message(l *line, f *Frame) {
+	s.next++
+	mark := s.wire.Mark(f)
+	s.r.EmitFrame(f)
+	var d Decision
+	if s.asking {
+		d = s.r.Ask(s.next, f)
+	}
+	if len(l.queue) == 0 && d.Action == Pass { // the usual way, without a copy
+		s.usual = entry{line: l, mark: mark, bytes: l.buf[l.from : l.from+len(f.Bytes)]}
+		s.send(l, &s.usual)
+		return
+	}
+	e := &entry{line: l, mark: mark}
+	if d.Action == Hold {
+		e.id = s.next
+	}
+	e.bytes = append([]byte(nil), l.buf[l.from:l.from+len(f.Bytes)]...)
+	if err := s.decide(e, d); err != nil {
+		s.tell(l, f.Offset, "the message was not replaced: "+err.Error())
+	}
+	s.add(l, e)
+}
+
+// decide carries out a decision on something that is not sent yet.
+func (s *StreamRewriter) decide(e *entry, d Decision) error {
+	switch d.Action {
+	case Drop:
+		s.changed = true
+		e.bytes, e.kind, e.gone = nil, entryRaw, true
+	case Replace:
+		data, err := s.wire.Fit(e.line.dir, d.With)
+		if err != nil {
+			return err
+		}
+		s.changed = true
+		if e.bytes = data; d.With.Raw {
+			e.kind, e.gone = entryRaw, true
+		}
+	}
+	return nil
+}
+
+// tell emits a problem that is the rewriter's.
+func (s *StreamRewriter) tell(l *line, offset int64, note string) {
+	s.notice = Frame{Kind: Problem, Dir: l.dir, At: s.at, Offset: offset, Note: note}
+	s.r.EmitFrame(&s.notice)
+}
+
+// passTo sends what was not decided about up to an offset. whole says that a message ends there.
+func (s *StreamRewriter) passTo(l *line, to int64, whole bool) {
+	n := int(min(to-l.done, int64(len(l.buf)-l.from)))
+	if n <= 0 {
+		return
+	}
+	e := &entry{kind: entryBytes, bytes: l.buf[l.from : l.from+n]}
+	if whole {
+		e.kind = entryRest
+	}
+	if len(l.queue) > 0 {
+		e.bytes = append([]byte(nil), e.bytes...)
+	}
+	s.add(l, e)
+	l.from += n
+	l.done += int64(n)
+}
+
+// add sends something, or lets it wait for what is before it.
+func (s *StreamRewriter) add(l *line, e *entry) {
+	if len(l.queue) == 0 && e.id == 0 {
+		s.send(l, e)
+		return
+	}
+	l.queue = append(l.queue, e)
+	l.bytes += len(e.bytes) + entryCost
+	if e.id != 0 {
+		s.held[e.id] = e
+	}
+	for l.bytes > maxStreamWaiting {
+		first := l.queue[0]
+		delete(s.held, first.id)
+		first.id = 0
+		s.tell(l, Unknown, "too much waits behind a message that is held: it passes")
+		s.drain(l)
+	}
+}
+
+// drain sends what waits for nothing any more.
+func (s *StreamRewriter) drain(l *line) {
+	n := 0
+	for ; n < len(l.queue) && l.queue[n].id == 0; n++ {
+		e := l.queue[n]
+		l.bytes -= len(e.bytes) + entryCost
+		l.queue[n] = nil
+		s.send(l, e)
+	}
+	if l.queue = l.queue[n:]; len(l.queue) == 0 {
+		l.queue = nil
+	}
+}
+
+// send puts something on the wire.
+func (s *StreamRewriter) send(l *line, e *entry) {
+	switch e.kind {
+	case entryEnd:
+		s.sendLater(l)
+		l.over = true
+		return
+	case entryBytes:
+		l.mid = true
+	case entryRest:
+		l.mid = false
+	case entryMessage, entryRaw:
+		l.mid = false
+		s.sendLater(l) // before it: they came first
+	}
+	if e.gone {
+		s.wire.Gone(l.dir, e.mark)
+	}
+	s.write(l, e.bytes, e.kind == entryMessage, e.mark)
+	if e.kind == entryRest {
+		s.sendLater(l)
+	}
+}
+
+func (s *StreamRewriter) write(l *line, data []byte, seal bool, mark uint64) {
+	at := len(l.out)
+	l.out = append(l.out, data...)
+	if seal {
+		s.wire.Seal(l.dir, l.out[at:], mark)
+	}
+	s.wire.Close(l.dir, l.out[at:])
+}
+
+// sendLater sends own messages that waited for the end of another one.
+func (s *StreamRewriter) sendLater(l *line) {
+	for _, data := range l.later {
+		raw := data[0] != 0
+		s.write(l, data[1:], !raw, 0)
+	}
+	l.later, l.laterBytes = nil, 0
+}
+
+// tryTake begins to rewrite if it can be done by now.
+func (s *StreamRewriter) tryTake() {
+	ok, never, why := s.wire.Ready()
+	s.why = why
+	switch {
+	case never:
+		s.mode = Impossible
+		return
+	case !ok:
+		return
+	}
+	s.mode, s.why = Operating, ""
+	s.wire.Take(s.lines[0].done, s.lines[1].done)
+	for i := range s.lines {
+		l := &s.lines[i]
+		l.buf, l.from, l.mid = nil, 0, true
+	}
+	if s.onto == nil {
+		s.taken()
+		return
+	}
+	s.take(s.onto, s.unsent)
+}
+
+// taken finds out whether the streams were taken over inside messages.
+func (s *StreamRewriter) taken() {
+	for i := range s.lines {
+		l := &s.lines[i]
+		l.mid = len(l.queue) == 0 && s.wire.Start(l.dir) != l.done
+	}
+}
+
+// Operate says whether messages are asked about.
+func (s *StreamRewriter) Operate(on bool, at time.Time, r *Relay) {
+	s.begin(at, r)
+	defer s.end()
+	s.asking = on
+	switch {
+	case on && s.mode == Observing:
+		s.mode = Wanted
+		s.tryTake()
+	case !on && s.mode == Wanted:
+		s.mode, s.why = Observing, ""
+	case !on && s.mode == Operating && !s.changed && len(s.lines[0].queue) == 0 && len(s.lines[1].queue) == 0:
+		for i := range s.lines {
+			l := &s.lines[i]
+			if len(l.later) > 0 {
+				return
+			}
+		}
+		for i := range s.lines {
+			l := &s.lines[i]
+			s.passTo(l, l.fed, false)
+			l.buf, l.from = nil, 0
+		}
+		s.mode = Observing
+	}
+}
+
+// Mode is how the connection is handled.
+func (s *StreamRewriter) Mode() (RewriteMode, string) { return s.mode, s.why }
+
+// Release decides about a message that is held.
+func (s *StreamRewriter) Release(id uint64, d Decision, at time.Time, r *Relay) error {
+	e := s.held[id]
+	if e == nil {
+		return ErrNotHeld
+	}
+	if d.Action == Hold {
+		return nil
+	}
+	s.begin(at, r)
+	defer s.end()
+	l, before := e.line, len(e.bytes)
+	if err := s.decide(e, d); err != nil {
+		return err
+	}
+	l.bytes += len(e.bytes) - before
+	delete(s.held, id)
+	e.id = 0
+	s.drain(l)
+	return nil
+}
+
+// Send puts an own message into a direction.
+func (s *StreamRewriter) Send(dir schema.Dir, o Outgoing, at time.Time, r *Relay) error {
+	if s.mode != Operating {
+		return ErrNotOperating
+	}
+	s.begin(at, r)
+	defer s.end()
+	l := s.line(dir)
+	if l.over {
+		return ErrClosed
+	}
+	data, err := s.wire.Fit(l.dir, o)
+	if err != nil {
+		return err
+	}
+	if l.mid {
+		if l.laterBytes+len(data)+entryCost > maxStreamLater {
+			return ErrFull
+		}
+		kind := byte(0)
+		if o.Raw {
+			kind = 1
+		}
+		s.changed = true
+		l.later = append(l.later, append([]byte{kind}, data...))
+		l.laterBytes += len(data) + entryCost
+		return nil
+	}
+	s.changed = true
+	s.write(l, data, !o.Raw, 0)
+	return nil
+}
+
+// Tick does nothing: streams have nothing to send again.
+func (s *StreamRewriter) Tick(time.Time, *Relay) {}
+
+// Due is never.
+func (s *StreamRewriter) Due() time.Time { return time.Time{} }
+
+// Waiting is how many bytes of a direction wait, of messages that are held and behind them.
+func (s *StreamRewriter) Waiting(dir schema.Dir) int {
+	l := s.line(dir)
+	return l.bytes + l.laterBytes
+}
+
+// Flush emits what is incomplete and sends it as it is.
+func (s *StreamRewriter) Flush(at time.Time, r *Relay) {
+	s.begin(at, r)
+	defer s.end()
+	s.wire.Flush(at, s.frame)
+	if s.mode == Operating {
+		for i := range s.lines {
+			s.passTo(&s.lines[i], s.lines[i].fed, false)
+		}
+	}
+}
+
+// OutOfRange is what is wrong with a message of a size that its protocol has not.
+func OutOfRange(size, least, most int) error {
+	return fmt.Errorf("a message of %d bytes: it must have %d to %d", size, least, most)
+}

@@ -1,0 +1,305 @@
+package subspace
+
+import (
+	"encoding/binary"
+	"time"
+
+	"wirebench/codec/transport"
+)
+
+// Sizes of what is sent, in bytes.
+const (
+	maxBody      = usualSize - reliableHeader // of a reliable packet
+	partSize     = 480                        // of chunks and streams, as servers send them
+	maxChunkSent = 64 << 10                   // of a chunked message: servers take no more
+	maxItem      = 255                        // of a packet in a cluster
+)
+
+// When packets are sent again. Source: spec of the core protocol, section 3; asss.
+const (
+	sendWindow  = 32 // numbers beyond the lowest that is not acknowledged: more are dropped
+	firstRTT    = 200 * time.Millisecond
+	firstSpread = 100 * time.Millisecond
+	minTimeout  = 250 * time.Millisecond
+	maxTimeout  = 2 * time.Second
+	maxTries    = 15
+	silence     = 30 * time.Second // without a datagram an end is gone
+	farewell    = 3 * time.Second  // a disconnect waits for what is before it
+	maxByes     = 4                // disconnects that are sent on
+)
+
+// sender is the sender of numbered packets to one end.
+type sender struct {
+	number      int64 // of the next packet
+	unsent      [][]byte
+	unsentBytes int
+	flight      []sending // in the order of their numbers, the first is not acknowledged
+	rtt, spread time.Duration
+	dead        bool
+
+	parts [][]byte // packets of this call, to be put into datagrams
+	went  int64    // datagrams
+	bye   int      // disconnects that are to be sent
+	byeAt time.Time
+}
+
+// sending is a packet that is on its way.
+type sending struct {
+	data  []byte
+	at    time.Time // of the last try
+	tries int
+	done  bool
+}
+
+func (s *sender) reset() { s.rtt, s.spread = firstRTT, firstSpread }
+
+// drop forgets what is to be sent.
+func (s *sender) drop() { s.unsent, s.unsentBytes, s.flight = nil, 0, nil }
+
+// push numbers a packet later, when the window has room for it.
+func (s *sender) push(head []byte, body []byte) {
+	if s.dead {
+		return
+	}
+	data := make([]byte, reliableHeader, reliableHeader+len(head)+len(body))
+	data[1] = coreReliable
+	data = append(append(data, head...), body...)
+	s.unsent = append(s.unsent, data)
+	s.unsentBytes += len(data)
+}
+
+// fill takes into flight what the window has room for.
+func (s *sender) fill(at time.Time) {
+	for len(s.unsent) > 0 && len(s.flight) < sendWindow && s.number <= maxNumber {
+		data := s.unsent[0]
+		s.unsent[0] = nil
+		if s.unsent = s.unsent[1:]; len(s.unsent) == 0 {
+			s.unsent = nil
+		}
+		s.unsentBytes -= len(data)
+		binary.LittleEndian.PutUint32(data[sequenceAt:], uint32(s.number))
+		s.number++
+		s.flight = append(s.flight, sending{data: data, at: at, tries: 1})
+		s.parts = append(s.parts, data)
+	}
+}
+
+// acked notes that a packet came.
+func (s *sender) acked(n int32, at time.Time) {
+	i := int64(n) - (s.number - int64(len(s.flight)))
+	if i < 0 || i >= int64(len(s.flight)) || s.flight[i].done {
+		return
+	}
+	p := &s.flight[i]
+	if p.tries == 1 {
+		took := max(at.Sub(p.at), 0)
+		s.spread = (3*s.spread + (s.rtt - took).Abs()) / 4
+		s.rtt = (7*s.rtt + took) / 8
+	}
+	p.done, p.data = true, nil
+	k := 0
+	for k < len(s.flight) && s.flight[k].done {
+		k++
+	}
+	s.flight = s.flight[:copy(s.flight, s.flight[k:])]
+}
+
+// wait is how long a packet waits after its try before the next one.
+func (s *sender) wait(p *sending) time.Duration {
+	return min(max(s.rtt+4*s.spread, minTimeout), maxTimeout) * time.Duration(min(p.tries, maxTries))
+}
+
+// due sends what has waited for its acknowledgement long enough, and reports whether it gives up now: an end of which nothing is heard
+// is gone, but one that is heard over a bad line is not.
+func (s *sender) due(now, heard time.Time, again func([]byte)) (over bool) {
+	for i := range s.flight {
+		p := &s.flight[i]
+		if p.done || now.Sub(p.at) <= s.wait(p) {
+			continue
+		}
+		if p.tries >= maxTries && now.Sub(heard) > silence {
+			s.drop()
+			s.dead = true
+			return true
+		}
+		p.tries++
+		p.at = now
+		again(p.data)
+	}
+	return false
+}
+
+// Due is when the next packet is to be sent again, or a disconnect waits no longer.
+func (rw *Rewriter) Due() (next time.Time) {
+	sooner := func(at time.Time) {
+		if next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	for i := range rw.lanes {
+		l := &rw.lanes[i]
+		for k := range l.flight {
+			if p := &l.flight[k]; !p.done {
+				sooner(p.at.Add(l.wait(p) + 1))
+			}
+		}
+		if l.bye > 0 {
+			sooner(l.byeAt.Add(farewell))
+		}
+	}
+	return next
+}
+
+// Tick sends again what was not acknowledged.
+func (rw *Rewriter) Tick(at time.Time, r *transport.Relay) {
+	rw.begin(at, r)
+	defer rw.end()
+	for i := range rw.lanes {
+		l := &rw.lanes[i]
+		if l.due(at, rw.back(l).heard, func(data []byte) { rw.part(l, data) }) {
+			rw.tell(l, "reliable packets are not acknowledged any more: nothing is sent again")
+		}
+	}
+}
+
+// send puts a packet on its way.
+func (rw *Rewriter) send(it *item) {
+	l, data, n := it.lane, it.bytes, len(it.bytes)
+	how := it.how
+	if how == alone && (it.reliable && n > maxBody || !it.reliable && n > usualSize) {
+		how = chunked
+	}
+	if how == chunked && n > maxChunkSent {
+		how = streamed
+	}
+	switch {
+	case how == gone:
+	case how == core && it.reliable:
+		l.pushCore(data)
+	case (how == alone || how == core) && it.reliable:
+		l.push(nil, data)
+	case how == alone || how == core:
+		rw.part(l, data)
+	case rw.inParts(l):
+		l.after = append(l.after, item{lane: l, reliable: it.reliable, how: how, bytes: append([]byte(nil), data...)})
+		l.afterBytes += n + itemCost
+	case how == chunked:
+		for len(data) > partSize {
+			rw.partOf(it, []byte{0, coreChunk}, data[:partSize])
+			data = data[partSize:]
+		}
+		rw.partOf(it, []byte{0, coreChunkTail}, data)
+	default:
+		head := binary.LittleEndian.AppendUint32([]byte{0, coreStream}, uint32(n))
+		for len(data) > 0 {
+			k := min(partSize, len(data))
+			rw.partOf(it, head, data[:k])
+			data = data[k:]
+		}
+	}
+}
+
+// partOf sends a part of a message. Parts of one that was not reliable, or is none of the transport's, are sent as it was.
+func (rw *Rewriter) partOf(it *item, head, part []byte) {
+	if it.reliable || it.how == alone {
+		it.lane.push(head, part)
+		return
+	}
+	rw.part(it.lane, append(head[:len(head):len(head)], part...))
+}
+
+// pushCore numbers a core packet. A part of a message that is too long for a datagram is cut into two.
+func (s *sender) pushCore(data []byte) {
+	for len(data) > maxBody {
+		switch data[1] {
+		case coreChunk, coreChunkTail:
+			s.push([]byte{0, coreChunk}, data[chunkHeader:chunkHeader+partSize])
+			data = append([]byte{0, data[1]}, data[chunkHeader+partSize:]...)
+			continue
+		case coreStream:
+			s.push(data[:streamHeader], data[streamHeader:streamHeader+partSize])
+			data = append(append([]byte(nil), data[:streamHeader]...), data[streamHeader+partSize:]...)
+			continue
+		}
+		break
+	}
+	s.push(nil, data)
+}
+
+// sendAfter sends messages in parts that waited for the end of one that was begun before them.
+func (rw *Rewriter) sendAfter(l *lane) {
+	if len(l.after) == 0 || rw.inParts(l) {
+		return
+	}
+	after := l.after
+	l.after, l.afterBytes = nil, 0
+	for i := range after {
+		rw.send(&after[i])
+	}
+}
+
+// part adds a packet to the datagrams of this call.
+func (rw *Rewriter) part(l *lane, data []byte) {
+	l.parts = append(l.parts, append([]byte(nil), data...))
+}
+
+// transmit puts the packets of this call into datagrams: several in a cluster, as they fit, one by itself.
+func (rw *Rewriter) transmit(l *lane) {
+	if l.started { // else the other end awaits a number that nobody knows yet
+		l.fill(rw.at)
+	}
+	rw.flush(l)
+	if l.bye > 0 && (l.dead || len(l.flight) == 0 || !rw.at.Before(l.byeAt.Add(farewell))) {
+		for range min(l.bye, maxByes) {
+			rw.putClear(l, []byte{0, coreDisconnect})
+		}
+		l.bye = 0
+		l.drop()
+	}
+}
+
+func (rw *Rewriter) flush(l *lane) {
+	parts := l.parts
+	for i := 0; i < len(parts); {
+		n, size := 0, clusterHeader
+		for i+n < len(parts) && len(parts[i+n]) <= maxItem && size+1+len(parts[i+n]) <= usualSize {
+			size += 1 + len(parts[i+n])
+			n++
+		}
+		if n < 2 {
+			rw.putClear(l, parts[i])
+			i++
+			continue
+		}
+		rw.packed = append(rw.packed[:0], 0, coreCluster)
+		for _, p := range parts[i : i+n] {
+			rw.packed = append(append(rw.packed, byte(len(p))), p...)
+		}
+		rw.putClear(l, rw.packed)
+		i += n
+	}
+	clear(parts)
+	l.parts = parts[:0]
+}
+
+// putAlone sends a packet in a datagram of its own, behind those that are ready.
+func (rw *Rewriter) putAlone(l *lane, data []byte) {
+	rw.flush(l)
+	rw.putClear(l, data)
+}
+
+// putClear sends a datagram that is not enciphered yet.
+func (rw *Rewriter) putClear(l *lane, data []byte) {
+	if c := rw.t.way(l.dir).cipher; c != nil {
+		sealed := make([]byte, len(data))
+		c.Encrypt(sealed, data)
+		data = sealed
+	}
+	rw.put(l, data)
+}
+
+// put sends a datagram.
+func (rw *Rewriter) put(l *lane, data []byte) {
+	l.went++
+	rw.r.Put(transport.Segment{Dir: l.dir, At: rw.at, Bytes: data})
+}
