@@ -107,6 +107,7 @@ func (c *captureSet) get(ws *space, x store.Capture) (*openCapture, error) {
 	if len(ws.Snapshot.Dialect.Frames) == 0 {
 		key += "/" + ws.ID // the definitions say where messages end
 	}
+	key += readingKey(x)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if o := c.open[key]; o != nil {
@@ -133,7 +134,7 @@ func (c *captureSet) get(ws *space, x store.Capture) (*openCapture, error) {
 		defer close(o.done)
 		defer file.Close()
 		defer stop()
-		o.sum, o.err = o.fill(ctx, file, protocol, ws.Snapshot)
+		o.sum, o.err = o.fill(ctx, file, protocol, ws.Snapshot, x)
 	})
 	return o, nil
 }
@@ -210,8 +211,7 @@ func (c *counted) Read(p []byte) (int, error) {
 }
 
 // fill reads a file into the log: a capture, or a text that holds one.
-func (o *openCapture) fill(ctx context.Context, file io.Reader, protocol protocols.Protocol, snap *workspace.Snapshot) (capture.Summary, error) {
-	env := &protocols.Env{Definitions: snap, Patch: snap.Options.Patch}
+func (o *openCapture) fill(ctx context.Context, file io.Reader, protocol protocols.Protocol, snap *workspace.Snapshot, x store.Capture) (capture.Summary, error) {
 	conns := map[int]uint32{}
 	full := false
 	add := func(f capture.Frame) {
@@ -225,17 +225,8 @@ func (o *openCapture) fill(ctx context.Context, file io.Reader, protocol protoco
 		}
 		full = o.log.Add(conn, f.Frame) != nil
 	}
-	made := func(c capture.Conn) transport.Transport {
-		if (c.Proto == capture.TCP) != protocol.Streams {
-			return nil
-		}
-		return protocol.New(env, c.Server.Port())
-	}
-	proto := capture.UDP
-	if protocol.Streams {
-		proto = capture.TCP
-	}
-	sum, _, err := capture.ReadAny(&counted{file, &o.read, ctx}, capture.Options{New: made}, proto, add)
+	how, proto := readingOf(snap, protocol, x)
+	sum, _, err := capture.ReadAny(&counted{file, &o.read, ctx}, how, proto, add)
 	if err == nil && full {
 		err = live.ErrFull
 	}
@@ -284,6 +275,7 @@ func (s *Server) withCaptures(name string) (*space, error) {
 type addCaptureInput struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
 	Name      string `query:"name" required:"true" maxLength:"200" doc:"of the file"`
+	Framing   string `query:"framing" maxLength:"200" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, each with +c2s or +s2c"`
 	RawRequest
 }
 
@@ -298,10 +290,15 @@ func (s *Server) addCapture(_ context.Context, in *addCaptureInput) (*captureOut
 	if err != nil {
 		return nil, err
 	}
+	if in.Framing != "" {
+		if in.Framing, err = parseFraming(in.Framing); err != nil {
+			return nil, err
+		}
+	}
 	control := http.NewResponseController(in.writer)
 	_ = control.SetReadDeadline(time.Now().Add(receiveTime))
 	_ = control.SetWriteDeadline(time.Now().Add(receiveTime + time.Minute))
-	x, err := ws.Captures.Add(in.Name, time.Now(), http.MaxBytesReader(in.writer, in.request.Body, store.MaxCaptureBytes))
+	x, err := ws.Captures.AddFramed(in.Name, in.Framing, time.Now(), http.MaxBytesReader(in.writer, in.request.Body, store.MaxCaptureBytes))
 	if err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
@@ -348,7 +345,7 @@ func (s *Server) captureFile(_ context.Context, in *CapturePath) (*huma.StreamRe
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		defer file.Close()
 		ctx.SetHeader("Content-Type", "application/octet-stream")
-		ctx.SetHeader("Content-Disposition", fmt.Sprintf("attachment; filename=%q", x.Name))
+		ctx.SetHeader("Content-Disposition", attachment(x.Name))
 		_, _ = io.Copy(ctx.BodyWriter(), file)
 	}}, nil
 }

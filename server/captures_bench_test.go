@@ -75,7 +75,7 @@ func opened(t testing.TB, s *Server, data []byte) (*openCapture, *workspace.Snap
 	protocol, _ := protocols.Of(ws.Snapshot.Dialect.Name)
 	o := &openCapture{log: live.New(0), done: make(chan struct{})}
 	var err error
-	if o.sum, err = o.fill(context.Background(), bytes.NewReader(data), protocol, ws.Snapshot); err != nil {
+	if o.sum, err = o.fill(context.Background(), bytes.NewReader(data), protocol, ws.Snapshot, store.Capture{}); err != nil {
 		t.Fatal(err)
 	}
 	close(o.done)

@@ -45,6 +45,9 @@ func (s *Server) uploadPage(w http.ResponseWriter, r *http.Request) {
 		if f.Message != "" {
 			row.Href = ws.address("message", f.Message)
 		}
+		if f.Capture != "" {
+			row.Href = view.Back + "/captures/" + f.Capture
+		}
 		view.Files = append(view.Files, row)
 	}
 	s.render(w, r, status, templates.UploadPage(view))

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5/middleware"
+
+	"wirebench/server/store"
 )
 
 // requestID is the header that names a request, in the answer and in the log.
@@ -68,6 +70,8 @@ func bounded(next http.Handler) http.Handler {
 		most := int64(maxDecodeBody + 1)
 		if r.Method == http.MethodPost && path.Base(r.URL.Path) == "upload" {
 			most = maxUpload + 1
+		} else if r.Method == http.MethodPost && path.Base(r.URL.Path) == "captures" {
+			most = store.MaxCaptureBytes + 1
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, most)
 		next.ServeHTTP(w, r)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,4 +152,37 @@ func script(t testing.TB, text string) []byte {
 
 func conversation(p Proto) Conn {
 	return Conn{Proto: p, Client: netip.MustParseAddrPort("10.0.0.1:40001"), Server: netip.MustParseAddrPort("10.0.0.2:5000")}
+}
+
+// TestReadSessions: a client that uses its port again is another session, however few packets the first one had.
+func TestReadSessions(t *testing.T) {
+	var file bytes.Buffer
+	w, err := NewWriter(&file, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Interface(Interface{Link: LinkEthernet}); err != nil {
+		t.Fatal(err)
+	}
+	at := day
+	for session := range 3 {
+		c := conversation(TCP)
+		c.Session = session
+		s := NewSynthetic(w, 0, c)
+		for _, err := range []error{s.Open(at), s.Data(schema.ToServer, at, []byte{byte(session), 1}, ""), s.Data(schema.ToClient, at, []byte{byte(session), 2}, "")} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var got []string
+	sum, err := Read(&file, Options{New: newSink}, func(f Frame) {
+		if len(f.Bytes) > 0 {
+			got = append(got, fmt.Sprintf("%d:%x", f.Conn.Session, f.Bytes))
+		}
+	})
+	want := []string{"0:0001", "0:0002", "1:0101", "1:0102", "2:0201", "2:0202"}
+	if err != nil || len(sum.Conns) != 3 || !slices.Equal(got, want) {
+		t.Errorf("%v in %d connections, want %v (%v)", got, len(sum.Conns), want, err)
+	}
 }

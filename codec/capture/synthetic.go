@@ -28,6 +28,7 @@ type Synthetic struct {
 	server netip.AddrPort
 	proto  Proto
 	v6     bool
+	isn    uint32    // number of the SYN, another one for each session of the same addresses
 	seq    [3]uint32 // by direction: the number of the next byte
 	id     uint16
 	buf    []byte
@@ -49,26 +50,27 @@ func NewSynthetic(w *Writer, iface int, c Conn) *Synthetic {
 		s.server = unknownEnd(2, 1)
 	}
 	if s.proto == TCP {
-		s.seq = [3]uint32{1, 1, 1}
+		s.isn = uint32(c.Session) << 16
+		s.seq = [3]uint32{s.isn + 1, s.isn + 1, s.isn + 1}
 	}
 	s.v6 = !s.client.Addr().Unmap().Is4() || !s.server.Addr().Unmap().Is4()
 	return s
 }
 
-// Open writes the handshake of TCP. The first byte of each direction has the number 1 then, as it has without.
+// Open writes the handshake of TCP. The first byte of each direction has the same number with it and without.
 func (s *Synthetic) Open(at time.Time) error {
 	if s.proto != TCP {
 		return nil
 	}
-	s.seq[schema.ToServer], s.seq[schema.ToClient] = 0, 0
+	s.seq[schema.ToServer], s.seq[schema.ToClient] = s.isn, s.isn
 	if err := s.write(schema.ToServer, at, flagSYN, nil, ""); err != nil {
 		return err
 	}
-	s.seq[schema.ToServer] = 1
+	s.seq[schema.ToServer]++
 	if err := s.write(schema.ToClient, at, flagSYN|flagACK, nil, ""); err != nil {
 		return err
 	}
-	s.seq[schema.ToClient] = 1
+	s.seq[schema.ToClient]++
 	return s.write(schema.ToServer, at, flagACK, nil, "")
 }
 

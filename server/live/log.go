@@ -27,7 +27,7 @@ var ErrFull = errors.New("the capture has more frames than are kept in memory")
 
 // Entry is a frame in the log, without its bytes.
 type Entry struct {
-	At     int64 // nanoseconds since 1970
+	At     int64 // nanoseconds since 1970; 0 if nobody knows
 	block  uint32
 	off    uint32
 	Len    uint32 // bytes
@@ -165,7 +165,7 @@ func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 		l.drop(whole)
 	}
 	e := Entry{
-		At: f.At.UnixNano(), Len: uint32(len(f.Bytes)), Code: f.Key.Code, Conn: conn, extra: -1, Kind: f.Kind, Dir: f.Dir, HasKey: f.HasKey,
+		At: nanos(f.At), Len: uint32(len(f.Bytes)), Code: f.Key.Code, Conn: conn, extra: -1, Kind: f.Kind, Dir: f.Dir, HasKey: f.HasKey,
 		Flags: flags,
 	}
 	e.group = l.group(f.Key.Group)
@@ -320,8 +320,21 @@ func (l *Log) Extra(e Entry) Extra {
 	return l.extras[at/blockFrames][at%blockFrames]
 }
 
-// Time is when the frame was whole.
-func (e Entry) Time() time.Time { return time.Unix(0, e.At) }
+// Time is when the frame was whole; zero if nobody knows.
+func (e Entry) Time() time.Time {
+	if e.At == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, e.At)
+}
+
+// nanos is a time as entries have it.
+func nanos(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.UnixNano()
+}
 
 // Each calls f for the frames from one index to another, without the last, in order, until it returns false. It passes over those that
 // were let go. Cheaper than Entry and Data for each.

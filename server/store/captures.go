@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -193,7 +194,7 @@ func (c *Captures) List() ([]Capture, error) {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Capture) int { return strings.Compare(b.ID, a.ID) })
+	slices.SortFunc(out, func(a, b Capture) int { return cmp.Or(b.Added.Compare(a.Added), strings.Compare(b.ID, a.ID)) })
 	return out, nil
 }
 

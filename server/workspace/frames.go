@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
@@ -52,10 +53,18 @@ func (s *Snapshot) FrameMessage(x *transport.Frame) *schema.Message {
 	return nil
 }
 
+// timeText is a time in microseconds, "" if it is not known.
+func timeText(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format("2006-01-02T15:04:05.000000Z")
+}
+
 // DescribeFrame says what a frame is by the definitions. Its number and connection are left to the caller.
 func (s *Snapshot) DescribeFrame(rec *codec.Record, x *transport.Frame, want Want) FrameInfo {
 	info := FrameInfo{
-		Time: x.At.UTC().Format("2006-01-02T15:04:05.000000Z"), Dir: x.Dir.String(), Kind: x.Kind.String(),
+		Time: timeText(x.At), Dir: x.Dir.String(), Kind: x.Kind.String(),
 		From: []uint32{}, Via: x.Via, Hex: hex.EncodeToString(x.Bytes), Resumed: x.Resumed, Note: x.Note,
 	}
 	for _, f := range x.From {

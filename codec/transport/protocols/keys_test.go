@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/subspace"
 	"wirebench/codec/transport/tera"
+	"wirebench/defs/schema"
 )
 
 var teraHex = strings.Repeat("a1", tera.KeySize) + strings.Repeat("b1", tera.KeySize) + strings.Repeat("a2", tera.KeySize) + strings.Repeat("b2", tera.KeySize)
@@ -100,4 +104,25 @@ func FuzzParseKeys(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A session without its handshake is read with the key of its connection, and of no other.
+func TestKeyOfASession(t *testing.T) {
+	env := &Env{Keys: []Key{{Conn: "a", Session: -1, Dialect: "subspace", subspace: 0x1234abcd}}}
+	p, _ := Of("subspace")
+	for conn, want := range map[string]bool{"a": true, "b": false} {
+		tr := p.New(env.For(conn, 0), 5000)
+		found := false
+		emit := func(f *transport.Frame) {
+			found = found || f.Kind == transport.Message && string(f.Bytes) == "\x06hello"
+		}
+		data := []byte("\x00\x03\x00\x00\x00\x00\x06hello") // reliable, the first one
+		c := subspace.NewCipher(0x1234abcd, subspace.Either)
+		c.Encrypt(data, data)
+		tr.Feed(transport.Segment{Dir: schema.ToServer, Bytes: data}, emit)
+		tr.Flush(time.Unix(1, 0), emit)
+		if found != want {
+			t.Errorf("%s: %v", conn, found)
+		}
+	}
 }

@@ -1,0 +1,65 @@
+package server
+
+import (
+	"encoding/hex"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+	"wirebench/web/browsertest"
+)
+
+// A capture that is dropped on the page is kept, and so is a text that shows a conversation; raw bytes are asked about.
+func TestFlowDropCaptures(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range chatFiles {
+		writeFile(t, filepath.Join(dir, name), text)
+	}
+	d, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := store.OpenCaptures(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := workspace.Open(workspace.Config{Name: "one", Title: "One", Dialect: "tera", Files: d, Captures: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serverOf(t, w)
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx := browsertest.Open(t, srv.URL+"/w/one", "#input")
+	f := flow{t, ctx}
+	drop := func(name string, data []byte) {
+		t.Helper()
+		browsertest.Run(t, ctx, chromedp.Navigate(srv.URL+"/w/one"))
+		f.do(`{
+			const data = new DataTransfer()
+			data.items.add(new File([Uint8Array.from("` + hex.EncodeToString(data) + `".match(/../g).map(x => parseInt(x, 16)))], "` + name + `"))
+			document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}))
+		}`)
+	}
+	leads := func(n int, framing string) {
+		t.Helper()
+		browsertest.Run(t, ctx, chromedp.WaitReady(`html:not(:has(#input))`)) // another page; a script's wait does not outlive the one it is in
+		f.is("the page of the capture", `location.pathname.startsWith("/w/one/captures/")`)
+		all, err := kept.List()
+		if err != nil || len(all) != n || all[0].Framing != framing && all[n-1].Framing != framing {
+			t.Errorf("%+v %v", all, err)
+		}
+	}
+	drop("chat.bin", chatCapture(t, 20))
+	leads(1, "")
+	drop("talk.txt", []byte(twoWays))
+	leads(2, "")
+	drop("raw.bin", make([]byte, 5000))
+	f.is("the question", `document.querySelector("dialog.framing[open]") !== null`)
+	f.do(`document.querySelector("dialog.framing input").value = "fixed:50"; document.querySelector('dialog.framing button[value="keep"]').click()`)
+	leads(3, "fixed:50")
+}

@@ -1,0 +1,82 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Severity is how much an event matters.
+type Severity string
+
+// The severities.
+const (
+	Info    Severity = "info"
+	Warning Severity = "warning" // something is not as it should be, and the session goes on
+	Failure Severity = "error"   // something has ended
+)
+
+// Event is something that happened in a session.
+type Event struct {
+	N        int       `json:"n" doc:"from 1; a repetition gets a new number"`
+	At       time.Time `json:"at" doc:"of the first time"`
+	Last     time.Time `json:"last"`
+	Severity Severity  `json:"severity"`
+	Text     string    `json:"text"`
+	Count    int       `json:"count" doc:"how often, in a row or nearly so"`
+}
+
+const (
+	maxEvents   = 500
+	sameEvents  = 8 // among so many of the last ones an event with the same text counts as the same
+	maxEventLen = 400
+)
+
+// events are the last events. What repeats itself is one, so that a flood of one kind does not drive out the others.
+type events struct {
+	mu     sync.Mutex
+	all    []Event
+	n      int
+	notify func()
+}
+
+func (e *events) add(s Severity, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	text = strings.ToValidUTF8(text[:min(len(text), maxEventLen)], "")
+	now := time.Now()
+	e.mu.Lock()
+	e.n++
+	same := -1
+	for i := len(e.all) - 1; i >= max(0, len(e.all)-sameEvents); i-- {
+		if e.all[i].Text == text {
+			same = i
+			break
+		}
+	}
+	if same >= 0 {
+		x := e.all[same]
+		x.N, x.Last, x.Count = e.n, now, x.Count+1
+		e.all = append(append(e.all[:same:same], e.all[same+1:]...), x)
+	} else {
+		if len(e.all) >= maxEvents {
+			e.all = append(e.all[:0:0], e.all[len(e.all)-maxEvents*3/4:]...)
+		}
+		e.all = append(e.all, Event{e.n, now, now, s, text, 1})
+	}
+	e.mu.Unlock()
+	e.notify()
+}
+
+// since are the events with a number above n, the oldest first.
+func (e *events) since(n int) []Event {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var out []Event
+	for _, x := range e.all {
+		if x.N > n {
+			out = append(out, x)
+		}
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+package proxy
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+	"wirebench/server/live"
+)
+
+// maxPiece is how many bytes of a stream are one packet of a recording and one segment for a transport.
+const maxPiece = 32 << 10
+
+// seen is what the observer of a session holds. Only its goroutine uses it, but for the count.
+type seen struct {
+	conns    map[*conn]*observed
+	logged   int          // connections of the log
+	unlogged atomic.Int64 // frames that the log did not take
+}
+
+// observed is a connection as the observer knows it.
+type observed struct {
+	*conn
+	transport transport.Transport
+	emit      func(*transport.Frame)
+	synthetic *capture.Synthetic // nil: not in the recording
+	index     uint32             // in the log
+	logged    bool
+	begun     [2]bool  // directions
+	over      [2]bool  //
+	carried   [2]int64 // bytes, those lost among them
+}
+
+// observe takes observations from the queue until the relay has ended and the queue is empty.
+func (s *Session) observe() {
+	s.seen.conns = map[*conn]*observed{}
+	tick := time.NewTicker(flushTime)
+	defer tick.Stop()
+	var b batch
+	for {
+		var done bool
+		if b, done = s.queue.take(b); done {
+			break
+		}
+		if len(b.items) == 0 {
+			select {
+			case <-s.queue.wake:
+			case <-tick.C:
+				s.rec.flush()
+			}
+			continue
+		}
+		for i := range b.items {
+			s.item(&b.items[i])
+		}
+		select { // while there is always something
+		case <-tick.C:
+			s.rec.flush()
+		default:
+		}
+	}
+	s.rec.finish()
+}
+
+func (s *Session) item(it *item) {
+	at := time.Unix(0, it.at).UTC()
+	o := s.seen.conns[it.conn]
+	if it.what == opened {
+		o = &observed{conn: it.conn}
+		s.seen.conns[it.conn] = o
+		if s.transport != nil {
+			s.careful(o, func() { o.transport = s.transport(o.Conn) })
+		}
+		o.emit = func(f *transport.Frame) { s.frame(o, f) }
+		s.rec.open(o, at)
+		return
+	}
+	for i, n := range it.lost {
+		if n > 0 {
+			s.gap(o, schema.ToServer+schema.Dir(i), at, n)
+		}
+	}
+	switch it.what {
+	case carried:
+		for data := it.bytes; len(data) > 0; {
+			n := len(data)
+			if o.Proto == capture.TCP {
+				n = min(n, maxPiece)
+			}
+			s.feed(o, transport.Segment{Dir: it.dir, At: at, Packet: s.rec.data(o, it.dir, at, data[:n]), Bytes: data[:n]})
+			data = data[n:]
+		}
+	case ended:
+		o.over[it.dir-schema.ToServer] = true
+		s.feed(o, transport.Segment{Dir: it.dir, At: at, Packet: s.rec.end(o, it.dir, at), End: true})
+	case closed:
+		s.rec.close(o, at)
+		if o.transport != nil {
+			s.careful(o, func() { o.transport.Flush(at, o.emit) })
+		}
+		delete(s.seen.conns, it.conn)
+	}
+}
+
+// gap says that bytes are missing.
+func (s *Session) gap(o *observed, dir schema.Dir, at time.Time, n int64) {
+	s.rec.lost(o, dir, n)
+	o.carried[dir-schema.ToServer] += n
+	if o.Proto == capture.TCP { // what is missing of datagrams is none of theirs to say
+		s.feed(o, transport.Segment{Dir: dir, At: at, Lost: n})
+	}
+	s.events.add(Warning, "the observer was too slow: bytes were relayed that are in neither log nor recording")
+}
+
+func (s *Session) feed(o *observed, seg transport.Segment) {
+	way := seg.Dir - schema.ToServer
+	o.carried[way] += int64(len(seg.Bytes))
+	if o.transport == nil {
+		return
+	}
+	if o.Proto == capture.TCP {
+		seg.Start = !o.begun[way]
+	}
+	o.begun[way] = true
+	s.careful(o, func() { o.transport.Feed(seg, o.emit) })
+}
+
+// careful lets a transport fail without the session: it loses its connection.
+func (s *Session) careful(o *observed, do func()) {
+	defer func() {
+		if x := recover(); x != nil {
+			o.transport = nil
+			s.events.add(Failure, "%s is not read any more: %s", o.Name(), fmt.Sprint(x))
+		}
+	}()
+	do()
+}
+
+// frame puts a frame into the log.
+func (s *Session) frame(o *observed, f *transport.Frame) {
+	if !o.logged {
+		if s.seen.logged >= capture.MaxConns {
+			s.seen.unlogged.Add(1)
+			return
+		}
+		o.logged = true
+		s.seen.logged++
+		o.index = s.log.Connection(live.Conn{Name: o.Name(), Session: o.Session, Proto: o.Proto.String()})
+	}
+	if s.log.Add(o.index, f) != nil {
+		s.seen.unlogged.Add(1)
+	}
+}

@@ -1,0 +1,252 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// MaxSessions is how many sessions run at once.
+const MaxSessions = 100
+
+// Options say what a Proxy builds on. Only Upstreams is needed.
+type Options struct {
+	Upstreams *Upstreams
+	Own       func() []netip.AddrPort // where the workbench itself listens
+
+	// Dial connects to an address that was checked. For tests; nil is the system's.
+	Dial func(ctx context.Context, network string, addr netip.AddrPort) (net.Conn, error)
+}
+
+// Proxy holds the sessions that run. It may be used by all goroutines.
+type Proxy struct {
+	opts  Options
+	local func() []netip.Prefix
+
+	events events // of sessions that were not let start
+
+	starting sync.Mutex // so that two that start see each other's addresses
+
+	mu       sync.Mutex
+	closed   bool
+	sessions []*Session
+	outgoing map[netip.AddrPort]int // our ends of connections to upstreams
+}
+
+// New makes a proxy without sessions.
+func New(opts Options) *Proxy {
+	if opts.Dial == nil {
+		dialer := &net.Dialer{}
+		opts.Dial = func(ctx context.Context, network string, addr netip.AddrPort) (net.Conn, error) {
+			return dialer.DialContext(ctx, network, addr.String())
+		}
+	}
+	if opts.Own == nil {
+		opts.Own = func() []netip.AddrPort { return nil }
+	}
+	return &Proxy{opts: opts, local: localNetworks, outgoing: map[netip.AddrPort]int{}, events: events{notify: func() {}}}
+}
+
+// Events are what was refused at its start, as Session.Events are what happened later: those with a number above n.
+func (p *Proxy) Events(n int) []Event { return p.events.since(n) }
+
+func systemResolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+}
+
+// Sessions are those that run, in the order of their start.
+func (p *Proxy) Sessions() []*Session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.sessions)
+}
+
+// Close stops all sessions, as Session.Stop does, and lets no more start.
+func (p *Proxy) Close(ctx context.Context) error {
+	p.starting.Lock()
+	p.mu.Lock()
+	p.closed = true
+	all := slices.Clone(p.sessions)
+	p.mu.Unlock()
+	p.starting.Unlock()
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, s := range all {
+		wg.Go(func() { errs[i] = s.Stop(ctx) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// ours reports whether an address is our end of a connection to an upstream: then the proxy is its own client, by way of a router.
+func (p *Proxy) ours(a netip.AddrPort) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.outgoing[a] > 0
+}
+
+func (p *Proxy) left(c net.Conn, n int) {
+	a := addrOf(c.LocalAddr())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.outgoing[a] += n; p.outgoing[a] <= 0 {
+		delete(p.outgoing, a)
+	}
+}
+
+func addrOf(a net.Addr) netip.AddrPort {
+	switch a := a.(type) {
+	case *net.TCPAddr:
+		return plainAddr(a.AddrPort())
+	case *net.UDPAddr:
+		return plainAddr(a.AddrPort())
+	}
+	return netip.AddrPort{}
+}
+
+func plainAddr(a netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// check says whether a connection to an address would come back to the workbench. listening are the addresses of listeners of the same
+// protocol.
+func (p *Proxy) check(addr netip.AddrPort, listening []netip.AddrPort) error {
+	var local []netip.Prefix
+	load := func() []netip.Prefix {
+		if local == nil {
+			local = p.local()
+		}
+		return local
+	}
+	if addr.Addr().Is4() && !addr.Addr().IsLoopback() && isBroadcast(addr.Addr(), load()) {
+		return errors.New("is broadcast")
+	}
+	for _, own := range p.opts.Own() {
+		if own.Port() == addr.Port() && (own.Addr().Unmap() == addr.Addr() || isLocal(addr.Addr(), load())) {
+			return errors.New("is the workbench itself")
+		}
+	}
+	for _, l := range listening {
+		if l.Port() == addr.Port() && (l.Addr() == addr.Addr() || l.Addr().IsUnspecified() && isLocal(addr.Addr(), load())) {
+			return errors.New("is a listener of the proxy itself")
+		}
+	}
+	return nil
+}
+
+// listening are the addresses of all listeners for a network.
+func (p *Proxy) listening(network string) []netip.AddrPort {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []netip.AddrPort
+	for _, s := range p.sessions {
+		if s.network == network {
+			for i := range s.pairs {
+				all = append(all, s.pairs[i].listen)
+			}
+		}
+	}
+	return all
+}
+
+// dial connects to a target, whose addresses are checked once more: the list, and where we listen, may have changed.
+func (p *Proxy) dial(ctx context.Context, network string, t target) (net.Conn, netip.AddrPort, error) {
+	var last error
+	listening := p.listening(network)
+	for _, addr := range t.addrs {
+		if err := p.opts.Upstreams.permit(t, addr, func(a netip.AddrPort) error { return p.check(a, listening) }); err != nil {
+			return nil, addr, err
+		}
+		c, err := p.opts.Dial(ctx, network, addr)
+		if err == nil {
+			p.left(c, 1)
+			return c, addr, nil
+		}
+		if last = err; ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, netip.AddrPort{}, last
+}
+
+// Start starts a session. The context is for the start alone. The error is ErrRefused or ErrMoved, wrapped, for an upstream that is
+// refused, and otherwise of the configuration, the resolver or the system.
+func (p *Proxy) Start(ctx context.Context, cfg Config) (_ *Session, err error) {
+	s, err := newSession(p, cfg)
+	if err != nil {
+		return nil, err
+	}
+	p.starting.Lock()
+	defer p.starting.Unlock()
+	p.mu.Lock()
+	full, gone := len(p.sessions) >= MaxSessions, p.closed
+	p.mu.Unlock()
+	if gone {
+		return nil, errors.New("the proxy is closed")
+	}
+	if full {
+		return nil, fmt.Errorf("%d sessions run: there cannot be more", MaxSessions)
+	}
+	defer func() {
+		if err != nil {
+			s.closeListeners()
+		}
+		if errors.Is(err, ErrRefused) || errors.Is(err, ErrMoved) {
+			p.events.add(Failure, "%s: %v", s.name, err)
+		}
+	}()
+	for i := range s.pairs {
+		if err := s.pairs[i].open(ctx, s.network, cfg.Pairs[i].Listen); err != nil {
+			return nil, fmt.Errorf("listen to %s: %w", cfg.Pairs[i].Listen, err)
+		}
+	}
+	listening := p.listening(s.network)
+	for i := range s.pairs {
+		listening = append(listening, s.pairs[i].listen)
+	}
+	resolving, stop := context.WithTimeout(ctx, s.limits.Dial)
+	defer stop()
+	for i := range s.pairs {
+		s.pairs[i].target, err = p.opts.Upstreams.find(resolving, cfg.Pairs[i].Upstream, func(a netip.AddrPort) error { return p.check(a, listening) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	// And the other way round: what runs may have the new listeners for its upstream.
+	for _, other := range p.Sessions() {
+		if other.network != s.network {
+			continue
+		}
+		for i := range other.pairs {
+			for _, addr := range other.pairs[i].target.addrs {
+				if p.check(addr, listening) != nil {
+					return nil, fmt.Errorf("%w: %s would be the upstream of %q", ErrRefused, addr, other.name)
+				}
+			}
+		}
+	}
+	p.mu.Lock()
+	p.sessions = append(p.sessions, s)
+	p.mu.Unlock()
+	s.run()
+	return s, nil
+}
+
+func (p *Proxy) remove(s *Session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.Index(p.sessions, s); i >= 0 {
+		p.sessions = slices.Delete(p.sessions, i, i+1)
+	}
+}
+
+// acceptPause is how long a listener rests after an error that may pass, such as too many open files.
+const acceptPause = 50 * time.Millisecond

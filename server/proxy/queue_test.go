@@ -1,0 +1,104 @@
+package proxy
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"wirebench/defs/schema"
+)
+
+// Whatever is put in and taken out, in whatever order: what was put is taken, or is lost before what comes next in its direction; the
+// order stays; and what waits is bounded.
+func TestQueueLosesNothingUnsaid(t *testing.T) {
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		q := newQueue(20+rng.IntN(50), 2*largeBuffer+rng.IntN(4)*chunkSize)
+		conns := []*conn{{}, {}, {}}
+		var put, got [3][2]int64 // place in the stream
+		takeAll := func(b batch) batch {
+			b, _ = q.take(b)
+			for _, it := range b.items {
+				if it.what == opened {
+					continue
+				}
+				k := 0
+				for conns[k] != it.conn {
+					k++
+				}
+				for i, n := range it.lost {
+					got[k][i] += n
+				}
+				if it.what == carried {
+					way := it.dir - schema.ToServer
+					if want := byte(got[k][way]); it.bytes[0] != want || !bytes.Equal(it.bytes, bytes.Repeat(it.bytes[:1], len(it.bytes))) {
+						t.Fatalf("seed %d: %d stands where %d should", seed, it.bytes[0], want)
+					}
+					got[k][way] += int64(len(it.bytes))
+				}
+			}
+			return b
+		}
+		for _, c := range conns {
+			q.open(c)
+		}
+		var b batch
+		for range 500 {
+			if rng.IntN(12) == 0 {
+				b = takeAll(b)
+				continue
+			}
+			k, dir := rng.IntN(3), schema.ToServer+schema.Dir(rng.IntN(2))
+			n := 1 + rng.IntN(2000)
+			buf := &buffer{data: make([]byte, smallBuffer)}
+			if rng.IntN(4) == 0 {
+				buf, n = newLarge(), 1+rng.IntN(largeBuffer)
+			} else {
+				buf.refs.Store(1)
+			}
+			place := &put[k][dir-schema.ToServer]
+			data := buf.data[:n]
+			for i := range data {
+				data[i] = byte(*place)
+			}
+			if !q.put(conns[k], dir, time.Now(), data, buf) {
+				clear(data) // it may be used again at once
+			}
+			buf.release()
+			*place += int64(n)
+			if q.memory > q.maxMemory || len(q.next.items) > q.maxItems {
+				t.Fatalf("seed %d: %d bytes of %d, %d items of %d", seed, q.memory, q.maxMemory, len(q.next.items), q.maxItems)
+			}
+		}
+		for _, c := range conns {
+			q.end(c, closed, schema.Both, time.Now())
+		}
+		q.close()
+		b = takeAll(b)
+		if _, done := q.take(b); !done {
+			t.Fatal("it does not end")
+		}
+		if put != got {
+			t.Fatalf("seed %d: %v put, %v seen or lost", seed, put, got)
+		}
+		if q.memory != 0 {
+			t.Fatalf("seed %d: %d bytes are left", seed, q.memory)
+		}
+	}
+}
+
+// A connection for which there is no room at its start is not seen at all, and says so.
+func TestQueueUnseen(t *testing.T) {
+	q := newQueue(1, 1<<20)
+	a, b := &conn{}, &conn{}
+	q.open(a)
+	q.open(b)
+	q.put(b, schema.ToServer, time.Now(), []byte("x"), nil)
+	q.end(b, closed, schema.Both, time.Now())
+	q.end(a, closed, schema.Both, time.Now())
+	got, _ := q.take(batch{})
+	if _, unseen := q.losses(); len(got.items) != 2 || got.items[0].conn != a || got.items[1].conn != a || unseen != 1 {
+		t.Errorf("%+v", got.items)
+	}
+}

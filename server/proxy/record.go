@@ -1,0 +1,396 @@
+package proxy
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"wirebench/codec/capture"
+	"wirebench/defs/schema"
+)
+
+// How a recording gets to the disk.
+const (
+	flushTime  = time.Second
+	flushBytes = 64 << 10
+	maxWaiting = 256 // pieces of flushBytes or a little more that wait for the disk
+)
+
+// Record says how a session is recorded: as pcapng files, whose packets have the headers that Ethernet, IP and TCP or UDP would have had.
+// The numbers in transport.Segment.Packet, and so in frames, count the packets of all files of the session; FileState.First says with
+// which of them a file starts, so that in the only file they are those of the file.
+type Record struct {
+	Create    func(n int) (name string, f io.WriteCloser, err error) // makes the n-th file, from 1. A Truncate and a Sync of it are used
+	FileBytes int64                                                  // about how large a file gets before the next one starts: 256 MiB
+	Bytes     int64                                                  // of all files; recording stops then: 4 GiB
+}
+
+// Folder makes the files of a recording in a folder: START-TIME-1.pcapng.
+func Folder(dir, start string, now time.Time) func(n int) (string, io.WriteCloser, error) {
+	stem := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, start[:min(len(start), 100)]) + now.UTC().Format("-20060102T150405.000-")
+	return func(n int) (string, io.WriteCloser, error) {
+		name := filepath.Join(dir, stem+itoa(n)+".pcapng")
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		return name, f, err
+	}
+}
+
+// RecordState is how a recording is.
+type RecordState struct {
+	On      bool        `json:"on" doc:"packets are being recorded"`
+	Why     string      `json:"why,omitempty" doc:"they are not any more"`
+	Files   []FileState `json:"files,omitempty"`
+	Packets int64       `json:"packets" doc:"on the disk"`
+	Bytes   int64       `json:"bytes" doc:"on the disk"`
+	Missed  int64       `json:"missed,omitempty" doc:"packets that are not recorded: they came after its end, or the disk did not take them"`
+}
+
+// FileState is one file of a recording.
+type FileState struct {
+	Name  string `json:"name"`
+	First int64  `json:"first" doc:"number of its first packet among those of the session, from 1"`
+	Bytes int64  `json:"bytes" doc:"on the disk"`
+}
+
+var (
+	errSlowDisk = errors.New("the disk is too slow")
+	errEnough   = errors.New("it has reached its size")
+)
+
+// piece is whole blocks of a file, or with file the start of the next one.
+type piece struct {
+	data    []byte
+	packets int64 // in data
+	first   int64 // packet, with file
+	file    bool
+}
+
+// recorder writes what the observer sees. The observer's side never waits: what the disk has not taken waits in memory, and when that is
+// too much the recording ends. A nil recorder records nothing.
+type recorder struct {
+	opts   Record
+	name   string
+	events *events
+
+	// Of the observer.
+	w       *capture.Writer
+	buf     []byte
+	file    int64 // bytes of the file
+	all     int64 // bytes of the files before
+	live    map[*observed]struct{}
+	over    bool
+	waiting chan piece
+
+	count int64 // packets
+	inBuf int64 // of them in buf
+
+	missed atomic.Int64
+
+	mu      sync.Mutex
+	files   []FileState
+	bytes   int64
+	packets int64 // on the disk
+	why     error // it has ended before the session did
+	done    bool
+}
+
+func newRecorder(opts Record, name string, e *events) *recorder {
+	opts.FileBytes = cmp.Or(opts.FileBytes, 256<<20)
+	opts.Bytes = cmp.Or(opts.Bytes, 4<<30)
+	return &recorder{opts: opts, name: name, events: e, live: map[*observed]struct{}{}, waiting: make(chan piece, maxWaiting)}
+}
+
+// fail ends the recording, on either side.
+func (r *recorder) fail(err error) {
+	r.mu.Lock()
+	first := r.why == nil
+	if first {
+		r.why = err
+	}
+	r.mu.Unlock()
+	if first {
+		r.events.add(Failure, "recording has stopped: %v; traffic and log go on", err)
+	}
+}
+
+func (r *recorder) failed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.why != nil
+}
+
+// Write takes one block of the file.
+func (r *recorder) Write(block []byte) (int, error) {
+	const packetBlock = 6
+	if binary.LittleEndian.Uint32(block) == packetBlock {
+		r.count++
+		r.inBuf++
+	}
+	r.buf = append(r.buf, block...)
+	r.file += int64(len(block))
+	if len(r.buf) >= flushBytes {
+		r.flush()
+	}
+	return len(block), nil
+}
+
+// flush gives what there is to the disk.
+func (r *recorder) flush() {
+	if r == nil || len(r.buf) == 0 || r.over {
+		return
+	}
+	r.ship(piece{data: r.buf, packets: r.inBuf})
+	r.inBuf = 0
+	r.buf = (*pieces.Get().(*[]byte))[:0]
+}
+
+var pieces = sync.Pool{New: func() any { b := make([]byte, 0, flushBytes*3/2); return &b }}
+
+func (r *recorder) ship(p piece) {
+	select {
+	case r.waiting <- p:
+	default:
+		r.missed.Add(p.packets)
+		r.halt(errSlowDisk)
+	}
+}
+
+// halt ends the recording on the observer's side.
+func (r *recorder) halt(err error) {
+	if r.over {
+		return
+	}
+	r.over = true
+	if err != nil {
+		r.fail(err)
+	}
+	close(r.waiting)
+	for o := range r.live {
+		o.synthetic = nil
+	}
+	r.live = nil
+}
+
+// ready makes sure that there is a file for the next packet, and reports whether there is.
+func (r *recorder) ready(at time.Time) bool {
+	if r == nil {
+		return false
+	}
+	if !r.over && r.failed() {
+		r.halt(nil)
+	}
+	if !r.over && r.w != nil && r.all+r.file >= r.opts.Bytes {
+		r.flush()
+		r.halt(errEnough)
+	}
+	if r.over {
+		r.missed.Add(1)
+		return false
+	}
+	if r.w == nil || r.file >= r.opts.FileBytes {
+		r.begin(at)
+	}
+	return !r.over
+}
+
+// begin starts a file. Connections that are open are made known to it: what they have carried before is missing in it.
+func (r *recorder) begin(at time.Time) {
+	r.flush()
+	if r.over {
+		return
+	}
+	r.ship(piece{file: true, first: r.count + 1})
+	if r.over {
+		return
+	}
+	r.all += r.file
+	r.file = 0
+	r.w, _ = capture.NewWriter(r, "wirebench", "session "+r.name) // Write has no errors
+	_, _ = r.w.Interface(capture.Interface{Name: "wirebench", Link: capture.LinkEthernet})
+	for o := range r.live {
+		r.start(o, at)
+	}
+}
+
+// maxSkipped is how many bytes of a stream may be missing before what is in a file, so that readers still take it for the same stream.
+const maxSkipped = 8 << 20
+
+func (r *recorder) start(o *observed, at time.Time) {
+	o.synthetic = capture.NewSynthetic(r.w, 0, o.Conn)
+	if o.Proto != capture.TCP || o.carried[0] > maxSkipped || o.carried[1] > maxSkipped {
+		return // from the middle
+	}
+	_ = o.synthetic.Open(at)
+	for i, n := range o.carried {
+		o.synthetic.Lost(schema.ToServer+schema.Dir(i), uint32(n))
+		if o.over[i] {
+			_ = o.synthetic.Close(schema.ToServer+schema.Dir(i), at)
+		}
+	}
+}
+
+// open records the start of a connection.
+func (r *recorder) open(o *observed, at time.Time) {
+	if !r.ready(at) {
+		return
+	}
+	r.live[o] = struct{}{}
+	r.start(o, at)
+}
+
+// data records bytes, at most maxPiece of a stream, and returns the number of their packet; 0 if they are not recorded.
+func (r *recorder) data(o *observed, dir schema.Dir, at time.Time, data []byte) uint32 {
+	if !r.ready(at) || o.synthetic == nil {
+		return 0
+	}
+	if err := o.synthetic.Data(dir, at, data, ""); err != nil { // a datagram that is longer than any can be
+		r.missed.Add(1)
+		return 0
+	}
+	return uint32(r.count)
+}
+
+// lost records that bytes are missing.
+func (r *recorder) lost(o *observed, dir schema.Dir, n int64) {
+	if o.synthetic != nil && o.Proto == capture.TCP {
+		o.synthetic.Lost(dir, uint32(n))
+	}
+}
+
+// end records the end of a direction and returns the number of its packet.
+func (r *recorder) end(o *observed, dir schema.Dir, at time.Time) uint32 {
+	if !r.ready(at) || o.synthetic == nil {
+		return 0
+	}
+	_ = o.synthetic.Close(dir, at)
+	return uint32(r.count)
+}
+
+// close records the end of a connection.
+func (r *recorder) close(o *observed, at time.Time) {
+	if r == nil || o.synthetic == nil {
+		return
+	}
+	for i, over := range o.over {
+		if !over && o.Proto == capture.TCP && r.ready(at) && o.synthetic != nil {
+			_ = o.synthetic.Close(schema.ToServer+schema.Dir(i), at)
+		}
+	}
+	delete(r.live, o)
+}
+
+// finishTime is how long the end of a session waits for a disk that has not taken what came before.
+const finishTime = 5 * time.Second
+
+// finish writes the rest: nothing more comes.
+func (r *recorder) finish() {
+	if r == nil || r.over {
+		return
+	}
+	if len(r.buf) > 0 {
+		timer := time.NewTimer(finishTime)
+		defer timer.Stop()
+		select {
+		case r.waiting <- piece{data: r.buf, packets: r.inBuf}:
+		case <-timer.C:
+			r.missed.Add(r.inBuf)
+			r.fail(errSlowDisk)
+		}
+		r.buf, r.inBuf = nil, 0
+	}
+	r.halt(nil)
+}
+
+// write takes what waits to the disk until there is no more.
+func (r *recorder) write() {
+	var f io.WriteCloser
+	n, broken := 0, false
+	shut := func() {
+		if f == nil {
+			return
+		}
+		if s, ok := f.(interface{ Sync() error }); ok {
+			_ = s.Sync()
+		}
+		if err := f.Close(); err != nil {
+			r.fail(err)
+		}
+		f = nil
+	}
+	for p := range r.waiting {
+		if p.file {
+			shut()
+		}
+		if broken { // what waited when the observer's side ended is still written
+			r.missed.Add(p.packets)
+			continue
+		}
+		if p.file {
+			n++
+			name, file, err := r.opts.Create(n)
+			if err != nil {
+				r.fail(err)
+				broken = true
+				continue
+			}
+			f = file
+			r.mu.Lock()
+			r.files = append(r.files, FileState{Name: name, First: p.first})
+			r.mu.Unlock()
+			continue
+		}
+		wrote, err := f.Write(p.data)
+		if err == nil && wrote < len(p.data) {
+			err = io.ErrShortWrite
+		}
+		r.mu.Lock()
+		last := &r.files[len(r.files)-1]
+		if err == nil {
+			last.Bytes += int64(wrote)
+			r.bytes += int64(wrote)
+			r.packets += p.packets
+		}
+		whole := last.Bytes
+		r.mu.Unlock()
+		if err != nil {
+			if t, ok := f.(interface{ Truncate(size int64) error }); ok {
+				_ = t.Truncate(whole)
+			}
+			r.missed.Add(p.packets)
+			r.fail(err)
+			broken = true
+			shut()
+			continue
+		}
+		if cap(p.data) <= 2*flushBytes {
+			pieces.Put(&p.data)
+		}
+	}
+	shut()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done = true
+}
+
+func (r *recorder) state() RecordState {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	x := RecordState{On: r.why == nil && !r.done, Packets: r.packets, Bytes: r.bytes, Missed: r.missed.Load()}
+	x.Files = append(x.Files, r.files...)
+	if r.why != nil {
+		x.Why = r.why.Error()
+	}
+	return x
+}

@@ -1,0 +1,300 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// found is what a capture file holds.
+type found struct {
+	sum     capture.Summary
+	streams map[string]string // by connection and direction
+	lost    int64
+}
+
+func read(t *testing.T, data []byte) found {
+	t.Helper()
+	f := found{streams: map[string]string{}}
+	sum, err := capture.Read(bytes.NewReader(data), capture.Options{New: newRaw}, func(x capture.Frame) {
+		if x.Kind == transport.Problem {
+			f.lost += x.Length
+			return
+		}
+		f.streams[fmt.Sprint(x.Conn.Name(), x.Dir)] += string(x.Bytes)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.sum = sum
+	return f
+}
+
+func files(t *testing.T, s *Session) [][]byte {
+	t.Helper()
+	var all [][]byte
+	for _, f := range s.State().Record.Files {
+		data, err := os.ReadFile(f.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if int64(len(data)) != f.Bytes {
+			t.Errorf("%s has %d bytes, not %d", f.Name, len(data), f.Bytes)
+		}
+		all = append(all, data)
+	}
+	return all
+}
+
+// The file holds what the log holds, and the packets of frames are those of the file.
+func TestRecording(t *testing.T) {
+	leaks(t)
+	for _, network := range []string{"tcp", "udp"} {
+		t.Run(network, func(t *testing.T) {
+			record := &Record{Create: Folder(t.TempDir(), "a/b ü", time.Now())}
+			var s *Session
+			if network == "tcp" {
+				addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
+				s = start(t, newProxy(t), Config{Network: network, Pairs: []Pair{{"127.0.0.1:0", addr}}, Record: record})
+				for i := range 3 {
+					c := dial(t, s)
+					go func() {
+						_, _ = io.Copy(c, &pattern{state: uint64(i), left: 300_000})
+						_ = c.CloseWrite()
+					}()
+					_, _ = io.Copy(io.Discard, c)
+				}
+			} else {
+				addr := serveUDP(t, func(b []byte) [][]byte { return [][]byte{b, b[:1]} })
+				s = start(t, newProxy(t), Config{Network: network, Pairs: []Pair{{"127.0.0.1:0", addr}}, Record: record})
+				for range 3 {
+					c := dialUDP(t, s.State().Pairs[0].Listen)
+					for i := range 20 {
+						_, _ = exchange(c, bytes.Repeat([]byte{byte(i)}, 1+i*100))
+						_, _ = c.Read(make([]byte, 1))
+					}
+				}
+			}
+			stop(t, s)
+			data := files(t, s)
+			if len(data) != 1 {
+				t.Fatalf("%d files", len(data))
+			}
+			x := s.State()
+			got := read(t, data[0])
+			if got.sum.Torn != nil || int64(got.sum.Packets) != x.Record.Packets || x.Record.On || x.Record.Missed != 0 || got.lost != 0 {
+				t.Errorf("%+v, %+v", got.sum, x.Record)
+			}
+			streams := map[string]string{}
+			payload := packets(t, data[0])
+			conns := s.Log().Conns()
+			s.Log().Each(0, s.Log().Len(), func(i int, e entryOf, data []byte) bool {
+				streams[fmt.Sprint(conns[e.Conn].Name, e.Dir)] += string(data)
+				from := s.Log().Extra(e).From
+				if len(from) != 1 || !bytes.HasSuffix(payload[from[0].Packet], data) {
+					t.Fatalf("frame %d is not in packet %+v", i, from)
+				}
+				return true
+			})
+			if len(streams) != 6 || fmt.Sprint(got.streams) != fmt.Sprint(streams) {
+				t.Errorf("%d streams in the log, %d in the file, or others", len(streams), len(got.streams))
+			}
+		})
+	}
+}
+
+func packets(t *testing.T, data []byte) map[uint32][]byte {
+	t.Helper()
+	r, err := capture.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[uint32][]byte{}
+	for {
+		p, err := r.Next()
+		if err != nil {
+			return all
+		}
+		all[p.N] = bytes.Clone(p.Data)
+	}
+}
+
+// A file that breaks off anywhere in its last block opens, with all before that block.
+func TestTornAnywhere(t *testing.T) {
+	leaks(t)
+	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
+	s := start(t, newProxy(t), Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}}, Record: &Record{Create: Folder(t.TempDir(), "x", time.Now())}})
+	c := dial(t, s)
+	for range 10 {
+		_, _ = c.Write(bytes.Repeat([]byte("x"), 100))
+		_, _ = io.ReadFull(c, make([]byte, 100))
+	}
+	c.Close()
+	stop(t, s)
+	data := files(t, s)[0]
+	whole := read(t, data).sum.Packets
+	last := int(data[len(data)-4]) | int(data[len(data)-3])<<8
+	for cut := len(data) - 1; cut > len(data)-last; cut-- {
+		if got := read(t, data[:cut]); got.sum.Packets != whole-1 || got.sum.Torn == nil {
+			t.Fatalf("cut at %d of %d: %+v", cut, len(data), got.sum)
+		}
+	}
+}
+
+// Files follow one another, and the recording ends when they are enough. Traffic and log go on.
+func TestRotation(t *testing.T) {
+	leaks(t)
+	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
+	s := start(t, newProxy(t), Config{
+		Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}},
+		Record: &Record{Create: Folder(t.TempDir(), "x", time.Now()), FileBytes: 200_000, Bytes: 700_000},
+	})
+	c := dial(t, s)
+	buf := make([]byte, 10_000)
+	const rounds = 60
+	for i := range rounds {
+		_, _ = (&pattern{state: uint64(i), left: len(buf)}).Read(buf)
+		if _, err := c.Write(buf); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, make([]byte, len(buf))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Close()
+	stop(t, s)
+	x := s.State()
+	if n := len(x.Record.Files); n < 3 || n > 5 || x.Record.On || x.Record.Missed == 0 || !strings.Contains(x.Record.Why, "size") || !hasEvent(s, "recording has stopped") {
+		t.Errorf("%+v", x.Record)
+	}
+	if x.Lost != 0 || x.ToServer != rounds*10_000 {
+		t.Errorf("%+v", x)
+	}
+	first := int64(1)
+	before := int64(0)
+	for i, data := range files(t, s) {
+		got := read(t, data)
+		if got.sum.Torn != nil || len(got.sum.Conns) != 1 || x.Record.Files[i].First != first || got.lost != before {
+			t.Errorf("file %d: %+v, %d lost, want %d; %+v", i, got.sum, got.lost, before, x.Record.Files[i])
+		}
+		first += int64(got.sum.Packets)
+		for _, b := range got.streams {
+			before += int64(len(b))
+		}
+	}
+	// The number of a frame's packet leads to its file.
+	log := s.Log()
+	log.Each(0, log.Len(), func(i int, e entryOf, data []byte) bool {
+		n := int64(log.Extra(e).From[0].Packet)
+		for k := len(x.Record.Files) - 1; k >= 0 && n > 0 && n <= x.Record.Packets; k-- {
+			if f := x.Record.Files[k]; n >= f.First {
+				if !bytes.HasSuffix(packets(t, files(t, s)[k])[uint32(n-f.First+1)], data) {
+					t.Errorf("frame %d is not packet %d", i, n)
+				}
+				break
+			}
+		}
+		return i%20 != 0 || i == 0 // some are enough
+	})
+}
+
+// disk is a file that fails, or stands still.
+type disk struct {
+	bytes.Buffer
+	room int
+	wait chan struct{}
+}
+
+func (d *disk) Write(b []byte) (int, error) {
+	if d.wait != nil {
+		<-d.wait
+	}
+	n := min(len(b), d.room-d.Len())
+	d.Buffer.Write(b[:n])
+	if n < len(b) {
+		return n, errors.New("no space left on device")
+	}
+	return n, nil
+}
+
+func (d *disk) Truncate(size int64) error { d.Buffer.Truncate(int(size)); return nil }
+func (d *disk) Close() error              { return nil }
+
+// A disk that is full, slow, or not there ends the recording with an event. Traffic and log go on.
+func TestBadDisk(t *testing.T) {
+	leaks(t)
+	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
+	const size = 20 << 20
+	for _, test := range []struct {
+		name, why string
+		d         *disk
+	}{
+		{"full", "no space left", &disk{room: 1_000_000}},
+		{"slow", "too slow", &disk{room: 1 << 30, wait: make(chan struct{})}},
+		{"none", "no such folder", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := start(t, newProxy(t), Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}}, Limits: Limits{QueueBytes: 256 << 20}, Record: &Record{
+				Create: func(int) (string, io.WriteCloser, error) {
+					if test.d == nil {
+						return "", nil, errors.New("no such folder")
+					}
+					return "x", test.d, nil
+				},
+			}})
+			c := dial(t, s)
+			go func() {
+				_, _ = io.Copy(c, &pattern{state: 5, left: size})
+				_ = c.CloseWrite()
+			}()
+			want := sum(&pattern{state: 5, left: size})
+			if got := sum(c); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			if test.d != nil && test.d.wait != nil {
+				eventually(t, "the recording has stopped", func() bool { return hasEvent(s, "too slow") })
+				close(test.d.wait)
+			}
+			stop(t, s)
+			if got := sum(logged(s, schema.ToServer)); got != want {
+				t.Errorf("log: %s, want %s", got, want)
+			}
+			x := s.State().Record
+			if !strings.Contains(x.Why, test.why) || x.On || x.Missed == 0 || !hasEvent(s, test.why) {
+				t.Errorf("%+v %+v", x, s.Events(0))
+			}
+			if test.d != nil {
+				if got := read(t, test.d.Bytes()); got.sum.Torn != nil || int64(got.sum.Packets) != x.Packets {
+					t.Errorf("%+v, %+v", got.sum, x)
+				}
+			}
+		})
+	}
+}
+
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	create := Folder(dir, "../a b", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	name, f, err := create(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if want := filepath.Join(dir, "___a_b-20260102T030405.000-2.pcapng"); name != want {
+		t.Errorf("%s, want %s", name, want)
+	}
+	if _, _, err := create(2); err == nil {
+		t.Error("a file is written over")
+	}
+}

@@ -1,0 +1,305 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/server/live"
+)
+
+// Session is a listener with what it relays and what was seen of it. It may be used by all goroutines.
+type Session struct {
+	proxy   *Proxy
+	name    string
+	network string
+	limits  Limits
+	pairs   []pair
+	started time.Time
+
+	log       *live.Log
+	transport func(capture.Conn) transport.Transport
+	queue     *queue
+	rec       *recorder // nil: nothing is recorded
+	events    events
+	seen      seen
+
+	ctx   context.Context // of connections that are being made
+	stop  context.CancelFunc
+	quiet chan struct{} // closed when the relay has ended
+	relay sync.WaitGroup
+	watch sync.WaitGroup
+	once  sync.Once
+	done  chan struct{} // closed when all has ended
+
+	mu       sync.Mutex
+	stopping bool // no new connections
+	cut      bool // no connections at all
+	idle     chan struct{}
+	admitted int
+	sources  map[netip.Addr]int
+	conns    map[*conn]struct{}
+	ended    []ConnState
+	reused   map[ends]int
+	total    int // connections
+	refused  int
+	failed   int
+	withheld int
+	bytes    [2]int64 // of connections that have ended
+	stopped  time.Time
+}
+
+// pair is a listening address with its upstream.
+type pair struct {
+	listen netip.AddrPort
+	target target
+	tcp    *net.TCPListener
+	udp    *net.UDPConn
+}
+
+func (p *pair) open(ctx context.Context, network, listen string) error {
+	addr, err := listenAddr(listen)
+	if err != nil {
+		return err
+	}
+	var config net.ListenConfig
+	if network == "udp" {
+		c, err := config.ListenPacket(ctx, network, addr.String())
+		if err != nil {
+			return err
+		}
+		p.udp = c.(*net.UDPConn)
+		_ = p.udp.SetReadBuffer(socketBuffer) // as much as the system gives
+		p.listen = addrOf(p.udp.LocalAddr())
+		return nil
+	}
+	l, err := config.Listen(ctx, network, addr.String())
+	if err != nil {
+		return err
+	}
+	p.tcp = l.(*net.TCPListener)
+	p.listen = addrOf(p.tcp.Addr())
+	return nil
+}
+
+func newSession(p *Proxy, cfg Config) (*Session, error) {
+	switch {
+	case cfg.Network != "tcp" && cfg.Network != "udp":
+		return nil, fmt.Errorf("network %q: tcp and udp are relayed", cfg.Network)
+	case len(cfg.Pairs) == 0 || len(cfg.Pairs) > MaxPairs:
+		return nil, fmt.Errorf("%d pairs of addresses: 1 to %d are possible", len(cfg.Pairs), MaxPairs)
+	case len(cfg.Name) > 200:
+		return nil, errors.New("the name has more than 200 bytes")
+	}
+	if err := cfg.Limits.check(); err != nil {
+		return nil, err
+	}
+	s := &Session{
+		proxy: p, name: cmp.Or(cfg.Name, cfg.Pairs[0].Listen), network: cfg.Network, limits: cfg.Limits.withDefaults(cfg.Network),
+		pairs: make([]pair, len(cfg.Pairs)), started: time.Now(), log: cfg.Log, transport: cfg.Transport,
+		quiet: make(chan struct{}), done: make(chan struct{}),
+		sources: map[netip.Addr]int{}, conns: map[*conn]struct{}{}, reused: map[ends]int{},
+	}
+	if s.log == nil {
+		s.log = live.NewRolling(0)
+	}
+	s.events.notify = s.log.Touch
+	s.queue = newQueue(s.limits.QueueItems, s.limits.QueueBytes)
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	if cfg.Record != nil {
+		s.rec = newRecorder(*cfg.Record, s.name, &s.events)
+	}
+	return s, nil
+}
+
+func (s *Session) run() {
+	for i := range s.pairs {
+		p := &s.pairs[i]
+		s.events.add(Info, "%s %s leads to %s", s.network, p.listen, describe(p.target))
+		if s.network == "udp" {
+			s.relay.Go(func() { s.relayUDP(p) })
+		} else {
+			s.relay.Go(func() { s.acceptTCP(p) })
+		}
+	}
+	if s.rec != nil {
+		s.watch.Go(s.rec.write)
+	}
+	s.watch.Go(s.observe)
+	s.watch.Go(s.expire)
+}
+
+func describe(t target) string {
+	if t.name == "" {
+		return t.text
+	}
+	var addrs []netip.Addr
+	for _, a := range t.addrs {
+		addrs = append(addrs, a.Addr())
+	}
+	return t.text + " (" + listed(addrs) + ")"
+}
+
+func (s *Session) closeListeners() {
+	for i := range s.pairs {
+		if l := s.pairs[i].tcp; l != nil {
+			_ = l.Close()
+		}
+		if c := s.pairs[i].udp; c != nil {
+			_ = c.Close()
+		}
+	}
+}
+
+// Stop ends the session: nothing new is taken on; connections of TCP may come to their end until the context is done, and are reset
+// then. UDP has no end to wait for. When it returns, all that was seen is in the log and the recording, and no goroutine is left. The
+// error is that of the context if connections were reset.
+func (s *Session) Stop(ctx context.Context) error {
+	var err error
+	s.once.Do(func() {
+		defer close(s.done)
+		s.mu.Lock()
+		s.stopping = true
+		var idle chan struct{}
+		if s.admitted > 0 && s.network == "tcp" {
+			idle = make(chan struct{})
+			s.idle = idle
+		}
+		s.mu.Unlock()
+		for i := range s.pairs {
+			if l := s.pairs[i].tcp; l != nil {
+				_ = l.Close()
+			}
+		}
+		if idle != nil {
+			select {
+			case <-idle:
+			case <-ctx.Done():
+				err = ctx.Err()
+			}
+		}
+		s.stop()
+		s.mu.Lock()
+		s.cut = true
+		var open []*conn
+		for c := range s.conns {
+			open = append(open, c)
+		}
+		s.mu.Unlock()
+		for _, c := range open {
+			s.because(c, "the session ended")
+			c.abort("stop")
+		}
+		s.closeListeners()
+		s.relay.Wait()
+		close(s.quiet)
+		s.queue.close()
+		s.watch.Wait()
+		s.mu.Lock()
+		s.stopped = time.Now()
+		s.mu.Unlock()
+		s.events.add(Info, "stopped")
+		s.log.Close()
+		s.proxy.remove(s)
+	})
+	<-s.done
+	return err
+}
+
+// Log holds the frames.
+func (s *Session) Log() *live.Log { return s.log }
+
+// Events are the events with a number above n, the oldest first. Only the last few hundred are kept.
+func (s *Session) Events(n int) []Event { return s.events.since(n) }
+
+// Conns are the open connections, in their order, and the last ones that have ended.
+func (s *Session) Conns() (open, ended []ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		open = append(open, c.state())
+	}
+	slices.SortFunc(open, func(a, b ConnState) int { return a.ID - b.ID })
+	return open, slices.Clone(s.ended)
+}
+
+// State is what a page shows of a session.
+type State struct {
+	Name     string      `json:"name"`
+	Network  string      `json:"network" enum:"tcp,udp"`
+	Pairs    []PairState `json:"pairs"`
+	Started  time.Time   `json:"started"`
+	Stopped  time.Time   `json:"stopped,omitzero"`
+	Running  bool        `json:"running"`
+	Open     int         `json:"open" doc:"connections"`
+	Total    int         `json:"total" doc:"connections so far"`
+	Refused  int         `json:"refused" doc:"connections above a limit"`
+	Failed   int         `json:"failed" doc:"connections whose upstream was not to be reached"`
+	ToServer int64       `json:"to_server" doc:"bytes"`
+	ToClient int64       `json:"to_client" doc:"bytes"`
+	Withheld int         `json:"withheld,omitempty" doc:"datagrams for addresses that have not proved that they receive"`
+	Frames   int         `json:"frames" doc:"so far"`
+	Base     int         `json:"base" doc:"index of the first frame that is kept"`
+	Lost     int64       `json:"lost,omitempty" doc:"bytes that were relayed but not observed"`
+	Unseen   int         `json:"unseen,omitempty" doc:"connections that were relayed but not observed"`
+	Unlogged int64       `json:"unlogged,omitempty" doc:"frames that the log did not take"`
+	Record   RecordState `json:"record"`
+}
+
+// PairState is a listening address and its upstream.
+type PairState struct {
+	Listen   string   `json:"listen"`
+	Upstream string   `json:"upstream"`
+	Pinned   []string `json:"pinned" doc:"addresses that are connected to"`
+}
+
+// State is how the session is now.
+func (s *Session) State() State {
+	lost, unseen := s.queue.losses()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := State{
+		Name: s.name, Network: s.network, Started: s.started, Stopped: s.stopped, Running: s.stopped.IsZero(), Open: len(s.conns),
+		Total: s.total, Refused: s.refused, Failed: s.failed, ToServer: s.bytes[0], ToClient: s.bytes[1], Withheld: s.withheld,
+		Frames: s.log.Len(), Base: s.log.Base(), Lost: lost, Unseen: unseen, Unlogged: s.seen.unlogged.Load(),
+	}
+	for c := range s.conns {
+		x.ToServer += c.bytes[0].Load()
+		x.ToClient += c.bytes[1].Load()
+	}
+	for i := range s.pairs {
+		p := PairState{Listen: s.pairs[i].listen.String(), Upstream: s.pairs[i].target.text}
+		for _, a := range s.pairs[i].target.addrs {
+			p.Pinned = append(p.Pinned, a.String())
+		}
+		x.Pairs = append(x.Pairs, p)
+	}
+	if s.rec != nil {
+		x.Record = s.rec.state()
+	}
+	return x
+}
+
+// refuse counts and shows that a client is not taken on. Which one is not said, so that many of them are one event.
+func (s *Session) refuse(why string) {
+	s.mu.Lock()
+	s.refused++
+	s.mu.Unlock()
+	s.events.add(Warning, "a client is refused: %s", why)
+}
+
+// fail counts and shows an upstream that is not to be reached.
+func (s *Session) fail(t target, err error) {
+	s.mu.Lock()
+	s.failed++
+	s.mu.Unlock()
+	s.events.add(Failure, "upstream %s: %v", t.text, err)
+}

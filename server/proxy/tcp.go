@@ -1,0 +1,150 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"wirebench/codec/capture"
+	"wirebench/defs/schema"
+)
+
+// socketBuffer is what the system is asked to keep for a socket of UDP.
+const socketBuffer = 4 << 20
+
+func (s *Session) acceptTCP(p *pair) {
+	for {
+		c, err := p.tcp.AcceptTCP()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // too many open files, or a client that went away: neither is the end
+			s.events.add(Warning, "accept: %v", err)
+			select {
+			case <-time.After(acceptPause):
+				continue
+			case <-s.ctx.Done():
+				return
+			}
+		}
+		client := addrOf(c.RemoteAddr())
+		if why := s.admit(client); why != "" {
+			s.refuse(why)
+			reset(c)
+			continue
+		}
+		s.relay.Go(func() {
+			defer s.dismiss(client)
+			s.serveTCP(p, client, c)
+		})
+	}
+}
+
+// reset closes a connection so that the other side sees that it did not end in good order.
+func reset(c net.Conn) {
+	if l, ok := c.(interface{ SetLinger(sec int) error }); ok {
+		_ = l.SetLinger(0)
+	}
+	_ = c.Close()
+}
+
+func (s *Session) serveTCP(p *pair, client netip.AddrPort, down net.Conn) {
+	defer down.Close()
+	ctx, stop := context.WithTimeout(s.ctx, s.limits.Dial)
+	up, server, err := s.proxy.dial(ctx, "tcp", p.target)
+	stop()
+	if err != nil {
+		reset(down)
+		s.fail(p.target, err)
+		return
+	}
+	defer s.proxy.left(up, -1)
+	defer up.Close()
+	if s.proxy.ours(client) { // the other end of this very connection is known only now
+		s.refuse("the proxy connects to itself")
+		reset(down)
+		reset(up)
+		return
+	}
+	c, ok := s.begin(client, server, capture.TCP, func(string) { reset(down); reset(up) })
+	if !ok {
+		reset(down)
+		reset(up)
+		return
+	}
+	var pumps sync.WaitGroup
+	pumps.Go(func() { s.pump(c, schema.ToServer, down, up) })
+	s.pump(c, schema.ToClient, up, down)
+	pumps.Wait()
+	s.because(c, "closed")
+	s.finish(c)
+}
+
+// What says that a direction carries more, or less, than its buffer is made for.
+const slackReads = 64 // so many reads in a row that a small buffer could hold
+
+// pump carries one direction of a connection until it ends. An end is carried over as an end, and anything else as a reset.
+func (s *Session) pump(c *conn, dir schema.Dir, src, dst net.Conn) {
+	sender := "the client"
+	receiver := "the server"
+	if dir == schema.ToClient {
+		sender, receiver = receiver, sender
+	}
+	buf := &buffer{data: make([]byte, smallBuffer)}
+	buf.refs.Store(1)
+	slack := 0
+	for {
+		n, err := src.Read(buf.data)
+		if n > 0 {
+			now := time.Now()
+			c.count(dir, n, now)
+			kept := s.queue.put(c, dir, now, buf.data[:n], buf)
+			_, failed := dst.Write(buf.data[:n])
+			s.queue.signal()
+			if failed != nil {
+				s.because(c, receiver+" has closed the connection")
+				reset(src)
+				reset(dst)
+				buf.release()
+				return
+			}
+			switch {
+			case kept:
+				buf.release()
+				buf = newLarge()
+			case len(buf.data) == smallBuffer && n == smallBuffer:
+				buf = newLarge()
+			}
+			if slack++; n > smallBuffer {
+				slack = 0
+			} else if slack > slackReads && len(buf.data) == largeBuffer {
+				buf.release()
+				buf = &buffer{data: make([]byte, smallBuffer)}
+				buf.refs.Store(1)
+				slack = 0
+			}
+		}
+		if err == nil {
+			continue
+		}
+		buf.release()
+		if !errors.Is(err, io.EOF) {
+			if !errors.Is(err, net.ErrClosed) { // by us
+				s.because(c, sender+" has reset the connection")
+			}
+			reset(src)
+			reset(dst)
+			return
+		}
+		s.queue.end(c, ended, dir, time.Now())
+		if half, ok := dst.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite()
+		}
+		s.queue.signal()
+		return
+	}
+}

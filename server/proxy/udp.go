@@ -1,0 +1,166 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"wirebench/codec/capture"
+	"wirebench/defs/schema"
+)
+
+const (
+	maxDatagram    = 64<<10 - 1 // bytes
+	amplification  = 3          // bytes to an address for each that it has sent, until it has proved that it receives
+	maxUpstreamBad = 100        // errors of an upstream socket in a row
+)
+
+// peer is a client address of UDP, with a socket of its own to the upstream.
+type peer struct {
+	conn *conn
+	up   net.Conn
+
+	mu      sync.Mutex
+	proved  bool // that it receives what is sent to it
+	allowed int  // bytes that may go to it before
+	answers int  // datagrams that went to it
+}
+
+// asked counts a datagram of the client.
+func (p *peer) asked(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.proved = p.proved || p.answers > 0
+	p.allowed += amplification * n
+}
+
+// may reports whether a datagram may go to the client.
+func (p *peer) may(n int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.proved {
+		if n > p.allowed {
+			return false
+		}
+		p.allowed -= n
+	}
+	p.answers++
+	return true
+}
+
+// relayUDP takes what clients send.
+func (s *Session) relayUDP(p *pair) {
+	var mu sync.Mutex
+	peers := map[netip.AddrPort]*peer{}
+	var answers sync.WaitGroup
+	defer answers.Wait()
+	buf := make([]byte, maxDatagram)
+	for {
+		n, from, err := p.udp.ReadFromUDPAddrPort(buf)
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			select { // some systems tell here that a client has gone
+			case <-time.After(time.Millisecond):
+				continue
+			case <-s.ctx.Done():
+				return
+			}
+		}
+		now := time.Now()
+		client := plainAddr(from)
+		mu.Lock()
+		x := peers[client]
+		mu.Unlock()
+		if x == nil {
+			if x = s.newPeer(p, client); x == nil {
+				continue
+			}
+			mu.Lock()
+			peers[client] = x
+			mu.Unlock()
+			answers.Go(func() {
+				s.answer(p, x, from)
+				mu.Lock()
+				delete(peers, client)
+				mu.Unlock()
+				s.finish(x.conn)
+				s.dismiss(client)
+			})
+		}
+		x.asked(n)
+		x.conn.count(schema.ToServer, n, now)
+		if n > 0 {
+			s.queue.put(x.conn, schema.ToServer, now, buf[:n], nil)
+		}
+		_, _ = x.up.Write(buf[:n]) // an upstream that is down shows where it would answer
+		s.queue.signal()
+	}
+}
+
+// newPeer takes on a client address; nil if it is refused.
+func (s *Session) newPeer(p *pair, client netip.AddrPort) *peer {
+	if why := s.admit(client); why != "" {
+		s.refuse(why)
+		return nil
+	}
+	ctx, stop := context.WithTimeout(s.ctx, s.limits.Dial)
+	defer stop()
+	up, server, err := s.proxy.dial(ctx, "udp", p.target)
+	if err != nil {
+		s.fail(p.target, err)
+		s.dismiss(client)
+		return nil
+	}
+	x := &peer{up: up, proved: client.Addr().IsLoopback() && !s.limits.ProveLoopback}
+	c, ok := s.begin(client, server, capture.UDP, func(string) { _ = up.Close() })
+	if !ok {
+		s.proxy.left(up, -1)
+		_ = up.Close()
+		s.dismiss(client)
+		return nil
+	}
+	x.conn = c
+	return x
+}
+
+// answer takes what the upstream sends to a client, until its socket is closed.
+func (s *Session) answer(p *pair, x *peer, to netip.AddrPort) {
+	defer s.proxy.left(x.up, -1)
+	defer x.up.Close()
+	buf := make([]byte, maxDatagram)
+	bad := 0
+	for {
+		n, err := x.up.Read(buf)
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			s.events.add(Failure, "upstream %s: %v", p.target.text, err)
+			if bad++; bad >= maxUpstreamBad {
+				s.because(x.conn, "the upstream cannot be reached")
+				return
+			}
+			continue
+		}
+		bad = 0
+		if !x.may(n) {
+			s.mu.Lock()
+			s.withheld++
+			s.mu.Unlock()
+			s.events.add(Warning, "answers are withheld: they are too large for addresses that have not proved that they receive")
+			continue
+		}
+		now := time.Now()
+		x.conn.count(schema.ToClient, n, now)
+		if n > 0 {
+			s.queue.put(x.conn, schema.ToClient, now, buf[:n], nil)
+		}
+		_, _ = p.udp.WriteToUDPAddrPort(buf[:n], to)
+		s.queue.signal()
+	}
+}

@@ -1,0 +1,323 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Why there is no connection to an upstream.
+var (
+	ErrRefused = errors.New("this upstream is refused")
+	ErrMoved   = errors.New("this name has another address than when it was allowed")
+)
+
+// Bounds of the list.
+const (
+	maxEntries   = 1000
+	maxAddresses = 32 // of a name
+)
+
+// DefaultUpstreams allow what runs on this machine.
+var DefaultUpstreams = []string{"127.0.0.0/8:*", "[::1]:*"}
+
+// Upstreams is the list of where a proxy may connect to. It may be used by all goroutines.
+//
+// An entry is HOST:PORTS. HOST is an address, a network (10.0.0.0/8, [fd00::/8]) or a name; PORTS is *, or ports and ranges with
+// commas: 5000,7000-7999. A name is resolved when a session starts; the addresses that it has the first time are kept, and no others are
+// connected to: a name that has another one later is refused until it is allowed anew, by Reallow or by taking it off the list.
+//
+// Refused whatever the list says are the addresses of the workbench and of the proxy's own listeners, link-local, metadata, multicast,
+// broadcast, reserved and unspecified addresses, also where an address of IPv6 stands for one of IPv4.
+type Upstreams struct {
+	resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+
+	mu      sync.Mutex
+	entries []entry
+	pins    map[string][]netip.Addr // by name
+}
+
+type entry struct {
+	text   string
+	name   string // lower case, without the last dot; or
+	prefix netip.Prefix
+	ports  [][2]uint16 // from, to
+}
+
+// NewUpstreams makes a list. resolve may be nil for the system's.
+func NewUpstreams(entries []string, resolve func(ctx context.Context, host string) ([]netip.Addr, error)) (*Upstreams, error) {
+	if resolve == nil {
+		resolve = systemResolve
+	}
+	u := &Upstreams{resolve: resolve, pins: map[string][]netip.Addr{}}
+	return u, u.Set(entries)
+}
+
+// Set makes entries the list, all or, with an error, none of them.
+func (u *Upstreams) Set(entries []string) error {
+	if len(entries) > maxEntries {
+		return fmt.Errorf("%d upstreams are allowed: %d are too many", len(entries), maxEntries)
+	}
+	var all []entry
+	for _, text := range entries {
+		e, err := parseEntry(text)
+		if err != nil {
+			return err
+		}
+		all = append(all, e)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, old := range u.entries {
+		if old.name != "" && !slices.ContainsFunc(all, func(e entry) bool { return e.name == old.name }) {
+			delete(u.pins, old.name)
+		}
+	}
+	u.entries = all
+	return nil
+}
+
+// Entries are the list as it was set.
+func (u *Upstreams) Entries() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	out := make([]string, len(u.entries))
+	for i, e := range u.entries {
+		out[i] = e.text
+	}
+	return out
+}
+
+// Pins are the addresses of names: to be kept, so that a name that moves while the program does not run is noticed.
+func (u *Upstreams) Pins() map[string][]netip.Addr {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	out := make(map[string][]netip.Addr, len(u.pins))
+	for name, addrs := range u.pins {
+		out[name] = slices.Clone(addrs)
+	}
+	return out
+}
+
+// Restore sets what Pins returned.
+func (u *Upstreams) Restore(pins map[string][]netip.Addr) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for name, addrs := range pins {
+		if len(u.pins) < maxEntries && len(addrs) > 0 {
+			u.pins[plainName(name)] = slices.Clone(addrs)
+		}
+	}
+}
+
+// Reallow forgets the addresses of a name: it may have others from the next start on.
+func (u *Upstreams) Reallow(name string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.pins, plainName(name))
+}
+
+func plainName(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
+
+func parseEntry(text string) (entry, error) {
+	e := entry{text: text}
+	at := strings.LastIndexByte(text, ':')
+	if at < 0 {
+		return e, fmt.Errorf("upstream %q: ports are missing, as in %q", text, text+":5000")
+	}
+	host, ports := text[:at], text[at+1:]
+	inner, bracketed := strings.CutPrefix(host, "[")
+	if bracketed {
+		if inner, bracketed = strings.CutSuffix(inner, "]"); !bracketed {
+			return e, fmt.Errorf("upstream %q: a bracket is missing", text)
+		}
+		host = inner
+	}
+	if ports != "*" {
+		for part := range strings.SplitSeq(ports, ",") {
+			from, to, ranged := strings.Cut(part, "-")
+			if !ranged {
+				to = from
+			}
+			a, errA := strconv.ParseUint(from, 10, 16)
+			b, errB := strconv.ParseUint(to, 10, 16)
+			if errA != nil || errB != nil || a == 0 || a > b {
+				return e, fmt.Errorf("upstream %q: %q are no ports", text, part)
+			}
+			e.ports = append(e.ports, [2]uint16{uint16(a), uint16(b)})
+		}
+	} else {
+		e.ports = [][2]uint16{{1, 65535}}
+	}
+	if strings.Contains(host, "/") {
+		p, err := netip.ParsePrefix(host)
+		if err != nil {
+			return e, fmt.Errorf("upstream %q: %q is no network", text, host)
+		}
+		if p.Addr().Is4In6() {
+			if p.Bits() < 96 {
+				return e, fmt.Errorf("upstream %q: write IPv4 networks as 10.0.0.0/8", text)
+			}
+			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+		}
+		e.prefix = p.Masked()
+		return e, nil
+	}
+	if addr, err := netip.ParseAddr(host); err == nil {
+		if addr.Zone() != "" {
+			return e, fmt.Errorf("upstream %q: addresses with a zone are link-local, and refused", text)
+		}
+		addr = addr.Unmap()
+		e.prefix = netip.PrefixFrom(addr, addr.BitLen())
+		return e, nil
+	}
+	if e.name = plainName(host); bracketed || !isName(e.name) {
+		return e, fmt.Errorf("upstream %q: %q is neither an address nor a name", text, host)
+	}
+	return e, nil
+}
+
+// isName reports whether a text can be the name of a host (RFC 1123, and underscores).
+func isName(name string) bool {
+	if name == "" || len(name) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		if label == "" || len(label) > 63 {
+			return false
+		}
+		for _, c := range []byte(label) {
+			if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// lists reports whether the list has an address, or the name by which it was asked for.
+func (u *Upstreams) lists(name string, addr netip.AddrPort) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, e := range u.entries {
+		if name != "" && e.name == name || e.name == "" && e.prefix.Contains(addr.Addr()) {
+			for _, p := range e.ports {
+				if p[0] <= addr.Port() && addr.Port() <= p[1] {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// target is an upstream with its addresses, which are checked before each connection.
+type target struct {
+	text  string
+	name  string // "" of an address
+	addrs []netip.AddrPort
+}
+
+// find resolves and checks an upstream. check says what is wrong with an address beside its not being listed.
+func (u *Upstreams) find(ctx context.Context, text string, check func(netip.AddrPort) error) (target, error) {
+	host, port, err := splitPort(text)
+	if err != nil {
+		return target{}, err
+	}
+	t := target{text: text}
+	if port == 0 {
+		return t, fmt.Errorf("%w: %s has no port", ErrRefused, text)
+	}
+	if addr, err := netip.ParseAddr(host); err == nil {
+		if why := refusal(addr); why != "" {
+			return t, fmt.Errorf("%w: %s is %s", ErrRefused, text, why)
+		}
+		t.addrs = []netip.AddrPort{netip.AddrPortFrom(addr.Unmap(), port)}
+		return t, u.permit(t, t.addrs[0], check)
+	}
+	if t.name = plainName(host); !isName(t.name) {
+		return t, fmt.Errorf("%q is neither an address nor a name", host)
+	}
+	addrs, err := u.addresses(ctx, t.name)
+	if err != nil {
+		return t, err
+	}
+	for _, a := range addrs {
+		ap := netip.AddrPortFrom(a, port)
+		if err := u.permit(t, ap, check); err != nil {
+			return t, err // a name that has one forbidden address has nothing good in mind
+		}
+		t.addrs = append(t.addrs, ap)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if _, ok := u.pins[t.name]; !ok {
+		if len(u.pins) >= maxEntries {
+			return t, fmt.Errorf("more than %d names are in use", maxEntries)
+		}
+		u.pins[t.name] = addrs
+	}
+	return t, nil
+}
+
+// addresses resolves a name, once, and compares with what it was before. IPv4 comes first, as more servers have it.
+func (u *Upstreams) addresses(ctx context.Context, name string) ([]netip.Addr, error) {
+	found, err := u.resolve(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("resolve %s: %w", name, err)
+	}
+	var addrs []netip.Addr
+	for _, a := range found {
+		if a = a.Unmap(); !slices.Contains(addrs, a) {
+			addrs = append(addrs, a)
+		}
+	}
+	if len(addrs) == 0 || len(addrs) > maxAddresses {
+		return nil, fmt.Errorf("resolve %s: it has %d addresses, 1 to %d are possible", name, len(addrs), maxAddresses)
+	}
+	slices.SortFunc(addrs, netip.Addr.Compare)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if pinned, ok := u.pins[name]; ok {
+		for _, a := range addrs {
+			if !slices.Contains(pinned, a) {
+				return nil, fmt.Errorf("%w: %s is %s now, was %s; allow it anew if that is right", ErrMoved, name, a, listed(pinned))
+			}
+		}
+	}
+	return addrs, nil
+}
+
+func listed(addrs []netip.Addr) string {
+	var b strings.Builder
+	for i, a := range addrs {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(a.String())
+	}
+	return b.String()
+}
+
+// permit checks one address of an upstream.
+func (u *Upstreams) permit(t target, addr netip.AddrPort, check func(netip.AddrPort) error) error {
+	shown := t.text
+	if t.name != "" {
+		shown += " (" + addr.Addr().String() + ")"
+	}
+	if why := refusal(addr.Addr()); why != "" {
+		return fmt.Errorf("%w: %s is %s", ErrRefused, shown, why)
+	}
+	if err := check(addr); err != nil {
+		return fmt.Errorf("%w: %s %w", ErrRefused, shown, err)
+	}
+	if !u.lists(t.name, addr) {
+		return fmt.Errorf("%w: %s is not on the list of allowed upstreams", ErrRefused, shown)
+	}
+	return nil
+}

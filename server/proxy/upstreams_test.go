@@ -1,0 +1,305 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// names resolves names by a table that tests change.
+type names map[string][]string
+
+func (n names) resolve(_ context.Context, host string) ([]netip.Addr, error) {
+	var all []netip.Addr
+	for _, a := range n[host] {
+		all = append(all, netip.MustParseAddr(a))
+	}
+	if all == nil {
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	return all, nil
+}
+
+// Refused whatever the list says.
+func TestAlwaysRefused(t *testing.T) {
+	zone := names{
+		"meta.example": {"169.254.169.254"}, "both.example": {"198.51.100.7", "169.254.169.254"}, "mapped.example": {"::ffff:169.254.169.254"},
+		"self.example": {"127.0.0.1"},
+	}
+	u, err := NewUpstreams([]string{
+		"0.0.0.0/0:*", "[::/0]:*", "meta.example:*", "both.example:*", "mapped.example:*", "self.example:*",
+	}, zone.resolve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(Options{Upstreams: u, Own: addrPorts("127.0.0.1:8080", "[::]:8443")})
+	p.local = func() []netip.Prefix {
+		return []netip.Prefix{netip.MustParsePrefix("192.0.2.10/24"), netip.MustParsePrefix("2001:db8::10/64")}
+	}
+	listening := addrPorts("127.0.0.5:7000", "0.0.0.0:7001", "[2001:db8::10]:7002")()
+	find := func(text string) (target, error) {
+		return u.find(t.Context(), text, func(a netip.AddrPort) error { return p.check(a, listening) })
+	}
+	for _, text := range []string{
+		"0.0.0.0:80", "0.1.2.3:80", "[::]:80", "169.254.0.1:80", "169.254.169.254:80", "[fe80::1]:80", "[fe80::1%lo]:80", "[febf::1]:80", "224.0.0.1:80",
+		"239.255.255.250:1900", "255.255.255.255:80", "240.0.0.1:80", "[ff02::1]:80", "[ff0e::1]:80", "100.100.100.200:80", "168.63.129.16:80",
+		"192.0.0.192:80", "[fd00:ec2::254]:80", "[fd20:ce::254]:80",
+		"[::ffff:169.254.169.254]:80", "[::ffff:224.0.0.1]:80", "[::ffff:0.0.0.0]:80", "[::ffff:255.255.255.255]:80", "[::ffff:127.0.0.1]:8080",
+		"[::169.254.169.254]:80", "[::ffff:0:169.254.169.254]:80", "[64:ff9b::169.254.169.254]:80", "[64:ff9b::127.0.0.1]:80", "[2002:a9fe:a9fe::1]:80",
+		"[2002:7f00:1::]:80", "[2001:0:7f00:1::1]:80", "[2001:0:808:808::5601:5601]:80",
+		"192.0.2.255:80", "192.0.2.0:80", "127.0.0.1:0",
+		"127.0.0.1:8080", "127.9.9.9:8080", "[::1]:8080", "192.0.2.10:8080", "192.0.2.10:8443", "[2001:db8::10]:8443", "[::1]:8443",
+		"127.0.0.5:7000", "127.0.0.1:7001", "192.0.2.10:7001", "[2001:db8::10]:7002",
+		"meta.example:80", "META.example.:80", "both.example:80", "mapped.example:80", "self.example:8080",
+	} {
+		if found, err := find(text); err == nil {
+			t.Errorf("%s is allowed: %v", text, found.addrs)
+		} else {
+			mustRefuse(t, err, ErrRefused)
+		}
+	}
+	for _, text := range []string{
+		"127.0.0.1:7000", "127.0.0.6:7000", "[::1]:7000", "192.0.2.11:8080", "198.51.100.1:8080", "[2001:db8::11]:7002", "[::ffff:10.0.0.1]:80",
+		"[64:ff9b::8.8.8.8]:80", "self.example:80", "192.0.2.11:7001", "192.0.3.255:80",
+	} {
+		if _, err := find(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	zone := names{"game.example": {"198.51.100.7"}, "other.example": {"198.51.100.8"}, "lan.example": {"10.1.2.3"}, "far.example": {"10.1.2.3", "198.51.100.9"}}
+	u, err := NewUpstreams([]string{"game.example:5000,7000-7002", "10.0.0.0/8:80", "198.51.100.20:*", "[2001:db8::/32]:443", "[::ffff:172.16.0.0/108]:1"}, zone.resolve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fine := func(netip.AddrPort) error { return nil }
+	for text, want := range map[string]bool{
+		"game.example:5000": true, "GAME.Example.:7002": true, "game.example:5001": false, "game.example:7003": false, "198.51.100.7:5000": false,
+		"other.example:5000": false, "lan.example:80": true, "lan.example:81": false, "far.example:80": false, "10.255.0.1:80": true, "11.0.0.1:80": false,
+		"[::ffff:10.0.0.1]:80": true, "198.51.100.20:65535": true, "198.51.100.21:1": false, "[2001:db8::1]:443": true, "[2001:db9::1]:443": false,
+		"172.17.0.1:1": true, "127.0.0.1:80": false, "sub.game.example:5000": false,
+	} {
+		_, err := u.find(t.Context(), text, fine)
+		if (err == nil) != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := u.find(t.Context(), "bad host:1", fine); err == nil {
+		t.Error("bad host")
+	}
+	if got := u.Entries(); len(got) != 5 || got[0] != "game.example:5000,7000-7002" {
+		t.Errorf("%q", got)
+	}
+	for _, bad := range []string{"", ":", "a", "a:", "a:0", "a:5-4", "a:1,", "a:x", "a:65536", "a b:1", "[::1:5", "10.0.0.0/33:1", "[fe80::1%1]:1", "[name]:1", "::/0/0:1", "[::ffff:0:0/80]:1"} {
+		if u.Set([]string{bad}) == nil {
+			t.Errorf("%q is an entry", bad)
+		}
+	}
+	if len(u.Entries()) != 5 {
+		t.Error("a wrong list counts")
+	}
+	if u.Set(make([]string, maxEntries+1)) == nil {
+		t.Error("too many")
+	}
+}
+
+// A name keeps the addresses that it had the first time.
+func TestRebinding(t *testing.T) {
+	zone := names{"game.example": {"127.0.0.1", "127.0.0.2"}}
+	u, err := NewUpstreams([]string{"game.example:*"}, zone.resolve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func() error {
+		_, err := u.find(t.Context(), "game.example:5000", func(netip.AddrPort) error { return nil })
+		return err
+	}
+	if err := find(); err != nil {
+		t.Fatal(err)
+	}
+	zone["game.example"] = []string{"127.0.0.2"} // one of them
+	if err := find(); err != nil {
+		t.Error(err)
+	}
+	pins := u.Pins()
+	zone["game.example"] = []string{"127.0.0.2", "127.0.0.3"}
+	mustRefuse(t, find(), ErrMoved)
+	if err := u.Set(append(u.Entries(), "10.0.0.0/8:*")); err != nil {
+		t.Fatal(err)
+	}
+	mustRefuse(t, find(), ErrMoved)
+	u.Reallow("Game.Example.")
+	if err := find(); err != nil {
+		t.Error(err)
+	}
+	u.Restore(pins)
+	mustRefuse(t, find(), ErrMoved)
+	if err := u.Set(nil); err != nil {
+		t.Fatal(err)
+	}
+	mustRefuse(t, find(), ErrRefused)
+	if err := u.Set([]string{"game.example:5000"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := find(); err != nil || !slices.Contains(u.Pins()["game.example"], netip.MustParseAddr("127.0.0.3")) {
+		t.Error(err)
+	}
+}
+
+// What runs connects to the address that was checked, and is cut off when the list changes.
+func TestPinnedWhileRunning(t *testing.T) {
+	leaks(t)
+	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
+	_, port, _ := net.SplitHostPort(addr)
+	zone := names{"game.example": {"127.0.0.1"}}
+	u, err := NewUpstreams([]string{"game.example:*"}, zone.resolve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(Options{Upstreams: u})
+	s := start(t, p, Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", "game.example:" + port}}})
+	echo := func() error {
+		c, err := net.Dial("tcp", s.State().Pairs[0].Listen)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		_, _ = c.Write([]byte("x"))
+		_, err = io.ReadFull(c, make([]byte, 1))
+		return err
+	}
+	zone["game.example"] = []string{"169.254.169.254"}
+	if err := echo(); err != nil {
+		t.Error(err)
+	}
+	_, err = p.Start(t.Context(), Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", "game.example:" + port}}})
+	mustRefuse(t, err, ErrMoved)
+	if err := u.Set(nil); err != nil {
+		t.Fatal(err)
+	}
+	if echo() == nil || !hasEvent(s, "not on the list") {
+		t.Errorf("still connected: %+v", s.Events(0))
+	}
+	stop(t, s)
+}
+
+// Sessions that would feed each other do not start, and one that feeds itself by a detour is noticed.
+func TestLoops(t *testing.T) {
+	leaks(t)
+	p := newProxy(t)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := free.Addr().String()
+	free.Close()
+	a := start(t, p, Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", later}}})
+	_, err = p.Start(t.Context(), Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", a.State().Pairs[0].Listen}}})
+	mustRefuse(t, err, ErrRefused)
+	_, err = p.Start(t.Context(), Config{Network: "tcp", Pairs: []Pair{{later, "127.0.0.1:1"}}})
+	mustRefuse(t, err, ErrRefused)
+	_, err = p.Start(t.Context(), Config{Network: "tcp", Pairs: []Pair{{strings.Replace(later, "127.0.0.1", "0.0.0.0", 1), "127.0.0.1:1"}}})
+	mustRefuse(t, err, ErrRefused)
+	if got := p.Events(0); len(got) != 3 || got[0].Severity != Failure {
+		t.Errorf("%+v", got)
+	}
+	if n := len(p.Sessions()); n != 1 {
+		t.Errorf("%d sessions", n)
+	}
+
+	// As by a router that leads an address back here.
+	detour := newProxy(t)
+	var back atomic.Pointer[string]
+	detour.opts.Dial = func(ctx context.Context, network string, _ netip.AddrPort) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, *back.Load())
+	}
+	s := start(t, detour, Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", "127.0.0.1:9"}}})
+	back.Store(&s.State().Pairs[0].Listen)
+	if c, err := net.Dial("tcp", *back.Load()); err == nil {
+		if _, err := c.Read(make([]byte, 1)); err == nil {
+			t.Error("it leads somewhere")
+		}
+		c.Close()
+	}
+	eventually(t, "it is over", func() bool { return s.State().Open == 0 && hasEvent(s, "connects to itself") })
+	if n := s.State().Total; n > 5 {
+		t.Errorf("%d turns", n)
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	leaks(t)
+	p := newProxy(t)
+	one := []Pair{{"127.0.0.1:0", "127.0.0.1:9"}}
+	for _, cfg := range []Config{
+		{},
+		{Network: "tcp"},
+		{Network: "sctp", Pairs: one},
+		{Network: "tcp", Pairs: make([]Pair, MaxPairs+1)},
+		{Network: "tcp", Pairs: []Pair{{"game.example:5", "127.0.0.1:9"}}},
+		{Network: "tcp", Pairs: []Pair{{"127.0.0.1:x", "127.0.0.1:9"}}},
+		{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", ""}}},
+		{Network: "udp", Pairs: []Pair{{"127.0.0.1:0", "127.0.0.1:0"}}},
+		{Network: "tcp", Pairs: one, Limits: Limits{Conns: -1}},
+		{Network: "tcp", Pairs: one, Name: strings.Repeat("x", 201)},
+		{Network: "tcp", Pairs: []Pair{one[0], {"127.0.0.1:0", "198.51.100.1:9"}}},
+	} {
+		if s, err := p.Start(t.Context(), cfg); err == nil {
+			t.Errorf("%+v starts", s.State())
+		}
+	}
+	if len(p.Sessions()) != 0 {
+		t.Error("sessions are left")
+	}
+}
+
+func TestConsecutive(t *testing.T) {
+	for _, test := range []struct {
+		listen, upstream string
+		n                int
+		want             string
+	}{
+		{":5000", "game.example:7000", 2, "[{:5000 game.example:7000} {:5001 game.example:7001}]"},
+		{"[::1]:5000", "[2001:db8::1]:65534", 2, "[{[::1]:5000 [2001:db8::1]:65534} {[::1]:5001 [2001:db8::1]:65535}]"},
+		{"127.0.0.1:0", "127.0.0.1:1", 1, "[{127.0.0.1:0 127.0.0.1:1}]"},
+		{"127.0.0.1:0", "127.0.0.1:1", 2, "[]"},
+		{":65535", ":1", 2, "[]"},
+		{":1", ":1", 17, "[]"},
+		{":1", ":1", 0, "[]"},
+		{"1", ":1", 1, "[]"},
+	} {
+		got, err := Consecutive(test.listen, test.upstream, test.n)
+		if fmt.Sprint(got) != test.want || (err == nil) != (test.want != "[]") {
+			t.Errorf("%v: %v, %v", test, got, err)
+		}
+	}
+}
+
+func FuzzUpstreams(f *testing.F) {
+	for _, s := range []string{"127.0.0.1:5000", "[::1/128]:*", "game.example:1,2-3", "10.0.0.0/8:*", "[::ffff:169.254.169.254]:80"} {
+		f.Add(s, s)
+	}
+	f.Fuzz(func(t *testing.T, entry, upstream string) {
+		u, err := NewUpstreams([]string{entry}, names{}.resolve)
+		if err != nil {
+			return
+		}
+		found, err := u.find(context.Background(), upstream, func(netip.AddrPort) error { return nil })
+		if err != nil {
+			return
+		}
+		for _, a := range found.addrs {
+			if why := refusal(a.Addr()); why != "" {
+				t.Errorf("%s by %s is %s", upstream, entry, why)
+			}
+		}
+	})
+}
