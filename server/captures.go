@@ -38,6 +38,7 @@ const (
 type captureSet struct {
 	mu     sync.Mutex
 	open   map[string]*openCapture
+	live   map[string]*openCapture // of running traffic, by workspace and id
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -45,7 +46,7 @@ type captureSet struct {
 
 func newCaptureSet() *captureSet {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &captureSet{open: map[string]*openCapture{}, ctx: ctx, cancel: cancel}
+	return &captureSet{open: map[string]*openCapture{}, live: map[string]*openCapture{}, ctx: ctx, cancel: cancel}
 }
 
 // close ends what is being read, and waits for that.
@@ -61,6 +62,8 @@ type openCapture struct {
 	done chan struct{} // closed when all is read
 	used atomic.Int64  // when it was last asked for, nanoseconds since 1970
 	held int           // pages that list it; of captureSet.mu
+
+	running bool // it is of traffic, and its log grows until done is closed
 
 	size, read atomic.Int64 // bytes of the file
 
@@ -104,12 +107,15 @@ func (c *captureSet) get(ws *space, x store.Capture) (*openCapture, error) {
 		return nil, huma.Error422UnprocessableEntity("captures of this protocol cannot be read")
 	}
 	key := ws.Name + "/" + x.ID
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o := c.live[key]; o != nil {
+		return o, nil
+	}
 	if len(ws.Snapshot.Dialect.Frames) == 0 {
 		key += "/" + ws.ID // the definitions say where messages end
 	}
 	key += readingKey(x)
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if o := c.open[key]; o != nil {
 		o.used.Store(time.Now().UnixNano())
 		return o, nil
@@ -176,10 +182,12 @@ func (c *captureSet) idle() (n int) {
 func (c *captureSet) hold(o *openCapture) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, x := range c.open {
-		if x == o {
-			o.held++
-			return true
+	for _, all := range []map[string]*openCapture{c.open, c.live} {
+		for _, x := range all {
+			if x == o {
+				o.held++
+				return true
+			}
 		}
 	}
 	return false
@@ -189,9 +197,40 @@ func (c *captureSet) hold(o *openCapture) bool {
 func (c *captureSet) letGo(o *openCapture) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if o.held--; o.held == 0 && c.idle() > maxIdleCaptures {
+	if o.held--; o.held == 0 && !o.running && c.idle() > maxIdleCaptures {
 		c.dropOldest()
 	}
+}
+
+// enough is when one has waited enough for the file to be read.
+func (o *openCapture) enough() <-chan time.Time {
+	if o.running {
+		return time.After(0)
+	}
+	return time.After(waitForCapture)
+}
+
+// follow makes the log of running traffic a capture that is open, until its end.
+func (c *captureSet) follow(ws, id string, log *live.Log, done chan struct{}) *openCapture {
+	o := &openCapture{log: log, stop: func() {}, done: done, running: true}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.live[ws+"/"+id] = o
+	return o
+}
+
+// ended says that traffic has: who opens the capture from now on reads its file.
+func (c *captureSet) ended(ws, id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.live, ws+"/"+id)
+}
+
+// runs reports whether a capture is of running traffic.
+func (c *captureSet) runs(ws, id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.live[ws+"/"+id] != nil
 }
 
 // counted counts what is read of a file, and ends with a context.
@@ -321,6 +360,9 @@ func (s *Server) dropCapture(_ context.Context, in *CapturePath) (*struct{}, err
 	if err != nil {
 		return nil, err
 	}
+	if s.captures.runs(ws.Name, in.ID) {
+		return nil, huma.Error409Conflict("its traffic is still running: stop the proxy first")
+	}
 	if err := ws.Captures.Remove(in.ID); err != nil {
 		return nil, captureProblem(err)
 	}
@@ -408,7 +450,7 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 		case o.sum.Torn != nil:
 			b.Note = "the file is cut off: " + o.sum.Torn.Error()
 		}
-	case <-time.After(waitForCapture):
+	case <-o.enough():
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

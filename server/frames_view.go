@@ -207,10 +207,8 @@ func (v *frameView) where(i int, e live.Entry, conn live.Conn) workspace.Where {
 	if v.marked[n] {
 		w.Mark = "marked"
 	}
-	if i > 0 {
+	if w.Before = e.Time(); i > v.log.Base() {
 		w.Before = v.log.Entry(i - 1).Time()
-	} else {
-		w.Before = e.Time()
 	}
 	return w
 }

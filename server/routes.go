@@ -27,6 +27,7 @@ func (s *Server) routes() http.Handler {
 	r.Get("/w/{ws}/captures/{id}", s.capturePage)
 	r.Get("/ws/{ws}/page", s.pageSocket)
 	r.Get("/ws/{ws}/captures/{id}", s.framesSocket)
+	r.Get("/ws/{ws}/live", s.liveSocket)
 	r.Get("/api/docs", s.docs)
 	r.NotFound(s.notFound)
 	r.MethodNotAllowed(s.notAllowed)
@@ -75,6 +76,9 @@ func (s *Server) api(api huma.API) {
 	huma.Register(api, call("GET", oneCapture+"/export", "export", "Frames of a capture as a file", 422, 503), s.exportCapture)
 	huma.Register(api, call("GET", oneCapture+"/packets", "packets", "Captured packets by their numbers, which frames name", 422), s.packets)
 	huma.Register(api, call("GET", oneCapture+"/frames", "frames", "Frames of a capture, in the order in which they were whole", 422), s.listFrames)
+	huma.Register(api, call("GET", "/api/{ws}/proxies", "proxies", "The running listeners of the proxy, and where it may connect to"), s.listProxies)
+	huma.Register(api, call("POST", "/api/{ws}/proxies", "start-proxy", "Start a listener that relays to a server, and record what passes", 403, 422, 507), s.startProxy)
+	huma.Register(api, call("DELETE", "/api/{ws}/proxies", "stop-proxies", "Stop listeners: those of the ids, or all"), s.stopProxies)
 	describeFiles(api)
 }
 

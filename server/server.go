@@ -3,13 +3,16 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/proxy"
 	"wirebench/server/workspace"
 )
 
@@ -20,6 +23,9 @@ type Config struct {
 	Version    string
 	Hosts      []string // names under which the server may be asked, without port; empty = any. A server for this machine alone
 	// names those of the machine, so that no page on the web can reach it under a name of its own.
+
+	Upstreams *proxy.Upstreams         // where the proxy may connect to; nil = this machine alone
+	Own       func() []netip.AddrPort // where the server listens: the proxy never connects there
 }
 
 // space is a workspace as it is now: what one request sees stays as it is while the library changes.
@@ -46,6 +52,7 @@ type Server struct {
 	handler  http.Handler
 	pages    openPages
 	captures *captureSet
+	proxies  *proxySet
 }
 
 // New makes the handler of all routes.
@@ -60,6 +67,13 @@ func New(cfg Config) (*Server, error) {
 		}
 		s.byName[w.Name] = w
 	}
+	if s.Upstreams == nil {
+		var err error
+		if s.Upstreams, err = proxy.NewUpstreams(proxy.DefaultUpstreams, nil); err != nil {
+			return nil, err
+		}
+	}
+	s.proxies = &proxySet{proxy: proxy.New(proxy.Options{Upstreams: s.Upstreams, Own: s.Own}), captures: s.captures}
 	if len(cfg.Workspaces) == 0 {
 		return nil, fmt.Errorf("a server without workspaces")
 	}
@@ -73,6 +87,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // Close tells the open pages that the server ends, and waits until their connections have, and captures are no longer read.
 func (s *Server) Close() {
 	s.pages.close()
+	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	defer cancel()
+	_ = s.proxies.proxy.Close(ctx) // connections that were cut are events of theirs
 	s.captures.close()
 }
 

@@ -214,6 +214,9 @@ func (s *Session) Stop(ctx context.Context) error {
 	return err
 }
 
+// Done is closed when the session has ended and all that was seen is in the log and the recording.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
 // Log holds the frames.
 func (s *Session) Log() *live.Log { return s.log }
 

@@ -18,18 +18,40 @@ import (
 type Protocol struct {
 	Dialect string // name of the row of defs.Dialects
 	Streams bool   // over TCP; else in datagrams
+	Ports   int    // of a server, one after the other: SubSpace has one for pings beside that of the game
 
 	// New makes the transport of a connection to a server's port.
 	New func(e *Env, port uint16) transport.Transport
+
+	// Rewriter makes what stands between the two ends of such a connection and can change messages.
+	Rewriter func(e *Env, port uint16) transport.Rewriter
 }
 
 // Protocols are all of them.
 var Protocols = []Protocol{
-	{Dialect: "tera", Streams: true, New: func(e *Env, _ uint16) transport.Transport { return tera.New(e.teraOptions()) }},
-	{Dialect: "muta", Streams: true, New: func(e *Env, port uint16) transport.Transport {
-		return muta.New(muta.Options{Measure: e.measure(port)})
-	}},
-	{Dialect: "subspace", New: func(e *Env, _ uint16) transport.Transport { return subspace.New(e.subspaceOptions()) }},
+	{
+		Dialect: "tera", Streams: true, Ports: 1,
+		New: func(e *Env, _ uint16) transport.Transport { return tera.New(e.teraOptions()) },
+		Rewriter: func(e *Env, _ uint16) transport.Rewriter {
+			return tera.NewRewriter(tera.RewriteOptions{Options: e.teraOptions()})
+		},
+	},
+	{
+		Dialect: "muta", Streams: true, Ports: 1,
+		New: func(e *Env, port uint16) transport.Transport {
+			return muta.New(muta.Options{Measure: e.measure(port)})
+		},
+		Rewriter: func(e *Env, port uint16) transport.Rewriter {
+			return muta.NewRewriter(muta.Options{Measure: e.measure(port)})
+		},
+	},
+	{
+		Dialect: "subspace", Ports: 2,
+		New: func(e *Env, _ uint16) transport.Transport { return subspace.New(e.subspaceOptions()) },
+		Rewriter: func(e *Env, _ uint16) transport.Rewriter {
+			return subspace.NewRewriter(e.subspaceOptions())
+		},
+	},
 }
 
 // Of returns the protocol of a dialect.

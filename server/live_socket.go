@@ -1,0 +1,145 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/server/live"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+	"wirebench/server/wsconn"
+)
+
+// maxLiveFrames are in one message of a live stream.
+const maxLiveFrames = 500
+
+// liveBatch is a message of a live stream: frames that are new.
+type liveBatch struct {
+	Session string                `json:"session"`          // id of the capture that records it
+	Frames  []workspace.FrameInfo `json:"frames"`           // those that fit
+	Next    int                   `json:"next"`             // give it as since, to go on after these
+	Missed  int                   `json:"missed,omitempty"` // so many were skipped before these: this reader was too slow, or they were not kept
+}
+
+// liveSocket streams the frames of running traffic: of ?session=, or of the session that was started last. They are those that fit
+// ?filter=, the ones after the frame of the number ?since=, or those that are new from now on.
+func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
+	ws := s.space(chi.URLParam(r, "ws"))
+	if ws == nil {
+		s.notFound(w, r)
+		return
+	}
+	q := r.URL.Query()
+	all := s.proxies.of(ws.Name)
+	var one *liveSession
+	for _, x := range all {
+		if id := q.Get("session"); id == "" || id == x.id {
+			one = x
+		}
+	}
+	if one == nil {
+		problem(w, http.StatusNotFound, "nothing is running here; POST /api/"+ws.Name+"/proxies starts a listener")
+		return
+	}
+	since := -1
+	if text := q.Get("since"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			problem(w, http.StatusUnprocessableEntity, "since is the number of a frame, or 0")
+			return
+		}
+		since = n
+	}
+	filter := q.Get("filter")
+	if _, mistakes := ws.Filter(filter); len(mistakes) > 0 {
+		problem(w, http.StatusUnprocessableEntity, "the filter is wrong: "+mistakes[0].Message)
+		return
+	}
+	conn, err := wsconn.Accept(w, r, 1<<10)
+	if err != nil {
+		s.Log.Info("live stream refused", "error", err)
+		return
+	}
+	defer conn.Drop()
+	ctx, cancel := context.WithCancel(context.Background()) // not the request's: that one ends with the upgrade
+	defer cancel()
+	if err := s.pages.add(conn, cancel); err != nil {
+		conn.Close(err.Error())
+		return
+	}
+	defer s.pages.remove(conn)
+	s.captures.wg.Go(func() { _ = conn.Ping(ctx) })
+	s.captures.wg.Go(func() {
+		defer cancel()
+		_, _ = conn.Read(ctx) // nothing is said: this ends when the other side leaves
+	})
+	err = streamFrames(ctx, conn, one, filter, since, q.Get("value") != "")
+	if errors.Is(err, io.EOF) {
+		conn.Close("the session has ended")
+		return
+	}
+	if err != nil && ctx.Err() == nil && !wsconn.Gone(err) {
+		s.Log.Info("live stream ended", "error", err)
+	}
+}
+
+// streamFrames sends batches until the session or the context ends. The filter is compiled anew when the definitions change.
+func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filter string, since int, value bool) error {
+	log := one.Log()
+	reader := log.Follow(since)
+	var view *frameView
+	var rec codec.Record
+	var f transport.Frame
+	var conns []live.Conn
+	for {
+		b, err := reader.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if now := one.ws.Now(); view == nil || view.snap != now {
+			view = newView(log, now, viewSpec{Filter: filter}, store.Notes{})
+		}
+		batch := liveBatch{Session: one.id, Frames: []workspace.FrameInfo{}, Next: b.To, Missed: b.Missed}
+		send := func(next int) error {
+			batch.Next = next
+			text, err := plainJSON(batch)
+			if err == nil {
+				err = conn.Write(ctx, text)
+			}
+			batch.Frames, batch.Missed = batch.Frames[:0], 0
+			return err
+		}
+		log.Each(b.From, b.To, func(i int, e live.Entry, data []byte) bool {
+			conns = connsFor(log, conns, e)
+			readFrame(log, e, data, &f)
+			where := view.where(i, e, conns[e.Conn])
+			for _, fits := range view.filters {
+				if !fits.Fits(where, &f) {
+					return true
+				}
+			}
+			if view.wrong() { // the definitions have changed, and it is no filter of theirs
+				return true
+			}
+			info := view.snap.DescribeFrame(&rec, &f, workspace.Want{Value: value})
+			info.N, info.Conn, info.Session = uint32(i+1), conns[e.Conn].Name, conns[e.Conn].Session
+			if batch.Frames = append(batch.Frames, info); len(batch.Frames) >= maxLiveFrames {
+				err = send(i + 1)
+			}
+			return err == nil
+		})
+		if err == nil && (len(batch.Frames) > 0 || batch.Missed > 0) {
+			err = send(b.To)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

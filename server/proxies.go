@@ -1,0 +1,258 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec"
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
+	"wirebench/defs/schema"
+	"wirebench/server/live"
+	"wirebench/server/proxy"
+	"wirebench/server/workspace"
+)
+
+// Bounds of running traffic.
+const (
+	liveMemory   = 256 << 20 // bytes of frames of one session; the oldest give way
+	maxEvents    = 200       // in one answer
+	stopPatience = 5 * time.Second
+)
+
+// ProxyConfig says what is relayed. It is the same in a request, on the command line and in a file.
+type ProxyConfig struct {
+	Workspace string `json:"workspace,omitempty" doc:"where its frames are shown; in a request that of the address"`
+	Name      string `json:"name,omitempty" maxLength:"200" doc:"for people"`
+	Listen    string `json:"listen" doc:"IP:port or :port"`
+	Upstream  string `json:"upstream" doc:"host:port"`
+	Ports     int    `json:"ports,omitempty" minimum:"0" maximum:"16" doc:"how many ports that follow one another; of SubSpace 2, as ping has a port of its own"`
+}
+
+// ProxyInfo is a session of the proxy.
+type ProxyInfo struct {
+	ID string `json:"id" doc:"also of the capture that records it"`
+	proxy.State
+	Events []proxy.Event `json:"events" doc:"the last ones, the oldest first"`
+}
+
+// proxySet is the running sessions.
+type proxySet struct {
+	proxy    *proxy.Proxy
+	captures *captureSet
+
+	mu       sync.Mutex
+	sessions []*liveSession
+}
+
+// liveSession is a session of the proxy in a workspace.
+type liveSession struct {
+	*proxy.Session
+	id string
+	ws *workspace.Workspace
+}
+
+// start begins a session: its frames are those of a capture that is being recorded.
+func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg ProxyConfig) (*liveSession, error) {
+	protocol, ok := protocols.Of(ws.Now().Dialect.Name)
+	if !ok || ws.Captures == nil {
+		return nil, huma.Error422UnprocessableEntity("this workspace has no protocol that is relayed")
+	}
+	ports := cfg.Ports
+	if ports == 0 {
+		ports = protocol.Ports
+	}
+	pairs, err := proxy.Consecutive(cfg.Listen, cfg.Upstream, ports)
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	}
+	name := cmp.Or(cfg.Name, cfg.Upstream)
+	now := time.Now()
+	x, file, err := ws.Captures.Record("live "+name, now)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	create := func(n int) (string, io.WriteCloser, error) {
+		if n == 1 {
+			return x.Name, file, nil
+		}
+		y, next, err := ws.Captures.Record(fmt.Sprintf("live %s, part %d", name, n), time.Now())
+		return y.Name, next, err
+	}
+	log := live.NewRolling(liveMemory)
+	env := &protocols.Env{Definitions: current{ws}, Patch: ws.Now().Options.Patch}
+	network := "udp"
+	if protocol.Streams {
+		network = "tcp"
+	}
+	s, err := p.proxy.Start(ctx, proxy.Config{
+		Name: name, Network: network, Pairs: pairs, Log: log, Record: &proxy.Record{Create: create},
+		Transport: func(c capture.Conn) transport.Transport { return protocol.New(env.For(c.Name(), c.Session), c.Server.Port()) },
+	})
+	if err != nil {
+		file.Close()
+		_ = ws.Captures.Remove(x.ID)
+		return nil, proxyProblem(err)
+	}
+	done := make(chan struct{})
+	one := &liveSession{s, x.ID, ws}
+	p.captures.follow(ws.Name, x.ID, log, done)
+	p.mu.Lock()
+	p.sessions = append(p.sessions, one)
+	p.mu.Unlock()
+	p.captures.wg.Go(func() {
+		<-s.Done()
+		close(done)
+		p.captures.ended(ws.Name, x.ID)
+		p.mu.Lock()
+		p.sessions = slices.DeleteFunc(p.sessions, func(x *liveSession) bool { return x == one })
+		p.mu.Unlock()
+	})
+	return one, nil
+}
+
+// of are the sessions of a workspace; all of them for "".
+func (p *proxySet) of(ws string) []*liveSession {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(p.sessions), func(s *liveSession) bool { return ws != "" && s.ws.Name != ws })
+}
+
+// get is the session of an id, nil if there is none.
+func (p *proxySet) get(ws, id string) *liveSession {
+	for _, s := range p.of(ws) {
+		if s.id == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// current are the definitions as they are when they are asked: running traffic outlives them.
+type current struct{ ws *workspace.Workspace }
+
+func (n current) Frame(group string) *schema.Message            { return n.ws.Now().Frame(group) }
+func (n current) Lookup(key schema.Key) *schema.Message         { return n.ws.Now().Lookup(key) }
+func (n current) Groups() []string                              { return n.ws.Now().Groups() }
+func (n current) Program(m *schema.Message) (*codec.Program, error) { return n.ws.Now().Program(m) }
+
+// proxyProblem gives an error of the proxy its status.
+func proxyProblem(err error) error {
+	if errors.Is(err, proxy.ErrRefused) || errors.Is(err, proxy.ErrMoved) {
+		return huma.Error403Forbidden(err.Error())
+	}
+	return huma.Error422UnprocessableEntity(err.Error())
+}
+
+func (s *liveSession) info() ProxyInfo {
+	events := s.Events(0)
+	return ProxyInfo{s.id, s.State(), events[max(len(events)-maxEvents, 0):]}
+}
+
+type proxiesOutput struct {
+	Body struct {
+		Proxies []ProxyInfo   `json:"proxies"`
+		Allowed []string      `json:"allowed" doc:"upstreams that may be connected to"`
+		Refused []proxy.Event `json:"refused" doc:"sessions that were not let start, the oldest first"`
+	}
+}
+
+// listProxies lists the running sessions of a workspace.
+func (s *Server) listProxies(_ context.Context, in *workspaceInput) (*proxiesOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	out := &proxiesOutput{}
+	b := &out.Body
+	b.Proxies, b.Allowed, b.Refused = []ProxyInfo{}, s.Upstreams.Entries(), s.proxies.proxy.Events(0)
+	for _, one := range s.proxies.of(ws.Name) {
+		b.Proxies = append(b.Proxies, one.info())
+	}
+	return out, nil
+}
+
+type startProxyInput struct {
+	Workspace string `path:"ws" doc:"name of the workspace"`
+	Body      ProxyConfig
+}
+
+type proxyOutput struct {
+	Status int
+	Body   ProxyInfo
+}
+
+// startProxy starts a listener.
+func (s *Server) startProxy(ctx context.Context, in *startProxyInput) (*proxyOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	one, err := s.proxies.start(ctx, ws.Workspace, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	s.Log.Info("proxy started", "workspace", ws.Name, "listen", in.Body.Listen, "upstream", in.Body.Upstream)
+	return &proxyOutput{http.StatusCreated, one.info()}, nil
+}
+
+// StartProxy starts a listener, as POST /api/{ws}/proxies does. It ends with the server.
+func (s *Server) StartProxy(ctx context.Context, cfg ProxyConfig) error {
+	ws := s.byName[cfg.Workspace]
+	if ws == nil {
+		return fmt.Errorf("there is no workspace %q", cfg.Workspace)
+	}
+	_, err := s.proxies.start(ctx, ws, cfg)
+	return err
+}
+
+type stopProxiesInput struct {
+	Workspace string   `path:"ws" doc:"name of the workspace"`
+	IDs       []string `query:"id" doc:"only these"`
+}
+
+// stopProxies ends sessions. Their captures stay.
+func (s *Server) stopProxies(ctx context.Context, in *stopProxiesInput) (*struct{}, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	all := s.proxies.of(ws.Name)
+	for _, id := range in.IDs {
+		if s.proxies.get(ws.Name, id) == nil {
+			return nil, huma.Error404NotFound("there is no session " + id)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopPatience)
+	defer cancel()
+	for _, one := range all {
+		if len(in.IDs) == 0 || slices.Contains(in.IDs, one.id) {
+			_ = one.Stop(ctx) // that connections were cut is one of its events
+			s.Log.Info("proxy stopped", "workspace", ws.Name, "name", one.State().Name)
+		}
+	}
+	return nil, nil
+}
+
+// ParseProxy reads [WORKSPACE=]LISTEN>UPSTREAM, as the command line has it.
+func ParseProxy(text string) (cfg ProxyConfig, err error) {
+	if ws, rest, ok := strings.Cut(text, "="); ok {
+		cfg.Workspace, text = ws, rest
+	}
+	var ok bool
+	if cfg.Listen, cfg.Upstream, ok = strings.Cut(text, ">"); !ok || cfg.Workspace == "" {
+		return cfg, fmt.Errorf("%q is not WORKSPACE=LISTEN>UPSTREAM, such as tera=127.0.0.1:7801>10.0.0.5:7801", text)
+	}
+	return cfg, nil
+}

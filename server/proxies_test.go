@@ -1,0 +1,143 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/server/store"
+	"wirebench/server/wsconn"
+)
+
+const pingFiles = "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\ngroup: svmsg\n\npacket: said\n   __group = svmsg\n   n       = uint32\n"
+
+// echoGame answers each message of seven bytes with its last one, until its listener is closed.
+func echoGame(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				var one [7]byte
+				for {
+					if _, err := io.ReadFull(c, one[:]); err != nil {
+						return
+					}
+					_, _ = c.Write([]byte{1, one[6], 0, 0, 0})
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// What passes a proxy is in the list while it runs, on the live stream, and in a capture when it has ended.
+func TestProxyLive(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	api := func(method, path, body string, into any) int {
+		t.Helper()
+		req, err := http.NewRequestWithContext(ctx, method, srv.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, _ := io.ReadAll(res.Body)
+		if into != nil && json.Unmarshal(text, into) != nil {
+			t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, text)
+		}
+		return res.StatusCode
+	}
+	for _, bad := range []string{
+		`{"listen":"127.0.0.1:0","upstream":"169.254.169.254:80"}`, `{"listen":"127.0.0.1:0","upstream":"203.0.113.7:80"}`,
+		`{"listen":"127.0.0.1:0","upstream":"nothing"}`, `{"listen":"nowhere:0","upstream":"127.0.0.1:1"}`,
+	} {
+		if code := api("POST", "/api/one/proxies", bad, nil); code != 403 && code != 422 {
+			t.Errorf("%s: %d", bad, code)
+		}
+	}
+	var kept struct{ Captures []store.Capture }
+	if api("GET", "/api/one/captures", "", &kept); len(kept.Captures) != 0 {
+		t.Errorf("refused listeners left captures: %v", kept)
+	}
+	var p ProxyInfo
+	if code := api("POST", "/api/one/proxies", fmt.Sprintf(`{"name":"game","listen":"127.0.0.1:0","upstream":%q}`, echoGame(t)), &p); code != 201 || !p.Running {
+		t.Fatalf("%d %+v", code, p)
+	}
+	stream, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/live?since=0&value=1&filter=say", nil, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Drop()
+	c, err := net.Dial("tcp", p.Pairs[0].Listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i := range 10 {
+		if _, err := c.Write([]byte{1, 4, 0, 't', 'e', 'x', 't'}); err != nil {
+			t.Fatal(err)
+		}
+		var got [5]byte
+		if _, err := io.ReadFull(c, got[:]); err != nil || got[1] != 't' {
+			t.Fatalf("answer %d: %x %v", i, got, err)
+		}
+	}
+	for seen := 0; seen < 10; {
+		text, err := stream.Read(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b liveBatch
+		if err := json.Unmarshal(text, &b); err != nil || b.Session != p.ID {
+			t.Fatalf("%s %v", text, err)
+		}
+		for _, f := range b.Frames {
+			if seen++; f.Message != "say" || f.Dir != "c2s" || !strings.Contains(string(f.Value), "text") {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+	var f gotFrames
+	if code := api("GET", "/api/one/captures/"+p.ID+"/frames?filter=said", "", &f); code != 200 || f.Fit != 10 || f.Done {
+		t.Errorf("while it runs: %d, %d of %d frames, done %v", code, f.Fit, f.Total, f.Done)
+	}
+	if code := api("DELETE", "/api/one/captures/"+p.ID, "", nil); code != 409 {
+		t.Errorf("a running capture is deleted: %d", code)
+	}
+	c.Close()
+	if code := api("DELETE", "/api/one/proxies?id="+p.ID, "", nil); code != 204 {
+		t.Errorf("stop: %d", code)
+	}
+	var all struct{ Proxies []ProxyInfo }
+	if api("GET", "/api/one/proxies", "", &all); len(all.Proxies) != 0 {
+		t.Errorf("after the stop: %+v", all)
+	}
+	if code := api("GET", "/api/one/captures/"+p.ID+"/frames?filter=said", "", &f); code != 200 || f.Fit != 10 || !f.Done || f.Note != "" {
+		t.Errorf("the recording: %d, %d of %d frames, %q", code, f.Fit, f.Total, f.Note)
+	}
+}

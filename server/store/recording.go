@@ -1,0 +1,46 @@
+package store
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// Recording is the file of a capture that is being written: every write is at its end. Truncate and Sync are those of a file.
+type Recording interface {
+	io.WriteCloser
+	Truncate(size int64) error
+	Sync() error
+}
+
+// Record begins a capture that grows: it is there at once, and what has been written to it stays, whatever becomes of the program.
+func (c *Captures) Record(name string, now time.Time) (_ Capture, _ Recording, err error) {
+	defer func() { err = failure("record", shown(name), err) }()
+	all, err := c.List()
+	if err != nil {
+		return Capture{}, nil, err
+	}
+	if len(all) >= MaxCaptures {
+		return Capture{}, nil, tooMany(MaxCaptures, "captures")
+	}
+	root, err := c.dir.root()
+	if err != nil {
+		return Capture{}, nil, err
+	}
+	defer root.Close()
+	x := Capture{ID: newCaptureID(now), Name: cutName(name), Added: now.UTC()}
+	if err := c.write(x); err != nil {
+		return Capture{}, nil, err
+	}
+	f, err := root.OpenFile(x.ID+captureEnding, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o666)
+	if err != nil {
+		_ = root.Remove(x.ID + aboutEnding)
+		return Capture{}, nil, err
+	}
+	if err := syncDir(root); err != nil {
+		f.Close()
+		return Capture{}, nil, fmt.Errorf("the folder: %w", err)
+	}
+	return x, f, nil
+}
