@@ -37,7 +37,7 @@ type ProxyConfig struct {
 	Name      string `json:"name,omitempty" maxLength:"200" doc:"for people"`
 	Listen    string `json:"listen" doc:"IP:port or :port"`
 	Upstream  string `json:"upstream" doc:"host:port"`
-	Ports     int    `json:"ports,omitempty" minimum:"0" maximum:"16" doc:"how many ports that follow one another; of SubSpace 2, as ping has a port of its own"`
+	Ports     int    `json:"ports,omitempty" minimum:"0" maximum:"16" doc:"how many ports that follow one another; 0 = as many as a server of this protocol has"`
 }
 
 // ProxyInfo is a session of the proxy.
@@ -252,7 +252,7 @@ func ParseProxy(text string) (cfg ProxyConfig, err error) {
 	}
 	var ok bool
 	if cfg.Listen, cfg.Upstream, ok = strings.Cut(text, ">"); !ok || cfg.Workspace == "" {
-		return cfg, fmt.Errorf("%q is not WORKSPACE=LISTEN>UPSTREAM, such as tera=127.0.0.1:7801>10.0.0.5:7801", text)
+		return cfg, fmt.Errorf("%q is not WORKSPACE=LISTEN>UPSTREAM, such as NAME=127.0.0.1:7801>10.0.0.5:7801", text)
 	}
 	return cfg, nil
 }

@@ -28,7 +28,7 @@ import (
 const defaultListen = "127.0.0.1:8080"
 
 func newServe() *cobra.Command {
-	l := &libraryFlags{}
+	l, relay := &libraryFlags{}, &proxyFlags{}
 	listen, data, token := "", "", ""
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -40,10 +40,11 @@ func newServe() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return serve(cmd, listen, token, spaces, log)
+			return serve(cmd, listen, token, spaces, relay, log)
 		},
 	}
 	l.add(cmd)
+	relay.add(cmd)
 	cmd.Flags().StringVar(&listen, "listen", defaultListen, "address to listen on")
 	cmd.Flags().StringVar(&token, "token", "", "access token (default: none on a loopback address, else one made up and printed)")
 	cmd.Flags().StringVar(&data, "data", "./wirebench-data", "directory where definitions, samples and settings are kept")
@@ -185,12 +186,21 @@ func copyLibrary(dir, protocol string, fsys fs.FS) error {
 }
 
 // serve listens until the context ends, then lets open requests finish.
-func serve(cmd *cobra.Command, listen, token string, spaces []*workspace.Workspace, log *slog.Logger) error {
+func serve(cmd *cobra.Command, listen, token string, spaces []*workspace.Workspace, relay *proxyFlags, log *slog.Logger) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", listen, err)
 	}
-	cfg := server.Config{Workspaces: spaces, Log: log, Version: version()}
+	upstreams, relayed, err := relay.read()
+	if err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", listen) // first: the proxy has to know where the server is
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	defer ln.Close()
+	cfg := server.Config{Workspaces: spaces, Log: log, Version: version(), Upstreams: upstreams, Own: own(ln)}
 	if loopback(host) {
 		cfg.Hosts = []string{"localhost", "127.0.0.1", "::1"}
 	}
@@ -207,10 +217,6 @@ func serve(cmd *cobra.Command, listen, token string, spaces []*workspace.Workspa
 	if token != "" {
 		handler = server.RequireToken(token, handler)
 	}
-	ln, err := net.Listen("tcp", listen)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
 	srv := server.NewHTTPServer(handler)
 	watching, stop := context.WithCancel(cmd.Context())
 	var watchers sync.WaitGroup
@@ -224,6 +230,9 @@ func serve(cmd *cobra.Command, listen, token string, spaces []*workspace.Workspa
 		})
 	}
 	note(cmd, "Wirebench is at http://%s", ln.Addr())
+	if err := startProxies(cmd, pages, relayed); err != nil {
+		note(cmd, "%v", err)
+	}
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(ln) }()
 	select {

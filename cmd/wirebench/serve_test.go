@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -173,6 +174,36 @@ func TestServeRefusesBadAddresses(t *testing.T) {
 	for _, listen := range []string{"nowhere", "127.0.0.1:99999"} {
 		if _, stderr, status := cli(t, "", "serve", "--listen", listen, "--data", t.TempDir()); status != 2 || !strings.Contains(stderr, "listen") {
 			t.Errorf("%s: %d %s", listen, status, stderr)
+		}
+	}
+}
+
+// What is relayed is said on the command line or in a file; the server itself is never relayed to.
+func TestServeProxies(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "proxies.json")
+	if err := os.WriteFile(file, []byte(`{"allow":["10.0.0.0/8:7801"],"proxies":[{"workspace":"muta","listen":"127.0.0.1:0","upstream":"127.0.0.1:9","name":"one"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	addr, _ := started(t, "--listen", "127.0.0.1:0", "--proxies", file, "--proxy", "tera=127.0.0.1:0>127.0.0.1:9", "--allow-upstream", "game.example:7000-7999")
+	for ws, want := range map[string]string{"muta": `"name":"one"`, "tera": `"upstream":"127.0.0.1:9"`} {
+		if _, body := get(t, "http://"+addr+"/api/"+ws+"/proxies"); !strings.Contains(body, want) || !strings.Contains(body, `"10.0.0.0/8:7801"`) || !strings.Contains(body, `"game.example:7000-7999"`) {
+			t.Errorf("%s: %s", ws, body)
+		}
+	}
+	res, err := http.Post("http://"+addr+"/api/tera/proxies", "application/json", strings.NewReader(fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, addr)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(res.Body)
+	res.Body.Close()
+	if res.StatusCode != http.StatusForbidden {
+		t.Errorf("the server is relayed to: %d %s", res.StatusCode, body)
+	}
+	for _, args := range [][]string{
+		{"--proxy", "nothing"}, {"--proxy", "tera=:1>nowhere"}, {"--proxies", "missing.json"}, {"--allow-upstream", "here"},
+	} {
+		if _, stderr, status := cli(t, "", append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, args...)...); status == exitOK || stderr == "" {
+			t.Errorf("%q: %d %s", args, status, stderr)
 		}
 	}
 }

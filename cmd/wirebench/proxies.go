@@ -1,0 +1,95 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"wirebench/server"
+	"wirebench/server/proxy"
+)
+
+// proxyFlags say what the server relays, and where it may connect to.
+type proxyFlags struct {
+	proxies []string
+	allow   []string
+	file    string
+}
+
+func (p *proxyFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&p.proxies, "proxy", nil, "relay and show traffic: WORKSPACE=LISTEN>UPSTREAM, such as tera=127.0.0.1:7801>game.example:7801 (repeatable)")
+	f.StringArrayVar(&p.allow, "allow-upstream", nil, "where people may point listeners at, beside this machine: HOST:PORTS, NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
+	f.StringVar(&p.file, "proxies", "", `file with both: {"allow":["HOST:PORTS"],"proxies":[{"workspace":"tera","listen":"...","upstream":"...","name":"...","ports":1}]}`)
+}
+
+// proxyFile is what --proxies reads.
+type proxyFile struct {
+	Allow   []string             `json:"allow"`
+	Proxies []server.ProxyConfig `json:"proxies"`
+}
+
+// read reads the flags and the file. What an operator relays is allowed by that.
+func (p *proxyFlags) read() (*proxy.Upstreams, []server.ProxyConfig, error) {
+	var f proxyFile
+	if p.file != "" {
+		file, err := os.Open(p.file)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--proxies: %w", err)
+		}
+		defer file.Close()
+		d := json.NewDecoder(file)
+		d.DisallowUnknownFields()
+		if err := d.Decode(&f); err != nil {
+			return nil, nil, fmt.Errorf("--proxies %s: %w", p.file, err)
+		}
+	}
+	for _, text := range p.proxies {
+		cfg, err := server.ParseProxy(text)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--proxy: %w", err)
+		}
+		f.Proxies = append(f.Proxies, cfg)
+	}
+	allow := append(append([]string{}, proxy.DefaultUpstreams...), append(f.Allow, p.allow...)...)
+	for _, cfg := range f.Proxies {
+		host, _, err := net.SplitHostPort(cfg.Upstream)
+		if err != nil {
+			return nil, nil, fmt.Errorf("the upstream %q is no HOST:PORT", cfg.Upstream)
+		}
+		allow = append(allow, net.JoinHostPort(host, "*"))
+	}
+	up, err := proxy.NewUpstreams(allow, nil)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--allow-upstream: %w", err)
+	}
+	return up, f.Proxies, nil
+}
+
+// own is where a listener is reached, for the proxy to stay away from.
+func own(ln net.Listener) func() []netip.AddrPort {
+	return func() []netip.AddrPort {
+		if a, ok := ln.Addr().(*net.TCPAddr); ok {
+			return []netip.AddrPort{a.AddrPort()}
+		}
+		return nil
+	}
+}
+
+// startProxies starts what the operator relays; one that cannot be is no reason to be without a server.
+func startProxies(cmd *cobra.Command, pages *server.Server, all []server.ProxyConfig) error {
+	var failed error
+	for _, cfg := range all {
+		if err := pages.StartProxy(cmd.Context(), cfg); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("relay %s to %s: %w", cfg.Listen, cfg.Upstream, err))
+			continue
+		}
+		note(cmd, "%s: %s is relayed to %s", cfg.Workspace, cfg.Listen, cfg.Upstream)
+	}
+	return failed
+}
