@@ -25,6 +25,16 @@ type Config struct {
 	Transport func(capture.Conn) transport.Transport // makes the transport of a connection; nil, or from it: recorded, not read
 	Log       *live.Log                              // of the frames; it is closed with the session. nil: a new one
 	Record    *Record                                // nil: nothing is recorded
+
+	// Rewriter makes what a connection is relayed through from its start; then the session can be operated, and Transport is not used. From
+	// it nil: the connection passes as it is, and is not read. Without it the session only observes.
+	Rewriter func(capture.Conn) transport.Rewriter
+
+	// Identify sets Key, HasKey and Name of a message that did not come but is sent; for the log. Without it a changed message has those
+	// of what it replaces, and an injected one has none. It may also set in Bytes, which it must copy, what the protocol sets.
+	Identify func(capture.Conn, *transport.Frame)
+
+	Audit func(Event) // is told each decision of a person, with Who; it must not block
 }
 
 // Pair is an address to listen to and the upstream of those who connect to it.
@@ -47,6 +57,11 @@ type Limits struct {
 	QueueBytes int // memory of observed bytes: 64 MiB
 	QueueItems int // pieces: 65,536
 
+	// What waits for a decision, in all connections; above it messages pass.
+	HeldMessages int           // 1,000
+	HeldBytes    int           // 16 MiB
+	Hold         time.Duration // after which a message passes; 0: it waits until somebody decides
+
 	ProveLoopback bool // clients on loopback have to prove that they receive, too
 }
 
@@ -61,11 +76,14 @@ func (l Limits) withDefaults(network string) Limits {
 	l.Dial = cmp.Or(l.Dial, 10*time.Second)
 	l.QueueBytes = cmp.Or(l.QueueBytes, 64<<20)
 	l.QueueItems = cmp.Or(l.QueueItems, 1<<16)
+	l.HeldMessages = cmp.Or(l.HeldMessages, 1000)
+	l.HeldBytes = cmp.Or(l.HeldBytes, 16<<20)
 	return l
 }
 
 func (l Limits) check() error {
-	if l.Conns < 0 || l.Conns > 1<<16 || l.PerSource < 0 || l.Idle < 0 || l.Dial < 0 || l.QueueBytes < 0 || l.QueueItems < 0 {
+	if l.Conns < 0 || l.Conns > 1<<16 || l.PerSource < 0 || l.Idle < 0 || l.Dial < 0 || l.QueueBytes < 0 || l.QueueItems < 0 ||
+		l.HeldMessages < 0 || l.HeldBytes < 0 || l.Hold < 0 {
 		return errors.New("a limit is negative, or more than 65536 connections")
 	}
 	return nil

@@ -19,6 +19,8 @@ type conn struct {
 	bytes   [2]atomic.Int64  // relayed to the server and to the client
 	lost    atomic.Int64     // bytes that were not observed
 
+	mode atomic.Pointer[mode] // of a connection that goes through a rewriter
+
 	// Of the queue, under its lock.
 	unseen  bool
 	pending [2]int64 // bytes lost since the last observation
@@ -43,13 +45,22 @@ type ConnState struct {
 	ToServer int64     `json:"to_server" doc:"bytes"`
 	ToClient int64     `json:"to_client" doc:"bytes"`
 	Lost     int64     `json:"lost,omitempty" doc:"bytes that were relayed but not observed"`
+	Mode     string    `json:"mode,omitempty" enum:"observing,wanted,operating,impossible" doc:"where the session can be operated"`
+	ModeWhy  string    `json:"mode_why,omitempty" doc:"what it waits for, or why it is impossible"`
 }
 
+// mode is how a connection is handled, and why.
+type mode struct{ mode, why string }
+
 func (c *conn) state() ConnState {
-	return ConnState{
+	x := ConnState{
 		ID: c.ID, Name: c.Name(), Session: c.Session, Started: c.started, Why: c.why,
 		ToServer: c.bytes[0].Load(), ToClient: c.bytes[1].Load(), Lost: c.lost.Load(),
 	}
+	if m := c.mode.Load(); m != nil {
+		x.Mode, x.ModeWhy = m.mode, m.why
+	}
+	return x
 }
 
 const (

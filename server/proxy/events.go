@@ -25,6 +25,7 @@ type Event struct {
 	Severity Severity  `json:"severity"`
 	Text     string    `json:"text"`
 	Count    int       `json:"count" doc:"how often, in a row or nearly so"`
+	Who      string    `json:"who,omitempty" doc:"has decided this"`
 }
 
 const (
@@ -39,9 +40,13 @@ type events struct {
 	all    []Event
 	n      int
 	notify func()
+	audit  func(Event) // what somebody has decided; nil: nobody asks
 }
 
-func (e *events) add(s Severity, format string, args ...any) {
+func (e *events) add(s Severity, format string, args ...any) { e.by("", s, format, args...) }
+
+// by adds what somebody has decided.
+func (e *events) by(who string, s Severity, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	text = strings.ToValidUTF8(text[:min(len(text), maxEventLen)], "")
 	now := time.Now()
@@ -49,7 +54,7 @@ func (e *events) add(s Severity, format string, args ...any) {
 	e.n++
 	same := -1
 	for i := len(e.all) - 1; i >= max(0, len(e.all)-sameEvents); i-- {
-		if e.all[i].Text == text {
+		if e.all[i].Text == text && e.all[i].Who == who {
 			same = i
 			break
 		}
@@ -62,9 +67,13 @@ func (e *events) add(s Severity, format string, args ...any) {
 		if len(e.all) >= maxEvents {
 			e.all = append(e.all[:0:0], e.all[len(e.all)-maxEvents*3/4:]...)
 		}
-		e.all = append(e.all, Event{e.n, now, now, s, text, 1})
+		e.all = append(e.all, Event{e.n, now, now, s, text, 1, who})
 	}
+	n := e.n
 	e.mu.Unlock()
+	if who != "" && e.audit != nil {
+		e.audit(Event{n, now, now, s, text, 1, who})
+	}
 	e.notify()
 }
 

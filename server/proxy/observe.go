@@ -32,6 +32,10 @@ type observed struct {
 	begun     [2]bool  // directions
 	over      [2]bool  //
 	carried   [2]int64 // bytes, those lost among them
+
+	// Of a connection with a rewriter.
+	comments [2]string // for the next packet of each direction
+	pieces   pieceMap
 }
 
 // observe takes observations from the queue until the relay has ended and the queue is empty.
@@ -71,7 +75,7 @@ func (s *Session) item(it *item) {
 	if it.what == opened {
 		o = &observed{conn: it.conn}
 		s.seen.conns[it.conn] = o
-		if s.transport != nil {
+		if s.transport != nil && s.rewriter == nil {
 			s.careful(o, func() { o.transport = s.transport(o.Conn) })
 		}
 		o.emit = func(f *transport.Frame) { s.frame(o, f) }
@@ -90,9 +94,15 @@ func (s *Session) item(it *item) {
 			if o.Proto == capture.TCP {
 				n = min(n, maxPiece)
 			}
-			s.feed(o, transport.Segment{Dir: it.dir, At: at, Packet: s.rec.data(o, it.dir, at, data[:n]), Bytes: data[:n]})
+			packet := s.rec.data(o, it.dir, at, data[:n])
+			if it.piece > 0 {
+				o.pieces.set(it.piece, packet)
+			}
+			s.feed(o, transport.Segment{Dir: it.dir, At: at, Packet: packet, Bytes: data[:n]})
 			data = data[n:]
 		}
+	case framed:
+		s.sighted(o, it.seen)
 	case ended:
 		o.over[it.dir-schema.ToServer] = true
 		s.feed(o, transport.Segment{Dir: it.dir, At: at, Packet: s.rec.end(o, it.dir, at), End: true})
@@ -140,7 +150,9 @@ func (s *Session) careful(o *observed, do func()) {
 }
 
 // frame puts a frame into the log.
-func (s *Session) frame(o *observed, f *transport.Frame) {
+func (s *Session) frame(o *observed, f *transport.Frame) { s.flagged(o, f, 0) }
+
+func (s *Session) flagged(o *observed, f *transport.Frame, flags live.Flags) {
 	if !o.logged {
 		if s.seen.logged >= capture.MaxConns {
 			s.seen.unlogged.Add(1)
@@ -150,7 +162,7 @@ func (s *Session) frame(o *observed, f *transport.Frame) {
 		s.seen.logged++
 		o.index = s.log.Connection(live.Conn{Name: o.Name(), Session: o.Session, Proto: o.Proto.String()})
 	}
-	if s.log.Add(o.index, f) != nil {
+	if s.log.AddFlagged(o.index, f, flags) != nil {
 		s.seen.unlogged.Add(1)
 	}
 }

@@ -46,6 +46,7 @@ const (
 	carried
 	ended  // one direction of a stream
 	closed // and nothing more comes
+	framed // a frame that a rewriter has found
 )
 
 // item is one observation.
@@ -57,6 +58,8 @@ type item struct {
 	bytes []byte
 	buf   *buffer  // that holds bytes; nil: a chunk of the batch does
 	lost  [2]int64 // bytes that were not observed before this, in the direction to the server and to the client
+	piece uint32   // number of what came and is sent just so; 0: of nothing
+	seen  *sighting
 }
 
 // batch is what the observer takes at once.
@@ -108,6 +111,10 @@ func (q *queue) open(c *conn) {
 
 // put puts bytes, and reports whether the observer holds buf now. buf is nil for bytes that must be copied.
 func (q *queue) put(c *conn, dir schema.Dir, at time.Time, bytes []byte, buf *buffer) bool {
+	return q.add(c, dir, at, bytes, buf, 0)
+}
+
+func (q *queue) add(c *conn, dir schema.Dir, at time.Time, bytes []byte, buf *buffer, piece uint32) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if c.unseen {
@@ -129,7 +136,7 @@ func (q *queue) put(c *conn, dir schema.Dir, at time.Time, bytes []byte, buf *bu
 	}
 	q.memory += cost
 	q.next.memory += cost
-	it := item{what: carried, dir: dir, at: at.UnixNano(), conn: c, lost: c.pending}
+	it := item{what: carried, dir: dir, at: at.UnixNano(), conn: c, lost: c.pending, piece: piece}
 	c.pending = [2]int64{}
 	if keep {
 		buf.refs.Add(1)
@@ -146,6 +153,25 @@ func (q *queue) put(c *conn, dir schema.Dir, at time.Time, bytes []byte, buf *bu
 	}
 	q.next.items = append(q.next.items, it)
 	return keep
+}
+
+// sent puts bytes that a rewriter sends, at most chunkSize. piece is the number of what came, if it goes on as it came.
+func (q *queue) sent(c *conn, dir schema.Dir, at time.Time, bytes []byte, piece uint32) {
+	q.add(c, dir, at, bytes, nil, piece)
+}
+
+// frame puts a frame that a rewriter has found, and reports whether there was room.
+func (q *queue) frame(c *conn, f *sighting) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	cost := f.cost()
+	if c.unseen || len(q.next.items) >= q.maxItems || q.memory+cost > q.maxMemory {
+		return false
+	}
+	q.memory += cost
+	q.next.memory += cost
+	q.next.items = append(q.next.items, item{what: framed, at: f.At.UnixNano(), conn: c, seen: f})
+	return true
 }
 
 // end puts the end of a direction, or of the connection.

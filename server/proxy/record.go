@@ -255,11 +255,39 @@ func (r *recorder) data(o *observed, dir schema.Dir, at time.Time, data []byte) 
 	if !r.ready(at) || o.synthetic == nil {
 		return 0
 	}
-	if err := o.synthetic.Data(dir, at, data, ""); err != nil { // a datagram that is longer than any can be
+	if err := o.synthetic.Data(dir, at, data, o.comment(dir)); err != nil { // a datagram that is longer than any can be
 		r.missed.Add(1)
 		return 0
 	}
 	return uint32(r.count)
+}
+
+// note puts a comment on the next packet of a direction.
+func (r *recorder) note(o *observed, dir schema.Dir, text string) {
+	if r == nil || o.synthetic == nil {
+		return
+	}
+	way := dir - schema.ToServer
+	if room := maxComment - len(o.comments[way]); room > 0 {
+		if o.comments[way] != "" {
+			text = "\n" + text
+		}
+		o.comments[way] += strings.ToValidUTF8(text[:min(len(text), room)], "")
+	}
+}
+
+// comment takes what stands on the next packet.
+func (o *observed) comment(dir schema.Dir) string {
+	text := o.comments[dir-schema.ToServer]
+	o.comments[dir-schema.ToServer] = ""
+	return text
+}
+
+// remark records comments for which no packet came: on one without bytes in a stream. A datagram without bytes would be one more.
+func (r *recorder) remark(o *observed, dir schema.Dir, at time.Time) {
+	if o.Proto == capture.TCP && o.comments[dir-schema.ToServer] != "" {
+		_ = r.data(o, dir, at, nil)
+	}
 }
 
 // lost records that bytes are missing.
@@ -271,6 +299,7 @@ func (r *recorder) lost(o *observed, dir schema.Dir, n int64) {
 
 // end records the end of a direction and returns the number of its packet.
 func (r *recorder) end(o *observed, dir schema.Dir, at time.Time) uint32 {
+	r.remark(o, dir, at)
 	if !r.ready(at) || o.synthetic == nil {
 		return 0
 	}
@@ -284,7 +313,10 @@ func (r *recorder) close(o *observed, at time.Time) {
 		return
 	}
 	for i, over := range o.over {
-		if !over && o.Proto == capture.TCP && r.ready(at) && o.synthetic != nil {
+		if over || o.Proto != capture.TCP {
+			continue
+		}
+		if r.remark(o, schema.ToServer+schema.Dir(i), at); r.ready(at) && o.synthetic != nil {
 			_ = o.synthetic.Close(schema.ToServer+schema.Dir(i), at)
 		}
 	}

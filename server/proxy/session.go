@@ -27,6 +27,9 @@ type Session struct {
 
 	log       *live.Log
 	transport func(capture.Conn) transport.Transport
+	rewriter  func(capture.Conn) transport.Rewriter // nil: the session only observes
+	identify  func(capture.Conn, *transport.Frame)
+	op        operator
 	queue     *queue
 	rec       *recorder // nil: nothing is recorded
 	events    events
@@ -105,13 +108,15 @@ func newSession(p *Proxy, cfg Config) (*Session, error) {
 	s := &Session{
 		proxy: p, name: cmp.Or(cfg.Name, cfg.Pairs[0].Listen), network: cfg.Network, limits: cfg.Limits.withDefaults(cfg.Network),
 		pairs: make([]pair, len(cfg.Pairs)), started: time.Now(), log: cfg.Log, transport: cfg.Transport,
+		rewriter: cfg.Rewriter, identify: cfg.Identify,
 		quiet: make(chan struct{}), done: make(chan struct{}),
 		sources: map[netip.Addr]int{}, conns: map[*conn]struct{}{}, reused: map[ends]int{},
 	}
 	if s.log == nil {
 		s.log = live.NewRolling(0)
 	}
-	s.events.notify = s.log.Touch
+	s.events.notify, s.events.audit = s.log.Touch, cfg.Audit
+	s.op.init()
 	s.queue = newQueue(s.limits.QueueItems, s.limits.QueueBytes)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if cfg.Record != nil {
@@ -179,6 +184,7 @@ func (s *Session) Stop(ctx context.Context) error {
 				_ = l.Close()
 			}
 		}
+		s.op.end()
 		if idle != nil {
 			select {
 			case <-idle:
@@ -255,6 +261,7 @@ type State struct {
 	Unseen   int         `json:"unseen,omitempty" doc:"connections that were relayed but not observed"`
 	Unlogged int64       `json:"unlogged,omitempty" doc:"frames that the log did not take"`
 	Record   RecordState `json:"record"`
+	Operate  *Operating  `json:"operate,omitempty" doc:"of a session that can be operated"`
 }
 
 // PairState is a listening address and its upstream.
@@ -287,6 +294,9 @@ func (s *Session) State() State {
 	}
 	if s.rec != nil {
 		x.Record = s.rec.state()
+	}
+	if s.rewriter != nil {
+		x.Operate = s.op.state()
 	}
 	return x
 }

@@ -70,10 +70,16 @@ func (s *Session) serveTCP(p *pair, client netip.AddrPort, down net.Conn) {
 		reset(up)
 		return
 	}
-	c, ok := s.begin(client, server, capture.TCP, func(string) { reset(down); reset(up) })
+	cut, abort := s.aborter(func() { reset(down); reset(up) })
+	c, ok := s.begin(client, server, capture.TCP, abort)
 	if !ok {
 		reset(down)
 		reset(up)
+		return
+	}
+	if s.rewriter != nil {
+		s.operateTCP(c, cut, down, up)
+		s.finish(c)
 		return
 	}
 	var pumps sync.WaitGroup

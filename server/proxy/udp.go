@@ -22,6 +22,7 @@ const (
 type peer struct {
 	conn *conn
 	up   net.Conn
+	op   *operated // nil: the session only observes
 
 	mu      sync.Mutex
 	proved  bool // that it receives what is sent to it
@@ -84,7 +85,11 @@ func (s *Session) relayUDP(p *pair) {
 			peers[client] = x
 			mu.Unlock()
 			answers.Go(func() {
-				s.answer(p, x, from)
+				if x.op != nil {
+					s.operateUDP(p, x, from)
+				} else {
+					s.answer(p, x, from)
+				}
 				mu.Lock()
 				delete(peers, client)
 				mu.Unlock()
@@ -94,6 +99,10 @@ func (s *Session) relayUDP(p *pair) {
 		}
 		x.asked(n)
 		x.conn.count(schema.ToServer, n, now)
+		if x.op != nil {
+			x.op.datagram(schema.ToServer, now, buf[:n])
+			continue
+		}
 		if n > 0 {
 			s.queue.put(x.conn, schema.ToServer, now, buf[:n], nil)
 		}
@@ -117,7 +126,8 @@ func (s *Session) newPeer(p *pair, client netip.AddrPort) *peer {
 		return nil
 	}
 	x := &peer{up: up, proved: client.Addr().IsLoopback() && !s.limits.ProveLoopback}
-	c, ok := s.begin(client, server, capture.UDP, func(string) { _ = up.Close() })
+	cut, abort := s.aborter(func() { _ = up.Close() })
+	c, ok := s.begin(client, server, capture.UDP, abort)
 	if !ok {
 		s.proxy.left(up, -1)
 		_ = up.Close()
@@ -125,7 +135,18 @@ func (s *Session) newPeer(p *pair, client netip.AddrPort) *peer {
 		return nil
 	}
 	x.conn = c
+	if s.rewriter != nil {
+		x.op = s.newOperated(c, cut)
+	}
 	return x
+}
+
+// withhold counts and shows a datagram that may not go to its client.
+func (s *Session) withhold() {
+	s.mu.Lock()
+	s.withheld++
+	s.mu.Unlock()
+	s.events.add(Warning, "answers are withheld: they are too large for addresses that have not proved that they receive")
 }
 
 // answer takes what the upstream sends to a client, until its socket is closed.
@@ -149,10 +170,7 @@ func (s *Session) answer(p *pair, x *peer, to netip.AddrPort) {
 		}
 		bad = 0
 		if !x.may(n) {
-			s.mu.Lock()
-			s.withheld++
-			s.mu.Unlock()
-			s.events.add(Warning, "answers are withheld: they are too large for addresses that have not proved that they receive")
+			s.withhold()
 			continue
 		}
 		now := time.Now()

@@ -1,0 +1,617 @@
+package proxy
+
+import (
+	"bytes"
+	"container/heap"
+	"errors"
+	"fmt"
+	"time"
+
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+	"wirebench/server/live"
+)
+
+const (
+	maxOwn      = 1 << 20                // bytes of a message that is injected or put instead of another
+	checkPause  = 100 * time.Millisecond // before it is looked whether the rewriter has let something go by itself
+	lastWrites  = time.Second            // for what passes when a connection is cut off
+	maxDelivery = 2 << 20                // bytes that wait for a stream's receiver, above which nothing is injected
+)
+
+// operated is a connection that is relayed through a rewriter. One goroutine runs it and owns all but what is said to be shared.
+type operated struct {
+	s    *Session
+	c    *conn
+	conn capture.Conn // for matches
+	rw   transport.Rewriter
+
+	relay transport.Relay
+	carry carrier
+
+	// Shared, all of them channels.
+	in   chan arrival
+	cmds chan func()
+	cut  chan struct{} // closed to end it
+	done chan struct{} // closed when it has ended
+
+	on     bool // the rewriter was told to operate
+	begun  [2]bool
+	ended  [2]bool // nothing more comes
+	over   bool
+	pieces uint32
+
+	held    map[uint64]*waiting // by the rewriter's number
+	due     dueHeap
+	suspect time.Time // when to look whether the rewriter still holds them; zero: no need
+
+	// Of the call that is under way.
+	at       time.Time
+	piece    []byte // that is fed
+	pieceDir schema.Dir
+	seen     []*sighting
+	changes  []change
+	outs     []out
+	arena    []byte
+}
+
+// carrier takes what goes out to the sockets, without waiting for a receiver.
+type carrier interface {
+	deliver(dir schema.Dir, data []byte, end bool)
+	pending(dir schema.Dir) int // bytes that are not sent
+	took(dir schema.Dir)        // notes that bytes were taken, and that their reader waits
+	resume(o *operated)         // lets those read on whose bytes do not wait
+}
+
+// arrival is what a socket gave. A reader of a stream waits to be resumed before it uses the memory again.
+type arrival struct {
+	dir   schema.Dir
+	at    time.Time
+	bytes []byte
+	end   bool
+	err   error // it ends everything
+}
+
+// change is a replacement by rules, which is made right after the call in which the message came: only then errors are seen.
+type change struct {
+	inner uint64
+	seen  *sighting
+	v     verdict
+}
+
+// out is a run of the arena.
+type out struct {
+	dir      schema.Dir
+	from, to int
+	end      bool
+}
+
+func (s *Session) newOperated(c *conn, cut chan struct{}) *operated {
+	o := &operated{
+		s: s, c: c, conn: c.Conn, in: make(chan arrival), cmds: make(chan func()), cut: cut, done: make(chan struct{}),
+		held: map[uint64]*waiting{},
+	}
+	o.relay = transport.Relay{Emit: o.emit, Out: o.out, Decide: o.ask}
+	var err error
+	func() {
+		defer rescue(&err)
+		o.rw = s.rewriter(c.Conn)
+	}()
+	if err != nil {
+		s.events.add(Failure, "%s passes without being read: %v", c.Name(), err)
+	}
+	if o.rw == nil {
+		o.rw = unread{}
+	}
+	o.c.mode.Store(&mode{mode: transport.Observing.String()})
+	return o
+}
+
+// unread is the rewriter of a connection whose protocol nobody knows.
+type unread struct{}
+
+func (unread) Feed(seg transport.Segment, r *transport.Relay) {
+	r.Put(transport.Segment{Dir: seg.Dir, At: seg.At, Bytes: seg.Bytes, End: seg.End})
+}
+func (unread) Operate(bool, time.Time, *transport.Relay) {}
+func (unread) Mode() (transport.RewriteMode, string) {
+	return transport.Impossible, "the protocol is not known"
+}
+
+func (unread) Release(uint64, transport.Decision, time.Time, *transport.Relay) error {
+	return transport.ErrNotHeld
+}
+
+func (unread) Send(schema.Dir, transport.Outgoing, time.Time, *transport.Relay) error {
+	return transport.ErrNotOperating
+}
+func (unread) Tick(time.Time, *transport.Relay)  {}
+func (unread) Due() time.Time                    { return time.Time{} }
+func (unread) Waiting(schema.Dir) int            { return 0 }
+func (unread) Flush(time.Time, *transport.Relay) {}
+
+// do lets the connection's goroutine do something, and waits for it.
+func (o *operated) do(f func()) error {
+	ready := make(chan struct{})
+	select {
+	case o.cmds <- func() { defer close(ready); f() }:
+		<-ready
+		return nil
+	case <-o.done:
+		return ErrNoConn
+	}
+}
+
+// run runs the connection until it has ended. The sockets are still open then, and what is pending is not sent yet.
+// Of streams, failed gives why one cannot be written to, and progress says that something was written.
+func (o *operated) run(failed <-chan error, progress <-chan struct{}) {
+	defer close(o.done)
+	o.s.op.add(o)
+	defer o.s.op.remove(o)
+	o.sync()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for !o.over {
+		timer.Reset(o.rest())
+		select {
+		case a := <-o.in:
+			o.arrive(a)
+		case f := <-o.cmds:
+			f()
+		case <-timer.C:
+			o.tick()
+		case err := <-failed:
+			o.s.because(o.c, err.Error())
+			o.over = true
+		case <-progress:
+		case <-o.cut:
+			o.over = true
+		}
+		o.carry.resume(o)
+	}
+	o.passAll(true, "the connection has ended")
+	o.call(func() { o.rw.Flush(o.at, &o.relay) })
+}
+
+// rest is the time until something is due.
+func (o *operated) rest() time.Duration {
+	next := o.rw.Due()
+	sooner := func(at time.Time) {
+		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	if len(o.due) > 0 {
+		sooner(o.due[0].due)
+	}
+	sooner(o.suspect)
+	if next.IsZero() {
+		return time.Hour
+	}
+	return max(time.Until(next), time.Millisecond)
+}
+
+func (o *operated) tick() {
+	now := time.Now()
+	if due := o.rw.Due(); !due.IsZero() && !due.After(now) {
+		o.call(func() { o.rw.Tick(now, &o.relay) })
+	}
+	if !o.suspect.IsZero() && !o.suspect.After(now) {
+		o.check()
+	}
+	for len(o.due) > 0 && !o.due[0].due.After(now) {
+		w := heap.Pop(&o.due).(*waiting)
+		if w.delayed {
+			_ = o.release(w, transport.Decision{}, "")
+		} else {
+			_ = o.release(w, transport.Decision{}, "nobody has decided in time")
+			o.s.events.add(Warning, "nobody has decided about messages in time: they pass")
+		}
+	}
+}
+
+// arrive feeds what came.
+func (o *operated) arrive(a arrival) {
+	if a.err != nil {
+		o.over = true
+		return
+	}
+	way := a.dir - schema.ToServer
+	o.pieces++
+	seg := transport.Segment{Dir: a.dir, At: a.at, Packet: o.pieces, Bytes: a.bytes, End: a.end}
+	if o.c.Proto == capture.TCP {
+		seg.Start = !o.begun[way]
+	}
+	o.begun[way], o.ended[way] = true, o.ended[way] || a.end
+	if o.ended[0] && o.ended[1] {
+		o.passAll(true, "the connection has ended")
+	}
+	o.piece, o.pieceDir = a.bytes, a.dir
+	o.call(func() { o.rw.Feed(seg, &o.relay) })
+	if o.piece = nil; !a.end {
+		o.carry.took(a.dir)
+	}
+}
+
+// call calls the rewriter, and sees and sends what it made. A rewriter that fails loses its connection: the two ends may differ by now.
+func (o *operated) call(f func()) {
+	o.at = time.Now()
+	var err error
+	func() {
+		defer rescue(&err)
+		f()
+		for len(o.changes) > 0 {
+			x := o.changes[0]
+			o.changes = o.changes[1:]
+			o.replace(x)
+		}
+	}()
+	if err != nil {
+		for _, x := range o.changes {
+			x.seen.waits = false
+		}
+		o.changes = nil
+		o.s.events.add(Failure, "%s is cut off: %v", o.c.Name(), err)
+		o.s.because(o.c, "the rewriter has failed")
+		o.over = true
+	}
+	o.flush()
+	o.showMode()
+}
+
+// showMode shows a mode that has changed.
+func (o *operated) showMode() {
+	m, why := o.rw.Mode()
+	before := o.c.mode.Load()
+	if before.mode == m.String() && before.why == why {
+		return
+	}
+	o.c.mode.Store(&mode{m.String(), why})
+	if m == transport.Impossible && o.on {
+		o.s.events.add(Warning, "a connection cannot be operated: %s", why)
+	}
+	o.s.log.Touch()
+}
+
+// sync tells the rewriter whether the session is operated.
+func (o *operated) sync() {
+	on := o.s.op.policy.Load().on
+	if on == o.on {
+		return
+	}
+	o.on = on
+	if !on {
+		o.passAll(true, "the session is not operated any more")
+	}
+	o.call(func() { o.rw.Operate(on, o.at, &o.relay) })
+}
+
+// emit takes a frame from the rewriter.
+func (o *operated) emit(f *transport.Frame) {
+	o.seen = append(o.seen, sight(f))
+	if f.Kind != transport.Message && len(o.held) > 0 && o.suspect.IsZero() {
+		o.suspect = time.Now().Add(checkPause)
+	}
+}
+
+// ask decides about the message that was emitted last.
+func (o *operated) ask(id uint64, f *transport.Frame) transport.Decision {
+	p := o.s.op.policy.Load()
+	if !p.on || len(o.seen) == 0 || len(p.rules) == 0 && p.intercept.Match == nil {
+		return transport.Decision{}
+	}
+	x := o.seen[len(o.seen)-1]
+	v := o.judge(p, f, x)
+	switch {
+	case v.drop:
+		x.flags |= live.Dropped
+		x.remark("dropped by " + v.why)
+		return transport.Decision{Action: transport.Drop}
+	case (v.hold || v.delay > 0) && o.wait(id, x, v):
+		return transport.Decision{Action: transport.Hold}
+	case v.with != nil:
+		x.waits = true
+		o.changes = append(o.changes, change{id, x, v})
+		return transport.Decision{Action: transport.Hold}
+	}
+	return transport.Decision{}
+}
+
+// wait lets a message wait, if there is room for it.
+func (o *operated) wait(id uint64, x *sighting, v verdict) bool {
+	now := time.Now()
+	w := &waiting{
+		Held:    Held{Conn: o.c.Conn, Frame: x.Frame, At: now},
+		delayed: !v.hold, on: o, inner: id, seen: x, why: v.why, made: v.made, place: -1,
+	}
+	w.Frame.From = nil
+	if v.with != nil {
+		w.With = &transport.Outgoing{Bytes: v.with}
+	}
+	switch hold := o.s.limits.Hold; {
+	case w.delayed:
+		w.due = now.Add(v.delay)
+	case hold > 0:
+		w.Until = now.Add(hold)
+		w.due = w.Until
+	}
+	if !o.s.op.enter(w, o.s.limits) {
+		if w.delayed {
+			o.s.events.add(Warning, "too many messages are delayed: more pass at once")
+		} else {
+			o.s.events.add(Warning, "too many messages are held: more pass")
+		}
+		return false
+	}
+	x.waits = true
+	o.held[id] = w
+	if !w.due.IsZero() {
+		heap.Push(&o.due, w)
+	}
+	o.s.log.Touch()
+	return true
+}
+
+// forget takes a message out of all lists; it can be seen now.
+func (o *operated) forget(w *waiting) {
+	delete(o.held, w.inner)
+	if w.place >= 0 {
+		heap.Remove(&o.due, w.place)
+	}
+	o.s.op.leave(w)
+	w.seen.waits = false
+	o.seen = append(o.seen, w.seen)
+	o.s.log.Touch()
+}
+
+// replace makes a change of rules.
+func (o *operated) replace(x change) {
+	x.seen.waits = false
+	d := transport.Decision{Action: transport.Replace, With: transport.Outgoing{Bytes: x.v.with}}
+	err := o.rw.Release(x.inner, d, o.at, &o.relay)
+	if err == nil {
+		o.instead(x.seen, d.With, "changed by "+x.v.made)
+		return
+	}
+	for _, r := range x.v.by {
+		o.failed(r, err)
+	}
+	x.seen.remark("not changed: " + err.Error())
+	if !errors.Is(err, transport.ErrNotHeld) {
+		_ = o.rw.Release(x.inner, transport.Decision{}, o.at, &o.relay)
+	}
+}
+
+// instead notes what is sent instead of a message, unless that is the same.
+func (o *operated) instead(x *sighting, with transport.Outgoing, note string) {
+	if !with.Raw && bytes.Equal(with.Bytes, x.Bytes) {
+		return
+	}
+	x.flags |= live.Modified | live.Dropped
+	f := &transport.Frame{
+		Kind: transport.Message, Dir: x.Dir, At: o.at, Key: x.Key, HasKey: x.HasKey, Name: x.Name, Bytes: bytes.Clone(with.Bytes),
+		Offset: transport.Unknown, Note: note,
+	}
+	if with.Raw {
+		f.Kind, f.Note = transport.Control, both(note, "as it stands")
+		f.Key, f.HasKey, f.Name = schema.Key{}, false, ""
+	} else {
+		o.identify(f)
+	}
+	x.sent = f
+}
+
+func (o *operated) identify(f *transport.Frame) {
+	if o.s.identify == nil {
+		return
+	}
+	var err error
+	func() {
+		defer rescue(&err)
+		o.s.identify(o.c.Conn, f)
+	}()
+	if err != nil {
+		o.s.events.add(Failure, "messages that are sent cannot be named: %v", err)
+	}
+}
+
+// release lets a message go that waits. With an error but ErrNotHeld it still waits.
+func (o *operated) release(w *waiting, d transport.Decision, note string) error {
+	if w.over {
+		return ErrNotHeld
+	}
+	byRules := d.Action == transport.Pass && w.With != nil
+	if byRules {
+		d = transport.Decision{Action: transport.Replace, With: *w.With}
+		note = both("changed by "+w.made, note)
+	}
+	var err error
+	o.call(func() {
+		if err = o.rw.Release(w.inner, d, o.at, &o.relay); err != nil && !errors.Is(err, transport.ErrNotHeld) {
+			return
+		}
+		x := w.seen
+		waited := o.at.Sub(w.At).Round(time.Millisecond)
+		x.At = o.at
+		if w.delayed {
+			x.remark(fmt.Sprintf("%s: delayed by %s", w.why, waited))
+		} else {
+			x.remark(fmt.Sprintf("held for %s", waited))
+		}
+		switch {
+		case err != nil:
+			x.remark("it had gone on: too much waited, or its session has begun anew")
+		case d.Action == transport.Drop:
+			x.flags |= live.Dropped
+			x.remark(note)
+		case d.Action == transport.Replace:
+			o.instead(x, d.With, note)
+		default:
+			x.remark(note)
+		}
+		o.forget(w)
+	})
+	if err != nil && !errors.Is(err, transport.ErrNotHeld) && byRules { // what they have made is no message
+		o.s.events.add(Failure, "%s fails, and leaves the message as it is: %v", w.made, err)
+		o.s.op.mu.Lock()
+		w.With = nil
+		o.s.op.mu.Unlock()
+		return o.release(w, transport.Decision{}, "not changed: "+err.Error())
+	}
+	return err
+}
+
+// decide does what somebody has decided.
+func (o *operated) decide(w *waiting, d transport.Decision, who string) error {
+	what := "passes"
+	note := "passed by " + who
+	switch d.Action {
+	case transport.Drop:
+		what, note = "is dropped", "dropped by "+who
+	case transport.Replace:
+		if len(d.With.Bytes) > maxOwn {
+			return transport.OutOfRange(len(d.With.Bytes), 1, maxOwn)
+		}
+		what, note = "is sent as "+shortHex(d.With.Bytes, 64), "changed by "+who
+	}
+	f := w.seen
+	err := o.release(w, d, note)
+	if err == nil {
+		o.s.events.by(who, Info, "held message %d of %s %s %s: %s", w.ID, o.c.Name(), f.Dir, what, shortHex(w.Frame.Bytes, 32))
+	}
+	return err
+}
+
+// passAll lets go what waits, in its order: for a person, or with delayed all of it.
+func (o *operated) passAll(delayed bool, note string) int {
+	var list []*waiting
+	for _, w := range o.held {
+		if delayed || !w.delayed {
+			list = append(list, w)
+		}
+	}
+	sortWaiting(list)
+	n := 0
+	for _, w := range list {
+		err := o.release(w, transport.Decision{}, note)
+		if err != nil && !w.over { // the direction has ended
+			w.seen.flags |= live.Dropped
+			w.seen.remark(err.Error())
+			o.call(func() { o.forget(w) })
+			continue
+		}
+		n++
+	}
+	return n
+}
+
+// check finds out what the rewriter does not hold any more.
+func (o *operated) check() {
+	o.suspect = time.Time{}
+	var gone []*waiting
+	for _, w := range o.held {
+		if errors.Is(o.rw.Release(w.inner, transport.Decision{Action: transport.Hold}, o.at, &o.relay), transport.ErrNotHeld) {
+			gone = append(gone, w)
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	sortWaiting(gone)
+	for _, w := range gone {
+		_ = o.release(w, transport.Decision{}, "")
+	}
+	o.s.events.add(Warning, "messages are not held any more: too much waited behind them, or their session has begun anew")
+}
+
+// inject sends a message of somebody's.
+func (o *operated) inject(dir schema.Dir, with transport.Outgoing, who string) error {
+	switch {
+	case !o.on:
+		return ErrOff
+	case o.over:
+		return ErrNoConn
+	case len(with.Bytes) > maxOwn:
+		return transport.OutOfRange(len(with.Bytes), 1, maxOwn)
+	case o.carry.pending(dir) > maxDelivery:
+		return ErrFull
+	}
+	var err error
+	o.call(func() {
+		if err = o.rw.Send(dir, with, o.at, &o.relay); err != nil {
+			return
+		}
+		f := transport.Frame{
+			Kind: transport.Message, Dir: dir, At: o.at, Bytes: bytes.Clone(with.Bytes), Offset: transport.Unknown, Note: "injected by " + who,
+		}
+		if with.Raw {
+			f.Kind, f.Note = transport.Control, both(f.Note, "as it stands")
+		} else {
+			o.identify(&f)
+		}
+		o.seen = append(o.seen, &sighting{Frame: f, flags: live.Injected})
+	})
+	if err == nil {
+		o.s.events.by(who, Info, "injected into %s %s: %s", o.c.Name(), dir, shortHex(with.Bytes, 64))
+	}
+	return err
+}
+
+// out takes what is to be sent.
+func (o *operated) out(seg transport.Segment) {
+	from := len(o.arena)
+	o.arena = append(o.arena, seg.Bytes...)
+	o.outs = append(o.outs, out{seg.Dir, from, len(o.arena), seg.End})
+}
+
+const maxArena = 256 << 10 // bytes of memory that are kept for the next call
+
+// flush shows what a call has made to the observer, and then sends it. What goes as it came is shown before the frames that were found in
+// it, so that these know their packets; otherwise frames are first, so that the packets that follow have their comments.
+func (o *operated) flush() {
+	same := uint32(0)
+	if len(o.outs) == 1 && o.piece != nil {
+		if x := o.outs[0]; x.dir == o.pieceDir && bytes.Equal(o.arena[x.from:x.to], o.piece) {
+			same = o.pieces
+			o.record(same)
+		}
+	}
+	for i, x := range o.seen {
+		o.seen[i] = nil
+		if !x.waits && !o.s.queue.frame(o.c, x) {
+			o.s.seen.unlogged.Add(1)
+			o.s.events.add(Warning, "the observer was too slow: frames are missing in the log")
+		}
+	}
+	if same == 0 {
+		o.record(0)
+	}
+	for _, x := range o.outs {
+		o.carry.deliver(x.dir, o.arena[x.from:x.to], x.end)
+	}
+	o.seen, o.outs = o.seen[:0], o.outs[:0]
+	if o.arena = o.arena[:0]; cap(o.arena) > maxArena {
+		o.arena = nil
+	}
+	if cap(o.seen) > 1<<12 {
+		o.seen = nil
+	}
+	o.s.queue.signal()
+}
+
+func (o *operated) record(piece uint32) {
+	for _, x := range o.outs {
+		for data := o.arena[x.from:x.to]; len(data) > 0; {
+			n := len(data)
+			if o.c.Proto == capture.TCP {
+				n = min(n, maxPiece)
+			}
+			o.s.queue.sent(o.c, x.dir, o.at, data[:n], piece)
+			data = data[n:]
+		}
+		if x.end {
+			o.s.queue.end(o.c, ended, x.dir, o.at)
+		}
+	}
+}

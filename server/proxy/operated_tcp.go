@@ -1,0 +1,217 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// aborter is how connections are ended at once: those with a rewriter by their own goroutine, so that what is held can pass.
+func (s *Session) aborter(plain func()) (cut chan struct{}, abort func(string)) {
+	if s.rewriter == nil {
+		return nil, func(string) { plain() }
+	}
+	cut = make(chan struct{})
+	var once sync.Once
+	return cut, func(string) { once.Do(func() { close(cut) }) }
+}
+
+const enoughPending = 256 << 10 // bytes that a receiver has not taken, above which its sender is not read
+
+// outlet writes one direction of a stream, so that a receiver that does not take it holds up nobody else.
+type outlet struct {
+	dst  net.Conn
+	size atomic.Int64 // bytes that are not written yet
+
+	mu   sync.Mutex
+	next []byte
+	end  bool // behind next
+	wake chan struct{}
+
+	ended atomic.Bool // the end is written
+}
+
+func (l *outlet) add(data []byte, end bool) {
+	l.size.Add(int64(len(data)))
+	l.mu.Lock()
+	l.next = append(l.next, data...)
+	l.end = l.end || end
+	l.mu.Unlock()
+	poke(l.wake)
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// write runs until the end is written, the socket fails, or quit.
+func (l *outlet) write(quit <-chan struct{}, progress chan struct{}) error {
+	var data []byte
+	for {
+		l.mu.Lock()
+		data, l.next = l.next, data[:0]
+		end := l.end
+		l.mu.Unlock()
+		if len(data) > 0 {
+			if _, err := l.dst.Write(data); err != nil {
+				return err
+			}
+			l.size.Add(-int64(len(data)))
+			if cap(data) > maxArena {
+				data = nil
+			}
+			poke(progress)
+			continue
+		}
+		if end {
+			if half, ok := l.dst.(interface{ CloseWrite() error }); ok {
+				_ = half.CloseWrite()
+			}
+			l.ended.Store(true)
+			poke(progress)
+			return nil
+		}
+		select {
+		case <-l.wake:
+		case <-quit:
+			return nil
+		}
+	}
+}
+
+// streams are the sockets of a connection of TCP.
+type streams struct {
+	outlets [2]*outlet // to the server and to the client
+	resumed [2]chan struct{}
+	asleep  [2]bool // readers that wait to be resumed
+}
+
+func (x *streams) deliver(dir schema.Dir, data []byte, end bool) {
+	x.outlets[dir-schema.ToServer].add(data, end)
+}
+
+func (x *streams) pending(dir schema.Dir) int {
+	return int(x.outlets[dir-schema.ToServer].size.Load())
+}
+
+func (x *streams) took(dir schema.Dir) { x.asleep[dir-schema.ToServer] = true }
+
+func (x *streams) resume(o *operated) {
+	for way := range x.asleep {
+		dir := schema.ToServer + schema.Dir(way)
+		if x.asleep[way] && x.pending(dir) <= enoughPending && o.rw.Waiting(dir) <= transport.WaitingEnough {
+			x.asleep[way] = false
+			x.resumed[way] <- struct{}{}
+		}
+	}
+	if x.outlets[0].ended.Load() && x.outlets[1].ended.Load() {
+		o.over = true
+	}
+}
+
+// read gives what one end sends to the connection.
+func (o *operated) read(dir schema.Dir, src net.Conn, resumed <-chan struct{}) {
+	sender := "the client"
+	if dir == schema.ToClient {
+		sender = "the server"
+	}
+	buf := make([]byte, smallBuffer)
+	for {
+		n, err := src.Read(buf)
+		now := time.Now()
+		if n > 0 {
+			o.c.count(dir, n, now)
+			if !o.give(arrival{dir: dir, at: now, bytes: buf[:n]}) {
+				return
+			}
+			select {
+			case <-resumed:
+			case <-o.done:
+				return
+			}
+		}
+		if n == smallBuffer && len(buf) == n { // it carries much
+			buf = make([]byte, maxPiece)
+		}
+		switch {
+		case err == nil:
+			continue
+		case errors.Is(err, io.EOF):
+			o.give(arrival{dir: dir, at: now, end: true})
+		default:
+			if !errors.Is(err, net.ErrClosed) {
+				o.s.because(o.c, sender+" has reset the connection")
+			}
+			o.give(arrival{dir: dir, at: now, err: err})
+		}
+		return
+	}
+}
+
+// give hands something to the connection's goroutine.
+func (o *operated) give(a arrival) bool {
+	select {
+	case o.in <- a:
+		return true
+	case <-o.done:
+		return false
+	}
+}
+
+// operateTCP relays a connection through its rewriter until it has ended.
+func (s *Session) operateTCP(c *conn, cut chan struct{}, down, up net.Conn) {
+	o := s.newOperated(c, cut)
+	x := &streams{}
+	for i, dst := range []net.Conn{up, down} {
+		x.outlets[i] = &outlet{dst: dst, wake: make(chan struct{}, 1)}
+		x.resumed[i] = make(chan struct{}, 1)
+	}
+	o.carry = x
+	quit := make(chan struct{})
+	progress := make(chan struct{}, 1)
+	failed := make(chan error, 2)
+	var all sync.WaitGroup
+	for i, receiver := range []string{"the server", "the client"} {
+		all.Go(func() {
+			if x.outlets[i].write(quit, progress) != nil {
+				failed <- errors.New(receiver + " has closed the connection")
+			}
+		})
+	}
+	all.Go(func() { o.read(schema.ToServer, down, x.resumed[0]) })
+	all.Go(func() { o.read(schema.ToClient, up, x.resumed[1]) })
+	o.run(failed, progress)
+	if x.outlets[0].ended.Load() && x.outlets[1].ended.Load() {
+		s.because(c, "closed")
+	} else {
+		x.drain(failed, progress)
+		reset(down)
+		reset(up)
+	}
+	close(quit)
+	all.Wait()
+}
+
+// drain waits a moment for what is on its way when a connection is cut off.
+func (x *streams) drain(failed <-chan error, progress <-chan struct{}) {
+	timer := time.NewTimer(lastWrites)
+	defer timer.Stop()
+	for x.outlets[0].size.Load()+x.outlets[1].size.Load() > 0 {
+		select {
+		case <-progress:
+		case <-failed:
+			return
+		case <-timer.C:
+			return
+		}
+	}
+}
