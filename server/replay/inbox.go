@@ -1,0 +1,100 @@
+package replay
+
+import (
+	"fmt"
+
+	"wirebench/codec"
+	"wirebench/codec/filter"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Bounds of what came and waits for a step. Beyond them the oldest are unexpected.
+const (
+	maxInbox      = 1024
+	maxInboxBytes = 16 << 20
+)
+
+// arrived is a message that came.
+type arrived struct {
+	Message
+	def *schema.Message
+}
+
+// title is what people call a message.
+func (a *arrived) title() string {
+	switch {
+	case a.def != nil:
+		return a.def.Name
+	case a.HasKey:
+		return fmt.Sprintf("code 0x%X", a.Key.Code)
+	case a.Name != "":
+		return a.Name
+	}
+	return "a message without a code"
+}
+
+// inbox are messages that no step has waited for yet, in their order.
+type inbox struct {
+	list  []*arrived
+	bytes int
+}
+
+// put adds a message, and returns those that there is no room for any more.
+func (b *inbox) put(a *arrived) (over []*arrived) {
+	b.list = append(b.list, a)
+	b.bytes += len(a.Bytes)
+	n := 0
+	for len(b.list)-n > maxInbox || b.bytes > maxInboxBytes && len(b.list)-n > 1 {
+		b.bytes -= len(b.list[n].Bytes)
+		n++
+	}
+	over, b.list = b.list[:n:n], b.list[n:]
+	return over
+}
+
+// take removes the first that fits, nil if none does.
+func (b *inbox) take(fits func(*arrived) bool) *arrived {
+	for i, a := range b.list {
+		if fits(a) {
+			copy(b.list[i:], b.list[i+1:])
+			b.list[len(b.list)-1] = nil
+			b.list = b.list[:len(b.list)-1]
+			b.bytes -= len(a.Bytes)
+			return a
+		}
+	}
+	return nil
+}
+
+// decode reads a message into rec, which it returns; nil if it has no definition.
+func (a *arrived) decode(d Definitions, rec *codec.Record) *codec.Record {
+	if a.def == nil {
+		return nil
+	}
+	p, err := d.Program(a.def)
+	if err != nil {
+		return nil
+	}
+	rec.Session = codec.Session{}
+	p.Decode(rec, a.Bytes)
+	return rec
+}
+
+// matches reports whether a filter fits.
+func (a *arrived) matches(f *filter.Filter, d Definitions, rec *codec.Record) bool {
+	frame := filter.Frame{
+		At: a.At, Dir: a.Dir, Kind: transport.Message, Code: a.Key.Code, HasCode: a.HasKey, Group: a.Key.Group,
+		Message: a.def, Bytes: a.Bytes, Note: a.Note,
+	}
+	switch f.Index(&frame) {
+	case filter.Yes:
+		return true
+	case filter.No:
+		return false
+	}
+	if rec = a.decode(d, rec); rec != nil {
+		frame.Status = rec.Status()
+	}
+	return f.Match(&frame, rec)
+}

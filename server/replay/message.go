@@ -1,0 +1,92 @@
+package replay
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Message is what one end sent: a transport's frame that can be kept.
+type Message struct {
+	Kind       transport.Kind
+	Dir        schema.Dir
+	At         time.Time
+	Key        schema.Key
+	HasKey     bool
+	Name       string // as transport.Frame has it
+	Bytes      []byte
+	Note       string
+	Unreliable bool // of datagrams: it might have got lost
+}
+
+// Copy makes a Message of a frame.
+func Copy(f *transport.Frame) Message {
+	return Message{
+		Kind: f.Kind, Dir: f.Dir, At: f.At, Key: f.Key, HasKey: f.HasKey, Name: f.Name, Bytes: slices.Clone(f.Bytes), Note: f.Note,
+		Unreliable: f.Offset == transport.Unknown &&
+			!slices.ContainsFunc(f.Via, func(v string) bool { return strings.HasPrefix(v, "reliable") }),
+	}
+}
+
+// Definitions are what a script's messages are read and written by.
+type Definitions interface {
+	FindIn(name, group string, dir schema.Dir) (*schema.Message, error)
+	Lookup(key schema.Key) *schema.Message
+	Program(m *schema.Message) (*codec.Program, error)
+}
+
+// definition is that of a message, nil if there is none.
+func definition(d Definitions, m *Message) *schema.Message {
+	switch {
+	case m.Kind != transport.Message && m.Kind != transport.Control:
+		return nil
+	case m.HasKey:
+		return d.Lookup(m.Key)
+	case m.Name != "":
+		if found, err := d.FindIn(m.Name, m.Key.Group, m.Dir); err == nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// nameOf is what a script calls a message.
+func nameOf(m *schema.Message) string {
+	if m.Key.Group != "" {
+		return m.Key.Group + "/" + m.Name
+	}
+	return m.Name
+}
+
+// kin reports whether two definitions are of one message, in any versions.
+func kin(a, b *schema.Message) bool {
+	return a == b || a != nil && b != nil && a.Name == b.Name && a.Key.Group == b.Key.Group
+}
+
+// encoder writes values of messages. One goroutine.
+type encoder struct {
+	defs    Definitions
+	in, out codec.Record
+}
+
+// encode is a JSON object of values as a message, in memory of its own.
+func (e *encoder) encode(m *schema.Message, p *codec.Program, value []byte) ([]byte, error) {
+	if m.Broken {
+		return nil, errBroken
+	}
+	if !m.HasKey && p.NeedsCode() {
+		return nil, errNoCode
+	}
+	if err := p.ParseJSON(&e.in, value); err != nil {
+		return nil, err
+	}
+	e.in.Code, e.in.Session = m.Key.Code, codec.Session{}
+	if err := p.Encode(&e.out, &e.in); err != nil {
+		return nil, err
+	}
+	return slices.Clone(e.out.Data), nil
+}

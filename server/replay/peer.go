@@ -1,0 +1,373 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"wirebench/codec/transport"
+)
+
+// Bounds of a Wire.
+const (
+	maxQueue      = 4096             // messages that came and were not taken; then nothing more is read
+	maxQueueBytes = 16 << 20         //
+	maxOut        = 16 << 20         // bytes that the other end does not read; beyond them the connection is given up
+	readyWithin   = 30 * time.Second // for the handshake, or for room to send
+	writeWithin   = 30 * time.Second
+	lingers       = 2 * time.Second // at the end, for what is on its way
+	maxBadReads   = 100             // in a row, of datagrams: a port that is not open yet is no end
+	readSize      = 64 << 10
+)
+
+// ErrUnread is a connection whose other end does not read what is sent.
+var ErrUnread = errors.New("the other end does not read what is sent")
+
+// Link is a connected socket: a net.Conn is one.
+type Link interface {
+	io.ReadWriteCloser
+	SetReadDeadline(time.Time) error
+	SetWriteDeadline(time.Time) error
+}
+
+// Wire is a Peer made of a socket and an Endpoint. Any goroutine may use it.
+type Wire struct {
+	link      Link
+	datagrams bool
+	done      sync.WaitGroup
+
+	mu      sync.Mutex
+	end     transport.Endpoint
+	relay   transport.Relay
+	change  chan struct{} // closed when anything below has changed
+	queue   []Message
+	bytes   int // of queue
+	out     [][]byte
+	outSize int   // bytes, with those that are being written
+	over    error // no more comes; io.EOF as it should be
+	failed  error // nothing can be sent
+	closed  bool
+}
+
+// NewWire begins a connection. datagrams: each read of the link is one, and so is each write. Close ends it.
+func NewWire(link Link, end transport.Endpoint, datagrams bool) *Wire {
+	w := &Wire{link: link, datagrams: datagrams, end: end, change: make(chan struct{})}
+	w.relay = transport.Relay{
+		Emit: func(f *transport.Frame) {
+			if f.Kind == transport.Control {
+				return
+			}
+			m := Copy(f)
+			w.queue = append(w.queue, m)
+			w.bytes += len(m.Bytes)
+		},
+		Out: func(s transport.Segment) {
+			if len(s.Bytes) == 0 || w.failed != nil {
+				return
+			}
+			w.out = append(w.out, append([]byte(nil), s.Bytes...))
+			if w.outSize += len(s.Bytes); w.outSize > maxOut {
+				w.failed = ErrUnread
+			}
+		},
+	}
+	w.mu.Lock()
+	w.end.Start(time.Now(), &w.relay)
+	w.mu.Unlock()
+	w.done.Add(2)
+	go w.read()
+	go w.write()
+	return w
+}
+
+// changed wakes all that wait. The lock is held.
+func (w *Wire) changed() {
+	close(w.change)
+	w.change = make(chan struct{})
+}
+
+// await waits until a condition holds, with the lock held behind it, too, unless there is an error: the context's.
+func (w *Wire) await(ctx context.Context, holds func() bool) error {
+	w.mu.Lock()
+	for !holds() {
+		change := w.change
+		w.mu.Unlock()
+		select {
+		case <-change:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		w.mu.Lock()
+	}
+	return nil
+}
+
+// arm sets when a read ends, so that what is due is done in time. The lock is held: the last to set it knows best.
+func (w *Wire) arm() { _ = w.link.SetReadDeadline(w.end.Due()) } // a closed socket says so when it is read
+
+// read takes what comes, until the end.
+func (w *Wire) read() {
+	defer w.done.Done()
+	buf := make([]byte, readSize)
+	bad := 0
+	for {
+		if !w.room() {
+			return
+		}
+		n, err := w.link.Read(buf)
+		w.mu.Lock()
+		now := time.Now()
+		if n > 0 {
+			bad = 0
+			w.end.Feed(buf[:n], false, now, &w.relay)
+		}
+		if due := w.end.Due(); !due.IsZero() && !now.Before(due) {
+			w.end.Tick(now, &w.relay)
+		}
+		over := false
+		switch {
+		case err == nil || errors.Is(err, os.ErrDeadlineExceeded):
+		case w.datagrams && !errors.Is(err, net.ErrClosed) && bad < maxBadReads:
+			bad++
+		default:
+			over = true
+			w.over = err
+			w.end.Feed(nil, true, now, &w.relay)
+		}
+		w.changed()
+		w.mu.Unlock()
+		if over {
+			return
+		}
+	}
+}
+
+// room waits until there is room for what comes, and sees to what is due meanwhile. It is false when the wire is closed.
+func (w *Wire) room() bool {
+	for {
+		ctx, stop := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		err := w.await(ctx, func() bool { return w.over != nil || len(w.queue) < maxQueue && w.bytes < maxQueueBytes })
+		stop()
+		if err == nil {
+			w.arm()
+			open := w.over == nil
+			w.mu.Unlock()
+			return open
+		}
+		w.mu.Lock()
+		w.end.Tick(time.Now(), &w.relay)
+		w.changed()
+		w.mu.Unlock()
+	}
+}
+
+// write sends what is to go out, until the end.
+func (w *Wire) write() {
+	defer w.done.Done()
+	for {
+		_ = w.await(context.Background(), func() bool { return len(w.out) > 0 || w.closed || w.failed != nil })
+		out := w.out
+		w.out = nil
+		over := len(out) == 0 || w.failed != nil
+		w.mu.Unlock()
+		if over {
+			return
+		}
+		size := 0
+		for _, data := range out {
+			size += len(data)
+		}
+		err := w.writeAll(out)
+		w.mu.Lock()
+		w.outSize -= size
+		if err != nil && w.failed == nil {
+			w.failed = fmt.Errorf("send: %w", err)
+		}
+		w.changed()
+		w.mu.Unlock()
+	}
+}
+
+func (w *Wire) writeAll(out [][]byte) error {
+	if err := w.link.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
+		return err
+	}
+	if !w.datagrams {
+		var all []byte
+		for _, data := range out {
+			all = append(all, data...)
+		}
+		out = [][]byte{all}
+	}
+	for _, data := range out {
+		if _, err := w.link.Write(data); err != nil && (!w.datagrams || errors.Is(err, net.ErrClosed)) {
+			return err // of datagrams others may come through: the protocol sends again what matters
+		}
+	}
+	return nil
+}
+
+// Send sends a message, when the handshake is over and there is room.
+func (w *Wire) Send(ctx context.Context, o transport.Outgoing) error {
+	limited, stop := context.WithTimeout(ctx, readyWithin)
+	defer stop()
+	var never error
+	why := ""
+	err := w.await(limited, func() bool {
+		never = nil
+		ok, no, what := w.end.Ready()
+		why = what
+		switch {
+		case w.failed != nil:
+			never = w.failed
+		case w.closed:
+			never = transport.ErrClosed
+		case no:
+			never = errors.New(what)
+		case !ok && w.over != nil:
+			never = fmt.Errorf("the connection ended before this was done: %s", what)
+		case ok && (w.end.Unsent() > transport.WaitingEnough || w.outSize > transport.WaitingEnough):
+			why = "the other end to take what was sent"
+			return false
+		}
+		return ok || never != nil
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("waited %s in vain for: %s", readyWithin, why)
+	}
+	defer w.mu.Unlock()
+	if never != nil {
+		return never
+	}
+	if err := w.end.Send(o, time.Now(), &w.relay); err != nil {
+		return err
+	}
+	w.arm()
+	w.changed()
+	return w.failed
+}
+
+// Wait waits until messages can be sent, or what the other end sent first can be received. The error is the context's, or why that will
+// never be.
+func (w *Wire) Wait(ctx context.Context) error {
+	err := w.await(ctx, func() bool {
+		ok, never, _ := w.end.Ready()
+		return ok || never || len(w.queue) > 0 || w.over != nil || w.failed != nil
+	})
+	if err != nil {
+		return err
+	}
+	defer w.mu.Unlock()
+	switch ok, never, why := w.end.Ready(); {
+	case ok || len(w.queue) > 0:
+		return nil
+	case w.failed != nil:
+		return w.failed
+	case never:
+		return errors.New(why)
+	}
+	return fmt.Errorf("the connection ended before this was done: %w", w.over)
+}
+
+// Receive waits for the next frame.
+func (w *Wire) Receive(ctx context.Context) (Message, error) {
+	if err := w.await(ctx, func() bool { return len(w.queue) > 0 || w.over != nil }); err != nil {
+		return Message{}, err
+	}
+	defer w.mu.Unlock()
+	if len(w.queue) == 0 {
+		return Message{}, w.over
+	}
+	m := w.queue[0]
+	w.queue[0] = Message{}
+	w.queue = w.queue[1:]
+	w.bytes -= len(m.Bytes)
+	w.changed()
+	return m, nil
+}
+
+// Close says goodbye, gives what was sent a short time to arrive, and closes the socket. It may be called again.
+func (w *Wire) Close() error {
+	ctx, stop := context.WithTimeout(context.Background(), lingers)
+	defer stop()
+	if w.await(ctx, func() bool {
+		return w.closed || w.failed != nil || w.over != nil || w.end.Unsent() == 0 && w.outSize == 0
+	}) != nil {
+		w.mu.Lock()
+	}
+	if w.closed {
+		w.mu.Unlock()
+		w.done.Wait()
+		return nil
+	}
+	w.end.Close(time.Now(), &w.relay)
+	w.closed = true
+	w.changed()
+	w.mu.Unlock()
+	if w.await(ctx, func() bool { return w.failed != nil || w.outSize == 0 }) == nil {
+		w.mu.Unlock()
+	}
+	// What came and was not read would make the system tear the connection down, and with it what is still on its way.
+	if half, ok := w.link.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		if w.await(ctx, func() bool { w.queue, w.bytes = nil, 0; return w.over != nil }) == nil {
+			w.mu.Unlock()
+		}
+	}
+	err := w.link.Close()
+	w.mu.Lock()
+	if w.over == nil {
+		w.over = net.ErrClosed
+	}
+	if w.failed == nil {
+		w.failed = transport.ErrClosed
+	}
+	w.changed()
+	w.mu.Unlock()
+	w.done.Wait()
+	return err
+}
+
+// Server is the Link of a server that talks to one client over a socket of datagrams: the first that writes to it.
+type Server struct {
+	net.PacketConn
+	mu     sync.Mutex
+	client net.Addr
+}
+
+// Read reads the next datagram of the client.
+func (s *Server) Read(p []byte) (int, error) {
+	for {
+		n, from, err := s.ReadFrom(p)
+		if err != nil {
+			return n, err
+		}
+		s.mu.Lock()
+		if s.client == nil {
+			s.client = from
+		}
+		same := s.client.String() == from.String()
+		s.mu.Unlock()
+		if same {
+			return n, nil
+		}
+	}
+}
+
+// Write sends the client a datagram. Before it is known the error is transport.ErrNotReady.
+func (s *Server) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	to := s.client
+	s.mu.Unlock()
+	if to == nil {
+		return 0, transport.ErrNotReady
+	}
+	return s.WriteTo(p, to)
+}

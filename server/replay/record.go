@@ -1,0 +1,181 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Bounds of what a script is made of. What is beyond them is left out, with a note.
+const (
+	maxRecorded     = 50_000  // messages
+	maxRecordedText = 4 << 20 // bytes of values
+	maxWithin       = 10 * time.Minute
+)
+
+// FromOptions say how a script is made.
+type FromOptions struct {
+	Definitions Definitions
+	Protocol    string     // to be written into the script
+	Play        schema.Dir // ToServer: the client is played; ToClient: the server
+	AllSteps    bool       // keepalives are steps like others
+	NoLifts     bool       // values are sent as they were recorded
+}
+
+// FromFrames makes a script of the frames of one connection, in their order. Frames that are no messages are left out. Messages without a
+// definition are bytes.
+func FromFrames(frames []Message, o FromOptions) (*Script, error) {
+	if o.Play != schema.ToServer && o.Play != schema.ToClient {
+		return nil, errors.New("who is to be played is not said")
+	}
+	r := &recorder{o: o, enc: encoder{defs: o.Definitions}, script: &Script{Version: Version, Protocol: o.Protocol, Play: "client", Steps: []Step{}}}
+	if o.Play == schema.ToClient {
+		r.script.Play = "server"
+	}
+	for i := range frames {
+		if f := &frames[i]; f.Kind == transport.Message && f.Dir != schema.Both {
+			if len(r.all) == maxRecorded {
+				r.script.Note = fmt.Sprintf("only the first %d messages", maxRecorded)
+				break
+			}
+			r.all = append(r.all, recorded{Message: f, def: definition(o.Definitions, f)})
+		}
+	}
+	if len(r.all) == 0 {
+		return nil, errors.New("the connection has no messages")
+	}
+	if !o.AllSteps {
+		r.keepalives()
+	}
+	r.steps()
+	if !o.NoLifts {
+		r.lifts()
+	}
+	return r.script, r.script.Check()
+}
+
+// recorder makes a script.
+type recorder struct {
+	o      FromOptions
+	script *Script
+	enc    encoder
+	all    []recorded
+	rec    codec.Record
+	other  codec.Record
+}
+
+// recorded is a message of the recording.
+type recorded struct {
+	*Message
+	def  *schema.Message
+	gone bool // no step: a keepalive
+	step int  // its index in the script; -1: left out
+}
+
+// sent reports whether who is played sends it.
+func (r *recorder) sent(m *recorded) bool { return m.Dir == r.o.Play }
+
+// decode reads a message; nil if that cannot be done without a problem.
+func (r *recorder) decode(m *recorded, rec *codec.Record) *codec.Record {
+	a := arrived{*m.Message, m.def}
+	if rec = a.decode(r.o.Definitions, rec); rec == nil || rec.Status() != codec.OK {
+		return nil
+	}
+	return rec
+}
+
+// text is what a step says of a message: its name, and its fields if these say all of it, else its bytes.
+func (r *recorder) text(m *recorded) (name string, value json.RawMessage, hexText string) {
+	if m.def == nil {
+		return "", nil, hex.EncodeToString(m.Bytes)
+	}
+	name = nameOf(m.def)
+	if found, err := r.o.Definitions.FindIn(name, "", m.Dir); err != nil || found != m.def {
+		return "", nil, hex.EncodeToString(m.Bytes) // another one is called so
+	}
+	if rec := r.decode(m, &r.rec); rec != nil {
+		value = rec.AppendJSON(nil)
+		if data, err := r.enc.encode(m.def, rec.Program, value); err == nil && r.equal(rec, data) {
+			return name, value, ""
+		}
+	}
+	return name, nil, hex.EncodeToString(m.Bytes)
+}
+
+// equal reports whether bytes are those of a record, but for what belongs to the session: running numbers and checksums.
+func (r *recorder) equal(rec *codec.Record, data []byte) bool {
+	if bytes.Equal(rec.Data, data) {
+		return true
+	}
+	if len(rec.Data) != len(data) {
+		return false
+	}
+	a, b := slices.Clone(rec.Data), slices.Clone(data)
+	for _, l := range rec.AppendLeaves(nil) {
+		if l.Role == codec.RoleCounter || l.Role == codec.RoleCheck {
+			from, to := l.Off/8, (l.Off+l.Len+7)/8
+			if int(to) <= len(a) {
+				clear(a[from:to])
+				clear(b[from:to])
+			}
+		}
+	}
+	return bytes.Equal(a, b)
+}
+
+// steps makes a step of each message.
+func (r *recorder) steps() {
+	var last time.Time
+	size := 0
+	for i := range r.all {
+		m := &r.all[i]
+		m.step = -1
+		if m.gone {
+			continue
+		}
+		name, value, hexText := r.text(m)
+		if size += len(value) + len(hexText); size > maxRecordedText {
+			r.script.Note = fmt.Sprintf("only the first %d messages: the others are too much for a script", i)
+			for k := i; k < len(r.all); k++ {
+				r.all[k].step, r.all[k].gone = -1, true
+			}
+			return
+		}
+		gap := time.Duration(0)
+		if !last.IsZero() && !m.At.IsZero() {
+			gap = min(max(m.At.Sub(last), 0), MaxWait).Round(time.Millisecond)
+		}
+		if !m.At.IsZero() {
+			last = m.At
+		}
+		st := Step{}
+		if r.sent(m) {
+			st.Send = &Send{Dir: m.Dir.String(), Message: name, Value: value, Hex: hexText, After: Duration(gap), Unreliable: m.Unreliable}
+			if hexText != "" && m.def == nil {
+				st.Send.Message = ""
+			}
+		} else {
+			x := &Expect{Dir: m.Dir.String(), Message: name, Value: value, Hex: hexText}
+			if within := min(3*gap, maxWithin); within > DefaultWithin {
+				x.Within = Duration(within)
+			}
+			if name == "" {
+				x.Match = fmt.Sprintf("len == %d", len(m.Bytes))
+				if m.HasKey {
+					x.Match = fmt.Sprintf("op == 0x%X", m.Key.Code)
+				}
+			}
+			st.Expect = x
+		}
+		m.step = len(r.script.Steps)
+		r.script.Steps = append(r.script.Steps, st)
+	}
+}
