@@ -97,7 +97,7 @@ func (o *openCapture) view(snap *workspace.Snapshot, spec viewSpec, notes store.
 
 // sameNotes reports whether two states of what people noted of frames are one.
 func sameNotes(a, b store.Notes) bool {
-	return slices.Equal(a.Marked, b.Marked) && maps.Equal(a.Frames, b.Frames)
+	return slices.Equal(a.Marked, b.Marked) && maps.Equal(a.Frames, b.Frames) && slices.Equal(a.Markers, b.Markers)
 }
 
 // get opens a capture of a workspace, or finds it open.

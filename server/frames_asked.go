@@ -38,6 +38,13 @@ type frameAsked struct {
 	N  int `json:"n"`
 }
 
+// packetAsked asks which frames came in a packet, of those around a frame.
+type packetAsked struct {
+	ID   int    `json:"id"`
+	N    uint32 `json:"n"`
+	Near int    `json:"near"`
+}
+
 type findAsked struct {
 	ID   int    `json:"id"`
 	Text string `json:"text"`
@@ -62,6 +69,11 @@ func (p *framesPage) question(m *listMessage) (id int, work func(context.Context
 		return m.Frame.ID, func(_ context.Context, l *shownList) (string, any, error) {
 			a, err := l.frame(m.Frame)
 			return "frame", a, err
+		}
+	case m.Packet != nil:
+		return m.Packet.ID, func(ctx context.Context, l *shownList) (string, any, error) {
+			a, err := l.packet(ctx, m.Packet)
+			return "packet", a, err
 		}
 	case m.Find != nil:
 		return m.Find.ID, func(ctx context.Context, l *shownList) (string, any, error) {
@@ -131,9 +143,13 @@ func (l *shownList) rows(a *rowsAsked) rowsAnswer {
 	conns := log.Conns()
 	var f transport.Frame
 	for k, i := range l.view.rows(from, min(a.Count, maxRowsAtOnce)) {
-		e := log.Entry(int(i))
+		e, data, ok := log.Get(int(i))
+		if !ok {
+			out.Rows = append(out.Rows, frameRow{N: int(i) + 1, T: before / 1000, Kind: "control", Type: "n == 0", Info: "not in memory any more: the recording has it"})
+			continue
+		}
 		conns = connsFor(log, conns, e)
-		readFrame(log, e, log.Data(e), &f)
+		readFrame(log, e, data, &f)
 		row := m.row(int(i), e, &f)
 		if k > 0 || from > 0 {
 			row.D = (e.At - before) / 1000
@@ -165,7 +181,8 @@ type frameAnswer struct {
 	Name  string `json:"name"` // of its definition, as the library has it; "" if it has none
 	Conn  string `json:"conn"`
 	frameSource
-	Row frameRow `json:"row"`
+	Row   frameRow    `json:"row"`
+	Offer *frameOffer `json:"offer,omitempty"` // of a frame that nothing defines
 }
 
 // frameSource is where a frame's bytes come from.
@@ -181,18 +198,19 @@ type frameRun struct {
 
 func (l *shownList) frame(a *frameAsked) (*frameAnswer, error) {
 	log := l.open.log
-	if a.N < 1 || a.N > log.Len() {
-		return nil, fmt.Errorf("there is no frame %d", a.N)
+	e, data, ok := log.Get(a.N - 1)
+	if !ok {
+		return nil, fmt.Errorf("there is no frame %d in memory", a.N)
 	}
-	e := log.Entry(a.N - 1)
 	var f transport.Frame
-	readFrame(log, e, log.Data(e), &f)
+	readFrame(log, e, data, &f)
 	m := rowMaker{snap: l.snap}
 	out := &frameAnswer{ID: a.ID, N: a.N, Hex: hex.EncodeToString(f.Bytes), Dir: f.Dir.String(), Group: f.Key.Group, Conn: log.Conns()[e.Conn].Name}
 	out.Row = m.row(a.N-1, e, &f)
 	if msg := l.snap.FrameMessage(&f); msg != nil {
 		out.Name = l.snap.NameOf(msg)
 	}
+	out.Offer = m.offer(&f)
 	out.Sources = []frameRun{}
 	for _, s := range f.From {
 		out.Sources = append(out.Sources, frameRun{s.Packet, s.Off, s.Len})

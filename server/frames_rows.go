@@ -47,6 +47,7 @@ type rowMaker struct {
 	snap  *workspace.Snapshot
 	rec   codec.Record
 	types map[*schema.Message]string
+	names map[codeName]string // of the code map; made when a frame is met that nothing defines
 }
 
 // row describes a frame. Its time since the row before, its colour and its cells are left to the caller.
@@ -84,6 +85,7 @@ func (m *rowMaker) row(i int, e live.Entry, f *transport.Frame) frameRow {
 		r.Info = cutText(string(m.rec.AppendBrief(info, maxBrief)), maxBrief+80)
 	case f.Kind == transport.Message:
 		r.Status = "unknown"
+		r.Name = m.nameOf(f)
 		r.Info = cutText(printable(f.Bytes), maxBrief)
 	case f.Kind == transport.Problem:
 		r.Info = f.Note

@@ -56,6 +56,7 @@ type listMessage struct {
 	View     *listView         `json:"view"`
 	Rows     *rowsAsked        `json:"rows"`
 	Frame    *frameAsked       `json:"frame"`
+	Packet   *packetAsked      `json:"packet"`
 	Find     *findAsked        `json:"find"`
 	Where    *frameAsked       `json:"where"`
 	Step     *stepAsked        `json:"step"`
@@ -481,15 +482,15 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 	o := list.open
 	st := listState{
 		Seq: list.seq, Epoch: list.epoch, Total: o.log.Len(), Reading: !o.complete(), Read: o.read.Load(), Size: o.size.Load(), Note: o.note(),
-		Mistakes: list.wrong, Rewritten: list.view.rewritten(),
+		Live: o.running && !o.complete(), Mistakes: list.wrong, Rewritten: list.view.rewritten(),
 	}
 	if st.Mistakes == nil {
 		st.Mistakes = []viewMistake{}
 	}
 	st.Fit, st.Scanned = list.view.state()
 	st.Done = whole && !st.Reading && st.Scanned == st.Total
-	if st.Total > 0 {
-		st.Start, st.End = o.log.Entry(0).At/1000, o.log.Entry(st.Total-1).At/1000
+	if st.Total > o.log.Base() {
+		st.Start, st.End = o.log.Entry(o.log.Base()).At/1000, o.log.Entry(st.Total-1).At/1000
 	}
 	conns := o.log.Conns()
 	if len(conns) != p.conns || st.Done {

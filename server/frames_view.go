@@ -204,6 +204,9 @@ func (v *frameView) where(i int, e live.Entry, conn live.Conn) workspace.Where {
 		N: n, Conn: conn.Name, Session: conn.Session, Proto: conn.Proto, Note: v.notes.Frames[n],
 		Injected: e.Flags&live.Injected != 0, Modified: e.Flags&live.Modified != 0, Dropped: e.Flags&live.Dropped != 0,
 	}
+	if k := sort.Search(len(v.notes.Markers), func(k int) bool { return v.notes.Markers[k].N > n }); k > 0 {
+		w.Marker = v.notes.Markers[k-1].Text
+	}
 	if v.marked[n] {
 		w.Mark = "marked"
 	}

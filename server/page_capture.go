@@ -26,7 +26,9 @@ func (s *Server) capturePage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view := templates.Workbench{Frame: s.frame(x.Name+" · Wirebench", ws.Name), Capture: &templates.Capture{ID: x.ID, Name: x.Name}}
+	view.Capture.Live = s.captures.runs(ws.Name, x.ID)
 	view.Frame.Nonce = allowStyles(w)
+	s.relays(&view, ws.Workspace)
 	form := pageForm{byCode: true, opened: map[string]bool{}, frame: &frameForm{}}
 	ws.fill(&view, form)
 	s.render(w, r, http.StatusOK, templates.WorkbenchPage(view))

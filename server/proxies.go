@@ -37,6 +37,7 @@ type ProxyConfig struct {
 	Name      string `json:"name,omitempty" maxLength:"200" doc:"for people"`
 	Listen    string `json:"listen" doc:"IP:port or :port"`
 	Upstream  string `json:"upstream" doc:"host:port"`
+	Operate   bool   `json:"operate,omitempty" doc:"its messages can be held, changed and sent, once that is turned on"`
 	Ports     int    `json:"ports,omitempty" minimum:"0" maximum:"16" doc:"how many ports that follow one another; 0 = as many as a server of this protocol has"`
 }
 
@@ -61,6 +62,9 @@ type liveSession struct {
 	*proxy.Session
 	id string
 	ws *workspace.Workspace
+
+	rulesMu sync.Mutex
+	written []ruleBody // the rules as they were written
 }
 
 // start begins a session: its frames are those of a capture that is being recorded.
@@ -96,17 +100,26 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 	if protocol.Streams {
 		network = "tcp"
 	}
-	s, err := p.proxy.Start(ctx, proxy.Config{
+	relay := proxy.Config{
 		Name: name, Network: network, Pairs: pairs, Log: log, Record: &proxy.Record{Create: create},
-		Transport: func(c capture.Conn) transport.Transport { return protocol.New(env.For(c.Name(), c.Session), c.Server.Port()) },
-	})
+		Transport: func(c capture.Conn) transport.Transport {
+			return protocol.New(env.For(c.Name(), c.Session), c.Server.Port())
+		},
+	}
+	if cfg.Operate {
+		relay.Rewriter = func(c capture.Conn) transport.Rewriter {
+			return protocol.Rewriter(env.For(c.Name(), c.Session), c.Server.Port())
+		}
+		relay.Identify = func(c capture.Conn, f *transport.Frame) { identify(ws.Now(), env, c, f) }
+	}
+	s, err := p.proxy.Start(ctx, relay)
 	if err != nil {
 		file.Close()
 		_ = ws.Captures.Remove(x.ID)
 		return nil, proxyProblem(err)
 	}
 	done := make(chan struct{})
-	one := &liveSession{s, x.ID, ws}
+	one := &liveSession{Session: s, id: x.ID, ws: ws}
 	p.captures.follow(ws.Name, x.ID, log, done)
 	p.mu.Lock()
 	p.sessions = append(p.sessions, one)
@@ -139,12 +152,25 @@ func (p *proxySet) get(ws, id string) *liveSession {
 	return nil
 }
 
+// identify says what a message is that a person has made.
+func identify(snap *workspace.Snapshot, env *protocols.Env, c capture.Conn, f *transport.Frame) {
+	group := ""
+	if len(snap.Dialect.Frames) == 0 {
+		group = env.Group(c.Server.Port(), f.Dir)
+	}
+	var rec codec.Record
+	if m := snap.ByCode(&rec, f.Bytes, workspace.Request{Dir: f.Dir, Group: group}); m != nil {
+		f.Key, f.HasKey = schema.Key{Dir: f.Dir, Group: m.Key.Group, Code: rec.Code}, true
+	}
+}
+
 // current are the definitions as they are when they are asked: running traffic outlives them.
 type current struct{ ws *workspace.Workspace }
 
-func (n current) Frame(group string) *schema.Message            { return n.ws.Now().Frame(group) }
-func (n current) Lookup(key schema.Key) *schema.Message         { return n.ws.Now().Lookup(key) }
-func (n current) Groups() []string                              { return n.ws.Now().Groups() }
+func (n current) Frame(group string) *schema.Message { return n.ws.Now().Frame(group) }
+
+func (n current) Lookup(key schema.Key) *schema.Message             { return n.ws.Now().Lookup(key) }
+func (n current) Groups() []string                                  { return n.ws.Now().Groups() }
 func (n current) Program(m *schema.Message) (*codec.Program, error) { return n.ws.Now().Program(m) }
 
 // proxyProblem gives an error of the proxy its status.

@@ -56,21 +56,7 @@ func TestProxyLive(t *testing.T) {
 	t.Cleanup(cancel)
 	api := func(method, path, body string, into any) int {
 		t.Helper()
-		req, err := http.NewRequestWithContext(ctx, method, srv.URL+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		text, _ := io.ReadAll(res.Body)
-		if into != nil && json.Unmarshal(text, into) != nil {
-			t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, text)
-		}
-		return res.StatusCode
+		return call(t, ctx, srv.URL, method, path, body, into)
 	}
 	for _, bad := range []string{
 		`{"listen":"127.0.0.1:0","upstream":"169.254.169.254:80"}`, `{"listen":"127.0.0.1:0","upstream":"203.0.113.7:80"}`,
@@ -139,5 +125,139 @@ func TestProxyLive(t *testing.T) {
 	}
 	if code := api("GET", "/api/one/captures/"+p.ID+"/frames?filter=said", "", &f); code != 200 || f.Fit != 10 || !f.Done || f.Note != "" {
 		t.Errorf("the recording: %d, %d of %d frames, %q", code, f.Fit, f.Total, f.Note)
+	}
+}
+
+// call asks a server and reads its JSON answer.
+func call(t *testing.T, ctx context.Context, base, method, path, body string, into any) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, _ := io.ReadAll(res.Body)
+	if res.StatusCode >= 400 {
+		t.Logf("%s %s: %d %s", method, path, res.StatusCode, text)
+	}
+	if into != nil && json.Unmarshal(text, into) != nil {
+		t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, text)
+	}
+	return res.StatusCode
+}
+
+// Messages are held, changed, changed by rules, dropped and sent, and the other side gets exactly that.
+func TestProxyOperated(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	api := func(method, path, body string, into any) int {
+		t.Helper()
+		return call(t, ctx, srv.URL, method, path, body, into)
+	}
+	var p ProxyInfo
+	if code := api("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t)), &p); code != 201 {
+		t.Fatalf("%d %+v", code, p)
+	}
+	session := "/api/one/proxies/" + p.ID
+	c, err := net.Dial("tcp", p.Pairs[0].Listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
+	say := func(text string) {
+		t.Helper()
+		if _, err := c.Write(append([]byte{1, 4, 0}, text...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer := func(want byte) {
+		t.Helper()
+		var got [5]byte
+		if _, err := io.ReadFull(c, got[:]); err != nil || got[1] != want {
+			t.Fatalf("the answer is %x (%v), want %q", got, err, want)
+		}
+	}
+	say("aaaz")
+	answer('z')
+	if code := api("POST", session+"/send", `{"dir":"s2c","message":"said","value":{"n":7}}`, nil); code != 409 {
+		t.Errorf("a message is sent while nobody operates: %d", code)
+	}
+	if code := api("POST", session+"/operate", `{"on":true,"intercept":".text == 1"}`, nil); code != 422 {
+		t.Errorf("a filter that is none: %d", code)
+	}
+	if code := api("POST", session+"/operate", `{"on":true,"intercept":"say"}`, &p); code != 200 || p.Operate == nil || !p.Operate.On || p.Operate.Intercept != "say" {
+		t.Fatalf("%d %+v", code, p.Operate)
+	}
+	wait := func() (h heldInfo) {
+		t.Helper()
+		for {
+			var got struct{ Held []heldInfo }
+			if code := api("GET", session+"/held", "", &got); code != 200 {
+				t.Fatal(code)
+			}
+			if len(got.Held) > 0 {
+				return got.Held[0]
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	say("bbbb")
+	h := wait()
+	if h.Frame.Message != "say" || !strings.Contains(string(h.Frame.Value), "bbbb") || h.Name == "" {
+		t.Errorf("held: %+v", h)
+	}
+	for _, bad := range []string{`{"id":99,"action":"drop"}`, fmt.Sprintf(`{"id":%d,"action":"replace","message":"say","value":{"txt":""}}`, h.ID), fmt.Sprintf(`{"id":%d,"action":"replace","hex":"zz"}`, h.ID)} {
+		if code := api("POST", session+"/held", bad, nil); code != 404 && code != 422 {
+			t.Errorf("%s: %d", bad, code)
+		}
+	}
+	if code := api("POST", session+"/held", fmt.Sprintf(`{"id":%d,"action":"replace","message":%q,"value":{"text":"bbbc"}}`, h.ID, h.Name), nil); code != 204 {
+		t.Errorf("replace: %d", code)
+	}
+	answer('c')
+	say("dddd")
+	say("eeee")
+	if code := api("POST", session+"/held", fmt.Sprintf(`{"id":%d,"action":"drop"}`, wait().ID), nil); code != 204 {
+		t.Errorf("drop: %d", code)
+	}
+	if code := api("POST", session+"/held", fmt.Sprintf(`{"id":%d,"action":"forward"}`, wait().ID), nil); code != 204 {
+		t.Errorf("forward: %d", code)
+	}
+	answer('e')
+	if code := api("POST", session+"/operate", `{"intercept":""}`, nil); code != 200 {
+		t.Error(code)
+	}
+	var rules struct{ Rules []ruleBody }
+	if code := api("PUT", session+"/rules", `{"rules":[{"id":"1","on":true,"filter":".text == \"ffff\"","action":"replace","field":"text","value":"fffg"}]}`, &rules); code != 200 || len(rules.Rules) != 1 {
+		t.Fatalf("%d %+v", code, rules)
+	}
+	say("ffff")
+	answer('g')
+	say("hhhh")
+	answer('h')
+	if code := api("GET", session+"/rules", "", &rules); code != 200 || rules.Rules[0].Count != 1 || rules.Rules[0].Failed != 0 {
+		t.Errorf("%d %+v", code, rules)
+	}
+	if code := api("POST", session+"/send", `{"dir":"s2c","message":"said","value":{"n":105}}`, nil); code != 204 {
+		t.Errorf("send: %d", code)
+	}
+	answer('i')
+	var f gotFrames
+	for filter, want := range map[string]int{"injected": 1, "dropped": 1, "modified": 2} {
+		if code := api("GET", "/api/one/captures/"+p.ID+"/frames?filter="+filter, "", &f); code != 200 || f.Fit < want {
+			t.Errorf("%s: %d, %d frames of %d", filter, code, f.Fit, f.Total)
+		}
+	}
+	if code := api("DELETE", "/api/one/proxies", "", nil); code != 204 {
+		t.Error(code)
 	}
 }

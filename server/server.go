@@ -24,8 +24,10 @@ type Config struct {
 	Hosts      []string // names under which the server may be asked, without port; empty = any. A server for this machine alone
 	// names those of the machine, so that no page on the web can reach it under a name of its own.
 
-	Upstreams *proxy.Upstreams         // where the proxy may connect to; nil = this machine alone
+	Upstreams *proxy.Upstreams        // where the proxy may connect to; nil = this machine alone
 	Own       func() []netip.AddrPort // where the server listens: the proxy never connects there
+
+	Demo func(ctx context.Context, dialect string) (*DemoGame, error) // starts a demo game; nil = there is none
 }
 
 // space is a workspace as it is now: what one request sees stays as it is while the library changes.
@@ -53,6 +55,7 @@ type Server struct {
 	pages    openPages
 	captures *captureSet
 	proxies  *proxySet
+	demos    demos
 }
 
 // New makes the handler of all routes.

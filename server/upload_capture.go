@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,16 @@ func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, 
 		return false, nil
 	case isRaw(head) && u.framing != "":
 		return true, u.keep(name, u.framing, bytes.NewReader(head), part)
+	}
+	// The rest is taken in any case, so that more of it can be looked at.
+	more, err := io.ReadAll(io.LimitReader(part, int64(capture.LogHead-len(head))))
+	if err != nil {
+		return true, err
+	}
+	start := slices.Concat(head, more)
+	switch {
+	case capture.SniffLog(start, len(start) < capture.LogHead) != "":
+		return true, u.keep(name, "", bytes.NewReader(start), part)
 	case isRaw(head):
 		u.skip(name, "", "raw bytes that are nothing known: to keep them as a capture, say how messages are cut, as in ?framing=prefixed:2le+self")
 		return true, discardRest(part)
@@ -31,7 +42,7 @@ func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, 
 	if err != nil {
 		return true, err
 	}
-	if text = append(head[:len(head):len(head)], text...); isConversation(text) {
+	if text = slices.Concat(start, text); isConversation(text) {
 		return true, u.keep(name, "", bytes.NewReader(text), part)
 	}
 	reason := otherKind(name, head)

@@ -26,6 +26,7 @@ func TestUploadOfCaptures(t *testing.T) {
 		z.Write([]byte(data))
 		z.Close()
 	}
+	connectionLog := "\x01\x13\x00TeraConnectionLog\x05\x04\x00\x01\x00"
 	raw := "\x04\x00ab\x05\x00abc"
 	s := captureServer(t, "muta", nil)
 	for _, c := range []struct {
@@ -42,6 +43,13 @@ func TestUploadOfCaptures(t *testing.T) {
 		{"game.def", "", sayAndPing, "new", "", ""},
 		{"words.log", "", "words\n", "skipped", "what it holds is none", ""},
 		{"words.docx", "", "words\n", "skipped", "not a definition", ""},
+		{"packets_1.log", "", "2024-05-01T12:00:00Z | S->C | 1 | UNKNOWN | RAW: 04000100\n", "new", "", ""},
+		{"c.bin", "", connectionLog, "new", "", ""},
+		{"c.bin.gz", "", gzippedText(connectionLog), "new", "", ""},
+		{"long.bin", "", connectionLog + strings.Repeat("\x04\x04\x00\x01\x00", 30000), "new", "", ""},
+		{"x.pkt", "", "TPPL\x01\x00\x00\x00" + strings.Repeat("\x00", 10), "new", "", ""},
+		{"raw.pkt", "", "TPP" + raw, "skipped", "say how messages are cut", ""},
+		{"raw.bin", "", strings.Repeat(raw, 10000), "skipped", "say how messages are cut", ""},
 		{"raw.bin", "", raw, "skipped", "say how messages are cut", ""},
 		{"raw", "", raw, "skipped", "say how messages are cut", ""},
 		{"raw.bin", "?framing=prefixed:2LE%2Bself", raw, "new", "", "prefixed:2le+self"},
@@ -75,6 +83,14 @@ func TestUploadOfCaptures(t *testing.T) {
 	if a := send(t, s, "?framing=lines", sent{"raw.bin", raw}); a.Status != 422 || !strings.Contains(a.text, "is no framing") {
 		t.Error(a.text)
 	}
+}
+
+func gzippedText(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(text))
+	z.Close()
+	return b.String()
 }
 
 // Of a form that breaks off no capture stays.

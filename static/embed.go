@@ -16,7 +16,7 @@ import (
 
 //go:generate go run ../web/build
 
-//go:embed app.js app.css favicon.svg
+//go:embed app.js capture.js app.css favicon.svg
 var files embed.FS
 
 // prefix is where Handler has to be mounted.
@@ -32,6 +32,7 @@ type asset struct {
 // assets is the table of all files, by name. It is never changed.
 var assets = map[string]asset{
 	"app.js":      load("app.js", "text/javascript; charset=utf-8"),
+	"capture.js":  load("capture.js", "text/javascript; charset=utf-8"),
 	"app.css":     load("app.css", "text/css; charset=utf-8"),
 	"favicon.svg": load("favicon.svg", "image/svg+xml"),
 }

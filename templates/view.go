@@ -95,6 +95,9 @@ type Rail struct {
 	Captures       []CaptureItem // the newest first
 	MoreCaptures   int           // that are not listed
 	KeepsCaptures  bool          // the workspace has a place for them
+	Relays         bool          // traffic can be relayed and shown
+	Running        []CaptureItem // of traffic
+	Demo           bool          // there is a demo game
 	Undefined      []Undefined   // names of the code map that have no definition
 	UndefinedCount int
 

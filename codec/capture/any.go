@@ -13,9 +13,9 @@ const maxTextBytes = 64 << 20
 // maxRawBytes bounds a raw file, which is in memory as long as it is read.
 const maxRawBytes = 64 << 20
 
-// ReadAny reads a capture file or, if it is none, a text that holds messages: a log, or what a program shows of a conversation. proto
-// is what carries the protocol, which a text does not tell. With Options.Framing the file is raw bytes, whatever it looks like. The
-// paste is nil for what is no text.
+// ReadAny reads a capture file or, if it is none, one of the logs that Logs lists, or a text that holds messages: a log that can be pasted
+// too, or what a program shows of a conversation. What is in the file decides. proto is what carries the protocol, which logs and texts
+// do not tell. With Options.Framing the file is raw bytes, whatever it looks like. The paste is nil for what is no text that can be pasted.
 func ReadAny(r io.Reader, opts Options, proto Proto, emit func(Frame)) (Summary, *Paste, error) {
 	if opts.Framing != nil {
 		sum, err := readRaw(r, opts, proto, emit)
@@ -25,6 +25,9 @@ func ReadAny(r io.Reader, opts Options, proto Proto, emit func(Frame)) (Summary,
 	sum, err := Read(io.TeeReader(r, &limited{&head, 1 << 20}), opts, emit)
 	if !errors.Is(err, ErrFormat) {
 		return sum, nil, err
+	}
+	if sum, ok, e := readLog(&head, r, opts, proto, emit); ok {
+		return sum, nil, e
 	}
 	if _, e := io.Copy(&head, io.LimitReader(r, maxTextBytes)); e != nil {
 		return sum, nil, e

@@ -23,4 +23,22 @@
 //     stand in memory order (xxd) unless the text column says that they are reversed (xxd -e).
 //   - In Follow dumps peer 0 (not indented) is the client. A line of less than 16 bytes ends a packet; packets of whole lines run
 //     together with what follows in their direction, as nothing in the text parts them.
+//
+// # Logs
+//
+// ReadAny also reads what programs for players of a game write: Logs lists the forms, SniffLog tells one by the first bytes of a file, and
+// what is in the file decides, never its name. They are logs of whole messages, so frames come as they are and no transport is
+// asked; what is not told by a format and was decided here stands at the top of the file of its reader.
+//
+//		kloct                Kloct packet-logger (.bin)
+//		tera-connection-log  TeraConnectionLog (Shinra, CasualMeter, DamageMeter)
+//		alkahest             Alkahest (.pkt)
+//		teraatlas            TeraAtlas (packets_<ms>.log); the log of tera-mods/debug is pasted text, as Follow Stream is
+//		mapleshark           MapleShark (.msb), all versions
+//
+//	  - A frame has the header that its definition expects, even where the log leaves it away (Frame.Offset is Unknown then). Only those of
+//	    MapleShark have none: the code is in the key alone.
+//	  - Frame.Name is what the log calls a message, if it does. It is of no weight where the code is known.
+//	  - A message that the proxy made has the note "sent by the proxy".
+//	  - A record without bytes, or with bytes that cannot be right, is a Problem. Where a log cannot be read on, Summary.Torn says why.
 package capture

@@ -27,6 +27,8 @@ const (
 	MaxMarks        = 1 << 16  // frames
 	MaxNotes        = 10_000   // frames
 	MaxNote         = 4096     // bytes of a note of a frame
+	MaxMarkers      = 1000
+	MaxMarkerText   = 400 // bytes
 )
 
 const (
@@ -68,6 +70,16 @@ type Notes struct {
 	Marked []uint64          `json:"marked,omitempty" doc:"numbers of frames"`
 	Frames map[uint64]string `json:"frames,omitempty" doc:"notes of frames"`
 	Text   string            `json:"text,omitempty" doc:"of the capture"`
+
+	Markers []Marker `json:"markers,omitempty" doc:"moments that people marked, in their order"`
+}
+
+// Marker is a moment of a capture: what happens then, in the words of a person.
+type Marker struct {
+	N     uint64    `json:"n" doc:"number of the first frame after it; it may not be there yet"`
+	At    time.Time `json:"at" doc:"when it was set"`
+	Text  string    `json:"text"`
+	Value string    `json:"value,omitempty" doc:"what was to be seen then: a number or a text"`
 }
 
 // OpenCaptures makes the folder if it is not there, and removes what a crash has left.
@@ -282,12 +294,17 @@ func (c *Captures) Edit(id string, change func(*Capture) error) (Capture, error)
 func (n *Notes) tidy() error {
 	slices.Sort(n.Marked)
 	n.Marked = slices.Compact(n.Marked)
+	slices.SortStableFunc(n.Markers, func(a, b Marker) int { return cmp.Compare(a.N, b.N) })
 	maps.DeleteFunc(n.Frames, func(_ uint64, text string) bool { return text == "" })
 	switch {
 	case len(n.Marked) > MaxMarks:
 		return fmt.Errorf("%w: at most %d frames of a capture are marked", ErrTooLarge, MaxMarks)
 	case len(n.Frames) > MaxNotes:
 		return fmt.Errorf("%w: at most %d frames of a capture have notes", ErrTooLarge, MaxNotes)
+	case len(n.Markers) > MaxMarkers:
+		return fmt.Errorf("%w: at most %d markers are in a capture", ErrTooLarge, MaxMarkers)
+	case slices.ContainsFunc(n.Markers, func(m Marker) bool { return len(m.Text)+len(m.Value) > MaxMarkerText }):
+		return fmt.Errorf("%w: the text of a marker has at most %d bytes", ErrTooLarge, MaxMarkerText)
 	case len(n.Text) > MaxCaptureText:
 		return fmt.Errorf("%w: the text of a capture has at most %d bytes", ErrTooLarge, MaxCaptureText)
 	}

@@ -27,7 +27,7 @@ func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) codec.Res
 	}
 	known := m != nil
 	if !known {
-		m = s.byCode(rec, data, req)
+		m = s.ByCode(rec, data, req)
 		if m == nil {
 			return s.unknown(rec, data, req)
 		}
@@ -41,8 +41,8 @@ func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) codec.Res
 	return rec.Result(req.Fields)
 }
 
-// byCode finds the definition for the code that a message carries, nil if there is none.
-func (s *Snapshot) byCode(rec *codec.Record, data []byte, req Request) *schema.Message {
+// ByCode finds the definition for the code that a message carries, nil if there is none.
+func (s *Snapshot) ByCode(rec *codec.Record, data []byte, req Request) *schema.Message {
 	frame := s.readFrame(rec, data, req.Group)
 	if frame == nil || !rec.HasCode() {
 		return nil

@@ -1,4 +1,4 @@
-// Command build makes the files of static/ from web/src: app.js, app.css and favicon.svg.
+// Command build makes the files of static/ from web/src: app.js, capture.js, app.css and favicon.svg.
 //
 // Run it by go generate ./static, or from anywhere in the module:
 //

@@ -5,13 +5,20 @@
 
 import { register } from "./commands";
 import { copyBytesMenu, copyText } from "./copy/index";
+import { nameCode } from "./define";
 import { FilterBox } from "./filterbox/index";
 import { Frames, type FrameRow, type Range, type State, type View } from "./frames/index";
 import type { FrameAnswer } from "./frames/protocol";
+import { opcode } from "./frames/text";
 import { type Anchor, openMenu } from "./menu";
 import { notify } from "./notify";
-import type { FieldForFilter, Page } from "./page";
+import { LiveBar } from "./live";
+import { type FieldForFilter, openPage, type Page } from "./page";
+import { openRelays } from "./relays";
+import { askText } from "./frames/notebox";
+import { Origin } from "./origin";
 import { PacketTabs } from "./packets";
+import { focusPane, showPane } from "./panes";
 
 const mostExported = 20_000; // characters of an address that names frames
 
@@ -30,9 +37,11 @@ function readPlace(): { filter: string; frame: number; selection: { start: numbe
 class CapturePage {
   private readonly api: string;
   private readonly page: Page;
-  private readonly frames: Frames;
+  readonly frames: Frames;
   private readonly box: FilterBox;
   private readonly packets: PacketTabs;
+  private readonly origin: Origin;
+  private readonly workspace: string;
   private draft: { name: string; text: string } | undefined;
   private drafting: ReturnType<typeof setTimeout> | undefined;
   private shown: FrameAnswer | undefined;
@@ -46,6 +55,7 @@ class CapturePage {
     const id = main.dataset["capture"] ?? "";
     this.api = `/api/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`;
     this.page = page;
+    this.workspace = workspace;
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     this.frames = new Frames(host, {
       url: `${scheme}//${location.host}/ws/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`,
@@ -54,7 +64,7 @@ class CapturePage {
       frame: this.place.frame,
       events: {
         select: (row) => void this.select(row),
-        open: () => document.querySelector<HTMLElement>(".tree tr[tabindex='0']")?.focus(),
+        open: () => this.openFields(),
         mark: (frames, on) => void this.change(on ? { mark: frames } : { unmark: frames }),
         note: (frame, text) => void this.change({ notes: { [frame]: text === "" ? null : text } }),
         copy: (row, anchor) => void this.copy(row, anchor),
@@ -68,7 +78,10 @@ class CapturePage {
     this.box = new FilterBox(this.frames.filterHost, {
       workspace,
       draft: () => this.draft,
-      apply: (text) => this.frames.setFilter(text),
+      apply: (text) => {
+        this.frames.setFilter(text);
+        this.changed(this.frames.shown);
+      },
       values: (path) => this.values(path),
       leave: () => this.frames.focus(),
     });
@@ -76,7 +89,18 @@ class CapturePage {
     if (this.place.filter !== "") {
       this.box.set(this.place.filter, true);
     }
-    this.packets = new PacketTabs(this.api);
+    this.packets = new PacketTabs(this.api, (n) => void this.framesOf(n));
+    this.origin = new Origin({
+      packet: (n) => {
+        const pane = document.getElementById("packet");
+        this.packets.openPacket(n);
+        if (pane !== null) {
+          showPane(pane);
+        }
+      },
+      frame: (n) => void this.frames.goTo(n),
+      define: (frame, anchor) => this.define(frame, anchor),
+    });
     page.attach({
       selected: (selection) => {
         this.selection = selection;
@@ -99,6 +123,7 @@ class CapturePage {
     );
     addEventListener("popstate", () => {
       this.place = readPlace();
+      this.frames.setFilter(this.place.filter); // before anything writes the address anew
       this.box.set(this.place.filter, true);
       if (this.place.frame > 0) {
         void this.frames.goTo(this.place.frame);
@@ -120,8 +145,68 @@ class CapturePage {
     });
   }
 
+  /** Goes from the list to the fields. */
+  private openFields(): void {
+    const pane = document.getElementById("fields-pane");
+    const row = document.querySelector<HTMLElement>(".tree tr[tabindex='0']");
+    if (pane !== null) {
+      showPane(pane);
+      focusPane(pane);
+    }
+    row?.focus();
+  }
+
+  /** Shows which frames came in a packet; 0 is none. */
+  private async framesOf(n: number): Promise<void> {
+    const near = this.shown?.n ?? 0;
+    if (n === 0 || near === 0) {
+      this.origin.showPacket(undefined);
+      return;
+    }
+    try {
+      const answer = await this.frames.socket.ask("packet", { n, near });
+      if (this.shown?.n === near) {
+        this.origin.showPacket(answer);
+      }
+    } catch {
+      // The packet itself is shown all the same.
+    }
+  }
+
+  /** Begins a definition of a frame that has none, under a name that the person may change. */
+  private define(frame: FrameAnswer, anchor: HTMLElement): void {
+    const { offer } = frame;
+    if (offer === null || offer === undefined) {
+      return;
+    }
+    const begin = (name: string): void => {
+      const pane = document.getElementById("definition-pane");
+      if (pane !== null) {
+        showPane(pane);
+      }
+      this.page.begin(name + (offer.first ?? ""));
+    };
+    if (offer.map === undefined || offer.map === "") {
+      begin(offer.name);
+      return;
+    }
+    const label = `Name of message ${opcode(offer.code)}, put into ${offer.map}`;
+    askText(anchor, { label, text: offer.name, button: "Define", most: 100 }, (name) => {
+      if (!/^[A-Za-z_]\w*$/.test(name)) {
+        notify("A name has letters, digits and _", "warn");
+        return;
+      }
+      void nameCode(this.workspace, offer, name).then((done) => done && begin(name));
+    });
+  }
+
   private cannot(): void {
     notify("A filter cannot say that: it is not one value of a message", "warn");
+  }
+
+  /** The frame that is in the panes. */
+  get row(): FrameRow | undefined {
+    return this.shown?.row;
   }
 
   /** Shows a frame in the panes. */
@@ -131,6 +216,7 @@ class CapturePage {
       this.shown = undefined;
       this.page.showFrame(undefined);
       this.packets.show(undefined);
+      this.origin.show(undefined);
       this.write();
       return;
     }
@@ -144,6 +230,7 @@ class CapturePage {
       this.shown = frame;
       this.page.showFrame({ kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, hex: frame.hex, selection });
       this.packets.show(frame);
+      this.origin.show(frame);
       this.write();
     } catch {
       // The connection is lost, and said so; the row is asked for again when it is back.
@@ -310,11 +397,20 @@ function spans(numbers: readonly number[]): string {
   return out.join(",");
 }
 
-/** Brings the list of a capture to life, if the page has one. */
-export function startCapture(page: Page | undefined): void {
+/** Brings the list of a capture to life, if the page has one, and what stands over that of running traffic. */
+function startCapture(): void {
   const main = document.getElementById("main");
   const host = document.getElementById("frames");
-  if (page !== undefined && main?.dataset["capture"] !== undefined && host !== null) {
-    new CapturePage(main, host, page);
+  const page = openPage();
+  if (page === undefined || main?.dataset["capture"] === undefined || host === null) {
+    return;
+  }
+  const capture = new CapturePage(main, host, page);
+  const bar = document.getElementById("live-bar");
+  const relays = openRelays();
+  if (relays !== undefined && bar !== null) {
+    new LiveBar(bar, relays, capture.frames, { bytes: () => page.bytes, row: () => capture.row });
   }
 }
+
+document.addEventListener("DOMContentLoaded", startCapture); // after the listener of app.js, which opens the page

@@ -2,7 +2,7 @@
 //
 // The script runs in <head>, before there is a body: the theme and the sizes of the panes are there when the page is drawn first.
 
-import { startCapture } from "./capture";
+import { startCaptureList } from "./capturelist";
 import { startFilter } from "./filter";
 import { startHelp } from "./help";
 import { startKeys } from "./keys";
@@ -10,8 +10,10 @@ import { startMenus } from "./menus";
 import { startPage } from "./page";
 import { startPalette } from "./palette";
 import { startPanes } from "./panes";
+import { startRelays } from "./relays";
 import { startRemember } from "./remember";
 import { startSegments } from "./segments";
+import { share } from "./shared";
 import { startTheme } from "./theme";
 import { startUpload } from "./upload";
 
@@ -26,4 +28,9 @@ startFilter();
 startMenus();
 startRemember();
 startUpload();
-document.addEventListener("DOMContentLoaded", () => startCapture(startPage()));
+share();
+document.addEventListener("DOMContentLoaded", () => {
+  startPage();
+  startRelays();
+  startCaptureList();
+});

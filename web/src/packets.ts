@@ -16,6 +16,12 @@ interface Packet {
 
 const mostTabs = 12;
 
+/** The packets that have a tab: the first ones, and the chosen one. */
+function tabbed(packets: readonly number[], chosen: number): number[] {
+  const first = packets.slice(0, mostTabs);
+  return chosen === 0 || first.includes(chosen) || !packets.includes(chosen) ? first : [...first.slice(0, -1), chosen];
+}
+
 export class PacketTabs {
   private readonly api: string;
   private readonly bar = document.getElementById("byte-tabs");
@@ -25,8 +31,12 @@ export class PacketTabs {
   private chosen = 0; // number of a packet; 0 is the frame
   private readonly known = new Map<number, Packet>();
 
-  constructor(api: string) {
+  private readonly opened: (n: number) => void;
+
+  /** `opened` is told which packet is shown now; 0 is the frame. */
+  constructor(api: string, opened: (n: number) => void) {
     this.api = api;
+    this.opened = opened;
     this.bar?.addEventListener("click", (event) => {
       const tab = event.target instanceof Element ? event.target.closest<HTMLElement>("[role=tab]") : null;
       if (tab !== null) {
@@ -65,6 +75,11 @@ export class PacketTabs {
     this.choose(first);
   }
 
+  /** Goes to a packet of the frame. */
+  openPacket(n: number): void {
+    this.choose(n);
+  }
+
   private packets(): number[] {
     return [...new Set((this.frame?.sources ?? []).map((s) => s.packet))].filter((n) => n > 0);
   }
@@ -72,6 +87,7 @@ export class PacketTabs {
   private choose(n: number): void {
     this.chosen = n;
     this.draw();
+    this.opened(n);
   }
 
   private draw(): void {
@@ -97,7 +113,7 @@ export class PacketTabs {
     const whole = layers.length > 0 ? `inside ${layers.join(", ")}` : "without what carried it";
     bar.replaceChildren(
       tab(0, packets.length > 1 ? "Message, put together" : "Message", `The message: deciphered, ${whole}`),
-      ...packets.slice(0, mostTabs).map((n) => tab(n, `Packet ${n}`, `Packet ${n} as it was captured`)),
+      ...tabbed(packets, this.chosen).map((n) => tab(n, `Packet ${n}`, `Packet ${n} as it was captured`)),
     );
     if (packets.length > mostTabs) {
       const more = document.createElement("span");

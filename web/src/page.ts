@@ -212,6 +212,11 @@ export class Page {
     this.socket.set(change);
   }
 
+  /** Begins a definition that is not stored yet; what is shown stays. */
+  begin(name: string): void {
+    void this.press(`new:${name}`).then(() => this.editor.focus());
+  }
+
   /** The bytes that are shown, as they were changed. */
   get bytes(): Uint8Array {
     return this.message?.data ?? new Uint8Array();
@@ -1015,12 +1020,18 @@ export class Page {
   }
 }
 
+let opened: Page | undefined;
+
+/** The page, once it is alive. */
+export function openPage(): Page | undefined {
+  return opened;
+}
+
 /** Brings the workbench page to life, if it is one. */
-export function startPage(): Page | undefined {
+export function startPage(): void {
   const main = document.getElementById("main");
   const form = document.getElementById("bench");
   if (main?.dataset["workspace"] !== undefined && form instanceof HTMLFormElement) {
-    return new Page(main, form);
+    opened = new Page(main, form);
   }
-  return undefined;
 }

@@ -20,7 +20,9 @@ export interface Column {
   title: string;
   /** Said where the title is a sign. */
   words: string;
-  widthPx: number;
+  /** Without a width of the person's, as wide as its texts: that many characters at least and at most. */
+  fewest: number;
+  most: number;
   leastPx: number;
   /** Numbers stand at the right. */
   right?: boolean;
@@ -45,18 +47,18 @@ function timeText(row: FrameRow, c: CellContext): string {
 
 /** The columns that every list has, in their first order. */
 export const fixedColumns: readonly Column[] = [
-  { id: "n", title: "#", words: "Number", widthPx: 56, leastPx: 40, right: true, shown: true, text: (r) => count(r.n) },
-  { id: "time", title: "Time", words: "Time", widthPx: 88, leastPx: 48, right: true, shown: true, text: timeText, hint: (r) => dayAndClock(r.t) },
-  { id: "delta", title: "Δ", words: "Since the row before", widthPx: 66, leastPx: 40, right: true, shown: true, text: (r) => (r.d === undefined ? "" : span(r.d)) },
-  { id: "dir", title: "Way", words: "Direction", widthPx: 44, leastPx: 36, shown: true, text: (r) => direction(r.dir), hint: (r) => directionWords(r.dir) },
-  { id: "code", title: "Code", words: "Code", widthPx: 62, leastPx: 44, shown: true, text: (r) => opcode(r.code) },
-  { id: "name", title: "Name", words: "Name", widthPx: 168, leastPx: 60, shown: true, text: frameName, hint: frameName },
-  { id: "ver", title: "v", words: "Version", widthPx: 28, leastPx: 24, right: true, shown: true, text: (r) => (r.ver === undefined ? "" : String(r.ver)) },
-  { id: "len", title: "Length", words: "Length in bytes", widthPx: 60, leastPx: 36, right: true, shown: true, text: (r) => count(r.len ?? 0) },
-  { id: "flags", title: "Flags", words: "Flags", widthPx: 48, leastPx: 36, shown: true, text: (r, c) => flags(r, c.marked.has(r.n), noteOf(r, c) !== "").text, hint: flagsHint },
-  { id: "info", title: "Info", words: "Info", widthPx: 120, leastPx: 80, shown: true, text: info, hint: info },
-  { id: "conn", title: "Connection", words: "Connection", widthPx: 110, leastPx: 40, shown: false, text: (r, c) => shortConnection(c.state.conns[r.conn ?? 0]), hint: (r, c) => connectionHint(r, c) },
-  { id: "layers", title: "Layers", words: "Layers", widthPx: 150, leastPx: 40, shown: false, text: layers, hint: layers },
+  { id: "n", title: "#", words: "Number", fewest: 3, most: 12, leastPx: 32, right: true, shown: true, text: (r) => count(r.n) },
+  { id: "time", title: "Time", words: "Time", fewest: 8, most: 16, leastPx: 48, right: true, shown: true, text: timeText, hint: (r) => dayAndClock(r.t) },
+  { id: "delta", title: "Δ", words: "Since the row before", fewest: 7, most: 12, leastPx: 40, right: true, shown: false, text: (r) => (r.d === undefined ? "" : span(r.d)) },
+  { id: "dir", title: "Way", words: "Direction", fewest: 4, most: 4, leastPx: 30, shown: true, text: (r) => direction(r.dir), hint: (r) => directionWords(r.dir) },
+  { id: "code", title: "Code", words: "Code", fewest: 6, most: 10, leastPx: 44, shown: true, text: (r) => opcode(r.code) },
+  { id: "name", title: "Name", words: "Name", fewest: 10, most: 26, leastPx: 60, shown: true, text: frameName, hint: frameName },
+  { id: "ver", title: "v", words: "Version", fewest: 1, most: 3, leastPx: 20, right: true, shown: true, text: (r) => (r.ver === undefined ? "" : String(r.ver)) },
+  { id: "len", title: "Len", words: "Length in bytes", fewest: 4, most: 11, leastPx: 32, right: true, shown: true, text: (r) => count(r.len ?? 0) },
+  { id: "flags", title: "⚑", words: "Flags", fewest: 2, most: 6, leastPx: 24, shown: true, text: (r, c) => flags(r, c.marked.has(r.n), noteOf(r, c) !== "").text, hint: flagsHint },
+  { id: "info", title: "Info", words: "Info", fewest: 16, most: 16, leastPx: 80, shown: true, text: info, hint: info },
+  { id: "conn", title: "Connection", words: "Connection", fewest: 10, most: 24, leastPx: 40, shown: false, text: (r, c) => shortConnection(c.state.conns[r.conn ?? 0]), hint: (r, c) => connectionHint(r, c) },
+  { id: "layers", title: "Layers", words: "Layers", fewest: 8, most: 24, leastPx: 40, shown: false, text: layers, hint: layers },
 ];
 
 function noteOf(row: FrameRow, c: CellContext): string {
@@ -76,7 +78,7 @@ function connectionHint(row: FrameRow, c: CellContext): string {
 function fieldColumn(path: string): Column {
   const name = path.replace(/^.*?\./, ".");
   return {
-    id: `=${path}`, title: name === "" ? path : name, words: path, widthPx: 130, leastPx: 40, shown: true,
+    id: `=${path}`, title: name === "" ? path : name, words: path, fewest: 6, most: 24, leastPx: 40, shown: true,
     text: (row, c) => (row.cells?.[c.fields.indexOf(path)] ?? "").replaceAll(/[\x00-\x1f\x7f]+/g, " "),
     hint: (row, c) => row.cells?.[c.fields.indexOf(path)] ?? "",
   };
@@ -102,7 +104,8 @@ function isChoice(value: unknown): value is Choice {
 /** The columns as the person has them. */
 export class Columns {
   private readonly key: string;
-  private list: { column: Column; shown: boolean; widthPx: number }[] = [];
+  private list: { column: Column; shown: boolean; widthPx: number }[] = []; // widthPx: 0 is as wide as its texts
+  private readonly longest = new Map<string, number>(); // characters of the texts that were seen
   mode: TimeMode = "start";
 
   /** The key is what they are remembered under. */
@@ -122,7 +125,7 @@ export class Columns {
     for (const choice of choices) {
       const column = fixedColumns.find((c) => c.id === choice.id) ?? (choice.id.startsWith("=") && fields++ < mostFields ? fieldColumn(choice.id.slice(1)) : undefined);
       if (column !== undefined && !this.list.some((c) => c.column.id === column.id)) {
-        this.list.push({ column, shown: choice.shown, widthPx: Math.max(column.leastPx, Math.min(choice.widthPx, mostWidth)) });
+        this.list.push({ column, shown: choice.shown, widthPx: choice.widthPx <= 0 ? 0 : Math.max(column.leastPx, Math.min(choice.widthPx, mostWidth)) });
       }
     }
     // A column that this version of the page has and the one before had not comes where it belongs.
@@ -130,7 +133,7 @@ export class Columns {
       if (!this.list.some((c) => c.column.id === column.id)) {
         const before = fixedColumns[at - 1]?.id;
         const index = this.list.findIndex((c) => c.column.id === before);
-        this.list.splice(index < 0 ? (at === 0 ? 0 : this.list.length) : index + 1, 0, { column, shown: column.shown, widthPx: column.widthPx });
+        this.list.splice(index < 0 ? (at === 0 ? 0 : this.list.length) : index + 1, 0, { column, shown: column.shown, widthPx: 0 });
       }
     });
   }
@@ -154,20 +157,42 @@ export class Columns {
     return this.shown.filter((c) => c.id.startsWith("=")).map((c) => c.id.slice(1));
   }
 
+  /** The width that the person gave a column, in pixels; 0 is as wide as its texts. */
   width(id: string): number {
     return this.list.find((c) => c.column.id === id)?.widthPx ?? 0;
+  }
+
+  /** Takes note of a text of a column by its length; says whether the column has to become wider. Columns never shrink by themselves. */
+  saw(column: Column, length: number): boolean {
+    if (length <= (this.longest.get(column.id) ?? column.fewest)) {
+      return false;
+    }
+    const before = this.longest.get(column.id) ?? column.fewest;
+    this.longest.set(column.id, length);
+    return this.width(column.id) === 0 && column.id !== "info" && before < column.most;
+  }
+
+  /** The texts are others: widths begin anew. */
+  forget(id: string): void {
+    this.longest.delete(id);
+  }
+
+  private cssWidth(c: { column: Column; widthPx: number }): string {
+    const { column } = c;
+    const length = Math.min(column.most, Math.max(column.fewest, this.longest.get(column.id) ?? 0, Math.min(column.title.length, 10)));
+    return c.widthPx > 0 ? `${c.widthPx}px` : `calc(${length}ch + var(--cell-pad) * 2)`;
   }
 
   /** The widths as CSS has them for a grid; the info takes what is left. */
   get template(): string {
     const shown = this.list.filter((c) => c.shown);
     const rest = shown.some((c) => c.column.id === "info") ? "info" : shown.at(-1)?.column.id;
-    return shown.map((c) => (c.column.id === rest ? `minmax(${c.widthPx}px, 1fr)` : `${c.widthPx}px`)).join(" ");
+    return shown.map((c) => (c.column.id === rest ? `minmax(${this.cssWidth(c)}, 1fr)` : this.cssWidth(c))).join(" ");
   }
 
-  /** The least width of a row, in pixels. */
-  get totalPx(): number {
-    return this.list.reduce((sum, c) => sum + (c.shown ? c.widthPx : 0), 0);
+  /** The least width of a row, as CSS has it. */
+  get total(): string {
+    return `calc(${this.list.filter((c) => c.shown).map((c) => this.cssWidth(c)).join(" + ")})`;
   }
 
   resize(id: string, widthPx: number): void {
@@ -227,20 +252,21 @@ export class Columns {
     }
     const column = fieldColumn(path);
     const info = this.list.findIndex((c) => c.column.id === "info");
-    this.list.splice(info < 0 ? this.list.length : info, 0, { column, shown: true, widthPx: column.widthPx });
+    this.list.splice(info < 0 ? this.list.length : info, 0, { column, shown: true, widthPx: 0 });
     this.save();
     return true;
   }
 
   setMode(mode: TimeMode): void {
     this.mode = mode;
+    this.forget("time");
     this.save();
   }
 
   /** Everything as it was first; fields go. */
   restore(): void {
     this.mode = "start";
-    this.list = fixedColumns.map((column) => ({ column, shown: column.shown, widthPx: column.widthPx }));
+    this.list = fixedColumns.map((column) => ({ column, shown: column.shown, widthPx: 0 }));
     this.save();
   }
 }

@@ -231,10 +231,11 @@ test("ranges: adding, taking away and toggling are as on a set of numbers", () =
 test("columns: order, widths, fields and modes are remembered, and damaged memories do no harm", () => {
   localStorage.removeItem("wirebench.frames.test");
   const first = new Columns("test");
-  equal(first.shown.map((c) => c.id).slice(0, 3), ["n", "time", "delta"]);
+  equal(first.shown.map((c) => c.id).slice(0, 3), ["n", "time", "dir"]);
   first.move("len", "n");
   first.resize("name", 1);
   first.resize("time", 1e9);
+  first.show("delta", true);
   first.show("delta", false);
   equal([first.addField("C_CHAT.2.message"), first.addField("C_CHAT.2.message"), first.addField("")], [true, true, false]);
   first.setMode("clock");
@@ -249,6 +250,8 @@ test("columns: order, widths, fields and modes are remembered, and damaged memor
     equal(new Columns("test").all.length, fixedColumns.length);
   }
   const alone = new Columns("test");
+  equal([alone.width("n"), alone.saw(fixedColumns[0]!, 3), alone.saw(fixedColumns[0]!, 6), alone.saw(fixedColumns[0]!, 5)], [0, false, true, false]);
+  equal(alone.template.split(" calc(")[0], "calc(6ch + var(--cell-pad) * 2)");
   for (const column of alone.shown) {
     alone.show(column.id, false);
   }

@@ -81,6 +81,7 @@ export class FrameList {
   private asked: ReturnType<typeof setTimeout> | undefined;
   private lastTop = 0;
   private frozen = false;
+  private outdated = false; // while it is frozen: what is drawn stands elsewhere in the list now
   private freezing: ReturnType<typeof setTimeout> | undefined;
   private hold: { n: number; px: number; asks: boolean } | undefined; // the frame that keeps its place when the list changes
   private leftAt = 0; // rows that there were when the end was left
@@ -109,7 +110,7 @@ export class FrameList {
       needed: (id) => this.rows.neededPx(this.columns.shown.findIndex((c) => c.id === id)),
       menu: (id, anchor) => this.events.columnMenu(id, anchor),
     });
-    this.rows = new Rows(this.body, this.ids);
+    this.rows = new Rows(this.body, this.ids, (column, length) => this.columns.saw(column, length));
     this.scroll = new Scroll(this.box, this.space);
     this.pages = new Pages(
       (from, n) => this.source.rows(from, n),
@@ -139,6 +140,7 @@ export class FrameList {
       this.anchorPos = 0;
       this.clearRanges();
     }
+    this.outdated = !places || (this.frozen && this.outdated);
     this.freeze();
     this.pages.reset(places);
     this.draw(true);
@@ -207,7 +209,12 @@ export class FrameList {
 
   private widen(): void {
     this.element.style.setProperty("--frame-columns", this.columns.template);
-    this.element.style.setProperty("--frame-width", `${this.columns.totalPx}px`);
+    this.element.style.setProperty("--frame-width", this.columns.total);
+  }
+
+  /** How wide a column is now, in pixels. */
+  widthOf(id: string): number {
+    return this.header.cellOf(id)?.getBoundingClientRect().width ?? 0;
   }
 
   /** Draws all rows again, as what cells depend on has changed. */
@@ -317,13 +324,16 @@ export class FrameList {
     const end = Math.min(this.state.fit, Math.ceil((top + viewPx) / rowPx) + spareRows, first + mostRows);
     const all = this.redraws;
     this.redraws = false;
-    this.rows.draw(first, Math.max(0, end - first), {
+    const wider = this.rows.draw(first, Math.max(0, end - first), {
       get: (pos) => this.pages.get(pos),
       context: this.context(),
       isSelected: (pos) => this.ranges.has(pos),
       current: this.current,
       total: this.state.fit,
     }, all);
+    if (wider) {
+      this.widen();
+    }
     this.body.style.setProperty("transform", `translateY(${Math.round(this.scroll.place(first))}px)`);
     const element = this.current < 0 ? undefined : this.rows.elementOf(this.current);
     if (element === undefined) {
@@ -524,6 +534,9 @@ export class FrameList {
     this.box.addEventListener("scroll", () => this.scrolled(), { passive: true, signal });
     this.box.addEventListener("mousedown", (event) => this.press(event), { signal });
     this.box.addEventListener("dblclick", (event) => {
+      if (this.isOutdated()) {
+        return;
+      }
       const row = this.pages.get(this.rows.placeOf(event.target instanceof Element ? event.target : null)?.pos ?? -1);
       if (row !== undefined) {
         this.events.open(row);
@@ -567,7 +580,11 @@ export class FrameList {
 
   private press(event: MouseEvent): void {
     const place = this.rows.placeOf(event.target instanceof Element ? event.target : null);
-    if (place === undefined || place.pos >= this.state.fit || event.button > 2) {
+    if (place === undefined || event.button > 2 || (place.pos >= this.state.fit && !this.isOutdated())) {
+      return;
+    }
+    if (this.isOutdated()) {
+      this.holdFrame(place.n, place.pos);
       return;
     }
     const inside = this.ranges.has(place.pos);
@@ -594,7 +611,25 @@ export class FrameList {
     this.want();
   }
 
+  /** Whether rows that are drawn are those of the list before, until the new ones come: their frames count then, not their places. */
+  private isOutdated(): boolean {
+    return this.frozen && this.outdated;
+  }
+
+  /** Makes a frame the current one where the list is not there yet. */
+  private holdFrame(n: number, pos: number): void {
+    if (n > 0) {
+      this.currentN = n;
+      this.hold = { n, px: pos * this.scroll.rowPx - this.scroll.top, asks: false };
+      this.findHeld();
+    }
+  }
+
   private menu(event: MouseEvent): void {
+    if (this.isOutdated()) {
+      event.preventDefault();
+      return;
+    }
     const place = this.rows.placeOf(event.target instanceof Element ? event.target : null);
     const row = this.pages.get(place?.pos ?? this.current);
     if (row === undefined) {

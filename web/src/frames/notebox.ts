@@ -21,7 +21,9 @@ export function askText(anchor: Anchor, options: { label: string; text: string; 
     input.pattern = options.pattern;
     input.inputMode = "numeric";
   }
+  let over = false; // taking the form away makes its field lose the focus once more
   const end = (): void => {
+    over = true;
     form.remove();
     if (before instanceof HTMLElement && before.isConnected) {
       before.focus({ preventScroll: true });
@@ -44,7 +46,8 @@ export function askText(anchor: Anchor, options: { label: string; text: string; 
     }
   });
   form.addEventListener("focusout", (event) => {
-    if (!(event.relatedTarget instanceof Node && form.contains(event.relatedTarget)) && document.hasFocus()) {
+    if (!over && !(event.relatedTarget instanceof Node && form.contains(event.relatedTarget)) && document.hasFocus()) {
+      over = true;
       form.remove(); // a click elsewhere gives it up
     }
   });

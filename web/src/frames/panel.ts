@@ -116,7 +116,7 @@ export class Frames {
 
   private readonly options: FramesOptions;
   private readonly events: FramesEvents;
-  private readonly columns = new Columns("list");
+  private readonly columns = new Columns("columns");
   private readonly chipBar: Chips;
   private readonly findBar: FindBar;
   private readonly line: StatusLine;
@@ -204,7 +204,7 @@ export class Frames {
     this.body.prepend(listHost);
     this.element.append(top, this.chipBar.element, this.findBar.element, this.body, this.line.element);
     host.append(this.element);
-    this.element.style.setProperty("--drawer-height", `${this.rememberedHeight()}px`);
+    this.element.style.setProperty("--drawer-height", this.rememberedHeight());
 
     this.list = new FrameList(
       listHost,
@@ -366,7 +366,8 @@ export class Frames {
     this.checkEmpty();
     this.drawer?.changed(state, anew || state.seq !== this.drawnSeq);
     this.drawnSeq = state.seq;
-    if (this.startFrame > 0 && (state.scanned >= this.startFrame || state.done)) {
+    const wrong = state.mistakes.some((m) => m.in === "filter" || m.in === "chip"); // then there is no list to go to it in
+    if (this.startFrame > 0 && !wrong && (state.scanned >= this.startFrame || state.done)) {
       void this.goTo(this.startFrame);
       this.startFrame = 0;
     }
@@ -616,8 +617,8 @@ export class Frames {
       const at = this.columns.shown.findIndex((c) => c.id === id);
       act(about.words, "Move left", () => this.columns.shift(id, -1), at <= 0);
       act(about.words, "Move right", () => this.columns.shift(id, 1), at === this.columns.shown.length - 1);
-      act(about.words, "Wider", () => this.columns.resize(id, this.columns.width(id) * 1.3));
-      act(about.words, "Narrower", () => this.columns.resize(id, this.columns.width(id) / 1.3));
+      act(about.words, "Wider", () => this.columns.resize(id, this.list.widthOf(id) * 1.3));
+      act(about.words, "Narrower", () => this.columns.resize(id, this.list.widthOf(id) / 1.3));
       act(about.words, id.startsWith("=") ? "Remove" : "Hide", () => this.columns.show(id, false), this.columns.shown.length === 1);
     }
     if (about === undefined || id === "time") {
@@ -727,9 +728,10 @@ export class Frames {
     }
   }
 
-  private rememberedHeight(): number {
+  /** As CSS has it; half of the room, and enough for a table, until the person chose one. */
+  private rememberedHeight(): string {
     const value = recall("drawer.height");
-    return typeof value === "number" && value >= leastDrawer && value < 4000 ? value : 260;
+    return typeof value === "number" && value >= leastDrawer && value < 4000 ? `${value}px` : "max(50%, 15rem)";
   }
 
   private resizeDrawer(px: number): void {

@@ -101,6 +101,23 @@ export interface FrameAnswer {
   conn: string;
   sources: { packet: number; off: number; len: number }[]; // runs of the payload of captured packets
   row: FrameRow;
+  offer?: FrameOffer | null; // of a frame that nothing defines
+}
+
+/** How a definition of a message that has none could begin. */
+export interface FrameOffer {
+  name: string; // without a version
+  first?: string; // what the name of its first definition ends with
+  code: number;
+  map?: string; // the code map that does not name the code yet
+  known?: boolean;
+}
+
+/** The frames that came in a packet, of those near one. */
+export interface PacketAnswer {
+  n: number;
+  frames: { n: number; name?: string; code?: number; kind?: string }[] | null;
+  more?: boolean;
 }
 
 export interface RowsAnswer {
@@ -199,6 +216,7 @@ export type StepBy = "type" | "conn" | "mark" | "note" | "problem";
 export interface Requests {
   rows: { ask: { seq: number; from: number; count: number }; answer: RowsAnswer };
   frame: { ask: { n: number }; answer: FrameAnswer };
+  packet: { ask: { n: number; near: number }; answer: PacketAnswer };
   find: { ask: { text: string; as: FindAs; from: number; back: boolean }; answer: Found };
   where: { ask: { n: number }; answer: Found };
   step: { ask: { n: number; by: StepBy; back: boolean }; answer: Found };

@@ -44,12 +44,16 @@ export class Rows {
   private readonly ids: string;
   private columns: readonly Column[] = [];
   private rows: Row[] = []; // in the order of the page
+  private wider = false; // a text is longer than its column's texts were
   private readonly places = new WeakMap<Element, { row: Row; column: number }>();
 
-  /** The ids of rows begin with `ids`. */
-  constructor(body: HTMLElement, ids: string) {
+  private readonly saw: (column: Column, length: number) => boolean;
+
+  /** The ids of rows begin with `ids`. `saw` is told how long texts are, and says whether their column has to become wider. */
+  constructor(body: HTMLElement, ids: string, saw: (column: Column, length: number) => boolean) {
     this.body = body;
     this.ids = ids;
+    this.saw = saw;
   }
 
   /** Takes other columns; nothing is in the page until the next draw. */
@@ -59,8 +63,9 @@ export class Rows {
     this.body.replaceChildren();
   }
 
-  /** Draws `count` rows from `first` on; rows that show the same already only if `all` says so. */
-  draw(first: number, count: number, content: RowContent, all: boolean): void {
+  /** Draws `count` rows from `first` on; rows that show the same already only if `all` says so. Says whether a column has to become wider. */
+  draw(first: number, count: number, content: RowContent, all: boolean): boolean {
+    this.wider = false;
     this.resize(count);
     this.rotate(first);
     this.rows.forEach((row, i) => {
@@ -70,6 +75,7 @@ export class Rows {
         this.paint(row, pos, frame, content);
       }
     });
+    return this.wider;
   }
 
   private resize(count: number): void {
@@ -146,20 +152,24 @@ export class Rows {
       row.element.setAttribute("aria-selected", String(selected));
     }
     row.cells.forEach((cell, at) => {
-      const text = frame === undefined ? "" : (this.columns[at]?.text(frame, context) ?? "");
+      const column = this.columns[at];
+      const text = frame === undefined ? "" : (column?.text(frame, context) ?? "");
       if (cell.text.data !== text) {
         cell.text.data = text;
+        if (column !== undefined && this.saw(column, text.length)) {
+          this.wider = true;
+        }
       }
     });
   }
 
-  /** The position and the column of what an element in the page shows, or undefined. */
-  placeOf(element: Element | null): { pos: number; column: number; cell: HTMLElement } | undefined {
+  /** The position, the frame (0 if it is not there yet) and the column of what an element in the page shows, or undefined. */
+  placeOf(element: Element | null): { pos: number; n: number; column: number; cell: HTMLElement } | undefined {
     const found = element === null ? undefined : this.places.get(element.closest(".fc") ?? element.closest(".frame") ?? element);
     if (found === undefined || found.row.pos < 0) {
       return undefined;
     }
-    return { pos: found.row.pos, column: found.column, cell: found.row.cells[found.column]?.element ?? found.row.element };
+    return { pos: found.row.pos, n: found.row.frame?.n ?? 0, column: found.column, cell: found.row.cells[found.column]?.element ?? found.row.element };
   }
 
   /** The element of a row, if it is in the page. */

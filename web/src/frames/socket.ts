@@ -107,7 +107,7 @@ export class FramesSocket {
     this.seqNow++;
     this.state = { ...this.state, seq: this.seqNow, scanned: 0, fit: 0, done: false, mistakes: [], rewritten: "" };
     for (const [id, w] of this.waiting) {
-      if (w.seq !== this.seqNow && w.kind !== "diff") {
+      if (w.seq !== this.seqNow && w.kind !== "diff" && w.kind !== "frame" && w.kind !== "packet") {
         this.giveUp(id, "stale");
       }
     }

@@ -25,7 +25,7 @@ export class StatusLine {
     this.bar.hidden = true;
     this.said.setAttribute("role", "status");
     this.link.setAttribute("role", "status");
-    this.element.append(this.counts, this.choice, this.bar, this.doing, this.note, make("span", "grow"), this.said, this.link);
+    this.element.append(this.counts, this.choice, this.note, make("span", "grow"), this.said, this.bar, this.doing, this.link); // what comes and goes moves nothing at the left
   }
 
   show(s: State, connection: Connection): void {

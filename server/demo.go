@@ -1,0 +1,82 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/workspace"
+	"wirebench/templates"
+)
+
+// DemoGame is a small game of a protocol on this machine.
+type DemoGame struct {
+	Server string                                 // its address
+	Play   func(ctx context.Context, addr string) // is a client of the server or of what relays to it, until the context ends
+	Close  func()                                 // ends the server and waits for that
+}
+
+// demos are the demo games that run, at most one in a workspace.
+type demos struct {
+	mu  sync.Mutex
+	all map[string]string // id of the session, by workspace
+}
+
+// startDemo starts the demo game, with a listener between its ends. If it runs already that is the answer.
+func (s *Server) startDemo(ctx context.Context, in *workspaceInput) (*proxyOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if s.Demo == nil {
+		return nil, huma.Error404NotFound("there is no demo game here")
+	}
+	s.demos.mu.Lock()
+	defer s.demos.mu.Unlock()
+	if one := s.proxies.get(ws.Name, s.demos.all[ws.Name]); one != nil {
+		return &proxyOutput{http.StatusOK, one.info()}, nil
+	}
+	playing, stop := context.WithCancel(s.captures.ctx)
+	game, err := s.Demo(playing, ws.Snapshot.Dialect.Name)
+	if err != nil {
+		stop()
+		return nil, huma.Error422UnprocessableEntity("the demo game does not start: " + err.Error())
+	}
+	one, err := s.proxies.start(ctx, ws.Workspace, ProxyConfig{Name: "demo game", Listen: "127.0.0.1:0", Upstream: game.Server, Operate: true})
+	if err != nil {
+		stop()
+		game.Close()
+		return nil, err
+	}
+	if s.demos.all == nil {
+		s.demos.all = map[string]string{}
+	}
+	s.demos.all[ws.Name] = one.id
+	s.captures.wg.Go(func() {
+		defer game.Close()
+		defer stop()
+		go func() {
+			<-one.Done() // the game ends with its listener
+			stop()
+		}()
+		game.Play(playing, one.State().Pairs[0].Listen)
+		<-playing.Done()
+	})
+	return &proxyOutput{http.StatusCreated, one.info()}, nil
+}
+
+// relays puts what runs in a workspace into its page.
+func (s *Server) relays(v *templates.Workbench, ws *workspace.Workspace) {
+	if ws.Captures == nil {
+		return
+	}
+	r := &v.Rail
+	r.Relays, r.Demo = true, s.Demo != nil
+	for _, one := range s.proxies.of(ws.Name) {
+		r.Running = append(r.Running, templates.CaptureItem{
+			ID: one.id, Name: one.State().Name, Href: captureAddress(ws.Name, one.id), Current: v.Capture != nil && v.Capture.ID == one.id,
+		})
+	}
+}

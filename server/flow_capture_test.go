@@ -1,0 +1,284 @@
+package server
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"wirebench/server/store"
+	"wirebench/web/browsertest"
+)
+
+// captureFlow is the page of a capture in a browser.
+type captureFlow struct {
+	flow
+	s *Server
+}
+
+// beginCapture opens the page of a capture; rest is put behind its address.
+func beginCapture(t *testing.T, files map[string]string, data []byte, rest string) captureFlow {
+	t.Helper()
+	s := captureServer(t, "tera", files)
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name=chat.pcapng", data, &x); code != 201 {
+		t.Fatalf("upload: %d", code)
+	}
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	address := srv.URL + "/w/one/captures/" + x.ID
+	// A page that is left while the server closes its list is no mistake of the page.
+	allowed := regexp.MustCompile(`Close received after close`)
+	return captureFlow{flow{t, browsertest.OpenAllowing(t, address+rest, openSelector, allowed)}, s}
+}
+
+// counts waits for what the line below the list says.
+func (f captureFlow) counts(text string) {
+	f.Helper()
+	f.is("the counts "+text, fmt.Sprintf(`document.querySelector(".frames-line .counts")?.textContent === %s`, jsText(text)))
+}
+
+// frameRow is a script's expression of the row of a frame, null if it is not in view.
+func frameRowOf(n int) string {
+	return fmt.Sprintf(`([...document.querySelectorAll(".frame")].find(e => e.querySelector(".fc-n").textContent === "%d") ?? null)`, n)
+}
+
+// choose presses the mouse on a row.
+func (f captureFlow) choose(n int, ctrl bool) {
+	f.Helper()
+	f.is(fmt.Sprintf("row %d", n), fmt.Sprintf(`(row => row !== null && (row.querySelector(".fc-name").dispatchEvent(new MouseEvent("mousedown", {bubbles: true, button: 0, ctrlKey: %v})), true))(%s)`, ctrl, frameRowOf(n)))
+	f.focus(".frames-scroll")
+	f.shows(".frames-line .chosen", map[bool]string{true: "chosen", false: fmt.Sprintf("at %d", n)}[ctrl])
+}
+
+// filter writes a filter and applies it.
+func (f captureFlow) filter(text string) {
+	f.Helper()
+	f.do(`document.querySelector(".filterbox-input").focus(); document.querySelector(".filterbox-input").select()`)
+	f.press("Delete")
+	f.types(text)
+	f.press("Enter")
+}
+
+// pick chooses an item of the menu that is open.
+func (f captureFlow) pick(title string) {
+	f.Helper()
+	const item = `[...document.querySelectorAll(".pop [role^=menuitem]")].find(e => e.textContent.includes(%s))`
+	f.is("the item "+title, fmt.Sprintf(item+" !== undefined", jsText(title)))
+	f.do(fmt.Sprintf(item+".click()", jsText(title)))
+}
+
+func (f captureFlow) tool(title string) {
+	f.Helper()
+	f.do(fmt.Sprintf(`[...document.querySelectorAll(".frames-tools .btn")].find(e => e.textContent === %s).click()`, jsText(title)))
+}
+
+// info waits until the row of a frame tells something.
+func (f captureFlow) info(n int, text string) {
+	f.Helper()
+	f.is(fmt.Sprintf("frame %d tells %s", n, text), fmt.Sprintf(`%s?.querySelector(".fc-info").textContent.includes(%s)`, frameRowOf(n), jsText(text)))
+}
+
+// A frame that is chosen is seen as fields, bytes and definition, which are linked; the list follows filters, chips and find.
+func TestFlowCaptureList(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
+	f.counts("100 frames")
+	f.info(1, `text "text 0"`)
+	f.is("the rail marks it", `document.querySelector('#captures a[aria-current="page"] .name').textContent === "chat.pcapng"`)
+	f.choose(3, false)
+	f.shows(row("text"), `"text 2"`)
+	f.shows("#definition-head", "C_SAY.1.def")
+	f.is("its bytes", `document.querySelector("#hex").textContent.replaceAll(/\s/g, "").includes("010600") || document.querySelector("#hex .hex-scroll") !== null`)
+	f.do(`document.querySelector(` + jsText(row("text")) + `).click()`)
+	f.is("the address has the frame and the bytes of the field", `/^#n=3&sel=\d+(\+|%2B)\d+$/.test(location.hash)`)
+
+	// By a value of a field, from its menu; then another frame of the same.
+	f.do(`document.querySelector(` + jsText(row("text")) + `).dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true, clientX: 300, clientY: 600}))`)
+	f.pick("Filter: this value")
+	f.counts("100 frames · 1 shown")
+	f.is("in the address", `new URL(location.href).searchParams.get("f")?.includes("text 2")`)
+	f.do(`setTimeout(() => history.back())`)
+	f.is("no filter in the address", `location.pathname.includes("/captures/") && !new URL(location.href).searchParams.has("f")`)
+	f.counts("100 frames")
+
+	// Hiding a type, and taking it back.
+	f.choose(5, false)
+	f.shows("#fields-head", "No definition")
+	f.press("h")
+	f.counts("100 frames · 80 shown")
+	f.is("a chip", `document.querySelector(".frames-chip.hides").textContent.includes("hidden")`)
+	f.do(`document.querySelector(".frames-chip.hides").click()`)
+	f.counts("100 frames")
+
+	// A wrong filter says where, and the list stays.
+	f.filter(".txet == 1")
+	f.shows(".filterbox-says", "txet")
+	f.is("what there was is there", `document.querySelectorAll(".frame").length > 5`)
+	f.filter("dir == s2c")
+	f.counts("100 frames · 20 shown")
+	f.filter("dir == s2c && dir == c2s")
+	f.shows(".frames-empty", "Nothing fits")
+	f.do(`document.querySelector(".frames-empty .btn").click()`)
+	f.counts("100 frames")
+
+	f.press("Ctrl+F")
+	f.is("the find bar", `document.activeElement === document.querySelector(".frames-find input")`)
+	f.do(`{ const s = document.querySelector(".frames-find select"); s.value = "text"; s.dispatchEvent(new Event("change", {bubbles: true})) }`)
+	f.types("text 77")
+	f.press("Enter")
+	f.shows(".frames-line .chosen", "at 78")
+	f.press("Escape")
+	f.do(`document.querySelector(".frames-find").hidden || null`)
+	f.is("focus is in the list", `document.activeElement?.matches(".frames-scroll")`)
+	f.press("ArrowDown")
+	f.shows(".frames-line .chosen", "at 79")
+}
+
+// Marks and notes are kept with the capture; the address brings back filter, frame and selection.
+func TestFlowCaptureNotes(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 60), "?f=dir+%3D%3D+c2s#n=8&sel=4+2")
+	f.counts("60 frames · 48 shown")
+	f.shows(".frames-line .chosen", "at 8")
+	f.shows(row("text"), `"text 7"`)
+	f.is("the selection", `location.hash.includes("sel=4")`)
+	f.focus(".frames-scroll")
+	f.press("m")
+	f.is("a mark", frameRowOf(8)+`?.matches(".marked")`)
+	f.press("n")
+	f.is("the note's field", `document.activeElement?.closest(".frames-ask") !== null`)
+	f.types("the seventh\r")
+	f.is("a note's sign", frameRowOf(8)+`?.querySelector(".fc-flags").textContent.includes("✎")`)
+	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(openSelector))
+	f.counts("60 frames · 48 shown · 1 marked")
+	f.is("both are there again", frameRowOf(8)+`?.matches(".marked") && `+frameRowOf(8)+`.querySelector(".fc-flags").textContent.includes("✎")`)
+	f.shows(".frames-line .chosen", "at 8")
+
+	// Two frames side by side.
+	f.choose(9, true)
+	f.press("Shift+D")
+	f.is("the text differs", `[...document.querySelectorAll(".frames-diff tr.other")].some(e => e.textContent.includes("text 7") && e.textContent.includes("text 8"))`)
+	f.focus(".frames-diff .btn, .frames-drawer .btn")
+	f.press("Escape")
+	f.lacks(".frames-diff")
+
+	f.tool("Fields")
+	f.is("the table", `[...document.querySelectorAll(".ft-cell")].some(e => e.textContent.includes("text 7"))`)
+	f.shows(".ft-head", "text")
+	f.tool("Timeline")
+	f.is("a plot", `document.querySelector(".tl-plot canvas") !== null`)
+	f.tool("Timeline")
+
+	// An export is what is shown.
+	f.do(`window.links = []; HTMLAnchorElement.prototype.click = function () { window.links.push(this.href) }`)
+	f.focus(".frames-scroll")
+	f.press("x")
+	f.pick("Hex, one frame a line")
+	f.is("the address of the export", `window.links.length === 1 && window.links[0].includes("/export?") && window.links[0].includes("format=hex") && window.links[0].includes("filter=")`)
+	got := browsertest.Value[string](t, f.ctx, `window.links[0]`)
+	if at := strings.Index(got, "/api/"); at < 0 || request(t, f.s, "GET", got[at:], nil, nil) != 200 {
+		t.Errorf("export of %s", got)
+	}
+}
+
+// The list is decoded by what is in the editor, while it is typed; a wrong text changes nothing.
+func TestFlowCaptureDefinition(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 40), "#n=2")
+	f.info(2, `text "text 1"`)
+	f.shows("#definition-head", "C_SAY.1.def")
+	f.caret(1)
+	f.types("ual")
+	f.info(2, `textual "text 1"`)
+	f.info(3, `textual "text 2"`)
+	f.shows(row("textual"), `"text 1"`)
+	f.types("\nno_type x")
+	f.shows("#definition-head", "mistake")
+	f.info(2, `textual "text 1"`)
+	f.filter(".textual contains \"3\"")
+	f.counts("40 frames · 11 shown") // 3, 13, 23 and 30 to 38, less those of the server
+
+	// What nothing defines is named, and a definition of it begun: the code map has the name at once.
+	f.filter("dir == s2c")
+	f.counts("40 frames · 8 shown")
+	f.choose(5, false)
+	f.shows(".frame-origin", "Define S_UNKNOWN_7777")
+	f.do(`document.querySelector(".fo-offer button").click()`)
+	f.is("the name is offered", `document.activeElement?.value === "S_UNKNOWN_7777"`)
+	f.types("S_ECHO\r")
+	f.is("the list has the name", frameRowOf(5)+`?.querySelector(".fc-name").textContent === "S_ECHO"`)
+	f.is("its definition is begun", `document.querySelector("#name")?.value === "S_ECHO.1"`)
+	f.is("the editor has the focus", `document.activeElement?.closest(".cm-content") !== null`)
+	f.types("string word")
+	f.info(5, `word "text 4"`)
+	f.info(10, `word "text 9"`)
+	f.shows(row("word"), `"text 4"`)
+}
+
+// A packet of a frame is shown as it was captured, with the frames that came in it.
+func TestFlowCapturePackets(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 20), "#n=2")
+	f.shows(".frame-origin", "in packet")
+	f.is("a tab", `document.querySelectorAll("#byte-tabs [role=tab]").length === 2`)
+	f.do(`document.querySelector(".fo-packet").click()`)
+	f.is("its bytes", `!document.querySelector("#packet").hidden && document.querySelector("#hex").hidden && document.querySelector("#packet .hex-scroll") !== null`)
+	f.shows(".fo-with", "nothing else in packet")
+	f.do(`document.querySelector("#byte-tabs [role=tab]").click()`)
+	f.is("the message again", `document.querySelector("#packet").hidden && document.querySelector(".fo-with").textContent === ""`)
+}
+
+// Another name, and away.
+func TestFlowCaptureRename(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 5), "")
+	f.counts("5 frames")
+	f.do(`document.querySelector("[data-capture-menu]").click()`)
+	f.pick("Rename")
+	f.is("the name is offered", `document.activeElement?.value === "chat.pcapng"`)
+	f.types("evening talk\r")
+	f.is("the rail says it", `document.querySelector('#captures .name').textContent === "evening talk"`)
+	f.is("so does the title", `document.title.startsWith("evening talk")`)
+	chromedp.ListenTarget(f.ctx, func(event any) {
+		if _, asked := event.(*page.EventJavascriptDialogOpening); asked {
+			go func() { _ = chromedp.Run(f.ctx, page.HandleJavaScriptDialog(true)) }()
+		}
+	})
+	f.do(`setTimeout(() => document.querySelector("[data-capture-menu]").click())`)
+	f.is("the item", `[...document.querySelectorAll(".pop [role^=menuitem]")].some(e => e.textContent.includes("Delete"))`)
+	f.do(`setTimeout(() => [...document.querySelectorAll(".pop [role^=menuitem]")].find(e => e.textContent.includes("Delete")).click())`)
+	browsertest.Run(t, f.ctx, chromedp.WaitReady(`html:not(:has(#frames))`))
+	f.is("it is gone", `location.pathname === "/w/one" && document.querySelectorAll("#captures .item").length === 0`)
+}
+
+// Files that have no frames, or not all of them, say so.
+func TestFlowCaptureOdd(t *testing.T) {
+	whole := chatCapture(t, 20)
+	for _, c := range []struct {
+		name, want, at string
+		data           []byte
+	}{
+		{"empty", "No frames", ".frames-empty", chatCapture(t, 0)},
+		{"text", "No frames", ".frames-empty", []byte("Dear diary,\nnothing happened today.\n")},
+		{"torn", "cut off", ".frames-line", whole[:len(whole)-30]},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := beginCapture(t, chatFiles, c.data, "")
+			f.shows(c.at, c.want)
+		})
+	}
+}
+
+// Everything by the keyboard, in a narrow window.
+func TestFlowCaptureNarrow(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
+	browsertest.Run(t, f.ctx, chromedp.EmulateViewport(420, 800))
+	f.counts("100 frames")
+	f.is("the list has the height of the page", `document.querySelectorAll(".frame").length >= 12 && document.documentElement.scrollWidth <= 420`)
+	f.focus(".frames-scroll")
+	f.press("Home", "ArrowDown", "ArrowDown")
+	f.shows(".frames-line .chosen", "at 3")
+	f.is("its fields are there", `document.querySelector(`+jsText(row("text"))+`)?.textContent.includes("text 2")`)
+	f.press("Enter")
+	f.is("the fields are in view, with the focus", `document.querySelector("#fields-pane").checkVisibility() && document.activeElement?.closest(".tree") !== null`)
+}

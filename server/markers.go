@@ -1,0 +1,337 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+	"wirebench/server/live"
+	"wirebench/server/store"
+	"wirebench/templates"
+)
+
+// Bounds of what is looked for around a marker.
+const (
+	markerWindow   = 3 * time.Second // what a person marks has come before, or comes soon after
+	maxMarkerLooks = 1 << 20         // frames that are compared
+	maxRelated     = 50
+)
+
+type addMarkerInput struct {
+	CapturePath
+	Body struct {
+		Text  string  `json:"text" maxLength:"300" doc:"what happens: \"open inventory\", \"max HP = 48211\""`
+		Value *string `json:"value,omitempty" maxLength:"100" doc:"what is to be seen now; without it what stands after the last = of the text"`
+		N     *uint64 `json:"n,omitempty" minimum:"1" doc:"the first frame after it; without it that which comes next"`
+	}
+}
+
+type markerOutput struct {
+	Status int
+	Body   store.Marker
+}
+
+// addMarker marks a moment of a capture, of running traffic this one.
+func (s *Server) addMarker(_ context.Context, in *addMarkerInput) (*markerOutput, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	m := store.Marker{At: time.Now().UTC(), Text: strings.TrimSpace(in.Body.Text)}
+	switch {
+	case in.Body.N != nil:
+		m.N = *in.Body.N
+	default:
+		one := s.proxies.get(ws.Name, in.ID)
+		if one == nil {
+			return nil, huma.Error422UnprocessableEntity("the traffic of this capture is over: say before which frame the marker belongs")
+		}
+		m.N = uint64(one.Log().Len() + 1)
+	}
+	switch i := strings.LastIndexByte(m.Text, '='); {
+	case in.Body.Value != nil:
+		m.Value = strings.TrimSpace(*in.Body.Value)
+	case i >= 0:
+		m.Value = strings.TrimSpace(m.Text[i+1:])
+	}
+	_, err = ws.Captures.Edit(in.ID, func(x *store.Capture) error {
+		x.Notes.Markers = append(x.Notes.Markers, m)
+		return nil
+	})
+	if errors.Is(err, store.ErrTooLarge) {
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	}
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	return &markerOutput{http.StatusCreated, m}, nil
+}
+
+type relatedInput struct {
+	CapturePath
+	N     uint64 `query:"n" required:"true" minimum:"1" doc:"frame of the marker"`
+	Value string `query:"value" maxLength:"100" doc:"what was to be seen; without it that of the marker"`
+}
+
+type relatedOutput struct {
+	Body struct {
+		Types  []relatedType  `json:"types" doc:"messages that come at the marker more often than elsewhere, the most telling first"`
+		Fields []relatedField `json:"fields" doc:"fields that have the value at the marker and rarely elsewhere, the most telling first"`
+		Value  string         `json:"value,omitempty"`
+	}
+}
+
+// relatedType is a type of message that goes with a marker.
+type relatedType struct {
+	Type   string  `json:"type" doc:"a filter for it"`
+	Name   string  `json:"name"`
+	Here   int     `json:"here" doc:"frames within seconds of the marker"`
+	All    int     `json:"all"`
+	Factor float64 `json:"factor" doc:"how many times more often than elsewhere; 0 if there is none elsewhere"`
+}
+
+// relatedField is a field, or some bytes of a message without a definition, that has the value of a marker.
+type relatedField struct {
+	Type  string `json:"type"`
+	Name  string `json:"name"`
+	Path  string `json:"path" doc:"of the field; or where the bytes are, and how they were read"`
+	Here  int    `json:"here" doc:"frames near the marker in which it has the value"`
+	Else  int    `json:"else" doc:"frames elsewhere in which it has"`
+	First int    `json:"first" doc:"number of the first frame here"`
+}
+
+// related ranks what goes with a marker.
+func (s *Server) related(ctx context.Context, in *relatedInput) (*relatedOutput, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	x, err := ws.Captures.Get(in.ID)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	o, err := s.captures.get(ws, x)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-o.done:
+	case <-o.enough():
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	value := in.Value
+	for _, m := range x.Notes.Markers {
+		if m.N == in.N && value == "" {
+			value = m.Value
+		}
+	}
+	out := &relatedOutput{}
+	out.Body.Value = value
+	v := newView(o.log, ws.Snapshot, viewSpec{}, x.Notes)
+	v.advance(ctx, time.Second)
+	r := relation{v: v, at: markerTime(o.log, in.N), value: value, m: rowMaker{snap: ws.Snapshot}}
+	if err := r.count(ctx); err != nil {
+		return nil, err
+	}
+	out.Body.Types, out.Body.Fields = r.rankTypes(), r.rankFields()
+	return out, nil
+}
+
+// markerTime is the time of the frame after a marker, or of the last one before it.
+func markerTime(log *live.Log, n uint64) int64 {
+	i := min(int(min(n, math.MaxInt32))-1, log.Len()-1)
+	e, _, ok := log.Get(max(i, log.Base()))
+	if !ok {
+		return 0
+	}
+	return e.At
+}
+
+// relation is what goes with a moment.
+type relation struct {
+	v     *frameView
+	at    int64
+	value string
+	m     rowMaker
+
+	types  map[string]*relatedType
+	span   int64 // nanoseconds of all frames
+	fields map[[2]string]*relatedField
+}
+
+// count counts types near the moment and elsewhere, and places of the value near it; then those of the same places elsewhere.
+func (r *relation) count(ctx context.Context) error {
+	r.types, r.fields = map[string]*relatedType{}, map[[2]string]*relatedField{}
+	log := r.v.log
+	var f transport.Frame
+	first, last, looked := int64(0), int64(0), 0
+	each := func(do func(i int, e live.Entry, near bool)) error {
+		looked = 0
+		return r.v.each(ctx, log.Base(), false, func(_, i int, e live.Entry, data []byte) bool {
+			if looked++; e.Kind != transport.Message {
+				return looked < maxMarkerLooks
+			}
+			readFrame(log, e, data, &f)
+			do(i, e, e.At >= r.at-int64(markerWindow) && e.At <= r.at+int64(markerWindow))
+			return looked < maxMarkerLooks
+		})
+	}
+	err := each(func(i int, e live.Entry, near bool) {
+		if first == 0 {
+			first = e.At
+		}
+		last = e.At
+		msg := r.v.snap.FrameMessage(&f)
+		kind := r.m.typeOf(msg, &f)
+		t := r.types[kind]
+		if t == nil {
+			if len(r.types) >= maxTypes {
+				return
+			}
+			t = &relatedType{Type: kind, Name: nameOfType(msg, &f)}
+			r.types[kind] = t
+		}
+		if t.All++; near {
+			t.Here++
+			r.places(i, &f, msg, t, true)
+		}
+	})
+	if err != nil || r.value == "" || len(r.fields) == 0 {
+		r.span = last - first
+		return err
+	}
+	r.span = last - first
+	return each(func(i int, _ live.Entry, near bool) {
+		if near {
+			return
+		}
+		msg := r.v.snap.FrameMessage(&f)
+		if t := r.types[r.m.typeOf(msg, &f)]; t != nil && t.Here > 0 {
+			r.places(i, &f, msg, t, false)
+		}
+	})
+}
+
+func nameOfType(msg *schema.Message, f *transport.Frame) string {
+	switch {
+	case msg != nil:
+		return msg.Name
+	case f.HasKey:
+		return fmt.Sprintf("0x%04X", f.Key.Code)
+	}
+	return ""
+}
+
+// places finds the value in a frame. near adds places, else those that are known are counted.
+func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *relatedType, near bool) {
+	if r.value == "" {
+		return
+	}
+	seen := map[string]bool{}
+	add := func(path string) {
+		if seen[path] {
+			return
+		}
+		seen[path] = true
+		key := [2]string{t.Type, path}
+		p := r.fields[key]
+		switch {
+		case p == nil && near && len(r.fields) < 10_000:
+			r.fields[key] = &relatedField{Type: t.Type, Name: t.Name, Path: path, Here: 1, First: i + 1}
+		case p == nil:
+		case near:
+			p.Here++
+		default:
+			p.Else++
+		}
+	}
+	if r.m.decode(f) != nil && len(f.Bytes) <= maxDescribe {
+		for _, v := range r.m.rec.FieldValues() {
+			if v.Role == codec.RoleValue.String() && sameValue(string(v.Value), r.value) {
+				add(templates.Indexless(v.Path))
+			}
+		}
+		return
+	}
+	number, err := strconv.ParseUint(r.value, 0, 64)
+	if err != nil {
+		return
+	}
+	for off := 0; off+2 <= min(len(f.Bytes), 512); off++ {
+		v := uint64(f.Bytes[off]) | uint64(f.Bytes[off+1])<<8
+		if v == number && number > 0xff {
+			add(fmt.Sprintf("bytes[%d:2] as u16", off))
+		}
+		if off+4 <= len(f.Bytes) && number > 0xffff {
+			if v |= uint64(f.Bytes[off+2])<<16 | uint64(f.Bytes[off+3])<<24; v == number {
+				add(fmt.Sprintf("bytes[%d:4] as u32", off))
+			}
+		}
+	}
+}
+
+// sameValue reports whether a value in JSON is what a person has written.
+func sameValue(value, typed string) bool {
+	value = strings.Trim(value, `"`)
+	if value == typed {
+		return true
+	}
+	a, e1 := strconv.ParseFloat(value, 64)
+	b, e2 := strconv.ParseFloat(typed, 64)
+	return e1 == nil && e2 == nil && (a == b || math.Abs(a-b) < 0.005*math.Abs(b) && a != math.Trunc(a))
+}
+
+// rankTypes are the types that are near the moment more often than elsewhere, for the time that it takes.
+func (r *relation) rankTypes() []relatedType {
+	out := []relatedType{}
+	near := min(2*float64(markerWindow), float64(max(r.span, 1)))
+	elsewhere := max(float64(r.span)-near, 1)
+	for _, t := range r.types {
+		if t.Here == 0 {
+			continue
+		}
+		if rest := t.All - t.Here; rest > 0 {
+			t.Factor = math.Round(10*float64(t.Here)/near*elsewhere/float64(rest)) / 10
+			if t.Factor <= 1 {
+				continue
+			}
+		}
+		out = append(out, *t)
+	}
+	slices.SortFunc(out, func(a, b relatedType) int {
+		x, y := a.Factor, b.Factor
+		if x == 0 {
+			x = math.MaxFloat64
+		}
+		if y == 0 {
+			y = math.MaxFloat64
+		}
+		return cmp.Or(cmp.Compare(y, x), cmp.Compare(b.Here, a.Here), cmp.Compare(a.Type, b.Type))
+	})
+	return out[:min(len(out), maxRelated)]
+}
+
+func (r *relation) rankFields() []relatedField {
+	out := []relatedField{}
+	for _, p := range r.fields {
+		out = append(out, *p)
+	}
+	slices.SortFunc(out, func(a, b relatedField) int {
+		x, y := float64(a.Here)/float64(1+a.Else), float64(b.Here)/float64(1+b.Else)
+		return cmp.Or(cmp.Compare(y, x), cmp.Compare(a.First, b.First), cmp.Compare(a.Path, b.Path))
+	})
+	return out[:min(len(out), maxRelated)]
+}

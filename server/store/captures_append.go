@@ -1,0 +1,75 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// MaxAppend is how many bytes Append takes at once.
+const MaxAppend = 4 << 20
+
+// OffsetError says that a capture has another size than whoever goes on with it thinks.
+type OffsetError struct {
+	Size int64 // of the capture: go on from here
+}
+
+func (e *OffsetError) Error() string {
+	return fmt.Sprintf("the capture has %d bytes", e.Size)
+}
+
+// Append goes on with a capture: offset is how many bytes of it the caller takes to be there, and an *OffsetError says how many there are
+// otherwise. So who does not know whether an answer was lost can ask again, and nothing is lost or there twice. At most MaxAppend bytes are
+// taken, all or none; when it returns without an error they are on the disk. The errors are ErrTooLarge also above MaxCaptureBytes,
+// fs.ErrNotExist, those of the disk, and that of r.
+func (c *Captures) Append(id string, offset int64, r io.Reader) (_ Capture, err error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxAppend+1)) // before the lock: r may be slow
+	if err != nil {
+		return Capture{}, err
+	}
+	defer func() {
+		var moved *OffsetError
+		if !errors.As(err, &moved) {
+			err = failure("append to capture", id, err)
+		}
+	}()
+	if len(data) > MaxAppend {
+		return Capture{}, fmt.Errorf("%w: at most %d bytes are appended at once", ErrTooLarge, MaxAppend)
+	}
+	c.dir.mu.Lock()
+	defer c.dir.mu.Unlock()
+	root, err := c.dir.root()
+	if err != nil {
+		return Capture{}, err
+	}
+	defer root.Close()
+	x, err := c.about(root, id)
+	if err != nil {
+		return Capture{}, err
+	}
+	if x.Size != offset {
+		return Capture{}, &OffsetError{x.Size}
+	}
+	if x.Size+int64(len(data)) > MaxCaptureBytes {
+		return Capture{}, fmt.Errorf("%w: a capture has at most %d bytes", ErrTooLarge, int64(MaxCaptureBytes))
+	}
+	f, err := root.OpenFile(id+captureEnding, os.O_WRONLY, 0)
+	if err != nil {
+		return Capture{}, err
+	}
+	_, err = f.WriteAt(data, offset)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		_ = f.Truncate(offset) // if that fails, too, the caller is told the size when it comes again
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return Capture{}, err
+	}
+	x.Size += int64(len(data))
+	c.forget(id)
+	c.changed(id)
+	return x, nil
+}

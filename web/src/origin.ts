@@ -1,0 +1,82 @@
+// The line over the fields of a frame: which packets it came in, inside what, which other frames came with it, and, where nothing defines
+// it, a way to begin with that.
+//
+//   .frame-origin > .fo-from (.fo-packet ...) .fo-with (.fo-frame ...) .fo-offer
+
+import { button, make } from "./frames/dom";
+import type { FrameAnswer, PacketAnswer } from "./frames/protocol";
+import { count, frameName } from "./frames/text";
+
+/** What the line tells. */
+export interface OriginEvents {
+  packet(n: number): void;
+  frame(n: number): void;
+  /** A definition is wanted; the name stands where the person may change it. */
+  define(frame: FrameAnswer, anchor: HTMLElement): void;
+}
+
+const mostPackets = 12;
+const mostFrames = 24;
+
+export class Origin {
+  private readonly element = make("div", "frame-origin");
+  private readonly from = make("span", "fo-from");
+  private readonly others = make("span", "fo-with");
+  private readonly offer = make("span", "fo-offer");
+  private readonly events: OriginEvents;
+  private frame: FrameAnswer | undefined;
+
+  constructor(events: OriginEvents) {
+    this.events = events;
+    this.element.hidden = true;
+    this.element.append(this.offer, this.from, this.others);
+    document.getElementById("fields-body")?.before(this.element);
+  }
+
+  show(frame: FrameAnswer | undefined): void {
+    const same = frame !== undefined && frame.n === this.frame?.n;
+    this.frame = frame;
+    this.element.hidden = frame === undefined;
+    if (!same) {
+      this.others.replaceChildren();
+    }
+    this.offer.replaceChildren();
+    this.from.replaceChildren();
+    if (frame === undefined) {
+      return;
+    }
+    const { offer } = frame;
+    if (offer !== null && offer !== undefined) {
+      this.offer.append(button("btn", `Define ${offer.name} …`, () => this.events.define(frame, this.offer), "Nothing defines this message: begin with a definition of it"));
+    }
+    const packets = [...new Set(frame.sources.map((s) => s.packet))].filter((n) => n > 0);
+    const via = frame.row.via ?? [];
+    this.from.append(packets.length > 1 ? "assembled from packets " : packets.length === 1 ? "in packet " : "");
+    packets.slice(0, mostPackets).forEach((n, i) => {
+      this.from.append(i > 0 ? ", " : "", button("fo-packet link", count(n), () => this.events.packet(n), `Show packet ${n} and what else came in it`));
+    });
+    if (packets.length > mostPackets) {
+      this.from.append(` and ${count(packets.length - mostPackets)} more`);
+    }
+    if (via.length > 0) {
+      this.from.append(`${packets.length > 0 ? ", " : ""}inside ${via.join(" › ")}`);
+    }
+    this.element.hidden = packets.length === 0 && via.length === 0 && this.offer.childElementCount === 0;
+  }
+
+  /** Which frames came in a packet; undefined takes them away. */
+  showPacket(answer: PacketAnswer | undefined): void {
+    this.others.replaceChildren();
+    const list = (answer?.frames ?? []).filter((f) => f.n !== this.frame?.n);
+    if (answer === undefined) {
+      return;
+    }
+    this.others.append(list.length === 0 ? `nothing else in packet ${count(answer.n)}` : `also in packet ${count(answer.n)}: `);
+    list.slice(0, mostFrames).forEach((f, i) => {
+      this.others.append(i > 0 ? ", " : "", button("fo-frame link", `${count(f.n)} ${frameName(f)}`, () => this.events.frame(f.n), `Go to frame ${f.n}`));
+    });
+    if (list.length > mostFrames || answer.more === true) {
+      this.others.append(` and ${answer.more === true ? "many" : count(list.length - mostFrames)} more`);
+    }
+  }
+}

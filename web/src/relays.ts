@@ -1,0 +1,159 @@
+// The listeners of the proxy at the side of the page, and what the API says of them.
+
+import { notify } from "./notify";
+
+/** A session of the proxy, as GET /api/{ws}/proxies lists it. */
+export interface Session {
+  id: string;
+  name: string;
+  network: string;
+  pairs: { listen: string; upstream: string }[];
+  running: boolean;
+  open: number;
+  total: number;
+  refused: number;
+  failed: number;
+  to_server: number;
+  to_client: number;
+  frames: number;
+  lost?: number;
+  unseen?: number;
+  unlogged?: number;
+  operate?: { on: boolean; intercept?: string; held: number };
+  record: { on: boolean; why?: string; bytes: number };
+  events: { n: number; at: string; severity: string; text: string }[];
+}
+
+const period = 1000; // milliseconds between two looks at what runs
+
+export function bytesText(n: number): string {
+  return n < 1024 ? `${n} B` : n < 1 << 20 ? `${(n / 1024).toFixed(1)} KB` : n < 1 << 30 ? `${(n / (1 << 20)).toFixed(1)} MB` : `${(n / (1 << 30)).toFixed(2)} GB`;
+}
+
+/** Asks the API; what is wrong is told, and undefined the answer. */
+export async function ask<T>(address: string, method = "GET", body?: unknown): Promise<T | undefined> {
+  try {
+    const response = await fetch(address, { method, ...(body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }) });
+    const text = await response.text();
+    const answer = (text === "" ? {} : JSON.parse(text)) as T & { detail?: string };
+    if (response.ok) {
+      return answer;
+    }
+    notify(answer.detail ?? response.statusText, "err");
+  } catch {
+    notify("The server cannot be reached", "err");
+  }
+  return undefined;
+}
+
+/** The listeners of a workspace, looked at each second while the page is in view. */
+export class Relays {
+  readonly api: string;
+  private readonly workspace: string;
+  private readonly watchers = new Set<(all: Session[]) => void>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private failed = false;
+
+  constructor(workspace: string) {
+    this.workspace = workspace;
+    this.api = `/api/${encodeURIComponent(workspace)}/proxies`;
+    document.addEventListener("visibilitychange", () => this.look());
+    this.watch((all) => this.draw(all));
+    this.look();
+    document.getElementById("live-start")?.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const data = new FormData(event.target as HTMLFormElement);
+      void this.start(this.api, {
+        listen: String(data.get("listen")).trim(), upstream: String(data.get("upstream")).trim(), operate: data.get("operate") !== null,
+      });
+    });
+    document.getElementById("live-demo")?.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.start(`/api/${encodeURIComponent(workspace)}/demo`, undefined);
+    });
+  }
+
+  private async start(address: string, body: object | undefined): Promise<void> {
+    const session = await ask<Session>(address, "POST", body);
+    if (session !== undefined) {
+      location.href = this.page(session.id);
+    }
+  }
+
+  page(id: string): string {
+    return `/w/${encodeURIComponent(this.workspace)}/captures/${encodeURIComponent(id)}`;
+  }
+
+  /** Calls with what runs, each time that it was looked at. */
+  watch(call: (all: Session[]) => void): void {
+    this.watchers.add(call);
+  }
+
+  look(): void {
+    clearTimeout(this.timer);
+    if (document.visibilityState !== "visible") {
+      return;
+    }
+    void (async () => {
+      try {
+        const response = await fetch(this.api);
+        if (response.ok) {
+          const { proxies } = (await response.json()) as { proxies: Session[] };
+          this.watchers.forEach((call) => call(proxies));
+        }
+        this.failed = false;
+      } catch {
+        this.failed = true; // the page says by itself that the server is away
+      }
+      // With nothing to see here it is enough to look now and then.
+      const often = document.getElementById("live-bar") !== null && !this.failed;
+      this.timer = setTimeout(() => this.look(), often ? period : 5 * period);
+    })();
+  }
+
+  private draw(all: Session[]): void {
+    const list = document.getElementById("live-list");
+    const count = document.getElementById("live-count");
+    if (list === null || count === null) {
+      return;
+    }
+    count.textContent = all.length === 0 ? "" : String(all.length);
+    const now = all.map((s) => `${s.id} ${s.name}`).join("\n");
+    if (list.dataset["shown"] === now) {
+      return;
+    }
+    list.dataset["shown"] = now;
+    list.replaceChildren(...all.map((s) => {
+      const item = document.createElement("li");
+      item.className = "item";
+      const link = document.createElement("a");
+      link.href = this.page(s.id);
+      link.title = s.pairs.map((p) => `${p.listen} → ${p.upstream}`).join(", ");
+      if (location.pathname === link.pathname) {
+        link.ariaCurrent = "page";
+        item.classList.add("current");
+      }
+      const dot = document.createElement("i");
+      dot.className = "dot ok";
+      const name = document.createElement("span");
+      name.className = "name";
+      name.textContent = s.name;
+      link.append(dot, name);
+      item.append(link);
+      return item;
+    }));
+  }
+}
+
+/** Brings the list of listeners to life, if the page has one. */
+export function startRelays(): void {
+  const live = document.getElementById("live");
+  opened = live === null ? undefined : new Relays(live.dataset["workspace"] ?? "");
+}
+
+let opened: Relays | undefined;
+
+/** The listeners of the page. */
+export function openRelays(): Relays | undefined {
+  return opened;
+}
