@@ -58,14 +58,17 @@ templates < codec static
 server/wsconn
 server/store  < codec/capture
 server/live   < codec/capture
+server/replay < codec codec/filter codec/corpus codec/transport
 server/collab
 
 server/workspace < defs codec codec/filter server/store
 server/proxy     < codec/filter server/live server/store
 
+cmd/wirebench/demo < server/workspace codec/transport/protocols
+
 server < server/workspace server/proxy server/wsconn server/collab codec/corpus codec/transport/protocols static templates
 
-cmd/wirebench < server
+cmd/wirebench < server server/replay cmd/wirebench/demo
 `
 
 // soleImporters are modules that one package alone may import, so that exchanging them is a change of one package.

@@ -34,7 +34,7 @@ Exit status: 0 fine, 1 the input has errors, 2 wrong usage or an unreadable file
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nSee \"%s --help\"", err, cmd.CommandPath())
 	})
-	root.AddCommand(serve, newDecode(), newEncode(), newPaste(), newLayout(), newCheck(), newFmt(), newEmit(), newFrames(), newHealth())
+	root.AddCommand(serve, newDecode(), newEncode(), newPaste(), newLayout(), newCheck(), newFmt(), newEmit(), newFrames(), newReplay(), newProxy(), newDemo(), newHealth())
 	return root
 }
 

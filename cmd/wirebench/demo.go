@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"wirebench/cmd/wirebench/demo"
+)
+
+// demoPort is where the servers of the demo listen from on.
+const demoPort = 7801
+
+func newDemo() *cobra.Command {
+	protocol, base, rate, via := "", 0, 0.0, []string(nil)
+	var limit time.Duration
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Play small games over loopback, for a first look without a game",
+		Long: `Demo starts a small server and a client that plays by itself for each protocol,
+on this machine alone: a player walks, talks, fights, and loses and gains health.
+What they say is made by the definitions inside the program, and travels as it
+does in the games: with keys and ciphers, in numbered packets, in parts.
+
+The client connects to the server, or with --via to a proxy that leads there:
+
+  wirebench proxy --protocol tera --listen 127.0.0.1:17801 --upstream 127.0.0.1:7801
+  wirebench demo --protocol tera --via 127.0.0.1:17801`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			names := demo.Protocols()
+			if protocol != "all" {
+				if !slices.Contains(names, protocol) {
+					return fmt.Errorf("--protocol %s: it is %s or all", protocol, strings.Join(names, ", "))
+				}
+				names = []string{protocol}
+			}
+			to, err := demoTargets(names, via)
+			if err != nil {
+				return err
+			}
+			if base < 0 || base > 65535-4 {
+				return fmt.Errorf("--listen-base %d: it is 0 to %d", base, 65535-4)
+			}
+			if rate < demo.MinRate || rate > demo.MaxRate {
+				return fmt.Errorf("--rate %g: it is %g to %d messages a second", rate, demo.MinRate, demo.MaxRate)
+			}
+			ctx := cmd.Context()
+			if limit > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, limit)
+				defer cancel()
+			}
+			return runDemo(ctx, cmd, names, to, base, rate)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&protocol, "protocol", "all", "which game: "+strings.Join(demo.Protocols(), ", ")+" or all")
+	f.IntVar(&base, "listen-base", demoPort, "port of the first server; the others follow, SubSpace's with its second port. 0: any ports")
+	f.Float64Var(&rate, "rate", 10, "about how many messages a second each end sends")
+	f.DurationVar(&limit, "for", 0, "end after so long, such as 30s (default: on Ctrl+C)")
+	f.StringArrayVar(&via, "via", nil, "where the client connects to instead of the server: PROTOCOL=HOST:PORT, or with one protocol HOST:PORT (repeatable)")
+	complete(cmd, "protocol", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return append(demo.Protocols(), "all"), cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+// demoTargets reads --via.
+func demoTargets(names, via []string) (map[string]string, error) {
+	to := map[string]string{}
+	for _, v := range via {
+		name, addr, ok := strings.Cut(v, "=")
+		if !ok && len(names) == 1 {
+			name, addr = names[0], v
+		}
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("--via %s: PROTOCOL=HOST:PORT is expected, with one of the protocols that run: %s", v, strings.Join(names, ", "))
+		}
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			return nil, fmt.Errorf("--via %s: %w", v, err)
+		}
+		to[name] = addr
+	}
+	return to, nil
+}
+
+// runDemo plays until the context ends.
+func runDemo(ctx context.Context, cmd *cobra.Command, names []string, to map[string]string, base int, rate float64) (err error) {
+	var players sync.WaitGroup
+	var games []*demo.Game
+	ctx, cancel := context.WithCancel(ctx)
+	defer func() { // players say goodbye before their servers go
+		cancel()
+		players.Wait()
+		for _, g := range games {
+			g.Close()
+		}
+	}()
+	var said sync.Mutex // what is written comes from all players
+	for i, name := range names {
+		listen := ""
+		if base != 0 {
+			if i = slices.Index(demo.Protocols(), name); i < 0 {
+				return errors.New("no such protocol")
+			}
+			listen = net.JoinHostPort("127.0.0.1", strconv.Itoa(base+i))
+		}
+		g, err := demo.Start(context.WithoutCancel(ctx), demo.Options{Protocol: name, Listen: listen, Rate: rate})
+		if err != nil {
+			return fmt.Errorf("%s: %w (--listen-base)", name, err)
+		}
+		games = append(games, g)
+		addr, way := to[name], "through "+to[name]
+		if addr == "" {
+			addr, way = g.Addr, "directly"
+		}
+		said.Lock()
+		fmt.Fprintf(cmd.OutOrStdout(), "%-8s  server at %s (%s), the player comes %s\n", name, g.Addr, g.Network, way)
+		if to[name] == "" {
+			_, port, _ := net.SplitHostPort(g.Addr)
+			n, _ := strconv.Atoi(port)
+			between := net.JoinHostPort("127.0.0.1", strconv.Itoa(n%50000+10000))
+			fmt.Fprintf(cmd.OutOrStdout(), "          to watch: wirebench proxy --protocol %s --listen %s --upstream %s\n", name, between, g.Addr)
+			fmt.Fprintf(cmd.OutOrStdout(), "          and then: wirebench demo --protocol %s --via %s\n", name, between)
+		}
+		said.Unlock()
+		players.Go(func() {
+			last := ""
+			g.Play(ctx, addr, func(err error) {
+				said.Lock()
+				defer said.Unlock()
+				if why := err.Error(); why != last {
+					note(cmd, "%s: %s; the player tries again", name, why)
+					last = why
+				}
+			})
+		})
+	}
+	<-ctx.Done()
+	return nil
+}

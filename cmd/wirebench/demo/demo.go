@@ -1,0 +1,233 @@
+// Package demo is a small game over loopback, in each of the protocols: a server, and clients that play by themselves, so that a first look
+// needs no game. A player walks, talks, fights and loses and gains health; the server answers, and has a life of its own. What they say is
+// made by the definitions that ship with the program.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"wirebench/defs/schema"
+	"wirebench/server/workspace"
+)
+
+// Bounds of a game.
+const (
+	MinRate    = 0.1  // messages a second
+	MaxRate    = 1000 // messages a second
+	maxPlayers = 64   // at once
+	patience   = 2 * time.Second
+	silence    = 30 * time.Second // without a byte an end is gone
+)
+
+// ErrEnded says that the server ended a client's game.
+var ErrEnded = errors.New("the server has ended the game")
+
+// Options say how a game is.
+type Options struct {
+	Protocol string // one of Protocols
+	Listen   string // IP:port of this machine alone; "" is any port of 127.0.0.1. A game in datagrams takes the next port, too
+
+	Rate float64 // about how many messages a second each end sends: MinRate to MaxRate; 0 is 10
+	Seed uint64  // of what is left to chance, except ciphers' keys
+
+	Seen func(Event) // is called, by several goroutines, for each message that an end sends or gets; nil: nobody looks
+}
+
+// Event is a message at one end.
+type Event struct {
+	Dir     schema.Dir
+	Got     bool   // the other end sent it; else this one did
+	Name    string // of the definition
+	Message []byte // in clear; it must not be changed
+}
+
+// Protocols are those that there is a game of.
+func Protocols() []string { return []string{"tera", "muta", "subspace"} }
+
+// Game is a game whose server runs. It may be used by all goroutines.
+type Game struct {
+	Protocol string
+	Network  string // "tcp" or "udp"
+	Addr     string // IP:port of the server
+	Ports    int    // that follow one another from Addr on, and belong together
+
+	rules  rules
+	words  *words
+	opts   Options
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+}
+
+// rules are a protocol's game.
+type rules struct {
+	network string
+	ports   int
+	serve   func(g *Game, l *listener)
+	play    func(ctx context.Context, g *Game, addr string, seed uint64) error
+}
+
+var games = map[string]rules{
+	"tera":     {"tcp", 1, serveStreams, playStream},
+	"muta":     {"tcp", 1, serveStreams, playStream},
+	"subspace": {"udp", 2, serveDatagrams, playDatagrams},
+}
+
+// listener is what a server listens with.
+type listener struct {
+	tcp  *net.TCPListener
+	udp  *net.UDPConn
+	info *net.UDPConn // the port behind it
+}
+
+func (l *listener) close() {
+	if l.tcp != nil {
+		l.tcp.Close()
+	}
+	if l.udp != nil {
+		l.udp.Close()
+	}
+	if l.info != nil {
+		l.info.Close()
+	}
+}
+
+// Start starts the server of a game. It runs until the context ends or Close is called. The errors are of the options and of the system.
+func Start(ctx context.Context, o Options) (*Game, error) {
+	r, ok := games[o.Protocol]
+	if !ok {
+		return nil, fmt.Errorf("there is no demo of protocol %q", o.Protocol)
+	}
+	if o.Rate == 0 {
+		o.Rate = 10
+	}
+	if !(o.Rate >= MinRate && o.Rate <= MaxRate) {
+		return nil, fmt.Errorf("a rate of %g: it is %g to %d messages a second", o.Rate, MinRate, MaxRate)
+	}
+	if o.Listen == "" {
+		o.Listen = "127.0.0.1:0"
+	}
+	at, err := netip.ParseAddrPort(o.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen to %s: IP:port is expected", o.Listen)
+	}
+	if !at.Addr().IsLoopback() {
+		return nil, fmt.Errorf("listen to %s: the demo is for this machine alone, 127.0.0.1 or [::1]", o.Listen)
+	}
+	words, err := readWords(o.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	l, err := r.listen(at)
+	if err != nil {
+		return nil, err
+	}
+	g := &Game{Protocol: o.Protocol, Network: r.network, Ports: r.ports, rules: r, words: words, opts: o}
+	if l.tcp != nil {
+		g.Addr = l.tcp.Addr().String()
+	} else {
+		g.Addr = l.udp.LocalAddr().String()
+	}
+	g.ctx, g.cancel = context.WithCancel(ctx)
+	g.wg.Go(func() {
+		defer l.close()
+		r.serve(g, l)
+	})
+	return g, nil
+}
+
+// listen opens the ports of a server.
+func (r rules) listen(at netip.AddrPort) (*listener, error) {
+	if r.network == "tcp" {
+		tcp, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(at))
+		return &listener{tcp: tcp}, err
+	}
+	// The port behind one that the system chose may be taken.
+	for try := 0; ; try++ {
+		udp, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
+		if err != nil {
+			return nil, err
+		}
+		got := udp.LocalAddr().(*net.UDPAddr).AddrPort()
+		info, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(got.Addr(), got.Port()+1)))
+		if err == nil {
+			return &listener{udp: udp, info: info}, nil
+		}
+		udp.Close()
+		if at.Port() != 0 || try == 20 {
+			return nil, err
+		}
+	}
+}
+
+// Client plays until the context or the game ends, and says goodbye then, which takes 2 seconds at most. It connects to an address: that of
+// the server, or of something between. The error is nil after the context has ended, else ErrEnded or of the connection.
+func (g *Game) Client(ctx context.Context, addr string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(g.ctx, cancel)()
+	g.mu.Lock()
+	if g.closed || g.ctx.Err() != nil {
+		g.mu.Unlock()
+		return nil
+	}
+	g.wg.Add(1)
+	g.mu.Unlock()
+	defer g.wg.Done()
+	err := g.rules.play(ctx, g, addr, rand.Uint64())
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// Play is Client again and again: when the connection ends or there is none, it tells why and tries anew after a second.
+func (g *Game) Play(ctx context.Context, addr string, tell func(error)) {
+	for ctx.Err() == nil && g.ctx.Err() == nil {
+		if err := g.Client(ctx, addr); err != nil && tell != nil {
+			tell(err)
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		case <-g.ctx.Done():
+		}
+	}
+}
+
+// Close ends the server and all clients, and waits for them.
+func (g *Game) Close() {
+	g.mu.Lock()
+	g.closed = true // so that no client is added while others are waited for
+	g.mu.Unlock()
+	g.cancel()
+	g.wg.Wait()
+}
+
+// interval is the time between two messages of an end's own.
+func (g *Game) interval() time.Duration {
+	return time.Duration(float64(time.Second) / g.opts.Rate)
+}
+
+// speaker makes one end for a connection.
+func (g *Game) speaker(dir schema.Dir, send func(message []byte, reliable bool) error, seed uint64) *speaker {
+	s := &speaker{words: g.words, dir: dir, send: send, rng: rand.New(rand.NewPCG(g.opts.Seed, seed)), encoders: map[string]*workspace.Encoder{}}
+	s.told = func(e Event) {
+		if g.opts.Seen != nil {
+			e.Message = slices.Clone(e.Message)
+			g.opts.Seen(e)
+		}
+	}
+	return s
+}

@@ -1,0 +1,171 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"net"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wirebench/defs/schema"
+)
+
+// diary is what both ends say of their messages.
+type diary struct {
+	mu   sync.Mutex
+	sent [2][]string
+	got  [2][]string
+	seen map[string]int
+}
+
+func (d *diary) note(e Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e.Got {
+		d.got[index(e.Dir)] = append(d.got[index(e.Dir)], string(e.Message))
+		return
+	}
+	d.sent[index(e.Dir)] = append(d.sent[index(e.Dir)], string(e.Message))
+	if d.seen == nil {
+		d.seen = map[string]int{}
+	}
+	d.seen[e.Name]++
+}
+
+func (d *diary) count(name string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.seen[name]
+}
+
+// wants are messages that a game has after a while.
+var wants = map[string][]string{
+	"tera":     {"C_CHECK_VERSION", "S_LOGIN", "C_PLAYER_LOCATION", "S_CHAT", "S_SPAWN_NPC", "S_DESPAWN_NPC", "S_EXPERIENCE", "S_INVENTORY", "C_PONG", "S_WEATHER", "C_MOVE_ITEM"},
+	"muta":     {"login", "login_result", "heroes", "create_hero", "say", "ping", "pong"},
+	"subspace": {"c2s_login", "c2s_position", "s2c_weapon", "s2c_settings", "s2c_file", "c2s_die", "s2c_kill", "s2c_chat", "s2c_score_update", "s2c_ship_change", "c2s_green"},
+}
+
+func await(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+func TestGames(t *testing.T) {
+	for _, protocol := range Protocols() {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			var d diary
+			g, err := Start(t.Context(), Options{Protocol: protocol, Rate: 500, Seed: 1, Seen: d.note})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- g.Client(ctx, g.Addr) }()
+			await(t, strings.Join(wants[protocol], " "), func() bool {
+				return len(ended) > 0 || !slices.ContainsFunc(wants[protocol], func(name string) bool { return d.count(name) == 0 })
+			})
+			stop()
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			g.Close() // so that nobody tells any more
+			for i := range 2 {
+				if g.Network == "udp" { // what may get lost overtakes what waits for its turn
+					slices.Sort(d.sent[i])
+					slices.Sort(d.got[i])
+				}
+				if len(d.sent[i]) == 0 || !slices.Equal(d.sent[i], d.got[i]) {
+					t.Errorf("direction %d: %d messages were sent, %d came, or others", i, len(d.sent[i]), len(d.got[i]))
+				}
+			}
+			t.Log(d.seen)
+		})
+	}
+}
+
+// A server that ends says so; one that is not there is an error; nothing is left running.
+func TestEnds(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for _, protocol := range Protocols() {
+		var d diary
+		g, err := Start(t.Context(), Options{Protocol: protocol, Rate: 100, Seen: d.note})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := Start(t.Context(), Options{Protocol: protocol, Rate: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- other.Client(t.Context(), g.Addr) }() // a client of one game at the server of another
+		await(t, "a message", func() bool {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return len(d.got[index(schema.ToServer)]) > 0
+		})
+		g.Close()
+		if err := <-ended; !errors.Is(err, ErrEnded) {
+			t.Errorf("%s: %v, want ErrEnded", protocol, err)
+		}
+		if err := other.Client(t.Context(), g.Addr); err == nil {
+			t.Errorf("%s: no error without a server", protocol)
+		}
+		other.Close()
+		if err := other.Client(t.Context(), g.Addr); err != nil {
+			t.Errorf("%s: after Close: %v", protocol, err)
+		}
+	}
+	await(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+func TestRefused(t *testing.T) {
+	for _, o := range []Options{
+		{Protocol: "chess"},
+		{Protocol: "tera", Rate: 0.01},
+		{Protocol: "tera", Rate: 1e9},
+		{Protocol: "tera", Listen: "0.0.0.0:0"},
+		{Protocol: "tera", Listen: "192.0.2.1:0"},
+		{Protocol: "tera", Listen: "localhost:0"},
+	} {
+		if g, err := Start(t.Context(), o); err == nil {
+			g.Close()
+			t.Errorf("%+v is not refused", o)
+		}
+	}
+}
+
+// What is no client of the game ends its own connection at most.
+func TestNonsense(t *testing.T) {
+	for _, protocol := range Protocols() {
+		g, err := Start(t.Context(), Options{Protocol: protocol, Rate: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, nonsense := range []string{"\x00", "\x00\x01", "\x00\x01\x00\x00\x00\x80\x01\x00", "\x00\x03", "\x00\x0e\xff\x01", strings.Repeat("\xff\x00", 700), strings.Repeat("\x00\x0e\x02", 100)} {
+			conn, err := net.Dial(g.Network, g.Addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				_, _ = conn.Write([]byte(nonsense))
+			}
+			conn.Close()
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		if err := g.Client(ctx, g.Addr); err != nil {
+			t.Errorf("%s: %v", protocol, err)
+		}
+		stop()
+		g.Close()
+	}
+}

@@ -1,0 +1,175 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	"wirebench/codec"
+	"wirebench/defs/library"
+	"wirebench/defs/schema"
+	"wirebench/server/workspace"
+)
+
+// words are the definitions of a protocol that ship with the program.
+type words struct {
+	snap   *workspace.Snapshot
+	groups [2]string // of what goes to the server, and to the client
+	actors [2]func(*speaker) actor
+	hello  func(l *line) error // what comes before the first message of a stream; nil: nothing
+}
+
+func readWords(protocol string) (*words, error) {
+	fsys, ok := library.Dialect(protocol)
+	if !ok {
+		return nil, fmt.Errorf("no definitions of protocol %q ship with the program", protocol)
+	}
+	lib, err := workspace.ReadFS(fsys)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := workspace.Build(lib, workspace.Settings{Dialect: protocol})
+	if err != nil {
+		return nil, err
+	}
+	w := &words{snap: snap}
+	switch protocol {
+	case "tera":
+		w.actors = [2]func(*speaker) actor{newTeraServer, newTeraClient}
+		w.hello = (*line).exchangeKeys
+	case "muta":
+		w.groups = [2]string{"clmsg", "svmsg"}
+		w.actors = [2]func(*speaker) actor{newMutaServer, newMutaClient}
+	case "subspace":
+		w.groups = [2]string{"game", "game"}
+		w.actors = [2]func(*speaker) actor{newZone, newPilot}
+	}
+	return w, nil
+}
+
+// index is that of a direction in arrays.
+func index(dir schema.Dir) int {
+	if dir == schema.ToClient {
+		return 1
+	}
+	return 0
+}
+
+// actor is who plays one end of a connection. Its methods are called by one goroutine.
+type actor interface {
+	begin()                     // the connection is there
+	tick()                      // it is time to say something
+	hear(name string, v values) // a message came
+	leave()                     // the last words
+}
+
+// values are those of a message, by field.
+type values map[string]any
+
+// num is a number of a message that came; 0 if there is none. Those of 64 bits travel as texts in JSON.
+func (v values) num(field string) float64 {
+	switch x := v[field].(type) {
+	case float64:
+		return x
+	case string:
+		f, _ := json.Number(x).Float64()
+		return f
+	}
+	return 0
+}
+
+// text is one of a message that came.
+func (v values) text(field string) string {
+	s, _ := v[field].(string)
+	return s
+}
+
+// speaker turns what an actor says into messages, and back. The first thing that goes wrong is kept; what is said after it is not sent.
+type speaker struct {
+	words    *words
+	dir      schema.Dir // of what it says
+	send     func(message []byte, reliable bool) error
+	told     func(Event)
+	rng      *rand.Rand
+	encoders map[string]*workspace.Encoder
+	rec      codec.Record
+	err      error
+
+	finish func(name string, message []byte) // sets what the definition leaves to the game; nil: nothing
+}
+
+// leave says nothing: most ends of streams just stop.
+func (s *speaker) leave() {}
+
+// say sends a message.
+func (s *speaker) say(name string, v values) { s.utter(name, v, true) }
+
+// mention sends a message that may get lost, where the protocol has such.
+func (s *speaker) mention(name string, v values) { s.utter(name, v, false) }
+
+func (s *speaker) utter(name string, v values, reliable bool) {
+	if s.err != nil {
+		return
+	}
+	message, err := s.encode(name, v)
+	if err == nil {
+		s.told(Event{Dir: s.dir, Name: name, Message: message})
+		err = s.send(message, reliable)
+	}
+	s.err = err
+}
+
+func (s *speaker) encode(name string, v values) ([]byte, error) {
+	e, ok := s.encoders[name]
+	if !ok {
+		m, err := s.words.snap.FindIn(name, s.words.groups[index(s.dir)], s.dir)
+		if err != nil {
+			return nil, err
+		}
+		if e, err = s.words.snap.Encoder(m, nil, codec.Session{}); err != nil {
+			return nil, err
+		}
+		s.encoders[name] = e
+	}
+	if v == nil {
+		v = values{}
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	message, problems := e.Encode(text)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("%s: %s", name, problems[0])
+	}
+	if s.finish != nil {
+		s.finish(name, message)
+	}
+	return message, nil
+}
+
+// hear decodes the message at the start of data. n is its size, 0 if it is not whole yet.
+func (s *speaker) hear(data []byte, a actor) (n int, err error) {
+	from := schema.ToClient
+	if s.dir == schema.ToClient {
+		from = schema.ToServer
+	}
+	r := s.words.snap.Decode(&s.rec, data, workspace.Request{Dir: from, Group: s.words.groups[index(from)]})
+	switch r.Status {
+	case "incomplete":
+		return 0, nil
+	case "ok":
+	default:
+		return 0, fmt.Errorf("a message that is %s: % x", r.Status, data[:min(len(data), 32)])
+	}
+	var v values
+	if err := json.Unmarshal(r.Value, &v); err != nil {
+		return 0, err
+	}
+	s.told(Event{Dir: from, Got: true, Name: r.Message, Message: data[:r.Used]})
+	a.hear(r.Message, v)
+	return r.Used, s.err
+}
+
+// one is one of several texts.
+func (s *speaker) one(of ...string) string { return of[s.rng.IntN(len(of))] }

@@ -1,0 +1,522 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
+	"wirebench/server/live"
+	"wirebench/server/proxy"
+	"wirebench/server/workspace"
+)
+
+const (
+	proxyMemory   = 256 << 20       // bytes of frames that wait to be printed
+	proxyFileSize = 1 << 30         // bytes of a recording, about, before the next file is begun
+	proxyAllSize  = 64 << 30        // bytes of all of them
+	proxyPatience = 2 * time.Second // for connections to come to their end
+	spoolMemory   = 64 << 20        // bytes
+	spoolFile     = 1 << 30         // bytes
+)
+
+// relay is the command: a session of the proxy, and what looks on.
+type relay struct {
+	lister    frameLister
+	listen    string
+	upstream  string
+	ports     int
+	allow     []string
+	record    string
+	to, token string
+	spool     string
+	spoolSize int64
+
+	cmd     *cobra.Command
+	session *proxy.Session
+	first   *os.File // of the recording, made before the start
+	pusher  *pusher
+	waiting *spool
+
+	said   sync.Mutex
+	status bool // a line about what happens stands on the terminal
+	drawn  bool
+	events int
+	line   string
+	before proxy.State // at drawAt
+	drawAt time.Time
+}
+
+func newProxy() *cobra.Command {
+	l := &libraryFlags{}
+	r := &relay{}
+	var groups, kinds []string
+	expression, keys := "", ""
+	cmd := &cobra.Command{
+		Use:   "proxy --listen ADDR --upstream ADDR",
+		Short: "Relay between a client and a server, and list what passes",
+		Long: `Proxy listens, connects to the upstream for each client, and relays: first relay,
+then look. What passes is never changed and never waits. Frames are listed as by
+"wirebench frames", as they come.
+
+--record keeps all packets, as pcapng; after 1 GiB it goes on in FILE-2.pcapng.
+--to pushes them to a workbench elsewhere, where they are a capture that grows.
+While that is not reached, they wait in a spool; when it is full, pushing ends
+there, and relaying goes on.
+
+The upstream is allowed by naming it; --allow names more of its kind, as for a
+name that leads to several ports. Link-local, metadata, multicast and reserved
+addresses are refused always.
+
+Ctrl+C ends it: connections get two seconds to come to their end.`,
+		Example: `  wirebench proxy --protocol tera --listen 127.0.0.1:17801 --upstream 127.0.0.1:7801
+  wirebench proxy --protocol subspace --listen :5000 --upstream zone.example:5000 --json --value > log.jsonl
+  wirebench proxy --protocol muta --listen :4000 --upstream 10.0.0.5:4000 --filter "say" --record session.pcapng`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f := &r.lister
+			for _, g := range groups {
+				rule, ok := protocols.ParseRule(g)
+				if !ok {
+					return fmt.Errorf("--group %s: [PORT/][c2s=|s2c=]GROUP is expected", g)
+				}
+				f.env.Rules = append(f.env.Rules, rule)
+			}
+			for _, k := range kinds {
+				if !slices.Contains(kindNames, k) {
+					return fmt.Errorf("--kind %s: it is %s", k, strings.Join(kindNames, ", "))
+				}
+			}
+			f.kinds = kinds
+			if err := f.known("", keys); err != nil {
+				return err
+			}
+			snap, err := l.snapshot(cmd)
+			if err != nil {
+				return err
+			}
+			filter, mistakes := snap.Filter(expression)
+			if len(mistakes) > 0 {
+				return wrongFilter(expression, mistakes)
+			}
+			if text := filter.Rewritten(); text != "" {
+				note(cmd, "note: the filter stands for %s", text)
+			}
+			f.filter, f.snap, r.cmd = filter, snap, cmd
+			return r.run(cmd.Context())
+		},
+	}
+	l.add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&r.listen, "listen", "", "where clients connect to: IP:PORT or :PORT")
+	f.StringVar(&r.upstream, "upstream", "", "where the server is: HOST:PORT")
+	f.IntVar(&r.ports, "ports", 0, "how many ports that follow one another are relayed (default: 2 for subspace, else 1)")
+	f.StringArrayVar(&r.allow, "allow", nil, "other upstreams that are allowed: HOST:PORTS or NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
+	f.StringVar(&r.record, "record", "", "file for all packets, pcapng; it must not be there yet")
+	f.StringVar(&expression, "filter", "", "list only frames that fit: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
+	f.StringArrayVar(&groups, "group", nil, "group of messages that a direction has, and a server's port: 13501/c2s=clmsg (repeatable)")
+	f.StringArrayVar(&kinds, "kind", nil, "list only these: "+strings.Join(kindNames, ", ")+" (repeatable)")
+	f.StringVar(&keys, "keys", "", "file with keys of enciphered connections")
+	f.BoolVar(&r.lister.json, "json", false, "JSON Lines instead of text for people")
+	f.BoolVar(&r.lister.want.Value, "value", false, "with --json: the values of each message")
+	f.BoolVar(&r.lister.want.Fields, "fields", false, "with --json: every field with its place")
+	f.StringVar(&r.to, "to", "", "push all packets to the workbench at this address: https://HOST")
+	f.StringVar(&r.token, "token", "", "access token of that workbench; the environment hides it from other people's process lists")
+	f.StringVar(&r.spool, "spool", "", "file for packets that wait to be pushed (default: in memory); it is removed at the end")
+	f.Int64Var(&r.spoolSize, "spool-bytes", 0, "how many bytes may wait to be pushed (default: 64 MiB in memory, 1 GiB in a file)")
+	complete(cmd, "kind", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return kindNames, cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+// check looks at the flags that are about relaying.
+func (r *relay) check(protocol protocols.Protocol) error {
+	if r.listen == "" || r.upstream == "" {
+		return errors.New("--listen and --upstream say between whom to relay")
+	}
+	if r.to == "" && (r.token != "" && r.cmd.Flags().Changed("token") && os.Getenv("WIREBENCH_TOKEN") == "" || r.spool != "" || r.spoolSize != 0) {
+		return errors.New("--token, --spool and --spool-bytes are for --to")
+	}
+	if r.spoolSize < 0 || r.spoolSize > 0 && r.spoolSize < 1<<20 {
+		return fmt.Errorf("--spool-bytes %d: it is %d or more", r.spoolSize, 1<<20)
+	}
+	if r.ports == 0 {
+		r.ports = 1
+		if !protocol.Streams {
+			r.ports = 2 // the game's, and the one that tells how many play
+		}
+	}
+	return nil
+}
+
+// upstreams are what may be connected to: what the command line names.
+func (r *relay) upstreams() (*proxy.Upstreams, error) {
+	allow := slices.Concat(proxy.DefaultUpstreams, r.allow)
+	host, port, err := net.SplitHostPort(r.upstream)
+	if err != nil {
+		return nil, fmt.Errorf("--upstream %s: %w", r.upstream, err)
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("--upstream %s: its port is no number", r.upstream)
+	}
+	if r.ports > 1 {
+		port = fmt.Sprintf("%d-%d", n, int(n)+r.ports-1)
+	}
+	up, err := proxy.NewUpstreams(append(allow, net.JoinHostPort(host, port)), nil)
+	if err != nil {
+		return nil, fmt.Errorf("--allow: %w", err)
+	}
+	return up, nil
+}
+
+// run relays until the context ends.
+func (r *relay) run(ctx context.Context) (err error) {
+	f := &r.lister
+	f.env.Definitions, f.env.Patch = f.snap, f.snap.Options.Patch
+	f.out = bufio.NewWriterSize(r.cmd.OutOrStdout(), 1<<16)
+	protocol, ok := protocols.Of(f.snap.Dialect.Name)
+	if !ok {
+		return fmt.Errorf("traffic of protocol %s cannot be read", f.snap.Dialect.Name)
+	}
+	if err := r.check(protocol); err != nil {
+		return err
+	}
+	up, err := r.upstreams()
+	if err != nil {
+		return err
+	}
+	pairs, err := proxy.Consecutive(r.listen, r.upstream, r.ports)
+	if err != nil {
+		return err
+	}
+	cfg := proxy.Config{Name: r.upstream, Network: "udp", Pairs: pairs, Log: live.NewRolling(proxyMemory), Transport: func(c capture.Conn) transport.Transport {
+		return protocol.New(f.env.For(c.Name(), c.Session), c.Server.Port())
+	}}
+	if protocol.Streams {
+		cfg.Network = "tcp"
+	}
+	pushed, err := r.outputs(&cfg)
+	defer r.closeOutputs()
+	if err != nil {
+		return err
+	}
+	p := proxy.New(proxy.Options{Upstreams: up})
+	r.session, err = p.Start(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	for _, pair := range r.session.State().Pairs {
+		note(r.cmd, "%s is relayed to %s", pair.Listen, pair.Upstream)
+	}
+	r.status = terminal(r.cmd.ErrOrStderr())
+
+	pushing, stopPushing := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer stopPushing()
+	if pushed {
+		work.Go(func() { r.pusher.run(pushing) })
+	}
+	listing, stopListing := context.WithCancel(context.Background())
+	defer stopListing()
+	listed := make(chan error, 1)
+	go func() { listed <- r.list(listing, cfg.Log) }()
+	var failed error
+	select {
+	case <-ctx.Done():
+	case failed = <-listed:
+	}
+	patience, cancel := context.WithTimeout(context.Background(), proxyPatience)
+	defer cancel()
+	_ = r.session.Stop(patience) // connections that were reset are told of in its events
+	if failed == nil {
+		failed = <-listed
+	}
+	r.erase()
+	if pushed {
+		r.waiting.close()
+		timer := time.AfterFunc(pushFarewell, stopPushing)
+		defer timer.Stop()
+		work.Wait()
+	}
+	r.tellEvents()
+	r.summary()
+	return failed
+}
+
+// outputs opens what packets are written to, and says whether they are pushed.
+func (r *relay) outputs(cfg *proxy.Config) (pushed bool, err error) {
+	if r.record == "" && r.to == "" {
+		return false, nil
+	}
+	if r.record != "" {
+		if r.first, err = os.OpenFile(r.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+			return false, fmt.Errorf("--record: %w", err)
+		}
+	}
+	if r.to != "" {
+		size, file := r.spoolSize, (*os.File)(nil)
+		if size == 0 {
+			size = spoolMemory
+		}
+		if r.spool != "" {
+			if r.spoolSize == 0 {
+				size = spoolFile
+			}
+			if file, err = os.OpenFile(r.spool, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+				return false, fmt.Errorf("--spool: %w", err)
+			}
+		}
+		r.waiting = newSpool(size, file)
+		if r.pusher, err = newPusher(r.to, r.token, r.lister.snap.Dialect.Name, time.Now(), r.waiting, r.note); err != nil {
+			return false, fmt.Errorf("--to: %w", err)
+		}
+	}
+	cfg.Record = &proxy.Record{FileBytes: proxyFileSize, Bytes: proxyAllSize, Create: func(n int) (string, io.WriteCloser, error) {
+		out := &recording{part: n, spool: r.waiting, note: r.note}
+		name := r.record
+		switch {
+		case r.record != "" && n == 1:
+			out.file, r.first = r.first, nil
+		case r.record != "":
+			ext := filepath.Ext(name)
+			name = strings.TrimSuffix(name, ext) + "-" + strconv.Itoa(n) + ext
+			var err error
+			if out.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil && r.waiting == nil {
+				return name, nil, err
+			} else if err != nil {
+				r.note("recording has stopped: %v; pushing goes on", err)
+			}
+		}
+		return name, out, nil
+	}}
+	return r.pusher != nil, nil
+}
+
+// closeOutputs removes what is of no use any more: a recording of nothing, the spool.
+func (r *relay) closeOutputs() {
+	if r.first != nil {
+		r.first.Close()
+		os.Remove(r.record)
+	}
+	if r.waiting != nil && r.waiting.file != nil {
+		r.waiting.file.Close()
+		os.Remove(r.spool)
+	}
+}
+
+// recording is a file of the recording, on the disk, in the spool, or both.
+type recording struct {
+	file  *os.File // nil: not on the disk
+	good  int64
+	spool *spool // nil: not pushed
+	part  int
+	note  func(string, ...any)
+}
+
+// Write takes whole blocks. What the disk does not take is still pushed.
+func (w *recording) Write(data []byte) (int, error) {
+	if w.file != nil {
+		n, err := w.file.Write(data)
+		if err != nil && w.spool == nil {
+			return n, err
+		}
+		if err != nil {
+			w.note("recording has stopped: %v; pushing goes on", err)
+			_ = w.file.Truncate(w.good)
+			_ = w.file.Close()
+			w.file = nil
+		}
+		w.good += int64(n)
+	}
+	if w.spool != nil {
+		if err := w.spool.add(w.part, data); err != nil {
+			w.note("pushing of this capture ends here: %v; relaying goes on", err)
+		}
+	}
+	return len(data), nil
+}
+
+// Truncate cuts off what was written of a block.
+func (w *recording) Truncate(size int64) error {
+	if w.file == nil {
+		return nil
+	}
+	return w.file.Truncate(size)
+}
+
+// Sync brings the file to the disk.
+func (w *recording) Sync() error {
+	if w.file == nil {
+		return nil
+	}
+	return w.file.Sync()
+}
+
+// Close ends the file.
+func (w *recording) Close() error {
+	if w.file == nil {
+		return nil
+	}
+	return w.file.Close()
+}
+
+// list prints frames until the log ends. The error is of the output.
+func (r *relay) list(ctx context.Context, log *live.Log) error {
+	f := &r.lister
+	reader := log.Follow(0)
+	var conns []live.Conn
+	var x transport.Frame
+	missed := 0
+	for {
+		wait, cancel := ctx, context.CancelFunc(func() {})
+		if r.status {
+			wait, cancel = context.WithTimeout(ctx, time.Second)
+		}
+		b, err := reader.Next(wait)
+		cancel()
+		if err != nil && (ctx.Err() != nil || errors.Is(err, io.EOF)) {
+			return f.out.Flush()
+		}
+		r.erase()
+		r.tellEvents()
+		if err == nil {
+			if missed += b.Missed; b.Missed > 0 {
+				r.note("%d frames came too fast to be listed", missed)
+			}
+			log.Each(b.From, b.To, func(i int, e live.Entry, data []byte) bool {
+				if int(e.Conn) >= len(conns) {
+					conns = log.Conns()
+				}
+				r.frame(log, i, conns[e.Conn], e, data, &x)
+				return true
+			})
+			if err := f.out.Flush(); err != nil {
+				return err
+			}
+		}
+		r.draw()
+	}
+}
+
+// frame lists one, if it fits.
+func (r *relay) frame(log *live.Log, i int, c live.Conn, e live.Entry, data []byte, x *transport.Frame) {
+	f := &r.lister
+	extra := log.Extra(e)
+	*x = transport.Frame{
+		Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, From: extra.From, Via: extra.Via,
+		Offset: extra.Offset, Length: extra.Length, Resumed: e.Flags&live.Resumed != 0, Note: extra.Note, Name: extra.Name,
+	}
+	x.Key.Dir, x.Key.Group, x.Key.Code = e.Dir, log.Group(e), e.Code
+	fits := f.filter.Fits(workspace.Where{N: uint64(i) + 1, Conn: c.Name, Session: c.Session, Proto: c.Proto}, x)
+	if !fits || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
+		return
+	}
+	info := f.snap.DescribeFrame(&f.rec, x, f.want)
+	info.N, info.Conn, info.Session = uint32(i)+1, c.Name, c.Session
+	info.From = slices.DeleteFunc(info.From, func(packet uint32) bool { return packet == 0 }) // without a recording packets have no numbers
+	if f.json {
+		writeJSON(f.out, info)
+		return
+	}
+	f.line(info)
+}
+
+// note says something, beside the status line.
+func (r *relay) note(format string, args ...any) {
+	r.said.Lock()
+	defer r.said.Unlock()
+	if r.drawn {
+		fmt.Fprint(r.cmd.ErrOrStderr(), "\r\x1b[K")
+		r.drawn = false
+	}
+	note(r.cmd, format, args...)
+}
+
+// tellEvents says what has happened that is not as it should be.
+func (r *relay) tellEvents() {
+	for _, e := range r.session.Events(r.events) {
+		r.events = max(r.events, e.N)
+		if e.Severity != proxy.Info {
+			r.note("%s: %s", e.Severity, e.Text)
+		}
+	}
+}
+
+// draw writes the status line, with new rates once a second.
+func (r *relay) draw() {
+	if !r.status {
+		return
+	}
+	now := time.Now()
+	if seconds := now.Sub(r.drawAt).Seconds(); seconds >= 1 {
+		x := r.session.State()
+		if r.drawAt.IsZero() {
+			seconds = max(now.Sub(x.Started).Seconds(), 0.1)
+		}
+		rate := func(a, b int64) float64 { return float64(a-b) / seconds }
+		r.line = fmt.Sprintf("%d open, %d frames, %.0f a second, %.1f kB/s up, %.1f kB/s down", x.Open, x.Frames,
+			rate(int64(x.Frames), int64(r.before.Frames)), rate(x.ToServer, r.before.ToServer)/1000, rate(x.ToClient, r.before.ToClient)/1000)
+		if r.waiting != nil {
+			r.line += fmt.Sprintf(", %d kB to be pushed", r.waiting.waiting()/1000)
+		}
+		r.drawAt, r.before = now, x
+	}
+	r.said.Lock()
+	defer r.said.Unlock()
+	fmt.Fprintf(r.cmd.ErrOrStderr(), "\r\x1b[K%s", r.line)
+	r.drawn = true
+}
+
+// erase takes the status line away, so that something else can be written.
+func (r *relay) erase() {
+	r.said.Lock()
+	defer r.said.Unlock()
+	if r.drawn {
+		fmt.Fprint(r.cmd.ErrOrStderr(), "\r\x1b[K")
+		r.drawn = false
+	}
+}
+
+// summary says what was, and what is missing.
+func (r *relay) summary() {
+	x := r.session.State()
+	r.note("connections: %d; frames: %d; bytes to the server: %d, to the client: %d", x.Total, x.Frames, x.ToServer, x.ToClient)
+	if x.Lost > 0 || x.Unseen > 0 || x.Unlogged > 0 {
+		r.note("not all of it was seen: %d bytes, %d connections, %d frames came too fast", x.Lost, x.Unseen, x.Unlogged)
+	}
+	if x.Record.Missed > 0 {
+		r.note("%d packets are not recorded: %s", x.Record.Missed, x.Record.Why)
+	}
+	if r.waiting != nil {
+		if n := r.waiting.lost(); n > 0 {
+			r.note("%d bytes were not pushed", n)
+		}
+	}
+}
+
+// terminal reports whether people see at once what is written.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

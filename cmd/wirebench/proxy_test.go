@@ -1,0 +1,445 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wirebench/cmd/wirebench/demo"
+	"wirebench/defs/schema"
+)
+
+// diary is what the ends of a game say of their messages, by direction.
+type diary struct {
+	mu        sync.Mutex
+	sent, got [2][]string
+}
+
+func (d *diary) note(e demo.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := &d.sent
+	if e.Got {
+		list = &d.got
+	}
+	i := 0
+	if e.Dir == schema.ToClient {
+		i = 1
+	}
+	list[i] = append(list[i], hex.EncodeToString(e.Message))
+}
+
+func (d *diary) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return min(len(d.got[0]), len(d.got[1]))
+}
+
+func until(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// relaying is a proxy command that runs.
+type relaying struct {
+	t        *testing.T
+	addr     string // where it listens
+	out, err *log
+	cancel   context.CancelFunc
+	done     chan int
+	once     sync.Once
+}
+
+// freePorts is the first of some ports that nobody listens to, most likely.
+func freePorts(t *testing.T, network string, n int) int {
+	t.Helper()
+	for range 50 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		l.Close()
+		free := port+n < 65536
+		for i := range n {
+			if network == "udp" && free {
+				c, err := net.ListenPacket("udp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port+i)))
+				if free = err == nil; free {
+					c.Close()
+				}
+			}
+		}
+		if free {
+			return port
+		}
+	}
+	t.Fatal("no free ports")
+	return 0
+}
+
+func startRelay(t *testing.T, g *demo.Game, args ...string) *relaying {
+	t.Helper()
+	listen := net.JoinHostPort("127.0.0.1", strconv.Itoa(freePorts(t, g.Network, g.Ports)))
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &relaying{t: t, addr: listen, out: &log{}, err: &log{}, cancel: cancel, done: make(chan int, 1)}
+	args = append([]string{"proxy", "--protocol", g.Protocol, "--listen", listen, "--upstream", g.Addr}, args...)
+	go func() { r.done <- run(ctx, args, strings.NewReader(""), r.out, r.err) }()
+	t.Cleanup(func() { r.stop() })
+	until(t, "the proxy listens", func() bool { return len(r.done) > 0 || strings.Contains(r.err.String(), "is relayed to") })
+	return r
+}
+
+// stop ends it as Ctrl+C does.
+func (r *relaying) stop() {
+	r.once.Do(func() {
+		r.cancel()
+		if status := <-r.done; status != exitOK {
+			r.t.Errorf("the proxy ended with status %d: %s", status, r.err)
+		}
+	})
+}
+
+// play lets a client play through an address until both ends have so many messages.
+func play(t *testing.T, g *demo.Game, d *diary, addr string, messages int) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- g.Client(ctx, addr) }()
+	until(t, "messages", func() bool { return len(ended) > 0 || d.count() >= messages })
+	stop()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+}
+
+type listedFrame struct {
+	Conn, Dir, Kind, Status, Message, Hex string
+	From                                  []uint32
+}
+
+func framesOf(t *testing.T, text string) (all []listedFrame) {
+	t.Helper()
+	for _, line := range lines(text) {
+		var f listedFrame
+		if err := json.Unmarshal([]byte(line), &f); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// What the command lists of a game is what both ends say of it, and the recording holds the same.
+func TestProxyListsTheDemo(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for _, protocol := range demo.Protocols() {
+		t.Run(protocol, func(t *testing.T) {
+			var d diary
+			g, err := demo.Start(t.Context(), demo.Options{Protocol: protocol, Rate: 400, Seed: 3, Seen: d.note})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			file := filepath.Join(t.TempDir(), "session.pcapng")
+			r := startRelay(t, g, "--json", "--record", file)
+			play(t, g, &d, r.addr, 200)
+			play(t, g, &d, r.addr, 300) // another connection
+			r.stop()
+			g.Close() // so that nobody tells any more
+
+			var listed [2][]string
+			for _, f := range framesOf(t, r.out.String()) {
+				switch {
+				case f.Kind == "problem" || f.Kind == "opaque":
+					t.Errorf("%+v", f)
+				case f.Kind == "message" && f.Status != "ok":
+					t.Errorf("%+v", f)
+				case len(f.From) == 0:
+					t.Errorf("no packets: %+v", f)
+				case f.Kind == "message" && f.Dir == "c2s":
+					listed[0] = append(listed[0], f.Hex)
+				case f.Kind == "message":
+					listed[1] = append(listed[1], f.Hex)
+				}
+			}
+			for i := range 2 {
+				for _, list := range [][]string{listed[i], d.sent[i], d.got[i]} {
+					if g.Network == "udp" {
+						slices.Sort(list) // datagrams may come in another order
+					}
+				}
+				if !slices.Equal(d.sent[i], d.got[i]) {
+					t.Errorf("direction %d: %d messages were sent, %d came, or others", i, len(d.sent[i]), len(d.got[i]))
+				}
+				if len(listed[i]) < 200 || !slices.Equal(listed[i], d.sent[i]) {
+					t.Errorf("direction %d: %d messages were sent, %d listed, or others", i, len(d.sent[i]), len(listed[i]))
+				}
+			}
+			recorded, _, status := cli(t, "", "frames", "--protocol", protocol, "--json", file)
+			if status != exitOK || len(lines(recorded)) != len(lines(r.out.String())) {
+				t.Errorf("%d frames in the recording, %d were listed", len(lines(recorded)), len(lines(r.out.String())))
+			}
+		})
+	}
+	until(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before+2 })
+}
+
+func TestProxyFilters(t *testing.T) {
+	var d diary
+	g, err := demo.Start(t.Context(), demo.Options{Protocol: "tera", Rate: 400, Seen: d.note})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	r := startRelay(t, g, "--filter", "S_SPAWN_NPC && .health.now < 190000")
+	play(t, g, &d, r.addr, 300)
+	r.stop()
+	all := lines(r.out.String())
+	if len(all) < 5 || slices.ContainsFunc(all, func(s string) bool { return !strings.Contains(s, "<- s2c  S_SPAWN_NPC") }) {
+		t.Errorf("%q", all)
+	}
+	if !strings.Contains(r.err.String(), "connections: 1;") {
+		t.Error(r.err)
+	}
+}
+
+func TestProxyRefuses(t *testing.T) {
+	there := aFile(t, "there.pcapng", nil)
+	for _, test := range []struct{ args, want string }{
+		{"", "--listen and --upstream"},
+		{"--listen 127.0.0.1:0 --upstream 169.254.169.254:80", "refused"},
+		{"--listen 127.0.0.1:0 --upstream 224.0.0.1:80", "refused"},
+		{"--listen 127.0.0.1:0 --upstream 127.0.0.1", "port"},
+		{"--listen 127.0.0.1:0 --upstream 127.0.0.1:9 --filter &&", "--filter"},
+		{"--listen 127.0.0.1:0 --upstream 127.0.0.1:9 --ports 2", "ports"},
+		{"--listen 127.0.0.1:0 --upstream 127.0.0.1:9 --kind x", "--kind"},
+		{"--listen 127.0.0.1:0 --upstream 127.0.0.1:9 --group c2s=", "--group"},
+		{"--listen 127.0.0.1:0 --upstream 127.0.0.1:9 --record " + there, "--record"},
+		{"--listen 127.0.0.1:0 --upstream 127.0.0.1:9 --spool x", "--to"},
+		{"--listen 127.0.0.1:0 --upstream 127.0.0.1:9 --to ftp://x", "--to"},
+		{"--listen 127.0.0.1:0 --upstream 127.0.0.1:9 --to http://a:b@x", "--token"},
+		{"--listen 127.0.0.1:0 --upstream 127.0.0.1:9 --to http://127.0.0.1:9 --spool-bytes 5", "--spool-bytes"},
+		{"--listen 127.0.0.1:0 --upstream 127.0.0.1:9 --allow nothing", "--allow"},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // one that is not refused would run
+		stderr := &log{}
+		status := run(ctx, append([]string{"proxy", "--protocol", "tera"}, strings.Fields(test.args)...), strings.NewReader(""), io.Discard, stderr)
+		cancel()
+		if status != exitUsage || !strings.Contains(stderr.String(), test.want) {
+			t.Errorf("%s: status %d, %q, want %q", test.args, status, stderr, test.want)
+		}
+	}
+}
+
+// moody is a way to a workbench that fails now and then: before a request has come, after it was done, and in the middle of an answer.
+type moody struct {
+	to    atomic.Value // string; "" is down
+	calls atomic.Int32
+	bad   atomic.Int32
+}
+
+func (m *moody) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	to, _ := m.to.Load().(string)
+	if to == "" {
+		m.bad.Add(1)
+		panic(http.ErrAbortHandler)
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: to}) },
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
+	switch m.calls.Add(1) % 5 {
+	case 1: // done, and the answer is lost
+		m.bad.Add(1)
+		proxy.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	case 2:
+		m.bad.Add(1)
+		http.Error(w, "later", http.StatusServiceUnavailable)
+	case 4: // half of the body
+		m.bad.Add(1)
+		half, _ := io.ReadAll(io.LimitReader(r.Body, r.ContentLength/2))
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(half), brokenReader{}))
+		proxy.ServeHTTP(w, r)
+	default:
+		proxy.ServeHTTP(w, r)
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// workbench runs a server that can be ended.
+func workbench(t *testing.T, data string) (addr string, end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	out, done := &log{}, make(chan int, 1)
+	go func() {
+		done <- run(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--data", data}, strings.NewReader(""), io.Discard, out)
+	}()
+	until(t, "the server starts", func() bool { return address.MatchString(out.String()) || len(done) > 0 })
+	if len(done) > 0 {
+		t.Fatal(out)
+	}
+	end = sync.OnceFunc(func() { cancel(); <-done })
+	t.Cleanup(end)
+	return address.FindStringSubmatch(out.String())[1], end
+}
+
+var pushedAs = regexp.MustCompile(`as capture (\S+)`)
+
+// What is pushed over a bad line to a workbench that is started anew meanwhile is the recording, byte by byte.
+func TestProxyPushes(t *testing.T) {
+	for _, spool := range []string{"", "spool"} {
+		t.Run("spool="+spool, func(t *testing.T) {
+			data := t.TempDir()
+			addr, end := workbench(t, data)
+			m := &moody{}
+			m.to.Store(addr)
+			way := httptest.NewServer(m)
+			defer way.Close()
+
+			var d diary
+			g, err := demo.Start(t.Context(), demo.Options{Protocol: "subspace", Rate: 400, Seen: d.note})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			file := filepath.Join(t.TempDir(), "session.pcapng")
+			args := []string{"--record", file, "--to", way.URL}
+			kept := filepath.Join(t.TempDir(), "spool")
+			if spool != "" {
+				args = append(args, "--spool", kept)
+			}
+			r := startRelay(t, g, args...)
+			play(t, g, &d, r.addr, 300)
+			until(t, "it is pushed", func() bool {
+				return pushedAs.MatchString(r.err.String()) || strings.Contains(r.err.String(), "pushing has stopped")
+			})
+			m.to.Store("")
+			end()
+			play(t, g, &d, r.addr, 600)
+			until(t, "it fails", func() bool { return strings.Contains(r.err.String(), "pushing waits") })
+			addr, _ = workbench(t, data)
+			m.to.Store(addr)
+			play(t, g, &d, r.addr, 900)
+			until(t, "it goes on", func() bool { return strings.Contains(r.err.String(), "pushing goes on") })
+			r.stop()
+
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, list := get(t, "http://"+addr+"/api/subspace/captures")
+			var all struct{ Captures []struct{ ID, Name string } }
+			if err := json.Unmarshal([]byte(list), &all); err != nil || len(all.Captures) != 1 {
+				t.Fatalf("%s %v\n%s", list, err, r.err)
+			}
+			_, got := get(t, "http://"+addr+"/api/subspace/captures/"+all.Captures[0].ID)
+			if got != string(want) {
+				t.Errorf("%d bytes are recorded, %d pushed, or others\n%s", len(want), len(got), r.err)
+			}
+			if m.bad.Load() < 5 || strings.Contains(r.err.String(), "were not pushed") {
+				t.Errorf("%d failures\n%s", m.bad.Load(), r.err)
+			}
+			_, frames := get(t, "http://"+addr+"/api/subspace/captures/"+all.Captures[0].ID+"/frames?count=1")
+			if !strings.Contains(frames, `"total":`+strconv.Itoa(len(lines(r.out.String())))+",") {
+				t.Errorf("%d were listed, and there: %.200s", len(lines(r.out.String())), frames)
+			}
+			if _, err := os.Stat(kept); err == nil {
+				t.Error("the spool is still there")
+			}
+		})
+	}
+}
+
+// What cannot be mended ends pushing and nothing else.
+func TestProxyPushEnds(t *testing.T) {
+	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"401 Unauthorized": func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "Bearer s3cret" {
+				t.Error(r.Header)
+			}
+			http.Error(w, `{"detail":"send the server's token"}`, http.StatusUnauthorized)
+		},
+		"302 Found": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://192.0.2.1/", http.StatusFound)
+		},
+		"somebody else has changed it": func(w http.ResponseWriter, r *http.Request) {
+			if !strings.Contains(r.URL.Path, "append") {
+				n, _ := io.Copy(io.Discard, r.Body)
+				w.WriteHeader(http.StatusCreated)
+				fmt.Fprintf(w, `{"id":"one","size":%d}`, n)
+				return
+			}
+			w.WriteHeader(http.StatusConflict)
+			fmt.Fprint(w, `{"offset":1}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			way := httptest.NewServer(http.HandlerFunc(answer))
+			defer way.Close()
+			var d diary
+			g, err := demo.Start(t.Context(), demo.Options{Protocol: "muta", Rate: 200, Seen: d.note})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			r := startRelay(t, g, "--to", way.URL, "--token", "s3cret")
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- g.Client(ctx, r.addr) }()
+			until(t, "pushing stops", func() bool { return strings.Contains(r.err.String(), "pushing has stopped") })
+			n := d.count()
+			until(t, "the game goes on", func() bool { return d.count() > n+20 })
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			r.stop()
+			if text := r.err.String(); !strings.Contains(text, name) || !strings.Contains(text, "were not pushed") || strings.Contains(text, "s3cret") {
+				t.Error(text)
+			}
+		})
+	}
+}
+
+func TestDemoCommand(t *testing.T) {
+	stdout, stderr, status := cli(t, "", "demo", "--listen-base", "0", "--for", "400ms", "--rate", "50", "--via", "tera=127.0.0.1:1")
+	if status != exitOK || strings.Count(stdout, "server at 127.0.0.1:") != 3 || !strings.Contains(stdout, "wirebench proxy --protocol muta --listen") {
+		t.Errorf("%d %s %s", status, stdout, stderr)
+	}
+	if !strings.Contains(stderr, "tera: ") || strings.Contains(stderr, "muta: ") || strings.Contains(stderr, "subspace: ") {
+		t.Error(stderr)
+	}
+	for _, args := range []string{"--protocol chess", "--rate 0", "--rate 5000", "--listen-base 65535", "--via 127.0.0.1:1", "--protocol muta --via tera=127.0.0.1:1", "--via tera=x"} {
+		if _, stderr, status := cli(t, "", append([]string{"demo", "--for", "1ms"}, strings.Fields(args)...)...); status != exitUsage || !strings.Contains(stderr, "--") {
+			t.Errorf("%s: %d %s", args, status, stderr)
+		}
+	}
+}

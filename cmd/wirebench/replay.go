@@ -1,0 +1,426 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
+	"wirebench/defs/schema"
+	"wirebench/server/proxy"
+	"wirebench/server/replay"
+	"wirebench/server/workspace"
+)
+
+func newReplay() *cobra.Command {
+	l := &libraryFlags{}
+	r := &replayer{}
+	var groups []string
+	cmd := &cobra.Command{
+		Use:   "replay CAPTURE|SCRIPT (--to ADDRESS | --listen ADDRESS | --make-script FILE)",
+		Short: "Play a recorded conversation against a live server, or the server to a client",
+		Long: `Replay takes part in a conversation: as the client of a server (--to), or as the server of a client (--listen).
+What it says and waits for is a script, or is made of a connection of a capture: what the client (or the server) sent
+is sent, what came is waited for and compared field by field. Keys, tokens and sequence numbers that came before they
+were sent are taken from what comes now.
+
+--make-script writes the script, to be read and edited: JSON with steps
+  {"send": {"message": NAME, "value": {...} or "hex": ..., "after": "20ms", "set": {"field": "$name", "next": "$name+1"}}}
+  {"expect": {"message": NAME, "match": FILTER, "value": {...}, "within": "2s", "optional": true, "lift": {"name": "field"}}}
+  {"pause": "1s"}
+  {"repeat": {"times": 10, "steps": [...]}}
+and beside them "speed", "tolerance" (exact, fields, shape), "ignore": ["S_PING", "*.time"], "keepalive" and "vars".
+
+Exit status: 0 as recorded, 1 something differed or did not come, 2 wrong usage or no connection.`,
+		Example: `  wirebench replay session.pcap --protocol muta --to 127.0.0.1:13501
+  wirebench replay session.pcap --protocol tera --make-script login.json
+  wirebench replay login.json --to game.example:7801 --speed 10 --json
+  wirebench replay session.pcap --protocol subspace --listen 127.0.0.1:5000`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, g := range groups {
+				rule, ok := protocols.ParseRule(g)
+				if !ok {
+					return fmt.Errorf("--group %s: [PORT/][c2s=|s2c=]GROUP is expected", g)
+				}
+				r.env.Rules = append(r.env.Rules, rule)
+			}
+			return r.run(cmd, l, args[0])
+		},
+	}
+	l.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&r.to, "to", "", "play the client of the server at this HOST:PORT")
+	flags.StringVar(&r.listen, "listen", "", "play the server at this ADDRESS:PORT, for the first client that comes")
+	flags.StringVar(&r.conn, "conn", "", "connection of the capture, CLIENT-SERVER (#N behind it: the session) as frames --json has it (default: the only one)")
+	flags.StringVar(&r.play, "play", "", "client or server: whose part a script has that is only made")
+	flags.StringVar(&r.make, "make-script", "", "write the script to this file (-: standard output), and replay nothing unless --to or --listen is given")
+	flags.Float64Var(&r.speed, "speed", 0, "2 is twice as fast, 1000 hardly waits (default: as the script says)")
+	flags.StringVar(&r.tolerance, "tolerance", "", "which differences count: exact, fields or shape (default: as the script says)")
+	flags.StringVar(&r.keys, "keys", "", "file with keys of enciphered connections of the capture")
+	flags.StringArrayVar(&groups, "group", nil, "group of messages that a direction has: c2s=clmsg (repeatable)")
+	flags.StringArrayVar(&r.vars, "var", nil, "NAME=VALUE of a script's value, as JSON or text (repeatable)")
+	flags.BoolVar(&r.plain, "plain", false, "no cipher, where the protocol has one")
+	flags.BoolVar(&r.keepGoing, "keep-going", false, "go on when an expected message does not come")
+	flags.DurationVar(&r.most, "time", time.Hour, "how long it may take in all")
+	flags.BoolVar(&r.json, "json", false, "the report as JSON")
+	words := func(list ...string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return list, cobra.ShellCompDirectiveNoFileComp
+		}
+	}
+	complete(cmd, "play", words("client", "server"))
+	complete(cmd, "tolerance", words("exact", "fields", "shape"))
+	return cmd
+}
+
+// replayer replays.
+type replayer struct {
+	to, listen, conn, play, make, tolerance, keys string
+	speed                                         float64
+	vars                                          []string
+	plain, keepGoing, json                        bool
+	most                                          time.Duration
+	env                                           protocols.Env
+	snap                                          *workspace.Snapshot
+}
+
+func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
+	switch {
+	case r.to != "" && r.listen != "":
+		return errors.New("either --to or --listen: who is to be played?")
+	case r.to == "" && r.listen == "" && r.make == "":
+		return errors.New("--to, --listen or --make-script is needed")
+	case r.play != "" && r.play != "client" && r.play != "server":
+		return fmt.Errorf("--play %s: it is client or server", r.play)
+	case r.speed < 0 || r.speed > replay.MaxSpeed:
+		return fmt.Errorf("--speed %g: it is above 0, and %g at most", r.speed, float64(replay.MaxSpeed))
+	}
+	if r.keys != "" {
+		f := frameLister{}
+		if err := f.known("", r.keys); err != nil {
+			return err
+		}
+		r.env.Keys = f.env.Keys
+	}
+	text, isScript, err := readScript(path)
+	if err != nil {
+		return err
+	}
+	var script *replay.Script
+	if isScript {
+		if script, err = replay.ParseScript(text); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if l.protocol == "" {
+			l.protocol = script.Protocol
+		}
+	}
+	if r.snap, err = l.snapshot(cmd); err != nil {
+		return err
+	}
+	r.env.Definitions, r.env.Patch = r.snap, r.snap.Options.Patch
+	protocol, ok := protocols.Of(r.snap.Dialect.Name)
+	if !ok {
+		return fmt.Errorf("connections of protocol %s cannot be played", r.snap.Dialect.Name)
+	}
+	if script == nil {
+		if script, err = r.recorded(cmd, protocol, path); err != nil {
+			return err
+		}
+	}
+	if r.make != "" {
+		if err := r.write(cmd, script); err != nil || r.to == "" && r.listen == "" {
+			return err
+		}
+	}
+	if r.to != "" && script.Sends() != schema.ToServer || r.listen != "" && script.Sends() != schema.ToClient {
+		return fmt.Errorf("%s: the script plays the other part; it is for --%s", path, map[bool]string{true: "listen", false: "to"}[r.to != ""])
+	}
+	return r.play1(cmd, protocol, script)
+}
+
+// readScript reads a file if it is a script.
+func readScript(path string) (text []byte, is bool, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, false, err
+	}
+	defer file.Close()
+	head := make([]byte, 512)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, false, err
+	}
+	if start := bytes.TrimSpace(head[:n]); len(start) == 0 || start[0] != '{' {
+		return nil, false, nil
+	}
+	rest, err := io.ReadAll(io.LimitReader(file, replay.MaxScript))
+	if err != nil {
+		return nil, false, err
+	}
+	return append(head[:n:n], rest...), true, nil
+}
+
+// maxRecorded bounds what is read of a capture: bytes of messages of one connection.
+const maxRecorded = 64 << 20
+
+// recorded makes a script of a connection of a capture.
+func (r *replayer) recorded(cmd *cobra.Command, protocol protocols.Protocol, path string) (*replay.Script, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	conns := map[string][]replay.Message{}
+	var names []string
+	size, over := 0, false
+	proto := capture.UDP
+	if protocol.Streams {
+		proto = capture.TCP
+	}
+	_, _, err = capture.ReadAny(file, capture.Options{
+		New: func(c capture.Conn) transport.Transport {
+			if (c.Proto == capture.TCP) != protocol.Streams {
+				return nil
+			}
+			return protocol.New(r.env.For(c.Name(), c.Session), c.Server.Port())
+		},
+		Key: r.env.Key(),
+	}, proto, func(f capture.Frame) {
+		name := f.Conn.Name()
+		if f.Conn.Session > 0 {
+			name += "#" + strconv.Itoa(f.Conn.Session)
+		}
+		if f.Kind != transport.Message || r.conn != "" && name != r.conn || over {
+			return
+		}
+		if size += len(f.Bytes); size > maxRecorded {
+			over = true
+			return
+		}
+		if conns[name] == nil {
+			names = append(names, name)
+		}
+		conns[name] = append(conns[name], replay.Copy(f.Frame))
+	})
+	if errors.Is(err, capture.ErrFormat) {
+		return nil, fmt.Errorf("%s is neither a script nor a capture: %w", path, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if over {
+		note(cmd, "note: only the first %d MiB of messages are read", maxRecorded>>20)
+	}
+	switch {
+	case len(names) == 0 && r.conn != "":
+		return nil, fmt.Errorf("%s: connection %s has no messages, or is not there", path, r.conn)
+	case len(names) == 0:
+		return nil, fmt.Errorf("%s: no messages of protocol %s", path, r.snap.Dialect.Name)
+	case len(names) > 1:
+		slices.SortStableFunc(names, func(a, b string) int { return len(conns[b]) - len(conns[a]) })
+		return nil, fmt.Errorf("%s has %d connections; choose one with --conn: %s", path, len(names), strings.Join(names[:min(len(names), 10)], ", "))
+	}
+	part := schema.ToServer
+	if r.listen != "" || r.to == "" && r.play == "server" {
+		part = schema.ToClient
+	}
+	s, err := replay.FromFrames(conns[names[0]], replay.FromOptions{Definitions: r.snap, Protocol: r.snap.Dialect.Name, Play: part})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// write writes the script.
+func (r *replayer) write(cmd *cobra.Command, s *replay.Script) error {
+	text, err := s.Encode()
+	if err != nil {
+		return err
+	}
+	if r.make == "-" {
+		_, err = cmd.OutOrStdout().Write(text)
+		return err
+	}
+	return os.WriteFile(r.make, text, 0o600) // it may hold what somebody has typed
+}
+
+// play1 plays a script once.
+func (r *replayer) play1(cmd *cobra.Command, protocol protocols.Protocol, s *replay.Script) error {
+	ctx := cmd.Context()
+	link, port, err := r.connect(ctx, cmd, protocol)
+	if err != nil {
+		return err
+	}
+	end, err := r.env.Endpoint(protocol.Dialect, s.Sends(), port, protocols.Ends{Plain: r.plain, Random: rand.Reader})
+	if err != nil {
+		link.Close()
+		return err
+	}
+	o := replay.Options{
+		Definitions: r.snap, Schema: r.snap.Schema, Speed: r.speed, Tolerance: replay.Tolerance(r.tolerance),
+		MaxTime: r.most, KeepGoing: r.keepGoing,
+	}
+	if o.Vars, err = replay.ParseVars(r.vars); err != nil {
+		link.Close()
+		return err
+	}
+	if !r.json {
+		o.Progress = func(x replay.Result) { progress(cmd.OutOrStdout(), x) }
+	}
+	wire := replay.NewWire(link, end, !protocol.Streams)
+	// A server waits for its client as long as it takes; a client's server is there, or is not.
+	patience := r.most
+	if r.to != "" {
+		patience = min(patience, 30*time.Second)
+	}
+	waiting, stop := context.WithTimeout(ctx, patience)
+	err = wire.Wait(waiting)
+	stop()
+	if err != nil {
+		_ = wire.Close()
+		return fmt.Errorf("no connection: %w", err)
+	}
+	report, err := replay.Run(ctx, s, wire, o)
+	_ = wire.Close() // the report says what came and went
+	if err != nil {
+		return err
+	}
+	if r.json {
+		writeJSON(cmd.OutOrStdout(), report)
+	} else {
+		summary(cmd.OutOrStdout(), report)
+	}
+	if !report.OK {
+		return errInput
+	}
+	return nil
+}
+
+// connect makes the connection, and says at which port the server is.
+func (r *replayer) connect(ctx context.Context, cmd *cobra.Command, protocol protocols.Protocol) (replay.Link, uint16, error) {
+	if r.to != "" {
+		return dialServer(ctx, r.to, protocol.Streams)
+	}
+	var lc net.ListenConfig
+	if !protocol.Streams {
+		c, err := lc.ListenPacket(ctx, "udp", r.listen)
+		if err != nil {
+			return nil, 0, err
+		}
+		note(cmd, "listening on %s", c.LocalAddr())
+		return &replay.Server{PacketConn: c}, portOf(c.LocalAddr()), nil
+	}
+	ln, err := lc.Listen(ctx, "tcp", r.listen)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer ln.Close()
+	note(cmd, "listening on %s", ln.Addr())
+	defer context.AfterFunc(ctx, func() { ln.Close() })()
+	c, err := ln.Accept()
+	if err != nil {
+		return nil, 0, err
+	}
+	note(cmd, "client: %s", c.RemoteAddr())
+	return c, portOf(ln.Addr()), nil
+}
+
+func portOf(a net.Addr) uint16 {
+	p, _ := netip.ParseAddrPort(a.String())
+	return p.Port()
+}
+
+// dialServer connects to a server. A name is resolved once, and none of its addresses may be one that is refused.
+func dialServer(ctx context.Context, to string, stream bool) (replay.Link, uint16, error) {
+	host, portText, err := net.SplitHostPort(to)
+	if err != nil {
+		return nil, 0, fmt.Errorf("--to %s: HOST:PORT is expected", to)
+	}
+	port, err := strconv.ParseUint(portText, 10, 16)
+	if err != nil || port == 0 {
+		return nil, 0, fmt.Errorf("--to %s: the port is 1 to 65535", to)
+	}
+	ctx, stop := context.WithTimeout(ctx, 30*time.Second)
+	defer stop()
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, a := range addrs {
+		if why := proxy.Refused(a); why != "" {
+			return nil, 0, fmt.Errorf("--to %s: %s is refused: it is %s", to, a, why)
+		}
+	}
+	network := "udp"
+	if stream {
+		network = "tcp"
+	}
+	var d net.Dialer
+	for _, a := range addrs {
+		var c net.Conn
+		if c, err = d.DialContext(ctx, network, netip.AddrPortFrom(a.Unmap(), uint16(port)).String()); err == nil {
+			return c, uint16(port), nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("--to %s: the name has no address", to)
+	}
+	return nil, 0, err
+}
+
+// progress shows a step.
+func progress(w io.Writer, x replay.Result) {
+	arrow := map[string]string{"send": "->", "expect": "<-"}[x.Kind]
+	fmt.Fprintf(w, "%9.3f  %-8s %s %-32s %s", time.Duration(x.At).Seconds(), x.Step, arrow, printable(x.Message), x.Status)
+	if x.Error != "" {
+		fmt.Fprintf(w, ": %s", printable(x.Error))
+	}
+	fmt.Fprintln(w)
+	for _, d := range x.Diffs {
+		fmt.Fprintf(w, "%24s %s: expected %s, got %s\n", "", printable(d.Path), printable(d.Expected), printable(d.Got))
+	}
+	if x.More > 0 {
+		fmt.Fprintf(w, "%24s and %d more\n", "", x.More)
+	}
+}
+
+// printable keeps control characters of messages from the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r >= 0x7F && r < 0xA0 {
+			return '·'
+		}
+		return r
+	}, s)
+}
+
+// summary shows what a report says beside the steps.
+func summary(w io.Writer, x *replay.Report) {
+	for _, n := range x.Notes {
+		fmt.Fprintf(w, "note: %s\n", printable(n))
+	}
+	for _, e := range x.Extra {
+		fmt.Fprintf(w, "unexpected: %s, %d bytes, at %.3f s\n", printable(e.Message), e.Bytes, time.Duration(e.At).Seconds())
+	}
+	if x.Stopped != "" {
+		fmt.Fprintf(w, "stopped: %s\n", printable(x.Stopped))
+	}
+	fmt.Fprintf(w, "%d sent, %d of %d received were expected; %d different, %d missing, %d unexpected, %d ignored\n",
+		x.Sent, x.Matched, x.Received, x.Different, x.Missing, x.Unexpected, x.Ignored)
+}
