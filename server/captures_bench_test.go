@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -207,6 +206,6 @@ func tsharkTime(b *testing.B, s *Server) time.Duration {
 			least = took
 		}
 	}
-	b.Log(fmt.Sprintf("tshark reads %d messages in %v", n, least))
+	b.Logf("tshark reads %d messages in %v", n, least)
 	return least / n
 }

@@ -2,11 +2,13 @@ package server
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/codec/transport/protocols"
 	"wirebench/server/workspace"
 	"wirebench/templates"
 )
@@ -44,7 +46,7 @@ func (s *Server) startDemo(ctx context.Context, in *workspaceInput) (*proxyOutpu
 		stop()
 		return nil, huma.Error422UnprocessableEntity("the demo game does not start: " + err.Error())
 	}
-	one, err := s.proxies.start(ctx, ws.Workspace, ProxyConfig{Name: "demo game", Listen: "127.0.0.1:0", Upstream: game.Server, Operate: true})
+	one, err := s.relayDemo(ctx, ws, game.Server)
 	if err != nil {
 		stop()
 		game.Close()
@@ -65,6 +67,27 @@ func (s *Server) startDemo(ctx context.Context, in *workspaceInput) (*proxyOutpu
 		<-playing.Done()
 	})
 	return &proxyOutput{http.StatusCreated, one.info()}, nil
+}
+
+// relayDemo starts the listener of a demo game. Of several ports that follow one another the first has to be a free one.
+func (s *Server) relayDemo(ctx context.Context, ws *space, upstream string) (*liveSession, error) {
+	cfg := ProxyConfig{Name: "demo game", Listen: "127.0.0.1:0", Upstream: upstream, Operate: true}
+	protocol, _ := protocols.Of(ws.Snapshot.Dialect.Name)
+	for try := 0; ; try++ {
+		if protocol.Ports > 1 {
+			free, err := net.ListenPacket("udp", cfg.Listen)
+			if err != nil {
+				return nil, err
+			}
+			cfg.Listen = free.LocalAddr().String()
+			free.Close()
+		}
+		one, err := s.proxies.start(ctx, ws.Workspace, cfg)
+		if err == nil || protocol.Ports <= 1 || try == 20 {
+			return one, err
+		}
+		cfg.Listen = "127.0.0.1:0" // the one behind it was taken
+	}
 }
 
 // relays puts what runs in a workspace into its page.

@@ -64,7 +64,6 @@ type listClient struct {
 	ctx  context.Context
 	id   int
 	st   map[string]json.RawMessage // the state, all keys that came
-	rest []map[string]json.RawMessage
 }
 
 func openList(t *testing.T, s *Server, data []byte) *listClient {

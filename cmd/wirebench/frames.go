@@ -263,7 +263,7 @@ func (f *frameLister) line(x workspace.FrameInfo) {
 		name = x.Kind
 	}
 	arrow := map[string]string{"c2s": "->", "s2c": "<-"}[x.Dir]
-	fmt.Fprintf(f.out, "%7d  %s  %s %-3s  %-28s %5d", x.N, x.Time[11:26], arrow, x.Dir, name, len(x.Hex)/2)
+	fmt.Fprintf(f.out, "%7d  %s  %s %-3s  %-28s %5d", x.N, clock(x.Time), arrow, x.Dir, name, len(x.Hex)/2)
 	if x.Status != "" && x.Status != "ok" {
 		fmt.Fprintf(f.out, "  %s", x.Status)
 	}
@@ -312,4 +312,13 @@ func (r *reported) Read(p []byte) (int, error) {
 		fmt.Fprint(r.cmd.ErrOrStderr(), "\r\x1b[K")
 	}
 	return n, err
+}
+
+// clock is the time of day of a time, blank if it is not known.
+func clock(at string) string {
+	const width = len("10:00:00.123456")
+	if len(at) < 11+width {
+		return strings.Repeat(" ", width)
+	}
+	return at[11 : 11+width]
 }

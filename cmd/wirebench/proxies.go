@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"wirebench/cmd/wirebench/demo"
 	"wirebench/server"
 	"wirebench/server/proxy"
 )
@@ -92,4 +94,16 @@ func startProxies(cmd *cobra.Command, pages *server.Server, all []server.ProxyCo
 		note(cmd, "%s: %s is relayed to %s", cfg.Workspace, cfg.Listen, cfg.Upstream)
 	}
 	return failed
+}
+
+// demoGame starts the demo game of a protocol for the page.
+func demoGame(ctx context.Context, dialect string) (*server.DemoGame, error) {
+	g, err := demo.Start(ctx, demo.Options{Protocol: dialect})
+	if err != nil {
+		return nil, err
+	}
+	return &server.DemoGame{
+		Server: g.Addr, Close: g.Close,
+		Play: func(ctx context.Context, addr string) { g.Play(ctx, addr, nil) },
+	}, nil
 }

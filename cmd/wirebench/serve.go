@@ -200,7 +200,7 @@ func serve(cmd *cobra.Command, listen, token string, spaces []*workspace.Workspa
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer ln.Close()
-	cfg := server.Config{Workspaces: spaces, Log: log, Version: version(), Upstreams: upstreams, Own: own(ln)}
+	cfg := server.Config{Workspaces: spaces, Log: log, Version: version(), Upstreams: upstreams, Own: own(ln), Demo: demoGame}
 	if loopback(host) {
 		cfg.Hosts = []string{"localhost", "127.0.0.1", "::1"}
 	}

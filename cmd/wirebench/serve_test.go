@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -204,6 +205,41 @@ func TestServeProxies(t *testing.T) {
 	} {
 		if _, stderr, status := cli(t, "", append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, args...)...); status == exitOK || stderr == "" {
 			t.Errorf("%q: %d %s", args, status, stderr)
+		}
+	}
+}
+
+// The demo game of each protocol is watched by one request, and its frames are decoded by the definitions inside.
+func TestServeDemo(t *testing.T) {
+	addr, _ := started(t, "--listen", "127.0.0.1:0")
+	for _, ws := range []string{"tera", "muta", "subspace"} {
+		id := ""
+		for range 2 { // the second time it is the same
+			res, err := http.Post("http://"+addr+"/api/"+ws+"/demo", "application/json", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var p struct{ ID string }
+			body, _ := io.ReadAll(res.Body)
+			res.Body.Close()
+			if err := json.Unmarshal(body, &p); err != nil || p.ID == "" || id != "" && p.ID != id {
+				t.Fatalf("%s: %d %s", ws, res.StatusCode, body)
+			}
+			id = p.ID
+		}
+		for deadline := time.Now().Add(20 * time.Second); ; {
+			var f struct{ Fit, Total int }
+			_, body := get(t, "http://"+addr+"/api/"+ws+"/captures/"+id+"/frames?filter=state+%3D%3D+clean+%26%26+kind+%3D%3D+message")
+			if err := json.Unmarshal([]byte(body), &f); err != nil {
+				t.Fatal(body)
+			}
+			if f.Fit >= 10 {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %d of %d frames are decoded", ws, f.Fit, f.Total)
+			}
+			time.Sleep(20 * time.Millisecond)
 		}
 	}
 }

@@ -44,8 +44,11 @@ func (s *Snapshot) FrameMessage(x *transport.Frame) *schema.Message {
 	case x.Kind != transport.Message && x.Kind != transport.Control:
 		return nil
 	case x.HasKey:
-		return s.Schema.Lookup(x.Key)
-	case x.Name != "":
+		if m := s.Schema.Lookup(x.Key); m != nil {
+			return m
+		}
+	}
+	if x.Name != "" { // a log may know a name that the code map does not
 		if m, err := s.FindIn(x.Name, x.Key.Group, x.Dir); err == nil {
 			return m
 		}

@@ -12,12 +12,12 @@ export function isText(data: Uint8Array): boolean {
   return !/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\ufffd]/.test(text);
 }
 
-/** Whether a file starts as a pcap or pcapng does, or as a packed one may. */
+/** Whether a file starts as a pcap, a pcapng or the binary log of a known tool does, or as a packed one may. */
 export async function isCapture(file: File): Promise<boolean> {
   const head = new Uint8Array(await file.slice(0, 4).arrayBuffer());
   const magic = Array.from(head, (b) => b.toString(16).padStart(2, "0")).join("");
-  const plain = ["d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "0a0d0d0a"].includes(magic);
-  return plain || (magic.startsWith("1f8b") && /\.gz$/i.test(file.name));
+  const plain = ["d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "0a0d0d0a", "5450504c", "01130054"].includes(magic);
+  return plain || /\.(pkt|msb)$/i.test(file.name) || (magic.startsWith("1f8b") && /\.gz$/i.test(file.name));
 }
 
 /** Whether a text shows several messages that go both ways or one, as the server sees it from its first lines. */
