@@ -1,0 +1,492 @@
+package main
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Who is in the world of TERA's session.
+const (
+	zoe    = "1152921504606847001"
+	lukasz = "1152921504606847002"
+	keeper = "9007199254740993"
+)
+
+// playTera is a walk, a fight and what comes after it.
+func playTera(s *stage) {
+	ms := time.Millisecond
+	angle, clock := 0.0, 1000
+	place := func(radius float64) values {
+		return values{"x": quarter(81400 + radius*math.Cos(angle)), "y": quarter(-3250 + radius*math.Sin(angle)), "z": 1290.5}
+	}
+	walk := func(steps int) {
+		for i := range steps {
+			if i == 5 {
+				s.server("S_PING", nil)
+				s.wait(50 * ms)
+				s.client("C_PONG", nil)
+			}
+			from := place(400)
+			angle += 0.06
+			clock += 200
+			s.client("C_PLAYER_LOCATION", values{
+				"time": clock, "position": from, "goal": place(400), "heading": math.Remainder(angle+math.Pi/2, 2*math.Pi),
+				"speed": 110, "gait": 2, "falling": false, "mounted": false,
+			})
+			s.wait(200 * ms)
+		}
+	}
+	chat := func(text string) {
+		s.client("C_CHAT", values{"channel": 1, "shown_item": "0", "message": text})
+		s.wait(45 * ms)
+		s.server("S_CHAT", values{"channel": 1, "speaker": zoe, "world": 4012, "staff": false, "muted": false, "name": "Zoë", "message": text})
+	}
+	answer := func(text string) {
+		s.wait(900 * ms)
+		s.server("S_CHAT", values{"channel": 1, "speaker": lukasz, "world": 4012, "staff": false, "muted": false, "name": "Łukasz", "message": text})
+	}
+	slot, drinks, money := 41, 12, int64(1_250_000)
+	inventory := func() {
+		s.server("S_INVENTORY", values{"owner": zoe, "money": strconv.FormatInt(money, 10), "slots": 80, "items": []values{
+			{
+				"id": "700000000001", "kind": 88001, "slot": 1, "amount": 1, "bound": true, "label": "Oathkeeper", "gems": []int{12, 12, 7, 0},
+				"bonuses": []values{{"stat": 4, "value": 6.75}, {"stat": 11, "value": 0.5}},
+			},
+			{"id": "700000000002", "kind": 6550, "slot": slot, "amount": drinks, "bound": false, "label": "", "gems": []int{}, "bonuses": []values{}},
+		}})
+	}
+	health := int64(200_000)
+	spawn := func() {
+		s.server("S_SPAWN_NPC", values{
+			"id": keeper, "kind": 1024, "level": 65, "position": values{"x": 81440, "y": -3262.75, "z": 1290.5}, "heading": math.Remainder(angle+math.Pi, 2*math.Pi),
+			"health":  values{"now": strconv.FormatInt(health, 10), "most": "200000"},
+			"hostile": true, "asleep": false, "effects": []int{4830}, "title": "Keeper of the Gate",
+		})
+	}
+	mine := values{"npc": false, "type": 1, "huntingZoneId": 0, "id": 10100, "reserved": 0}
+	hit := func(source string, skill values, sequence int, target string, damage int64) {
+		s.server("S_SKILL_RESULT", values{"sequence": sequence, "source": source, "skill": skill, "hits": []values{{
+			"target": target, "damage": strconv.FormatInt(damage, 10), "critical": damage > 20_000,
+			"push": values{"down": damage > 20_000, "heading": 0, "to": place(380)},
+		}}})
+	}
+
+	s.client("C_CHECK_VERSION", values{"version": []values{{"index": 0, "value": 100000}, {"index": 1, "value": 99871}}})
+	s.note("The first message behind the exchange of keys. Everything in this connection is enciphered; the keys were captured, so it is read.")
+	s.wait(80 * ms)
+	s.server("S_CHECK_VERSION", values{"ok": true, "wanted": 100000})
+	s.wait(400 * ms)
+	s.server("S_LOGIN", values{
+		"id": zoe, "world": 4012, "level": 70,
+		"looks": values{"unk": 101, "skinColor": 2, "faceStyle": 7, "faceDecal": 0, "hairStyle": 13, "hairColor": 4, "voice": 1, "tattoos": 0},
+		"hat":   values{"x": 0, "y": 0, "z": 0}, "rested": 0.625, "money": strconv.FormatInt(money, 10), "newcomer": false, "veteran": true,
+		"face": fmt.Sprintf("%064x", 0x101010), "name": "Zoë",
+	})
+	inventory()
+	s.server("S_QUEST_LIST", values{"quests": []values{{"quest": 30101, "step": 2, "goals": []values{
+		{"optional": false, "wants": []values{{"item": 5101, "have": 3, "need": 10}, {"item": 5102, "have": 0, "need": 1}}}, {"optional": true, "wants": []values{}},
+	}}}})
+	s.server("S_PARTY_MEMBER_LIST", values{"leader": zoe, "loot": 1, "members": []values{
+		{"id": zoe, "world": 4012, "level": 70, "online": true, "ready": true, "name": "Zoë", "blessings": []int{4830, 4953}},
+		{"id": lukasz, "world": 4012, "level": 68, "online": true, "ready": false, "name": "Łukasz", "blessings": []int{}},
+	}})
+	s.server("S_WEATHER", values{"zone": 713, "warmth": 14, "sky": 1, "wind": 2.75})
+	s.wait(600 * ms)
+	s.moment("The walk to the gate")
+	walk(12)
+	chat("anyone for the mines?")
+	walk(4)
+	answer("when I have sold these pelts")
+	walk(12)
+	s.server("S_NOTICE", values{"style": 0, "seconds": 5, "text": "The gate opens at dusk."})
+	s.unknown()
+	s.mark()
+	s.note("No definition has this code. Open it in the workbench and write one: the text at the end is easy to see, but what are the numbers before it?")
+	walk(8)
+
+	s.moment("The fight begins")
+	spawn()
+	s.note("Filter by S_SPAWN_NPC and make .health.now a column, to see how the fight goes.")
+	for n := 1; health > 0; n++ {
+		s.wait(280 * ms)
+		s.client("C_START_SKILL", values{
+			"sequence": n, "skill": mine, "target": keeper, "origin": place(120), "aim": math.Remainder(angle+math.Pi, 2*math.Pi), "charged": n%4 == 0,
+		})
+		s.wait(60 * ms)
+		damage := int64(5200 + s.rng.IntN(3600))
+		if n == 12 {
+			damage = 48_211
+		}
+		damage = min(damage, health)
+		health -= damage
+		hit(zoe, mine, n, keeper, damage)
+		if n == 12 {
+			s.mark()
+			s.note("A critical hit: a bit of one byte, and three floats that say where the creature is pushed to.")
+		}
+		spawn()
+		if n%3 == 0 && health > 0 {
+			s.wait(110 * ms)
+			hit(keeper, values{"npc": true, "type": 1, "huntingZoneId": 713, "id": 1101, "reserved": 0}, 0, zoe, int64(900+s.rng.IntN(900)))
+		}
+		if n%7 == 0 {
+			s.server("S_SKILL_COOLDOWN", values{"skill": mine, "left": 1500, "charges": 2})
+			s.client("C_USE_ITEM", values{"id": "700000000002", "on_place": false, "place": values{"x": 0, "y": 0, "z": 0}, "heading": 0})
+			s.wait(55 * ms)
+			drinks--
+			inventory()
+			hit(zoe, values{"npc": false, "type": 1, "huntingZoneId": 0, "id": 20250, "reserved": 0}, 0, zoe, -4200)
+		}
+		if n == 9 {
+			answer("healing soon")
+		}
+		if n == 16 {
+			chat("it is nearly down")
+		}
+	}
+	s.server("S_DESPAWN_NPC", values{"id": keeper, "how": 1, "fade": 1.5})
+	s.mark()
+	s.server("S_EXPERIENCE", values{"gained": "5120000000", "total": "918273645546372", "level": 70, "bonus": 0.5, "perks": 3})
+	s.note("More than 4294967295: the field has 64 bits since version 86 of the game. See the definition, which holds for both.")
+	money += 310
+	inventory()
+
+	s.moment("After the fight")
+	s.wait(1500 * ms)
+	s.server("S_TRADE_OFFER", values{"partner": values{"id": lukasz, "name": "Łukasz"}, "money": "4200", "seconds": 60, "items": []values{{"kind": 5101, "amount": 20}}, "remark": "the pelts"})
+	s.wait(700 * ms)
+	s.client("C_MOVE_ITEM", values{"from": 41, "to": 7, "amount": 0})
+	slot = 7
+	s.wait(50 * ms)
+	inventory()
+	wrong := s.bytes(schema.ToClient, "S_CHAT", values{"channel": 1, "speaker": lukasz, "world": 4012, "staff": false, "muted": false, "name": "Łukasz", "message": "see you tomorrow"})
+	wrong[7] = 0x40 // the upper half of the offset of the text
+	s.put(schema.ToClient, transport.Outgoing{Bytes: wrong})
+	s.mark()
+	s.note("Wrong on purpose: the offset of the text leads out of the message.")
+	s.client("C_WHISPER", values{"to": "Łukasz", "message": "what did you say?"})
+	walk(14)
+}
+
+// unknown is a message of a code that the definitions do not have: the offset of a text, two numbers, the text.
+func (s *stage) unknown() {
+	s.t.Helper()
+	body := []byte{0, 0, 0x03, 0x4F, 16, 0}
+	body = binary.LittleEndian.AppendUint32(body, 713)
+	body = binary.LittleEndian.AppendUint32(body, math.Float32bits(12.5))
+	for len(body) < 16 {
+		body = append(body, 0)
+	}
+	for _, u := range utf16.Encode([]rune("The Drowned Mines\x00")) {
+		body = binary.LittleEndian.AppendUint16(body, u)
+	}
+	binary.LittleEndian.PutUint16(body, uint16(len(body)))
+	s.put(schema.ToClient, transport.Outgoing{Bytes: body})
+}
+
+// quarter rounds to what a float of 32 bits holds in the end, on every machine.
+func quarter(x float64) float64 { return math.Round(4*x) / 4 }
+
+// playMuta is a visit: a hero is made and levels, people talk.
+func playMuta(s *stage) {
+	ms := time.Millisecond
+	password := make([]int, 32)
+	for i := range password {
+		password[i] = s.rng.IntN(256)
+	}
+	var heroes []values
+	tell := func() {
+		s.server("heroes", values{"heroes": heroes, "newest": strconv.Itoa(53 + len(heroes))})
+	}
+	move := func(t int) {
+		for i, h := range heroes {
+			a := float64(t)/12 + 2*float64(i)
+			h["at"] = values{"map_id": 32, "x": quarter(100 * math.Cos(a)), "y": quarter(100 * math.Sin(a))}
+		}
+		tell()
+	}
+	add := func(name string, race int) {
+		heroes = append(heroes, values{"id": strconv.Itoa(54 + len(heroes)), "name": name, "race": race, "level": 1, "at": values{"map_id": 32, "x": 0, "y": 0}})
+	}
+
+	s.client("login", values{"account": "visitor", "password": password, "build": 1042})
+	s.note("No message has a length: where the next one begins is known by the definitions alone.")
+	s.wait(90 * ms)
+	s.server("login_result", values{"ok": 1, "account": "18446744073709551615"})
+	tell()
+	s.wait(700 * ms)
+	s.moment("A hero is made")
+	for i, name := range []string{"Lann", "Mira"} {
+		s.client("create_hero", values{"name": name, "race": []int{0, 4}[i], "looks": []int{i, 9, 3, 4, 1, 7}})
+		s.wait(60 * ms)
+		add(name, []int{0, 4}[i])
+		tell()
+		s.wait(900 * ms)
+	}
+	s.mark()
+	s.moment("They walk about")
+	says := []string{"anyone for the mines?", "north", "wait for me", "level 5!", "south again", strings.Repeat("ha", 60), "what a day", "is that a dwarf?", "she is with me", "level 9!", "who has the map?", "I do", "see you"}
+	for n := 1; n <= 8*len(says); n++ {
+		s.wait(170 * ms)
+		move(n)
+		if n%5 == 0 {
+			s.client("ping", nil)
+			s.wait(40 * ms)
+			s.server("pong", values{"utc": strconv.FormatInt(s.now.Unix(), 10)})
+		}
+		if n%8 == 0 {
+			text := says[n/8-1]
+			s.client("say", values{"text": text})
+			if len(text) > 100 {
+				s.note("The longest one: the length before the text has two bytes.")
+			}
+		}
+		if n%9 == 0 {
+			h := heroes[s.rng.IntN(len(heroes))]
+			h["level"] = h["level"].(int) + 1 + s.rng.IntN(3)
+			s.client("say", values{"text": fmt.Sprintf("%s is of level %d now", h["name"], h["level"])})
+		}
+		if n == 40 {
+			s.moment("A message that cannot be right")
+			wrong := s.bytes(schema.ToClient, "heroes", values{"heroes": heroes[:1], "newest": "55"})
+			wrong[1+1+8+1+8+1] = 61 // the level, behind code, count, newest, length of the name, id and race
+			s.put(schema.ToClient, transport.Outgoing{Bytes: wrong, Raw: true})
+			s.mark()
+			s.note("Wrong on purpose: a hero of level 61, where 60 is the most. So nobody can say where the next message begins; it is found again by what can be read.")
+			s.wait(120 * ms)
+		}
+		if n == 70 {
+			s.client("create_hero", values{"name": "Bramble", "race": 1, "looks": []int{0, 0, 2, 2, 9, 9}})
+			s.wait(55 * ms)
+			add("Bramble", 1)
+			tell()
+			s.mark()
+			s.note("Three heroes now: the count in front of the list says how often it repeats.")
+		}
+	}
+}
+
+// Who is in the zone of SubSpace's session.
+const (
+	miraPID  = 3
+	tomasPID = 7
+)
+
+// playSubspace is a login, a duel, and the way out.
+func playSubspace(s *stage) {
+	ms := time.Millisecond
+	info := s.connection(capture.UDP, 50113, 7804)
+	ping := func(players uint32) {
+		at := binary.LittleEndian.AppendUint32(nil, uint32(s.now.Sub(sampleStart)/(10*time.Millisecond)))
+		s.must(info.Data(schema.ToServer, s.now, at, ""))
+		s.wait(41 * ms)
+		s.must(info.Data(schema.ToClient, s.now, append(binary.LittleEndian.AppendUint32(nil, players), at...), ""))
+	}
+	orbit := func(angle, radius float64) (x, y, xspeed, yspeed int) {
+		sin, cos := math.Sincos(angle)
+		return 8192 + int(math.Round(radius*cos)), 8192 + int(math.Round(radius*sin)), int(math.Round(-1200 * sin)), int(math.Round(1200 * cos))
+	}
+	clock := func() int { return 1000 + int(s.now.Sub(sampleStart)/(10*time.Millisecond)) }
+	angle, other, energy, full := 0.0, 0.0, 1500, 1500
+	position := func(weapon int) {
+		x, y, xspeed, yspeed := orbit(angle, 600)
+		v := values{
+			"rotation": int(angle*40/(2*math.Pi)) % 40, "time": clock(), "x": x, "y": y, "xspeed": xspeed, "yspeed": yspeed,
+			"bounty": 57, "energy": energy, "status": values{"xradar": true}, "weapon": values{"type": weapon, "level": weapon & 1},
+			"extra": values{"energy": energy, "ping": 4, "bursts": 2, "repels": 3, "bricks": 1, "rockets": 1, "portals": 2},
+		}
+		s.put(schema.ToServer, transport.Outgoing{Bytes: checked(s.bytes(schema.ToServer, "c2s_position", v), 10, 22), Unreliable: true})
+	}
+	rival := func(weapon int) []byte {
+		x, y, xspeed, yspeed := orbit(other, 300)
+		v := values{
+			"rotation": s.rng.IntN(40), "time": clock() & 0xffff, "x": x, "y": y, "xspeed": -xspeed, "yspeed": -yspeed,
+			"latency": 5, "bounty": 3, "pid": tomasPID, "status": values{"xradar": true},
+		}
+		if weapon == 0 {
+			return s.bytes(schema.ToClient, "s2c_position", v)
+		}
+		v["weapon"] = values{"type": weapon, "level": 1}
+		return checked(s.bytes(schema.ToClient, "s2c_weapon", v), 12, 21)
+	}
+	cluster := func(messages ...[]byte) {
+		data := []byte{0, 0x0E}
+		for _, m := range messages {
+			data = append(append(data, byte(len(m))), m...)
+		}
+		s.put(schema.ToClient, transport.Outgoing{Bytes: data, Raw: true})
+		for _, m := range messages {
+			s.speak(schema.ToClient, m)
+		}
+	}
+	player := func(name, squad string, pid, freq int) values {
+		return values{"ship": 0, "accepts_audio": 1, "name": name, "squad": squad, "kill_points": 570, "pid": pid, "freq": freq, "wins": 41, "losses": 37, "attached_to": -1}
+	}
+
+	ping(1)
+	s.wait(400 * ms)
+	s.client("c2s_login", values{
+		"name": "Mira", "password": "not a real one", "machine_id": 17122133, "connection_type": 4, "timezone": -60, "version": 134,
+		"unknown_77": 444, "unknown_81": 555, "server_ip": []int{203, 0, 113, 7}, "client_port": 50112,
+	})
+	s.mark()
+	s.note("The password stands in the message as text. On the wire it is enciphered, with a key that both ends said before: whoever has seen them can read it, as here.")
+	s.wait(80 * ms)
+	s.server("s2c_login_response", values{"code": 0, "server_version": 134})
+	s.wait(60 * ms)
+	s.client("c2s_news_request", nil)
+	s.wait(90 * ms)
+	s.news()
+	s.note("The news are so long that they go in chunks, each in a reliable packet: this frame was made of all of them.")
+	s.wait(300 * ms)
+	s.client("c2s_go_arena", values{"ship": 0, "x_resolution": 1920, "y_resolution": 1080, "arena": -1})
+	s.wait(70 * ms)
+	s.server("s2c_who_am_i", values{"pid": miraPID})
+	s.settings()
+	s.note("The settings of the arena, in chunks: 1428 bytes, with bit fields of 5 to 10 bits among them.")
+	everybody := player("Mira", "North Star", miraPID, 0)
+	everybody["more_players"] = []values{player("Tomas of Nine Seas", "", tomasPID, 1)}
+	s.server("s2c_player_entering", everybody)
+	s.server("s2c_arena_list", values{"arenas": []values{{"name": "0", "players": -2}, {"name": "duel", "players": 5}, {"name": "turf", "players": 11}}})
+	s.server("s2c_entering_arena", nil)
+	s.wait(500 * ms)
+
+	s.moment("The duel begins")
+	kills := 0
+	for n := 1; n <= 60; n++ {
+		angle += 0.11
+		other -= 0.13
+		energy = min(energy+20, full)
+		weapon := 0
+		if n%4 == 0 {
+			weapon = []int{1, 3, 4}[s.rng.IntN(3)]
+			energy -= 180
+		}
+		position(weapon)
+		s.wait(50 * ms)
+		if fires := n%3 == 0; fires {
+			cluster(rival(0), rival(1+s.rng.IntN(4)))
+			if n == 3 {
+				s.note("Two packets in one datagram: a cluster. Positions may get lost, so they have no number and nobody acknowledges them.")
+			}
+			energy = max(energy-90-s.rng.IntN(60), 40)
+		} else {
+			s.put(schema.ToClient, transport.Outgoing{Bytes: rival(0), Unreliable: true})
+		}
+		switch n {
+		case 10:
+			s.client("c2s_chat", values{"kind": 2, "target": -1, "text": "nice shot"})
+			s.wait(60 * ms)
+			s.server("s2c_chat", values{"kind": 2, "pid": miraPID, "text": "nice shot"})
+		case 16:
+			s.server("s2c_chat", values{"kind": 2, "pid": tomasPID, "text": "lucky one"})
+		case 22, 48:
+			x, y, _, _ := orbit(angle, 600)
+			v := values{"time": clock(), "x": x / 16, "y": y / 16, "prize": 1 + s.rng.IntN(20)}
+			s.client("c2s_green", v)
+			s.wait(50 * ms)
+			v["pid"] = miraPID
+			s.server("s2c_green", v)
+		case 28:
+			s.lose = 1
+			s.client("c2s_chat", values{"kind": 3, "target": -1, "text": "low on energy"})
+			s.note("The first datagram with this got lost on its way: see the packets, it goes again with the same number, and counts once.")
+		case 34:
+			s.put(schema.ToClient, transport.Outgoing{Bytes: []byte{0x7A, tomasPID, 0, 0x40, 0x06, 0x58, 0x02, 'l', 'a', 'k', 'e', 0}})
+			s.mark()
+			s.note("Nothing defines packets of type 0x7A. The first number looks like a player's.")
+		case 20, 40, 55:
+			energy, kills = full, kills+1
+			s.server("s2c_kill", values{"killer": miraPID, "killed": tomasPID, "bounty": 3})
+			if n == 40 {
+				s.mark()
+			}
+			s.server("s2c_score_update", values{"pid": miraPID, "kill_points": 570 + 57*kills, "kills": kills, "deaths": n / 50})
+		case 44:
+			s.put(schema.ToClient, transport.Outgoing{Bytes: s.bytes(schema.ToClient, "s2c_kill", values{"killer": miraPID, "killed": tomasPID, "bounty": 3})[:7]})
+			s.mark()
+			s.note("Wrong on purpose: the packet ends before the number of flags.")
+		case 50:
+			energy = full
+			s.client("c2s_die", values{"killer": tomasPID, "bounty": 57})
+			s.wait(60 * ms)
+			s.server("s2c_kill", values{"killer": tomasPID, "killed": miraPID, "bounty": 57})
+			s.mark()
+		case 12, 36, 58:
+			s.server("s2c_keep_alive", nil)
+		case 51:
+			s.server("s2c_flag_location", values{"flag": 0, "x": 520, "y": 500, "freq": 1})
+		}
+		if n == 30 {
+			ping(2)
+		}
+		s.wait(55 * ms)
+	}
+	s.moment("Another ship, and out")
+	s.client("c2s_set_ship", values{"ship": 4})
+	s.wait(60 * ms)
+	s.server("s2c_ship_change", values{"ship": 4, "pid": miraPID, "freq": 0})
+	s.wait(600 * ms)
+	s.client("c2s_leave_arena", nil)
+	s.wait(60 * ms)
+	s.server("s2c_player_leaving", values{"pid": miraPID})
+}
+
+// checked sets the checksum of a position: it makes the exclusive or of the fixed part zero.
+func checked(m []byte, at, size int) []byte {
+	m[at] = 0
+	x := byte(0)
+	for _, b := range m[:size] {
+		x ^= b
+	}
+	m[at] = x
+	return m
+}
+
+// settings are so many that they go in chunks.
+func (s *stage) settings() {
+	s.t.Helper()
+	var ships, spawns []values
+	for i := range 8 {
+		ships = append(ships, values{"settings": hex.EncodeToString(bytes.Repeat([]byte{byte(i + 1)}, 144))})
+	}
+	for i := range 4 {
+		spawns = append(spawns, values{"x": 500 + i, "y": 512, "radius": 20})
+	}
+	list := func(n int) []int {
+		out := make([]int, n)
+		for i := range out {
+			out[i] = s.rng.IntN(100)
+		}
+		return out
+	}
+	s.server("s2c_settings", values{"bits": 1, "ships": ships, "longs": list(20), "spawns": spawns, "shorts": list(58), "bytes": list(32), "prize_weights": list(28)})
+}
+
+// news are so many that they go in chunks, too. They are packed without being made smaller: what a packer makes is its own affair.
+func (s *stage) news() {
+	s.t.Helper()
+	var text strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&text, "Day %d: %d ships were seen near the lake.\n", i+1, 3+s.rng.IntN(20))
+	}
+	var packed bytes.Buffer
+	w, err := zlib.NewWriterLevel(&packed, zlib.NoCompression)
+	s.must(err)
+	_, err = w.Write([]byte(text.String()))
+	s.must(err)
+	s.must(w.Close())
+	s.server("s2c_file", values{"name": "", "data": hex.EncodeToString(packed.Bytes())})
+}
