@@ -1,11 +1,14 @@
 package server
 
 import (
+	"bytes"
 	"flag"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -69,6 +72,8 @@ func TestPageWithoutScripts(t *testing.T) {
 	}
 }
 
+const pickMember = `document.querySelector('.tree tr[data-path="members[0].player_id"]').focus()`
+
 // TestScreenshots draws the page of the shipped samples, as the README shows it.
 func TestScreenshots(t *testing.T) {
 	d := defs.Dialects[0]
@@ -81,7 +86,16 @@ func TestScreenshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, err := workspace.Open(workspace.Config{Name: d.Name, Title: d.Title, Dialect: d.Name, Files: files})
+	kept, err := store.OpenCaptures(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, err := workspace.Open(workspace.Config{Name: d.Name, Title: d.Title, Dialect: d.Name, Files: files, Captures: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample, _ := library.Recorded(d.Name)
+	capture, err := kept.Add("session.pcapng", time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), bytes.NewReader(sample.Data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,15 +115,26 @@ func TestScreenshots(t *testing.T) {
 	for _, shot := range []struct {
 		name, theme   string
 		width, height int64
-	}{{"workbench", "dark", 1440, 860}, {"workbench-light", "light", 1440, 860}, {"workbench-narrow", "dark", 420, 900}} {
+		path          string // of the page; "" = as before
+		do, until     string
+	}{
+		{"workbench", "dark", 1440, 860, "", pickMember, `document.querySelector(".cell.picked") !== null`},
+		{"workbench-light", "light", 1440, 860, "", pickMember, `document.querySelector(".cell.picked") !== null`},
+		{"workbench-narrow", "dark", 420, 900, "", pickMember, `document.querySelector(".cell.picked") !== null`},
+		{
+			"capture", "dark", 1440, 860, "/captures/" + capture.ID + "?f=" + url.QueryEscape(`!(C_PLAYER_LOCATION) && kind == message`) + "#n=9&sel=40+16", `void 0`,
+			`document.querySelector(".frame.cur") !== null && document.querySelectorAll(".tree tr[data-path]").length > 5 && document.querySelectorAll(".hex-host .hex-line").length > 2`,
+		},
+	} {
 		var png []byte
-		browsertest.Run(t, ctx,
+		actions := []chromedp.Action{
 			emulation.SetDeviceMetricsOverride(shot.width, shot.height, 1, false),
 			emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: shot.theme}}),
-			chromedp.Evaluate(`document.querySelector('.tree tr[data-path="members[0].player_id"]').focus()`, nil),
-			chromedp.Poll(`document.querySelector(".cell.picked") !== null`, nil),
-			chromedp.CaptureScreenshot(&png),
-		)
+		}
+		if shot.path != "" {
+			actions = append(actions, chromedp.Navigate(srv.URL+"/w/"+d.Name+shot.path))
+		}
+		browsertest.Run(t, ctx, append(actions, chromedp.Evaluate(shot.do+";undefined", nil), chromedp.Poll(shot.until, nil), chromedp.Sleep(300*time.Millisecond), chromedp.CaptureScreenshot(&png))...)
 		if len(png) < 10000 {
 			t.Errorf("%s is a picture of %d bytes", shot.name, len(png))
 		}

@@ -31,6 +31,7 @@ const (
 	maxOpenCaptures  = 12        // in all
 	maxIdleCaptures  = 4         // that no page lists
 	maxCaptureMemory = 256 << 20 // bytes of frames of one
+	maxFramesBytes   = 16 << 20  // of the frames of one answer
 	waitForCapture   = 20 * time.Second
 )
 
@@ -469,10 +470,15 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 	conns := o.log.Conns()
 	var rec codec.Record
 	var f transport.Frame
+	left := maxFramesBytes
 	for _, i := range view.rows(in.From, in.Count) {
 		e := o.log.Entry(int(i))
 		conns = connsFor(o.log, conns, e)
 		readFrame(o.log, e, o.log.Data(e), &f)
+		if left -= len(f.Bytes); left < 0 && len(b.Frames) > 0 {
+			b.Note = "fewer frames than were asked for: they are large; go on from where these end"
+			break
+		}
 		info := ws.DescribeFrame(&rec, &f, workspace.Want{Value: in.Value})
 		info.N, info.Conn, info.Session = i+1, conns[e.Conn].Name, conns[e.Conn].Session
 		b.Frames = append(b.Frames, info)

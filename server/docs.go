@@ -23,7 +23,7 @@ func (s *Server) docs(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	s.render(w, r, http.StatusOK, templates.Docs(s.frame("Wirebench: HTTP API", ""), routes))
+	s.render(w, r, http.StatusOK, templates.Docs(s.frame(r, "Wirebench: HTTP API", ""), routes))
 }
 
 func (s *Server) route(path string, op *huma.Operation) templates.Route {

@@ -137,27 +137,27 @@ func (l *shownList) rows(a *rowsAsked) rowsAnswer {
 		colors[i] = colorRule{c.fits.Again(), c.hue}
 	}
 	log, before := l.open.log, int64(0)
-	if i := l.view.index(from - 1); i >= 0 {
-		before = log.Entry(i).At
+	if e, _, ok := log.Get(l.view.index(from - 1)); ok {
+		before = e.At
 	}
 	conns := log.Conns()
 	var f transport.Frame
-	for k, i := range l.view.rows(from, min(a.Count, maxRowsAtOnce)) {
-		e, data, ok := log.Get(int(i))
+	for _, i := range l.view.listed(from, min(a.Count, maxRowsAtOnce)) {
+		e, data, ok := log.Get(i)
 		if !ok {
-			out.Rows = append(out.Rows, frameRow{N: int(i) + 1, T: before / 1000, Kind: "control", Type: "n == 0", Info: "not in memory any more: the recording has it"})
+			out.Rows = append(out.Rows, frameRow{N: i + 1, T: before / 1000, Kind: "control", Type: "n == 0", Info: "not in memory any more: the recording has it"})
 			continue
 		}
 		conns = connsFor(log, conns, e)
 		readFrame(log, e, data, &f)
-		row := m.row(int(i), e, &f)
-		if k > 0 || from > 0 {
+		row := m.row(i, e, &f)
+		if before != 0 && e.At != 0 { // else nobody knows
 			row.D = (e.At - before) / 1000
 		}
 		before = e.At
 		row.Cells = cells.cells(&m, &f)
 		if hit != nil || len(colors) > 0 {
-			where := l.view.where(int(i), e, conns[e.Conn])
+			where := l.view.where(i, e, conns[e.Conn])
 			row.Hit = hit != nil && hit.Fits(where, &f)
 			for _, c := range colors {
 				if c.fits.Fits(where, &f) {
@@ -171,7 +171,11 @@ func (l *shownList) rows(a *rowsAsked) rowsAnswer {
 	return out
 }
 
-// frameAnswer is one frame, whole.
+// maxFrameShown is how many bytes of a frame go to a page. Of those beyond, which maps and other files have, the list tells the number,
+// and exports have them.
+const maxFrameShown = maxDescribe
+
+// frameAnswer is one frame, up to maxFrameShown.
 type frameAnswer struct {
 	ID    int    `json:"id"`
 	N     int    `json:"n"`
@@ -205,7 +209,7 @@ func (l *shownList) frame(a *frameAsked) (*frameAnswer, error) {
 	var f transport.Frame
 	readFrame(log, e, data, &f)
 	m := rowMaker{snap: l.snap}
-	out := &frameAnswer{ID: a.ID, N: a.N, Hex: hex.EncodeToString(f.Bytes), Dir: f.Dir.String(), Group: f.Key.Group, Conn: log.Conns()[e.Conn].Name}
+	out := &frameAnswer{ID: a.ID, N: a.N, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: f.Key.Group, Conn: log.Conns()[e.Conn].Name}
 	out.Row = m.row(a.N-1, e, &f)
 	if msg := l.snap.FrameMessage(&f); msg != nil {
 		out.Name = l.snap.NameOf(msg)
@@ -303,7 +307,10 @@ func (l *shownList) step(ctx context.Context, a *stepAsked) (foundAnswer, error)
 	if a.N < 1 || a.N > log.Len() {
 		return foundAnswer{}, fmt.Errorf("there is no frame %d", a.N)
 	}
-	at := log.Entry(a.N - 1)
+	at, _, ok := log.Get(a.N - 1)
+	if !ok && a.By != "mark" && a.By != "note" && a.By != "problem" {
+		return foundAnswer{}, fmt.Errorf("frame %d is not in memory any more", a.N)
+	}
 	group, name := log.Group(at), log.Extra(at).Name
 	pos := l.view.position(a.N - 1)
 	if !a.Back && l.view.index(pos) != a.N-1 {
@@ -350,30 +357,28 @@ type typesAnswer struct {
 	Rows  []*typeRow `json:"rows"` // those with the most frames first
 }
 
-// maxTypes bounds how many types are told apart: a hostile capture has as many codes as it likes.
+// maxTypes bounds how many types are told apart.
 const maxTypes = 20_000
 
 // types counts the frames of the list by their type.
 func (l *shownList) types(ctx context.Context, id int) (*typesAnswer, error) {
-	type kind struct {
-		key  schema.Key
-		has  bool
-		name string
-		kind transport.Kind
+	type known struct {
+		typeRow
+		program *codec.Program // nil: none, or one that is not right
 	}
 	out := &typesAnswer{ID: id, Rows: []*typeRow{}}
-	all, msgs := map[kind]*typeRow{}, map[*typeRow]*codec.Program{}
+	all := newByType[known](l.open.log)
 	m := rowMaker{snap: l.snap}
-	var f transport.Frame
-	err := l.view.each(ctx, 0, false, func(_, i int, e live.Entry, data []byte) bool {
-		readFrame(l.open.log, e, data, &f)
-		k := kind{f.Key, f.HasKey, f.Name, f.Kind}
-		t := all[k]
+	err := l.eachOf(ctx, func(_ int, e live.Entry, block []byte) bool {
+		data, t := entryData(e, block), all.of(e)
 		if t == nil {
-			if len(all) >= maxTypes {
+			t = &known{}
+			if !all.put(e, t) {
 				return true
 			}
-			t = &typeRow{Dir: f.Dir.String(), Group: f.Key.Group, Kind: f.Kind.String(), Min: len(data), First: e.At / 1000}
+			var f transport.Frame
+			readFrame(l.open.log, e, data, &f)
+			t.typeRow = typeRow{Dir: f.Dir.String(), Group: f.Key.Group, Kind: f.Kind.String(), Min: len(data), First: e.At / 1000}
 			if f.HasKey {
 				code := f.Key.Code
 				t.Code = &code
@@ -386,19 +391,18 @@ func (l *shownList) types(ctx context.Context, id int) (*typesAnswer, error) {
 					t.Ver = msg.Version
 				}
 				if p, err := l.snap.Program(msg); err == nil {
-					msgs[t] = p
+					t.program = p
 				}
 			}
-			all[k] = t
-			out.Rows = append(out.Rows, t)
+			out.Rows = append(out.Rows, &t.typeRow)
 		}
 		out.Total++
 		t.Count++
 		t.Bytes += int64(len(data))
 		t.Min, t.Max, t.Last = min(t.Min, len(data)), max(t.Max, len(data)), e.At/1000
-		if p := msgs[t]; p != nil {
+		if t.program != nil {
 			m.rec.Session = codec.Session{}
-			if p.Decode(&m.rec, data); m.rec.Status() != codec.OK {
+			if t.program.Decode(&m.rec, data); m.rec.Status() != codec.OK {
 				t.Bad++
 			}
 		}

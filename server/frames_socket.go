@@ -86,6 +86,7 @@ type listState struct {
 	Rewritten string            `json:"rewritten"`
 	Marked    []uint64          `json:"marked,omitempty"`
 	Notes     map[uint64]string `json:"notes,omitempty"`
+	Markers   []store.Marker    `json:"markers,omitempty"` // by their frames
 	Live      bool              `json:"live,omitempty"`
 }
 
@@ -489,8 +490,8 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 	}
 	st.Fit, st.Scanned = list.view.state()
 	st.Done = whole && !st.Reading && st.Scanned == st.Total
-	if st.Total > o.log.Base() {
-		st.Start, st.End = o.log.Entry(o.log.Base()).At/1000, o.log.Entry(st.Total-1).At/1000
+	if st.Total > 0 {
+		st.Start, st.End = o.log.Entry(o.log.Base()).At/1000, o.log.Entry(st.Total-1).At/1000 // 0, were they let go just now
 	}
 	conns := o.log.Conns()
 	if len(conns) != p.conns || st.Done {
@@ -505,6 +506,9 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 		}
 		if st.Notes == nil {
 			st.Notes = map[uint64]string{}
+		}
+		if st.Markers = p.notes.Markers; st.Markers == nil {
+			st.Markers = []store.Marker{}
 		}
 	}
 	body, err := plainJSON(struct {
@@ -529,9 +533,10 @@ func (n notesToo) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(struct {
 		listState
-		Marked []uint64          `json:"marked"`
-		Notes  map[uint64]string `json:"notes"`
-	}{n.listState, n.listState.Marked, n.listState.Notes})
+		Marked  []uint64          `json:"marked"`
+		Notes   map[uint64]string `json:"notes"`
+		Markers []store.Marker    `json:"markers"`
+	}{n.listState, n.listState.Marked, n.listState.Notes, n.listState.Markers})
 }
 
 // complete reports whether the file is read.

@@ -104,7 +104,7 @@ func (l *shownList) table(ctx context.Context, a *tableAsked) (*tableAnswer, err
 	defer l.tables.mu.Unlock()
 	fit, _ := l.view.state()
 	t := l.tables.last
-	if t == nil || t.kind != a.Type || t.fit != fit {
+	if t == nil || t.kind != a.Type || t.fit != fit || t.frames[0] < l.open.log.Base() {
 		var err error
 		if t, err = l.makeTable(ctx, a.Type); err != nil {
 			return nil, err
@@ -120,10 +120,20 @@ func (l *shownList) table(ctx context.Context, a *tableAsked) (*tableAnswer, err
 	cells := l.tableCells(t, t.columns)
 	for _, k := range t.order[from:min(from+min(max(a.Count, 0), maxTableRows), len(t.order))] {
 		i := t.frames[k]
-		e := l.open.log.Entry(i)
-		out.Rows = append(out.Rows, tableRow{i + 1, e.At / 1000, cells(l.open.log.Data(e))})
+		row := tableRow{N: i + 1, Cells: make([]string, len(t.columns))}
+		if e, data, ok := l.open.log.Get(i); ok {
+			row.T, row.Cells = e.At/1000, cells(data)
+		}
+		out.Rows = append(out.Rows, row)
 	}
 	return out, nil
+}
+
+// tableType is what a table knows of the frames of one type.
+type tableType struct {
+	program *codec.Program
+	fit     bool // all of them fit the filter: it is the one that rowMaker.typeOf makes of them, and it fits the first
+	not     bool // none does
 }
 
 // makeTable gathers the frames of the list that fit a type, and their figures.
@@ -134,27 +144,37 @@ func (l *shownList) makeTable(ctx context.Context, kind string) (*fieldTable, er
 	}
 	t := &fieldTable{kind: kind}
 	log, conns := l.open.log, l.open.log.Conns()
+	types := newByType[tableType](log)
 	var frame transport.Frame
-	var fields *corpus.Table
+	var fields *columnFeed
 	var plain corpus.Bytes
-	err := l.view.each(ctx, 0, false, func(_, i int, e live.Entry, data []byte) bool {
-		conns = connsFor(log, conns, e)
-		readFrame(log, e, data, &frame)
-		if !f.Fits(l.view.where(i, e, conns[e.Conn]), &frame) {
-			return true
+	err := l.eachOf(ctx, func(i int, e live.Entry, block []byte) bool {
+		data, known := entryData(e, block), types.of(e)
+		if known == nil || !known.not && !known.fit {
+			conns = connsFor(log, conns, e)
+			readFrame(log, e, data, &frame)
 		}
-		p := frameProgram(l.snap, &frame)
-		if len(t.frames) == 0 {
-			if t.program = p; p != nil {
-				fields = corpus.NewTable(p)
+		if known == nil {
+			msg := l.snap.FrameMessage(&frame)
+			known = &tableType{program: frameProgram(l.snap, &frame), not: !f.CanMatch(msg)}
+			if m := (rowMaker{snap: l.snap}); !known.not && m.typeOf(msg, &frame) == kind {
+				known.fit = f.Fits(l.view.where(i, e, conns[e.Conn]), &frame)
 			}
+			types.put(e, known)
 		}
-		if p != t.program { // of another message that the same filter fits
+		switch {
+		case known.not, len(t.frames) > 0 && known.program != t.program: // of another message that the same filter fits
 			return true
+		case !known.fit && !f.Fits(l.view.where(i, e, conns[e.Conn]), &frame):
+			return true
+		}
+		if len(t.frames) == 0 && known.program != nil {
+			t.program = known.program
+			fields = newColumnFeed(t.program)
 		}
 		t.frames = append(t.frames, i)
-		if p != nil {
-			fields.Add(uint64(i+1), data)
+		if fields != nil {
+			fields.add(i, e, block)
 		} else {
 			plain.Add(uint64(i+1), data)
 		}
@@ -173,9 +193,10 @@ func (l *shownList) makeTable(ctx context.Context, kind string) (*fieldTable, er
 		t.byteColumns(&plain)
 		return t, nil
 	}
-	incomplete, illegal := fields.Bad()
+	fields.flush()
+	incomplete, illegal := fields.table.Bad()
 	t.bad = int(incomplete + illegal)
-	for _, c := range fields.Columns() {
+	for _, c := range fields.table.Columns() {
 		if len(t.columns) == maxTableColumns {
 			break
 		}
@@ -271,7 +292,9 @@ func (l *shownList) sortTable(ctx context.Context, t *fieldTable, by string, des
 			if i%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			keys[i].text = cells(l.open.log.Data(l.open.log.Entry(frame)))[0]
+			if _, data, ok := l.open.log.Get(frame); ok {
+				keys[i].text = cells(data)[0]
+			}
 			n, err := strconv.ParseFloat(keys[i].text, 64)
 			keys[i].number, keys[i].isNum = n, err == nil
 		}
@@ -329,8 +352,11 @@ func (l *shownList) diff(a *diffAsked) (*diffAnswer, error) {
 		if n < 1 || n > log.Len() {
 			return nil, fmt.Errorf("there is no frame %d", n)
 		}
-		e := log.Entry(n - 1)
-		readFrame(log, e, log.Data(e), &frames[i])
+		e, data, ok := log.Get(n - 1)
+		if !ok {
+			return nil, fmt.Errorf("frame %d is not in memory any more", n)
+		}
+		readFrame(log, e, data, &frames[i])
 	}
 	out := &diffAnswer{ID: a.ID, A: a.A, B: a.B, Rows: []diffRow{}}
 	p, q := frameProgram(l.snap, &frames[0]), frameProgram(l.snap, &frames[1])

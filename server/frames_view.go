@@ -44,6 +44,7 @@ type frameView struct {
 
 	mu      sync.RWMutex
 	fits    []uint32 // frames that fit, by index, rising; not kept where all do
+	gone    int      // how many came before fits: a rolling log has let them go, and of their places only the number is left
 	scanned int
 }
 
@@ -122,7 +123,7 @@ func (v *frameView) state() (fit, scanned int) {
 	if len(v.filters) == 0 && !v.wrong() {
 		return v.scanned, v.scanned
 	}
-	return len(v.fits), v.scanned
+	return v.gone + len(v.fits), v.scanned
 }
 
 // advance judges frames that are in the log, until all are, or some time is over. It reports whether all are.
@@ -176,6 +177,17 @@ func (v *frameView) judge(from, to int) {
 		v.fits = append(v.fits, f...)
 	}
 	v.scanned = to
+	v.forget()
+}
+
+// forget lets go of what the log has let go of, when that is most of it: traffic may run for days, and its list must not grow for as long.
+func (v *frameView) forget() {
+	base := v.log.Base()
+	old := sort.Search(len(v.fits), func(i int) bool { return int(v.fits[i]) >= base })
+	if old > viewStep && old > len(v.fits)/2 {
+		v.fits = slices.Clone(v.fits[old:])
+		v.gone += old
+	}
 }
 
 // fitting are the frames from one index to another that fit.
@@ -210,8 +222,9 @@ func (v *frameView) where(i int, e live.Entry, conn live.Conn) workspace.Where {
 	if v.marked[n] {
 		w.Mark = "marked"
 	}
-	if w.Before = e.Time(); i > v.log.Base() {
-		w.Before = v.log.Entry(i - 1).Time()
+	w.Before = e.Time()
+	if before, _, ok := v.log.Get(i - 1); ok {
+		w.Before = before.Time()
 	}
 	return w
 }
@@ -234,50 +247,71 @@ func readFrame(log *live.Log, e live.Entry, data []byte, f *transport.Frame) {
 	f.Key.Dir, f.Key.Group, f.Key.Code = e.Dir, log.Group(e), e.Code
 }
 
-// rows are the indexes of the frames at some positions of the list; fewer where it ends.
-func (v *frameView) rows(from, count int) []uint32 {
+// listed are the indexes of the frames at some positions of the list; fewer where it ends. The log may have let them go; -1 is one of
+// which not even the index is kept.
+func (v *frameView) listed(from, count int) []int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	if len(v.filters) == 0 && !v.wrong() {
-		end := min(from+count, v.scanned)
-		out := make([]uint32, 0, max(end-from, 0))
-		for i := from; i < end; i++ {
-			out = append(out, uint32(i))
+	var out []int
+	for pos := max(from, 0); len(out) < count; pos++ {
+		i, ok := v.at(pos)
+		if !ok {
+			break
 		}
-		return out
+		out = append(out, i)
 	}
-	from = min(from, len(v.fits))
-	return slices.Clone(v.fits[from:min(from+count, len(v.fits))])
+	return out
 }
 
-// index is the frame at a position, -1 if there is none.
+// rows are the frames at some positions of the list, by index, without those that the log has let go.
+func (v *frameView) rows(from, count int) []uint32 {
+	out, base := []uint32{}, v.log.Base()
+	for _, i := range v.listed(from, count) {
+		if i >= base {
+			out = append(out, uint32(i))
+		}
+	}
+	return out
+}
+
+// at is the frame at a position, as listed has it, and whether there is such a position. Under mu.
+func (v *frameView) at(pos int) (index int, ok bool) {
+	switch {
+	case pos < 0:
+		return -1, false
+	case len(v.filters) == 0 && !v.wrong():
+		return pos, pos < v.scanned
+	case pos < v.gone:
+		return -1, true
+	case pos-v.gone < len(v.fits):
+		return int(v.fits[pos-v.gone]), true
+	}
+	return -1, false
+}
+
+// index is the frame at a position, -1 if there is none or if nobody knows any more which.
 func (v *frameView) index(pos int) int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	switch {
-	case pos < 0:
+	i, ok := v.at(pos)
+	if !ok {
 		return -1
-	case len(v.filters) == 0 && !v.wrong():
-		if pos < v.scanned {
-			return pos
-		}
-	case pos < len(v.fits):
-		return int(v.fits[pos])
 	}
-	return -1
+	return i
 }
 
-// position is that of the first frame from an index on.
+// position is that of the first frame from an index on, of those whose index is kept.
 func (v *frameView) position(index int) int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if len(v.filters) == 0 && !v.wrong() {
 		return min(max(index, 0), v.scanned)
 	}
-	return sort.Search(len(v.fits), func(i int) bool { return int(v.fits[i]) >= index })
+	return v.gone + sort.Search(len(v.fits), func(i int) bool { return int(v.fits[i]) >= index })
 }
 
-// each calls f with the frames of the list from a position on, in order or backwards, until it returns false or the context ends.
+// each calls f with the frames of the list from a position on, in order or backwards, until it returns false or the context ends. It
+// passes over those that the log has let go.
 func (v *frameView) each(ctx context.Context, from int, back bool, f func(pos, index int, e live.Entry, data []byte) bool) error {
 	by := 1
 	if back {
@@ -287,12 +321,19 @@ func (v *frameView) each(ctx context.Context, from int, back bool, f func(pos, i
 		if k%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		i := v.index(pos)
-		if i < 0 {
+		v.mu.RLock()
+		i, ok := v.at(pos)
+		v.mu.RUnlock()
+		if !ok {
 			return nil
 		}
-		e := v.log.Entry(i)
-		if !f(pos, i, e, v.log.Data(e)) {
+		e, data, kept := v.log.Get(i)
+		switch {
+		case !kept && back: // and so are all before
+			return nil
+		case !kept:
+			pos = v.position(v.log.Base()) - 1
+		case !f(pos, i, e, data):
 			return nil
 		}
 	}

@@ -107,6 +107,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 			view = newView(log, now, viewSpec{Filter: filter}, store.Notes{})
 		}
 		batch := liveBatch{Session: one.id, Frames: []workspace.FrameInfo{}, Next: b.To, Missed: b.Missed}
+		expected := b.From // what the log lets go while others are sent is passed over
 		send := func(next int) error {
 			batch.Next = next
 			text, err := plainJSON(batch)
@@ -117,6 +118,15 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 			return err
 		}
 		log.Each(b.From, b.To, func(i int, e live.Entry, data []byte) bool {
+			if i > expected {
+				if len(batch.Frames) > 0 { // that stand before what was missed
+					if err = send(expected); err != nil {
+						return false
+					}
+				}
+				batch.Missed += i - expected
+			}
+			expected = i + 1
 			conns = connsFor(log, conns, e)
 			readFrame(log, e, data, &f)
 			where := view.where(i, e, conns[e.Conn])
@@ -135,6 +145,9 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 			}
 			return err == nil
 		})
+		if err == nil {
+			batch.Missed += b.To - expected
+		}
 		if err == nil && (len(batch.Frames) > 0 || batch.Missed > 0) {
 			err = send(b.To)
 		}

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -110,6 +111,8 @@ type relatedField struct {
 	Here  int    `json:"here" doc:"frames near the marker in which it has the value"`
 	Else  int    `json:"else" doc:"frames elsewhere in which it has"`
 	First int    `json:"first" doc:"number of the first frame here"`
+
+	Filter string `json:"filter" doc:"for the frames in which it has the value"`
 }
 
 // related ranks what goes with a marker.
@@ -241,7 +244,7 @@ func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *rel
 		return
 	}
 	seen := map[string]bool{}
-	add := func(path string) {
+	add := func(path, place, value string) {
 		if seen[path] {
 			return
 		}
@@ -250,7 +253,7 @@ func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *rel
 		p := r.fields[key]
 		switch {
 		case p == nil && near && len(r.fields) < 10_000:
-			r.fields[key] = &relatedField{Type: t.Type, Name: t.Name, Path: path, Here: 1, First: i + 1}
+			r.fields[key] = &relatedField{Type: t.Type, Name: t.Name, Path: path, Here: 1, First: i + 1, Filter: r.filter(t.Type, place, value)}
 		case p == nil:
 		case near:
 			p.Here++
@@ -261,7 +264,8 @@ func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *rel
 	if r.m.decode(f) != nil && len(f.Bytes) <= maxDescribe {
 		for _, v := range r.m.rec.FieldValues() {
 			if v.Role == codec.RoleValue.String() && sameValue(string(v.Value), r.value) {
-				add(templates.Indexless(v.Path))
+				path := templates.Indexless(v.Path)
+				add(path, "."+strings.ReplaceAll(path, "[]", ""), string(v.Value))
 			}
 		}
 		return
@@ -273,14 +277,29 @@ func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *rel
 	for off := 0; off+2 <= min(len(f.Bytes), 512); off++ {
 		v := uint64(f.Bytes[off]) | uint64(f.Bytes[off+1])<<8
 		if v == number && number > 0xff {
-			add(fmt.Sprintf("bytes[%d:2] as u16", off))
+			add(fmt.Sprintf("bytes[%d:2] as u16", off), fmt.Sprintf("u16le(bytes[%d:2])", off), strconv.FormatUint(number, 10))
 		}
 		if off+4 <= len(f.Bytes) && number > 0xffff {
 			if v |= uint64(f.Bytes[off+2])<<16 | uint64(f.Bytes[off+3])<<24; v == number {
-				add(fmt.Sprintf("bytes[%d:4] as u32", off))
+				add(fmt.Sprintf("bytes[%d:4] as u32", off), fmt.Sprintf("u32le(bytes[%d:4])", off), strconv.FormatUint(number, 10))
 			}
 		}
 	}
+}
+
+// filter is one for the frames of a type that have a value at a place; the type alone where no filter can say that.
+func (r *relation) filter(kind, place, value string) string {
+	literals := []string{value, strconv.Quote(value)}
+	if text := ""; json.Unmarshal([]byte(value), &text) == nil { // a text, or a number that JSON cannot hold
+		literals = []string{strconv.Quote(text), text}
+	}
+	for _, literal := range literals {
+		text := fmt.Sprintf("%s && %s == %s", kind, place, literal)
+		if _, mistakes := r.v.snap.Filter(text); len(mistakes) == 0 {
+			return text
+		}
+	}
+	return kind
 }
 
 // sameValue reports whether a value in JSON is what a person has written.

@@ -1,12 +1,12 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -95,8 +95,11 @@ type SessionPath struct {
 
 // who is how events name the person behind a request.
 func who(r *RawRequest) string {
-	host, _, _ := strings.Cut(r.request.RemoteAddr, ":")
-	return cmp.Or(host, "somebody")
+	host, _, err := net.SplitHostPort(r.request.RemoteAddr)
+	if err != nil {
+		return "somebody"
+	}
+	return host
 }
 
 type operateInput struct {

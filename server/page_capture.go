@@ -25,7 +25,7 @@ func (s *Server) capturePage(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r)
 		return
 	}
-	view := templates.Workbench{Frame: s.frame(x.Name+" · Wirebench", ws.Name), Capture: &templates.Capture{ID: x.ID, Name: x.Name}}
+	view := templates.Workbench{Frame: s.frame(r, x.Name+" · Wirebench", ws.Name), Capture: &templates.Capture{ID: x.ID, Name: x.Name}}
 	view.Capture.Live = s.captures.runs(ws.Name, x.ID)
 	view.Frame.Nonce = allowStyles(w)
 	s.relays(&view, ws.Workspace)

@@ -24,7 +24,7 @@ func (s *Server) uploadPage(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r)
 		return
 	}
-	view := templates.Uploaded{Frame: s.frame("Wirebench: upload", ws.Name), Back: "/w/" + url.PathEscape(ws.Name)}
+	view := templates.Uploaded{Frame: s.frame(r, "Wirebench: upload", ws.Name), Back: "/w/" + url.PathEscape(ws.Name)}
 	report, err := ws.takeUpload(r.Context(), w, r, false)
 	status := http.StatusOK
 	var files []*uploadedFile
@@ -77,7 +77,7 @@ func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	if err != nil {
-		s.render(w, r, http.StatusUnprocessableEntity, templates.Trouble(s.frame("Wirebench: settings", ws.Name), "The settings are as they were", err.Error()+".", "/w/"+url.PathEscape(ws.Name)))
+		s.render(w, r, http.StatusUnprocessableEntity, templates.Trouble(s.frame(r, "Wirebench: settings", ws.Name), "The settings are as they were", err.Error()+".", "/w/"+url.PathEscape(ws.Name)))
 		return
 	}
 	http.Redirect(w, r, "/w/"+url.PathEscape(ws.Name), http.StatusSeeOther)

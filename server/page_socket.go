@@ -89,7 +89,8 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.pages.remove(conn)
-	page := newLivePage(ws, s.frame("", ws.Name))
+	page := newLivePage(ws, s.frame(r, "", ws.Name))
+	page.refused = func(action string) { s.logRefusal(r, "page action "+action) }
 	var both sync.WaitGroup
 	both.Go(func() {
 		defer cancel()
@@ -146,6 +147,8 @@ type livePage struct {
 	ws    *workspace.Workspace
 	frame templates.Frame
 	wake  chan struct{}
+
+	refused func(action string) // told of what a viewer tried; nil = nobody wants to know
 
 	mu      sync.Mutex
 	pending []pageMessage // changes that have not been worked on; those without an action are one
@@ -325,6 +328,9 @@ func (l *livePage) work(m pageMessage) ([]byte, error) {
 	p := &pageWork{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, pastes: &l.pastes, live: true, railed: l.railed}
 	p.work()
 	l.form, l.good, l.railed = p.form, p.good, p.railed
+	if p.refused != "" && l.refused != nil {
+		l.refused(p.refused)
+	}
 	l.form.action, l.form.arg, l.form.name = "", "", ""
 	if view.Message != "" {
 		l.form.message = view.Message

@@ -28,6 +28,8 @@ type pageWork struct {
 	failed string      // why a value could not be changed
 	live   bool        // for an open page
 	railed string      // the snapshot whose list of messages the page has
+
+	refused string // the action that a viewer may not do
 }
 
 // export is a file to save.
@@ -120,25 +122,33 @@ func (p *pageWork) before() {
 	}
 }
 
+// storing are the actions that change what the server keeps. All others change the page alone, and are for viewers too.
+var storing = map[string]func(*pageWork){
+	"save":    (*pageWork).save,
+	"version": (*pageWork).newVersion,
+	"delete":  (*pageWork).remove,
+	"keep":    (*pageWork).keepSample,
+	"drop":    func(p *pageWork) { p.dropSample(p.form.number()) },
+}
+
 // act does what needs the open definition and changes something.
 func (p *pageWork) act() {
+	if store := storing[p.form.action]; store != nil {
+		if p.view.LookOnly {
+			p.refused = p.form.action
+			p.notice("You may look only, so nothing was changed on the server. What you typed stays in this page.")
+			return
+		}
+		store(p)
+		return
+	}
 	switch p.form.action {
-	case "save":
-		p.save()
-	case "version":
-		p.newVersion()
-	case "delete":
-		p.remove()
 	case "format":
 		p.format()
 	case "encode":
 		p.encode(p.form.value)
 	case "build":
 		p.encode("{}")
-	case "keep":
-		p.keepSample()
-	case "drop":
-		p.dropSample(p.form.number())
 	case "svg", "text":
 		p.exportLayout()
 	case "emit":

@@ -15,8 +15,8 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 }
 
 // frame is what stands around every page.
-func (s *Server) frame(title, ws string) templates.Frame {
-	f := templates.Frame{Title: title, Workspace: ws}
+func (s *Server) frame(r *http.Request, title, ws string) templates.Frame {
+	f := templates.Frame{Title: title, Workspace: ws, LookOnly: isViewer(r)}
 	for _, w := range s.Workspaces {
 		f.Workspaces = append(f.Workspaces, templates.Link{Href: "/w/" + w.Name, Text: w.Title})
 	}
@@ -42,7 +42,7 @@ func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 		problem(w, http.StatusNotFound, "no route "+r.Method+" "+r.URL.Path+"; see /api/docs")
 		return
 	}
-	s.render(w, r, http.StatusNotFound, templates.NotFound(s.frame("Wirebench: nothing here", ""), r.URL.Path))
+	s.render(w, r, http.StatusNotFound, templates.NotFound(s.frame(r, "Wirebench: nothing here", ""), r.URL.Path))
 }
 
 func (s *Server) notAllowed(w http.ResponseWriter, r *http.Request) {

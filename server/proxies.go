@@ -26,9 +26,10 @@ import (
 
 // Bounds of running traffic.
 const (
-	liveMemory   = 256 << 20 // bytes of frames of one session; the oldest give way
-	maxEvents    = 200       // in one answer
-	stopPatience = 5 * time.Second
+	liveMemory    = 256 << 20 // bytes of frames of one session; the oldest give way
+	maxEvents     = 200       // in one answer
+	maxOpenListed = 100       // connections in one answer
+	stopPatience  = 5 * time.Second
 )
 
 // ProxyConfig says what is relayed. It is the same in a request, on the command line and in a file.
@@ -45,7 +46,8 @@ type ProxyConfig struct {
 type ProxyInfo struct {
 	ID string `json:"id" doc:"also of the capture that records it"`
 	proxy.State
-	Events []proxy.Event `json:"events" doc:"the last ones, the oldest first"`
+	Events []proxy.Event     `json:"events" doc:"the last ones, the oldest first"`
+	Conns  []proxy.ConnState `json:"conns" doc:"connections that are open, the oldest first"`
 }
 
 // proxySet is the running sessions.
@@ -83,7 +85,7 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 	}
 	name := cmp.Or(cfg.Name, cfg.Upstream)
 	now := time.Now()
-	x, file, err := ws.Captures.Record("live "+name, now)
+	x, file, err := ws.Captures.Record("live "+name+now.Format(" 15:04"), now) // the same listener is started again and again
 	if err != nil {
 		return nil, captureProblem(err)
 	}
@@ -95,7 +97,7 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 		return y.Name, next, err
 	}
 	log := live.NewRolling(liveMemory)
-	env := &protocols.Env{Definitions: current{ws}, Patch: ws.Now().Options.Patch}
+	env := &protocols.Env{Definitions: &current{ws: ws}, Patch: ws.Now().Options.Patch}
 	network := "udp"
 	if protocol.Streams {
 		network = "tcp"
@@ -164,15 +166,6 @@ func identify(snap *workspace.Snapshot, env *protocols.Env, c capture.Conn, f *t
 	}
 }
 
-// current are the definitions as they are when they are asked: running traffic outlives them.
-type current struct{ ws *workspace.Workspace }
-
-func (n current) Frame(group string) *schema.Message { return n.ws.Now().Frame(group) }
-
-func (n current) Lookup(key schema.Key) *schema.Message             { return n.ws.Now().Lookup(key) }
-func (n current) Groups() []string                                  { return n.ws.Now().Groups() }
-func (n current) Program(m *schema.Message) (*codec.Program, error) { return n.ws.Now().Program(m) }
-
 // proxyProblem gives an error of the proxy its status.
 func proxyProblem(err error) error {
 	if errors.Is(err, proxy.ErrRefused) || errors.Is(err, proxy.ErrMoved) {
@@ -183,7 +176,11 @@ func proxyProblem(err error) error {
 
 func (s *liveSession) info() ProxyInfo {
 	events := s.Events(0)
-	return ProxyInfo{s.id, s.State(), events[max(len(events)-maxEvents, 0):]}
+	open, _ := s.Conns()
+	if open = open[:min(len(open), maxOpenListed)]; open == nil {
+		open = []proxy.ConnState{}
+	}
+	return ProxyInfo{s.id, s.State(), events[max(len(events)-maxEvents, 0):], open}
 }
 
 type proxiesOutput struct {

@@ -14,7 +14,7 @@ import (
 // routes is the whole route table.
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(secured, s.logged, s.recovered, s.knownHost, ownPages, bounded, middleware.Compress(5))
+	r.Use(secured, s.logged, s.recovered, s.knownHost, ownPages, s.viewersOnlyLook(r), bounded, middleware.Compress(5))
 
 	r.Get("/healthz", healthy)
 	r.Handle("/static/*", static.Handler())
@@ -91,7 +91,13 @@ func (s *Server) api(api huma.API) {
 	huma.Register(api, call("POST", session+"/send", "send", "Send a message of one's own", 409, 422), s.send)
 	huma.Register(api, call("GET", session+"/rules", "rules", "What is done to messages without a person"), s.rules)
 	huma.Register(api, call("PUT", session+"/rules", "set-rules", "Exchange the rules", 409, 422), s.setRules)
+	huma.Register(api, call("POST", oneCapture+"/script", "make-script", "The script that a connection of a capture makes: what is sent, waited for and taken over", 422, 503), s.makeScript)
+	huma.Register(api, call("POST", oneCapture+"/replay", "start-replay", "Play a recorded conversation against a server, or the server to a client", 403, 409, 413, 422, 503), s.startReplay)
+	huma.Register(api, call("GET", "/api/{ws}/replays", "replays", "The replays that run, and the last ones"), s.listReplays)
+	huma.Register(api, call("GET", "/api/{ws}/replays/{id}", "replay", "How a replay stands: its steps so far, what was different, its report"), s.readReplay)
+	huma.Register(api, call("DELETE", "/api/{ws}/replays/{id}", "stop-replay", "Stop a replay; its results stay", 503), s.stopReplay)
 	describeFiles(api)
+	describeRoles(api)
 }
 
 func apiConfig(version string) huma.Config {

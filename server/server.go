@@ -55,6 +55,7 @@ type Server struct {
 	pages    openPages
 	captures *captureSet
 	proxies  *proxySet
+	replays  *replaySet
 	demos    demos
 }
 
@@ -63,7 +64,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}, captures: newCaptureSet()}
+	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}, captures: newCaptureSet(), replays: newReplaySet()}
 	for _, w := range cfg.Workspaces {
 		if w == nil || w.Name == "" || w.Name == "docs" || w.Name == "openapi.json" || s.byName[w.Name] != nil {
 			return nil, fmt.Errorf("a workspace without a name, or with one that is taken: %+v", w)

@@ -19,7 +19,7 @@ func (s *Server) workbench(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r)
 		return
 	}
-	view := templates.Workbench{Frame: s.frame("Wirebench: "+ws.title(), ws.Name)}
+	view := templates.Workbench{Frame: s.frame(r, "Wirebench: "+ws.title(), ws.Name)}
 	view.Frame.Nonce = allowStyles(w)
 	s.relays(&view, ws.Workspace)
 	if r.Method != http.MethodPost {
@@ -37,6 +37,10 @@ func (s *Server) workbench(w http.ResponseWriter, r *http.Request) {
 		r.PostForm = url.Values{}
 	}
 	p := ws.fill(&view, postedForm(r.PostForm))
+	if p.refused != "" {
+		s.logRefusal(r, "page action "+p.refused)
+		status = http.StatusForbidden
+	}
 	if p.export != nil {
 		p.export.send(w)
 		return

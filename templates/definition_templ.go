@@ -183,7 +183,7 @@ func definitionHead(w Workbench) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if w.Definition.File != "" {
+		if w.Definition.File != "" && !w.LookOnly {
 			var templ_7745c5c3_Var6 = []any{"btn", templ.KV("primary", w.Definition.Edited && !w.Definition.Moves)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var6...)
 			if templ_7745c5c3_Err != nil {
@@ -305,7 +305,7 @@ func definitionHead(w Workbench) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if w.Definition.Stored {
+			if w.Definition.Stored && !w.LookOnly {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<button class=\"btn quiet err\" type=\"submit\" name=\"action\" value=\"delete\" data-confirm=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -120,17 +120,17 @@ func relays(w Workbench) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "</ul><form class=\"form js-only\" id=\"live-start\"><div class=\"field\"><label for=\"live-listen\">Listen on</label> <input id=\"live-listen\" name=\"listen\" placeholder=\"127.0.0.1:7801\" autocomplete=\"off\" spellcheck=\"false\" required></div><div class=\"field\"><label for=\"live-upstream\">and relay to the server at</label> <input id=\"live-upstream\" name=\"upstream\" placeholder=\"127.0.0.1:7802\" autocomplete=\"off\" spellcheck=\"false\" required></div><label class=\"check\" title=\"Messages can be held, changed and sent from the page, when somebody turns that on\"><input type=\"checkbox\" name=\"operate\" value=\"true\"> allow changes</label> <button class=\"btn\" type=\"submit\">Start</button><p class=\"hint\">Point the client at the first address. What passes is shown, and recorded as a capture.</p></form><form class=\"form js-only\" id=\"live-demo\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "</ul>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if !w.Rail.Demo {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, " hidden")
+		if !w.LookOnly {
+			templ_7745c5c3_Err = startForms(w).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "><button class=\"btn quiet\" type=\"submit\" title=\"A small game of this protocol, with a client and a server, on this machine\">Watch the demo game</button></form></details>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</details>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -138,8 +138,8 @@ func relays(w Workbench) templ.Component {
 	})
 }
 
-// liveBar stands over the list of running traffic.
-func liveBar(c Capture) templ.Component {
+// startForms start a listener, or the demo game with one.
+func startForms(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -160,20 +160,100 @@ func liveBar(c Capture) templ.Component {
 			templ_7745c5c3_Var8 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<div class=\"live-bar\" id=\"live-bar\" data-session=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<form class=\"form js-only\" id=\"live-start\"><div class=\"field\"><label for=\"live-listen\">Listen on</label> <input id=\"live-listen\" name=\"listen\" placeholder=\"127.0.0.1:7801\" autocomplete=\"off\" spellcheck=\"false\" required></div><div class=\"field\"><label for=\"live-upstream\">and relay to the server at</label> <input id=\"live-upstream\" name=\"upstream\" placeholder=\"127.0.0.1:7802\" autocomplete=\"off\" spellcheck=\"false\" required></div><label class=\"check\" title=\"Messages can be held, changed and sent from the page, when somebody turns that on\"><input type=\"checkbox\" name=\"operate\" value=\"true\"> allow changes</label> <button class=\"btn\" type=\"submit\">Start</button><p class=\"hint\">Point the client at the first address. What passes is shown, and recorded as a capture.</p></form><form class=\"form js-only\" id=\"live-demo\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var9 string
-		templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.ResolveAttributeValue(c.ID)
-		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/live.templ`, Line: 45, Col: 56}
+		if !w.Rail.Demo {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, " hidden")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
 		}
-		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var9)
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "><button class=\"btn quiet\" type=\"submit\" title=\"A small game of this protocol, with a client and a server, on this machine\">Watch the demo game</button></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "\" role=\"toolbar\" aria-label=\"Running traffic\"><span class=\"live-state\" id=\"live-state\"><i class=\"dot ok\"></i> live</span> <span class=\"live-facts\" id=\"live-facts\"></span> <span class=\"grow\"></span> <button class=\"btn quiet\" type=\"button\" id=\"live-pause\" aria-pressed=\"false\" title=\"Hold the list still; traffic goes on (p)\">Pause view</button> <button class=\"btn quiet\" type=\"button\" id=\"live-marker\" title=\"Drop a marker at this moment (`)\">Marker</button> <button class=\"btn quiet\" type=\"button\" id=\"live-operate\" aria-pressed=\"false\" hidden title=\"Hold messages that fit a filter, to change or drop them (i)\">Intercept</button> <button class=\"btn quiet\" type=\"button\" id=\"live-send\" hidden title=\"Send a message of your own\">Send…</button> <button class=\"btn quiet\" type=\"button\" id=\"live-events\" title=\"What has happened\">Events</button> <button class=\"btn quiet\" type=\"button\" id=\"live-stop\" title=\"Stop listening; what was recorded stays\">Stop</button></div><div class=\"held\" id=\"held\" hidden></div>")
+		return nil
+	})
+}
+
+// liveBar stands over the list of running traffic.
+func liveBar(c Capture, lookOnly bool) templ.Component {
+	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
+		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
+			return templ_7745c5c3_CtxErr
+		}
+		templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
+		if !templ_7745c5c3_IsBuffer {
+			defer func() {
+				templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err == nil {
+					templ_7745c5c3_Err = templ_7745c5c3_BufErr
+				}
+			}()
+		}
+		ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var9 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var9 == nil {
+			templ_7745c5c3_Var9 = templ.NopComponent
+		}
+		ctx = templ.ClearChildren(ctx)
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<div class=\"live-bar\" id=\"live-bar\" data-session=\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var10 string
+		templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.ResolveAttributeValue(c.ID)
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/live.templ`, Line: 52, Col: 56}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var10)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "\" role=\"toolbar\" aria-label=\"Running traffic\"><span class=\"live-state\" id=\"live-state\"><i class=\"dot ok\"></i> live</span> <span class=\"live-facts\" id=\"live-facts\"></span> <span class=\"grow\"></span> <button class=\"btn quiet\" type=\"button\" id=\"live-pause\" aria-pressed=\"false\" title=\"Hold the list still; traffic goes on (p)\">Pause view</button> <button class=\"btn quiet\" type=\"button\" id=\"live-marker\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		if lookOnly {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, " disabled")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, " title=\"Drop a marker at this moment (`)\">Marker</button> <button class=\"btn quiet\" type=\"button\" id=\"live-operate\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		if lookOnly {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, " disabled")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, " aria-pressed=\"false\" hidden title=\"Hold messages that fit a filter, to change or drop them (i)\">Intercept</button> <button class=\"btn quiet\" type=\"button\" id=\"live-send\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		if lookOnly {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, " disabled")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, " hidden title=\"Send a message of your own\">Send…</button> <button class=\"btn quiet\" type=\"button\" id=\"live-events\" title=\"What has happened\">Events</button> <button class=\"btn quiet\" type=\"button\" id=\"live-stop\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		if lookOnly {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, " disabled")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, " title=\"Stop listening; what was recorded stays\">Stop</button></div><div class=\"held\" id=\"held\" hidden></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -20,6 +20,7 @@ type Frame struct {
 	Workspace  string // name of the open one, "" if none is
 	Workspaces []Link
 	Nonce      string // lets the editor add its style sheet
+	LookOnly   bool   // the person may change nothing on the server: buttons that would are not drawn
 }
 
 // Link is a place to go.

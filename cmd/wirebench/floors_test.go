@@ -66,7 +66,7 @@ server/proxy     < codec/filter server/live server/store
 
 cmd/wirebench/demo < server/workspace codec/transport/protocols
 
-server < server/workspace server/proxy server/wsconn server/collab codec/corpus codec/transport/protocols static templates
+server < server/workspace server/proxy server/replay server/wsconn server/collab codec/corpus codec/transport/protocols static templates
 
 cmd/wirebench < server server/replay cmd/wirebench/demo
 `

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,7 +31,7 @@ const defaultListen = "127.0.0.1:8080"
 
 func newServe() *cobra.Command {
 	l, relay := &libraryFlags{}, &proxyFlags{}
-	listen, data, token := "", "", ""
+	listen, data, tokens := "", "", server.Tokens{}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server (what wirebench does without a command)",
@@ -40,13 +42,14 @@ func newServe() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return serve(cmd, listen, token, spaces, relay, log)
+			return serve(cmd, listen, tokens, spaces, relay, log)
 		},
 	}
 	l.add(cmd)
 	relay.add(cmd)
 	cmd.Flags().StringVar(&listen, "listen", defaultListen, "address to listen on")
-	cmd.Flags().StringVar(&token, "token", "", "access token (default: none on a loopback address, else one made up and printed)")
+	cmd.Flags().StringVar(&tokens.Operator, "token", "", "access token (default: none on a loopback address without --viewer-token, else one made up and printed)")
+	cmd.Flags().StringVar(&tokens.Viewer, "viewer-token", "", "a second access token: who comes with it may look at everything and change nothing")
 	cmd.Flags().StringVar(&data, "data", "./wirebench-data", "directory where definitions, samples and settings are kept")
 	return cmd
 }
@@ -86,7 +89,7 @@ func workspaces(cmd *cobra.Command, l *libraryFlags, data string, log *slog.Logg
 		dir := filepath.Join(data, d.Name, "definitions")
 		if d.Name == own {
 			dir, c.Codes = folder, codes
-		} else if err := seed(dir, d.Name); err != nil {
+		} else if err := seed(dir, d.Name, c.Captures); err != nil {
 			return nil, fmt.Errorf("keep data in %s: %w (--data)", data, err)
 		}
 		files, err := store.Open(dir)
@@ -119,9 +122,10 @@ func (l *libraryFlags) folder(cmd *cobra.Command) (dir, protocol string, err err
 	return dir, snap.Dialect.Name, nil
 }
 
-// seed makes the directory of a protocol's definitions with those that ship with the program, and their samples. One that exists
-// stays as it is, even if it is empty. It is made under another name first, so that a crash leaves no half of it.
-func seed(dir, protocol string) error {
+// seed makes the directory of a protocol's definitions with those that ship with the program, and their samples, and adds a capture of
+// them to look at. One that exists stays as it is, even if it is empty. It is made under another name first, so that a crash leaves no
+// half of it.
+func seed(dir, protocol string, captures *store.Captures) error {
 	if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -143,14 +147,41 @@ func seed(dir, protocol string) error {
 	if err := os.Chmod(made, 0o755); err != nil {
 		return err
 	}
+	if err := addRecording(captures, protocol); err != nil { // first: behind the definitions a crash would leave none for ever
+		return err
+	}
 	return os.Rename(made, dir)
+}
+
+// addRecording adds the recorded session of a protocol, with its notes, where there are no captures yet.
+func addRecording(captures *store.Captures, protocol string) error {
+	r, ok := library.Recorded(protocol)
+	if !ok {
+		return nil
+	}
+	if have, err := captures.List(); err != nil || len(have) > 0 {
+		return err
+	}
+	var notes store.Notes
+	if err := json.Unmarshal(r.Notes, &notes); err != nil {
+		return fmt.Errorf("notes of the sample capture of %s: %w", protocol, err)
+	}
+	x, err := captures.Add(r.Name, time.Now(), bytes.NewReader(r.Data))
+	if err != nil {
+		return err
+	}
+	_, err = captures.Note(x.ID, func(n *store.Notes) { *n = notes })
+	return err
 }
 
 // copyLibrary writes a library with each sample beside its definition.
 func copyLibrary(dir, protocol string, fsys fs.FS) error {
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(name) == ".jsonl" {
+		if err != nil || d.IsDir() {
 			return err
+		}
+		if ext := path.Ext(name); ext != ".def" && ext != ".map" {
+			return nil
 		}
 		text, err := fs.ReadFile(fsys, name)
 		if err != nil {
@@ -186,10 +217,13 @@ func copyLibrary(dir, protocol string, fsys fs.FS) error {
 }
 
 // serve listens until the context ends, then lets open requests finish.
-func serve(cmd *cobra.Command, listen, token string, spaces []*workspace.Workspace, relay *proxyFlags, log *slog.Logger) error {
+func serve(cmd *cobra.Command, listen string, tokens server.Tokens, spaces []*workspace.Workspace, relay *proxyFlags, log *slog.Logger) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", listen, err)
+	}
+	if tokens.Viewer != "" && tokens.Viewer == tokens.Operator {
+		return errors.New("--viewer-token is the same as --token: who has it could be taken for either")
 	}
 	upstreams, relayed, err := relay.read()
 	if err != nil {
@@ -210,12 +244,12 @@ func serve(cmd *cobra.Command, listen, token string, spaces []*workspace.Workspa
 	}
 	defer pages.Close()
 	var handler http.Handler = pages
-	if token == "" && !loopback(host) {
-		token = rand.Text()
-		note(cmd, "The access token is %s", token)
+	if tokens.Operator == "" && (tokens.Viewer != "" || !loopback(host)) {
+		tokens.Operator = rand.Text()
+		note(cmd, "The access token is %s", tokens.Operator)
 	}
-	if token != "" {
-		handler = server.RequireToken(token, handler)
+	if tokens.Operator != "" {
+		handler = server.RequireToken(tokens, handler)
 	}
 	srv := server.NewHTTPServer(handler)
 	watching, stop := context.WithCancel(cmd.Context())

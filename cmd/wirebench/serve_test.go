@@ -121,6 +121,28 @@ func TestServeBeyondThisMachine(t *testing.T) {
 	}
 }
 
+// With a viewer's token there is an operator's too, also on this machine; the environment sets it as it does every flag.
+func TestServeViewer(t *testing.T) {
+	t.Setenv("WIREBENCH_VIEWER_TOKEN", "just-looking")
+	addr, out := started(t, "serve", "--listen", "127.0.0.1:0")
+	m := regexp.MustCompile(`The access token is (\S{20,})`).FindStringSubmatch(out.String())
+	if m == nil {
+		t.Fatalf("no token of an operator: %s", out)
+	}
+	if status, _ := get(t, "http://"+addr+"/w/tera"); status != 401 {
+		t.Errorf("without token: %d", status)
+	}
+	if status, body := get(t, "http://"+addr+"/w/tera", "Authorization", "Bearer just-looking"); status != 200 || !strings.Contains(body, "You may look only") {
+		t.Errorf("with the viewer's token: %d %s", status, body)
+	}
+	if status, body := get(t, "http://"+addr+"/w/tera", "Authorization", "Bearer "+m[1]); status != 200 || strings.Contains(body, "You may look only") {
+		t.Errorf("with the operator's token: %d %s", status, body)
+	}
+	if _, stderr, status := cli(t, "", "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--token", "just-looking"); status != 2 || !strings.Contains(stderr, "--viewer-token is the same as --token") {
+		t.Errorf("both tokens are the same: %d %s", status, stderr)
+	}
+}
+
 // --library takes the place of the definitions inside the program; it is a directory of its own, which is edited where it is.
 func TestServeLibrary(t *testing.T) {
 	lib := write(t, joinLib)

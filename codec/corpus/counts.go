@@ -36,6 +36,8 @@ type numberCounts struct {
 	rest  uint64 // numbers that are not counted one by one, because the table was full
 	last  int    // where the number before was found
 	full  bool
+
+	low, high uint64 // bounds of the numbers that are counted one by one
 }
 
 type slot struct{ key, n uint64 } // n 0: empty
@@ -49,28 +51,37 @@ func hash(key uint64) uint64 {
 	return hi ^ lo
 }
 
-func (c *numberCounts) add(key uint64, r *room) {
+// add counts a number that comes some times in a row.
+func (c *numberCounts) add(key, times uint64, r *room) {
 	if c.last < len(c.slots) {
 		if s := &c.slots[c.last]; s.key == key && s.n > 0 {
-			s.n++
+			s.n += times
 			return
 		}
+	}
+	if c.full && (key < c.low || key > c.high) { // what only rises does not search for ever
+		c.rest += times
+		return
 	}
 	if len(c.slots) > 0 {
 		i := c.find(key)
 		if s := &c.slots[i]; s.n > 0 {
-			s.n++
+			s.n += times
 			c.last = i
 			return
 		}
 	}
 	if c.full || !c.fits(r) {
 		c.full = true
-		c.rest++
+		c.rest += times
 		return
 	}
 	c.last = c.find(key)
-	c.slots[c.last] = slot{key, 1}
+	c.slots[c.last] = slot{key, times}
+	if c.used == 0 {
+		c.low = key
+	}
+	c.low, c.high = min(c.low, key), max(c.high, key)
 	c.used++
 }
 
@@ -106,6 +117,15 @@ func (c *numberCounts) fits(r *room) bool {
 	return true
 }
 
+// mostFor is how much memory more numbers can take at most, in bytes: fits keeps at least half of the slots empty.
+func (c *numberCounts) mostFor(more int) int {
+	used := min(c.used+more, MaxDistinct)
+	if c.full || used <= len(c.slots)/2 {
+		return 0
+	}
+	return max(4*used, firstSlots) * slotBytes
+}
+
 // textCounts counts how often each text, or string of bytes, is there.
 type textCounts struct {
 	index map[string]int32 // into the others
@@ -125,19 +145,20 @@ func keyOf(buf, text []byte) []byte {
 	return append(append(buf[:0], text[:keptText]...), sum[:]...)
 }
 
-func (c *textCounts) add(key []byte, r *room) {
+// add counts a text that comes some times in a row.
+func (c *textCounts) add(key []byte, times uint64, r *room) {
 	if c.last < len(c.texts) && c.texts[c.last] == string(key) {
-		c.n[c.last]++
+		c.n[c.last] += times
 		return
 	}
 	if i, ok := c.index[string(key)]; ok {
-		c.n[i]++
+		c.n[i] += times
 		c.last = int(i)
 		return
 	}
 	if c.full || len(c.texts) >= MaxDistinct || !r.take(len(key)+textBytes) {
 		c.full = true
-		c.rest++
+		c.rest += times
 		return
 	}
 	if c.index == nil {
@@ -146,5 +167,5 @@ func (c *textCounts) add(key []byte, r *room) {
 	text := string(key)
 	c.last = len(c.texts)
 	c.index[text] = int32(c.last)
-	c.texts, c.n = append(c.texts, text), append(c.n, 1)
+	c.texts, c.n = append(c.texts, text), append(c.n, times)
 }

@@ -21,6 +21,7 @@ type Table struct {
 	room       room
 	rec        codec.Record
 	cur        codec.Cursor
+	rows       fieldRows
 	text       []byte
 	key        []byte
 }
@@ -43,6 +44,7 @@ type Column struct {
 type column struct {
 	Column
 	sites  []*codec.Site
+	lists  [][]uint16 // by site: the lists that it is in, from the outside
 	number bool
 	kind   numberKind
 	counts numberCounts
@@ -73,7 +75,7 @@ func NewTable(p *codec.Program) *Table {
 		c := column{Column: Column{
 			Field: uint16(i), Path: string(p.AppendFieldPath(nil, uint16(i))), Type: f.Type, Doc: f.Doc,
 			Filter: string(AppendFilterPath(nil, p, uint16(i))),
-		}, sites: []*codec.Site{site}}
+		}, sites: []*codec.Site{site}, lists: [][]uint16{listsAround(p, uint16(i))}}
 		switch f.Schema.Type.(type) {
 		case *schema.Text:
 			c.Text = true
@@ -90,9 +92,9 @@ func NewTable(p *codec.Program) *Table {
 		k, ok := byPath[c.Path]
 		switch {
 		case ok && f.Schema.Same != nil: // one value that travels twice
-			t.columns[k].sites = c.sites
+			t.columns[k].sites, t.columns[k].lists = c.sites, c.lists
 		case ok && t.columns[k].alike(&c):
-			t.columns[k].sites = append(t.columns[k].sites, site)
+			t.columns[k].sites, t.columns[k].lists = append(t.columns[k].sites, site), append(t.columns[k].lists, c.lists[0])
 		default:
 			byPath[c.Path] = len(t.columns)
 			t.columns = append(t.columns, c)
@@ -121,26 +123,22 @@ func (t *Table) Add(n uint64, data []byte) {
 
 // AddRecord is Add of a message that is decoded, by the table's program.
 func (t *Table) AddRecord(n uint64, r *codec.Record) {
-	t.messages++
-	switch r.Status() {
-	case codec.Incomplete:
-		t.incomplete++
-	case codec.Illegal:
-		t.illegal++
-	}
+	t.judged(r.Status())
 	for i := range t.columns {
 		c := &t.columns[i]
 		for _, site := range c.sites {
 			if raw, ok := site.Number(r); ok && c.number {
 				c.seen(n, t.messages)
-				c.add(n, raw, &t.room)
+				least, greatest := c.add(raw, 1, &t.room)
+				c.bounds(n, least, greatest)
 				continue
 			}
 			t.cur.Start(r, site)
 			for t.cur.Next() {
 				c.seen(n, t.messages)
 				if c.number {
-					c.add(n, t.cur.Raw, &t.room)
+					least, greatest := c.add(t.cur.Raw, 1, &t.room)
+					c.bounds(n, least, greatest)
 					continue
 				}
 				b := t.cur.Bytes()
@@ -148,16 +146,37 @@ func (t *Table) AddRecord(n uint64, r *codec.Record) {
 					t.text = t.cur.AppendText(t.text[:0])
 					b = t.text
 				}
-				if len(b) > keptText {
-					t.key = keyOf(t.key, b)
-					c.addText(n, b, t.key, &t.room)
-				} else {
-					c.addText(n, b, b, &t.room)
-				}
+				least, greatest := t.addText(c, b, 1)
+				c.bounds(n, least, greatest)
 			}
 		}
 	}
 	t.cur.Forget()
+	t.trim()
+}
+
+// judged counts a message.
+func (t *Table) judged(s codec.Status) {
+	t.messages++
+	switch s {
+	case codec.Incomplete:
+		t.incomplete++
+	case codec.Illegal:
+		t.illegal++
+	}
+}
+
+// addText is addText of a column, by the key of the text.
+func (t *Table) addText(c *column, b []byte, times uint64) (least, greatest bool) {
+	if len(b) <= keptText {
+		return c.addText(b, b, times, &t.room)
+	}
+	t.key = keyOf(t.key, b)
+	return c.addText(b, t.key, times, &t.room)
+}
+
+// trim lets go of the memory of a long text.
+func (t *Table) trim() {
 	if cap(t.text) > maxScratch {
 		t.text = nil
 	}
@@ -177,12 +196,22 @@ func (c *column) seen(n, message uint64) {
 	}
 }
 
-func (c *column) add(frame, raw uint64, r *room) {
+// bounds notes the frame of a value that is the least so far, or the greatest.
+func (c *column) bounds(frame uint64, least, greatest bool) {
+	if least {
+		c.MinAt = frame
+	}
+	if greatest {
+		c.MaxAt = frame
+	}
+}
+
+// add takes a number that comes some times in a row, and tells whether it is the least so far, or the greatest.
+func (c *column) add(raw, times uint64, r *room) (least, greatest bool) {
 	key := c.kind.key(raw)
-	c.n++
-	c.counts.add(key, r)
+	c.counts.add(key, times, r)
 	rank, ok := c.kind.rank(key)
-	if c.n > 1 {
+	if c.n > 0 {
 		switch {
 		case !ok || !c.ordered:
 			c.moves |= unordered
@@ -194,40 +223,51 @@ func (c *column) add(frame, raw uint64, r *room) {
 			c.moves |= level
 		}
 	}
+	c.n += times
 	c.prev, c.ordered = rank, ok
 	if !ok {
-		return
+		if times > 1 {
+			c.moves |= unordered
+		}
+		return false, false
+	}
+	if times > 1 {
+		c.moves |= level
 	}
 	if !c.ranked || rank < c.least {
-		c.least, c.minKey, c.MinAt = rank, key, frame
+		c.least, c.minKey, least = rank, key, true
 	}
 	if !c.ranked || rank > c.greatest {
-		c.greatest, c.maxKey, c.MaxAt = rank, key, frame
+		c.greatest, c.maxKey, greatest = rank, key, true
 	}
 	c.ranked = true
+	return least, greatest
 }
 
-func (c *column) addText(frame uint64, b, key []byte, r *room) {
-	c.n++
-	c.texts.add(key, r)
+// addText takes a text, or bytes, that comes some times in a row, as add does.
+func (c *column) addText(b, key []byte, times uint64, r *room) (least, greatest bool) {
+	first := c.n == 0
+	c.n += times
+	c.texts.add(key, times, r)
 	size := len(b)
 	if c.Text {
 		size = utf8.RuneCount(b)
 	}
-	if c.n == 1 {
+	if first {
 		c.minLen, c.maxLen = size, size
 	}
 	c.minLen, c.maxLen = min(c.minLen, size), max(c.maxLen, size)
-	if c.n > 1 && len(c.texts.texts) == 1 && c.texts.rest == 0 {
-		return // the same as all before
+	if !first && len(c.texts.texts) == 1 && c.texts.rest == 0 {
+		return false, false // the same as all before
 	}
 	head := key[:min(len(key), keptText)]
-	if c.n == 1 || bytes.Compare(head, c.minText[:min(len(c.minText), keptText)]) < 0 {
-		c.minText, c.MinAt = append(c.minText[:0], key...), frame
+	if first || bytes.Compare(head, c.minText[:min(len(c.minText), keptText)]) < 0 {
+		c.minText, least = append(c.minText[:0], key...), true
 	}
-	if c.n == 1 || bytes.Compare(head, c.maxText[:min(len(c.maxText), keptText)]) > 0 {
-		c.maxText, c.MaxAt = append(c.maxText[:0], key...), frame
+	if first || bytes.Compare(head, c.maxText[:min(len(c.maxText), keptText)]) > 0 {
+		c.maxText, greatest = append(c.maxText[:0], key...), true
 	}
+	return least, greatest
 }
 
 // Messages is how many messages were added.

@@ -482,6 +482,7 @@ func FuzzTable(f *testing.F) {
 		p := libraryPrograms()[int(which)%len(libraryPrograms())]
 		half := data[:len(data)/2]
 		againstJSON(t, p, [][]byte{data, half, data})
+		sameByColumns(t, p, [][]byte{data, data, half, data, data}, func() int { return 1 + len(data)%4 })
 		var a, b codec.Record
 		p.Decode(&a, data)
 		p.Decode(&b, half)

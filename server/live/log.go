@@ -51,6 +51,7 @@ const (
 	Injected                   // by a person
 	Modified
 	Dropped
+	Named // the frame tells the name of its definition: Extra has it
 )
 
 // Extra is what few frames have.
@@ -174,6 +175,9 @@ func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 	}
 	if f.Note != "" {
 		e.Flags |= Noted
+	}
+	if f.Name != "" {
+		e.Flags |= Named
 	}
 	e.block, e.off = l.keep(f.Bytes)
 	if noted {
@@ -358,4 +362,43 @@ func (l *Log) Each(from, to int, f func(i int, e Entry, data []byte) bool) {
 			from++
 		}
 	}
+}
+
+// EachOf calls f for the frames of some indexes, which ascend, until it returns false. It passes over those that are not there, or no
+// more. block is the memory that holds a frame among others, where Entry.Place says; what is behind it may be written at any moment.
+func (l *Log) EachOf(indexes []int, f func(i int, e Entry, block []byte) bool) {
+	for {
+		l.mu.RLock()
+		for len(indexes) > 0 && indexes[0] < l.Base() {
+			indexes = indexes[1:]
+		}
+		if len(indexes) == 0 || indexes[0] >= l.Len() {
+			l.mu.RUnlock()
+			return
+		}
+		first := indexes[0] - indexes[0]%blockFrames
+		block := l.blocks[first/blockFrames-l.oldBlocks]
+		arena, old := l.arena, uint32(l.oldArena)
+		l.mu.RUnlock()
+		for len(indexes) > 0 && indexes[0]-first < len(block) {
+			e := block[indexes[0]-first]
+			if !f(indexes[0], e, arena[e.block-old]) {
+				return
+			}
+			indexes = indexes[1:]
+		}
+	}
+}
+
+// Place is where the bytes of a frame are: the number of a block, which no other block of the log has, and bytes from its start.
+func (e Entry) Place() (block, off uint32) { return e.block, e.off }
+
+// Type is a number that two frames of a log have in common if their code, its group, the direction and the kind are the same. Frames
+// that are Named may differ in their names.
+func (e Entry) Type() uint64 {
+	t := uint64(e.Code) | uint64(e.group)<<32 | uint64(e.Kind)<<48 | uint64(e.Dir)<<56
+	if e.HasKey {
+		t |= 1 << 63
+	}
+	return t
 }

@@ -14,7 +14,7 @@ import { type Anchor, openMenu } from "./menu";
 import { notify } from "./notify";
 import { LiveBar } from "./live";
 import { type FieldForFilter, openPage, type Page } from "./page";
-import { openRelays } from "./relays";
+import { markersOf, openRelays } from "./relays";
 import { askText } from "./frames/notebox";
 import { Origin } from "./origin";
 import { PacketTabs } from "./packets";
@@ -62,6 +62,7 @@ class CapturePage {
       remember: `${workspace}/${id}`,
       filter: this.place.filter,
       frame: this.place.frame,
+      markers: markersOf(this.api),
       events: {
         select: (row) => void this.select(row),
         open: () => this.openFields(),
@@ -228,6 +229,9 @@ class CapturePage {
       const selection = this.place.frame === row.n ? this.place.selection : undefined;
       this.place.selection = undefined;
       this.shown = frame;
+      if ((frame.row.len ?? 0) > frame.hex.length / 2) {
+        notify(`Shown are the first ${(frame.hex.length / 2).toLocaleString("en")} bytes of ${(frame.row.len ?? 0).toLocaleString("en")}; the export has all`, "warn");
+      }
       this.page.showFrame({ kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, hex: frame.hex, selection });
       this.packets.show(frame);
       this.origin.show(frame);

@@ -1,8 +1,10 @@
-// The list of captures at the side: a menu for each, to rename and to delete it and to save its file.
+// The list of captures at the side: a menu for each, to rename, to replay and to delete it and to save its file. The bar over running
+// traffic gets a button for its replay, too.
 
 import { openMenu } from "./menu";
 import { notify } from "./notify";
 import { askText } from "./frames/notebox";
+import { replayDialog } from "./replay";
 
 const mostName = 200; // characters, as the server has it
 
@@ -51,6 +53,7 @@ function captureMenu(button: HTMLElement, workspace: string, id: string): void {
           }
         }),
       },
+      { title: "Replay …", disabled: lookOnly(), run: () => void replayDialog(workspace, id, name) },
       {
         title: "Save its file",
         run: () => {
@@ -85,9 +88,32 @@ function captureMenu(button: HTMLElement, workspace: string, id: string): void {
   });
 }
 
+/** Whoever came with the token of a viewer may start nothing. */
+function lookOnly(): boolean {
+  return "lookOnly" in document.documentElement.dataset;
+}
+
+/** Puts a button over running traffic: what was recorded so far can be played while it goes on. */
+function addReplay(workspace: string): void {
+  const bar = document.getElementById("live-bar");
+  const id = bar?.dataset["session"] ?? "";
+  if (bar === null || id === "" || lookOnly()) {
+    return;
+  }
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "btn quiet";
+  button.id = "live-replay";
+  button.textContent = "Replay …";
+  button.title = "Play a connection again, against a server or for a client";
+  button.addEventListener("click", () => void replayDialog(workspace, id, document.querySelector("#live-list [aria-current] .name")?.textContent ?? "live"));
+  (document.getElementById("live-events") ?? bar.lastElementChild)?.before(button);
+}
+
 /** Brings the menus of the captures to life. */
 export function startCaptureList(): void {
   const workspace = document.getElementById("main")?.dataset["workspace"] ?? "";
+  addReplay(workspace);
   document.getElementById("captures")?.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-capture-menu]") : null;
     if (button !== null) {

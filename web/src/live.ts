@@ -2,11 +2,13 @@
 
 import { register } from "./commands";
 import type { Frames } from "./frames/index";
-import { isTyping } from "./keys";
+import type { MarkerSource } from "./frames/drawer";
+import { askText } from "./frames/notebox";
+import { count, counted } from "./frames/text";
 import { openMenu } from "./menu";
-import { notify } from "./notify";
+import { announce } from "./notify";
 import { Operate, type Shown } from "./operate";
-import { ask, bytesText, type Relays, type Session } from "./relays";
+import { ask, bytesText, markersOf, type Relays, type Session } from "./relays";
 
 /** What stands over the list of running traffic. */
 export class LiveBar {
@@ -15,7 +17,9 @@ export class LiveBar {
   private readonly id: string;
   private session: Session | undefined;
   private before: { at: number; frames: number; bytes: number } | undefined;
-  private paused = "";
+  private ended = false;
+  private readonly markers: MarkerSource;
+  private rate = "";
   readonly operate: Operate;
 
   constructor(bar: HTMLElement, relays: Relays, frames: Frames, shown: Shown) {
@@ -23,46 +27,70 @@ export class LiveBar {
     this.operate = new Operate(`${relays.api}/${encodeURIComponent(this.id)}`, frames, shown);
     this.relays = relays;
     this.frames = frames;
+    this.markers = markersOf(`${relays.api.replace(/proxies$/, "captures")}/${encodeURIComponent(this.id)}`);
     const on = (name: string, run: (button: HTMLElement) => void): void => {
       const button = document.getElementById(name);
       button?.addEventListener("click", () => run(button));
     };
     on("live-pause", () => this.pause());
-    on("live-stop", () => void this.stop());
+    on("live-stop", () => this.stop());
     on("live-events", (button) => this.events(button));
     on("live-marker", () => this.marker());
     relays.watch((all) => this.draw(all.find((s) => s.id === this.id)));
     register(
-      { id: "live-pause", title: "Pause the view, or go on", group: "Live", keys: ["p"], run: () => this.pause() },
-      { id: "live-marker", title: "Drop a marker", group: "Live", keys: ["`"], enabled: () => !isTyping(document.activeElement), run: () => this.marker() },
-      { id: "live-stop", title: "Stop the listener", group: "Live", run: () => void this.stop() },
+      { id: "live-pause", title: "Pause the view, or go on", group: "Live", keys: ["p"], enabled: () => !this.ended, run: () => this.pause() },
+      { id: "live-marker", title: "Drop a marker", group: "Live", keys: ["`"], enabled: () => this.may("live-marker"), run: () => this.marker() },
+      { id: "live-stop", title: "Stop the listener", group: "Live", enabled: () => this.may("live-stop"), run: () => this.stop() },
     );
+  }
+
+  /** Whether a button can be pressed now: a viewer has some that cannot. */
+  private may(id: string): boolean {
+    const button = document.getElementById(id);
+    return !this.ended && button instanceof HTMLButtonElement && !button.disabled;
   }
 
   /** Holds the list still at what is there now; traffic goes on. */
   private pause(): void {
-    const { filter, chips } = this.frames.shown;
-    const button = document.getElementById("live-pause");
-    if (this.paused !== "") {
-      this.frames.setView(filter, chips.filter((chip) => chip !== this.paused));
-      this.paused = "";
-    } else {
-      this.paused = `n <= ${this.session?.frames ?? 0}`;
-      this.frames.setView(filter, [...chips, this.paused]);
+    if (this.ended) {
+      return;
     }
-    button?.setAttribute("aria-pressed", String(this.paused !== ""));
+    this.frames.pause(!this.frames.isPaused);
+    this.drawPause();
+    announce(this.frames.isPaused ? "The view is held still; traffic goes on" : "The view goes on");
+  }
+
+  private drawPause(): void {
+    const button = document.getElementById("live-pause");
+    const { isPaused, fresh } = this.frames;
     if (button !== null) {
-      button.textContent = this.paused === "" ? "Pause view" : "Go on";
+      button.setAttribute("aria-pressed", String(isPaused));
+      button.textContent = !isPaused ? "Pause view" : fresh === 0 ? "Go on" : `Go on (${count(fresh)} new)`;
     }
   }
 
-  private async stop(): Promise<void> {
-    if (!confirm("Stop this listener? Connections that run through it end; what was recorded stays.")) {
+  private stop(): void {
+    const button = document.getElementById("live-stop");
+    if (this.ended || button === null) {
       return;
     }
-    if (await ask(`${this.relays.api}?id=${encodeURIComponent(this.id)}`, "DELETE") !== undefined) {
-      this.relays.look();
-    }
+    const open = this.session?.open ?? 0;
+    openMenu(button, {
+      label: "Stop this listener?",
+      items: [
+        {
+          title: open === 0 ? "Stop listening; what was recorded stays" : `Stop, and end ${counted(open, "open connection")}; what was recorded stays`,
+          run: () => {
+            button.textContent = "Stopping …"; // connections have a few seconds to end by themselves
+            void ask(`${this.relays.api}?id=${encodeURIComponent(this.id)}`, "DELETE").then(() => {
+              button.textContent = "Stop";
+              this.relays.look();
+            });
+          },
+        },
+        { title: "Go on listening", run: () => undefined },
+      ],
+    });
   }
 
   private events(anchor: HTMLElement): void {
@@ -75,16 +103,16 @@ export class LiveBar {
     });
   }
 
+  /** Marks this moment: that of the key, not that in which its text is written. */
   private marker(): void {
-    const last = this.session?.frames ?? 0;
-    if (last === 0) {
-      notify("There is no frame yet to put a marker at", "warn");
+    if (this.ended) {
       return;
     }
-    const text = prompt("A marker at this moment. What is to be seen? A value helps to find its field: max HP = 48211");
-    if (text !== null) {
-      void ask(`${this.relays.api.replace(/proxies$/, "captures")}/${encodeURIComponent(this.id)}/markers`, "POST", { text }).then((done) => done !== undefined && notify(`Marker before frame ${last + 1}: filter by marker == "…"`));
-    }
+    const n = this.frames.total + 1;
+    const anchor = document.getElementById("live-marker") ?? document.body;
+    askText(anchor, { label: "Marker at this moment. What is to be seen? A value finds its field: max HP = 48211", text: "", button: "Set", most: 250 }, (text) => {
+      void this.markers.add(n, text).then((done) => done && this.frames.open("markers"));
+    });
   }
 
   private draw(s: Session | undefined): void {
@@ -94,30 +122,64 @@ export class LiveBar {
       return;
     }
     this.operate.draw(s);
-    const now = performance.now();
     if (s === undefined) {
-      state.textContent = "ended";
-      facts.textContent = "the recording is a capture like any other";
-      for (const id of ["live-stop", "live-pause", "live-operate", "live-send", "live-marker"]) {
-        document.getElementById(id)?.setAttribute("hidden", "");
-      }
+      this.end(state, facts);
       return;
     }
+    const now = performance.now();
     const bytes = s.to_server + s.to_client;
     const { before } = this;
     const seconds = before === undefined ? 0 : (now - before.at) / 1000;
-    const rate = before === undefined || seconds <= 0 ? "" : `${Math.round((s.frames - before.frames) / seconds).toLocaleString("en")} frames/s · ${bytesText((bytes - before.bytes) / seconds)}/s`;
-    const missed = (s.lost ?? 0) > 0 ? `${bytesText(s.lost ?? 0)} not observed` : "";
-    const unlogged = (s.unlogged ?? 0) > 0 ? `${s.unlogged} frames not kept` : "";
-    const record = s.record.on ? `recorded ${bytesText(s.record.bytes)}` : `not recorded: ${s.record.why ?? ""}`;
-    facts.textContent = [
-      s.pairs.map((p) => `${p.listen} → ${p.upstream}`)[0] ?? "", `${s.open} of ${s.total} connections open`, rate, record,
-      s.failed > 0 ? `${s.failed} upstream failures` : "", s.refused > 0 ? `${s.refused} refused` : "", missed, unlogged,
-    ].filter((t) => t !== "").join("  ·  ");
-    facts.title = facts.textContent;
-    this.session = s;
     if (before === undefined || seconds >= 0.9) {
       this.before = { at: now, frames: s.frames, bytes };
+      if (before !== undefined) {
+        this.rate = `${count(Math.round((s.frames - before.frames) / seconds))} frames/s, ${bytesText((bytes - before.bytes) / seconds)}/s`;
+      }
     }
+    const only = s.pairs[0];
+    const good = [
+      this.rate,
+      s.total === 0 ? "no connection yet" : s.open === s.total ? `${counted(s.open, "connection")} open` : `${s.open} of ${counted(s.total, "connection")} open`,
+      s.record.on ? `recorded ${bytesText(s.record.bytes)}` : "",
+      only === undefined ? "" : `${only.listen} → ${only.upstream}`,
+    ];
+    // What is not seen, not kept or not relayed is never silent.
+    const bad = [
+      s.record.on ? "" : `not recorded: ${s.record.why ?? ""}`,
+      s.failed > 0 ? `server not reached ${s.failed}×` : "", s.refused > 0 ? `${s.refused} refused` : "",
+      (s.lost ?? 0) > 0 ? `${bytesText(s.lost ?? 0)} not observed` : "", (s.unseen ?? 0) > 0 ? `${counted(s.unseen ?? 0, "connection")} not observed` : "",
+      (s.unlogged ?? 0) > 0 ? `${counted(s.unlogged ?? 0, "frame")} not kept` : "", s.base > 0 ? `the first ${count(s.base)} frames are only in the recording` : "",
+    ];
+    const say = (texts: readonly string[]): string => texts.filter((t) => t !== "").join("  ·  ");
+    const warning = document.createElement("span");
+    warning.className = "warn";
+    warning.textContent = say(bad);
+    facts.replaceChildren(...(warning.textContent === "" ? [] : [warning, "  ·  "]), say(good));
+    facts.title = say([...bad, ...good]);
+    this.session = s;
+    this.drawPause();
+  }
+
+  /** Traffic is over: what was recorded is a capture like any other. */
+  private end(state: HTMLElement, facts: HTMLElement): void {
+    if (this.ended) {
+      return;
+    }
+    this.ended = true;
+    this.frames.pause(false);
+    const dot = document.createElement("i");
+    dot.className = "dot";
+    state.replaceChildren(dot, " ended");
+    state.parentElement?.classList.add("ended");
+    const link = document.createElement("a");
+    link.href = location.pathname;
+    link.id = "live-recording";
+    link.textContent = "Open the recording";
+    facts.replaceChildren("Nothing passes any more. ", link, " is a capture like any other.");
+    facts.title = "";
+    for (const id of ["live-stop", "live-pause", "live-operate", "live-send", "live-marker"]) {
+      document.getElementById(id)?.setAttribute("hidden", "");
+    }
+    announce("The listener has ended");
   }
 }

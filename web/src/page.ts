@@ -943,7 +943,7 @@ export class Page {
     };
     register(
       { id: "filter", title: "Filter the messages of the library", group: "Go to", keys: ["/"], run: focus("filter") },
-      { id: "input", title: "Paste bytes", group: "Go to", keys: ["p"], run: focus("input") },
+      { id: "input", title: "Paste bytes", group: "Go to", keys: ["p"], enabled: () => field("input") !== null, run: focus("input") },
       { id: "editor", title: "Definition", group: "Go to", keys: ["d"], run: () => { showPane(field("definition-pane") ?? this.form); this.editor.focus(); } },
       { id: "bytes", title: "Bytes", group: "Go to", keys: ["b"], run: () => { showPane(field("bytes-pane") ?? this.form); this.hex.focus(); } },
       { id: "fields", title: "Fields", group: "Go to", keys: ["f"], run: () => { showPane(field("fields-pane") ?? this.form); document.querySelector<HTMLElement>(".tree tr[tabindex='0']")?.focus(); } },

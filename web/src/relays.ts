@@ -1,6 +1,7 @@
 // The listeners of the proxy at the side of the page, and what the API says of them.
 
-import { notify } from "./notify";
+import type { MarkerSource, Related } from "./frames/drawer";
+import { announce, notify } from "./notify";
 
 /** A session of the proxy, as GET /api/{ws}/proxies lists it. */
 export interface Session {
@@ -16,10 +17,12 @@ export interface Session {
   to_server: number;
   to_client: number;
   frames: number;
+  base: number;
   lost?: number;
   unseen?: number;
   unlogged?: number;
-  operate?: { on: boolean; intercept?: string; held: number };
+  operate?: { on: boolean; intercept?: string; held: number; rules?: number };
+  conns: { id: number; name: string; session?: number; mode?: string; mode_why?: string }[];
   record: { on: boolean; why?: string; bytes: number };
   events: { n: number; at: string; severity: string; text: string }[];
 }
@@ -27,23 +30,58 @@ export interface Session {
 const period = 1000; // milliseconds between two looks at what runs
 
 export function bytesText(n: number): string {
-  return n < 1024 ? `${n} B` : n < 1 << 20 ? `${(n / 1024).toFixed(1)} KB` : n < 1 << 30 ? `${(n / (1 << 20)).toFixed(1)} MB` : `${(n / (1 << 30)).toFixed(2)} GB`;
+  return n < 1024 ? `${Math.round(n)} B` : n < 1 << 20 ? `${(n / 1024).toFixed(1)} KB` : n < 1 << 30 ? `${(n / (1 << 20)).toFixed(1)} MB` : `${(n / (1 << 30)).toFixed(2)} GB`;
 }
 
-/** Asks the API; what is wrong is told, and undefined the answer. */
-export async function ask<T>(address: string, method = "GET", body?: unknown): Promise<T | undefined> {
+interface Refusal {
+  detail?: string;
+  errors?: { message?: string; location?: string }[];
+}
+
+/** What is wrong with a request, with the first place where. */
+function refusalText(answer: Refusal, status: string): string {
+  const first = answer.errors?.[0];
+  const where = first?.location ?? "";
+  const why = first?.message === undefined ? "" : `: ${where === "" ? "" : `${where}: `}${first.message}`;
+  return (answer.detail ?? status) + why;
+}
+
+/** Asks the API; what is wrong is told, to `wrong` if it is given, and undefined the answer. */
+export async function ask<T>(address: string, method = "GET", body?: unknown, wrong: (text: string) => void = (text) => notify(text, "err")): Promise<T | undefined> {
   try {
     const response = await fetch(address, { method, ...(body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }) });
     const text = await response.text();
-    const answer = (text === "" ? {} : JSON.parse(text)) as T & { detail?: string };
+    const answer = (text === "" ? {} : JSON.parse(text)) as T & Refusal;
     if (response.ok) {
       return answer;
     }
-    notify(answer.detail ?? response.statusText, "err");
+    wrong(refusalText(answer, response.statusText));
   } catch {
-    notify("The server cannot be reached", "err");
+    wrong("The server cannot be reached");
   }
   return undefined;
+}
+
+/** The markers of a capture. */
+export function markersOf(api: string): MarkerSource {
+  return {
+    may: document.querySelector("[data-look-only]") === null,
+    related: async (n, value, signal) => {
+      const query = new URLSearchParams({ n: String(n), ...(value === "" ? {} : { value }) });
+      const response = await fetch(`${api}/related?${query.toString()}`, { signal });
+      if (!response.ok) {
+        throw new Error(response.statusText);
+      }
+      return (await response.json()) as Related;
+    },
+    add: async (n, text) => {
+      const done = (await ask(`${api}/markers`, "POST", { n, text })) !== undefined;
+      if (done) {
+        announce(`Marker before frame ${n}`);
+      }
+      return done;
+    },
+  };
 }
 
 /** The listeners of a workspace, looked at each second while the page is in view. */
@@ -53,6 +91,7 @@ export class Relays {
   private readonly watchers = new Set<(all: Session[]) => void>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private failed = false;
+  private last: Session[] | undefined;
 
   constructor(workspace: string) {
     this.workspace = workspace;
@@ -87,6 +126,9 @@ export class Relays {
   /** Calls with what runs, each time that it was looked at. */
   watch(call: (all: Session[]) => void): void {
     this.watchers.add(call);
+    if (this.last !== undefined) {
+      call(this.last);
+    }
   }
 
   look(): void {
@@ -99,6 +141,7 @@ export class Relays {
         const response = await fetch(this.api);
         if (response.ok) {
           const { proxies } = (await response.json()) as { proxies: Session[] };
+          this.last = proxies;
           this.watchers.forEach((call) => call(proxies));
         }
         this.failed = false;

@@ -101,6 +101,7 @@ function build(): Command[] {
     at("timeline", "Timeline", ["w l"], (a) => a.drawer("timeline")),
     at("connections", "Connections", ["w c"], (a) => a.drawer("conns")),
     at("table", "Table of the fields of this type", ["w f"], (a) => a.drawer("table")),
+    at("markers", "Markers, and what goes with them", ["w m"], (a) => a.drawer("markers")),
     at("escape", "Choose the current frame alone", ["Escape"], (a) => a.escape()),
   ];
 }

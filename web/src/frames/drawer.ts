@@ -3,7 +3,7 @@
 import type { FrameRow, RequestKind, Requests, State } from "./protocol";
 import { make } from "./dom";
 
-export type DrawerName = "types" | "timeline" | "conns" | "table" | "diff";
+export type DrawerName = "types" | "timeline" | "conns" | "table" | "diff" | "markers";
 
 /** What a drawer may use of the pane that it is in. */
 export interface DrawerHost {
@@ -21,8 +21,27 @@ export interface DrawerHost {
   /** Shows the first frame that fits a filter. */
   goToFirst(filter: string): void;
   addColumn(path: string): void;
+  /** What the page knows of markers; undefined: it cannot ask. */
+  readonly markers: MarkerSource | undefined;
   /** Tells what went wrong. */
   failed(error: unknown): void;
+}
+
+/** What goes with a marker, as GET .../related says it. */
+export interface Related {
+  types: { type: string; name: string; here: number; all: number; factor: number }[];
+  fields: { type: string; name: string; path: string; here: number; else: number; first: number; filter: string }[];
+  value?: string;
+}
+
+/** Where markers are kept. Promises may fail. */
+export interface MarkerSource {
+  /** What comes with the marker before a frame, or with a value at that moment. */
+  related(n: number, value: string, signal: AbortSignal): Promise<Related>;
+  /** Whether this person may set markers. */
+  readonly may: boolean;
+  /** Sets one before a frame, which may be the next of running traffic; says whether that is done. */
+  add(n: number, text: string): Promise<boolean>;
 }
 
 /** A drawer: made when it is opened, gone when it is closed. */

@@ -165,7 +165,7 @@ export class FrameList {
   /** Takes a new state of the list and what depends on it. */
   update(state: State, marked: ReadonlySet<number>): void {
     const before = this.state;
-    const looks = state.marked !== before.marked || state.notes !== before.notes || state.conns !== before.conns || state.start !== before.start || marked !== this.marked;
+    const looks = state.marked !== before.marked || state.notes !== before.notes || state.markers !== before.markers || state.conns !== before.conns || state.start !== before.start || marked !== this.marked;
     this.state = state;
     this.marked = marked;
     if (state.live && !before.live) {
@@ -328,6 +328,7 @@ export class FrameList {
       get: (pos) => this.pages.get(pos),
       context: this.context(),
       isSelected: (pos) => this.ranges.has(pos),
+      flag: (pos, frame) => this.flag(pos, frame),
       current: this.current,
       total: this.state.fit,
     }, all);
@@ -341,6 +342,26 @@ export class FrameList {
     } else {
       this.box.setAttribute("aria-activedescendant", element.id);
     }
+  }
+
+  /** Markers between a frame and the one above it in the list, "" if there are none. */
+  private flag(pos: number, frame: FrameRow): string {
+    const { markers } = this.state;
+    if (markers.length === 0) {
+      return "";
+    }
+    let low = 0;
+    for (let high = markers.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if ((markers[middle]?.n ?? 0) <= frame.n) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    const last = markers[low - 1];
+    const above = pos === 0 ? 0 : (this.pages.get(pos - 1)?.n ?? frame.n - 1);
+    return last === undefined || last.n <= above ? "" : last.text === "" ? "marker" : last.text;
   }
 
   private came(): void {

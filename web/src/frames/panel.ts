@@ -16,12 +16,13 @@ import { type FrameActions, offerCommands, runKey } from "./commands";
 import { ConnectionsDrawer } from "./conns";
 import { DiffDrawer } from "./diff";
 import { button, make } from "./dom";
-import type { Drawer, DrawerHost, DrawerName } from "./drawer";
+import type { Drawer, DrawerHost, DrawerName, MarkerSource } from "./drawer";
 import { TableDrawer } from "./fieldtable";
 import { not } from "./filters";
 import { FindBar } from "./findbar";
 import { History } from "./history";
 import { FrameList } from "./list";
+import { MarkersDrawer } from "./markers";
 import { askText } from "./notebox";
 import type { ColorRule, Draft, FrameRow, State, StepBy, View } from "./protocol";
 import type { Range } from "./ranges";
@@ -75,6 +76,8 @@ export interface FramesOptions {
   chips?: readonly string[];
   /** The frame to begin with. */
   frame?: number;
+  /** Where markers are kept. */
+  markers?: MarkerSource;
   /** Makes the connection, for tests. */
   connect?: (url: string) => Channel;
 }
@@ -86,11 +89,11 @@ const mostHeight = 0.8; // of the pane, for the drawer
 const leastDrawer = 120; // pixels
 
 const drawerTitles: Readonly<Record<DrawerName, string>> = {
-  types: "Types", timeline: "Timeline", conns: "Connections", table: "Fields", diff: "Compare",
+  types: "Types", timeline: "Timeline", conns: "Connections", table: "Fields", diff: "Compare", markers: "Markers",
 };
 
 const drawers: Readonly<Record<DrawerName, new (host: DrawerHost) => Drawer>> = {
-  types: TypesDrawer, timeline: TimelineDrawer, conns: ConnectionsDrawer, table: TableDrawer, diff: DiffDrawer,
+  types: TypesDrawer, timeline: TimelineDrawer, conns: ConnectionsDrawer, table: TableDrawer, diff: DiffDrawer, markers: MarkersDrawer,
 };
 
 function isText(value: unknown): value is string {
@@ -135,6 +138,9 @@ export class Frames {
   private names = new Map<string, string>(); // labels of chips that say more than the chip
   private sentFields: readonly string[] = [];
   private state: State;
+  private latest: State; // as the server said it last
+  private paused: { fit: number; total: number; seq: number } | undefined; // where the list was held still
+  private limited = false; // the server knows of that
   private marked: Set<number> = new Set();
   private markedFrom: readonly number[] | undefined; // the list that the set was made of
   private drawer: Drawer | undefined;
@@ -164,7 +170,10 @@ export class Frames {
     const tools = make("div", "frames-tools");
     tools.setAttribute("role", "toolbar");
     tools.setAttribute("aria-label", "Beside the list");
-    for (const name of ["types", "timeline", "conns", "table"] as const) {
+    for (const name of ["types", "timeline", "conns", "table", "markers"] as const) {
+      if (name === "markers" && options.markers === undefined) {
+        continue;
+      }
       const tool = button("btn quiet", drawerTitles[name], () => this.toggleDrawer(name));
       tool.setAttribute("aria-expanded", "false");
       this.tools.set(name, tool);
@@ -229,9 +238,10 @@ export class Frames {
       options.connect,
     );
     this.state = this.socket.state;
+    this.latest = this.state;
     this.sentFields = this.view.columns;
     this.list.setFields(this.sentFields);
-    this.socket.show(this.view);
+    this.show();
     this.endCommands = offerCommands(this.actions());
     this.listen();
     this.drawChips();
@@ -277,6 +287,11 @@ export class Frames {
     if (filter !== this.view.highlight) {
       this.change({ highlight: filter }, true);
     }
+  }
+
+  /** Opens what is beside the list. */
+  open(name: DrawerName): void {
+    this.openDrawer(name, true);
   }
 
   /** Shows a field in the list as a column. */
@@ -328,15 +343,54 @@ export class Frames {
   private change(part: Partial<View>, places: boolean): void {
     this.view = { ...this.view, ...part };
     this.list.reset(places);
-    this.socket.show(this.view);
+    this.show();
     this.state = this.socket.state;
+    this.latest = this.state;
     this.sentFields = this.view.columns;
     this.list.setFields(this.sentFields);
     this.drawChips();
     this.drawer?.changed(this.state, true);
     this.drawnSeq = this.socket.seq;
-    this.line.show(this.state, this.socket.connection);
+    this.line.show(this.state, this.socket.connection, this.isPaused);
     this.emptyKey = "";
+  }
+
+  /** Sends the view. A list that is held still has no frames of later. */
+  private show(): void {
+    this.limited = this.paused !== undefined;
+    this.socket.show(this.paused === undefined ? this.view : { ...this.view, chips: [...this.view.chips, `n <= ${this.paused.total}`] });
+  }
+
+  /** Whether the list is held still while traffic goes on. */
+  get isPaused(): boolean {
+    return this.paused !== undefined;
+  }
+
+  /** How many frames there are, those that do not fit and those that came since the list was held still too. */
+  get total(): number {
+    return this.latest.total;
+  }
+
+  /** How many frames came since the list was held still. */
+  get fresh(): number {
+    return this.paused === undefined ? 0 : Math.max(0, this.latest.total - this.paused.total);
+  }
+
+  /** Holds the list still, or lets it go on. Filters may change meanwhile: they are about what was there. */
+  pause(on: boolean): void {
+    if (on === this.isPaused) {
+      return;
+    }
+    if (on) {
+      this.paused = { fit: this.state.fit, total: this.state.total, seq: this.socket.seq };
+    } else {
+      this.paused = undefined;
+      if (this.limited) {
+        this.change({}, true);
+        return;
+      }
+    }
+    this.took(this.latest);
   }
 
   /** The person changed the filter or the chips. */
@@ -349,7 +403,15 @@ export class Frames {
     this.events.changed(this.view);
   }
 
-  private took(state: State): void {
+  private took(given: State): void {
+    this.latest = given;
+    const { paused } = this;
+    if (paused !== undefined && !this.limited && given.seq === paused.seq && given.epoch !== this.epoch) {
+      this.epoch = given.epoch;
+      this.change({}, true); // by other definitions other frames fit
+      return;
+    }
+    const state = paused !== undefined && given.seq === paused.seq ? { ...given, fit: Math.min(given.fit, paused.fit) } : given;
     this.state = state;
     if (state.marked !== this.markedFrom) {
       this.markedFrom = state.marked;
@@ -361,7 +423,7 @@ export class Frames {
       this.list.reset(true); // the same frames, decoded anew
     }
     this.list.update(state, this.marked);
-    this.line.show(state, this.socket.connection);
+    this.line.show(state, this.socket.connection, this.isPaused);
     this.drawChips();
     this.checkEmpty();
     this.drawer?.changed(state, anew || state.seq !== this.drawnSeq);
@@ -376,9 +438,12 @@ export class Frames {
 
   private connected(connection: Connection): void {
     if (connection === "open") {
+      if (this.paused !== undefined && !this.limited) {
+        this.show();
+      }
       this.list.reset(true); // the same rows, told anew
     }
-    this.line.show(this.state, connection);
+    this.line.show(this.state, connection, this.isPaused);
     this.checkEmpty();
     this.events.state?.(this.state, connection);
   }
@@ -713,6 +778,7 @@ export class Frames {
       goTo: (n) => void this.goTo(n),
       goToFirst: (filter) => void this.goToFirst(filter),
       addColumn: (path) => this.addColumn(path),
+      markers: this.options.markers,
       failed: (error) => this.failed(error),
     };
   }
@@ -753,7 +819,7 @@ export class Frames {
       key =
         connection !== "open" && state.total === 0 ? connection
         : wrong !== undefined && filtered ? `wrong ${wrong.message} ${wrong.help ?? ""}`
-        : !state.done && (state.seq === 0 || state.scanned < state.total || state.reading) ? "coming"
+        : !state.done && (state.seq === 0 || state.scanned < state.total || (state.reading && !state.live)) ? "coming"
         : filtered && state.total > 0 ? "nothing"
         : state.live ? "waiting" : state.done ? "none" : "coming";
     }

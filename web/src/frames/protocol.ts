@@ -43,6 +43,14 @@ export interface Connection {
   frames: number;
 }
 
+/** A moment that a person has marked. */
+export interface Marker {
+  n: number; // the first frame after it; it may not be there yet
+  at: string; // when it was set
+  text: string;
+  value?: string; // what was to be seen then
+}
+
 /** How far the server is, all keys together as the socket keeps them. */
 export interface State {
   seq: number;
@@ -61,6 +69,7 @@ export interface State {
   rewritten: string;
   marked: number[];
   notes: Record<string, string>;
+  markers: Marker[]; // by their frames
   live: boolean;
   epoch: number; // counts up when frames may read otherwise than before
 }

@@ -9,6 +9,8 @@ export interface RowContent {
   get(pos: number): FrameRow | undefined;
   context: CellContext;
   isSelected(pos: number): boolean;
+  /** The markers that stand before the frame at a position, "" if there are none. */
+  flag(pos: number, frame: FrameRow): string;
   current: number;
   total: number;
 }
@@ -25,6 +27,7 @@ interface Row {
   pos: number; // -1 if it shows none
   frame: FrameRow | undefined;
   look: string;
+  flag: string;
   selected: boolean;
 }
 
@@ -34,7 +37,8 @@ export function lookOf(frame: FrameRow, marked: boolean, reference: boolean): st
   return (
     "frame" + (kind === "message" ? "" : ` ${kind}`) + (isBad(frame) ? " bad" : "") + (frame.status === "unknown" ? " unknown" : "") +
     (frame.hue !== undefined && frame.hue >= 1 && frame.hue <= 8 ? ` hued hue${frame.hue}` : "") + (frame.hit === true ? " hit" : "") +
-    (marked ? " marked" : "") + (reference ? " reference" : "") + (frame.flags?.includes("X") === true ? " dropped" : "") +
+    (marked ? " marked" : "") + (reference ? " reference" : "") +
+    (frame.flags?.includes("X") === true ? " dropped" : "") + (frame.flags?.includes("~") === true ? " modified" : "") + (frame.flags?.includes("*") === true ? " injected" : "") +
     (frame.dir === "c2s" ? " c2s" : frame.dir === "s2c" ? " s2c" : "")
   );
 }
@@ -96,7 +100,7 @@ export class Rows {
     const element = document.createElement("div");
     element.className = "frame";
     element.setAttribute("role", "row");
-    const row: Row = { element, cells: [], pos: -1, frame: undefined, look: "frame", selected: false };
+    const row: Row = { element, cells: [], pos: -1, frame: undefined, look: "frame", flag: "", selected: false };
     this.places.set(element, { row, column: -1 });
     this.columns.forEach((column, at) => {
       const cell = document.createElement("span");
@@ -139,9 +143,20 @@ export class Rows {
     }
     row.frame = frame;
     const inside = pos >= 0 && pos < content.total;
+    const flag = frame === undefined ? "" : content.flag(pos, frame);
+    if (row.flag !== flag) {
+      row.flag = flag;
+      if (flag === "") {
+        row.element.removeAttribute("data-flag");
+        row.element.removeAttribute("aria-description");
+      } else {
+        row.element.dataset["flag"] = flag;
+        row.element.setAttribute("aria-description", `marker before: ${flag}`);
+      }
+    }
     const look =
       (frame === undefined ? `frame ${inside ? "coming" : "none"}` : lookOf(frame, context.marked.has(frame.n), frame.n === context.referenceFrame)) +
-      (content.isSelected(pos) ? " sel" : "") + (pos === content.current ? " cur" : "");
+      (flag === "" ? "" : " flagged") + (content.isSelected(pos) ? " sel" : "") + (pos === content.current ? " cur" : "");
     if (row.look !== look) {
       row.look = look;
       row.element.className = look;

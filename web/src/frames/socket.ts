@@ -40,7 +40,7 @@ export interface Channel {
 export function noState(): State {
   return {
     seq: 0, total: 0, scanned: 0, fit: 0, done: false, reading: false, read: 0, size: 0, note: "", start: 0, end: 0,
-    conns: [], mistakes: [], rewritten: "", marked: [], notes: {}, live: false, epoch: 0,
+    conns: [], mistakes: [], rewritten: "", marked: [], notes: {}, markers: [], live: false, epoch: 0,
   };
 }
 

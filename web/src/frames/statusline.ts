@@ -28,8 +28,8 @@ export class StatusLine {
     this.element.append(this.counts, this.choice, this.note, make("span", "grow"), this.said, this.bar, this.doing, this.link); // what comes and goes moves nothing at the left
   }
 
-  show(s: State, connection: Connection): void {
-    const all = s.fit === s.total && s.done;
+  show(s: State, connection: Connection, paused = false): void {
+    const all = s.live ? !paused && s.fit === s.scanned : s.fit === s.total && s.done; // what has just come is judged in a moment
     this.set(this.counts, `${count(s.total)} ${s.total === 1 ? "frame" : "frames"}${all ? "" : ` · ${count(s.fit)} shown`}${s.marked.length === 0 ? "" : ` · ${count(s.marked.length)} marked`}`);
     const reading = s.reading && s.size > 0;
     const wrong = s.mistakes.some((m) => m.in === "filter" || m.in === "chip");
@@ -40,7 +40,7 @@ export class StatusLine {
       this.bar.value = Math.min(1, share);
       this.bar.setAttribute("aria-label", reading ? "Reading" : "Filtering");
     }
-    this.set(this.doing, s.live ? "live" : reading ? `reading ${bytes(s.read)} of ${bytes(s.size)}` : scanning ? `filtering, ${Math.floor(share * 100)} %` : "");
+    this.set(this.doing, s.live ? (paused ? "paused" : "live") : reading ? `reading ${bytes(s.read)} of ${bytes(s.size)}` : scanning ? `filtering, ${Math.floor(share * 100)} %` : "");
     this.set(this.note, s.note === "" ? "" : `! ${s.note}`);
     this.set(this.link, connection === "open" ? "" : connection === "connecting" ? "connecting …" : "! connection lost, trying again");
     this.link.classList.toggle("err", connection === "lost");

@@ -1,0 +1,316 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wirebench/cmd/wirebench/demo"
+	"wirebench/server/wsconn"
+)
+
+// watched are the messages of a live stream, by direction.
+type watched struct {
+	messages [2][]string // in hex
+	missed   int
+	wrong    []string // frames that should not be
+	end      chan struct{}
+}
+
+// watch reads the live stream of a workspace until its session ends.
+func watch(t *testing.T, addr, workspace string) *watched {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	conn, err := wsconn.Dial(ctx, "ws://"+addr+"/ws/"+workspace+"/live?since=0&value=1", nil, 64<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &watched{end: make(chan struct{})}
+	go func() {
+		defer close(w.end)
+		defer conn.Drop()
+		for {
+			text, err := conn.Read(ctx)
+			if err != nil {
+				return
+			}
+			var b struct {
+				Frames []listedFrame
+				Missed int
+			}
+			if err := json.Unmarshal(text, &b); err != nil {
+				w.wrong = append(w.wrong, err.Error())
+				return
+			}
+			w.missed += b.Missed
+			for _, f := range b.Frames {
+				w.take(f)
+			}
+		}
+	}()
+	return w
+}
+
+func (w *watched) take(f listedFrame) {
+	switch {
+	case f.Kind == "problem" || f.Kind == "opaque" || len(f.From) == 0 || f.Kind == "message" && f.Status != "ok":
+		w.wrong = append(w.wrong, fmt.Sprintf("%+v", f))
+	case f.Kind == "message" && f.Dir == "c2s":
+		w.messages[0] = append(w.messages[0], f.Hex)
+	case f.Kind == "message":
+		w.messages[1] = append(w.messages[1], f.Hex)
+	}
+}
+
+// stopRelaying ends all sessions of a workspace.
+func stopRelaying(t *testing.T, addr, workspace string) {
+	t.Helper()
+	req, err := http.NewRequest("DELETE", "http://"+addr+"/api/"+workspace+"/proxies", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusNoContent {
+		t.Fatalf("stop: %s", res.Status)
+	}
+}
+
+// recorded are the messages of the only capture of a workspace.
+func recorded(t *testing.T, addr, workspace string) (messages [2][]string) {
+	t.Helper()
+	var all struct{ Captures []struct{ ID string } }
+	_, body := get(t, "http://"+addr+"/api/"+workspace+"/captures")
+	if err := json.Unmarshal([]byte(body), &all); err != nil || len(all.Captures) != 1 {
+		t.Fatalf("captures: %s", body)
+	}
+	w := watched{}
+	for from := 0; ; {
+		var page struct {
+			Frames []listedFrame
+			Done   bool
+		}
+		_, body := get(t, fmt.Sprintf("http://%s/api/%s/captures/%s/frames?count=1000&from=%d", addr, workspace, all.Captures[0].ID, from))
+		if err := json.Unmarshal([]byte(body), &page); err != nil || !page.Done {
+			t.Fatalf("frames: %.300s", body)
+		}
+		for _, f := range page.Frames {
+			w.take(f)
+		}
+		if from += len(page.Frames); len(page.Frames) == 0 {
+			break
+		}
+	}
+	for _, f := range w.wrong[:min(len(w.wrong), 5)] {
+		t.Errorf("recorded: %s", f)
+	}
+	return w.messages
+}
+
+func relayFlag(t *testing.T, g *demo.Game) (via, flag string) {
+	via = net.JoinHostPort("127.0.0.1", strconv.Itoa(freePorts(t, g.Network, g.Ports)))
+	return via, g.Protocol + "=" + via + ">" + g.Addr
+}
+
+// What the pages of a server are shown of a game is what both ends say of it, in each protocol, with the ciphers; and the recording has
+// the same.
+func TestServerShowsTheDemo(t *testing.T) {
+	for _, protocol := range demo.Protocols() {
+		t.Run(protocol, func(t *testing.T) {
+			var d diary
+			g, err := demo.Start(t.Context(), demo.Options{Protocol: protocol, Rate: 400, Seed: 4, Seen: d.note})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			via, flag := relayFlag(t, g)
+			addr, out := started(t, "serve", "--listen", "127.0.0.1:0", "--proxy", flag)
+			until(t, "it relays", func() bool { return strings.Contains(out.String(), "is relayed to") })
+			w := watch(t, addr, protocol)
+			play(t, g, &d, via, 200)
+			play(t, g, &d, via, 300) // another connection
+			stopRelaying(t, addr, protocol)
+			g.Close() // so that nobody tells any more
+			<-w.end
+			if w.missed != 0 || len(w.wrong) > 0 {
+				t.Errorf("%d missed; %q", w.missed, w.wrong[:min(len(w.wrong), 5)])
+			}
+			kept := recorded(t, addr, protocol)
+			for i := range 2 {
+				for _, list := range [][]string{w.messages[i], kept[i], d.sent[i], d.got[i]} {
+					if g.Network == "udp" {
+						slices.Sort(list) // datagrams may come in another order
+					}
+				}
+				if len(d.sent[i]) < 200 || !slices.Equal(d.sent[i], d.got[i]) || !slices.Equal(w.messages[i], d.sent[i]) || !slices.Equal(kept[i], d.sent[i]) {
+					t.Errorf("direction %d: %d messages were sent, %d came, %d were shown, %d are recorded, or others", i, len(d.sent[i]), len(d.got[i]), len(w.messages[i]), len(kept[i]))
+				}
+			}
+		})
+	}
+}
+
+// badLine is a way for datagrams that loses, doubles and delays some of them.
+type badLine struct {
+	mu                     sync.Mutex
+	rng                    *rand.Rand
+	mended                 bool
+	lost, doubled, delayed int
+}
+
+// mend makes it a good one.
+func (b *badLine) mend() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.mended = true
+}
+
+// fate is what becomes of a datagram: how often it is sent, and whether after the next one.
+func (b *badLine) fate() (times int, later bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.mended {
+		return 1, false
+	}
+	switch x := b.rng.IntN(100); {
+	case x < 12:
+		b.lost++
+		return 0, false
+	case x < 18:
+		b.doubled++
+		return 2, false
+	case x < 28:
+		b.delayed++
+		return 1, true
+	}
+	return 1, false
+}
+
+// pump carries datagrams until the socket that it reads from is closed.
+func (b *badLine) pump(read func([]byte) (int, netip.AddrPort, error), write func([]byte, netip.AddrPort)) {
+	buf := make([]byte, 2048)
+	var waiting []byte
+	for {
+		n, from, err := read(buf)
+		if err != nil {
+			return
+		}
+		times, later := b.fate()
+		if later && waiting == nil {
+			waiting = slices.Clone(buf[:n])
+			continue
+		}
+		for range times {
+			write(buf[:n], from)
+		}
+		if waiting != nil {
+			write(waiting, from)
+			waiting = nil
+		}
+	}
+}
+
+// open leads ports that follow one another to those of a server. It is for one client at a time.
+func (b *badLine) open(t *testing.T, to string, ports int) string {
+	t.Helper()
+	target := netip.MustParseAddrPort(to)
+	first := freePorts(t, "udp", ports)
+	for i := range ports {
+		down, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: first + i})
+		if err != nil {
+			t.Fatal(err)
+		}
+		up, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(target.Addr(), target.Port()+uint16(i))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { down.Close(); up.Close() })
+		var mu sync.Mutex
+		var client netip.AddrPort
+		go b.pump(down.ReadFromUDPAddrPort, func(data []byte, from netip.AddrPort) {
+			mu.Lock()
+			client = from
+			mu.Unlock()
+			_, _ = up.Write(data)
+		})
+		go b.pump(up.ReadFromUDPAddrPort, func(data []byte, _ netip.AddrPort) {
+			mu.Lock()
+			to := client
+			mu.Unlock()
+			_, _ = down.WriteToUDPAddrPort(data, to)
+		})
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(first))
+}
+
+// Datagrams that are lost, doubled and out of order between client and proxy: what is shown to the server's side is what the server has
+// got, and what it has sent, each message as often.
+func TestServerShowsTheDemoOverABadLine(t *testing.T) {
+	var d diary
+	g, err := demo.Start(t.Context(), demo.Options{Protocol: "subspace", Rate: 200, Seed: 5, Seen: d.note})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	via, flag := relayFlag(t, g)
+	addr, out := started(t, "serve", "--listen", "127.0.0.1:0", "--proxy", flag)
+	until(t, "it relays", func() bool { return strings.Contains(out.String(), "is relayed to") })
+	line := &badLine{rng: rand.New(rand.NewPCG(5, 5))}
+	w := watch(t, addr, g.Protocol)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	by := line.open(t, via, g.Ports)
+	go func() { ended <- g.Client(ctx, by) }()
+	until(t, "messages", func() bool { return len(ended) > 0 || d.count() >= 300 })
+	line.mend() // what has waited for its turn goes out, so that all that was sent has been on the line
+	d.mu.Lock()
+	before := len(d.sent[1])
+	d.mu.Unlock()
+	const some = 50 // that are sent behind it
+	until(t, "the client catches up", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if len(d.sent[1]) < before+some {
+			return len(ended) > 0
+		}
+		return len(ended) > 0 || !slices.ContainsFunc(d.sent[1][before:before+some], func(m string) bool { return !slices.Contains(d.got[1], m) })
+	})
+	stop()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	g.Close()
+	stopRelaying(t, addr, g.Protocol)
+	<-w.end
+	if w.missed != 0 || len(w.wrong) > 0 {
+		t.Errorf("%d missed; %q", w.missed, w.wrong[:min(len(w.wrong), 5)])
+	}
+	if line.lost == 0 || line.doubled == 0 || line.delayed == 0 {
+		t.Errorf("the line is good: %+v", line)
+	}
+	for _, list := range [][]string{w.messages[0], w.messages[1], d.got[0], d.sent[1]} {
+		slices.Sort(list)
+	}
+	if !slices.Equal(w.messages[0], d.got[0]) {
+		t.Errorf("%d messages came to the server, %d were shown, or others", len(d.got[0]), len(w.messages[0]))
+	}
+	if !slices.Equal(w.messages[1], d.sent[1]) {
+		t.Errorf("%d messages were sent by the server, %d were shown, or others", len(d.sent[1]), len(w.messages[1]))
+	}
+	t.Logf("of the datagrams %d were lost, %d doubled, %d delayed; %d and %d messages shown", line.lost, line.doubled, line.delayed, len(w.messages[0]), len(w.messages[1]))
+}

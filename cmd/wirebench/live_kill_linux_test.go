@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"wirebench/cmd/wirebench/demo"
+)
+
+const childVariable = "WIREBENCH_COMMAND_CHILD"
+
+// TestMain lets this program be wirebench, to be killed.
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) == "" {
+		os.Exit(m.Run())
+	}
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// A server that is killed in the middle of a game leaves a recording that opens, with all that it had seen but the last block; and what it
+// keeps is as it was, so that the next start needs nothing but the start.
+func TestServerKilled(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, protocol := range demo.Protocols() {
+		t.Run(protocol, func(t *testing.T) {
+			var d diary
+			g, err := demo.Start(t.Context(), demo.Options{Protocol: protocol, Rate: 400, Seed: 6, Seen: d.note})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			via, flag := relayFlag(t, g)
+			data := t.TempDir()
+			out := &log{}
+			cmd := exec.CommandContext(t.Context(), self, "serve", "--listen", "127.0.0.1:0", "--data", data, "--proxy", flag)
+			cmd.Env = append(os.Environ(), childVariable+"=1")
+			cmd.Stderr = out
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			killed := false
+			defer func() {
+				if !killed {
+					_ = cmd.Process.Kill()
+					_ = cmd.Wait()
+				}
+			}()
+			until(t, "it relays", func() bool { return strings.Contains(out.String(), "is relayed to") })
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			ended := make(chan error, 1)
+			go func() { ended <- g.Client(ctx, via) }()
+			until(t, "messages", func() bool { return len(ended) > 0 || d.count() >= 150 })
+			d.mu.Lock()
+			early := [2]int{len(d.got[0]), len(d.got[1])}
+			d.mu.Unlock()
+			// What has come until now is on the disk within the time of a flush, while the game goes on: the next block shows that.
+			size := func() (n int64) {
+				files, _ := filepath.Glob(filepath.Join(data, protocol, "captures", "*"))
+				for _, f := range files {
+					if info, err := os.Stat(f); err == nil {
+						n += info.Size()
+					}
+				}
+				return n
+			}
+			for range 2 {
+				before := size()
+				until(t, "a block is written", func() bool { return len(ended) > 0 || size() > before })
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			killed = true
+			stop()
+			<-ended // of a stream it is an error
+			g.Close()
+
+			addr, _ := workbench(t, data)
+			kept := recorded(t, addr, protocol)
+			for i := range 2 {
+				if len(kept[i]) < early[i] || len(kept[i]) > len(d.sent[i]) {
+					t.Errorf("direction %d: %d messages are recorded, %d had come some blocks before, %d were sent", i, len(kept[i]), early[i], len(d.sent[i]))
+					continue
+				}
+				if g.Network == "udp" {
+					left := slices.Clone(d.sent[i])
+					for _, m := range kept[i] {
+						at := slices.Index(left, m)
+						if at < 0 {
+							t.Errorf("nobody has sent %s", m)
+							continue
+						}
+						left = slices.Delete(left, at, at+1)
+					}
+				} else if !slices.Equal(kept[i], d.sent[i][:len(kept[i])]) {
+					t.Errorf("direction %d: other messages are recorded than were sent", i)
+				}
+				t.Logf("direction %d: %d of %d messages are in the recording", i, len(kept[i]), len(d.sent[i]))
+			}
+		})
+	}
+}

@@ -1,0 +1,196 @@
+package corpus
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"slices"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+)
+
+// fieldRows are the values of a field in columns.
+type fieldRows struct {
+	c      *codec.Columns
+	field  uint16
+	around [][]uint32 // of the lists that it is in, from the outside: codec.Columns.First
+
+	// One of them is there, by the kind of the field.
+	numbers []uint64
+	first   []uint32
+	spans   []codec.Span
+}
+
+// listsAround are the lists that a field is in, from the outside.
+func listsAround(p *codec.Program, field uint16) (out []uint16) {
+	for f := p.Fields[field].Parent; f >= 0; f = p.Fields[f].Parent {
+		if _, ok := p.Fields[f].Schema.Type.(*schema.List); ok {
+			out = append(out, uint16(f))
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// AddColumns takes the next messages, by the values of all their fields: those that codec.Columns.SelectAll chooses for the table's
+// program. n are the numbers of their frames, one for each message. The figures are those that AddRecord gives.
+func (t *Table) AddColumns(c *codec.Columns, n []uint64) {
+	before := t.messages
+	for _, s := range c.Status {
+		t.judged(s)
+	}
+	step := c.N
+	if !t.hasRoomFor(c) {
+		step = 1 // memory that is not enough for all goes to the messages that come first
+	}
+	for from := 0; from < c.N; from += step {
+		for i := range t.columns {
+			t.addRows(&t.columns[i], c, n, from, from+step, before)
+		}
+	}
+	t.rows = fieldRows{}
+	t.trim()
+}
+
+// hasRoomFor reports whether all values of columns could be counted one by one if no two were the same.
+func (t *Table) hasRoomFor(c *codec.Columns) bool {
+	need := 0
+	for i := range t.columns {
+		col := &t.columns[i]
+		rows := 0
+		for _, s := range col.sites {
+			rows += c.Rows(s.Field)
+		}
+		if col.number {
+			need += col.counts.mostFor(rows)
+		} else if !col.texts.full {
+			need += rows * (keptText + sha256.Size + textBytes)
+		}
+	}
+	return need <= t.room.left
+}
+
+// addRows takes the values of a column in the messages [from, to). before is how many messages the table has from earlier.
+func (t *Table) addRows(col *column, c *codec.Columns, n []uint64, from, to int, before uint64) {
+	if len(col.sites) == 1 {
+		if x := t.rowsOf(col, 0, c); x != nil {
+			col.seenRows(x, n, from, to, before)
+			a, b := x.within(from, to)
+			t.addValues(col, x, n, a, b)
+		}
+		return
+	}
+	for m := from; m < to; m++ { // alternatives: the values of a message stay together
+		for i := range col.sites {
+			if x := t.rowsOf(col, i, c); x != nil {
+				col.seenRows(x, n, m, m+1, before)
+				a, b := x.within(m, m+1)
+				t.addValues(col, x, n, a, b)
+			}
+		}
+	}
+}
+
+// rowsOf are the values of a column at one of its sites, nil if there are none. They are valid until the next call.
+func (t *Table) rowsOf(col *column, site int, c *codec.Columns) *fieldRows {
+	x, field := &t.rows, col.sites[site].Field
+	if c.Rows(field) == 0 {
+		return nil
+	}
+	*x = fieldRows{c: c, field: field, around: x.around[:0], numbers: c.Numbers(field), first: c.First(field), spans: c.Spans(field)}
+	for _, l := range col.lists[site] {
+		x.around = append(x.around, c.First(l))
+	}
+	return x
+}
+
+// within are the rows [a, b) that are in the messages [from, to).
+func (x *fieldRows) within(from, to int) (a, b int) {
+	for _, first := range x.around {
+		from, to = int(first[from]), int(first[to])
+	}
+	return from, to
+}
+
+// has reports whether a row has a value. Most have one that is not 0, which tells it soonest.
+func (x *fieldRows) has(row int) bool {
+	return x.numbers != nil && x.numbers[row] != 0 || x.c.Has(x.field, row)
+}
+
+// number is the value of a row as a Cursor has it in Raw.
+func (x *fieldRows) number(row int) uint64 {
+	switch {
+	case x.numbers != nil:
+		return x.numbers[row]
+	case x.first != nil:
+		return uint64(x.first[row+1] - x.first[row])
+	}
+	return uint64(x.spans[row].Len)
+}
+
+// bytes are those of a row that has them.
+func (x *fieldRows) bytes(row int) []byte {
+	s := x.spans[row]
+	return x.c.Data[s.Off : uint64(s.Off)+uint64(s.Len)]
+}
+
+// seenRows notes which of the messages [from, to) have the field.
+func (c *column) seenRows(x *fieldRows, n []uint64, from, to int, before uint64) {
+	if len(x.around) == 0 {
+		for m := from; m < to; m++ {
+			if x.has(m) {
+				c.seen(n[m], before+uint64(m)+1)
+			}
+		}
+		return
+	}
+	for m := from; m < to; m++ {
+		for row, end := x.within(m, m+1); row < end; row++ {
+			if x.has(row) {
+				c.seen(n[m], before+uint64(m)+1)
+				break
+			}
+		}
+	}
+}
+
+// addValues takes the values of the rows [from, to). Those that are the same as the one before cost next to nothing: most fields of
+// most messages are.
+func (t *Table) addValues(c *column, x *fieldRows, n []uint64, from, to int) {
+	for row := from; row < to; {
+		if !x.has(row) {
+			row++
+			continue
+		}
+		end := row + 1
+		var least, greatest bool
+		switch {
+		case !c.number:
+			b := x.bytes(row)
+			for end < to && int(x.spans[end].Len) == len(b) && bytes.Equal(x.bytes(end), b) && x.has(end) {
+				end++
+			}
+			if c.Text {
+				t.text, _ = x.c.AppendText(t.text[:0], x.field, row)
+				b = t.text
+			}
+			least, greatest = t.addText(c, b, uint64(end-row))
+		case x.numbers != nil:
+			v := x.numbers[row]
+			for end < to && x.numbers[end] == v && (v != 0 || x.has(end)) {
+				end++
+			}
+			least, greatest = c.add(v, uint64(end-row), &t.room)
+		default:
+			v := x.number(row)
+			for end < to && x.number(end) == v && x.has(end) {
+				end++
+			}
+			least, greatest = c.add(v, uint64(end-row), &t.room)
+		}
+		if least || greatest {
+			c.bounds(n[x.c.Message(x.field, row)], least, greatest)
+		}
+		row = end
+	}
+}

@@ -1,0 +1,561 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/google/go-cmp/cmp"
+
+	"wirebench/server/store"
+	"wirebench/server/wsconn"
+)
+
+// testLog is a log that tests read while it is written.
+type testLog struct{ logged }
+
+// line is the first line with all of these in it, "" if there is none.
+func (l *testLog) line(parts ...string) string {
+lines:
+	for line := range strings.Lines(l.String()) {
+		for _, p := range parts {
+			if !strings.Contains(line, p) {
+				continue lines
+			}
+		}
+		return line
+	}
+	return ""
+}
+
+// keepLog has a server that answers no requests yet write into a log.
+func keepLog(s *Server) *testLog {
+	l := &testLog{}
+	s.Log = slog.New(slog.NewTextHandler(l, nil))
+	return l
+}
+
+var testTokens = Tokens{Operator: "all", Viewer: "look"}
+
+func carrying(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
+
+// Who comes with which token is known inside, however it is carried.
+func TestRoles(t *testing.T) {
+	inside := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, roleOf(r).String()) })
+	ask := func(tokens Tokens, method, target, form string, header http.Header, cookies ...*http.Cookie) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, target, strings.NewReader(form))
+		if header != nil {
+			r.Header = header
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
+		w := httptest.NewRecorder()
+		RequireToken(tokens, inside).ServeHTTP(w, r)
+		return w
+	}
+	signIn := func(token string, have ...*http.Cookie) *http.Cookie {
+		t.Helper()
+		w := ask(testTokens, "POST", "/access", url.Values{"token": {token}, "to": {"/w/x"}}.Encode(), nil, have...)
+		if w.Code != http.StatusSeeOther || len(w.Result().Cookies()) != 1 || w.Header().Get("Location") != "/w/x" {
+			t.Fatalf("%s signs in: %d %v", token, w.Code, w.Header())
+		}
+		return w.Result().Cookies()[0]
+	}
+	looks := signIn("look")
+	all := signIn("all", looks) // a viewer may get the other token
+	bare := func(token string) *http.Cookie { return &http.Cookie{Name: accessCookie, Value: token} }
+	for _, c := range []struct {
+		name   string
+		tokens Tokens
+		header http.Header
+		cookie *http.Cookie
+		status int
+		want   string
+	}{
+		{"operator's token", testTokens, carrying("all"), nil, 200, "operator"},
+		{"viewer's token", testTokens, carrying("look"), nil, 200, "viewer"},
+		{"operator's cookie", testTokens, nil, all, 200, "operator"},
+		{"viewer's cookie", testTokens, nil, looks, 200, "viewer"},
+		{"the bearer token counts first", testTokens, carrying("look"), all, 200, "viewer"},
+		{"a bearer token that is none does not count", testTokens, carrying("x"), looks, 200, "viewer"},
+		{"a token is not its cookie", testTokens, nil, bare("look"), 401, "Access token"},
+		{"a cookie is not its token", testTokens, carrying(all.Value), nil, 401, "Access token"},
+		{"no token of a viewer", Tokens{Operator: "all"}, carrying("look"), nil, 401, "Access token"},
+		{"an empty token is none", Tokens{Operator: "all"}, carrying(""), nil, 401, "Access token"},
+		{"nor is its cookie", Tokens{Operator: "all"}, nil, bare(newPass("", viewer).proof), 401, "Access token"},
+		{"a viewer's token alone makes nobody an operator", Tokens{Viewer: "look"}, carrying(""), nil, 401, "Access token"},
+	} {
+		var cookies []*http.Cookie
+		if c.cookie != nil {
+			cookies = append(cookies, c.cookie)
+		}
+		if w := ask(c.tokens, "GET", "/w/x", "", c.header.Clone(), cookies...); w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%s: %d %s", c.name, w.Code, w.Body)
+		}
+	}
+	if w := ask(testTokens, "GET", "/access?to=/w/x", "", nil, looks); w.Code != 200 || !strings.Contains(w.Body.String(), `value="/w/x"`) {
+		t.Errorf("a viewer wants to sign in: %d %s", w.Code, w.Body)
+	}
+	if w := ask(testTokens, "GET", "/healthz", "", nil); w.Body.String() != "viewer" {
+		t.Errorf("without a token what is open is open to look: %s", w.Body)
+	}
+	foreign := ask(testTokens, "POST", "/access", "token=look", http.Header{"Sec-Fetch-Site": {"cross-site"}}, all)
+	if foreign.Code != 403 || len(foreign.Result().Cookies()) > 0 {
+		t.Errorf("a page of another site signs in: %d %v", foreign.Code, foreign.Header())
+	}
+}
+
+// decisions says of each route that takes more than GET whether it is for viewers. A new one needs a line here.
+var decisions = map[string]bool{
+	"POST /w/{ws}":                        true,
+	"POST /api/{ws}/decode":               true,
+	"POST /api/{ws}/encode":               true,
+	"POST /api/{ws}/layout":               true,
+	"POST /api/{ws}/paste":                true,
+	"POST /api/{ws}/filter":               true,
+	"POST /api/{ws}/emit":                 true,
+	"POST /api/{ws}/captures/{id}/script": true,
+
+	"POST /w/{ws}/settings":                       false,
+	"POST /w/{ws}/upload":                         false,
+	"PATCH /api/{ws}":                             false,
+	"PUT /api/{ws}/definitions/{file}":            false,
+	"DELETE /api/{ws}/definitions/{file}":         false,
+	"POST /api/{ws}/definitions/{file}/versions":  false,
+	"POST /api/{ws}/definitions/{file}/samples":   false,
+	"DELETE /api/{ws}/definitions/{file}/samples": false,
+	"POST /api/{ws}/upload":                       false,
+	"POST /api/{ws}/captures":                     false,
+	"DELETE /api/{ws}/captures/{id}":              false,
+	"PATCH /api/{ws}/captures/{id}":               false,
+	"POST /api/{ws}/captures/{id}/append":         false,
+	"POST /api/{ws}/captures/{id}/markers":        false,
+	"POST /api/{ws}/proxies":                      false,
+	"DELETE /api/{ws}/proxies":                    false,
+	"POST /api/{ws}/demo":                         false,
+	"POST /api/{ws}/proxies/{id}/operate":         false,
+	"POST /api/{ws}/proxies/{id}/held":            false,
+	"POST /api/{ws}/proxies/{id}/send":            false,
+	"PUT /api/{ws}/proxies/{id}/rules":            false,
+	"POST /api/{ws}/captures/{id}/replay":         false,
+	"DELETE /api/{ws}/replays/{id}":               false,
+}
+
+// walk calls with each route of a server.
+func walk(t testing.TB, s *Server, call func(method, pattern string)) {
+	t.Helper()
+	err := chi.Walk(s.handler.(chi.Routes), func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		call(method, pattern)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Each route that could change something is decided about, and viewers are kept out of what does. Operators are not.
+func TestViewersOnlyLook(t *testing.T) {
+	s := testServer(t)
+	log := keepLog(s)
+	h := RequireToken(testTokens, s)
+	found := map[string]bool{}
+	walk(t, s, func(method, pattern string) {
+		if method == http.MethodGet || pattern == "/static/*" { // files take every method and read
+			return
+		}
+		route := method + " " + pattern
+		allowed, known := decisions[route]
+		found[route] = true
+		if !known {
+			t.Errorf("%s is new: is it for viewers? Say so in decisions, and if it is, in looking", route)
+			return
+		}
+		path := strings.NewReplacer("{ws}", "one", "{file}", "C_JOIN.1.def", "{id}", "xyz").Replace(pattern)
+		ask := func(token string) *httptest.ResponseRecorder {
+			r := httptest.NewRequest(method, path, strings.NewReader("{}"))
+			r.Header = carrying(token)
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w
+		}
+		if w := ask("look"); (w.Code == http.StatusForbidden) == allowed {
+			t.Errorf("a viewer asks for %s: %d %s", route, w.Code, w.Body)
+		} else if !allowed {
+			var p struct {
+				Status int
+				Detail string
+			}
+			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != 403 || !strings.Contains(p.Detail, "look only") || w.Header().Get("Content-Type") != "application/problem+json" {
+				t.Errorf("%s is refused with %s", route, w.Body)
+			}
+			if item := s.document.Paths[pattern]; item != nil {
+				op := map[string]*huma.Operation{"PUT": item.Put, "PATCH": item.Patch, "POST": item.Post, "DELETE": item.Delete}[method]
+				if op.Responses["403"] == nil {
+					t.Errorf("the document does not say that %s may be refused", route)
+				}
+			}
+			if log.line("level=WARN", "msg=refused", "viewer 192.0.2.1", "method="+method, "path="+path) == "" {
+				t.Errorf("the refusal of %s is not in the log", route)
+			}
+		}
+		if w := ask("all"); w.Code == http.StatusForbidden {
+			t.Errorf("an operator asks for %s: %s", route, w.Body)
+		}
+	})
+	for route := range decisions {
+		if !found[route] {
+			t.Logf("%s is decided about, and not there", route)
+		}
+	}
+	if log.line("operator") != "" {
+		t.Errorf("an operator was refused: %s", log.line("operator"))
+	}
+	for _, method := range []string{"GET", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "QUERY", "post"} {
+		r := httptest.NewRequest(method, "/api/one/nothing/there", nil)
+		r.Header = carrying("look")
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code < 400 {
+			t.Errorf("%s of no route: %d", method, w.Code)
+		}
+	}
+}
+
+// However a viewer writes method and address, what runs is a route for viewers.
+func FuzzViewersOnlyLook(f *testing.F) {
+	s := testServer(f)
+	twin, ran := chi.NewRouter(), "" // the same routes, which only say that they run
+	twin.Use(s.viewersOnlyLook(twin))
+	walk(f, s, func(method, pattern string) {
+		twin.MethodFunc(method, pattern, func(http.ResponseWriter, *http.Request) { ran = method + " " + pattern })
+	})
+	for route := range decisions {
+		method, pattern, _ := strings.Cut(route, " ")
+		f.Add(method, pattern)
+		f.Add(method, strings.ReplaceAll(pattern, "/", "%2f"))
+	}
+	f.Add("POST", "/api/one/definitions/x%2fdecode")
+	f.Add("POST", "/w/one/../one/upload")
+	f.Add("POST", "/api/one/decode/../upload")
+	f.Add("POST", "//w//one")
+	f.Fuzz(func(t *testing.T, method, path string) {
+		u, err := url.ParseRequestURI(path)
+		if err != nil {
+			return
+		}
+		ran = ""
+		r := asRole(&http.Request{Method: method, URL: u, Header: http.Header{}, Body: http.NoBody}, viewer)
+		twin.ServeHTTP(httptest.NewRecorder(), r)
+		if ran != "" && !strings.HasPrefix(ran, "GET ") && !decisions[ran] && !strings.HasPrefix(ran, "HEAD /static/") {
+			t.Errorf("%s %q runs %s", method, path, ran)
+		}
+	})
+}
+
+// files are the texts below a directory.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		all[name] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var viewedFiles = map[string]string{
+	"C_JOIN.1.def": joinText, "protocol.1.map": "C_JOIN 1\n", "C_JOIN.1.samples.jsonl": testSamples["C_JOIN.1.samples.jsonl"],
+}
+
+const viewedHex = "12000100080039304c0061006e006e000000"
+
+// pageActions are actions that would store something, with what the page sends with them.
+var pageActions = map[string]string{
+	"save":    `"set":{"definition":"byte edited\n"}`,
+	"version": `"set":{"definition":"byte edited\n"}`,
+	"delete":  `"set":{}`,
+	"keep":    `"set":{"input":"` + strings.Replace(viewedHex, "3930", "3931", 1) + `"},"about":"another"`,
+	"drop":    `"set":{}`,
+}
+
+// The buttons of an open page that store something do so for operators; viewers are told that nothing was, and keep what they typed.
+func TestViewersPageActions(t *testing.T) {
+	for action := range storing {
+		if pageActions[action] == "" {
+			t.Errorf("%s stores something, and no test tries it as a viewer", action)
+		}
+	}
+	for action, fields := range pageActions {
+		for _, token := range []string{"look", "all"} {
+			t.Run(action+" with "+token, func(t *testing.T) {
+				s, dir := testServerOf(t, viewedFiles)
+				log := keepLog(s)
+				srv := httptest.NewServer(RequireToken(testTokens, s))
+				t.Cleanup(srv.Close)
+				conn, err := wsconn.Dial(t.Context(), strings.Replace(srv.URL, "http", "ws", 1)+"/ws/one/page", carrying(token), 16<<20)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(conn.Drop)
+				p := &openPage{t: t, conn: conn, html: map[string]string{}}
+				p.do(`"set":{"message":"C_JOIN.1","input":"` + viewedHex + `"}`)
+				if token == "all" {
+					p.has("an operator", map[string]string{"definition-head": `value="save"`, "samples": `value="drop:0"`})
+				} else {
+					p.has("a viewer", map[string]string{"definition-head": `!value="save"`, "samples": `!value="drop:0"`})
+				}
+				before := files(t, dir)
+				name := action
+				if action == "drop" {
+					name = "drop:0"
+				}
+				p.do(`"action":"` + name + `",` + fields)
+				if token == "all" {
+					if cmp.Equal(before, files(t, dir)) {
+						t.Errorf("nothing was stored: the test tries nothing. %s", p.html["notices"])
+					}
+					p.has("an operator", map[string]string{"notices": "!look only"})
+					return
+				}
+				if d := cmp.Diff(before, files(t, dir)); d != "" {
+					t.Errorf("a viewer has changed %s", d)
+				}
+				p.has("a viewer", map[string]string{"notices": "You may look only", "definition-head": `!value="save"`, "samples": `!value="keep"`})
+				if strings.Contains(fields, "edited") {
+					p.has("what was typed", map[string]string{"definition-head": "not saved"})
+				}
+				if log.line("msg=refused", "viewer 127.0.0.1", "method=GET", "path=/ws/one/page", `what="page action `+action+`"`) == "" {
+					t.Error("the refusal is not in the log")
+				}
+				p.do(`"set":{"value":"{\"channel_name\":\"Bo\",\"password\":7}"},"action":"encode"`)
+				p.has("a viewer encodes", map[string]string{"notices": "!look only", "fields-head": `class="tag ok"`})
+			})
+		}
+	}
+}
+
+// The same without scripts: the page comes back with what was typed, and says why.
+func TestViewersForm(t *testing.T) {
+	s, dir := testServerOf(t, viewedFiles)
+	log := keepLog(s)
+	h := RequireToken(testTokens, s)
+	before := files(t, dir)
+	post := func(form url.Values) *httptest.ResponseRecorder {
+		r := httptest.NewRequest("POST", "/w/one", strings.NewReader(form.Encode()))
+		r.Header = carrying("look")
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	for action := range storing {
+		if action == "drop" {
+			action = "drop:0"
+		}
+		w := post(url.Values{"action": {action}, "message": {"C_JOIN.1"}, "definition": {"byte edited\n"}, "input": {viewedHex}, "about": {"x"}})
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "byte edited") || !strings.Contains(w.Body.String(), "You may look only, so nothing") {
+			t.Errorf("%s: %d %s", action, w.Code, w.Body)
+		}
+		if log.line("msg=refused", "viewer", "method=POST", "path=/w/one", strings.TrimSuffix(action, ":0")) == "" {
+			t.Errorf("%s: the refusal is not in the log", action)
+		}
+	}
+	source, err := os.ReadFile("page_work.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := regexp.MustCompile(`(?m)^\tcase ("\w+"(?:, "\w+")*):`).FindAllSubmatch(source, -1)
+	if len(all) < 15 {
+		t.Fatalf("%d places with actions were found in the source", len(all))
+	}
+	for _, places := range all { // also one that stores something and is not in storing
+		for action := range strings.SplitSeq(string(places[1]), ", ") {
+			post(url.Values{"action": {strings.Trim(action, `"`) + ":0"}, "message": {"C_JOIN.1"}, "definition": {"byte edited\n"}, "input": {viewedHex}, "about": {"x"}})
+		}
+	}
+	if d := cmp.Diff(before, files(t, dir)); d != "" {
+		t.Errorf("a viewer has changed %s", d)
+	}
+	for _, action := range []string{"decode", "layout", "format", "encode", "emit:go", "svg"} {
+		w := post(url.Values{"action": {action}, "message": {"C_JOIN.1"}, "definition": {"byte edited\n"}, "input": {"0500010007"}, "value": {`{"edited":1}`}})
+		if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "so nothing") {
+			t.Errorf("%s: %d %s", action, w.Code, w.Body)
+		}
+	}
+}
+
+// The pages of viewers say so, and have no buttons that would be refused; those of operators have them.
+func TestViewersPages(t *testing.T) {
+	s := captureServer(t, "tera", chatFiles)
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name=chat.pcapng", chatCapture(t, 5), &x); code != 201 {
+		t.Fatalf("upload: %d", code)
+	}
+	offered := []string{`value="save"`, `value="version"`, `value="delete"`, `value="keep"`, `action="/w/one/upload"`, `id="live-start"`, ">Use</button>"}
+	for _, path := range []string{"/w/one?message=C_SAY.1", "/w/one/captures/" + x.ID, "/nothing"} {
+		page := func(h http.Handler, header http.Header) string {
+			r := httptest.NewRequest("GET", path, nil)
+			r.Header = header
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w.Body.String()
+		}
+		looks, all, bare := page(RequireToken(testTokens, s), carrying("look")), page(RequireToken(testTokens, s), carrying("all")), page(s, http.Header{})
+		if !strings.Contains(looks, "data-look-only") || !strings.Contains(looks, ">You may look only<") {
+			t.Errorf("%s does not say that one may look only", path)
+		}
+		for _, text := range offered {
+			if strings.Contains(looks, text) {
+				t.Errorf("%s offers %s to a viewer", path, text)
+			}
+		}
+		for name, text := range map[string]string{"an operator": all, "somebody where no token is asked for": bare} {
+			if strings.Contains(text, "look-only") || strings.Contains(text, "look only") {
+				t.Errorf("%s: %s may look only", path, name)
+			}
+			if strings.HasPrefix(path, "/w/one?") && (!strings.Contains(text, `value="save"`) || !strings.Contains(text, `action="/w/one/upload"`) || !strings.Contains(text, `id="live-start"`)) {
+				t.Errorf("%s: buttons of %s are missing", path, name)
+			}
+		}
+	}
+}
+
+// A viewer sees what is held and what the rules are, and has no hand in it.
+func TestViewerMayNotOperate(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	log := keepLog(s)
+	srv := httptest.NewServer(RequireToken(testTokens, s))
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	api := func(token, method, path, body string, into any) int {
+		t.Helper()
+		r, err := http.NewRequestWithContext(ctx, method, srv.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = carrying(token)
+		r.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		if err == nil && into != nil {
+			err = json.Unmarshal(text, into)
+		}
+		if err != nil {
+			t.Fatalf("%s %s: %v in %s", method, path, err, text)
+		}
+		return res.StatusCode
+	}
+	start := fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t))
+	if code := api("look", "POST", "/api/one/proxies", start, nil); code != 403 {
+		t.Errorf("a viewer starts a listener: %d", code)
+	}
+	var p ProxyInfo
+	if code := api("all", "POST", "/api/one/proxies", start, &p); code != 201 {
+		t.Fatalf("an operator starts a listener: %d", code)
+	}
+	session := "/api/one/proxies/" + p.ID
+	for _, c := range []struct{ method, path, body string }{
+		{"POST", session + "/operate", `{"on":true,"intercept":"say"}`},
+		{"POST", session + "/held", `{"id":1,"verdict":"drop"}`},
+		{"POST", session + "/send", `{"conn":"x","dir":"c2s","hex":"00"}`},
+		{"PUT", session + "/rules", `{"rules":[]}`},
+		{"POST", "/api/one/captures/" + p.ID + "/markers", `{"text":"here"}`},
+		{"DELETE", "/api/one/proxies", ""},
+	} {
+		if code := api("look", c.method, c.path, c.body, nil); code != 403 || log.line("msg=refused", "viewer 127.0.0.1", "method="+c.method, "path="+c.path) == "" {
+			t.Errorf("a viewer asks for %s %s: %d, or not logged", c.method, c.path, code)
+		}
+	}
+	var now struct{ Proxies []ProxyInfo }
+	if code := api("look", "GET", "/api/one/proxies", "", &now); code != 200 || len(now.Proxies) != 1 || !now.Proxies[0].Running || now.Proxies[0].Operate == nil || now.Proxies[0].Operate.On {
+		t.Errorf("a viewer has changed what runs: %d %+v", code, now)
+	}
+	if code := api("all", "POST", session+"/operate", `{"on":true,"intercept":"say"}`, nil); code != 200 {
+		t.Errorf("an operator operates: %d", code)
+	}
+	for _, path := range []string{session + "/held", session + "/rules"} {
+		if code := api("look", "GET", path, "", nil); code != 200 {
+			t.Errorf("a viewer looks at %s: %d", path, code)
+		}
+	}
+	stream, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/live", carrying("look"), 1<<20)
+	if err != nil {
+		t.Errorf("a viewer watches: %v", err)
+	} else {
+		stream.Drop()
+	}
+}
+
+// A page of another site gets no websocket, also where no token is asked for, and the log says so. A new websocket needs a line here.
+func TestForeignWebsocketsAreRefused(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	log := keepLog(s)
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	var p ProxyInfo
+	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, echoGame(t)), &p); code != 201 {
+		t.Fatalf("start a listener: %d", code)
+	}
+	logged := map[string]string{
+		"/ws/{ws}/page":          "page refused",
+		"/ws/{ws}/captures/{id}": "list of frames refused",
+		"/ws/{ws}/live":          "live stream refused",
+	}
+	tried := 0
+	walk(t, s, func(method, pattern string) {
+		if !strings.HasPrefix(pattern, "/ws/") {
+			return
+		}
+		tried++
+		path := strings.NewReplacer("{ws}", "one", "{id}", p.ID).Replace(pattern)
+		address := "ws" + strings.TrimPrefix(srv.URL, "http") + path
+		own, err := wsconn.Dial(ctx, address, http.Header{"Origin": {srv.URL}}, 1<<20)
+		if err != nil {
+			t.Errorf("%s: a page of this server is refused: %v", pattern, err)
+		} else {
+			own.Drop()
+		}
+		for i, origin := range []string{"http://elsewhere.example", "null", srv.URL + ".elsewhere.example", strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)} {
+			origin = strings.Replace(origin, "elsewhere", fmt.Sprintf("e%d-%d", tried, i), 1)
+			if conn, err := wsconn.Dial(ctx, address, http.Header{"Origin": {origin}}, 1<<20); err == nil {
+				conn.Drop()
+				t.Errorf("%s: a page of %s was let in", pattern, origin)
+			}
+		}
+		if want := logged[pattern]; want == "" || log.line(want, fmt.Sprintf("e%d-0.example", tried)) == "" {
+			t.Errorf("%s: the refusal is not in the log as %q", pattern, want)
+		}
+	})
+	if tried != len(logged) {
+		t.Errorf("%d websockets were tried, want %d", tried, len(logged))
+	}
+}

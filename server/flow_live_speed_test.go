@@ -1,0 +1,197 @@
+package server
+
+import (
+	"context"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/chromedp"
+
+	"wirebench/web/browsertest"
+)
+
+var liveFor = flag.Duration("livefor", 10*time.Second, "how long TestFlowLiveSpeed watches")
+
+// floodGame is a game whose client sends so many messages a second, and whose server takes them in silence.
+type floodGame struct {
+	rate  int
+	sent  atomic.Int64
+	got   atomic.Int64 // bytes
+	bytes atomic.Int64
+	over  chan struct{} // closed when the client is to send no more
+	ended chan struct{} // closed when it does not
+}
+
+func (g *floodGame) start(context.Context, string) (*DemoGame, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.Copy(io.Discard, &gotBytes{c, &g.got})
+			c.Close()
+		}
+	}()
+	return &DemoGame{Server: l.Addr().String(), Play: g.play, Close: func() { l.Close(); <-done }}, nil
+}
+
+// gotBytes counts what is read.
+type gotBytes struct {
+	io.Reader
+	n *atomic.Int64
+}
+
+func (c *gotBytes) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+func (g *floodGame) play(ctx context.Context, addr string) {
+	defer close(g.ended)
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	const beat = 10 * time.Millisecond
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	var out []byte
+	for begun := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.over:
+			<-ctx.Done() // the connection stays
+			return
+		case <-tick.C:
+		}
+		due := int64(time.Since(begun).Seconds() * float64(g.rate)) // a machine that was busy makes up for it
+		out = out[:0]
+		n := g.sent.Load()
+		for ; n < due && len(out) < 1<<20; n++ {
+			word := fmt.Sprintf("word %d of many", n)
+			out = append(binary.LittleEndian.AppendUint16(append(out, 1), uint16(len(word))), word...)
+		}
+		if _, err := c.Write(out); err != nil {
+			return
+		}
+		g.sent.Store(n)
+		g.bytes.Add(int64(len(out)))
+	}
+}
+
+// busy is for how many seconds the page's thread was busy so far.
+func (f flow) busy() float64 {
+	f.Helper()
+	var seconds float64
+	browsertest.Run(f.T, f.ctx, chromedp.ActionFunc(func(ctx context.Context) error {
+		all, err := performance.GetMetrics().Do(ctx)
+		for _, m := range all {
+			if m.Name == "TaskDuration" {
+				seconds = m.Value
+			}
+		}
+		return err
+	}))
+	return seconds
+}
+
+// TestFlowLiveSpeed watches 5,000 frames a second: the list follows, is filtered and held still while they come, and none is lost. How
+// busy the page's thread is is told; it fails where it is that all the time, as a machine with others on it is slower.
+func TestFlowLiveSpeed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of frames a second, with -short")
+	}
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	g := &floodGame{rate: 5000, over: make(chan struct{}), ended: make(chan struct{})}
+	s.Demo = g.start
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	f := captureFlow{flow{t, browsertest.Open(t, srv.URL+"/w/one", openSelector)}, s}
+	f.do(`document.querySelector("#live").open = true`)
+	f.click("#live-demo button")
+	browsertest.Run(t, f.ctx, chromedp.WaitVisible("html.live #live-bar"), chromedp.WaitVisible(".frame .fc-name"), performance.Enable())
+	f.do(`{
+		window.tasks = []
+		new PerformanceObserver(list => { for (const e of list.getEntries()) window.tasks.push(e.duration) }).observe({type: "longtask"})
+		window.behind = []
+		setInterval(() => {
+			const number = text => Number(text?.replaceAll(/[^0-9]/g, "") ?? 0)
+			const rows = [...document.querySelectorAll(".frame:not(.coming) .fc-n")].map(e => number(e.textContent))
+			window.behind.push(number(document.querySelector(".frames-line .counts").textContent.split("·")[0]) - Math.max(0, ...rows))
+		}, 100)
+	}`)
+	from, begun, begunAt := f.busy(), g.sent.Load(), time.Now()
+	part := func(what string, do func(), lasts time.Duration) {
+		t.Helper()
+		f.do(`window.tasks = []; window.behind = []`)
+		busy, at, sent := f.busy(), time.Now(), g.sent.Load()
+		do()
+		if rest := lasts - time.Since(at); rest > 0 {
+			browsertest.Run(t, f.ctx, chromedp.Sleep(rest))
+		}
+		took := time.Since(at).Seconds()
+		longest := browsertest.Value[float64](t, f.ctx, `Math.max(0, ...window.tasks)`)
+		behind := browsertest.Value[float64](t, f.ctx, `[...window.behind].sort((a, b) => a - b)[Math.floor(window.behind.length / 2)] ?? 0`)
+		t.Logf("%-20s %5.1f s, %5.0f frames/s: thread busy %4.1f %%, longest task %3.0f ms; the last row is %4.0f frames behind (median)", what, took, float64(g.sent.Load()-sent)/took, 100*(f.busy()-busy)/took, longest, behind)
+		if what == "following" && behind > 5000 {
+			t.Errorf("the list does not follow: %.0f frames behind", behind)
+		}
+	}
+	share := *liveFor / 10
+	part("following", func() {}, 4*share)
+	part("a filter by a field", func() {
+		f.filter(`.text contains "7"`)
+		f.is("rows", `document.querySelectorAll(".frame:not(.coming)").length > 5`)
+	}, 2*share)
+	part("no filter", func() { f.filter("") }, share)
+	part("paused", func() {
+		f.focus(".frames-scroll")
+		f.press("p")
+		f.shows("#live-pause", "Go on")
+		at := browsertest.Value[string](t, f.ctx, `document.querySelector(".frame:last-child .fc-n").textContent`)
+		browsertest.Run(t, f.ctx, chromedp.Sleep(share))
+		f.is("it stands still", `document.querySelector(".frame:last-child .fc-n").textContent === `+jsText(at))
+	}, share)
+	part("going on", func() { f.press("p"); f.shows("#live-pause", "Pause view") }, 2*share)
+	took := time.Since(begunAt).Seconds()
+	busy := (f.busy() - from) / took
+	t.Logf("all: %.0f frames/s for %.0f s, thread busy %.1f %%", float64(g.sent.Load()-begun)/took, took, 100*busy)
+	if busy > 0.9 {
+		t.Errorf("the page's thread is busy for %.0f %% of the time", 100*busy)
+	}
+
+	// What was sent is there, all of it.
+	close(g.over)
+	for end := time.Now().Add(30 * time.Second); g.got.Load() != g.bytes.Load(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d bytes of %d arrived", g.got.Load(), g.bytes.Load())
+		}
+	}
+	number := browsertest.Value[string](t, f.ctx, fmt.Sprintf(`new Intl.NumberFormat("en").format(%d)`, g.sent.Load()))
+	f.counts(number + " frames")
+	var all struct{ Proxies []ProxyInfo }
+	if code := request(t, s, "GET", "/api/one/proxies", nil, &all); code != 200 || len(all.Proxies) != 1 {
+		t.Fatalf("%d %+v", code, all)
+	}
+	if p := all.Proxies[0]; int64(p.Frames) != g.sent.Load() || p.Lost != 0 || p.Unseen != 0 || p.Unlogged != 0 || p.Base != 0 {
+		t.Errorf("%d frames of %d; lost %d bytes, %d connections, %d frames, base %d", p.Frames, g.sent.Load(), p.Lost, p.Unseen, p.Unlogged, p.Base)
+	}
+}

@@ -1,0 +1,374 @@
+package server
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/web/browsertest"
+)
+
+// scriptedGame is a game whose client says what a test has it say. The server answers each word that is a number with that number, and
+// all others with their length.
+type scriptedGame struct {
+	words chan string
+
+	mu      sync.Mutex
+	heard   []string // by the server
+	answers []uint32 // that the client got
+}
+
+// scripted gives a server a demo game that does what the test says.
+func scripted(t *testing.T, s *Server) *scriptedGame {
+	t.Helper()
+	g := &scriptedGame{words: make(chan string)}
+	s.Demo = func(context.Context, string) (*DemoGame, error) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		var all sync.WaitGroup
+		all.Go(func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				all.Go(func() { g.serve(c) })
+			}
+		})
+		return &DemoGame{Server: l.Addr().String(), Play: g.play, Close: func() { l.Close(); all.Wait() }}, nil
+	}
+	return g
+}
+
+func (g *scriptedGame) serve(c net.Conn) {
+	defer c.Close()
+	for {
+		var head [3]byte
+		if _, err := io.ReadFull(c, head[:]); err != nil {
+			return
+		}
+		text := make([]byte, binary.LittleEndian.Uint16(head[1:]))
+		if _, err := io.ReadFull(c, text); err != nil {
+			return
+		}
+		g.mu.Lock()
+		g.heard = append(g.heard, string(text))
+		g.mu.Unlock()
+		n, err := strconv.ParseUint(string(text), 10, 32)
+		if err != nil {
+			n = uint64(len(text))
+		}
+		if _, err := c.Write(binary.LittleEndian.AppendUint32([]byte{1}, uint32(n))); err != nil {
+			return
+		}
+	}
+}
+
+func (g *scriptedGame) play(ctx context.Context, addr string) {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return
+	}
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer c.Close()
+	all.Go(func() {
+		for {
+			var said [5]byte
+			if _, err := io.ReadFull(c, said[:]); err != nil {
+				return
+			}
+			g.mu.Lock()
+			g.answers = append(g.answers, binary.LittleEndian.Uint32(said[1:]))
+			g.mu.Unlock()
+		}
+	})
+	for {
+		select {
+		case word := <-g.words:
+			if _, err := c.Write(append([]byte{1, byte(len(word)), byte(len(word) >> 8)}, word...)); err != nil {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// say has the client say words, one after the other.
+func (g *scriptedGame) say(t *testing.T, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		select {
+		case g.words <- word:
+		case <-time.After(20 * time.Second):
+			t.Fatal("the client of the game is gone")
+		}
+	}
+}
+
+// await waits until something is true of what the two sides got.
+func (g *scriptedGame) await(t *testing.T, what string, is func(heard []string, answers []uint32) bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		g.mu.Lock()
+		good, text := is(g.heard, g.answers), fmt.Sprintf("%q, answers %d", g.heard[max(0, len(g.heard)-5):], g.answers[max(0, len(g.answers)-5):])
+		g.mu.Unlock()
+		if good {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s: the server heard %s", what, text)
+		}
+	}
+}
+
+// hears waits until the last word that the server got is this.
+func (g *scriptedGame) hears(t *testing.T, word string) {
+	t.Helper()
+	g.await(t, "hears "+word, func(heard []string, _ []uint32) bool { return len(heard) > 0 && heard[len(heard)-1] == word })
+}
+
+// beginLive starts the scripted game from the page of the workspace, which leads to its traffic.
+func beginLive(t *testing.T) (captureFlow, *scriptedGame) {
+	t.Helper()
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	g := scripted(t, s)
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	// What is refused, and the list of a page that is left, are no mistakes of the page.
+	allowed := regexp.MustCompile(`status of 422|Close received after close`)
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one", openSelector, allowed)}, s}
+	f.do(`document.querySelector("#live").open = true`)
+	f.click("#live-demo button")
+	browsertest.Run(t, f.ctx, chromedp.WaitVisible("html.live #live-bar"))
+	f.shows("#live-state", "live")
+	f.is("it can be operated", `!document.querySelector("#live-operate").hidden`)
+	f.is("the rail has it", `document.querySelector('#live-list [aria-current="page"]')?.textContent.includes("demo game")`)
+	return f, g
+}
+
+func words(n int, prefix string) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf("%s%d", prefix, i))
+	}
+	return all
+}
+
+// atEnd is a script's expression that the list is at its end, and shows a frame there.
+func atEnd(n int) string {
+	return fmt.Sprintf(`(box => box.scrollTop + box.clientHeight >= box.scrollHeight - 2 && %s !== null)(document.querySelector(".frames-scroll"))`, frameRowOf(n))
+}
+
+// A list of running traffic grows and follows its end; scrolling lets go of it; the view is held still while traffic goes on.
+func TestFlowLiveList(t *testing.T) {
+	f, g := beginLive(t)
+	f.shows(".frames-empty", "No frames yet")
+	g.say(t, words(50, "word ")...)
+	f.counts("100 frames")
+	f.is("it follows", atEnd(100))
+	f.shows("#live-facts", "1 connection open")
+
+	f.do(`{ const box = document.querySelector(".frames-scroll"); box.dispatchEvent(new WheelEvent("wheel")); box.scrollTop = 0 }`)
+	f.is("the first rows", frameRowOf(1)+` !== null`)
+	g.say(t, words(5, "later ")...)
+	f.shows(".frames-new", "10 new")
+	f.is("it stays", frameRowOf(1)+` !== null && document.querySelector(".frames-scroll").scrollTop === 0`)
+	f.click(".frames-new")
+	f.is("it follows again", atEnd(110))
+
+	// A pause of the view is none of the traffic. What is filtered meanwhile is what was there.
+	f.press("p")
+	f.shows("#live-pause", "Go on")
+	g.say(t, words(3, "unseen ")...)
+	g.hears(t, "unseen 2")
+	f.shows("#live-pause", "6 new")
+	f.is("nothing new is listed", atEnd(110)+` && `+frameRowOf(111)+` === null`)
+	f.counts("116 frames · 110 shown")
+	f.filter("dir == c2s")
+	f.counts("116 frames · 55 shown")
+	g.say(t, "unseen 3")
+	f.shows("#live-pause", "8 new")
+	f.is("that stays", `document.querySelector(".frames-line .counts").textContent === "118 frames · 55 shown" && document.querySelector(".frames-chips").hidden`)
+	f.focus(".frames-scroll")
+	f.press("p")
+	f.counts("118 frames · 59 shown")
+	f.is("it follows after the pause", atEnd(117))
+
+	// Filters of running traffic.
+	f.filter(`.text contains "see"`)
+	f.counts("118 frames · 4 shown")
+	g.say(t, "seen", "heard")
+	f.counts("122 frames · 5 shown")
+	f.filter("")
+	f.counts("122 frames")
+}
+
+// Messages are held, and what a person makes of them is exactly what arrives.
+func TestFlowLiveOperate(t *testing.T) {
+	f, g := beginLive(t)
+	g.say(t, "first")
+	f.counts("2 frames")
+	held := func(text string) {
+		t.Helper()
+		f.is(text+" is held", fmt.Sprintf(`[...document.querySelectorAll("#held:not([hidden]) .held-row")].some(e => e.textContent.includes(%s))`, jsText(text)))
+	}
+	set := func(selector, text string) {
+		t.Helper()
+		f.do(fmt.Sprintf(`(e => { e.value = %s; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})) })(document.querySelector(%s))`, jsText(text), jsText(selector)))
+	}
+	push := func(text string) {
+		t.Helper()
+		f.do(fmt.Sprintf(`[...document.querySelectorAll("dialog.operate .btn")].find(e => e.textContent === %s).click()`, jsText(text)))
+	}
+
+	// What the filter shows is held, by a key; it is changed as a form.
+	f.filter("say")
+	f.counts("2 frames · 1 shown")
+	f.focus(".frames-scroll")
+	f.press("i")
+	f.shows("#live-operate", "Holding say")
+	g.say(t, "hold me")
+	held("hold me")
+	f.press("e")
+	f.is("the value is offered", `document.activeElement?.value === "hold me"`)
+	set(`dialog.operate [data-path="text"]`, "held and changed, longer than it was")
+	f.shows("dialog.operate .mf-was", `was "hold me"`)
+	f.press("Enter")
+	g.hears(t, "held and changed, longer than it was")
+	f.lacks("dialog.operate")
+	f.is("none is held", `document.querySelector("#held").hidden`)
+	f.is("what was changed is told from others", `[...document.querySelectorAll(".frame.modified")].some(e => e.textContent.includes("~"))`)
+
+	// One is dropped, the next goes on: by keys in the list, and in the queue by its rows.
+	g.say(t, "never said", "said")
+	held("never said")
+	held("text\":\"said")
+	f.focus(".frames-scroll")
+	f.press("Shift+X")
+	f.is("one is left", `document.querySelectorAll("#held .held-row").length === 1`)
+	f.press("a")
+	g.hears(t, "said")
+	f.is("what was dropped is told from others", `[...document.querySelectorAll(".frame.dropped")].some(e => e.textContent.includes("never said"))`)
+	g.say(t, "one", "two", "three")
+	f.is("three wait", `document.querySelectorAll("#held .held-row").length === 3`)
+	f.focus("#held .held-row")
+	f.press("ArrowDown")
+	f.is("the second row", `document.activeElement?.textContent.includes("two")`)
+	f.press("Shift+X")
+	f.is("the keys are at the next", `document.querySelectorAll("#held .held-row").length === 2 && document.activeElement?.textContent.includes("three")`)
+	f.press("Shift+A")
+	g.hears(t, "three")
+	f.is("the list has the keys again", `document.activeElement?.matches(".frames-scroll")`)
+	g.await(t, "all but what was dropped", func(heard []string, _ []uint32) bool {
+		return slices.Equal(heard, []string{"first", "held and changed, longer than it was", "said", "one", "three"})
+	})
+
+	// What cannot be sent is said in the dialog, and the message goes on waiting.
+	g.say(t, "wrong bytes")
+	held("wrong bytes")
+	f.press("e")
+	f.do(`document.querySelector('dialog.operate input[value="bytes"]').click()`)
+	set("dialog.operate textarea", "zz")
+	push("Send changed")
+	f.shows("dialog.operate .operate-says", "hex")
+	set("dialog.operate textarea", "01 02 00 6f 6b")
+	push("Send changed")
+	g.hears(t, "ok")
+
+	// A rule, while nothing is held.
+	f.click("#live-operate")
+	f.pick("Hold nothing")
+	f.shows("#live-operate", "Changes on")
+	f.click("#live-operate")
+	f.pick("Rules")
+	f.is("the dialog", `document.querySelector("dialog.operate[open]") !== null`)
+	set("dialog.operate .field input", `.text contains "gold"`)
+	f.do(`{ const all = document.querySelectorAll("dialog.operate .row .field input"); all[0].value = "text"; all[1].value = "lead" }`)
+	push("Add the rule")
+	f.shows("dialog.operate .rules", `text becomes "lead"`)
+	g.say(t, "a pot of gold")
+	g.hears(t, "lead")
+	f.shows("dialog.operate .rules", "1 times")
+	push("Close")
+
+	// A message of one's own.
+	f.click("#live-send")
+	f.is("the dialog of a message", `document.querySelector("dialog.operate[open] .message-form") !== null`)
+	set("dialog.operate .field input", "said")
+	f.is("its fields", `document.querySelector('dialog.operate [data-path="n"]') !== null`)
+	set("dialog.operate .field select", "s2c")
+	set(`dialog.operate [data-path="n"]`, "no number")
+	push("Send")
+	f.shows("dialog.operate .operate-says", "n is a number")
+	set(`dialog.operate [data-path="n"]`, "31337")
+	push("Send")
+	f.shows("dialog.operate .operate-says", "Sent")
+	g.await(t, "the client gets it", func(_ []string, answers []uint32) bool { return answers[len(answers)-1] == 31337 })
+	push("Close")
+	f.filter("injected")
+	f.is("it is told from others", `document.querySelector(".frame.injected")?.textContent.includes("31337")`)
+
+	// Off: nothing waits any more.
+	f.focus(".frames-scroll")
+	f.press("i")
+	f.shows("#live-operate", "Intercept")
+	g.say(t, "free")
+	g.hears(t, "free")
+}
+
+// A marker is at the moment of its key, and finds the field that has its value; a listener that is stopped leaves its recording.
+func TestFlowLiveMarkers(t *testing.T) {
+	f, g := beginLive(t)
+	g.say(t, words(20, "word ")...)
+	f.counts("40 frames")
+	f.focus(".frames-scroll")
+	f.press("`")
+	f.is("the text is asked for", `document.activeElement?.closest(".frames-ask") !== null`)
+	g.say(t, "48211") // while the text is written
+	f.counts("42 frames")
+	f.types("max HP = 48211\r")
+	f.is("a flag before the frame that came next", frameRowOf(41)+`?.dataset.flag === "max HP = 48211" && document.querySelectorAll(".frame.flagged").length === 1`)
+	f.shows(".frames-markers", "max HP = 48211")
+	f.shows(".frames-markers .related", "said n")
+	f.do(`[...document.querySelectorAll(".related .link")].find(e => e.textContent === "said n").click()`)
+	f.counts("42 frames · 1 shown")
+	f.is("it is the frame with the value", frameRowOf(42)+`?.textContent.includes("48211")`)
+	f.is("its flag is at the first row after it", frameRowOf(42)+`?.matches(".flagged")`)
+	f.filter("")
+	f.counts("42 frames")
+	g.say(t, "more")
+	f.counts("44 frames")
+	f.do(`[...document.querySelectorAll(".frames-markers .link")].find(e => e.textContent === "41").click()`)
+	f.shows(".frames-line .chosen", "at 41")
+
+	f.click("#live-stop")
+	f.pick("Stop")
+	f.shows("#live-state", "ended")
+	f.is("what cannot be done is not offered", `["live-stop", "live-pause", "live-marker", "live-send"].every(id => document.getElementById(id).hidden)`)
+	f.counts("44 frames")
+	f.click("#live-recording")
+	browsertest.Run(t, f.ctx, chromedp.WaitReady(`html.live:not(:has(#live-bar)) #frames`))
+	f.counts("44 frames")
+	f.focus(".frames-scroll")
+	f.press("End")
+	f.is("with its marker", frameRowOf(41)+`?.dataset.flag === "max HP = 48211"`)
+	f.is("the rail says that nothing runs", `document.querySelector("#live-list").children.length === 0`)
+	if !strings.Contains(browsertest.Value[string](t, f.ctx, `document.title`), "demo") {
+		t.Error("the title does not name the recording")
+	}
+}

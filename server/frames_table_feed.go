@@ -1,0 +1,127 @@
+package server
+
+import (
+	"context"
+
+	"wirebench/codec"
+	"wirebench/codec/corpus"
+	"wirebench/server/live"
+)
+
+// listStep is how many frames of a list are looked up at once.
+const listStep = 4096
+
+// eachOf calls f with the frames of the list in their order, as live.Log.EachOf does, until it returns false or the context ends.
+func (l *shownList) eachOf(ctx context.Context, f func(i int, e live.Entry, block []byte) bool) error {
+	more := true
+	for pos := 0; more; {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		pos = max(pos, l.view.position(l.open.log.Base()))
+		list := l.view.listed(pos, listStep)
+		if len(list) == 0 {
+			return nil
+		}
+		pos += len(list)
+		l.open.log.EachOf(list, func(i int, e live.Entry, block []byte) bool {
+			more = f(i, e, block)
+			return more
+		})
+	}
+	return nil
+}
+
+// byType has what is known of the types of the frames in a log, up to maxTypes: a hostile capture has as many codes as it likes. Its key
+// is made without a look at what else the log has of a frame.
+type byType[T any] struct {
+	log   *live.Log
+	plain map[uint64]*T
+	named map[namedType]*T
+}
+
+type namedType struct {
+	number uint64
+	name   string
+}
+
+func newByType[T any](log *live.Log) *byType[T] {
+	return &byType[T]{log, map[uint64]*T{}, map[namedType]*T{}}
+}
+
+// of is what is known of the type of a frame, nil if nothing is.
+func (b *byType[T]) of(e live.Entry) *T {
+	if e.Flags&live.Named == 0 {
+		return b.plain[e.Type()]
+	}
+	return b.named[namedType{e.Type(), b.log.Extra(e).Name}]
+}
+
+// put notes what is known of the type of a frame. It is false, and does not, if there are too many.
+func (b *byType[T]) put(e live.Entry, t *T) bool {
+	switch {
+	case len(b.plain)+len(b.named) >= maxTypes:
+		return false
+	case e.Flags&live.Named == 0:
+		b.plain[e.Type()] = t
+	default:
+		b.named[namedType{e.Type(), b.log.Extra(e).Name}] = t
+	}
+	return true
+}
+
+// entryData are the bytes of a frame in the block that holds it.
+func entryData(e live.Entry, block []byte) []byte {
+	_, off := e.Place()
+	return block[off : off+e.Len : off+e.Len]
+}
+
+// Bounds of the messages that are read at once, so that what is read of them stays in the cache and the memory is bounded: a column has
+// eight bytes for what may be one bit.
+const (
+	feedBytes  = 1 << 15
+	feedFrames = 1 << 10
+	feedLong   = 1 << 16 // a longer message is read alone, without columns
+)
+
+// columnFeed gives messages to a table, many at once.
+type columnFeed struct {
+	table   *corpus.Table
+	program *codec.Program
+	columns codec.Columns
+	block   uint32 // of the log, which holds the messages at hand
+	data    []byte // up to the end of the last of them: what follows may change
+	spans   []codec.Span
+	frames  []uint64 // numbers
+	bytes   int
+}
+
+func newColumnFeed(p *codec.Program) *columnFeed {
+	return &columnFeed{table: corpus.NewTable(p), program: p}
+}
+
+// add takes the next message: the frame of an index, in a block of the log.
+func (f *columnFeed) add(i int, e live.Entry, block []byte) {
+	number, off := e.Place()
+	if len(f.spans) > 0 && (number != f.block || e.Len > feedLong || f.bytes >= feedBytes || len(f.spans) == feedFrames) {
+		f.flush()
+	}
+	if e.Len > feedLong {
+		f.table.Add(uint64(i+1), entryData(e, block))
+		return
+	}
+	f.block, f.data, f.bytes = number, block[:off+e.Len], f.bytes+int(e.Len)
+	f.spans, f.frames = append(f.spans, codec.Span{Off: off, Len: e.Len}), append(f.frames, uint64(i+1))
+}
+
+// flush gives the messages at hand to the table.
+func (f *columnFeed) flush() {
+	spans, frames := f.spans, f.frames
+	for len(spans) > 0 {
+		f.columns.Reset()
+		n := f.program.AppendColumns(&f.columns, f.data, spans)
+		f.table.AddColumns(&f.columns, frames[:n])
+		spans, frames = spans[n:], frames[n:]
+	}
+	f.spans, f.frames, f.bytes = f.spans[:0], f.frames[:0], 0
+}

@@ -1,0 +1,113 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+)
+
+// A disk that is full ends the recording, with its reason in the list of proxies. Traffic and log go on, the page too, and what was
+// written opens. When there is room again, the next listener is recorded.
+func TestFullDisk(t *testing.T) {
+	small := t.TempDir()
+	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skip("a small file system needs the right to mount one: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(small, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "game.def"), pingFiles)
+	files, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := store.OpenCaptures(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := workspace.Open(workspace.Config{Name: "one", Title: "One protocol", Dialect: "muta", Files: files, Captures: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serverOf(t, w)
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	upstream := sink(t)
+	r := func() *relayed {
+		one, err := s.proxies.start(ctx, w, ProxyConfig{Listen: "127.0.0.1:0", Upstream: upstream})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &relayed{t, one, s, srv.URL, ctx}
+	}
+	full := r()
+	c := full.dial()
+	const n = 40_000 // 4 MB
+	for range n / 500 {
+		if _, err := c.Write(bytes.Repeat(sayFrame, 500)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full.until("all is in the log", func() bool { return full.Session.Log().Len() == n })
+	full.until("it is told", func() bool { return strings.Contains(full.State().Record.Why, "no space left") })
+	var all struct{ Proxies []ProxyInfo }
+	if code := call(t, ctx, srv.URL, "GET", "/api/one/proxies", "", &all); code != 200 || len(all.Proxies) != 1 || all.Proxies[0].Record.On || all.Proxies[0].Record.Missed == 0 {
+		t.Errorf("%d %+v", code, all)
+	}
+	if f := full.fit("say"); f.Fit != n {
+		t.Errorf("%d of %d frames are listed", f.Fit, n)
+	}
+	if x := full.State(); x.Lost != 0 || x.ToServer != n*100 {
+		t.Errorf("%+v", x)
+	}
+	// Nothing starts without a recording, and nothing is left of it.
+	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", `{"listen":"127.0.0.1:0","upstream":"`+upstream+`"}`, nil); code < 400 && code != 201 {
+		t.Errorf("with a full disk: %d", code)
+	}
+	c.Close()
+	if code := call(t, ctx, srv.URL, "DELETE", "/api/one/proxies", "", nil); code != 204 {
+		t.Errorf("stop: %d", code)
+	}
+	var f gotFrames
+	full.until("the recording is read", func() bool { f = full.fit("say"); return f.Done })
+	if f.Fit == 0 || f.Fit >= n || strings.Contains(f.Note, "cut off") {
+		t.Errorf("the recording has %d frames: %q", f.Fit, f.Note)
+	}
+	list, err := kept.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range list {
+		if err := kept.Remove(x.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	again := r()
+	c = again.dial()
+	if _, err := c.Write(sayFrame); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.CloseWrite()
+	_, _ = io.Copy(io.Discard, net.Conn(c))
+	if err := again.Stop(ctx); err != nil {
+		t.Error(err)
+	}
+	if x := again.State().Record; x.Why != "" || x.Packets == 0 || x.Missed != 0 {
+		t.Errorf("with room again: %+v", x)
+	}
+}

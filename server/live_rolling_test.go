@@ -1,0 +1,371 @@
+package server
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+	"wirebench/server/live"
+	"wirebench/server/store"
+	"wirebench/server/wsconn"
+)
+
+// numberedFrame is a frame that says its own number: each third one is of the server.
+func numberedFrame(i int) *transport.Frame {
+	f := &transport.Frame{Kind: transport.Message, At: time.UnixMilli(1_800_000_000_000 + int64(i)), HasKey: true, From: []transport.Source{{Packet: uint32(i + 1)}}}
+	if i%3 == 2 {
+		f.Dir, f.Key = schema.ToClient, schema.Key{Dir: schema.ToClient, Group: "svmsg", Code: 1}
+		f.Bytes = binary.LittleEndian.AppendUint32([]byte{1}, uint32(i))
+		return f
+	}
+	text := fmt.Sprintf("text %d", i)
+	f.Dir, f.Key = schema.ToServer, schema.Key{Dir: schema.ToServer, Group: "clmsg", Code: 1}
+	f.Bytes = append([]byte{1, byte(len(text)), 0}, text...)
+	return f
+}
+
+// rolling is a capture of running traffic whose log the test fills.
+type rolling struct {
+	*testing.T
+	s    *Server
+	log  *live.Log
+	conn uint32
+	id   string
+	url  string
+}
+
+func newRolling(t *testing.T, limit int64) *rolling {
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	x, file, err := s.byName["one"].Captures.Record("live", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Close()
+	r := &rolling{T: t, s: s, log: live.NewRolling(limit), id: x.ID}
+	r.conn = r.log.Connection(live.Conn{Name: "a-b", Proto: "tcp"})
+	s.captures.follow("one", x.ID, r.log, make(chan struct{}))
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	r.url = "ws" + strings.TrimPrefix(srv.URL, "http")
+	return r
+}
+
+func (r *rolling) add(n int) {
+	for range n {
+		if err := r.log.Add(r.conn, numberedFrame(r.log.Len())); err != nil {
+			r.Error(err)
+		}
+	}
+}
+
+func (r *rolling) list(ctx context.Context) *listClient {
+	r.Helper()
+	conn, err := wsconn.Dial(ctx, r.url+"/ws/one/captures/"+r.id, nil, 64<<20)
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(conn.Drop)
+	return &listClient{T: r.T, conn: conn, ctx: ctx, st: map[string]json.RawMessage{}}
+}
+
+// show asks for a list and waits until all frames are judged: that of traffic is never done.
+func (c *listClient) show(seq int, rest string, scanned int) (fit int) {
+	c.Helper()
+	c.send(fmt.Sprintf(`{"view":{"seq":%d%s}}`, seq, rest))
+	for string(c.st["seq"]) != fmt.Sprint(seq) || c.number("scanned") < scanned {
+		c.read()
+	}
+	if got := string(c.st["mistakes"]); got != "[]" {
+		c.Fatalf("view %s: %s", rest, got)
+	}
+	return c.number("fit")
+}
+
+func (c *listClient) number(key string) (n int) {
+	_ = json.Unmarshal(c.st[key], &n)
+	return n
+}
+
+// into asks a question and reads its answer, or what failed.
+func (c *listClient) into(kind, answer, rest string, into any) (failed string) {
+	c.Helper()
+	text := c.ask(kind, answer, rest)
+	if failed, ok := strings.CutPrefix(text, "failed: "); ok {
+		return failed
+	}
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		c.Fatalf("%v: %.300s", err, text)
+	}
+	return ""
+}
+
+// rightRow checks that a row is that of its number, or says that it is gone.
+func rightRow(t *testing.T, r frameRow) (kept bool) {
+	t.Helper()
+	if strings.Contains(r.Info, "not in memory") {
+		return false
+	}
+	i := r.N - 1
+	want, name := fmt.Sprintf(`text %d`, i), "say"
+	if i%3 == 2 {
+		want, name = fmt.Sprint(i), "said"
+	}
+	if r.Name != name || !strings.Contains(r.Info, want) || r.Len != len(numberedFrame(i).Bytes) || r.T != numberedFrame(i).At.UnixMicro() || r.D < 0 || r.D > 3000 {
+		t.Errorf("a wrong row: %+v", r)
+	}
+	return true
+}
+
+// A list of traffic whose oldest frames are gone has the others right, in each way to ask for them.
+func TestListOfARollingLog(t *testing.T) {
+	r := newRolling(t, 1<<20)
+	const n = 50_000
+	r.add(n)
+	base := r.log.Base()
+	if base < n/3 || base > n-2000 {
+		t.Fatalf("frames from %d on are kept", base)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := r.list(ctx)
+	if fit := c.show(1, "", n); fit != n || c.number("total") != n {
+		t.Errorf("%d of %d frames", fit, c.number("total"))
+	}
+	if got := c.number("start"); int64(got) != numberedFrame(base).At.UnixMicro() {
+		t.Errorf("it starts at %d", got)
+	}
+	var rows rowsAnswer
+	for _, from := range []int{0, base - 3, base, n - 10} {
+		c.into("rows", "rows", fmt.Sprintf(`,"from":%d,"count":10`, from), &rows)
+		if len(rows.Rows) != 10 {
+			t.Fatalf("%d rows from %d on", len(rows.Rows), from)
+		}
+		for k, row := range rows.Rows {
+			if kept := rightRow(t, row); row.N != from+k+1 || kept != (from+k >= base) || from+k == base && row.D != 0 || from+k > base && row.D != 1000 {
+				t.Errorf("row %d: %+v", from+k, row)
+			}
+		}
+	}
+	kept := n - base
+	var found foundAnswer
+	c.into("find", "found", `,"text":"bytes contains \"text\"","as":"filter","from":-1`, &found)
+	if found.N != found.Pos+1 || found.N <= base || found.N > base+2 {
+		t.Errorf("the first: %+v, base %d", found, base)
+	}
+	c.into("find", "found", `,"text":"text 7","as":"text","from":`+fmt.Sprint(base)+`,"back":true`, &found)
+	if found.Pos >= 0 && (found.N <= base || !strings.HasPrefix(fmt.Sprint(found.N-1), "7")) {
+		t.Errorf("before all: %+v", found)
+	}
+	c.into("find", "found", `,"text":"text 10 ","as":"text","from":-1`, &found)
+	if found.Pos != -1 {
+		t.Errorf("one that is gone: %+v", found)
+	}
+	for rest, want := range map[string]string{
+		`,"n":5,"by":"type"`: "not in memory", `,"n":5,"by":"conn"`: "not in memory", `,"n":5,"by":"problem"`: "",
+	} {
+		if failed := c.into("step", "found", rest, &found); want == "" && (failed != "" || found.Pos != -1) || !strings.Contains(failed, want) {
+			t.Errorf("step %s: %q, %+v", rest, failed, found)
+		}
+	}
+	if failed := c.into("frame", "frame", `,"n":5`, nil); !strings.Contains(failed, "in memory") {
+		t.Error(failed)
+	}
+	if failed := c.into("diff", "diff", fmt.Sprintf(`,"a":5,"b":%d`, n), nil); !strings.Contains(failed, "in memory") {
+		t.Error(failed)
+	}
+	if failed := c.into("packet", "packet", `,"n":5,"near":5`, nil); failed == "" {
+		t.Error("packets of a frame that is gone")
+	}
+	var types typesAnswer
+	c.into("types", "types", "", &types)
+	if types.Total != kept || len(types.Rows) != 2 || types.Rows[0].Bad+types.Rows[1].Bad != 0 {
+		t.Errorf("%d frames of %d types, want %d of 2", types.Total, len(types.Rows), kept)
+	}
+	var line timelineAnswer
+	c.into("timeline", "timeline", `,"buckets":7`, &line)
+	sum := 0
+	for k := range line.C2S {
+		sum += line.C2S[k] + line.S2C[k]
+		if line.C2S[k] == 0 || line.Bad[k] != 0 {
+			t.Errorf("timeline: %+v", line)
+		}
+	}
+	if sum != kept || line.From != numberedFrame(base).At.UnixMicro() {
+		t.Errorf("timeline of %d frames, want %d: %+v", sum, kept, line)
+	}
+	var table tableAnswer
+	c.into("table", "table", `,"type":"said","from":0,"count":1`, &table)
+	if want := n/3 - base/3; table.Total != want || table.Bad != 0 || table.Rows[0].N <= base || table.Rows[0].Cells[0] != fmt.Sprint(table.Rows[0].N-1) {
+		t.Errorf("a table of %d, want %d: %+v", table.Total, want, table.Rows)
+	}
+	// With a filter, and over HTTP: those that were let go have not been seen.
+	if fit := c.show(2, `,"filter":"said"`, n); fit != n/3-base/3 {
+		t.Errorf("%d frames fit", fit)
+	}
+	c.into("where", "found", `,"n":5`, &found)
+	if found.Pos != 0 || found.N <= base || found.N > base+3 {
+		t.Errorf("%+v", found)
+	}
+	var got gotFrames
+	for path, want := range map[string]int{"?from=0": 0, fmt.Sprintf("?from=%d", base): 100, "?filter=said": 100} {
+		if code := request(t, r.s, "GET", "/api/one/captures/"+r.id+"/frames"+path, nil, &got); code != 200 || len(got.Frames) != want {
+			t.Errorf("%s: %d, %d frames", path, code, len(got.Frames))
+		}
+		for _, f := range got.Frames {
+			if int(f.N) <= base || f.Message == "" {
+				t.Errorf("%s: %+v", path, f)
+			}
+		}
+	}
+}
+
+// While frames come and go, no answer is of the wrong frame, and none is a panic.
+func TestListWhileRolling(t *testing.T) {
+	r := newRolling(t, 1<<20)
+	r.add(20_000)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	stop := make(chan struct{})
+	var adding sync.WaitGroup
+	adding.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				r.add(500)
+				time.Sleep(time.Millisecond)
+			}
+		}
+	})
+	var pages sync.WaitGroup
+	for page := range 2 {
+		c := r.list(ctx)
+		pages.Go(func() {
+			rng := rand.New(rand.NewPCG(1, uint64(page)))
+			for seq, filter := range []string{"", "said", `.text contains \"7\"`, "delta > 0.5"} {
+				if page == 1 {
+					filter = "dir == c2s"
+				}
+				c.show(seq+1, fmt.Sprintf(`,"filter":"%s"`, filter), 1)
+				for range 40 {
+					fit := c.number("fit")
+					if filter == "delta > 0.5" && fit != 0 {
+						t.Errorf("%d frames come late", fit)
+					}
+					from := fit - rng.IntN(min(fit+1, 20_000))
+					var rows rowsAnswer
+					c.into("rows", "rows", fmt.Sprintf(`,"from":%d,"count":200`, from), &rows)
+					last := 0
+					for _, row := range rows.Rows {
+						if row.N != 0 && row.N <= last {
+							t.Errorf("row %d after %d", row.N, last)
+						}
+						last = row.N
+						if kept := rightRowOf(t, row, filter); kept && filter == "said" && row.Name != "said" {
+							t.Errorf("it does not fit: %+v", row)
+						}
+					}
+					var found foundAnswer
+					c.into("find", "found", fmt.Sprintf(`,"text":"said","as":"filter","from":%d`, from), &found)
+					if filter != "delta > 0.5" && filter != "said" && filter != "" && found.Pos >= 0 {
+						t.Errorf("%q has %+v", filter, found)
+					}
+					var types typesAnswer
+					c.into("types", "types", "", &types)
+					for _, k := range types.Rows {
+						if k.Name != "say" && k.Name != "said" || k.Bad != 0 {
+							t.Errorf("%+v", k)
+						}
+					}
+					var table tableAnswer
+					if failed := c.into("table", "table", `,"type":"said","from":0,"count":5`, &table); failed == "" {
+						for _, row := range table.Rows {
+							if row.T != 0 && row.Cells[0] != fmt.Sprint(row.N-1) {
+								t.Errorf("%+v", row)
+							}
+						}
+					}
+					_ = c.ask("timeline", "timeline", `,"buckets":5`)
+				}
+			}
+		})
+	}
+	pages.Wait()
+	close(stop)
+	adding.Wait()
+	if r.log.Base() < 20_000 {
+		t.Errorf("it has not rolled: %d", r.log.Base())
+	}
+}
+
+// rightRowOf is rightRow in a list that is filtered: time passes between its rows.
+func rightRowOf(t *testing.T, r frameRow, filter string) bool {
+	t.Helper()
+	if filter != "" {
+		r.D = 0
+	}
+	return rightRow(t, r)
+}
+
+// A filtered list of traffic that runs for ever does not grow for ever, and places in it stay where they were.
+func TestViewForgets(t *testing.T) {
+	r := newRolling(t, 1<<20)
+	o := r.s.captures.live["one/"+r.id]
+	snap := r.s.byName["one"].Now()
+	v := o.view(snap, viewSpec{Filter: "say"}, store.Notes{})
+	const n = 400_000
+	place := -1 // of a frame near the end
+	for r.log.Len() < n {
+		r.add(5000)
+		for !v.advance(t.Context(), time.Second) {
+			continue
+		}
+		if r.log.Len() == n-5000 {
+			place = v.position(n - 5004)
+		}
+	}
+	fit, scanned := v.state()
+	if want := n - n/3; fit != want || scanned != n {
+		t.Errorf("%d of %d fit, want %d", fit, scanned, want)
+	}
+	if len(v.fits) > 3*viewStep || v.gone == 0 {
+		t.Errorf("%d are kept, %d are gone", len(v.fits), v.gone)
+	}
+	if i := v.index(place); i != n-5004 || v.position(i) != place {
+		t.Errorf("frame %d is at %d", i, place)
+	}
+	if got := v.listed(v.gone-1, 2); len(got) != 2 || got[0] != -1 || got[1] != int(v.fits[0]) {
+		t.Errorf("around what is gone: %v", got)
+	}
+	if got := v.rows(0, 10); len(got) != 0 {
+		t.Errorf("what is gone: %v", got)
+	}
+	count, first := 0, -1
+	if err := v.each(t.Context(), 0, false, func(pos, i int, _ live.Entry, _ []byte) bool {
+		if first < 0 {
+			first = i
+		}
+		if v.index(pos) != i {
+			t.Errorf("frame %d at %d", i, pos)
+		}
+		count++
+		return true
+	}); err != nil || first < r.log.Base() || count == 0 {
+		t.Errorf("%d frames from %d on: %v", count, first, err)
+	}
+	back := 0
+	_ = v.each(t.Context(), fit-1, true, func(int, int, live.Entry, []byte) bool { back++; return true })
+	if back != count {
+		t.Errorf("%d frames backwards, %d forwards", back, count)
+	}
+}

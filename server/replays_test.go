@@ -1,0 +1,414 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/server/replay"
+)
+
+// replayTest is a server with a recorded conversation: three messages of a client, and an answer to each.
+type replayTest struct {
+	*testing.T
+	s       *Server
+	base    string
+	ctx     context.Context
+	game    string // address of the game, which still runs
+	capture string // id
+}
+
+func newReplayTest(t *testing.T) *replayTest {
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	srv := httptest.NewServer(s)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(func() { cancel(); s.Close(); srv.Close() })
+	x := &replayTest{T: t, s: s, base: srv.URL, ctx: ctx, game: echoGame(t)}
+	x.capture = x.record("aaaa", "bbbb", "cccc")
+	return x
+}
+
+func (x *replayTest) api(method, path, body string, into any) int {
+	x.Helper()
+	return call(x.T, x.ctx, x.base, method, path, body, into)
+}
+
+// record is the id of a capture of what a client says to the game.
+func (x *replayTest) record(texts ...string) string {
+	x.Helper()
+	var p ProxyInfo
+	if code := x.api("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, x.game), &p); code != 201 {
+		x.Fatal(code)
+	}
+	x.say(p.Pairs[0].Listen, texts...)
+	for {
+		var f gotFrames
+		if x.api("GET", "/api/one/captures/"+p.ID+"/frames?filter=kind==message", "", &f); f.Fit == 2*len(texts) {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if code := x.api("DELETE", "/api/one/proxies?id="+p.ID, "", nil); code != 204 {
+		x.Fatal(code)
+	}
+	return p.ID
+}
+
+// say is a client that says texts, and waits for the answer to each.
+func (x *replayTest) say(addr string, texts ...string) {
+	x.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		x.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
+	for _, text := range texts {
+		if _, err := c.Write(append([]byte{1, 4, 0}, text...)); err != nil {
+			x.Fatal(err)
+		}
+		var got [5]byte
+		if _, err := io.ReadFull(c, got[:]); err != nil || got[1] != text[3] {
+			x.Fatalf("the answer is %x (%v)", got, err)
+		}
+	}
+}
+
+// start starts a replay of the capture, and returns its id.
+func (x *replayTest) start(body string) (id, listen string) {
+	x.Helper()
+	var out struct{ ID, Listen string }
+	if code := x.api("POST", "/api/one/captures/"+x.capture+"/replay", body, &out); code != 201 || out.ID == "" {
+		x.Fatalf("start %s: %d", body, code)
+	}
+	return out.ID, out.Listen
+}
+
+type gotReplay struct {
+	ReplayInfo
+	Results []ReplayResult
+}
+
+// until waits until a replay is as it is wanted.
+func (x *replayTest) until(id, what string, holds func(gotReplay) bool) gotReplay {
+	x.Helper()
+	for {
+		var r gotReplay
+		if code := x.api("GET", "/api/one/replays/"+id, "", &r); code != 200 {
+			x.Fatalf("replay %s: %d", id, code)
+		}
+		if holds(r) {
+			return r
+		}
+		if r.Done {
+			x.Fatalf("it has ended before it was %s: %+v", what, r)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (x *replayTest) wait(id string) gotReplay {
+	x.Helper()
+	return x.until(id, "done", func(r gotReplay) bool { return r.Done })
+}
+
+// A recording is played to the same game again, to one that answers differently, and to a listener of the proxy, which records it.
+func TestReplay(t *testing.T) {
+	x := newReplayTest(t)
+	var made struct {
+		Conns  []ReplayConn
+		Conn   string
+		Script json.RawMessage
+	}
+	if code := x.api("POST", "/api/one/captures/"+x.capture+"/script", `{}`, &made); code != 200 || len(made.Conns) != 1 || made.Conns[0].ToServer != 3 || made.Conns[0].ToClient != 3 {
+		t.Fatalf("%d %+v", code, made)
+	}
+	script, err := replay.ParseScript(made.Script)
+	if err != nil || len(script.Steps) != 6 || made.Conn != made.Conns[0].Conn {
+		t.Fatalf("%v %s", err, made.Script)
+	}
+
+	var text struct {
+		Text, Script string
+		Steps        int
+	}
+	if code := x.api("POST", "/api/one/captures/"+x.capture+"/script", `{"as_text":true,"play":"server"}`, &text); code != 200 || text.Script != "" || text.Steps != 6 || !strings.Contains(text.Text, `"play": "server"`) {
+		t.Errorf("as text: %d %+v", code, text)
+	}
+
+	id, _ := x.start(fmt.Sprintf(`{"to":%q,"speed":1000}`, x.game))
+	r := x.wait(id)
+	if r.Report == nil || !r.Report.OK || r.Total != 6 || len(r.Results) != 6 || r.Steps != 6 || r.Play != "client" || r.Conn != made.Conn || r.Capture != x.capture {
+		t.Errorf("%+v %+v", r.ReplayInfo, r.Report)
+	}
+	for _, one := range r.Results {
+		if one.Status != "ok" || len(one.Diffs) != 0 {
+			t.Errorf("%+v", one)
+		}
+	}
+	var part gotReplay
+	if code := x.api("GET", "/api/one/replays/"+id+"?from=4&count=1", "", &part); code != 200 || len(part.Results) != 1 || part.Results[0].Step != r.Results[4].Step || part.Total != 6 {
+		t.Errorf("from 4: %d %+v", code, part)
+	}
+	if code := x.api("GET", "/api/one/replays/"+id+"?from=9999", "", &part); code != 200 || len(part.Results) != 0 {
+		t.Errorf("from far behind: %d %+v", code, part.Results)
+	}
+
+	other, _ := json.Marshal(strings.Replace(string(made.Script), "bbbb", "bbbz", 1)) // so the answer is another one; a text is a script, too
+	id, _ = x.start(fmt.Sprintf(`{"to":%q,"speed":1000,"script":%s}`, x.game, other))
+	r = x.wait(id)
+	if r.Report == nil || r.Report.OK || r.Different != 1 || len(r.Results) != 6 || len(r.Results[3].Diffs) != 1 || r.Results[3].Diffs[0] != (replay.Difference{Path: "n", Expected: "98", Got: "122"}) {
+		t.Errorf("%+v %+v", r.ReplayInfo, r.Results)
+	}
+
+	var p ProxyInfo
+	if code := x.api("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, x.game), &p); code != 201 {
+		t.Fatal(code)
+	}
+	id, _ = x.start(fmt.Sprintf(`{"to":%q,"speed":1000}`, p.Pairs[0].Listen))
+	if r = x.wait(id); r.Report == nil || !r.Report.OK {
+		t.Errorf("by the proxy: %+v", r)
+	}
+	var f gotFrames
+	if code := x.api("GET", "/api/one/captures/"+p.ID+"/frames?filter=say", "", &f); code != 200 || f.Fit != 3 {
+		t.Errorf("the proxy saw %d of 3 (%d)", f.Fit, code)
+	}
+	var all struct{ Replays []ReplayInfo }
+	if code := x.api("GET", "/api/one/replays", "", &all); code != 200 || len(all.Replays) != 3 || all.Replays[0].ID != id {
+		t.Errorf("%d %+v", code, all)
+	}
+}
+
+// The server of a recording is played to a client that comes.
+func TestReplayListens(t *testing.T) {
+	x := newReplayTest(t)
+	id, addr := x.start(`{"listen":"127.0.0.1:0","speed":1000}`)
+	x.until(id, "listening", func(r gotReplay) bool { return r.State == "listening" && r.Listen == addr && r.Play == "server" })
+	x.say(addr, "aaaa", "bbbb", "cccc")
+	if r := x.wait(id); r.Report == nil || !r.Report.OK || r.Report.Sent != 3 {
+		t.Errorf("%+v %+v", r, r.Report)
+	}
+	if c, err := net.Dial("tcp", addr); err == nil {
+		c.Close()
+		t.Error("it listens still, when it has ended")
+	}
+}
+
+// What is refused starts nothing, and says why.
+func TestReplayRefused(t *testing.T) {
+	x := newReplayTest(t)
+	to := fmt.Sprintf(`"to":%q`, x.game)
+	steps := `"script":{"version":1,"play":"%s","steps":[{"send":{"message":"%s","value":{"text":"aaaa"}}}]}`
+	for _, bad := range []struct {
+		body, says string
+		code       int
+	}{
+		{`{"to":"169.254.169.254:80"}`, "link-local", 403},
+		{`{"to":"203.0.113.7:80"}`, "not on the list", 403},
+		{`{"to":"0.0.0.0:80"}`, "unspecified", 403},
+		{`{"to":"127.0.0.1:0"}`, "no port", 403},
+		{`{"to":"127.0.0.1"}`, "no address with a port", 422},
+		{`{"to":"-x-!:80"}`, "neither an address nor a name", 422},
+		{`{"listen":"0.0.0.0:0"}`, "not loopback", 403},
+		{`{"listen":"[::]:0"}`, "not loopback", 403},
+		{`{"listen":":0"}`, "not IP:port", 422},
+		{`{"listen":"localhost:0"}`, "not IP:port", 422},
+		{fmt.Sprintf(`{"listen":%q}`, x.game), "in use", 422},
+		{`{}`, "who is to be played", 422},
+		{`{` + to + `,"listen":"127.0.0.1:0"}`, "who is to be played", 422},
+		{`{` + to + `,"conn":"127.0.0.1:1-127.0.0.1:2"}`, "is not there", 422},
+		{`{` + to + `,"session":7}`, "", 201}, // a session counts with a connection only
+		{`{` + to + `,"speed":-1}`, "validation failed", 422},
+		{`{` + to + `,"tolerance":"most"}`, "validation failed", 422},
+		{`{` + to + `,"max_seconds":3601}`, "validation failed", 422},
+		{`{` + to + `,"script":{"version":2}}`, "version 2", 422},
+		{`{` + to + `,"script":null}`, "", 422},
+		{`{` + to + `,"script":""}`, "script", 422},
+		{`{` + to + `,"script":"{"}`, "script", 422},
+		{`{` + to + `,"script":[]}`, "script", 422},
+		{`{` + to + `,` + fmt.Sprintf(steps, "server", "svmsg/said") + `}`, "the other part", 422},
+		{`{` + to + `,"script":{"version":1,"protocol":"tera","steps":[{"pause":"1s"}]}}`, "protocol", 422},
+	} {
+		var why struct{ Detail string }
+		if code := x.api("POST", "/api/one/captures/"+x.capture+"/replay", bad.body, &why); code != bad.code || !strings.Contains(why.Detail, bad.says) {
+			t.Errorf("%s: %d %q, want %d %q", bad.body, code, why.Detail, bad.code, bad.says)
+		}
+	}
+	for _, path := range []string{"/api/one/captures/none/replay", "/api/none/captures/" + x.capture + "/replay", "/api/one/captures/none/script"} {
+		if code := x.api("POST", path, `{`+to+`}`, nil); code != 404 && code != 422 {
+			t.Errorf("%s: %d", path, code)
+		}
+	}
+	for _, method := range []string{"GET", "DELETE"} {
+		if code := x.api(method, "/api/one/replays/99", "", nil); code != 404 {
+			t.Errorf("%s of none: %d", method, code)
+		}
+	}
+
+	// What only the script's own run can tell.
+	id, _ := x.start(`{` + to + `,` + fmt.Sprintf(steps, "client", "clmsg/sing") + `}`)
+	if r := x.wait(id); r.Error == "" || r.Report != nil {
+		t.Errorf("a message without a definition: %+v", r)
+	}
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	id, _ = x.start(fmt.Sprintf(`{"to":%q}`, closed.Addr()))
+	if r := x.wait(id); !strings.Contains(r.Error, "connect to") {
+		t.Errorf("nobody listens there: %+v", r)
+	}
+}
+
+// A run is stopped while it waits for a client and while it plays, ends when its time is over, and with the server.
+func TestReplayStops(t *testing.T) {
+	x := newReplayTest(t)
+	stop := func(id string) gotReplay {
+		t.Helper()
+		if code := x.api("DELETE", "/api/one/replays/"+id, "", nil); code != 204 {
+			t.Errorf("stop: %d", code)
+		}
+		return x.wait(id)
+	}
+	waiting, _ := x.start(`{"listen":"127.0.0.1:0"}`)
+	if r := stop(waiting); r.Error != "it was stopped" || r.Report != nil {
+		t.Errorf("%+v", r)
+	}
+	endless := `"script":{"version":1,"play":"client","steps":[{"send":{"message":"clmsg/say","value":{"text":"aaaa"}}},{"expect":{"message":"svmsg/said"}},{"pause":"1h"}]}`
+	to := fmt.Sprintf(`{"to":%q,`, x.game)
+	playing, _ := x.start(to + endless + `}`)
+	x.until(playing, "in the middle", func(r gotReplay) bool { return r.State == "playing" && r.Total == 2 })
+	r := stop(playing)
+	if r.Report == nil || r.Report.OK || r.Report.Stopped != "it was stopped" || r.Report.Sent != 1 || len(r.Results) != 2 {
+		t.Errorf("%+v %+v", r, r.Report)
+	}
+	stop(playing) // once more is no mistake
+
+	short, _ := x.start(to + endless + `,"max_seconds":1}`)
+	if r := x.wait(short); r.Report == nil || r.Report.Stopped != "its time is over: 1s" {
+		t.Errorf("%+v %+v", r, r.Report)
+	}
+
+	x.start(`{"listen":"127.0.0.1:0"}`)
+	x.start(to + endless + `}`)
+	x.s.Close()
+	for _, run := range x.s.replays.of("one") {
+		if !run.ended() {
+			t.Errorf("%+v outlives the server", run.now())
+		}
+	}
+}
+
+// Not too many run, and not too many are kept.
+func TestReplayLimits(t *testing.T) {
+	x := newReplayTest(t)
+	var ids []string
+	for range maxReplays {
+		id, _ := x.start(`{"listen":"127.0.0.1:0"}`)
+		ids = append(ids, id)
+	}
+	if code := x.api("POST", "/api/one/captures/"+x.capture+"/replay", `{"listen":"127.0.0.1:0"}`, nil); code != 409 {
+		t.Errorf("one more than may run: %d", code)
+	}
+	for i := range 2 * maxKeptReplays {
+		if code := x.api("DELETE", "/api/one/replays/"+ids[i], "", nil); code != 204 {
+			t.Fatal(code)
+		}
+		id, _ := x.start(`{"listen":"127.0.0.1:0"}`)
+		ids = append(ids, id)
+	}
+	if kept := x.s.replays.of("one"); len(kept) != maxKeptReplays {
+		t.Errorf("%d are kept, want %d", len(kept), maxKeptReplays)
+	}
+	if code := x.api("GET", "/api/one/replays/"+ids[0], "", nil); code != 404 {
+		t.Errorf("the oldest is still there: %d", code)
+	}
+	if got := x.s.replays.of("other"); len(got) != 0 {
+		t.Errorf("another workspace has %d", len(got))
+	}
+}
+
+// Results are bounded in number and in memory; what is left out is counted.
+func TestReplayResultsAreBounded(t *testing.T) {
+	var few, many replayRun
+	long := strings.Repeat("x", 10_000)
+	for range maxReplayResults + 5 {
+		r := replay.Result{Status: replay.Different, Lifted: map[string]json.RawMessage{"key": json.RawMessage(`"` + long + `"`)}}
+		few.add(r)
+		if len(r.Lifted) > 0 {
+			t.Fatal("the run's own report keeps the value")
+		}
+		many.add(replay.Result{})
+	}
+	if v := few.results[0].Lifted["key"]; v != `"`+long[:maxReplayValue-1]+"…" {
+		t.Errorf("the value that is kept: %s", v)
+	}
+	if few.memory > maxReplayMemory || few.info.LeftOut == 0 || few.info.Different != maxReplayResults+5 {
+		t.Errorf("%d bytes, %d left out", few.memory, few.info.LeftOut)
+	}
+	for _, run := range []*replayRun{&few, &many} {
+		info, list := run.from(0, 1<<30)
+		if info.Total != maxReplayResults+5 || len(list)+info.LeftOut != info.Total || len(list) == 0 {
+			t.Errorf("%d listed, %d left out, %d in all", len(list), info.LeftOut, info.Total)
+		}
+	}
+}
+
+// Of several connections one has to be named to be played; a script is made of the one with most messages.
+func TestReplayChoosesConnection(t *testing.T) {
+	all := []ReplayConn{{Conn: "a", ToServer: 5}, {Conn: "b", ToServer: 2}, {Conn: "b", Session: 1, ToServer: 1}}
+	for _, c := range []struct {
+		part    ReplayPart
+		largest bool
+		want    int // -1: refused
+	}{
+		{ReplayPart{}, true, 0},
+		{ReplayPart{}, false, -1},
+		{ReplayPart{Conn: "b"}, false, 1},
+		{ReplayPart{Conn: "b", Session: 1}, false, 2},
+		{ReplayPart{Conn: "b", Session: 2}, true, -1},
+	} {
+		got, err := chosenConn(all, c.part, c.largest)
+		if (err != nil) != (c.want < 0) || err == nil && got != all[c.want] {
+			t.Errorf("%+v: %+v %v", c, got, err)
+		}
+	}
+	if _, err := chosenConn(nil, ReplayPart{}, true); err == nil {
+		t.Error("nothing can be chosen of nothing")
+	}
+}
+
+// Over datagrams it listens, too, and leaves nothing open when it is stopped.
+func TestReplayListensForDatagrams(t *testing.T) {
+	s := captureServer(t, "subspace", nil)
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	x := &replayTest{T: t, s: s, base: srv.URL, ctx: t.Context()}
+	var kept struct{ ID string }
+	if code := request(t, s, "POST", "/api/one/captures?name=talk.txt", []byte("nothing"), &kept); code != 201 {
+		t.Fatal(code)
+	}
+	x.capture = kept.ID
+	id, addr := x.start(`{"listen":"127.0.0.1:0","script":{"version":1,"play":"server","steps":[{"pause":"1s"}]}}`)
+	if code := x.api("DELETE", "/api/one/replays/"+id, "", nil); code != 204 {
+		t.Fatal(code)
+	}
+	if r := x.wait(id); r.Error != "it was stopped" || r.Listen != addr {
+		t.Errorf("%+v", r)
+	}
+	c, err := net.ListenPacket("udp", addr)
+	if err != nil {
+		t.Fatalf("the address is still taken: %v", err)
+	}
+	c.Close()
+	if code := x.api("POST", "/api/one/captures/"+x.capture+"/replay", `{"to":"127.0.0.1:9"}`, nil); code != 422 {
+		t.Errorf("a capture without messages: %d", code)
+	}
+}

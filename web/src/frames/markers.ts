@@ -1,0 +1,199 @@
+// The drawer of markers: the moments that people marked, and for one of them the messages and fields that go with it.
+//
+//   .frames-markers > .frames-bar, .marker-panes > .frames-box (the markers), .frames-box.related (what goes with the chosen one)
+
+import { button, make } from "./dom";
+import { type Drawer, type DrawerHost, type Related, Refresher } from "./drawer";
+import { quote } from "./filters";
+import { askText } from "./notebox";
+import type { Marker, State } from "./protocol";
+import { FramesError } from "./socket";
+import { count, counted } from "./text";
+
+const mostRelated = 12; // of types, and of fields
+
+function table(label: string, heads: readonly (readonly [string, string])[], body: HTMLElement): HTMLTableElement {
+  const element = make("table", "data");
+  element.setAttribute("aria-label", label);
+  const head = make("tr");
+  for (const [title, className] of heads) {
+    const cell = make("th", className, title);
+    cell.scope = "col";
+    head.append(cell);
+  }
+  const thead = make("thead");
+  thead.append(head);
+  element.append(thead, body);
+  return element;
+}
+
+function link(text: string, title: string, run: () => void): HTMLButtonElement {
+  const element = button("link", text, run);
+  element.title = title;
+  return element;
+}
+
+export class MarkersDrawer implements Drawer {
+  readonly element = make("div", "frames-markers");
+  private readonly host: DrawerHost;
+  private readonly summary = make("span", "note");
+  private readonly body = make("tbody");
+  private readonly side = make("div", "frames-box related");
+  private readonly refresher: Refresher;
+  private shown: readonly Marker[] | undefined;
+  private chosen: Marker | undefined;
+  private value = ""; // looked for instead of the marker's
+  private drawn = "";
+
+  constructor(host: DrawerHost) {
+    this.host = host;
+    const bar = make("div", "frames-bar");
+    const add = button("btn quiet", "Add …", () => this.add(add), "Set a marker: now, or before the chosen frame of a capture");
+    add.hidden = host.markers?.may !== true;
+    bar.append(this.summary, add);
+    const box = make("div", "frames-box");
+    box.append(table("Markers", [["Frame", "num"], ["Marker", ""], ["Value", ""], ["", ""]], this.body));
+    const panes = make("div", "marker-panes");
+    panes.append(box, this.side);
+    this.element.append(bar, panes);
+    this.refresher = new Refresher((signal) => this.load(signal));
+    this.draw();
+  }
+
+  private add(anchor: HTMLElement): void {
+    const { state, row, markers } = this.host;
+    const n = state.live ? state.total + 1 : (row?.n ?? 0);
+    if (n === 0) {
+      this.host.failed(new FramesError("failed", "choose a frame first: the marker stands before it"));
+      return;
+    }
+    const label = `Marker before frame ${count(n)}. What is to be seen? A value helps: max HP = 48211`;
+    askText(anchor, { label, text: "", button: "Set", most: 250 }, (text) => void markers?.add(n, text));
+  }
+
+  private draw(): void {
+    const { markers } = this.host.state;
+    this.shown = markers;
+    const at = document.activeElement instanceof HTMLElement && this.body.contains(document.activeElement) ? document.activeElement.dataset["marker"] : undefined;
+    this.chosen = markers.find((m) => m.n === this.chosen?.n && m.at === this.chosen.at) ?? markers.at(-1);
+    this.summary.textContent = markers.length === 0 ? "None yet: ` sets one at this moment of running traffic" : counted(markers.length, "marker");
+    this.body.replaceChildren(...markers.map((m, i) => {
+      const row = make("tr", m === this.chosen ? "chosen" : "");
+      const frame = make("td", "num");
+      frame.append(link(count(m.n), "Show the frame after it", () => this.host.goTo(m.n)));
+      const text = make("td");
+      const choose = link(m.text === "" ? "marker" : m.text, `What goes with it; set at ${new Date(m.at).toLocaleTimeString()}`, () => this.choose(m));
+      choose.dataset["marker"] = String(i);
+      choose.setAttribute("aria-pressed", String(m === this.chosen));
+      text.append(choose);
+      const since = make("td");
+      since.append(link("since then", "Show only the frames between this marker and the next", () => this.host.filter(`marker == ${quote(m.text)}`)));
+      row.append(frame, text, make("td", "", m.value ?? ""), since);
+      return row;
+    }));
+    if (at !== undefined) {
+      this.body.querySelector<HTMLElement>(`[data-marker="${at}"]`)?.focus();
+    }
+    this.refresher.now();
+  }
+
+  private choose(m: Marker): void {
+    this.chosen = m;
+    this.value = "";
+    this.host.goTo(m.n);
+    this.draw();
+  }
+
+  private async load(signal: AbortSignal): Promise<void> {
+    const m = this.chosen;
+    const { markers, state } = this.host;
+    if (m === undefined || markers === undefined) {
+      this.side.replaceChildren();
+      this.drawn = "";
+      return;
+    }
+    if (m.n > state.total) {
+      this.tell(m, undefined, "No frame has come since.");
+      return;
+    }
+    try {
+      const answer = await markers.related(m.n, this.value, signal);
+      if (!signal.aborted && m === this.chosen) {
+        this.tell(m, answer, "");
+      }
+    } catch (error) {
+      if (!signal.aborted) {
+        this.host.failed(error);
+      }
+    }
+  }
+
+  private tell(m: Marker, r: Related | undefined, why: string): void {
+    const key = JSON.stringify([m.n, m.at, this.value, r, why]);
+    if (key === this.drawn) {
+      return; // the focus stays where it is
+    }
+    this.drawn = key;
+    const value = make("input");
+    value.type = "text";
+    value.maxLength = 100;
+    value.value = this.value === "" ? (m.value ?? "") : this.value;
+    value.placeholder = "a number or a text";
+    value.addEventListener("change", () => {
+      this.value = value.value.trim();
+      this.refresher.now();
+    });
+    const label = make("label", "note", "Seen then ");
+    label.append(value);
+    const held = this.side.contains(document.activeElement);
+    const parts: HTMLElement[] = [label];
+    if (r === undefined) {
+      parts.push(make("p", "hint", why));
+    } else {
+      const wanted = r.value ?? "";
+      if (wanted !== "") {
+        const fields = make("tbody");
+        fields.append(...r.fields.slice(0, mostRelated).map((f) => {
+          const row = make("tr");
+          const name = make("td");
+          name.append(link(`${f.name === "" ? f.type : f.name} ${f.path}`, `Filter: ${f.filter}`, () => this.host.filter(f.filter)));
+          const first = make("td", "num");
+          first.append(link(count(f.first), "Show the first frame that has it", () => this.host.goTo(f.first)));
+          row.append(name, make("td", "num", count(f.here)), make("td", "num", count(f.else)), first);
+          return row;
+        }));
+        parts.push(r.fields.length === 0 ? make("p", "hint", `No field has ${wanted} within seconds of it.`) : table(`Fields that have ${wanted}`, [[`Has ${wanted}`, ""], ["Near", "num"], ["Elsewhere", "num"], ["First", "num"]], fields));
+      }
+      const types = make("tbody");
+      types.append(...r.types.slice(0, mostRelated).map((t) => {
+        const row = make("tr");
+        const name = make("td");
+        name.append(link(t.name === "" ? t.type : t.name, `Filter: ${t.type}`, () => this.host.filter(t.type)));
+        row.append(name, make("td", "num", count(t.here)), make("td", "num", count(t.all)), make("td", "num", t.factor === 0 ? "only here" : `${t.factor}×`));
+        return row;
+      }));
+      parts.push(r.types.length === 0 ? make("p", "hint", "No message comes more often than elsewhere.") : table("Messages that come with it", [["Comes with it", ""], ["Near", "num"], ["In all", "num"], ["More often", "num"]], types));
+    }
+    this.side.replaceChildren(...parts);
+    if (held) {
+      this.side.querySelector<HTMLElement>("input")?.focus();
+    }
+  }
+
+  changed(state: State, anew: boolean): void {
+    const m = this.chosen;
+    if (state.markers !== this.shown) {
+      this.draw();
+    } else if (m !== undefined && (anew || (state.live && Date.now() - Date.parse(m.at) < 10_000) || this.drawn.includes("No frame has come"))) {
+      this.refresher.changed(state, anew); // what comes soon after it counts too
+    }
+  }
+
+  focus(): void {
+    (this.body.querySelector<HTMLElement>("[aria-pressed=true]") ?? this.element.querySelector<HTMLElement>("button"))?.focus();
+  }
+
+  close(): void {
+    this.refresher.stop();
+  }
+}
