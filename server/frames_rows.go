@@ -148,7 +148,7 @@ func (m *rowMaker) typeOf(msg *schema.Message, f *transport.Frame) string {
 		}
 		return t
 	case f.Kind == transport.Message:
-		return "kind == message && state == unknown"
+		return "kind == message && state == unknown && !op"
 	}
 	return "kind == " + f.Kind.String()
 }

@@ -85,7 +85,8 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 	}
 	name := cmp.Or(cfg.Name, cfg.Upstream)
 	now := time.Now()
-	x, file, err := ws.Captures.Record("live "+name+now.Format(" 15:04"), now) // the same listener is started again and again
+	title := "live " + name + now.Format(" 15:04") // the same listener is started again and again
+	x, file, err := ws.Captures.Record(title, now)
 	if err != nil {
 		return nil, captureProblem(err)
 	}
@@ -93,7 +94,7 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 		if n == 1 {
 			return x.Name, file, nil
 		}
-		y, next, err := ws.Captures.Record(fmt.Sprintf("live %s, part %d", name, n), time.Now())
+		y, next, err := ws.Captures.Record(fmt.Sprintf("%s, part %d", title, n), time.Now())
 		return y.Name, next, err
 	}
 	log := live.NewRolling(liveMemory)
