@@ -90,12 +90,12 @@ func stopRelaying(t *testing.T, addr, workspace string) {
 	}
 }
 
-// recorded are the messages of the only capture of a workspace.
+// recorded are the messages of the newest capture of a workspace; the other one is the sample.
 func recorded(t *testing.T, addr, workspace string) (messages [2][]string) {
 	t.Helper()
 	var all struct{ Captures []struct{ ID string } }
 	_, body := get(t, "http://"+addr+"/api/"+workspace+"/captures")
-	if err := json.Unmarshal([]byte(body), &all); err != nil || len(all.Captures) != 1 {
+	if err := json.Unmarshal([]byte(body), &all); err != nil || len(all.Captures) != 2 {
 		t.Fatalf("captures: %s", body)
 	}
 	w := watched{}
