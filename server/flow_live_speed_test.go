@@ -157,11 +157,24 @@ func TestFlowLiveSpeed(t *testing.T) {
 	}
 	share := *liveFor / 10
 	part("following", func() {}, 4*share)
+	follows := func() {
+		t.Helper()
+		at := time.Now()
+		f.is("it follows", `window.behind.at(-1) < 5000`)
+		t.Logf("it follows after %v", time.Since(at).Round(time.Millisecond))
+	}
 	part("a filter by a field", func() {
 		f.filter(`.text contains "7"`)
-		f.is("rows", `document.querySelectorAll(".frame:not(.coming)").length > 5`)
+		f.shows(".frames-line .counts", "shown")
+		follows()
 	}, 2*share)
-	part("no filter", func() { f.filter("") }, share)
+	part("no filter", func() {
+		f.filter("")
+		f.is("all", `!document.querySelector(".frames-line .counts").textContent.includes("shown")`)
+		follows()
+	}, share)
+	part("types beside it", func() { f.tool("Types"); f.shows(".frames-types", "say") }, share)
+	f.tool("Types")
 	part("paused", func() {
 		f.focus(".frames-scroll")
 		f.press("p")

@@ -134,7 +134,7 @@ func TestListOfARollingLog(t *testing.T) {
 	if base < n/3 || base > n-2000 {
 		t.Fatalf("frames from %d on are kept", base)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	c := r.list(ctx)
 	if fit := c.show(1, "", n); fit != n || c.number("total") != n {
@@ -232,7 +232,7 @@ func TestListOfARollingLog(t *testing.T) {
 func TestListWhileRolling(t *testing.T) {
 	r := newRolling(t, 1<<20)
 	r.add(20_000)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	stop := make(chan struct{})
 	var adding sync.WaitGroup

@@ -117,14 +117,16 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 			batch.Frames, batch.Missed = batch.Frames[:0], 0
 			return err
 		}
+		skip := func(to int) (err error) { // behind the frames that stand before what is missed
+			if to > expected && len(batch.Frames) > 0 {
+				err = send(expected)
+			}
+			batch.Missed += to - expected
+			return err
+		}
 		log.Each(b.From, b.To, func(i int, e live.Entry, data []byte) bool {
-			if i > expected {
-				if len(batch.Frames) > 0 { // that stand before what was missed
-					if err = send(expected); err != nil {
-						return false
-					}
-				}
-				batch.Missed += i - expected
+			if err = skip(i); err != nil {
+				return false
 			}
 			expected = i + 1
 			conns = connsFor(log, conns, e)
@@ -146,7 +148,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 			return err == nil
 		})
 		if err == nil {
-			batch.Missed += b.To - expected
+			err = skip(b.To)
 		}
 		if err == nil && (len(batch.Frames) > 0 || batch.Missed > 0) {
 			err = send(b.To)

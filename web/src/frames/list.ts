@@ -41,6 +41,7 @@ const mostRows = 300; // drawn at all, should the page give the list no height
 const settleMillis = 70; // rows are asked for once fast scrolling rests that long
 const fastViews = 1.5; // heights of the view in one frame that count as fast
 const freezeMillis = 400; // what was shown stays that long after a change, for its new rows to come
+const reachMillis = 1000; // the end of a list that is followed is shown without its rows, should they take longer
 const tellMillis = 60; // between two rows that the page is told of
 
 let lists = 0;
@@ -85,6 +86,8 @@ export class FrameList {
   private freezing: ReturnType<typeof setTimeout> | undefined;
   private hold: { n: number; px: number; asks: boolean } | undefined; // the frame that keeps its place when the list changes
   private leftAt = 0; // rows that there were when the end was left
+  private known = 0; // rows that there are, where the end that is followed is not shown yet
+  private reach: { fit: number; since: number } | undefined; // the end that is shown once its rows are there
 
   constructor(host: HTMLElement, columns: Columns, source: ListSource, events: ListEvents) {
     this.columns = columns;
@@ -140,6 +143,7 @@ export class FrameList {
       this.anchorPos = 0;
       this.clearRanges();
     }
+    this.catchUp();
     this.outdated = !places || (this.frozen && this.outdated);
     this.freeze();
     this.pages.reset(places);
@@ -166,12 +170,23 @@ export class FrameList {
   update(state: State, marked: ReadonlySet<number>): void {
     const before = this.state;
     const looks = state.marked !== before.marked || state.notes !== before.notes || state.markers !== before.markers || state.conns !== before.conns || state.start !== before.start || marked !== this.marked;
+    this.known = state.fit;
+    const reaches = this.follows && state.live && !this.frozen && state.seq === before.seq && before.fit > 0 && state.fit > before.fit;
+    if (reaches) {
+      state = { ...state, fit: before.fit };
+    } else {
+      this.reach = undefined;
+    }
     this.state = state;
     this.marked = marked;
     if (state.live && !before.live) {
       this.follows = true;
     }
-    this.pages.resize(state.fit);
+    if (reaches) {
+      this.reachOn();
+    } else {
+      this.pages.resize(state.fit);
+    }
     if (this.frozen && state.done && state.fit === 0) {
       this.thaw();
     }
@@ -186,6 +201,40 @@ export class FrameList {
     this.findHeld();
     this.showPill();
     this.draw(looks);
+  }
+
+  /** Goes on to the end as it is now, in steps that are as long as rows take to come: else none of them would ever be in view. */
+  private reachOn(): void {
+    if (this.reach !== undefined && performance.now() - this.reach.since > reachMillis) {
+      this.catchUp();
+      return;
+    }
+    if (this.reach === undefined && this.known > this.state.fit) {
+      this.reach = { fit: this.known, since: performance.now() };
+      this.pages.resize(this.known);
+    }
+    if (this.reach === undefined) {
+      return;
+    }
+    const { fit } = this.reach;
+    const from = Math.max(0, fit - Math.ceil(this.scroll.viewPx / this.scroll.rowPx) - spareRows);
+    if (this.pages.has(from, fit)) {
+      this.reach = undefined;
+      this.state = { ...this.state, fit };
+      this.layout();
+    } else {
+      this.pages.want(from, fit, this.current);
+    }
+  }
+
+  /** Shows all that is known, its rows may come later. */
+  private catchUp(): void {
+    this.reach = undefined;
+    if (this.known > this.state.fit) {
+      this.state = { ...this.state, fit: this.known };
+      this.pages.resize(this.known);
+      this.layout();
+    }
   }
 
   /** Which fields the cells of the rows are about, in the order of the server. */
@@ -369,6 +418,9 @@ export class FrameList {
     if (this.frozen && this.hold === undefined && this.pages.has(start, end)) {
       this.thaw();
     }
+    if (this.reach !== undefined) {
+      this.reachOn();
+    }
     this.draw(false);
     this.tell();
   }
@@ -382,6 +434,9 @@ export class FrameList {
   /** Asks for the rows in view and, once they are there, for those that come next on either side. */
   private want(): void {
     clearTimeout(this.asked);
+    if (this.reach !== undefined) {
+      return; // its rows are asked for
+    }
     const { start, end } = this.inView();
     const near = this.pages.has(start, end) ? end - start : 0;
     // A key may have gone to a row that the wheel then left: the page still has to know it.
@@ -436,6 +491,7 @@ export class FrameList {
 
   /** Makes a row the current one and shows it; with `extend` all from where the last choice began to it are chosen. */
   go(pos: number, extend = false): void {
+    this.catchUp();
     if (this.state.fit === 0) {
       return;
     }
@@ -517,6 +573,7 @@ export class FrameList {
 
   /** Goes to the end and stays there. */
   follow(): void {
+    this.catchUp();
     this.follows = this.state.live;
     this.hold = undefined;
     this.scroll.moveTo(Infinity);
@@ -527,9 +584,9 @@ export class FrameList {
 
   private showPill(): void {
     if (this.follows) {
-      this.leftAt = this.state.fit;
+      this.leftAt = this.known;
     }
-    const fresh = this.state.fit - this.leftAt;
+    const fresh = this.known - this.leftAt;
     this.pill.hidden = !this.state.live || this.follows || fresh <= 0;
     if (!this.pill.hidden) {
       this.pill.textContent = `${count(fresh)} new ↓`;
@@ -584,6 +641,9 @@ export class FrameList {
       this.hold = undefined;
       if (top !== before) {
         this.follows = this.state.live && top + viewPx >= this.state.fit * rowPx - 2;
+        if (!this.follows) {
+          this.catchUp();
+        }
         this.showPill();
       }
     }
