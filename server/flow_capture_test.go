@@ -282,3 +282,22 @@ func TestFlowCaptureNarrow(t *testing.T) {
 	f.press("Enter")
 	f.is("the fields are in view, with the focus", `document.querySelector("#fields-pane").checkVisibility() && document.activeElement?.closest(".tree") !== null`)
 }
+
+// Of a text with several messages the editor shows the one that the chosen frame is of.
+func TestFlowCaptureSeveralMessages(t *testing.T) {
+	def := "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n" + strings.Repeat("\n# nothing", 100) + "\n\npacket: ping\n   __group = clmsg\n"
+	s := captureServer(t, "muta", map[string]string{"game.def": def})
+	var x store.Capture
+	dump := "00000000  01 02 00 68 69 02 02 01  02 00 68 6f               ...hi... ..ho\n"
+	if code := request(t, s, "POST", "/api/one/captures?name=follow.txt", []byte(dump), &x); code != 201 {
+		t.Fatal(code)
+	}
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	f := flow{t, browsertest.Open(t, srv.URL+"/w/one/captures/"+x.ID+"#n=2", openSelector)}
+	f.shows("#fields-head", "ping")
+	f.is("the editor is at ping", `[...document.querySelectorAll(".cm-line")].some(e => e.textContent.includes("packet: ping") && e.getBoundingClientRect().top < document.querySelector("#bytes-pane").getBoundingClientRect().top && e.getBoundingClientRect().bottom > 0)`)
+	f.press("k")
+	f.shows("#fields-head", "say")
+	f.is("the editor is at say", `[...document.querySelectorAll(".cm-line")].some(e => e.textContent.includes("packet: say") && e.getBoundingClientRect().top >= document.querySelector("#definition-head").getBoundingClientRect().top)`)
+}
