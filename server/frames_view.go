@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"sort"
@@ -338,6 +337,3 @@ func (v *frameView) each(ctx context.Context, from int, back bool, f func(pos, i
 		}
 	}
 }
-
-// String names the view in logs of mistakes.
-func (v *frameView) String() string { return fmt.Sprintf("frames that fit %q", v.spec.Filter) }

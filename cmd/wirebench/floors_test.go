@@ -49,7 +49,7 @@ codec/transport/tera     < codec codec/transport
 codec/transport/muta     < codec codec/transport
 codec/transport/subspace < codec codec/transport
 codec/capture            < codec/transport
-codec/corpus             < codec codec/transport
+codec/corpus             < codec
 
 codec/transport/protocols < defs codec/transport/tera codec/transport/muta codec/transport/subspace
 
