@@ -23,7 +23,7 @@ import (
 type watched struct {
 	messages [2][]string // in hex
 	missed   int
-	wrong    []string // frames that should not be
+	wrong    []listedFrame // frames that should not be
 	end      chan struct{}
 }
 
@@ -50,7 +50,7 @@ func watch(t *testing.T, addr, workspace string) *watched {
 				Missed int
 			}
 			if err := json.Unmarshal(text, &b); err != nil {
-				w.wrong = append(w.wrong, err.Error())
+				w.wrong = append(w.wrong, listedFrame{Kind: err.Error()})
 				return
 			}
 			w.missed += b.Missed
@@ -65,7 +65,7 @@ func watch(t *testing.T, addr, workspace string) *watched {
 func (w *watched) take(f listedFrame) {
 	switch {
 	case f.Kind == "problem" || f.Kind == "opaque" || len(f.From) == 0 || f.Kind == "message" && f.Status != "ok":
-		w.wrong = append(w.wrong, fmt.Sprintf("%+v", f))
+		w.wrong = append(w.wrong, f)
 	case f.Kind == "message" && f.Dir == "c2s":
 		w.messages[0] = append(w.messages[0], f.Hex)
 	case f.Kind == "message":
@@ -116,7 +116,7 @@ func recorded(t *testing.T, addr, workspace string) (messages [2][]string) {
 		}
 	}
 	for _, f := range w.wrong[:min(len(w.wrong), 5)] {
-		t.Errorf("recorded: %s", f)
+		t.Errorf("recorded: %+v", f)
 	}
 	return w.messages
 }
@@ -147,7 +147,7 @@ func TestServerShowsTheDemo(t *testing.T) {
 			g.Close() // so that nobody tells any more
 			<-w.end
 			if w.missed != 0 || len(w.wrong) > 0 {
-				t.Errorf("%d missed; %q", w.missed, w.wrong[:min(len(w.wrong), 5)])
+				t.Errorf("%d missed; %+v", w.missed, w.wrong[:min(len(w.wrong), 5)])
 			}
 			kept := recorded(t, addr, protocol)
 			for i := range 2 {
@@ -297,20 +297,36 @@ func TestServerShowsTheDemoOverABadLine(t *testing.T) {
 	g.Close()
 	stopRelaying(t, addr, g.Protocol)
 	<-w.end
-	if w.missed != 0 || len(w.wrong) > 0 {
-		t.Errorf("%d missed; %q", w.missed, w.wrong[:min(len(w.wrong), 5)])
+	// The end came while the server still had messages that waited for their turn to be sent, or for acknowledgements, and the last thing
+	// of it may be a part of one.
+	rest := slices.Clone(d.sent[1])
+	cut := func(f listedFrame) bool {
+		return f.Kind == "problem" && f.Dir == "s2c" && slices.ContainsFunc(rest, func(m string) bool { return len(m) > len(f.Hex) && strings.HasPrefix(m, f.Hex) })
+	}
+	for _, m := range w.messages[1] {
+		if i := slices.Index(rest, m); i < 0 {
+			t.Fatalf("shown, and not sent by the server, or not as often: %s", m)
+		} else {
+			rest = slices.Delete(rest, i, i+1)
+		}
+	}
+	if w.missed != 0 || len(w.wrong) > 1 || len(w.wrong) == 1 && !cut(w.wrong[0]) {
+		t.Errorf("%d missed; %+v", w.missed, w.wrong[:min(len(w.wrong), 5)])
 	}
 	if line.lost == 0 || line.doubled == 0 || line.delayed == 0 {
 		t.Errorf("the line is good: %+v", line)
 	}
-	for _, list := range [][]string{w.messages[0], w.messages[1], d.got[0], d.sent[1]} {
-		slices.Sort(list)
+	for i, must := range [2][]string{d.got[0], append(d.sent[1][:before+some:before+some], d.got[1]...)} {
+		for _, m := range must {
+			if !slices.Contains(w.messages[i], m) {
+				t.Errorf("direction %d: not shown, though it was on the line: %s", i, m)
+			}
+		}
 	}
+	slices.Sort(w.messages[0])
+	slices.Sort(d.got[0])
 	if !slices.Equal(w.messages[0], d.got[0]) {
 		t.Errorf("%d messages came to the server, %d were shown, or others", len(d.got[0]), len(w.messages[0]))
-	}
-	if !slices.Equal(w.messages[1], d.sent[1]) {
-		t.Errorf("%d messages were sent by the server, %d were shown, or others", len(d.sent[1]), len(w.messages[1]))
 	}
 	t.Logf("of the datagrams %d were lost, %d doubled, %d delayed; %d and %d messages shown", line.lost, line.doubled, line.delayed, len(w.messages[0]), len(w.messages[1]))
 }
