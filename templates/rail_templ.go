@@ -66,7 +66,7 @@ func rail(w Workbench) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var4 string
-		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.ResolveAttributeValue(fmt.Sprintf("Filter %s  /", count(w.Rail.Count, "message")))
+		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.ResolveAttributeValue("Filter " + count(w.Rail.Count, "message") + hintOfSlash(w))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/rail.templ`, Line: 12, Col: 147}
 		}

@@ -21,6 +21,7 @@ type Frame struct {
 	Workspaces []Link
 	Nonce      string // lets the editor add its style sheet
 	LookOnly   bool   // the person may change nothing on the server: buttons that would are not drawn
+	SignedIn   bool   // a cookie says who the person is, and can be taken away
 }
 
 // Link is a place to go.
@@ -316,6 +317,14 @@ func number(n int) string {
 		return ""
 	}
 	return strconv.Itoa(n)
+}
+
+// hintOfSlash names the key of the filter of messages; among frames it is that of their filter.
+func hintOfSlash(w Workbench) string {
+	if w.Capture != nil {
+		return ""
+	}
+	return "  /"
 }
 
 // count is a number with its noun: "1 byte", "2 bytes".

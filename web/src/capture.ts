@@ -22,16 +22,30 @@ import { focusPane, showPane } from "./panes";
 
 const mostExported = 20_000; // characters of an address that names frames
 
-/** What the address asks for: ?f=FILTER#n=FRAME&sel=OFFSET+LENGTH */
-function readPlace(): { filter: string; frame: number; selection: { start: number; end: number } | undefined } {
+/** What the address asks for: ?f=FILTER&h=HIGHLIGHT#n=FRAME&sel=OFFSET+LENGTH */
+function readPlace(): { filter: string; highlight: string; frame: number; selection: { start: number; end: number } | undefined } {
   const parts = new URLSearchParams(location.hash.slice(1));
   const sel = /^(\d+)[ +](\d+)$/.exec(parts.get("sel") ?? "");
   const start = Number(sel?.[1] ?? 0);
   return {
     filter: new URL(location.href).searchParams.get("f") ?? "",
+    highlight: new URL(location.href).searchParams.get("h") ?? "",
     frame: Number(parts.get("n") ?? 0) || 0,
     selection: sel === null ? undefined : { start, end: start + Number(sel[2]) },
   };
+}
+
+/** Puts what is shown into the question of an address. */
+function asked(url: URL, view: View): void {
+  for (const [name, filter] of [["f", view.filter], ["h", view.highlight]] as const) {
+    if (filter !== (url.searchParams.get(name) ?? "")) { // else its spelling stays
+      if (filter === "") {
+        url.searchParams.delete(name);
+      } else {
+        url.searchParams.set(name, filter);
+      }
+    }
+  }
 }
 
 class CapturePage {
@@ -61,6 +75,7 @@ class CapturePage {
       url: `${scheme}//${location.host}/ws/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`,
       remember: `${workspace}/${id}`,
       filter: this.place.filter,
+      highlight: this.place.highlight,
       frame: this.place.frame,
       markers: markersOf(this.api),
       events: {
@@ -83,6 +98,7 @@ class CapturePage {
         this.frames.setFilter(text);
         this.changed(this.frames.shown);
       },
+      highlight: (text) => this.frames.highlightBy(text),
       values: (path) => this.values(path),
       leave: () => this.frames.focus(),
     });
@@ -124,6 +140,7 @@ class CapturePage {
     );
     addEventListener("popstate", () => {
       this.place = readPlace();
+      this.frames.setHighlight(this.place.highlight);
       this.frames.setFilter(this.place.filter); // before anything writes the address anew
       this.box.set(this.place.filter, true);
       if (this.place.frame > 0) {
@@ -254,12 +271,7 @@ class CapturePage {
   /** Puts the filter, the frame and the selection into the address. */
   private write(): void {
     const url = new URL(location.href);
-    const { filter } = this.frames.shown;
-    if (filter === "") {
-      url.searchParams.delete("f");
-    } else {
-      url.searchParams.set("f", filter);
-    }
+    asked(url, this.frames.shown);
     const parts = [];
     if (this.shown !== undefined) {
       parts.push(`n=${this.shown.n}`);
@@ -274,14 +286,9 @@ class CapturePage {
   }
 
   private changed(view: View): void {
-    const before = new URL(location.href).searchParams.get("f") ?? "";
-    if (view.filter !== before) {
-      const url = new URL(location.href);
-      if (view.filter === "") {
-        url.searchParams.delete("f");
-      } else {
-        url.searchParams.set("f", view.filter);
-      }
+    const url = new URL(location.href);
+    asked(url, view);
+    if (url.href !== location.href) {
       history.pushState({}, "", url.href); // Back takes the filter away
     }
   }

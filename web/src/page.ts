@@ -942,7 +942,7 @@ export class Page {
       }
     };
     register(
-      { id: "filter", title: "Filter the messages of the library", group: "Go to", keys: ["/"], run: focus("filter") },
+      { id: "filter", title: "Filter the messages of the library", group: "Go to", keys: field("frames") === null ? ["/"] : [], run: focus("filter") }, // "/" is for the frames where there are some
       { id: "input", title: "Paste bytes", group: "Go to", keys: ["p"], enabled: () => field("input") !== null, run: focus("input") },
       { id: "editor", title: "Definition", group: "Go to", keys: ["d"], run: () => { showPane(field("definition-pane") ?? this.form); this.editor.focus(); } },
       { id: "bytes", title: "Bytes", group: "Go to", keys: ["b"], run: () => { showPane(field("bytes-pane") ?? this.form); this.hex.focus(); } },

@@ -18,6 +18,8 @@ export interface FilterBoxOptions {
   draft(): Draft | undefined;
   /** Called with a filter that is right, without presets, when it is to be applied; "" means every frame. */
   apply(text: string): void;
+  /** Called with a filter whose frames are to stand out among the others, as apply is. Without it nothing is highlighted. */
+  highlight?(text: string): void;
   /** Values of a field that were seen, as they are written in a filter. */
   values?(path: string): Promise<string[]>;
   /** Called when Esc has nothing more to do in the box. */
@@ -94,7 +96,7 @@ export class FilterBox {
     input.type = "text";
     input.maxLength = mostText;
     input.spellcheck = false;
-    input.placeholder = "Filter: party, C_CHAT, .damage > 1000";
+    input.placeholder = "Filter: party, C_CHAT, .damage > 1000  /";
     this.#says.id = `filterbox-says-${count++}`;
     for (const [name, value] of [
       ["role", "combobox"], ["aria-label", "Filter"], ["aria-autocomplete", "list"], ["aria-expanded", "false"], ["autocomplete", "off"],
@@ -122,7 +124,8 @@ export class FilterBox {
     });
     this.#field.append(this.#sign, input, this.#mark, this.#clearButton, past);
     const line = make("div", "filterbox-line");
-    line.append(this.#field, save, this.#applyButton);
+    const mark = button("quiet filterbox-highlight", "✦", "Highlight the frames that fit, among all (Shift+Enter)", () => void this.#highlightTyped());
+    line.append(this.#field, save, ...(options.highlight === undefined ? [] : [mark]), this.#applyButton);
     this.#root.append(line, this.#says, this.#bar.element);
     host.append(this.#root);
     this.#listen();
@@ -234,6 +237,10 @@ export class FilterBox {
       this.#showHistory();
       return true;
     }
+    if (key === "Enter" && event.shiftKey && !event.ctrlKey && !event.altKey && !event.metaKey && this.#options.highlight !== undefined) {
+      void this.#highlightTyped();
+      return true;
+    }
     if (!plain) {
       return false;
     }
@@ -297,6 +304,22 @@ export class FilterBox {
       this.#commit(typed, c.expanded.text.trim());
     }
     return true;
+  }
+
+  /** Has the frames that fit what is in the box stand out, and puts the filter that is applied back into it. */
+  async #highlightTyped(): Promise<void> {
+    this.#popup.close();
+    const typed = this.#input.value.trim();
+    if (typed === "") {
+      this.#options.highlight?.("");
+      return;
+    }
+    const c = await this.#check();
+    if (c?.answer.ok === true && this.#input.value.trim() === typed) {
+      this.#stored.remember(typed);
+      this.#options.highlight?.(this.#long(c) === c.typed.trim() ? c.expanded.text.trim() : this.#long(c));
+      this.#put(this.#applied.typed, true);
+    }
   }
 
   #commit(typed: string, text: string): void {

@@ -16,40 +16,54 @@ export function chipLabel(chip: string, names: ReadonlyMap<string, string>): str
 
 const mostShown = 12;
 
+export interface ChipEvents {
+  remove(chip: string): void;
+  manage(): void;
+  next(): void; // to the next highlighted frame
+  plain(): void; // takes the highlight away
+}
+
 export class Chips {
   readonly element = make("div", "frames-chips");
-  private readonly remove: (chip: string) => void;
-  private readonly manage: () => void;
+  private readonly events: ChipEvents;
   private drawn = "";
 
-  constructor(remove: (chip: string) => void, manage: () => void) {
-    this.remove = remove;
-    this.manage = manage;
+  constructor(events: ChipEvents) {
+    this.events = events;
     this.element.setAttribute("role", "group");
     this.element.setAttribute("aria-label", "Chips");
     this.element.hidden = true;
   }
 
-  show(chips: readonly string[], names: ReadonlyMap<string, string>, mistakes: readonly Mistake[]): void {
+  show(chips: readonly string[], highlight: string, names: ReadonlyMap<string, string>, mistakes: readonly Mistake[]): void {
     const wrong = new Map(mistakes.filter((m) => m.in === "chip").map((m) => [m.index ?? 0, m.message]));
     const labels = chips.map((chip) => chipLabel(chip, names));
-    const key = JSON.stringify([labels, [...wrong]]);
+    const bad = mistakes.find((m) => m.in === "highlight")?.message;
+    const key = JSON.stringify([labels, [...wrong], highlight, bad]);
     if (key === this.drawn) {
       return; // the focus stays where it is
     }
     this.drawn = key;
     const at = [...this.element.children].indexOf(document.activeElement ?? this.element);
-    this.element.hidden = chips.length === 0;
+    this.element.hidden = chips.length === 0 && highlight === "";
     const shown = chips.slice(0, mostShown).map((chip, i) => {
       const label = labels[i] ?? chip;
       const mistake = wrong.get(i);
-      const element = button(`frames-chip${mistake === undefined ? "" : " wrong"}${hiddenType(chip) === undefined ? "" : " hides"}`, "", () => this.remove(chip), `Remove the chip ${label}`);
+      const element = button(`frames-chip${mistake === undefined ? "" : " wrong"}${hiddenType(chip) === undefined ? "" : " hides"}`, "", () => this.events.remove(chip), `Remove the chip ${label}`);
       element.append(make("span", "", label), make("span", "x", "×"));
       element.title = mistake === undefined ? chip : `${chip}: ${mistake}`;
       return element;
     });
     const more = chips.length > mostShown ? `${chips.length - mostShown} more …` : "Manage …";
-    this.element.replaceChildren(...shown, button("frames-chip quiet", more, this.manage, chips.length > mostShown ? "Manage all chips" : "Manage chips"));
+    const marked = [];
+    if (highlight !== "") {
+      const next = button(`frames-chip highlights${bad === undefined ? "" : " wrong"}`, "", this.events.next, "Go to the next highlighted frame (g h)");
+      next.append(make("span", "", `highlighted: ${highlight}`));
+      next.title = bad === undefined ? "Go to the next highlighted frame (g h)" : `${highlight}: ${bad}`;
+      marked.push(next, button("frames-chip quiet", "×", this.events.plain, "Take the highlight away"));
+    }
+    const manage = button("frames-chip quiet", more, this.events.manage, chips.length > mostShown ? "Manage all chips" : "Manage chips");
+    this.element.replaceChildren(...shown, ...(chips.length > 0 ? [manage] : []), ...marked);
     if (at >= 0) {
       const next = this.element.children[Math.min(at, this.element.children.length - 1)];
       (next instanceof HTMLElement ? next : this.element).focus(); // a chip went under the keys

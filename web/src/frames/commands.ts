@@ -29,6 +29,8 @@ export interface FrameActions {
   findNext(back: boolean): void;
   goTo(): void;
   columns(): void;
+  colors(): void;
+  highlighted(back: boolean): void;
   drawer(name: string): void;
   compare(): void;
   rowMenu(): void;
@@ -96,6 +98,9 @@ function build(): Command[] {
     anywhere("find-next", "Find the next", ["F3"], (a) => a.findNext(false)),
     anywhere("find-previous", "Find the previous", ["Shift+F3"], (a) => a.findNext(true)),
     at("follow", "Go to the end and follow it", ["Shift+F"], (a) => a.follow()),
+    at("highlighted-next", "Next highlighted frame", ["g h"], (a) => a.highlighted(false)),
+    at("highlighted-previous", "Previous highlighted frame", ["g Shift+H"], (a) => a.highlighted(true)),
+    anywhere("colors", "Colours of frames", [], (a) => a.colors()),
     anywhere("columns", "Choose columns of the list", [], (a) => a.columns()),
     at("types", "Types of frames", ["w t"], (a) => a.drawer("types")),
     at("timeline", "Timeline", ["w l"], (a) => a.drawer("timeline")),

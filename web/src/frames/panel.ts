@@ -26,6 +26,7 @@ import { MarkersDrawer } from "./markers";
 import { askText } from "./notebox";
 import type { ColorRule, Draft, FrameRow, State, StepBy, View } from "./protocol";
 import type { Range } from "./ranges";
+import { colorsDialog, mostColors } from "./colors";
 import { colorMenu, conversationOf, rowMenu } from "./rowmenu";
 import { type Channel, type Connection, FramesError, FramesSocket, isGivenUp } from "./socket";
 import { keep, recall, recallList, recallText } from "./store";
@@ -74,6 +75,7 @@ export interface FramesOptions {
   /** What the address of the page says; chips that are missing are those that are remembered. */
   filter?: string;
   chips?: readonly string[];
+  highlight?: string;
   /** The frame to begin with. */
   frame?: number;
   /** Where markers are kept. */
@@ -83,7 +85,6 @@ export interface FramesOptions {
 }
 
 const mostChips = 100;
-const mostColors = 50;
 const mostMarks = 100; // frames that one key marks
 const mostHeight = 0.8; // of the pane, for the drawer
 const leastDrawer = 120; // pixels
@@ -150,6 +151,7 @@ export class Frames {
   private travelling = false;
   private before: FrameRow | undefined; // the row that was current before the one that a menu is about
   private emptyKey = "";
+  private mistakesSeen: (() => void) | undefined; // of the dialog of colours, while it is open
   private startFrame: number;
 
   constructor(host: HTMLElement, options: FramesOptions) {
@@ -163,7 +165,7 @@ export class Frames {
       chips: [...new Set(chips)].slice(0, mostChips),
       columns: this.columns.fields,
       colors: recallList("colors", isColor).slice(0, mostColors),
-      highlight: "",
+      highlight: options.highlight ?? "",
     };
     this.element.setAttribute("aria-label", "Frames");
 
@@ -184,7 +186,12 @@ export class Frames {
     const top = make("div", "frames-top");
     top.append(this.filterHost, tools);
 
-    this.chipBar = new Chips((chip) => this.removeChip(chip), () => this.manageChips());
+    this.chipBar = new Chips({
+      remove: (chip) => this.removeChip(chip),
+      manage: () => this.manageChips(),
+      next: () => void this.nextHighlighted(false),
+      plain: () => this.highlightBy(""),
+    });
     this.findBar = new FindBar({
       find: (text, as, back, signal) => this.socket.ask("find", { text, as, from: this.list.position, back }, signal),
       found: (found, back) => {
@@ -425,6 +432,7 @@ export class Frames {
     this.list.update(state, this.marked);
     this.line.show(state, this.socket.connection, this.isPaused);
     this.drawChips();
+    this.mistakesSeen?.();
     this.checkEmpty();
     this.drawer?.changed(state, anew || state.seq !== this.drawnSeq);
     this.drawnSeq = state.seq;
@@ -456,7 +464,7 @@ export class Frames {
   }
 
   private drawChips(): void {
-    this.chipBar.show(this.view.chips, this.names, this.state.mistakes);
+    this.chipBar.show(this.view.chips, this.view.highlight, this.names, this.state.mistakes);
   }
 
   private addChip(chip: string, label?: string): void {
@@ -603,9 +611,45 @@ export class Frames {
 
   private color(type: string, hue: number): void {
     const rest = this.view.colors.filter((c) => c.filter !== type);
-    const colors = hue === 0 ? rest : [{ filter: type, hue }, ...rest].slice(0, mostColors);
+    this.putColors(hue === 0 ? rest : [{ filter: type, hue }, ...rest].slice(0, mostColors));
+  }
+
+  private putColors(colors: readonly ColorRule[]): void {
     keep("colors", colors);
-    this.change({ colors }, true);
+    this.change({ colors: [...colors] }, true);
+  }
+
+  private manageColors(offered = ""): void {
+    const open = colorsDialog({ colors: () => this.view.colors, put: (rules) => this.putColors(rules), mistakes: () => this.state.mistakes }, offered);
+    this.mistakesSeen = open.checked;
+    void open.closed.then(() => {
+      this.mistakesSeen = undefined;
+      this.list.focus();
+    });
+  }
+
+  /** Frames that fit stand out, as the person asked; "" is none. */
+  highlightBy(filter: string): void {
+    this.setHighlight(filter);
+    this.events.changed(this.view);
+  }
+
+  private async nextHighlighted(back: boolean): Promise<void> {
+    const { highlight } = this.view;
+    if (highlight === "") {
+      notify("Nothing is highlighted: Shift+Enter in the filter does it.", "warn");
+      return;
+    }
+    try {
+      const found = await this.socket.ask("find", { text: highlight, as: "filter", from: this.list.position, back });
+      if (found.pos < 0) {
+        notify("No frame of the list is highlighted.", "warn");
+      } else {
+        this.list.go(found.pos);
+      }
+    } catch (error) {
+      this.failed(error);
+    }
   }
 
   /** Compares the two chosen frames, or the current one with another. */
@@ -660,7 +704,7 @@ export class Frames {
 
   private colorsMenu(type: string, anchor: Anchor): void {
     const hue = this.view.colors.find((c) => c.filter === type)?.hue ?? 0;
-    openMenu(anchor, { label: `Colour of ${type}`, items: colorMenu(hue, (h) => this.color(type, h)) });
+    openMenu(anchor, { label: `Colour of ${type}`, items: [...colorMenu(hue, (h) => this.color(type, h)), { group: "More", title: "Colours by any filter …", run: () => this.manageColors() }] });
   }
 
   private runByMenu(id: string): void {
@@ -696,6 +740,9 @@ export class Frames {
       act("Columns", title(column, shown), () => this.columns.show(column.id, !shown), shown && this.columns.shown.length === 1);
     }
     act("All", "As they were first", () => this.columns.restore());
+    if (about === undefined) {
+      items.push({ group: "Rows", title: "Colours of frames …", run: () => this.manageColors() });
+    }
     openMenu(anchor, { label: about?.words ?? "Columns", items });
   }
 
@@ -945,6 +992,8 @@ export class Frames {
         });
       },
       columns: () => this.columnsMenu(list.anchor(), ""),
+      colors: () => this.manageColors(this.list.row?.type ?? ""),
+      highlighted: (back) => void this.nextHighlighted(back),
       drawer: (name) => this.toggleDrawer(name as DrawerName),
       compare: () => this.compare(),
       rowMenu: row((r) => this.rowMenu(r, "", list.anchor())),

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/web/browsertest"
+)
+
+// Frames stand out by filters: some get a colour by rules, which the browser keeps; others are highlighted among all, which the address
+// has.
+func TestFlowColorsAndHighlight(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
+	f.counts("100 frames")
+	f.choose(5, false)
+	f.tool("Columns ▾")
+	f.pick("Colours of frames")
+	const first = `document.querySelector("dialog .color-rule")`
+	f.is("the dialog", first+` !== null && document.activeElement.matches("dialog input")`)
+	add := func(filter, hue string) {
+		f.do(first + `.querySelector("select").value = "` + hue + `"; document.activeElement.select()`)
+		f.types(filter)
+		f.press("Enter")
+	}
+	add("dir == c2s", "1")
+	add("n == 3", "4")
+	add("lenn > 3", "2")
+	f.shows("dialog .rules .color-rule .color-wrong", "lenn")
+	f.is("the later rule comes first", frameRowOf(3)+`?.classList.contains("hue4") && `+frameRowOf(2)+`?.classList.contains("hue1")`)
+	f.do(`document.querySelectorAll("dialog .rules .color-rule")[1].querySelector("[title^='After']").click()`)
+	f.is("moved behind the other, it does not count", frameRowOf(3)+`?.classList.contains("hue1")`)
+	f.do(`document.querySelectorAll("dialog .rules .color-rule")[0].querySelector("[title^='Take']").click()`)
+	f.is("two are left", `document.querySelectorAll("dialog .rules .color-rule").length === 2 && [...document.querySelectorAll(".color-wrong")].every(e => e.textContent === "")`)
+	f.press("Escape")
+	f.is("the list has the keyboard", `document.querySelector("dialog") === null && document.activeElement?.matches(".frames-scroll")`)
+
+	f.press("/")
+	f.types("dir == s2c")
+	f.press("Shift+Enter")
+	f.counts("100 frames")
+	f.shows(".frames-chip.highlights", "highlighted: dir == s2c")
+	f.is("in the address", `new URL(location.href).searchParams.get("h") === "dir == s2c"`)
+	f.is("the box has what is applied again", `document.querySelector(".filterbox-input").value === ""`)
+	f.is("frames of that direction alone", `[...document.querySelectorAll(".frame")].every(e => e.classList.contains("hit") === e.querySelector(".fc-dir").textContent.startsWith("S"))`)
+	f.press("Escape")
+	f.focus(".frames-scroll")
+	f.press("g")
+	f.press("h")
+	f.shows(".frames-line .chosen", "at 10")
+	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(openSelector))
+	f.is("loaded anew, with colours and highlight", frameRowOf(10)+`?.classList.contains("hit") && `+frameRowOf(9)+`?.classList.contains("hue1")`)
+	f.do(`document.querySelector(".frames-chip.highlights + .frames-chip").click()`)
+	f.is("no highlight", `document.querySelector(".frame.hit") === null && !new URL(location.href).searchParams.has("h")`)
+}
