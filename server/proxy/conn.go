@@ -22,7 +22,7 @@ type conn struct {
 	mode atomic.Pointer[mode] // of a connection that goes through a rewriter
 
 	// Of the queue, under its lock.
-	unseen  bool
+	unseen  bool     // it is not observed, or not any more
 	pending [2]int64 // bytes lost since the last observation
 
 	// Of the session, under its lock.

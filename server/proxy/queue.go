@@ -183,6 +183,7 @@ func (q *queue) end(c *conn, w what, dir schema.Dir, at time.Time) {
 	}
 	q.next.items = append(q.next.items, item{what: w, dir: dir, at: at.UnixNano(), conn: c, lost: c.pending})
 	c.pending = [2]int64{}
+	c.unseen = w == closed
 }
 
 // take returns what has come, in exchange for the batch before. done says that nothing more comes.

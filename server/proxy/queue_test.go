@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -85,6 +86,30 @@ func TestQueueLosesNothingUnsaid(t *testing.T) {
 		if q.memory != 0 {
 			t.Fatalf("seed %d: %d bytes are left", seed, q.memory)
 		}
+	}
+}
+
+// Nothing of a connection comes after its end, which the observer has forgotten by then.
+func TestQueueAfterTheEnd(t *testing.T) {
+	q := newQueue(100, 1<<20)
+	c, now := &conn{}, time.Now()
+	q.open(c)
+	q.end(c, ended, schema.ToServer, now)
+	q.put(c, schema.ToClient, now, []byte("x"), nil)
+	q.end(c, closed, schema.Both, now)
+	q.put(c, schema.ToServer, now, []byte("late"), nil)
+	q.sent(c, schema.ToServer, now, []byte("late"), 0)
+	q.end(c, ended, schema.ToClient, now)
+	if q.frame(c, &sighting{}) {
+		t.Error("a frame after the end has room")
+	}
+	got, _ := q.take(batch{})
+	var whats []what
+	for _, it := range got.items {
+		whats = append(whats, it.what)
+	}
+	if !slices.Equal(whats, []what{opened, ended, carried, closed}) {
+		t.Errorf("%v", whats)
 	}
 }
 

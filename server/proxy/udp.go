@@ -24,6 +24,9 @@ type peer struct {
 	up   net.Conn
 	op   *operated // nil: the session only observes
 
+	turn sync.Mutex // held while a datagram of the client is taken
+	gone bool       // under turn: the connection has ended, and what comes is of a next one
+
 	mu      sync.Mutex
 	proved  bool // that it receives what is sent to it
 	allowed int  // bytes that may go to it before
@@ -58,6 +61,20 @@ func (s *Session) relayUDP(p *pair) {
 	peers := map[netip.AddrPort]*peer{}
 	var answers sync.WaitGroup
 	defer answers.Wait()
+	known := func(client netip.AddrPort) *peer { // with its turn; nil is none
+		mu.Lock()
+		x := peers[client]
+		mu.Unlock()
+		if x == nil {
+			return nil
+		}
+		x.turn.Lock()
+		if x.gone {
+			x.turn.Unlock()
+			return nil
+		}
+		return x
+	}
 	buf := make([]byte, maxDatagram)
 	for {
 		n, from, err := p.udp.ReadFromUDPAddrPort(buf)
@@ -74,9 +91,7 @@ func (s *Session) relayUDP(p *pair) {
 		}
 		now := time.Now()
 		client := plainAddr(from)
-		mu.Lock()
-		x := peers[client]
-		mu.Unlock()
+		x := known(client)
 		if x == nil {
 			if x = s.newPeer(p, client); x == nil {
 				continue
@@ -93,22 +108,34 @@ func (s *Session) relayUDP(p *pair) {
 				mu.Lock()
 				delete(peers, client)
 				mu.Unlock()
+				x.turn.Lock()
+				x.gone = true
+				x.turn.Unlock()
 				s.finish(x.conn)
 				s.dismiss(client)
 			})
+			x.turn.Lock()
 		}
-		x.asked(n)
-		x.conn.count(schema.ToServer, n, now)
-		if x.op != nil {
-			x.op.datagram(schema.ToServer, now, buf[:n])
-			continue
+		if !x.gone { // else it ended before its first datagram
+			s.ask(x, now, buf[:n])
 		}
-		if n > 0 {
-			s.queue.put(x.conn, schema.ToServer, now, buf[:n], nil)
-		}
-		_, _ = x.up.Write(buf[:n]) // an upstream that is down shows where it would answer
-		s.queue.signal()
+		x.turn.Unlock()
 	}
+}
+
+// ask takes a datagram of a client. Its turn is held.
+func (s *Session) ask(x *peer, now time.Time, data []byte) {
+	x.asked(len(data))
+	x.conn.count(schema.ToServer, len(data), now)
+	if x.op != nil {
+		x.op.datagram(schema.ToServer, now, data)
+		return
+	}
+	if len(data) > 0 {
+		s.queue.put(x.conn, schema.ToServer, now, data, nil)
+	}
+	_, _ = x.up.Write(data) // an upstream that is down shows where it would answer
+	s.queue.signal()
 }
 
 // newPeer takes on a client address; nil if it is refused.

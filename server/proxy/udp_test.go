@@ -274,6 +274,31 @@ func TestSessionsOfUDP(t *testing.T) {
 	}
 }
 
+// Clients that go on just as their sessions expire: each datagram belongs to one that is known, and the session lives on.
+func TestDatagramsAtTheEndOfASession(t *testing.T) {
+	leaks(t)
+	addr := serveUDP(t, func([]byte) [][]byte { return nil })
+	s := start(t, newProxy(t), Config{Network: "udp", Pairs: []Pair{{"127.0.0.1:0", addr}}, Limits: Limits{Idle: 10 * time.Millisecond}})
+	var clients sync.WaitGroup
+	for k := range 16 {
+		c, rng := dialUDP(t, s.State().Pairs[0].Listen), rand.New(rand.NewPCG(uint64(k), 7))
+		clients.Go(func() {
+			for range 100 {
+				for range rng.IntN(200) {
+					_, _ = c.Write([]byte("x"))
+				}
+				time.Sleep(time.Duration(rng.IntN(25)) * time.Millisecond)
+			}
+		})
+	}
+	clients.Wait()
+	eventually(t, "all expire", func() bool { open, _ := s.Conns(); return len(open) == 0 })
+	if _, err := dialUDP(t, s.State().Pairs[0].Listen).Write([]byte("x")); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "a next one", func() bool { open, _ := s.Conns(); return len(open) == 1 })
+}
+
 // A port that nobody listens to is shown, and the pair of ports beside works.
 func TestPortPair(t *testing.T) {
 	leaks(t)
