@@ -87,7 +87,7 @@ func RequireToken(tokens Tokens, next http.Handler) http.Handler {
 			next.ServeHTTP(w, asRole(r, p.role))
 		case r.URL.Path == "/healthz" || strings.HasPrefix(r.URL.Path, "/static/"):
 			next.ServeHTTP(w, asRole(r, viewer))
-		case strings.HasPrefix(r.URL.Path, "/api"):
+		case strings.HasPrefix(r.URL.Path, "/api"), r.URL.Path == "/metrics":
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(http.StatusUnauthorized)

@@ -17,6 +17,7 @@ func (s *Server) routes() http.Handler {
 	r.Use(secured, s.logged, s.recovered, s.knownHost, ownPages, s.viewersOnlyLook(r), bounded, middleware.Compress(5))
 
 	r.Get("/healthz", healthy)
+	r.Method(http.MethodGet, "/metrics", s.metrics.handler())
 	r.Handle("/static/*", static.Handler())
 
 	r.Get("/", s.home)

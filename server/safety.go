@@ -101,7 +101,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 // queries, bodies never.
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/healthz" || strings.HasPrefix(r.URL.Path, "/static/") {
+		if r.URL.Path == "/healthz" || r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/static/") {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -109,6 +109,7 @@ func (s *Server) logged(next http.Handler) http.Handler {
 		w.Header().Set(requestID, id)
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		defer func() {
+			s.metrics.took(r, ww.Status(), time.Since(start))
 			s.Log.Info("request", "id", id, "method", r.Method, "path", r.URL.Path, "status", ww.Status(), "bytes", ww.BytesWritten(), "took", time.Since(start).Round(time.Microsecond))
 		}()
 		next.ServeHTTP(ww, r)

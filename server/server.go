@@ -57,6 +57,7 @@ type Server struct {
 	proxies  *proxySet
 	replays  *replaySet
 	demos    demos
+	metrics  *metrics
 }
 
 // New makes the handler of all routes.
@@ -81,6 +82,7 @@ func New(cfg Config) (*Server, error) {
 	if len(cfg.Workspaces) == 0 {
 		return nil, fmt.Errorf("a server without workspaces")
 	}
+	s.metrics = newMetrics(s)
 	s.handler = s.routes()
 	return s, nil
 }

@@ -342,6 +342,7 @@ func TestForeignOriginsAreRefused(t *testing.T) {
 func TestLog(t *testing.T) {
 	var log strings.Builder
 	s := &Server{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}}
+	s.metrics = newMetrics(s)
 	h := s.logged(s.recovered(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/panic" {
 			panic("a bug")
