@@ -2,12 +2,17 @@ package server
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"wirebench/templates"
 )
@@ -45,20 +50,22 @@ func (t Tokens) passes() (all []pass) {
 	return all
 }
 
-// by finds the pass that a request carries: that of its bearer token, else that of its cookie.
-func by(r *http.Request, all []pass) (pass, bool) {
-	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		for _, p := range all {
-			if same(bearer, p.token) {
-				return p, true
-			}
+// byBearer finds the pass of a bearer token.
+func byBearer(token string, all []pass) (pass, bool) {
+	for _, p := range all {
+		if same(token, p.token) {
+			return p, true
 		}
 	}
-	if cookie, err := r.Cookie(accessCookie); err == nil {
-		for _, p := range all {
-			if same(cookie.Value, p.proof) {
-				return p, true
-			}
+	return pass{}, false
+}
+
+// byCookie finds the pass of a cookie, whether it is sealed or not.
+func byCookie(value string, all []pass) (pass, bool) {
+	proof, _, _ := strings.Cut(value, ".")
+	for _, p := range all {
+		if same(proof, p.proof) {
+			return p, true
 		}
 	}
 	return pass{}, false
@@ -70,50 +77,164 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
+// access lets people in.
+type access struct {
+	all     []pass
+	guesses *guesses
+	seal    [32]byte // of this run of the program
+}
+
+// sealed is a proof as the cookie has it. Who guesses a token can make its proof, but not the seal: a cookie with a good one was given
+// out here, and is looked at even while its address has to wait because of what others there do.
+func (a *access) sealed(p pass) string {
+	mac := hmac.New(sha256.New, a.seal[:])
+	mac.Write([]byte(p.proof))
+	return p.proof + "." + hex.EncodeToString(mac.Sum(nil))
+}
+
+// visit is what is known of who sent a request.
+type visit struct {
+	pass   pass
+	known  bool
+	cookie bool          // it is known by its cookie
+	old    bool          // the cookie was sealed by no run of the program, or by another one
+	wait   time.Duration // it has sent too many wrong tokens
+}
+
+// look finds the pass that a request carries: that of its bearer token, else that of its cookie.
+func (a *access) look(r *http.Request) visit {
+	bearer, hasBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	cookie := ""
+	if c, err := r.Cookie(accessCookie); err == nil {
+		cookie = c.Value
+	}
+	if !hasBearer && cookie != "" {
+		if p, ok := byCookie(cookie, a.all); ok && same(cookie, a.sealed(p)) {
+			return visit{pass: p, known: true, cookie: true}
+		}
+	}
+	var tokens []string
+	for _, t := range []string{bearer, cookie} {
+		if t != "" {
+			tokens = append(tokens, t)
+		}
+	}
+	if len(tokens) == 0 {
+		return visit{}
+	}
+	v := visit{}
+	_, v.wait = a.guesses.try(guesserOf(r), tokens, func() bool {
+		if hasBearer {
+			v.pass, v.known = byBearer(bearer, a.all)
+		}
+		if !v.known && cookie != "" {
+			v.pass, v.known = byCookie(cookie, a.all)
+			v.cookie, v.old = v.known, v.known && !same(cookie, a.sealed(v.pass))
+		}
+		return v.known
+	})
+	return v
+}
+
 // RequireToken lets only requests through that carry one of the tokens: as a bearer token, or as the cookie that the page at /access
 // sets. next knows of each request whether a viewer sent it. /healthz tells nothing and stays open, and so do the files that the page
-// at /access is drawn with.
-func RequireToken(tokens Tokens, next http.Handler) http.Handler {
-	all := tokens.passes()
-	signIn := ownPages(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { signIn(w, r, all) }))
+// at /access is drawn with. An address that has sent many wrong tokens waits. log may be nil.
+func RequireToken(tokens Tokens, next http.Handler, log *slog.Logger) http.Handler {
+	return newAccess(tokens, log).guard(next)
+}
+
+func newAccess(tokens Tokens, log *slog.Logger) *access {
+	a := &access{all: tokens.passes(), guesses: newGuesses(log, time.Now)}
+	_, _ = rand.Read(a.seal[:]) // it does not fail
+	return a
+}
+
+// guard is RequireToken.
+func (a *access) guard(next http.Handler) http.Handler {
+	signIn, signOut := ownPages(http.HandlerFunc(a.signIn)), ownPages(http.HandlerFunc(signOut))
 	return secured(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p, known := by(r, all)
 		switch {
 		case r.URL.Path == "/access" && r.Method == http.MethodPost: // also of somebody known: a viewer may have the other token
 			signIn.ServeHTTP(w, r)
-		case r.URL.Path == "/access" && known:
+			return
+		case r.URL.Path == "/access/out" && r.Method == http.MethodPost:
+			signOut.ServeHTTP(w, r)
+			return
+		}
+		v := a.look(r)
+		if v.old {
+			a.setCookie(w, r, v.pass)
+		}
+		switch {
+		case r.URL.Path == "/access" && v.wait == 0 && v.known:
 			accessPage(w, r, http.StatusOK, "")
-		case known:
-			next.ServeHTTP(w, asRole(r, p.role))
+		case v.known:
+			next.ServeHTTP(w, asVisitor(r, v))
 		case r.URL.Path == "/healthz" || strings.HasPrefix(r.URL.Path, "/static/"):
 			next.ServeHTTP(w, asRole(r, viewer))
+		case v.wait > 0:
+			tooMany(w, r, v.wait)
 		case strings.HasPrefix(r.URL.Path, "/api"), r.URL.Path == "/metrics":
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			w.Header().Set("Content-Type", "application/problem+json")
-			w.WriteHeader(http.StatusUnauthorized)
-			w.Write([]byte(`{"title":"Unauthorized","status":401,"detail":"send the server's token: Authorization: Bearer TOKEN"}` + "\n"))
+			problem(w, http.StatusUnauthorized, "send the server's token: Authorization: Bearer TOKEN")
 		default:
 			accessPage(w, r, http.StatusUnauthorized, "")
 		}
 	}))
 }
 
-// signIn sets the cookie for the token of the form.
-func signIn(w http.ResponseWriter, r *http.Request, all []pass) {
-	r.Body = http.MaxBytesReader(w, r.Body, 1<<12)
-	token := r.PostFormValue("token")
-	for _, p := range all {
-		if !same(token, p.token) {
-			continue
-		}
-		http.SetCookie(w, &http.Cookie{
-			Name: accessCookie, Value: p.proof, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-			Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
-		})
-		http.Redirect(w, r, localPath(r.PostFormValue("to")), http.StatusSeeOther)
+// tooMany refuses to look at a token.
+func tooMany(w http.ResponseWriter, r *http.Request, wait time.Duration) {
+	seconds := retryAfter(wait)
+	w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	if strings.HasPrefix(r.URL.Path, "/api") {
+		problem(w, http.StatusTooManyRequests, fmt.Sprintf("too many wrong tokens came from your address: try again in %d s", seconds))
 		return
 	}
-	accessPage(w, r, http.StatusUnauthorized, "That is not the token.")
+	accessPage(w, r, http.StatusTooManyRequests, fmt.Sprintf("Too many wrong tokens came from your address. Try again in %d s.", seconds))
+}
+
+// signIn sets the cookie for the token of the form.
+func (a *access) signIn(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 1<<12)
+	token := r.PostFormValue("token")
+	if token == "" {
+		accessPage(w, r, http.StatusUnauthorized, "That is not the token.")
+		return
+	}
+	var p pass
+	ok, wait := a.guesses.try(guesserOf(r), []string{token}, func() (ok bool) {
+		p, ok = byBearer(token, a.all)
+		return ok
+	})
+	switch {
+	case ok:
+		a.setCookie(w, r, p)
+		http.Redirect(w, r, localPath(r.PostFormValue("to")), http.StatusSeeOther)
+	case wait > 0:
+		tooMany(w, r, wait)
+	default:
+		accessPage(w, r, http.StatusUnauthorized, "That is not the token.")
+	}
+}
+
+func (a *access) setCookie(w http.ResponseWriter, r *http.Request, p pass) {
+	http.SetCookie(w, cookieOf(r, a.sealed(p)))
+}
+
+func cookieOf(r *http.Request, value string) *http.Cookie {
+	return &http.Cookie{
+		Name: accessCookie, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
+	}
+}
+
+// signOut takes the cookie away.
+func signOut(w http.ResponseWriter, r *http.Request) {
+	gone := cookieOf(r, "")
+	gone.MaxAge = -1
+	http.SetCookie(w, gone)
+	http.Redirect(w, r, "/access", http.StatusSeeOther)
 }
 
 func accessPage(w http.ResponseWriter, r *http.Request, status int, wrong string) {

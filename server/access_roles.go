@@ -37,6 +37,19 @@ func roleOf(r *http.Request) role {
 	return x
 }
 
+type cookieKey struct{}
+
+// asVisitor is a request of somebody who carries a token.
+func asVisitor(r *http.Request, v visit) *http.Request {
+	return asRole(r.WithContext(context.WithValue(r.Context(), cookieKey{}, v.cookie)), v.pass.role)
+}
+
+// signedIn reports whether a request came with a cookie that can be taken away.
+func signedIn(r *http.Request) bool {
+	x, _ := r.Context().Value(cookieKey{}).(bool)
+	return x
+}
+
 func isViewer(r *http.Request) bool { return roleOf(r) == viewer }
 
 // looking are the routes that take a POST and change nothing on the server. What is not in this list is not for viewers, so that a new
@@ -46,6 +59,7 @@ var looking = map[string]bool{
 	"/api/{ws}/encode":               true,
 	"/api/{ws}/layout":               true,
 	"/api/{ws}/paste":                true,
+	"/api/{ws}/framing":              true,
 	"/api/{ws}/filter":               true,
 	"/api/{ws}/emit":                 true,
 	"/api/{ws}/captures/{id}/script": true,

@@ -65,7 +65,7 @@ func TestRoles(t *testing.T) {
 			r.AddCookie(c)
 		}
 		w := httptest.NewRecorder()
-		RequireToken(tokens, inside).ServeHTTP(w, r)
+		RequireToken(tokens, inside, nil).ServeHTTP(w, r)
 		return w
 	}
 	signIn := func(token string, have ...*http.Cookie) *http.Cookie {
@@ -127,6 +127,7 @@ var decisions = map[string]bool{
 	"POST /api/{ws}/encode":               true,
 	"POST /api/{ws}/layout":               true,
 	"POST /api/{ws}/paste":                true,
+	"POST /api/{ws}/framing":              true,
 	"POST /api/{ws}/filter":               true,
 	"POST /api/{ws}/emit":                 true,
 	"POST /api/{ws}/captures/{id}/script": true,
@@ -144,7 +145,10 @@ var decisions = map[string]bool{
 	"DELETE /api/{ws}/captures/{id}":              false,
 	"PATCH /api/{ws}/captures/{id}":               false,
 	"POST /api/{ws}/captures/{id}/append":         false,
+	"POST /api/{ws}/captures/{id}/copy":           false,
 	"POST /api/{ws}/captures/{id}/markers":        false,
+	"PATCH /api/{ws}/captures/{id}/markers/{at}":  false,
+	"DELETE /api/{ws}/captures/{id}/markers/{at}": false,
 	"POST /api/{ws}/proxies":                      false,
 	"DELETE /api/{ws}/proxies":                    false,
 	"POST /api/{ws}/demo":                         false,
@@ -172,7 +176,7 @@ func walk(t testing.TB, s *Server, call func(method, pattern string)) {
 func TestViewersOnlyLook(t *testing.T) {
 	s := testServer(t)
 	log := keepLog(s)
-	h := RequireToken(testTokens, s)
+	h := RequireToken(testTokens, s, nil)
 	found := map[string]bool{}
 	walk(t, s, func(method, pattern string) {
 		if method == http.MethodGet || pattern == "/static/*" { // files take every method and read
@@ -185,7 +189,7 @@ func TestViewersOnlyLook(t *testing.T) {
 			t.Errorf("%s is new: is it for viewers? Say so in decisions, and if it is, in looking", route)
 			return
 		}
-		path := strings.NewReplacer("{ws}", "one", "{file}", "C_JOIN.1.def", "{id}", "xyz").Replace(pattern)
+		path := strings.NewReplacer("{ws}", "one", "{file}", "C_JOIN.1.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z").Replace(pattern)
 		ask := func(token string) *httptest.ResponseRecorder {
 			r := httptest.NewRequest(method, path, strings.NewReader("{}"))
 			r.Header = carrying(token)
@@ -312,7 +316,7 @@ func TestViewersPageActions(t *testing.T) {
 			t.Run(action+" with "+token, func(t *testing.T) {
 				s, dir := testServerOf(t, viewedFiles)
 				log := keepLog(s)
-				srv := httptest.NewServer(RequireToken(testTokens, s))
+				srv := httptest.NewServer(RequireToken(testTokens, s, nil))
 				t.Cleanup(srv.Close)
 				conn, err := wsconn.Dial(t.Context(), strings.Replace(srv.URL, "http", "ws", 1)+"/ws/one/page", carrying(token), 16<<20)
 				if err != nil {
@@ -360,7 +364,7 @@ func TestViewersPageActions(t *testing.T) {
 func TestViewersForm(t *testing.T) {
 	s, dir := testServerOf(t, viewedFiles)
 	log := keepLog(s)
-	h := RequireToken(testTokens, s)
+	h := RequireToken(testTokens, s, nil)
 	before := files(t, dir)
 	post := func(form url.Values) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("POST", "/w/one", strings.NewReader(form.Encode()))
@@ -422,7 +426,7 @@ func TestViewersPages(t *testing.T) {
 			h.ServeHTTP(w, r)
 			return w.Body.String()
 		}
-		looks, all, bare := page(RequireToken(testTokens, s), carrying("look")), page(RequireToken(testTokens, s), carrying("all")), page(s, http.Header{})
+		looks, all, bare := page(RequireToken(testTokens, s, nil), carrying("look")), page(RequireToken(testTokens, s, nil), carrying("all")), page(s, http.Header{})
 		if !strings.Contains(looks, "data-look-only") || !strings.Contains(looks, ">You may look only<") {
 			t.Errorf("%s does not say that one may look only", path)
 		}
@@ -446,7 +450,7 @@ func TestViewersPages(t *testing.T) {
 func TestViewerMayNotOperate(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	log := keepLog(s)
-	srv := httptest.NewServer(RequireToken(testTokens, s))
+	srv := httptest.NewServer(RequireToken(testTokens, s, nil))
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)

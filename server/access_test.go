@@ -10,7 +10,7 @@ import (
 
 func TestRequireToken(t *testing.T) {
 	inside := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("inside")) })
-	h := RequireToken(Tokens{Operator: "secret"}, inside)
+	h := RequireToken(Tokens{Operator: "secret"}, inside, nil)
 	ask := func(method, target, form string, set func(*http.Request)) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, target, strings.NewReader(form))
 		if form != "" {

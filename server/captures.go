@@ -40,6 +40,8 @@ type captureSet struct {
 	mu     sync.Mutex
 	open   map[string]*openCapture
 	live   map[string]*openCapture // of running traffic, by workspace and id
+	parts  map[string]bool         // later parts of running recordings, as they are written, by workspace and id
+	grows  map[string]growth       // that others go on with, by workspace and id
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -47,7 +49,9 @@ type captureSet struct {
 
 func newCaptureSet() *captureSet {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &captureSet{open: map[string]*openCapture{}, live: map[string]*openCapture{}, ctx: ctx, cancel: cancel}
+	return &captureSet{
+		open: map[string]*openCapture{}, live: map[string]*openCapture{}, parts: map[string]bool{}, grows: map[string]growth{}, ctx: ctx, cancel: cancel,
+	}
 }
 
 // close ends what is being read, and waits for that.
@@ -64,16 +68,27 @@ type openCapture struct {
 	used atomic.Int64  // when it was last asked for, nanoseconds since 1970
 	held int           // pages that list it; of captureSet.mu
 
-	running bool // it is of traffic, and its log grows until done is closed
+	running bool  // it is of traffic, and its log grows until done is closed
+	tail    *tail // the file may grow, and the log with it until done is closed; nil: it is read as it is
+
+	stale chan struct{} // closed when there is more in the file, and nobody reads on
+	took  atomic.Int64  // nanoseconds of reading the file, after done
 
 	size, read atomic.Int64 // bytes of the file
+	ciphered   sync.Map     // names of the connections of which something was deciphered
+
+	key    string      // of readingOfCapture
+	cut    string      // tells pages how frames are numbered: those of captures with the same one have the same numbers
+	raw    bool        // the file is raw bytes
+	filled atomic.Bool // the log has all that it is to have
 
 	// After done.
 	sum capture.Summary
 	err error // why the frames are not all
 
-	mu    sync.Mutex
-	views []*frameView // that were asked for, the last one first
+	mu      sync.Mutex
+	views   []*frameView           // that were asked for, the last one first
+	knownAt map[store.Place]uint64 // numbers of frames by where they begin, once all are there; 0 = there is none
 }
 
 // maxViews are kept of a capture; one costs four bytes for each frame that fits.
@@ -103,6 +118,20 @@ func sameNotes(a, b store.Notes) bool {
 
 // get opens a capture of a workspace, or finds it open.
 func (c *captureSet) get(ws *space, x store.Capture) (*openCapture, error) {
+	return c.find(ws, x, false, false)
+}
+
+// find is get; with grows the reader waits at the end of the file for more, and with follow one that does, or did so until nothing came any
+// more, is found, too.
+func (c *captureSet) find(ws *space, x store.Capture, follow, grows bool) (*openCapture, error) {
+	o, err := c.reading(ws, x, follow, grows)
+	if err == nil && o.filled.Load() && !sameNotes(o.numbered(x.Notes), x.Notes) { // it was read before, and is what is stored again
+		c.settle(ws.Workspace, x.ID, o)
+	}
+	return o, err
+}
+
+func (c *captureSet) reading(ws *space, x store.Capture, follow, grows bool) (*openCapture, error) {
 	protocol, ok := protocols.Of(ws.Snapshot.Dialect.Name)
 	if !ok {
 		return nil, huma.Error422UnprocessableEntity("captures of this protocol cannot be read")
@@ -113,10 +142,11 @@ func (c *captureSet) get(ws *space, x store.Capture) (*openCapture, error) {
 	if o := c.live[key]; o != nil {
 		return o, nil
 	}
-	if len(ws.Snapshot.Dialect.Frames) == 0 {
-		key += "/" + ws.ID // the definitions say where messages end
+	key = readingOfCapture(ws, x)
+	reading := key
+	if grows || follow && c.open[key+growing] != nil {
+		key += growing
 	}
-	key += readingKey(x)
 	if o := c.open[key]; o != nil {
 		o.used.Store(time.Now().UnixNano())
 		return o, nil
@@ -133,15 +163,28 @@ func (c *captureSet) get(ws *space, x store.Capture) (*openCapture, error) {
 		return nil, huma.Error503ServiceUnavailable(fmt.Sprintf("%d captures are open in pages: close one first", len(c.open)))
 	}
 	ctx, stop := context.WithCancel(c.ctx)
-	o := &openCapture{log: live.New(maxCaptureMemory), stop: stop, done: make(chan struct{})}
+	o := &openCapture{
+		log: live.New(maxCaptureMemory), stop: stop, done: make(chan struct{}), stale: make(chan struct{}), key: reading, cut: cutOf(reading), raw: x.Framing != "",
+	}
 	o.used.Store(time.Now().UnixNano())
 	o.size.Store(x.Size)
+	from := io.Reader(file)
+	if grows {
+		o.tail = newTail(ctx, file, x.Size)
+		from = o.tail
+	}
 	c.open[key] = o
+	begun := time.Now()
 	c.wg.Go(func() {
 		defer close(o.done)
 		defer file.Close()
 		defer stop()
-		o.sum, o.err = o.fill(ctx, file, protocol, ws.Snapshot, x)
+		o.sum, o.err = o.fill(ctx, from, protocol, ws.Snapshot, x)
+		o.took.Store(int64(time.Since(begun)))
+		if ctx.Err() == nil {
+			o.filled.Store(true)
+			c.settle(ws.Workspace, x.ID, o)
+		}
 	})
 	return o, nil
 }
@@ -213,7 +256,7 @@ func (o *openCapture) enough() <-chan time.Time {
 
 // follow makes the log of running traffic a capture that is open, until its end.
 func (c *captureSet) follow(ws, id string, log *live.Log, done chan struct{}) *openCapture {
-	o := &openCapture{log: log, stop: func() {}, done: done, running: true}
+	o := &openCapture{log: log, stop: func() {}, done: done, running: true, cut: liveCut}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.live[ws+"/"+id] = o
@@ -253,7 +296,7 @@ func (c *counted) Read(p []byte) (int, error) {
 // fill reads a file into the log: a capture, or a text that holds one.
 func (o *openCapture) fill(ctx context.Context, file io.Reader, protocol protocols.Protocol, snap *workspace.Snapshot, x store.Capture) (capture.Summary, error) {
 	conns := map[int]uint32{}
-	full := false
+	full, recorded := false, false
 	add := func(f capture.Frame) {
 		if full {
 			return
@@ -262,10 +305,19 @@ func (o *openCapture) fill(ctx context.Context, file io.Reader, protocol protoco
 		if !ok {
 			conn = o.log.Connection(live.Conn{Name: f.Conn.Name(), Session: f.Conn.Session, Proto: f.Conn.Proto.String()})
 			conns[f.Conn.ID] = conn
+			if recorded && protocol.Ciphers { // nothing was deciphered for it
+				o.ciphered.Store(f.Conn.Name(), true)
+			}
 		}
-		full = o.log.Add(conn, f.Frame) != nil
+		full = o.log.AddFlagged(conn, f.Frame, flagsOf(f.Marks)) != nil
 	}
-	how, proto := readingOf(snap, protocol, x)
+	how, proto := readingTold(snap, protocol, x, func(conn string) { o.ciphered.Store(conn, true) })
+	if takes := how.Recorded; takes != nil {
+		how.Recorded = func(cut string) bool {
+			recorded = takes(cut)
+			return recorded
+		}
+	}
 	sum, _, err := capture.ReadAny(&counted{file, &o.read, ctx}, how, proto, add)
 	if err == nil && full {
 		err = live.ErrFull
@@ -287,14 +339,19 @@ type capturesOutput struct {
 	}
 }
 
+type listCapturesInput struct {
+	Workspace string `path:"ws" doc:"name of the workspace"`
+	Since     string `query:"since" maxLength:"100" doc:"only the capture of this id and those that came after it, or in the same second"`
+}
+
 // listCaptures lists the captures of a workspace.
-func (s *Server) listCaptures(_ context.Context, in *workspaceInput) (*capturesOutput, error) {
+func (s *Server) listCaptures(_ context.Context, in *listCapturesInput) (*capturesOutput, error) {
 	ws, err := s.withCaptures(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
 	out := &capturesOutput{}
-	if out.Body.Captures, err = ws.Captures.List(); err != nil {
+	if out.Body.Captures, err = ws.Captures.ListSince(in.Since); err != nil {
 		return nil, captureProblem(err)
 	}
 	if out.Body.Captures == nil {
@@ -315,7 +372,7 @@ func (s *Server) withCaptures(name string) (*space, error) {
 type addCaptureInput struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
 	Name      string `query:"name" required:"true" maxLength:"200" doc:"of the file"`
-	Framing   string `query:"framing" maxLength:"200" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, each with +c2s or +s2c"`
+	Framing   string `query:"framing" maxLength:"200" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, each with +c2s or +s2c"`
 	RawRequest
 }
 
@@ -346,7 +403,7 @@ func (s *Server) addCapture(_ context.Context, in *addCaptureInput) (*captureOut
 		}
 		return nil, captureProblem(err)
 	}
-	return &captureOutput{http.StatusCreated, x}, nil
+	return &captureOutput{http.StatusCreated, takeTold(ws.Captures, x)}, nil
 }
 
 // CapturePath names a capture in the address of a request.
@@ -363,6 +420,9 @@ func (s *Server) dropCapture(_ context.Context, in *CapturePath) (*struct{}, err
 	}
 	if s.captures.runs(ws.Name, in.ID) {
 		return nil, huma.Error409Conflict("its traffic is still running: stop the proxy first")
+	}
+	if s.captures.writes(ws.Name, in.ID) {
+		return nil, errWritten
 	}
 	if err := ws.Captures.Remove(in.ID); err != nil {
 		return nil, captureProblem(err)
@@ -460,7 +520,7 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 	if len(in.Kinds) > 0 {
 		spec.Chips = append(spec.Chips, "kind in {"+strings.Join(in.Kinds, ",")+"}")
 	}
-	view := o.view(ws.Snapshot, spec, x.Notes)
+	view := o.view(ws.Snapshot, spec, o.numbered(x.Notes))
 	for !view.advance(ctx, time.Second) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -480,6 +540,7 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 			break
 		}
 		info := ws.DescribeFrame(&rec, &f, workspace.Want{Value: in.Value})
+		info.Flags = flagNames(e.Flags)
 		info.N, info.Conn, info.Session = i+1, conns[e.Conn].Name, conns[e.Conn].Session
 		b.Frames = append(b.Frames, info)
 	}

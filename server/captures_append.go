@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -32,7 +31,7 @@ func (s *Server) appendCapture(_ context.Context, in *appendInput) (*appendOutpu
 	if err != nil {
 		return nil, err
 	}
-	if s.captures.runs(ws.Name, in.ID) {
+	if s.captures.runs(ws.Name, in.ID) || s.captures.writes(ws.Name, in.ID) {
 		return nil, huma.Error403Forbidden("this capture is of a listener that runs here: nobody else goes on with it")
 	}
 	control := http.NewResponseController(in.writer)
@@ -49,23 +48,8 @@ func (s *Server) appendCapture(_ context.Context, in *appendInput) (*appendOutpu
 	case err != nil:
 		return nil, captureProblem(err)
 	}
-	s.captures.grown(ws.Name, in.ID)
+	s.captures.grown(ws.Name, in.ID, x.Size, time.Now())
 	return &appendOutput{x}, nil
-}
-
-// grown says that there is more of a capture: who opens it from now on reads all of it. Pages that list it keep what they have read.
-func (c *captureSet) grown(ws, id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for key, o := range c.open {
-		if key != ws+"/"+id && !strings.HasPrefix(key, ws+"/"+id+"/") {
-			continue
-		}
-		if o.held == 0 {
-			o.stop()
-		}
-		delete(c.open, key)
-	}
 }
 
 // describeAppend puts into the document what cannot be told from the types.

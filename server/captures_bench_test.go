@@ -161,6 +161,29 @@ func BenchmarkMillion(b *testing.B) {
 			report(b)
 		})
 	}
+	for _, by := range []string{"len", "code", "time", "name", "info", "=.gold", "=C_SAY.text"} {
+		b.Run("sort-"+by, func(b *testing.B) {
+			for b.Loop() {
+				if o := sortOf(b, list.view, sortSpec{By: by, Desc: true}, store.Notes{}); len(o.frames) != n {
+					b.Fatalf("%d frames", len(o.frames))
+				}
+			}
+			report(b)
+		})
+	}
+	b.Run("map", func(b *testing.B) {
+		for b.Loop() {
+			list.overview = &overview{}
+			for done := false; !done; {
+				got, err := list.overlook(context.Background(), &mapAsked{Buckets: 1000})
+				if err != nil {
+					b.Fatal(err)
+				}
+				done = got.Done
+			}
+		}
+		report(b)
+	})
 	b.Run("rows", func(b *testing.B) {
 		for b.Loop() {
 			if got := list.rows(&rowsAsked{From: n / 2, Count: 100}); len(got.Rows) != 100 {

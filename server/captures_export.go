@@ -24,13 +24,14 @@ import (
 // Bounds of an export.
 const (
 	exportWait  = 10 * time.Minute // until a capture is read
-	exportStall = time.Minute      // in which a client has to take something
+	exportLook  = 50 * time.Millisecond
+	exportStall = time.Minute // in which a client has to take something
 	maxRanges   = 10_000
 )
 
 type exportInput struct {
 	CapturePath
-	Format  string   `query:"format" required:"true" enum:"pcapng,jsonl,csv,tsv,hex" doc:"pcapng: of a capture file the packets that the frames came from as they were, all of them if no frames are chosen, else the frames with made-up headers; jsonl: as the command line's frames --json --value; csv, tsv: a line a frame; hex: a line a message"`
+	Format  string   `query:"format" required:"true" enum:"pcapng,packets,jsonl,csv,tsv,hex" doc:"pcapng: gives the same frames when it is read again, with marks and notes: of a capture file all packets as they were, of chosen frames and of other files each frame with made-up headers; packets: a pcapng with the packets that the chosen frames came from as they were, of which alone a reader may not find the frames again; jsonl: as the command line's frames --json --value; csv, tsv: a line a frame; hex: a line a message"`
 	Filter  string   `query:"filter" maxLength:"8192" doc:"only frames that fit this filter"`
 	Frames  string   `query:"frames" maxLength:"65536" doc:"only these, by number: 1,2,5-9"`
 	Columns []string `query:"columns" maxItems:"100" doc:"csv, tsv: fields with a column of their own: C_CHAT.2.message, C_CHAT.message, .message"`
@@ -48,11 +49,12 @@ var exportFormats = map[string]struct {
 	kind string
 	make func(x *captureExport) (exporter, error)
 }{
-	"pcapng": {"application/x-pcapng", newPackets},
-	"jsonl":  {"application/jsonl", newJSONLines},
-	"csv":    {"text/csv; charset=utf-8", newTable},
-	"tsv":    {"text/tab-separated-values; charset=utf-8", newTable},
-	"hex":    {"text/plain; charset=utf-8", newHexLines},
+	"pcapng":  {"application/x-pcapng", newPackets},
+	"packets": {"application/x-pcapng", newOriginalPackets},
+	"jsonl":   {"application/jsonl", newJSONLines},
+	"csv":     {"text/csv; charset=utf-8", newTable},
+	"tsv":     {"text/tab-separated-values; charset=utf-8", newTable},
+	"hex":     {"text/plain; charset=utf-8", newHexLines},
 }
 
 // captureExport is one, on its way to a client.
@@ -63,6 +65,8 @@ type captureExport struct {
 	open   *openCapture
 	view   *frameView
 	chosen ranges // by number; nil: all
+	frames int    // that the capture had when it was looked at; it may grow
+	more   bool   // it does
 	marked map[uint64]bool
 	in     *exportInput
 	out    *bufio.Writer
@@ -96,6 +100,9 @@ func (s *Server) exportCapture(ctx context.Context, in *exportInput) (*huma.Stre
 		}
 	}
 	note, err := x.ready()
+	if err == nil && in.Format == "packets" {
+		err = x.mustHavePackets()
+	}
 	if err != nil {
 		s.captures.letGo(x.open)
 		return nil, err
@@ -104,7 +111,7 @@ func (s *Server) exportCapture(ctx context.Context, in *exportInput) (*huma.Stre
 		defer s.captures.letGo(x.open)
 		format := exportFormats[in.Format]
 		c.SetHeader("Content-Type", format.kind)
-		c.SetHeader("Content-Disposition", attachment(strings.TrimSuffix(x.of.Name, path.Ext(x.of.Name))+"."+in.Format))
+		c.SetHeader("Content-Disposition", attachment(strings.TrimSuffix(x.of.Name, path.Ext(x.of.Name))+"."+strings.Replace(in.Format, "packets", "pcapng", 1)))
 		c.SetHeader("Cache-Control", "no-store")
 		if note != "" {
 			c.SetHeader("X-Wirebench-Note", note)
@@ -117,26 +124,43 @@ func (s *Server) exportCapture(ctx context.Context, in *exportInput) (*huma.Stre
 	}}, nil
 }
 
-// ready waits until the capture is read and the frames are chosen. The note says why they are not all frames of the file.
+// ready waits until the capture is read, of one that grows as far as it is there, and the frames are chosen. The note says why they are
+// not all frames of the file.
 func (x *captureExport) ready() (note string, err error) {
 	wait := time.NewTimer(exportWait)
 	defer wait.Stop()
-	select {
-	case <-x.open.done:
-	case <-x.ctx.Done():
-		return "", x.ctx.Err()
-	case <-wait.C:
-		return "", huma.Error503ServiceUnavailable("the capture is still being read: try again")
+	look := time.NewTicker(exportLook)
+	defer look.Stop()
+	for !x.open.running && !x.open.caughtUp() {
+		select {
+		case <-x.open.done:
+		case <-look.C:
+		case <-x.ctx.Done():
+			return "", x.ctx.Err()
+		case <-wait.C:
+			return "", huma.Error503ServiceUnavailable("the capture is still being read: try again")
+		}
 	}
-	switch err := x.open.err; {
-	case errors.Is(err, context.Canceled):
+	x.more = !x.open.complete()
+	x.frames = x.open.log.Len()
+	switch {
+	case x.more && x.open.log.Base() > 0:
+		note = fmt.Sprintf("the capture still grows: frames %d to %d of it, those before are not in memory any more", x.open.log.Base()+1, x.frames)
+	case x.more:
+		note = fmt.Sprintf("the capture still grows: its first %d frames", x.frames)
+	case errors.Is(x.open.err, context.Canceled):
 		return "", huma.Error503ServiceUnavailable("the capture was closed meanwhile: try again")
-	case err != nil && x.open.log.Len() == 0:
-		return "", huma.Error422UnprocessableEntity(err.Error())
-	case err != nil:
-		note = err.Error()
+	case x.open.err != nil && x.frames == 0:
+		return "", huma.Error422UnprocessableEntity(x.open.err.Error())
+	case x.open.err != nil:
+		note = x.open.err.Error()
 	case x.open.sum.Torn != nil:
 		note = "the file is cut off: " + x.open.sum.Torn.Error()
+	}
+	x.of.Notes = x.open.numbered(x.of.Notes)
+	clear(x.marked)
+	for _, n := range x.of.Notes.Marked {
+		x.marked[n] = true
 	}
 	x.view = x.open.view(x.ws.Snapshot, viewSpec{Filter: x.in.Filter}, x.of.Notes)
 	for !x.view.advance(x.ctx, time.Second) {
@@ -163,6 +187,9 @@ func (x *captureExport) write(make func(*captureExport) (exporter, error)) error
 	var failed error
 	err = x.view.each(x.ctx, 0, false, func(_, index int, e live.Entry, data []byte) bool {
 		n := index + 1
+		if n > x.frames {
+			return false
+		}
 		for x.chosen != nil && len(chosen) > 0 && chosen[0].to < n {
 			chosen = chosen[1:]
 		}

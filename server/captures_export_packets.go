@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
@@ -20,26 +23,32 @@ const (
 	maxExportIfaces = 4096    // in a section; then another one starts
 	maxIfaceName    = 255     // bytes
 	maxLostBytes    = 1 << 30 // of a stream; more is not shown as a gap
+	maxDatagram     = 60_000  // bytes of a frame in one
+	maxWords        = 1000    // bytes of what is said of a capture, beside the whole of it
 )
 
-// newPackets writes the packets of a capture file, and of anything else packets that are made for its frames.
+// Words at the start of a section.
+const (
+	wholeWords = "all packets of the file as they were"
+	madeWords  = "Each frame is one packet or more, with made-up headers around its bytes as they were deciphered and cut. Handshakes and keys are left out, as a reader that knows this takes the frames as they are."
+)
+
+// newPackets writes the packets of a capture file as they were, if all of it is wanted: nothing that a reader needs is missing then. A part
+// of it, and what is no capture file, is written frame by frame: packets cut out of a stream are of no use without those before
+// them, which have the keys, the places in a cipher and the starts of messages. What frames of running traffic came from may not be in its
+// recording yet.
 func newPackets(x *captureExport) (exporter, error) {
-	if x.of.Framing == "" {
-		file, err := x.ws.Captures.Open(x.of.ID)
+	if x.of.Framing == "" && x.all() && !x.more {
+		original, err := x.hasPackets()
 		if err != nil {
 			return nil, err
 		}
-		_, err = capture.NewReader(file)
-		file.Close()
-		if err == nil {
-			return &originals{captureExport: x, comments: map[uint32]string{}}, nil
-		}
-		if !errors.Is(err, capture.ErrFormat) {
-			return nil, err
+		if original {
+			return newOriginals(x)
 		}
 	}
 	m := &madePackets{captureExport: x, conns: conns{log: x.open.log}, to: map[uint32]*capture.Synthetic{}}
-	w, err := x.section("the packets are made for the messages of a file without packets")
+	w, err := x.section(madeWords, true)
 	if err != nil {
 		return nil, err
 	}
@@ -48,40 +57,102 @@ func newPackets(x *captureExport) (exporter, error) {
 	return m, err
 }
 
-// section starts one that says what people say of the capture.
-func (x *captureExport) section(more ...string) (*capture.Writer, error) {
-	comments := []string{x.of.Name}
-	if x.of.Notes.Text != "" {
-		comments = append(comments, x.of.Notes.Text)
-	}
-	return capture.NewWriter(x.out, "Wirebench", append(comments, more...)...)
+// newOriginalPackets writes the packets that the chosen frames came from, as they were.
+func newOriginalPackets(x *captureExport) (exporter, error) {
+	return newOriginals(x)
 }
 
-// comment is what people say of a frame, "" if they say nothing.
-func (x *captureExport) comment(n int) string {
-	text := x.of.Notes.Frames[uint64(n)]
-	switch marked := x.marked[uint64(n)]; {
-	case text != "" && marked:
-		return fmt.Sprintf("frame %d, marked: %s", n, text)
-	case text != "":
-		return fmt.Sprintf("frame %d: %s", n, text)
-	case marked:
-		return fmt.Sprintf("frame %d, marked", n)
+// mustHavePackets says why there are none to write.
+func (x *captureExport) mustHavePackets() error {
+	original, err := x.hasPackets()
+	switch {
+	case err != nil:
+		return captureProblem(err)
+	case x.of.Framing != "" || !original:
+		return huma.Error422UnprocessableEntity("the capture is no file of packets: take pcapng, which makes some")
 	}
-	return ""
+	return nil
+}
+
+// hasPackets reports whether the capture is a file of packets that were not made up for frames.
+func (x *captureExport) hasPackets() (bool, error) {
+	file, err := x.ws.Captures.Open(x.of.ID)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	in, err := capture.NewReader(&counted{file, new(atomic.Int64), x.ctx})
+	if errors.Is(err, capture.ErrFormat) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, _ = in.Next() // what is wrong with it is seen when it is copied
+	return !in.MadeSection(), nil
+}
+
+// section starts one that says what people say of the capture.
+func (x *captureExport) section(words string, made bool) (*capture.Writer, error) {
+	told := capture.CaptureTold{Made: made, Name: x.of.Name, Text: x.of.Notes.Text}
+	return capture.NewWriter(x.out, "Wirebench", told.Comments(x.words(words))...)
+}
+
+func (x *captureExport) words(more string) string {
+	words := x.of.Name
+	if x.of.Notes.Text != "" {
+		words += ": " + cutText(x.of.Notes.Text, maxWords)
+	}
+	return words + " (" + more + ")"
+}
+
+// rest is a section behind all packets, with what belongs to none of them.
+func (x *captureExport) rest(frames []capture.FrameTold, markers []capture.MarkerTold) error {
+	for len(frames)+len(markers) > 0 { // sections of a size that anybody reads
+		f, m := min(len(frames), 500), min(len(markers), 500)
+		told := capture.CaptureTold{Frames: frames[:f], Markers: markers[:m]}
+		frames, markers = frames[f:], markers[m:]
+		if _, err := capture.NewWriter(x.out, "Wirebench", told.Comments("what was noted of the packets before")...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// said is what people say of a frame; false if they say nothing.
+func (x *captureExport) said(n int) (told capture.FrameTold, ok bool) {
+	told = capture.FrameTold{N: uint64(n), Mark: x.marked[uint64(n)], Note: x.of.Notes.Frames[uint64(n)]}
+	return told, told.Mark || told.Note != ""
+}
+
+// words of what is told of a frame.
+func wordsOf(told capture.FrameTold) string {
+	words := fmt.Sprintf("frame %d", told.N)
+	if told.Mark {
+		words += ", marked"
+	}
+	if told.Note != "" {
+		words += ": " + told.Note
+	}
+	return words
 }
 
 // originals writes packets of the file that the chosen frames came from, as they were. The time is in nanoseconds; a comment of the
-// file stays, and those of frames come behind it.
+// file stays, but for what an export of ours told, and what is told of frames comes behind it.
 type originals struct {
 	*captureExport
 	wanted   []uint64          // a bit for each packet
 	comments map[uint32]string // of packets
+	homeless []capture.FrameTold
+}
+
+func newOriginals(x *captureExport) (exporter, error) {
+	return &originals{captureExport: x, comments: map[uint32]string{}}, nil
 }
 
 func (x *originals) frame(n int, _ live.Entry, f *transport.Frame) error {
-	said := x.comment(n)
-	for i, s := range f.From {
+	told, said := x.said(n)
+	for _, s := range f.From {
 		if s.Packet == 0 {
 			continue
 		}
@@ -90,12 +161,16 @@ func (x *originals) frame(n int, _ live.Entry, f *transport.Frame) error {
 			x.wanted = append(x.wanted, 0)
 		}
 		x.wanted[word] |= 1 << (s.Packet % 64)
-		if i == 0 && said != "" {
+		if said {
+			line := told.Line(wordsOf(told))
 			if before := x.comments[s.Packet]; before != "" {
-				said = before + "\n" + said
+				line = before + "\n" + line
 			}
-			x.comments[s.Packet] = said
+			x.comments[s.Packet], said = line, false
 		}
+	}
+	if said {
+		x.homeless = append(x.homeless, told)
 	}
 	return nil
 }
@@ -111,17 +186,24 @@ func (x *originals) end() error {
 	if err != nil {
 		return err
 	}
-	w, err := x.section()
+	everything := x.all()
+	words := wholeWords
+	if !everything {
+		words = "the packets that the chosen frames came from"
+	}
+	if x.of.Keys != "" {
+		words += "; the keys that were given for it are not in it"
+	}
+	w, err := x.section(words, false)
 	if err != nil {
 		return err
 	}
-	everything := x.all()
 	ifaces := map[capture.Interface]int{}
 	for {
 		p, err := in.Next()
 		var torn *capture.Torn
 		if errors.Is(err, io.EOF) || errors.As(err, &torn) {
-			return nil
+			return x.rest(x.homeless, x.markers(nil))
 		}
 		if err != nil {
 			return err
@@ -135,7 +217,7 @@ func (x *originals) end() error {
 		if !ok {
 			if len(ifaces) == maxExportIfaces {
 				clear(ifaces)
-				if w, err = x.section(); err != nil {
+				if w, err = capture.NewWriter(x.out, "Wirebench"); err != nil {
 					return err
 				}
 			}
@@ -146,6 +228,7 @@ func (x *originals) end() error {
 		}
 		out := *p
 		out.Interface = index
+		_, out.Comment = capture.FramesTold(out.Comment)
 		if said := x.comments[p.N]; said != "" {
 			out.Comment = strings.TrimPrefix(out.Comment+"\n"+said, "\n")
 		}
@@ -153,6 +236,19 @@ func (x *originals) end() error {
 			return err
 		}
 	}
+}
+
+// markers are those of the capture. numbers are those of the frames that are in the export, in their order; nil: all, as they were.
+func (x *captureExport) markers(numbers []uint64) (out []capture.MarkerTold) {
+	for _, m := range x.of.Notes.Markers {
+		n := m.N
+		if numbers != nil {
+			at, _ := slices.BinarySearch(numbers, n)
+			n = uint64(at) + 1
+		}
+		out = append(out, capture.MarkerTold{N: n, At: m.At, Text: m.Text, Value: m.Value})
+	}
+	return out
 }
 
 // madePackets writes frames as what they would have travelled in, with headers that are made up. Addresses that are not known are
@@ -163,6 +259,8 @@ type madePackets struct {
 	w     *capture.Writer
 	iface int
 	to    map[uint32]*capture.Synthetic // by connection
+
+	numbers []uint64 // of the frames, where there are markers
 }
 
 func (x *madePackets) frame(n int, e live.Entry, f *transport.Frame) error {
@@ -170,35 +268,61 @@ func (x *madePackets) frame(n int, e live.Entry, f *transport.Frame) error {
 	if at.IsZero() {
 		at = time.Unix(0, 0)
 	}
+	told, _ := x.said(n)
+	words := wordsOf(told)
+	told.Made, told.Len, told.Untimed = true, len(f.Bytes), f.At.IsZero()
+	told.Name, told.Group, told.Via, told.Says = f.Name, f.Key.Group, f.Via, f.Note
+	told.Offset, told.Length, told.Resumed, told.Flags = f.Offset, f.Length, f.Resumed, flagNames(e.Flags)
+	if f.Kind != transport.Message {
+		told.Kind = f.Kind.String()
+	}
+	if f.HasKey {
+		told.Code = &f.Key.Code
+	}
+	conn := x.conns.of(e)
+	made := madeConn(conn)
+	told.Conn = e.Conn
 	to := x.to[e.Conn]
 	if to == nil {
-		to = capture.NewSynthetic(x.w, x.iface, madeConn(x.conns.of(e)))
+		to = capture.NewSynthetic(x.w, x.iface, made)
 		x.to[e.Conn] = to
+		told.Proto, told.Session = conn.Proto, conn.Session
+		if made.Client.IsValid() {
+			told.Client = made.Client.String()
+		}
+		if made.Server.IsValid() {
+			told.Server = made.Server.String()
+		}
 		if err := to.Open(at); err != nil {
 			return err
 		}
 	}
-	said, dir := x.comment(n), f.Dir
+	dir := f.Dir
 	if dir == schema.Both {
-		dir = schema.ToServer // a packet has an end that sends it
+		told.Both, dir = true, schema.ToServer // a packet has an end that sends it
 	}
-	if f.Kind == transport.Problem && len(f.Bytes) == 0 {
-		if f.Length > 0 && f.Length < maxLostBytes {
-			to.Lost(dir, uint32(f.Length))
+	if len(x.of.Notes.Markers) > 0 {
+		x.numbers = append(x.numbers, uint64(n))
+	}
+	if f.Kind == transport.Problem && len(f.Bytes) == 0 && f.Length > 0 && f.Length < maxLostBytes {
+		to.Lost(dir, uint32(f.Length)) // other programs see that something is missing
+	}
+	line, data := told.Line(words), f.Bytes
+	for made.Proto == capture.UDP && len(data) > maxDatagram {
+		if err := to.Data(dir, at, data[:maxDatagram], line); err != nil {
+			return err
 		}
-		return nil
+		data, line = data[maxDatagram:], "the packet before goes on"
 	}
-	err := to.Data(dir, at, f.Bytes, said)
-	if errors.Is(err, capture.ErrTooLong) {
-		if said != "" {
-			said += "\n"
-		}
-		return to.Data(dir, at, nil, fmt.Sprintf("%sframe %d is left out: its %d bytes are more than a datagram has", said, n, len(f.Bytes)))
-	}
-	return err
+	return to.Data(dir, at, data, line)
 }
 
-func (x *madePackets) end() error { return nil }
+func (x *madePackets) end() error {
+	if x.numbers == nil {
+		x.numbers = []uint64{}
+	}
+	return x.rest(nil, x.markers(x.numbers))
+}
 
 // madeConn is the connection that its name tells.
 func madeConn(c live.Conn) capture.Conn {

@@ -153,7 +153,7 @@ func TestExportPackets(t *testing.T) {
 	}
 	original, _ := read(data)
 	file, _ := exported(t, s, x.ID, "format=pcapng")
-	if got, notes := read([]byte(file)); !slices.Equal(got, original) || !slices.Contains(notes, "frame 7, marked: the seventh") || !slices.Contains(notes, "of all") || !slices.Contains(notes, "vie.pcap") {
+	if got, notes := read([]byte(file)); !slices.Equal(got, original) || !saysAll(notes, "frame 7, marked: the seventh ", "frame 8: no ", "vie.pcap: of all (all packets") {
 		t.Errorf("%d packets of %d, %q", len(got), len(original), notes)
 	}
 	var f gotFrames
@@ -164,8 +164,8 @@ func TestExportPackets(t *testing.T) {
 	for _, n := range slices.Compact(numbers) {
 		want = append(want, original[n-1])
 	}
-	file, _ = exported(t, s, x.ID, "format=pcapng&frames=100,7")
-	if got, notes := read([]byte(file)); !slices.Equal(got, want) || !slices.Contains(notes, "frame 7, marked: the seventh") || len(notes) != 3 {
+	file, _ = exported(t, s, x.ID, "format=packets&frames=100,7")
+	if got, notes := read([]byte(file)); !slices.Equal(got, want) || !saysAll(notes, "frame 7, marked: the seventh ") || len(notes) != 2 {
 		t.Errorf("%q, %q; want %q", got, notes, want)
 	}
 
@@ -190,6 +190,16 @@ func TestExportPackets(t *testing.T) {
 	}
 }
 
+// saysAll reports whether some note starts with each of the words.
+func saysAll(notes []string, words ...string) bool {
+	for _, w := range words {
+		if !slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, w) }) {
+			return false
+		}
+	}
+	return true
+}
+
 // The messages of a text get packets that give the same messages when they are read again.
 func TestExportMadePackets(t *testing.T) {
 	for dialect, def := range map[string]string{"muta": sayAndPing, "subspace": subspaceText} {
@@ -207,12 +217,6 @@ func TestExportMadePackets(t *testing.T) {
 		again := kept(t, s, "again.pcapng", []byte(file))
 		want, _ := exported(t, s, x.ID, "format=hex")
 		got, _ := exported(t, s, again.ID, "format=hex")
-		if dialect == "subspace" {
-			want, _, _ = strings.Cut(want, strings.Repeat("04", 70_000))
-			if !strings.Contains(file, "frame 3 is left out: its 70000 bytes") {
-				t.Error("nothing says what is left out")
-			}
-		}
 		if got != want || got == "" {
 			t.Errorf("%s:\n%s\nwant\n%s", dialect, got, want)
 		}

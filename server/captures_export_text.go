@@ -24,7 +24,14 @@ func (c *conns) of(e live.Entry) live.Conn {
 	return c.all[e.Conn]
 }
 
-// jsonLines writes the objects that the command line writes.
+// noted is a frame with what people say of it.
+type noted struct {
+	workspace.FrameInfo
+	Marked bool   `json:"marked,omitempty"`
+	Remark string `json:"remark,omitempty"`
+}
+
+// jsonLines writes the objects that the command line writes, with what people say of frames.
 type jsonLines struct {
 	*captureExport
 	conns conns
@@ -41,8 +48,10 @@ func newJSONLines(x *captureExport) (exporter, error) {
 func (x *jsonLines) frame(n int, e live.Entry, f *transport.Frame) error {
 	info := x.ws.DescribeFrame(&x.rec, f, workspace.Want{Value: true})
 	conn := x.conns.of(e)
+	info.Flags = flagNames(e.Flags)
 	info.N, info.Conn, info.Session = uint32(n), conn.Name, conn.Session
-	return x.json.Encode(info)
+	said, _ := x.said(n)
+	return x.json.Encode(noted{info, said.Mark, said.Note})
 }
 
 func (x *jsonLines) end() error { return nil }
@@ -94,7 +103,7 @@ func newTable(x *captureExport) (exporter, error) {
 
 func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
 	conn := t.conns.of(e)
-	name, code, at, status := conn.Name, "", "", ""
+	name, code, status := conn.Name, "", ""
 	if name == "-" {
 		name = "" // the ends are not known
 	}
@@ -104,9 +113,6 @@ func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
 	if f.HasKey {
 		code = strconv.FormatUint(uint64(f.Key.Code), 10)
 	}
-	if !f.At.IsZero() {
-		at = f.At.UTC().Format("2006-01-02T15:04:05.000000Z")
-	}
 	message := ""
 	if m := t.rows.decode(f); m != nil {
 		message, status = t.ws.NameOf(m), t.rows.rec.Status().String()
@@ -114,7 +120,7 @@ func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
 		status = "unknown"
 	}
 	t.line = append(
-		t.line[:0], strconv.Itoa(n), at, name, f.Dir.String(), f.Kind.String(), code, harmless(message), status, strconv.Itoa(len(f.Bytes)), hex.EncodeToString(f.Bytes),
+		t.line[:0], strconv.Itoa(n), workspace.TimeText(f.At), name, f.Dir.String(), f.Kind.String(), code, harmless(message), status, strconv.Itoa(len(f.Bytes)), hex.EncodeToString(f.Bytes),
 	)
 	for _, c := range t.cells.cells(&t.rows, f) {
 		t.line = append(t.line, harmless(c))

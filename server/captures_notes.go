@@ -37,6 +37,7 @@ type patchCaptureInput struct {
 		Mark    []uint64   `json:"mark,omitempty" maxItems:"65536" doc:"numbers of frames to mark"`
 		Unmark  []uint64   `json:"unmark,omitempty" maxItems:"65536" doc:"numbers of frames that are no longer marked"`
 		Notes   frameNotes `json:"notes,omitempty"`
+		Cut     string     `json:"cut,omitempty" maxLength:"100" doc:"which numbers these are: the cut of a list of frames (its websocket tells it), which may read by an unsaved definition; \"\" = those by what is stored"`
 		Framing *string    `json:"framing,omitempty" maxLength:"200" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, each with +c2s or +s2c; \"\" takes it back"`
 		Keys    *string    `json:"keys,omitempty" maxLength:"1048576" doc:"of enciphered connections, each on a line: CLIENT-SERVER or *, the protocol, the key; \"\" takes them back. They are never told again"`
 	}
@@ -45,12 +46,15 @@ type patchCaptureInput struct {
 type oneCaptureOutput struct{ Body store.Capture }
 
 // patchCapture changes what is known of a capture. All of it is changed, or nothing.
-func (s *Server) patchCapture(_ context.Context, in *patchCaptureInput) (*oneCaptureOutput, error) {
+func (s *Server) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCaptureOutput, error) {
 	ws, err := s.withCaptures(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
 	b := &in.Body
+	if (b.Name != nil || b.Framing != nil || b.Keys != nil) && s.captures.writes(ws.Name, in.ID) {
+		return nil, errWritten
+	}
 	notes, err := numbered(b.Notes)
 	if err != nil {
 		return nil, err
@@ -70,23 +74,22 @@ func (s *Server) patchCapture(_ context.Context, in *patchCaptureInput) (*oneCap
 			return nil, huma.Error422UnprocessableEntity("keys: " + err.Error())
 		}
 	}
+	var frames numbering
+	if greatest := greatestOf(b.Mark, b.Unmark, slices.Collect(maps.Keys(notes))); greatest > 0 {
+		x, err := ws.Captures.Get(in.ID)
+		if err != nil {
+			return nil, captureProblem(err)
+		}
+		if frames, err = s.numberingOf(ctx, ws, x, b.Cut, greatest); err != nil {
+			return nil, err
+		}
+	}
 	x, err := ws.Captures.Edit(in.ID, func(x *store.Capture) error {
 		set(&x.Name, b.Name)
 		set(&x.Notes.Text, b.Text)
 		set(&x.Framing, b.Framing)
 		set(&x.Keys, b.Keys)
-		x.Notes.Marked = append(x.Notes.Marked, b.Mark...)
-		if len(b.Unmark) > 0 {
-			gone := make(map[uint64]bool, len(b.Unmark))
-			for _, n := range b.Unmark {
-				gone[n] = true
-			}
-			x.Notes.Marked = slices.DeleteFunc(x.Notes.Marked, func(n uint64) bool { return gone[n] })
-		}
-		if x.Notes.Frames == nil {
-			x.Notes.Frames = map[uint64]string{}
-		}
-		maps.Copy(x.Notes.Frames, notes) // "" is none
+		frames.note(&x.Notes, b.Mark, b.Unmark, notes)
 		return nil
 	})
 	if errors.Is(err, store.ErrTooLarge) {
@@ -96,6 +99,16 @@ func (s *Server) patchCapture(_ context.Context, in *patchCaptureInput) (*oneCap
 		return nil, captureProblem(err)
 	}
 	return &oneCaptureOutput{x}, nil
+}
+
+// greatestOf is the greatest of some numbers, 0 if there are none.
+func greatestOf(lists ...[]uint64) (n uint64) {
+	for _, list := range lists {
+		for _, x := range list {
+			n = max(n, x)
+		}
+	}
+	return n
 }
 
 func set(to, from *string) {

@@ -17,7 +17,9 @@ const (
 
 type packetsInput struct {
 	CapturePath
-	N []uint32 `query:"n" required:"true" minItems:"1" maxItems:"100" doc:"numbers of packets, from 1"`
+	N     []uint32 `query:"n" required:"true" minItems:"1" maxItems:"100" doc:"numbers of packets, from 1"`
+	Clear bool     `query:"clear" doc:"their payloads as well, deciphered"`
+	Conn  string   `query:"conn" maxLength:"200" doc:"with clear: the connection that they are of, client-server; it saves the reading of the others"`
 }
 
 type packetsOutput struct {
@@ -38,6 +40,7 @@ type packetInfo struct {
 	Length   int    `json:"length,omitempty" doc:"bytes of the payload that were captured"`
 	Comment  string `json:"comment,omitempty" doc:"of the file"`
 	Hex      string `json:"hex" doc:"the packet from its first byte on"`
+	Clear    string `json:"clear,omitempty" doc:"its payload, deciphered; missing where it was not asked for, where nothing was enciphered, and where the key is not known"`
 	Cut      bool   `json:"cut,omitempty" doc:"hex does not have all that was captured"`
 }
 
@@ -61,6 +64,7 @@ func (s *Server) packets(ctx context.Context, in *packetsInput) (*packetsOutput,
 	slices.Sort(want)
 	want = slices.Compact(want)
 	left := maxPacketsShown
+	payloads := map[uint32][]byte{}
 	err = ws.Captures.Packets(ctx, in.ID, want, func(p *capture.Packet) bool {
 		info := packetInfo{N: p.N, Link: uint32(p.Link), Captured: len(p.Data), Size: max(p.Orig, uint32(len(p.Data))), Comment: p.Comment}
 		if !p.At.IsZero() {
@@ -68,6 +72,9 @@ func (s *Server) packets(ctx context.Context, in *packetsInput) (*packetsOutput,
 		}
 		if off, size, ok := p.Payload(); ok {
 			info.Payload, info.Length = &off, size
+			if in.Clear && size > 0 && size <= min(maxPacketShown, left) {
+				payloads[p.N] = slices.Clone(p.Data[off : off+size])
+			}
 		}
 		shown := p.Data[:min(len(p.Data), maxPacketShown, left)]
 		left -= len(shown)
@@ -78,6 +85,9 @@ func (s *Server) packets(ctx context.Context, in *packetsInput) (*packetsOutput,
 	if errors.Is(err, capture.ErrFormat) {
 		out.Body.Note = "the file is a text, without packets"
 		return out, nil
+	}
+	if err == nil && len(payloads) > 0 {
+		err = s.putClear(ctx, ws, x, in.Conn, out.Body.Packets, payloads)
 	}
 	if err != nil {
 		return nil, captureProblem(err)

@@ -3,10 +3,12 @@ package server
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
+	"wirebench/server/live"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -14,32 +16,120 @@ import (
 // readingOf says how a capture is read: by the definitions of a snapshot, and with what is known of it from elsewhere. What is kept of
 // that was looked at when it was set; what a hand has written into the file beside the capture since counts for nothing if it is wrong.
 func readingOf(snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture) (capture.Options, capture.Proto) {
-	env := &protocols.Env{Definitions: snap, Patch: snap.Options.Patch}
-	if keys, err := protocols.ParseKeys(x.Keys); err == nil {
-		env.Keys = keys
-	}
-	o := capture.Options{Key: env.Key(), New: func(c capture.Conn) transport.Transport {
-		if (c.Proto == capture.TCP) != protocol.Streams {
-			return nil
-		}
-		return protocol.New(env.For(c.Name(), c.Session), c.Server.Port())
-	}}
+	return readingTold(snap, protocol, x, nil)
+}
+
+// readingTold is readingOf that tells of each connection of which something was deciphered.
+func readingTold(snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture, ciphered func(conn string)) (capture.Options, capture.Proto) {
+	env := envOf(snap, x)
+	o := capture.Options{Key: env.Key(), New: transportsOf(env, protocol, ciphered)}
 	if x.Framing != "" {
 		if f, err := capture.ParseFraming(x.Framing); err == nil {
 			o.Framing = &f
 		}
 	}
+	if x.Keys == "" { // with keys there is more in the packets than was seen when they passed
+		o.Recorded = func(cut string) bool { return cut == cutBy(snap) }
+	}
+	o.Day, _ = capture.LogDay(x.Name)
 	if protocol.Streams {
 		return o, capture.TCP
 	}
 	return o, capture.UDP
 }
 
-// readingKey tells the readings of one capture apart: "" if nothing is known of it from elsewhere.
-func readingKey(x store.Capture) string {
-	if x.Framing == "" && x.Keys == "" {
+// envOf is what the transports of a capture depend on.
+func envOf(snap *workspace.Snapshot, x store.Capture) *protocols.Env {
+	env := &protocols.Env{Definitions: snap, Patch: snap.Options.Patch}
+	if keys, err := protocols.ParseKeys(x.Keys); err == nil {
+		env.Keys = keys
+	}
+	return env
+}
+
+// transportsOf makes the transports of the connections that may carry a protocol. ciphered, if it is not nil, is told the name of each
+// connection of which something was deciphered.
+func transportsOf(env *protocols.Env, protocol protocols.Protocol, ciphered func(conn string)) func(capture.Conn) transport.Transport {
+	return func(c capture.Conn) transport.Transport {
+		if (c.Proto == capture.TCP) != protocol.Streams {
+			return nil
+		}
+		one := env.For(c.Name(), c.Session)
+		if ciphered != nil {
+			told := false
+			one.Clear = func(transport.Clear) {
+				if !told {
+					told = true
+					ciphered(c.Name())
+				}
+			}
+		}
+		return protocol.New(one, c.Server.Port())
+	}
+}
+
+// readingOfCapture names how a capture is cut into frames, among all captures of all workspaces.
+func readingOfCapture(ws *space, x store.Capture) string {
+	key := ws.Name + "/" + x.ID
+	if len(ws.Snapshot.Dialect.Frames) == 0 {
+		key += "/" + ws.ID // the definitions say where messages end
+	}
+	return key + readingKey(x)
+}
+
+// cutBy tells apart definitions that cut frames otherwise, also after a restart: "" where definitions do not.
+func cutBy(snap *workspace.Snapshot) string {
+	if len(snap.Dialect.Frames) > 0 {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(x.Framing + "\x00" + x.Keys))
+	sum := sha256.New()
+	for _, f := range snap.Library.Files {
+		fmt.Fprintf(sum, "%q %q\n", f.Name, f.Text)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// liveCut is cutOf of running traffic.
+const liveCut = "live"
+
+// cutOf is short for readingOfCapture.
+func cutOf(reading string) string {
+	sum := sha256.Sum256([]byte(reading))
+	return hex.EncodeToString(sum[:8])
+}
+
+// flagsOf are the flags of what a log, or an export of ours, says of a frame.
+func flagsOf(m capture.Marks) (f live.Flags) {
+	for _, x := range markFlags {
+		if m&x.mark != 0 {
+			f |= x.flag
+		}
+	}
+	return f
+}
+
+// flagNames are the names of flags as filters have them.
+func flagNames(f live.Flags) []string {
+	m := capture.Marks(0)
+	for _, x := range markFlags {
+		if f&x.flag != 0 {
+			m |= x.mark
+		}
+	}
+	return m.Flags()
+}
+
+var markFlags = []struct {
+	mark capture.Marks
+	flag live.Flags
+}{{capture.Fake, live.Injected}, {capture.Changed, live.Modified}, {capture.Silenced, live.Dropped}}
+
+// readingKey tells the readings of one capture apart: "" if nothing is known of it from elsewhere.
+func readingKey(x store.Capture) string {
+	day, dated := capture.LogDay(x.Name)
+	if x.Framing == "" && x.Keys == "" && !dated {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(x.Framing + "\x00" + x.Keys + "\x00" + day.String()))
 	return "/" + hex.EncodeToString(sum[:8])
 }

@@ -71,6 +71,9 @@ func bodyKind(body *huma.RequestBody) string {
 // example is a request to try.
 func (s *Server) example(path string, op *huma.Operation) string {
 	address := strings.NewReplacer("{ws}", s.Workspaces[0].Name, "{file}", "C_CHAT.1.def").Replace(path)
+	if strings.HasPrefix(path, "/ws/") {
+		return "ws://HOST" + address + "?since=0&filter=C_CHAT"
+	}
 	words := []string{"curl"}
 	if op.Method != http.MethodGet && op.Method != http.MethodPost {
 		words = append(words, "-X "+op.Method)
@@ -88,6 +91,7 @@ var exampleBody = map[string]string{
 	"decode":      `{"hex": "0600 0100 0500"}`,
 	"encode":      `{"message": "NAME", "value": {}}`,
 	"layout":      `{"message": "NAME"}`,
+	"framing":     `{"framing": "prefixed:2le+self+keep", "hex": "0600 0100 0500"}`,
 	"paste":       `{"text": "0x06, 0x00, 0x01, 0x00"}`,
 	"settings":    `{"patch": "92.03", "map": null}`,
 	"version":     `{"text": "uint32 id"}`,

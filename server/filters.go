@@ -80,7 +80,7 @@ func (s *Server) checkFilter(_ context.Context, in *filterInput) (*filterOutput,
 	}
 	b.Completions.Items = []filterOption{}
 	if in.Body.Caret != nil {
-		b.Completions = completions(text, byteOf(text, *in.Body.Caret), filter.Env{Schema: snap.Schema, Program: snap.Program})
+		b.Completions = completions(text, byteOf(text, *in.Body.Caret), snap.FilterEnv())
 	}
 	return out, nil
 }

@@ -7,6 +7,11 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+	"wirebench/server/workspace"
 )
 
 func TestFilter(t *testing.T) {
@@ -32,10 +37,72 @@ func TestFilter(t *testing.T) {
 		{"unsaved text", "POST", "/api/one/filter", `{"text":"C_JOIN.renamed == 1","caret":8,"draft":{"name":"C_JOIN","text":"uint16 renamed\n"}}`, 200, []string{`"ok":true`, `"text":"C_JOIN.renamed"`}, []string{"password"}},
 		{"unsaved text of a new message", "POST", "/api/one/filter", `{"text":"C_NEW.b == 1","draft":{"name":"C_NEW","text":"byte b\n"}}`, 200, []string{`"ok":true`}, nil},
 		{"unsaved text with mistakes", "POST", "/api/one/filter", `{"text":"C_LIST","draft":{"name":"C_JOIN","text":"in32 \n["}}`, 200, []string{`"ok":true`}, nil},
+		{"a code by its message", "POST", "/api/one/filter", `{"text":"op == C_JOIN"}`, 200, []string{`"ok":true`}, nil},
+		{"a message where a number should be", "POST", "/api/one/filter", `{"text":"len == C_JOIN"}`, 200, []string{`{"start":7,"end":13,`, `is a message`}, nil},
+		{"the build", "POST", "/api/one/filter", `{"text":"build == 1"}`, 200, []string{`"ok":true`, `the build is 1 in every frame`}, nil},
+		{"the selected frame", "POST", "/api/one/filter", `{"text":"$sel.password == .password"}`, 200, []string{`"ok":false`, `{"start":0,"end":13,"message":"no frame is selected here"`}, []string{"no message has"}},
+		{"a value of the session", "POST", "/api/one/filter", `{"text":".password == $me"}`, 200, []string{`"ok":false`, `{"start":13,"end":16,"message":"no value is given for \"$me\""`, "write the value itself"}, nil},
+		{"layers of another protocol", "POST", "/api/one/filter", `{"text":"core.type == 3"}`, 200, []string{`"ok":false`, "no core packets", "what a frame was in"}, nil},
+		{"layers", "POST", "/api/one/filter", `{"text":"vi","caret":2}`, 200, []string{`"text":"via"`, "the outermost first"}, nil},
 		{"without a text", "POST", "/api/one/filter", `{}`, 422, []string{"text"}, nil},
 		{"of a workspace that is not there", "POST", "/api/two/filter", `{"text":""}`, 404, []string{"there are: one"}, nil},
 		{"too long", "POST", "/api/one/filter", `{"text":"` + strings.Repeat("x", 9000) + `","caret":9000}`, 200, []string{`"ok":false`, `"start":8192,"end":9000`, "more than 8192 bytes"}, nil},
 	})
+}
+
+// The rules of the proxy ask the same language: of bytes, layers and codes by their names.
+func TestFilterOfRules(t *testing.T) {
+	s := testServer(t)
+	ws, err := s.workspaceNamed("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &transport.Frame{
+		Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 1}, HasKey: true, Via: []string{"reliable:7"}, Bytes: []byte("\x06\x00\x01\x00\x65\xd0"),
+	}
+	for text, want := range map[string]bool{
+		"op == C_JOIN": true, "op == C_LIST": false, `~q && ~b "\x65\xd0"`: true, `bytes ~ r"\x65\xd1"`: false, "via == \"reliable:7\"": true, "= 53349": true, "build == 1": true,
+	} {
+		m, mistakes := newMatcher(ws.Workspace, text)
+		if len(mistakes) > 0 {
+			t.Errorf("%s: %+v", text, mistakes)
+		} else if got := m.match(&capture.Conn{}, f); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	if _, mistakes := newMatcher(ws.Workspace, ".password == $me"); len(mistakes) == 0 {
+		t.Error("a rule of a value that nobody gives")
+	}
+}
+
+// The find box asks the same language, too.
+func TestFilterOfFindBox(t *testing.T) {
+	s := testServer(t)
+	ws, err := s.workspaceNamed("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &transport.Frame{Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 1}, HasKey: true, Bytes: []byte("\x0a\x00\x01\x00\x53\xbc\x65\xd0\x0a\x01")}
+	for _, c := range []struct {
+		as, text string
+		want     bool
+	}{
+		{"value", "48211", true},
+		{"value", "48212", false},
+		{"hex", "65 ?? 0a", true},
+		{"filter", `bytes ~ r"\x65\xd0.\x01"`, true},
+		{"filter", "= 48211", true},
+		{"regex", "^C_J", true},
+		{"text", "C_JOI", true},
+	} {
+		text := (&findAsked{Text: c.text, As: c.as}).asFilter()
+		filter, mistakes := ws.Filter(text)
+		if len(mistakes) > 0 {
+			t.Errorf("%s %s: %+v", c.as, c.text, mistakes)
+		} else if got := filter.Fits(workspace.Where{}, f); got != c.want {
+			t.Errorf("%s %s: %v, want %v", c.as, c.text, got, c.want)
+		}
+	}
 }
 
 // Places are those of the text as the browser has it, whatever stands before them.

@@ -159,7 +159,7 @@ func TestFlowCaptureNotes(t *testing.T) {
 
 	// Two frames side by side.
 	f.choose(9, true)
-	f.press("Shift+D")
+	f.press("Shift+C")
 	f.is("the text differs", `[...document.querySelectorAll(".frames-diff tr.other")].some(e => e.textContent.includes("text 7") && e.textContent.includes("text 8"))`)
 	f.focus(".frames-diff .btn, .frames-drawer .btn")
 	f.press("Escape")

@@ -60,6 +60,8 @@ func TestFlowDropCaptures(t *testing.T) {
 	leads(2, "")
 	drop("raw.bin", make([]byte, 5000))
 	f.is("the question", `document.querySelector("dialog.framing[open]") !== null`)
-	f.do(`document.querySelector("dialog.framing input").value = "fixed:50"; document.querySelector('dialog.framing button[value="keep"]').click()`)
+	f.do(`{ const form = document.querySelector("dialog.framing form"); form.kind.value = "fixed"; form.fixed.value = "50"; form.dispatchEvent(new Event("input")) }`)
+	f.is("the messages are cut as it says", `[...document.querySelectorAll(".framing-frames td")].some(e => e.textContent === "50")`)
+	f.do(`document.querySelector("dialog.framing .btn.primary").click()`)
 	leads(3, "fixed:50")
 }

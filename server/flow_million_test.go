@@ -115,6 +115,20 @@ func TestFlowMillion(t *testing.T) {
 		f.is("all", `!document.querySelector(".frames-line .counts").textContent.includes("shown")`)
 		f.is("rows", rowsThere)
 	})
+	for _, by := range []string{"len", "name", "info"} {
+		step("sorting by "+by, func() {
+			f.do(`document.querySelector('.fh[data-column=` + by + `] .fh-text').click()`)
+			f.shows(".frames-line .order", "sorted by")
+			f.is("it is the order", `document.querySelector('.fh[data-column=`+by+`]').matches(".sorted:not(.pending)")`)
+			f.is("rows", rowsThere)
+		})
+	}
+	step("as the frames came", func() {
+		f.focus(".frames-scroll")
+		f.press("Escape")
+		f.is("no order", `document.querySelector(".frames-line .order").textContent === ""`)
+		f.is("rows", rowsThere)
+	})
 	step("types", func() {
 		f.do(`[...document.querySelectorAll(".frames-tools .btn")].find(b => b.textContent === "Types").click()`)
 		f.shows(".frames-types", "C_SAY")

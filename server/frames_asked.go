@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
 	"wirebench/server/workspace"
@@ -51,6 +53,7 @@ type findAsked struct {
 	As   string `json:"as"` // "filter", "text", "regex", "hex" or "value"
 	From int    `json:"from"`
 	Back bool   `json:"back"`
+	Fold bool   `json:"fold"` // a text in capitals or not
 }
 
 type stepAsked struct {
@@ -82,8 +85,10 @@ func (p *framesPage) question(m *listMessage) (id int, work func(context.Context
 		}
 	case m.Where != nil:
 		return m.Where.ID, func(_ context.Context, l *shownList) (string, any, error) {
-			pos := l.view.position(m.Where.N - 1)
-			return "found", l.found(m.Where.ID, pos), nil
+			n := p.numberHere(l, m.Where)
+			a := l.found(m.Where.ID, l.position(n-1))
+			a.Meant = n
+			return "found", a, nil
 		}
 	case m.Step != nil:
 		return m.Step.ID, func(ctx context.Context, l *shownList) (string, any, error) {
@@ -94,6 +99,11 @@ func (p *framesPage) question(m *listMessage) (id int, work func(context.Context
 		return m.Types.ID, func(ctx context.Context, l *shownList) (string, any, error) {
 			a, err := l.types(ctx, m.Types.ID)
 			return "types", a, err
+		}
+	case m.Map != nil:
+		return m.Map.ID, func(ctx context.Context, l *shownList) (string, any, error) {
+			a, err := l.overlook(ctx, m.Map)
+			return "map", a, err
 		}
 	case m.Timeline != nil:
 		return m.Timeline.ID, func(ctx context.Context, l *shownList) (string, any, error) {
@@ -118,6 +128,7 @@ type rowsAnswer struct {
 	ID    int        `json:"id"`
 	Seq   int        `json:"seq"`
 	Epoch int        `json:"epoch"`
+	Order int        `json:"order"`
 	From  int        `json:"from"`
 	Rows  []frameRow `json:"rows"`
 }
@@ -125,7 +136,7 @@ type rowsAnswer struct {
 // rows describes some rows of the list.
 func (l *shownList) rows(a *rowsAsked) rowsAnswer {
 	from := min(max(a.From, 0), math.MaxInt32)
-	out := rowsAnswer{a.ID, l.seq, l.epoch, from, []frameRow{}}
+	out := rowsAnswer{a.ID, l.seq, l.epoch, l.turns, from, []frameRow{}}
 	m := rowMaker{snap: l.snap}
 	cells := newCellMaker(l.snap, l.columns)
 	var hit *workspace.FrameFilter
@@ -134,15 +145,15 @@ func (l *shownList) rows(a *rowsAsked) rowsAnswer {
 	}
 	colors := make([]colorRule, len(l.colors))
 	for i, c := range l.colors {
-		colors[i] = colorRule{c.fits.Again(), c.hue}
+		colors[i] = colorRule{c.fits.Again(), c.hue, c.text}
 	}
 	log, before := l.open.log, int64(0)
-	if e, _, ok := log.Get(l.view.index(from - 1)); ok {
+	if e, _, ok := log.Get(l.index(from - 1)); ok {
 		before = e.At
 	}
 	conns := log.Conns()
 	var f transport.Frame
-	for _, i := range l.view.listed(from, min(a.Count, maxRowsAtOnce)) {
+	for _, i := range l.listed(from, min(a.Count, maxRowsAtOnce)) {
 		e, data, ok := log.Get(i)
 		if !ok {
 			out.Rows = append(out.Rows, frameRow{N: i + 1, T: before / 1000, Kind: "control", Type: "n == 0", Info: "not in memory any more: the recording has it"})
@@ -151,6 +162,9 @@ func (l *shownList) rows(a *rowsAsked) rowsAnswer {
 		conns = connsFor(log, conns, e)
 		readFrame(log, e, data, &f)
 		row := m.row(i, e, &f)
+		if l.order != nil { // the row above says nothing then
+			before = l.timeBefore(i)
+		}
 		if before != 0 && e.At != 0 { // else nobody knows
 			row.D = (e.At - before) / 1000
 		}
@@ -187,6 +201,10 @@ type frameAnswer struct {
 	frameSource
 	Row   frameRow    `json:"row"`
 	Offer *frameOffer `json:"offer,omitempty"` // of a frame that nothing defines
+	About *frameAbout `json:"about,omitempty"` // of a frame that is no message
+
+	Stream   bool `json:"stream,omitempty"`   // it is a part of a byte stream, and no datagram
+	Ciphered bool `json:"ciphered,omitempty"` // its packets may have to be deciphered to see it in them
 }
 
 // frameSource is where a frame's bytes come from.
@@ -209,7 +227,12 @@ func (l *shownList) frame(a *frameAsked) (*frameAnswer, error) {
 	var f transport.Frame
 	readFrame(log, e, data, &f)
 	m := rowMaker{snap: l.snap}
-	out := &frameAnswer{ID: a.ID, N: a.N, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: f.Key.Group, Conn: log.Conns()[e.Conn].Name}
+	conn := log.Conns()[e.Conn]
+	out := &frameAnswer{ID: a.ID, N: a.N, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: groupOf(l.snap, &f, conn), Conn: conn.Name, About: about(&f, conn), Stream: f.Offset >= 0}
+	if p, ok := protocols.Of(l.snap.Dialect.Name); ok && p.Ciphers {
+		_, ciphered := l.open.ciphered.Load(conn.Name)
+		out.Ciphered = (ciphered || l.open.running) && f.Kind != transport.Opaque && !slices.Contains(f.Via, "handshake")
+	}
 	out.Row = m.row(a.N-1, e, &f)
 	if msg := l.snap.FrameMessage(&f); msg != nil {
 		out.Name = l.snap.NameOf(msg)
@@ -227,11 +250,13 @@ type foundAnswer struct {
 	ID       int           `json:"id"`
 	Pos      int           `json:"pos"`
 	N        int           `json:"n"`
+	Meant    int           `json:"meant,omitempty"` // of where: the number that the frame has in this list, which may hide it
+	At       *[2]int       `json:"at,omitempty"`    // of find: which bytes of the frame, start and end; missing where it is not in the bytes
 	Mistakes []viewMistake `json:"mistakes,omitempty"`
 }
 
 func (l *shownList) found(id, pos int) foundAnswer {
-	if i := l.view.index(pos); i >= 0 {
+	if i := l.index(pos); i >= 0 {
 		return foundAnswer{ID: id, Pos: pos, N: i + 1}
 	}
 	return foundAnswer{ID: id, Pos: -1}
@@ -244,8 +269,12 @@ func (a *findAsked) asFilter() string {
 		return ""
 	}
 	switch q := strconv.Quote(text); a.As {
-	case "text":
-		return "bytes contains " + q + " || bytes contains utf16(" + q + ") || info contains " + q + " || name contains " + q
+	case "text": // beside its bytes: those are looked into before
+		if a.Fold {
+			q = strconv.Quote("(?i)" + regexp.QuoteMeta(text))
+			return "info matches " + q + " || name matches " + q
+		}
+		return "info contains " + q + " || name contains " + q
 	case "regex":
 		return "info matches " + q + " || name matches " + q
 	case "hex":
@@ -268,17 +297,25 @@ func (l *shownList) find(ctx context.Context, a *findAsked) (foundAnswer, error)
 	}
 	var frame transport.Frame
 	conns := l.open.log.Conns()
+	seek, start, end := a.needle(), 0, 0
 	pos, err := l.search(ctx, a.From, a.Back, func(i int, e live.Entry, data []byte) bool {
+		if start, end = seek.in(data); a.As == "text" && start >= 0 {
+			return true
+		}
 		conns = connsFor(l.open.log, conns, e)
 		readFrame(l.open.log, e, data, &frame)
 		return f.Fits(l.view.where(i, e, conns[e.Conn]), &frame)
 	})
-	return l.found(a.ID, pos), err
+	found := l.found(a.ID, pos)
+	if found.Pos >= 0 && start >= 0 {
+		found.At = &[2]int{start, end}
+	}
+	return found, err
 }
 
 // search is the next place in the list where fits says so, -1 if there is none. It goes on at the other end.
 func (l *shownList) search(ctx context.Context, from int, back bool, fits func(i int, e live.Entry, data []byte) bool) (int, error) {
-	fit, _ := l.view.state()
+	fit := l.fit()
 	first, again := from+1, 0
 	if back {
 		first, again = from-1, fit-1
@@ -288,7 +325,7 @@ func (l *shownList) search(ctx context.Context, from int, back bool, fits func(i
 		if start >= fit && back {
 			start = fit - 1
 		}
-		err := l.view.each(ctx, start, back, func(pos, i int, e live.Entry, data []byte) bool {
+		err := l.each(ctx, start, back, func(pos, i int, e live.Entry, data []byte) bool {
 			if fits(i, e, data) {
 				found = pos
 			}
@@ -312,8 +349,9 @@ func (l *shownList) step(ctx context.Context, a *stepAsked) (foundAnswer, error)
 		return foundAnswer{}, fmt.Errorf("frame %d is not in memory any more", a.N)
 	}
 	group, name := log.Group(at), log.Extra(at).Name
-	pos := l.view.position(a.N - 1)
-	if !a.Back && l.view.index(pos) != a.N-1 {
+	notes := l.notes()
+	pos := l.position(a.N - 1)
+	if !a.Back && l.index(pos) != a.N-1 {
 		pos-- // the frame itself is not in the list
 	}
 	found, err := l.search(ctx, pos, a.Back, func(i int, e live.Entry, _ []byte) bool {
@@ -321,9 +359,9 @@ func (l *shownList) step(ctx context.Context, a *stepAsked) (foundAnswer, error)
 		case "conn":
 			return e.Conn == at.Conn
 		case "mark":
-			return l.view.marked[uint64(i+1)]
+			return notes.marked[uint64(i+1)]
 		case "note":
-			return l.view.notes.Frames[uint64(i+1)] != ""
+			return notes.Frames[uint64(i+1)] != ""
 		case "problem":
 			return e.Kind == transport.Problem
 		}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -85,7 +86,7 @@ func (m *rowMaker) row(i int, e live.Entry, f *transport.Frame) frameRow {
 		r.Info = cutText(string(m.rec.AppendBrief(info, maxBrief)), maxBrief+80)
 	case f.Kind == transport.Message:
 		r.Status = "unknown"
-		r.Name = m.nameOf(f)
+		r.Name = cmp.Or(m.nameOf(f), f.Name) // a log may know a name that the map of codes does not
 		r.Info = cutText(printable(f.Bytes), maxBrief)
 	case f.Kind == transport.Problem:
 		r.Info = f.Note

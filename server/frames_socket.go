@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -48,7 +51,8 @@ type listView struct {
 		Filter string `json:"filter"`
 		Hue    int    `json:"hue"`
 	} `json:"colors"`
-	Highlight string `json:"highlight"`
+	Highlight string    `json:"highlight"`
+	Sort      *sortSpec `json:"sort"` // nil: as the frames came
 }
 
 // listMessage is what the page sends: one of these.
@@ -58,9 +62,10 @@ type listMessage struct {
 	Frame    *frameAsked       `json:"frame"`
 	Packet   *packetAsked      `json:"packet"`
 	Find     *findAsked        `json:"find"`
-	Where    *frameAsked       `json:"where"`
+	Where    *whereAsked       `json:"where"`
 	Step     *stepAsked        `json:"step"`
 	Types    *listAsked        `json:"types"`
+	Map      *mapAsked         `json:"map"`
 	Timeline *listAsked        `json:"timeline"`
 	Table    *tableAsked       `json:"table"`
 	Diff     *diffAsked        `json:"diff"`
@@ -70,7 +75,12 @@ type listMessage struct {
 // listState is what the page is told of the list as a whole.
 type listState struct {
 	Seq       int               `json:"seq"`
-	Epoch     int               `json:"epoch"` // counts up when frames may read otherwise than before
+	Cut       string            `json:"cut"`     // which numbers frames have: lists with the same one have the same
+	Epoch     int               `json:"epoch"`   // counts up when frames may read otherwise than before
+	Order     int               `json:"order"`   // counts up when the rows are in another order than before
+	Sorted    *sortSpec         `json:"sorted"`  // what order that is; null: as the frames came
+	Sorting   float64           `json:"sorting"` // share of another order that is done; 0: none is made
+	Fresh     int               `json:"fresh"`   // frames that came after the list was sorted: they are not in it
 	Total     int               `json:"total"`
 	Scanned   int               `json:"scanned"`
 	Fit       int               `json:"fit"`
@@ -107,13 +117,22 @@ type shownList struct {
 	columns []string
 	hit     *workspace.FrameFilter // nil: nothing
 	colors  []colorRule
+	look    string // what hit and colors are made of
 	wrong   []viewMistake
 	tables  tables
+
+	sort     *sortSpec   // what order is wanted; nil: as the frames came
+	order    *frameOrder // what order it is in; that may be another one until the one that is wanted is made
+	turns    int         // counts up with each other order
+	cannot   bool        // the order that is wanted cannot be made
+	overview *overview
+	noted    atomic.Pointer[listNotes]
 }
 
 type colorRule struct {
 	fits *workspace.FrameFilter
 	hue  int
+	text string
 }
 
 // framesPage is the server's side of an open list of frames.
@@ -137,7 +156,10 @@ type framesPage struct {
 	notes   store.Notes
 	last    []byte // the state that was sent
 	conns   int
-	noted   bool // the notes have been sent
+	noted   bool           // the notes have been sent
+	placed  *openCapture   // whose numbers the notes have
+	job     *sortJob       // of the list that is shown, or of the one that is about to be
+	jobs    sync.WaitGroup // of those that were given up too
 }
 
 // framesSocket serves the websocket of an open list of frames of a capture.
@@ -298,17 +320,41 @@ func (p *framesPage) run(ctx context.Context) error {
 	noted, stopNotes := p.ws.Captures.Changed(p.id)
 	defer stopNotes()
 	defer func() {
+		p.endSort()
+		p.jobs.Wait()
 		if list := p.list(); list != nil {
 			p.set.letGo(list.open)
 		}
 	}()
 	var told time.Time
+	var regrow <-chan time.Time // when a file that has grown is read again
 	for {
 		list, next := p.list(), (*shownList)(nil)
-		var pause <-chan time.Time
+		var stale <-chan struct{}
+		if list != nil && regrow == nil {
+			stale = list.open.stale
+		}
+		var pause, moved <-chan time.Time
 		if list != nil {
 			complete := list.open.complete() // before it is judged: what comes later is seen the next time
+			if complete && p.placed != list.open {
+				x, err := p.ws.Captures.Get(p.id)
+				if err != nil {
+					return err
+				}
+				p.placed = list.open
+				if anew, err := p.renumber(ctx, list, x.Notes); err != nil {
+					return err
+				} else if anew {
+					moved = time.After(0)
+				}
+			}
 			whole := list.view.advance(ctx, judgeSlice)
+			if p.sorts(ctx, list, whole) && p.job.ended() {
+				p.show(list.sorted(p.job))
+				p.job, told = nil, time.Time{}
+				continue
+			}
 			if since := time.Since(told); since >= statePeriod || whole {
 				if err := p.tell(ctx, list, whole); err != nil {
 					return err
@@ -318,7 +364,7 @@ func (p *framesPage) run(ctx context.Context) error {
 			switch {
 			case !whole:
 				pause = time.After(0)
-			case !complete:
+			case !complete || p.job != nil:
 				pause = time.After(statePeriod)
 			}
 		}
@@ -329,19 +375,27 @@ func (p *framesPage) run(ctx context.Context) error {
 		case <-p.wake:
 		case <-changed:
 			again = true
+		case <-moved:
+			again = true
+		case <-stale:
+			regrow = time.After(list.open.rest())
+			continue
+		case <-regrow:
+			regrow, again = nil, true
 		case <-noted:
 			x, err := p.ws.Captures.Get(p.id)
 			if err != nil {
 				return err
 			}
-			if sameNotes(x.Notes, p.notes) {
+			if list == nil {
+				p.notes, p.noted = x.Notes, false
 				continue
 			}
-			p.notes, p.noted = x.Notes, false
-			if again = list != nil && list.view.asksNotes(); !again && list != nil {
-				if err := p.tell(ctx, list, list.view.advance(ctx, 0)); err != nil {
-					return err
-				}
+			if again, err = p.renumber(ctx, list, x.Notes); err != nil {
+				return err
+			}
+			if !again {
+				continue
 			}
 		case <-pause:
 			continue
@@ -358,21 +412,68 @@ func (p *framesPage) run(ctx context.Context) error {
 			continue
 		}
 		// The old list stays until the new one is whole, for a moment or, where only the definitions are other ones, for as long as it takes.
-		for begun := time.Now(); !next.view.advance(ctx, judgeSlice) && ctx.Err() == nil; {
+		for begun := time.Now(); !p.ready(ctx, next, list) && ctx.Err() == nil; {
 			if want != nil && time.Since(begun) > patience || list == nil || p.waiting() {
 				break
 			}
 		}
-		p.mu.Lock()
-		p.shown = next
-		close(p.turned)
-		p.turned = make(chan struct{})
-		p.mu.Unlock()
+		if p.job != nil && p.job.ended() {
+			next, p.job = next.sorted(p.job), nil
+		}
+		p.show(next)
 		if list != nil {
 			p.set.letGo(list.open)
 		}
 		told = time.Time{}
 	}
+}
+
+// renumber takes what people noted, by the numbers that the frames of a list have. again: other frames may fit now.
+func (p *framesPage) renumber(ctx context.Context, list *shownList, notes store.Notes) (again bool, err error) {
+	if notes = list.open.numbered(notes); sameNotes(notes, p.notes) {
+		return false, nil
+	}
+	p.notes, p.noted = notes, false
+	list.noted.Store(newListNotes(notes))
+	if list.view.asksNotes() {
+		return true, nil
+	}
+	return false, p.tell(ctx, list, list.view.advance(ctx, 0))
+}
+
+// ready goes on with a list that is not shown yet, for a moment, and reports whether it is as it is to be.
+func (p *framesPage) ready(ctx context.Context, next, old *shownList) bool {
+	whole := next.whole(ctx, old)
+	if !p.sorts(ctx, next, whole) {
+		return whole
+	}
+	p.job.wait(ctx, judgeSlice)
+	return p.job.ended()
+}
+
+// sorts reports whether a list is being sorted, which begins when all frames are there.
+func (p *framesPage) sorts(ctx context.Context, list *shownList, whole bool) bool {
+	if p.job == nil && list.unsorted() && list.sortable(whole) {
+		p.job = startSort(ctx, &p.jobs, list.view, *list.sort, p.notes, p.poke)
+	}
+	return p.job != nil
+}
+
+// endSort gives up what is being sorted.
+func (p *framesPage) endSort() {
+	if p.job != nil {
+		p.job.stop()
+		p.job = nil
+	}
+}
+
+// show makes a list the one that questions are about.
+func (p *framesPage) show(list *shownList) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shown = list
+	close(p.turned)
+	p.turned = make(chan struct{})
 }
 
 func (p *framesPage) list() *shownList {
@@ -415,17 +516,18 @@ func (p *framesPage) make(want *listView, old *shownList) (*shownList, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.notes, p.noted = x.Notes, p.noted && sameNotes(p.notes, x.Notes)
 	ws := &space{p.ws, p.snapshot(want)}
 	next := &shownList{seq: want.Seq, snap: ws.Snapshot, columns: want.Columns}
 	for held := false; !held; held = p.set.hold(next.open) {
-		if next.open, err = p.set.get(ws, x); err != nil {
+		if next.open, err = p.set.getGrowing(ws, x); err != nil {
 			return nil, err
 		}
 	}
+	notes := next.open.numbered(x.Notes)
+	p.notes, p.noted, p.placed = notes, p.noted && sameNotes(p.notes, notes), nil
 	if old != nil {
 		next.epoch = old.epoch
-		if old.snap != next.snap || !slices.Equal(old.columns, next.columns) {
+		if old.snap != next.snap || old.open != next.open || !slices.Equal(old.columns, next.columns) {
 			next.epoch++
 		}
 	}
@@ -443,10 +545,29 @@ func (p *framesPage) make(want *listView, old *shownList) (*shownList, error) {
 	for i, c := range want.Colors {
 		f, mistakes := ws.Filter(c.Filter)
 		if next.wrong = append(next.wrong, mistakesIn("color", i, c.Filter, mistakes)...); len(mistakes) == 0 && c.Hue >= 1 && c.Hue <= 8 {
-			next.colors = append(next.colors, colorRule{f, c.Hue})
+			next.colors = append(next.colors, colorRule{f, c.Hue, c.Filter})
 		}
 	}
+	next.noted.Store(newListNotes(p.notes))
+	next.look, next.overview = lookKey(want), &overview{}
+	if want.Sort != nil && want.Sort.By != "" {
+		next.sort = want.Sort
+	}
+	next.keepOrder(old)
+	if p.job != nil && (!next.unsorted() || p.job.spec != *next.sort || p.job.view != next.view) {
+		p.endSort()
+	}
 	return next, nil
+}
+
+// lookKey tells what colours rows.
+func lookKey(v *listView) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q", v.Highlight)
+	for _, c := range v.Colors {
+		fmt.Fprintf(&b, " %d %q", c.Hue, c.Filter)
+	}
+	return b.String()
 }
 
 // snapshot is what the definitions mean now, with the page's unsaved text. While that has errors, the last text that had none counts.
@@ -482,13 +603,20 @@ func hasErrors(list diag.List) bool {
 func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) error {
 	o := list.open
 	st := listState{
-		Seq: list.seq, Epoch: list.epoch, Total: o.log.Len(), Reading: !o.complete(), Read: o.read.Load(), Size: o.size.Load(), Note: o.note(),
-		Live: o.running && !o.complete(), Mistakes: list.wrong, Rewritten: list.view.rewritten(),
+		Seq: list.seq, Cut: o.cut, Epoch: list.epoch, Total: o.log.Len(), Reading: !o.complete(), Read: o.read.Load(), Size: o.size.Load(), Note: o.note(),
+		Live: o.grows(), Mistakes: list.wrong, Rewritten: list.view.rewritten(),
 	}
 	if st.Mistakes == nil {
 		st.Mistakes = []viewMistake{}
 	}
-	st.Fit, st.Scanned = list.view.state()
+	_, st.Scanned = list.view.state()
+	st.Fit, st.Fresh, st.Order = list.fit(), list.fresh(), list.turns
+	if list.order != nil {
+		st.Sorted = &list.order.spec
+	}
+	if p.job != nil {
+		st.Sorting = float64(max(p.job.share.Load(), 1)) / 1000
+	}
 	st.Done = whole && !st.Reading && st.Scanned == st.Total
 	if st.Total > 0 {
 		st.Start, st.End = o.log.Entry(o.log.Base()).At/1000, o.log.Entry(st.Total-1).At/1000 // 0, were they let go just now
@@ -558,6 +686,8 @@ func (o *openCapture) note() string {
 		return o.err.Error()
 	case o.sum.Torn != nil:
 		return "the file is cut off: " + o.sum.Torn.Error()
+	case o.sum.Frames == 0 && !o.running:
+		return withoutFrames(o.sum)
 	}
 	return ""
 }

@@ -49,7 +49,7 @@ type frameView struct {
 
 // viewMistake is what is wrong with a filter.
 type viewMistake struct {
-	In      string `json:"in"` // "filter", "chip", "highlight", "color" or "column"
+	In      string `json:"in"` // "filter", "chip", "highlight", "color", "column" or "sort"
 	Index   int    `json:"index,omitempty"`
 	Start   int    `json:"start"` // UTF-16 code units, as browsers count
 	End     int    `json:"end"`

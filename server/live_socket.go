@@ -3,10 +3,14 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
+	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/codec"
@@ -17,23 +21,54 @@ import (
 	"wirebench/server/wsconn"
 )
 
-// maxLiveFrames are in one message of a live stream.
-const maxLiveFrames = 500
+// Bounds of a live stream.
+const (
+	maxLiveFrames = 500         // in one message
+	liveWriteTime = time.Minute // for one message to be taken. A program that is busy for so long is told what it missed; then it is gone
+)
 
 // liveBatch is a message of a live stream: frames that are new.
 type liveBatch struct {
-	Session string                `json:"session"`          // id of the capture that records it
-	Frames  []workspace.FrameInfo `json:"frames"`           // those that fit
-	Next    int                   `json:"next"`             // give it as since, to go on after these
-	Missed  int                   `json:"missed,omitempty"` // so many were skipped before these: this reader was too slow, or they were not kept
+	Session  string                `json:"session" doc:"id of the capture that records it"`
+	Frames   []workspace.FrameInfo `json:"frames" doc:"those that fit"`
+	Next     int                   `json:"next" doc:"give it as since, to go on after these"`
+	Missed   int                   `json:"missed,omitempty" doc:"so many were skipped before these: this reader was too slow, or they were not kept"`
+	Mistakes *[]viewMistake        `json:"mistakes,omitempty" doc:"definitions have changed so that the filter is none any more: why, with places in UTF-16 code units; nothing fits from here on. [] = it is one again. Missing = as before"`
+}
+
+// describeLive puts the stream into the document: it is no route of JSON, and its messages are.
+func describeLive(api huma.API) {
+	query := func(name, about string, kind string) *huma.Param {
+		return &huma.Param{Name: name, In: "query", Description: about, Schema: &huma.Schema{Type: kind}}
+	}
+	body := schemaOf[liveBatch](api, "LiveBatch")
+	refusal := func(status int) *huma.Response {
+		return &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schemaOf[huma.ErrorModel](api, "ErrorModel")}}}
+	}
+	api.OpenAPI().Paths["/ws/{ws}/live"] = &huma.PathItem{Get: &huma.Operation{
+		OperationID: "live", Method: http.MethodGet, Path: "/ws/{ws}/live",
+		Summary:     "The frames of running traffic as they come, by a websocket: each of its messages is one of these",
+		Description: "Who reads too slowly is told how many frames were missed. Who takes nothing for a minute loses the connection without a word, since nothing more fits into it: since goes on from there.",
+		Parameters: []*huma.Param{
+			{Name: "ws", In: "path", Required: true, Description: "name of the workspace", Schema: &huma.Schema{Type: huma.TypeString}},
+			query("session", "id of the session; without it the one that was started last", huma.TypeString),
+			query("filter", "only frames that fit this filter", huma.TypeString),
+			query("since", "the frames after the one of this number, which must be one of the session; without it those that are new from now on", huma.TypeInteger),
+			query("value", "any text: with the values of messages", huma.TypeString),
+		},
+		Responses: map[string]*huma.Response{
+			"101": {Description: http.StatusText(http.StatusSwitchingProtocols), Content: map[string]*huma.MediaType{"application/json": {Schema: body}}},
+			"404": refusal(http.StatusNotFound), "422": refusal(http.StatusUnprocessableEntity),
+		},
+	}}
 }
 
 // liveSocket streams the frames of running traffic: of ?session=, or of the session that was started last. They are those that fit
 // ?filter=, the ones after the frame of the number ?since=, or those that are new from now on.
 func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
-	ws := s.space(chi.URLParam(r, "ws"))
-	if ws == nil {
-		s.notFound(w, r)
+	ws, err := s.workspaceNamed(chi.URLParam(r, "ws"))
+	if err != nil {
+		problem(w, http.StatusNotFound, err.Error())
 		return
 	}
 	q := r.URL.Query()
@@ -44,8 +79,12 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 			one = x
 		}
 	}
-	if one == nil {
+	switch {
+	case one == nil && len(all) == 0:
 		problem(w, http.StatusNotFound, "nothing is running here; POST /api/"+ws.Name+"/proxies starts a listener")
+		return
+	case one == nil:
+		problem(w, http.StatusNotFound, "there is no such session, or it has ended; GET /api/"+ws.Name+"/proxies lists those that run")
 		return
 	}
 	since := -1
@@ -53,6 +92,10 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
 			problem(w, http.StatusUnprocessableEntity, "since is the number of a frame, or 0")
+			return
+		}
+		if have := one.Log().Len(); n > have { // of another session: going on with the next frame would hide all before it
+			problem(w, http.StatusUnprocessableEntity, fmt.Sprintf("since is %d, and the session %s has %d frames: that number is of another one", n, one.id, have))
 			return
 		}
 		since = n
@@ -90,7 +133,8 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// streamFrames sends batches until the session or the context ends. The filter is compiled anew when the definitions change.
+// streamFrames sends batches until the session or the context ends. The filter is compiled anew when the definitions change, and one that
+// cannot be used then is told: silence would look as if nothing came.
 func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filter string, since int, value bool) error {
 	log := one.Log()
 	reader := log.Follow(since)
@@ -98,6 +142,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 	var rec codec.Record
 	var f transport.Frame
 	var conns []live.Conn
+	told := []viewMistake{} // of the filter
 	for {
 		b, err := reader.Next(ctx)
 		if err != nil {
@@ -112,10 +157,16 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 			batch.Next = next
 			text, err := plainJSON(batch)
 			if err == nil {
-				err = conn.Write(ctx, text)
+				err = conn.WriteWithin(ctx, text, liveWriteTime)
 			}
-			batch.Frames, batch.Missed = batch.Frames[:0], 0
+			batch.Frames, batch.Missed, batch.Mistakes = batch.Frames[:0], 0, nil
 			return err
+		}
+		if wrong := append([]viewMistake{}, view.mistakes...); !slices.Equal(wrong, told) {
+			told, batch.Mistakes = wrong, &wrong
+			if err := send(b.From); err != nil {
+				return err
+			}
 		}
 		skip := func(to int) (err error) { // behind the frames that stand before what is missed
 			if to > expected && len(batch.Frames) > 0 {

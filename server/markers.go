@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -33,9 +32,11 @@ const (
 type addMarkerInput struct {
 	CapturePath
 	Body struct {
-		Text  string  `json:"text" maxLength:"300" doc:"what happens: \"open inventory\", \"max HP = 48211\""`
-		Value *string `json:"value,omitempty" maxLength:"100" doc:"what is to be seen now; without it what stands after the last = of the text"`
-		N     *uint64 `json:"n,omitempty" minimum:"1" doc:"the first frame after it; without it that which comes next"`
+		Text  string     `json:"text" maxLength:"300" doc:"what happens: \"open inventory\", \"max HP = 48211\""`
+		Value *string    `json:"value,omitempty" maxLength:"100" doc:"what is to be seen now; without it what stands after the last = of the text"`
+		N     *uint64    `json:"n,omitempty" minimum:"1" doc:"the first frame after it; without it that which comes next"`
+		Cut   string     `json:"cut,omitempty" maxLength:"100" doc:"which number n is: see PATCH of a capture"`
+		At    *time.Time `json:"at,omitempty" doc:"when it was set, for one that is set again; without it now"`
 	}
 }
 
@@ -45,37 +46,50 @@ type markerOutput struct {
 }
 
 // addMarker marks a moment of a capture, of running traffic this one.
-func (s *Server) addMarker(_ context.Context, in *addMarkerInput) (*markerOutput, error) {
+func (s *Server) addMarker(ctx context.Context, in *addMarkerInput) (*markerOutput, error) {
 	ws, err := s.withCaptures(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	m := store.Marker{At: time.Now().UTC(), Text: strings.TrimSpace(in.Body.Text)}
-	switch {
-	case in.Body.N != nil:
-		m.N = *in.Body.N
-	default:
+	b := &in.Body
+	m := store.Marker{At: time.Now().UTC(), Text: strings.TrimSpace(b.Text), Value: valueIn(b.Text)}
+	if b.At != nil {
+		m.At = b.At.UTC()
+	}
+	if b.Value != nil {
+		m.Value = strings.TrimSpace(*b.Value)
+	}
+	if b.N != nil {
+		m.N = *b.N
+	} else {
 		one := s.proxies.get(ws.Name, in.ID)
 		if one == nil {
 			return nil, huma.Error422UnprocessableEntity("the traffic of this capture is over: say before which frame the marker belongs")
 		}
 		m.N = uint64(one.Log().Len() + 1)
 	}
-	switch i := strings.LastIndexByte(m.Text, '='); {
-	case in.Body.Value != nil:
-		m.Value = strings.TrimSpace(*in.Body.Value)
-	case i >= 0:
-		m.Value = strings.TrimSpace(m.Text[i+1:])
+	x, err := ws.Captures.Get(in.ID)
+	if err != nil {
+		return nil, captureProblem(err)
 	}
+	frames, err := s.numberingOf(ctx, ws, x, b.Cut, m.N)
+	if err != nil {
+		return nil, err
+	}
+	pin := frames.pin(m.N)
+	m.N, m.Place = pin.N, pin.Place
 	_, err = ws.Captures.Edit(in.ID, func(x *store.Capture) error {
+		for markerAt(x.Notes.Markers, m.At) >= 0 {
+			if b.At != nil {
+				return huma.Error409Conflict("there is a marker of that time already")
+			}
+			m.At = m.At.Add(1) // the clock has not gone on since
+		}
 		x.Notes.Markers = append(x.Notes.Markers, m)
 		return nil
 	})
-	if errors.Is(err, store.ErrTooLarge) {
-		return nil, huma.Error422UnprocessableEntity(err.Error())
-	}
 	if err != nil {
-		return nil, captureProblem(err)
+		return nil, markerProblem(err)
 	}
 	return &markerOutput{http.StatusCreated, m}, nil
 }
@@ -136,14 +150,14 @@ func (s *Server) related(ctx context.Context, in *relatedInput) (*relatedOutput,
 		return nil, ctx.Err()
 	}
 	value := in.Value
-	for _, m := range x.Notes.Markers {
+	for _, m := range o.numbered(x.Notes).Markers {
 		if m.N == in.N && value == "" {
 			value = m.Value
 		}
 	}
 	out := &relatedOutput{}
 	out.Body.Value = value
-	v := newView(o.log, ws.Snapshot, viewSpec{}, x.Notes)
+	v := newView(o.log, ws.Snapshot, viewSpec{}, o.numbered(x.Notes))
 	v.advance(ctx, time.Second)
 	r := relation{v: v, at: markerTime(o.log, in.N), value: value, m: rowMaker{snap: ws.Snapshot}}
 	if err := r.count(ctx); err != nil {

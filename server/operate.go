@@ -79,7 +79,9 @@ func operateProblem(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, proxy.ErrNotHeld), errors.Is(err, proxy.ErrNoConn):
+	case errors.Is(err, proxy.ErrNotHeld):
+		return huma.Error404NotFound("it is held no more: somebody has decided, or its connection has ended")
+	case errors.Is(err, proxy.ErrNoConn):
 		return huma.Error404NotFound(err.Error())
 	case errors.Is(err, proxy.ErrNotOperated), errors.Is(err, proxy.ErrOff):
 		return huma.Error409Conflict(err.Error())
@@ -158,8 +160,9 @@ type heldInfo struct {
 
 type heldOutput struct {
 	Body struct {
-		On   bool       `json:"on"`
-		Held []heldInfo `json:"held" doc:"the oldest first"`
+		On    bool       `json:"on"`
+		Total int        `json:"total" doc:"how many wait"`
+		Held  []heldInfo `json:"held" doc:"the first 200 of them, the oldest first"`
 	}
 }
 
@@ -179,10 +182,9 @@ func (s *Server) held(_ context.Context, in *SessionPath) (*heldOutput, error) {
 	out.Body.Held = []heldInfo{}
 	var rec codec.Record
 	snap := one.ws.Now()
-	for _, h := range one.Held() {
-		if len(out.Body.Held) == maxHeldListed {
-			break
-		}
+	all := one.Held()
+	out.Body.Total = len(all)
+	for _, h := range all[:min(len(all), maxHeldListed)] {
 		x := heldInfo{ID: h.ID, ConnID: h.Conn.ID, At: h.At, Frame: snap.DescribeFrame(&rec, &h.Frame, workspace.Want{Value: true})}
 		x.Frame.Conn, x.Frame.Session = h.Conn.Name(), h.Conn.Session
 		if !h.Until.IsZero() {
@@ -402,6 +404,9 @@ func (s *liveSession) rule(b ruleBody) (proxy.Rule, error) {
 	if len(mistakes) > 0 {
 		return r, fmt.Errorf("the filter: %s", mistakes[0].Message)
 	}
+	if err := m.useless(); err != nil {
+		return r, err
+	}
 	r.Match = m.match
 	switch r.Action {
 	case proxy.RuleDelay:
@@ -412,6 +417,9 @@ func (s *liveSession) rule(b ruleBody) (proxy.Rule, error) {
 	case proxy.RuleReplace:
 		if b.Field == "" || !json.Valid(b.Value) {
 			return r, errors.New("a field and its new value are missing")
+		}
+		if err := m.takes(b.Field, b.Value); err != nil {
+			return r, err
 		}
 		r.Replace = func(f *transport.Frame) ([]byte, error) { return replaceField(s.ws.Now(), f, b.Field, b.Value) }
 	}

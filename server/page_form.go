@@ -49,6 +49,9 @@ type frameForm struct {
 	Dir   string `json:"dir"`
 	Group string `json:"group"`
 	Name  string `json:"name"` // of its definition, "" if it has none
+
+	About *frameAbout `json:"about"` // of what is no message, as frameAnswer has it
+	Offer string      `json:"offer"` // how a definition of it could be called, "" if it needs none
 }
 
 // number is the argument of an action that has a number.

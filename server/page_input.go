@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"wirebench/codec/capture"
+	"wirebench/defs/schema"
 	"wirebench/templates"
 )
 
@@ -26,6 +27,9 @@ func (p *pageWork) verdict() {
 	} else if n == 1 {
 		in.Verdict += fmt.Sprintf(", %d bytes", len(paste.Messages[0].Bytes))
 	}
+	if worthKeeping(paste) && in.Form == "" { // as another form it might be read otherwise by whoever opens the capture
+		in.Keep = paste.Title
+	}
 	for i, n := range paste.Notes {
 		if i == maxNotes {
 			in.Notes = append(in.Notes, fmt.Sprintf("%d more notes", len(paste.Notes)-maxNotes))
@@ -33,6 +37,14 @@ func (p *pageWork) verdict() {
 		}
 		in.Notes = append(in.Notes, n.String())
 	}
+}
+
+// worthKeeping reports whether a list of frames shows more of a text than its first message does.
+func worthKeeping(p *capture.Paste) bool {
+	if len(p.Messages) > 1 || p.Packets {
+		return true
+	}
+	return len(p.Messages) == 1 && (p.Messages[0].Dir != schema.Both || p.Messages[0].Time.String() != "")
 }
 
 // list lists the messages of an input that has several.

@@ -225,13 +225,46 @@ func (p *pageWork) readFrame(j *decodeJob, f *frameForm) {
 		return
 	}
 	j.request.Group = f.Group
-	if f.Kind == transport.Problem.String() || f.Kind == transport.Opaque.String() {
-		j.request.Unknown = true
-		return
-	}
 	if m, err := j.snap.Find(f.Name); err == nil && f.Name != "" {
 		j.request.Message = m
+		return
 	}
+	switch f.Kind {
+	case transport.Problem.String(): // as far as a definition explains them; see message
+	case transport.Message.String(), "":
+	default:
+		j.request.Unknown = true // key exchanges and bytes that nobody can decipher are no messages
+	}
+}
+
+// about says of a frame that is no message what its transport knows. Of the bytes at which that could not go on it shows the part that a
+// definition explains, and why it ended there.
+func (p *pageWork) about(m *templates.Message, f *frameForm) {
+	m.What, m.Kind = f.About.What, f.Kind
+	problem := f.Kind == transport.Problem.String()
+	if problem && m.Message == "" && !p.job.messages[m.Number].edited {
+		p.job.request.Unknown = true
+		m.Result = p.job.decode(m.Number)
+		p.job.request.Unknown = false
+	}
+	for _, x := range f.About.Facts[:min(len(f.About.Facts), maxFacts)] {
+		switch label, text := x[0], x[1]; {
+		case problem && label == aboutReason:
+			m.Problems = withReason(m.Problems, text)
+		case m.Message == "" || label == aboutNote: // else the fields say more
+			m.Facts = append(m.Facts, x)
+		}
+	}
+}
+
+// withReason puts the reason of a transport before what a definition finds wrong, unless that says the same, with its place and its line.
+func withReason(list []codec.ProblemInfo, reason string) []codec.ProblemInfo {
+	for _, x := range list {
+		if x.Message != "" && strings.HasSuffix(reason, x.Message) {
+			return list
+		}
+	}
+	return append([]codec.ProblemInfo{{Severity: "error", Code: "stream", Message: reason}}, list...)
 }
 
 // show decodes the input: by the open definition, or by the code that each message carries.
@@ -259,11 +292,17 @@ func (p *pageWork) show() {
 	}
 }
 
+// maxFacts bounds what a page says of a frame.
+const maxFacts = 20
+
 // message decodes the message that the page shows.
 func (p *pageWork) message(i int) *templates.Message {
 	j := p.job
 	from := time.Now()
 	m := &templates.Message{Result: j.decode(i), Data: j.messages[i].data, Number: i, FirstByte: p.form.bytes, FirstRow: p.form.rows, Opened: p.form.opened}
+	if f := p.form.frame; f != nil && f.About != nil && p.form.byCode {
+		p.about(m, f)
+	}
 	m.Took = time.Since(from)
 	m.Name = j.name(m.Result)
 	if j.messages[i].edited {

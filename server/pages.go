@@ -16,7 +16,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 
 // frame is what stands around every page.
 func (s *Server) frame(r *http.Request, title, ws string) templates.Frame {
-	f := templates.Frame{Title: title, Workspace: ws, LookOnly: isViewer(r)}
+	f := templates.Frame{Title: title, Workspace: ws, LookOnly: isViewer(r), SignedIn: signedIn(r)}
 	for _, w := range s.Workspaces {
 		f.Workspaces = append(f.Workspaces, templates.Link{Href: "/w/" + w.Name, Text: w.Title})
 	}

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -90,11 +93,15 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 	if err != nil {
 		return nil, captureProblem(err)
 	}
+	part := &writtenPart{set: p.captures, ws: ws.Name}
 	create := func(n int) (string, io.WriteCloser, error) {
 		if n == 1 {
 			return x.Name, file, nil
 		}
 		y, next, err := ws.Captures.Record(fmt.Sprintf("%s, part %d", title, n), time.Now())
+		if err == nil {
+			part.is(y.ID)
+		}
 		return y.Name, next, err
 	}
 	log := live.NewRolling(liveMemory)
@@ -104,7 +111,7 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 		network = "tcp"
 	}
 	relay := proxy.Config{
-		Name: name, Network: network, Pairs: pairs, Log: log, Record: &proxy.Record{Create: create},
+		Name: name, Owner: ws.Name, Network: network, Pairs: pairs, Log: log, Record: &proxy.Record{Create: create},
 		Transport: func(c capture.Conn) transport.Transport {
 			return protocol.New(env.For(c.Name(), c.Session), c.Server.Port())
 		},
@@ -113,6 +120,7 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 		relay.Rewriter = func(c capture.Conn) transport.Rewriter {
 			return protocol.Rewriter(env.For(c.Name(), c.Session), c.Server.Port())
 		}
+		relay.Record.Cut = func() string { return cutBy(ws.Now()) }
 		relay.Identify = func(c capture.Conn, f *transport.Frame) { identify(ws.Now(), env, c, f) }
 	}
 	s, err := p.proxy.Start(ctx, relay)
@@ -128,14 +136,40 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 	p.sessions = append(p.sessions, one)
 	p.mu.Unlock()
 	p.captures.wg.Go(func() {
-		<-s.Done()
+		changed, stop := ws.Changed()
+		defer stop()
+		for running := true; running; {
+			select {
+			case <-changed:
+				log.Touch() // whoever follows with a filter has to compile it anew
+			case <-s.Done():
+				running = false
+			}
+		}
 		close(done)
+		part.is("")
+		p.forgetEmpty(one)
 		p.captures.ended(ws.Name, x.ID)
 		p.mu.Lock()
 		p.sessions = slices.DeleteFunc(p.sessions, func(x *liveSession) bool { return x == one })
 		p.mu.Unlock()
 	})
 	return one, nil
+}
+
+// forgetEmpty takes away the capture of a session through which nothing has passed, unless somebody has written something about it.
+func (p *proxySet) forgetEmpty(one *liveSession) {
+	state := one.State()
+	if state.Frames > 0 || state.Record.Packets > 0 || state.Record.Missed > 0 {
+		return
+	}
+	all := one.ws.Captures
+	x, err := all.Get(one.id)
+	n := &x.Notes
+	if err != nil || x.Size > 0 || n.Text != "" || len(n.Marked)+len(n.Frames)+len(n.Markers) > 0 {
+		return
+	}
+	_ = all.Remove(one.id) // an empty one that stays does no harm
 }
 
 // of are the sessions of a workspace; all of them for "".
@@ -172,7 +206,25 @@ func proxyProblem(err error) error {
 	if errors.Is(err, proxy.ErrRefused) || errors.Is(err, proxy.ErrMoved) {
 		return huma.Error403Forbidden(err.Error())
 	}
-	return huma.Error422UnprocessableEntity(err.Error())
+	return huma.Error422UnprocessableEntity(ListenProblem(err).Error())
+}
+
+// ListenProblem says in short why something cannot be listened to; other errors stay as they are. The system says the address again, and
+// which of its calls has failed.
+func ListenProblem(err error) error {
+	var op *net.OpError
+	var call *os.SyscallError
+	if !errors.As(err, &op) || op.Op != "listen" || op.Addr == nil || !errors.As(op.Err, &call) {
+		return err
+	}
+	hint := ""
+	switch {
+	case errors.Is(call.Err, syscall.EADDRINUSE):
+		hint = "; another listener has it, here or in another program"
+	case errors.Is(call.Err, syscall.EADDRNOTAVAIL):
+		hint = "; this machine has no such address"
+	}
+	return fmt.Errorf("listen to %s: %w%s", op.Addr, call.Err, hint)
 }
 
 func (s *liveSession) info() ProxyInfo {
@@ -200,7 +252,10 @@ func (s *Server) listProxies(_ context.Context, in *workspaceInput) (*proxiesOut
 	}
 	out := &proxiesOutput{}
 	b := &out.Body
-	b.Proxies, b.Allowed, b.Refused = []ProxyInfo{}, s.Upstreams.Entries(), s.proxies.proxy.Events(0)
+	b.Proxies, b.Allowed, b.Refused = []ProxyInfo{}, s.Upstreams.Entries(), s.proxies.proxy.Events(ws.Name, 0)
+	if b.Refused == nil {
+		b.Refused = []proxy.Event{}
+	}
 	for _, one := range s.proxies.of(ws.Name) {
 		b.Proxies = append(b.Proxies, one.info())
 	}
@@ -260,12 +315,16 @@ func (s *Server) stopProxies(ctx context.Context, in *stopProxiesInput) (*struct
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopPatience)
 	defer cancel()
+	var stopping sync.WaitGroup // all at once: each has the whole time
 	for _, one := range all {
 		if len(in.IDs) == 0 || slices.Contains(in.IDs, one.id) {
-			_ = one.Stop(ctx) // that connections were cut is one of its events
-			s.Log.Info("proxy stopped", "workspace", ws.Name, "name", one.State().Name)
+			stopping.Go(func() {
+				_ = one.Stop(ctx) // that connections were cut is one of its events
+				s.Log.Info("proxy stopped", "workspace", ws.Name, "name", one.State().Name)
+			})
 		}
 	}
+	stopping.Wait()
 	return nil, nil
 }
 

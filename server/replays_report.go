@@ -56,6 +56,7 @@ type ReplayReport struct {
 	Missing    int               `json:"missing" doc:"expected, and did not come"`
 	Ignored    int               `json:"ignored"`
 	Keepalive  int               `json:"keepalive" doc:"sent beside the steps"`
+	Answered   int               `json:"answered" doc:"of those that came, by keepalives"`
 	Unexpected int               `json:"unexpected" doc:"came, and no step expected them"`
 	Extra      []ReplaySeen      `json:"extra,omitempty" doc:"the first of the unexpected ones"`
 	Stopped    string            `json:"stopped,omitempty" doc:"why it ended before the last step"`
@@ -73,7 +74,7 @@ type ReplaySeen struct {
 func replayReport(r *replay.Report) *ReplayReport {
 	out := &ReplayReport{
 		OK: r.OK, Started: r.Started, Took: timeText(r.Took), Sent: r.Sent, Received: r.Received, Matched: r.Matched, Different: r.Different,
-		Missing: r.Missing, Ignored: r.Ignored, Keepalive: r.Keepalive, Unexpected: r.Unexpected, Stopped: r.Stopped, Notes: r.Notes, Vars: shortValues(r.Vars),
+		Missing: r.Missing, Ignored: r.Ignored, Keepalive: r.Keepalive, Answered: r.Answered, Unexpected: r.Unexpected, Stopped: r.Stopped, Notes: r.Notes, Vars: shortValues(r.Vars),
 	}
 	for _, x := range r.Extra {
 		out.Extra = append(out.Extra, ReplaySeen{timeText(x.At), x.Message, x.Bytes})

@@ -86,7 +86,7 @@ func (x *replayRun) open(ctx context.Context, p *proxy.Proxy) (err error) {
 		x.info.Listen = x.packets.LocalAddr().String()
 	}
 	if err != nil {
-		return huma.Error422UnprocessableEntity(err.Error())
+		return huma.Error422UnprocessableEntity(ListenProblem(err).Error())
 	}
 	return nil
 }

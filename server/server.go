@@ -58,6 +58,7 @@ type Server struct {
 	replays  *replaySet
 	demos    demos
 	metrics  *metrics
+	clearing chan struct{} // has one for each capture that is deciphered anew
 }
 
 // New makes the handler of all routes.
@@ -65,7 +66,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}, captures: newCaptureSet(), replays: newReplaySet()}
+	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}, captures: newCaptureSet(), replays: newReplaySet(), clearing: make(chan struct{}, maxClearAtOnce)}
 	for _, w := range cfg.Workspaces {
 		if w == nil || w.Name == "" || w.Name == "docs" || w.Name == "openapi.json" || s.byName[w.Name] != nil {
 			return nil, fmt.Errorf("a workspace without a name, or with one that is taken: %+v", w)

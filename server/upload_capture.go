@@ -13,15 +13,19 @@ import (
 	"wirebench/server/store"
 )
 
-// capture takes in a part of a form that is a capture: a capture file, a text that shows a conversation, or raw bytes if the form says how they
-// are cut. taken is false for what it leaves to others; then no more than head was read of the part.
+// capture takes in a part of a form that is a capture: a capture file, a text that shows a conversation or packets, an archive of captures, or
+// raw bytes if the form says how they are cut. taken is false for what it leaves to others; then no more than head was read of the part.
 func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, err error) {
 	switch {
 	case isCapture(head):
 		return true, u.keep(name, "", bytes.NewReader(head), part)
+	case isZip(head):
+		return true, u.archive(name, "zip", head, part)
+	case capture.SniffLog(head, len(head) < 512) != "": // mitmproxy's files have no ending, and start as texts
+		return true, u.keep(name, "", bytes.NewReader(head), part)
 	case isOurs(name, head):
 		return false, nil
-	case isRaw(head) && u.framing != "":
+	case isRaw(head) && u.framing != "" && capture.SniffArchive(head) == "":
 		return true, u.keep(name, u.framing, bytes.NewReader(head), part)
 	}
 	// The rest is taken in any case, so that more of it can be looked at.
@@ -31,8 +35,10 @@ func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, 
 	}
 	start := slices.Concat(head, more)
 	switch {
-	case capture.SniffLog(start, len(start) < capture.LogHead) != "":
+	case capture.IsCapture(start):
 		return true, u.keep(name, "", bytes.NewReader(start), part)
+	case capture.SniffArchive(start) != "":
+		return true, u.archive(name, capture.SniffArchive(start), start, part)
 	case isRaw(head):
 		u.skip(name, "", "raw bytes that are nothing known: to keep them as a capture, say how messages are cut, as in ?framing=prefixed:2le+self")
 		return true, discardRest(part)
@@ -113,6 +119,7 @@ func (u *upload) keep(name, framing string, head, part io.Reader) error {
 		u.all[len(u.all)-1].err = err
 		return discardRest(part)
 	}
+	takeTold(u.captures, x)
 	u.kept = append(u.kept, x.ID)
 	u.all = append(u.all, &uploadedFile{File: name, Result: "new", Capture: x.ID})
 	return nil

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -54,7 +55,13 @@ func TestUploadOfCaptures(t *testing.T) {
 		{"raw", "", raw, "skipped", "say how messages are cut", ""},
 		{"raw.bin", "?framing=prefixed:2LE%2Bself", raw, "new", "", "prefixed:2le+self"},
 		{"x.pcapng", "?framing=fixed:4", file.String(), "new", "", ""},
-		{"in.zip", "", string(zipOf(t, sent{"a.pcapng", file.String()})), "skipped", "inside a zip", ""},
+		{"x.mcpr", "", string(zipOf(t, sent{"metaData.json", "{}"}, sent{"recording.tmcpr", "\x00\x00\x00\x01\x00\x00\x00\x01a"})), "new", "", ""},
+		{"raw.zip", "", string(zipOf(t, sent{"1.bin", raw}, sent{"2.bin", raw})), "new", "", ""},
+		{"raw.zip", "?framing=prefixed:2LE%2Bself", string(zipOf(t, sent{"1", raw}, sent{"2", raw})), "new", "", "prefixed:2le+self"},
+		{"raw.zip", "?framing=prefixed:2LE%2Bself", string(zipOf(t, sent{"1.x", raw}, sent{"2.x", raw})), "new", "", "prefixed:2le+self"},
+		{"dump.har", "", `{"log":{"creator":{},"entries":[]}}`, "new", "", ""},
+		{"dump.json", "", `[{"_source":{"layers":{"frame_raw":["00",0,1,0,1]}}}]`, "new", "", ""},
+		{"flows", "", "24:4:type;3:tcp;8:messages;0:]}", "new", "", ""},
 	} {
 		a := send(t, s, c.query, sent{c.name, c.data})
 		var report uploadReport
@@ -82,6 +89,58 @@ func TestUploadOfCaptures(t *testing.T) {
 	}
 	if a := send(t, s, "?framing=lines", sent{"raw.bin", raw}); a.Status != 422 || !strings.Contains(a.text, "is no framing") {
 		t.Error(a.text)
+	}
+}
+
+// Of an archive the captures are kept, each as one, and of a zip the definitions too.
+func TestUploadOfCapturesInArchives(t *testing.T) {
+	var file bytes.Buffer
+	if _, err := capture.NewWriter(&file, "test"); err != nil {
+		t.Fatal(err)
+	}
+	a, b := sent{"dir/a.pcapng", file.String()}, sent{"b.pcap.gz", gzippedText(file.String())}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	w := tar.NewWriter(z)
+	for _, f := range []sent{a, b} {
+		if err := w.WriteHeader(&tar.Header{Name: f.name, Mode: 0o600, Size: int64(len(f.text))}); err != nil {
+			t.Fatal(err)
+		}
+		w.Write([]byte(f.text))
+	}
+	w.Close()
+	z.Close()
+	for _, c := range []struct {
+		name, data string
+		captures   int
+		want       string // results, in order
+	}{
+		{"two.zip", string(zipOf(t, a, b)), 2, "new new"},
+		{"two.tar.gz", packed.String(), 2, "new new"},
+		{"mixed.zip", string(zipOf(t, a, sent{"game.def", sayAndPing}, sent{"letter.docx", "words"})), 1, "new new skipped"},
+		{"cut.zip", string(zipOf(t, a))[:40], 0, "error"},
+		{"none.zip", string(zipOf(t, sent{"letter.docx", "words"})), 0, "skipped"},
+	} {
+		s := captureServer(t, "muta", nil)
+		answer := send(t, s, "", sent{c.name, c.data})
+		var report uploadReport
+		if err := json.Unmarshal([]byte(answer.text), &report); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		kept := 0
+		for _, f := range report.Files {
+			got = append(got, f.Result)
+			if f.Capture != "" {
+				if kept++; f.From != c.name {
+					t.Errorf("%s: %+v", c.name, f)
+				}
+			}
+		}
+		all, err := s.space("one").Captures.List()
+		if strings.Join(got, " ") != c.want || kept != c.captures || len(all) != c.captures || err != nil {
+			t.Errorf("%s: %s", c.name, answer.text)
+		}
 	}
 }
 

@@ -450,7 +450,7 @@ func captures(w Workbench) templ.Component {
 			}
 		}
 		if len(w.Rail.Captures) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"empty\">None yet. Drop a pcap, a pcapng or the log of a proxy on this page.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"empty\" data-none>None yet. Drop a pcap, a pcapng or the log of a proxy on this page.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

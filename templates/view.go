@@ -209,6 +209,7 @@ type Input struct {
 	Verdict string
 	Why     string   // of the verdict
 	Notes   []string // odd things that did not stop the reading
+	Keep    string   // what a capture of the text is called, "" if it is not worth one
 	Error   string
 }
 
@@ -247,6 +248,11 @@ type Message struct {
 	FirstByte int               // that is drawn, and of the tree:
 	FirstRow  int
 	visible   []treeRow // once they are made
+
+	// Of a frame that is no message, as its transport says.
+	What  string // a title, "" of messages
+	Kind  string // control, opaque or problem
+	Facts [][2]string
 }
 
 // Values are the values to encode.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -14,10 +13,48 @@ import (
 	"github.com/spf13/cobra"
 
 	"wirebench/cmd/wirebench/demo"
+	"wirebench/server"
 )
 
-// demoPort is where the servers of the demo listen from on.
-const demoPort = 7801
+// The servers of the demo listen from a port on.
+const (
+	demoPort  = 7801
+	demoPorts = 5
+)
+
+// demoPlay is a game of the demo: a protocol, or a group of its messages that has a port of its own.
+type demoPlay struct {
+	protocol, group string
+	port            int // behind the first
+}
+
+// demoPlays are the games of protocols. The first one has the first port; those of groups come last.
+func demoPlays(protocols []string) (all []demoPlay) {
+	port := 0
+	for _, p := range demo.Protocols() {
+		if slices.Contains(protocols, p) {
+			all = append(all, demoPlay{protocol: p, port: port})
+			port += demo.Ports(p)
+		}
+	}
+	for _, p := range demo.Protocols() {
+		for _, g := range demo.Groups(p) {
+			if slices.Contains(protocols, p) {
+				all = append(all, demoPlay{protocol: p, group: g, port: port})
+				port += demo.Ports(p)
+			}
+		}
+	}
+	return all
+}
+
+// name is how people call a game.
+func (p demoPlay) name() string {
+	if p.group == "" {
+		return p.protocol
+	}
+	return p.protocol + "/" + p.group
+}
 
 func newDemo() *cobra.Command {
 	protocol, base, rate, via := "", 0, 0.0, []string(nil)
@@ -29,6 +66,7 @@ func newDemo() *cobra.Command {
 on this machine alone: a player walks, talks, fights, and loses and gains health.
 What they say is made by the definitions inside the program, and travels as it
 does in the games: with keys and ciphers, in numbered packets, in parts.
+MUTA has a second server, muta/world: its messages are of a group of their own.
 
 The client connects to the server, or with --via to a proxy that leads there:
 
@@ -47,8 +85,8 @@ The client connects to the server, or with --via to a proxy that leads there:
 			if err != nil {
 				return err
 			}
-			if base < 0 || base > 65535-4 {
-				return fmt.Errorf("--listen-base %d: it is 0 to %d", base, 65535-4)
+			if base < 0 || base > 65535-demoPorts+1 {
+				return fmt.Errorf("--listen-base %d: it is 0 to %d", base, 65535-demoPorts+1)
 			}
 			if rate < demo.MinRate || rate > demo.MaxRate {
 				return fmt.Errorf("--rate %g: it is %g to %d messages a second", rate, demo.MinRate, demo.MaxRate)
@@ -64,7 +102,7 @@ The client connects to the server, or with --via to a proxy that leads there:
 	}
 	f := cmd.Flags()
 	f.StringVar(&protocol, "protocol", "all", "which game: "+strings.Join(demo.Protocols(), ", ")+" or all")
-	f.IntVar(&base, "listen-base", demoPort, "port of the first server; the others follow, SubSpace's with its second port. 0: any ports")
+	f.IntVar(&base, "listen-base", demoPort, "port of the first server that plays; the others follow, SubSpace's with its second port, at last MUTA's world. 0: any ports")
 	f.Float64Var(&rate, "rate", 10, "about how many messages a second each end sends")
 	f.DurationVar(&limit, "for", 0, "end after so long, such as 30s (default: on Ctrl+C)")
 	f.StringArrayVar(&via, "via", nil, "where the client connects to instead of the server: PROTOCOL=HOST:PORT, or with one protocol HOST:PORT (repeatable)")
@@ -77,13 +115,17 @@ The client connects to the server, or with --via to a proxy that leads there:
 // demoTargets reads --via.
 func demoTargets(names, via []string) (map[string]string, error) {
 	to := map[string]string{}
+	var known []string
+	for _, play := range demoPlays(names) {
+		known = append(known, play.name())
+	}
 	for _, v := range via {
 		name, addr, ok := strings.Cut(v, "=")
 		if !ok && len(names) == 1 {
 			name, addr = names[0], v
 		}
-		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("--via %s: PROTOCOL=HOST:PORT is expected, with one of the protocols that run: %s", v, strings.Join(names, ", "))
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("--via %s: PROTOCOL=HOST:PORT is expected, with one of the games that run: %s", v, strings.Join(known, ", "))
 		}
 		if _, _, err := net.SplitHostPort(addr); err != nil {
 			return nil, fmt.Errorf("--via %s: %w", v, err)
@@ -106,17 +148,14 @@ func runDemo(ctx context.Context, cmd *cobra.Command, names []string, to map[str
 		}
 	}()
 	var said sync.Mutex // what is written comes from all players
-	for i, name := range names {
-		listen := ""
+	for _, play := range demoPlays(names) {
+		name, listen := play.name(), ""
 		if base != 0 {
-			if i = slices.Index(demo.Protocols(), name); i < 0 {
-				return errors.New("no such protocol")
-			}
-			listen = net.JoinHostPort("127.0.0.1", strconv.Itoa(base+i))
+			listen = net.JoinHostPort("127.0.0.1", strconv.Itoa(base+play.port))
 		}
-		g, err := demo.Start(context.WithoutCancel(ctx), demo.Options{Protocol: name, Listen: listen, Rate: rate})
+		g, err := demo.Start(context.WithoutCancel(ctx), demo.Options{Protocol: play.protocol, Group: play.group, Listen: listen, Rate: rate})
 		if err != nil {
-			return fmt.Errorf("%s: %w (--listen-base)", name, err)
+			return fmt.Errorf("%s: %w (--listen-base)", name, server.ListenProblem(err))
 		}
 		games = append(games, g)
 		addr, way := to[name], "through "+to[name]
@@ -124,13 +163,17 @@ func runDemo(ctx context.Context, cmd *cobra.Command, names []string, to map[str
 			addr, way = g.Addr, "directly"
 		}
 		said.Lock()
-		fmt.Fprintf(cmd.OutOrStdout(), "%-8s  server at %s (%s), the player comes %s\n", name, g.Addr, g.Network, way)
+		fmt.Fprintf(cmd.OutOrStdout(), "%-10s  server at %s (%s), the player comes %s\n", name, g.Addr, g.Network, way)
 		if to[name] == "" {
 			_, port, _ := net.SplitHostPort(g.Addr)
 			n, _ := strconv.Atoi(port)
 			between := net.JoinHostPort("127.0.0.1", strconv.Itoa(n%50000+10000))
-			fmt.Fprintf(cmd.OutOrStdout(), "          to watch: wirebench proxy --protocol %s --listen %s --upstream %s\n", name, between, g.Addr)
-			fmt.Fprintf(cmd.OutOrStdout(), "          and then: wirebench demo --protocol %s --via %s\n", name, between)
+			group, via := "", between
+			if play.group != "" {
+				group, via = " --group "+play.group, name+"="+between
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "            to watch: wirebench proxy --protocol %s%s --listen %s --upstream %s\n", play.protocol, group, between, g.Addr)
+			fmt.Fprintf(cmd.OutOrStdout(), "            and then: wirebench demo --protocol %s --via %s\n", play.protocol, via)
 		}
 		said.Unlock()
 		players.Go(func() {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,14 +29,16 @@ func newFrames() *cobra.Command {
 	var groups, kinds []string
 	expression, framing, keys := "", "", ""
 	cmd := &cobra.Command{
-		Use:   "frames CAPTURE",
+		Use:   "frames [CAPTURE]",
 		Short: "List what a capture file holds, message by message",
 		Long: `Frames reads a capture (pcap or pcapng, gzip too), puts its connections together
 and lists the frames of the protocol in the order in which they became whole:
 messages, what the protocol says for itself (control), what is enciphered
 without a key (opaque), and what is missing or cannot be right (problem).
 
-A text that shows a conversation (a log, Follow TCP Stream, ...) is read too, and
+A text that shows a conversation (a log, Follow TCP Stream, ...) is read too, the
+packets that Wireshark or tshark exported (-T json -x, -T ek -x, -T pdml, -V -x),
+flows of mitmproxy, websockets in a HAR, zip and tar of files (each a message), and
 raw bytes where --framing says how they are cut into messages:
   whole                   the file is one message
   fixed:40                messages of 40 bytes
@@ -49,11 +52,12 @@ raw bytes where --framing says how they are cut into messages:
   10.0.0.2:4000-10.0.0.1:7801  tera      HEX         the four keys as they are sent [old]
   *                            subspace  0x1234abcd  the key of the server's answer
 
-A file that is cut off gives what it holds.`,
+A file that is cut off gives what it holds. Without a file, or as "-", standard
+input is read.`,
 		Example: `  wirebench frames --protocol subspace session.pcap
   wirebench frames --protocol tera --framing prefixed:2le+self+keep+c2s messages.bin
   wirebench frames --library game.def --group c2s=clmsg --group s2c=svmsg --json --value session.pcapng`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, p := range ports {
 				if p < 1 || p > 65535 {
@@ -89,7 +93,14 @@ A file that is cut off gives what it holds.`,
 				note(cmd, "note: the filter stands for %s", text)
 			}
 			f.filter = filter
-			return f.run(cmd, snap, args[0])
+			if err := f.groups(snap, groups); err != nil {
+				return err
+			}
+			path := "-"
+			if len(args) == 1 {
+				path = args[0]
+			}
+			return f.run(cmd, snap, path)
 		},
 	}
 	l.add(cmd)
@@ -154,6 +165,20 @@ func (f *frameLister) known(framing, keys string) error {
 	return nil
 }
 
+// groups looks whether the groups of rules are in the definitions.
+func (f *frameLister) groups(snap *workspace.Snapshot, rules []string) error {
+	known := snap.Groups()
+	for i, r := range f.env.Rules {
+		if !slices.Contains(known, r.Group) {
+			if known = slices.DeleteFunc(slices.Clone(known), func(g string) bool { return g == "" }); len(known) == 0 {
+				return fmt.Errorf("--group %s: the messages of this protocol have no groups", rules[i])
+			}
+			return fmt.Errorf("--group %s: there is no group %s, but %s", rules[i], r.Group, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
 // frameLister lists frames.
 type frameLister struct {
 	framing *capture.Framing // nil: the file is no raw bytes
@@ -176,16 +201,23 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 	if !ok {
 		return fmt.Errorf("captures of protocol %s cannot be read", snap.Dialect.Name)
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return err
+	in := cmd.InOrStdin()
+	if path == "-" {
+		path = "standard input"
+	} else {
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		in = file
 	}
-	defer file.Close()
+	day, _ := capture.LogDay(path)
 	proto := capture.UDP
 	if protocol.Streams {
 		proto = capture.TCP
 	}
-	sum, paste, err := capture.ReadAny(&reported{r: file, cmd: cmd}, capture.Options{
+	sum, paste, err := capture.ReadAny(&reported{r: in, cmd: cmd}, capture.Options{
 		Ports: f.ports,
 		New: func(c capture.Conn) transport.Transport {
 			if (c.Proto == capture.TCP) != protocol.Streams {
@@ -193,6 +225,7 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 			}
 			return protocol.New(f.env.For(c.Name(), c.Session), c.Server.Port())
 		},
+		Day:     day,
 		Framing: f.framing,
 		Key:     f.env.Key(),
 	}, proto, f.frame)
@@ -207,9 +240,24 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 	}
 	if paste != nil {
 		note(cmd, "%s: taken for %s; %s", path, paste.Title, paste.Why)
+	} else if title := capture.FormatTitle(sum.Format); title != "" {
+		note(cmd, "%s: taken for %s", path, title)
 	}
 	f.summary(cmd, sum)
+	f.unmet(cmd, sum)
 	return nil
+}
+
+// unmet says which ports no server of the capture has.
+func (f *frameLister) unmet(cmd *cobra.Command, sum capture.Summary) {
+	if len(sum.Conns) == 0 {
+		return // a text need not tell any
+	}
+	for _, p := range f.ports {
+		if !slices.ContainsFunc(sum.Conns, func(c capture.ConnSummary) bool { return c.Server.Port() == p }) {
+			note(cmd, "note: --port %d: no connection of the capture has this port", p)
+		}
+	}
 }
 
 // summary says what the list does not show.
@@ -240,12 +288,15 @@ func (f *frameLister) summary(cmd *cobra.Command, sum capture.Summary) {
 
 // frame lists one.
 func (f *frameLister) frame(x capture.Frame) {
-	fits := f.filter.Fits(workspace.Where{N: uint64(x.N), Conn: x.Conn.Name(), Session: x.Conn.Session, Proto: x.Conn.Proto.String()}, x.Frame)
+	fits := f.filter.Fits(workspace.Where{
+		N: uint64(x.N), Conn: x.Conn.Name(), Session: x.Conn.Session, Proto: x.Conn.Proto.String(),
+		Injected: x.Marks&capture.Fake != 0, Modified: x.Marks&capture.Changed != 0, Dropped: x.Marks&capture.Silenced != 0,
+	}, x.Frame)
 	if !fits || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
 		return
 	}
 	info := f.snap.DescribeFrame(&f.rec, x.Frame, f.want)
-	info.N, info.Conn, info.Session = x.N, x.Conn.Name(), x.Conn.Session
+	info.N, info.Conn, info.Session, info.Flags = x.N, x.Conn.Name(), x.Conn.Session, x.Marks.Flags()
 	if f.json {
 		writeJSON(f.out, info)
 		return
@@ -255,7 +306,7 @@ func (f *frameLister) frame(x capture.Frame) {
 
 // line writes a frame for people.
 func (f *frameLister) line(x workspace.FrameInfo) {
-	name := x.Message
+	name := cmp.Or(x.Message, x.Name)
 	switch {
 	case name == "" && x.Code != nil:
 		name = fmt.Sprintf("? 0x%02X", *x.Code)
@@ -270,6 +321,9 @@ func (f *frameLister) line(x workspace.FrameInfo) {
 	if len(x.Via) > 0 {
 		fmt.Fprintf(f.out, "  %s", strings.Join(x.Via, " "))
 	}
+	if len(x.Flags) > 0 {
+		fmt.Fprintf(f.out, "  %s", strings.Join(x.Flags, ", "))
+	}
 	if x.Note != "" {
 		fmt.Fprintf(f.out, "  %s", x.Note)
 	}
@@ -278,7 +332,7 @@ func (f *frameLister) line(x workspace.FrameInfo) {
 
 // reported reads a long file, and says on a terminal how far it is.
 type reported struct {
-	r    *os.File
+	r    io.Reader
 	cmd  *cobra.Command
 	n    int64
 	size int64
@@ -290,8 +344,10 @@ type reported struct {
 func (r *reported) Read(p []byte) (int, error) {
 	if r.last.IsZero() {
 		r.last = time.Now()
-		if info, err := r.r.Stat(); err == nil {
-			r.size = info.Size()
+		if file, ok := r.r.(*os.File); ok {
+			if info, err := file.Stat(); err == nil {
+				r.size = info.Size() // 0 of what has none
+			}
 		}
 		if errs, ok := r.cmd.ErrOrStderr().(*os.File); ok && r.size > 0 {
 			info, err := errs.Stat()

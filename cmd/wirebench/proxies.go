@@ -8,12 +8,15 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"wirebench/cmd/wirebench/demo"
 	"wirebench/server"
 	"wirebench/server/proxy"
+	"wirebench/server/workspace"
 )
 
 // proxyFlags say what the server relays, and where it may connect to.
@@ -71,6 +74,59 @@ func (p *proxyFlags) read() (*proxy.Upstreams, []server.ProxyConfig, error) {
 		return nil, nil, fmt.Errorf("--allow-upstream: %w", err)
 	}
 	return up, f.Proxies, nil
+}
+
+// checkProxies says what of the flags can never be, whatever happens later: those are mistakes of the command line.
+func checkProxies(all []server.ProxyConfig, spaces []*workspace.Workspace) error {
+	var names []string
+	for _, w := range spaces {
+		names = append(names, w.Name)
+	}
+	for _, cfg := range all {
+		if !slices.Contains(names, cfg.Workspace) {
+			return fmt.Errorf("relay %s to %s: there is no workspace %q; there are: %s (--proxy, --proxies)", cfg.Listen, cfg.Upstream, cfg.Workspace, strings.Join(names, ", "))
+		}
+		host, _, _ := net.SplitHostPort(cfg.Upstream)
+		if addr, err := netip.ParseAddr(host); err == nil {
+			if why := proxy.Refused(addr.Unmap()); why != "" {
+				return fmt.Errorf("relay %s to %s: that is %s, and always refused (--proxy, --proxies)", cfg.Listen, cfg.Upstream, why)
+			}
+		}
+	}
+	return nil
+}
+
+// inVain says why an entry of the list of upstreams allows nothing: all that it names is refused always. "" if it may count.
+func inVain(entry string) string {
+	host := strings.Trim(entry[:max(strings.LastIndexByte(entry, ':'), 0)], "[]")
+	p, err := netip.ParsePrefix(host)
+	if err != nil {
+		addr, err := netip.ParseAddr(host)
+		if err != nil {
+			return ""
+		}
+		p = netip.PrefixFrom(addr, addr.BitLen())
+	}
+	p = p.Masked()
+	last := p.Addr().AsSlice()
+	for i := p.Bits(); i < len(last)*8; i++ {
+		last[i/8] |= 0x80 >> (i % 8)
+	}
+	to, _ := netip.AddrFromSlice(last)
+	why := proxy.Refused(p.Addr().Unmap())
+	if p.Bits() == 0 || why != proxy.Refused(to.Unmap()) { // a network that begins and ends with addresses of one kind is of that kind
+		return ""
+	}
+	return why
+}
+
+// warnInVain tells of entries that allow nothing.
+func warnInVain(cmd *cobra.Command, entries []string) {
+	for _, entry := range entries {
+		if why := inVain(entry); why != "" {
+			note(cmd, "note: to allow %s changes nothing: that is %s, and always refused", entry, why)
+		}
+	}
 }
 
 // own is where a listener is reached, for the proxy to stay away from.

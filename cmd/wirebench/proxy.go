@@ -20,6 +20,7 @@ import (
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
+	"wirebench/server"
 	"wirebench/server/live"
 	"wirebench/server/proxy"
 	"wirebench/server/workspace"
@@ -172,12 +173,13 @@ func (r *relay) upstreams() (*proxy.Upstreams, error) {
 		return nil, fmt.Errorf("--upstream %s: %w", r.upstream, err)
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return nil, fmt.Errorf("--upstream %s: its port is no number", r.upstream)
+	if err != nil || n == 0 {
+		return nil, fmt.Errorf("--upstream %s: the port is a number from 1 to 65535", r.upstream)
 	}
 	if r.ports > 1 {
 		port = fmt.Sprintf("%d-%d", n, int(n)+r.ports-1)
 	}
+	warnInVain(r.cmd, r.allow)
 	up, err := proxy.NewUpstreams(append(allow, net.JoinHostPort(host, port)), nil)
 	if err != nil {
 		return nil, fmt.Errorf("--allow: %w", err)
@@ -219,7 +221,7 @@ func (r *relay) run(ctx context.Context) (err error) {
 	p := proxy.New(proxy.Options{Upstreams: up})
 	r.session, err = p.Start(ctx, cfg)
 	if err != nil {
-		return err
+		return server.ListenProblem(err)
 	}
 	for _, pair := range r.session.State().Pairs {
 		note(r.cmd, "%s is relayed to %s", pair.Listen, pair.Upstream)

@@ -431,11 +431,21 @@ func TestProxyPushEnds(t *testing.T) {
 
 func TestDemoCommand(t *testing.T) {
 	stdout, stderr, status := cli(t, "", "demo", "--listen-base", "0", "--for", "400ms", "--rate", "50", "--via", "tera=127.0.0.1:1")
-	if status != exitOK || strings.Count(stdout, "server at 127.0.0.1:") != 3 || !strings.Contains(stdout, "wirebench proxy --protocol muta --listen") {
+	if status != exitOK || strings.Count(stdout, "server at 127.0.0.1:") != 4 || !strings.Contains(stdout, "wirebench proxy --protocol muta --group world --listen") || !strings.Contains(stdout, "wirebench proxy --protocol muta --listen") {
 		t.Errorf("%d %s %s", status, stdout, stderr)
 	}
 	if !strings.Contains(stderr, "tera: ") || strings.Contains(stderr, "muta: ") || strings.Contains(stderr, "subspace: ") {
 		t.Error(stderr)
+	}
+	// Ports follow one another from the first that plays, so that what is said of one protocol holds for another.
+	for names, want := range map[string]string{"muta": "0 1", "subspace": "0", "tera": "0", "tera muta subspace": "0 1 2 4"} {
+		var ports []string
+		for _, play := range demoPlays(strings.Fields(names)) {
+			ports = append(ports, strconv.Itoa(play.port))
+		}
+		if got := strings.Join(ports, " "); got != want {
+			t.Errorf("%s: ports %s, not %s", names, got, want)
+		}
 	}
 	for _, args := range []string{"--protocol chess", "--rate 0", "--rate 5000", "--listen-base 65535", "--via 127.0.0.1:1", "--protocol muta --via tera=127.0.0.1:1", "--via tera=x"} {
 		if _, stderr, status := cli(t, "", append([]string{"demo", "--for", "1ms"}, strings.Fields(args)...)...); status != exitUsage || !strings.Contains(stderr, "--") {

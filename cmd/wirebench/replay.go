@@ -21,6 +21,7 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
+	"wirebench/server"
 	"wirebench/server/proxy"
 	"wirebench/server/replay"
 	"wirebench/server/workspace"
@@ -107,7 +108,7 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 		return errors.New("--to, --listen or --make-script is needed")
 	case r.play != "" && r.play != "client" && r.play != "server":
 		return fmt.Errorf("--play %s: it is client or server", r.play)
-	case r.speed < 0 || r.speed > replay.MaxSpeed:
+	case (cmd.Flags().Changed("speed") || r.speed != 0) && !(r.speed > 0 && r.speed <= replay.MaxSpeed):
 		return fmt.Errorf("--speed %g: it is above 0, and %g at most", r.speed, float64(replay.MaxSpeed))
 	}
 	if r.keys != "" {
@@ -321,14 +322,14 @@ func (r *replayer) connect(ctx context.Context, cmd *cobra.Command, protocol pro
 	if !protocol.Streams {
 		c, err := lc.ListenPacket(ctx, "udp", r.listen)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, server.ListenProblem(err)
 		}
 		note(cmd, "listening on %s", c.LocalAddr())
 		return &replay.Server{PacketConn: c}, portOf(c.LocalAddr()), nil
 	}
 	ln, err := lc.Listen(ctx, "tcp", r.listen)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, server.ListenProblem(err)
 	}
 	defer ln.Close()
 	note(cmd, "listening on %s", ln.Addr())
@@ -362,7 +363,9 @@ func dialServer(ctx context.Context, to string, stream bool) (replay.Link, uint1
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, a := range addrs {
+	for i, a := range addrs {
+		a = a.Unmap() // as people write it
+		addrs[i] = a
 		if why := proxy.Refused(a); why != "" {
 			return nil, 0, fmt.Errorf("--to %s: %s is refused: it is %s", to, a, why)
 		}
@@ -374,7 +377,7 @@ func dialServer(ctx context.Context, to string, stream bool) (replay.Link, uint1
 	var d net.Dialer
 	for _, a := range addrs {
 		var c net.Conn
-		if c, err = d.DialContext(ctx, network, netip.AddrPortFrom(a.Unmap(), uint16(port)).String()); err == nil {
+		if c, err = d.DialContext(ctx, network, netip.AddrPortFrom(a, uint16(port)).String()); err == nil {
 			return c, uint16(port), nil
 		}
 	}
@@ -421,6 +424,13 @@ func summary(w io.Writer, x *replay.Report) {
 	if x.Stopped != "" {
 		fmt.Fprintf(w, "stopped: %s\n", printable(x.Stopped))
 	}
-	fmt.Fprintf(w, "%d sent, %d of %d received were expected; %d different, %d missing, %d unexpected, %d ignored\n",
-		x.Sent, x.Matched, x.Received, x.Different, x.Missing, x.Unexpected, x.Ignored)
+	beside, answered := "", ""
+	if x.Keepalive > 0 {
+		beside = fmt.Sprintf(" and %d keepalives", x.Keepalive)
+	}
+	if x.Answered > 0 {
+		answered = fmt.Sprintf(", %d keepalives", x.Answered)
+	}
+	fmt.Fprintf(w, "%d%s sent; %d received: %d expected%s, %d ignored, %d unexpected; %d different, %d missing\n",
+		x.Sent, beside, x.Received, x.Matched, answered, x.Ignored, x.Unexpected, x.Different, x.Missing)
 }

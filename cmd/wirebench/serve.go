@@ -229,9 +229,13 @@ func serve(cmd *cobra.Command, listen string, tokens server.Tokens, spaces []*wo
 	if err != nil {
 		return err
 	}
+	if err := checkProxies(relayed, spaces); err != nil {
+		return err
+	}
+	warnInVain(cmd, upstreams.Entries())
 	ln, err := net.Listen("tcp", listen) // first: the proxy has to know where the server is
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return fmt.Errorf("--listen: %w", server.ListenProblem(err))
 	}
 	defer ln.Close()
 	cfg := server.Config{Workspaces: spaces, Log: log, Version: version(), Upstreams: upstreams, Own: own(ln), Demo: demoGame}
@@ -249,7 +253,7 @@ func serve(cmd *cobra.Command, listen string, tokens server.Tokens, spaces []*wo
 		note(cmd, "The access token is %s", tokens.Operator)
 	}
 	if tokens.Operator != "" {
-		handler = server.RequireToken(tokens, handler)
+		handler = server.RequireToken(tokens, handler, log)
 	}
 	srv := server.NewHTTPServer(handler)
 	watching, stop := context.WithCancel(cmd.Context())

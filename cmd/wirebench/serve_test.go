@@ -223,11 +223,33 @@ func TestServeProxies(t *testing.T) {
 		t.Errorf("the server is relayed to: %d %s", res.StatusCode, body)
 	}
 	for _, args := range [][]string{
-		{"--proxy", "nothing"}, {"--proxy", "tera=:1>nowhere"}, {"--proxies", "missing.json"}, {"--allow-upstream", "here"},
+		{"--proxy", "nothing"},
+		{"--proxy", "tera=:1>nowhere"},
+		{"--proxies", "missing.json"},
+		{"--allow-upstream", "here"},
+		{"--proxy", "chess=127.0.0.1:0>127.0.0.1:9"},
+		{"--proxy", "tera=127.0.0.1:0>169.254.169.254:80"},
+		{"--proxy", "tera=127.0.0.1:0>[::ffff:169.254.169.254]:80"},
 	} {
 		if _, stderr, status := cli(t, "", append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, args...)...); status == exitOK || stderr == "" {
 			t.Errorf("%q: %d %s", args, status, stderr)
 		}
+	}
+}
+
+// An entry of the list of upstreams that allows nothing is told.
+func TestAllowedInVain(t *testing.T) {
+	for entry, want := range map[string]bool{
+		"169.254.0.0/16:*": true, "169.254.169.254:80": true, "[ff00::]:1": true, "ff00::/8:1": true, "[ff00::/8]:1": true, "224.0.0.0/4:1": true,
+		"0.0.0.0/0:*": false, "[::/0]:*": false, "10.0.0.0/8:7801": false, "127.0.0.1:*": false, "game.example:1": false, "::": false, "169.0.0.0/8:1": false,
+	} {
+		if why := inVain(entry); (why != "") != want {
+			t.Errorf("%s: %q", entry, why)
+		}
+	}
+	_, out := started(t, "--listen", "127.0.0.1:0", "--allow-upstream", "169.254.0.0/16:*")
+	if text := out.String(); !strings.Contains(text, "169.254.0.0/16:* changes nothing") {
+		t.Error(text)
 	}
 }
 

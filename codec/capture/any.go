@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -15,10 +16,15 @@ const maxRawBytes = 64 << 20
 
 // ReadAny reads a capture file or, if it is none, one of the logs that Logs lists, or a text that holds messages: a log that can be pasted
 // too, or what a program shows of a conversation. What is in the file decides. proto is what carries the protocol, which logs and texts
-// do not tell. With Options.Framing the file is raw bytes, whatever it looks like. The paste is nil for what is no text that can be pasted.
+// do not tell. With Options.Framing the file is raw bytes, whatever it looks like, or an archive of such files. An archive (SniffArchive) is
+// one capture; its files are messages where they are nothing else. The paste is nil for what is no text that can be pasted.
 func ReadAny(r io.Reader, opts Options, proto Proto, emit func(Frame)) (Summary, *Paste, error) {
 	if opts.Framing != nil {
-		sum, err := readRaw(r, opts, proto, emit)
+		in := &input{r: r}
+		if kind := SniffArchive(in.peek(LogHead)); kind != "" {
+			return readArchive(in, kind, opts, proto, emit)
+		}
+		sum, err := readRaw(in, opts, proto, emit)
 		return sum, nil, err
 	}
 	var head bytes.Buffer
@@ -26,21 +32,33 @@ func ReadAny(r io.Reader, opts Options, proto Proto, emit func(Frame)) (Summary,
 	if !errors.Is(err, ErrFormat) {
 		return sum, nil, err
 	}
+	if kind := SniffArchive(head.Bytes()); kind != "" {
+		return readArchive(io.MultiReader(&head, r), kind, opts, proto, emit)
+	}
 	if sum, ok, e := readLog(&head, r, opts, proto, emit); ok {
 		return sum, nil, e
 	}
-	if _, e := io.Copy(&head, io.LimitReader(r, maxTextBytes)); e != nil {
+	if SniffCapture(head.Bytes()) == "gzip" {
+		if z, e := gzip.NewReader(io.MultiReader(bytes.NewReader(bytes.Clone(head.Bytes())), r)); e == nil {
+			head.Reset()
+			r = z
+		}
+	}
+	if _, e := io.Copy(&head, io.LimitReader(r, maxTextBytes)); e != nil && !isDamage(e) {
 		return sum, nil, e
 	}
-	paste, e := Recognise(head.String())
+	paste, e := recogniseFile(head.String(), opts.Key)
 	if e != nil {
 		return sum, nil, fmt.Errorf("%w, nor a text that holds one: %w", ErrFormat, e)
+	}
+	if paste.Packets {
+		return readPastedPackets(paste, opts, emit), paste, nil
 	}
 	count := func(f Frame) {
 		sum.Frames++
 		emit(f)
 	}
-	ReadPaste(paste, PasteOptions{WholeOptions: WholeOptions{Key: opts.Key, Limit: opts.Limit}, Ports: opts.Ports, Proto: proto, New: opts.New}, count)
+	ReadPaste(paste, PasteOptions{WholeOptions: WholeOptions{Key: opts.Key, Limit: opts.Limit, Day: opts.Day}, Ports: opts.Ports, Proto: proto, New: opts.New}, count)
 	return sum, paste, nil
 }
 

@@ -51,8 +51,20 @@ type conn struct {
 	over      bool // the transport was flushed
 	emit      func(*transport.Frame)
 
+	next *conn // the session after this one, which has the transport now
+
 	packets uint32
 	bytes   [2]int64 // of payload that the first and the second end sent
+}
+
+// count counts a packet, or takes it back: by is 1 or -1.
+func (c *conn) count(d *datagram, by int) {
+	from := 0
+	if d.fromB {
+		from = 1
+	}
+	c.packets += uint32(by)
+	c.bytes[from] += int64(by * len(d.data))
 }
 
 type side uint8

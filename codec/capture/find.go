@@ -28,10 +28,10 @@ type Index struct {
 	ifaces int
 }
 
-// learn keeps the place behind the last packet that was read. A packed file has none.
+// learn keeps the place behind the last packet that was read. A packed file has none, and a text.
 func (x *Index) learn(r *Reader) {
 	n := r.packet.N
-	if r.packed || n%markEvery != 0 || len(x.marks) >= maxMarks || x.ifaces >= maxMarkIfaces || len(x.marks) > 0 && x.marks[len(x.marks)-1].n >= n {
+	if r.packed || r.export != nil || n%markEvery != 0 || len(x.marks) >= maxMarks || x.ifaces >= maxMarkIfaces || len(x.marks) > 0 && x.marks[len(x.marks)-1].n >= n {
 		return
 	}
 	m := milestone{n: n, pos: r.in.pos, big: r.big}
@@ -62,7 +62,7 @@ func (x *Index) before(n uint32) *milestone {
 func (r *Reader) resume(m *milestone) {
 	r.in = input{r: r.in.r, buf: r.in.buf, pos: m.pos}
 	r.big, r.ifaces, r.failed = m.big, slices.Clone(m.ifaces), nil
-	r.packet = Packet{N: m.n}
+	r.packet, r.packets = Packet{N: m.n}, m.n
 }
 
 // Packets emits the packets of a capture file with the numbers that are wanted, which rise, each once. It goes from place to place by

@@ -12,7 +12,12 @@
 //   - A segment that waited has the time of the packet that ended the waiting, and the number of its own. A loss, and what follows it,
 //     has the time and number of the segment behind it.
 //   - A stream whose start was not captured starts with the lowest segment of its first 8 packets, without Segment.Start.
-//   - A SYN with another number is another session of the same addresses. UDP has one session for two addresses.
+//   - Of a datagram that is cut by the capture the transport is told how much is missing. In a stream such bytes are lost, unless they come
+//     again.
+//   - A SYN with another number is another session of the same addresses, and so is any SYN behind an end or a reset. UDP has one session
+//     for two addresses, unless the transport says that another one begins (Frame.Begins).
+//   - A frame whose packets came in IP fragments names all of these. Offsets in a fragment count from where the payload of its IP packet
+//     begins, in the first one from where that of TCP or UDP does.
 package capture
 
 import (
@@ -40,7 +45,12 @@ type Options struct {
 	Conns  int                            // connections at most; 0 = MaxConns
 	Packet func(*Packet)                  // sees every packet of the file before its frames; may be nil
 
+	// Of recordings that have their frames, too, beside the packets, as they were shown while they were made: whether to take those, which were
+	// cut by what cut tells. nil: the frames are made of the packets.
+	Recorded func(cut string) bool
+
 	// Of ReadAny, for files that are no captures.
+	Day     time.Time                                               // midnight before the first message of a log that has only times of day, see LogDay
 	Framing *Framing                                                // the file is raw bytes that are cut so; nil: it is not
 	Key     func(dir schema.Dir, message []byte) (schema.Key, bool) // reads the code of a message that needs no transport; may be nil
 }
@@ -50,6 +60,7 @@ type Frame struct {
 	N    uint32 // in delivery order, from 1
 	Conn *Conn
 	*transport.Frame
+	Marks Marks // what a log, or an export of ours, says of it
 }
 
 // Summary says what was in a capture.
@@ -91,17 +102,31 @@ func Read(r io.Reader, opts Options, emit func(Frame)) (Summary, error) {
 		return Summary{}, err
 	}
 	a := NewAssembler(opts, emit)
+	if opts.Recorded != nil {
+		in.record = a.record
+	}
 	for !a.sum.More {
 		p, e := in.Next()
 		if e != nil {
 			err = e
 			break
 		}
-		a.Packet(p)
+		switch {
+		case a.recorded.on:
+			if a.sum.Packets++; opts.Packet != nil {
+				opts.Packet(p)
+			}
+		case in.made:
+			a.made(p)
+		default:
+			a.Packet(p)
+		}
 	}
+	a.endMade()
 	a.Flush()
 	sum := a.Summary()
 	sum.Format = in.Format()
+	sum.Malformed += in.lost
 	if errors.As(err, &sum.Torn) || errors.Is(err, io.EOF) {
 		err = nil
 	}
@@ -111,15 +136,18 @@ func Read(r io.Reader, opts Options, emit func(Frame)) (Summary, error) {
 // Assembler makes frames of packets: it finds their connections, puts streams together and feeds the transports. What it keeps is bounded
 // whatever comes. It is for one goroutine.
 type Assembler struct {
-	opts  Options
-	emit  func(Frame)
-	byKey map[flowKey]*conn
-	conns []*conn
-	last  *conn // of the packet before
-	frags fragments
-	pool  pool
-	at    time.Time
-	sum   Summary
+	opts     Options
+	emit     func(Frame)
+	byKey    map[flowKey]*conn
+	conns    []*conn
+	last     *conn // of the packet before
+	frags    fragments
+	split    splits
+	frames   madeFrames
+	recorded recordedFrames
+	pool     pool
+	at       time.Time
+	sum      Summary
 
 	packet ipPacket // of the moment
 	gram   datagram
@@ -159,10 +187,12 @@ func (a *Assembler) Packet(p *Packet) {
 		a.sum.Malformed++
 		return
 	}
+	whole := 0 // capacity of a payload that came in fragments
 	if ip.frag {
-		if !a.frags.add(ip, p.At) {
+		if !a.frags.add(ip, p.N, p.At) {
 			return
 		}
+		whole = cap(ip.data)
 		if ip.v6 && !ip.extensions() {
 			a.sum.Malformed++
 			return
@@ -185,20 +215,18 @@ func (a *Assembler) Packet(p *Packet) {
 		a.sum.OverLimit++
 		return
 	}
-	c.packets++
-	from := 0
-	if d.fromB {
-		from = 1
-	}
-	c.bytes[from] += int64(len(d.data))
+	c.count(d, 1)
 	c.start(d)
 	if c.made && c.transport == nil && !c.over {
 		a.sum.Unserved++
 		return
 	}
+	if whole > 0 { // all of these are the end of one another up to their length, never up to their capacity
+		a.split.add(p.N, uint32(whole-cap(d.data)), a.frags.parts)
+	}
 	if c.tcp == nil {
 		if len(d.data) > 0 {
-			a.segment(c, d.fromB, transport.Segment{At: p.At, Packet: p.N, Bytes: d.data})
+			a.segment(c, d.fromB, transport.Segment{At: p.At, Packet: p.N, Bytes: d.data, Lost: int64(max(d.size-len(d.data), 0))})
 		}
 	} else if c.tcp.feed(d, p.N, p.At); c.tcp.closed {
 		a.finish(c, p.At)
@@ -255,12 +283,39 @@ func (a *Assembler) segment(c *conn, fromB bool, seg transport.Segment) {
 }
 
 func (a *Assembler) frame(c *conn, f *transport.Frame) {
+	for c.next != nil {
+		c = c.next
+	}
+	if f.Begins {
+		c = a.succeed(c)
+	}
+	f.From = a.split.sources(f.From)
 	if a.opts.Limit > 0 && int64(a.sum.Frames) >= int64(a.opts.Limit) || a.sum.Frames == math.MaxUint32 {
 		a.sum.More = true
 		return
 	}
 	a.sum.Frames++
 	a.emit(Frame{N: a.sum.Frames, Conn: &c.Conn, Frame: f})
+}
+
+// succeed starts another session of the two ends of c, from the packet of the moment on. The transport, which has found it, goes on. If
+// there are too many connections c goes on, too.
+func (a *Assembler) succeed(c *conn) *conn {
+	if len(a.conns) >= a.opts.Conns || c.transport == nil {
+		return c
+	}
+	next := &conn{key: c.key, Conn: c.Conn, named: c.named, serverB: c.serverB, firstB: c.firstB, starter: c.starter, transport: c.transport, made: true}
+	next.ID, next.Session = len(a.conns), c.Session+1
+	next.emit = func(f *transport.Frame) { a.frame(next, f) }
+	c.next, c.transport, c.over = next, nil, true
+	if c.key == a.gram.key && a.last == c {
+		c.count(&a.gram, -1)
+		next.count(&a.gram, 1)
+	}
+	a.conns = append(a.conns, next)
+	a.byKey[next.key] = next
+	a.last = next
+	return next
 }
 
 // end gives up what a connection waits for: nothing more comes.
@@ -281,11 +336,12 @@ func (a *Assembler) finish(c *conn, at time.Time) {
 
 // Flush says that no more packets come: what is incomplete is emitted as problems, connection by connection.
 func (a *Assembler) Flush() {
-	for _, c := range a.conns {
-		a.end(c, a.at)
+	a.gram = datagram{}
+	for i := 0; i < len(a.conns); i++ { // one that ends may show another one
+		a.end(a.conns[i], a.at)
 	}
 	a.sum.Fragments += uint32(a.frags.lost + len(a.frags.order))
-	a.frags = fragments{}
+	a.frags, a.split = fragments{}, splits{}
 }
 
 // Summary says what has come. After Flush it is complete.

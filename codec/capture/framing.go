@@ -16,11 +16,16 @@ type Framing struct {
 	Kind      FramingKind
 	Size      int        // Fixed: bytes of a message; Prefixed: bytes of the length, 1, 2 or 4
 	Big       bool       // Prefixed: the length is big-endian
+	Before    int        // Prefixed: bytes of a message that stand before its length
 	Counted   bool       // Prefixed: the length counts its own bytes too
-	Keep      bool       // Prefixed and Delimited: the length, or the delimiter, is a part of the message
+	All       bool       // Prefixed: the length counts its own bytes and those before it
+	Keep      bool       // Prefixed and Delimited: the length and what stands before it, or the delimiter, are a part of the message
 	Delimiter []byte     // Delimited: what ends a message
 	Dir       schema.Dir // of all messages; Both = as WholeOptions.Dir says
 }
+
+// maxBefore bounds the bytes before a length.
+const maxBefore = 4096
 
 // FramingKind is a way to cut.
 type FramingKind uint8
@@ -42,6 +47,10 @@ func (f *Framing) Check() error {
 		return errors.New("the size of a message must be 1 byte or more")
 	case f.Kind == Prefixed && f.Size != 1 && f.Size != 2 && f.Size != 4:
 		return fmt.Errorf("a length takes 1, 2 or 4 bytes, not %d", f.Size)
+	case f.Kind == Prefixed && (f.Before < 0 || f.Before > maxBefore):
+		return fmt.Errorf("0 to %d bytes stand before a length, not %d", maxBefore, f.Before)
+	case f.Kind == Prefixed && f.Counted && f.All:
+		return errors.New("a length counts its own bytes, or those before it as well, not both")
 	case f.Kind == Delimited && len(f.Delimiter) == 0:
 		return errors.New("the delimiter has no bytes")
 	}
@@ -67,21 +76,34 @@ func (f *Framing) cut(data []byte) (from, to, next int, why string) {
 		}
 		return 0, to, next, ""
 	case Prefixed:
-		if len(data) < f.Size {
-			return 0, 0, 0, fmt.Sprintf("%d bytes are left of a length of %d", len(data), f.Size)
+		head := f.Before + f.Size
+		if len(data) < head {
+			if f.Before == 0 {
+				return 0, 0, 0, fmt.Sprintf("%d bytes are left of a length of %d", len(data), f.Size)
+			}
+			return 0, 0, 0, fmt.Sprintf("%d bytes are left of the %d up to the end of a length", len(data), head)
 		}
-		size := f.length(data)
-		if !f.Counted {
-			size += uint64(f.Size)
+		said := f.length(data[f.Before:])
+		size := said
+		switch {
+		case f.All:
+		case f.Counted:
+			size += uint64(f.Before)
+		default:
+			size += uint64(head)
 		}
-		if size < uint64(f.Size) {
-			return 0, 0, 0, fmt.Sprintf("the length %d does not count its own %d bytes", size, f.Size)
+		if size < uint64(head) {
+			counted := f.Size
+			if f.All {
+				counted = head
+			}
+			return 0, 0, 0, fmt.Sprintf("the length %d does not count its own %d bytes", said, counted)
 		}
 		if size > uint64(len(data)) {
 			return 0, 0, 0, fmt.Sprintf("the length says %d bytes, and %d are left", size, len(data))
 		}
 		if !f.Keep {
-			from = f.Size
+			from = head
 		}
 		return from, int(size), int(size), ""
 	}
@@ -117,6 +139,7 @@ type whole struct {
 	conn  *Conn
 	n     uint32
 	from  [1]transport.Source
+	marks Marks // of the next frame
 	frame transport.Frame
 }
 
@@ -127,7 +150,8 @@ func (w *whole) give(f transport.Frame) bool {
 	if f.Kind == transport.Message && w.opts.Key != nil {
 		w.frame.Key, w.frame.HasKey = w.opts.Key(f.Dir, f.Bytes)
 	}
-	w.emit(Frame{N: w.n, Conn: w.conn, Frame: &w.frame})
+	w.emit(Frame{N: w.n, Conn: w.conn, Frame: &w.frame, Marks: w.marks})
+	w.marks = 0
 	return w.opts.Limit <= 0 || int64(w.n) < int64(w.opts.Limit)
 }
 

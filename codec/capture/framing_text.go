@@ -18,7 +18,7 @@ const (
 )
 
 // FramingHelp says in one line how ParseFraming wants a framing.
-const FramingHelp = "whole, fixed:SIZE, prefixed:1|2le|2be|4le|4be[+self][+keep], delimited:HEX[+keep]; each with +c2s or +s2c"
+const FramingHelp = "whole, fixed:SIZE, prefixed:1|2le|2be|4le|4be[@BEFORE][+self|+all][+keep], delimited:HEX[+keep]; each with +c2s or +s2c"
 
 // ParseFraming reads a framing as people write it: a kind, what the kind needs behind a colon, and options, each behind a plus.
 //
@@ -26,6 +26,7 @@ const FramingHelp = "whole, fixed:SIZE, prefixed:1|2le|2be|4le|4be[+self][+keep]
 //	fixed:40                 messages of 40 bytes
 //	prefixed:2le             a length of 2 bytes, little-endian, then so many bytes; 1, 2le, 2be, 4le and 4be are known
 //	prefixed:2le+self+keep   the length counts its own bytes, and is a part of the message
+//	prefixed:4be@2+all+keep  2 bytes stand before the length, and it counts these, its own and what follows
 //	delimited:0d0a           messages end with these bytes, in hex; +keep: they are a part of the message
 //	fixed:40+c2s             all messages go to the server; +s2c: to the client
 //
@@ -51,7 +52,15 @@ func ParseFraming(text string) (Framing, error) {
 		f.Kind, f.Size = Fixed, int(n)
 	case "prefixed":
 		f.Kind = Prefixed
-		switch value {
+		before, offset := "", false
+		if value, before, offset = strings.Cut(value, "@"); offset {
+			n, err := strconv.ParseUint(strings.TrimSpace(before), 10, 32)
+			if err != nil || n > maxBefore {
+				return f, fmt.Errorf("0 to %d bytes stand before a length, as in prefixed:2le@4, not %q", maxBefore, before)
+			}
+			f.Before = int(n)
+		}
+		switch value = strings.TrimSpace(value); value {
 		case "1", "1le", "1be":
 			f.Size = 1
 		case "2le", "2be", "4le", "4be":
@@ -76,8 +85,11 @@ func ParseFraming(text string) (Framing, error) {
 		switch {
 		case seen[o]:
 			return f, fmt.Errorf("+%s stands there twice", o)
-		case o == "self" && f.Kind == Prefixed:
-			f.Counted = true
+		case (o == "self" || o == "all") && f.Kind == Prefixed:
+			if f.Counted || f.All {
+				return f, errors.New("a length counts its own bytes, +self, or those before it as well, +all")
+			}
+			f.Counted, f.All = o == "self", o == "all"
 		case o == "keep" && (f.Kind == Prefixed || f.Kind == Delimited):
 			f.Keep = true
 		case o == "c2s" && f.Dir == schema.Both:
@@ -86,10 +98,10 @@ func ParseFraming(text string) (Framing, error) {
 			f.Dir = schema.ToClient
 		case o == "c2s", o == "s2c":
 			return f, errors.New("all messages go one way: +c2s or +s2c")
-		case o == "self", o == "keep":
+		case o == "self", o == "all", o == "keep":
 			return f, fmt.Errorf("+%s says nothing of messages that are %s", o, kind)
 		default:
-			return f, fmt.Errorf("+%s is not known: +self, +keep, +c2s and +s2c are", o)
+			return f, fmt.Errorf("+%s is not known: +self, +all, +keep, +c2s and +s2c are", o)
 		}
 		seen[o] = true
 	}
@@ -111,8 +123,14 @@ func (f Framing) String() string {
 		default:
 			b.WriteString("le")
 		}
-		if f.Counted {
+		if f.Before > 0 {
+			fmt.Fprintf(&b, "@%d", f.Before)
+		}
+		switch {
+		case f.Counted:
 			b.WriteString("+self")
+		case f.All:
+			b.WriteString("+all")
 		}
 	case Delimited:
 		fmt.Fprintf(&b, "delimited:%x", f.Delimiter)

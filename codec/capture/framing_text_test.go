@@ -21,6 +21,8 @@ func TestParseFraming(t *testing.T) {
 		"prefixed:2be+keep":        {Kind: Prefixed, Size: 2, Big: true, Keep: true},
 		"prefixed:4le+keep+self":   {Kind: Prefixed, Size: 4, Counted: true, Keep: true},
 		"prefixed:4BE":             {Kind: Prefixed, Size: 4, Big: true},
+		"prefixed:2le @ 4":         {Kind: Prefixed, Size: 2, Before: 4},
+		"prefixed:4be@2+all+keep":  {Kind: Prefixed, Size: 4, Big: true, Before: 2, All: true, Keep: true},
 		"delimited:0d0A":           {Kind: Delimited, Delimiter: []byte("\r\n")},
 		"delimited:0d 0a+keep+c2s": {Kind: Delimited, Delimiter: []byte("\r\n"), Keep: true, Dir: schema.ToServer},
 	} {
@@ -48,6 +50,10 @@ func TestParseFraming(t *testing.T) {
 		"prefixed:2le+own":                      "+own is not known",
 		"prefixed:2le+self+self":                "+self stands there twice",
 		"prefixed:2le+c2s+s2c":                  "go one way",
+		"prefixed:2le@":                         "0 to 4096 bytes stand before a length",
+		"prefixed:2le@5000":                     "0 to 4096 bytes stand before a length",
+		"prefixed:2le+self+all":                 "or those before it as well",
+		"whole+all":                             "+all says nothing of messages that are whole",
 		"delimited:":                            "1 to 64 bytes in hex",
 		"delimited:0":                           "1 to 64 bytes in hex",
 		"delimited:" + strings.Repeat("00", 65): "1 to 64 bytes in hex",
@@ -62,6 +68,7 @@ func TestParseFraming(t *testing.T) {
 func FuzzParseFraming(f *testing.F) {
 	f.Add("prefixed:2le+self+keep+c2s")
 	f.Add("delimited:0d0a+keep")
+	f.Add("prefixed:4be@2+all")
 	f.Fuzz(func(t *testing.T, text string) {
 		framing, err := ParseFraming(text)
 		if err != nil {
@@ -74,6 +81,39 @@ func FuzzParseFraming(f *testing.F) {
 			t.Errorf("%q is %q: %+v %v", text, framing, again, err)
 		}
 	})
+}
+
+// A length may stand behind other bytes, and count what stands before it.
+func TestCutPrefixedBehind(t *testing.T) {
+	for _, c := range []struct{ framing, data, want string }{
+		{"prefixed:1@2", "aa bb 02 01 02 cc dd 00", "0102 -"},
+		{"prefixed:1@2+keep", "aa bb 02 01 02 cc dd 00", "aabb020102 ccdd00"},
+		{"prefixed:1@2+self+keep", "aa bb 03 01 02", "aabb030102"},
+		{"prefixed:1@2+all+keep", "aa bb 05 01 02 aa bb 03", "aabb050102 aabb03"},
+		{"prefixed:1@2+all+keep", "aa bb 02", "!the length 2 does not count its own 3 bytes"},
+		{"prefixed:1@2+self", "aa bb 00", "!the length 0 does not count its own 1 bytes"},
+		{"prefixed:2be@1", "aa 00", "!2 bytes are left of the 3 up to the end of a length"},
+		{"prefixed:2be@1", "aa 00 02 01", "!the length says 5 bytes, and 4 are left"},
+	} {
+		f, err := ParseFraming(c.framing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, _ := HexLine(c.data)
+		var got []string
+		if err := ReadRaw(data, f, WholeOptions{}, func(x Frame) {
+			switch {
+			case x.Note != "":
+				got = append(got, "!"+x.Note)
+			case len(x.Bytes) == 0:
+				got = append(got, "-")
+			default:
+				got = append(got, fmt.Sprintf("%x", x.Bytes))
+			}
+		}); err != nil || strings.Join(got, " ") != c.want {
+			t.Errorf("%s of %s: %v %v, want %s", c.framing, c.data, got, err, c.want)
+		}
+	}
 }
 
 // With a framing a file is raw, even if it looks like a capture or a text.

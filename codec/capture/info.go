@@ -50,8 +50,12 @@ func (p *Paste) Info() PasteInfo {
 	return out
 }
 
-// Conversation reports whether the text shows more than one message and which way they went: then it is as good as a capture.
+// Conversation reports whether the text shows more than one message and which way they went, or whole packets: then it is as good as a
+// capture.
 func (p *Paste) Conversation() bool {
+	if p.Packets {
+		return true
+	}
 	n := 0
 	for i := range p.Messages {
 		if p.Messages[i].Dir != schema.Both {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -174,7 +176,7 @@ func TestFragmentBounds(t *testing.T) {
 	for i := range 10000 {
 		q := p
 		q.id, q.off = uint32(i), i%8*1480
-		if f.add(&q, day) || len(f.order) > maxFragmented || len(f.byKey) != len(f.order) {
+		if f.add(&q, 1, day) || len(f.order) > maxFragmented || len(f.byKey) != len(f.order) {
 			t.Fatalf("%d packets in the making", len(f.order))
 		}
 	}
@@ -182,7 +184,7 @@ func TestFragmentBounds(t *testing.T) {
 	f = fragments{}
 	for i := range 3000 {
 		q := ipPacket{proto: protoUDP, frag: true, more: true, data: make([]byte, 8), size: 8, off: 16 * i}
-		f.add(&q, day)
+		f.add(&q, 1, day)
 		if len(f.order) > 0 && len(f.order[0].have) > maxFragmentRuns+1 {
 			t.Fatalf("%d runs", len(f.order[0].have))
 		}
@@ -190,7 +192,7 @@ func TestFragmentBounds(t *testing.T) {
 	f = fragments{}
 	first, last := p, p
 	last.more, last.off = false, 1480
-	if f.add(&first, day) || f.add(&last, day.Add(2*time.Minute)) || f.lost != 1 {
+	if f.add(&first, 1, day) || f.add(&last, 2, day.Add(2*time.Minute)) || f.lost != 1 {
 		t.Errorf("a packet came together from fragments of two minutes; %d lost", f.lost)
 	}
 }
@@ -244,4 +246,57 @@ func FuzzIP(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSplits: of packets that came in fragments so many are remembered that a hostile capture cannot fill the memory.
+func TestSplits(t *testing.T) {
+	var s splits
+	parts := make([]part, maxFragmentParts)
+	for i := range parts {
+		parts[i] = part{from: uint32(8 * i), to: uint32(8*i + 8), packet: uint32(i), start: uint32(8 * i)}
+	}
+	for n := range uint32(10_000) {
+		s.add(100_000+n, 8, parts)
+		if s.parts > maxSplitParts || len(s.of) != len(s.order) || len(s.of) > maxSplitParts/maxFragmentParts {
+			t.Fatalf("%d parts of %d packets", s.parts, len(s.of))
+		}
+	}
+	last := uint32(100_000 + 9_999)
+	for _, c := range []struct{ in, want []transport.Source }{
+		{[]transport.Source{{Packet: 7, Off: 1, Len: 2}}, []transport.Source{{Packet: 7, Off: 1, Len: 2}}},
+		{[]transport.Source{{Packet: 100_000, Off: 1, Len: 2}}, []transport.Source{{Packet: 100_000, Off: 1, Len: 2}}}, // forgotten
+		{[]transport.Source{{Packet: last, Off: 0, Len: 8}}, []transport.Source{{Packet: 1, Off: 0, Len: 8}}},
+		{[]transport.Source{{Packet: last, Off: 4, Len: 8}, {Packet: 7}}, []transport.Source{{Packet: 1, Off: 4, Len: 4}, {Packet: 2, Off: 0, Len: 4}, {Packet: 7}}},
+		{[]transport.Source{{Packet: last, Off: 12}}, []transport.Source{{Packet: 2, Off: 4}}},
+		{ // more than is remembered of one packet
+			[]transport.Source{{Packet: last, Off: 8*maxFragmentParts - 12, Len: 8}},
+			[]transport.Source{{Packet: maxFragmentParts - 1, Off: 4, Len: 4}, {Packet: last, Off: 8*maxFragmentParts - 8, Len: 4}},
+		},
+		{[]transport.Source{{Packet: last, Off: 1 << 20}}, []transport.Source{{Packet: last, Off: 1 << 20}}},
+	} {
+		if got := s.sources(c.in); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.in, got, c.want)
+		}
+	}
+}
+
+// lostOf is a transport that tells how much of datagrams is missing.
+type lostOf struct{ all []string }
+
+func (x *lostOf) Feed(seg transport.Segment, _ func(*transport.Frame)) {
+	x.all = append(x.all, fmt.Sprintf("%s+%d", seg.Bytes, seg.Lost))
+}
+func (x *lostOf) Flush(time.Time, func(*transport.Frame)) {}
+
+// TestCutDatagrams: what the capture does not hold of a datagram is told.
+func TestCutDatagrams(t *testing.T) {
+	x := new(lostOf)
+	a := NewAssembler(Options{New: func(Conn) transport.Transport { return x }}, func(Frame) {})
+	whole := unhex(t, ip4Hi)
+	for n, data := range [][]byte{whole, whole[:len(whole)-1], whole[:len(whole)-2]} {
+		a.Packet(&Packet{N: uint32(n + 1), Link: LinkRaw, Data: data, Orig: uint32(len(whole))})
+	}
+	if got := strings.Join(x.all, " "); got != "hi+0 h+1" || a.Summary().Cut != 2 {
+		t.Errorf("%s, %d cut", got, a.Summary().Cut)
+	}
 }

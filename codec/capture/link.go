@@ -6,8 +6,10 @@ import "encoding/binary"
 const (
 	LinkNull     LinkType = 0   // BSD loopback: 4 bytes of address family in the order of the machine that wrote them
 	LinkEthernet LinkType = 1   // 12 bytes of addresses, EtherType
+	LinkPPP      LinkType = 9   // PPP: 0xff03 that may be left out, the protocol, which may be one byte (RFC 1661, 1662)
 	LinkRawBSD   LinkType = 12  // an IP packet; 14 is another old number of it
 	linkRawOld   LinkType = 14  //
+	linkPPPHDLC  LinkType = 50  // as LinkPPP
 	LinkRaw      LinkType = 101 // an IP packet
 	LinkLoop     LinkType = 108 // OpenBSD loopback: as LinkNull, big-endian
 	LinkSLL      LinkType = 113 // Linux "any": 16 bytes, EtherType the last two
@@ -20,6 +22,8 @@ const (
 const (
 	etherIPv4  = 0x0800
 	etherIPv6  = 0x86dd
+	etherMPLS  = 0x8847
+	etherMPLSm = 0x8848 // of packets for several
 	etherPPPoE = 0x8864
 	etherVLAN  = 0x8100
 	etherQinQ  = 0x88a8
@@ -53,6 +57,11 @@ func network(link LinkType, b []byte) []byte {
 		return nil
 	case LinkRaw, LinkRawBSD, linkRawOld, LinkIPv4, LinkIPv6:
 		return ipOnly(b)
+	case LinkPPP, linkPPPHDLC:
+		if len(b) > 2 && b[0] == 0xff && b[1] == 3 {
+			b = b[2:]
+		}
+		return pppPayload(b)
 	case LinkSLL:
 		if len(b) < 16 {
 			return nil
@@ -70,7 +79,7 @@ func network(link LinkType, b []byte) []byte {
 // knownLink reports whether packets of the link type are looked into.
 func knownLink(link LinkType) bool {
 	switch link {
-	case LinkEthernet, LinkNull, LinkLoop, LinkRaw, LinkRawBSD, linkRawOld, LinkIPv4, LinkIPv6, LinkSLL, LinkSLL2:
+	case LinkEthernet, LinkPPP, linkPPPHDLC, LinkNull, LinkLoop, LinkRaw, LinkRawBSD, linkRawOld, LinkIPv4, LinkIPv6, LinkSLL, LinkSLL2:
 		return true
 	}
 	return false
@@ -90,13 +99,42 @@ func etherPayload(kind uint16, b []byte) []byte {
 			if len(b) < 8 || b[1] != 0 {
 				return nil
 			}
-			switch binary.BigEndian.Uint16(b[6:]) {
-			case 0x0021, 0x0057: // IPv4, IPv6
-				return ipOnly(b[8:])
-			}
-			return nil
+			return pppPayload(b[6:])
+		case etherMPLS, etherMPLSm:
+			return mplsPayload(b)
 		default:
 			return nil
+		}
+	}
+	return nil
+}
+
+// pppPayload finds the IP packet behind a protocol of PPP.
+func pppPayload(b []byte) []byte {
+	if len(b) < 2 {
+		return nil
+	}
+	kind, rest := binary.BigEndian.Uint16(b), b[2:]
+	if b[0]&1 != 0 { // the first byte of two is even (RFC 1661, 6.5)
+		kind, rest = uint16(b[0]), b[1:]
+	}
+	switch kind {
+	case 0x0021, 0x0057: // IPv4, IPv6
+		return ipOnly(rest)
+	}
+	return nil
+}
+
+// mplsPayload finds the IP packet behind labels (RFC 3032): 4 bytes each, the last one marked. What follows is
+// not told: only what starts as IP is taken for it.
+func mplsPayload(b []byte) []byte {
+	for range maxTags {
+		if len(b) < 4 {
+			return nil
+		}
+		last := b[2]&1 != 0
+		if b = b[4:]; last {
+			return ipOnly(b)
 		}
 	}
 	return nil

@@ -2,12 +2,14 @@ package capture
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/netip"
+	"strings"
 	"time"
 
 	"wirebench/codec/transport"
@@ -42,6 +44,11 @@ type LogInfo struct {
 var logForms = []logForm{
 	{LogInfo{"alkahest", "Alkahest packet log (.pkt)"}, sniffAlkahest, readAlkahest},
 	{LogInfo{"tera-connection-log", "TeraConnectionLog (Shinra, CasualMeter, DamageMeter)"}, sniffConnectionLog, readConnectionLog},
+	{LogInfo{"wow-pkt", "World of Warcraft packets (.pkt)"}, sniffWow, readWow},
+	{LogInfo{"wirebench-jsonl", "frames as Wirebench writes them (JSON Lines)"}, sniffOwn, readOwn},
+	{LogInfo{"wirebench-table", "frames as Wirebench exports them (CSV, TSV)"}, sniffOwnTable, readOwnTable},
+	{LogInfo{"mitmproxy", "mitmproxy flows (TCP, UDP, websockets)"}, sniffMitmproxy, readMitmproxy},
+	{LogInfo{"har", "HAR of a browser, with websocket messages"}, sniffHAR, readHAR},
 	{LogInfo{"teraatlas", "TeraAtlas packet log (text)"}, sniffAtlas, readAtlas},
 	{LogInfo{"kloct", "Kloct packet-logger (.bin)"}, sniffKloct, readKloct},
 	{LogInfo{"mapleshark", "MapleShark (.msb)"}, sniffShark, readShark},
@@ -54,6 +61,27 @@ func Logs() []LogInfo {
 		infos[i] = logForms[i].LogInfo
 	}
 	return infos
+}
+
+// FormatTitle is a Summary.Format for people: "" of a capture file, which is what anybody expects.
+func FormatTitle(format string) string {
+	id, packed := strings.CutSuffix(format, ".gz")
+	title := map[string]string{
+		"tshark-json": "packets of tshark (JSON)", "tshark-ek": "packets of tshark (EK)", "pdml": "packets of Wireshark (PDML)",
+		"wireshark-text": "packets that Wireshark printed with their bytes",
+	}[id]
+	for i := range logForms {
+		if logForms[i].ID == id {
+			title = logForms[i].Title
+		}
+	}
+	if title != "" && packed {
+		title += ", packed"
+	}
+	if inner, in, ok := strings.Cut(format, " in a "); ok {
+		return cmp.Or(FormatTitle(inner), inner) + " in a " + in
+	}
+	return title
 }
 
 // SniffLog tells by the first bytes of a file, packed with gzip or not, which form of log it is: the ID of one of Logs, or "". With
@@ -103,7 +131,7 @@ func readLog(head *bytes.Buffer, rest io.Reader, opts Options, proto Proto, emit
 	if id == "" {
 		return Summary{}, false, nil
 	}
-	l := &logReading{in: &input{r: io.MultiReader(head, rest)}, proto: proto, conns: map[int64]*Conn{}, more: true, sum: Summary{Format: id}}
+	l := &logReading{in: &input{r: io.MultiReader(head, rest)}, opts: opts, proto: proto, conns: map[int64]*Conn{}, more: true, sum: Summary{Format: id}}
 	if SniffCapture(l.in.peek(2)) == "gzip" {
 		z, err := gzip.NewReader(l.in)
 		if err != nil {
@@ -133,6 +161,7 @@ func readLog(head *bytes.Buffer, rest io.Reader, opts Options, proto Proto, emit
 type logReading struct {
 	in    *input
 	out   whole
+	opts  Options
 	proto Proto
 	conns map[int64]*Conn // by what the log calls them
 	more  bool            // frames are wanted
@@ -176,6 +205,19 @@ func (l *logReading) give(f transport.Frame, off int64) bool {
 	l.last = f.At
 	l.more = l.out.give(f)
 	return l.more
+}
+
+// pass emits what a transport made of records.
+func (l *logReading) pass(f *transport.Frame) {
+	if !l.more || l.sum.Frames == math.MaxUint32 {
+		return
+	}
+	l.sum.Frames++
+	l.last = f.At
+	key := l.out.opts.Key
+	l.out.opts.Key = nil // the transport knows
+	l.more = l.out.give(*f)
+	l.out.opts.Key = key
 }
 
 // problem emits what stands in the place of a message. Without a time it has that of the frame before.

@@ -169,7 +169,7 @@ func (a *atlasReading) row(r atlasRow, from int64) bool {
 	l.record()
 	note := ""
 	if r.fake {
-		note = sentByProxy
+		note, l.out.marks = sentByProxy, Fake
 	}
 	who := fmt.Sprintf("message %d", r.code)
 	if r.name != "" {

@@ -250,7 +250,7 @@ func (k *kloctReading) packet(at uint64) bool {
 		}
 	}
 	if fake != 0 {
-		f.Note = sentByProxy
+		f.Note, k.l.out.marks = sentByProxy, Fake
 	}
 	if len(data) < 4 {
 		return k.l.problem(f.Dir, f.At, data, int64(off), "%s", join(f.Note, fmt.Sprintf("the log has %d bytes of message %d, a header takes 4", len(data), code)))

@@ -72,18 +72,29 @@ func (t *Torn) Error() string {
 	return fmt.Sprintf("after packet %d, at byte %d: %s", t.Packets, t.Pos, t.Why)
 }
 
-// Reader reads a pcap or pcapng file, packed with gzip or not. Its memory is bounded by MaxPacket and what the interfaces and
+// Reader reads a pcap or pcapng file, or a text in which Wireshark exported packets, packed with gzip or not. Its memory is bounded by
+// MaxPacket (of texts: by what shows one packet, 64 MiB) and what the interfaces and
 // comments of a section take.
 type Reader struct {
-	in     input
-	form   string
-	packed bool
-	big    bool // byte order of the file or section
-	nanos  bool // pcap: fractions are nanoseconds
-	packet Packet
-	ifaces []Interface
-	notes  []string
-	failed error
+	in      input
+	form    string
+	packed  bool
+	big     bool // byte order of the file or section
+	nanos   bool // pcap: fractions are nanoseconds
+	packet  Packet
+	packets uint32 // that were read
+	ifaces  []Interface
+	notes   []string
+	made    bool   // pcapng: the packets of the section are made up
+	lost    uint32 // packets that could not be read, and what follows them could
+	failed  error
+
+	record func(body []byte) // takes the blocks of recorded frames, and nil where a section begins; nil: they are passed over
+
+	// Of texts that Wireshark exported.
+	export   *export
+	exported exported
+	shown    shown
 }
 
 // SniffCapture tells by the first bytes of a file (4 are enough) what it can be: "pcap", "pcapng", "gzip" or "".
@@ -125,6 +136,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 		return nil, p.in.failure()
 	case len(head) == 0:
 		return nil, fmt.Errorf("%w: there are no bytes", ErrFormat)
+	case p.startExport():
 	default:
 		p.form = ""
 		return nil, fmt.Errorf("%w: it starts with % x", ErrFormat, head)
@@ -153,7 +165,7 @@ func isDamage(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &corrupt)
 }
 
-// Format is "pcap" or "pcapng", with ".gz" behind it if the file came packed.
+// Format is "pcap", "pcapng", or one of SniffExport, with ".gz" behind it if the file came packed.
 func (r *Reader) Format() string {
 	if r.packed {
 		return r.form + ".gz"
@@ -175,6 +187,8 @@ func (r *Reader) Next() (*Packet, error) {
 	}
 	if r.packet.N == maxPacketCount {
 		r.failed = r.torn("the packets are more than can be counted")
+	} else if r.export != nil {
+		r.failed = r.nextExported()
 	} else if r.form == "pcap" {
 		r.failed = r.nextPcap()
 	} else {
@@ -183,6 +197,7 @@ func (r *Reader) Next() (*Packet, error) {
 	if r.failed != nil {
 		return nil, r.failed
 	}
+	r.packets++
 	return &r.packet, nil
 }
 
@@ -192,7 +207,7 @@ func (r *Reader) torn(format string, args ...any) error {
 	if err != nil && !isDamage(err) {
 		return err
 	}
-	t := &Torn{Pos: r.in.pos, Packets: r.packet.N, Why: fmt.Sprintf(format, args...)}
+	t := &Torn{Pos: r.in.pos, Packets: r.packets, Why: fmt.Sprintf(format, args...)}
 	if err != nil {
 		t.Why += " (" + err.Error() + ")"
 	}

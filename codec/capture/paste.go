@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"slices"
 	"strings"
 
 	"wirebench/defs/schema"
@@ -22,6 +23,9 @@ type Paste struct {
 	Messages []Message
 	Notes    []Note   // odd things that did not stop the reading, in the order of the text
 	Peers    []string // address:port of peer 0 and peer 1, where the text names them; else nil
+	Conns    []Conn   // where the text tells several connections: those that Message.Conn means; Peers is nil then
+	Packets  bool     // the messages are whole packets of Link: ReadAny reads them as a capture
+	Link     LinkType // with Packets
 	Stream   bool     // the messages are pieces of two byte streams: their ends need not be ends of game messages
 }
 
@@ -34,10 +38,11 @@ type Message struct {
 	Version int    // with Name, where a log states it; else 0
 	Number  int    // as the text counts it (a packet number of Wireshark, 1-based); else 0
 	Marks   Marks
+	Conn    int // index in Paste.Conns
 	Line    int // 1-based line of the text where the message starts
 }
 
-// Marks are what a proxy log says about a message. Several can be set.
+// Marks are what the log of a proxy says about a message. Several can be set.
 type Marks uint8
 
 // The marks.
@@ -45,16 +50,43 @@ const (
 	Fake     Marks = 1 << iota // made by the proxy or its modules: injected, or the changed copy of a real message
 	Silenced                   // stopped by the proxy: the other side never got it
 	BadDef                     // the logger's definition did not fit the bytes
+	Changed                    // by the proxy: what came, and what was sent in its place
 )
 
 func (m Marks) String() string {
 	var set []string
-	for i, name := range [...]string{"fake", "silenced", "bad def"} {
+	for i, name := range [...]string{"fake", "silenced", "bad def", "changed"} {
 		if m&(1<<i) != 0 {
 			set = append(set, name)
 		}
 	}
 	return strings.Join(set, ", ")
+}
+
+// flagNames are the names that filters have for what a proxy did.
+var flagNames = []struct {
+	mark Marks
+	name string
+}{{Fake, "injected"}, {Changed, "modified"}, {Silenced, "dropped"}}
+
+// Flags are the names that filters have for what a proxy did to the message: injected, modified, dropped.
+func (m Marks) Flags() (names []string) {
+	for _, f := range flagNames {
+		if m&f.mark != 0 {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// marksOf is the opposite of Marks.Flags.
+func marksOf(names []string) (m Marks) {
+	for _, f := range flagNames {
+		if slices.Contains(names, f.name) {
+			m |= f.mark
+		}
+	}
+	return m
 }
 
 // Note is something odd that did not stop the reading.
@@ -86,6 +118,9 @@ func Recognise(text string) (*Paste, error) {
 	t, e := newPasted(text)
 	if e != nil {
 		return nil, e
+	}
+	if e := t.binary(); e != nil {
+		return nil, e.place(t)
 	}
 	var best *PasteError
 	for _, r := range recognisers {
@@ -145,11 +180,15 @@ type recogniser struct {
 
 // recognisers in the order in which they look at a text: what has the clearest marks first.
 var recognisers = []recogniser{
+	{"packets", tryPackets},
 	{"tera-log", tryTeraLog},
 	{"follow-yaml", tryYAML},
 	{"follow-c-arrays", tryFollowArrays},
 	{"follow-hex", tryFollowHex},
 	{"follow-raw", tryFollowRaw},
+	{"node-buffer", tryNode},
+	{"gdb-print", tryGdbPrint},
+	{"od-c", tryChars},
 	{"", tryDump},
 	{"json-rows", tryJSON},
 	{"csv", tryCSVHeader},

@@ -74,6 +74,10 @@ var (
 	timeNames    = []string{"time", "timestamp", "ts", "at", "clock", "date", "datetime", "when", "frame.time_epoch", "time_epoch"}
 	nameNames    = []string{"name", "message", "msg", "opcode_name", "packet_name", "type", "def", "packet", "info"}
 	versionNames = []string{"version", "ver"}
+	sourceNames  = []string{"src", "source", "ip.src", "ipv6.src", "srcip", "srcaddr", "sourceip", "sourceaddress"}
+	destNames    = []string{"dst", "destination", "ip.dst", "ipv6.dst", "dstip", "dstaddr", "destinationip", "destinationaddress"}
+	fromPorts    = []string{"srcport", "sport", "udp.srcport", "tcp.srcport", "sourceport"}
+	toPorts      = []string{"dstport", "dport", "udp.dstport", "tcp.dstport", "destinationport"}
 	numberNames  = []string{"n", "no", "no.", "number", "packet", "frame.number", "num", "id", "#"}
 )
 
@@ -124,6 +128,7 @@ func readTable(t *pasted, tb table, form string) (*builder, *PasteError) {
 		return nil, errNoColumn(names, rows)
 	}
 	b.why = m.reason(names, stats, col, kind)
+	m.ends.tell(b)
 	return b, nil
 }
 
@@ -214,7 +219,10 @@ func chooseColumn(names []string, stats []columnStat) (col int, kind bytesKind) 
 }
 
 // metaColumn holds the columns that say something about the message, -1 where there is none.
-type metaColumn struct{ dir, time, name, version, number int }
+type metaColumn struct {
+	dir, time, name, version, number int
+	ends                             *rowEnds
+}
 
 // metaColumns finds them by their names, direction and time also by their contents.
 func metaColumns(names []string, stats []columnStat, bytes int) metaColumn {
@@ -222,7 +230,7 @@ func metaColumns(names []string, stats []columnStat, bytes int) metaColumn {
 	find := func(list []string, says func(s columnStat) int) int {
 		best, rank := -1, 50 // a name at the end of a path is another thing's
 		for i, n := range names {
-			if k := rankName(n, list); k >= 0 && k < rank && !slices.Contains(used, i) {
+			if k := rankName(n, list); k >= 0 && k < rank && !slices.Contains(used, i) && n != "_type" { // tshark writes that, and always the same
 				best, rank = i, k
 			}
 		}
@@ -236,13 +244,15 @@ func metaColumns(names []string, stats []columnStat, bytes int) metaColumn {
 		}
 		return best
 	}
-	return metaColumn{
+	m := metaColumn{
 		dir:     find(dirNames, func(s columnStat) int { return s.dirs }),
 		time:    find(timeNames, func(s columnStat) int { return s.times }),
 		name:    find(nameNames, nil),
 		version: find(versionNames, nil),
 		number:  find(numberNames, nil),
 	}
+	m.ends = newRowEnds(names, stats, used)
+	return m
 }
 
 // reason is the Why of a table.
@@ -270,7 +280,12 @@ func (m metaColumn) reason(names []string, stats []columnStat, col int, kind byt
 func readRow(t *pasted, b *builder, names []string, r *row, col int, kind bytesKind, meta metaColumn) *PasteError {
 	var m Message
 	start, found := len(b.out), false
+	ends := meta.ends
+	ends.begin()
 	for _, c := range r.cells {
+		if ends.take(c) {
+			continue
+		}
 		switch c.column {
 		case col:
 			if c.kind == cellNull || found {
@@ -300,6 +315,12 @@ func readRow(t *pasted, b *builder, names []string, r *row, col int, kind bytesK
 	if !found {
 		b.note(r.off, "this row has no bytes and was passed over")
 		return nil
+	}
+	if dir, conn, ok := ends.dir(names[col]); ok {
+		m.Conn = conn
+		if m.Dir == schema.Both {
+			m.Dir = dir
+		}
 	}
 	return b.add(m, start, r.off)
 }

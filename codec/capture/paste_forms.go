@@ -31,6 +31,7 @@ var forms = []form{
 	{FormInfo{"od-tx8", "od -tx8 (64-bit words)", groupDump}, dumpReader("od-tx8")},
 	{FormInfo{"od", "od (octal words), hexdump -o", groupDump}, dumpReader("od")},
 	{FormInfo{"od-tu1", "od -tu1, -td1 (decimal bytes)", groupDump}, dumpReader("od-tu1")},
+	{FormInfo{"od-c", "od -c, hexdump -c (characters)", groupDump}, readChars},
 	{FormInfo{"wireshark-dump", "Wireshark hex dump, with or without text", groupDump}, dumpReader("wireshark-dump")},
 	{FormInfo{"text2pcap", "text2pcap, with directions or times", groupDump}, dumpReader("text2pcap")},
 
@@ -44,6 +45,7 @@ var forms = []form{
 	{FormInfo{"go-array", "Go slice or array", groupCode}, readArrays},
 	{FormInfo{"java-array", "Java array", groupCode}, readArrays},
 	{FormInfo{"js-array", "JavaScript array", groupCode}, readArrays},
+	{FormInfo{"node-buffer", "Node.js: <Buffer ...>, Uint8Array", groupCode}, readNode},
 	{FormInfo{"pascal-array", "Pascal array", groupCode}, readArrays},
 	{FormInfo{"python-array", "Python bytes([...])", groupCode}, readArrays},
 	{FormInfo{"rust-array", "Rust array", groupCode}, readArrays},
@@ -56,9 +58,11 @@ var forms = []form{
 	{FormInfo{"quoted-base64", "Base64 in quotes", groupCode}, stringReader("quoted-base64", asBase64)},
 
 	{FormInfo{"windbg", "WinDbg db, dw, dd, dq", groupDebugger}, dumpReader("windbg")},
+	{FormInfo{"gdb-print", "gdb print, with repeats", groupDebugger}, readGdbPrint},
 	{FormInfo{"gdb", "gdb x/xb, lldb memory read", groupDebugger}, dumpReader("gdb")},
 
 	{FormInfo{"tera-log", "TERA proxy log (tera-mods/debug)", groupTable}, readTeraLog},
+	{FormInfo{"packets", "Packets exported by Wireshark or tshark (JSON, EK, PDML, text with bytes)", groupTable}, readPackets},
 	{FormInfo{"json-rows", "JSON or JSON Lines with a hex or base64 column", groupTable}, readJSON},
 	{FormInfo{"csv", "CSV with a hex or base64 column", groupTable}, readCSV},
 }

@@ -199,7 +199,7 @@ func (j *jsonTable) value(i, depth int) (end int, e *PasteError) {
 	return end, nil
 }
 
-// array reads the array at i: a cell if it holds only numbers, rows if it is the array that the object exists for.
+// array reads the array at i: a cell if it holds only numbers or a single string, rows if it is the array that the object exists for.
 func (j *jsonTable) array(start, depth int) (end int, _ *PasteError) {
 	s := j.t.s
 	if depth > maxJSONDepth {
@@ -209,7 +209,7 @@ func (j *jsonTable) array(start, depth int) (end int, _ *PasteError) {
 	if i < len(s) && s[i] == '{' && depth == 0 && slices.Contains(rowsIn, string(j.path)) {
 		return j.rowsOf(i)
 	}
-	numbers := true
+	numbers, count, only := true, 0, i
 	for first := true; ; first = false {
 		if i >= len(s) {
 			return i, errFound(j.t, i, `"]"`)
@@ -217,6 +217,7 @@ func (j *jsonTable) array(start, depth int) (end int, _ *PasteError) {
 		if s[i] == ']' && first {
 			break
 		}
+		count++
 		// What is inside gives no columns of its own.
 		numbers = numbers && (isDigit(s[i]) || s[i] == '-')
 		cells, path := len(j.row.cells), len(j.path)
@@ -237,8 +238,13 @@ func (j *jsonTable) array(start, depth int) (end int, _ *PasteError) {
 		}
 		break
 	}
-	if numbers {
+	switch {
+	case numbers:
 		j.cell(cellList, s[start:i+1], start)
+	case count == 1 && s[only] == '"': // as tshark writes the values of a field, and mostly there is one
+		if _, e := j.value(only, depth+1); e != nil {
+			return only, e
+		}
 	}
 	return i + 1, nil
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// pasted is a text being read, without its byte order mark. All places inside the readers are byte offsets into s; they
+// pasted is a text being read, without its byte order mark, and as UTF-8 if it came as UTF-16. All places inside the readers are byte offsets into s; they
 // become lines and columns only in what is handed out.
 type pasted struct{ s string }
 
@@ -17,11 +17,35 @@ func newPasted(text string) (*pasted, *PasteError) {
 	if len(text) > MaxPasteText {
 		return nil, errWhole("the text is larger than %d MiB", MaxPasteText>>20)
 	}
-	t := &pasted{strings.TrimPrefix(text, byteOrderMark)}
+	if order := utf16Order([]byte(text[:min(len(text), 2)])); order != nil {
+		text = string(appendUTF8(nil, []byte(text[2:]), order))
+		if len(text) > MaxPasteText {
+			return nil, errWhole("the text is larger than %d MiB", MaxPasteText>>20)
+		}
+	}
+	t := &pasted{strings.TrimRight(strings.TrimPrefix(text, byteOrderMark), "\x00")} // a clipboard may leave NULs at the end
 	if strings.TrimSpace(t.s) == "" {
 		return nil, errWhole("the text is empty")
 	}
 	return t, nil
+}
+
+// binary says why the bytes are no text: something in nearly all that is none looks like some form, a quoted string above all. Latin-1 is
+// text, and single controls are what a terminal leaves.
+func (t *pasted) binary() *PasteError {
+	s, first, count := t.s, -1, 0
+	for i := range len(s) {
+		if c := s[i]; c < ' ' && (c < '\b' || c > '\r') && c != 0x1b {
+			if first < 0 || c == 0 && s[first] != 0 {
+				first = i
+			}
+			count++
+		}
+	}
+	if first < 0 || s[first] != 0 && count <= len(s)/50 && utf8.ValidString(s) {
+		return nil
+	}
+	return errAt(first, "these bytes are no text: there is a 0x%02x among them", s[first]).as(certain)
 }
 
 // excerpt is the character at off, or the word that starts there: what an error shows as found.
@@ -117,6 +141,7 @@ type builder struct {
 	notes     []Note
 	moreNotes int
 	peers     []string
+	conns     []Conn
 	stream    bool
 }
 
@@ -151,7 +176,7 @@ func (b *builder) note(off int, format string, args ...any) {
 // finish makes the Paste.
 func (b *builder) finish(t *pasted) *Paste {
 	p := &Paste{
-		Form: b.form, Title: b.title, Why: b.why, Messages: b.msgs, Notes: b.notes, Peers: b.peers, Stream: b.stream,
+		Form: b.form, Title: b.title, Why: b.why, Messages: b.msgs, Notes: b.notes, Peers: b.peers, Conns: b.conns, Stream: b.stream,
 	}
 	if f := formByID(b.form); f != nil && p.Title == "" {
 		p.Title = f.Title
@@ -170,6 +195,7 @@ func (b *builder) finish(t *pasted) *Paste {
 		last := &p.Notes[len(p.Notes)-1]
 		last.Message += "; more notes follow that are not shown"
 	}
+	p.lookForPackets()
 	return p
 }
 

@@ -23,60 +23,99 @@ type PasteOptions struct {
 // ReadPaste emits what a text holds as frames. Pieces of streams (Paste.Stream) go through a transport, as those of a capture do; the
 // messages of a log are whole and become frames as they are, and so do pieces if there is no transport. What a frame is made of
 // (Frame.From) counts the messages of the text as packets, from 1: Paste.Messages[Packet-1] has the name and the marks that the text
-// gives. The marks of a whole message are its Note.
+// gives. The marks of a whole message are its Note, and Frame.Marks; its name in a log is Frame.Name.
 func ReadPaste(p *Paste, opts PasteOptions, emit func(Frame)) {
-	c, swapped := opts.conn(p)
-	var t transport.Transport
-	if (p.Stream || opts.Through) && opts.New != nil {
-		t = opts.New(c)
-	}
-	w := whole{opts: opts.WholeOptions, emit: emit, conn: &c}
-	more := true
-	var give func(f *transport.Frame)
-	if t != nil {
-		w.opts.Key = nil // the transport knows
-		give = func(f *transport.Frame) { more = more && w.give(*f) }
-	}
-	var started [3]bool
+	conns := opts.conns(p)
+	w := whole{opts: opts.WholeOptions, emit: emit}
+	more, key := true, opts.Key
+	give := func(f *transport.Frame) { more = more && w.give(*f) }
 	var at time.Time
 	for i := range p.Messages {
 		m := &p.Messages[i]
+		c := &conns[min(m.Conn, len(conns)-1)]
+		w.conn, w.opts.Key = &c.Conn, key
 		dir := m.Dir
-		if swapped && dir != schema.Both {
+		if c.swapped && dir != schema.Both {
 			dir = schema.ToServer + schema.ToClient - dir
 		}
 		if dir == schema.Both {
 			dir = opts.Dir
 		}
 		at = opts.moment(m.Time)
-		if t == nil {
+		if c.t == nil {
 			w.from[0] = transport.Source{Packet: uint32(i + 1), Len: uint32(len(m.Bytes))}
-			more = w.give(transport.Frame{
-				Dir: dir, At: at, Bytes: m.Bytes, From: w.from[:], Offset: transport.Unknown, Note: m.Marks.String(),
-			})
+			w.marks = m.Marks
+			f := transport.Frame{Dir: dir, At: at, Bytes: m.Bytes, From: w.from[:], Offset: transport.Unknown, Note: m.Marks.String()}
+			if p.named() && len(m.Name) <= maxLogName {
+				f.Name = m.Name
+			}
+			more = w.give(f)
 		} else {
+			w.opts.Key = nil // the transport knows
 			if dir == schema.Both {
 				dir = schema.ToServer // a stream has a direction
 			}
-			start := c.Proto == TCP && !started[dir]
-			started[dir] = true
-			t.Feed(transport.Segment{Dir: dir, At: at, Packet: uint32(i + 1), Bytes: m.Bytes, Start: start}, give)
+			start := c.Proto == TCP && !c.started[dir]
+			c.started[dir] = true
+			c.t.Feed(transport.Segment{Dir: dir, At: at, Packet: uint32(i + 1), Bytes: m.Bytes, Start: start}, give)
 		}
 		if !more {
 			return
 		}
 	}
-	if t != nil {
-		t.Flush(at, give)
+	w.opts.Key = nil
+	for i := range conns {
+		if c := &conns[i]; c.t != nil {
+			w.conn = &c.Conn
+			c.t.Flush(at, give)
+		}
 	}
+}
+
+// named reports whether names are those of messages, and not of variables.
+func (p *Paste) named() bool { return p.Form == "tera-log" || p.Form == "json-rows" || p.Form == "csv" }
+
+// pastedConn is a connection of a text as it is being read.
+type pastedConn struct {
+	Conn
+	swapped bool                // the client that the text names is the server
+	t       transport.Transport // nil: messages are frames as they are
+	started [3]bool
+}
+
+// conns are the connections of a text, at least one.
+func (o *PasteOptions) conns(p *Paste) []pastedConn {
+	conns := make([]pastedConn, max(1, len(p.Conns)))
+	for i := range conns {
+		c := &conns[i]
+		if len(p.Conns) == 0 {
+			c.Conn, c.swapped = o.conn(p)
+		} else {
+			ends := p.Conns[i]
+			if c.Conn = (Conn{ID: i, Proto: o.proto(), Client: ends.Client, Server: ends.Server}); ends.Proto != 0 {
+				c.Proto = ends.Proto
+			}
+			if slices.Contains(o.Ports, c.Client.Port()) && !slices.Contains(o.Ports, c.Server.Port()) {
+				c.Client, c.Server, c.swapped = c.Server, c.Client, true
+			}
+		}
+		if (p.Stream || o.Through) && o.New != nil {
+			c.t = o.New(c.Conn)
+		}
+	}
+	return conns
+}
+
+func (o *PasteOptions) proto() Proto {
+	if o.Proto == 0 {
+		return TCP
+	}
+	return o.Proto
 }
 
 // conn is the connection that the text names. swapped says that peer 0, which a Paste takes for the client, is the server.
 func (o *PasteOptions) conn(p *Paste) (c Conn, swapped bool) {
-	c.Proto = o.Proto
-	if c.Proto == 0 {
-		c.Proto = TCP
-	}
+	c.Proto = o.proto()
 	if len(p.Peers) != 2 {
 		return c, false
 	}

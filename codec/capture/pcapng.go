@@ -60,6 +60,12 @@ func (r *Reader) nextBlock() error {
 			take = (*Reader).takeSimple
 		case blockOldPacket:
 			take = (*Reader).takeOldPacket
+		case blockRecorded:
+			if r.record != nil {
+				take = (*Reader).takeRecord
+				break
+			}
+			fallthrough
 		default:
 			start := r.in.pos
 			if done := r.in.skip(int64(size)); done < int64(size) {
@@ -89,6 +95,12 @@ func (r *Reader) nextBlock() error {
 	}
 }
 
+// takeRecord gives a recorded frame, or what belongs to such, to who wants it.
+func (r *Reader) takeRecord(body []byte) (bool, string) {
+	r.record(body)
+	return false, ""
+}
+
 func (r *Reader) takeSection(body []byte) (bool, string) {
 	if len(body) < 16 {
 		return false, "the head of a section is too short"
@@ -97,16 +109,23 @@ func (r *Reader) takeSection(body []byte) (bool, string) {
 		return false, "the section has a version that is not known"
 	}
 	r.ifaces = r.ifaces[:0]
+	if r.record != nil {
+		r.record(nil)
+	}
+	r.section(body[16:])
 	r.fileNotes(body[16:])
 	return false, ""
 }
 
 func (r *Reader) takeInterface(body []byte) (bool, string) {
-	if len(body) < 8 {
-		return false, "the description of an interface is too short"
+	if len(body) < 8 { // it counts, as packets name interfaces by their number
+		body = []byte{byte(unknownLink), 0, 0, 0, 0, 0, 0, 0}
+		if r.big {
+			body[0], body[1] = 0, byte(unknownLink)
+		}
 	}
 	if len(r.ifaces) == maxInterfaces {
-		return false, "the interfaces are too many"
+		return false, "" // packets of it are lost
 	}
 	in := Interface{Link: LinkType(r.u16(body)), SnapLen: r.u32(body[4:]), resolution: 6}
 	for o := (options{r: r, rest: body[8:]}); o.next(); {
@@ -127,7 +146,7 @@ func (r *Reader) takeInterface(body []byte) (bool, string) {
 // takePacket reads an Enhanced Packet Block.
 func (r *Reader) takePacket(body []byte) (bool, string) {
 	if len(body) < 20 {
-		return false, "the head of a packet is too short"
+		return r.lose()
 	}
 	return r.takeStamped(body, int(r.u32(body)))
 }
@@ -135,7 +154,7 @@ func (r *Reader) takePacket(body []byte) (bool, string) {
 // takeOldPacket reads a Packet Block, which the Enhanced Packet Block replaced. It has 2 bytes for the interface and 2 for drops.
 func (r *Reader) takeOldPacket(body []byte) (bool, string) {
 	if len(body) < 20 {
-		return false, "the head of a packet is too short"
+		return r.lose()
 	}
 	return r.takeStamped(body, int(r.u16(body)))
 }
@@ -143,30 +162,42 @@ func (r *Reader) takeOldPacket(body []byte) (bool, string) {
 func (r *Reader) takeStamped(body []byte, index int) (bool, string) {
 	size := r.u32(body[12:])
 	if uint64(size) > uint64(len(body)-20) {
-		return false, "a packet is longer than its block"
+		return r.lose()
 	}
-	return true, r.take(index, uint64(r.u32(body[4:]))<<32|uint64(r.u32(body[8:])), body, 20, size, r.u32(body[16:]))
+	return r.take(index, uint64(r.u32(body[4:]))<<32|uint64(r.u32(body[8:])), body, 20, size, r.u32(body[16:]))
 }
 
 // takeSimple reads a Simple Packet Block: no time, no options, and its size follows from that of the interface.
 func (r *Reader) takeSimple(body []byte) (bool, string) {
 	if len(body) < 4 {
-		return false, "the head of a packet is too short"
+		return r.lose()
 	}
 	orig := r.u32(body)
 	size := min(orig, uint32(len(body)-4))
 	if len(r.ifaces) > 0 && r.ifaces[0].SnapLen > 0 {
 		size = min(size, r.ifaces[0].SnapLen)
 	}
-	wrong := r.take(0, 0, body, 4, size, orig)
-	r.packet.At = time.Time{}
-	return true, wrong
+	is, wrong := r.take(0, 0, body, 4, size, orig)
+	if is {
+		r.packet.At = time.Time{}
+	}
+	return is, wrong
+}
+
+// lose passes over a packet that cannot be right: how long its block is is known, so the others can be read. It has a number all the same.
+func (r *Reader) lose() (bool, string) {
+	if r.packet.N == maxPacketCount-1 {
+		return false, "the packets are more than can be counted"
+	}
+	r.packet.N++
+	r.lost++
+	return false, ""
 }
 
 // take fills in the packet. size has been checked.
-func (r *Reader) take(index int, stamp uint64, body []byte, at int, size, orig uint32) string {
-	if index >= len(r.ifaces) {
-		return "a packet names an interface that is not described"
+func (r *Reader) take(index int, stamp uint64, body []byte, at int, size, orig uint32) (bool, string) {
+	if index >= len(r.ifaces) { // nobody knows what it starts with
+		return r.lose()
 	}
 	in := &r.ifaces[index]
 	end := at + int(size)
@@ -189,7 +220,7 @@ func (r *Reader) take(index int, stamp uint64, body []byte, at int, size, orig u
 	if r.packet.Flow > Outbound {
 		r.packet.Flow = NoFlow
 	}
-	return ""
+	return true, ""
 }
 
 // fileNotes keeps the comments among options.

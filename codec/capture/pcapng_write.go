@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 )
 
 // maxOption is how many bytes of text an option can hold, padded.
@@ -49,7 +50,7 @@ func (w *Writer) Interface(in Interface) (int, error) {
 // lastStamp is how many seconds after 1970 nanoseconds in 64 bits end.
 const lastStamp = math.MaxUint64 / 1_000_000_000
 
-// Packet writes a packet: Interface, At, Data, Orig (0 is the length of Data), Comment and Flow. A time before 1970 or after 2554 is
+// Packet writes a packet: Interface, At, Data, Orig (0 is the length of Data), Comment (several, where it is long) and Flow. A time before 1970 or after 2554 is
 // written as 1970.
 func (w *Writer) Packet(p *Packet) error {
 	if p.Interface < 0 || p.Interface >= len(w.links) {
@@ -70,7 +71,7 @@ func (w *Writer) Packet(p *Packet) error {
 	w.u32(max(p.Orig, uint32(len(p.Data))))
 	w.buf = append(w.buf, p.Data...)
 	w.pad()
-	options := w.text(optionComment, p.Comment)
+	options := w.comments(p.Comment)
 	if p.Flow != NoFlow {
 		options = true
 		w.option(optionFlags, []byte{byte(p.Flow), 0, 0, 0})
@@ -116,6 +117,19 @@ func (w *Writer) text(code uint16, s string) bool {
 	w.buf = append(w.buf, s...)
 	w.pad()
 	return true
+}
+
+// comments writes a text as comments: a reader puts a line break between two, so that one that is too long is parted at one, where it has any.
+func (w *Writer) comments(text string) (written bool) {
+	for len(text) > maxOption {
+		at := strings.LastIndexByte(text[:maxOption], '\n')
+		if at < 0 {
+			break
+		}
+		written = w.text(optionComment, text[:at]) || written
+		text = text[at+1:]
+	}
+	return w.text(optionComment, text) || written
 }
 
 func (w *Writer) option(code uint16, value []byte) {

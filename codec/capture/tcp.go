@@ -101,12 +101,15 @@ func (p *pool) put(b []byte) {
 
 // isNew reports whether d starts another connection between the same ends.
 func (s *stream) isNew(d *datagram) bool {
-	if d.flags&flagSYN == 0 || d.flags&flagRST != 0 {
-		return false
-	}
 	h, o := s.halves(d.fromB)
+	switch {
+	case d.flags&flagRST != 0:
+		return false
+	case d.flags&flagSYN == 0: // its start may not have been captured; what comes again is near
+		return s.closed && len(d.data) > 0 && h.based && d.seq-h.next+maxAhead > 2*maxAhead
+	}
 	if h.syn {
-		return h.isn != d.seq
+		return h.isn != d.seq || s.over(h, o)
 	}
 	if s.closed || h.ended {
 		return true
@@ -123,6 +126,16 @@ func (s *stream) isNew(d *datagram) bool {
 	}
 	return false
 }
+
+// over reports whether a SYN of h that has the number of the one before cannot be that one again: scripts and generators number each
+// connection alike. Who has ended its direction asks for nothing more in it, and a reset ends all; but a client asks again after a reset
+// that was the refusal of its SYN.
+func (s *stream) over(h, o *half) bool {
+	return s.closed || h.fin || h.ended || s.resets > 0 && (h.carries() || o.carries())
+}
+
+// carries reports whether bytes of the direction have come.
+func (h *half) carries() bool { return h.started || len(h.held) > 0 }
 
 // near reports whether seq is at or not far behind start.
 func near(seq, start uint32) bool { return seq-start < maxAhead }
@@ -197,7 +210,7 @@ func (s *stream) data(h *half, seq uint32, data []byte, packet uint32, at time.T
 	}
 	ahead := int32(seq - h.next)
 	if ahead > maxAhead || ahead < -maxAhead {
-		if s.far(h, seq, data, at) {
+		if s.far(h, seq, data, packet, at) {
 			ahead = 0
 		} else {
 			return
@@ -225,7 +238,7 @@ func (s *stream) data(h *half, seq uint32, data []byte, packet uint32, at time.T
 }
 
 // far decides on a segment that is far from its place: a stray of another connection, or a stream of which much is missing.
-func (s *stream) far(h *half, seq uint32, data []byte, at time.Time) bool {
+func (s *stream) far(h *half, seq uint32, data []byte, packet uint32, at time.Time) bool {
 	if h.strays == 0 || h.stray != seq {
 		h.strays = 0
 	}
@@ -238,7 +251,7 @@ func (s *stream) far(h *half, seq uint32, data []byte, at time.Time) bool {
 	for len(h.held) > 0 {
 		s.giveUp(h, h.held[0].seq, at)
 	}
-	s.lost(h, transport.Unknown, 0, at)
+	s.lost(h, transport.Unknown, packet, 0, at)
 	h.next, h.fin, h.hasAck, h.wait = seq, false, false, 0
 	return true
 }
@@ -252,9 +265,9 @@ func (s *stream) give(h *half, data []byte, packet, off uint32, at time.Time) {
 	s.out(h.fromB, seg)
 }
 
-// lost delivers a loss mark.
-func (s *stream) lost(h *half, n int64, packet uint32, at time.Time) {
-	seg := transport.Segment{At: at, Packet: packet, Lost: n, Start: !h.started && h.whole}
+// lost delivers a loss mark, with the place of the byte behind it.
+func (s *stream) lost(h *half, n int64, packet, off uint32, at time.Time) {
+	seg := transport.Segment{At: at, Packet: packet, Off: off, Lost: n, Start: !h.started && h.whole}
 	h.started = true
 	s.out(h.fromB, seg)
 }
@@ -357,12 +370,12 @@ func (s *stream) drainAs(h *half, at time.Time, own bool) {
 
 // giveUp says that the bytes before seq are lost and delivers what follows them. What shows a loss is the packet behind it.
 func (s *stream) giveUp(h *half, seq uint32, at time.Time) {
-	packet := uint32(0)
+	packet, off := uint32(0), uint32(0)
 	if len(h.held) > 0 && h.held[0].seq == seq {
-		at, packet = h.held[0].at, h.held[0].packet
+		at, packet, off = h.held[0].at, h.held[0].packet, h.held[0].off
 	}
 	if n := int32(seq - h.next); n > 0 {
-		s.lost(h, int64(n), packet, at)
+		s.lost(h, int64(n), packet, off, at)
 		h.next = seq
 	}
 	s.drainAs(h, at, true)

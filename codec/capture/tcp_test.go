@@ -210,7 +210,7 @@ c . 2000000004 501 gh
 c . 2000000006 501 ij
 `, `
 4: c2s "ab" start
-0: c2s lost -1
+7: c2s lost -1
 7: c2s "gh"
 8: c2s "ij"`},
 		{"an acknowledgement that cannot be right", hello + `
@@ -271,6 +271,46 @@ c . 6 1 three
 	want := `3: c2s "one" start, 5: c2s "" end, 6: s2c "" start end | 9: c2s "two" start | 11: c2s "three" start`
 	if strings.Join(got, " | ") != want || len(sum.Conns) != 3 {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, " | "), want)
+	}
+}
+
+// TestSessionsAlike: scripts number all connections alike. A SYN after an end or a reset is another session; one that comes again is not.
+func TestSessionsAlike(t *testing.T) {
+	const (
+		open = "c S 100 -\ns S 500 101\nc . 101 501\n"
+		talk = "c . 101 501 ab\ns . 501 103 xy\n"
+		both = `c2s "ab" start, s2c "xy" start`
+		shut = `, c2s "" end, s2c "" end`
+	)
+	for _, c := range []struct{ name, script, want string }{
+		{"after both ends", open + talk + "c F 103 503\ns F 503 104\nc . 104 504\n" + open + talk, both + shut + " | " + both},
+		{"after one end", open + talk + "c F 103 503\n" + open + talk, both + `, c2s "" end | ` + both},
+		{"after ends before which bytes are missing", open + talk + "c F 109 503\ns F 503 104\n" + open + talk, both + `, s2c "" end, c2s lost 6, c2s "" end | ` + both},
+		{"after a reset", open + talk + "s R 503 103\n" + open + talk, both + shut + " | " + both},
+		{"after a reset and what came behind it", open + talk + "s R 503 103\n" + strings.Repeat("c . 103 503\n", resetPackets) + open + talk, both + shut + " | " + both},
+		{"three", open + talk + "c R 103 -\n" + open + talk + "c R 103 -\n" + open + talk, both + shut + " | " + both + shut + " | " + both},
+		{"asked twice", "c S 100 -\n" + open + "c S 100 -\n" + talk + "c S 100 -\ns S 500 101\n", both},
+		{"asked again after a refusal", "c S 100 -\ns R 0 101\n" + open + talk, both},
+		{"no start was captured the second time", open + talk + "c F 103 503\ns F 503 104\nc . 2000000000 1000000000 cd\ns . 1000000000 2000000002 uv\n", both + shut + ` | c2s "cd", s2c "uv"`},
+		{"what was sent before comes again behind the end", open + talk + "c F 103 503\ns F 503 104\nc . 101 501 ab\nc . 104 504 zz\n", both + shut},
+		{"only the answer was captured the second time", open + talk + "c F 103 503\ns F 503 104\ns S 500 101\n" + talk, both + shut + " | " + both},
+	} {
+		tapes, sum := play(t, script(t, c.script))
+		var got []string
+		for i, p := range tapes {
+			if p.conn.Session != i {
+				t.Errorf("%s: session %d of %d", c.name, p.conn.Session, i)
+			}
+			var log []string
+			for _, line := range p.log {
+				_, line, _ = strings.Cut(line, ": ")
+				log = append(log, line)
+			}
+			got = append(got, strings.Join(log, ", "))
+		}
+		if strings.Join(got, " | ") != c.want || len(sum.Conns) != len(tapes) {
+			t.Errorf("%s:\ngot  %s\nwant %s", c.name, strings.Join(got, " | "), c.want)
+		}
 	}
 }
 

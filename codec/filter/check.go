@@ -21,7 +21,7 @@ type compiler struct {
 	paths    map[*node]*pathInfo
 	tries    map[*node]*try // by comparison
 	fixed    map[*node]*cond
-	regexps  map[*node]*regexp.Regexp
+	regexps  map[regexpOf]*regexp.Regexp
 	programs map[*schema.Message]*codec.Program
 	columns  map[string]bool // of the message at hand
 	mistakes []Mistake
@@ -33,6 +33,12 @@ type compiler struct {
 	at      *node           // the comparison, or the item of a set, at hand
 	subject *node           // what it is compared with
 	sel     *codec.Record   // the selected frame, once it was needed
+}
+
+// regexpOf is a regular expression as it is for text, or for bytes.
+type regexpOf struct {
+	node  *node
+	bytes bool
 }
 
 // try is how a comparison fared in the messages so far.
@@ -53,7 +59,7 @@ const (
 func newCompiler(env Env) *compiler {
 	c := &compiler{
 		env: env, messageNames: map[string]bool{}, groups: map[string]bool{}, paths: map[*node]*pathInfo{}, tries: map[*node]*try{},
-		fixed: map[*node]*cond{}, regexps: map[*node]*regexp.Regexp{}, variety: map[*node]bool{}, programs: map[*schema.Message]*codec.Program{},
+		fixed: map[*node]*cond{}, regexps: map[regexpOf]*regexp.Regexp{}, variety: map[*node]bool{}, programs: map[*schema.Message]*codec.Program{},
 	}
 	if env.Schema != nil {
 		c.messages = env.Schema.Messages
@@ -285,7 +291,7 @@ func (c *compiler) isLiteral(n *node) bool {
 		return c.isLiteral(n.kids[0])
 	case nPath:
 		k := c.classify(n).kind
-		return k == pathWord || k == pathMessage && len(n.parts) == 1 || k == pathGroup
+		return k == pathWord || k == pathMessage || k == pathGroup
 	case nValue:
 		return len(n.parts) == 0
 	case nAdd, nSub, nMul, nDiv, nMod, nBits:
@@ -491,6 +497,15 @@ func (c *compiler) item(n *node, t ty, s *set) outcome {
 		}
 		return out
 	}
+	if n.kind == nPath && t.codes && c.classify(n).kind == pathMessage {
+		if codes := c.codesOf(n, t); len(codes) > 1 { // one name has another code in each direction, say
+			c.classify(n).found = true
+			for _, v := range codes {
+				s.numbers = append(s.numbers, interval{v, v})
+			}
+			return fine
+		}
+	}
 	v, p, out := c.literal(n, t)
 	switch {
 	case out != fine:
@@ -576,19 +591,22 @@ func (c *compiler) matches(n *node) (cond, outcome) {
 	if t.class != cText && t.class != cBytes {
 		return cond{}, c.mistake(left, t.says(), "regular expressions look into text and bytes")
 	}
-	re := c.regexps[right]
-	if re == nil {
+	x := cond{op: cMatch, a: a, all: n.quant == quantAll}
+	key := regexpOf{right, t.class == cBytes}
+	if key.bytes {
+		x.op = cMatchBytes
+	}
+	if x.re = c.regexps[key]; x.re == nil {
 		if len(text) > maxRegexp {
 			return cond{}, c.mistake(right, fmt.Sprintf("a regular expression of more than %d bytes", maxRegexp), "")
 		}
-		var err error
-		if re, err = regexp.Compile(text); err != nil {
-			why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-			return cond{}, c.mistake(right, "no regular expression: "+why, "")
+		var why string
+		if x.re, why = compileRegexp(text, key.bytes); why != "" {
+			return cond{}, c.mistake(right, why, "")
 		}
-		c.regexps[right] = re
+		c.regexps[key] = x.re
 	}
-	return cond{op: cMatch, a: a, re: re, all: n.quant == quantAll}, fine
+	return x, fine
 }
 
 // alone makes a condition of a value that stands where one should.

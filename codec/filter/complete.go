@@ -183,7 +183,9 @@ func (p *completer) offer() {
 		for name, value := range p.env.Values {
 			p.add("$"+name, "value", clip(value))
 		}
-		p.add("$sel.", "value", "a field of the selected frame")
+		if p.env.Selected != nil {
+			p.add("$sel.", "value", "a field of the selected frame")
+		}
 		return
 	case strings.Contains(p.word, "."):
 		p.fields()
@@ -235,6 +237,13 @@ func (p *completer) values() bool {
 			p.add(quote(m.Name), "value", m.Doc)
 		}
 		return true
+	case info.kind == pathFrame && info.field == ffOp, info.kind == pathLayer && info.layer == layerType, info.kind == pathCode:
+		for _, m := range p.messages {
+			if m.HasKey && (info.kind == pathFrame || m.Key.Group == p.subject.parts[0].name) {
+				p.add(m.Name, "value", strconv.FormatUint(uint64(m.Key.Code), 10))
+			}
+		}
+		return len(p.all) > 0
 	case info.kind == pathFrame && frameInfo[info.field].class == cWord:
 		for _, w := range frameInfo[info.field].words {
 			if w != "" {
@@ -274,7 +283,15 @@ func (p *completer) values() bool {
 // names are what a condition may start with.
 func (p *completer) names() {
 	for f := range ffOfDay {
-		p.add(frameInfo[f].name, "frame", frameInfo[f].doc)
+		doc := frameInfo[f].doc
+		if f == ffBuild {
+			v, ok := p.env.Values["build"]
+			if !ok {
+				continue // it would be refused
+			}
+			doc += ": " + clip(v)
+		}
+		p.add(frameInfo[f].name, "frame", doc)
 	}
 	for _, m := range p.messages {
 		p.add(m.Name, "message", m.Doc)
@@ -329,7 +346,14 @@ func (p *completer) fields() {
 				}
 			}
 		}
-		p.add(lead+"type", "field", "code of the message")
+		if head.name != layerGroup {
+			p.add(lead+"type", "field", "code of the message")
+		}
+	}
+	if len(n.parts) == 1 && head.name == layerGroup && p.groups[layerGroup] {
+		for name, l := range layerFields {
+			p.add(lead+name, "field", l.doc)
+		}
 	}
 	for _, m := range p.messages {
 		if len(p.all) > 50*maxOptions {

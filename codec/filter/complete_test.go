@@ -35,7 +35,7 @@ func TestComplete(t *testing.T) {
 		{fighting, "name == |", 8, `"C_CHAT" "C_PONG"`, "C_CHAT"},
 		{fighting, ".crit == |", 9, "false true", "c2s"},
 		{fighting, "state != o|", 9, "over", "clean"},
-		{fighting, "dir == c2s && |", 14, "build bytes", "c2s"},
+		{fighting, "dir == c2s && |", 14, "bytes client", "build"},
 		{fighting, "op == $|", 6, "$me $sel.", "op"},
 		{fighting, "op == $sel.|", 6, "$sel.channel", "op"},
 		{fighting, "len > 32|", 6, "", "f32("},

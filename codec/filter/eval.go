@@ -59,13 +59,14 @@ const (
 	cAnd
 	cOr
 	cNot
-	cFixed  // one number of fixed place against another
-	cOrder  // a against a value
-	cJoin   // a against b, both of which may have many values
-	cIn     // a in a set
-	cFind   // a contains bytes, or text
-	cNear   // a contains a float that may be a little off
-	cMatch  // a matches a regular expression
+	cFixed // one number of fixed place against another
+	cOrder // a against a value
+	cJoin  // a against b, both of which may have many values
+	cIn    // a in a set
+	cFind  // a contains bytes, or text
+	cNear  // a contains a float that may be a little off
+	cMatch // a matches a regular expression
+	cMatchBytes
 	cTruth  // a is not 0
 	cExists // a is there
 )
@@ -86,6 +87,7 @@ type side struct {
 // leaf is a source of several values.
 type leaf struct {
 	kind   leafKind
+	layer  layerField // leafLayers
 	sites  []siteConv
 	consts []value
 }
@@ -97,6 +99,10 @@ const (
 	leafInfo            // all texts, and the note
 	leafErrors          // what is wrong
 	leafConsts
+	leafTags   // words of the note
+	leafVia    // what it was in
+	leafFrom   // numbers of packets
+	leafLayers // core.type and the like
 )
 
 type siteConv struct {
@@ -135,6 +141,7 @@ const (
 	xHex
 	xLen
 	xCount
+	xCountFrame // of via and from
 	xRead
 	xUTF16
 )
@@ -168,7 +175,8 @@ const (
 	convUnits // of a text, bytes or a list
 	convText
 	convBytes
-	convRaw // the bytes of whatever it is
+	convRaw  // the bytes of whatever it is
+	convSpan // the bytes of a group
 )
 
 // number makes a value of bits.
@@ -331,14 +339,14 @@ func (m *machine) values(c *cond) bool {
 			return c.all && any
 		}
 		any = true
-		if c.fits(&v) != c.all {
+		if m.fits(c, &v) != c.all {
 			return !c.all
 		}
 	}
 }
 
 // fits judges one value.
-func (c *cond) fits(v *value) bool {
+func (m *machine) fits(c *cond, v *value) bool {
 	switch c.op {
 	case cFixed, cOrder:
 		return holds(c.order, v, &c.want) != c.not
@@ -350,6 +358,8 @@ func (c *cond) fits(v *value) bool {
 		return c.near.in(v.b)
 	case cMatch:
 		return c.re.Match(v.b)
+	case cMatchBytes:
+		return m.matchBytes(c.re, v.b)
 	case cTruth:
 		return v.kind == vFloat && v.f != 0 || v.kind != vFloat && v.bits != 0 || v.rank() > 0 && len(v.b) > 0
 	}
@@ -429,21 +439,26 @@ func (s *slot) restart() { s.next, s.open = 0, false }
 // advance moves a leaf on to its next value.
 func (m *machine) advance(i int, l *leaf) bool {
 	s := &m.slots[i]
-	if l.kind == leafConsts {
+	switch l.kind {
+	case leafConsts:
 		if s.next >= len(l.consts) {
 			return false
 		}
 		s.val = l.consts[s.next]
 		s.next++
 		return true
-	}
-	if l.kind == leafErrors {
+	case leafErrors:
 		return m.problem(s)
+	case leafTags:
+		return m.tag(s)
+	case leafVia, leafFrom, leafLayers:
+		return m.layer(s, l)
 	}
 	for m.rec != nil {
 		if s.open {
 			if s.cur.Next() {
-				return s.take(l.sites[s.next-1].conv)
+				s.take(l.sites[s.next-1].conv, m.rec)
+				return true
 			}
 			s.open = false
 		}
@@ -480,13 +495,11 @@ func (m *machine) problem(s *slot) bool {
 		return false
 	}
 	s.next++
-	s.text = append(s.text[:0], name...)
-	s.val = textValue(s.text)
-	return true
+	return m.say(s, name)
 }
 
 // take makes the value of what the cursor stands on.
-func (s *slot) take(c *conv) bool {
+func (s *slot) take(c *conv, rec *codec.Record) {
 	switch c.kind {
 	case convText:
 		s.text = s.cur.AppendText(s.text[:0])
@@ -496,12 +509,14 @@ func (s *slot) take(c *conv) bool {
 	case convRaw:
 		s.text = s.cur.AppendRaw(s.text[:0])
 		s.val = bytesValue(s.text)
+	case convSpan:
+		r := s.cur.Range // which may have only some bits of its first and last byte
+		s.val = bytesValue(rec.Data[r.Off/8 : (r.End()+7)/8])
 	case convUnits:
 		s.val = uintValue(s.cur.Raw)
 	default:
 		s.val = c.number(s.cur.Raw)
 	}
-	return true
 }
 
 // compute is the value of an expression with the leaves where they stand. It is false if it has none.
@@ -531,6 +546,8 @@ func (m *machine) compute(e *expr, base int) (value, bool) {
 		return m.slots[base+e.leaf].val, true
 	case xCount:
 		return m.count(e.sites)
+	case xCountFrame:
+		return intValue(e.field.count(m.frame)), true
 	}
 	a, ok := m.compute(e.kids[0], base)
 	if !ok {

@@ -1,6 +1,9 @@
 package filter
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // short says what people wrote for short where a condition should stand.
 type short uint8
@@ -63,6 +66,9 @@ func (e *explainer) condition(n *node) {
 		e.say("looked for in the bytes, in each form in which they may hold it")
 		return
 	}
+	if v, ok := e.env.Values["build"]; ok && e.asksBuild(n) {
+		e.say("the build is " + clip(v) + " in every frame")
+	}
 	switch n.kind {
 	case nOr, nAnd:
 		for _, kid := range n.kids {
@@ -90,6 +96,18 @@ func (e *explainer) condition(n *node) {
 			e.say(excerpt(n) + " alone is true if it is there, and of a truth value if it is true")
 		}
 	}
+}
+
+// asksBuild reports whether a comparison is with the build.
+func (e *explainer) asksBuild(n *node) bool {
+	switch n.kind {
+	case nPath:
+		info := e.classify(n)
+		return info.kind == pathFrame && info.field == ffBuild
+	case nCompare, nIn:
+		return slices.ContainsFunc(n.kids, e.asksBuild)
+	}
+	return false
 }
 
 // compared is the field of a message on a side of a comparison, nil if there is none: what a frame says of itself is always there.

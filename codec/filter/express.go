@@ -84,6 +84,8 @@ func (c *compiler) path(n *node, s *side) (*expr, ty, outcome) {
 		return c.frameField(n, info, s)
 	case pathCode:
 		return c.groupCode(n)
+	case pathLayer:
+		return c.layerPath(n, info, s)
 	case pathInFields:
 	default:
 		return nil, ty{}, c.mistake(n, strconv.Quote(n.String())+" has no value", "name one of its fields")
@@ -94,18 +96,18 @@ func (c *compiler) path(n *node, s *side) (*expr, ty, outcome) {
 	}
 	if n.raw {
 		for i := range f.targets {
-			f.targets[i].conv = &conv{kind: convRaw}
+			if f.targets[i].conv != spanConv {
+				f.targets[i].conv = &conv{kind: convRaw}
+			}
 		}
 		f.t = ty{class: cBytes, label: f.t.label}
 	}
-	e := &expr{op: xLeaf, leaf: len(s.leaves)}
 	l := &leaf{sites: c.sites(f.targets)}
 	if len(l.sites) == 0 {
 		return nil, f.t, absent
 	}
-	s.leaves = append(s.leaves, l)
 	s.needs = true
-	return sliced(e, f.t, f.slice)
+	return sliced(s.leaf(l), f.t, f.slice)
 }
 
 // sliced is a part of a text or of bytes. One byte is a number.
@@ -162,7 +164,11 @@ func (c *compiler) sites(targets []target) []siteConv {
 	p := c.programs[c.message]
 	var out []siteConv
 	for _, t := range targets {
-		if s, ok := p.Site(t.field, t.index...); ok {
+		site := p.Site
+		if t.conv == spanConv {
+			site = p.GroupSite
+		}
+		if s, ok := site(t.field, t.index...); ok {
 			out = append(out, siteConv{s, t.conv})
 		}
 	}
@@ -187,7 +193,7 @@ func (c *compiler) frameField(n *node, info *pathInfo, s *side) (*expr, ty, outc
 	case ffBuild:
 		v, ok := c.env.Values["build"]
 		if !ok {
-			return nil, t, absent
+			return nil, t, c.noBuild(n)
 		}
 		x, ok := parseNumber(v)
 		if !ok {
@@ -201,14 +207,20 @@ func (c *compiler) frameField(n *node, info *pathInfo, s *side) (*expr, ty, outc
 		}
 		s.state = true
 	case ffErr:
-		e = &expr{op: xLeaf, leaf: len(s.leaves)}
-		s.leaves = append(s.leaves, &leaf{kind: leafErrors})
+		e = s.leaf(&leaf{kind: leafErrors})
 		s.state = true
 	case ffInfo:
-		e = &expr{op: xLeaf, leaf: len(s.leaves)}
 		l := &leaf{kind: leafInfo, sites: c.texts()}
-		s.leaves = append(s.leaves, l)
+		e = s.leaf(l)
 		s.needs = s.needs || len(l.sites) > 0
+	case ffTag:
+		e = s.leaf(&leaf{kind: leafTags})
+	case ffVia:
+		e = s.leaf(&leaf{kind: leafVia})
+	case ffFrom:
+		e = s.leaf(&leaf{kind: leafFrom})
+	case ffOp:
+		t.codes = true
 	default:
 		if about.class == cText {
 			e.op = xFrameText
@@ -246,7 +258,7 @@ func (c *compiler) texts() []siteConv {
 // groupCode is the code of a message, if the frame is of the group.
 func (c *compiler) groupCode(n *node) (*expr, ty, outcome) {
 	c.classify(n).found = true
-	t := ty{class: cNumber, label: n.String()}
+	t := ty{class: cNumber, label: n.String(), codes: true, group: n.parts[0].name}
 	if c.message == nil {
 		return nil, t, absent
 	}
@@ -263,7 +275,7 @@ func (c *compiler) call(n *node, s *side) (*expr, ty, outcome) {
 		return nil, ty{}, out
 	}
 	arg := n.kids[0]
-	if n.text == "count" || n.text == "len" {
+	if n.text == "count" || n.text == "len" && !arg.raw {
 		if e, out, done := c.countOf(n, arg, s); done {
 			return e, ty{class: cNumber, label: n.String()}, out
 		}
@@ -333,7 +345,10 @@ func (c *compiler) countOf(n, arg *node, s *side) (e *expr, out outcome, done bo
 		if n.text == "len" {
 			return nil, fine, false
 		}
-		return nil, c.mistake(arg, "count takes a field of a message", ""), true
+		if e, ok := c.countFrame(arg); ok {
+			return e, fine, true
+		}
+		return nil, c.mistake(arg, "count takes a field of a message, via or from", ""), true
 	}
 	f, out := c.field(arg, true)
 	if out != fine {
@@ -350,7 +365,5 @@ func (c *compiler) countOf(n, arg *node, s *side) (e *expr, out outcome, done bo
 	if n.text == "count" {
 		return &expr{op: xCount, sites: sites}, fine, true
 	}
-	e = &expr{op: xLeaf, leaf: len(s.leaves)}
-	s.leaves = append(s.leaves, &leaf{sites: sites})
-	return e, fine, true
+	return s.leaf(&leaf{sites: sites}), fine, true
 }

@@ -33,8 +33,8 @@ func fightFrames(t testing.TB, w *world) map[string]*filter.Frame {
 		"v": {N: 9, Kind: transport.Message, Dir: schema.ToClient, Code: 9938, HasCode: true, Bytes: []byte{6, 0, 0xd2, 0x26, 0x53, 0xbc}, Conn: "[::1]:1-[::1]:2"},
 		"x": {N: 10, Kind: transport.Problem, Dir: schema.ToServer, Note: "12 bytes are missing"},
 	}
-	frames["c"].Mark, frames["c"].Tag, frames["c"].Injected = "a", "shop", true
-	frames["f"].Note, frames["f"].Marker, frames["f"].Depth, frames["f"].N = "big hit", "open inventory", 2, 1000
+	frames["c"].Mark, frames["c"].Injected = "a", true
+	frames["f"].Note, frames["f"].Marker, frames["f"].Depth, frames["f"].N = "big hit #boss", "open inventory", 2, 1000
 	frames["f"].At = start.Add(time.Hour)
 	frames["g"].Modified, frames["g"].Dropped, frames["g"].Resumed, frames["g"].Session = true, true, true, 1
 	return frames
@@ -119,7 +119,10 @@ func TestMatch(t *testing.T) {
 		{`mark`, "c"},
 		{`mark == "a"`, "c"},
 		{`mark == a`, "c"},
-		{`tag == "shop"`, "c"},
+		{`tag == "boss"`, "f"},
+		{"tag == boss", "f"},
+		{"tag == shop", ""},
+		{"tag", "f"},
 		{`note contains "hit"`, "f"},
 		{`note`, "fx"},
 		{`!note`, "c12pguv"},
@@ -242,6 +245,14 @@ func TestMatch(t *testing.T) {
 		{"hex(.flags) == \"6\"", "f"},
 		{"@.damage == x\"06 ff ff ff\"", "f"},
 		{"@.message == utf16(\"lfg\")", "2"},
+		{"@.path[1] contains f32(5)", "f"},
+		{"@.path[0] contains f32(5)", ""},
+		{"@.path[*] contains f32(5)", "f"},
+		{"len(@.path[*]) == 12", "f"},
+		{"all len(@.path[*]) == 12", "f"},
+		{"count(@.path) == 2", "f"},
+		{"@.at == @.at.pos", "f"},
+		{"len(@.skill) == 8", "f"},
 		{"len(.blob) == 5", "f"},
 		{"len(.message) == 5", "1"},
 		{".message[0:3] == \"lfg\"", "2"},

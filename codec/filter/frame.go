@@ -26,7 +26,10 @@ type Frame struct {
 	Bytes   []byte       // deciphered, with the message's own header
 	Depth   int          // number of frames that it is inside
 
-	Note, Mark, Tag, Marker string // what people wrote; Note also what a transport found odd
+	Via  []string           // what it was in, as transport.Frame has it
+	From []transport.Source // the packets that it came in
+
+	Note, Mark, Marker string // what people wrote; Note also what a transport found odd
 
 	Injected, Modified, Dropped, Resumed bool
 
@@ -68,6 +71,8 @@ const (
 	ffDropped
 	ffResumed
 	ffDepth
+	ffVia
+	ffFrom
 	ffBytes
 	ffOfDay // not written: the time since midnight
 	ffLast
@@ -120,7 +125,7 @@ var frameInfo = [ffLast]frameFieldInfo{
 	ffGroup:    {"group", cText, nil, "group of the message"},
 	ffMark:     {"mark", cText, nil, "the mark that was set on it"},
 	ffNote:     {"note", cText, nil, "what was written about it"},
-	ffTag:      {"tag", cText, nil, "its tag"},
+	ffTag:      {"tag", cText, nil, "words of its note behind a #: shop of #shop"},
 	ffMarker:   {"marker", cText, nil, "the marker before it"},
 	ffState:    {"state", cWord, stateWords, "how the definition fits: clean, under (bytes left), over (bytes missing), mismatch, unknown (no definition), error"},
 	ffStatus:   {"status", cWord, statusWords, "ok, incomplete, illegal or unknown (no definition)"},
@@ -130,7 +135,9 @@ var frameInfo = [ffLast]frameFieldInfo{
 	ffModified: {"modified", cBool, nil, "changed by the proxy"},
 	ffDropped:  {"dropped", cBool, nil, "held back by the proxy"},
 	ffResumed:  {"resumed", cBool, nil, "found again after a problem"},
-	ffDepth:    {"depth", cNumber, nil, "number of frames it is inside"},
+	ffDepth:    {"depth", cNumber, nil, "number of packets it was in: layers"},
+	ffVia:      {"via", cText, nil, `what it was in, the outermost first: "cluster:1", "reliable:3", "chunk"`},
+	ffFrom:     {"from", cNumber, nil, "numbers of the packets of the capture that it came in"},
 	ffBytes:    {"bytes", cBytes, nil, "the whole message; bytes[4:2] are two from the fifth on"},
 	ffOfDay:    {"", cTime, nil, ""},
 }
@@ -165,8 +172,6 @@ func (f frameField) text(x *Frame) string {
 		return x.Mark
 	case ffNote:
 		return x.Note
-	case ffTag:
-		return x.Tag
 	case ffMarker:
 		return x.Marker
 	}

@@ -251,6 +251,8 @@ func escape(dst []byte, rest string) (out []byte, n int) {
 		digits = 2
 	case 'u':
 		digits = 4
+	case 'U':
+		digits = 8
 	default:
 		return dst, 0
 	}
@@ -264,9 +266,12 @@ func escape(dst []byte, rest string) (out []byte, n int) {
 	case digits == 2:
 		return append(dst, byte(v)), 3
 	case v >= 0xd800 && v < 0xe000: // a surrogate, as texts of fields have it
-		return append(dst, 0xe0|byte(v>>12), 0x80|byte(v>>6)&0x3f, 0x80|byte(v)&0x3f), 5
+		return append(dst, 0xe0|byte(v>>12), 0x80|byte(v>>6)&0x3f, 0x80|byte(v)&0x3f), 1 + digits
 	}
-	return utf8.AppendRune(dst, rune(v)), 5
+	if v > utf8.MaxRune {
+		return dst, 0
+	}
+	return utf8.AppendRune(dst, rune(v)), 1 + digits
 }
 
 // number reads a number that starts with a digit. "1..5" is 1, then "..".

@@ -49,6 +49,9 @@ func (c *compiler) noValue(n *node) outcome {
 		return c.mistake(n, "no field of the selected frame", "write $sel.field")
 	}
 	help := didYouMean(n.text, names)
+	if help == "" {
+		help = "write the value itself"
+	}
 	return c.mistake(n, "no value is given for "+strconv.Quote("$"+n.text), help)
 }
 
@@ -179,6 +182,22 @@ func (c *compiler) numberLiteral(n *node, t ty) (value, outcome) {
 		return value{}, out
 	}
 	if n.kind == nPath {
+		info := c.classify(n)
+		switch {
+		case info.kind == pathMessage && t.codes:
+			info.found = true
+			switch codes := c.codesOf(n, t); len(codes) {
+			case 0:
+				return value{}, c.mistake(n, strconv.Quote(n.String())+" has no code", "compare it with a number")
+			case 1:
+				return codes[0], fine
+			}
+			return value{}, c.mistake(n, strconv.Quote(n.String())+" has several codes", "compare it with a number")
+		case info.kind == pathMessage:
+			return value{}, c.mistake(n, t.says()+", and "+strconv.Quote(n.String())+" is a message", "compare it with a number")
+		case info.kind == pathGroup:
+			return value{}, c.mistake(n, t.says()+", and "+strconv.Quote(n.String())+" is a group of messages", "compare it with a number")
+		}
 		return value{}, absent // an unknown name
 	}
 	help := "compare it with a number"
@@ -189,6 +208,36 @@ func (c *compiler) numberLiteral(n *node, t ty) (value, outcome) {
 		return value{}, c.mistake(n, t.says()+", and "+clip(quote(n.text))+" is text", help)
 	}
 	return value{}, c.mistake(n, t.says()+", and this is not", help)
+}
+
+// codesOf are the codes of the messages that a path names.
+func (c *compiler) codesOf(n *node, t ty) (codes []value) {
+	info := c.classify(n)
+	if t.group == "" {
+		codes = slices.Clone(info.codes)
+	}
+	for _, m := range c.messages {
+		if v := intValue(int64(m.Key.Code)); info.messages[m] && m.HasKey && (t.group == "" || m.Key.Group == t.group) && !slices.ContainsFunc(codes, func(o value) bool { return equal(&o, &v) }) {
+			codes = append(codes, v)
+		}
+	}
+	return codes
+}
+
+// noBuild says that the build is not known, and where it may stand.
+func (c *compiler) noBuild(n *node) outcome {
+	help := "compare the field of a message that carries it"
+	if len(c.fieldNames("build")) > 0 {
+		help = `write ".build" for the field of any message`
+	} else {
+		for _, m := range c.messages {
+			if strings.Contains(strings.ToUpper(m.Name), "VERSION") {
+				help = "look into " + m.Name + ", which may carry it"
+				break
+			}
+		}
+	}
+	return c.mistake(n, "the build of the client is not known here", help)
 }
 
 // clip shortens a text for a message.
@@ -285,6 +334,9 @@ func (c *compiler) textLiteral(n *node, t ty) (value, outcome) {
 		}
 		if info.kind != pathWord || !t.free {
 			info.found = true
+			if !ok {
+				word = n.String()
+			}
 			return value{}, c.mistake(n, t.says(), "put the text in quotes: "+quote(word))
 		}
 		return value{}, absent

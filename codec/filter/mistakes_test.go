@@ -88,7 +88,7 @@ func TestMistakes(t *testing.T) {
 		{"bytes contains u16le(«1.5»)", "u16le takes an integer (f32 and f64 are for floats)"},
 		{"lower(«len») == \"x\"", `"len" is a number (lower takes text)`},
 		{"«count()» == 3", "count takes one value (how often the field is there, or elements of a list in all)"},
-		{"count(«len») == 3", "count takes a field of a message"},
+		{"count(«len») == 3", "count takes a field of a message, via or from"},
 		{"«name» + 1 == 3", `"name" is text`},
 		{"«.x» & 1", `"x" is a number with a fraction ("&" takes integers)`},
 		{"«C_CHAT.channel == C_CHAT.message»", `"channel" is a number, and "message" is text`},

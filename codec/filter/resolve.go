@@ -16,6 +16,7 @@ const (
 	pathMessage                  // the frame is this message
 	pathGroup                    // the frame is of this group
 	pathCode                     // the code of a message of this group
+	pathLayer                    // what core packets the frame is or was in
 	pathInFields                 // a field of messages
 	pathWord                     // nothing that is known: a word that may be the name of a value
 )
@@ -26,6 +27,7 @@ type pathInfo struct {
 	field    frameField
 	messages map[*schema.Message]bool // pathMessage
 	codes    []value                  // pathMessage: those without a definition
+	layer    layerField               // pathLayer
 	found    bool                     // some message has it
 }
 
@@ -55,8 +57,13 @@ func (c *compiler) classify(n *node) *pathInfo {
 		info.kind = pathMessage
 		return info
 	}
+	second := &n.parts[1]
+	if l := layerFields[second.name].field; l != layerNone && len(n.parts) == 2 && head.name == layerGroup && len(head.index) == 0 &&
+		!c.messageNames[head.name] && !c.groupHas(head.name, second.name) {
+		info.kind, info.layer = pathLayer, l
+		return info
+	}
 	if c.groups[head.name] && !c.messageNames[head.name] && len(head.index) == 0 {
-		second := &n.parts[1]
 		if len(n.parts) == 2 && second.name == "type" && !c.groupHas(head.name, "type") {
 			info.kind = pathCode
 		} else if len(n.parts) == 2 && !c.groupHas(head.name, second.name) {
@@ -286,7 +293,7 @@ func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts 
 	last := &parts[len(parts)-1]
 	for _, h := range hits {
 		one := h.fixed
-		for !whole || one {
+		for !whole && !n.raw || one {
 			e, ok := element(p, h.field)
 			if !ok {
 				break
@@ -301,12 +308,23 @@ func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts 
 		if len(f.targets) > 0 && t.class != f.t.class {
 			continue
 		}
-		if conv == nil && !whole {
+		if conv == nil && n.raw {
+			if _, ok := p.GroupSite(uint16(h.field)); !ok {
+				return f, &wrong{part: len(parts) - 1, message: strconv.Quote(last.name) + " has no bytes in one place", help: "name one of its fields"}
+			}
+			f.targets = append(f.targets, target{uint16(h.field), h.index, spanConv})
+		} else if conv == nil {
 			// A group: it is there if something in it is.
 			for k := h.field + 1; k < p.Fields[h.field].End; k++ {
+				if _, group := p.Fields[k].Schema.Type.(*schema.Group); group {
+					continue
+				}
 				f.targets = append(f.targets, target{uint16(k), h.index, thereConv})
+				if whole {
+					break // it is counted once
+				}
 			}
-		} else if conv != nil {
+		} else {
 			f.targets = append(f.targets, target{uint16(h.field), h.index, conv})
 		}
 		f.t = t
@@ -321,7 +339,10 @@ func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts 
 }
 
 // thereConv is for values of which only counts that they are there.
-var thereConv = &conv{kind: convUnits}
+var thereConv = &conv{kind: convUint}
+
+// spanConv is for the bytes of groups.
+var spanConv = &conv{kind: convSpan}
 
 // packedPart tells whether the names lead to packed numbers that have a part of this name.
 func packedPart(p *codec.Program, hits []hit, q *part, last bool) (schema.NumKind, bool) {

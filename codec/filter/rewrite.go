@@ -95,7 +95,11 @@ func (p *parser) alias() *node {
 				p.advance()
 				return field
 			}
-			return p.fail(start, p.at, "no pattern after "+strconv.Quote("~"+name), "")
+			help := ""
+			if p.at < len(p.text) {
+				help = "a pattern with parentheses stands in quotes"
+			}
+			return p.fail(start, p.at, "no pattern after "+strconv.Quote("~"+name), help)
 		}
 		n := binary(nMatches, field, textNode(p.text[from:p.at])).place(start, p.at)
 		p.advance()

@@ -12,7 +12,7 @@ import (
 func (c *compiler) selectedValue(n *node, s *side) (*expr, ty, outcome) {
 	x := c.env.Selected
 	if x == nil {
-		return nil, ty{}, c.mistake(n, "no frame is selected", "")
+		return nil, ty{}, c.mistake(n, "no frame is selected here", "write the value itself; in the page, the menu of a field writes it into the filter")
 	}
 	parts := n.parts[1:]
 	if len(parts) == 1 {
@@ -40,9 +40,7 @@ func (c *compiler) selectedValue(n *node, s *side) (*expr, ty, outcome) {
 		return nil, f.t, c.mistake(n, f.t.says(), groupHelp(f.t))
 	}
 	f.t.num = nil
-	e := &expr{op: xLeaf, leaf: len(s.leaves)}
-	l := &leaf{kind: leafConsts, consts: c.selectedConsts(p, f)}
-	s.leaves = append(s.leaves, l)
+	e := s.leaf(&leaf{kind: leafConsts, consts: c.selectedConsts(p, f)})
 	if f.slice != nil {
 		return sliced(e, f.t, f.slice)
 	}
@@ -62,7 +60,7 @@ func (c *compiler) selectedConsts(p *codec.Program, f found) (out []value) {
 		}
 		var s slot
 		for s.cur.Start(c.sel, at); len(out) < 1000 && s.cur.Next(); {
-			s.take(t.conv)
+			s.take(t.conv, c.sel)
 			v := s.val
 			v.b = slices.Clone(v.b)
 			out = append(out, v)
@@ -80,7 +78,7 @@ func (c *compiler) selectedFrame(n *node, f frameField, q part) (*expr, ty, outc
 	switch f {
 	case ffName:
 		e.op = xCodeName
-	case ffState, ffStatus, ffErr, ffInfo, ffBuild, ffVer:
+	case ffState, ffStatus, ffErr, ffInfo, ffBuild, ffVer, ffTag, ffVia, ffFrom:
 		return nil, t, c.mistake(n, strconv.Quote(about.name)+" of the selected frame is not known here", "")
 	default:
 		if about.class == cText {

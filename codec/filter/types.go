@@ -39,6 +39,8 @@ type ty struct {
 	free  bool           // text in which a bare word is the text itself
 	ofDay bool           // cTime: only the time of day
 	field bool           // a field of a message
+	codes bool           // cNumber: codes of messages, which may be written as their names
+	group string         // codes: of this group only, "" = of all
 	label string         // for mistakes
 }
 

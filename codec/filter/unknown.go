@@ -2,6 +2,7 @@ package filter
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -180,6 +181,26 @@ func (c *compiler) fieldNames(only string) []string {
 	return out
 }
 
+// inGroup are the names that may stand behind that of a group.
+func (c *compiler) inGroup(group string) []string {
+	out := []string{"type"}
+	if group == layerGroup {
+		out = append(out, slices.Sorted(maps.Keys(layerFields))...)
+	}
+	for _, m := range c.messages {
+		if m.Key.Group != group {
+			continue
+		}
+		out = append(out, m.Name)
+		if m.Body != nil {
+			for _, f := range m.Body.Fields {
+				out = append(out, f.Name)
+			}
+		}
+	}
+	return out
+}
+
 // unknownField reports a path that no message has: the part of it that goes wrong in the message that has most of it.
 func (c *compiler) unknownField(n *node) {
 	head := &n.parts[0]
@@ -200,7 +221,11 @@ func (c *compiler) unknownField(n *node) {
 		if p == nil {
 			continue
 		}
-		if _, why := c.resolve(n, rest, p, false); why != nil && (best == nil || why.part > best.part) {
+		_, why := c.resolve(n, rest, p, false)
+		if why == nil {
+			return // it is there: another mistake of the comparison kept it from being found
+		}
+		if best == nil || why.part > best.part {
 			best, where, parts = why, m, rest
 		}
 	}
@@ -229,7 +254,7 @@ func (c *compiler) unknownField(n *node) {
 			of = (&node{kind: nPath, parts: parts[:best.part]}).String()
 		} else if heads > 1 && c.groups[head.name] {
 			of = "no message of " + strconv.Quote(head.name)
-			c.report(q.start, q.end, of+" has a field "+strconv.Quote(clip(q.name)), didYouMean(q.name, best.known))
+			c.report(q.start, q.end, of+" has a field "+strconv.Quote(clip(q.name)), didYouMean(q.name, c.inGroup(head.name)))
 			return
 		}
 		help := didYouMean(q.name, best.known)

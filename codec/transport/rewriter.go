@@ -61,6 +61,18 @@ type Relay struct {
 	// Decide says what becomes of a message, right after Emit was called with the same frame. id is unique in the connection and names
 	// it if it is held; nil: all pass. The bytes of the decision are not kept.
 	Decide func(id uint64, f *Frame) Decision
+
+	// What Emit is told is in the order in which it came. These say where that is not the order in which it goes on.
+	//
+	// Waits is called right after Emit and Decide if the frame stands in a line: behind one that is held, or as the one that is. It is
+	// called within Send if the message waits for the end of one that is under way.
+	//
+	// Goes is called when it is the turn of what waits; for each message that is held or sent by Send, and for those that are replaced or
+	// dropped. message is what is sent, with its lengths, counts and checksums and before it is enciphered, valid until Goes returns;
+	// nil: nothing, or nothing that differs from what was asked for. Never says that a turn never comes: its session has begun anew.
+	Waits func(id uint64)
+	Goes  func(id uint64, message []byte)
+	Never func(id uint64)
 }
 
 // Action is what becomes of a message.
@@ -123,6 +135,27 @@ func (r *Relay) EmitFrame(f *Frame) {
 func (r *Relay) Put(seg Segment) {
 	if r != nil && r.Out != nil {
 		r.Out(seg)
+	}
+}
+
+// Wait calls Waits.
+func (r *Relay) Wait(id uint64) {
+	if r != nil && r.Waits != nil {
+		r.Waits(id)
+	}
+}
+
+// Go calls Goes.
+func (r *Relay) Go(id uint64, message []byte) {
+	if r != nil && r.Goes != nil {
+		r.Goes(id, message)
+	}
+}
+
+// Forget calls Never.
+func (r *Relay) Forget(id uint64) {
+	if r != nil && r.Never != nil {
+		r.Never(id)
 	}
 }
 

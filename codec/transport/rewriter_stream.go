@@ -79,13 +79,14 @@ type line struct {
 	over       bool     // the end goes out, or went
 	sent       bool     // the end went
 	mid        bool     // what was sent ends inside a message, as far as is known
-	later      [][]byte // own messages, for when mid ends
+	later      []*entry // own messages, for when mid ends
 	laterBytes int
 }
 
 // entry is something that waits.
 type entry struct {
-	id    uint64 // not 0: held
+	id    uint64 // not 0: the relay is told when it goes
+	held  bool
 	line  *line
 	bytes []byte
 	mark  uint64
@@ -100,6 +101,7 @@ const (
 	entryBytes             // bytes behind which nobody knows what starts
 	entryRest              // the rest of a message that was begun
 	entryRaw               // sent as it is instead of a message
+	entryFrame             // the place of a frame of which nothing is sent
 	entryEnd
 )
 
@@ -232,11 +234,11 @@ func (s *StreamRewriter) frame(f *Frame) {
 		f.Note += "; it passes as it is"
 	}
 	if f.Kind != Message || end <= l.done || end > l.fed {
-		s.r.EmitFrame(f)
+		s.emit(l, f)
 		return
 	}
 	if f.Offset < l.done {
-		s.r.EmitFrame(f)
+		s.emit(l, f)
 		s.passTo(l, end, true)
 		return
 	}
@@ -244,6 +246,15 @@ func (s *StreamRewriter) frame(f *Frame) {
 	s.message(l, f)
 	l.from += len(f.Bytes)
 	l.done = end
+}
+
+// emit emits a frame about which nothing is decided. It stands in the line with the bytes that it is of.
+func (s *StreamRewriter) emit(l *line, f *Frame) {
+	s.r.EmitFrame(f)
+	if len(l.queue) > 0 {
+		s.next++
+		s.add(l, &entry{kind: entryFrame, id: s.next})
+	}
 }
 
 // message asks what becomes of one.
@@ -260,15 +271,15 @@ func (s *StreamRewriter) message(l *line, f *Frame) {
 		s.send(l, &s.usual)
 		return
 	}
-	e := &entry{line: l, mark: mark}
-	if d.Action == Hold {
-		e.id = s.next
-	}
+	e := &entry{line: l, mark: mark, id: s.next, held: d.Action == Hold}
 	e.bytes = append([]byte(nil), l.buf[l.from:l.from+len(f.Bytes)]...)
-	if err := s.decide(e, d); err != nil {
-		s.tell(l, f.Offset, "the message was not replaced: "+err.Error())
-	}
+	offset := f.Offset
+	err := s.decide(e, d)
 	s.add(l, e)
+	if err != nil {
+		s.notice = Frame{Kind: Problem, Dir: l.dir, At: s.at, Offset: offset, Note: "the message was not replaced: " + err.Error()}
+		s.emit(l, &s.notice)
+	}
 }
 
 // decide carries out a decision on something that is not sent yet.
@@ -316,19 +327,22 @@ func (s *StreamRewriter) passTo(l *line, to int64, whole bool) {
 
 // add sends something, or lets it wait for what is before it.
 func (s *StreamRewriter) add(l *line, e *entry) {
-	if len(l.queue) == 0 && e.id == 0 {
+	if len(l.queue) == 0 && !e.held {
 		s.send(l, e)
 		return
 	}
 	l.queue = append(l.queue, e)
 	l.bytes += len(e.bytes) + entryCost
-	if e.id != 0 {
+	if e.held {
 		s.held[e.id] = e
+	}
+	if e.id != 0 {
+		s.r.Wait(e.id)
 	}
 	for l.bytes > maxStreamWaiting {
 		first := l.queue[0]
 		delete(s.held, first.id)
-		first.id = 0
+		first.held = false
 		s.tell(l, Unknown, "too much waits behind a message that is held: it passes")
 		s.drain(l)
 	}
@@ -337,7 +351,7 @@ func (s *StreamRewriter) add(l *line, e *entry) {
 // drain sends what waits for nothing any more.
 func (s *StreamRewriter) drain(l *line) {
 	n := 0
-	for ; n < len(l.queue) && l.queue[n].id == 0; n++ {
+	for ; n < len(l.queue) && !l.queue[n].held; n++ {
 		e := l.queue[n]
 		l.bytes -= len(e.bytes) + entryCost
 		l.queue[n] = nil
@@ -355,6 +369,9 @@ func (s *StreamRewriter) send(l *line, e *entry) {
 		s.sendLater(l)
 		l.over = true
 		return
+	case entryFrame:
+		s.r.Go(e.id, nil)
+		return
 	case entryBytes:
 		l.mid = true
 	case entryRest:
@@ -366,26 +383,28 @@ func (s *StreamRewriter) send(l *line, e *entry) {
 	if e.gone {
 		s.wire.Gone(l.dir, e.mark)
 	}
-	s.write(l, e.bytes, e.kind == entryMessage, e.mark)
+	s.write(l, e)
 	if e.kind == entryRest {
 		s.sendLater(l)
 	}
 }
 
-func (s *StreamRewriter) write(l *line, data []byte, seal bool, mark uint64) {
+func (s *StreamRewriter) write(l *line, e *entry) {
 	at := len(l.out)
-	l.out = append(l.out, data...)
-	if seal {
-		s.wire.Seal(l.dir, l.out[at:], mark)
+	l.out = append(l.out, e.bytes...)
+	if e.kind == entryMessage {
+		s.wire.Seal(l.dir, l.out[at:], e.mark)
+	}
+	if e.id != 0 {
+		s.r.Go(e.id, l.out[at:len(l.out):len(l.out)])
 	}
 	s.wire.Close(l.dir, l.out[at:])
 }
 
 // sendLater sends own messages that waited for the end of another one.
 func (s *StreamRewriter) sendLater(l *line) {
-	for _, data := range l.later {
-		raw := data[0] != 0
-		s.write(l, data[1:], !raw, 0)
+	for _, e := range l.later {
+		s.write(l, e)
 	}
 	l.later, l.laterBytes = nil, 0
 }
@@ -469,7 +488,7 @@ func (s *StreamRewriter) Release(id uint64, d Decision, at time.Time, r *Relay) 
 	}
 	l.bytes += len(e.bytes) - before
 	delete(s.held, id)
-	e.id = 0
+	e.held = false
 	s.drain(l)
 	return nil
 }
@@ -489,21 +508,22 @@ func (s *StreamRewriter) Send(dir schema.Dir, o Outgoing, at time.Time, r *Relay
 	if err != nil {
 		return err
 	}
+	if l.mid && l.laterBytes+len(data)+entryCost > maxStreamLater {
+		return ErrFull
+	}
+	s.next++
+	s.changed = true
+	e := &entry{id: s.next, bytes: data}
+	if o.Raw {
+		e.kind = entryRaw
+	}
 	if l.mid {
-		if l.laterBytes+len(data)+entryCost > maxStreamLater {
-			return ErrFull
-		}
-		kind := byte(0)
-		if o.Raw {
-			kind = 1
-		}
-		s.changed = true
-		l.later = append(l.later, append([]byte{kind}, data...))
+		l.later = append(l.later, e)
 		l.laterBytes += len(data) + entryCost
+		s.r.Wait(e.id)
 		return nil
 	}
-	s.changed = true
-	s.write(l, data, !o.Raw, 0)
+	s.write(l, e)
 	return nil
 }
 

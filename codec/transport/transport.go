@@ -15,7 +15,7 @@ type Segment struct {
 	Packet uint32 // number in the capture, from 1; 0 = none
 	Off    uint32 // of Bytes in the packet's payload, where a part of it is left out
 	Bytes  []byte // may be reused after Feed has returned
-	Lost   int64  // instead of Bytes: so many bytes of the stream are missing here, Unknown if nobody knows how many
+	Lost   int64  // instead of Bytes: so many bytes of the stream are missing here, Unknown if nobody knows how many; Packet and Off are of the byte behind. Of a datagram: of its end, behind Bytes
 	Start  bool   // of a stream: the first segment of the direction, and nothing before it is missing
 	End    bool   // of a stream: no more will come in this direction; with Bytes, after them
 }
@@ -52,12 +52,22 @@ type Frame struct {
 	HasKey  bool     // Key.Code is known: the definition can be looked up
 	Name    string   // of the definition in Key.Group, where messages have no code: "pong"; else ""
 	Bytes   []byte   // deciphered, with the message's own header; of a Problem the bytes that are wrong, if there are any
-	From    []Source // in the order of the bytes
+	From    []Source // in the order of the bytes; of a gap the place behind it, with Len 0
 	Via     []string // what it was wrapped in, the outermost first: "cluster:1", "reliable:3", "chunk", "stream"
 	Offset  int64    // of its first byte in the byte stream of its direction: 0 is the first byte of the connection; Unknown of datagrams
 	Length  int64    // of a Problem that is a gap: how many bytes are missing, Unknown if nobody knows
 	Resumed bool     // found again after a problem
+	Begins  bool     // the first frame of another session between the same two ends, where the transport itself sees where one begins
 	Note    string   // what is wrong or odd, for people; "" if nothing is
+}
+
+// Clear is a run of a captured packet's payload, deciphered: it has the same place and length there. It is valid until who is told of it
+// has returned.
+type Clear struct {
+	Dir    schema.Dir
+	Packet uint32 // number in the capture, from 1
+	Off    uint32 // of Bytes in the packet's payload
+	Bytes  []byte
 }
 
 // Transport turns what one connection carries into frames. One connection has one Transport, used by one goroutine at a time. It never

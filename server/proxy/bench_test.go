@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"io"
+	"math/rand/v2"
 	"net"
 	"slices"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
+	"wirebench/codec/transport/muta"
 )
 
 // copyRelay is what a proxy is compared with: io.Copy in both directions. Without splice the bytes pass through it, as they must where
@@ -90,6 +92,7 @@ func ways() []way {
 		{"proxy", proxied(Config{Transport: func(capture.Conn) transport.Transport { return nothing{} }}, false)},
 		{"log", proxied(Config{Transport: newRaw}, false)},
 		{"log and record", proxied(Config{Transport: newRaw}, true)},
+		{"operable, off", proxied(Config{Rewriter: newMUTA}, false)},
 	}
 }
 
@@ -177,6 +180,43 @@ func BenchmarkSmallFrames(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "frames/s")
+}
+
+// BenchmarkUnreadable is what nobody can read, in sessions that look at it and in one that can be operated and is not: what arrives must not
+// wait for who looks.
+func BenchmarkUnreadable(b *testing.B) {
+	const size = 4 << 20
+	data := make([]byte, size)
+	rand.NewChaCha8([32]byte{}).Read(data)
+	observed := Config{Transport: func(capture.Conn) transport.Transport { return muta.New(muta.Options{Measure: measure}) }}
+	for name, cfg := range map[string]Config{"observed": observed, "operable, off": {Rewriter: newMUTA}} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(size)
+			for range b.N {
+				b.StopTimer()
+				done := make(chan struct{})
+				sink := benchServe(b, func(c net.Conn) { _, _ = io.Copy(io.Discard, struct{ io.Reader }{c}); close(done) })
+				u, _ := NewUpstreams(DefaultUpstreams, nil)
+				cfg.Network, cfg.Pairs = "tcp", []Pair{{"127.0.0.1:0", sink}}
+				s, err := New(Options{Upstreams: u}).Start(b.Context(), cfg)
+				if err != nil {
+					b.Fatal(err)
+				}
+				c, err := net.Dial("tcp", s.State().Pairs[0].Listen)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				_, _ = c.Write(data)
+				_ = c.(*net.TCPConn).CloseWrite()
+				<-done
+				b.StopTimer()
+				c.Close()
+				_ = s.Stop(b.Context())
+				b.StartTimer()
+			}
+		})
+	}
 }
 
 func benchServe(b *testing.B, handle func(c net.Conn)) string {

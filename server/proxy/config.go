@@ -18,6 +18,7 @@ import (
 // Config says what a session listens to, where it connects to, and who looks on. What is zero has its default.
 type Config struct {
 	Name    string // for people
+	Owner   string // whose it is: Proxy.Events tells each what is theirs
 	Network string // "tcp" or "udp"
 	Pairs   []Pair // at least one, at most MaxPairs
 	Limits  Limits

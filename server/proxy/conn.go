@@ -18,6 +18,7 @@ type conn struct {
 	active  atomic.Int64     // nanoseconds since 1970: the last byte
 	bytes   [2]atomic.Int64  // relayed to the server and to the client
 	lost    atomic.Int64     // bytes that were not observed
+	dropped atomic.Int64     // datagrams of the server's
 
 	mode atomic.Pointer[mode] // of a connection that goes through a rewriter
 
@@ -45,6 +46,7 @@ type ConnState struct {
 	ToServer int64     `json:"to_server" doc:"bytes"`
 	ToClient int64     `json:"to_client" doc:"bytes"`
 	Lost     int64     `json:"lost,omitempty" doc:"bytes that were relayed but not observed"`
+	Dropped  int64     `json:"dropped,omitempty" doc:"datagrams of the server's that came faster than they were taken"`
 	Mode     string    `json:"mode,omitempty" enum:"observing,wanted,operating,impossible" doc:"where the session can be operated"`
 	ModeWhy  string    `json:"mode_why,omitempty" doc:"what it waits for, or why it is impossible"`
 }
@@ -55,7 +57,7 @@ type mode struct{ mode, why string }
 func (c *conn) state() ConnState {
 	x := ConnState{
 		ID: c.ID, Name: c.Name(), Session: c.Session, Started: c.started, Why: c.why,
-		ToServer: c.bytes[0].Load(), ToClient: c.bytes[1].Load(), Lost: c.lost.Load(),
+		ToServer: c.bytes[0].Load(), ToClient: c.bytes[1].Load(), Lost: c.lost.Load(), Dropped: c.dropped.Load(),
 	}
 	if m := c.mode.Load(); m != nil {
 		x.Mode, x.ModeWhy = m.mode, m.why

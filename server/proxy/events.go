@@ -1,7 +1,10 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
+	"net"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +29,8 @@ type Event struct {
 	Text     string    `json:"text"`
 	Count    int       `json:"count" doc:"how often, in a row or nearly so"`
 	Who      string    `json:"who,omitempty" doc:"has decided this"`
+
+	owner string
 }
 
 const (
@@ -43,10 +48,36 @@ type events struct {
 	audit  func(Event) // what somebody has decided; nil: nobody asks
 }
 
-func (e *events) add(s Severity, format string, args ...any) { e.by("", s, format, args...) }
+// reason is what went wrong, without the addresses of our end: they differ from socket to socket, and what repeats itself is one event.
+func reason(err error) error {
+	var op *net.OpError
+	if !errors.As(err, &op) {
+		return err
+	}
+	err = op.Err
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		err = call.Err
+	}
+	if op.Op == "dial" && op.Addr != nil {
+		return fmt.Errorf("connect to %s: %w", op.Addr, err)
+	}
+	return err
+}
+
+func (e *events) add(s Severity, format string, args ...any) { e.put("", "", s, format, args...) }
 
 // by adds what somebody has decided.
 func (e *events) by(who string, s Severity, format string, args ...any) {
+	e.put("", who, s, format, args...)
+}
+
+// of adds what is an owner's.
+func (e *events) of(owner string, s Severity, format string, args ...any) {
+	e.put(owner, "", s, format, args...)
+}
+
+func (e *events) put(owner, who string, s Severity, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	text = strings.ToValidUTF8(text[:min(len(text), maxEventLen)], "")
 	now := time.Now()
@@ -54,7 +85,7 @@ func (e *events) by(who string, s Severity, format string, args ...any) {
 	e.n++
 	same := -1
 	for i := len(e.all) - 1; i >= max(0, len(e.all)-sameEvents); i-- {
-		if e.all[i].Text == text && e.all[i].Who == who {
+		if e.all[i].Text == text && e.all[i].Who == who && e.all[i].owner == owner {
 			same = i
 			break
 		}
@@ -67,12 +98,12 @@ func (e *events) by(who string, s Severity, format string, args ...any) {
 		if len(e.all) >= maxEvents {
 			e.all = append(e.all[:0:0], e.all[len(e.all)-maxEvents*3/4:]...)
 		}
-		e.all = append(e.all, Event{e.n, now, now, s, text, 1, who})
+		e.all = append(e.all, Event{e.n, now, now, s, text, 1, who, owner})
 	}
 	n := e.n
 	e.mu.Unlock()
 	if who != "" && e.audit != nil {
-		e.audit(Event{n, now, now, s, text, 1, who})
+		e.audit(Event{n, now, now, s, text, 1, who, owner})
 	}
 	e.notify()
 }

@@ -164,5 +164,7 @@ func (s *Session) flagged(o *observed, f *transport.Frame, flags live.Flags) {
 	}
 	if s.log.AddFlagged(o.index, f, flags) != nil {
 		s.seen.unlogged.Add(1)
+		return
 	}
+	s.rec.frame(o, f, flags) // behind it: the file has the numbers of the log
 }

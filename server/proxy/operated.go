@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	maxOwn      = 1 << 20                // bytes of a message that is injected or put instead of another
-	checkPause  = 100 * time.Millisecond // before it is looked whether the rewriter has let something go by itself
-	lastWrites  = time.Second            // for what passes when a connection is cut off
-	maxDelivery = 2 << 20                // bytes that wait for a stream's receiver, above which nothing is injected
+	maxOwn      = 1 << 20     // bytes of a message that is injected or put instead of another
+	lastWrites  = time.Second // for what passes when a connection is cut off
+	wantedTime  = time.Second // after which it is said that a connection is not operated yet
+	maxDelivery = 2 << 20     // bytes that wait for a stream's receiver, above which nothing is injected
 )
 
 // operated is a connection that is relayed through a rewriter. One goroutine runs it and owns all but what is said to be shared.
@@ -27,8 +27,10 @@ type operated struct {
 	conn capture.Conn // for matches
 	rw   transport.Rewriter
 
-	relay transport.Relay
-	carry carrier
+	relay  transport.Relay
+	past   transport.Relay // of what was sent before it is fed
+	carry  carrier
+	direct direct
 
 	// Shared, all of them channels.
 	in   chan arrival
@@ -36,21 +38,26 @@ type operated struct {
 	cut  chan struct{} // closed to end it
 	done chan struct{} // closed when it has ended
 
-	on     bool // the rewriter was told to operate
-	begun  [2]bool
-	ended  [2]bool // nothing more comes
-	over   bool
-	pieces uint32
+	on    bool // the rewriter was told to operate
+	begun [2]bool
+	ended [2]bool // nothing more comes
+	over  bool
+	late  []arrival // that were sent before they are fed
 
-	held    map[uint64]*waiting // by the rewriter's number
-	due     dueHeap
-	suspect time.Time // when to look whether the rewriter still holds them; zero: no need
+	held  map[uint64]*waiting  // by the rewriter's number
+	stand map[uint64]*sighting // all that do not go on yet, those that are held among them
+	lines [2][]uint64          // of them, those that stand in the line of their direction. Under the lock of Session.op
+	due   dueHeap
+	tell  time.Time // when to say that the connection is not operated yet; zero: never
 
 	// Of the call that is under way.
 	at       time.Time
 	piece    []byte // that is fed
+	pieceNo  uint32
 	pieceDir schema.Dir
 	seen     []*sighting
+	own      *sighting // for Send
+	freed    *waiting  // for Release
 	changes  []change
 	outs     []out
 	arena    []byte
@@ -58,6 +65,7 @@ type operated struct {
 
 // carrier takes what goes out to the sockets, without waiting for a receiver.
 type carrier interface {
+	admits(dir schema.Dir, n int) bool // whether so many bytes may be delivered at all; asked once for each delivery
 	deliver(dir schema.Dir, data []byte, end bool)
 	pending(dir schema.Dir) int // bytes that are not sent
 	took(dir schema.Dir)        // notes that bytes were taken, and that their reader waits
@@ -70,7 +78,9 @@ type arrival struct {
 	at    time.Time
 	bytes []byte
 	end   bool
-	err   error // it ends everything
+	err   error  // it ends everything
+	piece uint32 // its number, of one that was sent before it is fed
+	lost  int64  // bytes that were sent before it and are not fed
 }
 
 // change is a replacement by rules, which is made right after the call in which the message came: only then errors are seen.
@@ -90,9 +100,10 @@ type out struct {
 func (s *Session) newOperated(c *conn, cut chan struct{}) *operated {
 	o := &operated{
 		s: s, c: c, conn: c.Conn, in: make(chan arrival), cmds: make(chan func()), cut: cut, done: make(chan struct{}),
-		held: map[uint64]*waiting{},
+		held: map[uint64]*waiting{}, stand: map[uint64]*sighting{},
 	}
-	o.relay = transport.Relay{Emit: o.emit, Out: o.out, Decide: o.ask}
+	o.relay = transport.Relay{Emit: o.emit, Out: o.out, Decide: o.ask, Waits: o.waits, Goes: o.goes, Never: o.never}
+	o.past = transport.Relay{Emit: o.emit, Never: o.never}
 	var err error
 	func() {
 		defer rescue(&err)
@@ -105,6 +116,8 @@ func (s *Session) newOperated(c *conn, cut chan struct{}) *operated {
 		o.rw = unread{}
 	}
 	o.c.mode.Store(&mode{mode: transport.Observing.String()})
+	o.direct.wake = make(chan struct{}, 1)
+	o.gate()
 	return o
 }
 
@@ -159,6 +172,8 @@ func (o *operated) run(failed <-chan error, progress <-chan struct{}) {
 			o.arrive(a)
 		case f := <-o.cmds:
 			f()
+		case <-o.direct.wake:
+			o.catchUp(catchUpTime)
 		case <-timer.C:
 			o.tick()
 		case err := <-failed:
@@ -168,10 +183,14 @@ func (o *operated) run(failed <-chan error, progress <-chan struct{}) {
 		case <-o.cut:
 			o.over = true
 		}
+		o.gate()
 		o.carry.resume(o)
 	}
+	o.direct.open(false)
+	o.catchUp(0)
 	o.passAll(true, "the connection has ended")
 	o.call(func() { o.rw.Flush(o.at, &o.relay) })
+	o.abandon()
 }
 
 // rest is the time until something is due.
@@ -185,7 +204,7 @@ func (o *operated) rest() time.Duration {
 	if len(o.due) > 0 {
 		sooner(o.due[0].due)
 	}
-	sooner(o.suspect)
+	sooner(o.tell)
 	if next.IsZero() {
 		return time.Hour
 	}
@@ -197,8 +216,8 @@ func (o *operated) tick() {
 	if due := o.rw.Due(); !due.IsZero() && !due.After(now) {
 		o.call(func() { o.rw.Tick(now, &o.relay) })
 	}
-	if !o.suspect.IsZero() && !o.suspect.After(now) {
-		o.check()
+	if !o.tell.IsZero() && !o.tell.After(now) {
+		o.tellWanted()
 	}
 	for len(o.due) > 0 && !o.due[0].due.After(now) {
 		w := heap.Pop(&o.due).(*waiting)
@@ -217,21 +236,34 @@ func (o *operated) arrive(a arrival) {
 		o.over = true
 		return
 	}
-	way := a.dir - schema.ToServer
-	o.pieces++
-	seg := transport.Segment{Dir: a.dir, At: a.at, Packet: o.pieces, Bytes: a.bytes, End: a.end}
-	if o.c.Proto == capture.TCP {
-		seg.Start = !o.begun[way]
+	o.catchUp(0) // what was sent before it
+	if o.c.Proto == capture.UDP && len(a.bytes) == 0 {
+		if o.carry.admits(a.dir, 0) {
+			o.carry.deliver(a.dir, nil, false)
+		}
+		return
 	}
-	o.begun[way], o.ended[way] = true, o.ended[way] || a.end
+	a.piece = o.direct.number()
+	seg := o.segment(a)
 	if o.ended[0] && o.ended[1] {
 		o.passAll(true, "the connection has ended")
 	}
-	o.piece, o.pieceDir = a.bytes, a.dir
+	o.piece, o.pieceNo, o.pieceDir = a.bytes, a.piece, a.dir
 	o.call(func() { o.rw.Feed(seg, &o.relay) })
 	if o.piece = nil; !a.end {
 		o.carry.took(a.dir)
 	}
+}
+
+// segment is an arrival as rewriters are fed with it.
+func (o *operated) segment(a arrival) transport.Segment {
+	way := a.dir - schema.ToServer
+	seg := transport.Segment{Dir: a.dir, At: a.at, Packet: a.piece, Lost: a.lost, Bytes: a.bytes, End: a.end}
+	if o.c.Proto == capture.TCP {
+		seg.Start = !o.begun[way]
+	}
+	o.begun[way], o.ended[way] = true, o.ended[way] || a.end
+	return seg
 }
 
 // call calls the rewriter, and sees and sends what it made. A rewriter that fails loses its connection: the two ends may differ by now.
@@ -248,9 +280,6 @@ func (o *operated) call(f func()) {
 		}
 	}()
 	if err != nil {
-		for _, x := range o.changes {
-			x.seen.waits = false
-		}
 		o.changes = nil
 		o.s.events.add(Failure, "%s is cut off: %v", o.c.Name(), err)
 		o.s.because(o.c, "the rewriter has failed")
@@ -268,10 +297,36 @@ func (o *operated) showMode() {
 		return
 	}
 	o.c.mode.Store(&mode{m.String(), why})
-	if m == transport.Impossible && o.on {
-		o.s.events.add(Warning, "a connection cannot be operated: %s", why)
-	}
+	o.tellMode()
 	o.s.log.Touch()
+}
+
+// tellMode tells those who look on that a session is operated and a connection of it is not: messages pass that are meant to be held. A
+// handshake that takes its usual time is not worth it.
+func (o *operated) tellMode() {
+	o.tell = time.Time{}
+	switch m, why := o.rw.Mode(); {
+	case !o.on:
+	case m == transport.Impossible:
+		o.s.events.add(Warning, "a connection cannot be operated: %s", why)
+	case m == transport.Wanted:
+		o.tell = time.Now().Add(wantedTime)
+	}
+}
+
+func (o *operated) tellWanted() {
+	o.tell = time.Time{}
+	m, why := o.rw.Mode()
+	if m != transport.Wanted || !o.on {
+		return
+	}
+	o.s.events.add(Warning, "a connection is not operated yet, and its messages pass: what is missing is %s", why)
+	o.at = time.Now()
+	o.seen = append(o.seen, &sighting{Frame: transport.Frame{
+		Kind: transport.Control, Dir: schema.ToServer, At: o.at, Offset: transport.Unknown, Length: transport.Unknown,
+		Note: "not operated yet: messages pass, and are listed when they can be read; what is missing is " + why,
+	}})
+	o.flush()
 }
 
 // sync tells the rewriter whether the session is operated.
@@ -281,18 +336,20 @@ func (o *operated) sync() {
 		return
 	}
 	o.on = on
-	if !on {
+	if on { // first what was sent before; mostly that is nothing, and the gate closes at once
+		o.catchUp(0)
+		o.direct.open(false)
+		o.catchUp(0)
+	} else {
 		o.passAll(true, "the session is not operated any more")
 	}
 	o.call(func() { o.rw.Operate(on, o.at, &o.relay) })
+	o.gate()
 }
 
 // emit takes a frame from the rewriter.
 func (o *operated) emit(f *transport.Frame) {
 	o.seen = append(o.seen, sight(f))
-	if f.Kind != transport.Message && len(o.held) > 0 && o.suspect.IsZero() {
-		o.suspect = time.Now().Add(checkPause)
-	}
 }
 
 // ask decides about the message that was emitted last.
@@ -309,9 +366,10 @@ func (o *operated) ask(id uint64, f *transport.Frame) transport.Decision {
 		x.remark("dropped by " + v.why)
 		return transport.Decision{Action: transport.Drop}
 	case (v.hold || v.delay > 0) && o.wait(id, x, v):
+		o.stop(id)
 		return transport.Decision{Action: transport.Hold}
 	case v.with != nil:
-		x.waits = true
+		o.stop(id)
 		o.changes = append(o.changes, change{id, x, v})
 		return transport.Decision{Action: transport.Hold}
 	}
@@ -344,7 +402,6 @@ func (o *operated) wait(id uint64, x *sighting, v verdict) bool {
 		}
 		return false
 	}
-	x.waits = true
 	o.held[id] = w
 	if !w.due.IsZero() {
 		heap.Push(&o.due, w)
@@ -353,21 +410,18 @@ func (o *operated) wait(id uint64, x *sighting, v verdict) bool {
 	return true
 }
 
-// forget takes a message out of all lists; it can be seen now.
+// forget takes a message out of the lists of what waits for a decision.
 func (o *operated) forget(w *waiting) {
 	delete(o.held, w.inner)
 	if w.place >= 0 {
 		heap.Remove(&o.due, w.place)
 	}
 	o.s.op.leave(w)
-	w.seen.waits = false
-	o.seen = append(o.seen, w.seen)
 	o.s.log.Touch()
 }
 
 // replace makes a change of rules.
 func (o *operated) replace(x change) {
-	x.seen.waits = false
 	d := transport.Decision{Action: transport.Replace, With: transport.Outgoing{Bytes: x.v.with}}
 	err := o.rw.Release(x.inner, d, o.at, &o.relay)
 	if err == nil {
@@ -378,17 +432,15 @@ func (o *operated) replace(x change) {
 		o.failed(r, err)
 	}
 	x.seen.remark("not changed: " + err.Error())
-	if !errors.Is(err, transport.ErrNotHeld) {
+	if errors.Is(err, transport.ErrNotHeld) {
+		o.goes(x.inner, nil)
+	} else {
 		_ = o.rw.Release(x.inner, transport.Decision{}, o.at, &o.relay)
 	}
 }
 
-// instead notes what is sent instead of a message, unless that is the same.
+// instead notes what is sent instead of a message, or is to be sent when its turn comes.
 func (o *operated) instead(x *sighting, with transport.Outgoing, note string) {
-	if !with.Raw && bytes.Equal(with.Bytes, x.Bytes) {
-		return
-	}
-	x.flags |= live.Modified | live.Dropped
 	f := &transport.Frame{
 		Kind: transport.Message, Dir: x.Dir, At: o.at, Key: x.Key, HasKey: x.HasKey, Name: x.Name, Bytes: bytes.Clone(with.Bytes),
 		Offset: transport.Unknown, Note: note,
@@ -396,10 +448,28 @@ func (o *operated) instead(x *sighting, with transport.Outgoing, note string) {
 	if with.Raw {
 		f.Kind, f.Note = transport.Control, both(note, "as it stands")
 		f.Key, f.HasKey, f.Name = schema.Key{}, false, ""
-	} else {
-		o.identify(f)
 	}
 	x.sent = f
+	if x.gone {
+		o.settle(x)
+	}
+}
+
+// settle says of a message that was replaced what was sent, unless that is the same.
+func (o *operated) settle(x *sighting) {
+	f := x.sent
+	if x.went != nil {
+		f.Bytes = x.went
+	}
+	if f.Kind == transport.Message && bytes.Equal(f.Bytes, x.Bytes) {
+		x.sent = nil
+		return
+	}
+	x.flags |= live.Modified | live.Dropped
+	f.At = x.At
+	if f.Kind == transport.Message {
+		o.identify(f)
+	}
 }
 
 func (o *operated) identify(f *transport.Frame) {
@@ -428,20 +498,23 @@ func (o *operated) release(w *waiting, d transport.Decision, note string) error 
 	}
 	var err error
 	o.call(func() {
-		if err = o.rw.Release(w.inner, d, o.at, &o.relay); err != nil && !errors.Is(err, transport.ErrNotHeld) {
+		o.freed = w
+		err = o.rw.Release(w.inner, d, o.at, &o.relay)
+		if o.freed = nil; err != nil && !errors.Is(err, transport.ErrNotHeld) {
 			return
 		}
 		x := w.seen
 		waited := o.at.Sub(w.At).Round(time.Millisecond)
-		x.At = o.at
+		x.told = true
 		if w.delayed {
 			x.remark(fmt.Sprintf("%s: delayed by %s", w.why, waited))
 		} else {
 			x.remark(fmt.Sprintf("held for %s", waited))
 		}
 		switch {
-		case err != nil:
-			x.remark("it had gone on: too much waited, or its session has begun anew")
+		case err != nil: // which no rewriter does without having told
+			x.remark("it had gone on")
+			o.goes(w.inner, nil)
 		case d.Action == transport.Drop:
 			x.flags |= live.Dropped
 			x.remark(note)
@@ -475,12 +548,19 @@ func (o *operated) decide(w *waiting, d transport.Decision, who string) error {
 		}
 		what, note = "is sent as "+shortHex(d.With.Bytes, 64), "changed by "+who
 	}
-	f := w.seen
+	x := w.seen
 	err := o.release(w, d, note)
-	if err == nil {
-		o.s.events.by(who, Info, "held message %d of %s %s %s: %s", w.ID, o.c.Name(), f.Dir, what, shortHex(w.Frame.Bytes, 32))
+	if err != nil {
+		return err
 	}
-	return err
+	if x.sent != nil && x.gone {
+		what = "is sent as " + shortHex(x.sent.Bytes, 64)
+	}
+	if !x.gone {
+		what += ", when those before it have gone"
+	}
+	o.s.events.by(who, Info, "held message %d of %s %s %s: %s", w.ID, o.c.Name(), x.Dir, what, shortHex(w.Frame.Bytes, 32))
+	return nil
 }
 
 // passAll lets go what waits, in its order: for a person, or with delayed all of it.
@@ -496,33 +576,16 @@ func (o *operated) passAll(delayed bool, note string) int {
 	for _, w := range list {
 		err := o.release(w, transport.Decision{}, note)
 		if err != nil && !w.over { // the direction has ended
-			w.seen.flags |= live.Dropped
 			w.seen.remark(err.Error())
-			o.call(func() { o.forget(w) })
+			o.call(func() {
+				o.forget(w)
+				o.never(w.inner)
+			})
 			continue
 		}
 		n++
 	}
 	return n
-}
-
-// check finds out what the rewriter does not hold any more.
-func (o *operated) check() {
-	o.suspect = time.Time{}
-	var gone []*waiting
-	for _, w := range o.held {
-		if errors.Is(o.rw.Release(w.inner, transport.Decision{Action: transport.Hold}, o.at, &o.relay), transport.ErrNotHeld) {
-			gone = append(gone, w)
-		}
-	}
-	if len(gone) == 0 {
-		return
-	}
-	sortWaiting(gone)
-	for _, w := range gone {
-		_ = o.release(w, transport.Decision{}, "")
-	}
-	o.s.events.add(Warning, "messages are not held any more: too much waited behind them, or their session has begun anew")
 }
 
 // inject sends a message of somebody's.
@@ -539,22 +602,16 @@ func (o *operated) inject(dir schema.Dir, with transport.Outgoing, who string) e
 	}
 	var err error
 	o.call(func() {
-		if err = o.rw.Send(dir, with, o.at, &o.relay); err != nil {
-			return
-		}
 		f := transport.Frame{
 			Kind: transport.Message, Dir: dir, At: o.at, Bytes: bytes.Clone(with.Bytes), Offset: transport.Unknown, Note: "injected by " + who,
 		}
 		if with.Raw {
 			f.Kind, f.Note = transport.Control, both(f.Note, "as it stands")
-		} else {
-			o.identify(&f)
 		}
-		o.seen = append(o.seen, &sighting{Frame: f, flags: live.Injected})
+		o.own = &sighting{Frame: f, flags: live.Injected, who: who, since: o.at}
+		defer func() { o.own = nil }()
+		err = o.rw.Send(dir, with, o.at, &o.relay)
 	})
-	if err == nil {
-		o.s.events.by(who, Info, "injected into %s %s: %s", o.c.Name(), dir, shortHex(with.Bytes, 64))
-	}
 	return err
 }
 
@@ -570,16 +627,24 @@ const maxArena = 256 << 10 // bytes of memory that are kept for the next call
 // flush shows what a call has made to the observer, and then sends it. What goes as it came is shown before the frames that were found in
 // it, so that these know their packets; otherwise frames are first, so that the packets that follow have their comments.
 func (o *operated) flush() {
+	n := 0
+	for _, x := range o.outs { // what may not go is not recorded either
+		if x.from == x.to || o.carry.admits(x.dir, x.to-x.from) {
+			o.outs[n] = x
+			n++
+		}
+	}
+	o.outs = o.outs[:n]
 	same := uint32(0)
 	if len(o.outs) == 1 && o.piece != nil {
 		if x := o.outs[0]; x.dir == o.pieceDir && bytes.Equal(o.arena[x.from:x.to], o.piece) {
-			same = o.pieces
+			same = o.pieceNo
 			o.record(same)
 		}
 	}
 	for i, x := range o.seen {
 		o.seen[i] = nil
-		if !x.waits && !o.s.queue.frame(o.c, x) {
+		if !o.s.queue.frame(o.c, x) {
 			o.s.seen.unlogged.Add(1)
 			o.s.events.add(Warning, "the observer was too slow: frames are missing in the log")
 		}

@@ -147,7 +147,7 @@ func TestOperateTERA(t *testing.T) {
 		}
 		return true
 	})
-	if got, want := strings.Join(seen, ", "), "7001 8, 7002 5, 7002 704, 7002 5, 7002 704, 5001 13, 7000 8, 7003 8, 6001 9"; got != want {
+	if got, want := strings.Join(seen, ", "), "7001 8, 7002 5, 7002 704, 7002 5, 7002 704, 5001 13, 7000 8, 7003 8, 5000 10, 6001 9"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 

@@ -33,6 +33,7 @@ type outlet struct {
 	next []byte
 	end  bool // behind next
 	wake chan struct{}
+	room chan struct{} // something was written
 
 	ended atomic.Bool // the end is written
 }
@@ -66,6 +67,7 @@ func (l *outlet) write(quit <-chan struct{}, progress chan struct{}) error {
 				return err
 			}
 			l.size.Add(-int64(len(data)))
+			poke(l.room)
 			if cap(data) > maxArena {
 				data = nil
 			}
@@ -95,6 +97,8 @@ type streams struct {
 	asleep  [2]bool // readers that wait to be resumed
 }
 
+func (x *streams) admits(schema.Dir, int) bool { return true }
+
 func (x *streams) deliver(dir schema.Dir, data []byte, end bool) {
 	x.outlets[dir-schema.ToServer].add(data, end)
 }
@@ -118,8 +122,8 @@ func (x *streams) resume(o *operated) {
 	}
 }
 
-// read gives what one end sends to the connection.
-func (o *operated) read(dir schema.Dir, src net.Conn, resumed <-chan struct{}) {
+// read sends on what one end sends, or gives it to the connection.
+func (o *operated) read(dir schema.Dir, src net.Conn, out *outlet, resumed <-chan struct{}) {
 	sender := "the client"
 	if dir == schema.ToClient {
 		sender = "the server"
@@ -130,13 +134,23 @@ func (o *operated) read(dir schema.Dir, src net.Conn, resumed <-chan struct{}) {
 		now := time.Now()
 		if n > 0 {
 			o.c.count(dir, n, now)
-			if !o.give(arrival{dir: dir, at: now, bytes: buf[:n]}) {
-				return
-			}
-			select {
-			case <-resumed:
-			case <-o.done:
-				return
+			if a := (arrival{dir: dir, at: now, bytes: buf[:n]}); o.sendDirect(a) {
+				for out.size.Load() > enoughPending {
+					select {
+					case <-out.room:
+					case <-o.done:
+						return
+					}
+				}
+			} else {
+				if !o.give(a) {
+					return
+				}
+				select {
+				case <-resumed:
+				case <-o.done:
+					return
+				}
 			}
 		}
 		if n == smallBuffer && len(buf) == n { // it carries much
@@ -146,7 +160,9 @@ func (o *operated) read(dir schema.Dir, src net.Conn, resumed <-chan struct{}) {
 		case err == nil:
 			continue
 		case errors.Is(err, io.EOF):
-			o.give(arrival{dir: dir, at: now, end: true})
+			if a := (arrival{dir: dir, at: now, end: true}); !o.sendDirect(a) {
+				o.give(a)
+			}
 		default:
 			if !errors.Is(err, net.ErrClosed) {
 				o.s.because(o.c, sender+" has reset the connection")
@@ -172,7 +188,7 @@ func (s *Session) operateTCP(c *conn, cut chan struct{}, down, up net.Conn) {
 	o := s.newOperated(c, cut)
 	x := &streams{}
 	for i, dst := range []net.Conn{up, down} {
-		x.outlets[i] = &outlet{dst: dst, wake: make(chan struct{}, 1)}
+		x.outlets[i] = &outlet{dst: dst, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 		x.resumed[i] = make(chan struct{}, 1)
 	}
 	o.carry = x
@@ -187,8 +203,8 @@ func (s *Session) operateTCP(c *conn, cut chan struct{}, down, up net.Conn) {
 			}
 		})
 	}
-	all.Go(func() { o.read(schema.ToServer, down, x.resumed[0]) })
-	all.Go(func() { o.read(schema.ToClient, up, x.resumed[1]) })
+	all.Go(func() { o.read(schema.ToServer, down, x.outlets[0], x.resumed[0]) })
+	all.Go(func() { o.read(schema.ToClient, up, x.outlets[1], x.resumed[1]) })
 	o.run(failed, progress)
 	if x.outlets[0].ended.Load() && x.outlets[1].ended.Load() {
 		s.because(c, "closed")

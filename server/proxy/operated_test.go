@@ -379,13 +379,13 @@ func TestOperatePlaybook(t *testing.T) {
 		`4 c2sMD message "\x03\x02xy" seen as XY; sent as frame 5`,
 		`5 c2sM message "\x03\x02XY" was frame 4; changed by rule "b"`,
 		`6 c2s message "\x01\x03end"`,
-		`7 s2c message "\x01\x06behind"`,
-		`8 s2c message "\x04\x04late" rule "d": delayed by *`,
+		`7 s2c message "\x04\x04late" rule "d": delayed by *`,
+		`8 s2c message "\x01\x06behind" waited * for those before it`,
 		`9 s2c message "\x01\tother way"`,
-		`10 c2sD message "\x06\x01q" held for *; dropped by bob`,
-		`11 c2sMD message "\x06\x01r" held for *; sent as frame 12`,
-		`12 c2sM message "\a\x01R" was frame 11; changed by bob`,
-		`13 c2s message "\x06\x01p" held for *; passed by bob`,
+		`10 c2s message "\x06\x01p" held for *; passed by bob`,
+		`11 c2sD message "\x06\x01q" held for *; dropped by bob`,
+		`12 c2sMD message "\x06\x01r" held for *; sent as frame 13`,
+		`13 c2sM message "\a\x01R" was frame 12; changed by bob`,
 		`14 c2sI message "\x05\x03own" injected by eve`,
 		`15 s2cI message "\x05\x03own" injected by eve`,
 		`16 c2s message "\x02\x05after"`,
@@ -426,8 +426,8 @@ ann: rule "c" is on: note
 ann: rule "d" is on: delay
 ann: messages are held: some filter
 ann: the session is operated: messages can be held, changed and injected
-bob: held message 3 of it c2s is dropped: 060171
-bob: held message 4 of it c2s is sent as 070152: 060172
+bob: held message 3 of it c2s is dropped, when those before it have gone: 060171
+bob: held message 4 of it c2s is sent as 070152, when those before it have gone: 060172
 bob: held message 2 of it c2s passes: 060170
 eve: injected into it c2s: 05036f776e
 eve: injected into it s2c: 05036f776e

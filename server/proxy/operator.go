@@ -42,6 +42,8 @@ type Held struct {
 	With  *transport.Outgoing // what rules have made of it, and what goes if it passes; nil: nothing
 	At    time.Time           // since when it waits
 	Until time.Time           // when it passes by itself; zero: never
+
+	Behind int // messages and others of its direction that came after it and wait too, those that are held among them
 }
 
 // Operating is what a page shows of a session that can be operated.
@@ -53,6 +55,7 @@ type Operating struct {
 	Held      int       `json:"held" doc:"messages that wait for a person"`
 	HeldBytes int       `json:"held_bytes"`
 	Delayed   int       `json:"delayed" doc:"messages that rules delay"`
+	Behind    int       `json:"behind" doc:"frames that wait behind those that are held or delayed; they are listed when they go on"`
 	Rules     int       `json:"rules" doc:"that are on"`
 }
 
@@ -75,6 +78,11 @@ type operator struct {
 	next  uint64
 	held  map[uint64]*waiting
 	sizes [2]struct{ n, bytes int } // of messages that wait for a person, and of those that rules delay
+
+	standing int // in the lines of all connections
+	heldUp   int // of them, those that are held or delayed
+
+	backlog atomic.Int64 // bytes that were sent and not read yet
 }
 
 // waiting is a message that is held in its connection's rewriter.
@@ -89,6 +97,7 @@ type waiting struct {
 	made    string // which rules have made With
 	size    int
 	place   int // in the heap of those that are due; -1: not there
+	inLine  bool
 	over    bool
 }
 
@@ -145,6 +154,9 @@ func (p *operator) leave(w *waiting) {
 		return
 	}
 	w.over = true
+	if w.inLine {
+		p.heldUp--
+	}
 	p.sizes[kind].n--
 	p.sizes[kind].bytes -= w.size
 	delete(p.held, w.ID)
@@ -189,6 +201,7 @@ func (p *operator) state() *Operating {
 	x := p.policy.Load()
 	out := &Operating{
 		On: x.on, Who: p.who, Since: p.since, Intercept: x.intercept.Filter, Held: p.sizes[0].n, HeldBytes: p.sizes[0].bytes, Delayed: p.sizes[1].n,
+		Behind: p.standing - p.heldUp,
 	}
 	for _, r := range x.rules {
 		if r.On {
@@ -268,7 +281,12 @@ func (s *Session) Held() []Held {
 	var list []Held
 	for _, w := range s.op.held {
 		if !w.delayed {
-			list = append(list, w.Held)
+			h := w.Held
+			if line := w.on.lines[h.Frame.Dir-schema.ToServer]; w.inLine {
+				at, _ := slices.BinarySearch(line, w.inner)
+				h.Behind = max(len(line)-at-1, 0)
+			}
+			list = append(list, h)
 		}
 	}
 	slices.SortFunc(list, func(a, b Held) int { return cmp.Compare(a.ID, b.ID) })

@@ -53,8 +53,11 @@ func New(opts Options) *Proxy {
 	return &Proxy{opts: opts, local: localNetworks, outgoing: map[netip.AddrPort]int{}, events: events{notify: func() {}}}
 }
 
-// Events are what was refused at its start, as Session.Events are what happened later: those with a number above n.
-func (p *Proxy) Events(n int) []Event { return p.events.since(n) }
+// Events are what was refused an owner's sessions at their start, as Session.Events are what happened later: those with a number above n.
+func (p *Proxy) Events(owner string, n int) []Event {
+	all := p.events.since(n)
+	return slices.DeleteFunc(all, func(e Event) bool { return e.owner != owner })
+}
 
 func systemResolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
@@ -200,7 +203,7 @@ func (p *Proxy) Start(ctx context.Context, cfg Config) (_ *Session, err error) {
 			s.closeListeners()
 		}
 		if errors.Is(err, ErrRefused) || errors.Is(err, ErrMoved) {
-			p.events.add(Failure, "%s: %v", s.name, err)
+			p.events.of(cfg.Owner, Failure, "%s: %v", s.name, err)
 		}
 	}()
 	for i := range s.pairs {

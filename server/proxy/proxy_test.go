@@ -59,9 +59,15 @@ func start(t *testing.T, p *Proxy, cfg Config) *Session {
 	if cfg.Transport == nil {
 		cfg.Transport = newRaw
 	}
+	if cfg.Rewriter != nil {
+		withFrames(t, &cfg)
+	}
 	s, err := p.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if cfg.Rewriter != nil {
+		sameAgain(t, s)
 	}
 	return s
 }

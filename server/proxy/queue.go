@@ -213,6 +213,14 @@ func (q *queue) take(before batch) (b batch, done bool) {
 	return b, false
 }
 
+// miss counts bytes that are recorded and that nobody has read.
+func (q *queue) miss(c *conn, n int) {
+	c.lost.Add(int64(n))
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.lost += int64(n)
+}
+
 func (q *queue) close() {
 	q.mu.Lock()
 	q.closed = true

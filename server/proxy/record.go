@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"wirebench/codec/capture"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/live"
 )
 
 // How a recording gets to the disk.
@@ -30,6 +32,10 @@ type Record struct {
 	Create    func(n int) (name string, f io.WriteCloser, err error) // makes the n-th file, from 1. A Truncate and a Sync of it are used
 	FileBytes int64                                                  // about how large a file gets before the next one starts: 256 MiB
 	Bytes     int64                                                  // of all files; recording stops then: 4 GiB
+
+	// Cut says what frames are cut by now. With it files have the frames as the log has them, too (capture.Options.Recorded): of a session with a
+	// Rewriter packets do not tell what was dropped, injected and changed.
+	Cut func() string
 }
 
 // Folder makes the files of a recording in a folder: START-TIME-1.pcapng.
@@ -93,8 +99,10 @@ type recorder struct {
 	over    bool
 	waiting chan piece
 
-	count int64 // packets
-	inBuf int64 // of them in buf
+	count int64           // packets
+	first int64           // of the file
+	told  map[uint32]bool // connections of frames, by their place in the log, that the file knows
+	inBuf int64           // of them in buf
 
 	missed atomic.Int64
 
@@ -219,9 +227,38 @@ func (r *recorder) begin(at time.Time) {
 	r.file = 0
 	r.w, _ = capture.NewWriter(r, "wirebench", "session "+r.name) // Write has no errors
 	_, _ = r.w.Interface(capture.Interface{Name: "wirebench", Link: capture.LinkEthernet})
+	if r.first, r.told = r.count+1, map[uint32]bool{}; r.opts.Cut != nil {
+		_ = r.w.RecordFrames(r.opts.Cut())
+	}
 	for o := range r.live {
 		r.start(o, at)
 	}
+}
+
+// frame records a frame as the log has it.
+func (r *recorder) frame(o *observed, f *transport.Frame, flags live.Flags) {
+	if r == nil || r.opts.Cut == nil || r.w == nil || r.over {
+		return
+	}
+	if !r.told[o.index] {
+		r.told[o.index] = true
+		_ = r.w.RecordConn(o.index, o.Conn)
+	}
+	_ = r.w.RecordFrame(o.index, f, marksOf(flags), uint32(r.first)) // Write has no errors
+}
+
+// marksOf are flags as captures have them.
+func marksOf(flags live.Flags) (m capture.Marks) {
+	if flags&live.Injected != 0 {
+		m |= capture.Fake
+	}
+	if flags&live.Modified != 0 {
+		m |= capture.Changed
+	}
+	if flags&live.Dropped != 0 {
+		m |= capture.Silenced
+	}
+	return m
 }
 
 // maxSkipped is how many bytes of a stream may be missing before what is in a file, so that readers still take it for the same stream.

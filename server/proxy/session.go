@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"wirebench/codec/capture"
@@ -34,6 +35,7 @@ type Session struct {
 	rec       *recorder // nil: nothing is recorded
 	events    events
 	seen      seen
+	drops     drops // of UDP
 
 	ctx   context.Context // of connections that are being made
 	stop  context.CancelFunc
@@ -56,7 +58,8 @@ type Session struct {
 	refused  int
 	failed   int
 	withheld int
-	bytes    [2]int64 // of connections that have ended
+	unsent   atomic.Int64 // datagrams
+	bytes    [2]int64     // of connections that have ended
 	stopped  time.Time
 }
 
@@ -80,7 +83,6 @@ func (p *pair) open(ctx context.Context, network, listen string) error {
 			return err
 		}
 		p.udp = c.(*net.UDPConn)
-		_ = p.udp.SetReadBuffer(socketBuffer) // as much as the system gives
 		p.listen = addrOf(p.udp.LocalAddr())
 		return nil
 	}
@@ -130,6 +132,7 @@ func (s *Session) run() {
 		p := &s.pairs[i]
 		s.events.add(Info, "%s %s leads to %s", s.network, p.listen, describe(p.target))
 		if s.network == "udp" {
+			s.drops.watch(p.udp, nil)
 			s.relay.Go(func() { s.relayUDP(p) })
 		} else {
 			s.relay.Go(func() { s.acceptTCP(p) })
@@ -140,6 +143,9 @@ func (s *Session) run() {
 	}
 	s.watch.Go(s.observe)
 	s.watch.Go(s.expire)
+	if s.network == "udp" {
+		s.watch.Go(s.watchDrops)
+	}
 }
 
 func describe(t target) string {
@@ -159,14 +165,15 @@ func (s *Session) closeListeners() {
 			_ = l.Close()
 		}
 		if c := s.pairs[i].udp; c != nil {
+			s.tellDrops(s.drops.leave(c))
 			_ = c.Close()
 		}
 	}
 }
 
 // Stop ends the session: nothing new is taken on; connections of TCP may come to their end until the context is done, and are reset
-// then. UDP has no end to wait for. When it returns, all that was seen is in the log and the recording, and no goroutine is left. The
-// error is that of the context if connections were reset.
+// then. One in which nothing passes for half a second has nothing to wait for, and is reset before. UDP has no end to wait for. When it returns, all that was seen is in the log and the recording, and no goroutine is left. The
+// error is that of the context if it was done before.
 func (s *Session) Stop(ctx context.Context) error {
 	var err error
 	s.once.Do(func() {
@@ -186,11 +193,7 @@ func (s *Session) Stop(ctx context.Context) error {
 		}
 		s.op.end()
 		if idle != nil {
-			select {
-			case <-idle:
-			case <-ctx.Done():
-				err = ctx.Err()
-			}
+			err = s.settle(ctx, idle)
 		}
 		s.stop()
 		s.mu.Lock()
@@ -218,6 +221,40 @@ func (s *Session) Stop(ctx context.Context) error {
 	})
 	<-s.done
 	return err
+}
+
+// stillTime is how long nothing passes in a connection that is not waited for when its session is to end.
+const stillTime = 500 * time.Millisecond
+
+// settle waits until all connections have ended, and resets those that are still.
+func (s *Session) settle(ctx context.Context, idle <-chan struct{}) error {
+	from := time.Now()
+	tick := time.NewTicker(stillTime / 5)
+	defer tick.Stop()
+	for {
+		select {
+		case <-idle:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case now := <-tick.C:
+			if now.Sub(from) < stillTime {
+				continue
+			}
+			var still []*conn
+			s.mu.Lock()
+			for c := range s.conns {
+				if c.active.Load() < now.Add(-stillTime).UnixNano() {
+					still = append(still, c)
+				}
+			}
+			s.mu.Unlock()
+			for _, c := range still {
+				s.because(c, "the session ended")
+				c.abort("stop")
+			}
+		}
+	}
 }
 
 // Done is closed when the session has ended and all that was seen is in the log and the recording.
@@ -255,6 +292,9 @@ type State struct {
 	ToServer int64       `json:"to_server" doc:"bytes"`
 	ToClient int64       `json:"to_client" doc:"bytes"`
 	Withheld int         `json:"withheld,omitempty" doc:"datagrams for addresses that have not proved that they receive"`
+	Dropped  int64       `json:"dropped,omitempty" doc:"datagrams that were dropped by the system or the proxy, as they came faster than they were taken"`
+	Blind    bool        `json:"blind,omitempty" doc:"the system does not say how many datagrams it drops"`
+	Unsent   int64       `json:"unsent,omitempty" doc:"datagrams that the system did not send"`
 	Frames   int         `json:"frames" doc:"so far"`
 	Base     int         `json:"base" doc:"index of the first frame that is kept"`
 	Lost     int64       `json:"lost,omitempty" doc:"bytes that were relayed but not observed"`
@@ -281,6 +321,8 @@ func (s *Session) State() State {
 		Total: s.total, Refused: s.refused, Failed: s.failed, ToServer: s.bytes[0], ToClient: s.bytes[1], Withheld: s.withheld,
 		Frames: s.log.Len(), Base: s.log.Base(), Lost: lost, Unseen: unseen, Unlogged: s.seen.unlogged.Load(),
 	}
+	x.Dropped, x.Blind = s.drops.state()
+	x.Unsent = s.unsent.Load()
 	for c := range s.conns {
 		x.ToServer += c.bytes[0].Load()
 		x.ToClient += c.bytes[1].Load()
@@ -314,5 +356,5 @@ func (s *Session) fail(t target, err error) {
 	s.mu.Lock()
 	s.failed++
 	s.mu.Unlock()
-	s.events.add(Failure, "upstream %s: %v", t.text, err)
+	s.events.add(Failure, "upstream %s: %v", t.text, reason(err))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"time"
 
 	"wirebench/codec/transport"
 	"wirebench/server/live"
@@ -14,7 +15,12 @@ type sighting struct {
 	transport.Frame
 	flags live.Flags
 	sent  *transport.Frame // instead of it
-	waits bool             // for its decision
+
+	since time.Time // it stands in its line
+	gone  bool      // its turn has come
+	went  []byte    // what was sent then; nil: nothing, or as it was asked for
+	told  bool      // a note says how long it waited
+	who   string    // has injected it
 }
 
 // sight copies a frame.

@@ -58,8 +58,8 @@ func (s *Session) serveTCP(p *pair, client netip.AddrPort, down net.Conn) {
 	up, server, err := s.proxy.dial(ctx, "tcp", p.target)
 	stop()
 	if err != nil {
+		s.fail(p.target, err) // before the client can know of it
 		reset(down)
-		s.fail(p.target, err)
 		return
 	}
 	defer s.proxy.left(up, -1)

@@ -311,9 +311,11 @@ func TestStop(t *testing.T) {
 		}
 		return err != nil
 	})
-	_, _ = c.Write([]byte("b"))
-	if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
-		t.Errorf("cut off: %v", err)
+	for from := time.Now(); time.Since(from) < 2*stillTime; time.Sleep(stillTime / 50) {
+		_, _ = c.Write([]byte("b"))
+		if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+			t.Fatalf("cut off: %v", err)
+		}
 	}
 	select {
 	case err := <-stopped:
@@ -332,6 +334,26 @@ func TestStop(t *testing.T) {
 	}
 	if s.Stop(t.Context()) != nil {
 		t.Error("a second time")
+	}
+}
+
+// Stop does not wait for a connection in which nothing passes.
+func TestStopStill(t *testing.T) {
+	leaks(t)
+	for name, cfg := range map[string]Config{"observed": {}, "operable": {Rewriter: newMUTA}} {
+		t.Run(name, func(t *testing.T) {
+			cfg.Network, cfg.Pairs = "tcp", []Pair{{"127.0.0.1:0", serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })}}
+			s := start(t, newProxy(t), cfg)
+			c := dial(t, s)
+			_, _ = c.Write([]byte("\x01\x00"))
+			_, _ = io.ReadFull(c, make([]byte, 2))
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			from := time.Now()
+			if err := s.Stop(ctx); err != nil || time.Since(from) > 20*time.Second {
+				t.Errorf("after %s: %v", time.Since(from), err)
+			}
+		})
 	}
 }
 

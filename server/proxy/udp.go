@@ -75,33 +75,47 @@ func (s *Session) relayUDP(p *pair) {
 		}
 		return x
 	}
-	buf := make([]byte, maxDatagram)
-	for {
-		n, from, err := p.udp.ReadFromUDPAddrPort(buf)
-		if err != nil {
+	in := newIntake()
+	var reader sync.WaitGroup
+	defer reader.Wait()
+	reader.Go(func() {
+		defer in.close()
+		buf := make([]byte, maxDatagram)
+		for {
+			n, from, err := p.udp.ReadFromUDPAddrPort(buf)
+			if err == nil {
+				if !in.put(from, time.Now(), buf[:n]) {
+					s.drops.add(nil)
+				}
+				continue
+			}
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
 			select { // some systems tell here that a client has gone
 			case <-time.After(time.Millisecond):
-				continue
 			case <-s.ctx.Done():
 				return
 			}
 		}
-		now := time.Now()
+	})
+	in.each(func(d datagram) {
+		if s.ctx.Err() != nil { // the session ends
+			return
+		}
+		from := d.from
 		client := plainAddr(from)
 		x := known(client)
 		if x == nil {
-			if x = s.newPeer(p, client); x == nil {
-				continue
+			if x = s.newPeer(p, client, from); x == nil {
+				return
 			}
 			mu.Lock()
 			peers[client] = x
 			mu.Unlock()
 			answers.Go(func() {
 				if x.op != nil {
-					s.operateUDP(p, x, from)
+					s.operateUDP(p, x)
 				} else {
 					s.answer(p, x, from)
 				}
@@ -117,10 +131,10 @@ func (s *Session) relayUDP(p *pair) {
 			x.turn.Lock()
 		}
 		if !x.gone { // else it ended before its first datagram
-			s.ask(x, now, buf[:n])
+			s.ask(x, d.at, d.data)
 		}
 		x.turn.Unlock()
-	}
+	})
 }
 
 // ask takes a datagram of a client. Its turn is held.
@@ -134,12 +148,35 @@ func (s *Session) ask(x *peer, now time.Time, data []byte) {
 	if len(data) > 0 {
 		s.queue.put(x.conn, schema.ToServer, now, data, nil)
 	}
-	_, _ = x.up.Write(data) // an upstream that is down shows where it would answer
+	s.toServer(x.up, data)
 	s.queue.signal()
 }
 
+// toServer sends a datagram to an upstream. One that is down shows where it would answer; but what the system has to say of the datagrams
+// before may also come here, and then this one was not sent.
+func (s *Session) toServer(up net.Conn, data []byte) {
+	_, err := up.Write(data)
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		_, err = up.Write(data)
+	}
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		s.unsent.Add(1)
+	}
+}
+
+// toClient sends a datagram to a client.
+func (s *Session) toClient(p *pair, data []byte, to netip.AddrPort) {
+	_, err := p.udp.WriteToUDPAddrPort(data, to)
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		_, err = p.udp.WriteToUDPAddrPort(data, to)
+	}
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		s.unsent.Add(1)
+	}
+}
+
 // newPeer takes on a client address; nil if it is refused.
-func (s *Session) newPeer(p *pair, client netip.AddrPort) *peer {
+func (s *Session) newPeer(p *pair, client, from netip.AddrPort) *peer {
 	if why := s.admit(client); why != "" {
 		s.refuse(why)
 		return nil
@@ -153,7 +190,10 @@ func (s *Session) newPeer(p *pair, client netip.AddrPort) *peer {
 		return nil
 	}
 	x := &peer{up: up, proved: client.Addr().IsLoopback() && !s.limits.ProveLoopback}
-	cut, abort := s.aborter(func() { _ = up.Close() })
+	cut, abort := s.aborter(func() {
+		s.tellDrops(s.drops.leave(up))
+		_ = up.Close()
+	})
 	c, ok := s.begin(client, server, capture.UDP, abort)
 	if !ok {
 		s.proxy.left(up, -1)
@@ -162,8 +202,10 @@ func (s *Session) newPeer(p *pair, client netip.AddrPort) *peer {
 		return nil
 	}
 	x.conn = c
+	s.drops.watch(up, c)
 	if s.rewriter != nil {
 		x.op = s.newOperated(c, cut)
+		x.op.carry = &datagrams{s, p, x, from}
 	}
 	return x
 }
@@ -176,36 +218,52 @@ func (s *Session) withhold() {
 	s.events.add(Warning, "answers are withheld: they are too large for addresses that have not proved that they receive")
 }
 
-// answer takes what the upstream sends to a client, until its socket is closed.
-func (s *Session) answer(p *pair, x *peer, to netip.AddrPort) {
-	defer s.proxy.left(x.up, -1)
-	defer x.up.Close()
-	buf := make([]byte, maxDatagram)
-	bad := 0
-	for {
-		n, err := x.up.Read(buf)
-		if err != nil {
+// answers gives what the upstream sends to a client to f, until its socket is closed or fails too often.
+func (s *Session) answers(p *pair, x *peer, f func(datagram)) {
+	in := newIntake()
+	var reader sync.WaitGroup
+	defer reader.Wait()
+	reader.Go(func() {
+		defer in.close()
+		buf := make([]byte, maxDatagram)
+		bad := 0
+		for {
+			n, err := x.up.Read(buf)
+			if err == nil {
+				bad = 0
+				if !in.put(netip.AddrPort{}, time.Now(), buf[:n]) {
+					s.drops.add(x.conn)
+				}
+				continue
+			}
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			s.events.add(Failure, "upstream %s: %v", p.target.text, err)
+			s.events.add(Failure, "upstream %s: %v", p.target.text, reason(err))
 			if bad++; bad >= maxUpstreamBad {
 				s.because(x.conn, "the upstream cannot be reached")
 				return
 			}
-			continue
 		}
-		bad = 0
-		if !x.may(n) {
+	})
+	in.each(f)
+}
+
+// answer takes what the upstream sends to a client, until its socket is closed.
+func (s *Session) answer(p *pair, x *peer, to netip.AddrPort) {
+	defer s.proxy.left(x.up, -1)
+	defer x.up.Close()
+	defer func() { s.tellDrops(s.drops.leave(x.up)) }()
+	s.answers(p, x, func(d datagram) {
+		if !x.may(len(d.data)) {
 			s.withhold()
-			continue
+			return
 		}
-		now := time.Now()
-		x.conn.count(schema.ToClient, n, now)
-		if n > 0 {
-			s.queue.put(x.conn, schema.ToClient, now, buf[:n], nil)
+		x.conn.count(schema.ToClient, len(d.data), d.at)
+		if len(d.data) > 0 {
+			s.queue.put(x.conn, schema.ToClient, d.at, d.data, nil)
 		}
-		_, _ = p.udp.WriteToUDPAddrPort(buf[:n], to)
+		s.toClient(p, d.data, to)
 		s.queue.signal()
-	}
+	})
 }

@@ -216,6 +216,20 @@ func (u *Upstreams) lists(name string, addr netip.AddrPort) bool {
 	return false
 }
 
+// names reports whether the list has a name with a port, and whether it has addresses or networks with that port, which a name may lead to.
+func (u *Upstreams) names(name string, port uint16) (named, other bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, e := range u.entries {
+		if !slices.ContainsFunc(e.ports, func(p [2]uint16) bool { return p[0] <= port && port <= p[1] }) {
+			continue
+		}
+		named = named || e.name == name
+		other = other || e.name == ""
+	}
+	return named, other
+}
+
 // target is an upstream with its addresses, which are checked before each connection.
 type target struct {
 	text  string
@@ -243,7 +257,14 @@ func (u *Upstreams) find(ctx context.Context, text string, check func(netip.Addr
 	if t.name = plainName(host); !isName(t.name) {
 		return t, fmt.Errorf("%q is neither an address nor a name", host)
 	}
+	named, other := u.names(t.name, port)
+	if !named && !other { // then no address that it may have helps, and nobody is asked for it
+		return t, fmt.Errorf("%w: %s is not on the list of allowed upstreams", ErrRefused, text)
+	}
 	addrs, err := u.addresses(ctx, t.name)
+	if err != nil && !named && !errors.Is(err, ErrMoved) {
+		return t, fmt.Errorf("%w: the name of %s is not on the list of allowed upstreams, and whether its addresses are cannot be found out: %w", ErrRefused, text, err)
+	}
 	if err != nil {
 		return t, err
 	}

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -208,7 +209,7 @@ func TestLoops(t *testing.T) {
 	mustRefuse(t, err, ErrRefused)
 	_, err = p.Start(t.Context(), Config{Network: "tcp", Pairs: []Pair{{strings.Replace(later, "127.0.0.1", "0.0.0.0", 1), "127.0.0.1:1"}}})
 	mustRefuse(t, err, ErrRefused)
-	if got := p.Events(0); len(got) != 3 || got[0].Severity != Failure {
+	if got := p.Events("", 0); len(got) != 3 || got[0].Severity != Failure {
 		t.Errorf("%+v", got)
 	}
 	if n := len(p.Sessions()); n != 1 {
@@ -302,4 +303,35 @@ func FuzzUpstreams(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A name that is not on the list is only looked up if the list has addresses that it may lead to, and the words say what the list lacks.
+func TestUnlistedNames(t *testing.T) {
+	for _, test := range []struct {
+		list  string
+		asked int
+		words string
+	}{
+		{"game.example:*", 0, "unlisted.example:80 is not on the list of allowed upstreams"},
+		{"127.0.0.0/8:81", 0, "unlisted.example:80 is not on the list of allowed upstreams"},
+		{"unlisted.example:81", 0, "unlisted.example:80 is not on the list of allowed upstreams"},
+		{"127.0.0.0/8:*", 1, "the name of unlisted.example:80 is not on the list of allowed upstreams, and whether its addresses are cannot be found out"},
+		{"unlisted.example:*", 1, "resolve unlisted.example"},
+	} {
+		asked := 0
+		u, err := NewUpstreams([]string{test.list}, func(_ context.Context, host string) ([]netip.Addr, error) {
+			asked++
+			return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = u.find(t.Context(), "unlisted.example:80", func(netip.AddrPort) error { return nil })
+		if asked != test.asked || err == nil || !strings.Contains(err.Error(), test.words) {
+			t.Errorf("%s: looked up %d times: %v", test.list, asked, err)
+		}
+		if listed := strings.HasPrefix(test.list, "unlisted.example:*"); errors.Is(err, ErrRefused) == listed {
+			t.Errorf("%s: %v", test.list, err)
+		}
+	}
 }

@@ -19,6 +19,8 @@ const (
 	leastGap  = 500 * time.Millisecond
 	replyGap  = 2 * time.Second // within which one is answered
 	maxAlives = 16              // kinds of them
+
+	maxThenText = 256 << 10 // bytes of the values of answers
 )
 
 // series are all messages of one kind.
@@ -168,6 +170,9 @@ func (r *recorder) answered(s *series, by map[*schema.Message]*series) (k Keepal
 	}
 	if value != nil {
 		r.echo(&k, pairs)
+		if !r.inTurn(&k, pairs) {
+			return k, nil
+		}
 	} else if !r.constant(answers) {
 		return k, nil
 	}
@@ -219,6 +224,43 @@ func (r *recorder) echo(k *Keepalive, pairs [][2]int) {
 		}
 		k.Lift[name], k.Send.Set[to] = equal[to], "$"+name
 	}
+}
+
+// inTurn gives a keepalive the answers one by one where they differ in more than in what they take from what comes. False: they are no
+// values of one message.
+func (r *recorder) inTurn(k *Keepalive, pairs [][2]int) bool {
+	var then []Send
+	varies, size := false, 0
+	var first []codec.FieldValue
+	for n, p := range pairs[:min(len(pairs), MaxThen+1)] {
+		m := &r.all[p[1]]
+		rec := r.decode(m, &r.rec)
+		if rec == nil {
+			return false
+		}
+		now := rec.FieldValues()
+		if n == 0 {
+			first = now
+			continue
+		}
+		varies = varies || !slices.EqualFunc(first, now, func(a, b codec.FieldValue) bool {
+			return a.Path == b.Path && (k.Send.Set[a.Path] != "" || a.Role != codec.RoleValue.String() || bytes.Equal(a.Value, b.Value))
+		})
+		name, value, hexText := r.text(m)
+		if size += len(value) + len(hexText); size > maxThenText {
+			break
+		}
+		x := Send{Message: name, Value: value, Hex: hexText, Unreliable: m.Unreliable, Set: k.Send.Set}
+		if hexText != "" {
+			x.Set = nil // its fields do not say all of it
+		}
+		then = append(then, x)
+	}
+	if varies {
+		k.Then = then
+		k.Why = fmt.Sprintf("each of the %d that came was answered so, with other values each time", len(pairs))
+	}
+	return true
 }
 
 // answers reports whether what comes answers something that is sent.

@@ -66,6 +66,16 @@ type keeping struct {
 	lifts []lift
 	every time.Duration
 	send  *sending
+	then  []*sending // the next times
+	sent  int
+}
+
+// next is what is sent this time.
+func (k *keeping) next() *sending {
+	if n := min(k.sent, len(k.then)); n > 0 {
+		return k.then[n-1]
+	}
+	return k.send
 }
 
 // prepare finds the definitions of a script. The error names the step.
@@ -92,6 +102,13 @@ func prepare(s *Script, o *Options, e *encoder) (*prepared, error) {
 			if one.on, err = o.Definitions.FindIn(k.On, "", transport.Opposite(b.own)); err == nil {
 				one.lifts = liftsOf(k.Lift, one.on.Name)
 			}
+		}
+		for n := range k.Then {
+			if err != nil {
+				break
+			}
+			send, err = b.send(&k.Then[n])
+			one.then = append(one.then, send)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("keepalive %d: %w", i+1, err)

@@ -28,6 +28,7 @@ type Report struct {
 	Missing    int                        `json:"missing" doc:"expected, and did not come"`
 	Ignored    int                        `json:"ignored"`
 	Keepalive  int                        `json:"keepalive" doc:"sent beside the steps"`
+	Answered   int                        `json:"answered" doc:"of those that came, by keepalives"`
 	Unexpected int                        `json:"unexpected" doc:"came, and no step expected them"`
 	Extra      []Seen                     `json:"extra,omitempty" doc:"the first of the unexpected ones"`
 	Stopped    string                     `json:"stopped,omitempty" doc:"why it ended before the last step"`

@@ -84,6 +84,8 @@ func Run(ctx context.Context, s *Script, peer Peer, o Options) (*Report, error) 
 	}
 	if err := r.steps(p.ops, nil); err != nil {
 		r.rep.Stopped = err.Error()
+	} else if err := r.linger(); err != nil {
+		r.rep.Stopped = err.Error()
 	}
 	r.finish()
 	return r.rep, nil
@@ -104,6 +106,7 @@ type runner struct {
 	last    time.Time // when the step before was done
 	inbox   inbox
 	ended   error // why no more comes
+	over    bool  // all steps are done
 	beats   []beat
 	diffs   int
 	got     codec.Record
@@ -114,6 +117,39 @@ type runner struct {
 type beat struct {
 	*keeping
 	next time.Time
+}
+
+// How long keepalives are answered after the last step.
+const (
+	lingerQuiet = time.Second      // without a message that is answered
+	lingerTime  = 10 * time.Second // in all
+)
+
+// linger answers what still comes of keepalives: the other end may not be at its last step yet, and end its part as one that failed. It ends
+// when the other end closes.
+func (r *runner) linger() error {
+	if !slices.ContainsFunc(r.p.keepalive, func(k keeping) bool { return k.on != nil }) {
+		return nil
+	}
+	r.over = true
+	end := time.Now().Add(lingerTime)
+	for r.ended == nil {
+		before := r.rep.Answered
+		until := time.Now().Add(lingerQuiet)
+		if until.After(end) {
+			return nil
+		}
+		if _, err := r.pump(until, func(*arrived) bool { return false }); err != nil {
+			if ctx := r.ctx.Err(); ctx != nil {
+				return r.stopped(ctx)
+			}
+			return nil // it is gone, and all was done before
+		}
+		if r.rep.Answered == before {
+			return nil
+		}
+	}
+	return nil
 }
 
 // finish sums up.
@@ -429,13 +465,14 @@ func (r *runner) keep(k *keeping) error {
 	if r.rep.Keepalive >= MaxSends {
 		return fmt.Errorf("more than %d keepalives were sent", MaxSends)
 	}
-	out, err := k.send.make(&r.e, r.vars)
+	out, err := k.next().make(&r.e, r.vars)
 	if err == nil {
 		err = r.peer.Send(r.ctx, out)
 	}
 	if err != nil {
 		return fmt.Errorf("keepalive: %w", err)
 	}
+	k.sent++
 	r.rep.Keepalive++
 	return nil
 }
@@ -448,14 +485,19 @@ func (r *runner) arrive(m Message) (*arrived, error) {
 		}
 		return nil, nil
 	}
-	r.rep.Received++
 	a := &arrived{Message: m, def: definition(r.o.Definitions, &m)}
 	for i := range r.p.keepalive {
 		if k := &r.p.keepalive[i]; k.on != nil && kin(a.def, k.on) {
+			r.rep.Received++
+			r.rep.Answered++
 			r.lift(k.lifts, a.decode(r.o.Definitions, &r.got), &Result{})
 			return nil, r.keep(k)
 		}
 	}
+	if r.over { // what comes now is behind the end of the recording
+		return nil, nil
+	}
+	r.rep.Received++
 	if a.def != nil && slices.ContainsFunc(r.p.ignore, func(p pattern) bool { return p.matches(a.def.Name) }) {
 		r.rep.Ignored++
 		return nil, nil

@@ -26,7 +26,8 @@ const (
 	MaxVars    = 10_000    // values with a name
 	MaxValue   = 64 << 10  // bytes of such a value
 	MaxIgnore  = 1000
-	MaxPattern = 256 // bytes
+	MaxThen    = 1000 // answers of a keepalive, one after the other
+	MaxPattern = 256  // bytes
 	MaxWait    = time.Hour
 	MaxSpeed   = 1e6
 )
@@ -96,6 +97,7 @@ type Keepalive struct {
 	Every Duration          `json:"every,omitempty"` // not changed by speed
 	Lift  map[string]string `json:"lift,omitempty"`  // from what comes, as in Expect
 	Send  Send              `json:"send"`
+	Then  []Send            `json:"then,omitempty"` // with On, instead of Send: the next times, in this order; the last one from then on
 	Why   string            `json:"why,omitempty"`
 }
 
@@ -280,6 +282,18 @@ func (s *Script) Check() error {
 		err := checkLifts(k.Lift)
 		if err == nil {
 			err = c.send(&k.Send)
+		}
+		switch {
+		case err != nil:
+		case len(k.Then) > MaxThen:
+			err = fmt.Errorf(`"then" has %d messages: at most %d are possible`, len(k.Then), MaxThen)
+		case len(k.Then) > 0 && k.On == "":
+			err = errors.New(`"then" is for answers, with "on"`)
+		}
+		for i := range k.Then {
+			if err == nil {
+				err = c.send(&k.Then[i])
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("keepalive %d: %w", i+1, err)

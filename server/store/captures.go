@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -63,6 +62,7 @@ type Capture struct {
 type stored struct {
 	Capture
 	Keys string `json:"keys,omitempty"`
+	storedPlaces
 }
 
 // Notes are what people say of a capture and of its frames, by their number.
@@ -72,6 +72,8 @@ type Notes struct {
 	Text   string            `json:"text,omitempty" doc:"of the capture"`
 
 	Markers []Marker `json:"markers,omitempty" doc:"moments that people marked, in their order"`
+
+	Places []Pin `json:"-"` // where the frames of Marked and Frames begin, of those that are known
 }
 
 // Marker is a moment of a capture: what happens then, in the words of a person.
@@ -80,6 +82,7 @@ type Marker struct {
 	At    time.Time `json:"at" doc:"when it was set"`
 	Text  string    `json:"text"`
 	Value string    `json:"value,omitempty" doc:"what was to be seen then: a number or a text"`
+	Place Place     `json:"-"` // where frame N begins, if it is known
 }
 
 // OpenCaptures makes the folder if it is not there, and removes what a crash has left.
@@ -180,7 +183,10 @@ func (c *Captures) write(x Capture) error {
 // aboutText is what stands in the file beside a capture.
 func aboutText(x Capture) ([]byte, error) {
 	x.Keyed = x.Keys != ""
-	text, err := json.Marshal(stored{x, x.Keys})
+	text, err := json.Marshal(stored{x, x.Keys, placesOf(&x.Notes)})
+	if err == nil && len(text) >= MaxFileBytes { // the numbers alone say as much as they did before
+		text, err = json.Marshal(stored{Capture: x, Keys: x.Keys})
+	}
 	if err == nil && len(text) >= MaxFileBytes {
 		err = fmt.Errorf("%w: what is noted of a capture takes at most %d bytes", ErrTooLarge, MaxFileBytes)
 	}
@@ -224,6 +230,7 @@ func (c *Captures) about(root *os.Root, id string) (Capture, error) {
 		said := stored{Capture: x}
 		_ = json.Unmarshal(text, &said) // a file of somebody else's says less
 		x, x.Keys = said.Capture, said.Keys
+		said.put(&x.Notes)
 	}
 	x.ID, x.Size, x.Keyed = id, info.Size(), x.Keys != ""
 	return x, nil
@@ -290,12 +297,11 @@ func (c *Captures) Edit(id string, change func(*Capture) error) (Capture, error)
 	return x, failure("note", id, err)
 }
 
-// tidy sorts the marks, drops empty notes, and says what is above the bounds.
+// tidy sorts the marks, drops empty notes and places of nothing, and says what is above the bounds.
 func (n *Notes) tidy() error {
-	slices.Sort(n.Marked)
-	n.Marked = slices.Compact(n.Marked)
+	pins := n.Pins()
+	n.SetPins(pins)
 	slices.SortStableFunc(n.Markers, func(a, b Marker) int { return cmp.Compare(a.N, b.N) })
-	maps.DeleteFunc(n.Frames, func(_ uint64, text string) bool { return text == "" })
 	switch {
 	case len(n.Marked) > MaxMarks:
 		return fmt.Errorf("%w: at most %d frames of a capture are marked", ErrTooLarge, MaxMarks)
@@ -308,9 +314,9 @@ func (n *Notes) tidy() error {
 	case len(n.Text) > MaxCaptureText:
 		return fmt.Errorf("%w: the text of a capture has at most %d bytes", ErrTooLarge, MaxCaptureText)
 	}
-	for at, text := range n.Frames {
-		if len(text) > MaxNote {
-			return fmt.Errorf("%w: the note of frame %d has %d bytes, and %d are the most", ErrTooLarge, at, len(text), MaxNote)
+	for _, p := range pins { // each of those that share a number
+		if len(p.Note) > MaxNote {
+			return fmt.Errorf("%w: the note of frame %d has %d bytes, and %d are the most", ErrTooLarge, p.N, len(p.Note), MaxNote)
 		}
 	}
 	return nil

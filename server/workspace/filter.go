@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"path"
+	"strings"
 	"time"
 
 	"wirebench/codec"
@@ -21,8 +23,31 @@ type FrameFilter struct {
 
 // Filter compiles a filter. With mistakes it matches nothing.
 func (s *Snapshot) Filter(text string) (*FrameFilter, []filter.Mistake) {
-	f, mistakes := filter.Compile(text, filter.Env{Schema: s.Schema, Program: s.Program})
+	f, mistakes := filter.Compile(text, s.FilterEnv())
 	return &FrameFilter{Filter: f, snap: s}, mistakes
+}
+
+// FilterEnv is what filters mean by the definitions of a snapshot. The build of the client is that after which the code map in use is
+// named: protocol.376012.map.
+func (s *Snapshot) FilterEnv() filter.Env {
+	env := filter.Env{Schema: s.Schema, Program: s.Program}
+	if build := buildOf(s.CodeMap); build != "" {
+		env.Values = map[string]string{"build": build}
+	}
+	return env
+}
+
+// buildOf is the number in the name of a code map, "" if it has none.
+func buildOf(codeMap string) string {
+	name, ok := strings.CutSuffix(path.Base(codeMap), ".map")
+	_, number, dotted := strings.Cut(name, ".")
+	if !ok || !dotted || number == "" || len(number) > 18 || strings.Trim(number, "0123456789") != "" {
+		return ""
+	}
+	if number = strings.TrimLeft(number, "0"); number == "" {
+		return "0" // and not as an octal number
+	}
+	return number
 }
 
 // Again is the same filter for another goroutine.
@@ -47,7 +72,7 @@ func (f *FrameFilter) Fits(w Where, x *transport.Frame) bool {
 	frame := filter.Frame{
 		N: w.N, At: x.At, Conn: w.Conn, Session: w.Session, Proto: w.Proto, Dir: x.Dir, Kind: x.Kind, Code: x.Key.Code, HasCode: x.HasKey,
 		Group: x.Key.Group, Bytes: x.Bytes, Depth: len(x.Via), Note: x.Note, Resumed: x.Resumed, Mark: w.Mark, Marker: w.Marker,
-		Injected: w.Injected, Modified: w.Modified, Dropped: w.Dropped,
+		Injected: w.Injected, Modified: w.Modified, Dropped: w.Dropped, Via: x.Via, From: x.From,
 	}
 	if w.Note != "" {
 		if frame.Note != "" {

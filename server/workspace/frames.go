@@ -14,7 +14,7 @@ import (
 // FrameInfo is a frame as the command line and the API write it.
 type FrameInfo struct {
 	N        uint32              `json:"n" doc:"number in the capture, from 1, in delivery order"`
-	Time     string              `json:"time"`
+	Time     string              `json:"time,omitempty" doc:"RFC 3339 with 6 digits of a second, or 9 where there are nanoseconds; left out where nobody knows it"`
 	Conn     string              `json:"conn" doc:"client-server, each address:port"`
 	Session  int                 `json:"session,omitempty" doc:"of several with the same addresses"`
 	Dir      string              `json:"dir" enum:"c2s,s2c"`
@@ -22,6 +22,7 @@ type FrameInfo struct {
 	From     []uint32            `json:"from" doc:"numbers of the captured packets that it was made of"`
 	Via      []string            `json:"via,omitempty" doc:"what it was wrapped in, the outermost first"`
 	Code     *uint32             `json:"code,omitempty"`
+	Name     string              `json:"name,omitempty" doc:"of a message without a definition: what a log calls it"`
 	Message  string              `json:"message,omitempty"`
 	Version  int                 `json:"version,omitempty"`
 	Status   string              `json:"status,omitempty" enum:"ok,incomplete,illegal,unknown"`
@@ -32,6 +33,7 @@ type FrameInfo struct {
 	Offset   *int64              `json:"offset,omitempty" doc:"of a problem, in the byte stream of its direction"`
 	Length   *int64              `json:"length,omitempty" doc:"of a gap: bytes that are missing"`
 	Resumed  bool                `json:"resumed,omitempty" doc:"found again after a problem"`
+	Flags    []string            `json:"flags,omitempty" enum:"injected,modified,dropped" doc:"what a proxy did to it"`
 	Note     string              `json:"note,omitempty"`
 }
 
@@ -56,10 +58,13 @@ func (s *Snapshot) FrameMessage(x *transport.Frame) *schema.Message {
 	return nil
 }
 
-// timeText is a time in microseconds, "" if it is not known.
-func timeText(at time.Time) string {
-	if at.IsZero() {
+// TimeText is a time as the command line and the API write it: in microseconds, or in nanoseconds where it has some; "" if it is not known.
+func TimeText(at time.Time) string {
+	switch {
+	case at.IsZero():
 		return ""
+	case at.Nanosecond()%1000 != 0:
+		return at.UTC().Format("2006-01-02T15:04:05.000000000Z")
 	}
 	return at.UTC().Format("2006-01-02T15:04:05.000000Z")
 }
@@ -67,7 +72,7 @@ func timeText(at time.Time) string {
 // DescribeFrame says what a frame is by the definitions. Its number and connection are left to the caller.
 func (s *Snapshot) DescribeFrame(rec *codec.Record, x *transport.Frame, want Want) FrameInfo {
 	info := FrameInfo{
-		Time: timeText(x.At), Dir: x.Dir.String(), Kind: x.Kind.String(),
+		Time: TimeText(x.At), Dir: x.Dir.String(), Kind: x.Kind.String(),
 		From: []uint32{}, Via: x.Via, Hex: hex.EncodeToString(x.Bytes), Resumed: x.Resumed, Note: x.Note,
 	}
 	for _, f := range x.From {
@@ -92,6 +97,7 @@ func (s *Snapshot) DescribeFrame(rec *codec.Record, x *transport.Frame, want Wan
 		info.Status = "unknown"
 	}
 	if m == nil {
+		info.Name = x.Name
 		return info
 	}
 	p, err := s.Program(m)

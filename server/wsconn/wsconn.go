@@ -62,7 +62,12 @@ func (c *Conn) Read(ctx context.Context) ([]byte, error) {
 
 // Write sends a text. A reader that does not take it in time loses the connection.
 func (c *Conn) Write(ctx context.Context, text []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	return c.WriteWithin(ctx, text, writeTime)
+}
+
+// WriteWithin is Write for a reader that may rest longer, or not so long.
+func (c *Conn) WriteWithin(ctx context.Context, text []byte, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return c.ws.Write(ctx, websocket.MessageText, text)
 }

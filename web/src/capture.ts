@@ -8,7 +8,8 @@ import { copyBytesMenu, copyText } from "./copy/index";
 import { nameCode } from "./define";
 import { FilterBox } from "./filterbox/index";
 import { Frames, type FrameRow, type Range, type State, type View } from "./frames/index";
-import type { FrameAnswer } from "./frames/protocol";
+import { button } from "./frames/dom";
+import type { FrameAnswer, FrameOffer } from "./frames/protocol";
 import { opcode } from "./frames/text";
 import { type Anchor, openMenu } from "./menu";
 import { notify } from "./notify";
@@ -19,17 +20,31 @@ import { askText } from "./frames/notebox";
 import { Origin } from "./origin";
 import { PacketTabs } from "./packets";
 import { focusPane, showPane } from "./panes";
+import { forOperators, lookOnly } from "./role";
 
 const mostExported = 20_000; // characters of an address that names frames
 
-/** What the address asks for: ?f=FILTER&h=HIGHLIGHT#n=FRAME&sel=OFFSET+LENGTH */
-function readPlace(): { filter: string; highlight: string; frame: number; selection: { start: number; end: number } | undefined } {
+/** A place in a capture. Chips are undefined where an address says nothing of what is shown: then they are those of the last time. */
+interface Place {
+  filter: string;
+  highlight: string;
+  chips: string[] | undefined;
+  frame: number;
+  selection: { start: number; end: number } | undefined;
+}
+
+const mostPushed = 40; // entries of the history in ten seconds: browsers refuse more than some, and a held key makes many
+
+/** What the address asks for: ?f=FILTER&h=HIGHLIGHT&c=CHIP&c=CHIP#n=FRAME&sel=OFFSET+LENGTH */
+function readPlace(): Place {
+  const asks = new URL(location.href).searchParams;
   const parts = new URLSearchParams(location.hash.slice(1));
   const sel = /^(\d+)[ +](\d+)$/.exec(parts.get("sel") ?? "");
   const start = Number(sel?.[1] ?? 0);
   return {
-    filter: new URL(location.href).searchParams.get("f") ?? "",
-    highlight: new URL(location.href).searchParams.get("h") ?? "",
+    filter: asks.get("f") ?? "",
+    highlight: asks.get("h") ?? "",
+    chips: ["f", "h", "c"].some((name) => asks.has(name)) || parts.has("n") ? asks.getAll("c").filter((chip) => chip !== "") : undefined,
     frame: Number(parts.get("n") ?? 0) || 0,
     selection: sel === null ? undefined : { start, end: start + Number(sel[2]) },
   };
@@ -46,6 +61,17 @@ function asked(url: URL, view: View): void {
       }
     }
   }
+  const { chips } = view;
+  if (chips.join("\n") !== url.searchParams.getAll("c").join("\n")) {
+    url.searchParams.delete("c");
+    for (const chip of chips) {
+      url.searchParams.append("c", chip);
+    }
+  }
+}
+
+function isLive(): boolean {
+  return document.getElementById("live-bar") !== null;
 }
 
 class CapturePage {
@@ -61,6 +87,7 @@ class CapturePage {
   private shown: FrameAnswer | undefined;
   private wanted = 0; // the frame that is on its way into the panes
   private epoch = -1;
+  private cut = ""; // which number the shown frame has
   private selection: { start: number; end: number } | undefined;
   private place = readPlace();
 
@@ -76,10 +103,13 @@ class CapturePage {
       remember: `${workspace}/${id}`,
       filter: this.place.filter,
       highlight: this.place.highlight,
+      ...(this.place.chips === undefined ? {} : { chips: this.place.chips }),
       frame: this.place.frame,
       markers: markersOf(this.api),
+      without: () => otherWorkspaces(this.api),
       events: {
-        select: (row) => void this.select(row),
+        select: (row, jumped) => void this.select(row, jumped),
+        found: (n, range) => this.point(n, range),
         open: () => this.openFields(),
         mark: (frames, on) => void this.change(on ? { mark: frames } : { unmark: frames }),
         note: (frame, text) => void this.change({ notes: { [frame]: text === "" ? null : text } }),
@@ -106,7 +136,11 @@ class CapturePage {
     if (this.place.filter !== "") {
       this.box.set(this.place.filter, true);
     }
-    this.packets = new PacketTabs(this.api, (n) => void this.framesOf(n));
+    this.packets = new PacketTabs(this.api, {
+      opened: (n) => void this.framesOf(n),
+      selected: ({ start, end }) => page.selectBytes(start, end),
+      inspect: (place) => page.inspectOther(place),
+    });
     this.origin = new Origin({
       packet: (n) => {
         const pane = document.getElementById("packet");
@@ -121,10 +155,12 @@ class CapturePage {
     page.attach({
       selected: (selection) => {
         this.selection = selection;
+        this.packets.select(selection);
         this.write();
       },
       draft: (draft) => this.decodeBy(draft),
       shown: () => undefined,
+      begun: (name, was) => this.begun(name, was),
       fieldMenu: (field) => [
         { title: "Filter: this value", run: () => this.filterBy(field, "replace") },
         { title: "Filter: and this value", run: () => this.filterBy(field, "and") },
@@ -136,17 +172,24 @@ class CapturePage {
     register(
       { id: "frames-filter", title: "Filter the frames", group: "Frames", keys: ["/"], run: () => this.box.focus() },
       { id: "frames-list", title: "Frames", group: "Go to", keys: ["Shift+L"], run: () => this.frames.focus() },
-      { id: "frames-export", title: "Export the frames that are shown", group: "Frames", keys: ["x"], run: () => this.exportMenu([]) },
+      { id: "frames-export", title: "Export the frames that are shown", group: "Frames", keys: isLive() ? ["Shift+X"] : ["x"], run: () => this.exportMenu([]) }, // x drops what is held
     );
     addEventListener("popstate", () => {
       this.place = readPlace();
       this.frames.setHighlight(this.place.highlight);
-      this.frames.setFilter(this.place.filter); // before anything writes the address anew
+      this.frames.setView(this.place.filter, this.place.chips ?? []); // before anything writes the address anew
       this.box.set(this.place.filter, true);
-      if (this.place.frame > 0) {
-        void this.frames.goTo(this.place.frame);
+      const { frame, selection } = this.place;
+      if (frame > 0 && frame === this.shown?.n && frame === this.wanted && selection !== undefined) {
+        this.point(frame, selection);
+      }
+      if (frame > 0) {
+        void this.frames.goTo(frame, false);
       }
     });
+    const url = new URL(location.href);
+    asked(url, this.frames.shown); // chips of the last time, too
+    history.replaceState(history.state, "", url.href);
     this.frames.focus();
   }
 
@@ -218,6 +261,28 @@ class CapturePage {
     });
   }
 
+  private typedFor: { offer: FrameOffer; name: string } | undefined; // what typing has begun, and the name that the code map has
+
+  /** A definition of the shown frame was begun by typing, or it has another name now: the code map says it. */
+  private begun(name: string, was: string): void {
+    const bare = name.replace(/\.\d+$/, "");
+    if (was === "") {
+      const offer = this.shown?.offer;
+      this.typedFor = offer === null || offer === undefined || lookOnly() || !/^[A-Za-z_]\w*$/.test(bare) ? undefined : { offer, name: "" };
+    }
+    const typed = this.typedFor;
+    if (typed === undefined || typed.name !== was.replace(/\.\d+$/, "") || !/^[A-Za-z_]\w*$/.test(bare)) {
+      return;
+    }
+    const before = typed.name;
+    typed.name = bare;
+    void nameCode(this.workspace, typed.offer, bare, before).then((done) => {
+      if (done && (typed.offer.map ?? "") !== "") {
+        notify(`${bare} is ${opcode(typed.offer.code)} in ${typed.offer.map}`, "ok");
+      }
+    });
+  }
+
   private cannot(): void {
     notify("A filter cannot say that: it is not one value of a message", "warn");
   }
@@ -228,7 +293,7 @@ class CapturePage {
   }
 
   /** Shows a frame in the panes. */
-  private async select(row: FrameRow | undefined): Promise<void> {
+  private async select(row: FrameRow | undefined, jumped = false): Promise<void> {
     this.wanted = row?.n ?? 0;
     if (row === undefined) {
       this.shown = undefined;
@@ -249,10 +314,10 @@ class CapturePage {
       if ((frame.row.len ?? 0) > frame.hex.length / 2) {
         notify(`Shown are the first ${(frame.hex.length / 2).toLocaleString("en")} bytes of ${(frame.row.len ?? 0).toLocaleString("en")}; the export has all`, "warn");
       }
-      this.page.showFrame({ kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, hex: frame.hex, selection });
+      this.page.showFrame({ kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, hex: frame.hex, selection, about: frame.about, offer: offered(frame) });
       this.packets.show(frame);
       this.origin.show(frame);
-      this.write();
+      this.write(jumped);
     } catch {
       // The connection is lost, and said so; the row is asked for again when it is back.
     }
@@ -262,14 +327,25 @@ class CapturePage {
     if (this.epoch !== state.epoch) {
       const first = this.epoch < 0;
       this.epoch = state.epoch;
-      if (!first && this.shown !== undefined) {
+      if (!first && this.shown !== undefined && state.cut === this.cut) { // with another number the list tells it
         void this.select(this.shown.row); // its definition may be another one now
       }
+      this.cut = state.cut;
     }
   }
 
-  /** Puts the filter, the frame and the selection into the address. */
-  private write(): void {
+  /** Selects bytes of a frame, as soon as it is shown. */
+  private point(n: number, selection: { start: number; end: number }): void {
+    this.place = { ...this.place, frame: n, selection };
+    if (this.shown?.n === n && this.wanted === n) {
+      void this.select(this.shown.row);
+    }
+  }
+
+  private pushed: number[] = []; // when an entry was made for a frame, milliseconds
+
+  /** Puts the filter, the frame and the selection into the address; with `jumped` one can go back to what was there. */
+  private write(jumped = false): void {
     const url = new URL(location.href);
     asked(url, this.frames.shown);
     const parts = [];
@@ -280,7 +356,16 @@ class CapturePage {
       }
     }
     url.hash = parts.join("&");
-    if (url.href !== location.href) {
+    if (url.href === location.href) {
+      return;
+    }
+    const now = performance.now();
+    const before = new URLSearchParams(location.hash.slice(1)).get("n");
+    this.pushed = this.pushed.filter((at) => at > now - 10_000);
+    if (jumped && before !== null && before !== String(this.shown?.n) && this.pushed.length < mostPushed) {
+      this.pushed.push(now);
+      history.pushState({}, "", url.href);
+    } else {
       history.replaceState(history.state, "", url.href);
     }
   }
@@ -305,7 +390,7 @@ class CapturePage {
 
   private async change(what: object): Promise<void> {
     try {
-      const response = await fetch(this.api, { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify(what) });
+      const response = await fetch(this.api, { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ ...what, cut: this.frames.numbers }) });
       if (!response.ok) {
         const problem = (await response.json()) as { detail?: string };
         notify(problem.detail ?? response.statusText, "err");
@@ -336,8 +421,10 @@ class CapturePage {
   }
 
   private link(row: FrameRow): void {
-    const url = new URL(location.href);
-    url.hash = `n=${row.n}`;
+    const url = new URL(location.href); // it has the filter, the chips and the order
+    asked(url, this.frames.shown);
+    const of = row.n === this.shown?.n ? this.selection : undefined;
+    url.hash = `n=${row.n}${of === undefined ? "" : `&sel=${of.start}+${of.end - of.start}`}`;
     void copyText(url.href).then((done) => notify(done ? `Copied a link to frame ${row.n}` : "The browser does not allow copying here", done ? "ok" : "err"));
   }
 
@@ -391,6 +478,40 @@ class CapturePage {
     link.href = address;
     link.download = "";
     link.click();
+  }
+}
+
+/** How a definition of a frame would be called, "" if it needs none. */
+function offered(frame: FrameAnswer): string {
+  const { offer } = frame;
+  return offer === null || offer === undefined ? "" : offer.name + (offer.first ?? "");
+}
+
+/** Buttons that open a capture in other workspaces, whose protocol has messages in it. */
+async function otherWorkspaces(api: string): Promise<HTMLElement[]> {
+  const response = await fetch(`${api}/elsewhere`);
+  if (!response.ok) {
+    return [];
+  }
+  const { workspaces } = (await response.json()) as { workspaces: { name: string; title: string; frames: number }[] };
+  return workspaces.map(({ name, title }) => {
+    const open = button("btn", `Open it in ${title}`, () => void openIn(api, name));
+    open.title = "Store the file in that workspace too: its protocol finds messages in it";
+    return forOperators(open);
+  });
+}
+
+async function openIn(api: string, workspace: string): Promise<void> {
+  try {
+    const response = await fetch(`${api}/copy?${new URLSearchParams({ to: workspace }).toString()}`, { method: "POST" });
+    const answer = (await response.json()) as { id?: string; detail?: string };
+    if (response.ok && answer.id !== undefined) {
+      location.assign(`/w/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(answer.id)}`);
+      return;
+    }
+    notify(answer.detail ?? response.statusText, "err");
+  } catch {
+    notify("The server cannot be reached: nothing was stored", "err");
   }
 }
 

@@ -4,9 +4,12 @@
 import { openMenu } from "./menu";
 import { notify } from "./notify";
 import { askText } from "./frames/notebox";
+import { bytesText } from "./relays";
 import { replayDialog } from "./replay";
+import { lookOnly, operatorsItem } from "./role";
 
 const mostName = 200; // characters, as the server has it
+const period = 5000; // milliseconds between two looks at whether there are new ones
 
 async function send(address: string, method: string, body?: object): Promise<boolean> {
   try {
@@ -46,14 +49,14 @@ function captureMenu(button: HTMLElement, workspace: string, id: string): void {
     label: name,
     items: [
       {
-        title: "Rename …",
+        title: "Rename …", ...operatorsItem(),
         run: () => askText(button, { label: "Name", text: name, button: "Rename", most: mostName }, (text) => {
           if (text !== "" && text !== name) {
             void send(address, "PATCH", { name: text }).then((done) => done && showName(item, text));
           }
         }),
       },
-      { title: "Replay …", disabled: lookOnly(), run: () => void replayDialog(workspace, id, name) },
+      { title: "Replay …", ...operatorsItem(), run: () => void replayDialog(workspace, id, name) },
       {
         title: "Save its file",
         run: () => {
@@ -64,7 +67,7 @@ function captureMenu(button: HTMLElement, workspace: string, id: string): void {
         },
       },
       {
-        title: "Delete …",
+        title: "Delete …", ...operatorsItem(),
         run: () => {
           if (!confirm(`Delete ${name} with its marks and notes? It cannot be taken back.`)) {
             return;
@@ -88,11 +91,6 @@ function captureMenu(button: HTMLElement, workspace: string, id: string): void {
   });
 }
 
-/** Whoever came with the token of a viewer may start nothing. */
-function lookOnly(): boolean {
-  return "lookOnly" in document.documentElement.dataset;
-}
-
 /** Puts a button over running traffic: what was recorded so far can be played while it goes on. */
 function addReplay(workspace: string): void {
   const bar = document.getElementById("live-bar");
@@ -110,10 +108,105 @@ function addReplay(workspace: string): void {
   (document.getElementById("live-events") ?? bar.lastElementChild)?.before(button);
 }
 
+/** A capture, as GET /api/{ws}/captures lists it. */
+interface Listed {
+  id: string;
+  name: string;
+  size: number;
+  added: string;
+}
+
+/** Puts captures that are new into the list: other pages, listeners and programs make some, too. */
+class NewCaptures {
+  private readonly list: HTMLElement;
+  private readonly workspace: string;
+  private readonly seen: Set<string>;
+  private newest: string;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(list: HTMLElement, workspace: string) {
+    this.list = list;
+    this.workspace = workspace;
+    this.seen = new Set(Array.from(list.querySelectorAll<HTMLElement>("[data-capture-menu]"), (e) => e.dataset["captureMenu"] ?? ""));
+    this.newest = [...this.seen].sort().at(-1) ?? "";
+    document.addEventListener("visibilitychange", () => this.look());
+    this.later();
+  }
+
+  private later(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.look(), period);
+  }
+
+  private look(): void {
+    clearTimeout(this.timer);
+    if (document.visibilityState !== "visible") {
+      return;
+    }
+    void (async () => {
+      try {
+        const response = await fetch(`/api/${encodeURIComponent(this.workspace)}/captures?${new URLSearchParams({ since: this.newest }).toString()}`);
+        if (response.ok) {
+          const { captures } = (await response.json()) as { captures: Listed[] };
+          this.add(captures.filter((x) => !this.seen.has(x.id)).reverse());
+        }
+      } catch {
+        // The page says by itself that the server is away.
+      }
+      this.later();
+    })();
+  }
+
+  private add(fresh: readonly Listed[]): void {
+    for (const x of fresh) {
+      this.seen.add(x.id);
+      this.newest = x.id > this.newest ? x.id : this.newest;
+      this.list.prepend(this.item(x));
+    }
+    if (fresh.length === 0) {
+      return;
+    }
+    const count = document.querySelector("#captures summary small");
+    count?.replaceChildren(String(Number(count.textContent) + fresh.length));
+    document.querySelector("#captures > [data-none]")?.remove();
+  }
+
+  private item(x: Listed): HTMLElement {
+    const item = document.createElement("li");
+    item.className = "item";
+    const link = document.createElement("a");
+    link.href = `/w/${encodeURIComponent(this.workspace)}/captures/${encodeURIComponent(x.id)}`;
+    link.title = `${x.name}, ${new Date(x.added).toLocaleString()}`;
+    if (location.pathname === link.pathname) {
+      link.ariaCurrent = "page";
+      item.classList.add("current");
+    }
+    const name = document.createElement("span");
+    name.className = "name";
+    name.textContent = x.name;
+    const size = document.createElement("small");
+    size.textContent = bytesText(x.size);
+    link.append(name, size);
+    const menu = document.createElement("button");
+    menu.type = "button";
+    menu.className = "btn quiet js-only";
+    menu.dataset["captureMenu"] = x.id;
+    menu.setAttribute("aria-label", `More about ${x.name}`);
+    menu.title = "Rename, save the file, delete";
+    menu.textContent = "⋯";
+    item.append(link, menu);
+    return item;
+  }
+}
+
 /** Brings the menus of the captures to life. */
 export function startCaptureList(): void {
   const workspace = document.getElementById("main")?.dataset["workspace"] ?? "";
   addReplay(workspace);
+  const list = document.querySelector<HTMLElement>("#captures > .items");
+  if (list !== null) {
+    new NewCaptures(list, workspace);
+  }
   document.getElementById("captures")?.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-capture-menu]") : null;
     if (button !== null) {

@@ -3,8 +3,9 @@
 import { notify } from "./notify";
 import type { FrameOffer } from "./frames/protocol";
 
-/** Adds a name to a code map; says whether it is there now. Another edit of the map that came in between is kept. */
-export async function nameCode(workspace: string, offer: FrameOffer, name: string): Promise<boolean> {
+/** Adds a name to a code map, in the place of an earlier one if that is there; says whether it is there now. Another edit of the map that
+ *  came in between is kept. */
+export async function nameCode(workspace: string, offer: FrameOffer, name: string, was = ""): Promise<boolean> {
   if (offer.map === undefined || offer.map === "" || offer.known === true) {
     return true;
   }
@@ -17,10 +18,13 @@ export async function nameCode(workspace: string, offer: FrameOffer, name: strin
       return false;
     }
     const end = file.text === "" || file.text.endsWith("\n") ? "" : "\n";
+    const line = `${name} ${offer.code}`;
+    const old = was === "" ? -1 : file.text.split("\n").lastIndexOf(`${was} ${offer.code}`);
+    const body = old < 0 ? `${file.text}${end}${line}\n` : file.text.split("\n").with(old, line).join("\n");
     const written = await fetch(address, {
       method: "PUT",
       headers: { "Content-Type": "text/plain", "If-Match": `"${file.revision}"` },
-      body: `${file.text}${end}${name} ${offer.code}\n`,
+      body,
     });
     if (!written.ok) {
       notify(((await written.json()) as { detail?: string }).detail ?? `${offer.map} was not written`, "err");

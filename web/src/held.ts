@@ -5,8 +5,9 @@
 // One row is that of the keys: the one with the focus, or else the oldest.
 
 import { arrow, button, make } from "./dialog";
-import { counted } from "./frames/text";
+import { count, counted } from "./frames/text";
 import { announce } from "./notify";
+import type { Content } from "./messageform";
 import { ask } from "./relays";
 
 /** A message that waits, as GET .../held lists it. */
@@ -20,13 +21,23 @@ export interface Held {
   frame: { dir: string; message?: string; hex: string; value?: unknown; conn: string; code?: number };
 }
 
+const waiting = "They wait until they are forwarded, or changes are turned off.";
 const period = 400; // milliseconds between two looks at what is held
 const mostRows = 50;
+const mostText = 160; // characters of a message in its row
 
 interface Row {
   element: HTMLElement;
   age: HTMLElement;
+  what: HTMLElement;
+  changed: HTMLElement; // what was made of it
   held: Held;
+}
+
+/** Values in one line, without the braces around all of them. */
+function valuesText(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.startsWith("{") ? text.slice(1, -1) : text;
 }
 
 function seconds(h: Held): string {
@@ -41,12 +52,16 @@ export class HeldQueue {
   private readonly events: { edit(h: Held): void; leave(): void };
   private readonly host = document.getElementById("held");
   private readonly title = make("strong");
+  private readonly hint = make("span", "dim", waiting);
   private readonly list = make("div", "held-list");
   private readonly more = make("p", "hint");
   private readonly rows = new Map<number, Row>();
   private readonly gone = new Set<number>(); // decided, while a look that was under way may still tell of them
-  private held: Held[] = [];
+  private readonly edits = new Map<number, Content>(); // what a person has made of messages that go on waiting
+  private held: Held[] = []; // the oldest of those that wait
+  private unlisted = 0; // that wait behind them
   private running = false;
+  private isAway = false;
   private looking = false;
   private again = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -58,7 +73,7 @@ export class HeldQueue {
     this.events = events;
     const head = make("div", "held-head");
     head.append(
-      this.title, make("span", "dim", "They wait until they are forwarded, or intercept is turned off."),
+      this.title, this.hint,
       ...(may ? [button("Forward all", () => void this.forwardAll(), "Shift+A", "btn")] : []),
     );
     this.list.setAttribute("role", "list");
@@ -69,8 +84,9 @@ export class HeldQueue {
     this.host?.append(head, this.list, this.more);
   }
 
+  /** How many can be decided. */
   get size(): number {
-    return this.held.length;
+    return this.isAway ? 0 : this.held.length;
   }
 
   /** Looks at what is held from now on, or no more. */
@@ -84,6 +100,7 @@ export class HeldQueue {
     } else {
       clearTimeout(this.timer);
       this.held = [];
+      this.unlisted = 0;
       this.draw();
     }
   }
@@ -104,15 +121,16 @@ export class HeldQueue {
         const response = await fetch(`${this.api}/held`);
         if (response.ok && this.running) {
           const before = this.held.length;
-          const { held } = (await response.json()) as { held: Held[] };
+          const { held, total } = (await response.json()) as { held: Held[]; total: number };
           this.held = held.filter((h) => !this.gone.has(h.id));
+          this.unlisted = total - held.length;
           if (this.held.length > 0 && before === 0) {
-            announce(`${counted(this.held.length, "message")} held`);
+            announce(`${counted(this.held.length + this.unlisted, "message")} held`);
           }
           this.draw();
         }
       } catch {
-        // The bar says that the server is away.
+        // The bar says that the server is away, and away() what that means here.
       }
       this.looking = false;
       if (this.running) {
@@ -135,6 +153,55 @@ export class HeldQueue {
     }
   }
 
+  /** What a person has made of a message and keeps until it is forwarded. */
+  edited(h: Held): Content | undefined {
+    return this.edits.get(h.id);
+  }
+
+  /** Keeps what a person has made of a message: it goes so when it is forwarded. */
+  keep(h: Held, content: Content): void {
+    this.edits.set(h.id, content);
+    this.draw();
+    announce("The change is kept until the message is forwarded");
+  }
+
+  /** Forgets what a person has made of a message. */
+  forget(h: Held): void {
+    this.edits.delete(h.id);
+  }
+
+  /** Whether a held message is no more as it came. */
+  get canRevert(): boolean {
+    const h = this.target();
+    return h !== undefined && (this.edits.has(h.id) || h.with !== undefined);
+  }
+
+  /** Takes back what was made of a message: by a person, or else by rules. */
+  revert(h = this.target()): void {
+    if (h === undefined) {
+      return;
+    }
+    if (!this.edits.delete(h.id)) {
+      if (h.with === undefined) {
+        announce("It is as it came");
+        return;
+      }
+      this.edits.set(h.id, { hex: h.frame.hex, raw: false });
+    }
+    this.draw();
+    announce(h.with === undefined || this.edits.has(h.id) ? "It goes as it came" : "It goes as rules have made it");
+  }
+
+  /** Nothing can be decided while the server is away, and what is shown may be gone. */
+  away(isAway: boolean): void {
+    this.isAway = isAway;
+    this.hint.textContent = isAway ? "The server does not answer: whether they still wait is not known." : waiting;
+    this.host?.classList.toggle("away", isAway);
+    for (const b of this.host?.querySelectorAll("button") ?? []) {
+      b.disabled = isAway;
+    }
+  }
+
   focus(): void {
     this.rows.get(this.held[0]?.id ?? -1)?.element.focus();
   }
@@ -144,9 +211,12 @@ export class HeldQueue {
     if (h === undefined) {
       return false;
     }
-    const done = (await ask(`${this.api}/held`, "POST", { id: h.id, action, ...more }, wrong)) !== undefined;
+    const kept = this.edits.get(h.id);
+    const body = action === "forward" && kept !== undefined ? { action: "replace", ...("value" in kept ? { message: h.name, ...kept } : kept) } : { action, ...more };
+    const done = (await ask(`${this.api}/held`, "POST", { id: h.id, ...body }, wrong)) !== undefined;
     if (done) {
       this.gone.add(h.id);
+      this.edits.delete(h.id);
       this.held = this.held.filter((x) => x !== h && x.id !== h.id);
       this.draw();
     }
@@ -155,6 +225,11 @@ export class HeldQueue {
   }
 
   async forwardAll(): Promise<void> {
+    for (const h of this.held.filter((one) => this.edits.has(one.id))) {
+      if (!await this.decide("forward", h)) {
+        return; // what is wrong was said, and nothing is to go before it is right
+      }
+    }
     await ask(`${this.api}/held`, "POST", { all: true, action: "forward" });
     this.look();
   }
@@ -167,6 +242,11 @@ export class HeldQueue {
     const shown = this.held.slice(0, mostRows);
     const at = [...this.rows.values()].findIndex((r) => r.element.contains(document.activeElement));
     const ids = new Set(shown.map((h) => h.id));
+    for (const id of this.edits.keys()) {
+      if (!this.held.some((h) => h.id === id)) {
+        this.edits.delete(id); // it went by itself, or by another page
+      }
+    }
     for (const [id, row] of this.rows) {
       if (!ids.has(id)) {
         row.element.remove();
@@ -183,11 +263,13 @@ export class HeldQueue {
         row.held = h;
         row.age.textContent = seconds(h);
       }
+      this.drawChange(h);
     }
     host.hidden = this.held.length === 0;
-    this.title.textContent = `${this.held.length} held`;
-    this.more.hidden = this.held.length <= mostRows;
-    this.more.textContent = `and ${counted(this.held.length - mostRows, "more message")}, after these`;
+    const all = this.held.length + this.unlisted;
+    this.title.textContent = `${count(all)} held`;
+    this.more.hidden = all <= shown.length;
+    this.more.textContent = `and ${counted(all - shown.length, "more message")}, after these`;
     this.rove();
     if (at >= 0 && !list.contains(document.activeElement)) { // the row with the focus went
       const next = [...this.rows.values()].at(Math.min(at, this.rows.size - 1));
@@ -208,27 +290,48 @@ export class HeldQueue {
     }
   }
 
+  /** Shows what has become of a message while it waits. */
+  private drawChange(h: Held): void {
+    const row = this.rows.get(h.id);
+    if (row === undefined) {
+      return;
+    }
+    const edit = this.edits.get(h.id);
+    const isBack = edit !== undefined && "hex" in edit && !edit.raw && edit.hex === h.frame.hex;
+    const text = isBack ? "as it came, not as rules made it" : edit !== undefined ? "~ changed, not sent yet" : h.with !== undefined ? "~ by a rule" : "";
+    row.changed.hidden = text === "";
+    row.changed.textContent = text;
+    const now = edit === undefined || isBack ? h.frame.value : "value" in edit ? edit.value : undefined;
+    const shown = now === undefined ? (edit !== undefined && "hex" in edit ? edit.hex : h.frame.hex) : valuesText(now);
+    row.what.textContent = shown.slice(0, mostText);
+    row.what.title = shown.slice(0, 10 * mostText);
+    const revert = row.element.querySelector<HTMLButtonElement>("[data-revert]");
+    if (revert !== null) {
+      revert.hidden = edit === undefined && h.with === undefined || isBack;
+    }
+  }
+
   private row(h: Held): Row {
     const element = make("div", "held-row");
     element.setAttribute("role", "listitem");
     const { frame } = h;
     const name = frame.message ?? `? 0x${(frame.code ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
-    const text = frame.value === undefined ? frame.hex.slice(0, 80) : JSON.stringify(frame.value).slice(1, 160);
     element.setAttribute("aria-label", `${name}, ${frame.dir === "c2s" ? "client to server" : "server to client"}`);
     const age = make("span", "held-age", seconds(h));
-    const what = make("span", "held-what", text);
-    what.title = text;
-    const row: Row = { element, age, held: h };
-    element.append(
-      make("span", `held-dir ${frame.dir}`, arrow(frame.dir)), make("span", "held-name", name), what, ...(h.with === undefined ? [] : [make("span", "held-with", "~ by a rule")]), age,
-    );
+    const what = make("span", "held-what");
+    const changed = make("span", "held-with");
+    const row: Row = { element, age, what, changed, held: h };
+    element.append(make("span", `held-dir ${frame.dir}`, arrow(frame.dir)), make("span", "held-name", name), what, changed, age);
     if (!this.may) {
       return row;
     }
+    const revert = button("Revert", () => this.revert(row.held), "Take the change back (v)", "btn");
+    revert.dataset["revert"] = "";
     element.append(
-      button("Forward", () => void this.decide("forward", row.held), "Forward it as it is (a)", "btn"),
+      button("Forward", () => void this.decide("forward", row.held), "Forward it, with the change if there is one (a)", "btn"),
       button("Change…", () => this.events.edit(row.held), "Change it before it goes (e)", "btn"),
-      button("Drop", () => void this.decide("drop", row.held), "It never arrives (Shift+X)", "btn"),
+      revert,
+      button("Drop", () => void this.decide("drop", row.held), "It never arrives (x)", "btn"),
     );
     element.addEventListener("dblclick", () => this.events.edit(row.held));
     return row;

@@ -9,6 +9,7 @@ import { openMenu } from "./menu";
 import { announce } from "./notify";
 import { Operate, type Shown } from "./operate";
 import { ask, bytesText, markersOf, type Relays, type Session } from "./relays";
+import { lookOnly } from "./role";
 
 /** What stands over the list of running traffic. */
 export class LiveBar {
@@ -20,6 +21,7 @@ export class LiveBar {
   private ended = false;
   private readonly markers: MarkerSource;
   private rate = "";
+  private away = false;
   readonly operate: Operate;
 
   constructor(bar: HTMLElement, relays: Relays, frames: Frames, shown: Shown) {
@@ -37,6 +39,7 @@ export class LiveBar {
     on("live-events", (button) => this.events(button));
     on("live-marker", () => this.marker());
     relays.watch((all) => this.draw(all.find((s) => s.id === this.id)));
+    relays.watchAway((since) => this.drawAway(since));
     register(
       { id: "live-pause", title: "Pause the view, or go on", group: "Live", keys: ["p"], enabled: () => !this.ended, run: () => this.pause() },
       { id: "live-marker", title: "Drop a marker", group: "Live", keys: ["`"], enabled: () => this.may("live-marker"), run: () => this.marker() },
@@ -47,7 +50,7 @@ export class LiveBar {
   /** Whether a button can be pressed now: a viewer has some that cannot. */
   private may(id: string): boolean {
     const button = document.getElementById(id);
-    return !this.ended && button instanceof HTMLButtonElement && !button.disabled;
+    return !this.ended && !this.away && button instanceof HTMLButtonElement && !button.disabled;
   }
 
   /** Holds the list still at what is there now; traffic goes on. */
@@ -115,11 +118,48 @@ export class LiveBar {
     });
   }
 
+  /** The server does not answer: what was known is old, and nothing can be done. */
+  private drawAway(since: Date): void {
+    const state = document.getElementById("live-state");
+    const facts = document.getElementById("live-facts");
+    if (this.ended || this.away || state === null || facts === null) {
+      return;
+    }
+    this.setAway(state, true);
+    this.before = undefined;
+    this.rate = "";
+    const warning = document.createElement("span");
+    warning.className = "warn";
+    warning.textContent = `The server has not answered since ${since.toLocaleTimeString()}: whether traffic passes is not known.`;
+    facts.replaceChildren(warning);
+    facts.title = warning.textContent;
+    announce("The server does not answer");
+  }
+
+  private setAway(state: HTMLElement, isAway: boolean): void {
+    this.away = isAway;
+    const dot = document.createElement("i");
+    dot.className = isAway ? "dot err" : "dot ok";
+    state.replaceChildren(dot, isAway ? " server away" : " live");
+    state.parentElement?.classList.toggle("away", isAway);
+    for (const id of ["live-stop", "live-operate", "live-send", "live-marker"]) {
+      const button = document.getElementById(id);
+      if (button instanceof HTMLButtonElement && !lookOnly()) {
+        button.disabled = isAway;
+      }
+    }
+    this.operate.away(isAway);
+  }
+
   private draw(s: Session | undefined): void {
     const state = document.getElementById("live-state");
     const facts = document.getElementById("live-facts");
     if (state === null || facts === null) {
       return;
+    }
+    if (this.away && !this.ended) {
+      this.setAway(state, false);
+      announce("The server answers again");
     }
     this.operate.draw(s);
     if (s === undefined) {
@@ -175,10 +215,23 @@ export class LiveBar {
     link.href = location.pathname;
     link.id = "live-recording";
     link.textContent = "Open the recording";
-    facts.replaceChildren("Nothing passes any more. ", link, " is a capture like any other.");
+    if (this.frames.total === 0 && (this.session?.record.packets ?? 0) === 0) {
+      facts.replaceChildren("Nothing passes any more, and nothing has passed: there is no recording.");
+    } else {
+      facts.replaceChildren("Nothing passes any more. ", link, " is a capture like any other.");
+    }
     facts.title = "";
+    const focused = document.activeElement;
     for (const id of ["live-stop", "live-pause", "live-operate", "live-send", "live-marker"]) {
-      document.getElementById(id)?.setAttribute("hidden", "");
+      const button = document.getElementById(id);
+      button?.setAttribute("hidden", "");
+      if (button === focused && button !== null) { // the keys go on with what is left
+        if (link.isConnected) {
+          link.focus();
+        } else {
+          this.frames.focus();
+        }
+      }
     }
     announce("The listener has ended");
   }

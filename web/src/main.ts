@@ -3,6 +3,7 @@
 // The script runs in <head>, before there is a body: the theme and the sizes of the panes are there when the page is drawn first.
 
 import { startCaptureList } from "./capturelist";
+import { register } from "./commands";
 import { startFilter } from "./filter";
 import { startHelp } from "./help";
 import { startKeys } from "./keys";
@@ -29,6 +30,10 @@ startMenus();
 startRemember();
 startUpload();
 share();
+register({
+  id: "sign-out", title: "Sign out", group: "General", enabled: () => document.getElementById("sign-out") !== null,
+  run: () => document.getElementById("sign-out")?.click(),
+});
 document.addEventListener("DOMContentLoaded", () => {
   startPage();
   startRelays();

@@ -13,6 +13,8 @@ export interface MenuItem {
   preview?(): string;
   run(): void;
   disabled?: boolean;
+  /** Why it is disabled. */
+  why?: string;
 }
 
 /** What a menu holds. */
@@ -123,6 +125,9 @@ function open(anchor: Anchor, options: MenuOptions): Open {
     row.tabIndex = -1;
     if (item.disabled === true) {
       row.setAttribute("aria-disabled", "true");
+    }
+    if (item.disabled === true && item.why !== undefined) {
+      row.title = item.why;
     }
     row.append(make("span", "pop-text", item.title));
     if (item.hint !== undefined) {

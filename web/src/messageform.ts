@@ -95,6 +95,21 @@ export class MessageForm {
     this.draw();
   }
 
+  /** Shows what somebody has made of a message before. */
+  resume(value: unknown, hex: string, content: Content): void {
+    if ("value" in content) {
+      this.show(value, hex, content.value);
+      return;
+    }
+    this.show(value, content.hex);
+    this.raw.checked = content.raw;
+    if (this.mode !== "bytes") {
+      this.mode = "bytes";
+      this.drawModes(this.now === undefined ? 0 : leavesOf(this.now).length);
+      this.draw();
+    }
+  }
+
   focus(): void {
     this.body.querySelector<HTMLElement>("input, select, textarea")?.focus();
   }

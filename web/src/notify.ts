@@ -1,6 +1,7 @@
 // Short messages at the bottom of the page: what was done, or what went wrong. They are read out politely.
 
 const lifeMillis = 4000;
+const undoMillis = 10_000; // of a message that offers to take back what was done
 const together = 1000; // milliseconds within which a message joins the ones before: nobody has read them yet
 const most = 3;
 const signs = { ok: "✓", warn: "!", err: "✕" } as const;
@@ -79,11 +80,17 @@ function start(): HTMLElement {
   return element;
 }
 
+/** What a message offers to do. */
+export interface Offer {
+  title: string;
+  run(): void;
+}
+
 /**
- * Shows a message in place of the one before, or below it if that came just now. Errors stay until they are closed, anything else for
- * four seconds. What is returned takes the message away, for one that says that something goes on.
+ * Shows a message in place of the one before, or below it if that came just now. Errors stay until they are closed, what offers something
+ * for ten seconds, anything else for four. What is returned takes the message away, for one that says that something goes on.
  */
-export function notify(text: string, kind: Kind = "ok"): () => void {
+export function notify(text: string, kind: Kind = "ok", offer?: Offer): () => void {
   if (region === undefined || !region.isConnected) {
     region = start();
   }
@@ -99,7 +106,17 @@ export function notify(text: string, kind: Kind = "ok"): () => void {
     body.append(make("span", "sr-only", words[kind]));
   }
   body.append(text);
-  toast.append(sign, body, shut);
+  toast.append(sign, body);
+  if (offer !== undefined) {
+    const act = make("button", "btn quiet", offer.title);
+    act.setAttribute("type", "button");
+    act.addEventListener("click", () => {
+      close();
+      offer.run();
+    });
+    toast.append(act);
+  }
+  toast.append(shut);
   if (performance.now() - came > together) {
     close();
   } else {
@@ -109,7 +126,7 @@ export function notify(text: string, kind: Kind = "ok"): () => void {
   }
   region.append(toast);
   came = performance.now();
-  left = region.querySelector(":scope > .err") === null ? lifeMillis : Infinity;
+  left = region.querySelector(":scope > .err") !== null ? Infinity : region.querySelector(":scope > .toast > .btn") === null ? lifeMillis : undoMillis;
   go();
   return () => toast.remove();
 }

@@ -13,6 +13,7 @@ import { openMenu } from "./menu";
 import { type Content, MessageForm } from "./messageform";
 import { notify } from "./notify";
 import { ask, type Session } from "./relays";
+import { lookOnly } from "./role";
 import { rulesDialog } from "./rules";
 
 /** What the panes show: a message to send is made of it. */
@@ -22,11 +23,17 @@ export interface Shown {
   row(): FrameRow | undefined;
 }
 
+const mostShown = 14; // characters of a filter on the button
+
 // Filters that the page itself offers, in words.
 const all = "kind == message";
 const client = "dir == c2s && kind == message";
 const server = "dir == s2c && kind == message";
 const holds: Readonly<Record<string, string>> = { [all]: "all", [client]: "C→S", [server]: "S→C" };
+
+function short(text: string): string {
+  return text.length <= mostShown ? text : `${text.slice(0, mostShown - 1)}…`;
+}
 
 /** What can be done with the messages of one session. */
 export class Operate {
@@ -38,6 +45,7 @@ export class Operate {
   private session: Session | undefined;
   private on = false;
   private intercept = "";
+  private isAway = false;
 
   constructor(api: string, frames: Frames, shown: Shown) {
     this.api = api;
@@ -48,16 +56,18 @@ export class Operate {
     const may = this.toggle instanceof HTMLButtonElement && !this.toggle.disabled; // a viewer may not
     this.queue = new HeldQueue(api, may, { edit: (h) => void this.edit(h), leave: () => frames.focus() });
     const some = (): boolean => may && this.queue.size > 0;
-    const can = (): boolean => may && this.session?.operate !== undefined;
+    const can = (): boolean => may && !this.isAway && this.session?.operate !== undefined;
     const { queue } = this;
     register(
       { id: "live-intercept", title: "Intercept on or off", group: "Live", keys: ["i"], enabled: can, run: () => void this.flip() },
       { id: "live-forward", title: "Forward the held message", group: "Live", keys: ["a"], enabled: some, run: () => void queue.decide("forward") },
       { id: "live-forward-all", title: "Forward all held messages", group: "Live", keys: ["Shift+A"], enabled: some, run: () => void queue.forwardAll() },
-      { id: "live-drop", title: "Drop the held message", group: "Live", keys: ["Shift+X"], enabled: some, run: () => void queue.decide("drop") },
+      { id: "live-drop", title: "Drop the held message", group: "Live", keys: ["x"], enabled: some, run: () => void queue.decide("drop") },
       { id: "live-edit", title: "Change the held message", group: "Live", keys: ["e"], enabled: some, run: () => queue.edit() },
+      { id: "live-revert", title: "Take back what was made of the held message", group: "Live", keys: ["v"], enabled: () => some() && queue.canRevert, run: () => queue.revert() },
       { id: "live-held", title: "Messages that are held", group: "Go to", keys: ["w h"], enabled: some, run: () => queue.focus() },
-      { id: "live-resend", title: "Send a message like this one", group: "Live", keys: ["r"], enabled: can, run: () => void this.send(true) },
+      { id: "live-resend", title: "Send the frame again as it is", group: "Live", keys: ["r"], enabled: can, run: () => void this.resend() },
+      { id: "live-duplicate", title: "Send a message like this one", group: "Live", keys: ["Shift+D"], enabled: can, run: () => void this.send(true) },
       { id: "live-rules", title: "Rules for messages", group: "Live", enabled: can, run: () => void rulesDialog(this.api, this.frames.shown.filter, this.on) },
     );
   }
@@ -71,14 +81,20 @@ export class Operate {
     }
     this.on = op?.on ?? false;
     this.intercept = op?.intercept ?? "";
-    if (this.toggle !== null) {
+    if (this.toggle !== null && !lookOnly()) {
       const rules = (op?.rules ?? 0) > 0 ? ` · ${counted(op?.rules ?? 0, "rule")}` : "";
       this.toggle.setAttribute("aria-pressed", String(this.on));
-      this.toggle.textContent = (this.on ? (this.intercept === "" ? "Changes on" : `Holding ${holds[this.intercept] ?? this.intercept}`) : "Intercept") + (this.on ? rules : "");
+      this.toggle.textContent = (this.on ? (this.intercept === "" ? "Changes on" : `Holding ${holds[this.intercept] ?? short(this.intercept)}`) : "Intercept") + (this.on ? rules : "");
       this.toggle.title = this.on ? (this.intercept === "" ? "Nothing is held; messages can be sent, and rules count (i turns it off)" : `Messages that fit ${this.intercept} are held (i turns it off)`) : "Hold messages that fit a filter, to change or drop them (i)";
     }
     document.getElementById("live-bar")?.classList.toggle("operating", this.on);
     this.queue.run(this.on);
+  }
+
+  /** The server is away, or there again. */
+  away(isAway: boolean): void {
+    this.isAway = isAway;
+    this.queue.away(isAway);
   }
 
   /** Holds what the filter of the list shows, or nothing any more. */
@@ -98,6 +114,11 @@ export class Operate {
       notify(`${shortConnection({ name: stuck.name, session: stuck.session ?? 0, proto: "", frames: 0 })}: ${stuck.mode === "wanted" ? "not yet, " : "cannot be changed, "}${stuck.mode_why ?? ""}`, "warn");
     }
     return true;
+  }
+
+  /** Lets messages be sent, and holds none by that, where nobody has allowed it yet; false if that fails. */
+  private async turnedOn(): Promise<boolean> {
+    return this.on || await this.set({ on: true, intercept: "" });
   }
 
   private menu(): void {
@@ -124,7 +145,12 @@ export class Operate {
     const now = h.with === undefined || h.name === "" ? undefined : await this.decode(h.name, h.with); // what rules made of it
     const { box, form, says, say } = dialog(title);
     const content = new MessageForm();
-    content.show(h.frame.value, h.frame.hex, now);
+    const kept = this.queue.edited(h);
+    if (kept === undefined) {
+      content.show(h.frame.value, h.frame.hex, now);
+    } else {
+      content.resume(h.frame.value, h.frame.hex, kept);
+    }
     const close = (action: string, more: object = {}): void => void this.queue.decide(action, h, more, say).then((done) => done && box.close());
     const row = make("div", "row");
     row.append(
@@ -134,26 +160,88 @@ export class Operate {
           close("replace", "value" in what ? { message: h.name, ...what } : what);
         }
       }, "", "btn primary"),
-      button("Forward as it came", () => close("forward")),
+      button("Keep", () => {
+        const what = read(content, say);
+        if (what !== undefined) {
+          this.queue.keep(h, what);
+          box.close();
+        }
+      }, "Keep the change: it goes on waiting, and goes so when it is forwarded"),
+      button("Revert", () => {
+        content.show(h.frame.value, h.frame.hex);
+        content.focus();
+      }, "The message as it came"),
+      button("Forward as it came", () => {
+        this.queue.forget(h);
+        if (h.with === undefined) {
+          close("forward");
+        } else {
+          close("replace", { hex: h.frame.hex }); // rules have made something else of it
+        }
+      }),
       button("Drop", () => close("drop")),
       button("Cancel", () => box.close(), "It goes on waiting"),
     );
     form.append(content.element, says, row);
+    box.addEventListener("close", () => {
+      if (document.activeElement !== document.body && document.activeElement !== null) {
+        return;
+      }
+      if (this.queue.size > 0) { // the row that had the keys is gone
+        this.queue.focus();
+      } else {
+        this.frames.focus();
+      }
+    });
     content.focus();
+  }
+
+  /** Sends the chosen frame again, as it is. */
+  private async resend(): Promise<void> {
+    const { row } = this.frames.list; // the panes may not have it yet
+    if (row === undefined) {
+      notify("Choose a frame first: it is sent again as it is", "warn");
+      return;
+    }
+    const frame = await this.frames.socket.ask("frame", { n: row.n }).catch(() => undefined);
+    if (frame === undefined) {
+      notify(`Frame ${row.n} is not known any more`, "warn");
+      return;
+    }
+    if ((frame.row.kind ?? "message") !== "message" || frame.dir === "") {
+      notify("Only messages can be sent: this frame belongs to the protocol below them", "warn");
+      return;
+    }
+    if ((frame.row.len ?? 0) > frame.hex.length / 2) {
+      notify("This message is too large to be sent again", "warn");
+      return;
+    }
+    if (!await this.turnedOn()) {
+      return;
+    }
+    const open = (this.session?.conns ?? []).filter((c) => c.mode !== "impossible");
+    const conn = this.session?.conns.find((c) => c.name === frame.conn) ?? (open.length === 1 ? open[0] : undefined);
+    if (conn === undefined) {
+      notify(open.length === 0 ? "No connection is open that it could go into" : "Its connection has ended: choose another one", "warn");
+      if (open.length > 0) {
+        await this.send(true);
+      }
+      return;
+    }
+    if (await ask(`${this.api}/send`, "POST", { dir: frame.dir, conn_id: conn.id, hex: frame.hex }) !== undefined) {
+      notify(`${frame.row.name ?? "The message"} is sent again, ${arrow(frame.dir)}: it is in the list, with *`);
+    }
   }
 
   /** Sends a message of one's own, or one like that in the panes. */
   private async send(like: boolean): Promise<void> {
-    if (!this.on && !await this.set({ on: true, intercept: "" })) {
-      return;
-    }
-    const row = this.shown.row();
+    const { row } = this.frames.list;
     const frame = row === undefined ? undefined : await this.frames.socket.ask("frame", { n: row.n }).catch(() => undefined);
     const { box, form, says, say } = dialog(like && frame !== undefined ? "Send a message like this one" : "Send a message");
     const content = new MessageForm();
     const name = make("input");
     name.value = frame?.name ?? "";
-    name.placeholder = "name of its definition; empty: bytes alone";
+    name.placeholder = "name, or none: bytes";
     name.autocomplete = "off";
     name.setAttribute("list", "operate-names");
     const names = make("datalist");
@@ -161,7 +249,7 @@ export class Operate {
     names.append(...Array.from(document.querySelectorAll<HTMLElement>("#rail-list .item"), (item) => new Option(item.dataset["name"] ?? "")));
     const dir = select([["c2s", "C→S, to the server"], ["s2c", "S→C, to the client"]], frame?.dir ?? "c2s");
     const conns = (this.session?.conns ?? []).filter((c) => c.mode !== "impossible");
-    const conn = select(conns.map((c) => [String(c.id), shortConnection({ name: c.name, session: c.session ?? 0, proto: "", frames: 0 }) + (c.mode === "operating" ? "" : ` (${c.mode_why ?? c.mode ?? ""})`)]), String(conns.find((c) => c.name === frame?.conn)?.id ?? conns.at(-1)?.id ?? ""));
+    const conn = select(conns.map((c) => [String(c.id), shortConnection({ name: c.name, session: c.session ?? 0, proto: "", frames: 0 }) + (c.mode === "operating" || !this.on ? "" : ` (${c.mode_why ?? c.mode ?? ""})`)]), String(conns.find((c) => c.name === frame?.conn)?.id ?? conns.at(-1)?.id ?? ""));
     const connField = field("Connection", conn);
     connField.hidden = conns.length === 1;
     const top = make("div", "row");
@@ -171,6 +259,15 @@ export class Operate {
       content.show(name.value === "" ? undefined : await this.blank(name.value.trim(), say), "");
     };
     name.addEventListener("change", () => void fill());
+    const post = async (what: Content): Promise<void> => {
+      const body = { dir: dir.value, ...(conn.value === "" ? {} : { conn_id: Number(conn.value) }), ...("value" in what ? { message: name.value.trim(), ...what } : what) };
+      if (await ask(`${this.api}/send`, "POST", body, say) !== undefined) {
+        say(`Sent at ${new Date().toLocaleTimeString()}: it is in the list, with *`, false);
+        off.remove();
+      }
+    };
+    const off = make("p", "hint", "Changes are off: Send turns them on first.");
+    off.hidden = this.on;
     const buttons = make("div", "row");
     buttons.append(
       button("Send", () => {
@@ -178,22 +275,18 @@ export class Operate {
         if (what === undefined) {
           return;
         }
-        const body = { dir: dir.value, ...(conn.value === "" ? {} : { conn_id: Number(conn.value) }), ...("value" in what ? { message: name.value.trim(), ...what } : what) };
-        void ask(`${this.api}/send`, "POST", body, say).then((done) => {
-          if (done !== undefined) {
-            say(`Sent at ${new Date().toLocaleTimeString()}: it is in the list, with *`, false);
-          }
-        });
+        void this.turnedOn().then((on) => (on ? post(what) : undefined));
       }, "", "btn primary"),
       button("Close", () => box.close()),
     );
-    form.append(names, top, content.element, says, buttons);
+    form.append(names, top, content.element, off, says, buttons);
     if (frame === undefined) {
       content.show(undefined, "");
       name.focus();
       return;
     }
-    const hex = Array.from(this.shown.bytes(), (b) => b.toString(16).padStart(2, "0")).join("") || frame.hex;
+    const now = this.shown.row()?.n === frame.n ? Array.from(this.shown.bytes(), (b) => b.toString(16).padStart(2, "0")).join("") : "";
+    const hex = now === "" ? frame.hex : now;
     content.show(frame.name === "" ? undefined : await this.decode(frame.name, hex), hex);
     content.focus();
   }

@@ -6,6 +6,7 @@
 import { button, make } from "./frames/dom";
 import type { FrameAnswer, PacketAnswer } from "./frames/protocol";
 import { count, frameName } from "./frames/text";
+import { forOperators } from "./role";
 
 /** What the line tells. */
 export interface OriginEvents {
@@ -47,7 +48,8 @@ export class Origin {
     }
     const { offer } = frame;
     if (offer !== null && offer !== undefined) {
-      this.offer.append(button("btn", `Define ${offer.name} …`, () => this.events.define(frame, this.offer), "Nothing defines this message: begin with a definition of it"));
+      const define = button("btn", `Define ${offer.name} …`, () => this.events.define(frame, this.offer), "Nothing defines this message: begin with a definition of it");
+      this.offer.append((offer.map ?? "") === "" ? define : forOperators(define)); // the code map would name it
     }
     const packets = [...new Set(frame.sources.map((s) => s.packet))].filter((n) => n > 0);
     const via = frame.row.via ?? [];

@@ -1,20 +1,34 @@
-// Tabs over the bytes of a frame: the frame itself, deciphered and put together, and each captured packet that it came in. In a packet the
-// runs that belong to the frame are outlined.
+// Tabs over the bytes of a frame, from what the game says to what the network carried: the message, the stream around it as it was put
+// together, the payload of each of its packets deciphered, and each packet as it was captured. The bytes of the frame are marked in all of
+// them, and a selection is kept from tab to tab.
 
-import { HexGrid, noMessage } from "./hex/index";
+import { HexGrid, type HexMessage, noMessage } from "./hex/index";
 import type { FrameAnswer } from "./frames/protocol";
+import { inPacket, joined, type Layer, type Packet, type Run, toFrame, toLayer } from "./layers";
 import { notify } from "./notify";
 
-/** A captured packet, as GET .../packets gives it. */
-interface Packet {
-  n: number;
-  time?: string;
-  link?: string;
-  payload?: number; // bytes before what TCP or UDP carries
-  hex: string;
+const mostTabs = 12; // packets
+const mostKnown = 200;
+
+/** Which bytes: of the frame, of the stream around it, or of one packet. */
+type Kind = "message" | "joined" | "clear" | "packet";
+
+interface Tab {
+  kind: Kind;
+  n: number; // of a packet, 0 for none
 }
 
-const mostTabs = 12;
+const message: Tab = { kind: "message", n: 0 };
+
+/** What the tabs tell. */
+export interface TabEvents {
+  /** Which packet is shown now; 0 is none. */
+  opened(n: number): void;
+  /** A part of the frame was chosen in one of its packets. */
+  selected(part: Run): void;
+  /** What there is to inspect; undefined: that of the message. */
+  inspect(place: { data: Uint8Array; start: number; end: number } | undefined): void;
+}
 
 /** The packets that have a tab: the first ones, and the chosen one. */
 function tabbed(packets: readonly number[], chosen: number): number[] {
@@ -26,30 +40,31 @@ export class PacketTabs {
   private readonly api: string;
   private readonly bar = document.getElementById("byte-tabs");
   private readonly host = document.getElementById("packet");
+  private readonly events: TabEvents;
   private grid: HexGrid | undefined;
   private frame: FrameAnswer | undefined;
-  private chosen = 0; // number of a packet; 0 is the frame
+  private chosen: Tab = message;
+  private part: Run | undefined; // that is selected, in the frame
+  private layer: Layer | undefined; // that is shown, undefined for the message
   private readonly known = new Map<number, Packet>();
+  private readonly plain = new Set<string>(); // connections whose packets turned out not to be enciphered
 
-  private readonly opened: (n: number) => void;
-
-  /** `opened` is told which packet is shown now; 0 is the frame. */
-  constructor(api: string, opened: (n: number) => void) {
+  constructor(api: string, events: TabEvents) {
     this.api = api;
-    this.opened = opened;
+    this.events = events;
     this.bar?.addEventListener("click", (event) => {
       const tab = event.target instanceof Element ? event.target.closest<HTMLElement>("[role=tab]") : null;
       if (tab !== null) {
-        this.choose(Number(tab.dataset["packet"]));
+        this.choose({ kind: (tab.dataset["layer"] ?? "message") as Kind, n: Number(tab.dataset["packet"]) });
       }
     });
     this.bar?.addEventListener("keydown", (event) => {
-      const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
       const tabs = Array.from(this.bar?.querySelectorAll<HTMLElement>("[role=tab]") ?? []);
-      const next = tabs[tabs.findIndex((tab) => tab.ariaSelected === "true") + by];
-      if (by !== 0 && next !== undefined) {
+      const at = tabs.findIndex((tab) => tab.ariaSelected === "true");
+      const next = { ArrowRight: tabs[at + 1], ArrowLeft: tabs[at - 1], Home: tabs[0], End: tabs.at(-1) }[event.key];
+      if (next !== undefined) {
         event.preventDefault();
-        this.choose(Number(next.dataset["packet"]));
+        next.click();
         this.bar?.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus();
       }
     });
@@ -57,11 +72,13 @@ export class PacketTabs {
 
   /** The frame is another one; undefined: there is none. */
   show(frame: FrameAnswer | undefined): void {
-    const same = frame !== undefined && frame.n === this.frame?.n;
-    this.frame = frame;
-    if (!same) {
-      this.chosen = 0;
+    if (frame === undefined || frame.n !== this.frame?.n) {
+      this.chosen = message;
+      this.part = undefined;
+      this.layer = undefined;
+      this.events.inspect(undefined);
     }
+    this.frame = frame;
     this.draw();
   }
 
@@ -72,22 +89,53 @@ export class PacketTabs {
       notify("Nothing is known of the packets that this frame came in", "warn");
       return;
     }
-    this.choose(first);
+    this.openPacket(first);
   }
 
   /** Goes to a packet of the frame. */
   openPacket(n: number): void {
-    this.choose(n);
+    this.choose({ kind: "packet", n });
   }
+
+  /** A part of the frame is selected, in its bytes or its fields. */
+  select(part: Run | undefined): void {
+    if (part?.start === this.part?.start && part?.end === this.part?.end) {
+      return;
+    }
+    this.part = part;
+    if (this.layer !== undefined && part !== undefined && !this.telling) {
+      this.mark(this.layer);
+    }
+  }
+
+  private telling = false; // the selection comes from here
 
   private packets(): number[] {
     return [...new Set((this.frame?.sources ?? []).map((s) => s.packet))].filter((n) => n > 0);
   }
 
-  private choose(n: number): void {
-    this.chosen = n;
+  private choose(tab: Tab): void {
+    this.chosen = tab;
     this.draw();
-    this.opened(n);
+    this.events.opened(tab.kind === "message" ? 0 : tab.kind === "joined" ? (this.packets()[0] ?? 0) : tab.n);
+  }
+
+  private tabs(): [tab: Tab, text: string, title: string][] {
+    const packets = this.packets();
+    const shown = tabbed(packets, this.chosen.n);
+    const layers = this.frame?.row.via ?? [];
+    const whole = layers.length > 0 ? `inside ${layers.join(", ")}` : "without what carried it";
+    const { ciphered = false, stream = false, conn = "" } = this.frame ?? {};
+    const clear = ciphered && !this.plain.has(conn);
+    const several = packets.length > 1;
+    const kind = this.frame?.row.kind ?? "message";
+    const what = kind === "message" ? "Message" : "Frame";
+    return [
+      [message, several && !stream ? `${what}, put together` : what, `The ${what.toLowerCase()}${clear ? ", deciphered" : ""}, ${whole}`],
+      ...(several && stream ? [[{ kind: "joined", n: 0 }, "Joined", `The ${clear ? "deciphered " : ""}stream as its ${packets.length} packets carried it, before the message was cut out`] as [Tab, string, string]] : []),
+      ...(clear ? shown.map((n): [Tab, string, string] => [{ kind: "clear", n }, `Deciphered ${n}`, `What packet ${n} carried, deciphered: with the headers of the protocol, and what else was in it`]) : []),
+      ...shown.map((n): [Tab, string, string] => [{ kind: "packet", n }, `Packet ${n}`, `Packet ${n} as it was captured`]),
+    ];
   }
 
   private draw(): void {
@@ -97,23 +145,21 @@ export class PacketTabs {
     }
     const packets = this.packets();
     bar.hidden = packets.length === 0;
-    const tab = (n: number, text: string, title: string): HTMLElement => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "byte-tab";
-      button.textContent = text;
-      button.title = title;
-      button.dataset["packet"] = String(n);
-      button.setAttribute("role", "tab");
-      button.ariaSelected = String(n === this.chosen);
-      button.tabIndex = n === this.chosen ? 0 : -1;
-      return button;
-    };
-    const layers = this.frame?.row.via ?? [];
-    const whole = layers.length > 0 ? `inside ${layers.join(", ")}` : "without what carried it";
     bar.replaceChildren(
-      tab(0, packets.length > 1 ? "Message, put together" : "Message", `The message: deciphered, ${whole}`),
-      ...tabbed(packets, this.chosen).map((n) => tab(n, `Packet ${n}`, `Packet ${n} as it was captured`)),
+      ...this.tabs().map(([tab, text, title]) => {
+        const button = document.createElement("button");
+        const chosen = tab.kind === this.chosen.kind && tab.n === this.chosen.n;
+        button.type = "button";
+        button.className = "byte-tab";
+        button.textContent = text;
+        button.title = title;
+        button.dataset["layer"] = tab.kind;
+        button.dataset["packet"] = String(tab.n);
+        button.setAttribute("role", "tab");
+        button.ariaSelected = String(chosen);
+        button.tabIndex = chosen ? 0 : -1;
+        return button;
+      }),
     );
     if (packets.length > mostTabs) {
       const more = document.createElement("span");
@@ -121,57 +167,133 @@ export class PacketTabs {
       more.textContent = `and ${packets.length - mostTabs} more`;
       bar.append(more);
     }
-    const message = document.getElementById("hex");
-    const packet = this.chosen !== 0;
-    host.hidden = !packet;
-    message?.toggleAttribute("hidden", packet);
-    if (packet) {
-      void this.showPacket(this.chosen);
+    const other = this.chosen.kind !== "message";
+    host.hidden = !other;
+    document.getElementById("hex")?.toggleAttribute("hidden", other);
+    if (other) {
+      void this.fill(this.chosen);
+    } else {
+      this.layer = undefined;
+      this.events.inspect(undefined);
     }
   }
 
-  private async showPacket(n: number): Promise<void> {
-    let packet = this.known.get(n);
-    if (packet === undefined) {
-      try {
-        const response = await fetch(`${this.api}/packets?n=${n}`);
-        const answer = (await response.json()) as { packets?: Packet[]; note?: string; detail?: string };
-        packet = answer.packets?.find((p) => p.n === n);
-        if (packet === undefined) {
-          notify(answer.note ?? answer.detail ?? `Packet ${n} is not in the file`, "warn");
-          return;
-        }
-      } catch {
-        notify("The packet did not come: the server cannot be reached", "err");
-        return;
+  /** Shows what is chosen, once it is there. */
+  private async fill(tab: Tab): Promise<void> {
+    const { frame } = this;
+    if (frame === undefined) {
+      return;
+    }
+    const clear = (frame.ciphered ?? false) && tab.kind !== "packet" && !this.plain.has(frame.conn);
+    const wanted = tab.kind === "joined" ? this.packets().slice(0, 100) : [tab.n];
+    this.host?.classList.toggle("waits", wanted.some((n) => this.missing(n, clear)));
+    const done = await this.fetch(wanted.filter((n) => this.missing(n, clear)), clear, frame.conn);
+    if (this.chosen.kind !== tab.kind || this.chosen.n !== tab.n || this.frame?.n !== frame.n || this.host === null) {
+      return;
+    }
+    this.host.classList.remove("waits");
+    if (!done) {
+      this.choose(message);
+      return;
+    }
+    const packet = this.known.get(tab.n);
+    if (tab.kind === "clear" && (packet?.clear ?? "") === "") {
+      notify(`Packet ${tab.n} was not enciphered: this is what it carried`);
+      if (frame.row.kind === "message") {
+        this.plain.add(frame.conn);
       }
-      if (this.known.size > 200) {
+      this.choose({ kind: "packet", n: tab.n });
+      return;
+    }
+    const layer = tab.kind === "joined" ? joined(frame, this.known) : packet === undefined ? undefined : inPacket(frame, packet, tab.kind === "clear");
+    if (layer !== undefined) {
+      this.put(layer);
+    }
+  }
+
+  private missing(n: number, clear: boolean): boolean {
+    const packet = this.known.get(n);
+    return packet === undefined || (clear && packet.clear === undefined);
+  }
+
+  private async fetch(numbers: readonly number[], clear: boolean, conn: string): Promise<boolean> {
+    if (numbers.length === 0) {
+      return true;
+    }
+    const query = new URLSearchParams({ n: numbers.join(",") });
+    if (clear) {
+      query.set("clear", "true");
+      query.set("conn", conn);
+    }
+    try {
+      const response = await fetch(`${this.api}/packets?${query.toString()}`);
+      const answer = (await response.json()) as { packets?: Packet[]; note?: string; detail?: string };
+      if (this.known.size > mostKnown) {
         this.known.clear();
       }
-      this.known.set(n, packet);
+      for (const packet of answer.packets ?? []) {
+        this.known.set(packet.n, clear ? { ...packet, clear: packet.clear ?? "" } : packet);
+      }
+      if (numbers.some((n) => !this.known.has(n))) {
+        notify(answer.note ?? answer.detail ?? `Packet ${numbers.find((n) => !this.known.has(n))} is not in the file`, "warn");
+        return numbers.length > 1 && (answer.packets ?? []).length > 0;
+      }
+      return true;
+    } catch {
+      notify("The packet did not come: the server cannot be reached", "err");
+      return false;
     }
-    if (this.chosen !== n || this.host === null) {
+  }
+
+  private put(layer: Layer): void {
+    if (this.host === null) {
       return;
     }
     this.grid ??= new HexGrid(this.host, {
-      hover: () => undefined, select: () => undefined, edit: () => undefined, undo: () => undefined, redo: () => undefined,
+      hover: () => undefined,
+      select: (start, end, caret) => this.chose(start, end, caret),
+      edit: () => undefined, undo: () => undefined, redo: () => undefined,
       notice: (said) => notify(said, "warn"),
       mayEdit: () => false,
     });
-    const payload = packet.payload ?? 0;
-    const data = Uint8Array.from(packet.hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+    this.layer = layer;
+    const { data } = layer;
     const tintOf = new Uint16Array(data.length);
-    tintOf.fill(1, 0, payload);
-    const runs = (this.frame?.sources ?? []).filter((s) => s.packet === n).map((s) => ({ start: payload + s.off, end: payload + s.off + s.len }));
-    for (const run of runs) {
+    tintOf.fill(1, 0, layer.head);
+    for (const run of layer.runs) {
       tintOf.fill(2, run.start, run.end);
     }
     this.grid.apply({ ...this.grid.settings, columns: 16 });
-    this.grid.show({ ...noMessage, data, tints: ["", "t-head", "t-int"], tintOf, starts: new Uint8Array(data.length), changed: new Uint8Array(data.length) }, { scroll: false });
-    this.grid.light(runs);
-    const [first] = runs;
-    if (first !== undefined) {
-      this.grid.select(first.start, first.end, { reveal: true });
+    const shown: HexMessage = { ...noMessage, data, tints: ["", "t-head", "t-int"], tintOf, starts: new Uint8Array(data.length), changed: new Uint8Array(data.length) };
+    this.grid.show(shown, { scroll: false });
+    this.mark(layer);
+  }
+
+  /** Outlines the bytes of the frame in a layer, and selects in it what is selected in the frame. */
+  private mark(layer: Layer): void {
+    this.grid?.light(layer.runs);
+    const [first = layer.runs[0]] = this.part === undefined ? [] : toLayer(layer, this.part);
+    if (first === undefined) {
+      this.events.inspect({ data: layer.data, start: 0, end: 0 });
+      return;
+    }
+    this.grid?.select(first.start, first.end, { reveal: true });
+    this.events.inspect({ data: layer.data, start: first.start, end: first.end });
+  }
+
+  /** A selection in the grid of a packet. */
+  private chose(start: number, end: number, caret: number): void {
+    const { layer } = this;
+    if (layer === undefined) {
+      return;
+    }
+    this.events.inspect({ data: layer.data, start: end - start > 1 ? start : caret, end });
+    const part = toFrame(layer, { start, end: Math.max(end, start + 1) });
+    if (part !== undefined) {
+      this.telling = true;
+      this.part = part;
+      this.events.selected(part);
+      this.telling = false;
     }
   }
 }

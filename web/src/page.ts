@@ -19,6 +19,7 @@ import { morph, morphList } from "./morph";
 import { notify } from "./notify";
 import { addProvider } from "./palette";
 import { showPane } from "./panes";
+import { lookOnly } from "./role";
 import { type Action, type Answer, type Controls, type FrameContext, type ListChange, Socket, type State, type ValueAnswer } from "./socket";
 import { editValue, isEditing, refold, startTree } from "./tree";
 
@@ -42,6 +43,8 @@ export interface FrameHost {
   fieldMenu(field: () => Promise<FieldForFilter | undefined>): MenuItem[];
   /** A frame is on its way into the panes, or there. */
   shown(): void;
+  /** A definition was begun by typing, or one that is not stored yet has another name than `was`. */
+  begun?(name: string, was: string): void;
 }
 
 /** A state of the shown message that can be gone back to. */
@@ -170,7 +173,8 @@ export class Page {
       changed: (settings) => localStorage.setItem("wirebench.hex", JSON.stringify(settings)),
     });
     try {
-      this.hex.apply({ ...this.hex.settings, columns: 16, ...(JSON.parse(localStorage.getItem("wirebench.hex") ?? "{}") as object) });
+      const columns = matchMedia("(max-width: 600px)").matches ? 0 : 16; // as many as fit there
+      this.hex.apply({ ...this.hex.settings, columns, ...(JSON.parse(localStorage.getItem("wirebench.hex") ?? "{}") as object) });
     } catch {
       // What is stored is not ours.
     }
@@ -206,8 +210,12 @@ export class Page {
     this.undone.length = 0;
     this.caretLine = null;
     this.pendingSelection = frame?.selection;
-    const { kind, dir, group, name } = frame ?? { kind: "", dir: "", group: "", name: "" };
-    const change = { input: frame?.hex ?? "", form: "hex", bycode: true, edits: {}, show: 0, rows: 0, frame: { kind, dir, group, name } };
+    const { kind, dir, group, name, about, offer = "" } = frame ?? { kind: "", dir: "", group: "", name: "" };
+    const change = { input: frame?.hex ?? "", form: "hex", bycode: true, edits: {}, show: 0, rows: 0, frame: { kind, dir, group, name, about, offer } };
+    const begin = field<HTMLInputElement>("name");
+    if (begin !== null && this.controls.message === "" && offer !== "" && document.activeElement !== begin) {
+      begin.value = offer;
+    }
     Object.assign(this.controls, change);
     this.socket.set(change);
   }
@@ -236,9 +244,21 @@ export class Page {
     }
     this.controls.definition = text === "" ? "\n" : text; // an empty text would mean: as it is stored
     this.edited = true;
+    const begun = this.controls.message === "" ? this.beginTyped() : {};
     this.tellDraft();
-    this.socket.set({ definition: this.controls.definition });
+    this.socket.set({ definition: this.controls.definition, ...begun });
     keepDraft(this.workspace, this.controls.message, { text: this.controls.definition, base: this.controls.base });
+  }
+
+  /** Gives a definition that a person has begun to write, where none was open, the name beside it. A frame that nothing defines gets it too. */
+  private beginTyped(): { name?: string } {
+    const name = field<HTMLInputElement>("name")?.value.trim() ?? "";
+    if (name === "") {
+      return {};
+    }
+    this.controls.message = name;
+    this.host?.begun?.(name, "");
+    return { name };
   }
 
   private partShown = ""; // of a text with several messages: which file, and which line its message starts on
@@ -404,6 +424,7 @@ export class Page {
     const name = field<HTMLInputElement>("name")?.value.trim() ?? "";
     if (this.controls.base === "" && name !== "" && name !== this.controls.message) {
       keepDraft(this.workspace, this.controls.message, undefined);
+      this.host?.begun?.(name, this.controls.message);
       this.socket.set({ name, definition: this.controls.definition || "\n" });
     }
   }
@@ -516,10 +537,15 @@ export class Page {
       if (opening === undefined && !this.capture) { // a new one, or the one that the message is of
         history.pushState({}, "", addressOf(location.href, set.message, set.base !== ""));
       }
-      const begun = set.base === "" ? takeDraft(this.workspace, set.message)?.text : undefined;
-      if (begun !== undefined && set.definition !== undefined && begun !== set.definition) {
-        this.editor.open(begun); // it was begun before, and is not stored yet
-        this.typed(begun);
+      // What was typed into it before is there again, whoever opened it: a message that is new, or that of the shown bytes.
+      const begun = set.base === "" || (opening === undefined && !set.edited) ? takeDraft(this.workspace, set.message) : undefined;
+      if (begun !== undefined && set.definition !== undefined && begun.text !== set.definition) {
+        this.editor.open(begun.text);
+        if (set.base !== "") {
+          this.controls.base = begun.base; // if it is another one now, the server says so
+          this.socket.set({ base: begun.base });
+        }
+        this.typed(begun.text);
         return;
       }
     }
@@ -642,7 +668,27 @@ export class Page {
     this.address();
   }
 
+  /** Selects bytes of the message, as a person would. */
+  selectBytes(start: number, end: number): void {
+    if (this.message !== null && end <= this.message.data.length) {
+      this.hex.select(start, end, { reveal: true });
+      this.chose(start, end, start, "keyboard");
+    }
+  }
+
+  private elsewhere: { data: Uint8Array; start: number; end: number } | undefined; // what is inspected instead of the message
+
+  /** Has other bytes inspected than those of the message; undefined: the message's again. */
+  inspectOther(place: { data: Uint8Array; start: number; end: number } | undefined): void {
+    this.elsewhere = place;
+    this.inspect();
+  }
+
   private inspect(): void {
+    if (this.elsewhere !== undefined) {
+      this.inspector.show(this.elsewhere.data, this.elsewhere.start, this.elsewhere.end);
+      return;
+    }
     const { start, end, caret } = this.hex.selection;
     this.inspector.show(this.message?.data ?? new Uint8Array(), end - start > 1 ? start : caret, end);
   }
@@ -954,14 +1000,14 @@ export class Page {
       { id: "back", title: "Back to what was chosen before", group: "Go to", keys: ["Alt+ArrowLeft"], run: () => this.links.travel(-1) },
       { id: "forth", title: "Forward again", group: "Go to", keys: ["Alt+ArrowRight"], run: () => this.links.travel(1) },
       { id: "save", title: "Save the definition", group: "Definition", keys: ["Ctrl+S"], anywhere: true, run: () => void this.press("save") },
-      { id: "version", title: "Save the text as a new version", group: "Definition", run: () => void this.press("version") },
+      { id: "version", title: "Save the text as a new version", group: "Definition", enabled: () => !lookOnly(), run: () => void this.press("version") },
       { id: "format", title: "Format the definition", group: "Definition", keys: ["Shift+Alt+F"], run: () => void this.press("format") },
       { id: "new", title: "New definition", group: "Definition", run: () => void this.press("new:").then(() => this.editor.focus()) },
       { id: "discard", title: "Discard what was typed and not saved", group: "Definition", enabled: () => this.edited, run: () => { keepDraft(this.workspace, this.controls.message, undefined); void this.press("stored"); } },
       { id: "svg", title: "Layout as a picture (SVG)", group: "Definition", run: () => void this.press("svg") },
       { id: "layout-text", title: "Layout as text", group: "Definition", run: () => void this.press("text") },
       { id: "build", title: "Build a message from nothing", group: "Message", run: () => void this.press("build") },
-      { id: "keep", title: "Keep the message as a sample", group: "Message", enabled: () => this.message !== null, run: () => { const menu = field<HTMLDetailsElement>("samples"); if (menu !== null) { menu.open = true; field("about")?.focus(); } } },
+      { id: "keep", title: "Keep the message as a sample", group: "Message", enabled: () => !lookOnly() && this.message !== null, run: () => { const menu = field<HTMLDetailsElement>("samples"); if (menu !== null) { menu.open = true; field("about")?.focus(); } } },
       { id: "repair", title: "Repair lengths, counts and offsets", group: "Message", enabled: () => this.message !== null, run: () => void this.press("repair") },
       { id: "original", title: "Back to the bytes that were pasted", group: "Message", run: () => void this.press("original") },
       { id: "undo", title: "Undo a change of bytes", group: "Message", keys: ["Ctrl+Z"], run: () => this.undo() },

@@ -1,7 +1,9 @@
 // The listeners of the proxy at the side of the page, and what the API says of them.
 
 import type { MarkerSource, Related } from "./frames/drawer";
+import type { Marker } from "./frames/protocol";
 import { announce, notify } from "./notify";
+import { lookOnly } from "./role";
 
 /** A session of the proxy, as GET /api/{ws}/proxies lists it. */
 export interface Session {
@@ -23,11 +25,12 @@ export interface Session {
   unlogged?: number;
   operate?: { on: boolean; intercept?: string; held: number; rules?: number };
   conns: { id: number; name: string; session?: number; mode?: string; mode_why?: string }[];
-  record: { on: boolean; why?: string; bytes: number };
+  record: { on: boolean; why?: string; packets: number; bytes: number; files?: { bytes: number }[] };
   events: { n: number; at: string; severity: string; text: string }[];
 }
 
 const period = 1000; // milliseconds between two looks at what runs
+const patience = 4000; // milliseconds for an answer: a server that hangs is as good as away
 
 export function bytesText(n: number): string {
   return n < 1024 ? `${Math.round(n)} B` : n < 1 << 20 ? `${(n / 1024).toFixed(1)} KB` : n < 1 << 30 ? `${(n / (1 << 20)).toFixed(1)} MB` : `${(n / (1 << 30)).toFixed(2)} GB`;
@@ -64,8 +67,10 @@ export async function ask<T>(address: string, method = "GET", body?: unknown, wr
 
 /** The markers of a capture. */
 export function markersOf(api: string): MarkerSource {
+  const of = (m: Marker): string => `${api}/markers/${encodeURIComponent(m.at)}`;
+  const called = (m: Marker): string => (m.text === "" ? "marker" : m.text);
   return {
-    may: document.querySelector("[data-look-only]") === null,
+    may: !lookOnly(),
     related: async (n, value, signal) => {
       const query = new URLSearchParams({ n: String(n), ...(value === "" ? {} : { value }) });
       const response = await fetch(`${api}/related?${query.toString()}`, { signal });
@@ -81,6 +86,22 @@ export function markersOf(api: string): MarkerSource {
       }
       return done;
     },
+    rename: async (m, text) => {
+      const now = await ask<Marker>(of(m), "PATCH", { text });
+      if (now === undefined) {
+        return false;
+      }
+      notify(`The marker is “${called(now)}”`, "ok", { title: "Undo", run: () => void ask(of(m), "PATCH", { text: m.text, value: m.value ?? "" }) });
+      return true;
+    },
+    remove: async (m) => {
+      if ((await ask(of(m), "DELETE")) === undefined) {
+        return false;
+      }
+      const { n, at, text, value = "" } = m;
+      notify(`The marker “${called(m)}” is deleted`, "ok", { title: "Undo", run: () => void ask(`${api}/markers`, "POST", { n, at, text, value }) });
+      return true;
+    },
   };
 }
 
@@ -89,9 +110,11 @@ export class Relays {
   readonly api: string;
   private readonly workspace: string;
   private readonly watchers = new Set<(all: Session[]) => void>();
+  private readonly awayWatchers = new Set<(since: Date) => void>();
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private failed = false;
+  private failedSince: Date | undefined;
   private last: Session[] | undefined;
+  private turn = 0; // of looks: an answer that comes late is not drawn over a later one
 
   constructor(workspace: string) {
     this.workspace = workspace;
@@ -131,27 +154,55 @@ export class Relays {
     }
   }
 
+  /** Calls when what runs cannot be known, each time that it was tried; `watch` is called when it can be again. */
+  watchAway(call: (since: Date) => void): void {
+    this.awayWatchers.add(call);
+    if (this.failedSince !== undefined) {
+      call(this.failedSince);
+    }
+  }
+
   look(): void {
     clearTimeout(this.timer);
     if (document.visibilityState !== "visible") {
       return;
     }
+    const turn = ++this.turn;
     void (async () => {
+      let proxies: Session[] | undefined;
       try {
-        const response = await fetch(this.api);
+        const response = await fetch(this.api, { signal: AbortSignal.timeout(patience) });
         if (response.ok) {
-          const { proxies } = (await response.json()) as { proxies: Session[] };
-          this.last = proxies;
-          this.watchers.forEach((call) => call(proxies));
+          ({ proxies } = (await response.json()) as { proxies: Session[] });
         }
-        this.failed = false;
       } catch {
-        this.failed = true; // the page says by itself that the server is away
+        // Told below.
+      }
+      if (turn !== this.turn) {
+        return; // a later look knows more
+      }
+      if (proxies === undefined) {
+        const since = (this.failedSince ??= new Date());
+        this.dim(true);
+        this.awayWatchers.forEach((call) => call(since));
+      } else {
+        const all = proxies;
+        this.failedSince = undefined;
+        this.last = all;
+        this.dim(false);
+        this.watchers.forEach((call) => call(all));
       }
       // With nothing to see here it is enough to look now and then.
-      const often = document.getElementById("live-bar") !== null && !this.failed;
+      const often = document.getElementById("live-bar") !== null;
       this.timer = setTimeout(() => this.look(), often ? period : 5 * period);
     })();
+  }
+
+  /** Shows in the list whether what it says is known. */
+  private dim(isAway: boolean): void {
+    for (const dot of document.querySelectorAll("#live-list .dot")) {
+      dot.classList.toggle("ok", !isAway);
+    }
   }
 
   private draw(all: Session[]): void {
@@ -161,6 +212,10 @@ export class Relays {
       return;
     }
     count.textContent = all.length === 0 ? "" : String(all.length);
+    for (const s of all) { // what is recorded grows
+      const size = document.querySelector(`#captures a[href="${this.page(s.id)}"] small`);
+      size?.replaceChildren(bytesText(s.record.files?.[0]?.bytes ?? s.record.bytes));
+    }
     const now = all.map((s) => `${s.id} ${s.name}`).join("\n");
     if (list.dataset["shown"] === now) {
       return;

@@ -42,7 +42,7 @@ interface Run {
   missing: number;
   failed: number;
   note?: string;
-  report?: { ok: boolean; took: string; sent: number; received: number; matched: number; unexpected: number; ignored: number; keepalive: number; stopped?: string; notes?: string[]; extra?: { message: string; bytes: number; at: string }[] };
+  report?: { ok: boolean; took: string; sent: number; received: number; matched: number; unexpected: number; ignored: number; keepalive: number; answered: number; stopped?: string; notes?: string[]; extra?: { message: string; bytes: number; at: string }[] };
   results: Result[];
 }
 
@@ -267,7 +267,7 @@ function showRun(page: Page, host: HTMLElement, id: string, again: () => void): 
       `✕ not as recorded: ${[bad, report.stopped ?? ""].filter((t) => t !== "").join("; ")}`;
     const facts = report === undefined ? [] : [
       ...(report.unexpected > 0 ? [`${report.unexpected} came that nothing expected: ${(report.extra ?? []).slice(0, 10).map((x) => x.message).join(", ")}`] : []),
-      ...(report.ignored > 0 ? [`${report.ignored} ignored`] : []), ...(report.keepalive > 0 ? [`${report.keepalive} keepalives sent`] : []),
+      ...(report.ignored > 0 ? [`${report.ignored} ignored`] : []), ...(report.keepalive > 0 ? [`${report.keepalive} keepalives sent${report.answered > 0 ? `, ${report.answered} of them as answers` : ""}`] : []),
       ...(report.notes ?? []), ...(now.note === undefined ? [] : [now.note]), ...((now.left_out ?? 0) > 0 ? [`${now.left_out ?? 0} results are not kept`] : []),
       ...(results.length > shown ? [`${results.length - shown} more steps are in the report`] : []),
     ];

@@ -29,6 +29,8 @@ export interface FrameContext {
   dir: string;
   group: string;
   name: string; // of its definition, "" if it has none
+  about?: { what: string; facts: [label: string, text: string][] } | undefined; // of what is no message
+  offer?: string; // how a definition of it could be called, "" if it needs none
 }
 
 /** What was pressed, with what belongs to it. */

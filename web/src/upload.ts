@@ -3,6 +3,8 @@
 
 import { isCapture, isText, keepCaptures, keepRaw, mostCapture, showsConversation } from "./upload_capture";
 import { notify } from "./notify";
+import { readPasted, startPasted } from "./pasted";
+import { lookOnly, lookOnlyWhy } from "./role";
 
 interface Report {
   files?: { file: string; result: string; reason?: string; capture?: string }[];
@@ -14,6 +16,10 @@ const mostText = 4 << 20;
 const likeOne = 4096; // bytes: a raw file up to here is taken for one message, and shown without asking
 
 async function upload(workspace: string, files: File[], replace: boolean): Promise<void> {
+  if (lookOnly()) {
+    notify(lookOnlyWhy, "warn");
+    return;
+  }
   const body = new FormData();
   for (const file of files) {
     body.append("files", file, file.name);
@@ -63,7 +69,7 @@ async function asText(file: File): Promise<string> {
 }
 
 /** Puts a file where bytes are pasted, if this page has such a place. */
-async function paste(file: File): Promise<void> {
+async function paste(workspace: string, file: File): Promise<void> {
   const input = document.getElementById("input");
   if (!(input instanceof HTMLTextAreaElement)) {
     notify(`${file.name} is no capture`, "err");
@@ -73,7 +79,13 @@ async function paste(file: File): Promise<void> {
     notify(`${file.name} has ${file.size} bytes; ${mostText} can be decoded at once`, "err");
     return;
   }
-  input.value = await asText(file);
+  const text = await asText(file);
+  const held = await readPasted(workspace, text);
+  if (typeof held === "string") { // what was pasted before stays
+    notify(`${file.name} is no capture, and has no bytes to decode: ${held}`, "err");
+    return;
+  }
+  input.value = text;
   input.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
@@ -82,15 +94,22 @@ async function takeOthers(workspace: string, files: File[]): Promise<void> {
   const captures: File[] = [];
   let first: File | undefined;
   for (const file of files) {
-    if (file.size > mostCapture) {
+    if (file.size === 0) {
+      notify(`${file.name} is empty`, "err");
+    } else if (file.size > mostCapture) {
       notify(`${file.name} has ${file.size} bytes; a capture has at most ${mostCapture}`, "err");
     } else if ((await isCapture(file)) || (await showsConversation(workspace, file))) {
       captures.push(file);
+    } else if (first === undefined && captures.length === 0) {
+      first = file;
     } else {
-      first ??= file;
+      notify(`${file.name} is no capture: one file at a time can be looked at`, "warn");
     }
   }
   if (captures.length > 0) {
+    if (first !== undefined) {
+      notify(`${first.name} is no capture: one file at a time can be looked at`, "warn");
+    }
     await keepCaptures(workspace, captures);
     return;
   }
@@ -100,11 +119,24 @@ async function takeOthers(workspace: string, files: File[]): Promise<void> {
   const head = new Uint8Array(await first.slice(0, 4096).arrayBuffer());
   const shown = first.size <= likeOne && document.getElementById("input") !== null;
   if (isText(head) || shown || !(await keepRaw(workspace, first))) {
-    await paste(first);
+    await paste(workspace, first);
+  }
+}
+
+/** Takes files as they come from a drop or a picker: each goes where it belongs. */
+function take(workspace: string, files: File[]): void {
+  const ours = files.filter((f) => definitions.test(f.name));
+  if (ours.length > 0) {
+    void upload(workspace, ours, false);
+  }
+  const others = files.filter((f) => !definitions.test(f.name));
+  if (others.length > 0) {
+    takeOthers(workspace, others).catch(() => notify(`${others[0]?.name ?? "The file"} cannot be read`, "err"));
   }
 }
 
 export function startUpload(): void {
+  startPasted(take);
   const main = (): HTMLElement | null => document.querySelector<HTMLElement>("#main[data-workspace]");
   let depth = 0;
   const mark = (on: boolean): void => {
@@ -135,13 +167,18 @@ export function startUpload(): void {
       return;
     }
     event.preventDefault();
-    const ours = files.filter((f) => definitions.test(f.name));
-    if (ours.length > 0) {
-      void upload(workspace, ours, false);
+    take(workspace, files);
+  });
+  document.addEventListener("change", (event) => {
+    const picker = event.target;
+    const workspace = main()?.dataset["workspace"];
+    if (!(picker instanceof HTMLInputElement) || picker.type !== "file" || picker.dataset["upload"] === undefined || workspace === undefined) {
+      return;
     }
-    const others = files.filter((f) => !definitions.test(f.name));
-    if (others.length > 0) {
-      takeOthers(workspace, others).catch(() => notify(`${others[0]?.name ?? "The file"} cannot be read`, "err"));
+    const files = Array.from(picker.files ?? []);
+    picker.value = ""; // so that the same file can be picked again
+    if (files.length > 0) {
+      take(workspace, files);
     }
   });
   document.addEventListener("submit", (event) => {

@@ -1,6 +1,8 @@
 // Files that are kept as captures: what tells them, and how they go to the server.
 
+import { askFraming } from "./framing";
 import { notify } from "./notify";
+import { lookOnly, lookOnlyWhy } from "./role";
 
 export const mostCapture = 2 * 1024 ** 3; // bytes, as the server has it
 const sample = 256 << 10; // bytes of a text by which it is told
@@ -73,6 +75,10 @@ function lead(workspace: string, id: string): void {
 
 /** Stores files as captures and goes to the first of them. */
 export async function keepCaptures(workspace: string, files: File[]): Promise<void> {
+  if (lookOnly()) {
+    notify(lookOnlyWhy, "warn");
+    return;
+  }
   let first = "";
   for (const file of files) {
     const id = await store(workspace, file, "");
@@ -83,77 +89,12 @@ export async function keepCaptures(workspace: string, files: File[]): Promise<vo
   }
 }
 
-/** Framings to choose from; any other can be written. */
-const framings: [string, string][] = [
-  ["prefixed:2le+self+keep", "length of 2 bytes, little-endian, counts itself"],
-  ["prefixed:2be+self+keep", "length of 2 bytes, big-endian, counts itself"],
-  ["prefixed:2le", "length of 2 bytes, little-endian, before the message"],
-  ["prefixed:4le", "length of 4 bytes, little-endian, before the message"],
-  ["prefixed:1", "length of 1 byte"],
-  ["fixed:64", "messages of 64 bytes"],
-  ["delimited:0a", "messages end with a line feed"],
-  ["whole", "one message"],
-];
-
-/** Asks how raw bytes are cut into messages. The answer is "" if they are to be shown as they are, undefined if nothing is to be done. */
-function askFraming(name: string): Promise<string | undefined> {
-  const dialog = document.createElement("dialog");
-  dialog.className = "framing";
-  const form = document.createElement("form");
-  form.method = "dialog";
-  const title = document.createElement("h2");
-  title.id = "framing-title";
-  title.textContent = `${name}: raw bytes`;
-  dialog.setAttribute("aria-labelledby", title.id);
-  const label = document.createElement("label");
-  label.textContent = "How messages are cut: ";
-  const input = document.createElement("input");
-  input.name = "framing";
-  input.setAttribute("list", "framings");
-  input.placeholder = "prefixed:2le+self+keep";
-  input.spellcheck = false;
-  input.autocomplete = "off";
-  const list = document.createElement("datalist");
-  list.id = "framings";
-  for (const [value, text] of framings) {
-    const option = document.createElement("option");
-    option.value = value;
-    option.label = text;
-    list.append(option);
-  }
-  label.append(input);
-  const buttons = document.createElement("p");
-  for (const [value, text] of [["keep", "Keep as a capture"], ["show", "Show the bytes"], ["", "Cancel"]] as const) {
-    const button = document.createElement("button");
-    button.className = "btn";
-    button.value = value;
-    button.textContent = text;
-    buttons.append(button, " ");
-  }
-  form.append(title, label, list, buttons);
-  dialog.append(form);
-  document.body.append(dialog);
-  return new Promise((resolve) => {
-    form.addEventListener("submit", (event) => {
-      const pressed = event.submitter instanceof HTMLButtonElement ? event.submitter.value : "keep";
-      if (pressed === "keep" && input.value.trim() === "") {
-        event.preventDefault();
-        input.focus();
-      }
-    });
-    dialog.addEventListener("close", () => {
-      const answer = dialog.returnValue;
-      dialog.remove();
-      resolve(answer === "keep" ? input.value.trim() : answer === "show" ? "" : undefined);
-    });
-    dialog.showModal();
-    input.focus();
-  });
-}
-
 /** Offers to keep raw bytes as a capture. It is false if they are to be shown instead. */
 export async function keepRaw(workspace: string, file: File): Promise<boolean> {
-  const framing = await askFraming(file.name);
+  if (lookOnly()) {
+    return false;
+  }
+  const framing = await askFraming(workspace, file);
   if (framing === undefined || framing === "") {
     return framing === undefined;
   }

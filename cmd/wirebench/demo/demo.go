@@ -24,7 +24,8 @@ const (
 	MaxRate    = 1000 // messages a second
 	maxPlayers = 64   // at once
 	patience   = 2 * time.Second
-	silence    = 30 * time.Second // without a byte an end is gone
+	silence    = 30 * time.Second // without a datagram an end is gone
+	stillness  = 30 * time.Minute // without a byte a connection of TCP is given up. A person between the ends may hold a message for long
 )
 
 // ErrEnded says that the server ended a client's game.
@@ -33,6 +34,7 @@ var ErrEnded = errors.New("the server has ended the game")
 // Options say how a game is.
 type Options struct {
 	Protocol string // one of Protocols
+	Group    string // "" is the game; Groups has what other ports of the protocol play
 	Listen   string // IP:port of this machine alone; "" is any port of 127.0.0.1. A game in datagrams takes the next port, too
 
 	Rate float64 // about how many messages a second each end sends: MinRate to MaxRate; 0 is 10
@@ -51,6 +53,17 @@ type Event struct {
 
 // Protocols are those that there is a game of.
 func Protocols() []string { return []string{"tera", "muta", "subspace"} }
+
+// Groups are the groups of messages that have a game on a port of their own, by protocol.
+func Groups(protocol string) []string {
+	if protocol == "muta" {
+		return []string{groupWorld}
+	}
+	return nil
+}
+
+// Ports are how many ports that follow one another a game has.
+func Ports(protocol string) int { return games[protocol].ports }
 
 // Game is a game whose server runs. It may be used by all goroutines.
 type Game struct {
@@ -125,7 +138,10 @@ func Start(ctx context.Context, o Options) (*Game, error) {
 	if !at.Addr().IsLoopback() {
 		return nil, fmt.Errorf("listen to %s: the demo is for this machine alone, 127.0.0.1 or [::1]", o.Listen)
 	}
-	words, err := readWords(o.Protocol)
+	if o.Group != "" && !slices.Contains(Groups(o.Protocol), o.Group) {
+		return nil, fmt.Errorf("there is no demo of group %q of protocol %s", o.Group, o.Protocol)
+	}
+	words, err := readWords(o.Protocol, o.Group)
 	if err != nil {
 		return nil, err
 	}

@@ -128,9 +128,40 @@ func TestEnds(t *testing.T) {
 	await(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before })
 }
 
+// The group of MUTA that has a port of its own is played by both ends.
+func TestWorld(t *testing.T) {
+	var d diary
+	g, err := Start(t.Context(), Options{Protocol: "muta", Group: "world", Rate: 500, Seen: d.note})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- g.Client(ctx, g.Addr) }()
+	await(t, "moves both ways, and weather", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(ended) > 0 || len(d.got[0]) > 20 && len(d.got[1]) > 20 && d.seen["weather"] > 2 && d.seen["moved"] > 40
+	})
+	stop()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	g.Close()
+	for i := range 2 {
+		if !slices.Equal(d.sent[i], d.got[i]) {
+			t.Errorf("direction %d: %d messages were sent, %d came, or others", i, len(d.sent[i]), len(d.got[i]))
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for _, o := range []Options{
 		{Protocol: "chess"},
+		{Protocol: "muta", Group: "clmsg"},
+		{Protocol: "tera", Group: "world"},
 		{Protocol: "tera", Rate: 0.01},
 		{Protocol: "tera", Rate: 1e9},
 		{Protocol: "tera", Listen: "0.0.0.0:0"},

@@ -189,7 +189,7 @@ func onlyGot(told func(Event)) func(Event) {
 func (l *line) read(ctx context.Context, in chan<- []byte, over <-chan struct{}) error {
 	for {
 		if ctx.Err() == nil {
-			l.conn.SetReadDeadline(time.Now().Add(silence))
+			l.conn.SetReadDeadline(time.Now().Add(stillness))
 		}
 		if ctx.Err() != nil { // it may have ended before that deadline was set
 			l.conn.SetReadDeadline(time.Now().Add(patience))

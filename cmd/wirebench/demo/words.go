@@ -19,7 +19,7 @@ type words struct {
 	hello  func(l *line) error // what comes before the first message of a stream; nil: nothing
 }
 
-func readWords(protocol string) (*words, error) {
+func readWords(protocol, group string) (*words, error) {
 	fsys, ok := library.Dialect(protocol)
 	if !ok {
 		return nil, fmt.Errorf("no definitions of protocol %q ship with the program", protocol)
@@ -40,6 +40,10 @@ func readWords(protocol string) (*words, error) {
 	case "muta":
 		w.groups = [2]string{"clmsg", "svmsg"}
 		w.actors = [2]func(*speaker) actor{newMutaServer, newMutaClient}
+		if group == groupWorld {
+			w.groups = [2]string{groupWorld, groupWorld}
+			w.actors = [2]func(*speaker) actor{newWorldServer, newWorldClient}
+		}
 	case "subspace":
 		w.groups = [2]string{"game", "game"}
 		w.actors = [2]func(*speaker) actor{newZone, newPilot}

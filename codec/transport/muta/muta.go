@@ -1,7 +1,7 @@
 // Package muta cuts streams of messages that have no length: MUTA's. The definitions say how long each is, so decoding is framing.
 //
 // A message that cannot be right ends the certainty about where messages start. The transport then looks for a place from which
-// several messages in a row can be read, and goes on there, with frames that say so. Source: the packetwriter's read functions, which
+// several messages in a row can be read, and goes on there, with frames that say so; what it passes over is a Problem with its bytes. Source: the packetwriter's read functions, which
 // return that more is needed, that it is read, or that it is illegal, and leave the cursor where it was in the first and the last case.
 package muta
 
@@ -45,6 +45,7 @@ type way struct {
 	pieces  []piece // what buf was made of
 	lost    bool    // where messages start is not known
 	lostAt  int64   // since there
+	told    int64   // bytes that belong to no message were reported up to here
 	looked  int     // bytes of buf when a start was looked for last
 	resumed bool
 	late    bool // the next frame is the first one after a problem
@@ -114,7 +115,9 @@ func (t *Transport) end(w *way, at time.Time, emit func(*transport.Frame)) {
 		t.look(w, at, true, emit)
 	}
 	w.ended = true
-	if n := len(w.buf); n > 0 && !w.lost {
+	if n := len(w.buf); w.lost {
+		t.unread(w, n, at, emit)
+	} else if n > 0 {
 		t.problem(w, w.offset, n, at, fmt.Sprintf("the stream ends inside a message, after %d of its bytes", n), emit)
 	}
 	w.buf, w.pieces = nil, nil
@@ -127,10 +130,18 @@ func (t *Transport) gap(w *way, seg transport.Segment, emit func(*transport.Fram
 		t.look(w, seg.At, true, emit)
 	}
 	cut := len(w.buf)
+	if w.lost {
+		t.unread(w, cut, seg.At, emit)
+		cut = 0
+	}
 	w.offset += int64(cut)
 	w.drop(cut, false)
 	f := t.begin(w, transport.Problem, w.offset, seg.At)
 	f.Length, f.Note = seg.Lost, "bytes of the stream are missing in the capture"
+	if seg.Packet != 0 { // what is missing is seen by what is behind it
+		t.from = append(t.from[:0], transport.Source{Packet: seg.Packet, Off: seg.Off})
+		f.From = t.from
+	}
 	if cut > 0 {
 		f.Note += fmt.Sprintf("; the message before them is cut after %d bytes", cut)
 	}
@@ -165,6 +176,7 @@ func (t *Transport) read(w *way, at time.Time, emit func(*transport.Frame)) {
 			w.shift(done)
 			done = 0
 			t.problem(w, w.offset, min(len(w.buf), 64), at, why, emit)
+			w.told = w.offset + int64(min(len(w.buf), 64))
 			w.lost, w.lostAt, w.looked, w.resumed, w.need = true, w.offset, 0, true, 0
 			w.drop(1, true) // not from the same place again
 		case n == 0:
@@ -199,9 +211,9 @@ func (t *Transport) look(w *way, at time.Time, last bool, emit func(*transport.F
 			row++
 			pos += n
 		}
-		if row == inARow || last && row > 1 && pos == len(w.buf) {
-			w.offset += int64(start)
-			w.drop(start, false)
+		first := w.offset+int64(start) == w.lostAt // where a message starts more often than anywhere else
+		if row == inARow || last && (row > 1 || row == 1 && first) && pos == len(w.buf) {
+			t.unread(w, start, at, emit)
 			w.lost, w.late, w.need = false, true, 0
 			if last {
 				t.read(w, at, emit)
@@ -210,10 +222,23 @@ func (t *Transport) look(w *way, at time.Time, last bool, emit func(*transport.F
 		}
 	}
 	if n := len(w.buf) - maxLook; n > 0 {
-		w.drop(n, true)
+		t.unread(w, n, at, emit)
 		w.looked = len(w.buf)
 	}
 	return false
+}
+
+// unread drops n bytes in which no message was found. They are told of as what they are, so that no byte vanishes.
+func (t *Transport) unread(w *way, n int, at time.Time, emit func(*transport.Frame)) {
+	known := int(min(max(w.told-w.offset, 0), int64(n))) // a problem has shown them
+	w.drop(known, true)
+	if n -= known; n > 0 {
+		f := t.begin(w, transport.Problem, w.offset, at)
+		f.Bytes, f.From, f.Resumed = w.buf[:n], t.sources(w, w.offset, n), w.resumed
+		f.Note = fmt.Sprintf("no message was found in %d bytes", n)
+		emit(f)
+		w.drop(n, true)
+	}
 }
 
 // message emits one.

@@ -82,6 +82,7 @@ message 15 0500 resumed
 `},
 		{"never found again", []transport.Segment{seg(1, "\xff\xff\xff"), seg(2, "\x00\x00")}, `
 problem 0 ffffff (id 255)
+problem 3 0000 resumed (no message was found in 2 bytes)
 `},
 		{"too few to be sure, until the end", []transport.Segment{seg(1, "\xff\x01\x00"), seg(2, "\x02\x00")}, `
 problem 0 ff0100 (id 255)
@@ -97,7 +98,22 @@ message 14 03026162 resumed
 message 18 0400 resumed
 message 20 0500 resumed
 `},
+		{"bytes are missing between two messages, and one is left", []transport.Segment{seg(1, "\x01\x00"), {Dir: schema.ToServer, At: at, Lost: 3}, seg(3, "\x02\x02hi")}, `
+message 0 0100
+problem 2  (bytes of the stream are missing in the capture)
+message 5 02026869 resumed
+`},
+		{"bytes are missing twice, and none are read between", []transport.Segment{
+			seg(1, "\x01\x00"), {Dir: schema.ToServer, At: at, Lost: 3}, seg(3, "\xff\xfe"), {Dir: schema.ToServer, At: at, Lost: 2}, seg(4, "\xfd"),
+		}, `
+message 0 0100
+problem 2  (bytes of the stream are missing in the capture)
+problem 5 fffe resumed (no message was found in 2 bytes)
+problem 7  (bytes of the stream are missing in the capture)
+problem 9 fd resumed (no message was found in 1 bytes)
+`},
 		{"from the middle", []transport.Segment{seg(7, "xy"+good)}, `
+problem 0 7879 resumed (no message was found in 2 bytes)
 message 2 0100 resumed (the first message after 2 bytes that could not be read)
 message 4 020161 resumed
 message 7 03026162 resumed

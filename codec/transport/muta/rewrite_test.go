@@ -168,6 +168,7 @@ func FuzzRewriter(f *testing.F) {
 		rw := muta.NewRewriter(muta.Options{Measure: measure})
 		out := ""
 		var ids []uint64
+		standing, gone := map[uint64]bool{}, map[uint64]bool{}
 		change := seed%2 == 0
 		r := &transport.Relay{
 			Out: func(s transport.Segment) { out += string(s.Bytes) },
@@ -178,6 +179,19 @@ func FuzzRewriter(f *testing.F) {
 				}
 				return d
 			},
+		}
+		r.Waits = func(id uint64) {
+			if standing[id] || gone[id] {
+				t.Fatalf("%d waits twice, or after it has gone", id)
+			}
+			standing[id] = true
+		}
+		r.Goes = func(id uint64, _ []byte) {
+			if gone[id] {
+				t.Fatalf("%d goes twice", id)
+			}
+			delete(standing, id)
+			gone[id] = true
 		}
 		rest := data
 		for len(rest) > 0 {

@@ -155,7 +155,7 @@ func (e *Env) key(dialect string) *Key {
 
 // teraOptions are what is known of a connection.
 func (e *Env) teraOptions() tera.Options {
-	o := tera.Options{Known: func(key schema.Key) bool { return e.Definitions.Lookup(key) != nil }, IntegrityIV: e.integrityIV()}
+	o := tera.Options{Known: func(key schema.Key) bool { return e.Definitions.Lookup(key) != nil }, IntegrityIV: e.integrityIV(), Clear: e.Clear}
 	if e.Patch > 0 {
 		o.Constants = tera.ConstantsOf(e.Patch / 100)
 	}
@@ -171,7 +171,7 @@ func (e *Env) teraOptions() tera.Options {
 // subspaceOptions are what is known of a connection.
 func (e *Env) subspaceOptions() subspace.Options {
 	if k := e.key("subspace"); k != nil {
-		return subspace.Options{HasKey: true, Key: k.subspace}
+		return subspace.Options{HasKey: true, Key: k.subspace, Clear: e.Clear}
 	}
-	return subspace.Options{}
+	return subspace.Options{Clear: e.Clear}
 }

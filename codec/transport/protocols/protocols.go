@@ -18,6 +18,7 @@ import (
 type Protocol struct {
 	Dialect string // name of the row of defs.Dialects
 	Streams bool   // over TCP; else in datagrams
+	Ciphers bool   // they may be enciphered, see Env.Clear
 	Ports   int    // of a server, one after the other: SubSpace has one for pings beside that of the game
 
 	// New makes the transport of a connection to a server's port.
@@ -30,7 +31,7 @@ type Protocol struct {
 // Protocols are all of them.
 var Protocols = []Protocol{
 	{
-		Dialect: "tera", Streams: true, Ports: 1,
+		Dialect: "tera", Streams: true, Ciphers: true, Ports: 1,
 		New: func(e *Env, _ uint16) transport.Transport { return tera.New(e.teraOptions()) },
 		Rewriter: func(e *Env, _ uint16) transport.Rewriter {
 			return tera.NewRewriter(tera.RewriteOptions{Options: e.teraOptions()})
@@ -46,7 +47,7 @@ var Protocols = []Protocol{
 		},
 	},
 	{
-		Dialect: "subspace", Ports: 2,
+		Dialect: "subspace", Ciphers: true, Ports: 2,
 		New: func(e *Env, _ uint16) transport.Transport { return subspace.New(e.subspaceOptions()) },
 		Rewriter: func(e *Env, _ uint16) transport.Rewriter {
 			return subspace.NewRewriter(e.subspaceOptions())
@@ -78,6 +79,8 @@ type Env struct {
 	Rules       []Rule
 	Patch       int   // game version, major × 100 + minor; 0 = newest
 	Keys        []Key // of enciphered connections, see For
+
+	Clear func(transport.Clear) // is told of all that was deciphered; nil: nobody wants to know
 }
 
 // Rule says which group of messages goes in a direction. Of several that fit the first counts.

@@ -23,6 +23,7 @@ type assembly struct {
 	pass  int64 // of a stream: bytes that are left out, because it is too long
 	until bool  // of chunks: all are left out up to the last one
 	doubt bool  // parts may be missing, or the start of it
+	after int64 // with doubt: the first number behind the missing ones
 }
 
 func (a *assembly) open() bool { return len(a.data) > 0 }
@@ -69,10 +70,35 @@ func (t *Transport) chunk(w *way, data []byte, off uint32) {
 		a.until = !tail
 		return
 	}
+	if a.doubt && !a.open() {
+		a.doubt = !t.behind(a.after) // its parts have numbers one behind the other, so none is missing before one that comes later
+	}
+	a.doubt = a.doubt || t.cut(off, len(data))
 	a.add(part, transport.Source{Packet: t.packet, Off: off + chunkHeader, Len: uint32(len(part))})
 	if tail {
 		t.whole(w, a, inChunk)
 	}
+}
+
+// behind reports whether the packet that is read has a number above another one.
+func (t *Transport) behind(number int64) bool {
+	for i := len(t.path) - 1; i >= 0; i-- {
+		if p := t.path[i]; p.kind == inReliable {
+			return int64(p.n) > number
+		}
+	}
+	return false
+}
+
+// even reports whether all parts but the last have one size, as senders cut a message. Of a stream of which a part is missing the bytes are
+// too few; those of another one of the same size may make up for them, but not without a short part in the middle.
+func (a *assembly) even() bool {
+	for _, x := range a.from[:len(a.from)-1] {
+		if x.Len != a.from[0].Len {
+			return false
+		}
+	}
+	return a.from[len(a.from)-1].Len <= a.from[0].Len
 }
 
 // stream reads a part of a message whose size is known.
@@ -130,17 +156,23 @@ func (t *Transport) stream(w *way, data []byte, off uint32) {
 	}
 }
 
-// whole emits a message all of whose parts are there. Only game packets come in parts.
+// whole emits a message all of whose parts are there. Only game packets come in parts. Where a part may be missing and nothing shows that
+// none is, it is a problem: its values could be wrong.
 func (t *Transport) whole(w *way, a *assembly, kind wrapKind) {
 	t.path = append(t.path, wrap{kind: kind})
-	if a.data[0] == 0 {
+	switch {
+	case a.doubt && (kind == inChunk || !a.even()):
+		f := t.start(transport.Problem, w)
+		f.Bytes, f.From, f.Note = a.data, a.from, noteDoubt
+		t.emit(f)
+	case a.data[0] == 0:
 		f := t.start(transport.Problem, w)
 		f.Bytes, f.From, f.Note = a.data, a.from, "a core packet in parts: servers ignore it"
 		t.emit(f)
-	} else {
+	default:
 		note := ""
 		if a.doubt {
-			note = noteDoubt
+			note = "packets were missing while it came, but it has all its bytes"
 		}
 		t.message(w, a.data, 0, a.from, note, a.doubt)
 	}

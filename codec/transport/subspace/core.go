@@ -151,6 +151,9 @@ func (t *Transport) cluster(w *way, data []byte, off uint32) {
 		t.problem(w, data, off, "a cluster of "+strconv.Itoa(len(data))+" bytes: too few for a packet in it")
 		return
 	}
+	lost := t.lost
+	t.lost = 0 // what has its length is whole
+	defer func() { t.lost = lost }()
 	at := clusterHeader
 	for item := int32(0); at < len(data); item++ {
 		size, from := int(data[at]), at+1
@@ -172,6 +175,9 @@ func (t *Transport) cluster(w *way, data []byte, off uint32) {
 
 // disconnect ends the session.
 func (t *Transport) disconnect(w *way, data []byte, off uint32) {
+	if len(data) == disconnectSize {
+		t.refused()
+	}
 	t.control(w, data, off, sized(len(data) == disconnectSize))
 	if len(data) == disconnectSize {
 		t.session.ended = true

@@ -31,6 +31,16 @@
 // minute has passed, or Flush. Then it is a Problem with the note that it is missing. If it comes after all, it is still a message,
 // with a Note, but no part of a chunk or stream.
 //
+// A message in chunks is a Problem where a part of it may be missing: a number is missing between its parts, or just before the first
+// one, as senders give its parts numbers one behind the other. A stream says its size, so one that has all its bytes in parts of one
+// size is a message. What the capture does not hold to its end is a Problem too, with the bytes that there are.
+//
+// Another session of the same two ends begins (Frame.Begins) with a client's init behind a disconnect; after half a minute in which the
+// client said nothing, as servers have forgotten it then; with another key where only a handshake has come; inside Continuum's cipher
+// behind anything else; and inside a session if the server answers it. In the last case the init is kept until the answer, or until 5
+// seconds, 64 datagrams, or a disconnect show that none comes: then it is of the old session. The same init again is no session, nor is
+// one that the server has refused.
+//
 // In a capture that begins inside a session, datagrams are kept until they show whether they are enciphered, 192 of them at most, and read
 // then. The first number that is seen begins the order.
 //

@@ -25,6 +25,7 @@ var update = flag.Bool("update", false, "write what comes out into the playbooks
 //	options port=info key=01020304 schedule=unsigned
 //	> c2s 0001 ...      a datagram, in hex; 10 ms after the one before
 //	> c2s vie 0003 ...  the same, enciphered with the last "key"
+//	> c2s cut 0003 ...  the same, of which the capture lacks the last 5 bytes
 //	key 01020304        for "vie"; with "unsigned" after it by that schedule
 //	wait 31s
 //	flush
@@ -103,6 +104,7 @@ func playBook(t *testing.T, text string) string {
 			}
 		case ">":
 			way, body, _ := strings.Cut(rest, " ")
+			body, cut := strings.CutPrefix(body, "cut ")
 			body, enciphered := strings.CutPrefix(body, "vie ")
 			data := bytesOf(t, body)
 			if enciphered {
@@ -114,7 +116,11 @@ func playBook(t *testing.T, text string) string {
 			if dir == schema.Both {
 				t.Fatalf("%s: no direction", in)
 			}
-			trans.Feed(transport.Segment{Dir: dir, At: at, Packet: packet, Bytes: data}, emit)
+			seg := transport.Segment{Dir: dir, At: at, Packet: packet, Bytes: data}
+			if cut {
+				seg.Lost = 5
+			}
+			trans.Feed(seg, emit)
 		default:
 			t.Fatalf("%q is nothing to play", in)
 		}
@@ -181,6 +187,9 @@ func line(f *transport.Frame) string {
 	}
 	if f.Length != 0 {
 		words = append(words, fmt.Sprintf("length %d", f.Length))
+	}
+	if f.Begins {
+		words = append(words, "begins")
 	}
 	if f.Resumed {
 		words = append(words, "resumed")

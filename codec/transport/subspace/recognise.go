@@ -39,6 +39,7 @@ type kept struct {
 	at       time.Time
 	packet   uint32
 	off      uint32
+	lost     int64
 	from, to int // in room
 }
 
@@ -156,7 +157,7 @@ func (t *Transport) hold(w *way, data []byte) {
 			p.choices = append(p.choices, choice{})
 		}
 	}
-	p.kept = append(p.kept, kept{w.dir, t.at, t.packet, t.off, len(p.room), len(p.room) + len(data)})
+	p.kept = append(p.kept, kept{w.dir, t.at, t.packet, t.off, t.lost, len(p.room), len(p.room) + len(data)})
 	p.room = append(p.room, data...)
 	if t.elsewhere(w, data) {
 		t.replay()
@@ -230,9 +231,10 @@ func (p *pending) rivals(i int) bool {
 // settle reads what was kept before something that ends the session it is of.
 func (t *Transport) settle() {
 	if t.mode == unknown && len(t.pending.kept) > 0 {
-		seg := transport.Segment{At: t.at, Packet: t.packet, Off: t.off}
+		seg, lost, end := transport.Segment{At: t.at, Packet: t.packet, Off: t.off}, t.lost, t.end
 		t.release(true)
 		t.begin(seg)
+		t.lost, t.end = lost, end
 	}
 }
 
@@ -266,19 +268,20 @@ func (t *Transport) replay() {
 	if len(p.kept) == 0 {
 		return
 	}
-	now := transport.Segment{At: t.at, Packet: t.packet, Off: t.off}
+	now, lost, end := transport.Segment{At: t.at, Packet: t.packet, Off: t.off}, t.lost, t.end
 	all, room := p.kept, p.room
 	p.reset()
 	p.kept, p.room = nil, nil
 	for _, k := range all {
 		w, data := t.way(k.dir), room[k.from:k.to:k.to]
-		seg := transport.Segment{Dir: k.dir, At: k.at, Packet: k.packet, Off: k.off, Bytes: data}
+		seg := transport.Segment{Dir: k.dir, At: k.at, Packet: k.packet, Off: k.off, Bytes: data, Lost: k.lost}
 		w.figures.count(seg)
 		t.begin(seg)
 		t.datagram(w, data)
 		t.overdue()
 	}
 	t.begin(now)
+	t.lost, t.end = lost, end
 }
 
 // closed emits a datagram that is enciphered with an unknown key, and looks for the key.

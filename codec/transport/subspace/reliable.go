@@ -59,6 +59,7 @@ type early struct {
 	off    uint32
 	path   []wrap
 	note   string
+	lost   int64 // bytes that the capture lacks at its end
 }
 
 // moment is a place in the capture.
@@ -123,7 +124,7 @@ func (t *Transport) reliable(w *way, data []byte, off uint32) {
 	if !o.started {
 		o.start(n, t.session.hasInit || t.session.answered)
 		if o.next > 0 {
-			w.chunk.doubt, w.stream.doubt = true, true
+			t.doubt(w)
 		}
 	}
 	// More wait than any sender has on its way: what is missing will not come.
@@ -193,7 +194,10 @@ func (t *Transport) copied(w *way, n int32, body []byte, off uint32) *early {
 	}
 	e.number, e.packet, e.off = n, t.packet, off
 	e.body = append(e.body[:0], body...)
-	e.path, e.note = append(e.path[:0], t.path...), t.note
+	e.path, e.note, e.lost = append(e.path[:0], t.path...), t.note, 0
+	if t.cut(off, len(body)) {
+		e.lost = t.lost
+	}
 	return e
 }
 
@@ -242,11 +246,12 @@ const maxNumber = 1<<31 - 1
 
 // deliver delivers a packet that was kept, as what it was: with the place in the capture and what it was wrapped in.
 func (t *Transport) deliver(w *way, e *early) {
-	path, packet, note := t.path, t.packet, t.note
+	path, packet, note, lost, end := t.path, t.packet, t.note, t.lost, t.end
 	t.path, t.packet, t.note = append(t.inner[:0], e.path...), e.packet, e.note
+	t.lost, t.end = e.lost, e.off+uint32(len(e.body))
 	t.inTurn(w, e.number, e.body, e.off)
 	t.inner = t.path[:0]
-	t.path, t.packet, t.note = path, packet, note
+	t.path, t.packet, t.note, t.lost, t.end = path, packet, note, lost, end
 	w.order.recycle(e)
 }
 
@@ -393,12 +398,16 @@ func (t *Transport) giveUp(w *way, to int64, why string) {
 	o.runs = append(o.runs, run{from, to - 1})
 	o.next = to
 	o.hole = t.moment(w)
-	w.chunk.doubt, w.stream.doubt = true, true
+	t.doubt(w)
 	w.figures.Missing += to - from
 	path := t.path
 	t.path = nil
 	f := t.start(transport.Problem, w)
 	f.Length = transport.Unknown
+	if e := o.early[int32(to)]; e != nil {
+		t.one[0] = transport.Source{Packet: e.packet, Off: e.off}
+		f.From = t.one[:]
+	}
 	if to == from+1 {
 		f.Note = fmt.Sprintf("reliable packet %d is missing%s", from, why)
 	} else {
@@ -406,6 +415,11 @@ func (t *Transport) giveUp(w *way, to int64, why string) {
 	}
 	t.emit(f)
 	t.path = path
+}
+
+// doubt says that parts of a message may be missing before the number that is next.
+func (t *Transport) doubt(w *way) {
+	w.chunk.doubt, w.chunk.after, w.stream.doubt = true, w.order.next, true
 }
 
 // givenUp reports whether a number was given up, and takes it from those.

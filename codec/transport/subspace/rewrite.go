@@ -3,6 +3,8 @@ package subspace
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"wirebench/codec/transport"
@@ -43,6 +45,7 @@ type Rewriter struct {
 	at    time.Time
 	now   *carrier // what the packet that is read came in
 	busy  bool     // a reliable packet is delivered
+	holds bool     // and something in it is held
 	batch []item   // what is in it
 	whole bool     // all of it passes as it came
 }
@@ -80,11 +83,13 @@ type lane struct {
 
 // item is a packet that is to go on.
 type item struct {
-	id       uint64 // not 0: held
+	id       uint64 // not 0: the relay is told when it goes
+	held     bool
 	lane     *lane
 	reliable bool
 	how      form
 	bytes    []byte
+	more     []uint64 // as id, of a cluster
 }
 
 // form is how a message is sent.
@@ -110,6 +115,7 @@ const (
 // NewRewriter makes the rewriter of a connection.
 func NewRewriter(o Options) *Rewriter {
 	rw := &Rewriter{t: New(o), held: map[uint64]*item{}}
+	rw.t.prompt = true
 	rw.reset()
 	return rw
 }
@@ -120,13 +126,30 @@ var _ transport.Rewriter = (*Rewriter)(nil)
 func (rw *Rewriter) reset() {
 	for i := range rw.lanes {
 		l := &rw.lanes[i]
+		for _, it := range l.queue {
+			rw.tellAll(it, rw.r.Forget)
+			delete(rw.held, it.id)
+		}
 		*l = lane{dir: schema.ToServer, came: l.came, heard: l.heard, sender: sender{went: l.went}}
 		l.sender.reset()
 		if i == 1 {
 			l.dir = schema.ToClient
 		}
 	}
+	for _, id := range slices.Sorted(maps.Keys(rw.held)) {
+		rw.r.Forget(id)
+	}
 	clear(rw.held)
+}
+
+// tellAll tells the relay of all that an item is of.
+func (rw *Rewriter) tellAll(it *item, tell func(id uint64)) {
+	if it.id != 0 {
+		tell(it.id)
+	}
+	for _, id := range it.more {
+		tell(id)
+	}
 }
 
 func (rw *Rewriter) lane(dir schema.Dir) *lane {
@@ -169,6 +192,9 @@ func (rw *Rewriter) Feed(seg transport.Segment, r *transport.Relay) {
 	l.heard = seg.At
 	if rw.mode == transport.Operating {
 		rw.datagram(l, seg)
+		if seg.Dir == schema.ToServer {
+			rw.t.heard = seg.At
+		}
 		return
 	}
 	if rw.unseen = rw.unseen || seg.Lost != 0; seg.Lost == 0 {
@@ -270,9 +296,10 @@ func (rw *Rewriter) datagram(l *lane, seg transport.Segment) {
 func (rw *Rewriter) frame(f *transport.Frame) {
 	rw.r.EmitFrame(f)
 	c := rw.now
-	if c == nil || f.Kind != transport.Message || rw.mode != transport.Operating || c.passed {
+	if c == nil || rw.mode != transport.Operating || c.passed {
 		return
 	}
+	behind := c.reliable && (len(c.lane.queue) > 0 || rw.busy && rw.holds)
 	how := alone
 	if n := len(rw.t.path); n > 0 {
 		switch rw.t.path[n-1].kind {
@@ -282,7 +309,13 @@ func (rw *Rewriter) frame(f *transport.Frame) {
 			how = streamed
 		}
 	}
-	if how == chunked && c.lane.rawChunk || how == streamed && c.lane.rawStream {
+	if f.Kind != transport.Message || how == chunked && c.lane.rawChunk || how == streamed && c.lane.rawStream {
+		// Nothing is decided about it, or its parts went on by themselves; but it stands in its place.
+		if behind && rw.busy {
+			rw.next++
+			rw.r.Wait(rw.next)
+			rw.add(&item{id: rw.next, lane: c.lane, reliable: true, how: gone})
+		}
 		return
 	}
 	rw.next++
@@ -291,8 +324,14 @@ func (rw *Rewriter) frame(f *transport.Frame) {
 	if rw.asking {
 		d = rw.r.Ask(rw.next, f)
 	}
-	if d.Action == transport.Hold {
+	if behind || d.Action != transport.Pass {
 		it.id = rw.next
+	}
+	if it.held = d.Action == transport.Hold; behind || it.held && c.reliable {
+		rw.r.Wait(it.id)
+	}
+	if it.held {
+		rw.holds = rw.holds || c.reliable
 	} else if d.Action == transport.Pass && how == alone && !c.reliable && len(f.Bytes) > usualSize {
 		it.how = core // as it came, whatever the other end makes of it
 	} else if err := rw.decide(&it, d); err != nil {
@@ -359,7 +398,7 @@ func fitsRaw(data []byte) error {
 func (rw *Rewriter) add(it *item) {
 	switch {
 	case it.reliable && rw.busy:
-		if it.how == chunked || it.how == streamed || it.id != 0 {
+		if it.how == chunked || it.how == streamed || it.held {
 			it.bytes = append([]byte(nil), it.bytes...) // the transport uses the room again
 		}
 		rw.batch = append(rw.batch, *it)
@@ -372,12 +411,11 @@ func (rw *Rewriter) add(it *item) {
 func (rw *Rewriter) pass(it *item) {
 	l := it.lane
 	switch {
-	case it.id == 0 && (!it.reliable || len(l.queue) == 0):
+	case !it.held && (!it.reliable || len(l.queue) == 0):
 		rw.send(it)
 		return
 	case !it.reliable && l.queued > maxUnordered:
 		rw.tell(l, "too much is held: the message passes")
-		it.id = 0
 		rw.send(it)
 		return
 	}
@@ -387,7 +425,7 @@ func (rw *Rewriter) pass(it *item) {
 	if it.reliable {
 		l.queue = append(l.queue, &waits)
 	}
-	if it.id != 0 {
+	if it.held {
 		rw.held[it.id] = &waits
 	}
 }
@@ -425,14 +463,14 @@ func (rw *Rewriter) Release(id uint64, d transport.Decision, at time.Time, r *tr
 	}
 	l.queued += len(it.bytes) - before
 	delete(rw.held, id)
-	it.id = 0
+	it.held = false
 	if !it.reliable {
 		l.queued -= len(it.bytes) + itemCost
 		rw.send(it)
 		return nil
 	}
 	n := 0
-	for ; n < len(l.queue) && l.queue[n].id == 0; n++ {
+	for ; n < len(l.queue) && !l.queue[n].held; n++ {
 		l.queued -= len(l.queue[n].bytes) + itemCost
 		rw.send(l.queue[n])
 		l.queue[n] = nil
@@ -457,6 +495,8 @@ func (rw *Rewriter) Send(dir schema.Dir, o transport.Outgoing, at time.Time, r *
 			return err
 		}
 		rw.t.session.used = true
+		rw.next++
+		rw.r.Go(rw.next, o.Bytes)
 		rw.putAlone(l, o.Bytes)
 		return nil
 	}
@@ -467,7 +507,8 @@ func (rw *Rewriter) Send(dir schema.Dir, o transport.Outgoing, at time.Time, r *
 		return transport.ErrFull
 	}
 	rw.t.session.used = true
-	rw.send(&item{lane: l, reliable: !o.Unreliable, bytes: o.Bytes})
+	rw.next++
+	rw.send(&item{id: rw.next, lane: l, reliable: !o.Unreliable, bytes: o.Bytes})
 	return nil
 }
 

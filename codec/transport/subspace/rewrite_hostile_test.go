@@ -239,6 +239,7 @@ func FuzzRewriter(f *testing.F) {
 				return transport.Decision{Action: transport.Action(rng.IntN(4)), With: transport.Outgoing{Bytes: all, Raw: rng.IntN(4) == 0}}
 			},
 		}
+		follow(t, r)
 		at := time.Unix(1000, 0)
 		feed := func(dir schema.Dir, data []byte) {
 			rw.Feed(transport.Segment{Dir: dir, At: at, Bytes: slices.Clone(data), Lost: int64(max(0, rng.IntN(200)-198))}, r)

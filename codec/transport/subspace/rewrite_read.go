@@ -175,12 +175,18 @@ func (rw *Rewriter) deliver(l *lane) {
 		l.awaited++
 		w.figures.Reliable++
 		c := &carrier{lane: l, reliable: true, passed: int64(e.number) < l.base}
-		rw.batch, rw.whole = rw.batch[:0], !c.passed
+		rw.batch, rw.whole, rw.holds = rw.batch[:0], !c.passed, false
 		t.path, t.packet, t.note = append(append([]wrap(nil), e.path...), wrap{inReliable, e.number}), e.packet, e.note
 		rw.read(c, e.body, e.off)
 		if rw.whole && len(rw.batch) > 1 && len(e.body) <= maxBody {
 			// A cluster of which nothing was changed goes on as it is.
-			rw.pass(&item{lane: l, reliable: true, how: core, bytes: e.body})
+			all := item{lane: l, reliable: true, how: core, bytes: e.body}
+			for i := range rw.batch {
+				if id := rw.batch[i].id; id != 0 {
+					all.more = append(all.more, id)
+				}
+			}
+			rw.pass(&all)
 		} else {
 			for i := range rw.batch {
 				rw.pass(&rw.batch[i])

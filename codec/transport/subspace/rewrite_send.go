@@ -165,6 +165,12 @@ func (rw *Rewriter) Tick(at time.Time, r *transport.Relay) {
 // send puts a packet on its way.
 func (rw *Rewriter) send(it *item) {
 	l, data, n := it.lane, it.bytes, len(it.bytes)
+	if it.id != 0 {
+		rw.r.Go(it.id, data)
+	}
+	for _, id := range it.more {
+		rw.r.Go(id, nil)
+	}
 	how := it.how
 	if how == alone && (it.reliable && n > maxBody || !it.reliable && n > usualSize) {
 		how = chunked

@@ -93,11 +93,13 @@ type decisions struct {
 	dropped map[string]bool
 	held    []*fate
 	n       int
+	told    *told
 }
 
 func newDecisions(s *simulation) *decisions {
 	d := &decisions{s: s, asked: map[string]*fate{}, loose: map[string]bool{}, dropped: map[string]bool{}}
 	s.relay.Decide = d.decide
+	d.told = follow(s.t, &s.relay)
 	return d
 }
 
@@ -206,6 +208,7 @@ func (d *decisions) send() {
 		}
 	}
 	d.rows[w] = append(row[:at:at], append([]*fate{{text: m, own: true}}, row[at:]...)...)
+	d.told.own = &toldRow{w, m, true}
 	if err := d.s.rw.Send(dirOf(w), transport.Outgoing{Bytes: []byte(m)}, d.s.time(), &d.s.relay); err != nil {
 		d.s.t.Fatal(err)
 	}
@@ -266,6 +269,18 @@ func TestRewriteAtRandom(t *testing.T) {
 				}
 			}
 			sameTexts(t, what+", way "+fmt.Sprint(w), p.to.got, want)
+			var listed []string
+			for _, text := range d.told.rows[w] {
+				if v := d.asked[text]; v != nil {
+					text = v.text
+				}
+				if text != "" {
+					listed = append(listed, text)
+				}
+			}
+			if early {
+				sameTexts(t, what+", told, way "+fmt.Sprint(w), listed, want)
+			}
 			for _, m := range p.to.heard {
 				if d.dropped[m] && early {
 					t.Fatalf("%s: %q was dropped and came", what, m)

@@ -3,7 +3,9 @@ package subspace
 import (
 	"encoding/binary"
 	"slices"
+	"time"
 
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -26,11 +28,34 @@ type session struct {
 	againVersion uint16
 }
 
+// How long a client may say nothing until a server has forgotten it: what it asks for then is another session, without a disconnect before it.
+const forgotten = 30 * time.Second
+
+// For how long the answer to an init inside a session is awaited. Clients ask again after a second.
+const (
+	answerTime  = 5 * time.Second
+	answerAfter = 64 // datagrams
+	maxWishes   = 8
+)
+
+// wishes are inits inside a session, all with one key. They are of the next session if the server answers them, else of this one; until
+// that is clear they are kept.
+type wishes struct {
+	kept  []kept
+	data  [maxWishes][initSize]byte
+	since int // datagrams
+}
+
 // ownNegation is the key that is its own negation: a server that negates it enciphers, and the client takes it for plain.
 const ownNegation = 1 << 31
 
 // datagram reads what has come.
 func (t *Transport) datagram(w *way, data []byte) {
+	if x := &t.wishes; len(x.kept) > 0 {
+		if x.since++; x.since > answerAfter || t.at.Sub(x.kept[0].at) > answerTime {
+			t.refused()
+		}
+	}
 	switch {
 	case t.mode == info:
 		t.infoPort(w, data)
@@ -42,6 +67,7 @@ func (t *Transport) datagram(w *way, data []byte) {
 	case t.mode == unknown:
 		t.hold(w, data)
 	case t.mode == continuum:
+		t.session.used = true
 		t.opaque(w, data, innerSize(data))
 	case t.mode == closed:
 		t.closed(w, data)
@@ -62,6 +88,9 @@ func (t *Transport) body(w *way, data []byte) {
 			t.note = "longer than the keystream: what is beyond is not deciphered"
 		}
 		data = t.deciphered(w.cipher, data)
+		if t.options.Clear != nil {
+			t.options.Clear(transport.Clear{Dir: w.dir, Packet: t.packet, Off: t.off, Bytes: data})
+		}
 	}
 	if len(data) > usualSize && t.note == "" {
 		t.note = "servers cut a datagram of more than 512 or 520 bytes, or drop it"
@@ -112,33 +141,89 @@ func (t *Transport) handshake(w *way, data []byte) bool {
 }
 
 // init reads a client's wish for a session.
+//
+// It is another session if the one before was disconnected, if the client has said nothing for so long that servers have forgotten it, if
+// the ends do not talk in clear, or if nothing but a handshake with another key has come. With the same key it is the same wish again.
+// Inside a session that goes on it counts when the server answers it.
 func (t *Transport) init(w *way, data []byte) {
 	key, version := binary.LittleEndian.Uint32(data[keyAt:]), binary.LittleEndian.Uint16(data[versionAt:])
 	s := &t.session
-	note := ""
+	silent := !t.heard.IsZero() && t.at.Sub(t.heard) >= forgotten
+	note := noteVersion(version)
 	switch {
-	case s.hasInit && !s.ended && s.clientKey == key && s.version == version && !s.used:
-		note = "comes again"
-	case s.used && !s.ended && t.mode != continuum && t.mode != closed:
+	case s.hasInit && !s.ended && s.clientKey == key && s.version == version && !s.used && !silent:
+		note = noteAgain
+	case s.used && !s.ended && !silent && t.mode != continuum && t.mode != closed:
+		if s.again && (s.againKey != key || s.againVersion != version) || len(t.wishes.kept) == maxWishes {
+			t.refused()
+		}
 		s.again, s.againKey, s.againVersion = true, key, version
-		note = "inside a session: the server ends that one, and begins another one only if it answers"
+		if !t.prompt {
+			x := &t.wishes
+			copy(x.data[len(x.kept)][:], data)
+			x.kept = append(x.kept, kept{dir: w.dir, at: t.at, packet: t.packet, off: t.off})
+			return
+		}
+		note = noteInside
 	default:
+		t.refused()
 		t.begun(key, version)
-	}
-	if note == "" && version != versionVIE && version != versionContinuum {
-		note = "a version that nobody has described"
 	}
 	t.control(w, data, t.off, note)
 }
 
-// begun starts a new session.
+const (
+	noteAgain  = "comes again"
+	noteInside = "inside a session: the server ends that one, and begins another one only if it answers"
+)
+
+func noteVersion(version uint16) string {
+	if version != versionVIE && version != versionContinuum {
+		return "a version that nobody has described"
+	}
+	return ""
+}
+
+// refused tells of wishes that the server has not answered.
+func (t *Transport) refused() { t.tellWishes(noteInside, noteInside) }
+
+// granted begins the session that was wished for inside another one.
+func (t *Transport) granted() {
+	version := t.session.againVersion
+	t.begun(t.session.againKey, version)
+	t.tellWishes(noteVersion(version), noteAgain)
+}
+
+// tellWishes emits the wishes that were kept, the first one with another note than the others.
+func (t *Transport) tellWishes(first, others string) {
+	x := &t.wishes
+	if len(x.kept) == 0 {
+		return
+	}
+	now, lost, end := transport.Segment{At: t.at, Packet: t.packet, Off: t.off}, t.lost, t.end
+	note, path := t.note, t.path
+	t.path = nil
+	for i, k := range x.kept {
+		t.begin(transport.Segment{At: k.at, Packet: k.packet, Off: k.off})
+		t.control(t.way(k.dir), x.data[i][:], k.off, first)
+		first = others
+	}
+	x.kept, x.since = x.kept[:0], 0
+	t.begin(now)
+	t.note, t.path, t.lost, t.end = note, path, lost, end
+}
+
+// begun starts a new session. If there was one before, its first frame says so; a wish that was refused was none.
 func (t *Transport) begun(key uint32, version uint16) {
+	s := &t.session
+	another := s.answered || s.offered || s.used
 	path := t.path
 	t.path = t.path[:0]
 	t.abandon("when another session began")
 	t.path = path
 	t.restart()
-	t.session.hasInit, t.session.clientKey, t.session.version = true, key, version
+	s.hasInit, s.clientKey, s.version = true, key, version
+	t.begins = another
 	t.mode = unknown
 	t.pending.reset()
 }
@@ -151,7 +236,7 @@ func (t *Transport) key(w *way, data []byte) bool {
 		t.settle()
 	}
 	if s.again && (key == s.againKey || key == 0 || key == -s.againKey) {
-		t.begun(s.againKey, s.againVersion)
+		t.granted()
 	}
 	switch {
 	case s.answered && key == s.serverKey:
@@ -164,7 +249,7 @@ func (t *Transport) key(w *way, data []byte) bool {
 		t.control(w, data, t.off, "a key that was not asked for: it counts for nothing")
 		return true
 	}
-	s.answered, s.serverKey = true, key
+	s.answered, s.serverKey, s.ended = true, key, false // what ended may have been the session before
 	note := ""
 	switch {
 	case !s.hasInit:
@@ -192,7 +277,7 @@ func (t *Transport) offer(w *way, data []byte) bool {
 	key := binary.LittleEndian.Uint32(data[keyAt:])
 	s := &t.session
 	if s.again && s.againVersion == versionContinuum {
-		t.begun(s.againKey, s.againVersion)
+		t.granted()
 	}
 	switch {
 	case t.mode == continuum && s.offered && s.offerKey == key:

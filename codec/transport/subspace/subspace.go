@@ -26,6 +26,8 @@ type Options struct {
 	HasKey   bool   // Key is known
 	Key      uint32 // of the VIE cipher, as the server's answer to the handshake would have it, for captures without it; 0: not enciphered
 	Schedule Schedule
+
+	Clear func(transport.Clear) // is told of each datagram that was enciphered; nil: nobody wants to know
 }
 
 // mode is how datagrams are read.
@@ -49,6 +51,10 @@ type Transport struct {
 	group     string // of the messages
 	decided   bool   // group is that of the session
 	session   session
+	wishes    wishes
+	heard     time.Time // the last datagram to the server
+	begins    bool      // the next frame is the first one of another session
+	prompt    bool      // wishes are not kept: what follows may go another way
 	pending   pending
 	asked     [askSize]byte // the last question to an info port
 	askedSize int
@@ -68,6 +74,8 @@ type Transport struct {
 	inner  []wrap  // path of packets that waited for their turn
 	alone  [1]wrap // path of a message whose parts came in several packets
 	late   bool    // the packet was thought to be missing: no part of an assembly
+	lost   int64   // bytes that the capture lacks at its end
+	end    uint32  // off of where what there is of it ends
 }
 
 // way is one direction.
@@ -135,24 +143,29 @@ func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 	w := t.way(seg.Dir)
 	w.figures.count(seg)
 	t.begin(seg)
-	if seg.Lost != 0 {
-		t.problem(w, nil, 0, "bytes of a datagram are missing in the capture")
+	if seg.Lost != 0 && (len(seg.Bytes) == 0 || t.mode == info || t.mode == announce) {
+		t.problem(w, seg.Bytes, t.off, noteCut)
 	} else {
 		t.datagram(w, seg.Bytes)
 	}
 	t.overdue()
 	t.emit = nil
+	if w.dir == schema.ToServer {
+		t.heard = seg.At
+	}
 }
 
 // begin sets where the datagram comes from that is read next.
 func (t *Transport) begin(seg transport.Segment) {
 	t.at, t.packet, t.off, t.note, t.path = seg.At, seg.Packet, seg.Off, "", t.path[:0]
+	t.lost, t.end = seg.Lost, seg.Off+uint32(len(seg.Bytes))
 }
 
 // Flush gives up what waits: packets before which others are missing are emitted, what is incomplete is a problem. More may come
 // after it, and is read as if nothing had been waiting.
 func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
 	t.emit = emit
+	t.refused()
 	t.release(true)
 	t.at = at
 	t.abandon("when the capture paused or ended")
@@ -178,7 +191,8 @@ func (t *Transport) abandon(when string) {
 
 // start sets up the frame for what the current path leads to.
 func (t *Transport) start(kind transport.Kind, w *way) *transport.Frame {
-	t.frame = transport.Frame{Kind: kind, Dir: w.dir, At: t.at, Offset: transport.Unknown}
+	t.frame = transport.Frame{Kind: kind, Dir: w.dir, At: t.at, Offset: transport.Unknown, Begins: t.begins}
+	t.begins = false
 	if len(t.path) > 0 {
 		t.via = t.via[:0]
 		for _, p := range t.path {
@@ -218,10 +232,20 @@ func (t *Transport) opaque(w *way, data []byte, note string) {
 	t.emit(f)
 }
 
-// message emits a packet of the game. from is nil for one that is in the current packet.
+const noteCut = "the capture does not hold the end of this datagram"
+
+// cut reports whether the end of a packet, or of a part of one, is not in the capture.
+func (t *Transport) cut(off uint32, size int) bool { return t.lost != 0 && off+uint32(size) == t.end }
+
+// message emits a packet of the game. from is nil for one that is in the current packet. One without its end is a problem: its values could
+// be wrong.
 func (t *Transport) message(w *way, data []byte, off uint32, from []transport.Source, note string, resumed bool) {
 	if !t.decided && w.dir == schema.ToServer {
 		t.group, t.decided = groupOf(data), true
+	}
+	if from == nil && t.cut(off, len(data)) {
+		t.problem(w, data, off, noteCut)
+		return
 	}
 	f := t.start(transport.Message, w)
 	if from == nil {

@@ -221,14 +221,19 @@ func lineOf(conn int, f *transport.Frame) string {
 func straight(_ int, seg transport.Segment, feed func(transport.Segment)) { feed(seg) }
 
 func TestCapturesAreAsTheirTruth(t *testing.T) {
-	for _, name := range []string{"tera-session", "tera-plain", "tera-broken"} {
+	for _, name := range []string{"tera-session", "tera-plain", "tera-broken", "tera-broken, names of another version"} {
+		name, another, _ := strings.Cut(name, ", ")
 		t.Run(name, func(t *testing.T) {
+			var o Options
+			if another != "" {
+				o.Known = func(schema.Key) bool { return false }
+			}
 			var want, got, after []string
 			for _, l := range truths(t, "captures/"+name+".truth.jsonl") {
 				want = append(want, l.line())
 			}
 			failed, controls := map[string]bool{}, 0
-			ends := replay(t, "captures/"+name+".pcapng", Options{}, straight, func(conn int, f *transport.Frame) {
+			ends := replay(t, "captures/"+name+".pcapng", o, straight, func(conn int, f *transport.Frame) {
 				way := fmt.Sprint(conn, f.Dir)
 				switch {
 				case f.Kind == transport.Control:
@@ -237,6 +242,7 @@ func TestCapturesAreAsTheirTruth(t *testing.T) {
 					t.Errorf("opaque at %d", f.Offset)
 				case f.Resumed != failed[way]:
 					t.Errorf("resumed is %v: %s", f.Resumed, lineOf(conn, f))
+				case f.Resumed && f.Kind == transport.Problem && strings.HasPrefix(f.Note, "no message was found"):
 				case f.Resumed:
 					after = append(after, lineOf(conn, f))
 				default:

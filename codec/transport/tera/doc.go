@@ -17,7 +17,9 @@
 //   - Of the two sets of constants the one is taken under which the client's first message is C_CHECK_VERSION, which has the code 19900
 //     in all versions, or under which the streams look like messages. If neither fits the connection is opaque.
 //   - A length below 4 is an error. What follows an error or a gap is searched for a place from which messages follow each other, and
-//     all messages from there on are marked as resumed. If the length of the message that a gap cuts leads behind the gap no search is
+//     all messages from there on are marked as resumed. Codes that are known or were seen before speak for a place; where they tell
+//     nothing the lengths alone do. The first byte is the most likely place: a gap is often one of whole messages, and a capture often
+//     begins with one. What is passed over is a Problem with its bytes. If the length of the message that a gap cuts leads behind the gap no search is
 //     needed. The keystream of bytes that are missing is skipped; if nobody knows how many are missing the rest is opaque.
 //   - A client message has the long header if its count is the next of its code and its checksum is right for the integrityIv that the
 //     server has sent. Never by version alone. Its frames have ViaIntegrity.

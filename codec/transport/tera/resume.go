@@ -2,8 +2,10 @@ package tera
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -14,21 +16,27 @@ const (
 	minCode   = 0x400     // lowest code that is believed without having been seen: codes are random numbers, other words are small
 	sureBits  = 24        // of evidence, with codes that are known
 	blindBits = 40        // without
+	firstBits = 16        // for the first byte, where a message starts far more often than at any other one
 	lastBits  = 8         // at the end of the stream, with codes that are known
 	fewCodes  = 8         // known codes below which they say nothing about others
 )
 
 // codes is a set of message codes.
 type codes struct {
-	n   int
-	set [1 << 16 / 64]uint64
+	n     int
+	known int // of them
+	set   [1 << 16 / 64]uint64
 }
 
-func (c *codes) add(code uint16) {
-	if bit := uint64(1) << (code % 64); c.set[code/64]&bit == 0 {
-		c.set[code/64] |= bit
-		c.n++
+// add reports whether the code is new.
+func (c *codes) add(code uint16) bool {
+	bit := uint64(1) << (code % 64)
+	if c.set[code/64]&bit != 0 {
+		return false
 	}
+	c.set[code/64] |= bit
+	c.n++
+	return true
 }
 
 func (c *codes) has(code uint16) bool {
@@ -58,8 +66,8 @@ func (t *Transport) look(w *way, last bool) bool {
 		} else if len(rest) < size {
 			return false
 		}
-		if start, ok := t.find(w.dir, w.codes, rest[:size], final); ok {
-			w.pass(start)
+		if start, ok := t.find(w, rest[:size], final); ok {
+			t.unread(w, start)
 			w.lost, w.late = false, true
 			break
 		}
@@ -67,43 +75,126 @@ func (t *Transport) look(w *way, last bool) bool {
 			return false
 		}
 		if w.looked = size; size == maxLook {
-			w.pass(maxLook / 2)
+			t.unread(w, maxLook/2)
 			w.looked = maxLook / 2
 		}
 	}
 	return true
 }
 
-// find tells where in data messages start to follow each other. last says that data is all there is.
-func (t *Transport) find(dir schema.Dir, seen *codes, data []byte, last bool) (start int, ok bool) {
-	known := t.options.Known
+// unread passes n bytes in which no message was found. They are told of as what they are, so that no byte vanishes.
+func (t *Transport) unread(w *way, n int) {
+	if known := int(min(max(w.told-w.offset-int64(w.done), 0), int64(n))); known > 0 { // a problem has shown them
+		w.pass(known)
+		n -= known
+	}
+	if n > 0 && t.mode == messages {
+		t.tellUnread(w, n)
+	}
+	w.pass(n)
+}
+
+func (t *Transport) tellUnread(w *way, n int) {
+	f := t.begin(w, transport.Problem, w.offset+int64(w.done), w.arrival(n))
+	f.Bytes, f.From = w.buf[w.done:w.done+n], t.sources(w, n)
+	f.Resumed, f.Note = w.resumed, fmt.Sprintf("no message was found in %d bytes", n)
+	t.emit(f)
+}
+
+// find tells where in data, which is what comes next, messages start to follow each other. last says that data is all there is.
+//
+// Codes that are known or have been seen speak for messages, and others against; but a map may be that of another version, or have few
+// names. So where these tell nothing the lengths alone count, and have to say more.
+func (t *Transport) find(w *way, data []byte, last bool) (start int, ok bool) {
+	dir, known, seen := w.dir, t.options.Known, w.codes
+	if seen != nil && seen.n >= fewCodes && 2*seen.known < seen.n {
+		known = nil // the names are those of another version
+	}
 	if known == nil && (seen == nil || seen.n < fewCodes) {
 		seen = nil
 	}
-	start, score := t.best(dir, known, seen, data)
-	switch {
-	case start < 0:
-		return 0, false
-	case known == nil && seen == nil:
-		if score < blindBits {
+	first := w.offset+int64(w.done) == w.lostAt // data begins where the place was lost
+	if first && t.follows(dir, known, w.codes, data, last) {
+		return 0, true
+	}
+	if known != nil || seen != nil {
+		var score int32
+		start, score = t.best(dir, known, seen, data)
+		ok = start >= 0 && (score >= sureBits || last && score >= lastBits)
+	}
+	if !ok {
+		var score int32
+		if start, score = t.best(dir, nil, nil, data); start < 0 || score < blindBits {
 			return 0, false
 		}
-		// Nothing is known of codes: those of the chain that was found tell which of the starts that lead into it is the first.
-		var found codes
-		for at, row := start, 0; at+headerSize <= len(data); row++ {
-			if row >= 2 {
-				found.add(binary.LittleEndian.Uint16(data[at+2:]))
-			}
-			at += int(binary.LittleEndian.Uint16(data[at:]))
-		}
-		if again, score := t.best(dir, nil, &found, data); again >= 0 && score >= sureBits {
-			start = again
-		}
-		return start, true
-	case last:
-		return start, score >= lastBits
+		known = nil
 	}
-	return start, score >= sureBits
+	// The codes of what was found tell which of the starts that lead into it is the first.
+	var found codes
+	if seen != nil {
+		found = *seen
+	}
+	for at, row := start, 0; at+headerSize <= len(data); row++ {
+		if row >= 2 {
+			found.add(binary.LittleEndian.Uint16(data[at+2:]))
+		}
+		at += int(binary.LittleEndian.Uint16(data[at:]))
+	}
+	if again, score := t.best(dir, known, &found, data); again >= 0 && again < start && score >= sureBits {
+		start = again
+	}
+	if first && t.leads(dir, known, w.codes, data, start) {
+		start = 0
+	}
+	return start, true
+}
+
+// follows reports whether data looks like messages from its first byte on.
+func (t *Transport) follows(dir schema.Dir, known func(schema.Key) bool, seen *codes, data []byte, last bool) bool {
+	score := int32(0)
+	for at := 0; at < len(data); {
+		rest := data[at:]
+		if len(rest) < headerSize {
+			return score >= firstBits
+		}
+		size, code := int(binary.LittleEndian.Uint16(rest)), binary.LittleEndian.Uint16(rest[2:])
+		if size < headerSize {
+			return false
+		}
+		bits := int32(evidence(size)) + plausible(dir, known, seen, code)
+		if size > len(rest) {
+			return score+min(bits, 0) >= firstBits
+		}
+		score += bits
+		at += size
+	}
+	return score >= firstBits || last && score > 0
+}
+
+// leads reports whether messages from the first byte of data on lead to start.
+func (t *Transport) leads(dir schema.Dir, known func(schema.Key) bool, seen *codes, data []byte, start int) bool {
+	at := 0
+	for at < start && at+headerSize <= len(data) {
+		size := int(binary.LittleEndian.Uint16(data[at:]))
+		if size < headerSize || plausible(dir, known, seen, binary.LittleEndian.Uint16(data[at+2:])) < -4 {
+			return false
+		}
+		at += size
+	}
+	return at == start
+}
+
+// plausible is how much a code that need not be known speaks for being one, in bits.
+func plausible(dir schema.Dir, known func(schema.Key) bool, seen *codes, code uint16) int32 {
+	switch {
+	case seen.has(code) || known != nil && known(schema.Key{Dir: dir, Code: uint32(code)}):
+		return 6
+	case code == 0:
+		return -16
+	case code < minCode:
+		return -4
+	}
+	return 0
 }
 
 // best is the place from which on data looks most like messages, and how much so in bits; -1 if there is none.
@@ -157,8 +248,8 @@ func (t *Transport) codeBits(dir schema.Dir, known func(schema.Key) bool, seen *
 		return 6
 	case known != nil:
 		return -2 - max(length, 0)
-	case seen == nil:
-		return 0
+	case seen == nil && code > 0:
+		return plausible(dir, nil, nil, code)
 	case code < minCode:
 		return -8 - max(length, 0)
 	}

@@ -27,7 +27,7 @@ type way struct {
 	step    int     // of the handshake
 	skip    int64   // bytes that come before the next message
 	codes   *codes  // that have come; nil: none
-	told    int64   // an incomplete message was reported up to here
+	told    int64   // bytes that belong to no message were reported up to here
 	walk    walker  // while it is not clear what the stream is
 	lost    bool    // where messages start is not known
 	lostAt  int64   // since there
@@ -139,6 +139,7 @@ func (t *Transport) read(w *way) {
 			f.Bytes, f.From, f.Resumed = rest[:2], t.sources(w, 2), w.resumed
 			f.Note = fmt.Sprintf("frame length %d is smaller than the header", size)
 			t.emit(f)
+			w.told = w.offset + int64(w.done) + 2
 			t.afterProblem(w)
 			w.lose()
 			continue
@@ -166,7 +167,9 @@ func (t *Transport) message(w *way, data []byte) {
 	if w.codes == nil {
 		w.codes = new(codes)
 	}
-	w.codes.add(code)
+	if w.codes.add(code) && t.options.Known != nil && t.options.Known(f.Key) {
+		w.codes.known++
+	}
 	switch {
 	case w.dir == schema.ToServer:
 		if (t.options.IntegrityIV != nil || t.options.ZeroChecksum) && t.integrity.check(code, data) {
@@ -186,13 +189,20 @@ var viaIntegrity = []string{ViaIntegrity}
 func (t *Transport) gap(w *way, seg transport.Segment) {
 	reading := t.mode == messages && !w.dark
 	if reading && w.lost {
-		t.look(w, true)
-		t.read(w)
+		if t.look(w, true) {
+			t.read(w)
+		} else {
+			t.unread(w, len(w.buf)-w.done)
+		}
 	}
 	rest := w.buf[w.done:]
 	start := w.next() - int64(len(rest)) // of the message that is cut
 	f := t.begin(w, transport.Problem, w.next(), seg.At)
 	f.Length, f.Note = seg.Lost, "bytes of the stream are missing in the capture"
+	if seg.Packet != 0 { // what is missing is seen by what is behind it
+		t.from = append(t.from[:0], transport.Source{Packet: seg.Packet, Off: seg.Off})
+		f.From = t.from
+	}
 	if reading && !w.lost && len(rest) > 0 {
 		f.Note += fmt.Sprintf("; the message before them is cut after %d bytes", len(rest))
 	}

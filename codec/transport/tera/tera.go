@@ -25,6 +25,9 @@ type Options struct {
 
 	// ZeroChecksum takes a checksum of 0 for right as long as no iv has been seen, as patch 92 sends it.
 	ZeroChecksum bool
+
+	// Clear is told of each run of bytes that was enciphered; nil: nobody wants to know.
+	Clear func(transport.Clear)
 }
 
 // mode is how streams are read.
@@ -133,7 +136,11 @@ func (t *Transport) take(seg transport.Segment) {
 		part := seg
 		part.Bytes = bytes[:min(len(bytes), chunkSize)]
 		bytes = bytes[len(part.Bytes):]
-		if w.add(part); t.mode == messages && !w.dark {
+		w.add(part)
+		if n := len(part.Bytes); t.options.Clear != nil && w.cipher != nil && !w.dark {
+			t.options.Clear(transport.Clear{Dir: w.dir, Packet: part.Packet, Off: part.Off, Bytes: w.buf[len(w.buf)-n:]})
+		}
+		if t.mode == messages && !w.dark {
 			t.read(w)
 		} else {
 			t.opaque(w)
@@ -167,7 +174,17 @@ func (t *Transport) unfinished(w *way, at time.Time) {
 		t.read(w)
 	}
 	rest := w.buf[w.done:]
-	if n := len(rest); n > 0 && !w.lost && w.told < w.next() {
+	if w.lost { // a start may still come to be found in it
+		skip := int(max(w.told-w.offset-int64(w.done), 0))
+		if n := len(rest) - skip; n > 0 {
+			again := *w
+			w.pass(skip)
+			t.tellUnread(w, n)
+			w.done, w.first, w.told = again.done, again.first, w.next()
+		}
+		return
+	}
+	if n := len(rest); n > 0 && w.told < w.next() {
 		w.told = w.next()
 		f := t.begin(w, transport.Problem, w.next()-int64(n), at)
 		f.Bytes, f.From = rest[:min(n, maxShown)], t.sources(w, min(n, maxShown))

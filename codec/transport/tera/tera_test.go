@@ -206,6 +206,7 @@ c2s opaque 0 30 bytes
 		{"a length below that of the header, and no more", Options{}, new(script).shake(CurrentConstants).c2s(message(19900, "v")).c2s([]byte{3, 0, 1, 2, 3}), shaken + `
 c2s message 256 19900 "v"
 c2s problem 261 0300 (frame length 3 is smaller than the header)
+c2s problem 263 010203 resumed (no message was found in 3 bytes)
 `},
 		{"a wrong length is seen at once", Options{}, new(script).shake(CurrentConstants).c2s(message(19900, "v")).c2s([]byte{0}).c2s([]byte{0}).s2c(message(5000, "")), shaken + `
 c2s message 256 19900 "v"
@@ -215,6 +216,7 @@ s2c message 260 5000 ""
 		{"a wrong length, and found again", known, new(script).shake(CurrentConstants).c2s(message(19900, "v")).c2s([]byte{2, 0, 9, 9}).c2s(messageRow(3, 5000, "abc")), shaken + `
 c2s message 256 19900 "v"
 c2s problem 261 0200 (frame length 2 is smaller than the header)
+c2s problem 263 0909 resumed (no message was found in 2 bytes)
 c2s message 265 5000 "abc" resumed (the first message after 4 bytes that could not be read)
 c2s message 272 5001 "abc" resumed
 c2s message 279 5002 "abc" resumed
@@ -238,6 +240,7 @@ s2c message 269 5001 "x" resumed (the first message after 1 bytes that could not
 		{"a gap over messages", known, new(script).shake(CurrentConstants).c2s(message(19900, "v")).s2c(message(5000, "hello")[:5]).lose(schema.ToClient, noise).s2c(noise[:50]).s2c(messageRow(4, 5050, "hello")), shaken + `
 c2s message 256 19900 "v"
 s2c problem 265  missing 120 (bytes of the stream are missing in the capture; the message before them is cut after 5 bytes)
+s2c problem 385 50 bytes resumed (no message was found in 50 bytes)
 s2c message 435 5050 "hello" resumed (the first message after 50 bytes that could not be read)
 s2c message 444 5051 "hello" resumed
 s2c message 453 5052 "hello" resumed
@@ -257,11 +260,13 @@ c2s opaque 261 1c0bf6e66e
 			s.sent = [3]int64{1, 1, 1}
 			return s.s2c(append(noise[:11:11], messageRow(5, 5000, "abcd")...)).c2s(append([]byte("q"), messageRow(4, 5010, "")...))
 		}(), `
+s2c problem 0 5ac3915ac3915ac3915ac3 resumed (no message was found in 11 bytes)
 s2c message 11 5000 "abcd" resumed (the first message after 11 bytes that could not be read)
 s2c message 19 5001 "abcd" resumed
 s2c message 27 5002 "abcd" resumed
 s2c message 35 5003 "abcd" resumed
 s2c message 43 5004 "abcd" resumed
+c2s problem 0 71 resumed (no message was found in 1 bytes)
 c2s message 1 5010 "" resumed (the first message after 1 bytes that could not be read)
 c2s message 5 5011 "" resumed
 c2s message 9 5012 "" resumed
@@ -272,6 +277,7 @@ c2s message 13 5013 "" resumed
 			s.sent = [3]int64{1, 1, 1}
 			return s.s2c(append(noise[:11:11], bytes.Repeat(message(40000, "abcd"), 8)...))
 		}(), `
+s2c problem 0 5ac3915ac3915ac3915ac3 resumed (no message was found in 11 bytes)
 s2c message 11 40000 "abcd" resumed (the first message after 11 bytes that could not be read)
 ` + func() (more string) {
 			for i := 1; i < 8; i++ {

@@ -248,13 +248,9 @@ export class FilterBox {
       void this.#applyTyped();
       return true;
     }
-    if (key === "Escape") {
-      if (this.#input.value !== this.#applied.typed) {
-        this.#put(this.#applied.typed, false);
-      } else {
-        this.#input.blur();
-        this.#options.leave?.();
-      }
+    if (key === "Escape") { // what is typed stays
+      this.#input.blur();
+      this.#options.leave?.();
       return true;
     }
     return false;

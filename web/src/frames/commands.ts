@@ -2,6 +2,7 @@
 
 import { register, type Command } from "../commands";
 import { keysOf, pressed, strokeOf } from "../keys";
+import { lookOnly } from "../role";
 
 /** What the commands do; the pane of the list has it. */
 export interface FrameActions {
@@ -54,6 +55,7 @@ function build(): Command[] {
     run: () => actions !== undefined && run(actions),
     enabled: () => actions !== undefined && enabled(actions),
   });
+  const operators = (c: Command): Command => ({ ...c, enabled: () => !lookOnly() && c.enabled?.() === true });
   return [
     at("next", "Next frame", ["j", "ArrowDown"], (a) => a.step(1, false)),
     at("previous", "Previous frame", ["k", "ArrowUp"], (a) => a.step(-1, false)),
@@ -81,8 +83,8 @@ function build(): Command[] {
     at("problem-next", "Next frame with a problem", ["g e"], (a) => a.jump("problem", false)),
     at("problem-previous", "Previous frame with a problem", ["g Shift+E"], (a) => a.jump("problem", true)),
     at("open", "Open the frame", ["Enter"], (a) => a.open(), true),
-    at("mark", "Mark the frame, or take its mark away", ["m"], (a) => a.mark(), true),
-    at("note", "Write a note about the frame", ["n"], (a) => a.note(), true),
+    operators(at("mark", "Mark the frame, or take its mark away", ["m"], (a) => a.mark(), true)),
+    operators(at("note", "Write a note about the frame", ["n"], (a) => a.note(), true)),
     at("reference", "Tell times from this frame, or from the start again", ["t"], (a) => a.reference(), true),
     at("hide", "Hide frames of this type", ["h"], (a) => a.hide(), true),
     at("only", "Show only frames of this type", ["o"], (a) => a.only(), true),
@@ -90,7 +92,7 @@ function build(): Command[] {
     at("copy", "Copy the frame as …", ["c"], (a) => a.copy(), true),
     at("link", "Copy a link to the frame", ["l"], (a) => a.link(), true),
     at("menu", "Menu of the frame", ["Shift+F10", "ContextMenu"], (a) => a.rowMenu(), true),
-    at("compare", "Compare two frames", ["Shift+D"], (a) => a.compare(), true),
+    at("compare", "Compare two frames", ["Shift+C"], (a) => a.compare(), true),
     at("back", "Back to the frame chosen before", ["Alt+ArrowLeft"], (a) => a.travel(-1)),
     at("forth", "Forward to the frame chosen after", ["Alt+ArrowRight"], (a) => a.travel(1)),
     at("goto", "Go to a frame by its number", ["Ctrl+G"], (a) => a.goTo()),

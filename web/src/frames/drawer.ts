@@ -1,6 +1,6 @@
 // What opens beside the list: statistics, the timeline, connections, tables and comparisons.
 
-import type { FrameRow, RequestKind, Requests, State } from "./protocol";
+import type { FrameRow, Marker, RequestKind, Requests, State } from "./protocol";
 import { make } from "./dom";
 
 export type DrawerName = "types" | "timeline" | "conns" | "table" | "diff" | "markers";
@@ -38,10 +38,14 @@ export interface Related {
 export interface MarkerSource {
   /** What comes with the marker before a frame, or with a value at that moment. */
   related(n: number, value: string, signal: AbortSignal): Promise<Related>;
-  /** Whether this person may set markers. */
+  /** Whether this person may set markers and change them. */
   readonly may: boolean;
   /** Sets one before a frame, which may be the next of running traffic; says whether that is done. */
   add(n: number, text: string): Promise<boolean>;
+  /** Gives a marker another text; it can be taken back. */
+  rename(m: Marker, text: string): Promise<boolean>;
+  /** Takes a marker away; it can be taken back. */
+  remove(m: Marker): Promise<boolean>;
 }
 
 /** A drawer: made when it is opened, gone when it is closed. */

@@ -3,7 +3,7 @@
 import { button, make } from "./dom";
 import type { FindAs, Found } from "./protocol";
 import { FramesError, isGivenUp } from "./socket";
-import { keep, recallText } from "./store";
+import { keep, recall, recallText } from "./store";
 
 const modes: readonly (readonly [FindAs, string, string])[] = [
   ["text", "Text", "any text of the message or its name"],
@@ -15,7 +15,7 @@ const modes: readonly (readonly [FindAs, string, string])[] = [
 
 export interface FindEvents {
   /** Searches from the current row on. */
-  find(text: string, as: FindAs, back: boolean, signal: AbortSignal): Promise<Found>;
+  find(text: string, as: FindAs, back: boolean, fold: boolean, signal: AbortSignal): Promise<Found>;
   /** Shows what was found; says whether the search went round the end. */
   found(found: Found, back: boolean): boolean;
   closed(): void;
@@ -27,6 +27,7 @@ export class FindBar {
   private readonly events: FindEvents;
   private readonly as = make("select");
   private readonly note = make("span", "frames-find-note");
+  private readonly exact: HTMLButtonElement;
   private under: AbortController | undefined;
 
   constructor(events: FindEvents) {
@@ -50,9 +51,17 @@ export class FindBar {
       this.as.value = "text";
     }
     this.note.setAttribute("role", "status");
+    this.exact = button("btn quiet", "Aa", () => {
+      this.setExact(!this.isExact);
+      keep("find.exact", this.isExact);
+      this.say("");
+      this.input.focus();
+    }, "Capitals count");
+    this.setExact(recall("find.exact") === true);
     this.element.append(
       this.as,
       this.input,
+      this.exact,
       button("btn quiet", "↑", () => void this.run(true), "Previous (Shift+Enter)"),
       button("btn quiet", "↓", () => void this.run(false), "Next (Enter)"),
       this.note,
@@ -84,7 +93,16 @@ export class FindBar {
     });
   }
 
+  private get isExact(): boolean {
+    return this.exact.getAttribute("aria-pressed") === "true";
+  }
+
+  private setExact(on: boolean): void {
+    this.exact.setAttribute("aria-pressed", String(on));
+  }
+
   private hint(): void {
+    this.exact.hidden = this.as.value !== "text";
     this.input.placeholder = modes.find(([value]) => value === this.as.value)?.[2] ?? "";
   }
 
@@ -118,7 +136,7 @@ export class FindBar {
     this.under = under;
     const slow = setTimeout(() => this.say("searching …"), 150);
     try {
-      const found = await this.events.find(text, this.as.value as FindAs, back, under.signal);
+      const found = await this.events.find(text, this.as.value as FindAs, back, !this.isExact, under.signal);
       const mistake = found.mistakes?.[0];
       if (mistake !== undefined) {
         this.say(mistake.message + (mistake.help === undefined || mistake.help === "" ? "" : ` (${mistake.help})`), true);

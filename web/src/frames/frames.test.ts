@@ -120,11 +120,17 @@ test("frames socket: giving up cancels at the server, and the answer that still 
 test("frames socket: it comes back and says again what is shown", async () => {
   const { socket, wires, wire, connections } = wired();
   socket.show({ ...noView, filter: "len > 3" });
-  equal(await failure(socket.ask("types", {})), "lost");
+  const early = socket.ask("types", {}); // a drawer that is open at once
+  socket.show({ ...noView, filter: "len > 3" });
+  equal(wire().sent, []);
   wire().open();
+  equal(wire().sent, [{ view: { seq: socket.seq, ...noView, filter: "len > 3" } }, { types: { id: 1 } }]);
+  wire().say({ types: { id: 1, total: 3, rows: [] } });
+  equal((await early).total, 3);
   const waiting = failure(socket.ask("types", {}));
   wire().close();
   equal(await waiting, "lost");
+  equal(await failure(socket.ask("types", {})), "lost");
   dispatchEvent(new Event("online"));
   await new Promise((resolve) => setTimeout(resolve, 20));
   equal(wires.length, 2);

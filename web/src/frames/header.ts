@@ -1,7 +1,9 @@
-// The head of the list: titles of the columns, drawn at their right edge to widen them and elsewhere to move them.
+// The head of the list: titles of the columns, pressed to sort by them, drawn at their right edge to widen them and elsewhere to move them.
+// For Tab they are one button; the arrows go through them.
 
 import type { Columns } from "./columns";
 import type { Anchor } from "../menu";
+import type { Sort } from "./protocol";
 
 /** What the head tells the list. */
 export interface HeaderEvents {
@@ -11,6 +13,10 @@ export interface HeaderEvents {
   moved(): void;
   /** The width that a column needs for what is in view. */
   needed(id: string): number;
+  /** A column was pressed: the list is to be sorted by it. */
+  sort(id: string): void;
+  /** Escape, or an arrow out of the head: the keyboard goes to the list. */
+  leave(unsorts: boolean): void;
   menu(id: string, anchor: Anchor): void;
 }
 
@@ -20,6 +26,9 @@ export class Header {
   readonly element = document.createElement("div");
   private readonly columns: Columns;
   private readonly events: HeaderEvents;
+  private sorted: Sort | undefined;
+  private pending = false;
+  private stop = ""; // the column that Tab goes to
   private drag: { id: string; x: number; width: number; resizes: boolean; moved: boolean; target?: string | undefined } | undefined;
 
   constructor(columns: Columns, events: HeaderEvents) {
@@ -40,15 +49,47 @@ export class Header {
         cell.setAttribute("aria-label", column.words);
         cell.title = column.words;
         cell.dataset["column"] = column.id;
-        const text = document.createElement("span");
+        const text = document.createElement("button");
+        text.type = "button";
         text.className = "fh-text";
         text.textContent = column.title;
+        text.tabIndex = -1;
         const grip = document.createElement("span");
         grip.className = "fh-grip";
         cell.append(text, grip);
         return cell;
       }),
     );
+    this.drawSort();
+    this.drawStop();
+  }
+
+  /** Shows by what the list is sorted, or is going to be once that is not pending any more. */
+  showSort(sorted: Sort | undefined, pending: boolean): void {
+    this.sorted = sorted;
+    this.pending = pending;
+    this.drawSort();
+  }
+
+  private drawSort(): void {
+    for (const cell of this.cells()) {
+      const by = cell.dataset["column"] === this.sorted?.by ? (this.sorted?.desc === true ? "descending" : "ascending") : "none";
+      cell.setAttribute("aria-sort", by);
+      cell.classList.toggle("sorted", by !== "none");
+      cell.classList.toggle("pending", by !== "none" && this.pending);
+    }
+  }
+
+  private drawStop(): void {
+    const cells = this.cells();
+    const stop = cells.some((cell) => cell.dataset["column"] === this.stop) ? this.stop : (cells[0]?.dataset["column"] ?? "");
+    for (const cell of cells) {
+      this.buttonOf(cell)?.setAttribute("tabindex", cell.dataset["column"] === stop ? "0" : "-1");
+    }
+  }
+
+  private buttonOf(cell: HTMLElement | undefined): HTMLElement | null {
+    return cell?.querySelector<HTMLElement>(".fh-text") ?? null;
   }
 
   private cellAt(event: Event): HTMLElement | undefined {
@@ -87,7 +128,7 @@ export class Header {
       drag.target = this.dropAt(event.clientX);
       this.showDrop(drag.id, drag.target);
     });
-    const end = (event: PointerEvent, done: boolean): void => {
+    const end = (done: boolean): void => {
       const drag = this.drag;
       this.drag = undefined;
       this.showDrop("", undefined);
@@ -95,17 +136,25 @@ export class Header {
         return;
       }
       if (!drag.moved && !drag.resizes) {
-        const cell = this.cellOf(drag.id);
-        if (cell !== undefined) {
-          this.events.menu(drag.id, { x: event.clientX, y: cell.getBoundingClientRect().bottom });
-        }
+        this.events.sort(drag.id);
       } else if (drag.moved && !drag.resizes) {
         this.columns.move(drag.id, drag.target === "" ? undefined : drag.target);
         this.events.moved();
       }
     };
-    head.addEventListener("pointerup", (event) => end(event, true));
-    head.addEventListener("pointercancel", (event) => end(event, false));
+    head.addEventListener("pointerup", () => end(true));
+    head.addEventListener("pointercancel", () => end(false));
+    head.addEventListener("click", (event) => {
+      const cell = this.cellAt(event);
+      if (cell !== undefined && event.detail === 0) { // by the keyboard: a press of the pointer has been taken already
+        this.events.sort(cell.dataset["column"] ?? "");
+      }
+    });
+    head.addEventListener("focusin", (event) => {
+      this.stop = this.cellAt(event)?.dataset["column"] ?? this.stop;
+      this.drawStop();
+    });
+    head.addEventListener("keydown", (event) => this.key(event));
     head.addEventListener("dblclick", (event) => {
       const cell = this.cellAt(event);
       if (cell !== undefined && event.target instanceof Element && event.target.closest(".fh-grip") !== null) {
@@ -122,6 +171,32 @@ export class Header {
         this.events.menu(cell.dataset["column"] ?? "", { x: event.clientX, y: event.clientY });
       }
     });
+  }
+
+  /** Keys of the button that has the keyboard; the list has other uses for some of them. */
+  private key(event: KeyboardEvent): void {
+    const cell = this.cellAt(event);
+    if (cell === undefined || event.ctrlKey || event.altKey || event.metaKey) {
+      return;
+    }
+    const cells = this.cells();
+    const at = cells.indexOf(cell);
+    const go = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: cells.length - 1 }[event.key];
+    if (go !== undefined && !event.shiftKey) {
+      this.buttonOf(cells[Math.max(0, Math.min(go, cells.length - 1))])?.focus();
+    } else if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) {
+      const box = cell.getBoundingClientRect();
+      this.events.menu(cell.dataset["column"] ?? "", { x: box.left, y: box.bottom });
+    } else if (event.key === "ArrowDown" || event.key === "Escape") {
+      this.events.leave(event.key === "Escape");
+    } else if (event.key === "Enter" || event.key === " ") {
+      event.stopPropagation(); // the button is pressed by it
+      return;
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   cellOf(id: string): HTMLElement | undefined {

@@ -45,6 +45,9 @@ function listOf(rows: number, step = 1) {
       columns: () => told.push("columns"),
       columnMenu: (id) => told.push(`column ${id}`),
       selection: (n) => told.push(`chosen ${n}`),
+      sort: (id) => told.push(`sort ${id}`),
+      unsort: () => told.push("unsort"),
+      sortAnew: () => told.push("sort anew"),
     },
   );
   const box = host.querySelector<HTMLElement>(".frames-scroll") ?? host;
@@ -194,5 +197,51 @@ test("frame list: the page is told of the row that keys end on, with the menu's 
   cell?.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX: 5, clientY: 5 }));
   cell?.dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
   equal(t.told(), ["menu 30 len", "open 30"]);
+  t.end();
+});
+
+test("frame list: rows in another order keep the chosen frame in sight, do not follow, and tell how many are new", async () => {
+  const t = listOf(1000);
+  await drawn();
+  t.list.go(400);
+  await drawn();
+  const at = t.row(400).getBoundingClientRect().top;
+  t.list.reorder(true);
+  t.now.step = 4; // frame 401 is the hundred and first
+  t.update({ live: true, order: 1, sorted: { by: "len", desc: true } });
+  await drawn();
+  await drawn();
+  equal([t.list.position, t.list.row?.n, Math.round(t.row(100).getBoundingClientRect().top - at)], [100, 401, 0]);
+  t.list.go(999);
+  equal([t.list.follows, t.pill().hidden], [false, true]);
+  t.update({ total: 1312, fresh: 312 });
+  equal([t.list.follows, t.pill().hidden, t.pill().textContent], [false, false, "312 new: sort anew"]);
+  t.pill().click();
+  equal(t.told().at(-1), "sort anew");
+  t.end();
+});
+
+test("frame list: the head says by what the list is sorted, and one of its buttons is reached by Tab", async () => {
+  const t = listOf(100);
+  await drawn();
+  const cell = (id: string): HTMLElement => t.box.querySelector<HTMLElement>(`.fh[data-column=${id}]`) ?? t.box;
+  const key = (element: Element | null, name: string): boolean => element?.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true })) ?? false;
+  t.told();
+  cell("len").querySelector("button")?.click();
+  equal(t.told(), ["sort len"]);
+  t.list.showSort({ by: "len", desc: true }, true);
+  equal([cell("len").getAttribute("aria-sort"), cell("len").className, cell("name").getAttribute("aria-sort")], ["descending", "fh right sorted pending", "none"]);
+  t.list.rebuild();
+  equal(cell("len").getAttribute("aria-sort"), "descending");
+  const stops = (): string[] => [...t.box.querySelectorAll<HTMLElement>(".fh:has([tabindex='0'])")].map((c) => c.dataset["column"] ?? "");
+  equal(stops(), ["n"]);
+  cell("n").querySelector("button")?.focus();
+  key(document.activeElement, "ArrowRight");
+  equal([stops(), document.activeElement?.closest<HTMLElement>(".fh")?.dataset["column"]], [["time"], "time"]);
+  key(document.activeElement, "End");
+  equal(stops(), ["info"]);
+  t.told();
+  key(document.activeElement, "Escape");
+  equal([t.told()[0], t.list.focused], ["unsort", true]);
   t.end();
 });

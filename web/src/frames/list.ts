@@ -9,7 +9,7 @@ import type { Anchor } from "../menu";
 import type { CellContext, Columns } from "./columns";
 import { Header } from "./header";
 import { Pages } from "./pages";
-import type { Found, FrameRow, State } from "./protocol";
+import type { Found, FrameRow, Sort, State } from "./protocol";
 import { Ranges, type Range } from "./ranges";
 import { Rows } from "./rows";
 import { noState } from "./socket";
@@ -34,6 +34,14 @@ export interface ListEvents {
   columnMenu(id: string, anchor: Anchor): void;
   /** The rows chosen besides the current one changed. */
   selection(count: number): void;
+  /** The list is to be sorted by a column, as often as its head is pressed. */
+  sort?(id: string): void;
+  /** It is not to be sorted any more. */
+  unsort?(): void;
+  /** The list is to be sorted with the frames that came since. */
+  sortAnew?(): void;
+  /** Other rows are in view. */
+  viewed?(): void;
 }
 
 const spareRows = 3; // drawn above and below the view
@@ -110,6 +118,13 @@ export class FrameList {
     this.header = new Header(columns, {
       resized: () => this.widen(),
       moved: () => this.rebuild(),
+      sort: (id) => this.events.sort?.(id),
+      leave: (unsorts) => {
+        if (unsorts) {
+          this.events.unsort?.();
+        }
+        this.focus();
+      },
       needed: (id) => this.rows.neededPx(this.columns.shown.findIndex((c) => c.id === id)),
       menu: (id, anchor) => this.events.columnMenu(id, anchor),
     });
@@ -150,6 +165,40 @@ export class FrameList {
     this.draw(true);
   }
 
+  /** The same rows stand in another order from now on: the current frame stays in sight. */
+  reorder(sorted: boolean): void {
+    const { top, viewPx, rowPx } = this.scroll;
+    const n = this.pages.get(this.current)?.n ?? this.currentN;
+    const px = this.current * rowPx - top;
+    const inView = this.current >= 0 && px >= 0 && px + rowPx <= viewPx;
+    this.reset(false);
+    if (n > 0) {
+      this.currentN = n;
+      this.hold = { n, px: inView ? px : viewPx / 3, asks: false };
+    } else if (sorted) { // it begins with what was looked for
+      this.hold = undefined;
+      this.scroll.moveTo(0);
+    }
+  }
+
+  /** Shows in the head by what the list is to be sorted. */
+  showSort(sort: Sort | undefined, pending: boolean): void {
+    this.header.showSort(sort, pending);
+    if (sort !== undefined) {
+      this.follows = false;
+    }
+  }
+
+  /** By what the rows are sorted; undefined: they are as they came. */
+  private get sorted(): Sort | undefined {
+    return this.state.sorted;
+  }
+
+  /** Whether new rows come at the end. */
+  private get grows(): boolean {
+    return this.state.live && this.sorted === undefined;
+  }
+
   /** What was drawn stays until the rows that take its place are there, or for a moment. */
   private freeze(): void {
     this.frozen = this.body.childElementCount > 0;
@@ -179,7 +228,9 @@ export class FrameList {
     }
     this.state = state;
     this.marked = marked;
-    if (state.live && !before.live) {
+    if (state.sorted !== undefined) {
+      this.follows = false;
+    } else if (state.live && !before.live) {
       this.follows = true;
     }
     if (reaches) {
@@ -190,7 +241,7 @@ export class FrameList {
     if (this.frozen && state.done && state.fit === 0) {
       this.thaw();
     }
-    if (state.fit !== before.fit || state.seq !== before.seq) {
+    if (state.fit !== before.fit || state.seq !== before.seq || state.order !== before.order) {
       this.box.setAttribute("aria-rowcount", String(state.done ? state.fit + 1 : -1));
       if (this.frozen) {
         this.want();
@@ -308,7 +359,8 @@ export class FrameList {
         if (found.pos < 0 && this.state.fit === 0) {
           return;
         }
-        const pos = found.pos < 0 ? this.state.fit - 1 : found.pos;
+        const lost = this.sorted !== undefined && found.n !== hold.n; // what comes after it in the capture stands anywhere
+        const pos = lost ? 0 : found.pos < 0 ? this.state.fit - 1 : found.pos;
         this.layout();
         this.scroll.moveTo(pos * this.scroll.rowPx - hold.px);
         if (hold.n === this.currentN) {
@@ -346,12 +398,18 @@ export class FrameList {
 
   private layout(): void {
     const rowPx = this.header.element.offsetHeight || 20; // head and rows are of one height
+    const before = this.scroll.viewPx;
+    const px = this.current * this.scroll.rowPx - this.scroll.top;
+    const seen = this.current >= 0 && px >= 0 && px + this.scroll.rowPx <= before;
     this.scroll.resize(this.state.fit, rowPx, Math.max(0, this.box.clientHeight - rowPx));
     if (this.follows && this.state.live) {
       this.scroll.moveTo(Infinity);
+    } else if (seen && this.hold === undefined && this.scroll.viewPx < before) {
+      this.scroll.reveal(this.current); // what came beside the list covers rows, but not the current one
     }
     this.draw(false);
     this.want();
+    this.events.viewed?.();
   }
 
   private draw(all: boolean): void {
@@ -396,7 +454,7 @@ export class FrameList {
   /** Markers between a frame and the one above it in the list, "" if there are none. */
   private flag(pos: number, frame: FrameRow): string {
     const { markers } = this.state;
-    if (markers.length === 0) {
+    if (markers.length === 0 || this.sorted !== undefined) { // the row above is not the frame before then
       return "";
     }
     let low = 0;
@@ -429,6 +487,28 @@ export class FrameList {
   private inView(): Range {
     const { rowPx, viewPx, top } = this.scroll;
     return { start: Math.max(0, Math.floor(top / rowPx)), end: Math.min(this.state.fit, Math.ceil((top + viewPx) / rowPx)) };
+  }
+
+  /** The first row in view, and how many there are, parts of rows too. */
+  get seen(): { first: number; rows: number } {
+    const { rowPx, viewPx, top } = this.scroll;
+    return { first: top / rowPx, rows: viewPx / rowPx };
+  }
+
+  /** Scrolls so that a row is the first one in view. */
+  scrollTo(first: number): void {
+    this.hold = undefined;
+    this.follows = false;
+    this.catchUp();
+    this.scroll.moveTo(first * this.scroll.rowPx); // the box tells that it scrolled: rows are asked for then
+    this.showPill();
+    this.draw(false);
+  }
+
+  /** Scrolls by pixels, as the wheel does. */
+  scrollBy(px: number): void {
+    this.intent = performance.now();
+    this.box.scrollTop += px;
   }
 
   /** Asks for the rows in view and, once they are there, for those that come next on either side. */
@@ -506,7 +586,7 @@ export class FrameList {
     }
     this.setCurrent(to);
     this.scroll.reveal(to);
-    this.follows = this.state.live && to === this.state.fit - 1;
+    this.follows = this.grows && to === this.state.fit - 1;
     this.showPill();
     this.want();
   }
@@ -574,7 +654,7 @@ export class FrameList {
   /** Goes to the end and stays there. */
   follow(): void {
     this.catchUp();
-    this.follows = this.state.live;
+    this.follows = this.grows;
     this.hold = undefined;
     this.scroll.moveTo(Infinity);
     this.showPill();
@@ -585,6 +665,12 @@ export class FrameList {
   private showPill(): void {
     if (this.follows) {
       this.leftAt = this.known;
+    }
+    if (this.sorted !== undefined) {
+      this.leftAt = this.known;
+      this.pill.hidden = this.state.fresh <= 0;
+      this.pill.textContent = `${count(this.state.fresh)} new: sort anew`;
+      return;
     }
     const fresh = this.known - this.leftAt;
     this.pill.hidden = !this.state.live || this.follows || fresh <= 0;
@@ -628,7 +714,11 @@ export class FrameList {
       }
     }, { signal });
     this.pill.addEventListener("click", () => {
-      this.follow();
+      if (this.sorted !== undefined) {
+        this.events.sortAnew?.();
+      } else {
+        this.follow();
+      }
       this.focus();
     }, { signal });
   }
@@ -640,7 +730,7 @@ export class FrameList {
     if (this.pressing || performance.now() - this.intent < 500) {
       this.hold = undefined;
       if (top !== before) {
-        this.follows = this.state.live && top + viewPx >= this.state.fit * rowPx - 2;
+        this.follows = this.grows && top + viewPx >= this.state.fit * rowPx - 2;
         if (!this.follows) {
           this.catchUp();
         }
@@ -648,6 +738,7 @@ export class FrameList {
       }
     }
     this.draw(false);
+    this.events.viewed?.();
     const { start, end } = this.inView();
     const fast = Math.abs(top - this.lastTop) > viewPx * fastViews;
     this.lastTop = top;

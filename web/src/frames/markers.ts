@@ -33,6 +33,10 @@ function link(text: string, title: string, run: () => void): HTMLButtonElement {
   return element;
 }
 
+function called(m: Marker): string {
+  return m.text === "" ? "marker" : m.text;
+}
+
 export class MarkersDrawer implements Drawer {
   readonly element = make("div", "frames-markers");
   private readonly host: DrawerHost;
@@ -52,9 +56,10 @@ export class MarkersDrawer implements Drawer {
     add.hidden = host.markers?.may !== true;
     bar.append(this.summary, add);
     const box = make("div", "frames-box");
-    box.append(table("Markers", [["Frame", "num"], ["Marker", ""], ["Value", ""], ["", ""]], this.body));
+    box.append(table("Markers", [["Frame", "num"], ["Marker", ""], ["Value", ""], ["", ""], ...(host.markers?.may === true ? [["", ""] as const] : [])], this.body));
     const panes = make("div", "marker-panes");
     panes.append(box, this.side);
+    this.body.addEventListener("keydown", (event) => this.key(event));
     this.element.append(bar, panes);
     this.refresher = new Refresher((signal) => this.load(signal));
     this.draw();
@@ -74,27 +79,68 @@ export class MarkersDrawer implements Drawer {
   private draw(): void {
     const { markers } = this.host.state;
     this.shown = markers;
-    const at = document.activeElement instanceof HTMLElement && this.body.contains(document.activeElement) ? document.activeElement.dataset["marker"] : undefined;
-    this.chosen = markers.find((m) => m.n === this.chosen?.n && m.at === this.chosen.at) ?? markers.at(-1);
+    const held = this.body.contains(document.activeElement) ? document.activeElement?.closest("tr")?.querySelector<HTMLElement>("[data-marker]") : undefined;
+    const at = held?.dataset["marker"];
+    this.chosen = markers.find((m) => m.at === this.chosen?.at) ?? markers.at(-1);
     this.summary.textContent = markers.length === 0 ? "None yet: ` sets one at this moment of running traffic" : counted(markers.length, "marker");
     this.body.replaceChildren(...markers.map((m, i) => {
       const row = make("tr", m === this.chosen ? "chosen" : "");
       const frame = make("td", "num");
       frame.append(link(count(m.n), "Show the frame after it", () => this.host.goTo(m.n)));
       const text = make("td");
-      const choose = link(m.text === "" ? "marker" : m.text, `What goes with it; set at ${new Date(m.at).toLocaleTimeString()}`, () => this.choose(m));
+      const choose = link(called(m), `What goes with it; set at ${new Date(m.at).toLocaleTimeString()}`, () => this.choose(m));
       choose.dataset["marker"] = String(i);
       choose.setAttribute("aria-pressed", String(m === this.chosen));
       text.append(choose);
       const since = make("td");
       since.append(link("since then", "Show only the frames between this marker and the next", () => this.host.filter(`marker == ${quote(m.text)}`)));
       row.append(frame, text, make("td", "", m.value ?? ""), since);
+      if (this.host.markers?.may === true) {
+        const change = make("td", "marker-change");
+        const rename = button("btn quiet", "✎", () => this.rename(m, rename), `Rename ${called(m)} (F2)`);
+        const remove = button("btn quiet", "×", () => void this.host.markers?.remove(m), `Delete ${called(m)} (Del)`);
+        change.append(rename, remove);
+        row.append(change);
+      }
       return row;
     }));
-    if (at !== undefined) {
-      this.body.querySelector<HTMLElement>(`[data-marker="${at}"]`)?.focus();
+    if (at !== undefined) { // the row went, or was drawn anew
+      const i = Math.min(Number(at), markers.length - 1);
+      (this.body.querySelector<HTMLElement>(`[data-marker="${i}"]`) ?? this.element.querySelector<HTMLElement>("button:not([hidden])"))?.focus();
     }
     this.refresher.now();
+  }
+
+  private rename(m: Marker, anchor: HTMLElement): void {
+    askText(anchor, { label: "What is to be seen? A value helps: max HP = 48211", text: m.text, button: "Rename", most: 250 }, (text) => {
+      if (text !== m.text) {
+        void this.host.markers?.rename(m, text);
+      }
+    });
+  }
+
+  /** Keys of the markers: up and down, F2 and Del. */
+  private key(event: KeyboardEvent): void {
+    const at = event.target instanceof Element ? event.target.closest("tr")?.querySelector<HTMLElement>("[data-marker]") : undefined;
+    const i = Number(at?.dataset["marker"] ?? -1);
+    const { markers } = this.host.state;
+    const m = markers[i];
+    if (at === undefined || at === null || m === undefined || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) {
+      return;
+    }
+    const to = event.key === "ArrowDown" ? i + 1 : event.key === "ArrowUp" ? i - 1 : event.key === "Home" ? 0 : event.key === "End" ? markers.length - 1 : undefined;
+    const may = this.host.markers?.may === true;
+    if (to !== undefined) {
+      this.body.querySelector<HTMLElement>(`[data-marker="${Math.max(0, Math.min(to, markers.length - 1))}"]`)?.focus();
+    } else if (event.key === "F2" && may) {
+      this.rename(m, at);
+    } else if (event.key === "Delete" && may) {
+      void this.host.markers?.remove(m);
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   private choose(m: Marker): void {

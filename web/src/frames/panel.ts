@@ -22,13 +22,15 @@ import { not } from "./filters";
 import { FindBar } from "./findbar";
 import { History } from "./history";
 import { FrameList } from "./list";
+import { Minimap } from "./minimap";
 import { MarkersDrawer } from "./markers";
 import { askText } from "./notebox";
-import type { ColorRule, Draft, FrameRow, State, StepBy, View } from "./protocol";
+import type { ColorRule, Draft, Found, FrameRow, Sort, State, StepBy, View } from "./protocol";
 import type { Range } from "./ranges";
 import { colorsDialog, mostColors } from "./colors";
 import { colorMenu, conversationOf, rowMenu } from "./rowmenu";
 import { type Channel, type Connection, FramesError, FramesSocket, isGivenUp } from "./socket";
+import { addressSort, columnWords, firstSort, keepSort, nextSort, offerSorting, sameSort, sortText, sortWords } from "./sorting";
 import { keep, recall, recallList, recallText } from "./store";
 import { StatusLine } from "./statusline";
 import { timeModes } from "./text";
@@ -37,8 +39,10 @@ import { TypesDrawer } from "./types";
 
 /** What the pane tells the page. */
 export interface FramesEvents {
-  /** The current row is another; undefined: there is none any more. */
-  select(row: FrameRow | undefined): void;
+  /** The current row is another; undefined: there is none any more. `jumped`: the person went to it, and did not come by on the way. */
+  select(row: FrameRow | undefined, jumped: boolean): void;
+  /** Something was found in the bytes of a frame, which is shown or soon will be. */
+  found?(n: number, range: { start: number; end: number }): void;
   /** Enter or a double click. */
   open(row: FrameRow): void;
   /** Frames are to be marked or not; the pane shows it already, and the next state counts. */
@@ -78,6 +82,8 @@ export interface FramesOptions {
   highlight?: string;
   /** The frame to begin with. */
   frame?: number;
+  /** What else can be done with a file that has no frames, as buttons. */
+  without?(): Promise<HTMLElement[]>;
   /** Where markers are kept. */
   markers?: MarkerSource;
   /** Makes the connection, for tests. */
@@ -133,6 +139,11 @@ export class Frames {
   private readonly history = new History();
   private readonly stopped = new AbortController();
   private readonly endCommands: () => void;
+  private readonly endSorting: () => void;
+  private readonly listHost = make("div", "frames-main");
+  private minimap: Minimap | undefined;
+  private order = 0; // that the rows are in, as the server counts
+  private again = 0; // how often the list was to be sorted anew
   private readonly watcher = new ResizeObserver(() => this.drawer?.resized?.());
 
   private view: View;
@@ -148,7 +159,10 @@ export class Frames {
   private drawerName: DrawerName | undefined;
   private drawnSeq = 0;
   private epoch = 0;
+  private cut = ""; // which numbers the rows have
+  private rowCut = ""; // and which the current one
   private travelling = false;
+  private jumped = false; // the row that is current next is one that the person wanted to go to
   private before: FrameRow | undefined; // the row that was current before the one that a menu is about
   private emptyKey = "";
   private mistakesSeen: (() => void) | undefined; // of the dialog of colours, while it is open
@@ -167,6 +181,11 @@ export class Frames {
       colors: recallList("colors", isColor).slice(0, mostColors),
       highlight: options.highlight ?? "",
     };
+    const sort = firstSort(options.remember);
+    if (sort !== undefined) {
+      this.view = { ...this.view, sort };
+      keepSort(options.remember, sort);
+    }
     this.element.setAttribute("aria-label", "Frames");
 
     const tools = make("div", "frames-tools");
@@ -193,10 +212,13 @@ export class Frames {
       plain: () => this.highlightBy(""),
     });
     this.findBar = new FindBar({
-      find: (text, as, back, signal) => this.socket.ask("find", { text, as, from: this.list.position, back }, signal),
+      find: (text, as, back, fold, signal) => this.socket.ask("find", { text, as, from: this.list.position, back, fold }, signal),
       found: (found, back) => {
         const round = this.list.position >= 0 && (back ? found.pos >= this.list.position : found.pos <= this.list.position);
-        this.list.go(found.pos);
+        this.jumpTo(found.pos);
+        if (found.at !== undefined) {
+          this.events.found?.(found.n, { start: found.at[0], end: found.at[1] });
+        }
         return round;
       },
       closed: () => this.list.focus(),
@@ -216,7 +238,7 @@ export class Frames {
     this.shelf.append(head);
     this.body.append(this.splitter, this.shelf);
 
-    const listHost = make("div", "frames-main");
+    const { listHost } = this;
     this.body.prepend(listHost);
     this.element.append(top, this.chipBar.element, this.findBar.element, this.body, this.line.element);
     host.append(this.element);
@@ -227,7 +249,7 @@ export class Frames {
       this.columns,
       {
         rows: async (from, count) => (await this.socket.ask("rows", { from, count })).rows ?? [],
-        where: (n) => this.socket.ask("where", { n }),
+        where: (n) => this.where(n),
       },
       {
         select: (row) => this.selected(row),
@@ -236,6 +258,10 @@ export class Frames {
         columns: () => this.columnsChanged(),
         columnMenu: (id, anchor) => this.columnsMenu(anchor, id),
         selection: (n) => this.line.chosen(n),
+        sort: (id) => this.sort(id),
+        unsort: () => this.setSort(undefined),
+        sortAnew: () => this.sortAnew(),
+        viewed: () => this.minimap?.place(),
       },
     );
     listHost.append(this.empty);
@@ -249,7 +275,20 @@ export class Frames {
     this.sentFields = this.view.columns;
     this.list.setFields(this.sentFields);
     this.show();
+    this.list.showSort(this.view.sort, true);
     this.endCommands = offerCommands(this.actions());
+    this.endSorting = offerSorting({
+      ready: () => this.isReady(),
+      sorted: () => this.view.sort !== undefined,
+      sort: (id) => this.sort(id),
+      choose: () => this.sortMenu(),
+      unsort: () => this.setSort(undefined),
+      toggleMap: () => {
+        keep("minimap", this.minimap === undefined);
+        this.showMap(this.minimap === undefined);
+      },
+    });
+    this.showMap(recall("minimap") !== false);
     this.listen();
     this.drawChips();
     const opened = recallText("drawer", "");
@@ -279,6 +318,7 @@ export class Frames {
     const next = [...new Set(chips)].slice(0, mostChips);
     if (filter !== this.view.filter || next.join("\n") !== this.view.chips.join("\n")) {
       this.change({ filter, chips: next }, false);
+      keep(`chips.${this.options.remember}`, next);
     }
   }
 
@@ -312,15 +352,20 @@ export class Frames {
     announce(`${path} is a column`);
   }
 
-  /** Shows a frame, or the next one after it that is in the list. */
-  async goTo(n: number): Promise<void> {
+  /** Shows a frame, or the next one after it that is in the list; `jumped`: because the person wants to go there. */
+  async goTo(n: number, jumped = true): Promise<void> {
     try {
       const found = await this.socket.ask("where", { n });
       if (found.pos < 0) {
         notify(`Frame ${n} is not in the list.`, "warn");
         return;
       }
-      this.list.go(found.pos);
+      if (jumped) {
+        this.jumpTo(found.pos);
+      } else {
+        this.jumped = false;
+        this.list.go(found.pos);
+      }
       if (found.n !== n) {
         notify(`Frame ${n} is hidden by the filter: this is the next one.`, "warn");
       }
@@ -338,6 +383,8 @@ export class Frames {
     this.stopped.abort();
     this.watcher.disconnect();
     this.endCommands();
+    this.endSorting();
+    this.minimap?.destroy();
     this.drawer?.close();
     this.list.destroy();
     this.socket.close();
@@ -360,12 +407,18 @@ export class Frames {
     this.drawnSeq = this.socket.seq;
     this.line.show(this.state, this.socket.connection, this.isPaused);
     this.emptyKey = "";
+    this.empty.hidden = true; // it was about the view before
   }
 
   /** Sends the view. A list that is held still has no frames of later. */
   private show(): void {
     this.limited = this.paused !== undefined;
     this.socket.show(this.paused === undefined ? this.view : { ...this.view, chips: [...this.view.chips, `n <= ${this.paused.total}`] });
+  }
+
+  /** Which numbers the frames have: what is said of them by number goes with it. */
+  get numbers(): string {
+    return this.cut;
   }
 
   /** Whether the list is held still while traffic goes on. */
@@ -426,10 +479,22 @@ export class Frames {
     }
     const anew = state.epoch !== this.epoch;
     this.epoch = state.epoch;
-    if (anew) {
-      this.list.reset(true); // the same frames, decoded anew
+    const renumbered = this.cut !== "" && state.cut !== "" && state.cut !== this.cut;
+    if (renumbered) {
+      void this.moveReference(this.cut, state.cut);
+    }
+    this.cut = state.cut === "" ? this.cut : state.cut;
+    const turned = state.order !== this.order;
+    this.order = state.order;
+    if (anew && !turned) {
+      this.list.reset(!renumbered); // the same frames, decoded anew
+    }
+    if (turned) {
+      this.list.reorder(state.sorted !== undefined);
     }
     this.list.update(state, this.marked);
+    this.tookSort(state);
+    this.minimap?.update(state);
     this.line.show(state, this.socket.connection, this.isPaused);
     this.drawChips();
     this.mistakesSeen?.();
@@ -438,7 +503,7 @@ export class Frames {
     this.drawnSeq = state.seq;
     const wrong = state.mistakes.some((m) => m.in === "filter" || m.in === "chip"); // then there is no list to go to it in
     if (this.startFrame > 0 && !wrong && (state.scanned >= this.startFrame || state.done)) {
-      void this.goTo(this.startFrame);
+      void this.goTo(this.startFrame, false);
       this.startFrame = 0;
     }
     this.events.state?.(state, this.socket.connection);
@@ -446,6 +511,7 @@ export class Frames {
 
   private connected(connection: Connection): void {
     if (connection === "open") {
+      this.line.say(""); // what failed without a connection is asked again
       if (this.paused !== undefined && !this.limited) {
         this.show();
       }
@@ -454,6 +520,67 @@ export class Frames {
     this.line.show(this.state, connection, this.isPaused);
     this.checkEmpty();
     this.events.state?.(this.state, connection);
+  }
+
+  /** Sorts by a column, the other way round, or no more. */
+  private sort(id: string): void {
+    this.setSort(nextSort(this.view.sort, id));
+  }
+
+  private setSort(sort: Sort | undefined): void {
+    if (sameSort(sort, this.view.sort)) {
+      return;
+    }
+    const { sort: _, ...rest } = this.view;
+    this.view = sort === undefined ? rest : { ...rest, sort };
+    keepSort(this.options.remember, sort);
+    this.list.showSort(sort, true);
+    this.change({}, true);
+    announce(sort === undefined ? "In the order of the capture" : `Sorted by ${columnWords(sort.by)}, ${sort.desc ? "falling" : "rising"}`);
+  }
+
+  private sortAnew(): void {
+    const { sort } = this.view;
+    if (sort !== undefined) {
+      this.setSort({ ...sort, again: ++this.again });
+    }
+  }
+
+  private tookSort(state: State): void {
+    const wrong = state.mistakes.find((m) => m.in === "sort");
+    if (wrong !== undefined && !sameSort(this.view.sort, state.sorted)) {
+      notify(`The list cannot be sorted by ${columnWords(this.view.sort?.by ?? "")}: ${wrong.message}`, "warn");
+      this.setSort(state.sorted);
+      return;
+    }
+    this.list.showSort(this.view.sort, !sameSort(this.view.sort, state.sorted));
+  }
+
+  /** Offers all columns that are shown to sort by. */
+  private sortMenu(): void {
+    const now = this.view.sort;
+    const items: MenuItem[] = this.columns.shown.map((c) => ({
+      group: "Sort by", title: now?.by === c.id ? sortWords(now) : c.words, run: () => this.sort(c.id),
+    }));
+    items.push({ group: "Order", title: "As the frames came", run: () => this.setSort(undefined), disabled: now === undefined });
+    openMenu(this.list.anchor(), { label: "Sort by", items });
+  }
+
+  private showMap(on: boolean): void {
+    this.listHost.classList.toggle("mapped", on);
+    if (!on) {
+      this.minimap?.destroy();
+      this.minimap = undefined;
+      return;
+    }
+    this.minimap = new Minimap({
+      ask: (buckets, signal) => this.socket.ask("map", { buckets }, signal),
+      view: () => this.list.seen,
+      scrollTo: (first) => this.list.scrollTo(first),
+      scrollBy: (px) => this.list.scrollBy(px),
+    });
+    this.listHost.append(this.minimap.element);
+    this.minimap.update(this.state);
   }
 
   private columnsChanged(): void {
@@ -506,14 +633,56 @@ export class Frames {
 
   // 3. The current row.
 
+  /** Where a frame of the list is now. Its number may be one of before the frames were cut anew: it is still called by that. */
+  private async where(n: number): Promise<Found> {
+    const cut = this.rowCut === "" ? this.cut : this.rowCut;
+    if (cut === this.cut) {
+      return this.socket.ask("where", { n });
+    }
+    const found = await this.socket.ask("where", { n, cut });
+    return found.n === found.meant ? { ...found, n } : found;
+  }
+
+  /** Times are told from the same message, whatever its number is now. */
+  private async moveReference(from: string, to: string): Promise<void> {
+    const n = this.list.timeReference;
+    if (n === 0) {
+      return;
+    }
+    try {
+      const { meant } = await this.socket.ask("where", { n, cut: from });
+      const frame = await this.socket.ask("frame", { n: meant ?? n });
+      if (this.cut === to && this.list.timeReference === n) {
+        this.list.setReference(frame.row);
+      }
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
   private selected(row: FrameRow | undefined): void {
+    this.rowCut = row === undefined ? "" : this.cut;
     if (row !== undefined && !this.travelling) {
       this.history.visit(row.n);
     }
     this.travelling = false;
     this.drawer?.selected?.(row);
     this.line.selected(row?.n ?? 0);
-    this.events.select(row);
+    const { jumped } = this;
+    this.jumped = false;
+    this.events.select(row, jumped);
+  }
+
+  /** Goes to a row that the person asked for, and that can be left again by going back. */
+  private jumpTo(pos: number, extend = false): void {
+    this.jumped = !extend;
+    this.list.go(pos, extend);
+  }
+
+  /** Goes on by rows, which leaves nothing to go back to. */
+  private walk(by: number, extend: boolean): void {
+    this.jumped = false;
+    this.list.step(by, extend);
   }
 
   /** Frames that a key is about: the chosen ones as far as they are known, or the current one. */
@@ -573,7 +742,7 @@ export class Frames {
     try {
       const found = await this.socket.ask("step", { n: from, by, back });
       if (found.pos >= 0) {
-        this.list.go(found.pos);
+        this.jumpTo(found.pos);
       } else {
         announce(back ? "There is none before" : "There is none after");
         this.line.say(`no ${back ? "earlier" : "later"} frame ${{ type: "of this type", conn: "of this conversation", mark: "with a mark", note: "with a note", problem: "with a problem" }[by]}`);
@@ -587,7 +756,7 @@ export class Frames {
     const n = this.history.travel(by);
     if (n !== undefined) {
       this.travelling = true;
-      await this.goTo(n);
+      await this.goTo(n, false);
     }
   }
 
@@ -645,7 +814,7 @@ export class Frames {
       if (found.pos < 0) {
         notify("No frame of the list is highlighted.", "warn");
       } else {
-        this.list.go(found.pos);
+        this.jumpTo(found.pos);
       }
     } catch (error) {
       this.failed(error);
@@ -723,6 +892,13 @@ export class Frames {
       items.push({ group, title, run: () => { run(); done(); }, disabled });
     };
     if (about !== undefined) {
+      const sort = this.view.sort;
+      for (const desc of [false, true]) {
+        items.push({ group: about.words, title: desc ? "Sort, falling ↓" : "Sort, rising ↑", run: () => this.setSort({ by: id, desc }), disabled: sort?.by === id && sort.desc === desc });
+      }
+      if (sort !== undefined) {
+        items.push({ group: about.words, title: "As the frames came", run: () => this.setSort(undefined) });
+      }
       const at = this.columns.shown.findIndex((c) => c.id === id);
       act(about.words, "Move left", () => this.columns.shift(id, -1), at <= 0);
       act(about.words, "Move right", () => this.columns.shift(id, 1), at === this.columns.shown.length - 1);
@@ -834,7 +1010,7 @@ export class Frames {
     try {
       const found = await this.socket.ask("find", { text: filter, as: "filter", from: -1, back: false });
       if (found.pos >= 0) {
-        this.list.go(found.pos);
+        this.jumpTo(found.pos);
       }
     } catch (error) {
       this.failed(error);
@@ -894,7 +1070,13 @@ export class Frames {
     } else if (key === "waiting") {
       say("No frames yet", "They appear here as they come.");
     } else if (key === "none") {
-      say("No frames", state.note === "" ? "There are no frames in this capture." : state.note);
+      const note = state.note === "" ? "There are no frames in this capture." : state.note;
+      say("No frames", note);
+      void this.options.without?.().then((buttons) => {
+        if (this.emptyKey === key && buttons.length > 0) {
+          say("No frames", note, ...buttons);
+        }
+      }, () => undefined); // without an answer there is nothing to offer
     }
   }
 
@@ -909,13 +1091,22 @@ export class Frames {
 
   private listen(): void {
     const { signal } = this.stopped;
+    addEventListener("popstate", () => {
+      const sort = addressSort();
+      if (sortText(sort) !== sortText(this.view.sort)) {
+        this.setSort(sort);
+      }
+    }, { signal });
     this.list.element.addEventListener("keydown", (event) => {
       if (!event.defaultPrevented && !event.isComposing && event.target instanceof Element && event.target.matches(".frames-scroll")) {
         runKey(event);
       }
     }, { signal });
     // The row before the menu's, for "compare with".
-    this.list.element.addEventListener("mousedown", () => (this.before = this.list.row), { capture: true, signal });
+    this.list.element.addEventListener("mousedown", (event) => {
+      this.before = this.list.row;
+      this.jumped = event.target instanceof Element && event.target.closest(".frame") !== null && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+    }, { capture: true, signal });
     this.list.element.addEventListener("keydown", () => (this.before = undefined), { capture: true, signal });
     this.shelf.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing) {
@@ -966,9 +1157,9 @@ export class Frames {
       ready: () => this.isReady(),
       hasRow: () => this.isReady() && list.row !== undefined,
       finds: () => this.findBar.focused,
-      step: (by, extend) => list.step(by, extend),
-      page: (by, extend) => list.step(by * list.pageSize, extend),
-      edge: (end, extend) => list.go(end ? list.size - 1 : 0, extend),
+      step: (by, extend) => this.walk(by, extend),
+      page: (by, extend) => this.walk(by * list.pageSize, extend),
+      edge: (end, extend) => this.jumpTo(end ? list.size - 1 : 0, extend),
       selectAll: () => list.selectAll(),
       jump: (by, back) => void this.jump(by, back),
       mark: () => this.toggleMark(),
@@ -998,12 +1189,17 @@ export class Frames {
       compare: () => this.compare(),
       rowMenu: row((r) => this.rowMenu(r, "", list.anchor())),
       escape: () => {
-        if (!list.clearSelection() && !this.findBar.element.hidden) {
+        if (list.clearSelection()) {
+          return;
+        }
+        if (!this.findBar.element.hidden) {
           this.findBar.close();
+        } else {
+          this.setSort(undefined);
         }
       },
       follow: () => {
-        if (this.state.live) {
+        if (this.state.live && this.state.sorted === undefined) {
           list.follow();
         } else {
           list.go(list.size - 1);

@@ -5,7 +5,7 @@
 
 /** A mistake in a text that the person wrote. Positions are in characters of that text. */
 export interface Mistake {
-  in: "filter" | "chip" | "highlight" | "color" | "column" | "draft" | "find";
+  in: "filter" | "chip" | "highlight" | "color" | "column" | "draft" | "find" | "sort";
   index?: number;
   start: number;
   end: number;
@@ -25,6 +25,13 @@ export interface Draft {
   text: string;
 }
 
+/** The order of the list. */
+export interface Sort {
+  by: string; // the id of a column
+  desc: boolean;
+  again?: number; // another number is another order, of the frames that are there then
+}
+
 /** What is shown. */
 export interface View {
   filter: string;
@@ -33,6 +40,7 @@ export interface View {
   columns: string[];
   colors: ColorRule[];
   highlight: string;
+  sort?: Sort; // missing: as the frames came
 }
 
 /** A connection of the capture. */
@@ -71,7 +79,12 @@ export interface State {
   notes: Record<string, string>;
   markers: Marker[]; // by their frames
   live: boolean;
+  cut: string; // which numbers frames have: lists with the same one have the same; "" = nobody knows yet
   epoch: number; // counts up when frames may read otherwise than before
+  order: number; // counts up when the rows are in another order than before
+  sorted: Sort | undefined; // what order that is
+  sorting: number; // share of another order that is done; 0: none is made
+  fresh: number; // frames that came after the list was sorted: they are not in it
 }
 
 export type Direction = "c2s" | "s2c" | "";
@@ -111,6 +124,9 @@ export interface FrameAnswer {
   sources: { packet: number; off: number; len: number }[]; // runs of the payload of captured packets
   row: FrameRow;
   offer?: FrameOffer | null; // of a frame that nothing defines
+  about?: { what: string; facts: [label: string, text: string][] }; // of a frame that is no message, as its transport says
+  stream?: boolean; // it is a part of a byte stream, and no datagram
+  ciphered?: boolean; // its packets may have to be deciphered to see it in them
 }
 
 /** How a definition of a message that has none could begin. */
@@ -132,14 +148,33 @@ export interface PacketAnswer {
 export interface RowsAnswer {
   id: number;
   seq: number;
+  order?: number;
   from: number;
   rows: FrameRow[] | null;
+}
+
+/** What the rows are in each part of the list: how many of them are so. */
+export interface MapAnswer {
+  seq: number;
+  order: number;
+  total: number; // rows
+  known: number; // of them; of the others only marks and notes are known yet
+  done: boolean;
+  bad: number[];
+  unknown: number[]; // that nothing defines
+  hit: number[]; // that fit the highlight
+  marked: number[];
+  noted: number[];
+  hue: number[]; // that most coloured rows have, 0 where none is coloured
+  hued: number[];
 }
 
 /** A place in the list; pos is -1 if there is none. */
 export interface Found {
   pos: number;
   n: number;
+  meant?: number; // of where: the number that the frame has in this list, which may hide it
+  at?: [start: number, end: number]; // of find: which bytes of the frame
   mistakes?: Mistake[];
 }
 
@@ -226,10 +261,11 @@ export interface Requests {
   rows: { ask: { seq: number; from: number; count: number }; answer: RowsAnswer };
   frame: { ask: { n: number }; answer: FrameAnswer };
   packet: { ask: { n: number; near: number }; answer: PacketAnswer };
-  find: { ask: { text: string; as: FindAs; from: number; back: boolean }; answer: Found };
-  where: { ask: { n: number }; answer: Found };
+  find: { ask: { text: string; as: FindAs; from: number; back: boolean; fold?: boolean }; answer: Found }; // fold: a text in capitals or not
+  where: { ask: { n: number; cut?: string }; answer: Found }; // cut: of the list that told the number
   step: { ask: { n: number; by: StepBy; back: boolean }; answer: Found };
   types: { ask: object; answer: TypesAnswer };
+  map: { ask: { buckets: number }; answer: MapAnswer };
   timeline: { ask: { buckets: number }; answer: TimelineAnswer };
   table: { ask: { type: string; from: number; count: number; sort: string; desc: boolean }; answer: TableAnswer };
   diff: { ask: { a: number; b: number }; answer: DiffAnswer };

@@ -37,7 +37,7 @@ export function lookOf(frame: FrameRow, marked: boolean, reference: boolean): st
   return (
     "frame" + (kind === "message" ? "" : ` ${kind}`) + (isBad(frame) ? " bad" : "") + (frame.status === "unknown" ? " unknown" : "") +
     (frame.hue !== undefined && frame.hue >= 1 && frame.hue <= 8 ? ` hued hue${frame.hue}` : "") + (frame.hit === true ? " hit" : "") +
-    (marked ? " marked" : "") + (reference ? " reference" : "") +
+    (marked ? " marked" : "") + (reference ? " time-zero" : "") +
     (frame.flags?.includes("X") === true ? " dropped" : "") + (frame.flags?.includes("~") === true ? " modified" : "") + (frame.flags?.includes("*") === true ? " injected" : "") +
     (frame.dir === "c2s" ? " c2s" : frame.dir === "s2c" ? " s2c" : "")
   );

@@ -40,20 +40,23 @@ export interface Channel {
 export function noState(): State {
   return {
     seq: 0, total: 0, scanned: 0, fit: 0, done: false, reading: false, read: 0, size: 0, note: "", start: 0, end: 0,
-    conns: [], mistakes: [], rewritten: "", marked: [], notes: {}, markers: [], live: false, epoch: 0,
+    conns: [], mistakes: [], rewritten: "", marked: [], notes: {}, markers: [], live: false, cut: "", epoch: 0,
+    order: 0, sorted: undefined, sorting: 0, fresh: 0,
   };
 }
 
 interface Waiting {
   kind: RequestKind;
   seq: number; // of the view that it was asked about
+  question: object;
+  sent: boolean; // false: it waits for the first connection
   resolve(answer: unknown): void;
   reject(error: FramesError): void;
 }
 
 const open = 1; // WebSocket.OPEN
 const mostWaiting = 200;
-const cancellable: ReadonlySet<RequestKind> = new Set(["find", "types", "timeline", "table"]);
+const cancellable: ReadonlySet<RequestKind> = new Set(["find", "types", "map", "timeline", "table"]);
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -107,15 +110,21 @@ export class FramesSocket {
     this.seqNow++;
     this.state = { ...this.state, seq: this.seqNow, scanned: 0, fit: 0, done: false, mistakes: [], rewritten: "" };
     for (const [id, w] of this.waiting) {
-      if (w.seq !== this.seqNow && w.kind !== "diff" && w.kind !== "frame" && w.kind !== "packet") {
+      if (!w.sent) {
+        w.seq = this.seqNow; // nobody was asked yet
+      } else if (w.seq !== this.seqNow && w.kind !== "diff" && w.kind !== "frame" && w.kind !== "packet") {
         this.giveUp(id, "stale");
       }
     }
   }
 
-  /** Asks for something. The promise fails with a FramesError; aborting the signal cancels it at the server too. */
+  /**
+   * Asks for something, of a list that is just being opened as soon as it is open. The promise fails with a FramesError; aborting the
+   * signal cancels it at the server too.
+   */
   ask<K extends RequestKind>(kind: K, question: Omit<Requests[K]["ask"], "seq">, signal?: AbortSignal): Promise<Requests[K]["answer"]> {
-    if (this.channel?.readyState !== open) {
+    const sent = this.channel?.readyState === open;
+    if (!sent && (this.connection !== "connecting" || this.stopped.signal.aborted)) {
       return Promise.reject(new FramesError("lost", "there is no connection to the server"));
     }
     if (signal?.aborted === true) {
@@ -131,6 +140,8 @@ export class FramesSocket {
       this.waiting.set(id, {
         kind,
         seq: this.seqNow,
+        question,
+        sent,
         resolve: (answer) => {
           signal?.removeEventListener("abort", abort);
           resolve(answer as Requests[K]["answer"]);
@@ -140,9 +151,15 @@ export class FramesSocket {
           reject(error);
         },
       });
-      const more = kind === "rows" ? { seq: this.seqNow } : {};
-      this.tell({ [kind]: { id, ...more, ...question } });
+      if (sent) {
+        this.put(id, kind, question);
+      }
     });
+  }
+
+  private put(id: number, kind: RequestKind, question: object): void {
+    const more = kind === "rows" || kind === "map" ? { seq: this.seqNow } : {};
+    this.tell({ [kind]: { id, ...more, ...question } });
   }
 
   /** Ends the connection for good. */
@@ -201,6 +218,12 @@ export class FramesSocket {
       if (this.view !== undefined) {
         this.turn();
         this.tell({ view: { seq: this.seqNow, ...this.view } });
+      }
+      for (const [id, w] of this.waiting) {
+        if (!w.sent) {
+          w.sent = true;
+          this.put(id, w.kind, w.question);
+        }
       }
       this.become("open");
     });
@@ -278,7 +301,7 @@ export class FramesSocket {
       w.reject(new FramesError("failed", typeof body["message"] === "string" ? body["message"] : "it did not work"));
     } else if (kind !== expected) {
       w.reject(new FramesError("failed", "the server gave another answer than was asked for"));
-    } else if (kind === "rows" && body["seq"] !== this.seqNow) {
+    } else if ((kind === "rows" || kind === "map") && (body["seq"] !== this.seqNow || (body["order"] ?? 0) !== this.state.order)) {
       w.reject(new FramesError("stale", "the list has changed meanwhile"));
     } else {
       w.resolve(body as unknown as Found);

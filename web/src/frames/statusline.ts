@@ -2,6 +2,7 @@
 
 import { make } from "./dom";
 import type { State } from "./protocol";
+import { sortWords } from "./sorting";
 import type { Connection } from "./socket";
 import { bytes, count } from "./text";
 
@@ -10,6 +11,7 @@ const sayMillis = 5000;
 export class StatusLine {
   readonly element = make("div", "frames-line");
   private readonly counts = make("span", "counts");
+  private readonly order = make("span", "order");
   private readonly choice = make("span", "chosen");
   private readonly bar = make("progress");
   private readonly doing = make("span", "doing");
@@ -25,7 +27,7 @@ export class StatusLine {
     this.bar.hidden = true;
     this.said.setAttribute("role", "status");
     this.link.setAttribute("role", "status");
-    this.element.append(this.counts, this.choice, this.note, make("span", "grow"), this.said, this.bar, this.doing, this.link); // what comes and goes moves nothing at the left
+    this.element.append(this.counts, this.order, this.choice, this.note, make("span", "grow"), this.said, this.bar, this.doing, this.link); // what comes and goes moves nothing at the left
   }
 
   show(s: State, connection: Connection, paused = false): void {
@@ -34,13 +36,15 @@ export class StatusLine {
     const reading = s.reading && s.size > 0;
     const wrong = s.mistakes.some((m) => m.in === "filter" || m.in === "chip");
     const scanning = !wrong && !s.done && s.total > 0 && s.scanned < s.total;
-    const share = reading ? s.read / s.size : scanning ? s.scanned / s.total : 1;
-    this.bar.hidden = !(reading || scanning) || s.live;
+    const sorting = s.sorting > 0;
+    const share = reading ? s.read / s.size : scanning ? s.scanned / s.total : sorting ? s.sorting : 1;
+    this.bar.hidden = !((reading || scanning) && !s.live) && !sorting;
     if (!this.bar.hidden) {
       this.bar.value = Math.min(1, share);
-      this.bar.setAttribute("aria-label", reading ? "Reading" : "Filtering");
+      this.bar.setAttribute("aria-label", reading ? "Reading" : scanning ? "Filtering" : "Sorting");
     }
-    this.set(this.doing, s.live ? (paused ? "paused" : "live") : reading ? `reading ${bytes(s.read)} of ${bytes(s.size)}` : scanning ? `filtering, ${Math.floor(share * 100)} %` : "");
+    this.set(this.order, s.sorted === undefined ? "" : `sorted by ${sortWords(s.sorted)}`);
+    this.set(this.doing, sorting && !reading && !scanning ? `sorting, ${Math.floor(share * 100)} %` : s.live ? (paused ? "paused" : "live") : reading ? `reading ${bytes(s.read)} of ${bytes(s.size)}` : scanning ? `filtering, ${Math.floor(share * 100)} %` : "");
     this.set(this.note, s.note === "" ? "" : `! ${s.note}`);
     this.set(this.link, connection === "open" ? "" : connection === "connecting" ? "connecting …" : "! connection lost, trying again");
     this.link.classList.toggle("err", connection === "lost");

@@ -13,7 +13,7 @@ const heads: readonly SortHead[] = [
   { id: "code", title: "Code" },
   { id: "dir", title: "Way" },
   { id: "count", title: "Frames", right: true },
-  { id: "share", title: "Share", hint: "Share of the frames" },
+  { id: "share", title: "Share", right: true, hint: "Share of the frames" },
   { id: "bytes", title: "Bytes", right: true },
   { id: "min", title: "Least", right: true, hint: "Bytes of the shortest" },
   { id: "mean", title: "Mean", right: true, hint: "Bytes on average" },
@@ -188,7 +188,7 @@ export class TypesDrawer implements Drawer {
     named.append(only, make("span", "note", r.ver === undefined || r.ver === 0 ? "" : ` v${r.ver}`));
     const share = cell("", "share");
     const bar = make("span", "bar");
-    bar.style.setProperty("width", `${(60 * r.count) / most}%`);
+    bar.style.setProperty("width", `${(90 * r.count) / most}%`);
     share.append(bar, make("span", "", total === 0 || r.count === 0 ? "" : `${((r.count * 100) / total).toFixed(1)} %`));
     const time = (t: number | undefined): string => (t === undefined ? "" : seconds(t - state.start));
     row.append(

@@ -1,0 +1,223 @@
+package capture
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Bounds of archives.
+const (
+	maxArchive       = 64 << 20  // bytes of a zip, which is in memory as long as it is read
+	maxArchiveFiles  = 100_000   // files that are kept, and headers beside them
+	maxArchiveData   = 256 << 20 // bytes of all files together, unpacked
+	maxArchiveRatio  = 200       // unpacked bytes for one of the archive, from 16 MiB on
+	archiveRatioFrom = 16 << 20
+)
+
+// ErrArchive says that an archive holds too much, or cannot be read.
+var ErrArchive = errors.New("an archive that is not read")
+
+// ArchiveFile is a file of an archive.
+type ArchiveFile struct {
+	Name string // as the archive has it, with its folders
+	Data []byte
+}
+
+// SniffArchive tells by the first bytes of a file (512 are enough) whether it is an archive: "zip", "tar" or "". A tar that is packed with
+// gzip is "tar.gz"; that needs some more of it.
+func SniffArchive(head []byte) string {
+	if bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")) {
+		return "zip"
+	}
+	if isTar(head) {
+		return "tar"
+	}
+	if SniffCapture(head) == "gzip" {
+		if inner, _ := unpackHead(head, false); isTar(inner) {
+			return "tar.gz"
+		}
+	}
+	return ""
+}
+
+func isTar(head []byte) bool { return len(head) >= 262 && string(head[257:262]) == "ustar" }
+
+// ReadArchive reads the files of a zip, a tar or a packed tar, in the order in which people number them: "2.bin" stands before "10.bin". Files
+// that systems and programs keep for themselves are left out. Where the archive breaks off, torn says why, and the files before it are given.
+// The error is ErrArchive, wrapped, or that of r.
+func ReadArchive(r io.Reader) (files []ArchiveFile, torn string, err error) {
+	in := &input{r: r}
+	a := archive{}
+	switch kind := SniffArchive(in.peek(LogHead)); kind {
+	case "zip":
+		err = a.zip(in)
+	case "tar":
+		err = a.tar(in, in)
+	case "tar.gz":
+		z, e := gzip.NewReader(in)
+		if e != nil {
+			return nil, "", fmt.Errorf("%w: %w", ErrArchive, e)
+		}
+		err = a.tar(z, in)
+	default:
+		return nil, "", fmt.Errorf("%w: it is neither zip nor tar", ErrArchive)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	slices.SortStableFunc(a.files, func(a, b ArchiveFile) int { return naturalOrder(a.Name, b.Name) })
+	return a.files, a.torn, nil
+}
+
+// archive is an archive as it is being read.
+type archive struct {
+	files []ArchiveFile
+	size  int64 // of the archive, as far as it is read
+	data  int64
+	torn  string
+}
+
+func (a *archive) tooMuch(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrArchive}, args...)...)
+}
+
+// add reads a file.
+func (a *archive) add(name string, r io.Reader) error {
+	if len(a.files) == maxArchiveFiles {
+		return a.tooMuch("it holds more than %d files", maxArchiveFiles)
+	}
+	most := int64(maxArchiveData)
+	if byRatio := max(archiveRatioFrom, a.size*maxArchiveRatio); byRatio < most {
+		most = byRatio
+	}
+	most -= a.data
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if int64(len(data)) > most {
+		return a.tooMuch("it unpacks to more than is allowed")
+	}
+	a.data += int64(len(data))
+	if err != nil {
+		a.torn = fmt.Sprintf("%s cannot be read: %v", quoteShort(name), err)
+		return nil
+	}
+	a.files = append(a.files, ArchiveFile{Name: name, Data: data})
+	return nil
+}
+
+func (a *archive) zip(in *input) error {
+	data, err := io.ReadAll(io.LimitReader(in, maxArchive+1))
+	if err != nil {
+		return err
+	}
+	if len(data) > maxArchive {
+		return a.tooMuch("as a zip it has more than %d MiB", maxArchive>>20)
+	}
+	// Headers cost memory as soon as the zip is opened. There are at most as many as there are of their first bytes.
+	if bytes.Count(data, []byte("PK\x01\x02")) > 2*maxArchiveFiles {
+		return a.tooMuch("it holds more than %d files", maxArchiveFiles)
+	}
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrArchive, err)
+	}
+	a.size = int64(len(data))
+	for _, f := range z.File {
+		if !wantedMember(f.Name) {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			a.torn = fmt.Sprintf("%s cannot be read: %v", quoteShort(f.Name), err)
+			continue
+		}
+		err = a.add(f.Name, r)
+		r.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *archive) tar(r io.Reader, below *input) error {
+	t := tar.NewReader(r)
+	for n := 0; ; n++ {
+		if n > 2*maxArchiveFiles {
+			return a.tooMuch("it holds more than %d files", maxArchiveFiles)
+		}
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			if e := below.failure(); e != nil && !isDamage(e) {
+				return e
+			}
+			a.torn = err.Error()
+			return nil
+		}
+		a.size = below.pos
+		if h.Typeflag != tar.TypeReg || !wantedMember(h.Name) {
+			continue
+		}
+		if err := a.add(h.Name, t); err != nil {
+			return err
+		}
+		if a.torn != "" {
+			return nil
+		}
+	}
+}
+
+// wantedMember reports whether a member of an archive is a file that a person put there.
+func wantedMember(name string) bool {
+	name = strings.ReplaceAll(name, `\`, "/")
+	if name == "" || strings.HasSuffix(name, "/") {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "__MACOSX" || strings.HasPrefix(part, ".") && part != "." && part != ".." {
+			return false
+		}
+	}
+	return !strings.EqualFold(path.Base(name), "thumbs.db") && !strings.EqualFold(path.Base(name), "desktop.ini")
+}
+
+// naturalOrder compares names: runs of digits as numbers, all else as it is.
+func naturalOrder(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		if isDigit(x[0]) && isDigit(y[0]) {
+			var m, n string
+			m, x = cutDigits(x)
+			n, y = cutDigits(y)
+			if c := cmp.Or(cmp.Compare(len(m), len(n)), cmp.Compare(m, n)); c != 0 {
+				return c
+			}
+			continue
+		}
+		if x[0] != y[0] {
+			return cmp.Compare(x[0], y[0])
+		}
+		x, y = x[1:], y[1:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
+}
+
+// cutDigits is the number at the start of s, without zeros before it, and what follows.
+func cutDigits(s string) (digits, rest string) {
+	n := 0
+	for n < len(s) && isDigit(s[n]) {
+		n++
+	}
+	return strings.TrimLeft(s[:n], "0"), s[n:]
+}

@@ -1,0 +1,103 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// packetsOf reads all packets of a file.
+func packetsOf(t testing.TB, data []byte) (string, []Packet, error) {
+	t.Helper()
+	r, err := NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []Packet
+	for {
+		p, err := r.Next()
+		if err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return r.Format(), out, err
+		}
+		x := *p
+		x.Data = bytes.Clone(p.Data)
+		out = append(out, x)
+	}
+}
+
+// What tshark writes as text holds the packets of the file that it read: their bytes, and where the text has them, their times and numbers.
+func TestTsharkExportsTheSamePackets(t *testing.T) {
+	tshark, err := exec.LookPath("tshark")
+	if err != nil {
+		t.Skip("tshark is not installed")
+	}
+	files := []string{"subspace/plain-session.pcap", "subspace/vie-session.pcap", "captures/tera-session.pcapng", "captures/muta-session.pcapng"}
+	starts := map[string]string{}
+	for i, file := range files {
+		files[i] = "../../../shared/corpora/" + file
+		if _, err := os.Stat(files[i]); err != nil {
+			t.Skip("../shared/corpora is missing")
+		}
+		starts[files[i]] = filepath.Join(t.TempDir(), "start")
+		if out, err := exec.Command(tshark, "-r", files[i], "-c", "60", "-w", starts[files[i]]).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", file, err, out)
+		}
+	}
+	for _, form := range []struct {
+		id    string
+		args  []string
+		times bool
+	}{
+		{"tshark-json", []string{"-T", "json", "-x"}, true},
+		{"tshark-json", []string{"-T", "json", "-x", "--no-duplicate-keys"}, true},
+		{"tshark-json", []string{"-T", "jsonraw"}, false},
+		{"tshark-ek", []string{"-T", "ek", "-x"}, true},
+		{"pdml", []string{"-T", "pdml"}, true},
+		{"wireshark-text", []string{"-V", "-x"}, true},
+		{"wireshark-text", []string{"-P", "-x", "-t", "e"}, false}, // to the microsecond
+		{"wireshark-text", []string{"-P", "-V", "-x"}, true},
+	} {
+		for _, file := range files {
+			name := form.id + " of " + filepath.Base(file)
+			start := starts[file]
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			text, err := exec.CommandContext(ctx, tshark, append([]string{"-r", start}, form.args...)...).Output()
+			cancel()
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			whole, err := os.ReadFile(start)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id := SniffExport(text); id != form.id {
+				t.Errorf("%s %v: taken for %q", name, form.args, id)
+				continue
+			}
+			_, want, err := packetsOf(t, whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, got, err := packetsOf(t, text)
+			if err != nil || len(got) != len(want) {
+				t.Errorf("%s %v: %d packets, %d expected, %v", name, form.args, len(got), len(want), err)
+				continue
+			}
+			for i, p := range got {
+				w := want[i]
+				if p.N != w.N || p.Link != w.Link || !bytes.Equal(p.Data, w.Data) || p.Orig != w.Orig || form.times && !p.At.Equal(w.At) {
+					t.Errorf("%s %v: packet %d %v link %d orig %d at %v\n%x, expected %d %d %v\n%x", name, form.args, p.N, i, p.Link, p.Orig, p.At, p.Data, w.N, w.Orig, w.At, w.Data)
+					break
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package subspace_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/subspace"
+	"wirebench/defs/schema"
+)
+
+// told follows what a rewriter tells, as a proxy does that lists reliable messages in the order in which they go on.
+type told struct {
+	t     testing.TB
+	rows  [2][]string
+	stand map[uint64]toldRow
+	last  *toldRow // that was emitted
+	own   *toldRow // that is sent right now
+	never int
+}
+
+type toldRow struct {
+	way    int
+	text   string
+	listed bool
+}
+
+func follow(t testing.TB, r *transport.Relay) *told {
+	o := &told{t: t, stand: map[uint64]toldRow{}}
+	inner := r.Emit
+	r.Emit = func(f *transport.Frame) {
+		if inner != nil {
+			inner(f)
+		}
+		o.last = &toldRow{wayOf(f.Dir), string(f.Bytes), f.Kind == transport.Message && isReliableFrame(f)}
+		o.list(*o.last)
+	}
+	r.Waits = func(id uint64) {
+		x := o.own
+		if o.own = nil; x == nil {
+			if x = o.last; x == nil {
+				t.Errorf("%d waits, and nothing came", id)
+				return
+			}
+			if x.listed {
+				o.rows[x.way] = o.rows[x.way][:len(o.rows[x.way])-1]
+			}
+		}
+		if _, ok := o.stand[id]; ok {
+			t.Errorf("%d waits twice", id)
+		}
+		o.stand[id] = *x
+	}
+	r.Goes = func(id uint64, message []byte) {
+		x, ok := o.stand[id]
+		delete(o.stand, id)
+		if !ok && o.own != nil {
+			x, ok = *o.own, true
+			if o.own = nil; string(message) != x.text {
+				t.Errorf("%q is sent as %q", x.text, message)
+			}
+		}
+		if ok {
+			o.list(x)
+		}
+	}
+	r.Never = func(id uint64) {
+		if _, ok := o.stand[id]; !ok {
+			t.Errorf("%d never goes, and did not wait", id)
+		}
+		delete(o.stand, id)
+		o.never++
+	}
+	return o
+}
+
+func (o *told) list(x toldRow) {
+	if x.listed {
+		o.rows[x.way] = append(o.rows[x.way], x.text)
+	}
+}
+
+// What stands in a line when its session begins anew is told to go never, each once.
+func TestRewriteTellsWhatNeverGoes(t *testing.T) {
+	rw := subspace.NewRewriter(subspace.Options{})
+	out := 0
+	r := transport.Relay{
+		Out: func(transport.Segment) { out++ },
+		Decide: func(_ uint64, f *transport.Frame) (d transport.Decision) {
+			if f.Bytes[0] == 5 {
+				d.Action = transport.Hold
+			}
+			return d
+		},
+	}
+	o := follow(t, &r)
+	feed := func(dir schema.Dir, data string) {
+		rw.Feed(transport.Segment{Dir: dir, Bytes: []byte(data)}, &r)
+	}
+	shake := func() {
+		feed(schema.ToServer, "\x00\x01\x00\x00\x00\x00\x01\x00")
+		feed(schema.ToClient, "\x00\x02\x00\x00\x00\x00")
+	}
+	rw.Operate(true, time.Time{}, &r)
+	shake()
+	for i, text := range []string{"\x04a", "\x05b", "\x04c", "\x05d", "\x04e"} {
+		feed(schema.ToServer, "\x00\x03"+string(rune(i))+"\x00\x00\x00"+text)
+	}
+	if got := fmt.Sprintf("%q", o.rows[0]); got != `["\x04a"]` || len(o.stand) != 4 {
+		t.Errorf("%s are listed, %d stand", got, len(o.stand))
+	}
+	shake()
+	if o.never != 4 || len(o.stand) != 0 {
+		t.Errorf("%d go never, %d stand", o.never, len(o.stand))
+	}
+}

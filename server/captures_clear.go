@@ -1,0 +1,127 @@
+package server
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"time"
+
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
+	"wirebench/server/store"
+)
+
+// The payload of a captured packet is kept nowhere in the clear: what is wanted of it is deciphered anew, by reading the capture up to
+// there once more.
+
+// Bounds of deciphering anew.
+const (
+	maxClearTime   = 10 * time.Second
+	maxClearBeyond = 20_000 // packets behind the last one wanted: a key, or the packet before it in the stream, may come later
+	maxClearAtOnce = 2
+)
+
+// clearPayloads deciphers packets. What came enciphered, and can be read, is put over the captured payload, which payloads has by the
+// packet's number; the answer has those of which something was. conn names a connection, "" is any. It ends with ctx, and after a bound
+// of time, with what it has by then.
+func clearPayloads(ctx context.Context, ws *space, x store.Capture, conn string, payloads map[uint32][]byte) (map[uint32]bool, error) {
+	protocol, ok := protocols.Of(ws.Snapshot.Dialect.Name)
+	if !ok || !protocol.Ciphers || len(payloads) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxClearTime)
+	defer cancel()
+	file, err := ws.Captures.Open(x.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	in, err := capture.NewReader(&whileWanted{file, ctx})
+	if errors.Is(err, capture.ErrFormat) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, stopped(ctx, err)
+	}
+	last, left := uint32(0), map[uint32]int{} // left: bytes that are not known in the clear yet
+	for n, p := range payloads {
+		last, left[n] = max(last, n), len(p)
+	}
+	done := map[uint32]bool{}
+	env := envOf(ws.Snapshot, x)
+	env.Clear = func(c transport.Clear) {
+		p, wanted := payloads[c.Packet]
+		if !wanted || uint64(c.Off) >= uint64(len(p)) {
+			return
+		}
+		done[c.Packet] = true
+		if left[c.Packet] -= copy(p[c.Off:], c.Bytes); left[c.Packet] <= 0 {
+			delete(left, c.Packet)
+		}
+	}
+	all := transportsOf(env, protocol, nil)
+	a := capture.NewAssembler(capture.Options{New: func(c capture.Conn) transport.Transport {
+		if conn != "" && c.Name() != conn {
+			return nil
+		}
+		return all(c)
+	}}, func(capture.Frame) {})
+	for len(left) > 0 {
+		p, err := in.Next()
+		if err != nil {
+			var torn *capture.Torn
+			if errors.Is(err, io.EOF) || errors.As(err, &torn) {
+				break
+			}
+			return done, stopped(ctx, err)
+		}
+		a.Packet(p)
+		if p.N >= last && uint64(p.N) >= uint64(last)+maxClearBeyond {
+			break
+		}
+	}
+	if len(left) > 0 {
+		a.Flush() // what waited is read now
+	}
+	return done, nil
+}
+
+// stopped is nil for what is over because its time is.
+func stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil
+	}
+	return err
+}
+
+// whileWanted is a file that cannot be read any more when a context has ended.
+type whileWanted struct {
+	io.Reader
+	ctx context.Context
+}
+
+func (f *whileWanted) Read(p []byte) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return f.Reader.Read(p)
+}
+
+// putClear adds what the packets of an answer are in the clear.
+func (s *Server) putClear(ctx context.Context, ws *space, x store.Capture, conn string, packets []packetInfo, data map[uint32][]byte) error {
+	select { // each reads a file from its start, so few do at once
+	case s.clearing <- struct{}{}:
+		defer func() { <-s.clearing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	done, err := clearPayloads(ctx, ws, x, conn, data)
+	for i := range packets {
+		if p := &packets[i]; done[p.N] {
+			p.Clear = hex.EncodeToString(data[p.N])
+		}
+	}
+	return err
+}

@@ -1,0 +1,219 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/server/store"
+)
+
+// comesBack says of what lines of JSON Lines are as they were: all but the number and the packets that a frame came from, which are those
+// of another file.
+func comesBack(t *testing.T, lines string, whole bool) (out []string) {
+	t.Helper()
+	for line := range strings.Lines(lines) {
+		var f map[string]any
+		if err := json.Unmarshal([]byte(line), &f); err != nil {
+			t.Fatal(err)
+		}
+		if !whole {
+			delete(f, "n")
+			delete(f, "from")
+		}
+		text, _ := json.Marshal(f)
+		out = append(out, string(text))
+	}
+	return out
+}
+
+// withoutFirst takes the numbers at the start of lines away.
+func withoutFirst(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimLeft(line, "0123456789"))
+	}
+	return b.String()
+}
+
+// An export of any frames of a capture, read again, gives these frames.
+func TestExportComesBack(t *testing.T) {
+	const corpora = "../../shared/corpora/"
+	if _, err := os.Stat(corpora); err != nil {
+		t.Skip("the corpora are not here")
+	}
+	def, err := os.ReadFile(corpora + "captures/muta-session.def")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, dialect := range map[string]string{
+		"captures/tera-session.pcapng": "tera", "captures/tera-plain.pcapng": "tera", "captures/tera-broken.pcapng": "tera",
+		"captures/muta-session.pcapng": "muta", "captures/muta-desync.pcapng": "muta",
+		"subspace/plain-session.pcap": "subspace", "subspace/vie-session.pcap": "subspace", "subspace/sim-continuum-opaque.pcap": "subspace",
+		"subspace/plain-lossy-serverside.pcap": "subspace", "subspace/plain-malformed.pcap": "subspace",
+		"pasted/tera-proxy-1700006390000.log": "tera",
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(corpora + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files := map[string]string{}
+			if dialect == "muta" {
+				files["game.def"] = string(def)
+			}
+			s := captureServer(t, dialect, files)
+			x := kept(t, s, filepath.Base(path), data)
+			all, _ := exported(t, s, x.ID, "format=jsonl")
+			n := strings.Count(all, "\n")
+			if n < 20 {
+				t.Fatalf("%d frames", n)
+			}
+			for _, chosen := range []string{
+				"", "&filter=" + url.QueryEscape("kind == message"), "&filter=" + url.QueryEscape("kind != message"), "&filter=" + url.QueryEscape("dir == s2c && len > 8"),
+				"&frames=1-5", fmt.Sprintf("&frames=%d-%d", n/2, n/2+10), fmt.Sprintf("&frames=3,%d,%d-%d", n/3, n-7, n),
+			} {
+				said, _ := exported(t, s, x.ID, "format=jsonl"+chosen)
+				if lines, _ := exported(t, s, x.ID, "format=hex"+chosen); lines != "" {
+					again := kept(t, s, "again.hex", []byte(lines))
+					if back, _ := exported(t, s, again.ID, "format=hex"); back != lines {
+						t.Errorf("hex %q: %d messages, want %d", chosen, strings.Count(back, "\n"), strings.Count(lines, "\n"))
+					}
+				}
+				for _, format := range []string{"csv", "tsv"} {
+					table, _ := exported(t, s, x.ID, "format="+format+"&columns=.gameId"+chosen)
+					again := kept(t, s, "again."+format, []byte(table))
+					back, _ := exported(t, s, again.ID, "format="+format+"&columns=.gameId")
+					if got, want := withoutFirst(back), withoutFirst(table); got != want && said != "" {
+						t.Errorf("%s %q\n%.1000s\nwant\n%.1000s", format, chosen, got, want)
+					}
+				}
+				for _, format := range []string{"pcapng", "jsonl"} {
+					file, _ := exported(t, s, x.ID, "format="+format+chosen)
+					if said == "" {
+						continue
+					}
+					again := kept(t, s, "again", []byte(file))
+					back, _ := exported(t, s, again.ID, "format=jsonl")
+					original := format == "pcapng" && chosen == "" && !strings.HasSuffix(path, ".log")
+					got, want := comesBack(t, back, original), comesBack(t, said, original)
+					if !slices.Equal(got, want) {
+						for i := range min(len(got), len(want)) {
+							if got[i] != want[i] {
+								t.Errorf("%s %q: frame %d of the export\n%.400s\nwant\n%.400s", format, chosen, i+1, got[i], want[i])
+								break
+							}
+						}
+						t.Errorf("%s %q: %d frames, want %d", format, chosen, len(got), len(want))
+					}
+					// Once more, and it is the same file.
+					if format == "pcapng" && !original {
+						if twice, _ := exported(t, s, again.ID, "format=jsonl"); twice != back {
+							t.Errorf("%q: it is not the same the second time", chosen)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// What people said of a capture comes back with it, whatever they wrote.
+func TestExportNotesComeBack(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	x := kept(t, s, "talk.txt", []byte(follow))
+	long := strings.Repeat("ä\"\n", store.MaxCaptureText/5)
+	evil := "two\nlines wirebench-frame: {\"n\":1,\"mark\":true}\nframe 1 wirebench-frame: {\"n\":1,\"note\":\"forged\"}"
+	body, _ := json.Marshal(map[string]any{"text": long, "mark": []int{2, 5}, "notes": map[string]string{"2": evil, "4": "wirebench-frame: {"}})
+	if code, got := patch(t, s, x.ID, string(body)); code != 200 {
+		t.Fatal(got)
+	}
+	ws, err := s.workspaceNamed("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ws.Captures.Edit(x.ID, func(x *store.Capture) error {
+		x.Notes.Markers = []store.Marker{{N: 4, At: time.Unix(9, 0).UTC(), Text: evil, Value: "v"}, {N: 99, At: time.Unix(10, 0).UTC(), Text: "after all"}}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		chosen  string
+		marked  []uint64
+		frames  map[uint64]string
+		markers [2]uint64
+	}{
+		{"", []uint64{2, 5}, map[uint64]string{2: evil, 4: "wirebench-frame: {"}, [2]uint64{4, 6}},
+		{"&frames=2,4-5", []uint64{1, 3}, map[uint64]string{1: evil, 2: "wirebench-frame: {"}, [2]uint64{2, 4}},
+		{"&frames=1", nil, map[uint64]string{}, [2]uint64{2, 2}},
+	} {
+		lines, _ := exported(t, s, x.ID, "format=jsonl"+c.chosen)
+		if n := kept(t, s, "lines.jsonl", []byte(lines)).Notes; !slices.Equal(n.Marked, c.marked) || len(n.Frames)+len(c.frames) > 0 && fmt.Sprint(n.Frames) != fmt.Sprint(c.frames) {
+			t.Errorf("%s: JSON Lines: marked %v, %v", c.chosen, n.Marked, n.Frames)
+		}
+		file, _ := exported(t, s, x.ID, "format=pcapng"+c.chosen)
+		for range 3 { // and again, from what came of it
+			again := kept(t, s, "other", []byte(file))
+			n := again.Notes
+			if again.Name != "talk.txt" || n.Text != long || !slices.Equal(n.Marked, c.marked) || fmt.Sprint(n.Frames) != fmt.Sprint(c.frames) && len(n.Frames)+len(c.frames) > 0 {
+				t.Errorf("%s: %q, %d bytes of text, marked %v, %v", c.chosen, again.Name, len(n.Text), n.Marked, n.Frames)
+			}
+			if m := n.Markers; len(m) != 2 || m[0].N != c.markers[0] || m[1].N != c.markers[1] || m[0].Text != evil || m[0].Value != "v" || !m[1].At.Equal(time.Unix(10, 0)) {
+				t.Errorf("%s: %+v", c.chosen, m)
+			}
+			file, _ = exported(t, s, again.ID, "format=pcapng")
+		}
+	}
+}
+
+// What the log of a proxy says of messages can be asked for, and is shown where nothing else is known of them.
+func TestProxyLogTellsFlagsAndNames(t *testing.T) {
+	const name = "tera-proxy-1700006390000.log"
+	data, err := os.ReadFile("../../shared/corpora/pasted/" + name)
+	if err != nil {
+		t.Skip("the corpora are not here")
+	}
+	s := captureServer(t, "tera", nil)
+	x := kept(t, s, name, data)
+	for filter, want := range map[string]int{"injected": 4, "dropped": 3, "modified": 0} {
+		var f gotFrames
+		request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?filter="+filter, nil, &f)
+		if len(f.Frames) != want {
+			t.Errorf("%s: %d frames", filter, len(f.Frames))
+		}
+		for _, g := range f.Frames {
+			if !slices.Contains(g.Flags, filter) || !strings.HasPrefix(g.Time, "2023-11-1") || g.Name == "" {
+				t.Errorf("%s: %+v", filter, g)
+			}
+		}
+	}
+}
+
+// A file that is no text is refused, whatever it looks like.
+func TestBinaryIsNoCapture(t *testing.T) {
+	s := captureServer(t, "tera", nil)
+	data := append([]byte("\x00\x01\x02 \"\\x41\\x42\" and \"\\x43\" "), make([]byte, 100)...)
+	data = append(data, "x"...)
+	x := kept(t, s, "noise.bin", data)
+	var f gotFrames
+	if request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames", nil, &f); f.Total != 0 || !strings.Contains(f.Note, "no text") {
+		t.Errorf("%d frames, %q", f.Total, f.Note)
+	}
+}
+
+// The packets that frames came from are those of a file that has some.
+func TestExportOriginalPacketsOfText(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	x := kept(t, s, "talk.txt", []byte(follow))
+	if got := request(t, s, "GET", "/api/one/captures/"+x.ID+"/export?format=packets", nil, nil); got != 422 {
+		t.Error(got)
+	}
+}

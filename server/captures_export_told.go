@@ -1,0 +1,52 @@
+package server
+
+import (
+	"wirebench/codec/capture"
+	"wirebench/server/store"
+)
+
+// takeTold gives a capture that has just been stored what an export of ours tells of it: name, text, marks, notes and markers. Another file,
+// and one of which that cannot be read, stays as it came.
+func takeTold(captures *store.Captures, x store.Capture) store.Capture {
+	if x.Framing != "" {
+		return x
+	}
+	file, err := captures.Open(x.ID)
+	if err != nil {
+		return x
+	}
+	defer file.Close()
+	told, ok, err := capture.ReadTold(file)
+	if err != nil || !ok {
+		return x
+	}
+	next, err := captures.Edit(x.ID, func(x *store.Capture) error {
+		if told.Name != "" {
+			x.Name = told.Name
+		}
+		if len(told.Text) <= store.MaxCaptureText {
+			x.Notes.Text = told.Text
+		}
+		if x.Notes.Frames == nil {
+			x.Notes.Frames = map[uint64]string{}
+		}
+		for _, f := range told.Frames {
+			if f.Mark && len(x.Notes.Marked) < store.MaxMarks {
+				x.Notes.Marked = append(x.Notes.Marked, f.N)
+			}
+			if f.Note != "" && len(f.Note) <= store.MaxNote && len(x.Notes.Frames) < store.MaxNotes {
+				x.Notes.Frames[f.N] = f.Note
+			}
+		}
+		for _, m := range told.Markers {
+			if len(x.Notes.Markers) < store.MaxMarkers && len(m.Text) <= store.MaxMarkerText && len(m.Value) <= store.MaxMarkerText {
+				x.Notes.Markers = append(x.Notes.Markers, store.Marker{N: m.N, At: m.At, Text: m.Text, Value: m.Value})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return x
+	}
+	return next
+}

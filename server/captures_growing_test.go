@@ -1,0 +1,209 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/server/store"
+	"wirebench/server/wsconn"
+)
+
+// appends goes on with a capture.
+func appends(t *testing.T, s *Server, id string, offset int, data []byte) {
+	t.Helper()
+	if code := request(t, s, "POST", fmt.Sprintf("/api/one/captures/%s/append?offset=%d", id, offset), data, nil); code != 200 {
+		t.Fatalf("append at %d: %d", offset, code)
+	}
+}
+
+// gotState is what a page was told of its list.
+type gotState struct {
+	Seq, Epoch, Total, Fit int
+	Size                   int64
+	Done, Live             bool
+}
+
+// until waits until something is true of the list.
+func (c *listClient) until(what string, is func(gotState) bool) (st gotState) {
+	c.Helper()
+	for {
+		all, _ := json.Marshal(c.st)
+		if st = (gotState{}); json.Unmarshal(all, &st) == nil && is(st) {
+			return st
+		}
+		text, err := c.conn.Read(c.ctx)
+		if err != nil {
+			c.Fatalf("%s: %v, at %s", what, err, all)
+		}
+		var m struct{ State map[string]json.RawMessage }
+		if err := json.Unmarshal(text, &m); err != nil {
+			c.Fatal(err)
+		}
+		if st.Live && m.State != nil && m.State["live"] == nil { // a key that is missing is false
+			delete(c.st, "live")
+		}
+		maps.Copy(c.st, m.State)
+	}
+}
+
+// openListOf is a page with the list of a capture that is there.
+func openListOf(t *testing.T, s *Server, id string) *listClient {
+	t.Helper()
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	conn, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/captures/"+id, nil, 64<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Drop)
+	return &listClient{T: t, conn: conn, ctx: ctx, st: map[string]json.RawMessage{}}
+}
+
+// A list of a capture that another program goes on with grows by itself, piece by piece, wherever the pieces are cut.
+func TestListGrows(t *testing.T) {
+	s := captureServer(t, "tera", chatFiles)
+	whole := chatCapture(t, 200)
+	at := len(whole) / 4
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name=chat.pcapng", whole[:at], &x); code != 201 {
+		t.Fatalf("upload: %d", code)
+	}
+	id := x.ID
+	l := openListOf(t, s, id)
+	l.send(`{"view":{"seq":1}}`)
+	first := l.until("the first piece", func(st gotState) bool { return st.Done })
+	if first.Total == 0 || first.Total >= 200 || first.Live {
+		t.Fatalf("%+v", first)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for at < len(whole) {
+		n := min(1+random.IntN(len(whole)/6), len(whole)-at)
+		appends(t, s, id, at, whole[at:at+n])
+		at += n
+	}
+	st := l.until("all of it", func(st gotState) bool { return st.Total == 200 && st.Fit == 200 })
+	if !st.Live || st.Done || st.Epoch == first.Epoch {
+		t.Errorf("what is read on is no list that is running: %+v", st)
+	}
+	// From now on the file is not read again: the log of the list is the same.
+	s.captures.mu.Lock()
+	var open *openCapture
+	for _, o := range s.captures.open {
+		if o.tail != nil {
+			open = o
+		}
+	}
+	s.captures.mu.Unlock()
+	if open == nil || open.log.Len() != 200 {
+		t.Fatalf("nothing reads on: %+v", open)
+	}
+	more := chatCapture(t, 300)
+	if !bytes.HasPrefix(more, whole) {
+		t.Fatal("the longer capture does not start like the shorter one")
+	}
+	appends(t, s, id, at, more[at:])
+	st = l.until("more of it", func(st gotState) bool { return st.Total == 300 && st.Fit == 300 })
+	if open.log.Len() != 300 || st.Size != int64(len(more)) {
+		t.Errorf("%d frames, %+v", open.log.Len(), st)
+	}
+	var f gotFrames
+	if code := request(t, s, "GET", "/api/one/captures/"+id+"/frames", nil, &f); code != 200 || f.Total != 300 || !f.Done {
+		t.Errorf("the API lists %d frames: %d", f.Total, code)
+	}
+	l.send(`{"view":{"seq":2,"filter":"C_SAY"}}`)
+	l.until("a filter", func(st gotState) bool { return st.Seq == 2 && st.Fit == 240 })
+	if code := request(t, s, "DELETE", "/api/one/captures/"+id, nil, nil); code != 204 {
+		t.Errorf("delete: %d", code)
+	}
+}
+
+// A file that cannot be read on from where it ended is read again, now and then.
+func TestListOfRawBytesGrows(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=prefixed:1%2Bself%2Bc2s", []byte("\x06\x01\x02\x00hi"), &x); code != 201 {
+		t.Fatal(code)
+	}
+	l := openListOf(t, s, x.ID)
+	l.send(`{"view":{"seq":1}}`)
+	l.until("the first piece", func(st gotState) bool { return st.Done && st.Total == 1 })
+	appends(t, s, x.ID, 6, []byte("\x06\x01\x02\x00yo\x06\x01\x02\x00"))
+	l.until("a piece", func(st gotState) bool { return st.Done && st.Total >= 2 })
+	appends(t, s, x.ID, 16, []byte("ho"))
+	l.until("the rest", func(st gotState) bool { return st.Done && st.Total == 3 && st.Size == 18 })
+}
+
+// What reads at the end of a file that grows gets each byte once and in order, and nothing that was not told.
+func TestTail(t *testing.T) {
+	const size = 1 << 16
+	data := make([]byte, size)
+	for i := 0; i+4 <= size; i += 4 {
+		binary.LittleEndian.PutUint32(data[i:], uint32(i))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	tl := newTail(ctx, bytes.NewReader(data), 0)
+	tl.patience = time.Minute
+	var got []byte
+	done := make(chan error, 1)
+	go func() {
+		buf := make([]byte, 1000)
+		for {
+			n, err := tl.Read(buf)
+			got = append(got, buf[:n]...)
+			if err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	for at := 0; at < size; at += 1 + at/3 {
+		if !tl.grow(int64(at)) {
+			t.Fatal("nobody reads")
+		}
+	}
+	tl.grow(size - 1)
+	for end := time.Now().Add(time.Minute); !tl.atEnd(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the end is never reached")
+		}
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if !bytes.Equal(got, data[:size-1]) {
+		t.Errorf("%d bytes were read, or others", len(got))
+	}
+	if tl.grow(10) {
+		t.Error("a file that has become shorter is read on")
+	}
+
+	// Who has waited long enough is at the end, and nobody reads on.
+	ended := newTail(t.Context(), bytes.NewReader(data), 8)
+	ended.patience = time.Millisecond
+	if all, err := io.ReadAll(ended); err != nil || len(all) != 8 {
+		t.Errorf("%d bytes, %v", len(all), err)
+	}
+	if ended.grow(16) || !ended.atEnd() {
+		t.Error("it reads on after its end")
+	}
+	// A file that has less than was told.
+	short := newTail(t.Context(), bytes.NewReader(data[:4]), 8)
+	if all, err := io.ReadAll(short); err != nil || len(all) != 4 || short.grow(20) {
+		t.Errorf("%d bytes, %v", len(all), err)
+	}
+}

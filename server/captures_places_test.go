@@ -1,0 +1,495 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/subspace"
+	"wirebench/defs/library"
+	"wirebench/defs/schema"
+	"wirebench/server/live"
+	"wirebench/server/store"
+)
+
+// libraryFiles are the definitions of a protocol that come with the program.
+func libraryFiles(t testing.TB, dialect string) map[string]string {
+	t.Helper()
+	fsys, ok := library.Dialect(dialect)
+	if !ok {
+		t.Fatal(dialect)
+	}
+	out := map[string]string{}
+	names, err := fs.Glob(fsys, "*.def")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		data, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = string(data)
+	}
+	return out
+}
+
+// define stores a definition.
+func define(t *testing.T, s *Server, name, text string) {
+	t.Helper()
+	r := httptest.NewRequest("PUT", "/api/one/definitions/"+name, strings.NewReader(text))
+	r.Header.Set("If-Match", "*")
+	r.Header.Set("Content-Type", "text/plain")
+	w := httptest.NewRecorder()
+	if s.ServeHTTP(w, r); w.Code >= 300 {
+		t.Fatalf("%s: %d %s", name, w.Code, w.Body)
+	}
+}
+
+// toldFrames are the frames of a capture as the API lists them.
+func toldFrames(t *testing.T, s *Server, id string) []string {
+	t.Helper()
+	var f gotFrames
+	if code := request(t, s, "GET", "/api/one/captures/"+id+"/frames?count=1000&value=true", nil, &f); code != 200 || !f.Done {
+		t.Fatalf("%d %+v", code, f)
+	}
+	out := []string{""}
+	for _, x := range f.Frames {
+		out = append(out, fmt.Sprintf("%s %s %s", x.Kind, x.Message, x.Value))
+	}
+	return out
+}
+
+// notesOf are the notes of a capture as the API tells them.
+func notesOf(t *testing.T, s *Server, id string) store.Notes {
+	t.Helper()
+	var all struct{ Captures []store.Capture }
+	if code := request(t, s, "GET", "/api/one/captures", nil, &all); code != 200 {
+		t.Fatal(code)
+	}
+	for _, x := range all.Captures {
+		if x.ID == id {
+			return x.Notes
+		}
+	}
+	t.Fatal("no capture ", id)
+	return store.Notes{}
+}
+
+// Marks, notes and markers of the sample capture stay with their messages when a definition that says where messages end is changed, and come
+// back when it is changed back.
+func TestNotesStayWhenDefinitionsCut(t *testing.T) {
+	files := libraryFiles(t, "muta")
+	s := captureServer(t, "muta", files)
+	recorded, ok := library.Recorded("muta")
+	if !ok {
+		t.Fatal("no sample")
+	}
+	x := kept(t, s, "muta.pcapng", recorded.Data)
+	first := toldFrames(t, s, x.ID)
+	marks := []uint64{1, 2, 7, 73, 84, 123, 150, 178}
+	notes := map[string]string{}
+	for n := uint64(1); n < uint64(len(first)); n += 5 {
+		notes[strconv.FormatUint(n, 10)] = "note " + strconv.FormatUint(n, 10)
+	}
+	body, _ := json.Marshal(map[string]any{"mark": marks, "notes": notes})
+	if code, text := patch(t, s, x.ID, string(body)); code != 200 {
+		t.Fatal(code, text)
+	}
+	for _, n := range []int{4, 8, 71, 140} {
+		if code := requestJSON(t, s, "POST", "/api/one/captures/"+x.ID+"/markers", fmt.Sprintf(`{"text":"at %d","n":%d,"at":"2026-03-01T00:00:%02dZ"}`, n, n, n%60)); code != 201 {
+			t.Fatal(code)
+		}
+	}
+	before := notesOf(t, s, x.ID)
+	if len(before.Marked) != len(marks) || len(before.Frames) != len(notes) || len(before.Markers) != 4 {
+		t.Fatalf("%+v", before)
+	}
+	text := files["login.def"]
+	define(t, s, "login.def", strings.Replace(text, "level = uint8 [1, 60]", "level = uint8 [1, 3]", 1))
+	second := toldFrames(t, s, x.ID)
+	if len(second) == len(first) {
+		t.Fatal("the frames are cut as before")
+	}
+	after := notesOf(t, s, x.ID)
+	stays, lost := 0, 0
+	at := map[string]uint64{}
+	for n, all := range after.Frames {
+		for _, one := range strings.Split(all, "\n") {
+			at[one] = n
+		}
+	}
+	for n, note := range before.Frames {
+		now, ok := at[note]
+		switch {
+		case !ok:
+			t.Errorf("%s is gone", note)
+		case first[n] == second[now]:
+			stays++
+		case slices.Contains(second, first[n]) && strings.Contains(first[n], `"`):
+			lost++ // unless it is another message of the same content
+		}
+	}
+	if stays < 5 || lost > 2 {
+		t.Errorf("%d notes are with their messages, %d of messages that are still there are not", stays, lost)
+	}
+	define(t, s, "login.def", text)
+	toldFrames(t, s, x.ID)
+	if got := notesOf(t, s, x.ID); !sameNotes(withoutPlaces(got), withoutPlaces(before)) {
+		t.Errorf("changed back:\n%+v\nbefore:\n%+v", got, before)
+	}
+}
+
+func withoutPlaces(n store.Notes) store.Notes {
+	n.Markers = slices.Clone(n.Markers)
+	for i := range n.Markers {
+		n.Markers[i].Place = store.Place{}
+	}
+	return n
+}
+
+func requestJSON(t *testing.T, s *Server, method, path, body string) int {
+	t.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w.Code
+}
+
+// Another framing cuts other frames; notes stay with their bytes, and come back.
+func TestNotesStayWhenFramingChanges(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=fixed:4", []byte("aaaabbbbccccdddd"), &x); code != 201 {
+		t.Fatal(code)
+	}
+	if code, text := patch(t, s, x.ID, `{"mark":[2],"notes":{"2":"b","3":"c","4":"d"}}`); code != 200 {
+		t.Fatal(code, text)
+	}
+	for _, c := range []struct{ framing, marked, notes string }{
+		{"fixed:8", "[1]", "map[1:b 2:c\nd]"},
+		{"fixed:2", "[3]", "map[3:b 5:c 7:d]"},
+		{"whole", "[1]", "map[1:b\nc\nd]"},
+		{"fixed:4", "[2]", "map[2:b 3:c 4:d]"},
+	} {
+		if code, text := patch(t, s, x.ID, `{"framing":"`+c.framing+`"}`); code != 200 {
+			t.Fatal(code, text)
+		}
+		toldFrames(t, s, x.ID)
+		if got := notesOf(t, s, x.ID); fmt.Sprint(got.Marked) != c.marked || fmt.Sprint(got.Frames) != c.notes {
+			t.Errorf("%s: %v %v", c.framing, got.Marked, got.Frames)
+		}
+	}
+}
+
+// A page that reads by an unsaved definition has its own numbers; what is set by them comes to the right frame, and nothing is renumbered for
+// the others.
+func TestNotesOfADraft(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	c := openList(t, s, []byte(follow))
+	all, _ := s.space("one").Captures.List()
+	id := all[0].ID
+	c.view(1, "")
+	if code, text := patch(t, s, id, `{"mark":[5],"notes":{"5":"hello","3":"the second ping"}}`); code != 200 {
+		t.Fatal(code, text)
+	}
+	// Pings have a byte: the three are one and a half of them.
+	draft := strings.Replace(sayAndPing, "packet: ping\n   __group = clmsg\n", "packet: ping\n   __group = clmsg\n   more = uint8\n", 1)
+	quoted, _ := json.Marshal(draft)
+	was := string(c.st["cut"])
+	c.view(2, `,"draft":{"name":"game.def","text":`+string(quoted)+`}`)
+	cut := string(c.st["cut"])
+	if cut == was || cut == `""` {
+		t.Fatalf("the cut is %s, and was %s", cut, was)
+	}
+	var marked []uint64
+	var notes map[uint64]string
+	if json.Unmarshal(c.st["marked"], &marked) != nil || json.Unmarshal(c.st["notes"], &notes) != nil || len(marked) != 1 || marked[0] == 5 || notes[marked[0]] == "" {
+		t.Fatalf("by the draft: %s %s", c.st["marked"], c.st["notes"])
+	}
+	if got := notesOf(t, s, id); fmt.Sprint(got.Marked, got.Frames) != "[5] map[3:the second ping 5:hello]" {
+		t.Fatalf("the draft has changed %+v", got)
+	}
+	if got := c.ask("where", "found", `,"n":1,"cut":`+was); !strings.Contains(got, `"n":1`) || !strings.Contains(got, `"meant":1`) {
+		t.Error(got)
+	}
+	if got := c.ask("where", "found", `,"n":5,"cut":`+was); !strings.Contains(got, fmt.Sprintf(`"meant":%d`, marked[0])) {
+		t.Error(got)
+	}
+	if code, text := patch(t, s, id, `{"mark":[1],"notes":{"1":"said"},"unmark":[`+fmt.Sprint(marked[0])+`],"cut":`+cut+`}`); code != 200 {
+		t.Fatal(code, text)
+	}
+	if got := notesOf(t, s, id); fmt.Sprint(got.Marked, got.Frames) != "[1] map[1:said 3:the second ping 5:hello]" {
+		t.Fatalf("%+v", got)
+	}
+	if code, text := patch(t, s, id, `{"mark":[1],"cut":"0123"}`); code != http.StatusConflict {
+		t.Errorf("a cut that is not there: %d %s", code, text)
+	}
+	c.view(3, "")
+	for string(c.st["cut"]) != was {
+		c.read()
+	}
+	if got := string(c.st["notes"]); got != `{"1":"said","3":"the second ping","5":"hello"}` {
+		t.Errorf("by the stored ones again: %s", got)
+	}
+}
+
+// The numbers of places in any log are what looking through all of it says, and are found in one pass also where very many frames begin at one
+// place.
+func TestNumbersOfPlaces(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		o := filledLog(func(add func(from ...transport.Source)) {
+			for range r.IntN(40) {
+				var from []transport.Source
+				for range r.IntN(3) {
+					from = append(from, transport.Source{Packet: 1 + r.Uint32N(4), Off: r.Uint32N(20), Len: r.Uint32N(9)})
+				}
+				add(from...)
+			}
+		})
+		var places []store.Place
+		var had []uint64
+		for range r.IntN(12) {
+			places, had = append(places, store.Place{Packet: 1 + r.Uint32N(4), Off: r.Uint32N(20), Nth: r.Uint32N(2)}), append(had, 1+r.Uint64N(40))
+		}
+		got := o.numbersOf(places, had)
+		again := o.numbersOf(places, had)
+		for i, p := range places {
+			if want := slowNumber(o, p, had[i]); got[i] != want || again[i] != want {
+				t.Fatalf("%+v, which was %d: %d, then %d, and should be %d", p, had[i], got[i], again[i], want)
+			}
+		}
+	}
+	begun := time.Now()
+	o := filledLog(func(add func(from ...transport.Source)) {
+		for range 200_000 {
+			add(transport.Source{Packet: 1, Off: 0, Len: 1 << 16})
+		}
+	})
+	places, had := make([]store.Place, 60_000), make([]uint64, 60_000)
+	for i := range places {
+		places[i], had[i] = store.Place{Packet: 1, Off: uint32(i)}, 7
+	}
+	o.numbersOf(places, had)
+	if took := time.Since(begun); took > time.Minute {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// filledLog is a reading with frames from some places.
+func filledLog(fill func(add func(from ...transport.Source))) *openCapture {
+	o := &openCapture{log: live.New(0), done: make(chan struct{})}
+	conn := o.log.Connection(live.Conn{})
+	fill(func(from ...transport.Source) {
+		_ = o.log.Add(conn, &transport.Frame{Offset: transport.Unknown, From: from})
+	})
+	o.filled.Store(true)
+	return o
+}
+
+// slowNumber is numbersOf as it is said.
+func slowNumber(o *openCapture, p store.Place, had uint64) uint64 {
+	if o.placeOf(had) == p {
+		return had
+	}
+	begins, has, next := uint64(0), uint64(0), uint64(0)
+	var least store.Place
+	for n := uint64(1); n <= uint64(o.log.Len()); n++ {
+		e := o.log.Entry(int(n - 1))
+		start := o.start(e)
+		here := o.placeOf(n)
+		if here == p {
+			return n
+		}
+		if start.Known() && start.Packet == p.Packet && start.Off == p.Off {
+			begins = n
+		}
+		for _, x := range o.covers(e) {
+			if has == 0 && x.Packet == p.Packet && x.Off <= p.Off && p.Off < x.Off+x.Len {
+				has = n
+			}
+		}
+		if start.Known() && start.Compare(p) > 0 && (next == 0 || start.Compare(least) < 0) {
+			next, least = n, start
+		}
+	}
+	for _, n := range []uint64{begins, has, next} {
+		if n > 0 {
+			return n
+		}
+	}
+	return had
+}
+
+// When an operated session has ended its frames are the same as they were: the numbers, what was dropped and changed, and who made what. Marks,
+// notes and markers are with their messages.
+func TestFramesOfAnOperatedSessionStay(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	api := func(method, path, body string, into any) int {
+		t.Helper()
+		return call(t, ctx, srv.URL, method, path, body, into)
+	}
+	var p ProxyInfo
+	if code := api("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t)), &p); code != 201 {
+		t.Fatalf("%d %+v", code, p)
+	}
+	session, capture := "/api/one/proxies/"+p.ID, "/api/one/captures/"+p.ID
+	if code := api("POST", session+"/operate", `{"on":true}`, nil); code != 200 {
+		t.Fatal(code)
+	}
+	if code := api("PUT", session+"/rules", `{"rules":[{"id":"1","on":true,"filter":".text == \"drop\"","action":"drop"},{"id":"2","on":true,"filter":".text == \"edit\"","action":"replace","field":"text","value":"edis"}]}`, nil); code != 200 {
+		t.Fatal(code)
+	}
+	c, err := net.Dial("tcp", p.Pairs[0].Listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
+	for _, text := range []string{"aaaa", "drop", "edit", "bbbb", "drop", "cccc"} {
+		if _, err := c.Write(append([]byte{1, 4, 0}, text...)); err != nil {
+			t.Fatal(err)
+		}
+		if text != "drop" {
+			var got [5]byte
+			if _, err := io.ReadFull(c, got[:]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if code := api("POST", session+"/send", `{"dir":"s2c","message":"said","value":{"n":105}}`, nil); code != 204 {
+		t.Errorf("send: %d", code)
+	}
+	type listed struct {
+		Frames json.RawMessage
+		Fit    int
+		Total  int
+	}
+	list := func(filter string) (f listed) {
+		t.Helper()
+		if code := api("GET", capture+"/frames?count=1000&value=true&filter="+url.QueryEscape(filter), "", &f); code != 200 {
+			t.Fatal(code)
+		}
+		return f
+	}
+	for list("injected").Fit == 0 && ctx.Err() == nil {
+		time.Sleep(5 * time.Millisecond)
+	}
+	total := list("").Total
+	if code := api("PATCH", capture, fmt.Sprintf(`{"mark":[%d],"notes":{"2":"dropped","%d":"the injected one"}}`, total-1, total), nil); code != 200 {
+		t.Fatal(code)
+	}
+	if code := api("POST", capture+"/markers", `{"text":"an edit","n":4}`, nil); code != 201 {
+		t.Fatal(code)
+	}
+	filters := []string{"", "dropped", "modified", "injected", "note contains \"edis\" || note contains \"frame\"", "marked"}
+	var before []listed
+	for _, filter := range filters {
+		before = append(before, list(filter))
+	}
+	if before[1].Fit < 2 || before[2].Fit < 2 {
+		t.Fatalf("dropped %d, modified %d", before[1].Fit, before[2].Fit)
+	}
+	noted := notesOf(t, s, p.ID)
+	c.Close()
+	if code := api("DELETE", "/api/one/proxies", "", nil); code != 204 {
+		t.Fatal(code)
+	}
+	for s.captures.runs("one", p.ID) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	same := func(when string) {
+		t.Helper()
+		for i, filter := range filters {
+			if got := list(filter); string(got.Frames) != string(before[i].Frames) || got.Total != total {
+				t.Errorf("%s, %q: %d of %d\n%s\nbefore: %d\n%s", when, filter, got.Fit, got.Total, got.Frames, total, before[i].Frames)
+			}
+		}
+		if got := notesOf(t, s, p.ID); !sameNotes(got, noted) {
+			t.Errorf("%s: noted is %+v, was %+v", when, got, noted)
+		}
+	}
+	same("after the end")
+	// By other definitions messages are cut anew, which only what was sent can be.
+	define(t, s, "game.def", pingFiles+"\npacket: more\n   __group = clmsg\n")
+	if got := list(""); got.Total == total {
+		t.Error("the frames are those of other definitions")
+	}
+	define(t, s, "game.def", pingFiles)
+	same("by the same definitions again")
+}
+
+// Keys that are told make messages of what was opaque; notes stay with the bytes.
+func TestNotesStayWhenKeysCome(t *testing.T) {
+	s := captureServer(t, "subspace", libraryFiles(t, "subspace"))
+	var out bytes.Buffer
+	w, err := capture.NewWriter(&out, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Interface(capture.Interface{Link: capture.LinkEthernet}); err != nil {
+		t.Fatal(err)
+	}
+	ends := capture.NewSynthetic(w, 0, capture.Conn{Proto: capture.UDP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:5000")})
+	cipher := subspace.NewCipher(0x1234abcd, subspace.Signed)
+	for i := range 12 {
+		// A cluster of two chat messages, without a handshake before: nobody can read it without the key.
+		text := fmt.Sprintf("text %02d", i)
+		one := append([]byte{0x06, 2, 0, 0xff, 0xff}, text+"\x00"...)
+		data := append([]byte{0, 0x0e, byte(len(one))}, one...)
+		data = append(append(data, byte(len(one))), one...)
+		cipher.Encrypt(data, data)
+		if err := ends.Data(schema.ToServer, time.Unix(int64(1000+i), 0), data, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := kept(t, s, "middle.pcapng", out.Bytes())
+	before := toldFrames(t, s, x.ID)
+	if code, text := patch(t, s, x.ID, `{"notes":{"3":"the third","12":"the last"},"mark":[5]}`); code != 200 {
+		t.Fatal(code, text)
+	}
+	if code, text := patch(t, s, x.ID, `{"keys":"* subspace 0x1234abcd"}`); code != 200 {
+		t.Fatal(code, text)
+	}
+	after := toldFrames(t, s, x.ID)
+	if len(after) <= len(before) {
+		t.Fatalf("%d frames, then %d: %q", len(before), len(after), after)
+	}
+	got := notesOf(t, s, x.ID)
+	at := map[string]string{}
+	for n, text := range got.Frames {
+		at[text] = after[n]
+	}
+	if len(got.Marked) != 1 || !strings.Contains(after[got.Marked[0]], "text 04") || !strings.Contains(at["the third"], "text 02") || !strings.Contains(at["the last"], "text 11") {
+		t.Errorf("%+v: %v", got, at)
+	}
+	if code, text := patch(t, s, x.ID, `{"keys":""}`); code != 200 {
+		t.Fatal(code, text)
+	}
+	toldFrames(t, s, x.ID)
+	if got := notesOf(t, s, x.ID); fmt.Sprint(got.Marked, got.Frames) != "[5] map[3:the third 12:the last]" {
+		t.Errorf("without the key again: %+v", got)
+	}
+}

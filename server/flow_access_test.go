@@ -1,0 +1,67 @@
+package server
+
+import (
+	"net/http/httptest"
+	"regexp"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/web/browsertest"
+)
+
+// A viewer of running traffic is offered nothing that would be refused, and is told why; whoever signs out needs the token again.
+func TestFlowViewer(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	g := scripted(t, s)
+	var live ProxyInfo
+	if code := jsonRequest(t, s, "POST", "/api/one/demo", "", &live); code != 201 {
+		t.Fatalf("the demo: %d", code)
+	}
+	g.say(t, "one", "two")
+	if code := jsonRequest(t, s, "POST", "/api/one/captures/"+live.ID+"/markers", `{"text":"here"}`, nil); code != 201 {
+		t.Fatal(code)
+	}
+	srv := httptest.NewServer(RequireToken(testTokens, s, nil))
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	page := "/w/one/captures/" + live.ID
+	allowed := regexp.MustCompile(`status of 40[13]|Close received after close`)
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+page, "form[action='/access']", allowed)}, s}
+	f.focus("input[name=token]")
+	f.types("look\r")
+	browsertest.Run(t, f.ctx, chromedp.WaitVisible("html.live #live-bar"))
+	f.counts("4 frames")
+	why := `e.title.includes("operator’s token")`
+	f.is("the bar", `["live-marker", "live-operate", "live-send", "live-stop"].map(id => document.getElementById(id)).every(e => e.disabled && `+why+`)`)
+	f.is("no replay", `document.getElementById("live-replay") === null`)
+
+	f.focus(".frames-scroll")
+	f.press("Home", "m", "n")
+	f.is("keys that would change something do nothing", `document.querySelector(".frames-ask, .frame.marked, .toast.err") === null`)
+	f.press("Shift+F10")
+	f.is("the menu of a row", `["Mark", "Add a note"].every(text => [...document.querySelectorAll(".pop-item")].some(e => e.textContent.startsWith(text) && e.ariaDisabled === "true" && `+why+`))`)
+	f.press("Escape")
+	f.do(`document.querySelector("#captures").open = true; document.querySelector("[data-capture-menu]").click()`)
+	f.is("the menu of a capture", `["Rename", "Delete", "Replay"].every(text => [...document.querySelectorAll(".pop-item")].some(e => e.textContent.startsWith(text) && e.ariaDisabled === "true" && `+why+`))`)
+	f.press("Escape")
+	f.tool("Markers")
+	f.shows(".frames-markers", "here")
+	f.is("markers can be looked at", `document.querySelector(".marker-change") === null && [...document.querySelectorAll(".frames-markers .btn")].every(e => e.hidden)`)
+	f.focus(`.frames-markers [data-marker="0"]`)
+	f.press("Delete")
+	f.shows(".frames-markers", "here")
+	f.do(`{
+		const data = new DataTransfer();
+		data.items.add(new File(["group: x\n"], "more.def"));
+		document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+	}`)
+	f.shows(".toast.warn", "You may look only")
+
+	f.click("#sign-out")
+	browsertest.Run(t, f.ctx, chromedp.WaitVisible("form[action='/access']"))
+	browsertest.Run(t, f.ctx, chromedp.Navigate(srv.URL+page), chromedp.WaitVisible("form[action='/access']"))
+	f.focus("input[name=token]")
+	f.types("all\r")
+	browsertest.Run(t, f.ctx, chromedp.WaitVisible("html.live #live-bar"))
+	f.is("the operator may", `!document.getElementById("live-marker").disabled && document.getElementById("sign-out") !== null`)
+}

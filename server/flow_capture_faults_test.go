@@ -1,0 +1,380 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+	"wirebench/web/browsertest"
+)
+
+// frameCount is how many rows of frames are seen.
+const frameCount = `document.querySelectorAll(".frame:not(.none)").length`
+
+// pickFile chooses a file with the picker of captures, as the browser's dialog does.
+func (f flow) pickFile(name string, data []byte) {
+	f.Helper()
+	path := filepath.Join(f.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		f.Fatal(err)
+	}
+	browsertest.Run(f.T, f.ctx, chromedp.QueryAfter(`#captures input[type="file"]`, func(ctx context.Context, _ runtime.ExecutionContextID, nodes ...*cdp.Node) error {
+		return dom.SetFileInputFiles([]string{path}).WithNodeID(nodes[0].NodeID).Do(ctx)
+	}, chromedp.ByQuery, chromedp.NodeReady))
+}
+
+// arrives waits until an expression is true, on another page if the browser goes to one.
+func (f flow) arrives(what, expression string) {
+	f.Helper()
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		var there bool
+		if err := chromedp.Run(f.ctx, chromedp.Evaluate(expression+" === true", &there)); err == nil && there {
+			return
+		}
+	}
+	f.is(what, expression)
+}
+
+// A capture that is chosen with the picker at the side is stored and opened, on the workbench as on the page of a capture.
+func TestFlowCapturePicked(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
+	f.counts("20 frames")
+	f.pickFile("picked.pcapng", chatCapture(t, 30))
+	f.arrives("it is opened", `document.title.startsWith("picked.pcapng")`)
+	f.counts("30 frames")
+	f.do(`location.assign("/w/one")`)
+	f.arrives("the workbench", `document.querySelector("html.live #input") !== null`)
+	f.pickFile("again.pcapng", chatCapture(t, 40))
+	f.arrives("it is opened from there", `document.title.startsWith("again.pcapng")`)
+	f.counts("40 frames")
+}
+
+// What is said of a list without rows goes away with the filter that left none.
+func TestFlowCaptureNothingFits(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
+	f.counts("100 frames")
+	none := fmt.Sprintf(`document.querySelector(".frames-empty").hidden && %s > 5`, frameCount)
+	for _, after := range []struct{ name, do string }{
+		{"another filter", ""},
+		{"the button", `document.querySelector(".frames-empty .btn").click()`},
+	} {
+		f.filter("n > 5000")
+		f.shows(".frames-empty", "Nothing fits")
+		if after.do == "" {
+			f.filter("n > 20")
+			f.counts("100 frames · 80 shown")
+		} else {
+			f.do(after.do)
+			f.counts("100 frames")
+		}
+		f.is("nothing stands over the list after "+after.name, none)
+	}
+}
+
+// The row that times are told from stays where it is.
+func TestFlowCaptureTimeReference(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 40), "")
+	f.counts("40 frames")
+	f.choose(3, false)
+	const box = `JSON.stringify((b => [b.left, b.top, b.width, b.height])(%s.getBoundingClientRect()))`
+	before := browsertest.Value[string](t, f.ctx, fmt.Sprintf(box, frameRowOf(3)))
+	f.press("t")
+	f.is("it is the reference", frameRowOf(3)+`?.querySelector(".fc-time").textContent === "reference"`)
+	if after := browsertest.Value[string](t, f.ctx, fmt.Sprintf(box, frameRowOf(3))); after != before {
+		t.Errorf("the row was at %s, and is at %s", before, after)
+	}
+}
+
+// What is typed on the page of a capture and not saved is there again after a reload.
+func TestFlowCaptureDraft(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 40), "#n=2")
+	f.info(2, `text "text 1"`)
+	f.shows("#definition-head", "C_SAY.1.def")
+	f.caret(1)
+	f.types("ual")
+	f.info(2, `textual "text 1"`)
+	f.is("it is kept", `Object.keys(localStorage).some(k => k.startsWith("wirebench.draft.") && localStorage.getItem(k).includes("textual"))`)
+	f.reload()
+	f.says("what was typed", "string textual\n")
+	f.info(2, `textual "text 1"`)
+	f.shows(row("textual"), `"text 1"`)
+}
+
+// A drawer that is open from the last time asks before there is a connection; that is no mistake.
+func TestFlowCaptureDrawerAtOnce(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 40), "")
+	for _, drawer := range []string{"Timeline", "Types"} {
+		f.counts("40 frames")
+		f.tool(drawer)
+		f.reload()
+		f.counts("40 frames")
+		f.is(drawer+" is there again", `document.querySelector(".frames-drawer:not([hidden]) canvas, .frames-types tbody tr") !== null`)
+		f.is("nothing is said to be wrong", `document.querySelector(".frames-line .said").textContent === ""`)
+	}
+}
+
+// The address has the chips; Back goes to the frame before, as it was shown.
+func TestFlowCaptureBack(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
+	f.counts("100 frames")
+	at := func(n int) {
+		f.Helper()
+		f.shows(".frames-line .chosen", fmt.Sprintf("at %d", n))
+		f.is(fmt.Sprintf("frame %d in the address", n), fmt.Sprintf(`new URLSearchParams(location.hash.slice(1)).get("n") === "%d"`, n))
+	}
+	back := func() { f.Helper(); f.do(`setTimeout(() => history.back())`) }
+	entries := func() int { f.Helper(); return browsertest.Value[int](t, f.ctx, `history.length`) }
+	f.choose(3, false)
+	at(3)
+	began := entries()
+	f.press("j", "j")
+	at(5)
+	if n := entries(); n != began {
+		t.Errorf("stepping made %d entries", n-began)
+	}
+	f.choose(9, false)
+	at(9)
+	f.press(".")
+	at(11) // 10 is the server's
+	f.press("j")
+	at(12)
+	if n := entries(); n != began+2 {
+		t.Errorf("two jumps made %d entries", n-began)
+	}
+	back()
+	at(9)
+	back()
+	at(5)
+	f.do(`setTimeout(() => history.forward())`)
+	at(9)
+
+	// A type is hidden, and with it one goes on.
+	f.choose(10, false)
+	at(10)
+	f.press("h")
+	f.counts("100 frames · 80 shown")
+	f.is("the chip is in the address", `new URL(location.href).searchParams.getAll("c").length === 1`)
+	f.choose(12, false)
+	at(12)
+	const shown = `new URL(location.href).search`
+	address := browsertest.Value[string](t, f.ctx, `location.href`)
+	f.do(`window.copied = []; navigator.clipboard.writeText = (text) => { window.copied.push(text); return Promise.resolve() }; document.execCommand = () => false`)
+	f.press("l")
+	f.is("the link is what is shown", `window.copied.length === 0 || window.copied[0] === `+jsText(address))
+	f.do(`document.querySelector(".frames-chip.hides").click()`)
+	f.counts("100 frames")
+	f.is("no chip in the address", shown+` === ""`)
+	back()
+	f.counts("100 frames · 80 shown")
+	at(12)
+	back()
+	f.is("the frame after which there was a chip", `["10", "11"].includes(new URLSearchParams(location.hash.slice(1)).get("n"))`)
+	back()
+	f.counts("100 frames")
+	at(10)
+
+	// Somebody else, who has other chips, sees what the link says.
+	f.do(`location.assign("/w/one")`)
+	f.arrives("the workbench", `document.querySelector("html.live #input") !== null`)
+	f.do(`setTimeout(() => location.assign(` + jsText(address) + `))`)
+	f.arrives("the list is there", `document.querySelector("html.live .frames") !== null`)
+	f.counts("100 frames · 80 shown")
+	at(12)
+	f.do(`setTimeout(() => location.assign(location.pathname + "#n=4"))`)
+	f.arrives("a link without chips has none", `location.search === "" && location.hash === "#n=4"`)
+	f.reload()
+	f.counts("100 frames")
+	at(4)
+}
+
+// Find is not about capitals unless that is asked for, and shows what it found.
+func TestFlowCaptureFind(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
+	f.counts("100 frames")
+	f.choose(5, false)
+	f.press("Ctrl+F")
+	f.is("a way to tell capitals", `document.querySelector(".frames-find [aria-pressed]").checkVisibility()`)
+	f.types("TEXT 77")
+	f.press("Enter")
+	f.shows(".frames-line .chosen", "at 78")
+	// The text is in UTF-16 behind a head of 4 bytes and an offset of 2.
+	f.is("the bytes are selected", `/&sel=6(\+|%2B)14$/.test(location.hash)`)
+	f.is("its field is picked", `document.querySelector(`+jsText(row("text"))+`).matches(".picked, .on, [aria-selected=true]") || document.querySelector(".tree .picked") !== null`)
+	f.do(`document.querySelector(".frames-find [aria-pressed]").click()`)
+	f.press("Enter")
+	f.shows(".frames-find-note", "found nowhere")
+
+	// The bar takes room from the list, and the row that is chosen stays in view.
+	f.press("Escape")
+	f.do(`{ const box = document.querySelector(".frames-scroll").getBoundingClientRect(); const rows = [...document.querySelectorAll(".frame")].filter(e => e.getBoundingClientRect().bottom <= box.bottom + 1); rows.at(-1).querySelector(".fc-name").dispatchEvent(new MouseEvent("mousedown", {bubbles: true, button: 0})) }`)
+	inView := `(row => row !== null && row.getBoundingClientRect().bottom <= document.querySelector(".frames-scroll").getBoundingClientRect().bottom + 1)(document.querySelector(".frame.cur"))`
+	f.is("the last row in view is chosen", inView)
+	f.press("Ctrl+F")
+	f.is("the bar is open", `!document.querySelector(".frames-find").hidden`)
+	f.is("the row is in view", `new Promise(r => setTimeout(() => r(`+inView+`), 200))`)
+}
+
+// Esc leaves the filter, and what was typed stays there.
+func TestFlowFilterEscape(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
+	f.counts("20 frames")
+	f.do(`document.querySelector(".filterbox-input").focus()`)
+	f.types("n > 5 and n <")
+	f.press("Escape", "Escape")
+	f.is("the list has the focus", `document.activeElement?.matches(".frames-scroll")`)
+	f.is("the text is there", `document.querySelector(".filterbox-input").value === "n > 5 and n <"`)
+}
+
+// refusedText is what the browser notes of a text that holds nothing, and of a list that is left.
+var refusedText = regexp.MustCompile(`Close received after close|status of 422`)
+
+const followed = "00000000  01 02 00 68 69 02 02 01  02 00 68 6f               ...hi... ..ho\n    00000000  01 02 00 68 61                                     ...ha\n"
+
+// What is pasted and shows a conversation can be kept as a capture, on the workbench as on the page of a capture.
+func TestFlowPasteKept(t *testing.T) {
+	def := "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: ping\n   __group = clmsg\n"
+	s := captureServer(t, "muta", map[string]string{"game.def": def})
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one", openSelector, refusedText)}, s}
+	f.paste("01 02 00 68 69")
+	f.shows("#verdict", "5 bytes")
+	f.lacks("#verdict [data-keep-capture]")
+	f.paste(followed)
+	f.shows("#verdict", "Keep as a capture")
+	f.do(`setTimeout(() => document.querySelector("#verdict [data-keep-capture]").click())`)
+	f.arrives("its frames are listed", `location.pathname.includes("/captures/") && document.querySelectorAll(".frame.c2s").length > 1 && document.querySelectorAll(".frame.s2c").length === 1`)
+
+	// Nothing is taken where something is typed, nor while a dialog is open.
+	put := func(selector, text string) {
+		f.Helper()
+		f.do(fmt.Sprintf(`{ const clipboardData = new DataTransfer(); clipboardData.setData("text/plain", %s); document.querySelector(%s).dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true})) }`, jsText(text), jsText(selector)))
+	}
+	const asks = `[...document.querySelectorAll("dialog.operate")].map(e => e.innerText).join()`
+	put(".filterbox-input", followed)
+	put(".frames-scroll", "Dear diary,\nnothing happened today.\n")
+	f.shows(".toasts", "Nothing in what was pasted")
+	if got := browsertest.Value[string](t, f.ctx, asks); got != "" {
+		t.Errorf("asked for nothing: %s", got)
+	}
+	put(".frames-scroll", followed)
+	f.is("it says what it found", asks+`.includes("2 messages, 1 C→S and 1 S→C")`)
+	f.do(`document.querySelector("dialog.operate .btn:not(.primary)").click()`)
+	f.lacks("dialog.operate")
+	put(".frames-scroll", strings.ReplaceAll(followed, "68 61", "68 62 ")+followed[strings.Index(followed, "\n")+1:])
+	f.is("it asks", asks+` !== ""`)
+	before := browsertest.Value[string](t, f.ctx, `location.pathname`)
+	f.do(`setTimeout(() => document.querySelector("dialog.operate .btn.primary").click())`)
+	f.arrives("another capture", `location.pathname !== `+jsText(before)+` && document.querySelectorAll(".frame").length > 0`)
+}
+
+// Files that hold nothing leave what was pasted, and say so.
+func TestFlowDropNothing(t *testing.T) {
+	f, _ := beginAs(t, "tera", flowFiles(), "/w/one?message=C_JOIN.1")
+	f.paste(joinHex)
+	f.bytes(joinHex)
+	drop := func(name, text string) {
+		f.Helper()
+		f.do(fmt.Sprintf(`{ const dataTransfer = new DataTransfer(); dataTransfer.items.add(new File([%s], %s)); document.dispatchEvent(new DragEvent("drop", {dataTransfer, bubbles: true, cancelable: true})) }`, jsText(text), jsText(name)))
+	}
+	input := browsertest.Value[string](t, f.ctx, `document.querySelector("#input").value`)
+	drop("nothing.txt", "")
+	f.shows(".toasts", "nothing.txt is empty")
+	drop("nothing.bin", "")
+	f.shows(".toasts", "nothing.bin is empty")
+	drop("diary.log", "Dear diary,\nnothing happened today.\n")
+	f.shows(".toasts", "diary.log is no capture")
+	if got := browsertest.Value[string](t, f.ctx, `document.querySelector("#input").value`); got != input {
+		t.Errorf("the input is %q now", got)
+	}
+	f.bytes(joinHex)
+	drop("message.log", "0e00 0000 ffff ffff ffff ffff\n")
+	f.is("a message is taken", `document.querySelector("#input").value.startsWith("0e00")`)
+}
+
+// A capture of another protocol says so, and can be opened where it is read.
+func TestFlowCaptureElsewhere(t *testing.T) {
+	open := func(name, dialect string, files map[string]string) *workspace.Workspace {
+		t.Helper()
+		dir := t.TempDir()
+		for file, text := range files {
+			writeFile(t, filepath.Join(dir, file), text)
+		}
+		d, err := store.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := store.OpenCaptures(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := workspace.Open(workspace.Config{Name: name, Title: "Protocol " + name, Dialect: dialect, Files: d, Captures: kept})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	s, err := New(Config{Version: "test", Workspaces: []*workspace.Workspace{open("one", "subspace", nil), open("two", "tera", chatFiles)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name=chat.pcapng", chatCapture(t, 30), &x); code != 201 {
+		t.Fatal(code)
+	}
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one/captures/"+x.ID, openSelector, refusedText)}, s}
+	f.shows(".frames-empty", "and no frame of the protocol in them")
+	f.shows(".frames-empty", "of connections that are not of this protocol")
+	f.is("it says where", `document.querySelector(".frames-empty .btn")?.innerText === "Open it in Protocol two"`)
+	f.do(`setTimeout(() => document.querySelector(".frames-empty .btn").click())`)
+	f.arrives("it is there", `location.pathname.startsWith("/w/two/captures/") && document.querySelector("html.live .frames") !== null`)
+	f.counts("30 frames")
+	f.info(2, `text "text 1"`)
+
+	for _, c := range []struct {
+		name, method, path string
+		want               int
+	}{
+		{"no such capture", "GET", "/api/one/captures/none/elsewhere", 404},
+		{"no such workspace", "POST", "/api/one/captures/" + x.ID + "/copy?to=three", 404},
+		{"not said where to", "POST", "/api/one/captures/" + x.ID + "/copy", 422},
+	} {
+		if code := request(t, s, c.method, c.path, nil, nil); code != c.want {
+			t.Errorf("%s: %d, want %d", c.name, code, c.want)
+		}
+	}
+}
+
+// In a window of usual size everything that is small has its room.
+func TestFlowCaptureRoom(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 100), "#n=2")
+	browsertest.Run(t, f.ctx, chromedp.EmulateViewport(1400, 900))
+	f.counts("100 frames")
+	f.shows("#definition-head", "C_SAY.1.def")
+	f.is("all characters of the bytes are in view", `(b => b !== null && b.clientWidth > 300 && b.scrollWidth <= b.clientWidth)(document.querySelector("#hex .hex-scroll"))`)
+	f.caret(1)
+	f.types("ual_and_more")
+	f.shows("#definition-head", "not saved")
+	f.is("the name of the file is whole", `(h => h.scrollWidth <= h.clientWidth)(document.querySelector("#definition-title"))`)
+	f.tool("Types")
+	f.is("shares and bytes are beside each other", `[...document.querySelectorAll(".frames-types tbody tr")].length > 0 && [...document.querySelectorAll(".frames-types td.share")].every(e => e.scrollWidth <= e.clientWidth)`)
+	f.do(`document.querySelector(".filterbox-input").focus()`)
+	f.types("C_SAY.txet == 1 || C_SAY.text == 2")
+	f.shows(".filterbox-says", "txet")
+	f.is("a mistake has the width of the pane", `(e => e.classList.contains("long") ? e.getBoundingClientRect().width > 500 : e.scrollWidth <= e.clientWidth)(document.querySelector(".filterbox-said"))`)
+}

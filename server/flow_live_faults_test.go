@@ -1,0 +1,207 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/web/browsertest"
+)
+
+// The bar says that the server is away when it is, and offers nothing then; when it is there again, all is as before. A listener that has
+// relayed nothing leaves nothing.
+func TestFlowLiveServerAway(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	var away atomic.Bool
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if away.Load() && strings.HasPrefix(r.URL.Path, "/api/") {
+			panic(http.ErrAbortHandler) // as if nobody were there
+		}
+		s.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one", openSelector, regexp.MustCompile(`net::ERR|Close received after close`))}, s}
+	f.do(`document.querySelector("#live").open = true; document.querySelector("#captures").open = true`)
+	f.do(`document.querySelector("#live-listen").value = "127.0.0.1:0"; document.querySelector("#live-upstream").value = "127.0.0.1:9"; document.querySelector("#live-start input[type=checkbox]").checked = true`)
+	f.click("#live-start button")
+	browsertest.Run(t, f.ctx, chromedp.WaitVisible("html.live #live-bar"))
+	f.shows("#live-state", "live")
+	offered := func(is bool) {
+		t.Helper()
+		f.is(fmt.Sprintf("offered: %v", is), fmt.Sprintf(`["live-operate", "live-send", "live-marker", "live-stop"].every(id => document.getElementById(id).disabled === %v)`, !is))
+	}
+	offered(true)
+	f.shows("#live-facts", "connection")
+	away.Store(true)
+	f.shows("#live-state", "server away")
+	f.shows("#live-facts", "The server has not answered since")
+	f.is("no green light", `document.querySelectorAll("#live-bar .dot.ok, #live-list .dot.ok").length === 0 && document.querySelector("#live-bar .dot.err") !== null`)
+	offered(false)
+	f.focus(".frames-scroll")
+	f.press("i")
+	f.lacks("dialog.operate[open]")
+	away.Store(false)
+	f.is("it is back", `document.querySelector("#live-state").textContent.trim() === "live" && document.querySelectorAll("#live-bar .dot.ok, #live-list .dot.ok").length === 2`)
+	f.shows("#live-facts", "connection")
+	offered(true)
+
+	f.click("#live-stop")
+	f.pick("Stop")
+	f.shows("#live-state", "ended")
+	f.shows("#live-facts", "nothing has passed: there is no recording")
+	f.lacks("#live-recording")
+	if all, err := s.byName["one"].Captures.List(); err != nil || len(all) != 0 {
+		t.Errorf("%v %v", all, err)
+	}
+}
+
+// To look at the dialog that sends changes nothing; to send does. The form and the rows say all of what they say.
+func TestFlowLiveSendAsks(t *testing.T) {
+	f, g := beginLive(t)
+	g.say(t, "first")
+	f.counts("2 frames")
+	f.click("#live-send")
+	f.is("the dialog of a message", `document.querySelector("dialog.operate[open] .message-form") !== null`)
+	f.shows("dialog.operate", "Changes are off: Send turns them on first")
+	f.is("the hint is not cut", `(e => e.scrollWidth <= e.clientWidth)(Object.assign(document.querySelector("dialog.operate .field input"), {value: document.querySelector("dialog.operate .field input").placeholder}))`)
+	f.press("Escape")
+	f.lacks("dialog.operate[open]")
+	f.is("nothing is on", `document.querySelector("#live-operate").textContent === "Intercept"`)
+	if on := f.s.proxies.of("one")[0].State().Operate; on == nil || on.On {
+		t.Fatalf("%+v", on)
+	}
+	f.press("Shift+D")
+	f.is("a message like the chosen one", `document.querySelector("dialog.operate[open] .message-form") !== null`)
+	f.press("Escape")
+	f.lacks("dialog.operate[open]")
+	if f.s.proxies.of("one")[0].State().Operate.On {
+		t.Fatal("a form has turned changes on")
+	}
+	f.click("#live-send")
+	f.do(`{ const e = document.querySelector("dialog.operate .field input"); e.value = ""; e.dispatchEvent(new Event("change")) }`)
+	f.do(`document.querySelector("dialog.operate textarea").value = "01 04 00 73 65 6e 74"`)
+	f.do(`[...document.querySelectorAll("dialog.operate .btn")].find(e => e.textContent === "Send").click()`)
+	g.hears(t, "sent")
+	f.shows("dialog.operate .operate-says", "Sent")
+	f.press("Escape")
+	f.shows("#live-operate", "Changes on")
+
+	f.filter("say")
+	f.counts("4 frames · 2 shown")
+	f.focus(".frames-scroll")
+	f.press("i") // off
+	f.shows("#live-operate", "Intercept")
+	f.press("i")
+	f.shows("#live-operate", "Holding say")
+	g.say(t, "north")
+	f.is("a row in full", `document.querySelector("#held .held-what")?.textContent === '"text":"north"'`)
+	f.press("a")
+	g.hears(t, "north")
+}
+
+// Two people at one session: what one does, the other sees, and a message that both have before them is decided once.
+func TestFlowLiveTwoPages(t *testing.T) {
+	f, g := beginLive(t)
+	g.say(t, "first")
+	f.counts("2 frames")
+	other := captureFlow{flow{t, browsertest.OpenAllowing(t, browsertest.Value[string](t, f.ctx, "location.href"), "html.live #live-bar", regexp.MustCompile(`status of 40[49]`))}, f.s}
+	other.counts("2 frames")
+	f.filter("say")
+	f.counts("2 frames · 1 shown")
+	f.focus(".frames-scroll")
+	f.press("i")
+	f.shows("#live-operate", "Holding say")
+	other.shows("#live-operate", "Holding say")
+	g.say(t, "one", "two", "three")
+	waiting := func(n int) {
+		t.Helper()
+		for _, x := range []captureFlow{f, other} {
+			x.is(fmt.Sprintf("%d wait", n), fmt.Sprintf(`document.querySelectorAll("#held:not([hidden]) .held-row").length === %d`, n))
+		}
+	}
+	waiting(3)
+	// One has a dialog open while the other forwards the message: the dialog says so, and nothing else goes.
+	other.focus(".frames-scroll")
+	other.press("e")
+	other.is("the dialog", `document.querySelector('dialog.operate [data-path="text"]')?.value === "one"`)
+	f.press("a")
+	g.hears(t, "one")
+	other.do(`[...document.querySelectorAll("dialog.operate .btn")].find(e => e.textContent === "Send changed").click()`)
+	other.shows("dialog.operate .operate-says", "it is held no more")
+	other.press("Escape")
+	waiting(2)
+	f.press("Shift+A")
+	g.hears(t, "three")
+	f.is("none", `document.querySelector("#held").hidden`)
+	other.is("none", `document.querySelector("#held").hidden`)
+	other.focus(".frames-scroll")
+	other.press("i")
+	other.shows("#live-operate", "Intercept")
+	f.shows("#live-operate", "Intercept")
+	other.click("#live-stop")
+	other.pick("Stop")
+	other.shows("#live-state", "ended")
+	f.shows("#live-state", "ended")
+	f.is("its recording is offered", `document.querySelector("#live-recording") !== null`)
+}
+
+// The page of running traffic by the keyboard alone: nothing needs a mouse, and the focus is never lost.
+func TestFlowLiveByKeyboard(t *testing.T) {
+	f, g := beginLive(t)
+	g.say(t, "first")
+	f.counts("2 frames")
+	// tab goes on with Tab until something has the focus; it says where it was, if it does not come there.
+	tab := func(selector string) {
+		t.Helper()
+		var seen []string
+		for range 120 {
+			f.press("Tab")
+			if browsertest.Value[bool](t, f.ctx, fmt.Sprintf(`document.activeElement?.matches(%s) === true`, jsText(selector))) {
+				return
+			}
+			seen = append(seen, browsertest.Value[string](t, f.ctx, `(e => e.id || e.className || e.tagName)(document.activeElement)`))
+		}
+		t.Fatalf("%s is not reached: %q", selector, seen)
+	}
+	tab("#live-operate")
+	f.types("\r") // as text: it presses what has the focus
+	f.is("the menu has the keys", `document.activeElement?.closest("[role=menu], .pop") !== null`)
+	f.press("ArrowDown", "Enter")
+	f.is("something is held", `document.querySelector("#live-operate").textContent.startsWith("Holding")`)
+	f.is("the keys are back", `document.activeElement?.id === "live-operate"`)
+	f.press("Escape")
+	f.press("i") // off, and on for what the filter shows: all
+	f.shows("#live-operate", "Intercept")
+	f.press("i")
+	f.shows("#live-operate", "Holding all")
+	g.say(t, "one", "two")
+	f.is("two wait", `document.querySelectorAll("#held .held-row").length === 2`)
+	f.press("w", "h")
+	f.is("the first of them", `document.activeElement?.matches(".held-row:first-child")`)
+	f.press("Enter")
+	f.is("its text has the keys", `document.activeElement?.matches('dialog.operate [data-path="text"]')`)
+	f.press("Ctrl+a")
+	f.types("by keys")
+	f.press("Enter")
+	g.hears(t, "by keys")
+	f.lacks("dialog.operate")
+	f.is("the keys are not lost", `document.activeElement !== document.body`)
+	f.press("Shift+A")
+	g.hears(t, "two")
+	f.press("i")
+	f.shows("#live-operate", "Intercept")
+	f.focus(".frames-scroll")
+	f.do(`document.querySelector("#live-pause").focus()`)
+	tab("#live-stop")
+	f.types("\r")
+	f.is("the question has the keys", `document.activeElement?.closest("[role=menu], .pop") !== null`)
+	f.press("Enter")
+	f.shows("#live-state", "ended")
+	f.is("the recording has the keys", `document.activeElement?.id === "live-recording"`)
+}

@@ -1,0 +1,136 @@
+package server
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A needle is what is looked for in the bytes of frames: a text in UTF-8 or UTF-16, in capitals or not, or bytes of which some may be any.
+// It is immutable.
+type needle struct {
+	forms []needleForm
+}
+
+// needleForm is one way in which a needle is written: one place after the other, each with the bytes that it may have.
+type needleForm struct {
+	places [][][]byte // a place without any is one byte of any value
+	first  [256]bool  // bytes that it may begin with
+}
+
+// textNeedle is a text as messages hold it; with fold its letters may be capitals or small ones.
+func textNeedle(text string, fold bool) needle {
+	write := func(encode func(rune) []byte) needleForm {
+		var places [][][]byte
+		for _, r := range text {
+			place := [][]byte{encode(r)}
+			for other := unicode.SimpleFold(r); fold && other != r; other = unicode.SimpleFold(other) {
+				place = append(place, encode(other))
+			}
+			places = append(places, place)
+		}
+		return newNeedleForm(places)
+	}
+	return needle{[]needleForm{
+		write(func(r rune) []byte { return utf8.AppendRune(nil, r) }),
+		write(func(r rune) (out []byte) {
+			for _, unit := range utf16.AppendRune(nil, r) {
+				out = append(out, byte(unit), byte(unit>>8))
+			}
+			return out
+		}),
+	}}
+}
+
+// hexNeedle is bytes as a filter writes them: "e8 03 ?? 00". A text that is none finds nothing: what is wrong with it the filter says.
+func hexNeedle(text string) needle {
+	digits := strings.NewReplacer(" ", "", "\t", "", ":", "", "-", "").Replace(text)
+	var places [][][]byte
+	for ; len(digits) >= 2; digits = digits[2:] {
+		if digits[:2] == "??" {
+			places = append(places, nil)
+			continue
+		}
+		b, err := strconv.ParseUint(digits[:2], 16, 8)
+		if err != nil {
+			return needle{}
+		}
+		places = append(places, [][]byte{{byte(b)}})
+	}
+	if digits != "" || len(places) == 0 {
+		return needle{}
+	}
+	return needle{[]needleForm{newNeedleForm(places)}}
+}
+
+func newNeedleForm(places [][][]byte) needleForm {
+	f := needleForm{places: places}
+	if len(places) == 0 {
+		return f
+	}
+	for _, b := range places[0] {
+		f.first[b[0]] = true
+	}
+	for i := range f.first {
+		f.first[i] = f.first[i] || len(places[0]) == 0
+	}
+	return f
+}
+
+// in is where the needle is in bytes first, as start and end; start is -1 if it is not.
+func (n needle) in(data []byte) (start, end int) {
+	start = -1
+	for i := range n.forms {
+		if from, to := n.forms[i].in(data); from >= 0 && (start < 0 || from < start) {
+			start, end = from, to
+		}
+	}
+	return start, end
+}
+
+func (f *needleForm) in(data []byte) (start, end int) {
+	if len(f.places) == 0 {
+		return -1, 0
+	}
+	for at, b := range data {
+		if f.first[b] {
+			if end := f.at(data, at); end >= 0 {
+				return at, end
+			}
+		}
+	}
+	return -1, 0
+}
+
+// at is where the form ends if it begins at a byte, -1 if it does not.
+func (f *needleForm) at(data []byte, at int) int {
+places:
+	for _, place := range f.places {
+		if len(place) == 0 && at < len(data) {
+			at++
+			continue
+		}
+		for _, b := range place {
+			if bytes.HasPrefix(data[at:], b) {
+				at += len(b)
+				continue places
+			}
+		}
+		return -1
+	}
+	return at
+}
+
+// needle is what stands in the bytes of the frames that are found, so that it can be shown there.
+func (a *findAsked) needle() needle {
+	switch a.As {
+	case "text":
+		return textNeedle(a.Text, a.Fold)
+	case "hex":
+		return hexNeedle(a.Text)
+	}
+	return needle{}
+}

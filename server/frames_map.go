@@ -1,0 +1,278 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/server/live"
+	"wirebench/server/workspace"
+)
+
+// Bounds of the overview of a list.
+const (
+	maxMapBuckets = 4000
+	mapSlice      = 80 * time.Millisecond // of reading frames for one question
+	mapStep       = 1 << 10               // frames between two looks at the clock
+	maxOverview   = 1 << 26               // rows that are remembered: a byte each
+)
+
+// mapAsked asks what the rows of a list are, in so many parts of it.
+type mapAsked struct {
+	ID      int `json:"id"`
+	Seq     int `json:"seq"`
+	Buckets int `json:"buckets"`
+}
+
+// mapAnswer has a number of rows for each part of the list, from its start. A list that has fewer rows than parts were asked for has a
+// part for each row.
+type mapAnswer struct {
+	ID      int   `json:"id"`
+	Seq     int   `json:"seq"`
+	Order   int   `json:"order"`
+	Total   int   `json:"total"`   // rows
+	Known   int   `json:"known"`   // of them; of the others the answer knows only marks and notes: ask again
+	Done    bool  `json:"done"`    // all are known
+	Bad     []int `json:"bad"`     // that are not as the definition says, or problems of the transport
+	Unknown []int `json:"unknown"` // that nothing defines
+	Hit     []int `json:"hit"`     // that fit the highlight
+	Marked  []int `json:"marked"`
+	Noted   []int `json:"noted"`
+	Hue     []int `json:"hue"`  // that most coloured rows have, 0 where none is coloured
+	Hued    []int `json:"hued"` // rows of that hue
+}
+
+// What the overview remembers of a row beside its hue, in the lower bits.
+const (
+	rowHue     = 0x0f
+	rowBad     = 0x10
+	rowUnknown = 0x20
+	rowHit     = 0x40
+)
+
+// overview is what rows look like from afar. It is found out step by step, in the order of the view.
+type overview struct {
+	mu    sync.Mutex
+	start int    // position in the view of the first row that is remembered
+	rows  []byte // from there on
+	types *byType[overType]
+	rec   codec.Record
+	maker rowMaker
+	hit   *workspace.FrameFilter
+	rules []colorRule
+}
+
+// overType is what is the same for all rows of a type.
+type overType struct {
+	program *codec.Program
+	look    byte
+	judges  bool       // the highlight decides row by row
+	rules   []overRule // that can fit, up to the first that always does
+}
+
+type overRule struct {
+	colorRule
+	always bool
+}
+
+// overlook says what the rows are, as far as that is known or found out in a moment.
+func (l *shownList) overlook(ctx context.Context, a *mapAsked) (*mapAnswer, error) {
+	o := l.overview
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.types == nil {
+		o.begin(l)
+	}
+	total := l.fit()
+	end := total // position in the view
+	if l.order != nil {
+		end = l.order.start + len(l.order.place)
+	}
+	if err := o.advance(ctx, l, end); err != nil {
+		return nil, err
+	}
+	n := min(max(a.Buckets, 1), maxMapBuckets, max(total, 1))
+	out := &mapAnswer{ID: a.ID, Seq: l.seq, Order: l.turns, Total: total, Known: min(o.start+len(o.rows), end), Done: o.start+len(o.rows) >= end}
+	lists := make([]int, 7*n)
+	for i, to := range []*[]int{&out.Bad, &out.Unknown, &out.Hit, &out.Marked, &out.Noted, &out.Hue, &out.Hued} {
+		*to = lists[i*n : (i+1)*n : (i+1)*n]
+	}
+	out.count(o, l, n, total)
+	notes := l.notes()
+	each := func(frame uint64, to []int) {
+		if pos := l.position(int(frame) - 1); pos < total && l.index(pos) == int(frame)-1 {
+			to[pos*n/total]++
+		}
+	}
+	for _, m := range notes.Marked {
+		each(m, out.Marked)
+	}
+	for m := range notes.Frames {
+		each(m, out.Noted)
+	}
+	return out, nil
+}
+
+// count counts the rows that are known.
+func (out *mapAnswer) count(o *overview, l *shownList, n, total int) {
+	hues := make([][9]int32, n)
+	for k, look := range o.rows {
+		if look == 0 {
+			continue
+		}
+		pos := o.start + k
+		if l.order != nil {
+			rank := pos - l.order.start
+			if rank < 0 || rank >= len(l.order.place) || l.order.place[rank] == noPlace {
+				continue
+			}
+			pos = int(l.order.place[rank])
+		}
+		if pos >= total {
+			break
+		}
+		b := pos * n / total
+		if look&rowBad != 0 {
+			out.Bad[b]++
+		}
+		if look&rowUnknown != 0 {
+			out.Unknown[b]++
+		}
+		if look&rowHit != 0 {
+			out.Hit[b]++
+		}
+		hues[b][look&rowHue]++
+	}
+	for b := range hues {
+		for hue := 1; hue < len(hues[b]); hue++ {
+			if many := int(hues[b][hue]); many > out.Hued[b] {
+				out.Hue[b], out.Hued[b] = hue, many
+			}
+		}
+	}
+}
+
+func (o *overview) begin(l *shownList) {
+	o.types = newByType[overType](l.open.log)
+	o.maker = rowMaker{snap: l.snap}
+	if l.hit != nil {
+		o.hit = l.hit.Again()
+	}
+	for _, c := range l.colors {
+		o.rules = append(o.rules, colorRule{c.fits.Again(), c.hue, c.text})
+	}
+}
+
+// advance looks at further rows of the view, up to a position, for a moment.
+func (o *overview) advance(ctx context.Context, l *shownList, end int) error {
+	until := time.Now().Add(mapSlice)
+	log := l.open.log
+	if base := l.view.position(log.Base()); base > o.start { // what a rolling log has let go is not seen any more
+		gone := min(base-o.start, len(o.rows))
+		if gone > len(o.rows)/2 {
+			o.rows = slices.Clone(o.rows[gone:])
+			o.start += gone
+		}
+		if len(o.rows) == 0 {
+			o.start = base
+		}
+	}
+	conns := log.Conns()
+	var frame transport.Frame
+	for at := o.start + len(o.rows); at < end && len(o.rows) < maxOverview; at = o.start + len(o.rows) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Now().After(until) {
+			return nil
+		}
+		list := l.view.listed(at, min(mapStep, end-at))
+		if len(list) == 0 {
+			return nil
+		}
+		from := len(o.rows)
+		o.rows = append(o.rows, make([]byte, len(list))...)
+		k := 0
+		for k < len(list) && list[k] < 0 {
+			k++
+		}
+		log.EachOf(list[k:], func(i int, e live.Entry, block []byte) bool {
+			for list[k] != i {
+				k++
+			}
+			conns = connsFor(log, conns, e)
+			o.rows[from+k] = o.look(l, i, e, entryData(e, block), conns, &frame)
+			k++
+			return true
+		})
+	}
+	return nil
+}
+
+// look is what a row is.
+func (o *overview) look(l *shownList, i int, e live.Entry, data []byte, conns []live.Conn, frame *transport.Frame) byte {
+	t := o.types.of(e)
+	read := t == nil
+	if read {
+		readFrame(l.open.log, e, data, frame)
+		t = o.typeOf(l, frame)
+		o.types.put(e, t)
+	}
+	look := t.look
+	if t.program != nil {
+		if t.program.Decode(&o.rec, data); o.rec.Status() != codec.OK {
+			look |= rowBad
+		}
+	}
+	if !t.judges && len(t.rules) == 0 {
+		return look
+	}
+	if len(t.rules) > 0 && t.rules[0].always && !t.judges {
+		return look | byte(t.rules[0].hue)
+	}
+	if !read {
+		readFrame(l.open.log, e, data, frame)
+	}
+	where := l.view.where(i, e, conns[e.Conn])
+	if t.judges && o.hit.Fits(where, frame) {
+		look |= rowHit
+	}
+	for _, r := range t.rules {
+		if r.always || r.fits.Fits(where, frame) {
+			return look | byte(r.hue)
+		}
+	}
+	return look
+}
+
+// typeOf is what is known of all rows of the type of one.
+func (o *overview) typeOf(l *shownList, f *transport.Frame) *overType {
+	t := &overType{}
+	msg := l.snap.FrameMessage(f)
+	switch {
+	case f.Kind == transport.Problem:
+		t.look |= rowBad
+	case msg == nil && f.Kind == transport.Message:
+		t.look |= rowUnknown
+	}
+	if msg != nil {
+		if p, err := l.snap.Program(msg); err == nil {
+			t.program = p
+		}
+	}
+	kind := o.maker.typeOf(msg, f)
+	t.judges = o.hit != nil && o.hit.CanMatch(msg)
+	for _, r := range o.rules {
+		if !r.fits.CanMatch(msg) {
+			continue
+		}
+		always := r.text == kind // it is the filter of this type
+		if t.rules = append(t.rules, overRule{r, always}); always {
+			break
+		}
+	}
+	return t
+}

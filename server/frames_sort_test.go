@@ -1,0 +1,408 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/server/live"
+	"wirebench/server/store"
+)
+
+var sortedFields = []string{".gold", ".text", ".w", "C_SAY.text", "S_MOVE.marks", ".a", ".b", ".no_such", "S_MOVE.marks[1]"}
+
+// mixedLog has frames of all kinds, some without a time, of some connections.
+func mixedLog(t *testing.T, n int) *live.Log {
+	t.Helper()
+	r := rand.New(rand.NewPCG(5, 6))
+	log := live.New(0)
+	for i, name := range []string{"10.0.0.10:4000-10.0.0.1:7801", "10.0.0.9:4000-10.0.0.1:7801", "10.0.0.9:4000-10.0.0.1:7801"} {
+		log.Connection(live.Conn{Name: name, Session: i / 2, Proto: "tcp"})
+	}
+	for i := range n {
+		f := oddFrame(r, i)
+		switch r.IntN(30) {
+		case 0:
+			f.At = time.Time{}
+		case 1:
+			f.Via, f.From = []string{"chunk", fmt.Sprint("reliable:", r.IntN(20))}, []transport.Source{{Packet: uint32(r.IntN(2000))}}
+		case 2:
+			f.At = time.Unix(1e9, int64(r.IntN(n))*1e6)
+		}
+		flags := live.Flags(0)
+		if r.IntN(20) == 0 {
+			flags = []live.Flags{live.Injected, live.Modified, live.Dropped | live.Modified}[r.IntN(3)]
+		}
+		if err := log.AddFlagged(uint32(r.IntN(3)), f, flags); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return log
+}
+
+func sortOf(t testing.TB, v *frameView, spec sortSpec, notes store.Notes) *frameOrder {
+	t.Helper()
+	var share atomic.Int64
+	o, err := sortView(context.Background(), v, spec, notes, &share)
+	if err != nil {
+		t.Fatalf("%v: %v", spec, err)
+	}
+	return o
+}
+
+// plainKey is what a row is sorted by, as its cells tell: a number, or a text, or nothing.
+type plainKey struct {
+	kind   int // 0 number, 1 text, 2 nothing
+	number float64
+	text   string
+}
+
+func plainNumber(v float64) plainKey { return plainKey{number: v} }
+
+func plainText(s string) plainKey {
+	if s == "" {
+		return plainKey{kind: 2}
+	}
+	return plainKey{kind: 1, text: string(appendSortText(nil, []byte(s), maxSortText))}
+}
+
+// plainSort sorts the rows of a list by comparing what they tell.
+func plainSort(t *testing.T, l *shownList, by string, desc bool, notes store.Notes) []int {
+	t.Helper()
+	l.columns = sortedFields
+	var rows []frameRow
+	for from := 0; from < l.fit(); from += maxRowsAtOnce {
+		rows = append(rows, l.rows(&rowsAsked{From: from, Count: maxRowsAtOnce}).Rows...)
+	}
+	conns := l.open.log.Conns()
+	keys := map[int]plainKey{}
+	var numbers []int
+	for at, r := range rows {
+		numbers = append(numbers, r.N)
+		e := l.open.log.Entry(r.N - 1)
+		k := plainKey{kind: 2}
+		bad := r.Status == "incomplete" || r.Status == "illegal"
+		switch by {
+		case "n":
+			k = plainNumber(float64(r.N))
+		case "time":
+			if e.At != 0 {
+				k = plainNumber(float64(r.T))
+			}
+		case "delta":
+			if e.At != 0 && at > 0 && l.open.log.Entry(rows[at-1].N-1).At != 0 {
+				k = plainNumber(float64(r.D))
+			}
+		case "dir":
+			k = plainText(r.Dir)
+		case "conn":
+			k = plainText(fmt.Sprint(conns[r.Conn].Name, conns[r.Conn].Session))
+		case "code":
+			if r.Code != nil {
+				k = plainNumber(float64(*r.Code))
+			}
+		case "len":
+			k = plainNumber(float64(r.Len))
+		case "ver":
+			if r.Ver != 0 {
+				k = plainNumber(float64(r.Ver))
+			}
+		case "name":
+			name := r.Name
+			if name == "" {
+				name = map[string]string{"control": "control", "opaque": "enciphered", "problem": "problem"}[r.Kind]
+				if r.Kind == "message" {
+					if name = "?"; r.Code != nil {
+						name = fmt.Sprintf("? 0x%04X", *r.Code)
+					}
+				}
+			}
+			k = plainText(name)
+		case "status":
+			if at := slices.Index([]string{"ok", "incomplete", "illegal", "unknown"}, r.Status); at >= 0 {
+				k = plainNumber(float64(at))
+			}
+		case "flags":
+			v := 0.0
+			for _, is := range []bool{
+				slices.Contains(notes.Marked, uint64(r.N)), notes.Frames[uint64(r.N)] != "", bad || r.Kind == "problem",
+				strings.Contains(r.Flags, "*"), strings.Contains(r.Flags, "~"), strings.Contains(r.Flags, "X"),
+			} {
+				if v *= 2; is {
+					v++
+				}
+			}
+			if v > 0 {
+				k = plainNumber(v)
+			}
+		default:
+			path, ok := strings.CutPrefix(by, "=")
+			column := slices.Index(sortedFields, path)
+			if !ok || column < 0 {
+				t.Fatalf("what is a row by %s?", by)
+			}
+			cell := ""
+			if r.Cells != nil {
+				cell = r.Cells[column]
+			}
+			k = plainText(cell)
+			if n, err := strconv.ParseFloat(cell, 64); err == nil && !strings.Contains(path, "text") && path != ".b" {
+				if k = plainNumber(n); math.IsNaN(n) {
+					k = plainKey{kind: 2}
+				}
+			}
+		}
+		keys[r.N] = k
+	}
+	slices.SortStableFunc(numbers, func(a, b int) int {
+		x, y := keys[a], keys[b]
+		c := cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(x.number, y.number), cmp.Compare(x.text, y.text))
+		if x.kind != 2 && y.kind != 2 && desc {
+			c = -c
+		}
+		return c
+	})
+	return numbers
+}
+
+// TestSortColumns compares the order by each column with that of comparing rows by what they tell.
+func TestSortColumns(t *testing.T) {
+	s := captureServer(t, "tera", oddFiles)
+	log := mixedLog(t, sortChunk+1000)
+	notes := store.Notes{Marked: []uint64{7, 900, 16_000}, Frames: map[uint64]string{8: "a", 900: "b", 16_999: "c"}}
+	columns := []string{"n", "time", "delta", "dir", "conn", "code", "len", "name", "ver", "status", "flags"}
+	for _, path := range sortedFields {
+		columns = append(columns, "="+path)
+	}
+	for _, filter := range []string{"", "len > 12", "n == 5", "n < 0"} {
+		for _, by := range columns {
+			for _, desc := range []bool{false, true} {
+				if filter != "" && !desc {
+					continue
+				}
+				t.Run(fmt.Sprint(filter, " by ", by, desc), func(t *testing.T) {
+					l := oddList(t, s, log, filter)
+					l.view.notes = notes
+					want := plainSort(t, l, by, desc, notes)
+					l.order = sortOf(t, l.view, sortSpec{By: by, Desc: desc}, notes)
+					checkOrder(t, l)
+					for pos, i := range l.listed(0, l.fit()+5) {
+						if i+1 != want[pos] {
+							t.Fatalf("frame %d is at %d, want %d", i+1, pos, want[pos])
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// checkOrder checks that an order has each frame of its view once, and that places and frames fit together.
+func checkOrder(t *testing.T, l *shownList) {
+	t.Helper()
+	fit, _ := l.view.state()
+	if l.fit() != fit {
+		t.Fatalf("%d rows of %d", l.fit(), fit)
+	}
+	seen := make([]bool, l.open.log.Len())
+	for pos, i := range l.listed(0, fit) {
+		if seen[i] {
+			t.Fatalf("frame %d is there twice", i+1)
+		}
+		seen[i] = true
+		if l.position(i) != pos || l.index(pos) != i {
+			t.Fatalf("frame %d is at %d, not at %d", i+1, l.position(i), pos)
+		}
+	}
+	if l.index(fit) >= 0 || l.index(-1) >= 0 {
+		t.Error("there is more than all")
+	}
+}
+
+// TestSortInfo checks the order of texts by what the rows show, from which numbers are taken by their value.
+func TestSortInfo(t *testing.T) {
+	s := captureServer(t, "tera", oddFiles)
+	l := oddList(t, s, mixedLog(t, 20_000), "")
+	for _, by := range []string{"info", "layers"} {
+		l.order = nil
+		up, down := sortOf(t, l.view, sortSpec{By: by}, store.Notes{}), sortOf(t, l.view, sortSpec{By: by, Desc: true}, store.Notes{})
+		var last string
+		for from := 0; from < l.fit(); from += maxRowsAtOnce {
+			l.order = up
+			for _, r := range l.rows(&rowsAsked{From: from, Count: maxRowsAtOnce}).Rows {
+				text := r.Info
+				if by == "layers" {
+					if text = strings.Join(r.Via, " "); len(r.From) > 0 {
+						text = strings.TrimSpace(text + fmt.Sprintf(" of %d", r.From[0]))
+					}
+				} else if r.Status == "incomplete" || r.Status == "illegal" {
+					text = r.Status + " · " + text
+				}
+				key := string(appendSortText(nil, []byte(text), 60))
+				if key != "" && key < last || key == "" && last != "" && last != "none" {
+					if key == "" { // all that follow have none
+						last = "none"
+						continue
+					}
+					t.Fatalf("by %s %q stands behind %q", by, key, last)
+				}
+				if last == "none" && key != "" {
+					t.Fatalf("by %s %q stands behind rows without", by, key)
+				}
+				if key != "" {
+					last = key
+				}
+			}
+		}
+		l.order = down
+		checkOrder(t, l)
+	}
+}
+
+func TestSortTexts(t *testing.T) {
+	for _, c := range []struct{ texts []string }{
+		{[]string{"a", "A2", "a10", "b"}},
+		{[]string{"frame 9", "Frame 10", "frame 100", "frame 100a"}},
+		{[]string{"0", "1", "2", "10", "0000000000000000000099", "18446744073709551615", "118446744073709551615"}},
+		{[]string{"? 0x1389", "? 0X138a", "? 0x138B", "? 0x1400", "? 0x9", "? 0xA"}},
+		{[]string{"", "\x00", "\x01\x01", "!"}},
+		{[]string{"äh", "Äi", "ö"}},
+		{[]string{"text", "text a long one", "text a long one and more", "text a long onf"}},
+	} {
+		for k := 1; k < len(c.texts); k++ {
+			a, b := appendSortText(nil, []byte(c.texts[k-1]), 99), appendSortText(nil, []byte(c.texts[k]), 99)
+			if string(a) >= string(b) {
+				t.Errorf("%q is not before %q: %q %q", c.texts[k-1], c.texts[k], a, b)
+			}
+		}
+	}
+	if string(appendSortText(nil, []byte("AbC007"), 99)) != string(appendSortText(nil, []byte("aBc7"), 99)) {
+		t.Error("large letters and leading zeros make a difference")
+	}
+}
+
+func FuzzSortText(f *testing.F) {
+	for _, text := range []string{"", "a10b", "\xff\x00", "ÄÖ 12345678901234567890", strings.Repeat("9", 300)} {
+		f.Add(text, 24)
+	}
+	f.Fuzz(func(t *testing.T, text string, most int) {
+		most = min(max(most, 0), 1000)
+		out := appendSortText([]byte("x"), []byte(text), most)[1:]
+		if len(out) > most || slices.Contains(out, 0) {
+			t.Errorf("%q of %q", out, text)
+		}
+		if whole := appendSortText(nil, []byte(text), 1<<20); !strings.HasPrefix(string(whole), string(out)) && !strings.ContainsAny(text, "0123456789") {
+			t.Errorf("%q does not begin %q", out, whole)
+		}
+	})
+}
+
+// TestSortNumbers checks that numbers are ordered by what they are, also where a float does not tell them apart.
+func TestSortNumbers(t *testing.T) {
+	k := &keyMaker{sorter: &sorter{}}
+	var put []func(int)
+	for _, v := range []int64{math.MinInt64, math.MinInt64 + 1, -1 << 53, -1<<53 + 1, -1, 0, 1, 1 << 53, 1<<53 + 1, 1<<62 + 1, 1<<62 + 2, math.MaxInt64 - 1, math.MaxInt64} {
+		put = append(put, func(rank int) { k.int(rank, v) })
+	}
+	for _, v := range []uint64{1 << 63, 1<<63 + 1, math.MaxUint64 - 1, math.MaxUint64} {
+		put = append(put, func(rank int) { k.uint(rank, v) })
+	}
+	put = append(put, func(rank int) { k.float(rank, math.Inf(1)) })
+	k.rows = make([]sortRow, len(put))
+	for rank, f := range put {
+		f(rank)
+	}
+	for i := 1; i < len(put); i++ {
+		if a, b := k.rows[i-1], k.rows[i]; a.key > b.key || a.key == b.key && a.at >= b.at || b.at >= atText {
+			t.Errorf("number %d is not above the one before: %x %d, %x %d", i, a.key, a.at, b.key, b.at)
+		}
+	}
+	k.int(0, 1<<53)
+	k.float(1, 1<<53)
+	if k.rows[0].key != k.rows[1].key || k.rows[0].at != k.rows[1].at {
+		t.Error("an integer is another number than the same as a float")
+	}
+	if k.float(0, math.NaN()); k.rows[0].at != atMissing {
+		t.Error("NaN is a number")
+	}
+}
+
+// TestSortBounds checks what cannot be sorted, and that it can be given up.
+func TestSortBounds(t *testing.T) {
+	s := captureServer(t, "tera", oddFiles)
+	l := oddList(t, s, mixedLog(t, 2000), "")
+	var share atomic.Int64
+	for _, by := range []string{"", "no such", "=", "=" + strings.Repeat("x", 2000)} {
+		if _, err := sortView(context.Background(), l.view, sortSpec{By: by}, store.Notes{}, &share); err == nil {
+			t.Errorf("sorted by %.20q", by)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := sortView(ctx, l.view, sortSpec{By: "info"}, store.Notes{}, &share); err == nil {
+		t.Error("sorted though it was given up")
+	}
+	// What came later is not in the order, and is counted.
+	l.order = sortOf(t, l.view, sortSpec{By: "len", Desc: true}, store.Notes{})
+	for i := range 10 {
+		if err := l.open.log.Add(0, oddFrame(rand.New(rand.NewPCG(1, 1)), i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.view.advance(context.Background(), time.Second)
+	if l.fit() != 2000 || l.fresh() != 10 || l.position(2005) != 2000 || l.index(2000) != -1 {
+		t.Errorf("%d rows, %d new, a new one is at %d", l.fit(), l.fresh(), l.position(2005))
+	}
+}
+
+// TestSortRolling sorts a log that lets frames go meanwhile.
+func TestSortRolling(t *testing.T) {
+	s := captureServer(t, "tera", oddFiles)
+	log := live.NewRolling(1 << 20)
+	conn := log.Connection(live.Conn{Name: "a-b"})
+	r := rand.New(rand.NewPCG(3, 3))
+	add := func(n int) {
+		for i := range n {
+			if err := log.Add(conn, oddFrame(r, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	add(20_000)
+	for _, filter := range []string{"", "len > 8"} {
+		l := oddList(t, s, log, filter)
+		l.order = sortOf(t, l.view, sortSpec{By: "len"}, store.Notes{})
+		kept := l.fit()
+		if kept == 0 || l.order.start == 0 && filter == "" {
+			t.Fatalf("%d rows from %d on", kept, l.order.start)
+		}
+		add(600)
+		l.view.advance(context.Background(), time.Second)
+		gone := 0
+		for from := 0; from < kept; from += maxRowsAtOnce {
+			for _, row := range l.rows(&rowsAsked{From: from, Count: maxRowsAtOnce}).Rows {
+				if strings.Contains(row.Info, "not in memory") {
+					if gone++; row.N < 1 {
+						t.Fatal("nobody knows which frame has gone")
+					}
+				}
+			}
+		}
+		if gone == 0 || gone == kept {
+			t.Errorf("%d of %d have gone", gone, kept)
+		}
+		found, err := l.search(context.Background(), -1, false, func(int, live.Entry, []byte) bool { return true })
+		if err != nil || found < 0 || l.index(found) < log.Base() {
+			t.Errorf("found %d %v", found, err)
+		}
+	}
+}

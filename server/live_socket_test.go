@@ -1,0 +1,141 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/server/store"
+	"wirebench/server/wsconn"
+)
+
+// A filter that definitions leave without a meaning is told on the stream, though nothing passes; when it has one again, frames come again.
+func TestLiveFilterOfOtherDefinitions(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	var p ProxyInfo
+	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, echoGame(t)), &p); code != 201 {
+		t.Fatal(code)
+	}
+	stream, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/live?since=0&filter="+url.QueryEscape(`say.text == "text"`), nil, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Drop()
+	next := func() (b liveBatch) {
+		t.Helper()
+		text, err := stream.Read(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &b); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return b
+	}
+	c, err := net.Dial("tcp", p.Pairs[0].Listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	say := func() {
+		t.Helper()
+		if _, err := c.Write([]byte{1, 4, 0, 't', 'e', 'x', 't'}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	define := func(text string) {
+		t.Helper()
+		if _, err := s.byName["one"].Save("game.def", []byte(text), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say()
+	if b := next(); len(b.Frames) != 1 || b.Mistakes != nil {
+		t.Fatalf("%+v", b)
+	}
+	define(strings.Replace(pingFiles, "text ", "word ", 1))
+	b := next()
+	if b.Mistakes == nil || len(*b.Mistakes) != 1 || len(b.Frames) != 0 || b.Session != p.ID {
+		t.Fatalf("%+v", b)
+	}
+	if m := (*b.Mistakes)[0]; m.In != "filter" || m.Message == "" || m.Start != 4 || m.End != 8 {
+		t.Errorf("%+v", m)
+	}
+	say() // nothing fits: neither this, nor a word about it
+	time.Sleep(300 * time.Millisecond)
+	define(pingFiles)
+	if b = next(); b.Mistakes == nil || len(*b.Mistakes) != 0 || len(b.Frames) != 0 {
+		t.Fatalf("%+v", b)
+	}
+	missed := b.Next
+	say()
+	if b = next(); len(b.Frames) != 1 || b.Mistakes != nil || int(b.Frames[0].N) <= missed {
+		t.Errorf("%+v after %d", b, missed)
+	}
+}
+
+// What is refused says why, as JSON: a workspace or a session that is not there, and the number of a frame that has not come, which is of
+// another session.
+func TestLiveRefused(t *testing.T) {
+	r := relay(t, echoGame(t))
+	for _, c := range []struct {
+		path   string
+		status int
+		detail string
+	}{
+		{"/ws/nosuch/live", 404, "no workspace"},
+		{"/ws/one/live?session=nosuch", 404, "no such session"},
+		{"/ws/one/live?since=1000000", 422, "of another one"},
+		{"/ws/one/live?since=-1", 422, "number of a frame"},
+	} {
+		res, err := http.Get(r.base + c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said struct{ Detail string }
+		err = json.NewDecoder(res.Body).Decode(&said)
+		res.Body.Close()
+		if err != nil || res.StatusCode != c.status || res.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(said.Detail, c.detail) {
+			t.Errorf("%s: %d %s %q %v", c.path, res.StatusCode, res.Header.Get("Content-Type"), said.Detail, err)
+		}
+	}
+	if err := r.Stop(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); r.server.proxies.get("one", r.id) != nil && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	// Nothing has passed: nothing is kept, and a note of a person would be.
+	if all, err := r.server.byName["one"].Captures.List(); err != nil || len(all) != 0 {
+		t.Errorf("%v %v", all, err)
+	}
+}
+
+// A session through which nothing has passed leaves what a person wrote of it.
+func TestEmptySessionWithNote(t *testing.T) {
+	r := relay(t, echoGame(t))
+	kept := r.server.byName["one"].Captures
+	if _, err := kept.Note(r.id, func(n *store.Notes) { n.Text = "before the patch" }); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Stop(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); r.server.proxies.get("one", r.id) != nil && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if all, err := kept.List(); err != nil || len(all) != 1 {
+		t.Errorf("%v %v", all, err)
+	}
+}

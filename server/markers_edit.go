@@ -1,0 +1,124 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/store"
+)
+
+// MarkerPath names a marker of a capture: by the time when it was set, which no other marker of the capture has. Its frame does not name
+// it, since several may stand before one.
+type MarkerPath struct {
+	CapturePath
+	At string `path:"at" maxLength:"40" doc:"when it was set, as the marker has it: 2026-03-01T18:04:05.123456789Z"`
+}
+
+type patchMarkerInput struct {
+	MarkerPath
+	Body struct {
+		Text  *string `json:"text,omitempty" maxLength:"300"`
+		Value *string `json:"value,omitempty" maxLength:"100" doc:"\"\" = none; without it, a value that was the end of the old text becomes that of the new one"`
+		N     *uint64 `json:"n,omitempty" minimum:"1" doc:"the first frame after it"`
+		Cut   string  `json:"cut,omitempty" maxLength:"100" doc:"which number n is: see PATCH of a capture"`
+	}
+}
+
+// patchMarker changes a marker.
+func (s *Server) patchMarker(ctx context.Context, in *patchMarkerInput) (*markerOutput, error) {
+	out := &markerOutput{}
+	var pin store.Pin
+	if n := in.Body.N; n != nil {
+		ws, err := s.withCaptures(in.Workspace)
+		if err != nil {
+			return nil, err
+		}
+		x, err := ws.Captures.Get(in.ID)
+		if err != nil {
+			return nil, captureProblem(err)
+		}
+		frames, err := s.numberingOf(ctx, ws, x, in.Body.Cut, *n)
+		if err != nil {
+			return nil, err
+		}
+		pin = frames.pin(*n)
+	}
+	err := s.editMarker(in.MarkerPath, func(all []store.Marker, i int) []store.Marker {
+		m, b := &all[i], &in.Body
+		if b.Text != nil {
+			text := strings.TrimSpace(*b.Text)
+			if m.Value == valueIn(m.Text) {
+				m.Value = valueIn(text)
+			}
+			m.Text = text
+		}
+		if b.Value != nil {
+			m.Value = strings.TrimSpace(*b.Value)
+		}
+		if b.N != nil {
+			m.N, m.Place = pin.N, pin.Place
+		}
+		out.Status, out.Body = 200, *m
+		return all
+	})
+	return out, err
+}
+
+// dropMarker takes a marker away. POST with the same at, n, text and value sets it again.
+func (s *Server) dropMarker(_ context.Context, in *MarkerPath) (*struct{}, error) {
+	return nil, s.editMarker(*in, func(all []store.Marker, i int) []store.Marker { return slices.Delete(all, i, i+1) })
+}
+
+// editMarker changes the markers of a capture; change gets the index of the one that is meant.
+func (s *Server) editMarker(in MarkerPath, change func(all []store.Marker, i int) []store.Marker) error {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return err
+	}
+	at, err := time.Parse(time.RFC3339Nano, in.At)
+	if err != nil {
+		return huma.Error422UnprocessableEntity("a marker is named by its time, such as 2026-03-01T18:04:05.123456789Z")
+	}
+	_, err = ws.Captures.Edit(in.ID, func(x *store.Capture) error {
+		i := markerAt(x.Notes.Markers, at)
+		if i < 0 {
+			return huma.Error404NotFound("there is no marker of that time")
+		}
+		x.Notes.Markers = change(x.Notes.Markers, i)
+		return nil
+	})
+	return markerProblem(err)
+}
+
+// markerAt is the index of the marker that was set at a time, -1 if there is none.
+func markerAt(all []store.Marker, at time.Time) int {
+	return slices.IndexFunc(all, func(m store.Marker) bool { return m.At.Equal(at) })
+}
+
+// valueIn is what stands after the last = of a text, "" if there is none.
+func valueIn(text string) string {
+	i := strings.LastIndexByte(text, '=')
+	if i < 0 {
+		return ""
+	}
+	return strings.TrimSpace(text[i+1:])
+}
+
+// markerProblem gives an error of changing markers its status.
+func markerProblem(err error) error {
+	var status huma.StatusError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &status):
+		return status
+	case errors.Is(err, store.ErrTooLarge):
+		return huma.Error422UnprocessableEntity(err.Error())
+	}
+	return captureProblem(err)
+}

@@ -1,0 +1,115 @@
+// Texts that are pasted and hold more than one message: they can be kept as a capture, whose page lists them by direction and time.
+//
+//   #verdict [data-keep-capture]    on the workbench, beside what the pasted text was taken for
+//   Ctrl+V on the page of a capture, outside of what is typed in: says what the clipboard has, and keeps it if that is wanted
+
+import { arrow, button, dialog, make } from "./dialog";
+import { isTyping } from "./keys";
+import { notify } from "./notify";
+import { lookOnly, lookOnlyWhy } from "./role";
+import { keepCaptures } from "./upload_capture";
+
+const sample = 256 << 10; // characters by which a long text is told
+const mostShared = 8_192; // bytes that an address holds
+
+/** What the server takes a text for. */
+export interface Pasted {
+  title: string;
+  why?: string;
+  messages: { hex: string; dir?: string; time?: string }[];
+  notes?: string[];
+  conversation?: boolean;
+}
+
+/** The start of a text, in whole lines, if it is long. */
+function startOf(text: string): string {
+  return text.length <= sample ? text : text.slice(0, text.lastIndexOf("\n", sample) + 1);
+}
+
+/** Asks what a text holds. The answer is a sentence where it holds nothing. */
+export async function readPasted(workspace: string, text: string): Promise<Pasted | string> {
+  const response = await fetch(`/api/${encodeURIComponent(workspace)}/paste`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ text: startOf(text) }),
+  });
+  const answer = (await response.json()) as Pasted & { detail?: string };
+  return response.ok ? answer : (answer.detail ?? response.statusText);
+}
+
+/** "38 messages, 20 C→S and 18 S→C, from 12:03:01.2 to 12:04:05". */
+export function whatIsIn(pasted: Pasted): string {
+  const { messages } = pasted;
+  const ways = (["c2s", "s2c"] as const).map((dir) => [messages.filter((m) => m.dir === dir).length, arrow(dir)] as const).filter(([n]) => n > 0);
+  const times = messages.map((m) => m.time ?? "").filter((time) => time !== "");
+  const bytes = messages.reduce((sum, m) => sum + m.hex.length / 2, 0);
+  return [
+    messages.length === 1 ? `one message of ${bytes} bytes` : `${messages.length} messages`,
+    ways.map(([n, way]) => `${n} ${way}`).join(" and "),
+    times.length === 0 ? "" : times.length === 1 ? `at ${times[0]}` : `from ${times[0]} to ${times.at(-1)}`,
+  ].filter((part) => part !== "").join(", ");
+}
+
+function keep(workspace: string, title: string, text: string): void {
+  void keepCaptures(workspace, [new File([text], `${title.replaceAll(/[^\p{L}\p{N}.,()-]+/gu, " ").trim() || "pasted"}.txt`)]);
+}
+
+/** Says what a pasted text holds, and asks what is to be done with it. */
+function ask(workspace: string, text: string, pasted: Pasted): void {
+  const { box, form } = dialog("Pasted", "What was pasted");
+  form.append(make("p", "", `${pasted.title}: ${whatIsIn(pasted)}${text.length > sample ? ", in its first lines alone" : ""}.`));
+  for (const note of [pasted.why ?? "", ...(pasted.notes ?? []).slice(0, 3)]) {
+    if (note !== "") {
+      form.append(make("p", "dim", note));
+    }
+  }
+  const act = (title: string, run: () => void, className?: string): HTMLButtonElement => button(title, () => {
+    box.close();
+    run();
+  }, "", className);
+  const store = act("Keep as a capture", () => keep(workspace, pasted.title, text), "btn primary");
+  if (lookOnly()) {
+    store.disabled = true;
+    store.title = lookOnlyWhy;
+  }
+  const row = make("p", "row");
+  row.append(store);
+  const [only] = pasted.messages;
+  if (only !== undefined && pasted.messages.length === 1 && only.hex.length / 2 <= mostShared) {
+    row.append(act("Open in the workbench", () => location.assign(`/w/${encodeURIComponent(workspace)}#hex=${only.hex}`)));
+  }
+  row.append(act("Cancel", () => undefined));
+  form.append(row);
+  store.focus();
+}
+
+export function startPasted(take: (workspace: string, files: File[]) => void): void {
+  const main = (): DOMStringMap => document.getElementById("main")?.dataset ?? {};
+  document.addEventListener("click", (event) => {
+    const pressed = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-keep-capture]") : null;
+    const input = document.getElementById("input");
+    if (pressed !== null && input instanceof HTMLTextAreaElement) {
+      keep(main()["workspace"] ?? "", pressed.dataset["keepCapture"] ?? "", input.value);
+    }
+  });
+  document.addEventListener("paste", (event) => {
+    const { workspace, capture } = main();
+    if (workspace === undefined || capture === undefined || event.defaultPrevented || isTyping(event.target) || document.querySelector("dialog[open]") !== null) {
+      return;
+    }
+    const files = Array.from(event.clipboardData?.files ?? []);
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (text.trim() === "") {
+      if (files.length > 0) {
+        event.preventDefault();
+        take(workspace, files);
+      }
+      return;
+    }
+    event.preventDefault();
+    readPasted(workspace, text).then(
+      (pasted) => typeof pasted === "string" ? notify(`Nothing in what was pasted: ${pasted}`, "warn") : ask(workspace, text, pasted),
+      () => notify("What was pasted did not arrive: the server cannot be reached", "err"),
+    );
+  });
+}
