@@ -233,7 +233,7 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 		err = e
 	}
 	if errors.Is(err, capture.ErrFormat) {
-		return fmt.Errorf("%s is no capture: %w", path, err)
+		return fmt.Errorf("%s is no capture: %w; raw bytes are cut into messages by --framing", path, err)
 	}
 	if err != nil {
 		return err
