@@ -193,6 +193,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 			}
 			info := view.snap.DescribeFrame(&rec, &f, workspace.Want{Value: value})
 			info.N, info.Conn, info.Session = uint32(i+1), conns[e.Conn].Name, conns[e.Conn].Session
+			info.Flags = flagNames(e.Flags)
 			if batch.Frames = append(batch.Frames, info); len(batch.Frames) >= maxLiveFrames {
 				err = send(i + 1)
 			}

@@ -156,6 +156,7 @@ type heldInfo struct {
 	With   string              `json:"with,omitempty" doc:"what rules have made of it, in hex"`
 	Frame  workspace.FrameInfo `json:"frame"`
 	Name   string              `json:"name" doc:"of its definition, with its direction or group where others have the same"`
+	Behind int                 `json:"behind" doc:"frames that wait behind it, in its direction"`
 }
 
 type heldOutput struct {
@@ -185,7 +186,7 @@ func (s *Server) held(_ context.Context, in *SessionPath) (*heldOutput, error) {
 	all := one.Held()
 	out.Body.Total = len(all)
 	for _, h := range all[:min(len(all), maxHeldListed)] {
-		x := heldInfo{ID: h.ID, ConnID: h.Conn.ID, At: h.At, Frame: snap.DescribeFrame(&rec, &h.Frame, workspace.Want{Value: true})}
+		x := heldInfo{ID: h.ID, ConnID: h.Conn.ID, At: h.At, Behind: h.Behind, Frame: snap.DescribeFrame(&rec, &h.Frame, workspace.Want{Value: true})}
 		x.Frame.Conn, x.Frame.Session = h.Conn.Name(), h.Conn.Session
 		if !h.Until.IsZero() {
 			x.Until = &h.Until

@@ -105,7 +105,7 @@ class CapturePage {
       highlight: this.place.highlight,
       ...(this.place.chips === undefined ? {} : { chips: this.place.chips }),
       frame: this.place.frame,
-      markers: markersOf(this.api),
+      markers: markersOf(this.api, () => this.frames.numbers),
       without: () => otherWorkspaces(this.api),
       events: {
         select: (row, jumped) => void this.select(row, jumped),

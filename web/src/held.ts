@@ -17,6 +17,7 @@ export interface Held {
   at: string;
   until?: string;
   name: string;
+  behind?: number; // frames of its direction that wait for it
   with?: string;
   frame: { dir: string; message?: string; hex: string; value?: unknown; conn: string; code?: number };
 }
@@ -43,7 +44,8 @@ function valuesText(value: unknown): string {
 function seconds(h: Held): string {
   const waits = Math.max(0, Math.round((Date.now() - Date.parse(h.at)) / 1000));
   const rest = h.until === undefined ? -1 : Math.max(0, Math.round((Date.parse(h.until) - Date.now()) / 1000));
-  return `${waits} s${rest < 0 ? "" : `, goes by itself in ${rest} s`}`;
+  const behind = (h.behind ?? 0) > 0 ? `, ${h.behind ?? 0} behind it` : "";
+  return `${waits} s${behind}${rest < 0 ? "" : `, goes by itself in ${rest} s`}`;
 }
 
 export class HeldQueue {

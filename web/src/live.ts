@@ -188,6 +188,7 @@ export class LiveBar {
       s.record.on ? "" : `not recorded: ${s.record.why ?? ""}`,
       s.failed > 0 ? `server not reached ${s.failed}×` : "", s.refused > 0 ? `${s.refused} refused` : "",
       (s.lost ?? 0) > 0 ? `${bytesText(s.lost ?? 0)} not observed` : "", (s.unseen ?? 0) > 0 ? `${counted(s.unseen ?? 0, "connection")} not observed` : "",
+      (s.dropped ?? 0) > 0 ? `${counted(s.dropped ?? 0, "datagram")} dropped` : "", (s.unsent ?? 0) > 0 ? `${counted(s.unsent ?? 0, "datagram")} not sent` : "",
       (s.unlogged ?? 0) > 0 ? `${counted(s.unlogged ?? 0, "frame")} not kept` : "", s.base > 0 ? `the first ${count(s.base)} frames are only in the recording` : "",
     ];
     const say = (texts: readonly string[]): string => texts.filter((t) => t !== "").join("  ·  ");

@@ -23,7 +23,9 @@ export interface Session {
   lost?: number;
   unseen?: number;
   unlogged?: number;
-  operate?: { on: boolean; intercept?: string; held: number; rules?: number };
+  dropped?: number; // datagrams
+  unsent?: number; // datagrams
+  operate?: { on: boolean; intercept?: string; held: number; behind?: number; rules?: number };
   conns: { id: number; name: string; session?: number; mode?: string; mode_why?: string }[];
   record: { on: boolean; why?: string; packets: number; bytes: number; files?: { bytes: number }[] };
   events: { n: number; at: string; severity: string; text: string }[];
@@ -65,8 +67,8 @@ export async function ask<T>(address: string, method = "GET", body?: unknown, wr
   return undefined;
 }
 
-/** The markers of a capture. */
-export function markersOf(api: string): MarkerSource {
+/** The markers of a capture; numbers says which numbers its frames have in the list, "" if nobody knows. */
+export function markersOf(api: string, numbers: () => string = () => ""): MarkerSource {
   const of = (m: Marker): string => `${api}/markers/${encodeURIComponent(m.at)}`;
   const called = (m: Marker): string => (m.text === "" ? "marker" : m.text);
   return {
@@ -80,7 +82,8 @@ export function markersOf(api: string): MarkerSource {
       return (await response.json()) as Related;
     },
     add: async (n, text) => {
-      const done = (await ask(`${api}/markers`, "POST", { n, text })) !== undefined;
+      const cut = numbers();
+      const done = (await ask(`${api}/markers`, "POST", { n, text, ...(cut === "" ? {} : { cut }) })) !== undefined;
       if (done) {
         announce(`Marker before frame ${n}`);
       }
