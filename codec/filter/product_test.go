@@ -467,6 +467,9 @@ func TestLayersAllocateNothing(t *testing.T) {
 		if !f.Match(c.x, rec) {
 			t.Errorf("%s does not match", c.text)
 		}
+		if raced && strings.Contains(c.text, "~") {
+			continue // the detector makes the pool of a regular expression forget its machines
+		}
 		if n := testing.AllocsPerRun(100, func() { f.Index(c.x); f.Match(c.x, rec) }); n != 0 {
 			t.Errorf("%s: %v allocations", c.text, n)
 		}
