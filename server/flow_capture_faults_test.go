@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -219,12 +220,20 @@ func TestFlowCaptureFind(t *testing.T) {
 
 	// The bar takes room from the list, and the row that is chosen stays in view.
 	f.press("Escape")
-	f.do(`{ const box = document.querySelector(".frames-scroll").getBoundingClientRect(); const rows = [...document.querySelectorAll(".frame")].filter(e => e.getBoundingClientRect().bottom <= box.bottom + 1); rows.at(-1).querySelector(".fc-name").dispatchEvent(new MouseEvent("mousedown", {bubbles: true, button: 0})) }`)
+	browsertest.Run(t, f.ctx, chromedp.Sleep(200*time.Millisecond)) // the list has its old height by then: it learns it a frame later
+	last := browsertest.Value[string](t, f.ctx, `(() => { const box = document.querySelector(".frames-scroll").getBoundingClientRect(); return [...document.querySelectorAll(".frame")].filter(e => e.getBoundingClientRect().bottom <= box.bottom + 1).at(-1).querySelector(".fc-n").textContent })()`)
+	n, err := strconv.Atoi(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.choose(n, false)
 	inView := `(row => row !== null && row.getBoundingClientRect().bottom <= document.querySelector(".frames-scroll").getBoundingClientRect().bottom + 1)(document.querySelector(".frame.cur"))`
 	f.is("the last row in view is chosen", inView)
 	f.press("Ctrl+F")
 	f.is("the bar is open", `!document.querySelector(".frames-find").hidden`)
-	f.is("the row is in view", `new Promise(r => setTimeout(() => r(`+inView+`), 200))`)
+	browsertest.Run(t, f.ctx, chromedp.Sleep(200*time.Millisecond)) // the list has its new height by then
+	f.is("the row is in view", inView)
+	f.shows(".frames-line .chosen", "at "+last)
 }
 
 // Esc leaves the filter, and what was typed stays there.

@@ -400,7 +400,8 @@ export class FrameList {
     const rowPx = this.header.element.offsetHeight || 20; // head and rows are of one height
     const before = this.scroll.viewPx;
     const px = this.current * this.scroll.rowPx - this.scroll.top;
-    const seen = this.current >= 0 && px >= 0 && px + this.scroll.rowPx <= before;
+    const half = this.scroll.rowPx / 2; // what is cut by less is seen
+    const seen = this.current >= 0 && px >= -half && px + half <= before;
     this.scroll.resize(this.state.fit, rowPx, Math.max(0, this.box.clientHeight - rowPx));
     if (this.follows && this.state.live) {
       this.scroll.moveTo(Infinity);

@@ -167,6 +167,7 @@ export class Frames {
   private emptyKey = "";
   private mistakesSeen: (() => void) | undefined; // of the dialog of colours, while it is open
   private startFrame: number;
+  private begun = false; // a frame was chosen for a start
 
   constructor(host: HTMLElement, options: FramesOptions) {
     this.options = options;
@@ -505,8 +506,28 @@ export class Frames {
     if (this.startFrame > 0 && !wrong && (state.scanned >= this.startFrame || state.done)) {
       void this.goTo(this.startFrame, false);
       this.startFrame = 0;
+      this.begun = true;
+    }
+    if (!this.begun && !wrong && state.fit > 0) {
+      this.begun = true;
+      void this.begin(state);
     }
     this.events.state?.(state, this.socket.connection);
+  }
+
+  /** Chooses the first message for a start, so that there is something to see beside the list. Running traffic is followed instead. */
+  private async begin(state: State): Promise<void> {
+    if (state.live || this.startFrame > 0 || this.list.position >= 0) {
+      return;
+    }
+    try {
+      const found = await this.socket.ask("find", { text: "kind == message", as: "filter", from: -1, back: false });
+      if (found.pos >= 0 && this.list.position < 0) {
+        await this.goTo(found.n, false);
+      }
+    } catch {
+      // The list is another one by now, and nothing needs to be chosen.
+    }
   }
 
   private connected(connection: Connection): void {
