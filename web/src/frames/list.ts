@@ -165,8 +165,8 @@ export class FrameList {
     this.draw(true);
   }
 
-  /** The same rows stand in another order from now on: the current frame stays in sight. */
-  reorder(sorted: boolean): void {
+  /** The same rows stand in another order from now on: the current frame stays in sight, if the person has chosen it. */
+  reorder(sorted: boolean, chosen = true): void {
     const { top, viewPx, rowPx } = this.scroll;
     const n = this.pages.get(this.current)?.n ?? this.currentN;
     const px = this.current * rowPx - top;
@@ -174,7 +174,7 @@ export class FrameList {
     this.reset(false);
     if (n > 0) {
       this.currentN = n;
-      this.hold = { n, px: inView ? px : viewPx / 3, asks: false };
+      this.hold = { n, px: sorted && !chosen ? Infinity : inView ? px : viewPx / 3, asks: false }; // Infinity: the list begins at its start
     } else if (sorted) { // it begins with what was looked for
       this.hold = undefined;
       this.scroll.moveTo(0);

@@ -168,6 +168,7 @@ export class Frames {
   private mistakesSeen: (() => void) | undefined; // of the dialog of colours, while it is open
   private startFrame: number;
   private begun = false; // a frame was chosen for a start
+  private given = 0; // which, if the person did not name it
 
   constructor(host: HTMLElement, options: FramesOptions) {
     this.options = options;
@@ -266,6 +267,13 @@ export class Frames {
       },
     );
     listHost.append(this.empty);
+    for (const kind of ["mousedown", "keydown"] as const) {
+      listHost.addEventListener(kind, (event) => {
+        if (!(event.target instanceof Element) || event.target.closest(".frames-head") === null) {
+          this.given = 0; // the person goes about in the list
+        }
+      }, { capture: true });
+    }
     this.socket = new FramesSocket(
       options.url,
       { state: (state) => this.took(state), connection: (c) => this.connected(c) },
@@ -491,7 +499,7 @@ export class Frames {
       this.list.reset(!renumbered); // the same frames, decoded anew
     }
     if (turned) {
-      this.list.reorder(state.sorted !== undefined);
+      this.list.reorder(state.sorted !== undefined, this.list.row?.n !== this.given);
     }
     this.list.update(state, this.marked);
     this.tookSort(state);
@@ -523,7 +531,9 @@ export class Frames {
     try {
       const found = await this.socket.ask("find", { text: "kind == message", as: "filter", from: -1, back: false });
       if (found.pos >= 0 && this.list.position < 0) {
-        await this.goTo(found.n, false);
+        this.given = found.n;
+        this.jumped = false;
+        this.list.go(found.pos);
       }
     } catch {
       // The list is another one by now, and nothing needs to be chosen.
