@@ -168,7 +168,6 @@ func TestFlowCaptureBack(t *testing.T) {
 	f.press("h")
 	f.counts("100 frames · 80 shown")
 	f.is("the chip is in the address", `new URL(location.href).searchParams.getAll("c").length === 1`)
-	f.shows(".frames-line .chosen", "at 11") // the next one takes the place of what is hidden
 	f.choose(12, false)
 	at(12)
 	const shown = `new URL(location.href).search`

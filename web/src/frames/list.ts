@@ -90,7 +90,7 @@ export class FrameList {
   private asked: ReturnType<typeof setTimeout> | undefined;
   private lastTop = 0;
   private frozen = false;
-  private outdated = false; // while it is frozen: what is drawn stands elsewhere in the list now
+  private outdated = false; // until the next drawing: what is drawn stands elsewhere in the list now
   private freezing: ReturnType<typeof setTimeout> | undefined;
   private hold: { n: number; px: number; asks: boolean } | undefined; // the frame that keeps its place when the list changes
   private leftAt = 0; // rows that there were when the end was left
@@ -159,7 +159,7 @@ export class FrameList {
       this.clearRanges();
     }
     this.catchUp();
-    this.outdated = !places || (this.frozen && this.outdated);
+    this.outdated ||= !places;
     this.freeze();
     this.pages.reset(places);
     this.draw(true);
@@ -432,6 +432,7 @@ export class FrameList {
     const end = Math.min(this.state.fit, Math.ceil((top + viewPx) / rowPx) + spareRows, first + mostRows);
     const all = this.redraws;
     this.redraws = false;
+    this.outdated = false;
     const wider = this.rows.draw(first, Math.max(0, end - first), {
       get: (pos) => this.pages.get(pos),
       context: this.context(),
@@ -600,6 +601,7 @@ export class FrameList {
 
   private setCurrent(pos: number): void {
     this.current = pos;
+    this.currentN = this.pages.get(pos)?.n ?? this.currentN; // the page is told later
     this.draw(true);
     this.tell();
   }
@@ -699,7 +701,7 @@ export class FrameList {
     this.box.addEventListener("scroll", () => this.scrolled(), { passive: true, signal });
     this.box.addEventListener("mousedown", (event) => this.press(event), { signal });
     this.box.addEventListener("dblclick", (event) => {
-      if (this.isOutdated()) {
+      if (this.outdated) {
         return;
       }
       const row = this.pages.get(this.rows.placeOf(event.target instanceof Element ? event.target : null)?.pos ?? -1);
@@ -753,10 +755,10 @@ export class FrameList {
 
   private press(event: MouseEvent): void {
     const place = this.rows.placeOf(event.target instanceof Element ? event.target : null);
-    if (place === undefined || event.button > 2 || (place.pos >= this.state.fit && !this.isOutdated())) {
+    if (place === undefined || event.button > 2 || (place.pos >= this.state.fit && !this.outdated)) {
       return;
     }
-    if (this.isOutdated()) {
+    if (this.outdated) {
       this.holdFrame(place.n, place.pos);
       return;
     }
@@ -784,14 +786,11 @@ export class FrameList {
     this.want();
   }
 
-  /** Whether rows that are drawn are those of the list before, until the new ones come: their frames count then, not their places. */
-  private isOutdated(): boolean {
-    return this.frozen && this.outdated;
-  }
-
-  /** Makes a frame the current one where the list is not there yet. */
+  /** Makes a frame the current one while the rows that are drawn are those of the list before: it counts then, not its place. */
   private holdFrame(n: number, pos: number): void {
     if (n > 0) {
+      clearTimeout(this.tellTimer); // of the one before, which would be the current one again
+      this.current = -1;
       this.currentN = n;
       this.hold = { n, px: pos * this.scroll.rowPx - this.scroll.top, asks: false };
       this.findHeld();
@@ -799,7 +798,7 @@ export class FrameList {
   }
 
   private menu(event: MouseEvent): void {
-    if (this.isOutdated()) {
+    if (this.outdated) {
       event.preventDefault();
       return;
     }

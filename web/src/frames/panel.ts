@@ -499,7 +499,7 @@ export class Frames {
       this.list.reset(!renumbered); // the same frames, decoded anew
     }
     if (turned) {
-      this.list.reorder(state.sorted !== undefined, this.list.row?.n !== this.given);
+      this.list.reorder(state.sorted !== undefined, this.list.frameNumber !== this.given);
     }
     this.list.update(state, this.marked);
     this.tookSort(state);
