@@ -369,6 +369,19 @@ func (s *Server) withCaptures(name string) (*space, error) {
 	return ws, err
 }
 
+// captureAt is a capture and the workspace that keeps it.
+func (s *Server) captureAt(at CapturePath) (*space, store.Capture, error) {
+	ws, err := s.withCaptures(at.Workspace)
+	if err != nil {
+		return nil, store.Capture{}, err
+	}
+	x, err := ws.Captures.Get(at.ID)
+	if err != nil {
+		return nil, store.Capture{}, captureProblem(err)
+	}
+	return ws, x, nil
+}
+
 type addCaptureInput struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
 	Name      string `query:"name" required:"true" maxLength:"200" doc:"of the file"`
@@ -433,13 +446,9 @@ func (s *Server) dropCapture(_ context.Context, in *CapturePath) (*struct{}, err
 
 // captureFile answers with the file as it came.
 func (s *Server) captureFile(_ context.Context, in *CapturePath) (*huma.StreamResponse, error) {
-	ws, err := s.withCaptures(in.Workspace)
+	ws, x, err := s.captureAt(*in)
 	if err != nil {
 		return nil, err
-	}
-	x, err := ws.Captures.Get(in.ID)
-	if err != nil {
-		return nil, captureProblem(err)
 	}
 	file, err := ws.Captures.Open(in.ID)
 	if err != nil {
@@ -485,13 +494,9 @@ type framesOutput struct {
 
 // listFrames lists frames of a capture. It waits a while for the file to be read, so that short ones are whole.
 func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput, error) {
-	ws, err := s.withCaptures(in.Workspace)
+	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
 		return nil, err
-	}
-	x, err := ws.Captures.Get(in.ID)
-	if err != nil {
-		return nil, captureProblem(err)
 	}
 	if _, mistakes := ws.Filter(in.Filter); len(mistakes) > 0 {
 		return nil, filterProblem(mistakes)

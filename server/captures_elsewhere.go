@@ -24,28 +24,6 @@ const (
 	maxElsewhere    = 8 // workspaces that are tried
 )
 
-// leftOut says in words which packets have no frames.
-func leftOut(sum capture.Summary) []string {
-	var out []string
-	for _, x := range []struct {
-		n    uint32
-		what string
-	}{
-		{sum.Unserved, "of connections that are not of this protocol"},
-		{sum.NotIP, "that are not IP"},
-		{sum.NotCarrier, "that are neither TCP nor UDP"},
-		{sum.UnknownLink, "of a link type that is not known"},
-		{sum.Malformed, "whose headers cannot be right"},
-		{sum.Fragments, "that are parts without their whole"},
-		{sum.OverLimit, "of more connections than are read"},
-	} {
-		if x.n > 0 {
-			out = append(out, fmt.Sprintf("%d %s", x.n, x.what))
-		}
-	}
-	return out
-}
-
 // withoutFrames says why a file that was read to its end has no frames.
 func withoutFrames(sum capture.Summary) string {
 	if sum.Packets == 0 {
@@ -56,7 +34,7 @@ func withoutFrames(sum capture.Summary) string {
 		packets = "packet"
 	}
 	said := fmt.Sprintf("%d %s, and no frame of the protocol in them", sum.Packets, packets)
-	if left := leftOut(sum); len(left) > 0 {
+	if left := sum.LeftOut(); len(left) > 0 {
 		said += "; left out are " + strings.Join(left, ", ")
 	}
 	return said
@@ -77,13 +55,9 @@ type elsewhereOutput struct {
 
 // elsewhereOf says in which other workspaces a capture shows something.
 func (s *Server) elsewhereOf(ctx context.Context, in *CapturePath) (*elsewhereOutput, error) {
-	ws, err := s.withCaptures(in.Workspace)
+	ws, x, err := s.captureAt(*in)
 	if err != nil {
 		return nil, err
-	}
-	x, err := ws.Captures.Get(in.ID)
-	if err != nil {
-		return nil, captureProblem(err)
 	}
 	ctx, stop := context.WithTimeout(ctx, elsewhereTime)
 	defer stop()

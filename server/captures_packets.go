@@ -46,13 +46,9 @@ type packetInfo struct {
 
 // packets answers with captured packets by their numbers, which frames name.
 func (s *Server) packets(ctx context.Context, in *packetsInput) (*packetsOutput, error) {
-	ws, err := s.withCaptures(in.Workspace)
+	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
 		return nil, err
-	}
-	x, err := ws.Captures.Get(in.ID)
-	if err != nil {
-		return nil, captureProblem(err)
 	}
 	out := &packetsOutput{}
 	out.Body.Packets = []packetInfo{}

@@ -26,9 +26,9 @@ const openSelector = "html.live #main"
 // is waits until an expression is true.
 func (f flow) is(what, expression string) {
 	f.Helper()
-	ctx, cancel := context.WithTimeout(f.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(f.ctx, 40*time.Second)
 	defer cancel()
-	err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(5*time.Millisecond), chromedp.WithPollingTimeout(15*time.Second)))
+	err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(5*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second)))
 	if err == nil {
 		return
 	}

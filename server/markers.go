@@ -131,13 +131,9 @@ type relatedField struct {
 
 // related ranks what goes with a marker.
 func (s *Server) related(ctx context.Context, in *relatedInput) (*relatedOutput, error) {
-	ws, err := s.withCaptures(in.Workspace)
+	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
 		return nil, err
-	}
-	x, err := ws.Captures.Get(in.ID)
-	if err != nil {
-		return nil, captureProblem(err)
 	}
 	o, err := s.captures.get(ws, x)
 	if err != nil {

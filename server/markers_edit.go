@@ -34,13 +34,9 @@ func (s *Server) patchMarker(ctx context.Context, in *patchMarkerInput) (*marker
 	out := &markerOutput{}
 	var pin store.Pin
 	if n := in.Body.N; n != nil {
-		ws, err := s.withCaptures(in.Workspace)
+		ws, x, err := s.captureAt(in.CapturePath)
 		if err != nil {
 			return nil, err
-		}
-		x, err := ws.Captures.Get(in.ID)
-		if err != nil {
-			return nil, captureProblem(err)
 		}
 		frames, err := s.numberingOf(ctx, ws, x, in.Body.Cut, *n)
 		if err != nil {

@@ -135,13 +135,9 @@ type startReplayOutput struct {
 
 // startReplay starts a run. What can be wrong with the request is said before anything is sent.
 func (s *Server) startReplay(ctx context.Context, in *startReplayInput) (*startReplayOutput, error) {
-	ws, err := s.withCaptures(in.Workspace)
+	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
 		return nil, err
-	}
-	x, err := ws.Captures.Get(in.ID)
-	if err != nil {
-		return nil, captureProblem(err)
 	}
 	cfg := &in.Body
 	protocol, ok := protocols.Of(ws.Snapshot.Dialect.Name)

@@ -77,13 +77,9 @@ type scriptOutput struct {
 
 // makeScript answers with the script of a connection.
 func (s *Server) makeScript(ctx context.Context, in *makeScriptInput) (*scriptOutput, error) {
-	ws, err := s.withCaptures(in.Workspace)
+	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
 		return nil, err
-	}
-	x, err := ws.Captures.Get(in.ID)
-	if err != nil {
-		return nil, captureProblem(err)
 	}
 	play := schema.ToServer
 	if in.Body.Play == "server" {

@@ -265,21 +265,8 @@ func (f *frameLister) summary(cmd *cobra.Command, sum capture.Summary) {
 	if sum.Torn != nil {
 		note(cmd, "note: the file is cut off: %v", sum.Torn)
 	}
-	for _, x := range []struct {
-		n    uint32
-		what string
-	}{
-		{sum.Unserved, "of connections that are not of this protocol"},
-		{sum.NotIP, "that are not IP"},
-		{sum.NotCarrier, "that are neither TCP nor UDP"},
-		{sum.UnknownLink, "of a link type that is not known"},
-		{sum.Malformed, "whose headers cannot be right"},
-		{sum.Fragments, "that are parts without their whole"},
-		{sum.OverLimit, "of more connections than are read"},
-	} {
-		if x.n > 0 {
-			note(cmd, "note: left out %d packets %s", x.n, x.what)
-		}
+	for _, x := range sum.LeftOut() {
+		note(cmd, "note: left out %s", x)
 	}
 	if sum.Frames == 0 {
 		note(cmd, "note: %d packets, and no frame of the protocol in them", sum.Packets)

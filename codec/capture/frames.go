@@ -22,6 +22,7 @@ package capture
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -83,6 +84,31 @@ type Summary struct {
 	OverLimit   uint32 // of connections above Options.Conns
 
 	Cut uint32 // packets whose payload was not kept to its end
+}
+
+// LeftOut says in words which packets have no frames, and how many.
+func (s *Summary) LeftOut() []string {
+	var out []string
+	for _, x := range []struct {
+		n    uint32
+		what string
+	}{
+		{s.Unserved, "of connections that are not of this protocol"},
+		{s.NotIP, "without IP"},
+		{s.NotCarrier, "with neither TCP nor UDP"},
+		{s.UnknownLink, "of an unknown link type"},
+		{s.Malformed, "with headers that cannot be right"},
+		{s.Fragments, "in parts without their whole"},
+		{s.OverLimit, "of more connections than are read"},
+	} {
+		switch {
+		case x.n == 1:
+			out = append(out, "1 packet "+x.what)
+		case x.n > 1:
+			out = append(out, fmt.Sprintf("%d packets %s", x.n, x.what))
+		}
+	}
+	return out
 }
 
 // ConnSummary says how much a connection carried.

@@ -4,10 +4,12 @@ package browsertest
 import (
 	"context"
 	"fmt"
+	stdlog "log"
 	"os"
 	"os/exec"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -47,14 +49,21 @@ func OpenAllowing(t *testing.T, url, visible string, allowed *regexp.Regexp) con
 	)
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(complain))
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
 	t.Cleanup(cancel)
 
 	watch(t, ctx, allowed)
 	Run(t, ctx, log.Enable(), emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(url), chromedp.WaitVisible(visible))
 	return ctx
+}
+
+// complain logs what is wrong between the test and the browser; events that the library does not know yet are not.
+func complain(format string, args ...any) {
+	if !strings.HasPrefix(format, "unhandled ") {
+		stdlog.Printf("ERROR: "+format, args...)
+	}
 }
 
 // OpenTab opens an address in another tab of the browser.
