@@ -41,7 +41,7 @@ func TestFlowMillion(t *testing.T) {
 	if raced {
 		t.Skip("what is measured with the race detector says nothing: .ci/run runs it without")
 	}
-	const n, gross = 1_000_000, 1500 // gross: milliseconds of one task
+	const n, gross = 1_000_000, 8000 // gross: milliseconds of one task
 	s := captureServer(t, "tera", millionFiles)
 	var x store.Capture
 	if code := request(t, s, "POST", "/api/one/captures?name=million.pcapng", million(t, n), &x); code != 201 {

@@ -151,11 +151,12 @@ func (l *shownList) rows(a *rowsAsked) rowsAnswer {
 	if e, _, ok := log.Get(l.index(from - 1)); ok {
 		before = e.At
 	}
-	conns := log.Conns()
+	conns, gone := log.Conns(), false
 	var f transport.Frame
 	for _, i := range l.listed(from, min(a.Count, maxRowsAtOnce)) {
 		e, data, ok := log.Get(i)
 		if !ok {
+			gone = true
 			out.Rows = append(out.Rows, frameRow{N: i + 1, T: before / 1000, Kind: "control", Type: "n == 0", Info: "not in memory any more: the recording has it"})
 			continue
 		}
@@ -165,10 +166,10 @@ func (l *shownList) rows(a *rowsAsked) rowsAnswer {
 		if l.order != nil { // the row above says nothing then
 			before = l.timeBefore(i)
 		}
-		if before != 0 && e.At != 0 { // else nobody knows
+		if before != 0 && e.At != 0 && !gone { // else nobody knows
 			row.D = (e.At - before) / 1000
 		}
-		before = e.At
+		before, gone = e.At, false
 		row.Cells = cells.cells(&m, &f)
 		if hit != nil || len(colors) > 0 {
 			where := l.view.where(i, e, conns[e.Conn])

@@ -7,6 +7,7 @@ export interface Draft {
 }
 
 const prefix = "wirebench.draft.";
+const here = "wirebench.typed"; // the last one of this tab
 const most = 100; // drafts in one browser; the oldest give way
 
 /** A draft is of a file: the list says which messages are of one that has several. */
@@ -15,7 +16,8 @@ function name(workspace: string, message: string): string {
   return `${prefix}${workspace}.${link?.closest<HTMLElement>(".item")?.dataset["file"] ?? message}`;
 }
 
-const soon = 300; // milliseconds; writing on each key would make typing slower
+const atOnce = 1 << 14; // characters that are written with each key; a page that is reloaded may not get to it any more
+const soon = 300; // milliseconds, of longer texts: else typing would be slower
 let waiting: { key: string; draft: Draft } | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -27,13 +29,18 @@ function write(): void {
     return;
   }
   try {
+    sessionStorage.setItem(here, JSON.stringify({ ...now.draft, key: now.key }));
+    const isNew = localStorage.getItem(now.key) === null;
     localStorage.setItem(now.key, JSON.stringify({ ...now.draft, at: Date.now() }));
-    tidy();
+    if (isNew) {
+      tidy();
+    }
   } catch {
     // No room or no storage: the text lasts as long as the page.
   }
 }
 
+addEventListener("beforeunload", write); // the page that comes may read before this one hears that it is hidden
 addEventListener("pagehide", write);
 document.addEventListener("visibilitychange", write);
 
@@ -49,13 +56,18 @@ export function keepDraft(workspace: string, message: string, draft: Draft | und
   if (draft !== undefined) {
     waiting = { key, draft };
     clearTimeout(timer);
-    timer = setTimeout(write, soon);
+    if (draft.text.length <= atOnce) {
+      write();
+    } else {
+      timer = setTimeout(write, soon);
+    }
     return;
   }
   waiting = undefined;
   clearTimeout(timer);
   try {
     localStorage.removeItem(key);
+    sessionStorage.removeItem(here);
   } catch {
     // There is nothing to forget.
   }
@@ -64,13 +76,27 @@ export function keepDraft(workspace: string, message: string, draft: Draft | und
 /** The draft of a definition, if there is one. */
 export function takeDraft(workspace: string, message: string): Draft | undefined {
   write();
+  return read(() => localStorage, name(workspace, message));
+}
+
+/** What was typed last in this tab, if it is of a definition and the page is one that was loaded anew. Its address may be older. */
+export function typedBefore(workspace: string, message: string): Draft | undefined {
+  const [navigation] = performance.getEntriesByType("navigation");
+  if (!(navigation instanceof PerformanceNavigationTiming) || navigation.type !== "reload") {
+    return undefined;
+  }
+  const draft = read(() => sessionStorage, here);
+  return draft?.key === name(workspace, message) ? draft : undefined;
+}
+
+function read(storage: () => Storage, key: string): (Draft & { key: string }) | undefined {
   try {
-    const value: unknown = JSON.parse(localStorage.getItem(name(workspace, message)) ?? "null");
+    const value: unknown = JSON.parse(storage().getItem(key) ?? "null");
     if (typeof value === "object" && value !== null && "text" in value && "base" in value && typeof value.text === "string" && typeof value.base === "string") {
-      return { text: value.text, base: value.base };
+      return { text: value.text, base: value.base, key: "key" in value && typeof value.key === "string" ? value.key : key };
     }
   } catch {
-    // Not ours.
+    // Not ours, or no storage.
   }
   return undefined;
 }

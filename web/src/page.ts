@@ -6,7 +6,7 @@
 import { addressOf, hexOf, readAddress, writeAddress } from "./address";
 import { register } from "./commands";
 import { copyBytesMenu, copyText, copyValueMenu } from "./copy/index";
-import { keepDraft, takeDraft } from "./drafts";
+import { keepDraft, takeDraft, typedBefore } from "./drafts";
 import { DefinitionEditor, type Language, type Mistake } from "./editor/index";
 import { refilter } from "./filter";
 import { HexGrid } from "./hex/index";
@@ -128,7 +128,7 @@ export class Page {
       this.controls.edits = {};
       this.controls.show = 0;
     }
-    const draft = asked.text === undefined ? takeDraft(this.workspace, this.controls.message) : undefined;
+    const draft = asked.text === undefined ? takeDraft(this.workspace, this.controls.message) : typedBefore(this.workspace, this.controls.message);
     if (draft !== undefined) {
       this.controls.definition = draft.text;
       this.controls.base = draft.base;
