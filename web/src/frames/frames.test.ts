@@ -90,10 +90,10 @@ test("frames socket: what belongs to an earlier view is dropped", async () => {
   socket.show({ ...noView, filter: "C_CHAT" });
   equal(await asked, "stale");
   equal(wire().sent.slice(-2).map((m) => Object.keys(m)[0]), ["cancel", "view"]);
-  wire().say({ state: { seq: before, fit: 10 } });
+  wire().say({ state: { seq: before, fit: 10, marked: [3, 4], notes: { 4: "told once" } } });
   equal([states.length, socket.state.fit, socket.state.done], [1, 0, false]);
   wire().say({ state: { seq: socket.seq, fit: 2 } });
-  equal([socket.state.fit, socket.state.total, socket.state.marked], [2, 10, [3]]);
+  equal([socket.state.fit, socket.state.total, socket.state.marked, socket.state.notes], [2, 10, [3, 4], { 4: "told once" }]);
   const rows = failure(socket.ask("rows", { from: 0, count: 1 }));
   wire().say({ rows: { id: 2, seq: before, from: 0, rows: [] } });
   equal(await rows, "stale");

@@ -56,6 +56,7 @@ interface Waiting {
 
 const open = 1; // WebSocket.OPEN
 const mostWaiting = 200;
+const toldOnce: ReadonlySet<string> = new Set(["marked", "notes", "markers", "conns"]); // until they change, whatever the view is
 const cancellable: ReadonlySet<RequestKind> = new Set(["find", "types", "map", "timeline", "table"]);
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -281,13 +282,12 @@ export class FramesSocket {
 
   private takeState(change: Record<string, unknown>): void {
     const seq = change["seq"];
-    if (seq !== undefined && seq !== this.seqNow) {
-      return; // of a view that is no more
+    const stale = seq !== undefined && seq !== this.seqNow; // of a view that is no more
+    const told = Object.entries(change).filter(([key, value]) => value !== undefined && (!stale || toldOnce.has(key)));
+    this.state = { ...this.state, ...Object.fromEntries(told.map(([key, value]) => [key, value ?? noState()[key as keyof State]] as const)) };
+    if (!stale) {
+      this.events.state(this.state);
     }
-    const given = Object.entries(change).filter(([, value]) => value !== null && value !== undefined);
-    const emptied = Object.entries(change).filter(([, value]) => value === null).map(([key]) => [key, noState()[key as keyof State]] as const);
-    this.state = { ...this.state, ...Object.fromEntries(emptied), ...Object.fromEntries(given) };
-    this.events.state(this.state);
   }
 
   private answer(kind: string, id: number, body: Record<string, unknown>): void {
