@@ -24,6 +24,7 @@ type assembly struct {
 	until bool  // of chunks: all are left out up to the last one
 	doubt bool  // parts may be missing, or the start of it
 	after int64 // with doubt: the first number behind the missing ones
+	mixed int32 // of a stream: the size of the last one, if it was not whole and may have taken parts of the next one; else 0
 }
 
 func (a *assembly) open() bool { return len(a.data) > 0 }
@@ -38,7 +39,7 @@ func (a *assembly) clear() {
 
 func (a *assembly) reset() {
 	a.clear()
-	a.total, a.pass, a.until = 0, 0, false
+	a.total, a.pass, a.until, a.mixed = 0, 0, false, 0
 }
 
 func (a *assembly) add(part []byte, from transport.Source) {
@@ -49,6 +50,8 @@ func (a *assembly) add(part []byte, from transport.Source) {
 const (
 	noteDoubt = "packets were missing while it came: parts of it may be missing too"
 	noteLate  = "a part of a larger message, too late to be joined with the others"
+	// A part of another size than the stream under way ends that, and is lost itself, in servers too.
+	noteMisfit = "a part of a stream that does not fit the parts before it"
 )
 
 // chunk reads a part of a message whose size is not known before its last part.
@@ -90,15 +93,17 @@ func (t *Transport) behind(number int64) bool {
 	return false
 }
 
-// even reports whether all parts but the last have one size, as senders cut a message. Of a stream of which a part is missing the bytes are
-// too few; those of another one of the same size may make up for them, but not without a short part in the middle.
+// even reports whether all parts but the last have one size, and the last a smaller one, as senders cut a message. Of a stream of which a
+// part is missing the bytes are too few; those of another one of the same size may make up for them, but not without a short part in the
+// middle, unless no part is short.
 func (a *assembly) even() bool {
-	for _, x := range a.from[:len(a.from)-1] {
+	last := len(a.from) - 1
+	for _, x := range a.from[:last] {
 		if x.Len != a.from[0].Len {
 			return false
 		}
 	}
-	return a.from[len(a.from)-1].Len <= a.from[0].Len
+	return last == 0 || a.from[last].Len < a.from[0].Len
 }
 
 // stream reads a part of a message whose size is known.
@@ -113,11 +118,17 @@ func (t *Transport) stream(w *way, data []byte, off uint32) {
 	}
 	total := int32(binary.LittleEndian.Uint32(data[totalAt:]))
 	part, a := data[streamHeader:], &w.stream
-	if a.pass > 0 && total == a.total {
-		a.pass -= int64(len(part))
-		return
+	if a.pass > 0 {
+		if total == a.total && int64(len(part)) <= a.pass {
+			a.pass -= int64(len(part))
+			return
+		}
+		a.pass = 0
+		if !a.doubt {
+			t.problem(w, data, off, noteMisfit)
+			return
+		}
 	}
-	a.pass = 0
 	if a.open() {
 		why := ""
 		if total != a.total {
@@ -129,12 +140,15 @@ func (t *Transport) stream(w *way, data []byte, off uint32) {
 			doubt := a.doubt
 			t.incomplete(w, a, why)
 			if !doubt {
-				// The part that does not fit is lost in servers too.
-				t.problem(w, data, off, "a part of a stream that does not fit the parts before it")
+				t.problem(w, data, off, noteMisfit)
 				return
 			}
 			a.doubt = true
 		}
+	}
+	if !a.open() && a.mixed != 0 {
+		a.doubt = a.doubt || total == a.mixed
+		a.mixed = 0
 	}
 	switch {
 	case !a.open() && (total < 0 || int64(len(part)) > int64(total)):
@@ -162,6 +176,9 @@ func (t *Transport) whole(w *way, a *assembly, kind wrapKind) {
 	t.path = append(t.path, wrap{kind: kind})
 	switch {
 	case a.doubt && (kind == inChunk || !a.even()):
+		if kind == inStream {
+			a.mixed = a.total
+		}
 		f := t.start(transport.Problem, w)
 		f.Bytes, f.From, f.Note = a.data, a.from, noteDoubt
 		t.emit(f)

@@ -27,13 +27,13 @@
 // syncs of a wrong size are shown. A zero length ends a cluster, as in asss. The first body of a number counts, and another one later is
 // a Problem.
 //
-// A number that never comes holds up those behind it until the other end acknowledges it, so that it cannot come any more, or half a
-// minute has passed, or Flush. Then it is a Problem with the note that it is missing. If it comes after all, it is still a message,
+// A number that never comes holds up those behind it until the other end acknowledges it, so that it cannot come any more, or a minute
+// has passed, in which senders send it again and again, or Flush. Then it is a Problem with the note that it is missing. If it comes after all, it is still a message,
 // with a Note, but no part of a chunk or stream.
 //
 // A message in chunks is a Problem where a part of it may be missing: a number is missing between its parts, or just before the first
 // one, as senders give its parts numbers one behind the other. A stream says its size, so one that has all its bytes in parts of one
-// size is a message. What the capture does not hold to its end is a Problem too, with the bytes that there are.
+// size and a shorter last one is a message. What the capture does not hold to its end is a Problem too, with the bytes that there are.
 //
 // Another session of the same two ends begins (Frame.Begins) with a client's init behind a disconnect; after half a minute in which the
 // client said nothing, as servers have forgotten it then; with another key where only a handshake has come; inside Continuum's cipher
@@ -42,7 +42,7 @@
 // one that the server has refused.
 //
 // In a capture that begins inside a session, datagrams are kept until they show whether they are enciphered, 192 of them at most, and read
-// then. The first number that is seen begins the order.
+// then. Their key is found from a cluster of acks, or from a sync request and a number. The first number that is seen begins the order.
 //
 // Clusters, reliable packets and so on may stand in each other 16 deep. A chunked message may have 512 KiB, a stream 16 MiB, packets
 // that wait for their turn 1 MiB in each direction.

@@ -83,6 +83,9 @@ func (t *Transport) sync(w *way, data []byte, off uint32) {
 		}
 		s.counted, s.sent, s.received, s.out, s.in = true, now.sent, now.received, now.out, now.in
 	}
+	if w.dir == schema.ToServer {
+		note = sized(len(data) == syncSize) + note // the short form is one of old servers
+	}
 	t.control(w, data, off, note)
 }
 

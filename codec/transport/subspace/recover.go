@@ -92,3 +92,91 @@ func ciphersFrom(first uint32, body []byte) []*Cipher {
 	}
 	return found
 }
+
+// clues are what datagrams show of a key that is not enough with one of them alone: a sync request, and the number of a reliable packet
+// or of an ack. Clients send the first every 5 s, and the others all the time.
+type clues struct {
+	sync     [syncSize]byte
+	upper    uint16 // of a number, enciphered; it is the same in all of below 65536
+	hasSync  bool
+	hasUpper bool
+}
+
+// plausibleCount bounds the counts in a sync request from which a key is looked for: hours of play.
+const plausibleCount = 1 << 18
+
+// take notes what a datagram shows, and reports whether a key may be looked for that could not be before.
+func (c *clues) take(data []byte) bool {
+	switch {
+	case len(data) < ackSize || data[0] != 0:
+	case data[1] == coreReliable || data[1] == coreAck && len(data) == ackSize:
+		if upper := binary.LittleEndian.Uint16(data[sequenceAt+2:]); !c.hasUpper || upper != c.upper {
+			c.upper, c.hasUpper = upper, true
+			return c.hasSync
+		}
+	case data[1] == coreSync && len(data) == syncSize:
+		if binary.LittleEndian.Uint32(data[sentAt:]) < plausibleCount && binary.LittleEndian.Uint32(data[receivedAt:]) < plausibleCount {
+			return false // not enciphered
+		}
+		copy(c.sync[:], data)
+		c.hasSync = true
+		return c.hasUpper
+	}
+	return false
+}
+
+// recover finds the key that the clues are of, and reports whether it did.
+//
+// The counts in a sync request are small, so their upper halves give the low bytes of the 4th and the 6th output but for two bits each:
+// the upper half of the 4th is tried out, and the 6th shows which are possible. The upper half of a small number, which is 0, gives that
+// of the key from the 2nd output; this tells which of the few possible keys it is.
+func (c *clues) recover() (*Cipher, bool) {
+	body := c.sync[coreHeader:]
+	word := func(i int) uint32 {
+		return uint32(body[i]^body[i-4]) | uint32(body[i+1]^body[i-3])<<8
+	}
+	fourth, sixth := word(6), word(10)
+	for low := range uint32(plausibleCount >> 16) {
+		next := (uint64(fourth^low)*multiplier + addend) % modulus // after the state that is tried
+		for high := range uint32(1 << 15) {
+			state, after := high<<16|fourth^low, uint32(next)
+			if next += multiplier << 16 % modulus; next >= modulus {
+				next -= modulus
+			}
+			if after == 0 {
+				after = modulus
+			}
+			if state == 0 || (step(after, Signed)^sixth)&0xFFFF >= plausibleCount>>16 {
+				continue
+			}
+			if found := c.cipherFrom(back(back(back(state)))); found != nil {
+				return found, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// cipherFrom is the cipher whose keystream begins with the output first and whose key has the upper half that the clues give, or nil.
+func (c *clues) cipherFrom(first uint32) *Cipher {
+	upper := uint32(uint16(step(first, Signed)) ^ c.upper)
+	if key := back(first); key>>16 == upper {
+		return NewCipher(key, Signed)
+	}
+	if upper < 0x8000 {
+		return nil
+	}
+	// A key with the top bit set is not the state before: there a schedule's quotient is up to 2 too low or 1 too high, and its output as
+	// many remainders off.
+	for off := range uint64(4) {
+		state := back(uint32((uint64(first)+modulus+remainder-off*remainder-1)%modulus) + 1)
+		for _, key := range [...]uint32{state - modulus, state - 2*modulus, state + modulus, state + 2*modulus} {
+			for schedule := Signed; schedule <= Unsigned; schedule++ {
+				if key>>16 == upper && step(key, schedule) == first {
+					return NewCipher(key, schedule)
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
+	"math"
 	"strconv"
 	"time"
 
@@ -24,10 +25,10 @@ const (
 	smallBody    = 1 << 10 // bytes of a body whose room is kept for the next one
 )
 
-// How long a number is waited for. A sender gives up after 30 s; one that has the acknowledgement does not send again, but the packet may
-// stand later in the capture than the ack.
+// How long a number is waited for. Without an acknowledgement a sender sends it 15 times, each time 0.6 s later than the time before, and
+// so gives up after 63 s; one that has the acknowledgement does not send again, but the packet may stand later in the capture than the ack.
 const (
-	patience       = 30 * time.Second
+	patience       = 64 * time.Second
 	patienceCount  = 4096 // datagrams of the direction, where there are no times
 	ackedPatience  = 2 * time.Second
 	ackedPatienceN = 64
@@ -456,6 +457,9 @@ func (t *Transport) ack(w *way, data []byte, off uint32) {
 	}
 	n, sender := number(data), t.other(w)
 	o := &sender.order
+	if !o.started && (t.session.hasInit || t.session.answered) {
+		o.start(n, true) // it begins at 0, even if that is not in the capture
+	}
 	if !o.started || n >= 0 && int64(n) < o.next || o.early[n] != nil {
 		t.control(w, data, off, "")
 		return
@@ -473,28 +477,38 @@ func (t *Transport) ack(w *way, data []byte, off uint32) {
 	o.acked[n] = t.moment(sender)
 }
 
-// overdue gives up what has been missing for long.
+// ackedTo is the first number from next on that is not acknowledged without having been seen.
+func (o *order) ackedTo() int64 {
+	to := o.next
+	for {
+		if _, acked := o.acked[int32(to)]; !acked || to > maxNumber {
+			return to
+		}
+		to++
+	}
+}
+
+// overdue gives up what has been missing for long. Where nothing waits nothing is held up: an ack may be of a number that was not sent yet.
 func (t *Transport) overdue() {
 	for i := range t.ways {
 		w := &t.ways[i]
 		o := &w.order
-		if o.waiting == 0 && len(o.acked) == 0 {
+		if o.waiting == 0 {
 			continue
 		}
 		t.path = t.path[:0]
 		now := t.moment(w)
-		for {
-			m, acked := o.acked[int32(o.next)]
-			if acked && m.past(now, ackedPatience, ackedPatienceN) {
-				to := o.next
-				for ; acked; _, acked = o.acked[int32(to)] {
-					to++
-				}
-				t.giveUp(w, to, acknowledged)
+		for o.waiting > 0 {
+			if m, acked := o.acked[int32(o.next)]; acked && m.past(now, ackedPatience, ackedPatienceN) {
+				t.giveUp(w, o.ackedTo(), acknowledged)
 				t.drain(w)
 				continue
 			}
-			if o.waiting > 0 && o.hole.past(now, patience, patienceCount) {
+			count := int64(patienceCount)
+			if now.at.After(o.hole.at) {
+				count = math.MaxInt64
+			}
+			if o.hole.past(now, patience, count) {
 				t.skip(w, missing)
 				continue
 			}

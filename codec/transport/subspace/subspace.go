@@ -179,6 +179,7 @@ func (t *Transport) abandon(when string) {
 		for w.order.waiting > 0 {
 			t.skip(w, missing)
 		}
+		t.giveUp(w, w.order.ackedTo(), acknowledged)
 		t.dropFar(w)
 		if w.chunk.open() {
 			t.incomplete(w, &w.chunk, "the last chunk was missing "+when)
