@@ -152,7 +152,7 @@ func (r *Reader) takeExported(x *exported) {
 
 // tsharkLinks are the numbers that Wireshark gives link types (WTAP_ENCAP_... of wiretap), as frame.encap_type shows them.
 var tsharkLinks = map[string]LinkType{
-	"1": LinkEthernet, "7": LinkRaw, "15": LinkNull, "25": LinkSLL, "129": LinkIPv4, "130": LinkIPv6, "174": LinkLoop, "210": LinkSLL2,
+	"1": LinkEthernet, "4": LinkPPP, "7": LinkRaw, "15": LinkNull, "25": LinkSLL, "129": LinkIPv4, "130": LinkIPv6, "174": LinkLoop, "210": LinkSLL2,
 }
 
 // unknownLink stands for link types of which a text tells a number that is of no use here; that of the registry is for private use.
@@ -202,7 +202,7 @@ func number(text string) uint64 {
 }
 
 // guessLinks are the link types that can be told by looking at a packet, the most usual first.
-var guessLinks = []LinkType{LinkEthernet, LinkRaw, LinkNull, LinkSLL, LinkSLL2}
+var guessLinks = []LinkType{LinkEthernet, LinkRaw, LinkNull, LinkSLL, LinkSLL2, LinkPPP}
 
 // guessLink tells the link type by a packet: one where an IP header that is right follows, else Ethernet.
 func guessLink(b []byte) LinkType {

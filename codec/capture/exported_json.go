@@ -86,7 +86,7 @@ func (x *exported) layered(layers map[string]json.RawMessage) {
 	for _, l := range []struct {
 		layer string
 		link  LinkType
-	}{{"eth_raw", LinkEthernet}, {"null_raw", LinkNull}, {"sll_raw", LinkSLL}, {"raw_raw", LinkRaw}} {
+	}{{"eth_raw", LinkEthernet}, {"null_raw", LinkNull}, {"sll_raw", LinkSLL}, {"raw_raw", LinkRaw}, {"ppp_raw", LinkPPP}} {
 		raw := layers[l.layer]
 		if raw == nil {
 			continue

@@ -3,6 +3,8 @@ package capture
 import (
 	"bytes"
 	"encoding/hex"
+	"strconv"
+	"strings"
 )
 
 // Packets of tshark as PDML (doc/README.xml-output of Wireshark):
@@ -11,7 +13,8 @@ import (
 //	<proto name="eth" size="14" pos="0"><field name="eth.dst" size="6" pos="0" value="0102…"/>…</proto>…</packet>
 //
 // A field has its bytes as value, those that are only some bits of theirs as unmaskedvalue. Fields of what was put together of several
-// packets have places in that; since they come after the fields of the packet itself, a byte that is there stays.
+// packets have places in that; since they come after the fields of the packet itself, a byte that is there stays. The last fragment of an
+// IP packet has its bytes only in the list of fragments. Bytes of headers that no field shows (reserved ones, the check value of AH) are 0.
 
 func sniffPDML(head []byte) bool {
 	b := startsLikeText(head)
@@ -67,6 +70,7 @@ func (in *input) seek(text string, most int) bool {
 func readPDML(b []byte, to *exported) {
 	var have []bool // which bytes are known
 	general, most := false, min(len(b)/2, MaxPacket)
+	headers, fragment, together := uint64(0), uint64(0), false // where headers end, where a fragment begins, and whether what follows was put together
 	for {
 		i := bytes.IndexByte(b, '<')
 		if i < 0 {
@@ -77,6 +81,14 @@ func readPDML(b []byte, to *exported) {
 		switch {
 		case tag.name == "proto":
 			general = tag.of == "geninfo"
+			switch {
+			case together:
+			case tag.of == "ip", tag.of == "ipv6.fraghdr":
+				headers = number(tag.pos)
+				fragment = headers + number(tag.size)
+			case tag.of == "tcp", tag.of == "udp", strings.HasPrefix(tag.of, "ipv6"):
+				headers = number(tag.pos)
+			}
 		case tag.name != "field":
 		case general && tag.of == "num":
 			to.number = number(tag.show)
@@ -89,13 +101,21 @@ func readPDML(b []byte, to *exported) {
 			to.took(tag.value)
 		case tag.of == "frame.encap_type":
 			to.encapsulated(tag.show)
-		case general:
+		case general, strings.HasSuffix(tag.of, ".reassembled.data"), tag.of == "tcp.segments":
+		case tag.of == "ip.fragments", tag.of == "ipv6.fragments":
+			together = true
+		case tag.of == "ip.fragment", tag.of == "ipv6.fragment":
+			if number(tag.show) == to.number && fragment > 0 {
+				tag.pos = strconv.FormatUint(fragment, 10)
+				tag.fill(to.data, have)
+			}
+		case together:
 		default:
 			tag.fill(to.data, have)
 		}
 	}
 	for i, known := range have {
-		if !known {
+		if !known && uint64(i) >= headers {
 			to.data = to.data[:i]
 			break
 		}

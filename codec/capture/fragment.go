@@ -64,7 +64,7 @@ func (f *fragments) add(p *ipPacket, packet uint32, at time.Time) bool {
 		key.proto = p.proto // RFC 791 counts the protocol in; of IPv6 only that of the first fragment is right
 	}
 	g := f.byKey[key]
-	if g != nil && at.Sub(g.first) > fragmentLife {
+	if g != nil && !at.IsZero() && !g.first.IsZero() && at.Sub(g.first) > fragmentLife { // a packet may have no time
 		f.drop(g)
 		f.lost++
 		g = nil

@@ -113,8 +113,19 @@ func Forms() []FormInfo {
 	return infos
 }
 
-// Recognise tells the form of text and reads it. The error is a *PasteError.
+// Recognise tells the form of text and reads it. Of a conversation that breaks off in its last line the rest is read, with a note. The error
+// is a *PasteError.
 func Recognise(text string) (*Paste, error) {
+	p, err := recognise(text)
+	if err != nil {
+		if cut := recogniseCut(text, false); cut != nil {
+			return cut, nil
+		}
+	}
+	return p, err
+}
+
+func recognise(text string) (*Paste, error) {
 	t, e := newPasted(text)
 	if e != nil {
 		return nil, e

@@ -14,7 +14,7 @@ const charCell = 4
 
 // tryChars tells such a dump by its first line: an offset of zero, then cells of which one at least can be no number.
 func tryChars(t *pasted) (*builder, *PasteError) {
-	l, _, ok := t.next(0)
+	l, ok := t.firstLine()
 	if !ok || len(l.text) < 10 || len(l.text) > maxDumpLine {
 		return nil, nil
 	}
@@ -32,7 +32,7 @@ func tryChars(t *pasted) (*builder, *PasteError) {
 
 // readChars is the reader of the form "od-c".
 func readChars(t *pasted) (*builder, *PasteError) {
-	l, _, _ := t.next(0)
+	l, _ := t.firstLine()
 	bases := []int{8, 16, 10} // the offsets of od have seven digits, and six if they are hex
 	if len(l.text) > 6 && l.text[6] == ' ' {
 		bases = []int{16}

@@ -49,6 +49,7 @@ type table interface {
 type columnStat struct {
 	cells, hex, base64, lists int
 	dirs, times               int // cells that say a direction or a moment
+	sure, quads               int // cells that are base64 and nothing else; those that could be, by their length, with its padding
 	chars                     int // of all cells that could be bytes
 	longest                   int
 }
@@ -159,6 +160,9 @@ func (s *columnStat) count(c cell) {
 		return
 	}
 	s.longest = max(s.longest, len(c.text))
+	if len(c.text)%4 == 0 {
+		s.quads++
+	}
 	if len(c.text) <= 40 {
 		if dirOf("", c.text) != schema.Both {
 			s.dirs++
@@ -175,7 +179,24 @@ func (s *columnStat) count(c cell) {
 	if _, ok := base64Cell(nil, c.text); ok {
 		s.base64++
 		s.chars += len(c.text)
+		if surelyBase64(c.text) {
+			s.sure++
+		}
 	}
+}
+
+// surelyBase64 reports whether a cell that reads as base64 is no hex in which a digit is wrong.
+func surelyBase64(text string) bool {
+	strange := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '=', c == '+', c == '/':
+			return true
+		case !isHex(c):
+			strange++
+		}
+	}
+	return strange >= 3
 }
 
 // chooseColumn picks the column of bytes: by its name, else the one with the longest contents; -1 if there is none.
@@ -190,8 +211,9 @@ func chooseColumn(names []string, stats []columnStat) (col int, kind bytesKind) 
 			fits, k = true, bytesList
 		}
 		rank := rankName(names[i], byteNames)
-		// A column that is mostly hex is hex: the cells that are not are errors, not a reason to read all as base64.
-		mostly := 2*s.hex >= s.cells && s.hex > 0
+		// A column that is mostly hex is hex: the cells that are not are errors, not a reason to read all as base64, unless they can be
+		// nothing else. Base64 of zeros is hex to look at.
+		mostly := 2*s.hex >= s.cells && s.hex > 0 && !(s.sure > 0 && s.base64 == s.cells && s.quads == s.cells)
 		switch {
 		case fits:
 		case rank >= 0 && mostly:

@@ -289,7 +289,7 @@ func (d *dumper) end(l line) *PasteError {
 	case d.style.offset == offsetNone:
 		d.other(at, l.text)
 		return nil
-	case d.starAt >= 0 && d.line.offset >= d.offset && passed >= n:
+	case d.starAt >= 0 && d.line.offset >= d.offset && passed >= n && (passed-n)%n == 0: // no program leaves out a part of a line
 		if e := d.repeat(passed-n, at); e != nil {
 			return e
 		}

@@ -74,6 +74,8 @@ func tryFollowHex(t *pasted) (*builder, *PasteError) {
 		f.b.why = "lines with and without indentation whose offsets count separately"
 	case f.gaps > 0:
 		f.b.why = "offsets of eight digits and a gap in the text column; one direction only"
+	case f.uneven:
+		f.b.why = "offsets of eight digits that go on after lines that are not full; one direction only"
 	default:
 		return nil, nil
 	}
@@ -111,6 +113,9 @@ type followDumper struct {
 	lines int
 	other int
 	gaps  int
+
+	longest, last int  // bytes of the longest line, and of the last one
+	uneven        bool // a line that is not the longest has another one behind it, as no dump of one run of bytes does
 
 	lostIndent bool // the lines of one direction go on with the offsets of the other: a dump whose first line lost its indentation
 	bars       bool // the text column is that of hexdump -C
@@ -177,6 +182,9 @@ func (f *followDumper) take(l line) *PasteError {
 	}
 	n := len(f.line.data)
 	f.b.out = append(f.b.out, f.line.data...)
+	f.longest = max(f.longest, n)
+	f.uneven = f.uneven || f.last > 0 && f.last < f.longest && f.line.hasText
+	f.last = n
 	f.next[dir], f.seen[dir] = f.line.offset+uint64(n), true
 	f.count[dir]++
 	f.lines++

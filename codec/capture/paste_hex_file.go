@@ -12,7 +12,12 @@ const minWrapped = 16
 // recogniseFile is Recognise for a file that is read as a capture. There hex in several lines is a message a line, as an export writes it,
 // unless it looks wrapped. Where it does, the messages themselves can still tell that they end with their lines.
 func recogniseFile(text string, key func(schema.Dir, []byte) (schema.Key, bool)) (*Paste, error) {
-	p, err := Recognise(text)
+	p, err := recognise(text)
+	if err != nil {
+		if cut := recogniseCut(text, true); cut != nil {
+			return cut, nil
+		}
+	}
 	if err != nil || p.Form != "hex" || len(p.Messages) != 1 {
 		return p, err
 	}

@@ -1,8 +1,8 @@
 package capture
 
 import (
+	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -177,7 +177,8 @@ func (j *jsonTable) value(i, depth int) (end int, e *PasteError) {
 		}
 		text := s[i+1 : end-1]
 		if strings.IndexByte(text, '\\') >= 0 {
-			if plain, err := strconv.Unquote(s[i:end]); err == nil {
+			var plain string
+			if json.Unmarshal([]byte(s[i:end]), &plain) == nil {
 				text = plain
 			}
 		}
@@ -285,12 +286,23 @@ func (j *jsonTable) cell(kind cellKind, text string, off int) {
 			return
 		}
 		column = len(j.list)
-		j.list = append(j.list, string(j.path))
-		j.columns[j.list[column]] = column
+		path := string(j.path)
+		j.list = append(j.list, ekName(path))
+		j.columns[path] = column
 	}
 	if len(j.row.cells) < maxColumns {
 		j.row.cells = append(j.row.cells, cell{column, kind, text, off})
 	}
+}
+
+// ekName is the name of a field of tshark that -T ek writes as "layers.tcp.tcp_tcp_payload": tcp.payload. Other names stay.
+func ekName(path string) string {
+	rest, ok := strings.CutPrefix(path, "layers.")
+	proto, field, found := strings.Cut(rest, ".")
+	if field, is := strings.CutPrefix(field, proto+"_"+proto+"_"); ok && found && is {
+		return "layers." + proto + "." + field
+	}
+	return path
 }
 
 // str returns the end of the string at i.

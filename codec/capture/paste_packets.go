@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -113,21 +114,24 @@ func (p *Paste) lookForPackets() {
 	if p.Stream || len(p.Messages) == 0 || p.Form == "packets" || p.Form == "tera-log" {
 		return
 	}
-	for i := range p.Messages[:min(len(p.Messages), maxLookedAt)] {
-		b := p.Messages[i].Bytes
-		link, ok := linkOf(b)
-		switch {
-		case ok && !p.Packets:
-			p.Packets, p.Link = true, link
-		case ok && link == p.Link:
-		case !p.otherPacket(b):
-			p.Packets, p.Link = false, 0
-			return
-		}
-	}
-	if !p.Packets {
+	looked := p.Messages[:min(len(p.Messages), maxLookedAt)]
+	first := slices.IndexFunc(looked, func(m Message) bool { _, ok := linkOf(m.Bytes); return ok })
+	if first < 0 {
 		return
 	}
+	link, _ := linkOf(looked[first].Bytes)
+	right, strange := 0, 0
+	for i, m := range looked {
+		if rightIP(network(link, m.Bytes)) {
+			right++
+		} else if !otherPacket(link, m.Bytes) && (right < 2 || i < len(p.Messages)-1) { // the text may break off in the last one
+			strange++
+		}
+	}
+	if strange*8 > right { // so many checksums are not right by chance
+		return
+	}
+	p.Packets, p.Link = true, link
 	name := map[LinkType]string{LinkEthernet: "Ethernet", LinkRaw: "IP", LinkNull: "a loopback interface"}[p.Link]
 	if name == "" {
 		name = "Linux's cooked mode"
@@ -135,13 +139,24 @@ func (p *Paste) lookForPackets() {
 	p.Why += "; the bytes are whole packets of " + name + ": as a file, they are read as a capture"
 }
 
-// otherPacket reports whether b can stand among packets of Ethernet although it is none of TCP or UDP.
-func (p *Paste) otherPacket(b []byte) bool {
-	kinds := []uint16{0x0806, 0x88cc, etherIPv4, etherIPv6, etherVLAN, etherQinQ}
-	if p.Packets && p.Link != LinkEthernet || len(b) < 14 {
-		return false
+// otherPacket reports whether b can stand among packets of a link type although it is none of TCP or UDP: another protocol, or a part of a
+// packet that came in fragments.
+func otherPacket(link LinkType, b []byte) bool {
+	var ip ipPacket
+	if n := network(link, b); n != nil {
+		return parseIP(n, &ip) && len(ip.data) == ip.size
 	}
-	return slices.Contains(kinds, uint16(b[12])<<8|uint16(b[13]))
+	kinds := []uint16{0x0806, 0x88cc, etherIPv4, etherIPv6, etherVLAN, etherQinQ}
+	switch {
+	case link == LinkEthernet && len(b) >= 14:
+		kind := binary.BigEndian.Uint16(b[12:])
+		return slices.Contains(kinds, kind) || kind <= 1500 && int(kind) <= len(b)-14 // IEEE 802.3: its length
+	case link == LinkSLL && len(b) >= 16:
+		return b[0] == 0 && b[1] <= 4 && slices.Contains(kinds, binary.BigEndian.Uint16(b[14:]))
+	case link == LinkSLL2 && len(b) >= 20:
+		return b[2] == 0 && b[3] == 0 && b[10] <= 4 && slices.Contains(kinds, binary.BigEndian.Uint16(b))
+	}
+	return false
 }
 
 // readPastedPackets reads the packets of a text as those of a capture.

@@ -103,6 +103,15 @@ func (t *pasted) lines(visit func(l line) bool) {
 	}
 }
 
+// firstLine is the first line that is not blank.
+func (t *pasted) firstLine() (first line, ok bool) {
+	t.lines(func(l line) bool {
+		first, ok = l, !l.blank()
+		return !ok
+	})
+	return first, ok
+}
+
 func (l line) blank() bool { return strings.TrimSpace(l.text) == "" }
 
 // cursor turns byte offsets into lines and columns. It is fast for offsets in rising order.

@@ -41,6 +41,7 @@ type half struct {
 	next    uint32 // the byte that must come
 	syn     bool   // isn is known
 	isn     uint32
+	told    bool // isn is what the answer of the other side let think: data that came with the start were acknowledged with it
 	started bool // something was delivered
 	whole   bool // nothing before the first byte is missing
 	ended   bool // the end was delivered
@@ -109,9 +110,9 @@ func (s *stream) isNew(d *datagram) bool {
 		return s.closed && len(d.data) > 0 && h.based && d.seq-h.next+maxAhead > 2*maxAhead
 	}
 	if h.syn {
-		return h.isn != d.seq || s.over(h, o)
+		return h.isn != d.seq && !h.opensWith(d) || s.over(h, o)
 	}
-	if s.closed || h.ended {
+	if s.closed || h.ended || s.resets > 0 && h.started {
 		return true
 	}
 	if d.flags&flagACK == 0 && o.syn && o.based && o.started {
@@ -125,6 +126,11 @@ func (s *stream) isNew(d *datagram) bool {
 		return !near(h.held[0].seq, d.seq+1)
 	}
 	return false
+}
+
+// opensWith reports whether d is the start of the direction, with data (RFC 7413), that came after its answer.
+func (h *half) opensWith(d *datagram) bool {
+	return h.told && d.size > 0 && h.isn-d.seq <= uint32(d.size)
 }
 
 // over reports whether a SYN of h that has the number of the one before cannot be that one again: scripts and generators number each
@@ -156,12 +162,16 @@ func (s *stream) feed(d *datagram, packet uint32, at time.Time) {
 	seq := d.seq
 	if d.flags&flagSYN != 0 {
 		seq++
+		if h.opensWith(d) && !h.started {
+			h.isn, h.next, h.told = d.seq, seq, false
+		}
 		h.begin(d.seq)
 		if !h.started { // asked again after a refusal
 			s.resets = 0
 		}
 		if d.flags&flagACK != 0 && !o.syn && !o.based && (len(o.held) == 0 || near(o.held[0].seq, d.ack)) { // the answer names the start that was not captured
 			o.begin(d.ack - 1)
+			o.told = true
 		}
 		s.drain(h, at)
 		s.drain(o, at)
@@ -189,6 +199,9 @@ func (s *stream) feed(d *datagram, packet uint32, at time.Time) {
 func (h *half) begin(isn uint32) {
 	if h.syn || h.based {
 		return
+	}
+	if h.fin && !near(h.finSeq, isn+1) { // of a connection before, of which nothing else was captured
+		h.fin = false
 	}
 	h.syn, h.isn, h.based, h.next, h.whole, h.start = true, isn, true, isn+1, true, 0
 }
