@@ -21,7 +21,7 @@ func newCheck() *cobra.Command {
 in them, and prints every mistake as file:line:col: error|warning: text [code].
 
 Exit status 1 if any of them is an error.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: needs("path of definitions", true),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			diags, err := l.check(cmd, args)
 			if err != nil {

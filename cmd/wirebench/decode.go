@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -22,7 +23,8 @@ func newDecode() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "decode [FILE...]",
 		Short: "Show what is in messages",
-		Long: `Decode reads messages from files, or from standard input, and says what is in them.
+		Long: `Decode reads messages from files ("-": standard input), or without any from standard
+input, and says what is in them.
 
 A line is a message in hex, blanks allowed; with --paste the whole text is one of
 the forms that the paste command knows. Every line gives exactly one result, in
@@ -33,10 +35,14 @@ message that has no definition is no error.`,
 		Example: `  echo 12002b4e080039304c0061006e006e000000 | wirebench decode
   xxd packet.bin | wirebench decode --paste --json --fields`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := knownForm(form); err != nil {
+				return err
+			}
 			d, err := newDecoder(cmd, m, fields)
 			if err != nil {
 				return err
 			}
+			onlyWithJSON(cmd)
 			if form != "" {
 				paste = true
 			}
@@ -117,6 +123,9 @@ func (d *decoder) lines(r io.Reader) error {
 // paste decodes all messages of a pasted text.
 func (d *decoder) paste(name string, r io.Reader, form string) error {
 	p, err := readPaste(r, form)
+	if errors.Is(err, errUnreadable) {
+		return err
+	}
 	if err != nil {
 		note(d.cmd, "%s: %v", name, err)
 		d.wrong("not-recognised", err.Error())

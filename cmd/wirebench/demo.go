@@ -71,8 +71,10 @@ MUTA has a second server, muta/world: its messages are of a group of their own.
 The client connects to the server, or with --via to a proxy that leads there:
 
   wirebench proxy --protocol tera --listen 127.0.0.1:17801 --upstream 127.0.0.1:7801
-  wirebench demo --protocol tera --via 127.0.0.1:17801`,
-		Args: cobra.NoArgs,
+  wirebench demo --protocol tera --via 127.0.0.1:17801
+
+Ctrl+C ends it: the players say goodbye. Exit status: 0, or 2 if a port is taken.`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			names := demo.Protocols()
 			if protocol != "all" {
@@ -88,10 +90,14 @@ The client connects to the server, or with --via to a proxy that leads there:
 			if base < 0 || base > 65535-demoPorts+1 {
 				return fmt.Errorf("--listen-base %d: it is 0 to %d", base, 65535-demoPorts+1)
 			}
-			if rate < demo.MinRate || rate > demo.MaxRate {
+			if !(rate >= demo.MinRate && rate <= demo.MaxRate) { // nor NaN
 				return fmt.Errorf("--rate %g: it is %g to %d messages a second", rate, demo.MinRate, demo.MaxRate)
 			}
-			ctx := cmd.Context()
+			if limit < 0 {
+				return fmt.Errorf("--for %s: it is a time above 0", limit)
+			}
+			ctx, stop := untilTold(cmd.Context())
+			defer stop()
 			if limit > 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeout(ctx, limit)
@@ -127,8 +133,8 @@ func demoTargets(names, via []string) (map[string]string, error) {
 		if !slices.Contains(known, name) {
 			return nil, fmt.Errorf("--via %s: PROTOCOL=HOST:PORT is expected, with one of the games that run: %s", v, strings.Join(known, ", "))
 		}
-		if _, _, err := net.SplitHostPort(addr); err != nil {
-			return nil, fmt.Errorf("--via %s: %w", v, err)
+		if _, _, err := splitAddress(addr); err != nil {
+			return nil, fmt.Errorf("--via %s: %w", shown(v), err)
 		}
 		to[name] = addr
 	}

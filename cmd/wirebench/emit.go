@@ -36,11 +36,14 @@ output. One file goes to standard output, several need --out.
 Exit status 1 if a definition has errors: its message is left out.`,
 		Example: `  wirebench emit --target c --message C_EDIT_PRIVATE_CHANNEL --out generated
   wirebench emit --library mine --target lua > mine.lua`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t, ok := emit.Find(target)
+			if target == "" {
+				return fmt.Errorf("emit needs --target: %s", targetNames())
+			}
 			if !ok {
-				return fmt.Errorf("--target %q: it is one of %s", target, targetNames())
+				return fmt.Errorf("--target %s: it is one of %s", shown(target), targetNames())
 			}
 			snap, err := l.snapshot(cmd)
 			if err != nil {

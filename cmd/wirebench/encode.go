@@ -20,8 +20,8 @@ func newEncode() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "encode --message NAME [FILE...]",
 		Short: "Turn values into messages",
-		Long: `Encode reads one JSON object of values a line, from files or standard input, and
-prints one line of hex each, in order. What is missing is zero or empty; an
+		Long: `Encode reads one JSON object of values a line, from files ("-": standard input), or
+without any from standard input, and prints one line of hex each, in order. What is missing is zero or empty; an
 unknown field, a value of the wrong kind or a number that does not fit is an
 error.
 

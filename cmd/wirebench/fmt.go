@@ -25,7 +25,7 @@ file, a directory, or "-" for standard input.
 
 Lines that are not understood stay as they are and are reported; then the exit
 status is 1.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: needs("path of definitions", true),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	cmd.Flags().BoolVarP(&f.list, "list", "l", false, "name the files that would change")

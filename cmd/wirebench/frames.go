@@ -53,11 +53,13 @@ raw bytes where --framing says how they are cut into messages:
   *                            subspace  0x1234abcd  the key of the server's answer
 
 A file that is cut off gives what it holds. Without a file, or as "-", standard
-input is read.`,
+input is read.
+
+Exit status: 0, whatever the frames are; 2 wrong usage, or a file that is none of these.`,
 		Example: `  wirebench frames --protocol subspace session.pcap
   wirebench frames --protocol tera --framing prefixed:2le+self+keep+c2s messages.bin
   wirebench frames --library game.def --group c2s=clmsg --group s2c=svmsg --json --value session.pcapng`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, p := range ports {
 				if p < 1 || p > 65535 {
@@ -78,6 +80,7 @@ input is read.`,
 				}
 			}
 			f.kinds = kinds
+			onlyWithJSON(cmd)
 			if err := f.known(framing, keys); err != nil {
 				return err
 			}
@@ -99,6 +102,8 @@ input is read.`,
 			path := "-"
 			if len(args) == 1 {
 				path = args[0]
+			} else {
+				sayTyping(cmd)
 			}
 			return f.run(cmd, snap, path)
 		},
@@ -125,17 +130,32 @@ var kindNames = []string{"message", "control", "opaque", "problem"}
 // wrongFilter says what is wrong with a filter, and where.
 func wrongFilter(text string, mistakes []filter.Mistake) error {
 	m := mistakes[0]
-	before := strings.Map(func(r rune) rune {
-		if r == '\t' {
-			return r
-		}
-		return ' '
-	}, text[:min(m.Start, len(text))])
-	err := fmt.Sprintf("--filter: %s\n  %s\n  %s^", m.Message, text, before)
+	start := max(0, min(m.Start, len(text)))
+	before, after := oneLine(text[:start]), oneLine(text[start:])
+	if cut := len(before) - maxBeside; cut > 0 {
+		before = append([]rune("..."), before[cut:]...)
+	}
+	if len(after) > maxBeside {
+		after = append(after[:maxBeside:maxBeside], []rune("...")...)
+	}
+	err := fmt.Sprintf("--filter: %s\n  %s%s\n  %s^", m.Message, string(before), string(after), strings.Repeat(" ", len(before)))
 	if m.Help != "" {
 		err += "\n  " + m.Help
 	}
 	return errors.New(err)
+}
+
+// maxBeside is how much of a filter is shown on each side of a mistake, in characters.
+const maxBeside = 60
+
+// oneLine is a text without line breaks and other characters that move what follows.
+func oneLine(text string) []rune {
+	return []rune(strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7F && r < 0xA0 {
+			return ' '
+		}
+		return r
+	}, text))
 }
 
 // known takes what is known of the capture from elsewhere: how a raw file is cut, and a file with keys.
@@ -152,12 +172,12 @@ func (f *frameLister) known(framing, keys string) error {
 	}
 	file, err := os.Open(keys)
 	if err != nil {
-		return err
+		return fmt.Errorf("--keys: %w", err)
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, protocols.MaxKeysText+1))
 	if err != nil {
-		return err
+		return fmt.Errorf("--keys: %w", err)
 	}
 	if f.env.Keys, err = protocols.ParseKeys(string(text)); err != nil {
 		return fmt.Errorf("--keys %s: %w", keys, err)
@@ -275,10 +295,7 @@ func (f *frameLister) summary(cmd *cobra.Command, sum capture.Summary) {
 
 // frame lists one.
 func (f *frameLister) frame(x capture.Frame) {
-	fits := f.filter.Fits(workspace.Where{
-		N: uint64(x.N), Conn: x.Conn.Name(), Session: x.Conn.Session, Proto: x.Conn.Proto.String(),
-		Injected: x.Marks&capture.Fake != 0, Modified: x.Marks&capture.Changed != 0, Dropped: x.Marks&capture.Silenced != 0,
-	}, x.Frame)
+	fits := f.filter.Fits(f.where(uint64(x.N), x.Conn.Name(), x.Conn.Session, x.Conn.Proto.String(), x.Marks), x.Frame)
 	if !fits || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
 		return
 	}
@@ -291,7 +308,15 @@ func (f *frameLister) frame(x capture.Frame) {
 	f.line(info)
 }
 
-// line writes a frame for people.
+// where is what a list knows of a frame beside the frame.
+func (*frameLister) where(n uint64, conn string, session int, proto string, marks capture.Marks) workspace.Where {
+	return workspace.Where{
+		N: n, Conn: conn, Session: session, Proto: proto,
+		Injected: marks&capture.Fake != 0, Modified: marks&capture.Changed != 0, Dropped: marks&capture.Silenced != 0,
+	}
+}
+
+// line writes a frame for people. A name and a note may be of the file, and so anything.
 func (f *frameLister) line(x workspace.FrameInfo) {
 	name := cmp.Or(x.Message, x.Name)
 	switch {
@@ -301,18 +326,18 @@ func (f *frameLister) line(x workspace.FrameInfo) {
 		name = x.Kind
 	}
 	arrow := map[string]string{"c2s": "->", "s2c": "<-"}[x.Dir]
-	fmt.Fprintf(f.out, "%7d  %s  %s %-3s  %-28s %5d", x.N, clock(x.Time), arrow, x.Dir, name, len(x.Hex)/2)
+	fmt.Fprintf(f.out, "%7d  %s  %s %-3s  %-28s %5d", x.N, clock(x.Time), arrow, x.Dir, printable(name), len(x.Hex)/2)
 	if x.Status != "" && x.Status != "ok" {
 		fmt.Fprintf(f.out, "  %s", x.Status)
 	}
 	if len(x.Via) > 0 {
-		fmt.Fprintf(f.out, "  %s", strings.Join(x.Via, " "))
+		fmt.Fprintf(f.out, "  %s", printable(strings.Join(x.Via, " ")))
 	}
 	if len(x.Flags) > 0 {
 		fmt.Fprintf(f.out, "  %s", strings.Join(x.Flags, ", "))
 	}
 	if x.Note != "" {
-		fmt.Fprintf(f.out, "  %s", x.Note)
+		fmt.Fprintf(f.out, "  %s", printable(x.Note))
 	}
 	f.out.WriteByte('\n')
 }

@@ -15,9 +15,9 @@ func newHealth() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Ask the server at --listen whether it works",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			host, port, err := net.SplitHostPort(listen)
+			host, port, err := splitAddress(listen)
 			if err != nil {
 				return fmt.Errorf("--listen %s: %w", listen, err)
 			}

@@ -15,6 +15,7 @@ import (
 func eachInput(cmd *cobra.Command, names []string, f func(name string, r io.Reader) error) error {
 	if len(names) == 0 {
 		names = []string{"-"}
+		sayTyping(cmd)
 	}
 	for _, name := range names {
 		if name == "-" {
@@ -36,6 +37,35 @@ func eachInput(cmd *cobra.Command, names []string, f func(name string, r io.Read
 	return nil
 }
 
+// errUnreadable says that an input could not be read: it is not known what is in it.
+var errUnreadable = errors.New("unreadable")
+
+// unreadable marks an error as of reading.
+func unreadable(err error) error { return unreadableError{err} }
+
+type unreadableError struct{ error }
+
+func (unreadableError) Is(target error) bool { return target == errUnreadable }
+
+func (e unreadableError) Unwrap() error { return e.error }
+
+// sayTyping tells a person who gave no file that the command waits for what they type, and does not hang.
+func sayTyping(cmd *cobra.Command) {
+	if file, ok := cmd.InOrStdin().(*os.File); ok && isTerminal(file) {
+		note(cmd, "reading what is typed; Ctrl+D ends it")
+	}
+}
+
+// isTerminal reports whether a file is a device that a person sits at, as well as that can be told without asking it.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}
+
 // eachLine calls f with every line, without its line break. A last line break ends the last line and starts no other.
 func eachLine(in *bufio.Reader, f func(line string) error) error {
 	var line strings.Builder
@@ -50,7 +80,7 @@ func eachLine(in *bufio.Reader, f func(line string) error) error {
 		}
 		text := line.String()
 		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("read input: %w", err)
+			return unreadable(err)
 		}
 		if text != "" {
 			if e := f(strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")); e != nil {

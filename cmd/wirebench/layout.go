@@ -13,7 +13,7 @@ func newLayout() *cobra.Command {
 		Use:     "layout --message NAME",
 		Short:   "Show the byte layout of a message, without data",
 		Example: "  wirebench layout --message C_EDIT_PRIVATE_CHANNEL",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if m.message == "" {
 				return errors.New("layout needs --message NAME")

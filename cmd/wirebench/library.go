@@ -138,6 +138,9 @@ func readConstants(into map[string]string, name, text string) error {
 
 // snapshot reads the definitions and says on standard error what is odd about the choice of files.
 func (l *libraryFlags) snapshot(cmd *cobra.Command) (*workspace.Snapshot, error) {
+	if _, known := defs.Find(l.protocol); !known && l.protocol != "" {
+		return nil, fmt.Errorf("--protocol %s: it is %s", shown(l.protocol), dialectNames())
+	}
 	o, err := l.options()
 	if err != nil {
 		return nil, err

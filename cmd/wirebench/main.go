@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -19,10 +19,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(status)
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run runs one command line and returns its exit status.
@@ -30,9 +27,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	cmd := newRoot()
 	cmd.SetArgs(args)
 	cmd.SetIn(stdin)
-	cmd.SetOut(stdout)
+	out := &output{w: stdout}
+	cmd.SetOut(out)
 	cmd.SetErr(stderr)
 	err := cmd.ExecuteContext(ctx)
+	if out.err != nil && (err == nil || errors.Is(err, errInput)) {
+		err = out.err // whoever reads it must not take a part for all of it
+	}
 	switch {
 	case err == nil:
 		return exitOK
@@ -41,8 +42,29 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.Is(err, syscall.EPIPE):
 		return exitOK // the reader has seen enough
 	}
-	fmt.Fprintf(stderr, "wirebench: %v\n", err)
+	text := err.Error()
+	if len(text) > maxError {
+		text = strings.ToValidUTF8(text[:maxError], "") + "..."
+	}
+	fmt.Fprintf(stderr, "wirebench: %s\n", text)
 	return exitUsage
+}
+
+// maxError bounds what is said of an error: it may hold an argument, which may be as long as a file.
+const maxError = 4 << 10 // bytes
+
+// output is standard output. It remembers that something was not taken, so that no command has to look at each line that it writes.
+type output struct {
+	w   io.Writer
+	err error // the first
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
 }
 
 // errInput ends a run whose input has errors; what they are has been said.

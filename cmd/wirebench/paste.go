@@ -3,8 +3,11 @@ package main
 import (
 	"bufio"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,10 +23,16 @@ func newPaste() *cobra.Command {
 		Long: `Paste reads a text in which bytes are written down: a hex dump, an array of a
 programming language, base64, a log, what Wireshark copies. It says what it took
 the text for and prints the bytes of each message as a line of hex.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := knownForm(form); err != nil {
+				return err
+			}
 			return eachInput(cmd, args, func(name string, r io.Reader) error {
 				p, err := readPaste(r, form)
+				if errors.Is(err, errUnreadable) {
+					return err
+				}
 				if err != nil {
 					note(cmd, "%s: %v", name, err)
 					return errInput
@@ -46,13 +55,29 @@ func completeForm(*cobra.Command, []string, string) ([]string, cobra.ShellCompDi
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
+// knownForm reports a form that there is none of: that is a mistake of the command line, and none of the text.
+func knownForm(id string) error {
+	if id == "" {
+		return nil
+	}
+	var known []string
+	for _, f := range capture.Forms() {
+		known = append(known, f.ID)
+	}
+	if !slices.Contains(known, id) {
+		return fmt.Errorf("--form %s: it is %s", shown(id), strings.Join(known, ", "))
+	}
+	return nil
+}
+
 // maxPaste bounds a pasted text.
 const maxPaste = 64 << 20
 
+// readPaste reads a pasted text. An error that is errUnreadable is of the file, any other one of the text.
 func readPaste(r io.Reader, form string) (*capture.Paste, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxPaste+1))
 	if err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	if form != "" {
 		return capture.RecogniseAs(string(text), form)

@@ -23,7 +23,6 @@ import (
 	"wirebench/server"
 	"wirebench/server/live"
 	"wirebench/server/proxy"
-	"wirebench/server/workspace"
 )
 
 const (
@@ -52,6 +51,8 @@ type relay struct {
 	first   *os.File // of the recording, made before the start
 	pusher  *pusher
 	waiting *spool
+
+	told map[happening]int // how often it had happened when it was told
 
 	said   sync.Mutex
 	status bool // a line about what happens stands on the terminal
@@ -83,11 +84,15 @@ The upstream is allowed by naming it; --allow names more of its kind, as for a
 name that leads to several ports. Link-local, metadata, multicast and reserved
 addresses are refused always.
 
-Ctrl+C ends it: connections get two seconds to come to their end.`,
+Ctrl+C ends it: connections get two seconds to come to their end, and what is not
+pushed yet ten. A second one does not wait. It ends as well when nobody reads its
+list any more, as behind "| head".
+
+Exit status: 0 it was ended, 2 wrong usage, or it could not listen.`,
 		Example: `  wirebench proxy --protocol tera --listen 127.0.0.1:17801 --upstream 127.0.0.1:7801
   wirebench proxy --protocol subspace --listen :5000 --upstream zone.example:5000 --json --value > log.jsonl
   wirebench proxy --protocol muta --listen :4000 --upstream 10.0.0.5:4000 --filter "say" --record session.pcapng`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f := &r.lister
 			for _, g := range groups {
@@ -118,7 +123,10 @@ Ctrl+C ends it: connections get two seconds to come to their end.`,
 				note(cmd, "note: the filter stands for %s", text)
 			}
 			f.filter, f.snap, r.cmd = filter, snap, cmd
-			return r.run(cmd.Context())
+			onlyWithJSON(cmd)
+			ctx, stop := untilTold(cmd.Context())
+			defer stop()
+			return r.run(ctx)
 		},
 	}
 	l.add(cmd)
@@ -156,6 +164,12 @@ func (r *relay) check(protocol protocols.Protocol) error {
 	if r.spoolSize < 0 || r.spoolSize > 0 && r.spoolSize < 1<<20 {
 		return fmt.Errorf("--spool-bytes %d: it is %d or more", r.spoolSize, 1<<20)
 	}
+	if _, _, err := splitAddress(r.listen); err != nil {
+		return fmt.Errorf("--listen %s: %w", shown(r.listen), err)
+	}
+	if r.ports < 0 || r.ports > proxy.MaxPairs {
+		return fmt.Errorf("--ports %d: it is 1 to %d", r.ports, proxy.MaxPairs)
+	}
 	if r.ports == 0 {
 		r.ports = 1
 		if !protocol.Streams {
@@ -168,7 +182,7 @@ func (r *relay) check(protocol protocols.Protocol) error {
 // upstreams are what may be connected to: what the command line names.
 func (r *relay) upstreams() (*proxy.Upstreams, error) {
 	allow := slices.Concat(proxy.DefaultUpstreams, r.allow)
-	host, port, err := net.SplitHostPort(r.upstream)
+	host, port, err := splitAddress(r.upstream)
 	if err != nil {
 		return nil, fmt.Errorf("--upstream %s: %w", r.upstream, err)
 	}
@@ -258,6 +272,7 @@ func (r *relay) run(ctx context.Context) (err error) {
 		work.Wait()
 	}
 	r.tellEvents()
+	r.tellAgain()
 	r.summary()
 	return failed
 }
@@ -426,18 +441,33 @@ func (r *relay) frame(log *live.Log, i int, c live.Conn, e live.Entry, data []by
 		Offset: extra.Offset, Length: extra.Length, Resumed: e.Flags&live.Resumed != 0, Note: extra.Note, Name: extra.Name,
 	}
 	x.Key.Dir, x.Key.Group, x.Key.Code = e.Dir, log.Group(e), e.Code
-	fits := f.filter.Fits(workspace.Where{N: uint64(i) + 1, Conn: c.Name, Session: c.Session, Proto: c.Proto}, x)
+	marks := marksOf(e.Flags)
+	fits := f.filter.Fits(f.where(uint64(i)+1, c.Name, c.Session, c.Proto, marks), x)
 	if !fits || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
 		return
 	}
 	info := f.snap.DescribeFrame(&f.rec, x, f.want)
-	info.N, info.Conn, info.Session = uint32(i)+1, c.Name, c.Session
+	info.N, info.Conn, info.Session, info.Flags = uint32(i)+1, c.Name, c.Session, marks.Flags()
 	info.From = slices.DeleteFunc(info.From, func(packet uint32) bool { return packet == 0 }) // without a recording packets have no numbers
 	if f.json {
 		writeJSON(f.out, info)
 		return
 	}
 	f.line(info)
+}
+
+// marksOf are the flags of a log as a capture has them, so that both are listed alike.
+func marksOf(flags live.Flags) (m capture.Marks) {
+	if flags&live.Injected != 0 {
+		m |= capture.Fake
+	}
+	if flags&live.Modified != 0 {
+		m |= capture.Changed
+	}
+	if flags&live.Dropped != 0 {
+		m |= capture.Silenced
+	}
+	return m
 }
 
 // note says something, beside the status line.
@@ -451,12 +481,55 @@ func (r *relay) note(format string, args ...any) {
 	note(r.cmd, format, args...)
 }
 
-// tellEvents says what has happened that is not as it should be.
+// happening is an event, whatever number it has by now: one that happens again gets a new one.
+type happening struct {
+	first int64 // nanoseconds since 1970
+	text  string
+}
+
+// tellEvents says what has happened that is not as it should be. What happens again is told once: a server that is away is news for
+// the first client, and none for each of its tries.
 func (r *relay) tellEvents() {
+	if len(r.told) > maxTold { // those that the session has forgotten happen no more
+		kept := map[happening]int{}
+		for _, e := range r.session.Events(0) {
+			if n, ok := r.told[happeningOf(e)]; ok {
+				kept[happeningOf(e)] = n
+			}
+		}
+		r.told = kept
+	}
 	for _, e := range r.session.Events(r.events) {
 		r.events = max(r.events, e.N)
-		if e.Severity != proxy.Info {
-			r.note("%s: %s", e.Severity, e.Text)
+		if _, ok := r.told[happeningOf(e)]; ok || e.Severity == proxy.Info {
+			continue
+		}
+		if r.told == nil {
+			r.told = map[happening]int{}
+		}
+		r.told[happeningOf(e)] = e.Count
+		r.note("%s: %s%s", e.Severity, printable(e.Text), times(e.Count))
+	}
+}
+
+// maxTold bounds what is remembered of what was told; the session keeps fewer events.
+const maxTold = 1000
+
+func happeningOf(e proxy.Event) happening { return happening{e.At.UnixNano(), e.Text} }
+
+// times says how often, unless it is once.
+func times(n int) string {
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d times)", n)
+}
+
+// tellAgain says, at the end, how often it was what was told once.
+func (r *relay) tellAgain() {
+	for _, e := range r.session.Events(0) {
+		if n, ok := r.told[happeningOf(e)]; ok && e.Count > n {
+			r.note("%d times in all: %s", e.Count, printable(e.Text))
 		}
 	}
 }
@@ -516,9 +589,5 @@ func (r *relay) summary() {
 // terminal reports whether people see at once what is written.
 func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && isTerminal(f)
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -46,12 +48,14 @@ were sent are taken from what comes now.
   {"repeat": {"times": 10, "steps": [...]}}
 and beside them "speed", "tolerance" (exact, fields, shape), "ignore": ["S_PING", "*.time"], "keepalive" and "vars".
 
+"-" is standard input. Ctrl+C ends it with a report of what was so far.
+
 Exit status: 0 as recorded, 1 something differed or did not come, 2 wrong usage or no connection.`,
 		Example: `  wirebench replay session.pcap --protocol muta --to 127.0.0.1:13501
   wirebench replay session.pcap --protocol tera --make-script login.json
   wirebench replay login.json --to game.example:7801 --speed 10 --json
   wirebench replay session.pcap --protocol subspace --listen 127.0.0.1:5000`,
-		Args: cobra.ExactArgs(1),
+		Args: needs("capture or script", false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, g := range groups {
 				rule, ok := protocols.ParseRule(g)
@@ -94,6 +98,7 @@ type replayer struct {
 	to, listen, conn, play, make, tolerance, keys string
 	speed                                         float64
 	vars                                          []string
+	values                                        map[string]json.RawMessage
 	plain, keepGoing, json                        bool
 	most                                          time.Duration
 	env                                           protocols.Env
@@ -101,6 +106,17 @@ type replayer struct {
 }
 
 func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
+	if r.to != "" && r.listen != "" { // in a container the environment says where a server listens
+		switch {
+		case given(cmd, "to") && !given(cmd, "listen"):
+			r.listen = ""
+		case given(cmd, "listen") && !given(cmd, "to"):
+			r.to = ""
+		}
+	}
+	if given(cmd, "make-script") && !given(cmd, "listen") && !given(cmd, "to") {
+		r.listen, r.to = "", ""
+	}
 	switch {
 	case r.to != "" && r.listen != "":
 		return errors.New("either --to or --listen: who is to be played?")
@@ -109,8 +125,17 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 	case r.play != "" && r.play != "client" && r.play != "server":
 		return fmt.Errorf("--play %s: it is client or server", r.play)
 	case (cmd.Flags().Changed("speed") || r.speed != 0) && !(r.speed > 0 && r.speed <= replay.MaxSpeed):
-		return fmt.Errorf("--speed %g: it is above 0, and %g at most", r.speed, float64(replay.MaxSpeed))
+		return fmt.Errorf("--speed %g: it is above 0, and %d at most", r.speed, int64(replay.MaxSpeed))
+	case r.most <= 0:
+		return fmt.Errorf("--time %s: it is above 0", r.most)
+	case !slices.Contains([]replay.Tolerance{"", replay.Exact, replay.Fields, replay.Shape}, replay.Tolerance(r.tolerance)):
+		return fmt.Errorf("--tolerance %s: it is %s, %s or %s", shown(r.tolerance), replay.Exact, replay.Fields, replay.Shape)
 	}
+	vars, err := replay.ParseVars(r.vars)
+	if err != nil {
+		return fmt.Errorf("--var: %w", err)
+	}
+	r.values = vars
 	if r.keys != "" {
 		f := frameLister{}
 		if err := f.known("", r.keys); err != nil {
@@ -118,14 +143,24 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 		}
 		r.env.Keys = f.env.Keys
 	}
-	text, isScript, err := readScript(path)
+	in, name := cmd.InOrStdin(), "standard input"
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		in, name = file, path
+	}
+	source := bufio.NewReaderSize(in, 1<<16)
+	text, isScript, err := readScript(source)
 	if err != nil {
 		return err
 	}
 	var script *replay.Script
 	if isScript {
 		if script, err = replay.ParseScript(text); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		if l.protocol == "" {
 			l.protocol = script.Protocol
@@ -140,7 +175,7 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 		return fmt.Errorf("connections of protocol %s cannot be played", r.snap.Dialect.Name)
 	}
 	if script == nil {
-		if script, err = r.recorded(cmd, protocol, path); err != nil {
+		if script, err = r.recorded(cmd, protocol, name, source); err != nil {
 			return err
 		}
 	}
@@ -150,43 +185,29 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 		}
 	}
 	if r.to != "" && script.Sends() != schema.ToServer || r.listen != "" && script.Sends() != schema.ToClient {
-		return fmt.Errorf("%s: the script plays the other part; it is for --%s", path, map[bool]string{true: "listen", false: "to"}[r.to != ""])
+		return fmt.Errorf("%s: the script plays the other part; it is for --%s", name, map[bool]string{true: "listen", false: "to"}[r.to != ""])
 	}
 	return r.play1(cmd, protocol, script)
 }
 
-// readScript reads a file if it is a script.
-func readScript(path string) (text []byte, is bool, err error) {
-	file, err := os.Open(path)
-	if err != nil {
+// readScript reads all of an input if it is a script, and nothing if it is not.
+func readScript(in *bufio.Reader) (text []byte, is bool, err error) {
+	head, err := in.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, false, err
 	}
-	defer file.Close()
-	head := make([]byte, 512)
-	n, err := io.ReadFull(file, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, false, err
-	}
-	if start := bytes.TrimSpace(head[:n]); len(start) == 0 || start[0] != '{' {
+	if start := bytes.TrimSpace(head); len(start) == 0 || start[0] != '{' {
 		return nil, false, nil
 	}
-	rest, err := io.ReadAll(io.LimitReader(file, replay.MaxScript))
-	if err != nil {
-		return nil, false, err
-	}
-	return append(head[:n:n], rest...), true, nil
+	text, err = io.ReadAll(io.LimitReader(in, replay.MaxScript+1))
+	return text, true, err
 }
 
 // maxRecorded bounds what is read of a capture: bytes of messages of one connection.
 const maxRecorded = 64 << 20
 
 // recorded makes a script of a connection of a capture.
-func (r *replayer) recorded(cmd *cobra.Command, protocol protocols.Protocol, path string) (*replay.Script, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
+func (r *replayer) recorded(cmd *cobra.Command, protocol protocols.Protocol, path string, in io.Reader) (*replay.Script, error) {
 	conns := map[string][]replay.Message{}
 	var names []string
 	size, over := 0, false
@@ -194,7 +215,7 @@ func (r *replayer) recorded(cmd *cobra.Command, protocol protocols.Protocol, pat
 	if protocol.Streams {
 		proto = capture.TCP
 	}
-	_, _, err = capture.ReadAny(file, capture.Options{
+	_, _, err := capture.ReadAny(in, capture.Options{
 		New: func(c capture.Conn) transport.Transport {
 			if (c.Proto == capture.TCP) != protocol.Streams {
 				return nil
@@ -263,7 +284,8 @@ func (r *replayer) write(cmd *cobra.Command, s *replay.Script) error {
 
 // play1 plays a script once.
 func (r *replayer) play1(cmd *cobra.Command, protocol protocols.Protocol, s *replay.Script) error {
-	ctx := cmd.Context()
+	ctx, told := untilTold(cmd.Context())
+	defer told()
 	link, port, err := r.connect(ctx, cmd, protocol)
 	if err != nil {
 		return err
@@ -275,11 +297,7 @@ func (r *replayer) play1(cmd *cobra.Command, protocol protocols.Protocol, s *rep
 	}
 	o := replay.Options{
 		Definitions: r.snap, Schema: r.snap.Schema, Speed: r.speed, Tolerance: replay.Tolerance(r.tolerance),
-		MaxTime: r.most, KeepGoing: r.keepGoing,
-	}
-	if o.Vars, err = replay.ParseVars(r.vars); err != nil {
-		link.Close()
-		return err
+		MaxTime: r.most, KeepGoing: r.keepGoing, Vars: r.values,
 	}
 	if !r.json {
 		o.Progress = func(x replay.Result) { progress(cmd.OutOrStdout(), x) }
@@ -349,9 +367,9 @@ func portOf(a net.Addr) uint16 {
 
 // dialServer connects to a server. A name is resolved once, and none of its addresses may be one that is refused.
 func dialServer(ctx context.Context, to string, stream bool) (replay.Link, uint16, error) {
-	host, portText, err := net.SplitHostPort(to)
+	host, portText, err := splitAddress(to)
 	if err != nil {
-		return nil, 0, fmt.Errorf("--to %s: HOST:PORT is expected", to)
+		return nil, 0, fmt.Errorf("--to %s: %w", shown(to), err)
 	}
 	port, err := strconv.ParseUint(portText, 10, 16)
 	if err != nil || port == 0 {

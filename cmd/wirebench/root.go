@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -26,16 +25,31 @@ Exit status: 0 fine, 1 the input has errors, 2 wrong usage or an unreadable file
 		Version:           version(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		Args:              cobra.NoArgs,
+		Args:              commandOnly,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return flagsFromEnv(cmd.Flags()) },
 		RunE:              serve.RunE,
 	}
 	root.Flags().AddFlagSet(serve.Flags())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w\nSee \"%s --help\"", err, cmd.CommandPath())
+		return see(cmd, wrongFlag("", err))
 	})
 	root.AddCommand(serve, newDecode(), newEncode(), newPaste(), newLayout(), newCheck(), newFmt(), newEmit(), newFrames(), newReplay(), newProxy(), newDemo(), newHealth())
+	root.SetHelpCommand(helpCommand())
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {
+		c.Args, c.RunE = commandOnly, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	return root
+}
+
+// fromEnv is the annotation of flags that the environment has set.
+const fromEnv = "wirebench_from_env"
+
+// given reports whether somebody wrote a flag on the command line. What the environment says is for all commands, and gives way to
+// what is said for one.
+func given(cmd *cobra.Command, flag string) bool {
+	f := cmd.Flags().Lookup(flag)
+	return f != nil && f.Changed && f.Annotations[fromEnv] == nil
 }
 
 // flagsFromEnv sets the flags that were not given from their environment variables.
@@ -51,7 +65,11 @@ func flagsFromEnv(flags *pflag.FlagSet) error {
 			return
 		}
 		if e := flags.Set(f.Name, v); e != nil {
-			err = fmt.Errorf("%s: %w", name, e)
+			err = wrongFlag(name, e)
+			return
+		}
+		if e := flags.SetAnnotation(f.Name, fromEnv, []string{name}); e != nil {
+			err = e
 		}
 	})
 	return err

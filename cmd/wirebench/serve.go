@@ -35,8 +35,25 @@ func newServe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server (what wirebench does without a command)",
-		Args:  cobra.NoArgs,
+		Long: `Serve starts the workbench: the page and the API, at --listen. Definitions, messages,
+captures and settings are files in --data; the first start fills it with samples.
+
+On a loopback address no token is asked for. On any other one it is: --token, else
+one that is made up and printed.
+
+People may start listeners that relay to this machine, and to what --allow-upstream
+names. --proxy starts one at once, and allows its upstream by that.
+
+Ctrl+C ends it: open requests get ten seconds to come to their end. A second one
+does not wait.`,
+		Example: `  wirebench serve --library mine
+  wirebench serve --listen :8080 --data /srv/wirebench --allow-upstream 10.0.0.0/8:7000-7999
+  wirebench serve --proxy 'tera=127.0.0.1:17801>game.example:7801'`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := untilTold(cmd.Context())
+			defer stop()
+			cmd.SetContext(ctx)
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 			spaces, err := workspaces(cmd, l, data, log)
 			if err != nil {
@@ -218,7 +235,7 @@ func copyLibrary(dir, protocol string, fsys fs.FS) error {
 
 // serve listens until the context ends, then lets open requests finish.
 func serve(cmd *cobra.Command, listen string, tokens server.Tokens, spaces []*workspace.Workspace, relay *proxyFlags, log *slog.Logger) error {
-	host, _, err := net.SplitHostPort(listen)
+	host, _, err := splitAddress(listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", listen, err)
 	}

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestUsage gives each command what it cannot use: the status is that of wrong usage, and the message says what is expected in words of
+// the command line.
+func TestUsage(t *testing.T) {
+	dir := t.TempDir()
+	long := strings.Repeat("x", 100_000)
+	for _, c := range []struct {
+		args []string
+		want string // in what is said
+		not  string
+	}{
+		{[]string{"decod"}, `unknown command "decod"; did you mean "decode"?`, ""},
+		{[]string{"help", "decod"}, `did you mean "decode"?`, ""},
+		{[]string{"help", "frames", "x"}, `unknown command "x"`, ""},
+		{[]string{"completion", "csh"}, `unknown command "csh"`, ""},
+		{[]string{long}, "unknown command", ""},
+		{[]string{"check"}, "check needs a path", ""},
+		{[]string{"fmt"}, "fmt needs a path", ""},
+		{[]string{"emit"}, "emit needs --target", `""`},
+		{[]string{"emit", "--target", "cobol"}, "--target cobol: it is one of c,", ""},
+		{[]string{"emit", "x"}, `"x" is too much: emit takes no arguments`, ""},
+		{[]string{"layout", "--message", "C_JOIN", "x"}, `"x" is too much`, ""},
+		{[]string{"paste", "a", "b"}, `"b" is too much`, ""},
+		{[]string{"demo", "x"}, `"x" is too much`, "command"},
+		{[]string{"proxy", "x"}, `"x" is too much`, "command"},
+		{[]string{"serve", "x"}, `"x" is too much`, "command"},
+		{[]string{"replay", "--to", "127.0.0.1:1"}, "replay needs a capture or script", ""},
+		{[]string{"replay", "a", "b", "--to", "127.0.0.1:1"}, `"b" is too much`, ""},
+
+		{[]string{"frames", "--port", "x"}, "--port x: a whole number, or several", "strconv"},
+		{[]string{"frames", "--port"}, "--port: a whole number", ""},
+		{[]string{"frames", "--json=maybe"}, "--json maybe: true or false is expected", "strconv"},
+		{[]string{"demo", "--for", "x"}, "--for x: a time such as 30s", "time:"},
+		{[]string{"demo", "--for", "-1s"}, "--for -1s", ""},
+		{[]string{"demo", "--rate", "x"}, "--rate x: a number is expected", ""},
+		{[]string{"demo", "--rate", "NaN"}, "--rate NaN: it is 0.1 to 1000", "tera:"},
+		{[]string{"demo", "--protocol", "tera", "--via", "nowhere"}, "the port is missing", ""},
+		{[]string{"decode", "--integrity-count", "-1"}, "a whole number from 0", "strconv"},
+		{[]string{"decode", "--protocol", "x"}, "--protocol x: it is tera, muta, subspace", ""},
+		{[]string{"decode", "--protocol", "x", "--library", dir}, "--protocol x: it is tera, muta, subspace", ""},
+		{[]string{"decode", "--form", "x"}, "--form x: it is hex,", ""},
+		{[]string{"paste", "--form", "x"}, "--form x: it is hex,", ""},
+		{[]string{"decode", "--message", long}, "no definition", ""},
+		{[]string{"frames", "--keys", filepath.Join(dir, "no")}, "--keys: open", ""},
+		{[]string{"frames", "--keys", dir}, "--keys: read", ""},
+		{[]string{"frames", "--filter", long}, "8192 bytes", ""},
+
+		{[]string{"decode", dir}, "is a directory", "read input"},
+		{[]string{"decode", "--paste", dir}, "is a directory", ""},
+		{[]string{"encode", "--message", "C_EDIT_PRIVATE_CHANNEL", dir}, "is a directory", ""},
+		{[]string{"paste", dir}, "is a directory", ""},
+		{[]string{"frames", dir}, "is a directory", ""},
+		{[]string{"replay", dir, "--to", "127.0.0.1:1"}, "is a directory", ""},
+		{[]string{"frames", filepath.Join(dir, "no")}, "no such file", ""},
+		{[]string{"paste", filepath.Join(dir, "no")}, "no such file", ""},
+		{[]string{"replay", filepath.Join(dir, "no"), "--to", "127.0.0.1:1"}, "no such file", ""},
+		{[]string{"replay", "-", "--to", "127.0.0.1:1"}, "standard input is neither a script nor a capture", ""},
+
+		{[]string{"proxy", "--listen", ":0", "--upstream", "nowhere"}, "--upstream nowhere: the port is missing", ""},
+		{[]string{"proxy", "--listen", "::1:5", "--upstream", "127.0.0.1:1"}, "--listen ::1:5: HOST:PORT", ""},
+		{[]string{"proxy", "--listen", ":0", "--upstream", "127.0.0.1:1", "--ports", "99999"}, "--ports 99999: it is 1 to 16", "--allow"},
+		{[]string{"proxy", "--listen", ":0", "--upstream", "127.0.0.1:1", "--ports", "-1"}, "--ports -1: it is 1 to 16", ""},
+		{[]string{"serve", "--listen", "nowhere", "--data", dir}, "--listen nowhere: the port is missing", ""},
+		{[]string{"health", "--listen", "nowhere"}, "--listen nowhere: the port is missing", ""},
+		{[]string{"replay", "x", "--to", "127.0.0.1:1", "--time", "-1s"}, "--time -1s", ""},
+		{[]string{"replay", "x", "--to", "127.0.0.1:1", "--speed", "0"}, "--speed 0", ""},
+		{[]string{"replay", "x", "--to", "127.0.0.1:1", "--tolerance", "x"}, "--tolerance x: it is exact, fields or shape", ""},
+		{[]string{"replay", "x", "--to", "127.0.0.1:1", "--var", "x"}, "--var", ""},
+	} {
+		out, said, status := cli(t, "", c.args...)
+		if status != exitUsage || out != "" || !strings.Contains(said, c.want) || c.not != "" && strings.Contains(said, c.not) {
+			t.Errorf("%.80q: status %d, %q\nsaid: %.500s\nwant in it: %s\nnot: %s", c.args, status, out, said, c.want, c.not)
+		}
+		if len(said) > maxError+100 {
+			t.Errorf("%.80q: it says %d bytes", c.args, len(said))
+		}
+	}
+}
+
+// All commands tell what they are for.
+func TestHelp(t *testing.T) {
+	for _, c := range newRoot().Commands() {
+		asked, _, status := cli(t, "", c.Name(), "--help")
+		if status != exitOK || !strings.Contains(asked, "Usage:\n  wirebench "+c.Name()) {
+			t.Errorf("%s --help: %d %s", c.Name(), status, asked)
+		}
+		told, _, status := cli(t, "", "help", c.Name())
+		if status != exitOK || told != asked {
+			t.Errorf("help %s is not %s --help: %d %s", c.Name(), c.Name(), status, told)
+		}
+		for line := range strings.Lines(asked) {
+			if before, _, isFlag := strings.Cut(line, "      --"); isFlag && before == "" && strings.HasSuffix(strings.TrimRight(line, "\n"), "  ") {
+				t.Errorf("%s: a flag without a text: %s", c.Name(), line)
+			}
+		}
+	}
+	for _, args := range [][]string{{"help"}, {"--help"}} {
+		if out, _, status := cli(t, "", args...); status != exitOK || !strings.Contains(out, "Available Commands:") {
+			t.Errorf("%q: %d %s", args, status, out)
+		}
+	}
+}
+
+// A filter that is wrong is shown around the mistake, in one line however long it is and whatever is in it, with the mark below the place.
+func TestWrongFilterIsShown(t *testing.T) {
+	for _, filter := range []string{
+		"len > 5 @@ x",
+		"len ==\n\t5 @@ x",
+		strings.Repeat("len == 5 || ", 300) + "len @@ 5 || " + strings.Repeat("len == 5 || ", 300),
+		`name == "ä漢` + "\x1b[2J" + `" @@ x`,
+	} {
+		_, said, status := cli(t, "", "frames", "--filter", filter, "-")
+		rows := strings.Split(said, "\n")
+		if status != exitUsage || len(rows) < 3 || strings.ContainsRune(said, 0x1b) || len(rows[1]) > 4*maxBeside {
+			t.Errorf("%.60q: %d\n%s", filter, status, said)
+			continue
+		}
+		at := len([]rune(rows[2])) - 1
+		if shown := []rune(rows[1]); rows[2][len(rows[2])-1] != '^' || at >= len(shown) || shown[at] != '@' {
+			t.Errorf("%.60q: the mark is elsewhere\n%s", filter, said)
+		}
+	}
+}
+
+// brokenOut takes so many bytes and then none.
+type brokenOut struct {
+	left int
+	err  error
+}
+
+func (b *brokenOut) Write(p []byte) (int, error) {
+	if len(p) > b.left {
+		n := b.left
+		b.left = 0
+		return n, b.err
+	}
+	b.left -= len(p)
+	return len(p), nil
+}
+
+// Output that is not taken is no success, whatever the command; a reader that has seen enough is none of its business.
+func TestOutputThatIsNotTaken(t *testing.T) {
+	lib := write(t, joinLib)
+	untidy := write(t, map[string]string{"C_A.1.def": "int32    x\n"})
+	full := errors.New("no space left")
+	for _, c := range []struct {
+		stdin string
+		args  []string
+	}{
+		{joinHex, []string{"decode", "--library", lib, "--message", "C_JOIN"}},
+		{joinHex, []string{"decode", "--library", lib, "--message", "C_JOIN", "--json"}},
+		{"{}", []string{"encode", "--library", lib, "--message", "C_JOIN", "--code", "1"}},
+		{"1200 3412", []string{"paste"}},
+		{"", []string{"layout", "--library", lib, "--message", "C_JOIN"}},
+		{"", []string{"layout", "--library", lib, "--message", "C_JOIN", "--json"}},
+		{"", []string{"check", lib}},
+		{"", []string{"fmt", untidy}},
+		{"", []string{"fmt", "-l", untidy}},
+		{"", []string{"emit", "--target", "md"}},
+		{"", []string{"emit", "--target", "md", "--json"}},
+		{"", []string{"--help"}},
+		{"", []string{"help", "frames"}},
+		{"", []string{"--version"}},
+	} {
+		for _, broken := range []struct {
+			err    error
+			status int
+		}{{full, exitUsage}, {syscall.EPIPE, exitOK}} {
+			var said bytes.Buffer
+			status := run(context.Background(), c.args, strings.NewReader(c.stdin), &brokenOut{left: 3, err: broken.err}, &said)
+			if status != broken.status || broken.err == full && !strings.Contains(said.String(), "no space left") {
+				t.Errorf("%q: %v: status %d, want %d: %s", c.args, broken.err, status, broken.status, said.String())
+			}
+		}
+	}
+}
+
+// Flags that choose what JSON has say so where there is none.
+func TestOnlyWithJSON(t *testing.T) {
+	lib := write(t, joinLib)
+	for _, json := range []bool{false, true} {
+		args := []string{"decode", "--library", lib, "--message", "C_JOIN", "--fields"}
+		if json {
+			args = append(args, "--json")
+		}
+		if _, said, status := cli(t, joinHex, args...); status != exitOK || strings.Contains(said, "without --json") == json {
+			t.Errorf("json %v: %d %s", json, status, said)
+		}
+	}
+}
+
+// A script is read from standard input, too; and where a server listens, as the environment of a container says, is no listener of a replay.
+func TestReplayOfStandardInput(t *testing.T) {
+	t.Setenv("WIREBENCH_LISTEN", "0.0.0.0:8080")
+	script := `{"version":1,"protocol":"muta","play":"client","steps":[{"pause":"1ms"}]}`
+	if out, said, status := cli(t, script, "replay", "-", "--make-script", "-"); status != exitOK || !strings.Contains(out, `"pause"`) {
+		t.Errorf("%d %s %s", status, out, said)
+	}
+	// The port is none, so that it ends there.
+	if _, said, status := cli(t, script, "replay", "-", "--to", "127.0.0.1:0"); status != exitUsage || !strings.Contains(said, "--to 127.0.0.1:0: the port is 1 to 65535") {
+		t.Errorf("%d %s", status, said)
+	}
+	if _, said, status := cli(t, script, "replay", "-", "--to", "127.0.0.1:0", "--listen", "127.0.0.1:0"); status != exitUsage || !strings.Contains(said, "either --to or --listen") {
+		t.Errorf("%d %s", status, said)
+	}
+}
+
+// What a file says of a message does not reach the terminal as it is.
+func TestFramesOfAHostileLog(t *testing.T) {
+	log := `{"dir":"c2s","name":"S_\u001b]0;evil\u0007X","hex":"0500010007"}` + "\n" + `{"dir":"s2c","name":"A","hex":"0500010007"}` + "\n"
+	out, said, status := cli(t, log, "frames", "--protocol", "tera", "-")
+	if status != exitOK || out == "" || !strings.Contains(out, "evil") || strings.ContainsAny(out, "\x1b\x07") {
+		t.Errorf("%d %q %s", status, out, said)
+	}
+}
+
+// Somebody types, or nobody: /dev/null is no person.
+func TestNobodyTypes(t *testing.T) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	var said bytes.Buffer
+	if status := run(context.Background(), []string{"decode"}, null, io.Discard, &said); status != exitOK || said.Len() > 0 {
+		t.Errorf("%d %s", status, said.String())
+	}
+}
