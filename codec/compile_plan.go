@@ -20,6 +20,9 @@ func (c *compiler) steps(sc *scope, fields []*schema.Field) {
 		if f.Same != nil {
 			if i, ok := c.index[f.Same]; ok {
 				prev = c.step[i]
+				if held := (*steps)[prev].same; held != noIndex {
+					prev = held // the name comes for the third time or more
+				}
 				giveWay(*steps, prev, si)
 			}
 		}
