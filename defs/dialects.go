@@ -34,6 +34,9 @@ type Dialect struct {
 	// Of several the first that a message does not contradict is the right one. None if definitions alone say what messages start with.
 	Frames []*schema.Message
 
+	// Long is a message with the longer one of two headers, for frames that are recognised to have it; nil if there is one header.
+	Long func(m *schema.Message) *schema.Message
+
 	// Constants says that definitions may use named numbers without saying their values.
 	Constants bool
 
@@ -55,6 +58,7 @@ var Dialects = []Dialect{
 		Parse:    tera.Parse,
 		Format:   tera.Format,
 		Frames:   []*schema.Message{tera.Frame()},
+		Long:     tera.LongHeader,
 		Language: tera.Language(),
 		New:      "C_NEW_MESSAGE",
 		Begin:    "# what $NAME says\n\n",

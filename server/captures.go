@@ -42,6 +42,7 @@ type captureSet struct {
 	live   map[string]*openCapture // of running traffic, by workspace and id
 	parts  map[string]bool         // later parts of running recordings, as they are written, by workspace and id
 	grows  map[string]growth       // that others go on with, by workspace and id
+	briefs briefLists
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -336,12 +337,16 @@ func captureProblem(err error) error {
 type capturesOutput struct {
 	Body struct {
 		Captures []store.Capture `json:"captures" doc:"the newest first"`
+		Tag      string          `json:"tag,omitempty" doc:"of a brief list: another one where anything in it is other"`
+		Same     bool            `json:"same,omitempty" doc:"the brief list is the known one, and its captures are left out"`
 	}
 }
 
 type listCapturesInput struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
 	Since     string `query:"since" maxLength:"100" doc:"only the capture of this id and those that came after it, or in the same second"`
+	Brief     bool   `query:"brief" doc:"all, without what people noted: to be asked again and again; it may be some seconds old where other programs change the folder. since is not looked at then"`
+	Known     string `query:"known" maxLength:"100" doc:"tag of a brief list: it is not told again"`
 }
 
 // listCaptures lists the captures of a workspace.
@@ -351,6 +356,17 @@ func (s *Server) listCaptures(_ context.Context, in *listCapturesInput) (*captur
 		return nil, err
 	}
 	out := &capturesOutput{}
+	if in.Brief {
+		l, err := s.captures.briefs.get(ws.Captures)
+		if err != nil {
+			return nil, captureProblem(err)
+		}
+		out.Body.Captures, out.Body.Tag, out.Body.Same = l.captures, l.tag, l.tag == in.Known
+		if out.Body.Same {
+			out.Body.Captures = []store.Capture{}
+		}
+		return out, nil
+	}
 	if out.Body.Captures, err = ws.Captures.ListSince(in.Since); err != nil {
 		return nil, captureProblem(err)
 	}
@@ -416,7 +432,9 @@ func (s *Server) addCapture(_ context.Context, in *addCaptureInput) (*captureOut
 		}
 		return nil, captureProblem(err)
 	}
-	return &captureOutput{http.StatusCreated, takeTold(ws.Captures, x)}, nil
+	x = takeTold(ws.Captures, x)
+	s.captures.briefs.forget(ws.Captures)
+	return &captureOutput{http.StatusCreated, x}, nil
 }
 
 // CapturePath names a capture in the address of a request.
@@ -441,6 +459,7 @@ func (s *Server) dropCapture(_ context.Context, in *CapturePath) (*struct{}, err
 		return nil, captureProblem(err)
 	}
 	s.captures.drop(ws.Name, in.ID)
+	s.captures.briefs.forget(ws.Captures)
 	return nil, nil
 }
 

@@ -40,8 +40,8 @@ func TestExportText(t *testing.T) {
 		"format=hex&frames=5,1":                           "0102006869\n01050068656c6c6f\n",
 		"format=hex&frames=2-3&filter=say":                "",
 		"format=hex&filter=" + url.QueryEscape(`len > 5`): "01050068656c6c6f\n",
-		"format=csv&frames=1-2&columns=say.text,.nothing": "n,time,conn,dir,kind,code,message,status,len,hex,say.text,.nothing\n1,,,c2s,message,1,say,ok,5,0102006869,hi,\n2,,,c2s,message,2,ping,ok,1,02,,\n",
-		"format=tsv&frames=5&columns=.text":               "5\t\t\tc2s\tmessage\t1\tsay\tok\t8\t01050068656c6c6f\thello\n",
+		"format=csv&frames=1-2&columns=say.text,.nothing": "n,time,conn,dir,kind,code,message,status,len,hex,say.text,.nothing,flags,via,note,marked,remark\n1,,,c2s,message,1,say,ok,5,0102006869,hi,,,,,,\n2,,,c2s,message,2,ping,ok,1,02,,,,,,,\n",
+		"format=tsv&frames=5&columns=.text":               "5\t\t\tc2s\tmessage\t1\tsay\tok\t8\t01050068656c6c6f\thello\t\t\t\t\t\n",
 	} {
 		got, head := exported(t, s, x.ID, query)
 		format, _, _ := strings.Cut(strings.TrimPrefix(query, "format="), "&")
@@ -303,4 +303,30 @@ func FuzzParseRanges(f *testing.F) {
 			last = r.to
 		}
 	})
+}
+
+// What was done to frames, what they were wrapped in and what people say of them stands behind all other columns.
+func TestExportTableTold(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	x := kept(t, s, "x", []byte(follow))
+	if code, got := patch(t, s, x.ID, `{"mark":[2],"notes":{"1":"=the \"first\"","2":"b"}}`); code != 200 {
+		t.Fatal(got)
+	}
+	got, _ := exported(t, s, x.ID, "format=csv&frames=1-2&columns=.text")
+	rows, err := csv.NewReader(strings.NewReader(got)).ReadAll()
+	if err != nil || len(rows) != 3 {
+		t.Fatalf("%v\n%s", err, got)
+	}
+	for i, want := range [][]string{{".text", "flags", "via", "note", "marked", "remark"}, {"hi", "", "", "", "", `'=the "first"`}, {"", "", "", "", "true", "b"}} {
+		if !slices.Equal(rows[i][10:], want) {
+			t.Errorf("line %d: %q", i, rows[i])
+		}
+	}
+
+	// A recording of an operated session tells what was done.
+	told := kept(t, s, "told.jsonl", []byte(`{"n":1,"time":"2026-01-02T03:04:05.000000Z","conn":"1.1.1.1:1-2.2.2.2:2","dir":"c2s","kind":"message","from":[1],"code":2,"via":["cluster","reliable"],"hex":"02","flags":["injected","dropped"],"note":"odd"}`+"\n"))
+	got, _ = exported(t, s, told.ID, "format=tsv")
+	if !strings.HasSuffix(got, "\tinjected,dropped\tcluster,reliable\todd\t\t\n") {
+		t.Errorf("%q", got)
+	}
 }

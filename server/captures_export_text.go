@@ -86,6 +86,11 @@ type table struct {
 	line  []string
 }
 
+// toldColumns stand at the end, behind the chosen fields: programs count on those before. They are called as in jsonl, and one with several
+// values has them with a comma between: what was done to a frame, what it was wrapped in from the outside in, what the program itself says of
+// it, whether it is marked, and what people say of it.
+var toldColumns = []string{"flags", "via", "note", "marked", "remark"}
+
 func newTable(x *captureExport) (exporter, error) {
 	t := &table{
 		captureExport: x, conns: conns{log: x.open.log}, cells: newCellMaker(x.ws.Snapshot, x.in.Columns), rows: rowMaker{snap: x.ws.Snapshot},
@@ -98,7 +103,7 @@ func newTable(x *captureExport) (exporter, error) {
 	for _, c := range x.in.Columns {
 		head = append(head, harmless(c))
 	}
-	return t, t.csv.Write(head)
+	return t, t.csv.Write(append(head, toldColumns...))
 }
 
 func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
@@ -125,6 +130,12 @@ func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
 	for _, c := range t.cells.cells(&t.rows, f) {
 		t.line = append(t.line, harmless(c))
 	}
+	said, _ := t.said(n)
+	marked := ""
+	if said.Mark {
+		marked = "true"
+	}
+	t.line = append(t.line, strings.Join(flagNames(e.Flags), ","), harmless(strings.Join(f.Via, ",")), harmless(f.Note), marked, harmless(said.Note))
 	return t.csv.Write(t.line)
 }
 

@@ -98,6 +98,9 @@ func (s *Server) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneC
 	if err != nil {
 		return nil, captureProblem(err)
 	}
+	if b.Name != nil {
+		s.captures.briefs.forget(ws.Captures)
+	}
 	return &oneCaptureOutput{x}, nil
 }
 

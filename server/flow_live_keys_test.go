@@ -41,7 +41,7 @@ func TestFlowLiveResend(t *testing.T) {
 	for keys, title := range map[string]string{
 		"p": "Pause the view, or go on", "i": "Intercept on or off", "a": "Forward the held message", "Shift+A": "Forward all held messages", "x": "Drop the held message",
 		"e": "Change the held message", "r": "Send the frame again as it is", "Shift+D": "Send a message like this one", "v": "Take back what was made of the held message",
-		"`": "Drop a marker", "h": "Hide frames of this type", "o": "Show only frames of this type", "Shift+H": "Manage what is hidden", "m": "Mark the frame, or take its mark away",
+		"`": "Drop a marker", "h": "Hide frames of this type", "o": "Show only frames of this type", "Shift+H": "Manage what is hidden", "m": "Mark the frame, or take its mark away; m a gives it the letter a, too",
 		"n": "Write a note about the frame", "t": "Tell times from this frame, or from the start again", "l": "Copy a link to the frame", ".": "Next frame of the same type",
 		",": "Previous frame of the same type", "Shift+.": "Next frame of the same conversation", "Shift+,": "Previous frame of the same conversation", "Shift+C": "Compare two frames",
 	} {

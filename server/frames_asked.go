@@ -204,6 +204,7 @@ type frameAnswer struct {
 	Offer *frameOffer `json:"offer,omitempty"` // of a frame that nothing defines
 	About *frameAbout `json:"about,omitempty"` // of a frame that is no message
 
+	Long     bool `json:"long,omitempty"`     // it has the longer one of two headers
 	Stream   bool `json:"stream,omitempty"`   // it is a part of a byte stream, and no datagram
 	Ciphered bool `json:"ciphered,omitempty"` // its packets may have to be deciphered to see it in them
 }
@@ -229,7 +230,7 @@ func (l *shownList) frame(a *frameAsked) (*frameAnswer, error) {
 	readFrame(log, e, data, &f)
 	m := rowMaker{snap: l.snap}
 	conn := log.Conns()[e.Conn]
-	out := &frameAnswer{ID: a.ID, N: a.N, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: groupOf(l.snap, &f, conn), Conn: conn.Name, About: about(&f, conn), Stream: f.Offset >= 0}
+	out := &frameAnswer{ID: a.ID, N: a.N, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: groupOf(l.snap, &f, conn), Conn: conn.Name, About: about(&f, conn), Long: f.Long(), Stream: f.Offset >= 0}
 	if p, ok := protocols.Of(l.snap.Dialect.Name); ok && p.Ciphers {
 		_, ciphered := l.open.ciphered.Load(conn.Name)
 		out.Ciphered = (ciphered || l.open.running) && f.Kind != transport.Opaque && !slices.Contains(f.Via, "handshake")
@@ -308,6 +309,12 @@ func (l *shownList) find(ctx context.Context, a *findAsked) (foundAnswer, error)
 		return f.Fits(l.view.where(i, e, conns[e.Conn]), &frame)
 	})
 	found := l.found(a.ID, pos)
+	if found.Pos >= 0 && start < 0 {
+		if e, data, ok := l.open.log.Get(l.index(pos)); ok {
+			readFrame(l.open.log, e, data, &frame)
+			start, end = a.hit(&rowMaker{snap: l.snap}, f, &frame)
+		}
+	}
 	if found.Pos >= 0 && start >= 0 {
 		found.At = &[2]int{start, end}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"slices"
 	"strings"
@@ -75,6 +76,7 @@ type listMessage struct {
 // listState is what the page is told of the list as a whole.
 type listState struct {
 	Seq       int               `json:"seq"`
+	Name      string            `json:"name"`    // of the capture
 	Cut       string            `json:"cut"`     // which numbers frames have: lists with the same one have the same
 	Epoch     int               `json:"epoch"`   // counts up when frames may read otherwise than before
 	Order     int               `json:"order"`   // counts up when the rows are in another order than before
@@ -153,6 +155,7 @@ type framesPage struct {
 	// Of run alone.
 	good    *workspace.Snapshot // with the last draft that had no errors
 	draftOf string              // the file of that
+	name    string              // of the capture
 	notes   store.Notes
 	last    []byte // the state that was sent
 	conns   int
@@ -190,12 +193,16 @@ func (s *Server) framesSocket(w http.ResponseWriter, r *http.Request) {
 	defer s.pages.remove(conn)
 	p := &framesPage{
 		ws: ws, set: s.captures, id: id, conn: conn, wake: make(chan struct{}, 1), asked: make(chan struct{}, maxListJobs),
-		turned: make(chan struct{}), cancel: map[int]context.CancelFunc{}, notes: x.Notes,
+		turned: make(chan struct{}), cancel: map[int]context.CancelFunc{}, name: x.Name, notes: x.Notes,
 	}
 	var all sync.WaitGroup
 	all.Go(func() {
 		defer cancel()
-		if err := p.run(ctx); err != nil && ctx.Err() == nil && !wsconn.Gone(err) {
+		err := p.run(ctx)
+		if errors.Is(err, fs.ErrNotExist) && p.gone(ctx) {
+			return
+		}
+		if err != nil && ctx.Err() == nil && !wsconn.Gone(err) {
 			s.Log.Info("list of frames lost", "error", err)
 			conn.Close(cutText(err.Error(), 100))
 		}
@@ -342,7 +349,7 @@ func (p *framesPage) run(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				p.placed = list.open
+				p.name, p.placed = x.Name, list.open
 				if anew, err := p.renumber(ctx, list, x.Notes); err != nil {
 					return err
 				} else if anew {
@@ -387,6 +394,7 @@ func (p *framesPage) run(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			p.name = x.Name
 			if list == nil {
 				p.notes, p.noted = x.Notes, false
 				continue
@@ -426,6 +434,16 @@ func (p *framesPage) run(ctx context.Context) error {
 		}
 		told = time.Time{}
 	}
+}
+
+// gone says that the capture has been deleted, so that the page does not ask for it again. It is false if all of the folder is away.
+func (p *framesPage) gone(ctx context.Context) bool {
+	if _, err := p.ws.Captures.ListSince(p.id); err != nil {
+		return false
+	}
+	_ = p.conn.Write(ctx, []byte(`{"gone":true}`))
+	p.conn.Close("the capture has been deleted")
+	return true
 }
 
 // renumber takes what people noted, by the numbers that the frames of a list have. again: other frames may fit now.
@@ -516,6 +534,7 @@ func (p *framesPage) make(want *listView, old *shownList) (*shownList, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.name = x.Name
 	ws := &space{p.ws, p.snapshot(want)}
 	next := &shownList{seq: want.Seq, snap: ws.Snapshot, columns: want.Columns}
 	for held := false; !held; held = p.set.hold(next.open) {
@@ -603,7 +622,7 @@ func hasErrors(list diag.List) bool {
 func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) error {
 	o := list.open
 	st := listState{
-		Seq: list.seq, Cut: o.cut, Epoch: list.epoch, Total: o.log.Len(), Reading: !o.complete(), Read: o.read.Load(), Size: o.size.Load(), Note: o.note(),
+		Seq: list.seq, Name: p.name, Cut: o.cut, Epoch: list.epoch, Total: o.log.Len(), Reading: !o.complete(), Read: o.read.Load(), Size: o.size.Load(), Note: o.note(),
 		Live: o.grows(), Mistakes: list.wrong, Rewritten: list.view.rewritten(),
 	}
 	if st.Mistakes == nil {

@@ -20,6 +20,7 @@ import (
 	"wirebench/codec/capture"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
+	"wirebench/defs/schema"
 	"wirebench/server/proxy"
 	"wirebench/server/workspace"
 )
@@ -211,8 +212,8 @@ type OutgoingBody struct {
 	Unreliable bool            `json:"unreliable,omitempty" doc:"it may get lost on its way, where the protocol has the choice"`
 }
 
-// outgoing makes the message.
-func (b *OutgoingBody) outgoing(ws *workspace.Workspace, dir string) (transport.Outgoing, error) {
+// outgoing makes the message. long: it is in the place of one that has the longer one of two headers.
+func (b *OutgoingBody) outgoing(ws *workspace.Workspace, dir string, long bool) (transport.Outgoing, error) {
 	out := transport.Outgoing{Raw: b.Raw, Unreliable: b.Unreliable}
 	if b.Message == "" {
 		data, err := capture.HexLine(b.Hex)
@@ -230,15 +231,25 @@ func (b *OutgoingBody) outgoing(ws *workspace.Workspace, dir string) (transport.
 	if err != nil {
 		return out, asHTTP(err)
 	}
-	data, _, problems, err := encodeValue(snap, m, nil, b.Value)
+	if long {
+		m = snap.Long(m)
+	}
+	if out.Bytes, err = encoded(snap, m, b.Value); err == nil && snap.Long(m) != m {
+		out.Long, err = encoded(snap, snap.Long(m), b.Value)
+	}
+	return out, err
+}
+
+// encoded are the bytes of values, or why there are none.
+func encoded(snap *workspace.Snapshot, m *schema.Message, value json.RawMessage) ([]byte, error) {
+	data, _, problems, err := encodeValue(snap, m, nil, value)
 	switch {
 	case err != nil:
-		return out, asHTTP(err)
+		return nil, asHTTP(err)
 	case len(problems) > 0:
-		return out, refused(problems)
+		return nil, refused(problems)
 	}
-	out.Bytes = data
-	return out, nil
+	return data, nil
 }
 
 type decideInput struct {
@@ -277,7 +288,7 @@ func (s *Server) decide(_ context.Context, in *decideInput) (*struct{}, error) {
 			return nil, operateProblem(proxy.ErrNotHeld)
 		}
 		d.Action = transport.Replace
-		if d.With, err = b.outgoing(one.ws, all[i].Frame.Dir.String()); err != nil {
+		if d.With, err = b.outgoing(one.ws, all[i].Frame.Dir.String(), all[i].Frame.Long()); err != nil {
 			return nil, err
 		}
 	}
@@ -311,7 +322,7 @@ func (s *Server) send(_ context.Context, in *sendInput) (*struct{}, error) {
 		}
 		id = open[0].ID
 	}
-	out, err := b.outgoing(one.ws, b.Dir)
+	out, err := b.outgoing(one.ws, b.Dir, false)
 	if err != nil {
 		return nil, err
 	}

@@ -49,6 +49,7 @@ type frameForm struct {
 	Dir   string `json:"dir"`
 	Group string `json:"group"`
 	Name  string `json:"name"` // of its definition, "" if it has none
+	Long  bool   `json:"long"` // it has the longer one of two headers
 
 	About *frameAbout `json:"about"` // of what is no message, as frameAnswer has it
 	Offer string      `json:"offer"` // how a definition of it could be called, "" if it needs none

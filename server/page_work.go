@@ -226,7 +226,9 @@ func (p *pageWork) readFrame(j *decodeJob, f *frameForm) {
 	}
 	j.request.Group = f.Group
 	if m, err := j.snap.Find(f.Name); err == nil && f.Name != "" {
-		j.request.Message = m
+		if j.request.Message = m; f.Long {
+			j.request.Message = j.snap.Long(m)
+		}
 		return
 	}
 	switch f.Kind {

@@ -30,6 +30,7 @@ type compiler struct {
 	doubt    bool // while unknown names are reported: a field beside them is not known
 
 	message *schema.Message // at hand; nil: frames without a definition
+	long    *schema.Message // the same with the longer header, if that is meant; else nil
 	at      *node           // the comparison, or the item of a set, at hand
 	subject *node           // what it is compared with
 	sel     *codec.Record   // the selected frame, once it was needed
@@ -75,6 +76,9 @@ func newCompiler(env Env) *compiler {
 
 // program is that of a message, nil if it cannot be made.
 func (c *compiler) program(m *schema.Message) *codec.Program {
+	if c.long != nil && m == c.message {
+		m = c.long
+	}
 	p, ok := c.programs[m]
 	if ok || m == nil || m.Body == nil {
 		return p

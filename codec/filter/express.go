@@ -161,7 +161,7 @@ func (c *compiler) field(n *node, whole bool) (found, outcome) {
 
 // sites finds where fields stand in the program of the message at hand.
 func (c *compiler) sites(targets []target) []siteConv {
-	p := c.programs[c.message]
+	p := c.program(c.message)
 	var out []siteConv
 	for _, t := range targets {
 		site := p.Site

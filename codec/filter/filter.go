@@ -18,6 +18,10 @@ type Env struct {
 	// Program gives the program of a message, as a cache has it. Nil: programs are compiled here.
 	Program func(*schema.Message) (*codec.Program, error)
 
+	// Long is a message with the longer one of two headers, always the same one, or the message itself; nil: all have one header. It has
+	// the message in Like.
+	Long func(*schema.Message) *schema.Message
+
 	Values   map[string]string // what $name stands for; "build" is also a field
 	Selected *Frame            // for $sel.path; nil: none
 }
@@ -130,6 +134,12 @@ func (c *compiler) plans(root *node) (plans map[*schema.Message]*plan, none *pla
 	plans = make(map[*schema.Message]*plan, len(c.messages))
 	for _, m := range c.messages {
 		plans[m] = one(m)
+		if len(plans[m].columns) > 0 && c.env.Long != nil { // fields stand elsewhere behind the other header
+			if c.long = c.env.Long(m); c.long != m {
+				plans[c.long] = one(m)
+			}
+			c.long = nil
+		}
 		if c.conds > maxConds {
 			c.report(root.start, root.end, "the filter is too large for so many messages", "name the messages that are meant")
 			return nil, nothing
@@ -201,12 +211,17 @@ func (m *machine) release() {
 const maxKept = 1 << 20
 
 func (f *Filter) planOf(m *schema.Message) *plan {
-	if m != nil {
-		if p := f.plans[m]; p != nil {
-			return p
-		}
+	if m == nil {
+		return f.none
 	}
-	return f.none
+	p := f.plans[m]
+	if p == nil && m.Like != nil {
+		p = f.plans[m.Like] // the header does not matter
+	}
+	if p == nil {
+		return f.none
+	}
+	return p
 }
 
 // CanMatch reports whether any frame of a message can match; of nil, any without a definition. It was decided when the filter was

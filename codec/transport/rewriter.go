@@ -96,8 +96,9 @@ type Decision struct {
 // says its length, number or checksum is set.
 type Outgoing struct {
 	Bytes      []byte
-	Raw        bool // the bytes go as they are, right or wrong; a datagram of its own where there are datagrams
-	Unreliable bool // may get lost on its way, where the protocol has the choice. A replacement goes as what it replaces
+	Long       []byte // the same with the longer one of two headers, for where messages of its code have that; nil: Bytes is right
+	Raw        bool   // the bytes go as they are, right or wrong; a datagram of its own where there are datagrams
+	Unreliable bool   // may get lost on its way, where the protocol has the choice. A replacement goes as what it replaces
 }
 
 // RewriteMode is how a connection is handled.

@@ -3,6 +3,7 @@
 package transport
 
 import (
+	"slices"
 	"time"
 
 	"wirebench/defs/schema"
@@ -60,6 +61,12 @@ type Frame struct {
 	Begins  bool     // the first frame of another session between the same two ends, where the transport itself sees where one begins
 	Note    string   // what is wrong or odd, for people; "" if nothing is
 }
+
+// ViaLong is in Frame.Via of a message that has the longer one of two headers that its protocol knows.
+const ViaLong = "integrity"
+
+// Long reports whether the message has the longer header.
+func (f *Frame) Long() bool { return slices.Contains(f.Via, ViaLong) }
 
 // Clear is a run of a captured packet's payload, deciphered: it has the same place and length there. It is valid until who is told of it
 // has returned.

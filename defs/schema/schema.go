@@ -49,6 +49,7 @@ type Message struct {
 	Doc      string
 	Span     source.Span // for errors and for jumping to the definition; the start of the file where the name is not in the text
 	Broken   bool        // the definition has errors: what could not be understood is missing from Body
+	Like     *Message    // the message whose fields it has, behind another header; nil if it is none of that kind
 	Measured bool        // nothing outside the message tells its size. Decode then judges sizes before contents, as a framer needs
 }
 

@@ -102,8 +102,7 @@ func (l *lowerer) message(t *tree, name FileName) *schema.Message {
 	header := []schema.Item{{Kind: schema.Length, Bits: 16}, {Kind: schema.Code, Bits: 16}}
 	size := 4
 	if l.o.Integrity && m.Key.Dir == schema.ToServer {
-		header = append(header, schema.Item{Kind: schema.Counter, Bits: 32},
-			schema.Item{Kind: schema.Check, Bits: 32, Sum: Checksum})
+		header = append(header, longHeader...)
 		size = 12
 	}
 	m.Body = l.scope(header, size, 0, len(l.entries))

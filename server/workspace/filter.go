@@ -31,6 +31,9 @@ func (s *Snapshot) Filter(text string) (*FrameFilter, []filter.Mistake) {
 // named: protocol.376012.map.
 func (s *Snapshot) FilterEnv() filter.Env {
 	env := filter.Env{Schema: s.Schema, Program: s.Program}
+	if s.Dialect.Long != nil {
+		env.Long = s.Long
+	}
 	if build := buildOf(s.CodeMap); build != "" {
 		env.Values = map[string]string{"build": build}
 	}

@@ -40,8 +40,34 @@ type FrameInfo struct {
 // Want says what of a frame's meaning is described.
 type Want struct{ Value, Fields bool }
 
-// FrameMessage is the definition of a frame, nil if it has none.
+// FrameMessage is the definition of a frame, with the header that the frame has; nil if it has none.
 func (s *Snapshot) FrameMessage(x *transport.Frame) *schema.Message {
+	m := s.frameMessage(x)
+	if m != nil && x.Long() {
+		return s.Long(m)
+	}
+	return m
+}
+
+// Long is a message with the longer one of two headers, always the same one; the message itself where there is one header.
+func (s *Snapshot) Long(m *schema.Message) *schema.Message {
+	if s.Dialect.Long == nil {
+		return m
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	long, ok := s.long[m]
+	if !ok {
+		if s.long == nil {
+			s.long = map[*schema.Message]*schema.Message{}
+		}
+		long = s.Dialect.Long(m)
+		s.long[m] = long
+	}
+	return long
+}
+
+func (s *Snapshot) frameMessage(x *transport.Frame) *schema.Message {
 	switch {
 	case x.Kind != transport.Message && x.Kind != transport.Control:
 		return nil

@@ -31,9 +31,10 @@ type Snapshot struct {
 
 	mu       sync.Mutex
 	programs map[*schema.Message]compiled
-	nothing  *codec.Program                   // of a message without fields
-	same     map[versionKey][]*schema.Message // messages of one name and version, made when they are first asked for
-	frames   map[string]*schema.Message       // what tells the code of a group's messages, nil if nothing does
+	long     map[*schema.Message]*schema.Message // with the longer header
+	nothing  *codec.Program                      // of a message without fields
+	same     map[versionKey][]*schema.Message    // messages of one name and version, made when they are first asked for
+	frames   map[string]*schema.Message          // what tells the code of a group's messages, nil if nothing does
 }
 
 type compiled struct {

@@ -3,6 +3,7 @@
 //   #frames                     the list and what belongs to it: frames/panel.ts, filterbox/
 //   #byte-tabs                  the frame's own bytes, and those of the packets that it came in
 
+import { lookAtCaptures, onDeleted } from "./captures";
 import { register } from "./commands";
 import { copyBytesMenu, copyText } from "./copy/index";
 import { nameCode } from "./define";
@@ -88,6 +89,8 @@ class CapturePage {
   private wanted = 0; // the frame that is on its way into the panes
   private epoch = -1;
   private cut = ""; // which number the shown frame has
+  private name: string; // of the capture
+  private gone = false; // the capture has been deleted
   private selection: { start: number; end: number } | undefined;
   private place = readPlace();
 
@@ -97,6 +100,7 @@ class CapturePage {
     this.api = `/api/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`;
     this.page = page;
     this.workspace = workspace;
+    this.name = main.dataset["captureName"] ?? "";
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     this.frames = new Frames(host, {
       url: `${scheme}//${location.host}/ws/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`,
@@ -118,9 +122,10 @@ class CapturePage {
         packet: (row) => void this.showPacket(row),
         export: (chosen) => this.exportMenu(chosen),
         changed: (view) => this.changed(view),
-        state: (state) => this.took(state),
+        state: (state, connection) => this.took(state, connection === "gone"),
       },
     });
+    onDeleted(id, () => this.frames.socket.gone());
     this.box = new FilterBox(this.frames.filterHost, {
       workspace,
       draft: () => this.draft,
@@ -172,7 +177,7 @@ class CapturePage {
     register(
       { id: "frames-filter", title: "Filter the frames", group: "Frames", keys: ["/"], run: () => this.box.focus() },
       { id: "frames-list", title: "Frames", group: "Go to", keys: ["Shift+L"], run: () => this.frames.focus() },
-      { id: "frames-export", title: "Export the frames that are shown", group: "Frames", keys: isLive() ? ["Shift+X"] : ["x"], run: () => this.exportMenu([]) }, // x drops what is held
+      { id: "frames-export", title: "Export the frames that are shown", group: "Frames", keys: isLive() ? ["Shift+X"] : ["x"], enabled: () => !this.gone, run: () => this.exportMenu([]) }, // x drops what is held
     );
     addEventListener("popstate", () => {
       this.place = readPlace();
@@ -314,7 +319,7 @@ class CapturePage {
       if ((frame.row.len ?? 0) > frame.hex.length / 2) {
         notify(`Shown are the first ${(frame.hex.length / 2).toLocaleString("en")} bytes of ${(frame.row.len ?? 0).toLocaleString("en")}; the export has all`, "warn");
       }
-      this.page.showFrame({ kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, hex: frame.hex, selection, about: frame.about, offer: offered(frame) });
+      this.page.showFrame({ kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, long: frame.long, hex: frame.hex, selection, about: frame.about, offer: offered(frame) });
       this.packets.show(frame);
       this.origin.show(frame);
       this.write(jumped);
@@ -323,7 +328,17 @@ class CapturePage {
     }
   }
 
-  private took(state: State): void {
+  private took(state: State, gone: boolean): void {
+    if (gone && !this.gone) {
+      this.gone = true;
+      document.title = `Deleted: ${document.title}`;
+      this.packets.show(undefined); // they could not be asked for
+      this.origin.show(undefined);
+      lookAtCaptures();
+    }
+    if (state.name !== "" && state.name !== this.name) {
+      this.rename(state.name);
+    }
     if (this.epoch !== state.epoch) {
       const first = this.epoch < 0;
       this.epoch = state.epoch;
@@ -332,6 +347,17 @@ class CapturePage {
       }
       this.cut = state.cut;
     }
+  }
+
+  /** The capture has another name. */
+  private rename(name: string): void {
+    if (document.title.startsWith(this.name)) {
+      document.title = name + document.title.slice(this.name.length);
+    }
+    document.getElementById("frames-title")?.replaceChildren(`Frames of ${name}`);
+    document.getElementById("main")?.setAttribute("data-capture-name", name);
+    this.name = name;
+    lookAtCaptures();
   }
 
   /** Selects bytes of a frame, as soon as it is shown. */
@@ -389,6 +415,9 @@ class CapturePage {
   }
 
   private async change(what: object): Promise<void> {
+    if (this.gone) {
+      return;
+    }
     try {
       const response = await fetch(this.api, { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ ...what, cut: this.frames.numbers }) });
       if (!response.ok) {
@@ -445,8 +474,10 @@ class CapturePage {
       label: count > 1 ? `Export ${count} frames` : "Export the frames that are shown",
       items: [
         { title: "pcapng, for Wireshark", run: save("pcapng") },
+        { title: "pcapng, their packets as they were captured", run: save("packets") },
         { title: "JSON Lines, with values", run: save("jsonl") },
         { title: "CSV, with the columns of the list", run: save("csv") },
+        { title: "TSV, the same with tabs", run: save("tsv") },
         { title: "Hex, one frame a line", run: save("hex") },
       ],
     });
@@ -474,11 +505,30 @@ class CapturePage {
       notify("These are too many single frames for one export: use a filter", "warn");
       return;
     }
+    if (format === "packets" && !(await hasExport(address))) {
+      return;
+    }
     const link = document.createElement("a");
     link.href = address;
     link.download = "";
     link.click();
   }
+}
+
+/** Whether there is such an export, else says why: a download that fails says nothing. */
+async function hasExport(address: string): Promise<boolean> {
+  const enough = new AbortController();
+  try {
+    const response = await fetch(address, { signal: enough.signal });
+    if (response.ok) {
+      enough.abort(); // the file is taken by the download
+      return true;
+    }
+    notify(((await response.json()) as { detail?: string }).detail ?? response.statusText, "warn");
+  } catch {
+    notify("The server cannot be reached: nothing was exported", "err");
+  }
+  return false;
 }
 
 /** How a definition of a frame would be called, "" if it needs none. */

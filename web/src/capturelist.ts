@@ -1,6 +1,7 @@
 // The list of captures at the side: a menu for each, to rename, to replay and to delete it and to save its file. The bar over running
 // traffic gets a button for its replay, too.
 
+import { lookAtCaptures, onLookAtCaptures, tellDeleted } from "./captures";
 import { openMenu } from "./menu";
 import { notify } from "./notify";
 import { askText } from "./frames/notebox";
@@ -9,7 +10,7 @@ import { replayDialog } from "./replay";
 import { lookOnly, operatorsItem } from "./role";
 
 const mostName = 200; // characters, as the server has it
-const period = 5000; // milliseconds between two looks at whether there are new ones
+const period = 5000; // milliseconds between two looks at what there is
 
 async function send(address: string, method: string, body?: object): Promise<boolean> {
   try {
@@ -52,7 +53,12 @@ function captureMenu(button: HTMLElement, workspace: string, id: string): void {
         title: "Rename …", ...operatorsItem(),
         run: () => askText(button, { label: "Name", text: name, button: "Rename", most: mostName }, (text) => {
           if (text !== "" && text !== name) {
-            void send(address, "PATCH", { name: text }).then((done) => done && showName(item, text));
+            void send(address, "PATCH", { name: text }).then((done) => {
+              if (done) {
+                showName(item, text);
+                lookAtCaptures();
+              }
+            });
           }
         }),
       },
@@ -80,9 +86,7 @@ function captureMenu(button: HTMLElement, workspace: string, id: string): void {
               location.assign(`/w/${encodeURIComponent(workspace)}`);
               return;
             }
-            const count = document.querySelector("#captures summary small");
-            count?.replaceChildren(String(Math.max(0, Number(count.textContent) - 1)));
-            item.remove();
+            lookAtCaptures();
             notify(`${name} is deleted`, "ok");
           });
         },
@@ -116,20 +120,22 @@ interface Listed {
   added: string;
 }
 
-/** Puts captures that are new into the list: other pages, listeners and programs make some, too. */
-class NewCaptures {
+const mostListed = 50; // captures, as the server draws them; those that came since are listed too
+
+/** Keeps the list as the captures are: other pages, listeners and programs make, rename and delete some, too. */
+class CaptureList {
   private readonly list: HTMLElement;
   private readonly workspace: string;
-  private readonly seen: Set<string>;
-  private newest: string;
+  private tag = ""; // of what is shown
+  private looking = false;
+  private again = false; // something happened while it was looking
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(list: HTMLElement, workspace: string) {
     this.list = list;
     this.workspace = workspace;
-    this.seen = new Set(Array.from(list.querySelectorAll<HTMLElement>("[data-capture-menu]"), (e) => e.dataset["captureMenu"] ?? ""));
-    this.newest = [...this.seen].sort().at(-1) ?? "";
     document.addEventListener("visibilitychange", () => this.look());
+    onLookAtCaptures(() => this.look());
     this.later();
   }
 
@@ -143,32 +149,104 @@ class NewCaptures {
     if (document.visibilityState !== "visible") {
       return;
     }
+    if (this.looking) {
+      this.again = true;
+      return;
+    }
+    this.looking = true;
     void (async () => {
-      try {
-        const response = await fetch(`/api/${encodeURIComponent(this.workspace)}/captures?${new URLSearchParams({ since: this.newest }).toString()}`);
-        if (response.ok) {
-          const { captures } = (await response.json()) as { captures: Listed[] };
-          this.add(captures.filter((x) => !this.seen.has(x.id)).reverse());
+      do {
+        this.again = false;
+        try {
+          const response = await fetch(`/api/${encodeURIComponent(this.workspace)}/captures?${new URLSearchParams({ brief: "true", known: this.tag }).toString()}`);
+          if (response.ok) {
+            const { captures, tag, same } = (await response.json()) as { captures: Listed[]; tag: string; same?: boolean };
+            if (same !== true) {
+              this.tag = tag;
+              this.show(captures);
+            }
+          }
+        } catch {
+          // The page says by itself that the server is away.
         }
-      } catch {
-        // The page says by itself that the server is away.
-      }
+      } while (this.again);
+      this.looking = false;
       this.later();
     })();
   }
 
-  private add(fresh: readonly Listed[]): void {
-    for (const x of fresh) {
-      this.seen.add(x.id);
-      this.newest = x.id > this.newest ? x.id : this.newest;
-      this.list.prepend(this.item(x));
+  /** Makes the list what it is to be, the newest first. What stays is the same element: its menu may be open. */
+  private show(all: readonly Listed[]): void {
+    const items = new Map<string, HTMLElement>();
+    for (const button of this.list.querySelectorAll<HTMLElement>("[data-capture-menu]")) {
+      const item = button.closest<HTMLElement>(".item");
+      if (item !== null) {
+        items.set(button.dataset["captureMenu"] ?? "", item);
+      }
     }
-    if (fresh.length === 0) {
-      return;
+    const listed = all.filter((x, i) => i < mostListed || items.has(x.id));
+    const there = new Set(listed.map((x) => x.id));
+    for (const [id, item] of items) {
+      if (there.has(id)) {
+        continue;
+      }
+      const next = item.contains(document.activeElement) ? item.nextElementSibling ?? item.previousElementSibling : null;
+      item.remove();
+      (next?.querySelector("a") ?? undefined)?.focus();
     }
-    const count = document.querySelector("#captures summary small");
-    count?.replaceChildren(String(Number(count.textContent) + fresh.length));
-    document.querySelector("#captures > [data-none]")?.remove();
+    for (const [i, x] of listed.entries()) {
+      let item = items.get(x.id);
+      if (item === undefined) {
+        item = this.item(x);
+      } else {
+        if (item.querySelector(".name")?.textContent !== x.name) {
+          showName(item, x.name);
+        }
+        const size = item.querySelector("small");
+        if (size !== null && size.textContent !== bytesText(x.size)) {
+          size.textContent = bytesText(x.size);
+        }
+      }
+      if (this.list.children[i] !== item) {
+        this.list.insertBefore(item, this.list.children[i] ?? null);
+      }
+    }
+    document.querySelector("#captures summary small")?.replaceChildren(String(all.length));
+    this.say("none", all.length === 0 ? "None yet. Drop a pcap, a pcapng or the log of a proxy on this page." : "");
+    const more = all.length - listed.length;
+    this.say("more", more === 0 ? "" : `${more} ${more === 1 ? "capture" : "captures"} more; GET /api/…/captures lists all.`);
+    const shown = document.getElementById("main")?.dataset["capture"];
+    if (shown !== undefined && !all.some((x) => x.id === shown)) {
+      void this.check(shown);
+    }
+  }
+
+  /** Asks whether a capture is there: the list may be some seconds old, and the capture new. */
+  private async check(id: string): Promise<void> {
+    try {
+      const response = await fetch(`/api/${encodeURIComponent(this.workspace)}/captures?${new URLSearchParams({ since: id }).toString()}`);
+      if (response.ok && !((await response.json()) as { captures: Listed[] }).captures.some((x) => x.id === id)) {
+        tellDeleted(id);
+      }
+    } catch {
+      // It is asked again when the list is another one.
+    }
+  }
+
+  /** Says something below the list, or no more. */
+  private say(name: "none" | "more", text: string): void {
+    const old = document.querySelector(`#captures > [data-${name}]`);
+    if (text === "") {
+      old?.remove();
+    } else if (old !== null) {
+      old.textContent = text;
+    } else {
+      const said = document.createElement("p");
+      said.className = "empty";
+      said.dataset[name] = "";
+      said.textContent = text;
+      this.list.after(said);
+    }
   }
 
   private item(x: Listed): HTMLElement {
@@ -205,7 +283,7 @@ export function startCaptureList(): void {
   addReplay(workspace);
   const list = document.querySelector<HTMLElement>("#captures > .items");
   if (list !== null) {
-    new NewCaptures(list, workspace);
+    new CaptureList(list, workspace);
   }
   document.getElementById("captures")?.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-capture-menu]") : null;

@@ -80,6 +80,8 @@ type verdict int8
 const (
 	unclear verdict = iota
 	good            // they are messages
+	weak            // they began as messages and went on as none: an error, or a gap
+	silent          // no messages were found in it, but it may have begun anywhere
 	bad             // they are not
 )
 
@@ -90,7 +92,25 @@ type walker struct {
 	have    int  // bytes of head
 	skip    int  // bytes of the message that are to come
 	bits    int  // of evidence, negative if it speaks against messages
+	odd     bool // a code looks like no code
 	head    [headerSize]byte
+}
+
+// stop ends the walk: what comes is no message, or its place is not known. What was walked still counts.
+func (w *walker) stop() {
+	w.verdict = bad
+	if w.bits >= enough/2 && !w.odd {
+		w.verdict = weak
+	}
+}
+
+// miss passes a gap of n bytes, negative if nobody knows how many. It reports whether the walk goes on behind it.
+func (w *walker) miss(n int64) bool {
+	if n < 0 || n > int64(w.skip) {
+		return false
+	}
+	w.skip -= int(n)
+	return true
 }
 
 func (w *walker) walk(dir schema.Dir, data []byte) {
@@ -108,15 +128,16 @@ func (w *walker) walk(dir schema.Dir, data []byte) {
 		switch w.have {
 		case 2:
 			if size < headerSize {
-				w.verdict = bad
+				w.stop()
 			}
 		case headerSize:
 			code := binary.LittleEndian.Uint16(w.head[2:])
 			first := !w.began
 			w.began, w.have, w.skip = true, 0, size-headerSize
 			w.bits += evidence(size)
+			w.odd = w.odd || plausible(dir, nil, nil, code) < 0
 			switch {
-			case first && (dir == schema.ToServer && code == checkVersionCode || dir == schema.ToClient && code == checkVersionAnswerCode):
+			case first && evidence(size) > 0 && (dir == schema.ToServer && code == checkVersionCode || dir == schema.ToClient && code == checkVersionAnswerCode):
 				w.verdict = good
 			case w.bits >= enough:
 				w.verdict = good
@@ -127,10 +148,13 @@ func (w *walker) walk(dir schema.Dir, data []byte) {
 	}
 }
 
+// speaks reports whether it is clear that the stream began as messages.
+func (w *walker) speaks() bool { return w.verdict == good || w.verdict == weak }
+
 // likely is the verdict when no more comes: a stream that has begun looks like messages, and ends with one.
 func (w *walker) likely() bool {
 	if w.verdict != unclear {
-		return w.verdict == good
+		return w.speaks()
 	}
 	return w.bits >= enough/2 || w.bits >= 0 && w.skip == 0 && w.have == 0
 }
@@ -156,10 +180,13 @@ func (t *Transport) recognise(w *way, seg transport.Segment) {
 		if w.dir == schema.ToClient {
 			t.refute()
 		}
-		if w.walk.verdict == unclear {
-			w.walk = walker{}
-			w.buf, w.done, w.first, w.pieces = w.buf[:0], 0, 0, nil
-			w.lose()
+		if w.walk.verdict == unclear && (w.lost || !w.walk.miss(seg.Lost)) {
+			w.walk.stop()
+			if w.walk.verdict != weak {
+				w.walk = walker{}
+				w.buf, w.done, w.first, w.pieces = w.buf[:0], 0, 0, nil
+				w.lose()
+			}
 		}
 	}
 	data := seg.Bytes
@@ -185,8 +212,10 @@ func (t *Transport) recognise(w *way, seg transport.Segment) {
 		t.strip()
 	case a.verdict == bad && t.magic.refuted || b.verdict == bad:
 		t.decide(opaque)
-	case a.verdict == good && b.verdict == good:
+	case a.speaks() && b.speaks(), a.verdict == good && b.verdict == silent, a.verdict == silent && b.verdict == good:
 		t.decide(messages)
+	case a.verdict == silent && b.verdict == silent:
+		t.decide(opaque)
 	case t.pending.full() || t.ways[0].ended && t.ways[1].ended:
 		t.settle(seg.At)
 	}
@@ -213,7 +242,7 @@ func (t *Transport) probe(w *way, data []byte) {
 	if t.look(w, false) {
 		w.walk.verdict = good
 	} else if len(w.buf) >= maxProbe {
-		w.walk.verdict = bad
+		w.walk.verdict = silent
 	}
 }
 
@@ -433,7 +462,11 @@ func (t *Transport) try(w *way, seg transport.Segment) {
 			cipher, walk = &c.running.ToClient, &c.walks[1]
 		}
 		if seg.Lost != 0 && walk.verdict == unclear {
-			walk.verdict = bad // says nothing any more
+			if !walk.miss(seg.Lost) {
+				walk.stop()
+			} else if c.session != nil {
+				cipher.Skip(seg.Lost)
+			}
 		}
 		for data := seg.Bytes; len(data) > 0 && walk.verdict == unclear; {
 			n := min(len(data), len(clear))
@@ -457,7 +490,7 @@ func (t *Transport) try(w *way, seg transport.Segment) {
 		over = true
 		for i := range t.trials {
 			for _, walk := range t.trials[i].walks {
-				over = over && walk.verdict == bad
+				over = over && walk.verdict != unclear
 			}
 		}
 	}

@@ -1,9 +1,13 @@
 package tera
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"wirebench/codec/transport"
+)
 
 // ViaIntegrity is in Frame.Via of client messages that have the long header.
-const ViaIntegrity = "integrity"
+const ViaIntegrity = transport.ViaLong
 
 // Sizes of headers in bytes.
 const (

@@ -111,8 +111,11 @@ const (
 	maxRaw     = 1 << 20
 )
 
-// Fit sets the length.
-func (w *wire) Fit(_ schema.Dir, o transport.Outgoing) ([]byte, error) {
+// Fit takes the header that the others have, and sets the length.
+func (w *wire) Fit(dir schema.Dir, o transport.Outgoing) ([]byte, error) {
+	if !o.Raw && dir == schema.ToServer && len(o.Long) >= integritySize && w.long(binary.LittleEndian.Uint16(o.Long[2:])) {
+		o.Bytes = o.Long
+	}
 	switch n := len(o.Bytes); {
 	case o.Raw && (n < 1 || n > maxRaw):
 		return nil, transport.OutOfRange(n, 1, maxRaw)

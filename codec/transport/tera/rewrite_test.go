@@ -478,8 +478,11 @@ func TestRewriteLongHeaders(t *testing.T) {
 				d.Action = transport.Hold
 			case 2: // the same code, another, or no room for the header
 				d.Action, d.With.Bytes = transport.Replace, sealed(1, 2, uint16(700+l.rng.IntN(3)), "other")
-				if l.rng.IntN(4) == 0 {
+				switch l.rng.IntN(4) {
+				case 0:
 					d.With.Bytes = message(uint16(f.Key.Code), "short")
+				case 1: // both headers: its code says which is right
+					d.With.Bytes, d.With.Long = message(uint16(f.Key.Code), "both"), sealed(1, 2, uint16(f.Key.Code), "both")
 				}
 			}
 			return d

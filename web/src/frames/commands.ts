@@ -17,6 +17,7 @@ export interface FrameActions {
   selectAll(): void;
   jump(by: "type" | "conn" | "mark" | "note" | "problem", back: boolean): void;
   mark(): void;
+  named(): void;
   note(): void;
   reference(): void;
   hide(): void;
@@ -83,7 +84,8 @@ function build(): Command[] {
     at("problem-next", "Next frame with a problem", ["g e"], (a) => a.jump("problem", false)),
     at("problem-previous", "Previous frame with a problem", ["g Shift+E"], (a) => a.jump("problem", true)),
     at("open", "Open the frame", ["Enter"], (a) => a.open(), true),
-    operators(at("mark", "Mark the frame, or take its mark away", ["m"], (a) => a.mark(), true)),
+    operators(at("mark", "Mark the frame, or take its mark away; m a gives it the letter a, too", ["m"], (a) => a.mark(), true)),
+    at("named", "Go to a frame with a letter: ' a to that of m a", ["'"], (a) => a.named()),
     operators(at("note", "Write a note about the frame", ["n"], (a) => a.note(), true)),
     at("reference", "Tell times from this frame, or from the start again", ["t"], (a) => a.reference(), true),
     at("hide", "Hide frames of this type", ["h"], (a) => a.hide(), true),

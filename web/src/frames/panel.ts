@@ -24,6 +24,7 @@ import { History } from "./history";
 import { FrameList } from "./list";
 import { Minimap } from "./minimap";
 import { MarkersDrawer } from "./markers";
+import { NamedFrames } from "./named";
 import { askText } from "./notebox";
 import type { ColorRule, Draft, Found, FrameRow, Sort, State, StepBy, View } from "./protocol";
 import type { Range } from "./ranges";
@@ -137,6 +138,7 @@ export class Frames {
   private readonly splitter = make("div", "frames-split");
   private readonly tools = new Map<DrawerName, HTMLButtonElement>();
   private readonly history = new History();
+  private readonly named: NamedFrames;
   private readonly stopped = new AbortController();
   private readonly endCommands: () => void;
   private readonly endSorting: () => void;
@@ -226,6 +228,18 @@ export class Frames {
       closed: () => this.list.focus(),
     });
     this.line = new StatusLine();
+    this.named = new NamedFrames(options.remember, {
+      row: () => this.list.row,
+      cut: () => this.cut,
+      where: (n, cut) => this.socket.ask("where", { n, cut }),
+      goTo: (n) => this.goTo(n),
+      say: (text) => {
+        announce(text);
+        this.line.say(text);
+      },
+      anchor: () => this.list.anchor(),
+      changed: () => this.line.selected(this.list.frameNumber, this.named.of(this.list.frameNumber)),
+    });
     this.empty.hidden = true;
 
     this.shelf.hidden = true;
@@ -390,6 +404,7 @@ export class Frames {
   /** Ends everything; the element goes. */
   destroy(): void {
     this.stopped.abort();
+    this.named.stop();
     this.watcher.disconnect();
     this.endCommands();
     this.endSorting();
@@ -698,7 +713,7 @@ export class Frames {
     }
     this.travelling = false;
     this.drawer?.selected?.(row);
-    this.line.selected(row?.n ?? 0);
+    this.line.selected(row?.n ?? 0, this.named.of(row?.n ?? 0));
     const { jumped } = this;
     this.jumped = false;
     this.events.select(row, jumped);
@@ -728,6 +743,17 @@ export class Frames {
       }
     }
     return rows;
+  }
+
+  /** Marks at once, and takes the letter that may follow. A mark is taken away when none does. */
+  private markOrName(): void {
+    this.named.stop();
+    if (this.about().some((row) => !this.marked.has(row.n))) {
+      this.toggleMark();
+      this.named.offer(() => undefined);
+    } else {
+      this.named.offer(() => this.toggleMark());
+    }
   }
 
   private toggleMark(): void {
@@ -910,7 +936,7 @@ export class Frames {
   private runByMenu(id: string): void {
     const a = this.actions();
     const known: Readonly<Record<string, () => void>> = {
-      table: () => a.drawer("table"), open: a.open, mark: a.mark, note: a.note, reference: a.reference, copy: a.copy, link: a.link,
+      table: () => a.drawer("table"), open: a.open, mark: () => this.toggleMark(), note: a.note, reference: a.reference, copy: a.copy, link: a.link,
     };
     known[id]?.();
   }
@@ -1068,8 +1094,8 @@ export class Frames {
     const connection = this.socket.connection;
     const wrong = state.mistakes.find((m) => m.in === "filter" || m.in === "chip");
     const filtered = this.view.filter !== "" || this.view.chips.length > 0;
-    let key = "";
-    if (state.fit === 0) {
+    let key = connection === "gone" ? "gone" : "";
+    if (state.fit === 0 && key === "") {
       key =
         connection !== "open" && state.total === 0 ? connection
         : wrong !== undefined && filtered ? `wrong ${wrong.message} ${wrong.help ?? ""}`
@@ -1087,7 +1113,12 @@ export class Frames {
       row.append(...buttons);
       this.empty.replaceChildren(make("strong", "", title), make("p", "", text), ...(buttons.length > 0 ? [row] : []));
     };
-    if (key === "connecting") {
+    if (key === "gone") {
+      this.gone();
+      const link = make("a", "btn", "Back to the workbench");
+      link.href = location.pathname.replace(/\/captures\/.*/, "");
+      say("This capture has been deleted", "Its frames, marks and notes are gone from the server. The frame that you looked at last stays in the panes until you leave.", link);
+    } else if (key === "connecting") {
       say("Connecting …", "The list comes once the server answers.");
     } else if (key === "lost") {
       say("No connection", "The server does not answer. It is tried again and again by itself.");
@@ -1108,6 +1139,18 @@ export class Frames {
           say("No frames", note, ...buttons);
         }
       }, () => undefined); // without an answer there is nothing to offer
+    }
+  }
+
+  /** The capture is gone: what could only fail is not there any more. */
+  private gone(): void {
+    const focused = this.element.contains(document.activeElement);
+    this.endCommands();
+    this.endSorting();
+    this.element.classList.add("gone");
+    announce("This capture has been deleted");
+    if (focused) {
+      setTimeout(() => this.empty.querySelector("a")?.focus());
     }
   }
 
@@ -1193,7 +1236,8 @@ export class Frames {
       edge: (end, extend) => this.jumpTo(end ? list.size - 1 : 0, extend),
       selectAll: () => list.selectAll(),
       jump: (by, back) => void this.jump(by, back),
-      mark: () => this.toggleMark(),
+      mark: () => this.markOrName(),
+      named: () => this.named.choose(),
       note: () => this.writeNote(),
       reference: () => this.toggleReference(),
       hide: () => this.hide(),

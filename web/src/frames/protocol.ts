@@ -62,6 +62,7 @@ export interface Marker {
 /** How far the server is, all keys together as the socket keeps them. */
 export interface State {
   seq: number;
+  name: string; // of the capture; "" = nobody has said it yet
   total: number;
   scanned: number;
   fit: number;
@@ -125,6 +126,7 @@ export interface FrameAnswer {
   row: FrameRow;
   offer?: FrameOffer | null; // of a frame that nothing defines
   about?: { what: string; facts: [label: string, text: string][] }; // of a frame that is no message, as its transport says
+  long?: boolean; // it has the longer one of two headers
   stream?: boolean; // it is a part of a byte stream, and no datagram
   ciphered?: boolean; // its packets may have to be deciphered to see it in them
 }

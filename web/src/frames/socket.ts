@@ -2,7 +2,7 @@
 
 import type { Found, RequestKind, Requests, State, View } from "./protocol";
 
-export type Connection = "connecting" | "open" | "lost";
+export type Connection = "connecting" | "open" | "lost" | "gone"; // gone: the capture has been deleted, and the connection is over
 
 /** Why a request has no answer. */
 export type Failure = "lost" | "stale" | "cancelled" | "failed";
@@ -39,7 +39,7 @@ export interface Channel {
 /** What the socket knows before the server has said anything. */
 export function noState(): State {
   return {
-    seq: 0, total: 0, scanned: 0, fit: 0, done: false, reading: false, read: 0, size: 0, note: "", start: 0, end: 0,
+    seq: 0, name: "", total: 0, scanned: 0, fit: 0, done: false, reading: false, read: 0, size: 0, note: "", start: 0, end: 0,
     conns: [], mistakes: [], rewritten: "", marked: [], notes: {}, markers: [], live: false, cut: "", epoch: 0,
     order: 0, sorted: undefined, sorting: 0, fresh: 0,
   };
@@ -173,6 +173,14 @@ export class FramesSocket {
     this.loseAll("cancelled", "it was given up");
   }
 
+  /** The capture has been deleted: nothing is asked any more. */
+  gone(): void {
+    if (this.connection !== "gone") {
+      this.close();
+      this.become("gone");
+    }
+  }
+
   private giveUp(id: number, why: "stale" | "cancelled"): void {
     const w = this.waiting.get(id);
     if (w === undefined) {
@@ -268,6 +276,10 @@ export class FramesSocket {
       return; // not of this protocol
     }
     if (!isObject(message)) {
+      return;
+    }
+    if (message["gone"] === true) {
+      this.gone();
       return;
     }
     if (isObject(message["state"])) {

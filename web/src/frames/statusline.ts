@@ -20,6 +20,7 @@ export class StatusLine {
   private readonly link = make("span", "conn");
   private timer: ReturnType<typeof setTimeout> | undefined;
   private current = 0;
+  private letters = "";
   private many = 0;
 
   constructor() {
@@ -46,8 +47,8 @@ export class StatusLine {
     this.set(this.order, s.sorted === undefined ? "" : `sorted by ${sortWords(s.sorted)}`);
     this.set(this.doing, sorting && !reading && !scanning ? `sorting, ${Math.floor(share * 100)} %` : s.live ? (paused ? "paused" : "live") : reading ? `reading ${bytes(s.read)} of ${bytes(s.size)}` : scanning ? `filtering, ${Math.floor(share * 100)} %` : "");
     this.set(this.note, s.note === "" ? "" : `! ${s.note}`);
-    this.set(this.link, connection === "open" ? "" : connection === "connecting" ? "connecting …" : "! connection lost, trying again");
-    this.link.classList.toggle("err", connection === "lost");
+    this.set(this.link, connection === "open" ? "" : connection === "connecting" ? "connecting …" : connection === "gone" ? "! deleted" : "! connection lost, trying again");
+    this.link.classList.toggle("err", connection === "lost" || connection === "gone");
   }
 
   /** How many rows are chosen besides the current one. */
@@ -56,14 +57,15 @@ export class StatusLine {
     this.drawChoice();
   }
 
-  /** The current frame. */
-  selected(n: number): void {
+  /** The current frame, and the letters that it has. */
+  selected(n: number, letters = ""): void {
     this.current = n;
+    this.letters = letters;
     this.drawChoice();
   }
 
   private drawChoice(): void {
-    this.set(this.choice, this.many > 1 ? `${count(this.many)} chosen` : this.current > 0 ? `at ${count(this.current)}` : "");
+    this.set(this.choice, this.many > 1 ? `${count(this.many)} chosen` : this.current > 0 ? `at ${count(this.current)}${this.letters === "" ? "" : ` (${this.letters})`}` : "");
   }
 
   /** Says something for a few seconds. */

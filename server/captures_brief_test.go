@@ -1,0 +1,96 @@
+package server
+
+import (
+	"testing"
+	"time"
+
+	"wirebench/server/store"
+)
+
+// A brief list is told again only where it has become another one, whoever changed it.
+func TestBriefCaptures(t *testing.T) {
+	s := captureServer(t, "tera", chatFiles)
+	folder := s.byName["one"].Captures
+	type answer struct {
+		Captures []store.Capture
+		Tag      string
+		Same     bool
+	}
+	tag := ""
+	ask := func(what string, changed bool, names ...string) {
+		t.Helper()
+		var got answer
+		if code := request(t, s, "GET", "/api/one/captures?brief=true&known="+tag, nil, &got); code != 200 {
+			t.Fatalf("%s: %d", what, code)
+		}
+		if got.Same == changed || (got.Tag == tag) == changed || changed && len(got.Captures) != len(names) || !changed && len(got.Captures) > 0 {
+			t.Fatalf("%s: %+v, it was %s", what, got, tag)
+		}
+		for i, x := range got.Captures {
+			if x.Name != names[i] || x.Size == 0 || x.Notes.Text != "" || len(x.Notes.Marked) > 0 {
+				t.Errorf("%s: %+v", what, x)
+			}
+		}
+		tag = got.Tag
+	}
+	ask("nothing", true)
+	ask("still nothing", false)
+	a := kept(t, s, "a", chatCapture(t, 3))
+	ask("one is there", true, "a")
+	if code, got := patch(t, s, a.ID, `{"mark":[1],"text":"of all"}`); code != 200 {
+		t.Fatal(got)
+	}
+	ask("notes do not count", false)
+	if code, got := patch(t, s, a.ID, `{"name":"b"}`); code != 200 {
+		t.Fatal(got)
+	}
+	ask("it has another name", true, "b")
+	if err := folder.Remove(a.ID); err != nil { // what others do is seen after a pause
+		t.Fatal(err)
+	}
+	ask("a moment later", false)
+	s.captures.briefs.mu.Lock()
+	l := s.captures.briefs.of[folder]
+	if left := time.Until(l.until); left > mostBriefPause {
+		t.Errorf("it holds for %v", left)
+	}
+	l.until = time.Now()
+	s.captures.briefs.of[folder] = l
+	s.captures.briefs.mu.Unlock()
+	ask("it is gone", true)
+	a = kept(t, s, "a", chatCapture(t, 3))
+	ask("one is there again", true, "a")
+	if code := request(t, s, "DELETE", "/api/one/captures/"+a.ID, nil, nil); code >= 300 {
+		t.Fatal(code)
+	}
+	ask("deleted", true)
+}
+
+// An open list is told another name, and that its capture is gone.
+func TestListTellsNameAndEnd(t *testing.T) {
+	s := captureServer(t, "tera", chatFiles)
+	c := openList(t, s, chatCapture(t, 3))
+	c.view(1, "")
+	if got := string(c.st["name"]); got != `"chat.pcapng"` {
+		t.Errorf("name %s", got)
+	}
+	all, err := s.byName["one"].Captures.List()
+	if err != nil || len(all) != 1 {
+		t.Fatal(err)
+	}
+	if code, got := patch(t, s, all[0].ID, `{"name":"evening"}`); code != 200 {
+		t.Fatal(got)
+	}
+	for string(c.st["name"]) != `"evening"` {
+		c.read()
+	}
+	if code := request(t, s, "DELETE", "/api/one/captures/"+all[0].ID, nil, nil); code >= 300 {
+		t.Fatal(code)
+	}
+	for string(c.read()["gone"]) != "true" {
+		continue
+	}
+	if _, err := c.conn.Read(c.ctx); err == nil {
+		t.Error("the connection goes on")
+	}
+}

@@ -1,0 +1,194 @@
+package server
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"regexp"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/web/browsertest"
+)
+
+// currentCapture is the only capture of the server.
+func (f captureFlow) currentCapture() string {
+	f.Helper()
+	all, err := f.s.byName["one"].Captures.List()
+	if err != nil || len(all) == 0 {
+		f.Fatalf("%v %v", all, err)
+	}
+	return all[len(all)-1].ID
+}
+
+// beginRefused opens the page of a capture in a browser that complains of what the server refuses.
+func beginRefused(t *testing.T, data []byte, complaint string) captureFlow {
+	t.Helper()
+	s := captureServer(t, "tera", chatFiles)
+	id := kept(t, s, "chat.pcapng", data).ID
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	allowed := regexp.MustCompile("Close received after close|" + complaint)
+	return captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one/captures/"+id, openSelector, allowed)}, s}
+}
+
+// listsCaptures waits until the list at the side has these names.
+func (f captureFlow) listsCaptures(names ...string) {
+	f.Helper()
+	want := ""
+	for _, n := range names {
+		want += n + ";"
+	}
+	f.is("the list has "+want, fmt.Sprintf(`[...document.querySelectorAll("#captures .name")].map(e => e.textContent + ";").join("") === %s && document.querySelector("#captures summary small").textContent === "%d"`, jsText(want), len(names)))
+}
+
+// What others do to captures shows on a page that is open.
+func TestFlowCaptureByOthers(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
+	f.counts("20 frames")
+	f.choose(3, false)
+	f.shows(row("text"), `"text 2"`)
+	id := f.currentCapture()
+
+	if code, got := patch(t, f.s, id, `{"name":"evening talk","notes":{"3":"theirs"},"mark":[4]}`); code != 200 {
+		t.Fatal(got)
+	}
+	f.is("the title has the new name", `document.title.startsWith("evening talk")`)
+	f.listsCaptures("evening talk")
+	f.is("a note of others", frameRowOf(3)+`?.querySelector(".fc-flags").textContent.includes("✎")`)
+	f.is("a mark of others", frameRowOf(4)+`?.matches(".marked")`)
+
+	other := kept(t, f.s, "another", chatCapture(t, 2))
+	f.listsCaptures("another", "evening talk")
+	if code, got := patch(t, f.s, other.ID, `{"name":"the other"}`); code != 200 {
+		t.Fatal(got)
+	}
+	f.listsCaptures("the other", "evening talk")
+	if err := f.s.byName["one"].Captures.Remove(other.ID); err != nil { // as another program does
+		t.Fatal(err)
+	}
+	f.listsCaptures("evening talk")
+
+	// The open one is deleted.
+	f.focus(".frames-scroll")
+	if code := request(t, f.s, "DELETE", "/api/one/captures/"+id, nil, nil); code != 204 && code != 200 {
+		t.Fatal(code)
+	}
+	f.shows(".frames-empty", "This capture has been deleted")
+	f.is("nothing of the list is left", `[...document.querySelectorAll(".frames-list, .frames-top, .frames-line")].every(e => e.offsetParent === null)`)
+	f.is("the title says it", `document.title.startsWith("Deleted: evening talk")`)
+	f.is("the keys are at the way out", `document.activeElement?.matches(".frames-empty a")`)
+	f.shows(row("text"), `"text 2"`)
+	f.listsCaptures()
+	f.shows("#captures [data-none]", "None yet")
+	f.is("nor are its packets", `![...document.querySelectorAll("#byte-tabs [role=tab]")].some(e => e.offsetParent !== null && e.textContent.includes("Packet"))`)
+	f.do(`window.asked = 0; const open = WebSocket; window.WebSocket = function (...a) { window.asked++; return new open(...a) }`)
+	f.press("m", "x", "F3")
+	f.is("nothing is asked any more", `document.querySelector(".pop, .frames-ask") === null && window.asked === 0`)
+	f.press("Enter")
+	browsertest.Run(t, f.ctx, chromedp.WaitReady(`html:not(:has(#frames))`))
+	f.is("the workbench", `location.pathname === "/w/one"`)
+}
+
+// A capture whose folder another program has cleared is deleted, too.
+func TestFlowCaptureDeletedElsewhere(t *testing.T) {
+	f := beginRefused(t, chatCapture(t, 20), `Unexpected response code: 404`)
+	id := f.currentCapture()
+	f.counts("20 frames")
+	kept(t, f.s, "another", chatCapture(t, 2))
+	f.listsCaptures("another", "chat.pcapng")
+	// The server that told of it has gone, and so has the file: the page cannot open its list again.
+	f.do(`{ const open = WebSocket; window.WebSocket = function (address, ...rest) { return new open(address.includes("/captures/") ? address + "x" : address, ...rest) } }`)
+	f.s.pages.mu.Lock()
+	for c := range f.s.pages.cancel {
+		c.Drop()
+	}
+	f.s.pages.mu.Unlock()
+	f.shows(".frames-line .conn", "connection lost")
+	if err := f.s.byName["one"].Captures.Remove(id); err != nil {
+		t.Fatal(err)
+	}
+	f.shows(".frames-empty", "This capture has been deleted")
+	f.listsCaptures("another")
+}
+
+// The export menu has every form that an export can have.
+func TestFlowCaptureExports(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
+	f.counts("20 frames")
+	f.do(`window.links = []; HTMLAnchorElement.prototype.click = function () { window.links.push(this.href) }`)
+	f.focus(".frames-scroll")
+	for name := range exportFormats {
+		f.press("x")
+		f.pick(map[string]string{
+			"pcapng": "pcapng, for Wireshark", "packets": "as they were captured", "jsonl": "JSON Lines", "csv": "CSV", "tsv": "TSV", "hex": "Hex",
+		}[name])
+		f.is("the export as "+name, `window.links.some(e => e.includes("format=`+name+`"))`)
+	}
+	f.is("no other", fmt.Sprintf(`window.links.length === %d`, len(exportFormats)))
+
+	// Of a text there are no packets: that is said, and no download fails.
+	f = beginRefused(t, []byte(twoWays), `status of 422`)
+	f.is("frames", `document.querySelector(".frame") !== null`)
+	f.do(`window.links = []; HTMLAnchorElement.prototype.click = function () { window.links.push(this.href) }`)
+	f.focus(".frames-scroll")
+	f.press("x")
+	f.pick("as they were captured")
+	f.shows(".toasts", "take pcapng")
+	f.is("no download", `window.links.length === 0`)
+}
+
+// What is found shows its field and its bytes.
+func TestFlowCaptureFindPoints(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 60), "")
+	f.counts("60 frames")
+	f.focus(".frames-scroll")
+	f.press("Ctrl+f")
+	for _, test := range []struct{ as, text, n string }{{"regex", "text 1[1]", "12"}, {"value", "text 31", "32"}, {"filter", `.text == "text 40"`, "41"}} {
+		f.do(fmt.Sprintf(`{ const find = document.querySelector(".frames-find select"); find.value = "%s"; find.dispatchEvent(new Event("change")); document.querySelector(".frames-find input").value = "" }`, test.as))
+		f.focus(".frames-find input")
+		f.types(test.text)
+		f.press("Enter")
+		f.shows(".frames-find-note", "frame "+test.n)
+		f.is("the field of "+test.as, `document.querySelector(".tree tr.picked")?.dataset.path === "text" && location.hash.includes("n=`+test.n+`&sel=6")`)
+	}
+}
+
+// A letter behind m names the frame, and goes to it behind an apostrophe; m alone marks, and what follows it at once still does what it does.
+func TestFlowCaptureNamed(t *testing.T) {
+	f := beginCapture(t, chatFiles, chatCapture(t, 60), "")
+	f.counts("60 frames")
+	f.choose(3, false)
+	f.press("'")
+	f.shows(".frames-line .said", "no frame has a letter")
+	f.press("m", "a")
+	f.counts("60 frames · 1 marked")
+	f.shows(".frames-line .chosen", "at 3 (a)")
+	f.press("j", "m", "j", "m", "j") // marks two, and goes on
+	f.shows(".frames-line .chosen", "at 6")
+	f.counts("60 frames · 3 marked")
+	f.press("m", "b")
+	f.shows(".frames-line .chosen", "at 6 (b)")
+	f.press("m", "c") // it stays marked
+	f.shows(".frames-line .chosen", "at 6 (b c)")
+	f.counts("60 frames · 4 marked")
+	f.press("m") // and is not any more, when nothing follows
+	f.counts("60 frames · 3 marked")
+	f.press("'", "a")
+	f.shows(".frames-line .chosen", "at 3 (a)")
+	f.lacks(".pop")
+	f.press("'")
+	f.shows(".pop", "frame 6")
+	f.press("Escape")
+	f.lacks(".pop")
+
+	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(openSelector))
+	f.counts("60 frames · 3 marked")
+	f.focus(".frames-scroll")
+	f.press("'", "c")
+	f.shows(".frames-line .chosen", "at 6 (b c)")
+	f.press("'")
+	f.pick("Take the letters away")
+	f.shows(".frames-line .chosen", "at 6")
+	f.is("it has none", `document.querySelector(".frames-line .chosen").textContent === "at 6"`)
+}

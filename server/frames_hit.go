@@ -1,0 +1,235 @@
+package server
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+	"wirebench/server/workspace"
+)
+
+// hit is where in a frame stands what it was found by, as start and end in bytes; start is -1 where nobody knows. A field is told whole, as
+// pages show it then as a field, too; only bytes that no field explains are told as they are.
+func (a *findAsked) hit(m *rowMaker, filter *workspace.FrameFilter, f *transport.Frame) (start, end int) {
+	if len(f.Bytes) > maxFrameShown { // the page has not all of it, and its fields are many
+		return -1, 0
+	}
+	msg := m.decode(f)
+	decoded := msg != nil && m.rec.Program != nil
+	switch a.As {
+	case "regex":
+		re, err := regexp.Compile(a.Text)
+		if err != nil || !decoded {
+			return -1, 0
+		}
+		return fieldWhere(&m.rec, func(v *codec.FieldValue) bool {
+			text, ok := textIn(&m.rec, v)
+			return ok && re.MatchString(text)
+		})
+	case "value":
+		w := wantedIn(a.Text)
+		if decoded {
+			if start, end = fieldWhere(&m.rec, func(v *codec.FieldValue) bool { return w.is(&m.rec, v) }); start >= 0 {
+				return start, end
+			}
+		}
+		return w.in(f.Bytes)
+	case "filter":
+		if !decoded {
+			return -1, 0
+		}
+		// With one field in the filter, and one value of it in the frame, that one has decided.
+		columns := filter.Columns(msg)
+		if len(columns) != 1 {
+			return -1, 0
+		}
+		values := 0
+		var path []byte
+		start, end = fieldWhere(&m.rec, func(v *codec.FieldValue) bool {
+			path = path[:0]
+			if int(v.Field) < len(m.rec.Program.Fields) {
+				path = m.rec.Program.AppendFieldPath(path, v.Field)
+			}
+			if string(path) != columns[0] {
+				return false
+			}
+			values++
+			return values == 1
+		})
+		if values == 1 {
+			return start, end
+		}
+	}
+	return -1, 0
+}
+
+// fieldWhere is the first value of a message of which is says so, in bytes; it is shown all that have any.
+func fieldWhere(rec *codec.Record, is func(*codec.FieldValue) bool) (start, end int) {
+	start = -1
+	all := rec.FieldValues()
+	for i := range all {
+		v := &all[i]
+		if v.Role == "value" && v.BitLength > 0 && is(v) && start < 0 {
+			start, end = int(v.BitOffset/8), int((v.BitOffset+v.BitLength+7)/8)
+		}
+	}
+	return start, end
+}
+
+// textIn is the text of a value; false if it is none.
+func textIn(rec *codec.Record, v *codec.FieldValue) (text string, ok bool) {
+	if int(v.Field) >= len(rec.Program.Fields) {
+		return "", false
+	}
+	if _, ok := rec.Program.Fields[v.Field].Schema.Type.(*schema.Text); !ok {
+		return "", false
+	}
+	return text, json.Unmarshal(v.Value, &text) == nil
+}
+
+// wanted is a value in each form in which a message may hold it, as the filter "= VALUE" takes it.
+type wanted struct {
+	text    string
+	whole   *uint64 // in two's complement; nil: it is no whole number
+	minus   bool
+	float   *float64 // nil: it is no number
+	off     float64  // that a float may be off
+	needles []needle
+}
+
+// wantedIn reads a value as a filter does: a number, a text, a text in quotes, or bytes as x"e8 03".
+func wantedIn(typed string) wanted {
+	body := strings.TrimSpace(typed)
+	if rest, ok := strings.CutPrefix(body, "x"); ok && len(rest) > 1 && strings.ContainsRune(`"'`, rune(rest[0])) && rest[len(rest)-1] == rest[0] {
+		return wanted{needles: []needle{hexNeedle(rest[1 : len(rest)-1])}}
+	}
+	w := wanted{text: body}
+	number, minus := strings.CutPrefix(body, "-")
+	number = strings.TrimSpace(number)
+	bytesOf := func(size int, v uint64) {
+		var le, be [8]byte
+		binary.LittleEndian.PutUint64(le[:], v)
+		binary.BigEndian.PutUint64(be[:], v)
+		w.needles = append(w.needles, bytesNeedle(le[:size]))
+		if size > 1 {
+			w.needles = append(w.needles, bytesNeedle(be[8-size:]))
+		}
+	}
+	floats := func(f float64) {
+		w.float = &f
+		bytesOf(4, uint64(math.Float32bits(float32(f))))
+		bytesOf(8, math.Float64bits(f))
+	}
+	if u, err := strconv.ParseUint(number, 0, 64); err == nil && number != "" {
+		v, most := u, u
+		if minus {
+			v, most = -u, (u-min(u, 1))*2 // -128 takes one byte, -129 two
+		}
+		size := 8
+		switch {
+		case most <= math.MaxUint8:
+			size = 1
+		case most <= math.MaxUint16:
+			size = 2
+		case most <= math.MaxUint32:
+			size = 4
+		}
+		w.whole, w.minus = &v, minus
+		bytesOf(size, v)
+		f := float64(u)
+		if minus {
+			f = -f
+		}
+		floats(f)
+	} else if f, err := strconv.ParseFloat(number, 64); err == nil && strings.Trim(number, "0123456789._eE+-") == "" {
+		if minus {
+			f = -f
+		}
+		mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+		_, fraction, _ := strings.Cut(mantissa, ".")
+		e, _ := strconv.Atoi(exponent)
+		w.off = 0.5 * math.Pow10(max(min(e, 300), -300)-len(fraction)) // as the filter has it: the rest was not written
+		floats(f)
+	} else if n := len(body); n > 1 && strings.ContainsRune(`"'`, rune(body[0])) && body[n-1] == body[0] {
+		if w.text = body[1 : n-1]; body[0] == '"' {
+			if text, err := strconv.Unquote(body); err == nil {
+				w.text = text
+			}
+		}
+	}
+	if w.text != "" {
+		w.needles = append(w.needles, textNeedle(w.text, false))
+	}
+	return w
+}
+
+// bytesNeedle is bytes as they are.
+func bytesNeedle(data []byte) needle {
+	places := make([][][]byte, len(data))
+	for i := range data {
+		places[i] = [][]byte{data[i : i+1]}
+	}
+	return needle{[]needleForm{newNeedleForm(places)}}
+}
+
+// is reports whether a field has the value.
+func (w *wanted) is(rec *codec.Record, v *codec.FieldValue) bool {
+	if text, ok := textIn(rec, v); ok {
+		return w.text != "" && strings.Contains(text, w.text)
+	}
+	number := strings.Trim(string(v.Value), `"`) // large ones are in quotes
+	if w.whole != nil {
+		if w.minus {
+			i, err := strconv.ParseInt(number, 10, 64)
+			if err == nil {
+				return uint64(i) == *w.whole && i <= 0
+			}
+		} else if u, err := strconv.ParseUint(number, 10, 64); err == nil && v.Family != codec.FamilyText {
+			return u == *w.whole
+		}
+	}
+	if w.float == nil || v.Family != codec.FamilyFloat {
+		return false
+	}
+	f, err := strconv.ParseFloat(number, 64)
+	return err == nil && math.Abs(f-*w.float) <= w.off
+}
+
+// in is where the value stands in bytes first, whatever they mean; start is -1 if it does not. Wider forms come before narrower ones at the
+// same place.
+func (w *wanted) in(data []byte) (start, end int) {
+	start = -1
+	take := func(from, to int) {
+		if from >= 0 && (start < 0 || from < start || from == start && to > end) {
+			start, end = from, to
+		}
+	}
+	for _, n := range w.needles {
+		take(n.in(data))
+	}
+	if w.float != nil && w.off > 0 {
+		take(w.near(data))
+	}
+	return start, end
+}
+
+// near is where a float stands that is as near as it was written.
+func (w *wanted) near(data []byte) (start, end int) {
+	fits := func(f float64) bool { return math.Abs(f-*w.float) <= w.off }
+	for at := range data {
+		rest := data[at:]
+		if len(rest) >= 8 && (fits(math.Float64frombits(binary.LittleEndian.Uint64(rest))) || fits(math.Float64frombits(binary.BigEndian.Uint64(rest)))) {
+			return at, at + 8
+		}
+		if len(rest) >= 4 && (fits(float64(math.Float32frombits(binary.LittleEndian.Uint32(rest)))) || fits(float64(math.Float32frombits(binary.BigEndian.Uint32(rest))))) {
+			return at, at + 4
+		}
+	}
+	return -1, 0
+}

@@ -1,0 +1,150 @@
+// Frames that have a letter: "m a" gives the current one the letter a, "' a" goes to it. They belong to this browser and to one capture;
+// marks, which all people see, are another thing: m sets one, and a letter may follow.
+
+import { isTyping, singleKeys } from "../keys";
+import { type Anchor, closeMenu, openMenu } from "../menu";
+import type { Found, FrameRow } from "./protocol";
+import { keep, recallList } from "./store";
+
+const sequenceMillis = 1000; // as in keys.ts
+const notLetters = "jkmn"; // of these, what follows a mark at once is meant: on to the next frame, no mark after all, a note
+
+/** What the letters need of the list. */
+export interface NamedHost {
+  row(): FrameRow | undefined;
+  /** Which numbers frames have now. */
+  cut(): string;
+  where(n: number, cut: string): Promise<Found>;
+  goTo(n: number): Promise<void>;
+  say(text: string): void;
+  anchor(): Anchor;
+  changed(): void;
+}
+
+type Named = [letter: string, n: number, cut: string];
+
+function isNamed(value: unknown): value is Named {
+  return Array.isArray(value) && value.length === 3 && /^[a-z]$/.test(String(value[0])) && Number.isSafeInteger(value[1]) && Number(value[1]) > 0 && typeof value[2] === "string";
+}
+
+export class NamedFrames {
+  private readonly host: NamedHost;
+  private readonly key: string;
+  private readonly all: Map<string, { n: number; cut: string }>;
+  private end: ((named: boolean) => void) | undefined; // of waiting for a letter
+
+  constructor(remember: string, host: NamedHost) {
+    this.host = host;
+    this.key = `letters.${remember}`;
+    this.all = new Map(recallList(this.key, isNamed).map(([letter, n, cut]) => [letter, { n, cut }]));
+  }
+
+  /** The letters of a frame, "" if it has none. */
+  of(n: number): string {
+    const cut = this.host.cut();
+    return [...this.all].filter(([, at]) => at.n === n && at.cut === cut).map(([letter]) => letter).sort().join(" ");
+  }
+
+  /** Takes the letter that is pressed next, for the current frame; without one, and with any other key, `otherwise` is done. */
+  offer(otherwise: () => void): void {
+    this.stop();
+    const row = this.host.row();
+    if (row === undefined || !singleKeys()) {
+      otherwise();
+      return;
+    }
+    const cut = this.host.cut();
+    const end = (named: boolean): void => {
+      this.end = undefined;
+      clearTimeout(timer);
+      removeEventListener("keydown", listen, true);
+      if (!named) {
+        otherwise();
+      }
+    };
+    const listen = (event: KeyboardEvent): void => {
+      if (event.key === "Shift" || event.key === "Control" || event.key === "Alt" || event.key === "Meta") {
+        return;
+      }
+      const plain = !event.ctrlKey && !event.altKey && !event.metaKey && !event.isComposing && !isTyping(event.target);
+      const letter = plain && /^[a-z]$/.test(event.key) && !notLetters.includes(event.key) ? event.key : "";
+      end(letter !== "");
+      if (letter !== "") {
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        this.put(letter, row.n, cut);
+      }
+    };
+    const timer = setTimeout(() => end(false), sequenceMillis);
+    addEventListener("keydown", listen, true);
+    this.end = end;
+  }
+
+  /** Waits no longer for a letter. */
+  stop(): void {
+    this.end?.(false);
+  }
+
+  private put(letter: string, n: number, cut: string): void {
+    this.all.set(letter, { n, cut });
+    this.store();
+    this.host.say(`frame ${n} is ${letter}: ' ${letter} goes to it`);
+  }
+
+  private store(): void {
+    keep(this.key, [...this.all].map(([letter, { n, cut }]): Named => [letter, n, cut]));
+    this.host.changed();
+  }
+
+  /** Offers the frames that have letters; a letter goes to its frame. */
+  choose(): void {
+    this.stop();
+    const letters = [...this.all.keys()].sort();
+    if (letters.length === 0) {
+      this.host.say("no frame has a letter: m a gives the current one the letter a");
+      return;
+    }
+    openMenu(this.host.anchor(), {
+      label: "Go to the frame with the letter",
+      items: [
+        ...letters.map((letter) => ({ title: `frame ${this.all.get(letter)?.n ?? 0}`, hint: letter, run: () => void this.goTo(letter) })),
+        { group: "All", title: "Take the letters away", run: () => {
+          this.all.clear();
+          this.store();
+        } },
+      ],
+    });
+    const listen = (event: KeyboardEvent): void => {
+      const open = document.querySelector(".pop [role=menu]") !== null;
+      const known = open && !event.ctrlKey && !event.altKey && !event.metaKey && this.all.has(event.key);
+      if (!open || known || event.key === "Escape" || event.key === "Enter") {
+        removeEventListener("keydown", listen, true);
+      }
+      if (known) {
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        closeMenu();
+        void this.goTo(event.key);
+      }
+    };
+    addEventListener("keydown", listen, true);
+  }
+
+  private async goTo(letter: string): Promise<void> {
+    const at = this.all.get(letter);
+    if (at === undefined) {
+      return;
+    }
+    const cut = this.host.cut();
+    if (at.cut !== cut && cut !== "") { // the frames have other numbers now
+      try {
+        const { meant } = await this.host.where(at.n, at.cut);
+        this.all.set(letter, { n: meant ?? at.n, cut });
+        this.store();
+      } catch {
+        // The list says that it has no connection.
+      }
+    }
+    await this.host.goTo(this.all.get(letter)?.n ?? at.n);
+  }
+}
