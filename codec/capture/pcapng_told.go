@@ -149,11 +149,14 @@ const (
 )
 
 // ReadTold reads what an export of Wirebench told of a capture and of its frames: those with a mark or a note, by the numbers that frames
-// have when the file is read. It is a pcapng, or JSON Lines. ok is false if the file is none, which is seen at its start. The error is that of r.
+// have when the file is read. It is a pcapng, JSON Lines, or a table. ok is false if the file is none, which is seen at its start. The error is that of r.
 func ReadTold(r io.Reader) (out CaptureTold, ok bool, err error) {
 	text := &input{r: r}
 	if sniffOwn(text.peek(LogHead), false) {
 		return ownTold(text), true, text.failure()
+	}
+	if sniffOwnTable(text.peek(LogHead), false) {
+		return tableTold(text), true, text.failure()
 	}
 	in, err := NewReader(text)
 	if errors.Is(err, ErrFormat) {
