@@ -25,6 +25,7 @@ var screenshots = flag.Bool("screenshots", false, "write the pictures of the REA
 
 // Rows with others inside close and open by keys and by their sign.
 func TestTreeFolds(t *testing.T) {
+	t.Parallel()
 	srv := httptest.NewServer(testServer(t))
 	t.Cleanup(srv.Close)
 	ctx := browsertest.Open(t, srv.URL+"/w/one?message=C_LIST.1", "html.live .tree")
@@ -54,6 +55,7 @@ func TestTreeFolds(t *testing.T) {
 
 // Without scripts everything works by plain forms, and the text of a definition is readable.
 func TestPageWithoutScripts(t *testing.T) {
+	t.Parallel()
 	srv := httptest.NewServer(testServer(t))
 	t.Cleanup(srv.Close)
 	ctx := browsertest.Open(t, srv.URL+"/w/one", ".tree")

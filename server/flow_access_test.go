@@ -12,6 +12,7 @@ import (
 
 // A viewer of running traffic is offered nothing that would be refused, and is told why; whoever signs out needs the token again.
 func TestFlowViewer(t *testing.T) {
+	t.Parallel()
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	g := scripted(t, s)
 	var live ProxyInfo
@@ -29,7 +30,7 @@ func TestFlowViewer(t *testing.T) {
 	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+page, "form[action='/access']", allowed)}, s}
 	f.focus("input[name=token]")
 	f.types("look\r")
-	browsertest.Run(t, f.ctx, chromedp.WaitVisible("html.live #live-bar"))
+	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
 	f.counts("4 frames")
 	why := `e.title.includes("operator’s token")`
 	f.is("the bar", `["live-marker", "live-operate", "live-send", "live-stop"].map(id => document.getElementById(id)).every(e => e.disabled && `+why+`)`)
@@ -58,10 +59,11 @@ func TestFlowViewer(t *testing.T) {
 	f.shows(".toast.warn", "You may look only")
 
 	f.click("#sign-out")
-	browsertest.Run(t, f.ctx, chromedp.WaitVisible("form[action='/access']"))
-	browsertest.Run(t, f.ctx, chromedp.Navigate(srv.URL+page), chromedp.WaitVisible("form[action='/access']"))
+	browsertest.Arrive(t, f.ctx, "form[action='/access']")
+	browsertest.Run(t, f.ctx, chromedp.Navigate(srv.URL+page))
+	browsertest.Arrive(t, f.ctx, "form[action='/access']")
 	f.focus("input[name=token]")
 	f.types("all\r")
-	browsertest.Run(t, f.ctx, chromedp.WaitVisible("html.live #live-bar"))
+	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
 	f.is("the operator may", `!document.getElementById("live-marker").disabled && document.getElementById("sign-out") !== null`)
 }

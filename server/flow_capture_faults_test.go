@@ -40,7 +40,7 @@ func (f flow) pickFile(name string, data []byte) {
 // arrives waits until an expression is true, on another page if the browser goes to one.
 func (f flow) arrives(what, expression string) {
 	f.Helper()
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var there bool
 		if err := chromedp.Run(f.ctx, chromedp.Evaluate(expression+" === true", &there)); err == nil && there {
 			return
@@ -51,6 +51,7 @@ func (f flow) arrives(what, expression string) {
 
 // A capture that is chosen with the picker at the side is stored and opened, on the workbench as on the page of a capture.
 func TestFlowCapturePicked(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
 	f.counts("20 frames")
 	f.pickFile("picked.pcapng", chatCapture(t, 30))
@@ -65,6 +66,7 @@ func TestFlowCapturePicked(t *testing.T) {
 
 // What is said of a list without rows goes away with the filter that left none.
 func TestFlowCaptureNothingFits(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
 	f.counts("100 frames")
 	none := fmt.Sprintf(`document.querySelector(".frames-empty").hidden && %s > 5`, frameCount)
@@ -87,6 +89,7 @@ func TestFlowCaptureNothingFits(t *testing.T) {
 
 // The row that times are told from stays where it is.
 func TestFlowCaptureTimeReference(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 40), "")
 	f.counts("40 frames")
 	f.choose(3, false)
@@ -101,6 +104,7 @@ func TestFlowCaptureTimeReference(t *testing.T) {
 
 // What is typed on the page of a capture and not saved is there again after a reload.
 func TestFlowCaptureDraft(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 40), "#n=2")
 	f.info(2, `text "text 1"`)
 	f.shows("#definition-head", "C_SAY.1.def")
@@ -116,6 +120,7 @@ func TestFlowCaptureDraft(t *testing.T) {
 
 // A drawer that is open from the last time asks before there is a connection; that is no mistake.
 func TestFlowCaptureDrawerAtOnce(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 40), "")
 	for _, drawer := range []string{"Timeline", "Types"} {
 		f.counts("40 frames")
@@ -129,6 +134,7 @@ func TestFlowCaptureDrawerAtOnce(t *testing.T) {
 
 // The address has the chips; Back goes to the frame before, as it was shown.
 func TestFlowCaptureBack(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
 	f.counts("100 frames")
 	at := func(n int) {
@@ -203,6 +209,7 @@ func TestFlowCaptureBack(t *testing.T) {
 
 // Find is not about capitals unless that is asked for, and shows what it found.
 func TestFlowCaptureFind(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
 	f.counts("100 frames")
 	f.choose(5, false)
@@ -238,6 +245,7 @@ func TestFlowCaptureFind(t *testing.T) {
 
 // Esc leaves the filter, and what was typed stays there.
 func TestFlowFilterEscape(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
 	f.counts("20 frames")
 	f.do(`document.querySelector(".filterbox-input").focus()`)
@@ -254,6 +262,7 @@ const followed = "00000000  01 02 00 68 69 02 02 01  02 00 68 6f               .
 
 // What is pasted and shows a conversation can be kept as a capture, on the workbench as on the page of a capture.
 func TestFlowPasteKept(t *testing.T) {
+	t.Parallel()
 	def := "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: ping\n   __group = clmsg\n"
 	s := captureServer(t, "muta", map[string]string{"game.def": def})
 	srv := httptest.NewServer(s)
@@ -292,6 +301,7 @@ func TestFlowPasteKept(t *testing.T) {
 
 // Files that hold nothing leave what was pasted, and say so.
 func TestFlowDropNothing(t *testing.T) {
+	t.Parallel()
 	f, _ := beginAs(t, "tera", flowFiles(), "/w/one?message=C_JOIN.1")
 	f.paste(joinHex)
 	f.bytes(joinHex)
@@ -316,6 +326,7 @@ func TestFlowDropNothing(t *testing.T) {
 
 // A capture of another protocol says so, and can be opened where it is read.
 func TestFlowCaptureElsewhere(t *testing.T) {
+	t.Parallel()
 	open := func(name, dialect string, files map[string]string) *workspace.Workspace {
 		t.Helper()
 		dir := t.TempDir()
@@ -371,6 +382,7 @@ func TestFlowCaptureElsewhere(t *testing.T) {
 
 // In a window of usual size everything that is small has its room.
 func TestFlowCaptureRoom(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "#n=2")
 	browsertest.Run(t, f.ctx, chromedp.EmulateViewport(1400, 900))
 	f.counts("100 frames")

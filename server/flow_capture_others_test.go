@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"wirebench/web/browsertest"
 )
 
@@ -44,6 +42,7 @@ func (f captureFlow) listsCaptures(names ...string) {
 
 // What others do to captures shows on a page that is open.
 func TestFlowCaptureByOthers(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
 	f.counts("20 frames")
 	f.choose(3, false)
@@ -86,12 +85,13 @@ func TestFlowCaptureByOthers(t *testing.T) {
 	f.press("m", "x", "F3")
 	f.is("nothing is asked any more", `document.querySelector(".pop, .frames-ask") === null && window.asked === 0`)
 	f.press("Enter")
-	browsertest.Run(t, f.ctx, chromedp.WaitReady(`html:not(:has(#frames))`))
+	browsertest.Arrive(t, f.ctx, `html:not(:has(#frames))`)
 	f.is("the workbench", `location.pathname === "/w/one"`)
 }
 
 // A capture whose folder another program has cleared is deleted, too.
 func TestFlowCaptureDeletedElsewhere(t *testing.T) {
+	t.Parallel()
 	f := beginRefused(t, chatCapture(t, 20), `Unexpected response code: 404`)
 	id := f.currentCapture()
 	f.counts("20 frames")
@@ -114,6 +114,7 @@ func TestFlowCaptureDeletedElsewhere(t *testing.T) {
 
 // The export menu has every form that an export can have.
 func TestFlowCaptureExports(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
 	f.counts("20 frames")
 	f.do(`window.links = []; HTMLAnchorElement.prototype.click = function () { window.links.push(this.href) }`)
@@ -140,6 +141,7 @@ func TestFlowCaptureExports(t *testing.T) {
 
 // What is found shows its field and its bytes.
 func TestFlowCaptureFindPoints(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 60), "")
 	f.counts("60 frames")
 	f.focus(".frames-scroll")
@@ -156,6 +158,7 @@ func TestFlowCaptureFindPoints(t *testing.T) {
 
 // A letter behind m names the frame, and goes to it behind an apostrophe; m alone marks, and what follows it at once still does what it does.
 func TestFlowCaptureNamed(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 60), "")
 	f.counts("60 frames")
 	f.choose(3, false)
@@ -182,7 +185,7 @@ func TestFlowCaptureNamed(t *testing.T) {
 	f.press("Escape")
 	f.lacks(".pop")
 
-	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(openSelector))
+	browsertest.Reload(t, f.ctx, openSelector)
 	f.counts("60 frames · 3 marked")
 	f.focus(".frames-scroll")
 	f.press("'", "c")

@@ -85,6 +85,7 @@ func (f captureFlow) info(n int, text string) {
 
 // A frame that is chosen is seen as fields, bytes and definition, which are linked; the list follows filters, chips and find.
 func TestFlowCaptureList(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
 	f.counts("100 frames")
 	f.info(1, `text "text 0"`)
@@ -140,6 +141,7 @@ func TestFlowCaptureList(t *testing.T) {
 
 // Marks and notes are kept with the capture; the address brings back filter, frame and selection.
 func TestFlowCaptureNotes(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 60), "?f=dir+%3D%3D+c2s#n=8&sel=4+2")
 	f.counts("60 frames · 48 shown")
 	f.shows(".frames-line .chosen", "at 8")
@@ -152,7 +154,7 @@ func TestFlowCaptureNotes(t *testing.T) {
 	f.is("the note's field", `document.activeElement?.closest(".frames-ask") !== null`)
 	f.types("the seventh\r")
 	f.is("a note's sign", frameRowOf(8)+`?.querySelector(".fc-flags").textContent.includes("✎")`)
-	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(openSelector))
+	browsertest.Reload(t, f.ctx, openSelector)
 	f.counts("60 frames · 48 shown · 1 marked")
 	f.is("both are there again", frameRowOf(8)+`?.matches(".marked") && `+frameRowOf(8)+`.querySelector(".fc-flags").textContent.includes("✎")`)
 	f.shows(".frames-line .chosen", "at 8")
@@ -186,6 +188,7 @@ func TestFlowCaptureNotes(t *testing.T) {
 
 // The list is decoded by what is in the editor, while it is typed; a wrong text changes nothing.
 func TestFlowCaptureDefinition(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 40), "#n=2")
 	f.info(2, `text "text 1"`)
 	f.shows("#definition-head", "C_SAY.1.def")
@@ -219,6 +222,7 @@ func TestFlowCaptureDefinition(t *testing.T) {
 
 // A packet of a frame is shown as it was captured, with the frames that came in it.
 func TestFlowCapturePackets(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 20), "#n=2")
 	f.shows(".frame-origin", "in packet")
 	f.is("a tab", `document.querySelectorAll("#byte-tabs [role=tab]").length === 2`)
@@ -231,6 +235,7 @@ func TestFlowCapturePackets(t *testing.T) {
 
 // Another name, and away.
 func TestFlowCaptureRename(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 5), "")
 	f.counts("5 frames")
 	f.do(`document.querySelector("[data-capture-menu]").click()`)
@@ -247,12 +252,13 @@ func TestFlowCaptureRename(t *testing.T) {
 	f.do(`setTimeout(() => document.querySelector("[data-capture-menu]").click())`)
 	f.is("the item", `[...document.querySelectorAll(".pop [role^=menuitem]")].some(e => e.textContent.includes("Delete"))`)
 	f.do(`setTimeout(() => [...document.querySelectorAll(".pop [role^=menuitem]")].find(e => e.textContent.includes("Delete")).click())`)
-	browsertest.Run(t, f.ctx, chromedp.WaitReady(`html:not(:has(#frames))`))
+	browsertest.Arrive(t, f.ctx, `html:not(:has(#frames))`)
 	f.is("it is gone", `location.pathname === "/w/one" && document.querySelectorAll("#captures .item").length === 0`)
 }
 
 // Files that have no frames, or not all of them, say so.
 func TestFlowCaptureOdd(t *testing.T) {
+	t.Parallel()
 	whole := chatCapture(t, 20)
 	for _, c := range []struct {
 		name, want, at string
@@ -271,6 +277,7 @@ func TestFlowCaptureOdd(t *testing.T) {
 
 // Everything by the keyboard, in a narrow window.
 func TestFlowCaptureNarrow(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
 	browsertest.Run(t, f.ctx, chromedp.EmulateViewport(420, 800))
 	f.counts("100 frames")
@@ -285,6 +292,7 @@ func TestFlowCaptureNarrow(t *testing.T) {
 
 // Of a text with several messages the editor shows the one that the chosen frame is of.
 func TestFlowCaptureSeveralMessages(t *testing.T) {
+	t.Parallel()
 	def := "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n" + strings.Repeat("\n# nothing", 100) + "\n\npacket: ping\n   __group = clmsg\n"
 	s := captureServer(t, "muta", map[string]string{"game.def": def})
 	var x store.Capture

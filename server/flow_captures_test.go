@@ -15,6 +15,7 @@ import (
 
 // A capture that is dropped on the page is kept, and so is a text that shows a conversation; raw bytes are asked about.
 func TestFlowDropCaptures(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range chatFiles {
 		writeFile(t, filepath.Join(dir, name), text)
@@ -47,7 +48,7 @@ func TestFlowDropCaptures(t *testing.T) {
 	}
 	leads := func(n int, framing string) {
 		t.Helper()
-		browsertest.Run(t, ctx, chromedp.WaitReady(`html:not(:has(#input))`)) // another page; a script's wait does not outlive the one it is in
+		browsertest.Arrive(t, ctx, `html:not(:has(#input))`) // another page; a script's wait does not outlive the one it is in
 		f.is("the page of the capture", `location.pathname.startsWith("/w/one/captures/")`)
 		all, err := kept.List()
 		if err != nil || len(all) != n || all[0].Framing != framing && all[n-1].Framing != framing {

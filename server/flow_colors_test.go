@@ -3,14 +3,13 @@ package server
 import (
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"wirebench/web/browsertest"
 )
 
 // Frames stand out by filters: some get a colour by rules, which the browser keeps; others are highlighted among all, which the address
 // has.
 func TestFlowColorsAndHighlight(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
 	f.counts("100 frames")
 	f.choose(5, false)
@@ -48,7 +47,7 @@ func TestFlowColorsAndHighlight(t *testing.T) {
 	f.press("g")
 	f.press("h")
 	f.shows(".frames-line .chosen", "at 10")
-	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(openSelector))
+	browsertest.Reload(t, f.ctx, openSelector)
 	f.is("loaded anew, with colours and highlight", frameRowOf(10)+`?.classList.contains("hit") && `+frameRowOf(9)+`?.classList.contains("hue1")`)
 	f.do(`document.querySelector(".frames-chip.highlights + .frames-chip").click()`)
 	f.is("no highlight", `document.querySelector(".frame.hit") === null && !new URL(location.href).searchParams.has("h")`)

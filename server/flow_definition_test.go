@@ -34,6 +34,7 @@ func stands(t *testing.T, dir, name, want string) {
 }
 
 func TestFlowDefinition(t *testing.T) {
+	t.Parallel()
 	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
 	f.bytes(joinHex)
 
@@ -92,7 +93,7 @@ func TestFlowDefinition(t *testing.T) {
 	f.shows("#definition-head", "C_LIST.1.def")
 	f.do(`document.querySelector('#rail-list a.older[href$="C_JOIN.1"]').click()`)
 	f.shows("#layout-rows", "fourth")
-	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(openSelector))
+	browsertest.Reload(t, f.ctx, openSelector)
 	f.shows("#layout-rows", "fourth")
 	f.shows("#definition-head", "not saved")
 	f.click("#definition-head summary[aria-label]")
@@ -163,6 +164,7 @@ func TestFlowDefinition(t *testing.T) {
 
 // Two pages, and other programs, on one file: whoever has typed nothing follows, whoever has is asked, and nothing typed is lost.
 func TestFlowTwoTabs(t *testing.T) {
+	t.Parallel()
 	a, srv, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
 	b := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/w/one?message=C_JOIN.1", openSelector)}
 	a.caret(2)
@@ -204,6 +206,7 @@ func TestFlowTwoTabs(t *testing.T) {
 
 // The server ends and comes back: what was typed meanwhile is not lost.
 func TestFlowRestart(t *testing.T) {
+	t.Parallel()
 	s, dir := testServerOf(t, flowFiles())
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -238,6 +241,7 @@ func TestFlowRestart(t *testing.T) {
 
 // Where no websocket gets through, the page works by its forms, with the editor.
 func TestFlowWithoutWebsocket(t *testing.T) {
+	t.Parallel()
 	s, dir := testServerOf(t, flowFiles())
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/ws/") {
@@ -254,11 +258,11 @@ func TestFlowWithoutWebsocket(t *testing.T) {
 	f.caret(2)
 	f.types("_by_form")
 	f.click(`#definition-head button[value="layout"]`)
-	browsertest.Run(t, f.ctx, chromedp.WaitVisible(`html.forms #layout-rows tr[data-key="password_by_form/value"]`))
+	browsertest.Arrive(t, f.ctx, `html.forms #layout-rows tr[data-key="password_by_form/value"]`)
 	f.shows(row("password_by_form"), "12345")
 	f.is("the editor has the text", `document.querySelector(".cm-content").innerText.includes("password_by_form")`)
 	f.click(`#definition-head button[value="save"]`)
-	browsertest.Run(t, f.ctx, chromedp.WaitVisible(`html.forms #facts .ok`))
+	browsertest.Arrive(t, f.ctx, `html.forms #facts .ok`)
 	stands(t, dir, "C_JOIN.1.def", "string channel_name # where\nuint16 password_by_form\n")
 }
 
@@ -276,6 +280,7 @@ func (d *unwritable) Write(name string, text []byte, expect *store.Revision) (st
 }
 
 func TestFlowFullDisk(t *testing.T) {
+	t.Parallel()
 	dir, broken := t.TempDir(), &unwritable{}
 	writeFile(t, filepath.Join(dir, "C_JOIN.1.def"), joinText)
 	s := serverOf(t, openWorkspace(t, dir, func(files workspace.Files) workspace.Files {
@@ -305,6 +310,7 @@ func TestFlowFullDisk(t *testing.T) {
 
 // All of it without a mouse, and the focus is always somewhere.
 func TestFlowKeyboard(t *testing.T) {
+	t.Parallel()
 	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
 	focused := func(what, selector string) {
 		t.Helper()
@@ -401,6 +407,7 @@ func (l *logged) String() string {
 
 // The address holds what is shown, and no byte of it reaches the server's log.
 func TestFlowAddress(t *testing.T) {
+	t.Parallel()
 	log := &logged{}
 	dir := t.TempDir()
 	for name, text := range flowFiles() {
@@ -436,6 +443,7 @@ func TestFlowAddress(t *testing.T) {
 
 // From a phone to a wide screen, in both themes: nothing to scroll sideways, panes that can be sized, and sizes that are remembered.
 func TestFlowWidths(t *testing.T) {
+	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
 	f.bytes(joinHex)
 	for _, theme := range []string{"dark", "light"} {
@@ -486,7 +494,7 @@ func TestFlowWidths(t *testing.T) {
 	if now := height(); now != moved {
 		t.Errorf("the other splitter has moved too: %d, not %d", now, moved)
 	}
-	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(openSelector))
+	browsertest.Reload(t, f.ctx, openSelector)
 	if now := height(); now < moved-2 || now > moved+2 {
 		t.Errorf("after a reload the pane is %d high, not %d", now, moved)
 	}

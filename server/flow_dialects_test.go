@@ -69,6 +69,7 @@ func beginAs(t *testing.T, dialect string, files map[string]string, address stri
 
 // A file with several messages: ids in the list, constants from the panel, both orders, and the caret decides what is laid out.
 func TestFlowSeveralMessages(t *testing.T) {
+	t.Parallel()
 	f, dir := beginAs(t, "muta", map[string]string{"game.def": mutaText}, "/w/one?message=character_created")
 	f.is("the group", `document.querySelector("#rail-list h2").textContent.includes("svmsg")`)
 	f.is("the id of each packet", `document.querySelector('.item[data-name="character_created"] small').innerText.includes("0x02")`)
@@ -126,6 +127,7 @@ func TestFlowSeveralMessages(t *testing.T) {
 
 // The same name in both directions, a new definition from the template of its dialect, and the words of its language.
 func TestFlowOtherDialect(t *testing.T) {
+	t.Parallel()
 	f, dir := beginAs(t, "subspace", map[string]string{"game.def": subspaceText}, "/w/one?message=c2s/chat")
 	f.is("both directions", `document.querySelector("#rail-list").textContent.includes("Server → client")`)
 	f.paste("06 02 00 ffff 6869 00")

@@ -26,11 +26,12 @@ func (f flow) says(what, text string) {
 // reload loads the page again.
 func (f flow) reload() {
 	f.Helper()
-	browsertest.Run(f.T, f.ctx, chromedp.Reload(), chromedp.WaitVisible(openSelector))
+	browsertest.Reload(f.T, f.ctx, openSelector)
 }
 
 // What is typed and not saved is there again, in the editor as in the layout, whatever was opened in between.
 func TestFlowDrafts(t *testing.T) {
+	t.Parallel()
 	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
 	f.bytes(joinHex)
 	const typed = "string channel_name # where\nuint16 password_draft\n"

@@ -21,6 +21,7 @@ func (f flow) upload(names ...string) {
 
 // Files picked in the page's form are in the list without a reload, and those that are there already are as they were unless asked.
 func TestFlowUpload(t *testing.T) {
+	t.Parallel()
 	f, _, dir := begin(t, map[string]string{"C_JOIN.1.def": joinText}, "/w/one?message=C_JOIN.1")
 	picked := t.TempDir()
 	file := func(name, text string) string {
@@ -74,6 +75,7 @@ func TestFlowUpload(t *testing.T) {
 
 // Files that other programs write and delete: a page follows where nothing was typed, and says it where something was.
 func TestFlowOtherPrograms(t *testing.T) {
+	t.Parallel()
 	f, srv, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
 	f.bytes(joinHex)
 	path := filepath.Join(dir, "C_JOIN.1.def")

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"wirebench/server/store"
 	"wirebench/web/browsertest"
 )
@@ -29,6 +27,7 @@ func beginFrame(t *testing.T, dialect string, files map[string]string, data []by
 
 // What a key exchange is, is said by the transport: its bytes are no message.
 func TestFlowFrameControl(t *testing.T) {
+	t.Parallel()
 	f := beginFrame(t, "tera", chatFiles, teraSession(t).file, "#n=2")
 	f.shows("#fields-head", "Key exchange")
 	f.shows("#tree-problems", "first key of the client")
@@ -41,6 +40,7 @@ func TestFlowFrameControl(t *testing.T) {
 
 // Core packets are read by the core's definition, and what the transport notes stays.
 func TestFlowFrameCore(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"core.def": "group core\n\n0x04 ack\noffset size comment\n0 2 type 0x04\n2 4 i32 sequence\n", "x.def": "0x7a hello (c2s)\noffset size comment\n1 ? text words\n"}
 	f := beginFrame(t, "subspace", files, subspaceSession(t).file, "#n=3")
 	f.shows("#fields-head", "hello")
@@ -51,6 +51,7 @@ func TestFlowFrameCore(t *testing.T) {
 
 // Bytes that cannot be right are shown as far as a definition explains them, with the reason and its line.
 func TestFlowFrameProblem(t *testing.T) {
+	t.Parallel()
 	def := "group: clmsg\n\npacket: say\n   __group = clmsg\n   kind    = uint8 [1, 3]\n   size    = uint8\n"
 	dump := "00000000  01 01 05 01 09 05 01 02  05 01 01 05 01 02 05 01   ........ ........\n00000010  01 05 01 02 05 01 01 05   ........\n"
 	f := beginFrame(t, "muta", map[string]string{"game.def": def}, []byte(dump), "#n=2")
@@ -63,6 +64,7 @@ func TestFlowFrameProblem(t *testing.T) {
 
 // What a message was in can be seen at each layer, and a selection goes from one to the other.
 func TestFlowFrameLayers(t *testing.T) {
+	t.Parallel()
 	f := beginFrame(t, "subspace", map[string]string{"x.def": "0x7a hello (c2s)\noffset size comment\n1 ? text words\n"}, subspaceSession(t).file, "#n=3")
 	tab := func(text string) {
 		t.Helper()
@@ -93,6 +95,7 @@ func TestFlowFrameLayers(t *testing.T) {
 
 // Typing beside a frame that nothing defines begins a definition of it: with its name, which the code map gets.
 func TestFlowFrameTyped(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, map[string]string{"protocol.1.map": "C_SAY 4097\n"}, chatCapture(t, 20), "#n=5")
 	f.shows(".frame-origin", "Define S_UNKNOWN_7777")
 	f.is("its name is offered", `document.querySelector("#name").value === "S_UNKNOWN_7777.1"`)
@@ -121,6 +124,7 @@ func TestFlowFrameTyped(t *testing.T) {
 
 // How raw bytes are cut is chosen by controls, and one sees what comes out.
 func TestFlowFrameFraming(t *testing.T) {
+	t.Parallel()
 	s := captureServer(t, "tera", chatFiles)
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
@@ -151,6 +155,6 @@ func TestFlowFrameFraming(t *testing.T) {
 	set(`form.kind.value = "delimited"; form.delimiter.value = "62 00 00 00"`)
 	f.is("cut by what is behind", `document.querySelectorAll(".framing-frames tr").length === 21 && document.querySelector(".framing-frames tr:last-child").textContent.includes("12")`)
 	f.do(`document.querySelector("dialog.framing .btn.primary").click()`)
-	browsertest.Run(t, f.ctx, chromedp.WaitReady(`html:not(:has(#input))`)) // another page; a script's wait does not outlive the one it is in
+	browsertest.Arrive(t, f.ctx, `html:not(:has(#input))`) // another page; a script's wait does not outlive the one it is in
 	f.is("the capture", `location.pathname.startsWith("/w/one/captures/")`)
 }

@@ -69,6 +69,7 @@ func (f flow) pressByte(n int) {
 
 // What is pointed at or chosen in one pane is shown in all of them.
 func TestFlowLinks(t *testing.T) {
+	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
 	f.paste(listBytes)
 	f.is("the list is decoded", `document.querySelector('.tree tr[data-path="members[1].name"]') !== null`)

@@ -9,14 +9,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"wirebench/web/browsertest"
 )
 
 // The bar says that the server is away when it is, and offers nothing then; when it is there again, all is as before. A listener that has
 // relayed nothing leaves nothing.
 func TestFlowLiveServerAway(t *testing.T) {
+	t.Parallel()
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	var away atomic.Bool
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +29,7 @@ func TestFlowLiveServerAway(t *testing.T) {
 	f.do(`document.querySelector("#live").open = true; document.querySelector("#captures").open = true`)
 	f.do(`document.querySelector("#live-listen").value = "127.0.0.1:0"; document.querySelector("#live-upstream").value = "127.0.0.1:9"; document.querySelector("#live-start input[type=checkbox]").checked = true`)
 	f.click("#live-start button")
-	browsertest.Run(t, f.ctx, chromedp.WaitVisible("html.live #live-bar"))
+	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
 	f.shows("#live-state", "live")
 	offered := func(is bool) {
 		t.Helper()
@@ -63,6 +62,7 @@ func TestFlowLiveServerAway(t *testing.T) {
 
 // To look at the dialog that sends changes nothing; to send does. The form and the rows say all of what they say.
 func TestFlowLiveSendAsks(t *testing.T) {
+	t.Parallel()
 	f, g := beginLive(t)
 	g.say(t, "first")
 	f.counts("2 frames")
@@ -107,6 +107,7 @@ func TestFlowLiveSendAsks(t *testing.T) {
 
 // Two people at one session: what one does, the other sees, and a message that both have before them is decided once.
 func TestFlowLiveTwoPages(t *testing.T) {
+	t.Parallel()
 	f, g := beginLive(t)
 	g.say(t, "first")
 	f.counts("2 frames")
@@ -153,6 +154,7 @@ func TestFlowLiveTwoPages(t *testing.T) {
 
 // The page of running traffic by the keyboard alone: nothing needs a mouse, and the focus is never lost.
 func TestFlowLiveByKeyboard(t *testing.T) {
+	t.Parallel()
 	f, g := beginLive(t)
 	g.say(t, "first")
 	f.counts("2 frames")

@@ -13,6 +13,7 @@ import (
 
 // A message is sent again as it is by one key, and as a form to change first by another.
 func TestFlowLiveResend(t *testing.T) {
+	t.Parallel()
 	f, g := beginLive(t)
 	g.say(t, "first", "second")
 	f.counts("4 frames")
@@ -62,6 +63,7 @@ func TestFlowLiveResend(t *testing.T) {
 
 // Keys of the list do what they say where traffic runs, too; flow_capture_test.go has the others.
 func TestFlowLiveListKeys(t *testing.T) {
+	t.Parallel()
 	f, g := beginLive(t)
 	for i, word := range words(5, "word ") { // each one before the answer to it
 		g.say(t, word)
@@ -95,6 +97,7 @@ func TestFlowLiveListKeys(t *testing.T) {
 
 // A held message that was changed goes on waiting with the change; it goes so, or as it came again.
 func TestFlowLiveRevert(t *testing.T) {
+	t.Parallel()
 	f, g := beginLive(t)
 	g.say(t, "free")
 	f.counts("2 frames")
@@ -139,6 +142,7 @@ func TestFlowLiveRevert(t *testing.T) {
 
 // Markers are renamed and deleted by button and key, and that is taken back; another page sees it.
 func TestFlowMarkersChange(t *testing.T) {
+	t.Parallel()
 	f, g := beginLive(t)
 	g.say(t, words(5, "word ")...)
 	f.counts("10 frames")
@@ -213,6 +217,7 @@ func TestFlowMarkersChange(t *testing.T) {
 
 // A capture that another program makes appears in the list at the side, and its page grows with it.
 func TestFlowCaptureGrows(t *testing.T) {
+	t.Parallel()
 	whole := chatCapture(t, 100)
 	at := len(whole) / 2
 	f := beginCapture(t, chatFiles, whole[:at], "")

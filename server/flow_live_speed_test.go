@@ -127,7 +127,9 @@ func TestFlowLiveSpeed(t *testing.T) {
 	f := captureFlow{flow{t, browsertest.Open(t, srv.URL+"/w/one", openSelector)}, s}
 	f.do(`document.querySelector("#live").open = true`)
 	f.click("#live-demo button")
-	browsertest.Run(t, f.ctx, chromedp.WaitVisible("html.live #live-bar"), chromedp.WaitVisible(".frame .fc-name"), performance.Enable())
+	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
+	browsertest.Arrive(t, f.ctx, ".frame .fc-name")
+	browsertest.Run(t, f.ctx, performance.Enable())
 	f.do(`{
 		window.tasks = []
 		new PerformanceObserver(list => { for (const e of list.getEntries()) window.tasks.push(e.duration) }).observe({type: "longtask"})

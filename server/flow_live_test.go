@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
 	"wirebench/web/browsertest"
 )
 
@@ -155,7 +153,7 @@ func beginLive(t *testing.T) (captureFlow, *scriptedGame) {
 	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one", openSelector, allowed)}, s}
 	f.do(`document.querySelector("#live").open = true`)
 	f.click("#live-demo button")
-	browsertest.Run(t, f.ctx, chromedp.WaitVisible("html.live #live-bar"))
+	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
 	f.shows("#live-state", "live")
 	f.is("it can be operated", `!document.querySelector("#live-operate").hidden`)
 	f.is("the rail has it", `document.querySelector('#live-list [aria-current="page"]')?.textContent.includes("demo game")`)
@@ -176,6 +174,7 @@ func atEnd(n int) string {
 
 // A list of running traffic grows and follows its end; scrolling lets go of it; the view is held still while traffic goes on.
 func TestFlowLiveList(t *testing.T) {
+	t.Parallel()
 	f, g := beginLive(t)
 	f.shows(".frames-empty", "No frames yet")
 	g.say(t, words(50, "word ")...)
@@ -220,6 +219,7 @@ func TestFlowLiveList(t *testing.T) {
 
 // Messages are held, and what a person makes of them is exactly what arrives.
 func TestFlowLiveOperate(t *testing.T) {
+	t.Parallel()
 	f, g := beginLive(t)
 	g.say(t, "first")
 	f.counts("2 frames")
@@ -333,6 +333,7 @@ func TestFlowLiveOperate(t *testing.T) {
 
 // A marker is at the moment of its key, and finds the field that has its value; a listener that is stopped leaves its recording.
 func TestFlowLiveMarkers(t *testing.T) {
+	t.Parallel()
 	f, g := beginLive(t)
 	g.say(t, words(20, "word ")...)
 	f.counts("40 frames")
@@ -362,7 +363,7 @@ func TestFlowLiveMarkers(t *testing.T) {
 	f.is("what cannot be done is not offered", `["live-stop", "live-pause", "live-marker", "live-send"].every(id => document.getElementById(id).hidden)`)
 	f.counts("44 frames")
 	f.click("#live-recording")
-	browsertest.Run(t, f.ctx, chromedp.WaitReady(`html.live:not(:has(#live-bar)) #frames`))
+	browsertest.Arrive(t, f.ctx, `html.live:not(:has(#live-bar)) #frames`)
 	f.counts("44 frames")
 	f.focus(".frames-scroll")
 	f.press("End")

@@ -51,7 +51,8 @@ func TestFlowMillion(t *testing.T) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	from := time.Now()
 	f := flow{t, browsertest.Open(t, srv.URL+"/w/one", openSelector)}
-	browsertest.Run(t, f.ctx, chromedp.Navigate(srv.URL+"/w/one/captures/"+x.ID), chromedp.WaitVisible(".frame .fc-name"))
+	browsertest.Run(t, f.ctx, chromedp.Navigate(srv.URL+"/w/one/captures/"+x.ID))
+	browsertest.Arrive(t, f.ctx, ".frame .fc-name")
 	t.Logf("first rows after %v", time.Since(from).Round(time.Millisecond))
 	f.do(countTasks)
 	step := func(what string, do func()) {

@@ -10,6 +10,7 @@ import (
 // A note, a mark and what is chosen stay with their message while a definition is edited that says where messages end, when it is saved, and
 // when it is as it was again.
 func TestFlowPlaces(t *testing.T) {
+	t.Parallel()
 	// say "hi", ping, ping, say "hello"; when pings have a byte more it is say, ping, say.
 	dump := "00000000  01 02 00 68 69 02 02 01  05 00 68 65 6c 6c 6f     ...hi... ..hello\n"
 	f := beginFrame(t, "muta", map[string]string{"game.def": sayAndPing}, []byte(dump), "")

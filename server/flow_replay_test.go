@@ -11,6 +11,7 @@ import (
 // From the menu of a capture: the script of its connection is shown, changed and played, what came of it is seen field by field, and a run
 // that waits is stopped.
 func TestFlowReplay(t *testing.T) {
+	t.Parallel()
 	x := newReplayTest(t)
 	ctx := browsertest.OpenAllowing(t, x.base+"/w/one", openSelector, regexp.MustCompile(`status of 403`)) // of the server that is refused
 	f := flow{t, ctx}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"wirebench/web/browsertest"
 )
 
@@ -28,6 +26,7 @@ func (f captureFlow) sortedBy(column, how string) {
 
 // A press on the head of a column sorts the list, once more the other way round, and a third time not any more.
 func TestFlowSort(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 300), "")
 	f.counts("300 frames")
 	f.listed("as they came", "1,2,3,4,5")
@@ -80,7 +79,7 @@ func TestFlowSort(t *testing.T) {
 	f.filter("n < 20")
 	f.counts("300 frames · 19 shown")
 	f.listed("of those that fit", "19,18,17,16,14,13,12,11,9")
-	browsertest.Run(t, f.ctx, chromedp.Reload(), chromedp.WaitVisible(openSelector))
+	browsertest.Reload(t, f.ctx, openSelector)
 	f.counts("300 frames · 19 shown")
 	f.listed("the same order", "19,18,17,16,14,13,12,11,9")
 	f.sortedBy(column, "descending")
@@ -106,6 +105,7 @@ func TestFlowSort(t *testing.T) {
 
 // The strip beside the list shows what its rows are, and scrolls there.
 func TestFlowMinimap(t *testing.T) {
+	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 2000), "")
 	f.counts("2,000 frames")
 	f.is("the part in view", `!document.querySelector(".frames-map-view").hidden`)

@@ -188,6 +188,7 @@ func TestScriptSize(t *testing.T) {
 
 // A real library: it opens, narrows at once, and what is opened of it is laid out.
 func TestFlowCorpus(t *testing.T) {
+	t.Parallel()
 	const corpus = "../../shared/corpora/tera/toolbox"
 	if _, err := os.Stat(corpus); err != nil {
 		t.Skip("no corpus beside the project: ", err)

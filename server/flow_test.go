@@ -107,14 +107,10 @@ func (f flow) paste(text string) {
 func (f flow) caret(line int) {
 	f.Helper()
 	f.do(fmt.Sprintf(`{
-		const content = document.querySelector(".cm-content"), lines = content.querySelectorAll(".cm-line")
-		content.focus()
-		const range = document.createRange()
-		range.selectNodeContents(lines[%d > 0 ? %d - 1 : lines.length - 1])
-		range.collapse(false)
-		getSelection().removeAllRanges()
-		getSelection().addRange(range)
-	}`, line, line))
+		const view = document.querySelector(".cm-content").cmTile.root.view, doc = view.state.doc
+		view.focus()
+		view.dispatch({selection: {anchor: doc.line(%d || doc.lines).to}, scrollIntoView: true})
+	}`, line))
 	browsertest.Run(f.T, f.ctx, chromedp.Evaluate(`new Promise(r => requestAnimationFrame(() => setTimeout(r)))`, nil))
 }
 

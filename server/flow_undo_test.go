@@ -43,6 +43,7 @@ func (f flow) choose(path, item string) {
 
 // Changes of every kind are undone one after the other, and done again; the focus stays where it makes sense.
 func TestFlowUndo(t *testing.T) {
+	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
 	const (
 		start    = "2800020002000a0005000a0018001400070000004100000018000000220008000000420043000000"
@@ -132,6 +133,7 @@ func TestFlowUndo(t *testing.T) {
 
 // Keys put elements in and take them out; the focus stays in the tree, and what cannot be done says so.
 func TestFlowElements(t *testing.T) {
+	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
 	f.paste(listBytes[:2*40])
 	f.do(`{ const i = document.querySelector("#input"); i.value = "2800" + i.value.slice(4); i.dispatchEvent(new Event("input", {bubbles: true})) }`)

@@ -55,7 +55,8 @@ func OpenAllowing(t *testing.T, url, visible string, allowed *regexp.Regexp) con
 	t.Cleanup(cancel)
 
 	watch(t, ctx, allowed)
-	Run(t, ctx, log.Enable(), emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(url), chromedp.WaitVisible(visible))
+	Run(t, ctx, log.Enable(), emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(url))
+	Arrive(t, ctx, visible)
 	return ctx
 }
 
@@ -72,7 +73,8 @@ func OpenTab(t *testing.T, ctx context.Context, url, visible string) context.Con
 	tab, cancel := chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	watch(t, tab, nil)
-	Run(t, tab, log.Enable(), emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(url), chromedp.WaitVisible(visible))
+	Run(t, tab, log.Enable(), emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(url))
+	Arrive(t, tab, visible)
 	return tab
 }
 
@@ -102,6 +104,31 @@ func watch(t *testing.T, ctx context.Context, allowed *regexp.Regexp) {
 			}
 		}
 	})
+}
+
+// Arrive waits until an element is visible, on whatever page the tab shows by then. It asks again and again, as what waits in a page ends
+// with it.
+func Arrive(t *testing.T, ctx context.Context, selector string) {
+	t.Helper()
+	expression := fmt.Sprintf("document.readyState === 'complete' && document.querySelector(%q)?.checkVisibility() === true", selector)
+	var err error
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		var there bool
+		try, cancel := context.WithTimeout(ctx, 5*time.Second)
+		err = chromedp.Run(try, chromedp.Evaluate(expression, &there))
+		cancel()
+		if err == nil && there {
+			return
+		}
+	}
+	t.Fatalf("%s is not visible: %v", selector, err)
+}
+
+// Reload loads the page of a tab anew and waits until an element is visible. The selector begins with html.
+func Reload(t *testing.T, ctx context.Context, selector string) {
+	t.Helper()
+	Run(t, ctx, chromedp.Evaluate(`document.documentElement.dataset.leaving = ""`, nil), chromedp.Reload())
+	Arrive(t, ctx, "html:not([data-leaving])"+strings.TrimPrefix(selector, "html"))
 }
 
 // Run does actions in the page.

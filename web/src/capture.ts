@@ -160,6 +160,9 @@ class CapturePage {
     page.attach({
       selected: (selection) => {
         this.selection = selection;
+        if (selection !== undefined) {
+          this.place.selection = undefined; // it is there, or another one
+        }
         this.packets.select(selection);
         this.write();
       },
@@ -313,8 +316,10 @@ class CapturePage {
       if (this.wanted !== row.n) {
         return;
       }
-      const selection = this.place.frame === row.n ? this.place.selection : undefined;
-      this.place.selection = undefined;
+      if (this.place.frame !== row.n && jumped) {
+        this.place.selection = undefined;
+      }
+      const selection = this.place.frame === row.n ? this.place.selection : undefined; // until the page has it: a frame may be told twice
       this.shown = frame;
       if ((frame.row.len ?? 0) > frame.hex.length / 2) {
         notify(`Shown are the first ${(frame.hex.length / 2).toLocaleString("en")} bytes of ${(frame.row.len ?? 0).toLocaleString("en")}; the export has all`, "warn");

@@ -113,6 +113,7 @@ export class Socket {
   private sentDefinition = 0;
   private sentInput = 0;
   private sentEdits = 0;
+  private skipped: MessageData | undefined; // of older bytes than those that were typed, as the server told them last
   state: State = "connecting";
 
   constructor(url: string, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void) {
@@ -142,6 +143,7 @@ export class Socket {
       this.tries = 0;
       this.opened = true;
       this.known = this.n;
+      this.skipped = undefined;
       // The server knows nothing of what came before: it gets all of it.
       this.dirty = this.all();
       this.turn("open");
@@ -179,6 +181,12 @@ export class Socket {
   private take(answer: Answer): void {
     this.known = Math.max(this.known, answer.n);
     const set = answer.set;
+    if (answer.data !== undefined) {
+      this.skipped = undefined;
+    } else if (this.skipped !== undefined && this.sentEdits <= answer.n && this.dirty.edits === undefined) {
+      answer.data = this.skipped; // what was typed since is the same, so the server tells nothing
+      this.skipped = undefined;
+    }
     if (set !== undefined) {
       // What was typed since counts, not what the server made of an older text.
       if (this.sentDefinition > answer.n || this.dirty.definition !== undefined) {
@@ -188,6 +196,7 @@ export class Socket {
         delete set.input;
       }
       if (this.sentEdits > answer.n || this.dirty.edits !== undefined) {
+        this.skipped = answer.data ?? this.skipped;
         delete answer.data; // of older bytes than those that are shown
         set.edits = this.all().edits;
       }
