@@ -527,9 +527,9 @@ export class FrameList {
 
   // 3. The current row and the chosen ones.
 
-  /** How many rows there are. */
+  /** How many rows there are, those too that are not shown yet while the list follows its end. */
   get size(): number {
-    return this.state.fit;
+    return Math.max(this.state.fit, this.known);
   }
 
   /** The position of the current row, -1 if there is none. */
