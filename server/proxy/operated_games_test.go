@@ -124,6 +124,7 @@ func TestOperateTERA(t *testing.T) {
 	client.send(t, 7000, "held")
 	client.send(t, 5000, "behind")
 	h := x.held(1)[0]
+	eventually(t, "one waits behind it", func() bool { return x.s.State().Operate.Behind == 1 })
 	if err := x.s.Send(0, schema.ToServer, transport.Outgoing{Bytes: []byte(teraMessage(5001, "before it"))}, "eve"); err != nil {
 		t.Fatal(err)
 	}
