@@ -27,6 +27,7 @@ type floodGame struct {
 	got   atomic.Int64 // bytes
 	bytes atomic.Int64
 	over  chan struct{} // closed when the client is to send no more
+	quiet chan struct{} // closed when it has sent the last one, and stays
 	ended chan struct{} // closed when it does not
 }
 
@@ -78,6 +79,7 @@ func (g *floodGame) play(ctx context.Context, addr string) {
 		case <-ctx.Done():
 			return
 		case <-g.over:
+			close(g.quiet)
 			<-ctx.Done() // the connection stays
 			return
 		case <-tick.C:
@@ -120,7 +122,7 @@ func TestFlowLiveSpeed(t *testing.T) {
 		t.Skip("thousands of frames a second, with -short")
 	}
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
-	g := &floodGame{rate: 5000, over: make(chan struct{}), ended: make(chan struct{})}
+	g := &floodGame{rate: 5000, over: make(chan struct{}), quiet: make(chan struct{}), ended: make(chan struct{})}
 	s.Demo = g.start
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
@@ -197,6 +199,10 @@ func TestFlowLiveSpeed(t *testing.T) {
 
 	// What was sent is there, all of it.
 	close(g.over)
+	select { // it may have been sending
+	case <-g.quiet:
+	case <-g.ended:
+	}
 	for end := time.Now().Add(30 * time.Second); g.got.Load() != g.bytes.Load(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d bytes of %d arrived", g.got.Load(), g.bytes.Load())
