@@ -441,7 +441,7 @@ func (r *relay) frame(log *live.Log, i int, c live.Conn, e live.Entry, data []by
 		Offset: extra.Offset, Length: extra.Length, Resumed: e.Flags&live.Resumed != 0, Note: extra.Note, Name: extra.Name,
 	}
 	x.Key.Dir, x.Key.Group, x.Key.Code = e.Dir, log.Group(e), e.Code
-	marks := marksOf(e.Flags)
+	marks := proxy.MarksOf(e.Flags)
 	fits := f.filter.Fits(f.where(uint64(i)+1, c.Name, c.Session, c.Proto, marks), x)
 	if !fits || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
 		return
@@ -454,20 +454,6 @@ func (r *relay) frame(log *live.Log, i int, c live.Conn, e live.Entry, data []by
 		return
 	}
 	f.line(info)
-}
-
-// marksOf are the flags of a log as a capture has them, so that both are listed alike.
-func marksOf(flags live.Flags) (m capture.Marks) {
-	if flags&live.Injected != 0 {
-		m |= capture.Fake
-	}
-	if flags&live.Modified != 0 {
-		m |= capture.Changed
-	}
-	if flags&live.Dropped != 0 {
-		m |= capture.Silenced
-	}
-	return m
 }
 
 // note says something, beside the status line.

@@ -244,11 +244,11 @@ func (r *recorder) frame(o *observed, f *transport.Frame, flags live.Flags) {
 		r.told[o.index] = true
 		_ = r.w.RecordConn(o.index, o.Conn)
 	}
-	_ = r.w.RecordFrame(o.index, f, marksOf(flags), uint32(r.first)) // Write has no errors
+	_ = r.w.RecordFrame(o.index, f, MarksOf(flags), uint32(r.first)) // Write has no errors
 }
 
-// marksOf are flags as captures have them.
-func marksOf(flags live.Flags) (m capture.Marks) {
+// MarksOf are flags as captures have them.
+func MarksOf(flags live.Flags) (m capture.Marks) {
 	if flags&live.Injected != 0 {
 		m |= capture.Fake
 	}

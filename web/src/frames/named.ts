@@ -7,7 +7,7 @@ import type { Found, FrameRow } from "./protocol";
 import { keep, recallList } from "./store";
 
 const sequenceMillis = 1000; // as in keys.ts
-const notLetters = "jkmn"; // of these, what follows a mark at once is meant: on to the next frame, no mark after all, a note
+const notLetters = "gjkmn"; // of these, what follows a mark at once is meant: on to another frame, no mark after all, a note
 
 /** What the letters need of the list. */
 export interface NamedHost {
