@@ -3,12 +3,10 @@ package server
 import (
 	"bytes"
 	"encoding/binary"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/tera"
 	"wirebench/defs/schema"
@@ -18,19 +16,7 @@ import (
 func TestListOfLongHeaders(t *testing.T) {
 	const iv, n = 0x1234567, 300
 	var out bytes.Buffer
-	w, err := capture.NewWriter(&out, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	iface, err := w.Interface(capture.Interface{Link: capture.LinkEthernet})
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	s := capture.NewSynthetic(w, iface, capture.Conn{Proto: capture.TCP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:7801")})
-	if err := s.Open(at); err != nil {
-		t.Fatal(err)
-	}
+	s, at := aConversation(t, &out)
 	put := func(dir schema.Dir, msg []byte) {
 		t.Helper()
 		binary.LittleEndian.PutUint16(msg, uint16(len(msg)))

@@ -18,12 +18,10 @@ import (
 	"wirebench/server/wsconn"
 )
 
-// chatCapture is a capture of TERA messages that are not enciphered: C_SAY with a text that counts, one each ten milliseconds, and at
-// each fifth place a message of the server that nothing defines.
-func chatCapture(t testing.TB, n int) []byte {
+// aConversation is a connection that begins in a capture, and when.
+func aConversation(t testing.TB, out *bytes.Buffer) (*capture.Synthetic, time.Time) {
 	t.Helper()
-	var out bytes.Buffer
-	w, err := capture.NewWriter(&out, "test")
+	w, err := capture.NewWriter(out, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +34,15 @@ func chatCapture(t testing.TB, n int) []byte {
 	if err := s.Open(at); err != nil {
 		t.Fatal(err)
 	}
+	return s, at
+}
+
+// chatCapture is a capture of TERA messages that are not enciphered: C_SAY with a text that counts, one each ten milliseconds, and at
+// each fifth place a message of the server that nothing defines.
+func chatCapture(t testing.TB, n int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	s, at := aConversation(t, &out)
 	for i := range n {
 		msg := []byte{0, 0, 0x01, 0x10, 6, 0}
 		for _, c := range fmt.Sprintf("text %d", i) {
