@@ -26,7 +26,8 @@ import (
 // Bounds of the websocket of a list of frames.
 const (
 	maxListMessage = 2 << 20 // bytes of one message of the page: an unsaved definition is in it
-	maxListJobs    = 16      // questions under way
+	maxListJobs    = 16      // questions that are answered at a time
+	maxListWaiting = 256     // questions that wait for one of those; more are refused
 	maxChips       = 100
 	maxColors      = 50
 	maxColumns     = 64
@@ -139,18 +140,20 @@ type colorRule struct {
 
 // framesPage is the server's side of an open list of frames.
 type framesPage struct {
-	ws    *workspace.Workspace
-	set   *captureSet
-	id    string
-	conn  *wsconn.Conn
-	wake  chan struct{}
-	asked chan struct{} // tokens of questions under way
+	ws   *workspace.Workspace
+	set  *captureSet
+	id   string
+	conn *wsconn.Conn
+	wake chan struct{}
+	jobs chan struct{} // tokens of the questions that are being answered
+	over chan int      // ids of the questions that are refused
 
 	mu     sync.Mutex
 	want   *listView
 	shown  *shownList
 	turned chan struct{}              // closed when shown is another one
 	cancel map[int]context.CancelFunc // of questions, by their id
+	asked  int                        // questions that wait or are being answered
 
 	// Of run alone.
 	good    *workspace.Snapshot // with the last draft that had no errors
@@ -162,7 +165,7 @@ type framesPage struct {
 	noted   bool           // the notes have been sent
 	placed  *openCapture   // whose numbers the notes have
 	job     *sortJob       // of the list that is shown, or of the one that is about to be
-	jobs    sync.WaitGroup // of those that were given up too
+	sorting sync.WaitGroup // of those that were given up too
 }
 
 // framesSocket serves the websocket of an open list of frames of a capture.
@@ -191,10 +194,8 @@ func (s *Server) framesSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.pages.remove(conn)
-	p := &framesPage{
-		ws: ws, set: s.captures, id: id, conn: conn, wake: make(chan struct{}, 1), asked: make(chan struct{}, maxListJobs),
-		turned: make(chan struct{}), cancel: map[int]context.CancelFunc{}, name: x.Name, notes: x.Notes,
-	}
+	p := newFramesPage(ws, s.captures, id, conn)
+	p.name, p.notes = x.Name, x.Notes
 	var all sync.WaitGroup
 	all.Go(func() {
 		defer cancel()
@@ -211,6 +212,7 @@ func (s *Server) framesSocket(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 		_ = conn.Ping(ctx)
 	})
+	all.Go(func() { p.refuse(ctx) })
 	err = p.listen(ctx, &all)
 	cancel()
 	all.Wait()
@@ -219,7 +221,14 @@ func (s *Server) framesSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// listen takes in what the page sends, and answers each question in a goroutine of its own.
+func newFramesPage(ws *workspace.Workspace, set *captureSet, id string, conn *wsconn.Conn) *framesPage {
+	return &framesPage{
+		ws: ws, set: set, id: id, conn: conn, wake: make(chan struct{}, 1), jobs: make(chan struct{}, maxListJobs), over: make(chan int, maxListWaiting),
+		turned: make(chan struct{}), cancel: map[int]context.CancelFunc{},
+	}
+}
+
+// listen reads the messages of the page. It never waits for an answer, so that a cancel and a pong are read while all jobs are busy.
 func (p *framesPage) listen(ctx context.Context, all *sync.WaitGroup) error {
 	for {
 		text, err := p.conn.Read(ctx)
@@ -250,29 +259,62 @@ func (p *framesPage) listen(ctx context.Context, all *sync.WaitGroup) error {
 		if work == nil {
 			continue
 		}
-		select {
-		case p.asked <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
 		one, cancel := context.WithCancel(ctx)
-		p.mu.Lock()
-		p.cancel[id] = cancel
-		seq := 0
-		if p.want != nil {
-			seq = p.want.Seq
+		seq, ok := p.begin(id, cancel)
+		if ok {
+			all.Go(func() {
+				defer p.end(id, cancel)
+				p.answer(one, id, seq, work)
+			})
+			continue
 		}
-		p.mu.Unlock()
-		all.Go(func() {
-			defer func() {
-				cancel()
-				p.mu.Lock()
-				delete(p.cancel, id)
-				p.mu.Unlock()
-				<-p.asked
-			}()
-			p.reply(one, id, p.asOf(one, seq), work)
-		})
+		cancel()
+		select {
+		case p.over <- id:
+		default: // it does not read the refusals either
+			p.conn.Close(errTooMany.Error())
+			return errTooMany
+		}
+	}
+}
+
+var (
+	errNoList  = errors.New("there is no list yet")
+	errTooMany = fmt.Errorf("more than %d questions are waiting for an answer", maxListWaiting)
+)
+
+// begin registers a question and returns the number of the view that it is about. ok is false if too many are waiting.
+func (p *framesPage) begin(id int, cancel context.CancelFunc) (seq int, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asked >= maxListJobs+maxListWaiting {
+		return 0, false
+	}
+	p.asked++
+	p.cancel[id] = cancel
+	if p.want != nil {
+		seq = p.want.Seq
+	}
+	return seq, true
+}
+
+func (p *framesPage) end(id int, cancel context.CancelFunc) {
+	cancel()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked--
+	delete(p.cancel, id)
+}
+
+// refuse answers the questions that are too many.
+func (p *framesPage) refuse(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case id := <-p.over:
+			p.reply(ctx, id, "", nil, errTooMany)
+		}
 	}
 }
 
@@ -296,12 +338,26 @@ func (p *framesPage) asOf(ctx context.Context, seq int) *shownList {
 	}
 }
 
-// reply answers one question.
-func (p *framesPage) reply(ctx context.Context, id int, list *shownList, work func(context.Context, *shownList) (string, any, error)) {
-	key, answer, err := "", any(nil), errNoList
-	if list != nil {
-		key, answer, err = work(ctx, list)
+// answer answers one question when a job is free. A question that is canceled before that costs nothing.
+func (p *framesPage) answer(ctx context.Context, id, seq int, work func(context.Context, *shownList) (string, any, error)) {
+	select {
+	case p.jobs <- struct{}{}:
+		defer func() { <-p.jobs }()
+	case <-ctx.Done():
+		p.reply(ctx, id, "", nil, ctx.Err())
+		return
 	}
+	list := p.asOf(ctx, seq)
+	if list == nil {
+		p.reply(ctx, id, "", nil, errNoList)
+		return
+	}
+	key, answer, err := work(ctx, list)
+	p.reply(ctx, id, key, answer, err)
+}
+
+// reply sends an answer, or why there is none.
+func (p *framesPage) reply(ctx context.Context, id int, key string, answer any, err error) {
 	if err != nil {
 		key, answer = "failed", map[string]any{"id": id, "message": err.Error()}
 	}
@@ -310,8 +366,6 @@ func (p *framesPage) reply(ctx context.Context, id int, list *shownList, work fu
 		_ = p.conn.Write(context.WithoutCancel(ctx), text)
 	}
 }
-
-var errNoList = errors.New("there is no list yet")
 
 func (p *framesPage) poke() {
 	select {
@@ -328,7 +382,7 @@ func (p *framesPage) run(ctx context.Context) error {
 	defer stopNotes()
 	defer func() {
 		p.endSort()
-		p.jobs.Wait()
+		p.sorting.Wait()
 		if list := p.list(); list != nil {
 			p.set.letGo(list.open)
 		}
@@ -472,7 +526,7 @@ func (p *framesPage) ready(ctx context.Context, next, old *shownList) bool {
 // sorts reports whether a list is being sorted, which begins when all frames are there.
 func (p *framesPage) sorts(ctx context.Context, list *shownList, whole bool) bool {
 	if p.job == nil && list.unsorted() && list.sortable(whole) {
-		p.job = startSort(ctx, &p.jobs, list.view, *list.sort, p.notes, p.poke)
+		p.job = startSort(ctx, &p.sorting, list.view, *list.sort, p.notes, p.poke)
 	}
 	return p.job != nil
 }

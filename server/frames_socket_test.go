@@ -6,9 +6,11 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -236,5 +238,59 @@ func TestListOfFramesHostile(t *testing.T) {
 	c.send(`{"view":{"seq":2,"chips":[` + strings.Repeat(`"",`, 100) + `""]}}`)
 	if _, err := c.conn.Read(c.ctx); err == nil {
 		t.Error("a view of too many chips is taken")
+	}
+}
+
+// A page that asks more than is answered at a time is read all the same: a cancel overtakes the questions that wait, and what is too much
+// is refused.
+func TestListOfFramesNeverStopsReading(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := wsconn.Accept(w, r, maxListMessage)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Drop()
+		// The list of this view never comes, so that each question waits for it.
+		p := newFramesPage(nil, nil, "", conn)
+		p.want = &listView{Seq: 1}
+		ctx, cancel := context.WithCancel(r.Context())
+		var all sync.WaitGroup
+		all.Go(func() { p.refuse(ctx) })
+		_ = p.listen(ctx, &all)
+		cancel()
+		all.Wait()
+	}))
+	defer srv.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), waitForList/2)
+	defer cancel()
+	conn, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http"), nil, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Drop()
+	c := &listClient{T: t, conn: conn, ctx: ctx, st: map[string]json.RawMessage{}}
+	const many = maxListJobs + maxListWaiting + 20
+	for id := range many {
+		c.send(fmt.Sprintf(`{"step":{"id":%d}}`, id+1))
+	}
+	refused, canceled := 0, 0
+	for refused+canceled < many {
+		switch got := string(c.read()["failed"]); {
+		case strings.Contains(got, errTooMany.Error()):
+			refused++
+		case strings.Contains(got, errNoList.Error()), strings.Contains(got, context.Canceled.Error()):
+			canceled++
+		default:
+			t.Fatalf("answer %s", got)
+		}
+		if refused == many-maxListJobs-maxListWaiting && canceled == 0 {
+			for id := range many {
+				c.send(fmt.Sprintf(`{"cancel":{"id":%d}}`, id+1))
+			}
+		}
+	}
+	if canceled != maxListJobs+maxListWaiting {
+		t.Errorf("%d of %d questions canceled, %d refused", canceled, many, refused)
 	}
 }
