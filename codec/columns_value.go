@@ -64,7 +64,7 @@ func (c *Columns) Int(field uint16, row int) (v int64, ok bool) {
 	case it.num.Scale != 0 || it.num.Kind == schema.Float:
 		return 0, false
 	case it.num.Kind == schema.Signed:
-		return signed(raw, it.bits), true
+		return it.num.Int(raw), true
 	case it.num.Kind == schema.Bool:
 		return int64(min(raw, 1)), true
 	}
@@ -95,22 +95,7 @@ func (c *Columns) Float(field uint16, row int) (v float64, ok bool) {
 	if it.num == nil {
 		return float64(raw), true
 	}
-	switch {
-	case it.num.Kind == schema.Bool:
-		v = float64(min(raw, 1))
-	case it.num.Kind == schema.Signed:
-		v = float64(signed(raw, it.bits))
-	case it.num.Kind == schema.Float && it.bits == 32:
-		v = float64(math.Float32frombits(uint32(raw)))
-	case it.num.Kind == schema.Float:
-		v = math.Float64frombits(raw)
-	default:
-		v = float64(raw)
-	}
-	if it.num.Scale != 0 {
-		v *= it.num.Scale
-	}
-	return v, true
+	return it.num.Float(raw), true
 }
 
 // Bytes are those of a text, without its terminator, or of bytes. They are part of Data.

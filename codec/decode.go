@@ -300,30 +300,11 @@ func (d *decoder) checks(b *block, at uint32, node, elem int) {
 			}
 			continue
 		}
-		if raw := loadBits(d.data, at+it.off, it.bits, it.order); !inRange(it.num, raw) {
+		if raw := loadBits(d.data, at+it.off, it.bits, it.order); !it.num.Legal(raw) {
 			d.illegal(Problem{Code: ValueOutOfRange, Range: Range{at + it.off, it.bits}, Node: int32(node), Field: it.field, Elem: int32(elem), Got: raw})
 		}
 	}
 }
-
-// inRange reports whether raw bits are in the legal range of a number. NaN is in none.
-func inRange(t *schema.Number, raw uint64) bool {
-	switch t.Kind {
-	case schema.Float:
-		f := math.Float64frombits(raw)
-		if t.Bits == 32 {
-			f = float64(math.Float32frombits(uint32(raw)))
-		}
-		return f == f && (t.Min == nil || f >= t.Min.Float) && (t.Max == nil || f <= t.Max.Float)
-	case schema.Signed:
-		v := signed(raw, uint32(t.Bits))
-		return (t.Min == nil || v >= t.Min.Int) && (t.Max == nil || v <= t.Max.Int)
-	}
-	return (t.Min == nil || raw >= t.Min.Uint) && (t.Max == nil || raw <= t.Max.Uint)
-}
-
-// signed reads the low bits as two's complement.
-func signed(raw uint64, bits uint32) int64 { return int64(raw<<(64-bits)) >> (64 - bits) }
 
 // start finds where contents begin. ok is false if they cannot be read; next says whether what follows still can.
 func (d *decoder) start(o *op, pc uint16, kind NodeKind) (from uint32, ok, next bool) {

@@ -217,15 +217,11 @@ func (x *exampler) integer(n *schema.Number, raw uint64) {
 	if n.Bits > 32 {
 		quote = `"`
 	}
-	if n.Kind == schema.Signed {
-		x.add("%s%d%s", quote, int64(raw<<(64-n.Bits))>>(64-n.Bits), quote)
-	} else {
-		x.add("%s%d%s", quote, raw&(^uint64(0)>>(64-n.Bits)), quote)
-	}
+	x.add("%s%s%s", quote, n.Decimal(raw&schema.Mask(n.Bits)), quote)
 }
 
 func (x *exampler) number(n *schema.Number) {
-	mask := ^uint64(0) >> (64 - n.Bits)
+	mask := schema.Mask(n.Bits)
 	raw := x.rng.Uint64() >> x.rng.IntN(64) & mask
 	if x.rng.IntN(8) == 0 {
 		raw = mask
@@ -248,7 +244,7 @@ func (x *exampler) number(n *schema.Number) {
 		if n.Max != nil {
 			hi = min(hi, n.Max.Int)
 		}
-		v := int64(raw<<(64-n.Bits)) >> (64 - n.Bits)
+		v := n.Int(raw)
 		if v < lo || v > hi {
 			v = int64(x.between(uint64(lo), uint64(hi)))
 		}
@@ -269,11 +265,7 @@ func (x *exampler) number(n *schema.Number) {
 		x.integer(n, raw)
 		return
 	}
-	v := float64(raw & mask)
-	if n.Kind == schema.Signed {
-		v = float64(int64(raw<<(64-n.Bits)) >> (64 - n.Bits))
-	}
-	x.add("%s", strconv.FormatFloat(v*n.Scale, 'g', -1, 64))
+	x.add("%s", strconv.FormatFloat(n.Float(raw&mask), 'g', -1, 64))
 }
 
 // between is a number of a range that does not hold all numbers. Signed ones are given and come as two's complement.
@@ -323,16 +315,11 @@ func (x *exampler) packed(t *schema.Packed) {
 		raw = 0
 	}
 	raw = raw&^f.Mask | f.Match
-	for i := range t.Forms { // an earlier one may fit too
-		if raw&t.Forms[i].Mask == t.Forms[i].Match {
-			f = &t.Forms[i]
-			break
-		}
-	}
+	f = t.Form(raw) // an earlier one may fit too
 	comma := ""
 	x.out = append(x.out, '{')
 	for _, p := range f.Parts {
-		part := raw >> p.Shift & (^uint64(0) >> (64 - p.Bits))
+		part := p.Of(raw)
 		x.add("%s%s:", comma, quoteName(p.Name))
 		comma = ","
 		if p.Kind == schema.Bool {

@@ -3,7 +3,6 @@ package codec
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -234,11 +233,11 @@ func putRun(buf []byte, n int, run *run, b *block, data []byte, comma bool) (end
 		case formUint:
 			n = putUint(buf, n, raw)
 		case formInt:
-			n = putInt(buf, n, signed(raw, uint32(part.bits)))
+			n = putInt(buf, n, schema.SignExtend(raw, int(part.bits)))
 		case formUint64, formInt64:
 			buf[n] = '"'
 			if part.form == formInt64 {
-				n = putInt(buf, n+1, signed(raw, uint32(part.bits)))
+				n = putInt(buf, n+1, schema.SignExtend(raw, int(part.bits)))
 			} else {
 				n = putUint(buf, n+1, raw)
 			}
@@ -247,11 +246,11 @@ func putRun(buf []byte, n int, run *run, b *block, data []byte, comma bool) (end
 		case formBool:
 			n = len(strconv.AppendBool(buf[:n], raw != 0))
 		case formFloat32:
-			n, ok = putFloat(buf, n, float64(math.Float32frombits(uint32(raw))))
+			n, ok = putFloat(buf, n, schema.BitsFloat(raw, 32))
 		case formFloat64:
-			n, ok = putFloat(buf, n, math.Float64frombits(raw))
+			n, ok = putFloat(buf, n, schema.BitsFloat(raw, 64))
 		default:
-			n, ok = putFloat(buf, n, b.items[part.item].scaled(raw))
+			n, ok = putFloat(buf, n, b.items[part.item].num.Float(raw))
 		}
 		if !ok {
 			return start, i
@@ -356,54 +355,31 @@ func (it *item) appendNumber(dst []byte, raw uint64) []byte {
 	case formUint:
 		return appendUint(dst, raw)
 	case formInt:
-		return appendInt(dst, signed(raw, it.bits))
+		return appendInt(dst, schema.SignExtend(raw, int(it.bits)))
 	case formUint64:
 		dst = append(dst, '"')
 		dst = appendUint(dst, raw)
 		return append(dst, '"')
 	case formInt64:
 		dst = append(dst, '"')
-		dst = appendInt(dst, signed(raw, it.bits))
+		dst = appendInt(dst, schema.SignExtend(raw, int(it.bits)))
 		return append(dst, '"')
 	case formBool:
 		return strconv.AppendBool(dst, raw != 0)
 	case formFloat32:
-		return appendFloat(dst, float64(math.Float32frombits(uint32(raw))))
+		return appendFloat(dst, schema.BitsFloat(raw, 32))
 	case formFloat64:
-		return appendFloat(dst, math.Float64frombits(raw))
+		return appendFloat(dst, schema.BitsFloat(raw, 64))
 	case formScaled:
-		return appendFloat(dst, it.scaled(raw))
+		return appendFloat(dst, it.num.Float(raw))
 	case formPacked:
 		return appendPacked(dst, it.typ.(*schema.Packed), raw)
 	}
 	return dst
 }
 
-// scaled is the shown value of a number with a scale.
-func (it *item) scaled(raw uint64) float64 {
-	switch {
-	case it.num.Kind == schema.Float && it.bits == 32:
-		return float64(math.Float32frombits(uint32(raw))) * it.num.Scale
-	case it.num.Kind == schema.Float:
-		return math.Float64frombits(raw) * it.num.Scale
-	case it.num.Kind == schema.Signed:
-		return float64(signed(raw, it.bits)) * it.num.Scale
-	}
-	return float64(raw) * it.num.Scale
-}
-
-// fit finds the form of a packed integer.
-func fit(t *schema.Packed, raw uint64) *schema.Form {
-	for i := range t.Forms {
-		if raw&t.Forms[i].Mask == t.Forms[i].Match {
-			return &t.Forms[i]
-		}
-	}
-	return &t.Forms[len(t.Forms)-1]
-}
-
 func appendPacked(dst []byte, t *schema.Packed, raw uint64) []byte {
-	f := fit(t, raw)
+	f := t.Form(raw)
 	dst = append(dst, '{')
 	for i, name := range t.Names {
 		if i > 0 {
@@ -413,10 +389,8 @@ func appendPacked(dst []byte, t *schema.Packed, raw uint64) []byte {
 		dst = append(dst, name...)
 		dst = append(dst, '"', ':')
 		v, kind := uint64(0), schema.Unsigned
-		for _, p := range f.Parts {
-			if p.Name == name {
-				v, kind = raw>>p.Shift&(^uint64(0)>>(64-p.Bits)), p.Kind
-			}
+		if p := f.Part(name); p != nil {
+			v, kind = p.Of(raw), p.Kind
 		}
 		if kind == schema.Bool {
 			dst = strconv.AppendBool(dst, v != 0)

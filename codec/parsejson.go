@@ -404,7 +404,7 @@ func (v *valuer) item(it *item, at uint32, tok int32) {
 			raw = v.number(it, tok)
 		}
 	}
-	if it.num != nil && (it.num.Min != nil || it.num.Max != nil) && !inRange(it.num, raw) {
+	if it.num != nil && (it.num.Min != nil || it.num.Max != nil) && !it.num.Legal(raw) {
 		shown := "0 (missing)"
 		if tok >= 0 {
 			shown = v.show(tok)

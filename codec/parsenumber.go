@@ -89,13 +89,13 @@ func isDecimal(s []byte) bool {
 
 // integer reads an integer and judges whether it fits.
 func (v *valuer) integer(it *item, tok int32, text string) uint64 {
-	lo, hi := int64(0), ^uint64(0)>>(64-it.bits)
+	lo, hi := int64(0), schema.Mask(int(it.bits))
 	isSigned := it.num != nil && it.num.Kind == schema.Signed
 	if isSigned {
 		lo, hi = -1<<(it.bits-1), hi>>1
 	}
 	if n, ok := parseInt(text, hi, lo); ok {
-		return n & (^uint64(0) >> (64 - it.bits))
+		return n & schema.Mask(int(it.bits))
 	}
 	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {
 		if f != math.Trunc(f) {
@@ -103,7 +103,7 @@ func (v *valuer) integer(it *item, tok int32, text string) uint64 {
 			return 0
 		}
 		if math.Abs(f) <= 1<<53 && f >= float64(lo) && f <= float64(hi) {
-			return uint64(int64(f)) & (^uint64(0) >> (64 - it.bits))
+			return uint64(int64(f)) & schema.Mask(int(it.bits))
 		}
 	}
 	v.failAt(tok, it.field, "", "out-of-range", "%s does not fit %s: %d to %d", v.show(tok), it.kindName(), lo, hi)
@@ -175,15 +175,9 @@ func (v *valuer) fromFloat(it *item, tok int32, f float64) uint64 {
 		if math.IsInf(float64(g), 0) && !math.IsInf(f, 0) {
 			v.failAt(tok, it.field, "", "out-of-range", "%s does not fit a 32-bit float: at most %g", v.show(tok), math.MaxFloat32)
 		}
-		if f != f {
-			return 0x7fc00000
-		}
-		return uint64(math.Float32bits(g))
+		return schema.FloatBits(f, 32)
 	case it.num.Kind == schema.Float:
-		if f != f {
-			return 0x7ff8000000000000
-		}
-		return math.Float64bits(f)
+		return schema.FloatBits(f, 64)
 	}
 	return v.scaledInteger(it, tok, f)
 }
@@ -205,7 +199,7 @@ func (v *valuer) scaledInteger(it *item, tok int32, f float64) uint64 {
 		if f < 0 {
 			f += turn
 		}
-		return uint64(f) & (^uint64(0) >> (64 - it.bits))
+		return uint64(f) & schema.Mask(int(it.bits))
 	}
 	lo, hi := 0.0, turn-1
 	if it.num.Kind == schema.Signed {
@@ -216,7 +210,7 @@ func (v *valuer) scaledInteger(it *item, tok int32, f float64) uint64 {
 		return 0
 	}
 	if f < 0 {
-		return uint64(int64(f)) & (^uint64(0) >> (64 - it.bits))
+		return uint64(int64(f)) & schema.Mask(int(it.bits))
 	}
 	return uint64(f)
 }
@@ -268,7 +262,7 @@ func (v *valuer) formFits(t *schema.Packed, f *schema.Form, values []int32) bool
 	raw := uint64(0)
 	for i, name := range t.Names {
 		for _, p := range f.Parts {
-			if p.Name != name || f.Mask>>p.Shift&(^uint64(0)>>(64-p.Bits)) == 0 || values[i] < 0 {
+			if p.Name != name || p.Of(f.Mask) == 0 || values[i] < 0 {
 				continue
 			}
 			tok := v.toks[values[i]]
@@ -277,7 +271,7 @@ func (v *valuer) formFits(t *schema.Packed, f *schema.Form, values []int32) bool
 			case tok.kind == tokBool && text == "true":
 				raw |= 1 << p.Shift
 			case tok.kind == tokNumber:
-				if n, ok := parseInt(text, ^uint64(0)>>(64-p.Bits), 0); ok {
+				if n, ok := parseInt(text, schema.Mask(p.Bits), 0); ok {
 					raw |= n << p.Shift
 				}
 			}
@@ -293,15 +287,10 @@ func (v *valuer) packForm(it *item, t *schema.Packed, f *schema.Form, values []i
 		if tok < 0 || v.toks[tok].kind == tokNull {
 			continue
 		}
-		part := schema.Part{Bits: 0}
-		for _, p := range f.Parts {
-			if p.Name == name {
-				part = p
-			}
-		}
+		part := f.Part(name)
 		k, text := v.toks[tok].kind, string(v.text[v.toks[tok].start:v.toks[tok].end])
 		switch {
-		case part.Bits == 0:
+		case part == nil:
 			if n, ok := parseInt(text, math.MaxUint64, 0); k != tokNumber || !ok || n != 0 {
 				v.failAt(tok, it.field, name, "out-of-range", "%s has no place here: it must be 0 unless %s", v.show(tok), t.Forms[0].When)
 			}
@@ -314,7 +303,7 @@ func (v *valuer) packForm(it *item, t *schema.Packed, f *schema.Form, values []i
 		case k != tokNumber:
 			v.failAt(tok, it.field, name, "wrong-kind", "%s where a number is expected: %s", k, v.show(tok))
 		default:
-			hi := ^uint64(0) >> (64 - part.Bits)
+			hi := schema.Mask(part.Bits)
 			n, ok := parseInt(text, hi, 0)
 			if !ok {
 				v.failAt(tok, it.field, name, "out-of-range", "%s does not fit %d bits: 0 to %d", v.show(tok), part.Bits, hi)

@@ -152,7 +152,7 @@ func (b *block) legal(data []byte) bool {
 			if string(data[it.off/8:it.off/8+it.bits/8]) != string(it.bytes) {
 				return false
 			}
-		} else if !inRange(it.num, loadBits(data, it.off, it.bits, it.order)) {
+		} else if !it.num.Legal(loadBits(data, it.off, it.bits, it.order)) {
 			return false
 		}
 	}

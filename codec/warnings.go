@@ -78,12 +78,8 @@ func (r *Record) oddItem(dst []Problem, l Leaf, it *item) []Problem {
 		}
 	case it.form == formBool && l.Raw > 1:
 		p.Code = BoolAboveOne
-	case it.num != nil && it.num.Kind == schema.Float && it.bits == 32:
-		if f := math.Float32frombits(uint32(l.Raw)); f != f && l.Raw != 0x7fc00000 {
-			p.Code = NaNPayload
-		}
 	case it.num != nil && it.num.Kind == schema.Float:
-		if f := math.Float64frombits(l.Raw); f != f && l.Raw != 0x7ff8000000000000 {
+		if schema.OddNaN(l.Raw, it.num.Bits) {
 			p.Code = NaNPayload
 		}
 	case it.form == formText:

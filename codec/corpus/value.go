@@ -49,10 +49,9 @@ func (k *numberKind) rank(key uint64) (rank uint64, ok bool) {
 	}
 	switch k.num.Kind {
 	case schema.Signed:
-		shift := 64 - uint(k.num.Bits)
-		rank = uint64(int64(key<<shift)>>shift) ^ 1<<63
+		rank = uint64(k.num.Int(key)) ^ 1<<63
 	case schema.Float:
-		f := k.float(key)
+		f := k.num.Unscaled(key)
 		if f != f {
 			return 0, false
 		}
@@ -68,14 +67,6 @@ func (k *numberKind) rank(key uint64) (rank uint64, ok bool) {
 		rank = ^rank
 	}
 	return rank, true
-}
-
-// float is a float without its scale.
-func (k *numberKind) float(key uint64) float64 {
-	if k.num.Bits == 32 {
-		return float64(math.Float32frombits(uint32(key)))
-	}
-	return math.Float64frombits(key)
 }
 
 // value writes a number.
@@ -116,7 +107,7 @@ func (k *numberKind) hasNames() bool {
 func (k *numberKind) isFirst(name string, key uint64) bool {
 	for _, v := range k.num.Enum.Values {
 		if v.Name == name {
-			return (v.Value^key)<<(64-uint(k.num.Bits)) == 0
+			return (v.Value^key)&schema.Mask(k.num.Bits) == 0
 		}
 	}
 	return false
@@ -134,30 +125,12 @@ func (k *numberKind) text(key uint64) (text string, fraction bool) {
 		return floatText(k.shown(key), k.width()), true
 	case n.Kind == schema.Bool:
 		return strconv.FormatBool(key != 0), false
-	case n.Kind == schema.Signed:
-		shift := 64 - uint(n.Bits)
-		return strconv.FormatInt(int64(key<<shift)>>shift, 10), false
 	}
-	return strconv.FormatUint(key, 10), false
+	return n.Decimal(key), false
 }
 
 // shown is a float, or a number with a scale.
-func (k *numberKind) shown(key uint64) float64 {
-	var f float64
-	switch k.num.Kind {
-	case schema.Float:
-		f = k.float(key)
-	case schema.Signed:
-		shift := 64 - uint(k.num.Bits)
-		f = float64(int64(key<<shift) >> shift)
-	default:
-		f = float64(key)
-	}
-	if k.num.Scale != 0 {
-		f *= k.num.Scale
-	}
-	return f
-}
+func (k *numberKind) shown(key uint64) float64 { return k.num.Float(key) }
 
 // width is as how many bits a float is written: a float of 32 bits is no longer than they are worth.
 func (k *numberKind) width() int {
@@ -202,17 +175,11 @@ func packedText(t *schema.Packed, raw uint64) string {
 	if len(t.Forms) == 0 {
 		return strconv.FormatUint(raw, 10)
 	}
-	form := &t.Forms[len(t.Forms)-1]
-	for i := range t.Forms {
-		if raw&t.Forms[i].Mask == t.Forms[i].Match {
-			form = &t.Forms[i]
-			break
-		}
-	}
+	form := t.Form(raw)
 	var out []byte
 	for _, name := range t.Names {
 		for _, p := range form.Parts {
-			v := raw >> p.Shift & (math.MaxUint64 >> (64 - p.Bits))
+			v := p.Of(raw)
 			if p.Name != name || v == 0 {
 				continue
 			}

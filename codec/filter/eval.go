@@ -168,8 +168,7 @@ type convKind uint8
 const (
 	convUint convKind = iota
 	convInt
-	convFloat32
-	convFloat64
+	convFloat
 	convBool
 	convPart  // of a packed number
 	convUnits // of a text, bytes or a list
@@ -183,16 +182,13 @@ const (
 func (c *conv) number(raw uint64) value {
 	switch c.kind {
 	case convInt:
-		i := int64(raw<<(64-c.bits)) >> (64 - c.bits)
+		i := schema.SignExtend(raw, int(c.bits))
 		if c.scale != 0 {
 			return floatValue(float64(i) * c.scale)
 		}
 		return intValue(i)
-	case convFloat32, convFloat64:
-		f := math.Float64frombits(raw)
-		if c.kind == convFloat32 {
-			f = float64(math.Float32frombits(uint32(raw)))
-		}
+	case convFloat:
+		f := schema.BitsFloat(raw, int(c.bits))
 		if c.scale != 0 {
 			f *= c.scale
 		}
@@ -210,23 +206,14 @@ func (c *conv) number(raw uint64) value {
 
 // partOf is a part of a packed number, 0 where its form has no such part.
 func partOf(t *schema.Packed, name string, raw uint64) uint64 {
-	for i := range t.Forms {
-		f := &t.Forms[i]
-		if raw&f.Mask != f.Match && i < len(t.Forms)-1 {
-			continue
-		}
-		for _, p := range f.Parts {
-			if p.Name == name {
-				v := raw >> p.Shift & (math.MaxUint64 >> (64 - p.Bits))
-				if p.Kind == schema.Bool && v != 0 {
-					v = 1
-				}
-				return v
-			}
-		}
+	p := t.Form(raw).Part(name)
+	switch {
+	case p == nil:
 		return 0
+	case p.Kind == schema.Bool:
+		return min(p.Of(raw), 1)
 	}
-	return 0
+	return p.Of(raw)
 }
 
 // machine is the memory of an evaluation, reused by the next.
@@ -622,13 +609,10 @@ func (m *machine) count(sites []siteConv) (value, bool) {
 func (r *reader) from(b []byte) value {
 	v := readNumber(b[:r.size], r.big)
 	switch {
-	case r.float && r.size == 4:
-		return floatValue(float64(math.Float32frombits(uint32(v))))
 	case r.float:
-		return floatValue(math.Float64frombits(v))
+		return floatValue(schema.BitsFloat(v, 8*r.size))
 	case r.signed:
-		shift := 64 - 8*r.size
-		return intValue(int64(v<<shift) >> shift)
+		return intValue(schema.SignExtend(v, 8*r.size))
 	}
 	return uintValue(v)
 }

@@ -399,15 +399,12 @@ func (c *compiler) encoded(n *node) ([]byte, outcome) {
 	}
 	size := f.read.size
 	if f.read.float {
-		if size == 4 {
-			return appendNumber(nil, uint64(math.Float32bits(float32(v.float()))), size, f.read.big), fine
-		}
-		return appendNumber(nil, math.Float64bits(v.float()), size, f.read.big), fine
+		return appendNumber(nil, schema.FloatBits(v.float(), 8*size), size, f.read.big), fine
 	}
 	if v.kind == vFloat {
 		return nil, c.mistake(arg, n.text+" takes an integer", "f32 and f64 are for floats")
 	}
-	least, most := intValue(-1<<(8*size-1)), uintValue(math.MaxUint64>>(64-8*size))
+	least, most := intValue(-1<<(8*size-1)), uintValue(schema.Mask(8*size))
 	if holds(opLt, &v, &least) || holds(opGt, &v, &most) {
 		bytes := strconv.Itoa(size) + " bytes"
 		if size == 1 {

@@ -107,10 +107,7 @@ func typeOf(f *schema.Field) (ty, *conv) {
 		case schema.Bool:
 			c.kind, c.scale, t.class = convBool, 0, cBool
 		case schema.Float:
-			c.kind = convFloat64
-			if x.Bits == 32 {
-				c.kind = convFloat32
-			}
+			c.kind = convFloat
 		}
 		if x.Scale != 0 && t.class == cBool {
 			t.class = cNumber

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"wirebench/defs/schema"
 )
 
 // value is a number, a text or bytes.
@@ -289,11 +291,7 @@ type near struct {
 
 // at reports whether the first bytes are such a float.
 func (n *near) at(b []byte) bool {
-	v := readNumber(b[:n.size], n.big)
-	f := math.Float64frombits(v)
-	if n.size == 4 {
-		f = float64(math.Float32frombits(uint32(v)))
-	}
+	f := schema.BitsFloat(readNumber(b[:n.size], n.big), 8*n.size)
 	return math.Abs(f-n.value) <= n.off
 }
 

@@ -445,7 +445,7 @@ func (g *cTarget) enums(r *record, typ string) {
 func cConstant(n *schema.Number, v uint64) string {
 	switch {
 	case n.Kind == schema.Signed:
-		return cInt(signedBits(v, n.Bits))
+		return cInt(schema.SignExtend(v, n.Bits))
 	case n.Kind == schema.Bool:
 		return strconv.FormatBool(v != 0)
 	}
@@ -973,7 +973,7 @@ func (g *cTarget) readPacked(b string, it *item, t *schema.Packed, to string) {
 				if p.Name != name {
 					continue
 				}
-				part := fmt.Sprintf("(%s >> %d & %s)", v, p.Shift, cUint(mask(p.Bits)))
+				part := fmt.Sprintf("(%s >> %d & %s)", v, p.Shift, cUint(schema.Mask(p.Bits)))
 				if bits, truth := packedPart(t, name); truth {
 					g.line("%s.%s = %s != 0;", to, names[k], part)
 				} else {
@@ -1304,7 +1304,7 @@ func (g *cTarget) writePacked(p string, it *item, t *schema.Packed, from string)
 		var parts []string
 		for k, name := range t.Names {
 			for _, part := range f.Parts {
-				if part.Name == name && f.Mask>>part.Shift&mask(part.Bits) != 0 {
+				if part.Name == name && f.Mask>>part.Shift&schema.Mask(part.Bits) != 0 {
 					parts = append(parts, fmt.Sprintf("(uint64_t)%s.%s << %d", from, names[k], part.Shift))
 				}
 			}

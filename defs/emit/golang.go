@@ -253,7 +253,7 @@ func (g *goTarget) enums(r *record, typ string) {
 		for _, v := range n.Enum.Values {
 			value := strconv.FormatUint(v.Value, 10)
 			if n.Kind == schema.Signed {
-				value = strconv.FormatInt(signedBits(v.Value, n.Bits), 10)
+				value = n.Decimal(v.Value)
 			}
 			g.line("%s %s = %s", g.top.take(typ+camel(m.name)+camel(v.Name)), goNumber(n), value)
 		}
@@ -261,8 +261,6 @@ func (g *goTarget) enums(r *record, typ string) {
 		g.line("")
 	}
 }
-
-func signedBits(v uint64, bits int) int64 { return int64(v<<(64-bits)) >> (64 - bits) }
 
 // message writes the two methods of a message.
 func (g *goTarget) message(m *message, name string) {
@@ -696,7 +694,7 @@ func (g *goTarget) readPacked(b string, it *item, t *schema.Packed, to string) {
 				if p.Name != name {
 					continue
 				}
-				part := fmt.Sprintf("%s>>%d&%#x", v, p.Shift, mask(p.Bits))
+				part := fmt.Sprintf("%s>>%d&%#x", v, p.Shift, schema.Mask(p.Bits))
 				bits, truth := packedPart(t, name)
 				if truth {
 					g.line("%s.%s = %s != 0", to, names[k], part)
@@ -709,8 +707,6 @@ func (g *goTarget) readPacked(b string, it *item, t *schema.Packed, to string) {
 	}
 	g.line("}")
 }
-
-func mask(bits int) uint64 { return ^uint64(0) >> (64 - bits) }
 
 // at is the local with a step's offset, -1 if it stands where the cursor is.
 func (st *step) at() string {
@@ -862,7 +858,7 @@ func (g *goTarget) readChoice(r *record, st *step, base string) {
 func goConstant(n *schema.Number, v uint64) string {
 	switch n.Kind {
 	case schema.Signed:
-		return strconv.FormatInt(signedBits(v, n.Bits), 10)
+		return n.Decimal(v)
 	case schema.Bool:
 		return strconv.FormatBool(v != 0)
 	}
@@ -1010,7 +1006,7 @@ func (g *goTarget) writeNumber(at string, it *item, n *schema.Number, from strin
 		raw, width = fmt.Sprintf("math.Float%dbits(%s)", n.Bits, from), n.Bits
 	case n.Kind == schema.Signed && !safe:
 		g.line("w.fits(signed(uint64(%s), %d) == int64(%s), %q)", from, n.Bits, from, it.label)
-		raw = fmt.Sprintf("uint64(%s)&%#x", from, mask(n.Bits))
+		raw = fmt.Sprintf("uint64(%s)&%#x", from, schema.Mask(n.Bits))
 	default:
 		raw, width = from, wide(n.Bits)
 		if n.Kind == schema.Signed {
@@ -1059,7 +1055,7 @@ func (g *goTarget) writePacked(at string, it *item, t *schema.Packed, from strin
 			var parts []string
 			for k, name := range t.Names {
 				for _, p := range f.Parts {
-					if p.Name == name && f.Mask>>p.Shift&mask(p.Bits) != 0 {
+					if p.Name == name && f.Mask>>p.Shift&schema.Mask(p.Bits) != 0 {
 						parts = append(parts, fmt.Sprintf("%s<<%d", g.partBits(t, name, from+"."+names[k]), p.Shift))
 					}
 				}
@@ -1096,7 +1092,7 @@ func maskOf(bits int) uint64 {
 	if bits == 0 {
 		return 0
 	}
-	return mask(bits)
+	return schema.Mask(bits)
 }
 
 // partBits is a part of a packed number as a uint64.

@@ -580,10 +580,7 @@ func (k *ksyMessage) enum(path string, n *schema.Number, field string) string {
 	seen := map[uint64]bool{}
 	names := newKsyNames()
 	for _, v := range n.Enum.Values {
-		text := strconv.FormatUint(v.Value, 10)
-		if n.Kind == schema.Signed {
-			text = strconv.FormatInt(int64(v.Value<<(64-n.Bits))>>(64-n.Bits), 10)
-		}
+		text := n.Decimal(v.Value)
 		switch {
 		case seen[v.Value]:
 			k.lose(path, "%s is a second name of the value %s; it is left out", v.Name, text)
@@ -843,7 +840,7 @@ func (k *ksyMessage) variants(t *ksyType, s *schema.Struct, depth int) {
 			on = t.raw[v.Field]
 			key = strconv.FormatUint(v.Value, 10)
 			if n.Kind == schema.Signed && t.raw[v.Field][0] != '(' {
-				key = strconv.FormatInt(int64(v.Value<<(64-n.Bits))>>(64-n.Bits), 10)
+				key = n.Decimal(v.Value)
 			}
 		} else {
 			byLength += fmt.Sprintf("_io.size >= %d", max(v.MinLen, 0))

@@ -545,10 +545,7 @@ func luaValues(t *schema.Number) string {
 			continue
 		}
 		seen[v.Value] = true
-		key := strconv.FormatUint(v.Value, 10)
-		if t.Kind == schema.Signed {
-			key = strconv.FormatInt(int64(v.Value<<(64-t.Bits))>>(64-t.Bits), 10)
-		}
+		key := t.Decimal(v.Value)
 		out = append(out, fmt.Sprintf("[%s] = %s", key, luaString(v.Name)))
 	}
 	return "{" + strings.Join(out, ", ") + "}"

@@ -342,8 +342,8 @@ func (l *mdLayout) body(s *schema.Struct, prefix string, depth int) []mdRow {
 func (l *mdLayout) condition(v *schema.Variant) string {
 	switch {
 	case v.Field != nil:
-		if n, ok := v.Field.Type.(*schema.Number); ok && n.Kind == schema.Signed {
-			return fmt.Sprintf("if %s is %d", l.path(v.Field), int64(v.Value<<(64-n.Bits))>>(64-n.Bits))
+		if n, ok := v.Field.Type.(*schema.Number); ok {
+			return fmt.Sprintf("if %s is %s", l.path(v.Field), n.Decimal(v.Value))
 		}
 		return fmt.Sprintf("if %s is %d", l.path(v.Field), v.Value)
 	case v.MaxLen == 0:
@@ -618,10 +618,7 @@ func (w *markdown) enum(n *schema.Number, field string) string {
 	var b strings.Builder
 	b.WriteString("### " + markdownText(name) + "\n\n| value | name |\n| --- | --- |\n")
 	for _, v := range n.Enum.Values {
-		text := strconv.FormatUint(v.Value, 10)
-		if n.Kind == schema.Signed {
-			text = strconv.FormatInt(int64(v.Value<<(64-n.Bits))>>(64-n.Bits), 10)
-		}
+		text := n.Decimal(v.Value)
 		fmt.Fprintf(&b, "| %s | %s |\n", text, markdownCell(v.Name))
 	}
 	b.WriteByte('\n')

@@ -716,7 +716,7 @@ func (g *tsTarget) readPacked(b string, it *item, t *schema.Packed, to string) {
 				if p.Name != name {
 					continue
 				}
-				part := fmt.Sprintf("(%s >> %dn) & %dn", v, p.Shift, mask(p.Bits))
+				part := fmt.Sprintf("(%s >> %dn) & %dn", v, p.Shift, schema.Mask(p.Bits))
 				switch tsPart(t, name) {
 				case "boolean":
 					part = "(" + part + ") !== 0n"
@@ -1002,7 +1002,7 @@ func (g *tsTarget) writePacked(at string, it *item, t *schema.Packed, from strin
 		var parts []string
 		for _, name := range t.Names {
 			for _, part := range f.Parts {
-				if part.Name == name && f.Mask>>part.Shift&mask(part.Bits) != 0 {
+				if part.Name == name && f.Mask>>part.Shift&schema.Mask(part.Bits) != 0 {
 					parts = append(parts, fmt.Sprintf("(%s << %dn)", bitsOf(name), part.Shift))
 				}
 			}

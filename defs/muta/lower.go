@@ -2,7 +2,6 @@ package muta
 
 import (
 	"errors"
-	"math"
 	"slices"
 
 	"wirebench/defs/diag"
@@ -558,7 +557,7 @@ func (e *enum) ofBits(name string, bits int) *schema.Enum {
 		if v.whole.Sign() < 0 {
 			raw = uint64(v.whole.Int64())
 		}
-		out.Values[i] = schema.EnumValue{Name: e.names[i], Value: raw & (math.MaxUint64 >> (64 - bits))}
+		out.Values[i] = schema.EnumValue{Name: e.names[i], Value: raw & schema.Mask(bits)}
 	}
 	if e.shared == nil {
 		e.shared = map[int]*schema.Enum{}

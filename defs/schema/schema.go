@@ -7,11 +7,7 @@
 // All values are immutable once Link has returned.
 package schema
 
-import (
-	"strconv"
-
-	"wirebench/defs/source"
-)
+import "wirebench/defs/source"
 
 // Schema is everything a set of definitions means.
 type Schema struct {
@@ -159,23 +155,6 @@ type Enum struct {
 type EnumValue struct {
 	Name  string
 	Value uint64 // the bits of the number
-}
-
-// NameOf is the name of a value that is written in decimal, "" if it has none.
-func (n *Number) NameOf(decimal string) string {
-	if n.Enum == nil {
-		return ""
-	}
-	for _, v := range n.Enum.Values {
-		text := strconv.FormatUint(v.Value, 10)
-		if n.Kind == Signed {
-			text = strconv.FormatInt(int64(v.Value<<(64-n.Bits))>>(64-n.Bits), 10)
-		}
-		if text == decimal {
-			return v.Name
-		}
-	}
-	return ""
 }
 
 // Packed is one integer that is cut into named parts, in a way that may depend on the parts themselves.

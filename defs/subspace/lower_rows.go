@@ -576,7 +576,7 @@ func limit(n *schema.Number, text string) (*schema.Limit, bool) {
 		return nil, false
 	}
 	if n.Kind == schema.Signed {
-		return &schema.Limit{Int: int64(bits<<(64-n.Bits)) >> (64 - n.Bits)}, true
+		return &schema.Limit{Int: n.Int(bits)}, true
 	}
 	return &schema.Limit{Uint: bits}, true
 }
@@ -598,7 +598,7 @@ func valueOf(n *schema.Number, text string) (bits uint64, ok bool) {
 			}
 		}
 	}
-	mask := ^uint64(0) >> (64 - n.Bits)
+	mask := schema.Mask(n.Bits)
 	if h, ok := hexNumber(text); ok {
 		return h, h&mask == h
 	}

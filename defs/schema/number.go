@@ -1,0 +1,140 @@
+package schema
+
+import (
+	"math"
+	"strconv"
+)
+
+// Mask returns the lowest bits set, of 1 to 64.
+func Mask(bits int) uint64 { return math.MaxUint64 >> (64 - uint(bits)) }
+
+// SignExtend reads the low bits of raw as two's complement.
+func SignExtend(raw uint64, bits int) int64 {
+	shift := 64 - uint(bits)
+	return int64(raw<<shift) >> shift
+}
+
+// BitsFloat is the IEEE 754 number of 32 or 64 bits.
+func BitsFloat(raw uint64, bits int) float64 {
+	if bits == 32 {
+		return float64(math.Float32frombits(uint32(raw)))
+	}
+	return math.Float64frombits(raw)
+}
+
+// FloatBits are the 32 or 64 bits of a float, which is rounded to the nearest. All NaNs become the usual one.
+func FloatBits(f float64, bits int) uint64 {
+	switch {
+	case f != f:
+		return usualNaN(bits)
+	case bits == 32:
+		return uint64(math.Float32bits(float32(f)))
+	}
+	return math.Float64bits(f)
+}
+
+// usualNaN is the NaN that machines make: quiet, positive, without payload.
+func usualNaN(bits int) uint64 {
+	if bits == 32 {
+		return 0x7fc00000
+	}
+	return 0x7ff8000000000000
+}
+
+// OddNaN reports whether the bits of a float are a NaN other than the usual one, which does not survive as text.
+func OddNaN(raw uint64, bits int) bool {
+	f := BitsFloat(raw, bits)
+	return f != f && raw != usualNaN(bits)
+}
+
+// The methods of Number take the raw bits of a value, with zeros above Number.Bits.
+
+// Int is a signed number without its scale.
+func (n *Number) Int(raw uint64) int64 { return SignExtend(raw, n.Bits) }
+
+// Unscaled is the value as a float, without the scale. A truth value is 0 or 1.
+func (n *Number) Unscaled(raw uint64) float64 {
+	switch n.Kind {
+	case Float:
+		return BitsFloat(raw, n.Bits)
+	case Signed:
+		return float64(n.Int(raw))
+	case Bool:
+		return float64(min(raw, 1))
+	}
+	return float64(raw)
+}
+
+// Float is the value as a float, as it is shown.
+func (n *Number) Float(raw uint64) float64 {
+	if n.Scale != 0 {
+		return n.Unscaled(raw) * n.Scale
+	}
+	return n.Unscaled(raw)
+}
+
+// Decimal is a whole number in decimal, without its scale.
+func (n *Number) Decimal(raw uint64) string {
+	if n.Kind == Signed {
+		return strconv.FormatInt(n.Int(raw), 10)
+	}
+	return strconv.FormatUint(raw, 10)
+}
+
+// Bounds are the smallest and the largest whole number that the bits can hold.
+func (n *Number) Bounds() (lo int64, hi uint64) {
+	if hi = Mask(n.Bits); n.Kind == Signed {
+		return -1 << (n.Bits - 1), hi >> 1
+	}
+	return 0, hi
+}
+
+// Legal reports whether a value is in the legal range. NaN is in none.
+func (n *Number) Legal(raw uint64) bool {
+	switch n.Kind {
+	case Float:
+		f := BitsFloat(raw, n.Bits)
+		return f == f && (n.Min == nil || f >= n.Min.Float) && (n.Max == nil || f <= n.Max.Float)
+	case Signed:
+		v := n.Int(raw)
+		return (n.Min == nil || v >= n.Min.Int) && (n.Max == nil || v <= n.Max.Int)
+	}
+	return (n.Min == nil || raw >= n.Min.Uint) && (n.Max == nil || raw <= n.Max.Uint)
+}
+
+// NameOf is the name of a value that is written in decimal, "" if it has none.
+func (n *Number) NameOf(decimal string) string {
+	if n.Enum == nil {
+		return ""
+	}
+	for _, v := range n.Enum.Values {
+		if n.Decimal(v.Value) == decimal {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+// Form is the form that raw bits have.
+func (p *Packed) Form(raw uint64) *Form {
+	last := len(p.Forms) - 1
+	for i := range p.Forms[:last] {
+		if f := &p.Forms[i]; raw&f.Mask == f.Match {
+			return f
+		}
+	}
+	return &p.Forms[last]
+}
+
+// Part is the part of a name, nil if the form has none. The last one of a name counts.
+func (f *Form) Part(name string) *Part {
+	for i := len(f.Parts) - 1; i >= 0; i-- {
+		if f.Parts[i].Name == name {
+			return &f.Parts[i]
+		}
+	}
+	return nil
+}
+
+// Of is the part's own bits.
+func (p *Part) Of(raw uint64) uint64 { return raw >> p.Shift & Mask(p.Bits) }
