@@ -16,6 +16,7 @@ require (
 	github.com/prometheus/client_golang v1.25.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
+	github.com/yuin/goldmark v1.8.7
 	golang.org/x/tools v0.51.0
 	nhooyr.io/websocket v1.8.17
 	pgregory.net/rapid v1.3.0

@@ -21,6 +21,8 @@ func (s *Server) routes() http.Handler {
 	r.Handle("/static/*", static.Handler())
 
 	r.Get("/", s.home)
+	r.Get("/docs", s.manual)
+	r.Get("/docs/{page}", s.manual)
 	r.Get("/w/{ws}", s.workbench)
 	r.Post("/w/{ws}", s.workbench)
 	r.Post("/w/{ws}/settings", s.changeSettings)

@@ -30,6 +30,7 @@ defs/defstest
 static
 web/browsertest
 web/build
+web/docs
 
 defs/diag < defs/source
 
@@ -53,7 +54,7 @@ codec/corpus             < codec
 
 codec/transport/protocols < defs codec/transport/tera codec/transport/muta codec/transport/subspace
 
-templates < codec static
+templates < codec static web/docs
 
 server/wsconn
 server/store  < codec/capture

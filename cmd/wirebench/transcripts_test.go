@@ -7,19 +7,25 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the transcripts in the README, and fail")
+var update = flag.Bool("update", false, "rewrite transcripts and frozen outputs, and fail")
 
-// TestReadme runs the command lines of the README's console blocks and compares what they print, so that the README cannot lie.
-// It knows echo, and tail -1 behind a pipe; standard error is shown after standard output.
-func TestReadme(t *testing.T) {
-	const name = "../../README.md"
+// TestTranscripts runs the command lines of the console blocks in the README and the manual and compares what they print, so that neither
+// can be wrong. It knows echo, and tail -1 behind a pipe; standard error is shown after standard output.
+func TestTranscripts(t *testing.T) {
+	for name, least := range map[string]int{"README.md": 1, "web/docs/cli.md": 4} {
+		t.Run(name, func(t *testing.T) { transcripts(t, "../../"+name, least) })
+	}
+}
+
+// transcripts checks the console blocks of one file, of which there are at least so many.
+func transcripts(t *testing.T, name string, least int) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	parts := strings.Split(string(text), "```console\n")
-	if len(parts) < 4 {
-		t.Fatal("the README has hardly any console blocks")
+	if len(parts) <= least {
+		t.Fatalf("%d console blocks", len(parts)-1)
 	}
 	for i, part := range parts[1:] {
 		block, rest, ok := strings.Cut(part, "```")
@@ -34,7 +40,7 @@ func TestReadme(t *testing.T) {
 			}
 		}
 		if got.String() != block {
-			t.Errorf("the README shows\n%s\nbut it is\n%s", block, got.String())
+			t.Errorf("the text shows\n%s\nbut it is\n%s", block, got.String())
 		}
 		parts[i+1] = got.String() + "```" + rest
 	}

@@ -1,0 +1,29 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"wirebench/templates"
+	"wirebench/web/docs"
+)
+
+// manual shows a page of the manual: the first one, the one that the address names, or the results of a search (?q=).
+func (s *Server) manual(w http.ResponseWriter, r *http.Request) {
+	if query := strings.TrimSpace(r.URL.Query().Get("q")); query != "" {
+		m := templates.Manual{Query: query, Hits: docs.Search(query)}
+		s.render(w, r, http.StatusOK, templates.ManualPage(s.frame(r, "Wirebench: search the manual", ""), m))
+		return
+	}
+	page := docs.Pages()[0]
+	if name := chi.URLParam(r, "page"); name != "" {
+		found := false
+		if page, found = docs.Find(name); !found {
+			s.notFound(w, r)
+			return
+		}
+	}
+	s.render(w, r, http.StatusOK, templates.ManualPage(s.frame(r, "Wirebench: "+page.Title, ""), templates.Manual{Page: page}))
+}
