@@ -36,11 +36,13 @@ defs/diag < defs/source
 
 defs/schema < defs/diag
 
+defs/wire < defs/schema
+
 defs/tera     < defs/schema
 defs/muta     < defs/schema
 defs/subspace < defs/schema
-defs/emit     < defs/schema
-codec         < defs/schema
+defs/emit     < defs/wire
+codec         < defs/wire
 
 defs            < defs/tera defs/muta defs/subspace defs/emit defs/library
 codec/transport < defs/schema

@@ -1,0 +1,545 @@
+package wire
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"wirebench/defs/schema"
+)
+
+// Compile works out what stands where. It fails only for a schema that no dialect should make or that is beyond the bounds.
+func Compile(m *schema.Message) (out *Message, err error) {
+	c := &compiler{m: &Message{Schema: m}, index: make(map[*schema.Field]int, 16)}
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case compileError:
+			out, err = nil, fmt.Errorf("compile %s: %s", m.Name, string(e))
+		default:
+			panic(e)
+		}
+	}()
+	if m.Body == nil {
+		fail("no body")
+	}
+	c.addFields(m.Body, None, false, 0)
+	c.m.Body = c.body(m.Body, None, 0, true)
+	if least := (c.m.Body.Min.Bits + 7) / 8; least > MaxMessage {
+		fail("it takes %d bytes at least, more than a message may have (%d)", least, MaxMessage)
+	}
+	return c.m, nil
+}
+
+type compileError string
+
+func fail(format string, args ...any) { panic(compileError(fmt.Sprintf(format, args...))) }
+
+type compiler struct {
+	m      *Message
+	index  map[*schema.Field]int // fields of the body being compiled, and of its groups
+	count  []int                 // by field: its registers
+	offset []int
+	value  []int
+	chosen map[*schema.Field]bool // numbers that choose alternatives
+	seen   map[*schema.Field]bool // for Message.source
+	parts  int
+}
+
+// addFields lists the fields of a struct and of all that is inside it, in preorder.
+func (c *compiler) addFields(s *schema.Struct, parent int, inList bool, depth int) {
+	if depth > MaxDepth {
+		fail("nested deeper than %d", MaxDepth)
+	}
+	for _, f := range s.Fields {
+		i := len(c.m.Fields)
+		if i >= MaxFields {
+			fail("more than %d fields", MaxFields)
+		}
+		c.m.Fields = append(c.m.Fields, Field{Schema: f, Parent: parent, InList: inList})
+		c.count, c.offset, c.value = append(c.count, None), append(c.offset, None), append(c.value, None)
+		if !c.seen[f] {
+			if c.seen == nil {
+				c.seen = map[*schema.Field]bool{}
+			}
+			c.seen[f] = true
+			c.m.source += len(f.Name) + len(f.TypeText) + len(f.Doc) + 4
+		}
+		switch t := f.Type.(type) {
+		case *schema.Group:
+			c.addFields(t.Struct, i, false, depth+1)
+		case *schema.List:
+			c.addFields(t.Elem, i, true, depth+1)
+		}
+		c.m.Fields[i].End = len(c.m.Fields)
+	}
+	for _, v := range s.Variants {
+		if v.Field != nil {
+			if c.chosen == nil {
+				c.chosen = map[*schema.Field]bool{}
+			}
+			c.chosen[v.Field] = true
+		}
+		if v.Body != nil {
+			c.addFields(v.Body, parent, inList, depth+1)
+		}
+	}
+}
+
+// children goes through the fields that stand directly inside one, None for the top.
+func (m *Message) children(parent int) func(yield func(int) bool) {
+	i, end := 0, len(m.Fields)
+	if parent != None {
+		i, end = parent+1, m.Fields[parent].End
+	}
+	return func(yield func(int) bool) {
+		for k := i; k < end && yield(k); k = m.Fields[k].End {
+		}
+	}
+}
+
+// Inside are the fields directly inside a list or a group, as authored.
+func (m *Message) Inside(field int) []int {
+	var out []int
+	for i := range m.children(field) {
+		out = append(out, i)
+	}
+	return out
+}
+
+// enter makes the direct children of parent known by their schema.Field, and those of groups whose fields stand in this scope.
+func (c *compiler) enter(parent int) {
+	for i := range c.m.children(parent) {
+		f := &c.m.Fields[i]
+		c.index[f.Schema] = i
+		if f.Hoisted() {
+			c.enter(i)
+		}
+	}
+}
+
+func (c *compiler) fieldOf(f *schema.Field) int {
+	i, ok := c.index[f]
+	if !ok {
+		name := ""
+		if f != nil {
+			name = f.Name
+		}
+		fail("item of field %q, which is not in its struct", name)
+	}
+	return i
+}
+
+func (c *compiler) addReg(kind schema.ItemKind, field int, at Place) int {
+	if len(c.m.Regs) >= MaxFields {
+		fail("too many counts and offsets")
+	}
+	c.m.Regs = append(c.m.Regs, Reg{kind, field, at})
+	return len(c.m.Regs) - 1
+}
+
+// scope is a body under construction.
+type scope struct {
+	body  Body
+	open  bool // the last part is a block that is being filled
+	first bool // it is the first of the message
+}
+
+// body compiles a struct.
+func (c *compiler) body(s *schema.Struct, parent, depth int, top bool) Body {
+	if depth > MaxDepth {
+		fail("nested deeper than %d", MaxDepth)
+	}
+	c.enter(parent)
+	sc := &scope{first: top}
+	c.own(sc, s)
+	c.wire(sc, s, depth)
+	c.variants(sc, s, parent, depth)
+	c.flush(sc)
+	sc.body.Size = bodySize(sc.body.Parts)
+	return sc.body
+}
+
+// own notes which fields a body has of its own.
+func (c *compiler) own(sc *scope, s *schema.Struct) {
+	sc.body.Struct = s
+	sc.body.Fields = make([]int, len(s.Fields))
+	for i, f := range s.Fields {
+		sc.body.Fields[i] = c.fieldOf(f)
+	}
+}
+
+// inside compiles another use of a struct. A shared struct may be in use around it: what its fields stood for there is kept.
+func (c *compiler) inside(s *schema.Struct, use func()) {
+	old := make([]int, len(s.Fields))
+	for i, f := range s.Fields {
+		old[i] = None
+		if v, ok := c.index[f]; ok {
+			old[i] = v
+		}
+	}
+	use()
+	if len(s.Wire) == 0 {
+		return // its fields stand in the scope around it and stay known there
+	}
+	for i, f := range s.Fields {
+		if old[i] != None {
+			c.index[f] = old[i]
+		}
+	}
+}
+
+func (c *compiler) wire(sc *scope, s *schema.Struct, depth int) {
+	for i := range s.Wire {
+		it := &s.Wire[i]
+		if i < len(s.Wire)-s.Optional || sc.open && sc.block().Min.Bits%8 != 0 { // bits of a byte that is begun are there with it
+			c.item(sc, it, depth)
+			continue
+		}
+		c.flush(sc)
+		at, n := len(sc.body.Parts), 1
+		if at > 0 {
+			n += sc.body.Parts[at-1].Optional
+		}
+		c.item(sc, it, depth)
+		for k := range sc.body.Parts[at:] {
+			sc.body.Parts[at+k].Optional = n
+		}
+	}
+}
+
+// block is the block being filled.
+func (sc *scope) block() *Part { return &sc.body.Parts[len(sc.body.Parts)-1] }
+
+func (c *compiler) addPart(sc *scope, p Part) {
+	if c.parts++; c.parts > MaxParts {
+		fail("more than %d parts", MaxParts)
+	}
+	sc.body.Parts = append(sc.body.Parts, p)
+}
+
+// flush ends the block being filled.
+func (c *compiler) flush(sc *scope) {
+	if !sc.open {
+		return
+	}
+	if bits := sc.block().Min.Bits; bits%8 != 0 {
+		fail("fields before a variable part or the end fill %d bits, which is not whole bytes", bits)
+	}
+	sc.open, sc.first = false, false
+}
+
+// push adds an item to the block, which is begun if there is none.
+func (c *compiler) push(sc *scope, it Item) *Item {
+	if !sc.open {
+		c.addPart(sc, Part{Kind: Block, Field: None, Count: None, Offset: None, Items: make([]Item, 0, 8)})
+		sc.open = true
+	}
+	b := sc.block()
+	it.Off, it.Reg = int(b.Min.Bits), None
+	if it.Off+it.Bits > MaxBlock {
+		fail("more than %d bytes of fixed size", MaxBlock/8)
+	}
+	if it.Order == schema.Big && (it.Off%8 != 0 || it.Bits%8 != 0) && it.Bits > 0 {
+		fail("a big-endian number must be whole bytes at a whole byte")
+	}
+	b.Items = append(b.Items, it)
+	b.Size = exactly(int64(it.Off + it.Bits))
+	return &b.Items[len(b.Items)-1]
+}
+
+func (it *Item) place() Place { return Place{it.Off, it.Bits, it.Order} }
+
+// bookkeeping adds a number that is not a value.
+func (c *compiler) bookkeeping(sc *scope, it *schema.Item, field int) *Item {
+	if it.Bits < 1 || it.Bits > 32 {
+		fail("a %s of %d bits", it.Kind, it.Bits)
+	}
+	return c.push(sc, Item{Kind: it.Kind, Field: field, Bits: it.Bits, Order: it.Order})
+}
+
+// frameItem adds a number about the whole frame, which must stand in its first block.
+func (c *compiler) frameItem(sc *scope, it *schema.Item) Place {
+	if !sc.first {
+		fail("%s outside the first fixed part of the message", it.Kind)
+	}
+	at := c.bookkeeping(sc, it, None).place()
+	c.m.Header = (at.Off + at.Bits + 7) / 8
+	return at
+}
+
+func (c *compiler) item(sc *scope, it *schema.Item, depth int) {
+	switch it.Kind {
+	case schema.Value:
+		c.valueItem(sc, it.Field, depth)
+	case schema.Count, schema.Offset:
+		fi := c.fieldOf(it.Field)
+		x := c.bookkeeping(sc, it, fi)
+		x.Reg = c.addReg(it.Kind, fi, x.place())
+		if it.Kind == schema.Offset {
+			c.offset[fi] = x.Reg
+			break
+		}
+		c.count[fi] = x.Reg
+		ext, ok := ExtentOf(it.Field.Type)
+		if !ok {
+			fail("a count of something that has no units")
+		}
+		c.unresolved(ext.Min, ext.Max)
+	case schema.Here, schema.Next:
+		c.bookkeeping(sc, it, None)
+	case schema.Length:
+		c.m.Length = c.frameItem(sc, it)
+	case schema.Code:
+		c.m.Code = c.frameItem(sc, it)
+	case schema.Counter:
+		c.m.Counter = c.frameItem(sc, it)
+	case schema.Check:
+		c.m.Check, c.m.Sum = c.frameItem(sc, it), it.Sum
+	case schema.Const:
+		if x := c.push(sc, Item{Kind: it.Kind, Field: None, Bits: len(it.Bytes) * 8, Bytes: it.Bytes}); x.Off%8 != 0 {
+			fail("a constant that does not start at a whole byte")
+		}
+	case schema.Pad:
+		if it.Bits < 1 {
+			fail("padding of %d bits", it.Bits)
+		}
+		c.push(sc, Item{Kind: it.Kind, Field: None, Bits: it.Bits})
+	case schema.Weave:
+		c.weave(sc, it, depth)
+	default:
+		fail("item of unknown kind %d", it.Kind)
+	}
+}
+
+func (c *compiler) weave(sc *scope, it *schema.Item, depth int) {
+	c.flush(sc)
+	inner := &scope{}
+	for _, f := range it.Weave {
+		if l, ok := f.Type.(*schema.List); !ok || !l.Linked {
+			fail("interleaved field %q is not a chained list", f.Name)
+		}
+		c.content(inner, f, depth)
+	}
+	lists := inner.body.Parts
+	c.addPart(sc, Part{Kind: Weave, Field: None, Count: None, Offset: None, Lists: lists, Size: bodySize(lists)})
+}
+
+// valueItem adds the bits of a field: to the block if they have a fixed size, else as a part of their own.
+func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
+	fi := c.fieldOf(f)
+	switch t := f.Type.(type) {
+	case *schema.Number:
+		if t.Bits < 1 || t.Bits > 64 || t.Kind == schema.Float && t.Bits != 32 && t.Bits != 64 {
+			fail("number %q of %d bits", f.Name, t.Bits)
+		}
+		c.unresolved(t.Min, t.Max)
+		c.number(sc, fi, t.Bits, t.Order)
+	case *schema.Packed:
+		if t.Bits < 8 || t.Bits > 64 || t.Bits%8 != 0 || len(t.Forms) == 0 {
+			fail("packed field %q of %d bits", f.Name, t.Bits)
+		}
+		c.number(sc, fi, t.Bits, t.Order)
+	case *schema.Group:
+		c.group(sc, fi, t.Struct, depth)
+	case *schema.Text, *schema.Blob, *schema.List:
+		ext, _ := ExtentOf(t)
+		if unit := unitOf(t); ext.Size == schema.Fixed && unit > 0 {
+			c.fixed(sc, fi, ext.N, unit)
+			return
+		}
+		c.content(sc, f, depth)
+	default:
+		fail("field %q has no type", f.Name)
+	}
+}
+
+func (c *compiler) number(sc *scope, fi, bits int, order schema.Order) {
+	f := c.m.Fields[fi].Schema
+	x := c.push(sc, Item{Kind: schema.Value, Field: fi, Bits: bits, Order: order, Type: f.Type})
+	if c.chosen[f] {
+		if c.value[fi] == None {
+			c.value[fi] = c.addReg(schema.Value, fi, x.place())
+		}
+		x.Reg = c.value[fi]
+	}
+}
+
+// fixed adds text or bytes of fixed size.
+func (c *compiler) fixed(sc *scope, fi, n, unit int) {
+	if n < 0 || n > MaxBlock/8/unit {
+		fail("a fixed size of %d", n)
+	}
+	f := c.m.Fields[fi].Schema
+	if x := c.push(sc, Item{Kind: schema.Value, Field: fi, Bits: n * unit * 8, Type: f.Type}); x.Off%8 != 0 {
+		fail("field %q does not start at a whole byte", f.Name)
+	}
+}
+
+func (c *compiler) group(sc *scope, fi int, s *schema.Struct, depth int) {
+	if depth >= MaxDepth {
+		fail("nested deeper than %d", MaxDepth)
+	}
+	if slices.ContainsFunc(s.Wire, func(it schema.Item) bool { return it.Kind == schema.Count }) {
+		c.flush(sc) // its lengths are judged after the values before it
+	}
+	if len(s.Variants) > 0 || s.Optional > 0 {
+		fail("group %q with alternatives or optional parts", c.m.Fields[fi].Schema.Name)
+	}
+	c.inside(s, func() {
+		c.enter(fi)
+		c.wire(sc, s, depth+1)
+	})
+}
+
+// ExtentOf is how the number of units of a text, of bytes or of a list is known. It is false for other types.
+func ExtentOf(t schema.Type) (schema.Extent, bool) {
+	switch t := t.(type) {
+	case *schema.Text:
+		return t.Extent, true
+	case *schema.Blob:
+		return t.Extent, true
+	case *schema.List:
+		return t.Extent, true
+	}
+	return schema.Extent{}, false
+}
+
+// unitOf is the bytes of a unit of text or bytes, 0 for a list.
+func unitOf(t schema.Type) int {
+	switch t := t.(type) {
+	case *schema.Text:
+		return t.Charset.Unit()
+	case *schema.Blob:
+		return 1
+	}
+	return 0
+}
+
+func (c *compiler) unresolved(limits ...*schema.Limit) {
+	for _, l := range limits {
+		if l != nil && l.Const != "" && !slices.Contains(c.m.Unresolved, l.Const) {
+			c.m.Unresolved = append(c.m.Unresolved, l.Const)
+		}
+	}
+}
+
+// content adds a part of variable size, or a list.
+func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
+	c.flush(sc)
+	fi := c.fieldOf(f)
+	ext, _ := ExtentOf(f.Type)
+	c.unresolved(ext.Min, ext.Max)
+	p := Part{Field: fi, Extent: ext, Unit: unitOf(f.Type), Count: c.count[fi], Offset: c.offset[fi]}
+	p.MinUnits, p.MaxUnits = units(ext)
+	if ext.Size == schema.Fixed && (ext.N < 0 || ext.N > MaxBlock) {
+		fail("field %q has a fixed size of %d", f.Name, ext.N)
+	}
+	if ext.Size == schema.Counted && p.Count == None {
+		fail("field %q has no count before it", f.Name)
+	}
+	switch t := f.Type.(type) {
+	case *schema.Text:
+		p.Kind = Text
+	case *schema.Blob:
+		p.Kind = Blob
+	case *schema.List:
+		p.Kind, p.List = List, t
+		c.list(&p, depth)
+	default:
+		fail("field %q has no units", f.Name)
+	}
+	p.Size = contentSize(&p)
+	c.addPart(sc, p)
+}
+
+// units is the legal numbers of units.
+func units(e schema.Extent) (least, most uint64) {
+	most = math.MaxUint64
+	if e.Min != nil {
+		least = e.Min.Uint
+	}
+	if e.Max != nil && e.Max.Const == "" {
+		most = e.Max.Uint
+	}
+	return least, most
+}
+
+func (c *compiler) list(p *Part, depth int) {
+	t, name := p.List, c.m.Fields[p.Field].Schema.Name
+	if t.Size == schema.Terminated {
+		fail("list %q ended by a zero", name)
+	}
+	if t.Linked && (p.Offset == None || t.Size != schema.Counted) {
+		fail("chained list %q without count and offset", name)
+	}
+	c.inside(t.Elem, func() {
+		body := c.body(t.Elem, p.Field, depth+1, false)
+		p.Elem = &body
+	})
+	if !t.Linked {
+		return
+	}
+	if parts := p.Elem.Parts; len(parts) > 0 && parts[0].Kind == Block {
+		for k := range parts[0].Items {
+			switch it := &parts[0].Items[k]; it.Kind {
+			case schema.Here:
+				p.Here = it.place()
+			case schema.Next:
+				p.Next = it.place()
+			}
+		}
+	}
+	if p.Next.Bits == 0 {
+		fail("chained list %q whose elements do not start with the place of the next", name)
+	}
+}
+
+// variants adds the alternatives at the end of a struct.
+func (c *compiler) variants(sc *scope, s *schema.Struct, parent, depth int) {
+	if len(s.Variants) == 0 {
+		return
+	}
+	if s.Optional > 0 {
+		fail("alternatives after optional parts")
+	}
+	if len(s.Variants) > MaxCases {
+		fail("more than %d alternatives", MaxCases)
+	}
+	cases := make([]Case, len(s.Variants))
+	for i, v := range s.Variants {
+		cases[i] = Case{Reg: None, Value: v.Value, Min: max(v.MinLen, 0), Max: max(v.MaxLen, 0)}
+		if v.Field != nil {
+			if cases[i].Reg = c.value[c.fieldOf(v.Field)]; cases[i].Reg == None {
+				fail("alternatives chosen by %q, which is not a number before them", v.Field.Name)
+			}
+		}
+	}
+	c.flush(sc)
+	// The fields of alternatives are children of parent, like those of the common part.
+	children := make(map[*schema.Field]int)
+	for i := range c.m.children(parent) {
+		children[c.m.Fields[i].Schema] = i
+	}
+	for i, v := range s.Variants {
+		if v.Body == nil {
+			continue // this alternative says that nothing follows
+		}
+		if len(v.Body.Variants) > 0 {
+			fail("alternatives inside an alternative")
+		}
+		for _, f := range v.Body.Fields {
+			if k, ok := children[f]; ok {
+				c.index[f] = k
+			}
+		}
+		inner := &scope{}
+		c.own(inner, v.Body)
+		c.wire(inner, v.Body, depth+1)
+		c.flush(inner)
+		inner.body.Size = bodySize(inner.body.Parts)
+		cases[i].Body = inner.body
+	}
+	size := c.choiceSize(cases, bodySize(sc.body.Parts).Min.Bits, parent == None)
+	c.addPart(sc, Part{Kind: Choice, Field: None, Count: None, Offset: None, Cases: cases, Size: size})
+}

@@ -1,0 +1,265 @@
+package wire
+
+import (
+	"strconv"
+
+	"wirebench/defs/schema"
+)
+
+// Row is one line of a layout: an item, or contents.
+type Row struct {
+	Field int // None for bookkeeping that belongs to no field
+	Kind  schema.ItemKind
+	List  int // the list whose element it is in, None
+	Depth int // number of lists around it
+	At    At
+	Size
+	Item *Item // nil for contents
+	Part *Part // contents: text, bytes or a list, whose element's rows follow
+
+	Optional bool  // it may be missing: the message may end before it
+	Woven    bool  // its elements stand in turns with those of the lists beside it
+	Case     *Case // the alternative that it is in
+}
+
+// At is where a part begins: so many bits from the start of the message, or of the element, and behind the contents of fields.
+type At struct {
+	Elem   bool // counted from the start of the element
+	Bits   int64
+	Behind *Behind // nil: the place is the same in every message
+}
+
+// Behind is a chain of fields of variable size that stand before something, the last one first. Rows share its links.
+type Behind struct {
+	Field  int
+	N      int // length of the chain
+	Before *Behind
+}
+
+// Fixed reports whether the part begins at the same place in every message.
+func (a At) Fixed() bool { return !a.Elem && a.Behind == nil }
+
+// Layout says where everything stands, without data, in the order in which a message is laid out anew.
+func (m *Message) Layout() []Row {
+	l := layouter{m: m}
+	l.parts(m.Body.Parts, At{}, Row{List: None})
+	return l.rows
+}
+
+type layouter struct {
+	m    *Message
+	rows []Row
+}
+
+// parts lays out parts from a place on and returns the place after them. base says what is around them.
+func (l *layouter) parts(parts []Part, at At, base Row) At {
+	for i := range parts {
+		p := &parts[i]
+		row := base
+		row.Optional = base.Optional || p.Optional > 0
+		switch p.Kind {
+		case Block:
+			l.block(p, at, row)
+		case Weave: // the lists share one place: each begins where the first begins or soon after it
+			row.Woven = true
+			for k := range p.Lists {
+				l.content(&p.Lists[k], at, row)
+			}
+			for k := range p.Lists {
+				at = after(&p.Lists[k], at)
+			}
+			continue
+		case Choice:
+			for k := range p.Cases {
+				row.Case = &p.Cases[k]
+				l.parts(p.Cases[k].Body.Parts, at, row)
+			}
+			continue
+		default:
+			l.content(p, at, row)
+		}
+		at = after(p, at)
+	}
+	return at
+}
+
+func (l *layouter) block(p *Part, at At, row Row) {
+	for i := range p.Items {
+		it := &p.Items[i]
+		row.Field, row.Kind, row.Item, row.Size = it.Field, it.Kind, it, exactly(int64(it.Bits))
+		row.At = at
+		row.At.Bits += int64(it.Off)
+		l.rows = append(l.rows, row)
+	}
+}
+
+// content lays out one text, run of bytes or list, and a list's element.
+func (l *layouter) content(p *Part, at At, row Row) {
+	row.Field, row.Kind, row.Part, row.Size, row.At = p.Field, schema.Value, p, p.Size, at
+	l.rows = append(l.rows, row)
+	if p.Kind == List {
+		l.parts(p.Elem.Parts, At{Elem: true}, Row{List: p.Field, Depth: row.Depth + 1})
+	}
+}
+
+// after is the place after a part.
+func after(p *Part, at At) At {
+	if p.Fixed() {
+		at.Bits += p.Min.Bits
+		return at
+	}
+	n := 1
+	if at.Behind != nil {
+		n += at.Behind.N
+	}
+	at.Behind = &Behind{p.Field, n, at.Behind}
+	return at
+}
+
+// Where a text about a place would be longer than this, it is written shortly: paths without what is in the middle, places with the
+// number of parts that they are behind. So what is written about a message does not grow with the square of its definition.
+const (
+	maxPath   = 240 // bytes
+	maxBehind = 32  // fields
+	maxAt     = 480 // bytes
+)
+
+// Path is the path of a field, without indexes of elements: members[].player_id. Of a long one the middle is left out.
+func (m *Message) Path(field int) string {
+	path, _ := m.path(field, false)
+	return path
+}
+
+// FullPath is the path of a field, however long it is.
+func (m *Message) FullPath(field int) string {
+	path, _ := m.path(field, true)
+	return path
+}
+
+func (m *Message) path(field int, full bool) (path string, short bool) {
+	if field == None {
+		return "", false
+	}
+	var chain [MaxDepth + 2]int
+	n, size := 0, 0
+	for f := field; f != None && n < len(chain); f = m.Fields[f].Parent {
+		chain[n] = f
+		n++
+		size += len(m.Fields[f].Schema.Name) + 3
+	}
+	if short = size > maxPath && n > 1 && !full; short {
+		n = 1
+	}
+	b := make([]byte, 0, min(size, maxPath)+8)
+	if short {
+		b = append(b, "…"...)
+	}
+	for n--; n >= 0; n-- {
+		f := &m.Fields[chain[n]]
+		if f.InList {
+			b = append(b, "[]"...)
+		}
+		if name := f.Schema.Name; name != "" {
+			if len(b) > 0 {
+				b = append(b, '.')
+			}
+			b = append(b, name...)
+		}
+	}
+	return string(b), short
+}
+
+// AtText writes a place in bytes: "18 + name", "element + 4". Behind too many parts, or too long, it says how many they are:
+// "18 + 40 parts before".
+func (m *Message) AtText(at At) string { return m.atText(at, false) }
+
+// FullAtText writes a place with all that stands before it, however long that is.
+func (m *Message) FullAtText(at At) string { return m.atText(at, true) }
+
+func (m *Message) atText(at At, full bool) string {
+	b := make([]byte, 0, 32)
+	if at.Elem {
+		b = append(b, "element"...)
+	}
+	if at.Bits > 0 || !at.Elem || at.Behind == nil {
+		if at.Elem {
+			b = append(b, " + "...)
+		}
+		b = strconv.AppendInt(b, at.Bits/8, 10)
+		if r := at.Bits % 8; r != 0 {
+			b = append(b, " bytes "...)
+			b = strconv.AppendInt(b, r, 10)
+			b = append(b, " bits"...)
+		}
+	}
+	if at.Behind == nil {
+		return string(b)
+	}
+	start := len(b)
+	if full || at.Behind.N <= maxBehind {
+		fields := make([]int, at.Behind.N)
+		for x := at.Behind; x != nil; x = x.Before {
+			fields[x.N-1] = x.Field
+		}
+		for _, f := range fields {
+			b = append(b, " + "...)
+			b = append(b, m.relative(f, at.Elem, full)...)
+			if !full && len(b)-start > maxAt {
+				b = b[:start]
+				break
+			}
+		}
+	}
+	if len(b) == start {
+		b = append(b, " + "...)
+		b = strconv.AppendInt(b, int64(at.Behind.N), 10)
+		b = append(b, " parts before"...)
+	}
+	return string(b)
+}
+
+// relative is the path of a field from its element on.
+func (m *Message) relative(field int, elem, full bool) string {
+	path, short := m.path(field, full)
+	if !elem || short {
+		return path
+	}
+	for i := len(path) - 3; i >= 0; i-- {
+		if path[i:i+3] == "[]." {
+			return path[i+3:]
+		}
+	}
+	return path
+}
+
+// When says in words under which condition a row is there: "if kind is 1", "in messages of 22 bytes". It is empty for one that
+// always is.
+func (m *Message) When(r *Row) string {
+	switch {
+	case r.Woven:
+		return "elements in turns with the lists beside it"
+	case r.Optional:
+		return "if the message goes on"
+	case r.Case == nil:
+		return ""
+	}
+	return m.Condition(r.Case)
+}
+
+// Condition says in words when an alternative is taken.
+func (m *Message) Condition(c *Case) string {
+	switch {
+	case c.Reg != None:
+		f := m.Regs[c.Reg].Field
+		value := strconv.FormatUint(c.Value, 10)
+		if n, ok := m.Fields[f].Schema.Type.(*schema.Number); ok {
+			value = n.Decimal(c.Value)
+		}
+		return "if " + m.Path(f) + " is " + value
+	case c.Max == 0:
+		return "in messages of " + strconv.Itoa(c.Min) + " bytes or more"
+	case c.Min == c.Max:
+		return "in messages of " + strconv.Itoa(c.Min) + " bytes"
+	}
+	return "in messages of " + strconv.Itoa(c.Min) + " to " + strconv.Itoa(c.Max) + " bytes"
+}

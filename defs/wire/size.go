@@ -1,0 +1,201 @@
+package wire
+
+import (
+	"math"
+
+	"wirebench/defs/schema"
+)
+
+// Size is how much room something takes on the wire, laid out without gaps.
+type Size struct {
+	Min Sum
+	Max int64 // bits, or NoLimit
+}
+
+// NoLimit is the largest size of what nothing limits.
+const NoLimit = -1
+
+// Fixed reports whether the size is the same in every message.
+func (s Size) Fixed() bool { return s.Min.Bits == s.Max }
+
+// Bytes are the smallest and the largest number of whole bytes, most may be NoLimit. Constants without a value count as 0.
+func (s Size) Bytes() (least, most int64) {
+	if most = s.Max; most != NoLimit {
+		most = (most + 7) / 8
+	}
+	return (s.Min.Bits + 7) / 8, most
+}
+
+// Sum is a number of bits, and multiples that depend on constants without a value.
+type Sum struct {
+	Bits  int64
+	Terms []Term
+}
+
+// Term is a multiple of a sum: by a constant, or by a number if Const is empty.
+type Term struct {
+	Const string
+	Times int64
+	Of    Sum
+}
+
+// huge is where sizes stop growing: more than any message has, and far from overflow.
+const huge = 1 << 50
+
+func exactly(bits int64) Size { return Size{Sum{Bits: bits}, bits} }
+
+func (s Sum) plus(t Sum) Sum {
+	s.Bits = min(s.Bits+t.Bits, huge)
+	s.Terms = append(s.Terms[:len(s.Terms):len(s.Terms)], t.Terms...)
+	return s
+}
+
+func (s Sum) times(n uint64) Sum {
+	out := Sum{Bits: product(s.Bits, n)}
+	if len(s.Terms) > 0 && n > 0 {
+		out.Terms = []Term{{Times: int64(min(n, huge)), Of: Sum{Terms: s.Terms}}}
+	}
+	return out
+}
+
+// product multiplies up to huge.
+func product(bits int64, n uint64) int64 {
+	if bits == 0 || n == 0 {
+		return 0
+	}
+	if n > uint64(huge/bits) {
+		return huge
+	}
+	return bits * int64(n)
+}
+
+func (s Size) plus(t Size) Size {
+	limited := s.Max != NoLimit && t.Max != NoLimit && s.Max+t.Max < huge
+	s.Min = s.Min.plus(t.Min)
+	if s.Max += t.Max; !limited {
+		s.Max = NoLimit
+	}
+	return s
+}
+
+// bodySize is the size of parts one after another. What may be missing does not count for the smallest.
+func bodySize(parts []Part) (s Size) {
+	for i := range parts {
+		one := parts[i].Size
+		if parts[i].Optional > 0 {
+			one.Min = Sum{}
+		}
+		s = s.plus(one)
+	}
+	return s
+}
+
+// contentSize is the size of as many units as are allowed.
+func contentSize(p *Part) Size {
+	unit := exactly(int64(p.Unit) * 8)
+	if p.Kind == List {
+		unit = p.Elem.Size
+	}
+	switch p.Extent.Size {
+	case schema.Fixed:
+		return unit.times(uint64(p.Extent.N), uint64(p.Extent.N))
+	case schema.Terminated:
+		return Size{unit.Min, NoLimit}
+	}
+	s := unit.times(p.MinUnits, p.MaxUnits)
+	if e := p.Extent; e.Min != nil && e.Min.Const != "" {
+		s.Min = Sum{Terms: []Term{{Const: e.Min.Const, Of: unit.Min}}}
+	}
+	return s
+}
+
+func (s Size) times(least, most uint64) Size {
+	out := Size{Min: s.Min.times(least), Max: NoLimit}
+	if s.Max != NoLimit && most != math.MaxUint64 {
+		if out.Max = product(s.Max, most); out.Max >= huge {
+			out.Max = NoLimit
+		}
+	}
+	return out
+}
+
+// choiceSize is the size of alternatives that follow a common part. If it may be that none fits, nothing follows.
+func (c *compiler) choiceSize(cases []Case, common int64, top bool) (s Size) {
+	if c.covered(cases, int((common+7)/8), top) {
+		s = cases[0].Body.Size
+	}
+	for i := range cases {
+		one := cases[i].Body.Size
+		if one.Min.Bits < s.Min.Bits {
+			s.Min = one.Min
+		}
+		if s.Max == NoLimit || one.Max == NoLimit {
+			s.Max = NoLimit
+		} else {
+			s.Max = max(s.Max, one.Max)
+		}
+	}
+	return s
+}
+
+// covered reports whether one of the cases always fits: in a message of just the common bytes, or whatever the legal value of the
+// number that they ask.
+func (c *compiler) covered(cases []Case, common int, top bool) bool {
+	values := map[int]map[uint64]bool{}
+	for i := range cases {
+		x := &cases[i]
+		if x.Reg == None {
+			if x.Min == 0 && x.Max == 0 || top && x.Fits(common) {
+				return true
+			}
+			continue
+		}
+		if values[x.Reg] == nil {
+			values[x.Reg] = map[uint64]bool{}
+		}
+		values[x.Reg][x.Value] = true
+	}
+	for reg, there := range values {
+		if c.allLegal(&c.m.Regs[reg], there) {
+			return true
+		}
+	}
+	return false
+}
+
+// allLegal reports whether values are all that a register may hold.
+func (c *compiler) allLegal(r *Reg, values map[uint64]bool) bool {
+	n, ok := c.m.Fields[r.Field].Schema.Type.(*schema.Number)
+	if !ok || n.Kind == schema.Float {
+		return false
+	}
+	lo, hi := n.Bounds()
+	from, to := uint64(lo), hi
+	switch {
+	case n.Kind == schema.Signed:
+		if n.Min != nil && n.Min.Const == "" {
+			from = uint64(n.Min.Int)
+		}
+		if n.Max != nil && n.Max.Const == "" {
+			to = uint64(n.Max.Int)
+		}
+	default:
+		if n.Min != nil && n.Min.Const == "" {
+			from = n.Min.Uint
+		}
+		if n.Max != nil && n.Max.Const == "" {
+			to = n.Max.Uint
+		}
+	}
+	if to-from >= uint64(len(values)) {
+		return false
+	}
+	for v := from; ; v++ {
+		if !values[v&schema.Mask(n.Bits)] {
+			return false
+		}
+		if v == to {
+			return true
+		}
+	}
+}
