@@ -182,6 +182,9 @@ func (c *captureSet) reading(ws *space, x store.Capture, follow, grows bool) (*o
 		defer stop()
 		o.sum, o.err = o.fill(ctx, from, protocol, ws.Snapshot, x)
 		o.took.Store(int64(time.Since(begun)))
+		if o.err != nil && ctx.Err() == nil && !errors.Is(o.err, live.ErrFull) {
+			ws.Workspace.Log.Error("capture cannot be read to its end", "file", ws.Captures.Path(x.ID), "error", o.err)
+		}
 		if ctx.Err() == nil {
 			o.filled.Store(true)
 			c.settle(ws.Workspace, x.ID, o)

@@ -55,7 +55,12 @@ does not wait.`,
 			defer stop()
 			cmd.SetContext(ctx)
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
-			spaces, err := workspaces(cmd, l, data, log)
+			kept, err := store.OpenData(data, log)
+			if err != nil {
+				return fmt.Errorf("%w (--data)", err)
+			}
+			defer kept.Close()
+			spaces, err := workspaces(cmd, l, kept, log)
 			if err != nil {
 				return err
 			}
@@ -73,7 +78,7 @@ does not wait.`,
 
 // workspaces opens one for each protocol that can be read. The definitions of --library are edited where they are; those of the other
 // protocols are in the data directory, which gets the definitions that ship with the program when it is made.
-func workspaces(cmd *cobra.Command, l *libraryFlags, data string, log *slog.Logger) ([]*workspace.Workspace, error) {
+func workspaces(cmd *cobra.Command, l *libraryFlags, data *store.Data, log *slog.Logger) ([]*workspace.Workspace, error) {
 	o, err := l.options()
 	if err != nil {
 		return nil, err
@@ -95,25 +100,27 @@ func workspaces(cmd *cobra.Command, l *libraryFlags, data string, log *slog.Logg
 	var out []*workspace.Workspace
 	for _, d := range defs.Dialects {
 		c := workspace.Config{Name: d.Name, Title: d.Title, Dialect: d.Name, Options: o, Log: log}
-		home, err := store.Open(filepath.Join(data, d.Name))
+		home, err := data.Dir(d.Name)
 		if err != nil {
-			return nil, fmt.Errorf("keep data in %s: %w (--data)", data, err)
+			return nil, fmt.Errorf("keep data in %s: %w (--data)", data.Path(), err)
 		}
 		c.Home = home
-		if c.Captures, err = store.OpenCaptures(filepath.Join(data, d.Name, "captures"), store.WithLog(log)); err != nil {
-			return nil, fmt.Errorf("keep captures in %s: %w (--data)", data, err)
+		if c.Captures, err = data.Captures(d.Name, "captures"); err != nil {
+			return nil, fmt.Errorf("keep captures in %s: %w (--data)", data.Path(), err)
 		}
-		dir := filepath.Join(data, d.Name, "definitions")
-		if d.Name == own {
-			dir, c.Codes = folder, codes
-		} else if err := seed(dir, d.Name, c.Captures); err != nil {
-			return nil, fmt.Errorf("keep data in %s: %w (--data)", data, err)
+		if d.Name == own { // others may write there, too
+			c.Codes = codes
+			if c.Files, err = store.Open(folder, store.WithLog(log)); err != nil {
+				return nil, fmt.Errorf("open library %s: %w", folder, err)
+			}
+		} else {
+			if err := seed(data.Path(d.Name, "definitions"), d.Name, c.Captures); err != nil {
+				return nil, fmt.Errorf("keep data in %s: %w (--data)", data.Path(), err)
+			}
+			if c.Files, err = data.Dir(d.Name, "definitions"); err != nil {
+				return nil, fmt.Errorf("open library: %w", err)
+			}
 		}
-		files, err := store.Open(dir)
-		if err != nil {
-			return nil, fmt.Errorf("open library %s: %w", dir, err)
-		}
-		c.Files = files
 		w, err := workspace.Open(c)
 		if err != nil {
 			return nil, err

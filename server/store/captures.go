@@ -172,7 +172,7 @@ func newCaptureID(now time.Time) string {
 }
 
 func (c *Captures) write(x Capture) error {
-	text, err := aboutText(x)
+	text, err := aboutText(x, nil)
 	if err != nil {
 		return err
 	}
@@ -180,12 +180,12 @@ func (c *Captures) write(x Capture) error {
 	return err
 }
 
-// aboutText is what stands in the file beside a capture.
-func aboutText(x Capture) ([]byte, error) {
+// aboutText is what stands in the file beside a capture. What only other versions of the program know is kept from the old text.
+func aboutText(x Capture, old []byte) ([]byte, error) {
 	x.Keyed = x.Keys != ""
-	text, err := json.Marshal(stored{x, x.Keys, placesOf(&x.Notes)})
+	text, err := MergeJSON(stored{x, x.Keys, placesOf(&x.Notes)}, old)
 	if err == nil && len(text) >= MaxFileBytes { // the numbers alone say as much as they did before
-		text, err = json.Marshal(stored{Capture: x, Keys: x.Keys})
+		text, err = MergeJSON(stored{Capture: x, Keys: x.Keys}, old)
 	}
 	if err == nil && len(text) >= MaxFileBytes {
 		err = fmt.Errorf("%w: what is noted of a capture takes at most %d bytes", ErrTooLarge, MaxFileBytes)
@@ -226,11 +226,15 @@ func (c *Captures) about(root *os.Root, id string) (Capture, error) {
 		return Capture{}, fs.ErrNotExist
 	}
 	x := Capture{Name: id, Added: info.ModTime()}
-	if text, err := readFile(root, id+aboutEnding); err == nil {
+	text, err := readFile(root, id+aboutEnding)
+	if err == nil {
 		said := stored{Capture: x}
-		_ = json.Unmarshal(text, &said) // a file of somebody else's says less
+		err = json.Unmarshal(text, &said) // what cannot be read is missing
 		x, x.Keys = said.Capture, said.Keys
 		said.put(&x.Notes)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.dir.damaged(id+aboutEnding, why(err))
 	}
 	x.ID, x.Size, x.Keyed = id, info.Size(), x.Keys != ""
 	return x, nil
@@ -260,6 +264,9 @@ func (c *Captures) Open(id string) (io.ReadCloser, error) {
 	return f, failure("open capture", id, err)
 }
 
+// Path is where the file of a capture is, for people.
+func (c *Captures) Path(id string) string { return c.dir.Path(id + captureEnding) }
+
 // Note changes what people say of a capture.
 func (c *Captures) Note(id string, change func(*Notes)) (Capture, error) {
 	return c.Edit(id, func(x *Capture) error {
@@ -273,7 +280,12 @@ func (c *Captures) Note(id string, change func(*Notes)) (Capture, error) {
 func (c *Captures) Edit(id string, change func(*Capture) error) (Capture, error) {
 	c.dir.mu.Lock()
 	defer c.dir.mu.Unlock()
-	x, err := c.Get(id)
+	root, err := c.dir.root()
+	if err != nil {
+		return Capture{}, err
+	}
+	defer root.Close()
+	x, err := c.about(root, id)
 	if err != nil {
 		return x, err
 	}
@@ -286,7 +298,16 @@ func (c *Captures) Edit(id string, change func(*Capture) error) (Capture, error)
 		return Capture{}, failure("note", id, err)
 	}
 	x.Keyed = x.Keys != ""
-	text, err := aboutText(x)
+	old, err := readFile(root, id+aboutEnding)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Capture{}, failure("note", id, err)
+	}
+	if err == nil && json.Unmarshal(old, &stored{}) != nil {
+		if err := c.dir.setAside(id+aboutEnding, old); err != nil {
+			return Capture{}, err
+		}
+	}
+	text, err := aboutText(x, old)
 	if err != nil {
 		return Capture{}, failure("note", id, err)
 	}

@@ -53,7 +53,7 @@ func TestKilledNotes(t *testing.T) {
 			t.Fatalf("%d were noted, %d are, %v", last, n, err)
 		}
 	}
-	if _, err := OpenCaptures(dir); err != nil {
+	if _, err := OpenCaptures(dir, Alone()); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {

@@ -22,6 +22,7 @@ var children = map[string]func(d *Dir) error{
 	"full":      fullMount,
 	"read-only": readOnlyMount,
 	"exhausted": exhaustedWatches,
+	"hold data": holdData,
 }
 
 const childVariable = "WIREBENCH_STORE_CHILD"
@@ -155,7 +156,7 @@ func TestAKilledWriteLeavesAWholeVersion(t *testing.T) {
 		left += len(tree(t, d)) - 1
 	}
 	t.Logf("of %d killed, %d were so between the rename and saying so, and %d left a temporary file", kills, unfinished, left)
-	if _, err := Open(d.path); err != nil {
+	if _, err := Open(d.path, Alone()); err != nil {
 		t.Fatal(err)
 	}
 	if got := tree(t, d); len(got) != 1 {

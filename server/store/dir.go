@@ -55,6 +55,9 @@ type Dir struct {
 	log  *slog.Logger
 	mu   sync.Mutex // held while files change
 
+	alone  bool     // no other program writes here
+	logged sync.Map // damaged and unreadable files that the log has named: path and reason → struct{}
+
 	// Set by tests.
 	before     func(step string) error // fails a step of a change; see the calls of step
 	newWatcher func() (*fsnotify.Watcher, error)
@@ -69,8 +72,13 @@ type Option func(*Dir)
 // WithLog sets where is said what no call can return, such as why Watch has to poll.
 func WithLog(log *slog.Logger) Option { return func(d *Dir) { d.log = log } }
 
-// Open makes the folder if it is not there, and removes temporary files that a crash has left. Those of another program that is
-// writing to the folder right now go as well; its write then fails and leaves the file as it was.
+// Alone says that no other program writes to the folder, so that temporary files of any age are what a crash has left.
+func Alone() Option { return func(d *Dir) { d.alone = true } }
+
+// crashed is the age from which a temporary file is what a crash has left, where other programs may be writing. One is written in seconds.
+const crashed = 10 * time.Minute
+
+// Open makes the folder if it is not there, and removes temporary files that a crash has left.
 func Open(root string, options ...Option) (*Dir, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -116,10 +124,43 @@ func (d *Dir) sweep() error {
 	}
 	defer root.Close()
 	return d.walk(root, visitor{other: func(name string, e fs.DirEntry) {
-		if isTemporary(e.Name()) && e.Type().IsRegular() && root.Remove(name) == nil {
-			d.log.Info("removed what a crash has left", "folder", d.path, "file", name)
+		if !isTemporary(e.Name()) || !e.Type().IsRegular() {
+			return
+		}
+		if info, err := e.Info(); err != nil || !d.alone && time.Since(info.ModTime()) < crashed {
+			return
+		}
+		if root.Remove(name) == nil {
+			d.log.Info("removed what a crash has left", "file", d.Path(name))
 		}
 	}})
+}
+
+// Path is where a file of the folder is, for people.
+func (d *Dir) Path(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
+
+// damaged names a file that is damaged, or cannot be read, in the log: once for each reason.
+func (d *Dir) damaged(name, reason string) {
+	path := d.Path(name)
+	if _, known := d.logged.LoadOrStore(path+"\x00"+reason, struct{}{}); !known {
+		d.log.Error("damaged file", "file", path, "error", reason)
+	}
+}
+
+// SetAside keeps the text of a damaged file beside it, before the file gets another one.
+func (d *Dir) SetAside(name string, text []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.setAside(name, text)
+}
+
+func (d *Dir) setAside(name string, text []byte) error {
+	kept := name + damagedEnding(text)
+	if _, err := d.write(kept, text, nil); err != nil {
+		return fmt.Errorf("set aside a damaged file: %w", failure("write", kept, err))
+	}
+	d.log.Error("damaged file set aside", "file", d.Path(name), "as", d.Path(kept))
+	return nil
 }
 
 // List reads the files that count, sorted by name. skipped names other files, each as "name: reason"; hidden ones are left out of
@@ -138,6 +179,7 @@ func (d *Dir) List() (files []File, skipped []string, err error) {
 		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
 			return nil
 		case err != nil:
+			d.damaged(name, why(err))
 			skip(name, why(err))
 			return nil
 		}
@@ -202,6 +244,7 @@ func (d *Dir) walk(root *os.Root, v visitor) error {
 		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
 			return nil
 		case err != nil:
+			d.damaged(name, why(err))
 			skip(name, why(err))
 			return nil
 		case name == ".":

@@ -165,7 +165,7 @@ func TestOpenRemovesWhatACrashHasLeft(t *testing.T) {
 		".wirebench-0123456789abcdef.tmp": "x", "a/b/.wirebench-fedcba9876543210.tmp": "x",
 		".wirebench-0123456789abcdeg.tmp": "no digits", ".wirebench-notes.tmp": "of somebody", ".git/.wirebench-0123456789abcdef.tmp": "not ours",
 	})
-	if _, err := Open(d.path); err != nil {
+	if _, err := Open(d.path, Alone()); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{

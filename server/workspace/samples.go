@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -48,6 +49,23 @@ func parseSamples(text string) []Sample {
 		}
 	}
 	return out
+}
+
+// checkSamples names the lines of a file of samples that are lost in the log.
+func (w *Workspace) checkSamples(f store.File) {
+	n := 0
+	for line := range bytes.Lines(f.Text) {
+		n++
+		var s Sample
+		err := json.Unmarshal(line, &s)
+		if err == nil && s.Message == "" {
+			err = errors.New("it names no message")
+		}
+		if err != nil && len(bytes.TrimSpace(line)) > 0 {
+			w.Log.Error("damaged line of a file of samples", "file", pathOf(w.Files, f.Name), "line", n, "error", err)
+			return // one is enough to look
+		}
+	}
 }
 
 // SampleError says why a sample is not kept, or not removed.

@@ -1,12 +1,14 @@
 package workspace
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 
 	"wirebench/defs"
 	"wirebench/defs/source"
+	"wirebench/server/store"
 )
 
 // settingsFile is where the settings of a workspace are kept.
@@ -100,11 +102,7 @@ func (w *Workspace) Configure(change func(*UserSettings)) error {
 		return err
 	}
 	if w.Home != nil {
-		text, err := json.MarshalIndent(next, "", "  ")
-		if err == nil {
-			_, err = w.Home.Write(settingsFile, append(text, '\n'), nil)
-		}
-		if err != nil {
+		if err := w.writeSettings(&next); err != nil {
 			w.settings = old
 			return fmt.Errorf("keep the settings: %w", err)
 		}
@@ -112,20 +110,61 @@ func (w *Workspace) Configure(change func(*UserSettings)) error {
 	return w.reload(true)
 }
 
-// readSettings reads the settings that were kept.
-func (w *Workspace) readSettings() error {
+// writeSettings keeps the settings, and with them what other versions of the program have kept there. A damaged file is set aside.
+func (w *Workspace) writeSettings(next *UserSettings) error {
+	was, err := w.Home.Read(settingsFile)
+	if err != nil && !notThere(err) {
+		return err
+	}
+	if err == nil && json.Unmarshal(was.Text, &UserSettings{}) != nil {
+		if d, ok := w.Home.(interface{ SetAside(string, []byte) error }); ok {
+			err = d.SetAside(settingsFile, was.Text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	text, err := store.MergeJSON(next, was.Text)
+	if err != nil {
+		return err
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, text, "", "  "); err != nil {
+		return err
+	}
+	indented.WriteByte('\n')
+	_, err = w.Home.Write(settingsFile, indented.Bytes(), nil)
+	return err
+}
+
+// readSettings reads the settings that were kept. A damaged file, or one with values that nobody can use, is named in the log and costs what
+// it says, not the start.
+func (w *Workspace) readSettings() {
 	if w.Home == nil {
-		return nil
+		return
 	}
 	f, err := w.Home.Read(settingsFile)
 	if notThere(err) {
-		return nil
+		return
+	}
+	var said UserSettings
+	if err == nil {
+		err = json.Unmarshal(f.Text, &said)
+	}
+	if err == nil {
+		err = said.apply(&Settings{}, &Library{})
 	}
 	if err != nil {
-		return fmt.Errorf("read the settings of %s: %w", w.Name, err)
+		w.Log.Error("damaged settings are not used", "workspace", w.Name, "file", pathOf(w.Home, settingsFile), "error", err)
+		return
 	}
-	if err := json.Unmarshal(f.Text, &w.settings); err != nil {
-		return fmt.Errorf("read the settings of %s: %s: %w", w.Name, settingsFile, err)
+	w.settings = said
+}
+
+// pathOf is where a file is, for the log.
+func pathOf(files Files, name string) string {
+	if d, ok := files.(interface{ Path(string) string }); ok {
+		return d.Path(name)
 	}
-	return nil
+	return name
 }

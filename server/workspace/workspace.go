@@ -63,9 +63,7 @@ func Open(c Config) (*Workspace, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	w := &Workspace{Config: c}
-	if err := w.readSettings(); err != nil {
-		return nil, err
-	}
+	w.readSettings()
 	if err := w.Reload(); err != nil {
 		return nil, err
 	}
@@ -112,6 +110,9 @@ func (w *Workspace) reload(force bool) error {
 	for _, f := range files {
 		if strings.HasSuffix(f.Name, samplesEnding) {
 			lib.samples[f.Name] = string(f.Text)
+			if old == nil || old.Library.samples[f.Name] != lib.samples[f.Name] {
+				w.checkSamples(f)
+			}
 			continue
 		}
 		was := known[f.Name]

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Files of a data folder that belong to the folder as a whole.
+const (
+	lockFile   = "wirebench.lock" // locked while a server runs; says which one
+	formatFile = "format.json"
+	setAside   = "set-aside" // copies made before an upgrade
+)
+
+// Data is the data folder of a server. It holds a lock on the folder until Close, so that no second server cleans up what this one is
+// writing; the system releases the lock of a process that is killed.
+type Data struct {
+	path string // absolute
+	log  *slog.Logger
+	lock *os.File // nil where the file system has no locks
+}
+
+// InUseError says that another server has locked the data folder.
+type InUseError struct {
+	Folder string
+	Holder Holder // zero if the lock file does not say
+}
+
+// Holder is the server that has locked a data folder.
+type Holder struct {
+	PID   int       `json:"pid"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
+}
+
+func (e *InUseError) Error() string {
+	if e.Holder.PID == 0 {
+		return fmt.Sprintf("data folder %s is in use by another server", e.Folder)
+	}
+	return fmt.Sprintf("data folder %s is in use by another server: process %d on host %s, since %s",
+		e.Folder, e.Holder.PID, e.Holder.Host, e.Holder.Since.Format(time.RFC3339))
+}
+
+// NewerError says that a data folder was written by a newer version of the program.
+type NewerError struct {
+	Folder     string
+	Have, Know int
+}
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("data folder %s has format %d, and this version of Wirebench knows formats up to %d: start the newer version that wrote it, or use another folder",
+		e.Folder, e.Have, e.Know)
+}
+
+// OpenData makes the folder if it is not there, locks it, and upgrades it to Format. The error is an *InUseError or a *NewerError where that
+// is the reason.
+func OpenData(root string, log *slog.Logger) (*Data, error) {
+	return openData(root, log, upgrades)
+}
+
+func openData(root string, log *slog.Logger, steps []upgrade) (_ *Data, err error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil, fmt.Errorf("open data folder %s: %w", root, err)
+	}
+	if err := os.MkdirAll(abs, 0o777); err != nil {
+		return nil, failure("make folder", abs, err)
+	}
+	d := &Data{path: abs, log: log}
+	if err := d.acquire(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			d.Close()
+		}
+	}()
+	if err := d.upgrade(steps); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Path is a place in the folder.
+func (d *Data) Path(elements ...string) string {
+	return filepath.Join(append([]string{d.path}, elements...)...)
+}
+
+// Dir opens a folder of text files in the data folder. Temporary files in it are of a crash, whatever their age: nobody else writes there.
+func (d *Data) Dir(elements ...string) (*Dir, error) {
+	return Open(d.Path(elements...), d.options()...)
+}
+
+// Captures opens a folder of captures in the data folder.
+func (d *Data) Captures(elements ...string) (*Captures, error) {
+	return OpenCaptures(d.Path(elements...), d.options()...)
+}
+
+func (d *Data) options() []Option {
+	options := []Option{WithLog(d.log)}
+	if d.lock != nil {
+		options = append(options, Alone())
+	}
+	return options
+}
+
+// Close releases the lock.
+func (d *Data) Close() error {
+	if d.lock == nil {
+		return nil
+	}
+	_ = d.lock.Truncate(0)
+	return d.lock.Close()
+}
+
+// acquire locks the folder. Where there can be no lock, since the folder is read-only or the file system has none, it says so in the log
+// and goes on.
+func (d *Data) acquire() error {
+	name := d.Path(lockFile)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		if f, err = os.Open(name); err != nil { // of somebody else, or on a read-only disk
+			d.log.Warn("the data folder is not locked: no other server must use it", "folder", d.path, "error", why(err))
+			return nil
+		}
+	}
+	switch err := lock(f); {
+	case errors.Is(err, errLocked):
+		e := &InUseError{Folder: d.path}
+		if text, err := os.ReadFile(name); err == nil {
+			_ = json.Unmarshal(text, &e.Holder) // it may be being written
+		}
+		f.Close()
+		return e
+	case err != nil:
+		d.log.Warn("the data folder is not locked: no other server must use it", "folder", d.path, "error", err)
+		return f.Close()
+	}
+	d.lock = f
+	host, _ := os.Hostname()
+	text, err := json.Marshal(Holder{os.Getpid(), host, time.Now().UTC().Truncate(time.Second)})
+	if err == nil {
+		if err = f.Truncate(0); err == nil {
+			_, err = f.WriteAt(append(text, '\n'), 0)
+		}
+	}
+	if err != nil {
+		d.log.Warn("the lock of the data folder does not say who holds it", "folder", d.path, "error", err)
+	}
+	return nil
+}
+
+// isNew reports whether nothing has been kept in the folder yet.
+func (d *Data) isNew() (bool, error) {
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return false, failure("read folder", d.path, err)
+	}
+	for _, e := range entries {
+		if e.IsDir() && e.Name() != "lost+found" { // which a file system of its own has
+			return false, nil
+		}
+	}
+	_, err = os.Lstat(d.Path(formatFile))
+	return errors.Is(err, fs.ErrNotExist), nil
+}

@@ -1,0 +1,223 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// upgrade brings a data folder from one format to the next. It may have been ended halfway before, so whatever it finds changed already
+// must stay as it is. It changes no capture itself, only the files beside them: those alone are in the copy that is made before.
+type upgrade struct {
+	about string // what it does, for the log
+	run   func(d *Data) error
+}
+
+// upgrades has at n the one from format n to n+1.
+var upgrades = []upgrade{
+	{"the folder has a format version", func(*Data) error { return nil }},
+}
+
+// Format is the format of data folders that the program writes. Folders of versions that did not write one have format 0.
+var Format = len(upgrades)
+
+// format is the content of formatFile.
+type format struct {
+	Format int    `json:"format"`
+	Copy   string `json:"copy,omitempty"` // made by an upgrade that has not ended yet
+}
+
+// upgrade brings the folder to the newest format.
+func (d *Data) upgrade(steps []upgrade) error {
+	fresh, err := d.isNew()
+	if err != nil {
+		return err
+	}
+	have, old, err := d.readFormat()
+	if err != nil {
+		return err
+	}
+	switch {
+	case have.Format > len(steps):
+		return &NewerError{d.path, have.Format, len(steps)}
+	case fresh:
+		return d.writeFormat(format{Format: len(steps)}, nil)
+	case have.Format == len(steps) && have.Copy == "":
+		return nil
+	}
+	if have.Copy == "" || !isDir(d.Path(filepath.FromSlash(have.Copy))) {
+		if have.Copy, err = d.copyAside(have.Format); err != nil {
+			return fmt.Errorf("set a copy of %s aside: %w", d.path, err)
+		}
+		if err := d.writeFormat(have, old); err != nil {
+			return err
+		}
+	}
+	d.log.Info("upgrading the data folder", "folder", d.path, "from", have.Format, "to", len(steps), "copy", d.Path(filepath.FromSlash(have.Copy)))
+	for at := have.Format; at < len(steps); at++ {
+		if err := steps[at].run(d); err != nil {
+			return fmt.Errorf("upgrade data folder %s from format %d to %d (%s; a copy is in %s): %w",
+				d.path, at, at+1, steps[at].about, d.Path(filepath.FromSlash(have.Copy)), err)
+		}
+		have.Format = at + 1
+		if have.Format == len(steps) {
+			have.Copy = ""
+		}
+		if err := d.writeFormat(have, old); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFormat reads the format of the folder, and the text of its file. One that is damaged is set aside and counts as format 0: upgrades
+// leave alone what they find changed already.
+func (d *Data) readFormat() (format, []byte, error) {
+	name := d.Path(formatFile)
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return format{}, nil, nil
+	}
+	if err != nil {
+		return format{}, nil, failure("read", name, err)
+	}
+	var f format
+	if err := json.Unmarshal(text, &f); err == nil && f.Format >= 0 {
+		return f, text, nil
+	}
+	kept := name + damagedEnding(text)
+	d.log.Error("damaged file set aside; the upgrades of the data folder run again", "file", name, "as", kept)
+	return format{}, nil, failure("set aside", name, os.Rename(name, kept))
+}
+
+func (d *Data) writeFormat(f format, old []byte) error {
+	text, err := MergeJSON(f, old)
+	if err == nil {
+		_, err = (&Dir{path: d.path, log: d.log}).Write(formatFile, append(text, '\n'), nil)
+	}
+	if errors.Is(err, ErrReadOnly) && d.lock == nil { // nothing can be kept there anyway
+		d.log.Warn("the format of the data folder is not written", "folder", d.path, "error", err)
+		return nil
+	}
+	return err
+}
+
+// copyAside copies all files apart from the bytes of captures, which no upgrade changes. It returns the slash path of the copy in the
+// folder. The copy gets its name when it is whole and on the disk.
+func (d *Data) copyAside(have int) (string, error) {
+	name := fmt.Sprintf("%s-format-%d", time.Now().UTC().Format("20060102-150405.000"), have)
+	if err := os.MkdirAll(d.Path(setAside), 0o777); err != nil {
+		return "", err
+	}
+	temp, err := os.MkdirTemp(d.Path(setAside), ".new-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(temp)
+	err = filepath.WalkDir(d.path, func(at string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(d.path, at)
+		to := filepath.Join(temp, rel)
+		switch {
+		case err != nil:
+			return err
+		case rel == ".":
+			return nil
+		case rel == setAside || e.IsDir() && e.Name() == "lost+found":
+			return fs.SkipDir
+		case e.IsDir():
+			return os.Mkdir(to, 0o777)
+		case !e.Type().IsRegular() || rel == lockFile || isTemporary(e.Name()) || strings.HasSuffix(rel, captureEnding):
+			return nil
+		}
+		text, err := os.ReadFile(at)
+		if errors.Is(err, fs.ErrPermission) { // what we cannot read we cannot change either
+			d.log.Error("not copied", "file", at, "error", why(err))
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return writeSynced(to, text)
+	})
+	if err != nil {
+		return "", err
+	}
+	if err := os.Chmod(temp, 0o777&^0o022); err != nil {
+		return "", err
+	}
+	if err := os.Rename(temp, d.Path(setAside, name)); err != nil {
+		return "", err
+	}
+	root, err := os.OpenRoot(d.Path(setAside))
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	return setAside + "/" + name, syncDir(root)
+}
+
+// writeSynced writes a new file and brings it to the disk.
+func writeSynced(name string, text []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// eachCapture calls edit with the members of the file beside each capture of the folder, and writes them back when it returns true. Files
+// that are damaged are left as they are: reading them says so.
+func (d *Data) eachCapture(edit func(members map[string]json.RawMessage) bool) error {
+	names, err := filepath.Glob(filepath.Join(globbed(d.path), "*", "captures", "*"+aboutEnding))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			d.log.Error("not upgraded", "file", name, "error", why(err))
+			continue
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(text, &members); err != nil || members == nil {
+			d.log.Error("damaged file not upgraded", "file", name, "error", err)
+			continue
+		}
+		if !edit(members) {
+			continue
+		}
+		if text, err = json.Marshal(members); err != nil {
+			return failure("upgrade", name, err)
+		}
+		dir := &Dir{path: filepath.Dir(name), log: d.log}
+		if _, err := dir.Write(filepath.Base(name), append(text, '\n'), nil); err != nil {
+			return failure("upgrade", name, err)
+		}
+	}
+	return nil
+}
+
+// globbed is a path that filepath.Glob takes as it is.
+func globbed(name string) string {
+	if onWindows {
+		return name // it has no way to say so
+	}
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(name)
+}
