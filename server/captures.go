@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +19,7 @@ import (
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
+	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -87,34 +86,29 @@ type openCapture struct {
 	sum capture.Summary
 	err error // why the frames are not all
 
+	views   frames.Views
 	mu      sync.Mutex
-	views   []*frameView           // that were asked for, the last one first
 	knownAt map[store.Place]uint64 // numbers of frames by where they begin, once all are there; 0 = there is none
 }
 
-// maxViews are kept of a capture; one costs four bytes for each frame that fits.
-const maxViews = 6
-
-// view is what a filter leaves of the frames, found or begun.
-func (o *openCapture) view(snap *workspace.Snapshot, spec viewSpec, notes store.Notes) *frameView {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for i, v := range o.views {
-		if v.snap == snap && v.spec.key() == spec.key() && (!v.asksNotes() || sameNotes(v.notes, notes)) {
-			o.views = slices.Insert(slices.Delete(o.views, i, i+1), 0, v)
-			return v
-		}
-	}
-	v := newView(o.log, snap, spec, notes)
-	o.views = slices.Insert(o.views, 0, v)
-	clear(o.views[min(len(o.views), maxViews):])
-	o.views = o.views[:min(len(o.views), maxViews)]
-	return v
+// View is what a filter leaves of the frames, found or begun.
+func (o *openCapture) View(snap *workspace.Snapshot, spec frames.ViewSpec, notes store.Notes) *frames.View {
+	return o.views.Get(o.log, snap, spec, notes)
 }
 
-// sameNotes reports whether two states of what people noted of frames are one.
-func sameNotes(a, b store.Notes) bool {
-	return slices.Equal(a.Marked, b.Marked) && maps.Equal(a.Frames, b.Frames) && slices.Equal(a.Markers, b.Markers)
+// Log are the frames.
+func (o *openCapture) Log() *live.Log { return o.log }
+
+// Complete reports whether all frames are in the log.
+func (o *openCapture) Complete() bool { return o.complete() }
+
+// Running reports whether the capture is of running traffic.
+func (o *openCapture) Running() bool { return o.running }
+
+// Ciphered reports whether something of a connection was deciphered.
+func (o *openCapture) Ciphered(conn string) bool {
+	_, ok := o.ciphered.Load(conn)
+	return ok
 }
 
 // get opens a capture of a workspace, or finds it open.
@@ -126,7 +120,7 @@ func (c *captureSet) get(ws *space, x store.Capture) (*openCapture, error) {
 // more, is found, too.
 func (c *captureSet) find(ws *space, x store.Capture, follow, grows bool) (*openCapture, error) {
 	o, err := c.reading(ws, x, follow, grows)
-	if err == nil && o.filled.Load() && !sameNotes(o.numbered(x.Notes), x.Notes) { // it was read before, and is what is stored again
+	if err == nil && o.filled.Load() && !frames.SameNotes(o.numbered(x.Notes), x.Notes) { // it was read before, and is what is stored again
 		c.settle(ws.Workspace, x.ID, o)
 	}
 	return o, err
@@ -543,25 +537,25 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 		return nil, ctx.Err()
 	}
 	b.Total, b.Read, b.Size, b.Frames = o.log.Len(), o.read.Load(), o.size.Load(), []workspace.FrameInfo{}
-	spec := viewSpec{Filter: in.Filter}
+	spec := frames.ViewSpec{Filter: in.Filter}
 	if len(in.Kinds) > 0 {
 		spec.Chips = append(spec.Chips, "kind in {"+strings.Join(in.Kinds, ",")+"}")
 	}
-	view := o.view(ws.Snapshot, spec, o.numbered(x.Notes))
-	for !view.advance(ctx, time.Second) {
+	view := o.View(ws.Snapshot, spec, o.numbered(x.Notes))
+	for !view.Advance(ctx, time.Second) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
-	b.Fit, _ = view.state()
+	b.Fit, _ = view.State()
 	conns := o.log.Conns()
 	var rec codec.Record
 	var f transport.Frame
 	left := maxFramesBytes
-	for _, i := range view.rows(in.From, in.Count) {
+	for _, i := range view.Rows(in.From, in.Count) {
 		e := o.log.Entry(int(i))
-		conns = connsFor(o.log, conns, e)
-		readFrame(o.log, e, o.log.Data(e), &f)
+		conns = frames.ConnsFor(o.log, conns, e)
+		frames.ReadFrame(o.log, e, o.log.Data(e), &f)
 		if left -= len(f.Bytes); left < 0 && len(b.Frames) > 0 {
 			b.Note = "fewer frames than were asked for: they are large; go on from where these end"
 			break

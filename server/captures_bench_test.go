@@ -11,12 +11,14 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"wirebench/codec/capture"
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
+	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -124,31 +126,33 @@ func BenchmarkMillion(b *testing.B) {
 	} {
 		b.Run("filter-"+f.name, func(b *testing.B) {
 			for b.Loop() {
-				v := newView(o.log, snap, viewSpec{Filter: f.filter}, store.Notes{})
-				for !v.advance(context.Background(), time.Minute) {
+				v := frames.NewView(o.log, snap, frames.ViewSpec{Filter: f.filter}, store.Notes{})
+				for !v.Advance(context.Background(), time.Minute) {
 				}
-				if fit, _ := v.state(); fit != f.fit || len(v.mistakes) > 0 {
-					b.Fatalf("%d frames fit, want %d %v", fit, f.fit, v.mistakes)
+				if fit, _ := v.State(); fit != f.fit || len(v.Mistakes) > 0 {
+					b.Fatalf("%d frames fit, want %d %v", fit, f.fit, v.Mistakes)
 				}
 			}
 			report(b)
 		})
 	}
-	list := &shownList{snap: snap, open: o, view: newView(o.log, snap, viewSpec{}, store.Notes{})}
-	list.view.advance(context.Background(), time.Minute)
+	list := frames.NewList(o, snap, frames.ListSpec{}, store.Notes{}, nil)
+	list.View.Advance(context.Background(), time.Minute)
 	for _, q := range []struct {
 		name string
 		ask  func() error
 	}{
-		{"types", func() error { _, err := list.types(context.Background(), 1); return err }},
-		{"timeline", func() error { _, err := list.timeline(context.Background(), &listAsked{Buckets: 600}); return err }},
+		{"types", func() error { _, err := list.Types(context.Background(), 1); return err }},
+		{"timeline", func() error {
+			_, err := list.Timeline(context.Background(), &frames.ListQuery{Buckets: 600})
+			return err
+		}},
 		{"table", func() error {
-			list.tables.last = nil
-			_, err := list.table(context.Background(), &tableAsked{Type: "C_SAY", Count: 100})
+			_, err := frames.NewList(o, snap, frames.ListSpec{}, store.Notes{}, list).Table(context.Background(), &frames.TableQuery{Type: "C_SAY", Count: 100})
 			return err
 		}},
 		{"find", func() error {
-			_, err := list.find(context.Background(), &findAsked{Text: "no such text", As: "text"})
+			_, err := list.Find(context.Background(), &frames.FindQuery{Text: "no such text", As: "text"})
 			return err
 		}},
 	} {
@@ -164,8 +168,8 @@ func BenchmarkMillion(b *testing.B) {
 	for _, by := range []string{"len", "code", "time", "name", "info", "=.gold", "=C_SAY.text"} {
 		b.Run("sort-"+by, func(b *testing.B) {
 			for b.Loop() {
-				if o := sortOf(b, list.view, sortSpec{By: by, Desc: true}, store.Notes{}); len(o.frames) != n {
-					b.Fatalf("%d frames", len(o.frames))
+				if o, err := frames.SortView(context.Background(), list.View, frames.SortSpec{By: by, Desc: true}, store.Notes{}, new(atomic.Int64)); err != nil || len(o.Frames) != n {
+					b.Fatal(err)
 				}
 			}
 			report(b)
@@ -173,9 +177,10 @@ func BenchmarkMillion(b *testing.B) {
 	}
 	b.Run("map", func(b *testing.B) {
 		for b.Loop() {
-			list.overview = &overview{}
+			list := frames.NewList(o, snap, frames.ListSpec{Highlight: "len == 7"}, store.Notes{}, nil)
+			list.View.Advance(context.Background(), time.Minute)
 			for done := false; !done; {
-				got, err := list.overlook(context.Background(), &mapAsked{Buckets: 1000})
+				got, err := list.Map(context.Background(), &frames.MapQuery{Buckets: 1000})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -186,7 +191,7 @@ func BenchmarkMillion(b *testing.B) {
 	})
 	b.Run("rows", func(b *testing.B) {
 		for b.Loop() {
-			if got := list.rows(&rowsAsked{From: n / 2, Count: 100}); len(got.Rows) != 100 {
+			if got := list.Rows(&frames.RowsQuery{From: n / 2, Count: 100}); len(got.Rows) != 100 {
 				b.Fatal(len(got.Rows))
 			}
 		}

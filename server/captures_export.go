@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/transport"
+	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/store"
 )
@@ -63,7 +64,7 @@ type captureExport struct {
 	ws     *space
 	of     store.Capture
 	open   *openCapture
-	view   *frameView
+	view   *frames.View
 	chosen ranges // by number; nil: all
 	frames int    // that the capture had when it was looked at; it may grow
 	more   bool   // it does
@@ -162,8 +163,8 @@ func (x *captureExport) ready() (note string, err error) {
 	for _, n := range x.of.Notes.Marked {
 		x.marked[n] = true
 	}
-	x.view = x.open.view(x.ws.Snapshot, viewSpec{Filter: x.in.Filter}, x.of.Notes)
-	for !x.view.advance(x.ctx, time.Second) {
+	x.view = x.open.View(x.ws.Snapshot, frames.ViewSpec{Filter: x.in.Filter}, x.of.Notes)
+	for !x.view.Advance(x.ctx, time.Second) {
 		if x.ctx.Err() != nil {
 			return "", x.ctx.Err()
 		}
@@ -185,7 +186,7 @@ func (x *captureExport) write(make func(*captureExport) (exporter, error)) error
 	var frame transport.Frame
 	chosen := x.chosen
 	var failed error
-	err = x.view.each(x.ctx, 0, false, func(_, index int, e live.Entry, data []byte) bool {
+	err = x.view.Each(x.ctx, 0, false, func(_, index int, e live.Entry, data []byte) bool {
 		n := index + 1
 		if n > x.frames {
 			return false
@@ -200,7 +201,7 @@ func (x *captureExport) write(make func(*captureExport) (exporter, error)) error
 		case n < chosen[0].from:
 			return true
 		}
-		readFrame(x.open.log, e, data, &frame)
+		frames.ReadFrame(x.open.log, e, data, &frame)
 		if e.At == noTime {
 			frame.At = time.Time{}
 		}

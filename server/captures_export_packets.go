@@ -15,6 +15,7 @@ import (
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/frames"
 	"wirebench/server/live"
 )
 
@@ -101,7 +102,7 @@ func (x *captureExport) section(words string, made bool) (*capture.Writer, error
 func (x *captureExport) words(more string) string {
 	words := x.of.Name
 	if x.of.Notes.Text != "" {
-		words += ": " + cutText(x.of.Notes.Text, maxWords)
+		words += ": " + frames.CutText(x.of.Notes.Text, maxWords)
 	}
 	return words + " (" + more + ")"
 }
@@ -212,7 +213,7 @@ func (x *originals) end() error {
 			continue
 		}
 		iface := in.Interfaces()[p.Interface]
-		iface.Name = cutText(iface.Name, maxIfaceName)
+		iface.Name = frames.CutText(iface.Name, maxIfaceName)
 		index, ok := ifaces[iface]
 		if !ok {
 			if len(ifaces) == maxExportIfaces {

@@ -9,6 +9,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
+	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/workspace"
 )
@@ -20,7 +21,7 @@ type conns struct {
 }
 
 func (c *conns) of(e live.Entry) live.Conn {
-	c.all = connsFor(c.log, c.all, e)
+	c.all = frames.ConnsFor(c.log, c.all, e)
 	return c.all[e.Conn]
 }
 
@@ -80,8 +81,8 @@ func (x *hexLines) end() error { return nil }
 type table struct {
 	*captureExport
 	conns conns
-	cells *cellMaker
-	rows  rowMaker
+	cells *frames.CellMaker
+	rows  frames.RowMaker
 	csv   *csv.Writer
 	line  []string
 }
@@ -93,7 +94,7 @@ var toldColumns = []string{"flags", "via", "note", "marked", "remark"}
 
 func newTable(x *captureExport) (exporter, error) {
 	t := &table{
-		captureExport: x, conns: conns{log: x.open.log}, cells: newCellMaker(x.ws.Snapshot, x.in.Columns), rows: rowMaker{snap: x.ws.Snapshot},
+		captureExport: x, conns: conns{log: x.open.log}, cells: frames.NewCellMaker(x.ws.Snapshot, x.in.Columns), rows: frames.RowMaker{Snap: x.ws.Snapshot},
 		csv: csv.NewWriter(x.out),
 	}
 	if x.in.Format == "tsv" {
@@ -119,15 +120,15 @@ func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
 		code = strconv.FormatUint(uint64(f.Key.Code), 10)
 	}
 	message := ""
-	if m := t.rows.decode(f); m != nil {
-		message, status = t.ws.NameOf(m), t.rows.rec.Status().String()
+	if m := t.rows.Decode(f); m != nil {
+		message, status = t.ws.NameOf(m), t.rows.Rec.Status().String()
 	} else if f.Kind == transport.Message {
 		status = "unknown"
 	}
 	t.line = append(
 		t.line[:0], strconv.Itoa(n), workspace.TimeText(f.At), name, f.Dir.String(), f.Kind.String(), code, harmless(message), status, strconv.Itoa(len(f.Bytes)), hex.EncodeToString(f.Bytes),
 	)
-	for _, c := range t.cells.cells(&t.rows, f) {
+	for _, c := range t.cells.Cells(&t.rows, f) {
 		t.line = append(t.line, harmless(c))
 	}
 	said, _ := t.said(n)

@@ -185,7 +185,7 @@ func (o *openCapture) rest() time.Duration {
 func (l *shownList) whole(ctx context.Context, old *shownList) bool {
 	again := old != nil && old.open != l.open
 	read := !again || l.open.caughtUp() // before it is judged
-	judged := l.view.advance(ctx, judgeSlice)
+	judged := l.View.Advance(ctx, judgeSlice)
 	if judged && !read {
 		select {
 		case <-time.After(rereadPause):

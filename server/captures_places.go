@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/transport"
+	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -247,7 +248,7 @@ func (o *openCapture) numbered(n store.Notes) store.Notes {
 // settled is numbered with the places of what had none. It reports whether anything is otherwise than it was.
 func (o *openCapture) settled(n store.Notes) (store.Notes, bool) {
 	out := o.numbered(n)
-	found := !sameNotes(n, out)
+	found := !frames.SameNotes(n, out)
 	pins := out.Pins()
 	fresh := false
 	for i, p := range pins {
@@ -284,7 +285,7 @@ func (c *captureSet) settle(ws *workspace.Workspace, id string, o *openCapture) 
 			return
 		}
 		_, err = ws.Captures.Edit(id, func(y *store.Capture) error {
-			if !sameNotes(x.Notes, y.Notes) || !slices.Equal(x.Notes.Places, y.Notes.Places) {
+			if !frames.SameNotes(x.Notes, y.Notes) || !slices.Equal(x.Notes.Places, y.Notes.Places) {
 				return errNotedMeanwhile
 			}
 			y.Notes = next
@@ -420,24 +421,4 @@ func (n numbering) note(x *store.Notes, mark, unmark []uint64, texts map[uint64]
 		}
 	}
 	x.SetPins(pins)
-}
-
-// whereAsked asks where a frame is in a list.
-type whereAsked struct {
-	ID  int    `json:"id"`
-	N   int    `json:"n"`
-	Cut string `json:"cut"` // of the list that told the number; "": of this one
-}
-
-// numberHere is the number that a frame of another list has in this one, by where it begins. What nobody knows is as it was.
-func (p *framesPage) numberHere(l *shownList, a *whereAsked) int {
-	if a.Cut == "" || a.Cut == l.open.cut || a.N < 1 {
-		return a.N
-	}
-	from := p.set.withCut(p.ws.Name, p.id, a.Cut)
-	if from == nil || from == l.open {
-		return a.N
-	}
-	at := from.placeOf(uint64(a.N))
-	return int(l.open.numbersOf([]store.Place{at}, []uint64{uint64(a.N)})[0])
 }

@@ -24,6 +24,7 @@ import (
 	"wirebench/codec/transport/subspace"
 	"wirebench/defs/library"
 	"wirebench/defs/schema"
+	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/store"
 )
@@ -151,7 +152,7 @@ func TestNotesStayWhenDefinitionsCut(t *testing.T) {
 	}
 	define(t, s, "login.def", text)
 	toldFrames(t, s, x.ID)
-	if got := notesOf(t, s, x.ID); !sameNotes(withoutPlaces(got), withoutPlaces(before)) {
+	if got := notesOf(t, s, x.ID); !frames.SameNotes(withoutPlaces(got), withoutPlaces(before)) {
 		t.Errorf("changed back:\n%+v\nbefore:\n%+v", got, before)
 	}
 }
@@ -427,7 +428,7 @@ func TestFramesOfAnOperatedSessionStay(t *testing.T) {
 				t.Errorf("%s, %q: %d of %d\n%s\nbefore: %d\n%s", when, filter, got.Fit, got.Total, got.Frames, total, before[i].Frames)
 			}
 		}
-		if got := notesOf(t, s, p.ID); !sameNotes(got, noted) {
+		if got := notesOf(t, s, p.ID); !frames.SameNotes(got, noted) {
 			t.Errorf("%s: noted is %+v, was %+v", when, got, noted)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/frames"
 	"wirebench/server/workspace"
 )
 
@@ -95,7 +96,7 @@ func TestFilterOfFindBox(t *testing.T) {
 		{"regex", "^C_J", true},
 		{"text", "C_JOI", true},
 	} {
-		text := (&findAsked{Text: c.text, As: c.as}).asFilter()
+		text := (&frames.FindQuery{Text: c.text, As: c.as}).AsFilter()
 		filter, mistakes := ws.Filter(text)
 		if len(mistakes) > 0 {
 			t.Errorf("%s %s: %+v", c.as, c.text, mistakes)

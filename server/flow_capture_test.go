@@ -42,7 +42,7 @@ func (f captureFlow) counts(text string) {
 	f.is("the counts "+text, fmt.Sprintf(`document.querySelector(".frames-line .counts")?.textContent === %s`, jsText(text)))
 }
 
-// frameRow is a script's expression of the row of a frame, null if it is not in view.
+// Row is a script's expression of the row of a frame, null if it is not in view.
 func frameRowOf(n int) string {
 	return fmt.Sprintf(`([...document.querySelectorAll(".frame")].find(e => e.querySelector(".fc-n").textContent === "%d") ?? null)`, n)
 }

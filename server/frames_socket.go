@@ -9,15 +9,14 @@ import (
 	"io/fs"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/server/frames"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
@@ -32,7 +31,6 @@ const (
 	maxColors      = 50
 	maxColumns     = 64
 	waitForList    = 5 * time.Second // that the page has asked for, before a question is answered by the one before
-	maxRowsAtOnce  = 500
 	maxListedConns = 5000
 	statePeriod    = 100 * time.Millisecond // between two states
 	judgeSlice     = 40 * time.Millisecond  // of judging frames, between two looks at what else there is
@@ -48,59 +46,56 @@ type listView struct {
 		Name string `json:"name"`
 		Text string `json:"text"`
 	} `json:"draft"`
-	Columns []string `json:"columns"`
-	Colors  []struct {
-		Filter string `json:"filter"`
-		Hue    int    `json:"hue"`
-	} `json:"colors"`
-	Highlight string    `json:"highlight"`
-	Sort      *sortSpec `json:"sort"` // nil: as the frames came
+	Columns   []string         `json:"columns"`
+	Colors    []frames.Color   `json:"colors"`
+	Highlight string           `json:"highlight"`
+	Sort      *frames.SortSpec `json:"sort"` // nil: as the frames came
 }
 
 // listMessage is what the page sends: one of these.
 type listMessage struct {
-	View     *listView         `json:"view"`
-	Rows     *rowsAsked        `json:"rows"`
-	Frame    *frameAsked       `json:"frame"`
-	Packet   *packetAsked      `json:"packet"`
-	Find     *findAsked        `json:"find"`
-	Where    *whereAsked       `json:"where"`
-	Step     *stepAsked        `json:"step"`
-	Types    *listAsked        `json:"types"`
-	Map      *mapAsked         `json:"map"`
-	Timeline *listAsked        `json:"timeline"`
-	Table    *tableAsked       `json:"table"`
-	Diff     *diffAsked        `json:"diff"`
-	Cancel   *struct{ ID int } `json:"cancel"`
+	View     *listView           `json:"view"`
+	Rows     *frames.RowsQuery   `json:"rows"`
+	Frame    *frames.FrameQuery  `json:"frame"`
+	Packet   *frames.PacketQuery `json:"packet"`
+	Find     *frames.FindQuery   `json:"find"`
+	Where    *whereAsked         `json:"where"`
+	Step     *frames.StepQuery   `json:"step"`
+	Types    *frames.ListQuery   `json:"types"`
+	Map      *frames.MapQuery    `json:"map"`
+	Timeline *frames.ListQuery   `json:"timeline"`
+	Table    *frames.TableQuery  `json:"table"`
+	Diff     *frames.DiffQuery   `json:"diff"`
+	Cancel   *struct{ ID int }   `json:"cancel"`
 }
 
 // listState is what the page is told of the list as a whole.
 type listState struct {
-	Seq       int               `json:"seq"`
-	Name      string            `json:"name"`    // of the capture
-	Cut       string            `json:"cut"`     // which numbers frames have: lists with the same one have the same
-	Epoch     int               `json:"epoch"`   // counts up when frames may read otherwise than before
-	Order     int               `json:"order"`   // counts up when the rows are in another order than before
-	Sorted    *sortSpec         `json:"sorted"`  // what order that is; null: as the frames came
-	Sorting   float64           `json:"sorting"` // share of another order that is done; 0: none is made
-	Fresh     int               `json:"fresh"`   // frames that came after the list was sorted: they are not in it
-	Total     int               `json:"total"`
-	Scanned   int               `json:"scanned"`
-	Fit       int               `json:"fit"`
-	Done      bool              `json:"done"` // all that is there is judged, and the file is read
-	Reading   bool              `json:"reading"`
-	Read      int64             `json:"read"` // bytes of the file
-	Size      int64             `json:"size"`
-	Note      string            `json:"note"`            // why these are not all frames of the file
-	Start     int64             `json:"start,omitempty"` // microseconds since 1970
-	End       int64             `json:"end,omitempty"`
-	Conns     []listConn        `json:"conns,omitempty"` // when there are more than before
-	Mistakes  []viewMistake     `json:"mistakes"`
-	Rewritten string            `json:"rewritten"`
-	Marked    []uint64          `json:"marked,omitempty"`
-	Notes     map[uint64]string `json:"notes,omitempty"`
-	Markers   []store.Marker    `json:"markers,omitempty"` // by their frames
-	Live      bool              `json:"live,omitempty"`
+	Seq       int                  `json:"seq"`
+	Name      string               `json:"name"`    // of the capture
+	Cut       string               `json:"cut"`     // which numbers frames have: lists with the same one have the same
+	Epoch     int                  `json:"epoch"`   // counts up when frames may read otherwise than before
+	Order     int                  `json:"order"`   // counts up when the rows are in another order than before
+	Sorted    *frames.SortSpec     `json:"sorted"`  // what order that is; null: as the frames came
+	Sorting   float64              `json:"sorting"` // share of another order that is done; 0: none is made
+	Fresh     int                  `json:"fresh"`   // frames that came after the list was sorted: they are not in it
+	Total     int                  `json:"total"`
+	Scanned   int                  `json:"scanned"`
+	Fit       int                  `json:"fit"`
+	Done      bool                 `json:"done"` // all that is there is judged, and the file is read
+	Reading   bool                 `json:"reading"`
+	Read      int64                `json:"read"` // bytes of the file
+	Size      int64                `json:"size"`
+	Note      string               `json:"note"`            // why these are not all frames of the file
+	Start     int64                `json:"start,omitempty"` // microseconds since 1970
+	End       int64                `json:"end,omitempty"`
+	Conns     []listConn           `json:"conns,omitempty"` // when there are more than before
+	Mistakes  []frames.ViewMistake `json:"mistakes"`
+	Rewritten string               `json:"rewritten"`
+	Marked    []uint64             `json:"marked,omitempty"`
+	Notes     map[uint64]string    `json:"notes,omitempty"`
+	Markers   []store.Marker       `json:"markers,omitempty"` // by their frames
+	Live      bool                 `json:"live,omitempty"`
 }
 
 type listConn struct {
@@ -110,32 +105,10 @@ type listConn struct {
 	Frames  int    `json:"frames"`
 }
 
-// shownList is the list as it is shown at one moment. It does not change, but for the frames that its view judges.
+// shownList is the list as it is shown at one moment.
 type shownList struct {
-	seq     int
-	epoch   int
-	snap    *workspace.Snapshot
-	open    *openCapture
-	view    *frameView
-	columns []string
-	hit     *workspace.FrameFilter // nil: nothing
-	colors  []colorRule
-	look    string // what hit and colors are made of
-	wrong   []viewMistake
-	tables  tables
-
-	sort     *sortSpec   // what order is wanted; nil: as the frames came
-	order    *frameOrder // what order it is in; that may be another one until the one that is wanted is made
-	turns    int         // counts up with each other order
-	cannot   bool        // the order that is wanted cannot be made
-	overview *overview
-	noted    atomic.Pointer[listNotes]
-}
-
-type colorRule struct {
-	fits *workspace.FrameFilter
-	hue  int
-	text string
+	*frames.List
+	open *openCapture
 }
 
 // framesPage is the server's side of an open list of frames.
@@ -162,10 +135,10 @@ type framesPage struct {
 	notes   store.Notes
 	last    []byte // the state that was sent
 	conns   int
-	noted   bool           // the notes have been sent
-	placed  *openCapture   // whose numbers the notes have
-	job     *sortJob       // of the list that is shown, or of the one that is about to be
-	sorting sync.WaitGroup // of those that were given up too
+	noted   bool            // the notes have been sent
+	placed  *openCapture    // whose numbers the notes have
+	job     *frames.SortJob // of the list that is shown, or of the one that is about to be
+	sorting sync.WaitGroup  // of those that were given up too
 }
 
 // framesSocket serves the websocket of an open list of frames of a capture.
@@ -205,7 +178,7 @@ func (s *Server) framesSocket(w http.ResponseWriter, r *http.Request) {
 		}
 		if err != nil && ctx.Err() == nil && !wsconn.Gone(err) {
 			s.Log.Info("list of frames lost", "error", err)
-			conn.Close(cutText(err.Error(), 100))
+			conn.Close(err.Error()[:min(len(err.Error()), 100)])
 		}
 	})
 	all.Go(func() {
@@ -325,7 +298,7 @@ func (p *framesPage) asOf(ctx context.Context, seq int) *shownList {
 		p.mu.Lock()
 		list, turned := p.shown, p.turned
 		p.mu.Unlock()
-		if seq == 0 || list != nil && list.seq >= seq {
+		if seq == 0 || list != nil && list.Seq >= seq {
 			return list
 		}
 		select {
@@ -410,8 +383,8 @@ func (p *framesPage) run(ctx context.Context) error {
 					moved = time.After(0)
 				}
 			}
-			whole := list.view.advance(ctx, judgeSlice)
-			if p.sorts(ctx, list, whole) && p.job.ended() {
+			whole := list.View.Advance(ctx, judgeSlice)
+			if p.sorts(ctx, list, whole) && p.job.Ended() {
 				p.show(list.sorted(p.job))
 				p.job, told = nil, time.Time{}
 				continue
@@ -479,7 +452,7 @@ func (p *framesPage) run(ctx context.Context) error {
 				break
 			}
 		}
-		if p.job != nil && p.job.ended() {
+		if p.job != nil && p.job.Ended() {
 			next, p.job = next.sorted(p.job), nil
 		}
 		p.show(next)
@@ -502,15 +475,15 @@ func (p *framesPage) gone(ctx context.Context) bool {
 
 // renumber takes what people noted, by the numbers that the frames of a list have. again: other frames may fit now.
 func (p *framesPage) renumber(ctx context.Context, list *shownList, notes store.Notes) (again bool, err error) {
-	if notes = list.open.numbered(notes); sameNotes(notes, p.notes) {
+	if notes = list.open.numbered(notes); frames.SameNotes(notes, p.notes) {
 		return false, nil
 	}
 	p.notes, p.noted = notes, false
-	list.noted.Store(newListNotes(notes))
-	if list.view.asksNotes() {
+	list.SetNotes(notes)
+	if list.View.AsksNotes() {
 		return true, nil
 	}
-	return false, p.tell(ctx, list, list.view.advance(ctx, 0))
+	return false, p.tell(ctx, list, list.View.Advance(ctx, 0))
 }
 
 // ready goes on with a list that is not shown yet, for a moment, and reports whether it is as it is to be.
@@ -519,14 +492,14 @@ func (p *framesPage) ready(ctx context.Context, next, old *shownList) bool {
 	if !p.sorts(ctx, next, whole) {
 		return whole
 	}
-	p.job.wait(ctx, judgeSlice)
-	return p.job.ended()
+	p.job.Wait(ctx, judgeSlice)
+	return p.job.Ended()
 }
 
 // sorts reports whether a list is being sorted, which begins when all frames are there.
 func (p *framesPage) sorts(ctx context.Context, list *shownList, whole bool) bool {
-	if p.job == nil && list.unsorted() && list.sortable(whole) {
-		p.job = startSort(ctx, &p.sorting, list.view, *list.sort, p.notes, p.poke)
+	if p.job == nil && list.Unsorted() && list.Sortable(whole) {
+		p.job = list.StartSort(ctx, &p.sorting, p.notes, p.poke)
 	}
 	return p.job != nil
 }
@@ -534,9 +507,14 @@ func (p *framesPage) sorts(ctx context.Context, list *shownList, whole bool) boo
 // endSort gives up what is being sorted.
 func (p *framesPage) endSort() {
 	if p.job != nil {
-		p.job.stop()
+		p.job.Stop()
 		p.job = nil
 	}
+}
+
+// sorted is the list with what came of sorting it.
+func (l *shownList) sorted(j *frames.SortJob) *shownList {
+	return &shownList{l.List.Sorted(j), l.open}
 }
 
 // show makes a list the one that questions are about.
@@ -559,7 +537,7 @@ func (p *framesPage) wanted() *listView {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v := p.want
-	if v != nil && p.shown != nil && v.Seq == p.shown.seq {
+	if v != nil && p.shown != nil && v.Seq == p.shown.Seq {
 		return nil
 	}
 	return v
@@ -568,7 +546,7 @@ func (p *framesPage) wanted() *listView {
 func (p *framesPage) waiting() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.want != nil && p.shown != nil && p.want.Seq > p.shown.seq+1
+	return p.want != nil && p.shown != nil && p.want.Seq > p.shown.Seq+1
 }
 
 // make makes the list that is wanted; want is nil if only the library or the notes have changed.
@@ -590,57 +568,29 @@ func (p *framesPage) make(want *listView, old *shownList) (*shownList, error) {
 	}
 	p.name = x.Name
 	ws := &space{p.ws, p.snapshot(want)}
-	next := &shownList{seq: want.Seq, snap: ws.Snapshot, columns: want.Columns}
+	next := &shownList{}
 	for held := false; !held; held = p.set.hold(next.open) {
 		if next.open, err = p.set.getGrowing(ws, x); err != nil {
 			return nil, err
 		}
 	}
 	notes := next.open.numbered(x.Notes)
-	p.notes, p.noted, p.placed = notes, p.noted && sameNotes(p.notes, notes), nil
+	p.notes, p.noted, p.placed = notes, p.noted && frames.SameNotes(p.notes, notes), nil
+	var before *frames.List
 	if old != nil {
-		next.epoch = old.epoch
-		if old.snap != next.snap || old.open != next.open || !slices.Equal(old.columns, next.columns) {
-			next.epoch++
-		}
+		before = old.List
 	}
-	next.view = next.open.view(ws.Snapshot, viewSpec{want.Filter, want.Chips}, p.notes)
-	next.wrong = next.view.mistakes
-	if next.view.wrong() && old != nil { // the list stays as it was
-		next.view = next.open.view(ws.Snapshot, old.view.spec, p.notes)
-	}
-	if want.Highlight != "" {
-		f, mistakes := ws.Filter(want.Highlight)
-		if next.wrong = append(next.wrong, mistakesIn("highlight", 0, want.Highlight, mistakes)...); len(mistakes) == 0 {
-			next.hit = f
-		}
-	}
-	for i, c := range want.Colors {
-		f, mistakes := ws.Filter(c.Filter)
-		if next.wrong = append(next.wrong, mistakesIn("color", i, c.Filter, mistakes)...); len(mistakes) == 0 && c.Hue >= 1 && c.Hue <= 8 {
-			next.colors = append(next.colors, colorRule{f, c.Hue, c.Filter})
-		}
-	}
-	next.noted.Store(newListNotes(p.notes))
-	next.look, next.overview = lookKey(want), &overview{}
-	if want.Sort != nil && want.Sort.By != "" {
-		next.sort = want.Sort
-	}
-	next.keepOrder(old)
-	if p.job != nil && (!next.unsorted() || p.job.spec != *next.sort || p.job.view != next.view) {
+	next.List = frames.NewList(next.open, ws.Snapshot, want.spec(), notes, before)
+	next.Seq = want.Seq
+	if p.job != nil && !p.job.IsFor(next.List) {
 		p.endSort()
 	}
 	return next, nil
 }
 
-// lookKey tells what colours rows.
-func lookKey(v *listView) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%q", v.Highlight)
-	for _, c := range v.Colors {
-		fmt.Fprintf(&b, " %d %q", c.Hue, c.Filter)
-	}
-	return b.String()
+// spec is what the list is to be.
+func (v *listView) spec() frames.ListSpec {
+	return frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: v.Filter, Chips: v.Chips}, Columns: v.Columns, Highlight: v.Highlight, Colors: v.Colors, Sort: v.Sort}
 }
 
 // snapshot is what the definitions mean now, with the page's unsaved text. While that has errors, the last text that had none counts.
@@ -676,19 +626,19 @@ func hasErrors(list diag.List) bool {
 func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) error {
 	o := list.open
 	st := listState{
-		Seq: list.seq, Name: p.name, Cut: o.cut, Epoch: list.epoch, Total: o.log.Len(), Reading: !o.complete(), Read: o.read.Load(), Size: o.size.Load(), Note: o.note(),
-		Live: o.grows(), Mistakes: list.wrong, Rewritten: list.view.rewritten(),
+		Seq: list.Seq, Name: p.name, Cut: o.cut, Epoch: list.Epoch, Total: o.log.Len(), Reading: !o.complete(), Read: o.read.Load(), Size: o.size.Load(), Note: o.note(),
+		Live: o.grows(), Mistakes: list.Wrong, Rewritten: list.View.Rewritten(),
 	}
 	if st.Mistakes == nil {
-		st.Mistakes = []viewMistake{}
+		st.Mistakes = []frames.ViewMistake{}
 	}
-	_, st.Scanned = list.view.state()
-	st.Fit, st.Fresh, st.Order = list.fit(), list.fresh(), list.turns
-	if list.order != nil {
-		st.Sorted = &list.order.spec
+	_, st.Scanned = list.View.State()
+	st.Fit, st.Fresh, st.Order = list.Fit(), list.Fresh(), list.Turns
+	if list.Order != nil {
+		st.Sorted = &list.Order.Spec
 	}
 	if p.job != nil {
-		st.Sorting = float64(max(p.job.share.Load(), 1)) / 1000
+		st.Sorting = float64(max(p.job.Share.Load(), 1)) / 1000
 	}
 	st.Done = whole && !st.Reading && st.Scanned == st.Total
 	if st.Total > 0 {

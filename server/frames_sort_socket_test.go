@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wirebench/server/frames"
 )
 
 // sortedBy waits until the list has an order; "null" is that of the capture.
@@ -20,7 +22,7 @@ func (c *listClient) sortedBy(seq int, want string) {
 // numbers are those of the frames at the first places.
 func (c *listClient) numbers(seq, count int) (out []int) {
 	c.Helper()
-	var a rowsAnswer
+	var a frames.Rows
 	text := c.ask("rows", "rows", fmt.Sprintf(`,"seq":%d,"from":0,"count":%d`, seq, count))
 	if err := json.Unmarshal([]byte(text), &a); err != nil {
 		c.Fatalf("%v in %s", err, text)

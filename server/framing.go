@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/codec"
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
@@ -67,7 +68,7 @@ func (s *Server) tryFraming(_ context.Context, in *framingInput) (*framingOutput
 	out := &framingOutput{}
 	out.Body.Framing, out.Body.Frames = f.String(), []framedBytes{}
 	env := &protocols.Env{Definitions: ws.Snapshot, Patch: ws.Snapshot.Options.Patch}
-	m := rowMaker{snap: ws.Snapshot}
+	var rec codec.Record
 	err = capture.ReadRaw(data, f, capture.WholeOptions{Key: env.Key(), Limit: limit + 1}, func(x capture.Frame) {
 		if len(out.Body.Frames) == limit {
 			out.Body.More = true
@@ -77,7 +78,7 @@ func (s *Server) tryFraming(_ context.Context, in *framingInput) (*framingOutput
 			out.Body.More = true // the rest of it is not here
 			return
 		}
-		out.Body.Frames = append(out.Body.Frames, m.framed(x.Frame))
+		out.Body.Frames = append(out.Body.Frames, framed(ws.Snapshot, &rec, x.Frame))
 	})
 	if err != nil {
 		return nil, huma.Error422UnprocessableEntity(err.Error())
@@ -86,13 +87,13 @@ func (s *Server) tryFraming(_ context.Context, in *framingInput) (*framingOutput
 }
 
 // framed describes a message that a framing has cut.
-func (m *rowMaker) framed(f *transport.Frame) framedBytes {
+func framed(snap *workspace.Snapshot, rec *codec.Record, f *transport.Frame) framedBytes {
 	out := framedBytes{Offset: f.Offset, Length: len(f.Bytes), Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFramingShown)])}
 	if f.Kind == transport.Problem {
 		out.Problem = f.Note
 		return out
 	}
-	info := m.snap.DescribeFrame(&m.rec, f, workspace.Want{})
+	info := snap.DescribeFrame(rec, f, workspace.Want{})
 	out.Code, out.Message, out.Status = info.Code, info.Message, info.Status
 	return out
 }

@@ -14,8 +14,8 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/frames"
 	"wirebench/server/live"
-	"wirebench/server/store"
 	"wirebench/server/wsconn"
 )
 
@@ -109,7 +109,7 @@ func (c *listClient) into(kind, answer, rest string, into any) (failed string) {
 }
 
 // rightRow checks that a row is that of its number, or says that it is gone.
-func rightRow(t *testing.T, r frameRow) (kept bool) {
+func rightRow(t *testing.T, r frames.Row) (kept bool) {
 	t.Helper()
 	if strings.Contains(r.Info, "not in memory") {
 		return false
@@ -143,7 +143,7 @@ func TestListOfARollingLog(t *testing.T) {
 	if got := c.number("start"); int64(got) != numberedFrame(base).At.UnixMicro() {
 		t.Errorf("it starts at %d", got)
 	}
-	var rows rowsAnswer
+	var rows frames.Rows
 	for _, from := range []int{0, base - 3, base, n - 10} {
 		c.into("rows", "rows", fmt.Sprintf(`,"from":%d,"count":10`, from), &rows)
 		if len(rows.Rows) != 10 {
@@ -156,7 +156,7 @@ func TestListOfARollingLog(t *testing.T) {
 		}
 	}
 	kept := n - base
-	var found foundAnswer
+	var found frames.Found
 	c.into("find", "found", `,"text":"bytes contains \"text\"","as":"filter","from":-1`, &found)
 	if found.N != found.Pos+1 || found.N <= base || found.N > base+2 {
 		t.Errorf("the first: %+v, base %d", found, base)
@@ -185,12 +185,12 @@ func TestListOfARollingLog(t *testing.T) {
 	if failed := c.into("packet", "packet", `,"n":5,"near":5`, nil); failed == "" {
 		t.Error("packets of a frame that is gone")
 	}
-	var types typesAnswer
+	var types frames.Types
 	c.into("types", "types", "", &types)
 	if types.Total != kept || len(types.Rows) != 2 || types.Rows[0].Bad+types.Rows[1].Bad != 0 {
 		t.Errorf("%d frames of %d types, want %d of 2", types.Total, len(types.Rows), kept)
 	}
-	var line timelineAnswer
+	var line frames.Timeline
 	c.into("timeline", "timeline", `,"buckets":7`, &line)
 	sum := 0
 	for k := range line.C2S {
@@ -202,7 +202,7 @@ func TestListOfARollingLog(t *testing.T) {
 	if sum != kept || line.From != numberedFrame(base).At.UnixMicro() {
 		t.Errorf("timeline of %d frames, want %d: %+v", sum, kept, line)
 	}
-	var table tableAnswer
+	var table frames.Table
 	c.into("table", "table", `,"type":"said","from":0,"count":1`, &table)
 	if want := n/3 - base/3; table.Total != want || table.Bad != 0 || table.Rows[0].N <= base || table.Rows[0].Cells[0] != fmt.Sprint(table.Rows[0].N-1) {
 		t.Errorf("a table of %d, want %d: %+v", table.Total, want, table.Rows)
@@ -263,7 +263,7 @@ func TestListWhileRolling(t *testing.T) {
 						t.Errorf("%d frames come late", fit)
 					}
 					from := fit - rng.IntN(min(fit+1, 20_000))
-					var rows rowsAnswer
+					var rows frames.Rows
 					c.into("rows", "rows", fmt.Sprintf(`,"from":%d,"count":200`, from), &rows)
 					last := 0
 					for _, row := range rows.Rows {
@@ -275,19 +275,19 @@ func TestListWhileRolling(t *testing.T) {
 							t.Errorf("it does not fit: %+v", row)
 						}
 					}
-					var found foundAnswer
+					var found frames.Found
 					c.into("find", "found", fmt.Sprintf(`,"text":"said","as":"filter","from":%d`, from), &found)
 					if filter != "delta > 0.5" && filter != "said" && filter != "" && found.Pos >= 0 {
 						t.Errorf("%q has %+v", filter, found)
 					}
-					var types typesAnswer
+					var types frames.Types
 					c.into("types", "types", "", &types)
 					for _, k := range types.Rows {
 						if k.Name != "say" && k.Name != "said" || k.Bad != 0 {
 							t.Errorf("%+v", k)
 						}
 					}
-					var table tableAnswer
+					var table frames.Table
 					if failed := c.into("table", "table", `,"type":"said","from":0,"count":5`, &table); failed == "" {
 						for _, row := range table.Rows {
 							if row.T != 0 && row.Cells[0] != fmt.Sprint(row.N-1) {
@@ -309,63 +309,10 @@ func TestListWhileRolling(t *testing.T) {
 }
 
 // rightRowOf is rightRow in a list that is filtered: time passes between its rows.
-func rightRowOf(t *testing.T, r frameRow, filter string) bool {
+func rightRowOf(t *testing.T, r frames.Row, filter string) bool {
 	t.Helper()
 	if filter != "" {
 		r.D = 0
 	}
 	return rightRow(t, r)
-}
-
-// A filtered list of traffic that runs for ever does not grow for ever, and places in it stay where they were.
-func TestViewForgets(t *testing.T) {
-	r := newRolling(t, 1<<20)
-	o := r.s.captures.live["one/"+r.id]
-	snap := r.s.byName["one"].Now()
-	v := o.view(snap, viewSpec{Filter: "say"}, store.Notes{})
-	const n = 400_000
-	place := -1 // of a frame near the end
-	for r.log.Len() < n {
-		r.add(5000)
-		for !v.advance(t.Context(), time.Second) {
-			continue
-		}
-		if r.log.Len() == n-5000 {
-			place = v.position(n - 5004)
-		}
-	}
-	fit, scanned := v.state()
-	if want := n - n/3; fit != want || scanned != n {
-		t.Errorf("%d of %d fit, want %d", fit, scanned, want)
-	}
-	if len(v.fits) > 3*viewStep || v.gone == 0 {
-		t.Errorf("%d are kept, %d are gone", len(v.fits), v.gone)
-	}
-	if i := v.index(place); i != n-5004 || v.position(i) != place {
-		t.Errorf("frame %d is at %d", i, place)
-	}
-	if got := v.listed(v.gone-1, 2); len(got) != 2 || got[0] != -1 || got[1] != int(v.fits[0]) {
-		t.Errorf("around what is gone: %v", got)
-	}
-	if got := v.rows(0, 10); len(got) != 0 {
-		t.Errorf("what is gone: %v", got)
-	}
-	count, first := 0, -1
-	if err := v.each(t.Context(), 0, false, func(pos, i int, _ live.Entry, _ []byte) bool {
-		if first < 0 {
-			first = i
-		}
-		if v.index(pos) != i {
-			t.Errorf("frame %d at %d", i, pos)
-		}
-		count++
-		return true
-	}); err != nil || first < r.log.Base() || count == 0 {
-		t.Errorf("%d frames from %d on: %v", count, first, err)
-	}
-	back := 0
-	_ = v.each(t.Context(), fit-1, true, func(int, int, live.Entry, []byte) bool { back++; return true })
-	if back != count {
-		t.Errorf("%d frames backwards, %d forwards", back, count)
-	}
 }

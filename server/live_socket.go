@@ -15,6 +15,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
+	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -33,7 +34,7 @@ type liveBatch struct {
 	Frames   []workspace.FrameInfo `json:"frames" doc:"those that fit"`
 	Next     int                   `json:"next" doc:"give it as since, to go on after these"`
 	Missed   int                   `json:"missed,omitempty" doc:"so many were skipped before these: this reader was too slow, or they were not kept"`
-	Mistakes *[]viewMistake        `json:"mistakes,omitempty" doc:"definitions have changed so that the filter is none any more: why, with places in UTF-16 code units; nothing fits from here on. [] = it is one again. Missing = as before"`
+	Mistakes *[]frames.ViewMistake `json:"mistakes,omitempty" doc:"definitions have changed so that the filter is none any more: why, with places in UTF-16 code units; nothing fits from here on. [] = it is one again. Missing = as before"`
 }
 
 // describeLive puts the stream into the document: it is no route of JSON, and its messages are.
@@ -138,18 +139,18 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filter string, since int, value bool) error {
 	log := one.Log()
 	reader := log.Follow(since)
-	var view *frameView
+	var view *frames.View
 	var rec codec.Record
 	var f transport.Frame
 	var conns []live.Conn
-	told := []viewMistake{} // of the filter
+	told := []frames.ViewMistake{} // of the filter
 	for {
 		b, err := reader.Next(ctx)
 		if err != nil {
 			return err
 		}
-		if now := one.ws.Now(); view == nil || view.snap != now {
-			view = newView(log, now, viewSpec{Filter: filter}, store.Notes{})
+		if now := one.ws.Now(); view == nil || view.Snapshot != now {
+			view = frames.NewView(log, now, frames.ViewSpec{Filter: filter}, store.Notes{})
 		}
 		batch := liveBatch{Session: one.id, Frames: []workspace.FrameInfo{}, Next: b.To, Missed: b.Missed}
 		expected := b.From // what the log lets go while others are sent is passed over
@@ -162,7 +163,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 			batch.Frames, batch.Missed, batch.Mistakes = batch.Frames[:0], 0, nil
 			return err
 		}
-		if wrong := append([]viewMistake{}, view.mistakes...); !slices.Equal(wrong, told) {
+		if wrong := append([]frames.ViewMistake{}, view.Mistakes...); !slices.Equal(wrong, told) {
 			told, batch.Mistakes = wrong, &wrong
 			if err := send(b.From); err != nil {
 				return err
@@ -180,18 +181,12 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 				return false
 			}
 			expected = i + 1
-			conns = connsFor(log, conns, e)
-			readFrame(log, e, data, &f)
-			where := view.where(i, e, conns[e.Conn])
-			for _, fits := range view.filters {
-				if !fits.Fits(where, &f) {
-					return true
-				}
-			}
-			if view.wrong() { // the definitions have changed, and it is no filter of theirs
+			conns = frames.ConnsFor(log, conns, e)
+			frames.ReadFrame(log, e, data, &f)
+			if !view.Has(i, e, conns[e.Conn], &f) { // nothing is, where the definitions have changed and it is no filter of theirs
 				return true
 			}
-			info := view.snap.DescribeFrame(&rec, &f, workspace.Want{Value: value})
+			info := view.Snapshot.DescribeFrame(&rec, &f, workspace.Want{Value: value})
 			info.N, info.Conn, info.Session = uint32(i+1), conns[e.Conn].Name, conns[e.Conn].Session
 			info.Flags = flagNames(e.Flags)
 			if batch.Frames = append(batch.Frames, info); len(batch.Frames) >= maxLiveFrames {

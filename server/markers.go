@@ -17,6 +17,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/store"
 	"wirebench/templates"
@@ -153,9 +154,9 @@ func (s *Server) related(ctx context.Context, in *relatedInput) (*relatedOutput,
 	}
 	out := &relatedOutput{}
 	out.Body.Value = value
-	v := newView(o.log, ws.Snapshot, viewSpec{}, o.numbered(x.Notes))
-	v.advance(ctx, time.Second)
-	r := relation{v: v, at: markerTime(o.log, in.N), value: value, m: rowMaker{snap: ws.Snapshot}}
+	v := frames.NewView(o.log, ws.Snapshot, frames.ViewSpec{}, o.numbered(x.Notes))
+	v.Advance(ctx, time.Second)
+	r := relation{v: v, at: markerTime(o.log, in.N), value: value, m: frames.RowMaker{Snap: ws.Snapshot}}
 	if err := r.count(ctx); err != nil {
 		return nil, err
 	}
@@ -175,10 +176,10 @@ func markerTime(log *live.Log, n uint64) int64 {
 
 // relation is what goes with a moment.
 type relation struct {
-	v     *frameView
+	v     *frames.View
 	at    int64
 	value string
-	m     rowMaker
+	m     frames.RowMaker
 
 	types  map[string]*relatedType
 	span   int64 // nanoseconds of all frames
@@ -188,16 +189,16 @@ type relation struct {
 // count counts types near the moment and elsewhere, and places of the value near it; then those of the same places elsewhere.
 func (r *relation) count(ctx context.Context) error {
 	r.types, r.fields = map[string]*relatedType{}, map[[2]string]*relatedField{}
-	log := r.v.log
+	log := r.v.Log
 	var f transport.Frame
 	first, last, looked := int64(0), int64(0), 0
 	each := func(do func(i int, e live.Entry, near bool)) error {
 		looked = 0
-		return r.v.each(ctx, log.Base(), false, func(_, i int, e live.Entry, data []byte) bool {
+		return r.v.Each(ctx, log.Base(), false, func(_, i int, e live.Entry, data []byte) bool {
 			if looked++; e.Kind != transport.Message {
 				return looked < maxMarkerLooks
 			}
-			readFrame(log, e, data, &f)
+			frames.ReadFrame(log, e, data, &f)
 			do(i, e, e.At >= r.at-int64(markerWindow) && e.At <= r.at+int64(markerWindow))
 			return looked < maxMarkerLooks
 		})
@@ -207,11 +208,11 @@ func (r *relation) count(ctx context.Context) error {
 			first = e.At
 		}
 		last = e.At
-		msg := r.v.snap.FrameMessage(&f)
-		kind := r.m.typeOf(msg, &f)
+		msg := r.v.Snapshot.FrameMessage(&f)
+		kind := r.m.TypeOf(msg, &f)
 		t := r.types[kind]
 		if t == nil {
-			if len(r.types) >= maxTypes {
+			if len(r.types) >= frames.MaxTypes {
 				return
 			}
 			t = &relatedType{Type: kind, Name: nameOfType(msg, &f)}
@@ -231,8 +232,8 @@ func (r *relation) count(ctx context.Context) error {
 		if near {
 			return
 		}
-		msg := r.v.snap.FrameMessage(&f)
-		if t := r.types[r.m.typeOf(msg, &f)]; t != nil && t.Here > 0 {
+		msg := r.v.Snapshot.FrameMessage(&f)
+		if t := r.types[r.m.TypeOf(msg, &f)]; t != nil && t.Here > 0 {
 			r.places(i, &f, msg, t, false)
 		}
 	})
@@ -271,8 +272,8 @@ func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *rel
 			p.Else++
 		}
 	}
-	if r.m.decode(f) != nil && len(f.Bytes) <= maxDescribe {
-		for _, v := range r.m.rec.FieldValues() {
+	if r.m.Decode(f) != nil && len(f.Bytes) <= maxDescribe {
+		for _, v := range r.m.Rec.FieldValues() {
 			if v.Role == codec.RoleValue.String() && sameValue(string(v.Value), r.value) {
 				path := templates.Indexless(v.Path)
 				add(path, "."+strings.ReplaceAll(path, "[]", ""), string(v.Value))
@@ -305,7 +306,7 @@ func (r *relation) filter(kind, place, value string) string {
 	}
 	for _, literal := range literals {
 		text := fmt.Sprintf("%s && %s == %s", kind, place, literal)
-		if _, mistakes := r.v.snap.Filter(text); len(mistakes) == 0 {
+		if _, mistakes := r.v.Snapshot.Filter(text); len(mistakes) == 0 {
 			return text
 		}
 	}

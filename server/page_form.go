@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"wirebench/server/frames"
 )
 
 // pageForm is what a person asks of the workbench page, as its controls send it: by a form, or bit by bit over a websocket.
@@ -51,8 +53,8 @@ type frameForm struct {
 	Name  string `json:"name"` // of its definition, "" if it has none
 	Long  bool   `json:"long"` // it has the longer one of two headers
 
-	About *frameAbout `json:"about"` // of what is no message, as frameAnswer has it
-	Offer string      `json:"offer"` // how a definition of it could be called, "" if it needs none
+	About *frames.About `json:"about"` // of what is no message, as Frame has it
+	Offer string        `json:"offer"` // how a definition of it could be called, "" if it needs none
 }
 
 // number is the argument of an action that has a number.

@@ -11,6 +11,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/frames"
 	"wirebench/templates"
 )
 
@@ -216,7 +217,7 @@ func (p *pageWork) read() *decodeJob {
 	return j
 }
 
-// readFrame reads the input as the frame that a list has told it to be.
+// ReadFrame reads the input as the frame that a list has told it to be.
 func (p *pageWork) readFrame(j *decodeJob, f *frameForm) {
 	for i := range j.messages {
 		j.messages[i].dir = direction(f.Dir)
@@ -251,9 +252,9 @@ func (p *pageWork) about(m *templates.Message, f *frameForm) {
 	}
 	for _, x := range f.About.Facts[:min(len(f.About.Facts), maxFacts)] {
 		switch label, text := x[0], x[1]; {
-		case problem && label == aboutReason:
+		case problem && label == frames.AboutReason:
 			m.Problems = withReason(m.Problems, text)
-		case m.Message == "" || label == aboutNote: // else the fields say more
+		case m.Message == "" || label == frames.AboutNote: // else the fields say more
 			m.Facts = append(m.Facts, x)
 		}
 	}

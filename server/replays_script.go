@@ -13,6 +13,7 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
+	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/replay"
 	"wirebench/server/store"
@@ -226,7 +227,7 @@ func replayMessages(log *live.Log, conn uint32) (list []replay.Message, all bool
 			all = false
 			return false
 		}
-		readFrame(log, e, data, &f)
+		frames.ReadFrame(log, e, data, &f)
 		if e.At == noTime {
 			f.At = time.Time{}
 		}

@@ -67,9 +67,11 @@ server/collab
 server/workspace < defs codec codec/filter server/store
 server/proxy     < codec/filter server/live server/store
 
+server/frames < server/workspace server/live codec/corpus codec/transport/protocols
+
 cmd/wirebench/demo < server/workspace codec/transport/protocols
 
-server < server/workspace server/proxy server/replay server/wsconn server/collab codec/corpus codec/transport/protocols static templates
+server < server/frames server/proxy server/replay server/wsconn server/collab codec/corpus codec/transport/protocols static templates
 
 cmd/wirebench < server server/replay cmd/wirebench/demo
 `

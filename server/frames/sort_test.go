@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"cmp"
@@ -49,10 +49,10 @@ func mixedLog(t *testing.T, n int) *live.Log {
 	return log
 }
 
-func sortOf(t testing.TB, v *frameView, spec sortSpec, notes store.Notes) *frameOrder {
+func sortOf(t testing.TB, v *View, spec SortSpec, notes store.Notes) *Order {
 	t.Helper()
 	var share atomic.Int64
-	o, err := sortView(context.Background(), v, spec, notes, &share)
+	o, err := SortView(context.Background(), v, spec, notes, &share)
 	if err != nil {
 		t.Fatalf("%v: %v", spec, err)
 	}
@@ -76,19 +76,19 @@ func plainText(s string) plainKey {
 }
 
 // plainSort sorts the rows of a list by comparing what they tell.
-func plainSort(t *testing.T, l *shownList, by string, desc bool, notes store.Notes) []int {
+func plainSort(t *testing.T, l *List, by string, desc bool, notes store.Notes) []int {
 	t.Helper()
 	l.columns = sortedFields
-	var rows []frameRow
-	for from := 0; from < l.fit(); from += maxRowsAtOnce {
-		rows = append(rows, l.rows(&rowsAsked{From: from, Count: maxRowsAtOnce}).Rows...)
+	var rows []Row
+	for from := 0; from < l.Fit(); from += maxRowsAtOnce {
+		rows = append(rows, l.Rows(&RowsQuery{From: from, Count: maxRowsAtOnce}).Rows...)
 	}
-	conns := l.open.log.Conns()
+	conns := l.log.Conns()
 	keys := map[int]plainKey{}
 	var numbers []int
 	for at, r := range rows {
 		numbers = append(numbers, r.N)
-		e := l.open.log.Entry(r.N - 1)
+		e := l.log.Entry(r.N - 1)
 		k := plainKey{kind: 2}
 		bad := r.Status == "incomplete" || r.Status == "illegal"
 		switch by {
@@ -99,7 +99,7 @@ func plainSort(t *testing.T, l *shownList, by string, desc bool, notes store.Not
 				k = plainNumber(float64(r.T))
 			}
 		case "delta":
-			if e.At != 0 && at > 0 && l.open.log.Entry(rows[at-1].N-1).At != 0 {
+			if e.At != 0 && at > 0 && l.log.Entry(rows[at-1].N-1).At != 0 {
 				k = plainNumber(float64(r.D))
 			}
 		case "dir":
@@ -176,7 +176,7 @@ func plainSort(t *testing.T, l *shownList, by string, desc bool, notes store.Not
 
 // TestSortColumns compares the order by each column with that of comparing rows by what they tell.
 func TestSortColumns(t *testing.T) {
-	s := captureServer(t, "tera", oddFiles)
+	snap := definitions(t, "tera", oddFiles)
 	log := mixedLog(t, sortChunk+1000)
 	notes := store.Notes{Marked: []uint64{7, 900, 16_000}, Frames: map[uint64]string{8: "a", 900: "b", 16_999: "c"}}
 	columns := []string{"n", "time", "delta", "dir", "conn", "code", "len", "name", "ver", "status", "flags"}
@@ -190,12 +190,12 @@ func TestSortColumns(t *testing.T) {
 					continue
 				}
 				t.Run(fmt.Sprint(filter, " by ", by, desc), func(t *testing.T) {
-					l := oddList(t, s, log, filter)
-					l.view.notes = notes
+					l := oddList(t, snap, log, filter)
+					l.View.notes = notes
 					want := plainSort(t, l, by, desc, notes)
-					l.order = sortOf(t, l.view, sortSpec{By: by, Desc: desc}, notes)
+					l.Order = sortOf(t, l.View, SortSpec{By: by, Desc: desc}, notes)
 					checkOrder(t, l)
-					for pos, i := range l.listed(0, l.fit()+5) {
+					for pos, i := range l.listed(0, l.Fit()+5) {
 						if i+1 != want[pos] {
 							t.Fatalf("frame %d is at %d, want %d", i+1, pos, want[pos])
 						}
@@ -207,20 +207,20 @@ func TestSortColumns(t *testing.T) {
 }
 
 // checkOrder checks that an order has each frame of its view once, and that places and frames fit together.
-func checkOrder(t *testing.T, l *shownList) {
+func checkOrder(t *testing.T, l *List) {
 	t.Helper()
-	fit, _ := l.view.state()
-	if l.fit() != fit {
-		t.Fatalf("%d rows of %d", l.fit(), fit)
+	fit, _ := l.View.State()
+	if l.Fit() != fit {
+		t.Fatalf("%d rows of %d", l.Fit(), fit)
 	}
-	seen := make([]bool, l.open.log.Len())
+	seen := make([]bool, l.log.Len())
 	for pos, i := range l.listed(0, fit) {
 		if seen[i] {
 			t.Fatalf("frame %d is there twice", i+1)
 		}
 		seen[i] = true
-		if l.position(i) != pos || l.index(pos) != i {
-			t.Fatalf("frame %d is at %d, not at %d", i+1, l.position(i), pos)
+		if l.Position(i) != pos || l.index(pos) != i {
+			t.Fatalf("frame %d is at %d, not at %d", i+1, l.Position(i), pos)
 		}
 	}
 	if l.index(fit) >= 0 || l.index(-1) >= 0 {
@@ -230,15 +230,15 @@ func checkOrder(t *testing.T, l *shownList) {
 
 // TestSortInfo checks the order of texts by what the rows show, from which numbers are taken by their value.
 func TestSortInfo(t *testing.T) {
-	s := captureServer(t, "tera", oddFiles)
-	l := oddList(t, s, mixedLog(t, 20_000), "")
+	snap := definitions(t, "tera", oddFiles)
+	l := oddList(t, snap, mixedLog(t, 20_000), "")
 	for _, by := range []string{"info", "layers"} {
-		l.order = nil
-		up, down := sortOf(t, l.view, sortSpec{By: by}, store.Notes{}), sortOf(t, l.view, sortSpec{By: by, Desc: true}, store.Notes{})
+		l.Order = nil
+		up, down := sortOf(t, l.View, SortSpec{By: by}, store.Notes{}), sortOf(t, l.View, SortSpec{By: by, Desc: true}, store.Notes{})
 		var last string
-		for from := 0; from < l.fit(); from += maxRowsAtOnce {
-			l.order = up
-			for _, r := range l.rows(&rowsAsked{From: from, Count: maxRowsAtOnce}).Rows {
+		for from := 0; from < l.Fit(); from += maxRowsAtOnce {
+			l.Order = up
+			for _, r := range l.Rows(&RowsQuery{From: from, Count: maxRowsAtOnce}).Rows {
 				text := r.Info
 				if by == "layers" {
 					if text = strings.Join(r.Via, " "); len(r.From) > 0 {
@@ -263,7 +263,7 @@ func TestSortInfo(t *testing.T) {
 				}
 			}
 		}
-		l.order = down
+		l.Order = down
 		checkOrder(t, l)
 	}
 }
@@ -338,35 +338,35 @@ func TestSortNumbers(t *testing.T) {
 
 // TestSortBounds checks what cannot be sorted, and that it can be given up.
 func TestSortBounds(t *testing.T) {
-	s := captureServer(t, "tera", oddFiles)
-	l := oddList(t, s, mixedLog(t, 2000), "")
+	snap := definitions(t, "tera", oddFiles)
+	l := oddList(t, snap, mixedLog(t, 2000), "")
 	var share atomic.Int64
 	for _, by := range []string{"", "no such", "=", "=" + strings.Repeat("x", 2000)} {
-		if _, err := sortView(context.Background(), l.view, sortSpec{By: by}, store.Notes{}, &share); err == nil {
+		if _, err := SortView(context.Background(), l.View, SortSpec{By: by}, store.Notes{}, &share); err == nil {
 			t.Errorf("sorted by %.20q", by)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := sortView(ctx, l.view, sortSpec{By: "info"}, store.Notes{}, &share); err == nil {
+	if _, err := SortView(ctx, l.View, SortSpec{By: "info"}, store.Notes{}, &share); err == nil {
 		t.Error("sorted though it was given up")
 	}
 	// What came later is not in the order, and is counted.
-	l.order = sortOf(t, l.view, sortSpec{By: "len", Desc: true}, store.Notes{})
+	l.Order = sortOf(t, l.View, SortSpec{By: "len", Desc: true}, store.Notes{})
 	for i := range 10 {
-		if err := l.open.log.Add(0, oddFrame(rand.New(rand.NewPCG(1, 1)), i)); err != nil {
+		if err := l.log.Add(0, oddFrame(rand.New(rand.NewPCG(1, 1)), i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	l.view.advance(context.Background(), time.Second)
-	if l.fit() != 2000 || l.fresh() != 10 || l.position(2005) != 2000 || l.index(2000) != -1 {
-		t.Errorf("%d rows, %d new, a new one is at %d", l.fit(), l.fresh(), l.position(2005))
+	l.View.Advance(context.Background(), time.Second)
+	if l.Fit() != 2000 || l.Fresh() != 10 || l.Position(2005) != 2000 || l.index(2000) != -1 {
+		t.Errorf("%d rows, %d new, a new one is at %d", l.Fit(), l.Fresh(), l.Position(2005))
 	}
 }
 
 // TestSortRolling sorts a log that lets frames go meanwhile.
 func TestSortRolling(t *testing.T) {
-	s := captureServer(t, "tera", oddFiles)
+	snap := definitions(t, "tera", oddFiles)
 	log := live.NewRolling(1 << 20)
 	conn := log.Connection(live.Conn{Name: "a-b"})
 	r := rand.New(rand.NewPCG(3, 3))
@@ -379,17 +379,17 @@ func TestSortRolling(t *testing.T) {
 	}
 	add(20_000)
 	for _, filter := range []string{"", "len > 8"} {
-		l := oddList(t, s, log, filter)
-		l.order = sortOf(t, l.view, sortSpec{By: "len"}, store.Notes{})
-		kept := l.fit()
-		if kept == 0 || l.order.start == 0 && filter == "" {
-			t.Fatalf("%d rows from %d on", kept, l.order.start)
+		l := oddList(t, snap, log, filter)
+		l.Order = sortOf(t, l.View, SortSpec{By: "len"}, store.Notes{})
+		kept := l.Fit()
+		if kept == 0 || l.Order.start == 0 && filter == "" {
+			t.Fatalf("%d rows from %d on", kept, l.Order.start)
 		}
 		add(600)
-		l.view.advance(context.Background(), time.Second)
+		l.View.Advance(context.Background(), time.Second)
 		gone := 0
 		for from := 0; from < kept; from += maxRowsAtOnce {
-			for _, row := range l.rows(&rowsAsked{From: from, Count: maxRowsAtOnce}).Rows {
+			for _, row := range l.Rows(&RowsQuery{From: from, Count: maxRowsAtOnce}).Rows {
 				if strings.Contains(row.Info, "not in memory") {
 					if gone++; row.N < 1 {
 						t.Fatal("nobody knows which frame has gone")

@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"context"
@@ -23,31 +23,31 @@ import (
 // What a page asks of a list of frames. "pos" is a place in the list as it is filtered, from 0; "n" the number of a frame in the capture,
 // from 1.
 
-type listAsked struct {
+type ListQuery struct {
 	ID      int `json:"id"`
 	Buckets int `json:"buckets"`
 }
 
-type rowsAsked struct {
+type RowsQuery struct {
 	ID    int `json:"id"`
 	Seq   int `json:"seq"`
 	From  int `json:"from"`
 	Count int `json:"count"`
 }
 
-type frameAsked struct {
+type FrameQuery struct {
 	ID int `json:"id"`
 	N  int `json:"n"`
 }
 
-// packetAsked asks which frames came in a packet, of those around a frame.
-type packetAsked struct {
+// PacketQuery asks which frames came in a packet, of those around a frame.
+type PacketQuery struct {
 	ID   int    `json:"id"`
 	N    uint32 `json:"n"`
 	Near int    `json:"near"`
 }
 
-type findAsked struct {
+type FindQuery struct {
 	ID   int    `json:"id"`
 	Text string `json:"text"`
 	As   string `json:"as"` // "filter", "text", "regex", "hex" or "value"
@@ -56,89 +56,28 @@ type findAsked struct {
 	Fold bool   `json:"fold"` // a text in capitals or not
 }
 
-type stepAsked struct {
+type StepQuery struct {
 	ID   int    `json:"id"`
 	N    int    `json:"n"`
 	By   string `json:"by"` // "type", "conn", "mark", "note" or "problem"
 	Back bool   `json:"back"`
 }
 
-// question is what a message asks for: its id, and what answers it.
-func (p *framesPage) question(m *listMessage) (id int, work func(context.Context, *shownList) (key string, answer any, err error)) {
-	switch {
-	case m.Rows != nil:
-		return m.Rows.ID, func(_ context.Context, l *shownList) (string, any, error) { return "rows", l.rows(m.Rows), nil }
-	case m.Frame != nil:
-		return m.Frame.ID, func(_ context.Context, l *shownList) (string, any, error) {
-			a, err := l.frame(m.Frame)
-			return "frame", a, err
-		}
-	case m.Packet != nil:
-		return m.Packet.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.packet(ctx, m.Packet)
-			return "packet", a, err
-		}
-	case m.Find != nil:
-		return m.Find.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.find(ctx, m.Find)
-			return "found", a, err
-		}
-	case m.Where != nil:
-		return m.Where.ID, func(_ context.Context, l *shownList) (string, any, error) {
-			n := p.numberHere(l, m.Where)
-			a := l.found(m.Where.ID, l.position(n-1))
-			a.Meant = n
-			return "found", a, nil
-		}
-	case m.Step != nil:
-		return m.Step.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.step(ctx, m.Step)
-			return "found", a, err
-		}
-	case m.Types != nil:
-		return m.Types.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.types(ctx, m.Types.ID)
-			return "types", a, err
-		}
-	case m.Map != nil:
-		return m.Map.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.overlook(ctx, m.Map)
-			return "map", a, err
-		}
-	case m.Timeline != nil:
-		return m.Timeline.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.timeline(ctx, m.Timeline)
-			return "timeline", a, err
-		}
-	case m.Table != nil:
-		return m.Table.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.table(ctx, m.Table)
-			return "table", a, err
-		}
-	case m.Diff != nil:
-		return m.Diff.ID, func(_ context.Context, l *shownList) (string, any, error) {
-			a, err := l.diff(m.Diff)
-			return "diff", a, err
-		}
-	}
-	return 0, nil
+type Rows struct {
+	ID    int   `json:"id"`
+	Seq   int   `json:"seq"`
+	Epoch int   `json:"epoch"`
+	Order int   `json:"order"`
+	From  int   `json:"from"`
+	Rows  []Row `json:"rows"`
 }
 
-type rowsAnswer struct {
-	ID    int        `json:"id"`
-	Seq   int        `json:"seq"`
-	Epoch int        `json:"epoch"`
-	Order int        `json:"order"`
-	From  int        `json:"from"`
-	Rows  []frameRow `json:"rows"`
-}
-
-// rows describes some rows of the list.
-func (l *shownList) rows(a *rowsAsked) rowsAnswer {
+// Rows describes some rows of the list.
+func (l *List) Rows(a *RowsQuery) Rows {
 	from := min(max(a.From, 0), math.MaxInt32)
-	out := rowsAnswer{a.ID, l.seq, l.epoch, l.turns, from, []frameRow{}}
-	m := rowMaker{snap: l.snap}
-	cells := newCellMaker(l.snap, l.columns)
+	out := Rows{a.ID, l.Seq, l.Epoch, l.Turns, from, []Row{}}
+	m := RowMaker{Snap: l.snap}
+	cells := NewCellMaker(l.snap, l.columns)
 	var hit *workspace.FrameFilter
 	if l.hit != nil {
 		hit = l.hit.Again()
@@ -147,7 +86,7 @@ func (l *shownList) rows(a *rowsAsked) rowsAnswer {
 	for i, c := range l.colors {
 		colors[i] = colorRule{c.fits.Again(), c.hue, c.text}
 	}
-	log, before := l.open.log, int64(0)
+	log, before := l.log, int64(0)
 	if e, _, ok := log.Get(l.index(from - 1)); ok {
 		before = e.At
 	}
@@ -157,22 +96,22 @@ func (l *shownList) rows(a *rowsAsked) rowsAnswer {
 		e, data, ok := log.Get(i)
 		if !ok {
 			gone = true
-			out.Rows = append(out.Rows, frameRow{N: i + 1, T: before / 1000, Kind: "control", Type: "n == 0", Info: "not in memory any more: the recording has it"})
+			out.Rows = append(out.Rows, Row{N: i + 1, T: before / 1000, Kind: "control", Type: "n == 0", Info: "not in memory any more: the recording has it"})
 			continue
 		}
-		conns = connsFor(log, conns, e)
-		readFrame(log, e, data, &f)
+		conns = ConnsFor(log, conns, e)
+		ReadFrame(log, e, data, &f)
 		row := m.row(i, e, &f)
-		if l.order != nil { // the row above says nothing then
+		if l.Order != nil { // the row above says nothing then
 			before = l.timeBefore(i)
 		}
 		if before != 0 && e.At != 0 && !gone { // else nobody knows
 			row.D = (e.At - before) / 1000
 		}
 		before, gone = e.At, false
-		row.Cells = cells.cells(&m, &f)
+		row.Cells = cells.Cells(&m, &f)
 		if hit != nil || len(colors) > 0 {
-			where := l.view.where(i, e, conns[e.Conn])
+			where := l.View.where(i, e, conns[e.Conn])
 			row.Hit = hit != nil && hit.Fits(where, &f)
 			for _, c := range colors {
 				if c.fits.Fits(where, &f) {
@@ -188,10 +127,10 @@ func (l *shownList) rows(a *rowsAsked) rowsAnswer {
 
 // maxFrameShown is how many bytes of a frame go to a page. Of those beyond, which maps and other files have, the list tells the number,
 // and exports have them.
-const maxFrameShown = maxDescribe
+const maxFrameShown = 1 << 20
 
-// frameAnswer is one frame, up to maxFrameShown.
-type frameAnswer struct {
+// Frame is one frame, up to maxFrameShown.
+type Frame struct {
 	ID    int    `json:"id"`
 	N     int    `json:"n"`
 	Hex   string `json:"hex"`
@@ -200,9 +139,9 @@ type frameAnswer struct {
 	Name  string `json:"name"` // of its definition, as the library has it; "" if it has none
 	Conn  string `json:"conn"`
 	frameSource
-	Row   frameRow    `json:"row"`
+	Row   Row         `json:"row"`
 	Offer *frameOffer `json:"offer,omitempty"` // of a frame that nothing defines
-	About *frameAbout `json:"about,omitempty"` // of a frame that is no message
+	About *About      `json:"about,omitempty"` // of a frame that is no message
 
 	Long     bool `json:"long,omitempty"`     // it has the longer one of two headers
 	Stream   bool `json:"stream,omitempty"`   // it is a part of a byte stream, and no datagram
@@ -220,20 +159,19 @@ type frameRun struct {
 	Len    uint32 `json:"len"`
 }
 
-func (l *shownList) frame(a *frameAsked) (*frameAnswer, error) {
-	log := l.open.log
+func (l *List) Frame(a *FrameQuery) (*Frame, error) {
+	log := l.log
 	e, data, ok := log.Get(a.N - 1)
 	if !ok {
 		return nil, fmt.Errorf("there is no frame %d in memory", a.N)
 	}
 	var f transport.Frame
-	readFrame(log, e, data, &f)
-	m := rowMaker{snap: l.snap}
+	ReadFrame(log, e, data, &f)
+	m := RowMaker{Snap: l.snap}
 	conn := log.Conns()[e.Conn]
-	out := &frameAnswer{ID: a.ID, N: a.N, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: groupOf(l.snap, &f, conn), Conn: conn.Name, About: about(&f, conn), Long: f.Long(), Stream: f.Offset >= 0}
+	out := &Frame{ID: a.ID, N: a.N, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: groupOf(l.snap, &f, conn), Conn: conn.Name, About: about(&f, conn), Long: f.Long(), Stream: f.Offset >= 0}
 	if p, ok := protocols.Of(l.snap.Dialect.Name); ok && p.Ciphers {
-		_, ciphered := l.open.ciphered.Load(conn.Name)
-		out.Ciphered = (ciphered || l.open.running) && f.Kind != transport.Opaque && !slices.Contains(f.Via, "handshake")
+		out.Ciphered = (l.Source.Ciphered(conn.Name) || l.Source.Running()) && f.Kind != transport.Opaque && !slices.Contains(f.Via, "handshake")
 	}
 	out.Row = m.row(a.N-1, e, &f)
 	if msg := l.snap.FrameMessage(&f); msg != nil {
@@ -247,25 +185,25 @@ func (l *shownList) frame(a *frameAsked) (*frameAnswer, error) {
 	return out, nil
 }
 
-// foundAnswer is a place in the list, -1 if there is none.
-type foundAnswer struct {
+// Found is a place in the list, -1 if there is none.
+type Found struct {
 	ID       int           `json:"id"`
 	Pos      int           `json:"pos"`
 	N        int           `json:"n"`
 	Meant    int           `json:"meant,omitempty"` // of where: the number that the frame has in this list, which may hide it
 	At       *[2]int       `json:"at,omitempty"`    // of find: which bytes of the frame, start and end; missing where it is not in the bytes
-	Mistakes []viewMistake `json:"mistakes,omitempty"`
+	Mistakes []ViewMistake `json:"mistakes,omitempty"`
 }
 
-func (l *shownList) found(id, pos int) foundAnswer {
+func (l *List) Found(id, pos int) Found {
 	if i := l.index(pos); i >= 0 {
-		return foundAnswer{ID: id, Pos: pos, N: i + 1}
+		return Found{ID: id, Pos: pos, N: i + 1}
 	}
-	return foundAnswer{ID: id, Pos: -1}
+	return Found{ID: id, Pos: -1}
 }
 
-// asFilter is what to find, as a filter.
-func (a *findAsked) asFilter() string {
+// AsFilter is what to find, as a filter.
+func (a *FindQuery) AsFilter() string {
 	text := a.Text
 	if strings.TrimSpace(text) == "" {
 		return ""
@@ -287,32 +225,32 @@ func (a *findAsked) asFilter() string {
 	return text
 }
 
-// find looks for the next frame that fits, around the end of the list.
-func (l *shownList) find(ctx context.Context, a *findAsked) (foundAnswer, error) {
-	text := a.asFilter()
+// Find looks for the next frame that fits, around the end of the list.
+func (l *List) Find(ctx context.Context, a *FindQuery) (Found, error) {
+	text := a.AsFilter()
 	if text == "" {
-		return foundAnswer{ID: a.ID, Pos: -1}, nil
+		return Found{ID: a.ID, Pos: -1}, nil
 	}
 	f, mistakes := l.snap.Filter(text)
 	if len(mistakes) > 0 {
-		return foundAnswer{ID: a.ID, Pos: -1, Mistakes: mistakesIn("find", 0, text, mistakes)}, nil
+		return Found{ID: a.ID, Pos: -1, Mistakes: mistakesIn("find", 0, text, mistakes)}, nil
 	}
 	var frame transport.Frame
-	conns := l.open.log.Conns()
+	conns := l.log.Conns()
 	seek, start, end := a.needle(), 0, 0
 	pos, err := l.search(ctx, a.From, a.Back, func(i int, e live.Entry, data []byte) bool {
 		if start, end = seek.in(data); a.As == "text" && start >= 0 {
 			return true
 		}
-		conns = connsFor(l.open.log, conns, e)
-		readFrame(l.open.log, e, data, &frame)
-		return f.Fits(l.view.where(i, e, conns[e.Conn]), &frame)
+		conns = ConnsFor(l.log, conns, e)
+		ReadFrame(l.log, e, data, &frame)
+		return f.Fits(l.View.where(i, e, conns[e.Conn]), &frame)
 	})
-	found := l.found(a.ID, pos)
+	found := l.Found(a.ID, pos)
 	if found.Pos >= 0 && start < 0 {
-		if e, data, ok := l.open.log.Get(l.index(pos)); ok {
-			readFrame(l.open.log, e, data, &frame)
-			start, end = a.hit(&rowMaker{snap: l.snap}, f, &frame)
+		if e, data, ok := l.log.Get(l.index(pos)); ok {
+			ReadFrame(l.log, e, data, &frame)
+			start, end = a.hit(&RowMaker{Snap: l.snap}, f, &frame)
 		}
 	}
 	if found.Pos >= 0 && start >= 0 {
@@ -322,8 +260,8 @@ func (l *shownList) find(ctx context.Context, a *findAsked) (foundAnswer, error)
 }
 
 // search is the next place in the list where fits says so, -1 if there is none. It goes on at the other end.
-func (l *shownList) search(ctx context.Context, from int, back bool, fits func(i int, e live.Entry, data []byte) bool) (int, error) {
-	fit := l.fit()
+func (l *List) search(ctx context.Context, from int, back bool, fits func(i int, e live.Entry, data []byte) bool) (int, error) {
+	fit := l.Fit()
 	first, again := from+1, 0
 	if back {
 		first, again = from-1, fit-1
@@ -346,19 +284,19 @@ func (l *shownList) search(ctx context.Context, from int, back bool, fits func(i
 	return -1, nil
 }
 
-// step goes to the next frame that has something in common with one.
-func (l *shownList) step(ctx context.Context, a *stepAsked) (foundAnswer, error) {
-	log := l.open.log
+// Step goes to the next frame that has something in common with one.
+func (l *List) Step(ctx context.Context, a *StepQuery) (Found, error) {
+	log := l.log
 	if a.N < 1 || a.N > log.Len() {
-		return foundAnswer{}, fmt.Errorf("there is no frame %d", a.N)
+		return Found{}, fmt.Errorf("there is no frame %d", a.N)
 	}
 	at, _, ok := log.Get(a.N - 1)
 	if !ok && a.By != "mark" && a.By != "note" && a.By != "problem" {
-		return foundAnswer{}, fmt.Errorf("frame %d is not in memory any more", a.N)
+		return Found{}, fmt.Errorf("frame %d is not in memory any more", a.N)
 	}
 	group, name := log.Group(at), log.Extra(at).Name
 	notes := l.notes()
-	pos := l.position(a.N - 1)
+	pos := l.Position(a.N - 1)
 	if !a.Back && l.index(pos) != a.N-1 {
 		pos-- // the frame itself is not in the list
 	}
@@ -375,7 +313,7 @@ func (l *shownList) step(ctx context.Context, a *stepAsked) (foundAnswer, error)
 		}
 		return e.Kind == at.Kind && e.HasKey == at.HasKey && e.Code == at.Code && e.Dir == at.Dir && log.Group(e) == group && log.Extra(e).Name == name
 	})
-	return l.found(a.ID, found), err
+	return l.Found(a.ID, found), err
 }
 
 // typeRow is what is known of all frames of a type.
@@ -397,24 +335,24 @@ type typeRow struct {
 	Defined bool    `json:"defined"`
 }
 
-type typesAnswer struct {
+type Types struct {
 	ID    int        `json:"id"`
 	Total int        `json:"total"`
 	Rows  []*typeRow `json:"rows"` // those with the most frames first
 }
 
-// maxTypes bounds how many types are told apart.
-const maxTypes = 20_000
+// MaxTypes bounds how many types are told apart.
+const MaxTypes = 20_000
 
-// types counts the frames of the list by their type.
-func (l *shownList) types(ctx context.Context, id int) (*typesAnswer, error) {
+// Types counts the frames of the list by their type.
+func (l *List) Types(ctx context.Context, id int) (*Types, error) {
 	type known struct {
 		typeRow
 		program *codec.Program // nil: none, or one that is not right
 	}
-	out := &typesAnswer{ID: id, Rows: []*typeRow{}}
-	all := newByType[known](l.open.log)
-	m := rowMaker{snap: l.snap}
+	out := &Types{ID: id, Rows: []*typeRow{}}
+	all := newByType[known](l.log)
+	m := RowMaker{Snap: l.snap}
 	err := l.eachOf(ctx, func(_ int, e live.Entry, block []byte) bool {
 		data, t := entryData(e, block), all.of(e)
 		if t == nil {
@@ -423,14 +361,14 @@ func (l *shownList) types(ctx context.Context, id int) (*typesAnswer, error) {
 				return true
 			}
 			var f transport.Frame
-			readFrame(l.open.log, e, data, &f)
+			ReadFrame(l.log, e, data, &f)
 			t.typeRow = typeRow{Dir: f.Dir.String(), Group: f.Key.Group, Kind: f.Kind.String(), Min: len(data), First: e.At / 1000}
 			if f.HasKey {
 				code := f.Key.Code
 				t.Code = &code
 			}
 			msg := l.snap.FrameMessage(&f)
-			t.Type = m.typeOf(msg, &f)
+			t.Type = m.TypeOf(msg, &f)
 			if msg != nil {
 				t.Name, t.Defined = msg.Name, true
 				if l.snap.Dialect.Versions {
@@ -447,8 +385,8 @@ func (l *shownList) types(ctx context.Context, id int) (*typesAnswer, error) {
 		t.Bytes += int64(len(data))
 		t.Min, t.Max, t.Last = min(t.Min, len(data)), max(t.Max, len(data)), e.At/1000
 		if t.program != nil {
-			m.rec.Session = codec.Session{}
-			if t.program.Decode(&m.rec, data); m.rec.Status() != codec.OK {
+			m.Rec.Session = codec.Session{}
+			if t.program.Decode(&m.Rec, data); m.Rec.Status() != codec.OK {
 				t.Bad++
 			}
 		}
@@ -458,7 +396,7 @@ func (l *shownList) types(ctx context.Context, id int) (*typesAnswer, error) {
 	return out, err
 }
 
-type timelineAnswer struct {
+type Timeline struct {
 	ID   int   `json:"id"`
 	From int64 `json:"from"`
 	Step int64 `json:"step"` // microseconds
@@ -467,10 +405,10 @@ type timelineAnswer struct {
 	Bad  []int `json:"bad"` // problems
 }
 
-// timeline counts the frames of the list by their time.
-func (l *shownList) timeline(ctx context.Context, a *listAsked) (*timelineAnswer, error) {
+// Timeline counts the frames of the list by their time.
+func (l *List) Timeline(ctx context.Context, a *ListQuery) (*Timeline, error) {
 	n := min(max(a.Buckets, 1), 4000)
-	out := &timelineAnswer{ID: a.ID, Step: 1, C2S: make([]int, n), S2C: make([]int, n), Bad: make([]int, n)}
+	out := &Timeline{ID: a.ID, Step: 1, C2S: make([]int, n), S2C: make([]int, n), Bad: make([]int, n)}
 	var from, to int64
 	first := true
 	span := func(_, _ int, e live.Entry, _ []byte) bool {
@@ -483,14 +421,14 @@ func (l *shownList) timeline(ctx context.Context, a *listAsked) (*timelineAnswer
 		first = false
 		return true
 	}
-	if err := l.view.each(ctx, 0, false, span); err != nil || first {
+	if err := l.View.Each(ctx, 0, false, span); err != nil || first {
 		return out, err
 	}
 	const micro = int64(time.Microsecond)
 	from -= from % micro
 	step := ((to-from)/int64(n)/micro + 1) * micro
 	out.From, out.Step = from/micro, step/micro
-	return out, l.view.each(ctx, 0, false, func(_, _ int, e live.Entry, _ []byte) bool {
+	return out, l.View.Each(ctx, 0, false, func(_, _ int, e live.Entry, _ []byte) bool {
 		k := min(max(int((e.At-from)/step), 0), n-1)
 		switch {
 		case e.Kind == transport.Problem:
@@ -503,5 +441,8 @@ func (l *shownList) timeline(ctx context.Context, a *listAsked) (*timelineAnswer
 		return true
 	})
 }
+
+// Bounds of one answer.
+const maxRowsAtOnce = 500
 
 var errNothing = errors.New("no frame in the list is of that type")

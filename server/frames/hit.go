@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"encoding/binary"
@@ -16,26 +16,26 @@ import (
 
 // hit is where in a frame stands what it was found by, as start and end in bytes; start is -1 where nobody knows. A field is told whole, as
 // pages show it then as a field, too; only bytes that no field explains are told as they are.
-func (a *findAsked) hit(m *rowMaker, filter *workspace.FrameFilter, f *transport.Frame) (start, end int) {
+func (a *FindQuery) hit(m *RowMaker, filter *workspace.FrameFilter, f *transport.Frame) (start, end int) {
 	if len(f.Bytes) > maxFrameShown { // the page has not all of it, and its fields are many
 		return -1, 0
 	}
-	msg := m.decode(f)
-	decoded := msg != nil && m.rec.Program != nil
+	msg := m.Decode(f)
+	decoded := msg != nil && m.Rec.Program != nil
 	switch a.As {
 	case "regex":
 		re, err := regexp.Compile(a.Text)
 		if err != nil || !decoded {
 			return -1, 0
 		}
-		return fieldWhere(&m.rec, func(v *codec.FieldValue) bool {
-			text, ok := textIn(&m.rec, v)
+		return fieldWhere(&m.Rec, func(v *codec.FieldValue) bool {
+			text, ok := textIn(&m.Rec, v)
 			return ok && re.MatchString(text)
 		})
 	case "value":
 		w := wantedIn(a.Text)
 		if decoded {
-			if start, end = fieldWhere(&m.rec, func(v *codec.FieldValue) bool { return w.is(&m.rec, v) }); start >= 0 {
+			if start, end = fieldWhere(&m.Rec, func(v *codec.FieldValue) bool { return w.is(&m.Rec, v) }); start >= 0 {
 				return start, end
 			}
 		}
@@ -51,10 +51,10 @@ func (a *findAsked) hit(m *rowMaker, filter *workspace.FrameFilter, f *transport
 		}
 		values := 0
 		var path []byte
-		start, end = fieldWhere(&m.rec, func(v *codec.FieldValue) bool {
+		start, end = fieldWhere(&m.Rec, func(v *codec.FieldValue) bool {
 			path = path[:0]
-			if int(v.Field) < len(m.rec.Program.Fields) {
-				path = m.rec.Program.AppendFieldPath(path, v.Field)
+			if int(v.Field) < len(m.Rec.Program.Fields) {
+				path = m.Rec.Program.AppendFieldPath(path, v.Field)
 			}
 			if string(path) != columns[0] {
 				return false

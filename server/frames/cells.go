@@ -1,6 +1,7 @@
-package server
+package frames
 
 import (
+	"fmt"
 	"strings"
 
 	"wirebench/codec"
@@ -10,26 +11,26 @@ import (
 	"wirebench/server/workspace"
 )
 
-// cellMaker writes the values of chosen fields of frames. It is for one goroutine.
+// CellMaker writes the values of chosen fields of frames. It is for one goroutine.
 //
 // A field is written as in a filter: C_CHAT.2.message, C_CHAT.message, or .message for that of any message.
-type cellMaker struct {
+type CellMaker struct {
 	snap  *workspace.Snapshot
 	paths []string
 	of    map[*schema.Message]*corpus.Cells
 }
 
-func newCellMaker(snap *workspace.Snapshot, paths []string) *cellMaker {
-	return &cellMaker{snap: snap, paths: paths, of: map[*schema.Message]*corpus.Cells{}}
+func NewCellMaker(snap *workspace.Snapshot, paths []string) *CellMaker {
+	return &CellMaker{snap: snap, paths: paths, of: map[*schema.Message]*corpus.Cells{}}
 }
 
-// cells are the texts for a frame that has been decoded by m, nil if no column was chosen.
-func (c *cellMaker) cells(m *rowMaker, f *transport.Frame) []string {
+// Cells are the texts for a frame that has been decoded by m, nil if no column was chosen.
+func (c *CellMaker) Cells(m *RowMaker, f *transport.Frame) []string {
 	if len(c.paths) == 0 {
 		return nil
 	}
 	msg := c.snap.FrameMessage(f)
-	if msg == nil || m.rec.Program == nil {
+	if msg == nil || m.Rec.Program == nil {
 		return make([]string, len(c.paths))
 	}
 	of, ok := c.of[msg]
@@ -38,10 +39,10 @@ func (c *cellMaker) cells(m *rowMaker, f *transport.Frame) []string {
 		for i, path := range c.paths {
 			below[i] = belowMessage(path, msg)
 		}
-		of = corpus.NewCells(m.rec.Program, below)
+		of = corpus.NewCells(m.Rec.Program, below)
 		c.of[msg] = of
 	}
-	return of.Append(nil, &m.rec)
+	return of.Append(nil, &m.Rec)
 }
 
 // belowMessage is a path without the name of a message; of another message it is one that no field has.
@@ -49,7 +50,7 @@ func belowMessage(path string, msg *schema.Message) string {
 	if rest, ok := strings.CutPrefix(path, "."); ok {
 		return rest
 	}
-	for _, name := range []string{fullName(msg.Name, msg.Version), msg.Name} {
+	for _, name := range []string{fmt.Sprintf("%s.%d", msg.Name, msg.Version), msg.Name} {
 		if rest, ok := strings.CutPrefix(path, name+"."); ok {
 			return rest
 		}

@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/server/live"
 	"wirebench/server/store"
+	"wirebench/server/workspace"
 )
 
 var oddFiles = map[string]string{
@@ -63,23 +64,20 @@ func oddFrame(r *rand.Rand, i int) *transport.Frame {
 	return f
 }
 
-func oddList(t *testing.T, s *Server, log *live.Log, filter string) *shownList {
+func oddList(t *testing.T, snap *workspace.Snapshot, log *live.Log, filter string) *List {
 	t.Helper()
-	o := &openCapture{log: log, done: make(chan struct{})}
-	close(o.done)
-	snap := s.space("one").Snapshot
-	l := &shownList{snap: snap, open: o, view: newView(log, snap, viewSpec{Filter: filter}, store.Notes{})}
-	if len(l.view.mistakes) > 0 {
-		t.Fatal(l.view.mistakes)
+	l := NewList(readLog{log}, snap, ListSpec{ViewSpec: ViewSpec{Filter: filter}}, store.Notes{}, nil)
+	if len(l.View.Mistakes) > 0 {
+		t.Fatal(l.View.Mistakes)
 	}
-	for !l.view.advance(context.Background(), time.Minute) {
+	for !l.View.Advance(context.Background(), time.Minute) {
 	}
 	return l
 }
 
 // TestTablesOfTypes compares the counts of types and their tables with what each frame alone says.
 func TestTablesOfTypes(t *testing.T) {
-	s := captureServer(t, "tera", oddFiles)
+	snap := definitions(t, "tera", oddFiles)
 	r := rand.New(rand.NewPCG(1, 2))
 	log := live.New(0)
 	conn := log.Connection(live.Conn{Name: "a-b"})
@@ -90,8 +88,8 @@ func TestTablesOfTypes(t *testing.T) {
 	}
 	for _, filter := range []string{"", "len > 12", "n < 9000", "kind == problem"} {
 		t.Run(filter, func(t *testing.T) {
-			l := oddList(t, s, log, filter)
-			types, err := l.types(context.Background(), 1)
+			l := oddList(t, snap, log, filter)
+			types, err := l.Types(context.Background(), 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +101,7 @@ func TestTablesOfTypes(t *testing.T) {
 					checkTable(t, l, row.Type, types.Rows)
 				}
 			}
-			if fit, _ := l.view.state(); total != fit || types.Total != fit {
+			if fit, _ := l.View.State(); total != fit || types.Total != fit {
 				t.Errorf("%d frames have a type of %d, total %d", total, fit, types.Total)
 			}
 			for _, f := range []string{"", "C_SAY.gold > 500", `.text contains "x" && n % 2 == 1`, "!C_SAY"} { // no types, but filters
@@ -114,7 +112,7 @@ func TestTablesOfTypes(t *testing.T) {
 }
 
 // checkTable compares a table with the frames that fit one by one. rows are the types, if the filter is of one.
-func checkTable(t *testing.T, l *shownList, kind string, rows []*typeRow) {
+func checkTable(t *testing.T, l *List, kind string, rows []*typeRow) {
 	t.Helper()
 	f, mistakes := l.snap.Filter(kind)
 	if len(mistakes) > 0 {
@@ -127,9 +125,9 @@ func checkTable(t *testing.T, l *shownList, kind string, rows []*typeRow) {
 	var rec codec.Record
 	bad, count := 0, 0
 	var frame transport.Frame
-	err := l.view.each(context.Background(), 0, false, func(_, i int, e live.Entry, data []byte) bool {
-		readFrame(l.open.log, e, data, &frame)
-		if !f.Fits(l.view.where(i, e, live.Conn{Name: "a-b"}), &frame) {
+	err := l.View.Each(context.Background(), 0, false, func(_, i int, e live.Entry, data []byte) bool {
+		ReadFrame(l.log, e, data, &frame)
+		if !f.Fits(l.View.where(i, e, live.Conn{Name: "a-b"}), &frame) {
 			return true
 		}
 		count++
@@ -211,7 +209,7 @@ func tableOf(p *codec.Program, fields *corpus.Table, plain *corpus.Bytes) []tabl
 
 // TestLongMessagesKeepTheirPlace has a number that rises from message to message, also in those that are too long for columns.
 func TestLongMessagesKeepTheirPlace(t *testing.T) {
-	s := captureServer(t, "tera", oddFiles)
+	snap := definitions(t, "tera", oddFiles)
 	log := live.New(0)
 	conn := log.Connection(live.Conn{Name: "a-b"})
 	for i := range 3000 {
@@ -225,7 +223,7 @@ func TestLongMessagesKeepTheirPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := oddList(t, s, log, "").makeTable(context.Background(), "C_SAY")
+	got, err := oddList(t, snap, log, "").makeTable(context.Background(), "C_SAY")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +234,7 @@ func TestLongMessagesKeepTheirPlace(t *testing.T) {
 
 // TestTableWhileFramesCome makes tables of traffic that goes on, of which the oldest frames are let go.
 func TestTableWhileFramesCome(t *testing.T) {
-	s := captureServer(t, "tera", oddFiles)
+	snap := definitions(t, "tera", oddFiles)
 	log := live.NewRolling(8 << 20)
 	conn := log.Connection(live.Conn{Name: "a-b"})
 	stop := make(chan struct{})
@@ -257,12 +255,12 @@ func TestTableWhileFramesCome(t *testing.T) {
 	})
 	for range 8 {
 		for _, filter := range []string{"", "len > 8"} {
-			l := oddList(t, s, log, filter)
+			l := oddList(t, snap, log, filter)
 			got, err := l.makeTable(context.Background(), "C_SAY")
 			if err != nil || !slices.IsSorted(got.frames) || len(got.columns) != 2 || got.columns[0].Present == 0 {
 				t.Fatalf("%v %+v", err, got)
 			}
-			if _, err := l.types(context.Background(), 1); err != nil {
+			if _, err := l.Types(context.Background(), 1); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"context"
@@ -16,7 +16,7 @@ const (
 	packetReach     = 5000 // frames on either side
 )
 
-type packetAnswer struct {
+type Packet struct {
 	ID     int           `json:"id"`
 	N      uint32        `json:"n"`
 	Frames []packetFrame `json:"frames"` // in order
@@ -30,14 +30,14 @@ type packetFrame struct {
 	Kind string `json:"kind"`
 }
 
-// packet lists the frames, filtered or not, that came in a packet.
-func (l *shownList) packet(ctx context.Context, a *packetAsked) (*packetAnswer, error) {
-	log := l.open.log
+// Packet lists the frames, filtered or not, that came in a packet.
+func (l *List) Packet(ctx context.Context, a *PacketQuery) (*Packet, error) {
+	log := l.log
 	if a.Near <= log.Base() || a.Near > log.Len() {
 		return nil, fmt.Errorf("there is no frame %d", a.Near)
 	}
-	out := &packetAnswer{ID: a.ID, N: a.N, Frames: []packetFrame{}}
-	m := rowMaker{snap: l.snap}
+	out := &Packet{ID: a.ID, N: a.N, Frames: []packetFrame{}}
+	m := RowMaker{Snap: l.snap}
 	var f transport.Frame
 	for i := max(a.Near-1-packetReach, log.Base()); i < min(a.Near+packetReach, log.Len()); i++ {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -51,7 +51,7 @@ func (l *shownList) packet(ctx context.Context, a *packetAsked) (*packetAnswer, 
 			out.More = true
 			break
 		}
-		readFrame(log, e, data, &f)
+		ReadFrame(log, e, data, &f)
 		one := packetFrame{N: i + 1, Code: f.Key.Code, Kind: f.Kind.String()}
 		if msg := l.snap.FrameMessage(&f); msg != nil {
 			one.Name = msg.Name
@@ -82,12 +82,12 @@ type frameOffer struct {
 }
 
 // offer proposes a name; nil where there is nothing to define.
-func (m *rowMaker) offer(f *transport.Frame) *frameOffer {
-	if f.Kind != transport.Message || !f.HasKey || m.snap.FrameMessage(f) != nil {
+func (m *RowMaker) offer(f *transport.Frame) *frameOffer {
+	if f.Kind != transport.Message || !f.HasKey || m.Snap.FrameMessage(f) != nil {
 		return nil
 	}
 	o := &frameOffer{Code: f.Key.Code}
-	if !m.snap.Dialect.Versions {
+	if !m.Snap.Dialect.Versions {
 		o.Name = fmt.Sprintf("unknown_%02x", f.Key.Code)
 		return o
 	}
@@ -97,7 +97,7 @@ func (m *rowMaker) offer(f *transport.Frame) *frameOffer {
 		return o
 	}
 	o.Name = fmt.Sprintf("%sUNKNOWN_%04X", sidePrefix(f.Dir), f.Key.Code)
-	o.Map = m.snap.CodeMap
+	o.Map = m.Snap.CodeMap
 	return o
 }
 
@@ -116,13 +116,13 @@ type codeName struct {
 }
 
 // nameOf is what the code map calls a frame that nothing defines, "" if it says nothing. Of several names the first counts.
-func (m *rowMaker) nameOf(f *transport.Frame) string {
-	if !f.HasKey || !m.snap.Dialect.Versions {
+func (m *RowMaker) nameOf(f *transport.Frame) string {
+	if !f.HasKey || !m.Snap.Dialect.Versions {
 		return ""
 	}
 	if m.names == nil {
-		m.names = make(map[codeName]string, len(m.snap.Options.Codes))
-		for name, code := range m.snap.Options.Codes {
+		m.names = make(map[codeName]string, len(m.Snap.Options.Codes))
+		for name, code := range m.Snap.Options.Codes {
 			k := codeName{code, name[:min(2, len(name))]}
 			if old, ok := m.names[k]; !ok || name < old {
 				m.names[k] = name

@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"context"
@@ -20,16 +20,16 @@ const (
 	maxOverview   = 1 << 26               // rows that are remembered: a byte each
 )
 
-// mapAsked asks what the rows of a list are, in so many parts of it.
-type mapAsked struct {
+// MapQuery asks what the rows of a list are, in so many parts of it.
+type MapQuery struct {
 	ID      int `json:"id"`
 	Seq     int `json:"seq"`
 	Buckets int `json:"buckets"`
 }
 
-// mapAnswer has a number of rows for each part of the list, from its start. A list that has fewer rows than parts were asked for has a
+// Map has a number of rows for each part of the list, from its start. A list that has fewer rows than parts were asked for has a
 // part for each row.
-type mapAnswer struct {
+type Map struct {
 	ID      int   `json:"id"`
 	Seq     int   `json:"seq"`
 	Order   int   `json:"order"`
@@ -60,7 +60,7 @@ type overview struct {
 	rows  []byte // from there on
 	types *byType[overType]
 	rec   codec.Record
-	maker rowMaker
+	maker RowMaker
 	hit   *workspace.FrameFilter
 	rules []colorRule
 }
@@ -78,24 +78,24 @@ type overRule struct {
 	always bool
 }
 
-// overlook says what the rows are, as far as that is known or found out in a moment.
-func (l *shownList) overlook(ctx context.Context, a *mapAsked) (*mapAnswer, error) {
+// Map says what the rows are, as far as that is known or found out in a moment.
+func (l *List) Map(ctx context.Context, a *MapQuery) (*Map, error) {
 	o := l.overview
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.types == nil {
 		o.begin(l)
 	}
-	total := l.fit()
+	total := l.Fit()
 	end := total // position in the view
-	if l.order != nil {
-		end = l.order.start + len(l.order.place)
+	if l.Order != nil {
+		end = l.Order.start + len(l.Order.place)
 	}
 	if err := o.advance(ctx, l, end); err != nil {
 		return nil, err
 	}
 	n := min(max(a.Buckets, 1), maxMapBuckets, max(total, 1))
-	out := &mapAnswer{ID: a.ID, Seq: l.seq, Order: l.turns, Total: total, Known: min(o.start+len(o.rows), end), Done: o.start+len(o.rows) >= end}
+	out := &Map{ID: a.ID, Seq: l.Seq, Order: l.Turns, Total: total, Known: min(o.start+len(o.rows), end), Done: o.start+len(o.rows) >= end}
 	lists := make([]int, 7*n)
 	for i, to := range []*[]int{&out.Bad, &out.Unknown, &out.Hit, &out.Marked, &out.Noted, &out.Hue, &out.Hued} {
 		*to = lists[i*n : (i+1)*n : (i+1)*n]
@@ -103,7 +103,7 @@ func (l *shownList) overlook(ctx context.Context, a *mapAsked) (*mapAnswer, erro
 	out.count(o, l, n, total)
 	notes := l.notes()
 	each := func(frame uint64, to []int) {
-		if pos := l.position(int(frame) - 1); pos < total && l.index(pos) == int(frame)-1 {
+		if pos := l.Position(int(frame) - 1); pos < total && l.index(pos) == int(frame)-1 {
 			to[pos*n/total]++
 		}
 	}
@@ -117,19 +117,19 @@ func (l *shownList) overlook(ctx context.Context, a *mapAsked) (*mapAnswer, erro
 }
 
 // count counts the rows that are known.
-func (out *mapAnswer) count(o *overview, l *shownList, n, total int) {
+func (out *Map) count(o *overview, l *List, n, total int) {
 	hues := make([][9]int32, n)
 	for k, look := range o.rows {
 		if look == 0 {
 			continue
 		}
 		pos := o.start + k
-		if l.order != nil {
-			rank := pos - l.order.start
-			if rank < 0 || rank >= len(l.order.place) || l.order.place[rank] == noPlace {
+		if l.Order != nil {
+			rank := pos - l.Order.start
+			if rank < 0 || rank >= len(l.Order.place) || l.Order.place[rank] == noPlace {
 				continue
 			}
-			pos = int(l.order.place[rank])
+			pos = int(l.Order.place[rank])
 		}
 		if pos >= total {
 			break
@@ -155,9 +155,9 @@ func (out *mapAnswer) count(o *overview, l *shownList, n, total int) {
 	}
 }
 
-func (o *overview) begin(l *shownList) {
-	o.types = newByType[overType](l.open.log)
-	o.maker = rowMaker{snap: l.snap}
+func (o *overview) begin(l *List) {
+	o.types = newByType[overType](l.log)
+	o.maker = RowMaker{Snap: l.snap}
 	if l.hit != nil {
 		o.hit = l.hit.Again()
 	}
@@ -167,10 +167,10 @@ func (o *overview) begin(l *shownList) {
 }
 
 // advance looks at further rows of the view, up to a position, for a moment.
-func (o *overview) advance(ctx context.Context, l *shownList, end int) error {
+func (o *overview) advance(ctx context.Context, l *List, end int) error {
 	until := time.Now().Add(mapSlice)
-	log := l.open.log
-	if base := l.view.position(log.Base()); base > o.start { // what a rolling log has let go is not seen any more
+	log := l.log
+	if base := l.View.position(log.Base()); base > o.start { // what a rolling log has let go is not seen any more
 		gone := min(base-o.start, len(o.rows))
 		if gone > len(o.rows)/2 {
 			o.rows = slices.Clone(o.rows[gone:])
@@ -189,7 +189,7 @@ func (o *overview) advance(ctx context.Context, l *shownList, end int) error {
 		if time.Now().After(until) {
 			return nil
 		}
-		list := l.view.listed(at, min(mapStep, end-at))
+		list := l.View.listed(at, min(mapStep, end-at))
 		if len(list) == 0 {
 			return nil
 		}
@@ -203,7 +203,7 @@ func (o *overview) advance(ctx context.Context, l *shownList, end int) error {
 			for list[k] != i {
 				k++
 			}
-			conns = connsFor(log, conns, e)
+			conns = ConnsFor(log, conns, e)
 			o.rows[from+k] = o.look(l, i, e, entryData(e, block), conns, &frame)
 			k++
 			return true
@@ -213,11 +213,11 @@ func (o *overview) advance(ctx context.Context, l *shownList, end int) error {
 }
 
 // look is what a row is.
-func (o *overview) look(l *shownList, i int, e live.Entry, data []byte, conns []live.Conn, frame *transport.Frame) byte {
+func (o *overview) look(l *List, i int, e live.Entry, data []byte, conns []live.Conn, frame *transport.Frame) byte {
 	t := o.types.of(e)
 	read := t == nil
 	if read {
-		readFrame(l.open.log, e, data, frame)
+		ReadFrame(l.log, e, data, frame)
 		t = o.typeOf(l, frame)
 		o.types.put(e, t)
 	}
@@ -234,9 +234,9 @@ func (o *overview) look(l *shownList, i int, e live.Entry, data []byte, conns []
 		return look | byte(t.rules[0].hue)
 	}
 	if !read {
-		readFrame(l.open.log, e, data, frame)
+		ReadFrame(l.log, e, data, frame)
 	}
-	where := l.view.where(i, e, conns[e.Conn])
+	where := l.View.where(i, e, conns[e.Conn])
 	if t.judges && o.hit.Fits(where, frame) {
 		look |= rowHit
 	}
@@ -248,8 +248,8 @@ func (o *overview) look(l *shownList, i int, e live.Entry, data []byte, conns []
 	return look
 }
 
-// typeOf is what is known of all rows of the type of one.
-func (o *overview) typeOf(l *shownList, f *transport.Frame) *overType {
+// TypeOf is what is known of all rows of the type of one.
+func (o *overview) typeOf(l *List, f *transport.Frame) *overType {
 	t := &overType{}
 	msg := l.snap.FrameMessage(f)
 	switch {
@@ -263,7 +263,7 @@ func (o *overview) typeOf(l *shownList, f *transport.Frame) *overType {
 			t.program = p
 		}
 	}
-	kind := o.maker.typeOf(msg, f)
+	kind := o.maker.TypeOf(msg, f)
 	t.judges = o.hit != nil && o.hit.CanMatch(msg)
 	for _, r := range o.rules {
 		if !r.fits.CanMatch(msg) {

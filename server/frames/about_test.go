@@ -1,11 +1,9 @@
-package server
+package frames
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
-	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/server/live"
 )
@@ -50,31 +48,5 @@ func TestAbout(t *testing.T) {
 		if got := serverPort(name); got != port {
 			t.Errorf("port of %q: %d", name, got)
 		}
-	}
-}
-
-func TestWithReason(t *testing.T) {
-	found := []codec.ProblemInfo{{Code: "range", Message: `"level" is outside its legal range`}}
-	if got := withReason(found, `heroes: "level" is outside its legal range`); len(got) != 1 {
-		t.Errorf("it is said twice: %+v", got)
-	}
-	if got := withReason(found, "the stream ends inside a message"); len(got) != 2 || got[0].Message != "the stream ends inside a message" {
-		t.Errorf("%+v", got)
-	}
-}
-
-// A problem of a stream without lengths is read by the group of its direction, so that its tree can be shown.
-func TestListOfFramesProblem(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": "group: clmsg\n\npacket: say\n   __group = clmsg\n   kind    = uint8 [1, 3]\n   size    = uint8\n"})
-	// Each message: id, kind, size. The second one has kind 9.
-	c := openList(t, s, []byte("00000000  01 01 05 01 09 05 01 02  05 01 01 05 01 02 05 01   ........ ........\n00000010  01 05 01 02 05 01 01 05   ........\n"))
-	c.view(1, "")
-	var got frameAnswer
-	text := c.ask("frame", "frame", `,"n":2`)
-	if err := json.Unmarshal([]byte(text), &got); err != nil {
-		t.Fatal(err)
-	}
-	if got.Row.Kind != "problem" || got.Group != "clmsg" || got.About == nil || got.About.What != "Problem" {
-		t.Errorf("%.800s", text)
 	}
 }

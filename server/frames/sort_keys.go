@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"cmp"
@@ -27,7 +27,7 @@ type keyMaker struct {
 	number  uint32
 	key     []byte
 	frame   transport.Frame
-	maker   rowMaker
+	maker   RowMaker
 	types   *byType[sortType]
 	before  int64 // time of the row before
 	scratch []byte
@@ -44,14 +44,14 @@ type sortType struct {
 }
 
 func newKeyMaker(s *sorter, by keyOf) *keyMaker {
-	k := &keyMaker{sorter: s, maker: rowMaker{snap: s.view.snap}, types: newByType[sortType](s.view.log)}
+	k := &keyMaker{sorter: s, maker: RowMaker{Snap: s.view.Snapshot}, types: newByType[sortType](s.view.Log)}
 	k.add, k.flush = by(k)
 	return k
 }
 
 // chunk makes the keys of some rows.
 func (k *keyMaker) chunk(from, to int) {
-	log := k.view.log
+	log := k.view.Log
 	list := k.view.listed(k.start+from, to-from)
 	k.before = 0
 	if e, _, ok := log.Get(k.view.index(k.start + from - 1)); ok {
@@ -147,21 +147,21 @@ func (k *keyMaker) keep(text []byte) uint32 {
 	return at
 }
 
-// typeOf is what is known of the type of a row; it reads the row into k.frame if nothing is yet, or if read says so.
+// TypeOf is what is known of the type of a row; it reads the row into k.frame if nothing is yet, or if read says so.
 func (k *keyMaker) typeOf(e live.Entry, data []byte, read bool) *sortType {
 	t := k.types.of(e)
 	if t == nil || read {
-		readFrame(k.view.log, e, data, &k.frame)
+		ReadFrame(k.view.Log, e, data, &k.frame)
 	}
 	if t != nil {
 		return t
 	}
 	f := &k.frame
-	t = &sortType{msg: k.view.snap.FrameMessage(f)}
+	t = &sortType{msg: k.view.Snapshot.FrameMessage(f)}
 	switch {
 	case t.msg != nil:
 		t.name = t.msg.Name
-		if p, err := k.view.snap.Program(t.msg); err == nil {
+		if p, err := k.view.Snapshot.Program(t.msg); err == nil {
 			t.program = p
 		}
 	case f.Kind == transport.Message:
@@ -229,7 +229,7 @@ var sortKeys = map[string]keyOf{
 		return func(rank, _ int, e live.Entry, block []byte) {
 			t := k.typeOf(e, entryData(e, block), false)
 			if t.nameless { // but a log may name it
-				if name := k.view.log.Extra(e).Name; name != "" {
+				if name := k.view.Log.Extra(e).Name; name != "" {
 					k.text(rank, []byte(name))
 					return
 				}
@@ -242,7 +242,7 @@ var sortKeys = map[string]keyOf{
 		}, nil
 	},
 	"ver": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		versions := k.view.snap.Dialect.Versions
+		versions := k.view.Snapshot.Dialect.Versions
 		return func(rank, _ int, e live.Entry, block []byte) {
 			if t := k.typeOf(e, entryData(e, block), false); versions && t.msg != nil && t.msg.Version != 0 {
 				k.int(rank, int64(t.msg.Version))
@@ -280,7 +280,7 @@ var sortKeys = map[string]keyOf{
 	},
 	"layers": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
 		return func(rank, _ int, e live.Entry, _ []byte) {
-			x := k.view.log.Extra(e)
+			x := k.view.Log.Extra(e)
 			b := k.scratch[:0]
 			for _, via := range x.Via {
 				b = append(append(b, via...), ' ')
@@ -301,9 +301,9 @@ func (k *keyMaker) status(t *sortType, data []byte) codec.Status {
 	if t.program == nil {
 		return codec.OK
 	}
-	k.maker.rec.Session = codec.Session{}
-	t.program.Decode(&k.maker.rec, data)
-	return k.maker.rec.Status()
+	k.maker.Rec.Session = codec.Session{}
+	t.program.Decode(&k.maker.Rec, data)
+	return k.maker.Rec.Status()
 }
 
 // flags are what the column of flags shows of a row; the sign that stands first there counts most.
@@ -331,7 +331,7 @@ func (k *keyMaker) info(e live.Entry, data []byte) []byte {
 		note = k.frame.Note
 	}
 	b := k.scratch[:0]
-	switch rec := &k.maker.rec; {
+	switch rec := &k.maker.Rec; {
 	case t.program != nil:
 		if status := k.status(t, data); status != codec.OK {
 			b = append(append(b, status.String()...), " · "...)

@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"bytes"
@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"wirebench/codec/capture"
 )
 
 func TestNeedle(t *testing.T) {
@@ -43,7 +41,7 @@ func TestNeedle(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := findAsked{Text: c.text, As: c.as, Fold: c.fold}
+			a := FindQuery{Text: c.text, As: c.as, Fold: c.fold}
 			start, end := a.needle().in(data)
 			if start != c.start || c.start >= 0 && end != c.end {
 				t.Errorf("found at %d to %d, want %d to %d", start, end, c.start, c.end)
@@ -72,16 +70,4 @@ func FuzzNeedle(f *testing.F) {
 			t.Errorf("%q: at %d, folded at %d", text, exact, folded)
 		}
 	})
-}
-
-func TestWithoutFrames(t *testing.T) {
-	for want, sum := range map[string]capture.Summary{
-		"there are no packets in this capture":                          {},
-		"1 packet, and no frame of the protocol in them":                {Packets: 1},
-		"9 packets, and no frame of the protocol in them; left out are": {Packets: 9, Unserved: 7, NotIP: 2},
-	} {
-		if got := withoutFrames(sum); !strings.HasPrefix(got, want) {
-			t.Errorf("%+v: %s", sum, got)
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"fmt"
@@ -18,33 +18,33 @@ import (
 // maxAboutPackets is how many packets are named.
 const maxAboutPackets = 12
 
-// frameAbout describes a frame by its transport: what it is, and labels with their texts. It is nil for messages.
-type frameAbout struct {
+// About describes a frame by its transport: what it is, and labels with their texts. It is nil for messages.
+type About struct {
 	What  string      `json:"what"`
 	Facts [][2]string `json:"facts"`
 }
 
 // Labels that a page looks for.
 const (
-	aboutReason = "Reason"
-	aboutNote   = "Note"
+	AboutReason = "Reason"
+	AboutNote   = "Note"
 )
 
 // about describes what is no message.
-func about(f *transport.Frame, conn live.Conn) *frameAbout {
+func about(f *transport.Frame, conn live.Conn) *About {
 	if f.Kind == transport.Message {
 		return nil
 	}
-	out := &frameAbout{What: whatItIs(f), Facts: [][2]string{}}
+	out := &About{What: whatItIs(f), Facts: [][2]string{}}
 	add := func(label, text string) {
 		if text != "" {
 			out.Facts = append(out.Facts, [2]string{label, text})
 		}
 	}
 	if f.Kind == transport.Problem {
-		add(aboutReason, f.Note)
+		add(AboutReason, f.Note)
 	} else {
-		add(aboutNote, f.Note)
+		add(AboutNote, f.Note)
 	}
 	add("Kind", kindText[f.Kind])
 	add("Inside", strings.Join(f.Via, " › "))

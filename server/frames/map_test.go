@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"context"
@@ -15,17 +15,17 @@ import (
 )
 
 // plainMap counts what the rows of a list tell.
-func plainMap(l *shownList, notes store.Notes, parts int) *mapAnswer {
-	total := l.fit()
+func plainMap(l *List, notes store.Notes, parts int) *Map {
+	total := l.Fit()
 	parts = min(parts, max(total, 1))
-	out := &mapAnswer{Total: total, Known: total, Done: true}
+	out := &Map{Total: total, Known: total, Done: true}
 	for _, list := range []*[]int{&out.Bad, &out.Unknown, &out.Hit, &out.Marked, &out.Noted, &out.Hue, &out.Hued} {
 		*list = make([]int, parts)
 	}
 	hues := make([][9]int, parts)
 	pos := 0
 	for from := 0; from < total; from += maxRowsAtOnce {
-		for _, r := range l.rows(&rowsAsked{From: from, Count: maxRowsAtOnce}).Rows {
+		for _, r := range l.Rows(&RowsQuery{From: from, Count: maxRowsAtOnce}).Rows {
 			b := pos * parts / total
 			pos++
 			for list, is := range map[*[]int]bool{
@@ -51,14 +51,14 @@ func plainMap(l *shownList, notes store.Notes, parts int) *mapAnswer {
 
 // TestMap compares the overview of a list with what its rows tell, in whatever order they are.
 func TestMap(t *testing.T) {
-	s := captureServer(t, "tera", oddFiles)
+	snap := definitions(t, "tera", oddFiles)
 	log := mixedLog(t, 5000)
 	notes := store.Notes{Marked: []uint64{1, 7, 900, 4900, 30_000}, Frames: map[uint64]string{8: "a", 900: "b", 5000: "c", 99_999: "gone"}}
 	for _, filter := range []string{"", "len > 12", "n == 5", "n < 0"} {
 		for _, by := range []string{"", "len", "info"} {
 			for _, parts := range []int{1, 7, 1000, 100_000} {
 				t.Run(fmt.Sprint(filter, " by ", by, parts), func(t *testing.T) {
-					l := oddList(t, s, log, filter)
+					l := oddList(t, snap, log, filter)
 					l.noted.Store(newListNotes(notes))
 					l.overview = &overview{}
 					for hue, text := range []string{"", "S_MOVE", "C_SAY && len > 20", "len == 9", "C_SAY"} {
@@ -70,12 +70,12 @@ func TestMap(t *testing.T) {
 					}
 					l.hit, _ = l.snap.Filter(".gold > 1000 || op == 0x1389")
 					if by != "" {
-						l.order = sortOf(t, l.view, sortSpec{By: by, Desc: true}, notes)
+						l.Order = sortOf(t, l.View, SortSpec{By: by, Desc: true}, notes)
 					}
-					var got *mapAnswer
+					var got *Map
 					for done := false; !done; done = got.Done {
 						var err error
-						if got, err = l.overlook(context.Background(), &mapAsked{Buckets: parts}); err != nil {
+						if got, err = l.Map(context.Background(), &MapQuery{Buckets: parts}); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -86,22 +86,22 @@ func TestMap(t *testing.T) {
 			}
 		}
 	}
-	l := oddList(t, s, log, "")
+	l := oddList(t, snap, log, "")
 	l.overview = &overview{}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := l.overlook(ctx, &mapAsked{Buckets: 5}); err == nil {
+	if _, err := l.Map(ctx, &MapQuery{Buckets: 5}); err == nil {
 		t.Error("answered though it was given up")
 	}
 }
 
 // TestMapRolling checks that the overview forgets what the log has let go of, and goes on.
 func TestMapRolling(t *testing.T) {
-	s := captureServer(t, "tera", oddFiles)
+	snap := definitions(t, "tera", oddFiles)
 	log := live.NewRolling(1 << 20)
 	conn := log.Connection(live.Conn{Name: "a-b"})
 	r := rand.New(rand.NewPCG(3, 4))
-	l := oddList(t, s, log, "")
+	l := oddList(t, snap, log, "")
 	l.overview = &overview{}
 	for range 20 {
 		for i := range 3000 {
@@ -109,9 +109,9 @@ func TestMapRolling(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		l.view.advance(context.Background(), time.Second)
+		l.View.Advance(context.Background(), time.Second)
 		for done := false; !done; {
-			got, err := l.overlook(context.Background(), &mapAsked{Buckets: 100})
+			got, err := l.Map(context.Background(), &MapQuery{Buckets: 100})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"encoding/hex"
@@ -13,13 +13,12 @@ import (
 )
 
 // mixed is a message with fields of many types, and its definition.
-func mixed(t testing.TB) (m *rowMaker, filled *transport.Frame, where map[string][2]int) {
+func mixed(t testing.TB) (m *RowMaker, filled *transport.Frame, where map[string][2]int) {
 	t.Helper()
-	s := captureServer(t, "tera", map[string]string{
+	snap := definitions(t, "tera", map[string]string{
 		"C_MIX.1.def":    "array names\n- string name\nuint32 gold\nint16 debt\nfloat speed\nbyte flag\nstring text\n",
 		"protocol.1.map": "C_MIX 4097\n",
 	})
-	snap := s.space("one").Snapshot
 	msg, err := snap.Find("C_MIX.1")
 	if err != nil {
 		t.Fatal(err)
@@ -32,13 +31,13 @@ func mixed(t testing.TB) (m *rowMaker, filled *transport.Frame, where map[string
 	if data == nil {
 		t.Fatal(problems)
 	}
-	m = &rowMaker{snap: snap}
+	m = &RowMaker{Snap: snap}
 	filled = &transport.Frame{Kind: transport.Message, Dir: schema.ToServer, Key: msg.Key, HasKey: true, Bytes: data}
-	if m.decode(filled) == nil || m.rec.Status() != codec.OK {
+	if m.Decode(filled) == nil || m.Rec.Status() != codec.OK {
 		t.Fatal("it is not read")
 	}
 	where = map[string][2]int{}
-	for _, v := range m.rec.FieldValues() {
+	for _, v := range m.Rec.FieldValues() {
 		if v.Role == "value" {
 			where[v.Path] = [2]int{int(v.BitOffset / 8), int((v.BitOffset + v.BitLength + 7) / 8)}
 		}
@@ -69,8 +68,8 @@ func TestFindPointsAtHit(t *testing.T) {
 		{"a filter by no field", "filter", "len > 4", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			a := findAsked{Text: test.text, As: test.as}
-			f, mistakes := m.snap.Filter(a.asFilter())
+			a := FindQuery{Text: test.text, As: test.as}
+			f, mistakes := m.Snap.Filter(a.AsFilter())
 			if len(mistakes) > 0 {
 				t.Fatal(mistakes)
 			}
@@ -115,8 +114,8 @@ func TestFindPointsAtBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := findAsked{Text: test.text, As: "value"}
-		f, mistakes := m.snap.Filter(a.asFilter())
+		a := FindQuery{Text: test.text, As: "value"}
+		f, mistakes := m.Snap.Filter(a.AsFilter())
 		if len(mistakes) > 0 {
 			t.Fatal(mistakes)
 		}
@@ -139,9 +138,9 @@ func FuzzFindHit(f *testing.F) {
 			return
 		}
 		for _, as := range []string{"value", "regex", "filter"} {
-			a := findAsked{Text: text, As: as}
-			by, mistakes := m.snap.Filter(a.asFilter())
-			if a.asFilter() == "" || len(mistakes) > 0 {
+			a := FindQuery{Text: text, As: as}
+			by, mistakes := m.Snap.Filter(a.AsFilter())
+			if a.AsFilter() == "" || len(mistakes) > 0 {
 				continue
 			}
 			for _, key := range []bool{false, true} {

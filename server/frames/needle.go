@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"bytes"
@@ -125,7 +125,7 @@ places:
 }
 
 // needle is what stands in the bytes of the frames that are found, so that it can be shown there.
-func (a *findAsked) needle() needle {
+func (a *FindQuery) needle() needle {
 	switch a.As {
 	case "text":
 		return textNeedle(a.Text, a.Fold)

@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 	"wirebench/server/workspace"
 )
 
-// frameRow is a frame as a list shows it. What is missing is 0, "" or false.
-type frameRow struct {
+// Row is a frame as a list shows it. What is missing is 0, "" or false.
+type Row struct {
 	N      int      `json:"n"` // number in the capture, from 1
 	T      int64    `json:"t"` // microseconds since 1970
 	D      int64    `json:"d"` // since the row before
@@ -43,17 +43,17 @@ const (
 	maxFrom  = 50
 )
 
-// rowMaker describes frames as rows. It is for one goroutine.
-type rowMaker struct {
-	snap  *workspace.Snapshot
-	rec   codec.Record
+// RowMaker describes frames as rows. It is for one goroutine.
+type RowMaker struct {
+	Snap  *workspace.Snapshot
+	Rec   codec.Record
 	types map[*schema.Message]string
 	names map[codeName]string // of the code map; made when a frame is met that nothing defines
 }
 
 // row describes a frame. Its time since the row before, its colour and its cells are left to the caller.
-func (m *rowMaker) row(i int, e live.Entry, f *transport.Frame) frameRow {
-	r := frameRow{
+func (m *RowMaker) row(i int, e live.Entry, f *transport.Frame) Row {
+	r := Row{
 		N: i + 1, T: e.At / 1000, Dir: f.Dir.String(), Kind: f.Kind.String(), Conn: e.Conn, Len: len(f.Bytes), Via: f.Via, Note: f.Note,
 		Flags: flagText(e.Flags),
 	}
@@ -69,25 +69,25 @@ func (m *rowMaker) row(i int, e live.Entry, f *transport.Frame) frameRow {
 			r.From = append(r.From, s.Packet)
 		}
 	}
-	msg := m.decode(f)
-	r.Type = m.typeOf(msg, f)
+	msg := m.Decode(f)
+	r.Type = m.TypeOf(msg, f)
 	switch {
 	case msg != nil:
-		r.Name, r.Status = msg.Name, m.rec.Status().String()
-		if m.snap.Dialect.Versions {
+		r.Name, r.Status = msg.Name, m.Rec.Status().String()
+		if m.Snap.Dialect.Versions {
 			r.Ver = msg.Version
 		}
 		var info []byte
-		if m.rec.Status() != codec.OK {
-			if list := m.rec.ProblemInfos(); len(list) > 0 {
+		if m.Rec.Status() != codec.OK {
+			if list := m.Rec.ProblemInfos(); len(list) > 0 {
 				info = append(append(info, list[0].Message...), "; "...)
 			}
 		}
-		r.Info = cutText(string(m.rec.AppendBrief(info, maxBrief)), maxBrief+80)
+		r.Info = CutText(string(m.Rec.AppendBrief(info, maxBrief)), maxBrief+80)
 	case f.Kind == transport.Message:
 		r.Status = "unknown"
 		r.Name = cmp.Or(m.nameOf(f), f.Name) // a log may know a name that the map of codes does not
-		r.Info = cutText(printable(f.Bytes), maxBrief)
+		r.Info = CutText(printable(f.Bytes), maxBrief)
 	case f.Kind == transport.Problem:
 		r.Info = f.Note
 	}
@@ -97,25 +97,25 @@ func (m *rowMaker) row(i int, e live.Entry, f *transport.Frame) frameRow {
 	return r
 }
 
-// decode reads a frame by its definition into the record; nil if it has none.
-func (m *rowMaker) decode(f *transport.Frame) *schema.Message {
-	msg := m.snap.FrameMessage(f)
+// Decode reads a frame by its definition into the record; nil if it has none.
+func (m *RowMaker) Decode(f *transport.Frame) *schema.Message {
+	msg := m.Snap.FrameMessage(f)
 	if msg == nil {
 		return nil
 	}
-	p, err := m.snap.Program(msg)
+	p, err := m.Snap.Program(msg)
 	if err != nil {
 		return nil
 	}
-	m.rec.Session = codec.Session{}
-	p.Decode(&m.rec, f.Bytes)
+	m.Rec.Session = codec.Session{}
+	p.Decode(&m.Rec, f.Bytes)
 	return msg
 }
 
 var bareName = regexp.MustCompile(`^[A-Z]_[A-Z0-9_]+$`) // no reserved word looks so
 
-// typeOf is a filter for all frames of the type of one.
-func (m *rowMaker) typeOf(msg *schema.Message, f *transport.Frame) string {
+// TypeOf is a filter for all frames of the type of one.
+func (m *RowMaker) TypeOf(msg *schema.Message, f *transport.Frame) string {
 	switch {
 	case msg != nil:
 		if t, ok := m.types[msg]; ok {
@@ -125,13 +125,13 @@ func (m *rowMaker) typeOf(msg *schema.Message, f *transport.Frame) string {
 		if bareName.MatchString(msg.Name) {
 			t = msg.Name
 		}
-		for _, other := range m.snap.Schema.Messages {
+		for _, other := range m.Snap.Schema.Messages {
 			if other.Name == msg.Name && other.Key.Group != msg.Key.Group {
 				t += fmt.Sprintf(" && group == %q", msg.Key.Group)
 				break
 			}
 		}
-		for _, other := range m.snap.Schema.Messages {
+		for _, other := range m.Snap.Schema.Messages {
 			if other.Name == msg.Name && other.Key.Group == msg.Key.Group && other.Key.Dir != msg.Key.Dir {
 				t += " && dir == " + f.Dir.String()
 				break
@@ -181,8 +181,8 @@ func printable(data []byte) string {
 	return b.String()
 }
 
-// cutText is a text of at most so many bytes, without half a character at its end.
-func cutText(s string, most int) string {
+// CutText is a text of at most so many bytes, without half a character at its end.
+func CutText(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const (
 	maxTableRows    = 500
 )
 
-type tableAsked struct {
+type TableQuery struct {
 	ID    int    `json:"id"`
 	Type  string `json:"type"` // a filter for the frames of a type, as rows have it
 	From  int    `json:"from"`
@@ -33,13 +33,13 @@ type tableAsked struct {
 	Desc  bool   `json:"desc"`
 }
 
-type diffAsked struct {
+type DiffQuery struct {
 	ID int `json:"id"`
 	A  int `json:"a"`
 	B  int `json:"b"`
 }
 
-type tableAnswer struct {
+type Table struct {
 	ID      int           `json:"id"`
 	Type    string        `json:"type"`
 	Total   int           `json:"total"`
@@ -98,13 +98,13 @@ type tables struct {
 	last *fieldTable
 }
 
-// table describes the frames of a type by their fields.
-func (l *shownList) table(ctx context.Context, a *tableAsked) (*tableAnswer, error) {
+// Table describes the frames of a type by their fields.
+func (l *List) Table(ctx context.Context, a *TableQuery) (*Table, error) {
 	l.tables.mu.Lock()
 	defer l.tables.mu.Unlock()
-	fit, _ := l.view.state()
+	fit, _ := l.View.State()
 	t := l.tables.last
-	if t == nil || t.kind != a.Type || t.fit != fit || t.frames[0] < l.open.log.Base() {
+	if t == nil || t.kind != a.Type || t.fit != fit || t.frames[0] < l.log.Base() {
 		var err error
 		if t, err = l.makeTable(ctx, a.Type); err != nil {
 			return nil, err
@@ -115,13 +115,13 @@ func (l *shownList) table(ctx context.Context, a *tableAsked) (*tableAnswer, err
 	if err := l.sortTable(ctx, t, a.Sort, a.Desc); err != nil {
 		return nil, err
 	}
-	out := &tableAnswer{ID: a.ID, Type: a.Type, Total: len(t.frames), Done: l.open.complete(), Bad: t.bad, Columns: t.columns, Rows: []tableRow{}, Note: t.note}
+	out := &Table{ID: a.ID, Type: a.Type, Total: len(t.frames), Done: l.Source.Complete(), Bad: t.bad, Columns: t.columns, Rows: []tableRow{}, Note: t.note}
 	from := min(max(a.From, 0), len(t.order))
 	cells := l.tableCells(t, t.columns)
 	for _, k := range t.order[from:min(from+min(max(a.Count, 0), maxTableRows), len(t.order))] {
 		i := t.frames[k]
 		row := tableRow{N: i + 1, Cells: make([]string, len(t.columns))}
-		if e, data, ok := l.open.log.Get(i); ok {
+		if e, data, ok := l.log.Get(i); ok {
 			row.T, row.Cells = e.At/1000, cells(data)
 		}
 		out.Rows = append(out.Rows, row)
@@ -132,18 +132,18 @@ func (l *shownList) table(ctx context.Context, a *tableAsked) (*tableAnswer, err
 // tableType is what a table knows of the frames of one type.
 type tableType struct {
 	program *codec.Program
-	fit     bool // all of them fit the filter: it is the one that rowMaker.typeOf makes of them, and it fits the first
+	fit     bool // all of them fit the filter: it is the one that RowMaker.TypeOf makes of them, and it fits the first
 	not     bool // none does
 }
 
 // makeTable gathers the frames of the list that fit a type, and their figures.
-func (l *shownList) makeTable(ctx context.Context, kind string) (*fieldTable, error) {
+func (l *List) makeTable(ctx context.Context, kind string) (*fieldTable, error) {
 	f, mistakes := l.snap.Filter(kind)
 	if len(mistakes) > 0 {
 		return nil, fmt.Errorf("the type is no filter: %s", mistakes[0].Message)
 	}
 	t := &fieldTable{kind: kind}
-	log, conns := l.open.log, l.open.log.Conns()
+	log, conns := l.log, l.log.Conns()
 	types := newByType[tableType](log)
 	var frame transport.Frame
 	var fields *columnFeed
@@ -151,21 +151,21 @@ func (l *shownList) makeTable(ctx context.Context, kind string) (*fieldTable, er
 	err := l.eachOf(ctx, func(i int, e live.Entry, block []byte) bool {
 		data, known := entryData(e, block), types.of(e)
 		if known == nil || !known.not && !known.fit {
-			conns = connsFor(log, conns, e)
-			readFrame(log, e, data, &frame)
+			conns = ConnsFor(log, conns, e)
+			ReadFrame(log, e, data, &frame)
 		}
 		if known == nil {
 			msg := l.snap.FrameMessage(&frame)
 			known = &tableType{program: frameProgram(l.snap, &frame), not: !f.CanMatch(msg)}
-			if m := (rowMaker{snap: l.snap}); !known.not && m.typeOf(msg, &frame) == kind {
-				known.fit = f.Fits(l.view.where(i, e, conns[e.Conn]), &frame)
+			if m := (RowMaker{Snap: l.snap}); !known.not && m.TypeOf(msg, &frame) == kind {
+				known.fit = f.Fits(l.View.where(i, e, conns[e.Conn]), &frame)
 			}
 			types.put(e, known)
 		}
 		switch {
 		case known.not, len(t.frames) > 0 && known.program != t.program: // of another message that the same filter fits
 			return true
-		case !known.fit && !f.Fits(l.view.where(i, e, conns[e.Conn]), &frame):
+		case !known.fit && !f.Fits(l.View.where(i, e, conns[e.Conn]), &frame):
 			return true
 		}
 		if len(t.frames) == 0 && known.program != nil {
@@ -240,7 +240,7 @@ func (t *fieldTable) byteColumns(b *corpus.Bytes) {
 }
 
 // tableCells writes the cells of messages.
-func (l *shownList) tableCells(t *fieldTable, columns []tableColumn) func(data []byte) []string {
+func (l *List) tableCells(t *fieldTable, columns []tableColumn) func(data []byte) []string {
 	if t.program == nil {
 		return func(data []byte) []string {
 			out := make([]string, len(columns))
@@ -264,7 +264,7 @@ func (l *shownList) tableCells(t *fieldTable, columns []tableColumn) func(data [
 }
 
 // sortTable puts the rows in the order of a column, numbers by value.
-func (l *shownList) sortTable(ctx context.Context, t *fieldTable, by string, desc bool) error {
+func (l *List) sortTable(ctx context.Context, t *fieldTable, by string, desc bool) error {
 	if t.order != nil && t.sort == by && t.desc == desc {
 		return nil
 	}
@@ -292,7 +292,7 @@ func (l *shownList) sortTable(ctx context.Context, t *fieldTable, by string, des
 			if i%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if _, data, ok := l.open.log.Get(frame); ok {
+			if _, data, ok := l.log.Get(frame); ok {
 				keys[i].text = cells(data)[0]
 			}
 			n, err := strconv.ParseFloat(keys[i].text, 64)
@@ -323,7 +323,7 @@ func (l *shownList) sortTable(ctx context.Context, t *fieldTable, by string, des
 	return nil
 }
 
-type diffAnswer struct {
+type Diff struct {
 	ID   int       `json:"id"`
 	A    int       `json:"a"`
 	B    int       `json:"b"`
@@ -344,9 +344,9 @@ type diffRow struct {
 // maxDiffBytes are shown of a run of bytes.
 const maxDiffBytes = 64
 
-// diff compares two frames: by their fields if they are of one definition, else by their bytes.
-func (l *shownList) diff(a *diffAsked) (*diffAnswer, error) {
-	log := l.open.log
+// Diff compares two frames: by their fields if they are of one definition, else by their bytes.
+func (l *List) Diff(a *DiffQuery) (*Diff, error) {
+	log := l.log
 	var frames [2]transport.Frame
 	for i, n := range []int{a.A, a.B} {
 		if n < 1 || n > log.Len() {
@@ -356,9 +356,9 @@ func (l *shownList) diff(a *diffAsked) (*diffAnswer, error) {
 		if !ok {
 			return nil, fmt.Errorf("frame %d is not in memory any more", n)
 		}
-		readFrame(log, e, data, &frames[i])
+		ReadFrame(log, e, data, &frames[i])
 	}
-	out := &diffAnswer{ID: a.ID, A: a.A, B: a.B, Rows: []diffRow{}}
+	out := &Diff{ID: a.ID, A: a.A, B: a.B, Rows: []diffRow{}}
 	p, q := frameProgram(l.snap, &frames[0]), frameProgram(l.snap, &frames[1])
 	if p != nil && p == q {
 		out.Type = p.Message.Name
@@ -397,7 +397,7 @@ func (l *shownList) diff(a *diffAsked) (*diffAnswer, error) {
 // bytesCell is bytes in hex, cut with how many there are.
 func bytesCell(b []byte) string {
 	if len(b) <= maxDiffBytes {
-		return spaced(b)
+		return fmt.Sprintf("% x", b)
 	}
-	return fmt.Sprintf("%s … %d bytes", spaced(b[:maxDiffBytes]), len(b))
+	return fmt.Sprintf("% x … %d bytes", b[:maxDiffBytes], len(b))
 }

@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"context"
@@ -24,8 +24,8 @@ const (
 	sortChunk    = 1 << 14 // rows whose keys are made between two looks at whether to go on
 )
 
-// sortSpec says by what a list is sorted. Columns are named as the page names them: "len", or "=" and the path of a field.
-type sortSpec struct {
+// SortSpec says by what a list is sorted. Columns are named as the page names them: "len", or "=" and the path of a field.
+type SortSpec struct {
 	By    string `json:"by"`
 	Desc  bool   `json:"desc"`
 	Again int    `json:"again,omitempty"` // another number is another order, of the frames that are there then
@@ -35,29 +35,29 @@ type sortSpec struct {
 const maxSortBy = 1000
 
 // byDefinitions reports whether the order may be another one by other definitions.
-func (s sortSpec) byDefinitions() bool {
+func (s SortSpec) byDefinitions() bool {
 	return !slices.Contains([]string{"n", "time", "delta", "dir", "conn", "code", "len", "layers"}, s.By)
 }
 
 // noPlace stands for a frame that the log has let go before it was sorted.
 const noPlace = ^uint32(0)
 
-// frameOrder is the order of the frames that a view had when it was made. It does not change.
-type frameOrder struct {
-	spec   sortSpec
+// Order is the order of the frames that a view had when it was made. It does not change.
+type Order struct {
+	Spec   SortSpec
 	snap   *workspace.Snapshot
 	start  int      // position in the view of the first frame that was sorted
-	frames []uint32 // by position in the order: indexes of frames
+	Frames []uint32 // by position in the order: indexes of frames
 	place  []uint32 // by position in the view, from start on: position in the order, or noPlace
 }
 
 // sortings are the tokens of lists that are being sorted.
 var sortings = make(chan struct{}, maxSortings)
 
-// sortView puts what a view has found so far in an order. share is told how much of it is done, in thousandths.
-func sortView(ctx context.Context, v *frameView, spec sortSpec, notes store.Notes, share *atomic.Int64) (*frameOrder, error) {
-	start := max(v.position(v.log.Base()), 0)
-	fit, _ := v.state()
+// SortView puts what a view has found so far in an order. share is told how much of it is done, in thousandths.
+func SortView(ctx context.Context, v *View, spec SortSpec, notes store.Notes, share *atomic.Int64) (*Order, error) {
+	start := max(v.position(v.Log.Base()), 0)
+	fit, _ := v.State()
 	n := fit - start
 	if n > maxSorted {
 		return nil, fmt.Errorf("%d rows are too many to sort: at most %d, so filter first", n, maxSorted)
@@ -90,14 +90,14 @@ func sortView(ctx context.Context, v *frameView, spec sortSpec, notes store.Note
 	if err != nil {
 		return nil, err
 	}
-	o := &frameOrder{spec: spec, snap: v.snap, start: start, frames: make([]uint32, len(rows)), place: make([]uint32, n)}
+	o := &Order{Spec: spec, snap: v.Snapshot, start: start, Frames: make([]uint32, len(rows)), place: make([]uint32, n)}
 	if len(rows) < n {
 		for i := range o.place {
 			o.place[i] = noPlace
 		}
 	}
 	for pos, r := range rows {
-		o.frames[pos], o.place[r.rank] = s.frames[r.rank], uint32(pos)
+		o.Frames[pos], o.place[r.rank] = s.frames[r.rank], uint32(pos)
 	}
 	return o, nil
 }
@@ -119,7 +119,7 @@ const (
 
 // sorter puts rows in order: at first each row gets a key, in parts that all processors work at, then the keys are sorted.
 type sorter struct {
-	view   *frameView
+	view   *View
 	notes  store.Notes
 	marked map[uint64]bool
 	start  int
@@ -139,7 +139,7 @@ const blockBits = 20
 
 // makeKeys makes the keys of all rows.
 func (s *sorter) makeKeys(ctx context.Context, by keyOf) error {
-	s.conns = rankConns(s.view.log.Conns())
+	s.conns = rankConns(s.view.Log.Conns())
 	for i := range s.rows {
 		s.rows[i] = sortRow{rank: uint32(i), at: atGone}
 		s.frames[i] = noPlace
@@ -223,10 +223,10 @@ func (s *sorter) sort(ctx context.Context) ([]sortRow, error) {
 }
 
 // listed are the frames at some positions of the order.
-func (o *frameOrder) listed(from, count int) []int {
-	from = min(max(from, 0), len(o.frames))
+func (o *Order) listed(from, count int) []int {
+	from = min(max(from, 0), len(o.Frames))
 	var out []int
-	for _, i := range o.frames[from:min(from+max(count, 0), len(o.frames))] {
+	for _, i := range o.Frames[from:min(from+max(count, 0), len(o.Frames))] {
 		out = append(out, int(i))
 	}
 	return out
@@ -234,11 +234,11 @@ func (o *frameOrder) listed(from, count int) []int {
 
 // position is that of a frame by its place in the view, or of the next one in the capture that is in the order; where there is none, how
 // many frames it has.
-func (o *frameOrder) position(rank int) int {
+func (o *Order) position(rank int) int {
 	for k := max(rank-o.start, 0); k < len(o.place); k++ {
 		if o.place[k] != noPlace {
 			return int(o.place[k])
 		}
 	}
-	return len(o.frames)
+	return len(o.Frames)
 }

@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"context"
@@ -12,19 +12,19 @@ import (
 const listStep = 4096
 
 // eachOf calls f with the frames of the list in their order, as live.Log.EachOf does, until it returns false or the context ends.
-func (l *shownList) eachOf(ctx context.Context, f func(i int, e live.Entry, block []byte) bool) error {
+func (l *List) eachOf(ctx context.Context, f func(i int, e live.Entry, block []byte) bool) error {
 	more := true
 	for pos := 0; more; {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		pos = max(pos, l.view.position(l.open.log.Base()))
-		list := l.view.listed(pos, listStep)
+		pos = max(pos, l.View.position(l.log.Base()))
+		list := l.View.listed(pos, listStep)
 		if len(list) == 0 {
 			return nil
 		}
 		pos += len(list)
-		l.open.log.EachOf(list, func(i int, e live.Entry, block []byte) bool {
+		l.log.EachOf(list, func(i int, e live.Entry, block []byte) bool {
 			more = f(i, e, block)
 			return more
 		})
@@ -32,7 +32,7 @@ func (l *shownList) eachOf(ctx context.Context, f func(i int, e live.Entry, bloc
 	return nil
 }
 
-// byType has what is known of the types of the frames in a log, up to maxTypes: a hostile capture has as many codes as it likes. Its key
+// byType has what is known of the types of the frames in a log, up to MaxTypes: a hostile capture has as many codes as it likes. Its key
 // is made without a look at what else the log has of a frame.
 type byType[T any] struct {
 	log   *live.Log
@@ -60,7 +60,7 @@ func (b *byType[T]) of(e live.Entry) *T {
 // put notes what is known of the type of a frame. It is false, and does not, if there are too many.
 func (b *byType[T]) put(e live.Entry, t *T) bool {
 	switch {
-	case len(b.plain)+len(b.named) >= maxTypes:
+	case len(b.plain)+len(b.named) >= MaxTypes:
 		return false
 	case e.Flags&live.Named == 0:
 		b.plain[e.Type()] = t

@@ -1,7 +1,8 @@
-package server
+package frames
 
 import (
 	"context"
+	"maps"
 	"runtime"
 	"slices"
 	"sort"
@@ -19,23 +20,23 @@ import (
 // viewStep is how many frames are judged between two looks at the clock.
 const viewStep = 1 << 15
 
-// viewSpec says which frames of a capture are listed.
-type viewSpec struct {
+// ViewSpec says which frames of a capture are listed.
+type ViewSpec struct {
 	Filter string
 	Chips  []string // filters of their own; all have to fit
 }
 
 // key tells specs apart.
-func (v viewSpec) key() string { return v.Filter + "\x00" + strings.Join(v.Chips, "\x00") }
+func (v ViewSpec) key() string { return v.Filter + "\x00" + strings.Join(v.Chips, "\x00") }
 
-// frameView is what filters leave of the frames of a log. It is found out step by step, see advance, and goes on as the log grows. It
+// View is what filters leave of the frames of a log. It is found out step by step, see advance, and goes on as the log grows. It
 // may be used by all goroutines.
-type frameView struct {
-	log      *live.Log
-	snap     *workspace.Snapshot
-	spec     viewSpec
+type View struct {
+	Log      *live.Log
+	Snapshot *workspace.Snapshot
+	spec     ViewSpec
 	filters  []*workspace.FrameFilter // all have to fit; empty = every frame is listed
-	mistakes []viewMistake            // the view is empty then, but for wrong chips, which do not count
+	Mistakes []ViewMistake            // the view is empty then, but for wrong chips, which do not count
 	notes    store.Notes
 	marked   map[uint64]bool
 
@@ -47,8 +48,8 @@ type frameView struct {
 	scanned int
 }
 
-// viewMistake is what is wrong with a filter.
-type viewMistake struct {
+// ViewMistake is what is wrong with a filter.
+type ViewMistake struct {
 	In      string `json:"in"` // "filter", "chip", "highlight", "color", "column" or "sort"
 	Index   int    `json:"index,omitempty"`
 	Start   int    `json:"start"` // UTF-16 code units, as browsers count
@@ -58,10 +59,10 @@ type viewMistake struct {
 }
 
 // mistakesIn translates mistakes for a browser.
-func mistakesIn(in string, index int, text string, list []filter.Mistake) []viewMistake {
-	var out []viewMistake
+func mistakesIn(in string, index int, text string, list []filter.Mistake) []ViewMistake {
+	var out []ViewMistake
 	for _, m := range list {
-		out = append(out, viewMistake{in, index, utf16Index(text, m.Start), utf16Index(text, m.End), m.Message, m.Help})
+		out = append(out, ViewMistake{in, index, utf16Index(text, m.Start), utf16Index(text, m.End), m.Message, m.Help})
 	}
 	return out
 }
@@ -79,9 +80,40 @@ func utf16Index(text string, at int) (n int) {
 	return n
 }
 
-// newView begins a list of frames. Nothing is judged yet.
-func newView(log *live.Log, snap *workspace.Snapshot, spec viewSpec, notes store.Notes) *frameView {
-	v := &frameView{log: log, snap: snap, spec: spec, notes: notes, marked: map[uint64]bool{}}
+// Views keeps the views of a log that were asked for last.
+type Views struct {
+	mu    sync.Mutex
+	views []*View // the last one first
+}
+
+// maxViews are kept of a log; one costs four bytes for each frame that fits.
+const maxViews = 6
+
+// Get is what a filter leaves of the frames, found or begun.
+func (c *Views) Get(log *live.Log, snap *workspace.Snapshot, spec ViewSpec, notes store.Notes) *View {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, v := range c.views {
+		if v.Snapshot == snap && v.spec.key() == spec.key() && (!v.AsksNotes() || SameNotes(v.notes, notes)) {
+			c.views = slices.Insert(slices.Delete(c.views, i, i+1), 0, v)
+			return v
+		}
+	}
+	v := NewView(log, snap, spec, notes)
+	c.views = slices.Insert(c.views, 0, v)
+	clear(c.views[min(len(c.views), maxViews):])
+	c.views = c.views[:min(len(c.views), maxViews)]
+	return v
+}
+
+// SameNotes reports whether two states of what people noted of frames are one.
+func SameNotes(a, b store.Notes) bool {
+	return slices.Equal(a.Marked, b.Marked) && maps.Equal(a.Frames, b.Frames) && slices.Equal(a.Markers, b.Markers)
+}
+
+// NewView begins a list of frames. Nothing is judged yet.
+func NewView(log *live.Log, snap *workspace.Snapshot, spec ViewSpec, notes store.Notes) *View {
+	v := &View{Log: log, Snapshot: snap, spec: spec, notes: notes, marked: map[uint64]bool{}}
 	for _, n := range notes.Marked {
 		v.marked[n] = true
 	}
@@ -89,9 +121,9 @@ func newView(log *live.Log, snap *workspace.Snapshot, spec viewSpec, notes store
 		f, mistakes := snap.Filter(text)
 		switch {
 		case len(mistakes) > 0 && i == 0:
-			v.mistakes = append(v.mistakes, mistakesIn("filter", 0, text, mistakes)...)
+			v.Mistakes = append(v.Mistakes, mistakesIn("filter", 0, text, mistakes)...)
 		case len(mistakes) > 0:
-			v.mistakes = append(v.mistakes, mistakesIn("chip", i-1, text, mistakes)...)
+			v.Mistakes = append(v.Mistakes, mistakesIn("chip", i-1, text, mistakes)...)
 		case !f.Everything():
 			v.filters = append(v.filters, f)
 		}
@@ -100,23 +132,23 @@ func newView(log *live.Log, snap *workspace.Snapshot, spec viewSpec, notes store
 }
 
 // wrong reports whether the filter itself cannot be used.
-func (v *frameView) wrong() bool { return len(v.mistakes) > 0 && v.mistakes[0].In == "filter" }
+func (v *View) wrong() bool { return len(v.Mistakes) > 0 && v.Mistakes[0].In == "filter" }
 
-// rewritten is what the filter stands for, if it was written in short.
-func (v *frameView) rewritten() string {
+// Rewritten is what the filter stands for, if it was written in short.
+func (v *View) Rewritten() string {
 	if len(v.filters) == 0 || v.wrong() || strings.TrimSpace(v.spec.Filter) == "" {
 		return ""
 	}
 	return v.filters[0].Rewritten()
 }
 
-// asksNotes reports whether what people note decides, so that the view is void when they note something else.
-func (v *frameView) asksNotes() bool {
+// AsksNotes reports whether what people note decides, so that the view is void when they note something else.
+func (v *View) AsksNotes() bool {
 	return strings.Contains(v.spec.key(), "mark") || strings.Contains(v.spec.key(), "note") || strings.Contains(v.spec.key(), "info")
 }
 
-// state is how many frames fit of how many that were judged.
-func (v *frameView) state() (fit, scanned int) {
+// State is how many frames fit of how many that were judged.
+func (v *View) State() (fit, scanned int) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if len(v.filters) == 0 && !v.wrong() {
@@ -125,13 +157,13 @@ func (v *frameView) state() (fit, scanned int) {
 	return v.gone + len(v.fits), v.scanned
 }
 
-// advance judges frames that are in the log, until all are, or some time is over. It reports whether all are.
-func (v *frameView) advance(ctx context.Context, enough time.Duration) bool {
+// Advance judges frames that are in the log, until all are, or some time is over. It reports whether all are.
+func (v *View) Advance(ctx context.Context, enough time.Duration) bool {
 	v.step.Lock()
 	defer v.step.Unlock()
 	until := time.Now().Add(enough)
 	for {
-		have := v.log.Len()
+		have := v.Log.Len()
 		if len(v.filters) == 0 || v.wrong() {
 			v.mu.Lock()
 			v.scanned = have
@@ -149,7 +181,7 @@ func (v *frameView) advance(ctx context.Context, enough time.Duration) bool {
 }
 
 // judge judges the next frames, in as many parts as there are processors.
-func (v *frameView) judge(from, to int) {
+func (v *View) judge(from, to int) {
 	parts := max(min(runtime.GOMAXPROCS(0), (to-from)/1024), 1)
 	found := make([][]uint32, parts)
 	var wait sync.WaitGroup
@@ -180,8 +212,8 @@ func (v *frameView) judge(from, to int) {
 }
 
 // forget lets go of what the log has let go of, when that is most of it: traffic may run for days, and its list must not grow for as long.
-func (v *frameView) forget() {
-	base := v.log.Base()
+func (v *View) forget() {
+	base := v.Log.Base()
 	old := sort.Search(len(v.fits), func(i int) bool { return int(v.fits[i]) >= base })
 	if old > viewStep && old > len(v.fits)/2 {
 		v.fits = slices.Clone(v.fits[old:])
@@ -190,26 +222,38 @@ func (v *frameView) forget() {
 }
 
 // fitting are the frames from one index to another that fit.
-func (v *frameView) fitting(filters []*workspace.FrameFilter, from, to int) (out []uint32) {
+func (v *View) fitting(filters []*workspace.FrameFilter, from, to int) (out []uint32) {
 	var frame transport.Frame
-	conns := v.log.Conns()
-	v.log.Each(from, to, func(i int, e live.Entry, data []byte) bool {
-		conns = connsFor(v.log, conns, e)
-		readFrame(v.log, e, data, &frame)
-		where := v.where(i, e, conns[e.Conn])
-		for _, f := range filters {
-			if !f.Fits(where, &frame) {
-				return true
-			}
+	conns := v.Log.Conns()
+	v.Log.Each(from, to, func(i int, e live.Entry, data []byte) bool {
+		conns = ConnsFor(v.Log, conns, e)
+		ReadFrame(v.Log, e, data, &frame)
+		if v.passes(filters, i, e, conns[e.Conn], &frame) {
+			out = append(out, uint32(i))
 		}
-		out = append(out, uint32(i))
 		return true
 	})
 	return out
 }
 
+// passes reports whether a frame fits all filters.
+func (v *View) passes(filters []*workspace.FrameFilter, i int, e live.Entry, conn live.Conn, f *transport.Frame) bool {
+	where := v.where(i, e, conn)
+	for _, fits := range filters {
+		if !fits.Fits(where, f) {
+			return false
+		}
+	}
+	return true
+}
+
+// Has reports whether a frame is of the view; it is for one goroutine.
+func (v *View) Has(i int, e live.Entry, conn live.Conn, f *transport.Frame) bool {
+	return !v.wrong() && v.passes(v.filters, i, e, conn, f)
+}
+
 // where is what is known of a frame beside its bytes.
-func (v *frameView) where(i int, e live.Entry, conn live.Conn) workspace.Where {
+func (v *View) where(i int, e live.Entry, conn live.Conn) workspace.Where {
 	n := uint64(i + 1)
 	w := workspace.Where{
 		N: n, Conn: conn.Name, Session: conn.Session, Proto: conn.Proto, Note: v.notes.Frames[n],
@@ -222,22 +266,22 @@ func (v *frameView) where(i int, e live.Entry, conn live.Conn) workspace.Where {
 		w.Mark = "marked"
 	}
 	w.Before = e.Time()
-	if before, _, ok := v.log.Get(i - 1); ok {
+	if before, _, ok := v.Log.Get(i - 1); ok {
 		w.Before = before.Time()
 	}
 	return w
 }
 
-// connsFor are the connections, read anew if an entry is of a later one.
-func connsFor(log *live.Log, conns []live.Conn, e live.Entry) []live.Conn {
+// ConnsFor are the connections, read anew if an entry is of a later one.
+func ConnsFor(log *live.Log, conns []live.Conn, e live.Entry) []live.Conn {
 	if int(e.Conn) < len(conns) {
 		return conns
 	}
 	return log.Conns()
 }
 
-// readFrame makes the frame of an entry of a log.
-func readFrame(log *live.Log, e live.Entry, data []byte, f *transport.Frame) {
+// ReadFrame makes the frame of an entry of a log.
+func ReadFrame(log *live.Log, e live.Entry, data []byte, f *transport.Frame) {
 	extra := log.Extra(e)
 	*f = transport.Frame{
 		Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, From: extra.From, Via: extra.Via,
@@ -248,7 +292,7 @@ func readFrame(log *live.Log, e live.Entry, data []byte, f *transport.Frame) {
 
 // listed are the indexes of the frames at some positions of the list; fewer where it ends. The log may have let them go; -1 is one of
 // which not even the index is kept.
-func (v *frameView) listed(from, count int) []int {
+func (v *View) listed(from, count int) []int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	var out []int
@@ -262,9 +306,9 @@ func (v *frameView) listed(from, count int) []int {
 	return out
 }
 
-// rows are the frames at some positions of the list, by index, without those that the log has let go.
-func (v *frameView) rows(from, count int) []uint32 {
-	out, base := []uint32{}, v.log.Base()
+// Rows are the frames at some positions of the list, by index, without those that the log has let go.
+func (v *View) Rows(from, count int) []uint32 {
+	out, base := []uint32{}, v.Log.Base()
 	for _, i := range v.listed(from, count) {
 		if i >= base {
 			out = append(out, uint32(i))
@@ -274,7 +318,7 @@ func (v *frameView) rows(from, count int) []uint32 {
 }
 
 // at is the frame at a position, as listed has it, and whether there is such a position. Under mu.
-func (v *frameView) at(pos int) (index int, ok bool) {
+func (v *View) at(pos int) (index int, ok bool) {
 	switch {
 	case pos < 0:
 		return -1, false
@@ -289,7 +333,7 @@ func (v *frameView) at(pos int) (index int, ok bool) {
 }
 
 // index is the frame at a position, -1 if there is none or if nobody knows any more which.
-func (v *frameView) index(pos int) int {
+func (v *View) index(pos int) int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	i, ok := v.at(pos)
@@ -300,7 +344,7 @@ func (v *frameView) index(pos int) int {
 }
 
 // position is that of the first frame from an index on, of those whose index is kept.
-func (v *frameView) position(index int) int {
+func (v *View) position(index int) int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if len(v.filters) == 0 && !v.wrong() {
@@ -309,9 +353,9 @@ func (v *frameView) position(index int) int {
 	return v.gone + sort.Search(len(v.fits), func(i int) bool { return int(v.fits[i]) >= index })
 }
 
-// each calls f with the frames of the list from a position on, in order or backwards, until it returns false or the context ends. It
+// Each calls f with the frames of the list from a position on, in order or backwards, until it returns false or the context ends. It
 // passes over those that the log has let go.
-func (v *frameView) each(ctx context.Context, from int, back bool, f func(pos, index int, e live.Entry, data []byte) bool) error {
+func (v *View) Each(ctx context.Context, from int, back bool, f func(pos, index int, e live.Entry, data []byte) bool) error {
 	by := 1
 	if back {
 		by = -1
@@ -326,12 +370,12 @@ func (v *frameView) each(ctx context.Context, from int, back bool, f func(pos, i
 		if !ok {
 			return nil
 		}
-		e, data, kept := v.log.Get(i)
+		e, data, kept := v.Log.Get(i)
 		switch {
 		case !kept && back: // and so are all before
 			return nil
 		case !kept:
-			pos = v.position(v.log.Base()) - 1
+			pos = v.position(v.Log.Base()) - 1
 		case !f(pos, i, e, data):
 			return nil
 		}

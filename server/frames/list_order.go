@@ -1,0 +1,204 @@
+package frames
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"wirebench/server/live"
+	"wirebench/server/store"
+)
+
+// listNotes are what people noted of the frames of a list, as it is now.
+type listNotes struct {
+	store.Notes
+	marked map[uint64]bool
+}
+
+func newListNotes(n store.Notes) *listNotes {
+	out := &listNotes{n, make(map[uint64]bool, len(n.Marked))}
+	for _, m := range n.Marked {
+		out.marked[m] = true
+	}
+	return out
+}
+
+// SetNotes says what people noted, from now on.
+func (l *List) SetNotes(n store.Notes) { l.noted.Store(newListNotes(n)) }
+
+// notes are what people noted, as it is now.
+func (l *List) notes() *listNotes {
+	if n := l.noted.Load(); n != nil {
+		return n
+	}
+	return newListNotes(l.View.notes)
+}
+
+// A place in a list is one in its order, or in its view where it is not sorted.
+
+// Fit is how many rows the list has.
+func (l *List) Fit() int {
+	if l.Order != nil {
+		return len(l.Order.Frames)
+	}
+	fit, _ := l.View.State()
+	return fit
+}
+
+// Fresh is how many frames of the view came after the list was sorted.
+func (l *List) Fresh() int {
+	if l.Order == nil {
+		return 0
+	}
+	fit, _ := l.View.State()
+	return max(fit-l.Order.start-len(l.Order.place), 0)
+}
+
+// listed are the frames at some places, as View.listed has them.
+func (l *List) listed(from, count int) []int {
+	if l.Order != nil {
+		return l.Order.listed(from, count)
+	}
+	return l.View.listed(from, count)
+}
+
+// index is the frame at a place, -1 if there is none or if nobody knows any more which.
+func (l *List) index(pos int) int {
+	switch {
+	case l.Order == nil:
+		return l.View.index(pos)
+	case pos >= 0 && pos < len(l.Order.Frames):
+		return int(l.Order.Frames[pos])
+	}
+	return -1
+}
+
+// Position is the place of the first frame from an index on in the capture.
+func (l *List) Position(index int) int {
+	if l.Order != nil {
+		return l.Order.position(l.View.position(index))
+	}
+	return l.View.position(index)
+}
+
+// timeBefore is that of the frame before one in the view, 0 if nobody knows.
+func (l *List) timeBefore(index int) int64 {
+	e, _, _ := l.log.Get(l.View.index(l.View.position(index) - 1))
+	return e.At
+}
+
+// each goes through the list as View.each does.
+func (l *List) each(ctx context.Context, from int, back bool, f func(pos, index int, e live.Entry, data []byte) bool) error {
+	if l.Order == nil {
+		return l.View.Each(ctx, from, back, f)
+	}
+	by := 1
+	if back {
+		by = -1
+	}
+	for pos := from; pos >= 0 && pos < len(l.Order.Frames); pos += by {
+		if pos%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		i := int(l.Order.Frames[pos])
+		if e, data, ok := l.log.Get(i); ok && !f(pos, i, e, data) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// SortJob makes an order for a list, in a goroutine of its own.
+type SortJob struct {
+	spec  SortSpec
+	view  *View
+	Stop  context.CancelFunc
+	Share atomic.Int64  // of what is to do, in thousandths; 0: it has not begun
+	done  chan struct{} // closed when one of those below is there
+	order *Order
+	err   error
+}
+
+// StartSort begins to sort a list. poke is called when that is done.
+func (l *List) StartSort(ctx context.Context, jobs *sync.WaitGroup, notes store.Notes, poke func()) *SortJob {
+	ctx, stop := context.WithCancel(ctx)
+	j := &SortJob{spec: *l.sort, view: l.View, Stop: stop, done: make(chan struct{})}
+	jobs.Go(func() {
+		j.order, j.err = SortView(ctx, j.view, j.spec, notes, &j.Share)
+		stop()
+		close(j.done)
+		poke()
+	})
+	return j
+}
+
+// IsFor reports whether the order is the one that a list wants.
+func (j *SortJob) IsFor(l *List) bool {
+	return l.Unsorted() && j.spec == *l.sort && j.view == l.View
+}
+
+// Ended reports whether there is an order, or none is to come.
+func (j *SortJob) Ended() bool {
+	select {
+	case <-j.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Wait waits for the end of the job for some time.
+func (j *SortJob) Wait(ctx context.Context, most time.Duration) {
+	enough := time.NewTimer(most)
+	defer enough.Stop()
+	select {
+	case <-j.done:
+	case <-enough.C:
+	case <-ctx.Done():
+	}
+}
+
+// Unsorted reports whether the list wants an order that it does not have.
+func (l *List) Unsorted() bool {
+	return l.sort != nil && !l.cannot && (l.Order == nil || l.Order.Spec != *l.sort || l.Order.snap != l.snap && l.sort.byDefinitions())
+}
+
+// Sortable reports whether all frames are there that are to be sorted: those of a file that is read, and those of traffic until now.
+func (l *List) Sortable(whole bool) bool { return whole && (l.Source.Complete() || l.Source.Running()) }
+
+// keepOrder lets a list begin in the order of the one before, as long as no other is there, if they have the same frames. A list that is
+// not sorted does not.
+func (l *List) keepOrder(old *List) {
+	if old == nil {
+		return
+	}
+	l.Turns = old.Turns
+	all := len(l.View.filters) == 0 && !l.View.wrong() && len(old.View.filters) == 0 && !old.View.wrong()
+	if l.sort != nil && l.Source == old.Source && (l.View == old.View || all) {
+		l.Order = old.Order
+	}
+	if l.Order != old.Order {
+		l.Turns++
+	}
+	if l.View == old.View && l.look == old.look {
+		l.overview = old.overview
+	}
+}
+
+// Sorted is the list in its order, or as it was with what is wrong about the order.
+func (l *List) Sorted(j *SortJob) *List {
+	next := &List{
+		Seq: l.Seq, Epoch: l.Epoch, Turns: l.Turns, snap: l.snap, Source: l.Source, log: l.log, View: l.View, columns: l.columns, hit: l.hit, colors: l.colors, look: l.look,
+		Wrong: l.Wrong, sort: l.sort, Order: l.Order, overview: l.overview,
+	}
+	next.noted.Store(l.noted.Load())
+	if j.err != nil {
+		next.cannot = true
+		next.Wrong = append(next.Wrong[:len(next.Wrong):len(next.Wrong)], ViewMistake{In: "sort", Message: j.err.Error()})
+		return next
+	}
+	next.Order = j.order
+	next.Turns++
+	return next
+}
