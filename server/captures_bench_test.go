@@ -191,7 +191,7 @@ func BenchmarkMillion(b *testing.B) {
 	})
 	b.Run("rows", func(b *testing.B) {
 		for b.Loop() {
-			if got := list.Rows(&frames.RowsQuery{From: n / 2, Count: 100}); len(got.Rows) != 100 {
+			if got := list.Rows(b.Context(), &frames.RowsQuery{From: n / 2, Count: 100}); len(got.Rows) != 100 {
 				b.Fatal(len(got.Rows))
 			}
 		}

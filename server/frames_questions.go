@@ -10,7 +10,9 @@ import (
 func (p *framesPage) question(m *listMessage) (id int, work func(context.Context, *shownList) (key string, answer any, err error)) {
 	switch {
 	case m.Rows != nil:
-		return m.Rows.ID, func(_ context.Context, l *shownList) (string, any, error) { return "rows", l.Rows(m.Rows), nil }
+		return m.Rows.ID, func(ctx context.Context, l *shownList) (string, any, error) {
+			return "rows", l.Rows(ctx, m.Rows), ctx.Err()
+		}
 	case m.Frame != nil:
 		return m.Frame.ID, func(_ context.Context, l *shownList) (string, any, error) {
 			a, err := l.Frame(m.Frame)

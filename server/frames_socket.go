@@ -629,6 +629,9 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 		Seq: list.Seq, Name: p.name, Cut: o.cut, Epoch: list.Epoch, Total: o.log.Len(), Reading: !o.complete(), Read: o.read.Load(), Size: o.size.Load(), Note: o.note(),
 		Live: o.grows(), Mistakes: list.Wrong, Rewritten: list.View.Rewritten(),
 	}
+	if m, costly := list.View.TooCostly(); costly {
+		st.Mistakes = append(slices.Clip(st.Mistakes), m)
+	}
 	if st.Mistakes == nil {
 		st.Mistakes = []frames.ViewMistake{}
 	}

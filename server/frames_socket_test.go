@@ -294,3 +294,38 @@ func TestListOfFramesNeverStopsReading(t *testing.T) {
 		t.Errorf("%d of %d questions canceled, %d refused", canceled, many, refused)
 	}
 }
+
+// A filter ends with its page, also within a frame: its regular expression would go on for minutes.
+func TestFilterEndsWithItsPage(t *testing.T) {
+	costly := `(?:a?){800}a{800}b`
+	var out bytes.Buffer
+	s, at := aConversation(t, &out)
+	msg := append([]byte{0, 0, 0x01, 0x10, 6, 0}, bytes.Repeat([]byte("a"), 60_000)...)
+	binary.LittleEndian.PutUint16(msg, uint16(len(msg)))
+	for i := range 200 {
+		if err := s.Data(schema.ToServer, at.Add(time.Duration(i)*time.Millisecond), msg, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, ask := range map[string]string{
+		"the list":      `{"view":{"seq":2,"filter":"bytes ~ \"` + costly + `\""}}`,
+		"the highlight": `{"view":{"seq":2,"highlight":"bytes ~ \"` + costly + `\""}}`,
+		"a search":      `{"find":{"id":100,"text":"bytes ~ \"` + costly + `\"","as":"filter","from":0}}`,
+		"a text":        `{"find":{"id":100,"text":"` + strings.Repeat("a", 3000) + `b","as":"text","from":0}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := captureServer(t, "tera", chatFiles)
+			c := openList(t, srv, out.Bytes())
+			c.view(1, "")
+			c.send(ask)
+			c.send(`{"map":{"id":101,"seq":2,"buckets":10}}`)
+			time.Sleep(100 * time.Millisecond) // that it has begun is not told
+			c.conn.Drop()
+			begun := time.Now()
+			srv.Close()
+			if took := time.Since(begun); took > 2*time.Second {
+				t.Errorf("the server waited %v for the filter", took)
+			}
+		})
+	}
+}

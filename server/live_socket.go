@@ -151,6 +151,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 		}
 		if now := one.ws.Now(); view == nil || view.Snapshot != now {
 			view = frames.NewView(log, now, frames.ViewSpec{Filter: filter}, store.Notes{})
+			view.Until(ctx)
 		}
 		batch := liveBatch{Session: one.id, Frames: []workspace.FrameInfo{}, Next: b.To, Missed: b.Missed}
 		expected := b.From // what the log lets go while others are sent is passed over

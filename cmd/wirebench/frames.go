@@ -95,7 +95,7 @@ Exit status: 0, whatever the frames are; 2 wrong usage, or a file that is none o
 			if text := filter.Rewritten(); text != "" {
 				note(cmd, "note: the filter stands for %s", text)
 			}
-			f.filter = filter
+			f.filter = filter.Until(cmd.Context())
 			if err := f.groups(snap, groups); err != nil {
 				return err
 			}
@@ -287,6 +287,9 @@ func (f *frameLister) summary(cmd *cobra.Command, sum capture.Summary) {
 	}
 	for _, x := range sum.LeftOut() {
 		note(cmd, "note: left out %s", x)
+	}
+	if n := f.filter.Unjudged(); n > 0 {
+		note(cmd, "note: %d frames are too costly to judge by this filter, and are not listed", n)
 	}
 	if sum.Frames == 0 {
 		note(cmd, "note: %d packets, and no frame of the protocol in them", sum.Packets)

@@ -2,7 +2,6 @@ package filter
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,16 +17,17 @@ type compiler struct {
 	messageNames map[string]bool
 	groups       map[string]bool
 
-	paths    map[*node]*pathInfo
-	tries    map[*node]*try // by comparison
-	fixed    map[*node]*cond
-	regexps  map[regexpOf]*regexp.Regexp
-	programs map[*schema.Message]*codec.Program
-	columns  map[string]bool // of the message at hand
-	mistakes []Mistake
-	variety  map[*node]bool
-	conds    int
-	doubt    bool // while unknown names are reported: a field beside them is not known
+	paths        map[*node]*pathInfo
+	tries        map[*node]*try // by comparison
+	fixed        map[*node]*cond
+	regexps      map[regexpOf]*expression
+	instructions int // of all regular expressions
+	programs     map[*schema.Message]*codec.Program
+	columns      map[string]bool // of the message at hand
+	mistakes     []Mistake
+	variety      map[*node]bool
+	conds        int
+	doubt        bool // while unknown names are reported: a field beside them is not known
 
 	message *schema.Message // at hand; nil: frames without a definition
 	long    *schema.Message // the same with the longer header, if that is meant; else nil
@@ -60,7 +60,7 @@ const (
 func newCompiler(env Env) *compiler {
 	c := &compiler{
 		env: env, messageNames: map[string]bool{}, groups: map[string]bool{}, paths: map[*node]*pathInfo{}, tries: map[*node]*try{},
-		fixed: map[*node]*cond{}, regexps: map[regexpOf]*regexp.Regexp{}, variety: map[*node]bool{}, programs: map[*schema.Message]*codec.Program{},
+		fixed: map[*node]*cond{}, regexps: map[regexpOf]*expression{}, variety: map[*node]bool{}, programs: map[*schema.Message]*codec.Program{},
 	}
 	if env.Schema != nil {
 		c.messages = env.Schema.Messages
@@ -607,6 +607,9 @@ func (c *compiler) matches(n *node) (cond, outcome) {
 		var why string
 		if x.re, why = compileRegexp(text, key.bytes); why != "" {
 			return cond{}, c.mistake(right, why, "")
+		}
+		if c.instructions += x.re.size; c.instructions > maxPrograms {
+			return cond{}, c.mistake(right, "the regular expressions of the filter are too large together", "repeat less with {n}")
 		}
 		c.regexps[key] = x.re
 	}

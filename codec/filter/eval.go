@@ -2,7 +2,6 @@ package filter
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"unicode"
 	"unicode/utf16"
@@ -46,7 +45,7 @@ type cond struct {
 	set   *set
 	find  *finder
 	near  *near
-	re    *regexp.Regexp
+	re    *expression
 	site  *codec.Site // cFixed
 	conv  *conv
 }
@@ -226,6 +225,8 @@ type machine struct {
 	text    []byte
 	vals    []value
 	cur     codec.Cursor
+	runes   runes
+	meter
 }
 
 // slot is the state of a leaf.
@@ -340,13 +341,11 @@ func (m *machine) fits(c *cond, v *value) bool {
 	case cIn:
 		return c.set.has(v) != c.not
 	case cFind:
-		return c.find.in(v.b)
+		return m.spend(len(v.b)) && c.find.in(v.b)
 	case cNear:
-		return c.near.in(v.b)
-	case cMatch:
-		return c.re.Match(v.b)
-	case cMatchBytes:
-		return m.matchBytes(c.re, v.b)
+		return m.spend(len(v.b)) && c.near.in(v.b)
+	case cMatch, cMatchBytes:
+		return m.match(c.re, v.b)
 	case cTruth:
 		return v.kind == vFloat && v.f != 0 || v.kind != vFloat && v.bits != 0 || v.rank() > 0 && len(v.b) > 0
 	}
@@ -382,6 +381,9 @@ func (m *machine) next(w *walk) (value, bool) {
 			return value{}, false
 		}
 		m.text = m.text[:w.mark]
+		if !m.spend(1) {
+			return value{}, false
+		}
 		if v, ok := m.compute(w.side.root, w.base); ok {
 			return v, true
 		}
@@ -445,6 +447,7 @@ func (m *machine) advance(i int, l *leaf) bool {
 		if s.open {
 			if s.cur.Next() {
 				s.take(l.sites[s.next-1].conv, m.rec)
+				m.spend(len(s.val.b))
 				return true
 			}
 			s.open = false
@@ -537,7 +540,7 @@ func (m *machine) compute(e *expr, base int) (value, bool) {
 		return intValue(e.field.count(m.frame)), true
 	}
 	a, ok := m.compute(e.kids[0], base)
-	if !ok {
+	if !ok || !m.spend(len(a.b)) {
 		return value{}, false
 	}
 	from := len(m.text)
@@ -595,7 +598,7 @@ func (m *machine) count(sites []siteConv) (value, bool) {
 	}
 	n := uint64(0)
 	for i := range sites {
-		for m.cur.Start(m.rec, sites[i].site); m.cur.Next(); {
+		for m.cur.Start(m.rec, sites[i].site); m.cur.Next() && m.spend(1); {
 			if sites[i].conv.kind == convUnits {
 				n += m.cur.Raw
 			} else {

@@ -35,6 +35,7 @@ type Filter struct {
 	plans      map[*schema.Message]*plan
 	none       *plan // of frames without a definition, and of messages that are not of the schema
 	names      map[uint32]string
+	unjudged   atomic.Int64
 
 	// Memory of evaluations. One is kept at hand, as most filters are used by one goroutine at a time; the pool has those of others.
 	spare    atomic.Pointer[machine]
@@ -178,7 +179,14 @@ func (f *Filter) judge(x *Frame, rec *codec.Record, without Verdict) Verdict {
 		m = f.machines.Get().(*machine)
 	}
 	m.filter, m.frame, m.rec, m.without = f, x, rec, without
+	m.begin(x.Done)
 	v := m.judge(p.root)
+	if m.stopped {
+		v = No
+	}
+	if m.costly {
+		f.unjudged.Add(1)
+	}
 	m.release()
 	if m = f.spare.Swap(m); m != nil {
 		f.machines.Put(m)
@@ -186,9 +194,13 @@ func (f *Filter) judge(x *Frame, rec *codec.Record, without Verdict) Verdict {
 	return v
 }
 
+// Unjudged is how many frames were too costly to judge: their evaluation took more than about two seconds, and its verdict is No.
+func (f *Filter) Unjudged() int64 { return f.unjudged.Load() }
+
 // release lets go of what belongs to the caller.
 func (m *machine) release() {
 	m.filter, m.frame, m.rec, m.text = nil, nil, nil, m.text[:0]
+	m.done, m.runes.rest = nil, nil
 	for i := range m.slots {
 		s := &m.slots[i]
 		s.val = value{}

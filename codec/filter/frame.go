@@ -34,6 +34,8 @@ type Frame struct {
 	Injected, Modified, Dropped, Resumed bool
 
 	Proto string // what carried it: "tcp" or "udp"
+
+	Done <-chan struct{} // when it is closed, the evaluation stops and its verdict is No; nil: it runs to its end
 }
 
 // frameField is a reserved name.

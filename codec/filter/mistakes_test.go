@@ -71,7 +71,7 @@ func TestMistakes(t *testing.T) {
 		{"«C_CHAT.channel» contains 5", `"channel" is a number (compare a number with "==" or "in"; of a list any element may fit)`},
 		{"«len» ~ \"5\"", `"len" is a number (regular expressions look into text and bytes)`},
 		{"name ~ «5»", `a regular expression stands in quotes (write ~ "^S_")`},
-		{"name ~ «\"(\"»", "no regular expression: missing closing ): `(`"},
+		{"name ~ «\"(\"»", "not a valid regular expression: missing closing ): `(`"},
 		{"dir == «c3s»", `"dir" is never "c3s" (did you mean "c2s"?)`},
 		{"dir == «5»", `"dir" is a word (one of c2s, s2c)`},
 		{"«dir > c2s»", `"dir" is a word, which has no order (compare it with "==" or "!=")`},

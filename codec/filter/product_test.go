@@ -369,8 +369,8 @@ func TestBytesRegexp(t *testing.T) {
 		{`@.text ~ r"^\xe9\x00$"`, "a"},
 		{`.blob ~ «"[日]"»`, "!'日' is 3 bytes, and brackets stand for one"},
 		{`.blob ~ «r"\x{65e5}"»`, `!\x{65e5} is no byte`},
-		{`.blob ~ «"("»`, "!no regular expression: missing closing ): `(`"},
-		{`.blob ~ «r"\é"»`, "!no regular expression: invalid escape sequence"},
+		{`.blob ~ «"("»`, "!not a valid regular expression: missing closing ): `(`"},
+		{`.blob ~ «r"\é"»`, "!not a valid regular expression: invalid escape sequence"},
 		{`«~b »`, "!no pattern"},
 	})
 }

@@ -1,33 +1,91 @@
 package filter
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
 )
 
-// compileRegexp makes a regular expression of its text; why says what is wrong with it. In text it is what Go's regular expressions
-// are. In bytes a character of it is one byte: \xd0 is the byte d0, "." is any byte, and a letter that is no ASCII is its bytes in
-// UTF-8, as it is for "contains".
-func compileRegexp(text string, bytes bool) (re *regexp.Regexp, why string) {
-	tidy := text
-	if bytes {
-		tidy = strings.ToValidUTF8(text, "\ufffd") // what is no UTF-8 is a byte
-	}
-	re, err := regexp.Compile(tidy)
-	if err == nil && bytes {
-		var pattern string
-		if pattern, why = bytePattern(text); why != "" {
-			return nil, why
+// expression is a compiled regular expression. It is immutable.
+type expression struct {
+	re       *regexp.Regexp
+	bytes    bool // a character is a byte
+	size     int  // instructions of its program
+	prefix   []byte
+	complete bool // prefix is all of it
+}
+
+// compileRegexp compiles a regular expression; why says what is wrong with it. Over text its characters are code points. Over bytes each
+// character is one byte: \xd0 is the byte d0, "." is any byte, and a letter outside ASCII is its bytes in UTF-8, as for "contains".
+func compileRegexp(text string, asBytes bool) (x *expression, why string) {
+	x = &expression{bytes: asBytes}
+	if asBytes {
+		tidy := strings.ToValidUTF8(text, "\ufffd") // what is no UTF-8 is a byte
+		if why = x.compile(tidy); why == "" {
+			if text, why = bytePattern(text); why == "" {
+				why = x.compile(text)
+			}
 		}
-		re, err = regexp.Compile(pattern)
+	} else {
+		why = x.compile(text)
+	}
+	if why != "" {
+		return nil, why
+	}
+	return x, ""
+}
+
+func (x *expression) compile(text string) (why string) {
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return "not a valid regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+	}
+	if instructions(tree) > maxProgram {
+		return fmt.Sprintf("the regular expression is too large: it has more than %d instructions", maxProgram)
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err == nil {
+		x.re, err = regexp.Compile(text)
 	}
 	if err != nil {
-		return nil, "no regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+		return "not a valid regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	}
-	return re, ""
+	if x.size = len(program.Inst); program.StartCond()&syntax.EmptyBeginText != 0 {
+		return "" // it is tried at the start alone, where its prefix has to be
+	}
+	prefix, complete := x.re.LiteralPrefix()
+	x.complete, x.prefix = complete && prefix != "", []byte(prefix)
+	if x.bytes {
+		x.prefix = x.prefix[:0]
+		for _, r := range prefix {
+			x.prefix = append(x.prefix, byte(r))
+		}
+	}
+	return ""
+}
+
+// instructions estimates the instructions of a regular expression without compiling it: a repetition repeats those of its body.
+func instructions(x *syntax.Regexp) (n int) {
+	for _, sub := range x.Sub {
+		n = min(n+instructions(sub), maxProgram+1)
+	}
+	switch x.Op {
+	case syntax.OpConcat:
+	case syntax.OpLiteral:
+		n = len(x.Rune)
+	case syntax.OpRepeat:
+		n = n*max(x.Min, x.Max) + max(x.Max-x.Min, 1)
+	case syntax.OpCapture, syntax.OpAlternate:
+		n += 2
+	default:
+		n++
+	}
+	return min(n, maxProgram+1)
 }
 
 // bytePattern writes a regular expression, which is known to be one, so that each of its characters is a byte as a code point.
@@ -107,23 +165,74 @@ func aboveBytes(x *syntax.Regexp) string {
 	return ""
 }
 
-// matchBytes matches bytes, each of which is a character.
-func (m *machine) matchBytes(re *regexp.Regexp, b []byte) bool {
+// match reports whether a regular expression matches a text or bytes. A long value is read rune by rune, so that the evaluation can stop
+// in the middle of it.
+func (m *machine) match(x *expression, b []byte) bool {
+	if len(x.prefix) > 0 {
+		at := bytes.Index(b, x.prefix)
+		if !m.spend(len(b)/16) || at < 0 || x.complete {
+			return at >= 0 && !m.stopped
+		}
+		b = b[at:]
+	}
+	if len(b) > workSlice/x.size {
+		m.runes = runes{m, x, b}
+		return x.re.MatchReader(&m.runes) && !m.stopped
+	}
+	if !m.spend(x.size * len(b)) {
+		return false
+	}
 	high := 0
-	for high < len(b) && b[high] < utf8.RuneSelf {
+	for x.bytes && high < len(b) && b[high] < utf8.RuneSelf {
 		high++
 	}
-	if high == len(b) {
-		return re.Match(b)
+	if !x.bytes || high == len(b) {
+		return x.re.Match(b)
 	}
 	from := len(m.text)
 	m.text = append(m.text, b[:high]...)
 	for _, c := range b[high:] {
-		if c < utf8.RuneSelf {
-			m.text = append(m.text, c)
-		} else {
-			m.text = append(m.text, 0xc0|c>>6, 0x80|c&0x3f)
-		}
+		m.text = utf8.AppendRune(m.text, rune(c))
 	}
-	return re.Match(m.text[from:])
+	return x.re.Match(m.text[from:])
+}
+
+// runes reads a value for a regular expression until the evaluation stops.
+type runes struct {
+	m    *machine
+	x    *expression
+	rest []byte
+}
+
+// ReadRune is that of io.RuneReader.
+func (r *runes) ReadRune() (c rune, size int, err error) {
+	if len(r.rest) == 0 || !r.m.spend(r.x.size) {
+		return 0, 0, io.EOF
+	}
+	if c, size = rune(r.rest[0]), 1; c >= utf8.RuneSelf && !r.x.bytes {
+		c, size = utf8.DecodeRune(r.rest)
+	}
+	r.rest = r.rest[size:]
+	return c, size, nil
+}
+
+// Regexp is a regular expression over texts with the bounds of those in filters. It is for one goroutine.
+type Regexp struct {
+	x *expression
+	m machine
+}
+
+// NewRegexp compiles a regular expression.
+func NewRegexp(text string) (*Regexp, error) {
+	x, why := compileRegexp(text, false)
+	if why != "" {
+		return nil, errors.New(why)
+	}
+	return &Regexp{x: x}, nil
+}
+
+// Match reports whether the expression matches a text. It stops when done is closed, as [Filter.Match] does.
+func (r *Regexp) Match(text string, done <-chan struct{}) bool {
+	r.m.begin(done)
+	return r.m.match(r.x, []byte(text))
 }

@@ -7,6 +7,9 @@ const (
 	maxRegexp  = 1000    // bytes of a regular expression
 	maxPattern = 256     // bytes of a pattern
 	maxConds   = 1 << 18 // comparisons of all messages together
+
+	maxProgram  = 2500  // instructions of a regular expression
+	maxPrograms = 10000 // of all of a filter
 )
 
 // kind says what a node of the syntax is.

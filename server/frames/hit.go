@@ -1,14 +1,15 @@
 package frames
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"wirebench/codec"
+	"wirebench/codec/filter"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/server/workspace"
@@ -16,7 +17,7 @@ import (
 
 // hit is where in a frame stands what it was found by, as start and end in bytes; start is -1 where nobody knows. A field is told whole, as
 // pages show it then as a field, too; only bytes that no field explains are told as they are.
-func (a *FindQuery) hit(m *RowMaker, filter *workspace.FrameFilter, f *transport.Frame) (start, end int) {
+func (a *FindQuery) hit(ctx context.Context, m *RowMaker, by *workspace.FrameFilter, f *transport.Frame) (start, end int) {
 	if len(f.Bytes) > maxFrameShown { // the page has not all of it, and its fields are many
 		return -1, 0
 	}
@@ -24,13 +25,13 @@ func (a *FindQuery) hit(m *RowMaker, filter *workspace.FrameFilter, f *transport
 	decoded := msg != nil && m.Rec.Program != nil
 	switch a.As {
 	case "regex":
-		re, err := regexp.Compile(a.Text)
+		re, err := filter.NewRegexp(a.Text)
 		if err != nil || !decoded {
 			return -1, 0
 		}
 		return fieldWhere(&m.Rec, func(v *codec.FieldValue) bool {
 			text, ok := textIn(&m.Rec, v)
-			return ok && re.MatchString(text)
+			return ok && re.Match(text, ctx.Done())
 		})
 	case "value":
 		w := wantedIn(a.Text)
@@ -39,13 +40,13 @@ func (a *FindQuery) hit(m *RowMaker, filter *workspace.FrameFilter, f *transport
 				return start, end
 			}
 		}
-		return w.in(f.Bytes)
+		return w.in(ctx, f.Bytes)
 	case "filter":
 		if !decoded {
 			return -1, 0
 		}
 		// With one field in the filter, and one value of it in the frame, that one has decided.
-		columns := filter.Columns(msg)
+		columns := by.Columns(msg)
 		if len(columns) != 1 {
 			return -1, 0
 		}
@@ -203,7 +204,7 @@ func (w *wanted) is(rec *codec.Record, v *codec.FieldValue) bool {
 
 // in is where the value stands in bytes first, whatever they mean; start is -1 if it does not. Wider forms come before narrower ones at the
 // same place.
-func (w *wanted) in(data []byte) (start, end int) {
+func (w *wanted) in(ctx context.Context, data []byte) (start, end int) {
 	start = -1
 	take := func(from, to int) {
 		if from >= 0 && (start < 0 || from < start || from == start && to > end) {
@@ -211,7 +212,7 @@ func (w *wanted) in(data []byte) (start, end int) {
 		}
 	}
 	for _, n := range w.needles {
-		take(n.in(data))
+		take(n.in(ctx, data))
 	}
 	if w.float != nil && w.off > 0 {
 		take(w.near(data))

@@ -73,7 +73,7 @@ func TestFindPointsAtHit(t *testing.T) {
 			if len(mistakes) > 0 {
 				t.Fatal(mistakes)
 			}
-			start, end := a.hit(m, f, frame)
+			start, end := a.hit(t.Context(), m, f, frame)
 			want, ok := where[test.field]
 			if !ok {
 				want = [2]int{-1, 0}
@@ -120,7 +120,7 @@ func TestFindPointsAtBytes(t *testing.T) {
 			t.Fatal(mistakes)
 		}
 		frame := &transport.Frame{Kind: transport.Message, Dir: schema.ToClient, Bytes: data}
-		if start, end := a.hit(m, f, frame); start != test.start || end != test.end {
+		if start, end := a.hit(t.Context(), m, f, frame); start != test.start || end != test.end {
 			t.Errorf("%s in %s: at %d to %d, want %d to %d", test.text, test.data, start, end, test.start, test.end)
 		}
 	}
@@ -145,7 +145,7 @@ func FuzzFindHit(f *testing.F) {
 			}
 			for _, key := range []bool{false, true} {
 				x := &transport.Frame{Kind: transport.Message, Dir: schema.ToServer, Key: frame.Key, HasKey: key, Bytes: data}
-				start, end := a.hit(m, by, x)
+				start, end := a.hit(t.Context(), m, by, x)
 				if fits := by.Fits(workspace.Where{}, x); as == "value" && fits && start < 0 && !strings.HasPrefix(strings.TrimSpace(text), "x") { // bytes may be half known
 					t.Errorf("%q is in % x", text, data)
 				}

@@ -73,18 +73,18 @@ type Rows struct {
 }
 
 // Rows describes some rows of the list.
-func (l *List) Rows(a *RowsQuery) Rows {
+func (l *List) Rows(ctx context.Context, a *RowsQuery) Rows {
 	from := min(max(a.From, 0), math.MaxInt32)
 	out := Rows{a.ID, l.Seq, l.Epoch, l.Turns, from, []Row{}}
 	m := RowMaker{Snap: l.snap}
 	cells := NewCellMaker(l.snap, l.columns)
 	var hit *workspace.FrameFilter
 	if l.hit != nil {
-		hit = l.hit.Again()
+		hit = l.hit.Again().Until(ctx)
 	}
 	colors := make([]colorRule, len(l.colors))
 	for i, c := range l.colors {
-		colors[i] = colorRule{c.fits.Again(), c.hue, c.text}
+		colors[i] = colorRule{c.fits.Again().Until(ctx), c.hue, c.text}
 	}
 	log, before := l.log, int64(0)
 	if e, _, ok := log.Get(l.index(from - 1)); ok {
@@ -93,6 +93,9 @@ func (l *List) Rows(a *RowsQuery) Rows {
 	conns, gone := log.Conns(), false
 	var f transport.Frame
 	for _, i := range l.listed(from, min(a.Count, maxRowsAtOnce)) {
+		if ctx.Err() != nil {
+			break
+		}
 		e, data, ok := log.Get(i)
 		if !ok {
 			gone = true
@@ -235,11 +238,12 @@ func (l *List) Find(ctx context.Context, a *FindQuery) (Found, error) {
 	if len(mistakes) > 0 {
 		return Found{ID: a.ID, Pos: -1, Mistakes: mistakesIn("find", 0, text, mistakes)}, nil
 	}
+	f.Until(ctx)
 	var frame transport.Frame
 	conns := l.log.Conns()
 	seek, start, end := a.needle(), 0, 0
 	pos, err := l.search(ctx, a.From, a.Back, func(i int, e live.Entry, data []byte) bool {
-		if start, end = seek.in(data); a.As == "text" && start >= 0 {
+		if start, end = seek.in(ctx, data); a.As == "text" && start >= 0 {
 			return true
 		}
 		conns = ConnsFor(l.log, conns, e)
@@ -250,7 +254,7 @@ func (l *List) Find(ctx context.Context, a *FindQuery) (Found, error) {
 	if found.Pos >= 0 && start < 0 {
 		if e, data, ok := l.log.Get(l.index(pos)); ok {
 			ReadFrame(l.log, e, data, &frame)
-			start, end = a.hit(&RowMaker{Snap: l.snap}, f, &frame)
+			start, end = a.hit(ctx, &RowMaker{Snap: l.snap}, f, &frame)
 		}
 	}
 	if found.Pos >= 0 && start >= 0 {
@@ -277,6 +281,9 @@ func (l *List) search(ctx context.Context, from int, back bool, fits func(i int,
 			}
 			return found < 0
 		})
+		if err == nil && found < 0 {
+			err = ctx.Err()
+		}
 		if found >= 0 || err != nil {
 			return found, err
 		}

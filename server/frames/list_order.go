@@ -98,7 +98,7 @@ func (l *List) each(ctx context.Context, from int, back bool, f func(pos, index 
 		by = -1
 	}
 	for pos := from; pos >= 0 && pos < len(l.Order.Frames); pos += by {
-		if pos%1024 == 0 && ctx.Err() != nil {
+		if pos%lookEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		i := int(l.Order.Frames[pos])

@@ -168,6 +168,9 @@ func (o *overview) begin(l *List) {
 
 // advance looks at further rows of the view, up to a position, for a moment.
 func (o *overview) advance(ctx context.Context, l *List, end int) error {
+	for _, f := range o.filters() {
+		f.Until(ctx)
+	}
 	until := time.Now().Add(mapSlice)
 	log := l.log
 	if base := l.View.position(log.Base()); base > o.start { // what a rolling log has let go is not seen any more
@@ -195,7 +198,7 @@ func (o *overview) advance(ctx context.Context, l *List, end int) error {
 		}
 		from := len(o.rows)
 		o.rows = append(o.rows, make([]byte, len(list))...)
-		k := 0
+		k, stopped := 0, false
 		for k < len(list) && list[k] < 0 {
 			k++
 		}
@@ -205,11 +208,27 @@ func (o *overview) advance(ctx context.Context, l *List, end int) error {
 			}
 			conns = ConnsFor(log, conns, e)
 			o.rows[from+k] = o.look(l, i, e, entryData(e, block), conns, &frame)
-			k++
-			return true
+			if stopped = ctx.Err() != nil || k%lookEvery == lookEvery-1 && time.Now().After(until); !stopped {
+				k++
+			}
+			return !stopped
 		})
+		if stopped {
+			o.rows = o.rows[:from+k] // the last one may have been judged in part
+		}
 	}
 	return nil
+}
+
+// filters are the filters that decide what rows look like.
+func (o *overview) filters() (all []*workspace.FrameFilter) {
+	if o.hit != nil {
+		all = append(all, o.hit)
+	}
+	for _, r := range o.rules {
+		all = append(all, r.fits)
+	}
+	return all
 }
 
 // look is what a row is.

@@ -25,7 +25,7 @@ func plainMap(l *List, notes store.Notes, parts int) *Map {
 	hues := make([][9]int, parts)
 	pos := 0
 	for from := 0; from < total; from += maxRowsAtOnce {
-		for _, r := range l.Rows(&RowsQuery{From: from, Count: maxRowsAtOnce}).Rows {
+		for _, r := range l.Rows(context.Background(), &RowsQuery{From: from, Count: maxRowsAtOnce}).Rows {
 			b := pos * parts / total
 			pos++
 			for list, is := range map[*[]int]bool{

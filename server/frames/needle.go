@@ -2,6 +2,7 @@ package frames
 
 import (
 	"bytes"
+	"context"
 	"strconv"
 	"strings"
 	"unicode"
@@ -80,35 +81,46 @@ func newNeedleForm(places [][][]byte) needleForm {
 	return f
 }
 
-// in is where the needle is in bytes first, as start and end; start is -1 if it is not.
-func (n needle) in(data []byte) (start, end int) {
+// in is where the needle is in bytes first, as start and end; start is -1 if it is not, or if the context ends.
+func (n needle) in(ctx context.Context, data []byte) (start, end int) {
 	start = -1
 	for i := range n.forms {
-		if from, to := n.forms[i].in(data); from >= 0 && (start < 0 || from < start) {
+		if from, to := n.forms[i].in(ctx, data); from >= 0 && (start < 0 || from < start) {
 			start, end = from, to
 		}
 	}
 	return start, end
 }
 
-func (f *needleForm) in(data []byte) (start, end int) {
+// needleWork is how many places of a needle are compared between two looks at whether to go on.
+const needleWork = 1 << 14
+
+func (f *needleForm) in(ctx context.Context, data []byte) (start, end int) {
 	if len(f.places) == 0 {
 		return -1, 0
 	}
+	work := 0
 	for at, b := range data {
-		if f.first[b] {
-			if end := f.at(data, at); end >= 0 {
-				return at, end
+		if !f.first[b] {
+			continue
+		}
+		end, compared := f.at(data, at)
+		if end >= 0 {
+			return at, end
+		}
+		if work += compared; work > needleWork {
+			if work = 0; ctx.Err() != nil {
+				break
 			}
 		}
 	}
 	return -1, 0
 }
 
-// at is where the form ends if it begins at a byte, -1 if it does not.
-func (f *needleForm) at(data []byte, at int) int {
+// at is where the form ends if it begins at a byte, -1 if it does not, and how many of its places were compared.
+func (f *needleForm) at(data []byte, at int) (end, compared int) {
 places:
-	for _, place := range f.places {
+	for i, place := range f.places {
 		if len(place) == 0 && at < len(data) {
 			at++
 			continue
@@ -119,9 +131,9 @@ places:
 				continue places
 			}
 		}
-		return -1
+		return -1, i + 1
 	}
-	return at
+	return at, len(f.places)
 }
 
 // needle is what stands in the bytes of the frames that are found, so that it can be shown there.

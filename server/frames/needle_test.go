@@ -42,7 +42,7 @@ func TestNeedle(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := FindQuery{Text: c.text, As: c.as, Fold: c.fold}
-			start, end := a.needle().in(data)
+			start, end := a.needle().in(t.Context(), data)
 			if start != c.start || c.start >= 0 && end != c.end {
 				t.Errorf("found at %d to %d, want %d to %d", start, end, c.start, c.end)
 			}
@@ -59,14 +59,14 @@ func FuzzNeedle(f *testing.F) {
 		if len(text) > 64 || !utf8.ValidString(text) {
 			return
 		}
-		exact, end := textNeedle(text, false).in(data)
+		exact, end := textNeedle(text, false).in(t.Context(), data)
 		if text != "" && (exact < 0) && bytes.Contains(data, []byte(text)) {
 			t.Errorf("%q is in % x", text, data)
 		}
 		if exact >= 0 && (end > len(data) || end < exact) {
 			t.Errorf("from %d to %d of %d bytes", exact, end, len(data))
 		}
-		if folded, _ := textNeedle(text, true).in(data); exact >= 0 && (folded < 0 || folded > exact) {
+		if folded, _ := textNeedle(text, true).in(t.Context(), data); exact >= 0 && (folded < 0 || folded > exact) {
 			t.Errorf("%q: at %d, folded at %d", text, exact, folded)
 		}
 	})

@@ -140,8 +140,9 @@ type tableType struct {
 func (l *List) makeTable(ctx context.Context, kind string) (*fieldTable, error) {
 	f, mistakes := l.snap.Filter(kind)
 	if len(mistakes) > 0 {
-		return nil, fmt.Errorf("the type is no filter: %s", mistakes[0].Message)
+		return nil, fmt.Errorf("the type is not a valid filter: %s", mistakes[0].Message)
 	}
+	f.Until(ctx)
 	t := &fieldTable{kind: kind}
 	log, conns := l.log, l.log.Conns()
 	types := newByType[tableType](log)

@@ -24,12 +24,16 @@ func (l *List) eachOf(ctx context.Context, f func(i int, e live.Entry, block []b
 			return nil
 		}
 		pos += len(list)
+		seen := 0
 		l.log.EachOf(list, func(i int, e live.Entry, block []byte) bool {
+			if seen++; seen%lookEvery == 0 && ctx.Err() != nil {
+				return false
+			}
 			more = f(i, e, block)
 			return more
 		})
 	}
-	return nil
+	return ctx.Err()
 }
 
 // byType has what is known of the types of the frames in a log, up to MaxTypes: a hostile capture has as many codes as it likes. Its key

@@ -2,6 +2,7 @@ package frames
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"runtime"
 	"slices"
@@ -17,8 +18,13 @@ import (
 	"wirebench/server/workspace"
 )
 
-// viewStep is how many frames are judged between two looks at the clock.
-const viewStep = 1 << 15
+// Bounds of the work between two looks at the clock, and at whether to go on.
+const (
+	viewStep  = 1 << 15              // frames that are judged at most
+	viewStart = 1 << 10              // at first: how long a filter takes is not known
+	viewTime  = 5 * time.Millisecond // that they are to take
+	lookEvery = 1 << 6               // frames of a scan
+)
 
 // ViewSpec says which frames of a capture are listed.
 type ViewSpec struct {
@@ -40,7 +46,8 @@ type View struct {
 	notes    store.Notes
 	marked   map[uint64]bool
 
-	step sync.Mutex // held while frames are judged
+	step   sync.Mutex // held while frames are judged
+	stride int        // frames that are judged at once; under step
 
 	mu      sync.RWMutex
 	fits    []uint32 // frames that fit, by index, rising; not kept where all do
@@ -113,7 +120,7 @@ func SameNotes(a, b store.Notes) bool {
 
 // NewView begins a list of frames. Nothing is judged yet.
 func NewView(log *live.Log, snap *workspace.Snapshot, spec ViewSpec, notes store.Notes) *View {
-	v := &View{Log: log, Snapshot: snap, spec: spec, notes: notes, marked: map[uint64]bool{}}
+	v := &View{Log: log, Snapshot: snap, spec: spec, notes: notes, marked: map[uint64]bool{}, stride: viewStart}
 	for _, n := range notes.Marked {
 		v.marked[n] = true
 	}
@@ -176,25 +183,34 @@ func (v *View) Advance(ctx context.Context, enough time.Duration) bool {
 		if ctx.Err() != nil || time.Now().After(until) {
 			return false
 		}
-		v.judge(v.scanned, min(have, v.scanned+viewStep))
+		begun := time.Now()
+		if !v.judge(ctx, v.scanned, min(have, v.scanned+max(v.stride, 1))) {
+			return false
+		}
+		switch took := time.Since(begun); {
+		case took > 2*viewTime:
+			v.stride = max(v.stride/2, 1)
+		case took < viewTime:
+			v.stride = min(v.stride*2, viewStep)
+		}
 	}
 }
 
-// judge judges the next frames, in as many parts as there are processors.
-func (v *View) judge(from, to int) {
-	parts := max(min(runtime.GOMAXPROCS(0), (to-from)/1024), 1)
+// judge judges the next frames, in as many parts as there are processors. It reports false, and nothing is judged, if the context ends.
+func (v *View) judge(ctx context.Context, from, to int) bool {
+	parts := max(min(runtime.GOMAXPROCS(0), (to-from)/lookEvery), 1)
 	found := make([][]uint32, parts)
 	var wait sync.WaitGroup
 	for k := range parts {
 		a, b := from+(to-from)*k/parts, from+(to-from)*(k+1)/parts
-		filters := v.filters
-		if k > 0 {
-			filters = make([]*workspace.FrameFilter, len(v.filters))
-			for i, f := range v.filters {
+		filters := make([]*workspace.FrameFilter, len(v.filters))
+		for i, f := range v.filters {
+			if filters[i] = f; k > 0 {
 				filters[i] = f.Again()
 			}
+			filters[i].Until(ctx)
 		}
-		part := func() { found[k] = v.fitting(filters, a, b) }
+		part := func() { found[k] = v.fitting(ctx, filters, a, b) }
 		if k == parts-1 {
 			part()
 		} else {
@@ -202,6 +218,9 @@ func (v *View) judge(from, to int) {
 		}
 	}
 	wait.Wait()
+	if ctx.Err() != nil {
+		return false
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, f := range found {
@@ -209,6 +228,26 @@ func (v *View) judge(from, to int) {
 	}
 	v.scanned = to
 	v.forget()
+	return true
+}
+
+// Until makes the filters of the view stop with a context where Has uses them.
+func (v *View) Until(ctx context.Context) {
+	for _, f := range v.filters {
+		f.Until(ctx)
+	}
+}
+
+// TooCostly says that the filters could not judge some frames in the time that a frame may take; ok is false if they judged all.
+func (v *View) TooCostly() (m ViewMistake, ok bool) {
+	n := int64(0)
+	for _, f := range v.filters {
+		n += f.Unjudged()
+	}
+	text := v.spec.Filter
+	return ViewMistake{
+		In: "filter", End: utf16Index(text, len(text)), Message: fmt.Sprintf("%d frames are too costly to judge by this filter, and are not listed", n),
+	}, n > 0
 }
 
 // forget lets go of what the log has let go of, when that is most of it: traffic may run for days, and its list must not grow for as long.
@@ -222,10 +261,13 @@ func (v *View) forget() {
 }
 
 // fitting are the frames from one index to another that fit.
-func (v *View) fitting(filters []*workspace.FrameFilter, from, to int) (out []uint32) {
+func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, from, to int) (out []uint32) {
 	var frame transport.Frame
 	conns := v.Log.Conns()
 	v.Log.Each(from, to, func(i int, e live.Entry, data []byte) bool {
+		if i%lookEvery == 0 && ctx.Err() != nil {
+			return false
+		}
 		conns = ConnsFor(v.Log, conns, e)
 		ReadFrame(v.Log, e, data, &frame)
 		if v.passes(filters, i, e, conns[e.Conn], &frame) {
@@ -361,7 +403,7 @@ func (v *View) Each(ctx context.Context, from int, back bool, f func(pos, index 
 		by = -1
 	}
 	for k, pos := 0, from; ; k, pos = k+1, pos+by {
-		if k%1024 == 0 && ctx.Err() != nil {
+		if k%lookEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		v.mu.RLock()

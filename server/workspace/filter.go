@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"path"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ type FrameFilter struct {
 	snap *Snapshot
 	rec  codec.Record
 	last time.Time
+	done <-chan struct{}
 
 	programs map[*schema.Message]*codec.Program // at hand without a lock
 }
@@ -56,6 +58,12 @@ func buildOf(codeMap string) string {
 // Again is the same filter for another goroutine.
 func (f *FrameFilter) Again() *FrameFilter { return &FrameFilter{Filter: f.Filter, snap: f.snap} }
 
+// Until makes the filter stop with a context, also within a frame: nothing fits then. It returns the filter.
+func (f *FrameFilter) Until(ctx context.Context) *FrameFilter {
+	f.done = ctx.Done()
+	return f
+}
+
 // Where is what a capture knows of a frame beside the frame.
 type Where struct {
 	N       uint64
@@ -75,7 +83,7 @@ func (f *FrameFilter) Fits(w Where, x *transport.Frame) bool {
 	frame := filter.Frame{
 		N: w.N, At: x.At, Conn: w.Conn, Session: w.Session, Proto: w.Proto, Dir: x.Dir, Kind: x.Kind, Code: x.Key.Code, HasCode: x.HasKey,
 		Group: x.Key.Group, Bytes: x.Bytes, Depth: len(x.Via), Note: x.Note, Resumed: x.Resumed, Mark: w.Mark, Marker: w.Marker,
-		Injected: w.Injected, Modified: w.Modified, Dropped: w.Dropped, Via: x.Via, From: x.From,
+		Injected: w.Injected, Modified: w.Modified, Dropped: w.Dropped, Via: x.Via, From: x.From, Done: f.done,
 	}
 	if w.Note != "" {
 		if frame.Note != "" {

@@ -56,7 +56,7 @@ func TestFrameFilter(t *testing.T) {
 		"core.type == 3":         "no core packets",
 		".gameId == $sel.gameId": "no frame is selected",
 		".gameId == $me":         `no value is given for "$me"`,
-		`bytes ~ r"[\x{100}]日["`: "no regular expression",
+		`bytes ~ r"[\x{100}]日["`: "not a valid regular expression",
 	} {
 		if f, mistakes := s.Filter(filter); len(mistakes) != 1 || !strings.Contains(mistakes[0].Message, want) || f.Fits(where, npc) {
 			t.Errorf("%s: %+v, want %s", filter, mistakes, want)
