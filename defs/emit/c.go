@@ -31,10 +31,8 @@ const cInline = 1 << 16
 // and the functions compute_sz, write and read.
 func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, true)
-	g := &cTarget{
-		plan: p, types: map[*record]string{}, fields: map[*member]string{}, parts: map[*record]string{}, choices: map[*record]string{},
-		elems: map[*schema.List]string{}, top: newNames(false, cReserved...),
-	}
+	g := &cTarget{walker: newWalker(p, &cPrints, cReserved), elems: map[*schema.List]string{}}
+	g.lang = g
 	for _, word := range keywords("in out mem bytes reader writer result") {
 		g.top.take("wb_" + word)
 	}
@@ -105,15 +103,8 @@ Nothing is allocated. Text and lists of bounded length stand in the struct. Long
 lists are put into in->mem, which the caller owns. The functions work with either byte order of the machine and any alignment.`
 
 type cTarget struct {
-	code
-	plan    *plan
-	top     *names
-	types   map[*record]string // without _t
-	fields  map[*member]string
-	parts   map[*record]string
-	choices map[*record]string
-	elems   map[*schema.List]string // types of elements that are structs without a definition of their own
-	loops   int
+	walker
+	elems map[*schema.List]string // types of elements that are structs without a definition of their own
 }
 
 // base takes a name from which those of a type, its functions and its constants can be made.
@@ -401,27 +392,9 @@ func (g *cTarget) record(r *record) {
 }
 
 func (g *cTarget) member(r *record, m *member) {
-	var words []string
-	if m.field != nil && m.field.TypeText != "" {
-		words = append(words, m.field.TypeText)
-	}
-	if m.part > 0 {
-		words = append(words, fmt.Sprintf("there if %s is %d or more", g.parts[r], m.part))
-	}
-	if m.alt {
-		words = append(words, "in some alternatives")
-	}
-	if m.isBook {
-		words = append(words, map[schema.ItemKind]string{
-			schema.Code: "the id of the message", schema.Counter: "running number of the message", schema.Check: "checksum, as it is on the wire",
-		}[m.book])
-	}
-	if m.field != nil && m.field.Doc != "" {
-		words = append(words, m.field.Doc)
-	}
-	comment := ""
-	if len(words) > 0 {
-		comment = " /* " + strings.ReplaceAll(oneLine(strings.Join(words, ": ")), "/*", "/ *") + " */"
+	comment := g.words(r, m)
+	if comment != "" {
+		comment = " /* " + strings.ReplaceAll(comment, "/*", "/ *") + " */"
 	}
 	g.line("%s;%s", g.declare(m.typ, m.record, g.fields[m]), comment)
 }
@@ -429,27 +402,16 @@ func (g *cTarget) member(r *record, m *member) {
 // enums writes the names of values as constants.
 func (g *cTarget) enums(r *record, typ string) {
 	for _, m := range r.members {
-		n, ok := m.typ.(*schema.Number)
-		if !ok || n.Enum == nil || len(n.Enum.Values) == 0 || n.Kind == schema.Float || n.Kind == schema.Bool || n.Scale != 0 {
+		n, ok := m.named()
+		if !ok {
 			continue
 		}
 		g.line("/* The values of %s_t.%s that have names. */", typ, g.fields[m])
 		for _, v := range n.Enum.Values {
-			g.line("#define %s %s", g.top.take(strings.ToUpper(typ+"_"+legal(m.name)+"_"+legal(v.Name))), cConstant(n, v.Value))
+			g.line("#define %s %s", g.top.take(strings.ToUpper(typ+"_"+legal(m.name)+"_"+legal(v.Name))), g.constant(n, v.Value))
 		}
 		g.line("")
 	}
-}
-
-// cConstant is a value of a number's type.
-func cConstant(n *schema.Number, v uint64) string {
-	switch {
-	case n.Kind == schema.Signed:
-		return cInt(schema.SignExtend(v, n.Bits))
-	case n.Kind == schema.Bool:
-		return strconv.FormatBool(v != 0)
-	}
-	return cUint(v)
 }
 
 func cUint(v uint64) string {
@@ -469,152 +431,117 @@ func cInt(v int64) string {
 	return fmt.Sprintf("INT64_C(%d)", v)
 }
 
-func (g *cTarget) loop() string {
-	g.loops++
-	return strconv.Itoa(g.loops)
-}
-
-// place is the expression of a value. base ends with "->" or ".".
-func (g *cTarget) place(base string, at path) string {
-	var parts []string
-	for _, m := range at {
-		if m != nil {
-			parts = append(parts, g.fields[m])
-		}
-	}
-	if len(parts) == 0 {
-		return strings.TrimSuffix(base, ".")
-	}
-	return base + strings.Join(parts, ".")
-}
-
 // message writes the functions that people call.
 func (g *cTarget) message(m *message, name string) {
-	upper := strings.ToUpper(name)
-	g.line("/* The least number of bytes of a message, its id among them. */")
-	g.line("#define %s_MIN_SZ (%s)", upper, m.min)
-	g.line("")
-	g.line("/* Returns 0, a negative number if a value is not legal, a positive one if there is no room for %s_compute_sz(s) bytes. */", name)
-	g.line("static inline int")
-	g.line("%s_write(wb_out *out, const %s_t *s)", name, name)
-	g.open("{")
-	g.line("size_t size = %s_compute_sz(s);", name)
-	g.line("wb_writer w;")
-	g.line("int result;")
-	g.line("if (out->pos > out->size || size > out->size - out->pos)")
-	g.line("\treturn WB_INCOMPLETE;")
-	g.line("w.data = out->data + out->pos;")
-	g.line("w.size = size;")
-	g.line("w.pos = 0;")
-	g.line("w.last = SIZE_MAX;")
-	g.line("result = %s_write_(&w, s);", name)
-	g.line("if (result != 0)")
-	g.line("\treturn result;")
-	g.line("if (w.last != SIZE_MAX && w.pos > w.last)")
-	g.line("\treturn WB_ILLEGAL; /* nothing may follow what ends the message */")
-	g.lengths(m)
-	if l := m.length; l != nil {
-		g.refuse("!wb_put_(&w, 0, %d, %d, %v, w.pos)", l.off, l.bits, l.order == schema.Big)
+	v := vars{
+		"type": name, "upper": strings.ToUpper(name), "least": m.min, "header": m.header, "pos": "r.pos", "length": "", "setLength": "", "code": "", "measured": "", "found": "",
+		"blank": g.blank,
 	}
-	g.line("out->pos += w.pos;")
-	g.line("return 0;")
-	g.shut("}")
-	g.line("")
-
-	g.line("/* Returns 0, a negative number if the message is not legal, a positive one if it is not whole. */")
-	g.line("static inline int")
-	g.line("%s_read(wb_in *in, %s_t *s)", name, name)
-	g.open("{")
-	g.line("wb_reader r = wb_start_(in, %d);", m.header)
-	g.line("size_t used = in->mem != NULL ? in->mem->used : 0;")
-	if l := m.length; l != nil {
-		g.line("uint64_t size;")
-		g.line("if (r.size < %d)", (l.off+l.bits+7)/8)
-		g.line("\treturn WB_INCOMPLETE;")
-		g.line("size = wb_load_(r.data, %d, %d, %v);", l.off, l.bits, l.order == schema.Big)
-		g.line("if (size < %d)", m.header)
-		g.line("\treturn WB_ILLEGAL;")
-		g.line("if (size > r.size)")
-		g.line("\treturn WB_INCOMPLETE;")
-		g.line("r.size = (size_t)size;")
-		g.line("r.framed = true;")
+	use := func(name, text string, l *item) {
+		v[name] = func() {
+			if l != nil {
+				g.print(text, v.with(vars{"where": where(l), "bytes": (l.off + l.bits + 7) / 8}))
+			} else {
+				g.print(text, v)
+			}
+		}
 	}
-	if c := m.code; c != nil && m.m.HasKey {
-		g.line("if (r.size < %d)", (c.off+c.bits+7)/8)
-		g.line("\treturn WB_INCOMPLETE;")
-		g.line("if (wb_load_(r.data, %d, %d, %v) != %s)", c.off, c.bits, c.order == schema.Big, upper)
-		g.line("\treturn WB_ILLEGAL;")
+	if m.length != nil {
+		v["pos"] = "r.size"
+		use("length", cLength, m.length)
+		use("setLength", "if (!wb_put_(&w, 0, $where, w.pos))\n\treturn WB_ILLEGAL;", m.length)
+	}
+	if m.code != nil && m.m.HasKey {
+		use("code", cCode, m.code)
 	}
 	if m.m.Measured {
-		g.line("r.measured = true;")
-		g.line("r.need = %s_MIN_SZ;", upper)
-		g.line("if (wb_sized_(&r) != 0)")
-		g.line("\treturn r.result;")
+		use("measured", "r.measured = true;\nr.need = $upper_MIN_SZ;\nif (wb_sized_(&r) != 0)\n\treturn r.result;", nil)
 	}
-	g.line("memset(s, 0, sizeof *s);")
-	g.line("if (%s_read_(&r, s) != 0) {", name)
-	g.line("\tif (in->mem != NULL)")
-	g.line("\t\tin->mem->used = used;")
-	g.line("\treturn r.result;")
-	g.line("}")
-	if m.length != nil {
-		g.line("in->pos += r.size;")
-	} else {
-		g.line("in->pos += r.pos;")
+	if found := g.found(m, "w.pos"); found != "" {
+		v["which"] = fmt.Sprintf("s->%s != (%s)", g.choices[m.record], found)
+		use("found", "if ($which)\n\treturn WB_ILLEGAL;", nil)
 	}
-	g.line("return 0;")
-	g.shut("}")
+	g.print(cMessage, v)
 	g.line("")
 }
 
-// refuse writes a condition under which writing fails.
-func (g *cTarget) refuse(cond string, args ...any) {
-	g.line("if (%s)", fmt.Sprintf(cond, args...))
-	g.line("\treturn WB_ILLEGAL;")
+const (
+	cMessage = `
+/* The least number of bytes of a message, its id among them. */
+#define $upper_MIN_SZ ($least)
+$blank
+/* Returns 0, a negative number if a value is not legal, a positive one if there is no room for $type_compute_sz(s) bytes. */
+static inline int
+$type_write(wb_out *out, const $type_t *s)
+{
+	size_t size = $type_compute_sz(s);
+	wb_writer w;
+	int result;
+	if (out->pos > out->size || size > out->size - out->pos)
+		return WB_INCOMPLETE;
+	w.data = out->data + out->pos;
+	w.size = size;
+	w.pos = 0;
+	w.last = SIZE_MAX;
+	result = $type_write_(&w, s);
+	if (result != 0)
+		return result;
+	if (w.last != SIZE_MAX && w.pos > w.last)
+		return WB_ILLEGAL; /* nothing may follow what ends the message */
+	$found
+	$setLength
+	out->pos += w.pos;
+	return 0;
 }
-
-func (g *cTarget) lengths(m *message) {
-	for i := range m.record.steps {
-		st := &m.record.steps[i]
-		if st.kind != stepChoice || !m.record.choice {
-			continue
-		}
-		found := "0"
-		for k := len(st.cases) - 1; k >= 0; k-- {
-			ch := st.cases[k]
-			cond := lengthIs(ch, "w.pos")
-			if ch.min == 0 && ch.max == 0 {
-				cond = "true" // a size is never negative, and compilers say so
-			}
-			found = fmt.Sprintf("(%s) ? %d : %s", cond, k+1, found)
-		}
-		g.refuse("s->%s != (%s)", g.choices[m.record], found)
+$blank
+/* Returns 0, a negative number if the message is not legal, a positive one if it is not whole. */
+static inline int
+$type_read(wb_in *in, $type_t *s)
+{
+	wb_reader r = wb_start_(in, $header);
+	size_t used = in->mem != NULL ? in->mem->used : 0;
+	$length
+	$code
+	$measured
+	memset(s, 0, sizeof *s);
+	if ($type_read_(&r, s) != 0) {
+		if (in->mem != NULL)
+			in->mem->used = used;
+		return r.result;
 	}
-}
+	in->pos += $pos;
+	return 0;
+}`
+	cLength = `
+uint64_t size;
+if (r.size < $bytes)
+	return WB_INCOMPLETE;
+size = wb_load_(r.data, $where);
+if (size < $header)
+	return WB_ILLEGAL;
+if (size > r.size)
+	return WB_INCOMPLETE;
+r.size = (size_t)size;
+r.framed = true;`
+	cCode = `
+if (r.size < $bytes)
+	return WB_INCOMPLETE;
+if (wb_load_(r.data, $where) != $upper)
+	return WB_ILLEGAL;`
+)
 
 func (g *cTarget) reading(r *record, name string) {
 	g.loops = 0
-	g.line("static inline int")
-	g.line("%s_read_(wb_reader *r, %s_t *s)", name, name)
-	g.open("{")
-	g.line("(void)s;")
-	g.readSteps(r, r.steps, "s->")
-	g.line("return r->result;")
-	g.shut("}")
-	g.line("")
+	g.print("static inline int\n$type_read_(wb_reader *r, $type_t *s)\n{\n\t(void)s;\n\t$body\n\treturn r->result;\n}\n$blank", vars{
+		"type": name, "blank": g.blank, "body": func() { g.readSteps(r, r.steps, "s") },
+	})
 }
 
 func (g *cTarget) writing(r *record, name string) {
 	g.loops = 0
-	g.line("static inline int")
-	g.line("%s_write_(wb_writer *w, const %s_t *s)", name, name)
-	g.open("{")
-	g.line("(void)w;")
-	g.line("(void)s;")
-	g.writeSteps(r, r.steps, "s->")
-	g.line("return 0;")
-	g.shut("}")
-	g.line("")
+	g.print("static inline int\n$type_write_(wb_writer *w, const $type_t *s)\n{\n\t(void)w;\n\t(void)s;\n\t$body\n\treturn 0;\n}\n$blank", vars{
+		"type": name, "blank": g.blank, "body": func() { g.writeSteps(r, r.steps, "s") },
+	})
 }
 
 func (g *cTarget) sizing(r *record, name string) {
@@ -625,7 +552,7 @@ func (g *cTarget) sizing(r *record, name string) {
 	g.open("{")
 	g.line("size_t ret = 0;")
 	g.line("(void)s;")
-	g.sizeSteps(r, r.steps, "s->")
+	g.sizeSteps(r, r.steps, "s")
 	g.line("return ret;")
 	g.shut("}")
 	g.line("")
@@ -635,8 +562,7 @@ func (g *cTarget) sizeSteps(r *record, steps []step, base string) {
 	for i := range steps {
 		st := &steps[i]
 		if st.part > 0 {
-			g.line("if (%s%s < %d)", base, g.parts[r], st.part)
-			g.line("\treturn ret;")
+			g.print("if ($cond)\n\treturn ret;", vars{"cond": g.missing(r, st, base)})
 		}
 		switch st.kind {
 		case stepBlock:
@@ -659,53 +585,9 @@ func (g *cTarget) sizeSteps(r *record, steps []step, base string) {
 				g.sizeList(r, &st.lists[k], base)
 			}
 		case stepChoice:
-			g.choose(r, st, base, func(steps []step) { g.sizeSteps(r, steps, base) }, false)
+			g.choose(r, st, base, false, func(steps []step) { g.sizeSteps(r, steps, base) })
 		}
 	}
-}
-
-// choose writes one branch for each alternative, chosen by a value or by the member that tells it.
-func (g *cTarget) choose(r *record, st *step, base string, body func([]step), reading bool) {
-	for k, ch := range st.cases {
-		word := "} else if"
-		if k == 0 {
-			word = "if"
-		}
-		cond := ""
-		switch {
-		case ch.field != nil:
-			cond = fmt.Sprintf("%s == %s", g.place(base, ch.field), cConstant(ch.typ, ch.value))
-		case reading && ch.min == 0 && ch.max == 0:
-			cond = "true"
-		case reading:
-			cond = lengthIs(ch, "r->size")
-		default:
-			cond = fmt.Sprintf("%s%s == %d", base, g.choices[r], k+1)
-		}
-		g.open("%s (%s) {", word, cond)
-		if reading && r.choice {
-			g.line("%s%s = %d;", base, g.choices[r], k+1)
-		}
-		body(ch.steps)
-		g.depth--
-	}
-	g.line("}")
-}
-
-// length is the expression of a list's number of elements.
-func (g *cTarget) length(st *step, base string) string {
-	if t := st.typ.(*schema.List); t.Size == schema.Fixed {
-		return strconv.Itoa(t.N)
-	}
-	return g.place(base, st.path) + ".len"
-}
-
-// elem is the expression of a list's element.
-func (g *cTarget) elem(st *step, base, index string) string {
-	if t := st.typ.(*schema.List); t.Size == schema.Fixed {
-		return fmt.Sprintf("%s[%s]", g.place(base, st.path), index)
-	}
-	return fmt.Sprintf("%s.data[%s]", g.place(base, st.path), index)
 }
 
 // fixedBytes is the size of a list's elements if all have the same one.
@@ -725,79 +607,171 @@ func fixedBytes(st *step) (int, bool) {
 }
 
 func (g *cTarget) sizeList(r *record, st *step, base string) {
+	id := g.fresh()
+	t, from := st.typ.(*schema.List), g.place(base, st.path)
+	count := from + ".len"
+	if t.Size == schema.Fixed {
+		count = strconv.Itoa(t.N)
+	}
 	if n, ok := fixedBytes(st); ok {
-		g.line("ret = wb_add_(ret, wb_mul_(%s, %d));", g.length(st, base), n)
+		g.line("ret = wb_add_(ret, wb_mul_(%s, %d));", count, n)
 		return
 	}
-	i := "i" + g.loop()
-	g.open("for (size_t %s = 0; %s < %s; %s++) {", i, i, g.length(st, base), i)
-	elem := g.elem(st, base, i)
-	if st.rec != nil {
-		g.line("ret = wb_add_(ret, %s_compute_sz(&%s));", g.types[st.rec], elem)
-	} else {
-		g.sizeSteps(r, st.elem, elem+".")
+	elem := from + ".data[i" + id() + "]"
+	if t.Size == schema.Fixed {
+		elem = from + "[i" + id() + "]"
 	}
-	g.shut("}")
+	g.print(g.say.loop, vars{"id": id, "n": count, "body": func() {
+		if st.rec != nil {
+			g.line("ret = wb_add_(ret, %s_compute_sz(&%s));", g.types[st.rec], elem)
+		} else {
+			g.sizeSteps(r, st.elem, elem)
+		}
+	}})
 }
 
-func (g *cTarget) readSteps(r *record, steps []step, base string) {
-	for i := range steps {
-		for k := range steps[i].items { // what is read under a condition is needed under the next one
-			if it := &steps[i].items[k]; steps[i].part > 0 && it.local != nil {
-				g.line("%s%d = 0;", cLocal(it.kind), it.local.id)
-			}
-		}
+var cPrints = prints{
+	code:    "id",
+	equal:   "==",
+	comment: " /* $text */",
+	frame:   "r->size",
+	first:   "if ($cond) {$comment", next: "} else if ($cond) {$comment", last: "} else {", sole: "{", end: "}",
+
+	count:      "size_t $name = 0;",
+	offset:     "uint64_t $name = 0;",
+	decl:       "size_t ",
+	declAt:     "uint64_t ",
+	skip:       "if (wb_take_(r, $bytes) == NULL)\n\treturn r->result;",
+	take:       "const uint8_t *b$id = wb_take_(r, $bytes);\nif (b$id == NULL)\n\treturn r->result;",
+	countRead:  "$decl$name = wb_count_(r, $raw, $lo, $hi, $min);",
+	offsetRead: "$decl$name = $raw;",
+	sized:      "if (wb_sized_(r) != 0)\n\treturn r->result;",
+	part:       "if (r->pos < r->size) {\n\t$parts = $part;\n\t$body\n}",
+	assign:     "$to = $value;",
+	checkOn:    "$value",
+	check:      "if (!$cond)\n\treturn wb_fail_(r, WB_ILLEGAL);",
+	checked:    "$value",
+	packed:     "uint64_t v$id = $raw;",
+	packedAs:   "($bits & $mask) == $match",
+	packedOf:   "(v$id >> $shift & $mask)",
+	run:        "wb_run$suffix_(r$comma, $n, $unit)",
+	ended:      "wb_ended$suffix_(r$comma, $unit)",
+	rest:       "wb_rest$suffix_(r$comma, $unit)",
+	list: `
+if ($n > 0) {
+	size_t back$id = r->pos;
+	$from
+	if (wb_room_(r, $n, $min) != 0)
+		return r->result;
+	$make
+	for (size_t i$id = 0; i$id < $n; i$id++) {
+		$element
 	}
-	for i := range steps {
-		st := &steps[i]
-		if st.part > 0 {
-			g.open("if (r->pos < r->size) {")
-			g.line("%s%s = %d;", base, g.parts[r], st.part)
-		}
-		switch st.kind {
-		case stepBlock:
-			g.readBlock(st, base)
-		case stepRun:
-			g.readRun(st, base)
-		case stepList:
-			g.readList(r, st, base)
-		case stepWeave:
-			for k := range st.lists {
-				g.readList(r, &st.lists[k], base)
-			}
-		case stepChoice:
-			g.choose(r, st, base, func(steps []step) { g.readSteps(r, steps, base) }, true)
-		}
-		if st.part > 0 {
-			g.shut("}")
-		}
+	$back
+}`,
+	linked: `
+if ($n > 0) {
+	size_t back$id = r->pos;
+	size_t pos$id = (size_t)$at;
+	if (wb_chain_(r, pos$id, $n, $next) != 0)
+		return r->result;
+	if (wb_room_(r, $n, 0) != 0)
+		return r->result;
+	$make
+	for (size_t i$id = 0; i$id < $n; i$id++) {
+		if (wb_go_(r, pos$id) != 0)
+			return r->result;
+		$element
+		pos$id = wb_next_(r, pos$id, $next);
 	}
+	$back
+}`,
+	toEnd: `
+{
+	size_t back$id = r->pos, start$id, room$id = 0;
+	$from
+	while (r->pos < r->size) {
+		start$id = r->pos;
+		if ($to.len == room$id) { /* twice the room, in new memory: there is no way to know how many will come */
+			void *old = $to.data;
+			room$id = room$id == 0 ? 8 : room$id * 2;
+			$to.data = wb_alloc_(r, room$id, sizeof *$to.data);
+			if (r->result != 0)
+				return r->result;
+			wb_copy_($to.data, old, $to.len * sizeof *$to.data);
+		}
+		if (wb_spend_(r, 1, 0) != 0)
+			return r->result;
+		$to.len++;
+		$element
+		if (r->pos == start$id)
+			break;
+	}
+	$back
+}`,
+	from:    "if (wb_go_(r, $at) != 0)\n\treturn r->result;",
+	stay:    "(void)back$id;",
+	back:    "r->pos = back$id;",
+	element: "if ($record_read_(r, &$elem) != 0)\n\treturn r->result;",
+
+	here:       "w->pos",
+	since:      "elem$id",
+	some:       "$n > 0",
+	grow:       "size_t p$id = w->pos;\nif (wb_grow_(w, $bytes) == NULL)\n\treturn WB_ILLEGAL;",
+	growOnly:   "if (wb_grow_(w, $bytes) == NULL)\n\treturn WB_ILLEGAL;",
+	place:      "size_t $local = $p;",
+	putAt:      "if (!wb_put_(w, $p, $where, $value))\n\treturn WB_ILLEGAL;",
+	putAtIf:    "if ($cond && !wb_put_(w, $p, $where, $value))\n\treturn WB_ILLEGAL;",
+	scale:      "uint64_t v$id;\nif (!wb_scale_($from, $inverse, $bits, $signed, $wrap, $cut, &v$id))\n\treturn WB_ILLEGAL;",
+	fits:       "if (!$cond)\n\treturn WB_ILLEGAL;",
+	packing:    "uint64_t v$id = 0;",
+	packedFrom: "$from",
+	partFits:   "wb_in_u_($from, 0, $mask)",
+	partBits:   "$bits << $shift",
+	setPart:    "v$id |= $bits << $shift;",
+	counted:    "if (!wb_in_u_($n, $lo, $hi))\n\treturn WB_ILLEGAL;",
+	counting:   "$n",
+	stop:       "if ($cond) {\n\twb_end_(w);\n\treturn 0;\n}",
+	over:       "wb_end_(w);",
+	writeElem:  "if ($record_write_(w, &$elem) != 0)\n\treturn WB_ILLEGAL;",
+	prev:       "size_t prev$id = 0;",
+	later:      "$index > 0",
+	elemAt:     "size_t elem$id = w->pos;",
+	prevIs:     "prev$id = elem$id;",
+	loop:       "for (size_t i$id = 0; i$id < $n; i$id++) {\n\t$body\n}",
+	turns:      "for (size_t $turn = 0; $conds; $turn++) {\n\t$body\n}",
+	turn:       "if ($turn < $n) {\n\t$body\n}",
 }
 
-func cLocal(kind schema.ItemKind) string {
-	if kind == schema.Count {
-		return "size_t n"
+func (g *cTarget) typ(t schema.Type, r *record) string { return g.declare(t, r, "") }
+func (g *cTarget) zero(schema.Type, *record) string    { return "" }
+func (g *cTarget) value(base string, at path) string   { return g.place(base, at) }
+func (g *cTarget) quote(string) string                 { return "" }
+func (g *cTarget) mask(v uint64) string                { return cUint(v) }
+func (g *cTarget) partNames(t *schema.Packed) []string { return packedNames(t, cPart) }
+func (g *cTarget) present([]step, string)              {}
+func (g *cTarget) newElem(*step, string)               {}
+
+func (g *cTarget) dot(base, name string) string {
+	if base == "s" {
+		return "s->" + name
 	}
-	return "uint64_t at"
+	return base + "." + name
 }
 
-// cRaw is the bits of an item of the block b.
-func cRaw(b string, it *item) string {
-	if it.off%8 == 0 && it.bits%8 == 0 {
-		order := "le"
-		if it.order == schema.Big {
-			order = "be"
-		}
-		if it.bits == 8 {
-			return fmt.Sprintf("%s[%d]", b, it.off/8)
-		}
-		return fmt.Sprintf("wb_%s_(%s + %d, %d)", order, b, it.off/8, it.bits/8)
+// constant is a value of a number's type.
+func (g *cTarget) constant(n *schema.Number, v uint64) string {
+	switch {
+	case n.Kind == schema.Signed:
+		return cInt(schema.SignExtend(v, n.Bits))
+	case n.Kind == schema.Bool:
+		return strconv.FormatBool(v != 0)
 	}
-	return fmt.Sprintf("wb_load_(%s, %d, %d, %v)", b, it.off, it.bits, it.order == schema.Big)
+	return cUint(v)
 }
 
-// cBounds are the legal numbers of units.
-func cBounds(e schema.Extent) (lo, hi string) {
+// cLimits are limits as constants; those that have no value stand with their names.
+func cLimits(lo, hi *schema.Limit, least, most string, text func(*schema.Limit) string) (from, to string) {
 	limit := func(l *schema.Limit, none string) string {
 		switch {
 		case l == nil:
@@ -805,58 +779,91 @@ func cBounds(e schema.Extent) (lo, hi string) {
 		case l.Const != "":
 			return legal(l.Const)
 		}
-		return cUint(l.Uint)
+		return text(l)
 	}
-	return limit(e.Min, "0"), limit(e.Max, "UINT64_MAX")
+	return limit(lo, least), limit(hi, most)
 }
 
-func (g *cTarget) failed() {
-	g.line("if (r->result != 0)")
-	g.line("\treturn r->result;")
+func (g *cTarget) bounds(e schema.Extent) (lo, hi string) {
+	return cLimits(e.Min, e.Max, "0", "UINT64_MAX", func(l *schema.Limit) string { return cUint(l.Uint) })
 }
 
-func (g *cTarget) illegal(cond string, args ...any) {
-	g.line("if (%s)", fmt.Sprintf(cond, args...))
-	g.line("\treturn wb_fail_(r, WB_ILLEGAL);")
-}
-
-func (g *cTarget) readBlock(st *step, base string) {
-	if st.bits == 0 {
-		return
-	}
-	if !reads(st.items) {
-		g.line("if (wb_take_(r, %d) == NULL)", st.bits/8)
-		g.line("\treturn r->result;")
-		return
-	}
-	b := "b" + g.loop()
-	g.line("const uint8_t *%s = wb_take_(r, %d);", b, st.bits/8)
-	g.line("if (%s == NULL)", b)
-	g.line("\treturn r->result;")
-	counts := false
-	for i := range st.items {
-		it := &st.items[i]
-		what := cLocal(it.kind)
-		if st.part > 0 {
-			what = what[strings.LastIndexByte(what, ' ')+1:]
+func (g *cTarget) inRange(n *schema.Number, v string, _ bool) string {
+	call, lo, hi := "wb_in_u_", "0", "UINT64_MAX"
+	text := func(l *schema.Limit) string { return cUint(l.Uint) }
+	switch n.Kind {
+	case schema.Float:
+		call, lo, hi = "wb_in_f_", "(-1e308 * 10)", "(1e308 * 10)"
+		text = func(l *schema.Limit) string {
+			if math.IsInf(l.Float, 0) {
+				return map[bool]string{true: "(1e308 * 10)", false: "(-1e308 * 10)"}[l.Float > 0]
+			}
+			return floatText(l.Float)
 		}
-		switch it.kind {
-		case schema.Count:
-			counts = true
-			lo, hi := cBounds(it.ext)
-			g.line("%s%d = wb_count_(r, %s, %s, %s, %s);", what, it.local.id, cRaw(b, it), lo, hi, it.unit)
-		case schema.Offset:
-			g.line("%s%d = %s;", what, it.local.id, cRaw(b, it))
-		}
+	case schema.Signed:
+		call, lo, hi = "wb_in_i_", "INT64_MIN", "INT64_MAX"
+		text = func(l *schema.Limit) string { return cInt(l.Int) }
 	}
-	if counts {
-		g.line("if (wb_sized_(r) != 0)")
-		g.line("\treturn r->result;")
+	if n.Min == nil && n.Max == nil {
+		return ""
 	}
-	for i := range st.items {
-		g.readItem(b, &st.items[i], base)
-	}
+	lo, hi = cLimits(n.Min, n.Max, lo, hi, text)
+	return fmt.Sprintf("%s(%s, %s, %s)", call, v, lo, hi)
 }
+
+func (g *cTarget) signed(bits string, n *schema.Number) string {
+	return fmt.Sprintf("wb_signed_(%s, %d)", bits, n.Bits)
+}
+
+func (g *cTarget) raw(b string, it *item) (bits, wide string) {
+	switch {
+	case it.off%8 != 0 || it.bits%8 != 0:
+		bits = fmt.Sprintf("wb_load_(%s, %s)", b, where(it))
+	case it.bits == 8:
+		bits = fmt.Sprintf("%s[%d]", b, it.off/8)
+	default:
+		order := map[bool]string{true: "be", false: "le"}[it.order == schema.Big]
+		bits = fmt.Sprintf("wb_%s_(%s + %d, %d)", order, b, it.off/8, it.bits/8)
+	}
+	return bits, bits
+}
+
+func (g *cTarget) load(b string, it *item, n *schema.Number) string {
+	bits, _ := g.raw(b, it)
+	switch {
+	case n.Kind == schema.Float:
+		return fmt.Sprintf("wb_%s_(%s)", cFloat(n), bits)
+	case n.Kind == schema.Signed:
+		return g.signed(bits, n)
+	}
+	return bits
+}
+
+// cFloat is the type that a float has on the wire.
+func cFloat(n *schema.Number) string {
+	return map[bool]string{true: "float", false: "double"}[n.Bits == 32]
+}
+
+func (g *cTarget) shown(n *schema.Number, value string) string {
+	switch {
+	case n.Kind == schema.Bool:
+		return value + " != 0"
+	case n.Scale != 0:
+		return fmt.Sprintf("(double)%s * %s", value, floatText(n.Scale))
+	case n.Kind == schema.Float:
+		return value
+	}
+	return fmt.Sprintf("(%s)%s", cNumber(n), value)
+}
+
+func (g *cTarget) partOf(t *schema.Packed, name, bits string) string {
+	if n, truth := packedPart(t, name); !truth {
+		return fmt.Sprintf("(uint%d_t)%s", wide(n), bits)
+	}
+	return bits + " != 0"
+}
+
+func (g *cTarget) bits(_ *schema.Packed, _, from string, _ *item) string { return "(uint64_t)" + from }
 
 // cBytes is a string literal of bytes.
 func cBytes(b []byte) string {
@@ -869,576 +876,166 @@ func cBytes(b []byte) string {
 	return out.String()
 }
 
-func (g *cTarget) readItem(b string, it *item, base string) {
-	switch it.kind {
-	case schema.Const:
-		if len(it.bytes) > 0 {
-			g.illegal("memcmp(%s + %d, %s, %d) != 0", b, it.off/8, cBytes(it.bytes), len(it.bytes))
-		}
-		return
-	case schema.Code, schema.Counter, schema.Check:
-		if it.path != nil {
-			g.line("%s = (uint%d_t)%s;", g.place(base, it.path), wide(it.bits), cRaw(b, it))
-		}
-		return
-	case schema.Value:
-	default:
-		return
+func (g *cTarget) readConst(b string, it *item) {
+	if len(it.bytes) > 0 {
+		g.print("if (memcmp($b + $at, $bytes, $n) != 0)\n\treturn wb_fail_(r, WB_ILLEGAL);", vars{
+			"b": b, "at": it.off / 8, "bytes": cBytes(it.bytes),
+			"n": len(it.bytes),
+		})
 	}
-	to := g.place(base, it.path)
-	switch t := it.typ.(type) {
-	case *schema.Number:
-		g.readNumber(b, it, t, to)
-	case *schema.Packed:
-		g.readPacked(b, it, t, to)
+}
+
+func (g *cTarget) readFixed(b string, it *item, to string) {
+	switch typ, _ := unitType(it.typ); {
+	case it.bits == 0:
+	case typ == "uint16_t":
+		g.print(cUnits, vars{"i": "i" + g.fresh()(), "n": it.bits / 16, "to": to, "from": fmt.Sprintf("%s + %d", b, it.off/8)})
 	default:
-		if it.bits == 0 {
-			return
-		}
-		if typ, _ := unitType(it.typ); typ == "uint16_t" {
-			i := "i" + g.loop()
-			g.line("for (size_t %s = 0; %s < %d; %s++)", i, i, it.bits/16, i)
-			g.line("\t%s[%s] = (uint16_t)wb_le_(%s + %d + 2 * %s, 2);", to, i, b, it.off/8, i)
-			return
-		}
 		g.line("memcpy(%s, %s + %d, %d);", to, b, it.off/8, it.bits/8)
 	}
 }
 
-// cRange is the condition that raw bits are legal, "" if all are.
-func cRange(n *schema.Number, v string) string {
-	if n.Min == nil && n.Max == nil {
-		return ""
-	}
-	limit := func(l *schema.Limit, none string, text func(*schema.Limit) string) string {
-		switch {
-		case l == nil:
-			return none
-		case l.Const != "":
-			return legal(l.Const)
-		}
-		return text(l)
-	}
-	switch n.Kind {
-	case schema.Float:
-		text := func(l *schema.Limit) string {
-			if math.IsInf(l.Float, 0) {
-				return map[bool]string{true: "(1e308 * 10)", false: "(-1e308 * 10)"}[l.Float > 0]
-			}
-			return floatText(l.Float)
-		}
-		return fmt.Sprintf("wb_in_f_(%s, %s, %s)", v, limit(n.Min, "(-1e308 * 10)", text), limit(n.Max, "(1e308 * 10)", text))
-	case schema.Signed:
-		text := func(l *schema.Limit) string { return cInt(l.Int) }
-		return fmt.Sprintf("wb_in_i_(%s, %s, %s)", v, limit(n.Min, "INT64_MIN", text), limit(n.Max, "INT64_MAX", text))
-	}
-	text := func(l *schema.Limit) string { return cUint(l.Uint) }
-	return fmt.Sprintf("wb_in_u_(%s, %s, %s)", v, limit(n.Min, "0", text), limit(n.Max, "UINT64_MAX", text))
-}
+const (
+	cUnits    = "for (size_t $i = 0; $i < $n; $i++)\n\t$to[$i] = (uint16_t)wb_le_($from + 2 * $i, 2);"
+	cPutUnits = "for (size_t $i = 0; $i < $n; $i++)\n\twb_store_(w->data + $to + 2 * $i, 0, 16, false, $from[$i]);"
+	cFailed   = "if (r->result != 0)\n\treturn r->result;"
+)
 
-func (g *cTarget) readNumber(b string, it *item, n *schema.Number, to string) {
-	value := cRaw(b, it)
-	switch {
-	case n.Kind == schema.Float && n.Bits == 32:
-		value = fmt.Sprintf("wb_float_(%s)", value)
-	case n.Kind == schema.Float:
-		value = fmt.Sprintf("wb_double_(%s)", value)
-	case n.Kind == schema.Signed:
-		value = fmt.Sprintf("wb_signed_(%s, %d)", value, n.Bits)
-	}
-	if cond := cRange(n, value); cond != "" {
-		g.illegal("!%s", cond)
-	}
-	switch {
-	case n.Kind == schema.Bool:
-		g.line("%s = %s != 0;", to, value)
-	case n.Scale != 0:
-		g.line("%s = (double)%s * %s;", to, value, floatText(n.Scale))
-	case n.Kind == schema.Float:
-		g.line("%s = %s;", to, value)
-	default:
-		g.line("%s = (%s)%s;", to, cNumber(n), value)
-	}
-}
-
-func (g *cTarget) readPacked(b string, it *item, t *schema.Packed, to string) {
-	v := "v" + g.loop()
-	names := packedNames(t, cPart)
-	g.line("uint64_t %s = %s;", v, cRaw(b, it))
-	g.forms(t, func(f *schema.Form) string {
-		return fmt.Sprintf("(%s & %s) == %s", v, cUint(f.Mask), cUint(f.Match))
-	}, func(f *schema.Form) {
-		for k, name := range t.Names {
-			for _, p := range f.Parts {
-				if p.Name != name {
-					continue
-				}
-				part := fmt.Sprintf("(%s >> %d & %s)", v, p.Shift, cUint(schema.Mask(p.Bits)))
-				if bits, truth := packedPart(t, name); truth {
-					g.line("%s.%s = %s != 0;", to, names[k], part)
-				} else {
-					g.line("%s.%s = (uint%d_t)%s;", to, names[k], wide(bits), part)
-				}
-			}
-		}
-	})
-}
-
-// forms writes one branch for each form of a packed number.
-func (g *cTarget) forms(t *schema.Packed, cond func(*schema.Form) string, body func(*schema.Form)) {
-	for i := range t.Forms {
-		f := &t.Forms[i]
-		last := i == len(t.Forms)-1
-		switch {
-		case i == 0 && last:
-			g.open("{")
-		case i == 0:
-			g.open("if (%s) { /* %s */", cond(f), oneLine(f.When))
-		case last:
-			g.open("} else {")
-		default:
-			g.open("} else if (%s) { /* %s */", cond(f), oneLine(f.When))
-		}
-		body(f)
-		g.depth--
-	}
-	g.line("}")
-}
-
-func (g *cTarget) readRun(st *step, base string) {
-	to := g.place(base, st.path)
+func (g *cTarget) readRun(st *step, to, bytes string) {
 	ext := st.items[0].ext
 	typ, unit := unitType(st.typ)
-	at, where := "", ""
-	if st.offset != nil {
-		at, where = fmt.Sprintf(", at%d", st.offset.id), "_at"
-	}
-	bytes := ""
-	switch ext.Size {
-	case schema.Counted:
-		bytes = fmt.Sprintf("wb_run%s_(r%s, n%d, %d)", where, at, st.count.id, unit)
-	case schema.Terminated:
-		bytes = fmt.Sprintf("wb_ended%s_(r%s, %d)", where, at, unit)
-	case schema.Fixed:
-		bytes = fmt.Sprintf("wb_run%s_(r%s, %d, %d)", where, at, ext.N, unit)
-	default:
-		bytes = fmt.Sprintf("wb_rest%s_(r%s, %d)", where, at, unit)
-	}
 	room, inside := g.room(ext, uint64(unit))
 	if ext.Size != schema.Fixed && !inside {
 		g.line("%s = %s;", to, bytes)
-		g.failed()
+		g.print(cFailed, nil)
 		return
 	}
-	t, data := "t"+g.loop(), to+".data"
-	if ext.Size == schema.Fixed {
-		data = to
-	}
-	g.line("wb_bytes %s = %s;", t, bytes)
-	g.failed()
+	v := vars{"t": "t" + g.fresh()(), "to": to, "bytes": bytes, "room": room, "data": to, "type": ""}
+	g.print("wb_bytes $t = $bytes;\n"+cFailed, v)
 	if ext.Size != schema.Fixed {
-		g.illegal("%s.len > %s", t, room) // never: the count was judged
-		g.line("%s.len = (%s)%s.len;", to, lenType(ext), t)
+		v["type"], v["data"] = lenType(ext), to+".data"
+		g.print("if ($t.len > $room)\n\treturn wb_fail_(r, WB_ILLEGAL);\n$to.len = ($type)$t.len;", v) // never: the count was judged
 	}
 	if typ == "uint16_t" {
-		i := "i" + g.loop()
-		g.line("for (size_t %s = 0; %s < %s.len; %s++)", i, i, t, i)
-		g.line("\t%s[%s] = (uint16_t)wb_le_(%s.data + 2 * %s, 2);", data, i, t, i)
+		g.print(cUnits, vars{"i": "i" + g.fresh()(), "n": expand("$t.len", v), "to": v["data"], "from": expand("$t.data", v)})
 		return
 	}
-	g.line("wb_copy_(%s, %s.data, %s.len);", data, t, t)
+	g.print("wb_copy_($data, $t.data, $t.len);", v)
 }
 
-func (g *cTarget) readElem(r *record, st *step, elem string) {
-	if st.rec != nil {
-		g.line("if (%s_read_(r, &%s) != 0)", g.types[st.rec], elem)
-		g.line("\treturn r->result;")
-	} else {
-		g.readSteps(r, st.elem, elem+".")
-	}
-}
-
-func (g *cTarget) readList(r *record, st *step, base string) {
+func (g *cTarget) makeList(st *step, to, n string) {
 	t := st.typ.(*schema.List)
-	to := g.place(base, st.path)
-	id := g.loop()
-	rec := st.path.record(t, st.rec)
-	if t.Size == schema.ToEnd {
-		g.readToEnd(r, st, to, id)
+	if t.Size == schema.Fixed {
 		return
 	}
-	n := strconv.Itoa(t.N)
-	if st.count != nil {
-		n = fmt.Sprintf("n%d", st.count.id)
+	v := vars{"n": n, "to": to}
+	if room, inside := g.room(t.Extent, g.elemBytes(t, st.path.record(t, st.rec))); inside {
+		v["room"], v["type"] = room, lenType(t.Extent)
+		g.print("if ($n > $room)\n\treturn wb_fail_(r, WB_ILLEGAL);\n$to.len = ($type)$n;", v) // never: the count was judged
+		return
 	}
-	g.open("if (%s > 0) {", n)
-	g.line("size_t back%s = r->pos;", id)
-	minimum := st.min.String()
+	g.print("$to.data = wb_alloc_(r, $n, sizeof *$to.data);\n"+cFailed+"\n$to.len = $n;", v)
+}
+
+func (g *cTarget) elem(st *step, to, id string) string {
+	switch st.typ.(*schema.List).Size {
+	case schema.ToEnd:
+		return fmt.Sprintf("%s.data[%s.len - 1]", to, to)
+	case schema.Fixed:
+		return fmt.Sprintf("%s[i%s]", to, id)
+	}
+	return fmt.Sprintf("%s.data[i%s]", to, id)
+}
+
+func (g *cTarget) float(n *schema.Number, from string) string {
+	if n.Scale == 0 {
+		return from
+	}
+	return fmt.Sprintf("(%s)(%s * %s)", cFloat(n), from, floatText(1/n.Scale))
+}
+
+func (g *cTarget) put(p string, it *item, n *schema.Number, value string) {
+	v := vars{"p": p, "where": where(it), "value": value}
 	switch {
-	case t.Linked:
-		g.line("size_t pos%s = (size_t)at%d;", id, st.offset.id)
-		g.line("if (wb_chain_(r, pos%s, %s, %d, %d, %v) != 0)", id, n, st.next.off, st.next.bits, st.next.order == schema.Big)
-		g.line("\treturn r->result;")
-		minimum = "0"
-	case st.offset != nil:
-		g.line("if (wb_go_(r, at%d) != 0)", st.offset.id)
-		g.line("\treturn r->result;")
-	default:
-		g.line("(void)back%s;", id)
-	}
-	g.line("if (wb_room_(r, %s, %s) != 0)", n, minimum)
-	g.line("\treturn r->result;")
-	if t.Size != schema.Fixed {
-		room, inside := g.room(t.Extent, g.elemBytes(t, rec))
-		if inside {
-			g.illegal("%s > %s", n, room) // never: the count was judged
-			g.line("%s.len = (%s)%s;", to, lenType(t.Extent), n)
-		} else {
-			g.line("%s.data = wb_alloc_(r, %s, sizeof *%s.data);", to, n, to)
-			g.failed()
-			g.line("%s.len = %s;", to, n)
-		}
-	}
-	i := "i" + id
-	g.open("for (size_t %s = 0; %s < %s; %s++) {", i, i, n, i)
-	if t.Linked {
-		g.line("if (wb_go_(r, pos%s) != 0)", id)
-		g.line("\treturn r->result;")
-	}
-	g.readElem(r, st, g.elem(st, base, i))
-	if t.Linked {
-		g.line("pos%s = wb_next_(r, pos%s, %d, %d, %v);", id, id, st.next.off, st.next.bits, st.next.order == schema.Big)
-	}
-	g.shut("}")
-	if st.offset != nil {
-		g.line("r->pos = back%s;", id)
-	}
-	g.shut("}")
-}
-
-// readToEnd reads a list that has no count: its elements are counted first, as far as they can be read.
-func (g *cTarget) readToEnd(r *record, st *step, to, id string) {
-	t := st.typ.(*schema.List)
-	_ = t
-	g.open("{")
-	g.line("size_t back%s = r->pos, start%s, room%s = 0;", id, id, id)
-	if st.offset != nil {
-		g.line("if (wb_go_(r, at%d) != 0)", st.offset.id)
-		g.line("\treturn r->result;")
-	} else {
-		g.line("(void)back%s;", id)
-	}
-	g.open("while (r->pos < r->size) {")
-	g.line("start%s = r->pos;", id)
-	g.open("if (%s.len == room%s) { /* twice the room, in new memory: there is no way to know how many will come */", to, id)
-	g.line("void *old = %s.data;", to)
-	g.line("room%s = room%s == 0 ? 8 : room%s * 2;", id, id, id)
-	g.line("%s.data = wb_alloc_(r, room%s, sizeof *%s.data);", to, id, to)
-	g.failed()
-	g.line("wb_copy_(%s.data, old, %s.len * sizeof *%s.data);", to, to, to)
-	g.shut("}")
-	g.line("if (wb_spend_(r, 1, 0) != 0)")
-	g.line("\treturn r->result;")
-	g.line("%s.len++;", to)
-	g.readElem(r, st, fmt.Sprintf("%s.data[%s.len - 1]", to, to))
-	g.line("if (r->pos == start%s)", id)
-	g.line("\tbreak;")
-	g.shut("}")
-	if st.offset != nil {
-		g.line("r->pos = back%s;", id)
-	}
-	g.shut("}")
-}
-
-func (g *cTarget) writeSteps(r *record, steps []step, base string) {
-	for i := range steps {
-		st := &steps[i]
-		if st.part > 0 {
-			g.open("if (%s%s < %d) {", base, g.parts[r], st.part)
-			g.line("wb_end_(w);")
-			g.line("return 0;")
-			g.shut("}")
-		}
-		switch st.kind {
-		case stepBlock:
-			g.writeBlock(st, base)
-		case stepRun:
-			g.writeRun(st, base)
-		case stepList:
-			g.writeList(r, st, base)
-		case stepWeave:
-			g.writeWeave(r, st, base)
-		case stepChoice:
-			g.choose(r, st, base, func(steps []step) { g.writeSteps(r, steps, base) }, false)
-		}
-		if st.end {
-			g.line("wb_end_(w);")
-		}
-	}
-}
-
-func (g *cTarget) writeBlock(st *step, base string) {
-	p := "p" + g.loop()
-	if st.bits == 0 {
+	case n != nil && n.Kind == schema.Signed && n.Scale == 0:
+		g.print("if (!wb_put_signed_(w, $p, $where, $value))\n\treturn WB_ILLEGAL;", v)
 		return
+	case n != nil && n.Kind == schema.Bool:
+		v["value"] = value + " ? 1 : 0"
+	case n != nil && n.Kind == schema.Float:
+		v["value"] = fmt.Sprintf("wb_%s_bits_(%s)", cFloat(n), value)
 	}
-	used := false
-	for i := range st.items {
-		switch it := &st.items[i]; it.kind {
-		case schema.Value, schema.Counter, schema.Check, schema.Code, schema.Count, schema.Offset:
-			used = used || it.bits > 0
-		case schema.Const:
-			used = used || it.bits > 0
-		}
-	}
-	if used {
-		g.line("size_t %s = w->pos;", p)
-	}
-	g.refuse("wb_grow_(w, %d) == NULL", st.bits/8)
-	for i := range st.items {
-		if l := st.items[i].local; l != nil {
-			g.line("size_t q%d = %s;", l.id, p)
-		}
-	}
-	for i := range st.items {
-		g.writeItem(p, &st.items[i], base)
-	}
-}
-
-// put writes a number into a block.
-func (g *cTarget) put(p string, it *item, value string) {
 	if it.bits == 64 && it.off%8 == 0 {
-		g.line("wb_store_(w->data + %s, %d, 64, %v, %s);", p, it.off, it.order == schema.Big, value)
+		g.print("wb_store_(w->data + $p, $where, $value);", v)
 		return
 	}
-	g.refuse("!wb_put_(w, %s, %d, %d, %v, %s)", p, it.off, it.bits, it.order == schema.Big, value)
+	g.print(g.say.putAt, v)
 }
 
-func (g *cTarget) writeItem(p string, it *item, base string) {
-	switch it.kind {
-	case schema.Const:
-		if len(it.bytes) > 0 {
-			g.line("memcpy(w->data + %s + %d, %s, %d);", p, it.off/8, cBytes(it.bytes), len(it.bytes))
-		}
-		return
-	case schema.Code, schema.Counter, schema.Check:
-		if it.path != nil {
-			g.put(p, it, g.place(base, it.path))
-		} else {
-			g.put(p, it, cUint(uint64(it.code)))
-		}
-		return
-	case schema.Value:
-	default:
-		return
+func (g *cTarget) writeConst(p string, it *item) {
+	if len(it.bytes) > 0 {
+		g.line("memcpy(w->data + %s + %d, %s, %d);", p, it.off/8, cBytes(it.bytes), len(it.bytes))
 	}
-	from := g.place(base, it.path)
-	switch t := it.typ.(type) {
-	case *schema.Number:
-		g.writeNumber(p, it, t, from)
-	case *schema.Packed:
-		g.writePacked(p, it, t, from)
+}
+
+func (g *cTarget) writeFixed(p string, it *item, from string) {
+	switch typ, _ := unitType(it.typ); {
+	case it.bits == 0:
+	case typ == "uint16_t":
+		g.print(cPutUnits, vars{"i": "i" + g.fresh()(), "n": it.bits / 16, "from": from, "to": fmt.Sprintf("%s + %d", p, it.off/8)})
 	default:
-		if it.bits == 0 {
-			return
-		}
-		if typ, _ := unitType(it.typ); typ == "uint16_t" {
-			i := "i" + g.loop()
-			g.line("for (size_t %s = 0; %s < %d; %s++)", i, i, it.bits/16, i)
-			g.line("\twb_store_(w->data + %s + %d + 2 * %s, 0, 16, false, %s[%s]);", p, it.off/8, i, from, i)
-			return
-		}
 		g.line("memcpy(w->data + %s + %d, %s, %d);", p, it.off/8, from, it.bits/8)
 	}
 }
 
-func (g *cTarget) writeNumber(p string, it *item, n *schema.Number, from string) {
-	switch {
-	case n.Kind == schema.Bool:
-		g.put(p, it, from+" ? 1 : 0")
-		return
-	case n.Kind == schema.Float:
-		typ, bits := "double", "wb_double_bits_"
-		if n.Bits == 32 {
-			typ, bits = "float", "wb_float_bits_"
-		}
-		value := from
-		if n.Scale != 0 {
-			value = fmt.Sprintf("(%s)(%s * %s)", typ, from, floatText(1/n.Scale))
-		}
-		if cond := cRange(n, value); cond != "" {
-			g.refuse("!%s", cond)
-		}
-		g.put(p, it, fmt.Sprintf("%s(%s)", bits, value))
-		return
-	case n.Scale != 0:
-		v := "v" + g.loop()
-		isSigned := n.Kind == schema.Signed
-		g.line("uint64_t %s;", v)
-		g.refuse("!wb_scale_(%s, %s, %d, %v, %v, %v, &%s)", from, floatText(1/n.Scale), n.Bits, isSigned, n.Wrap, n.Truncate, v)
-		raw := v
-		if isSigned {
-			raw = fmt.Sprintf("wb_signed_(%s, %d)", v, n.Bits)
-		}
-		if cond := cRange(n, raw); cond != "" {
-			g.refuse("!%s", cond)
-		}
-		g.put(p, it, v)
-		return
+// inside judges a length that has its room in the struct.
+func (g *cTarget) inside(e schema.Extent, unit uint64, n string) bool {
+	room, ok := g.room(e, unit)
+	if ok {
+		g.print(g.say.counted, vars{"n": n, "lo": 0, "hi": room})
 	}
-	if cond := cRange(n, from); cond != "" {
-		g.refuse("!%s", cond)
-	}
-	if n.Kind == schema.Signed {
-		g.refuse("!wb_put_signed_(w, %s, %d, %d, %v, %s)", p, it.off, it.bits, it.order == schema.Big, from)
-		return
-	}
-	g.put(p, it, from)
+	return ok
 }
 
-func (g *cTarget) writePacked(p string, it *item, t *schema.Packed, from string) {
-	v := "v" + g.loop()
-	names := packedNames(t, cPart)
-	g.line("uint64_t %s = 0;", v)
-	g.forms(t, func(f *schema.Form) string {
-		var parts []string
-		for k, name := range t.Names {
-			for _, part := range f.Parts {
-				if part.Name == name && f.Mask>>part.Shift&schema.Mask(part.Bits) != 0 {
-					parts = append(parts, fmt.Sprintf("(uint64_t)%s.%s << %d", from, names[k], part.Shift))
-				}
-			}
-		}
-		if len(parts) == 0 {
-			parts = []string{"UINT64_C(0)"}
-		}
-		return fmt.Sprintf("((%s) & %s) == %s", strings.Join(parts, " | "), cUint(f.Mask), cUint(f.Match))
-	}, func(f *schema.Form) {
-		for k, name := range t.Names {
-			bits, shift := 0, 0
-			for _, part := range f.Parts {
-				if part.Name == name {
-					bits, shift = part.Bits, part.Shift
-				}
-			}
-			g.refuse("!wb_in_u_(%s.%s, 0, %s)", from, names[k], cUint(maskOf(bits)))
-			if bits > 0 {
-				g.line("%s |= (uint64_t)%s.%s << %d;", v, from, names[k], shift)
-			}
-		}
-	})
-	g.put(p, it, v)
+func (g *cTarget) run(st *step, base, _ string) (n string) {
+	if ext := st.items[0].ext; ext.Size == schema.Fixed {
+		return strconv.Itoa(ext.N)
+	}
+	n = g.place(base, st.path) + ".len"
+	g.inside(st.items[0].ext, uint64(st.unit()), n)
+	return n
 }
 
-func (g *cTarget) writePlace(st *step, n string, null bool) {
-	ext := st.items[0].ext
-	if ext.Min != nil || ext.Max != nil {
-		lo, hi := cBounds(ext)
-		g.refuse("!wb_in_u_(%s, %s, %s)", n, lo, hi)
-	}
-	if st.count != nil {
-		it := &st.count.item
-		g.refuse("!wb_put_(w, q%d, %d, %d, %v, %s)", st.count.id, it.off, it.bits, it.order == schema.Big, n)
-	}
-	if st.offset == nil {
-		return
-	}
-	it, cond := &st.offset.item, ""
-	if null {
-		cond = n + " > 0 && "
-	}
-	g.refuse("%s!wb_put_(w, q%d, %d, %d, %v, w->pos)", cond, st.offset.id, it.off, it.bits, it.order == schema.Big)
-}
-
-func (g *cTarget) writeRun(st *step, base string) {
-	from := g.place(base, st.path)
+func (g *cTarget) putRun(st *step, base, n, id string) {
 	ext := st.items[0].ext
 	typ, unit := unitType(st.typ)
-	room, inside := g.room(ext, uint64(unit))
-	data, n := from+".data", from+".len"
+	_, inside := g.room(ext, uint64(unit))
+	v := vars{"data": g.place(base, st.path) + ".data", "n": n, "unit": unit, "i": "i" + id, "to": "p" + id}
 	if ext.Size == schema.Fixed {
-		data, n, inside = from, strconv.Itoa(ext.N), true
-	} else if inside {
-		g.refuse("!wb_in_u_(%s, 0, %s)", n, room)
+		v["data"], inside = g.place(base, st.path), true
 	}
-	g.writePlace(st, n, false)
+	v["from"] = v["data"]
 	switch {
 	case inside && typ == "uint16_t":
-		i, p := "i"+g.loop(), "p"+g.loop()
-		g.line("size_t %s = w->pos;", p)
-		g.refuse("wb_grow_(w, 2 * (size_t)%s) == NULL", n)
-		g.line("for (size_t %s = 0; %s < %s; %s++)", i, i, n, i)
-		g.line("\twb_store_(w->data + %s + 2 * %s, 0, 16, false, %s[%s]);", p, i, data, i)
+		g.print("size_t $to = w->pos;\nif (wb_grow_(w, 2 * (size_t)$n) == NULL)\n\treturn WB_ILLEGAL;\n"+cPutUnits, v)
 	case ext.Size == schema.Terminated:
-		g.refuse("!wb_append_ended_(w, %s, %s, %d)", data, n, unit)
+		g.print("if (!wb_append_ended_(w, $data, $n, $unit))\n\treturn WB_ILLEGAL;", v)
 	default:
-		g.refuse("!wb_append_(w, %s, wb_mul_(%s, %d))", data, n, unit)
+		g.print("if (!wb_append_(w, $data, wb_mul_($n, $unit)))\n\treturn WB_ILLEGAL;", v)
 	}
 }
 
-func (g *cTarget) writeElem(r *record, st *step, elem string) {
-	if st.rec != nil {
-		g.refuse("%s_write_(w, &%s) != 0", g.types[st.rec], elem)
-	} else {
-		g.writeSteps(r, st.elem, elem+".")
+func (g *cTarget) list(st *step, base, _, index string) (n, elem string) {
+	t, to := st.typ.(*schema.List), g.place(base, st.path)
+	if t.Size == schema.Fixed {
+		return strconv.Itoa(t.N), to + "[" + index + "]"
 	}
+	g.inside(t.Extent, g.elemBytes(t, st.path.record(t, st.rec)), to+".len")
+	return to + ".len", to + ".data[" + index + "]"
 }
 
-func (g *cTarget) writeList(r *record, st *step, base string) {
-	t := st.typ.(*schema.List)
-	id := g.loop()
-	n := g.length(st, base)
-	if t.Size != schema.Fixed {
-		if room, inside := g.room(t.Extent, g.elemBytes(t, st.path.record(t, st.rec))); inside {
-			g.refuse("!wb_in_u_(%s, 0, %s)", n, room)
-		}
-	}
-	g.writePlace(st, n, t.Linked)
-	if t.Linked {
-		g.line("size_t prev%s = 0;", id)
-	}
-	i := "i" + id
-	g.open("for (size_t %s = 0; %s < %s; %s++) {", i, i, n, i)
-	g.writeChained(r, st, g.elem(st, base, i), id, i)
-	g.shut("}")
-}
-
-// writeChained writes an element; in a chain also its place, in itself and in the one before.
-func (g *cTarget) writeChained(r *record, st *step, elem, id, index string) {
-	t := st.typ.(*schema.List)
-	if t.Linked {
-		g.line("size_t elem%s = w->pos;", id)
-		g.refuse("%s > 0 && !wb_put_(w, prev%s, %d, %d, %v, w->pos)", index, id, st.next.off, st.next.bits, st.next.order == schema.Big)
-		g.line("prev%s = elem%s;", id, id)
-	}
-	g.writeElem(r, st, elem)
-	if t.Linked && st.here != nil {
-		g.refuse("!wb_put_(w, elem%s, %d, %d, %v, elem%s)", id, st.here.off, st.here.bits, st.here.order == schema.Big, id)
-	}
-}
-
-func (g *cTarget) writeWeave(r *record, st *step, base string) {
-	var ids, more []string
-	turn := "i" + g.loop()
-	for k := range st.lists {
-		id := g.loop()
-		n := g.length(&st.lists[k], base)
-		ids, more = append(ids, id), append(more, fmt.Sprintf("%s < %s", turn, n))
-		g.line("size_t prev%s = 0;", id)
-		only := st.lists[k]
-		only.offset = nil
-		g.writePlace(&only, n, false)
-	}
-	g.open("for (size_t %s = 0; %s; %s++) {", turn, strings.Join(more, " || "), turn)
-	for k := range st.lists {
-		l := &st.lists[k]
-		it := &l.offset.item
-		g.open("if (%s) {", more[k])
-		g.refuse("%s == 0 && !wb_put_(w, q%d, %d, %d, %v, w->pos)", turn, l.offset.id, it.off, it.bits, it.order == schema.Big)
-		g.writeChained(r, l, g.elem(l, base, turn), ids[k], turn)
-		g.shut("}")
-	}
-	g.shut("}")
+func (g *cTarget) missing(r *record, st *step, base string) string {
+	return fmt.Sprintf("%s < %d", g.dot(base, g.parts[r]), st.part)
 }
 
 // dispatch writes a function for every set of messages with codes that tells which one comes.

@@ -42,3 +42,65 @@ func (c *code) doc(prefix, text string) {
 		c.line("%s", strings.TrimRight(prefix+oneLine(line), " "))
 	}
 }
+
+// vars are what the names in a snippet stand for: func() writes the lines in place of its own line, func() string is called for
+// its text, all else is printed.
+type vars map[string]any
+
+// with returns the variables and some more.
+func (v vars) with(more vars) vars {
+	out := make(vars, len(v)+len(more))
+	for name, x := range v {
+		out[name] = x
+	}
+	for name, x := range more {
+		out[name] = x
+	}
+	return out
+}
+
+// print adds the lines of a snippet: text of the target in which $name, of letters, stands for a variable. Lines without text are
+// dropped, tabs before a line are levels below the current one.
+func (c *code) print(snippet string, v vars) {
+	depth := c.depth
+	for line := range strings.SplitSeq(snippet, "\n") {
+		text := strings.TrimLeft(line, "\t")
+		c.depth = depth + len(line) - len(text)
+		if write, ok := v[strings.TrimPrefix(text, "$")].(func()); ok {
+			write()
+		} else if text = expand(text, v); text != "" {
+			c.line("%s", text)
+		}
+	}
+	c.depth = depth
+}
+
+// expand puts the variables into a text.
+func expand(text string, v vars) string {
+	at := strings.IndexByte(text, '$')
+	if at < 0 {
+		return text
+	}
+	var b strings.Builder
+	for ; at >= 0; at = strings.IndexByte(text, '$') {
+		end := at + 1
+		for end < len(text) && (text[end]|0x20 >= 'a' && text[end]|0x20 <= 'z') {
+			end++
+		}
+		b.WriteString(text[:at])
+		switch x, ok := v[text[at+1:end]]; {
+		case end == at+1:
+			b.WriteByte('$')
+		case !ok:
+			panic("a snippet has an unknown variable: " + text) // a bug
+		default:
+			if f, ok := x.(func() string); ok {
+				x = f()
+			}
+			fmt.Fprint(&b, x)
+		}
+		text = text[end:]
+	}
+	b.WriteString(text)
+	return b.String()
+}

@@ -192,7 +192,7 @@ func (c *compiler) item(sc *scope, it *schema.Item) {
 		}
 		m := &member{name: it.Kind.String(), typ: &schema.Number{Bits: it.Bits}, book: it.Kind, isBook: true}
 		c.r.members = append(c.r.members, m)
-		book.path = path{m}
+		book.path, book.typ = path{m}, m.typ
 		if it.Kind == schema.Check && it.Sum != nil {
 			c.losses = append(c.losses, Loss{Reason: "the checksum is read and written as it is, not computed", Field: "check"})
 		}

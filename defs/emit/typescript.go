@@ -24,7 +24,8 @@ var tsReserved = keywords(`abstract any as asserts async await bigint boolean br
 // emitTypeScript writes a TypeScript module of one file.
 func emitTypeScript(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, false)
-	g := &tsTarget{plan: p, types: map[*record]string{}, keys: map[*member]string{}, choices: map[*record]string{}, top: newNames(false, tsReserved...)}
+	g := &tsTarget{newWalker(p, &tsPrints, tsReserved)}
+	g.lang = g
 	for _, m := range p.messages { // messages first: they keep their names
 		g.types[m.record] = g.top.take(camel(m.record.want))
 	}
@@ -54,15 +55,7 @@ func emitTypeScript(s *schema.Schema, o Options) ([]File, []Loss) {
 	return files, p.losses
 }
 
-type tsTarget struct {
-	code
-	plan    *plan
-	top     *names
-	types   map[*record]string
-	keys    map[*member]string // names of properties, as they are
-	choices map[*record]string
-	loops   int
-}
+type tsTarget struct{ walker }
 
 // members names the properties of a record. They are called as in the definition: any text can be a property.
 func (g *tsTarget) members(r *record) {
@@ -80,16 +73,16 @@ func (g *tsTarget) members(r *record) {
 		case m.isBook:
 			continue
 		case m.alt && taken[m.name]: // of another alternative: the property has the types of both
-			g.keys[m] = m.name
+			g.fields[m] = m.name
 		case m.name == "__proto__": // means something else to JavaScript
-			g.keys[m] = own("__proto___")
+			g.fields[m] = own("__proto___")
 		default:
-			g.keys[m] = own(m.name)
+			g.fields[m] = own(m.name)
 		}
 	}
 	for _, m := range r.members {
 		if m.isBook {
-			g.keys[m] = own(m.name)
+			g.fields[m] = own(m.name)
 		}
 	}
 	if r.choice {
@@ -215,10 +208,10 @@ func (g *tsTarget) record(r *record) {
 	g.open("export interface %s {", name)
 	written := map[string]bool{}
 	for _, m := range r.members {
-		if !written[g.keys[m]] {
+		if !written[g.fields[m]] {
 			g.member(r, m)
 		}
-		written[g.keys[m]] = true
+		written[g.fields[m]] = true
 	}
 	if r.choice {
 		g.line("%s?: number; // which alternative follows, counted from 1; none without it", property(g.choices[r]))
@@ -229,7 +222,7 @@ func (g *tsTarget) record(r *record) {
 	g.open("return {")
 	for _, m := range r.members {
 		if m.part == 0 && !m.alt {
-			g.line("%s: %s,", property(g.keys[m]), g.zero(m.typ, m.record))
+			g.line("%s: %s,", property(g.fields[m]), g.zero(m.typ, m.record))
 		}
 	}
 	g.shut("};")
@@ -257,43 +250,28 @@ func (g *tsTarget) record(r *record) {
 func (g *tsTarget) member(r *record, m *member) {
 	types := []string{g.typ(m.typ, m.record)}
 	for _, other := range r.members {
-		if other != m && g.keys[other] == g.keys[m] && g.typ(other.typ, other.record) != types[0] {
+		if other != m && g.fields[other] == g.fields[m] && g.typ(other.typ, other.record) != types[0] {
 			types = append(types, g.typ(other.typ, other.record))
 		}
 	}
-	var words []string
-	if m.field != nil && m.field.TypeText != "" {
-		words = append(words, m.field.TypeText)
-	}
-	if m.alt {
-		words = append(words, "in some alternatives")
-	}
-	if m.isBook {
-		words = append(words, map[schema.ItemKind]string{
-			schema.Code: "the code of the message", schema.Counter: "running number of the message", schema.Check: "checksum, as it is on the wire",
-		}[m.book])
-	}
-	if m.field != nil && m.field.Doc != "" {
-		words = append(words, m.field.Doc)
-	}
-	comment, maybe := "", ""
-	if len(words) > 0 {
-		comment = " // " + oneLine(strings.Join(words, ": "))
+	comment, maybe := g.words(r, m), ""
+	if comment != "" {
+		comment = " // " + comment
 	}
 	if m.part > 0 || m.alt {
 		maybe = "?"
 	}
-	g.line("%s%s: %s;%s", property(g.keys[m]), maybe, strings.Join(types, " | "), comment)
+	g.line("%s%s: %s;%s", property(g.fields[m]), maybe, strings.Join(types, " | "), comment)
 }
 
 // enums writes the names of values as constants.
 func (g *tsTarget) enums(r *record, typ string) {
 	for _, m := range r.members {
-		n, ok := m.typ.(*schema.Number)
-		if !ok || n.Enum == nil || len(n.Enum.Values) == 0 || n.Kind == schema.Float || n.Kind == schema.Bool || n.Scale != 0 {
+		n, ok := m.named()
+		if !ok {
 			continue
 		}
-		g.line("/** The values of %s%s that have names. */", typ, oneLine(dot(g.keys[m])))
+		g.line("/** The values of %s%s that have names. */", typ, oneLine(dot(g.fields[m])))
 		g.open("export const %s = {", g.top.take(typ+camel(m.name)))
 		seen := map[string]bool{}
 		for _, v := range n.Enum.Values {
@@ -319,68 +297,71 @@ func tsConstant(n *schema.Number, v uint64) string {
 }
 
 func (g *tsTarget) message(m *message, name string) {
-	g.open("export const %s = {", name)
-	g.line("message: %s,", jsString(m.name))
-	if m.m.HasKey {
-		g.line("code: %d,", m.m.Key.Code)
+	v := vars{
+		"type": name, "name": jsString(m.name), "key": "", "let": "const", "header": m.header, "length": "", "code": "", "measured": "",
+		"found": "", "setLength": "", "size": "size: r.pos",
 	}
-	g.line("/** Reads the message at the start of the view, and tells how many bytes it has. Throws Incomplete or Illegal. */")
-	g.open("read(view: DataView): { value: %s; size: number } {", name)
-	g.line("%s r = new Reader(view, %d);", map[bool]string{true: "let", false: "const"}[m.length != nil], m.header)
+	if m.m.HasKey {
+		v["key"] = fmt.Sprintf("code: %d,", m.m.Key.Code)
+	}
 	if l := m.length; l != nil {
-		g.line("if (view.byteLength < %d) throw new Incomplete();", (l.off+l.bits+7)/8)
-		g.line("const size = Number(load(view, 0, %d, %d, %v));", l.off, l.bits, l.order == schema.Big)
-		g.line("if (size < %d) throw new Illegal(\"length\", `it is ${size}`);", m.header)
-		g.line("if (size > view.byteLength) throw new Incomplete();")
-		g.line("r = new Reader(new DataView(view.buffer, view.byteOffset, size), %d);", m.header)
-		g.line("r.framed = true;")
+		v["let"], v["size"] = "let", "size"
+		v["length"] = func() { g.print(tsLength, v.with(vars{"where": where(l), "bytes": (l.off + l.bits + 7) / 8})) }
+		v["setLength"] = fmt.Sprintf("w.put(0, %s, w.pos, \"length\");", where(l))
 	}
 	if c := m.code; c != nil && m.m.HasKey {
-		g.line("if (r.view.byteLength < %d) throw new Incomplete();", (c.off+c.bits+7)/8)
-		g.line("const code = Number(load(r.view, 0, %d, %d, %v));", c.off, c.bits, c.order == schema.Big)
-		g.line("if (code !== %d) throw new Illegal(\"code\", `it is ${code}`);", m.m.Key.Code)
+		v["code"] = func() {
+			g.print(tsCode, vars{"where": where(c), "bytes": (c.off + c.bits + 7) / 8, "value": m.m.Key.Code})
+		}
 	}
 	if m.m.Measured {
-		g.line("r.measured = true;")
-		g.line("r.size = %s;", m.min)
-		g.line("r.sized();")
+		v["measured"] = func() { g.print("r.measured = true;\nr.size = $least;\nr.sized();", vars{"least": m.min}) }
 	}
-	g.line("const value = read%s(r);", name)
-	if m.length != nil {
-		g.line("return { value, size };")
-	} else {
-		g.line("return { value, size: r.pos };")
+	if found := g.found(m, "w.pos"); found != "" {
+		v["found"] = func() {
+			g.line("const found = %s;", found)
+			g.line("if (found !== (value%s ?? 0)) throw new Refused(\"alternative\", \"a message of this size has another one\");", dot(g.choices[m.record]))
+		}
 	}
-	g.shut("},")
-	g.line("/** The bytes of the message. Throws Refused. */")
-	g.open("write(value: %s): Uint8Array {", name)
-	g.line("const w = new Writer();")
-	g.line("write%s(w, value);", name)
-	g.lengths(m)
-	if l := m.length; l != nil {
-		g.line("w.put(0, %d, %d, %v, w.pos, \"length\");", l.off, l.bits, l.order == schema.Big)
-	}
-	g.line("return w.close();")
-	g.shut("},")
-	g.shut("};")
+	g.print(tsMessage, v)
 	g.line("")
 }
 
-func (g *tsTarget) lengths(m *message) {
-	for i := range m.record.steps {
-		st := &m.record.steps[i]
-		if st.kind != stepChoice || !m.record.choice {
-			continue
-		}
-		found := "0"
-		for k := len(st.cases) - 1; k >= 0; k-- {
-			cond := strings.ReplaceAll(lengthIs(st.cases[k], "w.pos"), "==", "===")
-			found = fmt.Sprintf("%s ? %d : %s", cond, k+1, found)
-		}
-		g.line("const found = %s;", found)
-		g.line("if (found !== (value%s ?? 0)) throw new Refused(\"alternative\", \"a message of this size has another one\");", dot(g.choices[m.record]))
-	}
-}
+const (
+	tsMessage = `
+export const $type = {
+	message: $name,
+	$key
+	/** Reads the message at the start of the view, and tells how many bytes it has. Throws Incomplete or Illegal. */
+	read(view: DataView): { value: $type; size: number } {
+		$let r = new Reader(view, $header);
+		$length
+		$code
+		$measured
+		const value = read$type(r);
+		return { value, $size };
+	},
+	/** The bytes of the message. Throws Refused. */
+	write(value: $type): Uint8Array {
+		const w = new Writer();
+		write$type(w, value);
+		$found
+		$setLength
+		return w.close();
+	},
+};`
+	tsLength = `
+if (view.byteLength < $bytes) throw new Incomplete();
+const size = Number(load(view, 0, $where));
+if (size < $header) throw new Illegal("length", ` + "`it is ${size}`" + `);
+if (size > view.byteLength) throw new Incomplete();
+r = new Reader(new DataView(view.buffer, view.byteOffset, size), $header);
+r.framed = true;`
+	tsCode = `
+if (r.view.byteLength < $bytes) throw new Incomplete();
+const code = Number(load(r.view, 0, $where));
+if (code !== $value) throw new Illegal("code", ` + "`it is ${code}`" + `);`
+)
 
 // jsString is a string literal.
 func jsString(s string) string {
@@ -397,32 +378,13 @@ func jsString(s string) string {
 	return b.String()
 }
 
-func (g *tsTarget) loop() string {
-	g.loops++
-	return strconv.Itoa(g.loops)
-}
-
-// place is the expression that a value is read into.
-func (g *tsTarget) place(base string, at path) string {
-	for i, m := range at {
-		if m == nil {
-			continue
-		}
-		base += dot(g.keys[m])
-		if i < len(at)-1 && (m.part > 0 || m.alt) {
-			base += "!"
-		}
-	}
-	return base
-}
-
 // value is the expression that a value is written from.
 func (g *tsTarget) value(base string, at path) string {
 	for _, m := range at {
 		if m == nil {
 			continue
 		}
-		base += dot(g.keys[m])
+		base += dot(g.fields[m])
 		if m.part > 0 || m.alt {
 			base = fmt.Sprintf("((%s as %s | undefined) ?? %s)", base, g.typ(m.typ, m.record), g.zero(m.typ, m.record))
 		}
@@ -452,86 +414,147 @@ func (g *tsTarget) present(steps []step, base string) {
 	}
 }
 
-func (g *tsTarget) readSteps(r *record, steps []step, base string) {
-	for i := range steps {
-		for k := range steps[i].items { // what is read under a condition is needed under the next one
-			if it := &steps[i].items[k]; steps[i].part > 0 && it.local != nil {
-				g.line("let %s%d = 0;", localName(it.kind), it.local.id)
-			}
-		}
+var tsPrints = prints{
+	code:  "code",
+	equal: "===",
+	sure:  "!",
+	wide:  "n",
+	frame: "r.view.byteLength",
+	first: "if ($cond) {", next: "} else if ($cond) {", last: "} else {", sole: "{", end: "}",
+
+	count:      "let $name = 0;",
+	offset:     "let $name = 0;",
+	decl:       "const ",
+	declAt:     "const ",
+	none:       "r.pos",
+	skip:       "r.take($bytes);",
+	take:       "const b$id = r.take($bytes);",
+	countRead:  "$decl$name = r.count($raw, $lo, $hi, $min, $label);",
+	offsetRead: "$decl$name = $raw; // $about",
+	sized:      "r.sized();",
+	part:       "if (r.more()) {\n\t$body\n}",
+	assign:     "$to = $value;",
+	checkOn:    "v$id",
+	check:      "const v$id = $value;\nif (!($cond)) throw new Illegal($label, \"the value is outside its legal range\");",
+	checked:    "v$id",
+	packed:     "const v$id = $wide;\n$to = $zero;",
+	packedAs:   "($bits & $mask) === $match",
+	packedOf:   "(v$id >> $shift) & $mask",
+	run:        "r.run($at, $n, $unit, $label)",
+	ended:      "r.ended($at, $unit, $label)",
+	rest:       "r.rest($at, $unit, $label)",
+	list: `
+const l$id: $type = [];
+if ($n > 0) {
+	const back$id = r.from($at, $label);
+	r.room($n, $min, $label);
+	for (let i$id = 0; i$id < $n; i$id++) {
+		$element
+		l$id.push($elem);
 	}
-	for i := range steps {
-		st := &steps[i]
-		if st.part > 0 {
-			g.open("if (r.more()) {")
-			g.present(steps[i:i+1], base)
-		}
-		switch st.kind {
-		case stepBlock:
-			g.readBlock(st, base)
-		case stepRun:
-			g.readRun(st, base)
-		case stepList:
-			g.readList(r, st, base)
-		case stepWeave:
-			for k := range st.lists {
-				g.readList(r, &st.lists[k], base)
-			}
-		case stepChoice:
-			for k, ch := range st.cases {
-				word := "} else if"
-				if k == 0 {
-					word = "if"
-				}
-				g.open("%s (%s) {", word, g.chosen(ch, base, "r.view.byteLength"))
-				if r.choice {
-					g.line("%s%s = %d;", base, dot(g.choices[r]), k+1)
-				}
-				g.present(ch.steps, base)
-				g.readSteps(r, ch.steps, base)
-				g.depth--
-			}
-			g.line("}")
-		}
-		if st.part > 0 {
-			g.shut("}")
-		}
+	r.back($at, back$id);
+}
+$to = l$id;`,
+	linked: `
+const l$id: $type = [];
+if ($n > 0) {
+	const back$id = r.pos;
+	r.chain($at, $n, $next, $label);
+	r.room($n, 0, $label);
+	let pos$id = $at;
+	for (let i$id = 0; i$id < $n; i$id++) {
+		r.from(pos$id, $label);
+		if (pos$id < 0) r.over($label);
+		$element
+		l$id.push($elem);
+		pos$id = r.next(pos$id, $next);
 	}
+	r.pos = back$id;
+}
+$to = l$id;`,
+	toEnd: `
+const l$id: $type = [];
+const back$id = r.from($at, $label);
+while (r.more()) {
+	const start$id = r.pos;
+	$element
+	r.spend(1, 0, $label);
+	l$id.push($elem);
+	if (r.pos === start$id) break;
+}
+r.back($at, back$id);
+$to = l$id;`,
+	element: "const $elem = read$record(r);",
+
+	here:       "w.pos",
+	since:      "elem$id",
+	some:       "$n > 0",
+	grow:       "const p$id = w.grow($bytes);",
+	growOnly:   "w.grow($bytes);",
+	place:      "const $local = $p;",
+	putAt:      "w.put($p, $where, $value, $label);",
+	putAtIf:    "if ($cond) w.put($p, $where, $value, $label);",
+	scale:      "const v$id = scaled($from, $inverse, $bits, $signed, $wrap, $cut, $label);",
+	fits:       "w.fits($cond, $label);",
+	packing:    "const x$id = $from;\nlet v$id = 0n;",
+	packedFrom: "x$id",
+	partFits:   "$bits >= 0n && $bits <= $mask",
+	partBits:   "($bits << $shift)",
+	setPart:    "v$id |= $bits << $shift;",
+	counted:    "w.count($n, $lo, $hi, $label);",
+	counting:   "w.count($n, $lo, $hi, $label)",
+	stop:       "if ($cond) {\n\tw.end();\n\treturn;\n}",
+	over:       "w.end();",
+	writeElem:  "write$record(w, $elem);",
+	prev:       "let prev$id = -1;",
+	later:      "prev$id >= 0",
+	elemAt:     "const elem$id = w.pos;",
+	prevIs:     "prev$id = elem$id;",
+	loop:       "for (const e$id of l$id) {\n\t$body\n}",
+	turns:      "for (let $turn = 0; $turn < Math.max($lens); $turn++) {\n\t$body\n}",
+	turn:       "const $elem = l$id[$turn];\nif ($elem !== undefined) {\n\t$body\n}",
 }
 
-func localName(kind schema.ItemKind) string {
-	if kind == schema.Count {
-		return "n"
+func (g *tsTarget) dot(base, name string) string               { return base + dot(name) }
+func (g *tsTarget) quote(s string) string                      { return jsString(s) }
+func (g *tsTarget) mask(v uint64) string                       { return fmt.Sprintf("%dn", v) }
+func (g *tsTarget) partNames(t *schema.Packed) []string        { return t.Names }
+func (g *tsTarget) elem(_ *step, _, id string) string          { return "e" + id }
+func (g *tsTarget) makeList(*step, string, string)             {}
+func (g *tsTarget) constant(n *schema.Number, v uint64) string { return tsConstant(n, v) }
+
+func (g *tsTarget) bounds(e schema.Extent) (lo, hi string) { return bounds(e, "Infinity") }
+
+func (g *tsTarget) inRange(n *schema.Number, v string, big bool) string {
+	suffix := ""
+	if big {
+		suffix = "n"
 	}
-	return "at"
+	return limits(n, v, suffix, func(f float64) string {
+		if math.IsInf(f, 0) {
+			return map[bool]string{true: "Infinity", false: "-Infinity"}[f > 0]
+		}
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	})
 }
 
-// chosen is the condition of an alternative.
-func (g *tsTarget) chosen(ch choice, base, size string) string {
-	if ch.field != nil {
-		return fmt.Sprintf("%s === %s", g.value(base, ch.field), tsConstant(ch.typ, ch.value))
-	}
-	return strings.ReplaceAll(lengthIs(ch, size), "==", "===")
+func (g *tsTarget) signed(bits string, n *schema.Number) string {
+	return fmt.Sprintf("BigInt.asIntN(%d, %s)", n.Bits, bits)
 }
 
 // raw reads the bits of an item of the block at b: a number up to 32 bits, a bigint above.
-func tsRaw(b string, it *item) string {
-	if it.off%8 == 0 {
-		at := tsAt(b, it.off/8)
-		switch it.bits {
-		case 8:
-			return fmt.Sprintf("r.view.getUint8(%s)", at)
-		case 16, 32:
-			return fmt.Sprintf("r.view.getUint%d(%s, %v)", it.bits, at, it.order == schema.Little)
-		case 64:
-			return fmt.Sprintf("r.view.getBigUint64(%s, %v)", at, it.order == schema.Little)
-		}
+func (g *tsTarget) raw(b string, it *item) (bits, wide string) {
+	bits = fmt.Sprintf("load(r.view, %s, %s)", b, where(it))
+	switch _, ok := it.native(); {
+	case ok && it.bits == 8:
+		bits = fmt.Sprintf("r.view.getUint8(%s)", tsAt(b, it.off/8))
+	case ok:
+		big := map[bool]string{true: "Big"}[it.bits == 64]
+		bits = fmt.Sprintf("r.view.get%sUint%d(%s, %v)", big, it.bits, tsAt(b, it.off/8), it.order == schema.Little)
+	case it.bits <= 32:
+		bits = "Number(" + bits + ")"
 	}
-	text := fmt.Sprintf("load(r.view, %s, %d, %d, %v)", b, it.off, it.bits, it.order == schema.Big)
-	if it.bits <= 32 {
-		return "Number(" + text + ")"
-	}
-	return text
+	return bits, "BigInt(" + bits + ")"
 }
 
 func tsAt(b string, off int) string {
@@ -541,78 +564,71 @@ func tsAt(b string, off int) string {
 	return fmt.Sprintf("%s + %d", b, off)
 }
 
-func tsBounds(e schema.Extent) (lo, hi string) {
-	lo, hi = bounds(e)
-	if e.Max == nil {
-		hi = "Infinity"
+func (g *tsTarget) load(b string, it *item, n *schema.Number) string {
+	at, little := tsAt(b, it.off/8), it.order == schema.Little
+	value, wide := g.raw(b, it)
+	switch whole := it.off%8 == 0; {
+	case n.Kind == schema.Float:
+		return fmt.Sprintf("r.view.getFloat%d(%s, %v)", n.Bits, at, little)
+	case n.Kind == schema.Signed && whole && n.Bits == 8:
+		return fmt.Sprintf("r.view.getInt8(%s)", at)
+	case n.Kind == schema.Signed && whole && (n.Bits == 16 || n.Bits == 32):
+		return fmt.Sprintf("r.view.getInt%d(%s, %v)", n.Bits, at, little)
+	case n.Kind == schema.Signed && n.Bits > 32:
+		return g.signed(value, n)
+	case n.Kind == schema.Signed:
+		return "Number(" + g.signed(wide, n) + ")"
 	}
-	return lo, hi
+	return value
 }
 
-func (g *tsTarget) readBlock(st *step, base string) {
-	b := "b" + g.loop()
-	counts := false
-	for i := range st.items {
-		counts = counts || st.items[i].kind == schema.Count
+func (g *tsTarget) shown(n *schema.Number, value string) string {
+	big := n.Bits > 32 && n.Kind != schema.Float
+	switch {
+	case n.Kind == schema.Bool && big:
+		return value + " !== 0n"
+	case n.Kind == schema.Bool:
+		return value + " !== 0"
+	case n.Scale != 0 && big:
+		return fmt.Sprintf("Number(%s) * %s", value, floatText(n.Scale))
+	case n.Scale != 0:
+		return fmt.Sprintf("%s * %s", value, floatText(n.Scale))
 	}
-	if !reads(st.items) {
-		g.line("r.take(%d);", st.bits/8)
-		return
+	return value
+}
+
+func (g *tsTarget) partOf(t *schema.Packed, name, bits string) string {
+	switch tsPart(t, name) {
+	case "boolean":
+		return "(" + bits + ") !== 0n"
+	case "number":
+		return "Number(" + bits + ")"
 	}
-	g.line("const %s = r.take(%d);", b, st.bits/8)
-	set := "const "
-	if st.part > 0 {
-		set = ""
+	return bits
+}
+
+func (g *tsTarget) bits(t *schema.Packed, name, from string, it *item) string {
+	if tsPart(t, name) == "boolean" {
+		return "(" + from + " ? 1n : 0n)"
 	}
-	for i := range st.items {
-		it := &st.items[i]
-		switch it.kind {
-		case schema.Count:
-			lo, hi := tsBounds(it.ext)
-			g.line("%sn%d = r.count(%s, %s, %s, %s, %s);", set, it.local.id, tsRaw(b, it), lo, hi, it.unit, jsString(it.label))
-		case schema.Offset:
-			g.line("%sat%d = %s; // %s", set, it.local.id, tsRaw(b, it), oneLine(it.label))
-		}
-	}
-	if counts {
-		g.line("r.sized();")
-	}
-	for i := range st.items {
-		g.readItem(b, &st.items[i], base)
+	return fmt.Sprintf("w.whole(%s, %s)", from, jsString(it.label+"."+name))
+}
+
+func (g *tsTarget) readConst(b string, it *item) {
+	for i, c := range it.bytes {
+		g.line("if (r.view.getUint8(%s) !== %d) throw new Illegal(\"% x\", \"bytes that must be others\");", tsAt(b, it.off/8+i), c, it.bytes)
 	}
 }
 
-func (g *tsTarget) readItem(b string, it *item, base string) {
-	slice := fmt.Sprintf("r.slice(%s, %s)", tsAt(b, it.off/8), tsAt(b, (it.off+it.bits)/8))
-	switch it.kind {
-	case schema.Const:
-		for i, c := range it.bytes {
-			g.line("if (r.view.getUint8(%s) !== %d) throw new Illegal(\"% x\", \"bytes that must be others\");", tsAt(b, it.off/8+i), c, it.bytes)
-		}
-		return
-	case schema.Code, schema.Counter, schema.Check:
-		if it.path != nil {
-			g.line("%s = %s;", g.place(base, it.path), tsRaw(b, it))
-		}
-		return
-	case schema.Value:
-	default:
-		return
-	}
-	to := g.place(base, it.path)
-	switch t := it.typ.(type) {
-	case *schema.Number:
-		g.readNumber(b, it, t, to)
-	case *schema.Packed:
-		g.readPacked(b, it, t, to)
-	case *schema.Text:
+func (g *tsTarget) readFixed(b string, it *item, to string) {
+	bytes := fmt.Sprintf("r.slice(%s, %s)", tsAt(b, it.off/8), tsAt(b, (it.off+it.bits)/8))
+	if t, ok := it.typ.(*schema.Text); ok {
 		if !exact(t) {
-			slice = fmt.Sprintf("upToZero(%s, %d)", slice, t.Charset.Unit())
+			bytes = fmt.Sprintf("upToZero(%s, %d)", bytes, t.Charset.Unit())
 		}
-		g.line("%s = %s;", to, tsText(t.Charset, slice))
-	case *schema.Blob:
-		g.line("%s = %s;", to, slice)
+		bytes = tsText(t.Charset, bytes)
 	}
+	g.line("%s = %s;", to, bytes)
 }
 
 func tsText(set schema.Charset, bytes string) string {
@@ -625,310 +641,6 @@ func tsText(set schema.Charset, bytes string) string {
 	return "decode8(" + bytes + ")"
 }
 
-func (g *tsTarget) readNumber(b string, it *item, n *schema.Number, to string) {
-	at, little := tsAt(b, it.off/8), it.order == schema.Little
-	value := tsRaw(b, it)
-	zero := "0"
-	if n.Bits > 32 && n.Kind != schema.Float {
-		zero = "0n"
-	}
-	whole := it.off%8 == 0
-	switch {
-	case n.Kind == schema.Float:
-		value = fmt.Sprintf("r.view.getFloat%d(%s, %v)", n.Bits, at, little)
-	case n.Kind == schema.Signed && whole && n.Bits == 8:
-		value = fmt.Sprintf("r.view.getInt8(%s)", at)
-	case n.Kind == schema.Signed && whole && (n.Bits == 16 || n.Bits == 32):
-		value = fmt.Sprintf("r.view.getInt%d(%s, %v)", n.Bits, at, little)
-	case n.Kind == schema.Signed && n.Bits > 32:
-		value = fmt.Sprintf("BigInt.asIntN(%d, %s)", n.Bits, value)
-	case n.Kind == schema.Signed:
-		value = fmt.Sprintf("Number(BigInt.asIntN(%d, BigInt(%s)))", n.Bits, value)
-	}
-	if cond := tsRange(n, "v", zero == "0n"); cond != "" {
-		v := "v" + g.loop()
-		g.line("const %s = %s;", v, value)
-		g.line("if (!(%s)) throw new Illegal(%s, \"the value is outside its legal range\");", tsRange(n, v, zero == "0n"), jsString(it.label))
-		value = v
-	}
-	switch {
-	case n.Kind == schema.Bool:
-		value += " !== " + zero
-	case n.Scale != 0 && zero == "0n":
-		value = fmt.Sprintf("Number(%s) * %s", value, floatText(n.Scale))
-	case n.Scale != 0:
-		value = fmt.Sprintf("%s * %s", value, floatText(n.Scale))
-	}
-	g.line("%s = %s;", to, value)
-}
-
-// tsRange is the condition that a value is legal, "" if all are.
-func tsRange(n *schema.Number, v string, big bool) string {
-	var parts []string
-	limit := func(l *schema.Limit, op string, all uint64) {
-		if l == nil {
-			return
-		}
-		text := ""
-		switch n.Kind {
-		case schema.Float:
-			text = strconv.FormatFloat(l.Float, 'g', -1, 64)
-			if math.IsInf(l.Float, 0) {
-				text = map[bool]string{true: "Infinity", false: "-Infinity"}[l.Float > 0]
-			}
-		case schema.Signed:
-			text = strconv.FormatInt(l.Int, 10)
-		default:
-			if l.Uint == all {
-				return
-			}
-			text = strconv.FormatUint(l.Uint, 10)
-		}
-		if big {
-			text += "n"
-		}
-		parts = append(parts, fmt.Sprintf("%s %s %s", v, op, text))
-	}
-	limit(n.Min, ">=", 0)
-	limit(n.Max, "<=", math.MaxUint64)
-	return strings.Join(parts, " && ")
-}
-
-func (g *tsTarget) readPacked(b string, it *item, t *schema.Packed, to string) {
-	v := "v" + g.loop()
-	g.line("const %s = BigInt(%s);", v, tsRaw(b, it))
-	g.line("%s = %s;", to, g.zero(t, nil))
-	for i, f := range t.Forms {
-		word := "} else if"
-		if i == 0 {
-			word = "if"
-		}
-		switch {
-		case i == len(t.Forms)-1 && i == 0:
-			g.open("{")
-		case i == len(t.Forms)-1:
-			g.open("} else {")
-		default:
-			g.open("%s ((%s & %dn) === %dn) {", word, v, f.Mask, f.Match)
-		}
-		for _, name := range t.Names {
-			for _, p := range f.Parts {
-				if p.Name != name {
-					continue
-				}
-				part := fmt.Sprintf("(%s >> %dn) & %dn", v, p.Shift, schema.Mask(p.Bits))
-				switch tsPart(t, name) {
-				case "boolean":
-					part = "(" + part + ") !== 0n"
-				case "number":
-					part = "Number(" + part + ")"
-				}
-				g.line("%s%s = %s;", to, dot(name), part)
-			}
-		}
-		g.depth--
-	}
-	g.line("}")
-}
-
-func (g *tsTarget) readRun(st *step, base string) {
-	to, label := g.place(base, st.path), jsString(st.items[0].label)
-	ext, unit, bytes := st.items[0].ext, 1, ""
-	text, isText := st.typ.(*schema.Text)
-	if isText {
-		unit = text.Charset.Unit()
-	}
-	switch ext.Size {
-	case schema.Counted:
-		bytes = fmt.Sprintf("r.run(%s, n%d, %d, %s)", st.at(), st.count.id, unit, label)
-	case schema.Terminated:
-		bytes = fmt.Sprintf("r.ended(%s, %d, %s)", st.at(), unit, label)
-	case schema.Fixed:
-		bytes = fmt.Sprintf("r.run(%s, %d, %d, %s)", st.at(), ext.N, unit, label)
-	default:
-		bytes = fmt.Sprintf("r.rest(%s, %d, %s)", st.at(), unit, label)
-	}
-	if isText {
-		bytes = tsText(text.Charset, bytes)
-	}
-	g.line("%s = %s;", to, bytes)
-}
-
-// readElem reads one element into a new constant.
-func (g *tsTarget) readElem(r *record, st *step, id string) string {
-	e := "e" + id
-	if st.rec != nil {
-		g.line("const %s = read%s(r);", e, g.types[st.rec])
-		return e
-	}
-	t := st.typ.(*schema.List)
-	inner := t.Elem.Fields[0].Type
-	g.line("let %s: %s = %s;", e, g.typ(inner, st.path.record(t, nil)), g.zero(inner, st.path.record(t, nil)))
-	g.readSteps(r, st.elem, e)
-	return e
-}
-
-func (g *tsTarget) readList(r *record, st *step, base string) {
-	t := st.typ.(*schema.List)
-	to, label := g.place(base, st.path), jsString(st.items[0].label)
-	id := g.loop()
-	list := "l" + id
-	g.line("const %s: %s = [];", list, g.typ(t, st.path.record(t, st.rec)))
-	n := strconv.Itoa(t.N)
-	if st.count != nil {
-		n = "n" + strconv.Itoa(st.count.id)
-	}
-	switch {
-	case t.Size == schema.ToEnd:
-		g.line("const back%s = r.from(%s, %s);", id, st.at(), label)
-		g.open("while (r.more()) {")
-		g.line("const start%s = r.pos;", id)
-		e := g.readElem(r, st, id)
-		g.line("r.spend(1, 0, %s);", label)
-		g.line("%s.push(%s);", list, e)
-		g.line("if (r.pos === start%s) break;", id)
-		g.shut("}")
-		g.line("r.back(%s, back%s);", st.at(), id)
-	case t.Linked:
-		g.open("if (%s > 0) {", n)
-		g.line("const back%s = r.pos;", id)
-		g.line("r.chain(%s, %s, %d, %d, %v, %s);", st.at(), n, st.next.off, st.next.bits, st.next.order == schema.Big, label)
-		g.line("r.room(%s, 0, %s);", n, label)
-		g.line("let pos%s = %s;", id, st.at())
-		g.open("for (let i%s = 0; i%s < %s; i%s++) {", id, id, n, id)
-		g.line("r.from(pos%s, %s);", id, label)
-		g.line("if (pos%s < 0) r.over(%s);", id, label)
-		e := g.readElem(r, st, id)
-		g.line("%s.push(%s);", list, e)
-		g.line("pos%s = r.next(pos%s, %d, %d, %v);", id, id, st.next.off, st.next.bits, st.next.order == schema.Big)
-		g.shut("}")
-		g.line("r.pos = back%s;", id)
-		g.shut("}")
-	default:
-		g.open("if (%s > 0) {", n)
-		g.line("const back%s = r.from(%s, %s);", id, st.at(), label)
-		g.line("r.room(%s, %s, %s);", n, st.min, label)
-		g.open("for (let i%s = 0; i%s < %s; i%s++) {", id, id, n, id)
-		e := g.readElem(r, st, id)
-		g.line("%s.push(%s);", list, e)
-		g.shut("}")
-		g.line("r.back(%s, back%s);", st.at(), id)
-		g.shut("}")
-	}
-	g.line("%s = %s;", to, list)
-}
-
-func (g *tsTarget) writeSteps(r *record, steps []step, base string) {
-	for i := range steps {
-		st := &steps[i]
-		if st.part > 0 {
-			var there []string
-			for _, m := range r.members {
-				if m.part >= st.part {
-					there = append(there, base+dot(g.keys[m])+" === undefined")
-				}
-			}
-			g.open("if (%s) {", strings.Join(there, " && "))
-			g.line("w.end();")
-			g.line("return;")
-			g.shut("}")
-		}
-		switch st.kind {
-		case stepBlock:
-			g.writeBlock(st, base)
-		case stepRun:
-			g.writeRun(st, base)
-		case stepList:
-			g.writeList(r, st, base)
-		case stepWeave:
-			g.writeWeave(r, st, base)
-		case stepChoice:
-			for k, ch := range st.cases {
-				word := "} else if"
-				if k == 0 {
-					word = "if"
-				}
-				cond := fmt.Sprintf("%s%s === %d", base, dot(g.choices[r]), k+1)
-				if ch.field != nil {
-					cond = g.chosen(ch, base, "")
-				}
-				g.open("%s (%s) {", word, cond)
-				g.writeSteps(r, ch.steps, base)
-				g.depth--
-			}
-			g.line("}")
-		}
-		if st.end {
-			g.line("w.end();")
-		}
-	}
-}
-
-func (g *tsTarget) writeBlock(st *step, base string) {
-	at := "p" + g.loop()
-	used := false
-	for i := range st.items {
-		switch st.items[i].kind {
-		case schema.Value, schema.Const, schema.Counter, schema.Check, schema.Code, schema.Count, schema.Offset:
-			used = true
-		}
-	}
-	if !used {
-		g.line("w.grow(%d);", st.bits/8)
-		return
-	}
-	g.line("const %s = w.grow(%d);", at, st.bits/8)
-	for i := range st.items {
-		if l := st.items[i].local; l != nil {
-			g.line("const q%d = %s;", l.id, at)
-		}
-	}
-	for i := range st.items {
-		g.writeItem(at, &st.items[i], base)
-	}
-}
-
-func (g *tsTarget) put(at string, it *item, value string) {
-	g.line("w.put(%s, %d, %d, %v, %s, %s);", at, it.off, it.bits, it.order == schema.Big, value, jsString(it.label))
-}
-
-func (g *tsTarget) writeItem(at string, it *item, base string) {
-	switch it.kind {
-	case schema.Const:
-		for i, c := range it.bytes {
-			g.line("w.view.setUint8(%s, %d);", tsAt(at, it.off/8+i), c)
-		}
-		return
-	case schema.Code, schema.Counter, schema.Check:
-		if it.path != nil {
-			g.put(at, it, g.value(base, it.path))
-		} else {
-			g.put(at, it, strconv.FormatUint(uint64(it.code), 10))
-		}
-		return
-	case schema.Value:
-	default:
-		return
-	}
-	from, label := g.value(base, it.path), jsString(it.label)
-	switch t := it.typ.(type) {
-	case *schema.Number:
-		g.writeNumber(at, it, t, from)
-	case *schema.Packed:
-		g.writePacked(at, it, t, from)
-	case *schema.Text:
-		v := "t" + g.loop()
-		g.line("const %s = %s;", v, tsBytes(t.Charset, from, label))
-		if exact(t) { // no text at all stands for zeros
-			g.line("if (%s.length > 0) w.fixed(%s.length, %d, %s);", v, v, it.bits/8, label)
-		}
-		g.line("w.fill(%s, %d, %s, %s);", tsAt(at, it.off/8), it.bits/8, v, label)
-	case *schema.Blob:
-		g.line("w.fixed(%s.length, %d, %s);", from, it.bits/8, label)
-		g.line("w.fill(%s, %d, %s, %s);", tsAt(at, it.off/8), it.bits/8, from, label)
-	}
-}
-
 func tsBytes(set schema.Charset, text, label string) string {
 	switch set {
 	case schema.UTF16LE:
@@ -939,213 +651,106 @@ func tsBytes(set schema.Charset, text, label string) string {
 	return fmt.Sprintf("encode8(%s, %s)", text, label)
 }
 
-func (g *tsTarget) writeNumber(at string, it *item, n *schema.Number, from string) {
-	label := jsString(it.label)
-	big := n.Bits > 32
-	switch {
-	case n.Kind == schema.Bool:
-		g.put(at, it, from+" ? 1 : 0")
-		return
-	case n.Kind == schema.Float:
-		value := from
-		if n.Scale != 0 {
-			value = fmt.Sprintf("%s * %s", from, floatText(1/n.Scale))
-		}
-		if tsRange(n, "v", false) != "" {
-			g.line("w.fits(%s, %s);", tsRange(n, "("+value+")", false), label)
-		}
-		if n.Bits == 32 {
-			g.line("w.float32(%s, %v, %s, %s);", tsAt(at, it.off/8), it.order == schema.Little, value, label)
-		} else {
-			g.line("w.view.setFloat64(%s, %s, %v);", tsAt(at, it.off/8), value, it.order == schema.Little)
-		}
-		return
-	case n.Scale != 0:
-		v := "v" + g.loop()
-		isSigned := n.Kind == schema.Signed
-		g.line("const %s = scaled(%s, %s, %d, %v, %v, %v, %s);", v, from, floatText(1/n.Scale), n.Bits, isSigned, n.Wrap, n.Truncate, label)
-		raw := v
-		if isSigned {
-			raw = fmt.Sprintf("BigInt.asIntN(%d, %s)", n.Bits, v)
-		}
-		if cond := tsRange(n, raw, true); cond != "" {
-			g.line("w.fits(%s, %s);", cond, label)
-		}
-		g.put(at, it, v)
-		return
-	}
-	if cond := tsRange(n, from, big); cond != "" {
-		g.line("w.fits(%s, %s);", cond, label)
-	}
-	if n.Kind == schema.Signed {
-		g.line("w.putSigned(%s, %d, %d, %v, %s, %s);", at, it.off, it.bits, it.order == schema.Big, from, label)
-		return
-	}
-	g.put(at, it, from)
-}
-
-func (g *tsTarget) writePacked(at string, it *item, t *schema.Packed, from string) {
-	v, p := "v"+g.loop(), "x"+g.loop()
-	g.line("const %s = %s;", p, from)
-	g.line("let %s = 0n;", v)
-	bitsOf := func(name string) string {
-		if tsPart(t, name) == "boolean" {
-			return fmt.Sprintf("(%s%s ? 1n : 0n)", p, dot(name))
-		}
-		return fmt.Sprintf("w.whole(%s%s, %s)", p, dot(name), jsString(it.label+"."+name))
-	}
-	for i, f := range t.Forms {
-		word := "} else if"
-		if i == 0 {
-			word = "if"
-		}
-		var parts []string
-		for _, name := range t.Names {
-			for _, part := range f.Parts {
-				if part.Name == name && f.Mask>>part.Shift&schema.Mask(part.Bits) != 0 {
-					parts = append(parts, fmt.Sprintf("(%s << %dn)", bitsOf(name), part.Shift))
-				}
-			}
-		}
-		if len(parts) == 0 {
-			parts = []string{"0n"}
-		}
-		switch {
-		case i == len(t.Forms)-1 && i == 0:
-			g.open("{")
-		case i == len(t.Forms)-1:
-			g.open("} else {")
-		default:
-			g.open("%s (((%s) & %dn) === %dn) {", word, strings.Join(parts, " | "), f.Mask, f.Match)
-		}
-		for _, name := range t.Names {
-			bits, shift := 0, 0
-			for _, part := range f.Parts {
-				if part.Name == name {
-					bits, shift = part.Bits, part.Shift
-				}
-			}
-			value := bitsOf(name)
-			g.line("w.fits(%s >= 0n && %s <= %dn, %s);", value, value, maskOf(bits), jsString(it.label+"."+name))
-			if bits > 0 {
-				g.line("%s |= %s << %dn;", v, value, shift)
-			}
-		}
-		g.depth--
-	}
-	g.line("}")
-	g.put(at, it, v)
-}
-
-func (g *tsTarget) writePlace(st *step, n string, null bool) {
-	label := jsString(st.items[0].label)
-	ext := st.items[0].ext
-	lo, hi := tsBounds(ext)
-	if st.count != nil {
-		it := &st.count.item
-		g.line("w.put(q%d, %d, %d, %v, w.count(%s, %s, %s, %s), %s);", st.count.id, it.off, it.bits, it.order == schema.Big, n, lo, hi, label, label)
-	} else if ext.Min != nil || ext.Max != nil {
-		g.line("w.count(%s, %s, %s, %s);", n, lo, hi, label)
-	}
-	if st.offset == nil {
-		return
-	}
-	it, cond := &st.offset.item, ""
-	if null {
-		cond = fmt.Sprintf("if (%s > 0) ", n)
-	}
-	g.line("%sw.put(q%d, %d, %d, %v, w.pos, %s);", cond, st.offset.id, it.off, it.bits, it.order == schema.Big, label)
-}
-
-func (g *tsTarget) writeRun(st *step, base string) {
-	from, label := g.value(base, st.path), jsString(st.items[0].label)
-	v := "t" + g.loop()
-	unit := 1
-	ext := st.items[0].ext
+func (g *tsTarget) readRun(st *step, to, bytes string) {
 	if t, ok := st.typ.(*schema.Text); ok {
-		unit = t.Charset.Unit()
-		from = tsBytes(t.Charset, from, label)
+		bytes = tsText(t.Charset, bytes)
 	}
-	g.line("const %s = %s;", v, from)
-	n := v + ".length"
-	if unit > 1 {
+	g.line("%s = %s;", to, bytes)
+}
+
+func (g *tsTarget) newElem(st *step, elem string) {
+	t := st.typ.(*schema.List)
+	inner, rec := t.Elem.Fields[0].Type, st.path.record(t, nil)
+	g.line("let %s: %s = %s;", elem, g.typ(inner, rec), g.zero(inner, rec))
+}
+
+func (g *tsTarget) float(n *schema.Number, from string) string {
+	if n.Scale == 0 {
+		return from
+	}
+	return fmt.Sprintf("%s * %s", from, floatText(1/n.Scale))
+}
+
+func (g *tsTarget) put(p string, it *item, n *schema.Number, value string) {
+	v := vars{"p": p, "where": where(it), "value": value, "label": jsString(it.label), "at": tsAt(p, it.off/8), "little": it.order == schema.Little}
+	switch {
+	case n != nil && n.Kind == schema.Float && n.Bits == 32:
+		g.print("w.float32($at, $little, $value, $label);", v)
+		return
+	case n != nil && n.Kind == schema.Float:
+		g.print("w.view.setFloat64($at, $value, $little);", v)
+		return
+	case n != nil && n.Kind == schema.Signed:
+		g.print("w.putSigned($p, $where, $value, $label);", v)
+		return
+	case n != nil && n.Kind == schema.Bool:
+		v["value"] = value + " ? 1 : 0"
+	}
+	g.print(g.say.putAt, v)
+}
+
+func (g *tsTarget) writeConst(p string, it *item) {
+	for i, c := range it.bytes {
+		g.line("w.view.setUint8(%s, %d);", tsAt(p, it.off/8+i), c)
+	}
+}
+
+func (g *tsTarget) writeFixed(p string, it *item, from string) {
+	v := vars{"at": tsAt(p, it.off/8), "n": it.bits / 8, "bytes": from, "label": jsString(it.label)}
+	t, ok := it.typ.(*schema.Text)
+	if !ok {
+		g.print("w.fixed($bytes.length, $n, $label);\nw.fill($at, $n, $bytes, $label);", v)
+		return
+	}
+	v["bytes"] = "t" + g.fresh()()
+	g.line("const %s = %s;", v["bytes"], tsBytes(t.Charset, from, jsString(it.label)))
+	if exact(t) { // no text at all stands for zeros
+		g.print("if ($bytes.length > 0) w.fixed($bytes.length, $n, $label);", v)
+	}
+	g.print("w.fill($at, $n, $bytes, $label);", v)
+}
+
+func (g *tsTarget) run(st *step, base, id string) (n string) {
+	from := g.value(base, st.path)
+	if t, ok := st.typ.(*schema.Text); ok {
+		from = tsBytes(t.Charset, from, jsString(st.items[0].label))
+	}
+	g.line("const t%s = %s;", id, from)
+	n = "t" + id + ".length"
+	if unit := st.unit(); unit > 1 {
 		n += fmt.Sprintf(" / %d", unit)
 	}
-	g.writePlace(st, n, false)
+	return n
+}
+
+func (g *tsTarget) putRun(st *step, _, n, id string) {
+	ext, label := st.items[0].ext, jsString(st.items[0].label)
 	if ext.Size == schema.Fixed {
 		g.line("w.fixed(%s, %d, %s);", n, ext.N, label)
 	}
 	if ext.Size == schema.Terminated {
-		g.line("w.ended(%s, %d, %s);", v, unit, label)
+		g.line("w.ended(t%s, %d, %s);", id, st.unit(), label)
 	} else {
-		g.line("w.append(%s);", v)
+		g.line("w.append(t%s);", id)
 	}
 }
 
-func (g *tsTarget) writeElem(r *record, st *step, elem string) {
-	if st.rec != nil {
-		g.line("write%s(w, %s);", g.types[st.rec], elem)
-	} else {
-		g.writeSteps(r, st.elem, elem)
+func (g *tsTarget) list(st *step, base, id, _ string) (n, elem string) {
+	g.line("const l%s = %s;", id, g.value(base, st.path))
+	if t := st.typ.(*schema.List); t.Size == schema.Fixed {
+		g.line("w.fixed(l%s.length, %d, %s);", id, t.N, jsString(st.items[0].label))
 	}
+	return "l" + id + ".length", "e" + id
 }
 
-func (g *tsTarget) writeList(r *record, st *step, base string) {
-	t := st.typ.(*schema.List)
-	id := g.loop()
-	list := "l" + id
-	g.line("const %s = %s;", list, g.value(base, st.path))
-	if t.Size == schema.Fixed {
-		g.line("w.fixed(%s.length, %d, %s);", list, t.N, jsString(st.items[0].label))
+func (g *tsTarget) missing(r *record, st *step, base string) string {
+	var there []string
+	for _, m := range r.members {
+		if m.part >= st.part {
+			there = append(there, base+dot(g.fields[m])+" === undefined")
+		}
 	}
-	g.writePlace(st, list+".length", t.Linked)
-	if t.Linked {
-		g.line("let prev%s = -1;", id)
-	}
-	g.open("for (const e%s of %s) {", id, list)
-	g.writeChained(r, st, "e"+id, id)
-	g.shut("}")
-}
-
-// writeChained writes an element; in a chain also its place, in itself and in the one before.
-func (g *tsTarget) writeChained(r *record, st *step, elem, id string) {
-	t := st.typ.(*schema.List)
-	label := jsString(st.items[0].label)
-	if t.Linked {
-		g.line("const elem%s = w.pos;", id)
-		g.line("if (prev%s >= 0) w.put(prev%s, %d, %d, %v, w.pos, %s);", id, id, st.next.off, st.next.bits, st.next.order == schema.Big, label)
-		g.line("prev%s = elem%s;", id, id)
-	}
-	g.writeElem(r, st, elem)
-	if t.Linked && st.here != nil {
-		g.line("w.put(elem%s, %d, %d, %v, elem%s, %s);", id, st.here.off, st.here.bits, st.here.order == schema.Big, id, label)
-	}
-}
-
-func (g *tsTarget) writeWeave(r *record, st *step, base string) {
-	var ids, lens []string
-	for k := range st.lists {
-		id := g.loop()
-		ids, lens = append(ids, id), append(lens, "l"+id+".length")
-		g.line("const l%s = %s;", id, g.value(base, st.lists[k].path))
-		g.line("let prev%s = -1;", id)
-		only := st.lists[k]
-		only.offset = nil
-		g.writePlace(&only, "l"+id+".length", false)
-	}
-	turn := "i" + g.loop()
-	g.open("for (let %s = 0; %s < Math.max(%s); %s++) {", turn, turn, strings.Join(lens, ", "), turn)
-	for k := range st.lists {
-		l := &st.lists[k]
-		it := &l.offset.item
-		e := "e" + ids[k]
-		g.line("const %s = l%s[%s];", e, ids[k], turn)
-		g.open("if (%s !== undefined) {", e)
-		g.line("if (%s === 0) w.put(q%d, %d, %d, %v, w.pos, %s);", turn, l.offset.id, it.off, it.bits, it.order == schema.Big, jsString(l.items[0].label))
-		g.writeChained(r, l, e, ids[k])
-		g.shut("}")
-	}
-	g.shut("}")
+	return strings.Join(there, " && ")
 }
 
 // dispatch writes the table of messages, and for every set of messages with codes a function that finds the one that comes.

@@ -220,7 +220,7 @@ func (g *cTarget) compare(t schema.Type, r *record, a, b string) {
 	case *schema.Blob:
 		run(t.Extent)
 	case *schema.List:
-		i := "i" + g.loop()
+		i := "i" + g.fresh()()
 		n, at := strconv.Itoa(max(t.N, 0)), "["+i+"]"
 		if t.Size != schema.Fixed {
 			g.differ("%s.len != %s.len", a, b)
@@ -275,7 +275,7 @@ func (g *cTarget) literalOf(t schema.Type, r *record, v any) string {
 	case *schema.Text:
 		s, _ := v.(string)
 		units, _ := textUnits(t.Charset, s) // it was judged
-		return g.run(t, t.Extent, units)
+		return g.runLiteral(t, t.Extent, units)
 	case *schema.Blob:
 		s, _ := v.(string)
 		b, _ := hex.DecodeString(s) // it was judged
@@ -283,7 +283,7 @@ func (g *cTarget) literalOf(t schema.Type, r *record, v any) string {
 		for _, c := range b {
 			units = append(units, uint16(c))
 		}
-		return g.run(t, t.Extent, units)
+		return g.runLiteral(t, t.Extent, units)
 	case *schema.List:
 		var elems []string
 		for _, e := range list(v) {
@@ -311,8 +311,8 @@ func (g *cTarget) literalOf(t schema.Type, r *record, v any) string {
 	return g.literal(nil, r, fields(v))
 }
 
-// run is the literal of text or bytes.
-func (g *cTarget) run(t schema.Type, e schema.Extent, units []uint16) string {
+// runLiteral is the literal of text or bytes.
+func (g *cTarget) runLiteral(t schema.Type, e schema.Extent, units []uint16) string {
 	typ, size := unitType(t)
 	_, inside := g.room(e, uint64(size))
 	if len(units) == 0 {

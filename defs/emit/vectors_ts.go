@@ -113,7 +113,7 @@ func (g *tsTarget) literal(v *vector, r *record, val map[string]any) string {
 		default:
 			text = g.literalOf(m.typ, m.record, nil)
 		}
-		parts = append(parts, property(g.keys[m])+": "+text)
+		parts = append(parts, property(g.fields[m])+": "+text)
 	}
 	return "{ " + strings.Join(parts, ", ") + " }"
 }
