@@ -1,218 +1,266 @@
 package codec
 
 import (
-	"fmt"
+	"math"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
-// Bounds of a definition. What is beyond them is refused, so that indexes fit and nesting cannot exhaust the stack.
-const (
-	maxFields   = 60000
-	maxOps      = 60000
-	maxVariants = 1000 // of one struct
-	maxDepth    = 64
-	maxBlock    = 1 << 26 // bits
-)
-
-// Compile makes the program of a message. It fails only for a schema that no dialect should make or that is beyond the bounds.
-func Compile(m *schema.Message) (p *Program, err error) {
-	c := &compiler{p: &Program{Message: m}, index: make(map[*schema.Field]uint16, 16)}
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case compileError:
-			p, err = nil, fmt.Errorf("compile %s: %s", m.Name, string(e))
-		default:
-			panic(e)
-		}
-	}()
-	c.addFields(m.Body, -1, false, 0)
-	c.body(m.Body, -1, 0, true)
-	if c.p.minSize = c.minSize(m.Body, 0); c.p.minSize > MaxMessage {
-		return nil, fmt.Errorf("compile %s: it takes %d bytes at least, more than a message may have (%d)", m.Name, c.p.minSize, MaxMessage)
+// Compile makes the program of a message. It fails only for a schema that no dialect should make or that is beyond the bounds of
+// package wire.
+func Compile(m *schema.Message) (*Program, error) {
+	w, err := wire.Compile(m)
+	if err != nil {
+		return nil, err
 	}
-	c.p.regs = int(c.regs)
-	for i := range c.p.blocks {
-		c.p.blocks[i].finish()
+	p := &Program{
+		Message: m, Fields: make([]FieldInfo, len(w.Fields)), Unresolved: w.Unresolved, wire: w,
+		regs: len(w.Regs), regAt: make([]place, len(w.Regs)),
+		header: uint32(w.Header), minSize: uint64(w.Body.Min.Bits+7) / 8,
+		length: placeOf(w.Length), key: placeOf(w.Code), counter: placeOf(w.Counter), check: placeOf(w.Check), sum: w.Sum,
 	}
-	for i := range c.p.plans {
-		c.p.plans[i].finishRuns(c.p.blocks)
+	for i := range w.Fields {
+		f := &w.Fields[i]
+		s := f.Schema
+		p.Fields[i] = FieldInfo{Name: s.Name, Type: s.TypeText, Doc: s.Doc, Span: s.Span, Schema: s, Parent: f.Parent, End: f.End, InList: f.InList}
 	}
-	c.p.whole = make([]*block, len(c.p.ops))
-	for i := range c.p.ops {
-		if k := c.p.ops[i].block; k != noIndex && (c.p.ops[i].code == opBlock || c.p.ops[i].linked) {
-			c.p.whole[i] = &c.p.blocks[k]
+	for i := range w.Regs {
+		p.regAt[i] = placeOf(w.Regs[i].Place)
+	}
+	c := &compiler{p: p, w: w, step: make([]uint16, len(w.Fields))}
+	c.body(&w.Body)
+	for i := range p.plans {
+		p.plans[i].finishRuns(p.blocks)
+	}
+	p.whole = make([]*block, len(p.ops))
+	for i := range p.ops {
+		if k := p.ops[i].block; k != noIndex && (p.ops[i].code == opBlock || p.ops[i].linked) {
+			p.whole[i] = &p.blocks[k]
 		}
 	}
-	c.p.findSimple()
-	return c.p, nil
+	p.findSimple()
+	return p, nil
 }
 
-type compileError string
+func placeOf(at wire.Place) place { return place{uint32(at.Off), uint8(at.Bits), at.Order} }
 
-func fail(format string, args ...any) { panic(compileError(fmt.Sprintf(format, args...))) }
+// index is an index into the program's fields or registers.
+func index(i int) uint16 {
+	if i == wire.None {
+		return noIndex
+	}
+	return uint16(i)
+}
 
 type compiler struct {
-	p     *Program
-	index map[*schema.Field]uint16 // fields of the body being compiled, and of its groups
-	count []uint16                 // by field: its registers and step
-	off   []uint16
-	value []uint16
-	step  []uint16
-	regs  uint16
+	p    *Program
+	w    *wire.Message
+	step []uint16 // by field: which step of its plan writes it
 }
 
-// addFields lists the fields of a struct and of all that is inside it, in preorder.
-func (c *compiler) addFields(s *schema.Struct, parent int, inList bool, depth int) {
-	if depth > maxDepth {
-		fail("nested deeper than %d", maxDepth)
-	}
-	for _, f := range s.Fields {
-		i := len(c.p.Fields)
-		if i >= maxFields {
-			fail("more than %d fields", maxFields)
-		}
-		c.p.Fields = append(c.p.Fields, FieldInfo{
-			Name: f.Name, Type: f.TypeText, Doc: f.Doc, Span: f.Span, Schema: f, Parent: parent, InList: inList,
-		})
-		c.count = append(c.count, noIndex)
-		c.off = append(c.off, noIndex)
-		c.value = append(c.value, noIndex)
-		c.step = append(c.step, noIndex)
-		switch t := f.Type.(type) {
-		case *schema.Group:
-			c.addFields(t.Struct, i, false, depth+1)
-		case *schema.List:
-			c.addFields(t.Elem, i, true, depth+1)
-		}
-		c.p.Fields[i].End = len(c.p.Fields)
-	}
-	for _, v := range s.Variants {
-		if v.Body != nil {
-			c.addFields(v.Body, parent, inList, depth+1)
-		}
-	}
-}
-
-// enter makes the fields from index i on that are direct children of parent known by their schema.Field, and those of groups
-// that have no item of their own. Types such as a vector are shared, so that one schema.Field stands at several places.
-func (c *compiler) enter(parent int) {
-	i, end := 0, len(c.p.Fields)
-	if parent >= 0 {
-		i, end = parent+1, c.p.Fields[parent].End
-	}
-	for i < end {
-		f := c.p.Fields[i].Schema
-		c.index[f] = uint16(i)
-		if g, ok := f.Type.(*schema.Group); ok && len(g.Struct.Wire) == 0 && len(g.Struct.Variants) == 0 {
-			i++ // its fields stand in this scope
-			continue
-		}
-		i = c.p.Fields[i].End
-	}
-}
-
-func (c *compiler) fieldOf(f *schema.Field) uint16 {
-	i, ok := c.index[f]
-	if !ok {
-		fail("item of field %q, which is not in its struct", f.Name)
-	}
-	return i
-}
-
-func (c *compiler) newReg() uint16 {
-	if c.regs >= maxFields {
-		fail("too many counts and offsets")
-	}
-	c.regs++
-	c.p.regAt = append(c.p.regAt, place{})
-	return c.regs - 1
-}
-
-// scope is a body under construction.
-type scope struct {
-	plan  int
-	open  int // index of the block being filled, -1 if none
-	nodes int // node-making ops so far
-	first bool
-}
-
-// body compiles a struct to ops and returns its plan.
-func (c *compiler) body(s *schema.Struct, parent, depth int, top bool) (planIndex uint16) {
-	if depth > maxDepth {
-		fail("nested deeper than %d", maxDepth)
-	}
-	c.enter(parent)
+// body compiles the body of the message, of an element or of an alternative.
+func (c *compiler) body(b *wire.Body) (planIndex uint16) {
 	pi := len(c.p.plans)
 	c.p.plans = append(c.p.plans, plan{})
-	sc := &scope{plan: pi, open: -1, first: top}
-	c.steps(sc, s.Fields)
-	c.wire(sc, s, depth)
-	c.variants(sc, s, parent, depth)
-	c.flush(sc)
-	c.p.plans[pi].finish(sc.nodes)
+	c.steps(pi, b.Fields)
+	nodes, optional := 0, 0
+	for i := range b.Parts {
+		p := &b.Parts[i]
+		at := c.part(pi, p, nodes)
+		c.p.ops[at].optional = p.Optional > optional // the others of one optional item are there if the first is
+		optional = p.Optional
+		if nodes++; p.Kind == wire.Weave { // of which each list is a node
+			nodes += len(p.Lists) - 1
+		}
+	}
+	c.p.plans[pi].finish(nodes)
 	return uint16(pi)
 }
 
-// saveIndex and restoreIndex keep what the fields of a shared struct stood for while another use of it is compiled.
-func (c *compiler) saveIndex(s *schema.Struct) []uint16 {
-	old := make([]uint16, len(s.Fields))
-	for i, f := range s.Fields {
-		if v, ok := c.index[f]; ok {
-			old[i] = v
-		} else {
-			old[i] = noIndex
-		}
-	}
-	return old
+func (c *compiler) addOp(o op) int {
+	i := len(c.p.ops)
+	o.end = uint16(i + 1)
+	c.p.ops = append(c.p.ops, o)
+	return i
 }
 
-func (c *compiler) restoreIndex(s *schema.Struct, old []uint16) {
-	if len(s.Wire) == 0 {
-		return // its fields stand in the scope around it and stay known there
-	}
-	for i, f := range s.Fields {
-		if old[i] != noIndex {
-			c.index[f] = old[i]
+// part compiles what is read in one go. node says how many nodes of the body come before the part's.
+func (c *compiler) part(pi int, p *wire.Part, node int) (at int) {
+	o := op{field: index(p.Field), block: noIndex, count: index(p.Count), offset: index(p.Offset), next: noIndex}
+	switch p.Kind {
+	case wire.Block:
+		o.code, o.block = opBlock, uint16(len(c.p.blocks))
+		c.p.blocks = append(c.p.blocks, c.block(pi, p, node))
+		return c.addOp(o)
+	case wire.Weave:
+		o.code = opWeave
+		at = c.addOp(o)
+		for i := range p.Lists {
+			c.part(pi, &p.Lists[i], node+i)
 		}
+	case wire.Choice:
+		o.code = opVariant
+		at = c.addOp(o)
+		plan := &c.p.plans[pi]
+		plan.steps = append(plan.steps, step{kind: stepVariant, field: noIndex, node: uint16(node), op: uint16(at), run: noIndex, same: noIndex})
+		for i := range p.Cases {
+			c.alternative(&p.Cases[i])
+		}
+	default:
+		at = c.content(pi, p, o, node)
+	}
+	c.p.ops[at].end = uint16(len(c.p.ops))
+	return at
+}
+
+func (c *compiler) alternative(x *wire.Case) {
+	c.p.byLength = c.p.byLength || x.Reg == wire.None
+	at := c.addOp(op{
+		code: opCase, field: noIndex, block: noIndex, count: noIndex, offset: noIndex, next: noIndex,
+		when: when{reg: index(x.Reg), value: x.Value, min: uint32(x.Min), max: uint32(x.Max)},
+	})
+	c.p.ops[at].plan = c.body(&x.Body)
+	c.p.ops[at].end = uint16(len(c.p.ops))
+}
+
+// content compiles text, bytes or a list.
+func (c *compiler) content(pi int, p *wire.Part, o op, node int) (at int) {
+	o.size, o.unit, o.minUnits, o.maxUnits = p.Extent.Size, uint8(p.Unit), p.MinUnits, p.MaxUnits
+	o.minElem = uint32(min(c.unit(p.Field), math.MaxUint32))
+	if o.size == schema.Fixed {
+		o.n = uint32(p.Extent.N)
+	}
+	st := &c.p.plans[pi].steps[c.step[p.Field]]
+	if o.slot = c.step[p.Field]; st.same != noIndex {
+		o.slot = st.same
+	}
+	at = len(c.p.ops)
+	st.kind, st.node, st.op = stepContent, uint16(node), uint16(at)
+	switch p.Kind {
+	case wire.Text:
+		o.code, o.kind, o.set = opText, NodeText, c.p.Fields[p.Field].Schema.Type.(*schema.Text).Charset
+		c.addOp(o)
+	case wire.Blob:
+		o.code, o.kind = opBlob, NodeBlob
+		c.addOp(o)
+	case wire.List:
+		o.code, o.kind, o.bare = opList, NodeList, p.List.Bare
+		c.list(p, o)
+	}
+	return at
+}
+
+// unit is the number of bytes that a unit of a field takes at least.
+func (c *compiler) unit(field int) uint64 { return uint64(c.w.Fields[field].Unit.Bits+7) / 8 }
+
+func (c *compiler) list(p *wire.Part, o op) {
+	o.linked, o.here, o.nextAt = p.List.Linked, placeOf(p.Here), placeOf(p.Next)
+	o.next16 = o.nextAt.bits == 16 && o.nextAt.order == schema.Little && o.nextAt.off%8 == 0
+	i := c.addOp(o)
+	plan := c.body(p.Elem)
+	l, body := &c.p.ops[i], c.p.ops[i+1:]
+	l.plan = plan
+	switch {
+	case len(body) == 0:
+		l.plain, l.block = true, uint16(len(c.p.blocks))
+		c.p.blocks = append(c.p.blocks, block{})
+	case len(body) == 1 && body[0].code == opBlock && !body[0].optional && len(c.p.blocks[body[0].block].loads) == 0:
+		l.plain, l.block, l.stride = true, body[0].block, c.p.blocks[body[0].block].bits
 	}
 }
 
-func (c *compiler) wire(sc *scope, s *schema.Struct, depth int) {
-	for i := range s.Wire {
-		it := &s.Wire[i]
-		if i < len(s.Wire)-s.Optional {
-			c.item(sc, it, depth)
-			continue
+// block compiles a run of items of fixed size.
+func (c *compiler) block(pi int, p *wire.Part, node int) block {
+	b := block{bits: uint32(p.Max), items: make([]item, len(p.Items))}
+	for i := range p.Items {
+		x, it := &p.Items[i], &b.items[i]
+		*it = item{off: uint32(x.Off), bits: uint32(x.Bits), role: roles[x.Kind], order: x.Order, field: index(x.Field), slot: noIndex, typ: x.Type, bytes: x.Bytes}
+		it.num, _ = x.Type.(*schema.Number)
+		it.form = formOf(x)
+		if it.role == RoleConst || it.num != nil && (it.num.Min != nil || it.num.Max != nil) {
+			b.checks = append(b.checks, uint16(i))
 		}
-		if sc.open >= 0 && c.p.blocks[sc.open].bits%8 != 0 {
-			c.item(sc, it, depth) // bits of a byte that is begun are there with it
-			continue
+		if x.Reg != wire.None {
+			b.loads = append(b.loads, c.load(x, it.role))
 		}
-		c.flush(sc)
-		at := len(c.p.ops)
-		c.item(sc, it, depth)
-		if at < len(c.p.ops) {
-			c.p.ops[at].optional = true
-		}
-	}
-}
-
-// flush ends the block being filled.
-func (c *compiler) flush(sc *scope) {
-	if sc.open < 0 {
-		return
-	}
-	b := &c.p.blocks[sc.open]
-	if b.bits%8 != 0 {
-		fail("fields before a variable part or the end fill %d bits, which is not whole bytes", b.bits)
-	}
-	for i := range b.items {
-		if b.items[i].bits == 0 {
+		if it.bits == 0 {
 			b.cost++
+		}
+		if it.role != RoleValue {
+			continue
+		}
+		b.plan = append(b.plan, uint16(i))
+		st := &c.p.plans[pi].steps[c.step[x.Field]]
+		st.kind, st.node, st.item, st.block = stepItem, uint16(node), uint16(i), uint16(len(c.p.blocks))
+		if it.slot = c.step[x.Field]; st.same != noIndex {
+			it.slot = st.same
 		}
 	}
 	b.cost += b.bits / 8
-	sc.open, sc.first = -1, false
+	b.finish()
+	return b
+}
+
+// roles are those of the items of a block.
+var roles = [...]Role{
+	schema.Value: RoleValue, schema.Count: RoleCount, schema.Offset: RoleOffset, schema.Here: RoleHere, schema.Next: RoleNext,
+	schema.Length: RoleLength, schema.Code: RoleCode, schema.Const: RoleConst, schema.Pad: RolePad,
+	schema.Counter: RoleCounter, schema.Check: RoleCheck,
+}
+
+func formOf(x *wire.Item) form {
+	switch t := x.Type.(type) {
+	case *schema.Number:
+		return numberForm(t)
+	case *schema.Packed:
+		return formPacked
+	case *schema.Text:
+		if t.Min != nil && t.Min.Const == "" && t.Min.Uint == uint64(t.N) {
+			return formChars
+		}
+		return formText
+	case *schema.Blob:
+		return formBlob
+	}
+	switch x.Kind {
+	case schema.Const:
+		return formBlob
+	case schema.Pad:
+		return formNone
+	}
+	return formUint
+}
+
+func numberForm(t *schema.Number) form {
+	switch {
+	case t.Scale != 0:
+		return formScaled
+	case t.Kind == schema.Float && t.Bits == 32:
+		return formFloat32
+	case t.Kind == schema.Float:
+		return formFloat64
+	case t.Kind == schema.Bool:
+		return formBool
+	case t.Kind == schema.Signed && t.Bits > 32:
+		return formInt64
+	case t.Kind == schema.Signed:
+		return formInt
+	case t.Bits > 32:
+		return formUint64
+	}
+	return formUint
+}
+
+// load compiles what is kept of an item for later parts.
+func (c *compiler) load(x *wire.Item, role Role) load {
+	l := load{reg: uint16(x.Reg), kind: role, field: uint16(x.Field), off: uint32(x.Off), bits: uint8(x.Bits), order: x.Order}
+	if x.Kind == schema.Count {
+		extent, _ := wire.ExtentOf(c.w.Fields[x.Field].Schema.Type)
+		l.unit, l.minElem = true, min(c.unit(x.Field), MaxMessage+1)
+		l.minUnits, l.maxUnits = extent.Units()
+	} else {
+		l.maxUnits = math.MaxUint64
+	}
+	return l
 }

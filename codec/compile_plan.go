@@ -4,52 +4,54 @@ import (
 	"wirebench/defs/schema"
 )
 
-// steps plans how the fields of a struct are read by people.
-func (c *compiler) steps(sc *scope, fields []*schema.Field) {
-	for _, f := range fields {
-		fi := c.fieldOf(f)
-		steps := &c.p.plans[sc.plan].steps
-		si := uint16(len(*steps))
+// steps plans how the given fields, which stand side by side, are read by people.
+func (c *compiler) steps(pi int, fields []int) {
+	for k, i := range fields {
+		f := c.w.Fields[i].Schema
+		steps := c.p.plans[pi].steps
+		si := uint16(len(steps))
 		lead := make([]byte, 1, len(f.Name)+4)
 		lead[0] = ','
 		lead = append(appendText(lead, []byte(f.Name), schema.UTF8), ':')
-		st := step{field: fi, name: f.Name, lead: string(lead), node: noIndex, item: noIndex, op: noIndex, run: noIndex, same: noIndex}
+		st := step{field: uint16(i), name: f.Name, lead: string(lead), node: noIndex, item: noIndex, op: noIndex, run: noIndex, same: noIndex}
 		st.frag = st.lead[1:]
-		c.step[fi] = si
+		c.step[i] = si
 		prev := uint16(noIndex)
 		if f.Same != nil {
-			if i, ok := c.index[f.Same]; ok {
-				prev = c.step[i]
-				if held := (*steps)[prev].same; held != noIndex {
-					prev = held // the name comes for the third time or more
+			for _, other := range fields[:k] {
+				if c.w.Fields[other].Schema == f.Same {
+					prev = c.step[other]
 				}
-				giveWay(*steps, prev, si)
 			}
 		}
-		switch t := f.Type.(type) {
+		if prev != noIndex {
+			if held := steps[prev].same; held != noIndex {
+				prev = held // the name comes for the third time or more
+			}
+			giveWay(steps, prev, si)
+		}
+		switch f.Type.(type) {
 		case *schema.Group:
 			st.kind = stepOpen
-			*steps = append(*steps, st)
-			old := c.saveIndex(t.Struct)
-			c.enter(int(fi))
-			c.steps(sc, t.Struct.Fields)
-			c.restoreIndex(t.Struct, old)
-			steps = &c.p.plans[sc.plan].steps
-			(*steps)[si].end = uint16(len(*steps))
-			*steps = append(*steps, step{kind: stepClose, node: noIndex, run: noIndex, same: noIndex})
-			if prev != noIndex && (*steps)[prev].kind == stepOpen && (*steps)[prev].end-prev == (*steps)[si].end-si {
-				for k := uint16(1); si+k < (*steps)[si].end; k++ { // they are of one type: part by part
-					if (*steps)[si+k].kind != stepClose {
-						giveWay(*steps, prev+k, si+k)
+			c.p.plans[pi].steps = append(steps, st)
+			c.steps(pi, c.w.Inside(i))
+			steps = c.p.plans[pi].steps
+			steps[si].end = uint16(len(steps))
+			steps = append(steps, step{kind: stepClose, node: noIndex, run: noIndex, same: noIndex})
+			if prev != noIndex && steps[prev].kind == stepOpen && steps[prev].end-prev == steps[si].end-si {
+				for k := uint16(1); si+k < steps[si].end; k++ { // they are of one type: part by part
+					if steps[si+k].kind != stepClose {
+						giveWay(steps, prev+k, si+k)
 					}
 				}
 			}
+			c.p.plans[pi].steps = steps
 		case *schema.Text, *schema.Blob, *schema.List:
 			st.kind = stepContent
-			*steps = append(*steps, st)
+			c.p.plans[pi].steps = append(steps, st)
 		default:
 			st.kind = stepItem
-			*steps = append(*steps, st)
+			c.p.plans[pi].steps = append(steps, st)
 		}
 	}
 }

@@ -5,10 +5,11 @@ import (
 	"math"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // MaxMessage is the number of bytes a message may have. Ranges are bits in 32-bit numbers.
-const MaxMessage = 1 << 28
+const MaxMessage = wire.MaxMessage
 
 // A message of n bytes may ask for as many nodes and as many bytes of contents. Contents may share bytes, lists may be empty. One
 // byte can ask for three nodes: an element, its block with the length of a text, and the text, which is empty.

@@ -185,16 +185,19 @@ func (r *Record) TypeName(l Leaf) string {
 // fieldType is the type of a field as written; a bare element has the one of its list without the brackets.
 func (p *Program) fieldType(i uint16) string { return p.Fields[i].Type }
 
-func (it *item) typeName() string {
-	switch it.role {
+func (it *item) typeName() string { return bookType(it.role, it.bits, it.order) }
+
+// bookType is the type of bookkeeping for people: its width.
+func bookType(role Role, bits uint32, order schema.Order) string {
+	switch role {
 	case RolePad, RoleConst:
-		if it.bits%8 == 0 {
-			return "byte[" + strconv.Itoa(int(it.bits/8)) + "]"
+		if bits%8 == 0 {
+			return "byte[" + strconv.Itoa(int(bits/8)) + "]"
 		}
-		return "bits[" + strconv.Itoa(int(it.bits)) + "]"
+		return "bits[" + strconv.Itoa(int(bits)) + "]"
 	}
-	name := "uint" + strconv.Itoa(int(it.bits))
-	if it.order == schema.Big {
+	name := "uint" + strconv.Itoa(int(bits))
+	if order == schema.Big {
 		name += "be"
 	}
 	return name

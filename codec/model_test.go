@@ -76,7 +76,7 @@ func unhex(t testing.TB, s string) []byte {
 func layoutText(p *codec.Program) string {
 	var b strings.Builder
 	for _, r := range p.Layout() {
-		fmt.Fprintf(&b, "%s: %d", r.At.Text, r.MinBits)
+		fmt.Fprintf(&b, "%s: %d", r.Offset, r.MinBits)
 		if r.MaxBits != r.MinBits {
 			fmt.Fprintf(&b, "..%d", r.MaxBits)
 		}

@@ -1,6 +1,10 @@
 package codec
 
-import "strconv"
+import (
+	"strconv"
+
+	"wirebench/defs/wire"
+)
 
 // AppendFieldPath appends the path of a field without indexes of elements: members[].player_id.
 func (p *Program) AppendFieldPath(dst []byte, field uint16) []byte {
@@ -23,7 +27,7 @@ func (p *Program) AppendFieldPath(dst []byte, field uint16) []byte {
 // AppendPath appends the path of a field in the record, with the indexes of the elements it is inside: members[0].player_id.
 // node and elem are those of its Leaf or Problem.
 func (r *Record) AppendPath(dst []byte, field uint16, node, elem int32) []byte {
-	var indexes [maxDepth + 2]int32
+	var indexes [wire.MaxDepth + 2]int32
 	depth := 0
 	// The elements around the node, from the outside to the inside.
 	if node >= 0 && int(node) < len(r.Nodes) {
@@ -62,7 +66,7 @@ func (p *Program) appendIndexed(dst []byte, field uint16, indexes []int32) []byt
 	if field == noIndex {
 		return dst
 	}
-	var chain [maxDepth + 2]uint16
+	var chain [wire.MaxDepth + 2]uint16
 	n := 0
 	for f := int(field); f >= 0 && n < len(chain); f = p.Fields[f].Parent {
 		chain[n] = uint16(f)

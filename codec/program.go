@@ -3,6 +3,7 @@ package codec
 import (
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/wire"
 )
 
 // Program is one message compiled to a flat list of ops. It is immutable and may be shared by all goroutines.
@@ -11,6 +12,7 @@ type Program struct {
 	Fields     []FieldInfo // preorder
 	Unresolved []string    // constants without a value: layout works, Decode and Encode refuse
 
+	wire   *wire.Message
 	ops    []op
 	blocks []block
 	whole  []*block // by op: the block that its nodes are, if they are one

@@ -213,7 +213,7 @@ func (p *Program) LayoutInfo() LayoutInfo {
 	out := LayoutInfo{Message: p.Message.Name, Version: p.Message.Version, MinSize: least, MaxSize: limit(most), Rows: []LayoutRow{}}
 	for _, r := range p.Layout() {
 		row := LayoutRow{
-			Path: r.Path, Depth: r.Depth, Type: r.Type, Role: r.Role.String(), Offset: r.At.Text,
+			Path: r.Path, Depth: r.Depth, Type: r.Type, Role: r.Role.String(), Offset: r.Offset,
 			MinBits: r.MinBits, MaxBits: limit(r.MaxBits), Line: p.line(r.Field), Note: r.Note,
 			Family: p.family(r.Field, r.Role),
 		}

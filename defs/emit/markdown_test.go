@@ -172,7 +172,7 @@ func TestMarkdownOffsets(t *testing.T) {
 				if r.MinBits == r.MaxBits {
 					size = sizeOf(r.MinBits)
 				}
-				want = append(want, r.At.Text+" | "+size)
+				want = append(want, r.Offset+" | "+size)
 			}
 			for line := range strings.Lines(files[0].Text) {
 				cells := strings.Split(strings.ReplaceAll(line, "\\", ""), " | ")

@@ -102,6 +102,18 @@ func (n *Number) Legal(raw uint64) bool {
 	return (n.Min == nil || raw >= n.Min.Uint) && (n.Max == nil || raw <= n.Max.Uint)
 }
 
+// Units are the legal numbers of units, most is math.MaxUint64 if nothing limits it. A constant without a value is no limit.
+func (e Extent) Units() (least, most uint64) {
+	most = math.MaxUint64
+	if e.Min != nil {
+		least = e.Min.Uint
+	}
+	if e.Max != nil && e.Max.Const == "" {
+		most = e.Max.Uint
+	}
+	return least, most
+}
+
 // NameOf is the name of a value that is written in decimal, "" if it has none.
 func (n *Number) NameOf(decimal string) string {
 	if n.Enum == nil {

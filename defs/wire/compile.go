@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"wirebench/defs/schema"
@@ -431,7 +430,7 @@ func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 	ext, _ := ExtentOf(f.Type)
 	c.unresolved(ext.Min, ext.Max)
 	p := Part{Field: fi, Extent: ext, Unit: unitOf(f.Type), Count: c.count[fi], Offset: c.offset[fi]}
-	p.MinUnits, p.MaxUnits = units(ext)
+	p.MinUnits, p.MaxUnits = ext.Units()
 	if ext.Size == schema.Fixed && (ext.N < 0 || ext.N > MaxBlock) {
 		fail("field %q has a fixed size of %d", f.Name, ext.N)
 	}
@@ -449,20 +448,10 @@ func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 	default:
 		fail("field %q has no units", f.Name)
 	}
-	p.Size = contentSize(&p)
+	var unit Size
+	p.Size, unit = contentSize(&p)
+	c.m.Fields[fi].Unit = unit.Min
 	c.addPart(sc, p)
-}
-
-// units is the legal numbers of units.
-func units(e schema.Extent) (least, most uint64) {
-	most = math.MaxUint64
-	if e.Min != nil {
-		least = e.Min.Uint
-	}
-	if e.Max != nil && e.Max.Const == "" {
-		most = e.Max.Uint
-	}
-	return least, most
 }
 
 func (c *compiler) list(p *Part, depth int) {
@@ -540,6 +529,7 @@ func (c *compiler) variants(sc *scope, s *schema.Struct, parent, depth int) {
 		inner.body.Size = bodySize(inner.body.Parts)
 		cases[i].Body = inner.body
 	}
+	c.parts += len(cases)
 	size := c.choiceSize(cases, bodySize(sc.body.Parts).Min.Bits, parent == None)
 	c.addPart(sc, Part{Kind: Choice, Field: None, Count: None, Offset: None, Cases: cases, Size: size})
 }

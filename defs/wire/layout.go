@@ -2,6 +2,7 @@ package wire
 
 import (
 	"strconv"
+	"unicode/utf8"
 
 	"wirebench/defs/schema"
 )
@@ -38,6 +39,14 @@ type Behind struct {
 
 // Fixed reports whether the part begins at the same place in every message.
 func (a At) Fixed() bool { return !a.Elem && a.Behind == nil }
+
+// Same reports whether two places are the same, provided that the rows before them are: the chains are not compared in full.
+func (a At) Same(b At) bool {
+	if a.Elem != b.Elem || a.Bits != b.Bits || (a.Behind == nil) != (b.Behind == nil) {
+		return false
+	}
+	return a.Behind == nil || a.Behind.Field == b.Behind.Field && a.Behind.N == b.Behind.N
+}
 
 // Layout says where everything stands, without data, in the order in which a message is laid out anew.
 func (m *Message) Layout() []Row {
@@ -136,6 +145,19 @@ func (m *Message) FullPath(field int) string {
 	return path
 }
 
+// Label is the path of a field, cut off where it is long: for texts about others.
+func (m *Message) Label(field int) string {
+	path := m.Path(field)
+	if len(path) <= maxPath {
+		return path
+	}
+	end := maxPath
+	for end > 0 && !utf8.RuneStart(path[end]) {
+		end--
+	}
+	return path[:end] + "…"
+}
+
 func (m *Message) path(field int, full bool) (path string, short bool) {
 	if field == None {
 		return "", false
@@ -148,7 +170,9 @@ func (m *Message) path(field int, full bool) (path string, short bool) {
 		size += len(m.Fields[f].Schema.Name) + 3
 	}
 	if short = size > maxPath && n > 1 && !full; short {
-		n = 1
+		for n = 1; m.Fields[chain[n-1]].Schema.Name == "" && n < len(chain) && m.Fields[chain[n-1]].Parent != None; n++ { // the value of a bare element
+		}
+		short = m.Fields[chain[n-1]].Parent != None
 	}
 	b := make([]byte, 0, min(size, maxPath)+8)
 	if short {
@@ -255,7 +279,7 @@ func (m *Message) Condition(c *Case) string {
 		if n, ok := m.Fields[f].Schema.Type.(*schema.Number); ok {
 			value = n.Decimal(c.Value)
 		}
-		return "if " + m.Path(f) + " is " + value
+		return "if " + m.Label(f) + " is " + value
 	case c.Max == 0:
 		return "in messages of " + strconv.Itoa(c.Min) + " bytes or more"
 	case c.Min == c.Max:

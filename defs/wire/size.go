@@ -90,23 +90,23 @@ func bodySize(parts []Part) (s Size) {
 	return s
 }
 
-// contentSize is the size of as many units as are allowed.
-func contentSize(p *Part) Size {
-	unit := exactly(int64(p.Unit) * 8)
+// contentSize is the size of as many units as are allowed, and that of one.
+func contentSize(p *Part) (s, unit Size) {
+	unit = exactly(int64(p.Unit) * 8)
 	if p.Kind == List {
 		unit = p.Elem.Size
 	}
 	switch p.Extent.Size {
 	case schema.Fixed:
-		return unit.times(uint64(p.Extent.N), uint64(p.Extent.N))
+		return unit.times(uint64(p.Extent.N), uint64(p.Extent.N)), unit
 	case schema.Terminated:
-		return Size{unit.Min, NoLimit}
+		return Size{unit.Min, NoLimit}, unit
 	}
-	s := unit.times(p.MinUnits, p.MaxUnits)
+	s = unit.times(p.MinUnits, p.MaxUnits)
 	if e := p.Extent; e.Min != nil && e.Min.Const != "" {
 		s.Min = Sum{Terms: []Term{{Const: e.Min.Const, Of: unit.Min}}}
 	}
-	return s
+	return s, unit
 }
 
 func (s Size) times(least, most uint64) Size {

@@ -36,6 +36,7 @@ type Field struct {
 	Parent int  // the list or group that it is inside, None at the top
 	End    int  // the first field that is not inside this one
 	InList bool // Parent is a list
+	Unit   Sum  // of text, bytes and lists with a part of their own: bits that a unit takes at least
 }
 
 // Body is the contents of a message, of a list's element or of an alternative.
