@@ -1,6 +1,7 @@
 package defs
 
 import (
+	"wirebench/defs/build"
 	"wirebench/defs/diag"
 	"wirebench/defs/muta"
 	"wirebench/defs/schema"
@@ -24,8 +25,8 @@ type Dialect struct {
 	// IsFile tells names of files that this dialect alone has; nil if it has none.
 	IsFile func(name string) bool
 
-	// Parse makes a schema of a set of files. It never fails: the schema has what could be understood.
-	Parse func(files []*source.File, o schema.Options) (*schema.Schema, diag.List)
+	// Rules make messages of files. They never fail: the messages have what could be understood.
+	Rules *build.Rules
 
 	// Format writes one file in its canonical form. It keeps the meaning and the comments.
 	Format func(f *source.File) (string, diag.List)
@@ -55,7 +56,7 @@ var Dialects = []Dialect{
 		Versions: true,
 		IsLine:   tera.IsLine,
 		IsFile:   func(name string) bool { _, ok := tera.ParseFileName(name); return ok },
-		Parse:    tera.Parse,
+		Rules:    &tera.Rules,
 		Format:   tera.Format,
 		Frames:   []*schema.Message{tera.Frame()},
 		Long:     tera.LongHeader,
@@ -68,7 +69,7 @@ var Dialects = []Dialect{
 		Name:      "muta",
 		Title:     "MUTA packetwriter",
 		IsLine:    muta.IsHeader,
-		Parse:     muta.Parse,
+		Rules:     &muta.Rules,
 		Format:    muta.Format,
 		Constants: true,
 		Language:  muta.Language(),
@@ -80,7 +81,7 @@ var Dialects = []Dialect{
 		Name:     "subspace",
 		Title:    "SubSpace offset tables",
 		IsLine:   subspace.IsTableLine,
-		Parse:    subspace.Parse,
+		Rules:    &subspace.Rules,
 		Format:   subspace.Format,
 		Frames:   subspace.Frames(),
 		Language: subspace.Language(),

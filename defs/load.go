@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"wirebench/defs/build"
 	"wirebench/defs/diag"
 	"wirebench/defs/muta"
 	"wirebench/defs/schema"
@@ -36,10 +37,8 @@ func Load(files []*source.File, dialect string, o schema.Options) (*schema.Schem
 		diags.Add(unreadableDialect(dialect, files))
 		return empty(), diags
 	}
-	s, diags := d.Parse(files, o)
-	diags = append(diags, schema.Link(s)...)
-	diags.Sort()
-	return s, diags
+	s := build.New(d.Rules, files, o, nil)
+	return s.Schema(), s.Diagnostics()
 }
 
 // empty is a schema without messages.

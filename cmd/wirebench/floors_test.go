@@ -36,11 +36,12 @@ defs/diag < defs/source
 
 defs/schema < defs/diag
 
-defs/wire < defs/schema
+defs/build < defs/schema
+defs/wire  < defs/schema
 
-defs/tera     < defs/schema
-defs/muta     < defs/schema
-defs/subspace < defs/schema
+defs/tera     < defs/build
+defs/muta     < defs/build
+defs/subspace < defs/build
 defs/emit     < defs/wire
 codec         < defs/wire
 

@@ -88,9 +88,6 @@ func (v *vector) run(t *testing.T) {
 	if len(diags) > 0 {
 		t.Fatal(diags.Render())
 	}
-	if d := schema.Link(s); len(d) > 0 {
-		t.Fatal(d.Render())
-	}
 	if v.Outcome == "encode_error" {
 		p := v.named(t, s)
 		var in, out codec.Record

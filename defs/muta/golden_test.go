@@ -38,7 +38,7 @@ func TestGolden(t *testing.T) {
 			}
 		}
 		s, d := Parse(files, o)
-		diags = append(append(diags, d...), schema.Link(s)...)
+		diags = append(diags, d...)
 		diags.Sort()
 		return map[string]string{"schema": s.String(), "diagnostics": diags.Render(), "formatted": formatted.String()}
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"wirebench/defs/build"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -27,7 +28,9 @@ type lowerer struct {
 
 	groups     map[string]*group
 	groupNames []string
-	elsewhere  map[string]source.Span // groups of other files
+	groupAt    map[string]source.Span // where each group stands first, in this file or in another
+	among      *build.Among
+	twice      map[*record]bool // types that are defined twice: nobody knows which one is meant
 	types      map[string]*definedType
 	typeNames  []string
 	fields     int // of all packets
@@ -78,10 +81,10 @@ type body struct {
 	broken bool
 }
 
-func newLowerer(t *tree, o schema.Options, groups map[string]source.Span) *lowerer {
+func newLowerer(t *tree, o schema.Options, among *build.Among) *lowerer {
 	return &lowerer{
 		tree: t, constants: newConstants(o.Constants), named: map[string]bool{},
-		groups: map[string]*group{}, elsewhere: groups, types: map[string]*definedType{},
+		groups: map[string]*group{}, groupAt: map[string]source.Span{}, among: among, types: map[string]*definedType{}, twice: map[*record]bool{},
 	}
 }
 
@@ -139,7 +142,7 @@ func (l *lowerer) collect() {
 			case findPrimitive(r.key) != nil:
 				l.report(reservedName(r.name))
 			case known:
-				first.record.broken = true // which of the two is meant nobody knows
+				l.twice[first.record] = true
 				l.report(duplicateName(r.name, first.record.name, r.kind.String()))
 			case r.name.Text() != "":
 				l.types[r.key] = &definedType{record: r, bodies: map[form]*body{}}
@@ -228,7 +231,10 @@ func (l *lowerer) group(r *record) {
 		return
 	}
 	l.broken = r.broken
-	first := l.elsewhere[r.key]
+	first, known := l.groupAt[r.key]
+	if !known {
+		first = l.elsewhere(r.key)
+	}
 	taken := !first.IsZero()
 	if taken {
 		l.report(duplicateName(r.name, first, "group"))
@@ -237,7 +243,7 @@ func (l *lowerer) group(r *record) {
 			return
 		}
 	} else {
-		l.elsewhere[r.key] = r.name
+		l.groupAt[r.key] = r.name
 	}
 	all := l.directives(r)
 	g := &group{name: r.key, first: 1, idBits: findPrimitive(value(all, idDirective)).bits, taken: taken}
@@ -268,7 +274,7 @@ func (g *group) maxID() uint64 { return 1<<g.idBits - 1 }
 
 // enum reads the record of an enum.
 func (l *lowerer) enum(r *record) *enum {
-	l.broken = r.broken
+	l.broken = r.broken || l.twice[r]
 	e := &enum{prim: findPrimitive(value(l.directives(r), typeDirective))}
 	seen := map[string]source.Span{}
 	next := number{whole: wholeZero}
@@ -412,7 +418,7 @@ func (l *lowerer) structBody(t *definedType, f form) *body {
 	l.open++
 	t.bodies[f] = &body{open: true}
 	broken := l.broken
-	l.broken = t.record.broken
+	l.broken = t.record.broken || l.twice[t.record]
 	inner := f
 	all := l.directives(t.record)
 	if ln := all[packDirective]; ln != nil && ln.value.Text() != "" {

@@ -4,42 +4,60 @@ import (
 	"slices"
 	"strings"
 
+	"wirebench/defs/build"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
 
-// Parse reads a set of definitions. Of the options it uses Constants.
+// Rules read definitions. Of the options they use Constants.
 //
 // Files named *.def, *.txt or without an ending are read. The messages come in the order of file names, and in a file in its own
-// order, in which ids count; schema.Link is left to the caller. The schema is usable whatever the diagnostics say: a message with
-// errors is Broken and has what could be understood. A constant without a value is an error that breaks nothing: the limits
-// that need it are symbolic.
-func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
-	s := &schema.Schema{Codes: o.Codes}
-	var diags diag.List
-	groups := map[string]source.Span{}
-	for _, f := range definitions(files) {
-		t := parseTree(f)
-		l := newLowerer(t, o, groups)
-		s.Messages = append(s.Messages, l.lower()...)
-		diags = append(append(diags, t.diags...), l.diags...)
-	}
-	diags.Sort()
-	return s, diags
+// order, in which ids count. A message with errors is Broken and has what could be understood. A constant without a value is an
+// error that breaks nothing: the limits that need it are symbolic.
+var Rules = build.Rules{
+	Reads: func(name string) bool {
+		base := name[strings.LastIndexByte(name, '/')+1:]
+		return !strings.Contains(base, ".") || strings.HasSuffix(base, ".def") || strings.HasSuffix(base, ".txt")
+	},
+	Parse: func(f *source.File) build.Tree { return parseTree(f) },
+	Lower: func(parsed build.Tree, o schema.Options, among *build.Among) build.Lowered {
+		t := parsed.(*tree)
+		l := newLowerer(t, o, among)
+		messages := l.lower()
+		return build.Lowered{Messages: messages, Diagnostics: append(slices.Clip(t.diags), l.diags...)}
+	},
+	Codes: true,
 }
 
-// definitions picks the files that are read, sorted by name.
-func definitions(files []*source.File) []*source.File {
-	var out []*source.File
-	for _, f := range files {
-		base := f.Name[strings.LastIndexByte(f.Name, '/')+1:]
-		if !strings.Contains(base, ".") || strings.HasSuffix(base, ".def") || strings.HasSuffix(base, ".txt") {
-			out = append(out, f)
+// Parse reads a set of definitions by Rules.
+func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
+	s := build.New(&Rules, files, o, nil)
+	return s.Schema(), s.Diagnostics()
+}
+
+// Names are the groups of a file: of several files with a group of one name the first has it.
+func (t *tree) Names() []string {
+	var names []string
+	for i := range t.records {
+		if r := &t.records[i]; r.isGroup() && !slices.Contains(names, r.key) {
+			names = append(names, r.key)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *source.File) int { return strings.Compare(a.Name, b.Name) })
-	return out
+	return names
+}
+
+// isGroup reports whether a record is that of a group with a name.
+func (r *record) isGroup() bool { return r.kind == groupRecord && r.name.Text() != "" }
+
+// elsewhere is where another file has a group of this name, no place if this file is the first one that has it.
+func (l *lowerer) elsewhere(name string) source.Span {
+	first := l.among.Named(name)[0].Tree.(*tree)
+	if first == l.tree {
+		return source.Span{}
+	}
+	i := slices.IndexFunc(first.records, func(r record) bool { return r.isGroup() && r.key == name })
+	return first.records[i].name
 }
 
 // IsHeader reports whether a line is the header of a record, for telling these definitions from others.

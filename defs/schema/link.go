@@ -6,41 +6,92 @@ import (
 	"wirebench/defs/diag"
 )
 
-// Link fills ByKey. It is the last step before a Schema is used, and may be called again after Messages has changed.
-//
-// Of several versions of one message the highest wins. A message of both directions is found in either one, unless another
-// message is meant for that direction alone. Two messages of different names on one key are an error: the first one in Messages
-// keeps the key. The order of Messages is left as the dialect made it.
+// Link fills ByKey. It is the last step before a Schema is used, and may be called again after Messages has changed. The order of
+// Messages is left as the dialect made it.
 func Link(s *Schema) diag.List {
 	var diags diag.List
-	s.ByKey = make(map[Key]*Message, len(s.Messages))
+	var order []Address
+	at := make(map[Address][]*Message, len(s.Messages))
 	for _, m := range s.Messages {
-		if !m.HasKey {
-			continue
-		}
-		old := s.ByKey[m.Key]
-		switch {
-		case old == nil || old.Name == m.Name && old.Version < m.Version:
-			s.ByKey[m.Key] = m
-		case old.Name != m.Name:
-			diags.Add(sameCode(m, old))
+		if m.HasKey {
+			a := m.Key.Address()
+			if at[a] == nil {
+				order = append(order, a)
+			}
+			at[a] = append(at[a], m)
 		}
 	}
-	for _, m := range s.Messages {
-		if !m.HasKey || m.Key.Dir != Both || s.ByKey[m.Key] != m {
-			continue
-		}
-		for _, dir := range [...]Dir{ToServer, ToClient} {
-			key := m.Key
-			key.Dir = dir
-			if old := s.ByKey[key]; old == nil {
-				s.ByKey[key] = m
-			} else {
-				diags.Add(sameCode(m, old))
+	s.ByKey = make(map[Key]*Message, len(s.Messages))
+	for _, a := range order {
+		l := LinkAddress(at[a])
+		for dir, m := range l.ByDir {
+			if m != nil {
+				s.ByKey[Key{Dir: Dir(dir), Group: a.Group, Code: a.Code}] = m
 			}
 		}
+		diags = append(diags, l.Diagnostics...)
 	}
 	return diags
+}
+
+// Address is a Key without its direction.
+type Address struct {
+	Group string
+	Code  uint32
+}
+
+// Address is the key without its direction.
+func (k Key) Address() Address { return Address{k.Group, k.Code} }
+
+// Linked is the messages of one address, and which of them a frame means.
+type Linked struct {
+	Messages    []*Message
+	ByDir       [3]*Message
+	Diagnostics diag.List
+}
+
+// LinkAddress decides what the frames of one address mean.
+//
+// Of several versions of one message the highest wins. A message of both directions is found in either one, unless another
+// message is meant for that direction alone. Two messages of different names on one key are an error: the first one keeps the key.
+func LinkAddress(list []*Message) Linked {
+	l := Linked{Messages: list}
+	for _, m := range list {
+		old := l.ByDir[m.Key.Dir]
+		switch {
+		case old == nil || old.Name == m.Name && old.Version < m.Version:
+			l.ByDir[m.Key.Dir] = m
+		case old.Name != m.Name:
+			l.Diagnostics.Add(sameCode(m, old))
+		}
+	}
+	m := l.ByDir[Both]
+	if m == nil {
+		return l
+	}
+	for _, dir := range [...]Dir{ToServer, ToClient} {
+		if old := l.ByDir[dir]; old == nil {
+			l.ByDir[dir] = m
+		} else {
+			l.Diagnostics.Add(sameCode(m, old))
+		}
+	}
+	return l
+}
+
+// Lookup is Schema.Lookup of the address.
+func (l *Linked) Lookup(dir Dir) *Message {
+	if m := l.ByDir[dir]; m != nil || dir != Both {
+		return m
+	}
+	a, b := l.ByDir[ToServer], l.ByDir[ToClient]
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return nil
 }
 
 // sameCode says that two messages have one key.
@@ -79,14 +130,8 @@ func (s *Schema) Lookup(key Key) *Message {
 	if m := s.ByKey[key]; m != nil || key.Dir != Both {
 		return m
 	}
-	toServer, toClient := key, key
-	toServer.Dir, toClient.Dir = ToServer, ToClient
-	a, b := s.ByKey[toServer], s.ByKey[toClient]
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	}
-	return nil
+	l := Linked{ByDir: [3]*Message{
+		ToServer: s.ByKey[Key{ToServer, key.Group, key.Code}], ToClient: s.ByKey[Key{ToClient, key.Group, key.Code}],
+	}}
+	return l.Lookup(Both)
 }

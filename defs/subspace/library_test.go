@@ -48,7 +48,6 @@ func shipped(t *testing.T) *schema.Schema {
 func linked(t *testing.T, files ...*source.File) *schema.Schema {
 	t.Helper()
 	s, diags := subspace.Parse(files, schema.Options{})
-	diags = append(diags, schema.Link(s)...)
 	if len(diags) > 0 {
 		t.Error(diags.Render())
 	}

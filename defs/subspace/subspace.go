@@ -3,52 +3,46 @@ package subspace
 import (
 	"path"
 	"slices"
-	"strings"
 
+	"wirebench/defs/build"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
 
-// Parse reads a set of definitions. It uses no options.
+// Rules read definitions. They use no options.
 //
 // Only files named *.def or *.txt, or without an ending, are read. The messages come in the order of the files' names, and within
-// a file as they stand; schema.Link is left to the caller. The schema is usable whatever the diagnostics say: a message with
-// errors is Broken and has what could be understood.
-func Parse(files []*source.File, _ schema.Options) (*schema.Schema, diag.List) {
-	var read []*source.File
-	for _, f := range files {
-		switch path.Ext(f.Name) {
+// a file as they stand. A message with errors is Broken and has what could be understood.
+var Rules = build.Rules{
+	Reads: func(name string) bool {
+		switch path.Ext(name) {
 		case ".def", ".txt", "":
-			read = append(read, f)
+			return true
 		}
-	}
-	slices.SortStableFunc(read, func(a, b *source.File) int { return strings.Compare(a.Name, b.Name) })
-	s := &schema.Schema{}
-	var diags diag.List
-	seen := map[identity]*schema.Message{}
-	for _, f := range read {
-		t := parseTree(f)
+		return false
+	},
+	Parse: func(f *source.File) build.Tree { return parseTree(f) },
+	Lower: func(parsed build.Tree, _ schema.Options, _ *build.Among) build.Lowered {
+		t := parsed.(*tree)
 		l := lowerer{tree: t}
 		l.file()
-		diags = append(append(diags, t.diags...), l.diags...)
-		for _, m := range l.messages {
-			id := identity{m.Name, m.Key, m.HasKey}
-			if first := seen[id]; first != nil {
-				diags.Add(sameDefinition(m, first))
-				continue
-			}
-			seen[id] = m
-			s.Messages = append(s.Messages, m)
+		return build.Lowered{Messages: l.messages, Diagnostics: append(slices.Clip(t.diags), l.diags...)}
+	},
+	Choose: func(same []*schema.Message, _ schema.Options) (*schema.Message, diag.List) {
+		var diags diag.List
+		for _, m := range same[1:] {
+			diags.Add(sameDefinition(m, same[0]))
 		}
-	}
-	diags.Sort()
-	return s, diags
+		return same[0], diags
+	},
 }
 
-// identity is what tells messages apart.
-type identity struct {
-	name   string
-	key    schema.Key
-	hasKey bool
+// Parse reads a set of definitions by Rules.
+func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
+	s := build.New(&Rules, files, o, nil)
+	return s.Schema(), s.Diagnostics()
 }
+
+// Names are none: a file says nothing about others.
+func (t *tree) Names() []string { return nil }

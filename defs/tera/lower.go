@@ -4,19 +4,19 @@ import (
 	"math"
 	"strconv"
 
+	"wirebench/defs/build"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
 
-// lowerer turns one definition after the other into messages. Its slices are stacks that the scopes share: a scope uses what
+// lowerer turns a definition into a message. Its slices are stacks that the scopes share: a scope uses what
 // lies above where it began, and cuts them back when it ends.
 type lowerer struct {
 	o     schema.Options
-	set   *fileSet
+	among *build.Among
 	diags diag.List
 
-	// Of the definition at hand:
 	mistakes    int
 	broken      bool
 	marked      bool // uses something that only dialect P has
@@ -81,9 +81,6 @@ func (l *lowerer) report(d diag.Diagnostic) {
 
 // message lowers the definition in a file.
 func (l *lowerer) message(t *tree, name FileName) *schema.Message {
-	l.mistakes, l.includes = 0, 0
-	l.broken, l.marked, l.explicit, l.counted = false, false, false, false
-	l.pointers, l.fixed, l.contents, l.names = l.pointers[:0], l.fixed[:0], l.contents[:0], nil
 	l.flatten(t)
 	l.nest()
 	l.shortSkills = l.o.SkillBits == 32 ||

@@ -58,9 +58,9 @@ func (l *lowerer) include(ln *line) {
 		}
 		return
 	}
-	t := l.set.include(ln.name.Text(), from)
+	t := l.included(ln.name.Text(), from)
 	if t == nil {
-		l.report(missingInclude(ln.name, l.set.near(baseName(ln.name.Text()))))
+		l.report(missingInclude(ln.name, ""))
 		return
 	}
 	for _, outer := range l.including {

@@ -5,140 +5,89 @@ import (
 	"slices"
 	"strings"
 
+	"wirebench/defs/build"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
 
-// Parse reads a set of definitions. Of the options it uses Patch, Platform, Integrity, Truncate, SkillBits and Codes.
+// Rules read definitions. Of the options they use Patch, Platform, Integrity, Truncate, SkillBits and Codes.
 //
-// Only files named *.def are read. The messages come sorted by name and version; schema.Link is left to the caller. The schema
-// is usable whatever the diagnostics say: a message with errors is Broken and has what could be understood.
-func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
-	set := newFileSet(files)
-	l := lowerer{o: o, set: set}
-	s := &schema.Schema{Codes: o.Codes}
-	var unnamed []*source.File
-	for _, f := range set.files {
-		name, ok := ParseFileName(f.Name)
-		if !ok {
-			unnamed = append(unnamed, f)
-			continue
-		}
-		t := set.tree(f)
-		l.diags = append(l.diags, t.diags...)
-		m := l.message(t, name)
-		if set.use(f, name, o.Platform) {
-			s.Messages = append(s.Messages, m)
-		}
-	}
-	l.diags = append(l.diags, set.diags...)
-	for _, f := range unnamed {
-		// What other files include may have any name.
-		if t := set.trees[f]; t != nil {
-			l.diags = append(l.diags, t.diags...)
-		} else {
-			l.diags.Add(badFileName(f))
-		}
-	}
-	slices.SortFunc(s.Messages, func(a, b *schema.Message) int {
+// Only files named *.def are read. The messages come sorted by name and version. A message with errors is Broken and has what could
+// be understood.
+var Rules = build.Rules{
+	Reads: func(name string) bool { return strings.HasSuffix(name, ".def") },
+	Parse: func(f *source.File) build.Tree { return parseTree(f) },
+	Lower: lower,
+	Compare: func(a, b *schema.Message) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
-	})
-	l.diags.Sort()
-	return s, l.diags
+	},
+	Choose: choose,
+	Finish: finish,
+	Codes:  true,
 }
 
-// fileSet is the files that are read together.
-type fileSet struct {
-	files  []*source.File // the *.def files, sorted by name
-	trees  map[*source.File]*tree
-	byBase map[string][]*source.File // made when the first @include comes
-	chosen map[FileName]*source.File // the file for every name and version, with Platform ""
-	diags  diag.List
+// Parse reads a set of definitions by Rules.
+func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
+	s := build.New(&Rules, files, o, nil)
+	return s.Schema(), s.Diagnostics()
 }
 
-// newFileSet picks the definitions out of files. Of two for the same message and version the first in order of file names
-// counts, unless a later one is for this platform.
-func newFileSet(files []*source.File) *fileSet {
-	set := &fileSet{trees: make(map[*source.File]*tree, len(files))}
-	for _, f := range files {
-		if strings.HasSuffix(f.Name, ".def") {
-			set.files = append(set.files, f)
-		}
+// lower makes the message of a file. A file without the name of a message is there to be included.
+func lower(parsed build.Tree, o schema.Options, among *build.Among) build.Lowered {
+	t := parsed.(*tree)
+	name, ok := ParseFileName(t.file.Name)
+	if !ok {
+		return build.Lowered{Diagnostics: t.diags, Unused: diag.List{badFileName(t.file)}}
 	}
-	slices.SortStableFunc(set.files, func(a, b *source.File) int { return strings.Compare(a.Name, b.Name) })
-	return set
+	l := lowerer{o: o, among: among}
+	m := l.message(t, name)
+	return build.Lowered{Messages: []*schema.Message{m}, Diagnostics: append(slices.Clip(t.diags), l.diags...)}
 }
 
-// choose decides which file stands for each message.
-func (s *fileSet) choose(platform string) {
-	s.chosen = make(map[FileName]*source.File, len(s.files))
-	seen := make(map[FileName]*source.File, len(s.files))
-	for _, f := range s.files {
-		name, ok := ParseFileName(f.Name)
-		if !ok {
-			continue
-		}
-		if first := seen[name]; first != nil {
-			s.diags.Add(sameDefinition(f, first))
-			continue
-		}
-		seen[name] = f
-		key := FileName{Name: name.Name, Version: name.Version}
+// choose decides which file stands for a message: the first one without a platform, unless there is one for this platform.
+func choose(same []*schema.Message, o schema.Options) (best *schema.Message, diags diag.List) {
+	first := make(map[string]*source.File, 1) // by platform
+	for _, m := range same {
+		f := m.Span.File
+		name, _ := ParseFileName(f.Name)
 		switch {
-		case name.Platform == "" && s.chosen[key] == nil, name.Platform != "" && name.Platform == platform:
-			s.chosen[key] = f
+		case first[name.Platform] != nil:
+			diags.Add(sameDefinition(f, first[name.Platform]))
+			continue
+		case name.Platform == "" && best == nil, name.Platform != "" && name.Platform == o.Platform:
+			best = m
 		}
+		first[name.Platform] = f
 	}
+	return best, diags
 }
 
-// use reports whether a file stands for its message on this platform.
-func (s *fileSet) use(f *source.File, name FileName, platform string) bool {
-	if s.chosen == nil {
-		s.choose(platform)
+// finish names the file that a missing @include may have meant.
+func finish(d diag.Diagnostic, near func(word string) string) diag.Diagnostic {
+	if d.Code == codeMissingInclude {
+		return missingInclude(d.Span, near(baseName(d.Span.Text())))
 	}
-	name.Platform = ""
-	return s.chosen[name] == f
+	return d
 }
 
-// tree reads a file once.
-func (s *fileSet) tree(f *source.File) *tree {
-	t := s.trees[f]
-	if t == nil {
-		t = parseTree(f)
-		s.trees[f] = t
-	}
-	return t
-}
+// Names are those by which @include finds the file.
+func (t *tree) Names() []string { return []string{baseName(t.file.Name)} }
 
-// include finds a file by its name without folders; among several the one in the same folder. It returns nil if there is none.
-func (s *fileSet) include(name string, from *source.File) *tree {
-	if s.byBase == nil {
-		s.byBase = make(map[string][]*source.File, len(s.files))
-		for _, f := range s.files {
-			base := baseName(f.Name)
-			s.byBase[base] = append(s.byBase[base], f)
-		}
-	}
-	candidates := s.byBase[baseName(name)]
-	if len(candidates) == 0 {
+// included finds a file by its name without folders; among several the one in the same folder. It returns nil if there is none.
+func (l *lowerer) included(name string, from *source.File) *tree {
+	files := l.among.Named(baseName(name))
+	if len(files) == 0 {
 		return nil
 	}
+	chosen := files[0]
 	folder := strings.TrimSuffix(from.Name, baseName(from.Name))
-	for _, f := range candidates {
-		if f.Name == folder+baseName(f.Name) {
-			return s.tree(f)
+	for _, f := range files {
+		if f.Source.Name == folder+baseName(name) {
+			chosen = f
+			break
 		}
 	}
-	return s.tree(candidates[0])
-}
-
-// near is a file that a wrong name may have meant, or "".
-func (s *fileSet) near(name string) string {
-	const enough = 2000 // more are not compared
-	var names []string
-	for _, f := range s.files[:min(len(s.files), enough)] {
-		names = append(names, baseName(f.Name))
-	}
-	return diag.Nearest(name, names)
+	l.among.Use(chosen)
+	return chosen.Tree.(*tree)
 }

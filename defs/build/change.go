@@ -1,0 +1,263 @@
+package build
+
+import (
+	"slices"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// change is a set under construction and how it differs from the one before.
+type change struct {
+	*Set
+	gone, come []*File         // files as they were and as they are
+	touched    map[string]bool // names that changed files have or had
+}
+
+// leave takes a file out.
+func (c *change) leave(f *File) {
+	c.gone = append(c.gone, f)
+	c.of.remove(f.Source)
+	c.names(f, func(list []*File) []*File { return without(list, f) })
+}
+
+// enter takes a file in.
+func (c *change) enter(f *File) {
+	c.come = append(c.come, f)
+	c.of.set(f.Source, f)
+	c.names(f, func(list []*File) []*File { return with(list, f, compareFiles) })
+}
+
+// names edits the lists that a file is in by its names.
+func (c *change) names(f *File, edit func([]*File) []*File) {
+	update(&c.named, f.Source.Name, edit)
+	for _, name := range f.Tree.Names() {
+		c.touched[name] = true
+		update(&c.provided, name, edit)
+	}
+}
+
+// replace puts a file in the place of itself, to be lowered again.
+func (c *change) replace(old, again *File) {
+	c.gone, c.come = append(c.gone, old), append(c.come, again)
+	c.of.set(again.Source, again)
+	swap := func(list []*File) []*File { return with(without(list, old), again, compareFiles) }
+	update(&c.named, again.Source.Name, swap)
+	for _, name := range again.Tree.Names() {
+		update(&c.provided, name, swap)
+	}
+}
+
+// settle makes the list of files.
+func (c *change) settle() { c.files = c.files.change(c.gone, c.come, compareFiles) }
+
+// renamed reports whether a name of a file came or went.
+func (c *change) renamed() bool {
+	count := map[string]int{}
+	for _, f := range c.come {
+		count[f.Source.Name]++
+	}
+	for _, f := range c.gone {
+		count[f.Source.Name]--
+	}
+	for _, n := range count {
+		if n != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// edits are elements to take out of lists and to put into them, by the keys of the lists.
+type edits[K comparable, T any] struct {
+	gone, come map[K][]T
+}
+
+func (e *edits[K, T]) add(to *map[K][]T, k K, t T) {
+	if *to == nil {
+		*to = map[K][]T{}
+	}
+	(*to)[k] = append((*to)[k], t)
+}
+
+// keys calls f once for each key.
+func (e *edits[K, T]) keys(f func(k K, gone, come []T)) {
+	for k, gone := range e.gone {
+		f(k, gone, e.come[k])
+	}
+	for k, come := range e.come {
+		if _, done := e.gone[k]; !done {
+			f(k, nil, come)
+		}
+	}
+}
+
+// relate notes which files ask for which names and use which files.
+func (c *change) relate(fresh []*File) {
+	var asks edits[string, *File]
+	var uses edits[*source.File, *File]
+	for _, f := range c.gone {
+		for _, name := range f.asked {
+			asks.add(&asks.gone, name, f)
+		}
+		for _, of := range f.uses {
+			uses.add(&uses.gone, of, f)
+		}
+	}
+	for _, f := range fresh {
+		for _, name := range f.asked {
+			asks.add(&asks.come, name, f)
+		}
+		for _, of := range f.uses {
+			uses.add(&uses.come, of, f)
+		}
+	}
+	asks.keys(func(name string, gone, come []*File) { updateSorted(&c.askers, name, gone, come, compareFiles) })
+	uses.keys(func(of *source.File, gone, come []*File) { updateSorted(&c.users, of, gone, come, compareFiles) })
+}
+
+// link exchanges the messages of changed files.
+func (c *change) link(fresh []*File) {
+	var gone, come []*schema.Message
+	if c.rules.Choose == nil {
+		for _, f := range c.gone {
+			gone = append(gone, f.Messages...)
+		}
+		for _, f := range fresh {
+			come = append(come, f.Messages...)
+		}
+	} else {
+		gone, come = c.choose(fresh)
+	}
+	c.messages = c.messages.change(gone, come, c.compare)
+
+	var named edits[string, *schema.Message]
+	var coded edits[schema.Address, *schema.Message]
+	var grouped edits[string, *schema.Message]
+	note := func(list []*schema.Message, n *map[string][]*schema.Message, a *map[schema.Address][]*schema.Message, g *map[string][]*schema.Message) {
+		for _, m := range list {
+			named.add(n, m.Name, m)
+			if m.HasKey {
+				coded.add(a, m.Key.Address(), m)
+				grouped.add(g, m.Key.Group, m)
+			}
+		}
+	}
+	note(gone, &named.gone, &coded.gone, &grouped.gone)
+	note(come, &named.come, &coded.come, &grouped.come)
+	named.keys(func(name string, gone, come []*schema.Message) {
+		update(&c.byName, name, func(list []*schema.Message) []*schema.Message { return exchange(list, gone, come, c.compare) })
+	})
+	coded.keys(func(at schema.Address, gone, come []*schema.Message) {
+		list := exchange(c.linked.get(at).Messages, gone, come, c.compare)
+		if len(list) == 0 {
+			c.linked.remove(at)
+		} else {
+			c.linked.set(at, schema.LinkAddress(list))
+		}
+	})
+	grouped.keys(func(group string, gone, come []*schema.Message) {
+		updateSorted(&c.groups, group, gone, come, c.compare)
+	})
+}
+
+// choose exchanges the messages of changed files among those of the same identity, and says which ones stop counting and which begin.
+func (c *change) choose(fresh []*File) (gone, come []*schema.Message) {
+	var e edits[identity, *schema.Message]
+	for _, f := range c.gone {
+		for _, m := range f.Messages {
+			e.add(&e.gone, identityOf(m), m)
+		}
+	}
+	for _, f := range fresh {
+		for _, m := range f.Messages {
+			e.add(&e.come, identityOf(m), m)
+		}
+	}
+	e.keys(func(id identity, out, in []*schema.Message) {
+		before := c.chosen.get(id).message
+		list := exchange(c.same.get(id), out, in, c.compareStanding)
+		var now choice
+		if len(list) > 0 {
+			now.message, now.diagnostics = c.rules.Choose(list, c.options)
+			c.same.set(id, list)
+			c.chosen.set(id, now)
+		} else {
+			c.same.remove(id)
+			c.chosen.remove(id)
+		}
+		if before == now.message {
+			return
+		}
+		if before != nil {
+			gone = append(gone, before)
+		}
+		if now.message != nil {
+			come = append(come, now.message)
+		}
+	})
+	return gone, come
+}
+
+func identityOf(m *schema.Message) identity { return identity{m.Name, m.Version, m.Key, m.HasKey} }
+
+// with returns a sorted list with one more element.
+func with[T any](list []T, t T, compare func(a, b T) int) []T {
+	i, _ := slices.BinarySearchFunc(list, t, compare)
+	out := make([]T, 0, len(list)+1)
+	return append(append(append(out, list[:i]...), t), list[i:]...)
+}
+
+// without returns a list without an element.
+func without[T comparable](list []T, t T) []T {
+	out := make([]T, 0, len(list))
+	for _, x := range list {
+		if x != t {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// exchange returns a sorted list without some elements and with others.
+func exchange[T comparable](list, gone, come []T, compare func(a, b T) int) []T {
+	out := make([]T, 0, len(list)+len(come))
+	for _, t := range list {
+		if !slices.Contains(gone, t) {
+			out = append(out, t)
+		}
+	}
+	out = append(out, come...)
+	slices.SortStableFunc(out, compare)
+	return out
+}
+
+// update edits a list of a map; an empty one is taken out.
+func update[K comparable, T any](m *layered[K, []T], k K, edit func([]T) []T) {
+	if list := edit(m.get(k)); len(list) > 0 {
+		m.set(k, list)
+	} else {
+		m.remove(k)
+	}
+}
+
+func updateSorted[K, T comparable](m *layered[K, sorted[T]], k K, gone, come []T, compare func(a, b T) int) {
+	list := m.get(k)
+	list = list.change(gone, come, compare)
+	list.merge(maxLayer, compare)
+	if list.len() > 0 {
+		m.set(k, list)
+	} else {
+		m.remove(k)
+	}
+}
+
+// diagnosticsOf is what the lowering of a file says of a file: itself, or one that it uses.
+func (f *File) diagnosticsOf(of *source.File, used bool) diag.List {
+	list := f.Diagnostics
+	if !used && f.Unused != nil {
+		list = f.Unused
+	}
+	return list.Of(of)
+}

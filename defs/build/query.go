@@ -1,0 +1,205 @@
+package build
+
+import (
+	"cmp"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// compareFiles orders files by name, those of one name as they came.
+func compareFiles(a, b *File) int {
+	if c := strings.Compare(a.Source.Name, b.Source.Name); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.seq, b.seq)
+}
+
+// compareStanding orders messages as they stand in the files.
+func (s *Set) compareStanding(a, b *schema.Message) int {
+	if a.Span.File != b.Span.File {
+		return compareFiles(s.of.get(a.Span.File), s.of.get(b.Span.File))
+	}
+	return cmp.Compare(a.Span.Start, b.Span.Start)
+}
+
+func (s *Set) compare(a, b *schema.Message) int {
+	if s.rules.Compare != nil {
+		return s.rules.Compare(a, b)
+	}
+	return s.compareStanding(a, b)
+}
+
+// Files yields the files in the order of their names.
+func (s *Set) Files() iter.Seq[*File] { return s.files.all(compareFiles) }
+
+// File is what was made of a file, nil if it is not in the set.
+func (s *Set) File(f *source.File) *File { return s.of.get(f) }
+
+// FileNamed is the first file of a name, nil if there is none.
+func (s *Set) FileNamed(name string) *source.File {
+	if list := s.named.get(name); len(list) > 0 {
+		return list[0].Source
+	}
+	return nil
+}
+
+// Messages yields all messages in their order.
+func (s *Set) Messages() iter.Seq[*schema.Message] { return s.messages.all(s.compare) }
+
+// Len is the number of messages.
+func (s *Set) Len() int { return s.messages.len() }
+
+// MessagesOf are the messages that a file defines and that count, in the order of the file.
+func (s *Set) MessagesOf(f *source.File) []*schema.Message {
+	file := s.of.get(f)
+	if file == nil {
+		return nil
+	}
+	if s.rules.Choose == nil {
+		return file.Messages
+	}
+	out := make([]*schema.Message, 0, len(file.Messages))
+	for _, m := range file.Messages {
+		if s.chosen.get(identityOf(m)).message == m {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Named are the messages of a name in their order.
+func (s *Set) Named(name string) []*schema.Message { return s.byName.get(name) }
+
+// Lookup returns the message that a frame with this key holds, or nil. A key of unknown direction also finds a message that is meant
+// for one direction, if the other direction has none on the same code.
+func (s *Set) Lookup(key schema.Key) *schema.Message {
+	l := s.linked.get(key.Address())
+	return l.Lookup(key.Dir)
+}
+
+// Groups are the names of the groups in which messages have codes, in the order of the messages.
+func (s *Set) Groups() []string {
+	type group struct {
+		name  string
+		first *schema.Message
+	}
+	var found []group
+	for name, list := range s.groups.all() {
+		for m := range list.all(s.compare) {
+			found = append(found, group{name, m})
+			break
+		}
+	}
+	slices.SortFunc(found, func(a, b group) int { return s.compare(a.first, b.first) })
+	out := make([]string, len(found))
+	for i, g := range found {
+		out[i] = g.name
+	}
+	return out
+}
+
+// Keyed yields the messages of a group that have codes, in their order.
+func (s *Set) Keyed(group string) iter.Seq[*schema.Message] {
+	list := s.groups.get(group)
+	return list.all(s.compare)
+}
+
+// Schema is all of it as one value, made when it is first asked for.
+func (s *Set) Schema() *schema.Schema {
+	s.once.Do(func() {
+		out := &schema.Schema{Messages: slices.AppendSeq(make([]*schema.Message, 0, s.Len()), s.Messages())}
+		if s.rules.Codes {
+			out.Codes = s.options.Codes
+		}
+		schema.Link(out)
+		s.schema = out
+	})
+	return s.schema
+}
+
+// Diagnostics are those of all files, sorted, made when they are first asked for.
+func (s *Set) Diagnostics() diag.List {
+	s.said.once.Do(func() {
+		for f := range s.Files() {
+			s.said.list = append(s.said.list, s.DiagnosticsOf(f.Source)...)
+		}
+		s.said.list.Sort()
+	})
+	return s.said.list
+}
+
+// DiagnosticsOf are those of one file, sorted.
+func (s *Set) DiagnosticsOf(of *source.File) diag.List {
+	f := s.of.get(of)
+	if f == nil {
+		return nil
+	}
+	users := s.users.get(of)
+	used := users.len() > 0
+	out := f.diagnosticsOf(of, used)
+	for user := range users.all(compareFiles) {
+		if user != f && len(user.Diagnostics) > 0 {
+			out = append(out, user.diagnosticsOf(of, true)...)
+		}
+	}
+	for i, m := range f.Messages {
+		before := f.Messages[:i]
+		if s.rules.Choose != nil {
+			id := identityOf(m)
+			if list := s.chosen.get(id).diagnostics; list != nil && !slices.ContainsFunc(before, func(o *schema.Message) bool { return identityOf(o) == id }) {
+				out = append(out, list.Of(of)...)
+			}
+		}
+		if m.HasKey {
+			at := m.Key.Address()
+			if list := s.linked.get(at).Diagnostics; list != nil && !slices.ContainsFunc(before, func(o *schema.Message) bool { return o.HasKey && o.Key.Address() == at }) {
+				out = append(out, list.Of(of)...)
+			}
+		}
+	}
+	if s.rules.Finish != nil {
+		for i, d := range out {
+			out[i] = s.rules.Finish(d, s.near.to)
+		}
+	}
+	out.Sort()
+	return out
+}
+
+// nearNames finds names of files that are near to a word. Sets whose files have the same names share it.
+type nearNames struct {
+	names []string
+	mu    sync.Mutex
+	found map[string]string
+	of    *Set
+}
+
+func newNearNames(s *Set) *nearNames { return &nearNames{of: s} }
+
+func (n *nearNames) to(word string) string {
+	const enough = 2000 // more are not compared
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.found == nil {
+		n.found = map[string]string{}
+		for f := range n.of.Files() {
+			if n.names = append(n.names, path.Base(f.Source.Name)); len(n.names) == enough {
+				break
+			}
+		}
+		n.of = nil
+	}
+	near, ok := n.found[word]
+	if !ok {
+		near = diag.Nearest(word, n.names)
+		n.found[word] = near
+	}
+	return near
+}

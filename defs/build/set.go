@@ -1,0 +1,150 @@
+package build
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// Set is what a set of files means under given options. It is immutable and may be used by all goroutines.
+type Set struct {
+	rules   *Rules
+	options schema.Options
+	seq     int
+
+	files    sorted[*File]
+	of       layered[*source.File, *File]
+	named    layered[string, []*File]             // by the name of the file
+	provided layered[string, []*File]             // by Tree.Names
+	askers   layered[string, sorted[*File]]       // by the name they asked for
+	users    layered[*source.File, sorted[*File]] // by the file that they use
+	same     layered[identity, []*schema.Message] // before Rules.Choose
+	chosen   layered[identity, choice]            // where Rules.Choose had a choice
+	messages sorted[*schema.Message]              // after it
+	byName   layered[string, []*schema.Message]   // in their order
+	linked   layered[schema.Address, schema.Linked]
+	groups   layered[string, sorted[*schema.Message]] // those with codes
+
+	near *nearNames
+
+	once   sync.Once // for schema
+	schema *schema.Schema
+	said   struct {
+		once sync.Once
+		list diag.List
+	}
+}
+
+// identity is what tells messages apart.
+type identity struct {
+	name    string
+	version int
+	key     schema.Key
+	hasKey  bool
+}
+
+// choice is what Rules.Choose said.
+type choice struct {
+	message     *schema.Message
+	diagnostics diag.List
+}
+
+// New reads a set of files. Files whose trees are known from an earlier set of the same rules, which may be nil, are not parsed again.
+func New(rules *Rules, files []*source.File, o schema.Options, earlier *Set) *Set {
+	s := &Set{rules: rules, options: o}
+	var trees func(f *source.File) Tree
+	if earlier != nil {
+		trees = func(f *source.File) Tree {
+			if known := earlier.of.get(f); known != nil {
+				return known.Tree
+			}
+			return nil
+		}
+	}
+	return s.with(nil, files, trees).Merged()
+}
+
+// With returns the set without some files and with others. To change a file, remove it and add another of its name.
+func (s *Set) With(gone, come []*source.File) *Set { return s.with(gone, come, nil) }
+
+func (s *Set) with(gone, come []*source.File, known func(*source.File) Tree) *Set {
+	next := &Set{
+		rules: s.rules, options: s.options, seq: s.seq, files: s.files, of: s.of.fork(), named: s.named.fork(), provided: s.provided.fork(),
+		askers: s.askers.fork(), users: s.users.fork(), same: s.same.fork(), chosen: s.chosen.fork(), messages: s.messages,
+		byName: s.byName.fork(), linked: s.linked.fork(), groups: s.groups.fork(),
+	}
+	c := change{Set: next, touched: map[string]bool{}}
+	for _, f := range gone {
+		if old := next.of.get(f); old != nil {
+			c.leave(old)
+		}
+	}
+	var fresh []*File
+	for _, f := range come {
+		if !s.rules.Reads(f.Name) || next.of.get(f) != nil {
+			continue
+		}
+		file := &File{Source: f, seq: next.seq}
+		next.seq++
+		if known != nil {
+			file.Tree = known(f)
+		}
+		if file.Tree == nil {
+			file.Tree = s.rules.Parse(f)
+		}
+		c.enter(file)
+		fresh = append(fresh, file)
+	}
+	// Files that asked for a name of a changed one are lowered again.
+	for name := range c.touched {
+		askers := next.askers.get(name)
+		for old := range askers.all(compareFiles) {
+			if next.of.get(old.Source) != old {
+				continue // gone, or here already
+			}
+			again := &File{Source: old.Source, Tree: old.Tree, seq: old.seq}
+			c.replace(old, again)
+			fresh = append(fresh, again)
+		}
+	}
+	c.settle()
+	for _, f := range fresh {
+		f.Lowered = s.rules.Lower(f.Tree, s.options, &Among{next, f})
+		slices.Sort(f.asked)
+		f.asked = slices.Compact(f.asked)
+		slices.SortFunc(f.uses, func(a, b *source.File) int { return strings.Compare(a.Name, b.Name) })
+		f.uses = slices.Compact(f.uses)
+	}
+	c.relate(fresh)
+	c.link(fresh)
+	if next.near = s.near; next.near == nil || c.renamed() {
+		next.near = newNearNames(next)
+	}
+	next.merge(maxLayer)
+	return next
+}
+
+// Merged is the set ready to be the base of many others: its own changes are merged into what they share.
+func (s *Set) Merged() *Set {
+	s.merge(32)
+	return s
+}
+
+func (s *Set) merge(most int) {
+	s.files.merge(most, compareFiles)
+	s.of.merge(most)
+	s.named.merge(most)
+	s.provided.merge(most)
+	s.askers.merge(most)
+	s.users.merge(most)
+	s.same.merge(most)
+	s.chosen.merge(most)
+	s.messages.merge(most, s.compare)
+	s.byName.merge(most)
+	s.linked.merge(most)
+	s.groups.merge(most)
+}
