@@ -207,7 +207,7 @@ func tsharkTime(b *testing.B, s *Server) time.Duration {
 	}
 	const n = 60_000
 	target, _ := emit.Find("lua")
-	files, _ := target.Emit(s.space("one").Schema, emit.Options{Name: "tera"})
+	files, _ := target.Emit(s.space("one").Schema(), emit.Options{Name: "tera"})
 	dir := b.TempDir()
 	script, file := filepath.Join(dir, "tera.lua"), filepath.Join(dir, "few.pcapng")
 	args := []string{"-r", file, "-X", "lua_script:" + script, "-o", "tera.tcp_ports:7801", "-T", "fields", "-e", "frame.number"}

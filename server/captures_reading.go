@@ -83,7 +83,7 @@ func cutBy(snap *workspace.Snapshot) string {
 		return ""
 	}
 	sum := sha256.New()
-	for _, f := range snap.Library.Files {
+	for f := range snap.Files() {
 		fmt.Fprintf(sum, "%q %q\n", f.Name, f.Text)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16])

@@ -38,14 +38,12 @@ func (ws *space) open(name, text string) (*definition, error) {
 	case len(text) > maxDefinition:
 		return nil, fmt.Errorf("a definition of more than %d bytes", maxDefinition)
 	default:
-		d.edited, d.file = true, source.New(ws.fileName(name), text)
-		if d.snap, _, err = ws.With(d.file); err != nil {
-			return nil, err
-		}
+		d.edited = true
+		d.snap, d.file = ws.With(ws.fileName(name), text)
 		d.message = d.same(ws, name, m)
 	}
 	d.diagnostics = []diag.Info{}
-	for _, x := range d.snap.Diagnostics.Of(d.file) {
+	for _, x := range d.snap.DiagnosticsOf(d.file) {
 		d.diagnostics = append(d.diagnostics, x.Info())
 	}
 	d.compile()
@@ -72,7 +70,7 @@ func (d *definition) same(ws *space, name string, stored *schema.Message) *schem
 
 // messages are all of the text.
 func (d *definition) messages() []*schema.Message {
-	return d.snap.Beside(&schema.Message{Span: source.Span{File: d.file}})
+	return d.snap.MessagesOf(d.file)
 }
 
 // compile makes the program of the message.

@@ -139,7 +139,7 @@ func (s *Server) listDefinitions(_ context.Context, in *definitionsInput) (*defi
 			b.Undefined++
 		}
 	}
-	for _, d := range ws.Diagnostics {
+	for _, d := range ws.Diagnostics() {
 		if f := d.Span.File; f == nil || defs.IsCodeMap(f.Name) || betweenFiles(d) {
 			b.Diagnostics = append(b.Diagnostics, d.Info())
 		}
@@ -150,7 +150,7 @@ func (s *Server) listDefinitions(_ context.Context, in *definitionsInput) (*defi
 // codeMap reads a code map, also one that is not in use.
 func (ws *space) codeMap(f *source.File) (map[string]uint32, diag.List) {
 	if f.Name == ws.CodeMap {
-		return ws.Options.Codes, ws.Diagnostics.Of(f)
+		return ws.Options.Codes, ws.DiagnosticsOf(f)
 	}
 	return defs.ParseCodeMap(f)
 }
@@ -180,13 +180,13 @@ type libraryIndex struct {
 
 func (ws *space) index() *libraryIndex {
 	x := &libraryIndex{ws, map[*source.File][]*schema.Message{}, map[*source.File][2]int{}, map[[2]string]int{}, map[string]bool{}, map[string]bool{}}
-	for _, m := range ws.Schema.Messages {
+	for m := range ws.Messages() {
 		f, name := m.Span.File, [2]string{m.Name, m.Key.Group}
 		x.messages[f] = append(x.messages[f], m)
 		x.newest[name] = max(x.newest[name], m.Version)
 		x.defined[m.Name] = true
 	}
-	for _, d := range ws.Diagnostics {
+	for _, d := range ws.Diagnostics() {
 		n := x.mistakes[d.Span.File]
 		n[d.Severity]++
 		x.mistakes[d.Span.File] = n
@@ -235,22 +235,11 @@ func (ws *space) fileNamed(name string) (*source.File, error) {
 	}
 	switch len(same) {
 	case 0:
-		return nil, asHTTP(&workspace.NotFoundError{Name: name, Near: diag.Nearest(path.Base(name), all)})
+		return nil, asHTTP(workspace.NotFound(name, func() string { return diag.Nearest(path.Base(name), all) }))
 	case 1:
 		return ws.File(same[0]), nil
 	}
 	return nil, huma.Error409Conflict(fmt.Sprintf("several files are named so; write the folder as well: %s", strings.Join(same, ", ")))
-}
-
-// messagesOf are the messages that a file defines.
-func (ws *space) messagesOf(f *source.File) []*schema.Message {
-	var out []*schema.Message
-	for _, m := range ws.Schema.Messages {
-		if m.Span.File == f {
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 func (ws *space) fullNames(list []*schema.Message) []string {
@@ -267,7 +256,7 @@ func (ws *space) stored(f *source.File) (messages []*schema.Message, diagnostics
 		_, list := ws.codeMap(f)
 		return nil, infos(list), nil
 	}
-	messages, diagnostics = ws.messagesOf(f), infos(ws.Diagnostics.Of(f))
+	messages, diagnostics = ws.MessagesOf(f), infos(ws.DiagnosticsOf(f))
 	for i, m := range messages {
 		p, err := ws.Program(m)
 		switch {
@@ -605,7 +594,7 @@ func (s *Server) addVersion(_ context.Context, in *versionInput) (*storedOutput,
 	if len(text) > store.MaxFileBytes {
 		return nil, huma.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the text has %d bytes; a file has at most %d", len(text), store.MaxFileBytes))
 	}
-	messages := ws.messagesOf(f)
+	messages := ws.MessagesOf(f)
 	if len(messages) != 1 || !ws.versioned(messages[0]) {
 		return nil, huma.Error422UnprocessableEntity("the name of this file has no version: only files named NAME.VERSION.def have")
 	}

@@ -56,7 +56,7 @@ func (s *Server) emit(_ context.Context, in *emitInput) (*emitOutput, error) {
 		if err != nil {
 			return nil, err
 		}
-		picked, left = snap.PickMessages(ws.messagesOf(f))
+		picked, left = snap.PickMessages(ws.MessagesOf(f))
 	default:
 		if picked, left, err = snap.Pick(b.Messages); err != nil {
 			return nil, asHTTP(err)

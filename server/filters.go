@@ -6,10 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/filter"
-	"wirebench/defs/source"
 	"wirebench/server/workspace"
 )
 
@@ -93,10 +91,7 @@ func (ws *space) withDraft(name, text string) (*workspace.Snapshot, error) {
 	if len(text) > maxDefinition {
 		return nil, fmt.Errorf("a definition of more than %d bytes", maxDefinition)
 	}
-	snap, _, err := ws.With(source.New(ws.fileName(name), text))
-	if err != nil {
-		return nil, huma.Error422UnprocessableEntity(err.Error())
-	}
+	snap, _ := ws.With(ws.fileName(name), text)
 	return snap, nil
 }
 

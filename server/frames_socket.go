@@ -15,7 +15,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/defs/diag"
-	"wirebench/defs/source"
 	"wirebench/server/frames"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -602,17 +601,17 @@ func (p *framesPage) snapshot(want *listView) *workspace.Snapshot {
 		return now
 	}
 	ws := &space{p.ws, now}
-	file := source.New(ws.fileName(d.Name), d.Text)
-	if stored := now.File(file.Name); stored != nil && unixLines(stored.Text) == d.Text {
+	name := ws.fileName(d.Name)
+	if stored := now.File(name); stored != nil && unixLines(stored.Text) == d.Text {
 		p.good = nil
 		return now
 	}
-	next, m, err := now.With(file)
-	if err == nil && m != nil && !hasErrors(next.Diagnostics.Of(file)) {
-		p.good, p.draftOf = next, file.Name
+	next, file := now.With(name, d.Text)
+	if len(next.MessagesOf(file)) > 0 && !hasErrors(next.DiagnosticsOf(file)) {
+		p.good, p.draftOf = next, name
 		return next
 	}
-	if p.good != nil && p.draftOf == file.Name {
+	if p.good != nil && p.draftOf == name {
 		return p.good
 	}
 	return now

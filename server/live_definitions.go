@@ -45,8 +45,8 @@ func newlyBroken(before, now *workspace.Snapshot) bool {
 		}
 		return names
 	}
-	was := broken(before.Diagnostics)
-	for name := range broken(now.Diagnostics) {
+	was := broken(before.Diagnostics())
+	for name := range broken(now.Diagnostics()) {
 		if !was[name] && before.File(name) != nil {
 			return true
 		}

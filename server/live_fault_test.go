@@ -391,7 +391,7 @@ func TestBrokenDefinition(t *testing.T) {
 		strings.Repeat("group: \n", 1000),
 	} {
 		change(broken)
-		if !ws.Now().Diagnostics.HasErrors() {
+		if !ws.Now().Diagnostics().HasErrors() {
 			t.Fatalf("%.40q is not broken", broken)
 		}
 		say(20)

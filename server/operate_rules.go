@@ -31,7 +31,7 @@ func (m *matcher) useless() error {
 	if f.CanMatch(nil) {
 		return nil
 	}
-	for _, message := range snap.Schema.Messages {
+	for message := range snap.Messages() {
 		if f.CanMatch(message) {
 			return nil
 		}
@@ -52,7 +52,7 @@ func (m *matcher) takes(path string, value json.RawMessage) error {
 	snap := m.ws.Now()
 	f, _ := snap.Filter(m.text)
 	var first error
-	for _, message := range snap.Schema.Messages {
+	for message := range snap.Messages() {
 		if message.Body == nil || !f.CanMatch(message) {
 			continue
 		}

@@ -17,7 +17,7 @@ func TestRulesThatCannotWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := ws.Now().Diagnostics; len(ws.Now().Schema.Messages) != 2 {
+	if d := ws.Now().Diagnostics(); ws.Now().Count() != 2 {
 		t.Fatal(d)
 	}
 	s := &liveSession{ws: ws}

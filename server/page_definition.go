@@ -259,7 +259,7 @@ func (p *pageWork) keepOpen(def *definition) {
 	if f == nil || def.message == nil {
 		return
 	}
-	all := now.messagesOf(f)
+	all := now.MessagesOf(f)
 	if i := slices.Index(def.messages(), def.message); i >= 0 && i < len(all) {
 		p.form.message, p.form.part = now.NameOf(all[i]), 0
 	}
@@ -332,7 +332,7 @@ func (ws *space) newName(like string) string {
 		if i > 1 {
 			name += "_" + strconv.Itoa(i)
 		}
-		if ws.Dialect.Versions && ws.Schema.Find(name, 0) == nil {
+		if ws.Dialect.Versions && len(ws.Named(name)) == 0 {
 			return name + ".1"
 		}
 		if !ws.Dialect.Versions && !ws.has(name) {

@@ -168,8 +168,8 @@ func (ws *space) firstShown() string {
 			return s[0].Message
 		}
 	}
-	if all := ws.Schema.Messages; len(all) > 0 {
-		return ws.NameOf(all[0])
+	for m := range ws.Messages() {
+		return ws.NameOf(m)
 	}
 	return ""
 }

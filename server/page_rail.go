@@ -24,7 +24,7 @@ const (
 // rail fills the list of messages, grouped by direction, one entry a name.
 func (p *pageWork) rail() {
 	r, snap := &p.view.Rail, p.ws.Snapshot
-	r.Filter, r.Count = p.form.filter, len(snap.Schema.Messages)
+	r.Filter, r.Count = p.form.filter, snap.Count()
 	r.State = snap.ID
 	open := p.view.Message
 	if p.live { // the page marks the open one by itself, and narrows the list
@@ -61,7 +61,7 @@ func (p *pageWork) rail() {
 	groups := map[set]*templates.Group{}
 	wanted := strings.Fields(strings.ToLower(r.Filter))
 	listed := 0
-	for _, versions := range byName(snap.Schema.Messages) {
+	for _, versions := range byName(snap.Schema().Messages) {
 		m := versions[0]
 		if !containsAll(strings.ToLower(m.Name), wanted) {
 			continue
@@ -159,7 +159,7 @@ func missingConstants(snap *workspace.Snapshot) []string {
 			walk(v.Body)
 		}
 	}
-	for _, m := range snap.Schema.Messages {
+	for m := range snap.Messages() {
 		walk(m.Body)
 	}
 	return sortedNames(found)
@@ -195,11 +195,11 @@ type worst struct {
 func newWorst(snap *workspace.Snapshot) *worst {
 	w := &worst{map[string]diag.Severity{}, map[*source.File][]diag.Diagnostic{}, map[*source.File][]int{}}
 	if !snap.Dialect.Versions {
-		for _, m := range snap.Schema.Messages {
+		for m := range snap.Messages() {
 			w.starts[m.Span.File] = append(w.starts[m.Span.File], m.Span.Start)
 		}
 	}
-	for _, d := range snap.Diagnostics {
+	for _, d := range snap.Diagnostics() {
 		f := d.Span.File
 		if f == nil {
 			continue
@@ -255,8 +255,8 @@ func byName(all []*schema.Message) [][]*schema.Message {
 // undefined lists the names of the code map that have no definition.
 func (p *pageWork) undefined(wanted []string) {
 	r, snap := &p.view.Rail, p.ws.Snapshot
-	defined := make(map[string]bool, len(snap.Schema.Messages))
-	for _, m := range snap.Schema.Messages {
+	defined := make(map[string]bool, snap.Count())
+	for m := range snap.Messages() {
 		defined[m.Name] = true
 	}
 	var names []string
@@ -281,7 +281,7 @@ func (p *pageWork) railNotes() {
 		}
 	}
 	for _, m := range snap.Library.Maps {
-		for _, d := range snap.Diagnostics.Of(m) {
+		for _, d := range snap.DiagnosticsOf(m) {
 			note(d.String())
 		}
 	}

@@ -155,7 +155,7 @@ func (x *replayRun) converse(ctx context.Context) (*replay.Report, error) {
 	}
 	x.becomes("playing")
 	return replay.Run(ctx, x.script, wire, replay.Options{
-		Definitions: x.snap, Schema: x.snap.Schema, Vars: x.cfg.Vars, Speed: x.cfg.Speed, Tolerance: replay.Tolerance(x.cfg.Tolerance),
+		Definitions: x.snap, Schema: x.snap.Schema(), Vars: x.cfg.Vars, Speed: x.cfg.Speed, Tolerance: replay.Tolerance(x.cfg.Tolerance),
 		KeepGoing: x.cfg.KeepGoing, Progress: x.add,
 	})
 }

@@ -84,7 +84,7 @@ func (s *Server) addSample(_ context.Context, in *sampleInput) (*samplesOutput, 
 
 // messageIn is the full name of a message of the file, the only one if none is named.
 func (ws *space) messageIn(f *source.File, name string) (string, error) {
-	messages := ws.messagesOf(f)
+	messages := ws.MessagesOf(f)
 	if name == "" && len(messages) == 1 {
 		return ws.NameOf(messages[0]), nil
 	}

@@ -45,7 +45,7 @@ func (s *Server) readWorkspace(_ context.Context, in *workspaceInput) (*workspac
 func (ws *space) describe() workspaceBody {
 	b := workspaceBody{
 		Name: ws.Name, Title: ws.title(), Dialect: ws.Snapshot.Dialect.Name, Settings: ws.UserSettings(), Maps: []string{}, Map: ws.CodeMap,
-		Definitions: len(ws.Library.Only(ws.Snapshot.Dialect.Name)), Messages: len(ws.Schema.Messages), Patch: patchText(ws.Snapshot.Options.Patch),
+		Definitions: len(ws.Library.Only(ws.Snapshot.Dialect.Name)), Messages: ws.Count(), Patch: patchText(ws.Snapshot.Options.Patch),
 	}
 	for _, f := range ws.Library.Maps {
 		b.Maps = append(b.Maps, f.Name)

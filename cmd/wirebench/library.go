@@ -169,7 +169,7 @@ func (l *libraryFlags) snapshot(cmd *cobra.Command) (*workspace.Snapshot, error)
 	if n := len(lib.Skipped); n > 0 && len(l.dirs) > 0 {
 		note(cmd, "note: %d other %s skipped, such as %s", n, map[bool]string{true: "file", false: "files"}[n == 1], lib.Skipped[0])
 	}
-	for _, d := range snap.Diagnostics {
+	for _, d := range snap.Diagnostics() {
 		if set.Codes != nil && d.Span.File == set.Codes {
 			note(cmd, "%s", d)
 		}
@@ -271,7 +271,7 @@ func (m *messageFlags) chosen(cmd *cobra.Command, snap *workspace.Snapshot) (msg
 		return nil, false, err
 	}
 	if msg.Broken {
-		fmt.Fprint(cmd.ErrOrStderr(), snap.Diagnostics.Of(msg.Span.File).Render())
+		fmt.Fprint(cmd.ErrOrStderr(), snap.DiagnosticsOf(msg.Span.File).Render())
 	}
 	return msg, msg.Broken, nil
 }

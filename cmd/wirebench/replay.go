@@ -296,7 +296,7 @@ func (r *replayer) play1(cmd *cobra.Command, protocol protocols.Protocol, s *rep
 		return err
 	}
 	o := replay.Options{
-		Definitions: r.snap, Schema: r.snap.Schema, Speed: r.speed, Tolerance: replay.Tolerance(r.tolerance),
+		Definitions: r.snap, Schema: r.snap.Schema(), Speed: r.speed, Tolerance: replay.Tolerance(r.tolerance),
 		MaxTime: r.most, KeepGoing: r.keepGoing, Vars: r.values,
 	}
 	if !r.json {

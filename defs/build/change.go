@@ -1,6 +1,7 @@
 package build
 
 import (
+	"path"
 	"slices"
 
 	"wirebench/defs/diag"
@@ -31,7 +32,7 @@ func (c *change) enter(f *File) {
 
 // names edits the lists that a file is in by its names.
 func (c *change) names(f *File, edit func([]*File) []*File) {
-	update(&c.named, f.Source.Name, edit)
+	update(&c.based, path.Base(f.Source.Name), edit)
 	for _, name := range f.Tree.Names() {
 		c.touched[name] = true
 		update(&c.provided, name, edit)
@@ -43,7 +44,7 @@ func (c *change) replace(old, again *File) {
 	c.gone, c.come = append(c.gone, old), append(c.come, again)
 	c.of.set(again.Source, again)
 	swap := func(list []*File) []*File { return with(without(list, old), again, compareFiles) }
-	update(&c.named, again.Source.Name, swap)
+	update(&c.based, path.Base(again.Source.Name), swap)
 	for _, name := range again.Tree.Names() {
 		update(&c.provided, name, swap)
 	}

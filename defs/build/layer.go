@@ -6,8 +6,12 @@ import (
 	"slices"
 )
 
-// maxLayer is how many changes lie above the base of a map or list before they are merged into a base of their own.
-const maxLayer = 256
+// How many changes lie above the base of a map or list before they are merged into a base of their own: always, and in a set that is to
+// be the base of others. Tests make them smaller.
+var (
+	maxLayer  = 256
+	maxMerged = 32
+)
 
 // layered is a map that is cheap to change a little: a base, which is shared, and the changes above it. Only the set that is under
 // construction changes its own, after fork.

@@ -44,11 +44,16 @@ func (s *Set) File(f *source.File) *File { return s.of.get(f) }
 
 // FileNamed is the first file of a name, nil if there is none.
 func (s *Set) FileNamed(name string) *source.File {
-	if list := s.named.get(name); len(list) > 0 {
-		return list[0].Source
+	for _, f := range s.based.get(path.Base(name)) {
+		if f.Source.Name == name {
+			return f.Source
+		}
 	}
 	return nil
 }
+
+// FilesBased are the files of a name without folders.
+func (s *Set) FilesBased(base string) []*File { return s.based.get(base) }
 
 // Messages yields all messages in their order.
 func (s *Set) Messages() iter.Seq[*schema.Message] { return s.messages.all(s.compare) }

@@ -18,7 +18,7 @@ type Set struct {
 
 	files    sorted[*File]
 	of       layered[*source.File, *File]
-	named    layered[string, []*File]             // by the name of the file
+	based    layered[string, []*File]             // by the name of the file, without folders
 	provided layered[string, []*File]             // by Tree.Names
 	askers   layered[string, sorted[*File]]       // by the name they asked for
 	users    layered[*source.File, sorted[*File]] // by the file that they use
@@ -73,7 +73,7 @@ func (s *Set) With(gone, come []*source.File) *Set { return s.with(gone, come, n
 
 func (s *Set) with(gone, come []*source.File, known func(*source.File) Tree) *Set {
 	next := &Set{
-		rules: s.rules, options: s.options, seq: s.seq, files: s.files, of: s.of.fork(), named: s.named.fork(), provided: s.provided.fork(),
+		rules: s.rules, options: s.options, seq: s.seq, files: s.files, of: s.of.fork(), based: s.based.fork(), provided: s.provided.fork(),
 		askers: s.askers.fork(), users: s.users.fork(), same: s.same.fork(), chosen: s.chosen.fork(), messages: s.messages,
 		byName: s.byName.fork(), linked: s.linked.fork(), groups: s.groups.fork(),
 	}
@@ -128,16 +128,17 @@ func (s *Set) with(gone, come []*source.File, known func(*source.File) Tree) *Se
 	return next
 }
 
-// Merged is the set ready to be the base of many others: its own changes are merged into what they share.
+// Merged is the set ready to be the base of many others: its changes are merged into what they share. It is for a set that nobody
+// else has yet.
 func (s *Set) Merged() *Set {
-	s.merge(32)
+	s.merge(maxMerged)
 	return s
 }
 
 func (s *Set) merge(most int) {
 	s.files.merge(most, compareFiles)
 	s.of.merge(most)
-	s.named.merge(most)
+	s.based.merge(most)
 	s.provided.merge(most)
 	s.askers.merge(most)
 	s.users.merge(most)

@@ -125,14 +125,14 @@ func (m *RowMaker) TypeOf(msg *schema.Message, f *transport.Frame) string {
 		if bareName.MatchString(msg.Name) {
 			t = msg.Name
 		}
-		for _, other := range m.Snap.Schema.Messages {
-			if other.Name == msg.Name && other.Key.Group != msg.Key.Group {
+		for _, other := range m.Snap.Named(msg.Name) {
+			if other.Key.Group != msg.Key.Group {
 				t += fmt.Sprintf(" && group == %q", msg.Key.Group)
 				break
 			}
 		}
-		for _, other := range m.Snap.Schema.Messages {
-			if other.Name == msg.Name && other.Key.Group == msg.Key.Group && other.Key.Dir != msg.Key.Dir {
+		for _, other := range m.Snap.Named(msg.Name) {
+			if other.Key.Group == msg.Key.Group && other.Key.Dir != msg.Key.Dir {
 				t += " && dir == " + f.Dir.String()
 				break
 			}

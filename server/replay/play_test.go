@@ -126,7 +126,7 @@ func newWorld(t testing.TB, g *game) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range snap.Diagnostics {
+	for _, d := range snap.Diagnostics() {
 		t.Log(d)
 	}
 	return &world{game: g, t: t, snap: snap, env: &protocols.Env{Definitions: snap, Patch: g.patch}}
@@ -211,7 +211,7 @@ func (w *world) encode(name string, value string) []byte {
 
 // decode is the short name and the values of a message.
 func (w *world) decode(m replay.Message) (string, map[string]any) {
-	def := w.snap.Schema.Lookup(m.Key)
+	def := w.snap.Schema().Lookup(m.Key)
 	if def == nil {
 		return "?", nil
 	}
@@ -312,7 +312,7 @@ func (w *world) login() *replay.Script {
 }
 
 func (w *world) options() replay.Options {
-	return replay.Options{Definitions: w.snap, Schema: w.snap.Schema, MaxTime: time.Minute}
+	return replay.Options{Definitions: w.snap, Schema: w.snap.Schema(), MaxTime: time.Minute}
 }
 
 // run plays a client's script against a server.

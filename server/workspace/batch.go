@@ -90,7 +90,7 @@ func (b *batch) index() {
 	for name, text := range b.snap.Library.samples {
 		b.known[name] = text
 	}
-	for _, m := range b.snap.Schema.Messages {
+	for _, m := range b.snap.Schema().Messages {
 		name := m.Span.File.Name
 		if strings.HasPrefix(path.Base(name), fmt.Sprintf("%s.%d.", m.Name, m.Version)) {
 			b.naming[name] = true
@@ -167,7 +167,7 @@ func (b *batch) keepOlder() {
 	}
 	newest := b.snap.newest()
 	var older []*schema.Message
-	for _, m := range b.snap.Schema.Messages {
+	for _, m := range b.snap.Schema().Messages {
 		if _, ok := written[m.Span.File.Name]; ok && newest[versionsOf(m)] != m.Version {
 			older = append(older, m)
 		}
@@ -191,31 +191,25 @@ func (b *batch) keepOlder() {
 	b.planned = kept
 }
 
-// next is the library as it would be with the files replaced, nil if it could not be read.
+// next is the library as it would be with the files replaced.
 func (b *batch) next(written map[string]int) *Snapshot {
-	lib := *b.snap.Library
-	lib.Maps, lib.Files = nil, nil // the codes in use are in the options
-	for _, f := range b.snap.Library.Files {
-		if i, ok := written[f.Name]; ok {
-			f = source.New(f.Name, string(b.files[i].Text))
+	var gone, come []*source.File
+	for name, i := range written {
+		if f := b.snap.set.FileNamed(name); f != nil {
+			gone, come = append(gone, f), append(come, source.New(name, string(b.files[i].Text)))
 		}
-		lib.Files = append(lib.Files, f)
 	}
-	next, err := Build(&lib, Settings{Dialect: b.snap.Dialect.Name, Options: b.snap.Options})
-	if err != nil {
-		return nil
-	}
-	return next
+	return b.snap.derive("", gone, come)
 }
 
 // sameLayout reports whether a message has the same bytes and types in the next library.
 func (b *batch) sameLayout(m *schema.Message, next *Snapshot) bool {
 	was, err := b.snap.Program(m)
-	if err != nil || next == nil {
+	if err != nil {
 		return false
 	}
-	for _, n := range next.Schema.Messages {
-		if n.Name == m.Name && n.Version == m.Version && n.Span.File.Name == m.Span.File.Name {
+	for _, n := range next.set.Named(m.Name) {
+		if n.Version == m.Version && n.Span.File.Name == m.Span.File.Name {
 			is, err := next.Program(n)
 			return err == nil && (m.Broken || !n.Broken) && codec.SameLayout(was, is)
 		}
@@ -229,7 +223,7 @@ func versionsOf(m *schema.Message) [2]string { return [2]string{m.Name, m.Key.Gr
 // newest are the highest versions of all messages.
 func (s *Snapshot) newest() map[[2]string]int {
 	out := map[[2]string]int{}
-	for _, m := range s.Schema.Messages {
+	for m := range s.Messages() {
 		out[versionsOf(m)] = max(out[versionsOf(m)], m.Version)
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"wirebench/codec"
 	"wirebench/defs/schema"
@@ -47,7 +48,7 @@ func (s *Snapshot) ByCode(rec *codec.Record, data []byte, req Request) *schema.M
 	if frame == nil || !rec.HasCode() {
 		return nil
 	}
-	return s.Schema.Lookup(schema.Key{Dir: req.Dir, Group: frame.Key.Group, Code: rec.Code})
+	return s.set.Lookup(schema.Key{Dir: req.Dir, Group: frame.Key.Group, Code: rec.Code})
 }
 
 // readFrame reads what every message of a group starts with, and leaves that in the record. Without a group it is of the first one
@@ -90,14 +91,15 @@ func (s *Snapshot) framesOf(group string) []*schema.Message {
 // of itself first, then in the order of the definitions.
 func (s *Snapshot) Groups() []string {
 	var out []string
+	all := s.set.Groups()
 	for _, f := range s.Dialect.Frames { // these first: they are of the protocol itself
-		if slices.ContainsFunc(s.Schema.Messages, func(m *schema.Message) bool { return m.HasKey && m.Key.Group == f.Key.Group }) {
+		if slices.Contains(all, f.Key.Group) {
 			out = append(out, f.Key.Group)
 		}
 	}
-	for _, m := range s.Schema.Messages {
-		if m.HasKey && !slices.Contains(out, m.Key.Group) {
-			out = append(out, m.Key.Group)
+	for _, group := range all {
+		if !slices.Contains(out, group) {
+			out = append(out, group)
 		}
 	}
 	return out
@@ -113,8 +115,8 @@ func (s *Snapshot) commonFrame(group string) *schema.Message {
 		s.frames = map[string]*schema.Message{}
 	}
 	s.frames[group] = nil
-	for _, m := range s.Schema.Messages {
-		if !m.HasKey || m.Key.Group != group || m.Body == nil {
+	for m := range s.set.Keyed(group) {
+		if m.Body == nil {
 			continue
 		}
 		at := slices.IndexFunc(m.Body.Wire, func(it schema.Item) bool { return it.Kind == schema.Code })
@@ -152,15 +154,15 @@ func (s *Snapshot) unknown(rec *codec.Record, data []byte, req Request) codec.Re
 	return res
 }
 
+// nothing is the program of a message without fields.
+var nothing = sync.OnceValue(func() *codec.Program {
+	p, _ := codec.Compile(&schema.Message{Body: &schema.Struct{}}) // of nothing there is nothing too large
+	return p
+})
+
 // opaque describes bytes that are no message.
 func (s *Snapshot) opaque(rec *codec.Record, data []byte, req Request) codec.Result {
-	s.mu.Lock()
-	if s.nothing == nil {
-		s.nothing, _ = codec.Compile(&schema.Message{Body: &schema.Struct{}}) // of nothing there is nothing too large
-	}
-	p := s.nothing
-	s.mu.Unlock()
-	p.Decode(rec, data)
+	nothing().Decode(rec, data)
 	rec.Used = len(data) // so that all of it is a gap
 	res := rec.Result(req.Fields)
 	res.Value, res.Problems, res.Status = nil, []codec.ProblemInfo{}, "unknown"
@@ -181,12 +183,10 @@ func (s *Snapshot) cannotTell(group string) codec.Result {
 
 // whyUnknown says what is missing: the name of the code, or the definition of the name.
 func (s *Snapshot) whyUnknown(code uint32) string {
-	for name, c := range s.Options.Codes {
-		if c == code {
-			return fmt.Sprintf("code %d (0x%04X) is %s, which has no definition", code, code, name)
-		}
+	if name, ok := s.codeNames.of(code); ok {
+		return fmt.Sprintf("code %d (0x%04X) is %s, which has no definition", code, code, name)
 	}
-	if len(s.Options.Codes) == 0 && !slices.ContainsFunc(s.Schema.Messages, func(m *schema.Message) bool { return m.HasKey }) {
+	if len(s.Options.Codes) == 0 && len(s.set.Groups()) == 0 {
 		return fmt.Sprintf("no definition for code %d (0x%04X): without a code map, name the message", code, code)
 	}
 	return fmt.Sprintf("no definition for code %d (0x%04X)", code, code)
@@ -206,4 +206,4 @@ func (s *Snapshot) Frame(group string) *schema.Message {
 }
 
 // Lookup returns the definition of a frame with this key, or nil.
-func (s *Snapshot) Lookup(key schema.Key) *schema.Message { return s.Schema.Lookup(key) }
+func (s *Snapshot) Lookup(key schema.Key) *schema.Message { return s.set.Lookup(key) }

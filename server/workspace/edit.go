@@ -3,35 +3,68 @@ package workspace
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"iter"
 	"path"
+	"slices"
+	"sync"
 
-	"wirebench/defs/schema"
+	"wirebench/defs"
 	"wirebench/defs/source"
 )
 
-// With is the snapshot as it would be with one more file, which takes the place of one of the same name. The file's own message
-// is returned too, nil if the file has none. Its ID is that of the snapshot and of the text.
-func (s *Snapshot) With(f *source.File) (*Snapshot, *schema.Message, error) {
-	lib := *s.Library
-	lib.Maps = nil // the codes in use are in the options, wherever they came from
-	lib.Files = make([]*source.File, 0, len(s.Library.Files)+1)
-	for _, old := range s.Library.Files {
-		if path.Base(old.Name) != path.Base(f.Name) {
-			lib.Files = append(lib.Files, old)
+// maxDrafts is how many drafts a snapshot remembers: several parts of a page ask for the same one.
+const maxDrafts = 4
+
+// drafts are the snapshots that With made last, the latest first.
+type drafts struct {
+	mu   sync.Mutex
+	list []draft
+}
+
+type draft struct {
+	file *source.File
+	snap *Snapshot
+}
+
+// With is the snapshot as it would be with one more file, which takes the place of those of the same name in any folder. It costs
+// the file, not the library; for the same name and text it is the same snapshot again. Its ID is that of the snapshot and of the text.
+func (s *Snapshot) With(name, text string) (*Snapshot, *source.File) {
+	s.drafts.mu.Lock()
+	defer s.drafts.mu.Unlock()
+	for _, d := range s.drafts.list {
+		if d.file.Name == name && d.file.Text == text {
+			return d.snap, d.file
 		}
 	}
-	lib.Files = append(lib.Files, f)
-	next, err := Build(&lib, Settings{Dialect: s.Dialect.Name, Options: s.Options})
-	if err != nil {
-		return nil, nil, err
+	var gone []*source.File
+	for _, old := range s.set.FilesBased(path.Base(name)) {
+		gone = append(gone, old.Source)
 	}
-	next.CodeMap = s.CodeMap
-	sum := sha256.Sum256([]byte(f.Name + "\x00" + f.Text))
-	next.ID = s.ID + "+" + hex.EncodeToString(sum[:])
-	for _, m := range next.Schema.Messages {
-		if m.Span.File == f {
-			return next, m, nil
+	f, sum := source.New(name, text), sha256.Sum256([]byte(name+"\x00"+text))
+	next := s.derive(s.ID+"+"+hex.EncodeToString(sum[:]), gone, []*source.File{f})
+	s.drafts.list = append([]draft{{f, next}}, s.drafts.list[:min(len(s.drafts.list), maxDrafts-1)]...)
+	return next, f
+}
+
+// derive is the snapshot with some files exchanged. Files of other dialects do not come.
+func (s *Snapshot) derive(id string, gone, come []*source.File) *Snapshot {
+	come = slices.DeleteFunc(come, func(f *source.File) bool { d, ok := defs.Detect(f); return ok && d != s.Dialect.Name })
+	return &Snapshot{
+		Dialect: s.Dialect, Library: s.Library, Options: s.Options, CodeMap: s.CodeMap, ID: id,
+		set: s.set.With(gone, come), others: s.others, codeNames: s.codeNames, draft: true,
+	}
+}
+
+// Files yields the definitions that count: those of the library, with the draft in its place.
+func (s *Snapshot) Files() iter.Seq[*source.File] {
+	if !s.draft {
+		return slices.Values(s.Library.Files)
+	}
+	return func(yield func(*source.File) bool) {
+		for f := range s.set.Files() {
+			if !yield(f.Source) {
+				return
+			}
 		}
 	}
-	return next, nil, nil
 }

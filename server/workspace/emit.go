@@ -20,7 +20,7 @@ func (s *Snapshot) Pick(names []string) (picked *schema.Schema, left []*schema.M
 		list = append(list, m)
 	}
 	if len(names) == 0 {
-		for _, m := range s.Schema.Messages {
+		for m := range s.Messages() {
 			if m.Version == s.Newest(m) {
 				list = append(list, m)
 			}
@@ -32,7 +32,7 @@ func (s *Snapshot) Pick(names []string) (picked *schema.Schema, left []*schema.M
 
 // PickMessages is Pick of messages themselves.
 func (s *Snapshot) PickMessages(list []*schema.Message) (picked *schema.Schema, left []*schema.Message) {
-	picked = &schema.Schema{Codes: s.Schema.Codes}
+	picked = &schema.Schema{Codes: s.Schema().Codes}
 	seen := map[*schema.Message]bool{}
 	for _, m := range list {
 		switch {

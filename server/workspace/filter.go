@@ -32,7 +32,7 @@ func (s *Snapshot) Filter(text string) (*FrameFilter, []filter.Mistake) {
 // FilterEnv is what filters mean by the definitions of a snapshot. The build of the client is that after which the code map in use is
 // named: protocol.376012.map.
 func (s *Snapshot) FilterEnv() filter.Env {
-	env := filter.Env{Schema: s.Schema, Program: s.Program}
+	env := filter.Env{Schema: s.Schema(), Program: s.Program}
 	if s.Dialect.Long != nil {
 		env.Long = s.Long
 	}

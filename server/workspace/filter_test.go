@@ -76,10 +76,7 @@ func TestFilterBuild(t *testing.T) {
 			set.Codes = source.New(name, "C_A 5")
 		}
 		s := build(t, file, set)
-		edited, _, err := s.With(source.New("C_A.1.def", "byte y"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		edited, _ := s.With("C_A.1.def", "byte y")
 		for _, s := range []*workspace.Snapshot{s, edited} {
 			if got := s.FilterEnv().Values["build"]; got != want {
 				t.Errorf("%q: build %q, want %q", name, got, want)

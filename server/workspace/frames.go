@@ -54,25 +54,26 @@ func (s *Snapshot) Long(m *schema.Message) *schema.Message {
 	if s.Dialect.Long == nil {
 		return m
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	long, ok := s.long[m]
-	if !ok {
-		if s.long == nil {
-			s.long = map[*schema.Message]*schema.Message{}
-		}
-		long = s.Dialect.Long(m)
-		s.long[m] = long
+	f := s.set.File(m.Span.File)
+	if f == nil {
+		return s.Dialect.Long(m)
 	}
-	return long
+	long, ok := f.Memo.Load(longOf{m})
+	if !ok {
+		long, _ = f.Memo.LoadOrStore(longOf{m}, s.Dialect.Long(m))
+	}
+	return long.(*schema.Message)
 }
+
+// longOf is the key of a message with the longer header in the memo of its file.
+type longOf struct{ *schema.Message }
 
 func (s *Snapshot) frameMessage(x *transport.Frame) *schema.Message {
 	switch {
 	case x.Kind != transport.Message && x.Kind != transport.Control:
 		return nil
 	case x.HasKey:
-		if m := s.Schema.Lookup(x.Key); m != nil {
+		if m := s.set.Lookup(x.Key); m != nil {
 			return m
 		}
 	}

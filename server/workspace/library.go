@@ -30,7 +30,9 @@ type Library struct {
 	Maps    []*source.File    // code maps
 	Skipped []string          // other files, with the reason
 	samples map[string]string // texts of the files of samples, by name
-	bytes   int
+
+	dialects map[*source.File]string // of Files, as defs.Detect tells them; "" = none
+	bytes    int
 }
 
 // all are the definitions and the maps.
@@ -125,11 +127,13 @@ func (l *Library) add(name string, text []byte, named bool) error {
 	if len(text) > maxFileBytes {
 		return fmt.Errorf("%s has %d bytes, definitions have at most %d", name, len(text), maxFileBytes)
 	}
-	return l.take(source.New(name, string(text)), named)
+	f := source.New(name, string(text))
+	dialect, _ := defs.Detect(f)
+	return l.take(f, dialect, named)
 }
 
-// take is add of a file that is read already.
-func (l *Library) take(f *source.File, named bool) error {
+// take is add of a file that is read already, and whose dialect is known.
+func (l *Library) take(f *source.File, dialect string, named bool) error {
 	l.bytes += len(f.Text)
 	if len(l.Files)+len(l.Maps) >= maxFiles || l.bytes > maxAllBytes {
 		return fmt.Errorf("more than %d definitions or %d bytes", maxFiles, maxAllBytes)
@@ -143,11 +147,15 @@ func (l *Library) take(f *source.File, named bool) error {
 		l.Skipped = append(l.Skipped, name+": not a map of message codes")
 		return nil
 	}
-	if _, ok := defs.Detect(f); !ok && !named && !strings.EqualFold(path.Ext(name), ".def") {
+	if dialect == "" && !named && !strings.EqualFold(path.Ext(name), ".def") {
 		l.Skipped = append(l.Skipped, name+": not a definition")
 		return nil
 	}
 	l.Files = append(l.Files, f)
+	if l.dialects == nil {
+		l.dialects = map[*source.File]string{}
+	}
+	l.dialects[f] = dialect
 	return nil
 }
 
@@ -155,7 +163,7 @@ func (l *Library) take(f *source.File, named bool) error {
 func (l *Library) Dialects() []string {
 	var out []string
 	for _, f := range l.Files {
-		if d, ok := defs.Detect(f); ok && !slices.Contains(out, d) {
+		if d := l.dialects[f]; d != "" && !slices.Contains(out, d) {
 			out = append(out, d)
 		}
 	}
@@ -167,7 +175,7 @@ func (l *Library) Dialects() []string {
 func (l *Library) Only(dialect string) []*source.File {
 	var out []*source.File
 	for _, f := range l.Files {
-		if d, ok := defs.Detect(f); !ok || d == dialect {
+		if d := l.dialects[f]; d == "" || d == dialect {
 			out = append(out, f)
 		}
 	}

@@ -6,13 +6,8 @@ import (
 
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
+	"wirebench/defs/source"
 )
-
-// versionKey is what messages have in common that only a direction or a group tells apart.
-type versionKey struct {
-	name    string
-	version int
-}
 
 // NameOf is the shortest name that Find knows a message by: NAME, or NAME.VERSION where the dialect has versions, and before it the
 // direction or the group where others have the same: "c2s/chat", "clmsg/login".
@@ -29,7 +24,12 @@ func (s *Snapshot) NameOf(m *schema.Message) string {
 
 // qualifier tells a message from others of its name, "" if there are none or nothing does.
 func (s *Snapshot) qualifier(m *schema.Message) string {
-	same := s.named(m.Name, m.Version)
+	var same []*schema.Message
+	for _, o := range s.set.Named(m.Name) {
+		if o.Version == m.Version {
+			same = append(same, o)
+		}
+	}
 	if len(same) < 2 {
 		return ""
 	}
@@ -49,20 +49,6 @@ func (s *Snapshot) qualifier(m *schema.Message) string {
 		}
 	}
 	return ""
-}
-
-// named are the messages of a name and a version.
-func (s *Snapshot) named(name string, version int) []*schema.Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.same == nil {
-		s.same = make(map[versionKey][]*schema.Message, len(s.Schema.Messages))
-		for _, m := range s.Schema.Messages {
-			k := versionKey{m.Name, m.Version}
-			s.same[k] = append(s.same[k], m)
-		}
-	}
-	return s.same[versionKey{name, version}]
 }
 
 // Find returns the message asked for as NAME or NAME.VERSION, without a version the highest. Before it may stand its direction, its
@@ -92,29 +78,32 @@ func (s *Snapshot) FindIn(name, group string, dir schema.Dir) (*schema.Message, 
 	}
 	plain, version, found := cutVersion(base)
 	if found {
-		for _, m := range s.named(plain, version) {
-			if fits(m) {
+		for _, m := range s.set.Named(plain) {
+			if m.Version == version && fits(m) {
 				return m, nil
 			}
 		}
 	}
-	var names []string
-	for _, m := range s.Schema.Messages {
-		switch {
-		case !fits(m):
-		case found:
-			names = append(names, m.Name+"."+strconv.Itoa(m.Version))
-		default:
-			names = append(names, m.Name)
+	near := func() string {
+		var names []string
+		for m := range s.Messages() {
+			switch {
+			case !fits(m):
+			case found:
+				names = append(names, m.Name+"."+strconv.Itoa(m.Version))
+			default:
+				names = append(names, m.Name)
+			}
 		}
+		return diag.Nearest(base, names)
 	}
-	return nil, &NotFoundError{Name: name, Near: diag.Nearest(base, names), In: group != "" || dir != schema.Both}
+	return nil, &NotFoundError{Name: name, In: group != "" || dir != schema.Both, near: near}
 }
 
 func (s *Snapshot) highest(name string, fits func(*schema.Message) bool) *schema.Message {
 	var best *schema.Message
-	for _, m := range s.Schema.Messages {
-		if m.Name == name && fits(m) && (best == nil || m.Version > best.Version) {
+	for _, m := range s.set.Named(name) {
+		if fits(m) && (best == nil || m.Version > best.Version) {
 			best = m
 		}
 	}
@@ -133,20 +122,18 @@ func cutVersion(name string) (base string, version int, found bool) {
 
 // Names are the names of all messages, as NameOf has them, for completion.
 func (s *Snapshot) Names() []string {
-	out := make([]string, 0, len(s.Schema.Messages))
-	for _, m := range s.Schema.Messages {
+	out := make([]string, 0, s.Count())
+	for m := range s.Messages() {
 		out = append(out, s.NameOf(m))
 	}
 	return out
 }
 
 // Beside are the messages of a message's file, in the order in which they stand there.
-func (s *Snapshot) Beside(m *schema.Message) []*schema.Message {
-	var out []*schema.Message
-	for _, o := range s.Schema.Messages {
-		if o.Span.File == m.Span.File {
-			out = append(out, o)
-		}
-	}
-	return out
-}
+func (s *Snapshot) Beside(m *schema.Message) []*schema.Message { return s.MessagesOf(m.Span.File) }
+
+// MessagesOf are the messages of a file, in the order in which they stand there.
+func (s *Snapshot) MessagesOf(f *source.File) []*schema.Message { return s.set.MessagesOf(f) }
+
+// Named are the messages of a name, of all groups and versions, in the order of the dialect.
+func (s *Snapshot) Named(name string) []*schema.Message { return s.set.Named(name) }

@@ -117,7 +117,7 @@ func (w *Workspace) reload(force bool) error {
 		}
 		was := known[f.Name]
 		if was != nil && was.Text == string(f.Text) {
-			err = lib.take(was, false)
+			err = lib.take(was, old.Library.dialects[was], false)
 		} else {
 			same = false
 			err = lib.add(f.Name, f.Text, false)
@@ -145,7 +145,7 @@ func (w *Workspace) build(lib *Library) (*Snapshot, error) {
 	if err := w.settings.apply(&set, lib); err != nil {
 		return nil, err
 	}
-	return Build(lib, set)
+	return rebuild(lib, set, w.Now())
 }
 
 // OlderError is a change that would move bytes of a definition that has a newer version: what was recorded with it would no longer
@@ -233,11 +233,8 @@ func (w *Workspace) checkOlder(name string, text []byte) error {
 	if f == nil || f.Text == string(text) {
 		return nil
 	}
-	for _, m := range snap.Schema.Messages {
-		if m.Span.File != f {
-			continue
-		}
-		if newest := snap.Newest(m); newest != m.Version && !snap.sameLayout(m, source.New(name, string(text))) {
+	for _, m := range snap.MessagesOf(f) {
+		if newest := snap.Newest(m); newest != m.Version && !snap.sameLayout(m, string(text)) {
 			return &OlderError{snap.NameOf(m), newest}
 		}
 	}
@@ -246,20 +243,17 @@ func (w *Workspace) checkOlder(name string, text []byte) error {
 
 // KeepsLayout reports whether another text for the file of a message moves no byte of it, and changes no type.
 func (s *Snapshot) KeepsLayout(m *schema.Message, text string) bool {
-	return text == m.Span.File.Text || s.sameLayout(m, source.New(m.Span.File.Name, text))
+	return text == m.Span.File.Text || s.sameLayout(m, text)
 }
 
-func (s *Snapshot) sameLayout(m *schema.Message, f *source.File) bool {
+func (s *Snapshot) sameLayout(m *schema.Message, text string) bool {
 	was, err := s.Program(m)
 	if err != nil {
 		return false
 	}
-	next, _, err := s.With(f)
-	if err != nil {
-		return false
-	}
-	for _, n := range next.Schema.Messages {
-		if n.Name != m.Name || n.Version != m.Version {
+	next, _ := s.With(m.Span.File.Name, text)
+	for _, n := range next.set.Named(m.Name) {
+		if n.Version != m.Version {
 			continue
 		}
 		is, err := next.Program(n)
@@ -271,8 +265,8 @@ func (s *Snapshot) sameLayout(m *schema.Message, f *source.File) bool {
 // Newest is the highest version of a message of that name and group.
 func (s *Snapshot) Newest(m *schema.Message) int {
 	newest := m.Version
-	for _, o := range s.Schema.Messages {
-		if o.Name == m.Name && o.Key.Group == m.Key.Group {
+	for _, o := range s.set.Named(m.Name) {
+		if o.Key.Group == m.Key.Group {
 			newest = max(newest, o.Version)
 		}
 	}
@@ -281,12 +275,10 @@ func (s *Snapshot) Newest(m *schema.Message) int {
 
 // File is the file of that name, a definition or a map; nil if there is none.
 func (s *Snapshot) File(name string) *source.File {
-	for _, f := range s.Library.all() {
-		if f.Name == name {
-			return f
-		}
+	if f := s.set.FileNamed(name); f != nil {
+		return f
 	}
-	return nil
+	return s.others[name]
 }
 
 // Revision is what the store calls the state of a file.

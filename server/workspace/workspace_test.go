@@ -43,14 +43,14 @@ func TestReadTellsFilesApart(t *testing.T) {
 // A code map is used when there is exactly one, and the one chosen wins.
 func TestCodeMaps(t *testing.T) {
 	files := fstest.MapFS{"C_A.1.def": text("byte x"), "protocol.1.map": text("C_A 5")}
-	if m := build(t, files, workspace.Settings{}).Schema.Find("C_A", 0); !m.HasKey || m.Key.Code != 5 {
+	if m := build(t, files, workspace.Settings{}).Schema().Find("C_A", 0); !m.HasKey || m.Key.Code != 5 {
 		t.Errorf("one map: %+v", m.Key)
 	}
-	if m := build(t, files, workspace.Settings{Codes: source.New("other.map", "C_A 6")}).Schema.Find("C_A", 0); m.Key.Code != 6 {
+	if m := build(t, files, workspace.Settings{Codes: source.New("other.map", "C_A 6")}).Schema().Find("C_A", 0); m.Key.Code != 6 {
 		t.Errorf("the map chosen: %+v", m.Key)
 	}
 	files["protocol.2.map"] = text("C_A 7")
-	if m := build(t, files, workspace.Settings{}).Schema.Find("C_A", 0); m.HasKey {
+	if m := build(t, files, workspace.Settings{}).Schema().Find("C_A", 0); m.HasKey {
 		t.Errorf("two maps: %+v", m.Key)
 	}
 }
@@ -63,7 +63,7 @@ func TestBuildRefusesSeveralProtocols(t *testing.T) {
 	if _, err := workspace.Build(lib, workspace.Settings{}); err == nil || !strings.Contains(err.Error(), "several protocols") {
 		t.Error(err)
 	}
-	if s, err := workspace.Build(lib, workspace.Settings{Dialect: "tera"}); err != nil || len(s.Schema.Messages) != 1 {
+	if s, err := workspace.Build(lib, workspace.Settings{Dialect: "tera"}); err != nil || s.Count() != 1 {
 		t.Error(err)
 	}
 	if _, err := workspace.Build(lib, workspace.Settings{Dialect: "nope"}); err == nil {
@@ -74,11 +74,12 @@ func TestBuildRefusesSeveralProtocols(t *testing.T) {
 // The snapshot with an edited file is another one; the first stays as it was.
 func TestWith(t *testing.T) {
 	s := build(t, fstest.MapFS{"C_A.1.def": text("byte x"), "C_B.1.def": text("byte y")}, workspace.Settings{})
-	next, m, err := s.With(source.New("C_A.1.def", "uint16 z\nin32 w"))
-	if err != nil || m == nil || !m.Broken || m.Body.Fields[0].Name != "z" {
-		t.Fatal(m, err)
+	next, f := s.With("C_A.1.def", "uint16 z\nin32 w")
+	m := next.MessagesOf(f)[0]
+	if !m.Broken || m.Body.Fields[0].Name != "z" {
+		t.Fatal(m)
 	}
-	if len(next.Schema.Messages) != 2 || s.Schema.Find("C_A", 0).Body.Fields[0].Name != "x" {
+	if next.Count() != 2 || s.Schema().Find("C_A", 0).Body.Fields[0].Name != "x" {
 		t.Error("the edit is not one of one file")
 	}
 	if enc, err := next.Encoder(m, new(uint32), codec.Session{}); err != nil {
@@ -92,8 +93,9 @@ func TestWith(t *testing.T) {
 func TestWithKeepsTheCodes(t *testing.T) {
 	files := fstest.MapFS{"C_A.1.def": text("byte x"), "protocol.1.map": text("C_A 5")}
 	s := build(t, files, workspace.Settings{Codes: source.New("other.map", "C_A 6")})
-	if next, m, err := s.With(source.New("C_A.1.def", "byte y")); err != nil || m.Key.Code != 6 || next.CodeMap != "other.map" {
-		t.Errorf("%+v %q %v", m.Key, next.CodeMap, err)
+	next, f := s.With("C_A.1.def", "byte y")
+	if m := next.MessagesOf(f)[0]; m.Key.Code != 6 || next.CodeMap != "other.map" {
+		t.Errorf("%+v %q", m.Key, next.CodeMap)
 	}
 }
 
@@ -107,7 +109,7 @@ func TestFindSaysWhatIsNear(t *testing.T) {
 	}
 	_, err := s.Find("C_CAHT.3")
 	var missing *workspace.NotFoundError
-	if !errors.As(err, &missing) || missing.Near != "C_CHAT.3" {
+	if !errors.As(err, &missing) || missing.Near() != "C_CHAT.3" {
 		t.Error(err)
 	}
 }
