@@ -24,7 +24,7 @@ import (
 var screenshots = flag.Bool("screenshots", false, "write the pictures of the README to web/screenshots")
 
 // Rows with others inside close and open by keys and by their sign.
-func TestTreeFolds(t *testing.T) {
+func TestFlowTreeFolds(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(testServer(t))
 	t.Cleanup(srv.Close)
@@ -54,7 +54,7 @@ func TestTreeFolds(t *testing.T) {
 }
 
 // Without scripts everything works by plain forms, and the text of a definition is readable.
-func TestPageWithoutScripts(t *testing.T) {
+func TestFlowWithoutScripts(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(testServer(t))
 	t.Cleanup(srv.Close)
@@ -76,8 +76,8 @@ func TestPageWithoutScripts(t *testing.T) {
 
 const pickMember = `document.querySelector('.tree tr[data-path="members[0].player_id"]').focus()`
 
-// TestScreenshots draws the page of the shipped samples, as the README shows it.
-func TestScreenshots(t *testing.T) {
+// TestFlowScreenshots draws the page of the shipped samples, as the README shows it.
+func TestFlowScreenshots(t *testing.T) {
 	d := defs.Dialects[0]
 	fsys, _ := library.Dialect(d.Name)
 	dir := t.TempDir()

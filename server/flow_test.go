@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"wirebench/web/browsertest"
@@ -65,36 +64,13 @@ func (f flow) types(text string) {
 	browsertest.Run(f.T, f.ctx, chromedp.KeyEvent(text))
 }
 
+// page has the steps that find things by role and name.
+func (f flow) page() browsertest.Page { return browsertest.Page{T: f.T, Ctx: f.ctx} }
+
 // press presses keys that type nothing: "Ctrl+S", "ArrowDown", "?".
 func (f flow) press(keys ...string) {
 	f.Helper()
-	for _, k := range keys {
-		var mods input.Modifier
-		parts := strings.Split(k, "+")
-		key := parts[len(parts)-1]
-		for _, m := range parts[:len(parts)-1] {
-			mods |= map[string]input.Modifier{"Ctrl": input.ModifierCtrl, "Shift": input.ModifierShift, "Alt": input.ModifierAlt}[m]
-		}
-		code := map[string]int64{"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Insert": 45, "Delete": 46, "Home": 36, "End": 35, "F2": 113, "F6": 117, "Tab": 9}[key]
-		if code == 0 {
-			code = int64(strings.ToUpper(key)[0])
-		}
-		name := key
-		if len(key) == 1 && mods != 0 && mods&input.ModifierShift == 0 {
-			name = strings.ToLower(key)
-		}
-		browsertest.Run(f.T, f.ctx,
-			input.DispatchKeyEvent(input.KeyRawDown).WithKey(name).WithCode(codeOf(key)).WithWindowsVirtualKeyCode(code).WithModifiers(mods),
-			input.DispatchKeyEvent(input.KeyUp).WithKey(name).WithCode(codeOf(key)).WithWindowsVirtualKeyCode(code).WithModifiers(mods),
-		)
-	}
-}
-
-func codeOf(key string) string {
-	if len(key) == 1 && key >= "A" && key <= "z" {
-		return "Key" + strings.ToUpper(key)
-	}
-	return key
+	f.page().Press(keys...)
 }
 
 // paste puts a text where bytes are pasted.

@@ -40,7 +40,7 @@ func value[T any](t *testing.T, ctx context.Context, expression string) T {
 	return browsertest.Value[T](t, ctx, expression)
 }
 
-func TestTheme(t *testing.T) {
+func TestBrowserTheme(t *testing.T) {
 	ctx := workbench(t)
 	theme := func() string { return value[string](t, ctx, `document.documentElement.dataset.theme ?? ""`) }
 	ground := func() string {
@@ -69,7 +69,7 @@ func TestTheme(t *testing.T) {
 	}
 }
 
-func TestWidths(t *testing.T) {
+func TestBrowserWidths(t *testing.T) {
 	ctx := workbench(t)
 	for _, width := range []int64{360, 600, 800, 1024, 1440, 2560} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {

@@ -1,8 +1,12 @@
-// Package browsertest opens pages in a headless Chromium, for tests.
+// Package browsertest uses pages in a headless Chromium as a person does, for tests.
+//
+// All tests of a package share one Chromium; each Open has storage, cookies and windows of its own. A test that opens a page is named
+// TestFlow... or TestBrowser...: .ci/run runs them apart from the others, without the race detector.
 package browsertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	stdlog "log"
 	"os"
@@ -14,31 +18,108 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
-// Open opens an address and waits until an element is visible. What the browser complains of fails the test.
+// Open opens an address and waits until an element is visible. Any error or warning of the browser fails the test.
 //
-// Without a browser the test is skipped, unless WIREBENCH_BROWSER=required.
+// WIREBENCH_BROWSER says what happens to the test: "off" skips it, "required" fails it where there is no Chromium.
 func Open(t *testing.T, url, visible string) context.Context {
 	return OpenAllowing(t, url, visible, nil)
 }
 
-// OpenAllowing is Open in a browser that may complain of what the expression matches.
+// OpenAllowing is Open with errors and warnings allowed that match the expression.
 func OpenAllowing(t *testing.T, url, visible string, allowed *regexp.Regexp) context.Context {
 	t.Helper()
+	if !strings.HasPrefix(t.Name(), "TestFlow") && !strings.HasPrefix(t.Name(), "TestBrowser") {
+		t.Fatal("name a test that opens a page TestFlow... or TestBrowser...")
+	}
+	mode := os.Getenv("WIREBENCH_BROWSER")
+	if mode == "off" {
+		t.Skip("WIREBENCH_BROWSER=off")
+	}
 	if !slices.ContainsFunc([]string{"chromium", "chromium-browser", "google-chrome"}, func(name string) bool {
 		_, err := exec.LookPath(name)
 		return err == nil
 	}) {
-		if os.Getenv("WIREBENCH_BROWSER") == "required" {
+		if mode == "required" {
 			t.Fatal("no chromium found, and WIREBENCH_BROWSER=required")
 		}
 		t.Skip("no chromium found")
 	}
+	browser := acquire(t)
+	at := cdp.WithExecutor(browser, chromedp.FromContext(browser).Browser)
+	profile, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = target.DisposeBrowserContext(profile).Do(at) })
+	ctx, cancel := context.WithTimeout(context.WithValue(browser, profileKey{}, profile), 4*time.Minute)
+	t.Cleanup(cancel)
+	return openWindow(t, ctx, url, visible, allowed)
+}
+
+// OpenTab opens an address in another window of the same person: storage and cookies are shared.
+func OpenTab(t *testing.T, ctx context.Context, url, visible string) context.Context {
+	t.Helper()
+	return openWindow(t, ctx, url, visible, nil)
+}
+
+type profileKey struct{} // of a context: the cdp.BrowserContextID of its pages
+
+func openWindow(t *testing.T, ctx context.Context, url, visible string, allowed *regexp.Regexp) context.Context {
+	t.Helper()
+	at := cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
+	// A window of its own: a page in the background draws nothing.
+	id, err := target.CreateTarget("about:blank").WithBrowserContextID(ctx.Value(profileKey{}).(cdp.BrowserContextID)).WithNewWindow(true).WithWidth(1440).WithHeight(900).Do(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, cancel := chromedp.NewContext(ctx, chromedp.WithTargetID(id))
+	t.Cleanup(cancel)
+	watch(t, tab, allowed)
+	Run(t, tab, log.Enable(), emulation.SetFocusEmulationEnabled(true), emulation.SetDeviceMetricsOverride(1440, 900, 1, false), chromedp.Navigate(url))
+	Arrive(t, tab, visible)
+	return tab
+}
+
+// shared is the Chromium of all tests that run now.
+var shared struct {
+	sync.Mutex
+	ctx   context.Context
+	close func()
+	users int
+}
+
+// acquire starts the Chromium for the first test that needs it. The last one to end closes it.
+func acquire(t *testing.T) context.Context {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.users == 0 {
+		ctx, closeBrowser, err := start()
+		if err != nil {
+			t.Fatalf("start chromium: %v", err)
+		}
+		shared.ctx, shared.close = ctx, closeBrowser
+	}
+	shared.users++
+	t.Cleanup(func() {
+		shared.Lock()
+		defer shared.Unlock()
+		if shared.users--; shared.users == 0 {
+			shared.close()
+		}
+	})
+	return shared.ctx
+}
+
+func start() (context.Context, func(), error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.NoSandbox,
 		chromedp.WindowSize(1440, 900),
@@ -47,38 +128,27 @@ func OpenAllowing(t *testing.T, url, visible string, allowed *regexp.Regexp) con
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.WSURLReadTimeout(time.Minute),
 	)
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(complain))
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
-	t.Cleanup(cancel)
-
-	watch(t, ctx, allowed)
-	Run(t, ctx, log.Enable(), emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(url))
-	Arrive(t, ctx, visible)
-	return ctx
+	allocated, free := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(allocated, chromedp.WithErrorf(complain))
+	closeBrowser := func() {
+		cancel()
+		free()
+	}
+	if err := chromedp.Run(ctx); err != nil {
+		closeBrowser()
+		return nil, nil, err
+	}
+	return ctx, closeBrowser, nil
 }
 
-// complain logs what is wrong between the test and the browser; events that the library does not know yet are not.
+// complain logs errors between the test and the browser, except events that the library does not know yet.
 func complain(format string, args ...any) {
 	if !strings.HasPrefix(format, "unhandled ") {
 		stdlog.Printf("ERROR: "+format, args...)
 	}
 }
 
-// OpenTab opens an address in another tab of the browser.
-func OpenTab(t *testing.T, ctx context.Context, url, visible string) context.Context {
-	t.Helper()
-	tab, cancel := chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	watch(t, tab, nil)
-	Run(t, tab, log.Enable(), emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(url))
-	Arrive(t, tab, visible)
-	return tab
-}
-
-// watch fails the test for what the browser complains of in a tab.
+// watch fails the test for errors and warnings of a page.
 func watch(t *testing.T, ctx context.Context, allowed *regexp.Regexp) {
 	t.Helper()
 	var mu sync.Mutex
@@ -106,22 +176,36 @@ func watch(t *testing.T, ctx context.Context, allowed *regexp.Regexp) {
 	})
 }
 
-// Arrive waits until an element is visible, on whatever page the tab shows by then. It asks again and again, as what waits in a page ends
-// with it.
+// Arrive waits until an element is visible, on whatever page the tab shows by then.
 func Arrive(t *testing.T, ctx context.Context, selector string) {
 	t.Helper()
 	expression := fmt.Sprintf("document.readyState === 'complete' && document.querySelector(%q)?.checkVisibility() === true", selector)
-	var err error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		var there bool
-		try, cancel := context.WithTimeout(ctx, 5*time.Second)
-		err = chromedp.Run(try, chromedp.Evaluate(expression, &there))
+	if err := poll(ctx, expression, func(there bool) bool { return there }); err != nil {
+		t.Fatalf("%s is not visible: %v", selector, err)
+	}
+}
+
+var errNever = errors.New("not within 40 seconds")
+
+// poll evaluates an expression until its value is accepted. A navigation ends a wait inside the page, so each try is a call of its own.
+func poll[T any](ctx context.Context, expression string, accept func(T) bool) error {
+	err := errNever
+	for end := time.Now().Add(40 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		var value T
+		try, cancel := context.WithTimeout(ctx, 10*time.Second)
+		failed := chromedp.Run(try, chromedp.Evaluate(expression, &value))
 		cancel()
-		if err == nil && there {
-			return
+		if failed == nil && accept(value) {
+			return nil
+		}
+		if failed != nil {
+			err = failed
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	t.Fatalf("%s is not visible: %v", selector, err)
+	return err
 }
 
 // Reload loads the page of a tab anew and waits until an element is visible. The selector begins with html.

@@ -98,7 +98,7 @@ func output(t *testing.T, dir, input, name string, args ...string) string {
 }
 
 // What is copied is what the programs it is for take: they print the bytes as hex, or the value as JSON.
-func TestCopiedTextIsUnderstood(t *testing.T) {
+func TestBrowserCopiedTextIsUnderstood(t *testing.T) {
 	data := manyBytes()
 	all := copies(t, data, manyValues)
 	hex := fmt.Sprintf("%x", data)
@@ -188,7 +188,7 @@ func TestCopiedTextIsUnderstood(t *testing.T) {
 }
 
 // What is copied can be pasted.
-func TestCopiedBytesCanBePasted(t *testing.T) {
+func TestBrowserCopiedBytesCanBePasted(t *testing.T) {
 	data := manyBytes()
 	all := copies(t, data, "0")
 	for id, text := range all.Bytes {

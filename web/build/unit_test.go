@@ -17,8 +17,8 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// TestUnit runs web/src/**/*.test.ts in a browser.
-func TestUnit(t *testing.T) {
+// TestBrowserUnit runs web/src/**/*.test.ts in a browser.
+func TestBrowserUnit(t *testing.T) {
 	web, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)

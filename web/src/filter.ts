@@ -1,11 +1,11 @@
-// The list of messages narrows while a person types: input[data-filter] hides the items (.item[data-name]) of its list whose name does not
-// have all typed words.
+// The list of messages narrows while a person types: input[data-filter] hides the messages (#rail-list .item[data-name]) whose name does
+// not have all typed words. Enter opens the first of those that are left, the arrows go through them.
 
 function narrow(box: HTMLInputElement): void {
   const words = box.value.toLowerCase().split(/\s+/).filter((w) => w !== "");
-  const rail = box.closest(".rail");
+  const list = document.getElementById("rail-list");
   let left = 0;
-  for (const section of rail?.querySelectorAll<HTMLElement>("section,.undefined") ?? []) {
+  for (const section of list?.querySelectorAll<HTMLElement>("section, .undefined") ?? []) {
     let inSection = 0;
     for (const item of section.querySelectorAll<HTMLElement>(".item[data-name]")) {
       const name = item.dataset["name"]?.toLowerCase() ?? "";
@@ -15,7 +15,7 @@ function narrow(box: HTMLInputElement): void {
     section.hidden = inSection === 0;
     left += inSection;
   }
-  const none = rail?.querySelector<HTMLElement>("[data-filter-none]");
+  const none = list?.querySelector<HTMLElement>("[data-filter-none]");
   if (none !== null && none !== undefined) {
     none.hidden = left > 0 || words.length === 0;
   }
@@ -30,6 +30,41 @@ export function refilter(): void {
   }
 }
 
+/** The messages that can be seen: not filtered out, and not in a closed part of the list. */
+function shownLinks(): HTMLElement[] {
+  return Array.from(document.querySelectorAll<HTMLElement>("#rail-list .item:not([hidden]) > a:first-child")).filter((a) => a.checkVisibility());
+}
+
+function onFilterKey(event: KeyboardEvent, box: HTMLInputElement): void {
+  if (event.key === "Enter" || event.key === "ArrowDown") {
+    const [first] = shownLinks();
+    if (first === undefined) {
+      return; // Enter asks the server, which searches all names
+    }
+    event.preventDefault();
+    if (event.key === "Enter") {
+      first.click();
+    } else {
+      first.focus();
+    }
+  } else if (event.key === "Escape") {
+    box.value = "";
+    narrow(box);
+    box.blur();
+  }
+}
+
+function onListKey(event: KeyboardEvent, link: HTMLElement): void {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (step === 0) {
+    return;
+  }
+  event.preventDefault();
+  const links = shownLinks();
+  const at = links.indexOf(link) + step;
+  (at < 0 ? document.querySelector<HTMLElement>("input[data-filter]") : links[at])?.focus();
+}
+
 export function startFilter(): void {
   document.addEventListener("input", (event) => {
     if (event.target instanceof HTMLInputElement && event.target.dataset["filter"] !== undefined) {
@@ -37,37 +72,14 @@ export function startFilter(): void {
     }
   });
   document.addEventListener("keydown", (event) => {
-    const box = event.target;
-    if (!(box instanceof HTMLInputElement) || box.dataset["filter"] === undefined) {
+    const target = event.target;
+    if (target instanceof HTMLInputElement && target.dataset["filter"] !== undefined) {
+      onFilterKey(event, target);
       return;
     }
-    const items = Array.from(box.closest(".rail")?.querySelectorAll<HTMLElement>(".item:not([hidden]) > a:first-child") ?? []).filter((a) => a.offsetParent !== null);
-    if (event.key === "Enter" || event.key === "ArrowDown") {
-      event.preventDefault();
-      const [first] = items;
-      if (event.key === "Enter") {
-        first?.click();
-      } else {
-        first?.focus();
-      }
-    } else if (event.key === "Escape") {
-      box.value = "";
-      narrow(box);
-      box.blur();
-    }
-  });
-  document.addEventListener("keydown", (event) => {
-    const link = event.target instanceof Element ? event.target.closest<HTMLElement>(".rail .item > a") : null;
-    if (link === null || (event.key !== "ArrowDown" && event.key !== "ArrowUp")) {
-      return;
-    }
-    event.preventDefault();
-    const links = Array.from(link.closest(".rail")?.querySelectorAll<HTMLElement>(".item:not([hidden]) > a:first-child") ?? []).filter((a) => a.offsetParent !== null);
-    const at = links.indexOf(link) + (event.key === "ArrowDown" ? 1 : -1);
-    if (at < 0) {
-      link.closest(".rail")?.querySelector<HTMLElement>("input[data-filter]")?.focus();
-    } else {
-      links[at]?.focus();
+    const link = target instanceof Element ? target.closest<HTMLElement>("#rail-list .item > a") : null;
+    if (link !== null) {
+      onListKey(event, link);
     }
   });
 }

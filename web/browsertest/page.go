@@ -1,0 +1,231 @@
+package browsertest
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+)
+
+//go:embed find.js
+var find string
+
+// Page is a page as a person uses it: things have roles and names, as for a screen reader (find.js). Events are real ones of
+// mouse and keyboard. Every method waits until what it needs is there, and fails the test when it does not come.
+//
+// A name is the whole accessible name, or its beginning with "…" at the end. In narrows the search to a named part of the page.
+type Page struct {
+	*testing.T
+	Ctx   context.Context
+	where string
+}
+
+// In is the page seen through one of its named parts: a region, a dialog, a table.
+func (p Page) In(name string) Page {
+	p.where = name
+	return p
+}
+
+// found is a JavaScript expression: the elements with a role and a name.
+func (p Page) found(role, name string) string {
+	return fmt.Sprintf("%s(%s, %s, %s)", strings.TrimSpace(find), quote(role), quote(name), quote(p.where))
+}
+
+func (p Page) what(role, name string) string {
+	what := fmt.Sprintf("%s %q", role, name)
+	if p.where != "" {
+		what += fmt.Sprintf(" in %q", p.where)
+	}
+	return what
+}
+
+func quote(text string) string {
+	b, _ := json.Marshal(text)
+	return string(b)
+}
+
+// spot is where an element can be clicked, or why it cannot.
+type spot struct {
+	X, Y float64
+	Why  string
+}
+
+// spotOf brings an element into view as far as its scrollers go, and says where it can be clicked. It is not clickable while another
+// element covers it, or while the page would have to be scrolled although it fills the window.
+func (p Page) spotOf(role, name string) spot {
+	p.Helper()
+	var at spot
+	expression := fmt.Sprintf(`(() => {
+		const all = %s;
+		if (all.length !== 1) return { Why: all.length + " of them: " + all.slice(0, 5).map((e) => e.outerHTML.slice(0, 120)).join(" ") };
+		const e = all[0];
+		if (e.disabled || e.getAttribute("aria-disabled") === "true") return { Why: "disabled" };
+		e.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
+		for (const r of e.getClientRects()) {
+			const x = r.x + Math.min(r.width / 2, 200), y = r.y + r.height / 2;
+			const hit = document.elementFromPoint(x, y);
+			if (hit !== null && (e.contains(hit) || hit.contains(e) && hit.closest("label") !== null || e.labels !== undefined && [...e.labels ?? []].some((l) => l.contains(hit)))) return { X: x, Y: y, Why: "" };
+			if (hit !== null) return { Why: "covered by " + hit.outerHTML.slice(0, 120) };
+		}
+		return { Why: "out of the window" };
+	})()`, p.found(role, name))
+	if err := poll(p.Ctx, expression, func(s spot) bool { at = s; return s.Why == "" }); err != nil {
+		p.Fatalf("%s cannot be clicked: %s (%v)", p.what(role, name), at.Why, err)
+	}
+	return at
+}
+
+// Click clicks an element with the mouse.
+func (p Page) Click(role, name string) {
+	p.Helper()
+	p.mouse(role, name, 1, chromedp.ButtonLeft)
+}
+
+// DoubleClick clicks an element twice.
+func (p Page) DoubleClick(role, name string) {
+	p.Helper()
+	p.mouse(role, name, 2, chromedp.ButtonLeft)
+}
+
+// RightClick opens the menu of an element.
+func (p Page) RightClick(role, name string) {
+	p.Helper()
+	p.mouse(role, name, 1, chromedp.ButtonRight)
+}
+
+func (p Page) mouse(role, name string, times int, button chromedp.MouseOption) {
+	p.Helper()
+	at := p.spotOf(role, name)
+	for n := 1; n <= times; n++ {
+		Run(p.T, p.Ctx, chromedp.MouseClickXY(at.X, at.Y, button, chromedp.ClickCount(n)))
+	}
+}
+
+// Point moves the mouse over an element.
+func (p Page) Point(role, name string) {
+	p.Helper()
+	at := p.spotOf(role, name)
+	Run(p.T, p.Ctx, chromedp.MouseEvent(input.MouseMoved, at.X, at.Y))
+}
+
+// Wheel turns the wheel over an element, dy pixels down.
+func (p Page) Wheel(role, name string, dy float64) {
+	p.Helper()
+	at := p.spotOf(role, name)
+	Run(p.T, p.Ctx, input.DispatchMouseEvent(input.MouseWheel, at.X, at.Y).WithDeltaX(0).WithDeltaY(dy))
+}
+
+// Fill clicks a text field and types over what is in it.
+func (p Page) Fill(role, name, text string) {
+	p.Helper()
+	p.Click(role, name)
+	p.Press("Ctrl+A")
+	if text == "" {
+		p.Press("Delete")
+		return
+	}
+	p.Type(text)
+}
+
+// Type types a text where the focus is.
+func (p Page) Type(text string) {
+	p.Helper()
+	Run(p.T, p.Ctx, chromedp.KeyEvent(text))
+}
+
+var keyCodes = map[string]int64{"Backspace": 8, "Tab": 9, "Enter": 13, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Insert": 45, "Delete": 46, "F2": 113, "F6": 117}
+
+// Press presses keys that type nothing: "Ctrl+S", "ArrowDown", "?".
+func (p Page) Press(keys ...string) {
+	p.Helper()
+	for _, k := range keys {
+		var mods input.Modifier
+		parts := strings.Split(k, "+")
+		key := parts[len(parts)-1]
+		for _, m := range parts[:len(parts)-1] {
+			mods |= map[string]input.Modifier{"Ctrl": input.ModifierCtrl, "Shift": input.ModifierShift, "Alt": input.ModifierAlt}[m]
+		}
+		code, known := keyCodes[key]
+		if !known {
+			code = int64(strings.ToUpper(key)[0])
+		}
+		name, physical := key, key
+		if len(key) == 1 {
+			if mods != 0 && mods&input.ModifierShift == 0 {
+				name = strings.ToLower(key)
+			}
+			if key >= "A" && key <= "z" {
+				physical = "Key" + strings.ToUpper(key)
+			}
+		}
+		down := input.DispatchKeyEvent(input.KeyRawDown).WithKey(name).WithCode(physical).WithWindowsVirtualKeyCode(code).WithModifiers(mods)
+		switch k {
+		case "Enter": // as text too, which submits forms and presses buttons
+			down.Type, down.Text, down.UnmodifiedText = input.KeyDown, "\r", "\r"
+		case "Ctrl+A":
+			down = down.WithCommands([]string{"selectAll"})
+		}
+		Run(p.T, p.Ctx, down, input.DispatchKeyEvent(input.KeyUp).WithKey(name).WithCode(physical).WithWindowsVirtualKeyCode(code).WithModifiers(mods))
+	}
+}
+
+// Visible waits until a person can see an element: inside the window, and not covered.
+func (p Page) Visible(role, name string) {
+	p.Helper()
+	var why string
+	expression := fmt.Sprintf(`(() => {
+		const all = %s;
+		const seen = all.filter((e) => {
+			const r = e.getBoundingClientRect();
+			const hit = document.elementFromPoint(r.x + Math.min(r.width / 2, 200), r.y + r.height / 2);
+			return hit !== null && (e.contains(hit) || hit.contains(e));
+		});
+		return seen.length > 0 ? "" : all.length + " of them, none of which can be seen";
+	})()`, p.found(role, name))
+	if err := poll(p.Ctx, expression, func(s string) bool { why = s; return s == "" }); err != nil {
+		p.Fatalf("%s: %s (%v)", p.what(role, name), why, err)
+	}
+}
+
+// Gone waits until there is no such element.
+func (p Page) Gone(role, name string) {
+	p.Helper()
+	if err := poll(p.Ctx, p.found(role, name)+".length", func(n int) bool { return n == 0 }); err != nil {
+		p.Fatalf("%s is still there (%v)", p.what(role, name), err)
+	}
+}
+
+// Count is how many such elements there are now.
+func (p Page) Count(role, name string) int {
+	p.Helper()
+	return Value[int](p.T, p.Ctx, p.found(role, name)+".length")
+}
+
+// Text is the text of an element.
+func (p Page) Text(role, name string) string {
+	p.Helper()
+	var text string
+	expression := fmt.Sprintf(`(() => { const e = %s[0]; return e === undefined ? null : "=" + (e.value ?? e.innerText) })()`, p.found(role, name))
+	if err := poll(p.Ctx, expression, func(s *string) bool {
+		if s != nil {
+			text = strings.TrimPrefix(*s, "=")
+		}
+		return s != nil
+	}); err != nil {
+		p.Fatalf("%s is not there (%v)", p.what(role, name), err)
+	}
+	return text
+}
+
+// Focused waits until an element has the focus.
+func (p Page) Focused(role, name string) {
+	p.Helper()
+	if err := poll(p.Ctx, p.found(role, name)+".includes(document.activeElement)", func(is bool) bool { return is }); err != nil {
+		p.Fatalf("%s does not have the focus (%v)", p.what(role, name), err)
+	}
+}
