@@ -10,6 +10,7 @@ import (
 	"wirebench/codec/capture"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
+	"wirebench/server/admit"
 	"wirebench/server/workspace"
 )
 
@@ -36,9 +37,12 @@ type decodeOutput struct {
 	}
 }
 
-func (s *Server) decode(_ context.Context, in *decodeInput) (*decodeOutput, error) {
+func (s *Server) decode(ctx context.Context, in *decodeInput) (*decodeOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
+		return nil, err
+	}
+	if err := admitted(ctx, admit.Decode, len(in.Body.Hex)+len(in.Body.Paste)+len(in.Body.Definition), perDecoded); err != nil {
 		return nil, err
 	}
 	job, err := ws.decodeJob(in.Body)

@@ -12,6 +12,7 @@ import (
 
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
+	"wirebench/server/admit"
 	"wirebench/server/workspace"
 )
 
@@ -30,7 +31,7 @@ type emitInput struct {
 type emitOutput struct{ Body workspace.Emitted }
 
 // emit writes definitions as code.
-func (s *Server) emit(_ context.Context, in *emitInput) (*emitOutput, error) {
+func (s *Server) emit(ctx context.Context, in *emitInput) (*emitOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
@@ -39,6 +40,13 @@ func (s *Server) emit(_ context.Context, in *emitInput) (*emitOutput, error) {
 	t, ok := emit.Find(b.Target)
 	if !ok {
 		return nil, huma.Error422UnprocessableEntity("no such target")
+	}
+	size := len(b.Definition)
+	if size == 0 {
+		size = ws.textsOf(b.Messages, b.File)
+	}
+	if err := admitted(ctx, admit.Emit, size, perEmitted); err != nil {
+		return nil, err
 	}
 	var picked *schema.Schema
 	var left []*schema.Message

@@ -11,6 +11,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/defs/schema"
+	"wirebench/server/admit"
 	"wirebench/server/workspace"
 )
 
@@ -35,12 +36,15 @@ type encodeOutput struct {
 	}
 }
 
-func (s *Server) encode(_ context.Context, in *encodeInput) (*encodeOutput, error) {
+func (s *Server) encode(ctx context.Context, in *encodeInput) (*encodeOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
 	b := in.Body
+	if err := admitted(ctx, admit.Decode, len(b.Value), perValue); err != nil {
+		return nil, err
+	}
 	m, err := ws.named(b)
 	if err != nil {
 		return nil, asHTTP(err)

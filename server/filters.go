@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-
 	"wirebench/codec/filter"
+	"wirebench/server/admit"
 	"wirebench/server/workspace"
 )
 
@@ -57,13 +57,16 @@ type filterOption struct {
 
 // checkFilter says whether a filter is one, what it means and what may be written next. A filter with mistakes is no error: it is what
 // a person has typed half of.
-func (s *Server) checkFilter(_ context.Context, in *filterInput) (*filterOutput, error) {
+func (s *Server) checkFilter(ctx context.Context, in *filterInput) (*filterOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
 	snap := ws.Snapshot
 	if d := in.Body.Draft; d != nil {
+		if err := admitted(ctx, admit.Layout, len(d.Text), perCompiled); err != nil {
+			return nil, err
+		}
 		if snap, err = ws.withDraft(d.Name, d.Text); err != nil {
 			return nil, asHTTP(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/defs/diag"
+	"wirebench/server/admit"
 )
 
 type layoutInput struct {
@@ -25,13 +26,16 @@ type layoutOutput struct {
 }
 
 // layout lays a definition out. A definition with mistakes is no error: it is what an editor holds most of the time.
-func (s *Server) layout(_ context.Context, in *layoutInput) (*layoutOutput, error) {
+func (s *Server) layout(ctx context.Context, in *layoutInput) (*layoutOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
 	if in.Body.Text == "" && in.Body.Message == "" {
 		return nil, huma.Error422UnprocessableEntity("text or message is needed")
+	}
+	if err := admitted(ctx, admit.Layout, len(in.Body.Text), perCompiled); err != nil {
+		return nil, err
 	}
 	d, err := ws.open(in.Body.Message, in.Body.Text)
 	if err != nil {

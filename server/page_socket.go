@@ -12,6 +12,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
 
+	"wirebench/server/admit"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
 	"wirebench/templates"
@@ -90,6 +91,7 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.pages.remove(conn)
 	page := newLivePage(ws, s.frame(r, "", ws.Name))
+	page.budget, page.client = s.budget, guesserOf(r)
 	page.refused = func(action string) { s.logRefusal(r, "page action "+action) }
 	var both sync.WaitGroup
 	both.Go(func() {
@@ -147,6 +149,9 @@ type livePage struct {
 	ws    *workspace.Workspace
 	frame templates.Frame
 	wake  chan struct{}
+
+	budget *admit.Budget // of the work of all; nil = there is none
+	client string
 
 	refused func(action string) // told of what a viewer tried; nil = nobody wants to know
 
@@ -252,7 +257,7 @@ func (l *livePage) answer(ctx context.Context, conn *wsconn.Conn) error {
 			}
 		}
 		started = true
-		text, err := l.work(m)
+		text, err := l.work(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -317,9 +322,29 @@ func put[T any](into *T, from *T) {
 	}
 }
 
+// begin waits until there is memory for what the form asks for. A page waits for as long as it takes: what comes meanwhile is put together.
+func (l *livePage) begin(ctx context.Context) (done func(), err error) {
+	if l.budget == nil {
+		return func() {}, nil
+	}
+	kind, size := l.form.work()
+	for {
+		t, err := l.budget.Acquire(ctx, l.client, kind, size)
+		var busy *admit.BusyError
+		if !errors.As(err, &busy) {
+			return t.Release, err
+		}
+	}
+}
+
 // work does what a message asks for; the text is the answer.
-func (l *livePage) work(m pageMessage) ([]byte, error) {
+func (l *livePage) work(ctx context.Context, m pageMessage) ([]byte, error) {
 	l.take(m)
+	done, err := l.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	if l.form.action == "value" {
 		return plainJSON(l.value())
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/capture"
+	"wirebench/server/admit"
 )
 
 type pasteInput struct {
@@ -20,8 +21,11 @@ type pasteInput struct {
 type pasteOutput struct{ Body capture.PasteInfo }
 
 // paste says what a text is, and the bytes in it.
-func (s *Server) paste(_ context.Context, in *pasteInput) (*pasteOutput, error) {
+func (s *Server) paste(ctx context.Context, in *pasteInput) (*pasteOutput, error) {
 	if _, err := s.workspaceNamed(in.Workspace); err != nil {
+		return nil, err
+	}
+	if err := admitted(ctx, admit.Paste, len(in.Body.Text), perPasted); err != nil {
 		return nil, err
 	}
 	p, err := recognise(in.Body.Text, in.Body.Form)

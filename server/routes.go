@@ -14,7 +14,7 @@ import (
 // routes is the whole route table.
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(secured, s.logged, s.recovered, s.knownHost, ownPages, s.viewersOnlyLook(r), bounded, middleware.Compress(5))
+	r.Use(secured, s.logged, s.recovered, s.knownHost, ownPages, s.viewersOnlyLook(r), bounded, s.counted, middleware.Compress(5))
 
 	r.Get("/healthz", healthy)
 	r.Method(http.MethodGet, "/metrics", s.metrics.handler())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/admit"
 	"wirebench/server/proxy"
 	"wirebench/server/workspace"
 )
@@ -26,6 +27,8 @@ type Config struct {
 
 	Upstreams *proxy.Upstreams        // where the proxy may connect to; nil = this machine alone
 	Own       func() []netip.AddrPort // where the server listens: the proxy never connects there
+
+	Memory int64 // bytes that the work of all requests may take at a time; 0 = a quarter of what there is
 
 	Demo func(ctx context.Context, dialect string) (*DemoGame, error) // starts a demo game; nil = there is none
 }
@@ -53,6 +56,7 @@ type Server struct {
 	document *huma.OpenAPI
 	handler  http.Handler
 	pages    openPages
+	budget   *admit.Budget
 	captures *captureSet
 	proxies  *proxySet
 	replays  *replaySet
@@ -80,6 +84,10 @@ func New(cfg Config) (*Server, error) {
 		}
 	}
 	s.proxies = &proxySet{proxy: proxy.New(proxy.Options{Upstreams: s.Upstreams, Own: s.Own}), captures: s.captures}
+	if cfg.Memory == 0 {
+		cfg.Memory = defaultBudget()
+	}
+	s.budget = admit.New(cfg.Memory)
 	if len(cfg.Workspaces) == 0 {
 		return nil, fmt.Errorf("a server without workspaces")
 	}

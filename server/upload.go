@@ -19,6 +19,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/capture"
+	"wirebench/server/admit"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -95,6 +96,13 @@ func (s *Server) upload(ctx context.Context, in *uploadInput) (*uploadOutput, er
 func (ws *space) takeUpload(ctx context.Context, w http.ResponseWriter, r *http.Request, replace bool) (*uploadReport, error) {
 	if r.ContentLength > maxUpload {
 		return nil, bodyError(&http.MaxBytesError{Limit: maxUpload})
+	}
+	size := r.ContentLength
+	if size < 0 {
+		size = maxUpload
+	}
+	if err := admitted(ctx, admit.Open, int(size), perUploaded); err != nil {
+		return nil, err
 	}
 	// A large form takes longer than what the server gives a request. Writers that have no deadlines, as in tests, need none.
 	control := http.NewResponseController(w)

@@ -36,7 +36,15 @@ func (s *Server) workbench(w http.ResponseWriter, r *http.Request) {
 		}
 		r.PostForm = url.Values{}
 	}
-	p := ws.fill(&view, postedForm(r.PostForm))
+	form := postedForm(r.PostForm)
+	kind, size := form.work()
+	ticket, err := s.budget.Acquire(r.Context(), guesserOf(r), kind, size)
+	if err != nil {
+		refuse(w, busy(err))
+		return
+	}
+	defer ticket.Release()
+	p := ws.fill(&view, form)
 	if p.refused != "" {
 		s.logRefusal(r, "page action "+p.refused)
 		status = http.StatusForbidden

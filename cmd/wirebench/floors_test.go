@@ -59,6 +59,7 @@ codec/transport/protocols < defs codec/transport/tera codec/transport/muta codec
 
 templates < codec static web/docs
 
+server/admit
 server/wsconn
 server/store  < codec/capture
 server/live   < codec/capture
@@ -72,7 +73,7 @@ server/frames < server/workspace server/live codec/corpus codec/transport/protoc
 
 cmd/wirebench/demo < server/workspace codec/transport/protocols
 
-server < server/frames server/proxy server/replay server/wsconn server/collab codec/corpus codec/transport/protocols static templates
+server < server/admit server/frames server/proxy server/replay server/wsconn server/collab codec/corpus codec/transport/protocols static templates
 
 cmd/wirebench < server server/replay cmd/wirebench/demo
 `

@@ -1,0 +1,250 @@
+// Package admit bounds the memory of the work that a server does at one time.
+//
+// Each piece of work says what it costs at most before it begins, and waits until that is free. No kind of work and no client can take all:
+// what one of them leaves is for the others. Who has waited too long is refused, and told when to come again.
+package admit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Kind is a kind of work.
+type Kind int
+
+// Kinds of work.
+const (
+	Decode Kind = iota // of messages that a request holds
+	Layout             // parse, compile and lay out a definition
+	Emit               // write definitions as code
+	Paste              // recognise a text
+	Open               // take in a file, or hold a capture open
+	Find               // look through the frames of a capture, or sort them
+	kinds
+)
+
+func (k Kind) String() string {
+	return [...]string{"decode", "layout", "emit", "paste", "open", "find"}[k]
+}
+
+// Bounds of waiting.
+const (
+	patience       = 5 * time.Second
+	maxWaiting     = 256             // in all
+	maxWaitingEach = 64              // of one client
+	passedOver     = 1 * time.Second // after so long, smaller work that came later has to wait, too
+)
+
+// BusyError says that there was no room in time.
+type BusyError struct {
+	Kind  Kind
+	Retry time.Duration
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("the server is busy: there is no memory for another %s now; try again in %d s", e.Kind, int(e.Retry.Seconds()))
+}
+
+// Budget is the memory that work may take. It may be used by all goroutines.
+type Budget struct {
+	total, part int64 // in bytes; part is the most of one kind, and of one client
+
+	mu      sync.Mutex
+	used    int64
+	byKind  [kinds]int64
+	clients map[string]*client
+	turns   int       // work that has begun
+	waiting []*waiter // the one that has waited longest first
+	peak    int64
+}
+
+type client struct {
+	used    int64
+	waiting int
+	tickets int
+	turn    int // when its last work began
+}
+
+// before reports whether a client that waits is served before another: the one that has less, or else has waited longer.
+func (c *client) before(o *client) bool {
+	return cmp.Or(cmp.Compare(c.used, o.used), cmp.Compare(c.turn, o.turn)) < 0
+}
+
+type waiter struct {
+	client string
+	kind   Kind
+	cost   int64
+	since  time.Time
+	free   chan struct{} // closed when it may begin
+}
+
+// Ticket is admitted work. Release may be called more than once; that of a nil ticket does nothing.
+type Ticket struct {
+	budget *Budget
+	client string
+	kind   Kind
+	cost   int64
+	once   sync.Once
+}
+
+// New makes a budget of so many bytes. One kind of work, and one client, gets at most three quarters of it.
+func New(total int64) *Budget {
+	return &Budget{total: total, part: max(total/4*3, 1), clients: map[string]*client{}}
+}
+
+// Acquire waits for room for work of that many bytes at most, and takes it. Work that costs more than its part is admitted when nothing else
+// of its kind or client runs. The error is a *BusyError, or that of the context.
+func (b *Budget) Acquire(ctx context.Context, of string, kind Kind, cost int64) (*Ticket, error) {
+	b.mu.Lock()
+	w := &waiter{of, kind, min(max(cost, 1), b.part), time.Now(), make(chan struct{})}
+	if b.mayBegin(w) && !b.blocked(w.since) {
+		b.take(w)
+		b.mu.Unlock()
+		return b.ticket(w), nil
+	}
+	c := b.client(of)
+	if len(b.waiting) >= maxWaiting || c.waiting >= maxWaitingEach {
+		b.forget(of)
+		b.mu.Unlock()
+		return nil, &BusyError{kind, patience}
+	}
+	c.waiting++
+	b.waiting = append(b.waiting, w)
+	b.mu.Unlock()
+
+	enough := time.NewTimer(patience)
+	defer enough.Stop()
+	var err error
+	select {
+	case <-w.free:
+		return b.ticket(w), nil
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-enough.C:
+		err = &BusyError{kind, patience}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.Index(b.waiting, w)
+	if i < 0 { // admitted meanwhile
+		return b.ticket(w), nil
+	}
+	b.waiting = slices.Delete(b.waiting, i, i+1)
+	c.waiting--
+	b.forget(of)
+	b.grant() // it may have held up others
+	return nil, err
+}
+
+// Try is Acquire that does not wait; nil if there is no room.
+func (b *Budget) Try(of string, kind Kind, cost int64) *Ticket {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w := &waiter{client: of, kind: kind, cost: min(max(cost, 1), b.part)}
+	if !b.mayBegin(w) {
+		return nil
+	}
+	b.take(w)
+	return b.ticket(w)
+}
+
+func (b *Budget) ticket(w *waiter) *Ticket {
+	return &Ticket{budget: b, client: w.client, kind: w.kind, cost: w.cost}
+}
+
+// Release gives the room back.
+func (t *Ticket) Release() {
+	if t == nil {
+		return
+	}
+	t.once.Do(func() {
+		b := t.budget
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.used -= t.cost
+		b.byKind[t.kind] -= t.cost
+		c := b.clients[t.client]
+		c.used -= t.cost
+		c.tickets--
+		b.forget(t.client)
+		b.grant()
+	})
+}
+
+// Used is how many bytes are taken now, and how many were at most.
+func (b *Budget) Used() (now, peak int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used, b.peak
+}
+
+// mayBegin reports whether there is room for the work.
+func (b *Budget) mayBegin(w *waiter) bool {
+	var mine int64
+	if c := b.clients[w.client]; c != nil {
+		mine = c.used
+	}
+	return b.used+w.cost <= b.total && b.byKind[w.kind]+w.cost <= b.part && mine+w.cost <= b.part
+}
+
+// blocked reports whether work that came at a time has to wait behind work that has been passed over for too long.
+func (b *Budget) blocked(since time.Time) bool {
+	return len(b.waiting) > 0 && since.Sub(b.waiting[0].since) > passedOver && b.isShort(b.waiting[0])
+}
+
+// isShort reports whether work waits for memory as such, and not for other work of its kind or its client.
+func (b *Budget) isShort(w *waiter) bool { return b.used+w.cost > b.total }
+
+func (b *Budget) take(w *waiter) {
+	c := b.client(w.client)
+	c.used += w.cost
+	c.tickets++
+	b.turns++
+	c.turn = b.turns
+	b.used += w.cost
+	b.byKind[w.kind] += w.cost
+	b.peak = max(b.peak, b.used)
+}
+
+// grant lets those begin that there is room for now.
+func (b *Budget) grant() {
+	for {
+		best := -1
+		for i, w := range b.waiting {
+			if b.blocked(w.since) {
+				break
+			}
+			if b.mayBegin(w) && (best < 0 || b.clients[w.client].before(b.clients[b.waiting[best].client])) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return
+		}
+		w := b.waiting[best]
+		b.waiting = slices.Delete(b.waiting, best, best+1)
+		b.clients[w.client].waiting--
+		b.take(w)
+		close(w.free)
+	}
+}
+
+func (b *Budget) client(name string) *client {
+	c := b.clients[name]
+	if c == nil {
+		c = &client{}
+		b.clients[name] = c
+	}
+	return c
+}
+
+// forget drops a client that neither has nor wants anything.
+func (b *Budget) forget(name string) {
+	if c := b.clients[name]; c != nil && c.tickets == 0 && c.waiting == 0 {
+		delete(b.clients, name)
+	}
+}
