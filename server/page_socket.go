@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
@@ -56,12 +57,18 @@ func (o *openPages) remove(c *wsconn.Conn) {
 	o.wait.Done()
 }
 
-// close says goodbye to all pages and waits until their connections have ended: at most as long as one that does not answer is given.
-func (o *openPages) close() {
+// goodbyeTime is how long a page may take to answer a goodbye.
+const goodbyeTime = time.Second
+
+// close says goodbye to all pages and waits until their connections have ended. A page that does not answer loses its connection.
+func (o *openPages) close(ctx context.Context) {
 	o.mu.Lock()
 	o.ended = true
 	for c, cancel := range o.cancel {
 		o.wait.Go(func() {
+			goodbye, stop := context.WithTimeout(ctx, goodbyeTime)
+			defer stop()
+			defer context.AfterFunc(goodbye, c.Drop)()
 			c.GoAway()
 			cancel()
 		})

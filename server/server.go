@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -57,6 +59,7 @@ type Server struct {
 	handler  http.Handler
 	pages    openPages
 	budget   *admit.Budget
+	ended    atomic.Bool
 	captures *captureSet
 	proxies  *proxySet
 	replays  *replaySet
@@ -99,14 +102,59 @@ func New(cfg Config) (*Server, error) {
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Close tells the open pages that the server ends, and waits until their connections have, and captures are no longer read.
+// Close is Shutdown within a few seconds.
 func (s *Server) Close() {
-	s.pages.close()
 	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
 	defer cancel()
-	_ = s.proxies.proxy.Close(ctx) // connections that were cut are events of theirs
-	s.captures.close()
+	_ = s.Shutdown(ctx)
 }
+
+// Shutdown tells the open pages that the server ends, and waits until their connections have, proxies have stopped and captures are no
+// longer read: side by side, until the context ends. Its error names what has not ended. Only the first call does anything.
+func (s *Server) Shutdown(ctx context.Context) error {
+	if !s.ended.CompareAndSwap(false, true) {
+		return nil
+	}
+	steps := []struct {
+		name string
+		run  func()
+	}{
+		{"pages", func() { s.pages.close(ctx) }},
+		{"proxies", func() {
+			settle, cancel := context.WithTimeout(ctx, settleTime)
+			defer cancel()
+			_ = s.proxies.proxy.Close(settle) // connections that were cut are events of theirs
+		}},
+		{"captures", s.captures.close},
+	}
+	done := make(chan int, len(steps))
+	left := map[int]bool{}
+	for i := range steps {
+		left[i] = true
+		go func() {
+			steps[i].run()
+			done <- i
+		}()
+	}
+	for len(left) > 0 {
+		select {
+		case i := <-done:
+			delete(left, i)
+		case <-ctx.Done():
+			var names []string
+			for i := range steps {
+				if left[i] {
+					names = append(names, steps[i].name)
+				}
+			}
+			return fmt.Errorf("%s: %w", strings.Join(names, ", "), ctx.Err())
+		}
+	}
+	return nil
+}
+
+// settleTime is how long connections through the proxies may end by themselves before they are cut: recordings take the rest.
+const settleTime = 3 * time.Second
 
 // NewHTTPServer makes a server with time-outs, so that no client can hold a connection for nothing.
 func NewHTTPServer(h http.Handler) *http.Server {

@@ -270,7 +270,7 @@ func serve(cmd *cobra.Command, listen string, tokens server.Tokens, spaces []*wo
 	if err != nil {
 		return err
 	}
-	defer pages.Close()
+	defer pages.Close() // a second time does nothing
 	var handler http.Handler = pages
 	if tokens.Operator == "" && (tokens.Viewer != "" || !loopback(host)) {
 		tokens.Operator = rand.Text()
@@ -302,14 +302,34 @@ func serve(cmd *cobra.Command, listen string, tokens server.Tokens, spaces []*wo
 		return fmt.Errorf("serve: %w", err)
 	case <-cmd.Context().Done():
 	}
-	pages.Close() // the pages' connections are not the HTTP server's any more
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	err = srv.Shutdown(ctx)
-	if e := <-done; !errors.Is(e, http.ErrServerClosed) && err == nil {
-		err = e
+	if err := shutDown(srv, pages); err != nil {
+		note(cmd, "Not everything ended in %v: %v", shutdownTime, err)
 	}
-	return err
+	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}
+
+// shutdownTime is how long the end of the server may take in all. What has not ended by then is given up.
+const shutdownTime = 5 * time.Second
+
+// shutDown takes no more requests, and ends those that are open side by side with the pages and the proxies, whose connections are not the
+// HTTP server's.
+func shutDown(srv *http.Server, pages *server.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	var both sync.WaitGroup
+	var requests error
+	both.Go(func() {
+		if requests = srv.Shutdown(ctx); requests != nil {
+			_ = srv.Close()
+			requests = fmt.Errorf("requests: %w", requests)
+		}
+	})
+	err := pages.Shutdown(ctx)
+	both.Wait()
+	return errors.Join(err, requests)
 }
 
 // loopback reports whether an address is of this machine alone.

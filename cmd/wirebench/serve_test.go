@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -285,5 +286,55 @@ func TestServeDemo(t *testing.T) {
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
+	}
+}
+
+// The end of the server takes a few seconds at most and is no failure, whatever is open: a request whose body never comes, a page that does
+// not answer.
+func TestServeEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &log{}
+	done := make(chan int, 1)
+	go func() {
+		done <- run(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, strings.NewReader(""), io.Discard, out)
+	}()
+	var addr string
+	for addr == "" {
+		select {
+		case status := <-done:
+			t.Fatalf("the server ended with status %d: %s", status, out)
+		case <-time.After(5 * time.Millisecond):
+		}
+		if m := address.FindStringSubmatch(out.String()); m != nil {
+			addr = m[1]
+		}
+	}
+	for _, request := range []string{
+		"POST /api/tera/decode HTTP/1.1\r\nHost: " + addr + "\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+		"GET /ws/tera HTTP/1.1\r\nHost: " + addr + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+	} {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, request); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(request, "GET") {
+			if _, err := io.ReadFull(conn, make([]byte, len("HTTP/1.1 101"))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	begun := time.Now()
+	cancel()
+	select {
+	case status := <-done:
+		if took := time.Since(begun); status != exitOK || took > shutdownTime+2*time.Second {
+			t.Errorf("status %d after %v: %s", status, took, out)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the server does not end")
 	}
 }
