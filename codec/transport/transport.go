@@ -87,7 +87,11 @@ type Transport interface {
 }
 
 // Measure says how many bytes the message at the start of data takes. n > 0 is its size, n == 0 is "more bytes are needed" with need the
-// least number of bytes in all, and why != "" says that no message starts so.
+// least number of bytes in all. why != nil says that no message starts so, whatever bytes follow.
 //
 // It is how a transport whose messages have no length asks the definitions.
-type Measure func(dir schema.Dir, data []byte) (n, need int, key schema.Key, why string)
+type Measure func(dir schema.Dir, data []byte) (n, need int, key schema.Key, why Reason)
+
+// Reason words why bytes are no message, when it is shown: most reasons never are. It is valid until the next call of the Measure that
+// returned it, while the bytes stay as they are.
+type Reason func() string

@@ -22,18 +22,18 @@ import (
 )
 
 // A message of these tests is a code from 1 to 9, a length, and so many bytes.
-func measure(_ schema.Dir, data []byte) (n, need int, key schema.Key, why string) {
+func measure(_ schema.Dir, data []byte) (n, need int, key schema.Key, why transport.Reason) {
 	if data[0] < 1 || data[0] > 9 {
-		return 0, 0, key, fmt.Sprintf("code %d", data[0])
+		return 0, 0, key, func() string { return fmt.Sprintf("code %d", data[0]) }
 	}
 	key.Code = uint32(data[0])
 	switch {
 	case len(data) < 2:
-		return 0, 2, key, ""
+		return 0, 2, key, nil
 	case len(data) < 2+int(data[1]):
-		return 0, 2 + int(data[1]), key, ""
+		return 0, 2 + int(data[1]), key, nil
 	}
-	return 2 + int(data[1]), 0, key, ""
+	return 2 + int(data[1]), 0, key, nil
 }
 
 func msg(code byte, body string) string { return string([]byte{code, byte(len(body))}) + body }

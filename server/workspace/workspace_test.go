@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -11,7 +12,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-func build(t *testing.T, files fstest.MapFS, set workspace.Settings) *workspace.Snapshot {
+func build(t testing.TB, files fs.FS, set workspace.Settings) *workspace.Snapshot {
 	t.Helper()
 	lib, err := workspace.ReadFS(files)
 	if err != nil {

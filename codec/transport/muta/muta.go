@@ -47,8 +47,16 @@ type way struct {
 	lostAt  int64   // since there
 	told    int64   // bytes that belong to no message were reported up to here
 	looked  int     // bytes of buf when a start was looked for last
+	tried   int64   // no message starts before there, but at one of open
+	open    []start // places that need more bytes to be judged, rising
 	resumed bool
 	late    bool // the next frame is the first one after a problem
+}
+
+// start is a place in the stream where messages may start.
+type start struct {
+	at   int64
+	need int64 // where the stream has to reach before there is more to say
 }
 
 // piece is the place of captured bytes in the stream.
@@ -82,7 +90,7 @@ func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 	}
 	if !w.started {
 		if w.started = true; !seg.Start && seg.Lost == 0 {
-			w.lost, w.resumed = true, true // from the middle of a stream
+			w.lose() // from the middle of a stream
 		}
 	}
 	if seg.Lost != 0 {
@@ -149,7 +157,7 @@ func (t *Transport) gap(w *way, seg transport.Segment, emit func(*transport.Fram
 	if seg.Lost > 0 {
 		w.offset += seg.Lost
 	}
-	w.lost, w.lostAt, w.looked, w.resumed, w.need = true, w.offset, 0, true, 0
+	w.lose()
 }
 
 // read emits all messages that are whole.
@@ -168,16 +176,19 @@ func (t *Transport) read(w *way, at time.Time, emit func(*transport.Frame)) {
 			break
 		}
 		n, need, key, why := t.o.Measure(w.dir, rest)
-		if why == "" && n == 0 && need > maxMessage {
-			why = fmt.Sprintf("a message of %d bytes or more: longer than %d are not read", need, maxMessage)
+		if why == nil && n == 0 && need > maxMessage {
+			why = func() string {
+				return fmt.Sprintf("a message of %d bytes or more: longer than %d are not read", need, maxMessage)
+			}
 		}
 		switch {
-		case why != "":
+		case why != nil:
+			note := why() // before the bytes that it is about move
 			w.shift(done)
 			done = 0
-			t.problem(w, w.offset, min(len(w.buf), 64), at, why, emit)
+			t.problem(w, w.offset, min(len(w.buf), 64), at, note, emit)
 			w.told = w.offset + int64(min(len(w.buf), 64))
-			w.lost, w.lostAt, w.looked, w.resumed, w.need = true, w.offset, 0, true, 0
+			w.lose()
 			w.drop(1, true) // not from the same place again
 		case n == 0:
 			w.need = max(need, len(rest)+1)
@@ -193,39 +204,77 @@ func (t *Transport) read(w *way, at time.Time, emit func(*transport.Frame)) {
 	w.shift(done)
 }
 
-// look finds a place from which messages can be read, and reports whether there is one. last says that no more bytes come.
+// lose says that it is not known where the next message starts.
+func (w *way) lose() {
+	w.lost, w.lostAt, w.looked, w.resumed, w.need = true, w.offset, 0, true, 0
+	w.tried, w.open = w.offset, w.open[:0]
+}
+
+// look finds a place from which messages can be read, and reports whether there is one. last says that no more bytes come. A place from
+// which no message can be read is not tried again.
 func (t *Transport) look(w *way, at time.Time, last bool, emit func(*transport.Frame)) bool {
 	if !last && len(w.buf) < w.looked+w.looked/4+1 {
 		return false // too little has come since to look again
 	}
 	w.looked = len(w.buf)
-	tries := 0
-	for start := range w.buf {
-		row, pos := 0, start
-		for row < inARow && pos < len(w.buf) && tries < maxTries {
-			tries++
-			n, _, _, why := t.o.Measure(w.dir, w.buf[pos:])
-			if why != "" || n == 0 {
-				break
+	tries, found := 0, int64(-1)
+	kept := w.open[:0]
+	end := w.offset + int64(len(w.buf))
+	for _, s := range w.open {
+		if found < 0 && (last || s.need <= end) && s.at >= w.offset {
+			if s = t.try(w, s.at, last, &tries); s.need == 0 {
+				found = s.at
 			}
-			row++
-			pos += n
 		}
-		first := w.offset+int64(start) == w.lostAt // where a message starts more often than anywhere else
-		if row == inARow || last && (row > 1 || row == 1 && first) && pos == len(w.buf) {
-			t.unread(w, start, at, emit)
-			w.lost, w.late, w.need = false, true, 0
-			if last {
-				t.read(w, at, emit)
-			}
-			return true
+		if s.need > 0 && s.at >= w.offset {
+			kept = append(kept, s)
 		}
+	}
+	w.open = kept
+	for w.tried = max(w.tried, w.offset); found < 0 && w.tried < end && tries < maxTries; w.tried++ {
+		switch s := t.try(w, w.tried, last, &tries); {
+		case s.need == 0:
+			found = s.at
+		case s.need > 0:
+			w.open = append(w.open, s)
+		}
+	}
+	if found >= 0 {
+		t.unread(w, int(found-w.offset), at, emit)
+		w.lost, w.late, w.need = false, true, 0
+		if last {
+			t.read(w, at, emit)
+		}
+		return true
 	}
 	if n := len(w.buf) - maxLook; n > 0 {
 		t.unread(w, n, at, emit)
 		w.looked = len(w.buf)
 	}
 	return false
+}
+
+// try reads messages from a place. need is 0 if one may start there, and below 0 if none can.
+func (t *Transport) try(w *way, at int64, last bool, tries *int) start {
+	row, pos, need := 0, int(at-w.offset), 1
+	for row < inARow && pos < len(w.buf) && *tries < maxTries {
+		*tries++
+		n, least, _, why := t.o.Measure(w.dir, w.buf[pos:])
+		if why != nil {
+			return start{at, -1}
+		}
+		if n == 0 {
+			need = least
+			break
+		}
+		row++
+		pos += n
+	}
+	first := at == w.lostAt // where a message starts more often than anywhere else
+	if row == inARow || last && (row > 1 || row == 1 && first) && pos == len(w.buf) {
+		return start{at, 0}
+	}
+	return start{at, w.offset + int64(pos+max(need, 1))}
 }
 
 // unread drops n bytes in which no message was found. They are told of as what they are, so that no byte vanishes.

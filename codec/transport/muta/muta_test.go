@@ -14,20 +14,20 @@ import (
 )
 
 // measure is that of a protocol with ids from 1 to 9 and texts of at most 20 bytes behind their length.
-func measure(_ schema.Dir, data []byte) (n, need int, key schema.Key, why string) {
+func measure(_ schema.Dir, data []byte) (n, need int, key schema.Key, why transport.Reason) {
 	if data[0] < 1 || data[0] > 9 {
-		return 0, 0, key, fmt.Sprintf("id %d", data[0])
+		return 0, 0, key, func() string { return fmt.Sprintf("id %d", data[0]) }
 	}
 	key.Code = uint32(data[0])
 	switch {
 	case len(data) < 2:
-		return 0, 2, key, ""
+		return 0, 2, key, nil
 	case data[1] > 20:
-		return 0, 0, key, fmt.Sprintf("length %d", data[1])
+		return 0, 0, key, func() string { return fmt.Sprintf("length %d", data[1]) }
 	case len(data) < 2+int(data[1]):
-		return 0, 2 + int(data[1]), key, ""
+		return 0, 2 + int(data[1]), key, nil
 	}
-	return 2 + int(data[1]), 0, key, ""
+	return 2 + int(data[1]), 0, key, nil
 }
 
 var at = time.Unix(1_700_000_000, 0)

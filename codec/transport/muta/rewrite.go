@@ -62,8 +62,8 @@ func (w wire) Fit(dir schema.Dir, o transport.Outgoing) ([]byte, error) {
 	}
 	n, need, _, why := w.o.Measure(dir, o.Bytes)
 	switch {
-	case why != "":
-		return nil, errors.New(why)
+	case why != nil:
+		return nil, errors.New(why())
 	case n == 0:
 		return nil, fmt.Errorf("the message has %d bytes, and needs %d or more", size, need)
 	case n != size:

@@ -170,50 +170,60 @@ func (e *Env) integrityIV() func(schema.Key, []byte) (uint32, bool) {
 // measure says by the definitions where messages end.
 func (e *Env) measure(port uint16) transport.Measure {
 	type way struct {
-		group string
-		frame *codec.Program
-		why   string
+		group    string
+		frame    *codec.Program
+		programs map[uint32]*codec.Program // by code
 	}
 	var ways [3]*way
 	var rec codec.Record
-	return func(dir schema.Dir, data []byte) (n, need int, key schema.Key, why string) {
-		w := ways[dir]
-		if w == nil {
-			w = &way{group: e.Group(port, dir), why: "the definitions do not say which messages go this way: name their group"}
-			if m := e.Definitions.Frame(w.group); m != nil {
-				if p, err := e.Definitions.Program(m); err == nil {
-					w.frame, w.why = p, ""
-				}
+	var at *way             // of the last call
+	var last *codec.Program // that it tried; nil: none
+	var failed error
+	noFrame := func() string { return "the definitions do not say which messages go this way: name their group" }
+	noMessage := func() string { return "no message of group " + at.group + " has this id" }
+	noProgram := func() string { return failed.Error() }
+	illegal := func() string {
+		why := last.Message.Name + ": "
+		if len(rec.Problems) > 0 {
+			why += rec.Problems[0].Message(&rec)
+		}
+		return why
+	}
+	return func(dir schema.Dir, data []byte) (n, need int, key schema.Key, why transport.Reason) {
+		at = ways[dir]
+		if at == nil {
+			at = &way{group: e.Group(port, dir), programs: map[uint32]*codec.Program{}}
+			if m := e.Definitions.Frame(at.group); m != nil {
+				at.frame, _ = e.Definitions.Program(m)
 			}
-			ways[dir] = w
+			ways[dir] = at
 		}
-		if w.frame == nil {
-			return 0, 0, key, w.why
+		if at.frame == nil {
+			return 0, 0, key, noFrame
 		}
-		w.frame.Decode(&rec, data)
+		at.frame.Decode(&rec, data)
 		if rec.Short {
-			return 0, needed(&rec, data), key, ""
+			return 0, needed(&rec, data), key, nil
 		}
-		key = schema.Key{Dir: dir, Group: w.group, Code: rec.Code}
-		m := e.Definitions.Lookup(key)
-		if m == nil {
-			return 0, 0, key, "no message of group " + w.group + " has this id"
+		key = schema.Key{Dir: dir, Group: at.group, Code: rec.Code}
+		if last = at.programs[rec.Code]; last == nil {
+			m := e.Definitions.Lookup(key)
+			if m == nil {
+				return 0, 0, key, noMessage
+			}
+			if last, failed = e.Definitions.Program(m); failed != nil {
+				return 0, 0, key, noProgram
+			}
+			at.programs[rec.Code] = last
 		}
-		p, err := e.Definitions.Program(m)
-		if err != nil {
-			return 0, 0, key, err.Error()
-		}
-		p.Decode(&rec, data)
+		last.Decode(&rec, data)
 		switch rec.Status() {
 		case codec.Incomplete:
-			return 0, needed(&rec, data), key, ""
+			return 0, needed(&rec, data), key, nil
 		case codec.Illegal:
-			if len(rec.Problems) > 0 {
-				why = rec.Problems[0].Message(&rec)
-			}
-			return 0, 0, key, m.Name + ": " + why
+			return 0, 0, key, illegal
 		}
-		return max(rec.Used, 1), 0, key, ""
+		return max(rec.Used, 1), 0, key, nil
 	}
 }
 
