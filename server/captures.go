@@ -17,6 +17,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/capture"
 	"wirebench/codec/filter"
+	"wirebench/codec/packet"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/frames"
@@ -83,7 +84,7 @@ type openCapture struct {
 	filled atomic.Bool // the log has all that it is to have
 
 	// After done.
-	sum capture.Summary
+	sum packet.Summary
 	err error // why the frames are not all
 
 	views   frames.Views
@@ -292,10 +293,10 @@ func (c *counted) Read(p []byte) (int, error) {
 }
 
 // fill reads a file into the log: a capture, or a text that holds one.
-func (o *openCapture) fill(ctx context.Context, file io.Reader, protocol protocols.Protocol, snap *workspace.Snapshot, x store.Capture) (capture.Summary, error) {
+func (o *openCapture) fill(ctx context.Context, file io.Reader, protocol protocols.Protocol, snap *workspace.Snapshot, x store.Capture) (packet.Summary, error) {
 	conns := map[int]uint32{}
 	full, recorded := false, false
-	add := func(f capture.Frame) {
+	add := func(f *transport.Frame) {
 		if full {
 			return
 		}
@@ -307,16 +308,16 @@ func (o *openCapture) fill(ctx context.Context, file io.Reader, protocol protoco
 				o.ciphered.Store(f.Conn.Name(), true)
 			}
 		}
-		full = o.log.AddFlagged(conn, f.Frame, flagsOf(f.Marks)) != nil
+		full = o.log.AddFlagged(conn, f, flagsOf(f.Marks)) != nil
 	}
-	how, proto := readingTold(snap, protocol, x, func(conn string) { o.ciphered.Store(conn, true) })
+	how := readingTold(snap, protocol, x, func(conn string) { o.ciphered.Store(conn, true) })
 	if takes := how.Recorded; takes != nil {
 		how.Recorded = func(cut string) bool {
 			recorded = takes(cut)
 			return recorded
 		}
 	}
-	sum, _, err := capture.ReadAny(&counted{file, &o.read, ctx}, how, proto, add)
+	sum, _, err := capture.ReadAny(&counted{file, &o.read, ctx}, how, add)
 	if err == nil && full {
 		err = live.ErrFull
 	}

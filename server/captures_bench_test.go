@@ -15,33 +15,34 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
-
-	"wirebench/codec/transport/protocols"
 )
 
 // million is a capture of n small messages of eight connections of a server: two in three with a number and a text.
 func million(t testing.TB, n int) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := capture.NewWriter(&out, "test")
+	w, err := pcap.NewWriter(&out, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	iface, err := w.Interface(capture.Interface{Link: capture.LinkEthernet})
+	iface, err := w.Interface(pcap.Interface{Link: packet.LinkEthernet})
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	var conns []*capture.Synthetic
+	var conns []*pcap.Synthetic
 	for i := range 8 {
-		s := capture.NewSynthetic(w, iface, capture.Conn{Proto: capture.TCP, Client: netip.AddrPortFrom(netip.MustParseAddr("10.0.0.2"), uint16(4000+i)), Server: netip.MustParseAddrPort("10.0.0.1:7801")})
+		s := pcap.NewSynthetic(w, iface, transport.Conn{Proto: transport.TCP, Client: netip.AddrPortFrom(netip.MustParseAddr("10.0.0.2"), uint16(4000+i)), Server: netip.MustParseAddrPort("10.0.0.1:7801")})
 		if err := s.Open(at); err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,8 @@ import (
 	"io"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/store"
@@ -38,8 +39,8 @@ func clearPayloads(ctx context.Context, ws *space, x store.Capture, conn string,
 		return nil, err
 	}
 	defer file.Close()
-	in, err := capture.NewReader(&whileWanted{file, ctx})
-	if errors.Is(err, capture.ErrFormat) {
+	in, err := pcap.NewReader(&whileWanted{file, ctx})
+	if errors.Is(err, pcap.ErrFormat) {
 		return nil, nil
 	}
 	if err != nil {
@@ -62,16 +63,16 @@ func clearPayloads(ctx context.Context, ws *space, x store.Capture, conn string,
 		}
 	}
 	all := transportsOf(env, protocol, nil)
-	a := capture.NewAssembler(capture.Options{New: func(c capture.Conn) transport.Transport {
+	a := packet.NewAssembler(packet.Options{New: func(c transport.Conn) transport.Transport {
 		if conn != "" && c.Name() != conn {
 			return nil
 		}
 		return all(c)
-	}}, func(capture.Frame) {})
+	}}, func(*transport.Frame) {})
 	for len(left) > 0 {
 		p, err := in.Next()
 		if err != nil {
-			var torn *capture.Torn
+			var torn *packet.Torn
 			if errors.Is(err, io.EOF) || errors.As(err, &torn) {
 				break
 			}

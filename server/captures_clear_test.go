@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
+	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
 	"wirebench/codec/transport/tera"
 	"wirebench/defs/schema"
@@ -25,19 +27,19 @@ type ciphered struct {
 func (c *ciphered) record(t *testing.T, tcp bool, add func(send func(toServer bool, payload, clear []byte))) {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := capture.NewWriter(&out, "test")
+	w, err := pcap.NewWriter(&out, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	iface, err := w.Interface(capture.Interface{Link: capture.LinkEthernet})
+	iface, err := w.Interface(pcap.Interface{Link: packet.LinkEthernet})
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := capture.Conn{Proto: capture.UDP, Client: netip.MustParseAddrPort("10.0.0.2:40000"), Server: netip.MustParseAddrPort("10.0.0.1:5000")}
+	about := transport.Conn{Proto: transport.UDP, Client: netip.MustParseAddrPort("10.0.0.2:40000"), Server: netip.MustParseAddrPort("10.0.0.1:5000")}
 	if tcp {
-		about.Proto, about.Server = capture.TCP, netip.MustParseAddrPort("10.0.0.1:7801")
+		about.Proto, about.Server = transport.TCP, netip.MustParseAddrPort("10.0.0.1:7801")
 	}
-	conn := capture.NewSynthetic(w, iface, about)
+	conn := pcap.NewSynthetic(w, iface, about)
 	if err := conn.Open(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +59,7 @@ func (c *ciphered) record(t *testing.T, tcp bool, add func(send func(toServer bo
 		all = append(all, sent{payload, clear})
 	})
 	c.file = out.Bytes()
-	in, err := capture.NewReader(bytes.NewReader(c.file))
+	in, err := pcap.NewReader(bytes.NewReader(c.file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"wirebench/codec/capture"
+	"wirebench/codec/packet"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/store"
@@ -25,7 +26,7 @@ const (
 )
 
 // withoutFrames says why a file that was read to its end has no frames.
-func withoutFrames(sum capture.Summary) string {
+func withoutFrames(sum packet.Summary) string {
 	if sum.Packets == 0 {
 		return "there are no packets in this capture"
 	}
@@ -92,10 +93,10 @@ func messagesBy(ctx context.Context, ws, other *space, x store.Capture) (n int, 
 		return 0, err
 	}
 	defer file.Close()
-	how, proto := readingOf(other.Snapshot, protocol, store.Capture{}) // keys and framing were said for this protocol
+	how := readingOf(other.Snapshot, protocol, store.Capture{}) // keys and framing were said for this protocol
 	how.Limit = 10 * elsewhereFrames
 	var read atomic.Int64
-	_, _, err = capture.ReadAny(io.LimitReader(&counted{file, &read, ctx}, elsewhereBytes), how, proto, func(f capture.Frame) {
+	_, _, err = capture.ReadAny(io.LimitReader(&counted{file, &read, ctx}, elsewhereBytes), how, func(f *transport.Frame) {
 		if f.Kind == transport.Message && n < elsewhereFrames {
 			n++
 		}

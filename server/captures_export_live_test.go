@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/pcap"
 )
 
 // An export of running traffic is what there is when it is asked for, and does not wait for the end.
@@ -20,7 +20,7 @@ func TestExportOfRunningTraffic(t *testing.T) {
 		t.Errorf("of the server: %s", got)
 	}
 	got, _ = exported(t, r.s, r.id, "format=pcapng&frames=3-12")
-	in, err := capture.NewReader(bytes.NewReader([]byte(got)))
+	in, err := pcap.NewReader(bytes.NewReader([]byte(got)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/server/frames"
@@ -48,13 +49,13 @@ func newPackets(x *captureExport) (exporter, error) {
 			return newOriginals(x)
 		}
 	}
-	m := &madePackets{captureExport: x, conns: conns{log: x.open.log}, to: map[uint32]*capture.Synthetic{}}
+	m := &madePackets{captureExport: x, conns: conns{log: x.open.log}, to: map[uint32]*pcap.Synthetic{}}
 	w, err := x.section(madeWords, true)
 	if err != nil {
 		return nil, err
 	}
 	m.w = w
-	m.iface, err = w.Interface(capture.Interface{Name: "made", Link: capture.LinkEthernet})
+	m.iface, err = w.Interface(pcap.Interface{Name: "made", Link: packet.LinkEthernet})
 	return m, err
 }
 
@@ -82,8 +83,8 @@ func (x *captureExport) hasPackets() (bool, error) {
 		return false, err
 	}
 	defer file.Close()
-	in, err := capture.NewReader(&counted{file, new(atomic.Int64), x.ctx})
-	if errors.Is(err, capture.ErrFormat) {
+	in, err := pcap.NewReader(&counted{file, new(atomic.Int64), x.ctx})
+	if errors.Is(err, pcap.ErrFormat) {
 		return false, nil
 	}
 	if err != nil {
@@ -94,9 +95,9 @@ func (x *captureExport) hasPackets() (bool, error) {
 }
 
 // section starts one that says what people say of the capture.
-func (x *captureExport) section(words string, made bool) (*capture.Writer, error) {
-	told := capture.CaptureTold{Made: made, Name: x.of.Name, Text: x.of.Notes.Text}
-	return capture.NewWriter(x.out, "Wirebench", told.Comments(x.words(words))...)
+func (x *captureExport) section(words string, made bool) (*pcap.Writer, error) {
+	told := pcap.CaptureTold{Made: made, Name: x.of.Name, Text: x.of.Notes.Text}
+	return pcap.NewWriter(x.out, "Wirebench", told.Comments(x.words(words))...)
 }
 
 func (x *captureExport) words(more string) string {
@@ -108,12 +109,12 @@ func (x *captureExport) words(more string) string {
 }
 
 // rest is a section behind all packets, with what belongs to none of them.
-func (x *captureExport) rest(frames []capture.FrameTold, markers []capture.MarkerTold) error {
+func (x *captureExport) rest(frames []pcap.FrameTold, markers []pcap.MarkerTold) error {
 	for len(frames)+len(markers) > 0 { // sections of a size that anybody reads
 		f, m := min(len(frames), 500), min(len(markers), 500)
-		told := capture.CaptureTold{Frames: frames[:f], Markers: markers[:m]}
+		told := pcap.CaptureTold{Frames: frames[:f], Markers: markers[:m]}
 		frames, markers = frames[f:], markers[m:]
-		if _, err := capture.NewWriter(x.out, "Wirebench", told.Comments("what was noted of the packets before")...); err != nil {
+		if _, err := pcap.NewWriter(x.out, "Wirebench", told.Comments("what was noted of the packets before")...); err != nil {
 			return err
 		}
 	}
@@ -121,13 +122,13 @@ func (x *captureExport) rest(frames []capture.FrameTold, markers []capture.Marke
 }
 
 // said is what people say of a frame; false if they say nothing.
-func (x *captureExport) said(n int) (told capture.FrameTold, ok bool) {
-	told = capture.FrameTold{N: uint64(n), Mark: x.marked[uint64(n)], Note: x.of.Notes.Frames[uint64(n)]}
+func (x *captureExport) said(n int) (told pcap.FrameTold, ok bool) {
+	told = pcap.FrameTold{N: uint64(n), Mark: x.marked[uint64(n)], Note: x.of.Notes.Frames[uint64(n)]}
 	return told, told.Mark || told.Note != ""
 }
 
 // words of what is told of a frame.
-func wordsOf(told capture.FrameTold) string {
+func wordsOf(told pcap.FrameTold) string {
 	words := fmt.Sprintf("frame %d", told.N)
 	if told.Mark {
 		words += ", marked"
@@ -144,7 +145,7 @@ type originals struct {
 	*captureExport
 	wanted   []uint64          // a bit for each packet
 	comments map[uint32]string // of packets
-	homeless []capture.FrameTold
+	homeless []pcap.FrameTold
 }
 
 func newOriginals(x *captureExport) (exporter, error) {
@@ -183,7 +184,7 @@ func (x *originals) end() error {
 		return err
 	}
 	defer file.Close()
-	in, err := capture.NewReader(&counted{file, new(atomic.Int64), x.ctx})
+	in, err := pcap.NewReader(&counted{file, new(atomic.Int64), x.ctx})
 	if err != nil {
 		return err
 	}
@@ -199,10 +200,10 @@ func (x *originals) end() error {
 	if err != nil {
 		return err
 	}
-	ifaces := map[capture.Interface]int{}
+	ifaces := map[pcap.Interface]int{}
 	for {
 		p, err := in.Next()
-		var torn *capture.Torn
+		var torn *packet.Torn
 		if errors.Is(err, io.EOF) || errors.As(err, &torn) {
 			return x.rest(x.homeless, x.markers(nil))
 		}
@@ -218,7 +219,7 @@ func (x *originals) end() error {
 		if !ok {
 			if len(ifaces) == maxExportIfaces {
 				clear(ifaces)
-				if w, err = capture.NewWriter(x.out, "Wirebench"); err != nil {
+				if w, err = pcap.NewWriter(x.out, "Wirebench"); err != nil {
 					return err
 				}
 			}
@@ -229,7 +230,7 @@ func (x *originals) end() error {
 		}
 		out := *p
 		out.Interface = index
-		_, out.Comment = capture.FramesTold(out.Comment)
+		_, out.Comment = pcap.FramesTold(out.Comment)
 		if said := x.comments[p.N]; said != "" {
 			out.Comment = strings.TrimPrefix(out.Comment+"\n"+said, "\n")
 		}
@@ -240,14 +241,14 @@ func (x *originals) end() error {
 }
 
 // markers are those of the capture. numbers are those of the frames that are in the export, in their order; nil: all, as they were.
-func (x *captureExport) markers(numbers []uint64) (out []capture.MarkerTold) {
+func (x *captureExport) markers(numbers []uint64) (out []pcap.MarkerTold) {
 	for _, m := range x.of.Notes.Markers {
 		n := m.N
 		if numbers != nil {
 			at, _ := slices.BinarySearch(numbers, n)
 			n = uint64(at) + 1
 		}
-		out = append(out, capture.MarkerTold{N: n, At: m.At, Text: m.Text, Value: m.Value})
+		out = append(out, pcap.MarkerTold{N: n, At: m.At, Text: m.Text, Value: m.Value})
 	}
 	return out
 }
@@ -257,9 +258,9 @@ func (x *captureExport) markers(numbers []uint64) (out []capture.MarkerTold) {
 type madePackets struct {
 	*captureExport
 	conns conns
-	w     *capture.Writer
+	w     *pcap.Writer
 	iface int
-	to    map[uint32]*capture.Synthetic // by connection
+	to    map[uint32]*pcap.Synthetic // by connection
 
 	numbers []uint64 // of the frames, where there are markers
 }
@@ -285,7 +286,7 @@ func (x *madePackets) frame(n int, e live.Entry, f *transport.Frame) error {
 	told.Conn = e.Conn
 	to := x.to[e.Conn]
 	if to == nil {
-		to = capture.NewSynthetic(x.w, x.iface, made)
+		to = pcap.NewSynthetic(x.w, x.iface, made)
 		x.to[e.Conn] = to
 		told.Proto, told.Session = conn.Proto, conn.Session
 		if made.Client.IsValid() {
@@ -309,7 +310,7 @@ func (x *madePackets) frame(n int, e live.Entry, f *transport.Frame) error {
 		to.Lost(dir, uint32(f.Length)) // other programs see that something is missing
 	}
 	line, data := told.Line(words), f.Bytes
-	for made.Proto == capture.UDP && len(data) > maxDatagram {
+	for made.Proto == transport.UDP && len(data) > maxDatagram {
 		if err := to.Data(dir, at, data[:maxDatagram], line); err != nil {
 			return err
 		}
@@ -326,10 +327,10 @@ func (x *madePackets) end() error {
 }
 
 // madeConn is the connection that its name tells.
-func madeConn(c live.Conn) capture.Conn {
-	out := capture.Conn{Proto: capture.UDP, Session: c.Session}
+func madeConn(c live.Conn) transport.Conn {
+	out := transport.Conn{Proto: transport.UDP, Session: c.Session}
 	if c.Proto == "tcp" {
-		out.Proto = capture.TCP
+		out.Proto = transport.TCP
 	}
 	client, server, _ := strings.Cut(c.Name, "-")
 	out.Client, _ = netip.ParseAddrPort(client)

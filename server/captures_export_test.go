@@ -17,7 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -87,9 +89,9 @@ func TestExportText(t *testing.T) {
 func TestExportTable(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
 	var file bytes.Buffer
-	w, _ := capture.NewWriter(&file, "test")
-	iface, _ := w.Interface(capture.Interface{Link: capture.LinkEthernet})
-	to := capture.NewSynthetic(w, iface, capture.Conn{Proto: capture.TCP, Client: netip.MustParseAddrPort("[fe80::1]:4000"), Server: netip.MustParseAddrPort("[fe80::2]:5000")})
+	w, _ := pcap.NewWriter(&file, "test")
+	iface, _ := w.Interface(pcap.Interface{Link: packet.LinkEthernet})
+	to := pcap.NewSynthetic(w, iface, transport.Conn{Proto: transport.TCP, Client: netip.MustParseAddrPort("[fe80::1]:4000"), Server: netip.MustParseAddrPort("[fe80::2]:5000")})
 	if err := to.Open(time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +138,7 @@ func TestExportPackets(t *testing.T) {
 	}
 	read := func(data []byte) (all []string, notes []string) {
 		t.Helper()
-		r, err := capture.NewReader(bytes.NewReader(data))
+		r, err := pcap.NewReader(bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,9 +229,9 @@ func TestExportMadePackets(t *testing.T) {
 func TestExportEndsWithTheClient(t *testing.T) {
 	s := captureServer(t, "subspace", nil)
 	var file bytes.Buffer
-	w, _ := capture.NewWriter(&file, "test")
-	iface, _ := w.Interface(capture.Interface{Link: capture.LinkEthernet})
-	to := capture.NewSynthetic(w, iface, capture.Conn{Proto: capture.UDP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:5000")})
+	w, _ := pcap.NewWriter(&file, "test")
+	iface, _ := w.Interface(pcap.Interface{Link: packet.LinkEthernet})
+	to := pcap.NewSynthetic(w, iface, transport.Conn{Proto: transport.UDP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:5000")})
 	for i := range 20_000 {
 		if err := to.Data(schema.ToServer, time.Unix(int64(i), 0), bytes.Repeat([]byte{2}, 200), ""); err != nil {
 			t.Fatal(err)

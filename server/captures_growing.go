@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/pcap"
 	"wirebench/server/store"
 )
 
@@ -84,7 +84,7 @@ func canReadOn(ws *space, id string) bool {
 	defer file.Close()
 	var head [4]byte
 	_, err = io.ReadFull(file, head[:])
-	form := capture.SniffCapture(head[:])
+	form := pcap.SniffCapture(head[:])
 	return err == nil && form != "" && form != "gzip"
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wirebench/codec/capture"
+	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/store"
 )
@@ -84,15 +85,15 @@ func TestReadingOf(t *testing.T) {
 	ws := s.space("one")
 	protocol, _ := protocols.Of("muta")
 	x := store.Capture{Framing: "prefixed:1+c2s"}
-	o, proto := readingOf(ws.Snapshot, protocol, x)
+	o := readingOf(ws.Snapshot, protocol, x)
 	var told []string
-	_, _, err := capture.ReadAny(strings.NewReader("\x05\x01\x02\x00hi\x01\x02"), o, proto, func(f capture.Frame) {
-		told = append(told, fmt.Sprint(ws.FrameMessage(f.Frame).Name, " ", f.Dir))
+	_, _, err := capture.ReadAny(strings.NewReader("\x05\x01\x02\x00hi\x01\x02"), o, func(f *transport.Frame) {
+		told = append(told, fmt.Sprint(ws.FrameMessage(f).Name, " ", f.Dir))
 	})
-	if err != nil || fmt.Sprint(told) != "[say c2s ping c2s]" || proto != capture.TCP {
+	if err != nil || fmt.Sprint(told) != "[say c2s ping c2s]" || o.Proto != transport.TCP {
 		t.Error(told, err)
 	}
-	if o, _ := readingOf(ws.Snapshot, protocol, store.Capture{}); o.Framing != nil {
+	if o := readingOf(ws.Snapshot, protocol, store.Capture{}); o.Framing != nil {
 		t.Error("a framing out of nothing")
 	}
 	seen := map[string]bool{}

@@ -6,7 +6,8 @@ import (
 	"errors"
 	"slices"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 )
 
 // Bounds of packets in one answer, in bytes of what was captured.
@@ -61,7 +62,7 @@ func (s *Server) packets(ctx context.Context, in *packetsInput) (*packetsOutput,
 	want = slices.Compact(want)
 	left := maxPacketsShown
 	payloads := map[uint32][]byte{}
-	err = ws.Captures.Packets(ctx, in.ID, want, func(p *capture.Packet) bool {
+	err = ws.Captures.Packets(ctx, in.ID, want, func(p *packet.Packet) bool {
 		info := packetInfo{N: p.N, Link: uint32(p.Link), Captured: len(p.Data), Size: max(p.Orig, uint32(len(p.Data))), Comment: p.Comment}
 		if !p.At.IsZero() {
 			info.Time = p.At.Format("2006-01-02T15:04:05.000000000Z")
@@ -78,7 +79,7 @@ func (s *Server) packets(ctx context.Context, in *packetsInput) (*packetsOutput,
 		out.Body.Packets = append(out.Body.Packets, info)
 		return true
 	})
-	if errors.Is(err, capture.ErrFormat) {
+	if errors.Is(err, pcap.ErrFormat) {
 		out.Body.Note = "the file is a text, without packets"
 		return out, nil
 	}

@@ -19,7 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
 	"wirebench/defs/library"
@@ -446,14 +447,14 @@ func TestFramesOfAnOperatedSessionStay(t *testing.T) {
 func TestNotesStayWhenKeysCome(t *testing.T) {
 	s := captureServer(t, "subspace", libraryFiles(t, "subspace"))
 	var out bytes.Buffer
-	w, err := capture.NewWriter(&out, "test")
+	w, err := pcap.NewWriter(&out, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Interface(capture.Interface{Link: capture.LinkEthernet}); err != nil {
+	if _, err := w.Interface(pcap.Interface{Link: packet.LinkEthernet}); err != nil {
 		t.Fatal(err)
 	}
-	ends := capture.NewSynthetic(w, 0, capture.Conn{Proto: capture.UDP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:5000")})
+	ends := pcap.NewSynthetic(w, 0, transport.Conn{Proto: transport.UDP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:5000")})
 	cipher := subspace.NewCipher(0x1234abcd, subspace.Signed)
 	for i := range 12 {
 		// A cluster of two chat messages, without a handshake before: nobody can read it without the key.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/paste"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/live"
@@ -15,14 +17,14 @@ import (
 
 // readingOf says how a capture is read: by the definitions of a snapshot, and with what is known of it from elsewhere. What is kept of
 // that was looked at when it was set; what a hand has written into the file beside the capture since counts for nothing if it is wrong.
-func readingOf(snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture) (capture.Options, capture.Proto) {
+func readingOf(snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture) capture.Options {
 	return readingTold(snap, protocol, x, nil)
 }
 
 // readingTold is readingOf that tells of each connection of which something was deciphered.
-func readingTold(snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture, ciphered func(conn string)) (capture.Options, capture.Proto) {
+func readingTold(snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture, ciphered func(conn string)) capture.Options {
 	env := envOf(snap, x)
-	o := capture.Options{Key: env.Key(), New: transportsOf(env, protocol, ciphered)}
+	o := capture.Options{Options: packet.Options{Key: env.Key(), New: transportsOf(env, protocol, ciphered)}, Proto: transport.UDP}
 	if x.Framing != "" {
 		if f, err := capture.ParseFraming(x.Framing); err == nil {
 			o.Framing = &f
@@ -31,11 +33,11 @@ func readingTold(snap *workspace.Snapshot, protocol protocols.Protocol, x store.
 	if x.Keys == "" { // with keys there is more in the packets than was seen when they passed
 		o.Recorded = func(cut string) bool { return cut == cutBy(snap) }
 	}
-	o.Day, _ = capture.LogDay(x.Name)
+	o.Day, _ = paste.LogDay(x.Name)
 	if protocol.Streams {
-		return o, capture.TCP
+		o.Proto = transport.TCP
 	}
-	return o, capture.UDP
+	return o
 }
 
 // envOf is what the transports of a capture depend on.
@@ -49,9 +51,9 @@ func envOf(snap *workspace.Snapshot, x store.Capture) *protocols.Env {
 
 // transportsOf makes the transports of the connections that may carry a protocol. ciphered, if it is not nil, is told the name of each
 // connection of which something was deciphered.
-func transportsOf(env *protocols.Env, protocol protocols.Protocol, ciphered func(conn string)) func(capture.Conn) transport.Transport {
-	return func(c capture.Conn) transport.Transport {
-		if (c.Proto == capture.TCP) != protocol.Streams {
+func transportsOf(env *protocols.Env, protocol protocols.Protocol, ciphered func(conn string)) func(transport.Conn) transport.Transport {
+	return func(c transport.Conn) transport.Transport {
+		if (c.Proto == transport.TCP) != protocol.Streams {
 			return nil
 		}
 		one := env.For(c.Name(), c.Session)
@@ -99,7 +101,7 @@ func cutOf(reading string) string {
 }
 
 // flagsOf are the flags of what a log, or an export of ours, says of a frame.
-func flagsOf(m capture.Marks) (f live.Flags) {
+func flagsOf(m transport.Marks) (f live.Flags) {
 	for _, x := range markFlags {
 		if m&x.mark != 0 {
 			f |= x.flag
@@ -110,7 +112,7 @@ func flagsOf(m capture.Marks) (f live.Flags) {
 
 // flagNames are the names of flags as filters have them.
 func flagNames(f live.Flags) []string {
-	m := capture.Marks(0)
+	m := transport.Marks(0)
 	for _, x := range markFlags {
 		if f&x.flag != 0 {
 			m |= x.mark
@@ -120,13 +122,13 @@ func flagNames(f live.Flags) []string {
 }
 
 var markFlags = []struct {
-	mark capture.Marks
+	mark transport.Marks
 	flag live.Flags
-}{{capture.Fake, live.Injected}, {capture.Changed, live.Modified}, {capture.Silenced, live.Dropped}}
+}{{transport.Fake, live.Injected}, {transport.Changed, live.Modified}, {transport.Silenced, live.Dropped}}
 
 // readingKey tells the readings of one capture apart: "" if nothing is known of it from elsewhere.
 func readingKey(x store.Capture) string {
-	day, dated := capture.LogDay(x.Name)
+	day, dated := paste.LogDay(x.Name)
 	if x.Framing == "" && x.Keys == "" && !dated {
 		return ""
 	}

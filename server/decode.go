@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"wirebench/codec"
-	"wirebench/codec/capture"
+	"wirebench/codec/paste"
+	"wirebench/codec/scan"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/server/admit"
@@ -31,9 +32,9 @@ type decodeBody struct {
 
 type decodeOutput struct {
 	Body struct {
-		Results     []codec.Result     `json:"results" doc:"one a message, in order"`
-		Paste       *capture.PasteInfo `json:"paste,omitempty" doc:"what the pasted text was taken for"`
-		Diagnostics []diag.Info        `json:"diagnostics,omitempty" doc:"of the definition in the request"`
+		Results     []codec.Result `json:"results" doc:"one a message, in order"`
+		Paste       *paste.PasteInfo    `json:"paste,omitempty" doc:"what the pasted text was taken for"`
+		Diagnostics []diag.Info    `json:"diagnostics,omitempty" doc:"of the definition in the request"`
 	}
 }
 
@@ -82,7 +83,7 @@ type decodeJob struct {
 	request    workspace.Request
 	definition *definition // the one named or given, nil if the code of each message chooses
 	messages   []pieceOfInput
-	paste      *capture.Paste
+	paste      *paste.Paste
 	pasteErr   error
 	rec        codec.Record
 	likely     schema.Dir // of messages whose code has a meaning in both directions
@@ -132,7 +133,7 @@ func (j *decodeJob) readPaste(text, form string) error {
 	return j.takePaste(recognise(text, form))
 }
 
-func (j *decodeJob) takePaste(paste *capture.Paste, err error) error {
+func (j *decodeJob) takePaste(paste *paste.Paste, err error) error {
 	j.paste, j.pasteErr = paste, err
 	if j.pasteErr != nil {
 		j.messages = []pieceOfInput{{err: j.pasteErr, code: "not-recognised"}}
@@ -150,7 +151,7 @@ func (j *decodeJob) takePaste(paste *capture.Paste, err error) error {
 // pasteCache remembers what a text was taken for: a page asks for the same again on each change of something else.
 type pasteCache struct {
 	text, form string
-	paste      *capture.Paste
+	paste      *paste.Paste
 	err        error
 }
 
@@ -176,7 +177,7 @@ func (j *decodeJob) readLines(text string) error {
 		if n++; n > maxMessages {
 			return fmt.Errorf("more than %d messages", maxMessages)
 		}
-		data, err := capture.HexLine(line)
+		data, err := scan.HexLine(line)
 		if err != nil {
 			err = fmt.Errorf("line %d, %w", n, err)
 		}
@@ -210,11 +211,11 @@ func (j *decodeJob) decode(i int) codec.Result {
 }
 
 // recognise reads a pasted text, as the given form if there is one.
-func recognise(text, form string) (*capture.Paste, error) {
+func recognise(text, form string) (*paste.Paste, error) {
 	if form != "" {
-		return capture.RecogniseAs(text, form)
+		return paste.RecogniseAs(text, form)
 	}
-	return capture.Recognise(text)
+	return paste.Recognise(text)
 }
 
 func direction(name string) schema.Dir {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/server/frames"
@@ -67,7 +66,7 @@ func TestFilterOfRules(t *testing.T) {
 		m, mistakes := newMatcher(ws.Workspace, text)
 		if len(mistakes) > 0 {
 			t.Errorf("%s: %+v", text, mistakes)
-		} else if got := m.match(&capture.Conn{}, f); got != want {
+		} else if got := m.match(&transport.Conn{}, f); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}

@@ -69,7 +69,7 @@ func (s *Server) tryFraming(_ context.Context, in *framingInput) (*framingOutput
 	out.Body.Framing, out.Body.Frames = f.String(), []framedBytes{}
 	env := &protocols.Env{Definitions: ws.Snapshot, Patch: ws.Snapshot.Options.Patch}
 	var rec codec.Record
-	err = capture.ReadRaw(data, f, capture.WholeOptions{Key: env.Key(), Limit: limit + 1}, func(x capture.Frame) {
+	err = capture.ReadRaw(data, f, transport.WholeOptions{Key: env.Key(), Limit: limit + 1}, func(x *transport.Frame) {
 		if len(out.Body.Frames) == limit {
 			out.Body.More = true
 			return
@@ -78,7 +78,7 @@ func (s *Server) tryFraming(_ context.Context, in *framingInput) (*framingOutput
 			out.Body.More = true // the rest of it is not here
 			return
 		}
-		out.Body.Frames = append(out.Body.Frames, framed(ws.Snapshot, &rec, x.Frame))
+		out.Body.Frames = append(out.Body.Frames, framed(ws.Snapshot, &rec, x))
 	})
 	if err != nil {
 		return nil, huma.Error422UnprocessableEntity(err.Error())

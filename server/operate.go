@@ -17,8 +17,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec"
-	"wirebench/codec/capture"
 	"wirebench/codec/filter"
+	"wirebench/codec/scan"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/server/proxy"
@@ -46,7 +46,7 @@ func newMatcher(ws *workspace.Workspace, text string) (*matcher, []filter.Mistak
 }
 
 // match reports whether a message fits. With definitions that have changed so that the filter is none any more, nothing does.
-func (m *matcher) match(c *capture.Conn, f *transport.Frame) bool {
+func (m *matcher) match(c *transport.Conn, f *transport.Frame) bool {
 	now := m.now.Load()
 	if snap := m.ws.Now(); now == nil || now.snap != snap {
 		first, mistakes := snap.Filter(m.text)
@@ -216,7 +216,7 @@ type OutgoingBody struct {
 func (b *OutgoingBody) outgoing(ws *workspace.Workspace, dir string, long bool) (transport.Outgoing, error) {
 	out := transport.Outgoing{Raw: b.Raw, Unreliable: b.Unreliable}
 	if b.Message == "" {
-		data, err := capture.HexLine(b.Hex)
+		data, err := scan.HexLine(b.Hex)
 		if err == nil && len(data) == 0 {
 			err = errors.New("there are no bytes to send")
 		}

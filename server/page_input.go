@@ -3,7 +3,7 @@ package server
 import (
 	"fmt"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/paste"
 	"wirebench/defs/schema"
 	"wirebench/templates"
 )
@@ -40,7 +40,7 @@ func (p *pageWork) verdict() {
 }
 
 // worthKeeping reports whether a list of frames shows more of a text than its first message does.
-func worthKeeping(p *capture.Paste) bool {
+func worthKeeping(p *paste.Paste) bool {
 	if len(p.Messages) > 1 || p.Packets {
 		return true
 	}
@@ -74,7 +74,7 @@ func (p *pageWork) list(show int, status string) {
 // forms are the forms of pasted text under their headings, for a menu.
 func forms() []templates.FormGroup {
 	var out []templates.FormGroup
-	for _, f := range capture.Forms() {
+	for _, f := range paste.Forms() {
 		if len(out) == 0 || out[len(out)-1].Title != f.Group {
 			out = append(out, templates.FormGroup{Title: f.Group})
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/paste"
 	"wirebench/server/admit"
 )
 
@@ -18,7 +18,7 @@ type pasteInput struct {
 	}
 }
 
-type pasteOutput struct{ Body capture.PasteInfo }
+type pasteOutput struct{ Body paste.PasteInfo }
 
 // paste says what a text is, and the bytes in it.
 func (s *Server) paste(ctx context.Context, in *pasteInput) (*pasteOutput, error) {
@@ -43,7 +43,7 @@ type place struct {
 
 // unreadable is the error for a text that holds no bytes, with the place if it has one.
 func unreadable(err error) error {
-	var at *capture.PasteError
+	var at *paste.Error
 	if !errors.As(err, &at) || at.Line == 0 {
 		return huma.Error422UnprocessableEntity(err.Error())
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec"
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
@@ -112,16 +111,16 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 	}
 	relay := proxy.Config{
 		Name: name, Owner: ws.Name, Network: network, Pairs: pairs, Log: log, Record: &proxy.Record{Create: create},
-		Transport: func(c capture.Conn) transport.Transport {
+		Transport: func(c transport.Conn) transport.Transport {
 			return protocol.New(env.For(c.Name(), c.Session), c.Server.Port())
 		},
 	}
 	if cfg.Operate {
-		relay.Rewriter = func(c capture.Conn) transport.Rewriter {
+		relay.Rewriter = func(c transport.Conn) transport.Rewriter {
 			return protocol.Rewriter(env.For(c.Name(), c.Session), c.Server.Port())
 		}
 		relay.Record.Cut = func() string { return cutBy(ws.Now()) }
-		relay.Identify = func(c capture.Conn, f *transport.Frame) { identify(ws.Now(), env, c, f) }
+		relay.Identify = func(c transport.Conn, f *transport.Frame) { identify(ws.Now(), env, c, f) }
 	}
 	s, err := p.proxy.Start(ctx, relay)
 	if err != nil {
@@ -190,7 +189,7 @@ func (p *proxySet) get(ws, id string) *liveSession {
 }
 
 // identify says what a message is that a person has made.
-func identify(snap *workspace.Snapshot, env *protocols.Env, c capture.Conn, f *transport.Frame) {
+func identify(snap *workspace.Snapshot, env *protocols.Env, c transport.Conn, f *transport.Frame) {
 	group := ""
 	if len(snap.Dialect.Frames) == 0 {
 		group = env.Group(c.Server.Port(), f.Dir)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/scan"
 	"wirebench/defs"
 	"wirebench/defs/source"
 	"wirebench/server/workspace"
@@ -104,7 +104,7 @@ func looseHex(text string) ([]byte, error) {
 			words[i] = w[2:]
 		}
 	}
-	data, err := capture.HexLine(strings.Join(words, " "))
+	data, err := scan.HexLine(strings.Join(words, " "))
 	if err == nil && len(data) == 0 {
 		return nil, huma.Error422UnprocessableEntity("a sample has bytes", &huma.ErrorDetail{Location: "body.hex", Message: "empty"})
 	}

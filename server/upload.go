@@ -18,7 +18,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/pcap"
 	"wirebench/server/admit"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -346,7 +346,7 @@ func hidden(name string) bool {
 
 // otherKind says why a file is not one of those that are kept, by its name and the first bytes of it; "" = it may be.
 func otherKind(name string, head []byte) string {
-	if form := capture.SniffCapture(head); form != "" && form != "gzip" {
+	if form := pcap.SniffCapture(head); form != "" && form != "gzip" {
 		return "a capture inside a zip: send it by itself"
 	}
 	switch strings.ToLower(path.Ext(name)) {

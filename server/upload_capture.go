@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"wirebench/codec/capture"
+	"wirebench/codec/logs"
+	"wirebench/codec/paste"
+	"wirebench/codec/pcap"
 	"wirebench/server/store"
 )
 
@@ -21,7 +24,7 @@ func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, 
 		return true, u.keep(name, "", bytes.NewReader(head), part)
 	case isZip(head):
 		return true, u.archive(name, "zip", head, part)
-	case capture.SniffLog(head, len(head) < 512) != "": // mitmproxy's files have no ending, and start as texts
+	case logs.Sniff(head, len(head) < 512) != "": // mitmproxy's files have no ending, and start as texts
 		return true, u.keep(name, "", bytes.NewReader(head), part)
 	case isOurs(name, head):
 		return false, nil
@@ -29,7 +32,7 @@ func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, 
 		return true, u.keep(name, u.framing, bytes.NewReader(head), part)
 	}
 	// The rest is taken in any case, so that more of it can be looked at.
-	more, err := io.ReadAll(io.LimitReader(part, int64(capture.LogHead-len(head))))
+	more, err := io.ReadAll(io.LimitReader(part, int64(logs.Head-len(head))))
 	if err != nil {
 		return true, err
 	}
@@ -44,7 +47,7 @@ func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, 
 		return true, discardRest(part)
 	}
 	// A text: whether it is a conversation is seen from the whole of it.
-	text, err := io.ReadAll(io.LimitReader(part, capture.MaxPasteText))
+	text, err := io.ReadAll(io.LimitReader(part, paste.MaxText))
 	if err != nil {
 		return true, err
 	}
@@ -72,7 +75,7 @@ func isOurs(name string, head []byte) bool {
 
 // isCapture tells a capture file by its first bytes, a packed one too.
 func isCapture(head []byte) bool {
-	form := capture.SniffCapture(head)
+	form := pcap.SniffCapture(head)
 	if form != "gzip" {
 		return form != ""
 	}
@@ -82,7 +85,7 @@ func isCapture(head []byte) bool {
 	}
 	var inner [4]byte
 	_, err = io.ReadFull(z, inner[:])
-	form = capture.SniffCapture(inner[:])
+	form = pcap.SniffCapture(inner[:])
 	return err == nil && form != "" && form != "gzip"
 }
 
@@ -99,7 +102,7 @@ func isConversation(text []byte) bool {
 	if isRaw(text[:min(len(text), 512)]) {
 		return false
 	}
-	p, err := capture.Recognise(string(text))
+	p, err := paste.Recognise(string(text))
 	return err == nil && p.Conversation()
 }
 

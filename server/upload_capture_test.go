@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/pcap"
 )
 
 const twoWays = "00000000  01 02 00 68                                       ...h\n    00000000  02 02                                             ..\n"
@@ -18,7 +18,7 @@ const twoWays = "00000000  01 02 00 68                                       ...
 // Captures among the files of a form are kept as captures, and nothing else is.
 func TestUploadOfCaptures(t *testing.T) {
 	var file bytes.Buffer
-	if _, err := capture.NewWriter(&file, "test"); err != nil {
+	if _, err := pcap.NewWriter(&file, "test"); err != nil {
 		t.Fatal(err)
 	}
 	var packed, letter bytes.Buffer
@@ -95,7 +95,7 @@ func TestUploadOfCaptures(t *testing.T) {
 // Of an archive the captures are kept, each as one, and of a zip the definitions too.
 func TestUploadOfCapturesInArchives(t *testing.T) {
 	var file bytes.Buffer
-	if _, err := capture.NewWriter(&file, "test"); err != nil {
+	if _, err := pcap.NewWriter(&file, "test"); err != nil {
 		t.Fatal(err)
 	}
 	a, b := sent{"dir/a.pcapng", file.String()}, sent{"b.pcap.gz", gzippedText(file.String())}
@@ -155,7 +155,7 @@ func gzippedText(text string) string {
 // Of a form that breaks off no capture stays.
 func TestUploadThatBreaksOffKeepsNoCapture(t *testing.T) {
 	var file bytes.Buffer
-	if _, err := capture.NewWriter(&file, "test"); err != nil {
+	if _, err := pcap.NewWriter(&file, "test"); err != nil {
 		t.Fatal(err)
 	}
 	s := captureServer(t, "muta", nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wirebench/codec"
-	"wirebench/codec/capture"
+	"wirebench/codec/scan"
 	"wirebench/defs/schema"
 	"wirebench/server/workspace"
 )
@@ -107,7 +107,7 @@ const maxLine = codec.MaxMessage * 4
 func (d *decoder) lines(r io.Reader) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	return eachLine(in, func(line string) error {
-		data, err := capture.HexLine(line)
+		data, err := scan.HexLine(line)
 		if err != nil {
 			d.wrong("not-hex", err.Error())
 		} else {

@@ -52,8 +52,17 @@ codec/filter             < codec codec/transport
 codec/transport/tera     < codec codec/transport
 codec/transport/muta     < codec codec/transport
 codec/transport/subspace < codec codec/transport
-codec/capture            < codec/transport
+codec/packet             < codec/transport
+codec/packettest         < codec/transport
+codec/scan
 codec/corpus             < codec
+
+codec/pcap < codec/packet codec/scan
+
+codec/paste < codec/pcap
+codec/logs  < codec/pcap
+
+codec/capture < codec/paste codec/logs
 
 codec/transport/protocols < defs codec/transport/tera codec/transport/muta codec/transport/subspace
 
@@ -203,7 +212,7 @@ var clock = regexp.MustCompile(`\btime\.(?:Now|Since|Until|Sleep|After|AfterFunc
 // namesAllowed tells the places in codec and server that are about one game: its transport, and the forms of pasted text and
 // captures, which are called after the programs that write them.
 func namesAllowed(name string) bool {
-	return under(name, "codec/transport") || under(name, "codec/capture")
+	return under(name, "codec/transport") || under(name, "codec/paste") || under(name, "codec/logs")
 }
 
 // sourceViolations reads the files below server/ and codec/ for what imports do not show. Tests and testdata may say anything.

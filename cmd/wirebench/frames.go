@@ -17,6 +17,9 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/capture"
 	"wirebench/codec/filter"
+	"wirebench/codec/packet"
+	"wirebench/codec/paste"
+	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/workspace"
@@ -232,27 +235,30 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 		defer file.Close()
 		in = file
 	}
-	day, _ := capture.LogDay(path)
-	proto := capture.UDP
+	day, _ := paste.LogDay(path)
+	proto := transport.UDP
 	if protocol.Streams {
-		proto = capture.TCP
+		proto = transport.TCP
 	}
 	sum, paste, err := capture.ReadAny(&reported{r: in, cmd: cmd}, capture.Options{
-		Ports: f.ports,
-		New: func(c capture.Conn) transport.Transport {
-			if (c.Proto == capture.TCP) != protocol.Streams {
-				return nil
-			}
-			return protocol.New(f.env.For(c.Name(), c.Session), c.Server.Port())
+		Options: packet.Options{
+			Ports: f.ports,
+			New: func(c transport.Conn) transport.Transport {
+				if (c.Proto == transport.TCP) != protocol.Streams {
+					return nil
+				}
+				return protocol.New(f.env.For(c.Name(), c.Session), c.Server.Port())
+			},
+			Day: day,
+			Key: f.env.Key(),
 		},
-		Day:     day,
+		Proto:   proto,
 		Framing: f.framing,
-		Key:     f.env.Key(),
-	}, proto, f.frame)
+	}, f.frame)
 	if e := f.out.Flush(); err == nil {
 		err = e
 	}
-	if errors.Is(err, capture.ErrFormat) {
+	if errors.Is(err, pcap.ErrFormat) {
 		return fmt.Errorf("%s is no capture: %w; raw bytes are cut into messages by --framing", path, err)
 	}
 	if err != nil {
@@ -269,19 +275,19 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 }
 
 // unmet says which ports no server of the capture has.
-func (f *frameLister) unmet(cmd *cobra.Command, sum capture.Summary) {
+func (f *frameLister) unmet(cmd *cobra.Command, sum packet.Summary) {
 	if len(sum.Conns) == 0 {
 		return // a text need not tell any
 	}
 	for _, p := range f.ports {
-		if !slices.ContainsFunc(sum.Conns, func(c capture.ConnSummary) bool { return c.Server.Port() == p }) {
+		if !slices.ContainsFunc(sum.Conns, func(c packet.ConnSummary) bool { return c.Server.Port() == p }) {
 			note(cmd, "note: --port %d: no connection of the capture has this port", p)
 		}
 	}
 }
 
 // summary says what the list does not show.
-func (f *frameLister) summary(cmd *cobra.Command, sum capture.Summary) {
+func (f *frameLister) summary(cmd *cobra.Command, sum packet.Summary) {
 	if sum.Torn != nil {
 		note(cmd, "note: the file is cut off: %v", sum.Torn)
 	}
@@ -297,12 +303,12 @@ func (f *frameLister) summary(cmd *cobra.Command, sum capture.Summary) {
 }
 
 // frame lists one.
-func (f *frameLister) frame(x capture.Frame) {
-	fits := f.filter.Fits(f.where(uint64(x.N), x.Conn.Name(), x.Conn.Session, x.Conn.Proto.String(), x.Marks), x.Frame)
+func (f *frameLister) frame(x *transport.Frame) {
+	fits := f.filter.Fits(f.where(uint64(x.N), x.Conn.Name(), x.Conn.Session, x.Conn.Proto.String(), x.Marks), x)
 	if !fits || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
 		return
 	}
-	info := f.snap.DescribeFrame(&f.rec, x.Frame, f.want)
+	info := f.snap.DescribeFrame(&f.rec, x, f.want)
 	info.N, info.Conn, info.Session, info.Flags = x.N, x.Conn.Name(), x.Conn.Session, x.Marks.Flags()
 	if f.json {
 		writeJSON(f.out, info)
@@ -312,10 +318,10 @@ func (f *frameLister) frame(x capture.Frame) {
 }
 
 // where is what a list knows of a frame beside the frame.
-func (*frameLister) where(n uint64, conn string, session int, proto string, marks capture.Marks) workspace.Where {
+func (*frameLister) where(n uint64, conn string, session int, proto string, marks transport.Marks) workspace.Where {
 	return workspace.Where{
 		N: n, Conn: conn, Session: session, Proto: proto,
-		Injected: marks&capture.Fake != 0, Modified: marks&capture.Changed != 0, Dropped: marks&capture.Silenced != 0,
+		Injected: marks&transport.Fake != 0, Modified: marks&transport.Changed != 0, Dropped: marks&transport.Silenced != 0,
 	}
 }
 

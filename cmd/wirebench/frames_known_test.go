@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
+	"wirebench/codec/transport"
 	"wirebench/codec/transport/tera"
 	"wirebench/defs/schema"
 )
@@ -59,14 +61,14 @@ func TestFramesWithKeys(t *testing.T) {
 		}
 		text = append(text, k[:]...)
 	}
-	conn := capture.Conn{Proto: capture.TCP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:7801")}
+	conn := transport.Conn{Proto: transport.TCP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:7801")}
 	var file bytes.Buffer
-	w, err := capture.NewWriter(&file, "test")
+	w, err := pcap.NewWriter(&file, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	iface, _ := w.Interface(capture.Interface{Link: capture.LinkEthernet})
-	s := capture.NewSynthetic(w, iface, conn)
+	iface, _ := w.Interface(pcap.Interface{Link: packet.LinkEthernet})
+	s := pcap.NewSynthetic(w, iface, conn)
 	if err := s.Open(time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/paste"
 )
 
 func newPaste() *cobra.Command {
@@ -49,7 +49,7 @@ the text for and prints the bytes of each message as a line of hex.`,
 
 func completeForm(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var out []string
-	for _, f := range capture.Forms() {
+	for _, f := range paste.Forms() {
 		out = append(out, f.ID+"\t"+f.Title)
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
@@ -61,7 +61,7 @@ func knownForm(id string) error {
 		return nil
 	}
 	var known []string
-	for _, f := range capture.Forms() {
+	for _, f := range paste.Forms() {
 		known = append(known, f.ID)
 	}
 	if !slices.Contains(known, id) {
@@ -74,18 +74,18 @@ func knownForm(id string) error {
 const maxPaste = 64 << 20
 
 // readPaste reads a pasted text. An error that is errUnreadable is of the file, any other one of the text.
-func readPaste(r io.Reader, form string) (*capture.Paste, error) {
+func readPaste(r io.Reader, form string) (*paste.Paste, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxPaste+1))
 	if err != nil {
 		return nil, unreadable(err)
 	}
 	if form != "" {
-		return capture.RecogniseAs(string(text), form)
+		return paste.RecogniseAs(string(text), form)
 	}
-	return capture.Recognise(string(text))
+	return paste.Recognise(string(text))
 }
 
-func printPaste(cmd *cobra.Command, name string, p *capture.Paste, asJSON bool) error {
+func printPaste(cmd *cobra.Command, name string, p *paste.Paste, asJSON bool) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	if asJSON {
 		writeJSON(out, p.Info())

@@ -17,7 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/server"
@@ -221,7 +220,7 @@ func (r *relay) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg := proxy.Config{Name: r.upstream, Network: "udp", Pairs: pairs, Log: live.NewRolling(proxyMemory), Transport: func(c capture.Conn) transport.Transport {
+	cfg := proxy.Config{Name: r.upstream, Network: "udp", Pairs: pairs, Log: live.NewRolling(proxyMemory), Transport: func(c transport.Conn) transport.Transport {
 		return protocol.New(f.env.For(c.Name(), c.Session), c.Server.Port())
 	}}
 	if protocol.Streams {

@@ -20,6 +20,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
@@ -211,19 +213,19 @@ func (r *replayer) recorded(cmd *cobra.Command, protocol protocols.Protocol, pat
 	conns := map[string][]replay.Message{}
 	var names []string
 	size, over := 0, false
-	proto := capture.UDP
+	proto := transport.UDP
 	if protocol.Streams {
-		proto = capture.TCP
+		proto = transport.TCP
 	}
-	_, _, err := capture.ReadAny(in, capture.Options{
-		New: func(c capture.Conn) transport.Transport {
-			if (c.Proto == capture.TCP) != protocol.Streams {
+	_, _, err := capture.ReadAny(in, capture.Options{Proto: proto, Options: packet.Options{
+		New: func(c transport.Conn) transport.Transport {
+			if (c.Proto == transport.TCP) != protocol.Streams {
 				return nil
 			}
 			return protocol.New(r.env.For(c.Name(), c.Session), c.Server.Port())
 		},
 		Key: r.env.Key(),
-	}, proto, func(f capture.Frame) {
+	}}, func(f *transport.Frame) {
 		name := f.Conn.Name()
 		if f.Conn.Session > 0 {
 			name += "#" + strconv.Itoa(f.Conn.Session)
@@ -238,9 +240,9 @@ func (r *replayer) recorded(cmd *cobra.Command, protocol protocols.Protocol, pat
 		if conns[name] == nil {
 			names = append(names, name)
 		}
-		conns[name] = append(conns[name], replay.Copy(f.Frame))
+		conns[name] = append(conns[name], replay.Copy(f))
 	})
-	if errors.Is(err, capture.ErrFormat) {
+	if errors.Is(err, pcap.ErrFormat) {
 		return nil, fmt.Errorf("%s is neither a script nor a capture: %w", path, err)
 	}
 	if err != nil {

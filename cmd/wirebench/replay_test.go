@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -90,17 +92,17 @@ func talk(t *testing.T) string {
 		return data
 	}
 	var b bytes.Buffer
-	w, err := capture.NewWriter(&b, "test")
+	w, err := pcap.NewWriter(&b, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	iface, err := w.Interface(capture.Interface{Link: capture.LinkEthernet})
+	iface, err := w.Interface(pcap.Interface{Link: packet.LinkEthernet})
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := time.Unix(1_700_000_000, 0)
-	s := capture.NewSynthetic(w, iface, capture.Conn{
-		Proto: capture.TCP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:5000"),
+	s := pcap.NewSynthetic(w, iface, transport.Conn{
+		Proto: transport.TCP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:5000"),
 	})
 	for _, err := range []error{
 		s.Open(at),

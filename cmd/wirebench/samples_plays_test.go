@@ -12,7 +12,6 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
@@ -287,7 +286,7 @@ const (
 // playSubspace is a login, a duel, and the way out.
 func playSubspace(s *stage) {
 	ms := time.Millisecond
-	info := s.connection(capture.UDP, 50113, 7804)
+	info := s.connection(transport.UDP, 50113, 7804)
 	ping := func(players uint32) {
 		at := binary.LittleEndian.AppendUint32(nil, uint32(s.now.Sub(sampleStart)/(10*time.Millisecond)))
 		s.must(info.Data(schema.ToServer, s.now, at, ""))

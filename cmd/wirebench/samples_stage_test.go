@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"wirebench/codec"
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs/library"
@@ -35,8 +36,8 @@ type stage struct {
 	lose   int      // that many more datagrams of the client get lost behind the recorder
 
 	file   bytes.Buffer
-	writer *capture.Writer
-	record *capture.Synthetic
+	writer *pcap.Writer
+	record *pcap.Synthetic
 
 	encoders map[string]*workspace.Encoder
 	said     map[string]int // how often a message went
@@ -82,15 +83,15 @@ func newStage(t *testing.T, protocol string, port uint16, groups map[schema.Dir]
 		t: t, snap: snap, groups: groups, rng: rand.New(rand.NewPCG(uint64(port), 1)), now: sampleStart, said: map[string]int{},
 		ends: map[schema.Dir]transport.Endpoint{}, relays: map[schema.Dir]*transport.Relay{}, encoders: map[string]*workspace.Encoder{},
 	}
-	if s.writer, err = capture.NewWriter(&s.file, "Wirebench"); err != nil {
+	if s.writer, err = pcap.NewWriter(&s.file, "Wirebench"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.writer.Interface(capture.Interface{Name: "demo", Link: capture.LinkEthernet}); err != nil {
+	if _, err := s.writer.Interface(pcap.Interface{Name: "demo", Link: packet.LinkEthernet}); err != nil {
 		t.Fatal(err)
 	}
-	proto := capture.UDP
+	proto := transport.UDP
 	if p, _ := protocols.Of(protocol); p.Streams {
-		proto = capture.TCP
+		proto = transport.TCP
 	}
 	s.record = s.connection(proto, 50112, port)
 	s.must(s.record.Open(s.now))
@@ -111,8 +112,8 @@ func newStage(t *testing.T, protocol string, port uint16, groups map[schema.Dir]
 }
 
 // connection makes one in the recording; the addresses are of networks for documentation.
-func (s *stage) connection(proto capture.Proto, client, server uint16) *capture.Synthetic {
-	return capture.NewSynthetic(s.writer, 0, capture.Conn{
+func (s *stage) connection(proto transport.Proto, client, server uint16) *pcap.Synthetic {
+	return pcap.NewSynthetic(s.writer, 0, transport.Conn{
 		Proto: proto, Client: netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 10}), client),
 		Server: netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, 113, 7}), server),
 	})
@@ -301,9 +302,9 @@ func sampleFrames(t *testing.T, snap *workspace.Snapshot, file []byte) (out []sa
 	t.Helper()
 	p, _ := protocols.Of(snap.Dialect.Name)
 	env := &protocols.Env{Definitions: snap}
-	_, err := capture.Read(bytes.NewReader(file), capture.Options{New: func(c capture.Conn) transport.Transport {
+	_, err := pcap.Read(bytes.NewReader(file), packet.Options{New: func(c transport.Conn) transport.Transport {
 		return p.New(env.For(c.Name(), c.Session), c.Server.Port())
-	}}, func(f capture.Frame) {
+	}}, func(f *transport.Frame) {
 		out = append(out, sampleFrame{uint64(f.N), f.Dir, f.At, f.Kind, string(f.Bytes)})
 	})
 	if err != nil {

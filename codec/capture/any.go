@@ -6,6 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"wirebench/codec/logs"
+	"wirebench/codec/packet"
+	"wirebench/codec/paste"
+	"wirebench/codec/pcap"
+	"wirebench/codec/scan"
+	"wirebench/codec/transport"
 )
 
 // maxTextBytes bounds a capture that is text.
@@ -14,66 +21,73 @@ const maxTextBytes = 64 << 20
 // maxRawBytes bounds a raw file, which is in memory as long as it is read.
 const maxRawBytes = 64 << 20
 
+// AnyOptions say how a file of any kind is read.
+type Options struct {
+	packet.Options
+	Proto   transport.Proto // what carries the protocol, which logs and texts do not tell
+	Framing *Framing        // the file is raw bytes that are cut so; nil: it is not
+}
+
 // ReadAny reads a capture file or, if it is none, one of the logs that Logs lists, or a text that holds messages: a log that can be pasted
 // too, or what a program shows of a conversation. What is in the file decides. proto is what carries the protocol, which logs and texts
 // do not tell. With Options.Framing the file is raw bytes, whatever it looks like, or an archive of such files. An archive (SniffArchive) is
 // one capture; its files are messages where they are nothing else. The paste is nil for what is no text that can be pasted.
-func ReadAny(r io.Reader, opts Options, proto Proto, emit func(Frame)) (Summary, *Paste, error) {
+func ReadAny(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Summary, *paste.Paste, error) {
 	if opts.Framing != nil {
-		in := &input{r: r}
-		if kind := SniffArchive(in.peek(LogHead)); kind != "" {
-			return readArchive(in, kind, opts, proto, emit)
+		in := scan.NewInput(r)
+		if kind := SniffArchive(in.Peek(logs.Head)); kind != "" {
+			return readArchive(in, kind, opts, emit)
 		}
-		sum, err := readRaw(in, opts, proto, emit)
+		sum, err := readRaw(in, opts, emit)
 		return sum, nil, err
 	}
 	var head bytes.Buffer
-	sum, err := Read(io.TeeReader(r, &limited{&head, 1 << 20}), opts, emit)
-	if !errors.Is(err, ErrFormat) {
+	sum, err := pcap.Read(io.TeeReader(r, &limited{&head, 1 << 20}), opts.Options, emit)
+	if !errors.Is(err, pcap.ErrFormat) {
 		return sum, nil, err
 	}
 	if kind := SniffArchive(head.Bytes()); kind != "" {
-		return readArchive(io.MultiReader(&head, r), kind, opts, proto, emit)
+		return readArchive(io.MultiReader(&head, r), kind, opts, emit)
 	}
-	if sum, ok, e := readLog(&head, r, opts, proto, emit); ok {
+	if sum, ok, e := logs.Read(&head, r, opts.Options, opts.Proto, emit); ok {
 		return sum, nil, e
 	}
-	if SniffCapture(head.Bytes()) == "gzip" {
+	if pcap.SniffCapture(head.Bytes()) == "gzip" {
 		if z, e := gzip.NewReader(io.MultiReader(bytes.NewReader(bytes.Clone(head.Bytes())), r)); e == nil {
 			head.Reset()
 			r = z
 		}
 	}
-	if _, e := io.Copy(&head, io.LimitReader(r, maxTextBytes)); e != nil && !isDamage(e) {
+	if _, e := io.Copy(&head, io.LimitReader(r, maxTextBytes)); e != nil && !scan.IsDamage(e) {
 		return sum, nil, e
 	}
-	paste, e := recogniseFile(head.String(), opts.Key)
+	pasted, e := paste.RecogniseFile(head.String(), opts.Key)
 	if e != nil {
-		return sum, nil, fmt.Errorf("%w, nor a text that holds one: %w", ErrFormat, e)
+		return sum, nil, fmt.Errorf("%w, nor a text that holds one: %w", pcap.ErrFormat, e)
 	}
-	if paste.Packets {
-		return readPastedPackets(paste, opts, emit), paste, nil
+	if pasted.Packets {
+		return paste.ReadPackets(pasted, opts.Options, emit), pasted, nil
 	}
-	count := func(f Frame) {
+	count := func(f *transport.Frame) {
 		sum.Frames++
 		emit(f)
 	}
-	ReadPaste(paste, PasteOptions{WholeOptions: WholeOptions{Key: opts.Key, Limit: opts.Limit, Day: opts.Day}, Ports: opts.Ports, Proto: proto, New: opts.New}, count)
-	return sum, paste, nil
+	paste.Read(pasted, paste.Options{WholeOptions: transport.WholeOptions{Key: opts.Key, Limit: opts.Limit, Day: opts.Day}, Ports: opts.Ports, Proto: opts.Proto, New: opts.New}, count)
+	return sum, pasted, nil
 }
 
 // readRaw reads a file that is cut by a framing.
-func readRaw(r io.Reader, opts Options, proto Proto, emit func(Frame)) (Summary, error) {
+func readRaw(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Summary, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxRawBytes+1))
 	if err != nil {
-		return Summary{}, err
+		return packet.Summary{}, err
 	}
 	if len(data) > maxRawBytes {
-		return Summary{}, fmt.Errorf("%w, and as raw bytes it is more than %d MiB", ErrFormat, maxRawBytes>>20)
+		return packet.Summary{}, fmt.Errorf("%w, and as raw bytes it is more than %d MiB", pcap.ErrFormat, maxRawBytes>>20)
 	}
-	sum := Summary{Format: "raw"}
-	conn := &Conn{Proto: proto}
-	err = ReadRaw(data, *opts.Framing, WholeOptions{Key: opts.Key, Limit: opts.Limit}, func(f Frame) {
+	sum := packet.Summary{Format: "raw"}
+	conn := &transport.Conn{Proto: opts.Proto}
+	err = ReadRaw(data, *opts.Framing, transport.WholeOptions{Key: opts.Key, Limit: opts.Limit}, func(f *transport.Frame) {
 		sum.Frames++
 		f.Conn = conn
 		emit(f)

@@ -12,6 +12,10 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"wirebench/codec/logs"
+	"wirebench/codec/pcap"
+	"wirebench/codec/scan"
 )
 
 // Bounds of archives.
@@ -41,8 +45,8 @@ func SniffArchive(head []byte) string {
 	if isTar(head) {
 		return "tar"
 	}
-	if SniffCapture(head) == "gzip" {
-		if inner, _ := unpackHead(head, false); isTar(inner) {
+	if pcap.SniffCapture(head) == "gzip" {
+		if inner, _ := logs.UnpackHead(head, false); isTar(inner) {
 			return "tar.gz"
 		}
 	}
@@ -55,9 +59,9 @@ func isTar(head []byte) bool { return len(head) >= 262 && string(head[257:262]) 
 // that systems and programs keep for themselves are left out. Where the archive breaks off, torn says why, and the files before it are given.
 // The error is ErrArchive, wrapped, or that of r.
 func ReadArchive(r io.Reader) (files []ArchiveFile, torn string, err error) {
-	in := &input{r: r}
+	in := scan.NewInput(r)
 	a := archive{}
-	switch kind := SniffArchive(in.peek(LogHead)); kind {
+	switch kind := SniffArchive(in.Peek(logs.Head)); kind {
 	case "zip":
 		err = a.zip(in)
 	case "tar":
@@ -106,14 +110,14 @@ func (a *archive) add(name string, r io.Reader) error {
 	}
 	a.data += int64(len(data))
 	if err != nil {
-		a.torn = fmt.Sprintf("%s cannot be read: %v", quoteShort(name), err)
+		a.torn = fmt.Sprintf("%s cannot be read: %v", scan.Quote(name), err)
 		return nil
 	}
 	a.files = append(a.files, ArchiveFile{Name: name, Data: data})
 	return nil
 }
 
-func (a *archive) zip(in *input) error {
+func (a *archive) zip(in *scan.Input) error {
 	data, err := io.ReadAll(io.LimitReader(in, maxArchive+1))
 	if err != nil {
 		return err
@@ -136,7 +140,7 @@ func (a *archive) zip(in *input) error {
 		}
 		r, err := f.Open()
 		if err != nil {
-			a.torn = fmt.Sprintf("%s cannot be read: %v", quoteShort(f.Name), err)
+			a.torn = fmt.Sprintf("%s cannot be read: %v", scan.Quote(f.Name), err)
 			continue
 		}
 		err = a.add(f.Name, r)
@@ -148,7 +152,7 @@ func (a *archive) zip(in *input) error {
 	return nil
 }
 
-func (a *archive) tar(r io.Reader, below *input) error {
+func (a *archive) tar(r io.Reader, below *scan.Input) error {
 	t := tar.NewReader(r)
 	for n := 0; ; n++ {
 		if n > 2*maxArchiveFiles {
@@ -159,13 +163,13 @@ func (a *archive) tar(r io.Reader, below *input) error {
 			return nil
 		}
 		if err != nil {
-			if e := below.failure(); e != nil && !isDamage(e) {
+			if e := below.Failure(); e != nil && !scan.IsDamage(e) {
 				return e
 			}
 			a.torn = err.Error()
 			return nil
 		}
-		a.size = below.pos
+		a.size = below.Offset()
 		if h.Typeflag != tar.TypeReg || !wantedMember(h.Name) {
 			continue
 		}
@@ -196,7 +200,7 @@ func wantedMember(name string) bool {
 func naturalOrder(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
-		if isDigit(x[0]) && isDigit(y[0]) {
+		if scan.IsDigit(x[0]) && scan.IsDigit(y[0]) {
 			var m, n string
 			m, x = cutDigits(x)
 			n, y = cutDigits(y)
@@ -216,7 +220,7 @@ func naturalOrder(a, b string) int {
 // cutDigits is the number at the start of s, without zeros before it, and what follows.
 func cutDigits(s string) (digits, rest string) {
 	n := 0
-	for n < len(s) && isDigit(s[n]) {
+	for n < len(s) && scan.IsDigit(s[n]) {
 		n++
 	}
 	return strings.TrimLeft(s[:n], "0"), s[n:]

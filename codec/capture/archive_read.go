@@ -12,6 +12,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"wirebench/codec/packet"
+	"wirebench/codec/paste"
+	"wirebench/codec/pcap"
+	"wirebench/codec/scan"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -27,109 +32,94 @@ import (
 const replayRecording = "recording.tmcpr"
 
 // readArchive reads an archive as one capture.
-func readArchive(r io.Reader, kind string, opts Options, proto Proto, emit func(Frame)) (sum Summary, paste *Paste, err error) {
+func readArchive(r io.Reader, kind string, opts Options, emit func(*transport.Frame)) (sum packet.Summary, pasted *paste.Paste, err error) {
 	files, torn, err := ReadArchive(r)
 	if err != nil {
-		return Summary{}, nil, err
+		return packet.Summary{}, nil, err
 	}
 	sum.Format = kind
 	defer func() {
 		if torn != "" && sum.Torn == nil {
-			sum.Torn = &Torn{Packets: sum.Packets, Why: torn}
+			sum.Torn = &packet.Torn{Packets: sum.Packets, Why: torn}
 		}
 	}()
 	if opts.Framing == nil {
 		captures := slices.DeleteFunc(slices.Clone(files), func(f ArchiveFile) bool { return !IsCapture(f.Data) })
 		switch {
 		case len(captures) == 1:
-			sum, paste, err := ReadAny(bytes.NewReader(captures[0].Data), opts, proto, emit)
+			sum, pasted, err := ReadAny(bytes.NewReader(captures[0].Data), opts, emit)
 			sum.Format += " in a " + kind
-			if paste != nil {
-				paste.Why += "; of " + quoteShort(path.Base(captures[0].Name)) + " in a " + kind
+			if pasted != nil {
+				pasted.Why += "; of " + scan.Quote(path.Base(captures[0].Name)) + " in a " + kind
 			}
-			return sum, paste, err
+			return sum, pasted, err
 		case len(captures) > 1:
 			return sum, nil, fmt.Errorf("%w: it holds %d captures (%s, %s, ...): unpack it, each is one", ErrArchive, len(captures),
-				quoteShort(path.Base(captures[0].Name)), quoteShort(path.Base(captures[1].Name)))
+				scan.Quote(path.Base(captures[0].Name)), scan.Quote(path.Base(captures[1].Name)))
 		}
 	}
 	switch i := slices.IndexFunc(files, func(f ArchiveFile) bool { return IsReplay(f.Name) }); {
 	case i >= 0:
-		paste, torn = replayPaste(files, files[i].Data)
+		pasted, torn = replayPaste(files, files[i].Data)
 	case opts.Framing != nil:
-		paste, torn, err = framedPaste(files, *opts.Framing)
+		pasted, torn, err = framedPaste(files, *opts.Framing)
 	default:
-		if paste = textPaste(files); paste == nil {
-			paste = filesPaste(files)
+		if pasted = textPaste(files); pasted == nil {
+			pasted = filesPaste(files)
 		}
 	}
 	if err != nil {
 		return sum, nil, err
 	}
-	if len(paste.Messages) == 0 {
-		return sum, nil, fmt.Errorf("%w: there are no bytes in the files of the %s", ErrFormat, kind)
+	if len(pasted.Messages) == 0 {
+		return sum, nil, fmt.Errorf("%w: there are no bytes in the files of the %s", pcap.ErrFormat, kind)
 	}
-	if paste.Packets {
-		return readPastedPackets(paste, opts, emit), paste, nil
+	if pasted.Packets {
+		return paste.ReadPackets(pasted, opts.Options, emit), pasted, nil
 	}
-	sum.Packets = uint32(len(paste.Messages))
-	ReadPaste(paste, PasteOptions{WholeOptions: WholeOptions{Key: opts.Key, Limit: opts.Limit, Day: opts.Day}, Ports: opts.Ports, Proto: proto, New: opts.New}, func(f Frame) {
+	sum.Packets = uint32(len(pasted.Messages))
+	paste.Read(pasted, paste.Options{WholeOptions: transport.WholeOptions{Key: opts.Key, Limit: opts.Limit, Day: opts.Day}, Ports: opts.Ports, Proto: opts.Proto, New: opts.New}, func(f *transport.Frame) {
 		sum.Frames++
 		emit(f)
 	})
 	sum.More = opts.Limit > 0 && int64(sum.Frames) >= int64(opts.Limit)
-	return sum, paste, nil
+	return sum, pasted, nil
 }
 
 // IsReplay tells by its name the file of a zip that ReplayMod keeps its recording in.
 func IsReplay(name string) bool { return path.Base(name) == replayRecording }
 
-// IsCapture reports whether a file is a capture, a text in which Wireshark exported packets, or one of the logs that Logs lists.
-func IsCapture(data []byte) bool {
-	head := data[:min(len(data), LogHead)]
-	if form := SniffCapture(head); form != "" && form != "gzip" {
-		return true
-	}
-	if SniffCapture(head) == "gzip" {
-		inner, _ := unpackHead(head, len(data) <= LogHead)
-		if form := SniffCapture(inner); form != "" && form != "gzip" || SniffExport(inner) != "" {
-			return true
-		}
-	}
-	return SniffExport(head) != "" || SniffLog(head, len(data) <= LogHead) != ""
-}
-
 // filesPaste takes each file for a message.
-func filesPaste(files []ArchiveFile) *Paste {
-	p := &Paste{Form: "files", Title: "Files of an archive", Why: fmt.Sprintf("%d files in the order of their names, each is a message", len(files))}
+func filesPaste(files []ArchiveFile) *paste.Paste {
+	p := &paste.Paste{Form: "files", Title: "Files of an archive", Why: fmt.Sprintf("%d files in the order of their names, each is a message", len(files))}
 	dirs, all := fileDirs(files)
 	for i, f := range files {
 		if len(f.Data) > 0 {
-			p.Messages = append(p.Messages, Message{Bytes: f.Data, Dir: dirs[i], Number: i + 1, Line: i + 1})
+			p.Messages = append(p.Messages, paste.Message{Bytes: f.Data, Dir: dirs[i], Number: i + 1, Line: i + 1})
 		}
 	}
 	if all {
 		p.Why += "; the direction is told by their names"
 	}
-	p.lookForPackets()
+	p.LookForPackets()
 	return p
 }
 
 // framedPaste cuts each file by a framing.
-func framedPaste(files []ArchiveFile, framing Framing) (p *Paste, torn string, err error) {
-	p = &Paste{Form: "files", Title: "Files of an archive", Why: fmt.Sprintf("%d files in the order of their names, each is cut by the framing", len(files))}
+func framedPaste(files []ArchiveFile, framing Framing) (p *paste.Paste, torn string, err error) {
+	p = &paste.Paste{Form: "files", Title: "Files of an archive", Why: fmt.Sprintf("%d files in the order of their names, each is cut by the framing", len(files))}
 	dirs, all := fileDirs(files)
 	for i, f := range files {
 		dir := dirs[i]
 		if framing.Dir != schema.Both {
 			dir = framing.Dir
 		}
-		err := ReadRaw(f.Data, framing, WholeOptions{Dir: dir, Limit: MaxPasteMessages}, func(x Frame) {
+		err := ReadRaw(f.Data, framing, transport.WholeOptions{Dir: dir, Limit: paste.MaxMessages}, func(x *transport.Frame) {
 			if x.Note != "" && torn == "" {
-				torn = quoteShort(f.Name) + ": " + x.Note
+				torn = scan.Quote(f.Name) + ": " + x.Note
 			}
-			if x.Note == "" && len(p.Messages) < MaxPasteMessages {
-				p.Messages = append(p.Messages, Message{Bytes: x.Bytes, Dir: x.Dir, Number: i + 1, Line: i + 1})
+			if x.Note == "" && len(p.Messages) < paste.MaxMessages {
+				p.Messages = append(p.Messages, paste.Message{Bytes: x.Bytes, Dir: x.Dir, Number: i + 1, Line: i + 1})
 			}
 		})
 		if err != nil {
@@ -143,15 +133,15 @@ func framedPaste(files []ArchiveFile, framing Framing) (p *Paste, torn string, e
 }
 
 // textPaste reads files that are all texts with bytes; nil if one is not.
-func textPaste(files []ArchiveFile) *Paste {
-	out := &Paste{Form: "files", Title: "Texts of an archive"}
+func textPaste(files []ArchiveFile) *paste.Paste {
+	out := &paste.Paste{Form: "files", Title: "Texts of an archive"}
 	dirs, all := fileDirs(files)
 	for i, f := range files {
-		if len(f.Data) > MaxPasteText || utf16Order(f.Data) == nil && (!utf8.Valid(f.Data) || bytes.IndexByte(f.Data[:min(len(f.Data), 512)], 0) >= 0) {
+		if len(f.Data) > paste.MaxText || scan.UTF16Order(f.Data) == nil && (!utf8.Valid(f.Data) || bytes.IndexByte(f.Data[:min(len(f.Data), 512)], 0) >= 0) {
 			return nil
 		}
-		p, err := Recognise(string(f.Data))
-		if err != nil || len(out.Messages)+len(p.Messages) > MaxPasteMessages {
+		p, err := paste.Recognise(string(f.Data))
+		if err != nil || len(out.Messages)+len(p.Messages) > paste.MaxMessages {
 			return nil
 		}
 		if i == 0 {
@@ -176,9 +166,9 @@ func textPaste(files []ArchiveFile) *Paste {
 func fileDirs(files []ArchiveFile) (dirs []schema.Dir, all bool) {
 	dirs = make([]schema.Dir, len(files))
 	for i, f := range files {
-		words := strings.FieldsFunc(path.Base(f.Name), func(r rune) bool { return !isWord(byte(min(r, 0x7f))) || r == '_' })
+		words := strings.FieldsFunc(path.Base(f.Name), func(r rune) bool { return !scan.IsWord(byte(min(r, 0x7f))) || r == '_' })
 		for _, w := range words {
-			if d := dirOf("", w); d != schema.Both && len(w) > 1 {
+			if d := paste.DirOf("", w); d != schema.Both && len(w) > 1 {
 				dirs[i] = d
 			}
 		}
@@ -190,8 +180,8 @@ func fileDirs(files []ArchiveFile) (dirs []schema.Dir, all bool) {
 }
 
 // replayPaste reads the recording of ReplayMod.
-func replayPaste(files []ArchiveFile, b []byte) (p *Paste, torn string) {
-	p = &Paste{Form: "replaymod", Title: "ReplayMod recording (.mcpr)", Why: "a zip with " + replayRecording + "; all of it is what the server has sent"}
+func replayPaste(files []ArchiveFile, b []byte) (p *paste.Paste, torn string) {
+	p = &paste.Paste{Form: "replaymod", Title: "ReplayMod recording (.mcpr)", Why: "a zip with " + replayRecording + "; all of it is what the server has sent"}
 	start := replayStart(files)
 	for at := 0; at < len(b); {
 		if len(b)-at < 8 {
@@ -201,13 +191,13 @@ func replayPaste(files []ArchiveFile, b []byte) (p *Paste, torn string) {
 		if at += 8; uint64(size) > uint64(len(b)-at) {
 			return p, fmt.Sprintf("a packet has %d bytes, and %d are left", size, len(b)-at)
 		}
-		if len(p.Messages) == MaxPasteMessages {
-			return p, fmt.Sprintf("there are more than %d packets", MaxPasteMessages)
+		if len(p.Messages) == paste.MaxMessages {
+			return p, fmt.Sprintf("there are more than %d packets", paste.MaxMessages)
 		}
-		m := Message{Bytes: b[at : at+int(size) : at+int(size)], Dir: schema.ToClient, Number: len(p.Messages) + 1, Line: 1}
-		m.Time = Stamp{Kind: Elapsed, Since: time.Duration(ms) * time.Millisecond}
+		m := paste.Message{Bytes: b[at : at+int(size) : at+int(size)], Dir: schema.ToClient, Number: len(p.Messages) + 1, Line: 1}
+		m.Time = scan.Stamp{Kind: scan.Elapsed, Since: time.Duration(ms) * time.Millisecond}
 		if !start.IsZero() {
-			m.Time = Stamp{Kind: Absolute, At: start.Add(m.Time.Since)}
+			m.Time = scan.Stamp{Kind: scan.Absolute, At: start.Add(m.Time.Since)}
 		}
 		p.Messages = append(p.Messages, m)
 		at += int(size)
@@ -220,7 +210,7 @@ func replayStart(files []ArchiveFile) time.Time {
 	for _, f := range files {
 		var meta struct{ Date int64 }
 		if path.Base(f.Name) == "metaData.json" && len(f.Data) < 1<<20 && json.Unmarshal(f.Data, &meta) == nil {
-			return unixMilli(meta.Date)
+			return scan.UnixMilli(meta.Date)
 		}
 	}
 	return time.Time{}

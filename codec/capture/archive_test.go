@@ -12,6 +12,9 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"wirebench/codec/packet"
+	"wirebench/codec/packettest"
+	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
@@ -72,7 +75,7 @@ func TestReadArchive(t *testing.T) {
 		{"./c", "c"},
 	}
 	want := []string{"./c=c", "a=a", "dir/1a.bin=", "dir/009.bin=nine too", "dir/9.bin=nine", "dir/10.bin=ten"}
-	for kind, data := range map[string][]byte{"zip": zipFile(t, files...), "tar": tarFile(t, files...), "tar.gz": gzipped(tarFile(t, files...))} {
+	for kind, data := range map[string][]byte{"zip": zipFile(t, files...), "tar": tarFile(t, files...), "tar.gz": packettest.Gzipped(tarFile(t, files...))} {
 		if got := SniffArchive(data[:min(len(data), 512)]); got != kind && kind != "tar.gz" {
 			t.Errorf("%s: %q", kind, got)
 		}
@@ -112,7 +115,7 @@ func TestArchiveBombs(t *testing.T) {
 	for i := range many {
 		many[i].name = fmt.Sprint(i)
 	}
-	for name, data := range map[string][]byte{"zip": zipFile(t, many...), "tar.gz": gzipped(tarFile(t, many...))} {
+	for name, data := range map[string][]byte{"zip": zipFile(t, many...), "tar.gz": packettest.Gzipped(tarFile(t, many...))} {
 		if files, _, err := ReadArchive(bytes.NewReader(data)); !errors.Is(err, ErrArchive) || files != nil {
 			t.Errorf("%s of %d bytes: %d files, %v", name, len(data), len(files), err)
 		}
@@ -125,12 +128,12 @@ func TestArchiveBombs(t *testing.T) {
 
 // An archive is one capture: each file a message, in the order of the names, or cut by a framing.
 func TestArchiveAsCapture(t *testing.T) {
-	one, two := wireMessage(1, "abc"), wireMessage(2, "")
-	packet := exportedPackets(t)[0]
-	var pcap bytes.Buffer
-	w, _ := NewWriter(&pcap, "test")
-	w.Interface(Interface{Link: LinkEthernet})
-	w.Packet(&packet)
+	one, two := packettest.WireMessage(1, "abc"), packettest.WireMessage(2, "")
+	first := exportedPackets(t)[0]
+	var file bytes.Buffer
+	w, _ := pcap.NewWriter(&file, "test")
+	w.Interface(pcap.Interface{Link: packet.LinkEthernet})
+	w.Packet(&first)
 	framing, _ := ParseFraming("prefixed:2le+self+keep")
 	replay := "\x00\x00\x00\x05\x00\x00\x00\x03abc\x00\x00\x04\x00\x00\x00\x00\x02de"
 	for _, c := range []struct {
@@ -146,16 +149,17 @@ func TestArchiveAsCapture(t *testing.T) {
 		{"directions", tarFile(t, packedFile{"1_c2s.bin", one}, packedFile{"2-Server.bin", two}), Options{}, "tar", "files", []string{"c2s 1 " + one, "s2c 2 " + two}, ""},
 		{"not all directions", tarFile(t, packedFile{"1_c2s.bin", one}, packedFile{"2.bin", two}), Options{}, "tar", "files", []string{"- 1 " + one, "- 2 " + two}, ""},
 		{"texts", zipFile(t, packedFile{"1.hex", "0a 0b\n\n0c"}, packedFile{"2.txt", "00000000: 4142  AB\n"}), Options{}, "zip", "files", []string{"- 1 \x0a\x0b", "- 2 \x0c", "- 3 AB"}, ""},
-		{"framing", gzipped(tarFile(t, packedFile{"1", one + two}, packedFile{"2", one + "\x09"})), Options{Framing: &framing}, "tar.gz", "files", []string{"- 1 " + one, "- 2 " + two, "- 3 " + one}, "2"},
+		{"framing", packettest.Gzipped(tarFile(t, packedFile{"1", one + two}, packedFile{"2", one + "\x09"})), Options{Framing: &framing}, "tar.gz", "files", []string{"- 1 " + one, "- 2 " + two, "- 3 " + one}, "2"},
 		{"texts with a framing", zipFile(t, packedFile{"1", "0a0b"}), Options{Framing: &Framing{Kind: Fixed, Size: 2, Dir: schema.ToServer}}, "zip", "files", []string{"c2s 1 0a", "c2s 2 0b"}, ""},
 		{"replay", zipFile(t, packedFile{"metaData.json", `{"date":1714564800000}`}, packedFile{"recording.tmcpr", replay}), Options{}, "zip", "replaymod", []string{"s2c 1 abc 12:00:00.005", "s2c 2 de 12:00:01.024"}, ""},
 		{"replay that breaks off", zipFile(t, packedFile{"recording.tmcpr", replay[:len(replay)-1]}), Options{}, "zip", "replaymod", []string{"s2c 1 abc 00:00:00.005"}, "2 bytes"},
-		{"a capture", zipFile(t, packedFile{"readme.txt", "hello"}, packedFile{"a.pcapng", pcap.String()}), Options{}, "pcapng in a zip", "", []string{"c2s 1 hello, this is more than one line " + packet.At.Format("15:04:05.000")}, ""},
-		{"packets", zipFile(t, packedFile{"1.bin", string(packet.Data)}), Options{}, "packets in files", "files", []string{"c2s 1 hello, this is more than one line"}, ""},
+		{"a capture", zipFile(t, packedFile{"readme.txt", "hello"}, packedFile{"a.pcapng", file.String()}), Options{}, "pcapng in a zip", "", []string{"c2s 1 hello, this is more than one line " + first.At.Format("15:04:05.000")}, ""},
+		{"packets", zipFile(t, packedFile{"1.bin", string(first.Data)}), Options{}, "packets in files", "files", []string{"c2s 1 hello, this is more than one line"}, ""},
 	} {
 		var got []string
-		c.opts.New = func(Conn) transport.Transport { return passing{} }
-		sum, paste, err := ReadAny(bytes.NewReader(c.data), c.opts, TCP, func(f Frame) {
+		c.opts.Proto = transport.TCP
+		c.opts.New = func(transport.Conn) transport.Transport { return &packettest.Sink{} }
+		sum, paste, err := ReadAny(bytes.NewReader(c.data), c.opts, func(f *transport.Frame) {
 			dir := f.Dir.String()
 			if f.Dir == schema.Both {
 				dir = "-"
@@ -179,9 +183,9 @@ func TestArchiveAsCapture(t *testing.T) {
 		}
 	}
 	for name, data := range map[string][]byte{
-		"two captures": zipFile(t, packedFile{"a.pcapng", pcap.String()}, packedFile{"b.pcapng", pcap.String()}), "nothing": zipFile(t), "empty files": zipFile(t, packedFile{"a", ""}), "no zip": []byte("PK\x03\x04 and so on"),
+		"two captures": zipFile(t, packedFile{"a.pcapng", file.String()}, packedFile{"b.pcapng", file.String()}), "nothing": zipFile(t), "empty files": zipFile(t, packedFile{"a", ""}), "no zip": []byte("PK\x03\x04 and so on"),
 	} {
-		if _, _, err := ReadAny(bytes.NewReader(data), Options{}, TCP, func(Frame) {}); !errors.Is(err, ErrArchive) && !errors.Is(err, ErrFormat) {
+		if _, _, err := ReadAny(bytes.NewReader(data), Options{Options: packet.Options{}, Proto: transport.TCP}, func(*transport.Frame) {}); !errors.Is(err, ErrArchive) && !errors.Is(err, pcap.ErrFormat) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -206,7 +210,7 @@ func FuzzArchive(f *testing.F) {
 			return
 		}
 		n := 0
-		sum, _, err := ReadAny(bytes.NewReader(data), Options{Limit: 100}, TCP, func(Frame) { n++ })
+		sum, _, err := ReadAny(bytes.NewReader(data), Options{Options: packet.Options{Limit: 100}, Proto: transport.TCP}, func(*transport.Frame) { n++ })
 		if err == nil && int(sum.Frames) != n || n > 100 {
 			t.Errorf("%d frames, %+v", n, sum)
 		}

@@ -13,22 +13,27 @@ import (
 	"testing/iotest"
 	"time"
 
+	"wirebench/codec/packet"
+	"wirebench/codec/packettest"
+	"wirebench/codec/paste"
+	"wirebench/codec/pcap"
+	"wirebench/codec/scan"
 	"wirebench/codec/transport"
 )
 
 // exportedPackets are a few packets of two connections, as Wireshark would show them.
-func exportedPackets(t testing.TB) []Packet {
+func exportedPackets(t testing.TB) []packet.Packet {
 	var file bytes.Buffer
-	w, err := NewWriter(&file, "test")
+	w, err := pcap.NewWriter(&file, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Interface(Interface{Link: LinkEthernet}); err != nil {
+	if _, err := w.Interface(pcap.Interface{Link: packet.LinkEthernet}); err != nil {
 		t.Fatal(err)
 	}
 	at := time.Unix(1700000000, 123456000).UTC()
-	for i, proto := range []Proto{UDP, TCP} {
-		s := NewSynthetic(w, 0, Conn{Proto: proto, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:7801")})
+	for i, proto := range []transport.Proto{transport.UDP, transport.TCP} {
+		s := pcap.NewSynthetic(w, 0, transport.Conn{Proto: proto, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:7801")})
 		if err := errors.Join(s.Open(at), s.Data(1, at.Add(time.Second), []byte("hello, this is more than one line"), ""),
 			s.Data(2, at.Add(2*time.Second), bytes.Repeat([]byte{'a', 0, byte(i)}, 9), "")); err != nil {
 			t.Fatal(err)
@@ -60,7 +65,7 @@ func asDump(b []byte) string {
 }
 
 // asExports writes packets in every form, in the manner of Wireshark.
-func asExports(packets []Packet) map[string]string {
+func asExports(packets []packet.Packet) map[string]string {
 	var json, raw, ek, pdml, shown, list strings.Builder
 	json.WriteString("[\n")
 	raw.WriteString("[\n")
@@ -96,7 +101,7 @@ func asExports(packets []Packet) map[string]string {
 	}
 }
 
-func samePackets(t *testing.T, what string, got, want []Packet, times bool) {
+func samePackets(t *testing.T, what string, got, want []packet.Packet, times bool) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Errorf("%s: %d packets, %d expected", what, len(got), len(want))
@@ -113,16 +118,16 @@ func samePackets(t *testing.T, what string, got, want []Packet, times bool) {
 
 func TestExportedPackets(t *testing.T) {
 	all := exportedPackets(t)
-	some := slices.DeleteFunc(slices.Clone(all), func(p Packet) bool { return p.N == 1 || p.N == 4 }) // a filter leaves numbers as they are
-	for _, want := range [][]Packet{all, some} {
+	some := slices.DeleteFunc(slices.Clone(all), func(p packet.Packet) bool { return p.N == 1 || p.N == 4 }) // a filter leaves numbers as they are
+	for _, want := range [][]packet.Packet{all, some} {
 		for name, text := range asExports(want) {
 			id, _, _ := strings.Cut(name, " ")
 			wide := "\xff\xfe"
 			for _, r := range text {
 				wide += string([]byte{byte(r), byte(r >> 8)})
 			}
-			for _, form := range []struct{ kind, text string }{{"", text}, {" with a mark", "\ufeff" + text}, {" UTF-16", wide}, {" packed", string(gzipped([]byte(text)))}} {
-				if got := SniffExport([]byte(form.text)); got != id && form.kind != " packed" {
+			for _, form := range []struct{ kind, text string }{{"", text}, {" with a mark", "\ufeff" + text}, {" UTF-16", wide}, {" packed", string(packettest.Gzipped([]byte(text)))}} {
+				if got := pcap.SniffExport([]byte(form.text)); got != id && form.kind != " packed" {
 					t.Errorf("%s: taken for %q", name+form.kind, got)
 					continue
 				}
@@ -147,9 +152,9 @@ func TestExportedPacketsThatBreakOff(t *testing.T) {
 	want := exportedPackets(t)
 	for name, text := range asExports(want) {
 		for n := 0; n < len(text); n += 1 + n/100 {
-			r, err := NewReader(iotest.HalfReader(strings.NewReader(text[:n])))
+			r, err := pcap.NewReader(iotest.HalfReader(strings.NewReader(text[:n])))
 			if err != nil {
-				if !errors.Is(err, ErrFormat) {
+				if !errors.Is(err, pcap.ErrFormat) {
 					t.Fatal(err)
 				}
 				continue
@@ -157,7 +162,7 @@ func TestExportedPacketsThatBreakOff(t *testing.T) {
 			for i := 0; ; i++ {
 				p, err := r.Next()
 				if err != nil {
-					var torn *Torn
+					var torn *packet.Torn
 					if !errors.Is(err, io.EOF) && (!errors.As(err, &torn) || torn.Packets != uint32(i) || torn.Why == "") {
 						t.Errorf("%s cut at %d: %v", name, n, err)
 					}
@@ -178,10 +183,10 @@ func TestExportedLinkTypes(t *testing.T) {
 	ip := exportedPackets(t)[0].Data[14:]
 	for encap, link := range map[string]struct {
 		head string
-		link LinkType
+		link packet.LinkType
 	}{
-		"7": {"", LinkRaw}, "15": {"\x02\x00\x00\x00", LinkNull}, "25": {strings.Repeat("\x00", 14) + "\x08\x00", LinkSLL}, "129": {"", LinkIPv4},
-		"174": {"\x00\x00\x00\x02", LinkLoop}, "210": {"\x08\x00" + strings.Repeat("\x00", 18), LinkSLL2}, "20": {"", unknownLink},
+		"7": {"", packet.LinkRaw}, "15": {"\x02\x00\x00\x00", packet.LinkNull}, "25": {strings.Repeat("\x00", 14) + "\x08\x00", packet.LinkSLL}, "129": {"", packet.LinkIPv4},
+		"174": {"\x00\x00\x00\x02", packet.LinkLoop}, "210": {"\x08\x00" + strings.Repeat("\x00", 18), packet.LinkSLL2}, "20": {"", packet.LinkUnknown},
 	} {
 		b := append([]byte(link.head), ip...)
 		text := fmt.Sprintf(`{"timestamp":"1700000000123","layers":{"frame_raw":"%x","frame":{"frame_frame_encap_type":"%s"}}}`, b, encap)
@@ -205,7 +210,7 @@ func TestNoExport(t *testing.T) {
 		"", "{}", "[]", "[{", `[{"_source":{"layers":{"frame":{}}}}]`, `{"timestamp":1,"layers":{}}`, "<pdm", "<?xml version='1.0'?><psml>", "Frame 1: 46 bytes on wire (368 bits), 46 bytes captured\n",
 		"Frame 1: 46 bytes on wire\n    Encapsulation type: Ethernet (1)\n", "0000  01 02 03 04\n", "1 0.5 a b c\n\n0000  01 02 03 04\n", "Frame x: 1\n0000  01\n", "Frame 1\n0000  01\n",
 	} {
-		if id := SniffExport([]byte(text)); id != "" {
+		if id := pcap.SniffExport([]byte(text)); id != "" {
 			t.Errorf("%q is taken for %s", text, id)
 		}
 	}
@@ -231,10 +236,10 @@ func TestExportedNumbers(t *testing.T) {
 func TestIndexOfExportedPackets(t *testing.T) {
 	want := exportedPackets(t)
 	for name, text := range asExports(want) {
-		var x Index
+		var x pcap.Index
 		for range 2 {
 			var got []string
-			err := x.Packets(strings.NewReader(text), []uint32{2, 5, 99}, func(p *Packet) bool {
+			err := x.Packets(strings.NewReader(text), []uint32{2, 5, 99}, func(p *packet.Packet) bool {
 				_, size, ok := p.Payload()
 				got = append(got, fmt.Sprint(p.N, len(p.Data), size, ok))
 				return true
@@ -250,7 +255,7 @@ func TestIndexOfExportedPackets(t *testing.T) {
 // As a paste, exported packets are what their connections carried.
 func TestPastedPackets(t *testing.T) {
 	for name, text := range asExports(exportedPackets(t)) {
-		p, err := Recognise(text)
+		p, err := paste.Recognise(text)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -270,7 +275,7 @@ func TestPastedPackets(t *testing.T) {
 func TestPacketsInOtherForms(t *testing.T) {
 	packets := exportedPackets(t)
 	arp := append(append(bytes.Repeat([]byte{0xff}, 12), 8, 6), make([]byte, 28)...)
-	packets = slices.Insert(packets, 1, Packet{Data: arp})
+	packets = slices.Insert(packets, 1, packet.Packet{Data: arp})
 	var dump, array, csv, stamped strings.Builder
 	csv.WriteString("time,hex\n")
 	for i, p := range packets {
@@ -285,7 +290,7 @@ func TestPacketsInOtherForms(t *testing.T) {
 	}
 	for form, text := range map[string]string{"wireshark-dump": dump.String(), "c-array": array.String(), "csv": csv.String(), "text2pcap": stamped.String()} {
 		var got []string
-		sum, paste, err := ReadAny(strings.NewReader(text), Options{New: func(Conn) transport.Transport { return passing{} }}, TCP, func(f Frame) { got = append(got, fmt.Sprintf("%s %s %.5s", f.Conn.Proto, f.Dir, f.Bytes)) })
+		sum, paste, err := ReadAny(strings.NewReader(text), Options{Options: packet.Options{New: func(transport.Conn) transport.Transport { return &packettest.Sink{} }}, Proto: transport.TCP}, func(f *transport.Frame) { got = append(got, fmt.Sprintf("%s %s %.5s", f.Conn.Proto, f.Dir, f.Bytes)) })
 		want := []string{"udp c2s hello", "udp s2c a\x00\x00a\x00", "tcp c2s hello", "tcp s2c a\x00\x01a\x00"}
 		if err != nil || paste == nil || paste.Form != form || !paste.Packets || !paste.Conversation() || !slices.Equal(got, want) || sum.NotIP != 1 || len(sum.Conns) != 2 {
 			t.Errorf("%s: %q %+v %v", form, got, sum, err)
@@ -299,7 +304,7 @@ func TestPacketsInOtherForms(t *testing.T) {
 		"payloads": "68656c6c6f\n\n68656c6c6f", "a wrong checksum": strings.Replace(hex.EncodeToString(packets[0].Data), "4500", "4501", 1),
 		"one that is none": hex.EncodeToString(packets[0].Data) + "\n\n0102030405060708090a0b0c0d0e0f10", "no IP": hex.EncodeToString(arp),
 	} {
-		if p, err := Recognise(text); err != nil || p.Packets {
+		if p, err := paste.Recognise(text); err != nil || p.Packets {
 			t.Errorf("%s: %+v %v", name, p, err)
 		}
 	}
@@ -308,7 +313,7 @@ func TestPacketsInOtherForms(t *testing.T) {
 // Text in UTF-16 is read as the same in UTF-8, with the same places.
 func TestPastedUTF16(t *testing.T) {
 	for _, text := range []string{"00000000: 4142  AB\n", "0a1b\r\n\r\n2c", "name,hex\n\U0001f600é,0102\n"} {
-		want, err := Recognise(text)
+		want, err := paste.Recognise(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -327,17 +332,17 @@ func TestPastedUTF16(t *testing.T) {
 					wide += string(pair)
 				}
 			}
-			got, err := Recognise(wide)
+			got, err := paste.Recognise(wide)
 			if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 				t.Errorf("%q: %+v %v", text, got, err)
 			}
-			sniffed, e := io.ReadAll(iotest.OneByteReader(&utf16Reader{in: input{r: strings.NewReader(wide)}, order: utf16Order([]byte(wide))}))
+			sniffed, e := io.ReadAll(iotest.OneByteReader(scan.NewUTF16(scan.NewInput(strings.NewReader(wide)), scan.UTF16Order([]byte(wide)))))
 			if string(sniffed) != text || e != nil {
 				t.Errorf("%q: %q", text, sniffed)
 			}
 		}
 	}
-	if got := appendUTF8(nil, []byte("\x00\xd8a\x00\x00\xdcb"), utf16Order([]byte("\xff\xfe"))); string(got) != "\ufffda\ufffd\ufffd" {
+	if got := scan.AppendUTF8(nil, []byte("\x00\xd8a\x00\x00\xdcb"), scan.UTF16Order([]byte("\xff\xfe"))); string(got) != "\ufffda\ufffd\ufffd" {
 		t.Errorf("%q", got)
 	}
 }
@@ -349,8 +354,8 @@ func FuzzExported(f *testing.F) {
 	}
 	f.Add([]byte("<pdml><packet><proto name=\"geninfo\"><field name=\"caplen\" show=\"99999999\"/></proto><field pos=\"5\" size=\"1\" value=\"00\"/></packet>"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		id := SniffExport(data)
-		r, err := NewReader(bytes.NewReader(data))
+		id := pcap.SniffExport(data)
+		r, err := pcap.NewReader(bytes.NewReader(data))
 		if err != nil {
 			if id != "" {
 				t.Errorf("%s is not read: %v", id, err)
@@ -362,7 +367,7 @@ func FuzzExported(f *testing.F) {
 		for {
 			p, err := r.Next()
 			if err != nil {
-				var torn *Torn
+				var torn *packet.Torn
 				if !errors.Is(err, io.EOF) && !errors.As(err, &torn) {
 					t.Errorf("%v", err)
 				}

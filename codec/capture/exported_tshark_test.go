@@ -9,16 +9,19 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 )
 
 // packetsOf reads all packets of a file.
-func packetsOf(t testing.TB, data []byte) (string, []Packet, error) {
+func packetsOf(t testing.TB, data []byte) (string, []packet.Packet, error) {
 	t.Helper()
-	r, err := NewReader(bytes.NewReader(data))
+	r, err := pcap.NewReader(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []Packet
+	var out []packet.Packet
 	for {
 		p, err := r.Next()
 		if err != nil {
@@ -78,7 +81,7 @@ func TestTsharkExportsTheSamePackets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if id := SniffExport(text); id != form.id {
+			if id := pcap.SniffExport(text); id != form.id {
 				t.Errorf("%s %v: taken for %q", name, form.args, id)
 				continue
 			}

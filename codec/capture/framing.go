@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"time"
 
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
@@ -124,47 +123,16 @@ func (f *Framing) length(data []byte) uint64 {
 	return uint64(binary.LittleEndian.Uint32(data))
 }
 
-// WholeOptions say what is known of messages that need no transport.
-type WholeOptions struct {
-	Dir   schema.Dir                                              // where the text or file does not tell
-	Day   time.Time                                               // midnight before the first message, or the start, where only a time of day or an elapsed time is told
-	Key   func(dir schema.Dir, message []byte) (schema.Key, bool) // reads the code of a message; may be nil
-	Limit int                                                     // frames at most; 0 = all
-}
-
-// whole makes frames of messages.
-type whole struct {
-	opts  WholeOptions
-	emit  func(Frame)
-	conn  *Conn
-	n     uint32
-	from  [1]transport.Source
-	marks Marks // of the next frame
-	frame transport.Frame
-}
-
-// give emits a frame and reports whether more are wanted.
-func (w *whole) give(f transport.Frame) bool {
-	w.n++
-	w.frame = f
-	if f.Kind == transport.Message && w.opts.Key != nil {
-		w.frame.Key, w.frame.HasKey = w.opts.Key(f.Dir, f.Bytes)
-	}
-	w.emit(Frame{N: w.n, Conn: w.conn, Frame: &w.frame, Marks: w.marks})
-	w.marks = 0
-	return w.opts.Limit <= 0 || int64(w.n) < int64(w.opts.Limit)
-}
-
 // ReadRaw cuts a raw file into messages and emits them as frames; Offset is that of the first byte in the file. Where the framing does not
 // go on, what is left is a Problem. Nothing between two delimiters is no message. The error is that of Framing.Check.
-func ReadRaw(data []byte, f Framing, opts WholeOptions, emit func(Frame)) error {
+func ReadRaw(data []byte, f Framing, opts transport.WholeOptions, emit func(*transport.Frame)) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
 	if f.Dir != schema.Both {
 		opts.Dir = f.Dir
 	}
-	w := whole{opts: opts, emit: emit, conn: &Conn{}}
+	w := transport.Whole{Opts: opts, Emit: emit, Conn: &transport.Conn{}}
 	for at := 0; at < len(data); {
 		from, to, next, why := f.cut(data[at:])
 		frame := transport.Frame{Dir: opts.Dir, At: opts.Day, Offset: int64(at + from), Bytes: data[at+from : at+to : at+to]}
@@ -172,7 +140,7 @@ func ReadRaw(data []byte, f Framing, opts WholeOptions, emit func(Frame)) error 
 			frame.Kind, frame.Bytes, frame.Note = transport.Problem, data[at:], why
 			next = len(data) - at
 		}
-		if (f.Kind != Delimited || to > 0) && !w.give(frame) {
+		if (f.Kind != Delimited || to > 0) && !w.Give(frame) {
 			return nil
 		}
 		at += next

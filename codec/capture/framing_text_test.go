@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/codec/packet"
+	"wirebench/codec/scan"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -99,9 +102,9 @@ func TestCutPrefixedBehind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, _ := HexLine(c.data)
+		data, _ := scan.HexLine(c.data)
 		var got []string
-		if err := ReadRaw(data, f, WholeOptions{}, func(x Frame) {
+		if err := ReadRaw(data, f, transport.WholeOptions{}, func(x *transport.Frame) {
 			switch {
 			case x.Note != "":
 				got = append(got, "!"+x.Note)
@@ -122,10 +125,10 @@ func TestReadAnyRaw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := func(data string, o Options) (got []string, sum Summary) {
+	read := func(data string, o Options) (got []string, sum packet.Summary) {
 		t.Helper()
-		o.Framing = &framing
-		sum, paste, err := ReadAny(strings.NewReader(data), o, TCP, func(f Frame) {
+		o.Framing, o.Proto = &framing, transport.TCP
+		sum, paste, err := ReadAny(strings.NewReader(data), o, func(f *transport.Frame) {
 			got = append(got, fmt.Sprintf("%d %v %v %q %v %v %d", f.N, f.Kind, f.Dir, f.Bytes, f.HasKey, f.Conn.Proto, f.Key.Code))
 		})
 		if err != nil || paste != nil || int(sum.Frames) != len(got) || sum.Format != "raw" {
@@ -136,20 +139,20 @@ func TestReadAnyRaw(t *testing.T) {
 	key := func(_ schema.Dir, message []byte) (schema.Key, bool) {
 		return schema.Key{Code: uint32(message[2])}, message[2] < 'c'
 	}
-	got, _ := read("\x04\x00ab\x03\x00c\xff\xff", Options{Key: key})
+	got, _ := read("\x04\x00ab\x03\x00c\xff\xff", Options{Options: packet.Options{Key: key}})
 	want := []string{`1 message c2s "\x04\x00ab" true tcp 97`, `2 message c2s "\x03\x00c" false tcp 99`, `3 problem c2s "\xff\xff" false tcp 0`}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}
-	if got, sum := read("\x0a\x00\x0d\x0a\x0d\x0a0123", Options{Limit: 1}); len(got) != 1 || !sum.More {
+	if got, sum := read("\x0a\x00\x0d\x0a\x0d\x0a0123", Options{Options: packet.Options{Limit: 1}}); len(got) != 1 || !sum.More {
 		t.Errorf("what looks like a pcapng: %q", got)
 	}
 	framing = Framing{Kind: Fixed}
-	if _, _, err := ReadAny(strings.NewReader("x"), Options{Framing: &framing}, TCP, func(Frame) {}); err == nil {
+	if _, _, err := ReadAny(strings.NewReader("x"), Options{Framing: &framing, Proto: transport.TCP}, func(*transport.Frame) {}); err == nil {
 		t.Error("a framing that cannot be")
 	}
 	framing.Size = 1 << 20
-	if _, _, err := ReadAny(bytes.NewReader(make([]byte, maxRawBytes+1)), Options{Framing: &framing}, TCP, func(Frame) {}); err == nil {
+	if _, _, err := ReadAny(bytes.NewReader(make([]byte, maxRawBytes+1)), Options{Framing: &framing, Proto: transport.TCP}, func(*transport.Frame) {}); err == nil {
 		t.Error("too much is read")
 	}
 }

@@ -4,10 +4,13 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"wirebench/codec/packettest"
+	"wirebench/codec/paste"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
@@ -34,7 +37,7 @@ func TestReadRaw(t *testing.T) {
 		{"delimiter, kept", Framing{Kind: Delimited, Delimiter: []byte{0}, Keep: true}, "ab\x00\x00c", `0 "ab\x00", 3 "\x00", 4 "c"`},
 	} {
 		var got []string
-		err := ReadRaw([]byte(c.data), c.framing, WholeOptions{Dir: schema.ToClient}, func(f Frame) {
+		err := ReadRaw([]byte(c.data), c.framing, transport.WholeOptions{Dir: schema.ToClient}, func(f *transport.Frame) {
 			s := fmt.Sprintf("%d %q", f.Offset, f.Bytes)
 			if f.Kind == transport.Problem {
 				s = "problem " + s + " " + f.Note
@@ -49,12 +52,12 @@ func TestReadRaw(t *testing.T) {
 		}
 	}
 	for _, f := range []Framing{{Kind: Fixed}, {Kind: Prefixed, Size: 3}, {Kind: Delimited}, {Kind: 9}} {
-		if ReadRaw([]byte("abc"), f, WholeOptions{}, func(Frame) { t.Error("a frame") }) == nil {
+		if ReadRaw([]byte("abc"), f, transport.WholeOptions{}, func(*transport.Frame) { t.Error("a frame") }) == nil {
 			t.Errorf("%+v is taken", f)
 		}
 	}
 	n := 0
-	if err := ReadRaw(make([]byte, 100), Framing{Kind: Fixed, Size: 1}, WholeOptions{Limit: 3}, func(Frame) { n++ }); err != nil || n != 3 {
+	if err := ReadRaw(make([]byte, 100), Framing{Kind: Fixed, Size: 1}, transport.WholeOptions{Limit: 3}, func(*transport.Frame) { n++ }); err != nil || n != 3 {
 		t.Errorf("%d frames of 3, %v", n, err)
 	}
 }
@@ -65,7 +68,7 @@ func FuzzReadRaw(f *testing.F) {
 		for _, counted := range []bool{false, true} {
 			framing := Framing{Kind: FramingKind(kind), Size: size, Big: flag, Counted: counted, Keep: !flag, Delimiter: delimiter}
 			at := int64(0)
-			err := ReadRaw(data, framing, WholeOptions{}, func(fr Frame) {
+			err := ReadRaw(data, framing, transport.WholeOptions{}, func(fr *transport.Frame) {
 				if fr.Offset < at || fr.Offset+int64(len(fr.Bytes)) > int64(len(data)) {
 					t.Fatalf("a frame at %d of %d bytes, after %d", fr.Offset, len(fr.Bytes), at)
 				}
@@ -88,11 +91,11 @@ func teraKey(dir schema.Dir, message []byte) (schema.Key, bool) {
 
 func TestCorpusLogFrames(t *testing.T) {
 	const name = "tera-proxy-1700006390000.log"
-	p, err := Recognise(corpus(t, name))
+	p, err := paste.Recognise(packettest.Corpus(t, os.DirFS(packettest.Corpora), name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	midnight, ok := LogDay("some/where/" + name)
+	midnight, ok := paste.LogDay("some/where/" + name)
 	if !ok || midnight.Format(time.RFC3339) != "2023-11-14T00:00:00Z" {
 		t.Fatalf("the day is %v", midnight)
 	}
@@ -102,9 +105,9 @@ func TestCorpusLogFrames(t *testing.T) {
 		BadDef                 bool `json:"bad_def"`
 		Hex                    string
 	}
-	rows := records[row](t, "tera-proxy-1700006390000.truth.jsonl")
+	rows := packettest.Records[row](t, os.DirFS(packettest.Corpora), "tera-proxy-1700006390000.truth.jsonl")
 	n := 0
-	ReadPaste(p, PasteOptions{WholeOptions: WholeOptions{Day: midnight, Key: teraKey}}, func(f Frame) {
+	paste.Read(p, paste.Options{WholeOptions: transport.WholeOptions{Day: midnight, Key: teraKey}}, func(f *transport.Frame) {
 		if n == len(rows) {
 			t.Fatal("too many frames")
 		}
@@ -113,7 +116,7 @@ func TestCorpusLogFrames(t *testing.T) {
 		at := midnight.AddDate(0, 0, r.Day).Format("2006-01-02T") + r.Clock
 		if f.At.Format("2006-01-02T15:04:05.000") != at || f.Dir.String() != r.Dir || hex.EncodeToString(f.Bytes) != r.Hex || int(f.Key.Code) != r.Opcode ||
 			!f.HasKey || int(f.N) != r.N || f.Kind != transport.Message {
-			t.Errorf("frame %+v %+v, want %+v", f, f.Frame, r)
+			t.Errorf("frame %+v, want %+v", f, r)
 		}
 		var marks []string
 		if r.Kind != "real" {
@@ -139,33 +142,33 @@ func TestCorpusFollowFrames(t *testing.T) {
 			Dir, Hex string
 			Time     float64
 		}
-		for _, r := range records[row](t, "follow/"+file+".packets.jsonl") {
-			want[truthDir(r.Dir)] += r.Hex
-			times[truthDir(r.Dir)] = append(times[truthDir(r.Dir)], fmt.Sprintf("%.5f", r.Time))
+		for _, r := range packettest.Records[row](t, os.DirFS(packettest.Corpora), "follow/"+file+".packets.jsonl") {
+			want[packettest.TruthDir(r.Dir)] += r.Hex
+			times[packettest.TruthDir(r.Dir)] = append(times[packettest.TruthDir(r.Dir)], fmt.Sprintf("%.5f", r.Time))
 		}
 		for _, form := range []string{"c-arrays", "hex-dump-old", "hex-dump", "tshark-hex", "tshark-raw", "tshark-yaml", "yaml-old", "yaml"} {
-			p, err := Recognise(corpus(t, "follow/"+file+"."+form+".txt"))
+			p, err := paste.Recognise(packettest.Corpus(t, os.DirFS(packettest.Corpora), "follow/"+file+"."+form+".txt"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got *tape
-			ReadPaste(p, PasteOptions{New: func(c Conn) transport.Transport {
-				got = &tape{conn: c}
+			var got *packettest.Tape
+			paste.Read(p, paste.Options{New: func(c transport.Conn) transport.Transport {
+				got = &packettest.Tape{Conn: c}
 				return got
-			}}, func(Frame) {})
+			}}, func(*transport.Frame) {})
 			for dir, hexBytes := range want {
-				d := &got.dirs[dir]
-				if hex.EncodeToString(d.bytes) != hexBytes || !d.start || strings.Contains(strings.Join(got.log, ""), "AGAIN") {
-					t.Errorf("%s %s %v: %x", file, form, dir, d.bytes)
+				d := &got.Dirs[dir]
+				if hex.EncodeToString(d.Bytes) != hexBytes || !d.Start || strings.Contains(strings.Join(got.Log, ""), "AGAIN") {
+					t.Errorf("%s %s %v: %x", file, form, dir, d.Bytes)
 				}
 				if !strings.HasSuffix(form, "yaml") { // the old one has no times
 					continue
 				}
-				if name := got.conn.Name(); !strings.HasSuffix(name, "-127.0.0.1:7801") {
+				if name := got.Conn.Name(); !strings.HasSuffix(name, "-127.0.0.1:7801") {
 					t.Errorf("%s %s: the connection is %s", file, form, name)
 				}
-				for i, m := range d.marks {
-					if at := fmt.Sprintf("%.5f", float64(m.at.UnixNano())/1e9); at != times[dir][i] {
+				for i, m := range d.Marks {
+					if at := fmt.Sprintf("%.5f", float64(m.At.UnixNano())/1e9); at != times[dir][i] {
 						t.Errorf("%s %s: a packet is at %s, want %s", file, form, at, times[dir][i])
 					}
 				}
@@ -175,19 +178,19 @@ func TestCorpusFollowFrames(t *testing.T) {
 }
 
 func TestCorpusMessages(t *testing.T) {
-	p, err := Recognise(corpus(t, "three-messages.hexdump-C.txt"))
+	p, err := paste.Recognise(packettest.Corpus(t, os.DirFS(packettest.Corpora), "three-messages.hexdump-C.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	ReadPaste(p, PasteOptions{WholeOptions: WholeOptions{Dir: schema.ToClient, Key: teraKey}, New: newSink}, func(f Frame) {
+	paste.Read(p, paste.Options{WholeOptions: transport.WholeOptions{Dir: schema.ToClient, Key: teraKey}, New: packettest.NewSink}, func(f *transport.Frame) {
 		got = append(got, fmt.Sprintf("%d %v %x", f.Key.Code, f.Dir, f.Bytes))
 	})
 	type row struct {
 		Opcode int
 		Hex    string
 	}
-	for i, r := range records[row](t, "three-messages.truth.jsonl") {
+	for i, r := range packettest.Records[row](t, os.DirFS(packettest.Corpora), "three-messages.truth.jsonl") {
 		if want := fmt.Sprintf("%d s2c %s", r.Opcode, r.Hex); i >= len(got) || got[i] != want {
 			t.Errorf("message %d: want %s", i+1, want)
 		}
@@ -196,26 +199,26 @@ func TestCorpusMessages(t *testing.T) {
 
 // TestPasteServer: where peer 0 has a port of a server, the directions are the other way round.
 func TestPasteServer(t *testing.T) {
-	p := &Paste{
+	p := &paste.Paste{
 		Stream: true, Peers: []string{"10.0.0.2:5000", "10.0.0.1:40001"},
-		Messages: []Message{{Bytes: []byte("a"), Dir: schema.ToServer}, {Bytes: []byte("b"), Dir: schema.ToClient}, {Bytes: []byte("c")}},
+		Messages: []paste.Message{{Bytes: []byte("a"), Dir: schema.ToServer}, {Bytes: []byte("b"), Dir: schema.ToClient}, {Bytes: []byte("c")}},
 	}
 	for _, c := range []struct {
-		opts PasteOptions
+		opts paste.Options
 		want string
 	}{
-		{PasteOptions{}, `10.0.0.2:5000-10.0.0.1:40001 1: c2s "a" start, 2: s2c "b" start, 3: c2s "c"`},
-		{PasteOptions{Ports: []uint16{5000}}, `10.0.0.1:40001-10.0.0.2:5000 1: s2c "a" start, 2: c2s "b" start, 3: c2s "c"`},
-		{PasteOptions{Proto: UDP}, `10.0.0.2:5000-10.0.0.1:40001 1: c2s "a", 2: s2c "b", 3: c2s "c"`},
-		{PasteOptions{WholeOptions: WholeOptions{Limit: 1}}, `10.0.0.2:5000-10.0.0.1:40001 1: c2s "a" start`},
+		{paste.Options{}, `10.0.0.2:5000-10.0.0.1:40001 1: c2s "a" start, 2: s2c "b" start, 3: c2s "c"`},
+		{paste.Options{Ports: []uint16{5000}}, `10.0.0.1:40001-10.0.0.2:5000 1: s2c "a" start, 2: c2s "b" start, 3: c2s "c"`},
+		{paste.Options{Proto: transport.UDP}, `10.0.0.2:5000-10.0.0.1:40001 1: c2s "a", 2: s2c "b", 3: c2s "c"`},
+		{paste.Options{WholeOptions: transport.WholeOptions{Limit: 1}}, `10.0.0.2:5000-10.0.0.1:40001 1: c2s "a" start`},
 	} {
-		var got *tape
-		c.opts.New = func(c Conn) transport.Transport {
-			got = &tape{conn: c}
+		var got *packettest.Tape
+		c.opts.New = func(c transport.Conn) transport.Transport {
+			got = &packettest.Tape{Conn: c}
 			return got
 		}
-		ReadPaste(p, c.opts, func(Frame) {})
-		if text := got.conn.Name() + " " + strings.Join(got.log, ", "); text != c.want {
+		paste.Read(p, c.opts, func(*transport.Frame) {})
+		if text := got.Conn.Name() + " " + strings.Join(got.Log, ", "); text != c.want {
 			t.Errorf("got  %s\nwant %s", text, c.want)
 		}
 	}

@@ -44,8 +44,12 @@ type Source struct {
 	Off, Len uint32 // bytes of the payload, as it was captured
 }
 
-// Frame is what a transport found. It and all that it refers to are valid until emit has returned; who keeps it copies it.
+// Frame is one frame of a conversation: what a transport found, or a log told. It and all that it refers to, except Conn, are valid only
+// during the call of emit; callers that retain it must copy it.
 type Frame struct {
+	N       uint32 // its number in the capture or log, from 1, in the order of delivery; 0 before it is delivered
+	Conn    *Conn  // set with N
+	Marks   Marks  // what a proxy did to it, as a log or a recording tells
 	Kind    Kind
 	Dir     schema.Dir
 	At      time.Time // of the packet with which it was whole and in its turn

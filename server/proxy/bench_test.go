@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/muta"
 )
@@ -89,7 +88,7 @@ func ways() []way {
 		{"direct", func(_ *testing.B, upstream string) string { return upstream }},
 		{"splice", func(b *testing.B, upstream string) string { return copyRelay(b, upstream, true) }},
 		{"copy", func(b *testing.B, upstream string) string { return copyRelay(b, upstream, false) }},
-		{"proxy", proxied(Config{Transport: func(capture.Conn) transport.Transport { return nothing{} }}, false)},
+		{"proxy", proxied(Config{Transport: func(transport.Conn) transport.Transport { return nothing{} }}, false)},
 		{"log", proxied(Config{Transport: newRaw}, false)},
 		{"log and record", proxied(Config{Transport: newRaw}, true)},
 		{"operable, off", proxied(Config{Rewriter: newMUTA}, false)},
@@ -188,7 +187,7 @@ func BenchmarkUnreadable(b *testing.B) {
 	const size = 4 << 20
 	data := make([]byte, size)
 	rand.NewChaCha8([32]byte{}).Read(data)
-	observed := Config{Transport: func(capture.Conn) transport.Transport { return muta.New(muta.Options{Measure: measure}) }}
+	observed := Config{Transport: func(transport.Conn) transport.Transport { return muta.New(muta.Options{Measure: measure}) }}
 	for name, cfg := range map[string]Config{"observed": observed, "operable, off": {Rewriter: newMUTA}} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(size)

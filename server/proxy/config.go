@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/server/live"
 )
@@ -23,17 +22,17 @@ type Config struct {
 	Pairs   []Pair // at least one, at most MaxPairs
 	Limits  Limits
 
-	Transport func(capture.Conn) transport.Transport // makes the transport of a connection; nil, or from it: recorded, not read
-	Log       *live.Log                              // of the frames; it is closed with the session. nil: a new one
-	Record    *Record                                // nil: nothing is recorded
+	Transport func(transport.Conn) transport.Transport // makes the transport of a connection; nil, or from it: recorded, not read
+	Log       *live.Log                                // of the frames; it is closed with the session. nil: a new one
+	Record    *Record                                  // nil: nothing is recorded
 
 	// Rewriter makes what a connection is relayed through from its start; then the session can be operated, and Transport is not used. From
 	// it nil: the connection passes as it is, and is not read. Without it the session only observes.
-	Rewriter func(capture.Conn) transport.Rewriter
+	Rewriter func(transport.Conn) transport.Rewriter
 
 	// Identify sets Key, HasKey and Name of a message that did not come but is sent; for the log. Without it a changed message has those
 	// of what it replaces, and an injected one has none. It may also set in Bytes, which it must copy, what the protocol sets.
-	Identify func(capture.Conn, *transport.Frame)
+	Identify func(transport.Conn, *transport.Frame)
 
 	Audit func(Event) // is told each decision of a person, with Who; it must not block
 }

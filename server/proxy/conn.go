@@ -6,13 +6,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
 // conn is a connection that is being relayed.
 type conn struct {
-	capture.Conn
+	transport.Conn
 	started time.Time
 	abort   func(why string) // ends it at once
 	active  atomic.Int64     // nanoseconds since 1970: the last byte
@@ -119,10 +119,10 @@ func (s *Session) dismiss(client netip.AddrPort) {
 }
 
 // begin registers a connection and shows it to the observer. It is false if the session has been cut off meanwhile.
-func (s *Session) begin(client, server netip.AddrPort, proto capture.Proto, abort func(why string)) (*conn, bool) {
+func (s *Session) begin(client, server netip.AddrPort, proto transport.Proto, abort func(why string)) (*conn, bool) {
 	c := &conn{started: time.Now(), abort: abort}
 	c.active.Store(c.started.UnixNano())
-	c.Conn = capture.Conn{Proto: proto, Client: client, Server: server}
+	c.Conn = transport.Conn{Proto: proto, Client: client, Server: server}
 	s.mu.Lock()
 	if s.cut {
 		s.mu.Unlock()
@@ -196,7 +196,7 @@ func (s *Session) expire() {
 		s.mu.Unlock()
 		for _, c := range old {
 			s.because(c, "idle")
-			if c.Proto == capture.TCP {
+			if c.Proto == transport.TCP {
 				s.events.add(Info, "%s was idle for %s", c.Name(), s.limits.Idle)
 			}
 			c.abort("idle")

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
 )
@@ -30,7 +29,7 @@ func TestBurst(t *testing.T) {
 					server := listenUDP(t)
 					cfg := Config{Network: "udp", Pairs: []Pair{{"127.0.0.1:0", server.LocalAddr().String()}}, Transport: newRaw}
 					if test.operable {
-						cfg.Rewriter = func(capture.Conn) transport.Rewriter { return subspace.NewRewriter(subspace.Options{}) }
+						cfg.Rewriter = func(transport.Conn) transport.Rewriter { return subspace.NewRewriter(subspace.Options{}) }
 					}
 					s := start(t, newProxy(t), cfg)
 					if test.on {

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/server/live"
 )
@@ -51,7 +50,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 	log := live.NewRolling(limit)
 	s := start(t, newProxy(t), Config{
 		Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}}, Log: log,
-		Transport: func(capture.Conn) transport.Transport { return &hundreds{} },
+		Transport: func(transport.Conn) transport.Transport { return &hundreds{} },
 		Record:    &Record{Create: func(n int) (string, io.WriteCloser, error) { return itoa(n), nowhere{}, nil }, FileBytes: 32 << 20, Bytes: 1 << 40},
 	})
 	seen, read := 0, make(chan struct{})

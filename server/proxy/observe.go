@@ -5,7 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
@@ -26,8 +27,8 @@ type observed struct {
 	*conn
 	transport transport.Transport
 	emit      func(*transport.Frame)
-	synthetic *capture.Synthetic // nil: not in the recording
-	index     uint32             // in the log
+	synthetic *pcap.Synthetic // nil: not in the recording
+	index     uint32          // in the log
 	logged    bool
 	begun     [2]bool  // directions
 	over      [2]bool  //
@@ -91,7 +92,7 @@ func (s *Session) item(it *item) {
 	case carried:
 		for data := it.bytes; len(data) > 0; {
 			n := len(data)
-			if o.Proto == capture.TCP {
+			if o.Proto == transport.TCP {
 				n = min(n, maxPiece)
 			}
 			packet := s.rec.data(o, it.dir, at, data[:n])
@@ -119,7 +120,7 @@ func (s *Session) item(it *item) {
 func (s *Session) gap(o *observed, dir schema.Dir, at time.Time, n int64) {
 	s.rec.lost(o, dir, n)
 	o.carried[dir-schema.ToServer] += n
-	if o.Proto == capture.TCP { // what is missing of datagrams is none of theirs to say
+	if o.Proto == transport.TCP { // what is missing of datagrams is none of theirs to say
 		s.feed(o, transport.Segment{Dir: dir, At: at, Lost: n})
 	}
 	s.events.add(Warning, "the observer was too slow: bytes were relayed that are in neither log nor recording")
@@ -131,7 +132,7 @@ func (s *Session) feed(o *observed, seg transport.Segment) {
 	if o.transport == nil {
 		return
 	}
-	if o.Proto == capture.TCP {
+	if o.Proto == transport.TCP {
 		seg.Start = !o.begun[way]
 	}
 	o.begun[way] = true
@@ -154,7 +155,7 @@ func (s *Session) frame(o *observed, f *transport.Frame) { s.flagged(o, f, 0) }
 
 func (s *Session) flagged(o *observed, f *transport.Frame, flags live.Flags) {
 	if !o.logged {
-		if s.seen.logged >= capture.MaxConns {
+		if s.seen.logged >= packet.MaxConns {
 			s.seen.unlogged.Add(1)
 			return
 		}

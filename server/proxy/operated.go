@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
@@ -24,7 +23,7 @@ const (
 type operated struct {
 	s    *Session
 	c    *conn
-	conn capture.Conn // for matches
+	conn transport.Conn // for matches
 	rw   transport.Rewriter
 
 	relay  transport.Relay
@@ -237,7 +236,7 @@ func (o *operated) arrive(a arrival) {
 		return
 	}
 	o.catchUp(0) // what was sent before it
-	if o.c.Proto == capture.UDP && len(a.bytes) == 0 {
+	if o.c.Proto == transport.UDP && len(a.bytes) == 0 {
 		if o.carry.admits(a.dir, 0) {
 			o.carry.deliver(a.dir, nil, false)
 		}
@@ -259,7 +258,7 @@ func (o *operated) arrive(a arrival) {
 func (o *operated) segment(a arrival) transport.Segment {
 	way := a.dir - schema.ToServer
 	seg := transport.Segment{Dir: a.dir, At: a.at, Packet: a.piece, Lost: a.lost, Bytes: a.bytes, End: a.end}
-	if o.c.Proto == capture.TCP {
+	if o.c.Proto == transport.TCP {
 		seg.Start = !o.begun[way]
 	}
 	o.begun[way], o.ended[way] = true, o.ended[way] || a.end
@@ -669,7 +668,7 @@ func (o *operated) record(piece uint32) {
 	for _, x := range o.outs {
 		for data := o.arena[x.from:x.to]; len(data) > 0; {
 			n := len(data)
-			if o.c.Proto == capture.TCP {
+			if o.c.Proto == transport.TCP {
 				n = min(n, maxPiece)
 			}
 			o.s.queue.sent(o.c, x.dir, o.at, data[:n], piece)

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
@@ -116,7 +115,7 @@ func (o *operated) catchUp(most time.Duration) {
 		o.late = o.late[1:]
 		o.s.op.backlog.Add(-int64(len(a.bytes)) - arrivalCost)
 		lost := transport.Segment{Dir: a.dir, At: a.at, Lost: a.lost}
-		if a.lost > 0 && o.c.Proto == capture.UDP { // there it is no place in a stream
+		if a.lost > 0 && o.c.Proto == transport.UDP { // there it is no place in a stream
 			o.call(func() { o.rw.Feed(lost, &o.past) })
 			a.lost = 0
 		}

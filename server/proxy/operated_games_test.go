@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
 	"wirebench/codec/transport/tera"
@@ -82,8 +83,8 @@ func shakeTERA(t *testing.T, x *stage) (client, server *teraEnd) {
 func TestOperateTERA(t *testing.T) {
 	leaks(t)
 	x := newStage(t, Config{
-		Rewriter: func(capture.Conn) transport.Rewriter { return tera.NewRewriter(tera.RewriteOptions{}) },
-		Identify: func(_ capture.Conn, f *transport.Frame) {
+		Rewriter: func(transport.Conn) transport.Rewriter { return tera.NewRewriter(tera.RewriteOptions{}) },
+		Identify: func(_ transport.Conn, f *transport.Frame) {
 			if len(f.Bytes) >= 4 {
 				f.Key, f.HasKey = schema.Key{Dir: f.Dir, Code: uint32(binary.LittleEndian.Uint16(f.Bytes[2:]))}, true
 			}
@@ -155,7 +156,7 @@ func TestOperateTERA(t *testing.T) {
 	// The recording is what was sent: both streams are deciphered to the end.
 	var kinds [4]int
 	var last string
-	_, err := capture.Read(strings.NewReader(string(files(t, x.s)[0])), capture.Options{New: func(capture.Conn) transport.Transport { return tera.New(tera.Options{}) }}, func(f capture.Frame) {
+	_, err := pcap.Read(strings.NewReader(string(files(t, x.s)[0])), packet.Options{New: func(transport.Conn) transport.Transport { return tera.New(tera.Options{}) }}, func(f *transport.Frame) {
 		kinds[f.Kind]++
 		last = string(f.Bytes)
 	})
@@ -341,7 +342,7 @@ func newGame(t *testing.T, loss float64, key uint32, cfg Config) *game {
 		return leg, err
 	}
 	cfg.Network, cfg.Pairs = "udp", []Pair{{"127.0.0.1:0", up.LocalAddr().String()}}
-	cfg.Rewriter = func(capture.Conn) transport.Rewriter { return subspace.NewRewriter(subspace.Options{}) }
+	cfg.Rewriter = func(transport.Conn) transport.Rewriter { return subspace.NewRewriter(subspace.Options{}) }
 	g := &game{stage: &stage{t: t, s: start(t, p, cfg)}, server: server}
 	c := dialUDP(t, g.s.State().Pairs[0].Listen)
 	front := &lossy{Conn: c, rng: rng()}
@@ -495,7 +496,7 @@ func TestOperateSubSpace(t *testing.T) {
 			}
 			// The recording has what was sent to the server: all of it is read, in its order.
 			var got []string
-			_, err := capture.Read(strings.NewReader(string(files(t, g.s)[0])), capture.Options{New: func(capture.Conn) transport.Transport { return subspace.New(subspace.Options{}) }}, func(f capture.Frame) {
+			_, err := pcap.Read(strings.NewReader(string(files(t, g.s)[0])), packet.Options{New: func(transport.Conn) transport.Transport { return subspace.New(subspace.Options{}) }}, func(f *transport.Frame) {
 				if f.Kind == transport.Message && f.Dir == schema.ToServer && f.Bytes[0] != 0x25 {
 					got = append(got, string(f.Bytes))
 				}
@@ -549,7 +550,7 @@ func TestDatagramsThroughRewriter(t *testing.T) {
 	addr := serveUDP(t, func(b []byte) [][]byte { return [][]byte{b} })
 	s := start(t, newProxy(t), Config{
 		Network: "udp", Pairs: []Pair{{"127.0.0.1:0", addr}},
-		Rewriter: func(capture.Conn) transport.Rewriter { return subspace.NewRewriter(subspace.Options{}) },
+		Rewriter: func(transport.Conn) transport.Rewriter { return subspace.NewRewriter(subspace.Options{}) },
 	})
 	c := dialUDP(t, s.State().Pairs[0].Listen)
 	rng := rand.New(rand.NewPCG(1, 1))

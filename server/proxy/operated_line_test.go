@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
 	"wirebench/codec/transport/tera"
@@ -177,8 +176,8 @@ func TestInjectedBehindUnderWay(t *testing.T) {
 func TestLoggedAsFitted(t *testing.T) {
 	leaks(t)
 	x := newStage(t, Config{
-		Rewriter: func(capture.Conn) transport.Rewriter { return tera.NewRewriter(tera.RewriteOptions{}) },
-		Identify: func(_ capture.Conn, f *transport.Frame) {
+		Rewriter: func(transport.Conn) transport.Rewriter { return tera.NewRewriter(tera.RewriteOptions{}) },
+		Identify: func(_ transport.Conn, f *transport.Frame) {
 			f.Key, f.HasKey = schema.Key{Dir: f.Dir, Code: uint32(binary.LittleEndian.Uint16(f.Bytes[2:]))}, true
 		},
 		Record: &Record{Create: Folder(t.TempDir(), "tera", time.Now())},
@@ -235,7 +234,7 @@ func TestLoggedAsFitted(t *testing.T) {
 // A connection that cannot be operated yet says so, in the events and in the list.
 func TestOperateNotYet(t *testing.T) {
 	leaks(t)
-	x := newStage(t, Config{Rewriter: func(capture.Conn) transport.Rewriter { return tera.NewRewriter(tera.RewriteOptions{}) }})
+	x := newStage(t, Config{Rewriter: func(transport.Conn) transport.Rewriter { return tera.NewRewriter(tera.RewriteOptions{}) }})
 	x.intercept(ofCode(5))
 	x.operate(true)
 	eventually(t, "an event and a row", func() bool {
@@ -261,7 +260,7 @@ func TestOffRelaysFirst(t *testing.T) {
 	leaks(t)
 	free := make(chan struct{})
 	x := newStage(t, Config{
-		Rewriter: func(c capture.Conn) transport.Rewriter { return stuck{newMUTA(c), free} },
+		Rewriter: func(c transport.Conn) transport.Rewriter { return stuck{newMUTA(c), free} },
 		Record:   &Record{Create: Folder(t.TempDir(), "x", time.Now())},
 	})
 	up, down := randomMessages(rand.New(rand.NewPCG(1, 1)), 1<<20, false), randomMessages(rand.New(rand.NewPCG(2, 1)), 1<<20, false)
@@ -298,7 +297,7 @@ func TestOffTooSlow(t *testing.T) {
 	free := make(chan struct{})
 	x := newStage(t, Config{
 		Limits:   Limits{QueueBytes: 256 << 10},
-		Rewriter: func(c capture.Conn) transport.Rewriter { return stuck{newMUTA(c), free} },
+		Rewriter: func(c transport.Conn) transport.Rewriter { return stuck{newMUTA(c), free} },
 	})
 	data := randomMessages(rand.New(rand.NewPCG(1, 1)), 1<<20, false)
 	go func() { _, _ = x.client.Write(data) }()
@@ -330,7 +329,7 @@ func TestEmptyDatagrams(t *testing.T) {
 		_ = server.SetDeadline(time.Now().Add(time.Minute))
 		s := start(t, newProxy(t), Config{
 			Network: "udp", Pairs: []Pair{{"127.0.0.1:0", server.LocalAddr().String()}},
-			Rewriter: func(capture.Conn) transport.Rewriter { return subspace.NewRewriter(subspace.Options{}) },
+			Rewriter: func(transport.Conn) transport.Rewriter { return subspace.NewRewriter(subspace.Options{}) },
 		})
 		if err := s.Operate(on, "ann"); err != nil {
 			t.Fatal(err)
@@ -359,7 +358,7 @@ func TestUpstreamDownIsOneEvent(t *testing.T) {
 		server := listenUDP(t)
 		cfg := Config{Network: "udp", Pairs: []Pair{{"127.0.0.1:0", server.LocalAddr().String()}}}
 		if operable {
-			cfg.Rewriter = func(capture.Conn) transport.Rewriter { return subspace.NewRewriter(subspace.Options{}) }
+			cfg.Rewriter = func(transport.Conn) transport.Rewriter { return subspace.NewRewriter(subspace.Options{}) }
 		}
 		s := start(t, newProxy(t), cfg)
 		_ = server.Close()

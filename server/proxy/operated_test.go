@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/muta"
 	"wirebench/defs/schema"
@@ -38,12 +37,12 @@ func measure(_ schema.Dir, data []byte) (n, need int, key schema.Key, why transp
 
 func msg(code byte, body string) string { return string([]byte{code, byte(len(body))}) + body }
 
-func newMUTA(capture.Conn) transport.Rewriter {
+func newMUTA(transport.Conn) transport.Rewriter {
 	return muta.NewRewriter(muta.Options{Measure: measure})
 }
 
 func ofCode(code uint32) Match {
-	return func(_ *capture.Conn, f *transport.Frame) bool { return f.HasKey && f.Key.Code == code }
+	return func(_ *transport.Conn, f *transport.Frame) bool { return f.HasKey && f.Key.Code == code }
 }
 
 // stage is a session with one connection of TCP through it.
@@ -225,7 +224,7 @@ func TestRewriterLeavesUnchanged(t *testing.T) {
 					x.operate(true)
 				}
 				if name == "asked" || name == "switched" {
-					x.intercept(func(*capture.Conn, *transport.Frame) bool { return false })
+					x.intercept(func(*transport.Conn, *transport.Frame) bool { return false })
 					x.rules(Rule{ID: "1", On: true, Match: ofCode(99), Action: RuleDrop}, Rule{ID: "2", On: true, Match: ofCode(1), Action: RuleNote, Note: "one"})
 				}
 				quit := make(chan struct{})
@@ -317,7 +316,7 @@ func TestOperatePlaybook(t *testing.T) {
 		Rule{ID: "b", On: true, Match: ofCode(3), Action: RuleReplace, Replace: func(f *transport.Frame) ([]byte, error) {
 			return []byte(msg(3, strings.ToUpper(string(f.Bytes[2:])))), nil
 		}},
-		Rule{ID: "c", On: true, Match: func(_ *capture.Conn, f *transport.Frame) bool { return strings.HasSuffix(string(f.Bytes), "XY") }, Action: RuleNote, Note: "seen as XY"},
+		Rule{ID: "c", On: true, Match: func(_ *transport.Conn, f *transport.Frame) bool { return strings.HasSuffix(string(f.Bytes), "XY") }, Action: RuleNote, Note: "seen as XY"},
 		Rule{ID: "d", On: true, Match: ofCode(4), Action: RuleDelay, Delay: 30 * time.Millisecond},
 		Rule{ID: "e", On: false, Match: ofCode(1), Action: RuleDrop},
 	)
@@ -512,7 +511,7 @@ func TestBrokenRules(t *testing.T) {
 	}{
 		{"error", "rule \"x\" fails, and leaves the message as it is: no such field", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return nil, errors.New("no such field") }}},
 		{"panic", "no such thing", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { panic("no such thing") }}},
-		{"match", "no such match", Rule{Match: func(*capture.Conn, *transport.Frame) bool { panic("no such match") }, Action: RuleDrop}},
+		{"match", "no such match", Rule{Match: func(*transport.Conn, *transport.Frame) bool { panic("no such match") }, Action: RuleDrop}},
 		{"no message", "needs", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return []byte("\x02\x09x"), nil }}},
 		{"empty", "1 to", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return nil, nil }}},
 		{"large", "1 to", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return make([]byte, maxOwn+1), nil }}},
@@ -614,9 +613,9 @@ func TestNotOperated(t *testing.T) {
 // A rewriter that there is none of lets pass; one that fails costs its connection, and no other.
 func TestBrokenRewriters(t *testing.T) {
 	leaks(t)
-	for _, none := range []func(capture.Conn) transport.Rewriter{
-		func(capture.Conn) transport.Rewriter { return nil },
-		func(capture.Conn) transport.Rewriter { panic("none") },
+	for _, none := range []func(transport.Conn) transport.Rewriter{
+		func(transport.Conn) transport.Rewriter { return nil },
+		func(transport.Conn) transport.Rewriter { panic("none") },
 	} {
 		x := newStage(t, Config{Rewriter: none})
 		x.operate(true)
@@ -627,7 +626,7 @@ func TestBrokenRewriters(t *testing.T) {
 		}
 		x.end()
 	}
-	x := newStage(t, Config{Rewriter: func(c capture.Conn) transport.Rewriter { return failing{newMUTA(c)} }})
+	x := newStage(t, Config{Rewriter: func(c transport.Conn) transport.Rewriter { return failing{newMUTA(c)} }})
 	other := dial(t, x.s)
 	x.say(x.client, msg(1, "a"))
 	x.expect(x.server, msg(1, "a"))

@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
@@ -26,7 +25,7 @@ var (
 
 // Match reports whether something is meant for a message. It is called in the goroutine of the connection, for each message, so it must be
 // quick, and must not call the session; a panic counts as an error. The frame is valid until it returns, and must not be changed.
-type Match func(c *capture.Conn, f *transport.Frame) bool
+type Match func(c *transport.Conn, f *transport.Frame) bool
 
 // Intercept says which messages are held.
 type Intercept struct {
@@ -37,7 +36,7 @@ type Intercept struct {
 // Held is a message that waits for a person.
 type Held struct {
 	ID    uint64              // unique in the session
-	Conn  capture.Conn        //
+	Conn  transport.Conn      //
 	Frame transport.Frame     // as it came
 	With  *transport.Outgoing // what rules have made of it, and what goes if it passes; nil: nothing
 	At    time.Time           // since when it waits

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
@@ -34,7 +33,7 @@ func (r *raw) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 
 func (r *raw) Flush(time.Time, func(*transport.Frame)) {}
 
-func newRaw(capture.Conn) transport.Transport { return &raw{} }
+func newRaw(transport.Conn) transport.Transport { return &raw{} }
 
 func newProxy(t *testing.T, entries ...string) *Proxy {
 	t.Helper()

@@ -12,7 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
@@ -91,7 +92,7 @@ type recorder struct {
 	events *events
 
 	// Of the observer.
-	w       *capture.Writer
+	w       *pcap.Writer
 	buf     []byte
 	file    int64 // bytes of the file
 	all     int64 // bytes of the files before
@@ -225,8 +226,8 @@ func (r *recorder) begin(at time.Time) {
 	}
 	r.all += r.file
 	r.file = 0
-	r.w, _ = capture.NewWriter(r, "wirebench", "session "+r.name) // Write has no errors
-	_, _ = r.w.Interface(capture.Interface{Name: "wirebench", Link: capture.LinkEthernet})
+	r.w, _ = pcap.NewWriter(r, "wirebench", "session "+r.name) // Write has no errors
+	_, _ = r.w.Interface(pcap.Interface{Name: "wirebench", Link: packet.LinkEthernet})
 	if r.first, r.told = r.count+1, map[uint32]bool{}; r.opts.Cut != nil {
 		_ = r.w.RecordFrames(r.opts.Cut())
 	}
@@ -248,15 +249,15 @@ func (r *recorder) frame(o *observed, f *transport.Frame, flags live.Flags) {
 }
 
 // MarksOf are flags as captures have them.
-func MarksOf(flags live.Flags) (m capture.Marks) {
+func MarksOf(flags live.Flags) (m transport.Marks) {
 	if flags&live.Injected != 0 {
-		m |= capture.Fake
+		m |= transport.Fake
 	}
 	if flags&live.Modified != 0 {
-		m |= capture.Changed
+		m |= transport.Changed
 	}
 	if flags&live.Dropped != 0 {
-		m |= capture.Silenced
+		m |= transport.Silenced
 	}
 	return m
 }
@@ -265,8 +266,8 @@ func MarksOf(flags live.Flags) (m capture.Marks) {
 const maxSkipped = 8 << 20
 
 func (r *recorder) start(o *observed, at time.Time) {
-	o.synthetic = capture.NewSynthetic(r.w, 0, o.Conn)
-	if o.Proto != capture.TCP || o.carried[0] > maxSkipped || o.carried[1] > maxSkipped {
+	o.synthetic = pcap.NewSynthetic(r.w, 0, o.Conn)
+	if o.Proto != transport.TCP || o.carried[0] > maxSkipped || o.carried[1] > maxSkipped {
 		return // from the middle
 	}
 	_ = o.synthetic.Open(at)
@@ -322,14 +323,14 @@ func (o *observed) comment(dir schema.Dir) string {
 
 // remark records comments for which no packet came: on one without bytes in a stream. A datagram without bytes would be one more.
 func (r *recorder) remark(o *observed, dir schema.Dir, at time.Time) {
-	if o.Proto == capture.TCP && o.comments[dir-schema.ToServer] != "" {
+	if o.Proto == transport.TCP && o.comments[dir-schema.ToServer] != "" {
 		_ = r.data(o, dir, at, nil)
 	}
 }
 
 // lost records that bytes are missing.
 func (r *recorder) lost(o *observed, dir schema.Dir, n int64) {
-	if o.synthetic != nil && o.Proto == capture.TCP {
+	if o.synthetic != nil && o.Proto == transport.TCP {
 		o.synthetic.Lost(dir, uint32(n))
 	}
 }
@@ -350,7 +351,7 @@ func (r *recorder) close(o *observed, at time.Time) {
 		return
 	}
 	for i, over := range o.over {
-		if over || o.Proto != capture.TCP {
+		if over || o.Proto != transport.TCP {
 			continue
 		}
 		if r.remark(o, schema.ToServer+schema.Dir(i), at); r.ready(at) && o.synthetic != nil {

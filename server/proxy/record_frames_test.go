@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/server/live"
 )
@@ -38,7 +39,7 @@ func sameAgain(t *testing.T, s *Session) {
 		}
 		n := 0
 		for i, data := range files(t, s) {
-			_, err := capture.Read(bytes.NewReader(data), capture.Options{Recorded: func(cut string) bool { return cut == "so" }}, func(f capture.Frame) {
+			_, err := pcap.Read(bytes.NewReader(data), packet.Options{Recorded: func(cut string) bool { return cut == "so" }}, func(f *transport.Frame) {
 				e, want, ok := s.Log().Get(n)
 				if n++; !ok {
 					t.Errorf("%d frames are recorded, and %d are in the log", n, s.Log().Len())
@@ -46,7 +47,7 @@ func sameAgain(t *testing.T, s *Session) {
 				}
 				x := s.Log().Extra(e)
 				conn := s.Log().Conns()[e.Conn]
-				got, had := toldFrame(f.Frame, f.Marks, f.Conn.Name(), f.Conn.Session), toldFrame(&transport.Frame{
+				got, had := toldFrame(f, f.Marks, f.Conn.Name(), f.Conn.Session), toldFrame(&transport.Frame{
 					Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Name: x.Name, Bytes: want, Via: x.Via, Offset: x.Offset, Length: x.Length, Note: x.Note,
 					Resumed: e.Flags&live.Resumed != 0,
 				}, MarksOf(e.Flags), conn.Name, conn.Session)
@@ -71,6 +72,6 @@ func sameAgain(t *testing.T, s *Session) {
 	})
 }
 
-func toldFrame(f *transport.Frame, marks capture.Marks, conn string, session int) string {
+func toldFrame(f *transport.Frame, marks transport.Marks, conn string, session int) string {
 	return fmt.Sprint(f.Kind, f.Dir, f.At.UnixNano(), f.HasKey, f.Name, " ", strings.Join(f.Via, ","), " ", f.Offset, f.Length, f.Resumed, marks, conn, session, f.Note, fmt.Sprintf("%x", f.Bytes))
 }

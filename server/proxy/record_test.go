@@ -12,14 +12,15 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
 // found is what a capture file holds.
 type found struct {
-	sum     capture.Summary
+	sum     packet.Summary
 	streams map[string]string // by connection and direction
 	lost    int64
 }
@@ -27,7 +28,7 @@ type found struct {
 func read(t *testing.T, data []byte) found {
 	t.Helper()
 	f := found{streams: map[string]string{}}
-	sum, err := capture.Read(bytes.NewReader(data), capture.Options{New: newRaw}, func(x capture.Frame) {
+	sum, err := pcap.Read(bytes.NewReader(data), packet.Options{New: newRaw}, func(x *transport.Frame) {
 		if x.Kind == transport.Problem {
 			f.lost += x.Length
 			return
@@ -116,7 +117,7 @@ func TestRecording(t *testing.T) {
 
 func packets(t *testing.T, data []byte) map[uint32][]byte {
 	t.Helper()
-	r, err := capture.NewReader(bytes.NewReader(data))
+	r, err := pcap.NewReader(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}

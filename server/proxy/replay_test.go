@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
 	"wirebench/codec/transport/tera"
@@ -50,11 +51,11 @@ func TestReplay(t *testing.T) {
 	leaks(t)
 	for _, test := range []struct {
 		pattern string
-		proto   capture.Proto
+		proto   transport.Proto
 		made    func() transport.Transport
 	}{
-		{"subspace/*.pcap", capture.UDP, func() transport.Transport { return subspace.New(subspace.Options{}) }},
-		{"captures/tera-*.pcapng", capture.TCP, func() transport.Transport { return tera.New(tera.Options{}) }},
+		{"subspace/*.pcap", transport.UDP, func() transport.Transport { return subspace.New(subspace.Options{}) }},
+		{"captures/tera-*.pcapng", transport.TCP, func() transport.Transport { return tera.New(tera.Options{}) }},
 	} {
 		paths, _ := filepath.Glob(corpora + test.pattern)
 		if len(paths) == 0 {
@@ -68,7 +69,7 @@ func TestReplay(t *testing.T) {
 				}
 				defer f.Close()
 				var scripts []*script
-				_, err = capture.Read(f, capture.Options{New: func(c capture.Conn) transport.Transport {
+				_, err = pcap.Read(f, packet.Options{New: func(c transport.Conn) transport.Transport {
 					if c.Proto != test.proto {
 						return nil
 					}
@@ -79,7 +80,7 @@ func TestReplay(t *testing.T) {
 					t.Fatalf("%d connections, %v", len(scripts), err)
 				}
 				for i, x := range scripts {
-					for len(x.steps) > 0 && test.proto == capture.UDP && x.steps[0].dir != schema.ToServer {
+					for len(x.steps) > 0 && test.proto == transport.UDP && x.steps[0].dir != schema.ToServer {
 						x.steps = x.steps[1:] // a server does not know its clients before
 					}
 					if len(x.steps) > 0 && !x.gaps {
@@ -91,20 +92,20 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-func replay(t *testing.T, steps []step, proto capture.Proto, made func() transport.Transport) {
+func replay(t *testing.T, steps []step, proto transport.Proto, made func() transport.Transport) {
 	var want []string
 	direct := made()
 	emit := func(f *transport.Frame) { want = append(want, shown(f)) }
 	now := time.Now()
 	begun := map[schema.Dir]bool{}
 	for _, x := range steps {
-		direct.Feed(transport.Segment{Dir: x.dir, At: now, Bytes: bytes.Clone(x.data), Start: proto == capture.TCP && !begun[x.dir]}, emit)
+		direct.Feed(transport.Segment{Dir: x.dir, At: now, Bytes: bytes.Clone(x.data), Start: proto == transport.TCP && !begun[x.dir]}, emit)
 		begun[x.dir] = true
 	}
 
 	var network, addr string
 	var server func() net.Conn
-	if proto == capture.TCP {
+	if proto == transport.TCP {
 		network = "tcp"
 		conns := make(chan net.Conn, 1)
 		release := make(chan struct{})
@@ -123,7 +124,7 @@ func replay(t *testing.T, steps []step, proto capture.Proto, made func() transpo
 		server = func() net.Conn { return &udpServer{UDPConn: l} }
 	}
 	s := start(t, newProxy(t), Config{
-		Network: network, Pairs: []Pair{{"127.0.0.1:0", addr}}, Transport: func(capture.Conn) transport.Transport { return made() },
+		Network: network, Pairs: []Pair{{"127.0.0.1:0", addr}}, Transport: func(transport.Conn) transport.Transport { return made() },
 		Record: &Record{Create: Folder(t.TempDir(), "replay", now)},
 	})
 	client, err := net.Dial(network, s.State().Pairs[0].Listen)
@@ -144,7 +145,7 @@ func replay(t *testing.T, steps []step, proto capture.Proto, made func() transpo
 		}
 		var n int
 		var err error
-		if proto == capture.TCP {
+		if proto == transport.TCP {
 			buf = append(buf, make([]byte, max(0, len(x.data)-len(buf)))...)
 			n, err = io.ReadFull(to, buf[:len(x.data)])
 		} else {
@@ -154,7 +155,7 @@ func replay(t *testing.T, steps []step, proto capture.Proto, made func() transpo
 			t.Fatalf("step %d: %d bytes arrive of %d, or others: %v", i, n, len(x.data), err)
 		}
 	}
-	if proto == capture.TCP {
+	if proto == transport.TCP {
 		// Both ends close as a stream does: what is incomplete is told then, here as there.
 		_ = client.(*net.TCPConn).CloseWrite()
 		_, _ = up.Read(buf)
@@ -174,8 +175,8 @@ func replay(t *testing.T, steps []step, proto capture.Proto, made func() transpo
 	})
 	var recorded []string
 	for _, data := range files(t, s) {
-		_, err := capture.Read(bytes.NewReader(data), capture.Options{New: func(capture.Conn) transport.Transport { return made() }}, func(f capture.Frame) {
-			recorded = append(recorded, shown(f.Frame))
+		_, err := pcap.Read(bytes.NewReader(data), packet.Options{New: func(transport.Conn) transport.Transport { return made() }}, func(f *transport.Frame) {
+			recorded = append(recorded, shown(f))
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/server/live"
 )
@@ -27,9 +26,9 @@ type Session struct {
 	started time.Time
 
 	log       *live.Log
-	transport func(capture.Conn) transport.Transport
-	rewriter  func(capture.Conn) transport.Rewriter // nil: the session only observes
-	identify  func(capture.Conn, *transport.Frame)
+	transport func(transport.Conn) transport.Transport
+	rewriter  func(transport.Conn) transport.Rewriter // nil: the session only observes
+	identify  func(transport.Conn, *transport.Frame)
 	op        operator
 	queue     *queue
 	rec       *recorder // nil: nothing is recorded

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -71,7 +71,7 @@ func (s *Session) serveTCP(p *pair, client netip.AddrPort, down net.Conn) {
 		return
 	}
 	cut, abort := s.aborter(func() { reset(down); reset(up) })
-	c, ok := s.begin(client, server, capture.TCP, abort)
+	c, ok := s.begin(client, server, transport.TCP, abort)
 	if !ok {
 		reset(down)
 		reset(up)

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
@@ -173,7 +172,7 @@ func TestStalledObserver(t *testing.T) {
 	free := make(chan struct{})
 	s := start(t, newProxy(t), Config{
 		Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}}, Limits: Limits{QueueBytes: 1 << 20},
-		Transport: func(capture.Conn) transport.Transport { return &stalled{free: free} },
+		Transport: func(transport.Conn) transport.Transport { return &stalled{free: free} },
 	})
 	c := dial(t, s)
 	go func() {
@@ -204,7 +203,7 @@ func TestBrokenTransport(t *testing.T) {
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
 	s := start(t, newProxy(t), Config{
 		Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}},
-		Transport: func(capture.Conn) transport.Transport { return (*stalled)(nil) },
+		Transport: func(transport.Conn) transport.Transport { return (*stalled)(nil) },
 	})
 	c := dial(t, s)
 	for range 3 {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -194,7 +194,7 @@ func (s *Session) newPeer(p *pair, client, from netip.AddrPort) *peer {
 		s.tellDrops(s.drops.leave(up))
 		_ = up.Close()
 	})
-	c, ok := s.begin(client, server, capture.UDP, abort)
+	c, ok := s.begin(client, server, transport.UDP, abort)
 	if !ok {
 		s.proxy.left(up, -1)
 		_ = up.Close()

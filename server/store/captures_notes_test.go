@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 	"wirebench/server/store"
 )
 
@@ -133,12 +134,12 @@ func TestNameOfACaptureIsCut(t *testing.T) {
 func TestPackets(t *testing.T) {
 	file := func(first byte) []byte {
 		var b bytes.Buffer
-		w, _ := capture.NewWriter(&b, "test")
-		if _, err := w.Interface(capture.Interface{Link: capture.LinkRaw}); err != nil {
+		w, _ := pcap.NewWriter(&b, "test")
+		if _, err := w.Interface(pcap.Interface{Link: packet.LinkRaw}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 25_000 {
-			if err := w.Packet(&capture.Packet{Data: []byte{first + byte(i%100)}}); err != nil {
+			if err := w.Packet(&packet.Packet{Data: []byte{first + byte(i%100)}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -147,7 +148,7 @@ func TestPackets(t *testing.T) {
 	c, x, dir := newCapture(t, string(file(0)))
 	read := func(want ...uint32) (got string) {
 		t.Helper()
-		if err := c.Packets(t.Context(), x.ID, want, func(p *capture.Packet) bool {
+		if err := c.Packets(t.Context(), x.ID, want, func(p *packet.Packet) bool {
 			got += fmt.Sprintf("%d %d ", p.N, p.Data[0])
 			return true
 		}); err != nil {
@@ -179,7 +180,7 @@ func TestPackets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Packets(t.Context(), y.ID, []uint32{1}, nil); !errors.Is(err, capture.ErrFormat) {
+		if err := c.Packets(t.Context(), y.ID, []uint32{1}, nil); !errors.Is(err, pcap.ErrFormat) {
 			t.Error(err)
 		}
 	}

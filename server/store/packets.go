@@ -8,7 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
 )
 
 // maxPlaces is how many captures the places of packets are remembered of.
@@ -17,15 +18,15 @@ const maxPlaces = 16
 // packetPlaces is what is known of where the packets of a capture are.
 type packetPlaces struct {
 	mu    sync.Mutex // held while packets are looked for
-	index capture.Index
+	index pcap.Index
 	size  int64
 	at    time.Time // of the file, when the index was begun
 	used  time.Time
 }
 
 // Packets emits the packets of a capture file with the numbers that are wanted, which rise, until emit returns false. A packet is valid until
-// emit has returned. The errors are those of Open, capture.ErrFormat, wrapped, for what is no capture file, and that of ctx.
-func (c *Captures) Packets(ctx context.Context, id string, want []uint32, emit func(*capture.Packet) bool) error {
+// emit has returned. The errors are those of Open, pcap.ErrFormat, wrapped, for what is no capture file, and that of ctx.
+func (c *Captures) Packets(ctx context.Context, id string, want []uint32, emit func(*packet.Packet) bool) error {
 	file, err := c.Open(id)
 	if err != nil {
 		return err
@@ -43,7 +44,7 @@ func (c *Captures) Packets(ctx context.Context, id string, want []uint32, emit f
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.size != info.Size() || !p.at.Equal(info.ModTime()) {
-		p.index, p.size, p.at = capture.Index{}, info.Size(), info.ModTime() // somebody has put another file there
+		p.index, p.size, p.at = pcap.Index{}, info.Size(), info.ModTime() // somebody has put another file there
 	}
 	return p.index.Packets(&untilDone{on, ctx}, want, emit)
 }

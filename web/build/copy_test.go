@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/evanw/esbuild/pkg/api"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/paste"
 	"wirebench/defs/schema"
 	"wirebench/web/browsertest"
 )
@@ -196,7 +196,7 @@ func TestBrowserCopiedBytesCanBePasted(t *testing.T) {
 			continue // has not all bytes
 		}
 		t.Run(id, func(t *testing.T) {
-			got, err := capture.Recognise(text)
+			got, err := paste.Recognise(text)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
 	"wirebench/codec/transport/tera"
@@ -22,7 +22,7 @@ type traffic struct {
 	rng     *rand.Rand
 	at      time.Time
 	id      uint16
-	packets []capture.Packet
+	packets []packet.Packet
 	want    []string
 	name    string // of the connection
 	session int
@@ -74,7 +74,7 @@ func (x *traffic) ip(fromServer bool, proto byte, payload []byte) (parts []part)
 		b = append(b, 64, proto, 0, 0)
 		b = append(append(append(b, src[:]...), dst[:]...), payload[r.from:r.to]...)
 		n := len(x.packets) + 1
-		x.packets = append(x.packets, capture.Packet{N: uint32(n), At: x.at, Link: 101, Data: b, Orig: uint32(len(b))})
+		x.packets = append(x.packets, packet.Packet{N: uint32(n), At: x.at, Link: 101, Data: b, Orig: uint32(len(b))})
 		if !have[r.from] {
 			parts = append(parts, part{r.from, r.to, n})
 		}
@@ -343,13 +343,13 @@ func TestReassembly(t *testing.T) {
 			sessions[x.name] = x.session + 1
 		}
 		var got, problems []string
-		o := capture.Options{Ports: []uint16{5000, 7801}, New: func(c capture.Conn) transport.Transport {
-			if c.Proto == capture.UDP {
+		o := packet.Options{Ports: []uint16{5000, 7801}, New: func(c transport.Conn) transport.Transport {
+			if c.Proto == transport.UDP {
 				return subspace.New(subspace.Options{})
 			}
 			return tera.New(tera.Options{Known: func(k schema.Key) bool { return k.Code >= seen && k.Code < seen+1001 }})
 		}}
-		a := capture.NewAssembler(o, func(f capture.Frame) {
+		a := packet.NewAssembler(o, func(f *transport.Frame) {
 			var packets []int
 			for _, s := range f.From {
 				packets = append(packets, int(s.Packet))

@@ -1,0 +1,43 @@
+package capture
+
+import (
+	"cmp"
+	"strings"
+
+	"wirebench/codec/logs"
+	"wirebench/codec/pcap"
+)
+
+// FormatTitle is a Summary.Format for people: "" of a capture file, which is what anybody expects.
+func FormatTitle(format string) string {
+	id, packed := strings.CutSuffix(format, ".gz")
+	title := map[string]string{
+		"tshark-json": "packets of tshark (JSON)", "tshark-ek": "packets of tshark (EK)", "pdml": "packets of Wireshark (PDML)",
+		"wireshark-text": "packets that Wireshark printed with their bytes",
+	}[id]
+	if title == "" {
+		title = logs.Title(id)
+	}
+	if title != "" && packed {
+		title += ", packed"
+	}
+	if inner, in, ok := strings.Cut(format, " in a "); ok {
+		return cmp.Or(FormatTitle(inner), inner) + " in a " + in
+	}
+	return title
+}
+
+// IsCapture reports whether a file is a capture, a text in which Wireshark exported packets, or one of the logs that Logs lists.
+func IsCapture(data []byte) bool {
+	head := data[:min(len(data), logs.Head)]
+	if form := pcap.SniffCapture(head); form != "" && form != "gzip" {
+		return true
+	}
+	if pcap.SniffCapture(head) == "gzip" {
+		inner, _ := logs.UnpackHead(head, len(data) <= logs.Head)
+		if form := pcap.SniffCapture(inner); form != "" && form != "gzip" || pcap.SniffExport(inner) != "" {
+			return true
+		}
+	}
+	return pcap.SniffExport(head) != "" || logs.Sniff(head, len(data) <= logs.Head) != ""
+}

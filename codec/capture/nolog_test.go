@@ -1,0 +1,76 @@
+package capture
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"wirebench/codec/logs"
+	"wirebench/codec/packet"
+	"wirebench/codec/packettest"
+	"wirebench/codec/transport"
+)
+
+// What is no log is left to the others.
+func TestNoLog(t *testing.T) {
+	for _, data := range []string{
+		"", "T", "TPP", "hello", "\x01\x13\x00TeraConnection", strings.Repeat("\x00", 4000), strings.Repeat("\xff", 4000), strings.Repeat("\x10\x00\x00\x00", 1000),
+		strings.Repeat("\x08\x00", 3000), "2024-05-01T12:00:00Z | S->C | x | y | RAW: 00", "2024-05-01 | S->C | 1 | y | RAW: 00", "00000000  01 02 03 04",
+		packettest.WireMessage(1, "abc") + packettest.WireMessage(2, "abc"), "\xff\xfeh\x00i\x00", "\x1f\x8b\x08", "[23:59:50.380] -> C_CHECK_VERSION.1\n1400bc4d",
+	} {
+		for _, all := range []bool{false, true} {
+			if id := logs.Sniff([]byte(data), all); id != "" {
+				t.Errorf("%.30q is taken for %s", data, id)
+			}
+		}
+	}
+	var texts int
+	for _, text := range packettest.Samples() {
+		texts++
+		if id := logs.Sniff(text, true); id != "" {
+			t.Errorf("%.30q is taken for %s", text, id)
+		}
+	}
+	if texts == 0 {
+		t.Error("there are no samples")
+	}
+	// The head that was looked at is read again.
+	text := "00000000  01 02 00 68                                       ...h\n    00000000  02 02                                             ..\n"
+	n := 0
+	_, paste, err := ReadAny(iotest.OneByteReader(strings.NewReader(text)), Options{Options: packet.Options{}, Proto: transport.TCP}, func(*transport.Frame) { n++ })
+	if err != nil || paste == nil || n != 2 {
+		t.Errorf("%d frames, %v", n, err)
+	}
+}
+
+// The files of the corpora are what they are called.
+func TestCorporaAreNoLogs(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir("../../../shared/corpora", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		file, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		head, err := io.ReadAll(io.LimitReader(file, logs.Head))
+		if id := logs.Sniff(head, len(head) < logs.Head); id != "" {
+			t.Errorf("%s is taken for %s", name, id)
+		}
+		files++
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("the corpora are not here")
+	}
+	if err != nil || files == 0 {
+		t.Errorf("%d files, %v", files, err)
+	}
+}

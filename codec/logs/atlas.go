@@ -1,0 +1,233 @@
+package logs
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"wirebench/codec/scan"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// The text log of TeraAtlas (packets_<ms>.log): a line for each message, with " | " between time, direction, code, name and what was in
+// it, which is RAW: and hex, or JSON where the program knew a definition:
+//
+//	2024-05-01T12:00:00.123Z | S->C | 20012 | UNKNOWN | RAW: 08002c4e01000000
+//	2024-05-01T12:00:00.140Z | [FAKE] C->S | 19900 | C_CHECK_VERSION | {"version":[]}
+//
+// A line with JSON has no bytes, and which version of which definition they were read by is not told: it becomes a problem that says
+// so, and no bytes are made up.
+//
+// What is not told and decided here: a code is decimal, or hex with 0x; whether the hex starts with the header of the message is seen from
+// it (length and code are right), and if not, the header is made and the frame's note says so.
+
+const (
+	maxAtlasLine = 2 << 20 // bytes
+	atlasLooked  = 20      // lines that are looked at to tell the form
+)
+
+// atlasRow is a line of the log.
+type atlasRow struct {
+	at      time.Time
+	dir     schema.Dir
+	fake    bool
+	code    uint16
+	name    string
+	content string
+}
+
+// readAtlasRow reads a line.
+func readAtlasRow(s string) (r atlasRow, ok bool) {
+	parts := strings.SplitN(s, "|", 5)
+	if len(parts) < 5 {
+		return r, false
+	}
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	stamp, ok := scan.ParseStamp(parts[0])
+	if !ok || stamp.Kind != scan.Absolute {
+		return r, false
+	}
+	way, fake := strings.CutPrefix(parts[1], "[FAKE]")
+	switch strings.TrimSpace(way) {
+	case "S->C":
+		r.dir = schema.ToClient
+	case "C->S":
+		r.dir = schema.ToServer
+	default:
+		return r, false
+	}
+	base, digits := 10, parts[2]
+	if rest, is := strings.CutPrefix(strings.ToLower(digits), "0x"); is {
+		base, digits = 16, rest
+	}
+	code, err := strconv.ParseUint(digits, base, 16)
+	if err != nil || len(parts[3]) > transport.MaxName {
+		return r, false
+	}
+	r.at, r.fake, r.code, r.name, r.content = stamp.At.UTC(), fake, uint16(code), parts[3], parts[4]
+	if r.name == "UNKNOWN" {
+		r.name = ""
+	}
+	return r, true
+}
+
+func sniffAtlas(head []byte, _ bool) bool {
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	for n := 0; n < atlasLooked && len(head) > 0; n++ {
+		text, rest, _ := bytes.Cut(head, []byte{'\n'})
+		// A line can be longer than the head: what stands before its content is enough.
+		if _, ok := readAtlasRow(string(text)); ok {
+			return true
+		}
+		head = rest
+	}
+	return false
+}
+
+// readAtlas is the reader of the form "teraatlas".
+func readAtlas(l *logReading) {
+	if bytes.HasPrefix(l.in.Peek(3), []byte("\xef\xbb\xbf")) {
+		l.in.Skip(3)
+	}
+	a := atlasReading{l: l}
+	for number := 1; ; number++ {
+		from := l.in.Offset()
+		text, whole, more := a.line()
+		if !more {
+			break
+		}
+		s := strings.TrimSpace(text)
+		if s == "" {
+			continue
+		}
+		row, ok := readAtlasRow(s)
+		if !ok || !whole {
+			if a.strange++; a.strange == 1 {
+				a.line1, a.from = number, from
+			}
+			continue
+		}
+		if !a.flush() || !a.row(row, from) {
+			return
+		}
+	}
+	if a.flush() {
+		l.ended()
+	}
+}
+
+type atlasReading struct {
+	l       *logReading
+	buf     []byte
+	strange int // lines that are no rows, one after another
+	line1   int // the first of them
+	from    int64
+}
+
+// line takes the next line; whole is false if it is too long.
+func (a *atlasReading) line() (text string, whole, more bool) {
+	in := a.l.in
+	looked := 0
+	for want := 4 << 10; ; want *= 2 {
+		b := in.Peek(want)
+		if end := bytes.IndexByte(b[looked:], '\n'); end >= 0 {
+			text = string(b[:looked+end])
+			in.Skip(int64(looked + end + 1))
+			return text, true, true
+		}
+		if len(b) < want {
+			text = string(b)
+			in.Skip(int64(len(b)))
+			return text, true, len(b) > 0
+		}
+		if looked = len(b); looked >= maxAtlasLine {
+			break
+		}
+	}
+	text = string(in.Peek(80))
+	for {
+		b := in.Peek(4 << 10)
+		if end := bytes.IndexByte(b, '\n'); end >= 0 {
+			in.Skip(int64(end + 1))
+			return text, false, true
+		}
+		if in.Skip(int64(len(b))); len(b) == 0 {
+			return text, false, true
+		}
+	}
+}
+
+// row emits what a line tells.
+func (a *atlasReading) row(r atlasRow, from int64) bool {
+	l := a.l
+	l.record()
+	note := ""
+	if r.fake {
+		note, l.out.Marks = sentByProxy, transport.Fake
+	}
+	who := fmt.Sprintf("message %d", r.code)
+	if r.name != "" {
+		who = scan.Quote(r.name)
+	}
+	text, raw := strings.CutPrefix(r.content, "RAW:")
+	if !raw {
+		return l.problem(r.dir, r.at, nil, from, "%s", transport.Join(note, "the log has only the values of "+who+", not its bytes"))
+	}
+	text = strings.TrimSpace(text)
+	payload, err := hex.DecodeString(text)
+	if err != nil && strings.ContainsAny(text, " \t") {
+		payload, err = hex.DecodeString(strings.NewReplacer(" ", "", "\t", "").Replace(text))
+	}
+	if err != nil {
+		return l.problem(r.dir, r.at, nil, from, "%s", transport.Join(note, "the bytes of "+who+" are not all there: "+hexWrong(text)))
+	}
+	message := payload
+	if !hasHeader(payload, r.code) {
+		var ok bool
+		if message, ok = headed(a.buf, r.code, payload); !ok {
+			return l.problem(r.dir, r.at, payload, from, "%s", transport.Join(note, fmt.Sprintf("%s has %d bytes: with its header it is longer than a message can be", who, len(payload))))
+		}
+		a.buf = message
+		note = transport.Join(note, "the log has no header of it: length and code are made")
+	}
+	return l.give(transport.Frame{Dir: r.dir, At: r.at, Name: r.name, Bytes: message, Note: note}, transport.Unknown)
+}
+
+// hexWrong says what is wrong with hex.
+func hexWrong(text string) string {
+	digits := 0
+	for i := range len(text) {
+		switch {
+		case scan.HexValue[text[i]] != scan.NotHex:
+			digits++
+		case !scan.IsSpace(text[i]):
+			return fmt.Sprintf("%q is no hex digit", text[i])
+		}
+	}
+	return fmt.Sprintf("%d hex digits", digits)
+}
+
+func hasHeader(b []byte, code uint16) bool {
+	return len(b) >= 4 && int(binary.LittleEndian.Uint16(b)) == len(b) && binary.LittleEndian.Uint16(b[2:]) == code
+}
+
+// flush tells of the lines that were no rows.
+func (a *atlasReading) flush() bool {
+	n := a.strange
+	if n == 0 {
+		return true
+	}
+	a.strange = 0
+	a.l.record()
+	if n == 1 {
+		return a.l.problem(schema.Both, time.Time{}, nil, a.from, "line %d is no row of the log", a.line1)
+	}
+	return a.l.problem(schema.Both, time.Time{}, nil, a.from, "line %d and %d more are no rows of the log", a.line1, n-1)
+}

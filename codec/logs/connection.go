@@ -1,0 +1,122 @@
+package logs
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	"wirebench/codec/scan"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// TeraConnectionLog is the log of Shinra, CasualMeter and DamageMeter: blocks of u8 type, u16 size and a payload, all little-endian. The
+// size counts itself and the payload, not the type; so it is the length that the message of a block has on the wire, and size and payload
+// (code and data) together are the message.
+//
+// Old programs wrote two bytes too many of each message. Their logs are told by their first message, whose payload is 30 bytes instead of
+// 28.
+//
+// What is not told and decided here: a time counts from the epoch of the format, not from the time before; "client" and "server" are who has
+// sent the message; a start behind a message starts another connection; the region is not kept.
+const (
+	connectionMagic     = 1
+	connectionStart     = 2
+	connectionTimestamp = 3
+	connectionClient    = 4
+	connectionServer    = 5
+
+	connectionOldFirst = 30 // bytes of payload
+	connectionStray    = 2
+)
+
+var (
+	connectionHead = []byte("\x01\x13\x00TeraConnectionLog")
+	// connectionEpoch is 2015-01-01 UTC, in milliseconds since 1970.
+	connectionEpoch = time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+)
+
+func sniffConnectionLog(head []byte, _ bool) bool { return bytes.HasPrefix(head, connectionHead) }
+
+// readConnectionLog is the reader of the form "tera-connection-log".
+func readConnectionLog(l *logReading) {
+	var at time.Time
+	var buf []byte
+	first, old, session := true, false, 0
+	spoken := false // there was a message since the start
+	for !l.ended() {
+		b := l.in.Peek(3)
+		if len(b) < 3 {
+			l.torn("a block needs 3 bytes, and %d are left", len(b))
+			return
+		}
+		kind, size := b[0], int(binary.LittleEndian.Uint16(b[1:]))
+		if size < 2 {
+			l.torn("a block has a size of %d, which does not count its own 2 bytes", size)
+			return
+		}
+		if b = l.in.Peek(1 + size); len(b) < 1+size {
+			l.torn("a block has %d bytes, and %d are left", 1+size, len(b))
+			return
+		}
+		payload := b[3:]
+		switch kind {
+		case connectionStart:
+			if spoken {
+				session++
+				l.on(int64(session), transport.Conn{Session: session})
+			}
+			spoken = false
+		case connectionTimestamp:
+			at = connectionTime(payload)
+		case connectionClient, connectionServer:
+			dir := schema.ToServer
+			if kind == connectionServer {
+				dir = schema.ToClient
+			}
+			if first {
+				old = len(payload) == connectionOldFirst
+			}
+			first, spoken = false, true
+			l.record()
+			message, off := b[1:], l.in.Offset()+1
+			if old {
+				message, off = withoutStray(buf, payload), transport.Unknown
+				buf = message
+			}
+			if len(message) < 4 {
+				if !l.problem(dir, at, message, off, "a message of %d bytes has no code", len(message)) {
+					return
+				}
+			} else if !l.give(transport.Frame{Dir: dir, At: at, Bytes: message}, off) {
+				return
+			}
+		}
+		l.in.Skip(int64(1 + size))
+	}
+}
+
+// withoutStray is a message of an old log as it was on the wire.
+func withoutStray(buf, payload []byte) []byte {
+	payload = payload[:max(0, len(payload)-connectionStray)]
+	size := 2 + len(payload)
+	return append(append(buf[:0], byte(size), byte(size>>8)), payload...)
+}
+
+// connectionTime is a number of as many bytes as it needs.
+func connectionTime(b []byte) time.Time {
+	ms := uint64(0)
+	for i, c := range b {
+		if i >= 8 {
+			if c != 0 {
+				return time.Time{}
+			}
+			continue
+		}
+		ms |= uint64(c) << (8 * i)
+	}
+	if ms > 1<<60 {
+		return time.Time{}
+	}
+	return scan.UnixMilli(connectionEpoch + int64(ms))
+}

@@ -1,0 +1,23 @@
+// Package logs reads what programs for players of a game write: Forms lists the forms, Sniff tells one by the first bytes of a file, and what
+// is in the file decides, never its name.
+//
+// They are logs of whole messages, so frames come as they are and no transport is
+// asked (but for the TCP and UDP of mitmproxy); what is not told by a format and was decided here stands at the top of the file of its reader.
+//
+//		kloct                Kloct packet-logger (.bin)
+//		tera-connection-log  TeraConnectionLog (Shinra, CasualMeter, DamageMeter)
+//		alkahest             Alkahest (.pkt)
+//		teraatlas            TeraAtlas (packets_<ms>.log); the log of tera-mods/debug is pasted text, as Follow Stream is
+//		mapleshark           MapleShark (.msb), all versions
+//		wow-pkt              World of Warcraft (.pkt), versions 2.1, 2.2, 3.0 and 3.1
+//		mitmproxy            flows of mitmproxy: TCP, UDP, websockets
+//		har                  HAR of a browser: websockets
+//		wirebench-jsonl      JSON Lines of frames --json and of an export
+//		wirebench-table      CSV and TSV of an export
+//
+//	  - A frame has the header that its definition expects, even where the log leaves it away (Frame.Offset is Unknown then). Only those of
+//	    MapleShark and World of Warcraft have none: the code is in the key alone.
+//	  - Frame.Name is what the log calls a message, if it does. It is of no weight where the code is known.
+//	  - A message that the proxy made has the note "sent by the proxy", and Frame.Marks has Fake.
+//	  - A record without bytes, or with bytes that cannot be right, is a Problem. Where a log cannot be read on, Summary.Torn says why.
+package logs

@@ -1,0 +1,160 @@
+package logs
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
+	"wirebench/codec/scan"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// The JSON Lines that frames --json and an export write: an object a line, and a frame each.
+//
+//	{"n":7,"time":"2023-11-14T22:13:20.000005Z","conn":"10.0.0.2:4000-10.0.0.1:7801","dir":"c2s","kind":"message","from":[9],"code":1,"hex":"0102…"}
+//
+// Nothing is asked of a transport: what the line says is so. Decided here:
+//
+//   - "n" and "from" are of another file: frames are numbered anew, and come from the line that they stand on.
+//   - A code whose group the definitions do not tell is looked up by the name of its message.
+
+const maxOwnLine = 64 << 20 // bytes
+
+// ownKeys are the keys that every line has.
+var ownKeys = []string{`"n":`, `"conn":`, `"dir":`, `"kind":`, `"from":`, `"hex":`}
+
+func SniffOwn(head []byte, _ bool) bool {
+	b := scan.StartsLikeText(head)
+	if !bytes.HasPrefix(b, []byte("{")) {
+		return false
+	}
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	for _, k := range ownKeys {
+		if at := bytes.Index(line, []byte(k)); at < 0 && len(line) < len(b) {
+			return false
+		} else if at < 0 && k != `"hex":` { // a line that is longer than the head; the bytes stand behind all others
+			return false
+		}
+	}
+	return true
+}
+
+// ownFrame is a line.
+type ownFrame struct {
+	Time    string
+	Conn    string
+	Session int
+	Dir     string
+	Kind    string
+	Via     []string
+	Code    *uint32
+	Name    string
+	Message string
+	Hex     string
+	Offset  *int64
+	Length  int64
+	Resumed bool
+	Flags   []string
+	Note    string
+}
+
+func readOwn(l *logReading) {
+	ids := map[string]int64{}
+	for l.more {
+		object, why := l.in.NextObject(maxOwnLine)
+		if why != "" {
+			l.torn("%s", why)
+			return
+		}
+		if object == nil {
+			l.ended()
+			return
+		}
+		pos := l.in.Offset()
+		var x ownFrame
+		err := json.Unmarshal(object, &x)
+		data, bad := hex.DecodeString(x.Hex)
+		l.in.SkipSeen(len(object))
+		l.record()
+		if err != nil || bad != nil {
+			l.tornAt(pos, "this line is none of a frame")
+			return
+		}
+		l.own(&x, data, ids)
+	}
+}
+
+// ownTold is what the lines tell of what people said.
+func LinesTold(in *scan.Input) (out pcap.CaptureTold) {
+	for n := uint64(1); ; n++ {
+		object, why := in.NextObject(maxOwnLine)
+		if object == nil || why != "" {
+			return out
+		}
+		if bytes.Contains(object, []byte(`"marked":`)) || bytes.Contains(object, []byte(`"remark":`)) {
+			var x struct {
+				Marked bool
+				Remark string
+			}
+			if json.Unmarshal(object, &x) == nil && (x.Marked || x.Remark != "") && len(out.Frames) < pcap.MaxToldFrames {
+				out.Frames = append(out.Frames, pcap.FrameTold{N: n, Mark: x.Marked, Note: x.Remark})
+			}
+		}
+		in.SkipSeen(len(object))
+	}
+}
+
+// own emits the frame of a line.
+func (l *logReading) own(x *ownFrame, data []byte, ids map[string]int64) {
+	name := x.Conn + "#" + strconv.Itoa(x.Session)
+	id, known := ids[name]
+	if !known {
+		id = int64(len(ids)) + 1
+		if len(ids) < packet.MaxConns {
+			ids[name] = id
+		}
+	}
+	l.on(id, ownConn(x))
+	f := transport.Frame{Kind: transport.KindOf(x.Kind), Bytes: data, Via: x.Via, Name: x.Name, Offset: transport.Unknown, Length: x.Length, Resumed: x.Resumed, Note: x.Note}
+	switch x.Dir {
+	case "c2s":
+		f.Dir = schema.ToServer
+	case "s2c":
+		f.Dir = schema.ToClient
+	}
+	f.At, _ = time.Parse(time.RFC3339Nano, x.Time)
+	if x.Offset != nil {
+		f.Offset = *x.Offset
+	}
+	if f.Key.Dir = f.Dir; x.Code != nil {
+		f.Key.Code, f.HasKey = *x.Code, true
+		if l.opts.Key != nil {
+			if k, ok := l.opts.Key(f.Dir, data); ok && k.Code == *x.Code {
+				f.Key = k
+			}
+		}
+	}
+	if f.Name == "" && len(x.Message) <= transport.MaxName {
+		f.Name = x.Message
+	}
+	l.out.Marks = transport.MarksOf(x.Flags)
+	l.out.From[0] = transport.Source{Packet: l.sum.Packets, Len: uint32(len(data))}
+	f.From = l.out.From[:]
+	l.pass(&f)
+}
+
+// ownConn is the connection that a line names.
+func ownConn(x *ownFrame) transport.Conn {
+	c := transport.Conn{Session: max(x.Session, 0)}
+	client, server, _ := strings.Cut(x.Conn, "-")
+	c.Client, _ = netip.ParseAddrPort(client)
+	c.Server, _ = netip.ParseAddrPort(server)
+	return c
+}

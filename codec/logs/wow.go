@@ -1,0 +1,209 @@
+package logs
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	"wirebench/codec/pcap"
+	"wirebench/codec/scan"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Packets of World of Warcraft (.pkt), all little-endian, as the parsers of the community read them (WowPacketParser): "PKT", u16 version,
+// a head, and packets up to the end of the file.
+//
+//	2.1   head: u16 build, 40 bytes of session key
+//	2.2   head: u8 sniffer, u16 build, 4 bytes of locale, 20 of key, 64 of realm
+//	      packet: u8 direction (0xff: from the server), u32 time, u32 ticks, u32 size, opcode (u16 from the server, else u32), the rest of size
+//	3.0   head: u8 sniffer, u32 build, locale[4], key[40], u32 n, n bytes (of sniffer 10: u32 start time, u32 start ticks)
+//	      packet: u32 direction ("SMSG", "CMSG", "S_BN", "C_BN"), u32 time, u32 ticks, u32 m, u32 size, m bytes, u32 opcode, the rest of size
+//	3.1   head: u8 sniffer, u32 build, locale[4], key[40], u32 start time, u32 start ticks, u32 n, n bytes (of sniffer 'S' from its version
+//	      1.7 on: 0xff, u16 version, u64 start as a FILETIME)
+//	      packet: as of 3.0, with the number of the connection instead of the time
+//
+// A frame's bytes are those of the file, without the opcode, which is the code of the frame's key; Options.Key is not asked, as of
+// MapleShark. Times are of the start and the ticks (milliseconds); where no start is told, of the first packet.
+//
+// What is not told and decided here: a direction that is none of the four ends the reading, as nothing tells where the next packet starts.
+
+const (
+	wow21 = 0x201
+	wow22 = 0x202
+	wow30 = 0x300
+	wow31 = 0x301
+
+	maxWowExtra = 1 << 20 // bytes of what a sniffer adds
+)
+
+// wowHeads are the bytes of heads behind the version, without what sniffers add.
+var wowHeads = map[uint16]int{wow21: 2 + 40, wow22: 1 + 2 + 4 + 20 + 64, wow30: 1 + 4 + 4 + 40 + 4, wow31: 1 + 4 + 4 + 40 + 4 + 4 + 4}
+
+func sniffWow(head []byte, all bool) bool {
+	if len(head) < 5 || !bytes.HasPrefix(head, []byte("PKT")) {
+		return false
+	}
+	size, ok := wowHeads[binary.LittleEndian.Uint16(head[3:])]
+	return ok && (all || len(head) >= 5+size)
+}
+
+// wowReading is a file of packets as it is being read.
+type wowReading struct {
+	*logReading
+	version uint16
+	start   time.Time
+	ticks   uint32
+	begun   bool // start and ticks are known
+}
+
+// readWow is the reader of the form "wow-pkt".
+func readWow(l *logReading) {
+	w := wowReading{logReading: l}
+	if !w.head() {
+		return
+	}
+	l.out.Opts.Key = nil // see above
+	for !l.ended() {
+		if w.version < wow30 && !w.old() || w.version >= wow30 && !w.packet() {
+			return
+		}
+	}
+}
+
+func (w *wowReading) head() bool {
+	b := w.in.Peek(5)
+	w.version = binary.LittleEndian.Uint16(b[3:])
+	size := 5 + wowHeads[w.version]
+	if b = w.in.Peek(size); len(b) < size {
+		w.torn("the head has %d bytes, and %d are there", size, len(b))
+		return false
+	}
+	sniffer := b[5]
+	extra := uint32(0)
+	if w.version >= wow30 {
+		extra = binary.LittleEndian.Uint32(b[size-4:])
+	}
+	if extra > maxWowExtra {
+		w.torn("the head has %d bytes of its sniffer, which cannot be right", extra)
+		return false
+	}
+	if w.version == wow31 {
+		w.begin(binary.LittleEndian.Uint32(b[size-12:]), binary.LittleEndian.Uint32(b[size-8:]))
+	}
+	w.in.Skip(int64(size))
+	if b = w.in.Peek(int(extra)); len(b) < int(extra) {
+		w.torn("the head has %d bytes of its sniffer, and %d are left", extra, len(b))
+		return false
+	}
+	switch {
+	case w.version == wow30 && sniffer == 10 && len(b) >= 8:
+		w.begin(binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]))
+	case w.version == wow31 && sniffer == 'S' && len(b) >= 11 && b[0] == 0xff && binary.LittleEndian.Uint16(b[1:]) >= 0x107:
+		w.start = fileTime(binary.LittleEndian.Uint64(b[3:]))
+	}
+	w.in.Skip(int64(extra))
+	return true
+}
+
+func (w *wowReading) begin(seconds, ticks uint32) {
+	w.start, w.ticks, w.begun = time.Unix(int64(seconds), 0).UTC(), ticks, true
+}
+
+// fileTime is a time of Windows: 100 ns since the year 1601.
+func fileTime(ticks uint64) time.Time {
+	const to1970 = 11_644_473_600 * ticksPerSecond
+	if ticks < to1970 || ticks > to1970+scan.LastSecond*ticksPerSecond {
+		return time.Time{}
+	}
+	ticks -= to1970
+	return time.Unix(int64(ticks/ticksPerSecond), int64(ticks%ticksPerSecond)*100).UTC()
+}
+
+// at is the time of a packet; seconds is what it says itself, 0 if it does not.
+func (w *wowReading) at(seconds, ticks uint32) time.Time {
+	if !w.begun {
+		w.begin(seconds, ticks)
+	}
+	if w.start.IsZero() {
+		return time.Time{}
+	}
+	return w.start.Add(time.Duration(ticks-w.ticks) * time.Millisecond) // ticks start anew after 49 days
+}
+
+// old reads a packet of the versions 2.1 and 2.2.
+func (w *wowReading) old() bool {
+	const head = 1 + 4 + 4 + 4
+	b := w.in.Peek(head)
+	if len(b) < head {
+		w.torn("a packet needs %d bytes, and %d are left", head, len(b))
+		return false
+	}
+	dir, code := schema.ToServer, 4
+	if b[0] == 0xff {
+		dir, code = schema.ToClient, 2
+	}
+	return w.body(dir, w.at(binary.LittleEndian.Uint32(b[1:]), binary.LittleEndian.Uint32(b[5:])), head, code, binary.LittleEndian.Uint32(b[9:]), "")
+}
+
+// packet reads a packet of the versions 3.0 and 3.1.
+func (w *wowReading) packet() bool {
+	const head = 5 * 4
+	b := w.in.Peek(head)
+	if len(b) < head {
+		w.torn("a packet needs %d bytes, and %d are left", head, len(b))
+		return false
+	}
+	dir, note := schema.ToClient, ""
+	switch string(b[:4]) {
+	case "SMSG":
+	case "CMSG":
+		dir = schema.ToServer
+	case "S_BN":
+		note = "of Battle.net"
+	case "C_BN":
+		dir, note = schema.ToServer, "of Battle.net"
+	default:
+		w.torn("no packet starts here")
+		return false
+	}
+	second, ticks := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:])
+	extra, size := binary.LittleEndian.Uint32(b[12:]), binary.LittleEndian.Uint32(b[16:])
+	if extra > maxWowExtra {
+		w.torn("a packet has %d bytes of its sniffer, which cannot be right", extra)
+		return false
+	}
+	var at time.Time
+	if w.version == wow31 {
+		w.on(int64(second), transport.Conn{Session: len(w.conns)})
+		at = w.at(0, ticks)
+	} else {
+		at = w.at(second, ticks)
+	}
+	return w.body(dir, at, head+int(extra), 4, size, note)
+}
+
+// body gives a packet of which size bytes, the opcode first, stand behind its head.
+func (w *wowReading) body(dir schema.Dir, at time.Time, head, code int, size uint32, note string) bool {
+	if size > pcap.MaxPacket || int(size) < code {
+		w.torn("a packet of %d bytes cannot be right", size)
+		return false
+	}
+	b := w.in.Peek(head + int(size))
+	if len(b) < head+int(size) {
+		w.torn("a packet has %d bytes, and %d are left", size, max(0, len(b)-head))
+		return false
+	}
+	b = b[head:]
+	opcode := uint32(binary.LittleEndian.Uint16(b))
+	if code == 4 {
+		opcode = binary.LittleEndian.Uint32(b)
+	}
+	w.record()
+	f := transport.Frame{Dir: dir, At: at, Bytes: b[code:], Key: schema.Key{Dir: dir, Code: opcode}, HasKey: true, Note: note}
+	if !w.give(f, w.in.Offset()+int64(head+code)) {
+		return false
+	}
+	w.in.Skip(int64(head) + int64(size))
+	return true
+}

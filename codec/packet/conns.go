@@ -1,0 +1,93 @@
+package packet
+
+import (
+	"net/netip"
+	"slices"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// conn is a connection as it is being read.
+type conn struct {
+	transport.Conn
+	key     flowKey
+	tcp     *stream // nil of UDP
+	named   bool    // Client and Server are known
+	serverB bool    // with named: the second end of key is the server
+	firstB  bool    // the second end was seen sending first
+	starter side    // who asked for the connection
+
+	transport transport.Transport
+	made      bool // New was asked
+	over      bool // the transport was flushed
+	emit      func(*transport.Frame)
+
+	next *conn // the session after this one, which has the transport now
+
+	packets uint32
+	bytes   [2]int64 // of payload that the first and the second end sent
+}
+
+// count counts a packet, or takes it back: by is 1 or -1.
+func (c *conn) count(d *datagram, by int) {
+	from := 0
+	if d.fromB {
+		from = 1
+	}
+	c.packets += uint32(by)
+	c.bytes[from] += int64(by * len(d.data))
+}
+
+type side uint8
+
+const (
+	unknownSide side = iota
+	sideA
+	sideB
+)
+
+// start takes from a packet who asked for the connection.
+func (c *conn) start(d *datagram) {
+	if c.starter != unknownSide || !d.tcp || d.flags&FlagSYN == 0 {
+		return
+	}
+	// A SYN asks, and a SYN with an ACK answers: then the other end has asked.
+	if answers := d.flags&FlagACK != 0; d.fromB != answers {
+		c.starter = sideB
+	} else {
+		c.starter = sideA
+	}
+}
+
+// name decides which end is the server: the one with a port of the list, else the one that did not start, else, where the start was not
+// captured, the one with the lower port, else the one that was spoken to first.
+func (c *conn) name(ports []uint16) {
+	if c.named {
+		return
+	}
+	c.named = true
+	aListed, bListed := slices.Contains(ports, c.key.aPort), slices.Contains(ports, c.key.bPort)
+	switch {
+	case aListed != bListed:
+		c.serverB = bListed
+	case c.starter != unknownSide:
+		c.serverB = c.starter == sideA
+	case c.Proto == transport.TCP && c.key.aPort != c.key.bPort:
+		c.serverB = c.key.bPort < c.key.aPort
+	default:
+		c.serverB = !c.firstB
+	}
+	a, b := netip.AddrPortFrom(c.key.a.netip(), c.key.aPort), netip.AddrPortFrom(c.key.b.netip(), c.key.bPort)
+	if c.Client, c.Server = b, a; c.serverB {
+		c.Client, c.Server = a, b
+	}
+}
+
+// dir is the direction of what an end sends. The connection has its name.
+func (c *conn) dir(fromB bool) schema.Dir {
+	if fromB == c.serverB {
+		return schema.ToClient
+	}
+	return schema.ToServer
+}

@@ -1,0 +1,325 @@
+package packet
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Bounds of the reading of a capture.
+const (
+	MaxConns     = 1 << 16  // connections and sessions
+	maxHeldInAll = 64 << 20 // bytes of segments that wait for those before them
+)
+
+// Options say how a capture is read.
+type Options struct {
+	Ports  []uint16                                 // of servers
+	New    func(transport.Conn) transport.Transport // makes the transport of a connection; nil: frames of this connection are not wanted
+	Limit  int                                      // frames at most; 0 = all
+	Conns  int                                      // connections at most; 0 = MaxConns
+	Packet func(*Packet)                            // sees every packet of the file before its frames; may be nil
+
+	// Of recordings that have their frames, too, beside the packets, as they were shown while they were made: whether to take those, which were
+	// cut by what cut tells. nil: the frames are made of the packets.
+	Recorded func(cut string) bool
+
+	// Of files that are no captures.
+	Day time.Time                                               // midnight before the first message of a log that has only times of day, see LogDay
+	Key func(dir schema.Dir, message []byte) (schema.Key, bool) // reads the code of a message that needs no transport; may be nil
+}
+
+// Summary says what was in a capture.
+type Summary struct {
+	Format  string // as Reader.Format
+	Packets uint32
+	Frames  uint32
+	Conns   []ConnSummary // in the order of Conn.ID
+	Torn    *Torn         // where the file stops being readable; nil if it is whole
+	More    bool          // Options.Limit was reached
+
+	// Packets without frames.
+	UnknownLink uint32 // of a link type that is not known
+	Links       []LinkType
+	NotIP       uint32
+	NotCarrier  uint32 // IP, but neither TCP nor UDP
+	Malformed   uint32 // headers that cannot be right
+	Fragments   uint32 // packets whose fragments were not all there, or could not be right
+	Unserved    uint32 // of connections without a transport
+	OverLimit   uint32 // of connections above Options.Conns
+
+	Cut uint32 // packets whose payload was not kept to its end
+}
+
+// LeftOut says in words which packets have no frames, and how many.
+func (s *Summary) LeftOut() []string {
+	var out []string
+	for _, x := range []struct {
+		n    uint32
+		what string
+	}{
+		{s.Unserved, "of connections that are not of this protocol"},
+		{s.NotIP, "without IP"},
+		{s.NotCarrier, "with neither TCP nor UDP"},
+		{s.UnknownLink, "of an unknown link type"},
+		{s.Malformed, "with headers that cannot be right"},
+		{s.Fragments, "in parts without their whole"},
+		{s.OverLimit, "of more connections than are read"},
+	} {
+		switch {
+		case x.n == 1:
+			out = append(out, "1 packet "+x.what)
+		case x.n > 1:
+			out = append(out, fmt.Sprintf("%d packets %s", x.n, x.what))
+		}
+	}
+	return out
+}
+
+// ConnSummary says how much a connection carried.
+type ConnSummary struct {
+	transport.Conn
+	Packets  uint32
+	ToServer int64 // bytes of payload, as often as they were captured
+	ToClient int64
+	Served   bool // it has a transport
+}
+
+// Assembler makes frames of packets: it finds their connections, puts streams together and feeds the transports. What it keeps is bounded
+// whatever comes. It is for one goroutine.
+type Assembler struct {
+	opts  Options
+	emit  func(*transport.Frame)
+	byKey map[flowKey]*conn
+	conns []*conn
+	last  *conn // of the packet before
+	frags fragments
+	split splits
+	pool  pool
+	at    time.Time
+	sum   Summary
+
+	packet ipPacket // of the moment
+	gram   datagram
+}
+
+// NewAssembler makes an assembler that gives its frames to emit.
+func NewAssembler(opts Options, emit func(*transport.Frame)) *Assembler {
+	if opts.Conns <= 0 {
+		opts.Conns = MaxConns
+	}
+	return &Assembler{opts: opts, emit: emit, byKey: map[flowKey]*conn{}, pool: pool{limit: maxHeldInAll}}
+}
+
+// Pass counts a packet of which no frames are made.
+func (a *Assembler) Pass(p *Packet) {
+	a.sum.Packets++
+	if a.opts.Packet != nil {
+		a.opts.Packet(p)
+	}
+}
+
+// Packet takes the next packet. Its data are not kept.
+func (a *Assembler) Packet(p *Packet) {
+	a.Pass(p)
+	if !p.At.IsZero() {
+		a.at = p.At
+	}
+	b := Network(p.Link, p.Data)
+	if b == nil {
+		if knownLink(p.Link) {
+			a.sum.NotIP++
+			return
+		}
+		a.sum.UnknownLink++
+		if len(a.sum.Links) < 16 && !slices.Contains(a.sum.Links, p.Link) {
+			a.sum.Links = append(a.sum.Links, p.Link)
+		}
+		return
+	}
+	ip := &a.packet
+	if !parseIP(b, ip) {
+		a.sum.Malformed++
+		return
+	}
+	whole := 0 // capacity of a payload that came in fragments
+	if ip.frag {
+		if !a.frags.add(ip, p.N, p.At) {
+			return
+		}
+		whole = cap(ip.data)
+		if ip.v6 && !ip.extensions() {
+			a.sum.Malformed++
+			return
+		}
+	}
+	d := &a.gram
+	if !d.parse(ip) {
+		if ip.proto == ProtoTCP || ip.proto == ProtoUDP {
+			a.sum.Malformed++
+		} else {
+			a.sum.NotCarrier++
+		}
+		return
+	}
+	if len(d.data) < d.size {
+		a.sum.Cut++
+	}
+	c := a.conn(d)
+	if c == nil {
+		a.sum.OverLimit++
+		return
+	}
+	c.count(d, 1)
+	c.start(d)
+	if c.made && c.transport == nil && !c.over {
+		a.sum.Unserved++
+		return
+	}
+	if whole > 0 { // all of these are the end of one another up to their length, never up to their capacity
+		a.split.add(p.N, uint32(whole-cap(d.data)), a.frags.parts)
+	}
+	if c.tcp == nil {
+		if len(d.data) > 0 {
+			a.segment(c, d.fromB, transport.Segment{At: p.At, Packet: p.N, Bytes: d.data, Lost: int64(max(d.size-len(d.data), 0))})
+		}
+	} else if c.tcp.feed(d, p.N, p.At); c.tcp.closed {
+		a.finish(c, p.At)
+	}
+	if c.made && c.transport == nil && !c.over {
+		a.sum.Unserved++
+	}
+}
+
+// conn finds the connection of d, or starts it. It is nil if there are too many.
+func (a *Assembler) conn(d *datagram) *conn {
+	c := a.last
+	if c == nil || c.key != d.key {
+		c = a.byKey[d.key]
+	}
+	if c != nil && (c.tcp == nil || !c.tcp.isNew(d)) {
+		a.last = c
+		return c
+	}
+	if len(a.conns) >= a.opts.Conns {
+		return nil
+	}
+	next := &conn{key: d.key, firstB: d.fromB, Conn: transport.Conn{ID: len(a.conns), Proto: transport.UDP}}
+	if d.tcp {
+		next.Proto = transport.TCP
+		next.tcp = &stream{pool: &a.pool, out: func(fromB bool, seg transport.Segment) { a.segment(next, fromB, seg) }}
+		next.tcp.b.fromB = true
+	}
+	if c != nil {
+		a.end(c, a.at)
+		next.Session = c.Session + 1
+	}
+	next.emit = func(f *transport.Frame) { a.frame(next, f) }
+	a.conns = append(a.conns, next)
+	a.byKey[d.key] = next
+	a.last = next
+	return next
+}
+
+// segment gives a segment to the transport of a connection, which is made with the first one: only then it must be known which end is the
+// server.
+func (a *Assembler) segment(c *conn, fromB bool, seg transport.Segment) {
+	if !c.made {
+		c.made = true
+		c.name(a.opts.Ports)
+		if a.opts.New != nil {
+			c.transport = a.opts.New(c.Conn)
+		}
+	}
+	if c.transport != nil {
+		seg.Dir = c.dir(fromB)
+		c.transport.Feed(seg, c.emit)
+	}
+}
+
+func (a *Assembler) frame(c *conn, f *transport.Frame) {
+	for c.next != nil {
+		c = c.next
+	}
+	if f.Begins {
+		c = a.succeed(c)
+	}
+	f.From = a.split.sources(f.From)
+	a.give(c, f, 0)
+}
+
+// give numbers a frame and emits it, unless the limit is reached.
+func (a *Assembler) give(c *conn, f *transport.Frame, marks transport.Marks) {
+	if a.opts.Limit > 0 && int64(a.sum.Frames) >= int64(a.opts.Limit) || a.sum.Frames == math.MaxUint32 {
+		a.sum.More = true
+		return
+	}
+	a.sum.Frames++
+	f.N, f.Conn, f.Marks = a.sum.Frames, &c.Conn, marks
+	a.emit(f)
+}
+
+// succeed starts another session of the two ends of c, from the packet of the moment on. The transport, which has found it, goes on. If
+// there are too many connections c goes on, too.
+func (a *Assembler) succeed(c *conn) *conn {
+	if len(a.conns) >= a.opts.Conns || c.transport == nil {
+		return c
+	}
+	next := &conn{key: c.key, Conn: c.Conn, named: c.named, serverB: c.serverB, firstB: c.firstB, starter: c.starter, transport: c.transport, made: true}
+	next.ID, next.Session = len(a.conns), c.Session+1
+	next.emit = func(f *transport.Frame) { a.frame(next, f) }
+	c.next, c.transport, c.over = next, nil, true
+	if c.key == a.gram.key && a.last == c {
+		c.count(&a.gram, -1)
+		next.count(&a.gram, 1)
+	}
+	a.conns = append(a.conns, next)
+	a.byKey[next.key] = next
+	a.last = next
+	return next
+}
+
+// end gives up what a connection waits for: nothing more comes.
+func (a *Assembler) end(c *conn, at time.Time) {
+	if c.tcp != nil {
+		c.tcp.flush(at)
+	}
+	a.finish(c, at)
+}
+
+// finish flushes the transport of a connection and lets it go.
+func (a *Assembler) finish(c *conn, at time.Time) {
+	if c.transport != nil {
+		c.transport.Flush(at, c.emit)
+		c.transport, c.over = nil, true
+	}
+}
+
+// Flush says that no more packets come: what is incomplete is emitted as problems, connection by connection.
+func (a *Assembler) Flush() {
+	a.gram = datagram{}
+	for i := 0; i < len(a.conns); i++ { // one that ends may show another one
+		a.end(a.conns[i], a.at)
+	}
+	a.sum.Fragments += uint32(a.frags.lost + len(a.frags.order))
+	a.frags, a.split = fragments{}, splits{}
+}
+
+// Summary says what has come. After Flush it is complete.
+func (a *Assembler) Summary() Summary {
+	sum := a.sum
+	sum.Conns = make([]ConnSummary, len(a.conns))
+	for i, c := range a.conns {
+		c.name(a.opts.Ports)
+		s := ConnSummary{Conn: c.Conn, Packets: c.packets, ToServer: c.bytes[0], ToClient: c.bytes[1], Served: c.transport != nil || c.over}
+		if !c.serverB {
+			s.ToServer, s.ToClient = s.ToClient, s.ToServer
+		}
+		sum.Conns[i] = s
+	}
+	return sum
+}

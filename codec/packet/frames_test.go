@@ -1,0 +1,17 @@
+package packet
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestLeftOut(t *testing.T) {
+	sum := Summary{Packets: 9, Unserved: 2, NotIP: 1}
+	want := []string{"2 packets of connections that are not of this protocol", "1 packet without IP"}
+	if got := sum.LeftOut(); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	if got := (&Summary{Packets: 9, Frames: 9}).LeftOut(); got != nil {
+		t.Errorf("of a capture that has all its frames: %q", got)
+	}
+}

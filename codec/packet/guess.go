@@ -1,0 +1,75 @@
+package packet
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// guessLinks are the link types that can be told by looking at a packet, the most usual first.
+var guessLinks = []LinkType{LinkEthernet, LinkRaw, LinkNull, LinkSLL, LinkSLL2, LinkPPP}
+
+// guessLink tells the link type by a packet: one where an IP header that is right follows, else Ethernet.
+func GuessLink(b []byte) LinkType {
+	if link, ok := LinkOf(b); ok {
+		return link
+	}
+	return LinkEthernet
+}
+
+// linkOf tells the link type of which a packet has an IP header that is right.
+func LinkOf(b []byte) (LinkType, bool) {
+	for _, link := range guessLinks {
+		if RightIP(Network(link, b)) {
+			return link, true
+		}
+	}
+	return 0, false
+}
+
+// rightIP reports whether an IP packet of TCP or UDP starts with b: the lengths fit, and the checksum of IPv4 is right or not yet filled in.
+func RightIP(b []byte) bool {
+	var p ipPacket
+	if !parseIP(b, &p) || len(b) < 28 {
+		return false
+	}
+	if p.v6 {
+		return int(binary.BigEndian.Uint16(b[4:])) <= len(b)-40 && p.extensions() && (p.proto == ProtoTCP || p.proto == ProtoUDP)
+	}
+	head := b[:int(b[0]&15)*4]
+	right := Fold(Sum16(head)) == 0xffff || binary.BigEndian.Uint16(b[10:]) == 0
+	total := int(binary.BigEndian.Uint16(b[2:]))
+	return right && total <= len(b) && (p.proto == ProtoTCP || p.proto == ProtoUDP)
+}
+
+// otherPacket reports whether b can stand among packets of a link type although it is none of TCP or UDP: another protocol, or a part of a
+// packet that came in fragments.
+func OtherPacket(link LinkType, b []byte) bool {
+	var ip ipPacket
+	if n := Network(link, b); n != nil {
+		return parseIP(n, &ip) && len(ip.data) == ip.size
+	}
+	kinds := []uint16{0x0806, 0x88cc, EtherIPv4, EtherIPv6, etherVLAN, etherQinQ}
+	switch {
+	case link == LinkEthernet && len(b) >= 14:
+		kind := binary.BigEndian.Uint16(b[12:])
+		return slices.Contains(kinds, kind) || kind <= 1500 && int(kind) <= len(b)-14 // IEEE 802.3: its length
+	case link == LinkSLL && len(b) >= 16:
+		return b[0] == 0 && b[1] <= 4 && slices.Contains(kinds, binary.BigEndian.Uint16(b[14:]))
+	case link == LinkSLL2 && len(b) >= 20:
+		return b[2] == 0 && b[3] == 0 && b[10] <= 4 && slices.Contains(kinds, binary.BigEndian.Uint16(b))
+	}
+	return false
+}
+
+// Payload says where in p.Data the payload of TCP or UDP is that frames are made of: from its first byte on so many as were captured. ok
+// is false where there is none, and for parts of IP packets, whose payloads are put together first.
+func (p *Packet) Payload() (off, size int, ok bool) {
+	b := Network(p.Link, p.Data)
+	var ip ipPacket
+	var d datagram
+	if b == nil || !parseIP(b, &ip) || ip.frag || !d.parse(&ip) {
+		return 0, 0, false
+	}
+	// All of these are the end of one another up to their length, never up to their capacity.
+	return cap(p.Data) - cap(d.data), len(d.data), true
+}

@@ -1,0 +1,43 @@
+package packet
+
+import (
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// Ready is a connection whose frames are in the file as they are: no transport makes them.
+type Ready struct {
+	a *Assembler
+	c *conn
+}
+
+// Ready adds such a connection. It is nil if there are too many.
+func (a *Assembler) Ready(c transport.Conn) *Ready {
+	if len(a.conns) >= a.opts.Conns {
+		a.sum.OverLimit++
+		return nil
+	}
+	c.ID = len(a.conns)
+	r := &Ready{a, &conn{Conn: c, named: true, serverB: true, made: true, over: true}}
+	a.conns = append(a.conns, r.c)
+	return r
+}
+
+// Count counts a packet, or what stands for one, with so many bytes of payload.
+func (r *Ready) Count(dir schema.Dir, size int) {
+	side := 0
+	if dir == schema.ToClient {
+		side = 1
+	}
+	r.c.packets++
+	r.c.bytes[side] += int64(size)
+}
+
+// Emit emits a frame of the connection.
+func (r *Ready) Emit(f *transport.Frame, marks transport.Marks) { r.a.give(r.c, f, marks) }
+
+// Malformed counts what cannot be right.
+func (a *Assembler) Malformed(n uint32) { a.sum.Malformed += n }
+
+// Full reports whether Options.Limit was reached.
+func (a *Assembler) Full() bool { return a.sum.More }

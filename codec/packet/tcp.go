@@ -1,0 +1,520 @@
+package packet
+
+import (
+	"slices"
+	"time"
+
+	"wirebench/codec/transport"
+)
+
+// Bounds of the reassembly of a TCP stream, and what decides when bytes are missing for good.
+const (
+	maxHeldSegments = 1024     // out of order, in one direction
+	maxHeldBytes    = 4 << 20  // out of order, in one direction
+	maxAhead        = 16 << 20 // bytes: a segment farther from its place belongs to something else
+	strayRuns       = 3        // so many segments in a row, far away and one after another, are where the stream goes on
+
+	// Captures are not always in the order of the wire. So bytes that the other side has acknowledged, but the capture has not shown,
+	// are given up only when so many more packets of the connection have come.
+	lossPackets = 32
+	// The same for a stream whose start was not captured: until then its lowest segment may not have been seen.
+	startPackets = 8
+	// A reset may stand before data that was sent before it.
+	resetPackets = 32
+)
+
+// piece is a segment that came before its turn.
+type piece struct {
+	seq    uint32
+	data   []byte // owned
+	packet uint32
+	off    uint32 // of data in the packet's payload
+	at     time.Time
+}
+
+func (p *piece) end() uint32 { return p.seq + uint32(len(p.data)) }
+
+// half is one direction of a TCP connection. Sequence numbers are compared by the sign of their difference, as they wrap.
+type half struct {
+	fromB   bool   // sent by the second end of the connection's key
+	based   bool   // next is known
+	next    uint32 // the byte that must come
+	syn     bool   // isn is known
+	isn     uint32
+	told    bool // isn is what the answer of the other side let think: data that came with the start were acknowledged with it
+	started bool // something was delivered
+	whole   bool // nothing before the first byte is missing
+	ended   bool // the end was delivered
+	fin     bool // finSeq is known
+	finSeq  uint32
+	held    []piece // sorted, not overlapping, behind next
+	bytes   int     // of held
+	hint    uint32  // until based: the first byte, as what the other side acknowledged first lets think
+	hasHint bool
+	start   int    // packets until the lowest held segment is taken for the start; 0 = not waiting
+	acked   uint32 // the highest that the other side has acknowledged
+	hasAck  bool
+	wait    int    // packets until the bytes before doomed are given up; 0 = not waiting
+	doomed  uint32 //
+	ackAt   time.Time
+	stray   uint32 // end of the last segment that was far away
+	strays  int    // of them in a row
+}
+
+// stream reassembles one TCP connection. What it finds goes to out, whose Bytes are valid until out has returned.
+type stream struct {
+	a, b   half // sent by the first and the second end of the key
+	resets int  // packets until a reset counts; 0 = there was none
+	closed bool // both directions have ended
+	pool   *pool
+	out    func(fromB bool, seg transport.Segment) // Dir is left open
+}
+
+// pool keeps buffers of held segments, and the count of all bytes held.
+type pool struct {
+	free  [][]byte
+	bytes int // of the buffers that all connections hold
+	limit int
+}
+
+const maxFreeBuffers = 4096
+
+func (p *pool) get(data []byte) []byte {
+	if n := len(p.free); n > 0 {
+		b := p.free[n-1]
+		p.free = p.free[:n-1]
+		if cap(b) >= len(data) {
+			p.bytes += cap(b)
+			return append(b[:0], data...)
+		}
+	}
+	b := make([]byte, 0, max(2048, len(data)))
+	p.bytes += cap(b)
+	return append(b, data...)
+}
+
+func (p *pool) put(b []byte) {
+	p.bytes -= cap(b)
+	if len(p.free) < maxFreeBuffers && cap(b) <= 1<<16 {
+		p.free = append(p.free, b)
+	}
+}
+
+// isNew reports whether d starts another connection between the same ends.
+func (s *stream) isNew(d *datagram) bool {
+	h, o := s.halves(d.fromB)
+	switch {
+	case d.flags&FlagRST != 0:
+		return false
+	case d.flags&FlagSYN == 0: // its start may not have been captured; what comes again is near
+		return s.closed && len(d.data) > 0 && h.based && d.seq-h.next+maxAhead > 2*maxAhead
+	}
+	if h.syn {
+		return h.isn != d.seq && !h.opensWith(d) || s.over(h, o)
+	}
+	if s.closed || h.ended || s.resets > 0 && h.started {
+		return true
+	}
+	if d.flags&FlagACK == 0 && o.syn && o.based && o.started {
+		// The other side of this one already had sent: the two do not go together, unless this is the lost start of it.
+		return h.hasAck && !near(h.acked, d.seq+1)
+	}
+	switch { // a start that comes late is near to what it starts
+	case h.based:
+		return !near(h.next, d.seq+1)
+	case len(h.held) > 0:
+		return !near(h.held[0].seq, d.seq+1)
+	}
+	return false
+}
+
+// opensWith reports whether d is the start of the direction, with data (RFC 7413), that came after its answer.
+func (h *half) opensWith(d *datagram) bool {
+	return h.told && d.size > 0 && h.isn-d.seq <= uint32(d.size)
+}
+
+// over reports whether a SYN of h that has the number of the one before cannot be that one again: scripts and generators number each
+// connection alike. Who has ended its direction asks for nothing more in it, and a reset ends all; but a client asks again after a reset
+// that was the refusal of its SYN.
+func (s *stream) over(h, o *half) bool {
+	return s.closed || h.fin || h.ended || s.resets > 0 && (h.carries() || o.carries())
+}
+
+// carries reports whether bytes of the direction have come.
+func (h *half) carries() bool { return h.started || len(h.held) > 0 }
+
+// near reports whether seq is at or not far behind start.
+func near(seq, start uint32) bool { return seq-start < maxAhead }
+
+func (s *stream) halves(fromB bool) (from, to *half) {
+	if fromB {
+		return &s.b, &s.a
+	}
+	return &s.a, &s.b
+}
+
+// feed takes a packet of the connection.
+func (s *stream) feed(d *datagram, packet uint32, at time.Time) {
+	if s.closed {
+		return
+	}
+	h, o := s.halves(d.fromB)
+	seq := d.seq
+	if d.flags&FlagSYN != 0 {
+		seq++
+		if h.opensWith(d) && !h.started {
+			h.isn, h.next, h.told = d.seq, seq, false
+		}
+		h.begin(d.seq)
+		if !h.started { // asked again after a refusal
+			s.resets = 0
+		}
+		if d.flags&FlagACK != 0 && !o.syn && !o.based && (len(o.held) == 0 || near(o.held[0].seq, d.ack)) { // the answer names the start that was not captured
+			o.begin(d.ack - 1)
+			o.told = true
+		}
+		s.drain(h, at)
+		s.drain(o, at)
+	} else if d.flags&FlagACK != 0 && d.flags&FlagRST == 0 && h.syn && seq == h.isn+1 && !o.based && (!o.hasHint || int32(d.ack-o.hint) < 0) {
+		o.hint, o.hasHint = d.ack, true // the third packet of the handshake, if the second was not captured
+	}
+	if d.flags&FlagRST != 0 {
+		if s.resets == 0 && (!h.based || near(seq+maxAhead/2, h.next)) {
+			s.resets = resetPackets
+		}
+	} else if d.flags&FlagFIN != 0 && !h.fin && (!h.based || near(seq+uint32(d.size)+maxAhead/2, h.next)) {
+		h.fin, h.finSeq = true, seq+uint32(d.size)
+	}
+	if len(d.data) > 0 && d.flags&FlagRST == 0 { // the data of a reset say why, for people (RFC 9293, section 3.5.2)
+		s.data(h, seq, d.data, packet, at)
+	}
+	s.finish(h, packet, at)
+	if d.flags&FlagACK != 0 {
+		o.ack(d.ack, at)
+	}
+	s.tick(at)
+}
+
+// begin sets where the direction starts.
+func (h *half) begin(isn uint32) {
+	if h.syn || h.based {
+		return
+	}
+	if h.fin && !near(h.finSeq, isn+1) { // of a connection before, of which nothing else was captured
+		h.fin = false
+	}
+	h.syn, h.isn, h.based, h.next, h.whole, h.start = true, isn, true, isn+1, true, 0
+}
+
+// data takes the bytes of a segment.
+func (s *stream) data(h *half, seq uint32, data []byte, packet uint32, at time.Time) {
+	if h.ended {
+		return
+	}
+	if !h.based {
+		if len(h.held) > 0 && h.held[0].seq-seq+maxAhead > 2*maxAhead {
+			return // it cannot be of the same stream
+		}
+		s.hold(h, seq, data, packet, 0, at)
+		if h.start == 0 {
+			h.start = startPackets
+		}
+		return
+	}
+	ahead := int32(seq - h.next)
+	if ahead > maxAhead || ahead < -maxAhead {
+		if s.far(h, seq, data, packet, at) {
+			ahead = 0
+		} else {
+			return
+		}
+	} else if ahead >= 0 {
+		h.strays = 0
+	}
+	off := 0
+	if ahead < 0 {
+		if off = -int(ahead); off >= len(data) {
+			return // all of it came before
+		}
+		ahead = 0
+	}
+	if ahead > 0 || len(h.held) > 0 {
+		if ahead == 0 && h.held[0].seq-h.next >= uint32(len(data)-off) { // it does not reach the held ones: no need to copy it
+			s.give(h, data[off:], packet, uint32(off), at)
+		} else {
+			s.hold(h, seq+uint32(off), data[off:], packet, uint32(off), at)
+		}
+		s.drain(h, at)
+		return
+	}
+	s.give(h, data[off:], packet, uint32(off), at)
+}
+
+// far decides on a segment that is far from its place: a stray of another connection, or a stream of which much is missing.
+func (s *stream) far(h *half, seq uint32, data []byte, packet uint32, at time.Time) bool {
+	if h.strays == 0 || h.stray != seq {
+		h.strays = 0
+	}
+	h.strays++
+	h.stray = seq + uint32(len(data))
+	if h.strays < strayRuns {
+		return false
+	}
+	h.strays = 0
+	for len(h.held) > 0 {
+		s.giveUp(h, h.held[0].seq, at)
+	}
+	s.lost(h, transport.Unknown, packet, 0, at)
+	h.next, h.fin, h.hasAck, h.wait = seq, false, false, 0
+	return true
+}
+
+// give delivers bytes that are in their turn.
+func (s *stream) give(h *half, data []byte, packet, off uint32, at time.Time) {
+	h.next += uint32(len(data))
+	end := h.fin && h.next == h.finSeq && len(h.held) == 0
+	seg := transport.Segment{At: at, Packet: packet, Off: off, Bytes: data, Start: !h.started && h.whole, End: end}
+	h.started, h.ended = true, end
+	s.out(h.fromB, seg)
+}
+
+// lost delivers a loss mark, with the place of the byte behind it.
+func (s *stream) lost(h *half, n int64, packet, off uint32, at time.Time) {
+	seg := transport.Segment{At: at, Packet: packet, Off: off, Lost: n, Start: !h.started && h.whole}
+	h.started = true
+	s.out(h.fromB, seg)
+}
+
+// hold keeps what is not there yet of a segment that came before its turn.
+func (s *stream) hold(h *half, seq uint32, data []byte, packet, off uint32, at time.Time) {
+	i := len(h.held)
+	if i > 0 && int32(h.held[i-1].end()-seq) > 0 { // mostly it belongs at the end
+		i, _ = slices.BinarySearchFunc(h.held, seq, func(p piece, seq uint32) int {
+			if int32(p.end()-seq) > 0 {
+				return 1
+			}
+			return -1
+		})
+	}
+	for len(data) > 0 {
+		n := len(data)
+		if i < len(h.held) {
+			next := &h.held[i]
+			if len(next.data) == 1 && n > 1 && next.seq-seq < uint32(n) { // a keep-alive, whose byte is any (RFC 1122, 4.2.3.6)
+				h.bytes--
+				s.pool.put(next.data)
+				h.held = slices.Delete(h.held, i, i+1)
+				continue
+			}
+			if int32(next.seq-seq) <= 0 { // what next holds came first
+				skip := min(int(int32(next.end()-seq)), n)
+				seq, data, off = seq+uint32(skip), data[skip:], off+uint32(skip)
+				i++
+				continue
+			}
+			if gap := int(int32(next.seq - seq)); gap < n {
+				n = gap
+			}
+		}
+		h.held = slices.Insert(h.held, i, piece{seq: seq, data: s.pool.get(data[:n]), packet: packet, off: off, at: at})
+		h.bytes += n
+		seq, data, off = seq+uint32(n), data[n:], off+uint32(n)
+		i++
+	}
+	for len(h.held) > maxHeldSegments || h.bytes > maxHeldBytes || s.pool.bytes > s.pool.limit && len(h.held) > 0 {
+		if !h.based {
+			s.settle(h)
+		} else {
+			s.giveUp(h, h.held[0].seq, at)
+		}
+		s.drain(h, at)
+	}
+}
+
+// settle takes the lowest held segment for the start of a stream whose start was not captured.
+func (s *stream) settle(h *half) {
+	h.start = 0
+	if !h.based && len(h.held) > 0 {
+		h.based, h.next = true, h.held[0].seq
+		if h.hasHint && near(h.next, h.hint) {
+			h.next, h.whole = h.hint, true
+		}
+	}
+}
+
+// drain delivers the held segments that are in their turn now, as of time at.
+func (s *stream) drain(h *half, at time.Time) {
+	if !h.based {
+		return
+	}
+	s.drainAs(h, at, false)
+}
+
+// drainAs delivers the held segments that are in their turn, as of time at or of their own time.
+func (s *stream) drainAs(h *half, at time.Time, own bool) {
+	n := 0
+	for ; n < len(h.held); n++ {
+		p := &h.held[n]
+		ahead := int32(p.seq - h.next)
+		if ahead > 0 {
+			break
+		}
+		h.bytes -= len(p.data)
+		if off := -int(ahead); off < len(p.data) && !h.ended {
+			when := at
+			if own {
+				when = p.at
+			}
+			h.next += uint32(len(p.data) - off)
+			seg := transport.Segment{
+				At: when, Packet: p.packet, Off: p.off + uint32(off), Bytes: p.data[off:], Start: !h.started && h.whole,
+			}
+			h.started = true
+			s.out(h.fromB, seg)
+		}
+		s.pool.put(p.data)
+	}
+	if n > 0 {
+		left := copy(h.held, h.held[n:])
+		clear(h.held[left:])
+		h.held = h.held[:left]
+	}
+}
+
+// giveUp says that the bytes before seq are lost and delivers what follows them. What shows a loss is the packet behind it.
+func (s *stream) giveUp(h *half, seq uint32, at time.Time) {
+	packet, off := uint32(0), uint32(0)
+	if len(h.held) > 0 && h.held[0].seq == seq {
+		at, packet, off = h.held[0].at, h.held[0].packet, h.held[0].off
+	}
+	if n := int32(seq - h.next); n > 0 {
+		s.lost(h, int64(n), packet, off, at)
+		h.next = seq
+	}
+	s.drainAs(h, at, true)
+}
+
+// finish delivers the end of the direction once all before it is delivered.
+func (s *stream) finish(h *half, packet uint32, at time.Time) {
+	if h.fin && !h.ended && h.based && int32(h.next-h.finSeq) >= 0 {
+		s.end(h, packet, at)
+	}
+	s.closed = s.a.ended && s.b.ended
+}
+
+func (s *stream) end(h *half, packet uint32, at time.Time) {
+	if h.ended {
+		return
+	}
+	h.ended = true
+	s.drop(h)
+	seg := transport.Segment{At: at, Packet: packet, Start: !h.started && h.whole, End: true}
+	h.started = true
+	s.out(h.fromB, seg)
+}
+
+// drop forgets what is held.
+func (s *stream) drop(h *half) {
+	for i := range h.held {
+		s.pool.put(h.held[i].data)
+	}
+	h.held, h.bytes = nil, 0
+}
+
+// ack takes what the other side says to have got.
+func (h *half) ack(ack uint32, at time.Time) {
+	if h.hasAck && int32(ack-h.acked) <= 0 {
+		return
+	}
+	if !h.based || ack-h.next > maxAhead { // old, or it cannot be right
+		return
+	}
+	h.acked, h.hasAck, h.ackAt = ack, true, at
+	if h.wait == 0 && int32(ack-h.next) > 0 {
+		h.wait, h.doomed = lossPackets, ack
+	}
+}
+
+// tick counts a packet of the connection and gives up what was waited for long enough.
+func (s *stream) tick(at time.Time) {
+	for _, h := range [...]*half{&s.a, &s.b} {
+		if h.start > 0 {
+			if h.start--; h.start == 0 {
+				s.settle(h)
+				s.drainAs(h, at, true)
+				s.finish(h, 0, at)
+			}
+		}
+		if h.wait > 0 {
+			if h.wait--; h.wait == 0 {
+				s.doom(h, h.doomed)
+				if h.hasAck && int32(h.acked-h.next) > 0 && !h.ended && !h.phantom(h.acked) {
+					h.wait, h.doomed = lossPackets, h.acked
+				}
+			}
+		}
+	}
+	if s.resets > 0 {
+		if s.resets--; s.resets == 0 {
+			s.close(at)
+		}
+	}
+}
+
+// phantom reports whether all that is missing before ack is one byte that nobody has seen: the end of the stream counts as one
+// (RFC 9293, section 3.4), and so it is an end that was not captured.
+func (h *half) phantom(ack uint32) bool { return len(h.held) == 0 && ack-h.next == 1 }
+
+// doom gives up the bytes before ack that are missing.
+func (s *stream) doom(h *half, ack uint32) {
+	for !h.ended && h.based && int32(ack-h.next) > 0 && !h.phantom(ack) {
+		to := ack
+		if len(h.held) > 0 && int32(h.held[0].seq-ack) < 0 {
+			to = h.held[0].seq
+		} else if h.fin && int32(h.finSeq-ack) < 0 {
+			if to = h.finSeq; int32(to-h.next) <= 0 { // an end that came too early
+				break
+			}
+		}
+		s.giveUp(h, to, h.ackAt)
+	}
+	s.finish(h, 0, h.ackAt)
+}
+
+// flush gives up all that is missing: nothing more comes.
+func (s *stream) flush(at time.Time) {
+	if s.closed {
+		return
+	}
+	for _, h := range [...]*half{&s.a, &s.b} {
+		s.settle(h)
+		s.drainAs(h, at, true)
+		for len(h.held) > 0 && !h.ended {
+			s.giveUp(h, h.held[0].seq, at)
+		}
+		if h.hasAck && h.based {
+			s.doom(h, h.acked)
+		}
+		if h.fin && !h.ended && h.based && int32(h.finSeq-h.next) > 0 {
+			s.giveUp(h, h.finSeq, at)
+		}
+		s.finish(h, 0, at)
+		s.drop(h)
+	}
+	if s.resets > 0 {
+		s.resets = 0
+		s.close(at)
+	}
+}
+
+// close ends both directions after a reset.
+func (s *stream) close(at time.Time) {
+	if s.closed {
+		return
+	}
+	s.resets = 0
+	s.flush(at)
+	s.end(&s.a, 0, at)
+	s.end(&s.b, 0, at)
+	s.closed = true
+}

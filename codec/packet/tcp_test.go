@@ -1,0 +1,221 @@
+package packet
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"wirebench/codec/packettest"
+	"wirebench/codec/transport"
+)
+
+// segments is a TCP stream to the server that a test cuts, shuffles and drops at will.
+type segments struct {
+	data  []byte
+	grams []datagram
+}
+
+func cutStream(r *rand.Rand, size int) segments {
+	s := segments{data: make([]byte, size)}
+	for i := range s.data {
+		s.data[i] = byte(1 + r.IntN(255))
+	}
+	base := r.Uint32()
+	s.grams = append(s.grams, datagram{tcp: true, flags: FlagSYN, seq: base})
+	for at := 0; at < size; {
+		n := min(1+r.IntN(40), size-at)
+		from := max(0, at-r.IntN(30)*r.IntN(2))
+		s.grams = append(s.grams, datagram{tcp: true, flags: FlagACK, seq: base + 1 + uint32(from), data: s.data[from : at+n], size: at + n - from})
+		at += n
+	}
+	return s
+}
+
+// TestStreamProperty: whatever order the packets have, and however often they come, what was captured is delivered once, in order, and what
+// was not is lost, byte by byte.
+func TestStreamProperty(t *testing.T) {
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		s := cutStream(r, 1+r.IntN(3000))
+		grams := append([]datagram(nil), s.grams...)
+		for range r.IntN(10) {
+			grams = append(grams, grams[r.IntN(len(grams))])
+		}
+		have := make([]bool, len(s.data))
+		kept := grams[:0]
+		for i, g := range grams {
+			if i > 0 && r.IntN(8) == 0 {
+				continue
+			}
+			kept = append(kept, g)
+			for j := range g.data {
+				have[int(g.seq-s.grams[0].seq-1)+j] = true
+			}
+		}
+		r.Shuffle(len(kept), func(i, j int) { kept[i], kept[j] = kept[j], kept[i] })
+		// What the end of the data are nobody can tell who has not seen it.
+		end := len(have)
+		for end > 0 && !have[end-1] {
+			end--
+		}
+		var got, lost []byte
+		first, late := true, kept[0].flags&FlagSYN == 0
+		st := stream{pool: &pool{limit: 1 << 20}, out: func(fromB bool, seg transport.Segment) {
+			if fromB || seg.Start != first && !late {
+				t.Fatalf("seed %d: start %t in a wrong place", seed, seg.Start)
+			}
+			first = false
+			got = append(got, seg.Bytes...)
+			lost = append(lost, bytes.Repeat([]byte{1}, len(seg.Bytes))...)
+			if seg.Lost > 0 {
+				got = append(got, make([]byte, seg.Lost)...)
+				lost = append(lost, make([]byte, seg.Lost)...)
+			}
+		}}
+		st.b.fromB = true
+		if late { // how much of the start is known then is another matter
+			st.a.begin(s.grams[0].seq)
+		}
+		for i := range kept {
+			st.feed(&kept[i], uint32(i+1), packettest.Day)
+		}
+		st.flush(packettest.Day)
+		if len(got) != end {
+			t.Fatalf("seed %d: %d bytes, want %d", seed, len(got), end)
+		}
+		for i := range got {
+			if (lost[i] == 1) != have[i] || have[i] && got[i] != s.data[i] {
+				t.Fatalf("seed %d: byte %d is %d (there %t), want %d (there %t)", seed, i, got[i], lost[i] == 1, s.data[i], have[i])
+			}
+		}
+		if st.pool.bytes != 0 {
+			t.Fatalf("seed %d: %d bytes are still held", seed, st.pool.bytes)
+		}
+	}
+}
+
+// TestStreamBounds holds a stream whose first byte never comes.
+func TestStreamBounds(t *testing.T) {
+	lost, got := int64(0), 0
+	st := stream{pool: &pool{limit: 1 << 20}, out: func(_ bool, seg transport.Segment) {
+		lost += max(seg.Lost, 0)
+		got += len(seg.Bytes)
+	}}
+	data := make([]byte, 1400)
+	d := datagram{tcp: true, flags: FlagSYN, seq: 1}
+	st.feed(&d, 1, packettest.Day)
+	for i := range 5000 {
+		d := datagram{tcp: true, flags: FlagACK, seq: 3 + uint32(i)*1401, data: data, size: 1400} // one byte is missing before each
+		st.feed(&d, uint32(i+2), packettest.Day)
+		if len(st.a.held) > maxHeldSegments || st.pool.bytes > st.pool.limit+1<<16 {
+			t.Fatalf("after %d segments %d are held, %d bytes", i+1, len(st.a.held), st.pool.bytes)
+		}
+	}
+	st.flush(packettest.Day)
+	if lost != 5000 || got != 5000*1400 {
+		t.Errorf("%d bytes are lost and %d delivered", lost, got)
+	}
+}
+
+func FuzzStream(f *testing.F) {
+	f.Add([]byte("\x00\x02\x00\x00\x00\x00\x00\x10\x01\x01\x00\x05\x01\x10\x00\x00"))
+	f.Fuzz(func(t *testing.T, script []byte) {
+		delivered, fed := 0, 0
+		st := stream{pool: &pool{limit: 1 << 16}, out: func(_ bool, seg transport.Segment) {
+			if seg.Lost != 0 && len(seg.Bytes) > 0 || seg.Lost < transport.Unknown {
+				t.Fatalf("a segment of %d bytes has lost %d", len(seg.Bytes), seg.Lost)
+			}
+			delivered += len(seg.Bytes)
+		}}
+		st.b.fromB = true
+		n := uint32(0)
+		for ; len(script) >= 8; script = script[8:] {
+			n++
+			d := datagram{tcp: true, fromB: script[0]&1 != 0, flags: script[1] & 31}
+			d.seq = uint32(script[2])<<24 | uint32(script[3])
+			d.ack = uint32(script[4])<<24 | uint32(script[5])
+			d.data = make([]byte, script[6]&63)
+			d.size = len(d.data) + int(script[7]&3)
+			fed += len(d.data)
+			if !st.isNew(&d) {
+				st.feed(&d, n, packettest.Day)
+			}
+		}
+		st.flush(packettest.Day)
+		st.flush(packettest.Day)
+		if delivered > fed || st.pool.bytes != 0 || len(st.a.held)+len(st.b.held) != 0 {
+			t.Fatalf("%d bytes of %d are delivered, %d held", delivered, fed, st.pool.bytes)
+		}
+	})
+}
+
+// TestReadAllocatesOutOfOrder: segments that wait for others are kept in buffers that are used again.
+func TestReadAllocatesOutOfOrder(t *testing.T) {
+	got := 0
+	st := stream{pool: &pool{limit: 1 << 20}, out: func(_ bool, seg transport.Segment) { got += len(seg.Bytes) }}
+	data := make([]byte, 100)
+	seq := uint32(1)
+	d := datagram{tcp: true, flags: FlagSYN}
+	st.feed(&d, 1, packettest.Day)
+	swap := func() {
+		for _, off := range [...]uint32{200, 100, 300, 0} {
+			d := datagram{tcp: true, flags: FlagACK, seq: seq + off, data: data, size: 100}
+			st.feed(&d, 2, packettest.Day)
+		}
+		seq += 400
+	}
+	if n := testing.AllocsPerRun(1000, swap); n != 0 {
+		t.Errorf("%v allocations for four packets", n)
+	}
+	if got != 1001*400 {
+		t.Errorf("%d bytes", got)
+	}
+}
+
+// Data that came with a SYN (RFC 7413) are of its connection, also where the capture has the answer first.
+func TestSynWithDataBehindItsAnswer(t *testing.T) {
+	var got []byte
+	starts := 0
+	p := &pool{limit: maxHeldInAll}
+	s := &stream{pool: p, out: func(fromB bool, seg transport.Segment) {
+		if !fromB {
+			got = append(got, seg.Bytes...)
+			if seg.Start {
+				starts++
+			}
+		}
+	}}
+	s.b.fromB = true
+	for i, d := range []datagram{
+		{tcp: true, fromB: true, flags: FlagSYN | FlagACK, seq: 900, ack: 106},
+		{tcp: true, flags: FlagSYN, seq: 100, data: []byte("hello"), size: 5},
+		{tcp: true, flags: FlagACK, seq: 106, ack: 901, data: []byte("world"), size: 5},
+	} {
+		if s.isNew(&d) {
+			t.Errorf("packet %d starts another connection", i+1)
+		}
+		s.feed(&d, uint32(i+1), time.Unix(0, 0))
+	}
+	if string(got) != "helloworld" || starts != 1 {
+		t.Fatalf("%q, %d starts", got, starts)
+	}
+}
+
+// An end of a connection of which nothing else was captured does not end the next one between the same ends.
+func TestLoneEndBeforeASyn(t *testing.T) {
+	var got []byte
+	s := &stream{pool: &pool{limit: maxHeldInAll}, out: func(_ bool, seg transport.Segment) { got = append(got, seg.Bytes...) }}
+	s.b.fromB = true
+	for i, d := range []datagram{
+		{tcp: true, fromB: true, flags: FlagFIN | FlagACK, seq: 4294000000, ack: 77},
+		{tcp: true, flags: FlagSYN, seq: 100},
+		{tcp: true, fromB: true, flags: FlagSYN | FlagACK, seq: 900, ack: 101},
+		{tcp: true, fromB: true, flags: FlagACK, seq: 901, ack: 101, data: []byte("hello"), size: 5},
+	} {
+		s.feed(&d, uint32(i+1), time.Unix(0, 0))
+	}
+	if string(got) != "hello" {
+		t.Fatalf("%q", got)
+	}
+}

@@ -1,0 +1,147 @@
+package paste
+
+import (
+	"strings"
+
+	"wirebench/codec/scan"
+)
+
+// Source code is read by one lexer for all languages: comments, names, numbers, strings and brackets look alike enough. What is
+// a list of bytes is decided by brackets and what is in them (paste_array.go), what is a string of bytes by quotes and what
+// stands before them (paste_string.go).
+
+// codeToken is one token of source code.
+type codeToken struct {
+	kind codeKind
+	off  int // in the text
+	end  int
+}
+
+type codeKind uint8
+
+const (
+	codeEnd    codeKind = iota
+	codeWord            // a name or keyword
+	codeNumber          // 12, 0x1f, -3, $1F, &H1F, 5fu8, 1_000; also bare hex that starts with a digit
+	codeString          // with its quotes, without what stands before
+	codeOther           // one character
+	codeBroken          // a string without end
+)
+
+// codeLexer cuts source code into tokens. Comments are no tokens; the last one is kept, since Wireshark writes the packet number
+// there.
+type codeLexer struct {
+	s       string
+	i       int
+	comment string
+	lost    int // characters scanned for the ends of strings that have none
+}
+
+func (x *codeLexer) text(tok codeToken) string { return x.s[tok.off:tok.end] }
+
+// next returns the next token.
+func (x *codeLexer) next() codeToken {
+	x.skip()
+	s, i := x.s, x.i
+	if i >= len(s) {
+		return codeToken{codeEnd, len(s), len(s)}
+	}
+	kind, end := codeOther, i+1
+	switch c := s[i]; {
+	case scan.IsDigit(c), (c == '-' || c == '+') && i+1 < len(s) && scan.IsDigit(s[i+1]):
+		kind, end = codeNumber, wordEnd(s, i+1)
+	case c == '$' && i+1 < len(s) && scan.IsHex(s[i+1]):
+		kind, end = codeNumber, wordEnd(s, i+1)
+	case c == '&' && i+2 < len(s) && s[i+1]|0x20 == 'h' && scan.IsHex(s[i+2]):
+		kind, end = codeNumber, wordEnd(s, i+2)
+	case scan.IsWord(c), c >= 0x80:
+		kind = codeWord
+		for end < len(s) && (scan.IsWord(s[end]) || s[end] >= 0x80) {
+			end++
+		}
+	case (c == '"' || c == '\'' || c == '`') && x.lost <= 4*len(s):
+		if kind, end = stringEnd(s, i); kind == codeBroken {
+			x.lost += end - i
+		}
+	}
+	x.i = end
+	return codeToken{kind, i, end}
+}
+
+func wordEnd(s string, i int) int {
+	for i < len(s) && scan.IsWord(s[i]) {
+		i++
+	}
+	return i
+}
+
+// stringEnd finds the end of the string that starts at i. Strings in three quotes may hold line breaks, and so may those in
+// backticks; in others a line break must follow a backslash.
+func stringEnd(s string, i int) (codeKind, int) {
+	quote := s[i : i+1]
+	if quote != "`" && strings.HasPrefix(s[i:], strings.Repeat(quote, 3)) {
+		quote = s[i : i+3]
+	}
+	for j := i + len(quote); j < len(s); j++ {
+		switch {
+		case s[j] == '\\' && quote != "`":
+			j++
+			if j+1 < len(s) && s[j] == '\r' && s[j+1] == '\n' {
+				j++
+			}
+		case s[j] == '\n' && len(quote) == 1 && quote != "`":
+			return codeBroken, j
+		case s[j] == quote[0] && strings.HasPrefix(s[j:], quote):
+			return codeString, j + len(quote)
+		}
+	}
+	return codeBroken, len(s)
+}
+
+// skip passes over white space and comments, and the backslash that joins lines.
+func (x *codeLexer) skip() {
+	for x.i < len(x.s) {
+		rest := x.s[x.i:]
+		switch {
+		case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r' || rest[0] == '\n' || rest[0] == '\f':
+			x.i++
+		case rest[0] == '\\' && (strings.HasPrefix(rest, "\\\n") || strings.HasPrefix(rest, "\\\r\n") || strings.TrimRight(rest[:min(2, len(rest))], " ") == "\\"):
+			x.i++
+		case rest[0] == '#', strings.HasPrefix(rest, "//"):
+			n := strings.IndexByte(rest, '\n')
+			if n < 0 {
+				n = len(rest)
+			}
+			x.i += n
+		case strings.HasPrefix(rest, "/*"):
+			n := strings.Index(rest[2:], "*/")
+			if n < 0 {
+				x.i = len(x.s)
+				return
+			}
+			x.comment = strings.TrimSpace(rest[2 : 2+n])
+			x.i += n + 4
+		default:
+			return
+		}
+	}
+}
+
+// tryCode reads arrays and strings of source code: arrays if there are any.
+func tryCode(t *pasted) (*builder, *Error) {
+	if !strings.ContainsAny(t.s, "[{(\"'`") {
+		return nil, nil
+	}
+	b, arrayErr := readArrays(t)
+	if b != nil {
+		return b, nil
+	}
+	b, stringErr := readStrings(t, asTold)
+	if b != nil {
+		return b, nil
+	}
+	if stringErr != nil && stringErr.strength > arrayErr.strength {
+		return nil, stringErr
+	}
+	return nil, arrayErr
+}

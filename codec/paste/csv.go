@@ -1,0 +1,219 @@
+package paste
+
+import (
+	"fmt"
+	"strings"
+
+	"wirebench/codec/scan"
+)
+
+// Comma-separated values, also with semicolons, tabs or bars between the cells (RFC 4180 for quotes).
+
+// tryCSV tells a table by rows of the same number of cells, at least two.
+func tryCSV(t *pasted) (*builder, *Error) {
+	sep := csvSeparator(t)
+	if sep == 0 {
+		return nil, nil
+	}
+	c := newCSVTable(t, sep)
+	b, e := c.read()
+	if e != nil {
+		if c.header && rankedColumn(c.list) {
+			return nil, e.as(likely)
+		}
+		return nil, e.as(weak)
+	}
+	return b, nil
+}
+
+// tryCSVHeader is tryCSV for tables whose header names a column of bytes: those are tables even where quotes look like code.
+func tryCSVHeader(t *pasted) (*builder, *Error) {
+	sep := csvSeparator(t)
+	if sep == 0 {
+		return nil, nil
+	}
+	if c := newCSVTable(t, sep); !c.header || !rankedColumn(c.list) || len(c.list) < 2 {
+		return nil, nil
+	}
+	return tryCSV(t)
+}
+
+// rankedColumn reports whether a header names a column of bytes.
+func rankedColumn(names []string) bool {
+	for _, n := range names {
+		if rankName(n, byteNames) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// readCSV is the reader of the form "csv".
+func readCSV(t *pasted) (*builder, *Error) {
+	sep := csvSeparator(t)
+	if sep == 0 {
+		sep = ','
+	}
+	return newCSVTable(t, sep).read()
+}
+
+// csvSeparator is the character that cuts the first rows into the same number of cells, at least two; 0 if none does.
+func csvSeparator(t *pasted) byte {
+	var best byte
+	bestCount := 1
+	for _, sep := range []byte{',', ';', '\t', '|'} {
+		count, rows, same := 0, 0, true
+		c := csvTable{t: t, sep: sep}
+		for i := 0; i < len(t.s) && rows < 20 && same; {
+			next, e := c.record(i)
+			if e != nil {
+				break
+			}
+			n := len(c.row.cells)
+			i = next
+			if n == 0 {
+				continue
+			}
+			same = rows == 0 || n == count
+			count = n
+			rows++
+		}
+		if same && rows > 0 && count > bestCount && count <= maxColumns {
+			best, bestCount = sep, count
+		}
+	}
+	return best
+}
+
+type csvTable struct {
+	t      *pasted
+	sep    byte
+	header bool
+	list   []string
+	row    row
+}
+
+func newCSVTable(t *pasted, sep byte) *csvTable {
+	c := &csvTable{t: t, sep: sep}
+	c.readHeader()
+	return c
+}
+
+// readHeader takes the first row as a header if it names a column of bytes, or has no digit while a later row has.
+func (c *csvTable) readHeader() {
+	i := 0
+	for i < len(c.t.s) {
+		next, e := c.record(i)
+		if e != nil {
+			return
+		}
+		if len(c.row.cells) > 0 {
+			break
+		}
+		i = next
+	}
+	digits := false
+	var names []string
+	for _, cell := range c.row.cells {
+		names = append(names, strings.TrimSpace(cell.text))
+		digits = digits || strings.ContainsAny(cell.text, "0123456789")
+	}
+	if c.header = rankedColumn(names) || !digits; c.header {
+		c.list = names
+	}
+}
+
+func (c *csvTable) names() []string { return c.list }
+
+func (c *csvTable) read() (*builder, *Error) {
+	b, e := readTable(c.t, c, "csv")
+	if e != nil {
+		return nil, e
+	}
+	b.why = fmt.Sprintf("cells parted by %q, ", c.sep) + b.why
+	return b, nil
+}
+
+func (c *csvTable) walk(visit func(r *row) *Error) *Error {
+	first := true
+	for i := 0; i < len(c.t.s); {
+		next, e := c.record(i)
+		if e != nil {
+			return e
+		}
+		i = next
+		if len(c.row.cells) == 0 {
+			continue
+		}
+		for n := len(c.list); n < len(c.row.cells); n++ {
+			c.list = append(c.list, fmt.Sprintf("column %d", n+1))
+		}
+		if header := first && c.header; !header {
+			if e := visit(&c.row); e != nil {
+				return e
+			}
+		}
+		first = false
+	}
+	return nil
+}
+
+// record reads the row at i into c.row, which has no cells if the line is blank, and returns where the next one starts.
+func (c *csvTable) record(i int) (next int, _ *Error) {
+	s := c.t.s
+	c.row.cells, c.row.off = c.row.cells[:0], i
+	for column := 0; ; column++ {
+		for i < len(s) && (s[i] == ' ' || s[i] == '\t' && c.sep != '\t') {
+			i++
+		}
+		var text string
+		start := i
+		if i < len(s) && s[i] == '"' {
+			end, ok := quotedCell(s, i)
+			if !ok {
+				return len(s), errAt(i, "this quoted cell has no end")
+			}
+			text = s[i+1 : end-1]
+			if strings.Contains(text, `""`) {
+				text = strings.ReplaceAll(text, `""`, `"`)
+			}
+			start, i = i+1, end
+			for i < len(s) && s[i] != c.sep && s[i] != '\n' {
+				if !scan.IsSpace(s[i]) && s[i] != '\r' {
+					return len(s), errFound(c.t, i, "the end of the cell")
+				}
+				i++
+			}
+		} else {
+			for i < len(s) && s[i] != c.sep && s[i] != '\n' {
+				i++
+			}
+			text = strings.TrimRight(s[start:i], " \r")
+		}
+		if column < maxColumns {
+			c.row.cells = append(c.row.cells, cell{column, cellText, text, start})
+		}
+		if i >= len(s) || s[i] == '\n' {
+			if column == 0 && text == "" {
+				c.row.cells = c.row.cells[:0]
+			}
+			return min(i+1, len(s)), nil
+		}
+		i++
+	}
+}
+
+// quotedCell returns the end of the quoted cell at i. A doubled quote stands for one.
+func quotedCell(s string, i int) (end int, ok bool) {
+	for k := i + 1; k < len(s); k++ {
+		if s[k] != '"' {
+			continue
+		}
+		if k+1 < len(s) && s[k+1] == '"' {
+			k++
+			continue
+		}
+		return k + 1, true
+	}
+	return len(s), false
+}

@@ -1,0 +1,25 @@
+// Package paste turns pasted text into messages: hex, dumps, arrays of source code, base64, logs and tables.
+//
+// It does no I/O and has no clock. Every text is taken as hostile: readers are linear in its size and bounded in what they produce (MaxText,
+// MaxBytes, MaxMessages).
+//
+// Recognise tells the form of a text (xxd, hexdump, a C array, base64, Follow TCP Stream of Wireshark, a proxy log and many
+// more), Forms lists them, RecogniseAs is the user's override. A Paste says in Why what decided, so that nothing is guessed
+// silently, and in Notes what was odd.
+//
+// Decisions that no tool's manual makes for us:
+//
+//   - Several lines of plain hex are one message, since hex is wrapped by nearly every tool that prints it. A blank line starts
+//     another message. Lines of different lengths get a note that names the form "hex-lines", where each line is a message. In a file that
+//     is read as a capture they are messages, as it is several that a capture has, unless they look wrapped: all but the last one
+//     of one length.
+//   - In a dump an offset of 0 starts a new message. Any other jump is an error with its place, except in dumps that start at an
+//     address (debuggers), where it starts a new message and is noted.
+//   - The text column is never read for bytes. Where it looks like hex, the next offset, the width of the other lines and the
+//     printable bytes it must agree with tell where the hex ends.
+//   - Hex wins over base64 where a text is both, and over a table of comma-separated values where all cells are equally wide.
+//   - Words without a colon after the offset are little-endian (hexdump, od, WinDbg, gdb print them so); groups after a colon
+//     stand in memory order (xxd) unless the text column says that they are reversed (xxd -e).
+//   - In Follow dumps peer 0 (not indented) is the client. A line of less than 16 bytes ends a packet; packets of whole lines run
+//     together with what follows in their direction, as nothing in the text parts them.
+package paste

@@ -1,0 +1,283 @@
+package paste
+
+import (
+	"strings"
+
+	"wirebench/codec/scan"
+	"wirebench/defs/schema"
+)
+
+// Wireshark's and tshark's Follow Stream (ui/qt/follow_stream_dialog.cpp, ui/cli/tap-follow.c). What the side named first sent
+// is peer 0, "node 0", or not indented; the other side is peer 1, or indented. Wireshark takes the side that sent first as
+// peer 0, which in the protocols at hand is the client.
+
+const whyPeers = "; peer 0 is read as the client"
+
+// followHeader reads the header that tshark writes: the mode of the text ("hex", "raw") and the two nodes.
+func followHeader(t *pasted) (mode string, nodes []string) {
+	n := 0
+	t.lines(func(l line) bool {
+		s := strings.TrimSpace(l.text)
+		switch {
+		case strings.HasPrefix(s, "Follow: "):
+			_, mode, _ = strings.Cut(s, ",")
+		case strings.HasPrefix(s, "Node 0: "), strings.HasPrefix(s, "Node 1: "):
+			nodes = append(nodes, s[len("Node 0: "):])
+		}
+		n++
+		return n < 20 && len(nodes) < 2
+	})
+	if len(nodes) != 2 {
+		nodes = nil
+	}
+	return mode, nodes
+}
+
+// isFollowHeader reports whether s is a line around the data: a rule, or part of tshark's header.
+func isFollowHeader(s string) bool {
+	s = strings.TrimSpace(s)
+	return len(s) >= 20 && strings.Trim(s, "=") == "" || strings.HasPrefix(s, "Follow: ") || strings.HasPrefix(s, "Filter: ") ||
+		strings.HasPrefix(s, "Node 0: ") || strings.HasPrefix(s, "Node 1: ")
+}
+
+// indentDir is the direction that the indentation of a line says. tshark uses a tab, Wireshark four spaces.
+func indentDir(s string) schema.Dir {
+	if strings.HasPrefix(s, "\t") || strings.HasPrefix(s, "    ") {
+		return schema.ToClient
+	}
+	return schema.ToServer
+}
+
+// tryFollowHex tells a Follow hex dump from other dumps: by tshark's header, by lines of both indentations whose offsets count
+// separately, or by the gap in the middle of the text column, which other dumps with offsets of eight digits do not have.
+func tryFollowHex(t *pasted) (*builder, *Error) {
+	mode, _ := followHeader(t)
+	if mode != "" && mode != "hex" {
+		return nil, nil
+	}
+	if mode == "" && !dumpLike(t) {
+		return nil, nil
+	}
+	f := followDumper{t: t, b: &builder{form: "follow-hex", stream: true}, sniff: mode == ""}
+	e := f.read()
+	switch {
+	case mode == "hex" && e != nil:
+		return nil, e.as(certain)
+	case f.lostIndent || f.bars:
+		return nil, nil
+	case e != nil && f.lines > 2 && f.count[schema.ToServer] > 0 && f.count[schema.ToClient] > 0:
+		return nil, e.as(certain)
+	case e != nil || f.lines == 0:
+		return nil, nil
+	case mode == "hex":
+		f.b.why = "tshark's header says so"
+	case f.count[schema.ToServer] > 0 && f.count[schema.ToClient] > 0:
+		f.b.why = "lines with and without indentation whose offsets count separately"
+	case f.gaps > 0:
+		f.b.why = "offsets of eight digits and a gap in the text column; one direction only"
+	case f.uneven:
+		f.b.why = "offsets of eight digits that go on after lines that are not full; one direction only"
+	default:
+		return nil, nil
+	}
+	f.b.why += whyPeers
+	return f.b, nil
+}
+
+// readFollowHex is the reader of the form "follow-hex".
+func readFollowHex(t *pasted) (*builder, *Error) {
+	f := followDumper{t: t, b: &builder{form: "follow-hex", stream: true}}
+	if e := f.read(); e != nil {
+		return nil, e
+	}
+	if f.lines == 0 {
+		return nil, errWhole("no line of the text is a line of a hex dump")
+	}
+	return f.b, nil
+}
+
+// followDumper reads a Follow hex dump. Each direction counts its offsets through the whole conversation. A packet starts on a
+// line of its own, so a line that is not full ends a packet; after full lines nothing tells, and the packets run together.
+type followDumper struct {
+	t     *pasted
+	b     *builder
+	sniff bool
+
+	line  dumpLine
+	dir   schema.Dir
+	open  bool
+	start int
+	first int
+	next  [3]uint64 // by direction: the offset that must come
+	seen  [3]bool
+	count [3]int // lines by direction
+	lines int
+	other int
+	gaps  int
+
+	longest, last int  // bytes of the longest line, and of the last one
+	uneven        bool // a line that is not the longest has another one behind it, as no dump of one run of bytes does
+
+	lostIndent bool // the lines of one direction go on with the offsets of the other: a dump whose first line lost its indentation
+	bars       bool // the text column is that of hexdump -C
+}
+
+// followStyle: 16 bytes a line at most; the text column follows after one to three spaces.
+var followStyle = dumpStyle{form: "follow-hex", offset: offsetHex, unit: unitByte, text: textFree, most: followWidth}
+
+const followWidth = 16
+
+func (f *followDumper) read() *Error {
+	_, f.b.peers = followHeader(f.t)
+	var fail *Error
+	f.t.lines(func(l line) bool {
+		fail = f.take(l)
+		return fail == nil && (!f.sniff || f.other <= f.lines+20)
+	})
+	if fail != nil {
+		return fail
+	}
+	if f.sniff && f.other > f.lines/4 {
+		return errWhole("too many other lines").as(weak)
+	}
+	return f.close()
+}
+
+func (f *followDumper) take(l line) *Error {
+	s := strings.TrimRight(l.text, " \t")
+	at := skipSpaces(s, 0)
+	if at == len(s) {
+		return nil
+	}
+	if isFollowHeader(s) {
+		f.seen = [3]bool{}
+		return f.close()
+	}
+	dir := indentDir(s)
+	f.line.parse(&followStyle, s, at, followWidth)
+	if f.line.kind == lineBad && f.lines > 0 {
+		return errFound(f.t, l.off+f.line.bad, f.line.want)
+	}
+	if f.line.kind != lineData || f.line.digits < 8 {
+		f.other++
+		f.b.note(l.off+at, "this line is no part of the dump and was passed over")
+		return nil
+	}
+	if f.seen[dir] && f.next[dir] != f.line.offset {
+		return errAt(l.off+at, "the offset is %08X, but the lines of this direction lead to %08X", f.line.offset, f.next[dir])
+	}
+	if other := schema.ToServer + schema.ToClient - dir; !f.seen[dir] && f.seen[other] && f.next[other] == f.line.offset {
+		f.lostIndent = true
+	}
+	f.bars = f.bars || strings.HasPrefix(f.line.text, "|") && len(f.line.text) == len(f.line.data)+2
+	if f.open && f.dir != dir {
+		if e := f.close(); e != nil {
+			return e
+		}
+	}
+	if !f.open {
+		f.open, f.start, f.first, f.dir = true, len(f.b.out), l.off+at, dir
+	}
+	if e := f.b.room(followWidth, l.off); e != nil {
+		return e
+	}
+	n := len(f.line.data)
+	f.b.out = append(f.b.out, f.line.data...)
+	f.longest = max(f.longest, n)
+	f.uneven = f.uneven || f.last > 0 && f.last < f.longest && f.line.hasText
+	f.last = n
+	f.next[dir], f.seen[dir] = f.line.offset+uint64(n), true
+	f.count[dir]++
+	f.lines++
+	if n > 8 && len(f.line.text) > 8 && f.line.text[8] == ' ' && !sameText(f.line.data, f.line.text) && textFits(f.line.data, f.line.text) {
+		f.gaps++
+	}
+	if n < followWidth {
+		return f.close()
+	}
+	return nil
+}
+
+func (f *followDumper) close() *Error {
+	if !f.open {
+		return nil
+	}
+	f.open = false
+	return f.b.add(Message{Dir: f.dir}, f.start, f.first)
+}
+
+// tryFollowRaw reads tshark's raw form: a line of hex for each packet, the lines of peer 1 after a tab. Without the header a
+// tab-indented line that is followed by one that is not tells it from pasted text whose first line lost its indentation.
+func tryFollowRaw(t *pasted) (*builder, *Error) {
+	mode, _ := followHeader(t)
+	if mode == "raw" {
+		b, e := readFollowRaw(t)
+		if e != nil {
+			return nil, e.as(certain)
+		}
+		b.why = "tshark's header says so" + whyPeers
+		return b, nil
+	}
+	tabs, back, clean := false, false, true
+	t.lines(func(l line) bool {
+		s := strings.TrimSpace(l.text)
+		switch {
+		case s == "":
+		case len(s)%2 != 0 || hexRun(s, 0) != len(s):
+			clean = false
+		case l.text[0] == '\t':
+			tabs = true
+		default:
+			back = back || tabs
+		}
+		return clean
+	})
+	if !clean || !back {
+		return nil, nil
+	}
+	b, e := readFollowRaw(t)
+	if e != nil {
+		return nil, nil
+	}
+	b.why = "lines of hex that are indented by a tab in turns; also reads as plain hex" + whyPeers
+	return b, nil
+}
+
+// readFollowRaw is the reader of the form "follow-raw".
+func readFollowRaw(t *pasted) (*builder, *Error) {
+	b := &builder{form: "follow-raw", stream: true}
+	_, b.peers = followHeader(t)
+	var fail *Error
+	t.lines(func(l line) bool {
+		if l.blank() || isFollowHeader(l.text) {
+			return true
+		}
+		s := strings.TrimRight(l.text, " \t")
+		at := skipSpaces(s, 0)
+		n := hexRun(s, at)
+		switch {
+		case at+n != len(s):
+			fail = errFound(t, l.off+at+n, "hex digits")
+		case n%2 != 0:
+			fail = errOdd(l.off+at+n-1, n, "# hex digits on this line")
+		default:
+			fail = b.room(uint64(n/2), l.off)
+		}
+		if fail != nil {
+			return false
+		}
+		start := len(b.out)
+		for i := at; i < len(s); i += 2 {
+			b.out = append(b.out, scan.HexValue[s[i]]<<4|scan.HexValue[s[i+1]])
+		}
+		fail = b.add(Message{Dir: indentDir(s)}, start, l.off+at)
+		return fail == nil
+	})
+	if fail == nil && len(b.msgs) == 0 {
+		fail = errWhole("there are no lines of hex in the text")
+	}
+	if fail != nil {
+		return nil, fail
+	}
+	return b, nil
+}

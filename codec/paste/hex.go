@@ -1,0 +1,408 @@
+package paste
+
+import (
+	"fmt"
+	"strings"
+
+	"wirebench/codec/scan"
+)
+
+// Plain hex: digits with any separators between the bytes. A line break is a separator that may also stand inside a byte,
+// because texts are wrapped at any width; a blank line ends the message.
+
+// readHex is the reader of the form "hex".
+func readHex(t *pasted) (*builder, *Error) {
+	h := hexReader{t: t}
+	if e := h.read(); e != nil {
+		return nil, e
+	}
+	h.b.form, h.b.why = "hex", h.reason()
+	return &h.b, nil
+}
+
+// readHexLines is the reader of the form "hex-lines": each line that is not blank is a message.
+func readHexLines(t *pasted) (*builder, *Error) {
+	h := hexReader{t: t, perLine: true}
+	if e := h.read(); e != nil {
+		return nil, e
+	}
+	h.b.form = "hex-lines"
+	return &h.b, nil
+}
+
+// readHexWords is the reader of the form "hex-words": groups of 4, 8 or 16 digits, each a little-endian number.
+func readHexWords(t *pasted) (*builder, *Error) {
+	b := &builder{form: "hex-words"}
+	start, first := 0, 0
+	flush := func() (e *Error) {
+		if len(b.out) > start {
+			e = b.add(Message{}, start, first)
+		}
+		start = len(b.out)
+		return e
+	}
+	var fail *Error
+	t.lines(func(l line) bool {
+		if l.blank() {
+			fail = flush()
+			return fail == nil
+		}
+		for i := 0; i < len(l.text); {
+			if scan.IsSpace(l.text[i]) || l.text[i] == ',' {
+				i++
+				continue
+			}
+			n := hexRun(l.text, i)
+			if n == 0 || n%2 != 0 || n > 16 {
+				fail = errFound(t, l.off+i, "a word of 2, 4, 8 or 16 hex digits")
+				return false
+			}
+			if len(b.out) == start {
+				first = l.off + i
+			}
+			if fail = b.room(uint64(n/2), l.off+i); fail != nil {
+				return false
+			}
+			for k := i + n - 2; k >= i; k -= 2 {
+				b.out = append(b.out, scan.HexValue[l.text[k]]<<4|scan.HexValue[l.text[k+1]])
+			}
+			i += n
+		}
+		return true
+	})
+	if fail == nil {
+		fail = flush()
+	}
+	if fail != nil {
+		return nil, fail
+	}
+	return b, nil
+}
+
+// hexRun is the number of hex digits at s[i:].
+func hexRun(s string, i int) int {
+	n := 0
+	for i+n < len(s) && scan.IsHex(s[i+n]) {
+		n++
+	}
+	return n
+}
+
+// hexReader reads plain hex. It also gathers what tells hex from other readings of the same text.
+//
+// A run is the digits between two separators. Line breaks end it only in texts that have other separators too, so that an
+// unseparated text wrapped anywhere is one run.
+type hexReader struct {
+	t       *pasted
+	perLine bool // each line is a message
+	b       builder
+
+	start, first int  // of the current message: in b.out, and in the text (-1 before its first digit)
+	hi           int  // first digit of a byte begun, or -1
+	run, last    int  // digits of the current run, and where its last one stands
+	prefix       bool // the run follows 0x, \x or %
+	gap          bool // a separator was seen on this line after the last digit
+
+	separated bool // separators other than line breaks stand between bytes
+	words     bool // so they do between groups of several bytes
+	letters   bool // some digit is a letter
+	marked    bool // 0x, \x or % was seen
+	commas    bool
+	cells     [2]int // digits of the shortest and longest run between commas
+	split     int    // where the first line ends inside a byte, or -1
+	lines     lineLengths
+}
+
+func (h *hexReader) read() *Error {
+	s := h.t.s
+	h.b.out = make([]byte, 0, len(s)/2)
+	h.first, h.hi, h.split, h.lines.odd = -1, -1, -1, -1
+	for i := 0; i < len(s); {
+		var e *Error
+		switch {
+		case isPrefix(s, i) > 0 && !(h.hi >= 0 && s[i] == '0'):
+			e = h.startPrefixed(i)
+			i += isPrefix(s, i)
+		case scan.IsHex(s[i]):
+			i, e = h.digitRun(i)
+		case s[i] == '\n':
+			i, e = h.lineBreak(i)
+		default:
+			i, e = h.separator(i)
+		}
+		if e != nil {
+			return e
+		}
+	}
+	h.endPrefixed()
+	if h.hi >= 0 {
+		return h.odd()
+	}
+	h.countCell()
+	h.lines.end(len(s))
+	if e := h.endMessage(); e != nil {
+		return e
+	}
+	if len(h.b.msgs) == 0 {
+		return errWhole("there are no hex digits in the text")
+	}
+	h.addNotes()
+	return nil
+}
+
+// isPrefix is the length of a mark at s[i:] that says that the digits after it are hex: 0x, \x, %; 0 if there is none.
+func isPrefix(s string, i int) int {
+	switch {
+	case s[i] == '%' && i+1 < len(s) && scan.IsHex(s[i+1]):
+		return 1
+	case (s[i] == '0' || s[i] == '\\') && i+2 < len(s) && s[i+1]|0x20 == 'x' && scan.IsHex(s[i+2]):
+		return 2
+	}
+	return 0
+}
+
+func (h *hexReader) startPrefixed(i int) *Error {
+	h.endPrefixed()
+	if h.hi >= 0 {
+		return h.odd()
+	}
+	h.run, h.gap = 0, false
+	h.prefix, h.separated, h.marked = true, true, true
+	return nil
+}
+
+// endPrefixed ends a run that may be a single digit: 0x5.
+func (h *hexReader) endPrefixed() {
+	if h.prefix && h.run == 1 {
+		h.b.out = append(h.b.out, byte(h.hi))
+		h.hi = -1
+	}
+	h.prefix = h.prefix && h.run == 0
+}
+
+// digitRun reads the digits at i and returns where they end.
+func (h *hexReader) digitRun(i int) (int, *Error) {
+	s := h.t.s
+	if h.gap {
+		if h.hi >= 0 {
+			return i, h.odd()
+		}
+		h.gap, h.separated, h.run = false, true, 0
+	}
+	if h.first < 0 {
+		h.first = i
+	}
+	from, out := i, h.b.out
+	if h.hi >= 0 {
+		out = append(out, byte(h.hi)<<4|scan.HexValue[s[i]])
+		h.hi = -1
+		h.letters = h.letters || s[i] > '9'
+		i++
+	}
+	letters := byte(0)
+	for i+1 < len(s) {
+		hi, lo := scan.HexValue[s[i]], scan.HexValue[s[i+1]]
+		if hi|lo > 15 {
+			break
+		}
+		letters |= (hi + 6) | (lo + 6)
+		out = append(out, hi<<4|lo)
+		i += 2
+	}
+	h.letters = h.letters || letters > 15
+	if i < len(s) && scan.IsHex(s[i]) && isPrefix(s, i) == 0 {
+		h.hi = int(scan.HexValue[s[i]])
+		h.letters = h.letters || s[i] > '9'
+		i++
+	}
+	h.b.out = out
+	h.run += i - from
+	h.lines.digits += i - from
+	h.last = i - 1
+	return i, nil
+}
+
+// separator handles what is neither digit nor line break, at i, and returns where it ends.
+func (h *hexReader) separator(i int) (int, *Error) {
+	s := h.t.s
+	n := 1
+	switch c := s[i]; {
+	case strings.IndexByte(" \t\r\f\v:-;_,", c) >= 0:
+	case strings.HasPrefix(s[i:], "\u00a0"):
+		n = len("\u00a0")
+	case c|0x20 == 'h' && h.run == 2 && !h.gap && (i+1 == len(s) || !scan.IsWord(s[i+1])): // assembler: 5fh
+	case c == '*':
+		return i, errAt(i, "\"*\" stands for repeated lines, but without offsets nothing tells how many").as(h.strength())
+	default:
+		return i, errFound(h.t, i, "hex digits").as(h.strength())
+	}
+	if s[i] == '\r' && i+1 < len(s) && s[i+1] == '\n' {
+		return i + 1, nil
+	}
+	h.words = h.words || s[i] == ' ' && h.run > 2 && !h.gap && !h.prefix
+	if s[i] == ',' {
+		h.commas = true
+		h.countCell()
+	}
+	h.endPrefixed()
+	h.gap = h.gap || h.lines.digits > 0
+	return i + n, nil
+}
+
+// countCell notes how many digits stand between two commas.
+func (h *hexReader) countCell() {
+	if h.run == 0 || h.gap || !h.commas {
+		return
+	}
+	if h.cells[0] == 0 {
+		h.cells[0] = h.run
+	}
+	h.cells = [2]int{min(h.cells[0], h.run), max(h.cells[1], h.run)}
+}
+
+// lineBreak handles a line break at i: it may stand inside a byte; a blank line after it ends the message.
+func (h *hexReader) lineBreak(i int) (int, *Error) {
+	s := h.t.s
+	next := i + 1 // first character of the next line that is no space
+	for next < len(s) && (scan.IsSpace(s[next]) || s[next] == '\r') {
+		next++
+	}
+	ends := h.perLine || next >= len(s) || s[next] == '\n'
+	h.endPrefixed()
+	h.countCell()
+	h.gap = false
+	if h.hi >= 0 {
+		if ends || h.separated {
+			return i, h.odd()
+		}
+		if h.split < 0 {
+			h.split = i
+		}
+	}
+	if h.separated {
+		h.run = 0
+	}
+	h.lines.end(i)
+	if !ends {
+		return next, nil
+	}
+	h.run, h.lines.count, h.lines.pending = 0, 0, false
+	return next, h.endMessage()
+}
+
+// odd is the error for a run of digits that does not make whole bytes, at the digit that is left over.
+func (h *hexReader) odd() *Error {
+	what := "# hex digits"
+	if h.run == 1 {
+		what = "a single hex digit"
+	}
+	if h.commas && !h.letters {
+		what += " in a list (decimal numbers need brackets)"
+	}
+	e := errOdd(h.last, h.run, what).as(h.strength())
+	if strings.Trim(h.t.s[h.last+1:], "0123456789abcdefABCDEF \t\r\n:;,-_") == "" {
+		e.strength = likely // nothing in the text is anything but hex
+	}
+	return e
+}
+
+func (h *hexReader) endMessage() *Error {
+	if len(h.b.out) == h.start {
+		return nil
+	}
+	e := h.b.add(Message{}, h.start, h.first)
+	h.start, h.first = len(h.b.out), -1
+	return e
+}
+
+// strength of an error: a text of which much was read as hex was meant to be hex.
+func (h *hexReader) strength() strength {
+	if len(h.b.out) >= 4 {
+		return likely
+	}
+	return weak
+}
+
+func (h *hexReader) addNotes() {
+	if h.split >= 0 {
+		h.b.note(h.split, "the line ends inside a byte; it was read on with the next line")
+	}
+	if h.lines.odd >= 0 && !h.perLine && !h.separated {
+		h.b.note(h.lines.odd, `lines have different lengths; if each is a message, choose the form "hex-lines"`)
+	}
+	if h.words {
+		h.b.note(h.b.places[0].off, `groups of several bytes were read in the order in which they are written; `+
+			`if they are little-endian words, choose the form "hex-words"`)
+	}
+}
+
+// reason is the Why of plain hex.
+func (h *hexReader) reason() string {
+	why := "only hex digits and separators"
+	if !h.separated {
+		why = "only hex digits"
+		if len(h.b.out)%2 == 0 {
+			why += "; also reads as base64, hex wins"
+		}
+	}
+	if !h.letters {
+		why += "; all digits are decimal, but a list of decimal numbers would need brackets"
+	}
+	if h.commas && h.cells[1] > 2 {
+		why += "; also reads as CSV, hex wins"
+	}
+	if n := len(h.b.msgs); n > 1 && !h.perLine {
+		why += fmt.Sprintf("; blank lines part %d messages", n)
+	}
+	return why
+}
+
+// lineLengths finds the first line that is longer or shorter than those before it although others follow: such lines look like
+// messages rather than like wrapped text.
+type lineLengths struct {
+	digits  int // of the current line
+	first   int // digits of the first line
+	count   int // lines that have ended
+	pending bool
+	odd     int // where such a line ends, or -1
+	last    int
+}
+
+// end ends the current line, at i.
+func (l *lineLengths) end(i int) {
+	if l.digits == 0 {
+		return
+	}
+	if l.pending && l.odd < 0 {
+		l.odd = l.last
+	}
+	if l.count == 0 {
+		l.first = l.digits
+	} else if l.digits != l.first {
+		l.pending, l.last = true, i
+	}
+	l.count++
+	l.digits = 0
+}
+
+// tryHexOrCSV reads plain hex. Cells of different widths between commas are tried as a table first.
+func tryHexOrCSV(t *pasted) (*builder, *Error) {
+	h := hexReader{t: t}
+	hexErr := h.read()
+	if hexErr == nil && (!h.commas || h.marked || h.cells[0] == h.cells[1]) {
+		h.b.form, h.b.why = "hex", h.reason()
+		return &h.b, nil
+	}
+	b, csvErr := tryCSV(t)
+	if b != nil {
+		return b, nil
+	}
+	if hexErr == nil {
+		h.b.form, h.b.why = "hex", h.reason()
+		return &h.b, nil
+	}
+	if csvErr != nil && csvErr.strength > hexErr.strength {
+		return nil, csvErr
+	}
+	return nil, hexErr
+}

@@ -1,0 +1,79 @@
+package paste
+
+import (
+	"strings"
+
+	"wirebench/codec/scan"
+	"wirebench/defs/schema"
+)
+
+// minWrapped is how many bytes a line has at least where hex is wrapped.
+const minWrapped = 16
+
+// recogniseFile is Recognise for a file that is read as a capture. There hex in several lines is a message a line, as an export writes it,
+// unless it looks wrapped. Where it does, the messages themselves can still tell that they end with their lines.
+func RecogniseFile(text string, key func(schema.Dir, []byte) (schema.Key, bool)) (*Paste, error) {
+	p, err := recognise(text)
+	if err != nil {
+		if cut := recogniseCut(text, true); cut != nil {
+			return cut, nil
+		}
+	}
+	if err != nil || p.Form != "hex" || len(p.Messages) != 1 {
+		return p, err
+	}
+	widths := hexWidths(text)
+	if len(widths) < 2 {
+		return p, nil
+	}
+	lines, err := RecogniseAs(text, "hex-lines")
+	if err != nil || len(lines.Messages) != len(widths) {
+		return p, nil // as one message it can be read
+	}
+	lines.Why = "hex in lines that do not look wrapped: each is a message"
+	if looksWrapped(widths) {
+		if key == nil {
+			return p, nil
+		}
+		if _, whole := key(schema.Both, p.Messages[0].Bytes); whole {
+			return p, nil
+		}
+		for i := range lines.Messages {
+			if _, ok := key(schema.Both, lines.Messages[i].Bytes); !ok {
+				return p, nil
+			}
+		}
+		lines.Why = "hex in lines, each of which is a whole message of the protocol"
+	}
+	return lines, nil
+}
+
+// hexWidths are the numbers of hex digits in lines that are not blank; nil if one is odd, as then a line ends inside a byte.
+func hexWidths(text string) (widths []int) {
+	for line := range strings.Lines(text) {
+		n := 0
+		for i := range len(line) {
+			if scan.IsHex(line[i]) {
+				n++
+			}
+		}
+		if n%2 != 0 {
+			return nil
+		}
+		if n > 0 {
+			widths = append(widths, n)
+		}
+	}
+	return widths
+}
+
+// looksWrapped reports whether all lines but the last have one width, and the last no more.
+func looksWrapped(widths []int) bool {
+	last := len(widths) - 1
+	for _, n := range widths[:last] {
+		if n != widths[0] {
+			return false
+		}
+	}
+	return widths[0] >= 2*minWrapped && widths[last] <= widths[0]
+}

@@ -1,0 +1,57 @@
+package paste
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/codec/packettest"
+)
+
+// TestHostileTextsAreLinear reads texts that make careless readers go over the same characters again and again: those take
+// many times the limit, which itself is a hundred times what a linear reader needs.
+func TestHostileTextsAreLinear(t *testing.T) {
+	const size = 128 << 10
+	for _, piece := range []string{
+		`"\`, `\"`, `'''`, `''' `, "`", `"ab" `, `"ab";`, `"\x41";`, `"a",`, "/*", "//", "#",
+		"{", "[", "[1,", "[1];", "]{}", "a=[];", "a = (", "const a = [01,02];", "1,", "0x", "'a',",
+		`{"a":[`, `{"a":1}`, `{"a":{`, `[{"a":`, `{"hex":"00"},`,
+		"5f00 ", "00\n\n", "00 \n", "0", "\n", "\n ", " ", "I ", "*\n", "0 *\n",
+		"000 00\n", "0000: 41\n", "00000000: 41  A\n00000000: 4\n", "00000000  00\n    00000000  00\n", "0000000 0000\n", "0000   41   A\n0001\n",
+		"0x10:\t0x41\n", "00000000`00000000 ", "=", "AA==\n", "A ", "AAAA", "a: !!binary |\n  QQ==\n", "!!binary\n", "Node 0: a\n",
+		"[00:00:00.000] -> A\n00\n", "[00:00:00.000] -> A\n", "char peer0_0[] = {\n", "\"a\"\n,", "a,b\n", "\t00\n00\n",
+	} {
+		text := strings.Repeat(piece, size/len(piece))
+		for _, text := range []string{text, "0000 00\n" + text, "x = [" + text} {
+			start := time.Now()
+			_, _ = Recognise(text)
+			if took := time.Since(start); took > time.Minute {
+				t.Errorf("%d bytes of %q took %v", len(text), piece, took)
+			}
+		}
+	}
+}
+
+// TestEveryFormStandsEveryText reads texts of each form as every other form: the wrong choice is an error or other bytes, no more.
+func TestEveryFormStandsEveryText(t *testing.T) {
+	b := packettest.Samples()[22]
+	for _, form := range Forms() {
+		for name, spec := range dumpSpecs {
+			check(t, form.ID, name, spec.render(b))
+		}
+		for name, render := range renderers {
+			check(t, form.ID, name, render(b))
+		}
+	}
+}
+
+func check(t *testing.T, form, name, text string) {
+	t.Helper()
+	p, err := RecogniseAs(text, form)
+	switch e, _ := err.(*Error); {
+	case err == nil && (p.Form != form || len(p.Messages) == 0):
+		t.Errorf("%s as %s: %+v", name, form, p)
+	case err != nil && (e == nil || e.Message == "" || e.Form != form):
+		t.Errorf("%s as %s: %+v", name, form, err)
+	}
+}

@@ -1,0 +1,331 @@
+package paste
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"wirebench/codec/scan"
+)
+
+// JSON objects as rows: JSON Lines, an array of objects, or one object that holds such an array. Nested objects are columns with
+// a dotted name. The text is scanned in place; encoding/json would build values of many times its size.
+
+// tryJSON tells rows by a text that starts with an object or an array of objects.
+func tryJSON(t *pasted) (*builder, *Error) {
+	s := strings.TrimLeft(t.s, " \t\r\n")
+	if strings.HasPrefix(s, "[") {
+		s = strings.TrimLeft(s[1:], " \t\r\n")
+	}
+	if !strings.HasPrefix(s, "{") {
+		return nil, nil
+	}
+	s = strings.TrimLeft(s[1:], " \t\r\n")
+	if !strings.HasPrefix(s, `"`) {
+		return nil, nil
+	}
+	tb := newJSONTable(t)
+	b, e := tb.read()
+	if e != nil && tb.rows > 0 {
+		return nil, e.as(certain)
+	}
+	return b, e
+}
+
+// readJSON is the reader of the form "json-rows".
+func readJSON(t *pasted) (*builder, *Error) { return newJSONTable(t).read() }
+
+type jsonTable struct {
+	t       *pasted
+	columns map[string]int
+	list    []string
+	row     row
+	path    []byte
+	rows    int // of the last walk
+	torn    int // where a value starts that the end of the text cuts off, or -1
+	visit   func(r *row) *Error
+}
+
+func newJSONTable(t *pasted) *jsonTable {
+	return &jsonTable{t: t, columns: make(map[string]int), torn: -1}
+}
+
+func (j *jsonTable) names() []string { return j.list }
+
+func (j *jsonTable) read() (*builder, *Error) {
+	b, e := readTable(j.t, j, "json-rows")
+	if e != nil {
+		return nil, e
+	}
+	b.why = "JSON " + b.why
+	if j.torn >= 0 {
+		b.note(j.torn, "the text ends inside this value; it was passed over")
+	}
+	return b, nil
+}
+
+// walk visits the objects of the text. What the end of the text cuts off is passed over if there was an object before it.
+func (j *jsonTable) walk(visit func(r *row) *Error) *Error {
+	j.visit, j.rows = visit, 0
+	s := j.t.s
+	inArray := false
+	for i := skipJSON(s, 0); i < len(s); i = skipJSON(s, i) {
+		switch {
+		case s[i] == '[' && !inArray:
+			inArray = true
+			i++
+		case s[i] == ']' && inArray:
+			inArray = false
+			i++
+		case s[i] == ',':
+			i++
+		case s[i] == '{':
+			end, e := j.object(i)
+			if e != nil && e.off >= len(s) && j.rows > 0 && e.strength != certain {
+				j.torn = i
+				return nil
+			}
+			if e != nil {
+				return e
+			}
+			i = end
+		default:
+			return errFound(j.t, i, "a JSON object")
+		}
+	}
+	return nil
+}
+
+// rowsIn are the names under which an object holds the rows.
+var rowsIn = []string{"messages", "packets", "frames", "records", "results"}
+
+// object reads the object at i as a row, or as many if it holds them in an array.
+func (j *jsonTable) object(i int) (end int, _ *Error) {
+	j.row.cells, j.row.off, j.path = j.row.cells[:0], i, j.path[:0]
+	before := j.rows
+	end, e := j.members(i, 0)
+	if e != nil {
+		return end, e
+	}
+	if j.rows > before {
+		return end, nil
+	}
+	j.rows++
+	if e := j.visit(&j.row); e != nil {
+		e.strength = certain
+		return end, e
+	}
+	return end, nil
+}
+
+const maxJSONDepth = 64
+
+// members reads the object at i. Its values become cells of the row, named by the path.
+func (j *jsonTable) members(i, depth int) (end int, _ *Error) {
+	s := j.t.s
+	if depth > maxJSONDepth {
+		return i, errAt(i, "values are nested more than %d deep", maxJSONDepth)
+	}
+	i = skipJSON(s, i+1)
+	if i < len(s) && s[i] == '}' {
+		return i + 1, nil
+	}
+	for {
+		if i >= len(s) || s[i] != '"' {
+			return i, errFound(j.t, i, "a name in quotes")
+		}
+		after, e := j.str(i)
+		if e != nil {
+			return i, e
+		}
+		mark := len(j.path)
+		if mark > 0 {
+			j.path = append(j.path, '.')
+		}
+		j.path = append(j.path, s[i+1:min(after-1, i+200)]...)
+		if i = skipJSON(s, after); i >= len(s) || s[i] != ':' {
+			return i, errFound(j.t, i, "a colon")
+		}
+		if i, e = j.value(skipJSON(s, i+1), depth); e != nil {
+			return i, e
+		}
+		j.path = j.path[:mark]
+		i = skipJSON(s, i)
+		switch {
+		case i < len(s) && s[i] == ',':
+			i = skipJSON(s, i+1)
+		case i < len(s) && s[i] == '}':
+			return i + 1, nil
+		default:
+			return i, errFound(j.t, i, `"," or "}"`)
+		}
+	}
+}
+
+// value reads the value at i.
+func (j *jsonTable) value(i, depth int) (end int, e *Error) {
+	s := j.t.s
+	if i >= len(s) {
+		return i, errFound(j.t, i, "a value")
+	}
+	switch s[i] {
+	case '{':
+		return j.members(i, depth+1)
+	case '[':
+		return j.array(i, depth)
+	case '"':
+		if end, e = j.str(i); e != nil {
+			return end, e
+		}
+		text := s[i+1 : end-1]
+		if strings.IndexByte(text, '\\') >= 0 {
+			var plain string
+			if json.Unmarshal([]byte(s[i:end]), &plain) == nil {
+				text = plain
+			}
+		}
+		j.cell(cellText, text, i+1)
+		return end, nil
+	}
+	end = i
+	for end < len(s) && (scan.IsWord(s[end]) || s[end] == '-' || s[end] == '+' || s[end] == '.') {
+		end++
+	}
+	switch text := s[i:end]; {
+	case text == "null":
+		j.cell(cellNull, "", i)
+	case text == "true", text == "false", text != "" && (scan.IsDigit(text[0]) || text[0] == '-'):
+		j.cell(cellNumber, text, i)
+	default:
+		return i, errFound(j.t, i, "a value")
+	}
+	return end, nil
+}
+
+// array reads the array at i: a cell if it holds only numbers or a single string, rows if it is the array that the object exists for.
+func (j *jsonTable) array(start, depth int) (end int, _ *Error) {
+	s := j.t.s
+	if depth > maxJSONDepth {
+		return start, errAt(start, "values are nested more than %d deep", maxJSONDepth)
+	}
+	i := skipJSON(s, start+1)
+	if i < len(s) && s[i] == '{' && depth == 0 && slices.Contains(rowsIn, string(j.path)) {
+		return j.rowsOf(i)
+	}
+	numbers, count, only := true, 0, i
+	for first := true; ; first = false {
+		if i >= len(s) {
+			return i, errFound(j.t, i, `"]"`)
+		}
+		if s[i] == ']' && first {
+			break
+		}
+		count++
+		// What is inside gives no columns of its own.
+		numbers = numbers && (scan.IsDigit(s[i]) || s[i] == '-')
+		cells, path := len(j.row.cells), len(j.path)
+		next, e := j.value(i, depth+1)
+		if len(j.row.cells) > cells {
+			j.row.cells = j.row.cells[:cells]
+		}
+		j.path = j.path[:min(path, len(j.path))]
+		if e != nil {
+			return next, e
+		}
+		if i = skipJSON(s, next); i < len(s) && s[i] == ',' {
+			i = skipJSON(s, i+1)
+			continue
+		}
+		if i >= len(s) || s[i] != ']' {
+			return i, errFound(j.t, i, `"," or "]"`)
+		}
+		break
+	}
+	switch {
+	case numbers:
+		j.cell(cellList, s[start:i+1], start)
+	case count == 1 && s[only] == '"': // as tshark writes the values of a field, and mostly there is one
+		if _, e := j.value(only, depth+1); e != nil {
+			return only, e
+		}
+	}
+	return i + 1, nil
+}
+
+// rowsOf reads the objects of an array as rows, from the first one at i.
+func (j *jsonTable) rowsOf(i int) (end int, _ *Error) {
+	s := j.t.s
+	for {
+		if i >= len(s) || s[i] != '{' {
+			return i, errFound(j.t, i, "a JSON object")
+		}
+		j.row.cells, j.row.off, j.path = j.row.cells[:0], i, j.path[:0]
+		next, e := j.members(i, 1)
+		if e != nil {
+			return next, e
+		}
+		j.rows++
+		if e := j.visit(&j.row); e != nil {
+			e.strength = certain
+			return next, e
+		}
+		if i = skipJSON(s, next); i < len(s) && s[i] == ',' {
+			i = skipJSON(s, i+1)
+			continue
+		}
+		if i < len(s) && s[i] == ']' {
+			return i + 1, nil
+		}
+		return i, errFound(j.t, i, `"," or "]"`)
+	}
+}
+
+// cell appends a cell under the current path.
+func (j *jsonTable) cell(kind cellKind, text string, off int) {
+	column, ok := j.columns[string(j.path)]
+	if !ok {
+		if len(j.list) >= maxColumns {
+			return
+		}
+		column = len(j.list)
+		path := string(j.path)
+		j.list = append(j.list, ekName(path))
+		j.columns[path] = column
+	}
+	if len(j.row.cells) < maxColumns {
+		j.row.cells = append(j.row.cells, cell{column, kind, text, off})
+	}
+}
+
+// ekName is the name of a field of tshark that -T ek writes as "layers.tcp.tcp_tcp_payload": tcp.payload. Other names stay.
+func ekName(path string) string {
+	rest, ok := strings.CutPrefix(path, "layers.")
+	proto, field, found := strings.Cut(rest, ".")
+	if field, is := strings.CutPrefix(field, proto+"_"+proto+"_"); ok && found && is {
+		return "layers." + proto + "." + field
+	}
+	return path
+}
+
+// str returns the end of the string at i.
+func (j *jsonTable) str(i int) (end int, _ *Error) {
+	s := j.t.s
+	for k := i + 1; k < len(s); k++ {
+		switch s[k] {
+		case '"':
+			return k + 1, nil
+		case '\\':
+			k++
+		case '\n':
+			return k, errFound(j.t, k, "the end of the string")
+		}
+	}
+	return len(s), errFound(j.t, len(s), "the end of the string")
+}
+
+func skipJSON(s string, i int) int {
+	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
+		i++
+	}
+	return i
+}

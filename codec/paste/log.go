@@ -1,0 +1,225 @@
+package paste
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"wirebench/codec/scan"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// The log of the TERA proxy's debug module (tera-mods/debug): for each packet a line with time of day, arrow and name, a line of
+// hex whose first four bytes (length and opcode) stand apart, where a definition is known a line of JSON, and a rule.
+//
+//	[23:59:50.380] -> C_CHECK_VERSION.1
+//	1400bc4d 0100080008000000ca05d4f6ffffffff
+//	{"version":[{"index":-153877046,"value":-1}]}
+//	------------------------------
+//
+// "<" is from the server, ">" from the client. The other half of the arrow: "-" real, "*" fake, "X" silenced. A packet without a
+// name in the map has its opcode instead. There is no date; the log's time of day starts anew at midnight.
+
+// tryTeraLog tells the log by its first lines. A piece cut out of a log may start inside a record.
+func tryTeraLog(t *pasted) (*builder, *Error) {
+	found, n := false, 0
+	t.lines(func(l line) bool {
+		_, found = readLogHeader(strings.TrimSpace(l.text))
+		n++
+		return !found && n < 50
+	})
+	if !found {
+		return nil, nil
+	}
+	b, e := readTeraLog(t)
+	if e != nil {
+		return nil, e.as(certain)
+	}
+	return b, nil
+}
+
+// readTeraLog is the reader of the form "tera-log". A damaged record is noted and passed over.
+func readTeraLog(t *pasted) (*builder, *Error) {
+	g := logReader{t: t, b: &builder{form: "tera-log", why: "lines with a time of day in brackets, an arrow and a message name, each with hex below"}}
+	var fail *Error
+	t.lines(func(l line) bool {
+		fail = g.take(l)
+		return fail == nil
+	})
+	if fail != nil {
+		return nil, fail
+	}
+	if g.state == logHex {
+		g.b.note(g.header.off, "the log ends before the hex of this record")
+	}
+	if len(g.b.msgs) == 0 {
+		return nil, errWhole("there is no whole record of a proxy log in the text")
+	}
+	return g.b, nil
+}
+
+type logState uint8
+
+const (
+	logBetween logState = iota // before the first record, or after a damaged one
+	logHex                     // after a header: the hex must come
+	logBody                    // after the hex: JSON, a rule or the next header
+)
+
+type logReader struct {
+	t      *pasted
+	b      *builder
+	state  logState
+	header logHeader
+	clock  time.Duration // of the last record, within its day
+	day    time.Duration // midnights passed, as a time
+	lost   bool          // a note about passed-over lines was written since the last record
+}
+
+// logHeader is the first line of a record.
+type logHeader struct {
+	m    Message
+	code int // opcode that stands in place of a name, or -1
+	off  int
+}
+
+// readLogHeader reads "[HH:MM:SS.mmm] <- NAME.VERSION (bad def)".
+func readLogHeader(s string) (h logHeader, ok bool) {
+	if len(s) < len("[00:00:00] -> X") || s[0] != '[' {
+		return h, false
+	}
+	end := strings.IndexByte(s[:min(len(s), 24)], ']')
+	if end < 0 {
+		return h, false
+	}
+	clock, ok := scan.ParseClock(s[1:end])
+	arrow := strings.TrimSpace(s[end+1:])
+	if !ok || len(arrow) < 4 || arrow[2] != ' ' {
+		return h, false
+	}
+	h.m.Time = scan.Stamp{Kind: scan.OfDay, Since: clock}
+	kind := arrow[0]
+	switch {
+	case arrow[0] == '<':
+		h.m.Dir, kind = schema.ToClient, arrow[1]
+	case arrow[1] == '>':
+		h.m.Dir = schema.ToServer
+	default:
+		return h, false
+	}
+	switch kind {
+	case '-':
+	case '*':
+		h.m.Marks = transport.Fake
+	case 'X', 'x':
+		h.m.Marks = transport.Silenced
+	default:
+		return h, false
+	}
+	name, bad := strings.CutSuffix(strings.TrimSpace(arrow[3:]), "(bad def)")
+	if bad {
+		h.m.Marks |= transport.BadDef
+	}
+	name = strings.TrimSpace(name)
+	if name == "" || strings.ContainsAny(name, " \t") {
+		return h, false
+	}
+	h.code = -1
+	if code, err := strconv.Atoi(name); err == nil {
+		h.code = code
+		return h, code >= 0
+	}
+	h.m.Name = name
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
+		if v, err := strconv.Atoi(name[dot+1:]); err == nil && v >= 0 {
+			h.m.Name, h.m.Version = name[:dot], v
+		}
+	}
+	return h, true
+}
+
+func (g *logReader) take(l line) *Error {
+	s := strings.TrimSpace(l.text)
+	if s == "" {
+		return nil
+	}
+	if h, ok := readLogHeader(s); ok {
+		if g.state == logHex {
+			g.b.note(g.header.off, "this record has no hex and was passed over")
+		}
+		h.off = l.off
+		g.header, g.state, g.lost = h, logHex, false
+		return nil
+	}
+	switch {
+	case g.state == logHex:
+		return g.hex(l)
+	case strings.Trim(s, "-") == "":
+		g.state = logBetween
+	case g.state == logBetween && !g.lost:
+		g.lost = true
+		g.b.note(l.off, "this line belongs to no record and was passed over")
+	}
+	return nil
+}
+
+// hex reads the bytes of a record.
+func (g *logReader) hex(l line) *Error {
+	g.state = logBody
+	if e := g.b.room(uint64(len(l.text)/2), l.off); e != nil {
+		return e
+	}
+	start := len(g.b.out)
+	hi, digits := byte(scan.NotHex), 0
+	for i := range len(l.text) {
+		c := l.text[i]
+		v := scan.HexValue[c]
+		switch {
+		case v == scan.NotHex && scan.IsSpace(c):
+			continue
+		case v == scan.NotHex:
+			return g.damaged(start, errFound(g.t, l.off+i, "hex digits"))
+		case hi == scan.NotHex:
+			hi = v
+		default:
+			g.b.out = append(g.b.out, hi<<4|v)
+			hi = scan.NotHex
+		}
+		digits++
+	}
+	if hi != scan.NotHex {
+		return g.damaged(start, errOdd(l.off+len(l.text)-1, digits, "# hex digits"))
+	}
+	m := g.header.m
+	m.Time.Since = g.pass(m.Time.Since)
+	if n := len(g.b.out) - start; g.header.code >= 0 && n >= 4 {
+		if code := int(g.b.out[start+2]) | int(g.b.out[start+3])<<8; code != g.header.code {
+			g.b.note(l.off, "the header names opcode %d, the bytes have %d", g.header.code, code)
+		}
+	}
+	return g.b.add(m, start, g.header.off)
+}
+
+func (g *logReader) damaged(start int, e *Error) *Error {
+	g.b.out = g.b.out[:start]
+	g.state, g.lost = logBetween, true
+	g.b.note(e.off, "this record was passed over: %s", e.Message)
+	return nil
+}
+
+// pass turns a time of day into a time since the first midnight of the log. Times may step back a little where records of both
+// directions were written out of order; only a step over half a day is a midnight.
+func (g *logReader) pass(clock time.Duration) time.Duration {
+	const day = 24 * time.Hour
+	if len(g.b.msgs) > 0 {
+		switch step := clock - g.clock; {
+		case step < -day/2:
+			g.day += day
+		case step > day/2 && g.day > 0: // a late record from before midnight
+			return g.day - day + clock
+		}
+	}
+	g.clock = clock
+	return g.day + clock
+}

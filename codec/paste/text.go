@@ -1,0 +1,210 @@
+package paste
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"wirebench/codec/scan"
+	"wirebench/codec/transport"
+)
+
+// pasted is a text being read, without its byte order mark, and as UTF-8 if it came as UTF-16. All places inside the readers are byte offsets into s; they
+// become lines and columns only in what is handed out.
+type pasted struct{ s string }
+
+func newPasted(text string) (*pasted, *Error) {
+	if len(text) > MaxText {
+		return nil, errWhole("the text is larger than %d MiB", MaxText>>20)
+	}
+	if order := scan.UTF16Order([]byte(text[:min(len(text), 2)])); order != nil {
+		text = string(scan.AppendUTF8(nil, []byte(text[2:]), order))
+		if len(text) > MaxText {
+			return nil, errWhole("the text is larger than %d MiB", MaxText>>20)
+		}
+	}
+	t := &pasted{strings.TrimRight(strings.TrimPrefix(text, scan.ByteOrderMark), "\x00")} // a clipboard may leave NULs at the end
+	if strings.TrimSpace(t.s) == "" {
+		return nil, errWhole("the text is empty")
+	}
+	return t, nil
+}
+
+// binary says why the bytes are no text: something in nearly all that is none looks like some form, a quoted string above all. Latin-1 is
+// text, and single controls are what a terminal leaves.
+func (t *pasted) binary() *Error {
+	s, first, count := t.s, -1, 0
+	for i := range len(s) {
+		if c := s[i]; c < ' ' && (c < '\b' || c > '\r') && c != 0x1b {
+			if first < 0 || c == 0 && s[first] != 0 {
+				first = i
+			}
+			count++
+		}
+	}
+	if first < 0 || s[first] != 0 && count <= len(s)/50 && utf8.ValidString(s) {
+		return nil
+	}
+	return errAt(first, "these bytes are no text: there is a 0x%02x among them", s[first]).as(certain)
+}
+
+// excerpt is the character at off, or the word that starts there: what an error shows as found.
+func (t *pasted) excerpt(off int) string {
+	if off >= len(t.s) {
+		return ""
+	}
+	rest := t.s[off:]
+	if strings.HasPrefix(rest, "\r\n") {
+		return "\n"
+	}
+	n := 0
+	for n < len(rest) && n < 16 && scan.IsWord(rest[n]) {
+		n++
+	}
+	if n > 0 {
+		return rest[:n]
+	}
+	_, n = utf8.DecodeRuneInString(rest)
+	return rest[:n]
+}
+
+// line is one line of a text, without its line break.
+type line struct {
+	text string
+	off  int // of its first byte
+}
+
+// next returns the line that starts at off, and where the one after it starts. There is none at the end of the text.
+func (t *pasted) next(off int) (l line, after int, ok bool) {
+	if off >= len(t.s) {
+		return line{}, off, false
+	}
+	end := strings.IndexByte(t.s[off:], '\n')
+	if end < 0 {
+		end, after = len(t.s), len(t.s)
+	} else {
+		end += off
+		after = end + 1
+	}
+	if end > off && t.s[end-1] == '\r' {
+		end--
+	}
+	return line{t.s[off:end], off}, after, true
+}
+
+// lines calls visit for each line until it returns false.
+func (t *pasted) lines(visit func(l line) bool) {
+	for off := 0; ; {
+		l, after, ok := t.next(off)
+		if !ok || !visit(l) {
+			return
+		}
+		off = after
+	}
+}
+
+// firstLine is the first line that is not blank.
+func (t *pasted) firstLine() (first line, ok bool) {
+	t.lines(func(l line) bool {
+		first, ok = l, !l.blank()
+		return !ok
+	})
+	return first, ok
+}
+
+func (l line) blank() bool { return strings.TrimSpace(l.text) == "" }
+
+// cursor turns byte offsets into lines and columns. It is fast for offsets in rising order.
+type cursor struct {
+	text    string
+	off     int // where it stands
+	lines   int // line breaks before off
+	columns int // characters between the start of the line and off
+}
+
+// position returns the 1-based line and column of off.
+func (c *cursor) position(off int) (lineNo, column int) {
+	off = min(off, len(c.text))
+	if off < c.off {
+		*c = cursor{text: c.text}
+	}
+	passed := c.text[c.off:off]
+	if n := strings.Count(passed, "\n"); n > 0 {
+		c.lines += n
+		c.columns = 0
+		passed = passed[strings.LastIndexByte(passed, '\n')+1:]
+	}
+	c.off = off
+	c.columns += utf8.RuneCountInString(passed)
+	return c.lines + 1, c.columns + 1
+}
+
+// builder collects what a reader finds. The bytes of all messages stand in one slice, so that a text of a million small
+// messages costs few allocations.
+type builder struct {
+	form, why string
+	title     string // "" for the title of the form
+	out       []byte
+	msgs      []Message
+	places    []place // of msgs
+	notes     []Note
+	moreNotes int
+	peers     []string
+	conns     []transport.Conn
+	stream    bool
+}
+
+type place struct{ start, end, off int }
+
+// add appends a message: the bytes of out from start on. off is where it stands in the text.
+func (b *builder) add(m Message, start, off int) *Error {
+	if len(b.msgs) >= MaxMessages {
+		return errTooManyMessages(off)
+	}
+	b.msgs = append(b.msgs, m)
+	b.places = append(b.places, place{start, len(b.out), off})
+	return nil
+}
+
+// room reports an error if n more bytes do not fit.
+func (b *builder) room(n uint64, off int) *Error {
+	if n > MaxBytes || uint64(len(b.out))+n > MaxBytes {
+		return errTooManyBytes(off)
+	}
+	return nil
+}
+
+func (b *builder) note(off int, format string, args ...any) {
+	if len(b.notes) >= maxNotes {
+		b.moreNotes++
+		return
+	}
+	b.notes = append(b.notes, Note{Message: fmt.Sprintf(format, args...), off: off})
+}
+
+// finish makes the Paste.
+func (b *builder) finish(t *pasted) *Paste {
+	p := &Paste{
+		Form: b.form, Title: b.title, Why: b.why, Messages: b.msgs, Notes: b.notes, Peers: b.peers, Conns: b.conns, Stream: b.stream,
+	}
+	if f := formByID(b.form); f != nil && p.Title == "" {
+		p.Title = f.Title
+	}
+	c := cursor{text: t.s}
+	for i, at := range b.places {
+		p.Messages[i].Bytes = b.out[at.start:at.end:at.end]
+		p.Messages[i].Line, _ = c.position(at.off)
+	}
+	slices.SortStableFunc(p.Notes, func(a, b Note) int { return a.off - b.off })
+	c = cursor{text: t.s}
+	for i := range p.Notes {
+		p.Notes[i].Line, p.Notes[i].Column = c.position(p.Notes[i].off)
+	}
+	if b.moreNotes > 0 {
+		last := &p.Notes[len(p.Notes)-1]
+		last.Message += "; more notes follow that are not shown"
+	}
+	p.LookForPackets()
+	return p
+}

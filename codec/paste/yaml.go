@@ -1,0 +1,223 @@
+package paste
+
+import (
+	"strconv"
+	"strings"
+
+	"wirebench/codec/scan"
+	"wirebench/defs/schema"
+)
+
+// Follow Stream as YAML. Since Wireshark 4 a list of peers and a list of packets with peer, time and base64; before that one
+// entry "peer0_0: !!binary |" a packet after a comment with its number. Only these shapes are read, not YAML in general.
+
+// tryYAML tells them by "!!binary".
+func tryYAML(t *pasted) (*builder, *Error) {
+	found, n := false, 0
+	t.lines(func(l line) bool {
+		found = strings.Contains(l.text, "!!binary")
+		n++
+		return !found && n < 500
+	})
+	if !found {
+		return nil, nil
+	}
+	b, e := readYAML(t)
+	if e != nil {
+		return nil, e.as(certain)
+	}
+	return b, nil
+}
+
+// readYAML is the reader of the form "follow-yaml".
+func readYAML(t *pasted) (*builder, *Error) {
+	y := yamlReader{t: t, b: &builder{form: "follow-yaml", stream: true}}
+	y.b.why = `base64 marked "!!binary", as Follow Stream writes it` + whyPeers
+	var fail *Error
+	t.lines(func(l line) bool {
+		fail = y.take(l)
+		return fail == nil
+	})
+	if fail == nil {
+		fail = y.endData(len(t.s))
+	}
+	if fail == nil && len(y.b.msgs) == 0 {
+		fail = errWhole(`there is no "!!binary" data in the text`)
+	}
+	if fail != nil {
+		return nil, fail
+	}
+	y.b.peers = y.peerNames()
+	return y.b, nil
+}
+
+type yamlReader struct {
+	t *pasted
+	b *builder
+
+	item    Message // what was said of the packet to come
+	comment int     // number in the comment before an old entry
+	host    [2]string
+	port    [2]string
+	peer    int // of the entry in the list of peers
+	inPeers bool
+
+	data   bool // base64 is being read
+	indent int  // of the line that announced it
+	start  int
+	first  int
+	dec    base64Decoder
+}
+
+func (y *yamlReader) take(l line) *Error {
+	s := strings.TrimRight(l.text, " \t")
+	at := skipSpaces(s, 0)
+	if at == len(s) {
+		return nil
+	}
+	if y.data && at > y.indent {
+		return y.base64(l.off+at, l.off+len(s))
+	}
+	if e := y.endData(l.off); e != nil {
+		return e
+	}
+	if s[at] == '#' {
+		y.comment = 0
+		if n, ok := strings.CutPrefix(strings.TrimSpace(s[at+1:]), "Packet "); ok {
+			y.comment, _ = strconv.Atoi(n)
+		}
+		return nil
+	}
+	indent := at
+	if strings.HasPrefix(s[at:], "- ") {
+		at = skipSpaces(s, at+2)
+		y.item = Message{}
+	}
+	key, value, ok := strings.Cut(s[at:], ":")
+	if !ok {
+		return errFound(y.t, l.off+at, "a key with a colon")
+	}
+	value = strings.TrimSpace(value)
+	if data, ok := strings.CutPrefix(value, "!!binary"); ok {
+		return y.beginData(l, s, key, indent, strings.TrimSpace(data))
+	}
+	return y.entry(l, s, at, key, value)
+}
+
+// entry takes a line "key: value" that holds no data.
+func (y *yamlReader) entry(l line, s string, at int, key, value string) *Error {
+	valueAt := l.off + len(s) - len(value)
+	number := func() (int, *Error) {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 {
+			return 0, errFound(y.t, valueAt, "a number")
+		}
+		return n, nil
+	}
+	var e *Error
+	switch key {
+	case "peers", "packets":
+		y.inPeers = key == "peers"
+	case "peer":
+		var n int
+		if n, e = number(); e == nil && n > 1 {
+			e = errFound(y.t, valueAt, "peer 0 or 1")
+		} else if e == nil {
+			y.peer, y.item.Dir = n, peerDir(n)
+		}
+	case "packet":
+		y.item.Number, e = number()
+	case "host":
+		if y.inPeers {
+			y.host[y.peer] = strings.Trim(value, `"'`)
+		}
+	case "port":
+		if y.inPeers {
+			y.port[y.peer] = value
+		}
+	case "timestamp":
+		var ok bool
+		if y.item.Time, ok = scan.ParseStamp(value); !ok {
+			e = errFound(y.t, valueAt, "a time")
+		}
+	case "index":
+	default:
+		y.b.note(l.off+at, "this key is not one that Follow Stream writes; it was passed over")
+	}
+	return e
+}
+
+// beginData starts the data of a packet. key names the peer in the old form: peer0_3.
+func (y *yamlReader) beginData(l line, s, key string, indent int, inline string) *Error {
+	if peer, ok := peerOfName(key); ok {
+		y.item = Message{Dir: peerDir(peer), Number: y.comment}
+		y.comment = 0
+	} else if key != "data" {
+		y.item.Name = key
+	}
+	if y.b.out == nil {
+		y.b.out = make([]byte, 0, len(y.t.s)/4*3)
+	}
+	y.data, y.indent, y.start, y.first = true, indent, len(y.b.out), l.off+indent
+	y.dec = base64Decoder{t: y.t, b: y.b}
+	if inline = strings.TrimLeft(inline, "|>-+ "); inline != "" {
+		return y.base64(l.off+len(s)-len(inline), l.off+len(s))
+	}
+	return nil
+}
+
+func (y *yamlReader) base64(at, end int) *Error {
+	n, e := y.dec.run(at)
+	if e == nil && n < end {
+		e = errFound(y.t, skipSpaces(y.t.s, n), "the end of the line")
+	}
+	return e
+}
+
+func (y *yamlReader) endData(at int) *Error {
+	if !y.data {
+		return nil
+	}
+	y.data = false
+	if e := y.dec.end(max(at-1, 0)); e != nil {
+		return e
+	}
+	e := y.b.add(y.item, y.start, y.first)
+	y.item = Message{}
+	return e
+}
+
+func (y *yamlReader) peerNames() []string {
+	var names []string
+	for i, host := range y.host {
+		if host == "" {
+			return nil
+		}
+		if strings.Contains(host, ":") {
+			host = "[" + host + "]"
+		}
+		names = append(names, host+":"+y.port[i])
+	}
+	return names
+}
+
+func peerDir(peer int) schema.Dir {
+	if peer == 0 {
+		return schema.ToServer
+	}
+	return schema.ToClient
+}
+
+// peerOfName reads the peer from a name that Follow Stream gives: peer0_3.
+func peerOfName(name string) (peer int, ok bool) {
+	rest, ok := strings.CutPrefix(name, "peer")
+	if !ok || len(rest) < 3 || rest[0] != '0' && rest[0] != '1' || rest[1] != '_' {
+		return 0, false
+	}
+	for i := 2; i < len(rest); i++ {
+		if !scan.IsDigit(rest[i]) {
+			return 0, false
+		}
+	}
+	return int(rest[0] - '0'), true
+}

@@ -1,0 +1,130 @@
+package pcap
+
+import (
+	"net/netip"
+	"time"
+
+	"wirebench/codec/packet"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+)
+
+// maxMadeFrame bounds the bytes of a frame in made-up packets.
+const maxMadeFrame = 64 << 20
+
+// madeFrames reads the frames of a section whose packets are made up (CaptureTold.Made): the comment of the first packet of a frame says all
+// that there is to know, and the payloads are its bytes. Nothing is put in order, joined or deciphered: that was done before. What is kept is
+// the bytes of one frame, and at most Options.Conns connections.
+type madeFrames struct {
+	a     *packet.Assembler
+	conns map[uint32]*packet.Ready
+	told  *FrameTold // of the frame that has begun
+	conn  *packet.Ready
+	at    time.Time
+	dir   schema.Dir
+	data  []byte
+	from  []transport.Source
+}
+
+// packet takes the next packet of such a section.
+func (m *madeFrames) packet(p *packet.Packet) {
+	m.a.Pass(p)
+	told, _ := FramesTold(p.Comment)
+	if len(told) > 0 && told[0].Made {
+		m.end()
+		t := &told[0]
+		if t.Len < 0 || t.Len > maxMadeFrame {
+			m.a.Malformed(1)
+			return
+		}
+		if m.conn = m.connOf(t); m.conn == nil {
+			return
+		}
+		m.told, m.at, m.dir, m.data, m.from = t, p.At, schema.ToServer, m.data[:0], m.from[:0]
+		if p.Flow == packet.Outbound {
+			m.dir = schema.ToClient
+		}
+	}
+	if m.told == nil {
+		return // a handshake
+	}
+	off, size, ok := p.Payload()
+	if !ok {
+		m.a.Malformed(1)
+		return
+	}
+	n := max(0, min(size, m.told.Len-len(m.data)))
+	if n > 0 {
+		m.data = append(m.data, p.Data[off:off+n]...)
+		m.from = append(m.from, transport.Source{Packet: p.N, Len: uint32(n)})
+	}
+	m.conn.Count(m.dir, n)
+	if len(m.data) == m.told.Len {
+		m.end()
+	}
+}
+
+// end emits the frame that has begun. One that is not whole is a problem.
+func (m *madeFrames) end() {
+	t := m.told
+	if t == nil {
+		return
+	}
+	m.told = nil
+	f := transport.Frame{
+		Kind: transport.KindOf(t.Kind), Dir: m.dir, At: m.at, Name: t.Name, Bytes: m.data, From: m.from, Via: t.Via, Offset: t.Offset, Length: t.Length,
+		Resumed: t.Resumed, Note: t.Says,
+	}
+	f.Key.Group = t.Group
+	if t.Both {
+		f.Dir = schema.Both
+	}
+	if f.Key.Dir = f.Dir; t.Code != nil {
+		f.Key.Code, f.HasKey = *t.Code, true
+	}
+	if t.Untimed {
+		f.At = time.Time{}
+	}
+	if len(m.data) < t.Len {
+		f.Kind, f.HasKey, f.Note = transport.Problem, false, transport.Join(f.Note, "not all of its bytes are in the file")
+	}
+	m.conn.Emit(&f, transport.MarksOf(t.Flags))
+}
+
+// connOf is the connection of a frame; nil if there are too many. The first frame of it says what it is.
+func (m *madeFrames) connOf(t *FrameTold) *packet.Ready {
+	if c := m.conns[t.Conn]; c != nil && t.Proto == "" {
+		return c
+	}
+	c := transport.Conn{Proto: transport.UDP, Session: max(t.Session, 0)}
+	if t.Proto == transport.TCP.String() {
+		c.Proto = transport.TCP
+	}
+	c.Client, _ = netip.ParseAddrPort(t.Client)
+	c.Server, _ = netip.ParseAddrPort(t.Server)
+	ready := m.a.Ready(c)
+	if ready == nil {
+		return nil
+	}
+	if m.conns == nil {
+		m.conns = map[uint32]*packet.Ready{}
+	}
+	m.conns[t.Conn] = ready
+	return ready
+}
+
+// section takes what the comments of a section tell.
+func (r *Reader) section(rest []byte) {
+	r.made = false
+	for o := (options{r: r, rest: rest}); o.next(); {
+		if o.code != optionComment {
+			continue
+		}
+		if t, ok := sectionTold(text(o.value)); ok {
+			r.made = r.made || t.Made
+		}
+	}
+}
+
+// MadeSection reports whether the last packet is of a section whose packets are made up: one or more for each frame, as it was deciphered.
+func (r *Reader) MadeSection() bool { return r.made }

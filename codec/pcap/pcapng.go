@@ -1,0 +1,305 @@
+package pcap
+
+import (
+	"math/bits"
+	"strings"
+	"time"
+
+	"wirebench/codec/packet"
+	"wirebench/codec/scan"
+)
+
+// The blocks of a pcapng that are read (draft-ietf-opsawg-pcapng, section 4). A block is: type, total length, body padded to 4 bytes, total
+// length once more. All others, name resolution, statistics and secrets among them, are passed over.
+const (
+	blockSection   = 0x0a0d0d0a // reads the same in both byte orders
+	blockInterface = 1
+	blockOldPacket = 2
+	blockSimple    = 3
+	blockPacket    = 6
+
+	sectionMagic = 0x1a2b3c4d
+
+	optionEnd     = 0
+	optionComment = 1
+	optionFlags   = 2  // of packets
+	optionIfName  = 2  // of interfaces, as those below
+	optionResol   = 9  // of time stamps
+	optionOffset  = 14 // of time stamps, seconds
+
+	blockFrame = 12 // bytes of a block that are not its body
+)
+
+// nextBlock reads blocks up to a packet.
+func (r *Reader) nextBlock() error {
+	for {
+		head := r.in.Peek(blockFrame)
+		switch {
+		case len(head) == 0:
+			return r.end()
+		case len(head) < blockFrame:
+			return r.torn("the file ends in the head of a block: %d of %d bytes are there", len(head), blockFrame)
+		}
+		kind := r.u32(head)
+		if kind == blockSection {
+			r.big = head[8] == sectionMagic>>24
+			if r.u32(head[8:]) != sectionMagic {
+				return r.torn("the section has no byte order: % x", head[8:12])
+			}
+		}
+		size := r.u32(head[4:])
+		if size < blockFrame || size%4 != 0 {
+			return r.torn("a block of %d bytes cannot be right", size)
+		}
+		var take func(*Reader, []byte) (bool, string)
+		switch kind {
+		case blockSection:
+			take = (*Reader).takeSection
+		case blockInterface:
+			take = (*Reader).takeInterface
+		case blockPacket:
+			take = (*Reader).takePacket
+		case blockSimple:
+			take = (*Reader).takeSimple
+		case blockOldPacket:
+			take = (*Reader).takeOldPacket
+		case blockRecorded:
+			if r.record != nil {
+				take = (*Reader).takeRecord
+				break
+			}
+			fallthrough
+		default:
+			start := r.in.Offset()
+			if done := r.in.Skip(int64(size)); done < int64(size) {
+				return r.tornAt(start, "the file ends in a block: %d of %d bytes are there", done, size)
+			}
+			continue
+		}
+		if size > MaxPacket {
+			return r.torn("a block of %d bytes cannot be right", size)
+		}
+		block := r.in.Peek(int(size))
+		if len(block) < int(size) {
+			return r.torn("the file ends in a block: %d of %d bytes are there", len(block), size)
+		}
+		if end := r.u32(block[size-4:]); end != size {
+			return r.torn("a block says %d bytes at its start and %d at its end", size, end)
+		}
+		packet, wrong := take(r, block[8:size-4])
+		if wrong != "" {
+			return r.torn("%s", wrong)
+		}
+		r.in.SkipSeen(int(size))
+		if packet {
+			return nil
+		}
+	}
+}
+
+// takeRecord gives a recorded frame, or what belongs to such, to who wants it.
+func (r *Reader) takeRecord(body []byte) (bool, string) {
+	r.record(body)
+	return false, ""
+}
+
+func (r *Reader) takeSection(body []byte) (bool, string) {
+	if len(body) < 16 {
+		return false, "the head of a section is too short"
+	}
+	if major := r.u16(body[4:]); major != 1 {
+		return false, "the section has a version that is not known"
+	}
+	r.ifaces = r.ifaces[:0]
+	if r.record != nil {
+		r.record(nil)
+	}
+	r.section(body[16:])
+	r.fileNotes(body[16:])
+	return false, ""
+}
+
+func (r *Reader) takeInterface(body []byte) (bool, string) {
+	if len(body) < 8 { // it counts, as packets name interfaces by their number
+		body = []byte{byte(packet.LinkUnknown), 0, 0, 0, 0, 0, 0, 0}
+		if r.big {
+			body[0], body[1] = 0, byte(packet.LinkUnknown)
+		}
+	}
+	if len(r.ifaces) == maxInterfaces {
+		return false, "" // packets of it are lost
+	}
+	in := Interface{Link: packet.LinkType(r.u16(body)), SnapLen: r.u32(body[4:]), resolution: 6}
+	for o := (options{r: r, rest: body[8:]}); o.next(); {
+		switch {
+		case o.code == optionIfName && in.Name == "":
+			in.Name = text(o.value)
+		case o.code == optionResol && len(o.value) == 1:
+			in.resolution = o.value[0]
+		case o.code == optionOffset && len(o.value) == 8:
+			in.offset = int64(r.u64(o.value))
+		}
+	}
+	r.ifaces = append(r.ifaces, in)
+	r.fileNotes(body[8:])
+	return false, ""
+}
+
+// takePacket reads an Enhanced Packet Block.
+func (r *Reader) takePacket(body []byte) (bool, string) {
+	if len(body) < 20 {
+		return r.lose()
+	}
+	return r.takeStamped(body, int(r.u32(body)))
+}
+
+// takeOldPacket reads a Packet Block, which the Enhanced Packet Block replaced. It has 2 bytes for the interface and 2 for drops.
+func (r *Reader) takeOldPacket(body []byte) (bool, string) {
+	if len(body) < 20 {
+		return r.lose()
+	}
+	return r.takeStamped(body, int(r.u16(body)))
+}
+
+func (r *Reader) takeStamped(body []byte, index int) (bool, string) {
+	size := r.u32(body[12:])
+	if uint64(size) > uint64(len(body)-20) {
+		return r.lose()
+	}
+	return r.take(index, uint64(r.u32(body[4:]))<<32|uint64(r.u32(body[8:])), body, 20, size, r.u32(body[16:]))
+}
+
+// takeSimple reads a Simple Packet Block: no time, no options, and its size follows from that of the interface.
+func (r *Reader) takeSimple(body []byte) (bool, string) {
+	if len(body) < 4 {
+		return r.lose()
+	}
+	orig := r.u32(body)
+	size := min(orig, uint32(len(body)-4))
+	if len(r.ifaces) > 0 && r.ifaces[0].SnapLen > 0 {
+		size = min(size, r.ifaces[0].SnapLen)
+	}
+	is, wrong := r.take(0, 0, body, 4, size, orig)
+	if is {
+		r.packet.At = time.Time{}
+	}
+	return is, wrong
+}
+
+// lose passes over a packet that cannot be right: how long its block is is known, so the others can be read. It has a number all the same.
+func (r *Reader) lose() (bool, string) {
+	if r.packet.N == maxPacketCount-1 {
+		return false, "the packets are more than can be counted"
+	}
+	r.packet.N++
+	r.lost++
+	return false, ""
+}
+
+// take fills in the packet. size has been checked.
+func (r *Reader) take(index int, stamp uint64, body []byte, at int, size, orig uint32) (bool, string) {
+	if index >= len(r.ifaces) { // nobody knows what it starts with
+		return r.lose()
+	}
+	in := &r.ifaces[index]
+	end := at + int(size)
+	r.packet = packet.Packet{
+		N: r.packet.N + 1, At: in.time(stamp), Interface: index, Link: in.Link,
+		Data: body[at:end:end], Orig: orig, Pos: r.in.Offset() + 8 + int64(at),
+	}
+	comments := 0
+	for o := (options{r: r, rest: body[min((end+3)&^3, len(body)):]}); o.next(); {
+		switch {
+		case o.code == optionComment && comments < maxComments:
+			if comments++; comments > 1 {
+				r.packet.Comment += "\n"
+			}
+			r.packet.Comment += text(o.value)
+		case o.code == optionFlags && len(o.value) == 4:
+			r.packet.Flow = packet.Flow(r.u32(o.value) & 3)
+		}
+	}
+	if r.packet.Flow > packet.Outbound {
+		r.packet.Flow = packet.NoFlow
+	}
+	return true, ""
+}
+
+// fileNotes keeps the comments among options.
+func (r *Reader) fileNotes(rest []byte) {
+	for o := (options{r: r, rest: rest}); o.next(); {
+		if o.code == optionComment && len(r.notes) < maxFileNotes {
+			r.notes = append(r.notes, text(o.value))
+		}
+	}
+}
+
+// text is the value of an option that is text: some writers end it with NULs.
+func text(value []byte) string {
+	for len(value) > 0 && value[len(value)-1] == 0 {
+		value = value[:len(value)-1]
+	}
+	return strings.ToValidUTF8(string(value), "\ufffd")
+}
+
+// options walks over the options of a block. What does not fit ends them: they are not worth a packet.
+type options struct {
+	r     *Reader
+	rest  []byte
+	code  uint16
+	value []byte
+}
+
+func (o *options) next() bool {
+	if len(o.rest) < 4 {
+		return false
+	}
+	size := int(o.r.u16(o.rest[2:]))
+	if o.code = o.r.u16(o.rest); o.code == optionEnd || size > len(o.rest)-4 {
+		return false
+	}
+	o.value = o.rest[4 : 4+size]
+	o.rest = o.rest[min(4+(size+3)&^3, len(o.rest)):]
+	return true
+}
+
+// time is the moment that a time stamp of the interface means, the zero time if it is out of bounds. if_tsresol counts in 10^-n s, or
+// with its highest bit in 2^-n s.
+func (in *Interface) time(stamp uint64) time.Time {
+	n := uint(in.resolution &^ 0x80)
+	var sec, nanos uint64
+	switch {
+	case in.resolution&0x80 == 0 && n <= 9:
+		unit := powerOf10(n)
+		sec, nanos = stamp/unit, stamp%unit*powerOf10(9-n)
+	case in.resolution&0x80 == 0:
+		if n > 9+19 {
+			break
+		}
+		nanos = stamp / powerOf10(n-9)
+		sec, nanos = nanos/1e9, nanos%1e9
+	case n < 64:
+		sec = stamp >> n
+		high, low := bits.Mul64(stamp&(1<<n-1), 1e9)
+		nanos = high<<(64-n) | low>>n
+	default:
+		high, _ := bits.Mul64(stamp, 1e9)
+		nanos = high >> (n - 64)
+	}
+	if sec > scan.LastSecond || in.offset > scan.LastSecond || in.offset < -scan.LastSecond {
+		return time.Time{}
+	}
+	if at := int64(sec) + in.offset; at >= 0 && at <= scan.LastSecond {
+		return time.Unix(at, int64(nanos)).UTC()
+	}
+	return time.Time{}
+}
+
+// powerOf10 is 10^n for n of 0..19.
+func powerOf10(n uint) uint64 {
+	p := uint64(1)
+	for range n {
+		p *= 10
+	}
+	return p
+}

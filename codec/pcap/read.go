@@ -1,0 +1,47 @@
+package pcap
+
+import (
+	"errors"
+	"io"
+
+	"wirebench/codec/packet"
+	"wirebench/codec/transport"
+)
+
+// Read reads a capture file and emits the frames of its connections in delivery order: that of the packets with which they were whole.
+// The error is ErrFormat, wrapped, or that of r: a file that is torn is no error, the summary says where it stops.
+func Read(r io.Reader, opts packet.Options, emit func(*transport.Frame)) (packet.Summary, error) {
+	in, err := NewReader(r)
+	if err != nil {
+		return packet.Summary{}, err
+	}
+	a := packet.NewAssembler(opts, emit)
+	made, recorded := madeFrames{a: a}, recordedFrames{a: a, wanted: opts.Recorded}
+	if opts.Recorded != nil {
+		in.record = recorded.record
+	}
+	for !a.Full() {
+		p, e := in.Next()
+		if e != nil {
+			err = e
+			break
+		}
+		switch {
+		case recorded.on:
+			a.Pass(p)
+		case in.made:
+			made.packet(p)
+		default:
+			a.Packet(p)
+		}
+	}
+	made.end()
+	a.Flush()
+	a.Malformed(in.lost)
+	sum := a.Summary()
+	sum.Format = in.Format()
+	if errors.As(err, &sum.Torn) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return sum, err
+}

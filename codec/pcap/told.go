@@ -1,0 +1,208 @@
+package pcap
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"wirebench/codec/packet"
+)
+
+// What Wirebench itself writes into the comments of a pcapng, so that it comes back when the file is read again: words for people, and behind
+// them on the same line, in one fixed form, the same as JSON.
+//
+//	frame 7, marked: the first loot wirebench-frame: {"n":7,"mark":true,"note":"the first loot"}
+//	raid.pcapng wirebench-capture: {"v":1,"name":"raid.pcapng"}
+//
+// The first is a line of the comment of a packet, the second a comment of a section.
+const (
+	toldFrame   = "wirebench-frame: "
+	toldCapture = "wirebench-capture: "
+	frameStart  = toldFrame + `{"n":`   // the quote cannot stand so inside a string of JSON: the last of these is the real one
+	capStart    = toldCapture + `{"v":` // as well
+)
+
+// maxToldText is how many bytes of a text one comment of a section takes: as JSON it can be six times as long.
+const maxToldText = maxOption/6 - 1000
+
+// FrameTold is what an export tells of a frame.
+type FrameTold struct {
+	N uint64 `json:"n"` // number that it had
+
+	// Of frames with made-up packets: all that their bytes do not tell.
+	Made    bool     `json:"made,omitempty"`
+	Len     int      `json:"len,omitempty"`  // bytes, from this packet on
+	Kind    string   `json:"kind,omitempty"` // "" is message
+	Both    bool     `json:"both,omitempty"` // the direction is not known
+	Untimed bool     `json:"untimed,omitempty"`
+	Code    *uint32  `json:"code,omitempty"`
+	Group   string   `json:"group,omitempty"`
+	Name    string   `json:"name,omitempty"`
+	Via     []string `json:"via,omitempty"`
+	Offset  int64    `json:"offset,omitempty"`
+	Length  int64    `json:"length,omitempty"`
+	Resumed bool     `json:"resumed,omitempty"`
+	Flags   []string `json:"flags,omitempty"`
+	Says    string   `json:"says,omitempty"` // the transport
+	Conn    uint32   `json:"conn,omitempty"`
+	Client  string   `json:"client,omitempty"` // of the first frame of a connection, as those below
+	Server  string   `json:"server,omitempty"`
+	Session int      `json:"session,omitempty"`
+	Proto   string   `json:"proto,omitempty"`
+
+	// What people said.
+	Mark bool   `json:"mark,omitempty"`
+	Note string `json:"note,omitempty"`
+}
+
+// MarkerTold is a moment that somebody marked.
+type MarkerTold struct {
+	N     uint64    `json:"n"` // of the first frame behind it
+	At    time.Time `json:"at"`
+	Text  string    `json:"text"`
+	Value string    `json:"value,omitempty"`
+}
+
+// CaptureTold is what an export tells of a whole capture.
+type CaptureTold struct {
+	Version int          `json:"v"`
+	Made    bool         `json:"made,omitempty"` // the packets of the section are made up, one or more for each frame: they need no transport
+	Name    string       `json:"name,omitempty"`
+	Text    string       `json:"text,omitempty"` // several comments are one after the other
+	Frames  []FrameTold  `json:"frames,omitempty"`
+	Markers []MarkerTold `json:"markers,omitempty"`
+}
+
+// Line is the line of a comment: words for people, then what a reader takes.
+func (t *FrameTold) Line(words string) string {
+	text, err := json.Marshal(t)
+	if err != nil { // a year above 9999
+		return oneLine(words)
+	}
+	return oneLine(words) + " " + toldFrame + string(text)
+}
+
+// Comments are the comments of a section. The words are of the first.
+func (t CaptureTold) Comments(words string) (out []string) {
+	t.Version = 1
+	text, frames, markers := t.Text, t.Frames, t.Markers
+	for first := true; first || len(text)+len(frames)+len(markers) > 0; first = false {
+		n := min(len(text), maxToldText)
+		for n < len(text) && n > 0 && text[n]&0xc0 == 0x80 {
+			n--
+		}
+		t.Text, text = text[:n], text[n:]
+		if n == 0 { // what comes in lists has a comment of its own, as all of it could be too long
+			n = min(len(frames), 2) // notes of 4 KiB
+			t.Frames, frames = frames[:n], frames[n:]
+			if n == 0 {
+				n = min(len(markers), 8) // with two texts of 400 bytes
+				t.Markers, markers = markers[:n], markers[n:]
+			}
+		} else {
+			t.Frames, t.Markers = nil, nil
+		}
+		b, err := json.Marshal(t)
+		if err != nil {
+			b = []byte(`{"v":1}`)
+		}
+		out = append(out, strings.TrimLeft(oneLine(words)+" "+toldCapture+string(b), " "))
+		words, t = "", CaptureTold{Version: 1}
+	}
+	return out
+}
+
+// oneLine is a text without line breaks.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " / ")
+}
+
+// FramesTold are what the lines of a packet's comment tell of frames, and the lines that tell nothing of the kind.
+func FramesTold(comment string) (told []FrameTold, rest string) {
+	if !strings.Contains(comment, frameStart) {
+		return nil, comment
+	}
+	var others []string
+	for line := range strings.SplitSeq(comment, "\n") {
+		var t FrameTold
+		if at := strings.LastIndex(line, frameStart); at >= 0 && json.Unmarshal([]byte(line[at+len(toldFrame):]), &t) == nil {
+			told = append(told, t)
+		} else {
+			others = append(others, line)
+		}
+	}
+	return told, strings.Join(others, "\n")
+}
+
+// sectionTold is what a comment of a section tells.
+func sectionTold(comment string) (t CaptureTold, ok bool) {
+	at := strings.LastIndex(comment, capStart)
+	ok = at >= 0 && json.Unmarshal([]byte(comment[at+len(toldCapture):]), &t) == nil
+	return t, ok
+}
+
+// Bounds of what is believed of a file.
+const (
+	MaxToldFrames  = 1 << 17
+	maxToldMarkers = 1 << 12
+	maxToldWhole   = 1 << 20 // bytes of the text of a capture
+)
+
+// captureTold is what the packets of a pcapng and its sections tell.
+func SectionsTold(text io.Reader) (out CaptureTold, ok bool, err error) {
+	in, err := NewReader(text)
+	if errors.Is(err, ErrFormat) {
+		return out, false, nil
+	}
+	if err != nil {
+		return out, false, err
+	}
+	seen, n := 0, uint64(0)
+	add := func(t FrameTold) {
+		if (t.Mark || t.Note != "") && t.N > 0 && t.N <= maxPacketCount && len(out.Frames) < MaxToldFrames {
+			out.Frames = append(out.Frames, FrameTold{N: t.N, Mark: t.Mark, Note: t.Note})
+		}
+	}
+	for {
+		p, e := in.Next()
+		for ; seen < len(in.notes); seen++ {
+			t, told := sectionTold(in.notes[seen])
+			if ok = ok || told; !told {
+				continue
+			}
+			if out.Name == "" {
+				out.Name = t.Name
+			}
+			if len(out.Text)+len(t.Text) <= maxToldWhole {
+				out.Text += t.Text
+			}
+			for _, f := range t.Frames {
+				add(f)
+			}
+			if len(out.Markers)+len(t.Markers) <= maxToldMarkers {
+				out.Markers = append(out.Markers, t.Markers...)
+			}
+		}
+		var torn *packet.Torn
+		switch {
+		case errors.Is(e, io.EOF) || errors.As(e, &torn):
+			return out, ok, nil
+		case e != nil:
+			return out, ok, e
+		case !ok:
+			return out, false, nil
+		}
+		frames, _ := FramesTold(p.Comment)
+		if !in.made {
+			for _, f := range frames {
+				add(f)
+			}
+		} else if len(frames) > 0 && frames[0].Made { // numbered anew
+			n++
+			frames[0].N = n
+			add(frames[0])
+		}
+	}
+}

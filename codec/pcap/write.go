@@ -1,0 +1,146 @@
+package pcap
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"wirebench/codec/packet"
+)
+
+// maxOption is how many bytes of text an option can hold, padded.
+const maxOption = math.MaxUint16 &^ 3
+
+// Writer writes a pcapng file, little-endian, with times in nanoseconds. Every block is one Write, so that a crash costs at most the block
+// that was being written. To go on with a file, write another section behind it: make another Writer.
+type Writer struct {
+	w     io.Writer
+	buf   []byte // of the block in the making, kept for the next one
+	links []Interface
+}
+
+// NewWriter starts a section. app is the program that writes; comments are about the whole section.
+func NewWriter(w io.Writer, app string, comments ...string) (*Writer, error) {
+	p := &Writer{w: w}
+	p.begin(blockSection)
+	p.u32(sectionMagic)
+	p.buf = binary.LittleEndian.AppendUint16(p.buf, 1) // version 1.0
+	p.buf = binary.LittleEndian.AppendUint16(p.buf, 0)
+	p.buf = binary.LittleEndian.AppendUint64(p.buf, math.MaxUint64) // the length is not known
+	const optionApp = 4                                             // shb_userappl
+	options := p.text(optionApp, app)
+	for _, c := range comments {
+		options = p.text(optionComment, c) || options
+	}
+	return p, p.end(options)
+}
+
+// Interface describes an interface, with its Name, Link and SnapLen, and returns its index.
+func (w *Writer) Interface(in Interface) (int, error) {
+	w.begin(blockInterface)
+	w.buf = binary.LittleEndian.AppendUint16(w.buf, uint16(in.Link))
+	w.buf = binary.LittleEndian.AppendUint16(w.buf, 0)
+	w.u32(in.SnapLen)
+	w.text(optionIfName, in.Name)
+	w.option(optionResol, []byte{9})
+	w.links = append(w.links, in)
+	return len(w.links) - 1, w.end(true)
+}
+
+// lastStamp is how many seconds after 1970 nanoseconds in 64 bits end.
+const lastStamp = math.MaxUint64 / 1_000_000_000
+
+// Packet writes a packet: Interface, At, Data, Orig (0 is the length of Data), Comment (several, where it is long) and Flow. A time before 1970 or after 2554 is
+// written as 1970.
+func (w *Writer) Packet(p *packet.Packet) error {
+	if p.Interface < 0 || p.Interface >= len(w.links) {
+		return fmt.Errorf("write packet: interface %d is not described", p.Interface)
+	}
+	if len(p.Data) > MaxPacket/2 {
+		return fmt.Errorf("write packet: %d bytes are more than %d", len(p.Data), MaxPacket/2)
+	}
+	stamp := uint64(0)
+	if sec := p.At.Unix(); sec > 0 && sec < lastStamp {
+		stamp = uint64(sec)*1e9 + uint64(p.At.Nanosecond())
+	}
+	w.begin(blockPacket)
+	w.u32(uint32(p.Interface))
+	w.u32(uint32(stamp >> 32))
+	w.u32(uint32(stamp))
+	w.u32(uint32(len(p.Data)))
+	w.u32(max(p.Orig, uint32(len(p.Data))))
+	w.buf = append(w.buf, p.Data...)
+	w.pad()
+	options := w.comments(p.Comment)
+	if p.Flow != packet.NoFlow {
+		options = true
+		w.option(optionFlags, []byte{byte(p.Flow), 0, 0, 0})
+	}
+	return w.end(options)
+}
+
+func (w *Writer) u32(v uint32) { w.buf = binary.LittleEndian.AppendUint32(w.buf, v) }
+
+func (w *Writer) pad() {
+	for len(w.buf)%4 != 0 {
+		w.buf = append(w.buf, 0)
+	}
+}
+
+// begin starts a block; its length is set by end.
+func (w *Writer) begin(kind uint32) {
+	w.buf = w.buf[:0]
+	w.u32(kind)
+	w.u32(0)
+}
+
+func (w *Writer) end(options bool) error {
+	if options {
+		w.u32(optionEnd)
+	}
+	size := uint32(len(w.buf) + 4)
+	binary.LittleEndian.PutUint32(w.buf[4:], size)
+	w.u32(size)
+	if _, err := w.w.Write(w.buf); err != nil {
+		return fmt.Errorf("write capture: %w", err)
+	}
+	return nil
+}
+
+// text writes an option and reports whether it did: an empty text is none. A text that is too long is cut.
+func (w *Writer) text(code uint16, s string) bool {
+	if s == "" {
+		return false
+	}
+	s = s[:min(len(s), maxOption)]
+	w.head(code, len(s))
+	w.buf = append(w.buf, s...)
+	w.pad()
+	return true
+}
+
+// comments writes a text as comments: a reader puts a line break between two, so that one that is too long is parted at one, where it has any.
+func (w *Writer) comments(text string) (written bool) {
+	for len(text) > maxOption {
+		at := strings.LastIndexByte(text[:maxOption], '\n')
+		if at < 0 {
+			break
+		}
+		written = w.text(optionComment, text[:at]) || written
+		text = text[at+1:]
+	}
+	return w.text(optionComment, text) || written
+}
+
+func (w *Writer) option(code uint16, value []byte) {
+	w.head(code, len(value))
+	w.buf = append(w.buf, value...)
+	w.pad()
+}
+
+func (w *Writer) head(code uint16, size int) {
+	w.buf = binary.LittleEndian.AppendUint16(w.buf, code)
+	w.buf = binary.LittleEndian.AppendUint16(w.buf, uint16(size))
+}

@@ -1,0 +1,111 @@
+package scan
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"io"
+)
+
+// input reads a file from front to back and lets its user look ahead. What it keeps grows with what has come, never with what the
+// file says will come.
+type Input struct {
+	r        io.Reader
+	buf      []byte
+	from, to int   // buf[from:to] is read and not yet skipped
+	Pos      int64 // of buf[from] in the file
+	err      error // why nothing more comes: io.EOF, or what went wrong
+}
+
+// newInput reads r.
+func NewInput(r io.Reader) *Input { return &Input{r: r} }
+
+// offset is the place of the next byte in the file.
+func (in *Input) Offset() int64 { return in.Pos }
+
+// moved says that the reader below now stands at another place of the file.
+func (in *Input) Moved(pos int64) { *in = Input{r: in.r, buf: in.buf, Pos: pos} }
+
+const (
+	inputBuffer   = 64 << 10
+	emptyReadsMax = 100 // so many reads that give nothing, one after another, are an error
+)
+
+// peek returns the next n bytes, or as many as there are. They are valid until the next call.
+func (in *Input) Peek(n int) []byte {
+	if in.to-in.from < n {
+		in.fill(n)
+	}
+	return in.buf[in.from:min(in.from+n, in.to)]
+}
+
+func (in *Input) fill(n int) {
+	if in.from > 0 {
+		in.to = copy(in.buf, in.buf[in.from:in.to])
+		in.from = 0
+	}
+	for empty := 0; in.to < n && in.err == nil; {
+		if in.to == len(in.buf) {
+			larger := make([]byte, max(inputBuffer, 2*len(in.buf)))
+			copy(larger, in.buf)
+			in.buf = larger
+		}
+		read, err := in.r.Read(in.buf[in.to:])
+		in.to += read
+		in.err = err
+		if read > 0 {
+			empty = 0
+		} else if empty++; empty == emptyReadsMax && err == nil {
+			in.err = io.ErrNoProgress
+		}
+	}
+}
+
+// skip passes over n bytes and returns how many there were.
+func (in *Input) Skip(n int64) int64 {
+	done := int64(0)
+	for {
+		step := min(n-done, int64(in.to-in.from))
+		in.from += int(step)
+		in.Pos += step
+		done += step
+		if done == n || len(in.Peek(1)) == 0 {
+			return done
+		}
+	}
+}
+
+// failure is the error that ended the input, nil if it was its end.
+func (in *Input) Failure() error {
+	if in.err == nil || errors.Is(in.err, io.EOF) {
+		return nil
+	}
+	return in.err
+}
+
+// Read gives the bytes that were looked at again, and then the rest: gzip reads through it.
+func (in *Input) Read(to []byte) (int, error) {
+	have := in.Peek(1)
+	if len(have) == 0 {
+		if in.err == nil {
+			return 0, io.ErrNoProgress
+		}
+		return 0, in.err
+	}
+	n := copy(to, in.buf[in.from:in.to])
+	in.from += n
+	in.Pos += int64(n)
+	return n, nil
+}
+
+// isDamage reports whether err speaks of the file and not of the world.
+func IsDamage(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &corrupt)
+}
+
+// skipSeen passes over n bytes that peek returned, without another look: they stay valid.
+func (in *Input) SkipSeen(n int) {
+	in.from += n
+	in.Pos += int64(n)
+}

@@ -1,0 +1,92 @@
+package scan
+
+import "strings"
+
+// nextObject finds the next JSON object, whatever stands between objects of a list or of lines. It is in the input still. It is nil at
+// the end, of the list too. why says that it has no end, or is too large.
+func (in *Input) NextObject(most int) (object []byte, why string) {
+	for {
+		b := in.Peek(1)
+		if len(b) == 0 {
+			return nil, ""
+		}
+		if b[0] == '{' {
+			break
+		}
+		if b[0] == ']' {
+			return nil, ""
+		}
+		if b[0] == '"' {
+			return nil, "a string stands where an object was expected"
+		}
+		in.Skip(1)
+	}
+	want, depth, quoted := 4<<10, 0, false
+	for at := 0; ; want *= 2 {
+		b := in.Peek(min(want, most))
+		for ; at < len(b); at++ {
+			switch c := b[at]; {
+			case quoted && c == '\\':
+				at++
+			case c == '"':
+				quoted = !quoted
+			case quoted:
+			case c == '{':
+				depth++
+			case c == '}':
+				if depth--; depth == 0 {
+					return b[:at+1], ""
+				}
+			}
+		}
+		if len(b) >= most {
+			return nil, "an object is larger than is read"
+		}
+		if len(b) < want {
+			return nil, "the file ends in an object"
+		}
+	}
+}
+
+// seek passes over JSON up to the list that a name stands before, and reports whether there is one.
+func (in *Input) SeekList(name string) bool {
+	var said strings.Builder
+	found := false // the last thing was the name
+	for {
+		b := in.Peek(1)
+		if len(b) == 0 {
+			return false
+		}
+		c := b[0]
+		in.Skip(1)
+		switch c {
+		case ' ', '\t', '\r', '\n', ':':
+		case '[':
+			if found {
+				return true
+			}
+		case '"':
+			said.Reset()
+			for closed := false; !closed; {
+				b := in.Peek(1)
+				if len(b) == 0 {
+					return false
+				}
+				c := b[0]
+				in.Skip(1)
+				switch {
+				case c == '"':
+					closed = true
+				case c == '\\':
+					in.Skip(1)
+				case said.Len() <= len(name):
+					said.WriteByte(c)
+				}
+			}
+			found = said.String() == name
+			continue
+		default:
+			found = false
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package scan
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// UTF-16 with a byte order mark, as shells of Windows write what a program prints.
+
+// utf16Order tells by a byte order mark that text is UTF-16; nil if it is not.
+func UTF16Order(head []byte) binary.ByteOrder {
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")):
+		return binary.LittleEndian
+	case bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return binary.BigEndian
+	}
+	return nil
+}
+
+// appendUTF8 appends UTF-16 as UTF-8. What is no character is U+FFFD, an odd byte at the end too.
+func AppendUTF8(out, b []byte, order binary.ByteOrder) []byte {
+	for len(b) >= 2 {
+		r := rune(order.Uint16(b))
+		b = b[2:]
+		if utf16.IsSurrogate(r) {
+			pair := rune(utf8.RuneError)
+			if len(b) >= 2 {
+				pair = utf16.DecodeRune(r, rune(order.Uint16(b)))
+			}
+			if r = pair; pair != utf8.RuneError {
+				b = b[2:]
+			}
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	if len(b) > 0 {
+		out = utf8.AppendRune(out, utf8.RuneError)
+	}
+	return out
+}
+
+// utf16Reader reads UTF-16 as UTF-8.
+type UTF16 struct {
+	in    *Input
+	order binary.ByteOrder
+	begun bool
+	out   []byte
+	rest  []byte // of out
+}
+
+// newUTF16Reader reads from a byte order mark on.
+func NewUTF16(in *Input, order binary.ByteOrder) *UTF16 {
+	return &UTF16{in: in, order: order}
+}
+
+func (u *UTF16) Read(p []byte) (int, error) {
+	if !u.begun {
+		u.in.Skip(2)
+		u.begun = true
+	}
+	if len(u.rest) == 0 {
+		b := u.in.Peek(32 << 10)
+		if len(b) == 0 {
+			return u.in.Read(nil)
+		}
+		n := len(b)
+		if n == 32<<10 { // more may follow: half a pair waits for its other half
+			if last := u.order.Uint16(b[n-2:]); last >= 0xd800 && last < 0xdc00 {
+				n -= 2
+			}
+		}
+		u.out = AppendUTF8(u.out[:0], b[:n], u.order)
+		u.rest = u.out
+		u.in.Skip(int64(n))
+	}
+	n := copy(p, u.rest)
+	u.rest = u.rest[n:]
+	return n, nil
+}

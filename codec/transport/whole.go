@@ -1,0 +1,60 @@
+package transport
+
+import (
+	"time"
+
+	"wirebench/defs/schema"
+)
+
+// WholeOptions say what is known of messages that need no
+type WholeOptions struct {
+	Dir   schema.Dir                                              // where the text or file does not tell
+	Day   time.Time                                               // midnight before the first message, or the start, where only a time of day or an elapsed time is told
+	Key   func(dir schema.Dir, message []byte) (schema.Key, bool) // reads the code of a message; may be nil
+	Limit int                                                     // frames at most; 0 = all
+}
+
+// whole makes frames of messages.
+type Whole struct {
+	Opts  WholeOptions
+	Emit  func(*Frame)
+	Conn  *Conn
+	n     uint32
+	From  [1]Source
+	Marks Marks // of the next frame
+	frame Frame
+}
+
+// give emits a frame and reports whether more are wanted.
+func (w *Whole) Give(f Frame) bool {
+	w.n++
+	w.frame = f
+	if f.Kind == Message && w.Opts.Key != nil {
+		w.frame.Key, w.frame.HasKey = w.Opts.Key(f.Dir, f.Bytes)
+	}
+	w.frame.N, w.frame.Conn, w.frame.Marks = w.n, w.Conn, w.Marks
+	w.Emit(&w.frame)
+	w.Marks = 0
+	return w.Opts.Limit <= 0 || int64(w.n) < int64(w.Opts.Limit)
+}
+
+// kindOf is a kind by its name; what has none is a message.
+func KindOf(name string) Kind {
+	for k := Control; k <= Problem; k++ {
+		if k.String() == name {
+			return k
+		}
+	}
+	return Message
+}
+
+// join adds what is to be said of a message to what is said.
+func Join(note, more string) string {
+	if note == "" || more == "" {
+		return note + more
+	}
+	return note + "; " + more
+}
+
+// maxLogName is how many bytes the name of a message in a log has at most.
+const MaxName = 256
