@@ -37,7 +37,7 @@ func Load(files []*source.File, dialect string, o schema.Options) (*schema.Schem
 		diags.Add(unreadableDialect(dialect, files))
 		return empty(), diags
 	}
-	s := build.New(d.Rules, files, o, nil)
+	s := build.New(d.Rules, files, o)
 	return s.Schema(), s.Diagnostics()
 }
 

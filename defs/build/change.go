@@ -33,7 +33,7 @@ func (c *change) enter(f *File) {
 // names edits the lists that a file is in by its names.
 func (c *change) names(f *File, edit func([]*File) []*File) {
 	update(&c.based, path.Base(f.Source.Name), edit)
-	for _, name := range f.Tree.Names() {
+	for _, name := range f.names {
 		c.touched[name] = true
 		update(&c.provided, name, edit)
 	}
@@ -45,9 +45,22 @@ func (c *change) replace(old, again *File) {
 	c.of.set(again.Source, again)
 	swap := func(list []*File) []*File { return with(without(list, old), again, compareFiles) }
 	update(&c.based, path.Base(again.Source.Name), swap)
-	for _, name := range again.Tree.Names() {
+	for _, name := range again.names {
 		update(&c.provided, name, swap)
 	}
+}
+
+// asked reports whether another file asked for a name of this one.
+func (c *change) asked(f *File) bool {
+	for _, name := range f.names {
+		askers := c.askers.get(name)
+		for other := range askers.all(compareFiles) {
+			if other != f {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // settle makes the list of files.

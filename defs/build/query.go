@@ -180,31 +180,31 @@ func (s *Set) DiagnosticsOf(of *source.File) diag.List {
 
 // nearNames finds names of files that are near to a word. Sets whose files have the same names share it.
 type nearNames struct {
-	names []string
+	of    *Set
 	mu    sync.Mutex
 	found map[string]string
-	of    *Set
 }
 
-func newNearNames(s *Set) *nearNames { return &nearNames{of: s} }
-
 func (n *nearNames) to(word string) string {
-	const enough = 2000 // more are not compared
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.found == nil {
-		n.found = map[string]string{}
-		for f := range n.of.Files() {
-			if n.names = append(n.names, path.Base(f.Source.Name)); len(n.names) == enough {
-				break
-			}
-		}
-		n.of = nil
-	}
 	near, ok := n.found[word]
 	if !ok {
-		near = diag.Nearest(word, n.names)
+		near = diag.NearestOf(word, n.names)
+		if n.found == nil {
+			n.found = map[string]string{}
+		}
 		n.found[word] = near
 	}
 	return near
+}
+
+// names yields the names of files without folders; of very many the first.
+func (n *nearNames) names(yield func(string) bool) {
+	left := 2000
+	for f := range n.of.Files() {
+		if left--; left < 0 || !yield(path.Base(f.Source.Name)) {
+			return
+		}
+	}
 }

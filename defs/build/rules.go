@@ -50,13 +50,14 @@ type Lowered struct {
 // File is a file of a Set with what was made of it.
 type File struct {
 	Source *source.File
-	Tree   Tree
 
 	// Memo is for callers to keep what they make of the file's messages; it lives as long as they do.
 	Memo sync.Map
 
 	Lowered
 	seq   int
+	tree  Tree     // nil where no other file asked for it: trees are larger than the messages made of them
+	names []string // of the tree
 	asked []string
 	uses  []*source.File
 }
@@ -71,6 +72,16 @@ type Among struct {
 func (a *Among) Named(name string) []*File {
 	a.of.asked = append(a.of.asked, name)
 	return a.set.provided.get(name)
+}
+
+// Tree is what stands in a file.
+func (a *Among) Tree(f *File) Tree { return f.parsed(a.set.rules) }
+
+func (f *File) parsed(rules *Rules) Tree {
+	if f.tree != nil {
+		return f.tree
+	}
+	return rules.Parse(f.Source)
 }
 
 // Use says that the contents of a file became part of the one that is being lowered.

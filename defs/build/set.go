@@ -53,25 +53,13 @@ type choice struct {
 	diagnostics diag.List
 }
 
-// New reads a set of files. Files whose trees are known from an earlier set of the same rules, which may be nil, are not parsed again.
-func New(rules *Rules, files []*source.File, o schema.Options, earlier *Set) *Set {
-	s := &Set{rules: rules, options: o}
-	var trees func(f *source.File) Tree
-	if earlier != nil {
-		trees = func(f *source.File) Tree {
-			if known := earlier.of.get(f); known != nil {
-				return known.Tree
-			}
-			return nil
-		}
-	}
-	return s.with(nil, files, trees).Merged()
+// New reads a set of files.
+func New(rules *Rules, files []*source.File, o schema.Options) *Set {
+	return (&Set{rules: rules, options: o}).With(nil, files).Merged()
 }
 
 // With returns the set without some files and with others. To change a file, remove it and add another of its name.
-func (s *Set) With(gone, come []*source.File) *Set { return s.with(gone, come, nil) }
-
-func (s *Set) with(gone, come []*source.File, known func(*source.File) Tree) *Set {
+func (s *Set) With(gone, come []*source.File) *Set {
 	next := &Set{
 		rules: s.rules, options: s.options, seq: s.seq, files: s.files, of: s.of.fork(), based: s.based.fork(), provided: s.provided.fork(),
 		askers: s.askers.fork(), users: s.users.fork(), same: s.same.fork(), chosen: s.chosen.fork(), messages: s.messages,
@@ -88,14 +76,9 @@ func (s *Set) with(gone, come []*source.File, known func(*source.File) Tree) *Se
 		if !s.rules.Reads(f.Name) || next.of.get(f) != nil {
 			continue
 		}
-		file := &File{Source: f, seq: next.seq}
+		file := &File{Source: f, seq: next.seq, tree: s.rules.Parse(f)}
+		file.names = file.tree.Names()
 		next.seq++
-		if known != nil {
-			file.Tree = known(f)
-		}
-		if file.Tree == nil {
-			file.Tree = s.rules.Parse(f)
-		}
 		c.enter(file)
 		fresh = append(fresh, file)
 	}
@@ -106,23 +89,28 @@ func (s *Set) with(gone, come []*source.File, known func(*source.File) Tree) *Se
 			if next.of.get(old.Source) != old {
 				continue // gone, or here already
 			}
-			again := &File{Source: old.Source, Tree: old.Tree, seq: old.seq}
+			again := &File{Source: old.Source, seq: old.seq, tree: old.parsed(s.rules), names: old.names}
 			c.replace(old, again)
 			fresh = append(fresh, again)
 		}
 	}
 	c.settle()
 	for _, f := range fresh {
-		f.Lowered = s.rules.Lower(f.Tree, s.options, &Among{next, f})
+		f.Lowered = s.rules.Lower(f.tree, s.options, &Among{next, f})
 		slices.Sort(f.asked)
 		f.asked = slices.Compact(f.asked)
 		slices.SortFunc(f.uses, func(a, b *source.File) int { return strings.Compare(a.Name, b.Name) })
 		f.uses = slices.Compact(f.uses)
 	}
 	c.relate(fresh)
+	for _, f := range fresh {
+		if !c.asked(f) {
+			f.tree = nil
+		}
+	}
 	c.link(fresh)
 	if next.near = s.near; next.near == nil || c.renamed() {
-		next.near = newNearNames(next)
+		next.near = &nearNames{of: next}
 	}
 	next.merge(maxLayer)
 	return next

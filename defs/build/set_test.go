@@ -108,7 +108,7 @@ func told(s *build.Set) string {
 // with a set that is made anew.
 func randomSteps(t *testing.T, w world, r *rand.Rand, steps int) {
 	var files []*source.File
-	set := build.New(w.rules, nil, w.options, nil)
+	set := build.New(w.rules, nil, w.options)
 	random := func() *source.File {
 		text := ""
 		for range 1 + r.IntN(2) {
@@ -155,7 +155,7 @@ func randomSteps(t *testing.T, w world, r *rand.Rand, steps int) {
 		if got := told(set); got != was {
 			t.Fatalf("step %d changed the set before it", step)
 		}
-		got, want := told(next), told(build.New(w.rules, files, w.options, set))
+		got, want := told(next), told(build.New(w.rules, files, w.options))
 		if got != want {
 			t.Fatalf("step %d: with %d files gone and %d come\n%s\nwant\n%s", step, len(gone), len(come), got, want)
 		}
@@ -190,7 +190,7 @@ func FuzzWith(f *testing.F) {
 func TestWithShares(t *testing.T) {
 	file := func(name, text string) *source.File { return source.New(name, text) }
 	part, user, other := file("part.def", "byte x\n"), file("S_A.1.def", "@include part.def\n"), file("S_B.1.def", "byte y\n")
-	set := build.New(&tera.Rules, []*source.File{part, user, other}, schema.Options{}, nil)
+	set := build.New(&tera.Rules, []*source.File{part, user, other}, schema.Options{})
 	a, b := set.Named("S_A")[0], set.Named("S_B")[0]
 	set.File(other).Memo.Store(b, "kept")
 	next := set.With([]*source.File{part}, []*source.File{file("part.def", "byte z\n")})

@@ -32,7 +32,7 @@ var Rules = build.Rules{
 
 // Parse reads a set of definitions by Rules.
 func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
-	s := build.New(&Rules, files, o, nil)
+	s := build.New(&Rules, files, o)
 	return s.Schema(), s.Diagnostics()
 }
 
@@ -52,10 +52,11 @@ func (r *record) isGroup() bool { return r.kind == groupRecord && r.name.Text() 
 
 // elsewhere is where another file has a group of this name, no place if this file is the first one that has it.
 func (l *lowerer) elsewhere(name string) source.Span {
-	first := l.among.Named(name)[0].Tree.(*tree)
-	if first == l.tree {
+	owner := l.among.Named(name)[0]
+	if owner.Source == l.tree.file {
 		return source.Span{}
 	}
+	first := l.among.Tree(owner).(*tree)
 	i := slices.IndexFunc(first.records, func(r record) bool { return r.isGroup() && r.key == name })
 	return first.records[i].name
 }

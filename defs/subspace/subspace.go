@@ -40,7 +40,7 @@ var Rules = build.Rules{
 
 // Parse reads a set of definitions by Rules.
 func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
-	s := build.New(&Rules, files, o, nil)
+	s := build.New(&Rules, files, o)
 	return s.Schema(), s.Diagnostics()
 }
 

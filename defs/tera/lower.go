@@ -3,6 +3,7 @@ package tera
 import (
 	"math"
 	"strconv"
+	"sync"
 
 	"wirebench/defs/build"
 	"wirebench/defs/diag"
@@ -30,6 +31,17 @@ type lowerer struct {
 	// Pointers are items of the kind pointer with their field, until they are written out.
 	pointers, fixed, contents []schema.Item
 	names                     map[*schema.Struct]map[string]*schema.Field // of structs with many fields
+}
+
+// lowerers are used again for their stacks.
+var lowerers = sync.Pool{New: func() any { return new(lowerer) }}
+
+// begin makes a lowerer ready for another definition.
+func (l *lowerer) begin(o schema.Options, among *build.Among) {
+	*l = lowerer{
+		o: o, among: among, including: l.including[:0], entries: l.entries[:0],
+		pointers: l.pointers[:0], fixed: l.fixed[:0], contents: l.contents[:0],
+	}
 }
 
 // pointer is a kind of item that only lowering knows: the whole pointer of a field, one or two items in the end. Without a

@@ -64,7 +64,7 @@ func (l *lowerer) include(ln *line) {
 		return
 	}
 	for _, outer := range l.including {
-		if outer == t {
+		if outer.file == t.file {
 			l.report(includeCycle(ln.name))
 			return
 		}

@@ -29,7 +29,7 @@ var Rules = build.Rules{
 
 // Parse reads a set of definitions by Rules.
 func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
-	s := build.New(&Rules, files, o, nil)
+	s := build.New(&Rules, files, o)
 	return s.Schema(), s.Diagnostics()
 }
 
@@ -40,7 +40,9 @@ func lower(parsed build.Tree, o schema.Options, among *build.Among) build.Lowere
 	if !ok {
 		return build.Lowered{Diagnostics: t.diags, Unused: diag.List{badFileName(t.file)}}
 	}
-	l := lowerer{o: o, among: among}
+	l := lowerers.Get().(*lowerer)
+	defer lowerers.Put(l)
+	l.begin(o, among)
 	m := l.message(t, name)
 	return build.Lowered{Messages: []*schema.Message{m}, Diagnostics: append(slices.Clip(t.diags), l.diags...)}
 }
@@ -89,5 +91,5 @@ func (l *lowerer) included(name string, from *source.File) *tree {
 		}
 	}
 	l.among.Use(chosen)
-	return chosen.Tree.(*tree)
+	return l.among.Tree(chosen).(*tree)
 }

@@ -85,17 +85,17 @@ func (s *Snapshot) FindIn(name, group string, dir schema.Dir) (*schema.Message, 
 		}
 	}
 	near := func() string {
-		var names []string
-		for m := range s.Messages() {
-			switch {
-			case !fits(m):
-			case found:
-				names = append(names, m.Name+"."+strconv.Itoa(m.Version))
-			default:
-				names = append(names, m.Name)
+		return diag.NearestOf(base, func(yield func(string) bool) {
+			for m := range s.Messages() {
+				name := m.Name
+				if found {
+					name += "." + strconv.Itoa(m.Version)
+				}
+				if fits(m) && !yield(name) {
+					return
+				}
 			}
-		}
-		return diag.Nearest(base, names)
+		})
 	}
 	return nil, &NotFoundError{Name: name, In: group != "" || dir != schema.Both, near: near}
 }

@@ -33,7 +33,7 @@ type Snapshot struct {
 	ID      string // of a workspace's snapshot: no other has the same
 
 	set       *build.Set
-	draft     bool // Library is without what With has put in
+	draft     bool                    // Library is without what With has put in
 	ofMap     diag.List               // of the code map
 	others    map[string]*source.File // files of the library that are not in the set, by name: maps, and definitions of other dialects
 	codeNames *codeNames
@@ -81,13 +81,10 @@ func rebuild(lib *Library, set Settings, earlier *Snapshot) (*Snapshot, error) {
 	}
 	s.codeNames = &codeNames{codes: s.Options.Codes}
 	files := lib.Only(dialect)
-	switch {
-	case earlier == nil || earlier.Dialect.Name != dialect:
-		s.set = build.New(d.Rules, files, s.Options, nil)
-	case reflect.DeepEqual(earlier.Options, s.Options):
+	if earlier != nil && earlier.Dialect.Name == dialect && reflect.DeepEqual(earlier.Options, s.Options) {
 		s.set = earlier.set.With(difference(earlier.set, files)).Merged()
-	default:
-		s.set = build.New(d.Rules, files, s.Options, earlier.set)
+	} else {
+		s.set = build.New(d.Rules, files, s.Options)
 	}
 	s.others = map[string]*source.File{}
 	for _, f := range lib.all() {

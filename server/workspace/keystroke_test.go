@@ -1,0 +1,228 @@
+package workspace
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"wirebench/codec"
+)
+
+// library makes n definitions of TERA, of the shape of the public ones; of a hundred, broken ones include a file that is not there.
+func library(tb testing.TB, n, broken int) *Snapshot {
+	tb.Helper()
+	var codes strings.Builder
+	files := fstest.MapFS{}
+	for i := range n {
+		name := fmt.Sprintf("%s_MESSAGE_NUMBER_%05d", [...]string{"S", "C"}[i%2], i)
+		var b strings.Builder
+		if i%100 < broken {
+			fmt.Fprintf(&b, "@include S_MESAGE_NUMBER_%05d.1.def\n", i)
+		}
+		for f := range 8 + i%17 {
+			fmt.Fprintf(&b, "%s field%d\n", [...]string{"int32", "uint64", "float", "bool", "vec3", "byte"}[(i+f)%6], f)
+		}
+		b.WriteString("array list\n- int32 id\n- string text\nstring name # of a player\n")
+		files[fmt.Sprintf("%s.%d.def", name, 1+i%3)] = &fstest.MapFile{Data: []byte(b.String())}
+		fmt.Fprintf(&codes, "%s %d\n", name, i)
+	}
+	files["protocol.1.map"] = &fstest.MapFile{Data: []byte(codes.String())}
+	return built(tb, files)
+}
+
+func built(tb testing.TB, files fstest.MapFS) *Snapshot {
+	tb.Helper()
+	lib, err := ReadFS(files)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s, err := Build(lib, Settings{Dialect: "tera"})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// publicLibrary is the public definitions, or as many made ones where those are not here.
+func publicLibrary(tb testing.TB) *Snapshot {
+	tb.Helper()
+	paths, _ := filepath.Glob("../../../shared/corpora/tera/toolbox/definitions/*.def")
+	if len(paths) == 0 {
+		return library(tb, 836, 0)
+	}
+	files := fstest.MapFS{}
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		files[filepath.Base(p)] = &fstest.MapFile{Data: text}
+	}
+	return built(tb, files)
+}
+
+// typist types into a definition, a character more each time.
+type typist struct {
+	tb   testing.TB
+	snap *Snapshot
+	name string
+	text string
+	data []byte
+	rec  codec.Record
+	n    int
+}
+
+func newTypist(tb testing.TB, s *Snapshot) *typist {
+	i, t := 0, &typist{tb: tb, snap: s}
+	for m := range s.Messages() {
+		if i++; i == 400 { // of libraries that are made the same one
+			t.name, t.text = m.Span.File.Name, m.Span.File.Text
+			p, err := s.Program(m)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			t.data = p.Examples(1, 1, m.Key.Code)[0].Data
+		}
+	}
+	return t
+}
+
+// key is what a keystroke costs: parse, link, compile, lay out, decode, and its diagnostics.
+func (t *typist) key() {
+	t.n++
+	next, f := t.snap.With(t.name, t.text+"# "+strings.Repeat("x", t.n%60))
+	m := next.MessagesOf(f)[0]
+	p, err := next.Program(m)
+	if err != nil {
+		t.tb.Fatal(err)
+	}
+	if len(p.Layout()) == 0 || len(next.DiagnosticsOf(f)) > 1 {
+		t.tb.Fatal(next.DiagnosticsOf(f).Render())
+	}
+	if found, err := next.Find(next.NameOf(m)); err != nil || found != m || next.File(t.name) != f {
+		t.tb.Fatal("the message is not found")
+	}
+	if res := next.Decode(&t.rec, t.data, Request{Message: m, Fields: true}); res.Status != "ok" {
+		t.tb.Fatal(res.Status, res.Problems)
+	}
+}
+
+// cost is the bytes and the time of one of n calls; of the times the median, which is less noisy.
+func cost(n int, f func()) (bytes uint64, took time.Duration) {
+	f()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	times := make([]time.Duration, n)
+	for i := range times {
+		start := time.Now()
+		f()
+		times[i] = time.Since(start)
+	}
+	runtime.ReadMemStats(&after)
+	return (after.TotalAlloc - before.TotalAlloc) / uint64(n), median(times)
+}
+
+func median(times []time.Duration) time.Duration {
+	for i := range times { // few
+		for j := range times[:i] {
+			if times[i] < times[j] {
+				times[i], times[j] = times[j], times[i]
+			}
+		}
+	}
+	return times[len(times)/2]
+}
+
+// A keystroke costs the file, not the library: in bytes, which are not noisy, the same at any size, and of the time of reading it all
+// next to nothing.
+func TestKeystroke(t *testing.T) {
+	var first uint64
+	for _, c := range []struct {
+		name string
+		snap *Snapshot
+	}{
+		{"public", publicLibrary(t)}, {"836", library(t, 836, 0)}, {"4,000", library(t, 4000, 0)}, {"4,000, 3 % broken", library(t, 4000, 3)}, {"20,000", library(t, 19999, 0)},
+	} {
+		who := newTypist(t, c.snap)
+		bytes, took := cost(101, who.key)
+		t.Logf("%s definitions: %v and %d bytes", c.name, took, bytes)
+		if bytes > 100_000 {
+			t.Errorf("%s definitions: a keystroke allocates %d bytes", c.name, bytes)
+		}
+		switch {
+		case c.name == "836":
+			first = bytes
+		case c.name != "public" && bytes > first+first/4:
+			t.Errorf("%s definitions: a keystroke allocates %d bytes, with 836 definitions %d", c.name, bytes, first)
+		}
+		start := time.Now()
+		if _, err := Build(c.snap.Library, Settings{Dialect: "tera"}); err != nil {
+			t.Fatal(err)
+		}
+		if whole := time.Since(start); took > whole/8 {
+			t.Errorf("%s definitions: a keystroke takes %v, reading all of them %v", c.name, took, whole)
+		}
+	}
+}
+
+// The file that is typed into may itself include what is not there, or be a new one: that costs a search for a name that is near,
+// not one for each such file.
+func TestKeystrokeOfANewFile(t *testing.T) {
+	s := library(t, 4000, 3)
+	n := 0
+	bytes, took := cost(51, func() {
+		n++
+		next, f := s.With("S_NEW.1.def", "@include S_MESAGE_NUMBER_00001.2.def\nbyte x\n# "+strings.Repeat("x", n%50))
+		if list := next.DiagnosticsOf(f); len(list) != 1 || list[0].Help != `did you mean "C_MESSAGE_NUMBER_00001.2.def"?` && list[0].Fix == nil {
+			t.Fatal(list.Render())
+		}
+	})
+	t.Logf("%v and %d bytes", took, bytes)
+	if bytes > 100_000 {
+		t.Errorf("a keystroke allocates %d bytes", bytes)
+	}
+}
+
+// An edit of a definition that has a newer version, and one that is shown in a list of frames, is asked for several times, and made once.
+func TestKeystrokeIsMadeOnce(t *testing.T) {
+	s := built(t, fstest.MapFS{"S_A.1.def": {Data: []byte("byte x\n")}, "S_A.2.def": {Data: []byte("byte x\nbyte y\n")}})
+	old, _ := s.Find("S_A.1")
+	a, f := s.With("S_A.1.def", "byte xx\n")
+	if !s.KeepsLayout(old, "byte xx\n") || s.KeepsLayout(old, "int32 x\n") {
+		t.Error("a change of a name moves bytes, or one of a type does not")
+	}
+	if b, g := s.With("S_A.1.def", "byte xx\n"); a != b || f != g {
+		t.Error("the same draft is another snapshot")
+	}
+	newer, _ := s.Find("S_A.2")
+	p, _ := s.Program(newer)
+	if q, _ := a.Program(newer); p != q {
+		t.Error("a program does not survive an edit of another definition")
+	}
+}
+
+func BenchmarkKeystroke(b *testing.B) {
+	for _, n := range []int{836, 4000, 19999} {
+		s := library(b, n, 3)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			who := newTypist(b, s)
+			b.ReportAllocs()
+			for b.Loop() {
+				who.key()
+			}
+		})
+		b.Run(fmt.Sprint(n, "/all"), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Build(s.Library, Settings{Dialect: "tera"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
