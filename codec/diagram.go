@@ -1,7 +1,9 @@
 package codec
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -25,8 +27,17 @@ func (l LayoutInfo) Text() string {
 		}
 		rows = append(rows, []string{r.Offset, r.sizeText(), path, r.Type, r.Role, line})
 	}
-	table(&b, rows)
+	table(&b, rows, l.budget())
+	b.WriteString(l.more())
 	return b.String()
+}
+
+// more says that rows are left out.
+func (l LayoutInfo) more() string {
+	if l.More == 0 {
+		return ""
+	}
+	return fmt.Sprintf("and %d more rows\n", l.More)
 }
 
 func (l LayoutInfo) title() string {
@@ -60,9 +71,11 @@ func (r LayoutRow) sizeText() string {
 	return one(r.MinBits)
 }
 
-// table writes rows in columns, without blanks at the ends of lines.
-func table(b *strings.Builder, rows [][]string) {
+// table writes rows in columns, without blanks at the ends of lines. Columns are narrower than their longest cell where blanks would
+// take more than the room.
+func table(b *strings.Builder, rows [][]string, room int) {
 	var width []int
+	total := 0
 	for _, r := range rows {
 		for i, c := range r {
 			if i >= len(width) {
@@ -71,11 +84,19 @@ func table(b *strings.Builder, rows [][]string) {
 			width[i] = max(width[i], utf8.RuneCountInString(c))
 		}
 	}
+	for i := range width {
+		total += width[i] * len(rows)
+	}
+	if total > room {
+		for i := range width {
+			width[i] = min(width[i], 40)
+		}
+	}
 	for _, r := range rows {
 		var line strings.Builder
 		for i, c := range r {
 			line.WriteString(c)
-			line.WriteString(strings.Repeat(" ", width[i]-utf8.RuneCountInString(c)+2))
+			line.WriteString(strings.Repeat(" ", max(width[i]-utf8.RuneCountInString(c), 0)+2))
 		}
 		b.WriteString(strings.TrimRight(line.String(), " "))
 		b.WriteByte('\n')
@@ -96,8 +117,12 @@ func (l LayoutInfo) Diagram() string {
 	for i := 0; i < len(l.Rows); {
 		i = l.scope(&b, i, l.Rows[i].Depth)
 	}
+	b.WriteString(l.more())
 	return b.String()
 }
+
+// longCell is the number of bits from which on a cell is drawn as a line of text, once the diagram is long.
+const longCell = 64 * 8
 
 // cell is a box of a diagram: from bit from to bit to of the row of bytes it is in.
 type cell struct {
@@ -115,7 +140,8 @@ func (l LayoutInfo) scope(b *strings.Builder, i, depth int) int {
 	}
 	for i < len(l.Rows) && l.Rows[i].Depth >= depth {
 		r := l.Rows[i]
-		if r.MaxBits == nil || *r.MaxBits != r.MinBits || r.Depth > depth {
+		long := r.MinBits > longCell && int64(b.Len())+(at+r.MinBits)/128*4*65 > int64(l.budget()) // rows of 16 bytes
+		if r.MaxBits == nil || *r.MaxBits != r.MinBits || r.Depth > depth || long {
 			flush()
 			fmt.Fprintf(b, "%s %s: %s\n", strings.Repeat("  ", r.Depth)+"~", r.Path, r.variableText())
 			i++
@@ -163,16 +189,29 @@ func boxes(b *strings.Builder, cells []cell) {
 	}
 	end := cells[len(cells)-1].to
 	col := func(bit int64) int { return int(bit * charsPerByte / 8) }
+	// within are the cells of a row, and those that touch it.
+	within := func(row int64) []cell {
+		first, _ := slices.BinarySearchFunc(cells, row, func(c cell, at int64) int { return cmp.Compare(c.to, at) })
+		last, _ := slices.BinarySearchFunc(cells, row+rowBits+1, func(c cell, at int64) int { return cmp.Compare(c.from, at) })
+		return cells[first:max(first, last)]
+	}
+	// rule is the line above a row, as wide as what is above and below it.
 	rule := func(row int64) string {
-		width := col(min(end-row, rowBits))
+		width := 0
+		if row < end {
+			width = col(min(end-row, rowBits))
+		}
 		if row > 0 {
 			width = max(width, col(min(end-(row-rowBits), rowBits)))
 		}
 		line := []byte(strings.Repeat("-", width+1))
-		for _, c := range cells {
-			for _, edge := range []int64{c.from, c.to} {
-				for _, start := range []int64{row, row - rowBits} {
-					if edge >= start && edge <= start+rowBits && start >= 0 {
+		for _, start := range []int64{row, row - rowBits} {
+			if start < 0 {
+				continue
+			}
+			for _, c := range within(start) {
+				for _, edge := range []int64{c.from, c.to} {
+					if edge >= start && edge <= start+rowBits {
 						line[min(col(edge-start), width)] = '+'
 					}
 				}
@@ -183,7 +222,7 @@ func boxes(b *strings.Builder, cells []cell) {
 	}
 	text := func(row int64, pick func(cell) string) string {
 		line := []rune(strings.Repeat(" ", col(min(end-row, rowBits))+1))
-		for _, c := range cells {
+		for _, c := range within(row) {
 			if c.to <= row || c.from >= row+rowBits {
 				continue
 			}
@@ -203,18 +242,7 @@ func boxes(b *strings.Builder, cells []cell) {
 		b.WriteString(text(row, func(c cell) string { return c.top }) + "\n")
 		b.WriteString(text(row, func(c cell) string { return c.low }) + "\n")
 	}
-	last := row - rowBits
-	width := col(end - last)
-	line := []byte(strings.Repeat("-", width+1))
-	for _, c := range cells {
-		for _, edge := range []int64{c.from, c.to} {
-			if edge >= last && edge <= last+rowBits {
-				line[min(col(edge-last), width)] = '+'
-			}
-		}
-	}
-	line[0] = '+'
-	b.WriteString(string(line) + "\n")
+	b.WriteString(rule(row) + "\n")
 }
 
 // shorten cuts a label to the room of its box.

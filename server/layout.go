@@ -15,6 +15,7 @@ type layoutInput struct {
 	Body      struct {
 		Text    string `json:"text,omitempty" maxLength:"1048576" doc:"of a definition"`
 		Message string `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION: the stored definition, or the name for text"`
+		Field   string `json:"field,omitempty" maxLength:"1048576" doc:"path: only the rows of this field, with its places in full where a layout writes them shortly"`
 	}
 }
 
@@ -43,6 +44,9 @@ func (s *Server) layout(ctx context.Context, in *layoutInput) (*layoutOutput, er
 	}
 	out := &layoutOutput{}
 	out.Body.LayoutInfo, out.Body.Diagnostics = d.layout(), d.diagnostics
+	if in.Body.Field != "" && d.program != nil {
+		out.Body.LayoutInfo = d.program.FieldLayout(in.Body.Field)
+	}
 	return out, nil
 }
 

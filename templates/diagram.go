@@ -30,9 +30,12 @@ const wholeRows = 3 * columns
 // diagram draws a layout as rows of sixteen bytes. What has no fixed size fills the rest of its row, and the elements of lists have
 // rows of their own below a caption.
 func diagram(l *codec.LayoutInfo) []cell {
-	d := drawing{rows: l.Rows, alt: map[codec.Family]bool{}}
+	d := drawing{rows: l.Rows, alt: map[codec.Family]bool{}, room: 1<<17 + 24*l.Source}
 	for i := 0; i < len(d.rows); {
 		i = d.scope(i, d.rows[i].Depth)
+	}
+	if left := len(l.Rows) - d.drawn + l.More; left > 0 {
+		d.caption(fmt.Sprintf("… %d more", left))
 	}
 	return d.cells
 }
@@ -43,6 +46,8 @@ type drawing struct {
 	col   int // where the next cell begins
 	alt   map[codec.Family]bool
 	note  string // condition of the rows being drawn
+	room  int    // for what else is drawn, in bytes of HTML: the picture stays a small multiple of the definition
+	drawn int    // rows
 }
 
 // scope draws the rows of one scope from i on, with the lists inside. It returns the first row not drawn.
@@ -50,7 +55,11 @@ func (d *drawing) scope(i, depth int) int {
 	d.col = 0
 	moved := false // behind something without a fixed size
 	for i < len(d.rows) && d.rows[i].Depth >= depth {
+		if d.room < 0 {
+			return len(d.rows)
+		}
 		r := d.rows[i]
+		d.drawn = i + 1
 		if r.Note != d.note {
 			if d.note = r.Note; r.Note != "" {
 				d.caption(r.Note)
@@ -93,11 +102,16 @@ func variable(r codec.LayoutRow) bool { return r.MaxBits == nil || *r.MaxBits !=
 // caption is a line of text, below which a new row begins.
 func (d *drawing) caption(text string) {
 	d.cells = append(d.cells, cell{Caption: text})
+	d.room -= len(text) + 40
 	d.col = 0
 }
 
 func (d *drawing) add(c cell) {
 	d.cells = append(d.cells, c)
+	d.room -= 200 + len(c.Top) + len(c.Low) + len(c.Title) + len(c.Key)
+	for _, b := range c.Bits {
+		d.room -= 80 + len(b.Name) + len(b.Key)
+	}
 	d.col = (d.col + c.Width) % columns
 }
 

@@ -9,6 +9,7 @@ import (
 
 func newLayout() *cobra.Command {
 	m := &messageFlags{}
+	var field string
 	cmd := &cobra.Command{
 		Use:     "layout --message NAME",
 		Short:   "Show the byte layout of a message, without data",
@@ -31,8 +32,15 @@ func newLayout() *cobra.Command {
 				return err
 			}
 			info := p.LayoutInfo()
+			if field != "" {
+				if info = p.FieldLayout(field); len(info.Rows) == 0 {
+					return fmt.Errorf("%s has no field %q", msg.Name, field)
+				}
+			}
 			if m.json {
 				writeJSON(cmd.OutOrStdout(), info)
+			} else if field != "" {
+				fmt.Fprint(cmd.OutOrStdout(), info.Text())
 			} else {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s", info.Text(), info.Diagram())
 			}
@@ -43,5 +51,6 @@ func newLayout() *cobra.Command {
 		},
 	}
 	m.add(cmd)
+	cmd.Flags().StringVar(&field, "field", "", "only the field of this path, with its places in full where a layout writes them shortly")
 	return cmd
 }

@@ -125,15 +125,17 @@ func after(p *Part, at At) At {
 	return at
 }
 
-// Where a text about a place would be longer than this, it is written shortly: paths without what is in the middle, places with the
-// number of parts that they are behind. So what is written about a message does not grow with the square of its definition.
+// Where a text about a place would be longer than this, it is written shortly: paths with the field's number instead of what it is
+// inside, places with the number of parts that they are behind. So what is written about a message does not grow with the square of
+// its definition.
 const (
 	maxPath   = 240 // bytes
 	maxBehind = 32  // fields
 	maxAt     = 480 // bytes
 )
 
-// Path is the path of a field, without indexes of elements: members[].player_id. Of a long one the middle is left out.
+// Path is the path of a field, without indexes of elements: members[].player_id. In a long one the field's number stands for what it
+// is inside: "…#17.player_id". No two fields of different names have the same path.
 func (m *Message) Path(field int) string {
 	path, _ := m.path(field, false)
 	return path
@@ -176,7 +178,8 @@ func (m *Message) path(field int, full bool) (path string, short bool) {
 	}
 	b := make([]byte, 0, min(size, maxPath)+8)
 	if short {
-		b = append(b, "…"...)
+		b = append(b, "…#"...)
+		b = strconv.AppendInt(b, int64(field), 10)
 	}
 	for n--; n >= 0; n-- {
 		f := &m.Fields[chain[n]]

@@ -240,7 +240,7 @@ func TestLongTexts(t *testing.T) {
 	}
 	m = compile(t, deep)
 	at := m.Layout()[1].Field
-	if path := m.Path(at); path != "….y" {
+	if path := m.Path(at); path != "…#41.y" {
 		t.Errorf("a deep path is %q", path)
 	}
 	if path := m.FullPath(at); len(path) != 40*201+1 {

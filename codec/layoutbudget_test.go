@@ -1,0 +1,118 @@
+package codec_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"wirebench/codec"
+	"wirebench/defs"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// What is said about the layout of a definition may have 100 times its bytes, and this many more.
+const layoutFloor = 1 << 17
+
+// longDefinitions are definitions, by dialect, whose layouts would grow with their square, or without bound.
+func longDefinitions() map[string][]string {
+	name := strings.Repeat("name", 15)
+	var strs, nested, list, structs, array strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&strs, "string s%d\n", i)
+		fmt.Fprintf(&array, "array a%d\n- string b\n", i)
+	}
+	for i := range 15 {
+		fmt.Fprintf(&nested, "%sarray %s%d\n", strings.Repeat("- ", i), name, i)
+	}
+	for i := range 2000 {
+		fmt.Fprintf(&nested, "%sbyte x%d\n", strings.Repeat("- ", 15), i)
+	}
+	fmt.Fprintf(&list, "array %s\n", name)
+	for i := range 1000 {
+		fmt.Fprintf(&list, "- string x%d\n", i)
+	}
+	structs.WriteString("group: g\npacket: p\n  __group = g\n  x = s0\n")
+	for i := range 14 {
+		fmt.Fprintf(&structs, "struct: s%d\n  first = s%d\n  second = s%d\n", i, i+1, i+1)
+	}
+	structs.WriteString("struct: s14\n  v = uint8\n")
+	return map[string][]string{
+		"tera": {strs.String(), array.String(), nested.String(), list.String(), "byte[9999] a\n", "byte[9999][999] a\nint32 b\n"},
+		"muta": {structs.String(), strings.ReplaceAll(structs.String(), "v = uint8", "v = uint8\n  text = char {5}")},
+	}
+}
+
+// checkBudget lays out all messages of a definition.
+func checkBudget(t *testing.T, dialect, text string) {
+	t.Helper()
+	s, _ := defs.Load([]*source.File{source.New("C_LONG.1.def", text)}, dialect, schema.Options{})
+	total := map[string]int{}
+	for _, m := range s.Messages {
+		p, err := codec.Compile(m)
+		if err != nil {
+			continue
+		}
+		info := p.LayoutInfo()
+		b, err := json.Marshal(info)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total["JSON"] += len(b)
+		total["table"] += len(info.Text())
+		total["diagram"] += len(info.Diagram())
+	}
+	for what, n := range total {
+		if n > 100*len(text)+layoutFloor*max(len(s.Messages), 1) {
+			t.Errorf("%s: %d bytes of %s for a definition of %d", dialect, n, what, len(text))
+		}
+	}
+}
+
+// TestLayoutBudget holds that what is said about a layout is a small multiple of the definition.
+func TestLayoutBudget(t *testing.T) {
+	for dialect, texts := range longDefinitions() {
+		for _, text := range texts {
+			checkBudget(t, dialect, text)
+		}
+	}
+}
+
+// FuzzLayoutBudget looks for definitions whose layout is too long.
+func FuzzLayoutBudget(f *testing.F) {
+	for _, text := range definitions {
+		f.Add("tera", text)
+	}
+	for _, d := range defs.Dialects {
+		f.Add(d.Name, d.Example.Text)
+	}
+	for dialect, texts := range longDefinitions() {
+		for _, text := range texts {
+			f.Add(dialect, text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, dialect, text string) {
+		if _, ok := defs.Find(dialect); !ok || len(text) > 1<<16 {
+			return
+		}
+		checkBudget(t, dialect, text)
+	})
+}
+
+// TestFieldLayout holds that a place that a layout writes shortly is written in full when it is asked for alone.
+func TestFieldLayout(t *testing.T) {
+	s, _ := defs.Load([]*source.File{source.New("C_LONG.1.def", longDefinitions()["tera"][0])}, "tera", schema.Options{})
+	p, err := codec.Compile(s.Messages[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := p.LayoutInfo()
+	if got := all.Rows[len(all.Rows)-1].Offset; got != "6004 + 2999 parts before" {
+		t.Errorf("the last text is at %q", got)
+	}
+	one := p.FieldLayout("s2999")
+	if len(one.Rows) != 2 || !strings.HasPrefix(one.Rows[1].Offset, "6004 + s0 + s1 + ") || !strings.HasSuffix(one.Rows[1].Offset, " + s2998") {
+		t.Errorf("%d rows, %.100s", len(one.Rows), one.Rows[len(one.Rows)-1].Offset)
+	}
+}
