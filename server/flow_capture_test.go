@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"wirebench/server/store"
@@ -244,14 +243,10 @@ func TestFlowCaptureRename(t *testing.T) {
 	f.types("evening talk\r")
 	f.is("the rail says it", `document.querySelector('#captures .name').textContent === "evening talk"`)
 	f.is("so does the title", `document.title.startsWith("evening talk")`)
-	chromedp.ListenTarget(f.ctx, func(event any) {
-		if _, asked := event.(*page.EventJavascriptDialogOpening); asked {
-			go func() { _ = chromedp.Run(f.ctx, page.HandleJavaScriptDialog(true)) }()
-		}
-	})
-	f.do(`setTimeout(() => document.querySelector("[data-capture-menu]").click())`)
-	f.is("the item", `[...document.querySelectorAll(".pop [role^=menuitem]")].some(e => e.textContent.includes("Delete"))`)
-	f.do(`setTimeout(() => [...document.querySelectorAll(".pop [role^=menuitem]")].find(e => e.textContent.includes("Delete")).click())`)
+	p := f.page()
+	p.Click("button", "More about evening talk")
+	p.Click("menuitem", "Delete …")
+	p.Click("button", "Delete")
 	browsertest.Arrive(t, f.ctx, `html:not(:has(#frames))`)
 	f.is("it is gone", `location.pathname === "/w/one" && document.querySelectorAll("#captures .item").length === 0`)
 }

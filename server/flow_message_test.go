@@ -119,7 +119,8 @@ func TestFlowPaste(t *testing.T) {
 	}
 	f.do(`document.querySelector('#samples button[value="sample:0"]').click()`)
 	f.bytes(joinHex)
-	f.do(`window.confirm = () => true; document.querySelector('#samples button[value="drop:1"]').click()`)
+	f.do(`document.querySelector('#samples button[value="drop:1"]').click()`)
+	f.page().Click("button", "Delete")
 	f.is("the sample is gone", `document.querySelectorAll("#samples .sample").length === 1`)
 }
 

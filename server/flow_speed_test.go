@@ -1,8 +1,6 @@
 package server
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -164,26 +162,6 @@ func (f flow) tell(what string, most float64) {
 		f.Errorf("%s takes %.0f ms", what, at(0.5, painted))
 	}
 	f.do(`window.changes = []`)
-}
-
-// The page's script stays small.
-func TestScriptSize(t *testing.T) {
-	script, err := os.ReadFile("../static/app.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var buf bytes.Buffer
-	z := gzip.NewWriter(&buf)
-	if _, err := z.Write(script); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("app.js: %d bytes gzipped", buf.Len())
-	if buf.Len() > 250_000 {
-		t.Errorf("app.js has %d bytes gzipped, more than 250,000", buf.Len())
-	}
 }
 
 // A real library: it opens, narrows at once, and what is opened of it is laid out.

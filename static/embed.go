@@ -1,22 +1,24 @@
-// Package static holds what a browser loads beside the pages: one script, one style sheet and the icon.
+// Package static holds what a browser loads beside the pages: scripts, one style sheet and the icon.
 //
 // Nothing here is written by hand apart from this package's Go files: web/build makes the rest from web/src.
 package static
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
 //go:generate go run ../web/build
 
-//go:embed app.js capture.js app.css favicon.svg
+//go:embed early.js app.js capture.js drawers.js app.css favicon.svg
 var files embed.FS
 
 // prefix is where Handler has to be mounted.
@@ -25,14 +27,17 @@ const prefix = "/static/"
 // asset is one file, ready to be sent.
 type asset struct {
 	content []byte
-	version string // of the content: it changes when the content does
-	media   string // Content-Type; stated, since the system's table of types differs between machines
+	zipped  func() []byte // gzip of the content, made once when a browser first accepts it
+	version string        // of the content: it changes when the content does
+	media   string        // Content-Type; stated, since the system's table of types differs between machines
 }
 
 // assets is the table of all files, by name. It is never changed.
 var assets = map[string]asset{
+	"early.js":    load("early.js", "text/javascript; charset=utf-8"),
 	"app.js":      load("app.js", "text/javascript; charset=utf-8"),
 	"capture.js":  load("capture.js", "text/javascript; charset=utf-8"),
+	"drawers.js":  load("drawers.js", "text/javascript; charset=utf-8"),
 	"app.css":     load("app.css", "text/css; charset=utf-8"),
 	"favicon.svg": load("favicon.svg", "image/svg+xml"),
 }
@@ -41,7 +46,29 @@ var assets = map[string]asset{
 func load(name, media string) asset {
 	content, _ := files.ReadFile(name)
 	sum := sha256.Sum256(content)
-	return asset{content: content, version: hex.EncodeToString(sum[:6]), media: media}
+	return asset{content: content, zipped: sync.OnceValue(func() []byte { return zip(content) }), version: hex.EncodeToString(sum[:6]), media: media}
+}
+
+// zip compresses as well as gzip can. Writing to memory does not fail.
+func zip(content []byte) []byte {
+	var buf bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression)
+	_, _ = z.Write(content)
+	_ = z.Close()
+	return buf.Bytes()
+}
+
+// acceptsGzip reports whether a request allows an answer in gzip: it is named, or "*" is, without q=0.
+func acceptsGzip(header string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		name, params, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if name = strings.TrimSpace(name); name != "gzip" && name != "*" {
+			continue
+		}
+		q, found := strings.CutPrefix(strings.ReplaceAll(params, " ", ""), "q=")
+		return !found || strings.Trim(q, "0.") != ""
+	}
+	return false
 }
 
 // URL is where a page finds the file, with the version of its content: "/static/app.css?v=0f3a…". Browsers keep what they get from
@@ -73,11 +100,17 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.media)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("ETag", `"`+a.version+`"`)
+	h.Set("Vary", "Accept-Encoding")
+	content, tag := a.content, a.version
+	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+		content, tag = a.zipped(), a.version+"-gzip"
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("ETag", `"`+tag+`"`)
 	h.Set("Cache-Control", "no-cache")
 	// Only the address of this very content may be kept for good: a page of another release asks with another version.
 	if r.URL.Query().Get("v") == a.version {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	http.ServeContent(w, r, path.Base(name), time.Time{}, bytes.NewReader(a.content))
+	http.ServeContent(w, r, path.Base(name), time.Time{}, bytes.NewReader(content))
 }

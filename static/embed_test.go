@@ -1,6 +1,8 @@
 package static_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +13,7 @@ import (
 )
 
 func TestURL(t *testing.T) {
-	for _, name := range []string{"app.js", "capture.js", "app.css", "favicon.svg"} {
+	for _, name := range []string{"early.js", "app.js", "capture.js", "drawers.js", "app.css", "favicon.svg"} {
 		plain, version, _ := strings.Cut(static.URL(name), "?v=")
 		if plain != "/static/"+name || len(version) != 12 {
 			t.Errorf("URL(%q) = %q, want /static/%[1]s?v= and twelve hex digits", name, static.URL(name))
@@ -81,5 +83,40 @@ func TestHandler(t *testing.T) {
 				t.Errorf("Allow %q, want GET, HEAD", response.Header.Get("Allow"))
 			}
 		})
+	}
+}
+
+// A browser that accepts gzip gets it, with a tag of its own; what comes out is the same.
+func TestHandlerCompresses(t *testing.T) {
+	get := func(accept, tag string) *http.Response {
+		request := httptest.NewRequest("GET", static.URL("app.js"), nil)
+		request.Header.Set("Accept-Encoding", accept)
+		request.Header.Set("If-None-Match", tag)
+		recorder := httptest.NewRecorder()
+		static.Handler().ServeHTTP(recorder, request)
+		return recorder.Result()
+	}
+	plain, zipped := get("br, gzip;q=0", ""), get("gzip, deflate, br", "")
+	for _, r := range []*http.Response{plain, zipped} {
+		if got := r.Header.Get("Vary"); got != "Accept-Encoding" {
+			t.Errorf("Vary %q", got)
+		}
+	}
+	if plain.Header.Get("Content-Encoding") != "" || zipped.Header.Get("Content-Encoding") != "gzip" {
+		t.Fatalf("encodings %q and %q", plain.Header.Get("Content-Encoding"), zipped.Header.Get("Content-Encoding"))
+	}
+	if plain.Header.Get("ETag") == zipped.Header.Get("ETag") {
+		t.Error("both have the same ETag")
+	}
+	want, _ := io.ReadAll(plain.Body)
+	z, err := gzip.NewReader(zipped.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes come out of the gzip, not %d (%v)", len(got), len(want), err)
+	}
+	if again := get("gzip", zipped.Header.Get("ETag")); again.StatusCode != 304 {
+		t.Errorf("status %d for what the browser has", again.StatusCode)
 	}
 }

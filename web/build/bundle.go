@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,20 +28,44 @@ var engines = []api.Engine{
 	{Name: api.EngineSafari, Version: "17.5"},
 }
 
+// scripts are the files that pages load, in their order on a page.
+var scripts = []struct{ name, entry, shares string }{
+	{"early", "early.ts", "early.ts"},             // before anything is drawn
+	{"app", "main.ts", "shared.ts"},               // on every page
+	{"capture", "capture.ts", "frames/shared.ts"}, // on pages that list frames
+	{"drawers", "frames/drawers.ts", ""},          // loaded when the first drawer is opened
+}
+
+// pages are what a page loads when it opens, and the most it may weigh.
+var pages = []struct {
+	name    string
+	scripts []string
+	most    int // bytes, gzipped
+}{
+	{"workbench", []string{"early.js", "app.js"}, 200_000},
+	{"capture page", []string{"early.js", "app.js", "capture.js"}, 250_000},
+}
+
 // bundle builds the pages' files from the sources below the directory web. It writes nothing.
 //
-// app.js is on every page. capture.js is on those that list frames, beside app.js: what both need is in app.js alone, see shared.
+// Each script takes from those before it on a page what they share, see shared.
 func bundle(web string) (bundled, error) {
 	out := bundled{files: map[string][]byte{}}
-	if err := out.build(web, []api.EntryPoint{{InputPath: "src/main.ts", OutputPath: "app"}, {InputPath: "src/app.css", OutputPath: "app"}}); err != nil {
+	if err := out.build(web, []api.EntryPoint{{InputPath: "src/app.css", OutputPath: "app"}}); err != nil {
 		return bundled{}, err
 	}
-	if _, err := os.Stat(filepath.Join(web, "src", "capture.ts")); err == nil {
-		plugin, err := shared(web)
-		if err != nil {
+	names := map[string]string{}
+	for _, s := range scripts {
+		if _, err := os.Stat(filepath.Join(web, "src", s.entry)); err != nil && s.name != "app" {
+			continue // of a test, which has one script
+		}
+		if err := out.build(web, []api.EntryPoint{{InputPath: "src/" + s.entry, OutputPath: s.name}}, shared(names)); err != nil {
 			return bundled{}, err
 		}
-		if err := out.build(web, []api.EntryPoint{{InputPath: "src/capture.ts", OutputPath: "capture"}}, plugin); err != nil {
+		if s.shares == "" {
+			continue
+		}
+		if err := sharedBy(filepath.Join(web, "src", filepath.FromSlash(s.shares)), names); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return bundled{}, err
 		}
 	}
@@ -106,17 +132,21 @@ func (b *bundled) build(web string, entries []api.EntryPoint, plugins ...api.Plu
 
 var sharedImport = regexp.MustCompile(`import \* as (\w+) from "\./([^"]+)"`)
 
-// shared lets a bundle take the modules that src/shared.ts names from app.js, which has them once for all of a page.
-func shared(web string) (api.Plugin, error) {
-	src := filepath.Join(web, "src")
-	text, err := os.ReadFile(filepath.Join(src, "shared.ts"))
+// sharedBy adds the modules that a file imports as a whole, by their paths: the script that the file is in shares them.
+func sharedBy(file string, names map[string]string) error {
+	text, err := os.ReadFile(file)
 	if err != nil {
-		return api.Plugin{}, fmt.Errorf("read what bundles share: %w", err)
+		return fmt.Errorf("read what scripts share: %w", err)
 	}
-	names := map[string]string{} // by path
 	for _, m := range sharedImport.FindAllStringSubmatch(string(text), -1) {
-		names[filepath.Join(src, filepath.FromSlash(m[2]))] = m[1]
+		names[filepath.Join(filepath.Dir(file), filepath.FromSlash(m[2]))] = m[1]
 	}
+	return nil
+}
+
+// shared lets a script take modules from the scripts before it, which have put them into the global wirebench. A page has them once.
+func shared(names map[string]string) api.Plugin {
+	names = maps.Clone(names)
 	return api.Plugin{Name: "shared", Setup: func(b api.PluginBuild) {
 		b.OnResolve(api.OnResolveOptions{Filter: `^\.`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 			if name := names[filepath.Join(a.ResolveDir, filepath.FromSlash(a.Path))]; name != "" {
@@ -128,5 +158,41 @@ func shared(web string) (api.Plugin, error) {
 			module := "module.exports = globalThis.wirebench." + a.Path
 			return api.OnLoadResult{Contents: &module, Loader: api.LoaderJS}, nil
 		})
-	}}, nil
+	}}
+}
+
+// weigh says what the scripts of each page weigh, and fails when it is too much.
+func (b bundled) weigh() (string, error) {
+	var text strings.Builder
+	var err error
+	for _, p := range pages {
+		sum := 0
+		for _, name := range p.scripts {
+			n, failed := gzipped(b.files[name])
+			if failed != nil {
+				return "", failed
+			}
+			sum += n
+		}
+		fmt.Fprintf(&text, "%s: %d bytes of JavaScript, gzipped, of %d (%s)\n", p.name, sum, p.most, strings.Join(p.scripts, ", "))
+		if sum > p.most {
+			err = errors.Join(err, fmt.Errorf("the scripts of the %s have %d bytes gzipped, more than %d", p.name, sum, p.most))
+		}
+	}
+	return text.String(), err
+}
+
+func gzipped(content []byte) (int, error) {
+	var buf bytes.Buffer
+	z, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := z.Write(content); err != nil {
+		return 0, err
+	}
+	if err := z.Close(); err != nil {
+		return 0, err
+	}
+	return buf.Len(), nil
 }

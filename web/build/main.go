@@ -1,9 +1,11 @@
-// Command build makes the files of static/ from web/src: app.js, capture.js, app.css and favicon.svg.
+// Command build makes the files of static/ from web/src: the scripts, app.css and favicon.svg.
 //
 // Run it by go generate ./static, or from anywhere in the module:
 //
 //	go run ./web/build          writes what differs and says what is in it
 //	go run ./web/build -check   writes nothing; exits 1 when static/ is not what web/src gives
+//
+// Both exit 1 when the scripts of a page are heavier than they may be.
 //
 // The same sources give the same bytes on every machine, so the result is committed and users need no Node.
 package main
@@ -36,6 +38,11 @@ func run(check bool) error {
 		return err
 	}
 	fmt.Print(built.summary)
+	weights, err := built.weigh()
+	fmt.Print(weights)
+	if err != nil {
+		return err
+	}
 	static := filepath.Join(root, "static")
 	stale := built.stale(static)
 	if !check {

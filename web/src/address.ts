@@ -1,6 +1,8 @@
 // What is shown, in the fragment of the address: #w=WORKSPACE&d=DEFINITION&hex=BYTES&sel=OFFSET+LENGTH, and with &text= a definition
 // that is not saved. Fragments stay in the browser: no server ever sees the bytes.
 
+import { hexOf } from "./hex/text";
+
 export interface Shown {
   workspace: string;
   definition: string;
@@ -12,15 +14,6 @@ export interface Shown {
 
 const mostBytes = 8_192; // browsers and chats cut longer addresses
 const mostText = 8_192;
-
-/** Bytes in hex without blanks. */
-export function hexOf(data: Uint8Array): string {
-  let text = "";
-  for (const byte of data) {
-    text += byte.toString(16).padStart(2, "0");
-  }
-  return text;
-}
 
 /** The address of a definition in the place of the one that an address is of. */
 export function addressOf(href: string, definition: string, stored: boolean): string {

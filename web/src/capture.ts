@@ -9,8 +9,9 @@ import { copyBytesMenu, copyText } from "./copy/index";
 import { nameCode } from "./define";
 import { FilterBox } from "./filterbox/index";
 import { Frames, type FrameRow, type Range, type State, type View } from "./frames/index";
-import { button } from "./frames/dom";
+import { button } from "./dom";
 import type { FrameAnswer, FrameOffer } from "./frames/protocol";
+import { share } from "./frames/shared";
 import { opcode } from "./frames/text";
 import { type Anchor, openMenu } from "./menu";
 import { notify } from "./notify";
@@ -104,6 +105,7 @@ class CapturePage {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     this.frames = new Frames(host, {
       url: `${scheme}//${location.host}/ws/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`,
+      drawers: host.dataset["drawers"] ?? "",
       remember: `${workspace}/${id}`,
       filter: this.place.filter,
       highlight: this.place.highlight,
@@ -550,7 +552,7 @@ async function otherWorkspaces(api: string): Promise<HTMLElement[]> {
   }
   const { workspaces } = (await response.json()) as { workspaces: { name: string; title: string; frames: number }[] };
   return workspaces.map(({ name, title }) => {
-    const open = button("btn", `Open it in ${title}`, () => void openIn(api, name));
+    const open = button(`Open it in ${title}`, () => void openIn(api, name), "", "btn");
     open.title = "Store the file in that workspace too: its protocol finds messages in it";
     return forOperators(open);
   });
@@ -600,4 +602,5 @@ function startCapture(): void {
   }
 }
 
+share();
 document.addEventListener("DOMContentLoaded", startCapture); // after the listener of app.js, which opens the page

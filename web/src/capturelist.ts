@@ -2,10 +2,11 @@
 // traffic gets a button for its replay, too.
 
 import { lookAtCaptures, onLookAtCaptures, tellDeleted } from "./captures";
+import { confirmDialog } from "./dialog";
 import { openMenu } from "./menu";
 import { notify } from "./notify";
 import { askText } from "./frames/notebox";
-import { bytesText } from "./relays";
+import { bytes } from "./frames/text";
 import { replayDialog } from "./replay";
 import { lookOnly, operatorsItem } from "./role";
 
@@ -75,10 +76,8 @@ function captureMenu(button: HTMLElement, workspace: string, id: string): void {
       {
         title: "Delete …", ...operatorsItem(),
         run: () => {
-          if (!confirm(`Delete ${name} with its marks and notes? It cannot be taken back.`)) {
-            return;
-          }
-          void send(address, "DELETE").then((done) => {
+          void confirmDialog(`Delete ${name} with its marks and notes? This cannot be undone.`, "Delete").then(async (yes) => {
+            const done = yes && await send(address, "DELETE");
             if (!done) {
               return;
             }
@@ -203,8 +202,8 @@ class CaptureList {
           showName(item, x.name);
         }
         const size = item.querySelector("small");
-        if (size !== null && size.textContent !== bytesText(x.size)) {
-          size.textContent = bytesText(x.size);
+        if (size !== null && size.textContent !== bytes(x.size)) {
+          size.textContent = bytes(x.size);
         }
       }
       if (this.list.children[i] !== item) {
@@ -263,7 +262,7 @@ class CaptureList {
     name.className = "name";
     name.textContent = x.name;
     const size = document.createElement("small");
-    size.textContent = bytesText(x.size);
+    size.textContent = bytes(x.size);
     link.append(name, size);
     const menu = document.createElement("button");
     menu.type = "button";

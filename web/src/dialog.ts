@@ -1,20 +1,6 @@
 // What the queue of held messages and the dialogs about running traffic are made of.
 
-/** An element with a class and a text. */
-export function make<K extends keyof HTMLElementTagNameMap>(tag: K, className = "", text = ""): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = text;
-  return element;
-}
-
-export function button(text: string, run: () => void, title = "", className = "btn quiet"): HTMLButtonElement {
-  const element = make("button", className, text);
-  element.type = "button";
-  element.title = title;
-  element.addEventListener("click", run);
-  return element;
-}
+import { button, make } from "./dom";
 
 export function arrow(dir: string): string {
   return dir === "c2s" ? "C→S" : "S→C";
@@ -67,4 +53,44 @@ export function dialog(title: string, label = title): { box: HTMLDialogElement; 
       says.classList.toggle("err", wrong);
     },
   };
+}
+
+/** Asks before something that cannot be undone; resolves to whether it is to be done. */
+export function confirmDialog(question: string, action: string): Promise<boolean> {
+  const { box, form } = dialog(action, question);
+  let yes = false;
+  const act = button(action, () => {
+    yes = true;
+    box.close();
+  }, "", "btn primary");
+  const cancel = button("Cancel", () => box.close());
+  const row = make("div", "row");
+  row.append(act, cancel);
+  form.append(make("p", "", question), row);
+  cancel.focus();
+  return new Promise((resolve) => box.addEventListener("close", () => resolve(yes)));
+}
+
+/** Asks for a line of text; `wrong` says what is wrong with it, "" for nothing. Resolves to undefined when it is given up. */
+export function askDialog(title: string, hint: string, action: string, wrong: (text: string) => string): Promise<string | undefined> {
+  const { box, form, says, say } = dialog(title);
+  let answer: string | undefined;
+  const input = make("input");
+  input.type = "text";
+  input.autocomplete = "off";
+  input.spellcheck = false;
+  const row = make("div", "row");
+  row.append(button(action, () => {
+    const text = input.value.trim();
+    const why = wrong(text);
+    if (why !== "") {
+      say(why);
+      return;
+    }
+    answer = text;
+    box.close();
+  }, "", "btn primary"), button("Cancel", () => box.close()));
+  form.append(field(hint, input), row, says);
+  input.focus();
+  return new Promise((resolve) => box.addEventListener("close", () => resolve(answer)));
 }

@@ -2,7 +2,10 @@
 //
 //   dialog.operate.framing > form > .row > .field, .framing-preview > table
 
-import { dialog, field, make, select } from "./dialog";
+import { opcode } from "./frames/text";
+import { hexNumber, hexOf } from "./hex/text";
+import { dialog, field, select } from "./dialog";
+import { make } from "./dom";
 
 const sample = 64 << 10; // bytes of the file that are cut to show what comes out
 
@@ -60,9 +63,9 @@ function draw(host: HTMLElement, answer: Tried): string {
   table.append(head);
   for (const frame of frames) {
     const row = make("tr", frame.problem !== undefined || frame.status === "illegal" || frame.status === "incomplete" ? "err" : "");
-    const code = frame.code === undefined ? "" : `0x${frame.code.toString(16).toUpperCase().padStart(4, "0")}`;
+    const code = opcode(frame.code);
     const bytes = (frame.hex.match(/../g) ?? []).join(" ") + (frame.length * 2 > frame.hex.length ? " …" : "");
-    cells(row, [`0x${frame.offset.toString(16).padStart(4, "0")}`, String(frame.length), frame.message ?? code, frame.problem ?? frame.status ?? "", bytes]);
+    cells(row, [hexNumber(frame.offset, 4), String(frame.length), frame.message ?? code, frame.problem ?? frame.status ?? "", bytes]);
     table.append(row);
   }
   host.replaceChildren(table);
@@ -79,7 +82,7 @@ function draw(host: HTMLElement, answer: Tried): string {
 /** Asks how the bytes of a file are cut. The answer is "" if they are to be shown as they are, undefined if nothing is to be done. */
 export async function askFraming(workspace: string, file: File): Promise<string | undefined> {
   const head = new Uint8Array(await file.slice(0, sample).arrayBuffer());
-  const hex = Array.from(head, (b) => b.toString(16).padStart(2, "0")).join("");
+  const hex = hexOf(head);
   const { box, form, says, say } = dialog(`${file.name}: how are these bytes cut into messages?`);
   box.classList.add("framing");
   const number = (name: string, value: string, most: number): HTMLInputElement => {

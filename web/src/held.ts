@@ -4,8 +4,9 @@
 //
 // One row is that of the keys: the one with the focus, or else the oldest.
 
-import { arrow, button, make } from "./dialog";
-import { count, counted } from "./frames/text";
+import { arrow } from "./dialog";
+import { button, make } from "./dom";
+import { count, counted, opcode } from "./frames/text";
 import { announce } from "./notify";
 import type { Content } from "./messageform";
 import { ask } from "./relays";
@@ -317,7 +318,7 @@ export class HeldQueue {
     const element = make("div", "held-row");
     element.setAttribute("role", "listitem");
     const { frame } = h;
-    const name = frame.message ?? `? 0x${(frame.code ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+    const name = frame.message ?? `? ${opcode(frame.code ?? 0)}`;
     element.setAttribute("aria-label", `${name}, ${frame.dir === "c2s" ? "client to server" : "server to client"}`);
     const age = make("span", "held-age", seconds(h));
     const what = make("span", "held-what");

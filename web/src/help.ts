@@ -1,5 +1,6 @@
 // The keyboard's help: every command of the registry with its keys, which can be changed here.
 
+import { button, make } from "./dom";
 import { all, find, register, type Command } from "./commands";
 import {
   anyChosen, canonical, conflicts, isChosen, isSingle, keysElement, keysOf, keysText, onKeys, pressed, refusal, resetKeys, setKeys,
@@ -8,24 +9,6 @@ import {
 
 const pauseMillis = 1000; // after which the keys pressed are all
 const mostStrokes = 3;
-
-function make(tag: string, name: string, text = ""): HTMLElement {
-  const element = document.createElement(tag);
-  if (name !== "") {
-    element.className = name;
-  }
-  element.textContent = text;
-  return element;
-}
-
-function makeButton(name: string, text: string, press: () => void): HTMLButtonElement {
-  const element = document.createElement("button");
-  element.type = "button";
-  element.className = name;
-  element.textContent = text;
-  element.addEventListener("click", press);
-  return element;
-}
 
 interface Parts {
   dialog: HTMLDialogElement;
@@ -56,7 +39,7 @@ function say(text: string, wrong = false, ...answers: HTMLElement[]): void {
 
 function cap(command: Command, keys: string): HTMLElement {
   const off = isSingle(keys) && !singleKeys();
-  const element = makeButton(off ? "cap off" : "cap", "", () => record(command.id, keys, element));
+  const element = button("", () => record(command.id, keys, element), "", off ? "cap off" : "cap");
   element.dataset["cap"] = `${command.id}\n${keys}`;
   element.setAttribute("aria-label", `${keysText(keys)}${off ? ", off" : ""}: change this key of “${command.title}”`);
   element.title = off ? "Off, as all single-key shortcuts" : "Change";
@@ -68,17 +51,17 @@ function row(command: Command): HTMLElement {
   const element = make("li", "binding");
   const caps = make("span", "caps");
   if (isChosen(command.id)) {
-    const back = makeButton("mini", "↺", () => {
+    const back = button("↺", () => {
       setKeys(command.id);
       focusOn(command.id);
       say(`“${command.title}” has its first keys again.`);
-    });
+    }, "", "mini");
     back.title = "First keys again";
     back.setAttribute("aria-label", `First keys of “${command.title}” again`);
     caps.append(back);
   }
   caps.append(...keysOf(command.id).map((k) => cap(command, k)));
-  const add = makeButton("mini", "+", () => record(command.id, "", add));
+  const add = button("+", () => record(command.id, "", add), "", "mini");
   add.dataset["cap"] = `${command.id}\n`;
   add.title = "Add keys";
   add.setAttribute("aria-label", `Add keys for “${command.title}”`);
@@ -183,17 +166,17 @@ function finish(): void {
     const theirs = keysOf(c.id).filter((k) => clash(k, keys) && k !== keys).map(keysText).join(", ");
     return `“${c.title}”${theirs === "" ? "" : ` (${theirs})`}`;
   }).join(", ");
-  const move = makeButton("btn primary", "Move here", () => {
+  const move = button("Move here", () => {
     for (const other of others) {
       setKeys(other.id, keysOf(other.id).filter((k) => !clash(k, keys)));
     }
     done();
-  });
-  const both = makeButton("btn", "Use for both", done);
-  const cancel = makeButton("btn", "Cancel", () => {
+  }, "", "btn primary");
+  const both = button("Use for both", done, "", "btn");
+  const cancel = button("Cancel", () => {
     say(idle);
     focusOn(id, old);
-  });
+  }, "", "btn");
   say(`${keysText(keys)} is used by ${names}.`, true, move, both, cancel);
   move.focus();
 }
@@ -250,7 +233,7 @@ function build(): Parts {
   search.autocomplete = "off";
   search.spellcheck = false;
   search.setAttribute("aria-label", "Find a command or a key");
-  const shut = makeButton("shut", "×", () => dialog.close());
+  const shut = button("×", () => dialog.close(), "", "shut");
   shut.setAttribute("aria-label", "Close");
   const head = make("div", "line");
   head.append(title, search, shut);
@@ -264,11 +247,11 @@ function build(): Parts {
   });
   const label = make("label", "switch");
   label.append(single, make("span", "", "Single-key shortcuts"));
-  const reset = makeButton("btn", "Reset all", () => {
+  const reset = button("Reset all", () => {
     resetKeys();
     search.focus();
     say("All keys are as they were at first.");
-  });
+  }, "", "btn");
   const bar = make("div", "bar");
   bar.append(label, reset);
 

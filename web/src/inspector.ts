@@ -4,6 +4,8 @@
 //
 // The table is built once; only its texts change. It is one tab stop: arrows go from value to value.
 
+import { hexNumber } from "./hex/text";
+
 const textLimit = 32; // characters of text that are shown
 
 /** What there is to read: the bytes from the place on, and how many of them are selected. */
@@ -243,7 +245,7 @@ export class Inspector {
       view: new DataView(rest.buffer, rest.byteOffset, rest.byteLength),
       selected: data.subarray(Math.min(at, data.length), Math.min(Math.max(at, end), data.length)),
     };
-    this.place.textContent = rest.length === 0 ? "no byte here" : `at 0x${at.toString(16).padStart(2, "0")} (${at})`;
+    this.place.textContent = rest.length === 0 ? "no byte here" : `at ${hexNumber(at)} (${at})`;
     for (const cell of this.cells.values()) {
       const reading = rest.length < cell.way.bytes ? null : cell.way.read(place, cell.little);
       const shown = reading === null ? "–" : typeof reading === "string" ? reading : reading.shown;

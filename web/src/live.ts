@@ -4,11 +4,11 @@ import { register } from "./commands";
 import type { Frames } from "./frames/index";
 import type { MarkerSource } from "./frames/drawer";
 import { askText } from "./frames/notebox";
-import { count, counted } from "./frames/text";
+import { bytes, count, counted } from "./frames/text";
 import { openMenu } from "./menu";
 import { announce } from "./notify";
 import { Operate, type Shown } from "./operate";
-import { ask, bytesText, markersOf, type Relays, type Session } from "./relays";
+import { ask, markersOf, type Relays, type Session } from "./relays";
 import { lookOnly } from "./role";
 
 /** What stands over the list of running traffic. */
@@ -167,27 +167,27 @@ export class LiveBar {
       return;
     }
     const now = performance.now();
-    const bytes = s.to_server + s.to_client;
+    const passed = s.to_server + s.to_client;
     const { before } = this;
     const seconds = before === undefined ? 0 : (now - before.at) / 1000;
     if (before === undefined || seconds >= 0.9) {
-      this.before = { at: now, frames: s.frames, bytes };
+      this.before = { at: now, frames: s.frames, bytes: passed };
       if (before !== undefined) {
-        this.rate = `${count(Math.round((s.frames - before.frames) / seconds))} frames/s, ${bytesText((bytes - before.bytes) / seconds)}/s`;
+        this.rate = `${count(Math.round((s.frames - before.frames) / seconds))} frames/s, ${bytes((passed - before.bytes) / seconds)}/s`;
       }
     }
     const only = s.pairs[0];
     const good = [
       this.rate,
       s.total === 0 ? "no connection yet" : s.open === s.total ? `${counted(s.open, "connection")} open` : `${s.open} of ${counted(s.total, "connection")} open`,
-      s.record.on ? `recorded ${bytesText(s.record.bytes)}` : "",
+      s.record.on ? `recorded ${bytes(s.record.bytes)}` : "",
       only === undefined ? "" : `${only.listen} → ${only.upstream}`,
     ];
     // What is not seen, not kept or not relayed is never silent.
     const bad = [
       s.record.on ? "" : `not recorded: ${s.record.why ?? ""}`,
       s.failed > 0 ? `server not reached ${s.failed}×` : "", s.refused > 0 ? `${s.refused} refused` : "",
-      (s.lost ?? 0) > 0 ? `${bytesText(s.lost ?? 0)} not observed` : "", (s.unseen ?? 0) > 0 ? `${counted(s.unseen ?? 0, "connection")} not observed` : "",
+      (s.lost ?? 0) > 0 ? `${bytes(s.lost ?? 0)} not observed` : "", (s.unseen ?? 0) > 0 ? `${counted(s.unseen ?? 0, "connection")} not observed` : "",
       (s.dropped ?? 0) > 0 ? `${counted(s.dropped ?? 0, "datagram")} dropped` : "", (s.unsent ?? 0) > 0 ? `${counted(s.unsent ?? 0, "datagram")} not sent` : "",
       (s.unlogged ?? 0) > 0 ? `${counted(s.unlogged ?? 0, "frame")} not kept` : "", s.base > 0 ? `the first ${count(s.base)} frames are only in the recording` : "",
     ];

@@ -1,6 +1,6 @@
 // What a page does beyond its HTML. Everything here is an addition: each page works without it.
 //
-// The script runs in <head>, before there is a body: the theme and the sizes of the panes are there when the page is drawn first.
+// The script is deferred; early.ts has what the page is drawn with.
 
 import { startCaptureList } from "./capturelist";
 import { register } from "./commands";
@@ -13,17 +13,12 @@ import { startPalette } from "./palette";
 import { startPanes } from "./panes";
 import { startRelays } from "./relays";
 import { startRemember } from "./remember";
-import { startSegments } from "./segments";
 import { share } from "./shared";
-import { startTheme } from "./theme";
 import { startUpload } from "./upload";
 
-document.documentElement.classList.add("js");
-startTheme();
 startPalette();
 startHelp();
 startPanes();
-startSegments();
 startKeys();
 startFilter();
 startMenus();

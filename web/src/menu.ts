@@ -2,6 +2,8 @@
 //
 // It stands in the top layer, so no pane cuts it off, and inside a modal dialog when one is open, where all else is inert.
 
+import { make } from "./dom";
+
 /** One line of a menu. */
 export interface MenuItem {
   title: string;
@@ -41,13 +43,6 @@ interface Open {
 
 let current: Open | undefined;
 let justClosed: HTMLElement | undefined; // the button whose press closed its own menu: its click does not open it again
-
-function make(tag: string, name: string, text = ""): HTMLElement {
-  const element = document.createElement(tag);
-  element.className = name;
-  element.textContent = text;
-  return element;
-}
 
 /** Opens a menu in place of the one that is open. Choosing an item closes it, gives the focus back and then runs the item. */
 export function openMenu(anchor: Anchor, options: MenuOptions): void {

@@ -1,5 +1,7 @@
 // Short messages at the bottom of the page: what was done, or what went wrong. They are read out politely.
 
+import { make } from "./dom";
+
 const lifeMillis = 4000;
 const undoMillis = 10_000; // of a message that offers to take back what was done
 const together = 1000; // milliseconds within which a message joins the ones before: nobody has read them yet
@@ -17,13 +19,6 @@ let left = 0; // milliseconds that the message has still to live
 let since = 0;
 let came = -Infinity; // when the newest message came
 let cameFrom: Element | null = null; // where the focus was before it came to the close button
-
-function make(tag: string, name: string, text = ""): HTMLElement {
-  const element = document.createElement(tag);
-  element.className = name;
-  element.textContent = text;
-  return element;
-}
 
 function live(name: string): HTMLElement {
   const element = make("div", name);

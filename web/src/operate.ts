@@ -3,8 +3,10 @@
 //
 //   dialog.operate > form > .field, .message-form, .row, .operate-says
 
+import { hexOf } from "./hex/text";
 import { register } from "./commands";
-import { arrow, button, dialog, field, make, select } from "./dialog";
+import { arrow, dialog, field, select } from "./dialog";
+import { button, make } from "./dom";
 import type { Frames } from "./frames/index";
 import type { FrameRow } from "./frames/protocol";
 import { counted, shortConnection } from "./frames/text";
@@ -285,7 +287,7 @@ export class Operate {
       name.focus();
       return;
     }
-    const now = this.shown.row()?.n === frame.n ? Array.from(this.shown.bytes(), (b) => b.toString(16).padStart(2, "0")).join("") : "";
+    const now = this.shown.row()?.n === frame.n ? hexOf(this.shown.bytes()) : "";
     const hex = now === "" ? frame.hex : now;
     content.show(frame.name === "" ? undefined : await this.decode(frame.name, hex), hex);
     content.focus();

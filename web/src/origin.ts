@@ -3,7 +3,7 @@
 //
 //   .frame-origin > .fo-from (.fo-packet ...) .fo-with (.fo-frame ...) .fo-offer
 
-import { button, make } from "./frames/dom";
+import { button, make } from "./dom";
 import type { FrameAnswer, PacketAnswer } from "./frames/protocol";
 import { count, frameName } from "./frames/text";
 import { forOperators } from "./role";
@@ -48,14 +48,14 @@ export class Origin {
     }
     const { offer } = frame;
     if (offer !== null && offer !== undefined) {
-      const define = button("btn", `Define ${offer.name} …`, () => this.events.define(frame, this.offer), "Nothing defines this message: begin with a definition of it");
+      const define = button(`Define ${offer.name} …`, () => this.events.define(frame, this.offer), "Nothing defines this message: begin with a definition of it", "btn");
       this.offer.append((offer.map ?? "") === "" ? define : forOperators(define)); // the code map would name it
     }
     const packets = [...new Set(frame.sources.map((s) => s.packet))].filter((n) => n > 0);
     const via = frame.row.via ?? [];
     this.from.append(packets.length > 1 ? "assembled from packets " : packets.length === 1 ? "in packet " : "");
     packets.slice(0, mostPackets).forEach((n, i) => {
-      this.from.append(i > 0 ? ", " : "", button("fo-packet link", count(n), () => this.events.packet(n), `Show packet ${n} and what else came in it`));
+      this.from.append(i > 0 ? ", " : "", button(count(n), () => this.events.packet(n), `Show packet ${n} and what else came in it`, "fo-packet link"));
     });
     if (packets.length > mostPackets) {
       this.from.append(` and ${count(packets.length - mostPackets)} more`);
@@ -75,7 +75,7 @@ export class Origin {
     }
     this.others.append(list.length === 0 ? `nothing else in packet ${count(answer.n)}` : `also in packet ${count(answer.n)}: `);
     list.slice(0, mostFrames).forEach((f, i) => {
-      this.others.append(i > 0 ? ", " : "", button("fo-frame link", `${count(f.n)} ${frameName(f)}`, () => this.events.frame(f.n), `Go to frame ${f.n}`));
+      this.others.append(i > 0 ? ", " : "", button(`${count(f.n)} ${frameName(f)}`, () => this.events.frame(f.n), `Go to frame ${f.n}`, "fo-frame link"));
     });
     if (list.length > mostFrames || answer.more === true) {
       this.others.append(` and ${answer.more === true ? "many" : count(list.length - mostFrames)} more`);

@@ -3,13 +3,15 @@
 // The page is a form that works by itself. Here its controls are followed while they change, its buttons become actions over the
 // websocket, and the editor and the hex grid take the places of the text field and of the static bytes.
 
-import { addressOf, hexOf, readAddress, writeAddress } from "./address";
+import { addressOf, readAddress, writeAddress } from "./address";
 import { register } from "./commands";
 import { copyBytesMenu, copyText, copyValueMenu } from "./copy/index";
+import { askDialog, confirmDialog } from "./dialog";
 import { keepDraft, takeDraft, typedBefore } from "./drafts";
 import { DefinitionEditor, type Language, type Mistake } from "./editor/index";
 import { refilter } from "./filter";
 import { HexGrid } from "./hex/index";
+import { hexNumber, hexOf } from "./hex/text";
 import { Inspector } from "./inspector";
 import { linkedElement, Links, type Target } from "./link";
 import { literal } from "./frames/filters";
@@ -82,6 +84,7 @@ export class Page {
   private resting = ""; // what the last line says while nothing is pointed at
   private late: ListChange[] = []; // of the tree, that came while a value was edited
   private edited = false;
+  private confirmed: HTMLButtonElement | undefined; // whose question was answered with yes
   private opening: string | undefined; // the text that another definition is opened with, "" for the stored one
 
   private readonly capture: boolean; // the message is a frame of a list
@@ -646,7 +649,7 @@ export class Page {
     const part = target.run >= 0 ? this.message?.part(target.run) : undefined;
     const [first] = target.ranges;
     const size = first === undefined ? 0 : first.end - first.start;
-    const where = first === undefined ? "" : ` @ 0x${(first.start >> 3).toString(16).padStart(2, "0")}${first.start % 8 === 0 ? "" : `.${first.start % 8}`} +${size % 8 === 0 ? size / 8 : `${size} bit`}`;
+    const where = first === undefined ? "" : ` @ ${hexNumber(first.start >> 3)}${first.start % 8 === 0 ? "" : `.${first.start % 8}`} +${size % 8 === 0 ? size / 8 : `${size} bit`}`;
     const more = target.ranges.length > 1 ? `, ${target.ranges.length} places` : "";
     const role = part === undefined || part.role === "value" ? "" : ` [${part.role}]`;
     line.textContent = `${name} › ${target.path || (target.lines[0] === undefined ? "bytes" : `line ${target.lines[0]}`)}${role}${part === undefined ? "" : `: ${part.type}`}${where}${more}`;
@@ -861,10 +864,17 @@ export class Page {
         return;
       }
       const asked = button.dataset["confirm"];
-      if (asked !== undefined && !confirm(asked)) {
+      if (asked !== undefined && this.confirmed !== button) {
         event.preventDefault();
+        void confirmDialog(asked, button.dataset["confirmAction"] ?? "Delete").then((yes) => {
+          if (yes) {
+            this.confirmed = button;
+            this.form.requestSubmit(button);
+          }
+        });
         return;
       }
+      this.confirmed = undefined;
       if (byForms) {
         const text = field<HTMLTextAreaElement>("definition");
         if (text !== null) {
@@ -1048,16 +1058,22 @@ export class Page {
   }
 
   private goTo(): void {
-    const typed = prompt("Go to offset (decimal, or hex with 0x)");
-    const at = typed === null ? NaN : Number(typed.trim());
     const size = this.message?.data.length ?? 0;
-    if (Number.isInteger(at) && at >= 0 && at < size) {
-      this.hex.select(at, at + 1, { reveal: true });
-      this.chose(at, at + 1, at, "click");
-      this.hex.focus();
-    } else if (typed !== null) {
-      notify(`An offset is a number from 0 to ${Math.max(0, size - 1)}`, "warn");
+    if (size === 0) {
+      notify("There are no bytes", "warn");
+      return;
     }
+    void askDialog("Go to offset", `0 to ${size - 1}, decimal or hex with 0x`, "Go", (text) => {
+      const at = text === "" ? NaN : Number(text);
+      return Number.isInteger(at) && at >= 0 && at < size ? "" : `An offset is a number from 0 to ${size - 1}`;
+    }).then((text) => {
+      const at = Number(text);
+      if (text !== undefined) {
+        this.hex.select(at, at + 1, { reveal: true });
+        this.chose(at, at + 1, at, "click");
+        this.hex.focus();
+      }
+    });
   }
 
   private copyLink(): void {

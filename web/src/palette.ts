@@ -1,5 +1,6 @@
 // "Go to anything": a few letters find a command, or whatever the page offers through a provider: messages, samples, fields.
 
+import { make } from "./dom";
 import { all, ready, register } from "./commands";
 import { isSingle, keysElement, keysOf, pressed, singleKeys } from "./keys";
 
@@ -228,15 +229,6 @@ function remember(item: Item): void {
 }
 
 // 3. The dialog.
-
-function make(tag: string, name: string, text = ""): HTMLElement {
-  const element = document.createElement(tag);
-  if (name !== "") {
-    element.className = name;
-  }
-  element.textContent = text;
-  return element;
-}
 
 interface Parts {
   dialog: HTMLDialogElement;

@@ -3,7 +3,8 @@
 //   #verdict [data-keep-capture]    on the workbench, beside what the pasted text was taken for
 //   Ctrl+V on the page of a capture, outside of what is typed in: says what the clipboard has, and keeps it if that is wanted
 
-import { arrow, button, dialog, make } from "./dialog";
+import { arrow, dialog } from "./dialog";
+import { button, make } from "./dom";
 import { isTyping } from "./keys";
 import { notify } from "./notify";
 import { lookOnly, lookOnlyWhy } from "./role";

@@ -2,6 +2,7 @@
 
 import type { MarkerSource, Related } from "./frames/drawer";
 import type { Marker } from "./frames/protocol";
+import { bytes } from "./frames/text";
 import { announce, notify } from "./notify";
 import { lookOnly } from "./role";
 
@@ -33,10 +34,6 @@ export interface Session {
 
 const period = 1000; // milliseconds between two looks at what runs
 const patience = 4000; // milliseconds for an answer: a server that hangs is as good as away
-
-export function bytesText(n: number): string {
-  return n < 1024 ? `${Math.round(n)} B` : n < 1 << 20 ? `${(n / 1024).toFixed(1)} KB` : n < 1 << 30 ? `${(n / (1 << 20)).toFixed(1)} MB` : `${(n / (1 << 30)).toFixed(2)} GB`;
-}
 
 interface Refusal {
   detail?: string;
@@ -217,7 +214,7 @@ export class Relays {
     count.textContent = all.length === 0 ? "" : String(all.length);
     for (const s of all) { // what is recorded grows
       const size = document.querySelector(`#captures a[href="${this.page(s.id)}"] small`);
-      size?.replaceChildren(bytesText(s.record.files?.[0]?.bytes ?? s.record.bytes));
+      size?.replaceChildren(bytes(s.record.files?.[0]?.bytes ?? s.record.bytes));
     }
     const now = all.map((s) => `${s.id} ${s.name}`).join("\n");
     if (list.dataset["shown"] === now) {

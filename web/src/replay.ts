@@ -3,7 +3,8 @@
 //   dialog.operate > form > .field, .row, details > .replay-lifts, textarea
 //                         > progress, .replay-steps > .held-row, .held-before
 
-import { arrow, button, dialog, field, make, select } from "./dialog";
+import { arrow, dialog, field, select } from "./dialog";
+import { button, make } from "./dom";
 import { counted } from "./frames/text";
 import { ask } from "./relays";
 

@@ -1,6 +1,7 @@
 // The dialog of rules: what is done to messages that fit a filter, without a person.
 
-import { button, dialog, field, make, select } from "./dialog";
+import { dialog, field, select } from "./dialog";
+import { button, make } from "./dom";
 import { ask } from "./relays";
 
 interface Rule {

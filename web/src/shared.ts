@@ -1,18 +1,24 @@
-// What the scripts of single pages take from app.js, so that a page has it once: registries, menus, messages. web/build reads the imports
-// below to know which modules these are.
+// What other scripts take from app.js, so that a page has it once. web/build reads the imports below to know which modules these are.
 
+import * as captures from "./captures";
 import * as commands from "./commands";
 import * as copy from "./copy/index";
+import * as dialog from "./dialog";
+import * as dom from "./dom";
 import * as hex from "./hex/index";
-import * as scroll from "./hex/scroll";
+import * as hexText from "./hex/text";
 import * as keys from "./keys";
 import * as menu from "./menu";
+import * as notebox from "./frames/notebox";
 import * as notify from "./notify";
 import * as page from "./page";
 import * as panes from "./panes";
 import * as relays from "./relays";
+import * as role from "./role";
+import * as scroll from "./hex/scroll";
+import * as text from "./frames/text";
 
 /** Makes them known to the scripts that follow. */
 export function share(): void {
-  Object.assign(globalThis, { wirebench: { commands, copy, hex, scroll, keys, menu, notify, page, panes, relays } });
+  Object.assign((globalThis as unknown as { wirebench: object }).wirebench ??= {}, { captures, commands, copy, dialog, dom, hex, hexText, keys, menu, notebox, notify, page, panes, relays, role, scroll, text });
 }

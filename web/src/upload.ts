@@ -1,6 +1,7 @@
 // What concerns the library as a whole: its settings, and files that are dropped on the page. Definitions, maps and zips go to the
 // library, captures to the captures; what else a file holds goes where bytes are pasted.
 
+import { hexOf } from "./hex/text";
 import { isCapture, isText, keepCaptures, keepRaw, mostCapture, showsConversation } from "./upload_capture";
 import { notify } from "./notify";
 import { readPasted, startPasted } from "./pasted";
@@ -65,7 +66,7 @@ async function settings(form: HTMLFormElement): Promise<void> {
 /** Bytes of a file as text that can be pasted: text as it is, anything else as hex. */
 async function asText(file: File): Promise<string> {
   const data = new Uint8Array(await file.arrayBuffer());
-  return isText(data) ? new TextDecoder("utf-8").decode(data) : Array.from(data, (b) => b.toString(16).padStart(2, "0")).join(" ");
+  return isText(data) ? new TextDecoder("utf-8").decode(data) : hexOf(data, " ");
 }
 
 /** Puts a file where bytes are pasted, if this page has such a place. */

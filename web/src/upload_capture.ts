@@ -1,5 +1,6 @@
 // Files that are kept as captures: what tells them, and how they go to the server.
 
+import { hexOf } from "./hex/text";
 import { askFraming } from "./framing";
 import { notify } from "./notify";
 import { lookOnly, lookOnlyWhy } from "./role";
@@ -17,7 +18,7 @@ export function isText(data: Uint8Array): boolean {
 /** Whether a file starts as a pcap, a pcapng or the binary log of a known tool does, or as a packed one may. */
 export async function isCapture(file: File): Promise<boolean> {
   const head = new Uint8Array(await file.slice(0, 4).arrayBuffer());
-  const magic = Array.from(head, (b) => b.toString(16).padStart(2, "0")).join("");
+  const magic = hexOf(head);
   const plain = ["d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "0a0d0d0a", "5450504c", "01130054"].includes(magic);
   return plain || /\.(pkt|msb)$/i.test(file.name) || (magic.startsWith("1f8b") && /\.gz$/i.test(file.name));
 }

@@ -1,5 +1,7 @@
 // The ways to copy bytes: dumps, strings and arrays of programming languages, each a pure function.
 
+import { hexOf, lowerDigits } from "../hex/text";
+
 /** Where bytes come from. */
 export interface BytesSource {
   /** Place of the first byte in its message. */
@@ -23,16 +25,6 @@ export interface BytesFormat {
 const perLine = 16; // bytes of a line of a dump
 const mostColumns = 76; // of a line of an array
 
-/** Every byte as two hex digits. */
-const digits: readonly string[] = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
-
-function hexOf(data: Uint8Array, separator: string): string {
-  const out: string[] = [];
-  for (const byte of data) {
-    out.push(digits[byte] ?? "");
-  }
-  return out.join(separator);
-}
 
 function isPrintable(byte: number): boolean {
   return byte >= 0x20 && byte < 0x7f;
@@ -159,7 +151,7 @@ interface ArrayStyle {
   trailing?: boolean;
 }
 
-const plain = (byte: number): string => `0x${digits[byte] ?? ""}`;
+const plain = (byte: number): string => `0x${lowerDigits[byte] ?? ""}`;
 
 /** The items of an array on lines of at most 76 columns, a tab counting as eight. */
 function items(data: Uint8Array, style: ArrayStyle): string {
@@ -217,7 +209,7 @@ const languages: readonly Language[] = [
     title: "Pascal array",
     before: (name, size) => `const\n  ${pascal(name)}: array[0..${size - 1}] of Byte = (`,
     after: "  );",
-    style: { item: (byte) => `$${(digits[byte] ?? "").toUpperCase()}` },
+    style: { item: (byte) => `$${(lowerDigits[byte] ?? "").toUpperCase()}` },
   },
 ];
 

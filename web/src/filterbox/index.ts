@@ -1,6 +1,7 @@
 // The box in which people write which frames they mean. While they type it says whether that is a filter, what is wrong and where, what
 // short forms stand for, and what may come next; Enter applies it.
 
+import { button, make } from "../dom";
 import { openMenu } from "../menu";
 import { type Line, Popup } from "./popup";
 import { PresetBar } from "./presets";
@@ -39,22 +40,6 @@ interface Checked {
   typed: string;
   expanded: Expanded;
   answer: Answer;
-}
-
-function make<K extends keyof HTMLElementTagNameMap>(tag: K, name: string, text = ""): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
-  element.className = name;
-  element.textContent = text;
-  return element;
-}
-
-function button(name: string, text: string, label: string, run: () => void): HTMLButtonElement {
-  const element = make("button", `btn ${name}`, text);
-  element.type = "button";
-  element.title = label;
-  element.setAttribute("aria-label", label);
-  element.addEventListener("click", run);
-  return element;
 }
 
 function localPlace(): Storage | undefined {
@@ -109,11 +94,11 @@ export class FilterBox {
     this.#says.setAttribute("role", "status");
     this.#says.append(this.#said);
     this.#popup = new Popup(input, this.#said);
-    this.#applyButton = button("filterbox-apply", "Apply", "Apply (Enter)", () => void this.#applyTyped());
-    this.#clearButton = button("quiet", "✕", "Clear the filter", () => this.#clear());
-    const past = button("quiet", "▾", "Filters that were applied (Down in an empty box)", () => this.#toggleHistory());
+    this.#applyButton = button("Apply", () => void this.#applyTyped(), "Apply (Enter)", "btn filterbox-apply");
+    this.#clearButton = button("✕", () => this.#clear(), "Clear the filter");
+    const past = button("▾", () => this.#toggleHistory(), "Filters that were applied (Down in an empty box)");
     past.addEventListener("mousedown", (event) => event.preventDefault());
-    const save = button("quiet", "☆", "Save as a preset", () => this.#bar.ask(this.#root));
+    const save = button("☆", () => this.#bar.ask(this.#root), "Save as a preset");
     this.#bar = new PresetBar(this.#stored, {
       use: (name, how) => void this.#usePreset(name, how),
       edit: (text) => this.#put(text, true),
@@ -124,7 +109,7 @@ export class FilterBox {
     });
     this.#field.append(this.#sign, input, this.#mark, this.#clearButton, past);
     const line = make("div", "filterbox-line");
-    const mark = button("quiet filterbox-highlight", "✦", "Highlight the frames that fit, among all (Shift+Enter)", () => void this.#highlightTyped());
+    const mark = button("✦", () => void this.#highlightTyped(), "Highlight the frames that fit, among all (Shift+Enter)", "btn quiet filterbox-highlight");
     line.append(this.#field, save, ...(options.highlight === undefined ? [] : [mark]), this.#applyButton);
     this.#root.append(line, this.#says, this.#bar.element);
     host.append(this.#root);

@@ -1,5 +1,7 @@
 // The list below the box: what may be written next, or what was applied before. The focus stays in the box.
 
+import { make } from "../dom";
+
 const edge = 8; // pixels kept free at the edges of the window
 const gap = 2; // pixels between what is said and the list
 const page = 8; // lines of PageDown
@@ -13,13 +15,6 @@ export interface Line {
 }
 
 let count = 0;
-
-function make(tag: string, name: string, text = ""): HTMLElement {
-  const element = document.createElement(tag);
-  element.className = name;
-  element.textContent = text;
-  return element;
-}
 
 /** The label with what was typed of it in <b>. */
 function marked(label: string, typed: string): Node[] {

@@ -1,5 +1,6 @@
 // Filters with names, as buttons below the box, and the little form that saves one.
 
+import { make } from "../dom";
 import type { Anchor, MenuOptions } from "../menu";
 import { isPresetName, nameRule, type Preset, type StoredFilters } from "./stored";
 import type { How } from "./syntax";
@@ -16,13 +17,6 @@ export interface PresetUser {
   changed(): void;
   /** The form is closed. */
   done(): void;
-}
-
-function make<K extends keyof HTMLElementTagNameMap>(tag: K, name: string, text = ""): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
-  element.className = name;
-  element.textContent = text;
-  return element;
 }
 
 let count = 0;

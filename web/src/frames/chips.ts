@@ -1,6 +1,6 @@
 // The bar of chips: filters beside the filter, one each, that a click takes away.
 
-import { button, make } from "./dom";
+import { button, make } from "../dom";
 import { hiddenType } from "./filters";
 import type { Mistake } from "./protocol";
 
@@ -49,7 +49,7 @@ export class Chips {
     const shown = chips.slice(0, mostShown).map((chip, i) => {
       const label = labels[i] ?? chip;
       const mistake = wrong.get(i);
-      const element = button(`frames-chip${mistake === undefined ? "" : " wrong"}${hiddenType(chip) === undefined ? "" : " hides"}`, "", () => this.events.remove(chip), `Remove the chip ${label}`);
+      const element = button("", () => this.events.remove(chip), `Remove the chip ${label}`, `frames-chip${mistake === undefined ? "" : " wrong"}${hiddenType(chip) === undefined ? "" : " hides"}`);
       element.append(make("span", "", label), make("span", "x", "×"));
       element.title = mistake === undefined ? chip : `${chip}: ${mistake}`;
       return element;
@@ -57,12 +57,12 @@ export class Chips {
     const more = chips.length > mostShown ? `${chips.length - mostShown} more …` : "Manage …";
     const marked = [];
     if (highlight !== "") {
-      const next = button(`frames-chip highlights${bad === undefined ? "" : " wrong"}`, "", this.events.next, "Go to the next highlighted frame (g h)");
+      const next = button("", this.events.next, "Go to the next highlighted frame (g h)", `frames-chip highlights${bad === undefined ? "" : " wrong"}`);
       next.append(make("span", "", `highlighted: ${highlight}`));
       next.title = bad === undefined ? "Go to the next highlighted frame (g h)" : `${highlight}: ${bad}`;
-      marked.push(next, button("frames-chip quiet", "×", this.events.plain, "Take the highlight away"));
+      marked.push(next, button("×", this.events.plain, "Take the highlight away", "frames-chip quiet"));
     }
-    const manage = button("frames-chip quiet", more, this.events.manage, chips.length > mostShown ? "Manage all chips" : "Manage chips");
+    const manage = button(more, this.events.manage, chips.length > mostShown ? "Manage all chips" : "Manage chips", "frames-chip quiet");
     this.element.replaceChildren(...shown, ...(chips.length > 0 ? [manage] : []), ...marked);
     if (at >= 0) {
       const next = this.element.children[Math.min(at, this.element.children.length - 1)];

@@ -1,6 +1,7 @@
 // The dialog of colours: which frames stand out in the list, and how. The first rule that fits gives a frame its colour.
 
-import { button, dialog, make, select } from "../dialog";
+import { dialog, select } from "../dialog";
+import { button, make } from "../dom";
 import type { ColorRule, Mistake } from "./protocol";
 import { hueNames } from "./rowmenu";
 

@@ -1,6 +1,6 @@
 // The drawer of connections: which there are, how many frames each has, and one alone by a click.
 
-import { make } from "./dom";
+import { make } from "../dom";
 import type { Drawer, DrawerHost } from "./drawer";
 import { ofConnection } from "./filters";
 import type { Connection, State } from "./protocol";

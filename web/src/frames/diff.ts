@@ -1,6 +1,6 @@
 // The drawer that compares two frames field by field.
 
-import { make } from "./dom";
+import { make } from "../dom";
 import type { Drawer, DrawerHost } from "./drawer";
 import { Refresher } from "./drawer";
 import type { DiffAnswer, State } from "./protocol";

@@ -1,7 +1,7 @@
 // What opens beside the list: statistics, the timeline, connections, tables and comparisons.
 
 import type { FrameRow, Marker, RequestKind, Requests, State } from "./protocol";
-import { make } from "./dom";
+import { make } from "../dom";
 
 export type DrawerName = "types" | "timeline" | "conns" | "table" | "diff" | "markers";
 
@@ -59,6 +59,41 @@ export interface Drawer {
   resized?(): void;
   focus(): void;
   close(): void;
+  /** Compares two frames: of the drawer that does. */
+  compare?(a: number, b: number): void;
+}
+
+/** The drawers, as drawers.js has them. */
+export type DrawerTable = Readonly<Record<DrawerName, new (host: DrawerHost) => Drawer>>;
+
+const script = (): DrawerTable | undefined => (globalThis as unknown as { wirebench?: { drawers?: DrawerTable } }).wirebench?.drawers;
+
+let loading: Promise<DrawerTable> | undefined;
+
+/** The drawers; their script is loaded when they are asked for first. */
+export function loadDrawers(address: string): Promise<DrawerTable> {
+  loading ??= new Promise((resolve, reject) => {
+    const there = script();
+    if (there !== undefined) {
+      resolve(there);
+      return;
+    }
+    const element = document.createElement("script");
+    element.src = address;
+    element.addEventListener("load", () => {
+      const came = script();
+      if (came !== undefined) {
+        resolve(came);
+      }
+    });
+    element.addEventListener("error", () => {
+      loading = undefined; // the next one tries again
+      element.remove();
+      reject(new Error("The server cannot be reached"));
+    });
+    document.head.append(element);
+  });
+  return loading;
 }
 
 const restMillis = 1000; // between two answers that are asked for because the list grows

@@ -5,7 +5,7 @@
 
 import { Scroll } from "../hex/scroll";
 import { openMenu } from "../menu";
-import { make } from "./dom";
+import { make } from "../dom";
 import { type Drawer, type DrawerHost, Refresher } from "./drawer";
 import { literal } from "./filters";
 import { Pages } from "./pages";

@@ -1,6 +1,6 @@
 // The find bar: searches in the list without filtering it.
 
-import { button, make } from "./dom";
+import { button, make } from "../dom";
 import type { FindAs, Found } from "./protocol";
 import { FramesError, isGivenUp } from "./socket";
 import { keep, recall, recallText } from "./store";
@@ -51,7 +51,7 @@ export class FindBar {
       this.as.value = "text";
     }
     this.note.setAttribute("role", "status");
-    this.exact = button("btn quiet", "Aa", () => {
+    this.exact = button("Aa", () => {
       this.setExact(!this.isExact);
       keep("find.exact", this.isExact);
       this.say("");
@@ -62,10 +62,10 @@ export class FindBar {
       this.as,
       this.input,
       this.exact,
-      button("btn quiet", "↑", () => void this.run(true), "Previous (Shift+Enter)"),
-      button("btn quiet", "↓", () => void this.run(false), "Next (Enter)"),
+      button("↑", () => void this.run(true), "Previous (Shift+Enter)"),
+      button("↓", () => void this.run(false), "Next (Enter)"),
       this.note,
-      button("btn quiet frames-find-close", "×", () => this.close(), "Close (Esc)"),
+      button("×", () => this.close(), "Close (Esc)", "btn quiet frames-find-close"),
     );
     this.hint();
     this.as.addEventListener("change", () => {

@@ -2,7 +2,7 @@
 //
 //   .frames-markers > .frames-bar, .marker-panes > .frames-box (the markers), .frames-box.related (what goes with the chosen one)
 
-import { button, make } from "./dom";
+import { button, make } from "../dom";
 import { type Drawer, type DrawerHost, type Related, Refresher } from "./drawer";
 import { quote } from "./filters";
 import { askText } from "./notebox";
@@ -28,7 +28,7 @@ function table(label: string, heads: readonly (readonly [string, string])[], bod
 }
 
 function link(text: string, title: string, run: () => void): HTMLButtonElement {
-  const element = button("link", text, run);
+  const element = button(text, run, "", "link");
   element.title = title;
   return element;
 }
@@ -52,7 +52,7 @@ export class MarkersDrawer implements Drawer {
   constructor(host: DrawerHost) {
     this.host = host;
     const bar = make("div", "frames-bar");
-    const add = button("btn quiet", "Add …", () => this.add(add), "Set a marker: now, or before the chosen frame of a capture");
+    const add = button("Add …", () => this.add(add), "Set a marker: now, or before the chosen frame of a capture");
     add.hidden = host.markers?.may !== true;
     bar.append(this.summary, add);
     const box = make("div", "frames-box");
@@ -97,8 +97,8 @@ export class MarkersDrawer implements Drawer {
       row.append(frame, text, make("td", "", m.value ?? ""), since);
       if (this.host.markers?.may === true) {
         const change = make("td", "marker-change");
-        const rename = button("btn quiet", "✎", () => this.rename(m, rename), `Rename ${called(m)} (F2)`);
-        const remove = button("btn quiet", "×", () => void this.host.markers?.remove(m), `Delete ${called(m)} (Del)`);
+        const rename = button("✎", () => this.rename(m, rename), `Rename ${called(m)} (F2)`);
+        const remove = button("×", () => void this.host.markers?.remove(m), `Delete ${called(m)} (Del)`);
         change.append(rename, remove);
         row.append(change);
       }

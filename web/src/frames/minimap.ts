@@ -3,7 +3,7 @@
 //
 //   .frames-map > canvas, .frames-map-view, .frames-map-tip, .frames-map-ink
 
-import { make } from "./dom";
+import { make } from "../dom";
 import type { MapAnswer, State } from "./protocol";
 import { isGivenUp } from "./socket";
 import { count, counted } from "./text";

@@ -1,7 +1,7 @@
 // A small field over the page in which a note about a frame is written.
 
 import type { Anchor } from "../menu";
-import { button, make } from "./dom";
+import { button, make } from "../dom";
 
 const mostNote = 4000;
 
@@ -31,7 +31,7 @@ export function askText(anchor: Anchor, options: { label: string; text: string; 
   };
   const submit = make("button", "btn primary", options.button);
   submit.type = "submit";
-  form.append(make("span", "frames-ask-label", options.label), input, submit, button("btn quiet", "Cancel", end));
+  form.append(make("span", "frames-ask-label", options.label), input, submit, button("Cancel", end));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const text = input.value.trim();

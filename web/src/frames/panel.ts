@@ -13,17 +13,13 @@ import { announce, notify } from "../notify";
 import { Chips, chipLabel } from "./chips";
 import { type Column, Columns } from "./columns";
 import { type FrameActions, offerCommands, runKey } from "./commands";
-import { ConnectionsDrawer } from "./conns";
-import { DiffDrawer } from "./diff";
-import { button, make } from "./dom";
-import type { Drawer, DrawerHost, DrawerName, MarkerSource } from "./drawer";
-import { TableDrawer } from "./fieldtable";
+import { button, make } from "../dom";
+import { type Drawer, type DrawerHost, type DrawerName, loadDrawers, type MarkerSource } from "./drawer";
 import { not } from "./filters";
 import { FindBar } from "./findbar";
 import { History } from "./history";
 import { FrameList } from "./list";
 import { Minimap } from "./minimap";
-import { MarkersDrawer } from "./markers";
 import { NamedFrames } from "./named";
 import { askText } from "./notebox";
 import type { ColorRule, Draft, Found, FrameRow, Sort, State, StepBy, View } from "./protocol";
@@ -35,8 +31,6 @@ import { addressSort, columnWords, firstSort, keepSort, nextSort, offerSorting, 
 import { keep, recall, recallList, recallText } from "./store";
 import { StatusLine } from "./statusline";
 import { timeModes } from "./text";
-import { TimelineDrawer } from "./timeline";
-import { TypesDrawer } from "./types";
 
 /** What the pane tells the page. */
 export interface FramesEvents {
@@ -74,6 +68,8 @@ export interface FilterSlot {
 export interface FramesOptions {
   /** Address of the websocket. */
   url: string;
+  /** Address of the script of the drawers. */
+  drawers: string;
   /** What chips are remembered under: they belong to one capture. Columns, colours and drawers are the same for all. */
   remember: string;
   events: FramesEvents;
@@ -98,10 +94,6 @@ const leastDrawer = 120; // pixels
 
 const drawerTitles: Readonly<Record<DrawerName, string>> = {
   types: "Types", timeline: "Timeline", conns: "Connections", table: "Fields", diff: "Compare", markers: "Markers",
-};
-
-const drawers: Readonly<Record<DrawerName, new (host: DrawerHost) => Drawer>> = {
-  types: TypesDrawer, timeline: TimelineDrawer, conns: ConnectionsDrawer, table: TableDrawer, diff: DiffDrawer, markers: MarkersDrawer,
 };
 
 function isText(value: unknown): value is string {
@@ -199,12 +191,12 @@ export class Frames {
       if (name === "markers" && options.markers === undefined) {
         continue;
       }
-      const tool = button("btn quiet", drawerTitles[name], () => this.toggleDrawer(name));
+      const tool = button(drawerTitles[name], () => this.toggleDrawer(name));
       tool.setAttribute("aria-expanded", "false");
       this.tools.set(name, tool);
       tools.append(tool);
     }
-    const columns = button("btn quiet", "Columns ▾", () => this.columnsMenu(columns, ""));
+    const columns = button("Columns ▾", () => this.columnsMenu(columns, ""));
     tools.append(columns);
     const top = make("div", "frames-top");
     top.append(this.filterHost, tools);
@@ -243,7 +235,7 @@ export class Frames {
     this.empty.hidden = true;
 
     this.shelf.hidden = true;
-    const close = button("btn quiet", "×", () => this.closeDrawer(true), "Close (Esc)");
+    const close = button("×", () => this.closeDrawer(true), "Close (Esc)");
     const head = make("div", "drawer-head");
     head.append(this.shelfTitle, close);
     this.splitter.hidden = true;
@@ -315,7 +307,7 @@ export class Frames {
     this.listen();
     this.drawChips();
     const opened = recallText("drawer", "");
-    if (opened !== "" && opened !== "diff" && opened in drawers) {
+    if (opened !== "" && opened !== "diff" && opened in drawerTitles) {
       this.openDrawer(opened as DrawerName, false);
     }
     this.watcher.observe(this.shelf);
@@ -887,10 +879,7 @@ export class Frames {
       notify("Choose two frames with Ctrl+click, then compare them.", "warn");
       return;
     }
-    this.openDrawer("diff", true);
-    if (this.drawer instanceof DiffDrawer) {
-      this.drawer.compare(a.n, b.n);
-    }
+    this.openDrawer("diff", true, (drawer) => drawer.compare?.(a.n, b.n));
   }
 
   // 4. Menus.
@@ -1003,7 +992,7 @@ export class Frames {
     }
   }
 
-  private openDrawer(name: DrawerName, focus: boolean): void {
+  private openDrawer(name: DrawerName, focus: boolean, then?: (drawer: Drawer) => void): void {
     if (this.drawerName !== name) {
       this.closeDrawer(false);
       this.shelf.hidden = false;
@@ -1011,23 +1000,33 @@ export class Frames {
       this.shelfTitle.textContent = drawerTitles[name];
       this.shelf.dataset["drawer"] = name;
       this.drawerName = name;
-      const drawer = new drawers[name](this.drawerHost());
-      this.shelf.append(drawer.element);
-      this.drawer = drawer;
       this.tools.get(name)?.setAttribute("aria-expanded", "true");
       keep("drawer", name);
     }
-    if (focus) {
-      this.drawer?.focus();
-    }
+    loadDrawers(this.options.drawers).then((drawers) => {
+      if (this.drawerName !== name) {
+        return; // closed meanwhile
+      }
+      if (this.drawer === undefined) {
+        this.drawer = new drawers[name](this.drawerHost());
+        this.shelf.append(this.drawer.element);
+      }
+      then?.(this.drawer);
+      if (focus) {
+        this.drawer.focus();
+      }
+    }, (error: unknown) => {
+      notify(error instanceof Error ? error.message : String(error), "err");
+      this.closeDrawer(focus);
+    });
   }
 
   private closeDrawer(refocus: boolean): void {
-    if (this.drawer === undefined || this.drawerName === undefined) {
+    if (this.drawerName === undefined) {
       return;
     }
-    this.drawer.close();
-    this.drawer.element.remove();
+    this.drawer?.close();
+    this.drawer?.element.remove();
     this.tools.get(this.drawerName)?.setAttribute("aria-expanded", "false");
     this.drawer = undefined;
     this.drawerName = undefined;
@@ -1124,11 +1123,11 @@ export class Frames {
       say("No connection", "The server does not answer. It is tried again and again by itself.");
     } else if (wrong !== undefined && key.startsWith("wrong")) {
       say(wrong.in === "chip" ? "A chip is no filter" : "This is no filter", wrong.message + (wrong.help === undefined || wrong.help === "" ? "" : `: ${wrong.help}`),
-        button("btn", "Edit the filter", () => this.filterBox?.focus()), button("btn quiet", "Clear it", () => this.clearFilter()));
+        button("Edit the filter", () => this.filterBox?.focus(), "", "btn"), button("Clear it", () => this.clearFilter()));
     } else if (key === "nothing") {
       const chips = this.view.chips.length;
       say("Nothing fits", `None of ${state.total} frames fits the filter${chips === 0 ? "" : chips === 1 ? " and the chip" : ` and the ${chips} chips`}.`,
-        button("btn", "Clear filter and chips", () => this.clearFilter()), ...(this.filterBox === undefined ? [] : [button("btn quiet", "Edit the filter", () => this.filterBox?.focus())]));
+        button("Clear filter and chips", () => this.clearFilter(), "", "btn"), ...(this.filterBox === undefined ? [] : [button("Edit the filter", () => this.filterBox?.focus())]));
     } else if (key === "waiting") {
       say("No frames yet", "They appear here as they come.");
     } else if (key === "none") {

@@ -1,6 +1,6 @@
 // The line below the list: how many frames there are, how many are shown, how far reading is, and what has to be said.
 
-import { make } from "./dom";
+import { make } from "../dom";
 import type { State } from "./protocol";
 import { sortWords } from "./sorting";
 import type { Connection } from "./socket";

@@ -1,7 +1,7 @@
 // The drawer of the timeline: frames over time, each way, and those with a problem. A stretch of it becomes a filter, a click goes there.
 
 import uPlot from "uplot";
-import { button, make } from "./dom";
+import { button, make } from "../dom";
 import { type Drawer, type DrawerHost, Refresher } from "./drawer";
 import { betweenTimes, timeLiteral } from "./filters";
 import type { State, TimelineAnswer } from "./protocol";
@@ -58,7 +58,7 @@ export class TimelineDrawer implements Drawer {
     for (const [className, text] of [["c2s", "C→S"], ["s2c", "S→C"], ["bad", "! bad"]] as const) {
       bar.append(make("span", `tl-key ${className}`, text));
     }
-    this.clear = button("btn quiet small", "All times", () => this.host.chips.filter((c) => timeChip.test(c)).forEach((c) => this.host.removeChip(c)));
+    this.clear = button("All times", () => this.host.chips.filter((c) => timeChip.test(c)).forEach((c) => this.host.removeChip(c)), "", "btn quiet small");
     this.readout.setAttribute("aria-hidden", "true"); // the value of the slider says the same
     bar.append(this.readout, this.clear);
     this.plot.tabIndex = 0;

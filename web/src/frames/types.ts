@@ -1,6 +1,6 @@
 // The drawer of types: how often each type of frame is there, how large it is and what is wrong with it.
 
-import { button, make } from "./dom";
+import { button, make } from "../dom";
 import { type Drawer, type DrawerHost, Refresher, sortHead, type SortHead } from "./drawer";
 import { hiddenType, not } from "./filters";
 import type { State, TypeRow, TypesAnswer } from "./protocol";
@@ -77,7 +77,7 @@ export class TypesDrawer implements Drawer {
       this.most = moreRows;
       this.draw();
     });
-    this.more = button("btn quiet", "", () => {
+    this.more = button("", () => {
       this.most += moreRows * 5;
       this.draw();
     });

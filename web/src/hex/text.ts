@@ -11,7 +11,17 @@ export const characters: readonly string[] = Array.from({ length: 256 }, (_, i) 
   i > 0x20 && i < 0x7f ? String.fromCharCode(i) : "·",
 );
 
-/** Bytes as lower-case hex, a space between each two. */
+/** A number as hex with 0x: lower case, at least `digits` of them. */
+export function hexNumber(n: number, digits = 2): string {
+  return `0x${n.toString(16).padStart(digits, "0")}`;
+}
+
+/** Bytes as lower-case hex, with something between each two or nothing. */
+export function hexOf(data: Iterable<number>, separator = ""): string {
+  return Array.from(data, (byte) => lowerDigits[byte] ?? "").join(separator);
+}
+
+/** Bytes of any number as lower-case hex, a space between each two. */
 export function spacedHex(data: Uint8Array): string {
   if (data.length === 0) {
     return "";
@@ -67,7 +77,7 @@ export function offsetText(offset: number, digits: number, decimal: boolean): st
 
 /** A byte and its place in words for a screen reader. */
 export function spoken(data: Uint8Array, at: number): string {
-  const place = `0x${at.toString(16).padStart(2, "0")}`;
+  const place = hexNumber(at);
   const byte = data[at];
   return byte === undefined ? `${place}: end of the message` : `${place}: ${lowerDigits[byte]}, ${byte}`;
 }

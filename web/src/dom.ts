@@ -1,4 +1,4 @@
-// Elements, as the parts of the list make them.
+// Elements.
 
 /** An element with a class and a text. */
 export function make<K extends keyof HTMLElementTagNameMap>(tag: K, className = "", text = ""): HTMLElementTagNameMap[K] {
@@ -12,13 +12,15 @@ export function make<K extends keyof HTMLElementTagNameMap>(tag: K, className = 
   return element;
 }
 
-/** A button; where its text is a sign, `label` says what it does. */
-export function button(className: string, text: string, run: () => void, label = ""): HTMLButtonElement {
+/** A button. Its title says more than its text; it is its name too where the text is only a sign. */
+export function button(text: string, run: () => void, title = "", className = "btn quiet"): HTMLButtonElement {
   const element = make("button", className, text);
   element.type = "button";
-  if (label !== "") {
-    element.setAttribute("aria-label", label);
-    element.title = label;
+  if (title !== "") {
+    element.title = title;
+    if (!/\p{L}{2}/u.test(text)) {
+      element.setAttribute("aria-label", title);
+    }
   }
   element.addEventListener("click", run);
   return element;

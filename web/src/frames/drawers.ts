@@ -1,0 +1,13 @@
+// The script of what opens beside the list: it is loaded when the first drawer is opened.
+
+import { ConnectionsDrawer } from "./conns";
+import { DiffDrawer } from "./diff";
+import type { DrawerTable } from "./drawer";
+import { TableDrawer } from "./fieldtable";
+import { MarkersDrawer } from "./markers";
+import { TimelineDrawer } from "./timeline";
+import { TypesDrawer } from "./types";
+
+const drawers: DrawerTable = { types: TypesDrawer, timeline: TimelineDrawer, conns: ConnectionsDrawer, table: TableDrawer, diff: DiffDrawer, markers: MarkersDrawer };
+
+Object.assign((globalThis as unknown as { wirebench: object }).wirebench ??= {}, { drawers });

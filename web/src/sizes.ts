@@ -1,0 +1,107 @@
+// What is remembered of the sizes of panes, and the style sheet that puts it in force. It is in early.js, which runs before the page is
+// drawn; panes.ts changes it.
+
+const storageKey = "wirebench.panes";
+export const wide = "(min-width: 900px)"; // panes.css has the same
+const narrow = "not all and (min-width: 900px)";
+
+/** A pane of a split: its name, its share of the room, the least room in pixels. */
+export type Share = readonly [name: string, size: number, min: number];
+
+export interface Split {
+  row: boolean;
+  shares: readonly Share[];
+}
+
+export const splits = new Map<string, Split>(); // by id; only those a person changed
+export const mins = new Map<string, Split>(); // by id; what the page says, sizes without meaning
+export const tabs = new Map<string, string>(); // id of a pane, by id of the element with the tabs
+
+const sheet = new CSSStyleSheet();
+
+function isShare(value: unknown): value is Share {
+  return Array.isArray(value) && typeof value[0] === "string" && Number.isFinite(value[1]) && value[1] > 0 && Number.isFinite(value[2]);
+}
+
+function load(): void {
+  try {
+    const value: unknown = JSON.parse(localStorage.getItem(storageKey) ?? "null");
+    if (typeof value !== "object" || value === null) {
+      return;
+    }
+    if ("splits" in value && typeof value.splits === "object") {
+      for (const [id, split] of Object.entries(value.splits ?? {})) {
+        if (typeof split === "object" && split !== null && Array.isArray(split.shares)) {
+          splits.set(id, { row: split.row === true, shares: split.shares.filter(isShare) });
+        }
+      }
+    }
+    if ("tabs" in value && typeof value.tabs === "object") {
+      for (const [id, pane] of Object.entries(value.tabs ?? {})) {
+        tabs.set(id, String(pane));
+      }
+    }
+  } catch {
+    // No storage, or not ours: the page is as it comes.
+  }
+}
+
+export function save(): void {
+  try {
+    localStorage.setItem(storageKey, JSON.stringify({ splits: Object.fromEntries(splits), tabs: Object.fromEntries(tabs) }));
+  } catch {
+    // It then lasts as long as the page.
+  }
+}
+
+/** The selector of a pane by its name: "=NAME" for data-pane, "#ID", or its number among the panes. */
+function selector(id: string, name: string): string {
+  const rest = CSS.escape(name.slice(1));
+  const pane = name.startsWith("=") ? `[data-pane="${rest}"]` : name.startsWith("#") ? `#${rest}` : `:nth-child(${parseInt(name)} of [data-pane])`;
+  return `#${CSS.escape(id)} > ${pane}`;
+}
+
+/** Writes the style sheet from what is remembered and what the page says; the page knows better what is the least. */
+export function draw(): void {
+  const rules: string[] = [];
+  const rule = (id: string, name: string, text: string): void => {
+    rules.push(`@media ${wide} { ${selector(id, name)} { ${text} } }`);
+  };
+  for (const [id, { shares }] of splits) {
+    const total = shares.reduce((sum, [, size]) => sum + size, 0);
+    const sizes = new Map(shares.map(([name, size]) => [name, size / total] as const));
+    for (const [name] of mins.get(id)?.shares ?? []) {
+      sizes.set(name, sizes.get(name) ?? 1 / shares.length); // it was not there when sizes were chosen
+    }
+    for (const [name, size] of sizes) {
+      rule(id, name, `--size: ${(1000 * size).toFixed(3)}`);
+    }
+  }
+  for (const [id, { row, shares }] of new Map([...splits, ...mins])) {
+    const sum = shares.reduce((all, [, , min]) => all + min, 0);
+    for (const [name, , min] of shares) {
+      if (min > 0) {
+        // Where there is no room for all of them each gives way alike.
+        rule(id, name, `min-${row ? "width" : "height"}: min(${min}px, ${((100 * min) / sum).toFixed(3)}% - 1px)`);
+      }
+    }
+  }
+  rules.push(`@media ${narrow} { [data-tabs-for] { display: flex; } }`);
+  for (const [id, pane] of tabs) {
+    const one = `#${CSS.escape(pane)}`;
+    rules.push(`@media ${narrow} { #${CSS.escape(id)}:has(${one}) [data-pane]:not(${one}, :has(${one}), ${one} *) { display: none; } }`);
+  }
+  sheet.replaceSync(rules.join("\n"));
+}
+
+let loaded = false;
+
+/** Puts remembered sizes in force. Call it from a script in <head>: the first paint then has them. */
+export function applyEarly(): void {
+  if (!loaded) {
+    loaded = true;
+    load();
+    draw();
+    document.adoptedStyleSheets.push(sheet);
+  }
+}
