@@ -132,7 +132,7 @@ func ReadRaw(data []byte, f Framing, opts transport.WholeOptions, emit func(*tra
 	if f.Dir != schema.Both {
 		opts.Dir = f.Dir
 	}
-	w := transport.Whole{Opts: opts, Emit: emit, Conn: &transport.Conn{}}
+	w := transport.Whole{Opts: opts, Emit: emit, Conn: &transport.Conn{}, IDs: transport.Identifier{Raw: true}}
 	for at := 0; at < len(data); {
 		from, to, next, why := f.cut(data[at:])
 		frame := transport.Frame{Dir: opts.Dir, At: opts.Day, Offset: int64(at + from), Bytes: data[at+from : at+to : at+to]}

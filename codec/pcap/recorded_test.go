@@ -2,6 +2,7 @@ package pcap
 
 import (
 	"bytes"
+	"fmt"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -52,13 +53,15 @@ func recordedSample(t testing.TB, first uint32) ([]byte, []transport.Frame) {
 func TestRecordedFrames(t *testing.T) {
 	data, want := recordedSample(t, 100)
 	var got []transport.Frame
+	var ids []string
 	asked := ""
 	sum, err := Read(bytes.NewReader(data), packet.Options{Recorded: func(cut string) bool { asked = cut; return true }}, func(f *transport.Frame) {
 		if f.Conn.Name() != "10.0.0.2:4000-[2001:db8::1]:7801" || f.Conn.Session != 3 || f.Conn.Proto != transport.TCP || f.Marks != transport.Marks(len(got)) || int(f.N) != len(got)+1 {
 			t.Errorf("%+v %v %d", f.Conn, f.Marks, f.N)
 		}
+		ids = append(ids, f.ID.String())
 		x := *f
-		x.N, x.Conn, x.Marks = 0, nil, 0
+		x.N, x.Conn, x.Marks, x.ID = 0, nil, 0, transport.FrameID{}
 		x.Bytes = append([]byte{}, f.Bytes...)
 		x.Via, x.From = append([]string(nil), f.Via...), append([]transport.Source(nil), f.From...)
 		for i := range x.From {
@@ -71,6 +74,9 @@ func TestRecordedFrames(t *testing.T) {
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant\n%+v", got, want)
+	}
+	if want := "[4:1:0 0:0:1 0:0:2]"; fmt.Sprint(ids) != want {
+		t.Errorf("identities %v, want %s", ids, want)
 	}
 	for name, opts := range map[string]packet.Options{"refused": {Recorded: func(string) bool { return false }}, "not asked for": {}} {
 		sum, err := Read(bytes.NewReader(data), opts, func(*transport.Frame) { t.Error("a frame") })

@@ -47,9 +47,10 @@ type Source struct {
 // Frame is one frame of a conversation: what a transport found, or a log told. It and all that it refers to, except Conn, are valid only
 // during the call of emit; callers that retain it must copy it.
 type Frame struct {
-	N       uint32 // its number in the capture or log, from 1, in the order of delivery; 0 before it is delivered
-	Conn    *Conn  // set with N
-	Marks   Marks  // what a proxy did to it, as a log or a recording tells
+	N       uint32  // its number in the capture or log, from 1, in the order of delivery; 0 before it is delivered
+	Conn    *Conn   // set with N
+	Marks   Marks   // what a proxy did to it, as a log or a recording tells
+	ID      FrameID // its name in notes, marks, links and answers; set with N
 	Kind    Kind
 	Dir     schema.Dir
 	At      time.Time // of the packet with which it was whole and in its turn

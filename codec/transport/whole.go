@@ -6,7 +6,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// WholeOptions say what is known of messages that need no
+// WholeOptions say what is known of messages that need no transport.
 type WholeOptions struct {
 	Dir   schema.Dir                                              // where the text or file does not tell
 	Day   time.Time                                               // midnight before the first message, or the start, where only a time of day or an elapsed time is told
@@ -14,18 +14,20 @@ type WholeOptions struct {
 	Limit int                                                     // frames at most; 0 = all
 }
 
-// whole makes frames of messages.
+// Whole makes frames of whole messages, which need no transport: those of logs, texts and raw files.
 type Whole struct {
 	Opts  WholeOptions
 	Emit  func(*Frame)
 	Conn  *Conn
+	From  [1]Source // room for the Frame.From of the next frame
+	Marks Marks     // of the next frame
+	IDs   Identifier
+
 	n     uint32
-	From  [1]Source
-	Marks Marks // of the next frame
 	frame Frame
 }
 
-// give emits a frame and reports whether more are wanted.
+// Give emits a frame and reports whether more are wanted.
 func (w *Whole) Give(f Frame) bool {
 	w.n++
 	w.frame = f
@@ -33,12 +35,13 @@ func (w *Whole) Give(f Frame) bool {
 		w.frame.Key, w.frame.HasKey = w.Opts.Key(f.Dir, f.Bytes)
 	}
 	w.frame.N, w.frame.Conn, w.frame.Marks = w.n, w.Conn, w.Marks
+	w.IDs.Identify(&w.frame)
 	w.Emit(&w.frame)
 	w.Marks = 0
 	return w.Opts.Limit <= 0 || int64(w.n) < int64(w.Opts.Limit)
 }
 
-// kindOf is a kind by its name; what has none is a message.
+// KindOf is a kind by its name; what has none is a message.
 func KindOf(name string) Kind {
 	for k := Control; k <= Problem; k++ {
 		if k.String() == name {
@@ -48,7 +51,7 @@ func KindOf(name string) Kind {
 	return Message
 }
 
-// join adds what is to be said of a message to what is said.
+// Join adds what is to be said of a message to what is said.
 func Join(note, more string) string {
 	if note == "" || more == "" {
 		return note + more
@@ -56,5 +59,5 @@ func Join(note, more string) string {
 	return note + "; " + more
 }
 
-// maxLogName is how many bytes the name of a message in a log has at most.
+// MaxName is how many bytes the name of a message in a log has at most.
 const MaxName = 256
