@@ -527,11 +527,9 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 	select {
 	case <-o.done:
 		b.Done = true
-		switch {
-		case o.err != nil:
+		b.Note = o.sum.Incomplete()
+		if o.err != nil {
 			b.Note = o.err.Error()
-		case o.sum.Torn != nil:
-			b.Note = "the file is cut off: " + o.sum.Torn.Error()
 		}
 	case <-o.enough():
 	case <-ctx.Done():

@@ -155,8 +155,8 @@ func (x *captureExport) ready() (note string, err error) {
 		return "", huma.Error422UnprocessableEntity(x.open.err.Error())
 	case x.open.err != nil:
 		note = x.open.err.Error()
-	case x.open.sum.Torn != nil:
-		note = "the file is cut off: " + x.open.sum.Torn.Error()
+	default:
+		note = x.open.sum.Incomplete()
 	}
 	x.of.Notes = x.open.numbered(x.of.Notes)
 	clear(x.marked)

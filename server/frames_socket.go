@@ -709,10 +709,8 @@ func (o *openCapture) note() string {
 		return ""
 	case o.err != nil:
 		return o.err.Error()
-	case o.sum.Torn != nil:
-		return "the file is cut off: " + o.sum.Torn.Error()
-	case o.sum.Frames == 0 && !o.running:
+	case o.sum.Frames == 0 && !o.running && o.sum.Torn == nil:
 		return withoutFrames(o.sum)
 	}
-	return ""
+	return o.sum.Incomplete()
 }

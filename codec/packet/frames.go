@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"wirebench/codec/transport"
@@ -80,6 +81,18 @@ func (s *Summary) LeftOut() []string {
 	return out
 }
 
+// Incomplete says why a file holds more frames than these, "" if it does not: it is cut off, or has more connections than are read.
+func (s *Summary) Incomplete() string {
+	var why []string
+	if s.Torn != nil {
+		why = append(why, "the file is cut off: "+s.Torn.Error())
+	}
+	if s.OverLimit > 0 {
+		why = append(why, fmt.Sprintf("only the first %d connections are read: of the others %d packets are left out", len(s.Conns), s.OverLimit))
+	}
+	return strings.Join(why, "; ")
+}
+
 // ConnSummary says how much a connection carried.
 type ConnSummary struct {
 	transport.Conn
@@ -100,6 +113,7 @@ type Assembler struct {
 	frags fragments
 	split splits
 	pool  pool
+	ids   transport.Identifier
 	at    time.Time
 	sum   Summary
 
@@ -260,6 +274,7 @@ func (a *Assembler) give(c *conn, f *transport.Frame, marks transport.Marks) {
 	}
 	a.sum.Frames++
 	f.N, f.Conn, f.Marks = a.sum.Frames, &c.Conn, marks
+	a.ids.Identify(f)
 	a.emit(f)
 }
 
