@@ -30,7 +30,7 @@ const cInline = 1 << 16
 // emitC writes a header with everything in it, in the manner of MUTA's packetwriter: an enum of the ids, and for each message a struct
 // and the functions compute_sz, write and read.
 func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
-	p := newPlan(s, true)
+	p := newPlan(s, o, true)
 	g := &cTarget{walker: newWalker(p, &cPrints, cReserved), elems: map[*schema.List]string{}}
 	g.lang = g
 	for _, word := range keywords("in out mem bytes reader writer result") {
@@ -115,7 +115,7 @@ func (g *cTarget) base(want string) string {
 		return []string{base + "_t", base + "_compute_sz", base + "_read", base + "_write", base + "_read_", base + "_write_", upper, upper + "_MIN_SZ"}
 	}
 	name := want
-	for i := 2; ; i++ {
+	for i := g.top.last[want] + 1; ; i++ {
 		free := true
 		for _, d := range derived(name) {
 			free = free && !g.top.taken[d]
@@ -123,7 +123,8 @@ func (g *cTarget) base(want string) string {
 		if free {
 			break
 		}
-		name = want + "_" + strconv.Itoa(i)
+		name = want + "_" + strconv.Itoa(i+1)
+		g.top.last[want] = i
 	}
 	for _, d := range derived(name) {
 		g.top.take(d)
@@ -352,7 +353,7 @@ func cPart(name string) string {
 
 func (g *cTarget) record(r *record) {
 	name := g.types[r]
-	g.enums(r, name)
+	g.named(r, g.constants)
 	if m := r.message; m != nil {
 		g.line("/* The message %s. */", oneLine(m.name))
 	}
@@ -399,18 +400,12 @@ func (g *cTarget) member(r *record, m *member) {
 	g.line("%s;%s", g.declare(m.typ, m.record, g.fields[m]), comment)
 }
 
-// enums writes the names of values as constants.
-func (g *cTarget) enums(r *record, typ string) {
-	for _, m := range r.members {
-		n, ok := m.named()
-		if !ok {
-			continue
-		}
-		g.line("/* The values of %s_t.%s that have names. */", typ, g.fields[m])
-		for _, v := range n.Enum.Values {
-			g.line("#define %s %s", g.top.take(strings.ToUpper(typ+"_"+legal(m.name)+"_"+legal(v.Name))), g.constant(n, v.Value))
-		}
-		g.line("")
+// constants writes the names of values.
+func (g *cTarget) constants(m *member, n *schema.Number, place string) {
+	typ, _, _ := strings.Cut(place, ".")
+	g.line("/* The values of %s that have names. */", place)
+	for _, v := range n.Enum.Values {
+		g.line("#define %s %s", g.top.take(strings.ToUpper(strings.TrimSuffix(typ, "_t")+"_"+legal(m.name)+"_"+legal(v.Name))), g.constant(n, v.Value))
 	}
 }
 
@@ -632,6 +627,8 @@ func (g *cTarget) sizeList(r *record, st *step, base string) {
 
 var cPrints = prints{
 	code:    "id",
+	typ:     "_t",
+	remark:  "/* %s */",
 	equal:   "==",
 	comment: " /* $text */",
 	frame:   "r->size",

@@ -27,6 +27,8 @@ type Target struct {
 type Options struct {
 	Name    string   // what the definitions are called as a whole; names of files, packages and prefixes are made from it. "" = "messages"
 	Vectors []Vector // C, Go and TypeScript write these as a second file, a test; other targets do not use them
+
+	lost []Loss // messages that are not in the schema any more
 }
 
 // name is what the definitions are called.
@@ -64,12 +66,12 @@ func (l Loss) String() string {
 
 // Targets are all formats, in the order in which people are shown them.
 var Targets = []Target{
-	{Name: "c", Title: "C", Ext: "h", Emit: emitC},
-	{Name: "go", Title: "Go", Ext: "go", Emit: emitGo},
-	{Name: "ts", Title: "TypeScript", Ext: "ts", Emit: emitTypeScript},
-	{Name: "lua", Title: "Wireshark dissector", Ext: "lua", Emit: emitLua},
-	{Name: "ksy", Title: "Kaitai Struct", Ext: "ksy", Emit: emitKsy},
-	{Name: "md", Title: "Markdown reference", Ext: "md", Emit: emitMarkdown},
+	{Name: "c", Title: "C", Ext: "h", Emit: within(emitC)},
+	{Name: "go", Title: "Go", Ext: "go", Emit: within(emitGo)},
+	{Name: "ts", Title: "TypeScript", Ext: "ts", Emit: within(emitTypeScript)},
+	{Name: "lua", Title: "Wireshark dissector", Ext: "lua", Emit: within(emitLua)},
+	{Name: "ksy", Title: "Kaitai Struct", Ext: "ksy", Emit: within(emitKsy)},
+	{Name: "md", Title: "Markdown reference", Ext: "md", Emit: within(emitMarkdown)},
 }
 
 // Find returns the target of a name.

@@ -23,7 +23,7 @@ var goReserved = keywords(`break case chan const continue default defer else fal
 
 // emitGo writes a Go package of one file.
 func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
-	p := newPlan(s, false)
+	p := newPlan(s, o, false)
 	g := &goTarget{newWalker(p, &goPrints, goReserved)}
 	g.lang = g
 	pkg := newNames(false, goReserved...).take(strings.ToLower(o.name()))
@@ -125,7 +125,7 @@ func (g *goTarget) packedFields(t *schema.Packed) []string {
 
 func (g *goTarget) record(r *record) {
 	name := g.types[r]
-	g.enums(r, name)
+	g.named(r, g.constants)
 	switch m := r.message; {
 	case m == nil:
 		g.line("// %s is a part of messages.", name)
@@ -176,21 +176,15 @@ func (g *goTarget) member(r *record, m *member, again bool) {
 	g.line("%s %s %s%s", g.fields[m], g.typ(m.typ, m.record), tag, comment)
 }
 
-// enums writes the names of values as constants.
-func (g *goTarget) enums(r *record, typ string) {
-	for _, m := range r.members {
-		n, ok := m.named()
-		if !ok {
-			continue
-		}
-		g.line("// The values of %s.%s that have names.", typ, g.fields[m])
-		g.open("const (")
-		for _, v := range n.Enum.Values {
-			g.line("%s %s = %s", g.top.take(typ+camel(m.name)+camel(v.Name)), goNumber(n), goConstant(n, v.Value))
-		}
-		g.shut(")")
-		g.line("")
+// constants writes the names of values.
+func (g *goTarget) constants(m *member, n *schema.Number, place string) {
+	typ, _, _ := strings.Cut(place, ".")
+	g.line("// The values of %s that have names.", place)
+	g.open("const (")
+	for _, v := range n.Enum.Values {
+		g.line("%s %s = %s", g.top.take(typ+camel(m.name)+camel(v.Name)), goNumber(n), goConstant(n, v.Value))
 	}
+	g.shut(")")
 }
 
 // message writes the two methods of a message.
@@ -307,6 +301,7 @@ func (g *goTarget) writing(r *record, name string) {
 
 var goPrints = prints{
 	code:    "code",
+	remark:  "// %s",
 	equal:   "==",
 	comment: " // $text",
 	frame:   "len(r.data)",

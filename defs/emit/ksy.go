@@ -19,13 +19,14 @@ import (
 
 // emitKsy writes one file a group of messages, and one for each message that no code chooses.
 func emitKsy(s *schema.Schema, o Options) ([]File, []Loss) {
-	var losses []Loss
+	losses := o.lost
 	var sets []*ksySet
 	byKey := map[ksyPlace]*ksySet{}
 	var single []*ksyMessage
 	many := len(s.Messages) > 1
+	enums := map[*schema.Enum]string{}
 	for _, m := range s.Messages {
-		k, lost := newKsyMessage(m)
+		k, lost := newKsyMessage(m, enums)
 		losses = append(losses, lost...)
 		if k == nil {
 			continue
@@ -45,6 +46,10 @@ func emitKsy(s *schema.Schema, o Options) ([]File, []Loss) {
 	for _, set := range sets {
 		split = append(split, set.byDirection()...)
 	}
+	byMessage := map[string][]Loss{}
+	for _, l := range losses {
+		byMessage[l.Message] = append(byMessage[l.Message], l)
+	}
 	files := newKsyNames()
 	var out []File
 	for _, set := range split {
@@ -52,14 +57,14 @@ func emitKsy(s *schema.Schema, o Options) ([]File, []Loss) {
 		if len(split) > 1 {
 			want = strings.Trim(want+"_"+set.place.group+set.suffix, "_")
 		}
-		out = append(out, ksyFile(files.take(want), set.messages, losses, set.root))
+		out = append(out, ksyFile(files.take(want), set.messages, byMessage, set.root))
 	}
 	for _, k := range single {
 		want := k.id
 		if len(split) == 0 && len(single) == 1 && many {
 			want = o.name()
 		}
-		out = append(out, ksyFile(files.take(want), []*ksyMessage{k}, losses, nil))
+		out = append(out, ksyFile(files.take(want), []*ksyMessage{k}, byMessage, nil))
 	}
 	return out, losses
 }
@@ -199,16 +204,15 @@ func (set *ksySet) root(names *ksyNames, ids []string) (seq []yamlMap, types yam
 }
 
 // ksyFile writes one file. Without a root it is of a single message.
-func ksyFile(id string, messages []*ksyMessage, losses []Loss, root func(*ksyNames, []string) ([]yamlMap, yamlMap)) File {
+func ksyFile(id string, messages []*ksyMessage, losses map[string][]Loss, root func(*ksyNames, []string) ([]yamlMap, yamlMap)) File {
 	part := &schema.Schema{}
 	var of []Loss
 	for _, k := range messages {
 		part.Messages = append(part.Messages, k.m)
 	}
-	for _, l := range losses {
-		if l.Message == "" || slices.ContainsFunc(part.Messages, func(m *schema.Message) bool { return messageName(m) == l.Message }) {
-			of = append(of, l)
-		}
+	of = append(of, losses[""]...)
+	for _, m := range part.Messages {
+		of = append(of, losses[messageName(m)]...)
 	}
 	title := fmt.Sprintf("%d messages", len(messages))
 	if root == nil {

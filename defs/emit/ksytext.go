@@ -129,10 +129,13 @@ func writeDoc(b *strings.Builder, indent, text string) {
 
 // ksyNames gives out identifiers of one scope. Kaitai's targets write them in their own manners, so that those that differ only by
 // "_" clash.
-type ksyNames struct{ taken map[string]bool }
+type ksyNames struct {
+	taken map[string]bool
+	last  map[string]int // by identifier, the number behind the last one
+}
 
 func newKsyNames() *ksyNames {
-	n := &ksyNames{taken: map[string]bool{}}
+	n := &ksyNames{map[string]bool{}, map[string]int{}}
 	for _, word := range keywords(ksyWords) {
 		n.taken[strings.ReplaceAll(word, "_", "")] = true
 	}
@@ -153,8 +156,9 @@ var ksyType1 = regexp.MustCompile(`^([us][1248]|f[48])(le|be)?$|^b[0-9]+(le|be)?
 func (n *ksyNames) take(want string) string {
 	want = ksyID(want)
 	id := want
-	for i := 2; n.taken[strings.ReplaceAll(id, "_", "")] || ksyType1.MatchString(id); i++ {
-		id = want + "_" + strconv.Itoa(i)
+	for i := n.last[want] + 1; n.taken[strings.ReplaceAll(id, "_", "")] || ksyType1.MatchString(id); i++ {
+		id = want + "_" + strconv.Itoa(i+1)
+		n.last[want] = i
 	}
 	n.taken[strings.ReplaceAll(id, "_", "")] = true
 	return id

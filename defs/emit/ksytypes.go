@@ -11,17 +11,18 @@ import (
 
 // ksyMessage is one message as a type, with all types inside it.
 type ksyMessage struct {
-	m      *schema.Message
-	id     string
-	names  *ksyNames // of types and enumerations
-	top    *ksyType
-	types  []*ksyType
-	enums  yamlMap
-	byEnum map[*schema.Enum]string
-	byRef  map[*schema.Struct]*ksyType
-	packed map[*schema.Packed]string
-	after  map[*schema.Struct]int // see bitsAfter
-	losses []Loss
+	m       *schema.Message
+	id      string
+	names   *ksyNames // of types and enumerations
+	top     *ksyType
+	types   []*ksyType
+	enums   yamlMap
+	byEnum  map[*schema.Enum]string
+	written map[*schema.Enum]string // the message that has the names of an enumeration with many values
+	byRef   map[*schema.Struct]*ksyType
+	packed  map[*schema.Packed]string
+	after   map[*schema.Struct]int // see bitsAfter
+	losses  []Loss
 }
 
 // ksyType is one type under construction.
@@ -56,7 +57,7 @@ func newKsyType(id string) *ksyType {
 }
 
 // newKsyMessage returns nil if the message cannot be expressed.
-func newKsyMessage(m *schema.Message) (k *ksyMessage, losses []Loss) {
+func newKsyMessage(m *schema.Message, enums map[*schema.Enum]string) (k *ksyMessage, losses []Loss) {
 	lost := func(reason string) []Loss {
 		return []Loss{{Message: messageName(m), Reason: reason + "; the message is left out"}}
 	}
@@ -77,7 +78,7 @@ func newKsyMessage(m *schema.Message) (k *ksyMessage, losses []Loss) {
 		want += "_v" + strconv.Itoa(m.Version)
 	}
 	k = &ksyMessage{
-		m: m, id: ksyID(want), names: newKsyNames(), byEnum: map[*schema.Enum]string{}, byRef: map[*schema.Struct]*ksyType{}, packed: map[*schema.Packed]string{},
+		m: m, id: ksyID(want), names: newKsyNames(), byEnum: map[*schema.Enum]string{}, written: enums, byRef: map[*schema.Struct]*ksyType{}, packed: map[*schema.Packed]string{},
 		after: map[*schema.Struct]int{},
 	}
 	k.names.take(k.id)
@@ -575,6 +576,13 @@ func signedText(raw string, bits int) string {
 func (k *ksyMessage) enum(path string, n *schema.Number, field string) string {
 	if id := k.byEnum[n.Enum]; id != "" {
 		return id
+	}
+	if first := k.written[n.Enum]; first != "" {
+		k.lose(path, "the names of its values are left out: they are many, and %s has them", first)
+		return ""
+	}
+	if len(n.Enum.Values) > manyValues {
+		k.written[n.Enum] = messageName(k.m)
 	}
 	values := yamlMap{}
 	seen := map[uint64]bool{}

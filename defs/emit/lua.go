@@ -19,7 +19,7 @@ var luaReserved = keywords("message status unknown unexplained length code count
 
 // emitLua writes a dissector for Wireshark 4 in one file of Lua. The messages are tables in it, behind the code that reads them.
 func emitLua(s *schema.Schema, o Options) ([]File, []Loss) {
-	g := &luaTarget{schema: s, top: newNames(false, luaReserved...)}
+	g := &luaTarget{schema: s, tables: map[*schema.Enum]string{}, losses: o.lost, top: newNames(false, luaReserved...)}
 	for _, m := range s.Messages {
 		g.message(m)
 	}
@@ -39,6 +39,9 @@ func emitLua(s *schema.Schema, o Options) ([]File, []Loss) {
 	fmt.Fprintf(&out, "local TO_SERVER, TO_CLIENT = %s, %s -- groups of messages by direction, as long as the preferences say no other\n", luaString(toServer), luaString(toClient))
 	out.WriteString(luaSupport)
 	out.WriteString("\n-- MESSAGES: in a block items are {kind, bits from its start, bits}, all else follows one after another or stands at an offset.\n")
+	if len(g.tables) > 0 {
+		out.WriteString("\nlocal VALUES = {} -- names of values, of those that have many\n")
+	}
 	for _, m := range g.messages {
 		out.WriteString("\n" + m.text)
 	}
@@ -50,6 +53,7 @@ type luaTarget struct {
 	schema   *schema.Schema
 	top      *names
 	messages []*luaMessage
+	tables   map[*schema.Enum]string // see luaCompiler
 	losses   []Loss
 }
 
@@ -110,7 +114,7 @@ func (g *luaTarget) message(m *schema.Message) {
 			panic(e)
 		}
 	}()
-	c := &luaCompiler{m: m, out: &luaMessage{m: m, kind: "datagram"}, where: map[*schema.Field]*luaField{}}
+	c := &luaCompiler{m: m, tables: g.tables, out: &luaMessage{m: m, kind: "datagram"}, where: map[*schema.Field]*luaField{}}
 	p := &plan{shapes: map[*schema.Struct]string{}}
 	p.constants(m.Body, map[string]bool{}, &c.open, 0)
 	path := g.top.take(want)

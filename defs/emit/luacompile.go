@@ -93,8 +93,9 @@ type luaCompiler struct {
 	offset map[*luaField]int
 	value  map[*schema.Field]int // registers of numbers that choose alternatives
 	regs   int
-	groups []string // statements
-	open   []string // constants without a value
+	groups []string                // statements
+	tables map[*schema.Enum]string // names of values that are in the file already, if they are many
+	open   []string                // constants without a value
 	losses []Loss
 	depth  int
 }
@@ -488,7 +489,7 @@ func (c *luaCompiler) number(sc *luaScope, lf *luaField, t *schema.Number) {
 	attrs += luaRange(t)
 	values := ""
 	if t.Enum != nil && len(t.Enum.Values) > 0 {
-		if values = luaValues(t); values == "" || t.Scale != 0 {
+		if values = c.values(t); values == "" || t.Scale != 0 {
 			c.lose(lf.path, "the names of its values are left out: only whole numbers of at most 32 bits can have some")
 			values = ""
 		}
@@ -531,6 +532,21 @@ func luaRange(t *schema.Number) string {
 		return ""
 	}
 	return out + ", range = " + luaString(from+".."+to)
+}
+
+// values is the table of the names of values; one with many is written once.
+func (c *luaCompiler) values(t *schema.Number) string {
+	name := c.tables[t.Enum]
+	if name == "" {
+		text := luaValues(t)
+		if len(t.Enum.Values) <= manyValues || text == "" {
+			return text
+		}
+		name = fmt.Sprintf("VALUES[%d]", len(c.tables)+1)
+		c.tables[t.Enum] = name
+		c.groups = append(c.groups, name+" = "+text)
+	}
+	return name
 }
 
 // luaValues is the table of the names of values, "" if Wireshark has none for such a number.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // A reference for people: an index, the names of values, and for each message a diagram in the manner of the RFCs, 32 bits a row, and
@@ -15,7 +16,7 @@ import (
 
 // emitMarkdown writes one file.
 func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
-	w := &markdown{anchors: map[string]int{}, enums: map[*schema.Enum]string{}}
+	w := &markdown{losses: o.lost, anchors: map[string]int{}, enums: map[*schema.Enum]string{}}
 	var messages []*schema.Message
 	for _, m := range s.Messages {
 		if m.Broken || m.Body == nil {
@@ -97,7 +98,7 @@ func writeIndex(b *strings.Builder, rows []indexRow) {
 			code = codeText(r.m.Key.Code)
 		}
 		doc, _, _ := strings.Cut(strings.TrimSpace(r.m.Doc), "\n")
-		fmt.Fprintf(b, "| %s | %s | %s | [%s](#%s) | %s |\n", dirText(r.m.Key.Dir), markdownCell(r.m.Key.Group), code, markdownCell(messageName(r.m)), r.anchor, markdownCell(doc))
+		fmt.Fprintf(b, "| %s | %s | %s | [%s](#%s) | %s |\n", dirText(r.m.Key.Dir), markdownCell(short(r.m.Key.Group)), code, markdownCell(messageName(r.m)), r.anchor, markdownCell(doc))
 	}
 	b.WriteByte('\n')
 }
@@ -120,8 +121,8 @@ type markdown struct {
 	enums    map[*schema.Enum]string // link to its heading
 	enumText []string
 	losses   []Loss
-	m        *schema.Message
-	parts    int // of the message
+	m        *wire.Message
+	begun    map[int]bool // groups of the message of which a row is there
 }
 
 // anchor is the fragment that GitHub and others make of a heading.
@@ -174,19 +175,14 @@ type mdRow struct {
 	moved  bool    // it is reached by an offset
 }
 
-// message writes one message. It returns false if it is nested too deeply.
+// message writes one message. It returns false if it cannot be laid out.
 func (w *markdown) message(m *schema.Message) (text string, ok bool) {
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case impossible:
-			w.losses = append(w.losses, Loss{Message: messageName(m), Reason: string(e) + "; the message is left out"})
-			text, ok = "", false
-		default:
-			panic(e)
-		}
-	}()
-	w.m, w.parts = m, 0
+	laid, err := compile(m)
+	if err != nil {
+		w.losses = append(w.losses, Loss{Message: messageName(m), Reason: err.Error() + "; the message is left out"})
+		return "", false
+	}
+	w.m, w.begun = laid, map[int]bool{}
 	var b strings.Builder
 	if m.Doc != "" {
 		for line := range strings.SplitSeq(strings.TrimSpace(m.Doc), "\n") {
@@ -194,20 +190,20 @@ func (w *markdown) message(m *schema.Message) (text string, ok bool) {
 		}
 		b.WriteByte('\n')
 	}
-	l := &mdLayout{w: w, count: map[*schema.Field]string{}, offset: map[*schema.Field]string{}, paths: map[*schema.Field]string{}}
-	rows := l.body(m.Body, "", 0)
 	facts := []string{"Direction: " + dirText(m.Key.Dir)}
 	if m.Key.Group != "" {
-		facts = append(facts, "group: "+markdownText(m.Key.Group))
+		facts = append(facts, "group: "+markdownText(short(m.Key.Group)))
 	}
 	if m.HasKey {
 		facts = append(facts, "code: "+codeText(m.Key.Code))
 	}
-	facts = append(facts, "size: "+messageSize(m.Body))
+	facts = append(facts, "size: "+sizeText(laid.Body.Size))
 	if m.Span.File != nil && m.Span.File.Name != "" {
-		facts = append(facts, "from "+markdownText(m.Span.File.Name))
+		facts = append(facts, "from "+markdownText(short(m.Span.File.Name)))
 	}
 	b.WriteString(strings.Join(facts, ", ") + ".\n\n")
+	layout := laid.Layout()
+	rows := w.rows(&layout, 0)
 	if len(rows) == 0 {
 		b.WriteString("It has no bytes.\n\n")
 		return b.String(), true
@@ -255,113 +251,47 @@ func bitsText(bits int) string {
 	return strconv.Itoa(bits / 8)
 }
 
-// mdLayout walks the items of a message.
-type mdLayout struct {
-	w      *markdown
-	count  map[*schema.Field]string
-	offset map[*schema.Field]string
-	paths  map[*schema.Field]string
-	bits   int
-	vars   []string
-	elem   bool
-	when   string
+// rows takes the rows of a layout that are inside so many lists.
+func (w *markdown) rows(layout *[]wire.Row, depth int) []mdRow {
+	var out []mdRow
+	for len(*layout) > 0 && (*layout)[0].Depth == depth {
+		row := &(*layout)[0]
+		*layout = (*layout)[1:]
+		r := w.row(row)
+		if r.offset, r.bits = w.m.AtText(row.At), -1; row.Fixed() {
+			r.bits = int(row.Min.Bits)
+		}
+		switch {
+		case row.Case != nil:
+			r.when = short(w.m.Condition(row.Case))
+		case row.Optional:
+			r.when = "if the message goes on"
+		}
+		if row.Woven {
+			r.by = strings.TrimPrefix(r.by+"; its elements are written in turns with those beside it", "; ")
+		}
+		if r.name == "" {
+			r.name = lastName(r.path)
+		}
+		r.doc = w.groupDocs(row.Field, r.doc)
+		r.elem = w.rows(layout, depth+1)
+		out = append(out, r)
+	}
+	return out
 }
 
-// at is the place that is reached, written as the layout of the workbench writes it: "18 + name", "element + 4".
-func (l *mdLayout) at() string {
-	var parts []string
-	if l.elem {
-		parts = append(parts, "element")
-	}
-	if l.bits > 0 || len(parts) == 0 || len(l.vars) == 0 {
-		text := strconv.Itoa(l.bits / 8)
-		if r := l.bits % 8; r != 0 {
-			text += fmt.Sprintf(" bytes %d bits", r)
+// groupDocs puts the comments of groups before that of their first field.
+func (w *markdown) groupDocs(field int, doc string) string {
+	for field != wire.None && !w.m.Fields[field].InList {
+		if field = w.m.Fields[field].Parent; field == wire.None || w.begun[field] {
+			break
 		}
-		parts = append(parts, text)
-	}
-	return strings.Join(append(parts, l.vars...), " + ")
-}
-
-func (l *mdLayout) bind(fields []*schema.Field, prefix string, depth int) {
-	if depth > maxDepth {
-		fail("it is nested deeper than %d", maxDepth)
-	}
-	for _, f := range fields {
-		if l.w.parts++; l.w.parts > maxParts {
-			fail("there are too many fields")
-		}
-		l.paths[f] = prefix + f.Name
-		if f.Name == "" {
-			l.paths[f] = strings.TrimSuffix(prefix, ".")
-		}
-		if g, ok := f.Type.(*schema.Group); ok && len(g.Struct.Wire) == 0 {
-			l.bind(g.Struct.Fields, l.paths[f]+".", depth+1)
+		w.begun[field] = true
+		if f := &w.m.Fields[field]; f.Schema.Doc != "" && !f.Hoisted() {
+			doc = strings.TrimSuffix(f.Schema.Doc+"; "+doc, "; ")
 		}
 	}
-}
-
-// path is how the table calls a field.
-func (l *mdLayout) path(f *schema.Field) string {
-	if p, ok := l.paths[f]; ok {
-		return p
-	}
-	return f.Name
-}
-
-func (l *mdLayout) body(s *schema.Struct, prefix string, depth int) []mdRow {
-	if depth > maxDepth {
-		fail("it is nested deeper than %d", maxDepth)
-	}
-	l.bind(s.Fields, prefix, depth)
-	var rows []mdRow
-	when := l.when
-	for i := range s.Wire {
-		if i >= len(s.Wire)-s.Optional && (l.bits%8 == 0 || len(l.vars) > 0) {
-			l.when = "if the message goes on"
-		}
-		rows = append(rows, l.item(&s.Wire[i], depth)...)
-	}
-	l.when = when
-	if len(s.Variants) == 0 {
-		return rows
-	}
-	bits, vars := l.bits, slices.Clone(l.vars)
-	for _, v := range s.Variants {
-		if v.Body == nil {
-			continue
-		}
-		l.bits, l.vars, l.when = bits, slices.Clone(vars), l.condition(&v)
-		rows = append(rows, l.body(v.Body, prefix, depth+1)...)
-	}
-	l.bits, l.vars, l.when = bits, append(vars, "alternative"), when
-	return rows
-}
-
-// condition says when an alternative is taken.
-func (l *mdLayout) condition(v *schema.Variant) string {
-	switch {
-	case v.Field != nil:
-		if n, ok := v.Field.Type.(*schema.Number); ok {
-			return fmt.Sprintf("if %s is %s", l.path(v.Field), n.Decimal(v.Value))
-		}
-		return fmt.Sprintf("if %s is %d", l.path(v.Field), v.Value)
-	case v.MaxLen == 0:
-		return fmt.Sprintf("in messages of %d bytes or more", max(v.MinLen, 0))
-	case v.MinLen == v.MaxLen:
-		return fmt.Sprintf("in messages of %d bytes", v.MinLen)
-	}
-	return fmt.Sprintf("in messages of %d to %d bytes", max(v.MinLen, 0), v.MaxLen)
-}
-
-// fixed adds a part of known size.
-func (l *mdLayout) fixed(r mdRow, bits int) mdRow {
-	r.bits, r.offset, r.when = bits, l.at(), l.when
-	if r.name == "" {
-		r.name = lastName(r.path)
-	}
-	l.bits += bits
-	return r
+	return doc
 }
 
 func lastName(path string) string {
@@ -376,68 +306,44 @@ func uintText(bits int, order schema.Order) string {
 	return n.String()
 }
 
-func (l *mdLayout) item(it *schema.Item, depth int) []mdRow {
-	book := func(name, doc string) []mdRow {
-		return []mdRow{l.fixed(mdRow{path: name, typ: uintText(it.Bits, it.Order), doc: doc}, it.Bits)}
+// row describes one item, or contents.
+func (w *markdown) row(row *wire.Row) mdRow {
+	if row.Item == nil || row.Kind == schema.Value {
+		return w.value(row)
 	}
-	switch it.Kind {
-	case schema.Value:
-		return l.value(it.Field, depth)
-	case schema.Weave:
-		var rows []mdRow
-		vars := l.vars
-		var after []string
-		for _, f := range it.Weave {
-			l.vars = vars // they share one place
-			inner := l.value(f, depth)
-			after = append(after, l.vars[len(vars):]...)
-			for i := range inner {
-				inner[i].by = strings.TrimPrefix(inner[i].by+"; its elements are written in turns with those beside it", "; ")
-			}
-			rows = append(rows, inner...)
-		}
-		l.vars = append(vars[:len(vars):len(vars)], after...)
-		return rows
+	it, path := row.Item, short(w.m.Path(row.Field))
+	r := mdRow{path: row.Kind.String(), typ: uintText(it.Bits, it.Order)}
+	switch row.Kind {
 	case schema.Count:
-		name := "count of " + l.path(it.Field)
-		l.count[it.Field] = name
-		e, unit := extentOf(it.Field.Type)
-		rows := book(name, map[int]string{0: "number of elements", 1: "bytes", 2: "code units of two bytes"}[unit])
-		rows[0].name, rows[0].limit = "#"+lastName(l.path(it.Field)), rangeText(e.Min, e.Max, schema.Unsigned)
-		return rows
+		f := w.m.Fields[row.Field].Schema
+		e, unit := extentOf(f.Type)
+		r.path, r.name, r.limit = "count of "+path, "#"+lastName(path), rangeText(e.Min, e.Max, schema.Unsigned)
+		r.doc = map[int]string{0: "number of elements", 1: "bytes", 2: "code units of two bytes"}[unit]
 	case schema.Offset:
-		name := "offset of " + l.path(it.Field)
-		l.offset[it.Field] = name
-		rows := book(name, "where it starts, in bytes from the start of the message")
-		rows[0].name = "@" + lastName(l.path(it.Field))
-		return rows
+		r.path, r.name, r.doc = "offset of "+path, "@"+lastName(path), "where it starts, in bytes from the start of the message"
 	case schema.Here:
-		return book("here", "where this element starts")
+		r.doc = "where this element starts"
 	case schema.Next:
-		return book("next", "where the next element starts, 0 in the last one")
+		r.doc = "where the next element starts, 0 in the last one"
 	case schema.Length:
-		return book("length", "bytes of the whole message")
+		r.doc = "bytes of the whole message"
 	case schema.Code:
-		doc := ""
-		if l.w.m.HasKey {
-			doc = "is " + codeText(l.w.m.Key.Code)
+		if w.m.Schema.HasKey {
+			r.doc = "is " + codeText(w.m.Schema.Key.Code)
 		}
-		return book("code", doc)
 	case schema.Counter:
-		return book("counter", "running number of the message")
+		r.doc = "running number of the message"
 	case schema.Check:
-		if it.Sum != nil {
-			l.w.losses = append(l.w.losses, Loss{Message: messageName(l.w.m), Field: "checksum", Reason: "how the checksum is computed is not said"})
+		if w.m.Sum != nil {
+			w.losses = append(w.losses, Loss{Message: messageName(w.m.Schema), Field: "checksum", Reason: "how the checksum is computed is not said"})
 		}
-		return book("checksum", "over the whole message")
+		r.path, r.doc = "checksum", "over the whole message"
 	case schema.Const:
-		r := l.fixed(mdRow{path: "constant", name: hexText(it.Bytes), typ: "bytes", limit: hexText(it.Bytes)}, 8*len(it.Bytes))
-		return []mdRow{r}
+		r = mdRow{path: "constant", name: hexText(it.Bytes), typ: "bytes", limit: hexText(it.Bytes)}
 	case schema.Pad:
-		return []mdRow{l.fixed(mdRow{path: "padding", typ: "bits", doc: "no meaning"}, it.Bits)}
+		r = mdRow{path: "padding", typ: "bits", doc: "no meaning"}
 	}
-	fail("it has an item of an unknown kind")
-	return nil
+	return r
 }
 
 func hexText(b []byte) string {
@@ -471,8 +377,9 @@ func rangeText(lo, hi *schema.Limit, kind schema.NumKind) string {
 	return ""
 }
 
-func (l *mdLayout) value(f *schema.Field, depth int) []mdRow {
-	r := mdRow{path: l.path(f), typ: f.TypeText, doc: f.Doc}
+func (w *markdown) value(row *wire.Row) mdRow {
+	f := w.m.Fields[row.Field].Schema
+	r := mdRow{path: w.m.Path(row.Field), typ: f.TypeText, doc: f.Doc}
 	if f.Same != nil {
 		r.doc = strings.TrimSuffix("the same value once more; "+r.doc, "; ")
 	}
@@ -489,32 +396,14 @@ func (l *mdLayout) value(f *schema.Field, depth int) []mdRow {
 			r.by = "0 is false, all else is true"
 		}
 		if t.Enum != nil {
-			r.names = "named in " + l.w.enum(t, f.Name)
+			r.names = "named in " + w.enum(t, f.Name)
 		}
-		return []mdRow{l.fixed(r, t.Bits)}
+		return r
 	case *schema.Packed:
 		if r.by = packedText(t); r.typ == "" {
 			r.typ = "parts of " + uintText(t.Bits, t.Order)
 		}
-		return []mdRow{l.fixed(r, t.Bits)}
-	case *schema.Group:
-		if len(t.Struct.Wire) == 0 && len(t.Struct.Variants) == 0 {
-			return nil
-		}
-		old := map[*schema.Field]string{}
-		for _, inner := range t.Struct.Fields {
-			if p, ok := l.paths[inner]; ok {
-				old[inner] = p
-			}
-		}
-		rows := l.body(t.Struct, r.path+".", depth+1)
-		for inner, p := range old {
-			l.paths[inner] = p
-		}
-		if len(rows) > 0 && f.Doc != "" {
-			rows[0].doc = strings.TrimSuffix(f.Doc+"; "+rows[0].doc, "; ")
-		}
-		return rows
+		return r
 	}
 	e, unit := extentOf(f.Type)
 	r.limit = rangeText(e.Min, e.Max, schema.Unsigned)
@@ -531,7 +420,7 @@ func (l *mdLayout) value(f *schema.Field, depth int) []mdRow {
 	case schema.ToEnd:
 		r.by = "to the end of the message"
 	}
-	if l.offset[f] != "" {
+	if row.Part != nil && row.Part.Offset != wire.None {
 		r.by = "starts at its offset; " + r.by
 		r.moved = true
 	}
@@ -546,7 +435,6 @@ func (l *mdLayout) value(f *schema.Field, depth int) []mdRow {
 			if t.Min == nil {
 				r.by = "up to its first zero"
 			}
-			return []mdRow{l.fixed(r, max(e.N, 0)*unit*8)}
 		}
 	case *schema.Blob:
 		if r.typ == "" {
@@ -557,7 +445,6 @@ func (l *mdLayout) value(f *schema.Field, depth int) []mdRow {
 		}
 		if e.Size == schema.Fixed {
 			r.by = ""
-			return []mdRow{l.fixed(r, max(e.N, 0)*8)}
 		}
 	case *schema.List:
 		if r.typ == "" {
@@ -566,21 +453,8 @@ func (l *mdLayout) value(f *schema.Field, depth int) []mdRow {
 		if t.Linked {
 			r.by += "; each element tells where the next one is"
 		}
-		inner := &mdLayout{w: l.w, count: map[*schema.Field]string{}, offset: map[*schema.Field]string{}, paths: map[*schema.Field]string{}, elem: true}
-		r.elem = inner.body(t.Elem, r.path+"[].", depth+1)
-	default:
-		fail("the field %q has no type", f.Name)
 	}
-	if least, most := typeBits(f.Type, depth); least == most {
-		return []mdRow{l.fixed(r, int(least))}
-	}
-	r.name, r.offset, r.bits, r.when = lastName(r.path), l.at(), -1, l.when
-	after := r.path
-	if i := strings.LastIndex(after, "[]."); i >= 0 && l.elem {
-		after = after[i+3:]
-	}
-	l.vars = append(l.vars[:len(l.vars):len(l.vars)], after)
-	return []mdRow{r}
+	return r
 }
 
 // packedText lists the parts of each form.
@@ -612,8 +486,9 @@ func (w *markdown) enum(n *schema.Number, field string) string {
 	}
 	name := n.Enum.Name
 	if name == "" {
-		name = field + " of " + messageName(w.m)
+		name = field + " of " + messageName(w.m.Schema)
 	}
+	name = short(name)
 	w.enums[n.Enum] = "[" + markdownText(name) + "](#" + w.anchor(name) + ")"
 	var b strings.Builder
 	b.WriteString("### " + markdownText(name) + "\n\n| value | name |\n| --- | --- |\n")
@@ -626,101 +501,32 @@ func (w *markdown) enum(n *schema.Number, field string) string {
 	return w.enums[n.Enum]
 }
 
-// messageSize is the size of a message in words.
-func messageSize(s *schema.Struct) string {
-	least, most := structBits(s, 0)
-	least = (least + 7) / 8
-	switch most = (most + 7) / 8; {
-	case most >= noLimit/8 && least == 1:
+// sizeText is the size of a message in words.
+func sizeText(size wire.Size) string {
+	switch least, most := size.Bytes(); {
+	case most == wire.NoLimit && least == 1:
 		return "1 byte or more"
-	case most >= noLimit/8:
+	case most == wire.NoLimit:
 		return fmt.Sprintf("%d bytes or more", least)
 	case most != least:
 		return fmt.Sprintf("%d to %d bytes", least, most)
 	case least == 1:
 		return "1 byte"
+	default:
+		return fmt.Sprintf("%d bytes", least)
 	}
-	return fmt.Sprintf("%d bytes", least)
 }
 
-// noLimit is a number of bits that no message has.
-const noLimit = 1 << 40
-
-// structBits is the least and the largest number of bits of a struct. Limits that are constants without a value are none.
-func structBits(s *schema.Struct, depth int) (least, most int64) {
-	if depth > maxDepth {
-		fail("it is nested deeper than %d", maxDepth)
+// short is a text that is repeated: only its start, if it is long.
+func short(text string) string {
+	const most = 120 // bytes
+	if len(text) <= most {
+		return text
 	}
-	for i := range s.Wire {
-		it := &s.Wire[i]
-		lo, hi := int64(it.Bits), int64(it.Bits)
-		switch it.Kind {
-		case schema.Value:
-			lo, hi = typeBits(it.Field.Type, depth)
-		case schema.Const:
-			lo = 8 * int64(len(it.Bytes))
-			hi = lo
-		case schema.Weave:
-			for _, f := range it.Weave {
-				a, b := typeBits(f.Type, depth)
-				lo, hi = lo+a, hi+b
-			}
+	for i := range text {
+		if i > most {
+			return text[:i] + "…"
 		}
-		if i >= len(s.Wire)-s.Optional {
-			lo = 0
-		}
-		least, most = least+lo, min(most+hi, noLimit)
 	}
-	first, last := int64(-1), int64(0)
-	for _, v := range s.Variants {
-		lo, hi := int64(0), int64(0)
-		if v.Body != nil {
-			lo, hi = structBits(v.Body, depth+1)
-		}
-		if first < 0 || lo < first {
-			first = lo
-		}
-		last = max(last, hi)
-	}
-	return min(least+max(first, 0), noLimit), min(most+last, noLimit)
-}
-
-func typeBits(t schema.Type, depth int) (least, most int64) {
-	lo, hi := int64(0), int64(0) // of a unit
-	switch t := t.(type) {
-	case *schema.Number:
-		return int64(t.Bits), int64(t.Bits)
-	case *schema.Packed:
-		return int64(t.Bits), int64(t.Bits)
-	case *schema.Group:
-		return structBits(t.Struct, depth+1)
-	case *schema.Text:
-		lo, hi = int64(8*t.Charset.Unit()), int64(8*t.Charset.Unit())
-		if t.Size == schema.Terminated {
-			return lo, noLimit
-		}
-	case *schema.Blob:
-		lo, hi = 8, 8
-	case *schema.List:
-		lo, hi = structBits(t.Elem, depth+1)
-	}
-	e, _ := extentOf(t)
-	if e.Size == schema.Fixed {
-		n := int64(max(e.N, 0))
-		return times(lo, n), times(hi, n)
-	}
-	if least = 0; e.Min != nil && e.Min.Const == "" {
-		least = times(lo, int64(min(e.Min.Uint, noLimit)))
-	}
-	if e.Max == nil || e.Max.Const != "" {
-		return least, noLimit
-	}
-	return least, times(hi, int64(min(e.Max.Uint, noLimit)))
-}
-
-func times(bits, n int64) int64 {
-	if bits > 0 && n > noLimit/bits {
-		return noLimit
-	}
-	return min(bits*n, noLimit)
+	return text
 }

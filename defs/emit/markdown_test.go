@@ -16,6 +16,7 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
+	"wirebench/defs/wire"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files, and fail")
@@ -180,7 +181,11 @@ func TestMarkdownOffsets(t *testing.T) {
 					got = append(got, strings.TrimPrefix(cells[0], "| ")+" | "+cells[1])
 				}
 			}
-			least, most := p.Size()
+			laid, err := wire.Compile(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			least, most := laid.Body.Bytes()
 			size := fmt.Sprintf("size: %d to %d bytes", least, most)
 			switch {
 			case most < 0 && least == 1:

@@ -9,12 +9,13 @@ import (
 // names gives out the identifiers of one scope of a target. No two are equal, none is a word that the target keeps for itself.
 type names struct {
 	taken map[string]bool
-	fold  bool // identifiers that differ by case alone clash too
+	last  map[string]int // by identifier, the number behind the last one that was given out
+	fold  bool           // identifiers that differ by case alone clash too
 }
 
 // newNames makes a scope in which some words are taken.
 func newNames(fold bool, reserved ...string) *names {
-	n := &names{taken: map[string]bool{}, fold: fold}
+	n := &names{taken: map[string]bool{}, last: map[string]int{}, fold: fold}
 	for _, word := range reserved {
 		n.taken[n.key(word)] = true
 	}
@@ -32,8 +33,9 @@ func (n *names) key(name string) string {
 func (n *names) take(want string) string {
 	want = legal(want)
 	name := want
-	for i := 2; n.taken[n.key(name)]; i++ {
-		name = want + "_" + strconv.Itoa(i)
+	for i := n.last[n.key(want)] + 1; n.taken[n.key(name)]; i++ {
+		name = want + "_" + strconv.Itoa(i+1)
+		n.last[n.key(want)] = i
 	}
 	n.taken[n.key(name)] = true
 	return name
@@ -58,8 +60,11 @@ func legal(name string) string {
 	if b.Len() == 0 {
 		return "_"
 	}
-	return b.String()
+	return b.String()[:min(b.Len(), maxName)]
 }
+
+// maxName is how long an identifier may be, without the number behind it.
+const maxName = 200
 
 // camel joins the words of a name, each with a capital: C_EXAMPLE and c_example are CExample, playerId is PlayerId. It starts with
 // a letter.

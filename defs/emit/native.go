@@ -54,11 +54,13 @@ type native interface {
 
 // prints is the texts of a language. r is the reader and b a block of fixed size; w is the writer and p the place of a block.
 type prints struct {
-	code  string // what codes of messages are called
-	equal string // the sign
-	sure  string // is behind a member that may be missing, where it is not
-	wide  string // is behind a constant of 64 bits
-	frame string // bytes of the frame that is read
+	code   string // what codes of messages are called
+	typ    string // is behind the name of a type
+	remark string // a comment of its own, for Sprintf
+	equal  string // the sign
+	sure   string // is behind a member that may be missing, where it is not
+	wide   string // is behind a constant of 64 bits
+	frame  string // bytes of the frame that is read
 
 	// Branches: before them, on $cond the first, the next and the last one, the only one, behind them.
 	chain, first, next, last, sole, end string
@@ -115,13 +117,14 @@ type walker struct {
 	fields  map[*member]string
 	parts   map[*record]string // names of the members that say how much is there
 	choices map[*record]string
+	enums   map[*schema.Enum]string // where the names of values were written, if they are many
 	loops   int
 }
 
 func newWalker(p *plan, say *prints, reserved []string) walker {
 	return walker{
 		plan: p, say: say, top: newNames(false, reserved...), types: map[*record]string{}, fields: map[*member]string{},
-		parts: map[*record]string{}, choices: map[*record]string{},
+		parts: map[*record]string{}, choices: map[*record]string{}, enums: map[*schema.Enum]string{},
 	}
 }
 
@@ -833,8 +836,25 @@ func (w *walker) words(r *record, m *member) string {
 	return oneLine(strings.Join(words, ": "))
 }
 
-// named is the number of a member whose values have names that are constants in the target.
-func (m *member) named() (n *schema.Number, ok bool) {
-	n, ok = m.typ.(*schema.Number)
-	return n, ok && n.Enum != nil && len(n.Enum.Values) > 0 && n.Kind != schema.Float && n.Kind != schema.Bool && n.Scale == 0
+// named writes the values of a record's numbers that have names. Those of an enumeration with many values are written once.
+func (w *walker) named(r *record, write func(m *member, n *schema.Number, place string)) {
+	for _, m := range r.members {
+		n, ok := m.typ.(*schema.Number)
+		if !ok || n.Enum == nil || len(n.Enum.Values) == 0 || n.Kind == schema.Float || n.Kind == schema.Bool || n.Scale != 0 {
+			continue
+		}
+		place := oneLine(w.lang.dot(w.types[r]+w.say.typ, w.fields[m]))
+		if first := w.enums[n.Enum]; first != "" {
+			w.line(w.say.remark, fmt.Sprintf("The values of %s have the names of %s.", place, first))
+		} else {
+			write(m, n, place)
+			if len(n.Enum.Values) > manyValues {
+				w.enums[n.Enum] = place
+			}
+		}
+		w.line("")
+	}
 }
+
+// manyValues is how many values an enumeration may have for their names to be repeated for each field.
+const manyValues = 32

@@ -1,12 +1,14 @@
 package emit
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // A plan is what the targets that are programming languages have in common: the types that hold values, and the steps in which a
@@ -41,7 +43,8 @@ type record struct {
 	doc     string
 	fields  int // number of members that stand in the struct's Fields; those of alternatives follow
 	members []*member
-	slots   []*member // by index of the struct's Fields: fields of one name share a member
+	alts    map[string]*member // those of alternatives, by name and type
+	slots   []*member          // by index of the struct's Fields: fields of one name share a member
 	steps   []step
 	element bool // it is the element of a list: it has functions of its own
 	message *message
@@ -159,8 +162,8 @@ type impossible string
 func fail(format string, args ...any) { panic(impossible(fmt.Sprintf(format, args...))) }
 
 // newPlan makes the plan of a schema. symbols: the target can leave constants without a value to its user.
-func newPlan(s *schema.Schema, symbols bool) *plan {
-	p := &plan{schema: s, byStruct: map[*schema.Struct]*record{}, byShape: map[string]*record{}, shapes: map[*schema.Struct]string{}}
+func newPlan(s *schema.Schema, o Options, symbols bool) *plan {
+	p := &plan{schema: s, byStruct: map[*schema.Struct]*record{}, byShape: map[string]*record{}, shapes: map[*schema.Struct]string{}, losses: o.lost}
 	for _, m := range s.Messages {
 		p.message(m, symbols)
 	}
@@ -484,14 +487,17 @@ func (p *plan) elemRecord(t *schema.List, r *record, f *schema.Field) *record {
 
 // altMember finds or makes the member of an alternative's field. Fields of one name and type share one.
 func (p *plan) altMember(r *record, f *schema.Field) *member {
-	for _, m := range r.members[r.fields:] {
-		if m.field == f || m.name == f.Name && p.typeShape(m.typ) == p.typeShape(f.Type) {
-			return m
-		}
+	if r.alts == nil {
+		r.alts = map[string]*member{}
+	}
+	key := f.Name + " " + p.typeShape(f.Type)
+	if m := r.alts[key]; m != nil {
+		return m
 	}
 	m := &member{field: f, name: f.Name, typ: f.Type, alt: true}
 	p.inner(r, m)
 	r.members = append(r.members, m)
+	r.alts[key] = m
 	return m
 }
 
@@ -547,4 +553,13 @@ func minUnits(e schema.Extent, unit size) size {
 		return size{more: fmt.Sprintf(" + (uint64_t)%s * (%s)", e.Min.Const, unit)}
 	}
 	return unit.times(e.Min.Uint)
+}
+
+// compile says what stands where in a message.
+func compile(m *schema.Message) (*wire.Message, error) {
+	out, err := wire.Compile(m)
+	if err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "compile "+m.Name+": "))
+	}
+	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ var tsReserved = keywords(`abstract any as asserts async await bigint boolean br
 
 // emitTypeScript writes a TypeScript module of one file.
 func emitTypeScript(s *schema.Schema, o Options) ([]File, []Loss) {
-	p := newPlan(s, false)
+	p := newPlan(s, o, false)
 	g := &tsTarget{newWalker(p, &tsPrints, tsReserved)}
 	g.lang = g
 	for _, m := range p.messages { // messages first: they keep their names
@@ -193,7 +194,7 @@ func (g *tsTarget) zero(t schema.Type, r *record) string {
 
 func (g *tsTarget) record(r *record) {
 	name := g.types[r]
-	g.enums(r, name)
+	g.named(r, g.constants(name))
 	g.line("/**")
 	switch m := r.message; {
 	case m == nil:
@@ -206,12 +207,17 @@ func (g *tsTarget) record(r *record) {
 	g.doc(" * ", r.doc)
 	g.line(" */")
 	g.open("export interface %s {", name)
-	written := map[string]bool{}
+	types := map[string][]string{} // of alternatives several members are one property
 	for _, m := range r.members {
-		if !written[g.fields[m]] {
-			g.member(r, m)
+		if key, typ := g.fields[m], g.typ(m.typ, m.record); !slices.Contains(types[key], typ) {
+			types[key] = append(types[key], typ)
 		}
-		written[g.fields[m]] = true
+	}
+	for _, m := range r.members {
+		if key := g.fields[m]; types[key] != nil {
+			g.member(r, m, strings.Join(types[key], " | "))
+			types[key] = nil
+		}
 	}
 	if r.choice {
 		g.line("%s?: number; // which alternative follows, counted from 1; none without it", property(g.choices[r]))
@@ -247,13 +253,7 @@ func (g *tsTarget) record(r *record) {
 	}
 }
 
-func (g *tsTarget) member(r *record, m *member) {
-	types := []string{g.typ(m.typ, m.record)}
-	for _, other := range r.members {
-		if other != m && g.fields[other] == g.fields[m] && g.typ(other.typ, other.record) != types[0] {
-			types = append(types, g.typ(other.typ, other.record))
-		}
-	}
+func (g *tsTarget) member(r *record, m *member, typ string) {
 	comment, maybe := g.words(r, m), ""
 	if comment != "" {
 		comment = " // " + comment
@@ -261,17 +261,13 @@ func (g *tsTarget) member(r *record, m *member) {
 	if m.part > 0 || m.alt {
 		maybe = "?"
 	}
-	g.line("%s%s: %s;%s", property(g.fields[m]), maybe, strings.Join(types, " | "), comment)
+	g.line("%s%s: %s;%s", property(g.fields[m]), maybe, typ, comment)
 }
 
-// enums writes the names of values as constants.
-func (g *tsTarget) enums(r *record, typ string) {
-	for _, m := range r.members {
-		n, ok := m.named()
-		if !ok {
-			continue
-		}
-		g.line("/** The values of %s%s that have names. */", typ, oneLine(dot(g.fields[m])))
+// constants writes the names of values.
+func (g *tsTarget) constants(typ string) func(m *member, n *schema.Number, place string) {
+	return func(m *member, n *schema.Number, place string) {
+		g.line("/** The values of %s that have names. */", place)
 		g.open("export const %s = {", g.top.take(typ+camel(m.name)))
 		seen := map[string]bool{}
 		for _, v := range n.Enum.Values {
@@ -283,7 +279,6 @@ func (g *tsTarget) enums(r *record, typ string) {
 			g.line("%s: %s,", property(name), tsConstant(n, v.Value))
 		}
 		g.shut("} as const;")
-		g.line("")
 	}
 }
 
@@ -415,12 +410,13 @@ func (g *tsTarget) present(steps []step, base string) {
 }
 
 var tsPrints = prints{
-	code:  "code",
-	equal: "===",
-	sure:  "!",
-	wide:  "n",
-	frame: "r.view.byteLength",
-	first: "if ($cond) {", next: "} else if ($cond) {", last: "} else {", sole: "{", end: "}",
+	code:   "code",
+	remark: "/** %s */",
+	equal:  "===",
+	sure:   "!",
+	wide:   "n",
+	frame:  "r.view.byteLength",
+	first:  "if ($cond) {", next: "} else if ($cond) {", last: "} else {", sole: "{", end: "}",
 
 	count:      "let $name = 0;",
 	offset:     "let $name = 0;",
@@ -743,14 +739,17 @@ func (g *tsTarget) list(st *step, base, id, _ string) (n, elem string) {
 	return "l" + id + ".length", "e" + id
 }
 
+// missing compares with the number of parts that are there, which is told before the first one.
 func (g *tsTarget) missing(r *record, st *step, base string) string {
-	var there []string
-	for _, m := range r.members {
-		if m.part >= st.part {
-			there = append(there, base+dot(g.fields[m])+" === undefined")
+	if st == &r.steps[slices.IndexFunc(r.steps, func(st step) bool { return st.part > 0 })] {
+		g.line("let parts = 0;")
+		for _, m := range r.members {
+			if m.part > 0 {
+				g.line("if (%s !== undefined) parts = Math.max(parts, %d);", g.dot(base, g.fields[m]), m.part)
+			}
 		}
 	}
-	return strings.Join(there, " && ")
+	return fmt.Sprintf("parts < %d", st.part)
 }
 
 // dispatch writes the table of messages, and for every set of messages with codes a function that finds the one that comes.

@@ -1,0 +1,135 @@
+package emit
+
+import (
+	"fmt"
+
+	"wirebench/defs/schema"
+)
+
+// What is written is at most budgetRatio times as long as the definitions, and budgetBase. A struct that is used in many places is
+// written in each of them, and paths repeat the names of what is around a field: a definition can ask for any length, and for the
+// time that it takes. Messages that would go beyond the budget are left out.
+const (
+	budgetRatio = 100
+	budgetBase  = 1 << 20 // bytes
+)
+
+// within applies the budget to a target.
+func within(write func(*schema.Schema, Options) ([]File, []Loss)) func(*schema.Schema, Options) ([]File, []Loss) {
+	return func(s *schema.Schema, o Options) ([]File, []Loss) {
+		s, o.lost = affordable(s)
+		return write(s, o)
+	}
+}
+
+// affordable is the schema without the messages that would go beyond the budget.
+func affordable(s *schema.Schema) (*schema.Schema, []Loss) {
+	c := costs{known: map[*schema.Struct]cost{}, enums: map[*schema.Enum]bool{}}
+	bytes := make([]int, len(s.Messages))
+	for i, m := range s.Messages {
+		c.source += 18 + len(m.Name) + len(m.Doc)
+		bytes[i] = 2200 + 40*len(m.Name) + 2*len(m.Doc)
+		if m.Body != nil && !m.Broken {
+			bytes[i] += c.of(m.Body, 0).bytes + c.names
+			c.names = 0
+		}
+	}
+	left := budgetBase + budgetRatio*c.source
+	var kept []*schema.Message
+	var lost []Loss
+	for i, m := range s.Messages {
+		if bytes[i] <= left {
+			left -= bytes[i]
+			kept = append(kept, m)
+		} else if len(lost) < maxLost {
+			lost = append(lost, Loss{Message: messageName(m), Reason: "it would be much longer than its definition, which uses one struct in many places; the message is left out"})
+		}
+	}
+	if len(lost) == 0 {
+		return s, nil
+	}
+	if more := len(s.Messages) - len(kept) - len(lost); more > 0 {
+		lost = append(lost, Loss{Reason: fmt.Sprintf("%d more messages would be much longer than their definitions; they are left out", more)})
+	}
+	out := *s
+	out.Messages = kept
+	return &out, lost
+}
+
+// maxLost is up to how many messages are named that go beyond the budget.
+const maxLost = 20
+
+// costs estimates how much is written about structs, as much as the longest target may need.
+type costs struct {
+	known  map[*schema.Struct]cost
+	enums  map[*schema.Enum]bool // those whose values are counted
+	names  int                   // bytes of names of values that are written once
+	source int                   // bytes of definition of all structs, each once
+}
+
+// cost is that of one use of a struct: bytes, and how often the path to it is repeated.
+type cost struct{ paths, bytes int }
+
+func (c *costs) of(s *schema.Struct, depth int) cost {
+	if depth > maxDepth {
+		return cost{} // targets refuse it
+	}
+	if x, ok := c.known[s]; ok {
+		return x
+	}
+	var sum cost
+	add := func(inner cost, prefix int) {
+		const most = 1 << 40
+		sum.paths = min(sum.paths+inner.paths, most)
+		sum.bytes = min(sum.bytes+inner.bytes+prefix*inner.paths, most)
+	}
+	for _, f := range s.Fields {
+		name := len(f.Name)
+		c.source += 2 + name + len(f.TypeText) + len(f.Doc)
+		own := cost{8, 580} // text or bytes
+		switch t := f.Type.(type) {
+		case *schema.Number:
+			own = cost{5, 160 + c.values(t.Enum, name)}
+		case *schema.Packed:
+			own = cost{30, 2600}
+		case *schema.Group:
+			own = cost{2, 120}
+			add(c.of(t.Struct, depth+1), name+1)
+		case *schema.List:
+			own = cost{24, 2000}
+			add(c.of(t.Elem, depth+1), name+3)
+		}
+		own.bytes += 2*len(f.Doc) + 2*len(f.TypeText)
+		add(own, name)
+	}
+	for _, v := range s.Variants {
+		c.source += 8
+		add(cost{1, 200}, 0)
+		if v.Body != nil {
+			add(c.of(v.Body, depth+1), 0)
+		}
+	}
+	c.known[s] = sum
+	return sum
+}
+
+// values is the cost of the names of values of one field.
+func (c *costs) values(e *schema.Enum, name int) (bytes int) {
+	if e == nil {
+		return 0
+	}
+	for _, v := range e.Values {
+		bytes += 80 + name + 2*len(v.Name)
+	}
+	if !c.enums[e] {
+		c.enums[e] = true
+		c.names += bytes
+		for _, v := range e.Values {
+			c.source += 3 + len(v.Name)
+		}
+	}
+	if len(e.Values) > manyValues {
+		return 200
+	}
+	return bytes
+}

@@ -1,0 +1,83 @@
+package emit_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/defs"
+	"wirebench/defs/emit"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// ratio is how many times as long as the definitions a target's files are, and what is lost. base is taken off first.
+func ratio(t *testing.T, target emit.Target, dialect, text string, base int) (float64, []emit.Loss) {
+	t.Helper()
+	s, _ := defs.Load([]*source.File{source.New("S_BUDGET.1.def", text)}, dialect, schema.Options{Codes: map[string]uint32{"S_BUDGET": 1}})
+	start := time.Now()
+	files, losses := target.Emit(s, emit.Options{})
+	out := 0
+	for _, f := range files {
+		out += len(f.Text)
+	}
+	t.Logf("%s %s: %d to %d bytes in %v, %d losses", dialect, target.Name, len(text), out, time.Since(start), len(losses))
+	return float64(max(0, out-base)) / float64(len(text)+16*len(s.Messages)+1), losses
+}
+
+// TestBudget writes definitions that would become much more than they are: no file is longer than 100 times what it is made of.
+func TestBudget(t *testing.T) {
+	many := func(n int, line string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.ReplaceAll(line, "#", fmt.Sprint(i)))
+		}
+		return b.String()
+	}
+	long := strings.Repeat("long_name_", 20)
+	nested := strings.Builder{}
+	for depth := range 30 {
+		nested.WriteString(strings.Repeat("- ", depth) + "object " + long[:100] + "\n")
+	}
+	muta := "group: g\n\t__id = uint16\n"
+	doubling := muta + "struct: s0\n\ta = uint8\n\tb = uint8\n"
+	for i := 1; i < 13; i++ {
+		doubling += fmt.Sprintf("struct: s%d\n\ta = s%d\n\tb = s%d\n", i, i-1, i-1)
+	}
+	for name, c := range map[string]struct{ dialect, text string }{
+		"strings":       {"tera", many(8000, "string a#\n")},
+		"long strings":  {"tera", many(1000, "string "+long+"#\n")},
+		"arrays":        {"tera", many(2000, "array a#\n- string s\n")},
+		"long object":   {"tera", "object " + long + "\n" + many(1500, "- int32 a#\n")},
+		"deep":          {"tera", nested.String() + many(500, strings.Repeat("- ", 30)+"int32 a#\n")},
+		"doubling":      {"muta", doubling + many(30, "packet: p#\n\t__group = g\n\tx = s12\n")},
+		"doubling less": {"muta", doubling + many(300, "packet: p#\n\t__group = g\n\tx = s7\n")},
+		"one struct":    {"muta", muta + "struct: s\n" + many(500, "\tf# = uint32\n") + many(2000, "packet: p#\n\t__group = g\n\tx = s\n")},
+		"long enum":     {"muta", muta + "enum: " + long + "\n\t__type = uint16\n" + many(1000, "\tA# =\n") + "packet: p\n\t__group = g\n" + many(1000, "\tf# = "+long+"\n")},
+		"long group":    {"muta", "group: " + long + "\n" + many(200, "packet: p#\n\t__group = "+long+"\n\tx = uint8 {4}\n")},
+		"packets":       {"muta", muta + many(4000, "packet: p#\n\t__group = g\n")},
+	} {
+		for _, target := range emit.Targets {
+			t.Run(name+"/"+target.Name, func(t *testing.T) {
+				if r, _ := ratio(t, target, c.dialect, c.text, 1<<20); r > 100 {
+					t.Errorf("the files are %.0f times as long as the definitions", r)
+				}
+			})
+		}
+	}
+}
+
+// FuzzBudget holds the ratio for any definition.
+func FuzzBudget(f *testing.F) {
+	f.Add("string a\nobject b\n- array c\n-- string d\n", false)
+	f.Add("group: g\nstruct: s\n\ta = uint8\npacket: p\n\t__group = g\n\tx = s {2,4}\n", true)
+	f.Fuzz(func(t *testing.T, text string, muta bool) {
+		dialect := map[bool]string{true: "muta", false: "tera"}[muta]
+		for _, target := range emit.Targets {
+			if r, _ := ratio(t, target, dialect, text, 1<<20); r > 100 {
+				t.Errorf("%s is %.0f times as long as %q", target.Name, r, text)
+			}
+		}
+	})
+}
