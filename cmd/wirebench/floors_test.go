@@ -35,13 +35,14 @@ web/docs
 defs/diag < defs/source
 
 defs/schema < defs/diag
+defs/text   < defs/diag
 
 defs/build < defs/schema
 defs/wire  < defs/schema
 
-defs/tera     < defs/build
-defs/muta     < defs/build
-defs/subspace < defs/build
+defs/tera     < defs/build defs/text
+defs/muta     < defs/build defs/text
+defs/subspace < defs/build defs/text
 defs/emit     < defs/wire
 codec         < defs/wire
 

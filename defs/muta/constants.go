@@ -5,6 +5,7 @@ import (
 
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // ParseConstants reads a text of constants: lines NAME=VALUE, lines "#define NAME VALUE" as they are copied out of a C header,
@@ -17,9 +18,9 @@ func ParseConstants(f *source.File) (map[string]string, diag.List) {
 	var diags diag.List
 	c := newConstants(nil)
 	lines := f.NumLines()
-	if lines > maxLines {
-		addMistake(&diags, tooManyLines(f.Line(maxLines+1)))
-		lines = maxLines
+	if lines > text.MaxLines {
+		text.Add(&diags, text.TooManyLines(f.Line(text.MaxLines+1), text.MaxLines), maxMistakes)
+		lines = text.MaxLines
 	}
 	var order []string
 	inComment := false
@@ -28,21 +29,21 @@ func ParseConstants(f *source.File) (map[string]string, diag.List) {
 		if n == 1 {
 			whole = withoutBOM(whole)
 		}
-		if len(whole.Text()) > maxLine {
-			addMistake(&diags, lineTooLong(whole.Sub(maxLine, whole.End-whole.Start), whole.End-whole.Start))
+		if len(whole.Text()) > text.MaxLine {
+			text.Add(&diags, text.LineTooLong(whole), maxMistakes)
 			continue
 		}
-		var text string
-		text, inComment = withoutComments(whole.Text(), inComment)
-		start, end := trim(text)
+		var words string
+		words, inComment = withoutComments(whole.Text(), inComment)
+		start, end := space.Trim(words)
 		if start == end {
 			continue
 		}
-		at, text := whole.Sub(start, end), text[start:end]
-		entry, found, d := constantLine(at, text)
+		at, words := whole.Sub(start, end), words[start:end]
+		entry, found, d := constantLine(at, words)
 		switch {
 		case d != nil:
-			addMistake(&diags, *d)
+			text.Add(&diags, *d, maxMistakes)
 			continue
 		case !found:
 			continue
@@ -51,7 +52,7 @@ func ParseConstants(f *source.File) (map[string]string, diag.List) {
 		if first, ok := c.entries[name]; !ok {
 			order = append(order, name)
 		} else if first.value != entry.value {
-			addMistake(&diags, constantTwice(entry.name, first.name))
+			text.Add(&diags, constantTwice(entry.name, first.name), maxMistakes)
 		}
 		c.entries[name] = entry
 	}
@@ -62,9 +63,9 @@ func ParseConstants(f *source.File) (map[string]string, diag.List) {
 		case err == nil:
 			out[name] = n.String()
 		case e.define:
-			addMistake(&diags, skippedDefine(e.name, e.value, err))
+			text.Add(&diags, skippedDefine(e.name, e.value, err), maxMistakes)
 		default:
-			addMistake(&diags, badConstant(e.at, name, e.value, err))
+			text.Add(&diags, badConstant(e.at, name, e.value, err), maxMistakes)
 		}
 	}
 	diags.Sort()
@@ -72,51 +73,51 @@ func ParseConstants(f *source.File) (map[string]string, diag.List) {
 }
 
 // constantLine reads a line of which comments are blanked. found is false if it defines nothing, and is no mistake.
-func constantLine(at source.Span, text string) (e constant, found bool, d *diag.Diagnostic) {
+func constantLine(at source.Span, words string) (e constant, found bool, d *diag.Diagnostic) {
 	wrong := func(d diag.Diagnostic) (constant, bool, *diag.Diagnostic) { return constant{}, false, &d }
-	if text[0] == '#' {
-		rest := strings.TrimLeft(text[1:], " \t")
+	if words[0] == '#' {
+		rest := strings.TrimLeft(words[1:], " \t")
 		rest, ok := strings.CutPrefix(rest, "define")
-		if !ok || rest == "" || !isBlank(rest[0]) {
+		if !ok || rest == "" || !text.IsBlank(rest[0]) {
 			return constant{}, false, nil
 		}
-		from := len(text) - len(rest)
-		start, end := trim(rest)
+		from := len(words) - len(rest)
+		start, end := space.Trim(rest)
 		from, to := from+start, from+end
 		if from >= to {
 			return constant{}, false, nil
 		}
 		i := from
-		for i < to && isNameByte(text[i]) {
+		for i < to && text.IsNameByte(words[i]) {
 			i++
 		}
 		name := at.Sub(from, i)
 		switch {
-		case i == from || !isName(name.Text()):
+		case i == from || !text.IsName(name.Text()):
 			return wrong(badConstantLine(at))
-		case i < to && text[i] == '(':
+		case i < to && words[i] == '(':
 			return wrong(macro(name))
-		case i < to && !isBlank(text[i]):
+		case i < to && !text.IsBlank(words[i]):
 			return wrong(badConstantLine(at))
 		}
-		value := text[i:to]
-		start, _ = trim(value)
+		value := words[i:to]
+		start, _ = space.Trim(value)
 		if value = value[start:]; value == "" {
 			return constant{}, false, nil
 		}
 		return constant{name: name, at: at.Sub(to-len(value), to), value: value, define: true}, true, nil
 	}
-	left, right, ok := strings.Cut(text, "=")
+	left, right, ok := strings.Cut(words, "=")
 	if !ok {
 		return wrong(badConstantLine(at))
 	}
-	start, end := trim(left)
+	start, end := space.Trim(left)
 	name := at.Sub(start, end)
-	if !isName(name.Text()) {
+	if !text.IsName(name.Text()) {
 		return wrong(badName(name))
 	}
 	from := len(left) + 1
-	start, end = trim(right)
+	start, end = space.Trim(right)
 	value := constant{name: name, at: at.Sub(from+start, from+end), value: right[start:end]}
 	if value.value == "" {
 		return wrong(noValue(at, name.Text()))

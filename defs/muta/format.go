@@ -6,6 +6,7 @@ import (
 
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // indent stands before all lines of a record but its header.
@@ -63,7 +64,7 @@ func (w *formatter) text(parts ...string) {
 // line writes line i.
 func (w *formatter) line(i int) {
 	ln := &w.tree.lines[i]
-	text := ln.span.Text()
+	words := ln.span.Text()
 	switch ln.kind {
 	case blankLine:
 		w.empty = true
@@ -82,8 +83,8 @@ func (w *formatter) line(i int) {
 				header += " " + part
 			}
 		}
-		if len(header) > maxLine {
-			header = text
+		if len(header) > text.MaxLine {
+			header = words
 		}
 		w.text(header)
 	case attrLine:
@@ -94,9 +95,9 @@ func (w *formatter) line(i int) {
 			w.record++
 		}
 		if ln.indented {
-			w.text(indent, text)
+			w.text(indent, words)
 		} else {
-			w.text(text)
+			w.text(words)
 		}
 	}
 }
@@ -156,9 +157,9 @@ func (w *formatter) attr(i int) {
 	}
 	pad := max(w.column-utf8.RuneCountInString(key), 0)
 	switch {
-	case len(short)+pad <= maxLine:
+	case len(short)+pad <= text.MaxLine:
 		w.text(indent, key, strings.Repeat(" ", pad), short[len(key):])
-	case len(short) <= maxLine:
+	case len(short) <= text.MaxLine:
 		w.text(indent, short)
 	default:
 		w.text(indent, ln.span.Text())

@@ -8,6 +8,7 @@ import (
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // The bounds of what definitions can mean. Those of a message are within the ones of package codec.
@@ -91,7 +92,7 @@ func newLowerer(t *tree, o schema.Options, among *build.Among) *lowerer {
 // report adds a diagnostic about the record that is being read.
 func (l *lowerer) report(d diag.Diagnostic) {
 	l.broken = l.broken || d.Severity == diag.Error
-	addMistake(&l.diags, d)
+	text.Add(&l.diags, d, maxMistakes)
 }
 
 // candidates are the names that a wrong one is compared with: not too many, and none when the diagnostic will not be shown.
@@ -175,7 +176,7 @@ func (l *lowerer) collect() {
 // constant reads a line of a constants record.
 func (l *lowerer) constant(ln *line) {
 	name := ln.key.Text()
-	if isDirective(name) || !isName(name) {
+	if isDirective(name) || !text.IsName(name) {
 		return
 	}
 	if first, twice := l.constants.entries[name]; twice {
@@ -195,7 +196,7 @@ func (l *lowerer) directives(r *record) map[string]*line {
 	for _, i := range r.attrs {
 		ln := &l.tree.lines[i]
 		key := ln.key.Text()
-		if !isDirective(key) || !isName(key) {
+		if !isDirective(key) || !text.IsName(key) {
 			continue
 		}
 		d := findDirective(key)
@@ -208,7 +209,7 @@ func (l *lowerer) directives(r *record) map[string]*line {
 			l.report(duplicateName(ln.key, out[key].key, "directive"))
 		default:
 			out[key] = ln
-			if text := ln.value.Text(); text != "" && d.values != nil && !slices.Contains(d.values, text) {
+			if words := ln.value.Text(); words != "" && d.values != nil && !slices.Contains(d.values, words) {
 				l.report(badDirective(ln, d.values))
 			}
 		}
@@ -452,7 +453,7 @@ func (l *lowerer) body(r *record, f form, head []schema.Item) *body {
 		if isDirective(name) {
 			continue
 		}
-		key := cleanName(name)
+		key := text.CleanName(name)
 		if first, twice := seen[key]; twice {
 			l.report(duplicateName(ln.key, first, "field"))
 			continue
@@ -581,26 +582,26 @@ type bound struct {
 
 // bound reads a number or the name of a constant. It reports a constant without a value, once a file; that breaks nothing.
 func (l *lowerer) bound(at source.Span) bound {
-	text := at.Text()
-	if !isName(text) {
-		n, err := literal(text)
+	words := at.Text()
+	if !text.IsName(words) {
+		n, err := literal(words)
 		return bound{value: n, err: err}
 	}
-	n, err := l.constants.lookup(text)
+	n, err := l.constants.lookup(words)
 	if err == nil {
 		return bound{value: n}
 	}
-	if !l.named[text] {
-		l.named[text] = true
-		if given, ok := l.constants.given[text]; ok {
-			addMistake(&l.diags, badConstant(at, text, given, err))
+	if !l.named[words] {
+		l.named[words] = true
+		if given, ok := l.constants.given[words]; ok {
+			text.Add(&l.diags, badConstant(at, words, given, err), maxMistakes)
 		} else {
-			name := text
+			name := words
 			if m := (missing{}); errors.As(err, &m) {
 				name = m.name
 			}
-			addMistake(&l.diags, unresolved(at, name))
+			text.Add(&l.diags, unresolved(at, name), maxMistakes)
 		}
 	}
-	return bound{name: text}
+	return bound{name: words}
 }

@@ -6,6 +6,7 @@ import (
 
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 var (
@@ -178,14 +179,14 @@ func (l *lowerer) rangeBound(at source.Span, p *primitive) (*schema.Limit, bool)
 			f = float64(float32(f)) // what a float on the wire can be, or 0.1 could not be sent with [0, 0.1]
 		}
 		if math.IsInf(f, 0) {
-			l.report(badBound(at, "does not fit "+quote(p.name), "write a smaller number"))
+			l.report(badBound(at, "does not fit "+text.Quote(p.name), "write a smaller number"))
 			return nil, false
 		}
 		return &schema.Limit{Float: f}, true
 	case b.value.whole == nil:
 		l.report(badBound(at, "is not a whole number", p.says()))
 	case !fits(b.value, p):
-		l.report(badBound(at, "does not fit "+quote(p.name), p.says()))
+		l.report(badBound(at, "does not fit "+text.Quote(p.name), p.says()))
 	case p.kind == schema.Signed:
 		return &schema.Limit{Int: b.value.whole.Int64()}, true
 	default:
@@ -221,7 +222,7 @@ func (l *lowerer) extent(e *fieldExpr) (schema.Extent, int) {
 		smallest *= 2
 	}
 	switch {
-	case bits == 0 && e.length.IsZero() && isName(e.max.Text()):
+	case bits == 0 && e.length.IsZero() && text.IsName(e.max.Text()):
 		length := ""
 		if known {
 			length = lengthOf(smallest)

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"wirebench/defs/text"
 )
 
 // number is the value of a constant or of a literal: a whole number, or a float.
@@ -113,7 +114,7 @@ type evaluator struct {
 var levels = [...][]string{{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
 
 func (e *evaluator) space() {
-	for e.i < len(e.text) && isBlank(e.text[e.i]) {
+	for e.i < len(e.text) && text.IsBlank(e.text[e.i]) {
 		e.i++
 	}
 }
@@ -258,7 +259,7 @@ func (e *evaluator) unary() (number, error) {
 		e.i++
 	}
 	word := e.text[start:e.i]
-	if isName(word) {
+	if text.IsName(word) {
 		return e.lookup(word)
 	}
 	return literal(withoutSuffix(word))
@@ -267,7 +268,7 @@ func (e *evaluator) unary() (number, error) {
 // inWord reports whether the byte at e.i goes on with the word from start on. A sign does after the "e" of a float.
 func (e *evaluator) inWord(start int) bool {
 	c := e.text[e.i]
-	if isNameByte(c) || c == '.' {
+	if text.IsNameByte(c) || c == '.' {
 		return true
 	}
 	word := strings.ToLower(e.text[start:e.i])

@@ -5,6 +5,7 @@ import (
 
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // parser turns the lines of one file into a tree. It accepts every line that has the right form, whatever its words are; what
@@ -20,9 +21,9 @@ func parseTree(f *source.File) *tree {
 	t := &tree{file: f}
 	p := parser{tree: t}
 	n := f.NumLines()
-	if n > maxLines {
-		p.report(tooManyLines(f.Line(maxLines + 1)))
-		t.cut, n = true, maxLines
+	if n > text.MaxLines {
+		p.report(text.TooManyLines(f.Line(text.MaxLines+1), text.MaxLines))
+		t.cut, n = true, text.MaxLines
 	}
 	t.lines = make([]line, n)
 	for i := range t.lines {
@@ -36,17 +37,7 @@ func (p *parser) report(d diag.Diagnostic) {
 	if d.Severity == diag.Error && p.record != nil {
 		p.record.broken = true
 	}
-	addMistake(&p.tree.diags, d)
-}
-
-// addMistake adds a diagnostic, as long as there are not too many.
-func addMistake(l *diag.List, d diag.Diagnostic) {
-	switch {
-	case len(*l) < maxMistakes:
-		l.Add(d)
-	case len(*l) == maxMistakes:
-		l.Add(tooManyMistakes(d.Span))
-	}
+	text.Add(&p.tree.diags, d, maxMistakes)
 }
 
 // bad reports what makes the whole line unreadable.
@@ -55,18 +46,15 @@ func (p *parser) bad(ln *line, d diag.Diagnostic) {
 	p.report(d)
 }
 
-// bom is the byte order mark that some editors put before the first line.
-const bom = "\ufeff"
-
 // withoutBOM is the first line without byte order marks at its start, white space before them or not: formatting, which takes that
 // away, would bring them there.
 func withoutBOM(line source.Span) source.Span {
 	for {
-		start, end := trim(line.Text())
-		if !strings.HasPrefix(line.Text()[start:end], bom) {
+		start, end := space.Trim(line.Text())
+		if !strings.HasPrefix(line.Text()[start:end], text.BOM) {
 			return line
 		}
-		line = line.Sub(start+len(bom), line.End-line.Start)
+		line = line.Sub(start+len(text.BOM), line.End-line.Start)
 	}
 }
 
@@ -76,20 +64,20 @@ func (p *parser) line(i int, whole source.Span) {
 	if i == 0 {
 		whole = withoutBOM(whole)
 	}
-	ln.span = trimmed(whole)
-	text := ln.span.Text()
+	ln.span = space.Trimmed(whole)
+	words := ln.span.Text()
 	ln.indented = p.opened && ln.span.Start > whole.Start
 	switch {
-	case text == "":
+	case words == "":
 		return
-	case len(text) > maxLine:
-		p.bad(ln, lineTooLong(ln.span.Sub(maxLine, len(text)), len(text)))
+	case len(words) > text.MaxLine:
+		p.bad(ln, text.LineTooLong(ln.span))
 		return
-	case text[0] == '#':
+	case words[0] == '#':
 		ln.kind = commentLine
 		return
 	}
-	equals, colon := strings.IndexByte(text, '='), strings.IndexByte(text, ':')
+	equals, colon := strings.IndexByte(words, '='), strings.IndexByte(words, ':')
 	switch {
 	case colon >= 0 && (equals < 0 || colon < equals):
 		p.header(i, colon)
@@ -101,7 +89,7 @@ func (p *parser) line(i int, whole source.Span) {
 		if !ln.indented {
 			p.lostHeader(i)
 		}
-		if p.record != nil && p.record.kind == enumRecord && ln.indented && isName(text) {
+		if p.record != nil && p.record.kind == enumRecord && ln.indented && text.IsName(words) {
 			p.bad(ln, bareEnumName(ln.span))
 			return
 		}
@@ -114,13 +102,13 @@ func (p *parser) line(i int, whole source.Span) {
 func (p *parser) lostHeader(i int) {
 	p.record, p.opened = nil, true
 	span := p.tree.lines[i].span
-	text := span.Text()
+	words := span.Text()
 	end := 0
-	for end < len(text) && isNameByte(text[end]) {
+	for end < len(words) && text.IsNameByte(words[end]) {
 		end++
 	}
-	kind, name := kindOf(text[:end]), trimmed(span.Sub(end, len(text)))
-	if kind != otherRecord && isName(name.Text()) {
+	kind, name := kindOf(words[:end]), space.Trimmed(span.Sub(end, len(words)))
+	if kind != otherRecord && text.IsName(name.Text()) {
 		p.begin(record{kind: kind, line: i, name: name, key: name.Text()})
 	}
 }
@@ -134,15 +122,15 @@ func (p *parser) begin(r record) {
 // header reads a line "kind: name".
 func (p *parser) header(i, colon int) {
 	ln := &p.tree.lines[i]
-	text := ln.span.Text()
-	ln.key, ln.value = trimmed(ln.span.Sub(0, colon)), trimmed(ln.span.Sub(colon+1, len(text)))
+	words := ln.span.Text()
+	ln.key, ln.value = space.Trimmed(ln.span.Sub(0, colon)), space.Trimmed(ln.span.Sub(colon+1, len(words)))
 	kind := kindOf(ln.key.Text())
 	if ln.indented && kind == otherRecord {
 		p.bad(ln, colonForEquals(ln.span, colon))
 		return
 	}
 	p.record, p.opened = nil, true
-	if !isName(ln.key.Text()) {
+	if !text.IsName(ln.key.Text()) {
 		p.bad(ln, malformedLine(ln.span))
 		return
 	}
@@ -150,7 +138,7 @@ func (p *parser) header(i, colon int) {
 	if kind != otherRecord && kind != includeRecord {
 		ln.cutComment()
 	}
-	p.begin(record{kind: kind, line: i, name: ln.value, key: cleanName(ln.value.Text())})
+	p.begin(record{kind: kind, line: i, name: ln.value, key: text.CleanName(ln.value.Text())})
 	if ln.indented {
 		p.report(indentedHeader(p.tree.file.Line(i+1), ln.span))
 	}
@@ -162,7 +150,7 @@ func (p *parser) header(i, colon int) {
 		p.report(commentAfterValue(ln))
 	case ln.value.Text() == "":
 		p.report(noRecordName(ln.key))
-	case !isName(ln.value.Text()):
+	case !text.IsName(ln.value.Text()):
 		p.report(badName(ln.value))
 	}
 }
@@ -171,16 +159,16 @@ func (p *parser) header(i, colon int) {
 func (ln *line) cutComment() {
 	text := ln.value.Text()
 	if hash := strings.IndexByte(text, '#'); hash >= 0 {
-		ln.value, ln.comment = trimmed(ln.value.Sub(0, hash)), ln.value.Sub(hash, len(text))
+		ln.value, ln.comment = space.Trimmed(ln.value.Sub(0, hash)), ln.value.Sub(hash, len(text))
 	}
 }
 
 // attr reads a line "key = value".
 func (p *parser) attr(i, equals int) {
 	ln := &p.tree.lines[i]
-	text := ln.span.Text()
+	words := ln.span.Text()
 	ln.kind = attrLine
-	ln.key, ln.value = trimmed(ln.span.Sub(0, equals)), trimmed(ln.span.Sub(equals+1, len(text)))
+	ln.key, ln.value = space.Trimmed(ln.span.Sub(0, equals)), space.Trimmed(ln.span.Sub(equals+1, len(words)))
 	if !p.opened {
 		p.bad(ln, noRecord(ln.span))
 		return
@@ -204,7 +192,7 @@ func (p *parser) attr(i, equals int) {
 		v := valueParser{p: p, at: ln.value, text: ln.value.Text()}
 		ln.readable = v.read(&ln.field, ln)
 	}
-	if !isName(key) {
+	if !text.IsName(key) {
 		p.report(badName(ln.key))
 	}
 }
@@ -265,7 +253,7 @@ func (v *valueParser) read(e *fieldExpr, ln *line) bool {
 }
 
 func (v *valueParser) space() {
-	for v.i < len(v.text) && isBlank(v.text[v.i]) {
+	for v.i < len(v.text) && text.IsBlank(v.text[v.i]) {
 		v.i++
 	}
 }
@@ -274,14 +262,14 @@ func (v *valueParser) space() {
 func (v *valueParser) word(what string) (source.Span, bool) {
 	v.space()
 	start := v.i
-	for v.i < len(v.text) && (isNameByte(v.text[v.i]) || strings.IndexByte("+-.", v.text[v.i]) >= 0) {
+	for v.i < len(v.text) && (text.IsNameByte(v.text[v.i]) || strings.IndexByte("+-.", v.text[v.i]) >= 0) {
 		v.i++
 	}
 	if v.i > start {
 		return v.at.Sub(start, v.i), true
 	}
 	end := start
-	for end < len(v.text) && !isBlank(v.text[end]) && strings.IndexByte("[]<>{},", v.text[end]) < 0 {
+	for end < len(v.text) && !text.IsBlank(v.text[end]) && strings.IndexByte("[]<>{},", v.text[end]) < 0 {
 		end++
 	}
 	if end == start {

@@ -5,13 +5,12 @@ import (
 
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // The bounds of a definition.
 const (
-	maxLines    = 1 << 16 // lines of a file
-	maxLine     = 4096    // bytes of a line
-	maxMistakes = 100     // diagnostics of reading a file, and of its meaning
+	maxMistakes = 100 // diagnostics of reading a file, and of its meaning
 )
 
 // tree is one file as it is written, line by line, comments and mistakes kept. It is immutable after parseTree.
@@ -20,7 +19,7 @@ type tree struct {
 	lines   []line // lines[i] is line i+1
 	records []record
 	diags   diag.List
-	cut     bool // the file has more than maxLines lines
+	cut     bool // the file has more than text.MaxLines lines
 }
 
 // line is one line of a file.
@@ -97,9 +96,9 @@ func (t *tree) doc(i int) string {
 	}
 	lines := make([]string, 0, i-first)
 	for _, ln := range t.lines[first:i] {
-		text := ln.span.Text()[1:]
-		start, end := trim(text)
-		lines = append(lines, printable(text[start:end]))
+		words := ln.span.Text()[1:]
+		start, end := space.Trim(words)
+		lines = append(lines, text.Printable(words[start:end]))
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
@@ -113,75 +112,5 @@ func (t *tree) docStart(i int) int {
 	return first
 }
 
-// isBlank reports whether a byte is white space within a line.
-func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' }
-
-// trim returns the bounds of s without white space around it.
-func trim(s string) (start, end int) {
-	end = len(s)
-	for start < end && isBlank(s[start]) {
-		start++
-	}
-	for end > start && isBlank(s[end-1]) {
-		end--
-	}
-	return start, end
-}
-
-// trimmed is a span without white space around it.
-func trimmed(s source.Span) source.Span {
-	start, end := trim(s.Text())
-	return s.Sub(start, end)
-}
-
-// isName reports whether s is a name: letters, digits and "_", no digit first.
-func isName(s string) bool {
-	if s == "" || s[0] >= '0' && s[0] <= '9' {
-		return false
-	}
-	for i := range len(s) {
-		if !isNameByte(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func isNameByte(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
-}
-
-// cleanName is s with "_" for what cannot stand in a name.
-func cleanName(s string) string {
-	if isName(s) {
-		return s
-	}
-	out := []byte(s)
-	for i, c := range out {
-		if !isNameByte(c) {
-			out[i] = '_'
-		}
-	}
-	if len(out) == 0 || out[0] >= '0' && out[0] <= '9' {
-		out = append([]byte{'_'}, out...)
-	}
-	return string(out)
-}
-
-// printable replaces bytes that are no text, and control characters, which have no business in a comment.
-func printable(s string) string {
-	for i := range len(s) {
-		if s[i] < 0x20 || s[i] >= 0x7f {
-			return strings.Map(func(r rune) rune {
-				switch {
-				case r == '\t':
-					return ' '
-				case r < 0x20, r >= 0x7f && r < 0xa0:
-					return '\ufffd'
-				}
-				return r
-			}, s)
-		}
-	}
-	return s
-}
+// space is white space: none outside of ASCII.
+var space text.Space

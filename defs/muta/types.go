@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/text"
 )
 
 // primitive is a type that needs no definition.
@@ -32,7 +33,7 @@ var primitives = []primitive{
 
 // says is the doc within a message.
 func (p *primitive) says() string {
-	return quote(p.name) + " is " + strings.ToLower(p.doc[:1]) + strings.TrimSuffix(p.doc[1:], ".")
+	return text.Quote(p.name) + " is " + strings.ToLower(p.doc[:1]) + strings.TrimSuffix(p.doc[1:], ".")
 }
 
 // findPrimitive returns the primitive of that name, or nil.

@@ -6,6 +6,7 @@ import (
 
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // Format writes a definition in its canonical form. What it means, the order of its lines and all comments stay; formatting
@@ -41,26 +42,26 @@ func Format(f *source.File) (string, diag.List) {
 
 // formatted is the line n of the result.
 func (ln *line) formatted(f *source.File, n int) string {
-	text := ""
+	line := ""
 	switch ln.kind {
 	case titleLine:
 		if code, ok := hexNumber(ln.code.Text()); ok {
-			text = fmt.Sprintf("0x%02X", code)
+			line = fmt.Sprintf("0x%02X", code)
 		}
-		text = join(text, words(ln.name), words(ln.remark))
+		line = join(line, words(ln.name), words(ln.remark))
 	case headerLine:
-		text = strings.ToLower(words(withoutComment(ln.span)))
+		line = strings.ToLower(words(withoutComment(ln.span)))
 	case rowLine:
-		text = strings.TrimRight(fmt.Sprintf("%-6s %-4s %s", ln.offset.Text(), ln.size.Text(), words(ln.rest)), " ")
+		line = strings.TrimRight(fmt.Sprintf("%-6s %-4s %s", ln.offset.Text(), ln.size.Text(), words(ln.rest)), " ")
 	case directionLine:
-		text = directionWord + " " + strings.ToLower(ln.word.Text())
+		line = directionWord + " " + strings.ToLower(ln.word.Text())
 	case groupLine:
-		text = groupWord + " " + ln.word.Text()
+		line = groupWord + " " + ln.word.Text()
 	case commentLine:
 		return ln.comment.Text()
 	case docLine, sentenceLine:
 		return ln.span.Text()
-	default: // the text of a page, and lines that cannot be read
+	default: // the line of a page, and lines that cannot be read
 		whole := f.Line(n)
 		before := strings.Map(func(r rune) rune {
 			if r == '\ufeff' {
@@ -70,13 +71,13 @@ func (ln *line) formatted(f *source.File, n int) string {
 		}, f.Text[whole.Start:ln.span.Start])
 		return before + ln.span.Text()
 	}
-	if formatted := join(text, ln.comment.Text()); len(formatted) <= maxLine {
+	if formatted := join(line, ln.comment.Text()); len(formatted) <= text.MaxLine {
 		return formatted
 	}
 	return ln.span.Text()
 }
 
-// words is what stands at a place, with single spaces.
+// line is what stands at a place, with single spaces.
 func words(at source.Span) string { return strings.Join(strings.Fields(at.Text()), " ") }
 
 // join puts spaces between the parts that are there.

@@ -11,6 +11,7 @@ import (
 	"wirebench/defs/defstest"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 
 	"golang.org/x/tools/txtar"
 )
@@ -54,16 +55,16 @@ func formatChecked(t *testing.T, name, text string) string {
 
 // TestEveryCodeHasACase looks for each diagnostic code of messages.go in the cases of TestGolden.
 func TestEveryCodeHasACase(t *testing.T) {
-	text, err := os.ReadFile("messages.go")
+	words, err := os.ReadFile("messages.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var cases strings.Builder
 	eachCase(t, func(_ string, a *txtar.Archive) { cases.Write(txtar.Format(a)) })
 	// These take files of many thousand lines: TestLimits.
-	large := []string{codeTooManyLines, codeTooManyMistakes, codeTooManyRows, codeTooManyParts, codeLineTooLong}
+	large := []string{text.CodeTooManyLines, text.CodeTooManyMistakes, codeTooManyRows, codeTooManyParts, text.CodeLineTooLong}
 	found := 0
-	for _, m := range regexp.MustCompile(`(?m)^\tcode\w+\s+= "([a-z-]+)"$`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\tcode\w+\s+= "([a-z-]+)"$`).FindAllStringSubmatch(string(words), -1) {
 		found++
 		if !slices.Contains(large, m[1]) && !strings.Contains(cases.String(), "["+m[1]+"]\n") {
 			t.Errorf("no case in testdata shows %q", m[1])
@@ -114,7 +115,7 @@ func TestFixesRepair(t *testing.T) {
 			}
 		}
 	})
-	for _, code := range []string{codeControlCharacter, codeMalformedRow, codeOffsetUnknown, codeOtherSize, codeOtherType, codeFixedText} {
+	for _, code := range []string{text.CodeControlCharacter, codeMalformedRow, codeOffsetUnknown, codeOtherSize, codeOtherType, codeFixedText} {
 		if !offered[code] {
 			t.Errorf("no case offers a fix for %s", code)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 func TestLanguage(t *testing.T) {
@@ -147,11 +148,11 @@ func TestLimits(t *testing.T) {
 		text string
 		code string
 	}{
-		"lines":    {strings.Repeat("\n", maxLines+1) + "0x01 a\n", codeTooManyLines},
-		"mistakes": {strings.Repeat("1 1 u8 x\n", maxMistakes+10), codeTooManyMistakes},
+		"lines":    {strings.Repeat("\n", text.MaxLines+1) + "0x01 a\n", text.CodeTooManyLines},
+		"mistakes": {strings.Repeat("1 1 u8 x\n", maxMistakes+10), text.CodeTooManyMistakes},
 		"rows":     {"0x01 a\n" + strings.Repeat("? 1 ??\n", maxRows+10), codeTooManyRows},
 		"parts":    {"0x01 a\n" + strings.Repeat("in packets of 3 bytes:\n", maxVariants+10), codeTooManyParts},
-		"line":     {"0x01 a\n1 1 u8 x # " + strings.Repeat("x", maxLine) + "\n", codeLineTooLong},
+		"line":     {"0x01 a\n1 1 u8 x # " + strings.Repeat("x", text.MaxLine) + "\n", text.CodeLineTooLong},
 	} {
 		f := source.New("a.def", c.text)
 		_, diags := Parse([]*source.File{f}, schema.Options{})

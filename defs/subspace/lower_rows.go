@@ -236,7 +236,7 @@ func isTypeName(name string) bool {
 // meaning reads what follows the size of a row.
 func (l *lowerer) meaning(ln *line, bits int) (m meaning, ok bool) {
 	m.bits = bits
-	word, rest := cutWord(ln.rest)
+	word, rest := space.CutWord(ln.rest)
 	t, wrong, isType := readType(word.Text())
 	switch {
 	case wrong != "":
@@ -290,7 +290,7 @@ func (l *lowerer) describe(at source.Span) described {
 	var d described
 	name := at
 	if i := strings.IndexByte(at.Text(), '('); i >= 0 {
-		name, d.remark = trimmed(at.Sub(0, i)), plain(at.Text()[i:])
+		name, d.remark = space.Trimmed(at.Sub(0, i)), plain(at.Text()[i:])
 	}
 	d.doc = inParentheses(d.remark)
 	if m := asAbove.FindStringSubmatchIndex(name.Text()); m != nil {
@@ -349,7 +349,7 @@ func (l *lowerer) typed(ln *line, t rowType, word, rest source.Span, m meaning) 
 		m.item = schema.Item{Kind: schema.Pad, Bits: m.bits}
 		return m, true
 	case t.is == constType:
-		value, _ := cutWord(rest)
+		value, _ := space.CutWord(rest)
 		return l.constant(ln, value.Text(), m)
 	case t.isArray:
 		m, ok = l.array(ln, t, word, what, m)

@@ -7,15 +7,12 @@ import (
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // The codes of all diagnostics of this dialect. They never change.
 const (
 	// Lines that cannot be read.
-	codeControlCharacter     = "control-character"
-	codeLineTooLong          = "line-too-long"
-	codeTooManyLines         = "too-many-lines"
-	codeTooManyMistakes      = "too-many-mistakes"
 	codeRowWithoutTitle      = "row-without-title"
 	codeHeaderWithoutTitle   = "header-without-title"
 	codeSentenceWithoutTable = "sentence-without-table"
@@ -75,128 +72,82 @@ const (
 	codeTooManyParts    = "too-many-parts"
 )
 
-// mistake is a diagnostic of what makes a definition unusable or ambiguous.
-func mistake(code string, at source.Span, message, help string) diag.Diagnostic {
-	return diag.Diagnostic{Severity: diag.Error, Code: code, Message: message, Help: help, Span: at}
-}
-
-// doubt is a diagnostic of what works but is likely not meant.
-func doubt(code string, at source.Span, message, help string) diag.Diagnostic {
-	return diag.Diagnostic{Severity: diag.Warning, Code: code, Message: message, Help: help, Span: at}
-}
-
-// fixed offers an edit.
-func fixed(d diag.Diagnostic, at source.Span, text string) diag.Diagnostic {
-	d.Fix = &diag.Fix{Span: at, Text: text}
-	return d
-}
-
-// near points to another place.
-func near(d diag.Diagnostic, at source.Span, message string) diag.Diagnostic {
-	d.Related = append(d.Related, diag.Related{Span: at, Message: message})
-	return d
-}
-
 // quote puts what a person wrote in quotes, cut where it is too long for a message.
-func quote(s string) string {
-	const most = 60
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "..."
-	}
-	return `"` + plain(s) + `"`
-}
+func quote(s string) string { return `"` + plain(text.Cut(s)) + `"` }
 
 // Lines that cannot be read.
 
-func controlCharacter(at source.Span) diag.Diagnostic {
-	return fixed(mistake(codeControlCharacter, at,
-		fmt.Sprintf("control character U+%04X", at.Text()[0]), "remove it"), at, "")
-}
-
-func lineTooLong(at source.Span, size int) diag.Diagnostic {
-	return mistake(codeLineTooLong, at, fmt.Sprintf("the line has %d bytes", size),
-		fmt.Sprintf("a line holds at most %d bytes", maxLine))
-}
-
-func tooManyLines(at source.Span, most int) diag.Diagnostic {
-	return mistake(codeTooManyLines, at, fmt.Sprintf("more than %d lines", most), "the rest is not read")
-}
-
-func tooManyMistakes(at source.Span) diag.Diagnostic {
-	return mistake(codeTooManyMistakes, at, "too many mistakes", "the rest is not shown; is this a definition?")
-}
-
 func rowWithoutTitle(at source.Span) diag.Diagnostic {
-	return mistake(codeRowWithoutTitle, at, "a row without a packet",
+	return text.Mistake(codeRowWithoutTitle, at, "a row without a packet",
 		`a title stands above the rows: "0x07 chat", or any line right above "offset size comment"`)
 }
 
 func headerWithoutTitle(at source.Span) diag.Diagnostic {
-	return mistake(codeHeaderWithoutTitle, at, "a table without a title", `a title stands above it: "0x07 chat", or any name`)
+	return text.Mistake(codeHeaderWithoutTitle, at, "a table without a title", `a title stands above it: "0x07 chat", or any name`)
 }
 
 func sentenceWithoutTable(at source.Span) diag.Diagnostic {
-	return mistake(codeSentenceWithoutTable, at, "this sentence says something about rows, but no table stands above it",
+	return text.Mistake(codeSentenceWithoutTable, at, "this sentence says something about rows, but no table stands above it",
 		"put it below the rows that it is about")
 }
 
 func malformedRow(at, second source.Span) diag.Diagnostic {
-	d := mistake(codeMalformedRow, at, "a row needs an offset and a size",
+	d := text.Mistake(codeMalformedRow, at, "a row needs an offset and a size",
 		`write "2 4 packet id" or "2 4 i32 id"; a sentence that starts with a number may be a comment: "# 2 is ..."`)
 	if t, wrong, ok := readType(second.Text()); ok && wrong == "" && t.bits > 0 && t.bits%8 == 0 && !t.isArray {
 		d.Help = fmt.Sprintf(`the size is missing: "%s %d %s"`, strings.Fields(at.Text())[0], t.bits/8, second.Text())
-		return fixed(d, second.Sub(0, 0), fmt.Sprint(t.bits/8)+" ")
+		return text.Fixed(d, second.Sub(0, 0), fmt.Sprint(t.bits/8)+" ")
 	}
 	return d
 }
 
 func missingValue(at source.Span, example string) diag.Diagnostic {
-	return mistake(codeMissingValue, at, quote(at.Text())+" of what?", `write "`+strings.ToLower(at.Text())+" "+example+`"`)
+	return text.Mistake(codeMissingValue, at, quote(at.Text())+" of what?", `write "`+strings.ToLower(at.Text())+" "+example+`"`)
 }
 
 func unknownDirection(at source.Span) diag.Diagnostic {
-	return mistake(codeUnknownDirection, at, quote(at.Text())+" is no direction", `the directions are "c2s", "s2c" and "both"`)
+	return text.Mistake(codeUnknownDirection, at, quote(at.Text())+" is no direction", `the directions are "c2s", "s2c" and "both"`)
 }
 
 func badGroup(at source.Span) diag.Diagnostic {
-	return mistake(codeBadGroup, at, quote(at.Text())+" is no name for a group", `a name has letters, digits and "_" and starts with no digit`)
+	return text.Mistake(codeBadGroup, at, quote(at.Text())+" is no name for a group", `a name has letters, digits and "_" and starts with no digit`)
 }
 
 // Titles and types of packets.
 
 func largeCode(at source.Span) diag.Diagnostic {
-	return mistake(codeCodeTooLarge, at, quote(at.Text())+" is no type of a packet", "a type is one byte: 0x01 to 0xFF")
+	return text.Mistake(codeCodeTooLarge, at, quote(at.Text())+" is no type of a packet", "a type is one byte: 0x01 to 0xFF")
 }
 
 func otherCode(at source.Span, code uint32) diag.Diagnostic {
-	return mistake(codeOtherCode, at, fmt.Sprintf("the title says %s, the rows say 0x%02X", at.Text(), code), "correct one of them; until then the rows count")
+	return text.Mistake(codeOtherCode, at, fmt.Sprintf("the title says %s, the rows say 0x%02X", at.Text(), code), "correct one of them; until then the rows count")
 }
 
 func missingType(title *line, core bool) diag.Diagnostic {
 	if core {
-		return mistake(codeMissingType, title.span, "a packet that starts with 00 has its type in the second byte",
+		return text.Mistake(codeMissingType, title.span, "a packet that starts with 00 has its type in the second byte",
 			`write it as the second row: "1 1 type 0x03"`)
 	}
-	return mistake(codeMissingType, title.span, "the rows do not start with the type of the packet",
+	return text.Mistake(codeMissingType, title.span, "the rows do not start with the type of the packet",
 		fmt.Sprintf(`write it as the first row, "0 1 type %s", or let the rows start at offset 1`, title.code.Text()))
 }
 
 func sameDefinition(m, first *schema.Message) diag.Diagnostic {
-	return near(doubt(codeSameDefinition, m.Span, quote(m.Name)+" is there twice, with the same type and direction", "this one is not used"),
+	return text.Near(text.Doubt(codeSameDefinition, m.Span, quote(m.Name)+" is there twice, with the same type and direction", "this one is not used"),
 		first.Span, "the other one is used")
 }
 
 // Where rows stand.
 
 func badOffset(at source.Span) diag.Diagnostic {
-	return mistake(codeBadOffset, at, quote(at.Text())+" is no offset", `a byte has the bits 0 to 7: "20.5" is bit 5 of byte 20`)
+	return text.Mistake(codeBadOffset, at, quote(at.Text())+" is no offset", `a byte has the bits 0 to 7: "20.5" is bit 5 of byte 20`)
 }
 
 func overlap(ln *line, s *scope) diag.Diagnostic {
-	d := mistake(codeOverlap, ln.offset, "this row begins before the one above ends", "the next free place is offset "+place(s.cursor)+"; the row is left out")
+	d := text.Mistake(codeOverlap, ln.offset, "this row begins before the one above ends", "the next free place is offset "+place(s.cursor)+"; the row is left out")
 	for i := len(s.entries) - 1; i >= 0; i-- {
 		if above := s.entries[i].line; above != nil {
-			return near(d, above.span, "the row above")
+			return text.Near(d, above.span, "the row above")
 		}
 	}
 	return d
@@ -224,39 +175,39 @@ func holeBefore(at source.Span, s *scope, bits int) diag.Diagnostic {
 	if !s.loose {
 		from = place(s.cursor)
 	}
-	return doubt(codeHole, at, size+" no row", fmt.Sprintf(`write one: "%s %s pad", or what they are`, from, row))
+	return text.Doubt(codeHole, at, size+" no row", fmt.Sprintf(`write one: "%s %s pad", or what they are`, from, row))
 }
 
 func afterEnd(at, end source.Span) diag.Diagnostic {
-	return near(mistake(codeAfterEnd, at, "nothing can follow what goes on to the end", "give the part above a size or a length, or remove this"),
+	return text.Near(text.Mistake(codeAfterEnd, at, "nothing can follow what goes on to the end", "give the part above a size or a length, or remove this"),
 		end, "this goes on to the end")
 }
 
 func offsetUnknown(at source.Span) diag.Diagnostic {
-	return fixed(mistake(codeOffsetUnknown, at, "no offset is known below a part of variable size",
+	return text.Fixed(text.Mistake(codeOffsetUnknown, at, "no offset is known below a part of variable size",
 		`write "?": the row follows the one above`), at, "?")
 }
 
 func notWholeByte(at source.Span) diag.Diagnostic {
-	return mistake(codeNotWholeByte, at, "this cannot begin inside a byte", "only numbers and truth values that are little-endian can; round the offset")
+	return text.Mistake(codeNotWholeByte, at, "this cannot begin inside a byte", "only numbers and truth values that are little-endian can; round the offset")
 }
 
 func tooLarge(at source.Span) diag.Diagnostic {
-	return mistake(codeTooLarge, at, fmt.Sprintf("more than %d bytes", maxSize), "no packet has such a fixed part")
+	return text.Mistake(codeTooLarge, at, fmt.Sprintf("more than %d bytes", maxSize), "no packet has such a fixed part")
 }
 
 func tooManyRows(at source.Span) diag.Diagnostic {
-	return mistake(codeTooManyRows, at, fmt.Sprintf("more than %d rows", maxRows), "the rest of the packet is not read")
+	return text.Mistake(codeTooManyRows, at, fmt.Sprintf("more than %d rows", maxRows), "the rest of the packet is not read")
 }
 
 func nothingThere(at source.Span) diag.Diagnostic {
-	return mistake(codeEmptyRow, at, "a row of no size", `write its bytes ("4"), its bits ("5b") or "?" for what has no fixed size`)
+	return text.Mistake(codeEmptyRow, at, "a row of no size", `write its bytes ("4"), its bits ("5b") or "?" for what has no fixed size`)
 }
 
 // What rows hold.
 
 func badType(at source.Span, why string) diag.Diagnostic {
-	return mistake(codeBadType, at, quote(at.Text())+" is no type: "+why, "the types are "+typeList())
+	return text.Mistake(codeBadType, at, quote(at.Text())+" is no type: "+why, "the types are "+typeList())
 }
 
 // typeList is all words of types.
@@ -273,7 +224,7 @@ func otherType(at source.Span, meant string) diag.Diagnostic {
 	if i := strings.IndexByte(at.Text(), '['); i >= 0 {
 		word = at.Sub(0, i)
 	}
-	return fixed(doubt(codeOtherType, word, quote(word.Text())+" is taken for "+quote(meant), `write "`+meant+`"`), word, meant)
+	return text.Fixed(text.Doubt(codeOtherType, word, quote(word.Text())+" is taken for "+quote(meant), `write "`+meant+`"`), word, meant)
 }
 
 func otherSize(at source.Span, t rowType, bits int) diag.Diagnostic {
@@ -281,140 +232,140 @@ func otherSize(at source.Span, t rowType, bits int) diag.Diagnostic {
 	if bits%8 == 0 {
 		size = fmt.Sprint(bits / 8)
 	}
-	d := mistake(codeOtherSize, at, quote(typeName(t, bits))+" has another size than this row", `write the size "`+size+`", or another type`)
+	d := text.Mistake(codeOtherSize, at, quote(typeName(t, bits))+" has another size than this row", `write the size "`+size+`", or another type`)
 	if t.is == boolType {
-		return mistake(codeOtherSize, at, "a truth value has from 1 to 64 bits", `write "1", or "1b" for one bit`)
+		return text.Mistake(codeOtherSize, at, "a truth value has from 1 to 64 bits", `write "1", or "1b" for one bit`)
 	}
-	return fixed(d, at, size)
+	return text.Fixed(d, at, size)
 }
 
 func otherArraySize(at source.Span, n, bits int) diag.Diagnostic {
 	if bits < 0 {
-		return fixed(mistake(codeOtherSize, at, "texts that end with a zero have no fixed size", `write "?"`), at, "?")
+		return text.Fixed(text.Mistake(codeOtherSize, at, "texts that end with a zero have no fixed size", `write "?"`), at, "?")
 	}
 	size := fmt.Sprint(n * bits / 8)
-	return fixed(mistake(codeOtherSize, at, fmt.Sprintf("%d values of %d bytes have another size than this row", n, bits/8), `write the size "`+size+`"`), at, size)
+	return text.Fixed(text.Mistake(codeOtherSize, at, fmt.Sprintf("%d values of %d bytes have another size than this row", n, bits/8), `write the size "`+size+`"`), at, size)
 }
 
 func sizedArray(at, typ source.Span) diag.Diagnostic {
-	return mistake(codeOtherSize, at, quote(typ.Text())+" does not fill this size", `write the number of values, "u16[4]", or the size "?"`)
+	return text.Mistake(codeOtherSize, at, quote(typ.Text())+" does not fill this size", `write the number of values, "u16[4]", or the size "?"`)
 }
 
 func bitsOfBytes(at source.Span) diag.Diagnostic {
-	return mistake(codeOtherSize, at, "text and bytes have whole bytes", `write a size without "b"`)
+	return text.Mistake(codeOtherSize, at, "text and bytes have whole bytes", `write a size without "b"`)
 }
 
 func bitsOfArray(at source.Span) diag.Diagnostic {
-	return mistake(codeOtherSize, at, "values side by side have whole bytes", "write a row for each of them, or a sentence with \"repeat\"")
+	return text.Mistake(codeOtherSize, at, "values side by side have whole bytes", "write a row for each of them, or a sentence with \"repeat\"")
 }
 
 func needsSize(at source.Span, what string) diag.Diagnostic {
-	return mistake(codeNeedsSize, at, what+" needs a size of its own", "write a number of bytes")
+	return text.Mistake(codeNeedsSize, at, what+" needs a size of its own", "write a number of bytes")
 }
 
 func fixedCstr(at, typ source.Span) diag.Diagnostic {
-	return fixed(mistake(codeFixedText, typ, "text of a fixed size is \"text\"", `write "text", or the size "?"`), typ, "text")
+	return text.Fixed(text.Mistake(codeFixedText, typ, "text of a fixed size is \"text\"", `write "text", or the size "?"`), typ, "text")
 }
 
 func badConstant(at source.Span) diag.Diagnostic {
-	return mistake(codeBadConstant, at, "a constant is a hexadecimal number", `write "const 0x1234"`)
+	return text.Mistake(codeBadConstant, at, "a constant is a hexadecimal number", `write "const 0x1234"`)
 }
 
 func constantTooLarge(at source.Span, size int) diag.Diagnostic {
-	return mistake(codeBadConstant, at, fmt.Sprintf("the constant does not fit in %d bytes", size), "correct the size or the number")
+	return text.Mistake(codeBadConstant, at, fmt.Sprintf("the constant does not fit in %d bytes", size), "correct the size or the number")
 }
 
-func badRange(at source.Span, text string, n *schema.Number) diag.Diagnostic {
-	return mistake(codeBadRange, at, quote(text)+" is no range of "+quote(n.String()), `write "(1..5)", "(1..)" or "(..5)"`)
+func badRange(at source.Span, words string, n *schema.Number) diag.Diagnostic {
+	return text.Mistake(codeBadRange, at, quote(words)+" is no range of "+quote(n.String()), `write "(1..5)", "(1..)" or "(..5)"`)
 }
 
 func badName(at source.Span, name string, n *schema.Number) diag.Diagnostic {
-	return mistake(codeBadValueName, at, "the value of "+quote(name)+" does not fit in "+quote(n.String()), "correct the value or the type")
+	return text.Mistake(codeBadValueName, at, "the value of "+quote(name)+" does not fit in "+quote(n.String()), "correct the value or the type")
 }
 
 func duplicateName(ln *line, name, other string) diag.Diagnostic {
-	return doubt(codeDuplicateName, ln.span, "there is a row "+quote(name)+" already", `this one is called "`+other+`"; give it a name of its own`)
+	return text.Doubt(codeDuplicateName, ln.span, "there is a row "+quote(name)+" already", `this one is called "`+other+`"; give it a name of its own`)
 }
 
 func groupApart(ln *line, group string) diag.Diagnostic {
-	return mistake(codeGroupApart, ln.span, "the name "+quote(group)+" is taken", "the rows of a group stand together, and nothing else has its name")
+	return text.Mistake(codeGroupApart, ln.span, "the name "+quote(group)+" is taken", "the rows of a group stand together, and nothing else has its name")
 }
 
 // Lengths.
 
 func noCount(at source.Span) diag.Diagnostic {
-	return mistake(codeNoCount, at, "no row "+quote(at.Text())+" stands above, in the same part of the packet", "a number that stands before has the length")
+	return text.Mistake(codeNoCount, at, "no row "+quote(at.Text())+" stands above, in the same part of the packet", "a number that stands before has the length")
 }
 
 func badCount(at source.Span, e *entry) diag.Diagnostic {
-	d := mistake(codeBadCount, at, "the row above has no length", "a length is an unsigned number of at most 32 bits")
+	d := text.Mistake(codeBadCount, at, "the row above has no length", "a length is an unsigned number of at most 32 bits")
 	if e.line != nil {
-		return near(d, e.line.span, "this row is meant")
+		return text.Near(d, e.line.span, "this row is meant")
 	}
 	return d
 }
 
 func countTwice(at source.Span, ln *line) diag.Diagnostic {
-	return near(mistake(codeCountTwice, at, "the row is the length of another one already", "each part of variable size has a length of its own"), ln.span, "this row is meant")
+	return text.Near(text.Mistake(codeCountTwice, at, "the row is the length of another one already", "each part of variable size has a length of its own"), ln.span, "this row is meant")
 }
 
 func unusedCount(at source.Span) diag.Diagnostic {
-	return doubt(codeUnusedCount, at, "the row has a size, so the one above is not its length", `write the size "?"`)
+	return text.Doubt(codeUnusedCount, at, "the row has a size, so the one above is not its length", `write the size "?"`)
 }
 
 // Sentences.
 
 func unclearSentence(at source.Span) diag.Diagnostic {
-	return doubt(codeUnclearSentence, at, "this sentence is kept as documentation only",
+	return text.Doubt(codeUnclearSentence, at, "this sentence is kept as documentation only",
 		`what is understood: "packet repeats from offset 2 until end", "ships repeat from offset 4, 8 times", "packet may end at offset 21"`)
 }
 
 func noSuchRow(at source.Span, example string) diag.Diagnostic {
-	return mistake(codeNoSuchRow, at, "no row "+quote(at.Text())+" stands above, in the same part of the packet", `name the offset or the name of a row: "`+example+`"`)
+	return text.Mistake(codeNoSuchRow, at, "no row "+quote(at.Text())+" stands above, in the same part of the packet", `name the offset or the name of a row: "`+example+`"`)
 }
 
 func typeRepeats(at source.Span) diag.Diagnostic {
-	return mistake(codeTypeRepeats, at, "the type of the packet cannot repeat", "it stands once, before everything else")
+	return text.Mistake(codeTypeRepeats, at, "the type of the packet cannot repeat", "it stands once, before everything else")
 }
 
 func typeOptional(at source.Span) diag.Diagnostic {
-	return mistake(codeTypeOptional, at, "the type of the packet cannot be missing", "name an offset behind it")
+	return text.Mistake(codeTypeOptional, at, "the type of the packet cannot be missing", "name an offset behind it")
 }
 
 func countOutside(at source.Span, ln *line) diag.Diagnostic {
-	return near(mistake(codeCountOutside, at, "a length stands before the list, and what has it in the list", "let the list start earlier, or give the row another length"),
+	return text.Near(text.Mistake(codeCountOutside, at, "a length stands before the list, and what has it in the list", "let the list start earlier, or give the row another length"),
 		ln.span, "this is the length")
 }
 
 func endlessElement(at source.Span, end *line) diag.Diagnostic {
-	return near(mistake(codeEndlessElement, at, "an element that goes on to the end cannot repeat", `give its last row a length: "payload with length as above"`),
+	return text.Near(text.Mistake(codeEndlessElement, at, "an element that goes on to the end cannot repeat", `give its last row a length: "payload with length as above"`),
 		end.span, "this goes on to the end")
 }
 
 func badTimes(at source.Span) diag.Diagnostic {
-	return mistake(codeBadTimes, at, quote(at.Text())+" is no possible number of elements", fmt.Sprintf("the fixed parts of a packet have at most %d bytes", maxSize))
+	return text.Mistake(codeBadTimes, at, quote(at.Text())+" is no possible number of elements", fmt.Sprintf("the fixed parts of a packet have at most %d bytes", maxSize))
 }
 
 func endsTwice(at, first source.Span) diag.Diagnostic {
-	return near(mistake(codeEndsTwice, at, "the packet may end twice", "name the first offset only: every row from there on may be the last one"), first, "the other sentence")
+	return text.Near(text.Mistake(codeEndsTwice, at, "the packet may end twice", "name the first offset only: every row from there on may be the last one"), first, "the other sentence")
 }
 
 func endsAndParts(at source.Span) diag.Diagnostic {
-	return mistake(codeEndsAndParts, at, "a packet with parts for some sizes or values has no other optional end", `write "in packets of 21 bytes:" for each of its sizes`)
+	return text.Mistake(codeEndsAndParts, at, "a packet with parts for some sizes or values has no other optional end", `write "in packets of 21 bytes:" for each of its sizes`)
 }
 
 func badSizes(at source.Span) diag.Diagnostic {
-	return mistake(codeBadSizes, at, "no packet has these sizes", `write "in packets of 16 to 20 bytes:"`)
+	return text.Mistake(codeBadSizes, at, "no packet has these sizes", `write "in packets of 16 to 20 bytes:"`)
 }
 
 func notANumber(at source.Span) diag.Diagnostic {
-	return mistake(codeNotANumber, at, "the row "+quote(at.Text())+" has no value to compare", "name an integer or a truth value, which is no length")
+	return text.Mistake(codeNotANumber, at, "the row "+quote(at.Text())+" has no value to compare", "name an integer or a truth value, which is no length")
 }
 
 func badValue(at source.Span, n *schema.Number) diag.Diagnostic {
-	return mistake(codeBadValue, at, quote(at.Text())+" is no value of "+quote(n.String()), "write a number, or a name that the row gives in parentheses")
+	return text.Mistake(codeBadValue, at, quote(at.Text())+" is no value of "+quote(n.String()), "write a number, or a name that the row gives in parentheses")
 }
 
 func tooManyParts(at source.Span) diag.Diagnostic {
-	return mistake(codeTooManyParts, at, fmt.Sprintf("more than %d parts", maxVariants), "the rest of the packet is not read")
+	return text.Mistake(codeTooManyParts, at, fmt.Sprintf("more than %d parts", maxVariants), "the rest of the packet is not read")
 }

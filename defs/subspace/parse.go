@@ -7,6 +7,7 @@ import (
 
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // parser turns the lines of one file into a tree. It accepts every line that has the right form, whatever its words are; what
@@ -21,9 +22,9 @@ func parseTree(f *source.File) *tree {
 	t := &tree{file: f}
 	p := parser{tree: t}
 	n := f.NumLines()
-	if n > maxLines {
-		p.report(tooManyLines(f.Line(maxLines+1), maxLines))
-		t.cut, n = true, maxLines
+	if n > text.MaxLines {
+		p.report(text.TooManyLines(f.Line(text.MaxLines+1), text.MaxLines))
+		t.cut, n = true, text.MaxLines
 	}
 	t.lines = make([]line, n)
 	for i := range t.lines {
@@ -34,13 +35,7 @@ func parseTree(f *source.File) *tree {
 
 // report adds a diagnostic, as long as there are not too many.
 func (p *parser) report(d diag.Diagnostic) {
-	t := p.tree
-	switch {
-	case len(t.diags) < maxMistakes:
-		t.diags.Add(d)
-	case len(t.diags) == maxMistakes:
-		t.diags.Add(tooManyMistakes(d.Span))
-	}
+	text.Add(&p.tree.diags, d, maxMistakes)
 }
 
 // bad reports what makes the whole line unreadable.
@@ -49,30 +44,14 @@ func (p *parser) bad(ln *line, d diag.Diagnostic) {
 	p.report(d)
 }
 
-// isSpace reports whether a character is white space, or is seen as little: pasted text has byte order marks and spaces of no width.
-func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' || r == '\u200b' }
+// space is white space, and what is seen as little: pasted text has byte order marks and spaces of no width.
+var space text.Space = isSpace
 
-// trimmed is a place without white space around it.
-func trimmed(s source.Span) source.Span {
-	text := s.Text()
-	start := len(text) - len(strings.TrimLeftFunc(text, isSpace))
-	end := len(strings.TrimRightFunc(text, isSpace))
-	return s.Sub(start, max(start, end))
-}
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' || r == '\u200b' }
 
 // content is line n (1-based) without white space around it.
 func content(f *source.File, n int) source.Span {
-	return trimmed(f.Line(n))
-}
-
-// cutWord is the first word of a place, and what follows it.
-func cutWord(s source.Span) (word, rest source.Span) {
-	text := s.Text()
-	n := strings.IndexFunc(text, isSpace)
-	if n < 0 {
-		n = len(text)
-	}
-	return s.Sub(0, n), trimmed(s.Sub(n, len(text)))
+	return space.Trimmed(f.Line(n))
 }
 
 // cutComment divides a line where a comment starts: at a "#" that starts a word.
@@ -83,7 +62,7 @@ func cutComment(s source.Span) (code, comment source.Span) {
 			continue
 		}
 		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i == 0 || isSpace(before) {
-			return trimmed(s.Sub(0, i)), s.Sub(i, len(text))
+			return space.Trimmed(s.Sub(0, i)), s.Sub(i, len(text))
 		}
 	}
 	return s, source.Span{}
@@ -93,12 +72,12 @@ func cutComment(s source.Span) (code, comment source.Span) {
 func (p *parser) line(i int) {
 	ln := &p.tree.lines[i]
 	ln.span = content(p.tree.file, i+1)
-	text := ln.span.Text()
+	words := ln.span.Text()
 	switch {
-	case text == "":
+	case words == "":
 		return
-	case len(text) > maxLine:
-		p.bad(ln, lineTooLong(ln.span.Sub(maxLine, len(text)), len(text)))
+	case len(words) > text.MaxLine:
+		p.bad(ln, text.LineTooLong(ln.span))
 		return
 	}
 	code, comment := cutComment(ln.span)
@@ -114,8 +93,8 @@ func (p *parser) line(i int) {
 		}
 	case isCode(code):
 		ln.kind, ln.comment = titleLine, comment
-		ln.code, _ = cutWord(code)
-		_, name := cutWord(code)
+		ln.code, _ = space.CutWord(code)
+		_, name := space.CutWord(code)
 		p.title(ln, name)
 	case isRow(code):
 		ln.comment = comment
@@ -143,15 +122,15 @@ func isHeader(code source.Span) bool {
 
 // isCode reports whether a line starts with a number such as 0x0E.
 func isCode(code source.Span) bool {
-	word, _ := cutWord(code)
+	word, _ := space.CutWord(code)
 	_, ok := hexNumber(word.Text())
 	return ok
 }
 
 // isRow reports whether a line starts with an offset and a size.
 func isRow(code source.Span) bool {
-	offset, rest := cutWord(code)
-	size, _ := cutWord(rest)
+	offset, rest := space.CutWord(code)
+	size, _ := space.CutWord(rest)
 	return isOffset(offset.Text()) && isSize(size.Text())
 }
 
@@ -174,12 +153,12 @@ func isDigits(s string) bool {
 func (p *parser) title(ln *line, name source.Span) {
 	p.inTable = true
 	if c := controlAt(ln.span.Text()); c >= 0 {
-		p.report(controlCharacter(ln.span.Sub(c, c+1)))
+		p.report(text.ControlCharacter(ln.span.Sub(c, c+1)))
 		ln.bad = true
 	}
 	ln.name = name
 	if i := strings.IndexByte(name.Text(), '('); i >= 0 {
-		ln.name, ln.remark = trimmed(name.Sub(0, i)), name.Sub(i, len(name.Text()))
+		ln.name, ln.remark = space.Trimmed(name.Sub(0, i)), name.Sub(i, len(name.Text()))
 	}
 	if ln.name.Start == ln.name.End {
 		ln.name = source.Span{}
@@ -194,11 +173,11 @@ func controlAt(text string) int {
 // row reads a line of a table.
 func (p *parser) row(ln *line, code source.Span) {
 	var rest source.Span
-	ln.offset, rest = cutWord(code)
-	ln.size, ln.rest = cutWord(rest)
+	ln.offset, rest = space.CutWord(code)
+	ln.size, ln.rest = space.CutWord(rest)
 	ln.kind = rowLine
 	if c := controlAt(code.Text()); c >= 0 {
-		p.bad(ln, controlCharacter(code.Sub(c, c+1)))
+		p.bad(ln, text.ControlCharacter(code.Sub(c, c+1)))
 	} else if !p.inTable {
 		p.bad(ln, rowWithoutTitle(code))
 	}
@@ -206,8 +185,8 @@ func (p *parser) row(ln *line, code source.Span) {
 
 // directive reads "direction s2c" and "group biller".
 func (p *parser) directive(ln *line, code source.Span) bool {
-	word, rest := cutWord(code)
-	value, more := cutWord(rest)
+	word, rest := space.CutWord(code)
+	value, more := space.CutWord(rest)
 	if more.Start != more.End {
 		return false
 	}
@@ -228,7 +207,7 @@ func (p *parser) directive(ln *line, code source.Span) bool {
 		ln.kind, ln.word = groupLine, value
 		if value.Start == value.End {
 			p.bad(ln, missingValue(word, "biller"))
-		} else if !isName(value.Text()) {
+		} else if !text.IsName(value.Text()) {
 			p.bad(ln, badGroup(value))
 		}
 	default:
@@ -237,12 +216,12 @@ func (p *parser) directive(ln *line, code source.Span) bool {
 	return true
 }
 
-// text reads a line of words.
+// words reads a line of words.
 func (p *parser) text(i int, ln *line, code, comment source.Span) {
 	below := i > 0 && p.belowTable(i-1)
 	says := understand(code)
-	first, rest := cutWord(code)
-	second, _ := cutWord(rest)
+	first, rest := space.CutWord(code)
+	second, _ := space.CutWord(rest)
 	switch {
 	case says.kind == byteOrder:
 		ln.kind, ln.says, ln.comment = sentenceLine, says, comment

@@ -9,8 +9,6 @@ import (
 
 // The bounds of a definition. The wiki's page has some 150 lines; the largest packet has 87 rows.
 const (
-	maxLines    = 1 << 16 // lines of a file
-	maxLine     = 4096    // bytes of a line
 	maxRows     = 4096    // rows of a packet
 	maxSize     = 1 << 16 // bytes that a packet has at least
 	maxMistakes = 200     // diagnostics of reading one file
@@ -22,7 +20,7 @@ type tree struct {
 	file  *source.File
 	lines []line // lines[i] is line i+1
 	diags diag.List
-	cut   bool // the file has more than maxLines lines
+	cut   bool // the file has more than text.MaxLines lines
 }
 
 // line is one line of a file.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/text"
 )
 
 // typeKind is what a type word means.
@@ -88,7 +89,7 @@ func readType(word string) (t rowType, wrong string, ok bool) {
 	switch {
 	case t.isArray && (t.is == padType || t.is == constType || t.is == textType || t.is == bytesType || t.is == nestedType):
 		return t, `values side by side are numbers or cstr; use a sentence: "names repeat from offset 4, 2 times"`, true
-	case t.isArray && t.length != "" && !isDigits(t.length) && !isName(t.length):
+	case t.isArray && t.length != "" && !isDigits(t.length) && !text.IsName(t.length):
 		return t, "in brackets stands a number or the name of a row", true
 	}
 	return t, "", true
@@ -170,16 +171,6 @@ func hexNumber(s string) (n uint64, ok bool) {
 	}
 	n, err := strconv.ParseUint(s[2:], 16, 64)
 	return n, err == nil
-}
-
-// isName reports whether a word can stand in a path.
-func isName(s string) bool {
-	for i, c := range []byte(s) {
-		if c != '_' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return s != ""
 }
 
 // maxName is how long a name made of a sentence may get.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/text"
 )
 
 // maxVersion bounds the numbers in file names: of a version, a client revision or a patch.
@@ -25,12 +26,12 @@ func ParseFileName(path string) (FileName, bool) {
 		return FileName{}, false
 	}
 	name, rest, ok := strings.Cut(stem, ".")
-	if !ok || !isWord(name) {
+	if !ok || !text.IsWord(name) {
 		return FileName{}, false
 	}
 	digits, platform, hasPlatform := strings.Cut(rest, ".")
 	version, ok := number(digits)
-	if !ok || hasPlatform && !isWord(platform) {
+	if !ok || hasPlatform && !text.IsWord(platform) {
 		return FileName{}, false
 	}
 	return FileName{Name: name, Version: version, Platform: platform}, true
@@ -87,20 +88,6 @@ func ParseMapName(path string) (kind MapKind, n int, ok bool) {
 
 // baseName is what stands after the last slash.
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
-
-// isWord reports whether s is one or more letters, digits and "_".
-func isWord(s string) bool {
-	for i := range len(s) {
-		if !isWordByte(s[i]) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-func isWordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
-}
 
 // number reads decimal digits, nothing else, up to maxVersion.
 func number(s string) (int, bool) {

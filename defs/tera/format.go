@@ -6,6 +6,7 @@ import (
 
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // Format writes a definition in its canonical form. What it means, the order of its lines and all comments stay; formatting
@@ -98,9 +99,9 @@ func (t *tree) rows() []row {
 
 // raw is a line as it is, without what a canonical text cannot have at its ends.
 func raw(line source.Span) string {
-	text := line.Text()
-	_, end := trim(text)
-	return strings.TrimLeft(text[:end], bom)
+	words := line.Text()
+	_, end := space.Trim(words)
+	return strings.TrimLeft(words[:end], text.BOM)
 }
 
 // layOut gives every row its code, and its comment a column.
@@ -150,7 +151,7 @@ func layOutBlock(rows []row, align bool) {
 }
 
 // write makes the text. It fails if a line has become longer than lines may be.
-func write(rows []row) (text string, ok bool) {
+func write(rows []row) (words string, ok bool) {
 	var b strings.Builder
 	for i := range rows {
 		r := &rows[i]
@@ -166,7 +167,7 @@ func write(rows []row) (text string, ok bool) {
 			b.WriteString(r.code)
 		}
 		b.WriteString(r.comment)
-		if r.kind != rawRow && b.Len()-start > maxLine {
+		if r.kind != rawRow && b.Len()-start > text.MaxLine {
 			return "", false
 		}
 		b.WriteByte('\n')

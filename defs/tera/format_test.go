@@ -6,6 +6,7 @@ import (
 
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // formatChecked formats a definition and checks what must hold for every text: the result means the same, comments included,
@@ -34,21 +35,21 @@ func TestFormatCorpus(t *testing.T) {
 
 // TestFormatKeepsLinesReadable has lines that alignment would make longer than lines may be.
 func TestFormatKeepsLinesReadable(t *testing.T) {
-	long := "int32 " + strings.Repeat("x", maxLine-20)
-	for _, text := range []string{
+	long := "int32 " + strings.Repeat("x", text.MaxLine-20)
+	for _, words := range []string{
 		long + "\n" + "array<array<array<int32>>> a\n",
 		long + " # " + strings.Repeat("c", 8) + "\nint32 a # b\n",
-		long + "\n" + "byte b" + strings.Repeat("y", maxLine-40) + " # z\n" + "array<array<array<int32>>> a # c\n",
-		strings.Repeat("-", maxDepth) + "int32 " + strings.Repeat("x", maxLine-maxDepth-7) + "\n",
+		long + "\n" + "byte b" + strings.Repeat("y", text.MaxLine-40) + " # z\n" + "array<array<array<int32>>> a # c\n",
+		strings.Repeat("-", maxDepth) + "int32 " + strings.Repeat("x", text.MaxLine-maxDepth-7) + "\n",
 	} {
-		_, before := parseOne(text)
-		_, after := parseOne(formatChecked(t, "C_TEST.1.def", text))
+		_, before := parseOne(words)
+		_, after := parseOne(formatChecked(t, "C_TEST.1.def", words))
 		if len(before) != len(after) {
 			t.Errorf("%.2000s\nthen\n%.2000s", before.Render(), after.Render())
 		}
 	}
-	huge := strings.Repeat("\n", maxLines+1)
-	if text, diags := Format(source.New("C_TEST.1.def", huge)); text != huge || !diags.HasErrors() {
+	huge := strings.Repeat("\n", text.MaxLines+1)
+	if words, diags := Format(source.New("C_TEST.1.def", huge)); words != huge || !diags.HasErrors() {
 		t.Error("a file with too many lines is changed")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 
 	"golang.org/x/tools/txtar"
 )
@@ -65,7 +66,7 @@ func TestGolden(t *testing.T) {
 
 // TestEveryCodeHasACase looks for each diagnostic code of messages.go in the cases of TestGolden.
 func TestEveryCodeHasACase(t *testing.T) {
-	text, err := os.ReadFile("messages.go")
+	words, err := os.ReadFile("messages.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,9 +86,9 @@ func TestEveryCodeHasACase(t *testing.T) {
 		cases.Write(data)
 	}
 	// These two take files of many thousand lines: TestLimits.
-	large := map[string]bool{codeTooManyLines: true, codeTooManyMistakes: true}
+	large := map[string]bool{text.CodeTooManyLines: true, text.CodeTooManyMistakes: true}
 	found := 0
-	for _, m := range regexp.MustCompile(`(?m)^\tcode\w+\s+= "([a-z-]+)"$`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\tcode\w+\s+= "([a-z-]+)"$`).FindAllStringSubmatch(string(words), -1) {
 		found++
 		if !large[m[1]] && !strings.Contains(cases.String(), "["+m[1]+"]\n") {
 			t.Errorf("no case in testdata shows %q", m[1])

@@ -9,6 +9,7 @@ import (
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // lowerer turns a definition into a message. Its slices are stacks that the scopes share: a scope uses what
@@ -87,7 +88,7 @@ func (l *lowerer) report(d diag.Diagnostic) {
 	case l.mistakes <= maxMistakes:
 		l.diags.Add(d)
 	case l.mistakes == maxMistakes+1:
-		l.diags.Add(tooManyMistakes(d.Span))
+		l.diags.Add(text.TooManyMistakes(d.Span))
 	}
 }
 

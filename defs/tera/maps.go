@@ -5,6 +5,7 @@ import (
 
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // maxMapLines bounds a map file. A code has 16 bits, so there are never more useful lines.
@@ -17,7 +18,7 @@ func ParseMap(f *source.File) (map[string]uint32, diag.List) {
 	var diags diag.List
 	lines := f.NumLines()
 	if lines > maxMapLines {
-		diags.Add(tooManyLines(f.Line(maxMapLines+1), maxMapLines))
+		diags.Add(text.TooManyLines(f.Line(maxMapLines+1), maxMapLines))
 		lines = maxMapLines
 	}
 	codes := make(map[string]uint32, lines)
@@ -29,7 +30,7 @@ func ParseMap(f *source.File) (map[string]uint32, diag.List) {
 			continue
 		}
 		if len(diags) >= maxMistakes {
-			diags.Add(tooManyMistakes(name))
+			diags.Add(text.TooManyMistakes(name))
 			break
 		}
 		if !ok {
@@ -65,20 +66,20 @@ func mapLine(line source.Span) (name, code source.Span, ok bool) {
 	if hash := strings.IndexByte(text, '#'); hash >= 0 {
 		text = text[:hash]
 	}
-	start, end := trim(text)
+	start, end := space.Trim(text)
 	if start == end {
 		return source.Span{}, source.Span{}, false
 	}
 	whole := line.Sub(start, end)
 	text = text[start:end]
 	i := 0
-	for i < len(text) && text[i] != '=' && spaceWidth(text[i:]) == 0 {
+	for i < len(text) && text[i] != '=' && space.Width(text[i:]) == 0 {
 		i++
 	}
-	j := i + skipSpace(text[i:])
+	j := i + space.Skip(text[i:])
 	if j < len(text) && text[j] == '=' {
 		j++
-		j += skipSpace(text[j:])
+		j += space.Skip(text[j:])
 	}
 	if i == 0 || j == i || j == len(text) || !oneWord(text[j:]) {
 		return whole, source.Span{}, false
@@ -89,7 +90,7 @@ func mapLine(line source.Span) (name, code source.Span, ok bool) {
 // oneWord reports whether no white space is in s.
 func oneWord(s string) bool {
 	for i := range len(s) {
-		if spaceWidth(s[i:]) > 0 {
+		if space.Width(s[i:]) > 0 {
 			return false
 		}
 	}

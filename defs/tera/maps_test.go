@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 func TestParseMap(t *testing.T) {
@@ -117,7 +118,7 @@ func TestDeprecatedCorpus(t *testing.T) {
 // TestMapsAreBounded reads files that hold nothing but mistakes.
 func TestMapsAreBounded(t *testing.T) {
 	_, diags := ParseMap(source.New("protocol.1.map", strings.Repeat("A\n", maxMapLines+1)))
-	if len(diags) > maxMistakes+2 || diags[0].Code != codeTooManyLines || diags[len(diags)-1].Code != codeTooManyMistakes {
+	if len(diags) > maxMistakes+2 || diags[0].Code != text.CodeTooManyLines || diags[len(diags)-1].Code != text.CodeTooManyMistakes {
 		t.Errorf("%d diagnostics", len(diags))
 	}
 	var b strings.Builder

@@ -3,6 +3,7 @@ package tera
 import (
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // entry is a line of a definition that means something, with its place in the tree: what is inside entry i are the entries
@@ -36,8 +37,8 @@ func (l *lowerer) expand(t *tree) {
 			continue
 		case refLine, countLine, fieldLine, badLine:
 		}
-		if len(l.entries) == maxLines {
-			l.report(tooManyLines(ln.span, maxLines))
+		if len(l.entries) == text.MaxLines {
+			l.report(text.TooManyLines(ln.span, text.MaxLines))
 			break
 		}
 		gone := !ln.exists(l.o.Patch)
@@ -140,7 +141,7 @@ func dashes(line source.Span) int {
 	for i < len(text) && text[i] == '-' {
 		i++
 		n = i
-		i += skipSpace(text[i:])
+		i += space.Skip(text[i:])
 	}
 	return n
 }

@@ -5,6 +5,7 @@ import (
 
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // parser turns the lines of one file into a tree. It accepts every line that has the right form, whatever its words are; what
@@ -20,9 +21,9 @@ func parseTree(f *source.File) *tree {
 	t := &tree{file: f}
 	p := parser{tree: t}
 	n := f.NumLines()
-	if n > maxLines {
-		p.report(tooManyLines(f.Line(maxLines+1), maxLines))
-		t.cut, n = true, maxLines
+	if n > text.MaxLines {
+		p.report(text.TooManyLines(f.Line(text.MaxLines+1), text.MaxLines))
+		t.cut, n = true, text.MaxLines
 	}
 	t.lines = make([]line, n)
 	for i := range t.lines {
@@ -35,12 +36,7 @@ func parseTree(f *source.File) *tree {
 func (p *parser) report(d diag.Diagnostic) {
 	t := p.tree
 	t.broken = t.broken || d.Severity == diag.Error
-	switch {
-	case len(t.diags) < maxMistakes:
-		t.diags.Add(d)
-	case len(t.diags) == maxMistakes:
-		t.diags.Add(tooManyMistakes(d.Span))
-	}
+	text.Add(&t.diags, d, maxMistakes)
 }
 
 // bad reports what makes the whole line unreadable.
@@ -51,20 +47,20 @@ func (p *parser) bad(ln *line, d diag.Diagnostic) {
 
 // line reads one line.
 func (p *parser) line(ln *line, whole source.Span) {
-	text := whole.Text()
-	start, end := trim(text)
-	ln.indented = start > 0 && text[:start] != bom
+	words := whole.Text()
+	start, end := space.Trim(words)
+	ln.indented = start > 0 && words[:start] != text.BOM
 	ln.span = whole.Sub(start, end)
 	switch {
 	case start == end:
 		return
-	case end-start > maxLine:
-		p.bad(ln, lineTooLong(whole.Sub(start+maxLine, end), end-start))
+	case end-start > text.MaxLine:
+		p.bad(ln, text.LineTooLong(ln.span))
 		return
 	}
 	codeEnd, control := end, -1
 	for i := start; i < end; i++ {
-		if c := text[i]; c == '#' {
+		if c := words[i]; c == '#' {
 			ln.comment = whole.Sub(i, end)
 			codeEnd = i
 			break
@@ -72,22 +68,19 @@ func (p *parser) line(ln *line, whole source.Span) {
 			control = i
 		}
 	}
-	_, n := trim(text[start:codeEnd])
+	_, n := space.Trim(words[start:codeEnd])
 	if n == 0 {
 		ln.kind = commentLine
 		return
 	}
 	p.code = whole.Sub(start, start+n)
-	p.text = text[start : start+n]
+	p.text = words[start : start+n]
 	if control >= 0 {
-		p.bad(ln, controlCharacter(whole.Sub(control, control+1)))
+		p.bad(ln, text.ControlCharacter(whole.Sub(control, control+1)))
 		return
 	}
 	p.words(ln)
 }
-
-// bom is the byte order mark that some editors put before the first line.
-const bom = "\ufeff"
 
 // words reads what stands before the comment: dashes, a type, a name.
 func (p *parser) words(ln *line) {
@@ -95,7 +88,7 @@ func (p *parser) words(ln *line) {
 	for i < len(p.text) && p.text[i] == '-' {
 		ln.depth++
 		i++
-		i += skipSpace(p.text[i:])
+		i += space.Skip(p.text[i:])
 	}
 	if i == len(p.text) {
 		p.bad(ln, onlyDashes(p.code))
@@ -105,7 +98,7 @@ func (p *parser) words(ln *line) {
 		p.bad(ln, tooDeep(p.code.Sub(0, i), ln.depth))
 		return
 	}
-	first := p.text[i : i+wordLen(p.text[i:])]
+	first := p.text[i : i+space.Word(p.text[i:])]
 	if first == "@include" {
 		p.include(ln, i+len(first))
 		return
@@ -139,8 +132,8 @@ func (p *parser) include(ln *line, i int) {
 		p.bad(ln, nestedInclude(p.code))
 		return
 	}
-	i += skipSpace(p.text[i:])
-	n := wordLen(p.text[i:])
+	i += space.Skip(p.text[i:])
+	n := space.Word(p.text[i:])
 	switch {
 	case n == 0:
 		p.bad(ln, includeNothing(p.code))
@@ -153,25 +146,25 @@ func (p *parser) include(ln *line, i int) {
 
 // rest is what stands from i on, without the white space before it.
 func (p *parser) rest(i int) source.Span {
-	return p.code.Sub(i+skipSpace(p.text[i:]), len(p.text))
+	return p.code.Sub(i+space.Skip(p.text[i:]), len(p.text))
 }
 
 // name reads what follows the type: the name, its default, its versions.
 func (p *parser) name(ln *line, i int) {
-	space := skipSpace(p.text[i:])
-	n := wordLen(p.text[i+space:])
+	gap := space.Skip(p.text[i:])
+	n := space.Word(p.text[i+gap:])
 	switch {
 	case n == 0:
 		p.bad(ln, missingName(p.code.Sub(0, i), ln.typ.text()))
 		return
-	case space == 0:
+	case gap == 0:
 		p.bad(ln, missingSpace(p.code.Sub(i, i+n)))
 		return
-	case p.text[i+space] == '<' || p.text[i+space] == '[':
-		p.bad(ln, spaceInType(p.code.Sub(i, i+space), p.text[i+space:i+space+1]))
+	case p.text[i+gap] == '<' || p.text[i+gap] == '[':
+		p.bad(ln, spaceInType(p.code.Sub(i, i+gap), p.text[i+gap:i+gap+1]))
 		return
 	}
-	i += space
+	i += gap
 	ln.name = p.code.Sub(i, i+n)
 	if eq := strings.IndexByte(p.text[i:i+n], '='); eq > 0 && eq < n-1 {
 		ln.value = p.code.Sub(i+eq+1, i+n)
@@ -180,7 +173,7 @@ func (p *parser) name(ln *line, i int) {
 	}
 	if end := i + n; end < len(p.text) {
 		versions := p.rest(end)
-		if text := versions.Text(); text[0] != '^' || !oneWord(text) {
+		if words := versions.Text(); words[0] != '^' || !oneWord(words) {
 			p.bad(ln, tooManyWords(versions, "a type and a name"))
 			return
 		}
@@ -191,7 +184,7 @@ func (p *parser) name(ln *line, i int) {
 	ln.key = ln.name.Text()
 	if !isName(ln.key, ln.kind != fieldLine) {
 		p.report(badName(ln.name, ln.kind != fieldLine))
-		ln.key, ln.odd = cleanName(ln.key), true
+		ln.key, ln.odd = text.CleanName(ln.key), true
 	}
 }
 
@@ -242,12 +235,12 @@ func (p *parser) typ(t *typeExpr, i, depth int) (end int, ok bool) {
 	if i < len(p.text) && p.text[i] == '<' {
 		open := i
 		i++
-		i += skipSpace(p.text[i:])
+		i += space.Skip(p.text[i:])
 		t.elem = new(typeExpr)
 		if i, ok = p.typ(t.elem, i, depth+1); !ok {
 			return i, false
 		}
-		i += skipSpace(p.text[i:])
+		i += space.Skip(p.text[i:])
 		if i == len(p.text) || p.text[i] != '>' {
 			p.report(malformedType(p.code.Sub(open, open+1), `"<" has no ">"`))
 			return i, false
@@ -275,7 +268,7 @@ func endsTypeName(s string, i int) bool {
 	case '<', '>', '[', ']', ',':
 		return true
 	}
-	return spaceWidth(s[i:]) > 0
+	return space.Width(s[i:]) > 0
 }
 
 // brackets reads "[5]" or "[flag, flag]" at i.
@@ -287,7 +280,7 @@ func (p *parser) brackets(t *typeExpr, i int) (end int, ok bool) {
 	}
 	at := i + 1
 	for part := range strings.SplitSeq(p.text[i+1:i+n], ",") {
-		from, to := trim(part)
+		from, to := space.Trim(part)
 		word := p.code.Sub(at+from, at+to)
 		at += len(part) + 1
 		switch text := word.Text(); {
@@ -315,24 +308,10 @@ func isName(s string, dotted bool) bool {
 		case dotted && s[i] == '.' && !first:
 			first = true
 			continue
-		case !isWordByte(s[i]), first && s[i] <= '9':
+		case !text.IsNameByte(s[i]), first && s[i] <= '9':
 			return false
 		}
 		first = false
 	}
 	return !first
-}
-
-// cleanName makes a name of anything.
-func cleanName(s string) string {
-	b := []byte(s)
-	for i := range b {
-		if !isWordByte(b[i]) {
-			b[i] = '_'
-		}
-	}
-	if len(b) == 0 || b[0] <= '9' {
-		return "_" + string(b)
-	}
-	return string(b)
 }

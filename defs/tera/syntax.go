@@ -5,15 +5,14 @@ import (
 
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // The bounds of a definition. The longest line of the public definitions has some 300 bytes, the longest file 150 lines, the
 // deepest nesting is 3.
 const (
-	maxLines    = 1 << 16 // lines of a file, and of a definition with all that it includes
-	maxLine     = 4096    // bytes of a line
-	maxDepth    = 32      // dashes of a line, and types inside each other
-	maxIncludes = 32      // @include lines followed for one definition
+	maxDepth    = 32 // dashes of a line, and types inside each other
+	maxIncludes = 32 // @include lines followed for one definition
 )
 
 // tree is one file as it is written, line by line, comments and mistakes kept. It is immutable after parseTree.
@@ -22,7 +21,7 @@ type tree struct {
 	lines  []line // lines[i] is line i+1
 	diags  diag.List
 	broken bool // diags has errors
-	cut    bool // the file has more than maxLines lines
+	cut    bool // the file has more than text.MaxLines lines
 	marked bool // uses something that only dialect P has
 }
 
@@ -82,7 +81,7 @@ func (t *typeExpr) text() string {
 		b.WriteString(t.elem.text())
 		b.WriteByte('>')
 	}
-	isSpace := func(r rune) bool { return spaceWidth(string(r)) > 0 }
+	isSpace := func(r rune) bool { return space.Width(string(r)) > 0 }
 	b.WriteString(strings.Join(strings.FieldsFunc(t.brackets.Text(), isSpace), ""))
 	return b.String()
 }
@@ -120,29 +119,11 @@ func (t *tree) head() string {
 
 // commentText is what a comment says, without "#", ready to be shown.
 func commentText(comment source.Span) string {
-	text := comment.Text()
-	if text == "" {
+	words := comment.Text()
+	if words == "" {
 		return ""
 	}
-	text = text[1:]
-	start, end := trim(text)
-	return printable(text[start:end])
-}
-
-// printable replaces bytes that are no text, and control characters, which have no business in a comment.
-func printable(s string) string {
-	for i := range len(s) {
-		if s[i] < 0x20 || s[i] >= 0x7f {
-			return strings.Map(func(r rune) rune {
-				switch {
-				case r == '\t':
-					return ' '
-				case r < 0x20, r >= 0x7f && r < 0xa0:
-					return '\ufffd'
-				}
-				return r
-			}, s)
-		}
-	}
-	return s
+	words = words[1:]
+	start, end := space.Trim(words)
+	return text.Printable(words[start:end])
 }
