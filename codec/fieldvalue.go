@@ -129,6 +129,23 @@ func (s *Site) Number(r *Record) (raw uint64, ok bool) {
 	return loadBits(r.Data, n.Off+it.off, it.bits, it.order), true
 }
 
+// NumberIn is Number without a record: it reads the number that Decode of the message would have. It is false for messages whose first
+// block takes more than a look to read.
+func (s *Site) NumberIn(p *Program, data []byte) (raw uint64, ok bool) {
+	it := &s.item
+	if !p.simple || len(p.first.checks) > 0 || s.op != 0 || len(s.hops) > 0 || s.content || it.bits-1 > 63 {
+		return 0, false
+	}
+	size := p.shortFrame(data)
+	if size == 0 {
+		size = p.anyFrame(data)
+	}
+	if size < p.head || it.off+it.bits > p.first.bits {
+		return 0, false
+	}
+	return loadBits(data, it.off, it.bits, it.order), true
+}
+
 // Cursor goes through the values of a field in a record. Its memory is reused by the next Start.
 type Cursor struct {
 	Raw   uint64 // of a number: its bits. Of text, bytes and lists: units

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -203,21 +204,36 @@ func bookType(role Role, bits uint32, order schema.Order) string {
 	return name
 }
 
-// Gaps returns the parts of the message that no node explains, in order.
-func (r *Record) Gaps() []Range {
-	leaves := r.AppendLeaves(nil)
-	ranges := make([]Range, 0, len(leaves))
-	for _, l := range leaves {
-		ranges = append(ranges, l.Range())
+// maxScratch is how many leaves a Record keeps the memory of.
+const maxScratch = 1 << 16
+
+// allLeaves are the leaves of the record, in memory that the next call uses again.
+func (r *Record) allLeaves() []Leaf {
+	all := r.AppendLeaves(r.leaves[:0])
+	if r.leaves = all; cap(all) > maxScratch {
+		r.leaves = nil
 	}
-	slices.SortFunc(ranges, func(a, b Range) int { return int(int64(a.Off) - int64(b.Off)) })
-	var gaps []Range
+	return all
+}
+
+// Gaps returns the parts of the message that no node explains, in order.
+func (r *Record) Gaps() []Range { return r.gaps(r.allLeaves()) }
+
+// gaps returns the parts that no leaf of the record explains. It may change the order of the leaves.
+func (r *Record) gaps(leaves []Leaf) (gaps []Range) {
 	at, end := uint32(0), uint32(min(r.Used, len(r.Data)))*8
-	for _, g := range ranges {
-		if g.Off > at {
-			gaps = append(gaps, Range{at, g.Off - at})
+	for i := 1; i < len(leaves); i++ {
+		if leaves[i].Off < leaves[i-1].Off {
+			slices.SortFunc(leaves, func(a, b Leaf) int { return cmp.Compare(a.Off, b.Off) })
+			break
 		}
-		at = max(at, g.End())
+	}
+	for i := range leaves {
+		l := &leaves[i]
+		if l.Off > at {
+			gaps = append(gaps, Range{at, l.Off - at})
+		}
+		at = max(at, l.Off+l.Len)
 	}
 	if at < end {
 		gaps = append(gaps, Range{at, end - at})

@@ -20,6 +20,8 @@ type Record struct {
 	fixups  []uint32
 	threads []thread
 	path    []pathPart
+	leaves  []Leaf
+	odd     []Problem
 	own     []byte // memory of Data while encoding
 }
 

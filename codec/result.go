@@ -69,11 +69,12 @@ func (r *Record) Result(fields bool) Result {
 
 // ProblemInfos are the problems and the warnings of the record, the problems first.
 func (r *Record) ProblemInfos() []ProblemInfo {
-	all := r.Problems[:len(r.Problems):len(r.Problems)]
+	all := append(r.odd[:0], r.Problems...)
 	if r.Program.Message.Broken {
 		all = append(all, Problem{Code: DefinitionErrors, Node: -1, Field: noIndex, Elem: -1})
 	}
 	all = r.AppendWarnings(all)
+	r.odd = all[:0]
 	out := make([]ProblemInfo, 0, len(all))
 	var path []byte
 	for _, p := range all {

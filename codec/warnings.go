@@ -15,12 +15,15 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 		dst = append(dst, Problem{Code: WrongCode, Range: Range{r.Program.key.off, uint32(r.Program.key.bits)}, Node: 0, Field: noIndex, Elem: -1, Got: uint64(r.Code), Want: uint64(m.Key.Code)})
 	}
 	dst = r.checksum(dst)
-	for _, l := range r.AppendLeaves(nil) {
+	leaves := r.allLeaves()
+	for i := range leaves {
 		if len(dst) >= most {
 			return dst
 		}
-		if it := r.item(l); it != nil {
-			dst = r.oddItem(dst, l, it)
+		if l := &leaves[i]; l.Item != noIndex {
+			if it := r.item(*l); it.canBeOdd() {
+				dst = r.oddItem(dst, *l, it)
+			}
 		}
 	}
 	for i := range r.Nodes {
@@ -39,7 +42,7 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 		}
 	}
 	if !r.Short && !r.Illegal {
-		for _, g := range r.Gaps() {
+		for _, g := range r.gaps(leaves) {
 			dst = append(dst, Problem{Code: Unexplained, Range: g, Node: -1, Field: noIndex, Elem: -1, Got: uint64(g.Len+7) / 8})
 		}
 	}
@@ -66,6 +69,11 @@ func (r *Record) checksum(dst []Problem) []Problem {
 		dst = append(dst, Problem{Code: WrongCheck, Range: Range{p.check.off, uint32(p.check.bits)}, Node: 0, Field: noIndex, Elem: -1, Got: got, Want: want})
 	}
 	return dst
+}
+
+// canBeOdd reports whether oddItem may find something.
+func (it *item) canBeOdd() bool {
+	return it.role == RoleHere || it.form == formBool || it.form == formText || it.num != nil && it.num.Kind == schema.Float
 }
 
 // oddItem looks at one value of a block.

@@ -3,18 +3,18 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
-	"wirebench/codec"
 	"wirebench/codec/capture"
 	"wirebench/codec/filter"
 	"wirebench/codec/packet"
@@ -213,12 +213,19 @@ type frameLister struct {
 
 	filter *workspace.FrameFilter
 	snap   *workspace.Snapshot
+	read   *workspace.Reading
+	write  *workspace.FrameWriter
 	out    *bufio.Writer
-	rec    codec.Record
+	text   []byte // of the last frame
+	at     []byte // its time
+
+	conn     *transport.Conn // of the last frame
+	connName string
 }
 
 func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path string) error {
-	f.snap, f.env.Definitions, f.env.Patch = snap, snap, snap.Options.Patch
+	f.begin(snap)
+	f.env.Definitions, f.env.Patch = snap, snap.Options.Patch
 	f.out = bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
 	protocol, ok := protocols.Of(snap.Dialect.Name)
 	if !ok {
@@ -304,17 +311,30 @@ func (f *frameLister) summary(cmd *cobra.Command, sum packet.Summary) {
 
 // frame lists one.
 func (f *frameLister) frame(x *transport.Frame) {
-	fits := f.filter.Fits(f.where(uint64(x.N), x.Conn.Name(), x.Conn.Session, x.Conn.Proto.String(), x.Marks), x)
-	if !fits || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
+	if x.Conn != f.conn {
+		f.conn, f.connName = x.Conn, x.Conn.Name()
+	}
+	where := f.where(uint64(x.N), f.connName, x.Conn.Session, x.Conn.Proto.String(), x.Marks)
+	f.list(where, x, workspace.Listed{N: x.N, Conn: f.connName, Session: x.Conn.Session, Flags: x.Marks.Flags()})
+}
+
+// list writes a frame if it fits.
+func (f *frameLister) list(where workspace.Where, x *transport.Frame, in workspace.Listed) {
+	f.read.Take(x)
+	if !f.filter.FitsReading(where, f.read) || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
 		return
 	}
-	info := f.snap.DescribeFrame(&f.rec, x, f.want)
-	info.N, info.Conn, info.Session, info.Flags = x.N, x.Conn.Name(), x.Conn.Session, x.Marks.Flags()
 	if f.json {
-		writeJSON(f.out, info)
-		return
+		f.text = f.write.Append(f.text[:0], f.read, in)
+	} else {
+		f.text = f.appendLine(f.text[:0], x, in)
 	}
-	f.line(info)
+	f.out.Write(f.text)
+}
+
+// begin makes ready what lists frames by the definitions of a snapshot.
+func (f *frameLister) begin(snap *workspace.Snapshot) {
+	f.snap, f.read, f.write = snap, workspace.NewReading(snap), workspace.NewFrameWriter(f.want)
 }
 
 // where is what a list knows of a frame beside the frame.
@@ -325,30 +345,83 @@ func (*frameLister) where(n uint64, conn string, session int, proto string, mark
 	}
 }
 
-// line writes a frame for people. A name and a note may be of the file, and so anything.
-func (f *frameLister) line(x workspace.FrameInfo) {
-	name := cmp.Or(x.Message, x.Name)
+// appendLine appends a frame for people. A name and a note may be of the file, and so anything.
+func (f *frameLister) appendLine(dst []byte, x *transport.Frame, in workspace.Listed) []byte {
+	name, status := "", ""
+	m, rec := f.read.Message(), f.read.Record()
 	switch {
-	case name == "" && x.Code != nil:
-		name = fmt.Sprintf("? 0x%02X", *x.Code)
-	case name == "":
-		name = x.Kind
+	case rec != nil:
+		name, status = m.Name, rec.Status().String()
+	case m == nil:
+		if name = x.Name; x.Kind == transport.Message {
+			status = "unknown"
+		}
 	}
-	arrow := map[string]string{"c2s": "->", "s2c": "<-"}[x.Dir]
-	fmt.Fprintf(f.out, "%7d  %s  %s %-3s  %-28s %5d", x.N, clock(x.Time), arrow, x.Dir, printable(name), len(x.Hex)/2)
-	if x.Status != "" && x.Status != "ok" {
-		fmt.Fprintf(f.out, "  %s", x.Status)
+	switch {
+	case name == "" && x.HasKey:
+		name = fmt.Sprintf("? 0x%02X", x.Key.Code)
+	case name == "":
+		name = x.Kind.String()
+	}
+	dst = appendRight(dst, uint64(in.N), 7)
+	dst = append(dst, ' ', ' ')
+	dst = f.appendClock(dst, x.At)
+	dir := x.Dir.String()
+	switch dir {
+	case "c2s":
+		dst = append(dst, "  -> "...)
+	case "s2c":
+		dst = append(dst, "  <- "...)
+	default:
+		dst = append(dst, "   "...)
+	}
+	dst = appendLeft(dst, dir, 3)
+	dst = append(dst, ' ', ' ')
+	dst = appendLeft(dst, printable(name), 28)
+	dst = append(dst, ' ')
+	dst = appendRight(dst, uint64(len(x.Bytes)), 5)
+	if status != "" && status != "ok" {
+		dst = append(append(dst, ' ', ' '), status...)
 	}
 	if len(x.Via) > 0 {
-		fmt.Fprintf(f.out, "  %s", printable(strings.Join(x.Via, " ")))
+		dst = append(append(dst, ' ', ' '), printable(strings.Join(x.Via, " "))...)
 	}
-	if len(x.Flags) > 0 {
-		fmt.Fprintf(f.out, "  %s", strings.Join(x.Flags, ", "))
+	if len(in.Flags) > 0 {
+		dst = append(append(dst, ' ', ' '), strings.Join(in.Flags, ", ")...)
 	}
 	if x.Note != "" {
-		fmt.Fprintf(f.out, "  %s", printable(x.Note))
+		dst = append(append(dst, ' ', ' '), printable(x.Note)...)
 	}
-	f.out.WriteByte('\n')
+	return append(dst, '\n')
+}
+
+// appendClock appends the time of day of a time, blank if it is not known.
+func (f *frameLister) appendClock(dst []byte, at time.Time) []byte {
+	const blank = "               "
+	if at.IsZero() {
+		return append(dst, blank...)
+	}
+	f.at = f.write.AppendTime(f.at[:0], at)
+	return append(dst, f.at[11:11+len(blank)]...)
+}
+
+// appendRight appends a number at the right of a column.
+func appendRight(dst []byte, n uint64, width int) []byte {
+	var digits [20]byte
+	text := strconv.AppendUint(digits[:0], n, 10)
+	for range width - len(text) {
+		dst = append(dst, ' ')
+	}
+	return append(dst, text...)
+}
+
+// appendLeft appends a text at the left of a column.
+func appendLeft(dst []byte, text string, width int) []byte {
+	dst = append(dst, text...)
+	for range width - utf8.RuneCountInString(text) {
+		dst = append(dst, ' ')
+	}
+	return dst
 }
 
 // reported reads a long file, and says on a terminal how far it is.
@@ -389,13 +462,4 @@ func (r *reported) Read(p []byte) (int, error) {
 		fmt.Fprint(r.cmd.ErrOrStderr(), "\r\x1b[K")
 	}
 	return n, err
-}
-
-// clock is the time of day of a time, blank if it is not known.
-func clock(at string) string {
-	const width = len("10:00:00.123456")
-	if len(at) < 11+width {
-		return strings.Repeat(" ", width)
-	}
-	return at[11 : 11+width]
 }

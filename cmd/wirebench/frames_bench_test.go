@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/capture"
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -25,16 +27,16 @@ func smallMessages(t testing.TB, n int) (library, file string) {
 		}
 	}
 	var out bytes.Buffer
-	w, err := capture.NewWriter(&out, "test")
+	w, err := pcap.NewWriter(&out, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	iface, err := w.Interface(capture.Interface{Link: capture.LinkEthernet})
+	iface, err := w.Interface(pcap.Interface{Link: packet.LinkEthernet})
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	s := capture.NewSynthetic(w, iface, capture.Conn{Proto: capture.TCP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:7801")})
+	s := pcap.NewSynthetic(w, iface, transport.Conn{Proto: transport.TCP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:7801")})
 	if err := s.Open(at); err != nil {
 		t.Fatal(err)
 	}

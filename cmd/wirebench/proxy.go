@@ -22,6 +22,7 @@ import (
 	"wirebench/server"
 	"wirebench/server/live"
 	"wirebench/server/proxy"
+	"wirebench/server/workspace"
 )
 
 const (
@@ -121,7 +122,8 @@ Exit status: 0 it was ended, 2 wrong usage, or it could not listen.`,
 			if text := filter.Rewritten(); text != "" {
 				note(cmd, "note: the filter stands for %s", text)
 			}
-			f.filter, f.snap, r.cmd = filter, snap, cmd
+			f.filter, r.cmd = filter, cmd
+			f.begin(snap)
 			onlyWithJSON(cmd)
 			ctx, stop := untilTold(cmd.Context())
 			defer stop()
@@ -441,18 +443,11 @@ func (r *relay) frame(log *live.Log, i int, c live.Conn, e live.Entry, data []by
 	}
 	x.Key.Dir, x.Key.Group, x.Key.Code = e.Dir, log.Group(e), e.Code
 	marks := proxy.MarksOf(e.Flags)
-	fits := f.filter.Fits(f.where(uint64(i)+1, c.Name, c.Session, c.Proto, marks), x)
-	if !fits || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
-		return
+	unnumbered := func(s transport.Source) bool { return s.Packet == 0 } // without a recording packets have no numbers
+	if slices.ContainsFunc(x.From, unnumbered) {
+		x.From = slices.DeleteFunc(slices.Clone(x.From), unnumbered)
 	}
-	info := f.snap.DescribeFrame(&f.rec, x, f.want)
-	info.N, info.Conn, info.Session, info.Flags = uint32(i)+1, c.Name, c.Session, marks.Flags()
-	info.From = slices.DeleteFunc(info.From, func(packet uint32) bool { return packet == 0 }) // without a recording packets have no numbers
-	if f.json {
-		writeJSON(f.out, info)
-		return
-	}
-	f.line(info)
+	f.list(f.where(uint64(i)+1, c.Name, c.Session, c.Proto, marks), x, workspace.Listed{N: uint32(i) + 1, Conn: c.Name, Session: c.Session, Flags: marks.Flags()})
 }
 
 // note says something, beside the status line.

@@ -374,7 +374,7 @@ func (c *compiler) quick(x *cond) {
 		}
 		x.want, x.order = x.set.numbers[0].lo, opEq
 	}
-	x.op, x.site, x.conv = cFixed, s.site, s.conv
+	x.op, x.site, x.conv, x.prog = cFixed, s.site, s.conv, c.program(c.message)
 }
 
 // twoLiterals decides what has no field in it: the first side's kind is that of both.

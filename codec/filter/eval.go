@@ -47,6 +47,7 @@ type cond struct {
 	near  *near
 	re    *expression
 	site  *codec.Site // cFixed
+	prog  *codec.Program
 	conv  *conv
 }
 
@@ -274,6 +275,11 @@ func (m *machine) judge(c *cond) Verdict {
 			}
 		}
 		return out
+	}
+	if c.op == cFixed && m.rec == nil && m.without == NeedsRecord {
+		if raw, ok := c.site.NumberIn(c.prog, m.frame.Bytes); ok {
+			return verdict(c.numberHolds(raw) != c.not)
+		}
 	}
 	if m.rec == nil && (c.needs || c.a.state && !m.stateKnown() || c.b != nil && c.b.state && !m.stateKnown()) {
 		return m.without

@@ -155,8 +155,8 @@ func (c *compiler) plans(root *node) (plans map[*schema.Message]*plan, none *pla
 	return plans, none
 }
 
-// Index judges a frame without its record: by its code, direction, connection, name, length, time and whatever else the frame says.
-// NeedsRecord is the answer where a value of the message decides.
+// Index judges a frame without its record: by its code, direction, connection, name, length, time and whatever else the frame says, and by
+// numbers that have a fixed place in its bytes. NeedsRecord is the answer where another value of the message decides.
 func (f *Filter) Index(x *Frame) Verdict { return f.judge(x, nil, NeedsRecord) }
 
 // Match judges a frame. rec is its message, decoded by the program of x.Message from x.Bytes; nil if there is none, and then no

@@ -403,18 +403,18 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestIndex holds that what the frame itself decides needs no record.
+// TestIndex holds that what the frame itself decides, and numbers at a fixed place, need no record.
 func TestIndex(t *testing.T) {
 	w := fight(t)
 	frames := fightFrames(t, w)
 	for _, c := range []struct{ text, want string }{ // + yes, - no, ? needs the record
 		{"C_CHAT", "+--------"},
 		{"dir == c2s", "+----+--+"},
-		{"C_CHAT.channel == 3", "?--------"},
-		{".channel == 3", "???------"},
-		{".channel == 3 && dir == c2s", "?--------"},
-		{".channel == 3 or dir == c2s", "+??--+--+"},
-		{"!(.channel == 3)", "???++++++"},
+		{"C_CHAT.channel == 3", "+--------"},
+		{".channel == 3", "+--------"},
+		{".channel == 3 && dir == c2s", "+--------"},
+		{".channel == 3 or dir == c2s", "+----+--+"},
+		{"!(.channel == 3)", "-++++++++"},
 		{"len > 1000 && .channel == 3", "---------"},
 		{"state == clean", "??????---"},
 		{`name ~ "^S_" && .message contains "x"`, "-??------"},

@@ -6,27 +6,23 @@ import (
 	"strings"
 	"time"
 
-	"wirebench/codec"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
-	"wirebench/defs/schema"
 )
 
 // FrameFilter judges the frames of a capture by the definitions of a snapshot. It is for one goroutine; Again makes one for another.
 type FrameFilter struct {
 	*filter.Filter
-	snap *Snapshot
-	rec  codec.Record
-	last time.Time
-	done <-chan struct{}
-
-	programs map[*schema.Message]*codec.Program // at hand without a lock
+	read  Reading // of Fits
+	frame filter.Frame
+	last  time.Time
+	done  <-chan struct{}
 }
 
 // Filter compiles a filter. With mistakes it matches nothing.
 func (s *Snapshot) Filter(text string) (*FrameFilter, []filter.Mistake) {
 	f, mistakes := filter.Compile(text, s.FilterEnv())
-	return &FrameFilter{Filter: f, snap: s}, mistakes
+	return &FrameFilter{Filter: f, read: Reading{snap: s}}, mistakes
 }
 
 // FilterEnv is what filters mean by the definitions of a snapshot. The build of the client is that after which the code map in use is
@@ -56,7 +52,9 @@ func buildOf(codeMap string) string {
 }
 
 // Again is the same filter for another goroutine.
-func (f *FrameFilter) Again() *FrameFilter { return &FrameFilter{Filter: f.Filter, snap: f.snap} }
+func (f *FrameFilter) Again() *FrameFilter {
+	return &FrameFilter{Filter: f.Filter, read: Reading{snap: f.read.snap}}
+}
 
 // Until makes the filter stop with a context, also within a frame: nothing fits then. It returns the filter.
 func (f *FrameFilter) Until(ctx context.Context) *FrameFilter {
@@ -80,10 +78,26 @@ type Where struct {
 
 // Fits judges a frame of a capture. Without Where.Before all frames have to be shown to it, in their order.
 func (f *FrameFilter) Fits(w Where, x *transport.Frame) bool {
-	frame := filter.Frame{
+	f.read.Take(x)
+	return f.FitsReading(w, &f.read)
+}
+
+// FitsReading is Fits of a frame that others read too, by the definitions of the filter's snapshot.
+func (f *FrameFilter) FitsReading(w Where, r *Reading) bool {
+	x := r.frame
+	before := w.Before
+	if before.IsZero() {
+		before = f.last
+	}
+	f.last = x.At
+	if f.Everything() {
+		return true
+	}
+	frame := &f.frame
+	*frame = filter.Frame{
 		N: w.N, At: x.At, Conn: w.Conn, Session: w.Session, Proto: w.Proto, Dir: x.Dir, Kind: x.Kind, Code: x.Key.Code, HasCode: x.HasKey,
 		Group: x.Key.Group, Bytes: x.Bytes, Depth: len(x.Via), Note: x.Note, Resumed: x.Resumed, Mark: w.Mark, Marker: w.Marker,
-		Injected: w.Injected, Modified: w.Modified, Dropped: w.Dropped, Via: x.Via, From: x.From, Done: f.done,
+		Injected: w.Injected, Modified: w.Modified, Dropped: w.Dropped, Via: x.Via, From: x.From, Done: f.done, Message: r.Message(),
 	}
 	if w.Note != "" {
 		if frame.Note != "" {
@@ -91,45 +105,18 @@ func (f *FrameFilter) Fits(w Where, x *transport.Frame) bool {
 		}
 		frame.Note += w.Note
 	}
-	before := w.Before
-	if before.IsZero() {
-		before = f.last
-	}
 	if !before.IsZero() {
 		frame.Delta = x.At.Sub(before)
 	}
-	f.last = x.At
-	if f.Everything() {
-		return true
-	}
-	frame.Message = f.snap.FrameMessage(x)
-	switch f.Index(&frame) {
+	switch f.Index(frame) {
 	case filter.Yes:
 		return true
 	case filter.No:
 		return false
 	}
-	if frame.Message == nil {
-		return f.Match(&frame, nil)
+	rec := r.Record()
+	if rec != nil {
+		frame.Status = rec.Status()
 	}
-	p := f.program(frame.Message)
-	if p == nil {
-		return f.Match(&frame, nil)
-	}
-	f.rec.Session = codec.Session{}
-	p.Decode(&f.rec, x.Bytes)
-	frame.Status = f.rec.Status()
-	return f.Match(&frame, &f.rec)
-}
-
-func (f *FrameFilter) program(m *schema.Message) *codec.Program {
-	p, ok := f.programs[m]
-	if !ok {
-		p, _ = f.snap.Program(m)
-		if f.programs == nil {
-			f.programs = map[*schema.Message]*codec.Program{}
-		}
-		f.programs[m] = p
-	}
-	return p
+	return f.Match(frame, rec)
 }

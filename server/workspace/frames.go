@@ -98,14 +98,23 @@ func TimeText(at time.Time) string {
 
 // DescribeFrame says what a frame is by the definitions. Its number and connection are left to the caller.
 func (s *Snapshot) DescribeFrame(rec *codec.Record, x *transport.Frame, want Want) FrameInfo {
+	d := s.definition(x)
+	if d.program != nil {
+		rec.Session = codec.Session{}
+		d.program.Decode(rec, x.Bytes)
+	}
+	return describe(x, d.message, d.program, rec, want)
+}
+
+// Describe says what the frame is. Its number and connection are left to the caller.
+func (r *Reading) Describe(want Want) FrameInfo {
+	return describe(r.frame, r.Message(), r.def.program, r.Record(), want)
+}
+
+func describe(x *transport.Frame, m *schema.Message, p *codec.Program, rec *codec.Record, want Want) FrameInfo {
 	info := FrameInfo{
 		Time: TimeText(x.At), Dir: x.Dir.String(), Kind: x.Kind.String(),
-		From: []uint32{}, Via: x.Via, Hex: hex.EncodeToString(x.Bytes), Resumed: x.Resumed, Note: x.Note,
-	}
-	for _, f := range x.From {
-		if !slices.Contains(info.From, f.Packet) {
-			info.From = append(info.From, f.Packet)
-		}
+		From: appendPackets([]uint32{}, x.From), Via: x.Via, Hex: hex.EncodeToString(x.Bytes), Resumed: x.Resumed, Note: x.Note,
 	}
 	if x.HasKey {
 		code := x.Key.Code
@@ -119,20 +128,15 @@ func (s *Snapshot) DescribeFrame(rec *codec.Record, x *transport.Frame, want Wan
 			info.Length = &length
 		}
 	}
-	m := s.FrameMessage(x)
-	if m == nil && x.Kind == transport.Message {
-		info.Status = "unknown"
-	}
-	if m == nil {
-		info.Name = x.Name
+	switch {
+	case m == nil:
+		if info.Name = x.Name; x.Kind == transport.Message {
+			info.Status = "unknown"
+		}
+		return info
+	case p == nil:
 		return info
 	}
-	p, err := s.Program(m)
-	if err != nil {
-		return info
-	}
-	rec.Session = codec.Session{}
-	p.Decode(rec, x.Bytes)
 	info.Message, info.Version, info.Status = m.Name, m.Version, rec.Status().String()
 	if want.Value {
 		info.Value = rec.AppendJSON(nil)
@@ -140,8 +144,22 @@ func (s *Snapshot) DescribeFrame(rec *codec.Record, x *transport.Frame, want Wan
 	if want.Fields {
 		info.Fields = rec.FieldValues()
 	}
-	if all := rec.ProblemInfos(); len(all) > 0 && (want.Value || want.Fields) {
-		info.Problems = all
+	if want.Value || want.Fields {
+		if all := rec.ProblemInfos(); len(all) > 0 {
+			info.Problems = all
+		}
 	}
 	return info
+}
+
+// appendPackets appends the numbers of the packets of a frame, each once, in the order in which they come first.
+func appendPackets(dst []uint32, from []transport.Source) []uint32 {
+	first, highest := len(dst), uint32(0)
+	for _, f := range from {
+		if f.Packet > highest || len(dst) == first || !slices.Contains(dst[first:], f.Packet) {
+			dst = append(dst, f.Packet)
+			highest = max(highest, f.Packet)
+		}
+	}
+	return dst
 }

@@ -1,0 +1,60 @@
+package filter_test
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"wirebench/codec"
+	"wirebench/codec/filter"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// What a filter says of a frame by its bytes alone is what it says with the record, however the message is cut, torn or wrong.
+func TestFixedNumbers(t *testing.T) {
+	w := newWorld(
+		t, "tera", schema.Options{Codes: map[string]uint32{"S_PLAIN": 1, "S_TAIL": 2, "S_NONE": 3}},
+		source.New("S_PLAIN.1.def", "int32 a\nuint16 b\nfloat f\nbool c\n"),
+		source.New("S_TAIL.1.def", "array list\n- int32 x\nint32 a\nstring s\nuint16 b\n"),
+		source.New("S_NONE.1.def", "uint16 b\n"),
+	)
+	rng := rand.New(rand.NewPCG(1, 2))
+	decided := 0
+	for _, text := range []string{".a > 5", ".a in {3}", ".b != 7", "!(.b == 7)", ".a < 100 && .b > 3", ".f > 1.5 or .c", "S_TAIL.b == 7", "not .a == 3 || .list.x == 3"} {
+		f, mistakes := filter.Compile(text, w.env)
+		if len(mistakes) > 0 {
+			t.Fatal(text, mistakes)
+		}
+		for range 20_000 {
+			data := make([]byte, rng.IntN(40))
+			for i := range data {
+				data[i] = byte(rng.Uint32N(9))
+			}
+			if len(data) >= 4 && rng.IntN(8) > 0 {
+				binary.LittleEndian.PutUint16(data, uint16(len(data)))
+				binary.LittleEndian.PutUint16(data[2:], uint16(1+rng.IntN(3)))
+			}
+			m := w.schema.Messages[rng.IntN(len(w.schema.Messages))]
+			p, err := w.program(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := filter.Frame{Kind: transport.Message, Message: m, Bytes: data, HasCode: true, Code: m.Key.Code}
+			short := f.Index(&x)
+			var rec codec.Record
+			p.Decode(&rec, data)
+			x.Status = rec.Status()
+			if long := f.Match(&x, &rec); short != filter.NeedsRecord && (short == filter.Yes) != long {
+				t.Fatalf("%s of %s % x: %v without its record, %v with it", text, m.Name, data, short, long)
+			}
+			if short != filter.NeedsRecord && m.Name != "S_NONE" {
+				decided++
+			}
+		}
+	}
+	if decided < 50_000 {
+		t.Errorf("only %d frames are decided by their bytes", decided)
+	}
+}

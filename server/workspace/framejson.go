@@ -1,0 +1,187 @@
+package workspace
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"wirebench/codec/transport"
+)
+
+// FrameWriter writes frames as JSON Lines: each is the JSON of a FrameInfo, as encoding/json has it without escapes for HTML, but costs no
+// FrameInfo. It is for one goroutine.
+type FrameWriter struct {
+	want    Want
+	second  int64 // of prefix
+	prefix  []byte
+	packets []uint32
+}
+
+// Listed is what a list knows of a frame beside the frame.
+type Listed struct {
+	N       uint32
+	Conn    string
+	Session int
+	Flags   []string
+}
+
+// NewFrameWriter makes a writer of what is wanted.
+func NewFrameWriter(want Want) *FrameWriter { return &FrameWriter{want: want} }
+
+// Append appends the line of a frame.
+func (w *FrameWriter) Append(dst []byte, r *Reading, in Listed) []byte {
+	x := r.frame
+	dst = append(dst, `{"n":`...)
+	dst = strconv.AppendUint(dst, uint64(in.N), 10)
+	if !x.At.IsZero() {
+		dst = append(dst, `,"time":"`...)
+		dst = w.appendTime(dst, x.At)
+		dst = append(dst, '"')
+	}
+	dst = append(dst, `,"conn":`...)
+	dst = appendString(dst, in.Conn)
+	if in.Session != 0 {
+		dst = append(dst, `,"session":`...)
+		dst = strconv.AppendInt(dst, int64(in.Session), 10)
+	}
+	dst = append(dst, `,"dir":"`...)
+	dst = append(dst, x.Dir.String()...)
+	dst = append(dst, `","kind":"`...)
+	dst = append(dst, x.Kind.String()...)
+	dst = append(dst, `","from":[`...)
+	w.packets = appendPackets(w.packets[:0], x.From)
+	for i, p := range w.packets {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendUint(dst, uint64(p), 10)
+	}
+	dst = append(dst, ']')
+	dst = appendStrings(dst, `,"via":[`, x.Via)
+	if x.HasKey {
+		dst = append(dst, `,"code":`...)
+		dst = strconv.AppendUint(dst, uint64(x.Key.Code), 10)
+	}
+	m := r.Message()
+	rec := r.Record()
+	switch {
+	case m == nil:
+		if x.Name != "" {
+			dst = append(dst, `,"name":`...)
+			dst = appendString(dst, x.Name)
+		}
+		if x.Kind == transport.Message {
+			dst = append(dst, `,"status":"unknown"`...)
+		}
+	case rec != nil:
+		if m.Name != "" {
+			dst = append(dst, `,"message":`...)
+			dst = appendString(dst, m.Name)
+		}
+		if m.Version != 0 {
+			dst = append(dst, `,"version":`...)
+			dst = strconv.AppendInt(dst, int64(m.Version), 10)
+		}
+		dst = append(dst, `,"status":"`...)
+		dst = append(dst, rec.Status().String()...)
+		dst = append(dst, '"')
+	}
+	dst = append(dst, `,"hex":"`...)
+	dst = hex.AppendEncode(dst, x.Bytes)
+	dst = append(dst, '"')
+	if rec != nil && w.want.Value {
+		dst = append(dst, `,"value":`...)
+		dst = rec.AppendJSON(dst)
+	}
+	if rec != nil && w.want.Fields {
+		if all := rec.FieldValues(); len(all) > 0 {
+			dst = append(dst, `,"fields":`...)
+			dst = appendAny(dst, all)
+		}
+	}
+	if rec != nil && (w.want.Value || w.want.Fields) {
+		if all := rec.ProblemInfos(); len(all) > 0 {
+			dst = append(dst, `,"problems":`...)
+			dst = appendAny(dst, all)
+		}
+	}
+	if x.Kind == transport.Problem && x.Offset >= 0 {
+		dst = append(dst, `,"offset":`...)
+		dst = strconv.AppendInt(dst, x.Offset, 10)
+		if x.Length > 0 {
+			dst = append(dst, `,"length":`...)
+			dst = strconv.AppendInt(dst, x.Length, 10)
+		}
+	}
+	if x.Resumed {
+		dst = append(dst, `,"resumed":true`...)
+	}
+	dst = appendStrings(dst, `,"flags":[`, in.Flags)
+	if x.Note != "" {
+		dst = append(dst, `,"note":`...)
+		dst = appendString(dst, x.Note)
+	}
+	return append(dst, '}', '\n')
+}
+
+// AppendTime appends a time as TimeText has it, which must be known.
+func (w *FrameWriter) AppendTime(dst []byte, at time.Time) []byte { return w.appendTime(dst, at) }
+
+// appendTime is TimeText, which remembers the text of the last second.
+func (w *FrameWriter) appendTime(dst []byte, at time.Time) []byte {
+	if second := at.Unix(); second != w.second || len(w.prefix) == 0 {
+		w.second, w.prefix = second, at.UTC().AppendFormat(w.prefix[:0], "2006-01-02T15:04:05.")
+	}
+	dst = append(dst, w.prefix...)
+	ns, digits := at.Nanosecond(), 9
+	if ns%1000 == 0 {
+		ns, digits = ns/1000, 6
+	}
+	dst = append(dst, "000000000"[:digits]...)
+	for i := len(dst) - 1; ns > 0; i-- {
+		dst[i] += byte(ns % 10)
+		ns /= 10
+	}
+	return append(dst, 'Z')
+}
+
+// appendStrings appends a list of strings behind its name, nothing if it is empty.
+func appendStrings(dst []byte, name string, list []string) []byte {
+	if len(list) == 0 {
+		return dst
+	}
+	for i, s := range list {
+		if i == 0 {
+			dst = append(dst, name...)
+		} else {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, s)
+	}
+	return append(dst, ']')
+}
+
+// appendString appends a string as JSON.
+func appendString(dst []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return appendAny(dst, s)
+		}
+	}
+	dst = append(dst, '"')
+	dst = append(dst, s...)
+	return append(dst, '"')
+}
+
+// appendAny appends what is rare by way of encoding/json.
+func appendAny(dst []byte, v any) []byte {
+	out := bytes.NewBuffer(dst)
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return append(dst, "null"...)
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
