@@ -335,7 +335,7 @@ type numbering struct {
 	stored *openCapture // nil: nobody knows
 }
 
-var errCutOtherwise = huma.Error409Conflict("the frames have other numbers by now: look again which one it is")
+var errCutOtherwise = huma.Error409Conflict("the frames have been renumbered: reload the list")
 
 // numberingOf opens what a request's numbers are about, and waits a while for the frames up to the greatest of them. cut is "" for what is
 // stored now. What cannot be read leaves numbers without places.

@@ -53,7 +53,7 @@ func TestFlowLiveServerAway(t *testing.T) {
 	f.click("#live-stop")
 	f.pick("Stop")
 	f.shows("#live-state", "ended")
-	f.shows("#live-facts", "nothing has passed: there is no recording")
+	f.shows("#live-facts", "No traffic was recorded")
 	f.lacks("#live-recording")
 	if all, err := s.byName["one"].Captures.List(); err != nil || len(all) != 0 {
 		t.Errorf("%v %v", all, err)

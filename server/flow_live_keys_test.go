@@ -40,7 +40,7 @@ func TestFlowLiveResend(t *testing.T) {
 	// The keys are in the help, and each of this page is there once.
 	f.press("?")
 	for keys, title := range map[string]string{
-		"p": "Pause the view, or go on", "i": "Intercept on or off", "a": "Forward the held message", "Shift+A": "Forward all held messages", "x": "Drop the held message",
+		"p": "Pause or resume the view", "i": "Intercept on or off", "a": "Forward the held message", "Shift+A": "Forward all held messages", "x": "Drop the held message",
 		"e": "Change the held message", "r": "Send the frame again as it is", "Shift+D": "Send a message like this one", "v": "Take back what was made of the held message",
 		"`": "Drop a marker", "h": "Hide frames of this type", "o": "Show only frames of this type", "Shift+H": "Manage what is hidden", "m": "Mark the frame, or take its mark away; m a gives it the letter a, too",
 		"n": "Write a note about the frame", "t": "Tell times from this frame, or from the start again", "l": "Copy a link to the frame", ".": "Next frame of the same type",
@@ -113,7 +113,7 @@ func TestFlowLiveRevert(t *testing.T) {
 		t.Helper()
 		f.press("e")
 		f.do(fmt.Sprintf(`(e => { e.value = %s; e.dispatchEvent(new Event("input", {bubbles: true})) })(document.querySelector('dialog.operate [data-path="text"]'))`, jsText(text)))
-		f.do(`[...document.querySelectorAll("dialog.operate .btn")].find(e => e.textContent === "Keep").click()`)
+		f.do(`[...document.querySelectorAll("dialog.operate .btn")].find(e => e.textContent === "Save for later").click()`)
 		f.lacks("dialog.operate")
 		f.shows("#held .held-row", "changed, not sent yet")
 	}

@@ -182,7 +182,7 @@ func TestFlowLiveSpeed(t *testing.T) {
 	part("paused", func() {
 		f.focus(".frames-scroll")
 		f.press("p")
-		f.shows("#live-pause", "Go on")
+		f.shows("#live-pause", "Resume")
 		f.is("the rows up to then are there", `document.querySelector(".frame.coming") === null`)
 		browsertest.Run(t, f.ctx, chromedp.Sleep(500*time.Millisecond)) // what was on its way when it was paused is drawn by then
 		at := browsertest.Value[string](t, f.ctx, `document.querySelector(".frame:last-child .fc-n").textContent`)

@@ -192,7 +192,7 @@ func TestFlowLiveList(t *testing.T) {
 
 	// A pause of the view is none of the traffic. What is filtered meanwhile is what was there.
 	f.press("p")
-	f.shows("#live-pause", "Go on")
+	f.shows("#live-pause", "Resume")
 	g.say(t, words(3, "unseen ")...)
 	g.hears(t, "unseen 2")
 	f.shows("#live-pause", "6 new")

@@ -160,7 +160,7 @@ func startForms(w Workbench) templ.Component {
 			templ_7745c5c3_Var8 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<form class=\"form js-only\" id=\"live-start\"><div class=\"field\"><label for=\"live-listen\">Listen on</label> <input id=\"live-listen\" name=\"listen\" placeholder=\"127.0.0.1:7801\" autocomplete=\"off\" spellcheck=\"false\" required></div><div class=\"field\"><label for=\"live-upstream\">and relay to the server at</label> <input id=\"live-upstream\" name=\"upstream\" placeholder=\"127.0.0.1:7802\" autocomplete=\"off\" spellcheck=\"false\" required></div><label class=\"check\" title=\"Messages can be held, changed and sent from the page, when somebody turns that on\"><input type=\"checkbox\" name=\"operate\" value=\"true\"> allow changes</label> <button class=\"btn\" type=\"submit\">Start</button><p class=\"hint\">Point the client at the first address. What passes is shown, and recorded as a capture.</p></form><form class=\"form js-only\" id=\"live-demo\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<form class=\"form js-only\" id=\"live-start\"><div class=\"field\"><label for=\"live-listen\">Listen on</label> <input id=\"live-listen\" name=\"listen\" placeholder=\"127.0.0.1:7801\" autocomplete=\"off\" spellcheck=\"false\" required></div><div class=\"field\"><label for=\"live-upstream\">and relay to the server at</label> <input id=\"live-upstream\" name=\"upstream\" placeholder=\"127.0.0.1:7802\" autocomplete=\"off\" spellcheck=\"false\" required></div><label class=\"check\" title=\"Messages can be held, changed and sent from this page\"><input type=\"checkbox\" name=\"operate\" value=\"true\"> allow changes</label> <button class=\"btn\" type=\"submit\">Start</button><p class=\"hint\">Point the client at the first address. Traffic is shown and recorded as a capture.</p></form><form class=\"form js-only\" id=\"live-demo\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -221,7 +221,7 @@ func liveBar(c Capture, lookOnly bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "\" role=\"toolbar\" aria-label=\"Running traffic\"><span class=\"live-state\" id=\"live-state\"><i class=\"dot ok\"></i> live</span> <span class=\"live-facts\" id=\"live-facts\"></span> <span class=\"grow\"></span> <button class=\"btn quiet\" type=\"button\" id=\"live-pause\" aria-pressed=\"false\" title=\"Hold the list still; traffic goes on (p)\">Pause view</button> <button class=\"btn quiet\" type=\"button\" id=\"live-marker\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "\" role=\"toolbar\" aria-label=\"Running traffic\"><span class=\"live-state\" id=\"live-state\"><i class=\"dot ok\"></i> live</span> <span class=\"live-facts\" id=\"live-facts\"></span> <span class=\"grow\"></span> <button class=\"btn quiet\" type=\"button\" id=\"live-pause\" aria-pressed=\"false\" title=\"Freeze the list; traffic continues (p)\">Pause view</button> <button class=\"btn quiet\" type=\"button\" id=\"live-marker\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -259,9 +259,9 @@ func liveBar(c Capture, lookOnly bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var12 string
-		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.ResolveAttributeValue(operatorsTitle(lookOnly, "Hold messages that fit a filter, to change or drop them (i)"))
+		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.ResolveAttributeValue(operatorsTitle(lookOnly, "Hold messages that match a filter, to change or drop them (i)"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/live.templ`, Line: 66, Col: 206}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/live.templ`, Line: 66, Col: 208}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var12)
 		if templ_7745c5c3_Err != nil {
@@ -290,7 +290,7 @@ func liveBar(c Capture, lookOnly bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "\">Send…</button> <button class=\"btn quiet\" type=\"button\" id=\"live-events\" title=\"What has happened\">Events</button> <button class=\"btn quiet\" type=\"button\" id=\"live-stop\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "\">Send…</button> <button class=\"btn quiet\" type=\"button\" id=\"live-events\" title=\"Events of this listener\">Events</button> <button class=\"btn quiet\" type=\"button\" id=\"live-stop\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -305,9 +305,9 @@ func liveBar(c Capture, lookOnly bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var14 string
-		templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.ResolveAttributeValue(operatorsTitle(lookOnly, "Stop listening; what was recorded stays"))
+		templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.ResolveAttributeValue(operatorsTitle(lookOnly, "Stop listening; the recording stays"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/live.templ`, Line: 69, Col: 155}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/live.templ`, Line: 69, Col: 151}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var14)
 		if templ_7745c5c3_Err != nil {

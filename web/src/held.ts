@@ -23,7 +23,7 @@ export interface Held {
   frame: { dir: string; message?: string; hex: string; value?: unknown; conn: string; code?: number };
 }
 
-const waiting = "They wait until they are forwarded, or changes are turned off.";
+const waiting = "Held until forwarded, or until changes are turned off.";
 const period = 400; // milliseconds between two looks at what is held
 const mostRows = 50;
 const mostText = 160; // characters of a message in its row
@@ -46,7 +46,7 @@ function seconds(h: Held): string {
   const waits = Math.max(0, Math.round((Date.now() - Date.parse(h.at)) / 1000));
   const rest = h.until === undefined ? -1 : Math.max(0, Math.round((Date.parse(h.until) - Date.now()) / 1000));
   const behind = (h.behind ?? 0) > 0 ? `, ${h.behind ?? 0} behind it` : "";
-  return `${waits} s${behind}${rest < 0 ? "" : `, goes by itself in ${rest} s`}`;
+  return `${waits} s${behind}${rest < 0 ? "" : `, forwarded automatically in ${rest} s`}`;
 }
 
 export class HeldQueue {
@@ -165,7 +165,7 @@ export class HeldQueue {
   keep(h: Held, content: Content): void {
     this.edits.set(h.id, content);
     this.draw();
-    announce("The change is kept until the message is forwarded");
+    announce("Change saved; Forward sends it");
   }
 
   /** Forgets what a person has made of a message. */
@@ -186,19 +186,19 @@ export class HeldQueue {
     }
     if (!this.edits.delete(h.id)) {
       if (h.with === undefined) {
-        announce("It is as it came");
+        announce("The message is unchanged");
         return;
       }
       this.edits.set(h.id, { hex: h.frame.hex, raw: false });
     }
     this.draw();
-    announce(h.with === undefined || this.edits.has(h.id) ? "It goes as it came" : "It goes as rules have made it");
+    announce(h.with === undefined || this.edits.has(h.id) ? "The original will be sent" : "The message will be sent as changed by rules");
   }
 
   /** Nothing can be decided while the server is away, and what is shown may be gone. */
   away(isAway: boolean): void {
     this.isAway = isAway;
-    this.hint.textContent = isAway ? "The server does not answer: whether they still wait is not known." : waiting;
+    this.hint.textContent = isAway ? "The server does not answer: these may no longer be held." : waiting;
     this.host?.classList.toggle("away", isAway);
     for (const b of this.host?.querySelectorAll("button") ?? []) {
       b.disabled = isAway;
@@ -301,7 +301,7 @@ export class HeldQueue {
     }
     const edit = this.edits.get(h.id);
     const isBack = edit !== undefined && "hex" in edit && !edit.raw && edit.hex === h.frame.hex;
-    const text = isBack ? "as it came, not as rules made it" : edit !== undefined ? "~ changed, not sent yet" : h.with !== undefined ? "~ by a rule" : "";
+    const text = isBack ? "original, without the changes of rules" : edit !== undefined ? "~ changed, not sent yet" : h.with !== undefined ? "~ by a rule" : "";
     row.changed.hidden = text === "";
     row.changed.textContent = text;
     const now = edit === undefined || isBack ? h.frame.value : "value" in edit ? edit.value : undefined;
@@ -328,13 +328,13 @@ export class HeldQueue {
     if (!this.may) {
       return row;
     }
-    const revert = button("Revert", () => this.revert(row.held), "Take the change back (v)", "btn");
+    const revert = button("Reset", () => this.revert(row.held), "Discard the change (v)", "btn");
     revert.dataset["revert"] = "";
     element.append(
-      button("Forward", () => void this.decide("forward", row.held), "Forward it, with the change if there is one (a)", "btn"),
-      button("Change…", () => this.events.edit(row.held), "Change it before it goes (e)", "btn"),
+      button("Forward", () => void this.decide("forward", row.held), "Send it, as changed if it was (a)", "btn"),
+      button("Change…", () => this.events.edit(row.held), "Edit it before it is sent (e)", "btn"),
       revert,
-      button("Drop", () => void this.decide("drop", row.held), "It never arrives (x)", "btn"),
+      button("Drop", () => void this.decide("drop", row.held), "Discard it (x)", "btn"),
     );
     element.addEventListener("dblclick", () => this.events.edit(row.held));
     return row;

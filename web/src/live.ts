@@ -41,7 +41,7 @@ export class LiveBar {
     relays.watch((all) => this.draw(all.find((s) => s.id === this.id)));
     relays.watchAway((since) => this.drawAway(since));
     register(
-      { id: "live-pause", title: "Pause the view, or go on", group: "Live", keys: ["p"], enabled: () => !this.ended, run: () => this.pause() },
+      { id: "live-pause", title: "Pause or resume the view", group: "Live", keys: ["p"], enabled: () => !this.ended, run: () => this.pause() },
       { id: "live-marker", title: "Drop a marker", group: "Live", keys: ["`"], enabled: () => this.may("live-marker"), run: () => this.marker() },
       { id: "live-stop", title: "Stop the listener", group: "Live", enabled: () => this.may("live-stop"), run: () => this.stop() },
     );
@@ -60,7 +60,7 @@ export class LiveBar {
     }
     this.frames.pause(!this.frames.isPaused);
     this.drawPause();
-    announce(this.frames.isPaused ? "The view is held still; traffic goes on" : "The view goes on");
+    announce(this.frames.isPaused ? "View paused; traffic continues" : "View resumed");
   }
 
   private drawPause(): void {
@@ -68,7 +68,7 @@ export class LiveBar {
     const { isPaused, fresh } = this.frames;
     if (button !== null) {
       button.setAttribute("aria-pressed", String(isPaused));
-      button.textContent = !isPaused ? "Pause view" : fresh === 0 ? "Go on" : `Go on (${count(fresh)} new)`;
+      button.textContent = !isPaused ? "Pause view" : fresh === 0 ? "Resume" : `Resume (${count(fresh)} new)`;
     }
   }
 
@@ -82,7 +82,7 @@ export class LiveBar {
       label: "Stop this listener?",
       items: [
         {
-          title: open === 0 ? "Stop listening; what was recorded stays" : `Stop, and end ${counted(open, "open connection")}; what was recorded stays`,
+          title: open === 0 ? "Stop listening; the recording stays" : `Stop and close ${counted(open, "open connection")}; the recording stays`,
           run: () => {
             button.textContent = "Stopping …"; // connections have a few seconds to end by themselves
             void ask(`${this.relays.api}?id=${encodeURIComponent(this.id)}`, "DELETE").then(() => {
@@ -91,7 +91,7 @@ export class LiveBar {
             });
           },
         },
-        { title: "Go on listening", run: () => undefined },
+        { title: "Keep listening", run: () => undefined },
       ],
     });
   }
@@ -99,8 +99,8 @@ export class LiveBar {
   private events(anchor: HTMLElement): void {
     const events = [...(this.session?.events ?? [])].reverse().slice(0, 60);
     openMenu(anchor, {
-      label: "What has happened",
-      items: events.length === 0 ? [{ title: "Nothing yet", disabled: true, run: () => undefined }] : events.map((e) => ({
+      label: "Events",
+      items: events.length === 0 ? [{ title: "No events yet", disabled: true, run: () => undefined }] : events.map((e) => ({
         title: `${new Date(e.at).toLocaleTimeString()}  ${e.severity === "info" ? "" : `${e.severity}: `}${e.text}`, run: () => undefined,
       })),
     });
@@ -113,7 +113,7 @@ export class LiveBar {
     }
     const n = this.frames.total + 1;
     const anchor = document.getElementById("live-marker") ?? document.body;
-    askText(anchor, { label: "Marker at this moment. What is to be seen? A value finds its field: max HP = 48211", text: "", button: "Set", most: 250 }, (text) => {
+    askText(anchor, { label: "Marker at this moment. A value finds its field: max HP = 48211", text: "", button: "Set", most: 250 }, (text) => {
       void this.markers.add(n, text).then((done) => done && this.frames.open("markers"));
     });
   }
@@ -130,7 +130,7 @@ export class LiveBar {
     this.rate = "";
     const warning = document.createElement("span");
     warning.className = "warn";
-    warning.textContent = `The server has not answered since ${since.toLocaleTimeString()}: whether traffic passes is not known.`;
+    warning.textContent = `The server has not answered since ${since.toLocaleTimeString()}: the state of the traffic is unknown.`;
     facts.replaceChildren(warning);
     facts.title = warning.textContent;
     announce("The server does not answer");
@@ -198,6 +198,7 @@ export class LiveBar {
     facts.replaceChildren(...(warning.textContent === "" ? [] : [warning, "  ·  "]), say(good));
     facts.title = say([...bad, ...good]);
     this.session = s;
+    this.frames.waitFor(only === undefined ? "" : `Point the client at ${only.listen}.`);
     this.drawPause();
   }
 
@@ -217,9 +218,9 @@ export class LiveBar {
     link.id = "live-recording";
     link.textContent = "Open the recording";
     if (this.frames.total === 0 && (this.session?.record.packets ?? 0) === 0) {
-      facts.replaceChildren("Nothing passes any more, and nothing has passed: there is no recording.");
+      facts.replaceChildren("The listener has stopped. No traffic was recorded.");
     } else {
-      facts.replaceChildren("Nothing passes any more. ", link, " is a capture like any other.");
+      facts.replaceChildren("The listener has stopped. ", link, ".");
     }
     facts.title = "";
     const focused = document.activeElement;

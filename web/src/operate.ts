@@ -162,18 +162,18 @@ export class Operate {
           close("replace", "value" in what ? { message: h.name, ...what } : what);
         }
       }, "", "btn primary"),
-      button("Keep", () => {
+      button("Save for later", () => {
         const what = read(content, say);
         if (what !== undefined) {
           this.queue.keep(h, what);
           box.close();
         }
-      }, "Keep the change: it goes on waiting, and goes so when it is forwarded"),
-      button("Revert", () => {
+      }, "Keep holding the message; Forward sends it as changed"),
+      button("Reset", () => {
         content.show(h.frame.value, h.frame.hex);
         content.focus();
-      }, "The message as it came"),
-      button("Forward as it came", () => {
+      }, "Back to the original values"),
+      button("Send original", () => {
         this.queue.forget(h);
         if (h.with === undefined) {
           close("forward");
@@ -182,7 +182,7 @@ export class Operate {
         }
       }),
       button("Drop", () => close("drop")),
-      button("Cancel", () => box.close(), "It goes on waiting"),
+      button("Cancel", () => box.close(), "Keep holding the message"),
     );
     form.append(content.element, says, row);
     box.addEventListener("close", () => {

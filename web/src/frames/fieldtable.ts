@@ -31,9 +31,11 @@ export function fieldFacts(c: TableColumn): string[] {
     facts.push(`always ${c.min ?? c.top?.[0]?.[0] ?? ""}`);
   } else {
     if (c.distinct !== undefined) {
-      facts.push(`${count(c.distinct)} distinct`);
+      facts.push(`${count(c.distinct)}${c.more === true ? "+" : ""} distinct`);
     }
-    if (c.rising === true) {
+    if (c.trend !== undefined && c.trend !== "") {
+      facts.push(c.trend);
+    } else if (c.rising === true) {
       facts.push("rising");
     }
     if (c.entropy !== undefined) {
@@ -256,7 +258,10 @@ export class TableDrawer implements Drawer {
     this.pages.resize(this.total);
     this.pages.reset(true); // values of the rows change as more is read
     this.title.textContent = this.name;
-    this.summary.textContent = this.type === "" ? "" : `${counted(this.total, "frame")}${answer.done ? "" : " so far"} · ${counted((answer.columns ?? []).length, "field")}${(answer.columns ?? []).length > mostColumns ? `, the first ${mostColumns}` : ""}`;
+    this.summary.textContent = this.type === "" ? "" : `${counted(this.total, "frame")}${answer.done ? "" : " so far"} · ${counted((answer.columns ?? []).length, "field")}${(answer.columns ?? []).length > mostColumns ? `, the first ${mostColumns}` : ""}${(answer.note ?? "") === "" ? "" : ` · ${answer.note}`}`;
+    if ((answer.bad ?? 0) > 0) {
+      this.summary.append(" · ", make("span", "err", `${counted(answer.bad ?? 0, "frame")} with problems`));
+    }
     this.empty.hidden = this.total > 0 && columns.length > 0;
     this.box.hidden = !this.empty.hidden;
     this.empty.textContent = this.type === "" ? "Choose a frame whose fields are known." : this.total === 0 ? "No frame of this type fits." : "No fields are known of this type.";
@@ -292,9 +297,9 @@ export class TableDrawer implements Drawer {
         name,
         make("span", "ft-fact", facts.join(" · ")),
         make("span", "ft-fact", c.constant === true || c.min === undefined || c.min === "" ? "" : `${c.min} … ${c.max ?? ""}`),
-        make("span", "ft-fact top", c.constant === true ? "" : top.slice(0, 2).join(", ")),
+        c.guess === undefined ? make("span", "ft-fact top", c.constant === true ? "" : top.slice(0, 2).join(", ")) : make("span", "ft-fact guess", c.guess),
       );
-      cell.title = [`${c.path} ${c.type ?? ""}`, facts.join(", "), c.min === undefined ? "" : `from ${c.min} to ${c.max ?? ""}`, ...top].filter((t) => t !== "").join("\n");
+      cell.title = [`${c.path} ${c.type ?? ""}`, facts.join(", "), c.min === undefined ? "" : `from ${c.min} to ${c.max ?? ""}`, ...(c.guess ?? "").split("; "), ...top].filter((t) => t !== "").join("\n");
       return cell;
     });
     this.head.replaceChildren(number, ...cells);

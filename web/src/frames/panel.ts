@@ -770,7 +770,7 @@ export class Frames {
     if (row === undefined) {
       return;
     }
-    askText(this.list.anchor(), { label: `Note about frame ${row.n}`, text: this.state.notes[String(row.n)] ?? "", button: "Keep" }, (text) => {
+    askText(this.list.anchor(), { label: `Note about frame ${row.n}`, text: this.state.notes[String(row.n)] ?? "", button: "Save" }, (text) => {
       if (text !== (this.state.notes[String(row.n)] ?? "")) {
         this.events.note(row.n, text);
       }
@@ -783,7 +783,7 @@ export class Frames {
     this.list.setReference(away ? undefined : row);
     this.columns.setMode(away ? "start" : "reference");
     this.list.refresh();
-    announce(away ? "Times are told from the start" : `Times are told from frame ${row.n}`);
+    announce(away ? "Times are relative to the first frame" : `Times are relative to frame ${row.n}`);
   }
 
   private async jump(by: StepBy, back: boolean): Promise<void> {
@@ -1088,6 +1088,14 @@ export class Frames {
 
   // 6. States without rows.
 
+  private waitingFor = "";
+
+  /** What a person can do while running traffic has no frames yet. */
+  waitFor(text: string): void {
+    this.waitingFor = text;
+    this.checkEmpty();
+  }
+
   private checkEmpty(): void {
     const { state } = this;
     const connection = this.socket.connection;
@@ -1100,7 +1108,7 @@ export class Frames {
         : wrong !== undefined && filtered ? `wrong ${wrong.message} ${wrong.help ?? ""}`
         : !state.done && (state.seq === 0 || state.scanned < state.total || (state.reading && !state.live)) ? "coming"
         : filtered && state.total > 0 ? "nothing"
-        : state.live ? "waiting" : state.done ? "none" : "coming";
+        : state.live ? `waiting ${this.waitingFor}` : state.done ? "none" : "coming";
     }
     if (key === this.emptyKey) {
       return;
@@ -1120,16 +1128,16 @@ export class Frames {
     } else if (key === "connecting") {
       say("Connecting …", "The list comes once the server answers.");
     } else if (key === "lost") {
-      say("No connection", "The server does not answer. It is tried again and again by itself.");
+      say("No connection", "The server does not answer. Reconnecting automatically.");
     } else if (wrong !== undefined && key.startsWith("wrong")) {
-      say(wrong.in === "chip" ? "A chip is no filter" : "This is no filter", wrong.message + (wrong.help === undefined || wrong.help === "" ? "" : `: ${wrong.help}`),
+      say(wrong.in === "chip" ? "Not a valid filter in a chip" : "Not a valid filter", wrong.message + (wrong.help === undefined || wrong.help === "" ? "" : `: ${wrong.help}`),
         button("Edit the filter", () => this.filterBox?.focus(), "", "btn"), button("Clear it", () => this.clearFilter()));
     } else if (key === "nothing") {
       const chips = this.view.chips.length;
       say("Nothing fits", `None of ${state.total} frames fits the filter${chips === 0 ? "" : chips === 1 ? " and the chip" : ` and the ${chips} chips`}.`,
         button("Clear filter and chips", () => this.clearFilter(), "", "btn"), ...(this.filterBox === undefined ? [] : [button("Edit the filter", () => this.filterBox?.focus())]));
-    } else if (key === "waiting") {
-      say("No frames yet", "They appear here as they come.");
+    } else if (key.startsWith("waiting")) {
+      say("No frames yet", this.waitingFor);
     } else if (key === "none") {
       const note = state.note === "" ? "There are no frames in this capture." : state.note;
       say("No frames", note);

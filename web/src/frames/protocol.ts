@@ -219,6 +219,9 @@ export interface TableColumn {
   max?: string;
   constant?: boolean;
   rising?: boolean;
+  trend?: string; // "rising", "strictly rising", ...
+  more?: boolean; // there are more values than `distinct`
+  guess?: string; // what a byte looks like the beginning of: "u32 length? it is the size of the frame"; several are separated by "; "
   entropy?: number;
   top?: [text: string, n: number, literal: string][] | null; // literal: as a filter writes it, "" if it cannot
   filter?: string; // how a filter names it: ".gold", "len(.members)"
@@ -235,6 +238,8 @@ export interface TableAnswer {
   type: string;
   total: number;
   done: boolean;
+  bad?: number; // frames that are not decoded to their end
+  note?: string; // what the table leaves out
   columns: TableColumn[] | null;
   rows: TableRow[] | null;
 }

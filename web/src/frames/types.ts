@@ -11,7 +11,7 @@ const heads: readonly SortHead[] = [
   { id: "shown", title: "", hint: "Shown in the list" },
   { id: "name", title: "Type" },
   { id: "code", title: "Code" },
-  { id: "dir", title: "Way" },
+  { id: "dir", title: "Dir" },
   { id: "count", title: "Frames", right: true },
   { id: "share", title: "Share", right: true, hint: "Share of the frames" },
   { id: "bytes", title: "Bytes", right: true },
