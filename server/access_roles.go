@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 )
 
@@ -64,19 +63,6 @@ var looking = map[string]bool{
 	"/api/{ws}/emit":                 true,
 	"/api/{ws}/captures/{id}/script": true,
 	"/w/{ws}":                        true, // the page's form; pageWork.act refuses what stores something
-}
-
-// describeRoles puts into the document that viewers are refused.
-func describeRoles(api huma.API) {
-	doc := api.OpenAPI()
-	body := map[string]*huma.MediaType{"application/problem+json": {Schema: schemaOf[huma.ErrorModel](api, "ErrorModel")}}
-	for path, item := range doc.Paths {
-		for _, op := range []*huma.Operation{item.Put, item.Patch, item.Post, item.Delete} {
-			if op != nil && op.Responses["403"] == nil && !(op == item.Post && looking[path]) {
-				op.Responses["403"] = &huma.Response{Description: http.StatusText(http.StatusForbidden), Content: body}
-			}
-		}
-	}
 }
 
 // viewersOnlyLook refuses what viewers may not do, before anything of the body is read. It finds the route as the router will.

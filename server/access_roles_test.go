@@ -151,6 +151,7 @@ var decisions = map[string]bool{
 	"DELETE /api/{ws}/captures/{id}/markers/{at}": false,
 	"POST /api/{ws}/proxies":                      false,
 	"DELETE /api/{ws}/proxies":                    false,
+	"DELETE /api/{ws}/proxies/{id}":               false,
 	"POST /api/{ws}/demo":                         false,
 	"POST /api/{ws}/proxies/{id}/operate":         false,
 	"POST /api/{ws}/proxies/{id}/held":            false,

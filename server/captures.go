@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -461,11 +462,23 @@ func (s *Server) dropCapture(_ context.Context, in *CapturePath) (*struct{}, err
 	return nil, nil
 }
 
-// captureFile answers with the file as it came.
-func (s *Server) captureFile(_ context.Context, in *CapturePath) (*huma.StreamResponse, error) {
-	ws, x, err := s.captureAt(*in)
+type captureInput struct {
+	CapturePath
+	Accept string `header:"Accept" hidden:"true"`
+}
+
+// readCapture answers with the file as it came, or with what is known of it.
+func (s *Server) readCapture(_ context.Context, in *captureInput) (*huma.StreamResponse, error) {
+	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
 		return nil, err
+	}
+	if strings.HasPrefix(in.Accept, "application/json") {
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			ctx.SetHeader("Content-Type", "application/json")
+			ctx.SetHeader("Vary", "Accept")
+			_ = json.NewEncoder(ctx.BodyWriter()).Encode(x)
+		}}, nil
 	}
 	file, err := ws.Captures.Open(in.ID)
 	if err != nil {
@@ -475,6 +488,10 @@ func (s *Server) captureFile(_ context.Context, in *CapturePath) (*huma.StreamRe
 		defer file.Close()
 		ctx.SetHeader("Content-Type", "application/octet-stream")
 		ctx.SetHeader("Content-Disposition", attachment(x.Name))
+		ctx.SetHeader("Vary", "Accept")
+		if ctx.Method() == http.MethodHead {
+			return
+		}
 		_, _ = io.Copy(ctx.BodyWriter(), file)
 	}}, nil
 }

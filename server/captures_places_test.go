@@ -416,7 +416,7 @@ func TestFramesOfAnOperatedSessionStay(t *testing.T) {
 	}
 	noted := notesOf(t, s, p.ID)
 	c.Close()
-	if code := api("DELETE", "/api/one/proxies", "", nil); code != 204 {
+	if code := api("DELETE", "/api/one/proxies/"+p.ID, "", nil); code != 204 {
 		t.Fatal(code)
 	}
 	for s.captures.runs("one", p.ID) {

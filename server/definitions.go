@@ -719,6 +719,14 @@ func describeFiles(api huma.API) {
 		"files":   {Type: huma.TypeArray, Description: "the files, with their folders in their names; the name of the field does not matter", Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
 		"replace": {Type: huma.TypeBoolean, Description: "replace stored files that have another text"},
 	}, AdditionalProperties: true}
+	capture := doc.Paths["/api/{ws}/captures/{id}"].Get
+	capture.Responses["200"].Content = map[string]*huma.MediaType{
+		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+		"application/json":         {Schema: schemaOf[store.Capture](api, "Capture")},
+	}
+	started := doc.Paths["/api/{ws}/demo"].Post // which may be running already
+	started.Responses["200"] = &huma.Response{Description: http.StatusText(http.StatusOK), Content: started.Responses["201"].Content}
+
 	upload := doc.Paths["/api/{ws}/upload"].Post
 	takes(upload, true, map[string]*huma.Schema{"multipart/form-data": form})
 	for _, status := range []string{"403", "422", "507"} {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -68,43 +69,87 @@ func bodyKind(body *huma.RequestBody) string {
 	return "application/json"
 }
 
-// example is a request to try.
+// example is a request to try: with the first definition and message that there are, and with words in capitals for what the answers of other
+// requests tell.
 func (s *Server) example(path string, op *huma.Operation) string {
-	address := strings.NewReplacer("{ws}", s.Workspaces[0].Name, "{file}", "C_CHAT.1.def").Replace(path)
-	if strings.HasPrefix(path, "/ws/") {
-		return "ws://HOST" + address + "?since=0&filter=C_CHAT"
+	ws := s.space(s.Workspaces[0].Name)
+	names := []string{"{ws}", ws.Name, "{id}", "ID", "{at}", "AT"}
+	if files := ws.Library.Files; len(files) > 0 {
+		names = append(names, "{file}", files[0].Name)
 	}
-	words := []string{"curl"}
-	if op.Method != http.MethodGet && op.Method != http.MethodPost {
-		words = append(words, "-X "+op.Method)
+	for _, m := range ws.Schema().Messages[:min(len(ws.Schema().Messages), 50)] {
+		code := uint32(1)
+		if _, _, problems, err := encodeValue(ws.Snapshot, m, &code, json.RawMessage("{}")); err == nil && len(problems) == 0 {
+			names = append(names, "NAME", ws.NameOf(m))
+			break
+		}
 	}
-	if options, ok := exampleOptions[op.OperationID]; ok {
-		words = append(words, options)
-	} else if body, ok := exampleBody[op.OperationID]; ok {
-		words = append(words, "-H 'Content-Type: application/json' -d '"+body+"'")
+	names = append(names, "{file}", "FILE")
+	x := examples[op.OperationID]
+	text := "ws://HOST" + path + x.query
+	if !strings.HasPrefix(path, "/ws/") {
+		words := []string{"curl"}
+		if op.Method != http.MethodGet && (op.Method != http.MethodPost || x.body == "" && x.options == "") {
+			words = append(words, "-X "+op.Method)
+		}
+		if x.options != "" {
+			words = append(words, x.options)
+		}
+		if x.body != "" {
+			words = append(words, "-H 'Content-Type: application/json' -d '"+x.body+"'")
+		}
+		address := "http://HOST" + path + x.query
+		if x.query != "" {
+			address = "'" + address + "'"
+		}
+		text = strings.Join(append(words, address), " ")
 	}
-	return strings.Join(append(words, "http://HOST"+address), " ")
+	return strings.NewReplacer(names...).Replace(text)
 }
 
-// exampleBody is the JSON of a request to try, by operation.
-var exampleBody = map[string]string{
-	"decode":      `{"hex": "0600 0100 0500"}`,
-	"encode":      `{"message": "NAME", "value": {}}`,
-	"layout":      `{"message": "NAME"}`,
-	"framing":     `{"framing": "prefixed:2le+self+keep", "hex": "0600 0100 0500"}`,
-	"paste":       `{"text": "0x06, 0x00, 0x01, 0x00"}`,
-	"settings":    `{"patch": "92.03", "map": null}`,
-	"version":     `{"text": "uint32 id"}`,
-	"add-sample":  `{"hex": "0600 0100 0500", "about": "a short one"}`,
-	"drop-sample": `{"hex": "0600 0100 0500"}`,
-}
+// example is what a request to try has beside its address: a query, options of curl, a body of JSON.
+type example struct{ query, options, body string }
 
-// exampleOptions are those of curl for requests whose body is no JSON.
-var exampleOptions = map[string]string{
-	"read":   `-H 'Accept: text/plain'`,
-	"write":  `-H 'Content-Type: text/plain' -H 'If-Match: "REVISION"' --data-binary @C_CHAT.1.def`,
-	"delete": `-H 'If-Match: "REVISION"'`,
-	"upload": `-F files=@definitions.zip -F replace=true`,
+// examples are those of operations that have something.
+var examples = map[string]example{
+	"decode":  {body: `{"hex": "0600 0100 0500"}`},
+	"encode":  {body: `{"message": "NAME", "value": {}, "code": 1}`},
+	"layout":  {body: `{"message": "NAME"}`},
+	"paste":   {body: `{"text": "0x06, 0x00, 0x01, 0x00"}`},
+	"filter":  {body: `{"text": "len > 100 && dir == c2s"}`},
+	"framing": {body: `{"framing": "prefixed:2le+self+keep", "hex": "0600 0100 0500"}`},
+	"emit":    {body: `{"target": "c", "messages": ["NAME"]}`},
+
+	"settings":    {body: `{"constants": {"MAX": "5"}, "map": null}`},
+	"read":        {options: `-H 'Accept: text/plain'`},
+	"write":       {options: `-H 'Content-Type: text/plain' -H 'If-Match: "REVISION"' --data-binary @{file}`},
+	"delete":      {options: `-H 'If-Match: "REVISION"'`},
+	"version":     {body: `{"text": "uint32 id"}`},
+	"add-sample":  {body: `{"hex": "0600 0100 0500", "message": "NAME", "about": "a short one"}`},
+	"drop-sample": {body: `{"hex": "0600 0100 0500", "message": "NAME"}`},
+	"upload":      {options: `-F files=@{file} -F replace=true`},
+
+	"add-capture":    {query: "?name=session.pcap", options: `--data-binary @session.pcap`},
+	"capture":        {options: `-H 'Accept: application/json'`},
+	"patch-capture":  {body: `{"text": "the first try", "mark": [1]}`},
+	"append-capture": {query: "?offset=SIZE", options: `-H 'Content-Type: application/octet-stream' --data-binary @more`},
+	"export":         {query: "?format=jsonl&frames=1-5"},
+	"packets":        {query: "?n=1&n=2"},
+	"copy-capture":   {query: "?to=OTHER"},
+	"frames":         {query: "?filter=len+%3E+2&count=10"},
+	"add-marker":     {body: `{"text": "max HP = 48211", "n": 1}`},
+	"patch-marker":   {body: `{"text": "max HP", "value": "48211"}`},
+	"related":        {query: "?n=1"},
+	"make-script":    {body: `{"play": "client"}`},
+	"start-replay":   {body: `{"listen": "127.0.0.1:0"}`},
+
+	"start-proxy":  {body: `{"listen": "127.0.0.1:0", "upstream": "UPSTREAM", "operate": true}`},
+	"stop-proxies": {query: "?id=ID"},
+	"operate":      {body: `{"on": true, "intercept": "len > 10000"}`},
+	"decide":       {body: `{"action": "forward", "all": true}`},
+	"send":         {body: `{"dir": "c2s", "message": "NAME", "value": {}}`},
+	"set-rules":    {body: `{"rules": [{"id": "1", "on": true, "filter": "len > 10000", "action": "note", "note": "large"}]}`},
+	"live":         {query: "?since=0&filter=len+%3E+2"},
 }
 
 // fields lists what an object holds, those of objects inside it with their path.

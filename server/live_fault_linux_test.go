@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -80,7 +81,13 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("with a full disk: %d", code)
 	}
 	c.Close()
-	if code := call(t, ctx, srv.URL, "DELETE", "/api/one/proxies", "", nil); code != 204 {
+	var left struct{ Proxies []ProxyInfo }
+	call(t, ctx, srv.URL, "GET", "/api/one/proxies", "", &left)
+	ids := url.Values{}
+	for _, p := range left.Proxies {
+		ids.Add("id", p.ID)
+	}
+	if code := call(t, ctx, srv.URL, "DELETE", "/api/one/proxies?"+ids.Encode(), "", nil); code != 204 {
 		t.Errorf("stop: %d", code)
 	}
 	var f gotFrames

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
 	"github.com/a-h/templ"
+	"github.com/go-chi/chi/v5"
 
 	"wirebench/templates"
 )
@@ -45,6 +47,19 @@ func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 	s.render(w, r, http.StatusNotFound, templates.NotFound(s.frame(r, "Wirebench: nothing here", ""), r.URL.Path))
 }
 
+// notAllowed says which methods a path takes.
 func (s *Server) notAllowed(w http.ResponseWriter, r *http.Request) {
+	routes := s.handler.(chi.Routes)
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		found := method
+		if method == http.MethodHead { // every page that can be read has one
+			found = http.MethodGet
+		}
+		if routes.Match(chi.NewRouteContext(), found, cmp.Or(r.URL.RawPath, r.URL.Path)) {
+			allowed = append(allowed, method)
+		}
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	problem(w, http.StatusMethodNotAllowed, r.URL.Path+" does not take "+r.Method+"; see /api/docs")
 }

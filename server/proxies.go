@@ -297,7 +297,7 @@ func (s *Server) StartProxy(ctx context.Context, cfg ProxyConfig) error {
 
 type stopProxiesInput struct {
 	Workspace string   `path:"ws" doc:"name of the workspace"`
-	IDs       []string `query:"id" doc:"only these"`
+	IDs       []string `query:"id" required:"true" minItems:"1" doc:"of the listeners"`
 }
 
 // stopProxies ends sessions. Their captures stay.
@@ -306,26 +306,46 @@ func (s *Server) stopProxies(ctx context.Context, in *stopProxiesInput) (*struct
 	if err != nil {
 		return nil, err
 	}
-	all := s.proxies.of(ws.Name)
+	var all []*liveSession
 	for _, id := range in.IDs {
-		if s.proxies.get(ws.Name, id) == nil {
-			return nil, huma.Error404NotFound("there is no session " + id)
+		one := s.proxies.get(ws.Name, id)
+		if one == nil {
+			return nil, noSession(id)
 		}
+		all = append(all, one)
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopPatience)
 	defer cancel()
 	var stopping sync.WaitGroup // all at once: each has the whole time
 	for _, one := range all {
-		if len(in.IDs) == 0 || slices.Contains(in.IDs, one.id) {
-			stopping.Go(func() {
-				_ = one.Stop(ctx) // that connections were cut is one of its events
-				s.Log.Info("proxy stopped", "workspace", ws.Name, "name", one.State().Name)
-			})
-		}
+		stopping.Go(func() {
+			_ = one.Stop(ctx) // that connections were cut is one of its events
+			s.Log.Info("proxy stopped", "workspace", ws.Name, "name", one.State().Name)
+		})
 	}
 	stopping.Wait()
 	return nil, nil
 }
+
+// stopProxy ends one session.
+func (s *Server) stopProxy(ctx context.Context, in *SessionPath) (*struct{}, error) {
+	return s.stopProxies(ctx, &stopProxiesInput{in.Workspace, []string{in.ID}})
+}
+
+// readProxy describes one session.
+func (s *Server) readProxy(_ context.Context, in *SessionPath) (*proxyOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	one := s.proxies.get(ws.Name, in.ID)
+	if one == nil {
+		return nil, noSession(in.ID)
+	}
+	return &proxyOutput{http.StatusOK, one.info()}, nil
+}
+
+func noSession(id string) error { return huma.Error404NotFound("there is no session " + id) }
 
 // ParseProxy reads [WORKSPACE=]LISTEN>UPSTREAM, as the command line has it.
 func ParseProxy(text string) (cfg ProxyConfig, err error) {

@@ -257,7 +257,7 @@ func TestProxyOperated(t *testing.T) {
 			t.Errorf("%s: %d, %d frames of %d", filter, code, f.Fit, f.Total)
 		}
 	}
-	if code := api("DELETE", "/api/one/proxies", "", nil); code != 204 {
+	if code := api("DELETE", session, "", nil); code != 204 {
 		t.Error(code)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // routes is the whole route table.
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(secured, s.logged, s.recovered, s.knownHost, ownPages, s.viewersOnlyLook(r), bounded, s.counted, middleware.Compress(5))
+	r.Use(secured, s.logged, s.recovered, s.knownHost, ownPages, s.viewersOnlyLook(r), bounded, s.counted, middleware.GetHead, middleware.Compress(5))
 
 	r.Get("/healthz", healthy)
 	r.Method(http.MethodGet, "/metrics", s.metrics.handler())
@@ -58,6 +58,10 @@ func (s *Server) api(api huma.API) {
 	call := func(method, path, id, summary string, errors ...int) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, MaxBodyBytes: maxDecodeBody, Errors: append(errors, 404)}
 	}
+	made := func(op huma.Operation) huma.Operation {
+		op.DefaultStatus = http.StatusCreated
+		return op
+	}
 	const file = "/api/{ws}/definitions/{file}"
 	huma.Register(api, call("GET", "/api/{ws}", "workspace", "A workspace and its settings"), s.readWorkspace)
 	huma.Register(api, call("PATCH", "/api/{ws}", "settings", "Change settings: null takes back what was chosen, what is missing stays", 400, 403, 413, 507), s.changeWorkspace)
@@ -74,7 +78,7 @@ func (s *Server) api(api huma.API) {
 	huma.Register(api, call("GET", "/api/{ws}/captures", "captures", "The captures of a workspace"), s.listCaptures)
 	huma.Register(api, post("/api/{ws}/framing", "framing", "The first messages of raw bytes as a framing cuts them", maxBody), s.tryFraming)
 	huma.Register(api, call("POST", "/api/{ws}/captures", "add-capture", "Store a capture as it is: pcap, pcapng, or a text that holds one", 400, 403, 413, 507), s.addCapture)
-	huma.Register(api, call("GET", oneCapture, "capture-file", "The file of a capture as it came"), s.captureFile)
+	huma.Register(api, call("GET", oneCapture, "capture", "The file of a capture as it came or, with Accept: application/json, what is known of it"), s.readCapture)
 	huma.Register(api, call("DELETE", oneCapture, "drop-capture", "Delete a capture", 403, 409), s.dropCapture)
 	huma.Register(api, call("PATCH", oneCapture, "patch-capture", "Change what is known of a capture: its name, text, marks, notes, framing and keys", 400, 403, 409, 413, 422, 507), s.patchCapture)
 	huma.Register(api, call("POST", oneCapture+"/append", "append-capture", "Go on with a capture that comes in pieces", 400, 403, 409, 413, 422, 507), s.appendCapture)
@@ -82,17 +86,19 @@ func (s *Server) api(api huma.API) {
 	huma.Register(api, call("GET", oneCapture+"/export", "export", "Frames of a capture as a file", 422, 503), s.exportCapture)
 	huma.Register(api, call("GET", oneCapture+"/packets", "packets", "Captured packets by their numbers, which frames name", 422), s.packets)
 	huma.Register(api, call("GET", oneCapture+"/elsewhere", "elsewhere", "Other workspaces whose protocol finds messages in a capture"), s.elsewhereOf)
-	huma.Register(api, call("POST", oneCapture+"/copy", "copy-capture", "Store a capture in another workspace, too", 403, 422, 507), s.copyCapture)
+	huma.Register(api, made(call("POST", oneCapture+"/copy", "copy-capture", "Store a capture in another workspace, too", 403, 422, 507)), s.copyCapture)
 	huma.Register(api, call("GET", oneCapture+"/frames", "frames", "Frames of a capture, in the order in which they were whole", 422), s.listFrames)
 	huma.Register(api, call("GET", "/api/{ws}/proxies", "proxies", "The running listeners of the proxy, and where it may connect to"), s.listProxies)
-	huma.Register(api, call("POST", "/api/{ws}/proxies", "start-proxy", "Start a listener that relays to a server, and record what passes", 403, 422, 507), s.startProxy)
-	huma.Register(api, call("DELETE", "/api/{ws}/proxies", "stop-proxies", "Stop listeners: those of the ids, or all"), s.stopProxies)
-	huma.Register(api, call("POST", "/api/{ws}/demo", "start-demo", "Start the demo game with a listener between its client and its server", 422, 507), s.startDemo)
-	huma.Register(api, call("POST", oneCapture+"/markers", "add-marker", "Mark a moment, of running traffic this one", 409, 422, 507), s.addMarker)
+	huma.Register(api, made(call("POST", "/api/{ws}/proxies", "start-proxy", "Start a listener that relays to a server, and record what passes", 403, 422, 507)), s.startProxy)
+	huma.Register(api, call("DELETE", "/api/{ws}/proxies", "stop-proxies", "Stop listeners; their captures stay", 422), s.stopProxies)
+	huma.Register(api, made(call("POST", "/api/{ws}/demo", "start-demo", "Start the demo game with a listener between its client and its server", 422, 507)), s.startDemo)
+	huma.Register(api, made(call("POST", oneCapture+"/markers", "add-marker", "Mark a moment, of running traffic this one", 409, 422, 507)), s.addMarker)
 	huma.Register(api, call("PATCH", oneCapture+"/markers/{at}", "patch-marker", "Change a marker: its text, its value, its frame", 422, 507), s.patchMarker)
 	huma.Register(api, call("DELETE", oneCapture+"/markers/{at}", "drop-marker", "Take a marker away", 422, 507), s.dropMarker)
 	huma.Register(api, call("GET", oneCapture+"/related", "related", "What goes with a marker: messages, and fields that have its value", 422), s.related)
 	const session = "/api/{ws}/proxies/{id}"
+	huma.Register(api, call("GET", session, "proxy", "A running listener"), s.readProxy)
+	huma.Register(api, call("DELETE", session, "stop-proxy", "Stop a listener; its capture stays"), s.stopProxy)
 	huma.Register(api, call("POST", session+"/operate", "operate", "Turn on that messages can be changed, and say which are held", 409, 422), s.operate)
 	huma.Register(api, call("GET", session+"/held", "held", "The messages that wait for a person"), s.held)
 	huma.Register(api, call("POST", session+"/held", "decide", "Forward, drop or replace a held message", 409, 422), s.decide)
@@ -100,13 +106,13 @@ func (s *Server) api(api huma.API) {
 	huma.Register(api, call("GET", session+"/rules", "rules", "What is done to messages without a person"), s.rules)
 	huma.Register(api, call("PUT", session+"/rules", "set-rules", "Exchange the rules", 409, 422), s.setRules)
 	huma.Register(api, call("POST", oneCapture+"/script", "make-script", "The script that a connection of a capture makes: what is sent, waited for and taken over", 422, 503), s.makeScript)
-	huma.Register(api, call("POST", oneCapture+"/replay", "start-replay", "Play a recorded conversation against a server, or the server to a client", 403, 409, 413, 422, 503), s.startReplay)
+	huma.Register(api, made(call("POST", oneCapture+"/replay", "start-replay", "Play a recorded conversation against a server, or the server to a client", 403, 409, 413, 422, 503)), s.startReplay)
 	huma.Register(api, call("GET", "/api/{ws}/replays", "replays", "The replays that run, and the last ones"), s.listReplays)
 	huma.Register(api, call("GET", "/api/{ws}/replays/{id}", "replay", "How a replay stands: its steps so far, what was different, its report"), s.readReplay)
 	huma.Register(api, call("DELETE", "/api/{ws}/replays/{id}", "stop-replay", "Stop a replay; its results stay", 503), s.stopReplay)
 	describeFiles(api)
 	describeLive(api)
-	describeRoles(api)
+	describeAll(api)
 }
 
 func apiConfig(version string) huma.Config {

@@ -1,0 +1,190 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/store"
+)
+
+// shellWords are the words of a line as a shell cuts it.
+func shellWords(line string) (out []string) {
+	word, in, quoted := "", false, false
+	for _, r := range line {
+		switch {
+		case r == '\'':
+			quoted, in = !quoted, true
+		case r == ' ' && !quoted:
+			if in {
+				out = append(out, word)
+			}
+			word, in = "", false
+		default:
+			word, in = word+string(r), true
+		}
+	}
+	return append(out, word)
+}
+
+// curl sends what a command line of curl sends. files are those that it names.
+func curl(t *testing.T, line string, files map[string]string) *http.Response {
+	t.Helper()
+	args := shellWords(line)
+	if args[0] != "curl" {
+		t.Fatalf("%s: not curl", line)
+	}
+	method, address, header := "", "", http.Header{}
+	var body io.Reader
+	var form bytes.Buffer
+	parts := multipart.NewWriter(&form)
+	for args = args[1:]; len(args) > 0; args = args[1:] {
+		if !strings.HasPrefix(args[0], "-") {
+			address = args[0]
+			continue
+		}
+		switch option, value := args[0], args[1]; option {
+		case "-X":
+			method = value
+		case "-H":
+			name, text, _ := strings.Cut(value, ": ")
+			header.Set(name, text)
+		case "-d", "--data-binary":
+			if name, ok := strings.CutPrefix(value, "@"); ok {
+				value = files[name]
+			}
+			body = strings.NewReader(value)
+		case "-F":
+			name, text, _ := strings.Cut(value, "=")
+			body = &form
+			if file, ok := strings.CutPrefix(text, "@"); ok {
+				w, err := parts.CreateFormFile(name, file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				io.WriteString(w, files[file])
+			} else if err := parts.WriteField(name, text); err != nil {
+				t.Fatal(err)
+			}
+			header.Set("Content-Type", parts.FormDataContentType())
+		default:
+			t.Fatalf("%s: what is %s?", line, option)
+		}
+		args = args[1:]
+	}
+	if err := parts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if method == "" {
+		method = "GET"
+		if body != nil {
+			method = "POST"
+		}
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, address, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = header
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	return res
+}
+
+// Each example of the page about the API does what it says: none fails, and its answer is one of those that the document names.
+func TestExamplesOfTheDocs(t *testing.T) {
+	x := newReplayTest(t)
+	page := httptest.NewRecorder()
+	x.s.ServeHTTP(page, httptest.NewRequest("GET", "/api/docs", nil))
+
+	ops, paths := map[string]*huma.Operation{}, map[string]string{}
+	operations(x.s, func(path string, op *huma.Operation) { ops[op.OperationID], paths[op.OperationID] = op, path })
+	text := func(method, path string) string {
+		w := httptest.NewRecorder()
+		x.s.ServeHTTP(w, httptest.NewRequest(method, path, nil))
+		return w.Body.String()
+	}
+	const file = "/api/one/definitions/game.def"
+	session, replay, marker, definition := "", "", "", ""
+	run := func(id string) {
+		op := ops[id]
+		if op == nil {
+			t.Errorf("there is no operation %s", id)
+			return
+		}
+		delete(ops, id)
+		line := x.s.example(paths[id], op)
+		if shown := strings.NewReplacer("&", "&amp;", "'", "&#39;", `"`, "&#34;", ">", "&gt;", "<", "&lt;").Replace(line); !strings.Contains(page.Body.String(), shown) {
+			t.Errorf("the page does not show %s", line)
+		}
+		one := x.capture
+		if strings.Contains(paths[id], "/proxies") {
+			one = session
+		} else if strings.Contains(paths[id], "/replays") {
+			one = replay
+		}
+		var about store.Capture
+		_ = json.Unmarshal([]byte(text("GET", "/api/one/captures/"+x.capture+"?")), &about)
+		kept, err := x.s.byName["one"].Captures.Get(x.capture)
+		if err == nil {
+			about = kept
+		}
+		revision := strings.Trim(etagOf(x.s, file), `"`)
+		line = strings.NewReplacer("http://HOST", x.base, "/ID", "/"+url.PathEscape(one), "=ID", "="+url.QueryEscape(one), "/AT", "/"+url.PathEscape(marker),
+			"REVISION", revision, "SIZE", fmt.Sprint(about.Size), "OTHER", "one", "UPSTREAM", x.game).Replace(line)
+		res := curl(t, line, map[string]string{"game.def": definition, "session.pcap": "0100020068690a", "more": ""})
+		body, _ := io.ReadAll(res.Body)
+		switch {
+		case res.StatusCode >= 300 && !(id == "send" && res.StatusCode < 500) && !(id == "version" && res.StatusCode < 500) && !(id == "start-demo" && res.StatusCode == 404):
+			t.Errorf("%s: %d %s", line, res.StatusCode, body)
+		case op.Responses[fmt.Sprint(res.StatusCode)] == nil:
+			t.Errorf("%s: %d is not documented", line, res.StatusCode)
+		}
+		var made struct {
+			ID string
+			At string
+		}
+		_ = json.Unmarshal(body, &made)
+		switch id {
+		case "start-proxy":
+			session = made.ID
+		case "start-replay":
+			replay = made.ID
+		case "add-marker":
+			marker = made.At
+		case "read":
+			definition = string(body)
+		}
+	}
+	for _, id := range strings.Fields(`workspace definitions read decode encode layout paste filter framing emit settings
+		write add-sample samples drop-sample version upload
+		captures add-capture capture frames packets patch-capture export elsewhere copy-capture add-marker patch-marker related drop-marker
+		make-script start-replay replays replay stop-replay
+		start-proxy proxies proxy operate held decide send set-rules rules stop-proxies start-demo
+		append-capture drop-capture delete`) {
+		run(id)
+	}
+	delete(ops, "live")       // a websocket: its tests are elsewhere
+	delete(ops, "stop-proxy") // as stop-proxies
+	for id := range ops {
+		t.Errorf("the example of %s is not tried", id)
+	}
+}
+
+func etagOf(s *Server, path string) string {
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	return w.Header().Get("ETag")
+}
