@@ -31,7 +31,7 @@ func (s *Server) appendCapture(_ context.Context, in *appendInput) (*appendOutpu
 	if err != nil {
 		return nil, err
 	}
-	if s.captures.runs(ws.Name, in.ID) || s.captures.writes(ws.Name, in.ID) {
+	if s.captures.Runs(ws.Name, in.ID) || s.captures.Writes(ws.Name, in.ID) {
 		return nil, huma.Error403Forbidden("this capture is of a listener that runs here: nobody else goes on with it")
 	}
 	control := http.NewResponseController(in.writer)
@@ -48,7 +48,7 @@ func (s *Server) appendCapture(_ context.Context, in *appendInput) (*appendOutpu
 	case err != nil:
 		return nil, captureProblem(err)
 	}
-	s.captures.grown(ws.Name, in.ID, x.Size, time.Now())
+	s.captures.Grown(ws.Name, in.ID, x.Size, time.Now())
 	return &appendOutput{x}, nil
 }
 

@@ -54,11 +54,11 @@ func TestAppendCapture(t *testing.T) {
 			t.Errorf("%s: %d, want %d", test.path, code, test.want)
 		}
 	}
-	s.captures.follow("one", x.ID, live.New(0), make(chan struct{}))
+	s.captures.Live("one", x.ID, live.New(0), make(chan struct{}))
 	if code := request(t, s, "POST", path+"12", []byte("x"), nil); code != 403 {
 		t.Errorf("to one that is being recorded here: %d", code)
 	}
-	s.captures.ended("one", x.ID)
+	s.captures.Ended("one", x.ID)
 	if code := request(t, s, "POST", path+fmt.Sprint(12), bytes.Repeat([]byte("\x01"), store.MaxAppend), nil); code != 200 {
 		t.Errorf("as much as may be: %d", code)
 	}

@@ -18,11 +18,10 @@ import (
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/protocols"
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
+	"wirebench/server/captures"
 	"wirebench/server/frames"
-	"wirebench/server/live"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -71,16 +70,13 @@ var millionFiles = map[string]string{
 }
 
 // opened reads a capture into memory, as a page has it done.
-func opened(t testing.TB, s *Server, data []byte) (*openCapture, *workspace.Snapshot) {
+func opened(t testing.TB, s *Server, data []byte) (*captures.Capture, *workspace.Snapshot) {
 	t.Helper()
 	ws := s.space("one")
-	protocol, _ := protocols.Of(ws.Snapshot.Dialect.Name)
-	o := &openCapture{log: live.New(0), done: make(chan struct{})}
-	var err error
-	if o.sum, err = o.fill(context.Background(), bytes.NewReader(data), protocol, ws.Snapshot, store.Capture{}); err != nil {
+	o, err := captures.Read(context.Background(), bytes.NewReader(data), ws.Snapshot, store.Capture{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	close(o.done)
 	return o, ws.Snapshot
 }
 
@@ -102,7 +98,7 @@ func BenchmarkMillion(b *testing.B) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		var o *openCapture
+		var o *captures.Capture
 		for b.Loop() {
 			o, _ = opened(b, s, data)
 		}
@@ -110,8 +106,8 @@ func BenchmarkMillion(b *testing.B) {
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(len(data)), "memory/file")
-		if o.log.Len() != n {
-			b.Fatalf("%d frames", o.log.Len())
+		if o.Log().Len() != n {
+			b.Fatalf("%d frames", o.Log().Len())
 		}
 	})
 	o, snap := opened(b, s, data)
@@ -127,7 +123,7 @@ func BenchmarkMillion(b *testing.B) {
 	} {
 		b.Run("filter-"+f.name, func(b *testing.B) {
 			for b.Loop() {
-				v := frames.NewView(o.log, snap, frames.ViewSpec{Filter: f.filter}, store.Notes{})
+				v := frames.NewView(o.Log(), snap, frames.ViewSpec{Filter: f.filter}, store.Notes{})
 				for !v.Advance(context.Background(), time.Minute) {
 				}
 				if fit, _ := v.State(); fit != f.fit || len(v.Mistakes) > 0 {

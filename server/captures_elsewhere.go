@@ -2,44 +2,17 @@ package server
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"strings"
-	"sync/atomic"
 	"time"
 
-	"wirebench/codec/capture"
-	"wirebench/codec/packet"
-	"wirebench/codec/transport"
-	"wirebench/codec/transport/protocols"
-	"wirebench/server/store"
+	"wirebench/server/captures"
 )
 
 // Bounds of looking into a capture by the protocols of other workspaces.
 const (
-	elsewhereBytes  = 8 << 20 // of the file
-	elsewhereFrames = 100     // of which it is seen
-	elsewhereTime   = 3 * time.Second
-	maxElsewhere    = 8 // workspaces that are tried
+	elsewhereTime = 3 * time.Second
+	maxElsewhere  = 8 // workspaces that are tried
 )
-
-// withoutFrames says why a file that was read to its end has no frames.
-func withoutFrames(sum packet.Summary) string {
-	if sum.Packets == 0 {
-		return "there are no packets in this capture"
-	}
-	packets := "packets"
-	if sum.Packets == 1 {
-		packets = "packet"
-	}
-	said := fmt.Sprintf("%d %s, and no frame of the protocol in them", sum.Packets, packets)
-	if left := sum.LeftOut(); len(left) > 0 {
-		said += "; left out are " + strings.Join(left, ", ")
-	}
-	return said
-}
 
 // elsewhere is a workspace whose protocol a capture has messages of.
 type elsewhere struct {
@@ -71,7 +44,7 @@ func (s *Server) elsewhereOf(ctx context.Context, in *CapturePath) (*elsewhereOu
 			continue
 		}
 		tried[other.Snapshot.Dialect.Name] = true
-		n, err := messagesBy(ctx, ws, other, x)
+		n, err := captures.Messages(ctx, ws.Captures, x.ID, other.Snapshot)
 		if err != nil {
 			return nil, captureProblem(err)
 		}
@@ -80,31 +53,6 @@ func (s *Server) elsewhereOf(ctx context.Context, in *CapturePath) (*elsewhereOu
 		}
 	}
 	return out, nil
-}
-
-// messagesBy counts messages that the protocol of another workspace finds in the first part of a capture. What cannot be read there has none.
-func messagesBy(ctx context.Context, ws, other *space, x store.Capture) (n int, err error) {
-	protocol, ok := protocols.Of(other.Snapshot.Dialect.Name)
-	if !ok {
-		return 0, nil
-	}
-	file, err := ws.Captures.Open(x.ID)
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	how := readingOf(other.Snapshot, protocol, store.Capture{}) // keys and framing were said for this protocol
-	how.Limit = 10 * elsewhereFrames
-	var read atomic.Int64
-	_, _, err = capture.ReadAny(io.LimitReader(&counted{file, &read, ctx}, elsewhereBytes), how, func(f *transport.Frame) {
-		if f.Kind == transport.Message && n < elsewhereFrames {
-			n++
-		}
-	})
-	if errors.Is(err, context.Canceled) {
-		return 0, err
-	}
-	return n, nil
 }
 
 type copyInput struct {

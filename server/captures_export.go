@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/transport"
+	"wirebench/server/captures"
 	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/store"
@@ -25,8 +26,7 @@ import (
 // Bounds of an export.
 const (
 	exportWait  = 10 * time.Minute // until a capture is read
-	exportLook  = 50 * time.Millisecond
-	exportStall = time.Minute // in which a client has to take something
+	exportStall = time.Minute      // in which a client has to take something
 	maxRanges   = 10_000
 )
 
@@ -63,7 +63,7 @@ type captureExport struct {
 	ctx    context.Context
 	ws     *space
 	of     store.Capture
-	open   *openCapture
+	open   *captures.Capture
 	view   *frames.View
 	chosen ranges // by number; nil: all
 	frames int    // that the capture had when it was looked at; it may grow
@@ -95,9 +95,9 @@ func (s *Server) exportCapture(ctx context.Context, in *exportInput) (*huma.Stre
 	}
 	control := http.NewResponseController(in.writer)
 	_ = control.SetWriteDeadline(time.Now().Add(exportWait + exportStall))
-	for held := false; !held; held = s.captures.hold(x.open) {
-		if x.open, err = s.captures.get(ws, x.of); err != nil {
-			return nil, err
+	for held := false; !held; held = s.captures.Hold(x.open) {
+		if x.open, err = s.captures.Get(ws.Workspace, ws.Snapshot, x.of); err != nil {
+			return nil, captureProblem(err)
 		}
 	}
 	note, err := x.ready()
@@ -105,11 +105,11 @@ func (s *Server) exportCapture(ctx context.Context, in *exportInput) (*huma.Stre
 		err = x.mustHavePackets()
 	}
 	if err != nil {
-		s.captures.letGo(x.open)
+		s.captures.LetGo(x.open)
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(c huma.Context) {
-		defer s.captures.letGo(x.open)
+		defer s.captures.LetGo(x.open)
 		format := exportFormats[in.Format]
 		c.SetHeader("Content-Type", format.kind)
 		c.SetHeader("Content-Disposition", attachment(strings.TrimSuffix(x.of.Name, path.Ext(x.of.Name))+"."+strings.Replace(in.Format, "packets", "pcapng", 1)))
@@ -128,37 +128,28 @@ func (s *Server) exportCapture(ctx context.Context, in *exportInput) (*huma.Stre
 // ready waits until the capture is read, of one that grows as far as it is there, and the frames are chosen. The note says why they are
 // not all frames of the file.
 func (x *captureExport) ready() (note string, err error) {
-	wait := time.NewTimer(exportWait)
-	defer wait.Stop()
-	look := time.NewTicker(exportLook)
-	defer look.Stop()
-	for !x.open.running && !x.open.caughtUp() {
-		select {
-		case <-x.open.done:
-		case <-look.C:
-		case <-x.ctx.Done():
-			return "", x.ctx.Err()
-		case <-wait.C:
-			return "", huma.Error503ServiceUnavailable("the capture is still being read: try again")
-		}
-	}
-	x.more = !x.open.complete()
-	x.frames = x.open.log.Len()
+	x.open.Await(x.ctx, 0, time.After(exportWait))
 	switch {
-	case x.more && x.open.log.Base() > 0:
-		note = fmt.Sprintf("the capture still grows: frames %d to %d of it, those before are not in memory any more", x.open.log.Base()+1, x.frames)
+	case x.ctx.Err() != nil:
+		return "", x.ctx.Err()
+	case !x.open.Running() && !x.open.CaughtUp():
+		return "", huma.Error503ServiceUnavailable("the capture is still being read: try again")
+	}
+	x.more = !x.open.Complete()
+	x.frames = x.open.Log().Len()
+	switch {
+	case x.more && x.open.Log().Base() > 0:
+		note = fmt.Sprintf("the capture still grows: frames %d to %d of it, those before are not in memory any more", x.open.Log().Base()+1, x.frames)
 	case x.more:
 		note = fmt.Sprintf("the capture still grows: its first %d frames", x.frames)
-	case errors.Is(x.open.err, context.Canceled):
+	case errors.Is(x.open.Err(), context.Canceled):
 		return "", huma.Error503ServiceUnavailable("the capture was closed meanwhile: try again")
-	case x.open.err != nil && x.frames == 0:
-		return "", huma.Error422UnprocessableEntity(x.open.err.Error())
-	case x.open.err != nil:
-		note = x.open.err.Error()
+	case x.open.Err() != nil && x.frames == 0:
+		return "", huma.Error422UnprocessableEntity(x.open.Err().Error())
 	default:
-		note = x.open.sum.Incomplete()
+		note = x.open.PartNote()
 	}
-	x.of.Notes = x.open.numbered(x.of.Notes)
+	x.of.Notes = x.open.Numbered(x.of.Notes)
 	clear(x.marked)
 	for _, n := range x.of.Notes.Marked {
 		x.marked[n] = true
@@ -201,7 +192,7 @@ func (x *captureExport) write(make func(*captureExport) (exporter, error)) error
 		case n < chosen[0].from:
 			return true
 		}
-		frames.ReadFrame(x.open.log, e, data, &frame)
+		frames.ReadFrame(x.open.Log(), e, data, &frame)
 		if e.At == noTime {
 			frame.At = time.Time{}
 		}

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -16,6 +15,7 @@ import (
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/captures"
 	"wirebench/server/frames"
 	"wirebench/server/live"
 )
@@ -49,7 +49,7 @@ func newPackets(x *captureExport) (exporter, error) {
 			return newOriginals(x)
 		}
 	}
-	m := &madePackets{captureExport: x, conns: conns{log: x.open.log}, to: map[uint32]*pcap.Synthetic{}}
+	m := &madePackets{captureExport: x, conns: conns{log: x.open.Log()}, to: map[uint32]*pcap.Synthetic{}}
 	w, err := x.section(madeWords, true)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (x *captureExport) hasPackets() (bool, error) {
 		return false, err
 	}
 	defer file.Close()
-	in, err := pcap.NewReader(&counted{file, new(atomic.Int64), x.ctx})
+	in, err := pcap.NewReader(captures.Until(x.ctx, file))
 	if errors.Is(err, pcap.ErrFormat) {
 		return false, nil
 	}
@@ -184,7 +184,7 @@ func (x *originals) end() error {
 		return err
 	}
 	defer file.Close()
-	in, err := pcap.NewReader(&counted{file, new(atomic.Int64), x.ctx})
+	in, err := pcap.NewReader(captures.Until(x.ctx, file))
 	if err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func (x *madePackets) frame(n int, e live.Entry, f *transport.Frame) error {
 	words := wordsOf(told)
 	told.Made, told.Len, told.Untimed = true, len(f.Bytes), f.At.IsZero()
 	told.Name, told.Group, told.Via, told.Says = f.Name, f.Key.Group, f.Via, f.Note
-	told.Offset, told.Length, told.Resumed, told.Flags = f.Offset, f.Length, f.Resumed, flagNames(e.Flags)
+	told.Offset, told.Length, told.Resumed, told.Flags = f.Offset, f.Length, f.Resumed, e.Flags.Names()
 	if f.Kind != transport.Message {
 		told.Kind = f.Kind.String()
 	}

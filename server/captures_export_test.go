@@ -249,13 +249,8 @@ func TestExportEndsWithTheClient(t *testing.T) {
 			t.Errorf("%s: %d bytes", format, n)
 		}
 	}
-	if got := s.captures; len(got.open) != 1 {
-		t.Errorf("%d captures are open", len(got.open))
-	}
-	for _, o := range s.captures.open {
-		if o.held != 0 {
-			t.Error("it is still held")
-		}
+	if got := s.captures.Load(); got.Open != 1 || got.Held != 0 {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -43,13 +43,13 @@ type jsonLines struct {
 func newJSONLines(x *captureExport) (exporter, error) {
 	to := json.NewEncoder(x.out)
 	to.SetEscapeHTML(false)
-	return &jsonLines{captureExport: x, conns: conns{log: x.open.log}, json: to}, nil
+	return &jsonLines{captureExport: x, conns: conns{log: x.open.Log()}, json: to}, nil
 }
 
 func (x *jsonLines) frame(n int, e live.Entry, f *transport.Frame) error {
 	info := x.ws.DescribeFrame(&x.rec, f, workspace.Want{Value: true})
 	conn := x.conns.of(e)
-	info.Flags = flagNames(e.Flags)
+	info.Flags = e.Flags.Names()
 	info.N, info.Conn, info.Session = uint32(n), conn.Name, conn.Session
 	said, _ := x.said(n)
 	return x.json.Encode(noted{info, said.Mark, said.Note})
@@ -94,7 +94,7 @@ var toldColumns = []string{"flags", "via", "note", "marked", "remark"}
 
 func newTable(x *captureExport) (exporter, error) {
 	t := &table{
-		captureExport: x, conns: conns{log: x.open.log}, cells: frames.NewCellMaker(x.ws.Snapshot, x.in.Columns), rows: frames.RowMaker{Snap: x.ws.Snapshot},
+		captureExport: x, conns: conns{log: x.open.Log()}, cells: frames.NewCellMaker(x.ws.Snapshot, x.in.Columns), rows: frames.RowMaker{Snap: x.ws.Snapshot},
 		csv: csv.NewWriter(x.out),
 	}
 	if x.in.Format == "tsv" {
@@ -136,7 +136,7 @@ func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
 	if said.Mark {
 		marked = "true"
 	}
-	t.line = append(t.line, strings.Join(flagNames(e.Flags), ","), harmless(strings.Join(f.Via, ",")), harmless(f.Note), marked, harmless(said.Note))
+	t.line = append(t.line, strings.Join(e.Flags.Names(), ","), harmless(strings.Join(f.Via, ",")), harmless(f.Note), marked, harmless(said.Note))
 	return t.csv.Write(t.line)
 }
 

@@ -3,11 +3,8 @@ package server
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http/httptest"
@@ -99,16 +96,14 @@ func TestListGrows(t *testing.T) {
 		t.Errorf("what is read on is no list that is running: %+v", st)
 	}
 	// From now on the file is not read again: the log of the list is the same.
-	s.captures.mu.Lock()
-	var open *openCapture
-	for _, o := range s.captures.open {
-		if o.tail != nil {
-			open = o
-		}
+	ws := s.space("one")
+	x, err := ws.Captures.Get(id)
+	if err != nil {
+		t.Fatal(err)
 	}
-	s.captures.mu.Unlock()
-	if open == nil || open.log.Len() != 200 {
-		t.Fatalf("nothing reads on: %+v", open)
+	open, err := s.captures.Follow(ws.Workspace, ws.Snapshot, x)
+	if err != nil || !open.Grows() || open.Log().Len() != 200 {
+		t.Fatalf("nothing reads on: %v", err)
 	}
 	more := chatCapture(t, 300)
 	if !bytes.HasPrefix(more, whole) {
@@ -116,8 +111,8 @@ func TestListGrows(t *testing.T) {
 	}
 	appends(t, s, id, at, more[at:])
 	st = l.until("more of it", func(st gotState) bool { return st.Total == 300 && st.Fit == 300 })
-	if open.log.Len() != 300 || st.Size != int64(len(more)) {
-		t.Errorf("%d frames, %+v", open.log.Len(), st)
+	if open.Log().Len() != 300 || st.Size != int64(len(more)) {
+		t.Errorf("%d frames, %+v", open.Log().Len(), st)
 	}
 	var f gotFrames
 	if code := request(t, s, "GET", "/api/one/captures/"+id+"/frames", nil, &f); code != 200 || f.Total != 300 || !f.Done {
@@ -144,66 +139,4 @@ func TestListOfRawBytesGrows(t *testing.T) {
 	l.until("a piece", func(st gotState) bool { return st.Done && st.Total >= 2 })
 	appends(t, s, x.ID, 16, []byte("ho"))
 	l.until("the rest", func(st gotState) bool { return st.Done && st.Total == 3 && st.Size == 18 })
-}
-
-// What reads at the end of a file that grows gets each byte once and in order, and nothing that was not told.
-func TestTail(t *testing.T) {
-	const size = 1 << 16
-	data := make([]byte, size)
-	for i := 0; i+4 <= size; i += 4 {
-		binary.LittleEndian.PutUint32(data[i:], uint32(i))
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	tl := newTail(ctx, bytes.NewReader(data), 0)
-	tl.patience = time.Minute
-	var got []byte
-	done := make(chan error, 1)
-	go func() {
-		buf := make([]byte, 1000)
-		for {
-			n, err := tl.Read(buf)
-			got = append(got, buf[:n]...)
-			if err != nil {
-				done <- err
-				return
-			}
-		}
-	}()
-	for at := 0; at < size; at += 1 + at/3 {
-		if !tl.grow(int64(at)) {
-			t.Fatal("nobody reads")
-		}
-	}
-	tl.grow(size - 1)
-	for end := time.Now().Add(time.Minute); !tl.atEnd(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the end is never reached")
-		}
-	}
-	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if !bytes.Equal(got, data[:size-1]) {
-		t.Errorf("%d bytes were read, or others", len(got))
-	}
-	if tl.grow(10) {
-		t.Error("a file that has become shorter is read on")
-	}
-
-	// Who has waited long enough is at the end, and nobody reads on.
-	ended := newTail(t.Context(), bytes.NewReader(data), 8)
-	ended.patience = time.Millisecond
-	if all, err := io.ReadAll(ended); err != nil || len(all) != 8 {
-		t.Errorf("%d bytes, %v", len(all), err)
-	}
-	if ended.grow(16) || !ended.atEnd() {
-		t.Error("it reads on after its end")
-	}
-	// A file that has less than was told.
-	short := newTail(t.Context(), bytes.NewReader(data[:4]), 8)
-	if all, err := io.ReadAll(short); err != nil || len(all) != 4 || short.grow(20) {
-		t.Errorf("%d bytes, %v", len(all), err)
-	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"wirebench/codec/capture"
 	"wirebench/codec/transport/protocols"
+	"wirebench/server/captures"
 	"wirebench/server/store"
 )
 
@@ -52,7 +53,7 @@ func (s *Server) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneC
 		return nil, err
 	}
 	b := &in.Body
-	if (b.Name != nil || b.Framing != nil || b.Keys != nil) && s.captures.writes(ws.Name, in.ID) {
+	if (b.Name != nil || b.Framing != nil || b.Keys != nil) && s.captures.Writes(ws.Name, in.ID) {
 		return nil, errWritten
 	}
 	notes, err := numbered(b.Notes)
@@ -74,14 +75,14 @@ func (s *Server) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneC
 			return nil, huma.Error422UnprocessableEntity("keys: " + err.Error())
 		}
 	}
-	var frames numbering
+	var frames captures.Numbering
 	if greatest := greatestOf(b.Mark, b.Unmark, slices.Collect(maps.Keys(notes))); greatest > 0 {
 		x, err := ws.Captures.Get(in.ID)
 		if err != nil {
 			return nil, captureProblem(err)
 		}
-		if frames, err = s.numberingOf(ctx, ws, x, b.Cut, greatest); err != nil {
-			return nil, err
+		if frames, err = s.captures.Numbering(ctx, ws.Workspace, ws.Snapshot, x, b.Cut, greatest); err != nil {
+			return nil, captureProblem(err)
 		}
 	}
 	x, err := ws.Captures.Edit(in.ID, func(x *store.Capture) error {
@@ -89,7 +90,7 @@ func (s *Server) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneC
 		set(&x.Notes.Text, b.Text)
 		set(&x.Framing, b.Framing)
 		set(&x.Keys, b.Keys)
-		frames.note(&x.Notes, b.Mark, b.Unmark, notes)
+		frames.Note(&x.Notes, b.Mark, b.Unmark, notes)
 		return nil
 	})
 	if errors.Is(err, store.ErrTooLarge) {
@@ -99,7 +100,7 @@ func (s *Server) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneC
 		return nil, captureProblem(err)
 	}
 	if b.Name != nil {
-		s.captures.briefs.forget(ws.Captures)
+		s.captures.ForgetBrief(ws.Captures)
 	}
 	return &oneCaptureOutput{x}, nil
 }

@@ -7,9 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"wirebench/codec/capture"
-	"wirebench/codec/transport"
-	"wirebench/codec/transport/protocols"
 	"wirebench/server/store"
 )
 
@@ -76,32 +73,5 @@ func TestPatchCapture(t *testing.T) {
 	}
 	if code, _ := patch(t, s, "nothing", `{}`); code != 404 {
 		t.Error(code)
-	}
-}
-
-// What is known of a capture from elsewhere decides how it is read, and tells its readings apart.
-func TestReadingOf(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
-	ws := s.space("one")
-	protocol, _ := protocols.Of("muta")
-	x := store.Capture{Framing: "prefixed:1+c2s"}
-	o := readingOf(ws.Snapshot, protocol, x)
-	var told []string
-	_, _, err := capture.ReadAny(strings.NewReader("\x05\x01\x02\x00hi\x01\x02"), o, func(f *transport.Frame) {
-		told = append(told, fmt.Sprint(ws.FrameMessage(f).Name, " ", f.Dir))
-	})
-	if err != nil || fmt.Sprint(told) != "[say c2s ping c2s]" || o.Proto != transport.TCP {
-		t.Error(told, err)
-	}
-	if o := readingOf(ws.Snapshot, protocol, store.Capture{}); o.Framing != nil {
-		t.Error("a framing out of nothing")
-	}
-	seen := map[string]bool{}
-	for _, x := range []store.Capture{{}, {Framing: "whole"}, {Framing: "fixed:4"}, {Keys: "fixed:4"}, {Framing: "fixed:4", Keys: "k"}} {
-		if key := readingKey(x); seen[key] || key == "" != (x.Framing+x.Keys == "") {
-			t.Errorf("%+v: %q", x, key)
-		} else {
-			seen[key] = true
-		}
 	}
 }

@@ -8,12 +8,15 @@ import (
 
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
+	"wirebench/server/captures"
+	"wirebench/server/store"
 )
 
 // Bounds of packets in one answer, in bytes of what was captured.
 const (
 	maxPacketShown  = 256 << 10
 	maxPacketsShown = 4 << 20
+	maxClearAtOnce  = 2 // requests that have packets deciphered anew
 )
 
 type packetsInput struct {
@@ -90,4 +93,21 @@ func (s *Server) packets(ctx context.Context, in *packetsInput) (*packetsOutput,
 		return nil, captureProblem(err)
 	}
 	return out, nil
+}
+
+// putClear adds what the packets of an answer are in the clear.
+func (s *Server) putClear(ctx context.Context, ws *space, x store.Capture, conn string, packets []packetInfo, data map[uint32][]byte) error {
+	select { // each reads a file from its start, so few do at once
+	case s.clearing <- struct{}{}:
+		defer func() { <-s.clearing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	done, err := captures.Decipher(ctx, ws.Captures, ws.Snapshot, x, conn, data)
+	for i := range packets {
+		if p := &packets[i]; done[p.N] {
+			p.Clear = hex.EncodeToString(data[p.N])
+		}
+	}
+	return err
 }

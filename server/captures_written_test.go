@@ -23,9 +23,9 @@ func TestWrittenPart(t *testing.T) {
 		t.Cleanup(func() { f.Close() })
 		return x.ID
 	}
-	part := &writtenPart{set: s.captures, ws: "one"}
+	part := s.captures.Part("one")
 	second := record()
-	part.is(second)
+	part.Is(second)
 	ask := func(method, path, body string) (int, string) {
 		r := httptest.NewRequest(method, "/api/one/captures/"+path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
@@ -55,17 +55,20 @@ func TestWrittenPart(t *testing.T) {
 		t.Errorf("%+v %v", x, err)
 	}
 	third := record()
-	part.is(third)
+	part.Is(third)
 	if code, _ := ask("PATCH", second, `{"name":"mine"}`); code != 200 {
 		t.Errorf("the part before: %d", code)
 	}
 	if code, _ := ask("DELETE", third, ""); code != 409 {
 		t.Errorf("the part of now: %d", code)
 	}
-	part.is("")
-	part.is(record()) // its file came when all was over
-	if len(s.captures.parts) != 0 {
-		t.Errorf("parts of what has ended: %v", s.captures.parts)
+	part.Is("")
+	late := record()
+	part.Is(late) // its file came when all was over
+	for _, id := range []string{second, third, late} {
+		if s.captures.Writes("one", id) {
+			t.Errorf("a part of what has ended: %v", id)
+		}
 	}
 	for _, id := range []string{second, third} {
 		if code, _ := ask("DELETE", id, ""); code != 204 {

@@ -32,9 +32,9 @@ type decodeBody struct {
 
 type decodeOutput struct {
 	Body struct {
-		Results     []codec.Result `json:"results" doc:"one a message, in order"`
-		Paste       *paste.PasteInfo    `json:"paste,omitempty" doc:"what the pasted text was taken for"`
-		Diagnostics []diag.Info    `json:"diagnostics,omitempty" doc:"of the definition in the request"`
+		Results     []codec.Result   `json:"results" doc:"one a message, in order"`
+		Paste       *paste.PasteInfo `json:"paste,omitempty" doc:"what the pasted text was taken for"`
+		Diagnostics []diag.Info      `json:"diagnostics,omitempty" doc:"of the definition in the request"`
 	}
 }
 

@@ -40,7 +40,7 @@ func (s *Server) startDemo(ctx context.Context, in *workspaceInput) (*proxyOutpu
 	if one := s.proxies.get(ws.Name, s.demos.all[ws.Name]); one != nil {
 		return &proxyOutput{http.StatusOK, one.info()}, nil
 	}
-	playing, stop := context.WithCancel(s.captures.ctx)
+	playing, stop := context.WithCancel(s.captures.Context())
 	game, err := s.Demo(playing, ws.Snapshot.Dialect.Name)
 	if err != nil {
 		stop()
@@ -56,7 +56,7 @@ func (s *Server) startDemo(ctx context.Context, in *workspaceInput) (*proxyOutpu
 		s.demos.all = map[string]string{}
 	}
 	s.demos.all[ws.Name] = one.id
-	s.captures.wg.Go(func() {
+	s.captures.Go(func() {
 		defer game.Close()
 		defer stop()
 		go func() {

@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-
-	"wirebench/server/store"
 )
 
 // question is what a message asks for: its id, and what answers it.
@@ -30,7 +28,7 @@ func (p *framesPage) question(m *listMessage) (id int, work func(context.Context
 		}
 	case m.Where != nil:
 		return m.Where.ID, func(_ context.Context, l *shownList) (string, any, error) {
-			n := p.numberHere(l, m.Where)
+			n := p.set.NumberIn(p.ws.Name, p.id, l.open, m.Where.Cut, m.Where.N)
 			a := l.Found(m.Where.ID, l.Position(n-1))
 			a.Meant = n
 			return "found", a, nil
@@ -74,17 +72,4 @@ type whereAsked struct {
 	ID  int    `json:"id"`
 	N   int    `json:"n"`
 	Cut string `json:"cut"` // of the list that told the number; "": of this one
-}
-
-// numberHere is the number that a frame of another list has in this one, by where it begins. What nobody knows is as it was.
-func (p *framesPage) numberHere(l *shownList, a *whereAsked) int {
-	if a.Cut == "" || a.Cut == l.open.cut || a.N < 1 {
-		return a.N
-	}
-	from := p.set.withCut(p.ws.Name, p.id, a.Cut)
-	if from == nil || from == l.open {
-		return a.N
-	}
-	at := from.placeOf(uint64(a.N))
-	return int(l.open.numbersOf([]store.Place{at}, []uint64{uint64(a.N)})[0])
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/defs/diag"
+	"wirebench/server/captures"
 	"wirebench/server/frames"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -107,13 +108,13 @@ type listConn struct {
 // shownList is the list as it is shown at one moment.
 type shownList struct {
 	*frames.List
-	open *openCapture
+	open *captures.Capture
 }
 
 // framesPage is the server's side of an open list of frames.
 type framesPage struct {
 	ws   *workspace.Workspace
-	set  *captureSet
+	set  *captures.Set
 	id   string
 	conn *wsconn.Conn
 	wake chan struct{}
@@ -134,10 +135,10 @@ type framesPage struct {
 	notes   store.Notes
 	last    []byte // the state that was sent
 	conns   int
-	noted   bool            // the notes have been sent
-	placed  *openCapture    // whose numbers the notes have
-	job     *frames.SortJob // of the list that is shown, or of the one that is about to be
-	sorting sync.WaitGroup  // of those that were given up too
+	noted   bool              // the notes have been sent
+	placed  *captures.Capture // whose numbers the notes have
+	job     *frames.SortJob   // of the list that is shown, or of the one that is about to be
+	sorting sync.WaitGroup    // of those that were given up too
 }
 
 // framesSocket serves the websocket of an open list of frames of a capture.
@@ -193,7 +194,7 @@ func (s *Server) framesSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func newFramesPage(ws *workspace.Workspace, set *captureSet, id string, conn *wsconn.Conn) *framesPage {
+func newFramesPage(ws *workspace.Workspace, set *captures.Set, id string, conn *wsconn.Conn) *framesPage {
 	return &framesPage{
 		ws: ws, set: set, id: id, conn: conn, wake: make(chan struct{}, 1), jobs: make(chan struct{}, maxListJobs), over: make(chan int, maxListWaiting),
 		turned: make(chan struct{}), cancel: map[int]context.CancelFunc{},
@@ -356,7 +357,7 @@ func (p *framesPage) run(ctx context.Context) error {
 		p.endSort()
 		p.sorting.Wait()
 		if list := p.list(); list != nil {
-			p.set.letGo(list.open)
+			p.set.LetGo(list.open)
 		}
 	}()
 	var told time.Time
@@ -365,11 +366,11 @@ func (p *framesPage) run(ctx context.Context) error {
 		list, next := p.list(), (*shownList)(nil)
 		var stale <-chan struct{}
 		if list != nil && regrow == nil {
-			stale = list.open.stale
+			stale = list.open.Stale()
 		}
 		var pause, moved <-chan time.Time
 		if list != nil {
-			complete := list.open.complete() // before it is judged: what comes later is seen the next time
+			complete := list.open.Complete() // before it is judged: what comes later is seen the next time
 			if complete && p.placed != list.open {
 				x, err := p.ws.Captures.Get(p.id)
 				if err != nil {
@@ -411,7 +412,7 @@ func (p *framesPage) run(ctx context.Context) error {
 		case <-moved:
 			again = true
 		case <-stale:
-			regrow = time.After(list.open.rest())
+			regrow = time.After(list.open.Rest())
 			continue
 		case <-regrow:
 			regrow, again = nil, true
@@ -456,7 +457,7 @@ func (p *framesPage) run(ctx context.Context) error {
 		}
 		p.show(next)
 		if list != nil {
-			p.set.letGo(list.open)
+			p.set.LetGo(list.open)
 		}
 		told = time.Time{}
 	}
@@ -474,7 +475,7 @@ func (p *framesPage) gone(ctx context.Context) bool {
 
 // renumber takes what people noted, by the numbers that the frames of a list have. again: other frames may fit now.
 func (p *framesPage) renumber(ctx context.Context, list *shownList, notes store.Notes) (again bool, err error) {
-	if notes = list.open.numbered(notes); frames.SameNotes(notes, p.notes) {
+	if notes = list.open.Numbered(notes); frames.SameNotes(notes, p.notes) {
 		return false, nil
 	}
 	p.notes, p.noted = notes, false
@@ -568,12 +569,12 @@ func (p *framesPage) make(want *listView, old *shownList) (*shownList, error) {
 	p.name = x.Name
 	ws := &space{p.ws, p.snapshot(want)}
 	next := &shownList{}
-	for held := false; !held; held = p.set.hold(next.open) {
-		if next.open, err = p.set.getGrowing(ws, x); err != nil {
+	for held := false; !held; held = p.set.Hold(next.open) {
+		if next.open, err = p.set.Follow(ws.Workspace, ws.Snapshot, x); err != nil {
 			return nil, err
 		}
 	}
-	notes := next.open.numbered(x.Notes)
+	notes := next.open.Numbered(x.Notes)
 	p.notes, p.noted, p.placed = notes, p.noted && frames.SameNotes(p.notes, notes), nil
 	var before *frames.List
 	if old != nil {
@@ -625,12 +626,13 @@ func hasErrors(list diag.List) bool {
 func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) error {
 	o := list.open
 	st := listState{
-		Seq: list.Seq, Name: p.name, Cut: o.cut, Epoch: list.Epoch, Total: o.log.Len(), Reading: !o.complete(), Read: o.read.Load(), Size: o.size.Load(), Note: o.note(),
-		Live: o.grows(), Mistakes: list.Wrong, Rewritten: list.View.Rewritten(),
+		Seq: list.Seq, Name: p.name, Cut: o.Cut(), Epoch: list.Epoch, Total: o.Log().Len(), Reading: !o.Complete(), Note: o.Note(),
+		Live: o.Grows(), Mistakes: list.Wrong, Rewritten: list.View.Rewritten(),
 	}
 	if m, costly := list.View.TooCostly(); costly {
 		st.Mistakes = append(slices.Clip(st.Mistakes), m)
 	}
+	st.Read, st.Size = o.Progress()
 	if st.Mistakes == nil {
 		st.Mistakes = []frames.ViewMistake{}
 	}
@@ -644,9 +646,9 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 	}
 	st.Done = whole && !st.Reading && st.Scanned == st.Total
 	if st.Total > 0 {
-		st.Start, st.End = o.log.Entry(o.log.Base()).At/1000, o.log.Entry(st.Total-1).At/1000 // 0, were they let go just now
+		st.Start, st.End = o.Log().Entry(o.Log().Base()).At/1000, o.Log().Entry(st.Total-1).At/1000 // 0, were they let go just now
 	}
-	conns := o.log.Conns()
+	conns := o.Log().Conns()
 	if len(conns) != p.conns || st.Done {
 		for _, c := range conns[:min(len(conns), maxListedConns)] {
 			st.Conns = append(st.Conns, listConn{c.Name, c.Session, c.Proto, c.Frames})
@@ -692,25 +694,17 @@ func (n notesToo) MarshalJSON() ([]byte, error) {
 	}{n.listState, n.listState.Marked, n.listState.Notes, n.listState.Markers})
 }
 
-// complete reports whether the file is read.
-func (o *openCapture) complete() bool {
-	select {
-	case <-o.done:
-		return true
-	default:
-		return false
+// whole judges frames of a list that takes the place of another one for a moment, and reports whether it is as far as that was: of a file
+// that is read again, all that is there.
+func (l *shownList) whole(ctx context.Context, old *shownList) bool {
+	again := old != nil && old.open != l.open
+	read := !again || l.open.CaughtUp() // before it is judged
+	judged := l.View.Advance(ctx, judgeSlice)
+	if judged && !read {
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+		}
 	}
-}
-
-// note says why the frames are not all of the file, "" if they are or nobody knows yet.
-func (o *openCapture) note() string {
-	switch {
-	case !o.complete():
-		return ""
-	case o.err != nil:
-		return o.err.Error()
-	case o.sum.Frames == 0 && !o.running && o.sum.Torn == nil:
-		return withoutFrames(o.sum)
-	}
-	return o.sum.Incomplete()
+	return judged && read
 }

@@ -52,7 +52,7 @@ func newRolling(t *testing.T, limit int64) *rolling {
 	file.Close()
 	r := &rolling{T: t, s: s, log: live.NewRolling(limit), id: x.ID}
 	r.conn = r.log.Connection(live.Conn{Name: "a-b", Proto: "tcp"})
-	s.captures.follow("one", x.ID, r.log, make(chan struct{}))
+	s.captures.Live("one", x.ID, r.log, make(chan struct{}))
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	r.url = "ws" + strings.TrimPrefix(srv.URL, "http")

@@ -119,8 +119,8 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.pages.remove(conn)
-	s.captures.wg.Go(func() { _ = conn.Ping(ctx) })
-	s.captures.wg.Go(func() {
+	s.captures.Go(func() { _ = conn.Ping(ctx) })
+	s.captures.Go(func() {
 		defer cancel()
 		_, _ = conn.Read(ctx) // nothing is said: this ends when the other side leaves
 	})
@@ -189,7 +189,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 			}
 			info := view.Snapshot.DescribeFrame(&rec, &f, workspace.Want{Value: value})
 			info.N, info.Conn, info.Session = uint32(i+1), conns[e.Conn].Name, conns[e.Conn].Session
-			info.Flags = flagNames(e.Flags)
+			info.Flags = e.Flags.Names()
 			if batch.Frames = append(batch.Frames, info); len(batch.Frames) >= maxLiveFrames {
 				err = send(i + 1)
 			}

@@ -73,11 +73,11 @@ func (s *Server) addMarker(ctx context.Context, in *addMarkerInput) (*markerOutp
 	if err != nil {
 		return nil, captureProblem(err)
 	}
-	frames, err := s.numberingOf(ctx, ws, x, b.Cut, m.N)
+	frames, err := s.captures.Numbering(ctx, ws.Workspace, ws.Snapshot, x, b.Cut, m.N)
 	if err != nil {
-		return nil, err
+		return nil, captureProblem(err)
 	}
-	pin := frames.pin(m.N)
+	pin := frames.Pin(m.N)
 	m.N, m.Place = pin.N, pin.Place
 	_, err = ws.Captures.Edit(in.ID, func(x *store.Capture) error {
 		for markerAt(x.Notes.Markers, m.At) >= 0 {
@@ -136,27 +136,24 @@ func (s *Server) related(ctx context.Context, in *relatedInput) (*relatedOutput,
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.captures.get(ws, x)
+	o, err := s.captures.Get(ws.Workspace, ws.Snapshot, x)
 	if err != nil {
+		return nil, captureProblem(err)
+	}
+	if _, err := o.Wait(ctx); err != nil {
 		return nil, err
 	}
-	select {
-	case <-o.done:
-	case <-o.enough():
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 	value := in.Value
-	for _, m := range o.numbered(x.Notes).Markers {
+	for _, m := range o.Numbered(x.Notes).Markers {
 		if m.N == in.N && value == "" {
 			value = m.Value
 		}
 	}
 	out := &relatedOutput{}
 	out.Body.Value = value
-	v := frames.NewView(o.log, ws.Snapshot, frames.ViewSpec{}, o.numbered(x.Notes))
+	v := frames.NewView(o.Log(), ws.Snapshot, frames.ViewSpec{}, o.Numbered(x.Notes))
 	v.Advance(ctx, time.Second)
-	r := relation{v: v, at: markerTime(o.log, in.N), value: value, m: frames.RowMaker{Snap: ws.Snapshot}}
+	r := relation{v: v, at: markerTime(o.Log(), in.N), value: value, m: frames.RowMaker{Snap: ws.Snapshot}}
 	if err := r.count(ctx); err != nil {
 		return nil, err
 	}

@@ -38,11 +38,11 @@ func (s *Server) patchMarker(ctx context.Context, in *patchMarkerInput) (*marker
 		if err != nil {
 			return nil, err
 		}
-		frames, err := s.numberingOf(ctx, ws, x, in.Body.Cut, *n)
+		frames, err := s.captures.Numbering(ctx, ws.Workspace, ws.Snapshot, x, in.Body.Cut, *n)
 		if err != nil {
-			return nil, err
+			return nil, captureProblem(err)
 		}
-		pin = frames.pin(*n)
+		pin = frames.Pin(*n)
 	}
 	err := s.editMarker(in.MarkerPath, func(all []store.Marker, i int) []store.Marker {
 		m, b := &all[i], &in.Body

@@ -98,10 +98,10 @@ func (c *nowCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	gauge(pagesOpen, float64(c.s.pages.open()))
-	open, frames, bytes := c.s.captures.load()
-	gauge(capturesOpen, float64(open))
-	gauge(framesKept, float64(frames))
-	gauge(bytesKept, float64(bytes))
+	load := c.s.captures.Load()
+	gauge(capturesOpen, float64(load.Open))
+	gauge(framesKept, float64(load.Frames))
+	gauge(bytesKept, float64(load.Bytes))
 	gauge(replaysListed, float64(c.s.replays.running()))
 	for _, one := range c.s.proxies.of("") {
 		x := one.State()
@@ -130,20 +130,6 @@ func listenOf(x proxy.State) string {
 		return ""
 	}
 	return x.Pairs[0].Listen
-}
-
-// load is what the open captures keep in memory.
-func (c *captureSet) load() (open, frames int, bytes int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, all := range []map[string]*openCapture{c.open, c.live} {
-		for _, o := range all {
-			open++
-			frames += o.log.Len() - o.log.Base()
-			bytes += o.log.Bytes()
-		}
-	}
-	return open, frames, bytes
 }
 
 func (o *openPages) open() int {

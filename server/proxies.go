@@ -21,6 +21,7 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
+	"wirebench/server/captures"
 	"wirebench/server/live"
 	"wirebench/server/proxy"
 	"wirebench/server/workspace"
@@ -55,7 +56,7 @@ type ProxyInfo struct {
 // proxySet is the running sessions.
 type proxySet struct {
 	proxy    *proxy.Proxy
-	captures *captureSet
+	captures *captures.Set
 
 	mu       sync.Mutex
 	sessions []*liveSession
@@ -92,14 +93,14 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 	if err != nil {
 		return nil, captureProblem(err)
 	}
-	part := &writtenPart{set: p.captures, ws: ws.Name}
+	part := p.captures.Part(ws.Name)
 	create := func(n int) (string, io.WriteCloser, error) {
 		if n == 1 {
 			return x.Name, file, nil
 		}
 		y, next, err := ws.Captures.Record(fmt.Sprintf("%s, part %d", title, n), time.Now())
 		if err == nil {
-			part.is(y.ID)
+			part.Is(y.ID)
 		}
 		return y.Name, next, err
 	}
@@ -119,7 +120,7 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 		relay.Rewriter = func(c transport.Conn) transport.Rewriter {
 			return protocol.Rewriter(env.For(c.Name(), c.Session), c.Server.Port())
 		}
-		relay.Record.Cut = func() string { return cutBy(ws.Now()) }
+		relay.Record.Cut = func() string { return captures.CutBy(ws.Now()) }
 		relay.Identify = func(c transport.Conn, f *transport.Frame) { identify(ws.Now(), env, c, f) }
 	}
 	s, err := p.proxy.Start(ctx, relay)
@@ -130,11 +131,11 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 	}
 	done := make(chan struct{})
 	one := &liveSession{Session: s, id: x.ID, ws: ws}
-	p.captures.follow(ws.Name, x.ID, log, done)
+	p.captures.Live(ws.Name, x.ID, log, done)
 	p.mu.Lock()
 	p.sessions = append(p.sessions, one)
 	p.mu.Unlock()
-	p.captures.wg.Go(func() {
+	p.captures.Go(func() {
 		changed, stop := ws.Changed()
 		defer stop()
 		for running := true; running; {
@@ -146,9 +147,9 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 			}
 		}
 		close(done)
-		part.is("")
+		part.Is("")
 		p.forgetEmpty(one)
-		p.captures.ended(ws.Name, x.ID)
+		p.captures.Ended(ws.Name, x.ID)
 		p.mu.Lock()
 		p.sessions = slices.DeleteFunc(p.sessions, func(x *liveSession) bool { return x == one })
 		p.mu.Unlock()

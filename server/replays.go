@@ -195,7 +195,7 @@ func (s *Server) startReplay(ctx context.Context, in *startReplayInput) (*startR
 	}
 	run.cfg.Script = nil // it is long, and read
 	run.info.Steps = turns(run.script.Steps, 1)
-	playing, stop := context.WithCancel(s.captures.ctx)
+	playing, stop := context.WithCancel(s.captures.Context())
 	run.stop = stop
 	if err := s.replays.add(run); err != nil {
 		stop()
@@ -204,7 +204,7 @@ func (s *Server) startReplay(ctx context.Context, in *startReplayInput) (*startR
 	started = true
 	out.Body.ID, out.Body.Listen = run.info.ID, run.info.Listen
 	s.Log.Info("replay started", "workspace", ws.Name, "capture", x.ID, "replay", run.info.ID, "with", cmp.Or(cfg.To, run.info.Listen))
-	s.captures.wg.Go(func() {
+	s.captures.Go(func() {
 		defer stop()
 		defer close(run.done)
 		run.play(playing)

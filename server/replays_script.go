@@ -13,6 +13,7 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
+	"wirebench/server/captures"
 	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/replay"
@@ -129,31 +130,30 @@ func (s *Server) scriptOf(ctx context.Context, ws *space, x store.Capture, part 
 	case <-ctx.Done():
 		return made, ctx.Err()
 	}
-	var open *openCapture
-	for held := false; !held; held = s.captures.hold(open) {
-		if open, err = s.captures.get(ws, x); err != nil {
-			return made, err
+	var open *captures.Capture
+	for held := false; !held; held = s.captures.Hold(open) {
+		if open, err = s.captures.Get(ws.Workspace, ws.Snapshot, x); err != nil {
+			return made, captureProblem(err)
 		}
 	}
-	defer s.captures.letGo(open)
-	select {
-	case <-open.done:
-		if open.err != nil {
-			made.note = open.err.Error()
-		}
-	case <-open.enough():
+	defer s.captures.LetGo(open)
+	whole, err := open.Wait(ctx)
+	switch {
+	case err != nil:
+		return made, err
+	case whole && open.Err() != nil:
+		made.note = open.Err().Error()
+	case whole:
+	case !open.Running():
+		return made, huma.Error503ServiceUnavailable("the capture is still being read: try again")
+	default:
 		made.note = "the connection is still running: this is what it has so far"
-		if !open.running {
-			return made, huma.Error503ServiceUnavailable("the capture is still being read: try again")
-		}
-	case <-ctx.Done():
-		return made, ctx.Err()
 	}
-	made.conns = replayConns(open.log)
+	made.conns = replayConns(open.Log())
 	if made.of, err = chosenConn(made.conns, part, largest); err != nil {
 		return made, err
 	}
-	messages, all := replayMessages(open.log, made.of.index)
+	messages, all := replayMessages(open.Log(), made.of.index)
 	if !all {
 		made.note = fmt.Sprintf("only the first %d messages", len(messages))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/server/admit"
+	"wirebench/server/captures"
 	"wirebench/server/proxy"
 	"wirebench/server/workspace"
 )
@@ -60,7 +61,7 @@ type Server struct {
 	pages    openPages
 	budget   *admit.Budget
 	ended    atomic.Bool
-	captures *captureSet
+	captures *captures.Set
 	proxies  *proxySet
 	replays  *replaySet
 	demos    demos
@@ -73,7 +74,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}, captures: newCaptureSet(), replays: newReplaySet(), clearing: make(chan struct{}, maxClearAtOnce)}
+	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}, captures: captures.NewSet(), replays: newReplaySet(), clearing: make(chan struct{}, maxClearAtOnce)}
 	for _, w := range cfg.Workspaces {
 		if w == nil || w.Name == "" || w.Name == "docs" || w.Name == "openapi.json" || s.byName[w.Name] != nil {
 			return nil, fmt.Errorf("a workspace without a name, or with one that is taken: %+v", w)
@@ -125,7 +126,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 			defer cancel()
 			_ = s.proxies.proxy.Close(settle) // connections that were cut are events of theirs
 		}},
-		{"captures", s.captures.close},
+		{"captures", s.captures.Close},
 	}
 	done := make(chan int, len(steps))
 	left := map[int]bool{}

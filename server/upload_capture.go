@@ -13,6 +13,7 @@ import (
 	"wirebench/codec/logs"
 	"wirebench/codec/paste"
 	"wirebench/codec/pcap"
+	"wirebench/server/captures"
 	"wirebench/server/store"
 )
 
@@ -122,7 +123,7 @@ func (u *upload) keep(name, framing string, head, part io.Reader) error {
 		u.all[len(u.all)-1].err = err
 		return discardRest(part)
 	}
-	takeTold(u.captures, x)
+	captures.TakeTold(u.captures, x)
 	u.kept = append(u.kept, x.ID)
 	u.all = append(u.all, &uploadedFile{File: name, Result: "new", Capture: x.ID})
 	return nil

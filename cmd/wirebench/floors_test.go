@@ -81,9 +81,11 @@ server/proxy     < codec/filter server/live server/store
 
 server/frames < server/workspace server/live codec/corpus codec/transport/protocols
 
+server/captures < server/frames
+
 cmd/wirebench/demo < server/workspace codec/transport/protocols
 
-server < server/admit server/frames server/proxy server/replay server/wsconn server/collab codec/corpus codec/transport/protocols static templates
+server < server/admit server/captures server/proxy server/replay server/wsconn server/collab codec/corpus codec/transport/protocols static templates
 
 cmd/wirebench < server server/replay cmd/wirebench/demo
 `

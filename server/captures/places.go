@@ -1,4 +1,4 @@
-package server
+package captures
 
 import (
 	"cmp"
@@ -9,8 +9,6 @@ import (
 	"sort"
 	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/transport"
 	"wirebench/server/frames"
@@ -31,7 +29,7 @@ const (
 )
 
 // start is the place of a frame, without Nth. A file without packets is one.
-func (o *openCapture) start(e live.Entry) store.Place {
+func (o *Capture) start(e live.Entry) store.Place {
 	x := o.log.Extra(e)
 	switch {
 	case len(x.From) > 0:
@@ -43,7 +41,7 @@ func (o *openCapture) start(e live.Entry) store.Place {
 }
 
 // covers are the runs of bytes that a frame was made of.
-func (o *openCapture) covers(e live.Entry) []transport.Source {
+func (o *Capture) covers(e live.Entry) []transport.Source {
 	x := o.log.Extra(e)
 	if o.raw && len(x.From) == 0 && x.Offset >= 0 {
 		return []transport.Source{{Packet: 1, Off: uint32(x.Offset), Len: e.Len}}
@@ -52,7 +50,7 @@ func (o *openCapture) covers(e live.Entry) []transport.Source {
 }
 
 // placeOf is where a frame begins; n is its number. It is the zero Place if nobody knows yet, or the frame is not there.
-func (o *openCapture) placeOf(n uint64) store.Place {
+func (o *Capture) placeOf(n uint64) store.Place {
 	if n == 0 || n > uint64(o.log.Len()) {
 		return store.Place{}
 	}
@@ -78,7 +76,7 @@ func (o *openCapture) placeOf(n uint64) store.Place {
 
 // numbersOf are the numbers of the frames that begin at some places: those that begin there, else those that have the byte, else those that
 // begin next. Of a place that nobody knows, or that all frames come before, it is the number that it had.
-func (o *openCapture) numbersOf(places []store.Place, had []uint64) []uint64 {
+func (o *Capture) numbersOf(places []store.Place, had []uint64) []uint64 {
 	out := slices.Clone(had)
 	var look []int
 	done := o.complete() || o.filled.Load()
@@ -124,7 +122,7 @@ func (o *openCapture) numbersOf(places []store.Place, had []uint64) []uint64 {
 
 // seeker looks for the frames of places in one pass.
 type seeker struct {
-	o      *openCapture
+	o      *Capture
 	places []store.Place // rising
 
 	last   []uint64 // that begin there: the one that is the Nth, else the last one
@@ -137,7 +135,7 @@ type seeker struct {
 }
 
 // seek is the numbers of the frames of places, which rise; 0 where there is none.
-func (o *openCapture) seek(places []store.Place) []uint64 {
+func (o *Capture) seek(places []store.Place) []uint64 {
 	n := len(places)
 	s := seeker{
 		o: o, places: places, last: make([]uint64, n), exact: make([]bool, n), inside: make([]uint64, n), skip: make([]int, n+1),
@@ -215,10 +213,10 @@ func (s *seeker) open(k int) int {
 	return k
 }
 
-// numbered is what people noted by the numbers of this reading. While that is not all there, and of running traffic, the numbers are what they
+// Numbered is what people noted by the numbers of this reading. While that is not all there, and of running traffic, the numbers are what they
 // are.
-func (o *openCapture) numbered(n store.Notes) store.Notes {
-	if o.running || !o.filled.Load() && !o.caughtUp() || len(n.Places) == 0 && !slices.ContainsFunc(n.Markers, func(m store.Marker) bool { return m.Place.Known() }) {
+func (o *Capture) Numbered(n store.Notes) store.Notes {
+	if o.running || !o.filled.Load() && !o.CaughtUp() || len(n.Places) == 0 && !slices.ContainsFunc(n.Markers, func(m store.Marker) bool { return m.Place.Known() }) {
 		return n
 	}
 	pins := n.Pins()
@@ -246,8 +244,8 @@ func (o *openCapture) numbered(n store.Notes) store.Notes {
 }
 
 // settled is numbered with the places of what had none. It reports whether anything is otherwise than it was.
-func (o *openCapture) settled(n store.Notes) (store.Notes, bool) {
-	out := o.numbered(n)
+func (o *Capture) settled(n store.Notes) (store.Notes, bool) {
+	out := o.Numbered(n)
 	found := !frames.SameNotes(n, out)
 	pins := out.Pins()
 	fresh := false
@@ -274,10 +272,10 @@ var errNotedMeanwhile = errors.New("something else was noted meanwhile")
 
 // settle stores what people noted of a capture by the numbers of a reading, if that is the one by what is stored now: whoever lists marks
 // and notes then has the numbers that the frames have.
-func (c *captureSet) settle(ws *workspace.Workspace, id string, o *openCapture) {
+func (c *Set) settle(ws *workspace.Workspace, id string, o *Capture) {
 	for range settleTries {
 		x, err := ws.Captures.Get(id)
-		if err != nil || o.running || o.key != readingOfCapture(&space{ws, ws.Now()}, x) {
+		if err != nil || o.running || o.key != readingOfCapture(ws.Name, ws.Now(), x) {
 			return
 		}
 		next, changed := o.settled(x.Notes)
@@ -297,11 +295,11 @@ func (c *captureSet) settle(ws *workspace.Workspace, id string, o *openCapture) 
 	}
 }
 
-// await waits a while for the frames up to a number, or for all of them.
-func (o *openCapture) await(ctx context.Context, n uint64, enough <-chan time.Time) {
+// Await waits a while for the frames up to a number, or for all of them.
+func (o *Capture) Await(ctx context.Context, n uint64, enough <-chan time.Time) {
 	tick := time.NewTicker(rereadPause)
 	defer tick.Stop()
-	for !o.running && !o.caughtUp() && (n == 0 || uint64(o.log.Len()) < n) {
+	for !o.running && !o.CaughtUp() && (n == 0 || uint64(o.log.Len()) < n) {
 		select {
 		case <-o.done:
 			return
@@ -315,7 +313,7 @@ func (o *openCapture) await(ctx context.Context, n uint64, enough <-chan time.Ti
 }
 
 // withCut is the open reading of a capture that is cut so, nil if there is none.
-func (c *captureSet) withCut(ws, id, cut string) *openCapture {
+func (c *Set) withCut(ws, id, cut string) *Capture {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if o := c.live[ws+"/"+id]; o != nil && cut == liveCut {
@@ -329,42 +327,43 @@ func (c *captureSet) withCut(ws, id, cut string) *openCapture {
 	return nil
 }
 
-// numbering is what numbers of frames mean in a request: those of one reading, which are stored as those of the one by what is stored now.
-type numbering struct {
-	said   *openCapture // whose numbers are said; nil: nobody knows
-	stored *openCapture // nil: nobody knows
+// Numbering is what numbers of frames mean in a request: those of one reading, which are stored as those of the one by what is stored now.
+type Numbering struct {
+	said   *Capture // whose numbers are said; nil: nobody knows
+	stored *Capture // nil: nobody knows
 }
 
-var errCutOtherwise = huma.Error409Conflict("the frames have been renumbered: reload the list")
+// ErrCut says that numbers of frames are those of a reading that is not open.
+var ErrCut = errors.New("the frames have been renumbered: reload the list")
 
-// numberingOf opens what a request's numbers are about, and waits a while for the frames up to the greatest of them. cut is "" for what is
+// Numbering opens what a request's numbers are about, and waits a while for the frames up to the greatest of them. cut is "" for what is
 // stored now. What cannot be read leaves numbers without places.
-func (s *Server) numberingOf(ctx context.Context, ws *space, x store.Capture, cut string, greatest uint64) (numbering, error) {
-	stored, err := s.captures.get(ws, x)
+func (c *Set) Numbering(ctx context.Context, ws *workspace.Workspace, snap *workspace.Snapshot, x store.Capture, cut string, greatest uint64) (Numbering, error) {
+	stored, err := c.Get(ws, snap, x)
 	if err != nil {
 		stored = nil
 	}
-	n := numbering{stored, stored}
+	n := Numbering{stored, stored}
 	if cut != "" && cut != liveCut && (stored == nil || cut != stored.cut) {
-		if n.said = s.captures.withCut(ws.Name, x.ID, cut); n.said == nil {
-			return n, errCutOtherwise
+		if n.said = c.withCut(ws.Name, x.ID, cut); n.said == nil {
+			return n, ErrCut
 		}
 	}
 	enough := time.After(waitForPlaces)
 	if n.said != nil {
-		n.said.await(ctx, greatest, enough)
+		n.said.Await(ctx, greatest, enough)
 	}
 	if n.said != n.stored && n.stored != nil {
-		n.stored.await(ctx, 0, enough)
+		n.stored.Await(ctx, 0, enough)
 	}
 	if n.stored != nil && n.stored.filled.Load() {
-		s.captures.settle(ws.Workspace, x.ID, n.stored)
+		c.settle(ws, x.ID, n.stored)
 	}
 	return n, nil
 }
 
-// pin is a frame of a number that is said: its place, and the number that is stored.
-func (n numbering) pin(said uint64) store.Pin {
+// Pin is a frame of a number that is said: its place, and the number that is stored.
+func (n Numbering) Pin(said uint64) store.Pin {
 	p := store.Pin{N: said}
 	if n.said == nil {
 		return p
@@ -377,7 +376,7 @@ func (n numbering) pin(said uint64) store.Pin {
 }
 
 // of are the numbers that are said of some pins.
-func (n numbering) of(pins []store.Pin) []uint64 {
+func (n Numbering) of(pins []store.Pin) []uint64 {
 	places, had := make([]store.Place, len(pins)), make([]uint64, len(pins))
 	for i, p := range pins {
 		places[i], had[i] = p.Place, p.N
@@ -388,8 +387,8 @@ func (n numbering) of(pins []store.Pin) []uint64 {
 	return n.said.numbersOf(places, had)
 }
 
-// note changes marks and notes of frames. A text of "" takes a note away.
-func (n numbering) note(x *store.Notes, mark, unmark []uint64, texts map[uint64]string) {
+// Note changes marks and notes of frames. A text of "" takes a note away.
+func (n Numbering) Note(x *store.Notes, mark, unmark []uint64, texts map[uint64]string) {
 	pins := x.Pins()
 	at := map[uint64][]int{}
 	for i, said := range n.of(pins) {
@@ -398,7 +397,7 @@ func (n numbering) note(x *store.Notes, mark, unmark []uint64, texts map[uint64]
 	first := func(said uint64) int {
 		if len(at[said]) == 0 {
 			at[said] = []int{len(pins)}
-			pins = append(pins, n.pin(said))
+			pins = append(pins, n.Pin(said))
 		}
 		return at[said][0]
 	}
@@ -421,4 +420,17 @@ func (n numbering) note(x *store.Notes, mark, unmark []uint64, texts map[uint64]
 		}
 	}
 	x.SetPins(pins)
+}
+
+// NumberIn is the number that a frame of another reading of a capture has in one, by where it begins. cut is that of the other one. What
+// nobody knows is as it was.
+func (c *Set) NumberIn(ws, id string, o *Capture, cut string, n int) int {
+	if cut == "" || cut == o.cut || n < 1 {
+		return n
+	}
+	from := c.withCut(ws, id, cut)
+	if from == nil || from == o {
+		return n
+	}
+	return int(o.numbersOf([]store.Place{from.placeOf(uint64(n))}, []uint64{uint64(n)})[0])
 }

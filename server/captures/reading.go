@@ -1,4 +1,4 @@
-package server
+package captures
 
 import (
 	"crypto/sha256"
@@ -10,7 +10,6 @@ import (
 	"wirebench/codec/paste"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
-	"wirebench/server/live"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -31,7 +30,7 @@ func readingTold(snap *workspace.Snapshot, protocol protocols.Protocol, x store.
 		}
 	}
 	if x.Keys == "" { // with keys there is more in the packets than was seen when they passed
-		o.Recorded = func(cut string) bool { return cut == cutBy(snap) }
+		o.Recorded = func(cut string) bool { return cut == CutBy(snap) }
 	}
 	o.Day, _ = paste.LogDay(x.Name)
 	if protocol.Streams {
@@ -71,16 +70,16 @@ func transportsOf(env *protocols.Env, protocol protocols.Protocol, ciphered func
 }
 
 // readingOfCapture names how a capture is cut into frames, among all captures of all workspaces.
-func readingOfCapture(ws *space, x store.Capture) string {
-	key := ws.Name + "/" + x.ID
-	if len(ws.Snapshot.Dialect.Frames) == 0 {
-		key += "/" + ws.ID // the definitions say where messages end
+func readingOfCapture(ws string, snap *workspace.Snapshot, x store.Capture) string {
+	key := ws + "/" + x.ID
+	if len(snap.Dialect.Frames) == 0 {
+		key += "/" + snap.ID // the definitions say where messages end
 	}
 	return key + readingKey(x)
 }
 
-// cutBy tells apart definitions that cut frames otherwise, also after a restart: "" where definitions do not.
-func cutBy(snap *workspace.Snapshot) string {
+// CutBy tells apart definitions that cut frames otherwise, also after a restart: "" where definitions do not.
+func CutBy(snap *workspace.Snapshot) string {
 	if len(snap.Dialect.Frames) > 0 {
 		return ""
 	}
@@ -99,32 +98,6 @@ func cutOf(reading string) string {
 	sum := sha256.Sum256([]byte(reading))
 	return hex.EncodeToString(sum[:8])
 }
-
-// flagsOf are the flags of what a log, or an export of ours, says of a frame.
-func flagsOf(m transport.Marks) (f live.Flags) {
-	for _, x := range markFlags {
-		if m&x.mark != 0 {
-			f |= x.flag
-		}
-	}
-	return f
-}
-
-// flagNames are the names of flags as filters have them.
-func flagNames(f live.Flags) []string {
-	m := transport.Marks(0)
-	for _, x := range markFlags {
-		if f&x.flag != 0 {
-			m |= x.mark
-		}
-	}
-	return m.Flags()
-}
-
-var markFlags = []struct {
-	mark transport.Marks
-	flag live.Flags
-}{{transport.Fake, live.Injected}, {transport.Changed, live.Modified}, {transport.Silenced, live.Dropped}}
 
 // readingKey tells the readings of one capture apart: "" if nothing is known of it from elsewhere.
 func readingKey(x store.Capture) string {

@@ -1,4 +1,4 @@
-package server
+package captures
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"wirebench/codec/pcap"
 	"wirebench/server/store"
+	"wirebench/server/workspace"
 )
 
 // Bounds of captures that others go on with.
@@ -29,9 +30,9 @@ type growth struct {
 	at   time.Time
 }
 
-// grown says that there is more of a capture. Whoever reads on at its end gets it; who opens it from now on otherwise reads all of it, and
+// Grown says that there is more of a capture. Whoever reads on at its end gets it; who opens it from now on otherwise reads all of it, and
 // pages that list what was read before are told by stale.
-func (c *captureSet) grown(ws, id string, size int64, now time.Time) {
+func (c *Set) Grown(ws, id string, size int64, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := ws + "/" + id
@@ -53,20 +54,20 @@ func (c *captureSet) grown(ws, id string, size int64, now time.Time) {
 	}
 }
 
-// getGrowing is get for a page, which follows a capture that others go on with: its log grows with the file.
-func (c *captureSet) getGrowing(ws *space, x store.Capture) (*openCapture, error) {
+// Follow is get for a page, which follows a capture that others go on with: its log grows with the file.
+func (c *Set) Follow(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Capture) (*Capture, error) {
 	c.mu.Lock()
 	g, ok := c.grows[ws.Name+"/"+x.ID]
 	c.mu.Unlock()
-	grows := ok && time.Since(g.at) <= growPatience && x.Framing == "" && canReadOn(ws, x.ID)
+	grows := ok && time.Since(g.at) <= growPatience && x.Framing == "" && canReadOn(ws.Captures, x.ID)
 	if grows {
 		x.Size = max(x.Size, g.size)
 	}
-	return c.find(ws, x, true, grows)
+	return c.find(ws, snap, x, true, grows)
 }
 
 // readsOn tells who reads a file how large it is now. It is false if nobody reads on.
-func (o *openCapture) readsOn(size int64) bool {
+func (o *Capture) readsOn(size int64) bool {
 	if o.tail == nil || !o.tail.grow(size) {
 		return false
 	}
@@ -76,8 +77,8 @@ func (o *openCapture) readsOn(size int64) bool {
 
 // canReadOn reports whether a file is one of packets, which are read one by one as they come. Texts and raw bytes are read as a whole, and
 // what is packed ends where its packing says.
-func canReadOn(ws *space, id string) bool {
-	file, err := ws.Captures.Open(id)
+func canReadOn(in *store.Captures, id string) bool {
+	file, err := in.Open(id)
 	if err != nil {
 		return false
 	}
@@ -165,32 +166,17 @@ func (t *tail) Read(p []byte) (int, error) {
 	}
 }
 
-// grows reports whether a capture is of running traffic, or of a file that grows.
-func (o *openCapture) grows() bool { return (o.running || o.tail != nil) && !o.complete() }
+// Grows reports whether a capture is of running traffic, or of a file that grows.
+func (o *Capture) Grows() bool { return (o.running || o.tail != nil) && !o.complete() }
 
-// caughtUp reports whether all of the file that is there is in the log.
-func (o *openCapture) caughtUp() bool { return o.complete() || o.tail != nil && o.tail.atEnd() }
+// CaughtUp reports whether all of the file that is there is in the log.
+func (o *Capture) CaughtUp() bool { return o.complete() || o.tail != nil && o.tail.atEnd() }
 
-// rest is how long to wait before a capture is read again from its start, so that reading takes a part of the time alone, however large
+// Rest is how long to wait before a capture is read again from its start, so that reading takes a part of the time alone, however large
 // the file has become.
-func (o *openCapture) rest() time.Duration {
+func (o *Capture) Rest() time.Duration {
 	if took := 3 * time.Duration(o.took.Load()); took > growPause {
 		return took
 	}
 	return growPause
-}
-
-// whole judges frames of a list that takes the place of another one for a moment, and reports whether it is as far as that was: of a file
-// that is read again, all that is there.
-func (l *shownList) whole(ctx context.Context, old *shownList) bool {
-	again := old != nil && old.open != l.open
-	read := !again || l.open.caughtUp() // before it is judged
-	judged := l.View.Advance(ctx, judgeSlice)
-	if judged && !read {
-		select {
-		case <-time.After(rereadPause):
-		case <-ctx.Done():
-		}
-	}
-	return judged && read
 }

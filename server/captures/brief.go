@@ -1,4 +1,4 @@
-package server
+package captures
 
 import (
 	"crypto/sha256"
@@ -30,6 +30,15 @@ type briefList struct {
 	until    time.Time
 }
 
+// Brief is the list of a folder without what people noted, and a tag that is another one where anything in it is.
+func (c *Set) Brief(from *store.Captures) (all []store.Capture, tag string, err error) {
+	l, err := c.briefs.get(from)
+	return l.captures, l.tag, err
+}
+
+// ForgetBrief has the brief list of a folder read anew when it is asked for next: something has been changed here.
+func (c *Set) ForgetBrief(of *store.Captures) { c.briefs.forget(of) }
+
 // get is the list of a folder, read anew where it may be old. Reading takes a small part of the time, however many captures there are.
 func (b *briefLists) get(from *store.Captures) (briefList, error) {
 	b.mu.Lock()
@@ -58,7 +67,6 @@ func (b *briefLists) get(from *store.Captures) (briefList, error) {
 	return l, nil
 }
 
-// forget has the list of a folder read anew when it is asked for next: something has been changed here.
 func (b *briefLists) forget(of *store.Captures) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,8 +1,7 @@
-package server
+package captures
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"io"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/store"
+	"wirebench/server/workspace"
 )
 
 // The payload of a captured packet is kept nowhere in the clear: what is wanted of it is deciphered anew, by reading the capture up to
@@ -21,25 +21,24 @@ import (
 const (
 	maxClearTime   = 10 * time.Second
 	maxClearBeyond = 20_000 // packets behind the last one wanted: a key, or the packet before it in the stream, may come later
-	maxClearAtOnce = 2
 )
 
-// clearPayloads deciphers packets. What came enciphered, and can be read, is put over the captured payload, which payloads has by the
+// Decipher deciphers packets. What came enciphered, and can be read, is put over the captured payload, which payloads has by the
 // packet's number; the answer has those of which something was. conn names a connection, "" is any. It ends with ctx, and after a bound
 // of time, with what it has by then.
-func clearPayloads(ctx context.Context, ws *space, x store.Capture, conn string, payloads map[uint32][]byte) (map[uint32]bool, error) {
-	protocol, ok := protocols.Of(ws.Snapshot.Dialect.Name)
+func Decipher(ctx context.Context, in *store.Captures, snap *workspace.Snapshot, x store.Capture, conn string, payloads map[uint32][]byte) (map[uint32]bool, error) {
+	protocol, ok := protocols.Of(snap.Dialect.Name)
 	if !ok || !protocol.Ciphers || len(payloads) == 0 {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxClearTime)
 	defer cancel()
-	file, err := ws.Captures.Open(x.ID)
+	file, err := in.Open(x.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	in, err := pcap.NewReader(&whileWanted{file, ctx})
+	from, err := pcap.NewReader(Until(ctx, file))
 	if errors.Is(err, pcap.ErrFormat) {
 		return nil, nil
 	}
@@ -51,7 +50,7 @@ func clearPayloads(ctx context.Context, ws *space, x store.Capture, conn string,
 		last, left[n] = max(last, n), len(p)
 	}
 	done := map[uint32]bool{}
-	env := envOf(ws.Snapshot, x)
+	env := envOf(snap, x)
 	env.Clear = func(c transport.Clear) {
 		p, wanted := payloads[c.Packet]
 		if !wanted || uint64(c.Off) >= uint64(len(p)) {
@@ -70,7 +69,7 @@ func clearPayloads(ctx context.Context, ws *space, x store.Capture, conn string,
 		return all(c)
 	}}, func(*transport.Frame) {})
 	for len(left) > 0 {
-		p, err := in.Next()
+		p, err := from.Next()
 		if err != nil {
 			var torn *packet.Torn
 			if errors.Is(err, io.EOF) || errors.As(err, &torn) {
@@ -97,32 +96,17 @@ func stopped(ctx context.Context, err error) error {
 	return err
 }
 
-// whileWanted is a file that cannot be read any more when a context has ended.
-type whileWanted struct {
+// Until is a reader that fails when a context has ended.
+func Until(ctx context.Context, r io.Reader) io.Reader { return &untilReader{r, ctx} }
+
+type untilReader struct {
 	io.Reader
 	ctx context.Context
 }
 
-func (f *whileWanted) Read(p []byte) (int, error) {
+func (f *untilReader) Read(p []byte) (int, error) {
 	if err := f.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return f.Reader.Read(p)
-}
-
-// putClear adds what the packets of an answer are in the clear.
-func (s *Server) putClear(ctx context.Context, ws *space, x store.Capture, conn string, packets []packetInfo, data map[uint32][]byte) error {
-	select { // each reads a file from its start, so few do at once
-	case s.clearing <- struct{}{}:
-		defer func() { <-s.clearing }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	done, err := clearPayloads(ctx, ws, x, conn, data)
-	for i := range packets {
-		if p := &packets[i]; done[p.N] {
-			p.Clear = hex.EncodeToString(data[p.N])
-		}
-	}
-	return err
 }

@@ -1,13 +1,13 @@
-package server
+package captures
 
 import (
 	"wirebench/codec/capture"
 	"wirebench/server/store"
 )
 
-// takeTold gives a capture that has just been stored what an export of ours tells of it: name, text, marks, notes and markers. Another file,
+// TakeTold gives a capture that has just been stored what an export of ours tells of it: name, text, marks, notes and markers. Another file,
 // and one of which that cannot be read, stays as it came.
-func takeTold(captures *store.Captures, x store.Capture) store.Capture {
+func TakeTold(captures *store.Captures, x store.Capture) store.Capture {
 	if x.Framing != "" {
 		return x
 	}

@@ -1,0 +1,38 @@
+package captures
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
+	"wirebench/server/store"
+)
+
+// What is known of a capture from elsewhere decides how it is read, and tells its readings apart.
+func TestReadingOf(t *testing.T) {
+	snap := definitions(t, "muta", map[string]string{"game.def": "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: ping\n   __group = clmsg\n"})
+	protocol, _ := protocols.Of("muta")
+	x := store.Capture{Framing: "prefixed:1+c2s"}
+	o := readingOf(snap, protocol, x)
+	var told []string
+	_, _, err := capture.ReadAny(strings.NewReader("\x05\x01\x02\x00hi\x01\x02"), o, func(f *transport.Frame) {
+		told = append(told, fmt.Sprint(snap.FrameMessage(f).Name, " ", f.Dir))
+	})
+	if err != nil || fmt.Sprint(told) != "[say c2s ping c2s]" || o.Proto != transport.TCP {
+		t.Error(told, err)
+	}
+	if o := readingOf(snap, protocol, store.Capture{}); o.Framing != nil {
+		t.Error("a framing out of nothing")
+	}
+	seen := map[string]bool{}
+	for _, x := range []store.Capture{{}, {Framing: "whole"}, {Framing: "fixed:4"}, {Keys: "fixed:4"}, {Framing: "fixed:4", Keys: "k"}} {
+		if key := readingKey(x); seen[key] || key == "" != (x.Framing+x.Keys == "") {
+			t.Errorf("%+v: %q", x, key)
+		} else {
+			seen[key] = true
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package captures
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+)
+
+// A capture whose file is slow to open keeps no other one waiting.
+func TestSlowFileHoldsNoLock(t *testing.T) {
+	kept, err := store.OpenCaptures(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, err := workspace.Open(workspace.Config{Name: "one", Dialect: "muta", Files: files, Captures: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var slow, other store.Capture
+	for _, x := range []*store.Capture{&slow, &other} {
+		if *x, err = kept.Add("a.txt", time.Now(), strings.NewReader("00000000  01 02\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := NewSet()
+	opening, goOn := make(chan struct{}), make(chan struct{})
+	c.openFile = func(in *store.Captures, id string) (io.ReadCloser, error) {
+		if id == slow.ID {
+			close(opening)
+			<-goOn
+		}
+		return in.Open(id)
+	}
+	got := make(chan error, 2)
+	go func() {
+		_, err := c.Get(ws, ws.Now(), slow)
+		got <- err
+	}()
+	<-opening
+	go func() {
+		_, err := c.Get(ws, ws.Now(), other)
+		got <- err
+	}()
+	select {
+	case err := <-got:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("another capture waits for the one that is slow")
+	}
+	close(goOn)
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+	c.Close()
+}
