@@ -43,7 +43,6 @@ func TestNoAllocations(t *testing.T) {
 	made("VARIANT", program(t, byValue()), `{"kind":1,"pid":5,"name":"ab"}`)
 	for _, s := range samples {
 		var rec, out, in codec.Record
-		var ix codec.Index
 		var leaves []codec.Leaf
 		var text []byte
 		s.p.Decode(&rec, s.data)
@@ -57,7 +56,6 @@ func TestNoAllocations(t *testing.T) {
 		}{
 			{"Decode", func() { s.p.Decode(&rec, s.data) }},
 			{"Decode of a part", func() { s.p.Decode(&out, s.data[:len(s.data)-1]) }},
-			{"Index", func() { s.p.Index(&ix, s.data) }},
 			{"AppendLeaves", func() { leaves = rec.AppendLeaves(leaves[:0]) }},
 			{"AppendJSON", func() { text = rec.AppendJSON(text[:0]) }},
 			{"ParseJSON", func() {

@@ -88,12 +88,16 @@ func (c *Columns) Reset() {
 }
 
 // AppendColumns appends the values of messages, as many of them as there is room for, and returns how many: fewer than all only
-// if the Columns hold MaxValues then. If they hold messages of another program, they forget them first, and take all fields.
+// if the Columns hold MaxValues then. Columns that hold messages of another program are full, too, until Reset; without messages
+// they take all fields of this one.
 //
 // The messages are in data, of which the first 4 GiB can be named; a span that goes further is a message that is cut off there. Until
 // Reset, the next data must start with the same bytes.
 func (p *Program) AppendColumns(dst *Columns, data []byte, messages []Span) int {
 	if dst.Program != p {
+		if dst.N > 0 {
+			return 0
+		}
 		dst.SelectAll(p)
 	}
 	dst.Data = data[:min(uint64(len(data)), math.MaxUint32)]

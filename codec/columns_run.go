@@ -18,6 +18,12 @@ const (
 	maxFound    = 1 << 16 // contents of a run
 )
 
+// Part is a text, a run of bytes or a list.
+type Part struct {
+	Off   uint32 // bytes from the start of the data
+	Units uint32 // code units, bytes or elements
+}
+
 // messageRun is what is known of the messages of a run.
 type messageRun struct {
 	ends  []uint32 // by message: where it ends, bytes from the start of the data
@@ -151,7 +157,7 @@ func (p *Program) anyHeads(ends []uint32, data []byte, rows []Span, head uint32)
 	return len(rows)
 }
 
-// contents locates the contents of the messages, as quickIndex does, and returns how many messages at the start have all of
+// contents locates the contents of the messages, as quickContents does, and returns how many messages at the start have all of
 // them, and not too many.
 func (c *Columns) contents(rows []Span) (n int) {
 	p, r := c.Program, &c.run

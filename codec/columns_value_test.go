@@ -166,6 +166,11 @@ func TestSelectedColumns(t *testing.T) {
 		}
 		c.Reset()
 	}
+	p.AppendColumns(&c, data, one)
+	if n := other.AppendColumns(&c, []byte{7, 8}, []codec.Span{{0, 1}, {1, 1}}); n != 0 || c.Program != p || c.N != 1 {
+		t.Errorf("%d rows of another program beside %d", n, c.N)
+	}
+	c.Reset()
 	if n := other.AppendColumns(&c, []byte{7, 8}, []codec.Span{{0, 1}, {1, 1}}); n != 2 || !slices.Equal(c.Numbers(0), []uint64{7, 8}) || c.Program != other {
 		t.Errorf("of another program: %d, %v", n, c.Numbers(0))
 	}

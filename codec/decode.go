@@ -92,7 +92,7 @@ func (d *decoder) frame() bool {
 	n := p.length.load(d.data, 0)
 	if n < uint64(p.header) {
 		d.limit = uint32(n)
-		d.illegal(Problem{Code: LengthTooSmall, Range: Range{p.length.off, uint32(p.length.bits)}, Node: -1, Field: noIndex, Elem: -1, Got: n, Want: uint64(p.header)})
+		d.illegal(Problem{Code: LengthTooSmall, Range: Range{p.length.off, uint32(p.length.bits)}, Got: n, Want: uint64(p.header)})
 		d.limit = p.header // show the header as far as it is there
 		d.have = min(d.have, d.limit)
 		d.data = d.data[:d.have]
@@ -142,7 +142,7 @@ func (d *decoder) short(from, need uint32) {
 		return
 	}
 	d.r.Short = true
-	d.problem(Problem{Code: Truncated, Range: Range{min(from, d.have*8), 0}, Node: -1, Field: noIndex, Elem: -1, Got: uint64(d.have), Want: uint64(need)})
+	d.problem(Problem{Code: Truncated, Range: Range{min(from, d.have*8), 0}, Got: uint64(d.have), Want: uint64(need)})
 }
 
 // node appends a node, unless the budget is used up.
@@ -161,7 +161,7 @@ func (d *decoder) node(n Node) int {
 func (d *decoder) exhausted() {
 	if !d.stop {
 		d.stop = true
-		d.illegal(Problem{Code: TooComplex, Node: -1, Field: noIndex, Elem: -1, Got: uint64(len(d.data))})
+		d.illegal(Problem{Code: TooComplex, Got: uint64(len(d.data))})
 	}
 }
 
@@ -178,7 +178,7 @@ func (d *decoder) charge(n uint64) bool {
 // over reports that bits from cur on reach over the end of what is there. It returns the code for the node.
 func (d *decoder) over(code ProblemCode, from, to uint64, field uint16, node int) ProblemCode {
 	if to > uint64(d.limit)*8 {
-		p := Problem{Code: code, Range: d.clip(from, to), Node: int32(node), Field: field, Elem: -1, Got: uint64(d.limit), Want: to - from}
+		p := Problem{Code: code, Range: d.clip(from, to), Spot: spot(node, field, -1), Got: uint64(d.limit), Want: to - from}
 		if code == ContentsOutside {
 			p.Want /= 8
 		}
@@ -282,9 +282,9 @@ func (d *decoder) block(o *op, pc uint16) bool {
 func (d *decoder) count(l *load, at uint32, v uint64) {
 	switch {
 	case v < l.minUnits:
-		d.illegal(Problem{Code: CountBelow, Range: Range{at + l.off, uint32(l.bits)}, Node: int32(len(d.r.Nodes) - 1), Field: l.field, Elem: -1, Got: v, Want: l.minUnits})
+		d.illegal(Problem{Code: CountBelow, Range: Range{at + l.off, uint32(l.bits)}, Spot: spot(len(d.r.Nodes)-1, l.field, -1), Got: v, Want: l.minUnits})
 	case v > l.maxUnits:
-		d.illegal(Problem{Code: CountAbove, Range: Range{at + l.off, uint32(l.bits)}, Node: int32(len(d.r.Nodes) - 1), Field: l.field, Elem: -1, Got: v, Want: l.maxUnits})
+		d.illegal(Problem{Code: CountAbove, Range: Range{at + l.off, uint32(l.bits)}, Spot: spot(len(d.r.Nodes)-1, l.field, -1), Got: v, Want: l.maxUnits})
 	case d.measured:
 		d.size = min(d.size+(v-l.minUnits)*l.minElem, math.MaxUint32) // counts have at most 32 bits, minElem less: no overflow
 	}
@@ -297,12 +297,12 @@ func (d *decoder) checks(b *block, at uint32, node, elem int) {
 		if it.role == RoleConst {
 			from := (at + it.off) / 8
 			if !bytes.Equal(d.data[from:from+it.bits/8], it.bytes) {
-				d.illegal(Problem{Code: WrongConstant, Range: Range{at + it.off, it.bits}, Node: int32(node), Field: noIndex, Elem: int32(elem)})
+				d.illegal(Problem{Code: WrongConstant, Range: Range{at + it.off, it.bits}, Spot: spot(node, noIndex, int32(elem))})
 			}
 			continue
 		}
 		if raw := loadBits(d.data, at+it.off, it.bits, it.order); !it.num.Legal(raw) {
-			d.illegal(Problem{Code: ValueOutOfRange, Range: Range{at + it.off, it.bits}, Node: int32(node), Field: it.field, Elem: int32(elem), Got: raw})
+			d.illegal(Problem{Code: ValueOutOfRange, Range: Range{at + it.off, it.bits}, Spot: spot(node, it.field, int32(elem)), Got: raw})
 		}
 	}
 }
@@ -328,7 +328,7 @@ func (d *decoder) start(o *op, pc uint16, kind NodeKind) (from uint32, ok, next 
 	}
 	n := d.node(Node{Off: d.clip(v*8, v*8).Off, Op: pc, Kind: kind, Bad: code})
 	if code != Truncated {
-		d.illegal(Problem{Code: code, Range: d.offsetRange(o), Node: int32(n), Field: o.field, Elem: -1, Got: v, Want: want})
+		d.illegal(Problem{Code: code, Range: d.offsetRange(o), Spot: spot(n, o.field, -1), Got: v, Want: want})
 	}
 	return 0, false, true
 }
@@ -398,7 +398,7 @@ func (d *decoder) text(o *op, pc uint16) bool {
 		d.short(d.have*8, d.have+uint32(o.unit))
 	} else {
 		bad = NotTerminated
-		d.illegal(Problem{Code: bad, Range: Range{from * 8, size * 8}, Node: int32(n), Field: o.field, Elem: -1})
+		d.illegal(Problem{Code: bad, Range: Range{from * 8, size * 8}, Spot: spot(n, o.field, -1)})
 	}
 	if n < len(d.r.Nodes) {
 		d.r.Nodes[n].Bad = bad
@@ -576,7 +576,7 @@ func (d *decoder) chain(o *op, pc uint16, n uint64) bool {
 	for count < n {
 		if next == 0 && count > 0 {
 			bad = ChainTooShort
-			d.illegal(Problem{Code: bad, Range: d.lastNext(o, list), Node: int32(list), Field: o.field, Elem: -1, Got: count, Want: n})
+			d.illegal(Problem{Code: bad, Range: d.lastNext(o, list), Spot: spot(list, o.field, -1), Got: count, Want: n})
 			break
 		}
 		if next < uint64(d.p.header) || next > uint64(d.have) {
@@ -586,7 +586,7 @@ func (d *decoder) chain(o *op, pc uint16, n uint64) bool {
 		if next <= highest && count > 0 && d.seen(list, uint32(next)*8) {
 			if !d.stop {
 				bad = ChainCycle
-				d.illegal(Problem{Code: bad, Range: d.lastNext(o, list), Node: int32(list), Field: o.field, Elem: -1, Got: next, Want: n})
+				d.illegal(Problem{Code: bad, Range: d.lastNext(o, list), Spot: spot(list, o.field, -1), Got: next, Want: n})
 			}
 			break
 		}
@@ -620,10 +620,10 @@ func (d *decoder) strayElement(o *op, list int, count, next uint64) ProblemCode 
 	}
 	switch {
 	case next < uint64(d.p.header):
-		d.illegal(Problem{Code: OffsetInHeader, Range: at, Node: int32(list), Field: o.field, Elem: -1, Got: next, Want: uint64(d.p.header)})
+		d.illegal(Problem{Code: OffsetInHeader, Range: at, Spot: spot(list, o.field, -1), Got: next, Want: uint64(d.p.header)})
 		return OffsetInHeader
 	case next > uint64(d.limit):
-		d.illegal(Problem{Code: OffsetOutside, Range: at, Node: int32(list), Field: o.field, Elem: -1, Got: next, Want: uint64(d.limit)})
+		d.illegal(Problem{Code: OffsetOutside, Range: at, Spot: spot(list, o.field, -1), Got: next, Want: uint64(d.limit)})
 		return OffsetOutside
 	}
 	d.short(d.have*8, uint32(min(next, MaxMessage)))

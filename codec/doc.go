@@ -1,11 +1,10 @@
 // Package codec turns bytes into records and back, by a program compiled from a schema.
 //
-// A schema.Message is compiled to a flat list of ops. A run of items of fixed size is one op, a block: its fields lie at offsets
+// Package wire says what stands where in a schema.Message; Compile makes a flat list of ops of it. A run of items of fixed size is one op, a block: its fields lie at offsets
 // known at compile time and are read from the data when somebody asks, so decoding it is one bounds check. Contents of variable
 // size (text, bytes, lists) are one op each; a list op is followed by the ops of its element. Everything else is a walk of
 // that list:
 //
-//	Index       validates and locates, and keeps nothing else
 //	Decode      makes a Record: nodes in the order of the ops, one for each block, text, list and element
 //	Encode      lays a Record out anew; its nodes are those that Decode would make
 //	ParseJSON   makes a Record to encode from values, AppendJSON writes the values of one

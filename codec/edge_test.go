@@ -181,3 +181,18 @@ func TestLongestMessage(t *testing.T) {
 		}
 	}
 }
+
+// TestProblemsOfTheWholeMessage holds that a problem which concerns no field names none.
+func TestProblemsOfTheWholeMessage(t *testing.T) {
+	a := field("a", unsigned(8))
+	b := field("b", &schema.Number{Bits: 8, Max: &schema.Limit{Const: "MOST"}})
+	p := program(t, message("m", record(a, b)))
+	var r codec.Record
+	p.Decode(&r, []byte{1, 2})
+	for _, info := range r.ProblemInfos() {
+		if info.Code == codec.UnresolvedLimit.String() && info.Path == "" && info.Line == 0 {
+			return
+		}
+	}
+	t.Errorf("%+v", r.ProblemInfos())
+}

@@ -103,13 +103,9 @@ func TestOrderOfChecks(t *testing.T) {
 func checkStatus(t *testing.T, p *codec.Program, message string, want codec.Status) {
 	t.Helper()
 	var rec codec.Record
-	var ix codec.Index
 	data := unhex(t, message)
 	if p.Decode(&rec, data); rec.Status() != want {
 		t.Errorf("%s: %v, want %v: %s", message, rec.Status(), want, problems(&rec))
-	}
-	if s := p.Index(&ix, data); s != want || ix.Size != rec.Used {
-		t.Errorf("%s: index says %v, %d bytes; decode %v, %d", message, s, ix.Size, want, rec.Used)
 	}
 	if want != codec.OK && rec.Used != 0 && p.Message.Measured && rec.Illegal {
 		t.Errorf("%s: %d bytes used", message, rec.Used)
@@ -185,13 +181,9 @@ element + 0: 16 value members[].items[]
 func prefixes(t *testing.T, p *codec.Program, data []byte) {
 	t.Helper()
 	var rec codec.Record
-	var ix codec.Index
 	for n := range data {
 		if p.Decode(&rec, data[:n]); rec.Status() != codec.Incomplete {
 			t.Errorf("%d of %d bytes: %v: %s", n, len(data), rec.Status(), problems(&rec))
-		}
-		if s := p.Index(&ix, data[:n]); s != codec.Incomplete {
-			t.Errorf("%d of %d bytes: index says %v", n, len(data), s)
 		}
 	}
 	more := append(data[:len(data):len(data)], 0xff, 0xff)

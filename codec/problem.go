@@ -10,12 +10,30 @@ import (
 type Problem struct {
 	Code  ProblemCode
 	Range Range
-	Node  int32  // index of the node it concerns, -1 if none
-	Field uint16 // index of the field it concerns, 0xffff if none
-	Elem  int32  // index of the element it concerns within a plain list's node, -1 if none
+	Spot  // the part of the record that it concerns
 	Got   uint64
 	Want  uint64
 }
+
+// Spot is a node, a field and an element of a record. The zero Spot is none of them.
+type Spot struct {
+	node, elem int32 // indexes + 1
+	field      uint16
+}
+
+// spot is the part of a record with the given indexes; -1 and noIndex are none.
+func spot(node int, field uint16, elem int32) Spot {
+	return Spot{node: int32(node) + 1, elem: elem + 1, field: field + 1}
+}
+
+// Node is the index of the node, -1 if none.
+func (s Spot) Node() int32 { return s.node - 1 }
+
+// Field is the index of the field, NoField if none.
+func (s Spot) Field() uint16 { return s.field - 1 }
+
+// Elem is the index of the element within a plain list's node, -1 if none.
+func (s Spot) Elem() int32 { return s.elem - 1 }
 
 // ProblemCode names a kind of Problem.
 type ProblemCode uint8
@@ -77,8 +95,8 @@ func (c ProblemCode) Severity() diag.Severity {
 func (p Problem) Message(r *Record) string {
 	at := func(v uint64) string { return fmt.Sprintf("0x%X", v) }
 	name := ""
-	if p.Field != noIndex && r.Program != nil && int(p.Field) < len(r.Program.Fields) {
-		name = r.Program.Fields[p.Field].Name
+	if f := p.Field(); f != noIndex && r.Program != nil && int(f) < len(r.Program.Fields) {
+		name = r.Program.Fields[f].Name
 	}
 	switch p.Code {
 	case LengthTooSmall:

@@ -215,66 +215,6 @@ func (c *content) locate(p *Program, data []byte, cur uint64, left *budget) (fro
 	return from, n, from + size, true
 }
 
-// quickIndex locates the parts of a simple message.
-func (p *Program) quickIndex(ix *Index, data []byte) bool {
-	if p.first.reach > uint32(len(data)) || len(p.first.checks) > 0 && !p.first.legal(data) {
-		return false
-	}
-	left := newBudget(data)
-	cur, have := uint64(p.head), uint64(len(data))
-	last := cur
-	for i := range p.contents {
-		c := &p.contents[i]
-		if c.size == schema.Counted && !c.placed && !c.count.slow {
-			n := word(data, c.count.at) >> (c.count.shift & 63) & c.count.mask
-			ix.Parts = append(ix.Parts, Part{uint32(cur), uint32(n)})
-			if cur += n * c.each; cur > have || n < c.min || n > c.max {
-				return false
-			}
-			last = max(last, cur)
-			continue
-		}
-		from, n, end, ok := c.locate(p, data, cur, &left)
-		if !ok {
-			return false
-		}
-		if c.linked {
-			if end, ok = c.walk(data, from, n); !ok {
-				return false
-			}
-		}
-		ix.Parts = append(ix.Parts, Part{uint32(from), uint32(n)})
-		if end > from { // where nothing is read does not count
-			last = max(last, end)
-		}
-		if !c.placed {
-			cur = end
-		}
-	}
-	ix.Size = len(data)
-	if p.length.bits == 0 {
-		ix.Size = int(last)
-	}
-	return true
-}
-
-// walk follows a chain, forwards only: one that goes back may be a circle. It returns the end of the last element.
-func (c *content) walk(data []byte, at, n uint64) (end uint64, ok bool) {
-	size, next, have := c.each, c.next, uint64(len(data))
-	last := uint64(0)
-	for ; n > 0; n-- {
-		if at <= last || at+size > have || at+next+2 > have {
-			return 0, false
-		}
-		last = at
-		at = uint64(binary.LittleEndian.Uint16(data[at+next : at+next+2]))
-	}
-	if last == 0 {
-		return 0, true
-	}
-	return last + size, true
-}
-
 // quickDecode reads a simple message.
 func (p *Program) quickDecode(r *Record, data []byte) bool {
 	size := p.shortFrame(data)
@@ -344,7 +284,7 @@ func (p *Program) quickContents(r *Record, data []byte) bool {
 	return true
 }
 
-// chain appends the elements of a chain that goes forwards, as walk does; the last node is that of its list.
+// chain appends the elements of a chain that goes forwards: one that goes back may be a circle. The last node is that of its list.
 func (c *content) chain(data []byte, at, n uint64, nodes []Node) (all []Node, end uint64, ok bool) {
 	size, next, have := c.each, c.next, uint64(len(data))
 	bits, list := uint32(size)*8, len(nodes)-1

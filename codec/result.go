@@ -71,30 +71,31 @@ func (r *Record) Result(fields bool) Result {
 func (r *Record) ProblemInfos() []ProblemInfo {
 	all := append(r.odd[:0], r.Problems...)
 	if r.Program.Message.Broken {
-		all = append(all, Problem{Code: DefinitionErrors, Node: -1, Field: noIndex, Elem: -1})
+		all = append(all, Problem{Code: DefinitionErrors})
 	}
 	all = r.AppendWarnings(all)
 	r.odd = all[:0]
 	out := make([]ProblemInfo, 0, len(all))
 	var path []byte
 	for _, p := range all {
-		path = r.problemPath(path[:0], p)
+		path = r.problemPath(path[:0], p.Spot)
 		out = append(out, ProblemInfo{
 			Severity: p.Code.Severity().String(), Code: p.Code.String(), Message: p.Message(r), Path: string(path),
-			BitOffset: p.Range.Off, BitLength: p.Range.Len, Line: r.Program.line(p.Field),
+			BitOffset: p.Range.Off, BitLength: p.Range.Len, Line: r.Program.line(p.Field()),
 		})
 	}
 	return out
 }
 
-func (r *Record) problemPath(dst []byte, p Problem) []byte {
-	if p.Field == noIndex {
-		if p.Node >= 0 && int(p.Node) < len(r.Nodes) {
-			return r.AppendPath(dst, r.listOf(uint32(p.Node)), p.Node, p.Elem)
-		}
+func (r *Record) problemPath(dst []byte, at Spot) []byte {
+	field := at.Field()
+	if n := at.Node(); field == noIndex && n >= 0 && int(n) < len(r.Nodes) {
+		field = r.listOf(uint32(n))
+	}
+	if field == noIndex {
 		return dst
 	}
-	return r.AppendPath(dst, p.Field, p.Node, p.Elem)
+	return r.AppendPath(dst, field, at.Node(), at.Elem())
 }
 
 // line is the line of a field's definition, 0 if there is none.

@@ -66,7 +66,6 @@ func vectors(t testing.TB) []vector {
 func TestVectors(t *testing.T) {
 	programs := map[string]*codec.Program{}
 	var rec, in, out codec.Record
-	var ix codec.Index
 	for i, v := range vectors(t) {
 		p := programs[v.Def]
 		if p == nil {
@@ -80,9 +79,6 @@ func TestVectors(t *testing.T) {
 		p.Decode(&rec, data)
 		if rec.Status() != codec.OK || rec.Used != len(data) {
 			t.Fatalf("vector %d, %s: status %v, used %d of %d, problems %v", i, v.Def, rec.Status(), rec.Used, len(data), rec.Problems)
-		}
-		if s := p.Index(&ix, data); s != codec.OK || ix.Size != len(data) {
-			t.Errorf("vector %d, %s: index says %v, %d bytes", i, v.Def, s, ix.Size)
 		}
 		if w := rec.AppendWarnings(nil); len(w) > 0 {
 			t.Errorf("vector %d, %s: warning %s", i, v.Def, w[0].Message(&rec))
@@ -123,7 +119,6 @@ func TestVectors(t *testing.T) {
 // A message that is cut off could become whole: it is incomplete wherever it was cut, and never illegal.
 func TestPrefixesAreIncomplete(t *testing.T) {
 	var rec codec.Record
-	var ix codec.Index
 	programs := map[string]*codec.Program{}
 	for _, v := range vectors(t) {
 		data, err := hex.DecodeString(v.Hex)
@@ -138,7 +133,7 @@ func TestPrefixesAreIncomplete(t *testing.T) {
 		step := 1 + len(data)/200
 		for n := 0; n < len(data); n += step {
 			p.Decode(&rec, data[:n:n])
-			if rec.Status() != codec.Incomplete || p.Index(&ix, data[:n:n]) != codec.Incomplete {
+			if rec.Status() != codec.Incomplete {
 				t.Fatalf("%s cut to %d of %d bytes: %s", v.Def, n, len(data), rec.Transcript())
 			}
 			if used := rec.Used; used != n {

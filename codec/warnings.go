@@ -12,7 +12,7 @@ import (
 func (r *Record) AppendWarnings(dst []Problem) []Problem {
 	most := len(dst) + 1000 // a hostile message can have one in every byte
 	if m := r.Program.Message; m.HasKey && r.Code != m.Key.Code && len(r.Nodes) > 0 && r.HasCode() {
-		dst = append(dst, Problem{Code: WrongCode, Range: Range{r.Program.key.off, uint32(r.Program.key.bits)}, Node: 0, Field: noIndex, Elem: -1, Got: uint64(r.Code), Want: uint64(m.Key.Code)})
+		dst = append(dst, Problem{Code: WrongCode, Range: Range{r.Program.key.off, uint32(r.Program.key.bits)}, Spot: spot(0, noIndex, -1), Got: uint64(r.Code), Want: uint64(m.Key.Code)})
 	}
 	dst = r.checksum(dst)
 	leaves := r.allLeaves()
@@ -34,20 +34,20 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 		o := &r.Program.ops[n.Op]
 		switch {
 		case n.Kind == NodeText && n.Bad == NoProblem && n.Len == 0 && o.size == schema.Terminated:
-			dst = append(dst, Problem{Code: NullOffset, Range: n.Range(), Node: int32(i), Field: o.field, Elem: -1})
+			dst = append(dst, Problem{Code: NullOffset, Range: n.Range(), Spot: spot(i, o.field, -1)})
 		case n.Kind == NodeVariant && n.Raw == math.MaxUint64:
-			dst = append(dst, Problem{Code: SkippedByChoice, Range: n.Range(), Node: int32(i), Field: noIndex, Elem: -1})
+			dst = append(dst, Problem{Code: SkippedByChoice, Range: n.Range(), Spot: spot(i, noIndex, -1)})
 		case n.Kind == NodeList && o.linked && n.Bad == NoProblem && n.Raw > 0:
 			dst = r.oddChain(dst, i, o)
 		}
 	}
 	if !r.Short && !r.Illegal {
 		for _, g := range r.gaps(leaves) {
-			dst = append(dst, Problem{Code: Unexplained, Range: g, Node: -1, Field: noIndex, Elem: -1, Got: uint64(g.Len+7) / 8})
+			dst = append(dst, Problem{Code: Unexplained, Range: g, Got: uint64(g.Len+7) / 8})
 		}
 	}
 	if rest := len(r.Data) - r.Used; rest > 0 && !r.Short && r.Program.length.bits != 0 && len(r.Data) <= MaxMessage {
-		dst = append(dst, Problem{Code: LeftOver, Range: Range{uint32(r.Used) * 8, uint32(rest) * 8}, Node: -1, Field: noIndex, Elem: -1, Got: uint64(rest)})
+		dst = append(dst, Problem{Code: LeftOver, Range: Range{uint32(r.Used) * 8, uint32(rest) * 8}, Got: uint64(rest)})
 	}
 	return dst
 }
@@ -66,7 +66,7 @@ func (r *Record) checksum(dst []Problem) []Problem {
 	frame := r.Data[:r.Used]
 	got, want := p.check.load(frame, 0), uint64(p.sum(frame, r.Session.Key))
 	if got != want {
-		dst = append(dst, Problem{Code: WrongCheck, Range: Range{p.check.off, uint32(p.check.bits)}, Node: 0, Field: noIndex, Elem: -1, Got: got, Want: want})
+		dst = append(dst, Problem{Code: WrongCheck, Range: Range{p.check.off, uint32(p.check.bits)}, Spot: spot(0, noIndex, -1), Got: got, Want: want})
 	}
 	return dst
 }
@@ -78,7 +78,7 @@ func (it *item) canBeOdd() bool {
 
 // oddItem looks at one value of a block.
 func (r *Record) oddItem(dst []Problem, l Leaf, it *item) []Problem {
-	p := Problem{Range: l.Range(), Node: int32(l.Node), Field: l.Field, Elem: l.Elem, Got: l.Raw}
+	p := Problem{Range: l.Range(), Spot: spot(int(l.Node), l.Field, l.Elem), Got: l.Raw}
 	switch {
 	case it.role == RoleHere:
 		if p.Want = uint64(r.Nodes[l.Node].Off / 8); l.Raw != p.Want {
@@ -114,7 +114,7 @@ func (r *Record) oddChain(dst []Problem, list int, o *op) []Problem {
 		return dst
 	}
 	if next := o.nextAt.load(r.Data, at); next != 0 {
-		dst = append(dst, Problem{Code: ChainContinues, Range: Range{at + o.nextAt.off, uint32(o.nextAt.bits)}, Node: int32(list), Field: o.field, Elem: -1, Got: next})
+		dst = append(dst, Problem{Code: ChainContinues, Range: Range{at + o.nextAt.off, uint32(o.nextAt.bits)}, Spot: spot(list, o.field, -1), Got: next})
 	}
 	return dst
 }
