@@ -214,19 +214,19 @@ func (c *Columns) locate(i int, at uint32) bool {
 		switch {
 		case k.size == schema.Counted && !k.placed && !k.count.slow:
 			from, n = cur, word(data, k.count.at)>>(k.count.shift&63)&k.count.mask
-			if cur += n * k.each; cur > have || n < k.min || n > k.max {
+			if cur += n * k.each; cur > have || number(n, k.min, k.max) != NoProblem {
 				return false
 			}
 		case k.linked && !k.count.slow && !k.offset.slow:
 			n = word(data, k.count.at) >> (k.count.shift & 63) & k.count.mask
-			if n > left.nodes || n*k.each > left.bytes || n < k.min || n > k.max {
+			if n > left.nodes || n*k.each > left.bytes || number(n, k.min, k.max) != NoProblem {
 				return false
 			}
 			left.nodes -= n
 			left.bytes -= n * k.each
 			if n > 0 {
 				from = word(data, k.offset.at) >> (k.offset.shift & 63) & k.offset.mask
-				if from < uint64(p.header) || !k.sideBySide(data, from, n) {
+				if p.place(from, have, have) != NoProblem || !k.sideBySide(data, from, n) {
 					return false
 				}
 			}
@@ -245,7 +245,7 @@ func (c *Columns) locate(i int, at uint32) bool {
 	return true
 }
 
-// sideBySide reports whether the elements of a chain are all there, one after another. Unlike walk, it need not wait for one
+// sideBySide reports whether the elements of a chain are all there, one after another. Unlike chain, it need not wait for one
 // element to know the place of the next.
 func (k *content) sideBySide(data []byte, from, n uint64) bool {
 	if from == 0 || from+n*k.each > min(uint64(len(data)), math.MaxUint16) || k.next+2 > k.each {

@@ -226,7 +226,7 @@ func (d *decoder) body(pc, end uint16) bool {
 			pc++ // reading follows the chains
 			continue
 		case opVariant:
-			if !d.variant(o, pc) {
+			if !d.variant(pc) {
 				return false
 			}
 			pc = o.end
@@ -280,29 +280,25 @@ func (d *decoder) block(o *op, pc uint16) bool {
 
 // count judges a number of units.
 func (d *decoder) count(l *load, at uint32, v uint64) {
-	switch {
-	case v < l.minUnits:
-		d.illegal(Problem{Code: CountBelow, Range: Range{at + l.off, uint32(l.bits)}, Spot: spot(len(d.r.Nodes)-1, l.field, -1), Got: v, Want: l.minUnits})
-	case v > l.maxUnits:
-		d.illegal(Problem{Code: CountAbove, Range: Range{at + l.off, uint32(l.bits)}, Spot: spot(len(d.r.Nodes)-1, l.field, -1), Got: v, Want: l.maxUnits})
-	case d.measured:
-		d.size = min(d.size+(v-l.minUnits)*l.minElem, math.MaxUint32) // counts have at most 32 bits, minElem less: no overflow
+	code, want := number(v, l.minUnits, l.maxUnits), l.minUnits
+	switch code {
+	case CountAbove:
+		want = l.maxUnits
+	case NoProblem:
+		if d.measured {
+			d.size = min(d.size+(v-l.minUnits)*l.minElem, math.MaxUint32) // counts have at most 32 bits, minElem less: no overflow
+		}
+		return
 	}
+	d.illegal(Problem{Code: code, Range: Range{at + l.off, uint32(l.bits)}, Spot: spot(len(d.r.Nodes)-1, l.field, -1), Got: v, Want: want})
 }
 
 // checks judges the values of a block that can be illegal.
 func (d *decoder) checks(b *block, at uint32, node, elem int) {
 	for _, i := range b.checks {
 		it := &b.items[i]
-		if it.role == RoleConst {
-			from := (at + it.off) / 8
-			if !bytes.Equal(d.data[from:from+it.bits/8], it.bytes) {
-				d.illegal(Problem{Code: WrongConstant, Range: Range{at + it.off, it.bits}, Spot: spot(node, noIndex, int32(elem))})
-			}
-			continue
-		}
-		if raw := loadBits(d.data, at+it.off, it.bits, it.order); !it.num.Legal(raw) {
-			d.illegal(Problem{Code: ValueOutOfRange, Range: Range{at + it.off, it.bits}, Spot: spot(node, it.field, int32(elem)), Got: raw})
+		if code, raw := it.legal(d.data, at); code != NoProblem {
+			d.illegal(Problem{Code: code, Range: Range{at + it.off, it.bits}, Spot: spot(node, it.field, int32(elem)), Got: raw})
 		}
 	}
 }
@@ -313,24 +309,27 @@ func (d *decoder) start(o *op, pc uint16, kind NodeKind) (from uint32, ok, next 
 		return (d.cur + 7) / 8, true, true
 	}
 	v := d.r.regs[o.offset]
-	var code ProblemCode
-	want := uint64(d.p.header)
-	switch {
-	case v < uint64(d.p.header):
-		code = OffsetInHeader
-	case v > uint64(d.limit):
-		code, want = OffsetOutside, uint64(d.limit)
-	case v > uint64(d.have):
-		code = Truncated
-		d.short(d.have*8, uint32(min(v, MaxMessage)))
-	default:
+	code := d.p.place(v, uint64(d.have), uint64(d.limit))
+	if code == NoProblem {
 		return uint32(v), true, true
+	}
+	if code == Truncated {
+		d.short(d.have*8, uint32(min(v, MaxMessage)))
 	}
 	n := d.node(Node{Off: d.clip(v*8, v*8).Off, Op: pc, Kind: kind, Bad: code})
 	if code != Truncated {
-		d.illegal(Problem{Code: code, Range: d.offsetRange(o), Spot: spot(n, o.field, -1), Got: v, Want: want})
+		d.stray(code, d.offsetRange(o), n, o.field, v)
 	}
 	return 0, false, true
+}
+
+// stray reports an offset that leads out of the message or into its header.
+func (d *decoder) stray(code ProblemCode, at Range, node int, field uint16, v uint64) {
+	want := uint64(d.p.header)
+	if code == OffsetOutside {
+		want = uint64(d.limit)
+	}
+	d.illegal(Problem{Code: code, Range: at, Spot: spot(node, field, -1), Got: v, Want: want})
 }
 
 // offsetRange finds the offset that led to contents: in the newest block that has a load for it.
@@ -574,18 +573,21 @@ func (d *decoder) chain(o *op, pc uint16, n uint64) bool {
 	var bad ProblemCode
 	count, highest := uint64(0), uint64(0)
 	for count < n {
-		if next == 0 && count > 0 {
-			bad = ChainTooShort
-			d.illegal(Problem{Code: bad, Range: d.lastNext(o, list), Spot: spot(list, o.field, -1), Got: count, Want: n})
+		back := NoProblem
+		if count > 0 {
+			if back = link(next, highest); back == ChainTooShort {
+				bad = back
+				d.illegal(Problem{Code: bad, Range: d.lastNext(o, list), Spot: spot(list, o.field, -1), Got: count, Want: n})
+				break
+			}
+		}
+		if code := d.p.place(next, uint64(d.have), uint64(d.limit)); code != NoProblem {
+			bad = d.strayElement(o, list, code, count, next)
 			break
 		}
-		if next < uint64(d.p.header) || next > uint64(d.have) {
-			bad = d.strayElement(o, list, count, next)
-			break
-		}
-		if next <= highest && count > 0 && d.seen(list, uint32(next)*8) {
+		if back == ChainCycle && d.seen(list, uint32(next)*8) {
 			if !d.stop {
-				bad = ChainCycle
+				bad = back
 				d.illegal(Problem{Code: bad, Range: d.lastNext(o, list), Spot: spot(list, o.field, -1), Got: next, Want: n})
 			}
 			break
@@ -613,21 +615,17 @@ func (d *decoder) chain(o *op, pc uint16, n uint64) bool {
 }
 
 // strayElement reports a chain that leads out of the message.
-func (d *decoder) strayElement(o *op, list int, count, next uint64) ProblemCode {
+func (d *decoder) strayElement(o *op, list int, code ProblemCode, count, next uint64) ProblemCode {
+	if code == Truncated {
+		d.short(d.have*8, uint32(min(next, MaxMessage)))
+		return code
+	}
 	at := d.lastNext(o, list)
 	if count == 0 {
 		at = d.offsetRange(o)
 	}
-	switch {
-	case next < uint64(d.p.header):
-		d.illegal(Problem{Code: OffsetInHeader, Range: at, Spot: spot(list, o.field, -1), Got: next, Want: uint64(d.p.header)})
-		return OffsetInHeader
-	case next > uint64(d.limit):
-		d.illegal(Problem{Code: OffsetOutside, Range: at, Spot: spot(list, o.field, -1), Got: next, Want: uint64(d.limit)})
-		return OffsetOutside
-	}
-	d.short(d.have*8, uint32(min(next, MaxMessage)))
-	return Truncated
+	d.stray(code, at, list, o.field, next)
+	return code
 }
 
 // element reads one element of a chain. whole is false if it has no place of the next.
@@ -702,27 +700,18 @@ func (d *decoder) lastNext(o *op, list int) Range {
 }
 
 // variant reads the alternative that fits.
-func (d *decoder) variant(o *op, pc uint16) bool {
+func (d *decoder) variant(pc uint16) bool {
 	v := d.node(Node{Off: d.cur, Op: pc, Kind: NodeVariant, Raw: math.MaxUint64})
 	if d.stop {
 		return false
 	}
-	size := uint32(len(d.data))
-	k := uint64(0)
-	for c := pc + 1; c < o.end; c, k = d.p.ops[c].end, k+1 {
-		w := &d.p.ops[c].when
-		if w.reg != noIndex {
-			if d.r.regs[w.reg] != w.value {
-				continue
-			}
-		} else if !w.fits(size) {
-			continue
-		}
-		d.r.Nodes[v].Raw = k
-		ok := d.body(c+1, d.p.ops[c].end)
-		n := &d.r.Nodes[v]
-		n.Len, n.After = d.cur-n.Off, uint32(len(d.r.Nodes))
-		return ok
+	c, k, ok := d.p.alternative(pc, d.r.regs, uint32(len(d.data)))
+	if !ok {
+		return true
 	}
-	return true
+	d.r.Nodes[v].Raw = k
+	ok = d.body(c+1, d.p.ops[c].end)
+	n := &d.r.Nodes[v]
+	n.Len, n.After = d.cur-n.Off, uint32(len(d.r.Nodes))
+	return ok
 }

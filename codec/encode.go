@@ -2,7 +2,6 @@ package codec
 
 import (
 	"fmt"
-	"math"
 
 	"wirebench/defs/schema"
 )
@@ -133,25 +132,6 @@ func (e *encoder) name(pc uint16) string {
 	return string(e.p.AppendFieldPath(nil, field))
 }
 
-// lengthFits reports whether a frame of this size leads Decode to the alternative of a node.
-func (p *Program) lengthFits(n *Node, size uint32) bool {
-	k := uint64(0)
-	for c := n.Op + 1; c < p.ops[n.Op].end; c, k = p.ops[c].end, k+1 {
-		w := &p.ops[c].when
-		fits := w.reg == noIndex && w.fits(size)
-		if k == n.Raw {
-			return fits || w.reg != noIndex
-		}
-		if fits {
-			return false
-		}
-	}
-	return true
-}
-
-// fits reports whether a frame has the length that an alternative is for.
-func (w *when) fits(size uint32) bool { return size >= w.min && (w.max == 0 || size <= w.max) }
-
 func (e *encoder) fail(format string, args ...any) {
 	if e.err == nil {
 		e.err = fmt.Errorf(format, args...)
@@ -204,7 +184,7 @@ func (e *encoder) body(pc, end uint16) {
 		case opList:
 			e.list(o, pc, n)
 		case opVariant:
-			e.variant(o, pc, n)
+			e.variant(pc, n)
 		}
 		if o.size == schema.ToEnd {
 			e.end(pc)
@@ -467,13 +447,9 @@ func (e *encoder) turn(k int, i uint64, base int) {
 	e.dst.threads[k] = t
 }
 
-func (e *encoder) variant(o *op, pc uint16, n *Node) {
+func (e *encoder) variant(pc uint16, n *Node) {
 	v := e.node(Node{Off: uint32(len(e.out)) * 8, Op: pc, Kind: NodeVariant, Raw: n.Raw})
-	c := pc + 1
-	for k := uint64(0); k < n.Raw && c < o.end; k++ {
-		c = e.p.ops[c].end
-	}
-	if n.Raw != math.MaxUint64 && c < o.end {
+	if c, ok := e.p.caseOf(pc, n.Raw); ok {
 		e.body(c+1, e.p.ops[c].end)
 	}
 	x := &e.dst.Nodes[v]

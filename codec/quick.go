@@ -144,15 +144,10 @@ func newBudget(data []byte) budget {
 	return budget{uint64(nodeBudget(len(data))), uint64(byteBudget(len(data)))}
 }
 
-// legal judges the values of a block at the start of data that can be illegal.
+// legal reports whether the values of a block at the start of data that can be illegal are not.
 func (b *block) legal(data []byte) bool {
 	for _, i := range b.checks {
-		it := &b.items[i]
-		if it.role == RoleConst {
-			if string(data[it.off/8:it.off/8+it.bits/8]) != string(it.bytes) {
-				return false
-			}
-		} else if !it.num.Legal(loadBits(data, it.off, it.bits, it.order)) {
+		if code, _ := b.items[i].legal(data, 0); code != NoProblem {
 			return false
 		}
 	}
@@ -175,7 +170,7 @@ func (c *content) locate(p *Program, data []byte, cur uint64, left *budget) (fro
 	if c.placed {
 		from = c.offset.from(data)
 	}
-	if c.size == schema.Counted && (n < c.min || n > c.max) {
+	if c.size == schema.Counted && number(n, c.min, c.max) != NoProblem {
 		return 0, 0, 0, false
 	}
 	if n == 0 && c.placed && (c.size == schema.Counted || c.size == schema.Fixed) {
@@ -185,7 +180,7 @@ func (c *content) locate(p *Program, data []byte, cur uint64, left *budget) (fro
 		from = min(from, have)
 		return from, 0, from, true
 	}
-	if from < uint64(p.header) || from > have || c.placed && from == 0 { // a null place is for others to judge
+	if p.place(from, have, have) != NoProblem || c.placed && from == 0 { // a null place is for others to judge
 		return 0, 0, 0, false
 	}
 	size := n * c.each
@@ -257,7 +252,7 @@ func (p *Program) quickContents(r *Record, data []byte) bool {
 		from, n, end, ok := cur, uint64(0), uint64(0), true
 		if c.size == schema.Counted && !c.placed && !c.count.slow {
 			n = word(data, c.count.at) >> (c.count.shift & 63) & c.count.mask
-			if end = cur + n*c.each; end > have || n < c.min || n > c.max {
+			if end = cur + n*c.each; end > have || number(n, c.min, c.max) != NoProblem {
 				return false
 			}
 		} else if from, n, end, ok = c.locate(p, data, cur, &left); !ok {
@@ -291,7 +286,7 @@ func (c *content) chain(data []byte, at, n uint64, nodes []Node) (all []Node, en
 	nodes = more(nodes, int(n))
 	last := uint64(0)
 	for i := list + 1; i < len(nodes); i++ {
-		if at <= last || at+size > have || at+next+2 > have {
+		if link(at, last) != NoProblem || at+size > have || at+next+2 > have {
 			return nodes, 0, false
 		}
 		nodes[i].set(0, uint32(at)*8, bits, i+1, c.op, NodeElem)
@@ -341,7 +336,7 @@ func (p *Program) encodeContents(dst, src *Record) bool {
 		next++
 		at, size := uint32(len(out)), uint32(n.Raw)*uint32(c.each)
 		if c.size == schema.Counted {
-			if !c.countAt.fits(n.Raw) || n.Raw < c.min || n.Raw > c.max {
+			if !c.countAt.fits(n.Raw) || number(n.Raw, c.min, c.max) != NoProblem {
 				return false
 			}
 			c.countAt.store(out, 0, n.Raw)
