@@ -52,17 +52,21 @@ type FieldValue struct {
 
 // Result describes the record. fields asks for every field, too.
 func (r *Record) Result(fields bool) Result {
-	m := r.Program.Message
-	out := Result{
-		Message: m.Name, Version: m.Version, Status: r.Status().String(), Used: r.Used,
-		Value: r.AppendJSON(nil), Problems: r.ProblemInfos(),
+	out := r.Summary()
+	out.Value = r.AppendJSON(nil)
+	if fields {
+		out.Fields = r.FieldValues()
 	}
+	return out
+}
+
+// Summary is Result without any values.
+func (r *Record) Summary() Result {
+	m := r.Program.Message
+	out := Result{Message: m.Name, Version: m.Version, Status: r.Status().String(), Used: r.Used, Problems: r.ProblemInfos()}
 	if r.HasCode() {
 		code := r.Code
 		out.Code = &code
-	}
-	if fields {
-		out.Fields = r.FieldValues()
 	}
 	return out
 }

@@ -78,6 +78,8 @@ type decoder struct {
 	json   bool
 	rec    codec.Record
 	out    *bufio.Writer
+	text   []byte // of the last message
+	data   []byte // its bytes
 	failed bool
 	count  int
 }
@@ -106,11 +108,12 @@ const maxLine = codec.MaxMessage * 4
 // lines decodes one message a line.
 func (d *decoder) lines(r io.Reader) error {
 	in := bufio.NewReaderSize(r, 1<<16)
-	return eachLine(in, func(line string) error {
-		data, err := scan.HexLine(line)
+	return eachLine(in, func(line []byte) error {
+		data, err := scan.AppendHexLine(d.data[:0], line)
 		if err != nil {
 			d.wrong("not-hex", err.Error())
 		} else {
+			d.data = data
 			d.message(data, d.req.Dir)
 		}
 		if in.Buffered() == 0 {
@@ -148,14 +151,16 @@ func (d *decoder) paste(name string, r io.Reader, form string) error {
 func (d *decoder) message(data []byte, dir schema.Dir) {
 	req := d.req
 	req.Dir = dir
-	res := d.snap.Decode(&d.rec, data, req)
-	for _, p := range res.Problems {
-		d.failed = d.failed || p.Severity == "error"
-	}
 	if d.json {
-		d.line(res)
+		var failed bool
+		d.text, failed = d.snap.AppendDecoded(d.text[:0], &d.rec, data, req)
+		d.failed = d.failed || failed
+		d.out.Write(d.text)
 		return
 	}
+	req.Fields, req.Brief = false, true // the transcript is made of the record
+	res := d.snap.Decode(&d.rec, data, req)
+	d.failed = d.failed || workspace.Failed(res.Problems)
 	if d.count++; d.count > 1 {
 		d.out.WriteByte('\n')
 	}

@@ -35,7 +35,8 @@ error with the number of the line, and the exit status is 1.`,
 			}
 			err = eachInput(cmd, args, func(_ string, r io.Reader) error {
 				in := bufio.NewReaderSize(r, 1<<16)
-				return eachLine(in, func(line string) error {
+				return eachLine(in, func(text []byte) error {
+					line := string(text)
 					e.line(line)
 					if in.Buffered() == 0 {
 						return e.out.Flush()

@@ -2,11 +2,11 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -66,30 +66,33 @@ func isTerminal(f *os.File) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// eachLine calls f with every line, without its line break. A last line break ends the last line and starts no other.
-func eachLine(in *bufio.Reader, f func(line string) error) error {
-	var line strings.Builder
+// eachLine calls f with every line, without its line break, in memory that the next line uses again. A last line break ends the last line
+// and starts no other.
+func eachLine(in *bufio.Reader, f func(line []byte) error) error {
+	var long []byte // a line that does not fit into the buffer of the reader
 	for {
-		part, err := in.ReadSlice('\n')
-		line.Write(part)
-		if line.Len() > maxLine {
+		line, err := in.ReadSlice('\n')
+		if len(long)+len(line) > maxLine {
 			return fmt.Errorf("a line of more than %d bytes", maxLine)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
+			long = append(long, line...)
 			continue
 		}
-		text := line.String()
+		if len(long) > 0 {
+			line = append(long, line...)
+			long = line[:0]
+		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return unreadable(err)
 		}
-		if text != "" {
-			if e := f(strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")); e != nil {
+		if len(line) > 0 {
+			if e := f(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))); e != nil {
 				return e
 			}
 		}
 		if err != nil {
 			return nil
 		}
-		line.Reset()
 	}
 }

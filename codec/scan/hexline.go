@@ -5,31 +5,55 @@ import "fmt"
 // HexLine reads the bytes of one message from one line of hex digits; blanks may stand anywhere. An empty line is a message of
 // no bytes. The error says at which column, counted from 1, what is not hex.
 func HexLine(line string) ([]byte, error) {
-	out := make([]byte, 0, len(line)/2)
-	digits, half := 0, 0
-	for col, c := range line {
+	return AppendHexLine(make([]byte, 0, len(line)/2), []byte(line))
+}
+
+// AppendHexLine appends what HexLine reads.
+func AppendHexLine(dst, line []byte) ([]byte, error) {
+	at, first := 0, len(dst)
+	for at+1 < len(line) { // most lines are pairs of digits
+		if line[at] == ' ' {
+			at++
+			continue
+		}
+		hi, lo := hexDigit[line[at]], hexDigit[line[at+1]]
+		if hi|lo >= 16 {
+			break
+		}
+		dst = append(dst, hi<<4|lo)
+		at += 2
+	}
+	digits, half := 2*(len(dst)-first), 0
+	for col, c := range string(line[at:]) {
 		v := -1
 		switch {
-		case c == ' ' || c == '\t' || c == '\r' || c == '\ufeff' && col == 0:
+		case c == ' ' || c == '\t' || c == '\r' || c == '\ufeff' && at+col == 0:
 			continue
-		case c >= '0' && c <= '9':
-			v = int(c - '0')
-		case c >= 'a' && c <= 'f':
-			v = int(c-'a') + 10
-		case c >= 'A' && c <= 'F':
-			v = int(c-'A') + 10
+		case c < 0x80:
+			v = int(int8(hexDigit[c]))
 		}
 		if v < 0 {
-			return nil, fmt.Errorf("column %d: %q is not a hex digit", len([]rune(line[:col]))+1, c)
+			return nil, fmt.Errorf("column %d: %q is not a hex digit", len([]rune(string(line[:at+col])))+1, c)
 		}
 		if digits++; digits%2 == 1 {
 			half = v
 			continue
 		}
-		out = append(out, byte(half<<4|v))
+		dst = append(dst, byte(half<<4|v))
 	}
 	if digits%2 == 1 {
 		return nil, fmt.Errorf("an odd number of hex digits (%d)", digits)
 	}
-	return out, nil
+	return dst, nil
 }
+
+// hexDigit is what bytes are as hex digits, 0xff of those that are none.
+var hexDigit = func() (t [256]byte) {
+	for i := range t {
+		t[i] = 0xff
+	}
+	for i := range byte(16) {
+		t["0123456789abcdef"[i]], t["0123456789ABCDEF"[i]] = i, i
+	}
+	return t
+}()

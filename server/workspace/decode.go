@@ -17,6 +17,7 @@ type Request struct {
 	Group   string
 	Session codec.Session
 	Fields  bool // every field with its place, too
+	Brief   bool // without values
 	Unknown bool // it is known to have no definition: these are bytes that nothing says anything of
 }
 
@@ -39,6 +40,9 @@ func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) codec.Res
 	}
 	rec.Session = req.Session
 	p.Decode(rec, data)
+	if req.Brief {
+		return rec.Summary()
+	}
 	return rec.Result(req.Fields)
 }
 
