@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // What is written is at most budgetRatio times as long as the definitions, and budgetBase. A struct that is used in many places is
@@ -71,7 +72,7 @@ type costs struct {
 type cost struct{ paths, bytes int }
 
 func (c *costs) of(s *schema.Struct, depth int) cost {
-	if depth > maxDepth {
+	if depth > wire.MaxDepth {
 		return cost{} // targets refuse it
 	}
 	if x, ok := c.known[s]; ok {

@@ -1,9 +1,18 @@
-// Package emit writes definitions in other people's formats: source code that reads and writes the messages, dissectors,
+// Package emit writes definitions in the formats of others: source code that reads and writes the messages, dissectors,
 // descriptions, documentation.
 //
-// A target is one row of Targets and one file of this package. It gets a linked schema, whatever dialect that came from, and
-// returns files and what they could not express. A file that says less than the definition is fine; one that says something
-// else, or that its own compiler refuses, is a bug.
+// A target is one row of Targets. It gets a linked schema, of whatever dialect, and returns files, and what they cannot express. A
+// file that says less than the definition is fine; one that says something else, or that its own compiler refuses, is a bug.
+//
+// # Adding a target
+//
+//  1. In a file of its own write a function like emitMarkdown. It starts with o.lost for its losses, goes through s.Messages, and
+//     leaves out with a Loss those that compile refuses: compile is wire.Compile, which says what stands where.
+//  2. Its files begin with what head returns, behind the mark of a comment.
+//  3. Add a row to Targets, with the function inside within, which keeps files in proportion to the definitions.
+//
+// The command line, the API and the pages show all rows of Targets. A programming language embeds a walker, which goes through the
+// messages; the language is its prints, texts of statements, and the methods of native for what texts cannot say.
 package emit
 
 import (

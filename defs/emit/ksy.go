@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // Kaitai Struct descriptions, for its compiler from version 0.11 on and its Web IDE.
@@ -31,7 +32,7 @@ func emitKsy(s *schema.Schema, o Options) ([]File, []Loss) {
 		if k == nil {
 			continue
 		}
-		place, ok := codePlace(m)
+		place, ok := k.codePlace()
 		if !ok || !many || s.ByKey[m.Key] != m {
 			single = append(single, k)
 			continue
@@ -80,34 +81,16 @@ type ksyPlace struct {
 	measured    bool
 }
 
-// codePlace finds the code of a message, and the length of its frame.
-func codePlace(m *schema.Message) (p ksyPlace, ok bool) {
-	p = ksyPlace{group: m.Key.Group, length: -1, measured: m.Measured}
-	at := 0
-	for i := range m.Body.Wire {
-		it := &m.Body.Wire[i]
-		bits := it.Bits
-		switch it.Kind {
-		case schema.Const:
-			bits = len(it.Bytes) * 8
-		case schema.Value:
-			n, isNumber := it.Field.Type.(*schema.Number)
-			if !isNumber {
-				return p, false
-			}
-			bits = n.Bits
-		}
-		native := at%8 == 0 && (bits == 8 || bits == 16 || bits == 32)
-		switch {
-		case it.Kind == schema.Length && native:
-			p.length, p.lengthBits, p.lengthOrder = at/8, bits, it.Order
-		case it.Kind == schema.Code && native:
-			p.code, p.bits, p.order = at/8, bits, it.Order
-			return p, m.HasKey
-		}
-		at += bits
+// codePlace finds the code of a message, and the length of its frame before it.
+func (k *ksyMessage) codePlace() (p ksyPlace, ok bool) {
+	p = ksyPlace{group: k.m.Key.Group, length: -1, measured: k.m.Measured}
+	native := func(at wire.Place) bool { return at.Off%8 == 0 && isNative(at.Bits) }
+	code, length := k.wire.Code, k.wire.Length
+	if length.Off < code.Off && native(length) {
+		p.length, p.lengthBits, p.lengthOrder = length.Off/8, length.Bits, length.Order
 	}
-	return p, false
+	p.code, p.bits, p.order = code.Off/8, code.Bits, code.Order
+	return p, native(code) && k.m.HasKey
 }
 
 // ksySet is messages that are told apart by their code.

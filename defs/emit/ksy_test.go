@@ -470,8 +470,10 @@ func TestDocLosses(t *testing.T) {
 		{linked(datagram("m", inOrder(field("v", twice)))), "m: v: b is a second name of the value 1; it is left out", ""},
 		{linked(datagram("m", inOrder(field("v", open)))), "m: v: the constant MAX_LEVEL has no value; the limit is not checked", ""},
 		{linked(datagram("m", inOrder(field("v", &schema.Blob{Nested: true, Extent: toEnd})))), "m: v: the message inside is shown as bytes", ""},
-		{linked(datagram("m", inOrder(half, field("b", number(4, 0))))), `m: the group "half" shares a byte with what is beside it, and has parts that may be missing; the message is left out`,
-			`m: group "half" with alternatives or optional parts; the message is left out`},
+		{
+			linked(datagram("m", inOrder(half, field("b", number(4, 0))))), `m: group "half" with alternatives or optional parts; the message is left out`,
+			`m: group "half" with alternatives or optional parts; the message is left out`,
+		},
 		{linked(datagram("m", inOrder(field("l", bare(&schema.Blob{Extent: fixed(0)}, toEnd))))), `m: the elements of "l" may have no bytes; the message is left out`, ""},
 		{sealed, "C_SEALED: the checksum is read, not checked", "C_SEALED: checksum: how the checksum is computed is not said"},
 		{linked(datagram("m", inOrder(field("v", ranged(40, schema.Signed, -1, 1))))), "m: v: the range of a number of 40 bits is not checked", ""},

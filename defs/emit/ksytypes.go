@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // ksyMessage is one message as a type, with all types inside it.
@@ -22,6 +23,8 @@ type ksyMessage struct {
 	byRef   map[*schema.Struct]*ksyType
 	packed  map[*schema.Packed]string
 	after   map[*schema.Struct]int // see bitsAfter
+	wire    *wire.Message
+	least   map[*schema.Field]int64 // bits of the smallest element of a list
 	losses  []Loss
 }
 
@@ -42,12 +45,7 @@ type ksyType struct {
 	next   string // of a chained element
 	bit    int    // bits of a byte that is begun
 	when   string // condition for what is added
-	least  int    // bits that it takes at least
-	bound  int    // fields that got an identifier
 }
-
-// maxParts is how many fields a type or a message may show. Structs that are used many times inside each other can ask for any number.
-const maxParts = 20000
 
 func newKsyType(id string) *ksyType {
 	return &ksyType{
@@ -73,18 +71,27 @@ func newKsyMessage(m *schema.Message, enums map[*schema.Enum]string) (k *ksyMess
 			panic(e)
 		}
 	}()
+	laid, err := compile(m)
+	if err != nil {
+		fail("%v", err)
+	}
 	want := m.Name
 	if m.Version > 1 {
 		want += "_v" + strconv.Itoa(m.Version)
 	}
 	k = &ksyMessage{
-		m: m, id: ksyID(want), names: newKsyNames(), byEnum: map[*schema.Enum]string{}, written: enums, byRef: map[*schema.Struct]*ksyType{}, packed: map[*schema.Packed]string{},
+		m: m, wire: laid, least: map[*schema.Field]int64{}, id: ksyID(want), names: newKsyNames(), byEnum: map[*schema.Enum]string{}, written: enums, byRef: map[*schema.Struct]*ksyType{}, packed: map[*schema.Packed]string{},
 		after: map[*schema.Struct]int{},
+	}
+	for f, part := range contents(laid) {
+		if part.Kind == wire.List {
+			k.least[laid.Fields[f].Schema] = part.Elem.Min.Bits
+		}
 	}
 	k.names.take(k.id)
 	k.top = newKsyType(k.id)
 	k.top.doc = k.about()
-	k.body(k.top, m.Body, 0)
+	k.body(k.top, m.Body)
 	return k, k.losses
 }
 
@@ -156,16 +163,10 @@ func (t *ksyType) yaml() yamlMap {
 }
 
 // bind gives identifiers to fields that stand in the type, and to those of groups that have no bytes of their own.
-func (t *ksyType) bind(fields []*schema.Field, prefix, path string, depth int) {
-	if depth > maxDepth {
-		fail("it is nested deeper than %d", maxDepth)
-	}
+func (t *ksyType) bind(fields []*schema.Field, prefix, path string) {
 	for _, f := range fields {
-		if t.bound++; t.bound > maxParts {
-			fail("there are too many fields")
-		}
 		if g, ok := f.Type.(*schema.Group); ok && len(g.Struct.Wire) == 0 && len(g.Struct.Variants) == 0 && len(g.Struct.Fields) > 0 {
-			t.bind(g.Struct.Fields, prefix+f.Name+"_", path+f.Name+".", depth+1)
+			t.bind(g.Struct.Fields, prefix+f.Name+"_", path+f.Name+".")
 			continue
 		}
 		want := prefix + f.Name
@@ -176,26 +177,19 @@ func (t *ksyType) bind(fields []*schema.Field, prefix, path string, depth int) {
 	}
 }
 
-func (k *ksyMessage) body(t *ksyType, s *schema.Struct, depth int) {
-	if depth > maxDepth {
-		fail("it is nested deeper than %d", maxDepth)
-	}
-	t.bind(s.Fields, "", "", 0)
+func (k *ksyMessage) body(t *ksyType, s *schema.Struct) {
+	t.bind(s.Fields, "", "")
 	for i := range s.Wire {
-		least := t.least
 		if i >= len(s.Wire)-s.Optional && t.bit == 0 {
 			t.when = "not _io.eof"
 		}
-		k.item(t, &s.Wire[i], depth)
-		if t.when != "" {
-			t.least = least
-		}
+		k.item(t, &s.Wire[i])
 	}
 	t.when = ""
 	if t.bit != 0 {
 		fail("a part of it fills %d bits more than whole bytes", t.bit)
 	}
-	k.variants(t, s, depth)
+	k.variants(t, s)
 }
 
 // add appends an attribute.
@@ -209,7 +203,6 @@ func (t *ksyType) add(a yamlMap) {
 // take adds the bits of a number.
 func (t *ksyType) take(bits int) {
 	t.bit = (t.bit + bits) % 8
-	t.least += bits
 }
 
 // aligned checks that something that is not bits starts at a whole byte.
@@ -237,13 +230,13 @@ func (t *ksyType) book(want, doc string, it *schema.Item, valid yamlMap) string 
 	return id
 }
 
-func (k *ksyMessage) item(t *ksyType, it *schema.Item, depth int) {
+func (k *ksyMessage) item(t *ksyType, it *schema.Item) {
 	switch it.Kind {
 	case schema.Value:
-		k.value(t, it.Field, depth)
+		k.value(t, it.Field)
 	case schema.Weave:
 		for _, f := range it.Weave {
-			k.value(t, f, depth)
+			k.value(t, f)
 		}
 	case schema.Count:
 		e, unit := extentOf(it.Field.Type)
@@ -400,7 +393,7 @@ func (t *ksyType) number(kind string, bits int, order schema.Order, name string)
 
 func isNative(bits int) bool { return bits == 8 || bits == 16 || bits == 32 || bits == 64 }
 
-func (k *ksyMessage) value(t *ksyType, f *schema.Field, depth int) {
+func (k *ksyMessage) value(t *ksyType, f *schema.Field) {
 	switch typ := f.Type.(type) {
 	case *schema.Number:
 		k.numberField(t, f, typ)
@@ -412,12 +405,12 @@ func (k *ksyMessage) value(t *ksyType, f *schema.Field, depth int) {
 		t.add(t.named(f, yamlMap{{"type", k.packedType(f, typ)}, {"size", strconv.Itoa(typ.Bits / 8)}}))
 		t.take(typ.Bits)
 	case *schema.Group:
-		k.group(t, f, typ.Struct, depth)
+		k.group(t, f, typ.Struct)
 	case *schema.Text, *schema.Blob, *schema.List:
 		if t.offset[f] == "" {
 			t.aligned(strconv.Quote(f.Name))
 		}
-		k.content(t, f, depth)
+		k.content(t, f)
 	default:
 		fail("the field %q has no type", f.Name)
 	}
@@ -614,12 +607,9 @@ func (k *ksyMessage) enum(path string, n *schema.Number, field string) string {
 }
 
 // bitsAfter is by how many bits a struct goes beyond whole bytes.
-func (k *ksyMessage) bitsAfter(s *schema.Struct, depth int) int {
+func (k *ksyMessage) bitsAfter(s *schema.Struct) int {
 	if n, ok := k.after[s]; ok {
 		return n
-	}
-	if depth > maxDepth {
-		fail("it is nested deeper than %d", maxDepth)
 	}
 	bits := 0
 	for i := range s.Wire {
@@ -632,7 +622,7 @@ func (k *ksyMessage) bitsAfter(s *schema.Struct, depth int) int {
 		case *schema.Number:
 			bits += t.Bits % 8
 		case *schema.Group:
-			bits += k.bitsAfter(t.Struct, depth+1)
+			bits += k.bitsAfter(t.Struct)
 		}
 	}
 	k.after[s] = bits % 8
@@ -640,17 +630,14 @@ func (k *ksyMessage) bitsAfter(s *schema.Struct, depth int) int {
 }
 
 // group adds a group: as a type, or in place where it shares bytes with what is beside it.
-func (k *ksyMessage) group(t *ksyType, f *schema.Field, s *schema.Struct, depth int) {
+func (k *ksyMessage) group(t *ksyType, f *schema.Field, s *schema.Struct) {
 	if len(s.Wire) == 0 && len(s.Variants) == 0 {
 		return // its fields stand in this type
 	}
-	if t.bit != 0 || k.bitsAfter(s, 0) != 0 {
-		if s.Optional > 0 || len(s.Variants) > 0 {
-			fail("the group %q shares a byte with what is beside it, and has parts that may be missing", f.Name)
-		}
-		t.bind(s.Fields, t.name(f)+"_", t.paths[f]+".", depth)
+	if t.bit != 0 || k.bitsAfter(s) != 0 {
+		t.bind(s.Fields, t.name(f)+"_", t.paths[f]+".")
 		for i := range s.Wire {
-			k.item(t, &s.Wire[i], depth+1)
+			k.item(t, &s.Wire[i])
 		}
 		return
 	}
@@ -661,9 +648,8 @@ func (k *ksyMessage) group(t *ksyType, f *schema.Field, s *schema.Struct, depth 
 	if want == "" {
 		want = t.name(f)
 	}
-	inner := k.structType(s, want, depth)
+	inner := k.structType(s, want)
 	t.add(t.named(f, yamlMap{{"type", inner.id}}))
-	t.least += inner.least
 	for field, raw := range inner.raw {
 		if t.ids[field] == "" {
 			t.raw[field] = t.name(f) + "." + strings.Trim(raw, "()")
@@ -672,19 +658,19 @@ func (k *ksyMessage) group(t *ksyType, f *schema.Field, s *schema.Struct, depth 
 }
 
 // structType is the type of a struct inside the message.
-func (k *ksyMessage) structType(s *schema.Struct, want string, depth int) *ksyType {
+func (k *ksyMessage) structType(s *schema.Struct, want string) *ksyType {
 	if t := k.byRef[s]; t != nil {
 		return t
 	}
 	t := newKsyType(k.names.take(want))
 	k.types = append(k.types, t)
-	k.body(t, s, depth+1)
+	k.body(t, s)
 	k.byRef[s] = t
 	return t
 }
 
 // content adds text, bytes or a list.
-func (k *ksyMessage) content(t *ksyType, f *schema.Field, depth int) {
+func (k *ksyMessage) content(t *ksyType, f *schema.Field) {
 	var a yamlMap
 	e, unit := extentOf(f.Type)
 	units := ""
@@ -706,11 +692,6 @@ func (k *ksyMessage) content(t *ksyType, f *schema.Field, depth int) {
 	switch typ := f.Type.(type) {
 	case *schema.Text:
 		a = textAttr(typ, bytes)
-		if e.Size == schema.Fixed {
-			t.least += max(e.N, 0) * unit * 8
-		} else if e.Size == schema.Terminated {
-			t.least += unit * 8
-		}
 		if e.Size == schema.Terminated && t.offset[f] != "" {
 			when = t.offset[f] + " != 0"
 		}
@@ -722,11 +703,8 @@ func (k *ksyMessage) content(t *ksyType, f *schema.Field, depth int) {
 		if bytes == "" {
 			a = yamlMap{{"size-eos", yamlTrue}}
 		}
-		if e.Size == schema.Fixed {
-			t.least += max(e.N, 0) * 8
-		}
 	case *schema.List:
-		a = k.listAttr(t, f, typ, units, depth)
+		a = k.listAttr(t, f, typ, units)
 	}
 	if e.Size == schema.Counted && t.offset[f] != "" {
 		when = t.count[f] + " != 0" // the offset of nothing may be anything
@@ -763,7 +741,7 @@ func textAttr(typ *schema.Text, bytes string) yamlMap {
 }
 
 // listAttr is an attribute of many elements.
-func (k *ksyMessage) listAttr(t *ksyType, f *schema.Field, l *schema.List, units string, depth int) yamlMap {
+func (k *ksyMessage) listAttr(t *ksyType, f *schema.Field, l *schema.List, units string) yamlMap {
 	if l.Size == schema.Terminated {
 		fail("the list %q is ended by a zero", f.Name)
 	}
@@ -783,7 +761,7 @@ func (k *ksyMessage) listAttr(t *ksyType, f *schema.Field, l *schema.List, units
 		if !l.Bare || l.Linked { // others may need no type, and then no name
 			elem.id = k.names.take(want)
 		}
-		k.body(elem, l.Elem, depth+1)
+		k.body(elem, l.Elem)
 		if l.Bare && !l.Linked && len(elem.seq) == 1 && len(elem.instances) == 0 && !elem.seq[0].has("if") && !elem.seq[0].has("repeat") {
 			k.types = slices.Delete(k.types, at, at+1)
 			ok = true
@@ -794,11 +772,9 @@ func (k *ksyMessage) listAttr(t *ksyType, f *schema.Field, l *schema.List, units
 			k.byRef[l.Elem] = elem
 		}
 	}
-	if l.Size == schema.Fixed {
-		t.least += max(l.N, 0) * elem.least
-	} else if l.Size == schema.ToEnd && elem.least > 8 {
+	if least := k.least[f]; l.Size == schema.ToEnd && least > 8 {
 		k.lose(f.Name, "bytes at the end that are less than an element are an error")
-	} else if l.Size == schema.ToEnd && elem.least == 0 {
+	} else if l.Size == schema.ToEnd && least == 0 {
 		fail("the elements of %q may have no bytes", f.Name)
 	}
 	if ok {
@@ -828,7 +804,7 @@ func (k *ksyMessage) listAttr(t *ksyType, f *schema.Field, l *schema.List, units
 }
 
 // variants adds the alternatives at the end of a struct as one attribute of several types.
-func (k *ksyMessage) variants(t *ksyType, s *schema.Struct, depth int) {
+func (k *ksyMessage) variants(t *ksyType, s *schema.Struct) {
 	if len(s.Variants) == 0 {
 		return
 	}
@@ -866,7 +842,7 @@ func (k *ksyMessage) variants(t *ksyType, s *schema.Struct, depth int) {
 		if want == "" {
 			want = t.id + "_alternative_" + strconv.Itoa(i+1)
 		}
-		inner := k.structType(v.Body, want, depth)
+		inner := k.structType(v.Body, want)
 		cases = append(cases, yamlPair{key, inner.id})
 	}
 	if len(cases) == 0 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 //go:embed support_lua.txt
@@ -114,29 +115,40 @@ func (g *luaTarget) message(m *schema.Message) {
 			panic(e)
 		}
 	}()
-	c := &luaCompiler{m: m, tables: g.tables, out: &luaMessage{m: m, kind: "datagram"}, where: map[*schema.Field]*luaField{}}
-	p := &plan{shapes: map[*schema.Struct]string{}}
-	p.constants(m.Body, map[string]bool{}, &c.open, 0)
+	laid, err := compile(m)
+	if err != nil {
+		fail("%v", err)
+	}
+	c := &luaCompiler{
+		m: laid, tables: g.tables, least: map[int]int64{}, fields: make([]*luaField, len(laid.Fields)),
+		out: &luaMessage{m: m, kind: "datagram", length: place(laid.Length), key: place(laid.Code), header: laid.Header},
+	}
+	for f, part := range contents(laid) {
+		if part.Kind == wire.List {
+			c.least[f] = (part.Elem.Min.Bits + 7) / 8
+		}
+	}
 	path := g.top.take(want)
 	root := &luaField{path: path, scope: newNames(false)}
-	ops := c.body(m.Body, root, true)
+	c.enter(laid.Body.Fields, root)
+	ops := c.ops(laid.Body.Parts, root, true)
 	if m.Measured {
 		c.out.kind = "measured"
 	}
 	if c.out.length.bits > 0 {
 		c.out.kind = "framed"
 	}
-	for _, name := range c.open {
+	for _, name := range laid.Unresolved {
 		c.lose("", "the constant %s has no value; its limit is not checked", name)
 	}
 	g.losses = append(g.losses, c.losses...)
 	c.out.path = path
-	c.out.text = c.write(m, ops, p.minSize(m.Body))
+	c.out.text = c.write(m, ops, (laid.Body.Min.Bits+7)/8)
 	g.messages = append(g.messages, c.out)
 }
 
 // write writes a message: its groups, then its table.
-func (c *luaCompiler) write(m *schema.Message, ops []*luaOp, least size) string {
+func (c *luaCompiler) write(m *schema.Message, ops []*luaOp, least int64) string {
 	var w code
 	for _, line := range c.groups {
 		w.line("%s", line)
@@ -144,7 +156,7 @@ func (c *luaCompiler) write(m *schema.Message, ops []*luaOp, least size) string 
 	out := c.out
 	w.open("message({")
 	w.line("path = %s, name = %s, def = %s, kind = %s, header = %d, min = %d, parts = %d,",
-		luaString(out.path), luaString(messageName(m)), luaString(m.Name), luaString(out.kind), out.header, least.n, countOps(ops))
+		luaString(out.path), luaString(messageName(m)), luaString(m.Name), luaString(out.kind), out.header, least, countOps(ops))
 	if m.Doc != "" {
 		w.line("doc = %s,", luaString(oneLine(m.Doc)))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // luaField is a field at one place of a message. Types such as vectors are shared: one schema.Field can be several of these.
@@ -37,7 +38,6 @@ type luaOp struct {
 	ops      []*luaOp   // list
 	cases    [][]*luaOp // choice
 	conds    []string
-	next     luaPlace // block of an element: where the next one is
 }
 
 func countOps(ops []*luaOp) int {
@@ -84,88 +84,73 @@ func (c *code) ops(before string, ops []*luaOp, after string) {
 	c.shut("%s", after)
 }
 
-// luaCompiler compiles one message, in the way of the codec.
+// luaCompiler makes the ops of one message.
 type luaCompiler struct {
-	m      *schema.Message
+	m      *wire.Message
 	out    *luaMessage
-	where  map[*schema.Field]*luaField
-	count  map[*luaField]int
-	offset map[*luaField]int
-	value  map[*schema.Field]int // registers of numbers that choose alternatives
-	regs   int
+	fields []*luaField             // by field
+	least  map[int]int64           // by field: bytes of the smallest element of a list
 	groups []string                // statements
 	tables map[*schema.Enum]string // names of values that are in the file already, if they are many
-	open   []string                // constants without a value
 	losses []Loss
-	depth  int
 }
 
 func (c *luaCompiler) lose(field, format string, args ...any) {
-	c.losses = append(c.losses, Loss{Message: messageName(c.m), Field: field, Reason: fmt.Sprintf(format, args...)})
+	c.losses = append(c.losses, Loss{Message: messageName(c.m.Schema), Field: field, Reason: fmt.Sprintf(format, args...)})
 }
 
-// luaScope is a list of ops under construction.
-type luaScope struct {
-	ops   []*luaOp
-	open  *luaOp
-	first bool
+// ops makes the ops of parts. list is the list whose element they are.
+func (c *luaCompiler) ops(parts []wire.Part, list *luaField, first bool) []*luaOp {
+	var out []*luaOp
+	optional := 0
+	for i := range parts {
+		p := &parts[i]
+		at := len(out)
+		switch p.Kind {
+		case wire.Block:
+			o := &luaOp{kind: "block", bits: int(p.Min.Bits)}
+			for k := range p.Items {
+				c.item(o, &p.Items[k], list, first && i == 0)
+			}
+			out = append(out, o)
+		case wire.Weave:
+			for k := range p.Lists {
+				out = append(out, c.content(&p.Lists[k]))
+			}
+		case wire.Choice:
+			out = append(out, c.choice(p.Cases, list))
+		default:
+			out = append(out, c.content(p))
+		}
+		if p.Optional > optional {
+			optional, out[at].optional = p.Optional, true
+		}
+	}
+	return out
 }
 
-func (c *luaCompiler) body(s *schema.Struct, at *luaField, top bool) []*luaOp {
-	if c.depth++; c.depth > maxDepth {
-		fail("it is nested deeper than %d", maxDepth)
-	}
-	if c.count == nil {
-		c.count, c.offset, c.value = map[*luaField]int{}, map[*luaField]int{}, map[*schema.Field]int{}
-	}
-	for _, v := range s.Variants {
-		if v.Field == nil {
-			continue
-		}
-		n, ok := v.Field.Type.(*schema.Number)
-		if !ok || n.Kind == schema.Float || n.Bits > 48 {
-			fail("alternatives are chosen by %q, which is not a whole number of at most 48 bits", v.Field.Name)
-		}
-		if c.value[v.Field] == 0 {
-			c.regs++
-			c.value[v.Field] = c.regs
-		}
-	}
-	c.enter(s.Fields, at)
-	sc := &luaScope{first: top}
-	c.wire(sc, s)
-	c.flush(sc)
-	if len(s.Variants) > 0 {
-		c.choice(sc, s, at)
-	}
-	c.depth--
-	return sc.ops
-}
-
-// enter makes the fields of a struct known, and those of groups that have no bytes of their own. It returns what they were before.
-func (c *luaCompiler) enter(fields []*schema.Field, at *luaField) map[*schema.Field]*luaField {
-	old := make(map[*schema.Field]*luaField, len(fields))
-	for _, f := range fields {
-		old[f] = c.where[f]
-		if f.Same != nil && c.where[f.Same] != nil && sameKind(f.Type, f.Same.Type) {
-			c.where[f] = c.where[f.Same]
-			continue
-		}
-		lf := &luaField{f: f, path: at.path, scope: at.scope} // a bare element has the name of its list
-		if f.Name != "" {
-			lf.path, lf.scope = at.path+"."+at.scope.take(f.Name), newNames(false)
-		}
-		if at.f != nil {
-			if _, ok := at.f.Type.(*schema.Group); ok {
-				lf.up = at
+// enter makes the fields of a struct, and those of its groups.
+func (c *luaCompiler) enter(fields []int, at *luaField) {
+	known := map[*schema.Field]*luaField{}
+	for _, i := range fields {
+		f := c.m.Fields[i].Schema
+		lf := known[f.Same]
+		if lf == nil || !sameKind(f.Type, f.Same.Type) {
+			lf = &luaField{f: f, path: at.path, scope: at.scope} // a bare element has the name of its list
+			if f.Name != "" {
+				lf.path, lf.scope = at.path+"."+at.scope.take(f.Name), newNames(false)
+			}
+			if at.f != nil {
+				if _, ok := at.f.Type.(*schema.Group); ok {
+					lf.up = at
+				}
 			}
 		}
-		c.where[f] = lf
-		if g, ok := f.Type.(*schema.Group); ok && len(g.Struct.Wire) == 0 && len(g.Struct.Variants) == 0 {
-			c.enter(g.Struct.Fields, lf)
+		c.fields[i], known[f] = lf, lf
+		if _, ok := f.Type.(*schema.Group); ok {
+			c.enter(c.m.Inside(i), lf)
 		}
 	}
-	return old
 }
 
 func sameKind(a, b schema.Type) bool {
@@ -173,169 +158,65 @@ func sameKind(a, b schema.Type) bool {
 	return p.typeShape(a) == p.typeShape(b)
 }
 
-func (c *luaCompiler) find(f *schema.Field) *luaField {
-	lf := c.where[f]
-	if lf == nil {
-		fail("an item is of a field that is not in its struct")
-	}
-	return lf
-}
-
-func (c *luaCompiler) wire(sc *luaScope, s *schema.Struct) {
-	for i := range s.Wire {
-		it := &s.Wire[i]
-		if i < len(s.Wire)-s.Optional || sc.open != nil && sc.open.bits%8 != 0 {
-			c.item(sc, it)
-			continue
-		}
-		c.flush(sc)
-		at := len(sc.ops)
-		c.item(sc, it)
-		if at < len(sc.ops) {
-			sc.ops[at].optional = true
-		}
-	}
-}
-
-func (c *luaCompiler) flush(sc *luaScope) {
-	if sc.open == nil {
-		return
-	}
-	if sc.open.bits%8 != 0 {
-		fail("fields before a variable part do not fill whole bytes")
-	}
-	sc.open, sc.first = nil, false
-}
-
-// push adds an item to the block being filled. attrs are those of its table, with commas before.
-func (c *luaCompiler) push(sc *luaScope, kind string, bits int, order schema.Order, attrs string) {
-	if sc.open == nil {
-		sc.open = &luaOp{kind: "block"}
-		sc.ops = append(sc.ops, sc.open)
-	}
-	b := sc.open
-	if order == schema.Big && bits > 8 {
-		if b.bits%8 != 0 || bits%8 != 0 {
-			fail("a big-endian number does not stand at whole bytes")
-		}
+// push adds an item to a block. attrs are those of its table, with commas before.
+func (o *luaOp) push(kind string, it *wire.Item, attrs string) {
+	if it.Order == schema.Big && it.Bits > 8 {
 		attrs = ", big = true" + attrs
 	}
-	if bits == 0 {
-		b.zero++
+	if it.Bits == 0 {
+		o.zero++
 	}
-	b.items = append(b.items, fmt.Sprintf(`{"%s", %d, %d%s}`, kind, b.bits, bits, attrs))
-	if b.bits += bits; b.bits > 1<<26 {
-		fail("a part of fixed size is too large")
-	}
+	o.items = append(o.items, fmt.Sprintf(`{"%s", %d, %d%s}`, kind, it.Off, it.Bits, attrs))
 }
 
-func (c *luaCompiler) wholeByte(sc *luaScope, what string) {
-	if sc.open != nil && sc.open.bits%8 != 0 {
-		fail("%s does not start at a whole byte", what)
-	}
-}
+func place(at wire.Place) luaPlace { return luaPlace{at.Off, at.Bits, at.Order} }
 
-// frameItem adds a number about the whole message.
-func (c *luaCompiler) frameItem(sc *luaScope, it *schema.Item) luaPlace {
-	if !sc.first {
-		fail("%s does not stand in the first fixed part of the message", it.Kind)
-	}
-	c.push(sc, it.Kind.String(), it.Bits, it.Order, "")
-	at := luaPlace{sc.open.bits - it.Bits, it.Bits, it.Order}
-	c.out.header = (sc.open.bits + 7) / 8
-	return at
-}
-
-func (c *luaCompiler) item(sc *luaScope, it *schema.Item) {
-	if it.Kind != schema.Value && it.Kind != schema.Const && it.Kind != schema.Weave && (it.Bits < 1 || it.Bits > 32 && it.Kind != schema.Pad) {
-		fail("%s has %d bits", it.Kind, it.Bits)
-	}
+func (c *luaCompiler) item(o *luaOp, it *wire.Item, list *luaField, first bool) {
+	name := it.Kind.String()
 	switch it.Kind {
 	case schema.Value:
-		c.valueItem(sc, it.Field)
+		c.value(o, it)
 	case schema.Count, schema.Offset:
-		lf := c.find(it.Field)
-		c.regs++
-		name := it.Kind.String()
-		attrs := fmt.Sprintf(", reg = %d", c.regs)
+		lf := c.fields[it.Field]
+		attrs := fmt.Sprintf(", reg = %d", it.Reg+1)
 		if it.Kind == schema.Count {
-			c.count[lf] = c.regs
-			ext, unit := luaExtent(it.Field.Type)
+			ext, bytes := extentOf(lf.f.Type)
 			if l := ext.Min; l != nil && l.Const == "" {
 				attrs += fmt.Sprintf(", min = %d", l.Uint)
 			}
 			if l := ext.Max; l != nil && l.Const == "" {
 				attrs += fmt.Sprintf(", max = %d", l.Uint)
 			}
-			attrs += fmt.Sprintf(", unit = %d", unit)
-		} else {
-			c.offset[lf] = c.regs
+			attrs += fmt.Sprintf(", unit = %d", max(int64(bytes), c.least[it.Field]))
 		}
-		c.push(sc, name, it.Bits, it.Order, attrs+", f = "+c.bookField(lf, name, it.Bits))
-		sc.open.loads = true
+		o.push(name, it, attrs+", f = "+c.bookField(lf, name, it.Bits))
+		o.loads = true
 	case schema.Here, schema.Next:
-		at := luaPlace{off: 0, bits: it.Bits, order: it.Order}
-		c.push(sc, it.Kind.String(), it.Bits, it.Order, ", f = "+c.bookField(c.where[nil], it.Kind.String(), it.Bits))
-		if it.Kind == schema.Next {
-			at.off = sc.open.bits - it.Bits
-			sc.open.next = at
-		}
-	case schema.Length:
-		c.out.length = c.frameItem(sc, it)
+		o.push(name, it, ", f = "+c.bookField(list, name, it.Bits))
 	case schema.Code:
-		c.out.key = c.frameItem(sc, it)
-		if c.m.HasKey && it.Bits%8 == 0 && c.out.key.off%8 == 0 {
+		o.push(name, it, "")
+		if m := c.m.Schema; m.HasKey && it.Bits%8 == 0 && it.Off%8 == 0 {
 			b := make([]byte, it.Bits/8)
 			for i := range b {
 				shift := 8 * i
 				if it.Order == schema.Big {
 					shift = it.Bits - 8 - shift
 				}
-				b[i] = byte(c.m.Key.Code >> shift)
+				b[i] = byte(m.Key.Code >> shift)
 			}
-			c.out.marks = append(c.out.marks, luaMark{c.out.key.off / 8, b})
+			c.out.marks = append(c.out.marks, luaMark{it.Off / 8, b})
 		}
-	case schema.Counter:
-		c.frameItem(sc, it)
 	case schema.Check:
-		c.frameItem(sc, it)
 		c.lose("check", "the checksum is shown, not verified")
+		o.push(name, it, "")
 	case schema.Const:
-		c.wholeByte(sc, "a constant")
-		if sc.first {
-			at := 0
-			if sc.open != nil {
-				at = sc.open.bits / 8
-			}
-			c.out.marks = append(c.out.marks, luaMark{at, it.Bytes})
+		if first {
+			c.out.marks = append(c.out.marks, luaMark{it.Off / 8, it.Bytes})
 		}
-		c.push(sc, "const", 8*len(it.Bytes), schema.Little, ", bytes = "+luaBytes(it.Bytes))
-	case schema.Pad:
-		c.push(sc, "pad", it.Bits, schema.Little, "")
-	case schema.Weave:
-		c.flush(sc)
-		for _, f := range it.Weave {
-			if l, ok := f.Type.(*schema.List); !ok || !l.Linked {
-				fail("the interleaved field %q is not a chained list", f.Name)
-			}
-			c.content(sc, f)
-		}
+		o.push(name, it, ", bytes = "+luaBytes(it.Bytes))
 	default:
-		fail("an item is of an unknown kind")
+		o.push(name, it, "")
 	}
-}
-
-func luaExtent(t schema.Type) (schema.Extent, uint64) {
-	switch t := t.(type) {
-	case *schema.Text:
-		return t.Extent, uint64(t.Charset.Unit())
-	case *schema.Blob:
-		return t.Extent, 1
-	case *schema.List:
-		return t.Extent, (&plan{}).minSize(t.Elem).n
-	}
-	fail("a count is of something that has no units")
-	return schema.Extent{}, 0
 }
 
 // bookField is the field of a number about another one.
@@ -389,37 +270,21 @@ func luaInteger(sign string, bits int) string {
 	return sign + "64"
 }
 
-func (c *luaCompiler) valueItem(sc *luaScope, f *schema.Field) {
-	lf := c.find(f)
-	switch t := f.Type.(type) {
+func (c *luaCompiler) value(o *luaOp, it *wire.Item) {
+	lf := c.fields[it.Field]
+	switch t := it.Type.(type) {
 	case *schema.Number:
-		c.number(sc, lf, t)
+		c.number(o, it, lf, t)
 	case *schema.Packed:
-		c.packed(sc, lf, t)
+		c.packed(o, it, lf, t)
 	case *schema.Text:
-		if t.Size != schema.Fixed {
-			c.content(sc, f)
-			return
-		}
-		c.wholeByte(sc, strconv.Quote(f.Name))
 		attrs := luaText(t)
-		if t.Min == nil || t.Min.Const != "" || t.Min.Uint != uint64(t.N) {
+		if !exact(t) {
 			attrs += ", cut = true"
 		}
-		c.push(sc, "text", max(t.N, 0)*t.Charset.Unit()*8, schema.Little, attrs+", f = "+c.field(lf, "string", ""))
+		o.push("text", it, attrs+", f = "+c.field(lf, "string", ""))
 	case *schema.Blob:
-		if t.Size != schema.Fixed {
-			c.content(sc, f)
-			return
-		}
-		c.wholeByte(sc, strconv.Quote(f.Name))
-		c.push(sc, "bytes", max(t.N, 0)*8, schema.Little, luaNested(t)+", f = "+c.field(lf, "bytes", ""))
-	case *schema.Group:
-		c.group(sc, lf, t.Struct)
-	case *schema.List:
-		c.content(sc, f)
-	default:
-		fail("the field %q has no type", f.Name)
+		o.push("bytes", it, luaNested(t)+", f = "+c.field(lf, "bytes", ""))
 	}
 }
 
@@ -434,40 +299,13 @@ func luaNested(t *schema.Blob) string {
 	return ""
 }
 
-func (c *luaCompiler) group(sc *luaScope, lf *luaField, s *schema.Struct) {
-	if c.depth++; c.depth > maxDepth {
-		fail("it is nested deeper than %d", maxDepth)
-	}
-	if len(s.Variants) > 0 || s.Optional > 0 {
-		fail("the group %q has alternatives or optional parts", lf.f.Name)
-	}
-	for i := range s.Wire {
-		if s.Wire[i].Kind == schema.Count {
-			c.flush(sc) // its lengths are judged after the values before it
-			break
-		}
-	}
-	old := c.enter(s.Fields, lf)
-	c.wire(sc, s)
-	c.depth--
-	if len(s.Wire) == 0 {
-		return // its fields stand in the struct around it
-	}
-	for f, o := range old {
-		if o != nil {
-			c.where[f] = o
-		}
-	}
-}
-
-func (c *luaCompiler) number(sc *luaScope, lf *luaField, t *schema.Number) {
-	if t.Bits < 1 || t.Bits > 64 || t.Kind == schema.Float && t.Bits != 32 && t.Bits != 64 {
-		fail("the number %q has %d bits", lf.f.Name, t.Bits)
-	}
+func (c *luaCompiler) number(o *luaOp, it *wire.Item, lf *luaField, t *schema.Number) {
 	var kind, field string
 	switch t.Kind {
 	case schema.Float:
-		c.wholeByte(sc, fmt.Sprintf("the float %q", lf.f.Name))
+		if it.Off%8 != 0 {
+			fail("the float %q does not start at a whole byte", lf.f.Name)
+		}
 		if kind, field = "float", "float"; t.Bits == 64 {
 			field = "double"
 		}
@@ -482,9 +320,9 @@ func (c *luaCompiler) number(sc *luaScope, lf *luaField, t *schema.Number) {
 	if t.Scale != 0 {
 		attrs, field = ", scale = "+luaFloat(t.Scale), "double"
 	}
-	if reg := c.value[lf.f]; reg != 0 {
-		attrs += fmt.Sprintf(", reg = %d", reg)
-		defer func() { sc.open.loads = true }()
+	if it.Reg != wire.None {
+		attrs += fmt.Sprintf(", reg = %d", it.Reg+1)
+		o.loads = true
 	}
 	attrs += luaRange(t)
 	values := ""
@@ -494,7 +332,7 @@ func (c *luaCompiler) number(sc *luaScope, lf *luaField, t *schema.Number) {
 			values = ""
 		}
 	}
-	c.push(sc, kind, t.Bits, t.Order, attrs+", f = "+c.field(lf, field, values))
+	o.push(kind, it, attrs+", f = "+c.field(lf, field, values))
 }
 
 // luaRange is the legal range of a number. Limits without a value are left out.
@@ -567,10 +405,7 @@ func luaValues(t *schema.Number) string {
 	return "{" + strings.Join(out, ", ") + "}"
 }
 
-func (c *luaCompiler) packed(sc *luaScope, lf *luaField, t *schema.Packed) {
-	if len(t.Forms) == 0 || t.Bits%8 != 0 || t.Bits < 8 || t.Bits > 64 {
-		fail("the packed number %q has %d bits", lf.f.Name, t.Bits)
-	}
+func (c *luaCompiler) packed(o *luaOp, it *wire.Item, lf *luaField, t *schema.Packed) {
 	kinds, paths := map[string]string{}, map[string]string{}
 	for _, form := range t.Forms {
 		for _, p := range form.Parts {
@@ -610,126 +445,91 @@ func (c *luaCompiler) packed(sc *luaScope, lf *luaField, t *schema.Packed) {
 		}
 		forms = append(forms, fmt.Sprintf("{when = {%s}, %s}", strings.Join(when, ", "), strings.Join(parts, ", ")))
 	}
-	c.push(sc, "packed", t.Bits, t.Order, ", forms = {"+strings.Join(forms, ", ")+"}, f = "+c.field(lf, luaInteger("uint", t.Bits), ""))
+	o.push("packed", it, ", forms = {"+strings.Join(forms, ", ")+"}, f = "+c.field(lf, luaInteger("uint", t.Bits), ""))
 }
 
-// content adds a part of variable size.
-func (c *luaCompiler) content(sc *luaScope, f *schema.Field) {
-	c.flush(sc)
-	lf := c.find(f)
-	ext, _ := luaExtent(f.Type)
+// content is a part of variable size.
+func (c *luaCompiler) content(p *wire.Part) *luaOp {
+	lf := c.fields[p.Field]
 	attrs := ""
-	switch ext.Size {
+	switch p.Extent.Size {
 	case schema.Fixed:
-		attrs += fmt.Sprintf(", n = %d", max(ext.N, 0))
+		attrs += fmt.Sprintf(", n = %d", max(p.Extent.N, 0))
 	case schema.Counted:
-		if c.count[lf] == 0 {
-			fail("%q has no count before it", f.Name)
-		}
-		attrs += fmt.Sprintf(", count = %d", c.count[lf])
+		attrs += fmt.Sprintf(", count = %d", p.Count+1)
 	case schema.Terminated:
 		attrs += ", ended = true"
 	}
-	if c.offset[lf] != 0 {
-		attrs += fmt.Sprintf(", offset = %d", c.offset[lf])
+	if p.Offset != wire.None {
+		attrs += fmt.Sprintf(", offset = %d", p.Offset+1)
 	}
-	switch t := f.Type.(type) {
+	switch t := lf.f.Type.(type) {
 	case *schema.Text:
-		sc.ops = append(sc.ops, &luaOp{kind: "text", attrs: attrs + luaText(t) + ", f = " + c.field(lf, "string", "")})
+		return &luaOp{kind: "text", attrs: attrs + luaText(t) + ", f = " + c.field(lf, "string", "")}
 	case *schema.Blob:
 		if t.Size == schema.Terminated {
-			fail("the bytes %q are ended by a zero", f.Name)
+			fail("the bytes %q are ended by a zero", lf.f.Name)
 		}
-		sc.ops = append(sc.ops, &luaOp{kind: "bytes", attrs: attrs + ", unit = 1" + luaNested(t) + ", f = " + c.field(lf, "bytes", "")})
-	case *schema.List:
-		c.list(sc, lf, t, attrs)
+		return &luaOp{kind: "bytes", attrs: attrs + ", unit = 1" + luaNested(t) + ", f = " + c.field(lf, "bytes", "")}
 	}
+	return c.list(p, lf, attrs)
 }
 
-func (c *luaCompiler) list(sc *luaScope, lf *luaField, t *schema.List, attrs string) {
-	if t.Size == schema.Terminated {
-		fail("the list %q is ended by a zero", lf.f.Name)
-	}
+func (c *luaCompiler) list(p *wire.Part, lf *luaField, attrs string) *luaOp {
 	inner := &luaField{f: lf.f, path: lf.path, scope: lf.scope}
 	own := *lf
-	if t.Bare {
+	if p.List.Bare {
 		own.path += "." + lf.scope.take("list") // its name is that of the values
 		attrs += ", bare = true"
 	}
 	o := &luaOp{kind: "list"}
 	field := c.field(&own, "none", "")
-	sc.ops = append(sc.ops, o)
-	oldList := c.where[nil]
-	c.where[nil] = inner
-	saved := make(map[*schema.Field]*luaField, len(t.Elem.Fields))
-	for _, f := range t.Elem.Fields {
-		saved[f] = c.where[f]
-	}
-	o.ops = c.body(t.Elem, inner, false)
-	for f, old := range saved {
-		if old != nil {
-			c.where[f] = old
-		}
-	}
-	c.where[nil] = oldList
+	c.enter(p.Elem.Fields, inner)
+	o.ops = c.ops(p.Elem.Parts, inner, false)
 	if len(o.ops) == 0 || len(o.ops) == 1 && o.ops[0].kind == "block" && !o.ops[0].optional && !o.ops[0].loads {
 		attrs += ", plain = true"
 	}
-	if t.Linked {
-		if t.Size != schema.Counted || c.offset[lf] == 0 {
-			fail("the chained list %q has no count or no offset", lf.f.Name)
-		}
-		if len(o.ops) == 0 || o.ops[0].next.bits == 0 {
-			fail("the elements of the chained list %q do not start with the place of the next", lf.f.Name)
-		}
-		attrs += ", next = " + o.ops[0].next.String()
+	if p.Linked() {
+		attrs += ", next = " + place(p.Next).String()
 	}
 	o.attrs = attrs + ", f = " + field
+	return o
 }
 
-// choice adds the alternatives at the end of a struct.
-func (c *luaCompiler) choice(sc *luaScope, s *schema.Struct, at *luaField) {
-	if s.Optional > 0 {
-		fail("there are alternatives after optional parts")
-	}
+// choice is the alternatives at the end of a struct.
+func (c *luaCompiler) choice(cases []wire.Case, at *luaField) *luaOp {
 	o := &luaOp{kind: "choice"}
-	sc.ops = append(sc.ops, o)
 	// Fields of one name and type in several alternatives are one field to people who filter by it.
 	byName := map[string]*luaField{}
-	for _, v := range s.Variants {
-		cond := ""
+	for i := range cases {
+		x := &cases[i]
+		cond := fmt.Sprintf("min = %d, ", x.Min)
 		switch {
-		case v.Field != nil:
-			cond = fmt.Sprintf("reg = %d, value = %d, ", c.value[v.Field], v.Value)
-		case v.MaxLen > 0:
-			cond = fmt.Sprintf("min = %d, max = %d, ", max(v.MinLen, 0), v.MaxLen)
-		default:
-			cond = fmt.Sprintf("min = %d, ", max(v.MinLen, 0))
-		}
-		var ops []*luaOp
-		if v.Body != nil {
-			if len(v.Body.Variants) > 0 {
-				fail("there are alternatives inside an alternative")
+		case x.Reg != wire.None:
+			f := c.m.Fields[c.m.Regs[x.Reg].Field].Schema
+			if n, ok := f.Type.(*schema.Number); !ok || n.Kind == schema.Float || n.Bits > 48 {
+				fail("alternatives are chosen by %q, which is not a whole number of at most 48 bits", f.Name)
 			}
-			var fresh []*schema.Field
-			for _, f := range v.Body.Fields {
-				if old := byName[f.Name]; old != nil && sameKind(old.f.Type, f.Type) {
-					if _, ok := f.Type.(*schema.Number); ok {
-						c.where[f] = old
-						continue
-					}
+			cond = fmt.Sprintf("reg = %d, value = %d, ", x.Reg+1, x.Value)
+		case x.Max > 0:
+			cond += fmt.Sprintf("max = %d, ", x.Max)
+		}
+		var fresh []int
+		for _, i := range x.Body.Fields {
+			f := c.m.Fields[i].Schema
+			if old := byName[f.Name]; old != nil && sameKind(old.f.Type, f.Type) {
+				if _, ok := f.Type.(*schema.Number); ok {
+					c.fields[i] = old
+					continue
 				}
-				fresh = append(fresh, f)
 			}
-			c.enter(fresh, at)
-			for _, f := range fresh {
-				byName[f.Name] = c.where[f]
-			}
-			inner := &luaScope{}
-			c.wire(inner, v.Body)
-			c.flush(inner)
-			ops = inner.ops
+			fresh = append(fresh, i)
 		}
-		o.conds, o.cases = append(o.conds, cond), append(o.cases, ops)
+		c.enter(fresh, at)
+		for _, i := range fresh {
+			byName[c.fields[i].f.Name] = c.fields[i]
+		}
+		o.conds, o.cases = append(o.conds, cond), append(o.cases, c.ops(x.Body.Parts, at, false))
 	}
+	return o
 }

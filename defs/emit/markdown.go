@@ -516,17 +516,3 @@ func sizeText(size wire.Size) string {
 		return fmt.Sprintf("%d bytes", least)
 	}
 }
-
-// short is a text that is repeated: only its start, if it is long.
-func short(text string) string {
-	const most = 120 // bytes
-	if len(text) <= most {
-		return text
-	}
-	for i := range text {
-		if i > most {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}

@@ -1,14 +1,11 @@
 package emit
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
 	"wirebench/defs/schema"
-	"wirebench/defs/wire"
 )
 
 // A plan is what the targets that are programming languages have in common: the types that hold values, and the steps in which a
@@ -21,6 +18,7 @@ type plan struct {
 	losses   []Loss
 
 	byStruct map[*schema.Struct]*record
+	made     []*schema.Struct // the keys of byStruct, in order
 	byShape  map[string]*record
 	shapes   map[*schema.Struct]string
 }
@@ -33,7 +31,7 @@ type message struct {
 	header int // bytes, offsets lead behind it
 	length *item
 	code   *item
-	min    size
+	min    string   // bytes
 	open   []string // constants without a value
 }
 
@@ -50,7 +48,6 @@ type record struct {
 	message *message
 	parts   int  // number of steps at the end that may be missing
 	choice  bool // the alternative does not follow from a value
-	min     size
 	shape   string
 }
 
@@ -93,7 +90,7 @@ type step struct {
 	rec    *record  // of any other list
 	here   *item    // linked lists: places inside the first block of the element
 	next   *item    // likewise
-	min    size     // of an element
+	min    string   // bytes of an element
 	lists  []step   // of a weave
 	cases  []choice // of a choice
 	end    bool     // it goes on to the end of the message
@@ -127,36 +124,9 @@ type item struct {
 	code  uint32 // of a message whose code the definitions tell
 	label string // path for messages: "members[].name"
 	ext   schema.Extent
-	unit  size // bytes of one unit, at least
+	unit  string // bytes of one unit, at least
 }
 
-// size is a number of bytes, plus multiples of constants that have no value yet: an expression in C.
-type size struct {
-	n    uint64
-	more string // "" or " + NAME * 2"
-}
-
-func (s size) String() string { return strconv.FormatUint(s.n, 10) + s.more }
-
-func (s size) plus(t size) size {
-	return size{min(s.n+t.n, math.MaxUint32), s.more + t.more}
-}
-
-func (s size) times(n uint64) size {
-	if n == 0 {
-		return size{}
-	}
-	out := size{n: math.MaxUint32}
-	if s.n <= math.MaxUint32/n {
-		out.n = s.n * n
-	}
-	if s.more != "" {
-		out.more = fmt.Sprintf(" + (0%s) * %d", s.more, n)
-	}
-	return out
-}
-
-// impossible is the reason why a message cannot be expressed. It is a panic inside this file alone.
 type impossible string
 
 func fail(format string, args ...any) { panic(impossible(fmt.Sprintf(format, args...))) }
@@ -183,23 +153,25 @@ func (p *plan) message(m *schema.Message, symbols bool) {
 		p.lose(m, "", "the definition has errors; the message is left out")
 		return
 	}
-	records := len(p.records)
+	records, structs := len(p.records), len(p.made)
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
 		case impossible:
 			p.lose(m, "", "%s; the message is left out", string(e))
-			p.forget(records)
+			p.forget(records, structs)
 		default:
 			panic(e)
 		}
 	}()
-	if len(p.shape(m.Body, 0)) > maxShape {
+	laid, err := compile(m)
+	if err != nil {
+		fail("%v", err)
+	}
+	if len(p.shape(m.Body)) > maxShape {
 		fail("there are too many fields")
 	}
-	out := &message{m: m, name: messageName(m)}
-	open := map[string]bool{}
-	p.constants(m.Body, open, &out.open, 0)
+	out := &message{m: m, name: messageName(m), open: laid.Unresolved}
 	if len(out.open) > 0 && !symbols {
 		fail("the constant %s has no value", out.open[0])
 	}
@@ -210,11 +182,8 @@ func (p *plan) message(m *schema.Message, symbols bool) {
 	r := &record{want: want, doc: m.Doc, message: out}
 	out.record = r
 	p.members(r, m.Body)
-	c := &compiler{p: p, m: out, r: r, top: true}
-	r.steps = c.body(m.Body, nil, r)
-	r.min = p.minSize(m.Body)
-	out.min = r.min
-	out.header = (c.header + 7) / 8
+	c := newCompiler(p, out, laid)
+	c.record(r, &laid.Body)
 	p.records = append(p.records, r)
 	p.messages = append(p.messages, out)
 	for _, l := range c.losses {
@@ -223,75 +192,32 @@ func (p *plan) message(m *schema.Message, symbols bool) {
 }
 
 // forget removes the records that a message made which then failed.
-func (p *plan) forget(from int) {
-	for _, r := range p.records[from:] {
+func (p *plan) forget(records, structs int) {
+	for _, r := range p.records[records:] {
 		delete(p.byShape, r.shape)
-		for s, other := range p.byStruct {
-			if other == r {
-				delete(p.byStruct, s)
-			}
-		}
 	}
-	p.records = p.records[:from]
+	for _, s := range p.made[structs:] {
+		delete(p.byStruct, s)
+	}
+	p.records, p.made = p.records[:records], p.made[:structs]
 }
 
-// constants finds the constants that have no value.
-func (p *plan) constants(s *schema.Struct, seen map[string]bool, out *[]string, depth int) {
-	if depth > maxDepth {
-		fail("it is nested deeper than %d", maxDepth)
-	}
-	note := func(limits ...*schema.Limit) {
-		for _, l := range limits {
-			if l != nil && l.Const != "" && !seen[l.Const] {
-				seen[l.Const] = true
-				*out = append(*out, l.Const)
-			}
-		}
-	}
-	for _, f := range s.Fields {
-		switch t := f.Type.(type) {
-		case *schema.Number:
-			note(t.Min, t.Max)
-		case *schema.Text:
-			note(t.Min, t.Max)
-		case *schema.Blob:
-			note(t.Min, t.Max)
-		case *schema.List:
-			note(t.Min, t.Max)
-			p.constants(t.Elem, seen, out, depth+1)
-		case *schema.Group:
-			p.constants(t.Struct, seen, out, depth+1)
-		}
-	}
-	for _, v := range s.Variants {
-		if v.Body != nil {
-			p.constants(v.Body, seen, out, depth+1)
-		}
-	}
-}
-
-const (
-	maxDepth = 64
-	maxShape = 1 << 20 // characters
-)
+const maxShape = 1 << 20 // characters
 
 // shape is a text that is equal for structs whose values and bytes are equal.
-func (p *plan) shape(s *schema.Struct, depth int) string {
+func (p *plan) shape(s *schema.Struct) string {
 	if old, ok := p.shapes[s]; ok {
 		return old
 	}
-	if depth > maxDepth {
-		fail("it is nested deeper than %d", maxDepth)
-	}
 	var b strings.Builder
 	index := map[*schema.Field]string{}
-	p.shapeFields(&b, s.Fields, index, "", depth)
+	p.shapeFields(&b, s.Fields, index, "")
 	shapeWire(&b, s.Wire, index)
 	fmt.Fprintf(&b, "o%d", s.Optional)
 	for i, v := range s.Variants {
 		fmt.Fprintf(&b, "v%d,%d,%s,%d{", v.MinLen, v.MaxLen, index[v.Field], v.Value)
 		if v.Body != nil {
-			p.shapeFields(&b, v.Body.Fields, index, "v"+strconv.Itoa(i)+".", depth)
+			p.shapeFields(&b, v.Body.Fields, index, "v"+strconv.Itoa(i)+".")
 			shapeWire(&b, v.Body.Wire, index)
 		}
 		b.WriteByte('}')
@@ -303,7 +229,7 @@ func (p *plan) shape(s *schema.Struct, depth int) string {
 	return b.String()
 }
 
-func (p *plan) shapeFields(b *strings.Builder, fields []*schema.Field, index map[*schema.Field]string, prefix string, depth int) {
+func (p *plan) shapeFields(b *strings.Builder, fields []*schema.Field, index map[*schema.Field]string, prefix string) {
 	for i, f := range fields {
 		if _, ok := index[f]; !ok {
 			index[f] = prefix + strconv.Itoa(i)
@@ -312,22 +238,19 @@ func (p *plan) shapeFields(b *strings.Builder, fields []*schema.Field, index map
 		if f.Same != nil {
 			fmt.Fprintf(b, "=%s", index[f.Same])
 		}
-		p.shapeType(b, f.Type, depth)
+		p.shapeType(b, f.Type)
 		if g, ok := f.Type.(*schema.Group); ok && len(g.Struct.Wire) == 0 {
-			hoisted(g.Struct, index, prefix+strconv.Itoa(i)+".", depth)
+			hoisted(g.Struct, index, prefix+strconv.Itoa(i)+".")
 		}
 		b.WriteByte(';')
 	}
 }
 
-func hoisted(s *schema.Struct, index map[*schema.Field]string, prefix string, depth int) {
-	if depth > maxDepth {
-		fail("it is nested deeper than %d", maxDepth)
-	}
+func hoisted(s *schema.Struct, index map[*schema.Field]string, prefix string) {
 	for i, f := range s.Fields {
 		index[f] = prefix + strconv.Itoa(i)
 		if g, ok := f.Type.(*schema.Group); ok && len(g.Struct.Wire) == 0 {
-			hoisted(g.Struct, index, prefix+strconv.Itoa(i)+".", depth+1)
+			hoisted(g.Struct, index, prefix+strconv.Itoa(i)+".")
 		}
 	}
 }
@@ -346,11 +269,11 @@ func shapeWire(b *strings.Builder, wire []schema.Item, index map[*schema.Field]s
 // typeShape is a text that is equal for types whose values and bytes are equal.
 func (p *plan) typeShape(t schema.Type) string {
 	var b strings.Builder
-	p.shapeType(&b, t, 0)
+	p.shapeType(&b, t)
 	return b.String()
 }
 
-func (p *plan) shapeType(b *strings.Builder, t schema.Type, depth int) {
+func (p *plan) shapeType(b *strings.Builder, t schema.Type) {
 	limit := func(l *schema.Limit) {
 		if l != nil {
 			fmt.Fprintf(b, "%d,%d,%v,%s", l.Int, l.Uint, l.Float, l.Const)
@@ -378,9 +301,9 @@ func (p *plan) shapeType(b *strings.Builder, t schema.Type, depth int) {
 	case *schema.List:
 		fmt.Fprintf(b, "l%v,%v", t.Bare, t.Linked)
 		extent(t.Extent)
-		b.WriteString("{" + p.shape(t.Elem, depth+1) + "}")
+		b.WriteString("{" + p.shape(t.Elem) + "}")
 	case *schema.Group:
-		b.WriteString("g{" + p.shape(t.Struct, depth+1) + "}")
+		b.WriteString("g{" + p.shape(t.Struct) + "}")
 	default:
 		fail("a field has no type")
 	}
@@ -399,21 +322,20 @@ func (p *plan) record(s *schema.Struct, parent *record, f *schema.Field) *record
 	}
 	shape := ""
 	if want != "" {
-		shape = want + " " + p.shape(s, 0)
+		shape = want + " " + p.shape(s)
 		if r := p.byShape[shape]; r != nil {
-			p.byStruct[s] = r
+			p.byStruct[s], p.made = r, append(p.made, s)
 			return r
 		}
 	} else if want = parent.want + "_" + f.Name; f.Name == "" {
 		want = parent.want + "_element"
 	}
-	r := &record{want: want, shape: shape, doc: ""}
-	p.byStruct[s] = r
+	r := &record{want: want, shape: shape}
+	p.byStruct[s], p.made = r, append(p.made, s)
 	if shape != "" {
 		p.byShape[shape] = r
 	}
 	p.members(r, s)
-	r.min = p.minSize(s)
 	p.records = append(p.records, r)
 	return r
 }
@@ -499,67 +421,4 @@ func (p *plan) altMember(r *record, f *schema.Field) *member {
 	r.members = append(r.members, m)
 	r.alts[key] = m
 	return m
-}
-
-// minSize is the number of bytes that a struct takes at least, as the codec counts them.
-func (p *plan) minSize(s *schema.Struct) size {
-	var bits uint64
-	var whole size
-	for i := range s.Wire[:len(s.Wire)-min(s.Optional, len(s.Wire))] {
-		it := &s.Wire[i]
-		switch it.Kind {
-		case schema.Value:
-			switch t := it.Field.Type.(type) {
-			case *schema.Number:
-				bits += uint64(t.Bits)
-			case *schema.Packed:
-				bits += uint64(t.Bits)
-			default:
-				whole = whole.plus(p.minType(t))
-			}
-		case schema.Const:
-			bits += uint64(len(it.Bytes)) * 8
-		case schema.Weave:
-		default:
-			bits += uint64(max(it.Bits, 0))
-		}
-	}
-	return whole.plus(size{n: (bits + 7) / 8})
-}
-
-func (p *plan) minType(t schema.Type) size {
-	switch t := t.(type) {
-	case *schema.Text:
-		return minUnits(t.Extent, size{n: uint64(t.Charset.Unit())})
-	case *schema.Blob:
-		return minUnits(t.Extent, size{n: 1})
-	case *schema.List:
-		return minUnits(t.Extent, p.minSize(t.Elem))
-	case *schema.Group:
-		return p.minSize(t.Struct)
-	}
-	return size{}
-}
-
-func minUnits(e schema.Extent, unit size) size {
-	switch {
-	case e.Size == schema.Fixed:
-		return unit.times(uint64(max(e.N, 0)))
-	case e.Size == schema.Terminated:
-		return unit
-	case e.Min == nil:
-		return size{}
-	case e.Min.Const != "":
-		return size{more: fmt.Sprintf(" + (uint64_t)%s * (%s)", e.Min.Const, unit)}
-	}
-	return unit.times(e.Min.Uint)
-}
-
-// compile says what stands where in a message.
-func compile(m *schema.Message) (*wire.Message, error) {
-	out, err := wire.Compile(m)
-	if err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "compile "+m.Name+": "))
-	}
-	return out, nil
 }
