@@ -4,21 +4,21 @@ import (
 	"math"
 )
 
-// MaxValues is how many values Columns take before they are full. It bounds their memory to eight bytes for each, beside what one
-// more run of messages holds.
+// MaxValues is the number of values at which Columns are full. It bounds their memory: a value takes eight bytes, and at most one run
+// of messages is appended beyond it.
 const MaxValues = 1 << 24
 
-// Columns are the values of many messages of one program, each field's one after another. The messages are the rows of the fields
-// at the top; the elements of all lists of one field are the rows of the fields inside it. Elements says which elements a list has,
-// Message where an element is.
+// Columns hold the values of many messages of one program by field: a column has one entry a row. The rows of a field at the top are
+// the messages; the rows of a field in a list are the elements of all those lists. Elements maps a list to its elements, Message an
+// element to its message.
 //
 // The zero Columns take all fields of the first program that appends to them. Their memory is reused after Reset. One goroutine
 // at a time.
 type Columns struct {
 	Program *Program
-	Data    []byte   // what holds the messages, as it was given last; not copied
+	Data    []byte   // the data of the last AppendColumns, not copied
 	N       int      // messages
-	Status  []Status // by message: as Decode judges it. Of one that is not OK there is what could be read
+	Status  []Status // by message, the same as of Decode. A message that is not OK has the values that could be read
 
 	cols   []column   // by field
 	chosen []uint16   // fields that have a column, ascending
@@ -87,12 +87,12 @@ func (c *Columns) Reset() {
 	c.rec.Data = nil
 }
 
-// AppendColumns appends the values of messages, as many of them as there is room for, and returns how many: fewer than all only
-// if the Columns hold MaxValues then. Columns that hold messages of another program are full, too, until Reset; without messages
-// they take all fields of this one.
+// AppendColumns appends the values of messages and returns how many messages it took: fewer than all only if the Columns are full.
+// Columns that hold messages of another program are full, too, until Reset; empty ones switch to this program and select all of its
+// fields.
 //
-// The messages are in data, of which the first 4 GiB can be named; a span that goes further is a message that is cut off there. Until
-// Reset, the next data must start with the same bytes.
+// messages are spans of data, of which the first 4 GiB are addressable: a longer span is truncated there. Until Reset, the data of the
+// next call must begin with the same bytes.
 func (p *Program) AppendColumns(dst *Columns, data []byte, messages []Span) int {
 	if dst.Program != p {
 		if dst.N > 0 {
@@ -119,7 +119,7 @@ func (p *Program) AppendColumns(dst *Columns, data []byte, messages []Span) int 
 	return n
 }
 
-// Rows is how many values the field's column has: messages, or elements of the list that it is in. 0 if it has none.
+// Rows is the length of the field's column: the number of messages, or of elements of the list that it is in; 0 without a column.
 func (c *Columns) Rows(field uint16) int {
 	if l := c.column(field); l != nil {
 		return c.tables[l.table].rows
@@ -127,8 +127,8 @@ func (c *Columns) Rows(field uint16) int {
 	return 0
 }
 
-// Numbers are the bits of a number in all rows, as FieldInfo.Schema says what they mean; 0 where it is absent. Nil if the field has
-// no such column. Valid until the next change of the Columns, as are Spans and First.
+// Numbers returns the raw bits of a number by row, 0 where it is absent; the field's schema.Number gives their meaning. It is nil if
+// the field has no column of numbers. Like Spans and First, it is valid until the Columns change.
 func (c *Columns) Numbers(field uint16) []uint64 {
 	if l := c.column(field); l != nil {
 		return l.num

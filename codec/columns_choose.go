@@ -47,8 +47,8 @@ type target struct {
 	block uint16 // list: of its elements
 }
 
-// Select forgets the messages and chooses the fields of a program that get columns; others cost nothing but the validation of
-// the message. Fields inside a list bring the list with them. A group has no bits of its own and no column.
+// Select forgets the messages and chooses the fields of a program that get columns; the others are only validated. A field in a list
+// selects the list too. A group has no bits and no column.
 func (c *Columns) Select(p *Program, fields ...uint16) {
 	chosen := make([]bool, len(p.Fields))
 	for _, f := range fields {

@@ -62,7 +62,7 @@ func TestColumnLoops(t *testing.T) {
 		}
 		sameLoops(t, quick[:], safe[:])
 
-		parts, n := make([]Part, r.IntN(5)), uint32(0)
+		parts, n := make([]located, r.IntN(5)), uint32(0)
 		for i := range parts {
 			parts[i].Units = uint32(r.IntN(min(11, len(data)/int(size)+1)))
 			parts[i].Off = uint32(r.IntN(len(data) - int(parts[i].Units*size) + 1))
@@ -154,8 +154,8 @@ func TestQuickLoopsRefuse(t *testing.T) {
 		"far":       func() { fillRows(out[:1], short, []Span{{1 << 31, 6}}, &f) },
 		"two":       func() { fillTwo(out[:1], out[1:2], short, one, &fillIn{how: load8}, &f) },
 		"four":      func() { fillFour(&[4][]uint64{out, out, out, out}, short, one, &[4]fillIn{f, f, f, f}) },
-		"elements":  func() { fillElems(out, short, []Part{{1, 1}}, 6, &f) },
-		"room":      func() { fillElems(out[:1], make([]byte, 90), []Part{{0, 2}}, 6, &f) },
+		"elements":  func() { fillElems(out, short, []located{{1, 1}}, 6, &f) },
+		"room":      func() { fillElems(out[:1], make([]byte, 90), []located{{0, 2}}, 6, &f) },
 		"no column": func() { fillRows(nil, make([]byte, 90), one, &f) },
 	} {
 		func() {

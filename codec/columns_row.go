@@ -96,7 +96,7 @@ func (c *Columns) list(at, node uint32, o *op, rows int) {
 			}
 		}
 	case n.Raw > 0: // side by side, and all of them whole
-		part := [1]Part{{at + n.Off/8, uint32(n.Raw)}}
+		part := [1]located{{at + n.Off/8, uint32(n.Raw)}}
 		c.elements(t, o.block, part[:], int(n.Raw))
 	}
 	if l.len() < rows {

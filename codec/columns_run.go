@@ -18,8 +18,8 @@ const (
 	maxFound    = 1 << 16 // contents of a run
 )
 
-// Part is a text, a run of bytes or a list.
-type Part struct {
+// located is the place of a text, of bytes or of a list.
+type located struct {
 	Off   uint32 // bytes from the start of the data
 	Units uint32 // code units, bytes or elements
 }
@@ -28,13 +28,13 @@ type Part struct {
 type messageRun struct {
 	ends  []uint32 // by message: where it ends, bytes from the start of the data
 	next  []uint32 // by message: where the contents begin that are to be located next
-	found []Part   // contents of all messages, those of content k from k*room on, from the start of the data
+	found []located   // contents of all messages, those of content k from k*room on, from the start of the data
 	room  int      // messages that found has room for
 	most  int      // messages to look at: fewer after wrong ones, so that the others are not looked at again and again
 }
 
 // of are the k-th contents of n messages.
-func (r *messageRun) of(k, n int) []Part { return r.found[k*r.room:][:n] }
+func (r *messageRun) of(k, n int) []located { return r.found[k*r.room:][:n] }
 
 // quickRows appends the messages at the start of rows that are simple and right, up to a run of them, and returns how many.
 func (c *Columns) quickRows(rows []Span) int {
@@ -185,7 +185,7 @@ func (c *Columns) contents(rows []Span) (n int) {
 
 // follow locates contents that follow what is before them and whose number stands in the first block. It returns how many messages
 // at the start of rows are right.
-func (k *content) follow(found []Part, data []byte, rows []Span, next, ends []uint32) int {
+func (k *content) follow(found []located, data []byte, rows []Span, next, ends []uint32) int {
 	at, shift, mask, each, lo, hi := k.count.at, k.count.shift&63, k.count.mask, k.each, k.min, k.max
 	found, next, ends = found[:len(rows)], next[:len(rows)], ends[:len(rows)]
 	for i := range rows {
@@ -195,7 +195,7 @@ func (k *content) follow(found []Part, data []byte, rows []Span, next, ends []ui
 		if end > uint64(ends[i]) || n < lo || n > hi {
 			return i
 		}
-		found[i] = Part{uint32(from), uint32(n)}
+		found[i] = located{uint32(from), uint32(n)}
 		next[i] = uint32(end)
 	}
 	return len(rows)
@@ -240,7 +240,7 @@ func (c *Columns) locate(i int, at uint32) bool {
 				cur = end
 			}
 		}
-		r.found[j*r.room+i] = Part{at + uint32(from), uint32(n)}
+		r.found[j*r.room+i] = located{at + uint32(from), uint32(n)}
 	}
 	return true
 }
@@ -268,7 +268,7 @@ func chainedSafe(data []byte, at uint32, each, next int) bool {
 }
 
 // texts appends texts or bytes.
-func (c *Columns) texts(t *target, found []Part) {
+func (c *Columns) texts(t *target, found []located) {
 	l := &c.cols[t.field]
 	have := len(l.spans)
 	l.spans = growTo(l.spans, have+len(found))
@@ -279,7 +279,7 @@ func (c *Columns) texts(t *target, found []Part) {
 }
 
 // lists appends lists and their elements.
-func (c *Columns) lists(t *target, found []Part) {
+func (c *Columns) lists(t *target, found []located) {
 	l, e := &c.cols[t.field], &c.tables[t.table]
 	have, end := len(l.first), uint32(e.rows)
 	l.first = growTo(l.first, have+len(found))
@@ -292,7 +292,7 @@ func (c *Columns) lists(t *target, found []Part) {
 }
 
 // elements appends n elements that stand side by side, where found says.
-func (c *Columns) elements(e *rowSet, block uint16, found []Part, n int) {
+func (c *Columns) elements(e *rowSet, block uint16, found []located, n int) {
 	before := e.rows
 	e.rows += n
 	c.values += n * e.cost()
@@ -356,7 +356,7 @@ func fillRowsSafe(dst []uint64, data []byte, rows []Span, f *fillIn) {
 }
 
 // fillElemsSafe is a column of elements that stand side by side where found says, in data. There is room in dst for all of them.
-func fillElemsSafe(dst []uint64, data []byte, found []Part, stride uint32, f *fillIn) {
+func fillElemsSafe(dst []uint64, data []byte, found []located, stride uint32, f *fillIn) {
 	for _, p := range found {
 		for x := range p.Units {
 			dst[x] = f.load(data, p.Off+x*stride)

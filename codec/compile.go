@@ -29,6 +29,7 @@ func Compile(m *schema.Message) (*Program, error) {
 		p.regAt[i] = placeOf(w.Regs[i].Place)
 	}
 	c := &compiler{p: p, w: w, step: make([]uint16, len(w.Fields))}
+	p.ops, p.blocks = make([]op, 0, len(w.Body.Parts)+2), make([]block, 0, len(w.Body.Parts)/2+2)
 	c.body(&w.Body)
 	for i := range p.plans {
 		p.plans[i].finishRuns(p.blocks)

@@ -16,8 +16,8 @@ const MaxMessage = wire.MaxMessage
 func nodeBudget(n int) int { return 1<<12 + 4*n }
 func byteBudget(n int) int { return 1<<20 + 4*n }
 
-// Decode reads a message into dst. It never fails: dst says what could be read, and where and why reading stopped. Contents
-// that are reached by an offset of their own are read even if others before them are not right.
+// Decode reads a message into dst. It never fails: dst holds all that could be read, and problems that say where and why reading
+// stopped. Contents with an offset of their own are read even if contents before them are damaged.
 func (p *Program) Decode(dst *Record, data []byte) {
 	dst.Program, dst.Data, dst.Problems = p, data, dst.Problems[:0]
 	dst.Short, dst.Illegal, dst.Code = false, false, 0

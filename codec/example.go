@@ -10,7 +10,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Example is a message with what reading it gives: for tests of other readers of the same definition.
+// Example is a message with the expected result of decoding it, for tests of other readers of the same definition.
 type Example struct {
 	Value  []byte // JSON, as AppendJSON makes it; nil if Status is not OK
 	Data   []byte
@@ -18,10 +18,10 @@ type Example struct {
 	Status Status
 }
 
-// Examples makes n messages that are OK and that their values say all of, or fewer if few can be made: the first has zeros and nothing in lists as far as that is
-// legal, the others have values of all sizes, chosen by seed. Behind each stand what is left of it when it is cut, and what it is
-// with a byte changed so that it is illegal, if there is such a byte. code is the key of messages that carry one which the
-// definition does not tell. Equal arguments give equal examples. A program with constants without a value has none.
+// Examples makes n valid messages that round-trip through JSON, or fewer where it finds fewer. The first has zeros and empty lists as
+// far as the definition allows; the others have values of all sizes, chosen by seed. Each is followed by a truncated copy and, if
+// there is one, by a copy with one byte changed that makes it illegal. code is the key of messages whose definition does not give
+// one. Equal arguments give equal examples. A program with unresolved constants has none.
 func (p *Program) Examples(n int, seed uint64, code uint32) []Example {
 	if len(p.Unresolved) > 0 || p.Message.Body == nil {
 		return nil

@@ -1,10 +1,7 @@
 package codec
 
-// GroupSite finds where a group of fields stands, as Site does for fields that have bits of their own: from its first field to its last.
-// Of a list it is where its elements stand, as they have no field of their own. ok is false if the fields do not stand together: texts,
-// bytes and lists without a fixed size are elsewhere in the message.
-//
-// A Cursor's Raw says nothing of a group; its Range does.
+// GroupSite finds the place of a group, from its first field to its last, or of the elements of a list. ok is false if the fields are
+// not contiguous: texts, bytes and lists of variable size are elsewhere in the message. A Cursor at a group has a Range and no Raw.
 func (p *Program) GroupSite(group uint16, index ...int32) (s *Site, ok bool) {
 	within := func(field uint16) bool { return field > group && int(field) < p.Fields[group].End }
 	for i := range p.ops {

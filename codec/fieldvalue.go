@@ -6,8 +6,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Site is where the values of one field stand in the records of a program. It is immutable and fits every program of the same
-// message.
+// Site is the place of one field's values in the records of a program. It is immutable, and valid for every program compiled from the
+// same message.
 type Site struct {
 	Field uint16 // index into Program.Fields
 
@@ -30,8 +30,8 @@ type hop struct {
 	which uint64 // alternative: which case
 }
 
-// Site finds where a field's values stand. index are the elements that are wanted of the lists around it, from the outside: -1 is
-// all of them, as is what is left out. ok is false for a field that has no bits of its own: a group.
+// Site finds the places of a field's values. index chooses an element of each list around the field, from the outside; -1, or no
+// index, means all elements. ok is false for a group, which has no bits of its own.
 func (p *Program) Site(field uint16, index ...int32) (s *Site, ok bool) {
 	s = &Site{Field: field, op: noIndex}
 	for b := range p.blocks {
@@ -171,7 +171,7 @@ func (c *Cursor) Start(r *Record, at *Site) {
 	c.r, c.at, c.levels, c.left, c.fresh = r, at, c.levels[:0], 0, true
 }
 
-// Forget lets go of the record.
+// Forget drops the reference to the record.
 func (c *Cursor) Forget() { c.r, c.at = nil, nil }
 
 // Next moves on to the next value, in the order in which they were read. It is false at the end. What is cut off is left out.
@@ -299,7 +299,8 @@ func (c *Cursor) item(off uint32) {
 	}
 }
 
-// Bytes are those of a text or of bytes; fixed text ends before its first zero, unless all of it counts. They are the record's.
+// Bytes returns the bytes of a text or a blob, which are part of the record's data. Text of fixed size ends before its first zero,
+// unless its definition says that all of it counts.
 func (c *Cursor) Bytes() []byte {
 	b := c.r.Data[c.Range.Off/8 : c.Range.End()/8]
 	if c.at.item.form == formText {
@@ -352,8 +353,8 @@ func appendUTF16(dst, b []byte) []byte {
 	return dst
 }
 
-// AppendRaw appends the bytes that the value takes in the message. Those of a number that does not start at a whole byte are its own
-// bits, the least significant byte first.
+// AppendRaw appends the bytes of the value in the message. A number that is not whole bytes is appended as its bits, the least
+// significant byte first.
 func (c *Cursor) AppendRaw(dst []byte) []byte {
 	if c.Range.Off%8 == 0 && c.Range.Len%8 == 0 {
 		return append(dst, c.r.Data[c.Range.Off/8:c.Range.End()/8]...)

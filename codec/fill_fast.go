@@ -194,7 +194,7 @@ func chained(data []byte, at uint32, each, next int) bool {
 }
 
 // fillElems is fillElemsSafe for the same loads, with one check for the elements of each message.
-func fillElems(dst []uint64, data []byte, found []Part, stride uint32, f *fillIn) {
+func fillElems(dst []uint64, data []byte, found []located, stride uint32, f *fillIn) {
 	switch f.how {
 	case load8:
 		fillElemsOf[uint8](dst, data, found, stride, f.at)
@@ -209,7 +209,7 @@ func fillElems(dst []uint64, data []byte, found []Part, stride uint32, f *fillIn
 	}
 }
 
-func fillElemsOf[T uint8 | uint16 | uint32 | uint64](dst []uint64, data []byte, found []Part, stride, off uint32) {
+func fillElemsOf[T uint8 | uint16 | uint32 | uint64](dst []uint64, data []byte, found []located, stride, off uint32) {
 	s, base := int(stride), unsafe.Pointer(unsafe.SliceData(data))
 	for _, p := range found {
 		if p.Units == 0 {

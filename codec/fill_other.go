@@ -29,7 +29,7 @@ func heads16(ends []uint32, data []byte, rows []Span, head uint32) (n int) {
 }
 
 // fillElems is fillElemsSafe.
-func fillElems(dst []uint64, data []byte, found []Part, stride uint32, f *fillIn) {
+func fillElems(dst []uint64, data []byte, found []located, stride uint32, f *fillIn) {
 	fillElemsSafe(dst, data, found, stride, f)
 }
 

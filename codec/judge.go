@@ -1,6 +1,5 @@
 package codec
 
-
 // Judging says what is wrong with a part of a message, as a code. The quick walks give up at a code; decode, which reads the same
 // message again then, makes a Problem of it.
 
@@ -92,4 +91,3 @@ func (p *Program) lengthFits(n *Node, size uint32) bool {
 	}
 	return found && first == n.Raw
 }
-

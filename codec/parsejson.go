@@ -39,9 +39,9 @@ func (e ValueErrors) Error() string {
 	return b.String()
 }
 
-// ParseJSON makes dst a record to be encoded, from a JSON object of values: what is missing or null is zero or empty, an unknown
-// field, a value of the wrong kind and a number that does not fit are errors. dst has no message in its Data until Encode has
-// laid it out. The error is a *SyntaxError or ValueErrors.
+// ParseJSON makes dst a record to encode from a JSON object of values. Missing and null values are zero or empty; unknown fields,
+// values of the wrong kind and numbers that do not fit are errors. dst.Data is not a message: Encode makes one of it. The error is a
+// *SyntaxError or ValueErrors.
 func (p *Program) ParseJSON(dst *Record, text []byte) error {
 	dst.reset(p)
 	if err := p.resolved(); err != nil {

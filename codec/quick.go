@@ -8,9 +8,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Most messages are one block, then contents that have none of their own, and have no mistake. Such a message is simple. Here it
-// is read and written in one pass. At anything odd these functions give up, and the walks that know all cases say what it is:
-// they never differ in what they accept, only in what they say of the rest.
+// Most messages are valid, and simple: one block, then contents without contents of their own. The functions here read and write such
+// messages in one pass. They accept a subset of what Decode and Encode accept, with the same result; false means "use the other".
 
 // content is what there is after the first block of a simple message: text, bytes, or a list of elements of one size.
 type content struct {

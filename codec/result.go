@@ -32,8 +32,8 @@ type ProblemInfo struct {
 	Line      int    `json:"line,omitempty" doc:"1-based, in the definition"`
 }
 
-// FieldValue is one run of bits with its place and its line of the definition. All of a message's cover every bit of it once,
-// apart from those marked overlap.
+// FieldValue is one run of bits with its place and its line of the definition. The field values of a message cover each of its bits
+// once, except where one is marked as overlap.
 type FieldValue struct {
 	Path      string          `json:"path"`
 	Type      string          `json:"type"`

@@ -68,7 +68,7 @@ func (r *Record) listOf(node uint32) uint16 {
 	return noIndex
 }
 
-// Depth is the number of lists around a leaf's field, counting groups that people see as levels of their own.
+// Depth is the number of lists and groups around a field.
 func (p *Program) Depth(field uint16) (depth int) {
 	if field == noIndex {
 		return 0

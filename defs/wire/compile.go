@@ -9,7 +9,7 @@ import (
 
 // Compile works out what stands where. It fails only for a schema that no dialect should make or that is beyond the bounds.
 func Compile(m *schema.Message) (out *Message, err error) {
-	c := &compiler{m: &Message{Schema: m}, index: make(map[*schema.Field]int, 16)}
+	c := &compiler{m: &Message{Schema: m}}
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -22,6 +22,8 @@ func Compile(m *schema.Message) (out *Message, err error) {
 	if m.Body == nil {
 		fail("no body")
 	}
+	n := len(m.Body.Fields) + 2 // most have no others
+	c.index, c.m.Fields, c.regs = make(map[*schema.Field]int, n), make([]Field, 0, n), make([]regs, 0, n)
 	c.addFields(m.Body, None, false, 0)
 	c.m.Body = c.body(m.Body, None, 0, true)
 	if least := (c.m.Body.Min.Bits + 7) / 8; least > MaxMessage {
@@ -36,19 +38,27 @@ func fail(format string, args ...any) { panic(compileError(fmt.Sprintf(format, a
 
 type compiler struct {
 	m      *Message
-	index  map[*schema.Field]int // fields of the body being compiled, and of its groups
-	count  []int                 // by field: its registers
-	offset []int
-	value  []int
-	chosen map[*schema.Field]bool // numbers that choose alternatives
-	seen   map[*schema.Field]bool // for Message.source
+	index  map[*schema.Field]int   // fields of the body being compiled, and of its groups
+	regs   []regs                  // by field
+	chosen map[*schema.Field]bool  // numbers that choose alternatives
+	seen   map[*schema.Struct]bool // inner structs, for Message.source
 	parts  int
 }
+
+// regs are the registers of a field.
+type regs struct{ count, offset, value int32 }
 
 // addFields lists the fields of a struct and of all that is inside it, in preorder.
 func (c *compiler) addFields(s *schema.Struct, parent int, inList bool, depth int) {
 	if depth > MaxDepth {
 		fail("nested deeper than %d", MaxDepth)
+	}
+	first := depth == 0 || !c.seen[s]
+	if first && depth > 0 {
+		if c.seen == nil {
+			c.seen = map[*schema.Struct]bool{}
+		}
+		c.seen[s] = true
 	}
 	for _, f := range s.Fields {
 		i := len(c.m.Fields)
@@ -56,12 +66,8 @@ func (c *compiler) addFields(s *schema.Struct, parent int, inList bool, depth in
 			fail("more than %d fields", MaxFields)
 		}
 		c.m.Fields = append(c.m.Fields, Field{Schema: f, Parent: parent, InList: inList})
-		c.count, c.offset, c.value = append(c.count, None), append(c.offset, None), append(c.value, None)
-		if !c.seen[f] {
-			if c.seen == nil {
-				c.seen = map[*schema.Field]bool{}
-			}
-			c.seen[f] = true
+		c.regs = append(c.regs, regs{None, None, None})
+		if first {
 			c.m.source += len(f.Name) + len(f.TypeText) + len(f.Doc) + 4
 		}
 		switch t := f.Type.(type) {
@@ -276,10 +282,10 @@ func (c *compiler) item(sc *scope, it *schema.Item, depth int) {
 		x := c.bookkeeping(sc, it, fi)
 		x.Reg = c.addReg(it.Kind, fi, x.place())
 		if it.Kind == schema.Offset {
-			c.offset[fi] = x.Reg
+			c.regs[fi].offset = int32(x.Reg)
 			break
 		}
-		c.count[fi] = x.Reg
+		c.regs[fi].count = int32(x.Reg)
 		ext, ok := ExtentOf(it.Field.Type)
 		if !ok {
 			fail("a count of something that has no units")
@@ -357,10 +363,10 @@ func (c *compiler) number(sc *scope, fi, bits int, order schema.Order) {
 	f := c.m.Fields[fi].Schema
 	x := c.push(sc, Item{Kind: schema.Value, Field: fi, Bits: bits, Order: order, Type: f.Type})
 	if c.chosen[f] {
-		if c.value[fi] == None {
-			c.value[fi] = c.addReg(schema.Value, fi, x.place())
+		if c.regs[fi].value == None {
+			c.regs[fi].value = int32(c.addReg(schema.Value, fi, x.place()))
 		}
-		x.Reg = c.value[fi]
+		x.Reg = int(c.regs[fi].value)
 	}
 }
 
@@ -429,7 +435,7 @@ func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 	fi := c.fieldOf(f)
 	ext, _ := ExtentOf(f.Type)
 	c.unresolved(ext.Min, ext.Max)
-	p := Part{Field: fi, Extent: ext, Unit: unitOf(f.Type), Count: c.count[fi], Offset: c.offset[fi]}
+	p := Part{Field: fi, Extent: ext, Unit: unitOf(f.Type), Count: int(c.regs[fi].count), Offset: int(c.regs[fi].offset)}
 	p.MinUnits, p.MaxUnits = ext.Units()
 	if ext.Size == schema.Fixed && (ext.N < 0 || ext.N > MaxBlock) {
 		fail("field %q has a fixed size of %d", f.Name, ext.N)
@@ -499,7 +505,7 @@ func (c *compiler) variants(sc *scope, s *schema.Struct, parent, depth int) {
 	for i, v := range s.Variants {
 		cases[i] = Case{Reg: None, Value: v.Value, Min: max(v.MinLen, 0), Max: max(v.MaxLen, 0)}
 		if v.Field != nil {
-			if cases[i].Reg = c.value[c.fieldOf(v.Field)]; cases[i].Reg == None {
+			if cases[i].Reg = int(c.regs[c.fieldOf(v.Field)].value); cases[i].Reg == None {
 				fail("alternatives chosen by %q, which is not a number before them", v.Field.Name)
 			}
 		}
