@@ -32,7 +32,7 @@ const (
 type Record struct {
 	Create    func(n int) (name string, f io.WriteCloser, err error) // makes the n-th file, from 1. A Truncate and a Sync of it are used
 	FileBytes int64                                                  // about how large a file gets before the next one starts: 256 MiB
-	Bytes     int64                                                  // of all files; recording stops then: 4 GiB
+	Bytes     int64                                                  // of all files; recording stops then: 64 GiB
 
 	// Cut says what frames are cut by now. With it files have the frames as the log has them, too (capture.Options.Recorded): of a session with a
 	// Rewriter packets do not tell what was dropped, injected and changed.
@@ -84,8 +84,8 @@ type piece struct {
 	file    bool
 }
 
-// recorder writes what the observer sees. The observer's side never waits: what the disk has not taken waits in memory, and when that is
-// too much the recording ends. A nil recorder records nothing.
+// recorder writes what the observer sees. The observer's side never waits: what the disk has not taken waits in memory. When that is too
+// much, packets are dropped until the disk has caught up, and the recording goes on in a new file. A nil recorder records nothing.
 type recorder struct {
 	opts   Record
 	name   string
@@ -99,6 +99,9 @@ type recorder struct {
 	live    map[*observed]struct{}
 	over    bool
 	waiting chan piece
+	begun   int   // files
+	stalled bool  // packets are dropped until the disk has caught up
+	dropped int64 // so many since then
 
 	count int64           // packets
 	first int64           // of the file
@@ -117,7 +120,7 @@ type recorder struct {
 
 func newRecorder(opts Record, name string, e *events) *recorder {
 	opts.FileBytes = cmp.Or(opts.FileBytes, 256<<20)
-	opts.Bytes = cmp.Or(opts.Bytes, 4<<30)
+	opts.Bytes = cmp.Or(opts.Bytes, 64<<30)
 	return &recorder{opts: opts, name: name, events: e, live: map[*observed]struct{}{}, waiting: make(chan piece, maxWaiting)}
 }
 
@@ -157,7 +160,7 @@ func (r *recorder) Write(block []byte) (int, error) {
 
 // flush gives what there is to the disk.
 func (r *recorder) flush() {
-	if r == nil || len(r.buf) == 0 || r.over {
+	if r == nil || len(r.buf) == 0 || r.over || r.stalled {
 		return
 	}
 	r.ship(piece{data: r.buf, packets: r.inBuf})
@@ -171,8 +174,39 @@ func (r *recorder) ship(p piece) {
 	select {
 	case r.waiting <- p:
 	default:
-		r.missed.Add(p.packets)
-		r.halt(errSlowDisk)
+		r.stall(p.packets)
+	}
+}
+
+// stall drops packets that the disk has no time for.
+func (r *recorder) stall(packets int64) {
+	r.miss(packets)
+	if r.stalled {
+		return
+	}
+	r.stalled = true
+	for o := range r.live {
+		o.synthetic = nil
+	}
+	r.events.add(Warning, "the disk is too slow: packets are not recorded until it has caught up; traffic and log go on")
+}
+
+func (r *recorder) miss(packets int64) {
+	r.missed.Add(packets)
+	r.dropped += packets
+}
+
+// resume goes on in a new file after a stall, if the disk has caught up.
+func (r *recorder) resume(at time.Time) {
+	if len(r.waiting) > maxWaiting/2 {
+		return
+	}
+	r.miss(r.inBuf)
+	r.buf, r.inBuf, r.stalled = r.buf[:0], 0, false
+	r.begin(at)
+	if !r.stalled && !r.over {
+		r.events.add(Warning, "recording goes on in part %d; %d packets before it are missing", r.begun, r.dropped)
+		r.dropped = 0
 	}
 }
 
@@ -204,26 +238,31 @@ func (r *recorder) ready(at time.Time) bool {
 		r.flush()
 		r.halt(errEnough)
 	}
-	if r.over {
-		r.missed.Add(1)
-		return false
-	}
-	if r.w == nil || r.file >= r.opts.FileBytes {
+	switch {
+	case r.over:
+	case r.stalled:
+		r.resume(at)
+	case r.w == nil || r.file >= r.opts.FileBytes:
 		r.begin(at)
 	}
-	return !r.over
+	if r.over || r.stalled {
+		r.miss(1)
+		return false
+	}
+	return true
 }
 
 // begin starts a file. Connections that are open are made known to it: what they have carried before is missing in it.
 func (r *recorder) begin(at time.Time) {
 	r.flush()
-	if r.over {
+	if r.over || r.stalled {
 		return
 	}
 	r.ship(piece{file: true, first: r.count + 1})
-	if r.over {
+	if r.stalled {
 		return
 	}
+	r.begun++
 	r.all += r.file
 	r.file = 0
 	r.w, _ = pcap.NewWriter(r, "wirebench", "session "+r.name) // Write has no errors
@@ -238,7 +277,7 @@ func (r *recorder) begin(at time.Time) {
 
 // frame records a frame as the log has it.
 func (r *recorder) frame(o *observed, f *transport.Frame, flags live.Flags) {
-	if r == nil || r.opts.Cut == nil || r.w == nil || r.over {
+	if r == nil || r.opts.Cut == nil || r.w == nil || r.over || r.stalled {
 		return
 	}
 	if !r.told[o.index] {
@@ -281,11 +320,14 @@ func (r *recorder) start(o *observed, at time.Time) {
 
 // open records the start of a connection.
 func (r *recorder) open(o *observed, at time.Time) {
-	if !r.ready(at) {
+	ready := r.ready(at)
+	if r == nil || r.over {
 		return
 	}
 	r.live[o] = struct{}{}
-	r.start(o, at)
+	if ready {
+		r.start(o, at)
+	}
 }
 
 // data records bytes, at most maxPiece of a stream, and returns the number of their packet; 0 if they are not recorded.
@@ -347,11 +389,11 @@ func (r *recorder) end(o *observed, dir schema.Dir, at time.Time) uint32 {
 
 // close records the end of a connection.
 func (r *recorder) close(o *observed, at time.Time) {
-	if r == nil || o.synthetic == nil {
+	if r == nil {
 		return
 	}
 	for i, over := range o.over {
-		if over || o.Proto != transport.TCP {
+		if over || o.synthetic == nil || o.Proto != transport.TCP {
 			continue
 		}
 		if r.remark(o, schema.ToServer+schema.Dir(i), at); r.ready(at) && o.synthetic != nil {
@@ -369,7 +411,7 @@ func (r *recorder) finish() {
 	if r == nil || r.over {
 		return
 	}
-	if len(r.buf) > 0 {
+	if len(r.buf) > 0 && !r.stalled {
 		timer := time.NewTimer(finishTime)
 		defer timer.Stop()
 		select {

@@ -232,7 +232,7 @@ func (d *disk) Write(b []byte) (int, error) {
 func (d *disk) Truncate(size int64) error { d.Buffer.Truncate(int(size)); return nil }
 func (d *disk) Close() error              { return nil }
 
-// A disk that is full, slow, or not there ends the recording with an event. Traffic and log go on.
+// A disk that is full or not there ends the recording with an event. Traffic and log go on.
 func TestBadDisk(t *testing.T) {
 	leaks(t)
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
@@ -242,7 +242,6 @@ func TestBadDisk(t *testing.T) {
 		d         *disk
 	}{
 		{"full", "no space left", &disk{room: 1_000_000}},
-		{"slow", "too slow", &disk{room: 1 << 30, wait: make(chan struct{})}},
 		{"none", "no such folder", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -263,10 +262,6 @@ func TestBadDisk(t *testing.T) {
 			if got := sum(c); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
-			if test.d != nil && test.d.wait != nil {
-				eventually(t, "the recording has stopped", func() bool { return hasEvent(s, "too slow") })
-				close(test.d.wait)
-			}
 			stop(t, s)
 			if got := sum(logged(s, schema.ToServer)); got != want {
 				t.Errorf("log: %s, want %s", got, want)
@@ -281,6 +276,61 @@ func TestBadDisk(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A disk that stands still for long loses packets, says how many, and then has a new part.
+func TestSlowDisk(t *testing.T) {
+	leaks(t)
+	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
+	wait := make(chan struct{})
+	parts := []*disk{{room: 1 << 30, wait: wait}, {room: 1 << 30}}
+	s := start(t, newProxy(t), Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}}, Limits: Limits{QueueBytes: 256 << 20}, Record: &Record{
+		Create: func(n int) (string, io.WriteCloser, error) { return itoa(n), parts[n-1], nil },
+	}})
+	c := dial(t, s)
+	buf := make([]byte, 64<<10)
+	echo := func(n int) {
+		t.Helper()
+		for range n {
+			if _, err := c.Write(buf); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(c, buf); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	echo(300) // 18 MiB each way
+	eventually(t, "the disk is too slow", func() bool { return hasEvent(s, "too slow") })
+	echo(10)
+	late := dial(t, s) // it begins while nothing is recorded
+	close(wait)
+	eventually(t, "the recording goes on", func() bool {
+		echo(1)
+		return hasEvent(s, "goes on in part 2")
+	})
+	copy(buf, "the end")
+	echo(1)
+	late.Close()
+	c.Close()
+	if x := s.State().Record; !x.On || x.Why != "" {
+		t.Errorf("%+v", x)
+	}
+	stop(t, s)
+	x := s.State().Record
+	if x.Missed == 0 || x.Why != "" || len(x.Files) != 2 {
+		t.Errorf("%+v", x)
+	}
+	packets := int64(0)
+	for i, d := range parts {
+		got := read(t, d.Bytes())
+		if packets += int64(got.sum.Packets); got.sum.Torn != nil || got.sum.Packets == 0 {
+			t.Errorf("part %d: %+v", i+1, got.sum)
+		}
+	}
+	if packets != x.Packets || !bytes.Contains(parts[1].Bytes(), []byte("the end")) {
+		t.Errorf("%d packets in the files, %d by the state", packets, x.Packets)
 	}
 }
 
