@@ -95,11 +95,5 @@ func (s *Server) relays(v *templates.Workbench, ws *workspace.Workspace) {
 	if ws.Captures == nil {
 		return
 	}
-	r := &v.Rail
-	r.Relays, r.Demo = true, s.Demo != nil
-	for _, one := range s.proxies.of(ws.Name) {
-		r.Running = append(r.Running, templates.CaptureItem{
-			ID: one.id, Name: one.State().Name, Href: captureAddress(ws.Name, one.id), Current: v.Capture != nil && v.Capture.ID == one.id,
-		})
-	}
+	v.Rail.Relays, v.Rail.Demo = true, s.Demo != nil
 }

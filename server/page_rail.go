@@ -35,7 +35,7 @@ func (p *pageWork) rail() {
 		p.railed = snap.ID
 	}
 	r.Drawn = true
-	p.captures()
+	r.KeepsCaptures = p.ws.Captures != nil
 	r.Versions, r.Codes = snap.Dialect.Versions, snap.Dialect.Versions
 	r.MapName, r.Patch = snap.CodeMap, p.ws.UserSettings().Patch
 	for _, m := range snap.Library.Maps {

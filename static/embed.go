@@ -18,7 +18,7 @@ import (
 
 //go:generate go run ../web/build
 
-//go:embed early.js app.js capture.js drawers.js app.css favicon.svg
+//go:embed early.js app.js capture.js dialogs.js drawers.js app.css favicon.svg
 var files embed.FS
 
 // prefix is where Handler has to be mounted.
@@ -37,6 +37,7 @@ var assets = map[string]asset{
 	"early.js":    load("early.js", "text/javascript; charset=utf-8"),
 	"app.js":      load("app.js", "text/javascript; charset=utf-8"),
 	"capture.js":  load("capture.js", "text/javascript; charset=utf-8"),
+	"dialogs.js":  load("dialogs.js", "text/javascript; charset=utf-8"),
 	"drawers.js":  load("drawers.js", "text/javascript; charset=utf-8"),
 	"app.css":     load("app.css", "text/css; charset=utf-8"),
 	"favicon.svg": load("favicon.svg", "image/svg+xml"),

@@ -13,7 +13,7 @@ import (
 )
 
 func TestURL(t *testing.T) {
-	for _, name := range []string{"early.js", "app.js", "capture.js", "drawers.js", "app.css", "favicon.svg"} {
+	for _, name := range []string{"early.js", "app.js", "capture.js", "dialogs.js", "drawers.js", "app.css", "favicon.svg"} {
 		plain, version, _ := strings.Cut(static.URL(name), "?v=")
 		if plain != "/static/"+name || len(version) != 12 {
 			t.Errorf("URL(%q) = %q, want /static/%[1]s?v= and twelve hex digits", name, static.URL(name))

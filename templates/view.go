@@ -55,14 +55,6 @@ type Capture struct {
 	Live     bool // it is running traffic
 }
 
-// CaptureItem is a capture in the list of captures.
-type CaptureItem struct {
-	ID, Name, Href string
-	Size           string // for people
-	Added          string
-	Current        bool
-}
-
 // Target is a format that definitions can be written in.
 type Target struct{ Name, Title string }
 
@@ -94,13 +86,10 @@ type Rail struct {
 	Count  int // definitions of messages in the library
 	More   int // names that fit the filter and are not listed
 
-	Captures       []CaptureItem // the newest first
-	MoreCaptures   int           // that are not listed
-	KeepsCaptures  bool          // the workspace has a place for them
-	Relays         bool          // traffic can be relayed and shown
-	Running        []CaptureItem // of traffic
-	Demo           bool          // there is a demo game
-	Undefined      []Undefined   // names of the code map that have no definition
+	KeepsCaptures  bool        // the workspace has a place for them
+	Relays         bool        // traffic can be relayed and shown
+	Demo           bool        // there is a demo game
+	Undefined      []Undefined // names of the code map that have no definition
 	UndefinedCount int
 
 	Versions       bool       // messages have them

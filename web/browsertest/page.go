@@ -229,3 +229,23 @@ func (p Page) Focused(role, name string) {
 		p.Fatalf("%s does not have the focus (%v)", p.what(role, name), err)
 	}
 }
+
+// Choose chooses an option of a select by its text. The list of its options is the system's, out of reach of the mouse of a test.
+func (p Page) Choose(name, option string) {
+	p.Helper()
+	var why string
+	expression := fmt.Sprintf(`(() => {
+		const all = %s.filter((e) => e.localName === "select" && !e.disabled);
+		if (all.length !== 1) return all.length + " of them";
+		const at = [...all[0].options].findIndex((o) => o.text === %s);
+		if (at < 0) return "options: " + [...all[0].options].map((o) => o.text).join(", ");
+		all[0].focus();
+		all[0].selectedIndex = at;
+		all[0].dispatchEvent(new Event("input", { bubbles: true }));
+		all[0].dispatchEvent(new Event("change", { bubbles: true }));
+		return "";
+	})()`, p.found("combobox", name), quote(option))
+	if err := poll(p.Ctx, expression, func(s string) bool { why = s; return s == "" }); err != nil {
+		p.Fatalf("%q of %s: %s (%v)", option, p.what("combobox", name), why, err)
+	}
+}

@@ -33,6 +33,7 @@ var scripts = []struct{ name, entry, shares string }{
 	{"early", "early.ts", "early.ts"},             // before anything is drawn
 	{"app", "main.ts", "shared.ts"},               // on every page
 	{"capture", "capture.ts", "frames/shared.ts"}, // on pages that list frames
+	{"dialogs", "dialogs_script.ts", ""},          // loaded when one of them is opened
 	{"drawers", "frames/drawers.ts", ""},          // loaded when the first drawer is opened
 }
 
@@ -110,6 +111,8 @@ func (b *bundled) build(web string, entries []api.EntryPoint, plugins ...api.Plu
 		Format:              api.FormatIIFE,
 		Engines:             engines,
 		Charset:             api.CharsetUTF8,
+		JSXFactory:          "h",
+		JSXFragment:         "Fragment",
 		MinifyWhitespace:    true,
 		MinifyIdentifiers:   true,
 		MinifySyntax:        true,

@@ -5,16 +5,18 @@
 //	go run ./web/build          writes what differs and says what is in it
 //	go run ./web/build -check   writes nothing; exits 1 when static/ is not what web/src gives
 //
-// Both exit 1 when the scripts of a page are heavier than they may be.
+// Both install the packages of web/package-lock.json where node_modules has others, and exit 1 when the scripts of a page are heavier than they may be.
 //
 // The same sources give the same bytes on every machine, so the result is committed and users need no Node.
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -31,6 +33,9 @@ func main() {
 func run(check bool) error {
 	root, err := moduleRoot()
 	if err != nil {
+		return err
+	}
+	if err := install(filepath.Join(root, "web")); err != nil {
 		return err
 	}
 	built, err := bundle(filepath.Join(root, "web"))
@@ -52,6 +57,25 @@ func run(check bool) error {
 		return fmt.Errorf("not what web/src gives: static/%s; run go generate ./static and commit the result", strings.Join(stale, ", static/"))
 	}
 	return nil
+}
+
+// install runs npm ci where the packages in node_modules are not those of package-lock.json, as after a change that adds one.
+func install(web string) error {
+	want, err := os.ReadFile(filepath.Join(web, "package-lock.json"))
+	if err != nil {
+		return fmt.Errorf("read which packages are needed: %w", err)
+	}
+	marker := filepath.Join(web, "node_modules", ".installed-lock") // .ci/run writes it too
+	if have, err := os.ReadFile(marker); err == nil && bytes.Equal(have, want) {
+		return nil
+	}
+	fmt.Fprintln(os.Stderr, "web/build: node_modules is not as package-lock.json says: npm ci")
+	npm := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	npm.Dir, npm.Stdout, npm.Stderr = web, os.Stderr, os.Stderr
+	if err := npm.Run(); err != nil {
+		return fmt.Errorf("npm ci in web/: %w", err)
+	}
+	return os.WriteFile(marker, want, 0o644)
 }
 
 // moduleRoot finds the directory of go.mod at or above the working directory: go generate runs commands where the comment is.

@@ -82,6 +82,8 @@ func bundleTests(t *testing.T, web string) []byte {
 		GlobalName:    "unit",
 		Engines:       engines,
 		Charset:       api.CharsetUTF8,
+		JSXFactory:    "h",
+		JSXFragment:   "Fragment",
 		LogLevel:      api.LogLevelSilent,
 		TsconfigRaw:   `{"compilerOptions":{"strict":true,"target":"ES2023","verbatimModuleSyntax":true}}`,
 	})

@@ -1,7 +1,7 @@
 // The keyboard's help: every command of the registry with its keys, which can be changed here.
 
 import { button, make } from "./dom";
-import { all, find, register, type Command } from "./commands";
+import { all, find, type Command } from "./commands";
 import {
   anyChosen, canonical, conflicts, isChosen, isSingle, keysElement, keysOf, keysText, onKeys, pressed, refusal, resetKeys, setKeys,
   setSingleKeys, singleKeys, strokeOf,
@@ -313,16 +313,4 @@ export function openHelp(): void {
   draw();
   parts.dialog.showModal();
   parts.search.focus();
-}
-
-/** Registers the help's command. */
-export function startHelp(): void {
-  register({
-    id: "help",
-    title: "Keyboard shortcuts",
-    group: "General",
-    keys: ["?", "F1"],
-    anywhere: true,
-    run: openHelp,
-  });
 }

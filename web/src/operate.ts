@@ -16,7 +16,7 @@ import { type Content, MessageForm } from "./messageform";
 import { notify } from "./notify";
 import { ask, type Session } from "./relays";
 import { lookOnly } from "./role";
-import { rulesDialog } from "./rules";
+import { dialogs } from "./dialogs";
 
 /** What the panes show: a message to send is made of it. */
 export interface Shown {
@@ -70,7 +70,7 @@ export class Operate {
       { id: "live-held", title: "Messages that are held", group: "Go to", keys: ["w h"], enabled: some, run: () => queue.focus() },
       { id: "live-resend", title: "Send the frame again as it is", group: "Live", keys: ["r"], enabled: can, run: () => void this.resend() },
       { id: "live-duplicate", title: "Send a message like this one", group: "Live", keys: ["Shift+D"], enabled: can, run: () => void this.send(true) },
-      { id: "live-rules", title: "Rules for messages", group: "Live", enabled: can, run: () => void rulesDialog(this.api, this.frames.shown.filter, this.on) },
+      { id: "live-rules", title: "Rules for messages", group: "Live", enabled: can, run: () => void dialogs().then((d) => d?.rulesDialog(this.api, this.frames.shown.filter, this.on)) },
     );
   }
 
@@ -135,7 +135,7 @@ export class Operate {
         hold("Hold what the client sends", client),
         hold("Hold what the server sends", server),
         { title: "Hold nothing; allow sending and rules", run: () => void this.set({ on: true, intercept: "" }) },
-        { title: "Rules …", run: () => void rulesDialog(this.api, filter, this.on) },
+        { title: "Rules …", run: () => void dialogs().then((d) => d?.rulesDialog(this.api, filter, this.on)) },
         { title: "Off: traffic passes as it comes", hint: "i", disabled: !this.on, run: () => void this.set({ on: false, intercept: "" }) },
       ],
     });

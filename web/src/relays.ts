@@ -2,7 +2,6 @@
 
 import type { MarkerSource, Related } from "./frames/drawer";
 import type { Marker } from "./frames/protocol";
-import { bytes } from "./frames/text";
 import { announce, notify } from "./notify";
 import { lookOnly } from "./role";
 
@@ -120,22 +119,20 @@ export class Relays {
     this.workspace = workspace;
     this.api = `/api/${encodeURIComponent(workspace)}/proxies`;
     document.addEventListener("visibilitychange", () => this.look());
-    this.watch((all) => this.draw(all));
     this.look();
-    document.getElementById("live-start")?.addEventListener("submit", (event) => {
-      event.preventDefault();
-      const data = new FormData(event.target as HTMLFormElement);
-      void this.start(this.api, {
-        listen: String(data.get("listen")).trim(), upstream: String(data.get("upstream")).trim(), operate: data.get("operate") !== null,
-      });
-    });
-    document.getElementById("live-demo")?.addEventListener("submit", (event) => {
-      event.preventDefault();
-      void this.start(`/api/${encodeURIComponent(workspace)}/demo`, undefined);
-    });
   }
 
-  private async start(address: string, body: object | undefined): Promise<void> {
+  /** Starts a listener and goes to its page. */
+  start(what: { listen: string; upstream: string; operate: boolean }): Promise<void> {
+    return this.begin(this.api, what);
+  }
+
+  /** Starts the demo game with a listener, and goes to its page. */
+  startDemo(): Promise<void> {
+    return this.begin(`/api/${encodeURIComponent(this.workspace)}/demo`, undefined);
+  }
+
+  private async begin(address: string, body: object | undefined): Promise<void> {
     const session = await ask<Session>(address, "POST", body);
     if (session !== undefined) {
       location.href = this.page(session.id);
@@ -183,13 +180,11 @@ export class Relays {
       }
       if (proxies === undefined) {
         const since = (this.failedSince ??= new Date());
-        this.dim(true);
         this.awayWatchers.forEach((call) => call(since));
       } else {
         const all = proxies;
         this.failedSince = undefined;
         this.last = all;
-        this.dim(false);
         this.watchers.forEach((call) => call(all));
       }
       // With nothing to see here it is enough to look now and then.
@@ -197,56 +192,12 @@ export class Relays {
       this.timer = setTimeout(() => this.look(), often ? period : 5 * period);
     })();
   }
-
-  /** Shows in the list whether what it says is known. */
-  private dim(isAway: boolean): void {
-    for (const dot of document.querySelectorAll("#live-list .dot")) {
-      dot.classList.toggle("ok", !isAway);
-    }
-  }
-
-  private draw(all: Session[]): void {
-    const list = document.getElementById("live-list");
-    const count = document.getElementById("live-count");
-    if (list === null || count === null) {
-      return;
-    }
-    count.textContent = all.length === 0 ? "" : String(all.length);
-    for (const s of all) { // what is recorded grows
-      const size = document.querySelector(`#captures a[href="${this.page(s.id)}"] small`);
-      size?.replaceChildren(bytes(s.record.files?.[0]?.bytes ?? s.record.bytes));
-    }
-    const now = all.map((s) => `${s.id} ${s.name}`).join("\n");
-    if (list.dataset["shown"] === now) {
-      return;
-    }
-    list.dataset["shown"] = now;
-    list.replaceChildren(...all.map((s) => {
-      const item = document.createElement("li");
-      item.className = "item";
-      const link = document.createElement("a");
-      link.href = this.page(s.id);
-      link.title = s.pairs.map((p) => `${p.listen} → ${p.upstream}`).join(", ");
-      if (location.pathname === link.pathname) {
-        link.ariaCurrent = "page";
-        item.classList.add("current");
-      }
-      const dot = document.createElement("i");
-      dot.className = "dot ok";
-      const name = document.createElement("span");
-      name.className = "name";
-      name.textContent = s.name;
-      link.append(dot, name);
-      item.append(link);
-      return item;
-    }));
-  }
 }
 
-/** Brings the list of listeners to life, if the page has one. */
+/** Looks at the listeners of the workspace, if the page shows them. */
 export function startRelays(): void {
-  const live = document.getElementById("live");
-  opened = live === null ? undefined : new Relays(live.dataset["workspace"] ?? "");
+  const has = document.querySelector("#rail-lists[data-relays]") !== null;
+  opened = has ? new Relays(document.getElementById("main")?.dataset["workspace"] ?? "") : undefined;
 }
 
 let opened: Relays | undefined;

@@ -19,10 +19,15 @@ function store(name: string, open: boolean): void {
   }
 }
 
+/** Whether a part was left open. */
+export function remembered(name: string): boolean {
+  return stored(name) === "true";
+}
+
 export function startRemember(): void {
   document.addEventListener("DOMContentLoaded", () => {
     for (const part of document.querySelectorAll<HTMLDetailsElement>("details[data-remember]")) {
-      part.open ||= stored(part.dataset["remember"] ?? "") === "true";
+      part.open ||= remembered(part.dataset["remember"] ?? "");
     }
   });
   document.addEventListener("click", (event) => {

@@ -4,9 +4,11 @@ import * as captures from "./captures";
 import * as commands from "./commands";
 import * as copy from "./copy/index";
 import * as dialog from "./dialog";
+import * as dialogs from "./dialogs";
 import * as dom from "./dom";
 import * as hex from "./hex/index";
 import * as hexText from "./hex/text";
+import * as load from "./load";
 import * as keys from "./keys";
 import * as menu from "./menu";
 import * as notebox from "./frames/notebox";
@@ -17,8 +19,9 @@ import * as relays from "./relays";
 import * as role from "./role";
 import * as scroll from "./hex/scroll";
 import * as text from "./frames/text";
+import * as ui from "./ui";
 
 /** Makes them known to the scripts that follow. */
 export function share(): void {
-  Object.assign((globalThis as unknown as { wirebench: object }).wirebench ??= {}, { captures, commands, copy, dialog, dom, hex, hexText, keys, menu, notebox, notify, page, panes, relays, role, scroll, text });
+  Object.assign((globalThis as unknown as { wirebench: object }).wirebench ??= {}, { captures, commands, copy, dialog, dialogs, dom, hex, hexText, load, keys, menu, notebox, notify, page, panes, relays, role, scroll, text, ui });
 }

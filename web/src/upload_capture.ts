@@ -1,7 +1,7 @@
 // Files that are kept as captures: what tells them, and how they go to the server.
 
 import { hexOf } from "./hex/text";
-import { askFraming } from "./framing";
+import { dialogs } from "./dialogs";
 import { notify } from "./notify";
 import { lookOnly, lookOnlyWhy } from "./role";
 
@@ -95,7 +95,11 @@ export async function keepRaw(workspace: string, file: File): Promise<boolean> {
   if (lookOnly()) {
     return false;
   }
-  const framing = await askFraming(workspace, file);
+  const asked = await dialogs();
+  if (asked === undefined) {
+    return true;
+  }
+  const framing = await asked.askFraming(workspace, file);
   if (framing === undefined || framing === "") {
     return framing === undefined;
   }

@@ -66,36 +66,6 @@ export interface Drawer {
 /** The drawers, as drawers.js has them. */
 export type DrawerTable = Readonly<Record<DrawerName, new (host: DrawerHost) => Drawer>>;
 
-const script = (): DrawerTable | undefined => (globalThis as unknown as { wirebench?: { drawers?: DrawerTable } }).wirebench?.drawers;
-
-let loading: Promise<DrawerTable> | undefined;
-
-/** The drawers; their script is loaded when they are asked for first. */
-export function loadDrawers(address: string): Promise<DrawerTable> {
-  loading ??= new Promise((resolve, reject) => {
-    const there = script();
-    if (there !== undefined) {
-      resolve(there);
-      return;
-    }
-    const element = document.createElement("script");
-    element.src = address;
-    element.addEventListener("load", () => {
-      const came = script();
-      if (came !== undefined) {
-        resolve(came);
-      }
-    });
-    element.addEventListener("error", () => {
-      loading = undefined; // the next one tries again
-      element.remove();
-      reject(new Error("The server cannot be reached"));
-    });
-    document.head.append(element);
-  });
-  return loading;
-}
-
 const restMillis = 1000; // between two answers that are asked for because the list grows
 
 /** Asks again when the list changes: at once for another view, now and then while it grows, and never twice at a time. */

@@ -8,13 +8,14 @@
 import type { How } from "../filterbox/syntax";
 import { combine } from "../filterbox/syntax";
 import { isTyping } from "../keys";
+import { load } from "../load";
 import { type Anchor, type MenuItem, openMenu } from "../menu";
 import { announce, notify } from "../notify";
 import { Chips, chipLabel } from "./chips";
 import { type Column, Columns } from "./columns";
 import { type FrameActions, offerCommands, runKey } from "./commands";
 import { button, make } from "../dom";
-import { type Drawer, type DrawerHost, type DrawerName, loadDrawers, type MarkerSource } from "./drawer";
+import type { Drawer, DrawerHost, DrawerName, DrawerTable, MarkerSource } from "./drawer";
 import { not } from "./filters";
 import { FindBar } from "./findbar";
 import { History } from "./history";
@@ -1003,7 +1004,7 @@ export class Frames {
       this.tools.get(name)?.setAttribute("aria-expanded", "true");
       keep("drawer", name);
     }
-    loadDrawers(this.options.drawers).then((drawers) => {
+    load<DrawerTable>("drawers", this.options.drawers).then((drawers) => {
       if (this.drawerName !== name) {
         return; // closed meanwhile
       }

@@ -1,0 +1,283 @@
+// The running listeners and the captures at the side of the page, drawn over what the API lists of them.
+//
+//   #rail-lists[data-relays][data-demo][data-captures]    where they stand: the page says which of them it has
+
+import { lookAtCaptures, onLookAtCaptures, tellDeleted } from "./captures";
+import { confirmDialog } from "./dialog";
+import { dialogs } from "./dialogs";
+import { askText } from "./frames/notebox";
+import { bytes, counted } from "./frames/text";
+import { openMenu } from "./menu";
+import { notify } from "./notify";
+import { ask, openRelays, type Relays, type Session } from "./relays";
+import { remembered } from "./remember";
+import { lookOnly, operatorsItem } from "./role";
+import { computed, Fragment, h, render, signal, useLayoutEffect, useRef } from "./ui";
+
+const mostName = 200; // characters, as the server has it
+const mostListed = 50; // captures
+const period = 5000; // milliseconds between two looks at what there is
+const accepted = ".pcap,.pcapng,.cap,.gz,.log,.txt,.bin,.pkt,.msb,.yaml,.json,.jsonl,.csv,.tsv,.xml,.pdml,.har,.flow,.zip,.tar,.tgz,.mcpr";
+
+/** A capture, as GET /api/{ws}/captures lists it. */
+interface Listed {
+  id: string;
+  name: string;
+  size: number;
+  added: string;
+}
+
+const captures = signal<readonly Listed[] | undefined>(undefined); // the newest first
+const sessions = signal<readonly Session[]>([]);
+const away = signal(false); // what runs is not known
+
+/** What is recorded of sessions grows while they run. */
+const recorded = computed(() => new Map(sessions.value.map((s) => [s.id, s.record.files?.[0]?.bytes ?? s.record.bytes])));
+
+function pageOf(workspace: string, id: string): string {
+  return `/w/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`;
+}
+
+function here(page: string): "page" | undefined {
+  return location.pathname === new URL(page, location.href).pathname ? "page" : undefined;
+}
+
+// 1. Listeners.
+
+function Live({ workspace, relays, demo }: { workspace: string; relays: Relays; demo: boolean }) {
+  const start = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget as HTMLFormElement);
+    void relays.start({ listen: String(data.get("listen")).trim(), upstream: String(data.get("upstream")).trim(), operate: data.get("operate") !== null });
+  };
+  const play = (event: SubmitEvent): void => {
+    event.preventDefault();
+    void relays.startDemo();
+  };
+  return (
+    <details class="captures" data-remember="live" id="live" open={remembered("live")}>
+      <summary><h2>Live <small id="live-count">{sessions.value.length === 0 ? "" : sessions.value.length}</small></h2></summary>
+      <ul class="items" id="live-list" aria-label="Running listeners">
+        {sessions.value.map((s) => {
+          const page = pageOf(workspace, s.id);
+          return (
+            <li class={`item${here(page) === undefined ? "" : " current"}`} key={s.id}>
+              <a href={page} title={s.pairs.map((p) => `${p.listen} → ${p.upstream}`).join(", ")} aria-current={here(page)}>
+                <i class={away.value ? "dot" : "dot ok"} />
+                <span class="name">{s.name}</span>
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+      {lookOnly() ? null : (
+        <>
+          <form class="form" id="live-start" onSubmit={start}>
+            <div class="field">
+              <label for="live-listen">Listen on</label>
+              <input id="live-listen" name="listen" placeholder="127.0.0.1:7801" autocomplete="off" spellcheck={false} required />
+            </div>
+            <div class="field">
+              <label for="live-upstream">and relay to the server at</label>
+              <input id="live-upstream" name="upstream" placeholder="127.0.0.1:7802" autocomplete="off" spellcheck={false} required />
+            </div>
+            <label class="check" title="Messages can be held, changed and sent from this page"><input type="checkbox" name="operate" value="true" /> allow changes</label>
+            <button class="btn" type="submit">Start</button>
+            <p class="hint">Point the client at the first address. Traffic is shown and recorded as a capture.</p>
+          </form>
+          {demo ? (
+            <form class="form" id="live-demo" onSubmit={play}>
+              <button class="btn quiet" type="submit" title="A small game of this protocol, with a client and a server, on this machine">Watch the demo game</button>
+            </form>
+          ) : null}
+        </>
+      )}
+    </details>
+  );
+}
+
+// 2. Captures.
+
+function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Listed): void {
+  const address = `/api/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(x.id)}`;
+  const rename = (name: string): void => {
+    if (name !== "" && name !== x.name) {
+      void ask(address, "PATCH", { name }).then((done) => done !== undefined && lookAtCaptures());
+    }
+  };
+  const save = (): void => {
+    const link = document.createElement("a");
+    link.href = address;
+    link.download = "";
+    link.click();
+  };
+  const remove = async (): Promise<void> => {
+    if (!await confirmDialog(`Delete ${x.name} with its marks and notes? This cannot be undone.`, "Delete") || await ask(address, "DELETE") === undefined) {
+      return;
+    }
+    if (here(pageOf(workspace, x.id)) !== undefined) {
+      location.assign(`/w/${encodeURIComponent(workspace)}`);
+      return;
+    }
+    lookAtCaptures();
+    notify(`${x.name} is deleted`, "ok");
+  };
+  openMenu(anchor, {
+    label: x.name,
+    items: [
+      { title: "Rename …", ...operatorsItem(), run: () => askText(anchor, { label: "Name", text: x.name, button: "Rename", most: mostName }, rename) },
+      { title: "Replay …", ...operatorsItem(), run: () => void dialogs().then((d) => d?.replayDialog(workspace, x.id, x.name)) },
+      { title: "Save its file", run: save },
+      { title: "Delete …", ...operatorsItem(), run: () => void remove() },
+    ],
+  });
+}
+
+function Captures({ workspace, shown }: { workspace: string; shown: string | undefined }) {
+  const all = captures.value ?? [];
+  const listed = all.slice(0, mostListed);
+  const list = useRef<HTMLUListElement>(null);
+  const focused = useRef(-1); // the place of the focus in the list before it was drawn
+  focused.current = Array.from(list.current?.children ?? []).findIndex((item) => item.contains(document.activeElement));
+  useLayoutEffect(() => {
+    if (focused.current >= 0 && document.activeElement === document.body) { // the one with the focus is gone
+      list.current?.querySelectorAll("a").item(Math.min(focused.current, listed.length - 1))?.focus();
+    }
+  });
+  return (
+    <details class="captures" data-remember="captures" id="captures" open={shown !== undefined || remembered("captures")}>
+      <summary><h2>Captures <small>{captures.value === undefined ? "" : all.length}</small></h2></summary>
+      <ul class="items" ref={list} aria-label="Captures">
+        {listed.map((x) => {
+          const page = pageOf(workspace, x.id);
+          return (
+            <li class={`item${here(page) === undefined ? "" : " current"}`} key={x.id}>
+              <a href={page} title={`${x.name}, ${new Date(x.added).toLocaleString()}`} aria-current={here(page)}>
+                <span class="name">{x.name}</span>
+                <small>{bytes(recorded.value.get(x.id) ?? x.size)}</small>
+              </a>
+              <button type="button" class="btn quiet" data-capture-menu={x.id} aria-label={`More about ${x.name}`} title="Rename, save the file, delete"
+                onClick={(event) => openCaptureMenu(event.currentTarget, workspace, x)}>⋯</button>
+            </li>
+          );
+        })}
+      </ul>
+      {captures.value !== undefined && all.length === 0 ? <p class="empty" data-none>None yet. Drop a pcap, a pcapng or the log of a proxy on this page.</p> : null}
+      {all.length > listed.length ? <p class="empty" data-more>{counted(all.length - listed.length, "capture")} more; GET /api/…/captures lists all.</p> : null}
+      {lookOnly() ? null : (
+        <div class="form">
+          <label class="btn file-btn">Open a capture…<input class="sr-only" type="file" name="files" multiple accept={accepted} data-upload /></label>
+        </div>
+      )}
+    </details>
+  );
+}
+
+/** Keeps the list as the captures are: other pages, listeners and programs make, rename and delete some, too. */
+class CaptureList {
+  private readonly api: string;
+  private readonly shown: string | undefined;
+  private tag = ""; // of what is shown
+  private looking = false;
+  private again = false; // something happened while it was looking
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(workspace: string, shown: string | undefined) {
+    this.api = `/api/${encodeURIComponent(workspace)}/captures`;
+    this.shown = shown;
+    document.addEventListener("visibilitychange", () => void this.look());
+    onLookAtCaptures(() => void this.look());
+    void this.look();
+  }
+
+  private async look(): Promise<void> {
+    clearTimeout(this.timer);
+    this.again = this.looking;
+    if (document.visibilityState !== "visible" || this.looking) {
+      return;
+    }
+    this.looking = true;
+    do {
+      this.again = false;
+      try {
+        const response = await fetch(`${this.api}?${new URLSearchParams({ brief: "true", known: this.tag }).toString()}`);
+        if (response.ok) {
+          this.took(await response.json() as { captures: Listed[]; tag: string; same?: boolean });
+        }
+      } catch {
+        // The page says by itself that the server is away.
+      }
+    } while (this.again as boolean);
+    this.looking = false;
+    this.timer = setTimeout(() => void this.look(), period);
+  }
+
+  private took(answer: { captures: Listed[]; tag: string; same?: boolean }): void {
+    if (answer.same === true) {
+      return;
+    }
+    this.tag = answer.tag;
+    captures.value = answer.captures;
+    if (this.shown !== undefined && !answer.captures.some((x) => x.id === this.shown)) {
+      void this.check(this.shown);
+    }
+  }
+
+  /** Asks whether a capture is there: the list may be some seconds old, and the capture new. */
+  private async check(id: string): Promise<void> {
+    try {
+      const response = await fetch(`${this.api}?${new URLSearchParams({ since: id }).toString()}`);
+      if (response.ok && !((await response.json()) as { captures: Listed[] }).captures.some((x) => x.id === id)) {
+        tellDeleted(id);
+      }
+    } catch {
+      // It is asked again when the list is another one.
+    }
+  }
+}
+
+/** Puts a button over running traffic: what was recorded so far can be played while it goes on. */
+function addReplay(workspace: string): void {
+  const bar = document.getElementById("live-bar");
+  const id = bar?.dataset["session"] ?? "";
+  if (bar === null || id === "" || lookOnly()) {
+    return;
+  }
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "btn quiet";
+  button.id = "live-replay";
+  button.textContent = "Replay …";
+  button.title = "Play a connection again, against a server or for a client";
+  const name = (): string => sessions.value.find((s) => s.id === id)?.name ?? "live";
+  button.addEventListener("click", () => void dialogs().then((d) => d?.replayDialog(workspace, id, name())));
+  (document.getElementById("live-events") ?? bar.lastElementChild)?.before(button);
+}
+
+/** Draws the lists at the side, if the page has a place for them. */
+export function startRail(): void {
+  const host = document.getElementById("rail-lists");
+  const main = document.getElementById("main");
+  if (host === null) {
+    return;
+  }
+  const workspace = main?.dataset["workspace"] ?? "";
+  const shown = main?.dataset["capture"];
+  const relays = openRelays();
+  relays?.watch((all) => {
+    away.value = false;
+    sessions.value = all;
+  });
+  relays?.watchAway(() => {
+    away.value = true;
+  });
+  new CaptureList(workspace, shown);
+  render(
+    <>
+      {relays === undefined ? null : <Live workspace={workspace} relays={relays} demo={"demo" in host.dataset} />}
+      <Captures workspace={workspace} shown={shown} />
+    </>,
+    host,
+  );
+  addReplay(workspace);
+}
