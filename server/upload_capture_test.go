@@ -87,7 +87,7 @@ func TestUploadOfCaptures(t *testing.T) {
 			}
 		}
 	}
-	if a := send(t, s, "?framing=lines", sent{"raw.bin", raw}); a.Status != 422 || !strings.Contains(a.text, "is no framing") {
+	if a := send(t, s, "?framing=lines", sent{"raw.bin", raw}); a.Status != 422 || !strings.Contains(a.text, "is not a framing") {
 		t.Error(a.text)
 	}
 }

@@ -21,7 +21,7 @@ const maxTextBytes = 64 << 20
 // maxRawBytes bounds a raw file, which is in memory as long as it is read.
 const maxRawBytes = 64 << 20
 
-// AnyOptions say how a file of any kind is read.
+// Options say how a file of any kind is read.
 type Options struct {
 	packet.Options
 	Proto   transport.Proto // what carries the protocol, which logs and texts do not tell

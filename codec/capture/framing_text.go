@@ -77,7 +77,7 @@ func ParseFraming(text string) (Framing, error) {
 		}
 		f.Kind, f.Delimiter = Delimited, b
 	default:
-		return f, fmt.Errorf("%q is no framing: %s", kind, FramingHelp)
+		return f, fmt.Errorf("%q is not a framing: %s", kind, FramingHelp)
 	}
 	seen := map[string]bool{}
 	for _, o := range parts[1:] {

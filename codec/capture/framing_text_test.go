@@ -38,8 +38,8 @@ func TestParseFraming(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":                                      `"" is no framing`,
-		"lines":                                 `"lines" is no framing`,
+		"":                                      `"" is not a framing`,
+		"lines":                                 `"lines" is not a framing`,
 		"whole:1":                               "has nothing behind it",
 		"whole+self":                            "+self says nothing of messages that are whole",
 		"fixed":                                 "as in fixed:40",

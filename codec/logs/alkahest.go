@@ -39,7 +39,7 @@ var alkahestMagic = []byte("TPPL")
 func sniffAlkahest(head []byte, _ bool) bool { return bytes.HasPrefix(head, alkahestMagic) }
 
 // readAlkahest is the reader of the form "alkahest".
-func readAlkahest(l *logReading) {
+func readAlkahest(l *reading) {
 	compression, ok := alkahestHead(l)
 	if !ok {
 		return
@@ -94,7 +94,7 @@ func readAlkahest(l *logReading) {
 }
 
 // alkahestHead reads what stands before the entries.
-func alkahestHead(l *logReading) (compression byte, ok bool) {
+func alkahestHead(l *reading) (compression byte, ok bool) {
 	take := func(n int) []byte {
 		b := l.in.Peek(n)
 		if len(b) < n {

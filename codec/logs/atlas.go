@@ -92,7 +92,7 @@ func sniffAtlas(head []byte, _ bool) bool {
 }
 
 // readAtlas is the reader of the form "teraatlas".
-func readAtlas(l *logReading) {
+func readAtlas(l *reading) {
 	if bytes.HasPrefix(l.in.Peek(3), []byte("\xef\xbb\xbf")) {
 		l.in.Skip(3)
 	}
@@ -124,7 +124,7 @@ func readAtlas(l *logReading) {
 }
 
 type atlasReading struct {
-	l       *logReading
+	l       *reading
 	buf     []byte
 	strange int // lines that are no rows, one after another
 	line1   int // the first of them
@@ -208,7 +208,7 @@ func hexWrong(text string) string {
 		case scan.HexValue[text[i]] != scan.NotHex:
 			digits++
 		case !scan.IsSpace(text[i]):
-			return fmt.Sprintf("%q is no hex digit", text[i])
+			return fmt.Sprintf("%q is not a hex digit", text[i])
 		}
 	}
 	return fmt.Sprintf("%d hex digits", digits)
@@ -227,7 +227,7 @@ func (a *atlasReading) flush() bool {
 	a.strange = 0
 	a.l.record()
 	if n == 1 {
-		return a.l.problem(schema.Both, time.Time{}, nil, a.from, "line %d is no row of the log", a.line1)
+		return a.l.problem(schema.Both, time.Time{}, nil, a.from, "line %d is not a row of the log", a.line1)
 	}
 	return a.l.problem(schema.Both, time.Time{}, nil, a.from, "line %d and %d more are no rows of the log", a.line1, n-1)
 }

@@ -39,7 +39,7 @@ var (
 func sniffConnectionLog(head []byte, _ bool) bool { return bytes.HasPrefix(head, connectionHead) }
 
 // readConnectionLog is the reader of the form "tera-connection-log".
-func readConnectionLog(l *logReading) {
+func readConnectionLog(l *reading) {
 	var at time.Time
 	var buf []byte
 	first, old, session := true, false, 0

@@ -20,4 +20,15 @@
 //	  - Frame.Name is what the log calls a message, if it does. It is of no weight where the code is known.
 //	  - A message that the proxy made has the note "sent by the proxy", and Frame.Marks has Fake.
 //	  - A record without bytes, or with bytes that cannot be right, is a Problem. Where a log cannot be read on, Summary.Torn says why.
+//
+// # How to add a log
+//
+// A form of log is a row of the table in logs.go, with two functions, in a file of its own that starts with what is known of the format.
+//
+//  1. sniff tells the form by the first bytes of a file; rows with the clearest marks come first.
+//  2. read goes over reading.in. For each record it calls record, then give with the message, or problem with what is wrong; it ends when they
+//     return false. on chooses the connection. torn says why the rest cannot be read.
+//  3. Add a small log to the cases of TestReadLogs, and a fuzz target that calls fuzzLog: both check the bounds.
+//
+// TestAddLog does this, and nothing else.
 package logs

@@ -49,7 +49,7 @@ type harEntry struct {
 }
 
 // readHAR is the reader of the form "har".
-func readHAR(l *logReading) {
+func readHAR(l *reading) {
 	if !l.in.SeekList("entries") {
 		l.torn("there are no entries")
 		return
@@ -74,11 +74,11 @@ func readHAR(l *logReading) {
 	}
 }
 
-func (l *logReading) harEntry(id int64, object []byte) {
+func (l *reading) harEntry(id int64, object []byte) {
 	var e harEntry
 	if err := json.Unmarshal(object, &e); err != nil {
 		l.record()
-		l.problem(schema.Both, time.Time{}, nil, transport.Unknown, "an entry is no request that can be read: %v", err)
+		l.problem(schema.Both, time.Time{}, nil, transport.Unknown, "an entry cannot be read: %v", err)
 		return
 	}
 	to := l.connection(id, transport.Conn{Proto: transport.TCP, Server: harServer(e.Request.URL, e.ServerIPAddress)}, true)
@@ -98,7 +98,7 @@ func (l *logReading) harEntry(id int64, object []byte) {
 			data, err = base64.StdEncoding.DecodeString(m.Data)
 		}
 		if err != nil {
-			if !l.problem(dir, at, []byte(m.Data), transport.Unknown, "a message of bytes is no base64") {
+			if !l.problem(dir, at, []byte(m.Data), transport.Unknown, "the message is not base64") {
 				return
 			}
 			continue

@@ -170,7 +170,7 @@ func sniffKloct(head []byte, all bool) bool {
 }
 
 // readKloct is the reader of the form "kloct".
-func readKloct(l *logReading) {
+func readKloct(l *reading) {
 	b, _ := io.ReadAll(io.LimitReader(l.in, maxLogWhole+1)) // the error is that of l.in, which remembers it
 	cutShort := len(b) > maxLogWhole
 	if cutShort {
@@ -205,7 +205,7 @@ func readKloct(l *logReading) {
 }
 
 type kloctReading struct {
-	l      *logReading
+	l      *reading
 	b      []byte
 	left   int // bytes that packets can still have: honest ones do not share theirs
 	run    int // packets that could not be read, one after another

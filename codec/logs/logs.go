@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/netip"
+	"slices"
 	"time"
 
 	"wirebench/codec/packet"
@@ -17,7 +18,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// LogHead is how many bytes of a file SniffLog needs at most. With fewer it declines more.
+// Head is how many bytes of a file Sniff needs at most. With fewer it declines more.
 const Head = 64 << 10
 
 // Bounds of logs.
@@ -31,10 +32,10 @@ type logForm struct {
 	Info
 	// sniff tells the form by the first bytes of a file. With all they are the whole of it.
 	sniff func(head []byte, all bool) bool
-	read  func(l *logReading)
+	read  func(l *reading)
 }
 
-// LogInfo describes a form of log.
+// Info describes a form of log.
 type Info struct {
 	ID    string // stable: Summary.Format
 	Title string // for people
@@ -54,7 +55,7 @@ var logForms = []logForm{
 	{Info{"mapleshark", "MapleShark (.msb)"}, sniffShark, readShark},
 }
 
-// Logs lists the forms of logs that ReadAny reads beside captures and texts.
+// Forms lists the forms of logs that ReadAny reads beside captures and texts.
 func Forms() []Info {
 	infos := make([]Info, len(logForms))
 	for i := range logForms {
@@ -63,19 +64,20 @@ func Forms() []Info {
 	return infos
 }
 
-// SniffLog tells by the first bytes of a file, packed with gzip or not, which form of log it is: the ID of one of Logs, or "". With
+// Sniff tells by the first bytes of a file, packed with gzip or not, which form of log it is: the ID of one of Logs, or "". With
 // all, head is the whole file.
 func Sniff(head []byte, all bool) string {
 	if pcap.SniffCapture(head) == "gzip" {
 		head, all = UnpackHead(head, all)
 	}
-	if f := logFormOf(head, all); f != nil {
-		return f.ID
+	i := slices.IndexFunc(logForms, func(f logForm) bool { return f.sniff(head, all) })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	return logForms[i].ID
 }
 
-// unpackHead is the start of a file that is packed with gzip. What is wrong with the packing is left to who reads the file.
+// UnpackHead is the start of a file that is packed with gzip. What is wrong with the packing is left to who reads the file.
 func UnpackHead(head []byte, all bool) ([]byte, bool) {
 	z, err := gzip.NewReader(bytes.NewReader(head))
 	if err != nil {
@@ -86,16 +88,15 @@ func UnpackHead(head []byte, all bool) ([]byte, bool) {
 	return inner[:n], all && errors.Is(err, io.ErrUnexpectedEOF) && n < Head
 }
 
-func logFormOf(head []byte, all bool) *logForm {
-	for i := range logForms {
-		if logForms[i].sniff(head, all) {
-			return &logForms[i]
-		}
+func formByID(id string) *logForm {
+	i := slices.IndexFunc(logForms, func(f logForm) bool { return f.ID == id })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &logForms[i]
 }
 
-// readLog reads a file as the log that its head tells; ok is false if it is none, and then only the head was read. head is what was
+// Read reads a file as the log that its head tells; ok is false if it is none, and then only the head was read. head is what was
 // read already, and has all that was read when readLog returns !ok.
 func Read(head *bytes.Buffer, rest io.Reader, opts packet.Options, proto transport.Proto, emit func(*transport.Frame)) (sum packet.Summary, ok bool, err error) {
 	all := false
@@ -110,22 +111,18 @@ func Read(head *bytes.Buffer, rest io.Reader, opts packet.Options, proto transpo
 	if id == "" {
 		return packet.Summary{}, false, nil
 	}
-	l := &logReading{in: scan.NewInput(io.MultiReader(head, rest)), opts: opts, proto: proto, conns: map[int64]*transport.Conn{}, more: true, sum: packet.Summary{Format: id}}
+	l := &reading{in: scan.NewInput(io.MultiReader(head, rest)), opts: opts, proto: proto, conns: map[int64]*transport.Conn{}, more: true, sum: packet.Summary{Format: id}}
 	if pcap.SniffCapture(l.in.Peek(2)) == "gzip" {
 		z, err := gzip.NewReader(l.in)
 		if err != nil {
-			return packet.Summary{}, false, nil // SniffLog has read it: this cannot be
+			return packet.Summary{}, false, nil // Sniff has read it: this cannot be
 		}
 		l.unpack(z)
 		l.sum.Format += ".gz"
 	}
 	l.out = transport.Whole{Opts: transport.WholeOptions{Key: opts.Key, Limit: opts.Limit}, Emit: emit}
 	l.on(0, transport.Conn{})
-	for i := range logForms {
-		if logForms[i].ID == id {
-			logForms[i].read(l)
-		}
-	}
+	formByID(id).read(l)
 	l.sum.More = opts.Limit > 0 && int64(l.sum.Frames) >= int64(opts.Limit)
 	if l.sum.More {
 		l.sum.Torn = nil
@@ -136,8 +133,8 @@ func Read(head *bytes.Buffer, rest io.Reader, opts packet.Options, proto transpo
 	return l.sum, true, nil
 }
 
-// logReading is a log as it is being read.
-type logReading struct {
+// reading is a log as it is being read.
+type reading struct {
 	in    *scan.Input
 	out   transport.Whole
 	opts  packet.Options
@@ -150,13 +147,13 @@ type logReading struct {
 }
 
 // unpack goes on with what r makes of the bytes that follow.
-func (l *logReading) unpack(r io.Reader) {
+func (l *reading) unpack(r io.Reader) {
 	l.in, l.bound = scan.NewInput(io.LimitReader(r, maxLogUnpacked)), true
 }
 
 // on says which connection the frames that follow are of; c is what is known of it if it is new. Above MaxConns new ones are taken for
 // the one before.
-func (l *logReading) on(id int64, c transport.Conn) {
+func (l *reading) on(id int64, c transport.Conn) {
 	known := l.conns[id]
 	if known == nil {
 		if len(l.conns) >= packet.MaxConns {
@@ -170,11 +167,11 @@ func (l *logReading) on(id int64, c transport.Conn) {
 }
 
 // record counts what the log has as one: Frame.From tells its number, from 1.
-func (l *logReading) record() { l.sum.Packets++ }
+func (l *reading) record() { l.sum.Packets++ }
 
 // give emits what the record of the moment holds, and reports whether more is wanted. off is the place of its first byte in the
 // (unpacked) file, Unknown if its bytes do not stand there as they are.
-func (l *logReading) give(f transport.Frame, off int64) bool {
+func (l *reading) give(f transport.Frame, off int64) bool {
 	if !l.more || l.sum.Frames == math.MaxUint32 {
 		return false
 	}
@@ -187,7 +184,7 @@ func (l *logReading) give(f transport.Frame, off int64) bool {
 }
 
 // pass emits what a transport made of records.
-func (l *logReading) pass(f *transport.Frame) {
+func (l *reading) pass(f *transport.Frame) {
 	if !l.more || l.sum.Frames == math.MaxUint32 {
 		return
 	}
@@ -200,7 +197,7 @@ func (l *logReading) pass(f *transport.Frame) {
 }
 
 // problem emits what stands in the place of a message. Without a time it has that of the frame before.
-func (l *logReading) problem(dir schema.Dir, at time.Time, b []byte, off int64, note string, args ...any) bool {
+func (l *reading) problem(dir schema.Dir, at time.Time, b []byte, off int64, note string, args ...any) bool {
 	if at.IsZero() {
 		at = l.last
 	}
@@ -208,11 +205,11 @@ func (l *logReading) problem(dir schema.Dir, at time.Time, b []byte, off int64, 
 }
 
 // torn says that the log cannot be read on from here.
-func (l *logReading) torn(why string, args ...any) {
+func (l *reading) torn(why string, args ...any) {
 	l.tornAt(l.in.Offset(), fmt.Sprintf(why, args...))
 }
 
-func (l *logReading) tornAt(pos int64, why string) {
+func (l *reading) tornAt(pos int64, why string) {
 	if err := l.in.Failure(); err != nil {
 		why += " (" + err.Error() + ")"
 	}
@@ -220,7 +217,7 @@ func (l *logReading) tornAt(pos int64, why string) {
 }
 
 // ended reports whether the log has no more bytes, and says where it was broken off by its packing.
-func (l *logReading) ended() bool {
+func (l *reading) ended() bool {
 	if len(l.in.Peek(1)) > 0 {
 		return false
 	}
@@ -281,12 +278,10 @@ func addrPort(addr []byte, port uint16) netip.AddrPort {
 	return netip.AddrPortFrom(a.Unmap(), port)
 }
 
-// logTitle is the title of a form of log, "" of other forms.
+// Title is the title of a form of log, "" of other forms.
 func Title(id string) string {
-	for i := range logForms {
-		if logForms[i].ID == id {
-			return logForms[i].Title
-		}
+	if f := formByID(id); f != nil {
+		return f.Title
 	}
 	return ""
 }

@@ -150,7 +150,7 @@ func sniffMitmproxy(head []byte, _ bool) bool {
 }
 
 // readMitmproxy is the reader of the form "mitmproxy".
-func readMitmproxy(l *logReading) {
+func readMitmproxy(l *reading) {
 	clear(l.conns) // each flow is one
 	for flows := int64(0); l.more && !l.ended(); flows++ {
 		size, n, ok := flowHead(l.in.Peek(11))
@@ -174,7 +174,7 @@ func readMitmproxy(l *logReading) {
 }
 
 // flow reads a flow. One that is cut off gives the messages before the cut, if its type stands before them.
-func (l *logReading) flow(id int64, flow flowValue) {
+func (l *reading) flow(id int64, flow flowValue) {
 	kind := string(flow.get("type").body)
 	messages := flow.get("messages")
 	c := transport.Conn{
@@ -243,7 +243,7 @@ func (l *logReading) flow(id int64, flow flowValue) {
 
 // logConn takes what a connection of a log carried.
 type logConn struct {
-	l       *logReading
+	l       *reading
 	t       transport.Transport // nil: messages are frames as they are
 	left    bool                // its protocol is not this one
 	started [3]bool
@@ -251,7 +251,7 @@ type logConn struct {
 }
 
 // connection says that what follows is of a connection. What it carried goes through a transport, unless its messages are whole.
-func (l *logReading) connection(id int64, c transport.Conn, whole bool) logConn {
+func (l *reading) connection(id int64, c transport.Conn, whole bool) logConn {
 	l.on(id, c)
 	if l.out.Conn.Proto = c.Proto; whole {
 		l.out.Conn.Proto = l.proto

@@ -128,7 +128,7 @@ func moreLogCases() []logCase {
 			"12:00:00.004 s2c 04000500 code 5 conn 2",
 		}},
 		{"har", "har", []byte(har), []string{
-			"12:00:00.000 c2s 07000100616263 code 1", "12:00:00.001 s2c 74657874c3a9 code 29816", "problem 12:00:00.003 s2c 3f (a message of bytes is no base64)",
+			"12:00:00.000 c2s 07000100616263 code 1", "12:00:00.001 s2c 74657874c3a9 code 29816", "problem 12:00:00.003 s2c 3f (the message is not base64)",
 		}},
 		{"wow 2.1", "wow-pkt", []byte(wowHead(wow21, 0, 0, 0, "") + wowOld(false, second, 5, 0x1f0, "ab") + wowOld(true, second, 255, 65535, "")), wowWant},
 		{"wow 2.2", "wow-pkt", []byte(wowHead(wow22, 0, 0, 0, "") + wowOld(false, second, 1<<32-50, 0x1f0, "ab") + wowOld(true, second, 200, 65535, "")), wowWant},

@@ -65,7 +65,7 @@ type ownFrame struct {
 	Note    string
 }
 
-func readOwn(l *logReading) {
+func readOwn(l *reading) {
 	ids := map[string]int64{}
 	for l.more {
 		object, why := l.in.NextObject(maxOwnLine)
@@ -84,14 +84,14 @@ func readOwn(l *logReading) {
 		l.in.SkipSeen(len(object))
 		l.record()
 		if err != nil || bad != nil {
-			l.tornAt(pos, "this line is none of a frame")
+			l.tornAt(pos, "not a frame record")
 			return
 		}
 		l.own(&x, data, ids)
 	}
 }
 
-// ownTold is what the lines tell of what people said.
+// LinesTold is what the lines tell of what people said.
 func LinesTold(in *scan.Input) (out pcap.CaptureTold) {
 	for n := uint64(1); ; n++ {
 		object, why := in.NextObject(maxOwnLine)
@@ -112,7 +112,7 @@ func LinesTold(in *scan.Input) (out pcap.CaptureTold) {
 }
 
 // own emits the frame of a line.
-func (l *logReading) own(x *ownFrame, data []byte, ids map[string]int64) {
+func (l *reading) own(x *ownFrame, data []byte, ids map[string]int64) {
 	name := x.Conn + "#" + strconv.Itoa(x.Session)
 	id, known := ids[name]
 	if !known {

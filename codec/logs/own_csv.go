@@ -70,7 +70,7 @@ func listCell(cell string) []string {
 	return strings.Split(plainCell(cell), ",")
 }
 
-// tableTold is what a table tells of what people said.
+// TableTold is what a table tells of what people said.
 func TableTold(in *scan.Input) (out pcap.CaptureTold) {
 	t := newOwnTable(in)
 	for n := uint64(1); ; n++ {
@@ -96,7 +96,7 @@ func ownComma(head []byte) rune {
 	return 0
 }
 
-func readOwnTable(l *logReading) {
+func readOwnTable(l *reading) {
 	t := newOwnTable(l.in)
 	ids := map[string]int64{}
 	for l.more {
@@ -127,7 +127,7 @@ func readOwnTable(l *logReading) {
 			data, err = hex.DecodeString(cells[9])
 		}
 		if err != nil {
-			l.tornAt(t.rows.InputOffset(), "this row is none of a frame")
+			l.tornAt(t.rows.InputOffset(), "not a frame record")
 			return
 		}
 		l.own(&x, data, ids)

@@ -161,7 +161,7 @@ func sniffShark(head []byte, all bool) bool {
 }
 
 // readShark is the reader of the form "mapleshark".
-func readShark(l *logReading) {
+func readShark(l *reading) {
 	b := l.in.Peek(Head)
 	version := binary.LittleEndian.Uint16(b)
 	s, _ := sharkLayoutOf(version)

@@ -50,7 +50,7 @@ func sniffWow(head []byte, all bool) bool {
 
 // wowReading is a file of packets as it is being read.
 type wowReading struct {
-	*logReading
+	*reading
 	version uint16
 	start   time.Time
 	ticks   uint32
@@ -58,8 +58,8 @@ type wowReading struct {
 }
 
 // readWow is the reader of the form "wow-pkt".
-func readWow(l *logReading) {
-	w := wowReading{logReading: l}
+func readWow(l *reading) {
+	w := wowReading{reading: l}
 	if !w.head() {
 		return
 	}

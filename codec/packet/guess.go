@@ -8,7 +8,7 @@ import (
 // guessLinks are the link types that can be told by looking at a packet, the most usual first.
 var guessLinks = []LinkType{LinkEthernet, LinkRaw, LinkNull, LinkSLL, LinkSLL2, LinkPPP}
 
-// guessLink tells the link type by a packet: one where an IP header that is right follows, else Ethernet.
+// GuessLink tells the link type by a packet: one where an IP header that is right follows, else Ethernet.
 func GuessLink(b []byte) LinkType {
 	if link, ok := LinkOf(b); ok {
 		return link
@@ -16,7 +16,7 @@ func GuessLink(b []byte) LinkType {
 	return LinkEthernet
 }
 
-// linkOf tells the link type of which a packet has an IP header that is right.
+// LinkOf tells the link type of which a packet has an IP header that is right.
 func LinkOf(b []byte) (LinkType, bool) {
 	for _, link := range guessLinks {
 		if RightIP(Network(link, b)) {
@@ -26,7 +26,7 @@ func LinkOf(b []byte) (LinkType, bool) {
 	return 0, false
 }
 
-// rightIP reports whether an IP packet of TCP or UDP starts with b: the lengths fit, and the checksum of IPv4 is right or not yet filled in.
+// RightIP reports whether an IP packet of TCP or UDP starts with b: the lengths fit, and the checksum of IPv4 is right or not yet filled in.
 func RightIP(b []byte) bool {
 	var p ipPacket
 	if !parseIP(b, &p) || len(b) < 28 {
@@ -41,7 +41,7 @@ func RightIP(b []byte) bool {
 	return right && total <= len(b) && (p.proto == ProtoTCP || p.proto == ProtoUDP)
 }
 
-// otherPacket reports whether b can stand among packets of a link type although it is none of TCP or UDP: another protocol, or a part of a
+// OtherPacket reports whether b can stand among packets of a link type although it is none of TCP or UDP: another protocol, or a part of a
 // packet that came in fragments.
 func OtherPacket(link LinkType, b []byte) bool {
 	var ip ipPacket

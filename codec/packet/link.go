@@ -33,7 +33,7 @@ const (
 
 const maxTags = 8 // VLAN tags, one inside another
 
-// network finds the IP packet in a captured packet. It is nil if there is none.
+// Network finds the IP packet in a captured packet. It is nil if there is none.
 func Network(link LinkType, b []byte) []byte {
 	switch link {
 	case LinkEthernet:

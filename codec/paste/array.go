@@ -365,7 +365,7 @@ func (r *arrayReader) message(f *bracket, tok codeToken) *Error {
 	if r.form == "" {
 		r.form = lang
 	}
-	if f.octSeen && (lang == "c-array" || lang == "java-array" || lang == "go-array") {
+	if f.octSeen && (lang == formCArray || lang == formJavaArray || lang == formGoArray) {
 		var e *Error
 		if e = r.reread(f, tok); e != nil {
 			r.fail = e
@@ -428,26 +428,26 @@ func (r *arrayReader) language(f *bracket) string {
 	}
 	switch {
 	case has("]byte", "]uint8"):
-		return "go-array"
+		return formGoArray
 	case has("u8", "vec!") && f.open == '[':
-		return "rust-array"
+		return formRustArray
 	case has("Uint8Array", "Buffer", "const ", "let ") && f.open == '[' && !has("UInt8"):
-		return "js-array"
+		return formJsArray
 	case has("bytes", "bytearray") && f.open != '{':
-		return "python-array"
+		return formPythonArray
 	case has("UInt8", "Data(") && f.open == '[':
-		return "swift-array"
+		return formSwiftArray
 	case f.open == '(':
-		return "pascal-array"
+		return formPascalArray
 	case has("byte[]", "byte [") && f.open == '{':
 		if f.negSeen || strings.Contains(r.t.s[f.off:min(len(r.t.s), f.off+2000)], "(byte)") {
-			return "java-array"
+			return formJavaArray
 		}
-		return "csharp-array"
+		return formCsharpArray
 	case f.open == '[':
-		return "number-array"
+		return formNumberArray
 	}
-	return "c-array"
+	return formCArray
 }
 
 func (r *arrayReader) why() string {

@@ -13,7 +13,7 @@ import (
 func readBase64(t *pasted) (*builder, *Error) {
 	s := t.s
 	i := dataURL(s)
-	d := base64Decoder{t: t, b: &builder{form: "base64"}}
+	d := base64Decoder{t: t, b: &builder{form: formBase64}}
 	d.b.out = make([]byte, 0, len(s)/4*3+3)
 	start, first := 0, -1
 	flush := func(at int) *Error {
@@ -58,7 +58,7 @@ func readBase64(t *pasted) (*builder, *Error) {
 		return nil, e
 	}
 	if d.url {
-		d.b.form = "base64url"
+		d.b.form = formBase64URL
 	}
 	d.b.why = d.reason()
 	return d.b, nil

@@ -64,7 +64,7 @@ func readChars(t *pasted) (*builder, *Error) {
 var charBases = map[int]string{8: "octal", 16: "hex", 10: "decimal"}
 
 func readCharsOf(t *pasted, base int) (*builder, *Error) {
-	b := &builder{form: "od-c"}
+	b := &builder{form: formODc}
 	var fail *Error
 	at, star, last, lines, spare := 0, -1, 0, 0, 0
 	t.lines(func(l line) bool {

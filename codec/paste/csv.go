@@ -126,7 +126,7 @@ func (c *csvTable) readHeader() {
 func (c *csvTable) names() []string { return c.list }
 
 func (c *csvTable) read() (*builder, *Error) {
-	b, e := readTable(c.t, c, "csv")
+	b, e := readTable(c.t, c, formCSV)
 	if e != nil {
 		return nil, e
 	}

@@ -32,7 +32,7 @@ func recogniseCut(text string, file bool) *Paste {
 			continue
 		}
 		n := len(p.Messages)
-		if !p.Stream && !p.rows() && !strings.HasSuffix(strings.TrimRight(rest, " \t\r"), "\n\n") && !strings.HasSuffix(rest, "\n\r\n") {
+		if !p.Stream && !p.has(ownLines) && !strings.HasSuffix(strings.TrimRight(rest, " \t\r"), "\n\n") && !strings.HasSuffix(rest, "\n\r\n") {
 			n-- // the line that is left out was a part of it
 		}
 		if p.Messages = p.Messages[:max(n, 0)]; n < 2 && !(p.Stream && n > 0) || !file && !p.Conversation() {
@@ -44,9 +44,4 @@ func recogniseCut(text string, file bool) *Paste {
 		return p
 	}
 	return nil
-}
-
-// rows reports whether each message has its own line.
-func (p *Paste) rows() bool {
-	return p.Form == "csv" || p.Form == "json-rows" || p.Form == "hex-lines" || p.Form == "tera-log"
 }

@@ -22,4 +22,17 @@
 //     stand in memory order (xxd) unless the text column says that they are reversed (xxd -e).
 //   - In Follow dumps peer 0 (not indented) is the client. A line of less than 16 bytes ends a packet; packets of whole lines run
 //     together with what follows in their direction, as nothing in the text parts them.
+//
+// # How to add a form
+//
+// A form is a row of the table in forms.go, and a reader.
+//
+//  1. Give it an id among the constants, and a row where a menu shows it: FormInfo, the reader, how it is recognised, its traits.
+//  2. Write the reader in a file of its own. It goes over the lines (or characters) of the text, appends bytes to builder.out, and calls
+//     builder.add for each message with the place where it stands. What is wrong is an Error at its place (errAt, errFound).
+//  3. To have it recognised, write a try function, which declines with nil, nil unless the text has the form's marks, and give it a turn
+//     before the forms with weaker marks.
+//  4. Add texts to TestRecognise; the fuzz targets and the menu take the form from the table.
+//
+// TestAddForm does this, and nothing else.
 package paste

@@ -186,14 +186,14 @@ func (d *dumper) noteMisfit() {
 // formID is the form to report: styles that share a grammar are told apart by habits of their tools.
 func (d *dumper) formID() string {
 	switch f := d.style.form; {
-	case f == "xxd" && d.marked:
-		return "gdb" // lldb memory read
-	case d.style.unit.digits != 2 || d.style.unit.base != 16 || f == "windbg" || f == "gdb" || d.style.offset == offsetNone:
+	case f == formXXD && d.marked:
+		return formGDB // lldb memory read
+	case d.style.unit.digits != 2 || d.style.unit.base != 16 || f == formWinDbg || f == formGDB || d.style.offset == offsetNone:
 		return f
 	case d.intros > 0 && d.texts == 0, d.intros > 0 && d.style.text == textFree:
-		return "text2pcap"
-	case f == "od-tx1" && d.texts == 0 && d.digits < 6 && d.style.offset == offsetHex:
-		return "wireshark-dump"
+		return formText2pcap
+	case f == formODtx1 && d.texts == 0 && d.digits < 6 && d.style.offset == offsetHex:
+		return formWiresharkDump
 	}
 	return d.style.form
 }

@@ -70,7 +70,7 @@ func (l *dumpLine) parse(style *dumpStyle, s string, at, width int) {
 			return // the short last group of xxd -e, at the right end of its place
 		}
 		if end < len(s) && s[end] == '-' {
-			if n != 8 || style.form != "windbg" {
+			if n != 8 || style.form != formWinDbg {
 				l.fail(end, "a space")
 				return
 			}
@@ -88,7 +88,7 @@ func (l *dumpLine) parse(style *dumpStyle, s string, at, width int) {
 		case style.most == n:
 			l.finish(style, s, i)
 			return
-		case style.form == "xxd-e" && gap > 1 && l.lastGroup(style, s, i):
+		case style.form == formXXDe && gap > 1 && l.lastGroup(style, s, i):
 			// The last group of xxd -e stands at the right end of its place: the gap before it is part of the dump.
 		case step == 0 && gap <= widest:
 			step = gap

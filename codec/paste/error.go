@@ -7,7 +7,7 @@ import (
 	"wirebench/codec/scan"
 )
 
-// PasteError says why a pasted text cannot be read, and where.
+// Error says why a pasted text cannot be read, and where.
 type Error struct {
 	Line    int    // 1-based; 0 if the error is about the text as a whole
 	Column  int    // 1-based, in Unicode characters; 0 with Line 0

@@ -58,7 +58,7 @@ func tryFollowHex(t *pasted) (*builder, *Error) {
 	if mode == "" && !dumpLike(t) {
 		return nil, nil
 	}
-	f := followDumper{t: t, b: &builder{form: "follow-hex", stream: true}, sniff: mode == ""}
+	f := followDumper{t: t, b: &builder{form: formFollowHex, stream: true}, sniff: mode == ""}
 	e := f.read()
 	switch {
 	case mode == "hex" && e != nil:
@@ -86,7 +86,7 @@ func tryFollowHex(t *pasted) (*builder, *Error) {
 
 // readFollowHex is the reader of the form "follow-hex".
 func readFollowHex(t *pasted) (*builder, *Error) {
-	f := followDumper{t: t, b: &builder{form: "follow-hex", stream: true}}
+	f := followDumper{t: t, b: &builder{form: formFollowHex, stream: true}}
 	if e := f.read(); e != nil {
 		return nil, e
 	}
@@ -123,7 +123,7 @@ type followDumper struct {
 }
 
 // followStyle: 16 bytes a line at most; the text column follows after one to three spaces.
-var followStyle = dumpStyle{form: "follow-hex", offset: offsetHex, unit: unitByte, text: textFree, most: followWidth}
+var followStyle = dumpStyle{form: formFollowHex, offset: offsetHex, unit: unitByte, text: textFree, most: followWidth}
 
 const followWidth = 16
 
@@ -245,7 +245,7 @@ func tryFollowRaw(t *pasted) (*builder, *Error) {
 
 // readFollowRaw is the reader of the form "follow-raw".
 func readFollowRaw(t *pasted) (*builder, *Error) {
-	b := &builder{form: "follow-raw", stream: true}
+	b := &builder{form: formFollowRaw, stream: true}
 	_, b.peers = followHeader(t)
 	var fail *Error
 	t.lines(func(l line) bool {

@@ -27,7 +27,7 @@ func readFollowArrays(t *pasted) (*builder, *Error) {
 	if e != nil {
 		return nil, e
 	}
-	b.form, b.stream = "follow-c-arrays", true
+	b.form, b.stream = formFollowCArrays, true
 	for i := range b.msgs {
 		if peer, ok := peerOfName(b.msgs[i].Name); ok {
 			b.msgs[i].Dir, b.msgs[i].Name = peerDir(peer), ""

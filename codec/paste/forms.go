@@ -1,5 +1,10 @@
 package paste
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Groups of forms, the headings of a menu.
 const (
 	groupPlain    = "Hex and base64"
@@ -10,59 +15,161 @@ const (
 	groupTable    = "Logs and tables"
 )
 
-// forms is every form, in the order of a menu.
+// The forms, by their ids.
+const (
+	formHex           = "hex"
+	formHexLines      = "hex-lines"
+	formHexWords      = "hex-words"
+	formBase64        = "base64"
+	formBase64URL     = "base64url"
+	formXXD           = "xxd"
+	formXXDe          = "xxd-e"
+	formXXDb          = "xxd-b"
+	formHexdumpC      = "hexdump-C"
+	formHexdump       = "hexdump"
+	formHexdumpB      = "hexdump-b"
+	formHexdumpD      = "hexdump-d"
+	formODtx1         = "od-tx1"
+	formODtx2         = "od-tx2"
+	formODtx4         = "od-tx4"
+	formODtx8         = "od-tx8"
+	formOD            = "od"
+	formODtu1         = "od-tu1"
+	formODc           = "od-c"
+	formWiresharkDump = "wireshark-dump"
+	formText2pcap     = "text2pcap"
+	formFollowHex     = "follow-hex"
+	formFollowCArrays = "follow-c-arrays"
+	formFollowYAML    = "follow-yaml"
+	formFollowRaw     = "follow-raw"
+	formCArray        = "c-array"
+	formCsharpArray   = "csharp-array"
+	formGoArray       = "go-array"
+	formJavaArray     = "java-array"
+	formJsArray       = "js-array"
+	formNodeBuffer    = "node-buffer"
+	formPascalArray   = "pascal-array"
+	formPythonArray   = "python-array"
+	formRustArray     = "rust-array"
+	formSwiftArray    = "swift-array"
+	formNumberArray   = "number-array"
+	formEscapedString = "escaped-string"
+	formCString       = "c-string"
+	formPythonBytes   = "python-bytes"
+	formQuotedHex     = "quoted-hex"
+	formQuotedBase64  = "quoted-base64"
+	formWinDbg        = "windbg"
+	formGDBPrint      = "gdb-print"
+	formGDB           = "gdb"
+	formTeraLog       = "tera-log"
+	formPackets       = "packets"
+	formJSONRows      = "json-rows"
+	formCSV           = "csv"
+)
+
+// form is a form of text: a row of the table.
+type form struct {
+	FormInfo
+	read reader // reads a text as this form, whatever it looks like
+	sniff
+	traits
+}
+
+// sniff is how a form is recognised. Without try it is chosen by hand only, or another form of its family recognises it.
+type sniff struct {
+	turn   int    // forms with the clearest marks look first
+	try    reader // as a reader, but nil, nil if the text does not look like the form
+	family bool   // try tells several forms apart, and names them itself
+}
+
+// traits are what is known of the messages of a form.
+type traits uint8
+
+const (
+	ownLines traits = 1 << iota // each message has a line of its own
+	names                       // Message.Name is that of a message and not of a variable
+	decoded                     // messages are never packets of a network
+)
+
+// forms is the table of all forms, in the order of a menu.
 var forms = []form{
-	{FormInfo{"hex", "Hex", groupPlain}, readHex},
-	{FormInfo{"hex-lines", "Hex, one message a line", groupPlain}, readHexLines},
-	{FormInfo{"hex-words", "Hex words, little-endian, no offsets (od -An -tx2)", groupPlain}, readHexWords},
-	{FormInfo{"base64", "Base64", groupPlain}, readBase64},
-	{FormInfo{"base64url", "Base64url", groupPlain}, readBase64},
+	{FormInfo{formHex, "Hex", groupPlain}, readHex, sniff{14, tryHexOrCSV, false}, 0},
+	{FormInfo{formHexLines, "Hex, one message a line", groupPlain}, readHexLines, sniff{}, ownLines},
+	{FormInfo{formHexWords, "Hex words, little-endian, no offsets (od -An -tx2)", groupPlain}, readHexWords, sniff{}, 0},
+	{FormInfo{formBase64, "Base64", groupPlain}, readBase64, sniff{15, tryBase64, false}, 0},
+	{FormInfo{formBase64URL, "Base64url", groupPlain}, readBase64, sniff{}, 0},
 
-	{FormInfo{"xxd", "xxd", groupDump}, dumpReader("xxd")},
-	{FormInfo{"xxd-e", "xxd -e (little-endian groups)", groupDump}, dumpReader("xxd-e")},
-	{FormInfo{"xxd-b", "xxd -b (bits)", groupDump}, dumpReader("xxd-b")},
-	{FormInfo{"hexdump-C", "hexdump -C", groupDump}, dumpReader("hexdump-C")},
-	{FormInfo{"hexdump", "hexdump (16-bit little-endian words)", groupDump}, dumpReader("hexdump")},
-	{FormInfo{"hexdump-b", "hexdump -b, od -b (octal bytes)", groupDump}, dumpReader("hexdump-b")},
-	{FormInfo{"hexdump-d", "hexdump -d (decimal words)", groupDump}, dumpReader("hexdump-d")},
-	{FormInfo{"od-tx1", "od -tx1", groupDump}, dumpReader("od-tx1")},
-	{FormInfo{"od-tx2", "od -tx2 (16-bit words)", groupDump}, dumpReader("od-tx2")},
-	{FormInfo{"od-tx4", "od -tx4 (32-bit words)", groupDump}, dumpReader("od-tx4")},
-	{FormInfo{"od-tx8", "od -tx8 (64-bit words)", groupDump}, dumpReader("od-tx8")},
-	{FormInfo{"od", "od (octal words), hexdump -o", groupDump}, dumpReader("od")},
-	{FormInfo{"od-tu1", "od -tu1, -td1 (decimal bytes)", groupDump}, dumpReader("od-tu1")},
-	{FormInfo{"od-c", "od -c, hexdump -c (characters)", groupDump}, readChars},
-	{FormInfo{"wireshark-dump", "Wireshark hex dump, with or without text", groupDump}, dumpReader("wireshark-dump")},
-	{FormInfo{"text2pcap", "text2pcap, with directions or times", groupDump}, dumpReader("text2pcap")},
+	{FormInfo{formXXD, "xxd", groupDump}, dumpReader(formXXD), sniff{10, tryDump, true}, 0},
+	{FormInfo{formXXDe, "xxd -e (little-endian groups)", groupDump}, dumpReader(formXXDe), sniff{}, 0},
+	{FormInfo{formXXDb, "xxd -b (bits)", groupDump}, dumpReader(formXXDb), sniff{}, 0},
+	{FormInfo{formHexdumpC, "hexdump -C", groupDump}, dumpReader(formHexdumpC), sniff{}, 0},
+	{FormInfo{formHexdump, "hexdump (16-bit little-endian words)", groupDump}, dumpReader(formHexdump), sniff{}, 0},
+	{FormInfo{formHexdumpB, "hexdump -b, od -b (octal bytes)", groupDump}, dumpReader(formHexdumpB), sniff{}, 0},
+	{FormInfo{formHexdumpD, "hexdump -d (decimal words)", groupDump}, dumpReader(formHexdumpD), sniff{}, 0},
+	{FormInfo{formODtx1, "od -tx1", groupDump}, dumpReader(formODtx1), sniff{}, 0},
+	{FormInfo{formODtx2, "od -tx2 (16-bit words)", groupDump}, dumpReader(formODtx2), sniff{}, 0},
+	{FormInfo{formODtx4, "od -tx4 (32-bit words)", groupDump}, dumpReader(formODtx4), sniff{}, 0},
+	{FormInfo{formODtx8, "od -tx8 (64-bit words)", groupDump}, dumpReader(formODtx8), sniff{}, 0},
+	{FormInfo{formOD, "od (octal words), hexdump -o", groupDump}, dumpReader(formOD), sniff{}, 0},
+	{FormInfo{formODtu1, "od -tu1, -td1 (decimal bytes)", groupDump}, dumpReader(formODtu1), sniff{}, 0},
+	{FormInfo{formODc, "od -c, hexdump -c (characters)", groupDump}, readChars, sniff{9, tryChars, false}, 0},
+	{FormInfo{formWiresharkDump, "Wireshark hex dump, with or without text", groupDump}, dumpReader(formWiresharkDump), sniff{}, 0},
+	{FormInfo{formText2pcap, "text2pcap, with directions or times", groupDump}, dumpReader(formText2pcap), sniff{}, 0},
 
-	{FormInfo{"follow-hex", "Follow Stream: hex dump", groupFollow}, readFollowHex},
-	{FormInfo{"follow-c-arrays", "Follow Stream: C arrays", groupFollow}, readFollowArrays},
-	{FormInfo{"follow-yaml", "Follow Stream: YAML", groupFollow}, readYAML},
-	{FormInfo{"follow-raw", "Follow Stream: raw (tshark)", groupFollow}, readFollowRaw},
+	{FormInfo{formFollowHex, "Follow Stream: hex dump", groupFollow}, readFollowHex, sniff{5, tryFollowHex, false}, 0},
+	{FormInfo{formFollowCArrays, "Follow Stream: C arrays", groupFollow}, readFollowArrays, sniff{4, tryFollowArrays, false}, 0},
+	{FormInfo{formFollowYAML, "Follow Stream: YAML", groupFollow}, readYAML, sniff{3, tryYAML, false}, 0},
+	{FormInfo{formFollowRaw, "Follow Stream: raw (tshark)", groupFollow}, readFollowRaw, sniff{6, tryFollowRaw, false}, 0},
 
-	{FormInfo{"c-array", "C or C++ array, xxd -i", groupCode}, readArrays},
-	{FormInfo{"csharp-array", "C# array", groupCode}, readArrays},
-	{FormInfo{"go-array", "Go slice or array", groupCode}, readArrays},
-	{FormInfo{"java-array", "Java array", groupCode}, readArrays},
-	{FormInfo{"js-array", "JavaScript array", groupCode}, readArrays},
-	{FormInfo{"node-buffer", "Node.js: <Buffer ...>, Uint8Array", groupCode}, readNode},
-	{FormInfo{"pascal-array", "Pascal array", groupCode}, readArrays},
-	{FormInfo{"python-array", "Python bytes([...])", groupCode}, readArrays},
-	{FormInfo{"rust-array", "Rust array", groupCode}, readArrays},
-	{FormInfo{"swift-array", "Swift array", groupCode}, readArrays},
-	{FormInfo{"number-array", "List of numbers in brackets", groupCode}, readArrays},
-	{FormInfo{"escaped-string", "Escaped string", groupCode}, stringReader("escaped-string", asEscaped)},
-	{FormInfo{"c-string", "C string with octal escapes", groupCode}, stringReader("c-string", asEscaped)},
-	{FormInfo{"python-bytes", "Python b'...' or Rust b\"...\"", groupCode}, stringReader("python-bytes", asEscaped)},
-	{FormInfo{"quoted-hex", "Hex in quotes, bytes.fromhex", groupCode}, stringReader("quoted-hex", asHex)},
-	{FormInfo{"quoted-base64", "Base64 in quotes", groupCode}, stringReader("quoted-base64", asBase64)},
+	{FormInfo{formCArray, "C or C++ array, xxd -i", groupCode}, readArrays, sniff{13, tryCode, true}, 0},
+	{FormInfo{formCsharpArray, "C# array", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formGoArray, "Go slice or array", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formJavaArray, "Java array", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formJsArray, "JavaScript array", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formNodeBuffer, "Node.js: <Buffer ...>, Uint8Array", groupCode}, readNode, sniff{7, tryNode, false}, 0},
+	{FormInfo{formPascalArray, "Pascal array", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formPythonArray, "Python bytes([...])", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formRustArray, "Rust array", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formSwiftArray, "Swift array", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formNumberArray, "List of numbers in brackets", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formEscapedString, "Escaped string", groupCode}, stringReader(formEscapedString, asEscaped), sniff{}, 0},
+	{FormInfo{formCString, "C string with octal escapes", groupCode}, stringReader(formCString, asEscaped), sniff{}, 0},
+	{FormInfo{formPythonBytes, "Python b'...' or Rust b\"...\"", groupCode}, stringReader(formPythonBytes, asEscaped), sniff{}, 0},
+	{FormInfo{formQuotedHex, "Hex in quotes, bytes.fromhex", groupCode}, stringReader(formQuotedHex, asHex), sniff{}, 0},
+	{FormInfo{formQuotedBase64, "Base64 in quotes", groupCode}, stringReader(formQuotedBase64, asBase64), sniff{}, 0},
 
-	{FormInfo{"windbg", "WinDbg db, dw, dd, dq", groupDebugger}, dumpReader("windbg")},
-	{FormInfo{"gdb-print", "gdb print, with repeats", groupDebugger}, readGdbPrint},
-	{FormInfo{"gdb", "gdb x/xb, lldb memory read", groupDebugger}, dumpReader("gdb")},
+	{FormInfo{formWinDbg, "WinDbg db, dw, dd, dq", groupDebugger}, dumpReader(formWinDbg), sniff{}, 0},
+	{FormInfo{formGDBPrint, "gdb print, with repeats", groupDebugger}, readGdbPrint, sniff{8, tryGdbPrint, false}, 0},
+	{FormInfo{formGDB, "gdb x/xb, lldb memory read", groupDebugger}, dumpReader(formGDB), sniff{}, 0},
 
-	{FormInfo{"tera-log", "TERA proxy log (tera-mods/debug)", groupTable}, readTeraLog},
-	{FormInfo{"packets", "Packets exported by Wireshark or tshark (JSON, EK, PDML, text with bytes)", groupTable}, readPackets},
-	{FormInfo{"json-rows", "JSON or JSON Lines with a hex or base64 column", groupTable}, readJSON},
-	{FormInfo{"csv", "CSV with a hex or base64 column", groupTable}, readCSV},
+	{FormInfo{formTeraLog, "TERA proxy log (tera-mods/debug)", groupTable}, readTeraLog, sniff{2, tryTeraLog, false}, ownLines | names | decoded},
+	{FormInfo{formPackets, "Packets exported by Wireshark or tshark (JSON, EK, PDML, text with bytes)", groupTable}, readPackets, sniff{1, tryPackets, false}, decoded},
+	{FormInfo{formJSONRows, "JSON or JSON Lines with a hex or base64 column", groupTable}, readJSON, sniff{11, tryJSON, false}, ownLines | names},
+	{FormInfo{formCSV, "CSV with a hex or base64 column", groupTable}, readCSV, sniff{12, tryCSVHeader, false}, ownLines | names},
+}
+
+// recognisers are the forms that look at a text, in their turns.
+var recognisers = func() (out []*form) {
+	for i := range forms {
+		if forms[i].try != nil {
+			out = append(out, &forms[i])
+		}
+	}
+	slices.SortFunc(out, func(a, b *form) int { return cmp.Compare(a.turn, b.turn) })
+	return out
+}()
+
+func formByID(id string) *form {
+	for i := range forms {
+		if forms[i].ID == id {
+			return &forms[i]
+		}
+	}
+	return nil
+}
+
+// has reports whether the messages have a trait by the form of the text.
+func (p *Paste) has(t traits) bool {
+	f := formByID(p.Form)
+	return f != nil && f.traits&t != 0
 }

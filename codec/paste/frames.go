@@ -11,7 +11,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// PasteOptions say how a text becomes frames.
+// Options say how a text becomes frames.
 type Options struct {
 	transport.WholeOptions
 	Ports   []uint16                                 // of servers: a peer 0 with one of them is the server
@@ -20,7 +20,7 @@ type Options struct {
 	Through bool                                     // whole messages go through the transport too: they are as they were on the wire
 }
 
-// ReadPaste emits what a text holds as frames. Pieces of streams (Paste.Stream) go through a transport, as those of a capture do; the
+// Read emits what a text holds as frames. Pieces of streams (Paste.Stream) go through a transport, as those of a capture do; the
 // messages of a log are whole and become frames as they are, and so do pieces if there is no transport. What a frame is made of
 // (Frame.From) counts the messages of the text as packets, from 1: Paste.Messages[Packet-1] has the name and the marks that the text
 // gives. The marks of a whole message are its Note, and Frame.Marks; its name in a log is Frame.Name.
@@ -46,7 +46,7 @@ func Read(p *Paste, opts Options, emit func(*transport.Frame)) {
 			w.From[0] = transport.Source{Packet: uint32(i + 1), Len: uint32(len(m.Bytes))}
 			w.Marks = m.Marks
 			f := transport.Frame{Dir: dir, At: at, Bytes: m.Bytes, From: w.From[:], Offset: transport.Unknown, Note: m.Marks.String()}
-			if p.named() && len(m.Name) <= transport.MaxName {
+			if p.has(names) && len(m.Name) <= transport.MaxName {
 				f.Name = m.Name
 			}
 			more = w.Give(f)
@@ -71,9 +71,6 @@ func Read(p *Paste, opts Options, emit func(*transport.Frame)) {
 		}
 	}
 }
-
-// named reports whether names are those of messages, and not of variables.
-func (p *Paste) named() bool { return p.Form == "tera-log" || p.Form == "json-rows" || p.Form == "csv" }
 
 // pastedConn is a connection of a text as it is being read.
 type pastedConn struct {

@@ -41,7 +41,7 @@ func gdbValue(s string) (at int, ok bool) {
 
 // readGdbPrint is the reader of the form "gdb-print". A line that starts with another value is another message; others go on.
 func readGdbPrint(t *pasted) (*builder, *Error) {
-	b := &builder{form: "gdb-print", why: "a value as gdb prints it, with what it says is repeated"}
+	b := &builder{form: formGDBPrint, why: "a value as gdb prints it, with what it says is repeated"}
 	start, first := 0, -1
 	var fail *Error
 	t.lines(func(l line) bool {

@@ -16,7 +16,7 @@ func readHex(t *pasted) (*builder, *Error) {
 	if e := h.read(); e != nil {
 		return nil, e
 	}
-	h.b.form, h.b.why = "hex", h.reason()
+	h.b.form, h.b.why = formHex, h.reason()
 	return &h.b, nil
 }
 
@@ -26,13 +26,13 @@ func readHexLines(t *pasted) (*builder, *Error) {
 	if e := h.read(); e != nil {
 		return nil, e
 	}
-	h.b.form = "hex-lines"
+	h.b.form = formHexLines
 	return &h.b, nil
 }
 
 // readHexWords is the reader of the form "hex-words": groups of 4, 8 or 16 digits, each a little-endian number.
 func readHexWords(t *pasted) (*builder, *Error) {
-	b := &builder{form: "hex-words"}
+	b := &builder{form: formHexWords}
 	start, first := 0, 0
 	flush := func() (e *Error) {
 		if len(b.out) > start {
@@ -390,7 +390,7 @@ func tryHexOrCSV(t *pasted) (*builder, *Error) {
 	h := hexReader{t: t}
 	hexErr := h.read()
 	if hexErr == nil && (!h.commas || h.marked || h.cells[0] == h.cells[1]) {
-		h.b.form, h.b.why = "hex", h.reason()
+		h.b.form, h.b.why = formHex, h.reason()
 		return &h.b, nil
 	}
 	b, csvErr := tryCSV(t)
@@ -398,7 +398,7 @@ func tryHexOrCSV(t *pasted) (*builder, *Error) {
 		return b, nil
 	}
 	if hexErr == nil {
-		h.b.form, h.b.why = "hex", h.reason()
+		h.b.form, h.b.why = formHex, h.reason()
 		return &h.b, nil
 	}
 	if csvErr != nil && csvErr.strength > hexErr.strength {

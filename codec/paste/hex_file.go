@@ -10,7 +10,7 @@ import (
 // minWrapped is how many bytes a line has at least where hex is wrapped.
 const minWrapped = 16
 
-// recogniseFile is Recognise for a file that is read as a capture. There hex in several lines is a message a line, as an export writes it,
+// RecogniseFile is Recognise for a file that is read as a capture. There hex in several lines is a message a line, as an export writes it,
 // unless it looks wrapped. Where it does, the messages themselves can still tell that they end with their lines.
 func RecogniseFile(text string, key func(schema.Dir, []byte) (schema.Key, bool)) (*Paste, error) {
 	p, err := recognise(text)
@@ -19,14 +19,14 @@ func RecogniseFile(text string, key func(schema.Dir, []byte) (schema.Key, bool))
 			return cut, nil
 		}
 	}
-	if err != nil || p.Form != "hex" || len(p.Messages) != 1 {
+	if err != nil || p.Form != formHex || len(p.Messages) != 1 {
 		return p, err
 	}
 	widths := hexWidths(text)
 	if len(widths) < 2 {
 		return p, nil
 	}
-	lines, err := RecogniseAs(text, "hex-lines")
+	lines, err := RecogniseAs(text, formHexLines)
 	if err != nil || len(lines.Messages) != len(widths) {
 		return p, nil // as one message it can be read
 	}

@@ -53,7 +53,7 @@ func newJSONTable(t *pasted) *jsonTable {
 func (j *jsonTable) names() []string { return j.list }
 
 func (j *jsonTable) read() (*builder, *Error) {
-	b, e := readTable(j.t, j, "json-rows")
+	b, e := readTable(j.t, j, formJSONRows)
 	if e != nil {
 		return nil, e
 	}

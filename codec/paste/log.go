@@ -41,7 +41,7 @@ func tryTeraLog(t *pasted) (*builder, *Error) {
 
 // readTeraLog is the reader of the form "tera-log". A damaged record is noted and passed over.
 func readTeraLog(t *pasted) (*builder, *Error) {
-	g := logReader{t: t, b: &builder{form: "tera-log", why: "lines with a time of day in brackets, an arrow and a message name, each with hex below"}}
+	g := logReader{t: t, b: &builder{form: formTeraLog, why: "lines with a time of day in brackets, an arrow and a message name, each with hex below"}}
 	var fail *Error
 	t.lines(func(l line) bool {
 		fail = g.take(l)

@@ -26,7 +26,7 @@ func tryNode(t *pasted) (*builder, *Error) {
 
 // readNode is the reader of the form "node-buffer". What stands between buffers is passed over.
 func readNode(t *pasted) (*builder, *Error) {
-	b := &builder{form: "node-buffer", why: "bytes as Node.js prints them"}
+	b := &builder{form: formNodeBuffer, why: "bytes as Node.js prints them"}
 	s := t.s
 	for i := 0; i < len(s); {
 		buffer, array := strings.Index(s[i:], "<Buffer "), strings.Index(s[i:], "Uint8Array(")

@@ -49,7 +49,7 @@ func readPackets(t *pasted) (*builder, *Error) {
 	if err != nil || !r.Exported() {
 		return nil, errWhole("this is no text in which Wireshark or tshark wrote packets with their bytes (-T json -x, -T pdml, -V -x ...)")
 	}
-	b := &builder{form: "packets"}
+	b := &builder{form: formPackets}
 	off := 0
 	var fail *Error
 	connOf := map[int]int{} // by Conn.ID: those without a payload are left out
@@ -110,10 +110,10 @@ func readPackets(t *pasted) (*builder, *Error) {
 // maxLookedAt is how many messages must be packets so that all are taken for packets.
 const maxLookedAt = 1000
 
-// lookForPackets tells whether the messages are whole packets: those of a first one in which an IP header of TCP or UDP is right, up to its
+// LookForPackets tells whether the messages are whole packets: those of a first one in which an IP header of TCP or UDP is right, up to its
 // checksum, and of others that have the same link type.
 func (p *Paste) LookForPackets() {
-	if p.Stream || len(p.Messages) == 0 || p.Form == "packets" || p.Form == "tera-log" {
+	if p.Stream || len(p.Messages) == 0 || p.has(decoded) {
 		return
 	}
 	looked := p.Messages[:min(len(p.Messages), maxLookedAt)]
@@ -141,7 +141,7 @@ func (p *Paste) LookForPackets() {
 	p.Why += "; the bytes are whole packets of " + name + ": as a file, they are read as a capture"
 }
 
-// readPastedPackets reads the packets of a text as those of a capture.
+// ReadPackets reads the packets of a text as those of a capture.
 func ReadPackets(p *Paste, opts packet.Options, emit func(*transport.Frame)) packet.Summary {
 	a := packet.NewAssembler(opts, emit)
 	for i := range p.Messages {

@@ -67,7 +67,7 @@ func Forms() []FormInfo {
 }
 
 // Recognise tells the form of text and reads it. Of a conversation that breaks off in its last line the rest is read, with a note. The error
-// is a *PasteError.
+// is a *Error.
 func Recognise(text string) (*Paste, error) {
 	p, err := recognise(text)
 	if err != nil {
@@ -95,8 +95,8 @@ func recognise(text string) (*Paste, error) {
 		if e == nil {
 			continue
 		}
-		if e.Form == "" && e.strength > weak {
-			e.Form = r.form
+		if e.Form == "" && e.strength > weak && !r.family {
+			e.Form = r.ID
 		}
 		if best == nil || e.strength > best.strength {
 			best = e
@@ -111,7 +111,7 @@ func recognise(text string) (*Paste, error) {
 	return nil, best.place(t)
 }
 
-// RecogniseAs reads text as the form with this id, whatever it looks like. The error is a *PasteError.
+// RecogniseAs reads text as the form with this id, whatever it looks like. The error is a *Error.
 func RecogniseAs(text, form string) (*Paste, error) {
 	f := formByID(form)
 	if f == nil {
@@ -135,42 +135,3 @@ func RecogniseAs(text, form string) (*Paste, error) {
 
 // reader reads a whole text as one form or one family of forms. Exactly one of its results is nil.
 type reader func(t *pasted) (*builder, *Error)
-
-// recogniser is a reader that may also decline: both results nil means that the text does not look like its forms.
-type recogniser struct {
-	form string // named in its errors where they name none
-	try  func(t *pasted) (*builder, *Error)
-}
-
-// recognisers in the order in which they look at a text: what has the clearest marks first.
-var recognisers = []recogniser{
-	{"packets", tryPackets},
-	{"tera-log", tryTeraLog},
-	{"follow-yaml", tryYAML},
-	{"follow-c-arrays", tryFollowArrays},
-	{"follow-hex", tryFollowHex},
-	{"follow-raw", tryFollowRaw},
-	{"node-buffer", tryNode},
-	{"gdb-print", tryGdbPrint},
-	{"od-c", tryChars},
-	{"", tryDump},
-	{"json-rows", tryJSON},
-	{"csv", tryCSVHeader},
-	{"", tryCode},
-	{"hex", tryHexOrCSV},
-	{"base64", tryBase64},
-}
-
-type form struct {
-	FormInfo
-	read reader
-}
-
-func formByID(id string) *form {
-	for i := range forms {
-		if forms[i].ID == id {
-			return &forms[i]
-		}
-	}
-	return nil
-}

@@ -134,12 +134,12 @@ func (r *stringsReader) flush(tok codeToken) *Error {
 	case asEscaped:
 		form, e = r.escaped()
 	case asHex:
-		form, e = "quoted-hex", r.nested(readHex)
+		form, e = formQuotedHex, r.nested(readHex)
 	case asBase64:
-		form, e = "quoted-base64", r.nested(readBase64)
+		form, e = formQuotedBase64, r.nested(readBase64)
 	}
 	if e != nil {
-		e.Form = [...]string{asEscaped: "escaped-string", asHex: "quoted-hex", asBase64: "quoted-base64"}[how]
+		e.Form = [...]string{asEscaped: formEscapedString, asHex: formQuotedHex, asBase64: formQuotedBase64}[how]
 		return e.as(likely)
 	}
 	if r.form == "" {
@@ -269,7 +269,7 @@ func (r *stringsReader) placeOf(off int) int {
 func (r *stringsReader) escaped() (form string, _ *Error) {
 	python := strings.ContainsAny(r.mark, "bB") && len(r.mark) <= 2
 	raw := strings.ContainsAny(r.mark, "rR") && len(r.mark) <= 2
-	form = "escaped-string"
+	form = formEscapedString
 	for _, g := range r.group {
 		in := r.inside(g)
 		if raw || r.t.s[g.off] == '`' {
@@ -282,22 +282,22 @@ func (r *stringsReader) escaped() (form string, _ *Error) {
 			return "", e
 		}
 		if octal {
-			form = "c-string"
+			form = formCString
 		}
 	}
 	if python {
-		form = "python-bytes"
+		form = formPythonBytes
 	}
 	return form, nil
 }
 
 func (r *stringsReader) reason() string {
 	why := map[string]string{
-		"escaped-string": "a quoted string with escapes",
-		"c-string":       "a quoted string with octal escapes",
-		"python-bytes":   "a string marked b, as Python and Rust write bytes",
-		"quoted-hex":     "hex in quotes",
-		"quoted-base64":  "base64 in quotes",
+		formEscapedString: "a quoted string with escapes",
+		formCString:       "a quoted string with octal escapes",
+		formPythonBytes:   "a string marked b, as Python and Rust write bytes",
+		formQuotedHex:     "hex in quotes",
+		formQuotedBase64:  "base64 in quotes",
 	}[r.form]
 	if n := len(r.b.msgs); n > 1 {
 		why += fmt.Sprintf("; %d strings are %d messages", n, n)

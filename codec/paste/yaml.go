@@ -31,7 +31,7 @@ func tryYAML(t *pasted) (*builder, *Error) {
 
 // readYAML is the reader of the form "follow-yaml".
 func readYAML(t *pasted) (*builder, *Error) {
-	y := yamlReader{t: t, b: &builder{form: "follow-yaml", stream: true}}
+	y := yamlReader{t: t, b: &builder{form: formFollowYAML, stream: true}}
 	y.b.why = `base64 marked "!!binary", as Follow Stream writes it` + whyPeers
 	var fail *Error
 	t.lines(func(l line) bool {

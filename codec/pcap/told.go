@@ -150,7 +150,7 @@ const (
 	maxToldWhole   = 1 << 20 // bytes of the text of a capture
 )
 
-// captureTold is what the packets of a pcapng and its sections tell.
+// SectionsTold is what the packets of a pcapng and its sections tell.
 func SectionsTold(text io.Reader) (out CaptureTold, ok bool, err error) {
 	in, err := NewReader(text)
 	if errors.Is(err, ErrFormat) {

@@ -17,7 +17,7 @@ func IsSpace(c byte) bool { return c == ' ' || c == '\t' }
 
 func IsHex(c byte) bool { return HexValue[c] < 16 }
 
-// hexValue is the value of a hex digit, notHex for other characters.
+// HexValue is the value of a hex digit, notHex for other characters.
 var HexValue = func() (v [256]byte) {
 	for i := range v {
 		v[i] = NotHex
@@ -35,7 +35,7 @@ const NotHex = 0xff
 
 const ByteOrderMark = "\ufeff"
 
-// quoteShort quotes what a user wrote, shortened and free of control characters.
+// Quote quotes what a user wrote, shortened and free of control characters.
 func Quote(s string) string {
 	const most = 24
 	if utf8.RuneCountInString(s) > most {
@@ -44,7 +44,7 @@ func Quote(s string) string {
 	return fmt.Sprintf("%q", strings.ToValidUTF8(s, "\ufffd"))
 }
 
-// startsLikeText is head without what may stand before a text: white space, and a byte order mark.
+// StartsLikeText is head without what may stand before a text: white space, and a byte order mark.
 func StartsLikeText(head []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte(ByteOrderMark)), " \t\r\n")
 }

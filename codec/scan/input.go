@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// input reads a file from front to back and lets its user look ahead. What it keeps grows with what has come, never with what the
+// Input reads a file from front to back and lets its user look ahead. What it keeps grows with what has come, never with what the
 // file says will come.
 type Input struct {
 	r        io.Reader
@@ -17,13 +17,13 @@ type Input struct {
 	err      error // why nothing more comes: io.EOF, or what went wrong
 }
 
-// newInput reads r.
+// NewInput reads r.
 func NewInput(r io.Reader) *Input { return &Input{r: r} }
 
-// offset is the place of the next byte in the file.
+// Offset is the place of the next byte in the file.
 func (in *Input) Offset() int64 { return in.Pos }
 
-// moved says that the reader below now stands at another place of the file.
+// Moved says that the reader below now stands at another place of the file.
 func (in *Input) Moved(pos int64) { *in = Input{r: in.r, buf: in.buf, Pos: pos} }
 
 const (
@@ -31,7 +31,7 @@ const (
 	emptyReadsMax = 100 // so many reads that give nothing, one after another, are an error
 )
 
-// peek returns the next n bytes, or as many as there are. They are valid until the next call.
+// Peek returns the next n bytes, or as many as there are. They are valid until the next call.
 func (in *Input) Peek(n int) []byte {
 	if in.to-in.from < n {
 		in.fill(n)
@@ -61,7 +61,7 @@ func (in *Input) fill(n int) {
 	}
 }
 
-// skip passes over n bytes and returns how many there were.
+// Skip passes over n bytes and returns how many there were.
 func (in *Input) Skip(n int64) int64 {
 	done := int64(0)
 	for {
@@ -75,7 +75,7 @@ func (in *Input) Skip(n int64) int64 {
 	}
 }
 
-// failure is the error that ended the input, nil if it was its end.
+// Failure is the error that ended the input, nil if it was its end.
 func (in *Input) Failure() error {
 	if in.err == nil || errors.Is(in.err, io.EOF) {
 		return nil
@@ -98,13 +98,13 @@ func (in *Input) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// isDamage reports whether err speaks of the file and not of the world.
+// IsDamage reports whether err speaks of the file and not of the world.
 func IsDamage(err error) bool {
 	var corrupt flate.CorruptInputError
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &corrupt)
 }
 
-// skipSeen passes over n bytes that peek returned, without another look: they stay valid.
+// SkipSeen passes over n bytes that peek returned, without another look: they stay valid.
 func (in *Input) SkipSeen(n int) {
 	in.from += n
 	in.Pos += int64(n)

@@ -2,7 +2,7 @@ package scan
 
 import "strings"
 
-// nextObject finds the next JSON object, whatever stands between objects of a list or of lines. It is in the input still. It is nil at
+// NextObject finds the next JSON object, whatever stands between objects of a list or of lines. It is in the input still. It is nil at
 // the end, of the list too. why says that it has no end, or is too large.
 func (in *Input) NextObject(most int) (object []byte, why string) {
 	for {

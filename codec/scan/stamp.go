@@ -62,7 +62,7 @@ var stampLayouts = []string{
 	"Jan 2, 2006 15:04:05",
 }
 
-// parseStamp reads a time in any of the usual forms: a date with a time, a time of day, or a number. A number is seconds,
+// ParseStamp reads a time in any of the usual forms: a date with a time, a time of day, or a number. A number is seconds,
 // milliseconds, microseconds or nanoseconds since 1970 as its size tells, and seconds since some start if it is small.
 func ParseStamp(s string) (Stamp, bool) {
 	s = strings.TrimSpace(s)
@@ -83,7 +83,7 @@ func ParseStamp(s string) (Stamp, bool) {
 	return Stamp{}, false
 }
 
-// parseUnix reads a plain number with an optional fraction, to the last digit of a nanosecond.
+// ParseUnix reads a plain number with an optional fraction, to the last digit of a nanosecond.
 func ParseUnix(s string) (Stamp, bool) {
 	whole, frac, dot := strings.Cut(s, ".")
 	if whole == "" || len(whole) > 19 || dot && frac == "" || len(frac) > 12 {
@@ -117,7 +117,7 @@ func ParseUnix(s string) (Stamp, bool) {
 	return Stamp{Kind: Absolute, At: time.Unix(0, n).UTC()}, true
 }
 
-// parseClock reads HH:MM:SS with an optional fraction.
+// ParseClock reads HH:MM:SS with an optional fraction.
 func ParseClock(s string) (time.Duration, bool) {
 	if len(s) < 8 || s[2] != ':' || s[5] != ':' {
 		return 0, false
@@ -168,7 +168,7 @@ func (s Stamp) Moment(day time.Time) time.Time {
 	return time.Time{}
 }
 
-// unixMilli is a time in milliseconds since 1970; what is no time that can be written (a year above 9999) is none.
+// UnixMilli is a time in milliseconds since 1970; what is no time that can be written (a year above 9999) is none.
 func UnixMilli(ms int64) time.Time {
 	const last = 253402300799999
 	if ms <= 0 || ms > last {
@@ -177,5 +177,5 @@ func UnixMilli(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// lastSecond is the end of the year 9999. Times behind it cannot be written as people write them.
+// LastSecond is the end of the year 9999. Times behind it cannot be written as people write them.
 const LastSecond = 253402300799
