@@ -59,7 +59,7 @@ func (m *matcher) match(c *transport.Conn, f *transport.Frame) bool {
 	}
 	one := now.pool.Get().(*workspace.FrameFilter)
 	defer now.pool.Put(one)
-	return one.Fits(workspace.Where{Conn: c.Name(), Session: c.Session, Proto: c.Proto.String(), Before: f.At}, f)
+	return one.Fits(workspace.Where{Where: filter.Where{Conn: c.Name(), Session: c.Session, Proto: c.Proto.String()}, Before: f.At}, f)
 }
 
 // operated is a session that is asked for, and may be operated.

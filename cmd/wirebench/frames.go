@@ -314,8 +314,7 @@ func (f *frameLister) frame(x *transport.Frame) {
 	if x.Conn != f.conn {
 		f.conn, f.connName = x.Conn, x.Conn.Name()
 	}
-	where := f.where(uint64(x.N), f.connName, x.Conn.Session, x.Conn.Proto.String(), x.Marks)
-	f.list(where, x, workspace.Listed{N: x.N, Conn: f.connName, Session: x.Conn.Session, Flags: x.Marks.Flags()})
+	f.list(where(f.connName, x.Conn.Session, x.Conn.Proto.String()), x, workspace.Listed{N: x.N, Conn: f.connName, Session: x.Conn.Session, Flags: x.Marks.Flags()})
 }
 
 // list writes a frame if it fits.
@@ -338,11 +337,8 @@ func (f *frameLister) begin(snap *workspace.Snapshot) {
 }
 
 // where is what a list knows of a frame beside the frame.
-func (*frameLister) where(n uint64, conn string, session int, proto string, marks transport.Marks) workspace.Where {
-	return workspace.Where{
-		N: n, Conn: conn, Session: session, Proto: proto,
-		Injected: marks&transport.Fake != 0, Modified: marks&transport.Changed != 0, Dropped: marks&transport.Silenced != 0,
-	}
+func where(conn string, session int, proto string) workspace.Where {
+	return workspace.Where{Where: filter.Where{Conn: conn, Session: session, Proto: proto}}
 }
 
 // appendLine appends a frame for people. A name and a note may be of the file, and so anything.

@@ -442,12 +442,13 @@ func (r *relay) frame(log *live.Log, i int, c live.Conn, e live.Entry, data []by
 		Offset: extra.Offset, Length: extra.Length, Resumed: e.Flags&live.Resumed != 0, Note: extra.Note, Name: extra.Name,
 	}
 	x.Key.Dir, x.Key.Group, x.Key.Code = e.Dir, log.Group(e), e.Code
-	marks := proxy.MarksOf(e.Flags)
+	marks := e.Flags.Marks()
 	unnumbered := func(s transport.Source) bool { return s.Packet == 0 } // without a recording packets have no numbers
 	if slices.ContainsFunc(x.From, unnumbered) {
 		x.From = slices.DeleteFunc(slices.Clone(x.From), unnumbered)
 	}
-	f.list(f.where(uint64(i)+1, c.Name, c.Session, c.Proto, marks), x, workspace.Listed{N: uint32(i) + 1, Conn: c.Name, Session: c.Session, Flags: marks.Flags()})
+	x.N, x.Marks = uint32(i)+1, marks
+	f.list(where(c.Name, c.Session, c.Proto), x, workspace.Listed{N: uint32(i) + 1, Conn: c.Name, Session: c.Session, Flags: marks.Flags()})
 }
 
 // note says something, beside the status line.

@@ -280,7 +280,7 @@ func checkLiterals(t interface {
 				if len(one.Columns()[ci].Top) == 10 {
 					continue // it may have more
 				}
-				x := &filter.Frame{Message: p.Message, Kind: transport.Message, Bytes: data}
+				x := &filter.Frame{Message: p.Message, Frame: &transport.Frame{Kind: transport.Message, Bytes: data}}
 				if got := f.Match(x, &rec); got != has {
 					t.Errorf("%s: %s finds %v, want %v: %s", p.Message.Name, text, got, has, rec.AppendJSON(nil))
 				}

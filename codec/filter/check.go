@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"wirebench/codec"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -253,7 +254,7 @@ func (c *compiler) fold(x cond) *cond {
 	if !constant {
 		return c.add(x)
 	}
-	m := machine{without: No, frame: &Frame{}}
+	m := machine{without: No, frame: &Frame{Frame: &transport.Frame{}}}
 	if m.judge(&x) == Yes {
 		return always
 	}

@@ -87,8 +87,9 @@ func (w *world) frame(t testing.TB, name string, version int, value string) *fil
 		t.Fatal(name, err)
 	}
 	return &filter.Frame{
-		N: 7, At: start, Delta: 20 * time.Millisecond, Conn: "127.0.0.1:40001-10.0.0.2:5000", Dir: m.Key.Dir, Kind: transport.Message,
-		Code: m.Key.Code, HasCode: m.HasKey, Group: m.Key.Group, Message: m, Bytes: slices.Clone(out.Data), Proto: "tcp",
+		Frame: &transport.Frame{N: 7, At: start, Dir: m.Key.Dir, Kind: transport.Message, Key: m.Key, HasKey: m.HasKey, Bytes: slices.Clone(out.Data)},
+		Where: filter.Where{Conn: "127.0.0.1:40001-10.0.0.2:5000", Proto: "tcp"},
+		Delta: 20 * time.Millisecond, Message: m,
 	}
 }
 

@@ -467,7 +467,7 @@ func (m *machine) advance(i int, l *leaf) bool {
 	}
 	if l.kind == leafInfo && s.next <= len(l.sites) {
 		s.next = len(l.sites) + 1 // the note comes last, once
-		s.text = append(s.text[:0], m.frame.Note...)
+		s.text = append(s.text[:0], m.frame.note()...)
 		s.val = textValue(s.text)
 		return len(s.text) > 0
 	}
@@ -479,7 +479,7 @@ func (m *machine) problem(s *slot) bool {
 	name := ""
 	switch {
 	case m.frame.Kind == transport.Problem && s.next == 0:
-		name = m.frame.Note
+		name = m.frame.note()
 		if name == "" {
 			name = transport.Problem.String()
 		}
@@ -525,13 +525,13 @@ func (m *machine) compute(e *expr, base int) (value, bool) {
 	case xFrameText:
 		return m.copyText(e.field.text(m.frame))
 	case xCodeName:
-		if !m.frame.HasCode || m.frame.Message != nil {
+		if !m.frame.HasKey || m.frame.Message != nil {
 			if m.frame.Message != nil {
 				return m.copyText(m.frame.Message.Name)
 			}
 			return value{}, false
 		}
-		return m.copyText(m.filter.names[m.frame.Code])
+		return m.copyText(m.filter.names[m.frame.Key.Code])
 	case xState:
 		s, ok := m.frame.state(m.rec)
 		return intValue(int64(s)), ok

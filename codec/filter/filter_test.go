@@ -29,14 +29,14 @@ func fightFrames(t testing.TB, w *world) map[string]*filter.Frame {
 		"p": w.frame(t, "S_PARTY_LIST", 0, partyValue),
 		"g": w.frame(t, "C_PONG", 0, `{}`),
 		// A code without a definition but with a name, one with neither, and a gap.
-		"u": {N: 8, Kind: transport.Message, Dir: schema.ToClient, Code: 700, HasCode: true, Bytes: []byte("\x08\x00\xbc\x02Lann"), Conn: "[::1]:1-[::1]:2"},
-		"v": {N: 9, Kind: transport.Message, Dir: schema.ToClient, Code: 9938, HasCode: true, Bytes: []byte{6, 0, 0xd2, 0x26, 0x53, 0xbc}, Conn: "[::1]:1-[::1]:2"},
-		"x": {N: 10, Kind: transport.Problem, Dir: schema.ToServer, Note: "12 bytes are missing"},
+		"u": {Frame: &transport.Frame{N: 8, Kind: transport.Message, Dir: schema.ToClient, HasKey: true, Bytes: []byte("\x08\x00\xbc\x02Lann"), Key: schema.Key{Code: 700}}, Where: filter.Where{Conn: "[::1]:1-[::1]:2"}},
+		"v": {Frame: &transport.Frame{N: 9, Kind: transport.Message, Dir: schema.ToClient, HasKey: true, Bytes: []byte{6, 0, 0xd2, 0x26, 0x53, 0xbc}, Key: schema.Key{Code: 9938}}, Where: filter.Where{Conn: "[::1]:1-[::1]:2"}},
+		"x": {Frame: &transport.Frame{N: 10, Kind: transport.Problem, Dir: schema.ToServer, Note: "12 bytes are missing"}},
 	}
-	frames["c"].Mark, frames["c"].Injected = "a", true
-	frames["f"].Note, frames["f"].Marker, frames["f"].Depth, frames["f"].N = "big hit #boss", "open inventory", 2, 1000
+	frames["c"].Mark, frames["c"].Marks = "a", transport.Fake
+	frames["f"].Where.Note, frames["f"].Marker, frames["f"].Via, frames["f"].N = "big hit #boss", "open inventory", make([]string, 2), 1000
 	frames["f"].At = start.Add(time.Hour)
-	frames["g"].Modified, frames["g"].Dropped, frames["g"].Resumed, frames["g"].Session = true, true, true, 1
+	frames["g"].Marks, frames["g"].Resumed, frames["g"].Session = transport.Changed|transport.Silenced, true, 1
 	return frames
 }
 
@@ -493,7 +493,7 @@ func TestLayers(t *testing.T) {
 		"c": w.frame(t, "c2s_chat", 0, `{"kind":2,"text":"hi"}`),
 		"d": w.frame(t, "s2c_chat", 0, `{"kind":5,"text":"ho"}`),
 	}
-	frames["c"].Depth = 2
+	frames["c"].Via = make([]string, 2)
 	for _, c := range []struct{ text, want string }{
 		{"core.type == 3", "r"},
 		{"core.type == 0x0e", ""},
@@ -523,12 +523,17 @@ func TestLayers(t *testing.T) {
 func TestStates(t *testing.T) {
 	w := fight(t)
 	whole := w.frame(t, "C_CHAT", 0, `{"message":"hi"}`)
-	cut := *whole
+	again := func() filter.Frame {
+		x, f := *whole, *whole.Frame
+		x.Frame = &f
+		return x
+	}
+	cut := again()
 	cut.Bytes = whole.Bytes[:8]
-	over := *whole
+	over := again()
 	over.Bytes = append([]byte(nil), whole.Bytes...)
 	over.Bytes[4] = 200 // the text is said to be behind the end
-	long := *whole
+	long := again()
 	long.Bytes = append(append([]byte(nil), whole.Bytes...), 1, 2)
 	long.Bytes[0] += 2
 	for _, c := range []struct {

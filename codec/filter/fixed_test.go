@@ -41,7 +41,7 @@ func TestFixedNumbers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := filter.Frame{Kind: transport.Message, Message: m, Bytes: data, HasCode: true, Code: m.Key.Code}
+			x := filter.Frame{Frame: &transport.Frame{Kind: transport.Message, Bytes: data, HasKey: true, Key: schema.Key{Code: m.Key.Code}}, Message: m}
 			short := f.Index(&x)
 			var rec codec.Record
 			p.Decode(&rec, data)

@@ -9,33 +9,32 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Frame is what a filter judges. It and what it refers to are only read.
+// Frame is what a filter judges: a frame, and what is known of it beside. It and what it refers to are only read.
 type Frame struct {
-	N       uint64        // number in the capture, from 1
-	At      time.Time     // of the packet with which it was whole
+	*transport.Frame
+	Where
 	Delta   time.Duration // since the frame before it
-	Conn    string        // client-server, each address:port, IPv6 in brackets
-	Session int           // of those that reuse the addresses: 0 is the first
-	Dir     schema.Dir
-	Kind    transport.Kind
-	Code    uint32
-	HasCode bool   // Code is known
-	Group   string // of the key: messages with codes of their own
 	Message *schema.Message
 	Status  codec.Status // as far as known: OK also before it was decoded
-	Bytes   []byte       // deciphered, with the message's own header
-	Depth   int          // number of frames that it is inside
-
-	Via  []string           // what it was in, as transport.Frame has it
-	From []transport.Source // the packets that it came in
-
-	Note, Mark, Marker string // what people wrote; Note also what a transport found odd
-
-	Injected, Modified, Dropped, Resumed bool
-
-	Proto string // what carried it: "tcp" or "udp"
 
 	Done <-chan struct{} // when it is closed, the evaluation stops and its verdict is No; nil: it runs to its end
+}
+
+// Where is what a capture knows of a frame beside the frame.
+type Where struct {
+	Conn    string // client-server, each address:port, IPv6 in brackets
+	Session int    // of those that reuse the addresses: 0 is the first
+	Proto   string // what carried it: "tcp" or "udp"
+
+	Mark, Note, Marker string // what people wrote
+}
+
+// note is what a transport found odd, and what people wrote.
+func (x *Frame) note() string {
+	if x.Frame.Note == "" || x.Where.Note == "" {
+		return x.Frame.Note + x.Where.Note
+	}
+	return x.Frame.Note + "\n" + x.Where.Note
 }
 
 // frameField is a reserved name.
@@ -157,7 +156,7 @@ var frameFields = func() map[string]frameField {
 func (f frameField) text(x *Frame) string {
 	switch f {
 	case ffConn:
-		return x.Conn
+		return x.Where.Conn
 	case ffClient:
 		return x.end(true)
 	case ffServer:
@@ -169,11 +168,11 @@ func (f frameField) text(x *Frame) string {
 	case ffProto:
 		return x.Proto
 	case ffGroup:
-		return x.Group
+		return x.Key.Group
 	case ffMark:
 		return x.Mark
 	case ffNote:
-		return x.Note
+		return x.note()
 	case ffMarker:
 		return x.Marker
 	}
@@ -185,7 +184,7 @@ func (f frameField) text(x *Frame) string {
 func (f frameField) value(x *Frame) (v value, ok bool) {
 	switch f {
 	case ffOp:
-		return intValue(int64(x.Code)), x.HasCode
+		return intValue(int64(x.Key.Code)), x.HasKey
 	case ffDir:
 		return intValue(int64(x.Dir)), x.Dir != schema.Both
 	case ffLen:
@@ -197,21 +196,21 @@ func (f frameField) value(x *Frame) (v value, ok bool) {
 	case ffDelta:
 		return floatValue(x.Delta.Seconds()), true
 	case ffN:
-		return uintValue(x.N), true
+		return uintValue(uint64(x.N)), true
 	case ffSession:
 		return intValue(int64(x.Session)), true
 	case ffKind:
 		return intValue(int64(x.Kind)), true
 	case ffInjected:
-		return boolValue(x.Injected), true
+		return boolValue(x.Marks&transport.Fake != 0), true
 	case ffModified:
-		return boolValue(x.Modified), true
+		return boolValue(x.Marks&transport.Changed != 0), true
 	case ffDropped:
-		return boolValue(x.Dropped), true
+		return boolValue(x.Marks&transport.Silenced != 0), true
 	case ffResumed:
 		return boolValue(x.Resumed), true
 	case ffDepth:
-		return intValue(int64(x.Depth)), true
+		return intValue(int64(len(x.Via))), true
 	case ffBytes:
 		return bytesValue(x.Bytes), true
 	}
@@ -222,7 +221,7 @@ func mod(a, b int64) int64 { return (a%b + b) % b }
 
 // end is one side of the connection.
 func (x *Frame) end(client bool) string {
-	a, b, _ := strings.Cut(x.Conn, "-")
+	a, b, _ := strings.Cut(x.Where.Conn, "-")
 	if client {
 		return a
 	}

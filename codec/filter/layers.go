@@ -59,7 +59,9 @@ func layerCodes(via string) (codes [2]uint8) {
 }
 
 // coreCode is the code of a frame that is a core packet itself.
-func (x *Frame) coreCode() (code uint32, ok bool) { return x.Code, x.HasCode && x.Group == layerGroup }
+func (x *Frame) coreCode() (code uint32, ok bool) {
+	return x.Key.Code, x.HasKey && x.Key.Group == layerGroup
+}
 
 // coreNumber is the number in a reliable packet or an ack.
 func (x *Frame) coreNumber(of uint32) (v value, ok bool) {
@@ -174,7 +176,7 @@ func (m *machine) say(s *slot, text string) bool {
 
 // tag moves on to the next word of the note that begins with "#".
 func (m *machine) tag(s *slot) bool {
-	note := m.frame.Note
+	note := m.frame.note()
 	for s.next < len(note) {
 		at := strings.IndexByte(note[s.next:], '#')
 		if at < 0 {

@@ -75,17 +75,17 @@ func raidFrames(t *testing.T, w *world) map[string]*filter.Frame {
 		"h": w.frame(t, "S_LOGIN", 0, `{"gameId":"77","appearance":{"unk":1,"skinColor":218,"faceStyle":78,"faceDecal":4,"hairStyle":5,"hairColor":6,"voice":7,"tattoos":8},"name":"Lann","home":{"town":"Velika","floor":3}}`),
 		"i": w.frame(t, "S_NPC_LOCATION", 0, `{"gameId":"78","loc":{"x":1.5,"y":-2,"z":3},"w":1,"dest":{"x":7,"y":8,"z":9},"route":[10,20]}`),
 		// A code with a name only, one with neither, a gap.
-		"j": {N: 10, At: start, Delta: time.Second, Kind: transport.Message, Dir: schema.ToClient, Code: 205, HasCode: true, Bytes: []byte{6, 0, 205, 0, 0xe8, 0x03}, Conn: "[::1]:1-[::1]:2", Proto: "udp"},
-		"k": {N: 11, At: start, Delta: time.Second, Kind: transport.Message, Dir: schema.ToServer, Code: 9939, HasCode: true, Bytes: []byte{8, 0, 0xd3, 0x26, 0x65, 0xd0, 0x0a, 0xc3}, Conn: "[::1]:1-[::1]:2", Proto: "udp"},
-		"l": {N: 12, At: start, Delta: time.Second, Kind: transport.Problem, Dir: schema.ToServer, Note: "12 bytes are missing", Conn: "[::1]:1-[::1]:2", Proto: "udp"},
+		"j": {Frame: &transport.Frame{N: 10, At: start, Kind: transport.Message, Dir: schema.ToClient, HasKey: true, Bytes: []byte{6, 0, 205, 0, 0xe8, 0x03}, Key: schema.Key{Code: 205}}, Where: filter.Where{Conn: "[::1]:1-[::1]:2", Proto: "udp"}, Delta: time.Second},
+		"k": {Frame: &transport.Frame{N: 11, At: start, Kind: transport.Message, Dir: schema.ToServer, HasKey: true, Bytes: []byte{8, 0, 0xd3, 0x26, 0x65, 0xd0, 0x0a, 0xc3}, Key: schema.Key{Code: 9939}}, Where: filter.Where{Conn: "[::1]:1-[::1]:2", Proto: "udp"}, Delta: time.Second},
+		"l": {Frame: &transport.Frame{N: 12, At: start, Kind: transport.Problem, Dir: schema.ToServer, Note: "12 bytes are missing"}, Where: filter.Where{Conn: "[::1]:1-[::1]:2", Proto: "udp"}, Delta: time.Second},
 	}
 	for i, letter := range raidOrder[:9] {
-		frames[string(letter)].N = uint64(i + 1)
+		frames[string(letter)].N = uint32(i + 1)
 	}
 	frames["a"].Session = 1
-	frames["b"].Injected, frames["c"].Modified, frames["d"].Dropped, frames["e"].Resumed = true, true, true, true
-	frames["d"].Mark, frames["e"].Note, frames["f"].Marker = "marked", "who is it? #ask-Lann #later", "open inventory"
-	frames["g"].Depth, frames["g"].Via = 2, []string{"cluster:1", "chunk"}
+	frames["b"].Marks, frames["c"].Marks, frames["d"].Marks, frames["e"].Resumed = transport.Fake, transport.Changed, transport.Silenced, true
+	frames["d"].Mark, frames["e"].Where.Note, frames["f"].Marker = "marked", "who is it? #ask-Lann #later", "open inventory"
+	frames["g"].Via = []string{"cluster:1", "chunk"}
 	frames["g"].From = []transport.Source{{Packet: 4}, {Packet: 4}, {Packet: 5}, {Packet: 6}}
 	frames["h"].From = []transport.Source{{Packet: 7}}
 	frames["i"].Bytes = append(frames["i"].Bytes, 1, 2) // which the definition does not explain
@@ -388,7 +388,7 @@ func TestCoreLayers(t *testing.T) {
 		"f": w.frame(t, "s2c_chat", 0, `{"kind":5,"text":"longer"}`),
 		"g": w.frame(t, "c2s_chat", 0, `{"kind":2,"text":"alone"}`),
 	}
-	in := func(letter string, via ...string) { frames[letter].Via, frames[letter].Depth = via, len(via) }
+	in := func(letter string, via ...string) { frames[letter].Via = via }
 	in("a", "cluster:0")
 	in("c", "cluster:1", "reliable:15")
 	in("d", "reliable:2147483647")
@@ -440,7 +440,7 @@ func TestCoreLayers(t *testing.T) {
 func TestLayersAllocateNothing(t *testing.T) {
 	core, raid := libraryWorld(t, "subspace"), raidWorld(t)
 	x := core.frame(t, "s2c_chat", 0, `{"kind":5,"text":"long"}`)
-	x.Via, x.From, x.Note = []string{"reliable:16", "cluster:3", "chunk"}, []transport.Source{{Packet: 1}, {Packet: 2}}, "a #b and #c"
+	x.Via, x.From, x.Where.Note = []string{"reliable:16", "cluster:3", "chunk"}, []transport.Source{{Packet: 1}, {Packet: 2}}, "a #b and #c"
 	y := raidFrames(t, raid)["i"]
 	for _, c := range []struct {
 		w    *world
@@ -492,7 +492,7 @@ func FuzzLayers(f *testing.F) {
 	chunk, tail, any, tag := compile("core.type == 8"), compile("core.type == 9"), compile("via"), compile("tag")
 	numbers, all := compile("core.reliable_id"), compile("core.ack_id in {-9223372036854775808..9223372036854775807}")
 	f.Fuzz(func(t *testing.T, via, note, pattern string, data []byte, code uint32) {
-		x := &filter.Frame{Code: code, HasCode: true, Group: "core", Note: note, Bytes: data}
+		x := &filter.Frame{Frame: &transport.Frame{HasKey: true, Note: note, Bytes: data, Key: schema.Key{Code: code, Group: "core"}}}
 		if via != "" {
 			x.Via = strings.Split(via, ",")
 		}

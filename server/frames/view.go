@@ -280,6 +280,7 @@ func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, fr
 
 // passes reports whether a frame fits all filters.
 func (v *View) passes(filters []*workspace.FrameFilter, i int, e live.Entry, conn live.Conn, f *transport.Frame) bool {
+	f.N, f.Marks = uint32(i+1), e.Flags.Marks()
 	where := v.where(i, e, conn)
 	for _, fits := range filters {
 		if !fits.Fits(where, f) {
@@ -297,10 +298,7 @@ func (v *View) Has(i int, e live.Entry, conn live.Conn, f *transport.Frame) bool
 // where is what is known of a frame beside its bytes.
 func (v *View) where(i int, e live.Entry, conn live.Conn) workspace.Where {
 	n := uint64(i + 1)
-	w := workspace.Where{
-		N: n, Conn: conn.Name, Session: conn.Session, Proto: conn.Proto, Note: v.notes.Frames[n],
-		Injected: e.Flags&live.Injected != 0, Modified: e.Flags&live.Modified != 0, Dropped: e.Flags&live.Dropped != 0,
-	}
+	w := workspace.Where{Where: filter.Where{Conn: conn.Name, Session: conn.Session, Proto: conn.Proto, Note: v.notes.Frames[n]}}
 	if k := sort.Search(len(v.notes.Markers), func(k int) bool { return v.notes.Markers[k].N > n }); k > 0 {
 		w.Marker = v.notes.Markers[k-1].Text
 	}

@@ -12,16 +12,18 @@ func FlagsOf(m transport.Marks) (f Flags) {
 	return f
 }
 
-// Names are the names of flags as filters have them.
-func (f Flags) Names() []string {
-	m := transport.Marks(0)
+// Marks are the flags as captures keep them.
+func (f Flags) Marks() (m transport.Marks) {
 	for _, x := range markFlags {
 		if f&x.flag != 0 {
 			m |= x.mark
 		}
 	}
-	return m.Flags()
+	return m
 }
+
+// Names are the names of flags as filters have them.
+func (f Flags) Names() []string { return f.Marks().Flags() }
 
 var markFlags = []struct {
 	mark transport.Marks

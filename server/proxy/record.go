@@ -284,21 +284,7 @@ func (r *recorder) frame(o *observed, f *transport.Frame, flags live.Flags) {
 		r.told[o.index] = true
 		_ = r.w.RecordConn(o.index, o.Conn)
 	}
-	_ = r.w.RecordFrame(o.index, f, MarksOf(flags), uint32(r.first)) // Write has no errors
-}
-
-// MarksOf are flags as captures have them.
-func MarksOf(flags live.Flags) (m transport.Marks) {
-	if flags&live.Injected != 0 {
-		m |= transport.Fake
-	}
-	if flags&live.Modified != 0 {
-		m |= transport.Changed
-	}
-	if flags&live.Dropped != 0 {
-		m |= transport.Silenced
-	}
-	return m
+	_ = r.w.RecordFrame(o.index, f, flags.Marks(), uint32(r.first)) // Write has no errors
 }
 
 // maxSkipped is how many bytes of a stream may be missing before what is in a file, so that readers still take it for the same stream.

@@ -50,7 +50,7 @@ func sameAgain(t *testing.T, s *Session) {
 				got, had := toldFrame(f, f.Marks, f.Conn.Name(), f.Conn.Session), toldFrame(&transport.Frame{
 					Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Name: x.Name, Bytes: want, Via: x.Via, Offset: x.Offset, Length: x.Length, Note: x.Note,
 					Resumed: e.Flags&live.Resumed != 0,
-				}, MarksOf(e.Flags), conn.Name, conn.Session)
+				}, e.Flags.Marks(), conn.Name, conn.Session)
 				if got += fmt.Sprint(f.Key.Group, f.Key.Code); got != had+fmt.Sprint(s.Log().Group(e), e.Code) {
 					t.Errorf("frame %d is recorded as\n%s and is\n%s", n, got, had)
 				}

@@ -84,8 +84,8 @@ func (a *arrived) decode(d Definitions, rec *codec.Record) *codec.Record {
 // matches reports whether a filter fits.
 func (a *arrived) matches(f *filter.Filter, d Definitions, rec *codec.Record) bool {
 	frame := filter.Frame{
-		At: a.At, Dir: a.Dir, Kind: transport.Message, Code: a.Key.Code, HasCode: a.HasKey, Group: a.Key.Group,
-		Message: a.def, Bytes: a.Bytes, Note: a.Note,
+		Frame:   &transport.Frame{At: a.At, Dir: a.Dir, Kind: transport.Message, Key: a.Key, HasKey: a.HasKey, Bytes: a.Bytes, Note: a.Note},
+		Message: a.def,
 	}
 	switch f.Index(&frame) {
 	case filter.Yes:

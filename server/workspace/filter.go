@@ -64,16 +64,8 @@ func (f *FrameFilter) Until(ctx context.Context) *FrameFilter {
 
 // Where is what a capture knows of a frame beside the frame.
 type Where struct {
-	N       uint64
-	Conn    string
-	Session int
-	Proto   string
-	Before  time.Time // of the frame before; zero = the one that was judged before
-	Mark    string
-	Note    string // of people
-	Marker  string
-
-	Injected, Modified, Dropped bool
+	filter.Where
+	Before time.Time // of the frame before; zero = the one that was judged before
 }
 
 // Fits judges a frame of a capture. Without Where.Before all frames have to be shown to it, in their order.
@@ -94,17 +86,7 @@ func (f *FrameFilter) FitsReading(w Where, r *Reading) bool {
 		return true
 	}
 	frame := &f.frame
-	*frame = filter.Frame{
-		N: w.N, At: x.At, Conn: w.Conn, Session: w.Session, Proto: w.Proto, Dir: x.Dir, Kind: x.Kind, Code: x.Key.Code, HasCode: x.HasKey,
-		Group: x.Key.Group, Bytes: x.Bytes, Depth: len(x.Via), Note: x.Note, Resumed: x.Resumed, Mark: w.Mark, Marker: w.Marker,
-		Injected: w.Injected, Modified: w.Modified, Dropped: w.Dropped, Via: x.Via, From: x.From, Done: f.done, Message: r.Message(),
-	}
-	if w.Note != "" {
-		if frame.Note != "" {
-			frame.Note += "\n"
-		}
-		frame.Note += w.Note
-	}
+	*frame = filter.Frame{Frame: x, Where: w.Where, Message: r.Message(), Done: f.done}
 	if !before.IsZero() {
 		frame.Delta = x.At.Sub(before)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"wirebench/codec/filter"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -17,12 +18,13 @@ func TestFrameFilter(t *testing.T) {
 		"S_NPC.1.def": text("uint64 gameId\nvec3 loc\n"), "C_SAY.1.def": text("string message\n"), "protocol.376012.map": text("S_NPC 5\nC_SAY 6\n"),
 	}, workspace.Settings{})
 	npc := &transport.Frame{
+		N: 9, Marks: transport.Fake,
 		Dir: schema.ToClient, Key: schema.Key{Dir: schema.ToClient, Code: 5}, HasKey: true, Via: []string{"reliable:7", "chunk"},
 		From: []transport.Source{{Packet: 3}, {Packet: 4}}, Note: "odd",
 		Bytes: []byte("\x18\x00\x05\x00\x4d\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x3f\x65\xd0\x0a\x00\x00\x00\x00\x40"),
 	}
-	where := workspace.Where{N: 9, Conn: "a:1-b:2", Note: "mine #boss", Injected: true, Mark: "marked", Marker: "start"}
-	for filter, want := range map[string]bool{
+	where := workspace.Where{Where: filter.Where{Conn: "a:1-b:2", Note: "mine #boss", Mark: "marked", Marker: "start"}}
+	for text, want := range map[string]bool{
 		"":                                    true,
 		"op == S_NPC":                         true,
 		"op == C_SAY":                         false,
@@ -43,23 +45,23 @@ func TestFrameFilter(t *testing.T) {
 		"modified or dropped":                 false,
 		"state == clean && n == 9":            true,
 	} {
-		f, mistakes := s.Filter(filter)
+		f, mistakes := s.Filter(text)
 		if len(mistakes) > 0 {
-			t.Errorf("%s: %+v", filter, mistakes)
+			t.Errorf("%s: %+v", text, mistakes)
 			continue
 		}
 		if got := f.Fits(where, npc); got != want {
-			t.Errorf("%s: %v, want %v", filter, got, want)
+			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
-	for filter, want := range map[string]string{
+	for text, want := range map[string]string{
 		"core.type == 3":         "no core packets",
 		".gameId == $sel.gameId": "no frame is selected",
 		".gameId == $me":         `no value is given for "$me"`,
 		`bytes ~ r"[\x{100}]日["`: "not a valid regular expression",
 	} {
-		if f, mistakes := s.Filter(filter); len(mistakes) != 1 || !strings.Contains(mistakes[0].Message, want) || f.Fits(where, npc) {
-			t.Errorf("%s: %+v, want %s", filter, mistakes, want)
+		if f, mistakes := s.Filter(text); len(mistakes) != 1 || !strings.Contains(mistakes[0].Message, want) || f.Fits(where, npc) {
+			t.Errorf("%s: %+v, want %s", text, mistakes, want)
 		}
 	}
 }
