@@ -139,13 +139,13 @@ func BenchmarkMillion(b *testing.B) {
 		name string
 		ask  func() error
 	}{
-		{"types", func() error { _, err := list.Types(context.Background(), 1); return err }},
+		{"types", func() error { _, err := list.Types(context.Background()); return err }},
 		{"timeline", func() error {
-			_, err := list.Timeline(context.Background(), &frames.ListQuery{Buckets: 600})
+			_, err := list.Timeline(context.Background(), 600)
 			return err
 		}},
 		{"table", func() error {
-			_, err := frames.NewList(o, snap, frames.ListSpec{}, store.Notes{}, list).Table(context.Background(), &frames.TableQuery{Type: "C_SAY", Count: 100})
+			_, err := frames.NewList(o, snap, frames.ListSpec{}, store.Notes{}, list).Table(context.Background(), frames.TableQuery{Type: "C_SAY", Count: 100})
 			return err
 		}},
 		{"find", func() error {
@@ -177,7 +177,7 @@ func BenchmarkMillion(b *testing.B) {
 			list := frames.NewList(o, snap, frames.ListSpec{Highlight: "len == 7"}, store.Notes{}, nil)
 			list.View.Advance(context.Background(), time.Minute)
 			for done := false; !done; {
-				got, err := list.Map(context.Background(), &frames.MapQuery{Buckets: 1000})
+				got, err := list.Map(context.Background(), 1000)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -188,7 +188,7 @@ func BenchmarkMillion(b *testing.B) {
 	})
 	b.Run("rows", func(b *testing.B) {
 		for b.Loop() {
-			if got := list.Rows(b.Context(), &frames.RowsQuery{From: n / 2, Count: 100}); len(got.Rows) != 100 {
+			if got := list.Rows(b.Context(), frames.RowsQuery{From: n / 2, Count: 100}); len(got.Rows) != 100 {
 				b.Fatal(len(got.Rows))
 			}
 		}

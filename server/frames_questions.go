@@ -1,7 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+
+	"wirebench/server/frames"
 )
 
 // question is what a message asks for: its id, and what answers it.
@@ -9,67 +13,103 @@ func (p *framesPage) question(m *listMessage) (id int, work func(context.Context
 	switch {
 	case m.Rows != nil:
 		return m.Rows.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			return "rows", l.Rows(ctx, m.Rows), ctx.Err()
+			return "rows", rowsAnswer{l.seq, l.Epoch, l.Rows(ctx, m.Rows.RowsQuery)}, ctx.Err()
 		}
 	case m.Frame != nil:
 		return m.Frame.ID, func(_ context.Context, l *shownList) (string, any, error) {
-			a, err := l.Frame(m.Frame)
+			a, err := l.Frame(m.Frame.N)
 			return "frame", a, err
 		}
 	case m.Packet != nil:
 		return m.Packet.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.Packet(ctx, m.Packet)
+			a, err := l.Packet(ctx, m.Packet.PacketQuery)
 			return "packet", a, err
 		}
 	case m.Find != nil:
 		return m.Find.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.Find(ctx, m.Find)
+			a, err := l.Find(ctx, &m.Find.FindQuery)
 			return "found", a, err
 		}
 	case m.Where != nil:
 		return m.Where.ID, func(_ context.Context, l *shownList) (string, any, error) {
 			n := p.set.NumberIn(p.ws.Name, p.id, l.open, m.Where.Cut, m.Where.N)
-			a := l.Found(m.Where.ID, l.Position(n-1))
+			a := l.Found(l.Position(n - 1))
 			a.Meant = n
 			return "found", a, nil
 		}
 	case m.Step != nil:
 		return m.Step.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.Step(ctx, m.Step)
+			a, err := l.Step(ctx, &m.Step.StepQuery)
 			return "found", a, err
 		}
 	case m.Types != nil:
 		return m.Types.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.Types(ctx, m.Types.ID)
+			a, err := l.Types(ctx)
 			return "types", a, err
 		}
 	case m.Map != nil:
 		return m.Map.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.Map(ctx, m.Map)
-			return "map", a, err
+			a, err := l.Map(ctx, m.Map.Buckets)
+			return "map", mapAnswer{l.seq, a}, err
 		}
 	case m.Timeline != nil:
 		return m.Timeline.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.Timeline(ctx, m.Timeline)
+			a, err := l.Timeline(ctx, m.Timeline.Buckets)
 			return "timeline", a, err
 		}
 	case m.Table != nil:
 		return m.Table.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.Table(ctx, m.Table)
+			a, err := l.Table(ctx, m.Table.TableQuery)
 			return "table", a, err
 		}
 	case m.Diff != nil:
 		return m.Diff.ID, func(_ context.Context, l *shownList) (string, any, error) {
-			a, err := l.Diff(m.Diff)
+			a, err := l.Diff(m.Diff.DiffQuery)
 			return "diff", a, err
 		}
 	}
 	return 0, nil
 }
 
+// asked is in each question: its number, which the answer has too.
+type asked struct {
+	ID int `json:"id"`
+}
+
+type bucketsAsked struct {
+	asked
+	Buckets int `json:"buckets"`
+}
+
 // whereAsked asks where a frame is in a list.
 type whereAsked struct {
-	ID  int    `json:"id"`
+	asked
 	N   int    `json:"n"`
 	Cut string `json:"cut"` // of the list that told the number; "": of this one
+}
+
+// rowsAnswer and mapAnswer say of which list they are.
+type rowsAnswer struct {
+	Seq   int `json:"seq"`
+	Epoch int `json:"epoch"`
+	frames.Rows
+}
+
+type mapAnswer struct {
+	Seq int `json:"seq"`
+	*frames.Map
+}
+
+// answerText is {key: answer} with the number of its question.
+func answerText(key string, id int, answer any) ([]byte, error) {
+	body, err := plainJSON(answer)
+	if err != nil {
+		return nil, err
+	}
+	body = bytes.TrimPrefix(bytes.TrimSpace(body), []byte("{"))
+	text := fmt.Appendf(nil, `{%q:{"id":%d`, key, id)
+	if len(body) > 1 {
+		text = append(text, ',')
+	}
+	return append(append(text, body...), '}'), nil
 }

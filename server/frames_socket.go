@@ -54,19 +54,40 @@ type listView struct {
 
 // listMessage is what the page sends: one of these.
 type listMessage struct {
-	View     *listView           `json:"view"`
-	Rows     *frames.RowsQuery   `json:"rows"`
-	Frame    *frames.FrameQuery  `json:"frame"`
-	Packet   *frames.PacketQuery `json:"packet"`
-	Find     *frames.FindQuery   `json:"find"`
-	Where    *whereAsked         `json:"where"`
-	Step     *frames.StepQuery   `json:"step"`
-	Types    *frames.ListQuery   `json:"types"`
-	Map      *frames.MapQuery    `json:"map"`
-	Timeline *frames.ListQuery   `json:"timeline"`
-	Table    *frames.TableQuery  `json:"table"`
-	Diff     *frames.DiffQuery   `json:"diff"`
-	Cancel   *struct{ ID int }   `json:"cancel"`
+	View *listView `json:"view"`
+	Rows *struct {
+		asked
+		frames.RowsQuery
+	} `json:"rows"`
+	Frame *struct {
+		asked
+		N int `json:"n"`
+	} `json:"frame"`
+	Packet *struct {
+		asked
+		frames.PacketQuery
+	} `json:"packet"`
+	Find *struct {
+		asked
+		frames.FindQuery
+	} `json:"find"`
+	Where *whereAsked `json:"where"`
+	Step  *struct {
+		asked
+		frames.StepQuery
+	} `json:"step"`
+	Types    *asked        `json:"types"`
+	Map      *bucketsAsked `json:"map"`
+	Timeline *bucketsAsked `json:"timeline"`
+	Table    *struct {
+		asked
+		frames.TableQuery
+	} `json:"table"`
+	Diff *struct {
+		asked
+		frames.DiffQuery
+	} `json:"diff"`
+	Cancel *struct{ ID int } `json:"cancel"`
 }
 
 // listState is what the page is told of the list as a whole.
@@ -108,6 +129,7 @@ type listConn struct {
 // shownList is the list as it is shown at one moment.
 type shownList struct {
 	*frames.List
+	seq  int
 	open *captures.Capture
 }
 
@@ -298,7 +320,7 @@ func (p *framesPage) asOf(ctx context.Context, seq int) *shownList {
 		p.mu.Lock()
 		list, turned := p.shown, p.turned
 		p.mu.Unlock()
-		if seq == 0 || list != nil && list.Seq >= seq {
+		if seq == 0 || list != nil && list.seq >= seq {
 			return list
 		}
 		select {
@@ -332,9 +354,9 @@ func (p *framesPage) answer(ctx context.Context, id, seq int, work func(context.
 // reply sends an answer, or why there is none.
 func (p *framesPage) reply(ctx context.Context, id int, key string, answer any, err error) {
 	if err != nil {
-		key, answer = "failed", map[string]any{"id": id, "message": err.Error()}
+		key, answer = "failed", map[string]any{"message": err.Error()}
 	}
-	text, err := plainJSON(map[string]any{key: answer})
+	text, err := answerText(key, id, answer)
 	if err == nil {
 		_ = p.conn.Write(context.WithoutCancel(ctx), text)
 	}
@@ -514,7 +536,7 @@ func (p *framesPage) endSort() {
 
 // sorted is the list with what came of sorting it.
 func (l *shownList) sorted(j *frames.SortJob) *shownList {
-	return &shownList{l.List.Sorted(j), l.open}
+	return &shownList{l.List.Sorted(j), l.seq, l.open}
 }
 
 // show makes a list the one that questions are about.
@@ -537,7 +559,7 @@ func (p *framesPage) wanted() *listView {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v := p.want
-	if v != nil && p.shown != nil && v.Seq == p.shown.Seq {
+	if v != nil && p.shown != nil && v.Seq == p.shown.seq {
 		return nil
 	}
 	return v
@@ -546,7 +568,7 @@ func (p *framesPage) wanted() *listView {
 func (p *framesPage) waiting() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.want != nil && p.shown != nil && p.want.Seq > p.shown.Seq+1
+	return p.want != nil && p.shown != nil && p.want.Seq > p.shown.seq+1
 }
 
 // make makes the list that is wanted; want is nil if only the library or the notes have changed.
@@ -581,7 +603,7 @@ func (p *framesPage) make(want *listView, old *shownList) (*shownList, error) {
 		before = old.List
 	}
 	next.List = frames.NewList(next.open, ws.Snapshot, want.spec(), notes, before)
-	next.Seq = want.Seq
+	next.seq = want.Seq
 	if p.job != nil && !p.job.IsFor(next.List) {
 		p.endSort()
 	}
@@ -626,7 +648,7 @@ func hasErrors(list diag.List) bool {
 func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) error {
 	o := list.open
 	st := listState{
-		Seq: list.Seq, Name: p.name, Cut: o.Cut(), Epoch: list.Epoch, Total: o.Log().Len(), Reading: !o.Complete(), Note: o.Note(),
+		Seq: list.seq, Name: p.name, Cut: o.Cut(), Epoch: list.Epoch, Total: o.Log().Len(), Reading: !o.Complete(), Note: o.Note(),
 		Live: o.Grows(), Mistakes: list.Wrong, Rewritten: list.View.Rewritten(),
 	}
 	if m, costly := list.View.TooCostly(); costly {

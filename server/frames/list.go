@@ -37,8 +37,7 @@ type ListSpec struct {
 
 // List is a list of frames as it is at one moment. It does not change, but for the frames that its view judges.
 type List struct {
-	Seq     int
-	Epoch   int
+	Epoch   int // counts up when frames may read otherwise than in the list before
 	snap    *workspace.Snapshot
 	Source  Source
 	log     *live.Log

@@ -3,7 +3,6 @@ package frames
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -20,35 +19,24 @@ import (
 	"wirebench/server/workspace"
 )
 
-// What a page asks of a list of frames. "pos" is a place in the list as it is filtered, from 0; "n" the number of a frame in the capture,
-// from 1.
+// Questions about a list, and their answers. "pos" is a position in the list as it is filtered and sorted, from 0; "n" is the number of a
+// frame in the capture, from 1. Times are microseconds since 1970.
 
-type ListQuery struct {
-	ID      int `json:"id"`
-	Buckets int `json:"buckets"`
-}
+// MissingError says that there is no such frame, or not any more.
+type MissingError struct{ what string }
 
+func (e *MissingError) Error() string { return e.what }
+
+func missing(format string, args ...any) error { return &MissingError{fmt.Sprintf(format, args...)} }
+
+// RowsQuery asks for the rows at some positions.
 type RowsQuery struct {
-	ID    int `json:"id"`
-	Seq   int `json:"seq"`
 	From  int `json:"from"`
 	Count int `json:"count"`
 }
 
-type FrameQuery struct {
-	ID int `json:"id"`
-	N  int `json:"n"`
-}
-
-// PacketQuery asks which frames came in a packet, of those around a frame.
-type PacketQuery struct {
-	ID   int    `json:"id"`
-	N    uint32 `json:"n"`
-	Near int    `json:"near"`
-}
-
+// FindQuery asks for the next frame that fits, after a position or, backwards, before it.
 type FindQuery struct {
-	ID   int    `json:"id"`
 	Text string `json:"text"`
 	As   string `json:"as"` // "filter", "text", "regex", "hex" or "value"
 	From int    `json:"from"`
@@ -56,26 +44,24 @@ type FindQuery struct {
 	Fold bool   `json:"fold"` // a text in capitals or not
 }
 
+// StepQuery asks for the next frame that has something in common with frame N.
 type StepQuery struct {
-	ID   int    `json:"id"`
 	N    int    `json:"n"`
 	By   string `json:"by"` // "type", "conn", "mark", "note" or "problem"
 	Back bool   `json:"back"`
 }
 
+// Rows are some rows of a list.
 type Rows struct {
-	ID    int   `json:"id"`
-	Seq   int   `json:"seq"`
-	Epoch int   `json:"epoch"`
-	Order int   `json:"order"`
-	From  int   `json:"from"`
+	Order int   `json:"order" doc:"counts up with each other order of the list"`
+	From  int   `json:"from" doc:"position of the first row"`
 	Rows  []Row `json:"rows"`
 }
 
 // Rows describes some rows of the list.
-func (l *List) Rows(ctx context.Context, a *RowsQuery) Rows {
+func (l *List) Rows(ctx context.Context, a RowsQuery) Rows {
 	from := min(max(a.From, 0), math.MaxInt32)
-	out := Rows{a.ID, l.Seq, l.Epoch, l.Turns, from, []Row{}}
+	out := Rows{l.Turns, from, []Row{}}
 	m := RowMaker{Snap: l.snap}
 	cells := NewCellMaker(l.snap, l.columns)
 	var hit *workspace.FrameFilter
@@ -134,8 +120,7 @@ const maxFrameShown = 1 << 20
 
 // Frame is one frame, up to maxFrameShown.
 type Frame struct {
-	ID    int    `json:"id"`
-	N     int    `json:"n"`
+	N     int    `json:"n" doc:"number in the capture, from 1"`
 	Hex   string `json:"hex"`
 	Dir   string `json:"dir"`
 	Group string `json:"group"`
@@ -162,21 +147,22 @@ type frameRun struct {
 	Len    uint32 `json:"len"`
 }
 
-func (l *List) Frame(a *FrameQuery) (*Frame, error) {
+// Frame is one frame of the capture, whether or not the list has it.
+func (l *List) Frame(n int) (*Frame, error) {
 	log := l.log
-	e, data, ok := log.Get(a.N - 1)
+	e, data, ok := log.Get(n - 1)
 	if !ok {
-		return nil, fmt.Errorf("there is no frame %d in memory", a.N)
+		return nil, missing("there is no frame %d in memory", n)
 	}
 	var f transport.Frame
 	ReadFrame(log, e, data, &f)
 	m := RowMaker{Snap: l.snap}
 	conn := log.Conns()[e.Conn]
-	out := &Frame{ID: a.ID, N: a.N, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: groupOf(l.snap, &f, conn), Conn: conn.Name, About: about(&f, conn), Long: f.Long(), Stream: f.Offset >= 0}
+	out := &Frame{N: n, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: groupOf(l.snap, &f, conn), Conn: conn.Name, About: about(&f, conn), Long: f.Long(), Stream: f.Offset >= 0}
 	if p, ok := protocols.Of(l.snap.Dialect.Name); ok && p.Ciphers {
 		out.Ciphered = (l.Source.Ciphered(conn.Name) || l.Source.Running()) && f.Kind != transport.Opaque && !slices.Contains(f.Via, "handshake")
 	}
-	out.Row = m.row(a.N-1, e, &f)
+	out.Row = m.row(n-1, e, &f)
 	if msg := l.snap.FrameMessage(&f); msg != nil {
 		out.Name = l.snap.NameOf(msg)
 	}
@@ -190,19 +176,19 @@ func (l *List) Frame(a *FrameQuery) (*Frame, error) {
 
 // Found is a place in the list, -1 if there is none.
 type Found struct {
-	ID       int           `json:"id"`
-	Pos      int           `json:"pos"`
-	N        int           `json:"n"`
-	Meant    int           `json:"meant,omitempty"` // of where: the number that the frame has in this list, which may hide it
-	At       *[2]int       `json:"at,omitempty"`    // of find: which bytes of the frame, start and end; missing where it is not in the bytes
+	Pos      int           `json:"pos" doc:"position in the list, from 0; -1: there is none"`
+	N        int           `json:"n" doc:"number of the frame, from 1; 0: there is none"`
+	Meant    int           `json:"meant,omitempty" doc:"of a frame that was named by another list: its number in this one, which may hide it"`
+	At       *[2]int       `json:"at,omitempty" doc:"which bytes of the frame have it, start and end; missing where it is not in the bytes"`
 	Mistakes []ViewMistake `json:"mistakes,omitempty"`
 }
 
-func (l *List) Found(id, pos int) Found {
+// Found is what stands at a position.
+func (l *List) Found(pos int) Found {
 	if i := l.index(pos); i >= 0 {
-		return Found{ID: id, Pos: pos, N: i + 1}
+		return Found{Pos: pos, N: i + 1}
 	}
-	return Found{ID: id, Pos: -1}
+	return Found{Pos: -1}
 }
 
 // AsFilter is what to find, as a filter.
@@ -232,11 +218,11 @@ func (a *FindQuery) AsFilter() string {
 func (l *List) Find(ctx context.Context, a *FindQuery) (Found, error) {
 	text := a.AsFilter()
 	if text == "" {
-		return Found{ID: a.ID, Pos: -1}, nil
+		return Found{Pos: -1}, nil
 	}
 	f, mistakes := l.snap.Filter(text)
 	if len(mistakes) > 0 {
-		return Found{ID: a.ID, Pos: -1, Mistakes: mistakesIn("find", 0, text, mistakes)}, nil
+		return Found{Pos: -1, Mistakes: mistakesIn("find", 0, text, mistakes)}, nil
 	}
 	f.Until(ctx)
 	var frame transport.Frame
@@ -250,7 +236,7 @@ func (l *List) Find(ctx context.Context, a *FindQuery) (Found, error) {
 		ReadFrame(l.log, e, data, &frame)
 		return f.Fits(l.View.where(i, e, conns[e.Conn]), &frame)
 	})
-	found := l.Found(a.ID, pos)
+	found := l.Found(pos)
 	if found.Pos >= 0 && start < 0 {
 		if e, data, ok := l.log.Get(l.index(pos)); ok {
 			ReadFrame(l.log, e, data, &frame)
@@ -295,11 +281,11 @@ func (l *List) search(ctx context.Context, from int, back bool, fits func(i int,
 func (l *List) Step(ctx context.Context, a *StepQuery) (Found, error) {
 	log := l.log
 	if a.N < 1 || a.N > log.Len() {
-		return Found{}, fmt.Errorf("there is no frame %d", a.N)
+		return Found{}, missing("there is no frame %d", a.N)
 	}
 	at, _, ok := log.Get(a.N - 1)
 	if !ok && a.By != "mark" && a.By != "note" && a.By != "problem" {
-		return Found{}, fmt.Errorf("frame %d is not in memory any more", a.N)
+		return Found{}, missing("frame %d is not in memory any more", a.N)
 	}
 	group, name := log.Group(at), log.Extra(at).Name
 	notes := l.notes()
@@ -320,12 +306,12 @@ func (l *List) Step(ctx context.Context, a *StepQuery) (Found, error) {
 		}
 		return e.Kind == at.Kind && e.HasKey == at.HasKey && e.Code == at.Code && e.Dir == at.Dir && log.Group(e) == group && log.Extra(e).Name == name
 	})
-	return l.Found(a.ID, found), err
+	return l.Found(found), err
 }
 
 // typeRow is what is known of all frames of a type.
 type typeRow struct {
-	Type    string  `json:"type"` // a filter for them
+	Type    string  `json:"type" doc:"a filter for them"`
 	Name    string  `json:"name,omitempty"`
 	Ver     int     `json:"ver,omitempty"`
 	Code    *uint32 `json:"code,omitempty"`
@@ -336,28 +322,28 @@ type typeRow struct {
 	Bytes   int64   `json:"bytes"`
 	Min     int     `json:"min"`
 	Max     int     `json:"max"`
-	First   int64   `json:"first"`
+	First   int64   `json:"first" doc:"microseconds since 1970"`
 	Last    int64   `json:"last"`
-	Bad     int     `json:"bad"` // that are not as the definition says
+	Bad     int     `json:"bad" doc:"that are not as the definition says"`
 	Defined bool    `json:"defined"`
 }
 
+// Types are the types of the frames of a list.
 type Types struct {
-	ID    int        `json:"id"`
-	Total int        `json:"total"`
-	Rows  []*typeRow `json:"rows"` // those with the most frames first
+	Total int        `json:"total" doc:"frames"`
+	Rows  []*typeRow `json:"rows" doc:"those with the most frames first"`
 }
 
 // MaxTypes bounds how many types are told apart.
 const MaxTypes = 20_000
 
 // Types counts the frames of the list by their type.
-func (l *List) Types(ctx context.Context, id int) (*Types, error) {
+func (l *List) Types(ctx context.Context) (*Types, error) {
 	type known struct {
 		typeRow
 		program *codec.Program // nil: none, or one that is not right
 	}
-	out := &Types{ID: id, Rows: []*typeRow{}}
+	out := &Types{Rows: []*typeRow{}}
 	all := newByType[known](l.log)
 	m := RowMaker{Snap: l.snap}
 	err := l.eachOf(ctx, func(_ int, e live.Entry, block []byte) bool {
@@ -403,19 +389,19 @@ func (l *List) Types(ctx context.Context, id int) (*Types, error) {
 	return out, err
 }
 
+// Timeline has the number of frames in each of some spans of the same length, one after the other.
 type Timeline struct {
-	ID   int   `json:"id"`
-	From int64 `json:"from"`
-	Step int64 `json:"step"` // microseconds
-	C2S  []int `json:"c2s"`
-	S2C  []int `json:"s2c"`
-	Bad  []int `json:"bad"` // problems
+	From int64 `json:"from" doc:"start of the first span, microseconds since 1970"`
+	Step int64 `json:"step" doc:"length of a span, microseconds"`
+	C2S  []int `json:"c2s" doc:"frames of the client"`
+	S2C  []int `json:"s2c" doc:"frames of the server"`
+	Bad  []int `json:"bad" doc:"problems of the transport"`
 }
 
 // Timeline counts the frames of the list by their time.
-func (l *List) Timeline(ctx context.Context, a *ListQuery) (*Timeline, error) {
-	n := min(max(a.Buckets, 1), 4000)
-	out := &Timeline{ID: a.ID, Step: 1, C2S: make([]int, n), S2C: make([]int, n), Bad: make([]int, n)}
+func (l *List) Timeline(ctx context.Context, buckets int) (*Timeline, error) {
+	n := min(max(buckets, 1), 4000)
+	out := &Timeline{Step: 1, C2S: make([]int, n), S2C: make([]int, n), Bad: make([]int, n)}
 	var from, to int64
 	first := true
 	span := func(_, _ int, e live.Entry, _ []byte) bool {
@@ -452,4 +438,4 @@ func (l *List) Timeline(ctx context.Context, a *ListQuery) (*Timeline, error) {
 // Bounds of one answer.
 const maxRowsAtOnce = 500
 
-var errNothing = errors.New("no frame in the list is of that type")
+var errNothing = missing("no frame in the list is of that type")

@@ -133,6 +133,17 @@ func (l *List) StartSort(ctx context.Context, jobs *sync.WaitGroup, notes store.
 	return j
 }
 
+// Ordered is the list in the order that it wants, which is made now.
+func (l *List) Ordered(ctx context.Context, notes store.Notes) (*List, error) {
+	if !l.Unsorted() {
+		return l, nil
+	}
+	var jobs sync.WaitGroup
+	j := l.StartSort(ctx, &jobs, notes, func() {})
+	jobs.Wait()
+	return l.Sorted(j), j.err
+}
+
 // IsFor reports whether the order is the one that a list wants.
 func (j *SortJob) IsFor(l *List) bool {
 	return l.Unsorted() && j.spec == *l.sort && j.view == l.View
@@ -189,7 +200,7 @@ func (l *List) keepOrder(old *List) {
 // Sorted is the list in its order, or as it was with what is wrong about the order.
 func (l *List) Sorted(j *SortJob) *List {
 	next := &List{
-		Seq: l.Seq, Epoch: l.Epoch, Turns: l.Turns, snap: l.snap, Source: l.Source, log: l.log, View: l.View, columns: l.columns, hit: l.hit, colors: l.colors, look: l.look,
+		Epoch: l.Epoch, Turns: l.Turns, snap: l.snap, Source: l.Source, log: l.log, View: l.View, columns: l.columns, hit: l.hit, colors: l.colors, look: l.look,
 		Wrong: l.Wrong, sort: l.sort, Order: l.Order, overview: l.overview,
 	}
 	next.noted.Store(l.noted.Load())

@@ -20,29 +20,20 @@ const (
 	maxOverview   = 1 << 26               // rows that are remembered: a byte each
 )
 
-// MapQuery asks what the rows of a list are, in so many parts of it.
-type MapQuery struct {
-	ID      int `json:"id"`
-	Seq     int `json:"seq"`
-	Buckets int `json:"buckets"`
-}
-
 // Map has a number of rows for each part of the list, from its start. A list that has fewer rows than parts were asked for has a
 // part for each row.
 type Map struct {
-	ID      int   `json:"id"`
-	Seq     int   `json:"seq"`
-	Order   int   `json:"order"`
-	Total   int   `json:"total"`   // rows
-	Known   int   `json:"known"`   // of them; of the others the answer knows only marks and notes: ask again
-	Done    bool  `json:"done"`    // all are known
-	Bad     []int `json:"bad"`     // that are not as the definition says, or problems of the transport
-	Unknown []int `json:"unknown"` // that nothing defines
-	Hit     []int `json:"hit"`     // that fit the highlight
+	Order   int   `json:"order" doc:"counts up with each other order of the list"`
+	Total   int   `json:"total" doc:"rows"`
+	Known   int   `json:"known" doc:"of them; of the others only marks and notes are counted"`
+	Done    bool  `json:"done" doc:"all are known"`
+	Bad     []int `json:"bad" doc:"rows that are not as the definition says, or problems of the transport"`
+	Unknown []int `json:"unknown" doc:"that nothing defines"`
+	Hit     []int `json:"hit" doc:"that fit the highlight"`
 	Marked  []int `json:"marked"`
 	Noted   []int `json:"noted"`
-	Hue     []int `json:"hue"`  // that most coloured rows have, 0 where none is coloured
-	Hued    []int `json:"hued"` // rows of that hue
+	Hue     []int `json:"hue" doc:"colour that most coloured rows have, 0 where none is coloured"`
+	Hued    []int `json:"hued" doc:"rows of that colour"`
 }
 
 // What the overview remembers of a row beside its hue, in the lower bits.
@@ -79,7 +70,7 @@ type overRule struct {
 }
 
 // Map says what the rows are, as far as that is known or found out in a moment.
-func (l *List) Map(ctx context.Context, a *MapQuery) (*Map, error) {
+func (l *List) Map(ctx context.Context, buckets int) (*Map, error) {
 	o := l.overview
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -94,8 +85,8 @@ func (l *List) Map(ctx context.Context, a *MapQuery) (*Map, error) {
 	if err := o.advance(ctx, l, end); err != nil {
 		return nil, err
 	}
-	n := min(max(a.Buckets, 1), maxMapBuckets, max(total, 1))
-	out := &Map{ID: a.ID, Seq: l.Seq, Order: l.Turns, Total: total, Known: min(o.start+len(o.rows), end), Done: o.start+len(o.rows) >= end}
+	n := min(max(buckets, 1), maxMapBuckets, max(total, 1))
+	out := &Map{Order: l.Turns, Total: total, Known: min(o.start+len(o.rows), end), Done: o.start+len(o.rows) >= end}
 	lists := make([]int, 7*n)
 	for i, to := range []*[]int{&out.Bad, &out.Unknown, &out.Hit, &out.Marked, &out.Noted, &out.Hue, &out.Hued} {
 		*to = lists[i*n : (i+1)*n : (i+1)*n]

@@ -25,7 +25,7 @@ func plainMap(l *List, notes store.Notes, parts int) *Map {
 	hues := make([][9]int, parts)
 	pos := 0
 	for from := 0; from < total; from += maxRowsAtOnce {
-		for _, r := range l.Rows(context.Background(), &RowsQuery{From: from, Count: maxRowsAtOnce}).Rows {
+		for _, r := range l.Rows(context.Background(), RowsQuery{From: from, Count: maxRowsAtOnce}).Rows {
 			b := pos * parts / total
 			pos++
 			for list, is := range map[*[]int]bool{
@@ -75,7 +75,7 @@ func TestMap(t *testing.T) {
 					var got *Map
 					for done := false; !done; done = got.Done {
 						var err error
-						if got, err = l.Map(context.Background(), &MapQuery{Buckets: parts}); err != nil {
+						if got, err = l.Map(context.Background(), parts); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -90,7 +90,7 @@ func TestMap(t *testing.T) {
 	l.overview = &overview{}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := l.Map(ctx, &MapQuery{Buckets: 5}); err == nil {
+	if _, err := l.Map(ctx, 5); err == nil {
 		t.Error("answered though it was given up")
 	}
 }
@@ -111,7 +111,7 @@ func TestMapRolling(t *testing.T) {
 		}
 		l.View.Advance(context.Background(), time.Second)
 		for done := false; !done; {
-			got, err := l.Map(context.Background(), &MapQuery{Buckets: 100})
+			got, err := l.Map(context.Background(), 100)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,8 +16,14 @@ const (
 	packetReach     = 5000 // frames on either side
 )
 
+// PacketQuery asks which frames came in packet N, of those around a frame.
+type PacketQuery struct {
+	N    uint32 `json:"n"`
+	Near int    `json:"near"`
+}
+
+// Packet has the frames that came in a packet.
 type Packet struct {
-	ID     int           `json:"id"`
 	N      uint32        `json:"n"`
 	Frames []packetFrame `json:"frames"` // in order
 	More   bool          `json:"more,omitempty"`
@@ -31,12 +37,12 @@ type packetFrame struct {
 }
 
 // Packet lists the frames, filtered or not, that came in a packet.
-func (l *List) Packet(ctx context.Context, a *PacketQuery) (*Packet, error) {
+func (l *List) Packet(ctx context.Context, a PacketQuery) (*Packet, error) {
 	log := l.log
 	if a.Near <= log.Base() || a.Near > log.Len() {
-		return nil, fmt.Errorf("there is no frame %d", a.Near)
+		return nil, missing("there is no frame %d", a.Near)
 	}
-	out := &Packet{ID: a.ID, N: a.N, Frames: []packetFrame{}}
+	out := &Packet{N: a.N, Frames: []packetFrame{}}
 	m := RowMaker{Snap: l.snap}
 	var f transport.Frame
 	for i := max(a.Near-1-packetReach, log.Base()); i < min(a.Near+packetReach, log.Len()); i++ {

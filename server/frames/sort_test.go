@@ -81,7 +81,7 @@ func plainSort(t *testing.T, l *List, by string, desc bool, notes store.Notes) [
 	l.columns = sortedFields
 	var rows []Row
 	for from := 0; from < l.Fit(); from += maxRowsAtOnce {
-		rows = append(rows, l.Rows(t.Context(), &RowsQuery{From: from, Count: maxRowsAtOnce}).Rows...)
+		rows = append(rows, l.Rows(t.Context(), RowsQuery{From: from, Count: maxRowsAtOnce}).Rows...)
 	}
 	conns := l.log.Conns()
 	keys := map[int]plainKey{}
@@ -238,7 +238,7 @@ func TestSortInfo(t *testing.T) {
 		var last string
 		for from := 0; from < l.Fit(); from += maxRowsAtOnce {
 			l.Order = up
-			for _, r := range l.Rows(t.Context(), &RowsQuery{From: from, Count: maxRowsAtOnce}).Rows {
+			for _, r := range l.Rows(t.Context(), RowsQuery{From: from, Count: maxRowsAtOnce}).Rows {
 				text := r.Info
 				if by == "layers" {
 					if text = strings.Join(r.Via, " "); len(r.From) > 0 {
@@ -389,7 +389,7 @@ func TestSortRolling(t *testing.T) {
 		l.View.Advance(context.Background(), time.Second)
 		gone := 0
 		for from := 0; from < kept; from += maxRowsAtOnce {
-			for _, row := range l.Rows(t.Context(), &RowsQuery{From: from, Count: maxRowsAtOnce}).Rows {
+			for _, row := range l.Rows(t.Context(), RowsQuery{From: from, Count: maxRowsAtOnce}).Rows {
 				if strings.Contains(row.Info, "not in memory") {
 					if gone++; row.N < 1 {
 						t.Fatal("nobody knows which frame has gone")

@@ -24,8 +24,8 @@ const (
 	maxTableRows    = 500
 )
 
+// TableQuery asks for rows of the table of a type.
 type TableQuery struct {
-	ID    int    `json:"id"`
 	Type  string `json:"type"` // a filter for the frames of a type, as rows have it
 	From  int    `json:"from"`
 	Count int    `json:"count"`
@@ -33,39 +33,39 @@ type TableQuery struct {
 	Desc  bool   `json:"desc"`
 }
 
+// DiffQuery asks for the differences of two frames, by their numbers.
 type DiffQuery struct {
-	ID int `json:"id"`
-	A  int `json:"a"`
-	B  int `json:"b"`
+	A int `json:"a"`
+	B int `json:"b"`
 }
 
+// Table is the table of the fields of a type: what is known of each field, and the values of some frames.
 type Table struct {
-	ID      int           `json:"id"`
-	Type    string        `json:"type"`
-	Total   int           `json:"total"`
-	Done    bool          `json:"done"`
-	Bad     int           `json:"bad"`
-	Columns []tableColumn `json:"columns"`
+	Type    string        `json:"type" doc:"the filter that was asked for"`
+	Total   int           `json:"total" doc:"frames of the type"`
+	Done    bool          `json:"done" doc:"the capture is read"`
+	Bad     int           `json:"bad" doc:"frames that are not as the definition says"`
+	Columns []tableColumn `json:"columns" doc:"fields; without a definition bytes"`
 	Rows    []tableRow    `json:"rows"`
-	Note    string        `json:"note,omitempty"`
+	Note    string        `json:"note,omitempty" doc:"why these are not all frames or bytes"`
 }
 
 // tableColumn is a field of all frames of a type, or one byte of those without a definition.
 type tableColumn struct {
 	Path     string     `json:"path"`
-	Filter   string     `json:"filter"` // how a filter names it
+	Filter   string     `json:"filter" doc:"how a filter names it"`
 	Type     string     `json:"type"`
-	Distinct int        `json:"distinct"`
-	More     bool       `json:"more,omitempty"` // there are more than Distinct
+	Distinct int        `json:"distinct" doc:"different values"`
+	More     bool       `json:"more,omitempty" doc:"there are more than distinct says"`
 	Min      string     `json:"min"`
 	Max      string     `json:"max"`
 	Constant bool       `json:"constant,omitempty"`
 	Rising   bool       `json:"rising,omitempty"`
-	Trend    string     `json:"trend,omitempty"`
-	Entropy  float64    `json:"entropy"` // bits
-	Top      []tableTop `json:"top"`
-	Present  uint64     `json:"present"` // frames that have it
-	Guess    string     `json:"guess,omitempty"`
+	Trend    string     `json:"trend,omitempty" doc:"how the value goes from frame to frame"`
+	Entropy  float64    `json:"entropy" doc:"bits"`
+	Top      []tableTop `json:"top" doc:"the most frequent values, each as [text, count, how a filter writes it]"`
+	Present  uint64     `json:"present" doc:"frames that have it"`
+	Guess    string     `json:"guess,omitempty" doc:"of bytes without a definition: what may begin here, and why"`
 }
 
 // tableTop is a value and how often it is there: ["Lann", 40, "\"Lann\""], the last is how a filter writes it, "" if it cannot.
@@ -99,7 +99,7 @@ type tables struct {
 }
 
 // Table describes the frames of a type by their fields.
-func (l *List) Table(ctx context.Context, a *TableQuery) (*Table, error) {
+func (l *List) Table(ctx context.Context, a TableQuery) (*Table, error) {
 	l.tables.mu.Lock()
 	defer l.tables.mu.Unlock()
 	fit, _ := l.View.State()
@@ -115,7 +115,7 @@ func (l *List) Table(ctx context.Context, a *TableQuery) (*Table, error) {
 	if err := l.sortTable(ctx, t, a.Sort, a.Desc); err != nil {
 		return nil, err
 	}
-	out := &Table{ID: a.ID, Type: a.Type, Total: len(t.frames), Done: l.Source.Complete(), Bad: t.bad, Columns: t.columns, Rows: []tableRow{}, Note: t.note}
+	out := &Table{Type: a.Type, Total: len(t.frames), Done: l.Source.Complete(), Bad: t.bad, Columns: t.columns, Rows: []tableRow{}, Note: t.note}
 	from := min(max(a.From, 0), len(t.order))
 	cells := l.tableCells(t, t.columns)
 	for _, k := range t.order[from:min(from+min(max(a.Count, 0), maxTableRows), len(t.order))] {
@@ -324,8 +324,8 @@ func (l *List) sortTable(ctx context.Context, t *fieldTable, by string, desc boo
 	return nil
 }
 
+// Diff has the fields, or runs of bytes, of two frames side by side.
 type Diff struct {
-	ID   int       `json:"id"`
 	A    int       `json:"a"`
 	B    int       `json:"b"`
 	Type string    `json:"type"`
@@ -339,27 +339,27 @@ type diffRow struct {
 	A    string `json:"a"`
 	B    string `json:"b"`
 	Same bool   `json:"same"`
-	Only string `json:"only,omitempty"` // "a" or "b": the other one has no such field
+	Only string `json:"only,omitempty" enum:"a,b" doc:"the other one has no such field"`
 }
 
 // maxDiffBytes are shown of a run of bytes.
 const maxDiffBytes = 64
 
 // Diff compares two frames: by their fields if they are of one definition, else by their bytes.
-func (l *List) Diff(a *DiffQuery) (*Diff, error) {
+func (l *List) Diff(a DiffQuery) (*Diff, error) {
 	log := l.log
 	var frames [2]transport.Frame
 	for i, n := range []int{a.A, a.B} {
 		if n < 1 || n > log.Len() {
-			return nil, fmt.Errorf("there is no frame %d", n)
+			return nil, missing("there is no frame %d", n)
 		}
 		e, data, ok := log.Get(n - 1)
 		if !ok {
-			return nil, fmt.Errorf("frame %d is not in memory any more", n)
+			return nil, missing("frame %d is not in memory any more", n)
 		}
 		ReadFrame(log, e, data, &frames[i])
 	}
-	out := &Diff{ID: a.ID, A: a.A, B: a.B, Rows: []diffRow{}}
+	out := &Diff{A: a.A, B: a.B, Rows: []diffRow{}}
 	p, q := frameProgram(l.snap, &frames[0]), frameProgram(l.snap, &frames[1])
 	if p != nil && p == q {
 		out.Type = p.Message.Name

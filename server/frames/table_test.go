@@ -89,7 +89,7 @@ func TestTablesOfTypes(t *testing.T) {
 	for _, filter := range []string{"", "len > 12", "n < 9000", "kind == problem"} {
 		t.Run(filter, func(t *testing.T) {
 			l := oddList(t, snap, log, filter)
-			types, err := l.Types(context.Background(), 1)
+			types, err := l.Types(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -260,7 +260,7 @@ func TestTableWhileFramesCome(t *testing.T) {
 			if err != nil || !slices.IsSorted(got.frames) || len(got.columns) != 2 || got.columns[0].Present == 0 {
 				t.Fatalf("%v %+v", err, got)
 			}
-			if _, err := l.Types(context.Background(), 1); err != nil {
+			if _, err := l.Types(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 		}
