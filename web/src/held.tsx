@@ -1,0 +1,304 @@
+// The queue of messages that wait for a person, over the list.
+//
+//   #held > .held-head, .held-list[role=list] > .held-row[role=listitem] > .held-dir, .held-name, .held-what, .held-with, .held-age, .btn ...
+//
+// One row is that of the keys: the one with the focus, or else the oldest.
+
+import { arrow } from "./dialog";
+import { count, counted, directionWords, opcode } from "./frames/text";
+import type { Content } from "./messageform";
+import { announce } from "./notify";
+import { ask } from "./relays";
+import { Fragment, h, render, signal, useLayoutEffect, useRef } from "./ui";
+
+/** A message that waits, as GET .../held lists it. */
+export interface Held {
+  id: number;
+  conn_id: number;
+  at: string;
+  until?: string;
+  name: string;
+  behind?: number; // frames of its direction that wait for it
+  with?: string;
+  frame: { dir: "c2s" | "s2c"; message?: string; hex: string; value?: unknown; conn: string; code?: number };
+}
+
+interface Events {
+  edit(m: Held): void;
+  /** The focus was in a row that is gone, and there is no other. */
+  leave(): void;
+}
+
+const period = 400; // milliseconds between two looks at what is held
+const mostRows = 50;
+const mostText = 160; // characters of a message in its row
+
+/** Values in one line, without the braces around all of them. */
+function valuesText(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.startsWith("{") ? text.slice(1, -1) : text;
+}
+
+function ageText(m: Held): string {
+  const waits = Math.max(0, Math.round((Date.now() - Date.parse(m.at)) / 1000));
+  const rest = m.until === undefined ? -1 : Math.max(0, Math.round((Date.parse(m.until) - Date.now()) / 1000));
+  const behind = (m.behind ?? 0) > 0 ? `, ${m.behind ?? 0} behind it` : "";
+  return `${waits} s${behind}${rest < 0 ? "" : `, forwarded automatically in ${rest} s`}`;
+}
+
+export class HeldQueue {
+  readonly may: boolean;
+  readonly events: Events;
+  readonly host = document.getElementById("held");
+  readonly held = signal<readonly Held[]>([]); // the oldest of those that wait
+  readonly unlisted = signal(0); // that wait behind them
+  readonly edits = signal<ReadonlyMap<number, Content>>(new Map()); // what a person has made of messages that go on waiting
+  readonly isAway = signal(false);
+  private readonly api: string;
+  private readonly gone = new Set<number>(); // decided, while a look that was under way may still tell of them
+  private running = false;
+  private looking = false;
+  private again = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** With `may` the person may decide. */
+  constructor(api: string, may: boolean, events: Events) {
+    this.api = api;
+    this.may = may;
+    this.events = events;
+    if (this.host !== null) {
+      render(<Queue queue={this} />, this.host);
+    }
+  }
+
+  /** How many can be decided. */
+  get size(): number {
+    return this.isAway.value ? 0 : this.held.value.length;
+  }
+
+  /** Looks at what is held from now on, or no more. */
+  run(on: boolean): void {
+    if (on === this.running) {
+      return;
+    }
+    this.running = on;
+    if (on) {
+      void this.look();
+    } else {
+      clearTimeout(this.timer);
+      this.show([], 0);
+    }
+  }
+
+  private async look(): Promise<void> {
+    clearTimeout(this.timer);
+    this.again = this.looking;
+    if (!this.running || this.looking) {
+      return;
+    }
+    this.looking = true;
+    try {
+      const response = await fetch(`${this.api}/held`);
+      if (response.ok && this.running) {
+        const { held, total } = (await response.json()) as { held: Held[]; total: number };
+        const waiting = held.filter((m) => !this.gone.has(m.id));
+        if (waiting.length > 0 && this.held.value.length === 0) {
+          announce(`${counted(waiting.length + total - held.length, "message")} held`);
+        }
+        this.show(waiting, total - held.length);
+      }
+    } catch {
+      // The bar says that the server is away, and away() what that means here.
+    }
+    this.looking = false;
+    if (this.running) {
+      this.timer = setTimeout(() => void this.look(), this.again ? 0 : document.visibilityState === "visible" ? period : 5 * period);
+    }
+  }
+
+  private show(held: readonly Held[], unlisted: number): void {
+    const left = new Map([...this.edits.value].filter(([id]) => held.some((m) => m.id === id))); // others went, by themselves or by another page
+    if (left.size !== this.edits.value.size) {
+      this.edits.value = left;
+    }
+    this.held.value = held;
+    this.unlisted.value = unlisted;
+  }
+
+  /** The message that keys are about. */
+  private target(): Held | undefined {
+    const id = Number(document.activeElement?.closest<HTMLElement>("#held .held-row")?.dataset["id"] ?? -1);
+    return this.held.value.find((m) => m.id === id) ?? this.held.value[0];
+  }
+
+  edit(): void {
+    const m = this.target();
+    if (m !== undefined) {
+      this.events.edit(m);
+    }
+  }
+
+  /** What a person has made of a message and keeps until it is forwarded. */
+  edited(m: Held): Content | undefined {
+    return this.edits.value.get(m.id);
+  }
+
+  /** Keeps what a person has made of a message: Forward sends it so. */
+  keep(m: Held, content: Content): void {
+    this.edits.value = new Map(this.edits.value).set(m.id, content);
+    announce("Change saved; Forward sends it");
+  }
+
+  /** Forgets what a person has made of a message; says whether there was something. */
+  forget(m: Held): boolean {
+    const left = new Map(this.edits.value);
+    const was = left.delete(m.id);
+    this.edits.value = left;
+    return was;
+  }
+
+  /** Whether a held message is not the original any more. */
+  get canRevert(): boolean {
+    const m = this.target();
+    return m !== undefined && (this.edits.value.has(m.id) || m.with !== undefined);
+  }
+
+  /** Discards what was made of a message: by a person, or else by rules. */
+  revert(m = this.target()): void {
+    if (m === undefined) {
+      return;
+    }
+    const forgot = this.forget(m);
+    if (!forgot && m.with === undefined) {
+      announce("The message is unchanged");
+      return;
+    }
+    if (!forgot) {
+      this.edits.value = new Map(this.edits.value).set(m.id, { hex: m.frame.hex, raw: false });
+    }
+    announce(m.with === undefined || !forgot ? "The original will be sent" : "The message will be sent as changed by rules");
+  }
+
+  /** Nothing can be decided while the server is away, and what is shown may be gone. */
+  away(isAway: boolean): void {
+    this.isAway.value = isAway;
+    this.host?.classList.toggle("away", isAway);
+  }
+
+  focus(): void {
+    this.host?.querySelector<HTMLElement>(".held-row")?.focus();
+  }
+
+  /** Says what becomes of a message; true if that is done. */
+  async decide(action: string, m = this.target(), more: object = {}, wrong?: (text: string) => void): Promise<boolean> {
+    if (m === undefined) {
+      return false;
+    }
+    const kept = this.edited(m);
+    const body = action === "forward" && kept !== undefined ? { action: "replace", ...("value" in kept ? { message: m.name, ...kept } : kept) } : { action, ...more };
+    const done = (await ask(`${this.api}/held`, "POST", { id: m.id, ...body }, wrong)) !== undefined;
+    if (done) {
+      this.gone.add(m.id);
+      this.show(this.held.value.filter((x) => x.id !== m.id), this.unlisted.value);
+    }
+    void this.look();
+    return done;
+  }
+
+  async forwardAll(): Promise<void> {
+    for (const m of this.held.value.filter((one) => this.edits.value.has(one.id))) {
+      if (!await this.decide("forward", m)) {
+        return; // what is wrong was said, and nothing is to go before it is right
+      }
+    }
+    await ask(`${this.api}/held`, "POST", { all: true, action: "forward" });
+    void this.look();
+  }
+}
+
+function Queue({ queue }: { queue: HeldQueue }) {
+  const held = queue.held.value;
+  const shown = held.slice(0, mostRows);
+  const all = held.length + queue.unlisted.value;
+  const list = useRef<HTMLDivElement>(null);
+  const rows = (): HTMLElement[] => Array.from(list.current?.querySelectorAll<HTMLElement>(".held-row") ?? []);
+  const focused = rows().findIndex((row) => row.contains(document.activeElement)); // before this drawing
+  const current = Number(rows()[focused]?.dataset["id"] ?? -1);
+  const inOrder = shown.some((m) => m.id === current) ? current : shown[0]?.id; // the row in the order of Tab
+  useLayoutEffect(() => {
+    queue.host?.toggleAttribute("hidden", held.length === 0);
+    if (focused >= 0 && list.current?.contains(document.activeElement) === false) { // the row with the focus is gone
+      const left = rows();
+      if (left.length === 0) {
+        queue.events.leave();
+      } else {
+        left[Math.min(focused, left.length - 1)]?.focus();
+      }
+    }
+  });
+  const rove = (event: FocusEvent): void => {
+    const at = (event.target as Element).closest(".held-row");
+    rows().forEach((row) => { row.tabIndex = row === at ? 0 : -1; });
+  };
+  const key = (event: KeyboardEvent): void => {
+    const all = rows();
+    const at = all.findIndex((row) => row === event.target);
+    if (at < 0 || event.defaultPrevented) {
+      return;
+    }
+    const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (to !== undefined) {
+      all[Math.max(0, Math.min(to, all.length - 1))]?.focus();
+    } else if (event.key === "Enter" && queue.may) {
+      queue.edit();
+    } else if (event.key === "Escape") {
+      queue.events.leave();
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <>
+      <div class="held-head">
+        <strong>{count(all)} held</strong>
+        <span class="dim">{queue.isAway.value ? "The server does not answer: these may no longer be held." : "Held until forwarded, or until changes are turned off."}</span>
+        {queue.may ? <button type="button" class="btn" title="Shift+A" disabled={queue.isAway.value} onClick={() => void queue.forwardAll()}>Forward all</button> : null}
+      </div>
+      <div class="held-list" role="list" aria-label="Held messages, the oldest first" ref={list} onKeyDown={key} onFocusIn={rove}>
+        {shown.map((m) => <Row key={m.id} queue={queue} m={m} tab={m.id === inOrder ? 0 : -1} />)}
+      </div>
+      <p class="hint" hidden={all <= shown.length}>and {counted(all - shown.length, "more message")}, after these</p>
+    </>
+  );
+}
+
+function Row({ queue, m, tab }: { queue: HeldQueue; m: Held; tab: number }) {
+  const { frame } = m;
+  const name = frame.message ?? `? ${opcode(frame.code ?? 0)}`;
+  const edit = queue.edits.value.get(m.id);
+  const isBack = edit !== undefined && "hex" in edit && !edit.raw && edit.hex === frame.hex;
+  const changed = isBack ? "original, without the changes of rules" : edit !== undefined ? "~ changed, not sent yet" : m.with !== undefined ? "~ by a rule" : "";
+  const now = edit === undefined || isBack ? frame.value : "value" in edit ? edit.value : undefined;
+  const what = now !== undefined ? valuesText(now) : edit !== undefined && "hex" in edit ? edit.hex : frame.hex;
+  const change = (): void => queue.events.edit(m);
+  const act = (text: string, title: string, run: () => void, more: object = {}) => <button type="button" class="btn" title={title} disabled={queue.isAway.value} onClick={run} {...more}>{text}</button>;
+  return (
+    <div class="held-row" role="listitem" data-id={m.id} tabIndex={tab} aria-label={`${name}, ${directionWords(frame.dir)}`} onDblClick={queue.may ? change : undefined}>
+      <span class={`held-dir ${frame.dir}`}>{arrow(frame.dir)}</span>
+      <span class="held-name">{name}</span>
+      <span class="held-what" title={what.slice(0, 10 * mostText)}>{what.slice(0, mostText)}</span>
+      <span class="held-with" hidden={changed === ""}>{changed}</span>
+      <span class="held-age">{ageText(m)}</span>
+      {queue.may ? (
+        <>
+          {act("Forward", "Send it, as changed if it was (a)", () => void queue.decide("forward", m))}
+          {act("Change…", "Edit it before it is sent (e)", change)}
+          {act("Reset", "Discard the change (v)", () => queue.revert(m), { "data-revert": "", hidden: (edit === undefined && m.with === undefined) || isBack })}
+          {act("Drop", "Discard it (x)", () => void queue.decide("drop", m))}
+        </>
+      ) : null}
+    </div>
+  );
+}
