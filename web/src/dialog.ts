@@ -58,6 +58,7 @@ export function dialog(title: string, label = title): { box: HTMLDialogElement; 
 /** Asks before something that cannot be undone; resolves to whether it is to be done. */
 export function confirmDialog(question: string, action: string): Promise<boolean> {
   const { box, form } = dialog(action, question);
+  box.classList.add("question");
   let yes = false;
   const act = button(action, () => {
     yes = true;
@@ -74,6 +75,7 @@ export function confirmDialog(question: string, action: string): Promise<boolean
 /** Asks for a line of text; `wrong` says what is wrong with it, "" for nothing. Resolves to undefined when it is given up. */
 export function askDialog(title: string, hint: string, action: string, wrong: (text: string) => string): Promise<string | undefined> {
   const { box, form, says, say } = dialog(title);
+  box.classList.add("question");
   let answer: string | undefined;
   const input = make("input");
   input.type = "text";
