@@ -60,7 +60,7 @@ func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 		for _, name := range m.open {
 			if !seen[name] {
 				open = append(open, name)
-				p.losses = append(p.losses, Loss{Reason: fmt.Sprintf("the constant %s has no value: it must be defined before this header is included", name)})
+				p.lose(nil, "", "the constant %s has no value: it must be defined before this header is included", name)
 			}
 			seen[name] = true
 		}

@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,13 +11,42 @@ import (
 	"wirebench/defs/wire"
 )
 
-// compile says what stands where in a message.
-func compile(m *schema.Message) (*wire.Message, error) {
-	out, err := wire.Compile(m)
-	if err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "compile "+m.Name+": "))
+// try does something with what stands where in a message. It returns why the message has to be left out, "" if it has not.
+func try(m *schema.Message, do func(*wire.Message)) (why string) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case impossible:
+			why = string(e) + "; the message is left out"
+		default:
+			panic(e)
+		}
+	}()
+	if m.Broken || m.Body == nil {
+		fail("the definition has errors")
 	}
-	return out, nil
+	laid, err := wire.Compile(m)
+	if err != nil {
+		fail("%s", strings.TrimPrefix(err.Error(), "compile "+m.Name+": "))
+	}
+	do(laid)
+	return ""
+}
+
+type impossible string
+
+// fail leaves out the message that is tried.
+func fail(format string, args ...any) { panic(impossible(fmt.Sprintf(format, args...))) }
+
+// losses are what a target loses.
+type losses []Loss
+
+func (l *losses) lose(m *schema.Message, field, format string, args ...any) {
+	name := ""
+	if m != nil {
+		name = messageName(m)
+	}
+	*l = append(*l, Loss{Message: name, Field: field, Reason: fmt.Sprintf(format, args...)})
 }
 
 // compiler turns the parts of a message into steps: the same, with members of records for fields.
@@ -29,7 +57,7 @@ type compiler struct {
 	members  []*member // by field; nil for the value of a bare element
 	locals   []*local  // by register
 	contents map[int]*wire.Part
-	losses   []Loss
+	losses
 }
 
 func newCompiler(p *plan, m *message, w *wire.Message) *compiler {
@@ -195,7 +223,7 @@ func (c *compiler) item(r *record, w *wire.Item) item {
 			c.m.code = &x
 		}
 		if w.Kind == schema.Check && c.wire.Sum != nil {
-			c.losses = append(c.losses, Loss{Reason: "the checksum is read and written as it is, not computed", Field: "check"})
+			c.lose(c.m.m, "check", "the checksum is read and written as it is, not computed")
 		}
 	}
 	return it

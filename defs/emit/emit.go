@@ -6,8 +6,8 @@
 //
 // # Adding a target
 //
-//  1. In a file of its own write a function like emitMarkdown. It starts with o.lost for its losses, goes through s.Messages, and
-//     leaves out with a Loss those that compile refuses: compile is wire.Compile, which says what stands where.
+//  1. In a file of its own write a function like emitMarkdown. It starts with o.lost for its losses and goes through s.Messages with
+//     try, which gives it what stands where, as package wire says it, and tells why a message has to be left out.
 //  2. Its files begin with what head returns, behind the mark of a comment.
 //  3. Add a row to Targets, with the function inside within, which keeps files in proportion to the definitions.
 //

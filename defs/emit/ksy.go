@@ -20,18 +20,19 @@ import (
 
 // emitKsy writes one file a group of messages, and one for each message that no code chooses.
 func emitKsy(s *schema.Schema, o Options) ([]File, []Loss) {
-	losses := o.lost
+	losses := losses(slices.Clone(o.lost))
 	var sets []*ksySet
 	byKey := map[ksyPlace]*ksySet{}
 	var single []*ksyMessage
 	many := len(s.Messages) > 1
 	enums := map[*schema.Enum]string{}
 	for _, m := range s.Messages {
-		k, lost := newKsyMessage(m, enums)
-		losses = append(losses, lost...)
-		if k == nil {
+		k, why := newKsyMessage(m, enums)
+		if why != "" {
+			losses.lose(m, "", "%s", why)
 			continue
 		}
+		losses = append(losses, k.losses...)
 		place, ok := k.codePlace()
 		if !ok || !many || s.ByKey[m.Key] != m {
 			single = append(single, k)

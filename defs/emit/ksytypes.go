@@ -25,7 +25,8 @@ type ksyMessage struct {
 	after   map[*schema.Struct]int // see bitsAfter
 	wire    *wire.Message
 	least   map[*schema.Field]int64 // bits of the smallest element of a list
-	losses  []Loss
+	losses  losses
+	lost    map[Loss]bool // the same
 }
 
 // ksyType is one type under construction.
@@ -54,51 +55,35 @@ func newKsyType(id string) *ksyType {
 	}
 }
 
-// newKsyMessage returns nil if the message cannot be expressed.
-func newKsyMessage(m *schema.Message, enums map[*schema.Enum]string) (k *ksyMessage, losses []Loss) {
-	lost := func(reason string) []Loss {
-		return []Loss{{Message: messageName(m), Reason: reason + "; the message is left out"}}
-	}
-	if m.Broken || m.Body == nil {
-		return nil, lost("the definition has errors")
-	}
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case impossible:
-			k, losses = nil, lost(string(e))
-		default:
-			panic(e)
+// newKsyMessage says why the message cannot be expressed, if it cannot.
+func newKsyMessage(m *schema.Message, enums map[*schema.Enum]string) (k *ksyMessage, why string) {
+	why = try(m, func(laid *wire.Message) {
+		k = &ksyMessage{
+			m: m, wire: laid, least: map[*schema.Field]int64{}, id: ksyID(typeName(m)), names: newKsyNames(),
+			byEnum: map[*schema.Enum]string{}, written: enums, byRef: map[*schema.Struct]*ksyType{}, packed: map[*schema.Packed]string{},
+			after: map[*schema.Struct]int{}, lost: map[Loss]bool{},
 		}
-	}()
-	laid, err := compile(m)
-	if err != nil {
-		fail("%v", err)
-	}
-	want := m.Name
-	if m.Version > 1 {
-		want += "_v" + strconv.Itoa(m.Version)
-	}
-	k = &ksyMessage{
-		m: m, wire: laid, least: map[*schema.Field]int64{}, id: ksyID(want), names: newKsyNames(), byEnum: map[*schema.Enum]string{}, written: enums, byRef: map[*schema.Struct]*ksyType{}, packed: map[*schema.Packed]string{},
-		after: map[*schema.Struct]int{},
-	}
-	for f, part := range contents(laid) {
-		if part.Kind == wire.List {
-			k.least[laid.Fields[f].Schema] = part.Elem.Min.Bits
+		for f, part := range contents(laid) {
+			if part.Kind == wire.List {
+				k.least[laid.Fields[f].Schema] = part.Elem.Min.Bits
+			}
 		}
-	}
-	k.names.take(k.id)
-	k.top = newKsyType(k.id)
-	k.top.doc = k.about()
-	k.body(k.top, m.Body)
-	return k, k.losses
+		k.names.take(k.id)
+		k.top = newKsyType(k.id)
+		k.top.doc = k.about()
+		k.body(k.top, m.Body)
+	})
+	return k, why
 }
 
+// lose notes a loss once.
 func (k *ksyMessage) lose(field, format string, args ...any) {
-	l := Loss{Message: messageName(k.m), Field: field, Reason: fmt.Sprintf(format, args...)}
-	if !slices.Contains(k.losses, l) {
-		k.losses = append(k.losses, l)
+	k.losses.lose(k.m, field, format, args...)
+	n := len(k.losses) - 1
+	if last := k.losses[n]; k.lost[last] {
+		k.losses = k.losses[:n]
+	} else {
+		k.lost[last] = true
 	}
 }
 

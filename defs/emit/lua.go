@@ -20,7 +20,7 @@ var luaReserved = keywords("message status unknown unexplained length code count
 
 // emitLua writes a dissector for Wireshark 4 in one file of Lua. The messages are tables in it, behind the code that reads them.
 func emitLua(s *schema.Schema, o Options) ([]File, []Loss) {
-	g := &luaTarget{schema: s, tables: map[*schema.Enum]string{}, losses: o.lost, top: newNames(false, luaReserved...)}
+	g := &luaTarget{schema: s, tables: map[*schema.Enum]string{}, losses: slices.Clone(o.lost), top: newNames(false, luaReserved...)}
 	for _, m := range s.Messages {
 		g.message(m)
 	}
@@ -55,7 +55,7 @@ type luaTarget struct {
 	top      *names
 	messages []*luaMessage
 	tables   map[*schema.Enum]string // see luaCompiler
-	losses   []Loss
+	losses
 }
 
 // luaMessage is a message that could be expressed.
@@ -89,62 +89,37 @@ type luaMark struct {
 	bytes []byte
 }
 
-func (g *luaTarget) lose(m *schema.Message, field, format string, args ...any) {
-	name := ""
-	if m != nil {
-		name = messageName(m)
-	}
-	g.losses = append(g.losses, Loss{Message: name, Field: field, Reason: fmt.Sprintf(format, args...)})
-}
-
 func (g *luaTarget) message(m *schema.Message) {
-	if m.Broken || m.Body == nil {
-		g.lose(m, "", "the definition has errors; the message is left out")
-		return
-	}
-	want := m.Name
-	if m.Version > 1 {
-		want += "_v" + strconv.Itoa(m.Version)
-	}
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case impossible:
-			g.lose(m, "", "%s; the message is left out", string(e))
-		default:
-			panic(e)
+	why := try(m, func(laid *wire.Message) {
+		c := &luaCompiler{
+			m: laid, tables: g.tables, least: map[int]int64{}, fields: make([]*luaField, len(laid.Fields)),
+			out: &luaMessage{m: m, kind: "datagram", length: place(laid.Length), key: place(laid.Code), header: laid.Header},
 		}
-	}()
-	laid, err := compile(m)
-	if err != nil {
-		fail("%v", err)
-	}
-	c := &luaCompiler{
-		m: laid, tables: g.tables, least: map[int]int64{}, fields: make([]*luaField, len(laid.Fields)),
-		out: &luaMessage{m: m, kind: "datagram", length: place(laid.Length), key: place(laid.Code), header: laid.Header},
-	}
-	for f, part := range contents(laid) {
-		if part.Kind == wire.List {
-			c.least[f] = (part.Elem.Min.Bits + 7) / 8
+		for f, part := range contents(laid) {
+			if part.Kind == wire.List {
+				c.least[f] = (part.Elem.Min.Bits + 7) / 8
+			}
 		}
+		c.out.path = g.top.take(typeName(m))
+		root := &luaField{path: c.out.path, scope: newNames(false)}
+		c.enter(laid.Body.Fields, root)
+		ops := c.ops(laid.Body.Parts, root, true)
+		if m.Measured {
+			c.out.kind = "measured"
+		}
+		if c.out.length.bits > 0 {
+			c.out.kind = "framed"
+		}
+		for _, name := range laid.Unresolved {
+			c.lose(m, "", "the constant %s has no value; its limit is not checked", name)
+		}
+		g.losses = append(g.losses, c.losses...)
+		c.out.text = c.write(m, ops, (laid.Body.Min.Bits+7)/8)
+		g.messages = append(g.messages, c.out)
+	})
+	if why != "" {
+		g.lose(m, "", "%s", why)
 	}
-	path := g.top.take(want)
-	root := &luaField{path: path, scope: newNames(false)}
-	c.enter(laid.Body.Fields, root)
-	ops := c.ops(laid.Body.Parts, root, true)
-	if m.Measured {
-		c.out.kind = "measured"
-	}
-	if c.out.length.bits > 0 {
-		c.out.kind = "framed"
-	}
-	for _, name := range laid.Unresolved {
-		c.lose("", "the constant %s has no value; its limit is not checked", name)
-	}
-	g.losses = append(g.losses, c.losses...)
-	c.out.path = path
-	c.out.text = c.write(m, ops, (laid.Body.Min.Bits+7)/8)
-	g.messages = append(g.messages, c.out)
 }
 
 // write writes a message: its groups, then its table.

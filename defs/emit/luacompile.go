@@ -92,11 +92,7 @@ type luaCompiler struct {
 	least  map[int]int64           // by field: bytes of the smallest element of a list
 	groups []string                // statements
 	tables map[*schema.Enum]string // names of values that are in the file already, if they are many
-	losses []Loss
-}
-
-func (c *luaCompiler) lose(field, format string, args ...any) {
-	c.losses = append(c.losses, Loss{Message: messageName(c.m.Schema), Field: field, Reason: fmt.Sprintf(format, args...)})
+	losses
 }
 
 // ops makes the ops of parts. list is the list whose element they are.
@@ -207,7 +203,7 @@ func (c *luaCompiler) item(o *luaOp, it *wire.Item, list *luaField, first bool) 
 			c.out.marks = append(c.out.marks, luaMark{it.Off / 8, b})
 		}
 	case schema.Check:
-		c.lose("check", "the checksum is shown, not verified")
+		c.lose(c.m.Schema, "check", "the checksum is shown, not verified")
 		o.push(name, it, "")
 	case schema.Const:
 		if first {
@@ -328,7 +324,7 @@ func (c *luaCompiler) number(o *luaOp, it *wire.Item, lf *luaField, t *schema.Nu
 	values := ""
 	if t.Enum != nil && len(t.Enum.Values) > 0 {
 		if values = c.values(t); values == "" || t.Scale != 0 {
-			c.lose(lf.path, "the names of its values are left out: only whole numbers of at most 32 bits can have some")
+			c.lose(c.m.Schema, lf.path, "the names of its values are left out: only whole numbers of at most 32 bits can have some")
 			values = ""
 		}
 	}

@@ -16,14 +16,14 @@ import (
 
 // emitMarkdown writes one file.
 func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
-	w := &markdown{losses: o.lost, anchors: map[string]int{}, enums: map[*schema.Enum]string{}}
+	w := &markdown{losses: slices.Clone(o.lost), laid: map[*schema.Message]*wire.Message{}, anchors: map[string]int{}, enums: map[*schema.Enum]string{}}
 	var messages []*schema.Message
 	for _, m := range s.Messages {
-		if m.Broken || m.Body == nil {
-			w.losses = append(w.losses, Loss{Message: messageName(m), Reason: "the definition has errors; the message is left out"})
-			continue
+		if why := try(m, func(laid *wire.Message) { w.laid[m] = laid }); why != "" {
+			w.lose(m, "", "%s", why)
+		} else {
+			messages = append(messages, m)
 		}
-		messages = append(messages, m)
 	}
 	slices.SortStableFunc(messages, func(a, b *schema.Message) int {
 		return strings.Compare(a.Key.Group, b.Key.Group)
@@ -38,12 +38,7 @@ func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
 	}
 	w.anchor("Names of values")
 	for _, m := range messages {
-		body, ok := w.message(m)
-		if !ok {
-			index = slices.DeleteFunc(index, func(r indexRow) bool { return r.m == m })
-			continue
-		}
-		bodies = append(bodies, "## "+markdownText(messageName(m))+"\n\n"+body)
+		bodies = append(bodies, "## "+markdownText(messageName(m))+"\n\n"+w.message(m))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", markdownText(o.name()))
@@ -120,9 +115,10 @@ type markdown struct {
 	anchors  map[string]int
 	enums    map[*schema.Enum]string // link to its heading
 	enumText []string
-	losses   []Loss
-	m        *wire.Message
-	begun    map[int]bool // groups of the message of which a row is there
+	losses
+	laid  map[*schema.Message]*wire.Message
+	m     *wire.Message // the one that is written
+	begun map[int]bool  // groups of the message of which a row is there
 }
 
 // anchor is the fragment that GitHub and others make of a heading.
@@ -175,14 +171,9 @@ type mdRow struct {
 	moved  bool    // it is reached by an offset
 }
 
-// message writes one message. It returns false if it cannot be laid out.
-func (w *markdown) message(m *schema.Message) (text string, ok bool) {
-	laid, err := compile(m)
-	if err != nil {
-		w.losses = append(w.losses, Loss{Message: messageName(m), Reason: err.Error() + "; the message is left out"})
-		return "", false
-	}
-	w.m, w.begun = laid, map[int]bool{}
+// message writes one message.
+func (w *markdown) message(m *schema.Message) string {
+	w.m, w.begun = w.laid[m], map[int]bool{}
 	var b strings.Builder
 	if m.Doc != "" {
 		for line := range strings.SplitSeq(strings.TrimSpace(m.Doc), "\n") {
@@ -197,16 +188,16 @@ func (w *markdown) message(m *schema.Message) (text string, ok bool) {
 	if m.HasKey {
 		facts = append(facts, "code: "+codeText(m.Key.Code))
 	}
-	facts = append(facts, "size: "+sizeText(laid.Body.Size))
+	facts = append(facts, "size: "+sizeText(w.m.Body.Size))
 	if m.Span.File != nil && m.Span.File.Name != "" {
 		facts = append(facts, "from "+markdownText(short(m.Span.File.Name)))
 	}
 	b.WriteString(strings.Join(facts, ", ") + ".\n\n")
-	layout := laid.Layout()
+	layout := w.m.Layout()
 	rows := w.rows(&layout, 0)
 	if len(rows) == 0 {
 		b.WriteString("It has no bytes.\n\n")
-		return b.String(), true
+		return b.String()
 	}
 	b.WriteString("```text\n")
 	drawRows(&b, rows)
@@ -214,7 +205,7 @@ func (w *markdown) message(m *schema.Message) (text string, ok bool) {
 	b.WriteString("| offset | size | type | name | range | meaning |\n| --- | --- | --- | --- | --- | --- |\n")
 	writeRows(&b, rows)
 	b.WriteByte('\n')
-	return b.String(), true
+	return b.String()
 }
 
 func writeRows(b *strings.Builder, rows []mdRow) {
@@ -335,7 +326,7 @@ func (w *markdown) row(row *wire.Row) mdRow {
 		r.doc = "running number of the message"
 	case schema.Check:
 		if w.m.Sum != nil {
-			w.losses = append(w.losses, Loss{Message: messageName(w.m.Schema), Field: "checksum", Reason: "how the checksum is computed is not said"})
+			w.lose(w.m.Schema, "checksum", "how the checksum is computed is not said")
 		}
 		r.path, r.doc = "checksum", "over the whole message"
 	case schema.Const:

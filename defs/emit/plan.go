@@ -2,10 +2,12 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // A plan is what the targets that are programming languages have in common: the types that hold values, and the steps in which a
@@ -15,7 +17,7 @@ type plan struct {
 	schema   *schema.Schema
 	records  []*record // inner ones first
 	messages []*message
-	losses   []Loss
+	losses
 
 	byStruct map[*schema.Struct]*record
 	made     []*schema.Struct // the keys of byStruct, in order
@@ -127,68 +129,45 @@ type item struct {
 	unit  string // bytes of one unit, at least
 }
 
-type impossible string
-
-func fail(format string, args ...any) { panic(impossible(fmt.Sprintf(format, args...))) }
-
 // newPlan makes the plan of a schema. symbols: the target can leave constants without a value to its user.
 func newPlan(s *schema.Schema, o Options, symbols bool) *plan {
-	p := &plan{schema: s, byStruct: map[*schema.Struct]*record{}, byShape: map[string]*record{}, shapes: map[*schema.Struct]string{}, losses: o.lost}
+	p := &plan{schema: s, byStruct: map[*schema.Struct]*record{}, byShape: map[string]*record{}, shapes: map[*schema.Struct]string{}, losses: slices.Clone(o.lost)}
 	for _, m := range s.Messages {
 		p.message(m, symbols)
 	}
 	return p
 }
 
-func (p *plan) lose(m *schema.Message, field, format string, args ...any) {
-	name := ""
-	if m != nil {
-		name = messageName(m)
+func (p *plan) message(m *schema.Message, symbols bool) {
+	records, structs := len(p.records), len(p.made)
+	why := try(m, func(laid *wire.Message) {
+		if len(p.shape(m.Body)) > maxShape {
+			fail("there are too many fields")
+		}
+		out := &message{m: m, name: messageName(m), open: laid.Unresolved}
+		if len(out.open) > 0 && !symbols {
+			fail("the constant %s has no value", out.open[0])
+		}
+		out.record = &record{want: typeName(m), doc: m.Doc, message: out}
+		p.members(out.record, m.Body)
+		c := newCompiler(p, out, laid)
+		c.record(out.record, &laid.Body)
+		p.records = append(p.records, out.record)
+		p.messages = append(p.messages, out)
+		p.losses = append(p.losses, c.losses...)
+	})
+	if why != "" {
+		p.lose(m, "", "%s", why)
+		p.forget(records, structs)
 	}
-	p.losses = append(p.losses, Loss{Message: name, Field: field, Reason: fmt.Sprintf(format, args...)})
 }
 
-func (p *plan) message(m *schema.Message, symbols bool) {
-	if m.Broken || m.Body == nil {
-		p.lose(m, "", "the definition has errors; the message is left out")
-		return
-	}
-	records, structs := len(p.records), len(p.made)
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case impossible:
-			p.lose(m, "", "%s; the message is left out", string(e))
-			p.forget(records, structs)
-		default:
-			panic(e)
-		}
-	}()
-	laid, err := compile(m)
-	if err != nil {
-		fail("%v", err)
-	}
-	if len(p.shape(m.Body)) > maxShape {
-		fail("there are too many fields")
-	}
-	out := &message{m: m, name: messageName(m), open: laid.Unresolved}
-	if len(out.open) > 0 && !symbols {
-		fail("the constant %s has no value", out.open[0])
-	}
-	want := m.Name
+// typeName is what the type of a message would be called.
+func typeName(m *schema.Message) string {
 	if m.Version > 1 {
-		want += "_v" + strconv.Itoa(m.Version)
+		return m.Name + "_v" + strconv.Itoa(m.Version)
 	}
-	r := &record{want: want, doc: m.Doc, message: out}
-	out.record = r
-	p.members(r, m.Body)
-	c := newCompiler(p, out, laid)
-	c.record(r, &laid.Body)
-	p.records = append(p.records, r)
-	p.messages = append(p.messages, out)
-	for _, l := range c.losses {
-		p.lose(m, l.Field, "%s", l.Reason)
-	}
+	return m.Name
 }
 
 // forget removes the records that a message made which then failed.
