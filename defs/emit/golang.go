@@ -128,11 +128,11 @@ func (g *goTarget) record(r *record) {
 	g.named(r, g.constants)
 	switch m := r.message; {
 	case m == nil:
-		g.line("// %s is a part of messages.", name)
+		g.line("// %s is part of messages.", name)
 	case m.m.HasKey:
 		g.line("// %s is the message %s, code %d.", name, m.name, m.m.Key.Code)
 	default:
-		g.line("// %s is the message %s. The definitions do not tell its code.", name, m.name)
+		g.line("// %s is the message %s. Its code is not in the definitions.", name, m.name)
 	}
 	if r.doc != "" {
 		g.line("//")
@@ -519,7 +519,7 @@ func (g *goTarget) bits(t *schema.Packed, name, from string, _ *item) string {
 
 func (g *goTarget) readConst(b string, it *item) {
 	g.open("if string(%s) != %q {", bytesOf(b, it), it.bytes)
-	g.line("r.illegal(%q, \"bytes that must be others\")", fmt.Sprintf("% x", it.bytes))
+	g.line("r.illegal(%q, \"the constant bytes differ\")", fmt.Sprintf("% x", it.bytes))
 	g.line("return")
 	g.shut("}")
 }

@@ -198,11 +198,11 @@ func (g *tsTarget) record(r *record) {
 	g.line("/**")
 	switch m := r.message; {
 	case m == nil:
-		g.line(" * %s is a part of messages.", name)
+		g.line(" * %s is part of messages.", name)
 	case m.m.HasKey:
 		g.line(" * %s is the message %s, code %d.", name, oneLine(m.name), m.m.Key.Code)
 	default:
-		g.line(" * %s is the message %s. The definitions do not tell its code.", name, oneLine(m.name))
+		g.line(" * %s is the message %s. Its code is not in the definitions.", name, oneLine(m.name))
 	}
 	g.doc(" * ", r.doc)
 	g.line(" */")
@@ -612,7 +612,7 @@ func (g *tsTarget) bits(t *schema.Packed, name, from string, it *item) string {
 
 func (g *tsTarget) readConst(b string, it *item) {
 	for i, c := range it.bytes {
-		g.line("if (r.view.getUint8(%s) !== %d) throw new Illegal(\"% x\", \"bytes that must be others\");", tsAt(b, it.off/8+i), c, it.bytes)
+		g.line("if (r.view.getUint8(%s) !== %d) throw new Illegal(\"% x\", \"the constant bytes differ\");", tsAt(b, it.off/8+i), c, it.bytes)
 	}
 }
 
