@@ -359,7 +359,7 @@ func TestFlowCaptureElsewhere(t *testing.T) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one/captures/"+x.ID, openSelector, refusedText)}, s}
 	f.shows(".frames-empty", "and no frame of the protocol in them")
-	f.shows(".frames-empty", "of connections that are not of this protocol")
+	f.shows(".frames-empty", "of connections of other protocols")
 	f.is("it says where", `document.querySelector(".frames-empty .btn")?.innerText === "Open it in Protocol two"`)
 	f.do(`setTimeout(() => document.querySelector(".frames-empty .btn").click())`)
 	f.arrives("it is there", `location.pathname.startsWith("/w/two/captures/") && document.querySelector("html.live .frames") !== null`)

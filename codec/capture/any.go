@@ -28,10 +28,9 @@ type Options struct {
 	Framing *Framing        // the file is raw bytes that are cut so; nil: it is not
 }
 
-// ReadAny reads a capture file or, if it is none, one of the logs that Logs lists, or a text that holds messages: a log that can be pasted
-// too, or what a program shows of a conversation. What is in the file decides. proto is what carries the protocol, which logs and texts
-// do not tell. With Options.Framing the file is raw bytes, whatever it looks like, or an archive of such files. An archive (SniffArchive) is
-// one capture; its files are messages where they are nothing else. The paste is nil for what is no text that can be pasted.
+// ReadAny reads a capture, a log, or a text that holds messages; what is in the file decides. With Options.Framing the file is raw bytes,
+// whatever it looks like, or an archive of raw files. An archive is one capture; a file in it is a message unless it is something else. The
+// paste is nil unless the file is a text that can be pasted. The error is pcap.ErrFormat or ErrArchive, wrapped, or that of r.
 func ReadAny(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Summary, *paste.Paste, error) {
 	if opts.Framing != nil {
 		in := scan.NewInput(r)

@@ -27,7 +27,7 @@ func FormatTitle(format string) string {
 	return title
 }
 
-// IsCapture reports whether a file is a capture, a text in which Wireshark exported packets, or one of the logs that Logs lists.
+// IsCapture reports whether a file is a capture, a text in which Wireshark exported packets, or a log of package logs.
 func IsCapture(data []byte) bool {
 	head := data[:min(len(data), logs.Head)]
 	if form := pcap.SniffCapture(head); form != "" && form != "gzip" {

@@ -1,8 +1,7 @@
-// Package logs reads what programs for players of a game write: Forms lists the forms, Sniff tells one by the first bytes of a file, and what
-// is in the file decides, never its name.
+// Package logs reads the logs of other programs. Forms lists the forms; Sniff recognises one by the first bytes of a file, never by its name.
 //
-// They are logs of whole messages, so frames come as they are and no transport is
-// asked (but for the TCP and UDP of mitmproxy); what is not told by a format and was decided here stands at the top of the file of its reader.
+// Logs hold whole messages, which become frames without a transport (except for the TCP and UDP of mitmproxy). What a format leaves open, and how
+// it was decided, is at the top of its reader's file.
 //
 //		kloct                Kloct packet-logger (.bin)
 //		tera-connection-log  TeraConnectionLog (Shinra, CasualMeter, DamageMeter)

@@ -46,8 +46,8 @@ var logForms = []logForm{
 	{Info{"alkahest", "Alkahest packet log (.pkt)"}, sniffAlkahest, readAlkahest},
 	{Info{"tera-connection-log", "TeraConnectionLog (Shinra, CasualMeter, DamageMeter)"}, sniffConnectionLog, readConnectionLog},
 	{Info{"wow-pkt", "World of Warcraft packets (.pkt)"}, sniffWow, readWow},
-	{Info{"wirebench-jsonl", "frames as Wirebench writes them (JSON Lines)"}, SniffOwn, readOwn},
-	{Info{"wirebench-table", "frames as Wirebench exports them (CSV, TSV)"}, SniffOwnTable, readOwnTable},
+	{Info{"wirebench-jsonl", "frames as Wirebench writes them (JSON Lines)"}, sniffOwn, readOwn},
+	{Info{"wirebench-table", "frames as Wirebench exports them (CSV, TSV)"}, sniffOwnTable, readOwnTable},
 	{Info{"mitmproxy", "mitmproxy flows (TCP, UDP, websockets)"}, sniffMitmproxy, readMitmproxy},
 	{Info{"har", "HAR of a browser, with websocket messages"}, sniffHAR, readHAR},
 	{Info{"teraatlas", "TeraAtlas packet log (text)"}, sniffAtlas, readAtlas},
@@ -55,7 +55,7 @@ var logForms = []logForm{
 	{Info{"mapleshark", "MapleShark (.msb)"}, sniffShark, readShark},
 }
 
-// Forms lists the forms of logs that ReadAny reads beside captures and texts.
+// Forms lists the forms of log that Read understands.
 func Forms() []Info {
 	infos := make([]Info, len(logForms))
 	for i := range logForms {
@@ -64,8 +64,8 @@ func Forms() []Info {
 	return infos
 }
 
-// Sniff tells by the first bytes of a file, packed with gzip or not, which form of log it is: the ID of one of Logs, or "". With
-// all, head is the whole file.
+// Sniff returns the ID of the form of log whose first bytes head holds, packed with gzip or not; "" if there is none. all says that head is the
+// whole file.
 func Sniff(head []byte, all bool) string {
 	if pcap.SniffCapture(head) == "gzip" {
 		head, all = UnpackHead(head, all)
@@ -77,7 +77,7 @@ func Sniff(head []byte, all bool) string {
 	return logForms[i].ID
 }
 
-// UnpackHead is the start of a file that is packed with gzip. What is wrong with the packing is left to who reads the file.
+// UnpackHead returns the start of a file packed with gzip, and whether it is all of it. Damage is left to the reader of the file.
 func UnpackHead(head []byte, all bool) ([]byte, bool) {
 	z, err := gzip.NewReader(bytes.NewReader(head))
 	if err != nil {
@@ -96,8 +96,7 @@ func formByID(id string) *logForm {
 	return &logForms[i]
 }
 
-// Read reads a file as the log that its head tells; ok is false if it is none, and then only the head was read. head is what was
-// read already, and has all that was read when readLog returns !ok.
+// Read reads a log. head holds the bytes that were read already; ok is false if the file is not a log, and then head holds all that was read.
 func Read(head *bytes.Buffer, rest io.Reader, opts packet.Options, proto transport.Proto, emit func(*transport.Frame)) (sum packet.Summary, ok bool, err error) {
 	all := false
 	if need := Head - head.Len(); need > 0 {
@@ -278,7 +277,7 @@ func addrPort(addr []byte, port uint16) netip.AddrPort {
 	return netip.AddrPortFrom(a.Unmap(), port)
 }
 
-// Title is the title of a form of log, "" of other forms.
+// Title returns the title of a form of log, "" for other ids.
 func Title(id string) string {
 	if f := formByID(id); f != nil {
 		return f.Title

@@ -30,7 +30,7 @@ const maxOwnLine = 64 << 20 // bytes
 // ownKeys are the keys that every line has.
 var ownKeys = []string{`"n":`, `"conn":`, `"dir":`, `"kind":`, `"from":`, `"hex":`}
 
-func SniffOwn(head []byte, _ bool) bool {
+func sniffOwn(head []byte, _ bool) bool {
 	b := scan.StartsLikeText(head)
 	if !bytes.HasPrefix(b, []byte("{")) {
 		return false
@@ -91,8 +91,20 @@ func readOwn(l *reading) {
 	}
 }
 
-// LinesTold is what the lines tell of what people said.
-func LinesTold(in *scan.Input) (out pcap.CaptureTold) {
+// ReadTold reads what an export of Wirebench, lines or a table, tells of marks and notes. ok is false if the file is not one.
+func ReadTold(in *scan.Input) (told pcap.CaptureTold, ok bool) {
+	head := in.Peek(Head)
+	switch {
+	case sniffOwn(head, false):
+		return linesTold(in), true
+	case sniffOwnTable(head, false):
+		return tableTold(in), true
+	}
+	return told, false
+}
+
+// linesTold is what the lines tell of what people said.
+func linesTold(in *scan.Input) (out pcap.CaptureTold) {
 	for n := uint64(1); ; n++ {
 		object, why := in.NextObject(maxOwnLine)
 		if object == nil || why != "" {

@@ -70,8 +70,8 @@ func listCell(cell string) []string {
 	return strings.Split(plainCell(cell), ",")
 }
 
-// TableTold is what a table tells of what people said.
-func TableTold(in *scan.Input) (out pcap.CaptureTold) {
+// tableTold is what a table tells of what people said.
+func tableTold(in *scan.Input) (out pcap.CaptureTold) {
 	t := newOwnTable(in)
 	for n := uint64(1); ; n++ {
 		_, told, err := t.next()
@@ -84,7 +84,7 @@ func TableTold(in *scan.Input) (out pcap.CaptureTold) {
 	}
 }
 
-func SniffOwnTable(head []byte, _ bool) bool { return ownComma(head) != 0 }
+func sniffOwnTable(head []byte, _ bool) bool { return ownComma(head) != 0 }
 
 // ownComma is what parts the cells of such a table; 0 of others.
 func ownComma(head []byte) rune {

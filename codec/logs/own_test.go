@@ -76,7 +76,7 @@ func FuzzOwnLines(f *testing.F) {
 		if _, _, err := Read(&bytes.Buffer{}, strings.NewReader("n,time,conn,dir,kind,code,message,status,len,hex\n"+text), packet.Options{}, transport.TCP, func(*transport.Frame) {}); err != nil {
 			t.Error(err)
 		}
-		LinesTold(scan.NewInput(strings.NewReader(text)))
-		TableTold(scan.NewInput(strings.NewReader(text)))
+		linesTold(scan.NewInput(strings.NewReader(text)))
+		tableTold(scan.NewInput(strings.NewReader(text)))
 	})
 }

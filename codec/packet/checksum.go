@@ -1,6 +1,6 @@
 package packet
 
-// Sum16 is the sum of b as big-endian numbers of 16 bits (RFC 1071): at most 2^32 for 128 KiB.
+// Sum16 returns the sum of b as big-endian 16-bit numbers (RFC 1071), at most 2^32 for 128 KiB.
 func Sum16(b []byte) uint32 {
 	sum := uint32(0)
 	for ; len(b) >= 2; b = b[2:] {
@@ -12,7 +12,7 @@ func Sum16(b []byte) uint32 {
 	return sum
 }
 
-// Fold adds the carries.
+// Fold folds the carries of a sum into 16 bits.
 func Fold(sum uint32) uint16 {
 	for sum > 0xffff {
 		sum = sum>>16 + sum&0xffff

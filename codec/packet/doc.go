@@ -1,11 +1,11 @@
 // Package packet makes frames of captured packets: it finds the IP packet behind the link layer, puts fragments and TCP streams together, tells
 // connections apart, and feeds their transports.
 //
-// It does no I/O and has no clock. Every input is taken as hostile: what an Assembler keeps is bounded, whatever comes.
+// It does no I/O and has no clock. All input is untrusted: the memory of an Assembler is bounded.
 //
-// The readers and the reassembly are our own and not gopacket's, because a frame must say which packets, and which bytes of them, it was made
-// of (transport.Source), what is missing before it, and since when it was there. gopacket's reassembly hands out joined bytes without these, and
-// what is lost only as a number.
+// Readers and TCP reassembly are our own, not gopacket's, because a frame must name the packets that its bytes came from and their place in each
+// payload (transport.Source), through retransmissions, overlaps and IP fragments, as well as the gap before it and the time it became complete.
+// gopacket's assemblers deliver joined bytes, with at most the capture information of the segment that a byte came in.
 //
 // # What the protocols leave open
 //

@@ -56,20 +56,20 @@ type Summary struct {
 	Cut uint32 // packets whose payload was not kept to its end
 }
 
-// LeftOut says in words which packets have no frames, and how many.
+// LeftOut describes the packets without frames, one phrase for each reason.
 func (s *Summary) LeftOut() []string {
 	var out []string
 	for _, x := range []struct {
 		n    uint32
 		what string
 	}{
-		{s.Unserved, "of connections that are not of this protocol"},
+		{s.Unserved, "of connections of other protocols"},
 		{s.NotIP, "without IP"},
 		{s.NotCarrier, "with neither TCP nor UDP"},
 		{s.UnknownLink, "of an unknown link type"},
-		{s.Malformed, "with headers that cannot be right"},
-		{s.Fragments, "in parts without their whole"},
-		{s.OverLimit, "of more connections than are read"},
+		{s.Malformed, "with malformed headers"},
+		{s.Fragments, "in incomplete IP fragments"},
+		{s.OverLimit, "of connections above the limit"},
 	} {
 		switch {
 		case x.n == 1:
@@ -81,7 +81,7 @@ func (s *Summary) LeftOut() []string {
 	return out
 }
 
-// Incomplete says why a file holds more frames than these, "" if it does not: it is cut off, or has more connections than are read.
+// Incomplete says why frames of the file are missing: it is cut off, or has more connections than are read. It returns "" if they are all there.
 func (s *Summary) Incomplete() string {
 	var why []string
 	if s.Torn != nil {
@@ -129,7 +129,7 @@ func NewAssembler(opts Options, emit func(*transport.Frame)) *Assembler {
 	return &Assembler{opts: opts, emit: emit, byKey: map[flowKey]*conn{}, pool: pool{limit: maxHeldInAll}}
 }
 
-// Pass counts a packet of which no frames are made.
+// Pass counts a packet that yields no frames of its own.
 func (a *Assembler) Pass(p *Packet) {
 	a.sum.Packets++
 	if a.opts.Packet != nil {

@@ -7,7 +7,7 @@ import (
 
 func TestLeftOut(t *testing.T) {
 	sum := Summary{Packets: 9, Unserved: 2, NotIP: 1}
-	want := []string{"2 packets of connections that are not of this protocol", "1 packet without IP"}
+	want := []string{"2 packets of connections of other protocols", "1 packet without IP"}
 	if got := sum.LeftOut(); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}

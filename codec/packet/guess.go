@@ -8,7 +8,7 @@ import (
 // guessLinks are the link types that can be told by looking at a packet, the most usual first.
 var guessLinks = []LinkType{LinkEthernet, LinkRaw, LinkNull, LinkSLL, LinkSLL2, LinkPPP}
 
-// GuessLink tells the link type by a packet: one where an IP header that is right follows, else Ethernet.
+// GuessLink returns the link type under which the packet holds a valid IP header, Ethernet if there is none.
 func GuessLink(b []byte) LinkType {
 	if link, ok := LinkOf(b); ok {
 		return link
@@ -16,7 +16,7 @@ func GuessLink(b []byte) LinkType {
 	return LinkEthernet
 }
 
-// LinkOf tells the link type of which a packet has an IP header that is right.
+// LinkOf returns the link type under which the packet holds a valid IP header of TCP or UDP.
 func LinkOf(b []byte) (LinkType, bool) {
 	for _, link := range guessLinks {
 		if RightIP(Network(link, b)) {
@@ -26,7 +26,7 @@ func LinkOf(b []byte) (LinkType, bool) {
 	return 0, false
 }
 
-// RightIP reports whether an IP packet of TCP or UDP starts with b: the lengths fit, and the checksum of IPv4 is right or not yet filled in.
+// RightIP reports whether b starts with a valid IP header of TCP or UDP: lengths fit, and an IPv4 checksum is right or not yet filled in.
 func RightIP(b []byte) bool {
 	var p ipPacket
 	if !parseIP(b, &p) || len(b) < 28 {
@@ -41,8 +41,7 @@ func RightIP(b []byte) bool {
 	return right && total <= len(b) && (p.proto == ProtoTCP || p.proto == ProtoUDP)
 }
 
-// OtherPacket reports whether b can stand among packets of a link type although it is none of TCP or UDP: another protocol, or a part of a
-// packet that came in fragments.
+// OtherPacket reports whether b may be a packet of the link type that carries neither TCP nor UDP: another protocol, or an IP fragment.
 func OtherPacket(link LinkType, b []byte) bool {
 	var ip ipPacket
 	if n := Network(link, b); n != nil {
@@ -61,8 +60,8 @@ func OtherPacket(link LinkType, b []byte) bool {
 	return false
 }
 
-// Payload says where in p.Data the payload of TCP or UDP is that frames are made of: from its first byte on so many as were captured. ok
-// is false where there is none, and for parts of IP packets, whose payloads are put together first.
+// Payload returns the offset and the captured size of the TCP or UDP payload in p.Data. ok is false if there is none, and for IP fragments,
+// which are joined first.
 func (p *Packet) Payload() (off, size int, ok bool) {
 	b := Network(p.Link, p.Data)
 	var ip ipPacket

@@ -33,7 +33,7 @@ const (
 
 const maxTags = 8 // VLAN tags, one inside another
 
-// Network finds the IP packet in a captured packet. It is nil if there is none.
+// Network returns the IP packet inside a captured packet, nil if there is none.
 func Network(link LinkType, b []byte) []byte {
 	switch link {
 	case LinkEthernet:
@@ -148,5 +148,5 @@ func ipOnly(b []byte) []byte {
 	return nil
 }
 
-// LinkUnknown stands for link types of which a text tells a number that is of no use here; that of the registry is for private use.
+// LinkUnknown stands for link types that a text names by a number of no use here. It is reserved for private use in the registry.
 const LinkUnknown LinkType = 147

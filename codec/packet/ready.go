@@ -5,13 +5,13 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Ready is a connection whose frames are in the file as they are: no transport makes them.
+// Ready is a connection whose frames are complete in the file, so that no transport has to make them.
 type Ready struct {
 	a *Assembler
 	c *conn
 }
 
-// Ready adds such a connection. It is nil if there are too many.
+// Ready adds a connection whose frames are complete in the file. It returns nil above Options.Conns.
 func (a *Assembler) Ready(c transport.Conn) *Ready {
 	if len(a.conns) >= a.opts.Conns {
 		a.sum.OverLimit++
@@ -23,7 +23,7 @@ func (a *Assembler) Ready(c transport.Conn) *Ready {
 	return r
 }
 
-// Count counts a packet, or what stands for one, with so many bytes of payload.
+// Count counts a packet with size bytes of payload.
 func (r *Ready) Count(dir schema.Dir, size int) {
 	side := 0
 	if dir == schema.ToClient {
@@ -36,7 +36,7 @@ func (r *Ready) Count(dir schema.Dir, size int) {
 // Emit emits a frame of the connection.
 func (r *Ready) Emit(f *transport.Frame, marks transport.Marks) { r.a.give(r.c, f, marks) }
 
-// Malformed counts what cannot be right.
+// Malformed counts n malformed packets.
 func (a *Assembler) Malformed(n uint32) { a.sum.Malformed += n }
 
 // Full reports whether Options.Limit was reached.

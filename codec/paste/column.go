@@ -453,7 +453,7 @@ func appendListCell(t *pasted, b *builder, c cell) *Error {
 // noiseInWords removes what people put between the parts of a word.
 var noiseInWords = strings.NewReplacer(" ", "", "_", "", "-", "")
 
-// DirOf reads a direction. Words count as said by the client: out and send are to the server.
+// DirOf parses a direction. Words are those of the client: out and send go to the server.
 func DirOf(column, s string) schema.Dir {
 	column = strings.ToLower(column[strings.LastIndexByte(column, '.')+1:])
 	s = strings.ToLower(noiseInWords.Replace(s))

@@ -1,13 +1,13 @@
 // Package paste turns pasted text into messages: hex, dumps, arrays of source code, base64, logs and tables.
 //
-// It does no I/O and has no clock. Every text is taken as hostile: readers are linear in its size and bounded in what they produce (MaxText,
+// It does no I/O and has no clock. Text is untrusted: readers are linear in its size and bounded in what they produce (MaxText,
 // MaxBytes, MaxMessages).
 //
 // Recognise tells the form of a text (xxd, hexdump, a C array, base64, Follow TCP Stream of Wireshark, a proxy log and many
 // more), Forms lists them, RecogniseAs is the user's override. A Paste says in Why what decided, so that nothing is guessed
 // silently, and in Notes what was odd.
 //
-// Decisions that no tool's manual makes for us:
+// Decisions that the tools' manuals leave open:
 //
 //   - Several lines of plain hex are one message, since hex is wrapped by nearly every tool that prints it. A blank line starts
 //     another message. Lines of different lengths get a note that names the form "hex-lines", where each line is a message. In a file that

@@ -110,8 +110,8 @@ func readPackets(t *pasted) (*builder, *Error) {
 // maxLookedAt is how many messages must be packets so that all are taken for packets.
 const maxLookedAt = 1000
 
-// LookForPackets tells whether the messages are whole packets: those of a first one in which an IP header of TCP or UDP is right, up to its
-// checksum, and of others that have the same link type.
+// LookForPackets sets Packets and Link if the messages are whole packets: a first one has a valid IP header of TCP or UDP, checksum included,
+// and the others fit its link type.
 func (p *Paste) LookForPackets() {
 	if p.Stream || len(p.Messages) == 0 || p.has(decoded) {
 		return
@@ -141,7 +141,7 @@ func (p *Paste) LookForPackets() {
 	p.Why += "; the bytes are whole packets of " + name + ": as a file, they are read as a capture"
 }
 
-// ReadPackets reads the packets of a text as those of a capture.
+// ReadPackets emits the frames of a text whose messages are packets.
 func ReadPackets(p *Paste, opts packet.Options, emit func(*transport.Frame)) packet.Summary {
 	a := packet.NewAssembler(opts, emit)
 	for i := range p.Messages {

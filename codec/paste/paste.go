@@ -67,7 +67,7 @@ func Forms() []FormInfo {
 }
 
 // Recognise tells the form of text and reads it. Of a conversation that breaks off in its last line the rest is read, with a note. The error
-// is a *Error.
+// is an *Error.
 func Recognise(text string) (*Paste, error) {
 	p, err := recognise(text)
 	if err != nil {
@@ -111,7 +111,7 @@ func recognise(text string) (*Paste, error) {
 	return nil, best.place(t)
 }
 
-// RecogniseAs reads text as the form with this id, whatever it looks like. The error is a *Error.
+// RecogniseAs reads text as the form with this id, whatever it looks like. The error is an *Error.
 func RecogniseAs(text, form string) (*Paste, error) {
 	f := formByID(form)
 	if f == nil {

@@ -7,7 +7,7 @@
 //
 // # Exports that come back
 //
-// What Wirebench writes into a pcapng for itself stands behind words for people, in one form (pcapng_told.go): name and text of the capture,
-// marks, notes and markers (ReadTold). A section can say that its packets are made up: each is a frame, or a part of one, whose
-// comment tells what its bytes do not, and no transport is asked (pcapng_made.go).
+// What Wirebench writes into a pcapng for itself stands behind words for people, in one form (told.go): name and text of the capture,
+// marks, notes and markers (SectionsTold). A section can say that its packets are made up: each is a frame, or a part of one, whose
+// comment tells what its bytes do not, and no transport is asked (made.go).
 package pcap

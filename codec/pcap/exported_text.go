@@ -110,7 +110,7 @@ func (r *Reader) nextShown(to *exported) (bool, error) {
 			if ok {
 				r.in.Skip(int64(min(end+1, len(b))))
 			}
-			if r.in.Pos == before {
+			if r.in.Offset() == before {
 				break
 			}
 		}

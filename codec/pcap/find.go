@@ -23,7 +23,7 @@ type milestone struct {
 	ifaces []Interface
 }
 
-// Index remembers places in a capture file, so that a packet is found by its number without reading all before it. It learns them while
+// Index remembers offsets in a capture file, so that a packet is found by its number without reading the file from its start. It learns while
 // packets are looked for. It is for one goroutine and one file.
 type Index struct {
 	marks  []milestone

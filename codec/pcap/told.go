@@ -150,7 +150,7 @@ const (
 	maxToldWhole   = 1 << 20 // bytes of the text of a capture
 )
 
-// SectionsTold is what the packets of a pcapng and its sections tell.
+// SectionsTold reads what an export of Wirebench told in the comments of a pcapng. ok is false if the file is not one, or tells nothing.
 func SectionsTold(text io.Reader) (out CaptureTold, ok bool, err error) {
 	in, err := NewReader(text)
 	if errors.Is(err, ErrFormat) {

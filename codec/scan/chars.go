@@ -7,17 +7,21 @@ import (
 	"unicode/utf8"
 )
 
+// IsWord reports whether c is an ASCII letter, a digit or an underscore.
 func IsWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
 }
 
+// IsDigit reports whether c is a decimal digit.
 func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
+// IsSpace reports whether c is a space or a tab.
 func IsSpace(c byte) bool { return c == ' ' || c == '\t' }
 
+// IsHex reports whether c is a hex digit.
 func IsHex(c byte) bool { return HexValue[c] < 16 }
 
-// HexValue is the value of a hex digit, notHex for other characters.
+// HexValue holds the value of each hex digit, and NotHex for other bytes. A table keeps plain hex at memory speed.
 var HexValue = func() (v [256]byte) {
 	for i := range v {
 		v[i] = NotHex
@@ -31,11 +35,13 @@ var HexValue = func() (v [256]byte) {
 	return v
 }()
 
+// NotHex marks bytes that are not hex digits in HexValue.
 const NotHex = 0xff
 
+// ByteOrderMark may begin a UTF-8 text.
 const ByteOrderMark = "\ufeff"
 
-// Quote quotes what a user wrote, shortened and free of control characters.
+// Quote quotes user text for a message, shortened and without control characters.
 func Quote(s string) string {
 	const most = 24
 	if utf8.RuneCountInString(s) > most {
@@ -44,7 +50,7 @@ func Quote(s string) string {
 	return fmt.Sprintf("%q", strings.ToValidUTF8(s, "\ufffd"))
 }
 
-// StartsLikeText is head without what may stand before a text: white space, and a byte order mark.
+// StartsLikeText returns head without a leading byte order mark and white space.
 func StartsLikeText(head []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte(ByteOrderMark)), " \t\r\n")
 }

@@ -7,31 +7,30 @@ import (
 	"io"
 )
 
-// Input reads a file from front to back and lets its user look ahead. What it keeps grows with what has come, never with what the
-// file says will come.
+// Input reads a file sequentially, with look-ahead. Its buffer grows with the bytes that arrived, never with a length that the file claims.
 type Input struct {
 	r        io.Reader
 	buf      []byte
 	from, to int   // buf[from:to] is read and not yet skipped
-	Pos      int64 // of buf[from] in the file
+	pos      int64 // of buf[from] in the file
 	err      error // why nothing more comes: io.EOF, or what went wrong
 }
 
-// NewInput reads r.
+// NewInput returns an Input that reads r.
 func NewInput(r io.Reader) *Input { return &Input{r: r} }
 
-// Offset is the place of the next byte in the file.
-func (in *Input) Offset() int64 { return in.Pos }
+// Offset returns the offset of the next byte in the file.
+func (in *Input) Offset() int64 { return in.pos }
 
-// Moved says that the reader below now stands at another place of the file.
-func (in *Input) Moved(pos int64) { *in = Input{r: in.r, buf: in.buf, Pos: pos} }
+// Moved discards the buffer after the underlying reader was moved to pos.
+func (in *Input) Moved(pos int64) { *in = Input{r: in.r, buf: in.buf, pos: pos} }
 
 const (
 	inputBuffer   = 64 << 10
 	emptyReadsMax = 100 // so many reads that give nothing, one after another, are an error
 )
 
-// Peek returns the next n bytes, or as many as there are. They are valid until the next call.
+// Peek returns the next n bytes without consuming them, fewer at the end of the file. They are valid until the next call.
 func (in *Input) Peek(n int) []byte {
 	if in.to-in.from < n {
 		in.fill(n)
@@ -61,13 +60,13 @@ func (in *Input) fill(n int) {
 	}
 }
 
-// Skip passes over n bytes and returns how many there were.
+// Skip consumes n bytes and returns how many there were.
 func (in *Input) Skip(n int64) int64 {
 	done := int64(0)
 	for {
 		step := min(n-done, int64(in.to-in.from))
 		in.from += int(step)
-		in.Pos += step
+		in.pos += step
 		done += step
 		if done == n || len(in.Peek(1)) == 0 {
 			return done
@@ -75,7 +74,7 @@ func (in *Input) Skip(n int64) int64 {
 	}
 }
 
-// Failure is the error that ended the input, nil if it was its end.
+// Failure returns the error that ended the input, nil for io.EOF.
 func (in *Input) Failure() error {
 	if in.err == nil || errors.Is(in.err, io.EOF) {
 		return nil
@@ -83,7 +82,7 @@ func (in *Input) Failure() error {
 	return in.err
 }
 
-// Read gives the bytes that were looked at again, and then the rest: gzip reads through it.
+// Read implements io.Reader: bytes that were peeked at come first.
 func (in *Input) Read(to []byte) (int, error) {
 	have := in.Peek(1)
 	if len(have) == 0 {
@@ -94,18 +93,18 @@ func (in *Input) Read(to []byte) (int, error) {
 	}
 	n := copy(to, in.buf[in.from:in.to])
 	in.from += n
-	in.Pos += int64(n)
+	in.pos += int64(n)
 	return n, nil
 }
 
-// IsDamage reports whether err speaks of the file and not of the world.
+// IsDamage reports whether err means a damaged file rather than a failing reader.
 func IsDamage(err error) bool {
 	var corrupt flate.CorruptInputError
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &corrupt)
 }
 
-// SkipSeen passes over n bytes that peek returned, without another look: they stay valid.
+// SkipSeen consumes n bytes that Peek returned; they stay valid until the next Peek.
 func (in *Input) SkipSeen(n int) {
 	in.from += n
-	in.Pos += int64(n)
+	in.pos += int64(n)
 }

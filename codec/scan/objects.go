@@ -2,8 +2,8 @@ package scan
 
 import "strings"
 
-// NextObject finds the next JSON object, whatever stands between objects of a list or of lines. It is in the input still. It is nil at
-// the end, of the list too. why says that it has no end, or is too large.
+// NextObject returns the next JSON object of a list or of lines, up to most bytes, without consuming it. It returns nil at the end of the input
+// or list; why is set if an object does not end or is too large.
 func (in *Input) NextObject(most int) (object []byte, why string) {
 	for {
 		b := in.Peek(1)
@@ -48,7 +48,7 @@ func (in *Input) NextObject(most int) (object []byte, why string) {
 	}
 }
 
-// seek passes over JSON up to the list that a name stands before, and reports whether there is one.
+// SeekList consumes JSON up to the opening bracket of the list called name, and reports whether there is one.
 func (in *Input) SeekList(name string) bool {
 	var said strings.Builder
 	found := false // the last thing was the name

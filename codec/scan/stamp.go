@@ -153,7 +153,7 @@ func twoDigits(s string) int {
 	return int(s[0]-'0')*10 + int(s[1]-'0')
 }
 
-// Moment is the time of a stamp. What is no moment counts from midnight of a day, and from 1970 if there is none.
+// Moment converts the stamp to a time. A time of day or an elapsed time is relative to day, or to 1970 if day is zero.
 func (s Stamp) Moment(day time.Time) time.Time {
 	start := day
 	if start.IsZero() {
@@ -168,7 +168,7 @@ func (s Stamp) Moment(day time.Time) time.Time {
 	return time.Time{}
 }
 
-// UnixMilli is a time in milliseconds since 1970; what is no time that can be written (a year above 9999) is none.
+// UnixMilli converts milliseconds since 1970 to a time: the zero time if ms is not positive or its year is above 9999.
 func UnixMilli(ms int64) time.Time {
 	const last = 253402300799999
 	if ms <= 0 || ms > last {
@@ -177,5 +177,5 @@ func UnixMilli(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// LastSecond is the end of the year 9999. Times behind it cannot be written as people write them.
+// LastSecond is the end of the year 9999, the last second that RFC 3339 can write.
 const LastSecond = 253402300799

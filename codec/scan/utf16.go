@@ -9,7 +9,7 @@ import (
 
 // UTF-16 with a byte order mark, as shells of Windows write what a program prints.
 
-// UTF16Order tells by a byte order mark that text is UTF-16; nil if it is not.
+// UTF16Order returns the byte order that a byte order mark at the start of head announces, nil if there is none.
 func UTF16Order(head []byte) binary.ByteOrder {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")):
@@ -20,7 +20,7 @@ func UTF16Order(head []byte) binary.ByteOrder {
 	return nil
 }
 
-// AppendUTF8 appends UTF-16 as UTF-8. What is no character is U+FFFD, an odd byte at the end too.
+// AppendUTF8 appends the UTF-16 text b to out as UTF-8. Invalid units, and an odd byte at the end, become U+FFFD.
 func AppendUTF8(out, b []byte, order binary.ByteOrder) []byte {
 	for len(b) >= 2 {
 		r := rune(order.Uint16(b))
@@ -42,7 +42,7 @@ func AppendUTF8(out, b []byte, order binary.ByteOrder) []byte {
 	return out
 }
 
-// UTF16 reads UTF-16 as UTF-8.
+// UTF16 is a reader that converts UTF-16 to UTF-8.
 type UTF16 struct {
 	in    *Input
 	order binary.ByteOrder
@@ -51,7 +51,7 @@ type UTF16 struct {
 	rest  []byte // of out
 }
 
-// NewUTF16 reads from a byte order mark on.
+// NewUTF16 returns a reader of the UTF-16 text in, which starts with its byte order mark.
 func NewUTF16(in *Input, order binary.ByteOrder) *UTF16 {
 	return &UTF16{in: in, order: order}
 }

@@ -17,7 +17,7 @@ const (
 
 func (p Proto) String() string { return [...]string{"", "tcp", "udp"}[p] }
 
-// Conn is a connection: two ends that talk.
+// Conn is a connection between two ends.
 type Conn struct {
 	ID      int // from 0, in the order in which they appear in the file
 	Proto   Proto
@@ -34,7 +34,7 @@ func (c *Conn) Name() string {
 	return string(c.Server.AppendTo(b))
 }
 
-// Marks are what the log of a proxy says about a message. Several can be set.
+// Marks say what a proxy did to a message, as its log or recording tells.
 type Marks uint8
 
 // The marks.
