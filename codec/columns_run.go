@@ -26,11 +26,11 @@ type located struct {
 
 // messageRun is what is known of the messages of a run.
 type messageRun struct {
-	ends  []uint32 // by message: where it ends, bytes from the start of the data
-	next  []uint32 // by message: where the contents begin that are to be located next
-	found []located   // contents of all messages, those of content k from k*room on, from the start of the data
-	room  int      // messages that found has room for
-	most  int      // messages to look at: fewer after wrong ones, so that the others are not looked at again and again
+	ends  []uint32  // by message: where it ends, bytes from the start of the data
+	next  []uint32  // by message: where the contents begin that are to be located next
+	found []located // contents of all messages, those of content k from k*room on, from the start of the data
+	room  int       // messages that found has room for
+	most  int       // messages to look at: fewer after wrong ones, so that the others are not looked at again and again
 }
 
 // of are the k-th contents of n messages.

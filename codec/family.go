@@ -16,8 +16,8 @@ const (
 	FamilyGap   Family = "gap"   // unexplained, and padding
 )
 
-// family is the kind of a field's bits.
-func (p *Program) family(field uint16, role Role) Family {
+// Family is the kind of the bits that a field has in a role.
+func (p *Program) Family(field uint16, role Role) Family {
 	switch role {
 	case RoleLength, RoleCode, RoleConst, RoleCounter, RoleCheck:
 		return FamilyHead

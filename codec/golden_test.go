@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs/defstest"
 	"wirebench/defs/schema"
 )
@@ -22,7 +23,7 @@ func TestGolden(t *testing.T) {
 			}
 		}
 		p := compile(t, name, text, schema.Options{Integrity: c.Settings["integrity"] == "true"})
-		info := p.LayoutInfo()
+		info := view.Layout(p)
 		out := map[string]string{"layout": info.Text(), "diagram": info.Diagram()}
 		var transcript, values, encoded strings.Builder
 		var rec, in codec.Record

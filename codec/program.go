@@ -233,5 +233,8 @@ type step struct {
 	same  uint16 // the step that holds the value, if a later field has the same name; else noIndex
 }
 
+// Wire is what the program was compiled from.
+func (p *Program) Wire() *wire.Message { return p.wire }
+
 // NeedsCode reports whether the message carries its key, so that Encode must be told it.
 func (p *Program) NeedsCode() bool { return p.key.bits != 0 }

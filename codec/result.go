@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
-
-	"wirebench/defs/wire"
 )
 
 // Result is a decoded message as other programs get it: one object of decode --json and of POST /api/{ws}/decode.
@@ -85,7 +83,7 @@ func (r *Record) ProblemInfos() []ProblemInfo {
 		path = r.problemPath(path[:0], p.Spot)
 		out = append(out, ProblemInfo{
 			Severity: p.Code.Severity().String(), Code: p.Code.String(), Message: p.Message(r), Path: string(path),
-			BitOffset: p.Range.Off, BitLength: p.Range.Len, Line: r.Program.line(p.Field()),
+			BitOffset: p.Range.Off, BitLength: p.Range.Len, Line: r.Program.Line(p.Field()),
 		})
 	}
 	return out
@@ -102,8 +100,8 @@ func (r *Record) problemPath(dst []byte, at Spot) []byte {
 	return r.AppendPath(dst, field, at.Node(), at.Elem())
 }
 
-// line is the line of a field's definition, 0 if there is none.
-func (p *Program) line(field uint16) int {
+// Line is the line of a field's definition, 0 if there is none.
+func (p *Program) Line(field uint16) int {
 	if field == noIndex || int(field) >= len(p.Fields) {
 		return 0
 	}
@@ -123,14 +121,14 @@ func (r *Record) FieldValues() []FieldValue {
 	var path []byte
 	lines := make([]int, len(r.Program.Fields))
 	for i := range lines {
-		lines[i] = r.Program.line(uint16(i))
+		lines[i] = r.Program.Line(uint16(i))
 	}
 	covered := newCoverage(r.Data)
 	for _, l := range leaves {
 		path = w.path(path[:0], l)
 		f := FieldValue{
 			Path: string(path), Type: r.TypeName(l), Role: l.Role.String(), BitOffset: l.Off, BitLength: l.Len,
-			Value: r.AppendLeafValue(nil, l), Field: l.Field, Overlap: covered.add(l.Range()), Family: r.Program.family(l.Field, l.Role),
+			Value: r.AppendLeafValue(nil, l), Field: l.Field, Overlap: covered.add(l.Range()), Family: r.Program.Family(l.Field, l.Role),
 		}
 		f.Text = r.humanValue(f)
 		if l.Field != noIndex {
@@ -182,99 +180,4 @@ func (c *coverage) add(g Range) (overlap bool) {
 		at += n
 	}
 	return overlap
-}
-
-// LayoutInfo is the byte layout of a message as other programs get it.
-type LayoutInfo struct {
-	Message string      `json:"message"`
-	Version int         `json:"version,omitempty"`
-	MinSize int64       `json:"min_size" doc:"bytes"`
-	MaxSize *int64      `json:"max_size" doc:"bytes; null if nothing limits it"`
-	Rows    []LayoutRow `json:"rows"`
-	More    int         `json:"more,omitempty" doc:"rows at the end that are left out: together they would be far longer than the definition"`
-	Source  int         `json:"-"` // about how many bytes of definition the message was made of
-}
-
-// LayoutRow is one part of a message.
-type LayoutRow struct {
-	Path      string `json:"path"`
-	Depth     int    `json:"depth" doc:"number of lists around it"`
-	Type      string `json:"type"`
-	Role      string `json:"role"`
-	Offset    string `json:"offset" doc:"in bytes, exact after variable parts: \"18 + name\", \"element + 4\"; \"18 + 40 parts before\" where that would be long: ask for the field alone"`
-	BitOffset *int64 `json:"bit_offset" doc:"null where it depends on data"`
-	MinBits   int64  `json:"min_bits"`
-	MaxBits   *int64 `json:"max_bits" doc:"null if nothing limits it"`
-	Line      int    `json:"line,omitempty"`
-	Note      string `json:"note,omitempty"`
-	Doc       string `json:"doc,omitempty"`
-	Family    Family `json:"-"`
-}
-
-// LayoutInfo describes the layout of the program's message.
-func (p *Program) LayoutInfo() LayoutInfo {
-	least, most := p.Size()
-	out := LayoutInfo{
-		Message: p.Message.Name, Version: p.Message.Version, MinSize: least, MaxSize: limited(most), Rows: []LayoutRow{}, Source: p.wire.Source(),
-	}
-	rows := p.wire.Layout()
-	room := out.budget()
-	for i := range rows {
-		row := p.layoutRow(&rows[i])
-		if room -= row.size(); room < 0 {
-			out.More = len(rows) - i
-			break
-		}
-		out.Rows = append(out.Rows, row)
-	}
-	return out
-}
-
-// FieldLayout is the layout of one field, by its path: its places and its path are written in full, however long they are.
-func (p *Program) FieldLayout(path string) LayoutInfo {
-	out := p.LayoutInfo()
-	out.Rows, out.More = []LayoutRow{}, 0
-	rows := p.wire.Layout()
-	for i := range rows {
-		r := &rows[i]
-		if r.Field == wire.None || path != p.wire.Path(r.Field) && path != p.wire.FullPath(r.Field) {
-			continue
-		}
-		row := p.layoutRow(r)
-		row.Path, row.Offset = p.wire.FullPath(r.Field), p.wire.FullAtText(r.At)
-		out.Rows = append(out.Rows, row)
-	}
-	return out
-}
-
-func (p *Program) layoutRow(w *wire.Row) LayoutRow {
-	r := p.row(w)
-	row := LayoutRow{
-		Path: r.Path, Depth: r.Depth, Type: r.Type, Role: r.Role.String(), Offset: r.Offset,
-		MinBits: r.MinBits, MaxBits: limited(r.MaxBits), Line: p.line(r.Field), Note: r.Note,
-		Family: p.family(r.Field, r.Role),
-	}
-	if r.At.Fixed() {
-		row.BitOffset = &r.At.Bits
-	}
-	if r.Field != noIndex && r.Role == RoleValue {
-		row.Doc = p.Fields[r.Field].Doc
-	}
-	return row
-}
-
-// limited is a size, nil if nothing limits it.
-func limited(n int64) *int64 {
-	if n < 0 {
-		return nil
-	}
-	return &n
-}
-
-// budget is how many bytes may be written about a message: shared structs may make any number of rows of a short definition.
-func (l *LayoutInfo) budget() int { return 1<<16 + 48*l.Source }
-
-// size is about how many bytes a row takes as JSON.
-func (r *LayoutRow) size() int {
-	return 150 + len(r.Path) + len(r.Type) + len(r.Offset) + len(r.Note) + len(r.Doc)
 }

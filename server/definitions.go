@@ -22,7 +22,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
-	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
@@ -251,7 +251,7 @@ func (ws *space) fullNames(list []*schema.Message) []string {
 }
 
 // stored describes a file: its mistakes, and the layout of its message.
-func (ws *space) stored(f *source.File) (messages []*schema.Message, diagnostics []diag.Info, layout *codec.LayoutInfo) {
+func (ws *space) stored(f *source.File) (messages []*schema.Message, diagnostics []diag.Info, layout *view.LayoutInfo) {
 	if defs.IsCodeMap(f.Name) {
 		_, list := ws.codeMap(f)
 		return nil, infos(list), nil
@@ -263,7 +263,7 @@ func (ws *space) stored(f *source.File) (messages []*schema.Message, diagnostics
 		case err != nil:
 			diagnostics = append(diagnostics, tooLarge(m, err).Info())
 		case i == 0 && len(messages) == 1:
-			info := p.LayoutInfo()
+			info := view.Layout(p)
 			layout = &info
 		}
 	}
@@ -365,11 +365,11 @@ type storedOutput struct {
 }
 
 type storedBody struct {
-	File        string            `json:"file" doc:"where it is, with its folder"`
-	Revision    string            `json:"revision"`
-	Messages    []string          `json:"messages" doc:"NAME.VERSION"`
-	Diagnostics []diag.Info       `json:"diagnostics" doc:"mistakes; the text is stored all the same"`
-	Layout      *codec.LayoutInfo `json:"layout,omitempty" doc:"of the message, if there is one"`
+	File        string           `json:"file" doc:"where it is, with its folder"`
+	Revision    string           `json:"revision"`
+	Messages    []string         `json:"messages" doc:"NAME.VERSION"`
+	Diagnostics []diag.Info      `json:"diagnostics" doc:"mistakes; the text is stored all the same"`
+	Layout      *view.LayoutInfo `json:"layout,omitempty" doc:"of the message, if there is one"`
 }
 
 // writeDefinition stores a file.

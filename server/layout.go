@@ -5,7 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs/diag"
 	"wirebench/server/admit"
 )
@@ -21,7 +21,7 @@ type layoutInput struct {
 
 type layoutOutput struct {
 	Body struct {
-		codec.LayoutInfo
+		view.LayoutInfo
 		Diagnostics []diag.Info `json:"diagnostics" doc:"the mistakes of the definition"`
 	}
 }
@@ -45,15 +45,15 @@ func (s *Server) layout(ctx context.Context, in *layoutInput) (*layoutOutput, er
 	out := &layoutOutput{}
 	out.Body.LayoutInfo, out.Body.Diagnostics = d.layout(), d.diagnostics
 	if in.Body.Field != "" && d.program != nil {
-		out.Body.LayoutInfo = d.program.FieldLayout(in.Body.Field)
+		out.Body.LayoutInfo = view.FieldLayout(d.program, in.Body.Field)
 	}
 	return out, nil
 }
 
 // layout is that of the definition; one without a program has no parts.
-func (d *definition) layout() codec.LayoutInfo {
+func (d *definition) layout() view.LayoutInfo {
 	if d.program == nil {
-		return codec.LayoutInfo{Rows: []codec.LayoutRow{}}
+		return view.LayoutInfo{Rows: []view.LayoutRow{}}
 	}
-	return d.program.LayoutInfo()
+	return view.Layout(d.program)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs/diag"
 	"wirebench/templates"
 )
@@ -73,7 +74,7 @@ func (l *livePage) controls(out *pageAnswer, p *pageWork, had string) {
 
 // lineHelp is what there is to say about the lines of a definition, the part of the message that each makes, and the lines by the keys
 // of those parts.
-func lineHelp(l *codec.LayoutInfo) (lines map[int]string, keys map[string]int) {
+func lineHelp(l *view.LayoutInfo) (lines map[int]string, keys map[string]int) {
 	lines, keys = map[int]string{}, map[string]int{}
 	for _, r := range l.Rows {
 		if r.Line <= 0 || len(keys) > 5000 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"wirebench/codec/view"
 )
 
 // TestLayoutBudget holds that the fragment of a layout, and the picture to save, are a small multiple of the definition.
@@ -15,7 +17,7 @@ func TestLayoutBudget(t *testing.T) {
 	}
 	for name, text := range map[string]string{"texts": strs.String(), "lists": lists.String(), "bytes": "byte[9999][999] a\nint32 b\n"} {
 		p, _ := opened(t, text)
-		info := p.LayoutInfo()
+		info := view.Layout(p)
 		var b strings.Builder
 		if err := layoutBody(Workbench{Layout: &info}).Render(t.Context(), &b); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 )
 
 // cell is one box of a diagram, or a caption above boxes.
@@ -29,7 +30,7 @@ const wholeRows = 3 * columns
 
 // diagram draws a layout as rows of sixteen bytes. What has no fixed size fills the rest of its row, and the elements of lists have
 // rows of their own below a caption.
-func diagram(l *codec.LayoutInfo) []cell {
+func diagram(l *view.LayoutInfo) []cell {
 	d := drawing{rows: l.Rows, alt: map[codec.Family]bool{}, room: 1<<17 + 24*l.Source}
 	for i := 0; i < len(d.rows); {
 		i = d.scope(i, d.rows[i].Depth)
@@ -41,7 +42,7 @@ func diagram(l *codec.LayoutInfo) []cell {
 }
 
 type drawing struct {
-	rows  []codec.LayoutRow
+	rows  []view.LayoutRow
 	cells []cell
 	col   int // where the next cell begins
 	alt   map[codec.Family]bool
@@ -97,7 +98,7 @@ func (d *drawing) scope(i, depth int) int {
 // isList reports whether a row's elements are the rows after it.
 func (d *drawing) isList(i int) bool { return i+1 < len(d.rows) && d.rows[i+1].Depth > d.rows[i].Depth }
 
-func variable(r codec.LayoutRow) bool { return r.MaxBits == nil || *r.MaxBits != r.MinBits }
+func variable(r view.LayoutRow) bool { return r.MaxBits == nil || *r.MaxBits != r.MinBits }
 
 // caption is a line of text, below which a new row begins.
 func (d *drawing) caption(text string) {
@@ -125,12 +126,12 @@ func (d *drawing) fill(c cell) {
 }
 
 // pointer says at the end of a row that something without a fixed size follows.
-func (d *drawing) pointer(r codec.LayoutRow) {
+func (d *drawing) pointer(r view.LayoutRow) {
 	d.fill(cell{Class: "var", Top: lastStep(r.Path) + " …", Low: at(r), Title: title(r), Line: number(r.Line), Key: Key(r.Path, r.Role)})
 }
 
 // fixed draws a field of whole bytes, over the ends of rows; of a long one the first and the last row.
-func (d *drawing) fixed(r codec.LayoutRow) {
+func (d *drawing) fixed(r view.LayoutRow) {
 	c := cell{Class: d.tint(r), Title: title(r), Line: number(r.Line), Key: Key(r.Path, r.Role)}
 	c.Top, c.Low = label(r)
 	if r.BitOffset != nil {
@@ -189,7 +190,7 @@ func (d *drawing) bits(i int) int {
 	return max(i, first+1)
 }
 
-func (d *drawing) tint(r codec.LayoutRow) string {
+func (d *drawing) tint(r view.LayoutRow) string {
 	class := tint(r.Family, d.alt[r.Family])
 	d.alt[r.Family] = !d.alt[r.Family]
 	return class
@@ -211,7 +212,7 @@ func (d *drawing) elementSize(i, depth int) string {
 }
 
 // label is the name of a part without what is around it, and its type or what it is for.
-func label(r codec.LayoutRow) (top, low string) {
+func label(r view.LayoutRow) (top, low string) {
 	switch {
 	case r.Role == "value":
 		return lastStep(r.Path), r.Type
@@ -229,7 +230,7 @@ func lastStep(path string) string {
 	return bare[strings.LastIndexByte(bare, '.')+1:] + path[len(bare):]
 }
 
-func title(r codec.LayoutRow) string {
+func title(r view.LayoutRow) string {
 	t := r.Path + ": " + r.Type
 	if r.Role != "value" {
 		t = r.Path + ", " + r.Role + ": " + r.Type
@@ -245,13 +246,13 @@ func title(r codec.LayoutRow) string {
 }
 
 // RowTitle is what there is to say about a part of a message.
-func RowTitle(r codec.LayoutRow) string { return title(r) }
+func RowTitle(r view.LayoutRow) string { return title(r) }
 
 // at is where a part begins, in words.
-func at(r codec.LayoutRow) string { return "at " + r.Offset }
+func at(r view.LayoutRow) string { return "at " + r.Offset }
 
 // sizeRange is the size of a part in words.
-func sizeRange(r codec.LayoutRow) string {
+func sizeRange(r view.LayoutRow) string {
 	unit := " bytes"
 	if r.MinBits%8 != 0 {
 		unit = "" // sizeText says it
@@ -270,7 +271,7 @@ func sizeRange(r codec.LayoutRow) string {
 }
 
 // tableSize is the size of a part for a column of numbers.
-func tableSize(r codec.LayoutRow) string {
+func tableSize(r view.LayoutRow) string {
 	switch {
 	case r.MaxBits == nil:
 		return sizeText(r.MinBits) + "+"
@@ -284,7 +285,7 @@ func tableSize(r codec.LayoutRow) string {
 const maxTerms = 4
 
 // layoutSummary is the size of a message: as a formula, "12 bytes + 8 × members + name", or from what to what.
-func layoutSummary(l *codec.LayoutInfo) string {
+func layoutSummary(l *view.LayoutInfo) string {
 	if l.MaxSize != nil && *l.MaxSize == l.MinSize {
 		return count(int(l.MinSize), "byte")
 	}
@@ -313,7 +314,7 @@ func layoutSummary(l *codec.LayoutInfo) string {
 	return strings.Join(append([]string{count(int(fixed/8), "byte")}, terms...), " + ")
 }
 
-func sizeWords(l *codec.LayoutInfo) string {
+func sizeWords(l *view.LayoutInfo) string {
 	if l.MaxSize == nil {
 		return count(int(l.MinSize), "byte") + " or more"
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
@@ -55,7 +56,7 @@ func decoded(t *testing.T, text, bytes string) *Message {
 // Goldens hold what a person sees, one element a line.
 func TestPanes(t *testing.T) {
 	program, _ := opened(t, listText)
-	info := program.LayoutInfo()
+	info := view.Layout(program)
 	const broken = "in32 id\nfoo\nuint16 id\n"
 	_, mistakes := opened(t, broken)
 	const list = "1a00 3412 0100 0a00 0300 0a00 0000 1400 07000000 4100 0000 0000"

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"encoding/json"
 	"fmt"
-	"wirebench/codec"
+	"wirebench/codec/view"
 )
 
 // layout shows where everything stands, without data.
@@ -692,7 +692,7 @@ func links(bits, line, key string) templ.Attributes {
 	return a
 }
 
-func layoutRow(r codec.LayoutRow, i int, w Workbench) templ.Component {
+func layoutRow(r view.LayoutRow, i int, w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -861,7 +861,7 @@ func layoutRow(r codec.LayoutRow, i int, w Workbench) templ.Component {
 	})
 }
 
-func layoutRange(r codec.LayoutRow) string {
+func layoutRange(r view.LayoutRow) string {
 	if r.BitOffset == nil || variable(r) {
 		return ""
 	}
@@ -869,7 +869,7 @@ func layoutRange(r codec.LayoutRow) string {
 }
 
 // layoutName is the path of a part; what the codec keeps itself is in brackets, as in the tree.
-func layoutName(r codec.LayoutRow) string {
+func layoutName(r view.LayoutRow) string {
 	switch {
 	case r.Role == "value":
 		return r.Path

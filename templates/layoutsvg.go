@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"wirebench/codec"
+	"wirebench/codec/view"
 )
 
 // Measures of the picture, in pixels.
@@ -35,7 +35,7 @@ const svgStyle = `
 const svgHatch = `<defs><pattern id="hatch" width="10" height="10" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="stripe" width="5" height="10"/></pattern></defs>`
 
 // LayoutSVG is the diagram of a layout as a picture of its own, to be saved or put into a document.
-func LayoutSVG(name string, l *codec.LayoutInfo) string {
+func LayoutSVG(name string, l *view.LayoutInfo) string {
 	width := 2*svgMargin + columns*svgColumn
 	var body strings.Builder
 	y, col := svgHeading, 0
@@ -92,7 +92,7 @@ func LayoutSVG(name string, l *codec.LayoutInfo) string {
 }
 
 // layoutTitle is the name of the message and its size.
-func layoutTitle(name string, l *codec.LayoutInfo) string {
+func layoutTitle(name string, l *view.LayoutInfo) string {
 	if name == "" {
 		return layoutSummary(l)
 	}
@@ -137,7 +137,7 @@ func escaped(text string) string {
 //	+----+----+----------+
 //	| length  | code     |
 //	+----+----+----------+
-func LayoutText(name string, l *codec.LayoutInfo) string {
+func LayoutText(name string, l *view.LayoutInfo) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", plain(layoutTitle(name, l)))
 	b.WriteString(textHeads())

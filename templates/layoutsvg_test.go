@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"wirebench/codec"
+	"wirebench/codec/view"
 )
 
 // The files hold what a person saves.
 func TestLayoutFiles(t *testing.T) {
 	program, _ := opened(t, listText)
-	info := program.LayoutInfo()
+	info := view.Layout(program)
 	for name, got := range map[string]string{"layout.svg": LayoutSVG("C_LIST.1", &info), "layout.txt": LayoutText("C_LIST.1", &info)} {
 		path := "testdata/" + name
 		if *update {
@@ -41,12 +41,12 @@ func TestLayoutFiles(t *testing.T) {
 func TestLayoutSVGIsWellFormed(t *testing.T) {
 	evil := "<script>&\"'\x00\xff" + strings.Repeat("x", 500)
 	big, bits := int64(8*500), int64(3)
-	for _, rows := range [][]codec.LayoutRow{
+	for _, rows := range [][]view.LayoutRow{
 		nil,
 		{{Path: evil, Type: evil, Role: "value", Offset: evil, Note: evil, Doc: evil, MinBits: 8, MaxBits: &big}},
 		{{Path: "a", Type: evil, Role: "value", Offset: "0", MinBits: big, MaxBits: &big}, {Path: evil, Type: "t", Role: "value", Offset: "1", MinBits: bits, MaxBits: &bits}},
 	} {
-		l := &codec.LayoutInfo{Message: evil, Version: 1, Rows: rows}
+		l := &view.LayoutInfo{Message: evil, Version: 1, Rows: rows}
 		picture := LayoutSVG("x", l)
 		for d := xml.NewDecoder(strings.NewReader(picture)); ; {
 			token, err := d.Token()

@@ -3,18 +3,18 @@ package templates
 import (
 	"slices"
 
-	"wirebench/codec"
+	"wirebench/codec/view"
 )
 
 // writtenOrder are the rows of a layout in the order of the definition's lines, each with what belongs to it. What has no line
 // stays behind what it follows.
-func writtenOrder(rows []codec.LayoutRow) []codec.LayoutRow {
+func writtenOrder(rows []view.LayoutRow) []view.LayoutRow {
 	if len(rows) == 0 {
 		return rows
 	}
 	type branch struct {
 		line int
-		rows []codec.LayoutRow
+		rows []view.LayoutRow
 	}
 	depth := rows[0].Depth
 	var branches []branch
@@ -24,14 +24,14 @@ func writtenOrder(rows []codec.LayoutRow) []codec.LayoutRow {
 			if line == 0 && len(branches) > 0 {
 				line = branches[len(branches)-1].line
 			}
-			branches = append(branches, branch{line, []codec.LayoutRow{r}})
+			branches = append(branches, branch{line, []view.LayoutRow{r}})
 			continue
 		}
 		last := &branches[len(branches)-1]
 		last.rows = append(last.rows, r)
 	}
 	slices.SortStableFunc(branches, func(a, b branch) int { return a.line - b.line })
-	out := make([]codec.LayoutRow, 0, len(rows))
+	out := make([]view.LayoutRow, 0, len(rows))
 	for _, b := range branches {
 		out = append(out, b.rows[0])
 		out = append(out, writtenOrder(b.rows[1:])...)
@@ -40,7 +40,7 @@ func writtenOrder(rows []codec.LayoutRow) []codec.LayoutRow {
 }
 
 // reordered reports whether the definition has its fields in another order than the wire.
-func reordered(rows []codec.LayoutRow) bool {
+func reordered(rows []view.LayoutRow) bool {
 	for i, r := range writtenOrder(rows) {
 		if o := rows[i]; o.Path != r.Path || o.Role != r.Role {
 			return true

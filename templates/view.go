@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/static"
@@ -36,8 +37,8 @@ type Workbench struct {
 	Message      string // name of the open definition as addresses have it, "" if none is
 	Targets      []Target
 	Definition   Definition
-	Layout       *codec.LayoutInfo // nil if nothing is open
-	Stale        bool              // the open definition has mistakes: layout and fields are by the last one that had none
+	Layout       *view.LayoutInfo // nil if nothing is open
+	Stale        bool             // the open definition has mistakes: layout and fields are by the last one that had none
 	Input        Input
 	Messages     []MessageRow // of an input that has several
 	MoreMessages int          // that are not listed

@@ -12,11 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs/diag"
 )
 
-func row(path string, depth int, bits int64, variable bool) codec.LayoutRow {
-	r := codec.LayoutRow{Path: path, Depth: depth, Type: "t", Role: "value", Offset: "0", MinBits: bits, MaxBits: &bits, Family: codec.FamilyInt}
+func row(path string, depth int, bits int64, variable bool) view.LayoutRow {
+	r := view.LayoutRow{Path: path, Depth: depth, Type: "t", Role: "value", Offset: "0", MinBits: bits, MaxBits: &bits, Family: codec.FamilyInt}
 	if variable {
 		r.MaxBits = nil
 	}
@@ -24,11 +25,11 @@ func row(path string, depth int, bits int64, variable bool) codec.LayoutRow {
 }
 
 // drawn is a diagram as text: NAME:COLUMNS, and captions in parentheses. No cell may cross the end of a row.
-func drawn(t *testing.T, rows ...codec.LayoutRow) string {
+func drawn(t *testing.T, rows ...view.LayoutRow) string {
 	t.Helper()
 	col := 0
 	var seen []string
-	for _, p := range diagram(&codec.LayoutInfo{Rows: rows}) {
+	for _, p := range diagram(&view.LayoutInfo{Rows: rows}) {
 		if p.Width == 0 {
 			seen, col = append(seen, "("+p.Caption+")"), 0
 			continue
@@ -51,18 +52,18 @@ func TestDiagram(t *testing.T) {
 	noted.Note = "in messages of 5 bytes"
 	for _, test := range []struct {
 		name string
-		rows []codec.LayoutRow
+		rows []view.LayoutRow
 		want string
 	}{
-		{"over the end of a row", []codec.LayoutRow{row("a", 0, 16, false), row("b", 0, 8*20, false)}, "a:2 b:14 …:6"},
-		{"of whole rows", []codec.LayoutRow{row("a", 0, 8*32, false)}, "a:16 …:16"},
-		{"a long one is cut in the middle", []codec.LayoutRow{row("a", 0, 32, false), row("b", 0, 8*500, false)}, "a:4 b:12 … 480 bytes:16 …:8"},
-		{"bits share a cell", []codec.LayoutRow{row("a", 0, 3, false), row("b", 0, 5, false), row("c", 0, 8, false)}, "/a/b:1 c:1"},
-		{"bits that end nowhere", []codec.LayoutRow{row("a", 0, 3, false)}, "/a:1"},
-		{"elements have rows of their own", []codec.LayoutRow{row("n", 0, 16, false), row("l", 0, 0, true), row("l[].x", 1, 32, false), row("z", 0, 16, false)}, "n:2 l …:14 (l · at 0 · each element, 4 bytes) x:4 next element …:12 (then, at 0) z:2"},
-		{"bare elements are named after their list", []codec.LayoutRow{row("l", 0, 0, true), row("l[]", 1, 32, false)}, "(l · at 0 · each element, 4 bytes) l[]:4 next element …:12"},
-		{"a text", []codec.LayoutRow{row("n", 0, 8*15, false), row("s", 0, 16, true)}, "n:15 (s · at 0) s:16"},
-		{"a condition", []codec.LayoutRow{row("a", 0, 8, false), noted}, "a:1 (in messages of 5 bytes) b:1"},
+		{"over the end of a row", []view.LayoutRow{row("a", 0, 16, false), row("b", 0, 8*20, false)}, "a:2 b:14 …:6"},
+		{"of whole rows", []view.LayoutRow{row("a", 0, 8*32, false)}, "a:16 …:16"},
+		{"a long one is cut in the middle", []view.LayoutRow{row("a", 0, 32, false), row("b", 0, 8*500, false)}, "a:4 b:12 … 480 bytes:16 …:8"},
+		{"bits share a cell", []view.LayoutRow{row("a", 0, 3, false), row("b", 0, 5, false), row("c", 0, 8, false)}, "/a/b:1 c:1"},
+		{"bits that end nowhere", []view.LayoutRow{row("a", 0, 3, false)}, "/a:1"},
+		{"elements have rows of their own", []view.LayoutRow{row("n", 0, 16, false), row("l", 0, 0, true), row("l[].x", 1, 32, false), row("z", 0, 16, false)}, "n:2 l …:14 (l · at 0 · each element, 4 bytes) x:4 next element …:12 (then, at 0) z:2"},
+		{"bare elements are named after their list", []view.LayoutRow{row("l", 0, 0, true), row("l[]", 1, 32, false)}, "(l · at 0 · each element, 4 bytes) l[]:4 next element …:12"},
+		{"a text", []view.LayoutRow{row("n", 0, 8*15, false), row("s", 0, 16, true)}, "n:15 (s · at 0) s:16"},
+		{"a condition", []view.LayoutRow{row("a", 0, 8, false), noted}, "a:1 (in messages of 5 bytes) b:1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := drawn(t, test.rows...); got != test.want {
@@ -75,14 +76,14 @@ func TestDiagram(t *testing.T) {
 func TestLayoutSummary(t *testing.T) {
 	size := func(n int64) *int64 { return &n }
 	for _, test := range []struct {
-		layout codec.LayoutInfo
+		layout view.LayoutInfo
 		want   string
 	}{
-		{codec.LayoutInfo{MinSize: 1, MaxSize: size(1)}, "1 byte"},
-		{codec.LayoutInfo{Rows: []codec.LayoutRow{row("n", 0, 96, false), row("l", 0, 0, true), row("l[].x", 1, 64, false), row("s", 0, 16, true)}}, "12 bytes + 8 × l + s"},
-		{codec.LayoutInfo{Rows: []codec.LayoutRow{row("n", 0, 96, false), row("l", 0, 0, true), row("l[].s", 1, 16, true)}}, "12 bytes + l"},
-		{codec.LayoutInfo{MinSize: 3, Rows: []codec.LayoutRow{{Path: "a", Note: "if more follows"}}}, "3 bytes or more"},
-		{codec.LayoutInfo{MinSize: 3, MaxSize: size(9), Rows: []codec.LayoutRow{{Path: "a", Note: "if more follows"}}}, "3 to 9 bytes"},
+		{view.LayoutInfo{MinSize: 1, MaxSize: size(1)}, "1 byte"},
+		{view.LayoutInfo{Rows: []view.LayoutRow{row("n", 0, 96, false), row("l", 0, 0, true), row("l[].x", 1, 64, false), row("s", 0, 16, true)}}, "12 bytes + 8 × l + s"},
+		{view.LayoutInfo{Rows: []view.LayoutRow{row("n", 0, 96, false), row("l", 0, 0, true), row("l[].s", 1, 16, true)}}, "12 bytes + l"},
+		{view.LayoutInfo{MinSize: 3, Rows: []view.LayoutRow{{Path: "a", Note: "if more follows"}}}, "3 bytes or more"},
+		{view.LayoutInfo{MinSize: 3, MaxSize: size(9), Rows: []view.LayoutRow{{Path: "a", Note: "if more follows"}}}, "3 to 9 bytes"},
 	} {
 		if got := layoutSummary(&test.layout); got != test.want {
 			t.Errorf("got %s, want %s", got, test.want)
@@ -227,7 +228,7 @@ func TestMarkupIsEscaped(t *testing.T) {
 		Form:       FormState{From: evil, Base: evil, Edits: map[string]string{evil: evil}, Opened: map[string]bool{evil: true}},
 		Done:       evil,
 		Definition: Definition{File: evil, Text: evil, New: evil, Stored: true, Conflict: &Conflict{Lines: []ChangedLine{{"disk", 1, evil}}}, Diagnostics: []diag.Info{{Severity: "error", Message: evil, Help: evil, Line: 1}}},
-		Layout:     &codec.LayoutInfo{Message: evil, Rows: []codec.LayoutRow{{Path: evil, Type: evil, Role: "value", Offset: evil, Note: evil, Doc: evil, MinBits: 8}}},
+		Layout:     &view.LayoutInfo{Message: evil, Rows: []view.LayoutRow{{Path: evil, Type: evil, Role: "value", Offset: evil, Note: evil, Doc: evil, MinBits: 8}}},
 		Input:      Input{Text: evil, Verdict: evil, Why: evil, Notes: []string{evil}, Error: evil},
 		Messages:   []MessageRow{{Dir: evil, Time: evil, Name: evil, Status: evil}},
 		Shown: &Message{Data: []byte("<i>"), Linked: true, Other: evil, Result: codec.Result{

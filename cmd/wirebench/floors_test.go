@@ -57,6 +57,7 @@ codec/packet             < codec/transport
 codec/packettest         < codec/transport
 codec/scan
 codec/corpus             < codec
+codec/view               < codec
 
 codec/pcap < codec/packet codec/scan
 
@@ -67,7 +68,7 @@ codec/capture < codec/paste codec/logs
 
 codec/transport/protocols < defs codec/transport/tera codec/transport/muta codec/transport/subspace
 
-templates < codec static web/docs
+templates < codec/view static web/docs
 
 server/admit
 server/wsconn

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"wirebench/codec/view"
 )
 
 func newLayout() *cobra.Command {
@@ -31,9 +33,9 @@ func newLayout() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			info := p.LayoutInfo()
+			info := view.Layout(p)
 			if field != "" {
-				if info = p.FieldLayout(field); len(info.Rows) == 0 {
+				if info = view.FieldLayout(p, field); len(info.Rows) == 0 {
 					return fmt.Errorf("%s has no field %q", msg.Name, field)
 				}
 			}

@@ -1,0 +1,96 @@
+package view
+
+import "wirebench/codec"
+
+// LayoutInfo is the byte layout of a message as other programs get it.
+type LayoutInfo struct {
+	Message string      `json:"message"`
+	Version int         `json:"version,omitempty"`
+	MinSize int64       `json:"min_size" doc:"bytes"`
+	MaxSize *int64      `json:"max_size" doc:"bytes; null if nothing limits it"`
+	Rows    []LayoutRow `json:"rows"`
+	More    int         `json:"more,omitempty" doc:"rows at the end that are left out: together they would be far longer than the definition"`
+	Source  int         `json:"-"` // about how many bytes of definition the message was made of
+}
+
+// LayoutRow is one part of a message.
+type LayoutRow struct {
+	Path      string       `json:"path"`
+	Depth     int          `json:"depth" doc:"number of lists around it"`
+	Type      string       `json:"type"`
+	Role      string       `json:"role"`
+	Offset    string       `json:"offset" doc:"in bytes, exact after variable parts: \"18 + name\", \"element + 4\"; \"18 + 40 parts before\" where that would be long: ask for the field alone"`
+	BitOffset *int64       `json:"bit_offset" doc:"null where it depends on data"`
+	MinBits   int64        `json:"min_bits"`
+	MaxBits   *int64       `json:"max_bits" doc:"null if nothing limits it"`
+	Line      int          `json:"line,omitempty"`
+	Note      string       `json:"note,omitempty"`
+	Doc       string       `json:"doc,omitempty"`
+	Family    codec.Family `json:"-"`
+}
+
+// Layout describes the layout of a program's message.
+func Layout(p *codec.Program) LayoutInfo {
+	least, most := p.Size()
+	out := LayoutInfo{
+		Message: p.Message.Name, Version: p.Message.Version, MinSize: least, MaxSize: limited(most), Rows: []LayoutRow{}, Source: p.Wire().Source(),
+	}
+	rows := p.Layout()
+	room := out.budget()
+	for i := range rows {
+		row := layoutRow(p, &rows[i])
+		if room -= row.size(); room < 0 {
+			out.More = len(rows) - i
+			break
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+// FieldLayout is the layout of one field, by its path: its places and its path are written in full, however long they are.
+func FieldLayout(p *codec.Program, path string) LayoutInfo {
+	out := Layout(p)
+	out.Rows, out.More = []LayoutRow{}, 0
+	w := p.Wire()
+	for _, r := range p.Layout() {
+		if r.Field == codec.NoField || path != r.Path && path != w.FullPath(int(r.Field)) {
+			continue
+		}
+		row := layoutRow(p, &r)
+		row.Path, row.Offset = w.FullPath(int(r.Field)), w.FullAtText(r.At)
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+func layoutRow(p *codec.Program, r *codec.Row) LayoutRow {
+	row := LayoutRow{
+		Path: r.Path, Depth: r.Depth, Type: r.Type, Role: r.Role.String(), Offset: r.Offset,
+		MinBits: r.MinBits, MaxBits: limited(r.MaxBits), Line: p.Line(r.Field), Note: r.Note,
+		Family: p.Family(r.Field, r.Role),
+	}
+	if r.At.Fixed() {
+		row.BitOffset = &r.At.Bits
+	}
+	if r.Field != codec.NoField && r.Role == codec.RoleValue {
+		row.Doc = p.Fields[r.Field].Doc
+	}
+	return row
+}
+
+// limited is a size, nil if nothing limits it.
+func limited(n int64) *int64 {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
+// budget is how many bytes may be written about a message: shared structs may make any number of rows of a short definition.
+func (l *LayoutInfo) budget() int { return 1<<16 + 48*l.Source }
+
+// size is about how many bytes a row takes as JSON.
+func (r *LayoutRow) size() int {
+	return 150 + len(r.Path) + len(r.Type) + len(r.Offset) + len(r.Note) + len(r.Doc)
+}
