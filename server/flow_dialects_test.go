@@ -139,7 +139,7 @@ func TestFlowOtherDialect(t *testing.T) {
 	f.is("the words of the language", `document.querySelector("#reference").matches(":popover-open") && document.querySelector("#reference").innerText.includes("u16")`)
 	f.press("Escape")
 
-	f.do(`document.querySelector("#rail-list a[data-new]").click()`)
+	f.page().Click("link", "New definition")
 	f.shows("#definition-head", "new_packets.def")
 	f.do(`{ const n = document.querySelector("#name"); n.value = "mine"; n.dispatchEvent(new Event("change", {bubbles: true})) }`)
 	f.shows(".cm-content", "what mine is about")

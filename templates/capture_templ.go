@@ -155,7 +155,7 @@ func capturePage(w Workbench) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if w.Capture.Live {
-				templ_7745c5c3_Err = liveBar(*w.Capture, w.LookOnly).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = liveBar(*w.Capture).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -17,6 +17,7 @@ import { notify } from "./notify";
 import { ask, type Session } from "./relays";
 import { lookOnly } from "./role";
 import { dialogs } from "./dialogs";
+import { signal } from "./ui";
 
 /** What the panes show: a message to send is made of it. */
 export interface Shown {
@@ -42,10 +43,12 @@ export class Operate {
   private readonly api: string;
   private readonly frames: Frames;
   private readonly shown: Shown;
-  private readonly toggle = document.getElementById("live-operate");
+  readonly on = signal(false);
+  readonly offered = signal(false); // by the listener
+  readonly label = signal("Intercept"); // of the button
+  readonly title = signal("");
   private readonly queue: HeldQueue;
   private session: Session | undefined;
-  private on = false;
   private intercept = "";
   private isAway = false;
 
@@ -53,9 +56,7 @@ export class Operate {
     this.api = api;
     this.frames = frames;
     this.shown = shown;
-    this.toggle?.addEventListener("click", () => this.menu());
-    document.getElementById("live-send")?.addEventListener("click", () => void this.send(false));
-    const may = this.toggle instanceof HTMLButtonElement && !this.toggle.disabled; // a viewer may not
+    const may = !lookOnly();
     this.queue = new HeldQueue(api, may, { edit: (h) => void this.edit(h), leave: () => frames.focus() });
     const some = (): boolean => may && this.queue.size > 0;
     const can = (): boolean => may && !this.isAway && this.session?.operate !== undefined;
@@ -70,7 +71,7 @@ export class Operate {
       { id: "live-held", title: "Messages that are held", group: "Go to", keys: ["w h"], enabled: some, run: () => queue.focus() },
       { id: "live-resend", title: "Send the frame again as it is", group: "Live", keys: ["r"], enabled: can, run: () => void this.resend() },
       { id: "live-duplicate", title: "Send a message like this one", group: "Live", keys: ["Shift+D"], enabled: can, run: () => void this.send(true) },
-      { id: "live-rules", title: "Rules for messages", group: "Live", enabled: can, run: () => void dialogs().then((d) => d?.rulesDialog(this.api, this.frames.shown.filter, this.on)) },
+      { id: "live-rules", title: "Rules for messages", group: "Live", enabled: can, run: () => void dialogs().then((d) => d?.rulesDialog(this.api, this.frames.shown.filter, this.on.value)) },
     );
   }
 
@@ -78,19 +79,15 @@ export class Operate {
   draw(s: Session | undefined): void {
     this.session = s;
     const op = s?.operate;
-    for (const element of [this.toggle, document.getElementById("live-send")]) {
-      element?.toggleAttribute("hidden", op === undefined);
-    }
-    this.on = op?.on ?? false;
+    this.offered.value = op !== undefined;
+    const on = op?.on ?? false;
+    this.on.value = on;
     this.intercept = op?.intercept ?? "";
-    if (this.toggle !== null && !lookOnly()) {
-      const rules = (op?.rules ?? 0) > 0 ? ` · ${counted(op?.rules ?? 0, "rule")}` : "";
-      this.toggle.setAttribute("aria-pressed", String(this.on));
-      this.toggle.textContent = (this.on ? (this.intercept === "" ? "Changes on" : `Holding ${holds[this.intercept] ?? short(this.intercept)}`) : "Intercept") + (this.on ? rules : "");
-      this.toggle.title = this.on ? (this.intercept === "" ? "Nothing is held; messages can be sent, and rules count (i turns it off)" : `Messages that fit ${this.intercept} are held (i turns it off)`) : "Hold messages that fit a filter, to change or drop them (i)";
-    }
-    document.getElementById("live-bar")?.classList.toggle("operating", this.on);
-    this.queue.run(this.on);
+    const rules = (op?.rules ?? 0) > 0 ? ` · ${counted(op?.rules ?? 0, "rule")}` : "";
+    this.label.value = !on ? "Intercept" : (this.intercept === "" ? "Changes on" : `Holding ${holds[this.intercept] ?? short(this.intercept)}`) + rules;
+    this.title.value = !on ? "Hold messages that match a filter, to change or drop them (i)" :
+      this.intercept === "" ? "Nothing is held; messages can be sent, and rules apply (i turns it off)" : `Messages that match ${this.intercept} are held (i turns it off)`;
+    this.queue.run(on);
   }
 
   /** The server is away, or there again. */
@@ -101,7 +98,7 @@ export class Operate {
 
   /** Holds what the filter of the list shows, or nothing any more. */
   private flip(): Promise<boolean> {
-    return this.set(this.on ? { on: false, intercept: "" } : { on: true, intercept: this.frames.shown.filter || all });
+    return this.set(this.on.value ? { on: false, intercept: "" } : { on: true, intercept: this.frames.shown.filter || all });
   }
 
   private async set(change: { on: boolean; intercept: string }): Promise<boolean> {
@@ -110,9 +107,9 @@ export class Operate {
       return false;
     }
     this.draw(s);
-    notify(this.on ? (this.intercept === "" ? "Messages can be changed and sent" : `Messages that fit “${this.intercept}” are held`) : "Traffic passes as it comes");
+    notify(this.on.value ? (this.intercept === "" ? "Messages can be changed and sent" : `Messages that fit “${this.intercept}” are held`) : "Traffic passes as it comes");
     const stuck = s.conns.some((c) => c.mode === "operating") ? undefined : s.conns.find((c) => c.mode === "impossible" || c.mode === "wanted");
-    if (this.on && stuck !== undefined) {
+    if (this.on.value && stuck !== undefined) {
       notify(`${shortConnection({ name: stuck.name, session: stuck.session ?? 0, proto: "", frames: 0 })}: ${stuck.mode === "wanted" ? "not yet, " : "cannot be changed, "}${stuck.mode_why ?? ""}`, "warn");
     }
     return true;
@@ -120,14 +117,15 @@ export class Operate {
 
   /** Lets messages be sent, and holds none by that, where nobody has allowed it yet; false if that fails. */
   private async turnedOn(): Promise<boolean> {
-    return this.on || await this.set({ on: true, intercept: "" });
+    return this.on.value || await this.set({ on: true, intercept: "" });
   }
 
-  private menu(): void {
+  /** Offers what can be held. */
+  menu(anchor: HTMLElement): void {
     const filter = this.frames.shown.filter;
     const type = this.shown.row()?.type ?? "";
-    const hold = (title: string, intercept: string): { title: string; run: () => void } => ({ title: intercept !== "" && this.on && this.intercept === intercept ? `${title} ✓` : title, run: () => void this.set({ on: true, intercept }) });
-    openMenu(this.toggle ?? document.body, {
+    const hold = (title: string, intercept: string): { title: string; run: () => void } => ({ title: intercept !== "" && this.on.value && this.intercept === intercept ? `${title} ✓` : title, run: () => void this.set({ on: true, intercept }) });
+    openMenu(anchor, {
       label: "Change what passes",
       items: [
         ...(filter === "" ? [] : [hold(`Hold what fits the filter: ${filter.slice(0, 40)}`, filter)]),
@@ -135,8 +133,8 @@ export class Operate {
         hold("Hold what the client sends", client),
         hold("Hold what the server sends", server),
         { title: "Hold nothing; allow sending and rules", run: () => void this.set({ on: true, intercept: "" }) },
-        { title: "Rules …", run: () => void dialogs().then((d) => d?.rulesDialog(this.api, filter, this.on)) },
-        { title: "Off: traffic passes as it comes", hint: "i", disabled: !this.on, run: () => void this.set({ on: false, intercept: "" }) },
+        { title: "Rules …", run: () => void dialogs().then((d) => d?.rulesDialog(this.api, filter, this.on.value)) },
+        { title: "Off: traffic passes as it comes", hint: "i", disabled: !this.on.value, run: () => void this.set({ on: false, intercept: "" }) },
       ],
     });
   }
@@ -236,7 +234,7 @@ export class Operate {
   }
 
   /** Sends a message of one's own, or one like that in the panes. */
-  private async send(like: boolean): Promise<void> {
+  async send(like: boolean): Promise<void> {
     const { row } = this.frames.list;
     const frame = row === undefined ? undefined : await this.frames.socket.ask("frame", { n: row.n }).catch(() => undefined);
     const { box, form, says, say } = dialog(like && frame !== undefined ? "Send a message like this one" : "Send a message");
@@ -251,7 +249,7 @@ export class Operate {
     names.append(...Array.from(document.querySelectorAll<HTMLElement>("#rail-list .item"), (item) => new Option(item.dataset["name"] ?? "")));
     const dir = select([["c2s", "C→S, to the server"], ["s2c", "S→C, to the client"]], frame?.dir ?? "c2s");
     const conns = (this.session?.conns ?? []).filter((c) => c.mode !== "impossible");
-    const conn = select(conns.map((c) => [String(c.id), shortConnection({ name: c.name, session: c.session ?? 0, proto: "", frames: 0 }) + (c.mode === "operating" || !this.on ? "" : ` (${c.mode_why ?? c.mode ?? ""})`)]), String(conns.find((c) => c.name === frame?.conn)?.id ?? conns.at(-1)?.id ?? ""));
+    const conn = select(conns.map((c) => [String(c.id), shortConnection({ name: c.name, session: c.session ?? 0, proto: "", frames: 0 }) + (c.mode === "operating" || !this.on.value ? "" : ` (${c.mode_why ?? c.mode ?? ""})`)]), String(conns.find((c) => c.name === frame?.conn)?.id ?? conns.at(-1)?.id ?? ""));
     const connField = field("Connection", conn);
     connField.hidden = conns.length === 1;
     const top = make("div", "row");
@@ -269,7 +267,7 @@ export class Operate {
       }
     };
     const off = make("p", "hint", "Changes are off: Send turns them on first.");
-    off.hidden = this.on;
+    off.hidden = this.on.value;
     const buttons = make("div", "row");
     buttons.append(
       button("Send", () => {

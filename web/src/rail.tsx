@@ -236,24 +236,6 @@ class CaptureList {
   }
 }
 
-/** Puts a button over running traffic: what was recorded so far can be played while it goes on. */
-function addReplay(workspace: string): void {
-  const bar = document.getElementById("live-bar");
-  const id = bar?.dataset["session"] ?? "";
-  if (bar === null || id === "" || lookOnly()) {
-    return;
-  }
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "btn quiet";
-  button.id = "live-replay";
-  button.textContent = "Replay …";
-  button.title = "Play a connection again, against a server or for a client";
-  const name = (): string => sessions.value.find((s) => s.id === id)?.name ?? "live";
-  button.addEventListener("click", () => void dialogs().then((d) => d?.replayDialog(workspace, id, name())));
-  (document.getElementById("live-events") ?? bar.lastElementChild)?.before(button);
-}
-
 /** Draws the lists at the side, if the page has a place for them. */
 export function startRail(): void {
   const host = document.getElementById("rail-lists");
@@ -279,5 +261,4 @@ export function startRail(): void {
     </>,
     host,
   );
-  addReplay(workspace);
 }
