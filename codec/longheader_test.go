@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/packettest"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
@@ -24,7 +25,7 @@ func TestLongHeader(t *testing.T) {
 		{tera.LongHeader(s.Messages[0]), "2200204e01000000ca8801001200fcffffff74007400740074007400740074000000"},
 	} {
 		var rec codec.Record
-		program(t, c.m).Decode(&rec, unhex(t, c.hex))
+		program(t, c.m).Decode(&rec, packettest.Unhex(t, c.hex))
 		if got := string(rec.AppendJSON(nil)); rec.Status() != codec.OK || got != want || len(rec.ProblemInfos()) != 0 {
 			t.Errorf("%s: %s", c.hex, rec.Transcript())
 		}

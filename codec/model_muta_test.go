@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/packettest"
 	"wirebench/defs/schema"
 )
 
@@ -103,7 +104,7 @@ func TestOrderOfChecks(t *testing.T) {
 func checkStatus(t *testing.T, p *codec.Program, message string, want codec.Status) {
 	t.Helper()
 	var rec codec.Record
-	data := unhex(t, message)
+	data := packettest.Unhex(t, message)
 	if p.Decode(&rec, data); rec.Status() != want {
 		t.Errorf("%s: %v, want %v: %s", message, rec.Status(), want, problems(&rec))
 	}
@@ -137,7 +138,7 @@ func TestNestedRecords(t *testing.T) {
 	const value = `{"header":{"rank":5,"title":"ab"},"members":[{"level":5,"name":"x","items":[1,2]},{"level":60,"name":"yz","items":[]}],` +
 		`"at":{"x":-1,"y":1},"flag":42}`
 	check(t, p, message, value)
-	data := unhex(t, message)
+	data := packettest.Unhex(t, message)
 	prefixes(t, p, data)
 	const want = `0: 16 code
 2: 16 count members
@@ -202,14 +203,14 @@ func TestNothingManyTimes(t *testing.T) {
 		p := program(t, measured("m", 1, lengthsFirst(codeItem(8), []*schema.Field{f}, map[*schema.Field]int{f: 32})))
 		check(t, p, "01 00000000", `{"`+f.Name+`":[]}`)
 		var rec codec.Record
-		p.Decode(&rec, unhex(t, "01 03000000"))
+		p.Decode(&rec, packettest.Unhex(t, "01 03000000"))
 		if rec.Status() != codec.OK || rec.Used != 5 {
 			t.Errorf("three: %v, used %d: %s", rec.Status(), rec.Used, problems(&rec))
 		}
 		if text := rec.AppendJSON(nil); strings.Count(string(text), "{") < 4 {
 			t.Errorf("three: %s", text)
 		}
-		p.Decode(&rec, unhex(t, "01 ffffffff"))
+		p.Decode(&rec, packettest.Unhex(t, "01 ffffffff"))
 		if rec.Status() != codec.Illegal || len(rec.Nodes) > 10000 {
 			t.Errorf("all: %v, %d nodes", rec.Status(), len(rec.Nodes))
 		}
@@ -407,7 +408,7 @@ func TestMutaVectors(t *testing.T) {
 			}
 			continue
 		}
-		data := unhex(t, v.Hex)
+		data := packettest.Unhex(t, v.Hex)
 		p, status := f.program(t, v.Group, data)
 		var rec, in, out codec.Record
 		if p != nil {

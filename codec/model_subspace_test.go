@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/packettest"
 	"wirebench/defs/schema"
 )
 
@@ -127,7 +128,7 @@ func TestOptionalFields(t *testing.T) {
 		if err := p.ParseJSON(&in, []byte(value)); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Encode(&out, &in); err != nil || string(out.Data) != string(unhex(t, want)) {
+		if err := p.Encode(&out, &in); err != nil || string(out.Data) != string(packettest.Unhex(t, want)) {
 			t.Errorf("%s: %v, %x, want %s", value, err, out.Data, want)
 		}
 	}
@@ -153,7 +154,7 @@ func TestFixedText(t *testing.T) {
 	check(t, p, "ff 6162636465666768696a6b6c6d6e6f7071727374 ffff", `{"ship":-1,"name":"abcdefghijklmnopqrst","pid":-1}`)
 	refused(t, p, `{"name":"abcdefghijklmnopqrstu"}`, "name: 21 code units where 20 fit")
 	var rec, out codec.Record
-	odd := unhex(t, "00 4a00ff0000000000000000000000000000000000 0000")
+	odd := packettest.Unhex(t, "00 4a00ff0000000000000000000000000000000000 0000")
 	p.Decode(&rec, odd)
 	if w := rec.AppendWarnings(nil); len(w) != 1 || w[0].Code != codec.BytesAfterEnd {
 		t.Errorf("warnings %v", w)
@@ -189,7 +190,7 @@ func TestVariantsByLength(t *testing.T) {
 	check(t, p, "29 61626364 01000000 02000000", `{"name":"abcd","crc":1,"size":2}`)
 	check(t, p, "29 61626364 000102030405060708090a0b0c0d0e", `{"name":"abcd","more":"000102030405060708090a0b0c0d0e"}`)
 	var rec codec.Record
-	p.Decode(&rec, unhex(t, "29 61626364 0102"))
+	p.Decode(&rec, packettest.Unhex(t, "29 61626364 0102"))
 	if w := rec.AppendWarnings(nil); rec.Status() != codec.OK || len(w) != 1 || w[0].Code != codec.SkippedByChoice {
 		t.Errorf("no alternative: %v, %s", rec.Status(), problems(&rec))
 	}

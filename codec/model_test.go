@@ -2,7 +2,6 @@ package codec_test
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/packettest"
 	"wirebench/defs/schema"
 )
 
@@ -63,15 +63,6 @@ func program(t testing.TB, m *schema.Message) *codec.Program {
 	return p
 }
 
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // layoutText is the layout as one line a row: offset, bits, role, path.
 func layoutText(p *codec.Program) string {
 	var b strings.Builder
@@ -96,7 +87,7 @@ func layoutText(p *codec.Program) string {
 // the record.
 func check(t *testing.T, p *codec.Program, message, value string) *codec.Record {
 	t.Helper()
-	data := unhex(t, message)
+	data := packettest.Unhex(t, message)
 	var rec, in, out codec.Record
 	p.Decode(&rec, data)
 	if rec.Status() != codec.OK || rec.Used != len(data) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/packettest"
 	"wirebench/defs/schema"
 )
 
@@ -50,7 +51,7 @@ func TestSameNameManyTimes(t *testing.T) {
 				continue
 			}
 			// All but the last say something else.
-			p.Decode(&rec, unhex(t, message(strings.Repeat(c.other+"00", n-1)+c.bytes+"00")))
+			p.Decode(&rec, packettest.Unhex(t, message(strings.Repeat(c.other+"00", n-1)+c.bytes+"00")))
 			if got := string(rec.AppendJSON(nil)); strings.Count(got, `"a":`+c.last) != 2 || strings.Count(got, `"a":`) != 2 {
 				t.Errorf("%s × %d: %s", c.typ, n, got)
 			}

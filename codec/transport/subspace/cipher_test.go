@@ -9,19 +9,10 @@ import (
 	"strconv"
 	"testing"
 
+	"wirebench/codec/packettest"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
 )
-
-// unhex reads hex, in which spaces do not count.
-func unhex(tb testing.TB, text string) []byte {
-	tb.Helper()
-	b, err := hex.DecodeString(string(bytes.ReplaceAll([]byte(text), []byte(" "), nil)))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
-}
 
 // stream is the keystream of a cipher: what zeros become, without what is carried over from the 4 bytes before.
 func stream(c *subspace.Cipher) []byte {
@@ -73,7 +64,7 @@ func TestCipherAgreesWithAServer(t *testing.T) {
 			if v.SignedOnly && schedule == subspace.Unsigned {
 				continue
 			}
-			c, plain, enciphered := cipher(v.Key, schedule), unhex(t, v.Plain), unhex(t, v.Cipher)
+			c, plain, enciphered := cipher(v.Key, schedule), packettest.Unhex(t, v.Plain), packettest.Unhex(t, v.Cipher)
 			got := make([]byte, len(plain))
 			c.Encrypt(got, plain)
 			if !bytes.Equal(got, enciphered) {

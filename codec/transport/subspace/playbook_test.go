@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/codec/packettest"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
 	"wirebench/defs/schema"
@@ -137,10 +138,10 @@ func bytesOf(t *testing.T, text string) []byte {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data = append(data, bytes.Repeat(unhex(t, one), n)...)
+			data = append(data, bytes.Repeat(packettest.Unhex(t, one), n)...)
 			continue
 		}
-		data = append(data, unhex(t, word)...)
+		data = append(data, packettest.Unhex(t, word)...)
 	}
 	return data
 }

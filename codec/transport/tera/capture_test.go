@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/codec/packettest"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
@@ -318,7 +319,7 @@ func checkKeys(t *testing.T, name string, ends []*connection) {
 			t.Fatalf("connection %d: keys %v, %s constants", i, ok, constants)
 		}
 		for name, got := range map[string][KeySize]byte{"C1": k.Client1, "S1": k.Server1, "C2": k.Client2, "S2": k.Server2} {
-			if !bytes.Equal(got[:], unhex(t, c.Keys[name])) {
+			if !bytes.Equal(got[:], packettest.Unhex(t, c.Keys[name])) {
 				t.Errorf("connection %d: %s differs", i, name)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"wirebench/codec/packettest"
 )
 
 // corpora holds vectors and captures that other programs made. They are not part of this repository.
@@ -23,15 +25,6 @@ func load(t testing.TB, name string, into any) {
 	if err := json.Unmarshal(data, into); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 func digest(s shaState) string {
@@ -77,14 +70,14 @@ func TestCipherVectors(t *testing.T) {
 		t.Fatal("no vectors")
 	}
 	for _, h := range v.SHA0 {
-		if got := digest(sha0(unhex(t, h.Hex))); got != h.Digest {
+		if got := digest(sha0(packettest.Unhex(t, h.Hex))); got != h.Digest {
 			t.Errorf("SHA-0 of %s: %s, not %s", h.Hex, got, h.Digest)
 		}
 	}
 	for i, s := range v.Sessions { // all of them with the current constants; TestSessionKeys has the old ones
 		for _, e := range [][2]string{{s.ToServerKey, s.ToServerExpanded}, {s.ToClientKey, s.ToClientExpanded}} {
-			got := expand((*[KeySize]byte)(unhex(t, e[0])))
-			if want := unhex(t, e[1]); !bytes.Equal(got[:], want) {
+			got := expand((*[KeySize]byte)(packettest.Unhex(t, e[0])))
+			if want := packettest.Unhex(t, e[1]); !bytes.Equal(got[:], want) {
 				t.Errorf("session %d: expanded differently", i)
 			}
 		}
@@ -93,8 +86,8 @@ func TestCipherVectors(t *testing.T) {
 			c = ConstantsOf(44)
 		}
 		session := NewSession(&Keys{
-			[KeySize]byte(unhex(t, s.Client[0])), [KeySize]byte(unhex(t, s.Server[0])),
-			[KeySize]byte(unhex(t, s.Client[1])), [KeySize]byte(unhex(t, s.Server[1])),
+			[KeySize]byte(packettest.Unhex(t, s.Client[0])), [KeySize]byte(packettest.Unhex(t, s.Server[0])),
+			[KeySize]byte(packettest.Unhex(t, s.Client[1])), [KeySize]byte(packettest.Unhex(t, s.Server[1])),
 		}, c)
 		checkStream(t, &session.ToServer, s.Streams.ToServer)
 		checkStream(t, &session.ToClient, s.Streams.ToClient)
@@ -105,9 +98,9 @@ func checkStream(t *testing.T, c *Cipher, v streamVectors) {
 	t.Helper()
 	at := 0
 	for i, k := range v.Chunks {
-		data := unhex(t, k.Plain)
+		data := packettest.Unhex(t, k.Plain)
 		c.XORKeyStream(data, data)
-		if !bytes.Equal(data, unhex(t, k.Cipher)) {
+		if !bytes.Equal(data, packettest.Unhex(t, k.Cipher)) {
 			t.Errorf("chunk %d differs", i)
 		}
 		at += len(data)
@@ -143,7 +136,7 @@ func TestIntegrityVectors(t *testing.T) {
 		t.Fatal("no vectors")
 	}
 	for i, k := range v.Vectors {
-		packet := unhex(t, k.Packet)
+		packet := packettest.Unhex(t, k.Packet)
 		if got := Checksum(k.IV, packet); got != k.Checksum {
 			t.Errorf("vector %d: checksum %d, not %d", i, got, k.Checksum)
 		}
