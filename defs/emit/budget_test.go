@@ -81,3 +81,19 @@ func FuzzBudget(f *testing.F) {
 		}
 	})
 }
+
+// TestShortened reads how long places and names are written in Markdown, and that the file says so.
+func TestShortened(t *testing.T) {
+	target, _ := emit.Find("md")
+	var text strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&text, "string name_%d\n", i)
+	}
+	s, _ := defs.Load([]*source.File{source.New("S_SHORT.1.def", text.String())}, "tera", schema.Options{})
+	files, _ := target.Emit(s, emit.Options{})
+	for _, want := range []string{"Long places and names are shortened", " + 40 parts before | varies"} {
+		if !strings.Contains(files[0].Text, want) {
+			t.Errorf("no %q in\n%s", want, files[0].Text)
+		}
+	}
+}

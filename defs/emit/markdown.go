@@ -44,8 +44,12 @@ func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
 	fmt.Fprintf(&b, "# %s\n\n", markdownText(o.name()))
 	b.WriteString("<!--\n" + strings.ReplaceAll(head("", "md", s, w.losses), "-->", "-- >") + "-->\n\n")
 	b.WriteString(markdownIntro)
+	text := strings.Join(bodies, "")
+	if w.shortened {
+		b.WriteString(markdownShort)
+	}
 	writeIndex(&b, index)
-	b.WriteString(strings.Join(bodies, ""))
+	b.WriteString(text)
 	if len(w.enumText) > 0 { // after the messages, so that what a heading is called in links does not depend on them
 		b.WriteString("## Names of values\n\n" + strings.Join(w.enumText, ""))
 	}
@@ -60,6 +64,10 @@ func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
 
 const markdownIntro = `Offsets and sizes are bytes unless they say bits; offsets count from the first byte of the message, or of the element in a list.
 Numbers are little-endian unless their type says big. Bits of a byte are counted and drawn from the least significant one on. In a diagram "#name" is the count of a part, "@name" its offset.
+
+`
+
+const markdownShort = `Long places and names are shortened: "18 + 40 parts before" is byte 18 behind 40 parts whose sizes vary, "…" is what is left out of a name.
 
 `
 
@@ -116,9 +124,10 @@ type markdown struct {
 	enums    map[*schema.Enum]string // link to its heading
 	enumText []string
 	losses
-	laid  map[*schema.Message]*wire.Message
-	m     *wire.Message // the one that is written
-	begun map[int]bool  // groups of the message of which a row is there
+	laid      map[*schema.Message]*wire.Message
+	m         *wire.Message // the one that is written
+	shortened bool          // a place or a name is written shortly
+	begun     map[int]bool  // groups of the message of which a row is there
 }
 
 // anchor is the fragment that GitHub and others make of a heading.
@@ -265,6 +274,7 @@ func (w *markdown) rows(layout *[]wire.Row, depth int) []mdRow {
 			r.name = lastName(r.path)
 		}
 		r.doc = w.groupDocs(row.Field, r.doc)
+		w.shortened = w.shortened || strings.HasSuffix(r.offset, " parts before") || strings.Contains(r.path, "…")
 		r.elem = w.rows(layout, depth+1)
 		out = append(out, r)
 	}
