@@ -78,6 +78,7 @@ const pickMember = `document.querySelector('.tree tr[data-path="members[0].playe
 
 // TestFlowScreenshots draws the page of the shipped samples, as the README shows it.
 func TestFlowScreenshots(t *testing.T) {
+	browsertest.Require(t)
 	d := defs.Dialects[0]
 	fsys, _ := library.Dialect(d.Name)
 	dir := t.TempDir()

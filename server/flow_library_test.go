@@ -28,6 +28,7 @@ func libraryName(i int) string { return fmt.Sprintf("%c_MESSAGE_%04d", "CS"[i%2]
 // A library of 1,192 definitions: the whole list, its settings and a new definition are within reach of mouse and keyboard, and the page
 // stays where it is.
 func TestFlowLibrary(t *testing.T) {
+	browsertest.Require(t)
 	t.Parallel()
 	const n = 1192
 	f, _, _ := begin(t, libraryOf(n), "/w/one")

@@ -118,6 +118,7 @@ func (f flow) busy() float64 {
 // TestFlowLiveSpeed watches 5,000 frames a second: the list follows, is filtered and held still while they come, and none is lost. How
 // busy the page's thread is is told; it fails where it is that all the time, as a machine with others on it is slower.
 func TestFlowLiveSpeed(t *testing.T) {
+	browsertest.Require(t)
 	if testing.Short() {
 		t.Skip("thousands of frames a second, with -short")
 	}

@@ -35,6 +35,7 @@ func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithA
 // TestFlowMillion does with a million frames what a person does, and tells how long the page's thread was busy at a time. It fails where
 // something hangs: the numbers of a machine that does other things at the same time are told, not judged.
 func TestFlowMillion(t *testing.T) {
+	browsertest.Require(t)
 	if testing.Short() {
 		t.Skip("a million frames, with -short")
 	}

@@ -166,6 +166,7 @@ func (f flow) tell(what string, most float64) {
 
 // A real library: it opens, narrows at once, and what is opened of it is laid out.
 func TestFlowCorpus(t *testing.T) {
+	browsertest.Require(t)
 	t.Parallel()
 	const corpus = "../../shared/corpora/tera/toolbox"
 	if _, err := os.Stat(corpus); err != nil {

@@ -33,8 +33,8 @@ func Open(t *testing.T, url, visible string) context.Context {
 	return OpenAllowing(t, url, visible, nil)
 }
 
-// OpenAllowing is Open with errors and warnings allowed that match the expression.
-func OpenAllowing(t *testing.T, url, visible string, allowed *regexp.Regexp) context.Context {
+// Require skips or fails a test that cannot have a browser, as Open does: for those that prepare something large first.
+func Require(t *testing.T) {
 	t.Helper()
 	if !strings.HasPrefix(t.Name(), "TestFlow") && !strings.HasPrefix(t.Name(), "TestBrowser") {
 		t.Fatal("name a test that opens a page TestFlow... or TestBrowser...")
@@ -52,6 +52,12 @@ func OpenAllowing(t *testing.T, url, visible string, allowed *regexp.Regexp) con
 		}
 		t.Skip("no chromium found")
 	}
+}
+
+// OpenAllowing is Open with errors and warnings allowed that match the expression.
+func OpenAllowing(t *testing.T, url, visible string, allowed *regexp.Regexp) context.Context {
+	t.Helper()
+	Require(t)
 	browser := acquire(t)
 	at := cdp.WithExecutor(browser, chromedp.FromContext(browser).Browser)
 	profile, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(at)
