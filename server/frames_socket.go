@@ -17,6 +17,7 @@ import (
 	"wirebench/defs/diag"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
+	"wirebench/server/live"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
@@ -110,7 +111,8 @@ type listState struct {
 	Note      string               `json:"note"`            // why these are not all frames of the file
 	Start     int64                `json:"start,omitempty"` // microseconds since 1970
 	End       int64                `json:"end,omitempty"`
-	Conns     []listConn           `json:"conns,omitempty"` // when there are more than before
+	Conns     []listConn           `json:"conns,omitempty"`        // all, when they are told first
+	Changes   map[int]listConn     `json:"conn_changes,omitempty"` // those that are new or have more frames than before, by their place
 	Mistakes  []frames.ViewMistake `json:"mistakes"`
 	Rewritten string               `json:"rewritten"`
 	Marked    []uint64             `json:"marked,omitempty"`
@@ -155,8 +157,9 @@ type framesPage struct {
 	draftOf string              // the file of that
 	name    string              // of the capture
 	notes   store.Notes
-	last    []byte // the state that was sent
-	conns   int
+	last    []byte            // the state that was sent
+	conns   []listConn        // that the page knows
+	connsOf *captures.Capture // whose they are
 	noted   bool              // the notes have been sent
 	placed  *captures.Capture // whose numbers the notes have
 	job     *frames.SortJob   // of the list that is shown, or of the one that is about to be
@@ -670,12 +673,12 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 	if st.Total > 0 {
 		st.Start, st.End = o.Log().Entry(o.Log().Base()).At/1000, o.Log().Entry(st.Total-1).At/1000 // 0, were they let go just now
 	}
-	conns := o.Log().Conns()
-	if len(conns) != p.conns || st.Done {
-		for _, c := range conns[:min(len(conns), maxListedConns)] {
-			st.Conns = append(st.Conns, listConn{c.Name, c.Session, c.Proto, c.Frames})
-		}
-		p.conns = len(conns)
+	conns := listConns(o.Log())
+	switch {
+	case p.connsOf != o && len(conns) > 0:
+		st.Conns = conns
+	case p.connsOf == o:
+		st.Changes = changedConns(p.conns, conns)
 	}
 	if !p.noted {
 		if st.Marked, st.Notes = p.notes.Marked, p.notes.Frames; st.Marked == nil {
@@ -695,7 +698,35 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 		return err
 	}
 	p.noted, p.last = true, body
+	if st.Conns != nil || st.Changes != nil {
+		p.conns, p.connsOf = conns, o
+	}
 	return p.conn.Write(ctx, body)
+}
+
+// listConns are the connections of a log, as far as a page is told of them.
+func listConns(log *live.Log) []listConn {
+	conns := log.Conns()
+	out := make([]listConn, min(len(conns), maxListedConns))
+	for i := range out {
+		c := &conns[i]
+		out[i] = listConn{c.Name, c.Session, c.Proto, c.Frames}
+	}
+	return out
+}
+
+// changedConns are the connections that are not as they were, nil if all are.
+func changedConns(were, are []listConn) (out map[int]listConn) {
+	for i, c := range are {
+		if i < len(were) && were[i] == c {
+			continue
+		}
+		if out == nil {
+			out = map[int]listConn{}
+		}
+		out[i] = c
+	}
+	return out
 }
 
 // notesToo writes a state with its marks and notes, also where there are none any more.

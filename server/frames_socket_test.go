@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -121,8 +122,29 @@ func (c *listClient) read() map[string]json.RawMessage {
 		for k, v := range keys {
 			c.st[k] = v
 		}
+		c.takeConns(keys["conn_changes"])
 	}
 	return m
+}
+
+// takeConns takes in which connections have changed.
+func (c *listClient) takeConns(changes json.RawMessage) {
+	c.Helper()
+	var changed map[int]listConn
+	var conns []listConn
+	if changes == nil {
+		return
+	}
+	if err := errors.Join(json.Unmarshal(changes, &changed), json.Unmarshal(c.st["conns"], &conns)); err != nil {
+		c.Fatal(err)
+	}
+	for i, conn := range changed {
+		for len(conns) <= i {
+			conns = append(conns, listConn{})
+		}
+		conns[i] = conn
+	}
+	c.st["conns"], _ = json.Marshal(conns)
 }
 
 // view asks for a list and waits until it is done.

@@ -419,7 +419,7 @@ func (r *relay) list(ctx context.Context, log *live.Log) error {
 				r.note("%d frames came too fast to be listed", missed)
 			}
 			log.Each(b.From, b.To, func(i int, e live.Entry, data []byte) bool {
-				if int(e.Conn) >= len(conns) {
+				if int(e.Conn) >= len(conns) || !conns[e.Conn].Of(e) {
 					conns = log.Conns()
 				}
 				r.frame(log, i, conns[e.Conn], e, data, &x)

@@ -314,7 +314,7 @@ func (v *View) where(i int, e live.Entry, conn live.Conn) workspace.Where {
 
 // ConnsFor are the connections, read anew if an entry is of a later one.
 func ConnsFor(log *live.Log, conns []live.Conn, e live.Entry) []live.Conn {
-	if int(e.Conn) < len(conns) {
+	if int(e.Conn) < len(conns) && conns[e.Conn].Of(e) {
 		return conns
 	}
 	return log.Conns()

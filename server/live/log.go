@@ -35,6 +35,7 @@ type Entry struct {
 	Conn   uint32 // index of Conns
 	extra  int32  // index, -1 if there is nothing to say
 	group  uint16
+	turn   uint16 // of its connection
 	Kind   transport.Kind
 	Dir    schema.Dir
 	HasKey bool
@@ -71,7 +72,15 @@ type Conn struct {
 	Session int    // 0, or the number of the session that reuses the addresses
 	Proto   string // "tcp" or "udp"
 	Frames  int
+
+	kept  int    // frames that are in the log
+	ended bool   // it gets no more
+	turn  uint16 // how many connections had its index before, modulo 65,536
 }
+
+// Of reports whether an entry of the index of a connection is of that connection, and not of another one that had the index before or has
+// it by now.
+func (c *Conn) Of(e Entry) bool { return c.turn == e.turn }
 
 // Log holds frames in the order in which they came. One goroutine adds, any number read.
 //
@@ -83,6 +92,7 @@ type Log struct {
 
 	mu     sync.RWMutex
 	conns  []Conn
+	free   []uint32 // indexes of conns that others may get
 	groups []string
 	blocks [][]Entry // of blockFrames each, the last one growing
 	arena  [][]byte  // blocks of their full length; the last one is used up to used
@@ -101,6 +111,8 @@ type Log struct {
 	base  atomic.Int64 // the first frame that is kept
 	n     atomic.Int64 // frames that may be read
 	bytes atomic.Int64
+
+	reused atomic.Int64
 }
 
 // New makes an empty log that keeps about so many bytes; 0 is DefaultBytes.
@@ -118,6 +130,12 @@ func NewRolling(limit int64) *Log {
 	return l
 }
 
+// MaxConns is how many connections a log has at a time.
+const MaxConns = 1 << 16
+
+// fewConns is how many connections a rolling log has before it gives their indexes to others.
+const fewConns = 1 << 12
+
 // Connection adds a connection and returns its index.
 func (l *Log) Connection(c Conn) uint32 {
 	l.mu.Lock()
@@ -125,6 +143,51 @@ func (l *Log) Connection(c Conn) uint32 {
 	l.conns = append(l.conns, c)
 	return uint32(len(l.conns) - 1)
 }
+
+// RollingConnection adds a connection of running traffic and returns its index, which may be that of an ended one of which the log has let
+// all frames go. For that it lets frames go where it has no index left. ok is false if all connections are open.
+func (l *Log) RollingConnection(c Conn) (index uint32, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.conns) < fewConns {
+		l.conns = append(l.conns, c)
+		return uint32(len(l.conns) - 1), true
+	}
+	if len(l.conns) >= MaxConns && len(l.free) == 0 && l.rolling {
+		l.dropUntil(func() bool { return len(l.free) > 0 })
+	}
+	if len(l.free) == 0 {
+		if len(l.conns) >= MaxConns {
+			return 0, false
+		}
+		l.conns = append(l.conns, c)
+		return uint32(len(l.conns) - 1), true
+	}
+	index = l.free[0]
+	l.free = l.free[1:]
+	c.turn = l.conns[index].turn + 1
+	l.conns[index] = c
+	l.reused.Add(1)
+	return index, true
+}
+
+// End says that a connection gets no more frames.
+func (l *Log) End(conn uint32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns[conn].ended = true
+	l.freeConn(conn)
+}
+
+// freeConn gives the index of a connection back if nothing is of it any more.
+func (l *Log) freeConn(conn uint32) {
+	if c := &l.conns[conn]; c.ended && c.kept == 0 && l.rolling {
+		l.free = append(l.free, conn)
+	}
+}
+
+// Reused counts the connections that got the index of another one.
+func (l *Log) Reused() int64 { return l.reused.Load() }
 
 // Conns are the connections so far.
 func (l *Log) Conns() []Conn {
@@ -170,6 +233,7 @@ func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 		At: nanos(f.At), Len: uint32(len(f.Bytes)), Code: f.Key.Code, Conn: conn, extra: -1, Kind: f.Kind, Dir: f.Dir, HasKey: f.HasKey,
 		Flags: flags,
 	}
+	e.turn = l.conns[conn].turn
 	e.group = l.group(f.Key.Group)
 	if f.Resumed {
 		e.Flags |= Resumed
@@ -194,6 +258,7 @@ func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 	last := len(l.blocks) - 1
 	l.blocks[last] = append(l.blocks[last], e)
 	l.conns[conn].Frames++
+	l.conns[conn].kept++
 	l.bytes.Add(cost)
 	l.n.Add(1)
 	l.wake()
@@ -204,9 +269,14 @@ func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 // block by block: readers that hold one keep it.
 func (l *Log) drop(need int64) {
 	target := max(0, l.limit-max(need, min(blockBytes, l.limit/8)))
+	l.dropUntil(func() bool { return l.bytes.Load() <= target })
+}
+
+// dropUntil lets the oldest frames go until it is enough.
+func (l *Log) dropUntil(enough func() bool) {
 	first, end := int(l.base.Load()), int(l.n.Load())
 	var next uint32 // arena block of the first frame that stays
-	for ; first < end && l.bytes.Load() > target; first++ {
+	for ; first < end && !enough(); first++ {
 		e := &l.blocks[first/blockFrames-l.oldBlocks][first%blockFrames]
 		cost := int64(e.Len) + entryBytes
 		next = e.block
@@ -221,6 +291,8 @@ func (l *Log) drop(need int64) {
 			}
 		}
 		l.bytes.Add(-cost)
+		l.conns[e.Conn].kept--
+		l.freeConn(e.Conn)
 	}
 	if first < end {
 		next = l.blocks[first/blockFrames-l.oldBlocks][first%blockFrames].block

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
@@ -18,7 +17,6 @@ const maxPiece = 32 << 10
 // seen is what the observer of a session holds. Only its goroutine uses it, but for the count.
 type seen struct {
 	conns    map[*conn]*observed
-	logged   int          // connections of the log
 	unlogged atomic.Int64 // frames that the log did not take
 }
 
@@ -112,6 +110,9 @@ func (s *Session) item(it *item) {
 		if o.transport != nil {
 			s.careful(o, func() { o.transport.Flush(at, o.emit) })
 		}
+		if o.logged {
+			s.log.End(o.index)
+		}
 		delete(s.seen.conns, it.conn)
 	}
 }
@@ -155,13 +156,13 @@ func (s *Session) frame(o *observed, f *transport.Frame) { s.flagged(o, f, 0) }
 
 func (s *Session) flagged(o *observed, f *transport.Frame, flags live.Flags) {
 	if !o.logged {
-		if s.seen.logged >= packet.MaxConns {
+		index, ok := s.log.RollingConnection(live.Conn{Name: o.Name(), Session: o.Session, Proto: o.Proto.String()})
+		if !ok {
 			s.seen.unlogged.Add(1)
 			return
 		}
-		o.logged = true
-		s.seen.logged++
-		o.index = s.log.Connection(live.Conn{Name: o.Name(), Session: o.Session, Proto: o.Proto.String()})
+		o.logged, o.index = true, index
+		s.rec.forget(index)
 	}
 	if s.log.AddFlagged(o.index, f, flags) != nil {
 		s.seen.unlogged.Add(1)

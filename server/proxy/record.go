@@ -287,6 +287,13 @@ func (r *recorder) frame(o *observed, f *transport.Frame, flags live.Flags) {
 	_ = r.w.RecordFrame(o.index, f, flags.Marks(), uint32(r.first)) // Write has no errors
 }
 
+// forget says that a place in the log is that of another connection now.
+func (r *recorder) forget(index uint32) {
+	if r != nil {
+		delete(r.told, index)
+	}
+}
+
 // maxSkipped is how many bytes of a stream may be missing before what is in a file, so that readers still take it for the same stream.
 const maxSkipped = 8 << 20
 

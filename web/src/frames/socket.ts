@@ -295,6 +295,15 @@ export class FramesSocket {
   private takeState(change: Record<string, unknown>): void {
     const seq = change["seq"];
     const stale = seq !== undefined && seq !== this.seqNow; // of a view that is no more
+    const { conn_changes: changes } = change;
+    if (isObject(changes)) {
+      const conns = [...this.state.conns];
+      for (const [index, conn] of Object.entries(changes)) {
+        conns[Number(index)] = conn as State["conns"][number];
+      }
+      change["conns"] = conns;
+      delete change["conn_changes"];
+    }
     const told = Object.entries(change).filter(([key, value]) => value !== undefined && (!stale || toldOnce.has(key)));
     this.state = { ...this.state, ...Object.fromEntries(told.map(([key, value]) => [key, value ?? noState()[key as keyof State]] as const)) };
     if (!stale) {
