@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,25 +8,19 @@ import (
 	"mime"
 	"net/http"
 	"path"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/codec/transport"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
-	"wirebench/server/live"
-	"wirebench/server/store"
 )
 
 // Bounds of an export.
 const (
 	exportWait  = 10 * time.Minute // until a capture is read
 	exportStall = time.Minute      // in which a client has to take something
-	maxRanges   = 10_000
 )
 
 type exportInput struct {
@@ -39,125 +32,94 @@ type exportInput struct {
 	RawRequest
 }
 
-// exporter writes frames of a capture in a format. An error that it returns is of the capture or of the client.
-type exporter interface {
-	frame(n int, e live.Entry, f *transport.Frame) error
-	end() error
-}
-
-// exportFormats are the formats, with the type of their files.
-var exportFormats = map[string]struct {
-	kind string
-	make func(x *captureExport) (exporter, error)
-}{
-	"pcapng":  {"application/x-pcapng", newPackets},
-	"packets": {"application/x-pcapng", newOriginalPackets},
-	"jsonl":   {"application/jsonl", newJSONLines},
-	"csv":     {"text/csv; charset=utf-8", newTable},
-	"tsv":     {"text/tab-separated-values; charset=utf-8", newTable},
-	"hex":     {"text/plain; charset=utf-8", newHexLines},
-}
-
-// captureExport is one, on its way to a client.
-type captureExport struct {
-	ctx    context.Context
-	ws     *space
-	of     store.Capture
-	open   *captures.Capture
-	view   *frames.View
-	chosen ranges // by number; nil: all
-	frames int    // that the capture had when it was looked at; it may grow
-	more   bool   // it does
-	marked map[uint64]bool
-	in     *exportInput
-	out    *bufio.Writer
-}
-
 // exportCapture writes frames of a capture into a file.
 func (s *Server) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamResponse, error) {
 	ws, err := s.withCaptures(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	x := &captureExport{ctx: ctx, ws: ws, in: in}
-	if x.of, err = ws.Captures.Get(in.ID); err != nil {
+	of, err := ws.Captures.Get(in.ID)
+	if err != nil {
 		return nil, captureProblem(err)
 	}
 	if _, mistakes := ws.Filter(in.Filter); len(mistakes) > 0 {
 		return nil, filterProblem(mistakes)
 	}
-	if x.chosen, err = parseRanges(in.Frames); err != nil {
+	chosen, err := frames.ParseRanges(in.Frames)
+	if err != nil {
 		return nil, huma.Error422UnprocessableEntity("frames: " + err.Error())
-	}
-	x.marked = make(map[uint64]bool, len(x.of.Notes.Marked))
-	for _, n := range x.of.Notes.Marked {
-		x.marked[n] = true
 	}
 	control := http.NewResponseController(in.writer)
 	_ = control.SetWriteDeadline(time.Now().Add(exportWait + exportStall))
-	for held := false; !held; held = s.captures.Hold(x.open) {
-		if x.open, err = s.captures.Get(ws.Workspace, ws.Snapshot, x.of); err != nil {
+	var open *captures.Capture
+	for held := false; !held; held = s.captures.Hold(open) {
+		if open, err = s.captures.Get(ws.Workspace, ws.Snapshot, of); err != nil {
 			return nil, captureProblem(err)
 		}
 	}
-	note, err := x.ready()
+	x := &frames.Export{Capture: of, Snapshot: ws.Snapshot, Log: open.Log(), Chosen: chosen, Filter: in.Filter, Format: in.Format, Columns: in.Columns}
+	x.File = func() (io.ReadCloser, error) {
+		file, err := ws.Captures.Open(of.ID)
+		if err != nil {
+			return nil, err
+		}
+		return struct {
+			io.Reader
+			io.Closer
+		}{captures.Until(ctx, file), file}, nil
+	}
+	note, err := exportReady(ctx, x, open)
 	if err == nil && in.Format == "packets" {
-		err = x.mustHavePackets()
+		err = mustHavePackets(x)
 	}
 	if err != nil {
-		s.captures.LetGo(x.open)
+		s.captures.LetGo(open)
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(c huma.Context) {
-		defer s.captures.LetGo(x.open)
-		format := exportFormats[in.Format]
-		c.SetHeader("Content-Type", format.kind)
-		c.SetHeader("Content-Disposition", attachment(strings.TrimSuffix(x.of.Name, path.Ext(x.of.Name))+"."+strings.Replace(in.Format, "packets", "pcapng", 1)))
+		defer s.captures.LetGo(open)
+		c.SetHeader("Content-Type", frames.ContentType(in.Format))
+		c.SetHeader("Content-Disposition", attachment(strings.TrimSuffix(of.Name, path.Ext(of.Name))+"."+strings.Replace(in.Format, "packets", "pcapng", 1)))
 		c.SetHeader("Cache-Control", "no-store")
 		if note != "" {
 			c.SetHeader("X-Wirebench-Note", note)
 		}
-		x.out = bufio.NewWriterSize(&steadyWriter{c.BodyWriter(), control, ctx}, 64<<10)
-		if err := x.write(format.make); err != nil && ctx.Err() == nil {
+		if err := x.Write(ctx, &steadyWriter{c.BodyWriter(), control, ctx}); err != nil && ctx.Err() == nil {
 			s.Log.Warn("export", "capture", in.ID, "format", in.Format, "error", err)
 			panic(http.ErrAbortHandler) // so that what was sent does not pass for the whole file
 		}
 	}}, nil
 }
 
-// ready waits until the capture is read, of one that grows as far as it is there, and the frames are chosen. The note says why they are
+// exportReady waits until the capture is read, of one that grows as far as it is there, and the frames are chosen. The note says why they are
 // not all frames of the file.
-func (x *captureExport) ready() (note string, err error) {
-	x.open.Await(x.ctx, 0, time.After(exportWait))
+func exportReady(ctx context.Context, x *frames.Export, open *captures.Capture) (note string, err error) {
+	open.Await(ctx, 0, time.After(exportWait))
 	switch {
-	case x.ctx.Err() != nil:
-		return "", x.ctx.Err()
-	case !x.open.Running() && !x.open.CaughtUp():
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case !open.Running() && !open.CaughtUp():
 		return "", huma.Error503ServiceUnavailable("the capture is still being read: try again")
 	}
-	x.more = !x.open.Complete()
-	x.frames = x.open.Log().Len()
+	x.More = !open.Complete()
+	x.Frames = open.Log().Len()
 	switch {
-	case x.more && x.open.Log().Base() > 0:
-		note = fmt.Sprintf("the capture still grows: frames %d to %d of it, those before are not in memory any more", x.open.Log().Base()+1, x.frames)
-	case x.more:
-		note = fmt.Sprintf("the capture still grows: its first %d frames", x.frames)
-	case errors.Is(x.open.Err(), context.Canceled):
+	case x.More && open.Log().Base() > 0:
+		note = fmt.Sprintf("the capture still grows: frames %d to %d of it, those before are not in memory any more", open.Log().Base()+1, x.Frames)
+	case x.More:
+		note = fmt.Sprintf("the capture still grows: its first %d frames", x.Frames)
+	case errors.Is(open.Err(), context.Canceled):
 		return "", huma.Error503ServiceUnavailable("the capture was closed meanwhile: try again")
-	case x.open.Err() != nil && x.frames == 0:
-		return "", huma.Error422UnprocessableEntity(x.open.Err().Error())
+	case open.Err() != nil && x.Frames == 0:
+		return "", huma.Error422UnprocessableEntity(open.Err().Error())
 	default:
-		note = x.open.PartNote()
+		note = open.PartNote()
 	}
-	x.of.Notes = x.open.Numbered(x.of.Notes)
-	clear(x.marked)
-	for _, n := range x.of.Notes.Marked {
-		x.marked[n] = true
-	}
-	x.view = x.open.View(x.ws.Snapshot, frames.ViewSpec{Filter: x.in.Filter}, x.of.Notes)
-	for !x.view.Advance(x.ctx, time.Second) {
-		if x.ctx.Err() != nil {
-			return "", x.ctx.Err()
+	x.Capture.Notes = open.Numbered(x.Capture.Notes)
+	x.View = open.View(x.Snapshot, frames.ViewSpec{Filter: x.Filter}, x.Capture.Notes)
+	for !x.View.Advance(ctx, time.Second) {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
 		}
 	}
 	return strings.Map(func(r rune) rune {
@@ -168,51 +130,17 @@ func (x *captureExport) ready() (note string, err error) {
 	}, note), nil
 }
 
-// write gives the chosen frames to an exporter.
-func (x *captureExport) write(make func(*captureExport) (exporter, error)) error {
-	to, err := make(x)
-	if err != nil {
-		return err
+// mustHavePackets says why there are none to write.
+func mustHavePackets(x *frames.Export) error {
+	ok, err := x.HasPackets()
+	switch {
+	case err != nil:
+		return captureProblem(err)
+	case !ok:
+		return huma.Error422UnprocessableEntity("the capture is no file of packets: take pcapng, which makes some")
 	}
-	var frame transport.Frame
-	chosen := x.chosen
-	var failed error
-	err = x.view.Each(x.ctx, 0, false, func(_, index int, e live.Entry, data []byte) bool {
-		n := index + 1
-		if n > x.frames {
-			return false
-		}
-		for x.chosen != nil && len(chosen) > 0 && chosen[0].to < n {
-			chosen = chosen[1:]
-		}
-		switch {
-		case x.chosen == nil:
-		case len(chosen) == 0:
-			return false
-		case n < chosen[0].from:
-			return true
-		}
-		frames.ReadFrame(x.open.Log(), e, data, &frame)
-		if e.At == noTime {
-			frame.At = time.Time{}
-		}
-		failed = to.frame(n, e, &frame)
-		return failed == nil
-	})
-	if err = errors.Join(err, failed); err == nil {
-		err = to.end()
-	}
-	if err == nil {
-		err = x.out.Flush()
-	}
-	return err
+	return nil
 }
-
-// all reports whether no frames were chosen.
-func (x *captureExport) all() bool { return x.chosen == nil && strings.TrimSpace(x.in.Filter) == "" }
-
-// noTime is the time of an entry whose frame has none.
-var noTime = time.Time{}.UnixNano()
 
 // steadyWriter writes to a client that has to go on taking what is written.
 type steadyWriter struct {
@@ -241,40 +169,4 @@ func attachment(name string) string {
 		return h
 	}
 	return "attachment"
-}
-
-// ranges are numbers from one to another, both included; they rise and do not touch.
-type ranges []struct{ from, to int }
-
-// parseRanges reads 1,2,5-9. Nothing is nil: all numbers.
-func parseRanges(text string) (ranges, error) {
-	if strings.TrimSpace(text) == "" {
-		return nil, nil
-	}
-	var all ranges
-	for part := range strings.SplitSeq(text, ",") {
-		first, last, isRange := strings.Cut(strings.TrimSpace(part), "-")
-		from, err := strconv.ParseUint(strings.TrimSpace(first), 10, 32)
-		to := from
-		if err == nil && isRange {
-			to, err = strconv.ParseUint(strings.TrimSpace(last), 10, 32)
-		}
-		if err != nil || from == 0 || to < from {
-			return nil, fmt.Errorf("%.40q is neither a number nor a range of numbers, as 5-9", part)
-		}
-		if len(all) == maxRanges {
-			return nil, fmt.Errorf("more than %d numbers and ranges", maxRanges)
-		}
-		all = append(all, struct{ from, to int }{int(from), int(to)})
-	}
-	slices.SortFunc(all, func(a, b struct{ from, to int }) int { return a.from - b.from })
-	out := all[:1]
-	for _, r := range all[1:] {
-		if last := &out[len(out)-1]; r.from <= last.to+1 {
-			last.to = max(last.to, r.to)
-		} else {
-			out = append(out, r)
-		}
-	}
-	return out, nil
 }

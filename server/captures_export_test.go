@@ -21,6 +21,7 @@ import (
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/frames"
 )
 
 // exported is the file of an export.
@@ -274,12 +275,12 @@ func (w *goingAway) Write(p []byte) (int, error) {
 
 func TestParseRanges(t *testing.T) {
 	for text, want := range map[string]string{"": "[]", " 5 ": "[{5 5}]", "9,1-3,2-4,5": "[{1 5} {9 9}]", "4294967295": "[{4294967295 4294967295}]"} {
-		if got, err := parseRanges(text); err != nil || fmt.Sprint(got) != want {
+		if got, err := frames.ParseRanges(text); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%q: %v %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"0", "1,,2", "3-1", "-1", "1-", "4294967296", "x", strings.Repeat("1,", maxRanges) + "1"} {
-		if got, err := parseRanges(text); err == nil {
+	for _, text := range []string{"0", "1,,2", "3-1", "-1", "1-", "4294967296", "x", strings.Repeat("1,", frames.MaxRanges) + "1"} {
+		if got, err := frames.ParseRanges(text); err == nil {
 			t.Errorf("%.20q: %v", text, got)
 		}
 	}
@@ -288,16 +289,16 @@ func TestParseRanges(t *testing.T) {
 func FuzzParseRanges(f *testing.F) {
 	f.Add("1,2,5-9")
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := parseRanges(text)
+		got, err := frames.ParseRanges(text)
 		if err != nil {
 			return
 		}
 		last := -1
 		for _, r := range got {
-			if r.from <= last+1 || r.to < r.from {
+			if r.From <= last+1 || r.To < r.From {
 				t.Errorf("%q: %v", text, got)
 			}
-			last = r.to
+			last = r.To
 		}
 	})
 }

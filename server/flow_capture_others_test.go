@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"testing"
 
+	"wirebench/server/frames"
 	"wirebench/web/browsertest"
 )
 
@@ -119,14 +120,14 @@ func TestFlowCaptureExports(t *testing.T) {
 	f.counts("20 frames")
 	f.do(`window.links = []; HTMLAnchorElement.prototype.click = function () { window.links.push(this.href) }`)
 	f.focus(".frames-scroll")
-	for name := range exportFormats {
+	for name := range frames.ExportFormats {
 		f.press("x")
 		f.pick(map[string]string{
 			"pcapng": "pcapng, for Wireshark", "packets": "as they were captured", "jsonl": "JSON Lines", "csv": "CSV", "tsv": "TSV", "hex": "Hex",
 		}[name])
 		f.is("the export as "+name, `window.links.some(e => e.includes("format=`+name+`"))`)
 	}
-	f.is("no other", fmt.Sprintf(`window.links.length === %d`, len(exportFormats)))
+	f.is("no other", fmt.Sprintf(`window.links.length === %d`, len(frames.ExportFormats)))
 
 	// Of a text there are no packets: that is said, and no download fails.
 	f = beginRefused(t, []byte(twoWays), `status of 422`)

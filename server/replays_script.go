@@ -228,7 +228,7 @@ func replayMessages(log *live.Log, conn uint32) (list []replay.Message, all bool
 			return false
 		}
 		frames.ReadFrame(log, e, data, &f)
-		if e.At == noTime {
+		if e.At == frames.NoTime {
 			f.At = time.Time{}
 		}
 		list = append(list, replay.Copy(&f))

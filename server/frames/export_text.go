@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"encoding/csv"
@@ -9,7 +9,6 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
-	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/workspace"
 )
@@ -21,7 +20,7 @@ type conns struct {
 }
 
 func (c *conns) of(e live.Entry) live.Conn {
-	c.all = frames.ConnsFor(c.log, c.all, e)
+	c.all = ConnsFor(c.log, c.all, e)
 	return c.all[e.Conn]
 }
 
@@ -34,20 +33,20 @@ type noted struct {
 
 // jsonLines writes the objects that the command line writes, with what people say of frames.
 type jsonLines struct {
-	*captureExport
+	*Export
 	conns conns
 	rec   codec.Record
 	json  *json.Encoder
 }
 
-func newJSONLines(x *captureExport) (exporter, error) {
+func newJSONLines(x *Export) (exporter, error) {
 	to := json.NewEncoder(x.out)
 	to.SetEscapeHTML(false)
-	return &jsonLines{captureExport: x, conns: conns{log: x.open.Log()}, json: to}, nil
+	return &jsonLines{Export: x, conns: conns{log: x.Log}, json: to}, nil
 }
 
 func (x *jsonLines) frame(n int, e live.Entry, f *transport.Frame) error {
-	info := x.ws.DescribeFrame(&x.rec, f, workspace.Want{Value: true})
+	info := x.Snapshot.DescribeFrame(&x.rec, f, workspace.Want{Value: true})
 	conn := x.conns.of(e)
 	info.Flags = e.Flags.Names()
 	info.N, info.Conn, info.Session = uint32(n), conn.Name, conn.Session
@@ -58,12 +57,12 @@ func (x *jsonLines) frame(n int, e live.Entry, f *transport.Frame) error {
 func (x *jsonLines) end() error { return nil }
 
 // hexLines writes the bytes of messages. Frames that were chosen by number are written whatever they are.
-type hexLines struct{ *captureExport }
+type hexLines struct{ *Export }
 
-func newHexLines(x *captureExport) (exporter, error) { return &hexLines{x}, nil }
+func newHexLines(x *Export) (exporter, error) { return &hexLines{x}, nil }
 
 func (x *hexLines) frame(_ int, _ live.Entry, f *transport.Frame) error {
-	if len(f.Bytes) == 0 || f.Kind != transport.Message && x.chosen == nil {
+	if len(f.Bytes) == 0 || f.Kind != transport.Message && x.Chosen == nil {
 		return nil
 	}
 	if _, err := hex.NewEncoder(x.out).Write(f.Bytes); err != nil {
@@ -79,10 +78,10 @@ func (x *hexLines) end() error { return nil }
 // A cell that a spreadsheet would take for a formula, as it starts with = + - @, gets an apostrophe before it, as spreadsheets write a
 // text themselves; numbers stay as they are. Who needs every cell exactly takes jsonl.
 type table struct {
-	*captureExport
+	*Export
 	conns conns
-	cells *frames.CellMaker
-	rows  frames.RowMaker
+	cells *CellMaker
+	rows  RowMaker
 	csv   *csv.Writer
 	line  []string
 }
@@ -92,16 +91,16 @@ type table struct {
 // it, whether it is marked, and what people say of it.
 var toldColumns = []string{"flags", "via", "note", "marked", "remark"}
 
-func newTable(x *captureExport) (exporter, error) {
+func newTable(x *Export) (exporter, error) {
 	t := &table{
-		captureExport: x, conns: conns{log: x.open.Log()}, cells: frames.NewCellMaker(x.ws.Snapshot, x.in.Columns), rows: frames.RowMaker{Snap: x.ws.Snapshot},
+		Export: x, conns: conns{log: x.Log}, cells: NewCellMaker(x.Snapshot, x.Columns), rows: RowMaker{Snap: x.Snapshot},
 		csv: csv.NewWriter(x.out),
 	}
-	if x.in.Format == "tsv" {
+	if x.Format == "tsv" {
 		t.csv.Comma = '\t'
 	}
 	head := []string{"n", "time", "conn", "dir", "kind", "code", "message", "status", "len", "hex"}
-	for _, c := range x.in.Columns {
+	for _, c := range x.Columns {
 		head = append(head, harmless(c))
 	}
 	return t, t.csv.Write(append(head, toldColumns...))
@@ -121,7 +120,7 @@ func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
 	}
 	message := ""
 	if m := t.rows.Decode(f); m != nil {
-		message, status = t.ws.NameOf(m), t.rows.Rec.Status().String()
+		message, status = t.Snapshot.NameOf(m), t.rows.Rec.Status().String()
 	} else if f.Kind == transport.Message {
 		status = "unknown"
 	}

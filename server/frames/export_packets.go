@@ -1,4 +1,4 @@
-package server
+package frames
 
 import (
 	"errors"
@@ -9,14 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
-	"wirebench/server/captures"
-	"wirebench/server/frames"
 	"wirebench/server/live"
 )
 
@@ -39,9 +35,9 @@ const (
 // of it, and what is no capture file, is written frame by frame: packets cut out of a stream are of no use without those before
 // them, which have the keys, the places in a cipher and the starts of messages. What frames of running traffic came from may not be in its
 // recording yet.
-func newPackets(x *captureExport) (exporter, error) {
-	if x.of.Framing == "" && x.all() && !x.more {
-		original, err := x.hasPackets()
+func newPackets(x *Export) (exporter, error) {
+	if x.all() && !x.More {
+		original, err := x.HasPackets()
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +45,7 @@ func newPackets(x *captureExport) (exporter, error) {
 			return newOriginals(x)
 		}
 	}
-	m := &madePackets{captureExport: x, conns: conns{log: x.open.Log()}, to: map[uint32]*pcap.Synthetic{}}
+	m := &madePackets{Export: x, conns: conns{log: x.Log}, to: map[uint32]*pcap.Synthetic{}}
 	w, err := x.section(madeWords, true)
 	if err != nil {
 		return nil, err
@@ -60,30 +56,21 @@ func newPackets(x *captureExport) (exporter, error) {
 }
 
 // newOriginalPackets writes the packets that the chosen frames came from, as they were.
-func newOriginalPackets(x *captureExport) (exporter, error) {
+func newOriginalPackets(x *Export) (exporter, error) {
 	return newOriginals(x)
 }
 
-// mustHavePackets says why there are none to write.
-func (x *captureExport) mustHavePackets() error {
-	original, err := x.hasPackets()
-	switch {
-	case err != nil:
-		return captureProblem(err)
-	case x.of.Framing != "" || !original:
-		return huma.Error422UnprocessableEntity("the capture is no file of packets: take pcapng, which makes some")
+// HasPackets reports whether the capture is a file of packets that were not made up for frames.
+func (x *Export) HasPackets() (bool, error) {
+	if x.Capture.Framing != "" {
+		return false, nil
 	}
-	return nil
-}
-
-// hasPackets reports whether the capture is a file of packets that were not made up for frames.
-func (x *captureExport) hasPackets() (bool, error) {
-	file, err := x.ws.Captures.Open(x.of.ID)
+	file, err := x.File()
 	if err != nil {
 		return false, err
 	}
 	defer file.Close()
-	in, err := pcap.NewReader(captures.Until(x.ctx, file))
+	in, err := pcap.NewReader(file)
 	if errors.Is(err, pcap.ErrFormat) {
 		return false, nil
 	}
@@ -95,21 +82,21 @@ func (x *captureExport) hasPackets() (bool, error) {
 }
 
 // section starts one that says what people say of the capture.
-func (x *captureExport) section(words string, made bool) (*pcap.Writer, error) {
-	told := pcap.CaptureTold{Made: made, Name: x.of.Name, Text: x.of.Notes.Text}
+func (x *Export) section(words string, made bool) (*pcap.Writer, error) {
+	told := pcap.CaptureTold{Made: made, Name: x.Capture.Name, Text: x.Capture.Notes.Text}
 	return pcap.NewWriter(x.out, "Wirebench", told.Comments(x.words(words))...)
 }
 
-func (x *captureExport) words(more string) string {
-	words := x.of.Name
-	if x.of.Notes.Text != "" {
-		words += ": " + frames.CutText(x.of.Notes.Text, maxWords)
+func (x *Export) words(more string) string {
+	words := x.Capture.Name
+	if x.Capture.Notes.Text != "" {
+		words += ": " + CutText(x.Capture.Notes.Text, maxWords)
 	}
 	return words + " (" + more + ")"
 }
 
 // rest is a section behind all packets, with what belongs to none of them.
-func (x *captureExport) rest(frames []pcap.FrameTold, markers []pcap.MarkerTold) error {
+func (x *Export) rest(frames []pcap.FrameTold, markers []pcap.MarkerTold) error {
 	for len(frames)+len(markers) > 0 { // sections of a size that anybody reads
 		f, m := min(len(frames), 500), min(len(markers), 500)
 		told := pcap.CaptureTold{Frames: frames[:f], Markers: markers[:m]}
@@ -122,8 +109,8 @@ func (x *captureExport) rest(frames []pcap.FrameTold, markers []pcap.MarkerTold)
 }
 
 // said is what people say of a frame; false if they say nothing.
-func (x *captureExport) said(n int) (told pcap.FrameTold, ok bool) {
-	told = pcap.FrameTold{N: uint64(n), Mark: x.marked[uint64(n)], Note: x.of.Notes.Frames[uint64(n)]}
+func (x *Export) said(n int) (told pcap.FrameTold, ok bool) {
+	told = pcap.FrameTold{N: uint64(n), Mark: x.marked[uint64(n)], Note: x.Capture.Notes.Frames[uint64(n)]}
 	return told, told.Mark || told.Note != ""
 }
 
@@ -142,14 +129,14 @@ func wordsOf(told pcap.FrameTold) string {
 // originals writes packets of the file that the chosen frames came from, as they were. The time is in nanoseconds; a comment of the
 // file stays, but for what an export of ours told, and what is told of frames comes behind it.
 type originals struct {
-	*captureExport
+	*Export
 	wanted   []uint64          // a bit for each packet
 	comments map[uint32]string // of packets
 	homeless []pcap.FrameTold
 }
 
-func newOriginals(x *captureExport) (exporter, error) {
-	return &originals{captureExport: x, comments: map[uint32]string{}}, nil
+func newOriginals(x *Export) (exporter, error) {
+	return &originals{Export: x, comments: map[uint32]string{}}, nil
 }
 
 func (x *originals) frame(n int, _ live.Entry, f *transport.Frame) error {
@@ -179,12 +166,12 @@ func (x *originals) frame(n int, _ live.Entry, f *transport.Frame) error {
 
 // end copies the packets. A file that breaks off gives those before the break.
 func (x *originals) end() error {
-	file, err := x.ws.Captures.Open(x.of.ID)
+	file, err := x.File()
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	in, err := pcap.NewReader(captures.Until(x.ctx, file))
+	in, err := pcap.NewReader(file)
 	if err != nil {
 		return err
 	}
@@ -193,7 +180,7 @@ func (x *originals) end() error {
 	if !everything {
 		words = "the packets that the chosen frames came from"
 	}
-	if x.of.Keys != "" {
+	if x.Capture.Keys != "" {
 		words += "; the keys that were given for it are not in it"
 	}
 	w, err := x.section(words, false)
@@ -214,7 +201,7 @@ func (x *originals) end() error {
 			continue
 		}
 		iface := in.Interfaces()[p.Interface]
-		iface.Name = frames.CutText(iface.Name, maxIfaceName)
+		iface.Name = CutText(iface.Name, maxIfaceName)
 		index, ok := ifaces[iface]
 		if !ok {
 			if len(ifaces) == maxExportIfaces {
@@ -241,8 +228,8 @@ func (x *originals) end() error {
 }
 
 // markers are those of the capture. numbers are those of the frames that are in the export, in their order; nil: all, as they were.
-func (x *captureExport) markers(numbers []uint64) (out []pcap.MarkerTold) {
-	for _, m := range x.of.Notes.Markers {
+func (x *Export) markers(numbers []uint64) (out []pcap.MarkerTold) {
+	for _, m := range x.Capture.Notes.Markers {
 		n := m.N
 		if numbers != nil {
 			at, _ := slices.BinarySearch(numbers, n)
@@ -256,7 +243,7 @@ func (x *captureExport) markers(numbers []uint64) (out []pcap.MarkerTold) {
 // madePackets writes frames as what they would have travelled in, with headers that are made up. Addresses that are not known are
 // of a network for documentation.
 type madePackets struct {
-	*captureExport
+	*Export
 	conns conns
 	w     *pcap.Writer
 	iface int
@@ -303,7 +290,7 @@ func (x *madePackets) frame(n int, e live.Entry, f *transport.Frame) error {
 	if dir == schema.Both {
 		told.Both, dir = true, schema.ToServer // a packet has an end that sends it
 	}
-	if len(x.of.Notes.Markers) > 0 {
+	if len(x.Capture.Notes.Markers) > 0 {
 		x.numbers = append(x.numbers, uint64(n))
 	}
 	if f.Kind == transport.Problem && len(f.Bytes) == 0 && f.Length > 0 && f.Length < maxLostBytes {

@@ -1,0 +1,149 @@
+package frames
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/server/live"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+)
+
+// exporter writes frames of a capture in a format. An error that it returns is of the capture or of the client.
+type exporter interface {
+	frame(n int, e live.Entry, f *transport.Frame) error
+	end() error
+}
+
+// ExportFormats are the formats, with the type of their files.
+var ExportFormats = map[string]struct {
+	kind string
+	make func(x *Export) (exporter, error)
+}{
+	"pcapng":  {"application/x-pcapng", newPackets},
+	"packets": {"application/x-pcapng", newOriginalPackets},
+	"jsonl":   {"application/jsonl", newJSONLines},
+	"csv":     {"text/csv; charset=utf-8", newTable},
+	"tsv":     {"text/tab-separated-values; charset=utf-8", newTable},
+	"hex":     {"text/plain; charset=utf-8", newHexLines},
+}
+
+// ContentType is the media type of the files of a format.
+func ContentType(format string) string { return ExportFormats[format].kind }
+
+// export is what is written of a capture, and how.
+type Export struct {
+	Capture  store.Capture // with the notes of the frames as they are numbered in the log
+	Snapshot *workspace.Snapshot
+	Log      *live.Log
+	View     *View                         // which frames fit
+	File     func() (io.ReadCloser, error) // opens the file of the capture
+	Chosen   Ranges                        // by number; nil: all
+	Frames   int                           // that the capture had when it was looked at; it may grow
+	More     bool                          // it does
+	Filter   string                        // of view
+	Format   string                        // a key of ExportFormats
+	Columns  []string                      // fields with a column of their own
+
+	ctx    context.Context // of write
+	out    *bufio.Writer
+	marked map[uint64]bool
+}
+
+// Write writes the chosen frames in the format.
+func (x *Export) Write(ctx context.Context, w io.Writer) error {
+	x.ctx, x.out = ctx, bufio.NewWriterSize(w, 64<<10)
+	x.marked = make(map[uint64]bool, len(x.Capture.Notes.Marked))
+	for _, n := range x.Capture.Notes.Marked {
+		x.marked[n] = true
+	}
+	to, err := ExportFormats[x.Format].make(x)
+	if err != nil {
+		return err
+	}
+	var frame transport.Frame
+	chosen := x.Chosen
+	var failed error
+	err = x.View.Each(x.ctx, 0, false, func(_, index int, e live.Entry, data []byte) bool {
+		n := index + 1
+		if n > x.Frames {
+			return false
+		}
+		for x.Chosen != nil && len(chosen) > 0 && chosen[0].To < n {
+			chosen = chosen[1:]
+		}
+		switch {
+		case x.Chosen == nil:
+		case len(chosen) == 0:
+			return false
+		case n < chosen[0].From:
+			return true
+		}
+		ReadFrame(x.Log, e, data, &frame)
+		if e.At == NoTime {
+			frame.At = time.Time{}
+		}
+		failed = to.frame(n, e, &frame)
+		return failed == nil
+	})
+	if err = errors.Join(err, failed); err == nil {
+		err = to.end()
+	}
+	if err == nil {
+		err = x.out.Flush()
+	}
+	return err
+}
+
+// all reports whether no frames were chosen.
+func (x *Export) all() bool { return x.Chosen == nil && strings.TrimSpace(x.Filter) == "" }
+
+// NoTime is the time of an entry whose frame has none.
+var NoTime = time.Time{}.UnixNano()
+
+// Ranges are numbers from one to another, both included; they rise and do not touch.
+type Ranges []struct{ From, To int }
+
+// MaxRanges bounds the ranges of an export.
+const MaxRanges = 10_000
+
+// ParseRanges reads 1,2,5-9. Nothing is nil: all numbers.
+func ParseRanges(text string) (Ranges, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	var all Ranges
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		from, err := strconv.ParseUint(strings.TrimSpace(first), 10, 32)
+		to := from
+		if err == nil && isRange {
+			to, err = strconv.ParseUint(strings.TrimSpace(last), 10, 32)
+		}
+		if err != nil || from == 0 || to < from {
+			return nil, fmt.Errorf("%.40q is neither a number nor a range of numbers, as 5-9", part)
+		}
+		if len(all) == MaxRanges {
+			return nil, fmt.Errorf("more than %d numbers and ranges", MaxRanges)
+		}
+		all = append(all, struct{ From, To int }{int(from), int(to)})
+	}
+	slices.SortFunc(all, func(a, b struct{ From, To int }) int { return a.From - b.From })
+	out := all[:1]
+	for _, r := range all[1:] {
+		if last := &out[len(out)-1]; r.From <= last.To+1 {
+			last.To = max(last.To, r.To)
+		} else {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
