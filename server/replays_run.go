@@ -137,7 +137,7 @@ func (x *replayRun) converse(ctx context.Context) (*replay.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	end, err := x.env.Endpoint(x.protocol.Dialect, x.script.Sends(), port, protocols.Ends{Plain: x.cfg.Plain, Random: rand.Reader})
+	end, err := x.protocol.End(x.env, x.script.Sends(), port, protocols.Ends{Plain: x.cfg.Plain, Random: rand.Reader})
 	if err != nil {
 		link.Close()
 		return nil, err
@@ -155,7 +155,7 @@ func (x *replayRun) converse(ctx context.Context) (*replay.Report, error) {
 	}
 	x.becomes("playing")
 	return replay.Run(ctx, x.script, wire, replay.Options{
-		Definitions: x.snap, Schema: x.snap.Schema(), Vars: x.cfg.Vars, Speed: x.cfg.Speed, Tolerance: replay.Tolerance(x.cfg.Tolerance),
+		Definitions: x.snap, Schema: x.snap.Schema(), Layers: x.protocol.Layers, Vars: x.cfg.Vars, Speed: x.cfg.Speed, Tolerance: replay.Tolerance(x.cfg.Tolerance),
 		KeepGoing: x.cfg.KeepGoing, Progress: x.add,
 	})
 }

@@ -77,7 +77,7 @@ server/live   < codec/capture
 server/replay < codec codec/filter codec/corpus codec/transport
 server/collab
 
-server/workspace < defs codec codec/filter server/store
+server/workspace < defs codec codec/filter codec/transport/protocols server/store
 server/proxy     < codec/filter server/live server/store
 
 server/frames < server/workspace server/live codec/corpus codec/transport/protocols

@@ -292,13 +292,13 @@ func (r *replayer) play1(cmd *cobra.Command, protocol protocols.Protocol, s *rep
 	if err != nil {
 		return err
 	}
-	end, err := r.env.Endpoint(protocol.Dialect, s.Sends(), port, protocols.Ends{Plain: r.plain, Random: rand.Reader})
+	end, err := protocol.End(&r.env, s.Sends(), port, protocols.Ends{Plain: r.plain, Random: rand.Reader})
 	if err != nil {
 		link.Close()
 		return err
 	}
 	o := replay.Options{
-		Definitions: r.snap, Schema: r.snap.Schema(), Speed: r.speed, Tolerance: replay.Tolerance(r.tolerance),
+		Definitions: r.snap, Schema: r.snap.Schema(), Layers: protocol.Layers, Speed: r.speed, Tolerance: replay.Tolerance(r.tolerance),
 		MaxTime: r.most, KeepGoing: r.keepGoing, Vars: r.values,
 	}
 	if !r.json {

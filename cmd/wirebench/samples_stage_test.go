@@ -90,7 +90,8 @@ func newStage(t *testing.T, protocol string, port uint16, groups map[schema.Dir]
 		t.Fatal(err)
 	}
 	proto := transport.UDP
-	if p, _ := protocols.Of(protocol); p.Streams {
+	row, _ := protocols.Of(protocol)
+	if row.Streams {
 		proto = transport.TCP
 	}
 	s.record = s.connection(proto, 50112, port)
@@ -98,7 +99,7 @@ func newStage(t *testing.T, protocol string, port uint16, groups map[schema.Dir]
 	keys := rand.NewChaCha8([32]byte{1, 2, 3, byte(port)})
 	env := &protocols.Env{Definitions: snap}
 	for _, dir := range []schema.Dir{schema.ToServer, schema.ToClient} {
-		if s.ends[dir], err = env.Endpoint(protocol, dir, port, protocols.Ends{Random: keys}); err != nil {
+		if s.ends[dir], err = row.End(env, dir, port, protocols.Ends{Random: keys}); err != nil {
 			t.Fatal(err)
 		}
 		s.relays[dir] = &transport.Relay{Emit: func(*transport.Frame) {}, Out: s.send}

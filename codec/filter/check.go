@@ -14,6 +14,7 @@ import (
 // compiler makes conditions of a tree, for each message its own.
 type compiler struct {
 	env          Env
+	layers       *transport.Layers
 	messages     []*schema.Message
 	messageNames map[string]bool
 	groups       map[string]bool
@@ -60,8 +61,11 @@ const (
 
 func newCompiler(env Env) *compiler {
 	c := &compiler{
-		env: env, messageNames: map[string]bool{}, groups: map[string]bool{}, paths: map[*node]*pathInfo{}, tries: map[*node]*try{},
+		env: env, layers: env.Layers, messageNames: map[string]bool{}, groups: map[string]bool{}, paths: map[*node]*pathInfo{}, tries: map[*node]*try{},
 		fixed: map[*node]*cond{}, regexps: map[regexpOf]*expression{}, variety: map[*node]bool{}, programs: map[*schema.Message]*codec.Program{},
+	}
+	if c.layers == nil {
+		c.layers = &transport.Layers{}
 	}
 	if env.Schema != nil {
 		c.messages = env.Schema.Messages

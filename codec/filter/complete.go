@@ -237,7 +237,7 @@ func (p *completer) values() bool {
 			p.add(quote(m.Name), "value", m.Doc)
 		}
 		return true
-	case info.kind == pathFrame && info.field == ffOp, info.kind == pathLayer && info.layer == layerType, info.kind == pathCode:
+	case info.kind == pathFrame && info.field == ffOp, info.kind == pathLayer && info.layer.Codes, info.kind == pathCode:
 		for _, m := range p.messages {
 			if m.HasKey && (info.kind == pathFrame || m.Key.Group == p.subject.parts[0].name) {
 				p.add(m.Name, "value", strconv.FormatUint(uint64(m.Key.Code), 10))
@@ -346,13 +346,13 @@ func (p *completer) fields() {
 				}
 			}
 		}
-		if head.name != layerGroup {
+		if head.name != p.layers.Group {
 			p.add(lead+"type", "field", "code of the message")
 		}
 	}
-	if len(n.parts) == 1 && head.name == layerGroup && p.groups[layerGroup] {
-		for name, l := range layerFields {
-			p.add(lead+name, "field", l.doc)
+	if len(n.parts) == 1 && head.name == p.layers.Group && p.groups[head.name] {
+		for _, l := range p.layers.Fields {
+			p.add(lead+l.Name, "field", l.Doc)
 		}
 	}
 	for _, m := range p.messages {

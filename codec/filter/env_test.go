@@ -10,6 +10,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
+	"wirebench/codec/transport/subspace"
 	"wirebench/defs"
 	"wirebench/defs/library"
 	"wirebench/defs/schema"
@@ -30,7 +31,7 @@ func newWorld(t testing.TB, dialect string, o schema.Options, files ...*source.F
 		t.Fatal(ds.Render())
 	}
 	w := &world{schema: s, programs: map[*schema.Message]*codec.Program{}}
-	w.env = filter.Env{Schema: s, Program: w.program}
+	w.env = filter.Env{Schema: s, Program: w.program, Layers: &subspace.Layers}
 	return w
 }
 

@@ -87,7 +87,7 @@ type side struct {
 // leaf is a source of several values.
 type leaf struct {
 	kind   leafKind
-	layer  layerField // leafLayers
+	layer  *transport.LayerField // leafLayers
 	sites  []siteConv
 	consts []value
 }

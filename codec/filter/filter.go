@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"wirebench/codec"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -21,6 +22,9 @@ type Env struct {
 	// Long is a message with the longer one of two headers, always the same one, or the message itself; nil: all have one header. It has
 	// the message in Like.
 	Long func(*schema.Message) *schema.Message
+
+	// Layers are the packets around messages; nil: none. Those of another protocol serve to say that this one has none.
+	Layers *transport.Layers
 
 	Values   map[string]string // what $name stands for; "build" is also a field
 	Selected *Frame            // for $sel.path; nil: none

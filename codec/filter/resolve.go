@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"wirebench/codec"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -27,7 +28,7 @@ type pathInfo struct {
 	field    frameField
 	messages map[*schema.Message]bool // pathMessage
 	codes    []value                  // pathMessage: those without a definition
-	layer    layerField               // pathLayer
+	layer    *transport.LayerField    // pathLayer
 	found    bool                     // some message has it
 }
 
@@ -58,7 +59,7 @@ func (c *compiler) classify(n *node) *pathInfo {
 		return info
 	}
 	second := &n.parts[1]
-	if l := layerFields[second.name].field; l != layerNone && len(n.parts) == 2 && head.name == layerGroup && len(head.index) == 0 &&
+	if l := c.layers.Field(second.name); l != nil && len(n.parts) == 2 && head.name == c.layers.Group && len(head.index) == 0 &&
 		!c.messageNames[head.name] && !c.groupHas(head.name, second.name) {
 		info.kind, info.layer = pathLayer, l
 		return info

@@ -2,7 +2,6 @@ package filter
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -184,8 +183,10 @@ func (c *compiler) fieldNames(only string) []string {
 // inGroup are the names that may stand behind that of a group.
 func (c *compiler) inGroup(group string) []string {
 	out := []string{"type"}
-	if group == layerGroup {
-		out = append(out, slices.Sorted(maps.Keys(layerFields))...)
+	if group == c.layers.Group {
+		for _, l := range c.layers.Fields {
+			out = append(out, l.Name)
+		}
 	}
 	for _, m := range c.messages {
 		if m.Key.Group != group {

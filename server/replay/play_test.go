@@ -147,7 +147,8 @@ func (w *world) wire(link replay.Link, sends schema.Dir) *replay.Wire {
 	w.t.Helper()
 	how := w.how
 	how.Random = rand.NewChaCha8([32]byte{byte(sends)})
-	end, err := w.env.Endpoint(w.dialect, sends, 1, how)
+	p, _ := protocols.Of(w.dialect)
+	end, err := p.End(w.env, sends, 1, how)
 	if err != nil {
 		w.t.Fatal(err)
 	}

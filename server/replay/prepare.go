@@ -257,7 +257,7 @@ func liftsOf(lifts map[string]string, message string) (out []lift) {
 
 // filter compiles one.
 func (o *Options) filter(text string, vars map[string]json.RawMessage) (*filter.Filter, error) {
-	env := filter.Env{Schema: o.Schema, Program: o.Definitions.Program}
+	env := filter.Env{Schema: o.Schema, Program: o.Definitions.Program, Layers: o.Layers}
 	if vars != nil {
 		env.Values = make(map[string]string, len(vars))
 		for name, v := range vars {

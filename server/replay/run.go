@@ -33,7 +33,8 @@ type Peer interface {
 // Options are what a run depends on.
 type Options struct {
 	Definitions Definitions
-	Schema      *schema.Schema // the same definitions, for filters
+	Schema      *schema.Schema    // the same definitions, for filters
+	Layers      *transport.Layers // for filters, too
 	Vars        map[string]json.RawMessage
 	Speed       float64       // instead of the script's; 0 = as the script says
 	Tolerance   Tolerance     // instead of the script's; "" = as the script says

@@ -8,6 +8,7 @@ import (
 
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
 )
 
 // FrameFilter judges the frames of a capture by the definitions of a snapshot. It is for one goroutine; Again makes one for another.
@@ -28,7 +29,7 @@ func (s *Snapshot) Filter(text string) (*FrameFilter, []filter.Mistake) {
 // FilterEnv is what filters mean by the definitions of a snapshot. The build of the client is that after which the code map in use is
 // named: protocol.376012.map.
 func (s *Snapshot) FilterEnv() filter.Env {
-	env := filter.Env{Schema: s.Schema(), Program: s.Program}
+	env := filter.Env{Schema: s.Schema(), Program: s.Program, Layers: protocols.LayersOf(s.Dialect.Name)}
 	if s.Dialect.Long != nil {
 		env.Long = s.Long
 	}

@@ -52,18 +52,29 @@ type Event struct {
 }
 
 // Protocols are those that there is a game of.
-func Protocols() []string { return []string{"tera", "muta", "subspace"} }
+func Protocols() []string {
+	names := make([]string, len(games))
+	for i, r := range games {
+		names[i] = r.protocol
+	}
+	return names
+}
 
 // Groups are the groups of messages that have a game on a port of their own, by protocol.
 func Groups(protocol string) []string {
-	if protocol == "muta" {
-		return []string{groupWorld}
+	r, _ := rulesOf(protocol)
+	var names []string
+	for _, p := range r.parts[min(1, len(r.parts)):] {
+		names = append(names, p.group)
 	}
-	return nil
+	return names
 }
 
 // Ports are how many ports that follow one another a game has.
-func Ports(protocol string) int { return games[protocol].ports }
+func Ports(protocol string) int {
+	r, _ := rulesOf(protocol)
+	return r.ports
+}
 
 // Game is a game whose server runs. It may be used by all goroutines.
 type Game struct {
@@ -85,16 +96,32 @@ type Game struct {
 
 // rules are a protocol's game.
 type rules struct {
-	network string
-	ports   int
-	serve   func(g *Game, l *listener)
-	play    func(ctx context.Context, g *Game, addr string, seed uint64) error
+	protocol string
+	network  string
+	ports    int
+	serve    func(g *Game, l *listener)
+	play     func(ctx context.Context, g *Game, addr string, seed uint64) error
+	parts    []part // the game, then those of other ports
 }
 
-var games = map[string]rules{
-	"tera":     {"tcp", 1, serveStreams, playStream},
-	"muta":     {"tcp", 1, serveStreams, playStream},
-	"subspace": {"udp", 2, serveDatagrams, playDatagrams},
+// part is who plays on one port.
+type part struct {
+	group  string    // by which it is asked for; "" = the game
+	groups [2]string // of what goes to the server, and to the client
+	actors [2]func(*speaker) actor
+	hello  func(l *line) error // what comes before the first message of a stream; nil: nothing
+}
+
+// games are all of them.
+var games = []rules{teraGame, mutaGame, subspaceGame}
+
+func rulesOf(protocol string) (rules, bool) {
+	for _, r := range games {
+		if r.protocol == protocol {
+			return r, true
+		}
+	}
+	return rules{}, false
 }
 
 // listener is what a server listens with.
@@ -118,7 +145,7 @@ func (l *listener) close() {
 
 // Start starts the server of a game. It runs until the context ends or Close is called. The errors are of the options and of the system.
 func Start(ctx context.Context, o Options) (*Game, error) {
-	r, ok := games[o.Protocol]
+	r, ok := rulesOf(o.Protocol)
 	if !ok {
 		return nil, fmt.Errorf("there is no demo of protocol %q", o.Protocol)
 	}
@@ -141,7 +168,7 @@ func Start(ctx context.Context, o Options) (*Game, error) {
 	if o.Group != "" && !slices.Contains(Groups(o.Protocol), o.Group) {
 		return nil, fmt.Errorf("there is no demo of group %q of protocol %s", o.Group, o.Protocol)
 	}
-	words, err := readWords(o.Protocol, o.Group)
+	words, err := readWords(r, o.Group)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,12 @@ import (
 	"strings"
 )
 
+// subspaceGame is a zone with pilots. The port behind it is that of pings.
+var subspaceGame = rules{
+	protocol: "subspace", network: "udp", ports: 2, serve: serveDatagrams, play: playDatagrams,
+	parts: []part{{groups: [2]string{"game", "game"}, actors: [2]func(*speaker) actor{newZone, newPilot}}},
+}
+
 // Who there is in the zone.
 const (
 	pilotPID = 3

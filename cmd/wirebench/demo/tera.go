@@ -6,6 +6,12 @@ import (
 	"strconv"
 )
 
+// teraGame is a field with monsters.
+var teraGame = rules{
+	protocol: "tera", network: "tcp", ports: 1, serve: serveStreams, play: playStream,
+	parts: []part{{actors: [2]func(*speaker) actor{newTeraServer, newTeraClient}, hello: (*line).exchangeKeys}},
+}
+
 // Who and what there is in this world.
 const (
 	teraPlayer = "1152921504606847001"

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"wirebench/codec"
 	"wirebench/defs/library"
@@ -13,42 +14,25 @@ import (
 
 // words are the definitions of a protocol that ship with the program.
 type words struct {
-	snap   *workspace.Snapshot
-	groups [2]string // of what goes to the server, and to the client
-	actors [2]func(*speaker) actor
-	hello  func(l *line) error // what comes before the first message of a stream; nil: nothing
+	snap *workspace.Snapshot
+	part
 }
 
-func readWords(protocol, group string) (*words, error) {
-	fsys, ok := library.Dialect(protocol)
+func readWords(r rules, group string) (*words, error) {
+	fsys, ok := library.Dialect(r.protocol)
 	if !ok {
-		return nil, fmt.Errorf("no definitions of protocol %q ship with the program", protocol)
+		return nil, fmt.Errorf("no definitions of protocol %q ship with the program", r.protocol)
 	}
 	lib, err := workspace.ReadFS(fsys)
 	if err != nil {
 		return nil, err
 	}
-	snap, err := workspace.Build(lib, workspace.Settings{Dialect: protocol})
+	snap, err := workspace.Build(lib, workspace.Settings{Dialect: r.protocol})
 	if err != nil {
 		return nil, err
 	}
-	w := &words{snap: snap}
-	switch protocol {
-	case "tera":
-		w.actors = [2]func(*speaker) actor{newTeraServer, newTeraClient}
-		w.hello = (*line).exchangeKeys
-	case "muta":
-		w.groups = [2]string{"clmsg", "svmsg"}
-		w.actors = [2]func(*speaker) actor{newMutaServer, newMutaClient}
-		if group == groupWorld {
-			w.groups = [2]string{groupWorld, groupWorld}
-			w.actors = [2]func(*speaker) actor{newWorldServer, newWorldClient}
-		}
-	case "subspace":
-		w.groups = [2]string{"game", "game"}
-		w.actors = [2]func(*speaker) actor{newZone, newPilot}
-	}
-	return w, nil
+	i := slices.IndexFunc(r.parts, func(p part) bool { return p.group == group })
+	return &words{snap, r.parts[i]}, nil
 }
 
 // index is that of a direction in arrays.

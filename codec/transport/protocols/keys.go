@@ -1,16 +1,11 @@
 package protocols
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
 	"strings"
-
-	"wirebench/codec/transport/subspace"
-	"wirebench/codec/transport/tera"
-	"wirebench/defs/schema"
 )
 
 // Bounds of a text with keys.
@@ -24,10 +19,7 @@ type Key struct {
 	Conn    string // "client-server", each address:port; "" = every connection
 	Session int    // of several with the same addresses; -1 = all
 	Dialect string
-
-	tera      *tera.Keys
-	constants tera.Constants
-	subspace  uint32
+	value   any // as Protocol.Key made it
 }
 
 // ParseKeys reads keys from a text. Each line has a connection, the protocol and the key; what follows a # is a comment:
@@ -75,38 +67,23 @@ func parseKey(words []string) (k Key, err error) {
 	if k.Conn, k.Session, err = parseConn(words[0]); err != nil {
 		return k, err
 	}
-	k.Dialect = words[1]
-	value, more := words[2], words[3:]
-	switch k.Dialect {
-	case "tera":
-		b, err := hex.DecodeString(value)
-		if err != nil || len(b) != 4*tera.KeySize {
-			return k, fmt.Errorf("the key is %d hex digits: the first keys of client and server, then their second ones", 8*tera.KeySize)
-		}
-		k.tera = new(tera.Keys)
-		for i, to := range []*[tera.KeySize]byte{&k.tera.Client1, &k.tera.Server1, &k.tera.Client2, &k.tera.Server2} {
-			copy(to[:], b[i*tera.KeySize:])
-		}
-		for _, m := range more {
-			switch m {
-			case "old":
-				k.constants = tera.OldConstants
-			case "current":
-				k.constants = tera.CurrentConstants
-			default:
-				return k, errors.New("behind the key is old, current or nothing")
-			}
-		}
-	case "subspace":
-		n, err := strconv.ParseUint(value, 0, 32)
-		if err != nil || len(more) > 0 {
-			return k, errors.New("the key is a number of 32 bits, as 0x1234abcd")
-		}
-		k.subspace = uint32(n)
-	default:
-		return k, errors.New("behind the connection is the protocol: tera or subspace") // the word may be the key
+	p, ok := Of(words[1])
+	if !ok || p.Key == nil {
+		return k, errors.New("behind the connection is the protocol: " + strings.Join(withKeys(), " or ")) // the word may be the key
 	}
-	return k, nil
+	k.Dialect = p.Dialect
+	k.value, err = p.Key(words[2:])
+	return k, err
+}
+
+// withKeys are the protocols that have keys.
+func withKeys() (names []string) {
+	for _, p := range Protocols {
+		if p.Key != nil {
+			names = append(names, p.Dialect)
+		}
+	}
+	return names
 }
 
 // parseConn reads the name of a connection, with the number of a session behind a #, or * for all.
@@ -143,35 +120,12 @@ func (e *Env) For(conn string, session int) *Env {
 	return &one
 }
 
-// key is the first key of a dialect that is not for another connection, nil if there is none.
-func (e *Env) key(dialect string) *Key {
-	for i := range e.Keys {
-		if k := &e.Keys[i]; k.Dialect == dialect && k.Conn == "" {
-			return k
+// key is the value of the first key of a dialect that is not for another connection, nil if there is none.
+func (e *Env) key(dialect string) any {
+	for _, k := range e.Keys {
+		if k.Dialect == dialect && k.Conn == "" {
+			return k.value
 		}
 	}
 	return nil
-}
-
-// teraOptions are what is known of a connection.
-func (e *Env) teraOptions() tera.Options {
-	o := tera.Options{Known: func(key schema.Key) bool { return e.Definitions.Lookup(key) != nil }, IntegrityIV: e.integrityIV(), Clear: e.Clear}
-	if e.Patch > 0 {
-		o.Constants = tera.ConstantsOf(e.Patch / 100)
-	}
-	if k := e.key("tera"); k != nil {
-		o.Keys = k.tera
-		if k.constants != tera.AnyConstants {
-			o.Constants = k.constants
-		}
-	}
-	return o
-}
-
-// subspaceOptions are what is known of a connection.
-func (e *Env) subspaceOptions() subspace.Options {
-	if k := e.key("subspace"); k != nil {
-		return subspace.Options{HasKey: true, Key: k.subspace, Clear: e.Clear}
-	}
-	return subspace.Options{Clear: e.Clear}
 }

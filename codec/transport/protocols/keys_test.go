@@ -24,10 +24,11 @@ func TestParseKeys(t *testing.T) {
 		t.Fatalf("%+v %v", keys, err)
 	}
 	k := keys[0]
-	if k.Conn != "10.0.0.2:4000-10.0.0.1:7801" || k.Session != 1 || k.constants != tera.OldConstants || k.tera.Client1[0] != 0xa1 || k.tera.Server1[127] != 0xb1 || k.tera.Client2[0] != 0xa2 || k.tera.Server2[0] != 0xb2 {
+	old := k.value.(teraKey)
+	if k.Conn != "10.0.0.2:4000-10.0.0.1:7801" || k.Session != 1 || old.constants != tera.OldConstants || old.keys.Client1[0] != 0xa1 || old.keys.Server1[127] != 0xb1 || old.keys.Client2[0] != 0xa2 || old.keys.Server2[0] != 0xb2 {
 		t.Errorf("%+v", k)
 	}
-	if keys[2].Conn != "[2001:db8::1]:5-[::2]:6" || keys[2].subspace != 0x1234abcd || keys[3].Conn != "" {
+	if keys[2].Conn != "[2001:db8::1]:5-[::2]:6" || keys[2].value != uint32(0x1234abcd) || keys[3].Conn != "" {
 		t.Errorf("%+v", keys[2:])
 	}
 	env := &Env{Keys: keys}
@@ -44,9 +45,11 @@ func TestParseKeys(t *testing.T) {
 	} {
 		got := ""
 		if k := env.For(c.conn, c.session).key(c.dialect); k != nil {
-			got = k.constants.String()
-			if c.dialect == "subspace" {
-				got = fmt.Sprintf("%#x", k.subspace)
+			switch k := k.(type) {
+			case teraKey:
+				got = k.constants.String()
+			default:
+				got = fmt.Sprintf("%#x", k)
 			}
 		}
 		if got != c.want {
@@ -96,7 +99,7 @@ func FuzzParseKeys(f *testing.F) {
 		}
 		env := &Env{Keys: keys}
 		for _, k := range keys {
-			if k.Dialect != "tera" && k.Dialect != "subspace" || k.Dialect == "tera" && k.tera == nil {
+			if k.Dialect != "tera" && k.Dialect != "subspace" || k.value == nil {
 				t.Errorf("%+v", k)
 			}
 			if env.For(k.Conn, max(k.Session, 0)).key(k.Dialect) == nil {
@@ -108,7 +111,7 @@ func FuzzParseKeys(f *testing.F) {
 
 // A session without its handshake is read with the key of its connection, and of no other.
 func TestKeyOfASession(t *testing.T) {
-	env := &Env{Keys: []Key{{Conn: "a", Session: -1, Dialect: "subspace", subspace: 0x1234abcd}}}
+	env := &Env{Keys: []Key{{Conn: "a", Session: -1, Dialect: "subspace", value: uint32(0x1234abcd)}}}
 	p, _ := Of("subspace")
 	for conn, want := range map[string]bool{"a": true, "b": false} {
 		tr := p.New(env.For(conn, 0), 5000)

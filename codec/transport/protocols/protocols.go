@@ -2,15 +2,11 @@
 package protocols
 
 import (
-	"encoding/json"
-	"strconv"
+	"io"
 	"strings"
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/muta"
-	"wirebench/codec/transport/subspace"
-	"wirebench/codec/transport/tera"
 	"wirebench/defs/schema"
 )
 
@@ -19,41 +15,31 @@ type Protocol struct {
 	Dialect string // name of the row of defs.Dialects
 	Streams bool   // over TCP; else in datagrams
 	Ciphers bool   // they may be enciphered, see Env.Clear
-	Ports   int    // of a server, one after the other: SubSpace has one for pings beside that of the game
+	Ports   int    // of a server, one after the other
 
 	// New makes the transport of a connection to a server's port.
 	New func(e *Env, port uint16) transport.Transport
 
 	// Rewriter makes what stands between the two ends of such a connection and can change messages.
 	Rewriter func(e *Env, port uint16) transport.Rewriter
+
+	// End makes an end of such a connection: a client, which sends to the server, or a server. The error is about the keys.
+	End func(e *Env, sends schema.Dir, port uint16, how Ends) (transport.Endpoint, error)
+
+	Layers *transport.Layers // the packets around messages; nil: they say nothing of themselves
+
+	// Key reads what stands behind the protocol in a line of keys, a word or several; nil: there are no keys.
+	Key func(words []string) (any, error)
+}
+
+// Ends say how an end of a connection behaves where a protocol leaves the choice.
+type Ends struct {
+	Plain  bool      // no cipher
+	Random io.Reader // keys are made of it
 }
 
 // Protocols are all of them.
-var Protocols = []Protocol{
-	{
-		Dialect: "tera", Streams: true, Ciphers: true, Ports: 1,
-		New: func(e *Env, _ uint16) transport.Transport { return tera.New(e.teraOptions()) },
-		Rewriter: func(e *Env, _ uint16) transport.Rewriter {
-			return tera.NewRewriter(tera.RewriteOptions{Options: e.teraOptions()})
-		},
-	},
-	{
-		Dialect: "muta", Streams: true, Ports: 1,
-		New: func(e *Env, port uint16) transport.Transport {
-			return muta.New(muta.Options{Measure: e.measure(port)})
-		},
-		Rewriter: func(e *Env, port uint16) transport.Rewriter {
-			return muta.NewRewriter(muta.Options{Measure: e.measure(port)})
-		},
-	},
-	{
-		Dialect: "subspace", Ciphers: true, Ports: 2,
-		New: func(e *Env, _ uint16) transport.Transport { return subspace.New(e.subspaceOptions()) },
-		Rewriter: func(e *Env, _ uint16) transport.Rewriter {
-			return subspace.NewRewriter(e.subspaceOptions())
-		},
-	},
-}
+var Protocols = []Protocol{overTera, overMuta, overSubspace}
 
 // Of returns the protocol of a dialect.
 func Of(dialect string) (Protocol, bool) {
@@ -63,6 +49,23 @@ func Of(dialect string) (Protocol, bool) {
 		}
 	}
 	return Protocol{}, false
+}
+
+// LayersOf are the packets around the messages of a dialect, or else those of another one, so that filters can say that there are none.
+func LayersOf(dialect string) *transport.Layers {
+	var other *transport.Layers
+	for _, p := range Protocols {
+		if p.Layers == nil {
+			continue
+		}
+		if p.Dialect == dialect {
+			return p.Layers
+		}
+		if other == nil {
+			other = p.Layers
+		}
+	}
+	return other
 }
 
 // Definitions are what transports ask of a library.
@@ -142,29 +145,6 @@ func (e *Env) Group(port uint16, dir schema.Dir) string {
 		}
 	}
 	return ""
-}
-
-// integrityIV reads the key of the checksums of client messages, from the message of the server that has it.
-func (e *Env) integrityIV() func(schema.Key, []byte) (uint32, bool) {
-	const holder, field = "S_LOGIN_ACCOUNT_INFO", "integrityIv"
-	var rec codec.Record
-	return func(key schema.Key, message []byte) (uint32, bool) {
-		m := e.Definitions.Lookup(key)
-		if m == nil || m.Name != holder {
-			return 0, false
-		}
-		p, err := e.Definitions.Program(m)
-		if err != nil {
-			return 0, false
-		}
-		p.Decode(&rec, message)
-		var value map[string]json.RawMessage
-		if rec.Status() != codec.OK || json.Unmarshal(rec.AppendJSON(nil), &value) != nil {
-			return 0, false
-		}
-		iv, err := strconv.ParseUint(string(value[field]), 10, 32)
-		return uint32(iv), err == nil
-	}
 }
 
 // measure says by the definitions where messages end.

@@ -1,0 +1,19 @@
+package protocols
+
+import (
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/muta"
+	"wirebench/defs/schema"
+)
+
+// overMuta is how messages of MUTA travel.
+var overMuta = Protocol{
+	Dialect: "muta", Streams: true, Ports: 1,
+	New: func(e *Env, port uint16) transport.Transport { return muta.New(muta.Options{Measure: e.measure(port)}) },
+	Rewriter: func(e *Env, port uint16) transport.Rewriter {
+		return muta.NewRewriter(muta.Options{Measure: e.measure(port)})
+	},
+	End: func(e *Env, sends schema.Dir, port uint16, _ Ends) (transport.Endpoint, error) {
+		return muta.NewEndpoint(muta.Options{Measure: e.measure(port)}, sends), nil
+	},
+}

@@ -1,0 +1,45 @@
+package protocols
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/subspace"
+	"wirebench/defs/schema"
+)
+
+// overSubspace is how messages of SubSpace travel. Its server has a port for pings behind that of the game.
+var overSubspace = Protocol{
+	Dialect: "subspace", Ciphers: true, Ports: 2,
+	New:      func(e *Env, _ uint16) transport.Transport { return subspace.New(e.subspaceOptions()) },
+	Rewriter: func(e *Env, _ uint16) transport.Rewriter { return subspace.NewRewriter(e.subspaceOptions()) },
+	End: func(_ *Env, sends schema.Dir, _ uint16, how Ends) (transport.Endpoint, error) {
+		o := subspace.EndpointOptions{Encipher: !how.Plain}
+		if !how.Plain {
+			var key [4]byte
+			if _, err := io.ReadFull(how.Random, key[:]); err != nil {
+				return nil, fmt.Errorf("make a key: %w", err)
+			}
+			o.Key = uint32(key[0]) | uint32(key[1])<<8 | uint32(key[2])<<16 | uint32(key[3]|0x80)<<24
+			o.Key |= 1 // 1<<31 is its own negation
+		}
+		return subspace.NewEndpoint(o, sends), nil
+	},
+	Key: func(words []string) (any, error) {
+		n, err := strconv.ParseUint(words[0], 0, 32)
+		if err != nil || len(words) > 1 {
+			return nil, errors.New("the key is a number of 32 bits, as 0x1234abcd")
+		}
+		return uint32(n), nil
+	},
+	Layers: &subspace.Layers,
+}
+
+// subspaceOptions are what is known of a connection.
+func (e *Env) subspaceOptions() subspace.Options {
+	key, known := e.key("subspace").(uint32)
+	return subspace.Options{HasKey: known, Key: key, Clear: e.Clear}
+}

@@ -1,0 +1,117 @@
+package protocols
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/tera"
+	"wirebench/defs/schema"
+)
+
+// overTera is how messages of TERA travel.
+var overTera = Protocol{
+	Dialect: "tera", Streams: true, Ciphers: true, Ports: 1,
+	New: func(e *Env, _ uint16) transport.Transport { return tera.New(e.teraOptions()) },
+	Rewriter: func(e *Env, _ uint16) transport.Rewriter {
+		return tera.NewRewriter(tera.RewriteOptions{Options: e.teraOptions()})
+	},
+	End: func(e *Env, sends schema.Dir, _ uint16, how Ends) (transport.Endpoint, error) {
+		o := tera.EndpointOptions{Options: e.teraOptions(), LongHeader: e.longHeader}
+		if !how.Plain {
+			o.Own = new(tera.Keys)
+			for _, key := range []*[tera.KeySize]byte{&o.Own.Client1, &o.Own.Client2, &o.Own.Server1, &o.Own.Server2} {
+				if _, err := io.ReadFull(how.Random, key[:]); err != nil {
+					return nil, fmt.Errorf("make a key: %w", err)
+				}
+			}
+		}
+		return tera.NewEndpoint(o, sends), nil
+	},
+	Key: readTeraKey,
+}
+
+// teraKey is what is known of the cipher of a connection.
+type teraKey struct {
+	keys      *tera.Keys
+	constants tera.Constants
+}
+
+func readTeraKey(words []string) (any, error) {
+	b, err := hex.DecodeString(words[0])
+	if err != nil || len(b) != 4*tera.KeySize {
+		return nil, fmt.Errorf("the key is %d hex digits: the first keys of client and server, then their second ones", 8*tera.KeySize)
+	}
+	k := teraKey{keys: new(tera.Keys)}
+	for i, to := range []*[tera.KeySize]byte{&k.keys.Client1, &k.keys.Server1, &k.keys.Client2, &k.keys.Server2} {
+		copy(to[:], b[i*tera.KeySize:])
+	}
+	for _, m := range words[1:] {
+		switch m {
+		case "old":
+			k.constants = tera.OldConstants
+		case "current":
+			k.constants = tera.CurrentConstants
+		default:
+			return nil, errors.New("behind the key is old, current or nothing")
+		}
+	}
+	return k, nil
+}
+
+// teraOptions are what is known of a connection.
+func (e *Env) teraOptions() tera.Options {
+	o := tera.Options{Known: func(key schema.Key) bool { return e.Definitions.Lookup(key) != nil }, IntegrityIV: e.integrityIV(), Clear: e.Clear}
+	if e.Patch > 0 {
+		o.Constants = tera.ConstantsOf(e.Patch / 100)
+	}
+	if k, ok := e.key("tera").(teraKey); ok {
+		o.Keys = k.keys
+		if k.constants != tera.AnyConstants {
+			o.Constants = k.constants
+		}
+	}
+	return o
+}
+
+// longHeader reports whether the definition of a message has a count of its own.
+func (e *Env) longHeader(key schema.Key) bool {
+	m := e.Definitions.Lookup(key)
+	if m == nil || m.Body == nil {
+		return false
+	}
+	for _, item := range m.Body.Wire {
+		if item.Kind == schema.Counter {
+			return true
+		}
+	}
+	return false
+}
+
+// integrityIV reads the key of the checksums of client messages, from the message of the server that has it.
+func (e *Env) integrityIV() func(schema.Key, []byte) (uint32, bool) {
+	const holder, field = "S_LOGIN_ACCOUNT_INFO", "integrityIv"
+	var rec codec.Record
+	return func(key schema.Key, message []byte) (uint32, bool) {
+		m := e.Definitions.Lookup(key)
+		if m == nil || m.Name != holder {
+			return 0, false
+		}
+		p, err := e.Definitions.Program(m)
+		if err != nil {
+			return 0, false
+		}
+		p.Decode(&rec, message)
+		var value map[string]json.RawMessage
+		if rec.Status() != codec.OK || json.Unmarshal(rec.AppendJSON(nil), &value) != nil {
+			return 0, false
+		}
+		iv, err := strconv.ParseUint(string(value[field]), 10, 32)
+		return uint32(iv), err == nil
+	}
+}

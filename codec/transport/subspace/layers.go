@@ -1,0 +1,73 @@
+package subspace
+
+import (
+	"encoding/binary"
+	"strconv"
+	"strings"
+
+	"wirebench/codec/transport"
+)
+
+// Layers are the packets of the core protocol.
+var Layers = transport.Layers{
+	Group: "core",
+	Fields: []transport.LayerField{
+		{Name: "ack_id", Doc: "numbers of the reliable packets that it is, or was in, or that it is the ack for", Value: func(x *transport.Frame, i int) (v int64, there, more bool) {
+			return layerNumber(x, i, true)
+		}},
+		{Name: "reliable_id", Doc: "numbers of the reliable packets that it is, or was in", Value: func(x *transport.Frame, i int) (v int64, there, more bool) {
+			return layerNumber(x, i, false)
+		}},
+		{Name: "type", Doc: "codes of the core packet and of those it was in: 3 reliable, 8 and 9 chunk, 0x0a stream, 0x0e cluster", Codes: true, Value: layerCode},
+	},
+}
+
+// layerCode is the code of the frame itself, if it is a core packet, then those of each layer.
+func layerCode(x *transport.Frame, i int) (v int64, there, more bool) {
+	if i == 0 {
+		return int64(x.Key.Code), isCore(x), true
+	}
+	i--
+	if i/2 >= len(x.Via) {
+		return 0, false, false
+	}
+	code := layerCodes(x.Via[i/2])[i%2]
+	return int64(code), code != 0, true
+}
+
+// layerCodes are the codes of a layer by the name that it has in Via, up to its colon; 0 is none. Chunks end with a packet of its own.
+func layerCodes(via string) (codes [2]byte) {
+	name, _, _ := strings.Cut(via, ":")
+	switch name {
+	case "reliable":
+		codes[0] = coreReliable
+	case "chunk":
+		codes = [2]byte{coreChunk, coreChunkTail}
+	case "stream":
+		codes[0] = coreStream
+	case "cluster":
+		codes[0] = coreCluster
+	}
+	return codes
+}
+
+// layerNumber is the number of the frame itself, if it is a reliable packet, or an ack where those count, then those of the layers.
+func layerNumber(x *transport.Frame, i int, acks bool) (v int64, there, more bool) {
+	if i == 0 {
+		if isCore(x) && len(x.Bytes) >= 6 && (x.Key.Code == coreReliable || acks && x.Key.Code == coreAck) {
+			return int64(int32(binary.LittleEndian.Uint32(x.Bytes[2:]))), true, true
+		}
+		return 0, false, true
+	}
+	if i > len(x.Via) {
+		return 0, false, false
+	}
+	number, is := strings.CutPrefix(x.Via[i-1], "reliable:")
+	if !is {
+		return 0, false, true
+	}
+	v, err := strconv.ParseInt(number, 10, 64)
+	return v, err == nil, true
+}
+
+func isCore(x *transport.Frame) bool { return x.HasKey && x.Key.Group == "core" }
