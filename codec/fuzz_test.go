@@ -6,6 +6,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -42,7 +43,7 @@ const twice = "vec3 a\nint16 n\nvec3 a\nbyte[2] b\nbyte[2] b\narray l\n- vec3 a\
 var fuzzPrograms = sync.OnceValue(func() []*codec.Program {
 	var out []*codec.Program
 	for i, text := range definitions {
-		s, ds := tera.Parse([]*source.File{source.New("C_FUZZ.1.def", text)}, schema.Options{Integrity: i == 0})
+		s, ds := tera.Parse([]*source.File{source.New("C_FUZZ.1.def", text)}, schema.Options{Values: map[string]string{"integrity": strconv.FormatBool(i == 0)}})
 		if ds.HasErrors() {
 			panic(ds.Render())
 		}

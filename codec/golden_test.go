@@ -22,7 +22,7 @@ func TestGolden(t *testing.T) {
 				name, text = f.Name, f.Text
 			}
 		}
-		p := compile(t, name, text, schema.Options{Integrity: c.Settings["integrity"] == "true"})
+		p := compile(t, name, text, schema.Options{Values: map[string]string{"integrity": c.Settings["integrity"]}})
 		info := view.Layout(p)
 		out := map[string]string{"layout": info.Text(), "diagram": info.Diagram()}
 		var transcript, values, encoded strings.Builder

@@ -139,11 +139,29 @@ func TestLoadCorpus(t *testing.T) {
 	}
 }
 
-func TestParsePatch(t *testing.T) {
-	if patch, err := defs.ParsePatch("98.2"); err != nil || patch != 9820 {
-		t.Errorf("98.2 is %d, %v", patch, err)
+func TestOptions(t *testing.T) {
+	names := map[string]bool{}
+	for _, o := range defs.Options() {
+		if names[o.Name] || o.Doc == "" {
+			t.Errorf("%s is there twice, or has no doc", o.Name)
+		}
+		names[o.Name] = true
+		for _, value := range append(o.Values, o.Default) {
+			if got, err := o.Check(value); err != nil || got != value {
+				t.Errorf("%s %s is %q, %v", o.Name, value, got, err)
+			}
+		}
+		if _, err := o.Check("neither"); err == nil {
+			t.Errorf("%s takes any word", o.Name)
+		}
 	}
-	if _, err := defs.ParsePatch("newest"); err == nil {
-		t.Error("a word is taken for a version")
+	for value, want := range map[string]string{"98.2": "98.20", "92.03": "92.03", "73": "73", "": "", "newest": "error"} {
+		got, err := defs.CheckOption("patch", value)
+		if err != nil {
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("patch %q is %q, %v", value, got, err)
+		}
 	}
 }

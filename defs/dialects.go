@@ -1,6 +1,8 @@
 package defs
 
 import (
+	"fmt"
+
 	"wirebench/defs/build"
 	"wirebench/defs/diag"
 	"wirebench/defs/muta"
@@ -27,6 +29,9 @@ type Dialect struct {
 
 	// Rules make messages of files. They never fail: the messages have what could be understood.
 	Rules *build.Rules
+
+	// Options are what the meaning of definitions depends on beside their text.
+	Options []schema.Option
 
 	// Format writes one file in its canonical form. It keeps the meaning and the comments.
 	Format func(f *source.File) (string, diag.List)
@@ -57,6 +62,7 @@ var Dialects = []Dialect{
 		IsLine:   tera.IsLine,
 		IsFile:   func(name string) bool { _, ok := tera.ParseFileName(name); return ok },
 		Rules:    &tera.Rules,
+		Options:  tera.Options,
 		Format:   tera.Format,
 		Frames:   []*schema.Message{tera.Frame()},
 		Long:     tera.LongHeader,
@@ -142,6 +148,25 @@ offset size comment
 3      2    i16 target (-1..)
 5      ?    cstr text
 `
+
+// Options are those of all dialects. Their names differ.
+func Options() []schema.Option {
+	var all []schema.Option
+	for _, d := range Dialects {
+		all = append(all, d.Options...)
+	}
+	return all
+}
+
+// CheckOption reads the value of an option by its name.
+func CheckOption(name, value string) (string, error) {
+	for _, o := range Options() {
+		if o.Name == name {
+			return o.Check(value)
+		}
+	}
+	return "", fmt.Errorf("there is no option %s", name)
+}
 
 // Find returns the dialect of that name.
 func Find(name string) (Dialect, bool) {

@@ -10,7 +10,6 @@ import (
 	"wirebench/defs/muta"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
-	"wirebench/defs/tera"
 )
 
 // Load reads a set of definitions of one dialect and links them. If dialect is "" it is told by the files, which then must be
@@ -55,10 +54,6 @@ func detectAll(files []*source.File) []string {
 	slices.Sort(found)
 	return found
 }
-
-// ParsePatch reads a TERA game version as major × 100 + minor. A version is the number major + minor/100: "73" is 7300,
-// "98.02" is 9802, and "98.2" is the same number as "98.20", which is 9820.
-func ParsePatch(s string) (int, error) { return tera.ParsePatch(s) }
 
 // ParseConstants reads values of named numbers: NAME=VALUE lines, and #define lines as C has them.
 func ParseConstants(f *source.File) (map[string]string, diag.List) { return muta.ParseConstants(f) }

@@ -67,7 +67,7 @@ func (s *Server) tryFraming(_ context.Context, in *framingInput) (*framingOutput
 	}
 	out := &framingOutput{}
 	out.Body.Framing, out.Body.Frames = f.String(), []framedBytes{}
-	env := &protocols.Env{Definitions: ws.Snapshot, Patch: ws.Snapshot.Options.Patch}
+	env := &protocols.Env{Definitions: ws.Snapshot, Options: ws.Snapshot.Options.Values}
 	var rec codec.Record
 	err = capture.ReadRaw(data, f, transport.WholeOptions{Key: env.Key(), Limit: limit + 1}, func(x *transport.Frame) {
 		if len(out.Body.Frames) == limit {

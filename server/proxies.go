@@ -105,7 +105,7 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 		return y.Name, next, err
 	}
 	log := live.NewRolling(liveMemory)
-	env := &protocols.Env{Definitions: &current{ws: ws}, Patch: ws.Now().Options.Patch}
+	env := &protocols.Env{Definitions: &current{ws: ws}, Options: ws.Now().Options.Values}
 	network := "udp"
 	if protocol.Streams {
 		network = "tcp"

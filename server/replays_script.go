@@ -239,7 +239,7 @@ func replayMessages(log *live.Log, conn uint32) (list []replay.Message, all bool
 
 // replayEnv is what is known of the keys of a capture; nil keys for what cannot be read, as in readingOf.
 func replayEnv(ws *space, x store.Capture) *protocols.Env {
-	env := &protocols.Env{Definitions: ws.Snapshot, Patch: ws.Snapshot.Options.Patch}
+	env := &protocols.Env{Definitions: ws.Snapshot, Options: ws.Snapshot.Options.Values}
 	if keys, err := protocols.ParseKeys(x.Keys); err == nil {
 		env.Keys = keys
 	}

@@ -1,9 +1,9 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -45,23 +45,12 @@ func (s *Server) readWorkspace(_ context.Context, in *workspaceInput) (*workspac
 func (ws *space) describe() workspaceBody {
 	b := workspaceBody{
 		Name: ws.Name, Title: ws.title(), Dialect: ws.Snapshot.Dialect.Name, Settings: ws.UserSettings(), Maps: []string{}, Map: ws.CodeMap,
-		Definitions: len(ws.Library.Only(ws.Snapshot.Dialect.Name)), Messages: ws.Count(), Patch: patchText(ws.Snapshot.Options.Patch),
+		Definitions: len(ws.Library.Only(ws.Snapshot.Dialect.Name)), Messages: ws.Count(), Patch: cmp.Or(ws.Snapshot.Options.Values["patch"], "newest"),
 	}
 	for _, f := range ws.Library.Maps {
 		b.Maps = append(b.Maps, f.Name)
 	}
 	return b
-}
-
-// patchText is a game version as people write it.
-func patchText(patch int) string {
-	switch {
-	case patch <= 0:
-		return "newest"
-	case patch%100 == 0:
-		return fmt.Sprint(patch / 100)
-	}
-	return fmt.Sprintf("%d.%02d", patch/100, patch%100)
 }
 
 type settingsInput struct {
@@ -128,7 +117,7 @@ func patchedSettings(u workspace.UserSettings, patch map[string]any) (workspace.
 		return next, huma.Error422UnprocessableEntity(err.Error())
 	}
 	if next.Patch != "" {
-		if _, err := defs.ParsePatch(next.Patch); err != nil {
+		if _, err := defs.CheckOption("patch", next.Patch); err != nil {
 			return next, huma.Error422UnprocessableEntity("patch: " + err.Error())
 		}
 	}

@@ -225,7 +225,7 @@ type frameLister struct {
 
 func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path string) error {
 	f.begin(snap)
-	f.env.Definitions, f.env.Patch = snap, snap.Options.Patch
+	f.env.Definitions, f.env.Options = snap, snap.Options.Values
 	f.out = bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
 	protocol, ok := protocols.Of(snap.Dialect.Name)
 	if !ok {

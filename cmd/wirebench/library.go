@@ -24,11 +24,7 @@ type libraryFlags struct {
 	dirs      []string
 	protocol  string
 	codeMap   string
-	patch     string
-	skillid   int
-	angle     string
-	platform  string
-	integrity bool
+	values    map[string]func() string // of the options of the dialects
 	consts    []string
 	constFile string
 }
@@ -38,11 +34,20 @@ func (l *libraryFlags) add(cmd *cobra.Command) {
 	f.StringArrayVar(&l.dirs, "library", nil, "directory or file of definitions (repeatable; default: those inside the program)")
 	f.StringVar(&l.protocol, "protocol", "", "protocol of the definitions: "+dialectNames()+" (default: told by the files)")
 	f.StringVar(&l.codeMap, "map", "", "file of NAME CODE lines (default: the one *.map of the library)")
-	f.StringVar(&l.patch, "patch", "", "game version N or N.NN that definitions depend on (default: newest)")
-	f.IntVar(&l.skillid, "skillid", 0, "bytes of a skillid, 4 or 8 (default: by patch)")
-	f.StringVar(&l.angle, "angle", "round", "how angles are encoded: round or truncate")
-	f.StringVar(&l.platform, "platform", "", "pc, console or classic: use the definitions made for it")
-	f.BoolVar(&l.integrity, "integrity", false, "client messages have the 12-byte header with counter and checksum")
+	l.values = map[string]func() string{}
+	for _, o := range defs.Options() {
+		switch o.Kind {
+		case schema.WordOption:
+			v := f.String(o.Name, o.Default, o.Doc)
+			l.values[o.Name] = func() string { return *v }
+		case schema.NumberOption:
+			v := f.Int(o.Name, 0, o.Doc)
+			l.values[o.Name] = func() string { return strconv.Itoa(*v) }
+		case schema.SwitchOption:
+			v := f.Bool(o.Name, false, o.Doc)
+			l.values[o.Name] = func() string { return strconv.FormatBool(*v) }
+		}
+	}
 	f.StringArrayVar(&l.consts, "const", nil, "NAME=VALUE of a constant (repeatable)")
 	f.StringVar(&l.constFile, "consts", "", "file of NAME=VALUE or #define lines")
 	words := func(list ...string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -51,9 +56,11 @@ func (l *libraryFlags) add(cmd *cobra.Command) {
 		}
 	}
 	complete(cmd, "protocol", words(strings.Split(dialectNames(), ", ")...))
-	complete(cmd, "angle", words("round", "truncate"))
-	complete(cmd, "platform", words("pc", "console", "classic"))
-	complete(cmd, "skillid", words("4", "8"))
+	for _, o := range defs.Options() {
+		if len(o.Values) > 0 && o.Kind != schema.SwitchOption {
+			complete(cmd, o.Name, words(o.Values...))
+		}
+	}
 }
 
 // complete registers the completion of a flag that the command has.
@@ -73,31 +80,19 @@ func dialectNames() string {
 
 // options reads the flags that are not about files.
 func (l *libraryFlags) options() (schema.Options, error) {
-	o := schema.Options{Platform: l.platform, Integrity: l.integrity}
-	switch l.platform {
-	case "", "pc", "console", "classic":
-	default:
-		return o, fmt.Errorf("--platform %s: it is pc, console or classic", l.platform)
-	}
-	switch l.angle {
-	case "round":
-	case "truncate":
-		o.Truncate = true
-	default:
-		return o, fmt.Errorf("--angle %s: it is round or truncate", l.angle)
-	}
-	switch l.skillid {
-	case 0, 4, 8:
-		o.SkillBits = l.skillid * 8
-	default:
-		return o, fmt.Errorf("--skillid %d: it is 4 or 8", l.skillid)
-	}
-	if l.patch != "" {
-		p, err := defs.ParsePatch(l.patch)
-		if err != nil {
-			return o, fmt.Errorf("--patch %s: %w", l.patch, err)
+	o := schema.Options{Values: map[string]string{}}
+	for _, option := range defs.Options() {
+		given := option.Default
+		if flag := l.values[option.Name]; flag != nil {
+			given = flag()
 		}
-		o.Patch = p
+		value, err := option.Check(given)
+		if err != nil {
+			return o, fmt.Errorf("--%s %s: %w", option.Name, given, err)
+		}
+		if value != option.Default {
+			o.Values[option.Name] = value
+		}
 	}
 	var err error
 	o.Constants, err = l.constants()

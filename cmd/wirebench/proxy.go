@@ -205,7 +205,7 @@ func (r *relay) upstreams() (*proxy.Upstreams, error) {
 // run relays until the context ends.
 func (r *relay) run(ctx context.Context) (err error) {
 	f := &r.lister
-	f.env.Definitions, f.env.Patch = f.snap, f.snap.Options.Patch
+	f.env.Definitions, f.env.Options = f.snap, f.snap.Options.Values
 	f.out = bufio.NewWriterSize(r.cmd.OutOrStdout(), 1<<16)
 	protocol, ok := protocols.Of(f.snap.Dialect.Name)
 	if !ok {

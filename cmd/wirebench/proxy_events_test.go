@@ -60,7 +60,7 @@ func TestProxyTellsOnce(t *testing.T) {
 
 // What was done to frames is known to filters, and listed as by frames.
 func TestProxyListsWhatWasDone(t *testing.T) {
-	l := &libraryFlags{protocol: "muta", angle: "round"}
+	l := &libraryFlags{protocol: "muta"}
 	cmd := &cobra.Command{}
 	snap, err := l.snapshot(cmd)
 	if err != nil {

@@ -171,7 +171,7 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 	if r.snap, err = l.snapshot(cmd); err != nil {
 		return err
 	}
-	r.env.Definitions, r.env.Patch = r.snap, r.snap.Options.Patch
+	r.env.Definitions, r.env.Options = r.snap, r.snap.Options.Values
 	protocol, ok := protocols.Of(r.snap.Dialect.Name)
 	if !ok {
 		return fmt.Errorf("connections of protocol %s cannot be played", r.snap.Dialect.Name)

@@ -27,7 +27,7 @@ type world struct {
 var worlds = map[string]world{
 	"tera": {
 		&tera.Rules,
-		schema.Options{Platform: "pc", Codes: map[string]uint32{"S_A": 1, "S_B": 1, "C_A": 1, "I_A": 1, "I_B": 2, "C_B": 2}},
+		schema.Options{Values: map[string]string{"platform": "pc"}, Codes: map[string]uint32{"S_A": 1, "S_B": 1, "C_A": 1, "I_A": 1, "I_B": 2, "C_B": 2}},
 		[]string{
 			"S_A.1.def", "S_A.2.def", "S_A.1.pc.def", "S_A.1.ps.def", "S_B.1.def", "C_A.1.def", "I_A.1.def", "I_B.1.def", "C_B.3.def",
 			"part.def", "other.def", "sub/S_A.1.def", "sub/part.def", "a/S_B.1.def", "notes.txt",

@@ -461,7 +461,7 @@ func TestDocLosses(t *testing.T) {
 	broken.Broken = true
 	half := field("half", &schema.Group{Struct: inOrder(field("a", number(4, 0)))})
 	half.Type.(*schema.Group).Struct.Optional = 1
-	sealed := teraText(t, schema.Options{Integrity: true}, source.New("C_SEALED.1.def", "int32 a\n"))
+	sealed := teraText(t, schema.Options{Values: map[string]string{"integrity": "true"}}, source.New("C_SEALED.1.def", "int32 a\n"))
 	for _, c := range []struct {
 		s       *schema.Schema
 		ksy, md string

@@ -55,7 +55,7 @@ object push
 array<int32> marks
 bytes data
 `))},
-		{name: "sealed", schema: teraText(t, schema.Options{Integrity: true}, source.New("C_SEALED.1.def", "string text\n"))},
+		{name: "sealed", schema: teraText(t, schema.Options{Values: map[string]string{"integrity": "true"}}, source.New("C_SEALED.1.def", "string text\n"))},
 		{name: "shapes", schema: shapes()},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"wirebench/defs/library"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/tera"
 )
 
 // dialectFiles are the definitions and the code maps of a dialect.
@@ -43,7 +44,7 @@ func dialectFiles(t *testing.T, dialect string) (definitions, maps []*source.Fil
 func load(t *testing.T, dialect string, patch int) *schema.Schema {
 	t.Helper()
 	definitions, maps := dialectFiles(t, dialect)
-	o := schema.Options{Patch: patch}
+	o := schema.Options{Values: map[string]string{"patch": tera.FormatPatch(patch)}}
 	for _, f := range maps {
 		codes, diags := defs.ParseCodeMap(f)
 		if len(diags) > 0 {

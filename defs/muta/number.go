@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
 	"wirebench/defs/text"
 )
 

@@ -253,14 +253,3 @@ type Limit struct {
 	Float float64 // Float
 	Const string  // unresolved: layout prints it, decode and encode refuse
 }
-
-// Options carry what the meaning of definitions depends on beside their text. Each dialect's doc says which it reads.
-type Options struct {
-	Patch     int    // game version, major × 100 + minor; 0 = newest
-	Platform  string // "" = none
-	Integrity bool   // messages carry a header with a counter and a checksum
-	Truncate  bool   // encode angles by cutting towards zero
-	SkillBits int    // 0 = by patch and dialect, 32 or 64
-	Constants map[string]string
-	Codes     map[string]uint32 // opcode map, name to code
-}

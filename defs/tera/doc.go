@@ -29,7 +29,7 @@
 // # Wire
 //
 // All integers are little-endian, nothing is padded, offsets count from the first byte of the message. A message is its length
-// (16 bits), its opcode (16), with Options.Integrity for client messages a running number and a checksum (32 each), then the
+// (16 bits), its opcode (16), with the option integrity for client messages a running number and a checksum (32 each), then the
 // scope of its body. A scope is
 //
 //  1. the pointers of all its variable fields, in order of declaration, those inside objects too; or, if there is a ref line
@@ -51,7 +51,7 @@
 //     is a list, not a blob: its values show one by one. The last number is the outermost: int32[2][3] is 3 times 2 values.
 //   - "^from-to" holds for from <= patch < to. Without a patch the newest is meant, later than every number. What is inside a
 //     field that does not exist is not there either. The toolbox parser drops such lines.
-//   - skillid has 64 bits; 32 where Options.SkillBits says so, or where the patch is below 74 and the definition has another
+//   - skillid has 64 bits; 32 where the option skillid says so, or where the patch is below 74 and the definition has another
 //     mark of dialect P (^, @include, type[N], nested <>, =default). Its hunting zone form needs npc and type 1, as in
 //     the toolbox; protojs takes npc alone. All reserved bits are kept.
 //   - A level rises by one, however many dashes; more is a warning. The toolbox does so, protojs refuses.

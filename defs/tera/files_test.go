@@ -58,8 +58,8 @@ func TestParsePatch(t *testing.T) {
 		}
 	}
 	for _, patch := range []int{7300, 9802, 9820, 0, 5} {
-		if got, err := ParsePatch(formatPatch(patch)); err != nil || got != patch {
-			t.Errorf("%d is written %s", patch, formatPatch(patch))
+		if got, err := ParsePatch(FormatPatch(patch)); err != nil || got != patch {
+			t.Errorf("%d is written %s", patch, FormatPatch(patch))
 		}
 	}
 }

@@ -29,7 +29,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("int32 a\r\n@include C_FUZZ.1.def\n\ufeff\u00a0- x\x00", uint16(0))
 	f.Fuzz(func(t *testing.T, text string, patch uint16) {
 		file := source.New("C_FUZZ.1.def", text)
-		s, diags := Parse([]*source.File{file}, schema.Options{Patch: int(patch), Integrity: true})
+		s, diags := Parse([]*source.File{file}, schema.Options{Values: map[string]string{"patch": FormatPatch(int(patch)), "integrity": "true"}})
 		for _, d := range diags {
 			if d.Span.File != file || d.Span.Start < 0 || d.Span.Start > d.Span.End || d.Span.End > len(text) {
 				t.Fatalf("%s: span %d..%d of %d bytes", d.Code, d.Span.Start, d.Span.End, len(text))

@@ -25,19 +25,14 @@ var goldens = []string{"schema", "diagnostics", "formatted"}
 // section formatted shows only definitions that Format changes. Settings: patch, platform, integrity, truncate, skill.
 func TestGolden(t *testing.T) {
 	defstest.Run(t, "testdata/*.txtar", goldens, func(t *testing.T, c *defstest.Case) map[string]string {
-		o := schema.Options{
-			Platform:  c.Settings["platform"],
-			Integrity: c.Settings["integrity"] == "true",
-			Truncate:  c.Settings["truncate"] == "true",
+		o := schema.Options{Values: map[string]string{
+			"platform": c.Settings["platform"], "integrity": c.Settings["integrity"], "patch": c.Settings["patch"],
+		}}
+		if c.Settings["truncate"] == "true" {
+			o.Values["angle"] = "truncate"
 		}
-		if patch := c.Settings["patch"]; patch != "" {
-			var err error
-			if o.Patch, err = ParsePatch(patch); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if bits := c.Settings["skill"]; bits != "" {
-			o.SkillBits, _ = strconv.Atoi(bits)
+		if bits, _ := strconv.Atoi(c.Settings["skill"]); bits > 0 {
+			o.Values["skillid"] = strconv.Itoa(bits / 8)
 		}
 		var files []*source.File
 		var diags diag.List

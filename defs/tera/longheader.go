@@ -10,7 +10,7 @@ import (
 // count from byte 0. It has the fields of the message themselves, so that what refers to them holds for both. A message that has the
 // header, or is not the client's, is returned as it is.
 //
-// Options.Integrity gives all client messages the header. This is for one that was recognised among others that have none.
+// The option integrity gives all client messages the header. This is for one that was recognised among others that have none.
 func LongHeader(m *schema.Message) *schema.Message {
 	if m.Key.Dir != schema.ToServer || m.Body == nil {
 		return m

@@ -16,7 +16,7 @@ func TestLongHeader(t *testing.T) {
 		source.New("S_ONE.1.def", "int32 x\n"),
 	}
 	short, diags := Parse(files, schema.Options{})
-	long, _ := Parse(files, schema.Options{Integrity: true})
+	long, _ := Parse(files, schema.Options{Values: map[string]string{"integrity": "true"}})
 	if len(diags) != 0 || len(short.Messages) != len(files) {
 		t.Fatal(diags)
 	}

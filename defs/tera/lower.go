@@ -15,7 +15,7 @@ import (
 // lowerer turns a definition into a message. Its slices are stacks that the scopes share: a scope uses what
 // lies above where it began, and cuts them back when it ends.
 type lowerer struct {
-	o     schema.Options
+	o     options
 	among *build.Among
 	diags diag.List
 
@@ -38,7 +38,7 @@ type lowerer struct {
 var lowerers = sync.Pool{New: func() any { return new(lowerer) }}
 
 // begin makes a lowerer ready for another definition.
-func (l *lowerer) begin(o schema.Options, among *build.Among) {
+func (l *lowerer) begin(o options, among *build.Among) {
 	*l = lowerer{
 		o: o, among: among, including: l.including[:0], entries: l.entries[:0],
 		pointers: l.pointers[:0], fixed: l.fixed[:0], contents: l.contents[:0],
@@ -96,8 +96,8 @@ func (l *lowerer) report(d diag.Diagnostic) {
 func (l *lowerer) message(t *tree, name FileName) *schema.Message {
 	l.flatten(t)
 	l.nest()
-	l.shortSkills = l.o.SkillBits == 32 ||
-		l.o.SkillBits == 0 && l.marked && l.o.Patch != 0 && l.o.Patch < firstLongSkill
+	l.shortSkills = l.o.skillBits == 32 ||
+		l.o.skillBits == 0 && l.marked && l.o.patch != 0 && l.o.patch < firstLongSkill
 
 	m := &schema.Message{
 		Name:    name.Name,
@@ -106,12 +106,12 @@ func (l *lowerer) message(t *tree, name FileName) *schema.Message {
 		Doc:     t.head(),
 		Span:    source.Span{File: t.file},
 	}
-	if code, ok := l.o.Codes[name.Name]; ok && code <= math.MaxUint16 {
+	if code, ok := l.o.codes[name.Name]; ok && code <= math.MaxUint16 {
 		m.Key.Code, m.HasKey = code, true
 	}
 	header := []schema.Item{{Kind: schema.Length, Bits: 16}, {Kind: schema.Code, Bits: 16}}
 	size := 4
-	if l.o.Integrity && m.Key.Dir == schema.ToServer {
+	if l.o.integrity && m.Key.Dir == schema.ToServer {
 		header = append(header, longHeader...)
 		size = 12
 	}

@@ -99,7 +99,7 @@ func TestDeprecatedStatus(t *testing.T) {
 		{"OTHER", 1, 9000, Current},
 	} {
 		if got := d.Status(c.name, c.version, c.patch); got != c.want {
-			t.Errorf("%s.%d at %s: %d, want %d", c.name, c.version, formatPatch(c.patch), got, c.want)
+			t.Errorf("%s.%d at %s: %d, want %d", c.name, c.version, FormatPatch(c.patch), got, c.want)
 		}
 	}
 }

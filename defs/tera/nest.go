@@ -41,7 +41,7 @@ func (l *lowerer) expand(t *tree) {
 			l.report(text.TooManyLines(ln.span, text.MaxLines))
 			break
 		}
-		gone := !ln.exists(l.o.Patch)
+		gone := !ln.exists(l.o.patch)
 		l.explicit = l.explicit || ln.kind == refLine && !gone
 		l.counted = l.counted || ln.kind == countLine && !gone
 		l.entries = append(l.entries, entry{line: ln, tree: t, at: i, gone: gone})

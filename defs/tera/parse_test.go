@@ -79,9 +79,9 @@ func TestFilesInAnyOrder(t *testing.T) {
 	for _, name := range []string{"b/S_A.1.def", "a/S_A.1.def", "S_B.2.def", "S_B.10.def", "x.def", "S_B.1.pc.def"} {
 		files = append(files, source.New(name, "in32 a\nint32 "+strings.ToLower(name[:1])+"\n@include x.def\n"))
 	}
-	s, diags := Parse(files, schema.Options{Platform: "pc"})
+	s, diags := Parse(files, schema.Options{Values: map[string]string{"platform": "pc"}})
 	slices.Reverse(files)
-	again, diagsAgain := Parse(files, schema.Options{Platform: "pc"})
+	again, diagsAgain := Parse(files, schema.Options{Values: map[string]string{"platform": "pc"}})
 	if s.String() != again.String() || diags.Render() != diagsAgain.Render() {
 		t.Errorf("%s%s\nthen\n%s%s", s, diags.Render(), again, diagsAgain.Render())
 	}

@@ -33,8 +33,8 @@ func ParsePatch(s string) (int, error) {
 	return n*100 + minor, nil
 }
 
-// formatPatch is the text of a patch: 9802 is "98.02", 7300 is "73".
-func formatPatch(patch int) string {
+// FormatPatch is the text of a patch: 9802 is "98.02", 7300 is "73".
+func FormatPatch(patch int) string {
 	if patch%100 == 0 {
 		return fmt.Sprint(patch / 100)
 	}

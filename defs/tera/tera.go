@@ -11,7 +11,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// Rules read definitions. Of the options they use Patch, Platform, Integrity, Truncate, SkillBits and Codes.
+// Rules read definitions. Their options are Options, and Codes.
 //
 // Only files named *.def are read. The messages come sorted by name and version. A message with errors is Broken and has what could
 // be understood.
@@ -42,7 +42,7 @@ func lower(parsed build.Tree, o schema.Options, among *build.Among) build.Lowere
 	}
 	l := lowerers.Get().(*lowerer)
 	defer lowerers.Put(l)
-	l.begin(o, among)
+	l.begin(optionsOf(o), among)
 	m := l.message(t, name)
 	return build.Lowered{Messages: []*schema.Message{m}, Diagnostics: append(slices.Clip(t.diags), l.diags...)}
 }
@@ -57,7 +57,7 @@ func choose(same []*schema.Message, o schema.Options) (best *schema.Message, dia
 		case first[name.Platform] != nil:
 			diags.Add(sameDefinition(f, first[name.Platform]))
 			continue
-		case name.Platform == "" && best == nil, name.Platform != "" && name.Platform == o.Platform:
+		case name.Platform == "" && best == nil, name.Platform != "" && name.Platform == o.Values["platform"]:
 			best = m
 		}
 		first[name.Platform] = f

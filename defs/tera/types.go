@@ -189,7 +189,7 @@ func parts(names []string, typ *schema.Number, typeText string, span source.Span
 func (l *lowerer) fixedType(name typeName, span source.Span) (schema.Type, int) {
 	switch name {
 	case angleType:
-		if l.o.Truncate {
+		if l.o.truncate {
 			return angleCut, 2
 		}
 		return angleRound, 2

@@ -15,8 +15,13 @@ func TestSpace(t *testing.T) {
 		s, trimmed  string
 		skip, words int
 	}{
-		{ascii, " \t\v\f\ra b\r", "a b", 5, 0}, {ascii, "\u00a0a", "\u00a0a", 0, 3}, {wide, "\u00a0 a\u00a0", "a", 3, 0},
-		{wide, "ab\u00a0c", "ab\u00a0c", 0, 2}, {wide, "\xc2", "\xc2", 0, 1}, {ascii, "", "", 0, 0}, {ascii, " \n", "", 2, 0},
+		{ascii, " \t\v\f\ra b\r", "a b", 5, 0},
+		{ascii, "\u00a0a", "\u00a0a", 0, 3},
+		{wide, "\u00a0 a\u00a0", "a", 3, 0},
+		{wide, "ab\u00a0c", "ab\u00a0c", 0, 2},
+		{wide, "\xc2", "\xc2", 0, 1},
+		{ascii, "", "", 0, 0},
+		{ascii, " \n", "", 2, 0},
 	} {
 		start, end := c.is.Trim(c.s)
 		if c.s[start:end] != c.trimmed || c.is.Skip(c.s) != c.skip || c.is.Word(c.s) != c.words {

@@ -41,7 +41,7 @@ func readingTold(snap *workspace.Snapshot, protocol protocols.Protocol, x store.
 
 // envOf is what the transports of a capture depend on.
 func envOf(snap *workspace.Snapshot, x store.Capture) *protocols.Env {
-	env := &protocols.Env{Definitions: snap, Patch: snap.Options.Patch}
+	env := &protocols.Env{Definitions: snap, Options: snap.Options.Values}
 	if keys, err := protocols.ParseKeys(x.Keys); err == nil {
 		env.Keys = keys
 	}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -129,7 +130,7 @@ func newWorld(t testing.TB, g *game) *world {
 	for _, d := range snap.Diagnostics() {
 		t.Log(d)
 	}
-	return &world{game: g, t: t, snap: snap, env: &protocols.Env{Definitions: snap, Patch: g.patch}}
+	return &world{game: g, t: t, snap: snap, env: &protocols.Env{Definitions: snap, Options: map[string]string{"patch": strconv.Itoa(g.patch / 100)}}}
 }
 
 // short is the name of a message without its group.

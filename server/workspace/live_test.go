@@ -185,7 +185,7 @@ func TestConfigure(t *testing.T) {
 	if err := set(func(u *workspace.UserSettings) { u.Map, u.Patch = "protocol.2.map", "92.03" }); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := w.Now().Find("C_A"); err != nil || m.Key.Code != 6 || w.Now().Options.Patch != 9203 {
+	if m, err := w.Now().Find("C_A"); err != nil || m.Key.Code != 6 || w.Now().Options.Values["patch"] != "92.03" {
 		t.Errorf("%+v %v", m, err)
 	}
 	for what, change := range map[string]func(*workspace.UserSettings){

@@ -29,26 +29,19 @@ type UserSettings struct {
 // apply puts the settings over those that the program was started with.
 func (u *UserSettings) apply(set *Settings, lib *Library) error {
 	o := &set.Options
-	if u.Patch != "" {
-		p, err := defs.ParsePatch(u.Patch)
-		if err != nil {
-			return fmt.Errorf("patch %q: %w", u.Patch, err)
+	o.Values = maps.Clone(o.Values)
+	for name, value := range map[string]string{"patch": u.Patch, "platform": u.Platform, "angle": u.Angle} {
+		if value == "" {
+			continue
 		}
-		o.Patch = p
-	}
-	switch u.Platform {
-	case "":
-	case "pc", "console", "classic":
-		o.Platform = u.Platform
-	default:
-		return fmt.Errorf("platform %q: it is pc, console or classic", u.Platform)
-	}
-	switch u.Angle {
-	case "":
-	case "round", "truncate":
-		o.Truncate = u.Angle == "truncate"
-	default:
-		return fmt.Errorf("angle %q: it is round or truncate", u.Angle)
+		read, err := defs.CheckOption(name, value)
+		if err != nil {
+			return fmt.Errorf("%s %q: %w", name, value, err)
+		}
+		if o.Values == nil {
+			o.Values = map[string]string{}
+		}
+		o.Values[name] = read
 	}
 	if len(u.Constants) > maxConstants {
 		return fmt.Errorf("%d constants; there may be %d", len(u.Constants), maxConstants)

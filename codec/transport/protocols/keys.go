@@ -120,8 +120,8 @@ func (e *Env) For(conn string, session int) *Env {
 	return &one
 }
 
-// key is the value of the first key of a dialect that is not for another connection, nil if there is none.
-func (e *Env) key(dialect string) any {
+// KeyOf is the value of the first key of a dialect that is not for another connection, nil if there is none.
+func (e *Env) KeyOf(dialect string) any {
 	for _, k := range e.Keys {
 		if k.Dialect == dialect && k.Conn == "" {
 			return k.value

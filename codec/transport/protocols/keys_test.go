@@ -44,7 +44,7 @@ func TestParseKeys(t *testing.T) {
 		{"10.0.0.3:1-10.0.0.1:2", "tera", 0, ""},
 	} {
 		got := ""
-		if k := env.For(c.conn, c.session).key(c.dialect); k != nil {
+		if k := env.For(c.conn, c.session).KeyOf(c.dialect); k != nil {
 			switch k := k.(type) {
 			case teraKey:
 				got = k.constants.String()
@@ -56,7 +56,7 @@ func TestParseKeys(t *testing.T) {
 			t.Errorf("%v: %s", c, got)
 		}
 	}
-	if k := env.key("tera"); k != nil {
+	if k := env.KeyOf("tera"); k != nil {
 		t.Error("the key of one connection is used for any")
 	}
 }
@@ -102,7 +102,7 @@ func FuzzParseKeys(f *testing.F) {
 			if k.Dialect != "tera" && k.Dialect != "subspace" || k.value == nil {
 				t.Errorf("%+v", k)
 			}
-			if env.For(k.Conn, max(k.Session, 0)).key(k.Dialect) == nil {
+			if env.For(k.Conn, max(k.Session, 0)).KeyOf(k.Dialect) == nil {
 				t.Errorf("%+v is not found", k)
 			}
 		}

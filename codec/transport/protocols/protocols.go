@@ -80,8 +80,8 @@ type Definitions interface {
 type Env struct {
 	Definitions Definitions
 	Rules       []Rule
-	Patch       int   // game version, major × 100 + minor; 0 = newest
-	Keys        []Key // of enciphered connections, see For
+	Options     map[string]string // values of the dialect's options
+	Keys        []Key             // of enciphered connections, see For
 
 	Clear func(transport.Clear) // is told of all that was deciphered; nil: nobody wants to know
 }

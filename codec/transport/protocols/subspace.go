@@ -40,6 +40,6 @@ var overSubspace = Protocol{
 
 // subspaceOptions are what is known of a connection.
 func (e *Env) subspaceOptions() subspace.Options {
-	key, known := e.key("subspace").(uint32)
+	key, known := e.KeyOf("subspace").(uint32)
 	return subspace.Options{HasKey: known, Key: key, Clear: e.Clear}
 }

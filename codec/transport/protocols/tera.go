@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
@@ -67,10 +68,10 @@ func readTeraKey(words []string) (any, error) {
 // teraOptions are what is known of a connection.
 func (e *Env) teraOptions() tera.Options {
 	o := tera.Options{Known: func(key schema.Key) bool { return e.Definitions.Lookup(key) != nil }, IntegrityIV: e.integrityIV(), Clear: e.Clear}
-	if e.Patch > 0 {
-		o.Constants = tera.ConstantsOf(e.Patch / 100)
+	if patch, _ := strconv.Atoi(strings.Split(e.Options["patch"], ".")[0]); patch > 0 {
+		o.Constants = tera.ConstantsOf(patch)
 	}
-	if k, ok := e.key("tera").(teraKey); ok {
+	if k, ok := e.KeyOf("tera").(teraKey); ok {
 		o.Keys = k.keys
 		if k.constants != tera.AnyConstants {
 			o.Constants = k.constants

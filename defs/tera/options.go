@@ -1,0 +1,44 @@
+package tera
+
+import (
+	"strconv"
+
+	"wirebench/defs/schema"
+)
+
+// Options are what the meaning of definitions depends on.
+var Options = []schema.Option{
+	{
+		Name: "patch", Doc: "game version N or N.NN that definitions depend on (default: newest)",
+		Read: func(value string) (string, error) {
+			n, err := ParsePatch(value)
+			if err != nil || n == 0 {
+				return "", err
+			}
+			return FormatPatch(n), nil
+		},
+	},
+	{Name: "skillid", Kind: schema.NumberOption, Doc: "bytes of a skillid, 4 or 8 (default: by patch)", Default: "0", Values: []string{"4", "8"}},
+	{Name: "angle", Doc: "how angles are encoded: round or truncate", Default: "round", Values: []string{"round", "truncate"}},
+	{Name: "platform", Doc: "pc, console or classic: use the definitions made for it", Values: []string{"pc", "console", "classic"}},
+	{Name: "integrity", Kind: schema.SwitchOption, Doc: "client messages have the 12-byte header with counter and checksum", Default: "false", Values: []string{"true"}},
+}
+
+// options are the values of Options as lowering needs them.
+type options struct {
+	patch     int // major × 100 + minor; 0 = newest
+	platform  string
+	integrity bool // messages carry a header with a counter and a checksum
+	truncate  bool // angles are encoded by cutting towards zero
+	skillBits int  // 0 = by patch and definition, 32 or 64
+	codes     map[string]uint32
+}
+
+func optionsOf(o schema.Options) options {
+	patch, _ := ParsePatch(o.Values["patch"])
+	skillBytes, _ := strconv.Atoi(o.Values["skillid"])
+	return options{
+		patch: patch, platform: o.Values["platform"], integrity: o.Values["integrity"] == "true",
+		truncate: o.Values["angle"] == "truncate", skillBits: skillBytes * 8, codes: o.Codes,
+	}
+}
