@@ -295,8 +295,8 @@ func (f *frameLister) unmet(cmd *cobra.Command, sum packet.Summary) {
 
 // summary says what the list does not show.
 func (f *frameLister) summary(cmd *cobra.Command, sum packet.Summary) {
-	if sum.Torn != nil {
-		note(cmd, "note: the file is cut off: %v", sum.Torn)
+	if why := sum.Incomplete(); why != "" {
+		note(cmd, "note: %s", why)
 	}
 	for _, x := range sum.LeftOut() {
 		note(cmd, "note: left out %s", x)

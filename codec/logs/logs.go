@@ -156,6 +156,7 @@ func (l *reading) on(id int64, c transport.Conn) {
 	known := l.conns[id]
 	if known == nil {
 		if len(l.conns) >= packet.MaxConns {
+			l.sum.Merged = true
 			return
 		}
 		known = &c

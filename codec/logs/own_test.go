@@ -64,6 +64,18 @@ func TestOwnLines(t *testing.T) {
 	}
 }
 
+// TestLogOfManyConnections: connections above the limit are not merged in silence.
+func TestLogOfManyConnections(t *testing.T) {
+	var b strings.Builder
+	for i := range packet.MaxConns + 2 {
+		fmt.Fprintf(&b, `{"n":1,"conn":"10.0.0.2:4000-10.0.0.1:7801","session":%d,"dir":"c2s","kind":"message","from":[],"hex":"01"}`+"\n", i)
+	}
+	sum, _, err := Read(&bytes.Buffer{}, strings.NewReader(b.String()), packet.Options{}, transport.TCP, func(*transport.Frame) {})
+	if err != nil || sum.Frames != packet.MaxConns+2 || !strings.HasPrefix(sum.Incomplete(), "only the first 65536 connections are told apart") {
+		t.Errorf("%d frames, %q, %v", sum.Frames, sum.Incomplete(), err)
+	}
+}
+
 func FuzzOwnLines(f *testing.F) {
 	f.Add(ownLines)
 	f.Add("1,2023-11-14T22:13:20Z,10.0.0.2:4000-10.0.0.1:7801#1,c2s,message,3,chat,ok,2,0301\n\"")

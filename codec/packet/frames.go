@@ -53,10 +53,12 @@ type Summary struct {
 	Unserved    uint32 // of connections without a transport
 	OverLimit   uint32 // of connections above Options.Conns
 
+	Merged bool // a log has more than MaxConns connections: frames of the others are listed with one of these
+
 	Cut uint32 // packets whose payload was not kept to its end
 }
 
-// LeftOut describes the packets without frames, one phrase for each reason.
+// LeftOut describes the packets without frames, one phrase for each reason. Those of connections above the limit are told by Incomplete.
 func (s *Summary) LeftOut() []string {
 	var out []string
 	for _, x := range []struct {
@@ -69,7 +71,6 @@ func (s *Summary) LeftOut() []string {
 		{s.UnknownLink, "of an unknown link type"},
 		{s.Malformed, "with malformed headers"},
 		{s.Fragments, "in incomplete IP fragments"},
-		{s.OverLimit, "of connections above the limit"},
 	} {
 		switch {
 		case x.n == 1:
@@ -89,6 +90,9 @@ func (s *Summary) Incomplete() string {
 	}
 	if s.OverLimit > 0 {
 		why = append(why, fmt.Sprintf("only the first %d connections are read: of the others %d packets are left out", len(s.Conns), s.OverLimit))
+	}
+	if s.Merged {
+		why = append(why, fmt.Sprintf("only the first %d connections are told apart: frames of the others are listed with one of these", MaxConns))
 	}
 	return strings.Join(why, "; ")
 }
