@@ -45,7 +45,10 @@ func TestFlowLibrary(t *testing.T) {
 		p.Visible("link", name+" v1")
 		still(name)
 	}
-	for _, size := range []struct{ width, height int64 }{{1440, 900}, {1280, 720}} {
+	for _, size := range []struct {
+		width, height int64
+		choices       int
+	}{{1440, 900, 100}, {1280, 720, 20}} {
 		browsertest.Run(t, f.ctx, emulation.SetDeviceMetricsOverride(size.width, size.height, 1, false))
 
 		// By the mouse: turn the wheel down to the end of the list, choose the last one.
@@ -85,7 +88,7 @@ func TestFlowLibrary(t *testing.T) {
 
 		// Far choices in a row.
 		random := rand.New(rand.NewPCG(1, 2))
-		for range 50 {
+		for range size.choices {
 			name := libraryName(random.IntN(n))
 			p.Press("Ctrl+K")
 			p.Focused("combobox", "Go to anything")
