@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http/httptest"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -83,11 +82,11 @@ func TestFullDisk(t *testing.T) {
 	c.Close()
 	var left struct{ Proxies []ProxyInfo }
 	call(t, ctx, srv.URL, "GET", "/api/one/proxies", "", &left)
-	ids := url.Values{}
+	var ids []string
 	for _, p := range left.Proxies {
-		ids.Add("id", p.ID)
+		ids = append(ids, p.ID)
 	}
-	if code := call(t, ctx, srv.URL, "DELETE", "/api/one/proxies?"+ids.Encode(), "", nil); code != 204 {
+	if code := call(t, ctx, srv.URL, "DELETE", "/api/one/proxies?id="+strings.Join(ids, ","), "", nil); code != 204 {
 		t.Errorf("stop: %d", code)
 	}
 	var f gotFrames
