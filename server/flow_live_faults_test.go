@@ -12,6 +12,15 @@ import (
 	"wirebench/web/browsertest"
 )
 
+// dropPages cuts the connections of all open pages.
+func dropPages(s *Server) {
+	s.pages.mu.Lock()
+	defer s.pages.mu.Unlock()
+	for c := range s.pages.cancel {
+		c.Drop()
+	}
+}
+
 // The bar says that the server is away when it is, and offers nothing then; when it is there again, all is as before. A listener that has
 // relayed nothing leaves nothing.
 func TestFlowLiveServerAway(t *testing.T) {
@@ -19,13 +28,13 @@ func TestFlowLiveServerAway(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	var away atomic.Bool
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if away.Load() && strings.HasPrefix(r.URL.Path, "/api/") {
+		if away.Load() && (strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, "/ws/")) {
 			panic(http.ErrAbortHandler) // as if nobody were there
 		}
 		s.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { s.Close(); srv.Close() })
-	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one", openSelector, regexp.MustCompile(`net::ERR|Close received after close`))}, s}
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one", openSelector, regexp.MustCompile(`net::ERR|Close received after close|WebSocket`))}, s}
 	f.do(`document.querySelector("#live").open = true; document.querySelector("#captures").open = true`)
 	f.do(`document.querySelector("#live-listen").value = "127.0.0.1:0"; document.querySelector("#live-upstream").value = "127.0.0.1:9"; document.querySelector("#live-start input[type=checkbox]").checked = true`)
 	f.click("#live-start button")
@@ -38,6 +47,7 @@ func TestFlowLiveServerAway(t *testing.T) {
 	offered(true)
 	f.shows("#live-facts", "connection")
 	away.Store(true)
+	dropPages(s)
 	f.shows("#live-state", "server away")
 	f.shows("#live-facts", "The server has not answered since")
 	f.is("no green light", `document.querySelectorAll("#live-bar .dot.ok, #live-list .dot.ok").length === 0 && document.querySelector("#live-bar .dot.err") !== null`)

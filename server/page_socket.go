@@ -111,6 +111,12 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 		_ = conn.Ping(ctx)
 	})
+	told, leave := s.pushes.join(ws.Name)
+	defer leave()
+	both.Go(func() {
+		defer cancel()
+		_ = told.run(ctx, conn)
+	})
 	err = page.listen(ctx, conn)
 	cancel()
 	both.Wait()

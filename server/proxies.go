@@ -57,6 +57,7 @@ type ProxyInfo struct {
 type proxySet struct {
 	proxy    *proxy.Proxy
 	captures *captures.Set
+	pushes   *pushes
 
 	mu       sync.Mutex
 	sessions []*liveSession
@@ -135,6 +136,7 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 	p.mu.Lock()
 	p.sessions = append(p.sessions, one)
 	p.mu.Unlock()
+	p.captures.Go(func() { p.follow(one) })
 	p.captures.Go(func() {
 		changed, stop := ws.Changed()
 		defer stop()
@@ -153,6 +155,7 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 		p.mu.Lock()
 		p.sessions = slices.DeleteFunc(p.sessions, func(x *liveSession) bool { return x == one })
 		p.mu.Unlock()
+		p.pushes.tell(ws.Name, topicListeners)
 	})
 	return one, nil
 }

@@ -151,6 +151,7 @@ func (s *Server) startReplay(ctx context.Context, in *startReplayInput) (*startR
 		ws: ws.Name, snap: ws.Snapshot, protocol: protocol, cfg: *cfg, env: replayEnv(ws, x), done: make(chan struct{}),
 		info: ReplayInfo{Capture: x.ID, To: cfg.To, State: "connecting", Play: "client"},
 	}
+	run.changed = func() { s.pushes.tell(ws.Name, topicReplay+run.info.ID) }
 	part := schema.ToServer
 	if cfg.Listen != "" {
 		part, run.info.State, run.info.Play = schema.ToClient, "listening", "server"

@@ -31,6 +31,7 @@ type replayRun struct {
 	script   *replay.Script
 	stop     context.CancelFunc
 	done     chan struct{} // closed when it has ended
+	changed  func()        // called when it stands otherwise; nil = nobody wants to know
 
 	// One of them, until play has it.
 	target   proxy.Target
@@ -110,6 +111,7 @@ func (x *replayRun) play(ctx context.Context) {
 	if err != nil && limited.Err() != nil {
 		err = errors.New(stopCause(limited))
 	}
+	defer x.tell()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.info.State, x.info.Done = "done", true
@@ -181,7 +183,15 @@ func (x *replayRun) connect(ctx context.Context) (replay.Link, uint16, error) {
 	return c, x.listener.Addr().(*net.TCPAddr).AddrPort().Port(), nil
 }
 
+// tell says that the run stands otherwise than before.
+func (x *replayRun) tell() {
+	if x.changed != nil {
+		x.changed()
+	}
+}
+
 func (x *replayRun) becomes(state string) {
+	defer x.tell()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.info.State = state
@@ -192,6 +202,7 @@ func (x *replayRun) add(r replay.Result) {
 	one := replayResult(r)
 	clear(r.Lifted) // the run's own report, which nobody reads these in, has the same map: it does not keep what a server made long
 	size := one.size()
+	defer x.tell()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch r.Status {

@@ -66,7 +66,9 @@ type Server struct {
 	replays  *replaySet
 	demos    demos
 	metrics  *metrics
-	clearing chan struct{} // has one for each capture that is deciphered anew
+	pushes   pushes
+	unfollow context.CancelFunc // ends what tells the pages of changes
+	clearing chan struct{}      // has one for each capture that is deciphered anew
 }
 
 // New makes the handler of all routes.
@@ -87,7 +89,7 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	s.proxies = &proxySet{proxy: proxy.New(proxy.Options{Upstreams: s.Upstreams, Own: s.Own}), captures: s.captures}
+	s.proxies = &proxySet{proxy: proxy.New(proxy.Options{Upstreams: s.Upstreams, Own: s.Own}), captures: s.captures, pushes: &s.pushes}
 	if cfg.Memory == 0 {
 		cfg.Memory = defaultBudget()
 	}
@@ -97,6 +99,13 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.metrics = newMetrics(s)
 	s.handler = s.routes()
+	ctx, cancel := context.WithCancel(context.Background())
+	s.unfollow = cancel
+	for _, w := range cfg.Workspaces {
+		if w.Captures != nil {
+			s.captures.Go(func() { s.followCaptures(ctx, w) })
+		}
+	}
 	return s, nil
 }
 
@@ -116,6 +125,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if !s.ended.CompareAndSwap(false, true) {
 		return nil
 	}
+	s.unfollow()
 	steps := []struct {
 		name string
 		run  func()

@@ -81,6 +81,8 @@ type operator struct {
 	standing int // in the lines of all connections
 	heldUp   int // of them, those that are held or delayed
 
+	changes chan struct{} // has one when other messages are held than before
+
 	backlog atomic.Int64 // bytes that were sent and not read yet
 }
 
@@ -102,8 +104,20 @@ type waiting struct {
 
 func (p *operator) init() {
 	p.policy.Store(&policy{})
+	p.changes = make(chan struct{}, 1)
 	p.conns, p.held = map[*operated]struct{}{}, map[uint64]*waiting{}
 }
+
+// poke says that other messages are held.
+func (p *operator) poke() {
+	select {
+	case p.changes <- struct{}{}:
+	default: // who looks sees this, too
+	}
+}
+
+// HeldChanged has a value after messages were held or went on, several as one. It is for one reader.
+func (s *Session) HeldChanged() <-chan struct{} { return s.op.changes }
 
 // change exchanges the policy. It needs the lock.
 func (p *operator) change(by func(*policy)) {
@@ -138,6 +152,7 @@ func (p *operator) enter(w *waiting, l Limits) bool {
 	p.next++
 	w.ID = p.next
 	p.held[w.ID] = w
+	p.poke()
 	return true
 }
 
@@ -159,6 +174,7 @@ func (p *operator) leave(w *waiting) {
 	p.sizes[kind].n--
 	p.sizes[kind].bytes -= w.size
 	delete(p.held, w.ID)
+	p.poke()
 }
 
 func (p *operator) add(o *operated) {

@@ -344,7 +344,7 @@ func (n *Notes) tidy() error {
 }
 
 // Changed is a channel that gets a value after a capture, or what is said of it, has changed or is gone, several changes at once as one. stop
-// ends it. Changes by other programs do not count.
+// ends it. Changes by other programs do not count. With "" it is of all captures.
 func (c *Captures) Changed(id string) (changed <-chan struct{}, stop func()) {
 	w := make(chan struct{}, 1)
 	c.mu.Lock()
@@ -364,7 +364,7 @@ func (c *Captures) changed(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for w, watched := range c.watchers {
-		if watched != id {
+		if watched != id && watched != "" {
 			continue
 		}
 		select {

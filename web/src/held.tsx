@@ -4,6 +4,7 @@
 //
 // One row is that of the keys: the one with the focus, or else the oldest.
 
+import { onChanged } from "./changes";
 import { arrow } from "./dialog";
 import { count, counted, directionWords, opcode } from "./frames/text";
 import type { Content } from "./messageform";
@@ -29,7 +30,7 @@ interface Events {
   leave(): void;
 }
 
-const period = 400; // milliseconds between two looks at what is held
+const period = 1000; // milliseconds after which it is drawn anew how long messages have waited
 const mostRows = 50;
 const mostText = 160; // characters of a message in its row
 
@@ -69,6 +70,7 @@ export class HeldQueue {
     if (this.host !== null) {
       render(<Queue queue={this} />, this.host);
     }
+    onChanged(`held:${decodeURIComponent(api.slice(api.lastIndexOf("/") + 1))}`, () => void this.look());
   }
 
   /** How many can be decided. */
@@ -111,8 +113,21 @@ export class HeldQueue {
       // The bar says that the server is away, and away() what that means here.
     }
     this.looking = false;
-    if (this.running) {
-      this.timer = setTimeout(() => void this.look(), this.again ? 0 : document.visibilityState === "visible" ? period : 5 * period);
+    if (this.again as boolean) {
+      void this.look();
+    } else {
+      this.age();
+    }
+  }
+
+  /** Draws anew how long the messages have waited, for as long as there are any. */
+  private age(): void {
+    clearTimeout(this.timer);
+    if (this.running && this.held.value.length > 0) {
+      this.timer = setTimeout(() => {
+        this.held.value = [...this.held.value];
+        this.age();
+      }, period);
     }
   }
 

@@ -3,6 +3,7 @@
 //   #rail-lists[data-relays][data-demo][data-captures]    where they stand: the page says which of them it has
 
 import { lookAtCaptures, onLookAtCaptures, tellDeleted } from "./captures";
+import { onChanged } from "./changes";
 import { confirmDialog } from "./dialog";
 import { dialogs } from "./dialogs";
 import { askText } from "./frames/notebox";
@@ -16,7 +17,6 @@ import { computed, Fragment, h, render, signal, useLayoutEffect, useRef } from "
 
 const mostName = 200; // characters, as the server has it
 const mostListed = 50; // captures
-const period = 5000; // milliseconds between two looks at what there is
 const accepted = ".pcap,.pcapng,.cap,.gz,.log,.txt,.bin,.pkt,.msb,.yaml,.json,.jsonl,.csv,.tsv,.xml,.pdml,.har,.flow,.zip,.tar,.tgz,.mcpr";
 
 /** A capture, as GET /api/{ws}/captures lists it. */
@@ -180,18 +180,17 @@ class CaptureList {
   private tag = ""; // of what is shown
   private looking = false;
   private again = false; // something happened while it was looking
-  private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(workspace: string, shown: string | undefined) {
     this.api = `/api/${encodeURIComponent(workspace)}/captures`;
     this.shown = shown;
     document.addEventListener("visibilitychange", () => void this.look());
     onLookAtCaptures(() => void this.look());
+    onChanged("captures", () => void this.look());
     void this.look();
   }
 
   private async look(): Promise<void> {
-    clearTimeout(this.timer);
     this.again = this.looking;
     if (document.visibilityState !== "visible" || this.looking) {
       return;
@@ -209,7 +208,6 @@ class CaptureList {
       }
     } while (this.again as boolean);
     this.looking = false;
-    this.timer = setTimeout(() => void this.look(), period);
   }
 
   private took(answer: { captures: Listed[]; tag: string; same?: boolean }): void {

@@ -1,5 +1,6 @@
 // The listeners of the proxy at the side of the page, and what the API says of them.
 
+import { onChanged } from "./changes";
 import type { MarkerSource, Related } from "./frames/drawer";
 import type { Marker } from "./frames/protocol";
 import { announce, notify } from "./notify";
@@ -31,7 +32,7 @@ export interface Session {
   events: { n: number; at: string; severity: string; text: string }[];
 }
 
-const period = 1000; // milliseconds between two looks at what runs
+const retry = 1000; // milliseconds until what runs is asked for again while the server is away
 const patience = 4000; // milliseconds for an answer: a server that hangs is as good as away
 
 interface Refusal {
@@ -104,7 +105,7 @@ export function markersOf(api: string, numbers: () => string = () => ""): Marker
   };
 }
 
-/** The listeners of a workspace, looked at each second while the page is in view. */
+/** The listeners of a workspace, looked at when the server says that something has changed. */
 export class Relays {
   readonly api: string;
   private readonly workspace: string;
@@ -119,6 +120,7 @@ export class Relays {
     this.workspace = workspace;
     this.api = `/api/${encodeURIComponent(workspace)}/proxies`;
     document.addEventListener("visibilitychange", () => this.look());
+    onChanged("listeners", () => this.look());
     this.look();
   }
 
@@ -181,15 +183,13 @@ export class Relays {
       if (proxies === undefined) {
         const since = (this.failedSince ??= new Date());
         this.awayWatchers.forEach((call) => call(since));
+        this.timer = setTimeout(() => this.look(), retry);
       } else {
         const all = proxies;
         this.failedSince = undefined;
         this.last = all;
         this.watchers.forEach((call) => call(all));
       }
-      // With nothing to see here it is enough to look now and then.
-      const often = document.getElementById("live-bar") !== null;
-      this.timer = setTimeout(() => this.look(), often ? period : 5 * period);
     })();
   }
 }

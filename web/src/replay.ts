@@ -3,6 +3,7 @@
 //   dialog.operate > form > .field, .row, details > .replay-lifts, textarea
 //                         > progress, .replay-steps > .held-row, .held-before
 
+import { onChanged } from "./changes";
 import { arrow, dialog, field, select } from "./dialog";
 import { button, make } from "./dom";
 import { counted } from "./frames/text";
@@ -59,7 +60,6 @@ interface Result {
   error?: string;
 }
 
-const period = 300; // milliseconds between two looks at a run
 const atOnce = 500; // results asked for at once
 const mostShown = 2000; // steps in the list; of those behind them only what went wrong
 const mostWrong = 4000;
@@ -277,9 +277,24 @@ function showRun(page: Page, host: HTMLElement, id: string, again: () => void): 
     back.hidden = saveAll.hidden = false;
     back.focus();
   };
+  let looking = false;
+  let more = false; // something happened while it was looking
   const look = async (): Promise<void> => {
+    if (looking) {
+      more = true;
+      return;
+    }
+    looking = true;
+    do {
+      more = false;
+      await lookOnce();
+    } while (more);
+    looking = false;
+  };
+  const lookOnce = async (): Promise<void> => {
     const now = await ask<Run>(`${address}?from=${results.length}&count=${atOnce}`, "GET", undefined, page.say);
     if (!page.box.open || !host.contains(list)) {
+      stopListening();
       return;
     }
     if (now === undefined) {
@@ -289,13 +304,15 @@ function showRun(page: Page, host: HTMLElement, id: string, again: () => void): 
     run = now;
     now.results.forEach(add);
     const rest = results.length < now.total - (now.left_out ?? 0);
-    if (!now.done || rest) {
-      setTimeout(() => void look(), rest ? 0 : period);
+    more ||= rest;
+    if (now.done && !rest) {
+      stopListening();
     }
     if (!now.done || !rest) {
       draw(now);
     }
   };
+  const stopListening = onChanged(`replay:${decodeURIComponent(address.slice(address.lastIndexOf("/") + 1))}`, () => void look());
   stop.focus();
   void look();
 }

@@ -1,5 +1,6 @@
 // The dialog of rules: what is done to messages that fit a filter, without a person.
 
+import { onChanged } from "./changes";
 import { dialog, field, select } from "./dialog";
 import { button, make } from "./dom";
 import { ask } from "./relays";
@@ -78,7 +79,7 @@ export async function rulesDialog(api: string, filter: string, on: boolean): Pro
     }
   };
   draw();
-  const counts = setInterval(() => {
+  const counts = onChanged("listeners", () => {
     if (!list.contains(document.activeElement)) {
       void ask<{ rules: Rule[] }>(`${api}/rules`, "GET", undefined, () => undefined).then((now) => {
         if (now !== undefined && box.open) {
@@ -87,8 +88,8 @@ export async function rulesDialog(api: string, filter: string, on: boolean): Pro
         }
       });
     }
-  }, 1000);
-  box.addEventListener("close", () => clearInterval(counts));
+  });
+  box.addEventListener("close", counts);
   const fits = make("input");
   fits.value = filter;
   fits.placeholder = "C_CHAT && .message contains \"gold\"";

@@ -1,6 +1,7 @@
 // The websocket of the page: one message at a time goes up, what changes by it comes down. It comes back by itself.
 
 import type { Mistake } from "./editor/index";
+import { tellChanged } from "./changes";
 import type { MessageData } from "./model";
 
 /** The controls of the page whose values the server has to know. */
@@ -148,10 +149,16 @@ export class Socket {
       this.dirty = this.all();
       this.turn("open");
       this.flush(undefined, { have: document.getElementById("rail-list")?.dataset["state"] ?? "" });
+      tellChanged(); // what was pushed meanwhile is lost
     });
     socket.addEventListener("message", (event) => {
       if (typeof event.data === "string") {
-        this.take(JSON.parse(event.data) as Answer);
+        const message = JSON.parse(event.data) as Answer | { pushed: string[] };
+        if ("pushed" in message) {
+          tellChanged(message.pushed);
+        } else {
+          this.take(message);
+        }
       }
     });
     socket.addEventListener("close", () => {
@@ -165,6 +172,7 @@ export class Socket {
         resolve({ n: 0, failed: "the connection was lost" });
       }
       this.waiting.clear();
+      tellChanged();
       this.again(Math.min(10_000, 250 * 2 ** Math.min(this.tries, 6)) * (0.75 + Math.random() / 2));
     });
   }

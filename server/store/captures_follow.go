@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// How soon changes of captures are told.
+const (
+	followSoon  = 100 * time.Millisecond // of what there is
+	followLater = 5 * time.Second        // of how large it is, and where the system tells no changes
+)
+
+// Follow calls changed when captures come, go or grow, or what is said of them changes, by whatever program, until the context ends. Several
+// changes are told as one; that a capture has grown is told every few seconds.
+func (c *Captures) Follow(ctx context.Context, changed func()) {
+	own, stop := c.Changed("")
+	defer stop()
+	watcher, err := c.dir.newWatcher()
+	if err == nil {
+		defer watcher.Close()
+		err = watcher.Add(c.dir.path)
+	}
+	var events chan fsnotify.Event
+	var look <-chan time.Time
+	if err == nil {
+		events = watcher.Events
+		go func() { // what is missed by an error is seen with the next event
+			for range watcher.Errors {
+			}
+		}()
+	} else {
+		c.dir.log.Warn("the system does not tell changes of the captures, so they are looked at again and again", "folder", c.dir.path, "every", followLater, "reason", err)
+		ticker := time.NewTicker(followLater)
+		defer ticker.Stop()
+		look = ticker.C
+	}
+	var soon, later <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-own:
+			if soon == nil {
+				soon = time.After(followSoon)
+			}
+		case e, ok := <-events:
+			switch {
+			case !ok:
+				events = nil
+			case strings.HasSuffix(e.Name, temporaryEnd):
+			case e.Has(fsnotify.Write) && strings.HasSuffix(e.Name, captureEnding):
+				if later == nil {
+					later = time.After(followLater)
+				}
+			case soon == nil:
+				soon = time.After(followSoon)
+			}
+		case <-soon:
+			soon = nil
+			changed()
+		case <-later:
+			later = nil
+			changed()
+		case <-look:
+			changed()
+		}
+	}
+}
