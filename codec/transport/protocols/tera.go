@@ -2,7 +2,6 @@ package protocols
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -98,6 +97,7 @@ func (e *Env) longHeader(key schema.Key) bool {
 func (e *Env) integrityIV() func(schema.Key, []byte) (uint32, bool) {
 	const holder, field = "S_LOGIN_ACCOUNT_INFO", "integrityIv"
 	var rec codec.Record
+	var values codec.Cursor
 	return func(key schema.Key, message []byte) (uint32, bool) {
 		m := e.Definitions.Lookup(key)
 		if m == nil || m.Name != holder {
@@ -108,11 +108,18 @@ func (e *Env) integrityIV() func(schema.Key, []byte) (uint32, bool) {
 			return 0, false
 		}
 		p.Decode(&rec, message)
-		var value map[string]json.RawMessage
-		if rec.Status() != codec.OK || json.Unmarshal(rec.AppendJSON(nil), &value) != nil {
-			return 0, false
+		for i := range p.Fields {
+			if string(p.AppendFieldPath(nil, uint16(i))) != field {
+				continue
+			}
+			if site, ok := p.Site(uint16(i)); ok && site.Single() && rec.Status() == codec.OK {
+				values.Start(&rec, site)
+				if number, is := p.Fields[i].Schema.Type.(*schema.Number); is && number.Bits <= 32 && values.Next() {
+					negative := number.Kind == schema.Signed && values.Raw>>(number.Bits-1) != 0
+					return uint32(values.Raw), number.Kind != schema.Float && !negative
+				}
+			}
 		}
-		iv, err := strconv.ParseUint(string(value[field]), 10, 32)
-		return uint32(iv), err == nil
+		return 0, false
 	}
 }
