@@ -73,7 +73,7 @@ func bodyKind(body *huma.RequestBody) string {
 // requests tell.
 func (s *Server) example(path string, op *huma.Operation) string {
 	ws := s.space(s.Workspaces[0].Name)
-	names := []string{"{ws}", ws.Name, "{id}", "ID", "{at}", "AT"}
+	names := []string{"{ws}", ws.Name, "{id}", "ID", "{at}", "AT", "{n}", "1"}
 	if files := ws.Library.Files; len(files) > 0 {
 		names = append(names, "{file}", files[0].Name)
 	}
@@ -137,6 +137,10 @@ var examples = map[string]example{
 	"packets":        {query: "?n=1&n=2"},
 	"copy-capture":   {query: "?to=OTHER"},
 	"frames":         {query: "?filter=len+%3E+2&count=10"},
+	"rows":           {query: "?filter=len+%3E+2&count=10"},
+	"find":           {query: "?text=len+%3E+2"},
+	"fields":         {query: "?type=len+%3E+2"},
+	"compare":        {query: "?a=1&b=2"},
 	"add-marker":     {body: `{"text": "max HP = 48211", "n": 1}`},
 	"patch-marker":   {body: `{"text": "max HP", "value": "48211"}`},
 	"related":        {query: "?n=1"},

@@ -42,7 +42,7 @@ func TestFlowLiveServerAway(t *testing.T) {
 	f.shows("#live-state", "live")
 	offered := func(is bool) {
 		t.Helper()
-		f.is(fmt.Sprintf("offered: %v", is), fmt.Sprintf(`["live-operate", "live-send", "live-marker", "live-stop"].every(id => document.getElementById(id).disabled === %v)`, !is))
+		f.is(fmt.Sprintf("offered: %v", is), fmt.Sprintf(`["live-operate", "live-send", "live-marker", "live-stop"].every(id => document.getElementById(id)?.disabled === %v)`, !is))
 	}
 	offered(true)
 	f.shows("#live-facts", "connection")
