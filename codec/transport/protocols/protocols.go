@@ -149,10 +149,14 @@ func (e *Env) Group(port uint16, dir schema.Dir) string {
 
 // measure says by the definitions where messages end.
 func (e *Env) measure(port uint16) transport.Measure {
+	type program struct {
+		of *schema.Message // definitions may change while traffic passes
+		*codec.Program
+	}
 	type way struct {
 		group    string
 		frame    *codec.Program
-		programs map[uint32]*codec.Program // by code
+		programs map[uint32]program // by code
 	}
 	var ways [3]*way
 	var rec codec.Record
@@ -172,7 +176,7 @@ func (e *Env) measure(port uint16) transport.Measure {
 	return func(dir schema.Dir, data []byte) (n, need int, key schema.Key, why transport.Reason) {
 		at = ways[dir]
 		if at == nil {
-			at = &way{group: e.Group(port, dir), programs: map[uint32]*codec.Program{}}
+			at = &way{group: e.Group(port, dir), programs: map[uint32]program{}}
 			if m := e.Definitions.Frame(at.group); m != nil {
 				at.frame, _ = e.Definitions.Program(m)
 			}
@@ -186,15 +190,15 @@ func (e *Env) measure(port uint16) transport.Measure {
 			return 0, needed(&rec, data), key, nil
 		}
 		key = schema.Key{Dir: dir, Group: at.group, Code: rec.Code}
-		if last = at.programs[rec.Code]; last == nil {
-			m := e.Definitions.Lookup(key)
-			if m == nil {
-				return 0, 0, key, noMessage
-			}
+		m := e.Definitions.Lookup(key)
+		if m == nil {
+			return 0, 0, key, noMessage
+		}
+		if last = at.programs[rec.Code].Program; at.programs[rec.Code].of != m {
 			if last, failed = e.Definitions.Program(m); failed != nil {
 				return 0, 0, key, noProgram
 			}
-			at.programs[rec.Code] = last
+			at.programs[rec.Code] = program{m, last}
 		}
 		last.Decode(&rec, data)
 		switch rec.Status() {
