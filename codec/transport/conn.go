@@ -17,7 +17,7 @@ const (
 
 func (p Proto) String() string { return [...]string{"", "tcp", "udp"}[p] }
 
-// Conn is a connection between two ends.
+// Conn is a connection between a client and a server.
 type Conn struct {
 	ID      int // from 0, in the order in which they appear in the file
 	Proto   Proto
@@ -26,7 +26,7 @@ type Conn struct {
 	Session int // 0, and 1, 2, ... for those that use the same addresses again
 }
 
-// Name is "client-server", each address:port, IPv6 addresses in brackets. Sessions with the same addresses have the same name.
+// Name returns "client-server", each as address:port with IPv6 addresses in brackets. Sessions with the same addresses share a name.
 func (c *Conn) Name() string {
 	b := make([]byte, 0, 64)
 	b = c.Client.AppendTo(b)
@@ -34,15 +34,15 @@ func (c *Conn) Name() string {
 	return string(c.Server.AppendTo(b))
 }
 
-// Marks say what a proxy did to a message, as its log or recording tells.
+// Marks are the changes that a proxy made to a message, according to its log or recording.
 type Marks uint8
 
 // The marks.
 const (
 	Fake     Marks = 1 << iota // made by the proxy or its modules: injected, or the changed copy of a real message
-	Silenced                   // stopped by the proxy: the other side never got it
+	Silenced                   // dropped by the proxy
 	BadDef                     // the logger's definition did not fit the bytes
-	Changed                    // by the proxy: what came, and what was sent in its place
+	Changed                    // changed by the proxy: set on both the original and the message sent instead
 )
 
 func (m Marks) String() string {
@@ -61,7 +61,7 @@ var flagNames = []struct {
 	name string
 }{{Fake, "injected"}, {Changed, "modified"}, {Silenced, "dropped"}}
 
-// Flags are the names that filters have for what a proxy did to the message: injected, modified, dropped.
+// Flags returns the filter names of the marks: injected, modified, dropped.
 func (m Marks) Flags() (names []string) {
 	for _, f := range flagNames {
 		if m&f.mark != 0 {
@@ -71,7 +71,7 @@ func (m Marks) Flags() (names []string) {
 	return names
 }
 
-// MarksOf is the opposite of Marks.Flags.
+// MarksOf returns the marks of filter names; it is the inverse of Marks.Flags.
 func MarksOf(names []string) (m Marks) {
 	for _, f := range flagNames {
 		if slices.Contains(names, f.name) {

@@ -7,40 +7,39 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Endpoint is one end of a connection: it takes part in the protocol itself, as a client or as a server. It is fed what comes from the
-// other end, emits its frames as the protocol's Transport does, and puts out what is to be sent. It does no I/O and has no clock; one
-// goroutine at a time uses it, never from inside a Relay's functions. It never blocks and never panics; what it keeps is bounded.
+// Endpoint is one end of a connection: a client or a server of the protocol. It is fed the data of the other end, emits frames as the
+// protocol's Transport does, and produces the data to send. It does no I/O and has no clock. One goroutine at a time uses it, and never
+// from inside a Relay's functions. It never blocks or panics, and its memory is bounded.
 //
-// Emit of a Relay gets what came from the other end, Out what goes to it: the bytes of a stream, or a datagram. Decide is not asked.
+// Relay.Emit receives frames from the other end, Relay.Out the bytes or datagrams to send to it. Relay.Decide is not called.
 type Endpoint interface {
-	// Start begins the connection, with what this end says first. It is called once, before all else.
+	// Start begins the connection and sends this end's first data. It is called once, before any other method.
 	Start(at time.Time, r *Relay)
 
-	// Feed takes what came from the other end: the next bytes of a stream, or a datagram. end: no more comes.
+	// Feed takes the next bytes of a stream or the next datagram from the other end. end reports that the other end has finished.
 	Feed(data []byte, end bool, at time.Time, r *Relay)
 
-	// Ready says whether messages can be sent. never: they cannot any more. why is what is missing, for people.
+	// Ready reports whether messages can be sent. If never is true they cannot be sent any more. why is the reason, for people.
 	Ready() (ok, never bool, why string)
 
-	// Send sends a message. The errors are ErrNotReady, ErrClosed, ErrFull and what is wrong with the message.
+	// Send sends a message. It returns ErrNotReady, ErrClosed, ErrFull, or an error about the message.
 	Send(o Outgoing, at time.Time, r *Relay) error
 
-	// Tick does what is due at a time; Due is when the next one is needed, the zero time if none is.
+	// Tick performs timed work, such as retransmission. Due returns the time of the next Tick, or the zero time if none is needed.
 	Tick(at time.Time, r *Relay)
 	Due() time.Time
 
-	// Unsent is how many bytes wait for the other end, which has not acknowledged those before them. A caller should send no more above
-	// WaitingEnough.
+	// Unsent returns the number of bytes that wait for acknowledgements of the other end. Callers should pause above WaitingEnough.
 	Unsent() int
 
-	// Close says goodbye, where the protocol has a word for it. Nothing is sent after it.
+	// Close sends the protocol's disconnect, if it has one. Nothing is sent after it.
 	Close(at time.Time, r *Relay)
 }
 
-// ErrNotReady is a message that cannot be sent yet.
+// ErrNotReady reports that messages cannot be sent yet.
 var ErrNotReady = errors.New("the connection is not ready for messages yet")
 
-// Opposite is the other direction; that of Both is Both.
+// Opposite returns the other direction; the opposite of Both is Both.
 func Opposite(dir schema.Dir) schema.Dir {
 	switch dir {
 	case schema.ToServer:

@@ -1,13 +1,13 @@
 package transport
 
-// Layers are packets of a protocol that carry its messages: they have codes and fields of their own, and make no frames. Frame.Via tells
-// which of them a message was in.
+// Layers describes packets of a protocol that carry its messages, such as reliable packets and clusters. They have codes and fields of
+// their own and are not frames; Frame.Via lists those around a message.
 type Layers struct {
 	Group  string // of their keys
 	Fields []LayerField
 }
 
-// Field is the field of a name, nil if there is none.
+// Field returns the field of that name, or nil.
 func (l *Layers) Field(name string) *LayerField {
 	if l != nil {
 		for i := range l.Fields {
@@ -19,11 +19,11 @@ func (l *Layers) Field(name string) *LayerField {
 	return nil
 }
 
-// LayerField is something that a frame and all the packets around it may have, so that it may have several values.
+// LayerField is a field of the packets around a frame. It has one value for each of them that has the field.
 type LayerField struct {
 	Name, Doc string
 	Codes     bool // the values are codes of the group
 
-	// Value is the value with this index. there is false if there is none with it; others may follow while more is true.
+	// Value returns the i-th value. there is false if the frame has no such value; while more is true, others may follow.
 	Value func(x *Frame, i int) (v int64, there, more bool)
 }

@@ -7,117 +7,118 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Rewriter stands between the two ends of a connection as a proxy does, and can change what passes. It is fed what comes from both ends,
-// emits frames as the protocol's Transport does, and puts out what is to be sent to both. It does no I/O and has no clock; one connection
-// has one Rewriter, used by one goroutine at a time, never from inside a Relay's functions. It never blocks and never panics; what it keeps
-// is bounded, whatever comes.
+// Rewriter stands between the two ends of a connection, as a proxy does, and can change messages. It is fed the data of both ends, emits
+// frames as the protocol's Transport does, and produces the data to send to both. It does no I/O and has no clock. A Rewriter serves one
+// connection and one goroutine at a time, and is never called from inside a Relay's functions. It never blocks or panics, and its memory
+// is bounded for any input.
 //
-// A Segment's direction says which leg it belongs to, in both ways: one ToServer came from the client, or is to be sent to the server.
+// The direction of a Segment is that of the traffic, on both legs: a segment ToServer came from the client, or is to be sent to the
+// server.
 //
-// A Rewriter begins in Observing: what comes goes out as it came, before anything is done with it. A proxy that relays by itself until
-// it has to change something feeds it with a Relay without Out, and hands the sockets over when it calls Operate: what was fed before
-// that call is taken to have been sent. From the next safe point on the Rewriter then is Operating: it asks about each message. Where
-// that point is, each protocol says. Once something was changed the two legs differ, and the connection is rewritten until its end.
+// A Rewriter starts in mode Observing, in which data goes out unchanged. A proxy that relays by itself until a change is wanted feeds the
+// Rewriter with a Relay without Out, and hands the sockets over when it calls Operate; data fed before that call counts as sent. From the
+// next safe point on, which each protocol defines, the Rewriter is Operating and asks for a decision about each message. After the first
+// change the two legs differ, and the connection is rewritten until its end.
 type Rewriter interface {
-	// Feed takes the next segment from either end.
+	// Feed takes the next segment of either end.
 	Feed(seg Segment, r *Relay)
 
-	// Operate says whether messages are to be asked about. Without it those that are held are still held, and can be released.
+	// Operate turns decisions about messages on or off. Messages that are held stay held when it is turned off, and can be released.
 	Operate(on bool, at time.Time, r *Relay)
 
-	// Mode is how the connection is handled. why is for people: what Wanted waits for, or why it is Impossible.
+	// Mode returns how the connection is handled. why is for people: what Wanted waits for, or the reason for Impossible.
 	Mode() (m RewriteMode, why string)
 
-	// Release decides about a message that was held. Hold leaves it held. The errors are ErrNotHeld, ErrClosed, and what is wrong with
-	// the replacement; with these the message is still held.
+	// Release decides about a held message. Hold leaves it held. It returns ErrNotHeld, ErrClosed, or an error about the replacement;
+	// after an error the message is still held.
 	Release(id uint64, d Decision, at time.Time, r *Relay) error
 
-	// Send puts a message of the caller's into a direction, before those that are held. The errors are ErrNotOperating, ErrClosed, ErrFull
-	// and what is wrong with the message.
+	// Send injects a message into a direction, before held messages. It returns ErrNotOperating, ErrClosed, ErrFull, or an error about the
+	// message.
 	Send(dir schema.Dir, o Outgoing, at time.Time, r *Relay) error
 
-	// Tick does what is due at a time: packets that were not acknowledged are sent again.
+	// Tick performs timed work: it retransmits packets that were not acknowledged.
 	Tick(at time.Time, r *Relay)
 
-	// Due is when the next Tick is needed; the zero time if none is.
+	// Due returns the time of the next Tick, or the zero time if none is needed.
 	Due() time.Time
 
-	// Waiting is how many bytes of a direction wait: for a decision, behind such, or for the other end. A proxy stops reading a stream
-	// above WaitingEnough. If more than some times that is fed, what is held is passed on, or new packets are not taken.
+	// Waiting returns the number of bytes of a direction that wait for a decision, behind a held message, or for the other end. A proxy
+	// stops reading a stream above WaitingEnough. Far above it, held messages are passed on, or new packets are refused.
 	Waiting(dir schema.Dir) int
 
-	// Flush says that nothing more comes, or nothing for long: it emits what is incomplete as problems, and sends it as it is.
+	// Flush reports the end of the input, or a long pause: it emits incomplete messages as problems, and sends their bytes unchanged.
 	Flush(at time.Time, r *Relay)
 }
 
-// WaitingEnough is how many bytes of a direction may wait before a proxy should read no more of it.
+// WaitingEnough is the number of waiting bytes of a direction above which a proxy should stop reading from it.
 const WaitingEnough = 1 << 20
 
-// Relay is what a Rewriter tells and asks the proxy that it works for, within a call. Functions that are nil are left out.
+// Relay holds the functions by which a Rewriter reports to its proxy and asks for decisions. They are called during calls of the
+// Rewriter's methods. Functions may be nil.
 type Relay struct {
-	Emit func(*Frame)  // of what came from both ends, as it came
-	Out  func(Segment) // to be sent; Dir, At, Bytes and End are set. Bytes are valid until it returns
+	Emit func(*Frame)  // receives the frames of both ends, as received
+	Out  func(Segment) // sends; Dir, At, Bytes and End are set. Bytes are valid only during the call
 
-	// Decide says what becomes of a message, right after Emit was called with the same frame. id is unique in the connection and names
-	// it if it is held; nil: all pass. The bytes of the decision are not kept.
+	// Decide returns the decision about a message. It is called right after Emit, with the same frame. id is unique in the connection and
+	// names the message if it is held. The Rewriter does not retain the bytes of the decision. If Decide is nil, all messages pass.
 	Decide func(id uint64, f *Frame) Decision
 
-	// What Emit is told is in the order in which it came. These say where that is not the order in which it goes on.
+	// Emit follows the order of arrival. The next three report where the order of sending differs.
 	//
-	// Waits is called right after Emit and Decide if the frame stands in a line: behind one that is held, or as the one that is. It is
-	// called within Send if the message waits for the end of one that is under way.
+	// Waits is called right after Emit and Decide if the frame has to wait: because it is held, or behind a held one. It is called during
+	// Send if the message waits for the end of one being sent.
 	//
-	// Goes is called when it is the turn of what waits; for each message that is held or sent by Send, and for those that are replaced or
-	// dropped. message is what is sent, with its lengths, counts and checksums and before it is enciphered, valid until Goes returns;
-	// nil: nothing, or nothing that differs from what was asked for. Never says that a turn never comes: its session has begun anew.
+	// Goes is called when a waiting message is sent, for each message that was held, sent by Send, replaced or dropped. message is the
+	// message as sent, with lengths, counts and checksums, before enciphering; it is valid only during the call, and nil if nothing is sent or
+	// nothing differs from what was asked for. Never reports that a message will not be sent because its session began anew.
 	Waits func(id uint64)
 	Goes  func(id uint64, message []byte)
 	Never func(id uint64)
 }
 
-// Action is what becomes of a message.
+// Action is what happens to a message.
 type Action uint8
 
 // The actions.
 const (
-	Pass    Action = iota // as it came
-	Drop                  // it is not sent
-	Replace               // Decision.With is sent instead of it
-	Hold                  // it waits for Release, and with it what must not overtake it
+	Pass    Action = iota // send it unchanged
+	Drop                  // do not send it
+	Replace               // send Decision.With instead
+	Hold                  // keep it until Release, with all messages that must not overtake it
 )
 
-// Decision is what becomes of a message. A Replace with bytes that are not a message is a Pass, and a Problem that says why.
+// Decision is the action for a message. A Replace with bytes that are not a message acts as Pass and emits a Problem with the reason.
 type Decision struct {
 	Action Action
 	With   Outgoing // of Replace
 }
 
-// Outgoing is a message as its code and body, with room for the header that its protocol gives it. It is as the definitions have it: what
-// says its length, number or checksum is set.
+// Outgoing is a message to send, encoded by its definition, header included. The transport sets its length, sequence number and checksum.
 type Outgoing struct {
 	Bytes      []byte
-	Long       []byte // the same with the longer one of two headers, for where messages of its code have that; nil: Bytes is right
-	Raw        bool   // the bytes go as they are, right or wrong; a datagram of its own where there are datagrams
-	Unreliable bool   // may get lost on its way, where the protocol has the choice. A replacement goes as what it replaces
+	Long       []byte // the same message with the longer of two headers, for connections that use it; nil: Bytes serves
+	Raw        bool   // send the bytes unchanged, valid or not; over UDP as a datagram of its own
+	Unreliable bool   // send without acknowledgement, where the protocol has the choice. A replacement is sent as the original was
 }
 
-// RewriteMode is how a connection is handled.
+// RewriteMode is how a Rewriter handles its connection.
 type RewriteMode uint8
 
 // The modes.
 const (
-	Observing  RewriteMode = iota // bytes pass
-	Wanted                        // bytes pass until the safe point
-	Operating                     // messages are decided about
-	Impossible                    // bytes pass: the messages cannot be read
+	Observing  RewriteMode = iota // bytes pass unchanged
+	Wanted                        // bytes pass unchanged until the safe point
+	Operating                     // each message gets a decision
+	Impossible                    // bytes pass unchanged, because messages cannot be read
 )
 
-// String is the mode as the API writes it.
+// String returns the mode as the API writes it.
 func (m RewriteMode) String() string {
 	return [...]string{"observing", "wanted", "operating", "impossible"}[m]
 }
 
-// What is wrong with a wish.
+// Errors of Release and Send.
 var (
 	ErrNotHeld      = errors.New("no message of this number is held")
 	ErrNotOperating = errors.New("the connection is not being rewritten")

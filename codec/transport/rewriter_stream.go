@@ -7,30 +7,31 @@ import (
 	"wirebench/defs/schema"
 )
 
-// StreamWire is what a protocol whose messages follow each other in two streams adds to a StreamRewriter.
+// StreamWire is the protocol of a StreamRewriter: one whose messages follow each other in two streams.
 type StreamWire interface {
 	Transport
 
-	// Ready reports whether messages can be read by now. why is what is missing; never says that it will not come.
+	// Ready reports whether messages can be read. why is what is missing; never reports that it will not come any more.
 	Ready() (ok bool, never bool, why string)
 
-	// Take begins to rewrite: from the given offsets on, of the streams to the server and to the client, both Open and Close run.
+	// Take begins rewriting at the given offsets of the streams to the server and to the client; from there on Open and Close are called.
 	Take(toServer, toClient int64)
 
-	// Start is the offset in a direction's stream where the first message starts that is not whole yet; Unknown if nobody knows.
+	// Start returns the offset in a direction's stream of the first incomplete message, or Unknown.
 	Start(dir schema.Dir) int64
 
-	// Open deciphers what came in a direction, Close enciphers what is sent in it. Both are called with all bytes in their order.
+	// Open deciphers the data received in a direction, Close enciphers the data sent in it. Both see all bytes in order.
 	Open(dir schema.Dir, data []byte)
 	Close(dir schema.Dir, data []byte)
 
-	// Fit makes a message of what is to be sent, in memory of its own.
+	// Fit makes the message to send, in memory of its own.
 	Fit(dir schema.Dir, o Outgoing) ([]byte, error)
 
-	// Mark is what is remembered of a message that came, for when it is sent. Zero is that of an own message.
+	// Mark returns what has to be remembered of a received message until it is sent. It is 0 for injected messages.
 	Mark(f *Frame) uint64
 
-	// Seal writes what depends on the messages sent before into one that is sent now; Gone says that one is left out at this place.
+	// Seal writes the values that depend on earlier messages, such as counters, into a message being sent. Gone reports that a message is
+	// left out at this place.
 	Seal(dir schema.Dir, message []byte, mark uint64)
 	Gone(dir schema.Dir, mark uint64)
 }
@@ -44,8 +45,8 @@ const (
 
 // StreamRewriter is the Rewriter of protocols whose messages follow each other in two streams.
 //
-// The safe point is per direction the next start of a message: one of which a part was sent before is sent to its end, and not asked
-// about. A direction with a message that is held waits behind it. Where messages cannot be read, bytes pass until they can be again.
+// The safe point of a direction is the next start of a message: a message that was partly sent is completed without a decision. A held
+// message blocks its direction. Where messages cannot be read, bytes pass unchanged until messages can be read again.
 type StreamRewriter struct {
 	wire    StreamWire
 	mode    RewriteMode
@@ -105,7 +106,7 @@ const (
 	entryEnd
 )
 
-// NewStreamRewriter makes the rewriter of a connection.
+// NewStreamRewriter returns the rewriter of a connection.
 func NewStreamRewriter(w StreamWire) *StreamRewriter {
 	s := &StreamRewriter{wire: w, held: map[uint64]*entry{}}
 	s.lines[0].dir, s.lines[1].dir = schema.ToServer, schema.ToClient

@@ -6,9 +6,9 @@ import (
 	"wirebench/defs/schema"
 )
 
-// WholeOptions say what is known of messages that need no transport.
+// WholeOptions describe messages that need no transport.
 type WholeOptions struct {
-	Dir   schema.Dir                                              // where the text or file does not tell
+	Dir   schema.Dir                                              // used where the text or file does not say
 	Day   time.Time                                               // midnight before the first message, or the start, where only a time of day or an elapsed time is told
 	Key   func(dir schema.Dir, message []byte) (schema.Key, bool) // reads the code of a message; may be nil
 	Limit int                                                     // frames at most; 0 = all
@@ -41,7 +41,7 @@ func (w *Whole) Give(f Frame) bool {
 	return w.Opts.Limit <= 0 || int64(w.n) < int64(w.Opts.Limit)
 }
 
-// KindOf is a kind by its name; what has none is a message.
+// KindOf returns the kind of that name, or Message.
 func KindOf(name string) Kind {
 	for k := Control; k <= Problem; k++ {
 		if k.String() == name {
@@ -51,7 +51,7 @@ func KindOf(name string) Kind {
 	return Message
 }
 
-// Join adds what is to be said of a message to what is said.
+// Join joins two notes with a semicolon; either may be empty.
 func Join(note, more string) string {
 	if note == "" || more == "" {
 		return note + more
@@ -59,5 +59,5 @@ func Join(note, more string) string {
 	return note + "; " + more
 }
 
-// MaxName is how many bytes the name of a message in a log has at most.
+// MaxName is the maximum length in bytes of a message's name in a log.
 const MaxName = 256
