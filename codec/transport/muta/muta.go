@@ -1,8 +1,9 @@
-// Package muta cuts streams of messages that have no length: MUTA's. The definitions say how long each is, so decoding is framing.
+// Package muta frames MUTA's streams. Messages have no length on the wire, so the definitions tell where each one ends.
 //
-// A message that cannot be right ends the certainty about where messages start. The transport then looks for a place from which
-// several messages in a row can be read, and goes on there, with frames that say so; what it passes over is a Problem with its bytes. Source: the packetwriter's read functions, which
-// return that more is needed, that it is read, or that it is illegal, and leave the cursor where it was in the first and the last case.
+// After an illegal message it is not known where the next one starts. The transport then searches for a place from which several
+// consecutive messages can be read, and resumes there; skipped bytes become a Problem. Source: the read functions of the packetwriter,
+// which report that more bytes are needed, that the message was read, or that it is illegal, and leave the cursor unmoved in the first and
+// last case.
 package muta
 
 import (
@@ -13,20 +14,20 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Bounds of what a connection may make the transport keep and do.
+// Bounds of memory and work for one connection.
 const (
 	maxMessage = 16 << 20 // bytes of one message
 	maxLook    = 64 << 10 // bytes in which a new start is looked for
-	inARow     = 4        // messages that have to be readable from a place for it to be a start
-	maxTries   = 1 << 20  // messages that are measured to find a start, each time it is looked for
+	inARow     = 4        // consecutive messages that must be readable from a place to resume there
+	maxTries   = 1 << 20  // messages measured in one search
 )
 
-// Options are what a connection depends on.
+// Options configure a transport.
 type Options struct {
 	Measure transport.Measure // sizes of messages, by the definitions
 }
 
-// Transport is that of one connection.
+// Transport frames one connection.
 type Transport struct {
 	o     Options
 	ways  [2]way
@@ -68,7 +69,7 @@ type piece struct {
 	n      uint32
 }
 
-// New makes the transport of a connection.
+// New returns the transport of a connection.
 func New(o Options) *Transport {
 	t := &Transport{o: o}
 	t.ways[0].dir, t.ways[1].dir = schema.ToServer, schema.ToClient

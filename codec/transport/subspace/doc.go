@@ -1,49 +1,49 @@
-// Package subspace reads the core protocol of SubSpace and Continuum: datagrams that hold game packets, alone, in clusters, in numbered
-// packets that are sent until acknowledged, in chunks and in streams. It is sans I/O: see package transport.
+// Package subspace implements the core protocol of SubSpace and Continuum over UDP. Datagrams carry game packets: alone, in clusters, in
+// numbered packets that are retransmitted until acknowledged, in chunks, and in streams. The package does no I/O: see package transport.
 //
 // A datagram passes through these steps, each in a file of its own:
 //
-//	recognise.go   what runs between the two ends: the core protocol, the info port, announcements; plain or enciphered
-//	session.go     the handshake, what it says of the cipher, and where sessions begin and end
+//	recognise.go   which traffic it is: core protocol, info port, announcements; plain or enciphered
+//	session.go     the handshake, the cipher it chooses, and where sessions begin and end
 //	cipher.go      the VIE cipher; recover.go finds a key that the capture lacks
-//	core.go        the core packets, and packets inside packets
-//	reliable.go    the order of numbered packets: those that come early, twice, or never
+//	core.go        core packets, and packets inside packets
+//	reliable.go    the order of numbered packets: early, repeated and missing ones
 //	assembly.go    chunks and streams
 //	figures.go     sync packets, and how many datagrams were lost
 //	datagrams.go   datagrams outside the core protocol: info port, announcements, packets between zones
 //
-// # What becomes of what
+// # Frames
 //
-// Game packets are frames of kind Message, with the group "game", or "directory" or "biller" where the first packet of a session shows
-// one. Core packets that say something themselves are Control: handshake, acks, syncs, disconnects, cancels. Those that only carry others
-// (reliable, cluster, chunk, stream) make no frame: they stand in Via of what was in them. A reliable packet that comes again is a Control
-// frame with a Note, and no message. What the info port and announcements carry is Control with the Name of its definition.
-// Datagrams that cannot be read are Opaque; Problem is what is missing or cannot be right.
+// Game packets become frames of kind Message in the group "game", or in "directory" or "biller" if the first packet of the session shows
+// one of these. Core packets with content of their own become Control frames: handshake, acks, syncs, disconnects, cancels. Core packets
+// that only carry others (reliable, cluster, chunk, stream) are listed in Via of the frames inside them. A repeated reliable packet is a
+// Control frame with a Note, not a message. Traffic of the info port and announcements are Control frames with the Name of their definition.
+// Datagrams that cannot be deciphered are Opaque; missing or malformed data is a Problem.
 //
 // # Decisions
 //
-// The package looks on, and servers differ; so it accepts more than any of them and says what is odd in Note. A packet may be up to
-// 1023 numbers early (a server takes 31); a datagram may have any size (512 or 520); types of 0x40 and above are messages; acks and
-// syncs of a wrong size are shown. A zero length ends a cluster, as in asss. The first body of a number counts, and another one later is
-// a Problem.
+// The package observes, and servers differ. It therefore accepts more than any one of them and describes irregularities in Note. A packet
+// may be up to 1023 numbers early (a server accepts 31); a datagram may have any size (servers: 512 or 520); types of 0x40 and above are
+// messages; acks and syncs of a wrong size are shown. A zero length ends a cluster, as in asss. The first body of a number counts; a
+// later one that differs is a Problem.
 //
-// A number that never comes holds up those behind it until the other end acknowledges it, so that it cannot come any more, or a minute
-// has passed, in which senders send it again and again, or Flush. Then it is a Problem with the note that it is missing. If it comes after all, it is still a message,
-// with a Note, but no part of a chunk or stream.
+// A missing number holds up the packets after it until the other end acknowledges it, so that it cannot arrive any more; until a minute
+// has passed, during which senders retransmit; or until Flush. It is then reported as a Problem. If the packet arrives later, it is
+// still a message, with a Note, but not part of a chunk or stream.
 //
-// A message in chunks is a Problem where a part of it may be missing: a number is missing between its parts, or just before the first
-// one, as senders give its parts numbers one behind the other. A stream says its size, so one that has all its bytes in parts of one
-// size and a shorter last one is a message. What the capture does not hold to its end is a Problem too, with the bytes that there are.
+// A chunked message is a Problem if a part may be missing: a number is missing between its parts or just before the first one, since
+// senders number the parts consecutively. A stream states its size, so a stream with all its bytes in parts of equal size and a shorter
+// last part is a message. Chunks and streams that the capture cuts off are Problems with the bytes received.
 //
-// Another session of the same two ends begins (Frame.Begins) with a client's init behind a disconnect; after half a minute in which the
-// client said nothing, as servers have forgotten it then; with another key where only a handshake has come; inside Continuum's cipher
-// behind anything else; and inside a session if the server answers it. In the last case the init is kept until the answer, or until 5
-// seconds, 64 datagrams, or a disconnect show that none comes: then it is of the old session. The same init again is no session, nor is
-// one that the server has refused.
+// Another session of the same two ends begins (Frame.Begins) with a client's init in these cases: after a disconnect; after half a minute
+// without traffic from the client, since servers have forgotten it by then; with another key, if only a handshake has passed; inside
+// Continuum's cipher, after any other packet; and inside a session, if the server answers it. In the last case the init is kept until the
+// answer, or until 5 seconds, 64 datagrams or a disconnect show that none comes; it then belongs to the old session. A repeated init
+// does not begin a session, nor does one that the server has refused.
 //
-// In a capture that begins inside a session, datagrams are kept until they show whether they are enciphered, 192 of them at most, and read
-// then. Their key is found from a cluster of acks, or from a sync request and a number. The first number that is seen begins the order.
+// In a capture that begins inside a session, up to 192 datagrams are kept until they show whether they are enciphered. The key is found
+// from a cluster of acks, or from a sync request and a number. The first number seen begins the order.
 //
-// Clusters, reliable packets and so on may stand in each other 16 deep. A chunked message may have 512 KiB, a stream 16 MiB, packets
-// that wait for their turn 1 MiB in each direction.
+// Core packets may be nested 16 deep. A chunked message may have 512 KiB, a stream 16 MiB, and packets that wait for their turn 1 MiB in
+// each direction.
 package subspace

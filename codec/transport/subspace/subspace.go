@@ -20,7 +20,7 @@ const (
 	BillerPort                // the core protocol, for zones that ask their user database
 )
 
-// Options are what is known of a connection before its first datagram.
+// Options describe what is known about a connection before its first datagram.
 type Options struct {
 	Port     Port
 	HasKey   bool   // Key is known
@@ -90,7 +90,7 @@ type way struct {
 	names   names
 }
 
-// New makes the transport of a connection.
+// New returns the transport of a connection.
 func New(o Options) *Transport {
 	t := &Transport{options: o, group: "game"}
 	t.ways[0].dir, t.ways[1].dir = schema.ToServer, schema.ToClient
