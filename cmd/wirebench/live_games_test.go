@@ -76,7 +76,23 @@ func (w *watched) take(f listedFrame) {
 // stopRelaying ends all sessions of a workspace.
 func stopRelaying(t *testing.T, addr, workspace string) {
 	t.Helper()
-	req, err := http.NewRequest("DELETE", "http://"+addr+"/api/"+workspace+"/proxies", nil)
+	var all struct {
+		Proxies []struct {
+			ID      string
+			Running bool
+		}
+	}
+	_, body := get(t, "http://"+addr+"/api/"+workspace+"/proxies")
+	if err := json.Unmarshal([]byte(body), &all); err != nil {
+		t.Fatalf("%v %s", err, body)
+	}
+	var ids []string
+	for _, p := range all.Proxies {
+		if p.Running {
+			ids = append(ids, p.ID)
+		}
+	}
+	req, err := http.NewRequest("DELETE", "http://"+addr+"/api/"+workspace+"/proxies?id="+strings.Join(ids, ","), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
