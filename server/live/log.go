@@ -22,7 +22,7 @@ const (
 	extraMask    = 1<<31 - 1 // numbers of extras start again after 2^31: they need to be unique only among those that are kept
 )
 
-// ErrFull says that a log holds as much as it may.
+// ErrFull reports that a log is full.
 var ErrFull = errors.New("the capture has more frames than are kept in memory")
 
 // Entry is a frame in the log, without its bytes.
@@ -56,7 +56,7 @@ const (
 	Long  // it has the longer one of two headers
 )
 
-// Extra is what few frames have.
+// Extra holds the properties that only few frames have.
 type Extra struct {
 	From   []transport.Source
 	Via    []string
@@ -115,7 +115,7 @@ type Log struct {
 	reused atomic.Int64
 }
 
-// New makes an empty log that keeps about so many bytes; 0 is DefaultBytes.
+// New returns an empty log of about limit bytes; 0 selects DefaultBytes.
 func New(limit int64) *Log {
 	if limit <= 0 {
 		limit = DefaultBytes
@@ -130,7 +130,7 @@ func NewRolling(limit int64) *Log {
 	return l
 }
 
-// MaxConns is how many connections a log has at a time.
+// MaxConns is the maximum number of connections in a log at a time.
 const MaxConns = 1 << 16
 
 // fewConns is how many connections a rolling log has before it gives their indexes to others.
@@ -189,7 +189,7 @@ func (l *Log) freeConn(conn uint32) {
 // Reused counts the connections that got the index of another one.
 func (l *Log) Reused() int64 { return l.reused.Load() }
 
-// Conns are the connections so far.
+// Conns returns the connections so far.
 func (l *Log) Conns() []Conn {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

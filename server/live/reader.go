@@ -22,7 +22,7 @@ func (l *Log) Touch() {
 	l.wake()
 }
 
-// Close says that no more frames come. What is there can still be read.
+// Close reports the end of the frames. The frames in the log can still be read.
 func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,7 +38,7 @@ func (l *Log) wake() {
 	}
 }
 
-// Batch is what is new for a reader.
+// Batch is the news for a reader.
 type Batch struct {
 	From, To int  // the frames from From to To-1; there may be none. Some can be let go before they are read: Each passes over them
 	Missed   int  // so many frames before From were skipped: the log does not keep them any more, or the reader was too slow

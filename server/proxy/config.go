@@ -43,7 +43,7 @@ type Pair struct {
 	Upstream string // IP:port or name:port
 }
 
-// MaxPairs is how many pairs one session has at most.
+// MaxPairs is the maximum number of pairs of a session.
 const MaxPairs = 16
 
 // Limits bound what a session takes on. Zero is the default.

@@ -35,7 +35,7 @@ func (c *conn) count(dir schema.Dir, n int, at time.Time) {
 	c.bytes[dir-schema.ToServer].Add(int64(n))
 }
 
-// ConnState is a connection as pages show it.
+// ConnState is the state of a connection, as pages show it.
 type ConnState struct {
 	ID       int       `json:"id"`
 	Name     string    `json:"name" doc:"client-server, each address:port"`

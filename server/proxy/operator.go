@@ -14,7 +14,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// What is wrong with a wish to operate.
+// Errors of operating a session.
 var (
 	ErrNotOperated = errors.New("the session only observes: it was made without a rewriter")
 	ErrOff         = errors.New("the session is not being operated")

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// MaxSessions is how many sessions run at once.
+// MaxSessions is the maximum number of running sessions.
 const MaxSessions = 100
 
 // Options say what a Proxy builds on. Only Upstreams is needed.

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// Why there is no connection to an upstream.
+// Errors of connecting to an upstream.
 var (
 	ErrRefused = errors.New("this upstream is refused")
 	ErrMoved   = errors.New("this name has another address than when it was allowed")
@@ -23,7 +23,7 @@ const (
 	maxAddresses = 32 // of a name
 )
 
-// DefaultUpstreams allow what runs on this machine.
+// DefaultUpstreams allow servers on this machine.
 var DefaultUpstreams = []string{"127.0.0.0/8:*", "[::1]:*"}
 
 // Upstreams is the list of where a proxy may connect to. It may be used by all goroutines.

@@ -10,7 +10,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Message is what one end sent: a transport's frame that can be kept.
+// Message is a copy of a transport's frame that can be retained.
 type Message struct {
 	Kind       transport.Kind
 	Dir        schema.Dir
@@ -32,7 +32,7 @@ func Copy(f *transport.Frame) Message {
 	}
 }
 
-// Definitions are what a script's messages are read and written by.
+// Definitions decode and encode the messages of a script.
 type Definitions interface {
 	FindIn(name, group string, dir schema.Dir) (*schema.Message, error)
 	Lookup(key schema.Key) *schema.Message

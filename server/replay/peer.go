@@ -25,7 +25,7 @@ const (
 	readSize      = 64 << 10
 )
 
-// ErrUnread is a connection whose other end does not read what is sent.
+// ErrUnread reports that the other end does not read the data sent to it.
 var ErrUnread = errors.New("the other end does not read what is sent")
 
 // Link is a connected socket: a net.Conn is one.

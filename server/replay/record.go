@@ -21,7 +21,7 @@ const (
 	maxWithin       = 10 * time.Minute
 )
 
-// FromOptions say how a script is made.
+// FromOptions configure FromFrames.
 type FromOptions struct {
 	Definitions Definitions
 	Protocol    string     // to be written into the script

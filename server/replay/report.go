@@ -72,7 +72,7 @@ type Result struct {
 	Error   string                     `json:"error,omitempty"`
 }
 
-// Difference is a field that is not as it was expected.
+// Difference is a field that differs from its expected value.
 type Difference struct {
 	Path     string `json:"path" doc:"of the field; empty: the whole message"`
 	Expected string `json:"expected"`

@@ -17,7 +17,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// MaxTime is how long a script may run.
+// MaxTime is the maximum duration of a run.
 const MaxTime = 24 * time.Hour
 
 // Peer is one end of a connection, connected to the program that is talked to.
@@ -30,7 +30,7 @@ type Peer interface {
 	Receive(ctx context.Context) (Message, error)
 }
 
-// Options are what a run depends on.
+// Options configure a run.
 type Options struct {
 	Definitions Definitions
 	Schema      *schema.Schema    // the same definitions, for filters

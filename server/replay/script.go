@@ -13,7 +13,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Version is that of the scripts that are written. Others are refused.
+// Version is the format version of scripts. Others are refused.
 const Version = 1
 
 // Bounds of a script.
@@ -71,7 +71,7 @@ type Send struct {
 	Raw        bool              `json:"raw,omitempty"` // the bytes of hex go as they are, right or wrong
 }
 
-// Expect is a message that is waited for.
+// Expect is a step that waits for a message.
 type Expect struct {
 	Dir       string            `json:"dir,omitempty"`
 	Message   string            `json:"message,omitempty"` // [GROUP/]NAME
