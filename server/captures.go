@@ -274,7 +274,7 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 	for _, i := range view.Rows(in.From, in.Count) {
 		e := o.Log().Entry(int(i))
 		conns = frames.ConnsFor(o.Log(), conns, e)
-		frames.ReadFrame(o.Log(), e, o.Log().Data(e), &f)
+		frames.ReadFrame(o.Log(), int(i), e, o.Log().Data(e), &f)
 		if left -= len(f.Bytes); left < 0 && len(b.Frames) > 0 {
 			b.Note = "fewer frames than were asked for: they are large; go on from where these end"
 			break

@@ -155,7 +155,7 @@ func beginLive(t *testing.T) (captureFlow, *scriptedGame) {
 	f.click("#live-demo button")
 	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
 	f.shows("#live-state", "live")
-	f.is("it can be operated", `!document.querySelector("#live-operate").hidden`)
+	f.is("it can be operated", `document.querySelector("#live-operate")?.hidden === false`)
 	f.is("the rail has it", `document.querySelector('#live-list [aria-current="page"]')?.textContent.includes("demo game")`)
 	return f, g
 }

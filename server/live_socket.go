@@ -183,7 +183,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 			}
 			expected = i + 1
 			conns = frames.ConnsFor(log, conns, e)
-			frames.ReadFrame(log, e, data, &f)
+			frames.ReadFrame(log, i, e, data, &f)
 			if !view.Has(i, e, conns[e.Conn], &f) { // nothing is, where the definitions have changed and it is no filter of theirs
 				return true
 			}

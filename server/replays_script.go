@@ -219,7 +219,7 @@ func replayMessages(log *live.Log, conn uint32) (list []replay.Message, all bool
 	all = log.Base() == 0
 	size := 0
 	var f transport.Frame
-	log.Each(log.Base(), log.Len(), func(_ int, e live.Entry, data []byte) bool {
+	log.Each(log.Base(), log.Len(), func(i int, e live.Entry, data []byte) bool {
 		if e.Conn != conn || e.Kind != transport.Message || e.Flags&live.Dropped != 0 {
 			return true
 		}
@@ -227,7 +227,7 @@ func replayMessages(log *live.Log, conn uint32) (list []replay.Message, all bool
 			all = false
 			return false
 		}
-		frames.ReadFrame(log, e, data, &f)
+		frames.ReadFrame(log, i, e, data, &f)
 		if e.At == frames.NoTime {
 			f.At = time.Time{}
 		}

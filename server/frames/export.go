@@ -87,7 +87,7 @@ func (x *Export) Write(ctx context.Context, w io.Writer) error {
 		case n < chosen[0].From:
 			return true
 		}
-		ReadFrame(x.Log, e, data, &frame)
+		ReadFrame(x.Log, index, e, data, &frame)
 		if e.At == NoTime {
 			frame.At = time.Time{}
 		}

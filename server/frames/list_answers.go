@@ -89,7 +89,7 @@ func (l *List) Rows(ctx context.Context, a RowsQuery) Rows {
 			continue
 		}
 		conns = ConnsFor(log, conns, e)
-		ReadFrame(log, e, data, &f)
+		ReadFrame(log, i, e, data, &f)
 		row := m.row(i, e, &f)
 		if l.Order != nil { // the row above says nothing then
 			before = l.timeBefore(i)
@@ -155,7 +155,7 @@ func (l *List) Frame(n int) (*Frame, error) {
 		return nil, missing("there is no frame %d in memory", n)
 	}
 	var f transport.Frame
-	ReadFrame(log, e, data, &f)
+	ReadFrame(log, n-1, e, data, &f)
 	m := RowMaker{Snap: l.snap}
 	conn := log.Conns()[e.Conn]
 	out := &Frame{N: n, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: groupOf(l.snap, &f, conn), Conn: conn.Name, About: about(&f, conn), Long: f.Long(), Stream: f.Offset >= 0}
@@ -233,13 +233,14 @@ func (l *List) Find(ctx context.Context, a *FindQuery) (Found, error) {
 			return true
 		}
 		conns = ConnsFor(l.log, conns, e)
-		ReadFrame(l.log, e, data, &frame)
+		ReadFrame(l.log, i, e, data, &frame)
 		return f.Fits(l.View.where(i, e, conns[e.Conn]), &frame)
 	})
 	found := l.Found(pos)
 	if found.Pos >= 0 && start < 0 {
-		if e, data, ok := l.log.Get(l.index(pos)); ok {
-			ReadFrame(l.log, e, data, &frame)
+		i := l.index(pos)
+		if e, data, ok := l.log.Get(i); ok {
+			ReadFrame(l.log, i, e, data, &frame)
 			start, end = a.hit(ctx, &RowMaker{Snap: l.snap}, f, &frame)
 		}
 	}
@@ -346,7 +347,7 @@ func (l *List) Types(ctx context.Context) (*Types, error) {
 	out := &Types{Rows: []*typeRow{}}
 	all := newByType[known](l.log)
 	m := RowMaker{Snap: l.snap}
-	err := l.eachOf(ctx, func(_ int, e live.Entry, block []byte) bool {
+	err := l.eachOf(ctx, func(i int, e live.Entry, block []byte) bool {
 		data, t := entryData(e, block), all.of(e)
 		if t == nil {
 			t = &known{}
@@ -354,7 +355,7 @@ func (l *List) Types(ctx context.Context) (*Types, error) {
 				return true
 			}
 			var f transport.Frame
-			ReadFrame(l.log, e, data, &f)
+			ReadFrame(l.log, i, e, data, &f)
 			t.typeRow = typeRow{Dir: f.Dir.String(), Group: f.Key.Group, Kind: f.Kind.String(), Min: len(data), First: e.At / 1000}
 			if f.HasKey {
 				code := f.Key.Code

@@ -227,7 +227,7 @@ func (o *overview) look(l *List, i int, e live.Entry, data []byte, conns []live.
 	t := o.types.of(e)
 	read := t == nil
 	if read {
-		ReadFrame(l.log, e, data, frame)
+		ReadFrame(l.log, i, e, data, frame)
 		t = o.typeOf(l, frame)
 		o.types.put(e, t)
 	}
@@ -244,7 +244,7 @@ func (o *overview) look(l *List, i int, e live.Entry, data []byte, conns []live.
 		return look | byte(t.rules[0].hue)
 	}
 	if !read {
-		ReadFrame(l.log, e, data, frame)
+		ReadFrame(l.log, i, e, data, frame)
 	}
 	where := l.View.where(i, e, conns[e.Conn])
 	if t.judges && o.hit.Fits(where, frame) {

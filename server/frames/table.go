@@ -153,7 +153,7 @@ func (l *List) makeTable(ctx context.Context, kind string) (*fieldTable, error) 
 		data, known := entryData(e, block), types.of(e)
 		if known == nil || !known.not && !known.fit {
 			conns = ConnsFor(log, conns, e)
-			ReadFrame(log, e, data, &frame)
+			ReadFrame(log, i, e, data, &frame)
 		}
 		if known == nil {
 			msg := l.snap.FrameMessage(&frame)
@@ -357,7 +357,7 @@ func (l *List) Diff(a DiffQuery) (*Diff, error) {
 		if !ok {
 			return nil, missing("frame %d is not in memory any more", n)
 		}
-		ReadFrame(log, e, data, &frames[i])
+		ReadFrame(log, n-1, e, data, &frames[i])
 	}
 	out := &Diff{A: a.A, B: a.B, Rows: []diffRow{}}
 	p, q := frameProgram(l.snap, &frames[0]), frameProgram(l.snap, &frames[1])

@@ -269,7 +269,7 @@ func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, fr
 			return false
 		}
 		conns = ConnsFor(v.Log, conns, e)
-		ReadFrame(v.Log, e, data, &frame)
+		ReadFrame(v.Log, i, e, data, &frame)
 		if v.passes(filters, i, e, conns[e.Conn], &frame) {
 			out = append(out, uint32(i))
 		}
@@ -280,7 +280,6 @@ func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, fr
 
 // passes reports whether a frame fits all filters.
 func (v *View) passes(filters []*workspace.FrameFilter, i int, e live.Entry, conn live.Conn, f *transport.Frame) bool {
-	f.N, f.Marks = uint32(i+1), e.Flags.Marks()
 	where := v.where(i, e, conn)
 	for _, fits := range filters {
 		if !fits.Fits(where, f) {
@@ -321,10 +320,10 @@ func ConnsFor(log *live.Log, conns []live.Conn, e live.Entry) []live.Conn {
 }
 
 // ReadFrame makes the frame of an entry of a log.
-func ReadFrame(log *live.Log, e live.Entry, data []byte, f *transport.Frame) {
+func ReadFrame(log *live.Log, i int, e live.Entry, data []byte, f *transport.Frame) {
 	extra := log.Extra(e)
 	*f = transport.Frame{
-		Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, From: extra.From, Via: extra.Via,
+		N: uint32(i + 1), Marks: e.Flags.Marks(), Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, From: extra.From, Via: extra.Via,
 		Offset: extra.Offset, Length: extra.Length, Resumed: e.Flags&live.Resumed != 0, Note: extra.Note, Name: extra.Name,
 	}
 	f.Key.Dir, f.Key.Group, f.Key.Code = e.Dir, log.Group(e), e.Code
