@@ -56,7 +56,7 @@ func TestFlowLiveServerAway(t *testing.T) {
 	f.press("i")
 	f.lacks("dialog.operate[open]")
 	away.Store(false)
-	f.is("it is back", `document.querySelector("#live-state").textContent.trim() === "live" && document.querySelectorAll("#live-bar .dot.ok, #live-list .dot.ok").length === 2`)
+	f.is("it is back", `document.querySelector("#live-state")?.textContent.trim() === "live" && document.querySelectorAll("#live-bar .dot.ok, #live-list .dot.ok").length === 2`)
 	f.shows("#live-facts", "connection")
 	offered(true)
 
@@ -82,7 +82,7 @@ func TestFlowLiveSendAsks(t *testing.T) {
 	f.is("the hint is not cut", `(e => e.scrollWidth <= e.clientWidth)(Object.assign(document.querySelector("dialog.operate .field input"), {value: document.querySelector("dialog.operate .field input").placeholder}))`)
 	f.press("Escape")
 	f.lacks("dialog.operate[open]")
-	f.is("nothing is on", `document.querySelector("#live-operate").textContent === "Intercept"`)
+	f.is("nothing is on", `document.querySelector("#live-operate")?.textContent === "Intercept"`)
 	if on := f.s.proxies.of("one")[0].State().Operate; on == nil || on.On {
 		t.Fatalf("%+v", on)
 	}
@@ -185,7 +185,7 @@ func TestFlowLiveByKeyboard(t *testing.T) {
 	f.types("\r") // as text: it presses what has the focus
 	f.is("the menu has the keys", `document.activeElement?.closest("[role=menu], .pop") !== null`)
 	f.press("ArrowDown", "Enter")
-	f.is("something is held", `document.querySelector("#live-operate").textContent.startsWith("Holding")`)
+	f.is("something is held", `document.querySelector("#live-operate")?.textContent.startsWith("Holding")`)
 	f.is("the keys are back", `document.activeElement?.id === "live-operate"`)
 	f.press("Escape")
 	f.press("i") // off, and on for what the filter shows: all
