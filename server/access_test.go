@@ -1,70 +1,432 @@
 package server
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/google/go-cmp/cmp"
+
+	"wirebench/server/access"
+	"wirebench/server/store"
+	"wirebench/server/wsconn"
 )
 
-func TestRequireToken(t *testing.T) {
-	inside := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("inside")) })
-	h := RequireToken(Tokens{Operator: "secret"}, inside, nil)
-	ask := func(method, target, form string, set func(*http.Request)) *httptest.ResponseRecorder {
-		r := httptest.NewRequest(method, target, strings.NewReader(form))
-		if form != "" {
-			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+// testLog is a log that tests read while it is written.
+type testLog struct{ logged }
+
+// line is the first line with all of these in it, "" if there is none.
+func (l *testLog) line(parts ...string) string {
+lines:
+	for line := range strings.Lines(l.String()) {
+		for _, p := range parts {
+			if !strings.Contains(line, p) {
+				continue lines
+			}
 		}
-		if set != nil {
-			set(r)
+		return line
+	}
+	return ""
+}
+
+// keepLog has a server that answers no requests yet write into a log.
+func keepLog(s *Server) *testLog {
+	l := &testLog{}
+	s.Log = slog.New(slog.NewTextHandler(l, nil))
+	return l
+}
+
+var testTokens = access.Tokens{Operator: "all", Viewer: "look"}
+
+func carrying(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
+
+// reading are the routes other than GET that viewers may use, since they change nothing.
+var reading = []string{
+	"POST /w/{ws}", "POST /api/{ws}/decode", "POST /api/{ws}/encode", "POST /api/{ws}/layout", "POST /api/{ws}/paste", "POST /api/{ws}/framing",
+	"POST /api/{ws}/filter", "POST /api/{ws}/emit", "POST /api/{ws}/captures/{id}/script",
+}
+
+// walk calls with each route of a server.
+func walk(t testing.TB, s *Server, call func(method, pattern string)) {
+	t.Helper()
+	err := chi.Walk(s.router, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		call(method, pattern)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Each route is for the roles that the table of access says, and for no other: somebody without a token, viewers and operators.
+func TestEveryRouteForEveryRole(t *testing.T) {
+	s := testServer(t)
+	log := keepLog(s)
+	h := access.Require(testTokens, s, nil)
+	walk(t, s, func(method, pattern string) {
+		route := method + " " + pattern
+		path := strings.NewReplacer("{ws}", "one", "{file}", "C_JOIN.1.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z").Replace(pattern)
+		ask := func(token string) *httptest.ResponseRecorder {
+			r := httptest.NewRequest(method, path, strings.NewReader("{}"))
+			if token != "" {
+				r.Header = carrying(token)
+			}
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w
 		}
+		need := access.Needs(route)
+		switch {
+		case need > access.Operator:
+			t.Errorf("%s is not in the table of access: what does it need?", route)
+			return
+		case need == access.Operator && method == "GET" || need < access.Operator && method != "GET" && !slices.Contains(reading, route):
+			t.Errorf("%s needs %s", route, need)
+		}
+		if w := ask(""); (w.Code == http.StatusUnauthorized) != (need > access.Nobody) {
+			t.Errorf("nobody asks for %s: %d %s", route, w.Code, w.Body)
+		}
+		if w := ask("look"); (w.Code == http.StatusForbidden) != (need > access.Viewer) {
+			t.Errorf("a viewer asks for %s: %d %s", route, w.Code, w.Body)
+		} else if need > access.Viewer {
+			var p struct {
+				Status int
+				Detail string
+			}
+			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != 403 || !strings.Contains(p.Detail, "look only") || w.Header().Get("Content-Type") != "application/problem+json" {
+				t.Errorf("%s is refused with %s", route, w.Body)
+			}
+			if item := s.document.Paths[pattern]; item != nil {
+				op := map[string]*huma.Operation{"PUT": item.Put, "PATCH": item.Patch, "POST": item.Post, "DELETE": item.Delete}[method]
+				if op.Responses["403"] == nil {
+					t.Errorf("the document does not say that %s may be refused", route)
+				}
+			}
+			if log.line("level=WARN", "msg=refused", "viewer 192.0.2.1", "method="+method, "path="+path) == "" {
+				t.Errorf("the refusal of %s is not in the log", route)
+			}
+		}
+		if w := ask("all"); w.Code == http.StatusForbidden || w.Code == http.StatusUnauthorized {
+			t.Errorf("an operator asks for %s: %d %s", route, w.Code, w.Body)
+		}
+	})
+	if log.line("operator") != "" {
+		t.Errorf("an operator was refused: %s", log.line("operator"))
+	}
+	for _, method := range []string{"GET", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "QUERY", "post"} {
+		r := httptest.NewRequest(method, "/api/one/nothing/there", nil)
+		r.Header = carrying("look")
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code < 400 {
+			t.Errorf("%s of no route: %d", method, w.Code)
+		}
+	}
+}
+
+// files are the texts below a directory.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		all[name] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var viewedFiles = map[string]string{
+	"C_JOIN.1.def": joinText, "protocol.1.map": "C_JOIN 1\n", "C_JOIN.1.samples.jsonl": testSamples["C_JOIN.1.samples.jsonl"],
+}
+
+const viewedHex = "12000100080039304c0061006e006e000000"
+
+// pageActions are actions that would store something, with what the page sends with them.
+var pageActions = map[string]string{
+	"save":    `"set":{"definition":"byte edited\n"}`,
+	"version": `"set":{"definition":"byte edited\n"}`,
+	"delete":  `"set":{}`,
+	"keep":    `"set":{"input":"` + strings.Replace(viewedHex, "3930", "3931", 1) + `"},"about":"another"`,
+	"drop":    `"set":{}`,
+}
+
+// The buttons of an open page that store something do so for operators; viewers are told that nothing was, and keep what they typed.
+func TestViewersPageActions(t *testing.T) {
+	for action := range storing {
+		if pageActions[action] == "" {
+			t.Errorf("%s stores something, and no test tries it as a viewer", action)
+		}
+	}
+	for action, fields := range pageActions {
+		for _, token := range []string{"look", "all"} {
+			t.Run(action+" with "+token, func(t *testing.T) {
+				s, dir := testServerOf(t, viewedFiles)
+				log := keepLog(s)
+				srv := httptest.NewServer(access.Require(testTokens, s, nil))
+				t.Cleanup(srv.Close)
+				conn, err := wsconn.Dial(t.Context(), strings.Replace(srv.URL, "http", "ws", 1)+"/ws/one/page", carrying(token), 16<<20)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(conn.Drop)
+				p := &openPage{t: t, conn: conn, html: map[string]string{}}
+				p.do(`"set":{"message":"C_JOIN.1","input":"` + viewedHex + `"}`)
+				if token == "all" {
+					p.has("an operator", map[string]string{"definition-head": `value="save"`, "samples": `value="drop:0"`})
+				} else {
+					p.has("a viewer", map[string]string{"definition-head": `!value="save"`, "samples": `!value="drop:0"`})
+				}
+				before := files(t, dir)
+				name := action
+				if action == "drop" {
+					name = "drop:0"
+				}
+				p.do(`"action":"` + name + `",` + fields)
+				if token == "all" {
+					if cmp.Equal(before, files(t, dir)) {
+						t.Errorf("nothing was stored: the test tries nothing. %s", p.html["notices"])
+					}
+					p.has("an operator", map[string]string{"notices": "!look only"})
+					return
+				}
+				if d := cmp.Diff(before, files(t, dir)); d != "" {
+					t.Errorf("a viewer has changed %s", d)
+				}
+				p.has("a viewer", map[string]string{"notices": "You may look only", "definition-head": `!value="save"`, "samples": `!value="keep"`})
+				if strings.Contains(fields, "edited") {
+					p.has("what was typed", map[string]string{"definition-head": "not saved"})
+				}
+				if log.line("msg=refused", "viewer 127.0.0.1", "method=GET", "path=/ws/one/page", `what="page action `+action+`"`) == "" {
+					t.Error("the refusal is not in the log")
+				}
+				p.do(`"set":{"value":"{\"channel_name\":\"Bo\",\"password\":7}"},"action":"encode"`)
+				p.has("a viewer encodes", map[string]string{"notices": "!look only", "fields-head": `class="tag ok"`})
+			})
+		}
+	}
+}
+
+// The same without scripts: the page comes back with what was typed, and says why.
+func TestViewersForm(t *testing.T) {
+	s, dir := testServerOf(t, viewedFiles)
+	log := keepLog(s)
+	h := access.Require(testTokens, s, nil)
+	before := files(t, dir)
+	post := func(form url.Values) *httptest.ResponseRecorder {
+		r := httptest.NewRequest("POST", "/w/one", strings.NewReader(form.Encode()))
+		r.Header = carrying("look")
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		return w
 	}
-	bearer := func(token string) func(*http.Request) {
-		return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
-	}
-	for _, c := range []struct {
-		name, method, target, form string
-		set                        func(*http.Request)
-		status                     int
-		contains                   string
-	}{
-		{"page without token", "GET", "/w/x?a=1", "", nil, 401, `value="/w/x?a=1"`},
-		{"api without token", "POST", "/api/x/decode", "{}", nil, 401, "application/problem+json"},
-		{"api with token", "POST", "/api/x/decode", "{}", bearer("secret"), 200, "inside"},
-		{"api with wrong token", "POST", "/api/x/decode", "{}", bearer("secre"), 401, ""},
-		{"health", "GET", "/healthz", "", nil, 200, "inside"},
-		{"style", "GET", "/static/app.css", "", nil, 200, "inside"},
-		{"wrong token in the form", "POST", "/access", "token=x&to=/w/x", nil, 401, "That is not the token."},
-		{"made-up cookie", "GET", "/", "", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: accessCookie, Value: "secret"}) }, 401, ""},
-	} {
-		w := ask(c.method, c.target, c.form, c.set)
-		if w.Code != c.status || !strings.Contains(w.Body.String()+w.Header().Get("Content-Type"), c.contains) {
-			t.Errorf("%s: %d %s", c.name, w.Code, w.Body)
+	for action := range storing {
+		if action == "drop" {
+			action = "drop:0"
+		}
+		w := post(url.Values{"action": {action}, "message": {"C_JOIN.1"}, "definition": {"byte edited\n"}, "input": {viewedHex}, "about": {"x"}})
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "byte edited") || !strings.Contains(w.Body.String(), "You may look only, so nothing") {
+			t.Errorf("%s: %d %s", action, w.Code, w.Body)
+		}
+		if log.line("msg=refused", "viewer", "method=POST", "path=/w/one", strings.TrimSuffix(action, ":0")) == "" {
+			t.Errorf("%s: the refusal is not in the log", action)
 		}
 	}
-
-	w := ask("POST", "/access", url.Values{"token": {"secret"}, "to": {"/w/x?a=1"}}.Encode(), nil)
-	cookies := w.Result().Cookies()
-	if w.Code != 303 || w.Header().Get("Location") != "/w/x?a=1" || len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode {
-		t.Fatalf("%d %v %v", w.Code, w.Header(), cookies)
+	source, err := os.ReadFile("page_work.go")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if w := ask("GET", "/w/x", "", func(r *http.Request) { r.AddCookie(cookies[0]) }); w.Body.String() != "inside" {
-		t.Errorf("with the cookie: %d %s", w.Code, w.Body)
+	all := regexp.MustCompile(`(?m)^\tcase ("\w+"(?:, "\w+")*):`).FindAllSubmatch(source, -1)
+	if len(all) < 15 {
+		t.Fatalf("%d places with actions were found in the source", len(all))
+	}
+	for _, places := range all { // also one that stores something and is not in storing
+		for action := range strings.SplitSeq(string(places[1]), ", ") {
+			post(url.Values{"action": {strings.Trim(action, `"`) + ":0"}, "message": {"C_JOIN.1"}, "definition": {"byte edited\n"}, "input": {viewedHex}, "about": {"x"}})
+		}
+	}
+	if d := cmp.Diff(before, files(t, dir)); d != "" {
+		t.Errorf("a viewer has changed %s", d)
+	}
+	for _, action := range []string{"decode", "layout", "format", "encode", "emit:go", "svg"} {
+		w := post(url.Values{"action": {action}, "message": {"C_JOIN.1"}, "definition": {"byte edited\n"}, "input": {"0500010007"}, "value": {`{"edited":1}`}})
+		if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "so nothing") {
+			t.Errorf("%s: %d %s", action, w.Code, w.Body)
+		}
 	}
 }
 
-// Whoever makes up the form decides where the browser goes; it stays on this server.
-func TestLocalPath(t *testing.T) {
-	for to, want := range map[string]string{
-		"/w/x?a=1": "/w/x?a=1", "": "/", "https://evil.example/": "/", "//evil.example": "/", "/\\evil.example": "/", "javascript:alert(1)": "/", "w": "/",
-		"/%2f/evil.example": "/",
-	} {
-		if got := localPath(to); got != want {
-			t.Errorf("%q leads to %q, want %q", to, got, want)
+// The pages of viewers say so, and have no buttons that would be refused; those of operators have them.
+func TestViewersPages(t *testing.T) {
+	s := captureServer(t, "tera", chatFiles)
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name=chat.pcapng", chatCapture(t, 5), &x); code != 201 {
+		t.Fatalf("upload: %d", code)
+	}
+	offered := []string{`value="save"`, `value="version"`, `value="delete"`, `value="keep"`, `action="/w/one/upload"`, ">Use</button>"}
+	for _, path := range []string{"/w/one?message=C_SAY.1", "/w/one/captures/" + x.ID, "/nothing"} {
+		page := func(h http.Handler, header http.Header) string {
+			r := httptest.NewRequest("GET", path, nil)
+			r.Header = header
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w.Body.String()
 		}
+		looks, all, bare := page(access.Require(testTokens, s, nil), carrying("look")), page(access.Require(testTokens, s, nil), carrying("all")), page(s, http.Header{})
+		if !strings.Contains(looks, "data-look-only") || !strings.Contains(looks, ">You may look only<") {
+			t.Errorf("%s does not say that one may look only", path)
+		}
+		for _, text := range offered {
+			if strings.Contains(looks, text) {
+				t.Errorf("%s offers %s to a viewer", path, text)
+			}
+		}
+		for name, text := range map[string]string{"an operator": all, "somebody where no token is asked for": bare} {
+			if strings.Contains(text, "look-only") || strings.Contains(text, "look only") {
+				t.Errorf("%s: %s may look only", path, name)
+			}
+			if strings.HasPrefix(path, "/w/one?") && (!strings.Contains(text, `value="save"`) || !strings.Contains(text, `action="/w/one/upload"`)) {
+				t.Errorf("%s: buttons of %s are missing", path, name)
+			}
+		}
+	}
+}
+
+// A viewer sees what is held and what the rules are, and has no hand in it.
+func TestViewerMayNotOperate(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	log := keepLog(s)
+	srv := httptest.NewServer(access.Require(testTokens, s, nil))
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	api := func(token, method, path, body string, into any) int {
+		t.Helper()
+		r, err := http.NewRequestWithContext(ctx, method, srv.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = carrying(token)
+		r.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		if err == nil && into != nil {
+			err = json.Unmarshal(text, into)
+		}
+		if err != nil {
+			t.Fatalf("%s %s: %v in %s", method, path, err, text)
+		}
+		return res.StatusCode
+	}
+	start := fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t))
+	if code := api("look", "POST", "/api/one/proxies", start, nil); code != 403 {
+		t.Errorf("a viewer starts a listener: %d", code)
+	}
+	var p ProxyInfo
+	if code := api("all", "POST", "/api/one/proxies", start, &p); code != 201 {
+		t.Fatalf("an operator starts a listener: %d", code)
+	}
+	session := "/api/one/proxies/" + p.ID
+	for _, c := range []struct{ method, path, body string }{
+		{"POST", session + "/operate", `{"on":true,"intercept":"say"}`},
+		{"POST", session + "/held", `{"id":1,"verdict":"drop"}`},
+		{"POST", session + "/send", `{"conn":"x","dir":"c2s","hex":"00"}`},
+		{"PUT", session + "/rules", `{"rules":[]}`},
+		{"POST", "/api/one/captures/" + p.ID + "/markers", `{"text":"here"}`},
+		{"DELETE", "/api/one/proxies", ""},
+	} {
+		if code := api("look", c.method, c.path, c.body, nil); code != 403 || log.line("msg=refused", "viewer 127.0.0.1", "method="+c.method, "path="+c.path) == "" {
+			t.Errorf("a viewer asks for %s %s: %d, or not logged", c.method, c.path, code)
+		}
+	}
+	var now struct{ Proxies []ProxyInfo }
+	if code := api("look", "GET", "/api/one/proxies", "", &now); code != 200 || len(now.Proxies) != 1 || !now.Proxies[0].Running || now.Proxies[0].Operate == nil || now.Proxies[0].Operate.On {
+		t.Errorf("a viewer has changed what runs: %d %+v", code, now)
+	}
+	if code := api("all", "POST", session+"/operate", `{"on":true,"intercept":"say"}`, nil); code != 200 {
+		t.Errorf("an operator operates: %d", code)
+	}
+	for _, path := range []string{session + "/held", session + "/rules"} {
+		if code := api("look", "GET", path, "", nil); code != 200 {
+			t.Errorf("a viewer looks at %s: %d", path, code)
+		}
+	}
+	stream, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/live", carrying("look"), 1<<20)
+	if err != nil {
+		t.Errorf("a viewer watches: %v", err)
+	} else {
+		stream.Drop()
+	}
+}
+
+// A page of another site gets no websocket, also where no token is asked for, and the log says so. A new websocket needs a line here.
+func TestForeignWebsocketsAreRefused(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	log := keepLog(s)
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	var p ProxyInfo
+	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, echoGame(t)), &p); code != 201 {
+		t.Fatalf("start a listener: %d", code)
+	}
+	logged := map[string]string{
+		"/ws/{ws}/page":          "page refused",
+		"/ws/{ws}/captures/{id}": "list of frames refused",
+		"/ws/{ws}/live":          "live stream refused",
+	}
+	tried := 0
+	walk(t, s, func(method, pattern string) {
+		if !strings.HasPrefix(pattern, "/ws/") {
+			return
+		}
+		tried++
+		path := strings.NewReplacer("{ws}", "one", "{id}", p.ID).Replace(pattern)
+		address := "ws" + strings.TrimPrefix(srv.URL, "http") + path
+		own, err := wsconn.Dial(ctx, address, http.Header{"Origin": {srv.URL}}, 1<<20)
+		if err != nil {
+			t.Errorf("%s: a page of this server is refused: %v", pattern, err)
+		} else {
+			own.Drop()
+		}
+		for i, origin := range []string{"http://elsewhere.example", "null", srv.URL + ".elsewhere.example", strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)} {
+			origin = strings.Replace(origin, "elsewhere", fmt.Sprintf("e%d-%d", tried, i), 1)
+			if conn, err := wsconn.Dial(ctx, address, http.Header{"Origin": {origin}}, 1<<20); err == nil {
+				conn.Drop()
+				t.Errorf("%s: a page of %s was let in", pattern, origin)
+			}
+		}
+		if want := logged[pattern]; want == "" || log.line(want, fmt.Sprintf("e%d-0.example", tried)) == "" {
+			t.Errorf("%s: the refusal is not in the log as %q", pattern, want)
+		}
+	})
+	if tried != len(logged) {
+		t.Errorf("%d websockets were tried, want %d", tried, len(logged))
 	}
 }

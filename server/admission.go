@@ -13,7 +13,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/access"
 	"wirebench/server/admit"
+	"wirebench/server/answer"
 )
 
 // What work takes at most, in bytes of memory for each byte of its input, as measured with inputs that are as bad as can be. It is an
@@ -76,7 +78,7 @@ type workloadKey struct{}
 // counted gives each request its workload, and releases it when the answer is written.
 func (s *Server) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		l := &workload{budget: s.budget, client: guesserOf(r)}
+		l := &workload{budget: s.budget, client: access.Of(r).Client}
 		defer l.release()
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), workloadKey{}, l)))
 	})
@@ -116,7 +118,7 @@ func busy(err error) error {
 	if !errors.As(err, &full) {
 		return huma.Error503ServiceUnavailable("the request was given up")
 	}
-	return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(full.Error()), http.Header{"Retry-After": {strconv.Itoa(retryAfter(full.Retry))}})
+	return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(full.Error()), http.Header{"Retry-After": {strconv.Itoa(answer.Seconds(full.Retry))}})
 }
 
 // work is what a form of the page may take.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/access"
 )
 
 // operations calls with each operation of the document.
@@ -25,7 +27,7 @@ func operations(s *Server, call func(path string, op *huma.Operation)) {
 // as somebody who may not.
 func TestAnswersAreDocumented(t *testing.T) {
 	s := captureServer(t, "tera", map[string]string{"C_JOIN.1.def": "int32 id\n", "protocol.1.map": "C_JOIN 1\n"})
-	guarded := RequireToken(testTokens, s, nil)
+	guarded := access.Require(testTokens, s, nil)
 	operations(s, func(path string, op *huma.Operation) {
 		if strings.HasPrefix(path, "/ws/") {
 			return

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/access"
 )
 
 // describeAll completes the document with what holds for all operations: how somebody shows who they are, and the errors that come from what
@@ -15,7 +17,7 @@ func describeAll(api huma.API) {
 	doc.Servers = []*huma.Server{{URL: "/", Description: "this server"}}
 	doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"token":  {Type: "http", Scheme: "bearer", Description: "An access token of the server. It asks for none at a loopback address, unless --token or --viewer-token is given."},
-		"cookie": {Type: "apiKey", In: "cookie", Name: accessCookie, Description: "What the page at /access sets for a token."},
+		"cookie": {Type: "apiKey", In: "cookie", Name: access.Cookie, Description: "What the page at /access sets for a token."},
 	}
 	doc.Security = []map[string][]string{{"token": {}}, {"cookie": {}}, {}}
 
@@ -43,7 +45,7 @@ func describeAll(api huma.API) {
 			add(op, http.StatusTooManyRequests, "too many wrong tokens came from this address", wait)
 			if op != item.Get {
 				about := "a page of another site asked for this"
-				if !looking[path] {
+				if access.Needs(op.Method+" "+path) == access.Operator {
 					about += ", or the token is one of a viewer"
 				}
 				add(op, http.StatusForbidden, about, nil)

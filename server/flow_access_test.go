@@ -7,6 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"wirebench/server/access"
 	"wirebench/web/browsertest"
 )
 
@@ -23,7 +24,7 @@ func TestFlowViewer(t *testing.T) {
 	if code := jsonRequest(t, s, "POST", "/api/one/captures/"+live.ID+"/markers", `{"text":"here"}`, nil); code != 201 {
 		t.Fatal(code)
 	}
-	srv := httptest.NewServer(RequireToken(testTokens, s, nil))
+	srv := httptest.NewServer(access.Require(testTokens, s, nil))
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	page := "/w/one/captures/" + live.ID
 	allowed := regexp.MustCompile(`status of 40[13]|Close received after close`)

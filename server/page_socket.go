@@ -13,6 +13,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
 
+	"wirebench/server/access"
 	"wirebench/server/admit"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
@@ -98,7 +99,7 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.pages.remove(conn)
 	page := newLivePage(ws, s.frame(r, "", ws.Name))
-	page.budget, page.client = s.budget, guesserOf(r)
+	page.budget, page.client = s.budget, access.Of(r).Client
 	page.refused = func(action string) { s.logRefusal(r, "page action "+action) }
 	var both sync.WaitGroup
 	both.Go(func() {

@@ -8,6 +8,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
 
+	"wirebench/server/access"
 	"wirebench/templates"
 )
 
@@ -18,7 +19,8 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 
 // frame is what stands around every page.
 func (s *Server) frame(r *http.Request, title, ws string) templates.Frame {
-	f := templates.Frame{Title: title, Workspace: ws, LookOnly: isViewer(r), SignedIn: signedIn(r)}
+	who := access.Of(r)
+	f := templates.Frame{Title: title, Workspace: ws, LookOnly: who.Role < access.Operator, SignedIn: who.SignedIn}
 	for _, w := range s.Workspaces {
 		f.Workspaces = append(f.Workspaces, templates.Link{Href: "/w/" + w.Name, Text: w.Title})
 	}
@@ -47,16 +49,20 @@ func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 	s.render(w, r, http.StatusNotFound, templates.NotFound(s.frame(r, "Wirebench: nothing here", ""), r.URL.Path))
 }
 
+// logRefusal says who was refused what; what is "" where method and path say it.
+func (s *Server) logRefusal(r *http.Request, what string) { access.LogRefusal(s.Log, r, what) }
+
+func (s *Server) refused(r *http.Request) { s.logRefusal(r, "") }
+
 // notAllowed says which methods a path takes.
 func (s *Server) notAllowed(w http.ResponseWriter, r *http.Request) {
-	routes := s.handler.(chi.Routes)
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		found := method
 		if method == http.MethodHead { // every page that can be read has one
 			found = http.MethodGet
 		}
-		if routes.Match(chi.NewRouteContext(), found, cmp.Or(r.URL.RawPath, r.URL.Path)) {
+		if s.router.Match(chi.NewRouteContext(), found, cmp.Or(r.URL.RawPath, r.URL.Path)) {
 			allowed = append(allowed, method)
 		}
 	}

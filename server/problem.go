@@ -1,10 +1,8 @@
 package server
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -13,29 +11,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec"
+	"wirebench/server/answer"
 	"wirebench/server/workspace"
 )
 
-// problem answers with an error body of RFC 9457.
-func problem(w http.ResponseWriter, status int, detail string) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(&huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail})
-}
-
-// refuse answers with an error of the API.
-func refuse(w http.ResponseWriter, err error) {
-	var headers huma.HeadersError
-	if errors.As(err, &headers) {
-		maps.Copy(w.Header(), headers.GetHeaders())
-	}
-	status := http.StatusInternalServerError
-	var known huma.StatusError
-	if errors.As(err, &known) {
-		status = known.GetStatus()
-	}
-	problem(w, status, err.Error())
-}
+func problem(w http.ResponseWriter, status int, detail string) { answer.Problem(w, status, detail) }
 
 // space is a workspace as it is now, nil if there is none of that name.
 func (s *Server) space(name string) *space {

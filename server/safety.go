@@ -54,15 +54,6 @@ func (s *Server) knownHost(next http.Handler) http.Handler {
 	})
 }
 
-// ownPages refuses what other sites' pages make a browser send.
-func ownPages(next http.Handler) http.Handler {
-	p := http.NewCrossOriginProtection()
-	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		problem(w, http.StatusForbidden, "a page of another site asked for this")
-	}))
-	return p.Handler(next)
-}
-
 // bounded limits every request body. The JSON routes have lower limits of their own, told in their error; this one is above them.
 // Uploads may be larger.
 func bounded(next http.Handler) http.Handler {

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
 
+	"wirebench/server/access"
 	"wirebench/server/admit"
 	"wirebench/server/captures"
 	"wirebench/server/proxy"
@@ -25,6 +27,7 @@ type Config struct {
 	Workspaces []*workspace.Workspace
 	Log        *slog.Logger
 	Version    string
+	Tokens     access.Tokens
 	Hosts      []string // names under which the server may be asked, without port; empty = any. A server for this machine alone
 	// names those of the machine, so that no page on the web can reach it under a name of its own.
 
@@ -57,6 +60,7 @@ type Server struct {
 	Config
 	byName   map[string]*workspace.Workspace
 	document *huma.OpenAPI
+	router   chi.Router
 	handler  http.Handler
 	pages    openPages
 	budget   *admit.Budget
@@ -98,7 +102,12 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("a server without workspaces")
 	}
 	s.metrics = newMetrics(s)
-	s.handler = s.routes()
+	s.router = s.routes()
+	s.handler = s.router
+	if cfg.Tokens != (access.Tokens{}) {
+		s.handler = access.Require(cfg.Tokens, s.router, cfg.Log)
+	}
+	s.handler = secured(s.handler)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.unfollow = cancel
 	for _, w := range cfg.Workspaces {

@@ -271,7 +271,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		t.Fatal(err, doc.OpenAPI)
 	}
 	found := 0
-	err := chi.Walk(h.handler.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+	err := chi.Walk(h.router, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		if !strings.HasPrefix(route, "/api/{ws}") {
 			return nil
 		}

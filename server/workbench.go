@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"wirebench/server/access"
+	"wirebench/server/answer"
 	"wirebench/templates"
 )
 
@@ -38,9 +40,9 @@ func (s *Server) workbench(w http.ResponseWriter, r *http.Request) {
 	}
 	form := postedForm(r.PostForm)
 	kind, size := form.work()
-	ticket, err := s.budget.Acquire(r.Context(), guesserOf(r), kind, size)
+	ticket, err := s.budget.Acquire(r.Context(), access.Of(r).Client, kind, size)
 	if err != nil {
-		refuse(w, busy(err))
+		answer.Error(w, busy(err))
 		return
 	}
 	defer ticket.Release()

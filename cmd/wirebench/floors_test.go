@@ -71,12 +71,14 @@ codec/transport/protocols < defs codec/transport/tera codec/transport/muta codec
 templates < codec/view static web/docs
 
 server/admit
+server/answer
 server/wsconn
 server/store  < codec/capture
 server/live   < codec/capture
 server/replay < codec codec/filter codec/corpus codec/transport
 server/collab
 
+server/access    < server/answer templates
 server/workspace < defs codec codec/filter codec/transport/protocols server/store
 server/proxy     < codec/filter server/live server/store
 
@@ -86,7 +88,7 @@ server/captures < server/frames
 
 cmd/wirebench/demo < server/workspace codec/transport/protocols
 
-server < server/admit server/captures server/proxy server/replay server/wsconn server/collab codec/corpus codec/transport/protocols static templates
+server < server/access server/admit server/captures server/proxy server/replay server/wsconn server/collab codec/corpus codec/transport/protocols static templates
 
 cmd/wirebench < server server/replay cmd/wirebench/demo
 `

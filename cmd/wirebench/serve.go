@@ -23,6 +23,7 @@ import (
 	"wirebench/defs/library"
 	"wirebench/defs/source"
 	"wirebench/server"
+	"wirebench/server/access"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -31,7 +32,7 @@ const defaultListen = "127.0.0.1:8080"
 
 func newServe() *cobra.Command {
 	l, relay := &libraryFlags{}, &proxyFlags{}
-	listen, data, tokens := "", "", server.Tokens{}
+	listen, data, tokens := "", "", access.Tokens{}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server (what wirebench does without a command)",
@@ -241,7 +242,7 @@ func copyLibrary(dir, protocol string, fsys fs.FS) error {
 }
 
 // serve listens until the context ends, then lets open requests finish.
-func serve(cmd *cobra.Command, listen string, tokens server.Tokens, spaces []*workspace.Workspace, relay *proxyFlags, log *slog.Logger) error {
+func serve(cmd *cobra.Command, listen string, tokens access.Tokens, spaces []*workspace.Workspace, relay *proxyFlags, log *slog.Logger) error {
 	host, _, err := splitAddress(listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", listen, err)
@@ -266,20 +267,17 @@ func serve(cmd *cobra.Command, listen string, tokens server.Tokens, spaces []*wo
 	if loopback(host) {
 		cfg.Hosts = []string{"localhost", "127.0.0.1", "::1"}
 	}
+	if tokens.Operator == "" && (tokens.Viewer != "" || !loopback(host)) {
+		tokens.Operator = rand.Text()
+		note(cmd, "The access token is %s", tokens.Operator)
+	}
+	cfg.Tokens = tokens
 	pages, err := server.New(cfg)
 	if err != nil {
 		return err
 	}
 	defer pages.Close() // a second time does nothing
-	var handler http.Handler = pages
-	if tokens.Operator == "" && (tokens.Viewer != "" || !loopback(host)) {
-		tokens.Operator = rand.Text()
-		note(cmd, "The access token is %s", tokens.Operator)
-	}
-	if tokens.Operator != "" {
-		handler = server.RequireToken(tokens, handler, log)
-	}
-	srv := server.NewHTTPServer(handler)
+	srv := server.NewHTTPServer(pages)
 	watching, stop := context.WithCancel(cmd.Context())
 	var watchers sync.WaitGroup
 	defer watchers.Wait()

@@ -1,12 +1,8 @@
-package server
+package access
 
 import (
 	"crypto/sha256"
 	"log/slog"
-	"math"
-	"net"
-	"net/http"
-	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -129,25 +125,3 @@ func (g *guesses) sweep(now time.Time) {
 		delete(g.of, from)
 	}
 }
-
-// guesserOf is the address that a request comes from. Whoever has one of IPv6 has all of its network.
-func guesserOf(r *http.Request) string {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		host, _, err := net.SplitHostPort(r.RemoteAddr)
-		if err != nil {
-			host = r.RemoteAddr
-		}
-		return host
-	}
-	ip := at.Addr().Unmap().WithZone("")
-	if ip.Is6() {
-		if net, err := ip.Prefix(64); err == nil {
-			return net.String()
-		}
-	}
-	return ip.String()
-}
-
-// retryAfter is a time for people and for the header of that name.
-func retryAfter(wait time.Duration) int { return int(math.Ceil(wait.Seconds())) }

@@ -1,4 +1,4 @@
-package server
+package access
 
 import (
 	"crypto/hmac"
@@ -14,11 +14,12 @@ import (
 	"strings"
 	"time"
 
+	"wirebench/server/answer"
 	"wirebench/templates"
 )
 
-// accessCookie holds a value made from the token, not the token itself.
-const accessCookie = "wirebench_access"
+// Cookie is the name of the cookie for a token. It holds a value made from the token, not the token itself.
+const Cookie = "wirebench_access"
 
 // Tokens let people in. Each is as good as a password: 128 random bits or more.
 type Tokens struct {
@@ -30,22 +31,22 @@ type Tokens struct {
 type pass struct {
 	token string
 	proof string // what the cookie holds
-	role  role
+	role  Role
 }
 
-func newPass(token string, as role) pass {
+func newPass(token string, as Role) pass {
 	mac := hmac.New(sha256.New, []byte(token))
-	mac.Write([]byte(accessCookie))
+	mac.Write([]byte(Cookie))
 	return pass{token, hex.EncodeToString(mac.Sum(nil)), as}
 }
 
 // passes are those of the tokens that there are: an empty text is no token, and lets nobody in.
 func (t Tokens) passes() (all []pass) {
 	if t.Operator != "" {
-		all = append(all, newPass(t.Operator, operator))
+		all = append(all, newPass(t.Operator, Operator))
 	}
 	if t.Viewer != "" {
-		all = append(all, newPass(t.Viewer, viewer))
+		all = append(all, newPass(t.Viewer, Viewer))
 	}
 	return all
 }
@@ -77,8 +78,8 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// access lets people in.
-type access struct {
+// door lets people in.
+type door struct {
 	all     []pass
 	guesses *guesses
 	seal    [32]byte // of this run of the program
@@ -86,8 +87,8 @@ type access struct {
 
 // sealed is a proof as the cookie has it. Who guesses a token can make its proof, but not the seal: a cookie with a good one was given
 // out here, and is looked at even while its address has to wait because of what others there do.
-func (a *access) sealed(p pass) string {
-	mac := hmac.New(sha256.New, a.seal[:])
+func (d *door) sealed(p pass) string {
+	mac := hmac.New(sha256.New, d.seal[:])
 	mac.Write([]byte(p.proof))
 	return p.proof + "." + hex.EncodeToString(mac.Sum(nil))
 }
@@ -102,14 +103,14 @@ type visit struct {
 }
 
 // look finds the pass that a request carries: that of its bearer token, else that of its cookie.
-func (a *access) look(r *http.Request) visit {
+func (d *door) look(r *http.Request) visit {
 	bearer, hasBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	cookie := ""
-	if c, err := r.Cookie(accessCookie); err == nil {
+	if c, err := r.Cookie(Cookie); err == nil {
 		cookie = c.Value
 	}
 	if !hasBearer && cookie != "" {
-		if p, ok := byCookie(cookie, a.all); ok && same(cookie, a.sealed(p)) {
+		if p, ok := byCookie(cookie, d.all); ok && same(cookie, d.sealed(p)) {
 			return visit{pass: p, known: true, cookie: true}
 		}
 	}
@@ -123,79 +124,81 @@ func (a *access) look(r *http.Request) visit {
 		return visit{}
 	}
 	v := visit{}
-	_, v.wait = a.guesses.try(guesserOf(r), tokens, func() bool {
+	_, v.wait = d.guesses.try(clientOf(r), tokens, func() bool {
 		if hasBearer {
-			v.pass, v.known = byBearer(bearer, a.all)
+			v.pass, v.known = byBearer(bearer, d.all)
 		}
 		if !v.known && cookie != "" {
-			v.pass, v.known = byCookie(cookie, a.all)
-			v.cookie, v.old = v.known, v.known && !same(cookie, a.sealed(v.pass))
+			v.pass, v.known = byCookie(cookie, d.all)
+			v.cookie, v.old = v.known, v.known && !same(cookie, d.sealed(v.pass))
 		}
 		return v.known
 	})
 	return v
 }
 
-// RequireToken lets only requests through that carry one of the tokens: as a bearer token, or as the cookie that the page at /access
-// sets. next knows of each request whether a viewer sent it. /healthz tells nothing and stays open, and so do the files that the page
-// at /access is drawn with. An address that has sent many wrong tokens waits. log may be nil.
-func RequireToken(tokens Tokens, next http.Handler, log *slog.Logger) http.Handler {
-	return newAccess(tokens, log).guard(next)
+// Require lets only requests through that carry one of the tokens: as a bearer token, or as the cookie that the page at /access sets.
+// [Of] then tells who makes them. What nobody needs a token for stays open. A client that has sent many wrong tokens waits. log may be
+// nil.
+func Require(tokens Tokens, next http.Handler, log *slog.Logger) http.Handler {
+	return newDoor(tokens, log).guard(next)
 }
 
-func newAccess(tokens Tokens, log *slog.Logger) *access {
-	a := &access{all: tokens.passes(), guesses: newGuesses(log, time.Now)}
-	_, _ = rand.Read(a.seal[:]) // it does not fail
-	return a
+func newDoor(tokens Tokens, log *slog.Logger) *door {
+	d := &door{all: tokens.passes(), guesses: newGuesses(log, time.Now)}
+	_, _ = rand.Read(d.seal[:]) // it does not fail
+	return d
 }
 
-// guard is RequireToken.
-func (a *access) guard(next http.Handler) http.Handler {
-	signIn, signOut := ownPages(http.HandlerFunc(a.signIn)), ownPages(http.HandlerFunc(signOut))
-	return secured(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Path == "/access" && r.Method == http.MethodPost: // also of somebody known: a viewer may have the other token
-			signIn.ServeHTTP(w, r)
-			return
-		case r.URL.Path == "/access/out" && r.Method == http.MethodPost:
-			signOut.ServeHTTP(w, r)
+// guard is Require.
+func (d *door) guard(next http.Handler) http.Handler {
+	forms := OwnPages(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/access" {
+			d.signIn(w, r)
+		} else {
+			signOut(w, r)
+		}
+	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && (r.URL.Path == "/access" || r.URL.Path == "/access/out") {
+			forms.ServeHTTP(w, r) // also of somebody known: a viewer may have the other token
 			return
 		}
-		v := a.look(r)
+		v := d.look(r)
 		if v.old {
-			a.setCookie(w, r, v.pass)
+			d.setCookie(w, r, v.pass)
 		}
 		switch {
 		case r.URL.Path == "/access" && v.wait == 0 && v.known:
 			accessPage(w, r, http.StatusOK, "")
 		case v.known:
-			next.ServeHTTP(w, asVisitor(r, v))
-		case r.URL.Path == "/healthz" || strings.HasPrefix(r.URL.Path, "/static/"):
-			next.ServeHTTP(w, asRole(r, viewer))
+			next.ServeHTTP(w, As(r, Principal{Role: v.pass.role, SignedIn: v.cookie, Client: clientOf(r)}))
+		case open(r.URL.Path):
+			next.ServeHTTP(w, As(r, Principal{Client: clientOf(r)}))
 		case v.wait > 0:
 			tooMany(w, r, v.wait)
 		case strings.HasPrefix(r.URL.Path, "/api"), r.URL.Path == "/metrics":
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			problem(w, http.StatusUnauthorized, "send the server's token: Authorization: Bearer TOKEN")
+			answer.Problem(w, http.StatusUnauthorized, "send the server's token: Authorization: Bearer TOKEN")
 		default:
 			accessPage(w, r, http.StatusUnauthorized, "")
 		}
-	}))
+	})
 }
 
 // tooMany refuses to look at a token.
 func tooMany(w http.ResponseWriter, r *http.Request, wait time.Duration) {
-	seconds := retryAfter(wait)
+	seconds := answer.Seconds(wait)
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
 	if strings.HasPrefix(r.URL.Path, "/api") {
-		problem(w, http.StatusTooManyRequests, fmt.Sprintf("too many wrong tokens came from your address: try again in %d s", seconds))
+		answer.Problem(w, http.StatusTooManyRequests, fmt.Sprintf("too many wrong tokens came from your address: try again in %d s", seconds))
 		return
 	}
 	accessPage(w, r, http.StatusTooManyRequests, fmt.Sprintf("Too many wrong tokens came from your address. Try again in %d s.", seconds))
 }
 
 // signIn sets the cookie for the token of the form.
-func (a *access) signIn(w http.ResponseWriter, r *http.Request) {
+func (d *door) signIn(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<12)
 	token := r.PostFormValue("token")
 	if token == "" {
@@ -203,13 +206,13 @@ func (a *access) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var p pass
-	ok, wait := a.guesses.try(guesserOf(r), []string{token}, func() (ok bool) {
-		p, ok = byBearer(token, a.all)
+	ok, wait := d.guesses.try(clientOf(r), []string{token}, func() (ok bool) {
+		p, ok = byBearer(token, d.all)
 		return ok
 	})
 	switch {
 	case ok:
-		a.setCookie(w, r, p)
+		d.setCookie(w, r, p)
 		http.Redirect(w, r, localPath(r.PostFormValue("to")), http.StatusSeeOther)
 	case wait > 0:
 		tooMany(w, r, wait)
@@ -218,13 +221,13 @@ func (a *access) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (a *access) setCookie(w http.ResponseWriter, r *http.Request, p pass) {
-	http.SetCookie(w, cookieOf(r, a.sealed(p)))
+func (d *door) setCookie(w http.ResponseWriter, r *http.Request, p pass) {
+	http.SetCookie(w, cookieOf(r, d.sealed(p)))
 }
 
 func cookieOf(r *http.Request, value string) *http.Cookie {
 	return &http.Cookie{
-		Name: accessCookie, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: Cookie, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
 	}
 }

@@ -1,0 +1,75 @@
+package access
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// However somebody writes method and address, what runs is a route that the table allows.
+func FuzzPermit(f *testing.F) {
+	routes, ran := chi.NewRouter(), "" // the routes of the table, which only say that they run
+	routes.Use(Permit(routes, func(*http.Request) {}))
+	for operation := range policy {
+		method, pattern, _ := strings.Cut(operation, " ")
+		routes.MethodFunc(method, pattern, func(http.ResponseWriter, *http.Request) { ran = operation })
+		f.Add(method, pattern)
+		f.Add(method, strings.ReplaceAll(pattern, "/", "%2f"))
+	}
+	routes.Post("/api/{ws}/new", func(http.ResponseWriter, *http.Request) { ran = "new" })
+	f.Add("POST", "/api/one/definitions/x%2fdecode")
+	f.Add("POST", "/w/one/../one/upload")
+	f.Add("POST", "/api/one/decode/../upload")
+	f.Add("POST", "//w//one")
+	f.Add("POST", "/api/one/new")
+	f.Fuzz(func(t *testing.T, method, path string) {
+		u, err := url.ParseRequestURI(path)
+		if err != nil {
+			return
+		}
+		for role := Nobody; role <= Operator; role++ {
+			ran = ""
+			r := As(&http.Request{Method: method, URL: u, Header: http.Header{}, Body: http.NoBody}, Principal{Role: role})
+			routes.ServeHTTP(httptest.NewRecorder(), r)
+			if ran != "" && role < Needs(ran) {
+				t.Errorf("%s %q of role %s runs %s", method, path, role, ran)
+			}
+		}
+	})
+}
+
+func TestPermit(t *testing.T) {
+	routes := chi.NewRouter()
+	var refused []string
+	routes.Use(Permit(routes, func(r *http.Request) { refused = append(refused, r.URL.Path) }))
+	inside := func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusAccepted) }
+	routes.Get("/healthz", inside)
+	routes.Get("/api/{ws}", inside)
+	routes.Patch("/api/{ws}", inside)
+	routes.Get("/api/{ws}/new", inside)
+	for _, c := range []struct {
+		method, path             string
+		nobody, viewer, operator int
+	}{
+		{"GET", "/healthz", 202, 202, 202},
+		{"GET", "/api/one", 403, 202, 202},
+		{"PATCH", "/api/one", 403, 403, 202},
+		{"GET", "/api/one/new", 403, 403, 403}, // it is not in the table
+		{"GET", "/nothing", 403, 404, 404},
+		{"POST", "/nothing", 403, 403, 404},
+		{"POST", "/api/one", 403, 403, 405},
+	} {
+		for role, want := range []int{c.nobody, c.viewer, c.operator} {
+			refused = nil
+			w := httptest.NewRecorder()
+			routes.ServeHTTP(w, As(httptest.NewRequest(c.method, c.path, nil), Principal{Role: Role(role)}))
+			if w.Code != want || (len(refused) > 0) != (want == 403) {
+				t.Errorf("%s %s of %s: %d, want %d; refused %v", c.method, c.path, Role(role), w.Code, want, refused)
+			}
+		}
+	}
+}
