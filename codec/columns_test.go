@@ -120,7 +120,7 @@ func (x columnTable) fromLeaves(r *codec.Record) map[cell]held {
 		}
 		at := cell{l.Field, string(r.AppendPath(nil, l.Field, int32(l.Node), l.Elem))}
 		switch t := x.p.Fields[l.Field].Schema.Type.(type) {
-		case *schema.Number, *schema.Packed:
+		case *schema.Number, *schema.Bitfield:
 			out[at] = held{raw: l.Raw}
 		case *schema.Text:
 			if t.Size == schema.Fixed {

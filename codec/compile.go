@@ -214,8 +214,8 @@ func formOf(x *wire.Item) form {
 	switch t := x.Type.(type) {
 	case *schema.Number:
 		return numberForm(t)
-	case *schema.Packed:
-		return formPacked
+	case *schema.Bitfield:
+		return formBitfield
 	case *schema.Text:
 		if t.Min != nil && t.Min.Const == "" && t.Min.Uint == uint64(t.N) {
 			return formChars

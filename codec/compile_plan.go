@@ -98,7 +98,7 @@ func (p *plan) finishRuns(blocks []block) {
 			part := &r.parts[k]
 			it := &blocks[r.block].items[part.item]
 			part.form, part.bits, part.peek = it.form, uint8(it.bits), it.peek
-			if !it.form.isNumber() || it.form == formPacked || it.peek.slow {
+			if !it.form.isNumber() || it.form == formBitfield || it.peek.slow {
 				room = 0
 				break
 			}

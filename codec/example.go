@@ -146,8 +146,8 @@ func (x *exampler) value(t schema.Type) {
 	switch t := t.(type) {
 	case *schema.Number:
 		x.number(t)
-	case *schema.Packed:
-		x.packed(t)
+	case *schema.Bitfield:
+		x.bitfield(t)
 	case *schema.Text:
 		n := x.count(t.Extent)
 		x.out = append(x.out, '"')
@@ -307,8 +307,8 @@ func (x *exampler) float(n *schema.Number) {
 	x.add("%s", strconv.FormatFloat(v, 'g', -1, 64))
 }
 
-// packed writes the parts of one of the forms, with the bits that choose it.
-func (x *exampler) packed(t *schema.Packed) {
+// bitfield writes the parts of one of the forms, with the bits that choose it.
+func (x *exampler) bitfield(t *schema.Bitfield) {
 	f := &t.Forms[x.rng.IntN(len(t.Forms))]
 	raw := x.rng.Uint64()
 	if x.least {

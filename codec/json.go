@@ -372,13 +372,13 @@ func (it *item) appendNumber(dst []byte, raw uint64) []byte {
 		return appendFloat(dst, schema.BitsFloat(raw, 64))
 	case formScaled:
 		return appendFloat(dst, it.num.Float(raw))
-	case formPacked:
-		return appendPacked(dst, it.typ.(*schema.Packed), raw)
+	case formBitfield:
+		return appendBitfield(dst, it.typ.(*schema.Bitfield), raw)
 	}
 	return dst
 }
 
-func appendPacked(dst []byte, t *schema.Packed, raw uint64) []byte {
+func appendBitfield(dst []byte, t *schema.Bitfield, raw uint64) []byte {
 	f := t.Form(raw)
 	dst = append(dst, '{')
 	for i, name := range t.Names {

@@ -398,8 +398,8 @@ func (v *valuer) item(it *item, at uint32, tok int32) {
 			}
 			v.data = v.data[:mark]
 			return
-		case formPacked:
-			raw = v.packed(it, tok)
+		case formBitfield:
+			raw = v.bitfield(it, tok)
 		default:
 			raw = v.number(it, tok)
 		}

@@ -215,14 +215,14 @@ func (v *valuer) scaledInteger(it *item, tok int32, f float64) uint64 {
 	return uint64(f)
 }
 
-// packed reads the parts of an integer.
-func (v *valuer) packed(it *item, tok int32) uint64 {
-	t := it.typ.(*schema.Packed)
+// bitfield reads the parts of an integer.
+func (v *valuer) bitfield(it *item, tok int32) uint64 {
+	t := it.typ.(*schema.Bitfield)
 	if v.toks[tok].kind != tokObject {
 		v.failAt(tok, it.field, "", "wrong-kind", "%s where an object {%s} is expected: %s", v.toks[tok].kind, strings.Join(t.Names, ", "), v.show(tok))
 		return 0
 	}
-	var values [64]int32 // tokens by name; a Packed has at most 64 parts
+	var values [64]int32 // tokens by name; a Bitfield has at most 64 parts
 	for i := range values {
 		values[i] = -1
 	}
@@ -258,7 +258,7 @@ func (v *valuer) packed(it *item, tok int32) uint64 {
 }
 
 // formFits reports whether the parts that tell forms apart have the values of this form.
-func (v *valuer) formFits(t *schema.Packed, f *schema.Form, values []int32) bool {
+func (v *valuer) formFits(t *schema.Bitfield, f *schema.Form, values []int32) bool {
 	raw := uint64(0)
 	for i, name := range t.Names {
 		for _, p := range f.Parts {
@@ -281,7 +281,7 @@ func (v *valuer) formFits(t *schema.Packed, f *schema.Form, values []int32) bool
 }
 
 // packForm puts the parts together. A part that the form has no bits for must be 0.
-func (v *valuer) packForm(it *item, t *schema.Packed, f *schema.Form, values []int32) (raw uint64) {
+func (v *valuer) packForm(it *item, t *schema.Bitfield, f *schema.Form, values []int32) (raw uint64) {
 	for i, name := range t.Names {
 		tok := values[i]
 		if tok < 0 || v.toks[tok].kind == tokNull {

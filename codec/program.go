@@ -153,14 +153,14 @@ const (
 	formFloat32
 	formFloat64
 	formScaled // any number with a scale
-	formPacked
+	formBitfield
 	formText  // fixed text, cut at its first zero
 	formChars // fixed text of which every unit counts
 	formBlob
 )
 
 // isNumber reports whether the bits are one number.
-func (f form) isNumber() bool { return f >= formUint && f <= formPacked }
+func (f form) isNumber() bool { return f >= formUint && f <= formBitfield }
 
 // load copies a bookkeeping number to a register when its block is decoded.
 type load struct {

@@ -111,7 +111,7 @@ func (c *column) alike(d *column) bool {
 	if a, b := c.kind.num, d.kind.num; a != nil {
 		return a.Bits == b.Bits && a.Kind == b.Kind && a.Scale == b.Scale && a.Enum == b.Enum
 	}
-	return c.kind.packed == d.kind.packed
+	return c.kind.bitfield == d.kind.bitfield
 }
 
 // Add takes the next message, frame n of its capture. The bytes are not kept.

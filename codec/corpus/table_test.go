@@ -226,7 +226,7 @@ func hasOddNumbers(p *codec.Program) bool {
 			if x.Enum != nil || x.Scale != 0 {
 				return true
 			}
-		case *schema.Packed:
+		case *schema.Bitfield:
 			return true
 		}
 	}
@@ -367,7 +367,7 @@ func againstJSON(t failer, p *codec.Program, frames [][]byte) {
 		if c.Values != total || c.Frames != present {
 			t.Fatalf("%s.%s: %d values in %d messages, want %d in %d", p.Message.Name, c.Filter, c.Values, c.Frames, total, present)
 		}
-		if _, packed := p.Fields[c.Field].Schema.Type.(*schema.Packed); packed || total == 0 {
+		if _, packed := p.Fields[c.Field].Schema.Type.(*schema.Bitfield); packed || total == 0 {
 			continue
 		}
 		if len(n) > c.Distinct { // fewer: two floats that differ in their bits show as one

@@ -20,16 +20,16 @@ type Value struct {
 
 // numberKind is how the bits of a number are ordered and written.
 type numberKind struct {
-	num    *schema.Number // nil: unsigned
-	packed *schema.Packed
+	num      *schema.Number // nil: unsigned
+	bitfield *schema.Bitfield
 }
 
 func kindOf(f *schema.Field) (k numberKind, ok bool) {
 	switch t := f.Type.(type) {
 	case *schema.Number:
 		return numberKind{num: t}, true
-	case *schema.Packed:
-		return numberKind{packed: t}, true
+	case *schema.Bitfield:
+		return numberKind{bitfield: t}, true
 	}
 	return k, false
 }
@@ -117,8 +117,8 @@ func (k *numberKind) isFirst(name string, key uint64) bool {
 func (k *numberKind) text(key uint64) (text string, fraction bool) {
 	n := k.num
 	switch {
-	case k.packed != nil:
-		return packedText(k.packed, key), false
+	case k.bitfield != nil:
+		return bitfieldText(k.bitfield, key), false
 	case n == nil:
 		return strconv.FormatUint(key, 10), false
 	case n.Kind == schema.Float || n.Scale != 0:
@@ -170,8 +170,8 @@ func floatLiteral(f float64, width int) string {
 	return s + ".0"
 }
 
-// packedText is the parts of a packed integer that are not 0, by name.
-func packedText(t *schema.Packed, raw uint64) string {
+// bitfieldText is the parts of a bitfield that are not 0, by name.
+func bitfieldText(t *schema.Bitfield, raw uint64) string {
 	if len(t.Forms) == 0 {
 		return strconv.FormatUint(raw, 10)
 	}

@@ -156,11 +156,11 @@ type reader struct {
 
 // conv makes a value of what stands at a site.
 type conv struct {
-	kind   convKind
-	bits   uint
-	scale  float64
-	packed *schema.Packed
-	part   string
+	kind     convKind
+	bits     uint
+	scale    float64
+	bitfield *schema.Bitfield
+	part     string
 }
 
 type convKind uint8
@@ -170,7 +170,7 @@ const (
 	convInt
 	convFloat
 	convBool
-	convPart  // of a packed number
+	convPart  // of a bitfield
 	convUnits // of a text, bytes or a list
 	convText
 	convBytes
@@ -196,7 +196,7 @@ func (c *conv) number(raw uint64) value {
 	case convBool:
 		return boolValue(raw != 0)
 	case convPart:
-		return uintValue(partOf(c.packed, c.part, raw))
+		return uintValue(partOf(c.bitfield, c.part, raw))
 	}
 	if c.scale != 0 {
 		return floatValue(float64(raw) * c.scale)
@@ -204,8 +204,8 @@ func (c *conv) number(raw uint64) value {
 	return uintValue(raw)
 }
 
-// partOf is a part of a packed number, 0 where its form has no such part.
-func partOf(t *schema.Packed, name string, raw uint64) uint64 {
+// partOf is a part of a bitfield, 0 where its form has no such part.
+func partOf(t *schema.Bitfield, name string, raw uint64) uint64 {
 	p := t.Form(raw).Part(name)
 	switch {
 	case p == nil:

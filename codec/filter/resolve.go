@@ -237,10 +237,10 @@ func (c *compiler) resolve(n *node, parts []part, p *codec.Program, whole bool) 
 	hits := []hit{{field: -1}}
 	for i := range parts {
 		q := &parts[i]
-		if part, ok := packedPart(p, hits, q, i == len(parts)-1); ok {
+		if part, ok := bitfieldPart(p, hits, q, i == len(parts)-1); ok {
 			for _, h := range hits {
-				packed := p.Fields[h.field].Schema.Type.(*schema.Packed)
-				f.targets = append(f.targets, target{uint16(h.field), h.index, &conv{kind: convPart, packed: packed, part: q.name}})
+				bitfield := p.Fields[h.field].Schema.Type.(*schema.Bitfield)
+				f.targets = append(f.targets, target{uint16(h.field), h.index, &conv{kind: convPart, bitfield: bitfield, part: q.name}})
 			}
 			f.t = ty{class: cNumber, field: true, label: q.name}
 			if part == schema.Bool {
@@ -345,8 +345,8 @@ var thereConv = &conv{kind: convUint}
 // spanConv is for the bytes of groups.
 var spanConv = &conv{kind: convSpan}
 
-// packedPart tells whether the names lead to packed numbers that have a part of this name.
-func packedPart(p *codec.Program, hits []hit, q *part, last bool) (schema.NumKind, bool) {
+// bitfieldPart tells whether the names lead to bitfield that have a part of this name.
+func bitfieldPart(p *codec.Program, hits []hit, q *part, last bool) (schema.NumKind, bool) {
 	if !last || len(q.index) > 0 || len(hits) == 0 {
 		return 0, false
 	}
@@ -355,14 +355,14 @@ func packedPart(p *codec.Program, hits []hit, q *part, last bool) (schema.NumKin
 		if h.field < 0 {
 			return 0, false
 		}
-		packed, is := p.Fields[h.field].Schema.Type.(*schema.Packed)
+		bitfield, is := p.Fields[h.field].Schema.Type.(*schema.Bitfield)
 		if !is {
 			return 0, false
 		}
-		for _, name := range packed.Names {
+		for _, name := range bitfield.Names {
 			ok = ok || name == q.name
 		}
-		for _, form := range packed.Forms {
+		for _, form := range bitfield.Forms {
 			for _, x := range form.Parts {
 				if x.Name == q.name {
 					kind = x.Kind
@@ -413,8 +413,8 @@ func inside(p *codec.Program, h hit, name string) (out []hit) {
 func childNames(p *codec.Program, hits []hit) (names []string) {
 	for _, h := range hits {
 		if h.field >= 0 {
-			if packed, ok := p.Fields[h.field].Schema.Type.(*schema.Packed); ok {
-				names = append(names, packed.Names...)
+			if bitfield, ok := p.Fields[h.field].Schema.Type.(*schema.Bitfield); ok {
+				names = append(names, bitfield.Names...)
 			}
 		}
 		children(p, h.field, func(i int) { names = append(names, p.Fields[i].Name) })

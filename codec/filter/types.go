@@ -113,7 +113,7 @@ func typeOf(f *schema.Field) (ty, *conv) {
 			t.class = cNumber
 		}
 		return t, c
-	case *schema.Packed:
+	case *schema.Bitfield:
 		t.class = cNumber
 		return t, &conv{kind: convUint}
 	case *schema.Text:

@@ -91,7 +91,7 @@ func (c *costs) of(s *schema.Struct, depth int) cost {
 		switch t := f.Type.(type) {
 		case *schema.Number:
 			own = cost{5, 160 + c.values(t.Enum, name)}
-		case *schema.Packed:
+		case *schema.Bitfield:
 			own = cost{30, 2600}
 		case *schema.Group:
 			own = cost{2, 120}

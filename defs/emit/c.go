@@ -242,7 +242,7 @@ func (g *cTarget) bytes(t schema.Type, r *record) uint64 {
 	switch t := t.(type) {
 	case *schema.Number:
 		return uint64(wide(t.Bits) / 8)
-	case *schema.Packed:
+	case *schema.Bitfield:
 		return uint64(len(t.Names)) * 8
 	case *schema.Text:
 		return list(t.Extent, uint64(t.Charset.Unit()))
@@ -276,10 +276,10 @@ func (g *cTarget) declare(t schema.Type, r *record, name string) string {
 	switch t := t.(type) {
 	case *schema.Number:
 		return cNumber(t) + " " + name
-	case *schema.Packed:
+	case *schema.Bitfield:
 		var parts []string
-		for i, part := range packedNames(t, cPart) {
-			bits, truth := packedPart(t, t.Names[i])
+		for i, part := range bitfieldNames(t, cPart) {
+			bits, truth := bitfieldPart(t, t.Names[i])
 			typ := "bool"
 			if !truth {
 				typ = fmt.Sprintf("uint%d_t", wide(bits))
@@ -346,7 +346,7 @@ func (g *cTarget) declareRun(t schema.Type, e schema.Extent, name string, star f
 	return "wb_bytes " + name
 }
 
-// cPart is the name of a part of a packed number.
+// cPart is the name of a part of a bitfield.
 func cPart(name string) string {
 	return newNames(false, cReserved...).take(name)
 }
@@ -648,9 +648,9 @@ var cPrints = prints{
 	checkOn:    "$value",
 	check:      "if (!$cond)\n\treturn wb_fail_(r, WB_ILLEGAL);",
 	checked:    "$value",
-	packed:     "uint64_t v$id = $raw;",
-	packedAs:   "($bits & $mask) == $match",
-	packedOf:   "(v$id >> $shift & $mask)",
+	bitfield:   "uint64_t v$id = $raw;",
+	bitfieldAs: "($bits & $mask) == $match",
+	bitfieldOf: "(v$id >> $shift & $mask)",
 	run:        "wb_run$suffix_(r$comma, $n, $unit)",
 	ended:      "wb_ended$suffix_(r$comma, $unit)",
 	rest:       "wb_rest$suffix_(r$comma, $unit)",
@@ -711,43 +711,43 @@ if ($n > 0) {
 	back:    "r->pos = back$id;",
 	element: "if ($record_read_(r, &$elem) != 0)\n\treturn r->result;",
 
-	here:       "w->pos",
-	since:      "elem$id",
-	some:       "$n > 0",
-	grow:       "size_t p$id = w->pos;\nif (wb_grow_(w, $bytes) == NULL)\n\treturn WB_ILLEGAL;",
-	growOnly:   "if (wb_grow_(w, $bytes) == NULL)\n\treturn WB_ILLEGAL;",
-	place:      "size_t $local = $p;",
-	putAt:      "if (!wb_put_(w, $p, $where, $value))\n\treturn WB_ILLEGAL;",
-	putAtIf:    "if ($cond && !wb_put_(w, $p, $where, $value))\n\treturn WB_ILLEGAL;",
-	scale:      "uint64_t v$id;\nif (!wb_scale_($from, $inverse, $bits, $signed, $wrap, $cut, &v$id))\n\treturn WB_ILLEGAL;",
-	fits:       "if (!$cond)\n\treturn WB_ILLEGAL;",
-	packing:    "uint64_t v$id = 0;",
-	packedFrom: "$from",
-	partFits:   "wb_in_u_($from, 0, $mask)",
-	partBits:   "$bits << $shift",
-	setPart:    "v$id |= $bits << $shift;",
-	counted:    "if (!wb_in_u_($n, $lo, $hi))\n\treturn WB_ILLEGAL;",
-	counting:   "$n",
-	stop:       "if ($cond) {\n\twb_end_(w);\n\treturn 0;\n}",
-	over:       "wb_end_(w);",
-	writeElem:  "if ($record_write_(w, &$elem) != 0)\n\treturn WB_ILLEGAL;",
-	prev:       "size_t prev$id = 0;",
-	later:      "$index > 0",
-	elemAt:     "size_t elem$id = w->pos;",
-	prevIs:     "prev$id = elem$id;",
-	loop:       "for (size_t i$id = 0; i$id < $n; i$id++) {\n\t$body\n}",
-	turns:      "for (size_t $turn = 0; $conds; $turn++) {\n\t$body\n}",
-	turn:       "if ($turn < $n) {\n\t$body\n}",
+	here:         "w->pos",
+	since:        "elem$id",
+	some:         "$n > 0",
+	grow:         "size_t p$id = w->pos;\nif (wb_grow_(w, $bytes) == NULL)\n\treturn WB_ILLEGAL;",
+	growOnly:     "if (wb_grow_(w, $bytes) == NULL)\n\treturn WB_ILLEGAL;",
+	place:        "size_t $local = $p;",
+	putAt:        "if (!wb_put_(w, $p, $where, $value))\n\treturn WB_ILLEGAL;",
+	putAtIf:      "if ($cond && !wb_put_(w, $p, $where, $value))\n\treturn WB_ILLEGAL;",
+	scale:        "uint64_t v$id;\nif (!wb_scale_($from, $inverse, $bits, $signed, $wrap, $cut, &v$id))\n\treturn WB_ILLEGAL;",
+	fits:         "if (!$cond)\n\treturn WB_ILLEGAL;",
+	packing:      "uint64_t v$id = 0;",
+	bitfieldFrom: "$from",
+	partFits:     "wb_in_u_($from, 0, $mask)",
+	partBits:     "$bits << $shift",
+	setPart:      "v$id |= $bits << $shift;",
+	counted:      "if (!wb_in_u_($n, $lo, $hi))\n\treturn WB_ILLEGAL;",
+	counting:     "$n",
+	stop:         "if ($cond) {\n\twb_end_(w);\n\treturn 0;\n}",
+	over:         "wb_end_(w);",
+	writeElem:    "if ($record_write_(w, &$elem) != 0)\n\treturn WB_ILLEGAL;",
+	prev:         "size_t prev$id = 0;",
+	later:        "$index > 0",
+	elemAt:       "size_t elem$id = w->pos;",
+	prevIs:       "prev$id = elem$id;",
+	loop:         "for (size_t i$id = 0; i$id < $n; i$id++) {\n\t$body\n}",
+	turns:        "for (size_t $turn = 0; $conds; $turn++) {\n\t$body\n}",
+	turn:         "if ($turn < $n) {\n\t$body\n}",
 }
 
-func (g *cTarget) typ(t schema.Type, r *record) string { return g.declare(t, r, "") }
-func (g *cTarget) zero(schema.Type, *record) string    { return "" }
-func (g *cTarget) value(base string, at path) string   { return g.place(base, at) }
-func (g *cTarget) quote(string) string                 { return "" }
-func (g *cTarget) mask(v uint64) string                { return cUint(v) }
-func (g *cTarget) partNames(t *schema.Packed) []string { return packedNames(t, cPart) }
-func (g *cTarget) present([]step, string)              {}
-func (g *cTarget) newElem(*step, string)               {}
+func (g *cTarget) typ(t schema.Type, r *record) string   { return g.declare(t, r, "") }
+func (g *cTarget) zero(schema.Type, *record) string      { return "" }
+func (g *cTarget) value(base string, at path) string     { return g.place(base, at) }
+func (g *cTarget) quote(string) string                   { return "" }
+func (g *cTarget) mask(v uint64) string                  { return cUint(v) }
+func (g *cTarget) partNames(t *schema.Bitfield) []string { return bitfieldNames(t, cPart) }
+func (g *cTarget) present([]step, string)                {}
+func (g *cTarget) newElem(*step, string)                 {}
 
 func (g *cTarget) dot(base, name string) string {
 	if base == "s" {
@@ -853,14 +853,16 @@ func (g *cTarget) shown(n *schema.Number, value string) string {
 	return fmt.Sprintf("(%s)%s", cNumber(n), value)
 }
 
-func (g *cTarget) partOf(t *schema.Packed, name, bits string) string {
-	if n, truth := packedPart(t, name); !truth {
+func (g *cTarget) partOf(t *schema.Bitfield, name, bits string) string {
+	if n, truth := bitfieldPart(t, name); !truth {
 		return fmt.Sprintf("(uint%d_t)%s", wide(n), bits)
 	}
 	return bits + " != 0"
 }
 
-func (g *cTarget) bits(_ *schema.Packed, _, from string, _ *item) string { return "(uint64_t)" + from }
+func (g *cTarget) bits(_ *schema.Bitfield, _, from string, _ *item) string {
+	return "(uint64_t)" + from
+}
 
 // cBytes is a string literal of bytes.
 func cBytes(b []byte) string {

@@ -88,8 +88,8 @@ func (g *goTarget) typ(t schema.Type, r *record) string {
 	switch t := t.(type) {
 	case *schema.Number:
 		return goNumber(t)
-	case *schema.Packed:
-		return "struct{ " + strings.Join(g.packedFields(t), "; ") + " }"
+	case *schema.Bitfield:
+		return "struct{ " + strings.Join(g.bitfieldFields(t), "; ") + " }"
 	case *schema.Text:
 		return "string"
 	case *schema.Blob:
@@ -110,10 +110,10 @@ func (g *goTarget) typ(t schema.Type, r *record) string {
 	return g.types[r]
 }
 
-func (g *goTarget) packedFields(t *schema.Packed) []string {
+func (g *goTarget) bitfieldFields(t *schema.Bitfield) []string {
 	var out []string
-	for i, name := range packedNames(t, camel) {
-		bits, truth := packedPart(t, t.Names[i])
+	for i, name := range bitfieldNames(t, camel) {
+		bits, truth := bitfieldPart(t, t.Names[i])
 		typ := "bool"
 		if !truth {
 			typ = "uint" + strconv.Itoa(wide(bits))
@@ -322,9 +322,9 @@ var goPrints = prints{
 	checkOn:    "v",
 	check:      "if v := $value; !($cond) {\n\tr.illegal($label, \"the value is outside its legal range\")\n\treturn\n}",
 	checked:    "$value",
-	packed:     "v$id := $wide",
-	packedAs:   "$bits&$mask == $match",
-	packedOf:   "v$id>>$shift&$mask",
+	bitfield:   "v$id := $wide",
+	bitfieldAs: "$bits&$mask == $match",
+	bitfieldOf: "v$id>>$shift&$mask",
 	run:        "r.run($at, $n, $unit, $label)",
 	ended:      "r.ended($at, $unit, $label)",
 	rest:       "r.rest($at, $unit, $label)",
@@ -386,34 +386,34 @@ if r.err != nil {
 }`,
 	element: "$elem.read(r)",
 
-	here:       "w.here()",
-	since:      "uint64(elem$id-w.base)",
-	some:       "$n > 0",
-	grow:       "p$id := w.grow($bytes)",
-	growOnly:   "w.grow($bytes)",
-	place:      "$local := $p",
-	putAt:      "w.put($p, $where, $value, $label)",
-	putAtIf:    "if $cond {\n\tw.put($p, $where, $value, $label)\n}",
-	scale:      "v$id := w.scaled($from, $inverse, $bits, $signed, $wrap, $cut, $label)",
-	fits:       "w.fits($cond, $label)",
-	packing:    "var v$id uint64",
-	packedFrom: "$from",
-	partFits:   "$bits <= $mask",
-	partBits:   "$bits<<$shift",
-	setPart:    "v$id |= $bits << $shift",
-	counted:    "w.count($n, $lo, $hi, $label)",
-	counting:   "w.count($n, $lo, $hi, $label)",
-	stop:       "if $cond {\n\tw.end()\n\treturn\n}",
-	over:       "w.end()",
-	writeElem:  "$elem.write(w)",
-	prev:       "prev$id := 0",
-	later:      "$index > 0",
-	elemAt:     "elem$id := len(w.b)",
-	prevIs:     "prev$id = elem$id",
-	broken:     "if w.err != nil {\n\treturn\n}",
-	loop:       "for i$id := range $from {\n\t$body\n}",
-	turns:      "for $turn := range max($lens) {\n\t$body\n}",
-	turn:       "if $turn < $n {\n\t$body\n}",
+	here:         "w.here()",
+	since:        "uint64(elem$id-w.base)",
+	some:         "$n > 0",
+	grow:         "p$id := w.grow($bytes)",
+	growOnly:     "w.grow($bytes)",
+	place:        "$local := $p",
+	putAt:        "w.put($p, $where, $value, $label)",
+	putAtIf:      "if $cond {\n\tw.put($p, $where, $value, $label)\n}",
+	scale:        "v$id := w.scaled($from, $inverse, $bits, $signed, $wrap, $cut, $label)",
+	fits:         "w.fits($cond, $label)",
+	packing:      "var v$id uint64",
+	bitfieldFrom: "$from",
+	partFits:     "$bits <= $mask",
+	partBits:     "$bits<<$shift",
+	setPart:      "v$id |= $bits << $shift",
+	counted:      "w.count($n, $lo, $hi, $label)",
+	counting:     "w.count($n, $lo, $hi, $label)",
+	stop:         "if $cond {\n\tw.end()\n\treturn\n}",
+	over:         "w.end()",
+	writeElem:    "$elem.write(w)",
+	prev:         "prev$id := 0",
+	later:        "$index > 0",
+	elemAt:       "elem$id := len(w.b)",
+	prevIs:       "prev$id = elem$id",
+	broken:       "if w.err != nil {\n\treturn\n}",
+	loop:         "for i$id := range $from {\n\t$body\n}",
+	turns:        "for $turn := range max($lens) {\n\t$body\n}",
+	turn:         "if $turn < $n {\n\t$body\n}",
 }
 
 func (g *goTarget) dot(base, name string) string               { return base + "." + name }
@@ -421,7 +421,7 @@ func (g *goTarget) value(base string, at path) string          { return g.place(
 func (g *goTarget) quote(s string) string                      { return strconv.Quote(s) }
 func (g *goTarget) mask(v uint64) string                       { return fmt.Sprintf("%#x", v) }
 func (g *goTarget) bounds(e schema.Extent) (lo, hi string)     { return bounds(e, "1<<64-1") }
-func (g *goTarget) partNames(t *schema.Packed) []string        { return packedNames(t, camel) }
+func (g *goTarget) partNames(t *schema.Bitfield) []string      { return bitfieldNames(t, camel) }
 func (g *goTarget) constant(n *schema.Number, v uint64) string { return goConstant(n, v) }
 func (g *goTarget) present([]step, string)                     {}
 func (g *goTarget) newElem(*step, string)                      {}
@@ -503,15 +503,15 @@ func (g *goTarget) inRange(n *schema.Number, v string, _ bool) string {
 	})
 }
 
-func (g *goTarget) partOf(t *schema.Packed, name, bits string) string {
-	if n, truth := packedPart(t, name); !truth {
+func (g *goTarget) partOf(t *schema.Bitfield, name, bits string) string {
+	if n, truth := bitfieldPart(t, name); !truth {
 		return fmt.Sprintf("uint%d(%s)", wide(n), bits)
 	}
 	return bits + " != 0"
 }
 
-func (g *goTarget) bits(t *schema.Packed, name, from string, _ *item) string {
-	if _, truth := packedPart(t, name); truth {
+func (g *goTarget) bits(t *schema.Bitfield, name, from string, _ *item) string {
+	if _, truth := bitfieldPart(t, name); truth {
 		return "bit(" + from + ")"
 	}
 	return "uint64(" + from + ")"

@@ -12,21 +12,21 @@ import (
 
 // ksyMessage is one message as a type, with all types inside it.
 type ksyMessage struct {
-	m       *schema.Message
-	id      string
-	names   *ksyNames // of types and enumerations
-	top     *ksyType
-	types   []*ksyType
-	enums   yamlMap
-	byEnum  map[*schema.Enum]string
-	written map[*schema.Enum]string // the message that has the names of an enumeration with many values
-	byRef   map[*schema.Struct]*ksyType
-	packed  map[*schema.Packed]string
-	after   map[*schema.Struct]int // see bitsAfter
-	wire    *wire.Message
-	least   map[*schema.Field]int64 // bits of the smallest element of a list
-	losses  losses
-	lost    map[Loss]bool // the same
+	m         *schema.Message
+	id        string
+	names     *ksyNames // of types and enumerations
+	top       *ksyType
+	types     []*ksyType
+	enums     yamlMap
+	byEnum    map[*schema.Enum]string
+	written   map[*schema.Enum]string // the message that has the names of an enumeration with many values
+	byRef     map[*schema.Struct]*ksyType
+	bitfields map[*schema.Bitfield]string
+	after     map[*schema.Struct]int // see bitsAfter
+	wire      *wire.Message
+	least     map[*schema.Field]int64 // bits of the smallest element of a list
+	losses    losses
+	lost      map[Loss]bool // the same
 }
 
 // ksyType is one type under construction.
@@ -60,7 +60,7 @@ func newKsyMessage(m *schema.Message, enums map[*schema.Enum]string) (k *ksyMess
 	why = try(m, func(laid *wire.Message) {
 		k = &ksyMessage{
 			m: m, wire: laid, least: map[*schema.Field]int64{}, id: ksyID(typeName(m)), names: newKsyNames(),
-			byEnum: map[*schema.Enum]string{}, written: enums, byRef: map[*schema.Struct]*ksyType{}, packed: map[*schema.Packed]string{},
+			byEnum: map[*schema.Enum]string{}, written: enums, byRef: map[*schema.Struct]*ksyType{}, bitfields: map[*schema.Bitfield]string{},
 			after: map[*schema.Struct]int{}, lost: map[Loss]bool{},
 		}
 		for f, part := range contents(laid) {
@@ -382,12 +382,12 @@ func (k *ksyMessage) value(t *ksyType, f *schema.Field) {
 	switch typ := f.Type.(type) {
 	case *schema.Number:
 		k.numberField(t, f, typ)
-	case *schema.Packed:
+	case *schema.Bitfield:
 		t.aligned(strconv.Quote(f.Name))
 		if len(typ.Forms) == 0 || typ.Bits%8 != 0 || typ.Bits < 8 || typ.Bits > 64 {
-			fail("the packed number %q has %d bits", f.Name, typ.Bits)
+			fail("the bitfield %q has %d bits", f.Name, typ.Bits)
 		}
-		t.add(t.named(f, yamlMap{{"type", k.packedType(f, typ)}, {"size", strconv.Itoa(typ.Bits / 8)}}))
+		t.add(t.named(f, yamlMap{{"type", k.bitfieldType(f, typ)}, {"size", strconv.Itoa(typ.Bits / 8)}}))
 		t.take(typ.Bits)
 	case *schema.Group:
 		k.group(t, f, typ.Struct)

@@ -410,7 +410,7 @@ func luaEqual(f codec.FieldValue, n *pdml) bool {
 		default:
 			return escaped(v) == got
 		}
-	case map[string]any: // a packed number: its parts are inside
+	case map[string]any: // a bitfield: its parts are inside
 		for name, part := range v {
 			want := strings.Trim(fmt.Sprint(part), "\"")
 			want = map[string]string{"true": "1", "false": "0"}[want] + strings.TrimSuffix(strings.TrimSuffix(want, "true"), "false")

@@ -271,8 +271,8 @@ func (c *luaCompiler) value(o *luaOp, it *wire.Item) {
 	switch t := it.Type.(type) {
 	case *schema.Number:
 		c.number(o, it, lf, t)
-	case *schema.Packed:
-		c.packed(o, it, lf, t)
+	case *schema.Bitfield:
+		c.bitfield(o, it, lf, t)
 	case *schema.Text:
 		attrs := luaText(t)
 		if !exact(t) {
@@ -401,7 +401,7 @@ func luaValues(t *schema.Number) string {
 	return "{" + strings.Join(out, ", ") + "}"
 }
 
-func (c *luaCompiler) packed(o *luaOp, it *wire.Item, lf *luaField, t *schema.Packed) {
+func (c *luaCompiler) bitfield(o *luaOp, it *wire.Item, lf *luaField, t *schema.Bitfield) {
 	kinds, paths := map[string]string{}, map[string]string{}
 	for _, form := range t.Forms {
 		for _, p := range form.Parts {
@@ -410,7 +410,7 @@ func (c *luaCompiler) packed(o *luaOp, it *wire.Item, lf *luaField, t *schema.Pa
 				kind = "boolean"
 			}
 			if p.Bits > 48 && p.Bits < 64 {
-				fail("the part %q of the packed number %q has %d bits", p.Name, lf.f.Name, p.Bits)
+				fail("the part %q of the bitfield %q has %d bits", p.Name, lf.f.Name, p.Bits)
 			}
 			switch old := kinds[p.Name]; {
 			case old == "", old == "boolean":

@@ -400,8 +400,8 @@ func (w *markdown) value(row *wire.Row) mdRow {
 			r.names = "named in " + w.enum(t, f.Name)
 		}
 		return r
-	case *schema.Packed:
-		if r.by = packedText(t); r.typ == "" {
+	case *schema.Bitfield:
+		if r.by = bitfieldText(t); r.typ == "" {
 			r.typ = "parts of " + uintText(t.Bits, t.Order)
 		}
 		return r
@@ -458,8 +458,8 @@ func (w *markdown) value(row *wire.Row) mdRow {
 	return r
 }
 
-// packedText lists the parts of each form.
-func packedText(p *schema.Packed) string {
+// bitfieldText lists the parts of each form.
+func bitfieldText(p *schema.Bitfield) string {
 	var forms []string
 	for i := range p.Forms {
 		form := &p.Forms[i]

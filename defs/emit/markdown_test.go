@@ -93,8 +93,8 @@ func shapes() *schema.Schema {
 	kind := field("kind", enumOf(8, 0, "nothing", "Wall", "wall", "true"))
 	kind.Doc = "what it is: a | b, *not* <c>"
 	kind.Type.(*schema.Number).Min, kind.Type.(*schema.Number).Max = &schema.Limit{}, &schema.Limit{Uint: 3}
-	cut := func(order schema.Order) *schema.Packed {
-		return &schema.Packed{Bits: 16, Order: order, Names: []string{"far", "x", "y"}, Forms: []schema.Form{
+	cut := func(order schema.Order) *schema.Bitfield {
+		return &schema.Bitfield{Bits: 16, Order: order, Names: []string{"far", "x", "y"}, Forms: []schema.Form{
 			{Mask: 0x8000, Match: 0x8000, When: "far is true", Parts: []schema.Part{{Name: "x", Bits: 15}, {Name: "far", Shift: 15, Bits: 1, Kind: schema.Bool}}},
 			{When: "far is false", Parts: []schema.Part{{Name: "x", Bits: 7}, {Name: "y", Shift: 7, Bits: 8}, {Name: "far", Shift: 15, Bits: 1, Kind: schema.Bool}}},
 		}}

@@ -27,11 +27,11 @@ type native interface {
 	inRange(n *schema.Number, v string, big bool) string
 	signed(bits string, n *schema.Number) string // the lowest bits of an unsigned number of 64 bits as two's complement
 
-	raw(b string, it *item) (bits, wide string)        // an item of the block b as an unsigned number of any type, and of 64 bits
-	load(b string, it *item, n *schema.Number) string  // a number as it is on the wire
-	shown(n *schema.Number, value string) string       // the member's value for one of the wire
-	partNames(t *schema.Packed) []string               // the identifiers of the parts of a packed number
-	partOf(t *schema.Packed, name, bits string) string // the value of a part, from its bits
+	raw(b string, it *item) (bits, wide string)          // an item of the block b as an unsigned number of any type, and of 64 bits
+	load(b string, it *item, n *schema.Number) string    // a number as it is on the wire
+	shown(n *schema.Number, value string) string         // the member's value for one of the wire
+	partNames(t *schema.Bitfield) []string               // the identifiers of the parts of a bitfield
+	partOf(t *schema.Bitfield, name, bits string) string // the value of a part, from its bits
 
 	readConst(b string, it *item) // prints
 	readFixed(b string, it *item, to string)
@@ -42,7 +42,7 @@ type native interface {
 	elem(st *step, to, id string) string
 
 	float(n *schema.Number, from string) string // a float of the wire, from the member's value
-	bits(t *schema.Packed, name, from string, it *item) string
+	bits(t *schema.Bitfield, name, from string, it *item) string
 	put(p string, it *item, n *schema.Number, value string) // prints; n is nil for the bits of an unsigned number of 64 bits
 	writeConst(p string, it *item)
 	writeFixed(p string, it *item, from string)
@@ -66,19 +66,19 @@ type prints struct {
 	chain, first, next, last, sole, end string
 	comment                             string // $text, which is on one line
 
-	count, offset         string // declare $name, which is assigned to later
-	decl, declAt          string // $decl where they are declared and assigned
-	none                  string // a block without bytes; "" leaves it out
-	skip, take            string // $bytes bytes, as the block b$id
-	countRead, offsetRead string // $decl $name, from $raw or $wide. A count has $lo to $hi units of at least $min bytes
-	sized                 string // judges all counts of a block
-	part                  string // $body, if the message goes on; $part to $parts
-	assign                string // $value to $to
-	checkOn               string // what the range of $value is judged of
-	check, checked        string // refuses a number unless $cond; the value after that
-	packed                string // v$id for the bits $raw
-	packedAs, packedOf    string // the condition on $bits, a part of v$id
-	run, ended, rest      string // $n units of $unit bytes at $at, those up to a zero, those up to the end; with an offset, $suffix is
+	count, offset          string // declare $name, which is assigned to later
+	decl, declAt           string // $decl where they are declared and assigned
+	none                   string // a block without bytes; "" leaves it out
+	skip, take             string // $bytes bytes, as the block b$id
+	countRead, offsetRead  string // $decl $name, from $raw or $wide. A count has $lo to $hi units of at least $min bytes
+	sized                  string // judges all counts of a block
+	part                   string // $body, if the message goes on; $part to $parts
+	assign                 string // $value to $to
+	checkOn                string // what the range of $value is judged of
+	check, checked         string // refuses a number unless $cond; the value after that
+	bitfield               string // v$id for the bits $raw
+	bitfieldAs, bitfieldOf string // the condition on $bits, a part of v$id
+	run, ended, rest       string // $n units of $unit bytes at $at, those up to a zero, those up to the end; with an offset, $suffix is
 	// "_at" and $comma is ", $at", or both are nothing
 	list, linked, toEnd string // $n elements at $at, as a chain, up to the end: $make, $from or nothing, $element, $back
 	from, stay, back    string // $from and $back of a list with an offset; $from of one without
@@ -92,7 +92,7 @@ type prints struct {
 	scale             string // v$id of the scaled integer $from
 	fits              string // refuses unless $cond
 	packing           string // v$id without bits, from $from
-	packedFrom        string // what parts are taken from after that
+	bitfieldFrom      string // what parts are taken from after that
 	partFits          string // the condition that $bits, of $from, are in $mask
 	partBits          string // $bits at their place
 	setPart           string // the same into v$id
@@ -420,15 +420,15 @@ func (w *walker) readItem(b string, it *item, base string) {
 		}
 		v["value"] = w.lang.shown(t, value)
 		w.print(w.say.assign, v)
-	case *schema.Packed:
-		w.readPacked(b, it, t, to)
+	case *schema.Bitfield:
+		w.readBitfield(b, it, t, to)
 	default:
 		w.lang.readFixed(b, it, to)
 	}
 }
 
 // partsOf calls back for all parts of a form, in the order of the names, with what they are called in the target.
-func (w *walker) partsOf(t *schema.Packed, f *schema.Form, base string, call func(name, place string, bits, shift int)) {
+func (w *walker) partsOf(t *schema.Bitfield, f *schema.Form, base string, call func(name, place string, bits, shift int)) {
 	for k, name := range w.lang.partNames(t) {
 		bits, shift := 0, 0
 		for _, p := range f.Parts {
@@ -440,17 +440,17 @@ func (w *walker) partsOf(t *schema.Packed, f *schema.Form, base string, call fun
 	}
 }
 
-func (w *walker) readPacked(b string, it *item, t *schema.Packed, to string) {
+func (w *walker) readBitfield(b string, it *item, t *schema.Bitfield, to string) {
 	raw, wide := w.lang.raw(b, it)
 	v := vars{"id": w.fresh(), "raw": raw, "wide": wide, "to": to, "zero": w.lang.zero(t, nil)}
-	w.print(w.say.packed, v)
+	w.print(w.say.bitfield, v)
 	var list []branch
 	for i := range t.Forms {
 		f := &t.Forms[i]
 		list = append(list, branch{w.formIs(f, expand("v$id", v)), oneLine(f.When), func() {
 			w.partsOf(t, f, to, func(name, place string, bits, shift int) {
 				if bits > 0 {
-					part := expand(w.say.packedOf, v.with(vars{"shift": w.shift(shift), "mask": w.lang.mask(schema.Mask(bits))}))
+					part := expand(w.say.bitfieldOf, v.with(vars{"shift": w.shift(shift), "mask": w.lang.mask(schema.Mask(bits))}))
 					w.print(w.say.assign, vars{"to": place, "value": w.lang.partOf(t, name, part)})
 				}
 			})
@@ -461,7 +461,7 @@ func (w *walker) readPacked(b string, it *item, t *schema.Packed, to string) {
 
 // formIs is the condition that bits have a form.
 func (w *walker) formIs(f *schema.Form, bits string) string {
-	return expand(w.say.packedAs, vars{"bits": bits, "mask": w.lang.mask(f.Mask), "match": w.lang.mask(f.Match)})
+	return expand(w.say.bitfieldAs, vars{"bits": bits, "mask": w.lang.mask(f.Mask), "match": w.lang.mask(f.Match)})
 }
 
 // record is the record of a list's elements, groups in single values too.
@@ -543,8 +543,8 @@ func limits(n *schema.Number, v, suffix string, float func(float64) string) stri
 	return strings.Join(parts, " && ")
 }
 
-// packedNames are the identifiers of the parts of a packed number.
-func packedNames(t *schema.Packed, style func(string) string) []string {
+// bitfieldNames are the identifiers of the parts of a bitfield.
+func bitfieldNames(t *schema.Bitfield, style func(string) string) []string {
 	own := newNames(false)
 	var out []string
 	for _, name := range t.Names {
@@ -553,8 +553,8 @@ func packedNames(t *schema.Packed, style func(string) string) []string {
 	return out
 }
 
-// packedPart is how wide a part is at most, and whether it is a truth value.
-func packedPart(t *schema.Packed, name string) (bits int, truth bool) {
+// bitfieldPart is how wide a part is at most, and whether it is a truth value.
+func bitfieldPart(t *schema.Bitfield, name string) (bits int, truth bool) {
 	for _, f := range t.Forms {
 		for _, p := range f.Parts {
 			if p.Name == name {
@@ -670,8 +670,8 @@ func (w *walker) writeItem(p string, it *item, base string) {
 	switch t := it.typ.(type) {
 	case *schema.Number:
 		w.writeNumber(p, it, t, from)
-	case *schema.Packed:
-		w.writePacked(p, it, t, from)
+	case *schema.Bitfield:
+		w.writeBitfield(p, it, t, from)
 	default:
 		w.lang.writeFixed(p, it, from)
 	}
@@ -702,10 +702,10 @@ func (w *walker) writeNumber(p string, it *item, n *schema.Number, from string) 
 	w.lang.put(p, it, wire, from)
 }
 
-func (w *walker) writePacked(p string, it *item, t *schema.Packed, from string) {
+func (w *walker) writeBitfield(p string, it *item, t *schema.Bitfield, from string) {
 	id := w.fresh()()
 	w.print(w.say.packing, vars{"id": id, "from": from})
-	from = expand(w.say.packedFrom, vars{"id": id, "from": from})
+	from = expand(w.say.bitfieldFrom, vars{"id": id, "from": from})
 	var list []branch
 	for i := range t.Forms {
 		f := &t.Forms[i]

@@ -269,7 +269,7 @@ func (p *plan) shapeType(b *strings.Builder, t schema.Type) {
 		fmt.Fprintf(b, "n%d,%d,%d,%v,%v,%v", t.Bits, t.Kind, t.Order, t.Scale, t.Wrap, t.Truncate)
 		limit(t.Min)
 		limit(t.Max)
-	case *schema.Packed:
+	case *schema.Bitfield:
 		fmt.Fprintf(b, "p%d,%d,%v,%v", t.Bits, t.Order, t.Names, t.Forms)
 	case *schema.Text:
 		fmt.Fprintf(b, "t%d", t.Charset)

@@ -121,7 +121,7 @@ func (g *tsTarget) typ(t schema.Type, r *record) string {
 	switch t := t.(type) {
 	case *schema.Number:
 		return tsNumber(t)
-	case *schema.Packed:
+	case *schema.Bitfield:
 		var parts []string
 		for _, name := range t.Names {
 			parts = append(parts, property(name)+": "+tsPart(t, name))
@@ -146,8 +146,8 @@ func (g *tsTarget) typ(t schema.Type, r *record) string {
 	return g.types[r]
 }
 
-func tsPart(t *schema.Packed, name string) string {
-	switch bits, truth := packedPart(t, name); {
+func tsPart(t *schema.Bitfield, name string) string {
+	switch bits, truth := bitfieldPart(t, name); {
 	case truth:
 		return "boolean"
 	case bits > 32:
@@ -161,7 +161,7 @@ func (g *tsTarget) zero(t schema.Type, r *record) string {
 	switch t := t.(type) {
 	case *schema.Number:
 		return map[string]string{"boolean": "false", "bigint": "0n", "number": "0"}[tsNumber(t)]
-	case *schema.Packed:
+	case *schema.Bitfield:
 		var parts []string
 		for _, name := range t.Names {
 			parts = append(parts, property(name)+": "+map[string]string{"boolean": "false", "bigint": "0n", "number": "0"}[tsPart(t, name)])
@@ -433,9 +433,9 @@ var tsPrints = prints{
 	checkOn:    "v$id",
 	check:      "const v$id = $value;\nif (!($cond)) throw new Illegal($label, \"the value is outside its legal range\");",
 	checked:    "v$id",
-	packed:     "const v$id = $wide;\n$to = $zero;",
-	packedAs:   "($bits & $mask) === $match",
-	packedOf:   "(v$id >> $shift) & $mask",
+	bitfield:   "const v$id = $wide;\n$to = $zero;",
+	bitfieldAs: "($bits & $mask) === $match",
+	bitfieldOf: "(v$id >> $shift) & $mask",
 	run:        "r.run($at, $n, $unit, $label)",
 	ended:      "r.ended($at, $unit, $label)",
 	rest:       "r.rest($at, $unit, $label)",
@@ -482,39 +482,39 @@ r.back($at, back$id);
 $to = l$id;`,
 	element: "const $elem = read$record(r);",
 
-	here:       "w.pos",
-	since:      "elem$id",
-	some:       "$n > 0",
-	grow:       "const p$id = w.grow($bytes);",
-	growOnly:   "w.grow($bytes);",
-	place:      "const $local = $p;",
-	putAt:      "w.put($p, $where, $value, $label);",
-	putAtIf:    "if ($cond) w.put($p, $where, $value, $label);",
-	scale:      "const v$id = scaled($from, $inverse, $bits, $signed, $wrap, $cut, $label);",
-	fits:       "w.fits($cond, $label);",
-	packing:    "const x$id = $from;\nlet v$id = 0n;",
-	packedFrom: "x$id",
-	partFits:   "$bits >= 0n && $bits <= $mask",
-	partBits:   "($bits << $shift)",
-	setPart:    "v$id |= $bits << $shift;",
-	counted:    "w.count($n, $lo, $hi, $label);",
-	counting:   "w.count($n, $lo, $hi, $label)",
-	stop:       "if ($cond) {\n\tw.end();\n\treturn;\n}",
-	over:       "w.end();",
-	writeElem:  "write$record(w, $elem);",
-	prev:       "let prev$id = -1;",
-	later:      "prev$id >= 0",
-	elemAt:     "const elem$id = w.pos;",
-	prevIs:     "prev$id = elem$id;",
-	loop:       "for (const e$id of l$id) {\n\t$body\n}",
-	turns:      "for (let $turn = 0; $turn < Math.max($lens); $turn++) {\n\t$body\n}",
-	turn:       "const $elem = l$id[$turn];\nif ($elem !== undefined) {\n\t$body\n}",
+	here:         "w.pos",
+	since:        "elem$id",
+	some:         "$n > 0",
+	grow:         "const p$id = w.grow($bytes);",
+	growOnly:     "w.grow($bytes);",
+	place:        "const $local = $p;",
+	putAt:        "w.put($p, $where, $value, $label);",
+	putAtIf:      "if ($cond) w.put($p, $where, $value, $label);",
+	scale:        "const v$id = scaled($from, $inverse, $bits, $signed, $wrap, $cut, $label);",
+	fits:         "w.fits($cond, $label);",
+	packing:      "const x$id = $from;\nlet v$id = 0n;",
+	bitfieldFrom: "x$id",
+	partFits:     "$bits >= 0n && $bits <= $mask",
+	partBits:     "($bits << $shift)",
+	setPart:      "v$id |= $bits << $shift;",
+	counted:      "w.count($n, $lo, $hi, $label);",
+	counting:     "w.count($n, $lo, $hi, $label)",
+	stop:         "if ($cond) {\n\tw.end();\n\treturn;\n}",
+	over:         "w.end();",
+	writeElem:    "write$record(w, $elem);",
+	prev:         "let prev$id = -1;",
+	later:        "prev$id >= 0",
+	elemAt:       "const elem$id = w.pos;",
+	prevIs:       "prev$id = elem$id;",
+	loop:         "for (const e$id of l$id) {\n\t$body\n}",
+	turns:        "for (let $turn = 0; $turn < Math.max($lens); $turn++) {\n\t$body\n}",
+	turn:         "const $elem = l$id[$turn];\nif ($elem !== undefined) {\n\t$body\n}",
 }
 
 func (g *tsTarget) dot(base, name string) string               { return base + dot(name) }
 func (g *tsTarget) quote(s string) string                      { return jsString(s) }
 func (g *tsTarget) mask(v uint64) string                       { return fmt.Sprintf("%dn", v) }
-func (g *tsTarget) partNames(t *schema.Packed) []string        { return t.Names }
+func (g *tsTarget) partNames(t *schema.Bitfield) []string      { return t.Names }
 func (g *tsTarget) elem(_ *step, _, id string) string          { return "e" + id }
 func (g *tsTarget) makeList(*step, string, string)             {}
 func (g *tsTarget) constant(n *schema.Number, v uint64) string { return tsConstant(n, v) }
@@ -593,7 +593,7 @@ func (g *tsTarget) shown(n *schema.Number, value string) string {
 	return value
 }
 
-func (g *tsTarget) partOf(t *schema.Packed, name, bits string) string {
+func (g *tsTarget) partOf(t *schema.Bitfield, name, bits string) string {
 	switch tsPart(t, name) {
 	case "boolean":
 		return "(" + bits + ") !== 0n"
@@ -603,7 +603,7 @@ func (g *tsTarget) partOf(t *schema.Packed, name, bits string) string {
 	return bits
 }
 
-func (g *tsTarget) bits(t *schema.Packed, name, from string, it *item) string {
+func (g *tsTarget) bits(t *schema.Bitfield, name, from string, it *item) string {
 	if tsPart(t, name) == "boolean" {
 		return "(" + from + " ? 1n : 0n)"
 	}

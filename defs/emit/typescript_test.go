@@ -144,7 +144,7 @@ func tag(typ schema.Type, v any) any {
 			}
 		}
 		return out
-	case *schema.Packed:
+	case *schema.Bitfield:
 		out := v.(map[string]any)
 		for _, f := range typ.Forms {
 			for _, p := range f.Parts {

@@ -166,10 +166,10 @@ func (p *plan) fitsType(t schema.Type, r *record, v any) bool {
 	switch t := t.(type) {
 	case *schema.Number:
 		return fitsNumber(t, v)
-	case *schema.Packed:
+	case *schema.Bitfield:
 		x, ok := v.(map[string]any)
 		for name, part := range x {
-			n, truth := packedPart(t, name)
+			n, truth := bitfieldPart(t, name)
 			switch b, isBool := part.(bool); {
 			case truth && isBool, !truth && !isBool && fitsNumber(&schema.Number{Bits: n}, part):
 			case truth && fmt.Sprint(part) == "0": // a form that does not have the part
@@ -279,7 +279,7 @@ func textUnits(set schema.Charset, s string) ([]uint16, bool) {
 	return out, true
 }
 
-// partValue is the value of a part of a packed number: a number, or a truth value.
+// partValue is the value of a part of a bitfield: a number, or a truth value.
 func partValue(v any) uint64 {
 	switch v := v.(type) {
 	case bool:

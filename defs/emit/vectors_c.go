@@ -211,8 +211,8 @@ func (g *cTarget) compare(t schema.Type, r *record, a, b string) {
 			return
 		}
 		g.differ("%s != %s", a, b)
-	case *schema.Packed:
-		for _, name := range packedNames(t, cPart) {
+	case *schema.Bitfield:
+		for _, name := range bitfieldNames(t, cPart) {
 			g.differ("%s.%s != %s.%s", a, name, b, name)
 		}
 	case *schema.Text:
@@ -265,10 +265,10 @@ func (g *cTarget) literalOf(t schema.Type, r *record, v any) string {
 	switch t := t.(type) {
 	case *schema.Number:
 		return cLiteral(t, v)
-	case *schema.Packed:
+	case *schema.Bitfield:
 		var parts []string
 		x := fields(v)
-		for i, name := range packedNames(t, cPart) {
+		for i, name := range bitfieldNames(t, cPart) {
 			parts = append(parts, fmt.Sprintf(".%s = %s", name, cUint(partValue(x[t.Names[i]]))))
 		}
 		return braces(parts)

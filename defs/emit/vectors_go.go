@@ -127,12 +127,12 @@ func (g *goTarget) literalOf(t schema.Type, r *record, v any) string {
 			return goFloat(float(v), goNumber(t))
 		}
 		return numberText(v)
-	case *schema.Packed:
+	case *schema.Bitfield:
 		var parts []string
 		x := fields(v)
-		for i, name := range packedNames(t, camel) {
+		for i, name := range bitfieldNames(t, camel) {
 			n := strconv.FormatUint(partValue(x[t.Names[i]]), 10)
-			if _, truth := packedPart(t, t.Names[i]); truth {
+			if _, truth := bitfieldPart(t, t.Names[i]); truth {
 				n = strconv.FormatBool(n != "0")
 			}
 			parts = append(parts, name+": "+n)

@@ -459,7 +459,7 @@ func randomValue(b *strings.Builder, rng *rand.Rand, t schema.Type, depth int) {
 	switch t := t.(type) {
 	case *schema.Number:
 		randomNumber(b, rng, t)
-	case *schema.Packed:
+	case *schema.Bitfield:
 		b.WriteString([]string{
 			`{"npc":true,"type":1,"huntingZoneId":7,"id":1000,"reserved":0}`, `{"npc":false,"type":3,"huntingZoneId":0,"id":123456,"reserved":1}`, `{}`,
 		}[rng.IntN(3)])
@@ -681,7 +681,7 @@ func same(a, b any, free bool) bool {
 			}
 		}
 		return true
-	case float64: // a part that the form of a packed number does not have is 0, whatever its type is in the others
+	case float64: // a part that the form of a bitfield does not have is 0, whatever its type is in the others
 		if v, ok := b.(bool); ok {
 			return a == 0 && !v
 		}

@@ -143,7 +143,7 @@ func (g *tsTarget) literalOf(t schema.Type, r *record, v any) string {
 			return jsFloat(float(v), t.Kind == schema.Float && t.Bits == 32 && t.Scale == 0)
 		}
 		return numberText(v)
-	case *schema.Packed:
+	case *schema.Bitfield:
 		var parts []string
 		x := fields(v)
 		for _, name := range t.Names {

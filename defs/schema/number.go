@@ -128,7 +128,7 @@ func (n *Number) NameOf(decimal string) string {
 }
 
 // Form is the form that raw bits have.
-func (p *Packed) Form(raw uint64) *Form {
+func (p *Bitfield) Form(raw uint64) *Form {
 	last := len(p.Forms) - 1
 	for i := range p.Forms[:last] {
 		if f := &p.Forms[i]; raw&f.Mask == f.Match {

@@ -110,7 +110,7 @@ const (
 // Checksum computes a checksum over a whole frame. The bytes of the checksum itself hold anything. It must not keep the frame.
 type Checksum func(frame []byte, key uint32) uint32
 
-// Type is one of *Number, *Packed, *Text, *Blob, *List, *Group. The set is closed.
+// Type is one of *Number, *Bitfield, *Text, *Blob, *List, *Group. The set is closed.
 type Type interface{ isType() }
 
 // Number is an integer, a float or a truth value.
@@ -157,15 +157,16 @@ type EnumValue struct {
 	Value uint64 // the bits of the number
 }
 
-// Packed is one integer that is cut into named parts, in a way that may depend on the parts themselves.
-type Packed struct {
+// Bitfield is an integer that is cut into named parts, in a way that may depend on the values of parts. (A dialect whose bits are always cut
+// alike may as well lower them to a Group of Numbers of few bits.)
+type Bitfield struct {
 	Bits  int // 8..64, whole bytes
 	Order Order
 	Names []string // all parts, in the order they are shown
 	Forms []Form   // the first that fits is taken; the last must fit always
 }
 
-// Form is one way to cut a Packed. Every bit belongs to one part.
+// Form is one way to cut a Bitfield. Every bit belongs to one part.
 type Form struct {
 	Mask, Match uint64 // fits if raw&Mask == Match
 	Parts       []Part
@@ -221,12 +222,12 @@ type List struct {
 // Group is fields that are shown together.
 type Group struct{ Struct *Struct }
 
-func (*Number) isType() {}
-func (*Packed) isType() {}
-func (*Text) isType()   {}
-func (*Blob) isType()   {}
-func (*List) isType()   {}
-func (*Group) isType()  {}
+func (*Number) isType()   {}
+func (*Bitfield) isType() {}
+func (*Text) isType()     {}
+func (*Blob) isType()     {}
+func (*List) isType()     {}
+func (*Group) isType()    {}
 
 // Extent says how many units (code units of text, bytes, elements) there are.
 type Extent struct {

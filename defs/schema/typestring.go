@@ -11,7 +11,7 @@ func typeString(t Type) string {
 	switch t := t.(type) {
 	case *Number:
 		return t.String()
-	case *Packed:
+	case *Bitfield:
 		return t.String()
 	case *Text:
 		return "text " + t.Charset.String() + " " + t.Extent.String()
@@ -70,9 +70,9 @@ func (n *Number) String() string {
 }
 
 // String lists the parts of each form as name@lowest bit:bits, after the bits that choose the form.
-func (p *Packed) String() string {
+func (p *Bitfield) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "packed%d", p.Bits)
+	fmt.Fprintf(&b, "bitfield%d", p.Bits)
 	if p.Order == Big {
 		b.WriteString(" big")
 	}

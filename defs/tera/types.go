@@ -141,7 +141,7 @@ var numbers = [...]*schema.Number{
 // skill makes the type of a skill id: id in the lowest idBits, then 4 bits of type, npc, and reserved up to the end. The actions
 // of monsters (npc is set, type is 1) have an id of only 16 bits, and the hunting zone in the rest. All reserved bits are
 // kept, where the reference writers keep one. Source: tera-data-parser-js, lib/types/skillid.
-func skill(bits, idBits, zoneBits int) *schema.Packed {
+func skill(bits, idBits, zoneBits int) *schema.Bitfield {
 	typeAt, npcAt := idBits, idBits+4
 	rest := []schema.Part{
 		{Name: "type", Shift: typeAt, Bits: 4},
@@ -149,7 +149,7 @@ func skill(bits, idBits, zoneBits int) *schema.Packed {
 		{Name: "reserved", Shift: npcAt + 1, Bits: bits - npcAt - 1},
 	}
 	zone := []schema.Part{{Name: "id", Bits: 16}, {Name: "huntingZoneId", Shift: 16, Bits: zoneBits}}
-	return &schema.Packed{
+	return &schema.Bitfield{
 		Bits:  bits,
 		Names: []string{"npc", "type", "huntingZoneId", "id", "reserved"},
 		Forms: []schema.Form{

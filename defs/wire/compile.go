@@ -340,9 +340,9 @@ func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
 		}
 		c.unresolved(t.Min, t.Max)
 		c.number(sc, fi, t.Bits, t.Order)
-	case *schema.Packed:
+	case *schema.Bitfield:
 		if t.Bits < 8 || t.Bits > 64 || t.Bits%8 != 0 || len(t.Forms) == 0 {
-			fail("packed field %q of %d bits", f.Name, t.Bits)
+			fail("bitfield %q of %d bits", f.Name, t.Bits)
 		}
 		c.number(sc, fi, t.Bits, t.Order)
 	case *schema.Group:

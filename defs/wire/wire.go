@@ -91,7 +91,7 @@ type Item struct {
 	Off   int // bits from the start of the block
 	Bits  int
 	Order schema.Order
-	Type  schema.Type // Value: *Number, *Packed, or *Text and *Blob of fixed size
+	Type  schema.Type // Value: *Number, *Bitfield, or *Text and *Blob of fixed size
 	Bytes []byte      // Const
 	Reg   int         // the register that keeps it for later parts, or None
 }

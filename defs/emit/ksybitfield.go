@@ -9,9 +9,9 @@ import (
 	"wirebench/defs/schema"
 )
 
-// packedType is the type of a number that is cut into parts.
-func (k *ksyMessage) packedType(f *schema.Field, p *schema.Packed) string {
-	if id := k.packed[p]; id != "" {
+// bitfieldType is the type of a number that is cut into parts.
+func (k *ksyMessage) bitfieldType(f *schema.Field, p *schema.Bitfield) string {
+	if id := k.bitfields[p]; id != "" {
 		return id
 	}
 	want := f.TypeText
@@ -20,7 +20,7 @@ func (k *ksyMessage) packedType(f *schema.Field, p *schema.Packed) string {
 	}
 	t := newKsyType(k.names.take(want))
 	t.bigBits = p.Order == schema.Big
-	k.packed[p] = t.id
+	k.bitfields[p] = t.id
 	k.types = append(k.types, t)
 	ids := map[string]string{}
 	for _, name := range p.Names {
@@ -101,7 +101,7 @@ func parens(s string) string {
 }
 
 // formAttrs are the parts of one form, in the order of the bits.
-func (k *ksyMessage) formAttrs(form *schema.Form, p *schema.Packed, ids map[string]string) []yamlMap {
+func (k *ksyMessage) formAttrs(form *schema.Form, p *schema.Bitfield, ids map[string]string) []yamlMap {
 	parts := slices.Clone(form.Parts)
 	slices.SortFunc(parts, func(a, b schema.Part) int { return a.Shift - b.Shift })
 	if p.Order == schema.Big {
@@ -118,7 +118,7 @@ func (k *ksyMessage) formAttrs(form *schema.Form, p *schema.Packed, ids map[stri
 }
 
 // maskAttrs reads the bits of a form's mask, and says in an expression that they match.
-func maskAttrs(t *ksyType, form *schema.Form, p *schema.Packed, at string) string {
+func maskAttrs(t *ksyType, form *schema.Form, p *schema.Bitfield, at string) string {
 	type run struct {
 		from, bits int
 		masked     bool
