@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"maps"
+	"slices"
 	"strings"
 
 	"wirebench/codec"
@@ -12,97 +14,142 @@ import (
 	"wirebench/templates"
 )
 
-// pageAnswer is what the server sends to an open page: what has to be changed in it.
+// pageAnswer is what the server sends to an open page: what has to be changed in it. What is missing is as it was.
 type pageAnswer struct {
-	N        int               `json:"n"`                  // the last message that this knows of
-	HTML     map[string]string `json:"html,omitempty"`     // parts of the page, by the id of their element
-	Lists    []listChange      `json:"lists,omitempty"`    // what has changed in lists of the page
-	Keys     map[string]int    `json:"keys,omitempty"`     // lines of the definition, by the key of what they make
-	Set      *pageControls     `json:"set,omitempty"`      // controls whose value the server has changed
-	Mistakes *[]diag.Info      `json:"mistakes,omitempty"` // in the text that the page has
-	Lines    map[int]string    `json:"lines,omitempty"`    // what is to be said about lines of the definition
-	Data     json.RawMessage   `json:"data,omitempty"`     // pageData: the message that is shown, if it is another one
-	Export   *exports          `json:"export,omitempty"`   // files that were asked for
-	Failed   string            `json:"failed,omitempty"`   // why a value could not be changed
-	Status   string            `json:"status"`
+	N        int                     `json:"n"`                  // the last message that this knows of
+	HTML     map[string]string       `json:"html,omitempty"`     // parts of the page, by the id of their element
+	Lists    []listChange            `json:"lists,omitempty"`    // what has changed in lists of the page
+	Set      *pageControls           `json:"set,omitempty"`      // controls whose value the server has changed
+	Mistakes []diag.Info             `json:"mistakes,omitempty"` // all, in the text that the page has
+	Outline  *listPatch[pageOutline] `json:"outline,omitempty"`  // what the lines of the definition make
+	Behind   bool                    `json:"behind,omitempty"`   // the outline is of an older text than the page has
+	Data     *pageData               `json:"data,omitempty"`     // the message that is shown
+	Export   *exports                `json:"export,omitempty"`   // files that were asked for
+	Failed   string                  `json:"failed,omitempty"`   // why a value could not be changed
+	Status   string                  `json:"status"`
 }
 
-// pageControls are the controls of a page that the server may change.
+// pageControls are the controls of a page that the server may change. Those that are missing are as the page has them.
 type pageControls struct {
-	Message    string            `json:"message"`
-	Definition *string           `json:"definition,omitempty"` // another text than the page has
-	Reset      bool              `json:"reset,omitempty"`      // it is another definition: nothing is to be undone
-	Base       string            `json:"base"`
-	Input      *string           `json:"input,omitempty"`
-	Form       string            `json:"form"`
-	ByCode     bool              `json:"bycode"`
-	Show       int               `json:"show"`
-	Edits      map[string]string `json:"edits"`
-	Opened     []string          `json:"opened"`
-	Edited     bool              `json:"edited"` // the definition is not the one on disk
-	Shown      string            `json:"shown"`  // the text that layout and mistakes are of
-	text       string
-	input      string
+	Message    *string            `json:"message,omitempty"`
+	Definition *string            `json:"definition,omitempty"`
+	Reset      bool               `json:"reset,omitempty"` // it is another definition: nothing is to be undone
+	Base       *string            `json:"base,omitempty"`
+	Input      *string            `json:"input,omitempty"`
+	Form       *string            `json:"form,omitempty"`
+	ByCode     *bool              `json:"bycode,omitempty"`
+	Show       *int               `json:"show,omitempty"`
+	Edits      *map[string]string `json:"edits,omitempty"`
+	Opened     *[]string          `json:"opened,omitempty"`
+	Edited     *bool              `json:"edited,omitempty"` // the definition is not the one on disk
 }
 
-// controls says which controls are to be changed. The definition and the input are sent only if they are not what the page has.
-func (l *livePage) controls(out *pageAnswer, p *pageWork, had string) {
+// toldControls are the values of controls that a page has.
+type toldControls struct {
+	message, definition, base, input, form string
+	byCode, edited                         bool
+	show                                   int
+	edits                                  map[string]string
+	opened                                 []string
+}
+
+// has is what a page has after it has sent what is in its form.
+func (f *pageForm) has(edited bool) toldControls {
+	return toldControls{f.message, f.definition, f.base, f.input, f.form, f.byCode, edited, f.show, writeEdits(f.edits), sortedNames(f.opened)}
+}
+
+// controls says which controls are to be changed: those that are not as the page has them.
+func (l *livePage) controls(out *pageAnswer, p *pageWork, had toldControls) {
 	d := &p.view.Definition
-	c := pageControls{
-		Message: l.form.message, Base: l.form.base, Form: l.form.form, ByCode: l.form.byCode, Show: l.form.show,
-		Edits: writeEdits(l.form.edits), Opened: sortedNames(l.form.opened), Edited: d.Edited, text: d.Text, input: l.form.input,
-	}
-	if had != d.Text || l.told.Message != c.Message && had == "" {
-		c.Definition, c.Reset = &d.Text, l.told.Message != c.Message
-	}
 	l.form.definition = d.Text
-	if l.told.input != c.input {
-		c.Input = &l.form.input
+	now := l.form.has(d.Edited)
+	c := pageControls{
+		Message: other(had.message, now.message), Base: other(had.base, now.base), Input: other(had.input, now.input), Form: other(had.form, now.form),
+		ByCode: other(had.byCode, now.byCode), Show: other(had.show, now.show), Edited: other(had.edited, now.edited),
 	}
-	l.told = c
-	out.Set = &c
-	if p.def != nil {
-		list := d.Diagnostics[:min(len(d.Diagnostics), maxProblems)]
-		out.Mistakes = &list
+	another := now.message != ""
+	if l.told != nil {
+		another = *l.told != now.message
 	} else {
-		out.Mistakes = &[]diag.Info{}
+		c.Edited = &now.edited // what the page has is of another connection
 	}
-	if p.view.Layout != nil && !p.view.Stale {
-		out.Lines, out.Keys = lineHelp(p.view.Layout)
+	if had.definition != now.definition || another && had.definition == "" {
+		c.Definition, c.Reset = &now.definition, another
+	}
+	if !maps.Equal(had.edits, now.edits) {
+		c.Edits = &now.edits
+	}
+	if !slices.Equal(had.opened, now.opened) {
+		c.Opened = &now.opened
+	}
+	if another {
+		c.Base = &now.base // it opened that with the one of its draft
+	}
+	l.told, l.edited = &now.message, now.edited
+	if c != (pageControls{}) {
+		out.Set = &c
+	}
+	if p.def != nil {
+		out.Mistakes = d.Diagnostics[:min(len(d.Diagnostics), maxProblems)]
+	}
+	if out.Behind = p.view.Layout == nil || p.view.Stale; !out.Behind {
+		out.Outline = patched(l, "outline", outline(p.view.Layout))
 	}
 }
 
-// lineHelp is what there is to say about the lines of a definition, the part of the message that each makes, and the lines by the keys
-// of those parts.
-func lineHelp(l *view.LayoutInfo) (lines map[int]string, keys map[string]int) {
-	lines, keys = map[int]string{}, map[string]int{}
-	for _, r := range l.Rows {
-		if r.Line <= 0 || len(keys) > 5000 {
+// other is a value that is not as it was, nil if it is.
+func other[T comparable](was, is T) *T {
+	if was == is {
+		return nil
+	}
+	return &is
+}
+
+// pageOutline is a part of the open message that a line of its definition makes.
+type pageOutline struct {
+	Key  string `json:"key"`
+	Step int    `json:"step"`           // lines since that of the one before, or since line 0
+	Text string `json:"text,omitempty"` // what is to be said about the line
+}
+
+// maxOutline bounds the parts that a page is told of.
+const maxOutline = 5000
+
+// outline is what the lines of a definition make. Of the parts of one line one has the text: the last value, or else the first part.
+func outline(l *view.LayoutInfo) []pageOutline {
+	out, line, said := []pageOutline{}, 0, map[int]int{}
+	for _, r := range l.Rows[:min(len(l.Rows), maxOutline)] {
+		if r.Line <= 0 {
 			continue
 		}
-		keys[templates.Key(r.Path, r.Role)] = r.Line
-		if r.Role == "value" || lines[r.Line] == "" {
-			lines[r.Line] = templates.RowTitle(r)
+		x := pageOutline{Key: templates.Key(r.Path, r.Role), Step: r.Line - line}
+		before, ok := said[r.Line]
+		if !ok || r.Role == codec.RoleValue.String() {
+			if x.Text = templates.RowTitle(r); ok {
+				out[before].Text = ""
+			}
+			said[r.Line] = len(out)
 		}
+		out, line = append(out, x), r.Line
 	}
-	return lines, keys
+	return out
 }
 
 // pageData is a message for the hex grid: its bytes, and what each run of bits is. Len and Part have one entry a run, in the order of
-// the wire.
+// the wire. What is missing of the bytes and lists is as the page has it.
 type pageData struct {
-	Bytes   []byte     `json:"bytes"`           // base64
-	Was     []byte     `json:"was,omitempty"`   // before it was edited
-	Built   bool       `json:"built,omitempty"` // there was nothing before
-	Changed [][2]int   `json:"changed,omitempty"`
-	Len     []uint32   `json:"len"`    // bits
-	Part    []int      `json:"part"`   // number of a part
-	Jumps   [][2]int   `json:"jumps"`  // run and first bit, where a run does not begin at the end of the one before
-	Parts   []pagePart `json:"parts"`  // what the runs are, each once
-	Linked  bool       `json:"linked"` // the layout that is shown is the message's
-	Used    int        `json:"used"`
-	Name    string     `json:"name"`
-	Dir     string     `json:"dir"`
+	Bytes   *[]byte              `json:"bytes,omitempty"` // base64
+	Built   bool                 `json:"built,omitempty"` // there was nothing before
+	Changed [][2]int             `json:"changed,omitempty"`
+	Len     *listPatch[uint32]   `json:"len,omitempty"`    // bits
+	Part    *listPatch[int]      `json:"part,omitempty"`   // number of a part
+	Jumps   [][2]int             `json:"jumps,omitempty"`  // run and first bit, where a run does not begin at the end of the one before
+	Parts   *listPatch[pagePart] `json:"parts,omitempty"`  // what the runs are, each once
+	Linked  bool                 `json:"linked,omitempty"` // the layout that is shown is the message's
+	Stale   bool                 `json:"stale,omitempty"`  // the lines of its parts are of an older text than the page has
+	Used    int                  `json:"used"`
+	Name    string               `json:"name"`
+	Dir     string               `json:"dir"`
 }
 
 // pagePart is what runs of bits of a message have in common.
@@ -111,43 +158,53 @@ type pagePart struct {
 	Path   string `json:"path"` // without indexes
 	Type   string `json:"type"`
 	Role   string `json:"role"`
-	Line   int    `json:"line,omitempty"` // of the definition
-	Family string `json:"family"`         // of its colour
+	Lined  bool   `json:"lined,omitempty"` // a line of the definition makes it
+	Step   int    `json:"step,omitempty"`  // how many lines that is after that of the last part before it that has one
+	Family string `json:"family"`          // of its colour
 }
 
-// message sends the shown message, if it is another one than the page has.
-func (l *livePage) message(out *pageAnswer, p *pageWork) error {
-	text, err := json.Marshal(dataOf(p))
-	if err != nil {
-		return err
+// message sends the shown message, as far as it is not the one that the page has.
+func (l *livePage) message(out *pageAnswer, p *pageWork) {
+	d := &pageData{Jumps: [][2]int{}}
+	data, lens, kinds, parts := []byte{}, []uint32{}, []int{}, []pagePart{}
+	if m := p.view.Shown; m != nil {
+		d.Built, d.Linked, d.Stale, d.Used = m.Edited && m.Was == nil, m.Linked, m.Stale, m.Used
+		d.Name, d.Dir = m.Name, p.job.messages[m.Number].dir.String()
+		if m.Data != nil {
+			data = m.Data
+		}
+		if m.Edited && m.Was != nil {
+			d.Changed = templates.Changes(m.Was, m.Data)
+		}
+		lens, kinds, parts = d.runs(m)
 	}
-	if sum := maphash.Bytes(l.seed, text); sum != l.sent["data"] {
-		l.sent["data"], out.Data = sum, text
+	same := l.same("data", fmt.Sprint(*d))
+	if !l.same("bytes", string(data)) {
+		d.Bytes = &data
 	}
-	return nil
+	d.Len, d.Part, d.Parts = patched(l, "len", lens), patched(l, "part", kinds), patched(l, "parts", parts)
+	if !same || d.Bytes != nil || d.Len != nil || d.Part != nil || d.Parts != nil {
+		out.Data = d
+	}
 }
 
-// dataOf is the shown message for the hex grid.
-func dataOf(p *pageWork) *pageData {
-	d := &pageData{Bytes: []byte{}, Len: []uint32{}, Part: []int{}, Jumps: [][2]int{}, Parts: []pagePart{}}
-	m := p.view.Shown
-	if m == nil {
-		return d
-	}
-	d.Was, d.Built, d.Linked, d.Used = m.Was, m.Edited && m.Was == nil, m.Linked, m.Used
-	d.Name, d.Dir = m.Name, p.job.messages[m.Number].dir.String()
-	if m.Data != nil {
-		d.Bytes = m.Data
-	}
-	if m.Edited && m.Was != nil {
-		d.Changed = templates.Changes(m.Was, m.Data)
-	}
-	d.Len, d.Part = make([]uint32, len(m.Fields)), make([]int, len(m.Fields))
+// same reports whether the page has a part as it is now, which it is sent otherwise.
+func (l *livePage) same(id, is string) bool {
+	sum := maphash.String(l.seed, is)
+	old, ok := l.sent[id]
+	l.sent[id] = sum
+	return ok && old == sum
+}
+
+// runs are the runs of bits of a message: their lengths and the numbers of their parts, and those parts. It notes which do not begin at the
+// end of the one before.
+func (d *pageData) runs(m *templates.Message) (lens []uint32, kinds []int, parts []pagePart) {
+	lens, kinds, parts = make([]uint32, len(m.Fields)), make([]int, len(m.Fields)), []pagePart{}
 	type kind struct {
 		field      uint16
 		role, path string // the path of what has no field
 	}
-	parts, end := map[kind]int{}, uint32(0)
+	numbers, end, line := map[kind]int{}, uint32(0), 0
 	for i := range m.Fields {
 		f := &m.Fields[i]
 		if f.BitOffset != end {
@@ -158,19 +215,20 @@ func dataOf(p *pageWork) *pageData {
 		if f.Field == codec.NoField {
 			k.path = templates.Indexless(f.Path)
 		}
-		n, ok := parts[k]
+		n, ok := numbers[k]
 		if !ok {
-			n = len(d.Parts)
-			parts[k] = n
+			n = len(parts)
+			numbers[k] = n
 			part := pagePart{Key: templates.Key(f.Path, f.Role), Path: templates.Indexless(f.Path), Type: f.Type, Role: f.Role, Family: templates.Family(f)}
-			if m.Linked && !m.Stale {
-				part.Line = f.Line
+			if m.Linked && f.Line > 0 {
+				part.Lined, part.Step = true, f.Line-line
+				line = f.Line
 			}
-			d.Parts = append(d.Parts, part)
+			parts = append(parts, part)
 		}
-		d.Len[i], d.Part[i] = f.BitLength, n
+		lens[i], kinds[i] = f.BitLength, n
 	}
-	return d
+	return lens, kinds, parts
 }
 
 // valueAnswer is a value of the shown message, to be copied or to be edited.

@@ -1,5 +1,7 @@
 package server
 
+import "hash/maphash"
+
 // drawn is an element of a list as HTML, with its hash.
 type drawn struct {
 	sum  uint64
@@ -16,8 +18,46 @@ type listChange struct {
 	New    []string       `json:"new,omitempty"`
 }
 
+// listPatch makes another list of the one that the page has: Remove of its elements from At on give way to New.
+type listPatch[T any] struct {
+	At     int `json:"at"`
+	Remove int `json:"remove,omitempty"` // -1 for all
+	New    []T `json:"new,omitempty"`
+}
+
 // sentLists are the hashes of the elements that a page has, by list.
 type sentLists map[string][]uint64
+
+// differs says in which part a list differs from the one that the page has: remove elements from at on give way to those up to end. remove
+// is -1 where nobody knows what the page has: it was loaded with something.
+func (s sentLists) differs(id string, sums []uint64) (at, end, remove int) {
+	old, known := s[id]
+	s[id] = sums
+	if !known {
+		return 0, len(sums), -1
+	}
+	last := 0
+	for at < min(len(old), len(sums)) && old[at] == sums[at] {
+		at++
+	}
+	for last < min(len(old), len(sums))-at && old[len(old)-1-last] == sums[len(sums)-1-last] {
+		last++
+	}
+	return at, len(sums) - last, len(old) - at - last
+}
+
+// patched is what makes the items of the list that the page has, nil if they are the same.
+func patched[T comparable](l *livePage, id string, items []T) *listPatch[T] {
+	sums := make([]uint64, len(items))
+	for i, x := range items {
+		sums[i] = maphash.Comparable(l.seed, x)
+	}
+	at, end, remove := l.lists.differs(id, sums)
+	if remove == 0 && at == end {
+		return nil
+	}
+	return &listPatch[T]{at, remove, items[at:end]}
+}
 
 // change says what makes of the list that the page has the one that was drawn, nil for nothing. Elements stand where they stood if
 // there are as many as before; else those between the same start and the same end are new.
@@ -27,22 +67,15 @@ func (s sentLists) change(id string, items []drawn) *listChange {
 	for i, x := range items {
 		sums[i] = x.sum
 	}
-	s[id] = sums
 	out := &listChange{ID: id}
-	if !known { // the page has what it was loaded with, whatever that is
-		out.Remove = -1
-		for _, x := range items {
-			out.New = append(out.New, x.html)
-		}
-		return out
-	}
-	if len(old) == len(items) {
-		for i, x := range items {
-			if old[i] != x.sum {
+	at, end, remove := s.differs(id, sums)
+	if known && len(old) == len(items) {
+		for i := at; i < end; i++ {
+			if old[i] != sums[i] {
 				if out.Change == nil {
 					out.Change = map[int]string{}
 				}
-				out.Change[i] = x.html
+				out.Change[i] = items[i].html
 			}
 		}
 		if out.Change == nil {
@@ -50,15 +83,8 @@ func (s sentLists) change(id string, items []drawn) *listChange {
 		}
 		return out
 	}
-	first, last := 0, 0
-	for first < min(len(old), len(items)) && old[first] == items[first].sum {
-		first++
-	}
-	for last < min(len(old), len(items))-first && old[len(old)-1-last] == items[len(items)-1-last].sum {
-		last++
-	}
-	out.At, out.Remove = first, len(old)-first-last
-	for _, x := range items[first : len(items)-last] {
+	out.At, out.Remove = at, remove
+	for _, x := range items[at:end] {
 		out.New = append(out.New, x.html)
 	}
 	return out

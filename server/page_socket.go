@@ -181,7 +181,8 @@ type livePage struct {
 	seed   maphash.Seed
 	sent   map[string]uint64 // what the page has of each part
 	lists  sentLists         // and of each list
-	told   pageControls
+	told   *string           // the message that the page has open; nil at first
+	edited bool              // whether it has been told that the definition is not the one on disk
 }
 
 func newLivePage(ws *workspace.Workspace, frame templates.Frame) *livePage {
@@ -362,7 +363,7 @@ func (l *livePage) work(ctx context.Context, m pageMessage) ([]byte, error) {
 	if l.form.action == "value" {
 		return plainJSON(l.value())
 	}
-	had := l.form.definition // the text that the page has
+	had := l.form.has(l.edited)
 	view := templates.Workbench{Frame: l.frame, Live: true}
 	p := &pageWork{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, pastes: &l.pastes, live: true, railed: l.railed}
 	p.work()
@@ -379,9 +380,7 @@ func (l *livePage) work(ctx context.Context, m pageMessage) ([]byte, error) {
 		return nil, err
 	}
 	l.controls(&out, p, had)
-	if err := l.message(&out, p); err != nil {
-		return nil, err
-	}
+	l.message(&out, p)
 	return plainJSON(out)
 }
 

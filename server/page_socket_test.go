@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,34 @@ type openPage struct {
 	n    int
 	html map[string]string
 	last pageAnswer
-	data pageData
+	wire int // bytes of that
+	data shownData
+}
+
+// shownData is the message that the page has, put together from what it was sent.
+type shownData struct {
+	Bytes []byte
+	Len   []uint32
+	Part  []int
+	Parts []pagePart
+}
+
+func (d *shownData) take(c *pageData) {
+	if c.Bytes != nil {
+		d.Bytes = *c.Bytes
+	}
+	d.Len, d.Part, d.Parts = c.Len.of(d.Len), c.Part.of(d.Part), c.Parts.of(d.Parts)
+}
+
+// of is the list that a patch makes of one, as web/src/socket.ts makes it.
+func (p *listPatch[T]) of(list []T) []T {
+	if p == nil {
+		return list
+	}
+	if p.Remove < 0 {
+		return p.New
+	}
+	return slices.Concat(list[:p.At], p.New, list[p.At+p.Remove:])
 }
 
 func dialPage(t *testing.T, srv *httptest.Server) *openPage {
@@ -61,11 +89,12 @@ func (p *openPage) receive() *openPage {
 		for id, html := range p.last.HTML {
 			p.html[id] = html
 		}
+		p.wire = len(text)
 		if p.last.Data != nil {
-			p.data = pageData{}
-			if err := json.Unmarshal(p.last.Data, &p.data); err != nil {
-				p.t.Fatal(err)
-			}
+			p.data.take(p.last.Data)
+		}
+		if p.last.Set == nil {
+			p.last.Set = &pageControls{}
 		}
 		if p.last.N >= p.n {
 			return p
@@ -123,7 +152,7 @@ func TestPageSocket(t *testing.T) {
 	// A mistake keeps the last good layout, and says so; its repair comes with it.
 	p.do(`"set":{"definition":"string channel_name\nuint16 password\nin32 x\n"}`)
 	p.has("broken", map[string]string{"layout-head": "as before the mistake", "fields-head": "as before the mistake", "definition-notes": "did you mean", "definition-head": "not saved"})
-	if m := *p.last.Mistakes; len(m) != 1 || m[0].Fix == nil || m[0].Fix.Text != "int32" || p.last.Set.Definition != nil {
+	if m := p.last.Mistakes; len(m) != 1 || m[0].Fix == nil || m[0].Fix.Text != "int32" || p.last.Set.Definition != nil {
 		t.Errorf("%+v", m)
 	}
 	p.do(`"set":{"definition":"string channel_name\nuint16 password\nbyte x\n"}`)
@@ -154,6 +183,52 @@ func TestPageSocket(t *testing.T) {
 	p.has("older, renamed", map[string]string{"definition-notes": "the layout is the same"})
 	p.do(`"action":"save"`)
 	p.has("older, renamed and saved", map[string]string{"notices": "Saved"})
+}
+
+// A keystroke is answered with what it changes, however long the definition and the message are.
+func TestPageKeystroke(t *testing.T) {
+	var b strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&b, "int32 field_%d # what it is\n", i)
+	}
+	text := b.String()
+	p, _, _ := testPage(t, map[string]string{"C_BIG.1.def": text, "protocol.1.map": "C_BIG 1\n"})
+	p.do(`"set":{"message":"C_BIG.1","input":"d4070100` + strings.Repeat("00000000", 500) + `"}`)
+	outline := p.last.Outline.of(nil)
+	opened := p.wire
+	for i, c := range []struct {
+		what, old, new string
+		most           int // bytes
+	}{
+		{"the first one", "field_9 # what", "field_9 # whats", 3000}, // the buttons that can be pressed now
+		{"a comment", "field_250 # what", "field_250 # whats", 700},
+		{"a name", "field_250 ", "field_2500 ", 1800},
+		{"a new line", "int32 field_250", "\nint32 field_250", 700},
+		{"a mistake", "int32 field_2500", "int3 field_2500", 5000},
+		{"no mistake any more", "int3 field_2500", "int32 field_2500", 4000},
+		{"another comment", "field_250 # what", "field_250 # what?", 700},
+	} {
+		text = strings.Replace(text, c.old, c.new, 1)
+		definition, _ := json.Marshal(text)
+		p.do(`"set":{"definition":` + string(definition) + `}`)
+		if outline = p.last.Outline.of(outline); p.wire > c.most {
+			t.Errorf("%d. %s is answered with %d bytes, at most %d were wanted", i+1, c.what, p.wire, c.most)
+		}
+	}
+	t.Logf("the page was opened with %d bytes", opened)
+	line := 0
+	for _, x := range outline {
+		if line += x.Step; x.Key == "field_499/value" && (line != 501 || !strings.Contains(x.Text, "field_499")) {
+			t.Errorf("the last field is of line %d: %s", line, x.Text)
+		}
+	}
+	line = 0
+	for _, x := range p.data.Parts {
+		line += x.Step
+	}
+	if len(p.data.Len) != 502 || line != 501 || p.data.Parts[252].Path != "field_2500" {
+		t.Errorf("%d runs, the last of line %d: %+v", len(p.data.Len), line, p.data.Parts[252])
+	}
 }
 
 // Values and bytes change each other; what cannot be is said, and changes nothing.

@@ -2,17 +2,17 @@
 
 import type { HexMessage } from "./hex/index";
 
-/** What the server sends; see pageData in server/page_answer.go. */
+/** The shown message as the socket keeps it; see pageData in server/page_answer.go. */
 export interface MessageData {
   bytes: string; // base64
-  was?: string;
   built?: boolean;
   changed?: [number, number][];
-  len: number[]; // bits of each run, in the order of the wire
-  part: number[]; // number of its part
-  jumps: [run: number, off: number][]; // where a run does not begin at the end of the one before
-  parts: Part[];
-  linked: boolean;
+  len: readonly number[]; // bits of each run, in the order of the wire
+  part: readonly number[]; // number of its part
+  jumps?: [run: number, off: number][]; // where a run does not begin at the end of the one before
+  parts: readonly Part[];
+  linked?: boolean;
+  stale?: boolean;
   used: number;
   name: string;
   dir: string;
@@ -24,7 +24,8 @@ export interface Part {
   path: string; // without indexes
   type: string;
   role: string;
-  line?: number; // of the definition
+  lined?: boolean; // a line of the definition makes it
+  step?: number; // lines since that of the last part before it that has one
   family: string; // of its colour
 }
 
@@ -48,13 +49,16 @@ export class Message {
   readonly data: Uint8Array;
   private readonly from: MessageData;
   private readonly off: Uint32Array; // first bit of each run
+  private readonly lines: readonly number[]; // of the parts
   private byPart: number[][] | undefined; // runs of each part
 
   constructor(from: MessageData) {
     this.from = from;
     this.data = fromBase64(from.bytes);
     this.off = new Uint32Array(from.len.length);
-    const jumps = new Map(from.jumps);
+    const jumps = new Map(from.jumps ?? []);
+    let line = 0;
+    this.lines = from.parts.map((part) => (part.lined === true ? (line += part.step ?? 0) : 0));
     let end = 0;
     from.len.forEach((bits, run) => {
       const off = jumps.get(run) ?? end;
@@ -91,7 +95,7 @@ export class Message {
 
   /** Whether the layout and the definition that are shown are this message's. */
   get linked(): boolean {
-    return this.from.linked;
+    return this.from.linked === true;
   }
 
   get runs(): number {
@@ -108,7 +112,7 @@ export class Message {
   }
 
   line(run: number): number {
-    return this.part(run)?.line ?? 0;
+    return this.from.stale === true ? 0 : (this.lines[this.from.part[run] ?? -1] ?? 0);
   }
 
   /** The run that a bit belongs to, the last that begins at or before it and reaches it; -1 for none. */
@@ -132,7 +136,7 @@ export class Message {
     return -1;
   }
 
-  private runsOf(which: (part: Part) => boolean): number[] {
+  private runsOf(which: (part: Part, i: number) => boolean): number[] {
     if (this.byPart === undefined) {
       const byPart: number[][] = this.from.parts.map(() => []);
       this.from.part.forEach((part, run) => byPart[part]?.push(run));
@@ -140,7 +144,7 @@ export class Message {
     }
     const lists = this.byPart.filter((_, i) => {
       const part = this.from.parts[i];
-      return part !== undefined && which(part);
+      return part !== undefined && which(part, i);
     });
     return lists.length === 1 ? (lists[0] ?? []) : lists.flat().sort((a, b) => a - b);
   }
@@ -156,7 +160,7 @@ export class Message {
   }
 
   runsOfLine(line: number): readonly number[] {
-    return this.runsOf((part) => part.line === line);
+    return this.from.stale === true ? [] : this.runsOf((_, i) => this.lines[i] === line);
   }
 
   /** The ranges of runs, those that touch as one. */

@@ -22,7 +22,7 @@ import { notify } from "./notify";
 import { addProvider } from "./palette";
 import { showPane } from "./panes";
 import { lookOnly } from "./role";
-import { type Action, type Answer, type Controls, type FrameContext, type ListChange, Socket, type State, type ValueAnswer } from "./socket";
+import { type Action, type Answer, type ControlChanges, type Controls, type FrameContext, type ListChange, Socket, type State, type ValueAnswer } from "./socket";
 import { editValue, isEditing, refold, startTree } from "./tree";
 
 function field<T extends HTMLElement>(id: string): T | null {
@@ -445,30 +445,29 @@ export class Page {
     if (answer.value !== undefined) {
       return; // for who asked
     }
-    const set = answer.set;
-    if (set !== undefined) {
-      Object.assign(this.controls, { form: set.form, bycode: set.bycode, show: set.show, edits: set.edits, opened: set.opened, name: "" });
-      if (answer.older !== true) {
-        this.takeDefinition(set);
+    const set = answer.set ?? {};
+    const before = this.controls.message;
+    Object.assign(this.controls, set, { name: "" });
+    if (answer.older !== true) {
+      this.takeDefinition(set, before);
+    }
+    if (set.input !== undefined) {
+      const area = field<HTMLTextAreaElement>("input");
+      if (area !== null && area.value !== set.input) {
+        area.value = set.input;
       }
-      if (set.input !== undefined) {
-        this.controls.input = set.input;
-        const area = field<HTMLTextAreaElement>("input");
-        if (area !== null && area.value !== set.input) {
-          area.value = set.input;
-        }
-      }
-      const form = field<HTMLSelectElement>("form");
-      const byCode = field<HTMLInputElement>("bycode");
-      if (form !== null && byCode !== null) {
-        form.value = set.form;
-        byCode.checked = set.bycode;
-      }
-      field("new-definition")?.toggleAttribute("hidden", set.message !== "" && set.base !== "");
-      const name = field<HTMLInputElement>("name");
-      if (name !== null && set.message !== "" && document.activeElement !== name) {
-        name.value = set.message;
-      }
+    }
+    const form = field<HTMLSelectElement>("form");
+    const byCode = field<HTMLInputElement>("bycode");
+    if (form !== null && byCode !== null) {
+      form.value = this.controls.form;
+      byCode.checked = this.controls.bycode;
+    }
+    const { message, base } = this.controls;
+    field("new-definition")?.toggleAttribute("hidden", message !== "" && base !== "");
+    const name = field<HTMLInputElement>("name");
+    if (name !== null && message !== "" && document.activeElement !== name) {
+      name.value = message;
     }
     for (const [id, html] of Object.entries(answer.html ?? {})) {
       this.part(id, html);
@@ -476,9 +475,7 @@ export class Page {
     for (const change of answer.lists ?? []) {
       this.list(change);
     }
-    if (set !== undefined) {
-      this.links.lines(new Map(Object.entries(answer.keys ?? {})));
-    }
+    this.links.lines(answer.keys ?? new Map());
     if (answer.data !== undefined) {
       const shown = new Message(answer.data);
       this.message = shown.empty ? null : shown;
@@ -494,11 +491,9 @@ export class Page {
       }
       this.drawn = shown;
     }
-    if (answer.mistakes !== undefined) {
-      this.editor.setMistakes(answer.mistakes, this.controls.definition);
-    }
+    this.editor.setMistakes(answer.mistakes ?? [], this.controls.definition);
     if (answer.lines !== undefined) {
-      this.editor.setLineHelp(new Map(Object.entries(answer.lines).map(([line, text]) => [Number(line), text])));
+      this.editor.setLineHelp(answer.lines);
     }
     if (answer.status !== undefined) {
       this.resting = answer.status;
@@ -527,24 +522,24 @@ export class Page {
   }
 
   /** Takes over which definition is open, and its text if the server has another one than the page. */
-  private takeDefinition(set: NonNullable<Answer["set"]>): void {
-    const another = set.message !== this.controls.message;
+  private takeDefinition(set: ControlChanges, before: string): void {
+    const { message, base } = this.controls;
+    const another = message !== before;
+    this.edited = set.edited ?? this.edited;
     const { opening } = this;
     this.opening = undefined;
-    this.controls.base = set.base;
     if (another) {
-      this.controls.message = set.message;
       if (!this.capture) {
-        document.title = set.message === "" ? "Wirebench" : `${set.message} · Wirebench`;
+        document.title = message === "" ? "Wirebench" : `${message} · Wirebench`;
       }
       if (opening === undefined && !this.capture) { // a new one, or the one that the message is of
-        history.pushState({}, "", addressOf(location.href, set.message, set.base !== ""));
+        history.pushState({}, "", addressOf(location.href, message, base !== ""));
       }
       // What was typed into it before is there again, whoever opened it: a message that is new, or that of the shown bytes.
-      const begun = set.base === "" || (opening === undefined && !set.edited) ? takeDraft(this.workspace, set.message) : undefined;
+      const begun = base === "" || (opening === undefined && !this.edited) ? takeDraft(this.workspace, message) : undefined;
       if (begun !== undefined && set.definition !== undefined && begun.text !== set.definition) {
         this.editor.open(begun.text);
-        if (set.base !== "") {
+        if (base !== "") {
           this.controls.base = begun.base; // if it is another one now, the server says so
           this.socket.set({ base: begun.base });
         }
@@ -556,16 +551,14 @@ export class Page {
       this.controls.definition = opening;
       this.editor.open(opening);
     } else if (set.definition !== undefined) {
-      this.controls.definition = set.definition;
       if (set.reset === true) {
         this.editor.open(set.definition);
       } else {
         this.editor.replace(set.definition);
       }
     }
-    this.edited = set.edited;
     this.tellDraft();
-    keepDraft(this.workspace, set.message, set.edited ? { text: this.controls.definition, base: set.base } : undefined);
+    keepDraft(this.workspace, message, this.edited ? { text: this.controls.definition, base } : undefined);
   }
 
   /** Marks the open definition in the list; the server draws the list for all pages alike. */

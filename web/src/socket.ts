@@ -65,34 +65,64 @@ export interface ListChange {
   new?: string[];
 }
 
-/** What the server sends; see pageAnswer in server/page_answer.go. */
-export interface Answer {
+/** What makes another list of one: `remove` of its elements from `at` on, all if that is -1, give way to new ones. */
+export interface ListPatch<T> {
+  at: number;
+  remove?: number;
+  new?: T[];
+}
+
+/** What the server sends; see pageAnswer in server/page_answer.go. What is missing is as it was. */
+interface PageAnswer {
   n: number;
   html?: Record<string, string>;
   lists?: ListChange[];
-  keys?: Record<string, number>; // lines of the definition
-  set?: {
-    message: string;
-    definition?: string;
-    reset?: boolean;
-    base: string;
-    input?: string;
-    form: string;
-    bycode: boolean;
-    show: number;
-    edits: Record<string, string>;
-    opened: string[];
-    edited: boolean;
-  };
+  set?: ControlChanges;
   mistakes?: Mistake[];
-  lines?: Record<string, string>;
-  data?: MessageData;
+  outline?: ListPatch<{ key: string; step: number; text?: string }>;
+  behind?: boolean;
+  data?: PageData;
   export?: { Title: string; Files: { Name: string; Type: string; Text: string }[]; Losses: string[] | null };
   failed?: string;
   status?: string;
   value?: ValueAnswer;
-  older?: boolean; // than the text of the definition that the page has; the socket tells
 }
+
+/** Controls that the server has changed. */
+export interface ControlChanges {
+  message?: string;
+  definition?: string;
+  reset?: boolean;
+  base?: string;
+  input?: string;
+  form?: string;
+  bycode?: boolean;
+  show?: number;
+  edits?: Record<string, string>;
+  opened?: string[];
+  edited?: boolean;
+}
+
+interface PageData extends Omit<MessageData, "bytes" | "len" | "part" | "parts"> {
+  bytes?: string;
+  len?: ListPatch<number>;
+  part?: ListPatch<number>;
+  parts?: ListPatch<MessageData["parts"][number]>;
+}
+
+/** An answer with the whole of what it changes. */
+export interface Answer extends Omit<PageAnswer, "outline" | "data"> {
+  older?: boolean; // than the text of the definition that the page has
+  data?: MessageData;
+  keys?: Map<string, number>; // lines of the definition, by the key of what they make
+  lines?: Map<number, string>; // what is to be said about them
+}
+
+function patched<T>(list: readonly T[], patch: ListPatch<T> | undefined): readonly T[] {
+  return patch === undefined ? list : list.toSpliced(patch.at, patch.remove === -1 ? list.length : (patch.remove ?? 0), ...(patch.new ?? []));
+}
+
+const noData: MessageData = { bytes: "", len: [], part: [], parts: [], used: 0, name: "", dir: "" };
 
 export type State = "connecting" | "open" | "lost";
 
@@ -111,10 +141,11 @@ export class Socket {
   tries = 0; // without success, one after the other
   opened = false; // ever
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private sentDefinition = 0;
-  private sentInput = 0;
-  private sentEdits = 0;
+  private readonly sentAt = new Map<string, number>(); // the last message that has a control
   private skipped: MessageData | undefined; // of older bytes than those that were typed, as the server told them last
+  private late: ControlChanges = {}; // of answers that were older than the text
+  private data = noData; // the server tells what changes in this and the outline
+  private outline: readonly { key: string; step: number; text?: string }[] = [];
   state: State = "connecting";
 
   constructor(url: string, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void) {
@@ -145,6 +176,9 @@ export class Socket {
       this.opened = true;
       this.known = this.n;
       this.skipped = undefined;
+      this.late = {};
+      this.data = noData;
+      this.outline = [];
       // The server knows nothing of what came before: it gets all of it.
       this.dirty = this.all();
       this.turn("open");
@@ -153,7 +187,7 @@ export class Socket {
     });
     socket.addEventListener("message", (event) => {
       if (typeof event.data === "string") {
-        const message = JSON.parse(event.data) as Answer | { pushed: string[] };
+        const message = JSON.parse(event.data) as PageAnswer | { pushed: string[] };
         if ("pushed" in message) {
           tellChanged(message.pushed);
         } else {
@@ -186,27 +220,54 @@ export class Socket {
     }, after);
   }
 
-  private take(answer: Answer): void {
+  /** The answer with the whole of what it changes. */
+  private whole({ data, outline, ...answer }: PageAnswer): Answer {
+    const whole: Answer = answer;
+    if (answer.value !== undefined) {
+      return whole;
+    }
+    if (data !== undefined) {
+      const { bytes, len, part, parts } = this.data;
+      this.data = { ...data, bytes: data.bytes ?? bytes, len: patched(len, data.len), part: patched(part, data.part), parts: patched(parts, data.parts) };
+      whole.data = this.data;
+    }
+    this.outline = patched(this.outline, outline);
+    const keys = (whole.keys = new Map<string, number>());
+    if (answer.behind !== true) {
+      const lines = (whole.lines = new Map<number, string>());
+      let line = 0;
+      for (const { key, step, text } of this.outline) {
+        keys.set(key, (line += step));
+        if (text !== undefined) {
+          lines.set(line, text);
+        }
+      }
+    }
+    return whole;
+  }
+
+  private take(from: PageAnswer): void {
+    const answer = this.whole(from);
     this.known = Math.max(this.known, answer.n);
-    const set = answer.set;
     if (answer.data !== undefined) {
       this.skipped = undefined;
-    } else if (this.skipped !== undefined && this.sentEdits <= answer.n && this.dirty.edits === undefined) {
+    } else if (this.skipped !== undefined && (this.sentAt.get("edits") ?? 0) <= answer.n && !("edits" in this.dirty)) {
       answer.data = this.skipped; // what was typed since is the same, so the server tells nothing
       this.skipped = undefined;
     }
-    if (set !== undefined) {
-      // What was typed since counts, not what the server made of an older text.
-      if (this.sentDefinition > answer.n || this.dirty.definition !== undefined) {
-        answer.older = true;
+    if (answer.value === undefined) {
+      // What was typed since counts, not what the server made of older values.
+      const newer = (key: string): boolean => key in this.dirty || (this.sentAt.get(key) ?? 0) > answer.n;
+      const set: Record<string, unknown> = { ...this.late, ...answer.set };
+      for (const key of Object.keys(set).filter(newer)) {
+        delete set[key];
       }
-      if (this.sentInput > answer.n || this.dirty.input !== undefined) {
-        delete set.input;
-      }
-      if (this.sentEdits > answer.n || this.dirty.edits !== undefined) {
+      answer.older = newer("definition");
+      this.late = answer.older ? set : {};
+      answer.set = answer.older ? {} : set;
+      if (newer("edits")) {
         this.skipped = answer.data ?? this.skipped;
         delete answer.data; // of older bytes than those that are shown
-        set.edits = this.all().edits;
       }
     }
     this.answered(answer);
@@ -249,14 +310,8 @@ export class Socket {
     }
     const action = this.actions.shift();
     this.n++;
-    if (this.dirty.definition !== undefined) {
-      this.sentDefinition = this.n;
-    }
-    if (this.dirty.input !== undefined) {
-      this.sentInput = this.n;
-    }
-    if (this.dirty.edits !== undefined) {
-      this.sentEdits = this.n;
+    for (const key of Object.keys(this.dirty)) {
+      this.sentAt.set(key, this.n);
     }
     if (resolve !== undefined) {
       this.waiting.set(this.n, resolve);

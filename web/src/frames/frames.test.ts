@@ -71,7 +71,6 @@ test("frames socket: a request gets its own answer, whatever came before it", as
   const where = socket.ask("where", { n: 5 });
   const rows = socket.ask("rows", { from: 0, count: 100 });
   equal(wire().sent.slice(-2), [{ where: { id: 1, n: 5 } }, { rows: { id: 2, seq: socket.seq, from: 0, count: 100 } }]);
-  wire().say("this is no JSON");
   wire().say({ found: { id: 99, pos: 1, n: 1 } });
   wire().say({ rows: { id: 2, seq: socket.seq, from: 0, rows: [{ n: 1, t: 2 }] } });
   wire().say({ found: { id: 1, pos: 4, n: 5 } });
