@@ -248,11 +248,10 @@ func TestFlowFilterEscape(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
 	f.counts("20 frames")
-	f.do(`document.querySelector(".filterbox-input").focus()`)
-	f.types("n > 5 and n <")
+	f.page().Fill("textbox", "Filter", "n > 5 and n <")
 	f.press("Escape", "Escape")
 	f.is("the list has the focus", `document.activeElement?.matches(".frames-scroll")`)
-	f.is("the text is there", `document.querySelector(".filterbox-input").value === "n > 5 and n <"`)
+	f.page().Has("textbox", "Filter", "n > 5 and n <")
 }
 
 // refusedText is what the browser notes of a text that holds nothing, and of a list that is left.
@@ -282,7 +281,7 @@ func TestFlowPasteKept(t *testing.T) {
 		f.do(fmt.Sprintf(`{ const clipboardData = new DataTransfer(); clipboardData.setData("text/plain", %s); document.querySelector(%s).dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true})) }`, jsText(text), jsText(selector)))
 	}
 	const asks = `[...document.querySelectorAll("dialog.operate")].map(e => e.innerText).join()`
-	put(".filterbox-input", followed)
+	put(".filterbox-input .cm-content", "n > 5")
 	put(".frames-scroll", "Dear diary,\nnothing happened today.\n")
 	f.shows(".toasts", "Nothing in what was pasted")
 	if got := browsertest.Value[string](t, f.ctx, asks); got != "" {
@@ -394,8 +393,7 @@ func TestFlowCaptureRoom(t *testing.T) {
 	f.is("the name of the file is whole", `(h => h.scrollWidth <= h.clientWidth)(document.querySelector("#definition-title"))`)
 	f.tool("Types")
 	f.is("shares and bytes are beside each other", `[...document.querySelectorAll(".frames-types tbody tr")].length > 0 && [...document.querySelectorAll(".frames-types td.share")].every(e => e.scrollWidth <= e.clientWidth)`)
-	f.do(`document.querySelector(".filterbox-input").focus()`)
-	f.types("C_SAY.txet == 1 || C_SAY.text == 2")
+	f.page().Fill("textbox", "Filter", "C_SAY.txet == 1 || C_SAY.text == 2")
 	f.shows(".filterbox-says", "txet")
 	f.is("a mistake has the width of the pane", `(e => e.classList.contains("long") ? e.getBoundingClientRect().width > 500 : e.scrollWidth <= e.clientWidth)(document.querySelector(".filterbox-said"))`)
 }

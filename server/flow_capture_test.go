@@ -57,9 +57,7 @@ func (f captureFlow) choose(n int, ctrl bool) {
 // filter writes a filter and applies it.
 func (f captureFlow) filter(text string) {
 	f.Helper()
-	f.do(`document.querySelector(".filterbox-input").focus(); document.querySelector(".filterbox-input").select()`)
-	f.press("Delete")
-	f.types(text)
+	f.page().Fill("textbox", "Filter", text)
 	f.press("Enter")
 }
 

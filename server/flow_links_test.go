@@ -20,13 +20,13 @@ type marked struct{ Tree, Wrong, Table, Diagram, Lines, Bytes, Aim, Status strin
 const marks = `(name => {
 	const all = (selector, of) => [...new Set([...document.querySelectorAll(selector)].map(of))].join(" ")
 	const role = e => e.dataset.role === undefined || e.dataset.role === "value" ? "" : "/" + e.dataset.role
-	const lines = [...document.querySelectorAll(".cm-content > .cm-line")]
+	const lines = [...document.querySelectorAll(".definition-editor .cm-content > .cm-line")]
 	return {
 		Tree: all("#tree-rows tr." + name, e => e.dataset.path + role(e)),
 		Wrong: all("#tree-problems tr." + name, e => e.cells[0].innerText.trim()),
 		Table: all("#layout-rows tr." + name, e => e.dataset.key),
 		Diagram: all("#layout-diagram ." + name, e => e.dataset.key),
-		Lines: all(".cm-content > .cm-" + name, e => lines.indexOf(e) + 1),
+		Lines: all(".definition-editor .cm-content > .cm-" + name, e => lines.indexOf(e) + 1),
 		Bytes: [...document.querySelectorAll(name === "lit" ? ".hex-rows .hx[class*=' on-']" : ".hex-rows .hx.sel")].map(e => e.textContent.trim()).join(""),
 		Aim: [...document.querySelectorAll(".hex-rows .hx[class*=' aim-']")].map(e => e.textContent.trim()).join(""),
 		Status: document.querySelector("#pointed").innerText,

@@ -32,7 +32,7 @@ func (f flow) is(what, expression string) {
 		return
 	}
 	var state string
-	_ = chromedp.Run(f.ctx, chromedp.Evaluate(`["notices", "definition-head", "definition-notes", "layout-head", "verdict", "bytes-head", "fields-head", "pointed"].map(id => id + ": " + document.getElementById(id)?.innerText.replace(/\s+/g, " ")).join("\n") + "\n" + document.querySelector(".toasts")?.innerText + "\n" + document.querySelector(".cm-content")?.innerText + "\n" + location.href + "\n" + [...document.querySelectorAll(".frame")].slice(0, 8).map(e => e.className + " " + e.innerText.replace(/\s+/g, " ")).join("\n")`, &state))
+	_ = chromedp.Run(f.ctx, chromedp.Evaluate(`["notices", "definition-head", "definition-notes", "layout-head", "verdict", "bytes-head", "fields-head", "pointed"].map(id => id + ": " + document.getElementById(id)?.innerText.replace(/\s+/g, " ")).join("\n") + "\n" + document.querySelector(".toasts")?.innerText + "\n" + document.querySelector(".definition-editor .cm-content")?.innerText + "\n" + location.href + "\n" + [...document.querySelectorAll(".frame")].slice(0, 8).map(e => e.className + " " + e.innerText.replace(/\s+/g, " ")).join("\n")`, &state))
 	f.Fatalf("%s: %v\n%s\n%s", what, err, expression, state)
 }
 
@@ -83,7 +83,7 @@ func (f flow) paste(text string) {
 func (f flow) caret(line int) {
 	f.Helper()
 	f.do(fmt.Sprintf(`{
-		const view = document.querySelector(".cm-content").cmTile.root.view, doc = view.state.doc
+		const view = document.querySelector(".definition-editor .cm-content").cmTile.root.view, doc = view.state.doc
 		view.focus()
 		view.dispatch({selection: {anchor: doc.line(%d || doc.lines).to}, scrollIntoView: true})
 	}`, line))
@@ -114,7 +114,7 @@ func (f flow) over(selector string) {
 }
 
 // editorText is the text of the editor, as far as it is in view.
-const editorText = `[...document.querySelectorAll(".cm-content > .cm-line")].map(l => { const c = l.cloneNode(true); c.querySelectorAll(".lint").forEach(e => e.remove()); return c.textContent.replaceAll("\u200b", "") }).join("\n")`
+const editorText = `[...document.querySelectorAll(".definition-editor .cm-content > .cm-line")].map(l => { const c = l.cloneNode(true); c.querySelectorAll(".lint").forEach(e => e.remove()); return c.textContent.replaceAll("\u200b", "") }).join("\n")`
 
 func jsText(text string) string {
 	b, _ := json.Marshal(text)

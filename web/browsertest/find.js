@@ -61,7 +61,7 @@
   const word = /[\w]{3,}/.exec(name.replace("…", ""))?.[0] ?? "";
   const wordOf = /^(link|row|option|listitem)$/.test(role) ? word : "";
   const modal = document.querySelector("dialog:modal");
-  if (where === "") return within(modal ?? document);
+  if (where === "") return within(role === "dialog" || modal === null ? document : modal);
   const regions = [...document.querySelectorAll("[aria-label], [aria-labelledby], fieldset")].filter((e) => shown(e) && fits(nameOf(e, roleOf(e)), where));
   return [...new Set(regions.flatMap(within))];
 })

@@ -222,6 +222,54 @@ func (p Page) Text(role, name string) string {
 	return text
 }
 
+// Has waits until the text of an element is this one.
+func (p Page) Has(role, name, text string) {
+	p.Helper()
+	var has string
+	expression := p.found(role, name) + `.map((e) => {
+		if (!e.isContentEditable) return e.value ?? e.innerText;
+		const copy = e.cloneNode(true);
+		for (const other of copy.querySelectorAll("[contenteditable=false]")) other.remove();
+		return [...copy.children].map((line) => line.textContent).join("\n");
+	}).join("\n")`
+	if err := poll(p.Ctx, expression, func(s string) bool { has = s; return s == text }); err != nil {
+		p.Fatalf("%s has %q, not %q (%v)", p.what(role, name), has, text, err)
+	}
+}
+
+// Says waits until a status or an alert, of the dialog that is open if one is, has a text.
+func (p Page) Says(text string) {
+	p.Helper()
+	var says string
+	all := fmt.Sprintf(`[...%s, ...%s].map((e) => e.innerText).join("\n")`, p.found("status", ""), p.found("alert", ""))
+	if err := poll(p.Ctx, all, func(s string) bool { says = s; return strings.Contains(s, text) }); err != nil {
+		p.Fatalf("nothing says %q, but: %s (%v)", text, says, err)
+	}
+}
+
+// Chosen waits until the option that is chosen in a select has a text.
+func (p Page) Chosen(name, text string) {
+	p.Helper()
+	var chosen string
+	if err := poll(p.Ctx, p.found("combobox", name)+`.map((e) => e.selectedOptions?.[0]?.text ?? "").join()`, func(s string) bool { chosen = s; return strings.Contains(s, text) }); err != nil {
+		p.Fatalf("%s has %q, not %q (%v)", p.what("combobox", name), chosen, text, err)
+	}
+}
+
+// Enabled waits until an element can be used.
+func (p Page) Enabled(role, name string) { p.Helper(); p.able(role, name, true) }
+
+// Disabled waits until an element cannot be used.
+func (p Page) Disabled(role, name string) { p.Helper(); p.able(role, name, false) }
+
+func (p Page) able(role, name string, want bool) {
+	p.Helper()
+	expression := fmt.Sprintf(`(all => all.length > 0 && all.every((e) => !(e.disabled || e.ariaDisabled === "true") === %t))(%s)`, want, p.found(role, name))
+	if err := poll(p.Ctx, expression, func(is bool) bool { return is }); err != nil {
+		p.Fatalf("%s can be used: not %t (%v)", p.what(role, name), want, err)
+	}
+}
+
 // Focused waits until an element has the focus.
 func (p Page) Focused(role, name string) {
 	p.Helper()

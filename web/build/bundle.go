@@ -33,7 +33,7 @@ var scripts = []struct{ name, entry, shares string }{
 	{"early", "early.ts", "early.ts"},             // before anything is drawn
 	{"app", "main.ts", "shared.ts"},               // on every page
 	{"capture", "capture.ts", "frames/shared.ts"}, // on pages that list frames
-	{"dialogs", "dialogs_script.ts", ""},          // loaded when one of them is opened
+	{"dialogs", "dialogs/script.ts", ""},          // loaded when one of them is opened
 	{"drawers", "frames/drawers.ts", ""},          // loaded when the first drawer is opened
 }
 

@@ -1,13 +1,23 @@
 // Dialogs that few people open on most days: their script is loaded when one is.
 
+import type { colorsDialog } from "./dialogs/colors";
+import type { askFraming } from "./dialogs/framing";
+import type { openHelp } from "./dialogs/help";
+import type { editHeld, sendMessage } from "./dialogs/messages";
+import type { replayDialog } from "./dialogs/replay";
+import type { rulesDialog } from "./dialogs/rules";
 import { load } from "./load";
 import { notify } from "./notify";
 
-interface Dialogs {
-  openHelp(): void;
-  askFraming(workspace: string, file: File): Promise<string | undefined>;
-  rulesDialog(api: string, filter: string, on: boolean): Promise<void>;
-  replayDialog(workspace: string, capture: string, name: string): Promise<void>;
+/** What the script has. */
+export interface Dialogs {
+  askFraming: typeof askFraming;
+  colorsDialog: typeof colorsDialog;
+  editHeld: typeof editHeld;
+  openHelp: typeof openHelp;
+  replayDialog: typeof replayDialog;
+  rulesDialog: typeof rulesDialog;
+  sendMessage: typeof sendMessage;
 }
 
 /** The dialogs, once their script is there; undefined where it cannot be loaded, which is told. */

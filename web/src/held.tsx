@@ -7,7 +7,7 @@
 import { onChanged } from "./changes";
 import { arrow } from "./dialog";
 import { count, counted, directionWords, opcode } from "./frames/text";
-import type { Content } from "./messageform";
+import type { Content } from "./dialogs/messageform";
 import { announce } from "./notify";
 import { ask } from "./relays";
 import { Fragment, h, render, signal, useLayoutEffect, useRef } from "./ui";

@@ -1,5 +1,5 @@
 import type { FrameAnswer } from "./frames/protocol";
-import { framingText, type Framing } from "./framing";
+import { framingText, type Framing } from "./dialogs/framing";
 import { inPacket, joined, type Packet, toFrame, toLayer } from "./layers";
 import { equal, test } from "./testing";
 

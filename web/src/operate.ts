@@ -1,18 +1,13 @@
-// Holding, changing and sending messages of running traffic: what is held by which filter, and the dialogs to change, to send and for
-// rules. The queue of what is held is that of held.ts.
-//
-//   dialog.operate > form > .field, .message-form, .row, .operate-says
+// Holding, changing and sending messages of running traffic: what is held by which filter. The queue of held messages is held.tsx, the
+// dialogs are dialogs/messages.tsx.
 
-import { hexOf } from "./hex/text";
 import { register } from "./commands";
-import { arrow, dialog, field, select } from "./dialog";
-import { button, make } from "./dom";
+import { arrow } from "./dialog";
 import type { Frames } from "./frames/index";
 import type { FrameRow } from "./frames/protocol";
 import { counted, shortConnection } from "./frames/text";
 import { type Held, HeldQueue } from "./held";
 import { openMenu } from "./menu";
-import { type Content, MessageForm } from "./messageform";
 import { notify } from "./notify";
 import { ask, type Session } from "./relays";
 import { lookOnly } from "./role";
@@ -40,15 +35,15 @@ function short(text: string): string {
 
 /** What can be done with the messages of one session. */
 export class Operate {
-  private readonly api: string;
-  private readonly frames: Frames;
-  private readonly shown: Shown;
+  readonly api: string;
+  readonly frames: Frames;
+  readonly shown: Shown;
   readonly on = signal(false);
   readonly offered = signal(false); // by the listener
   readonly label = signal("Intercept"); // of the button
   readonly title = signal("");
-  private readonly queue: HeldQueue;
-  private session: Session | undefined;
+  readonly queue: HeldQueue;
+  session: Session | undefined;
   private intercept = "";
   private isAway = false;
 
@@ -57,7 +52,7 @@ export class Operate {
     this.frames = frames;
     this.shown = shown;
     const may = !lookOnly();
-    this.queue = new HeldQueue(api, may, { edit: (h) => void this.edit(h), leave: () => frames.focus() });
+    this.queue = new HeldQueue(api, may, { edit: (m) => this.edit(m), leave: () => frames.focus() });
     const some = (): boolean => may && this.queue.size > 0;
     const can = (): boolean => may && !this.isAway && this.session?.operate !== undefined;
     const { queue } = this;
@@ -116,7 +111,7 @@ export class Operate {
   }
 
   /** Lets messages be sent, and holds none by that, where nobody has allowed it yet; false if that fails. */
-  private async turnedOn(): Promise<boolean> {
+  async turnedOn(): Promise<boolean> {
     return this.on.value || await this.set({ on: true, intercept: "" });
   }
 
@@ -139,61 +134,8 @@ export class Operate {
     });
   }
 
-  /** Changes a held message. */
-  private async edit(h: Held): Promise<void> {
-    const title = `Change ${h.frame.message ?? "a message"} before it goes (${arrow(h.frame.dir)})`;
-    const now = h.with === undefined || h.name === "" ? undefined : await this.decode(h.name, h.with); // what rules made of it
-    const { box, form, says, say } = dialog(title);
-    const content = new MessageForm();
-    const kept = this.queue.edited(h);
-    if (kept === undefined) {
-      content.show(h.frame.value, h.frame.hex, now);
-    } else {
-      content.resume(h.frame.value, h.frame.hex, kept);
-    }
-    const close = (action: string, more: object = {}): void => void this.queue.decide(action, h, more, say).then((done) => done && box.close());
-    const row = make("div", "row");
-    row.append(
-      button("Send changed", () => {
-        const what = read(content, say);
-        if (what !== undefined) {
-          close("replace", "value" in what ? { message: h.name, ...what } : what);
-        }
-      }, "", "btn primary"),
-      button("Save for later", () => {
-        const what = read(content, say);
-        if (what !== undefined) {
-          this.queue.keep(h, what);
-          box.close();
-        }
-      }, "Keep holding the message; Forward sends it as changed"),
-      button("Reset", () => {
-        content.show(h.frame.value, h.frame.hex);
-        content.focus();
-      }, "Back to the original values"),
-      button("Send original", () => {
-        this.queue.forget(h);
-        if (h.with === undefined) {
-          close("forward");
-        } else {
-          close("replace", { hex: h.frame.hex }); // rules have made something else of it
-        }
-      }),
-      button("Drop", () => close("drop")),
-      button("Cancel", () => box.close(), "Keep holding the message"),
-    );
-    form.append(content.element, says, row);
-    box.addEventListener("close", () => {
-      if (document.activeElement !== document.body && document.activeElement !== null) {
-        return;
-      }
-      if (this.queue.size > 0) { // the row that had the keys is gone
-        this.queue.focus();
-      } else {
-        this.frames.focus();
-      }
-    });
-    content.focus();
+  private edit(m: Held): void {
+    void dialogs().then((d) => d?.editHeld(this, m));
   }
 
   /** Sends the chosen frame again, as it is. */
@@ -235,83 +177,6 @@ export class Operate {
 
   /** Sends a message of one's own, or one like that in the panes. */
   async send(like: boolean): Promise<void> {
-    const { row } = this.frames.list;
-    const frame = row === undefined ? undefined : await this.frames.socket.ask("frame", { n: row.n }).catch(() => undefined);
-    const { box, form, says, say } = dialog(like && frame !== undefined ? "Send a message like this one" : "Send a message");
-    const content = new MessageForm();
-    const name = make("input");
-    name.value = frame?.name ?? "";
-    name.placeholder = "name, or none: bytes";
-    name.autocomplete = "off";
-    name.setAttribute("list", "operate-names");
-    const names = make("datalist");
-    names.id = "operate-names";
-    names.append(...Array.from(document.querySelectorAll<HTMLElement>("#rail-list .item"), (item) => new Option(item.dataset["name"] ?? "")));
-    const dir = select([["c2s", "C→S, to the server"], ["s2c", "S→C, to the client"]], frame?.dir ?? "c2s");
-    const conns = (this.session?.conns ?? []).filter((c) => c.mode !== "impossible");
-    const conn = select(conns.map((c) => [String(c.id), shortConnection({ name: c.name, session: c.session ?? 0, proto: "", frames: 0 }) + (c.mode === "operating" || !this.on.value ? "" : ` (${c.mode_why ?? c.mode ?? ""})`)]), String(conns.find((c) => c.name === frame?.conn)?.id ?? conns.at(-1)?.id ?? ""));
-    const connField = field("Connection", conn);
-    connField.hidden = conns.length === 1;
-    const top = make("div", "row");
-    top.append(field("Message", name), field("Direction", dir), connField);
-    const fill = async (): Promise<void> => {
-      say("");
-      content.show(name.value === "" ? undefined : await this.blank(name.value.trim(), say), "");
-    };
-    name.addEventListener("change", () => void fill());
-    const post = async (what: Content): Promise<void> => {
-      const body = { dir: dir.value, ...(conn.value === "" ? {} : { conn_id: Number(conn.value) }), ...("value" in what ? { message: name.value.trim(), ...what } : what) };
-      if (await ask(`${this.api}/send`, "POST", body, say) !== undefined) {
-        say(`Sent at ${new Date().toLocaleTimeString()}: it is in the list, with *`, false);
-        off.remove();
-      }
-    };
-    const off = make("p", "hint", "Changes are off: Send turns them on first.");
-    off.hidden = this.on.value;
-    const buttons = make("div", "row");
-    buttons.append(
-      button("Send", () => {
-        const what = read(content, say);
-        if (what === undefined) {
-          return;
-        }
-        void this.turnedOn().then((on) => (on ? post(what) : undefined));
-      }, "", "btn primary"),
-      button("Close", () => box.close()),
-    );
-    form.append(names, top, content.element, off, says, buttons);
-    if (frame === undefined) {
-      content.show(undefined, "");
-      name.focus();
-      return;
-    }
-    const now = this.shown.row()?.n === frame.n ? hexOf(this.shown.bytes()) : "";
-    const hex = now === "" ? frame.hex : now;
-    content.show(frame.name === "" ? undefined : await this.decode(frame.name, hex), hex);
-    content.focus();
-  }
-
-  /** The values of a message, by the API that decodes. */
-  private async decode(message: string, hex: string, say?: (text: string) => void): Promise<unknown> {
-    const workspace = document.getElementById("main")?.dataset["workspace"] ?? "";
-    const answer = await ask<{ results: { value?: unknown }[] }>(`/api/${encodeURIComponent(workspace)}/decode`, "POST", { message, hex }, say);
-    return answer?.results[0]?.value;
-  }
-
-  /** The values of a message of which nothing is known yet. */
-  private async blank(message: string, say: (text: string) => void): Promise<unknown> {
-    const workspace = document.getElementById("main")?.dataset["workspace"] ?? "";
-    const answer = await ask<{ hex: string }>(`/api/${encodeURIComponent(workspace)}/encode`, "POST", { message, value: {} }, say);
-    return answer === undefined ? {} : this.decode(message, answer.hex, say);
-  }
-}
-
-/** What is in a form; what is wrong with it is said, and undefined the answer. */
-function read(form: MessageForm, say: (text: string) => void): Content | undefined {
-  try {
-    return form.content();
-  } catch (error) {
-    say(error instanceof Error ? error.message : "It cannot be read");
-    return undefined;
+    await (await dialogs())?.sendMessage(this, like);
   }
 }

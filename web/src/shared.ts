@@ -1,5 +1,6 @@
 // What other scripts take from app.js, so that a page has it once. web/build reads the imports below to know which modules these are.
 
+import * as base from "./editor/base";
 import * as captures from "./captures";
 import * as commands from "./commands";
 import * as copy from "./copy/index";
@@ -23,5 +24,5 @@ import * as ui from "./ui";
 
 /** Makes them known to the scripts that follow. */
 export function share(): void {
-  Object.assign((globalThis as unknown as { wirebench: object }).wirebench ??= {}, { captures, commands, copy, dialog, dialogs, dom, hex, hexText, load, keys, menu, notebox, notify, page, panes, relays, role, scroll, text, ui });
+  Object.assign((globalThis as unknown as { wirebench: object }).wirebench ??= {}, { base, captures, commands, copy, dialog, dialogs, dom, hex, hexText, load, keys, menu, notebox, notify, page, panes, relays, role, scroll, text, ui });
 }

@@ -1,5 +1,5 @@
 // What the panes are made of that the browser draws from data: Preact with signals. Modules with JSX import h from here.
 
-export { Fragment, h, render } from "preact";
+export { type ComponentChildren, Fragment, h, render, type RenderableProps } from "preact";
 export { useLayoutEffect, useRef } from "preact/hooks";
-export { computed, effect, signal } from "@preact/signals";
+export { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";

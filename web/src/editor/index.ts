@@ -13,7 +13,6 @@ import {
   lineNumbers,
   rectangularSelection,
   showPanel,
-  tooltips,
   type ViewUpdate,
 } from "@codemirror/view";
 
@@ -23,6 +22,8 @@ import { completion, otherNames } from "./completion";
 import { explainLines, followPointer, lightLines, linkedLines, pickLine } from "./lines";
 import { type Mistake, mistakes, showMistakes } from "./mistakes";
 import { theme } from "./theme";
+import { tips } from "./tips";
+import { typeOver } from "./typeover";
 import { colouring, type Language, wordsOf } from "./words";
 
 export type { Mistake } from "./mistakes";
@@ -74,7 +75,6 @@ export class DefinitionEditor {
   private readonly extensions: Extension;
   private readonly lock = new Compartment();
   private readonly known = new Compartment();
-  private readonly tips: HTMLElement;
   private readonly past = new Past();
   private crlf = false;
   private reason: string | null = null;
@@ -83,10 +83,6 @@ export class DefinitionEditor {
 
   constructor(host: HTMLElement, o: EditorOptions) {
     this.events = o.events;
-    // Tooltips stand at the end of the page: panes cut off what sticks out of them.
-    this.tips = document.createElement("div");
-    this.tips.className = "editor-tips";
-    document.body.append(this.tips);
     host.classList.add("definition-editor");
     this.extensions = this.extend(o);
     this.view = new EditorView({ state: this.newState(o.text), parent: host });
@@ -173,7 +169,6 @@ export class DefinitionEditor {
   destroy(): void {
     this.view.dom.parentElement?.classList.remove("definition-editor");
     this.view.destroy();
-    this.tips.remove();
   }
 
   private newState(text: string): EditorState {
@@ -223,8 +218,9 @@ export class DefinitionEditor {
       drawSelection(),
       rectangularSelection(),
       history(),
+      typeOver,
       search({ top: true }),
-      tooltips({ parent: this.tips }),
+      tips(),
       // Tab is not bound: it leaves the editor, and dashes make levels, not white space.
       keymap.of([...searchKeymap, ...historyKeymap, ...defaultKeymap]),
       theme,
@@ -234,9 +230,6 @@ export class DefinitionEditor {
 
   private updated(update: ViewUpdate): void {
     const { state } = update;
-    if (!this.tips.isConnected) {
-      document.body.append(this.tips);
-    }
     let before = update.startState.doc;
     for (const tr of update.transactions) {
       if (tr.docChanged) {

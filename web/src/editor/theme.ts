@@ -35,10 +35,43 @@ const sign = { position: "absolute", left: "5px", fontSize: "0.8rem", lineHeight
 
 const active = "color-mix(in srgb, var(--text) 6%, transparent)";
 
-/** The extension that gives the editor its looks. */
-export const theme: Extension = EditorView.theme({
-  "&": { color: "var(--text)", backgroundColor: "var(--panel)" },
+/** Mistakes and lists of completions, the same in every editor. */
+export const common: Extension = EditorView.theme({
   "&.cm-focused": { outline: "none" },
+  ".cm-lintRange-error": squiggle("var(--bad)"),
+  ".cm-lintRange-warning": squiggle("var(--warn)"),
+  ".cm-lintRange-active": { backgroundColor: "color-mix(in srgb, var(--warn) 22%, transparent)" },
+  ".cm-lintPoint-error::after": { borderBottomColor: "var(--bad)" },
+  ".cm-lintPoint-warning::after": { borderBottomColor: "var(--warn)" },
+  ".cm-diagnostic": { padding: "0.3rem 0.7rem", margin: "0", whiteSpace: "pre-line", overflowWrap: "anywhere" },
+  ".cm-diagnostic-error": { borderLeft: "3px solid var(--bad)" },
+  ".cm-diagnostic-warning": { borderLeft: "3px solid var(--warn)" },
+  ".cm-diagnosticAction": { ...button, display: "block", margin: "0.3rem 0 0.1rem" },
+
+  ".cm-tooltip": {
+    maxWidth: "min(34rem, 90vw)",
+    font: "1rem/1.45 var(--ui)",
+    color: "var(--text)",
+    backgroundColor: "var(--panel)",
+    border: "1px solid var(--edge)",
+    borderRadius: "var(--radius)",
+    boxShadow: "0 4px 16px rgb(0 0 0 / 25%)",
+    zIndex: "5",
+  },
+  ".cm-tooltip-section:not(:first-child)": { borderTop: "1px solid var(--line)" },
+  ".cm-tooltip.cm-tooltip-autocomplete": { overflow: "visible" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { font: "1rem/1.5 var(--mono)", maxHeight: "14rem" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { display: "flex", gap: "1.5rem", padding: "0.1rem 0.7rem" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": { color: "var(--text)", background: "var(--sel)" },
+  ".cm-completionLabel": { flex: "none", maxWidth: "60%", overflow: "hidden", textOverflow: "ellipsis" },
+  ".cm-completionDetail": { minWidth: "0", marginLeft: "auto", overflow: "hidden", textOverflow: "ellipsis", color: "var(--dim)", font: "0.92rem/1.63 var(--ui)" },
+  ".cm-completionMatchedText": { color: "var(--type)", textDecoration: "none", fontWeight: "600" },
+  ".cm-tooltip.cm-completionInfo": { padding: "0", maxWidth: "22rem" },
+});
+
+/** The extension that gives the editor of a definition its looks. */
+export const theme: Extension = [common, EditorView.theme({
+  "&": { color: "var(--text)", backgroundColor: "var(--panel)" },
   "&:has(.cm-content:focus-visible)::after": {
     content: '""',
     position: "absolute",
@@ -75,41 +108,13 @@ export const theme: Extension = EditorView.theme({
   ".cm-lineNumbers .cm-linked:not(.cm-error-line, .cm-warning-line)": { color: "var(--dim)" },
   ".cm-lit :is(.cm, .dash), .cm-picked :is(.cm, .dash)": { color: "var(--dim)" }, // faint text is too faint on the selection
 
-  ".cm-lintRange-error": squiggle("var(--bad)"),
-  ".cm-lintRange-warning": squiggle("var(--warn)"),
-  ".cm-lintRange-active": { backgroundColor: "color-mix(in srgb, var(--warn) 22%, transparent)" },
-  ".cm-lintPoint-error::after": { borderBottomColor: "var(--bad)" },
-  ".cm-lintPoint-warning::after": { borderBottomColor: "var(--warn)" },
-  ".cm-diagnostic": { padding: "0.3rem 0.7rem", margin: "0", whiteSpace: "pre-line", overflowWrap: "anywhere" },
-  ".cm-diagnostic-error": { borderLeft: "3px solid var(--bad)" },
-  ".cm-diagnostic-warning": { borderLeft: "3px solid var(--warn)" },
-  ".cm-diagnosticAction": { ...button, display: "block", margin: "0.3rem 0 0.1rem" },
   ".cm-diagnosticAction:hover, .cm-button:hover": { background: "var(--sel)" },
 
-  ".cm-tooltip": {
-    maxWidth: "min(34rem, 90vw)",
-    font: "1rem/1.45 var(--ui)",
-    color: "var(--text)",
-    backgroundColor: "var(--panel)",
-    border: "1px solid var(--edge)",
-    borderRadius: "var(--radius)",
-    boxShadow: "0 4px 16px rgb(0 0 0 / 25%)",
-    zIndex: "5",
-  },
-  ".cm-tooltip-section:not(:first-child)": { borderTop: "1px solid var(--line)" },
   ".cm-explained": { display: "flex", flexWrap: "wrap", gap: "0 0.8rem", padding: "0.35rem 0.7rem" },
   ".cm-explained .ty": { fontFamily: "var(--mono)" },
   ".cm-explained .cm-size": { color: "var(--dim)" },
   ".cm-explained .cm-doc": { flexBasis: "100%" },
   ".cm-explained > :empty": { display: "none" },
-
-  ".cm-tooltip.cm-tooltip-autocomplete": { overflow: "visible" },
-  ".cm-tooltip.cm-tooltip-autocomplete > ul": { font: "1rem/1.5 var(--mono)", maxHeight: "14rem" },
-  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { display: "flex", gap: "1.5rem", padding: "0.1rem 0.7rem" },
-  ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": { color: "var(--text)", background: "var(--sel)" },
-  ".cm-completionDetail": { marginLeft: "auto", color: "var(--dim)", font: "0.92rem/1.63 var(--ui)" },
-  ".cm-completionMatchedText": { color: "var(--type)", textDecoration: "none", fontWeight: "600" },
-  ".cm-tooltip.cm-completionInfo": { padding: "0", maxWidth: "22rem" },
 
   ".cm-panels": { color: "var(--text)", backgroundColor: "var(--panel2)", zIndex: "3" },
   ".cm-panels-top": { borderBottom: "1px solid var(--line)" },
@@ -133,4 +138,4 @@ export const theme: Extension = EditorView.theme({
   "@media (forced-colors: active)": {
     ".cm-lit, .cm-picked": { outline: "2px solid Highlight", outlineOffset: "-2px" },
   },
-});
+})];

@@ -33,7 +33,7 @@ async function reply(q: Question): Promise<Answer> {
 
 interface Bench {
   box: FilterBox;
-  input: HTMLInputElement;
+  input: HTMLElement;
   root: HTMLElement;
   applied: string[];
   asked: Question[];
@@ -68,21 +68,20 @@ function bench(more: Partial<FilterBoxOptions> = {}): Bench {
     place: storage(),
     ...more,
   });
-  const input = host.querySelector("input");
+  const input = host.querySelector<HTMLElement>("[role=textbox]");
   const root = host.querySelector<HTMLElement>(".filterbox");
   if (input === null || root === null) {
     throw new Error("no box");
   }
   input.focus();
-  const settle = (): Promise<void> => new Promise((done) => setTimeout(done, 20));
+  const settle = (): Promise<void> => new Promise((done) => setTimeout(done, 80));
   return {
     box, input, root, applied, asked, settle,
     key: (key, init = {}) => !input.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...init })),
     async type(text) {
-      input.value = text;
-      input.setSelectionRange(text.length, text.length);
-      input.dispatchEvent(new InputEvent("input", { bubbles: true }));
-      await new Promise((done) => setTimeout(done, 180));
+      box.focus();
+      document.execCommand("insertText", false, text);
+      await new Promise((done) => setTimeout(done, 200));
     },
     end() {
       box.close();
@@ -92,7 +91,7 @@ function bench(more: Partial<FilterBoxOptions> = {}): Bench {
 }
 
 function options(): string[] {
-  return Array.from(document.querySelectorAll(".filterbox-popup .filterbox-label"), (e) => e.textContent ?? "");
+  return Array.from(document.querySelectorAll(".cm-completionLabel"), (e) => e.textContent ?? "");
 }
 
 test("a filter is checked while it is typed and applied by Enter", async () => {
@@ -111,12 +110,12 @@ test("a filter that is wrong is not applied, and says why and where", async () =
   await b.type("x == bad");
   equal([b.root.dataset["state"], b.input.getAttribute("aria-invalid")], ["wrong", "true"]);
   equal(b.root.querySelector(".filterbox-says")?.textContent, 'at 6 unknown "bad"');
-  equal(b.root.querySelector<HTMLElement>(".filterbox-mark")?.hidden, false);
+  equal(b.root.querySelector(".cm-lintRange-error")?.textContent, "bad");
   b.key("Enter");
   await b.settle();
   equal(b.applied, []);
   b.key("Escape");
-  equal([b.input.value, b.root.dataset["state"]], ["x == bad", "wrong"]);
+  equal([b.box.text, b.root.dataset["state"]], ["x == bad", "wrong"]);
   b.end();
 });
 
@@ -128,7 +127,7 @@ test("Esc leaves, and what was typed stays", async () => {
   await b.type("a == 12");
   b.key("Escape"); // what is offered goes first, if anything is
   b.key("Escape");
-  equal([b.input.value, b.box.applied, left > 0], ["a == 12", "a == 1", true]);
+  equal([b.box.text, b.box.applied, left > 0], ["a == 12", "a == 1", true]);
   b.end();
 });
 
@@ -138,9 +137,9 @@ test("short forms say what they stand for", async () => {
   equal(b.root.querySelector(".filterbox-says")?.textContent, 'means lower(name) contains "party" || lower(info) contains "party" – text alone');
   b.key("Enter");
   await b.settle();
-  equal([b.input.value, b.applied], ["party", ["party"]]);
+  equal([b.box.text, b.applied], ["party", ["party"]]);
   await b.box.set("~q", true);
-  equal([b.input.value, b.box.applied], ["dir == c2s", "dir == c2s"]);
+  equal([b.box.text, b.box.applied], ["dir == c2s", "dir == c2s"]);
   b.end();
 });
 
@@ -149,16 +148,16 @@ test("completion: Enter applies until a line is gone to, Tab takes what is offer
   await b.type("C_");
   equal(options(), ["C_CHAT", "C_PONG"]);
   b.key("Escape");
-  equal([options(), b.input.value], [[], "C_"]);
+  equal([options(), b.box.text], [[], "C_"]);
   b.key(" ", { ctrlKey: true });
   await b.settle();
   equal(options(), ["C_CHAT", "C_PONG"]);
   b.key("ArrowDown");
   b.key("Enter");
-  equal([options(), b.input.value, b.applied], [[], "C_PONG", []]);
+  equal([options(), b.box.text, b.applied], [[], "C_PONG", []]);
   await b.type("len > 3 && C_");
   b.key("Tab");
-  equal(b.input.value, "len > 3 && C_CHAT");
+  equal(b.box.text, "len > 3 && C_CHAT");
   await b.type("C_");
   b.key("Enter");
   await b.settle();
@@ -172,7 +171,7 @@ test("values that were seen are offered", async () => {
   await b.type(".message == ");
   equal([paths, options()], [[".message"], ['"lfg"', '"hello"']]);
   b.key("Tab");
-  equal(b.input.value, '.message == "lfg"');
+  equal(b.box.text, '.message == "lfg"');
   b.end();
 });
 
@@ -202,6 +201,7 @@ test("a server that does not answer is said to", async () => {
 test("history is offered in an empty box", async () => {
   const b = bench();
   b.key("ArrowDown");
+  await b.settle();
   equal([options(), b.root.querySelector(".filterbox-says")?.textContent], [[], "no filter was applied yet"]);
   await b.box.set("a == 1", true);
   await b.box.set("b == 2", true);
@@ -209,10 +209,11 @@ test("history is offered in an empty box", async () => {
   equal(b.box.applied, "");
   b.input.focus();
   b.key("ArrowUp");
+  await b.settle();
   equal(options(), ["b == 2", "a == 1"]);
   b.key("ArrowDown");
   b.key("Enter");
-  equal(b.input.value, "a == 1");
+  equal(b.box.text, "a == 1");
   b.end();
 });
 
@@ -220,16 +221,16 @@ test("a condition is prepared, not applied", async () => {
   const b = bench();
   await b.box.set("a == 1 || b == 2", false);
   await b.box.prepare("c == 3", "and");
-  equal([b.input.value, b.applied], ["(a == 1 || b == 2) && c == 3", []]);
+  equal([b.box.text, b.applied], ["(a == 1 || b == 2) && c == 3", []]);
   await b.box.set("party", false);
   await b.box.prepare("c == 3", "and not");
-  equal(b.input.value, '(lower(name) contains "party" || lower(info) contains "party") && !(c == 3)');
+  equal(b.box.text, '(lower(name) contains "party" || lower(info) contains "party") && !(c == 3)');
   await b.box.set("d == 4", true);
   await b.box.set("bad", false);
   await b.box.prepare("c == 3", "or"); // what is wrong is left for what is applied
-  equal(b.input.value, "d == 4 || c == 3");
+  equal(b.box.text, "d == 4 || c == 3");
   await b.box.prepare("e == 5", "replace");
-  equal(b.input.value, "e == 5");
+  equal(b.box.text, "e == 5");
   b.end();
 });
 
@@ -238,6 +239,7 @@ test("a preset is saved, used and deleted", async () => {
   const press = (label: string): void => b.root.querySelector<HTMLElement>(label)?.click();
   await b.box.set("party", true);
   press('[title="Save as a preset"]');
+  await b.settle();
   const name = b.root.querySelector<HTMLInputElement>(".filterbox-save input");
   const save = async (text: string): Promise<void> => {
     if (name !== null) {
@@ -247,7 +249,7 @@ test("a preset is saved, used and deleted", async () => {
     await b.settle();
   };
   await save("9");
-  equal(b.root.querySelector(".filterbox-why")?.textContent?.startsWith("a name has"), true);
+  equal(b.root.querySelector(".filterbox-save .err")?.textContent?.startsWith("a name has"), true);
   await save("@party");
   equal([b.root.querySelector(".filterbox-save"), b.root.querySelector(".filterbox-presets .btn")?.textContent], [null, "@party"]);
   await b.box.set("@party && len > 3", true);
@@ -256,7 +258,7 @@ test("a preset is saved, used and deleted", async () => {
   await b.type("@p");
   equal(options(), ["@party"]);
   b.key("Tab");
-  equal(b.input.value, "@party");
+  equal(b.box.text, "@party");
   press(".filterbox-preset .btn");
   await b.settle();
   equal([b.box.text, b.root.querySelector(".filterbox-preset .btn")?.getAttribute("aria-pressed")], ["@party", "true"]);

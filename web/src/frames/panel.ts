@@ -7,6 +7,7 @@
 
 import type { How } from "../filterbox/syntax";
 import { combine } from "../filterbox/syntax";
+import { dialogs } from "../dialogs";
 import { isTyping } from "../keys";
 import { load } from "../load";
 import { type Anchor, type MenuItem, openMenu } from "../menu";
@@ -23,9 +24,8 @@ import { FrameList } from "./list";
 import { Minimap } from "./minimap";
 import { NamedFrames } from "./named";
 import { askText } from "./notebox";
-import type { ColorRule, Draft, Found, FrameRow, Sort, State, StepBy, View } from "./protocol";
+import { type ColorRule, type Draft, type Found, type FrameRow, mostColors, type Sort, type State, type StepBy, type View } from "./protocol";
 import type { Range } from "./ranges";
-import { colorsDialog, mostColors } from "./colors";
 import { colorMenu, conversationOf, rowMenu } from "./rowmenu";
 import { type Channel, type Connection, FramesError, FramesSocket, isGivenUp } from "./socket";
 import { addressSort, columnWords, firstSort, keepSort, nextSort, offerSorting, sameSort, sortText, sortWords } from "./sorting";
@@ -838,13 +838,12 @@ export class Frames {
     this.change({ colors: [...colors] }, true);
   }
 
-  private manageColors(offered = ""): void {
-    const open = colorsDialog({ colors: () => this.view.colors, put: (rules) => this.putColors(rules), mistakes: () => this.state.mistakes }, offered);
-    this.mistakesSeen = open.checked;
-    void open.closed.then(() => {
-      this.mistakesSeen = undefined;
-      this.list.focus();
-    });
+  private async manageColors(offered = ""): Promise<void> {
+    const open = (await dialogs())?.colorsDialog({ colors: () => this.view.colors, put: (rules) => this.putColors(rules), mistakes: () => this.state.mistakes }, offered);
+    this.mistakesSeen = open?.checked;
+    await open?.closed;
+    this.mistakesSeen = undefined;
+    this.list.focus();
   }
 
   /** Frames that fit stand out, as the person asked; "" is none. */

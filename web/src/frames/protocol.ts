@@ -19,6 +19,11 @@ export interface ColorRule {
   hue: number;
 }
 
+/** Names of the hues of rows, by their number less one. */
+export const hueNames = ["Blue", "Green", "Amber", "Violet", "Cyan", "Rose", "Olive", "Grey"] as const;
+
+export const mostColors = 50; // rules
+
 /** An unsaved definition that frames are decoded by. */
 export interface Draft {
   name: string;

@@ -5,7 +5,7 @@ import type { MenuItem } from "../menu";
 import { operatorsItem } from "../role";
 import type { How } from "../filterbox/syntax";
 import { ofCell, ofConnection } from "./filters";
-import type { FrameRow, State } from "./protocol";
+import { type FrameRow, hueNames, type State } from "./protocol";
 import { frameName, shortConnection } from "./text";
 
 /** What the menu needs to know. */
@@ -34,9 +34,6 @@ export interface RowMenuActions {
   packet(): void;
   run(id: string): void;
 }
-
-/** Names of the hues of rows, by their number less one. */
-export const hueNames = ["Blue", "Green", "Amber", "Violet", "Cyan", "Rose", "Olive", "Grey"] as const;
 
 function hint(id: string): { hint?: string } {
   const keys = keysOf(`frames.${id}`)[0];

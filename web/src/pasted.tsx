@@ -3,11 +3,11 @@
 //   #verdict [data-keep-capture]    on the workbench, beside what the pasted text was taken for
 //   Ctrl+V on the page of a capture, outside of what is typed in: says what the clipboard has, and keeps it if that is wanted
 
-import { arrow, dialog } from "./dialog";
-import { button, make } from "./dom";
+import { arrow, Button, dialog } from "./dialog";
 import { isTyping } from "./keys";
 import { notify } from "./notify";
 import { lookOnly, lookOnlyWhy } from "./role";
+import { Fragment, h } from "./ui";
 import { keepCaptures } from "./upload_capture";
 
 const sample = 256 << 10; // characters by which a long text is told
@@ -57,31 +57,26 @@ function keep(workspace: string, title: string, text: string): void {
 
 /** Says what a pasted text holds, and asks what is to be done with it. */
 function ask(workspace: string, text: string, pasted: Pasted): void {
-  const { box, form } = dialog("Pasted", "What was pasted");
-  form.append(make("p", "", `${pasted.title}: ${whatIsIn(pasted)}${text.length > sample ? ", in its first lines alone" : ""}.`));
-  for (const note of [pasted.why ?? "", ...(pasted.notes ?? []).slice(0, 3)]) {
-    if (note !== "") {
-      form.append(make("p", "dim", note));
-    }
-  }
-  const act = (title: string, run: () => void, className?: string): HTMLButtonElement => button(title, () => {
-    box.close();
-    run();
-  }, "", className);
-  const store = act("Keep as a capture", () => keep(workspace, pasted.title, text), "btn primary");
-  if (lookOnly()) {
-    store.disabled = true;
-    store.title = lookOnlyWhy;
-  }
-  const row = make("p", "row");
-  row.append(store);
   const [only] = pasted.messages;
-  if (only !== undefined && pasted.messages.length === 1 && only.hex.length / 2 <= mostShared) {
-    row.append(act("Open in the workbench", () => location.assign(`/w/${encodeURIComponent(workspace)}#hex=${only.hex}`)));
-  }
-  row.append(act("Cancel", () => undefined));
-  form.append(row);
-  store.focus();
+  const single = only !== undefined && pasted.messages.length === 1 && only.hex.length / 2 <= mostShared ? only : undefined;
+  const notes = [pasted.why ?? "", ...(pasted.notes ?? []).slice(0, 3)].filter((note) => note !== "");
+  dialog("Pasted", (d) => {
+    const act = (run: () => void) => (): void => {
+      d.close();
+      run();
+    };
+    return (
+      <>
+        <p>{pasted.title}: {whatIsIn(pasted)}{text.length > sample ? ", in its first lines alone" : ""}.</p>
+        {notes.map((note) => <p class="dim">{note}</p>)}
+        <div class="row">
+          <Button text="Keep as a capture" primary data-focus="" disabled={lookOnly()} {...(lookOnly() ? { title: lookOnlyWhy } : {})} run={act(() => keep(workspace, pasted.title, text))} />
+          {single === undefined ? null : <Button text="Open in the workbench" run={act(() => location.assign(`/w/${encodeURIComponent(workspace)}#hex=${single.hex}`))} />}
+          <Button text="Cancel" run={d.close} />
+        </div>
+      </>
+    );
+  }, { label: "What was pasted" });
 }
 
 export function startPasted(take: (workspace: string, files: File[]) => void): void {

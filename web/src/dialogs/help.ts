@@ -1,11 +1,11 @@
 // The keyboard's help: every command of the registry with its keys, which can be changed here.
 
-import { button, make } from "./dom";
-import { all, find, type Command } from "./commands";
+import { button, make } from "../dom";
+import { all, find, type Command } from "../commands";
 import {
   anyChosen, canonical, conflicts, isChosen, isSingle, keysElement, keysOf, keysText, onKeys, pressed, refusal, resetKeys, setKeys,
   setSingleKeys, singleKeys, strokeOf,
-} from "./keys";
+} from "../keys";
 
 const pauseMillis = 1000; // after which the keys pressed are all
 const mostStrokes = 3;

@@ -1,0 +1,173 @@
+// The dialog that asks how raw bytes are cut into messages, and shows the first of them while one chooses.
+//
+//   dialog.operate.framing > form > .row > .field, .framing-preview > table
+
+import { Button, dialog, Field, Says, Select } from "../dialog";
+import { opcode } from "../frames/text";
+import { hexNumber, hexOf } from "../hex/text";
+import { Fragment, h, signal } from "../ui";
+
+const sample = 64 << 10; // bytes of the file that are cut to show what comes out
+
+/** What the controls say. Sizes and hex are as typed. */
+export interface Framing {
+  kind: "prefixed" | "fixed" | "delimited" | "lines" | "whole";
+  before: string; // bytes before the length
+  size: string; // of the length: "1", "2" or "4"
+  order: "le" | "be";
+  counts: "rest" | "self" | "all";
+  keep: boolean;
+  fixed: string; // bytes of a message
+  delimiter: string; // hex
+  ends: "0a" | "0d0a"; // of lines
+  dir: "" | "c2s" | "s2c";
+}
+
+/** The framing as the server reads it. */
+export function framingText(f: Framing): string {
+  const keep = f.keep ? "+keep" : "";
+  const dir = f.dir === "" ? "" : `+${f.dir}`;
+  switch (f.kind) {
+    case "whole":
+      return `whole${dir}`;
+    case "fixed":
+      return `fixed:${f.fixed.trim()}${dir}`;
+    case "lines":
+      return `delimited:${f.ends}${dir}`;
+    case "delimited":
+      return `delimited:${f.delimiter.replace(/\s|0x|,/g, "")}${keep}${dir}`;
+    case "prefixed": {
+      const before = f.before.trim() === "" || Number(f.before) === 0 ? "" : `@${f.before.trim()}`;
+      const counts = f.counts === "self" || (f.counts === "all" && before === "") ? "+self" : f.counts === "all" ? "+all" : "";
+      return `prefixed:${f.size}${f.size === "1" ? "" : f.order}${before}${counts}${keep}${dir}`;
+    }
+  }
+}
+
+interface Tried {
+  frames?: { offset: number; length: number; hex: string; code?: number; message?: string; status?: string; problem?: string }[];
+  more?: boolean;
+  detail?: string;
+}
+
+/** What a framing makes of the first bytes, in a sentence. */
+function summary(answer: Tried): string {
+  const frames = answer.frames ?? [];
+  if (frames.length === 0) {
+    return answer.more === true ? "No message ends within the first 64 KiB." : "No messages.";
+  }
+  const wrong = frames.filter((frame) => frame.problem !== undefined).length;
+  const known = frames.filter((frame) => (frame.message ?? "") !== "").length;
+  const good = frames.length - wrong;
+  const more = answer.more === true ? ", and more" : "";
+  return `${good} ${good === 1 ? "message" : "messages"}${more}${known > 0 ? `, ${known} of them defined` : ""}${wrong > 0 ? ". The rest does not fit: another framing, or a damaged file." : "."}`;
+}
+
+function Preview({ answer }: { answer: Tried }) {
+  return (
+    <div class="framing-preview" tabIndex={0} role="group" aria-label="The first messages">
+      <table class="framing-frames">
+        <thead><tr><th class="num">offset</th><th class="num">bytes</th><th>message</th><th>status</th><th>first bytes</th></tr></thead>
+        <tbody>
+          {(answer.frames ?? []).map((f) => (
+            <tr key={f.offset} class={f.problem !== undefined || f.status === "illegal" || f.status === "incomplete" ? "err" : ""}>
+              <td class="num">{hexNumber(f.offset, 4)}</td><td class="num">{f.length}</td><td>{f.message ?? opcode(f.code)}</td><td>{f.problem ?? f.status ?? ""}</td>
+              <td>{(f.hex.match(/../g) ?? []).join(" ")}{f.length * 2 > f.hex.length ? " …" : ""}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Asks how the bytes of a file are cut. The answer is "" if they are to be shown as they are, undefined if nothing is to be done. */
+export async function askFraming(workspace: string, file: File): Promise<string | undefined> {
+  const head = new Uint8Array(await file.slice(0, sample).arrayBuffer());
+  const hex = hexOf(head);
+  const now = signal<Framing>({ kind: "prefixed", before: "0", size: "2", order: "le", counts: "self", keep: true, fixed: "64", delimiter: "00", ends: hex.includes("0d0a") ? "0d0a" : "0a", dir: "" });
+  const answer = signal<Tried>({});
+  const fits = signal(false);
+  let result: string | undefined;
+  let asked = 0;
+  let soon: ReturnType<typeof setTimeout> | undefined;
+
+  const d = dialog(`${file.name}: how are these bytes cut into messages?`, (d) => {
+    const f = now.value;
+    const set = (more: Partial<Framing>): void => {
+      now.value = { ...now.value, ...more };
+      clearTimeout(soon);
+      soon = setTimeout(() => void show(), 80);
+    };
+    const pick = <K extends keyof Framing>(key: K, label: string, options: readonly (readonly [string, string])[], more: object = {}) => (
+      <Field label={label}><Select name={key} options={options} value={String(f[key])} change={(to) => set({ [key]: key === "keep" ? to === "true" : to })} {...more} /></Field>
+    );
+    const number = (key: "before" | "fixed", label: string, min: number, max: number) => (
+      <Field label={label}><input type="number" name={key} min={min} max={max} inputMode="numeric" value={f[key]} onInput={(event) => set({ [key]: event.currentTarget.value })} /></Field>
+    );
+    const kept = pick("keep", "It is then", [["true", "a part of the message"], ["false", "cut off"]]);
+    const answerWith = (value: string): void => {
+      result = value;
+      d.close();
+    };
+    return (
+      <>
+        <div class="row">
+          {pick("kind", "Messages", [
+            ["prefixed", "A length precedes each message"], ["fixed", "All messages have one size"], ["delimited", "A delimiter follows each message"],
+            ["lines", "Each line is a message"], ["whole", "The whole file is one message"],
+          ], { "data-focus": "" })}
+          {pick("dir", "Direction", [["", "not known"], ["c2s", "C→S, to the server"], ["s2c", "S→C, to the client"]])}
+        </div>
+        {f.kind === "prefixed" ? (
+          <>
+            <div class="row">
+              {number("before", "Bytes before the length", 0, 4096)}
+              {pick("size", "Length", [["1", "1 byte"], ["2", "2 bytes"], ["4", "4 bytes"]])}
+              {pick("order", "Order", [["le", "little-endian"], ["be", "big-endian"]], { disabled: f.size === "1" })}
+            </div>
+            <div class="row">{pick("counts", "It counts", [["rest", "what follows it"], ["self", "itself and what follows"], ["all", "the whole message"]])}{kept}</div>
+          </>
+        ) : f.kind === "fixed" ? <div class="row">{number("fixed", "Bytes of a message", 1, 16 << 20)}</div>
+          : f.kind === "delimited" ? (
+            <div class="row">
+              <Field label="Delimiter, in hex"><input type="text" name="delimiter" spellcheck={false} autocomplete="off" placeholder="0d 0a" value={f.delimiter} onInput={(event) => set({ delimiter: event.currentTarget.value })} /></Field>
+              {kept}
+            </div>
+          ) : f.kind === "lines" ? <div class="row">{pick("ends", "A line ends with", [["0a", "line feed (0a)"], ["0d0a", "carriage return, line feed (0d 0a)"]])}</div> : null}
+        <Preview answer={answer.value} />
+        <Says d={d} />
+        <div class="row">
+          <Button text="Keep as a capture" title="Store the file; its framing can be changed later" primary disabled={!fits.value} run={() => answerWith(framingText(now.value))} />
+          <Button text="Show the bytes" title="Take the file as one message, and store nothing" run={() => answerWith("")} />
+          <Button text="Cancel" run={d.close} />
+        </div>
+      </>
+    );
+  }, { kind: "framing" });
+
+  const show = async (): Promise<void> => {
+    const n = ++asked;
+    try {
+      const response = await fetch(`/api/${encodeURIComponent(workspace)}/framing`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ framing: framingText(now.value), hex, cut: file.size > head.length }),
+      });
+      const said = (await response.json()) as Tried;
+      if (n !== asked) {
+        return;
+      }
+      fits.value = response.ok;
+      answer.value = response.ok ? said : {};
+      d.say(response.ok ? summary(said) : said.detail ?? response.statusText, !response.ok || (said.frames ?? []).some((frame) => frame.problem !== undefined));
+    } catch {
+      d.say("The server cannot be reached.");
+    }
+  };
+  void show();
+  await d.closed;
+  clearTimeout(soon);
+  asked++;
+  return result;
+}

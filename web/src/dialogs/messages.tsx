@@ -1,0 +1,145 @@
+// The dialogs that change a held message, and send one.
+
+import { arrow, Button, dialog, Field, type Open, Says, Select } from "../dialog";
+import { shortConnection } from "../frames/text";
+import type { Held } from "../held";
+import { hexOf } from "../hex/text";
+import type { Operate } from "../operate";
+import { ask } from "../relays";
+import { Fragment, h, signal } from "../ui";
+import { type Content, MessageDraft, MessageForm } from "./messageform";
+
+/** What is in a form; what is wrong with it is said, and undefined the answer. */
+function read(draft: MessageDraft, d: Open): Content | undefined {
+  try {
+    return draft.content();
+  } catch (error) {
+    d.say(error instanceof Error ? error.message : "It cannot be read");
+    return undefined;
+  }
+}
+
+const workspaceApi = (): string => `/api/${encodeURIComponent(document.getElementById("main")?.dataset["workspace"] ?? "")}`;
+
+/** The values of a message. */
+async function decode(message: string, hex: string, say?: (text: string) => void): Promise<unknown> {
+  const answer = await ask<{ results: { value?: unknown }[] }>(`${workspaceApi()}/decode`, "POST", { message, hex }, say);
+  return answer?.results[0]?.value;
+}
+
+/** The values of a message of which nothing is known yet. */
+async function blank(message: string, say: (text: string) => void): Promise<unknown> {
+  const answer = await ask<{ hex: string }>(`${workspaceApi()}/encode`, "POST", { message, value: {} }, say);
+  return answer === undefined ? {} : decode(message, answer.hex, say);
+}
+
+/** Changes a held message. */
+export async function editHeld({ queue, frames }: Operate, m: Held): Promise<void> {
+  const now = m.with === undefined || m.name === "" ? undefined : await decode(m.name, m.with); // what rules made of it
+  const draft = new MessageDraft();
+  const kept = queue.edited(m);
+  if (kept === undefined) {
+    draft.show(m.frame.value, m.frame.hex, now);
+  } else {
+    draft.resume(m.frame.value, m.frame.hex, kept);
+  }
+  draft.focus();
+  const d = dialog(`Change ${m.frame.message ?? "a message"} before it goes (${arrow(m.frame.dir)})`, (d) => {
+    const close = (action: string, more: object = {}): void => void queue.decide(action, m, more, d.say).then((done) => done && d.close());
+    const withContent = (run: (what: Content) => void) => (): void => {
+      const what = read(draft, d);
+      if (what !== undefined) {
+        run(what);
+      }
+    };
+    const original = (): void => {
+      queue.forget(m);
+      if (m.with === undefined) {
+        close("forward");
+      } else {
+        close("replace", { hex: m.frame.hex }); // rules have made something else of it
+      }
+    };
+    return (
+      <>
+        <MessageForm draft={draft} />
+        <Says d={d} />
+        <div class="row">
+          <Button text="Send changed" primary run={withContent((what) => close("replace", "value" in what ? { message: m.name, ...what } : what))} />
+          <Button text="Save for later" title="Keep holding the message; Forward sends it as changed" run={withContent((what) => (queue.keep(m, what), d.close()))} />
+          <Button text="Reset" title="Back to the original values" run={() => (draft.show(m.frame.value, m.frame.hex), draft.focus())} />
+          <Button text="Send original" run={original} />
+          <Button text="Drop" run={() => close("drop")} />
+          <Button text="Cancel" title="Keep holding the message" run={d.close} />
+        </div>
+      </>
+    );
+  });
+  await d.closed;
+  if (document.activeElement !== document.body && document.activeElement !== null) {
+    return;
+  }
+  if (queue.size > 0) { // the row that had the keys is gone
+    queue.focus();
+  } else {
+    frames.focus();
+  }
+}
+
+/** Sends a message of one's own, or one like that in the panes. */
+export async function sendMessage(operate: Operate, like: boolean): Promise<void> {
+  const { frames, shown } = operate;
+  const { row } = frames.list;
+  const frame = row === undefined ? undefined : await frames.socket.ask("frame", { n: row.n }).catch(() => undefined);
+  const conns = (operate.session?.conns ?? []).filter((c) => c.mode !== "impossible");
+  const name = signal(frame?.name ?? "");
+  const dir = signal<string>(frame?.dir ?? "c2s");
+  const conn = signal(String(conns.find((c) => c.name === frame?.conn)?.id ?? conns.at(-1)?.id ?? ""));
+  const off = signal(!operate.on.value);
+  const draft = new MessageDraft();
+  const names = Array.from(document.querySelectorAll<HTMLElement>("#rail-list .item"), (item) => item.dataset["name"] ?? "");
+  const d = dialog(like && frame !== undefined ? "Send a message like this one" : "Send a message", (d) => {
+    const fill = async (text: string): Promise<void> => {
+      name.value = text.trim();
+      d.say("");
+      draft.show(name.value === "" ? undefined : await blank(name.value, d.say), "");
+    };
+    const send = async (): Promise<void> => {
+      const what = read(draft, d);
+      if (what === undefined || !await operate.turnedOn()) {
+        return;
+      }
+      const body = { dir: dir.value, ...(conn.value === "" ? {} : { conn_id: Number(conn.value) }), ...("value" in what ? { message: name.value, ...what } : what) };
+      if (await ask(`${operate.api}/send`, "POST", body, d.say) !== undefined) {
+        d.say(`Sent at ${new Date().toLocaleTimeString()}; marked * in the list`, false);
+        off.value = false;
+      }
+    };
+    return (
+      <>
+        <datalist id="operate-names">{names.map((n) => <option key={n} value={n} />)}</datalist>
+        <div class="row">
+          <Field label="Message"><input list="operate-names" autocomplete="off" placeholder="name, or empty for bytes" defaultValue={frame?.name ?? ""} onChange={(event) => void fill(event.currentTarget.value)} {...(frame === undefined ? { "data-focus": "" } : {})} /></Field>
+          <Field label="Direction"><Select options={[["c2s", "C→S, to the server"], ["s2c", "S→C, to the client"]]} value={dir.value} change={(to) => (dir.value = to)} /></Field>
+          <Field label="Connection" hidden={conns.length === 1}>
+            <Select value={conn.value} change={(to) => (conn.value = to)}
+              options={conns.map((c) => [String(c.id), shortConnection({ name: c.name, session: c.session ?? 0, proto: "", frames: 0 }) + (c.mode === "operating" || !operate.on.value ? "" : ` (${c.mode_why ?? c.mode ?? ""})`)])} />
+          </Field>
+        </div>
+        <MessageForm draft={draft} />
+        {off.value ? <p class="hint">Changes are off; Send turns them on.</p> : null}
+        <Says d={d} />
+        <div class="row"><Button text="Send" primary run={() => void send()} /><Button text="Close" run={d.close} /></div>
+      </>
+    );
+  });
+  if (frame === undefined) {
+    draft.show(undefined, "");
+    return;
+  }
+  const changed = shown.row()?.n === frame.n ? hexOf(shown.bytes()) : "";
+  const hex = changed === "" ? frame.hex : changed;
+  draft.show(frame.name === "" ? undefined : await decode(frame.name, hex), hex);
+  draft.focus();
+  await d.closed;
+}

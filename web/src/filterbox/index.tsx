@@ -1,0 +1,408 @@
+// The box in which people write which frames they mean. While they type it says whether that is a filter, what is wrong and where, what
+// short forms stand for, and what may come next; Enter applies it.
+
+import { type Offer, OneLine } from "../editor/oneline";
+import { openMenu } from "../menu";
+import { batch, computed, Fragment, h, render, signal, useLayoutEffect, useRef } from "../ui";
+import { Presets, SaveForm } from "./presets";
+import { type Answer, type Ask, asker, type Draft, type Item } from "./question";
+import { StoredFilters } from "./stored";
+import { combine, expand, type Expanded, hasAlias, type How, mostText } from "./syntax";
+
+export type { How } from "./syntax";
+export type { Draft } from "./question";
+
+/** What the box needs of the page. */
+export interface FilterBoxOptions {
+  workspace: string;
+  /** The definition that is edited and not stored yet: filters are read with it. */
+  draft(): Draft | undefined;
+  /** Called with a filter that is right, without presets, when it is to be applied; "" means every frame. */
+  apply(text: string): void;
+  /** Called with a filter whose frames are to stand out among the others, as apply is. Without it nothing is highlighted. */
+  highlight?(text: string): void;
+  /** Values of a field that were seen, as they are written in a filter. */
+  values?(path: string): Promise<string[]>;
+  /** Called when Esc has nothing more to do in the box. */
+  leave?(): void;
+  /** Asks what a filter means, in place of the server's API. */
+  ask?: Ask;
+  /** Where history and presets are kept, in place of the browser's storage. */
+  place?: Storage;
+}
+
+const pauseMillis = 120; // of typing, before the server is asked
+const waitMillis = 10_000; // for its answer
+const mostSeen = 30; // values in the list
+
+/** What is known of a text. */
+interface Checked {
+  typed: string;
+  expanded: Expanded;
+  answer: Answer;
+}
+
+const signs = { empty: "", unknown: "?", waiting: "…", ok: "✓", wrong: "!" };
+
+function localPlace(): Storage | undefined {
+  try {
+    return localStorage;
+  } catch {
+    return undefined; // a browser that refuses storage remembers nothing
+  }
+}
+
+/** A filter as it may stand among others: short forms of the whole are written out. */
+function long(c: Checked): string {
+  return c.answer.rewritten === "" ? c.typed.trim() : c.answer.rewritten;
+}
+
+/** As long does, with presets written out too. */
+function whole(c: Checked): string {
+  return c.answer.rewritten === "" ? c.expanded.text.trim() : c.answer.rewritten;
+}
+
+export class FilterBox {
+  readonly stored: StoredFilters;
+  readonly line: OneLine;
+  readonly options: FilterBoxOptions;
+  readonly typed = signal("");
+  readonly inForce = signal({ typed: "", text: "" });
+  readonly naming = signal(false); // the form that saves a preset is open
+  readonly presets = signal<readonly { name: string; text: string }[]>([]);
+  readonly #checked = signal<Checked | undefined>(undefined);
+  readonly #trouble = signal(""); // why nothing is known of the text, or what else is to be said
+  readonly #host: HTMLElement;
+  readonly #ask: Ask;
+  readonly #ended = new AbortController();
+  #asked: AbortController | undefined; // of the question that is under way
+  #later = 0;
+
+  /** What is known of the text in the box. */
+  readonly checked = computed(() => (this.#checked.value?.typed === this.typed.value ? this.#checked.value : undefined));
+  readonly trouble = computed(() => this.#trouble.value);
+  readonly state = computed((): keyof typeof signs => {
+    const c = this.checked.value;
+    return this.typed.value.trim() === "" ? "empty" : this.#trouble.value !== "" ? "unknown" : c === undefined ? "waiting" : c.answer.ok ? "ok" : "wrong";
+  });
+
+  constructor(host: HTMLElement, options: FilterBoxOptions) {
+    this.options = options;
+    this.#host = host;
+    this.#ask = options.ask ?? asker(options.workspace);
+    this.stored = new StoredFilters(options.workspace, options.place ?? localPlace());
+    this.presets.value = this.stored.presets();
+    this.line = new OneLine({
+      label: "Filter",
+      describedBy: "filterbox-says",
+      placeholder: "Filter: party, C_CHAT, .damage > 1000  /",
+      most: mostText,
+      nonce: document.getElementById("main")?.dataset["nonce"] ?? "",
+      change: () => this.#changed(),
+      offers: (at, asked) => this.#offers(at, asked),
+      past: () => this.#past(),
+      enter: (shift) => void (shift && options.highlight !== undefined ? this.highlight() : this.apply()),
+      escape: () => { // what is typed stays
+        this.line.blur();
+        options.leave?.();
+      },
+    });
+    addEventListener("storage", (event) => {
+      if (this.stored.owns(event.key)) {
+        this.recheck();
+      }
+    }, { signal: this.#ended.signal });
+    render(<Box box={this} />, host);
+  }
+
+  /** The filter that is applied, with presets written out; "" is every frame. */
+  get applied(): string {
+    return this.inForce.value.text;
+  }
+
+  /** What stands in the box. */
+  get text(): string {
+    return this.line.text;
+  }
+
+  focus(): void {
+    this.line.focus(true);
+  }
+
+  /** Puts a filter into the box. With apply it is applied, if it is right; says whether it was. */
+  async set(text: string, apply: boolean): Promise<boolean> {
+    this.line.text = text;
+    return apply && (await this.apply());
+  }
+
+  /** Puts a condition to what is in the box, for the reader to go on with. If that is wrong, to what is applied. */
+  async prepare(text: string, how: How): Promise<void> {
+    const before = this.text;
+    let current = "";
+    if (how !== "replace" && before.trim() !== "") {
+      const c = await this.#check();
+      if (this.text !== before) {
+        return; // something else was written meanwhile
+      }
+      current = c?.answer.ok === true ? long(c) : this.applied;
+    }
+    this.put(combine(current, text, how));
+  }
+
+  /** Writes a text into the box, for the reader to go on with. */
+  put(text: string): void {
+    this.line.text = text;
+    this.line.focus();
+  }
+
+  /** Asks again what the filter means: definitions or presets have changed. */
+  recheck(): void {
+    this.#checked.value = undefined;
+    this.presets.value = this.stored.presets();
+    if (this.text.trim() !== "") {
+      void this.#check();
+    }
+  }
+
+  /** Takes the box off the page. */
+  close(): void {
+    this.#ended.abort();
+    this.#asked?.abort();
+    clearTimeout(this.#later);
+    render(null, this.#host);
+    this.line.close();
+  }
+
+  /** Applies what is in the box; false if that is no filter. */
+  async apply(): Promise<boolean> {
+    const typed = this.text.trim();
+    if (typed === "") {
+      this.#commit("", "");
+      return true;
+    }
+    const c = await this.#check();
+    if (c === undefined || !c.answer.ok || this.text.trim() !== typed) {
+      return false; // the line below says why
+    }
+    if (hasAlias(typed) && c.answer.rewritten !== "") {
+      this.line.text = c.answer.rewritten;
+      this.#commit(c.answer.rewritten, c.answer.rewritten);
+    } else {
+      this.#commit(typed, c.expanded.text.trim());
+    }
+    return true;
+  }
+
+  /** Has the frames that fit what is in the box stand out, and puts the filter that is applied back into it. */
+  async highlight(): Promise<void> {
+    const typed = this.text.trim();
+    if (typed === "") {
+      this.options.highlight?.("");
+      return;
+    }
+    const c = await this.#check();
+    if (c?.answer.ok === true && this.text.trim() === typed) {
+      this.stored.remember(typed);
+      this.options.highlight?.(whole(c));
+      this.put(this.inForce.value.typed);
+    }
+  }
+
+  clear(): void {
+    this.put("");
+    if (this.applied !== "") {
+      this.#commit("", "");
+    }
+  }
+
+  async usePreset(name: string, how: How): Promise<void> {
+    await this.prepare(`@${name}`, how);
+    await this.apply();
+  }
+
+  /** What is saved by a name, or why there is nothing. */
+  async textToSave(): Promise<{ text: string } | { why: string }> {
+    if (this.text.trim() === "") {
+      return { why: "write a filter first" };
+    }
+    const c = await this.#check();
+    return c?.answer.ok === true ? { text: whole(c) } : { why: c === undefined ? "the filter could not be checked" : "the filter is wrong" };
+  }
+
+  #commit(typed: string, text: string): void {
+    this.stored.remember(typed);
+    this.inForce.value = { typed, text };
+    this.options.apply(text);
+  }
+
+  // What the server says.
+
+  /** Asks when the reader pauses. */
+  #changed(): void {
+    clearTimeout(this.#later);
+    this.#asked?.abort();
+    batch(() => {
+      this.typed.value = this.text;
+      this.#trouble.value = "";
+    });
+    if (this.text.trim() === "") {
+      this.#checked.value = undefined;
+      queueMicrotask(() => this.line.mark());
+    } else {
+      this.#later = setTimeout(() => void this.#check(), pauseMillis);
+    }
+  }
+
+  /** Asks what is in the box means. Undefined is no answer, or one that came too late. */
+  async #check(caret?: number): Promise<Checked | undefined> {
+    clearTimeout(this.#later);
+    this.#asked?.abort();
+    const asked = new AbortController();
+    this.#asked = asked;
+    const typed = this.text;
+    const expanded = expand(typed, new Map(this.stored.presets().map((p) => [p.name, p.text])));
+    const draft = this.options.draft();
+    let answer: Answer;
+    try {
+      answer = await this.#ask(
+        { text: expanded.text, ...(caret === undefined ? {} : { caret: expanded.there(caret) }), ...(draft === undefined ? {} : { draft }) },
+        AbortSignal.any([asked.signal, this.#ended.signal, AbortSignal.timeout(waitMillis)]),
+      );
+    } catch (error) {
+      if (!asked.signal.aborted && !this.#ended.signal.aborted) {
+        this.#checked.value = undefined;
+        this.#trouble.value = `not checked: ${error instanceof Error ? error.message : String(error)}`;
+      }
+      return undefined;
+    }
+    if (asked.signal.aborted || this.#ended.signal.aborted || this.text !== typed) {
+      return undefined;
+    }
+    const c = { typed, expanded, answer };
+    batch(() => {
+      this.#checked.value = c;
+      this.#trouble.value = "";
+    });
+    const [mistake] = answer.mistakes;
+    const place = mistake === undefined ? undefined : expanded.back(mistake.start, mistake.end);
+    this.line.mark(mistake === undefined || place === undefined ? undefined : { from: place.start, to: place.end, message: mistake.message });
+    return c;
+  }
+
+  /** What may stand at the caret. */
+  async #offers(caret: number, asked: boolean): Promise<Offer[]> {
+    const c = this.text.trim() === "" && !asked ? undefined : await this.#check(caret);
+    if (c === undefined || !this.line.hasFocus) {
+      return [];
+    }
+    const { completions } = c.answer;
+    const place = c.expanded.back(completions.start, completions.end);
+    const named = /(?:^|[^\w.])@([A-Za-z0-9_\u0080-\uffff]*)$/.exec(c.typed.slice(0, caret))?.[1];
+    const offers: Offer[] = named === undefined ? [] : this.stored.presets()
+      .filter((p) => p.name.toLowerCase().includes(named.toLowerCase()))
+      .map((p) => ({ label: `@${p.name}`, kind: "preset", doc: p.text, from: caret - named.length - 1, to: caret, text: `@${p.name}`, more: false }));
+    if (place.inside) {
+      return offers;
+    }
+    const typed = c.typed.slice(place.start, caret);
+    let { items } = completions;
+    if (completions.path !== "" && this.options.values !== undefined) {
+      items = [...(await this.#seen(completions.path, typed, items)), ...items];
+    }
+    if (!asked && named === undefined && typed === "" && !["value", "seen"].includes(items[0]?.kind ?? "")) { // values come first
+      return [];
+    }
+    const word = c.typed.slice(place.start, place.end);
+    for (const { text, label, kind, doc } of items) {
+      if (text !== word) {
+        const spaced = kind === "operator" && text !== "{" && c.typed[place.end] !== " ";
+        offers.push({ label, kind, doc, from: place.start, to: place.end, text: spaced ? `${text} ` : text, more: kind === "operator" || /[(.]$/.test(text) });
+      }
+    }
+    return offers;
+  }
+
+  /** Values that were seen and begin with what is typed, or have it. */
+  async #seen(path: string, typed: string, known: readonly Item[]): Promise<Item[]> {
+    let values: string[];
+    try {
+      values = (await this.options.values?.(path)) ?? [];
+    } catch {
+      return []; // without them the list is shorter
+    }
+    const low = typed.replace(/^"/, "").toLowerCase();
+    const has = new Set(known.map((i) => i.text));
+    return values
+      .filter((v) => !has.has(v) && v.toLowerCase().includes(low) && (!typed.startsWith('"') || v.startsWith('"')))
+      .slice(0, mostSeen)
+      .map((text) => ({ text, label: text, kind: "seen", doc: "" }));
+  }
+
+  #past(): readonly string[] {
+    const list = this.stored.history();
+    if (list.length === 0) {
+      this.#trouble.value = "no filter was applied yet";
+    }
+    return list;
+  }
+}
+
+/** The line below the box. */
+function sentence(box: FilterBox): h.JSX.Element | null {
+  const c = box.checked.value;
+  const [mistake] = c?.answer.mistakes ?? [];
+  if (box.trouble.value !== "") {
+    return <>{box.trouble.value}</>;
+  }
+  if (c !== undefined && mistake !== undefined) {
+    const { start, inside } = c.expanded.back(mistake.start, mistake.end);
+    const preset = /^@[A-Za-z0-9_\u0080-\uffff]+(?![.[])/.test(c.typed.slice(start));
+    const help = mistake.help === "" ? "" : `: ${mistake.help}`;
+    return <><b>{inside ? "in the preset" : `at ${start + 1}`}</b> {preset ? "no preset and no field has that name" : mistake.message + help}</>;
+  }
+  if (c === undefined || !c.answer.ok) {
+    return null;
+  }
+  const { rewritten, explain } = c.answer;
+  const means = rewritten !== "" ? rewritten : c.expanded.text.trim() === c.typed.trim() ? "" : c.expanded.text.trim();
+  return <>{means === "" ? null : <><b>means</b> <code>{means}</code></>}{means !== "" && explain !== "" ? " – " : ""}{explain}</>;
+}
+
+function Box({ box }: { box: FilterBox }) {
+  const says = useRef<HTMLSpanElement>(null);
+  const said = useRef<h.JSX.Element | null>(null);
+  const state = box.state.value;
+  const changed = box.typed.value.trim() !== box.inForce.value.typed;
+  const offered = changed && state !== "wrong";
+  const attach = useRef((element: HTMLElement | null) => element?.append(box.line.element)).current;
+  useLayoutEffect(() => {
+    const element = says.current;
+    if (element !== null && state !== "waiting") {
+      element.classList.remove("long");
+      element.classList.toggle("long", element.scrollWidth > element.clientWidth);
+      element.title = element.textContent ?? "";
+    }
+  });
+  return (
+    <div class={changed ? "filterbox changed" : "filterbox"} data-state={state}>
+      <div class="filterbox-line">
+        <div class="filterbox-field">
+          <span class="filterbox-sign" aria-hidden="true">{signs[state]}</span>
+          <div class="filterbox-input" ref={attach} />
+          {box.typed.value === "" && box.inForce.value.typed === "" ? null : (
+            <button class="btn quiet" type="button" aria-label="Clear the filter" title="Clear the filter" onClick={() => box.clear()}>✕</button>
+          )}
+          <button class="btn quiet" type="button" aria-label="Recent filters" title="Recent filters (Down in an empty box)" onMouseDown={(e) => e.preventDefault()} onClick={() => box.line.showPast()}>▾</button>
+        </div>
+        <button class="btn quiet" type="button" aria-label="Save as a preset" title="Save as a preset" onClick={() => (box.naming.value = !box.naming.value)}>☆</button>
+        {box.options.highlight === undefined ? null : (
+          <button class="btn quiet" type="button" aria-label="Highlight matching frames" title="Highlight matching frames among all (Shift+Enter)" onClick={() => void box.highlight()}>✦</button>
+        )}
+        {offered ? <button class={state === "ok" ? "btn primary" : "btn quiet"} type="button" title="Apply (Enter)" onClick={() => void box.apply()}>Apply</button> : null}
+      </div>
+      <p class="filterbox-says" id="filterbox-says" role="status"><span class="filterbox-said" ref={says}>{state === "waiting" ? said.current : (said.current = sentence(box))}</span></p>
+      <Presets box={box} menu={openMenu} />
+      {box.naming.value ? <SaveForm box={box} /> : null}
+    </div>
+  );
+}
