@@ -40,8 +40,8 @@ type Dialect struct {
 	// Of several the first that a message does not contradict is the right one. None if definitions alone say what messages start with.
 	Frames []*schema.Message
 
-	// Long is a message with the longer one of two headers, for frames that are recognised to have it; nil if there is one header.
-	Long func(m *schema.Message) *schema.Message
+	// Alternate is the header that single frames are recognised to have in place of the usual one; nil if all messages have one header.
+	Alternate *Header
 
 	// Constants says that definitions may use named numbers without saying their values.
 	Constants bool
@@ -53,23 +53,29 @@ type Dialect struct {
 	Example *source.File // a small definition without mistakes, already in its canonical form
 }
 
+// Header is a header that messages may have in place of the one that their definitions give them.
+type Header struct {
+	Name string                                  // by which transports mark its frames in Frame.Via
+	Of   func(m *schema.Message) *schema.Message // m behind this header, with m in AlternateOf; m itself if it cannot have it
+}
+
 // Dialects are the languages that can be read. The first is what is meant where nothing tells.
 var Dialects = []Dialect{
 	{
-		Name:     "tera",
-		Title:    "TERA .def",
-		Versions: true,
-		IsLine:   tera.IsLine,
-		IsFile:   func(name string) bool { _, ok := tera.ParseFileName(name); return ok },
-		Rules:    &tera.Rules,
-		Options:  tera.Options,
-		Format:   tera.Format,
-		Frames:   []*schema.Message{tera.Frame()},
-		Long:     tera.LongHeader,
-		Language: tera.Language(),
-		New:      "C_NEW_MESSAGE",
-		Begin:    "# what $NAME says\n\n",
-		Example:  source.New("C_EDIT_PRIVATE_CHANNEL.1.def", teraExample),
+		Name:      "tera",
+		Title:     "TERA .def",
+		Versions:  true,
+		IsLine:    tera.IsLine,
+		IsFile:    func(name string) bool { _, ok := tera.ParseFileName(name); return ok },
+		Rules:     &tera.Rules,
+		Options:   tera.Options,
+		Format:    tera.Format,
+		Frames:    []*schema.Message{tera.Frame()},
+		Alternate: &Header{Name: "integrity", Of: tera.LongHeader},
+		Language:  tera.Language(),
+		New:       "C_NEW_MESSAGE",
+		Begin:     "# what $NAME says\n\n",
+		Example:   source.New("C_EDIT_PRIVATE_CHANNEL.1.def", teraExample),
 	},
 	{
 		Name:      "muta",

@@ -212,8 +212,8 @@ type OutgoingBody struct {
 	Unreliable bool            `json:"unreliable,omitempty" doc:"it may get lost on its way, where the protocol has the choice"`
 }
 
-// outgoing makes the message. long: it is in the place of one that has the longer one of two headers.
-func (b *OutgoingBody) outgoing(ws *workspace.Workspace, dir string, long bool) (transport.Outgoing, error) {
+// outgoing makes the message. alternate: it takes the place of one that has the alternative header.
+func (b *OutgoingBody) outgoing(ws *workspace.Workspace, dir string, alternate bool) (transport.Outgoing, error) {
 	out := transport.Outgoing{Raw: b.Raw, Unreliable: b.Unreliable}
 	if b.Message == "" {
 		data, err := scan.HexLine(b.Hex)
@@ -231,11 +231,11 @@ func (b *OutgoingBody) outgoing(ws *workspace.Workspace, dir string, long bool) 
 	if err != nil {
 		return out, asHTTP(err)
 	}
-	if long {
-		m = snap.Long(m)
+	if alternate {
+		m = snap.Alternate(m)
 	}
-	if out.Bytes, err = encoded(snap, m, b.Value); err == nil && snap.Long(m) != m {
-		out.Long, err = encoded(snap, snap.Long(m), b.Value)
+	if out.Bytes, err = encoded(snap, m, b.Value); err == nil && snap.Alternate(m) != m {
+		out.Alternate, err = encoded(snap, snap.Alternate(m), b.Value)
 	}
 	return out, err
 }
@@ -288,7 +288,7 @@ func (s *Server) decide(_ context.Context, in *decideInput) (*struct{}, error) {
 			return nil, operateProblem(proxy.ErrNotHeld)
 		}
 		d.Action = transport.Replace
-		if d.With, err = b.outgoing(one.ws, all[i].Frame.Dir.String(), all[i].Frame.Long()); err != nil {
+		if d.With, err = b.outgoing(one.ws, all[i].Frame.Dir.String(), one.ws.Now().HasAlternate(&all[i].Frame)); err != nil {
 			return nil, err
 		}
 	}

@@ -47,11 +47,11 @@ type pageForm struct {
 
 // frameForm is what a list of frames knows of the one whose bytes are the input.
 type frameForm struct {
-	Kind  string `json:"kind"` // as transport.Kind has it
-	Dir   string `json:"dir"`
-	Group string `json:"group"`
-	Name  string `json:"name"` // of its definition, "" if it has none
-	Long  bool   `json:"long"` // it has the longer one of two headers
+	Kind      string `json:"kind"` // as transport.Kind has it
+	Dir       string `json:"dir"`
+	Group     string `json:"group"`
+	Name      string `json:"name"`      // of its definition, "" if it has none
+	Alternate bool   `json:"alternate"` // it has the alternative header of the dialect
 
 	About *frames.About `json:"about"` // of what is no message, as Frame has it
 	Offer string        `json:"offer"` // how a definition of it could be called, "" if it needs none

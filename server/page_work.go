@@ -227,8 +227,8 @@ func (p *pageWork) readFrame(j *decodeJob, f *frameForm) {
 	}
 	j.request.Group = f.Group
 	if m, err := j.snap.Find(f.Name); err == nil && f.Name != "" {
-		if j.request.Message = m; f.Long {
-			j.request.Message = j.snap.Long(m)
+		if j.request.Message = m; f.Alternate {
+			j.request.Message = j.snap.Alternate(m)
 		}
 		return
 	}

@@ -44,12 +44,12 @@ var madeUpDialect = defs.Dialect{
 	Format:  func(f *source.File) (string, diag.List) { return f.Text, nil },
 	Options: []schema.Option{{Name: "wide", Kind: schema.SwitchOption, Doc: "fields have two bytes", Default: "false", Values: []string{"true"}}},
 	Frames:  []*schema.Message{{Key: schema.Key{Group: "wrap"}, Body: &schema.Struct{Wire: madeUpHeader}}},
-	Long: func(m *schema.Message) *schema.Message {
-		long, body := *m, *m.Body
+	Alternate: &defs.Header{Name: "numbered", Of: func(m *schema.Message) *schema.Message {
+		other, body := *m, *m.Body
 		body.Wire = slices.Insert(slices.Clone(m.Body.Wire), len(madeUpHeader), schema.Item{Kind: schema.Counter, Bits: 8})
-		long.Body, long.Like = &body, m
-		return &long
-	},
+		other.Body, other.AlternateOf = &body, m
+		return &other
+	}},
 }
 
 var madeUpHeader = []schema.Item{{Kind: schema.Length, Bits: 8}, {Kind: schema.Code, Bits: 8}}
@@ -164,7 +164,7 @@ func TestMadeUpProtocol(t *testing.T) {
 		t.Errorf("with the option: %s %s %v", r.Message, r.Status, r.Problems)
 	}
 	key := schema.Key{Dir: schema.ToServer, Group: "wrap", Code: 7}
-	long := &transport.Frame{Dir: schema.ToServer, Key: key, HasKey: true, Bytes: []byte{5, 7, 99, 1, 2}, Via: []string{transport.ViaLong}}
+	long := &transport.Frame{Dir: schema.ToServer, Key: key, HasKey: true, Bytes: []byte{5, 7, 99, 1, 2}, Via: []string{"numbered"}}
 	if info := snap.DescribeFrame(&rec, long, workspace.Want{Value: true}); info.Status != "ok" || string(info.Value) != `{"who":1,"what":2}` {
 		t.Errorf("with the second header: %s %s", info.Status, info.Value)
 	}

@@ -31,11 +31,11 @@ type compiler struct {
 	conds        int
 	doubt        bool // while unknown names are reported: a field beside them is not known
 
-	message *schema.Message // at hand; nil: frames without a definition
-	long    *schema.Message // the same with the longer header, if that is meant; else nil
-	at      *node           // the comparison, or the item of a set, at hand
-	subject *node           // what it is compared with
-	sel     *codec.Record   // the selected frame, once it was needed
+	message   *schema.Message // at hand; nil: frames without a definition
+	alternate *schema.Message // the same behind the alternative header, if that is meant; else nil
+	at        *node           // the comparison, or the item of a set, at hand
+	subject   *node           // what it is compared with
+	sel       *codec.Record   // the selected frame, once it was needed
 }
 
 // regexpOf is a regular expression as it is for text, or for bytes.
@@ -81,8 +81,8 @@ func newCompiler(env Env) *compiler {
 
 // program is that of a message, nil if it cannot be made.
 func (c *compiler) program(m *schema.Message) *codec.Program {
-	if c.long != nil && m == c.message {
-		m = c.long
+	if c.alternate != nil && m == c.message {
+		m = c.alternate
 	}
 	p, ok := c.programs[m]
 	if ok || m == nil || m.Body == nil {

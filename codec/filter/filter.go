@@ -19,9 +19,9 @@ type Env struct {
 	// Program gives the program of a message, as a cache has it. Nil: programs are compiled here.
 	Program func(*schema.Message) (*codec.Program, error)
 
-	// Long is a message with the longer one of two headers, always the same one, or the message itself; nil: all have one header. It has
-	// the message in Like.
-	Long func(*schema.Message) *schema.Message
+	// Alternate returns a message behind the alternative header of its dialect, the same one at each call, or the message itself if it
+	// cannot have that header; nil: there is none. The result has the message in AlternateOf.
+	Alternate func(*schema.Message) *schema.Message
 
 	// Layers are the packets around messages; nil: none. Those of another protocol serve to say that this one has none.
 	Layers *transport.Layers
@@ -139,11 +139,11 @@ func (c *compiler) plans(root *node) (plans map[*schema.Message]*plan, none *pla
 	plans = make(map[*schema.Message]*plan, len(c.messages))
 	for _, m := range c.messages {
 		plans[m] = one(m)
-		if len(plans[m].columns) > 0 && c.env.Long != nil { // fields stand elsewhere behind the other header
-			if c.long = c.env.Long(m); c.long != m {
-				plans[c.long] = one(m)
+		if len(plans[m].columns) > 0 && c.env.Alternate != nil { // fields stand elsewhere behind the other header
+			if c.alternate = c.env.Alternate(m); c.alternate != m {
+				plans[c.alternate] = one(m)
 			}
-			c.long = nil
+			c.alternate = nil
 		}
 		if c.conds > maxConds {
 			c.report(root.start, root.end, "the filter is too large for so many messages", "name the messages that are meant")
@@ -231,8 +231,8 @@ func (f *Filter) planOf(m *schema.Message) *plan {
 		return f.none
 	}
 	p := f.plans[m]
-	if p == nil && m.Like != nil {
-		p = f.plans[m.Like] // the header does not matter
+	if p == nil && m.AlternateOf != nil {
+		p = f.plans[m.AlternateOf] // the header does not matter
 	}
 	if p == nil {
 		return f.none

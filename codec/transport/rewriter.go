@@ -97,7 +97,7 @@ type Decision struct {
 // Outgoing is a message to send, encoded by its definition, header included. The transport sets its length, sequence number and checksum.
 type Outgoing struct {
 	Bytes      []byte
-	Long       []byte // the same message with the longer of two headers, for connections that use it; nil: Bytes serves
+	Alternate  []byte // the same message behind the alternative header of its dialect, for connections that use it; nil: Bytes serves
 	Raw        bool   // send the bytes unchanged, valid or not; over UDP as a datagram of its own
 	Unreliable bool   // send without acknowledgement, where the protocol has the choice. A replacement is sent as the original was
 }

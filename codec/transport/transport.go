@@ -59,7 +59,7 @@ type Frame struct {
 	Name    string   // name of the definition in Key.Group, where messages have no code: "pong"; else ""
 	Bytes   []byte   // deciphered, with the message's own header; of a Problem the malformed bytes, if any
 	From    []Source // in byte order; of a gap the place after it, with Len 0
-	Via     []string // enclosing packets, outermost first: "cluster:1", "reliable:3", "chunk", "stream"
+	Via     []string // enclosing packets, outermost first: "cluster:1", "reliable:3", "chunk", "stream"; or the name of the message's alternative header
 	Offset  int64    // of the first byte in the byte stream of the direction, from 0; Unknown for datagrams
 	Length  int64    // of a gap: number of missing bytes, or Unknown
 	Resumed bool     // first frame found after a problem
@@ -67,11 +67,8 @@ type Frame struct {
 	Note    string   // error or irregularity, for people; "" if none
 }
 
-// ViaLong marks in Frame.Via a message with the longer of two headers of its protocol.
-const ViaLong = "integrity"
-
-// Long reports whether the message has the longer header.
-func (f *Frame) Long() bool { return slices.Contains(f.Via, ViaLong) }
+// In reports whether Via has a name.
+func (f *Frame) In(name string) bool { return slices.Contains(f.Via, name) }
 
 // Clear is a deciphered range of a captured packet's payload, at the same place and of the same length. It is valid only during the
 // callback.

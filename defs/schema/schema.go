@@ -45,8 +45,9 @@ type Message struct {
 	Doc      string
 	Span     source.Span // for errors and for jumping to the definition; the start of the file where the name is not in the text
 	Broken   bool        // the definition has errors: what could not be understood is missing from Body
-	Like     *Message    // the message whose fields it has, behind another header; nil if it is none of that kind
 	Measured bool        // nothing outside the message tells its size. Decode then judges sizes before contents, as a framer needs
+
+	AlternateOf *Message // the message whose fields it has, behind the alternative header of the dialect; nil for ordinary messages
 }
 
 // Struct is a group of fields and the order in which its bytes travel.

@@ -26,7 +26,7 @@ func LongHeader(m *schema.Message) *schema.Message {
 	}
 	long, body := *m, *m.Body
 	body.Wire = slices.Insert(slices.Clone(m.Body.Wire), at, longHeader...)
-	long.Body, long.Like = &body, m
+	long.Body, long.AlternateOf = &body, m
 	return &long
 }
 

@@ -131,9 +131,9 @@ type Frame struct {
 	Offer *frameOffer `json:"offer,omitempty"` // of a frame that nothing defines
 	About *About      `json:"about,omitempty"` // of a frame that is no message
 
-	Long     bool `json:"long,omitempty"`     // it has the longer one of two headers
-	Stream   bool `json:"stream,omitempty"`   // it is a part of a byte stream, and no datagram
-	Ciphered bool `json:"ciphered,omitempty"` // its packets may have to be deciphered to see it in them
+	Alternate bool `json:"alternate,omitempty"` // it has the alternative header of the dialect
+	Stream    bool `json:"stream,omitempty"`    // it is a part of a byte stream, and no datagram
+	Ciphered  bool `json:"ciphered,omitempty"`  // its packets may have to be deciphered to see it in them
 }
 
 // frameSource is where a frame's bytes come from.
@@ -158,7 +158,7 @@ func (l *List) Frame(n int) (*Frame, error) {
 	ReadFrame(log, n-1, e, data, &f)
 	m := RowMaker{Snap: l.snap}
 	conn := log.Conns()[e.Conn]
-	out := &Frame{N: n, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: groupOf(l.snap, &f, conn), Conn: conn.Name, About: about(&f, conn), Long: f.Long(), Stream: f.Offset >= 0}
+	out := &Frame{N: n, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: groupOf(l.snap, &f, conn), Conn: conn.Name, About: about(&f, conn), Alternate: l.snap.HasAlternate(&f), Stream: f.Offset >= 0}
 	if p, ok := protocols.Of(l.snap.Dialect.Name); ok && p.Ciphers {
 		out.Ciphered = (l.Source.Ciphered(conn.Name) || l.Source.Running()) && f.Kind != transport.Opaque && !slices.Contains(f.Via, "handshake")
 	}
@@ -345,7 +345,7 @@ func (l *List) Types(ctx context.Context) (*Types, error) {
 		program *codec.Program // nil: none, or one that is not right
 	}
 	out := &Types{Rows: []*typeRow{}}
-	all := newByType[known](l.log)
+	all := newByType[known](l.log, l.snap)
 	m := RowMaker{Snap: l.snap}
 	err := l.eachOf(ctx, func(i int, e live.Entry, block []byte) bool {
 		data, t := entryData(e, block), all.of(e)

@@ -147,7 +147,7 @@ func (out *Map) count(o *overview, l *List, n, total int) {
 }
 
 func (o *overview) begin(l *List) {
-	o.types = newByType[overType](l.log)
+	o.types = newByType[overType](l.log, l.snap)
 	o.maker = RowMaker{Snap: l.snap}
 	if l.hit != nil {
 		o.hit = l.hit.Again()

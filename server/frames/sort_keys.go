@@ -44,7 +44,7 @@ type sortType struct {
 }
 
 func newKeyMaker(s *sorter, by keyOf) *keyMaker {
-	k := &keyMaker{sorter: s, maker: RowMaker{Snap: s.view.Snapshot}, types: newByType[sortType](s.view.Log)}
+	k := &keyMaker{sorter: s, maker: RowMaker{Snap: s.view.Snapshot}, types: newByType[sortType](s.view.Log, s.view.Snapshot)}
 	k.add, k.flush = by(k)
 	return k
 }

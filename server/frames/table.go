@@ -145,7 +145,7 @@ func (l *List) makeTable(ctx context.Context, kind string) (*fieldTable, error) 
 	f.Until(ctx)
 	t := &fieldTable{kind: kind}
 	log, conns := l.log, l.log.Conns()
-	types := newByType[tableType](log)
+	types := newByType[tableType](log, l.snap)
 	var frame transport.Frame
 	var fields *columnFeed
 	var plain corpus.Bytes

@@ -2,10 +2,13 @@ package frames
 
 import (
 	"context"
+	"slices"
 
 	"wirebench/codec"
 	"wirebench/codec/corpus"
+	"wirebench/defs"
 	"wirebench/server/live"
+	"wirebench/server/workspace"
 )
 
 // listStep is how many frames of a list are looked up at once.
@@ -39,37 +42,54 @@ func (l *List) eachOf(ctx context.Context, f func(i int, e live.Entry, block []b
 // byType has what is known of the types of the frames in a log, up to MaxTypes: a hostile capture has as many codes as it likes. Its key
 // is made without a look at what else the log has of a frame.
 type byType[T any] struct {
-	log   *live.Log
-	plain map[uint64]*T
-	named map[namedType]*T
+	log       *live.Log
+	alternate *defs.Header // of the definitions; nil: none
+	plain     map[uint64]*T
+	special   map[specialType]*T
 }
 
-type namedType struct {
-	number uint64
-	name   string
+// specialType is a type of which the entry of the log does not say all.
+type specialType struct {
+	number    uint64
+	name      string // of the definition, where the frame tells it
+	alternate bool   // it has the alternative header
 }
 
-func newByType[T any](log *live.Log) *byType[T] {
-	return &byType[T]{log, map[uint64]*T{}, map[namedType]*T{}}
+func newByType[T any](log *live.Log, snap *workspace.Snapshot) *byType[T] {
+	return &byType[T]{log, snap.Dialect.Alternate, map[uint64]*T{}, map[specialType]*T{}}
+}
+
+// specialOf is the type of a frame; false: its number says all.
+func (b *byType[T]) specialOf(e live.Entry) (specialType, bool) {
+	named, wrapped := e.Flags&live.Named != 0, b.alternate != nil && e.Flags&live.Wrapped != 0
+	if !named && !wrapped {
+		return specialType{}, false
+	}
+	x := b.log.Extra(e)
+	t := specialType{number: e.Type(), alternate: wrapped && slices.Contains(x.Via, b.alternate.Name)}
+	if named {
+		t.name = x.Name
+	}
+	return t, named || t.alternate
 }
 
 // of is what is known of the type of a frame, nil if nothing is.
 func (b *byType[T]) of(e live.Entry) *T {
-	if e.Flags&live.Named == 0 {
-		return b.plain[e.Type()]
+	if t, is := b.specialOf(e); is {
+		return b.special[t]
 	}
-	return b.named[namedType{e.Type(), b.log.Extra(e).Name}]
+	return b.plain[e.Type()]
 }
 
 // put notes what is known of the type of a frame. It is false, and does not, if there are too many.
 func (b *byType[T]) put(e live.Entry, t *T) bool {
-	switch {
-	case len(b.plain)+len(b.named) >= MaxTypes:
+	if len(b.plain)+len(b.special) >= MaxTypes {
 		return false
-	case e.Flags&live.Named == 0:
+	}
+	if s, is := b.specialOf(e); is {
+		b.special[s] = t
+	} else {
 		b.plain[e.Type()] = t
-	default:
-		b.named[namedType{e.Type(), b.log.Extra(e).Name}] = t
 	}
 	return true
 }

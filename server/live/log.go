@@ -52,8 +52,8 @@ const (
 	Injected                   // by a person
 	Modified
 	Dropped
-	Named // the frame tells the name of its definition: Extra has it
-	Long  // it has the longer one of two headers
+	Named   // the frame tells the name of its definition: Extra has it
+	Wrapped // Extra has what it was in
 )
 
 // Extra holds the properties that only few frames have.
@@ -244,8 +244,8 @@ func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 	if f.Name != "" {
 		e.Flags |= Named
 	}
-	if f.Long() {
-		e.Flags |= Long
+	if len(f.Via) > 0 {
+		e.Flags |= Wrapped
 	}
 	e.block, e.off = l.keep(f.Bytes)
 	if noted {
@@ -469,15 +469,12 @@ func (l *Log) EachOf(indexes []int, f func(i int, e Entry, block []byte) bool) {
 // Place is where the bytes of a frame are: the number of a block, which no other block of the log has, and bytes from its start.
 func (e Entry) Place() (block, off uint32) { return e.block, e.off }
 
-// Type is a number that two frames of a log have in common if their code, its group, the direction, the kind and the header are the same. Frames
-// that are Named may differ in their names.
+// Type is a number that two frames of a log have in common if their code, its group, the direction and the kind are the same. Frames that
+// are Named may differ in their names, and Wrapped ones in their headers.
 func (e Entry) Type() uint64 {
 	t := uint64(e.Code) | uint64(e.group)<<32 | uint64(e.Kind)<<48 | uint64(e.Dir)<<56
 	if e.HasKey {
 		t |= 1 << 63
-	}
-	if e.Flags&Long != 0 {
-		t |= 1 << 62
 	}
 	return t
 }

@@ -30,8 +30,8 @@ func (s *Snapshot) Filter(text string) (*FrameFilter, []filter.Mistake) {
 // named: protocol.376012.map.
 func (s *Snapshot) FilterEnv() filter.Env {
 	env := filter.Env{Schema: s.Schema(), Program: s.Program, Layers: protocols.LayersOf(s.Dialect.Name)}
-	if s.Dialect.Long != nil {
-		env.Long = s.Long
+	if s.Dialect.Alternate != nil {
+		env.Alternate = s.Alternate
 	}
 	if build := buildOf(s.CodeMap); build != "" {
 		env.Values = map[string]string{"build": build}

@@ -30,7 +30,7 @@ func TestFrameWriter(t *testing.T) {
 		{Kind: transport.Problem, Offset: 7, Length: 9, Note: "gap"},
 		{Kind: transport.Problem, Offset: -1, Note: "gap"},
 		{Kind: transport.Opaque, Bytes: []byte{1}},
-		{Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 6}, HasKey: true, Via: []string{transport.ViaLong}, Bytes: say},
+		{Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 6}, HasKey: true, Via: []string{"integrity"}, Bytes: say},
 	}
 	in := []workspace.Listed{{N: 1, Conn: "a:1-b:2"}, {N: 70000, Conn: "ö", Session: 2, Flags: []string{"injected", "dropped"}}}
 	for _, want := range []workspace.Want{{}, {Value: true}, {Fields: true}, {Value: true, Fields: true}} {

@@ -43,30 +43,36 @@ type Want struct{ Value, Fields bool }
 // FrameMessage is the definition of a frame, with the header that the frame has; nil if it has none.
 func (s *Snapshot) FrameMessage(x *transport.Frame) *schema.Message {
 	m := s.frameMessage(x)
-	if m != nil && x.Long() {
-		return s.Long(m)
+	if m != nil && s.HasAlternate(x) {
+		return s.Alternate(m)
 	}
 	return m
 }
 
-// Long is a message with the longer one of two headers, always the same one; the message itself where there is one header.
-func (s *Snapshot) Long(m *schema.Message) *schema.Message {
-	if s.Dialect.Long == nil {
+// HasAlternate reports whether a frame has the alternative header of the dialect.
+func (s *Snapshot) HasAlternate(x *transport.Frame) bool {
+	return s.Dialect.Alternate != nil && x.In(s.Dialect.Alternate.Name)
+}
+
+// Alternate returns a message behind the alternative header of the dialect, the same one at each call; m itself if it cannot have that
+// header.
+func (s *Snapshot) Alternate(m *schema.Message) *schema.Message {
+	if s.Dialect.Alternate == nil {
 		return m
 	}
 	f := s.set.File(m.Span.File)
 	if f == nil {
-		return s.Dialect.Long(m)
+		return s.Dialect.Alternate.Of(m)
 	}
-	long, ok := f.Memo.Load(longOf{m})
+	other, ok := f.Memo.Load(alternateOf{m})
 	if !ok {
-		long, _ = f.Memo.LoadOrStore(longOf{m}, s.Dialect.Long(m))
+		other, _ = f.Memo.LoadOrStore(alternateOf{m}, s.Dialect.Alternate.Of(m))
 	}
-	return long.(*schema.Message)
+	return other.(*schema.Message)
 }
 
-// longOf is the key of a message with the longer header in the memo of its file.
-type longOf struct{ *schema.Message }
+// alternateOf is the key of a message behind the alternative header in the memo of its file.
+type alternateOf struct{ *schema.Message }
 
 func (s *Snapshot) frameMessage(x *transport.Frame) *schema.Message {
 	switch {

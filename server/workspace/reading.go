@@ -20,11 +20,11 @@ type Reading struct {
 
 // definition is what a snapshot has for a key.
 type definition struct {
-	key     schema.Key
-	long    bool
-	known   bool
-	message *schema.Message // nil: none
-	program *codec.Program  // nil: it cannot be compiled
+	key       schema.Key
+	alternate bool // has the alternative header
+	known     bool
+	message   *schema.Message // nil: none
+	program   *codec.Program  // nil: it cannot be compiled
 }
 
 // NewReading makes a reading by the definitions of a snapshot, of no frame yet.
@@ -64,9 +64,9 @@ func (r *Reading) find() {
 		return
 	}
 	d := &r.recent[x.Key.Code%uint32(len(r.recent))]
-	if long := x.Long(); !d.known || d.key != x.Key || d.long != long {
+	if alternate := r.snap.HasAlternate(x); !d.known || d.key != x.Key || d.alternate != alternate {
 		*d = r.snap.definition(x)
-		d.key, d.long, d.known = x.Key, long, true
+		d.key, d.alternate, d.known = x.Key, alternate, true
 	}
 	r.def = *d
 }

@@ -213,8 +213,8 @@ export class Page {
     this.undone.length = 0;
     this.caretLine = null;
     this.pendingSelection = frame?.selection;
-    const { kind, dir, group, name, long = false, about, offer = "" } = frame ?? { kind: "", dir: "", group: "", name: "" };
-    const change = { input: frame?.hex ?? "", form: "hex", bycode: true, edits: {}, show: 0, rows: 0, frame: { kind, dir, group, name, long, about, offer } };
+    const { kind, dir, group, name, alternate = false, about, offer = "" } = frame ?? { kind: "", dir: "", group: "", name: "" };
+    const change = { input: frame?.hex ?? "", form: "hex", bycode: true, edits: {}, show: 0, rows: 0, frame: { kind, dir, group, name, alternate, about, offer } };
     const begin = field<HTMLInputElement>("name");
     if (begin !== null && this.controls.message === "" && offer !== "" && document.activeElement !== begin) {
       begin.value = offer;

@@ -30,7 +30,7 @@ export interface FrameContext {
   dir: string;
   group: string;
   name: string; // of its definition, "" if it has none
-  long?: boolean | undefined; // it has the longer one of two headers
+  alternate?: boolean | undefined; // it has the alternative header of the dialect
   about?: { what: string; facts: [label: string, text: string][] } | undefined; // of what is no message
   offer?: string; // how a definition of it could be called, "" if it needs none
 }

@@ -1,13 +1,9 @@
 package tera
 
-import (
-	"encoding/binary"
+import "encoding/binary"
 
-	"wirebench/codec/transport"
-)
-
-// ViaIntegrity is in Frame.Via of client messages that have the long header.
-const ViaIntegrity = transport.ViaLong
+// ViaIntegrity is in Frame.Via of client messages that have the long header: the name of defs.Dialect.Alternate.
+const ViaIntegrity = "integrity"
 
 // Sizes of headers in bytes.
 const (

@@ -113,8 +113,8 @@ const (
 
 // Fit takes the header that the others have, and sets the length.
 func (w *wire) Fit(dir schema.Dir, o transport.Outgoing) ([]byte, error) {
-	if !o.Raw && dir == schema.ToServer && len(o.Long) >= integritySize && w.long(binary.LittleEndian.Uint16(o.Long[2:])) {
-		o.Bytes = o.Long
+	if !o.Raw && dir == schema.ToServer && len(o.Alternate) >= integritySize && w.long(binary.LittleEndian.Uint16(o.Alternate[2:])) {
+		o.Bytes = o.Alternate
 	}
 	switch n := len(o.Bytes); {
 	case o.Raw && (n < 1 || n > maxRaw):

@@ -482,7 +482,7 @@ func TestRewriteLongHeaders(t *testing.T) {
 				case 0:
 					d.With.Bytes = message(uint16(f.Key.Code), "short")
 				case 1: // both headers: its code says which is right
-					d.With.Bytes, d.With.Long = message(uint16(f.Key.Code), "both"), sealed(1, 2, uint16(f.Key.Code), "both")
+					d.With.Bytes, d.With.Alternate = message(uint16(f.Key.Code), "both"), sealed(1, 2, uint16(f.Key.Code), "both")
 				}
 			}
 			return d

@@ -131,7 +131,7 @@ export interface FrameAnswer {
   row: FrameRow;
   offer?: FrameOffer | null; // of a frame that nothing defines
   about?: { what: string; facts: [label: string, text: string][] }; // of a frame that is no message, as its transport says
-  long?: boolean; // it has the longer one of two headers
+  alternate?: boolean; // it has the alternative header of the dialect
   stream?: boolean; // it is a part of a byte stream, and no datagram
   ciphered?: boolean; // its packets may have to be deciphered to see it in them
 }

@@ -12,7 +12,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Messages with the longer header, beside some of the same code without it, have their fields everywhere.
+// Messages with the alternative header, beside some of the same code without it, have their fields everywhere.
 func TestListOfLongHeaders(t *testing.T) {
 	const iv, n = 0x1234567, 300
 	var out bytes.Buffer
@@ -68,12 +68,12 @@ func TestListOfLongHeaders(t *testing.T) {
 		}
 	}
 	answers("rows", `,"from":0,"count":2`, `"info":"x 299, y true"`, `"cells":["299"]`, `"info":"x 298, y true"`)
-	answers("frame", `,"n":50`, `"long":true`, `"x 29, y true"`)
+	answers("frame", `,"n":50`, `"alternate":true`, `"x 29, y true"`)
 	answers("types", "", `"bad":0`)
 	answers("table", `,"type":"C_MOVE","from":0,"count":2`, `"path":"x"`)
 }
 
-// Another value of a field of a message with the longer header leaves that header in its place.
+// Another value of a field of a message with the alternative header leaves that header in its place.
 func TestReplaceBehindLongHeader(t *testing.T) {
 	s := captureServer(t, "tera", map[string]string{"C_SAY.1.def": "string text\nuint32 x\n", "protocol.1.map": "C_SAY 4097\n"})
 	ws := s.space("one")
@@ -81,16 +81,16 @@ func TestReplaceBehindLongHeader(t *testing.T) {
 	long := func(text string) []byte {
 		body := OutgoingBody{Message: "C_SAY", Value: []byte(`{"text":"` + text + `","x":5}`)}
 		out, err := body.outgoing(ws.Workspace, "c2s", false)
-		if err != nil || len(out.Long) != len(out.Bytes)+8 || out.Long[12] != out.Bytes[4]+8 {
-			t.Fatalf("%x and %x: %v", out.Bytes, out.Long, err)
+		if err != nil || len(out.Alternate) != len(out.Bytes)+8 || out.Alternate[12] != out.Bytes[4]+8 {
+			t.Fatalf("%x and %x: %v", out.Bytes, out.Alternate, err)
 		}
 		only, err := body.outgoing(ws.Workspace, "c2s", true)
-		if err != nil || only.Long != nil || !bytes.Equal(only.Bytes, out.Long) {
-			t.Fatalf("in the place of one with the longer header: %x, not %x: %v", only.Bytes, out.Long, err)
+		if err != nil || only.Alternate != nil || !bytes.Equal(only.Bytes, out.Alternate) {
+			t.Fatalf("in the place of one with the alternative header: %x, not %x: %v", only.Bytes, out.Alternate, err)
 		}
-		return out.Long
+		return out.Alternate
 	}
-	f := &transport.Frame{Dir: schema.ToServer, Key: key, HasKey: true, Via: []string{transport.ViaLong}, Bytes: long("hello")}
+	f := &transport.Frame{Dir: schema.ToServer, Key: key, HasKey: true, Via: []string{tera.ViaIntegrity}, Bytes: long("hello")}
 	got, err := replaceField(ws.Now(), f, "text", []byte(`"goodbye"`))
 	if want := long("goodbye"); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%x, not %x: %v", got, want, err)
