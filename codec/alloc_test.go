@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 )
 
@@ -21,8 +22,8 @@ func TestNoAllocations(t *testing.T) {
 		}
 	}
 	var in, out codec.Record
-	made := func(name string, p *codec.Program, value string) {
-		if err := p.ParseJSON(&in, []byte(value)); err != nil {
+	made := func(name string, p *codec.Program, values string) {
+		if err := value.ParseJSON(&in, p, []byte(values)); err != nil {
 			t.Fatal(name, err)
 		}
 		if err := p.Encode(&out, &in); err != nil {
@@ -49,7 +50,7 @@ func TestNoAllocations(t *testing.T) {
 		if rec.Status() != codec.OK {
 			t.Fatalf("%s: %s", s.name, problems(&rec))
 		}
-		value := rec.AppendJSON(nil)
+		values := value.AppendJSON(nil, &rec)
 		for _, c := range []struct {
 			what string
 			do   func()
@@ -57,9 +58,9 @@ func TestNoAllocations(t *testing.T) {
 			{"Decode", func() { s.p.Decode(&rec, s.data) }},
 			{"Decode of a part", func() { s.p.Decode(&out, s.data[:len(s.data)-1]) }},
 			{"AppendLeaves", func() { leaves = rec.AppendLeaves(leaves[:0]) }},
-			{"AppendJSON", func() { text = rec.AppendJSON(text[:0]) }},
+			{"AppendJSON", func() { text = value.AppendJSON(text[:0], &rec) }},
 			{"ParseJSON", func() {
-				if err := s.p.ParseJSON(&in, value); err != nil {
+				if err := value.ParseJSON(&in, s.p, values); err != nil {
 					t.Fatal(err)
 				}
 			}},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
@@ -235,7 +236,7 @@ func (s *shape) jobs(t testing.TB) []job {
 		{"encode by hand", each(func(b []byte) { h.write(dst, b) })},
 		{"json", each(func(b []byte) {
 			s.programs[codeOf(b)].Decode(&rec, b)
-			text = rec.AppendJSON(text[:0])
+			text = value.AppendJSON(text[:0], &rec)
 		})},
 		{"json by hand", each(func(b []byte) {
 			buf.Reset()
@@ -278,7 +279,7 @@ func TestByHand(t *testing.T) {
 			if s.name == "S" || s.name == "M" { // floats of 32 bits have other texts there
 				continue
 			}
-			if got := rec.AppendJSON(nil); strings.Count(string(got), ",") != strings.Count(buf.String(), ",") {
+			if got := value.AppendJSON(nil, &rec); strings.Count(string(got), ",") != strings.Count(buf.String(), ",") {
 				t.Fatalf("%s:\n got %s\nwant %s", s.name, got, buf.Bytes())
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 // loadBits reads a number of 1 to 64 bits that starts off bits into data. The caller has checked that it lies inside.
 // A big-endian number is whole bytes at a whole byte.
-func loadBits(data []byte, off, bits uint32, order schema.Order) uint64 {
+func LoadBits(data []byte, off, bits uint32, order schema.Order) uint64 {
 	i, shift := int(off>>3), off&7
 	var v uint64
 	if i+8 <= len(data) {
@@ -43,7 +43,7 @@ func swap(v uint64, bits uint32) (out uint64) {
 }
 
 // storeBits writes the low bits of v at off bits into data, which is large enough.
-func storeBits(data []byte, off, bits uint32, order schema.Order, v uint64) {
+func StoreBits(data []byte, off, bits uint32, order schema.Order, v uint64) {
 	i, shift := off>>3, off&7
 	if order == schema.Big {
 		v = swap(v, bits)
@@ -77,44 +77,44 @@ func storeBits(data []byte, off, bits uint32, order schema.Order, v uint64) {
 
 // peek is a number whose place in a block is known: one load of eight bytes, one shift, one mask. It reads from a window, the
 // bytes from the start of the block on, of which there are at least eight: see window.
-type peek struct {
-	mask  uint64
-	at    uint32 // byte of the window where the load starts
-	shift uint8
+type Peek struct {
+	Mask  uint64
+	At    uint32 // byte of the window where the load starts
+	Shift uint8
 	bits  uint8
 	order schema.Order
-	slow  bool // in nine bytes, or big-endian: read by loadBits
+	Slow  bool // in nine bytes, or big-endian: read by loadBits
 }
 
-// newPeek is the peek of a number in a block of the given size. The load does not reach over the end of the block, unless that
+// NewPeek is the peek of a number in a block of the given size. The load does not reach over the end of the block, unless that
 // is shorter than eight bytes.
-func newPeek(off, bits uint32, order schema.Order, blockBits uint32) peek {
+func NewPeek(off, bits uint32, order schema.Order, blockBits uint32) Peek {
 	if bits == 0 || bits > 64 {
-		return peek{} // not a number: reads as 0
+		return Peek{} // not a number: reads as 0
 	}
 	at := min(off/8, max(blockBits/8, 8)-8)
 	shift := off - at*8
-	return peek{
-		mask: ^uint64(0) >> (64 - bits), at: at, shift: uint8(shift), bits: uint8(bits), order: order,
-		slow: shift+bits > 64 || order == schema.Big && bits > 8,
+	return Peek{
+		Mask: ^uint64(0) >> (64 - bits), At: at, Shift: uint8(shift), bits: uint8(bits), order: order,
+		Slow: shift+bits > 64 || order == schema.Big && bits > 8,
 	}
 }
 
 // from reads the number.
-func (k *peek) from(window []byte) uint64 {
-	if k.slow {
+func (k *Peek) from(window []byte) uint64 {
+	if k.Slow {
 		return k.fromBits(window)
 	}
-	return word(window, k.at) >> (k.shift & 63) & k.mask
+	return Word(window, k.At) >> (k.Shift & 63) & k.Mask
 }
 
-func (k *peek) fromBits(window []byte) uint64 {
-	return loadBits(window, k.at*8+uint32(k.shift), uint32(k.bits), k.order)
+func (k *Peek) fromBits(window []byte) uint64 {
+	return LoadBits(window, k.At*8+uint32(k.Shift), uint32(k.bits), k.order)
 }
 
 // word loads eight bytes. They are there, by the making of peeks and windows: the test is written so that the compiler sees it and
 // adds none of its own.
-func word(window []byte, at uint32) uint64 {
+func Word(window []byte, at uint32) uint64 {
 	i := int(at)
 	if i+8 > len(window) {
 		return 0
@@ -130,4 +130,14 @@ func window(data []byte, at uint32, pad *[8]byte) []byte {
 		return pad[:]
 	}
 	return w
+}
+
+// cutAtNul returns fixed text up to its first zero unit.
+func CutAtNul(b []byte, unit int) []byte {
+	for i := 0; i+unit <= len(b); i += unit {
+		if b[i] == 0 && (unit == 1 || b[i+1] == 0) {
+			return b[:i]
+		}
+	}
+	return b
 }

@@ -8,23 +8,24 @@ import (
 	"time"
 
 	"wirebench/codec"
+	"wirebench/codec/columns"
 )
 
 // columnJob reads all messages of a shape into columns as a capture is read: they are sorted by their code until a block is full,
 // then the columns of each kind of message are filled, used and forgotten.
 type columnJob struct {
 	s       *shape
-	data    []byte       // all messages
-	spans   []codec.Span // each
-	columns [5]codec.Columns
-	sorted  [5][]codec.Span
+	data    []byte         // all messages
+	spans   []columns.Span // each
+	columns [5]columns.Set
+	sorted  [5][]columns.Span
 	block   int // bytes
 }
 
-func newColumnJob(s *shape, block int, choose func(c *codec.Columns, p *codec.Program)) *columnJob {
+func newColumnJob(s *shape, block int, choose func(c *columns.Set, p *codec.Program)) *columnJob {
 	j := &columnJob{s: s, block: block}
 	for _, b := range s.messages {
-		j.spans = append(j.spans, codec.Span{Off: uint32(len(j.data)), Len: uint32(len(b))})
+		j.spans = append(j.spans, columns.Span{Off: uint32(len(j.data)), Len: uint32(len(b))})
 		j.data = append(j.data, b...)
 	}
 	for code, p := range s.programs {
@@ -42,7 +43,7 @@ func (j *columnJob) flush() {
 		}
 		c := &j.columns[code]
 		c.Reset()
-		if n := j.s.programs[code].AppendColumns(c, j.data, j.sorted[code]); n != len(j.sorted[code]) {
+		if n := c.Append(j.s.programs[code], j.data, j.sorted[code]); n != len(j.sorted[code]) {
 			panic(fmt.Sprintf("%d of %d messages", n, len(j.sorted[code])))
 		}
 		j.sorted[code] = j.sorted[code][:0]
@@ -62,10 +63,10 @@ func (j *columnJob) run() {
 	j.flush()
 }
 
-func allColumns(c *codec.Columns, p *codec.Program) { c.SelectAll(p) }
+func allColumns(c *columns.Set, p *codec.Program) { c.SelectAll(p) }
 
 // firstColumn chooses one field, as a filter does.
-func firstColumn(c *codec.Columns, p *codec.Program) { c.Select(p, 0) }
+func firstColumn(c *columns.Set, p *codec.Program) { c.Select(p, 0) }
 
 // BenchmarkColumns compares columns with code written by hand that reads the same messages one by one, interleaved, and takes the
 // least time of many rounds of each. The ratio that must not be exceeded is 1.5 over the mix (X), and 2.2 for any shape.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/columns"
 	"wirebench/defs/schema"
 )
 
@@ -42,10 +43,10 @@ func TestColumnsOfOddMessages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := program(t, message("m", c.body))
 			for i := range c.frames { // at the end of the data
-				var cols codec.Columns
+				var cols columns.Set
 				one := c.frames[i : i+1]
-				span := []codec.Span{{Len: uint32(len(one[0]))}}
-				p.AppendColumns(&cols, one[0], span)
+				span := []columns.Span{{Len: uint32(len(one[0]))}}
+				cols.Append(p, one[0], span)
 				sameColumns(t, p, &cols, one, span)
 			}
 			checkColumns(t, p, c.frames)
@@ -83,9 +84,9 @@ func TestColumnsOfSharedElements(t *testing.T) {
 			binary.LittleEndian.PutUint16(data[4+4*i:], uint16(n))
 			binary.LittleEndian.PutUint16(data[6+4*i:], first)
 		}
-		var c codec.Columns
+		var c columns.Set
 		var rec codec.Record
-		p.AppendColumns(&c, data, []codec.Span{{Len: size}})
+		c.Append(p, data, []columns.Span{{Len: size}})
 		p.Decode(&rec, data)
 		if c.Status[0] != rec.Status() || (rec.Status() == codec.OK) != (used == 20) {
 			t.Errorf("%d lists: %v, want %v", used, c.Status[0], rec.Status())

@@ -12,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"wirebench/codec"
+	"wirebench/codec/columns"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
@@ -25,7 +27,7 @@ type failer interface {
 
 // columnTable knows the columns of a program as paths: what a leaf's path is made of.
 type columnTable struct {
-	c *codec.Columns
+	c *columns.Set
 	p *codec.Program
 }
 
@@ -136,7 +138,7 @@ func (x columnTable) fromLeaves(r *codec.Record) map[cell]held {
 }
 
 // fromColumns is what the columns say of a message.
-func (x columnTable) fromColumns(t failer, message int, at codec.Span) map[cell]held {
+func (x columnTable) fromColumns(t failer, message int, at columns.Span) map[cell]held {
 	out := map[cell]held{}
 	for i := range x.p.Fields {
 		field := uint16(i)
@@ -167,19 +169,19 @@ func (x columnTable) fromColumns(t failer, message int, at codec.Span) map[cell]
 }
 
 // packed are frames in one piece of memory, not in their order, with other bytes between them and behind the last.
-func packed(frames [][]byte) (data []byte, messages []codec.Span) {
-	messages = make([]codec.Span, len(frames))
+func packed(frames [][]byte) (data []byte, messages []columns.Span) {
+	messages = make([]columns.Span, len(frames))
 	for i := range frames {
 		k := len(frames) - 1 - i
 		data = append(data, []byte{0xa5, 0xff, 0, 0x5a}[:i%5%4]...)
-		messages[k] = codec.Span{Off: uint32(len(data)), Len: uint32(len(frames[k]))}
+		messages[k] = columns.Span{Off: uint32(len(data)), Len: uint32(len(frames[k]))}
 		data = append(data, frames[k]...)
 	}
 	return append(data, bytes.Repeat([]byte{0xff}, len(frames)%9)...), messages
 }
 
 // sameColumns checks that the columns of some messages say what Decode, AppendLeaves and Cursors say of each.
-func sameColumns(t failer, p *codec.Program, c *codec.Columns, frames [][]byte, messages []codec.Span) {
+func sameColumns(t failer, p *codec.Program, c *columns.Set, frames [][]byte, messages []columns.Span) {
 	t.Helper()
 	if c.N != len(frames) || len(c.Status) != len(frames) {
 		t.Fatalf("%d rows, %d statuses of %d messages", c.N, len(c.Status), len(frames))
@@ -250,21 +252,21 @@ func (x columnTable) sameAsCursor(t failer, message int, field uint16, rec *code
 // checkColumns fills columns with messages in several ways.
 func checkColumns(t failer, p *codec.Program, frames [][]byte) {
 	t.Helper()
-	var c, some codec.Columns
+	var c, some columns.Set
 	data, messages := packed(frames)
-	if n := p.AppendColumns(&c, data, messages); n != len(frames) {
+	if n := c.Append(p, data, messages); n != len(frames) {
 		t.Fatalf("%d of %d messages", n, len(frames))
 	}
 	sameColumns(t, p, &c, frames, messages)
 	c.Reset()
 	for i := range messages { // one by one, in memory that held other values
-		p.AppendColumns(&c, data, messages[i:i+1])
+		c.Append(p, data, messages[i:i+1])
 	}
 	sameColumns(t, p, &c, frames, messages)
 	for i := range p.Fields { // each field alone
 		field := uint16(i)
 		some.Select(p, field)
-		p.AppendColumns(&some, data, messages)
+		some.Append(p, data, messages)
 		if !slices.Equal(some.Numbers(field), c.Numbers(field)) || !slices.Equal(some.Spans(field), c.Spans(field)) ||
 			!slices.Equal(some.First(field), c.First(field)) || !slices.Equal(some.Status, c.Status) || some.Rows(field) != c.Rows(field) {
 			t.Fatalf("field %d alone is not what it is among all", i)
@@ -323,7 +325,7 @@ func TestColumnsOfPrograms(t *testing.T) {
 		t.Run(fmt.Sprintf("%d_%s", i, p.Message.Name), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(i), 9))
 			var frames [][]byte
-			for _, e := range p.Examples(6, uint64(i), 4660) {
+			for _, e := range value.Examples(p, 6, uint64(i), 4660) {
 				frames = append(frames, damaged(r, e.Data)...)
 			}
 			for range 20 {
@@ -358,7 +360,7 @@ func TestColumnsOfAnyDefinition(t *testing.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		var frames [][]byte
 		for range rapid.IntRange(1, 3).Draw(t, "messages") {
-			if err := p.ParseJSON(&in, []byte(draw(t))); err != nil {
+			if err := value.ParseJSON(&in, p, []byte(draw(t))); err != nil {
 				t.Fatal(err)
 			}
 			if err := p.Encode(&out, &in); err != nil {

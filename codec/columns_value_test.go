@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/columns"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 )
 
@@ -42,8 +44,8 @@ func TestColumnNumbers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := program(t, message("m", record(field("x", c.typ))))
-			var cols codec.Columns
-			p.AppendColumns(&cols, c.data, []codec.Span{{Len: uint32(len(c.data))}, {Len: uint32(len(c.data)) - 1}})
+			var cols columns.Set
+			cols.Append(p, c.data, []columns.Span{{Len: uint32(len(c.data))}, {Len: uint32(len(c.data)) - 1}})
 			i, isI := cols.Int(0, 0)
 			u, isU := cols.Uint(0, 0)
 			f, isF := cols.Float(0, 0)
@@ -78,16 +80,19 @@ func TestColumnsOfWrongSpans(t *testing.T) {
 		}
 		p, data := s.programs[codeOf(s.messages[0])], s.messages[0]
 		n := uint32(len(data))
-		var c codec.Columns
-		spans := []codec.Span{{0, n}, {0, n + 1}, {1, n}, {n, 0}, {n, 5}, {n + 1, 1}, {math.MaxUint32, math.MaxUint32}, {0, math.MaxUint32}, {n - 1, 1}, {0, 1}, {0, n}}
-		if k := p.AppendColumns(&c, data, spans); k != len(spans) {
+		var c columns.Set
+		var spans []columns.Span
+		for _, at := range [][2]uint32{{0, n}, {0, n + 1}, {1, n}, {n, 0}, {n, 5}, {n + 1, 1}, {math.MaxUint32, math.MaxUint32}, {0, math.MaxUint32}, {n - 1, 1}, {0, 1}, {0, n}} {
+			spans = append(spans, columns.Span{Off: at[0], Len: at[1]})
+		}
+		if k := c.Append(p, data, spans); k != len(spans) {
 			t.Fatalf("%s: %d of %d", s.name, k, len(spans))
 		}
 		var frames [][]byte
 		for i, at := range spans {
 			from := min(uint64(at.Off), uint64(n))
 			frames = append(frames, data[from:min(from+uint64(at.Len), uint64(n))])
-			spans[i] = codec.Span{Off: uint32(from), Len: uint32(len(frames[i]))}
+			spans[i] = columns.Span{Off: uint32(from), Len: uint32(len(frames[i]))}
 		}
 		sameColumns(t, p, &c, frames, spans)
 	}
@@ -97,11 +102,11 @@ func TestColumnsOfWrongSpans(t *testing.T) {
 // itself remembers the elements of a wrong chain.
 func TestColumnsAllocateNothing(t *testing.T) {
 	check := func(name string, p *codec.Program, frames [][]byte) {
-		var c codec.Columns
+		var c columns.Set
 		data, messages := packed(frames)
 		do := func() {
 			c.Reset()
-			p.AppendColumns(&c, data, messages)
+			c.Append(p, data, messages)
 		}
 		c.SelectAll(p)
 		do()
@@ -124,7 +129,7 @@ func TestColumnsAllocateNothing(t *testing.T) {
 	for i, p := range fuzzPrograms() {
 		r := rand.New(rand.NewPCG(uint64(i), 10))
 		var frames [][]byte
-		for _, e := range p.Examples(4, uint64(i), 4660) {
+		for _, e := range value.Examples(p, 4, uint64(i), 4660) {
 			frames = append(frames, damaged(r, e.Data)...)
 		}
 		check(p.Message.Name, p, frames)
@@ -143,18 +148,18 @@ func TestSelectedColumns(t *testing.T) {
 		return uint16(i)
 	}
 	var in, out codec.Record
-	if err := p.ParseJSON(&in, []byte(`{"n":1,"list":[{"a":2,"inner":[{"x":3,"s":"q"},{"x":4}]},{"inner":[{"x":5}]}]}`)); err != nil {
+	if err := value.ParseJSON(&in, p, []byte(`{"n":1,"list":[{"a":2,"inner":[{"x":3,"s":"q"},{"x":4}]},{"inner":[{"x":5}]}]}`)); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Encode(&out, &in); err != nil {
 		t.Fatal(err)
 	}
 	data := bytes.Clone(out.Data)
-	one := []codec.Span{{Len: uint32(len(data))}}
-	var c codec.Columns
+	one := []columns.Span{{Len: uint32(len(data))}}
+	var c columns.Set
 	c.Select(p, at("x"), 9999)
 	for range 2 {
-		p.AppendColumns(&c, data, one)
+		c.Append(p, data, one)
 		if got := c.Numbers(at("x")); !slices.Equal(got, []uint64{3, 4, 5}) {
 			t.Errorf("x: %v", got)
 		}
@@ -166,12 +171,13 @@ func TestSelectedColumns(t *testing.T) {
 		}
 		c.Reset()
 	}
-	p.AppendColumns(&c, data, one)
-	if n := other.AppendColumns(&c, []byte{7, 8}, []codec.Span{{0, 1}, {1, 1}}); n != 0 || c.Program != p || c.N != 1 {
+	two := []columns.Span{{Off: 0, Len: 1}, {Off: 1, Len: 1}}
+	c.Append(p, data, one)
+	if n := c.Append(other, []byte{7, 8}, two); n != 0 || c.Program != p || c.N != 1 {
 		t.Errorf("%d rows of another program beside %d", n, c.N)
 	}
 	c.Reset()
-	if n := other.AppendColumns(&c, []byte{7, 8}, []codec.Span{{0, 1}, {1, 1}}); n != 2 || !slices.Equal(c.Numbers(0), []uint64{7, 8}) || c.Program != other {
+	if n := c.Append(other, []byte{7, 8}, two); n != 2 || !slices.Equal(c.Numbers(0), []uint64{7, 8}) || c.Program != other {
 		t.Errorf("of another program: %d, %v", n, c.Numbers(0))
 	}
 }

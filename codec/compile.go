@@ -28,16 +28,13 @@ func Compile(m *schema.Message) (*Program, error) {
 	for i := range w.Regs {
 		p.regAt[i] = placeOf(w.Regs[i].Place)
 	}
-	c := &compiler{p: p, w: w, step: make([]uint16, len(w.Fields))}
-	p.ops, p.blocks = make([]op, 0, len(w.Body.Parts)+2), make([]block, 0, len(w.Body.Parts)/2+2)
+	c := &compiler{p: p, w: w}
+	p.Ops, p.Blocks = make([]Op, 0, len(w.Body.Parts)+2), make([]Block, 0, len(w.Body.Parts)/2+2)
 	c.body(&w.Body)
-	for i := range p.plans {
-		p.plans[i].finishRuns(p.blocks)
-	}
-	p.whole = make([]*block, len(p.ops))
-	for i := range p.ops {
-		if k := p.ops[i].block; k != noIndex && (p.ops[i].code == opBlock || p.ops[i].linked) {
-			p.whole[i] = &p.blocks[k]
+	p.whole = make([]*Block, len(p.Ops))
+	for i := range p.Ops {
+		if k := p.Ops[i].Block; k != noIndex && (p.Ops[i].Code == OpBlock || p.Ops[i].Linked) {
+			p.whole[i] = &p.Blocks[k]
 		}
 	}
 	p.findSimple()
@@ -55,98 +52,86 @@ func index(i int) uint16 {
 }
 
 type compiler struct {
-	p    *Program
-	w    *wire.Message
-	step []uint16 // by field: which step of its plan writes it
+	p      *Program
+	w      *wire.Message
+	bodies uint16 // so far
 }
 
-// body compiles the body of the message, of an element or of an alternative.
-func (c *compiler) body(b *wire.Body) (planIndex uint16) {
-	pi := len(c.p.plans)
-	c.p.plans = append(c.p.plans, plan{})
-	c.steps(pi, b.Fields)
-	nodes, optional := 0, 0
+// body compiles the body of the message, of an element or of an alternative, and returns its number.
+func (c *compiler) body(b *wire.Body) (number uint16) {
+	number = c.bodies
+	c.bodies++
+	optional := 0
 	for i := range b.Parts {
 		p := &b.Parts[i]
-		at := c.part(pi, p, nodes)
-		c.p.ops[at].optional = p.Optional > optional // the others of one optional item are there if the first is
+		at := c.part(p)
+		c.p.Ops[at].Optional = p.Optional > optional // the others of one optional item are there if the first is
 		optional = p.Optional
-		if nodes++; p.Kind == wire.Weave { // of which each list is a node
-			nodes += len(p.Lists) - 1
-		}
 	}
-	c.p.plans[pi].finish(nodes)
-	return uint16(pi)
+	return number
 }
 
-func (c *compiler) addOp(o op) int {
-	i := len(c.p.ops)
-	o.end = uint16(i + 1)
-	c.p.ops = append(c.p.ops, o)
+func (c *compiler) addOp(o Op) int {
+	i := len(c.p.Ops)
+	o.End = uint16(i + 1)
+	c.p.Ops = append(c.p.Ops, o)
 	return i
 }
 
-// part compiles what is read in one go. node says how many nodes of the body come before the part's.
-func (c *compiler) part(pi int, p *wire.Part, node int) (at int) {
-	o := op{field: index(p.Field), block: noIndex, count: index(p.Count), offset: index(p.Offset), next: noIndex}
+// part compiles what is read in one go.
+func (c *compiler) part(p *wire.Part) (at int) {
+	o := Op{Field: index(p.Field), Block: noIndex, count: index(p.Count), offset: index(p.Offset), next: noIndex}
 	switch p.Kind {
 	case wire.Block:
-		o.code, o.block = opBlock, uint16(len(c.p.blocks))
-		c.p.blocks = append(c.p.blocks, c.block(pi, p, node))
+		o.Code, o.Block = OpBlock, uint16(len(c.p.Blocks))
+		c.p.Blocks = append(c.p.Blocks, c.block(p))
 		return c.addOp(o)
 	case wire.Weave:
-		o.code = opWeave
+		o.Code = OpWeave
 		at = c.addOp(o)
 		for i := range p.Lists {
-			c.part(pi, &p.Lists[i], node+i)
+			c.part(&p.Lists[i])
 		}
 	case wire.Choice:
-		o.code = opVariant
+		o.Code = OpVariant
 		at = c.addOp(o)
-		plan := &c.p.plans[pi]
-		plan.steps = append(plan.steps, step{kind: stepVariant, field: noIndex, node: uint16(node), op: uint16(at), run: noIndex, same: noIndex})
 		for i := range p.Cases {
 			c.alternative(&p.Cases[i])
 		}
 	default:
-		at = c.content(pi, p, o, node)
+		at = c.content(p, o)
 	}
-	c.p.ops[at].end = uint16(len(c.p.ops))
+	c.p.Ops[at].End = uint16(len(c.p.Ops))
 	return at
 }
 
 func (c *compiler) alternative(x *wire.Case) {
 	c.p.byLength = c.p.byLength || x.Reg == wire.None
-	at := c.addOp(op{
-		code: opCase, field: noIndex, block: noIndex, count: noIndex, offset: noIndex, next: noIndex,
-		when: when{reg: index(x.Reg), value: x.Value, min: uint32(x.Min), max: uint32(x.Max)},
+	at := c.addOp(Op{
+		Code: OpCase, Field: noIndex, Block: noIndex, count: noIndex, offset: noIndex, next: noIndex,
+		When: When{Reg: index(x.Reg), Value: x.Value, min: uint32(x.Min), max: uint32(x.Max)},
 	})
-	c.p.ops[at].plan = c.body(&x.Body)
-	c.p.ops[at].end = uint16(len(c.p.ops))
+	c.p.Ops[at].Body = c.body(&x.Body)
+	c.p.Ops[at].End = uint16(len(c.p.Ops))
 }
 
 // content compiles text, bytes or a list.
-func (c *compiler) content(pi int, p *wire.Part, o op, node int) (at int) {
-	o.size, o.unit, o.minUnits, o.maxUnits = p.Extent.Size, uint8(p.Unit), p.MinUnits, p.MaxUnits
+func (c *compiler) content(p *wire.Part, o Op) (at int) {
+	o.Size, o.Unit, o.MinUnits, o.MaxUnits = p.Extent.Size, uint8(p.Unit), p.MinUnits, p.MaxUnits
 	o.minElem = uint32(min(c.unit(p.Field), math.MaxUint32))
-	if o.size == schema.Fixed {
-		o.n = uint32(p.Extent.N)
+	if o.Size == schema.Fixed {
+		o.N = uint32(p.Extent.N)
 	}
-	st := &c.p.plans[pi].steps[c.step[p.Field]]
-	if o.slot = c.step[p.Field]; st.same != noIndex {
-		o.slot = st.same
-	}
-	at = len(c.p.ops)
-	st.kind, st.node, st.op = stepContent, uint16(node), uint16(at)
+	at = len(c.p.Ops)
 	switch p.Kind {
 	case wire.Text:
-		o.code, o.kind, o.set = opText, NodeText, c.p.Fields[p.Field].Schema.Type.(*schema.Text).Charset
+		o.Code, o.kind, o.Set = OpText, NodeText, c.p.Fields[p.Field].Schema.Type.(*schema.Text).Charset
 		c.addOp(o)
 	case wire.Blob:
-		o.code, o.kind = opBlob, NodeBlob
+		o.Code, o.kind = OpBlob, NodeBlob
 		c.addOp(o)
 	case wire.List:
-		o.code, o.kind, o.bare = opList, NodeList, p.List.Bare
+		o.Code, o.kind, o.Bare = OpList, NodeList, p.List.Bare
 		c.list(p, o)
 	}
 	return at
@@ -155,50 +140,41 @@ func (c *compiler) content(pi int, p *wire.Part, o op, node int) (at int) {
 // unit is the number of bytes that a unit of a field takes at least.
 func (c *compiler) unit(field int) uint64 { return uint64(c.w.Fields[field].Unit.Bits+7) / 8 }
 
-func (c *compiler) list(p *wire.Part, o op) {
-	o.linked, o.here, o.nextAt = p.List.Linked, placeOf(p.Here), placeOf(p.Next)
+func (c *compiler) list(p *wire.Part, o Op) {
+	o.Linked, o.here, o.nextAt = p.List.Linked, placeOf(p.Here), placeOf(p.Next)
 	o.next16 = o.nextAt.bits == 16 && o.nextAt.order == schema.Little && o.nextAt.off%8 == 0
 	i := c.addOp(o)
-	plan := c.body(p.Elem)
-	l, body := &c.p.ops[i], c.p.ops[i+1:]
-	l.plan = plan
+	number := c.body(p.Elem)
+	l, body := &c.p.Ops[i], c.p.Ops[i+1:]
+	l.Body = number
 	switch {
 	case len(body) == 0:
-		l.plain, l.block = true, uint16(len(c.p.blocks))
-		c.p.blocks = append(c.p.blocks, block{})
-	case len(body) == 1 && body[0].code == opBlock && !body[0].optional && len(c.p.blocks[body[0].block].loads) == 0:
-		l.plain, l.block, l.stride = true, body[0].block, c.p.blocks[body[0].block].bits
+		l.Plain, l.Block = true, uint16(len(c.p.Blocks))
+		c.p.Blocks = append(c.p.Blocks, Block{})
+	case len(body) == 1 && body[0].Code == OpBlock && !body[0].Optional && len(c.p.Blocks[body[0].Block].Loads) == 0:
+		l.Plain, l.Block, l.Stride = true, body[0].Block, c.p.Blocks[body[0].Block].Bits
 	}
 }
 
 // block compiles a run of items of fixed size.
-func (c *compiler) block(pi int, p *wire.Part, node int) block {
-	b := block{bits: uint32(p.Max), items: make([]item, len(p.Items))}
+func (c *compiler) block(p *wire.Part) Block {
+	b := Block{Bits: uint32(p.Max), Items: make([]Item, len(p.Items))}
 	for i := range p.Items {
-		x, it := &p.Items[i], &b.items[i]
-		*it = item{off: uint32(x.Off), bits: uint32(x.Bits), role: roles[x.Kind], order: x.Order, field: index(x.Field), slot: noIndex, typ: x.Type, bytes: x.Bytes}
-		it.num, _ = x.Type.(*schema.Number)
-		it.form = formOf(x)
-		if it.role == RoleConst || it.num != nil && (it.num.Min != nil || it.num.Max != nil) {
-			b.checks = append(b.checks, uint16(i))
+		x, it := &p.Items[i], &b.Items[i]
+		*it = Item{Off: uint32(x.Off), Bits: uint32(x.Bits), Role: roles[x.Kind], Order: x.Order, Field: index(x.Field), Type: x.Type, Bytes: x.Bytes}
+		it.Num, _ = x.Type.(*schema.Number)
+		it.Form = formOf(x)
+		if it.Role == RoleConst || it.Num != nil && (it.Num.Min != nil || it.Num.Max != nil) {
+			b.Checks = append(b.Checks, uint16(i))
 		}
 		if x.Reg != wire.None {
-			b.loads = append(b.loads, c.load(x, it.role))
+			b.Loads = append(b.Loads, c.load(x, it.Role))
 		}
-		if it.bits == 0 {
+		if it.Bits == 0 {
 			b.cost++
 		}
-		if it.role != RoleValue {
-			continue
-		}
-		b.plan = append(b.plan, uint16(i))
-		st := &c.p.plans[pi].steps[c.step[x.Field]]
-		st.kind, st.node, st.item, st.block = stepItem, uint16(node), uint16(i), uint16(len(c.p.blocks))
-		if it.slot = c.step[x.Field]; st.same != noIndex {
-			it.slot = st.same
-		}
 	}
-	b.cost += b.bits / 8
+	b.cost += b.Bits / 8
 	b.finish()
 	return b
 }
@@ -210,52 +186,52 @@ var roles = [...]Role{
 	schema.Counter: RoleCounter, schema.Check: RoleCheck,
 }
 
-func formOf(x *wire.Item) form {
+func formOf(x *wire.Item) Form {
 	switch t := x.Type.(type) {
 	case *schema.Number:
 		return numberForm(t)
 	case *schema.Bitfield:
-		return formBitfield
+		return FormBitfield
 	case *schema.Text:
 		if t.Min != nil && t.Min.Const == "" && t.Min.Uint == uint64(t.N) {
-			return formChars
+			return FormChars
 		}
-		return formText
+		return FormText
 	case *schema.Blob:
-		return formBlob
+		return FormBlob
 	}
 	switch x.Kind {
 	case schema.Const:
-		return formBlob
+		return FormBlob
 	case schema.Pad:
-		return formNone
+		return FormNone
 	}
-	return formUint
+	return FormUint
 }
 
-func numberForm(t *schema.Number) form {
+func numberForm(t *schema.Number) Form {
 	switch {
 	case t.Scale != 0:
-		return formScaled
+		return FormScaled
 	case t.Kind == schema.Float && t.Bits == 32:
-		return formFloat32
+		return FormFloat32
 	case t.Kind == schema.Float:
-		return formFloat64
+		return FormFloat64
 	case t.Kind == schema.Bool:
-		return formBool
+		return FormBool
 	case t.Kind == schema.Signed && t.Bits > 32:
-		return formInt64
+		return FormInt64
 	case t.Kind == schema.Signed:
-		return formInt
+		return FormInt
 	case t.Bits > 32:
-		return formUint64
+		return FormUint64
 	}
-	return formUint
+	return FormUint
 }
 
 // load compiles what is kept of an item for later parts.
-func (c *compiler) load(x *wire.Item, role Role) load {
-	l := load{reg: uint16(x.Reg), kind: role, field: uint16(x.Field), off: uint32(x.Off), bits: uint8(x.Bits), order: x.Order}
+func (c *compiler) load(x *wire.Item, role Role) Load {
+	l := Load{Reg: uint16(x.Reg), kind: role, field: uint16(x.Field), Off: uint32(x.Off), Bits: uint8(x.Bits), Order: x.Order}
 	if x.Kind == schema.Count {
 		extent, _ := wire.ExtentOf(c.w.Fields[x.Field].Schema.Type)
 		l.unit, l.minElem = true, min(c.unit(x.Field), MaxMessage+1)
@@ -264,4 +240,24 @@ func (c *compiler) load(x *wire.Item, role Role) load {
 		l.maxUnits = math.MaxUint64
 	}
 	return l
+}
+
+// finish works out how the numbers of a block are read, once it is complete.
+func (b *Block) finish() {
+	b.rows, b.Reach = make([]row, len(b.Items)), max(b.Bits/8, 8)
+	for i := range b.Items {
+		it := &b.Items[i]
+		it.Peek = NewPeek(it.Off, it.Bits, it.Order, b.Bits)
+		b.rows[i] = row{
+			mask: it.Peek.Mask, off: uint64(it.Off), at: it.Peek.At, shift: it.Peek.Shift,
+			kind: LeafKind{Elem: -1, Len: it.Bits, Field: it.Field, Item: uint16(i), Role: it.Role},
+		}
+		if it.Peek.Slow {
+			b.slow = append(b.slow, uint16(i))
+		}
+	}
+	for i := range b.Loads {
+		l := &b.Loads[i]
+		l.peek = NewPeek(l.Off, uint32(l.Bits), l.Order, b.Bits)
+	}
 }

@@ -21,7 +21,7 @@ func byteBudget(n int) int { return 1<<20 + 4*n }
 func (p *Program) Decode(dst *Record, data []byte) {
 	dst.Program, dst.Data, dst.Problems = p, data, dst.Problems[:0]
 	dst.Short, dst.Illegal, dst.Code = false, false, 0
-	if p.simple && p.quickDecode(dst, data) {
+	if p.Simple && p.quickDecode(dst, data) {
 		return
 	}
 	p.decode(dst, data)
@@ -29,10 +29,10 @@ func (p *Program) Decode(dst *Record, data []byte) {
 
 // decode reads any message, and says what is wrong with it.
 func (p *Program) decode(dst *Record, data []byte) {
-	dst.reset(p)
+	dst.Reset(p)
 	clear(dst.regs)
 	dst.Data = data
-	d := decoder{p: p, r: dst, data: data, have: uint32(len(data)), limit: math.MaxUint32, nodes: nodeBudget(len(data)) + len(p.ops), bytes: byteBudget(len(data))}
+	d := decoder{p: p, r: dst, data: data, have: uint32(len(data)), limit: math.MaxUint32, nodes: nodeBudget(len(data)) + len(p.Ops), bytes: byteBudget(len(data))}
 	if len(data) > MaxMessage {
 		dst.Data, d.data, d.have = data[:0], data[:0], 0
 		d.illegal(Problem{Code: TooLarge, Got: uint64(len(data)), Want: MaxMessage})
@@ -56,7 +56,7 @@ func (p *Program) decode(dst *Record, data []byte) {
 			d.short(0, uint32(min(d.size, MaxMessage)))
 		}
 	}
-	d.body(0, uint16(len(p.ops)))
+	d.body(0, uint16(len(p.Ops)))
 	if d.limit == math.MaxUint32 && !d.r.Short {
 		dst.Used = int(min(d.end, d.have))
 	}
@@ -86,7 +86,7 @@ func (d *decoder) frame() bool {
 	p, r := d.p, d.r
 	if end := (p.length.off + uint32(p.length.bits) + 7) / 8; d.have < end {
 		d.short(0, p.header)
-		d.body(0, uint16(len(p.ops)))
+		d.body(0, uint16(len(p.Ops)))
 		return false
 	}
 	n := p.length.load(d.data, 0)
@@ -114,8 +114,8 @@ func (d *decoder) frame() bool {
 
 // quietHeader makes a node of the first block although the frame is too small for it.
 func (d *decoder) quietHeader() {
-	if len(d.p.ops) > 0 && d.p.ops[0].code == opBlock {
-		d.node(Node{Len: min(d.p.blocks[d.p.ops[0].block].bits, d.have*8), Kind: NodeBlock, Bad: LengthTooSmall})
+	if len(d.p.Ops) > 0 && d.p.Ops[0].Code == OpBlock {
+		d.node(Node{Len: min(d.p.Blocks[d.p.Ops[0].Block].Bits, d.have*8), Kind: NodeBlock, Bad: LengthTooSmall})
 	}
 }
 
@@ -199,37 +199,37 @@ func (d *decoder) clip(from, to uint64) Range {
 // body runs the ops from pc to end once, at the cursor. It returns false if what follows cannot be found.
 func (d *decoder) body(pc, end uint16) bool {
 	for pc < end && !d.stop {
-		o := &d.p.ops[pc]
-		if o.optional && d.cur >= d.have*8 && !(d.r.Short && d.limit != math.MaxUint32) {
+		o := &d.p.Ops[pc]
+		if o.Optional && d.cur >= d.have*8 && !(d.r.Short && d.limit != math.MaxUint32) {
 			return true
 		}
-		switch o.code {
-		case opBlock:
+		switch o.Code {
+		case OpBlock:
 			if !d.block(o, pc) {
 				return false
 			}
-		case opText:
+		case OpText:
 			if !d.text(o, pc) {
 				return false
 			}
-		case opBlob:
+		case OpBlob:
 			if !d.blob(o, pc) {
 				return false
 			}
-		case opList:
+		case OpList:
 			if !d.list(o, pc) {
 				return false
 			}
-			pc = o.end
+			pc = o.End
 			continue
-		case opWeave:
+		case OpWeave:
 			pc++ // reading follows the chains
 			continue
-		case opVariant:
+		case OpVariant:
 			if !d.variant(pc) {
 				return false
 			}
-			pc = o.end
+			pc = o.End
 			continue
 		}
 		pc++
@@ -238,31 +238,31 @@ func (d *decoder) body(pc, end uint16) bool {
 }
 
 // block reads a run of fixed-size fields. If it is cut off, the node holds what is there.
-func (d *decoder) block(o *op, pc uint16) bool {
-	b := &d.p.blocks[o.block]
+func (d *decoder) block(o *Op, pc uint16) bool {
+	b := &d.p.Blocks[o.Block]
 	at := d.cur
-	if end := uint64(at) + uint64(b.bits); end > uint64(d.have)*8 {
+	if end := uint64(at) + uint64(b.Bits); end > uint64(d.have)*8 {
 		n := d.node(Node{Off: at, Len: d.clip(uint64(at), end).Len, Op: pc, Kind: NodeBlock})
 		bad := d.over(PastFrame, uint64(at), end, noIndex, n)
 		if n < len(d.r.Nodes) {
 			d.r.Nodes[n].Bad = bad
 		}
-		for i := range b.loads { // nothing is read by numbers of an earlier element
-			d.r.regs[b.loads[i].reg] = 0
+		for i := range b.Loads { // nothing is read by numbers of an earlier element
+			d.r.regs[b.Loads[i].Reg] = 0
 		}
 		return false
 	}
-	d.node(Node{Off: at, Len: b.bits, Op: pc, Kind: NodeBlock})
+	d.node(Node{Off: at, Len: b.Bits, Op: pc, Kind: NodeBlock})
 	if d.bytes -= int(b.cost); d.bytes < 0 {
 		d.exhausted()
 		return false
 	}
 	var pad [8]byte
 	w := window(d.data, at/8, &pad)
-	for i := range b.loads {
-		l := &b.loads[i]
+	for i := range b.Loads {
+		l := &b.Loads[i]
 		v := l.peek.from(w)
-		d.r.regs[l.reg] = v
+		d.r.regs[l.Reg] = v
 		if l.unit && (v < l.minUnits || v > l.maxUnits || d.measured) {
 			d.count(l, at, v)
 		}
@@ -270,17 +270,17 @@ func (d *decoder) block(o *op, pc uint16) bool {
 	if d.measured && d.size > uint64(d.have) {
 		d.short(d.have*8, uint32(min(d.size, MaxMessage)))
 	}
-	if len(b.checks) > 0 {
+	if len(b.Checks) > 0 {
 		d.checks(b, at, len(d.r.Nodes)-1, -1)
 	}
-	d.cur = at + b.bits
+	d.cur = at + b.Bits
 	d.end = max(d.end, (d.cur+7)/8)
 	return !d.measured || !d.r.Illegal
 }
 
 // count judges a number of units.
-func (d *decoder) count(l *load, at uint32, v uint64) {
-	code, want := number(v, l.minUnits, l.maxUnits), l.minUnits
+func (d *decoder) count(l *Load, at uint32, v uint64) {
+	code, want := Judge(v, l.minUnits, l.maxUnits), l.minUnits
 	switch code {
 	case CountAbove:
 		want = l.maxUnits
@@ -290,26 +290,26 @@ func (d *decoder) count(l *load, at uint32, v uint64) {
 		}
 		return
 	}
-	d.illegal(Problem{Code: code, Range: Range{at + l.off, uint32(l.bits)}, Spot: spot(len(d.r.Nodes)-1, l.field, -1), Got: v, Want: want})
+	d.illegal(Problem{Code: code, Range: Range{at + l.Off, uint32(l.Bits)}, Spot: spot(len(d.r.Nodes)-1, l.field, -1), Got: v, Want: want})
 }
 
 // checks judges the values of a block that can be illegal.
-func (d *decoder) checks(b *block, at uint32, node, elem int) {
-	for _, i := range b.checks {
-		it := &b.items[i]
+func (d *decoder) checks(b *Block, at uint32, node, elem int) {
+	for _, i := range b.Checks {
+		it := &b.Items[i]
 		if code, raw := it.legal(d.data, at); code != NoProblem {
-			d.illegal(Problem{Code: code, Range: Range{at + it.off, it.bits}, Spot: spot(node, it.field, int32(elem)), Got: raw})
+			d.illegal(Problem{Code: code, Range: Range{at + it.Off, it.Bits}, Spot: spot(node, it.Field, int32(elem)), Got: raw})
 		}
 	}
 }
 
 // start finds where contents begin. ok is false if they cannot be read; next says whether what follows still can.
-func (d *decoder) start(o *op, pc uint16, kind NodeKind) (from uint32, ok, next bool) {
+func (d *decoder) start(o *Op, pc uint16, kind NodeKind) (from uint32, ok, next bool) {
 	if o.offset == noIndex {
 		return (d.cur + 7) / 8, true, true
 	}
 	v := d.r.regs[o.offset]
-	code := d.p.place(v, uint64(d.have), uint64(d.limit))
+	code := d.p.Place(v, uint64(d.have), uint64(d.limit))
 	if code == NoProblem {
 		return uint32(v), true, true
 	}
@@ -318,7 +318,7 @@ func (d *decoder) start(o *op, pc uint16, kind NodeKind) (from uint32, ok, next 
 	}
 	n := d.node(Node{Off: d.clip(v*8, v*8).Off, Op: pc, Kind: kind, Bad: code})
 	if code != Truncated {
-		d.stray(code, d.offsetRange(o), n, o.field, v)
+		d.stray(code, d.offsetRange(o), n, o.Field, v)
 	}
 	return 0, false, true
 }
@@ -333,7 +333,7 @@ func (d *decoder) stray(code ProblemCode, at Range, node int, field uint16, v ui
 }
 
 // offsetRange finds the offset that led to contents: in the newest block that has a load for it.
-func (d *decoder) offsetRange(o *op) Range {
+func (d *decoder) offsetRange(o *Op) Range {
 	if len(d.r.Problems) >= maxProblems {
 		return Range{} // the search would be for nothing
 	}
@@ -342,10 +342,10 @@ func (d *decoder) offsetRange(o *op) Range {
 		if n.Kind != NodeBlock {
 			continue
 		}
-		b := &d.p.blocks[d.p.ops[n.Op].block]
-		for k := range b.loads {
-			if l := &b.loads[k]; l.reg == o.offset {
-				return Range{n.Off + l.off, uint32(l.bits)}
+		b := &d.p.Blocks[d.p.Ops[n.Op].Block]
+		for k := range b.Loads {
+			if l := &b.Loads[k]; l.Reg == o.offset {
+				return Range{n.Off + l.Off, uint32(l.Bits)}
 			}
 		}
 	}
@@ -353,18 +353,18 @@ func (d *decoder) offsetRange(o *op) Range {
 }
 
 // units is the number of units of contents, and whether they go on to the end of the frame.
-func (d *decoder) units(o *op) (n uint64, toEnd bool) {
-	switch o.size {
+func (d *decoder) units(o *Op) (n uint64, toEnd bool) {
+	switch o.Size {
 	case schema.Fixed:
-		return uint64(o.n), false
+		return uint64(o.N), false
 	case schema.Counted:
 		return d.r.regs[o.count], false
 	}
 	return 0, true
 }
 
-func (d *decoder) text(o *op, pc uint16) bool {
-	if o.size != schema.Terminated {
+func (d *decoder) text(o *Op, pc uint16) bool {
+	if o.Size != schema.Terminated {
 		return d.run(o, pc, NodeText)
 	}
 	if o.offset != noIndex && d.r.regs[o.offset] == 0 {
@@ -375,9 +375,9 @@ func (d *decoder) text(o *op, pc uint16) bool {
 	if !ok {
 		return next
 	}
-	end, found := terminator(d.data, from, d.have, uint32(o.unit))
+	end, found := terminator(d.data, from, d.have, uint32(o.Unit))
 	size := end - from
-	units := size / uint32(o.unit)
+	units := size / uint32(o.Unit)
 	if found {
 		units--
 	}
@@ -394,10 +394,10 @@ func (d *decoder) text(o *op, pc uint16) bool {
 	}
 	bad := Truncated
 	if d.have < d.limit {
-		d.short(d.have*8, d.have+uint32(o.unit))
+		d.short(d.have*8, d.have+uint32(o.Unit))
 	} else {
 		bad = NotTerminated
-		d.illegal(Problem{Code: bad, Range: Range{from * 8, size * 8}, Spot: spot(n, o.field, -1)})
+		d.illegal(Problem{Code: bad, Range: Range{from * 8, size * 8}, Spot: spot(n, o.Field, -1)})
 	}
 	if n < len(d.r.Nodes) {
 		d.r.Nodes[n].Bad = bad
@@ -422,10 +422,10 @@ func terminator(data []byte, from, have, unit uint32) (end uint32, found bool) {
 	return from + uint32(len(s))&^1, false
 }
 
-func (d *decoder) blob(o *op, pc uint16) bool { return d.run(o, pc, NodeBlob) }
+func (d *decoder) blob(o *Op, pc uint16) bool { return d.run(o, pc, NodeBlob) }
 
 // run reads text or bytes whose size is known before.
-func (d *decoder) run(o *op, pc uint16, kind NodeKind) bool {
+func (d *decoder) run(o *Op, pc uint16, kind NodeKind) bool {
 	n, toEnd := d.units(o)
 	if n == 0 && !toEnd && o.offset != noIndex {
 		v := d.r.regs[o.offset] // nothing is read: any offset will do
@@ -437,9 +437,9 @@ func (d *decoder) run(o *op, pc uint16, kind NodeKind) bool {
 		return next
 	}
 	if toEnd {
-		n = uint64(d.have-min(from, d.have)) / uint64(o.unit)
+		n = uint64(d.have-min(from, d.have)) / uint64(o.Unit)
 	}
-	size := n * uint64(o.unit) // counts have at most 32 bits
+	size := n * uint64(o.Unit) // counts have at most 32 bits
 	to := uint64(from) + size
 	if to <= uint64(d.have) {
 		if !d.charge(size) {
@@ -452,21 +452,21 @@ func (d *decoder) run(o *op, pc uint16, kind NodeKind) bool {
 		}
 		return true
 	}
-	there := uint64(d.have-from) / uint64(o.unit)
+	there := uint64(d.have-from) / uint64(o.Unit)
 	if !d.charge(there) {
 		return false
 	}
-	i := d.node(Node{Raw: there, Off: from * 8, Len: uint32(there) * uint32(o.unit) * 8, Op: pc, Kind: kind})
-	bad := d.over(ContentsOutside, uint64(from)*8, to*8, o.field, i)
+	i := d.node(Node{Raw: there, Off: from * 8, Len: uint32(there) * uint32(o.Unit) * 8, Op: pc, Kind: kind})
+	bad := d.over(ContentsOutside, uint64(from)*8, to*8, o.Field, i)
 	if i < len(d.r.Nodes) {
 		d.r.Nodes[i].Bad = bad
 	}
 	return o.offset != noIndex
 }
 
-func (d *decoder) list(o *op, pc uint16) bool {
+func (d *decoder) list(o *Op, pc uint16) bool {
 	n, toEnd := d.units(o)
-	if o.linked {
+	if o.Linked {
 		return d.chain(o, pc, n)
 	}
 	if n == 0 && !toEnd && o.offset != noIndex {
@@ -480,7 +480,7 @@ func (d *decoder) list(o *op, pc uint16) bool {
 	}
 	saved := d.cur
 	d.cur = from * 8
-	if o.plain && d.p.blocks[o.block].bits%8 == 0 {
+	if o.Plain && d.p.Blocks[o.Block].Bits%8 == 0 {
 		ok = d.plainRun(o, pc, n, toEnd)
 	} else {
 		ok = d.elements(o, pc, n, toEnd)
@@ -494,8 +494,8 @@ func (d *decoder) list(o *op, pc uint16) bool {
 }
 
 // plainRun reads elements of one size that stand side by side: one node for all.
-func (d *decoder) plainRun(o *op, pc uint16, n uint64, toEnd bool) bool {
-	stride := uint64(o.stride)
+func (d *decoder) plainRun(o *Op, pc uint16, n uint64, toEnd bool) bool {
+	stride := uint64(o.Stride)
 	room := uint64(d.have)*8 - min(uint64(d.cur), uint64(d.have)*8)
 	if toEnd {
 		if stride == 0 {
@@ -503,7 +503,7 @@ func (d *decoder) plainRun(o *op, pc uint16, n uint64, toEnd bool) bool {
 		}
 		n = room / stride
 		if room%stride != 0 { // a part of an element
-			d.over(PastFrame, uint64(d.cur)+n*stride, uint64(d.cur)+(n+1)*stride, o.field, len(d.r.Nodes))
+			d.over(PastFrame, uint64(d.cur)+n*stride, uint64(d.cur)+(n+1)*stride, o.Field, len(d.r.Nodes))
 		}
 	}
 	there := n
@@ -511,19 +511,19 @@ func (d *decoder) plainRun(o *op, pc uint16, n uint64, toEnd bool) bool {
 		there = room / stride
 	}
 	// An element takes at least a byte of the budget even if it takes none of the message.
-	if !d.charge(there * uint64(max(d.p.blocks[o.block].cost, 1))) {
+	if !d.charge(there * uint64(max(d.p.Blocks[o.Block].cost, 1))) {
 		return false
 	}
 	at := d.cur
 	i := d.node(Node{Raw: there, Off: at, Len: uint32(there * stride), Op: pc, Kind: NodeList})
 	d.cur += uint32(there * stride)
-	if b := &d.p.blocks[o.block]; len(b.checks) > 0 {
+	if b := &d.p.Blocks[o.Block]; len(b.Checks) > 0 {
 		for k := uint64(0); k < there && !(d.measured && d.r.Illegal); k++ {
 			d.checks(b, at+uint32(k*stride), i, int(k))
 		}
 	}
 	if there < n {
-		bad := d.over(ContentsOutside, uint64(at), uint64(at)+n*stride, o.field, i)
+		bad := d.over(ContentsOutside, uint64(at), uint64(at)+n*stride, o.Field, i)
 		if i < len(d.r.Nodes) {
 			d.r.Nodes[i].Bad = bad
 		}
@@ -533,7 +533,7 @@ func (d *decoder) plainRun(o *op, pc uint16, n uint64, toEnd bool) bool {
 }
 
 // elements reads elements of different sizes that stand one after another.
-func (d *decoder) elements(o *op, pc uint16, n uint64, toEnd bool) bool {
+func (d *decoder) elements(o *Op, pc uint16, n uint64, toEnd bool) bool {
 	list := d.node(Node{Off: d.cur, Op: pc, Kind: NodeList})
 	ok := true
 	count := uint64(0)
@@ -547,7 +547,7 @@ func (d *decoder) elements(o *op, pc uint16, n uint64, toEnd bool) bool {
 			break
 		}
 		count++
-		ok = d.body(pc+1, o.end)
+		ok = d.body(pc+1, o.End)
 		e := &d.r.Nodes[i]
 		e.Len, e.After = d.cur-at, uint32(len(d.r.Nodes))
 		if toEnd && d.cur == at {
@@ -562,7 +562,7 @@ func (d *decoder) elements(o *op, pc uint16, n uint64, toEnd bool) bool {
 }
 
 // chain reads elements that name the place of the next. Real senders may lay them out in any order; a circle is a fault.
-func (d *decoder) chain(o *op, pc uint16, n uint64) bool {
+func (d *decoder) chain(o *Op, pc uint16, n uint64) bool {
 	list := d.node(Node{Op: pc, Kind: NodeList})
 	if n == 0 || d.stop {
 		return !d.stop
@@ -577,18 +577,18 @@ func (d *decoder) chain(o *op, pc uint16, n uint64) bool {
 		if count > 0 {
 			if back = link(next, highest); back == ChainTooShort {
 				bad = back
-				d.illegal(Problem{Code: bad, Range: d.lastNext(o, list), Spot: spot(list, o.field, -1), Got: count, Want: n})
+				d.illegal(Problem{Code: bad, Range: d.lastNext(o, list), Spot: spot(list, o.Field, -1), Got: count, Want: n})
 				break
 			}
 		}
-		if code := d.p.place(next, uint64(d.have), uint64(d.limit)); code != NoProblem {
+		if code := d.p.Place(next, uint64(d.have), uint64(d.limit)); code != NoProblem {
 			bad = d.strayElement(o, list, code, count, next)
 			break
 		}
 		if back == ChainCycle && d.seen(list, uint32(next)*8) {
 			if !d.stop {
 				bad = back
-				d.illegal(Problem{Code: bad, Range: d.lastNext(o, list), Spot: spot(list, o.field, -1), Got: next, Want: n})
+				d.illegal(Problem{Code: bad, Range: d.lastNext(o, list), Spot: spot(list, o.Field, -1), Got: next, Want: n})
 			}
 			break
 		}
@@ -615,7 +615,7 @@ func (d *decoder) chain(o *op, pc uint16, n uint64) bool {
 }
 
 // strayElement reports a chain that leads out of the message.
-func (d *decoder) strayElement(o *op, list int, code ProblemCode, count, next uint64) ProblemCode {
+func (d *decoder) strayElement(o *Op, list int, code ProblemCode, count, next uint64) ProblemCode {
 	if code == Truncated {
 		d.short(d.have*8, uint32(min(next, MaxMessage)))
 		return code
@@ -624,19 +624,19 @@ func (d *decoder) strayElement(o *op, list int, code ProblemCode, count, next ui
 	if count == 0 {
 		at = d.offsetRange(o)
 	}
-	d.stray(code, at, list, o.field, next)
+	d.stray(code, at, list, o.Field, next)
 	return code
 }
 
 // element reads one element of a chain. whole is false if it has no place of the next.
-func (d *decoder) element(o *op, pc uint16, at uint32) (next uint64, whole bool) {
+func (d *decoder) element(o *Op, pc uint16, at uint32) (next uint64, whole bool) {
 	i := len(d.r.Nodes)
-	if o.plain {
-		b := &d.p.blocks[o.block]
-		end := uint64(at) + uint64(b.bits)
+	if o.Plain {
+		b := &d.p.Blocks[o.Block]
+		end := uint64(at) + uint64(b.Bits)
 		if end > uint64(d.have)*8 {
 			i = d.node(Node{Off: at, Len: d.clip(uint64(at), end).Len, Op: pc, Kind: NodeElem})
-			bad := d.over(PastFrame, uint64(at), end, o.field, i)
+			bad := d.over(PastFrame, uint64(at), end, o.Field, i)
 			if i < len(d.r.Nodes) {
 				d.r.Nodes[i].Bad = bad
 			}
@@ -645,9 +645,9 @@ func (d *decoder) element(o *op, pc uint16, at uint32) (next uint64, whole bool)
 		if !d.charge(uint64(b.cost)) {
 			return 0, false
 		}
-		d.node(Node{Off: at, Len: b.bits, Op: pc, Kind: NodeElem})
+		d.node(Node{Off: at, Len: b.Bits, Op: pc, Kind: NodeElem})
 		d.end = max(d.end, uint32(end/8))
-		if len(b.checks) > 0 {
+		if len(b.Checks) > 0 {
 			d.checks(b, at, i, -1)
 		}
 		return o.nextAt.load(d.data, at), true
@@ -659,7 +659,7 @@ func (d *decoder) element(o *op, pc uint16, at uint32) (next uint64, whole bool)
 		return 0, false
 	}
 	d.cur = at
-	ok := d.body(pc+1, o.end)
+	ok := d.body(pc+1, o.End)
 	e := &d.r.Nodes[i]
 	e.After = uint32(len(d.r.Nodes))
 	if len(d.r.Nodes) > i+1 {
@@ -688,7 +688,7 @@ func (d *decoder) seen(list int, at uint32) bool {
 }
 
 // lastNext is the place of the newest element's next.
-func (d *decoder) lastNext(o *op, list int) Range {
+func (d *decoder) lastNext(o *Op, list int) Range {
 	last := -1
 	for i := list + 1; i < len(d.r.Nodes); i = int(d.r.Nodes[i].After) {
 		last = i
@@ -710,7 +710,7 @@ func (d *decoder) variant(pc uint16) bool {
 		return true
 	}
 	d.r.Nodes[v].Raw = k
-	ok = d.body(c+1, d.p.ops[c].end)
+	ok = d.body(c+1, d.p.Ops[c].End)
 	n := &d.r.Nodes[v]
 	n.Len, n.After = d.cur-n.Off, uint32(len(d.r.Nodes))
 	return ok

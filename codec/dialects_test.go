@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 	"wirebench/defs"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -47,7 +49,7 @@ func roundTrip(t *testing.T, m *schema.Message) {
 		t.Fatal(err)
 	}
 	var in, out, back, again codec.Record
-	if err := p.ParseJSON(&in, []byte("{}")); err != nil {
+	if err := value.ParseJSON(&in, p, []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 	in.Code = m.Key.Code
@@ -56,9 +58,9 @@ func roundTrip(t *testing.T, m *schema.Message) {
 	}
 	p.Decode(&back, out.Data)
 	if back.Status() != codec.OK || back.Used != len(out.Data) {
-		t.Errorf("%s: %s", m.Name, back.Transcript())
+		t.Errorf("%s: %s", m.Name, view.Transcript(&back))
 	}
-	if err := p.ParseJSON(&in, back.AppendJSON(nil)); err != nil {
+	if err := value.ParseJSON(&in, p, value.AppendJSON(nil, &back)); err != nil {
 		t.Fatal(err)
 	}
 	in.Code = m.Key.Code

@@ -7,8 +7,12 @@
 //
 //	Decode      makes a Record: nodes in the order of the ops, one for each block, text, list and element
 //	Encode      lays a Record out anew; its nodes are those that Decode would make
-//	ParseJSON   makes a Record to encode from values, AppendJSON writes the values of one
+//	Site        finds the values of one field, a Cursor goes through them
 //	Layout      says where things stand, without data
+//
+// Three packages walk the ops too, and read Program.Ops, Program.Blocks and Program.Contents, which are exported for them: package
+// value writes and reads values as JSON, package columns reads the values of many messages by field, and package view shows a record to
+// people and other programs.
 //
 // Decode never fails and never panics: a Record holds what could be read, and Problems that say where and why reading stopped.
 // It refuses to do more work than a fixed multiple of the message's size, whatever the counts in it claim.

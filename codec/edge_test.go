@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 )
 
@@ -112,8 +114,8 @@ func edgeEncode(t *testing.T, c edgeCase) {
 	p := compile(t, "X.1.def", c.DefText, schema.Options{})
 	var in, out codec.Record
 	got := ""
-	err := p.ParseJSON(&in, c.Value)
-	var ve codec.ValueErrors
+	err := value.ParseJSON(&in, p, c.Value)
+	var ve value.ValueErrors
 	if errors.As(err, &ve) {
 		got = ve[0].Code
 	} else if err != nil {
@@ -144,8 +146,8 @@ func edgeDecode(t *testing.T, c edgeCase) {
 	}
 	var rec codec.Record
 	p.Decode(&rec, data)
-	got := rec.Status().String() + " " + string(rec.AppendJSON(nil))
-	for _, p := range rec.ProblemInfos() {
+	got := rec.Status().String() + " " + string(value.AppendJSON(nil, &rec))
+	for _, p := range view.Problems(&rec) {
 		got += " " + p.Code
 	}
 	if want, ok := decided[c.Case]; ok {
@@ -155,7 +157,7 @@ func edgeDecode(t *testing.T, c edgeCase) {
 		return
 	}
 	var ours, theirs any
-	if err := json.Unmarshal(rec.AppendJSON(nil), &ours); err != nil {
+	if err := json.Unmarshal(value.AppendJSON(nil, &rec), &ours); err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(c.Toolbox.Value, &theirs); err != nil || rec.Status() != codec.OK || !reflect.DeepEqual(ours, theirs) {
@@ -168,8 +170,8 @@ func TestLongestMessage(t *testing.T) {
 	p := compile(t, "X.1.def", "bytes b", schema.Options{})
 	var in, out codec.Record
 	for size, ok := range map[int]bool{65535: true, 65536: false, 65537: false, 70000: false} {
-		value := []byte(`{"b":"` + strings.Repeat("00", size-8) + `"}`)
-		if err := p.ParseJSON(&in, value); err != nil {
+		values := []byte(`{"b":"` + strings.Repeat("00", size-8) + `"}`)
+		if err := value.ParseJSON(&in, p, values); err != nil {
 			t.Fatal(err)
 		}
 		err := p.Encode(&out, &in)
@@ -189,10 +191,10 @@ func TestProblemsOfTheWholeMessage(t *testing.T) {
 	p := program(t, message("m", record(a, b)))
 	var r codec.Record
 	p.Decode(&r, []byte{1, 2})
-	for _, info := range r.ProblemInfos() {
+	for _, info := range view.Problems(&r) {
 		if info.Code == codec.UnresolvedLimit.String() && info.Path == "" && info.Line == 0 {
 			return
 		}
 	}
-	t.Errorf("%+v", r.ProblemInfos())
+	t.Errorf("%+v", view.Problems(&r))
 }

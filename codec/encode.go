@@ -16,10 +16,10 @@ func (p *Program) Encode(dst, src *Record) error {
 	if src.Short || src.Illegal {
 		return fmt.Errorf("encode %s: the record has errors", p.Message.Name)
 	}
-	if err := p.resolved(); err != nil {
+	if err := p.Resolved(); err != nil {
 		return err
 	}
-	if p.simple && p.quickEncode(dst, src) {
+	if p.Simple && p.quickEncode(dst, src) {
 		return nil
 	}
 	return p.encode(dst, src)
@@ -27,7 +27,7 @@ func (p *Program) Encode(dst, src *Record) error {
 
 // encode lays out any record, and says what is wrong with it.
 func (p *Program) encode(dst, src *Record) error {
-	dst.reset(p)
+	dst.Reset(p)
 	dst.Code, dst.Session = src.Code, src.Session
 	e := encoder{p: p, src: src, dst: dst, out: dst.own[:0], offsetAt: dst.fixups}
 	if cap(e.offsetAt) < p.regs {
@@ -36,7 +36,7 @@ func (p *Program) encode(dst, src *Record) error {
 	}
 	e.offsetAt = e.offsetAt[:p.regs]
 	e.ended = -1
-	e.body(0, uint16(len(p.ops)))
+	e.body(0, uint16(len(p.Ops)))
 	e.checkEnd()
 	dst.own = e.out
 	dst.Data = e.out
@@ -52,7 +52,7 @@ func (p *Program) encode(dst, src *Record) error {
 	return nil
 }
 
-func (p *Program) resolved() error {
+func (p *Program) Resolved() error {
 	if len(p.Unresolved) > 0 {
 		return fmt.Errorf("encode %s: unresolved constant %s", p.Message.Name, p.Unresolved[0])
 	}
@@ -122,11 +122,11 @@ func (e *encoder) checkEnd() {
 
 // name is the path of what an op reads, for messages.
 func (e *encoder) name(pc uint16) string {
-	o := &e.p.ops[pc]
-	field := o.field
-	if o.code == opBlock {
-		for _, it := range e.p.blocks[o.block].items {
-			field = min(field, it.field)
+	o := &e.p.Ops[pc]
+	field := o.Field
+	if o.Code == OpBlock {
+		for _, it := range e.p.Blocks[o.Block].Items {
+			field = min(field, it.Field)
 		}
 	}
 	return string(e.p.AppendFieldPath(nil, field))
@@ -158,15 +158,15 @@ func (e *encoder) take(pc uint16) (*Node, bool) {
 // body lays out the ops from pc to end once.
 func (e *encoder) body(pc, end uint16) {
 	for pc < end && e.err == nil {
-		o := &e.p.ops[pc]
-		if o.code == opWeave {
+		o := &e.p.Ops[pc]
+		if o.Code == OpWeave {
 			e.weave(o, pc)
-			pc = o.end
+			pc = o.End
 			continue
 		}
 		n, ok := e.take(pc)
 		if !ok {
-			if o.optional {
+			if o.Optional {
 				e.end(pc)
 			} else {
 				e.fail("the record is not whole")
@@ -174,60 +174,60 @@ func (e *encoder) body(pc, end uint16) {
 			return
 		}
 		nodes, size := len(e.dst.Nodes), len(e.out)
-		switch o.code {
-		case opBlock:
+		switch o.Code {
+		case OpBlock:
 			e.block(o, pc, n)
-		case opText:
+		case OpText:
 			e.text(o, pc, n)
-		case opBlob:
+		case OpBlob:
 			e.blob(o, pc, n)
-		case opList:
+		case OpList:
 			e.list(o, pc, n)
-		case opVariant:
+		case OpVariant:
 			e.variant(pc, n)
 		}
-		if o.size == schema.ToEnd {
+		if o.Size == schema.ToEnd {
 			e.end(pc)
 		}
-		if o.optional && len(e.out) == size { // nothing of it is there: missing is all that it can be
+		if o.Optional && len(e.out) == size { // nothing of it is there: missing is all that it can be
 			e.dst.Nodes = e.dst.Nodes[:nodes]
 			e.end(pc)
 		}
-		pc = o.end
+		pc = o.End
 	}
 }
 
 // block copies the fields and remembers where its offsets and counts stand.
-func (e *encoder) block(o *op, pc uint16, n *Node) {
-	b := &e.p.blocks[o.block]
+func (e *encoder) block(o *Op, pc uint16, n *Node) {
+	b := &e.p.Blocks[o.Block]
 	at := uint32(len(e.out)) * 8
-	e.node(Node{Off: at, Len: b.bits, Op: pc, Kind: NodeBlock})
-	e.out = append(e.out, e.src.Data[n.Off/8:(n.Off+b.bits)/8]...)
-	for i := range b.loads {
-		if l := &b.loads[i]; l.kind != RoleValue {
-			e.offsetAt[l.reg] = at + l.off
-			storeBits(e.out, at+l.off, uint32(l.bits), l.order, 0)
+	e.node(Node{Off: at, Len: b.Bits, Op: pc, Kind: NodeBlock})
+	e.out = append(e.out, e.src.Data[n.Off/8:(n.Off+b.Bits)/8]...)
+	for i := range b.Loads {
+		if l := &b.Loads[i]; l.kind != RoleValue {
+			e.offsetAt[l.Reg] = at + l.Off
+			StoreBits(e.out, at+l.Off, uint32(l.Bits), l.Order, 0)
 		}
 	}
 }
 
 // place writes the offset and the count of contents that begin now.
-func (e *encoder) place(o *op, units uint64, null bool) {
-	f := func() string { return string(e.p.AppendFieldPath(nil, o.field)) }
+func (e *encoder) place(o *Op, units uint64, null bool) {
+	f := func() string { return string(e.p.AppendFieldPath(nil, o.Field)) }
 	if o.count != noIndex {
 		at := e.loadOf(o.count)
 		switch {
 		case at.bits < 64 && units>>at.bits != 0:
 			e.fail("%s has %d units, its count holds at most %d", f(), units, uint64(1)<<at.bits-1)
 			return
-		case units < o.minUnits:
-			e.fail("%s has %d units, at least %d are needed", f(), units, o.minUnits)
+		case units < o.MinUnits:
+			e.fail("%s has %d units, at least %d are needed", f(), units, o.MinUnits)
 			return
-		case units > o.maxUnits:
-			e.fail("%s has %d units, at most %d are allowed", f(), units, o.maxUnits)
+		case units > o.MaxUnits:
+			e.fail("%s has %d units, at most %d are allowed", f(), units, o.MaxUnits)
 			return
 		}
-		storeBits(e.out, e.offsetAt[o.count], uint32(at.bits), at.order, units)
+		StoreBits(e.out, e.offsetAt[o.count], uint32(at.bits), at.order, units)
 	}
 	if o.offset != noIndex && !null {
 		at := e.loadOf(o.offset)
@@ -235,42 +235,42 @@ func (e *encoder) place(o *op, units uint64, null bool) {
 			e.fail("the message is too long: %s would start at byte %d, its offset holds at most %d", f(), len(e.out), uint64(1)<<at.bits-1)
 			return
 		}
-		storeBits(e.out, e.offsetAt[o.offset], uint32(at.bits), at.order, uint64(len(e.out)))
+		StoreBits(e.out, e.offsetAt[o.offset], uint32(at.bits), at.order, uint64(len(e.out)))
 	}
 }
 
 // loadOf finds width and order of the number in a register.
 func (e *encoder) loadOf(reg uint16) *place { return &e.p.regAt[reg] }
 
-func (e *encoder) content(o *op, pc uint16, n *Node, kind NodeKind, bytes []byte) int {
+func (e *encoder) content(o *Op, pc uint16, n *Node, kind NodeKind, bytes []byte) int {
 	at := uint32(len(e.out)) * 8
 	e.out = append(e.out, bytes...)
 	return e.node(Node{Raw: n.Raw, Off: at, Len: uint32(len(bytes)) * 8, Op: pc, Kind: kind})
 }
 
-func (e *encoder) text(o *op, pc uint16, n *Node) {
+func (e *encoder) text(o *Op, pc uint16, n *Node) {
 	e.place(o, n.Raw, false)
 	if e.err != nil {
 		return
 	}
-	i := e.content(o, pc, n, NodeText, e.src.Data[n.Off/8:n.Off/8+uint32(n.Raw)*uint32(o.unit)])
-	if o.size == schema.Terminated {
-		for range o.unit {
+	i := e.content(o, pc, n, NodeText, e.src.Data[n.Off/8:n.Off/8+uint32(n.Raw)*uint32(o.Unit)])
+	if o.Size == schema.Terminated {
+		for range o.Unit {
 			e.out = append(e.out, 0)
 		}
-		e.dst.Nodes[i].Len += uint32(o.unit) * 8
+		e.dst.Nodes[i].Len += uint32(o.Unit) * 8
 	}
 }
 
-func (e *encoder) blob(o *op, pc uint16, n *Node) {
+func (e *encoder) blob(o *Op, pc uint16, n *Node) {
 	e.place(o, n.Raw, false)
 	if e.err == nil {
 		e.content(o, pc, n, NodeBlob, e.src.Data[n.Off/8:n.Off/8+uint32(n.Raw)])
 	}
 }
 
-func (e *encoder) list(o *op, pc uint16, n *Node) {
-	if o.linked {
+func (e *encoder) list(o *Op, pc uint16, n *Node) {
+	if o.Linked {
 		e.place(o, n.Raw, n.Raw == 0)
 		e.chain(o, pc, n)
 		return
@@ -279,7 +279,7 @@ func (e *encoder) list(o *op, pc uint16, n *Node) {
 	if e.err != nil {
 		return
 	}
-	if o.plain && e.p.blocks[o.block].bits%8 == 0 && n.After == uint32(e.next) {
+	if o.Plain && e.p.Blocks[o.Block].Bits%8 == 0 && n.After == uint32(e.next) {
 		e.content(o, pc, n, NodeList, e.src.Data[n.Off/8:(n.Off+n.Len)/8])
 		return
 	}
@@ -291,7 +291,7 @@ func (e *encoder) list(o *op, pc uint16, n *Node) {
 		}
 		at := uint32(len(e.out)) * 8
 		k := e.node(Node{Off: at, Op: pc, Kind: NodeElem})
-		e.body(pc+1, o.end)
+		e.body(pc+1, o.End)
 		el := &e.dst.Nodes[k]
 		el.Len, el.After = uint32(len(e.out))*8-at, uint32(len(e.dst.Nodes))
 	}
@@ -300,7 +300,7 @@ func (e *encoder) list(o *op, pc uint16, n *Node) {
 }
 
 // chain lays out elements that name the place of the next, one after another.
-func (e *encoder) chain(o *op, pc uint16, n *Node) {
+func (e *encoder) chain(o *Op, pc uint16, n *Node) {
 	if e.err != nil {
 		return
 	}
@@ -326,7 +326,7 @@ func (e *encoder) endList(list int) {
 }
 
 // chained lays out one element and makes the one before it name it. It returns the element's place in bits.
-func (e *encoder) chained(o *op, pc uint16, prev uint32, first bool) uint32 {
+func (e *encoder) chained(o *Op, pc uint16, prev uint32, first bool) uint32 {
 	n, ok := e.take(pc)
 	if !ok {
 		e.fail("the record is not whole")
@@ -335,16 +335,16 @@ func (e *encoder) chained(o *op, pc uint16, prev uint32, first bool) uint32 {
 	at := uint32(len(e.out)) * 8
 	if !o.nextAt.fits(uint64(at / 8)) {
 		e.fail("the message is too long: an element of %s would start at byte %d, the place of the next holds at most %d",
-			e.p.AppendFieldPath(nil, o.field), at/8, uint64(1)<<o.nextAt.bits-1)
+			e.p.AppendFieldPath(nil, o.Field), at/8, uint64(1)<<o.nextAt.bits-1)
 		return 0
 	}
 	k := e.node(Node{Off: at, Op: pc, Kind: NodeElem})
-	if o.plain {
-		b := &e.p.blocks[o.block]
-		e.out = append(e.out, e.src.Data[n.Off/8:(n.Off+b.bits)/8]...)
-		e.dst.Nodes[k].Len = b.bits
+	if o.Plain {
+		b := &e.p.Blocks[o.Block]
+		e.out = append(e.out, e.src.Data[n.Off/8:(n.Off+b.Bits)/8]...)
+		e.dst.Nodes[k].Len = b.Bits
 	} else {
-		e.body(pc+1, o.end)
+		e.body(pc+1, o.End)
 		if e.err != nil {
 			return 0
 		}
@@ -388,10 +388,10 @@ func (e *encoder) openThread() *thread {
 
 // weave lays out the elements of several lists in turns: all first ones, all second ones, and so on. The nodes are put in the
 // order in which Decode makes them, list by list.
-func (e *encoder) weave(o *op, pc uint16) {
+func (e *encoder) weave(o *Op, pc uint16) {
 	from := len(e.dst.threads) // elements may have weaves of their own, whose threads follow; so threads are known by index
 	most := uint64(0)
-	for c := pc + 1; c < o.end; c = e.p.ops[c].end {
+	for c := pc + 1; c < o.End; c = e.p.Ops[c].End {
 		n, ok := e.take(c)
 		if !ok {
 			e.fail("the record is not whole")
@@ -403,7 +403,7 @@ func (e *encoder) weave(o *op, pc uint16) {
 		t.nodes = append(t.nodes, Node{Raw: n.Raw, Op: c, Kind: NodeList})
 		e.next = int(n.After)
 		if most = max(most, n.Raw); n.Raw == 0 {
-			e.place(&e.p.ops[c], 0, true)
+			e.place(&e.p.Ops[c], 0, true)
 		}
 	}
 	done, base, after := e.next, len(e.dst.Nodes), len(e.dst.threads)
@@ -431,12 +431,12 @@ func (e *encoder) weave(o *op, pc uint16) {
 // turn lays out element i of a thread. Its nodes are made behind base and moved to the thread.
 func (e *encoder) turn(k int, i uint64, base int) {
 	t := e.dst.threads[k]
-	if o := &e.p.ops[t.pc]; i == 0 {
+	if o := &e.p.Ops[t.pc]; i == 0 {
 		e.place(o, t.count, false)
 		t.nodes[0].Off = uint32(len(e.out)) * 8
 	}
 	e.next = t.src
-	t.prev = e.chained(&e.p.ops[t.pc], t.pc, t.prev, i == 0)
+	t.prev = e.chained(&e.p.Ops[t.pc], t.pc, t.prev, i == 0)
 	t.src = e.next
 	shift := uint32(len(t.nodes)) - uint32(base) // from the record's numbers to the thread's own
 	for _, n := range e.dst.Nodes[base:] {
@@ -450,7 +450,7 @@ func (e *encoder) turn(k int, i uint64, base int) {
 func (e *encoder) variant(pc uint16, n *Node) {
 	v := e.node(Node{Off: uint32(len(e.out)) * 8, Op: pc, Kind: NodeVariant, Raw: n.Raw})
 	if c, ok := e.p.caseOf(pc, n.Raw); ok {
-		e.body(c+1, e.p.ops[c].end)
+		e.body(c+1, e.p.Ops[c].End)
 	}
 	x := &e.dst.Nodes[v]
 	x.Len, x.After = uint32(len(e.out))*8-x.Off, uint32(len(e.dst.Nodes))

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 )
 
@@ -26,7 +28,7 @@ func TestEnum(t *testing.T) {
 		{`{"kind":7}`, "07", "7\n", `{"kind":7}`},
 	} {
 		var in, out codec.Record
-		if err := p.ParseJSON(&in, []byte(c.json)); err != nil {
+		if err := value.ParseJSON(&in, p, []byte(c.json)); err != nil {
 			t.Errorf("%s: %v", c.json, err)
 			continue
 		}
@@ -34,13 +36,13 @@ func TestEnum(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Decode(&in, out.Data)
-		if text := in.Transcript(); !strings.Contains(text, c.shown) || string(in.AppendJSON(nil)) != c.back {
-			t.Errorf("%s: %s %s", c.json, text, in.AppendJSON(nil))
+		if text := view.Transcript(&in); !strings.Contains(text, c.shown) || string(value.AppendJSON(nil, &in)) != c.back {
+			t.Errorf("%s: %s %s", c.json, text, value.AppendJSON(nil, &in))
 		}
 	}
 	var in codec.Record
 	for _, wrong := range []string{`{"kind":"some"}`, `{"kind":""}`, `{"kind":"2"}`} {
-		if err := p.ParseJSON(&in, []byte(wrong)); err == nil {
+		if err := value.ParseJSON(&in, p, []byte(wrong)); err == nil {
 			t.Errorf("%s was taken", wrong)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 )
 
 // Every example is what decoding says of it, the values of those that are right are written as the same bytes, and equal seeds give
@@ -13,8 +14,8 @@ import (
 func TestExamplesAreWhatTheySay(t *testing.T) {
 	illegal := 0
 	for _, p := range fuzzPrograms() {
-		list := p.Examples(8, 1, 7)
-		if !reflect.DeepEqual(list, p.Examples(8, 1, 7)) {
+		list := value.Examples(p, 8, 1, 7)
+		if !reflect.DeepEqual(list, value.Examples(p, 8, 1, 7)) {
 			t.Errorf("%s: equal seeds give other examples", p.Message.Name)
 		}
 		count := map[codec.Status]int{}
@@ -27,7 +28,7 @@ func TestExamplesAreWhatTheySay(t *testing.T) {
 			if e.Status != codec.OK {
 				continue
 			}
-			if err := p.ParseJSON(&in, e.Value); err != nil {
+			if err := value.ParseJSON(&in, p, e.Value); err != nil {
 				t.Errorf("%s: %v", p.Message.Name, err)
 				continue
 			}

@@ -4,28 +4,28 @@ package codec
 // not contiguous: texts, bytes and lists of variable size are elsewhere in the message. A Cursor at a group has a Range and no Raw.
 func (p *Program) GroupSite(group uint16, index ...int32) (s *Site, ok bool) {
 	within := func(field uint16) bool { return field > group && int(field) < p.Fields[group].End }
-	for i := range p.ops {
-		if o := &p.ops[i]; within(o.field) && (o.code == opText || o.code == opBlob || o.code == opList) {
+	for i := range p.Ops {
+		if o := &p.Ops[i]; within(o.Field) && (o.Code == OpText || o.Code == OpBlob || o.Code == OpList) {
 			return nil, false
 		}
 	}
 	found := -1
-	s = &Site{Field: group, op: noIndex, item: item{field: group}}
-	for b := range p.blocks {
-		for i := range p.blocks[b].items {
-			it := &p.blocks[b].items[i]
-			if !within(it.field) || it.role != RoleValue {
+	s = &Site{Field: group, op: noIndex, item: Item{Field: group}}
+	for b := range p.Blocks {
+		for i := range p.Blocks[b].Items {
+			it := &p.Blocks[b].Items[i]
+			if !within(it.Field) || it.Role != RoleValue {
 				continue
 			}
 			switch {
 			case found < 0:
-				found, s.item.off, s.item.bits = b, it.off, it.bits
+				found, s.item.Off, s.item.Bits = b, it.Off, it.Bits
 			case found != b:
 				return nil, false
 			}
-			end := max(s.item.off+s.item.bits, it.off+it.bits)
-			s.item.off = min(s.item.off, it.off)
-			s.item.bits = end - s.item.off
+			end := max(s.item.Off+s.item.Bits, it.Off+it.Bits)
+			s.item.Off = min(s.item.Off, it.Off)
+			s.item.Bits = end - s.item.Off
 		}
 	}
 	if found < 0 {

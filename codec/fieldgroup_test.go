@@ -7,6 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
@@ -47,7 +49,7 @@ func checkGroupSites(t interface{ Fatalf(string, ...any) }, r *codec.Record, who
 				}
 			}
 			if inside != parts || first != c.Range.Off || last != c.Range.End() || int(last) > 8*len(r.Data) {
-				t.Fatalf("group %q at %v: %d of %d leaves, from %d to %d\n%s", r.Program.Fields[g].Name, c.Range, inside, parts, first, last, r.Transcript())
+				t.Fatalf("group %q at %v: %d of %d leaves, from %d to %d\n%s", r.Program.Fields[g].Name, c.Range, inside, parts, first, last, view.Transcript(r))
 			}
 		}
 		for _, l := range leaves {
@@ -56,7 +58,7 @@ func checkGroupSites(t interface{ Fatalf(string, ...any) }, r *codec.Record, who
 			}
 		}
 		if whole && total != found*parts {
-			t.Fatalf("group %q: %d times %d leaves, and there are %d\n%s", r.Program.Fields[g].Name, found, parts, total, r.Transcript())
+			t.Fatalf("group %q: %d times %d leaves, and there are %d\n%s", r.Program.Fields[g].Name, found, parts, total, view.Transcript(r))
 		}
 	}
 }
@@ -72,7 +74,7 @@ func TestGroupSitesOfAnyDefinition(t *testing.T) {
 			t.Fatal(err)
 		}
 		var in, out, rec codec.Record
-		if err := p.ParseJSON(&in, []byte(draw(t))); err != nil {
+		if err := value.ParseJSON(&in, p, []byte(draw(t))); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.Encode(&out, &in); err != nil {
@@ -96,7 +98,7 @@ func TestGroupSites(t *testing.T) {
 	} {
 		p := compile(t, "C_G.1.def", c.def, schema.Options{})
 		var in, out, rec codec.Record
-		if err := p.ParseJSON(&in, []byte(c.value)); err != nil {
+		if err := value.ParseJSON(&in, p, []byte(c.value)); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.Encode(&out, &in); err != nil {

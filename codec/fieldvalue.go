@@ -15,7 +15,7 @@ type Site struct {
 	op      uint16 // of the node that holds it; of an element, see elem, that of its list
 	elem    bool   // the node is an element of the last hop, which is a plain list
 	content bool   // text, bytes or a list of variable size: a node of its own
-	item    item   // else
+	item    Item   // else
 	unit    uint32 // content: bytes of a unit, 0 of a list
 	set     schema.Charset
 	stride  uint32 // bits from one element to the next, where they stand side by side
@@ -34,21 +34,21 @@ type hop struct {
 // index, means all elements. ok is false for a group, which has no bits of its own.
 func (p *Program) Site(field uint16, index ...int32) (s *Site, ok bool) {
 	s = &Site{Field: field, op: noIndex}
-	for b := range p.blocks {
-		for i := range p.blocks[b].items {
-			if it := &p.blocks[b].items[i]; it.field == field && it.role == RoleValue {
+	for b := range p.Blocks {
+		for i := range p.Blocks[b].Items {
+			if it := &p.Blocks[b].Items[i]; it.Field == field && it.Role == RoleValue {
 				s.item = *it
 				return p.finishSite(s, uint16(b), index)
 			}
 		}
 	}
-	for i := range p.ops {
-		o := &p.ops[i]
-		if o.field != field || o.code != opText && o.code != opBlob && o.code != opList {
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		if o.Field != field || o.Code != OpText && o.Code != OpBlob && o.Code != OpList {
 			continue
 		}
-		s.op, s.content, s.unit, s.set = uint16(i), true, uint32(o.unit), o.set
-		if o.code == opList {
+		s.op, s.content, s.unit, s.set = uint16(i), true, uint32(o.Unit), o.Set
+		if o.Code == OpList {
 			s.unit = 0
 		}
 		p.addHops(s, i, index)
@@ -59,17 +59,17 @@ func (p *Program) Site(field uint16, index ...int32) (s *Site, ok bool) {
 
 // finishSite finds the node that holds a block.
 func (p *Program) finishSite(s *Site, block uint16, index []int32) (*Site, bool) {
-	for i := range p.ops {
-		o := &p.ops[i]
-		if o.code != opBlock || o.block != block {
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		if o.Code != OpBlock || o.Block != block {
 			continue
 		}
 		p.addHops(s, i, index)
 		s.op = uint16(i)
 		if k := len(s.hops) - 1; k >= 0 && s.hops[k].list {
-			if l := &p.ops[s.hops[k].op]; l.plain && l.block == block {
-				s.op, s.elem, s.stride = s.hops[k].op, true, l.stride
-				s.hops[k].bare = !l.linked
+			if l := &p.Ops[s.hops[k].op]; l.Plain && l.Block == block {
+				s.op, s.elem, s.stride = s.hops[k].op, true, l.Stride
+				s.hops[k].bare = !l.Linked
 			}
 		}
 		return s, true
@@ -81,19 +81,19 @@ func (p *Program) finishSite(s *Site, block uint16, index []int32) (*Site, bool)
 func (p *Program) addHops(s *Site, at int, index []int32) {
 	lists := 0
 	for i := 0; i < at; {
-		o := &p.ops[i]
-		if int(o.end) <= at {
-			i = int(o.end)
+		o := &p.Ops[i]
+		if int(o.End) <= at {
+			i = int(o.End)
 			continue
 		}
-		switch o.code {
-		case opVariant:
+		switch o.Code {
+		case OpVariant:
 			h := hop{op: uint16(i)}
-			for c := i + 1; int(p.ops[c].end) <= at; c = int(p.ops[c].end) {
+			for c := i + 1; int(p.Ops[c].End) <= at; c = int(p.Ops[c].End) {
 				h.which++
 			}
 			s.hops = append(s.hops, h)
-		case opList:
+		case OpList:
 			h := hop{op: uint16(i), list: true, index: -1}
 			if lists < len(index) {
 				h.index = index[lists]
@@ -123,27 +123,27 @@ func (s *Site) Number(r *Record) (raw uint64, ok bool) {
 	}
 	n := &r.Nodes[0]
 	it := &s.item
-	if n.Op != s.op || it.off+it.bits > n.Len || it.bits-1 > 63 {
+	if n.Op != s.op || it.Off+it.Bits > n.Len || it.Bits-1 > 63 {
 		return 0, false
 	}
-	return loadBits(r.Data, n.Off+it.off, it.bits, it.order), true
+	return LoadBits(r.Data, n.Off+it.Off, it.Bits, it.Order), true
 }
 
 // NumberIn is Number without a record: it reads the number that Decode of the message would have. It is false for messages whose first
 // block takes more than a look to read.
 func (s *Site) NumberIn(p *Program, data []byte) (raw uint64, ok bool) {
 	it := &s.item
-	if !p.simple || len(p.first.checks) > 0 || s.op != 0 || len(s.hops) > 0 || s.content || it.bits-1 > 63 {
+	if !p.Simple || len(p.First.Checks) > 0 || s.op != 0 || len(s.hops) > 0 || s.content || it.Bits-1 > 63 {
 		return 0, false
 	}
 	size := p.shortFrame(data)
 	if size == 0 {
-		size = p.anyFrame(data)
+		size = p.AnyFrame(data)
 	}
-	if size < p.head || it.off+it.bits > p.first.bits {
+	if size < p.Head || it.Off+it.Bits > p.First.Bits {
 		return 0, false
 	}
-	return loadBits(data, it.off, it.bits, it.order), true
+	return LoadBits(data, it.Off, it.Bits, it.Order), true
 }
 
 // Cursor goes through the values of a field in a record. Its memory is reused by the next Start.
@@ -248,7 +248,7 @@ func (c *Cursor) side(node uint32, n *Node, index int32) bool {
 		return false
 	}
 	c.Node, c.left = node, count-1
-	c.item(at + c.at.item.off)
+	c.item(at + c.at.item.Off)
 	return true
 }
 
@@ -278,23 +278,23 @@ func (c *Cursor) value(node uint32) bool {
 		return true
 	}
 	it := &c.at.item
-	if it.off+it.bits > n.Len {
+	if it.Off+it.Bits > n.Len {
 		return false
 	}
-	c.item(n.Off + it.off)
+	c.item(n.Off + it.Off)
 	return true
 }
 
 // item takes a value of fixed size at a bit.
 func (c *Cursor) item(off uint32) {
 	it := &c.at.item
-	c.Range = Range{off, it.bits}
-	if it.form.isNumber() {
-		c.Raw = loadBits(c.r.Data, off, it.bits, it.order)
+	c.Range = Range{off, it.Bits}
+	if it.Form.IsNumber() {
+		c.Raw = LoadBits(c.r.Data, off, it.Bits, it.Order)
 		return
 	}
 	c.Raw = uint64(len(c.Bytes()))
-	if t, ok := it.typ.(*schema.Text); ok {
+	if t, ok := it.Type.(*schema.Text); ok {
 		c.Raw /= uint64(t.Charset.Unit())
 	}
 }
@@ -303,9 +303,9 @@ func (c *Cursor) item(off uint32) {
 // unless its definition says that all of it counts.
 func (c *Cursor) Bytes() []byte {
 	b := c.r.Data[c.Range.Off/8 : c.Range.End()/8]
-	if c.at.item.form == formText {
-		if t, ok := c.at.item.typ.(*schema.Text); ok {
-			return cutAtNul(b, t.Charset.Unit())
+	if c.at.item.Form == FormText {
+		if t, ok := c.at.item.Type.(*schema.Text); ok {
+			return CutAtNul(b, t.Charset.Unit())
 		}
 	}
 	return b
@@ -314,10 +314,14 @@ func (c *Cursor) Bytes() []byte {
 // AppendText appends the text as UTF-8. A lone surrogate is three bytes as if it were a character; bytes of UTF-8 stay what they are.
 func (c *Cursor) AppendText(dst []byte) []byte {
 	set := c.at.set
-	if t, ok := c.at.item.typ.(*schema.Text); ok {
+	if t, ok := c.at.item.Type.(*schema.Text); ok {
 		set = t.Charset
 	}
-	b := c.Bytes()
+	return AppendChars(dst, c.Bytes(), set)
+}
+
+// appendChars appends characters as UTF-8.
+func AppendChars(dst, b []byte, set schema.Charset) []byte {
 	switch set {
 	case schema.UTF16LE:
 		return appendUTF16(dst, b)

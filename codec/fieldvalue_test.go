@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
@@ -60,7 +62,7 @@ func checkSites(t interface{ Fatalf(string, ...any) }, r *codec.Record) {
 			continue
 		}
 		if !slices.Equal(got, leaves) {
-			t.Fatalf("field %q: cursor %v, leaves %v\n%s", r.Program.Fields[f].Name, got, leaves, r.Transcript())
+			t.Fatalf("field %q: cursor %v, leaves %v\n%s", r.Program.Fields[f].Name, got, leaves, view.Transcript(r))
 		}
 		if raw, ok := at.Number(r); ok && (len(got) != 1 || raw != got[0].Raw) {
 			t.Fatalf("field %q: number %d, cursor %v", r.Program.Fields[f].Name, raw, got)
@@ -82,7 +84,7 @@ func TestSitesOfAnyDefinition(t *testing.T) {
 			t.Fatal(err)
 		}
 		var in, out, rec codec.Record
-		if err := p.ParseJSON(&in, []byte(draw(t))); err != nil {
+		if err := value.ParseJSON(&in, p, []byte(draw(t))); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.Encode(&out, &in); err != nil {
@@ -104,7 +106,7 @@ func TestSitesOfAnyDefinition(t *testing.T) {
 // TestSites shows values of every kind of place, in order.
 func TestSites(t *testing.T) {
 	nested := compile(t, "C_N.1.def", "array a\n- string s\n- array b\n- - int32 x\narray<int16> c\nbytes d\nobject o\n- vec3 v\n", schema.Options{})
-	const value = `{"a":[{"s":"qé","b":[{"x":1},{"x":-2}]},{"s":"","b":[]},{"b":[{"x":3}]}],"c":[5,6,7],"d":"0aff","o":{"v":{"x":1,"y":2,"z":3}}}`
+	const deep = `{"a":[{"s":"qé","b":[{"x":1},{"x":-2}]},{"s":"","b":[]},{"b":[{"x":3}]}],"c":[5,6,7],"d":"0aff","o":{"v":{"x":1,"y":2,"z":3}}}`
 	world := program(t, squad())
 	const members = `{"header":{"rank":5,"title":"ab"},"members":[{"level":5,"name":"x","items":[1,2]},{"level":60,"name":"yz"}],"at":{"x":-1,"y":1},"flag":42}`
 	for _, c := range []struct {
@@ -114,27 +116,27 @@ func TestSites(t *testing.T) {
 		index []int32
 		want  string
 	}{
-		{nested, value, "a[].b[].x", nil, "[1 4294967294 3]"},
-		{nested, value, "a[].b[].x", []int32{0}, "[1 4294967294]"},
-		{nested, value, "a[].b[].x", []int32{-1, 0}, "[1 3]"},
-		{nested, value, "a[].b[].x", []int32{2, 0}, "[3]"},
-		{nested, value, "a[].b[].x", []int32{3, 0}, "[]"},
-		{nested, value, "a[].s", nil, `["q\u00e9" "" ""]`},
-		{nested, value, "a[].s", []int32{0}, `["q\u00e9"]`},
-		{nested, value, "a[].b", nil, "[2 0 1]"},
-		{nested, value, "c[]", nil, "[5 6 7]"},
-		{nested, value, "c[]", []int32{1}, "[6]"},
-		{nested, value, "c[]", []int32{9}, "[]"},
-		{nested, value, "c", nil, "[3]"},
-		{nested, value, "d", nil, "[0aff]"},
-		{nested, value, "o.v.y", nil, "[1073741824]"},
+		{nested, deep, "a[].b[].x", nil, "[1 4294967294 3]"},
+		{nested, deep, "a[].b[].x", []int32{0}, "[1 4294967294]"},
+		{nested, deep, "a[].b[].x", []int32{-1, 0}, "[1 3]"},
+		{nested, deep, "a[].b[].x", []int32{2, 0}, "[3]"},
+		{nested, deep, "a[].b[].x", []int32{3, 0}, "[]"},
+		{nested, deep, "a[].s", nil, `["q\u00e9" "" ""]`},
+		{nested, deep, "a[].s", []int32{0}, `["q\u00e9"]`},
+		{nested, deep, "a[].b", nil, "[2 0 1]"},
+		{nested, deep, "c[]", nil, "[5 6 7]"},
+		{nested, deep, "c[]", []int32{1}, "[6]"},
+		{nested, deep, "c[]", []int32{9}, "[]"},
+		{nested, deep, "c", nil, "[3]"},
+		{nested, deep, "d", nil, "[0aff]"},
+		{nested, deep, "o.v.y", nil, "[1073741824]"},
 		{world, members, "members[].items[]", nil, "[1 2]"},
 		{world, members, "members[].name", []int32{1}, `["yz"]`},
 		{world, members, "members[].level", nil, "[5 60]"},
 		{world, members, "flag", nil, "[42]"},
 	} {
 		var in, out, rec codec.Record
-		if err := c.p.ParseJSON(&in, []byte(c.value)); err != nil {
+		if err := value.ParseJSON(&in, c.p, []byte(c.value)); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.p.Encode(&out, &in); err != nil {
@@ -182,7 +184,7 @@ func TestSiteText(t *testing.T) {
 		{`{"s":"\ud83d"}`, "\xed\xa0\xbd"},
 		{`{"s":"\ude00\ud83dx"}`, "\xed\xb8\x80\xed\xa0\xbdx"},
 	} {
-		if err := p.ParseJSON(&in, []byte(c.value)); err != nil || !json.Valid([]byte(c.value)) {
+		if err := value.ParseJSON(&in, p, []byte(c.value)); err != nil || !json.Valid([]byte(c.value)) {
 			t.Fatal(err)
 		}
 		if err := p.Encode(&out, &in); err != nil {
@@ -202,7 +204,7 @@ func TestSiteText(t *testing.T) {
 func TestSiteNoAllocations(t *testing.T) {
 	p := compile(t, "C_N.1.def", "int32 n\narray a\n- string s\n- array b\n- - int32 x\n", schema.Options{})
 	var in, out, rec codec.Record
-	if err := p.ParseJSON(&in, []byte(`{"n":4,"a":[{"s":"q","b":[{"x":1},{}]},{"b":[{}]}]}`)); err != nil {
+	if err := value.ParseJSON(&in, p, []byte(`{"n":4,"a":[{"s":"q","b":[{"x":1},{}]},{"b":[{}]}]}`)); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Encode(&out, &in); err != nil {

@@ -15,12 +15,12 @@ type row struct {
 //
 // Making leaves is most of the work of reading a row of values, so there are two forms of this function: fillSafe here, and one
 // with fewer instructions in fill_fast.go. A test compares them.
-func fillSafe(out []Leaf, b *block, data []byte, at, node uint32, elem int32, n int) {
+func fillSafe(out []Leaf, b *Block, data []byte, at, node uint32, elem int32, n int) {
 	for ; n > 0; n-- {
 		one := out[:len(b.rows)]
 		for i := range b.rows {
 			t := &b.rows[i]
-			raw := word(data, at/8+t.at) >> (t.shift & 63) & t.mask
+			raw := Word(data, at/8+t.at) >> (t.shift & 63) & t.mask
 			l := &one[i]
 			l.Raw = raw
 			l.Off = at + uint32(t.off)
@@ -28,7 +28,7 @@ func fillSafe(out []Leaf, b *block, data []byte, at, node uint32, elem int32, n 
 			l.LeafKind = t.kind
 			l.Elem = elem
 		}
-		out, at = out[len(b.rows):], at+b.bits
+		out, at = out[len(b.rows):], at+b.Bits
 		if elem < 0 {
 			node++
 		} else {

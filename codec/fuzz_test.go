@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
@@ -77,7 +78,7 @@ func seeds(f *testing.F, add func(which byte, data []byte)) {
 				f.Fatal(err)
 			}
 			for k := range all { // what this definition does not know, or not so
-				if p.ParseJSON(&in, []byte(`{"`+k+`":`+string(all[k])+`}`)) != nil {
+				if value.ParseJSON(&in, p, []byte(`{"`+k+`":`+string(all[k])+`}`)) != nil {
 					delete(all, k)
 				}
 			}
@@ -85,7 +86,7 @@ func seeds(f *testing.F, add func(which byte, data []byte)) {
 			if err != nil {
 				f.Fatal(err)
 			}
-			if p.ParseJSON(&in, text) != nil || p.Encode(&out, &in) != nil {
+			if value.ParseJSON(&in, p, text) != nil || p.Encode(&out, &in) != nil {
 				continue
 			}
 			add(byte(i), out.Data)
@@ -194,7 +195,7 @@ func FuzzDecode(f *testing.F) {
 		p.Decode(&r, data)
 		inspect(t, &r, data)
 		sameRecord(t, p, &r, data)
-		text := r.AppendJSON(nil)
+		text := value.AppendJSON(nil, &r)
 		if !json.Valid(text) {
 			t.Fatalf("not JSON: %s", text)
 		}
@@ -228,11 +229,11 @@ func FuzzEncode(f *testing.F) {
 			}
 			return
 		}
-		text := r.AppendJSON(nil)
+		text := value.AppendJSON(nil, &r)
 		if len(text) > 1<<20 {
 			return
 		}
-		if err := p.ParseJSON(&in, text); err != nil {
+		if err := value.ParseJSON(&in, p, text); err != nil {
 			if mayFail(err) {
 				return
 			}
@@ -257,7 +258,7 @@ func FuzzEncode(f *testing.F) {
 			if again.Status() != codec.OK || again.Used != len(out.Data) {
 				t.Fatalf("%x: %v, used %d of %d: %s", out.Data, again.Status(), again.Used, len(out.Data), problems(&again))
 			}
-			if got := again.AppendJSON(nil); !bytes.Equal(got, text) {
+			if got := value.AppendJSON(nil, &again); !bytes.Equal(got, text) {
 				t.Fatalf("%x:\n got %s\nwant %s", out.Data, got, text)
 			}
 			if !reflect.DeepEqual(again.Nodes, out.Nodes) {
@@ -305,8 +306,8 @@ func FuzzParseJSON(f *testing.F) {
 		programs := fuzzPrograms()
 		p := programs[int(which)%len(programs)]
 		var in, out, again codec.Record
-		err := p.ParseJSON(&in, text)
-		var syntax *codec.SyntaxError
+		err := value.ParseJSON(&in, p, text)
+		var syntax *value.SyntaxError
 		isJSON := json.Valid(text) && utf8.Valid(text) && depthOf(text) <= 200
 		if errors.As(err, &syntax) == isJSON {
 			t.Fatalf("%q: %v", text, err)
@@ -315,7 +316,7 @@ func FuzzParseJSON(f *testing.F) {
 			t.Fatalf("%q: error at %d", text, syntax.Offset)
 		}
 		if err != nil {
-			var values codec.ValueErrors
+			var values value.ValueErrors
 			if errors.As(err, &values) {
 				for _, e := range values {
 					if e.Message == "" || e.Code == "" || e.Offset < 0 || e.Offset > len(text) {
@@ -332,8 +333,8 @@ func FuzzParseJSON(f *testing.F) {
 		if again.Status() != codec.OK || !reflect.DeepEqual(again.Nodes, out.Nodes) {
 			t.Fatalf("%q: %x: %v: %s\n%v\n%v", text, out.Data, again.Status(), problems(&again), out.Nodes, again.Nodes)
 		}
-		shown := again.AppendJSON(nil)
-		if err := p.ParseJSON(&in, shown); err != nil {
+		shown := value.AppendJSON(nil, &again)
+		if err := value.ParseJSON(&in, p, shown); err != nil {
 			t.Fatalf("%s: %v", shown, err)
 		}
 		if err := p.Encode(&again, &in); err != nil || !bytes.Equal(again.Data, out.Data) {
@@ -366,10 +367,10 @@ func FuzzDef(f *testing.F) {
 			var r, in, out codec.Record
 			p.Decode(&r, data)
 			inspect(t, &r, data)
-			if text := r.AppendJSON(nil); !json.Valid(text) {
+			if text := value.AppendJSON(nil, &r); !json.Valid(text) {
 				t.Fatalf("not JSON: %s", text)
 			}
-			if p.ParseJSON(&in, []byte(`{}`)) != nil || p.Encode(&out, &in) != nil {
+			if value.ParseJSON(&in, p, []byte(`{}`)) != nil || p.Encode(&out, &in) != nil {
 				continue
 			}
 			if p.Decode(&r, out.Data); r.Status() != codec.OK || int64(len(out.Data)) < least {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/codec/view"
 	"wirebench/defs/defstest"
 	"wirebench/defs/schema"
@@ -40,11 +41,11 @@ func TestGolden(t *testing.T) {
 			if transcript.Len() > 0 {
 				transcript.WriteByte('\n')
 			}
-			transcript.WriteString(rec.Transcript())
-			values.Write(append(rec.AppendJSON(nil), '\n'))
+			transcript.WriteString(view.Transcript(&rec))
+			values.Write(append(value.AppendJSON(nil, &rec), '\n'))
 		}
 		for line := range strings.Lines(c.File("values.json")) {
-			if err := p.ParseJSON(&in, []byte(line)); err != nil {
+			if err := value.ParseJSON(&in, p, []byte(line)); err != nil {
 				encoded.WriteString("error: " + err.Error() + "\n")
 				continue
 			}

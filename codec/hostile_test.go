@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 )
 
@@ -115,7 +116,7 @@ func TestHostile(t *testing.T) {
 			if len(rec.Nodes) > h.nodes {
 				t.Errorf("%d nodes, at most %d are right", len(rec.Nodes), h.nodes)
 			}
-			text := rec.AppendJSON(nil)
+			text := value.AppendJSON(nil, &rec)
 			if len(text) > h.text || !json.Valid(text) {
 				t.Errorf("%d bytes of text, at most %d are right", len(text), h.text)
 			}
@@ -155,7 +156,7 @@ func TestTruncation(t *testing.T) {
 			if n%5 != 0 {
 				continue
 			}
-			if text = rec.AppendJSON(text[:0]); !json.Valid(text) || len(text) > 100*(len(data)+100) {
+			if text = value.AppendJSON(text[:0], &rec); !json.Valid(text) || len(text) > 100*(len(data)+100) {
 				t.Fatalf("vector %d, %s, %d of %d bytes: %s", i, v.Def, n, len(data), text)
 			}
 			if n%15 == 0 { // the same with a length that says so
@@ -179,7 +180,7 @@ func BenchmarkHostile(b *testing.B) {
 		b.Run(h.name, func(b *testing.B) {
 			for range b.N {
 				p.Decode(&rec, h.data)
-				text = rec.AppendJSON(text[:0])
+				text = value.AppendJSON(text[:0], &rec)
 			}
 			b.ReportMetric(float64(len(rec.Nodes)), "nodes")
 			b.ReportMetric(float64(len(text)), "text-bytes")
@@ -192,14 +193,14 @@ func TestTooMuchFromNothing(t *testing.T) {
 	var in codec.Record
 	byteList := func(n int) *schema.List { return bareList(unsigned(8), schema.Extent{Size: schema.Fixed, N: n}) }
 	p := program(t, message("m", record(field("a", bareList(byteList(8000), schema.Extent{Size: schema.Fixed, N: 8000})))))
-	if err := p.ParseJSON(&in, []byte(`{}`)); err == nil {
+	if err := value.ParseJSON(&in, p, []byte(`{}`)); err == nil {
 		t.Errorf("64 million numbers out of nothing: %v", err)
 	}
 	big := field("big", &schema.Blob{Extent: schema.Extent{Size: schema.Fixed, N: 1 << 20}})
 	list := field("list", &schema.List{Elem: record(big), Extent: schema.Extent{Size: schema.ToEnd}})
 	p = program(t, message("m", record(list)))
 	text := "[" + string(bytes.Repeat([]byte("{},"), 100)) + "{}]"
-	if err := p.ParseJSON(&in, []byte(`{"list":`+text+`}`)); err == nil {
+	if err := value.ParseJSON(&in, p, []byte(`{"list":`+text+`}`)); err == nil {
 		t.Error("100 MiB out of 300 bytes")
 	}
 	_, err := codec.Compile(message("m", record(field("a", bareList(byteList(1<<23), schema.Extent{Size: schema.Fixed, N: 100})))))

@@ -4,7 +4,7 @@ package codec
 // message again then, makes a Problem of it.
 
 // place judges an offset in a message of which have bytes are there, and limit would be by its length.
-func (p *Program) place(at, have, limit uint64) ProblemCode {
+func (p *Program) Place(at, have, limit uint64) ProblemCode {
 	switch {
 	case at < uint64(p.header):
 		return OffsetInHeader
@@ -29,7 +29,7 @@ func link(next, last uint64) ProblemCode {
 }
 
 // number judges a number of units by the legal ones.
-func number(n, least, most uint64) ProblemCode {
+func Judge(n, least, most uint64) ProblemCode {
 	switch {
 	case n < least:
 		return CountBelow
@@ -40,15 +40,15 @@ func number(n, least, most uint64) ProblemCode {
 }
 
 // legal judges a value of a block that begins at a bit of data; raw are the bits of a number.
-func (it *item) legal(data []byte, block uint32) (code ProblemCode, raw uint64) {
-	at := block + it.off
-	if it.role == RoleConst {
-		if string(data[at/8:(at+it.bits)/8]) != string(it.bytes) {
+func (it *Item) legal(data []byte, block uint32) (code ProblemCode, raw uint64) {
+	at := block + it.Off
+	if it.Role == RoleConst {
+		if string(data[at/8:(at+it.Bits)/8]) != string(it.Bytes) {
 			return WrongConstant, 0
 		}
 		return NoProblem, 0
 	}
-	if raw = loadBits(data, at, it.bits, it.order); !it.num.Legal(raw) {
+	if raw = LoadBits(data, at, it.Bits, it.Order); !it.Num.Legal(raw) {
 		return ValueOutOfRange, raw
 	}
 	return NoProblem, raw
@@ -57,9 +57,9 @@ func (it *item) legal(data []byte, block uint32) (code ProblemCode, raw uint64) 
 // alternative finds the case of a variant that is taken, and how many are before it: by the registers, or by the size of the frame.
 // Without registers it passes over the cases that ask one.
 func (p *Program) alternative(variant uint16, regs []uint64, size uint32) (at uint16, k uint64, ok bool) {
-	for at = variant + 1; at < p.ops[variant].end; at, k = p.ops[at].end, k+1 {
-		w := &p.ops[at].when
-		if w.reg != noIndex && regs != nil && regs[w.reg] == w.value || w.reg == noIndex && w.fits(size) {
+	for at = variant + 1; at < p.Ops[variant].End; at, k = p.Ops[at].End, k+1 {
+		w := &p.Ops[at].When
+		if w.Reg != noIndex && regs != nil && regs[w.Reg] == w.Value || w.Reg == noIndex && w.Fits(size) {
 			return at, k, true
 		}
 	}
@@ -68,7 +68,7 @@ func (p *Program) alternative(variant uint16, regs []uint64, size uint32) (at ui
 
 // caseOf finds a case of a variant by how many are before it.
 func (p *Program) caseOf(variant uint16, k uint64) (at uint16, ok bool) {
-	for at = variant + 1; at < p.ops[variant].end; at, k = p.ops[at].end, k-1 {
+	for at = variant + 1; at < p.Ops[variant].End; at, k = p.Ops[at].End, k-1 {
 		if k == 0 {
 			return at, true
 		}
@@ -77,7 +77,7 @@ func (p *Program) caseOf(variant uint16, k uint64) (at uint16, ok bool) {
 }
 
 // fits reports whether a frame has the length that an alternative is for.
-func (w *when) fits(size uint32) bool { return size >= w.min && (w.max == 0 || size <= w.max) }
+func (w *When) Fits(size uint32) bool { return size >= w.min && (w.max == 0 || size <= w.max) }
 
 // lengthFits reports whether a frame of this size leads Decode to the alternative of a node.
 func (p *Program) lengthFits(n *Node, size uint32) bool {
@@ -86,7 +86,7 @@ func (p *Program) lengthFits(n *Node, size uint32) bool {
 	switch {
 	case !ok:
 		return !found
-	case p.ops[at].when.reg != noIndex:
+	case p.Ops[at].When.Reg != noIndex:
 		return !found || first > n.Raw
 	}
 	return found && first == n.Raw

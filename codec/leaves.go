@@ -34,7 +34,7 @@ func (r *Record) AppendLeaves(dst []Leaf) []Leaf {
 	for i := 0; i < len(r.Nodes); {
 		n := &r.Nodes[i]
 		b := whole[n.Op]
-		if b == nil || n.Kind == NodeList || n.Len != b.bits || n.Off/8+b.reach > have {
+		if b == nil || n.Kind == NodeList || n.Len != b.Bits || n.Off/8+b.Reach > have {
 			dst = r.otherLeaves(dst, i)
 			i++
 			continue
@@ -51,7 +51,7 @@ func (r *Record) AppendLeaves(dst []Leaf) []Leaf {
 		fill(dst[first:], b, r.Data, n.Off, uint32(i), -1, count)
 		if b.slow != nil {
 			for k := range count {
-				slowLeaves(dst[first+k*len(b.rows):], b, r.Data, n.Off+uint32(k)*b.bits)
+				slowLeaves(dst[first+k*len(b.rows):], b, r.Data, n.Off+uint32(k)*b.Bits)
 			}
 		}
 		i += count
@@ -60,11 +60,11 @@ func (r *Record) AppendLeaves(dst []Leaf) []Leaf {
 }
 
 // together is the number of elements from a node on that stand side by side, each a whole block with its loads inside the data.
-func (r *Record) together(first int, b *block) int {
+func (r *Record) together(first int, b *Block) int {
 	i, n := first, &r.Nodes[first]
 	for i+1 < len(r.Nodes) {
 		next := &r.Nodes[i+1]
-		if next.Kind != NodeElem || next.Op != n.Op || next.Len != b.bits || next.Off != n.Off+b.bits || next.Off/8+b.reach > uint32(len(r.Data)) {
+		if next.Kind != NodeElem || next.Op != n.Op || next.Len != b.Bits || next.Off != n.Off+b.Bits || next.Off/8+b.Reach > uint32(len(r.Data)) {
 			break
 		}
 		i, n = i+1, next
@@ -75,7 +75,7 @@ func (r *Record) together(first int, b *block) int {
 // otherLeaves appends the leaves of a node that is not one whole block, or too close to the end for its loads.
 func (r *Record) otherLeaves(dst []Leaf, node int) []Leaf {
 	n := &r.Nodes[node]
-	o := &r.Program.ops[n.Op]
+	o := &r.Program.Ops[n.Op]
 	switch {
 	case n.Kind == NodeText || n.Kind == NodeBlob:
 		if n.Len > 0 {
@@ -85,39 +85,39 @@ func (r *Record) otherLeaves(dst []Leaf, node int) []Leaf {
 			dst = dst[:len(dst)+1]
 			l := &dst[len(dst)-1] // filled field by field: a composite literal would be built elsewhere and copied
 			l.Raw, l.Off, l.Node = n.Raw, n.Off, uint32(node)
-			l.Elem, l.Len, l.Field, l.Item, l.Role = -1, n.Len, o.field, noIndex, RoleValue
+			l.Elem, l.Len, l.Field, l.Item, l.Role = -1, n.Len, o.Field, noIndex, RoleValue
 		}
 		return dst
-	case n.Kind == NodeBlock || n.Kind == NodeElem && o.plain:
-		return r.endLeaves(dst, &r.Program.blocks[o.block], node)
-	case n.Kind != NodeList || o.linked || !o.plain || n.Raw == 0 || len(r.Program.blocks[o.block].rows) == 0:
+	case n.Kind == NodeBlock || n.Kind == NodeElem && o.Plain:
+		return r.endLeaves(dst, &r.Program.Blocks[o.Block], node)
+	case n.Kind != NodeList || o.Linked || !o.Plain || n.Raw == 0 || len(r.Program.Blocks[o.Block].rows) == 0:
 		return dst
 	}
-	b := &r.Program.blocks[o.block]
+	b := &r.Program.Blocks[o.Block]
 	first := len(dst)
 	dst = slices.Grow(dst, int(n.Raw)*len(b.rows))[:first+int(n.Raw)*len(b.rows)]
 	out, count, at := dst[first:], int(n.Raw), n.Off
 	// The last elements may be too close to the end of the message for their loads.
 	quick := count
-	for quick > 0 && uint64(at/8)+uint64(quick-1)*uint64(b.bits/8)+uint64(b.reach) > uint64(len(r.Data)) {
+	for quick > 0 && uint64(at/8)+uint64(quick-1)*uint64(b.Bits/8)+uint64(b.Reach) > uint64(len(r.Data)) {
 		quick--
 	}
 	fill(out, b, r.Data, at, uint32(node), 0, quick)
 	if b.slow != nil {
 		for k := range quick {
-			slowLeaves(out[k*len(b.rows):], b, r.Data, at+uint32(k)*b.bits)
+			slowLeaves(out[k*len(b.rows):], b, r.Data, at+uint32(k)*b.Bits)
 		}
 	}
 	for k := quick; k < count; k++ {
-		lastLeaves(out[k*len(b.rows):][:len(b.rows)], b, r.Data, at+uint32(k)*b.bits, uint32(node), int32(k))
+		lastLeaves(out[k*len(b.rows):][:len(b.rows)], b, r.Data, at+uint32(k)*b.Bits, uint32(node), int32(k))
 	}
 	return dst
 }
 
 // endLeaves appends the leaves of a block that is cut off, or shorter than a load at the end of the message.
-func (r *Record) endLeaves(dst []Leaf, b *block, node int) []Leaf {
+func (r *Record) endLeaves(dst []Leaf, b *Block, node int) []Leaf {
 	n := &r.Nodes[node]
-	if n.Len != b.bits {
+	if n.Len != b.Bits {
 		return cutLeaves(dst, b, r.Data, n.Range(), uint32(node))
 	}
 	first := len(dst)
@@ -127,7 +127,7 @@ func (r *Record) endLeaves(dst []Leaf, b *block, node int) []Leaf {
 }
 
 // lastLeaves is fill for a block that is shorter than a load, in the last bytes of a message.
-func lastLeaves(out []Leaf, b *block, data []byte, at, node uint32, elem int32) {
+func lastLeaves(out []Leaf, b *Block, data []byte, at, node uint32, elem int32) {
 	var pad [8]byte
 	w := window(data, at/8, &pad)
 	fill(out, b, w, 0, node, elem, 1)
@@ -138,25 +138,25 @@ func lastLeaves(out []Leaf, b *block, data []byte, at, node uint32, elem int32) 
 }
 
 // slowLeaves sets the values that take more than a load and a mask.
-func slowLeaves(out []Leaf, b *block, data []byte, at uint32) {
+func slowLeaves(out []Leaf, b *Block, data []byte, at uint32) {
 	for _, i := range b.slow {
-		out[i].Raw = b.items[i].peek.fromBits(data[at/8:])
+		out[i].Raw = b.Items[i].Peek.fromBits(data[at/8:])
 	}
 }
 
 // cutLeaves appends the leaves of a block that is cut off: those that are whole.
-func cutLeaves(dst []Leaf, b *block, data []byte, there Range, node uint32) []Leaf {
+func cutLeaves(dst []Leaf, b *Block, data []byte, there Range, node uint32) []Leaf {
 	n := 0
-	for n < len(b.items) && b.items[n].off+b.items[n].bits <= there.Len {
+	for n < len(b.Items) && b.Items[n].Off+b.Items[n].Bits <= there.Len {
 		n++
 	}
 	whole := data[:there.End()/8+min(there.End()%8, 1)]
 	first := len(dst)
-	for i := range b.items[:n] {
-		it := &b.items[i]
-		l := Leaf{Off: there.Off + it.off, Node: node, LeafKind: b.rows[i].kind}
-		if it.bits-1 < 64 {
-			l.Raw = loadBits(whole, l.Off, it.bits, it.order)
+	for i := range b.Items[:n] {
+		it := &b.Items[i]
+		l := Leaf{Off: there.Off + it.Off, Node: node, LeafKind: b.rows[i].kind}
+		if it.Bits-1 < 64 {
+			l.Raw = LoadBits(whole, l.Off, it.Bits, it.Order)
 		}
 		dst = append(dst, l)
 	}
@@ -164,17 +164,17 @@ func cutLeaves(dst []Leaf, b *block, data []byte, there Range, node uint32) []Le
 }
 
 // item returns the block item of a leaf, nil for contents.
-func (r *Record) item(l Leaf) *item {
+func (r *Record) Item(l Leaf) *Item {
 	if l.Item == noIndex {
 		return nil
 	}
-	return &r.Program.blocks[r.Program.ops[r.Nodes[l.Node].Op].block].items[l.Item]
+	return &r.Program.Blocks[r.Program.Ops[r.Nodes[l.Node].Op].Block].Items[l.Item]
 }
 
 // TypeName is the type of a leaf for people: that of its field, or the width of its bookkeeping.
 func (r *Record) TypeName(l Leaf) string {
-	it := r.item(l)
-	if it == nil || it.role == RoleValue {
+	it := r.Item(l)
+	if it == nil || it.Role == RoleValue {
 		if l.Field != noIndex {
 			return r.Program.fieldType(l.Field)
 		}
@@ -186,7 +186,10 @@ func (r *Record) TypeName(l Leaf) string {
 // fieldType is the type of a field as written; a bare element has the one of its list without the brackets.
 func (p *Program) fieldType(i uint16) string { return p.Fields[i].Type }
 
-func (it *item) typeName() string { return bookType(it.role, it.bits, it.order) }
+func (it *Item) typeName() string { return bookType(it.Role, it.Bits, it.Order) }
+
+// GapType is the type of bits that no definition explains.
+func GapType(at Range) string { return bookType(RolePad, at.Len, schema.Little) }
 
 // bookType is the type of bookkeeping for people: its width.
 func bookType(role Role, bits uint32, order schema.Order) string {

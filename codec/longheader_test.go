@@ -5,6 +5,8 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/packettest"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
@@ -26,8 +28,8 @@ func TestLongHeader(t *testing.T) {
 	} {
 		var rec codec.Record
 		program(t, c.m).Decode(&rec, packettest.Unhex(t, c.hex))
-		if got := string(rec.AppendJSON(nil)); rec.Status() != codec.OK || got != want || len(rec.ProblemInfos()) != 0 {
-			t.Errorf("%s: %s", c.hex, rec.Transcript())
+		if got := string(value.AppendJSON(nil, &rec)); rec.Status() != codec.OK || got != want || len(view.Problems(&rec)) != 0 {
+			t.Errorf("%s: %s", c.hex, view.Transcript(&rec))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/packettest"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 )
 
@@ -207,14 +208,14 @@ func TestNothingManyTimes(t *testing.T) {
 		if rec.Status() != codec.OK || rec.Used != 5 {
 			t.Errorf("three: %v, used %d: %s", rec.Status(), rec.Used, problems(&rec))
 		}
-		if text := rec.AppendJSON(nil); strings.Count(string(text), "{") < 4 {
+		if text := value.AppendJSON(nil, &rec); strings.Count(string(text), "{") < 4 {
 			t.Errorf("three: %s", text)
 		}
 		p.Decode(&rec, packettest.Unhex(t, "01 ffffffff"))
 		if rec.Status() != codec.Illegal || len(rec.Nodes) > 10000 {
 			t.Errorf("all: %v, %d nodes", rec.Status(), len(rec.Nodes))
 		}
-		if text := rec.AppendJSON(nil); len(text) > 1<<20 {
+		if text := value.AppendJSON(nil, &rec); len(text) > 1<<20 {
 			t.Errorf("all: %d bytes of text", len(text))
 		}
 	}
@@ -425,10 +426,10 @@ func TestMutaVectors(t *testing.T) {
 		if rec.Used != v.Consumed {
 			t.Errorf("%s: used %d, want %d", at, rec.Used, v.Consumed)
 		}
-		if got := rec.AppendJSON(nil); !sameJSON(t, got, v.Value) {
+		if got := value.AppendJSON(nil, &rec); !sameJSON(t, got, v.Value) {
 			t.Errorf("%s:\n got %s\nwant %s", at, got, v.Value)
 		}
-		if err := p.ParseJSON(&in, v.Value); err != nil {
+		if err := value.ParseJSON(&in, p, v.Value); err != nil {
 			t.Fatalf("%s: %v", at, err)
 		}
 		in.Code = rec.Code

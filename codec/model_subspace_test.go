@@ -5,6 +5,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/packettest"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 )
 
@@ -122,14 +123,14 @@ func TestOptionalFields(t *testing.T) {
 	check(t, p, "01 0200 43 05", `{"a":1,"b":2,"lo":3,"hi":4,"c":5}`)
 	checkStatus(t, p, "01 02", codec.Incomplete)
 	var in, out codec.Record
-	for value, want := range map[string]string{ // what stands before a field that is there is there too
+	for text, want := range map[string]string{ // what stands before a field that is there is there too
 		`{}`: "00", `{"c":5}`: "0000000005", `{"hi":1}`: "00000010", `{"a":1,"b":null}`: "01",
 	} {
-		if err := p.ParseJSON(&in, []byte(value)); err != nil {
+		if err := value.ParseJSON(&in, p, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.Encode(&out, &in); err != nil || string(out.Data) != string(packettest.Unhex(t, want)) {
-			t.Errorf("%s: %v, %x, want %s", value, err, out.Data, want)
+			t.Errorf("%s: %v, %x, want %s", text, err, out.Data, want)
 		}
 	}
 }
@@ -168,7 +169,7 @@ func TestFixedText(t *testing.T) {
 	check(t, p, "00", `{"key":"\u0000"}`)
 	refused(t, p, `{"key":""}`, "key: 0 characters where 1 are needed")
 	var in codec.Record
-	if err := p.ParseJSON(&in, []byte(`{}`)); err != nil {
+	if err := value.ParseJSON(&in, p, []byte(`{}`)); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/packettest"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 )
 
@@ -85,7 +86,7 @@ func layoutText(p *codec.Program) string {
 
 // check decodes a message, compares its values and goes all ways back: JSON and record to the same bytes and nodes. It returns
 // the record.
-func check(t *testing.T, p *codec.Program, message, value string) *codec.Record {
+func check(t *testing.T, p *codec.Program, message, values string) *codec.Record {
 	t.Helper()
 	data := packettest.Unhex(t, message)
 	var rec, in, out codec.Record
@@ -93,22 +94,22 @@ func check(t *testing.T, p *codec.Program, message, value string) *codec.Record 
 	if rec.Status() != codec.OK || rec.Used != len(data) {
 		t.Fatalf("%s: status %v, used %d of %d: %s", message, rec.Status(), rec.Used, len(data), problems(&rec))
 	}
-	if got := string(rec.AppendJSON(nil)); got != value {
-		t.Errorf("%s:\n got %s\nwant %s", message, got, value)
+	if got := string(value.AppendJSON(nil, &rec)); got != values {
+		t.Errorf("%s:\n got %s\nwant %s", message, got, values)
 	}
-	if err := p.ParseJSON(&in, []byte(value)); err != nil {
-		t.Fatalf("%s: %v", value, err)
+	if err := value.ParseJSON(&in, p, []byte(values)); err != nil {
+		t.Fatalf("%s: %v", values, err)
 	}
 	in.Code = rec.Code
 	for _, src := range []*codec.Record{&in, &rec} {
 		if err := p.Encode(&out, src); err != nil {
-			t.Fatalf("%s: %v", value, err)
+			t.Fatalf("%s: %v", values, err)
 		}
 		if !bytes.Equal(out.Data, data) {
-			t.Errorf("%s:\n got %x\nwant %x", value, out.Data, data)
+			t.Errorf("%s:\n got %x\nwant %x", values, out.Data, data)
 		}
 		if !reflect.DeepEqual(out.Nodes, rec.Nodes) {
-			t.Errorf("%s: nodes of encode and decode differ:\n%v\n%v", value, out.Nodes, rec.Nodes)
+			t.Errorf("%s: nodes of encode and decode differ:\n%v\n%v", values, out.Nodes, rec.Nodes)
 		}
 	}
 	if gaps := rec.Gaps(); len(gaps) > 0 {
@@ -127,15 +128,15 @@ func problems(r *codec.Record) string {
 }
 
 // refused checks that a value cannot be encoded, for the reason given.
-func refused(t *testing.T, p *codec.Program, value, want string) {
+func refused(t *testing.T, p *codec.Program, values, want string) {
 	t.Helper()
 	var in, out codec.Record
-	err := p.ParseJSON(&in, []byte(value))
+	err := value.ParseJSON(&in, p, []byte(values))
 	if err == nil {
 		err = p.Encode(&out, &in)
 	}
 	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%s: got error %v, want one with %q", value, err, want)
+		t.Errorf("%s: got error %v, want one with %q", values, err, want)
 	}
 }
 

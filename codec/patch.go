@@ -2,12 +2,12 @@ package codec
 
 // FindLeaf returns the run of bits of a record with that path and role; where several have them, the one at the given place.
 func (r *Record) FindLeaf(path string, role Role, bitOffset uint32) (Leaf, bool) {
-	w := walker{r: r}
+	w := r.Paths()
 	var found Leaf
 	ok := false
 	var buf []byte
 	for _, l := range r.AppendLeaves(nil) {
-		buf = w.path(buf[:0], l)
+		buf = w.Append(buf[:0], l)
 		if l.Role != role || string(buf) != path {
 			continue
 		}
@@ -24,11 +24,11 @@ func (r *Record) FindLeaf(path string, role Role, bitOffset uint32) (Leaf, bool)
 // PatchNumber writes a number into data, the bytes of the record or a copy, in the place of a leaf and in its order of bytes. Nothing
 // else is repaired. It reports false, and writes nothing, if the leaf is no number or if the number needs more bits than it has.
 func (r *Record) PatchNumber(data []byte, l Leaf, raw uint64) bool {
-	it := r.item(l)
-	if it == nil || it.bits > 64 || it.bits < 64 && raw>>it.bits != 0 || uint64(l.Off)+uint64(it.bits) > uint64(len(data))*8 {
+	it := r.Item(l)
+	if it == nil || it.Bits > 64 || it.Bits < 64 && raw>>it.Bits != 0 || uint64(l.Off)+uint64(it.Bits) > uint64(len(data))*8 {
 		return false
 	}
-	storeBits(data, l.Off, it.bits, it.order, raw)
+	StoreBits(data, l.Off, it.Bits, it.Order, raw)
 	return true
 }
 

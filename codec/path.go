@@ -58,11 +58,11 @@ func (r *Record) AppendPath(dst []byte, field uint16, node, elem int32) []byte {
 		indexes[depth] = elem
 		depth++
 	}
-	return r.Program.appendIndexed(dst, field, indexes[:depth])
+	return r.Program.AppendIndexed(dst, field, indexes[:depth])
 }
 
 // appendIndexed appends the path of a field with the given indexes, as many as there are.
-func (p *Program) appendIndexed(dst []byte, field uint16, indexes []int32) []byte {
+func (p *Program) AppendIndexed(dst []byte, field uint16, indexes []int32) []byte {
 	if field == noIndex {
 		return dst
 	}
@@ -98,4 +98,29 @@ func (p *Program) appendIndexed(dst []byte, field uint16, indexes []int32) []byt
 		dst = append(dst, ']')
 	}
 	return dst
+}
+
+// AppendSpotPath appends the path of what a problem concerns: nothing if that is the whole message.
+func (r *Record) AppendSpotPath(dst []byte, at Spot) []byte {
+	field := at.Field()
+	if n := at.Node(); field == noIndex && n >= 0 && int(n) < len(r.Nodes) {
+		field = r.listOf(uint32(n))
+	}
+	if field == noIndex {
+		return dst
+	}
+	return r.AppendPath(dst, field, at.Node(), at.Elem())
+}
+
+// Line is the line of a field's definition, 0 if there is none.
+func (p *Program) Line(field uint16) int {
+	if field == noIndex || int(field) >= len(p.Fields) {
+		return 0
+	}
+	for f := int(field); f >= 0; f = p.Fields[f].Parent { // the parts of a vector have no line of their own
+		if s := p.Fields[f].Span; !s.IsZero() {
+			return s.Pos().Line
+		}
+	}
+	return 0
 }

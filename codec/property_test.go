@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
@@ -25,10 +26,10 @@ type definition struct {
 	fields int
 }
 
-// value draws a value as JSON that is exactly what decoding shows.
-type value func(t *rapid.T) string
+// drawn draws a value as JSON that is exactly what decoding shows.
+type drawn func(t *rapid.T) string
 
-var plainTypes = map[string]value{
+var plainTypes = map[string]drawn{
 	"bool":   func(t *rapid.T) string { return strconv.FormatBool(rapid.Bool().Draw(t, "bool")) },
 	"byte":   func(t *rapid.T) string { return strconv.FormatUint(uint64(rapid.Uint8().Draw(t, "byte")), 10) },
 	"int16":  func(t *rapid.T) string { return strconv.FormatInt(int64(rapid.Int16().Draw(t, "int16")), 10) },
@@ -66,15 +67,15 @@ func floatJSON(f float64) string {
 var elementTypes = []string{"bool", "byte", "int16", "int32", "uint64", "float", "double", "vec3", "string"}
 
 // fieldsAt draws fields at a depth, and gives a generator of objects of them.
-func (d *definition) fieldsAt(t *rapid.T, depth int) value {
+func (d *definition) fieldsAt(t *rapid.T, depth int) drawn {
 	names := make([]string, 0, 5)
-	values := make([]value, 0, 5)
+	values := make([]drawn, 0, 5)
 	kinds := rapid.SliceOfN(rapid.IntRange(0, 19), 1, 5).Draw(t, "kinds")
 	for _, k := range kinds {
 		d.fields++
 		name := "f" + strconv.Itoa(d.fields)
 		line := func(typ string) { fmt.Fprintf(&d.text, "%s%s %s\n", strings.Repeat("- ", depth), typ, name) }
-		var v value
+		var v drawn
 		switch {
 		case k < 3 && depth < 3:
 			line("array")
@@ -104,7 +105,7 @@ func (d *definition) fieldsAt(t *rapid.T, depth int) value {
 
 var typeNames = []string{"bool", "byte", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float", "double", "vec3", "string", "bytes"}
 
-func listOf(elem value) value {
+func listOf(elem drawn) drawn {
 	return func(t *rapid.T) string {
 		n := rapid.IntRange(0, 4).Draw(t, "length")
 		parts := make([]string, n)
@@ -130,7 +131,7 @@ func TestAnyDefinition(t *testing.T) {
 		}
 		text := draw(t)
 		var in, out, rec, again codec.Record
-		if err := p.ParseJSON(&in, []byte(text)); err != nil {
+		if err := value.ParseJSON(&in, p, []byte(text)); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 		in.Code = 4660
@@ -146,14 +147,14 @@ func TestAnyDefinition(t *testing.T) {
 			t.Fatalf("%s: %x: %s", text, data, problems(&rec))
 		}
 		var got, want any
-		if err := json.Unmarshal(rec.AppendJSON(nil), &got); err != nil {
+		if err := json.Unmarshal(value.AppendJSON(nil, &rec), &got); err != nil {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal([]byte(text), &want); err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(got, want) {
-			t.Fatalf("\n got %s\nwant %s", rec.AppendJSON(nil), text)
+			t.Fatalf("\n got %s\nwant %s", value.AppendJSON(nil, &rec), text)
 		}
 		if err := p.Encode(&again, &rec); err != nil || !bytes.Equal(again.Data, data) {
 			t.Fatalf("%v\n got %x\nwant %x", err, again.Data, data)
@@ -166,7 +167,7 @@ func TestAnyDefinition(t *testing.T) {
 			data[rapid.IntRange(0, len(data)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
 		}
 		p.Decode(&rec, data)
-		if text := rec.AppendJSON(nil); !json.Valid(text) || len(rec.Nodes) > 3<<12+4*len(data) {
+		if text := value.AppendJSON(nil, &rec); !json.Valid(text) || len(rec.Nodes) > 3<<12+4*len(data) {
 			t.Fatalf("%d nodes, %s", len(rec.Nodes), text)
 		}
 	})

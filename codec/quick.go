@@ -12,76 +12,76 @@ import (
 // messages in one pass. They accept a subset of what Decode and Encode accept, with the same result; false means "use the other".
 
 // content is what there is after the first block of a simple message: text, bytes, or a list of elements of one size.
-type content struct {
-	op       uint16
-	kind     NodeKind
-	size     schema.Size
+type Content struct {
+	Op       uint16
+	Kind     NodeKind
+	Size     schema.Size
 	unit     uint8 // bytes of a code unit, for the end of text
-	linked   bool
-	placed   bool // by an offset
-	count    peek // in the first block
-	offset   peek // likewise
+	Linked   bool
+	Placed   bool // by an offset
+	Count    Peek // in the first block
+	Offset   Peek // likewise
 	countAt  place
 	offsetAt place
 	n        uint64 // fixed number of units
-	min, max uint64 // legal numbers of units
-	each     uint64 // bytes of a unit
-	next     uint64 // linked: byte of an element where the place of the next stands
+	Min, Max uint64 // legal numbers of units
+	Each     uint64 // bytes of a unit
+	Next     uint64 // linked: byte of an element where the place of the next stands
 }
 
 // findSimple notes whether the messages of a program are simple.
 func (p *Program) findSimple() {
-	if len(p.ops) == 0 || p.ops[0].code != opBlock || p.ops[0].optional || len(p.Unresolved) > 0 {
+	if len(p.Ops) == 0 || p.Ops[0].Code != OpBlock || p.Ops[0].Optional || len(p.Unresolved) > 0 {
 		return
 	}
-	first := &p.blocks[p.ops[0].block]
-	var contents []content
+	first := &p.Blocks[p.Ops[0].Block]
+	var contents []Content
 	used := map[uint16]bool{noIndex: true}
-	for i := 1; i < len(p.ops); i = int(p.ops[i].end) {
-		o := &p.ops[i]
+	for i := 1; i < len(p.Ops); i = int(p.Ops[i].End) {
+		o := &p.Ops[i]
 		used[o.count], used[o.offset] = true, true
-		c := content{
-			op: uint16(i), kind: o.kind, size: o.size, unit: o.unit, linked: o.linked, placed: o.offset != noIndex,
-			n: uint64(o.n), min: o.minUnits, max: o.maxUnits, each: uint64(o.unit),
+		c := Content{
+			Op: uint16(i), Kind: o.kind, Size: o.Size, unit: o.Unit, Linked: o.Linked, Placed: o.offset != noIndex,
+			n: uint64(o.N), Min: o.MinUnits, Max: o.MaxUnits, Each: uint64(o.Unit),
 		}
-		switch o.code {
-		case opText, opBlob:
-		case opList:
-			if !o.plain || o.size == schema.ToEnd || o.linked && !o.next16 {
+		switch o.Code {
+		case OpText, OpBlob:
+		case OpList:
+			if !o.Plain || o.Size == schema.ToEnd || o.Linked && !o.next16 {
 				return
 			}
-			if b := &p.blocks[o.block]; len(b.checks) > 0 || b.bits == 0 {
+			if b := &p.Blocks[o.Block]; len(b.Checks) > 0 || b.Bits == 0 {
 				return
 			}
-			c.each, c.next = uint64(o.stride/8), uint64(o.nextAt.off/8)
+			c.Each, c.Next = uint64(o.Stride/8), uint64(o.nextAt.off/8)
 		default:
 			return
 		}
-		if o.optional || o.size == schema.ToEnd && int(o.end) < len(p.ops) {
+		if o.Optional || o.Size == schema.ToEnd && int(o.End) < len(p.Ops) {
 			return
 		}
-		for k := range first.loads {
-			switch l := &first.loads[k]; l.reg {
+		for k := range first.Loads {
+			switch l := &first.Loads[k]; l.Reg {
 			case o.count:
-				c.count, c.countAt = l.peek, p.regAt[l.reg]
+				c.Count, c.countAt = l.peek, p.regAt[l.Reg]
 			case o.offset:
-				c.offset, c.offsetAt = l.peek, p.regAt[l.reg]
+				c.Offset, c.offsetAt = l.peek, p.regAt[l.Reg]
 			}
 		}
-		if o.size == schema.Counted && c.count.bits == 0 || c.placed && c.offset.bits == 0 {
+		if o.Size == schema.Counted && c.Count.bits == 0 || c.Placed && c.Offset.bits == 0 {
 			return
 		}
 		contents = append(contents, c)
 	}
-	for i := range first.loads {
-		if l := &first.loads[i]; !used[l.reg] || l.kind == RoleValue {
+	for i := range first.Loads {
+		if l := &first.Loads[i]; !used[l.Reg] || l.kind == RoleValue {
 			return
 		}
 	}
-	p.simple, p.contents, p.first, p.head = true, contents, first, first.bits/8
-	p.lone = len(contents) == 0 && len(first.checks) == 0
+	p.Simple, p.Contents, p.First, p.Head = true, contents, first, first.Bits/8
+	p.Lone = len(contents) == 0 && len(first.Checks) == 0
 	word := func(at place, off uint32) bool { return at.bits == 16 && at.off == off && at.order == schema.Little }
-	p.frame16 = word(p.length, 0) && (p.key.bits == 0 || word(p.key, 16))
+	p.Frame16 = word(p.length, 0) && (p.key.bits == 0 || word(p.key, 16))
 	if p.key.bits != 0 {
 		p.keyMask = math.MaxUint32
 	}
@@ -89,7 +89,7 @@ func (p *Program) findSimple() {
 
 // shortFrame is the number of bytes of the frame of the most usual form, 0 if that is another or not all there.
 func (p *Program) shortFrame(data []byte) uint32 {
-	if !p.frame16 || len(data) < 2 {
+	if !p.Frame16 || len(data) < 2 {
 		return 0
 	}
 	size := uint32(binary.LittleEndian.Uint16(data))
@@ -100,7 +100,7 @@ func (p *Program) shortFrame(data []byte) uint32 {
 }
 
 // anyFrame is the number of bytes of the frame, 0 if they are not there.
-func (p *Program) anyFrame(data []byte) uint32 {
+func (p *Program) AnyFrame(data []byte) uint32 {
 	if len(data) > MaxMessage {
 		return 0
 	}
@@ -137,16 +137,16 @@ func (n *Node) set(raw uint64, off, size uint32, after int, op uint16, kind Node
 }
 
 // budget is how much a quick reading may still ask for: nodes, and bytes of contents, which may share them.
-type budget struct{ nodes, bytes uint64 }
+type Budget struct{ Nodes, Bytes uint64 }
 
-func newBudget(data []byte) budget {
-	return budget{uint64(nodeBudget(len(data))), uint64(byteBudget(len(data)))}
+func NewBudget(data []byte) Budget {
+	return Budget{uint64(nodeBudget(len(data))), uint64(byteBudget(len(data)))}
 }
 
 // legal reports whether the values of a block at the start of data that can be illegal are not.
-func (b *block) legal(data []byte) bool {
-	for _, i := range b.checks {
-		if code, _ := b.items[i].legal(data, 0); code != NoProblem {
+func (b *Block) Legal(data []byte) bool {
+	for _, i := range b.Checks {
+		if code, _ := b.Items[i].legal(data, 0); code != NoProblem {
 			return false
 		}
 	}
@@ -154,58 +154,58 @@ func (b *block) legal(data []byte) bool {
 }
 
 // units is the number of units of contents, if it is stated.
-func (c *content) units(data []byte) uint64 {
-	if c.size != schema.Counted {
+func (c *Content) units(data []byte) uint64 {
+	if c.Size != schema.Counted {
 		return c.n
 	}
-	return c.count.from(data)
+	return c.Count.from(data)
 }
 
 // locate finds contents that do not simply follow the ones before, or whose number is not stated: where they begin, how many
 // units they are, and where they end. The elements of a linked list are not looked at; its end is its beginning.
-func (c *content) locate(p *Program, data []byte, cur uint64, left *budget) (from, n, end uint64, ok bool) {
+func (c *Content) Locate(p *Program, data []byte, cur uint64, left *Budget) (from, n, end uint64, ok bool) {
 	have := uint64(len(data))
 	from, n = cur, c.units(data)
-	if c.placed {
-		from = c.offset.from(data)
+	if c.Placed {
+		from = c.Offset.from(data)
 	}
-	if c.size == schema.Counted && number(n, c.min, c.max) != NoProblem {
+	if c.Size == schema.Counted && Judge(n, c.Min, c.Max) != NoProblem {
 		return 0, 0, 0, false
 	}
-	if n == 0 && c.placed && (c.size == schema.Counted || c.size == schema.Fixed) {
-		if c.linked {
+	if n == 0 && c.Placed && (c.Size == schema.Counted || c.Size == schema.Fixed) {
+		if c.Linked {
 			return 0, 0, 0, true
 		}
 		from = min(from, have)
 		return from, 0, from, true
 	}
-	if p.place(from, have, have) != NoProblem || c.placed && from == 0 { // a null place is for others to judge
+	if p.Place(from, have, have) != NoProblem || c.Placed && from == 0 { // a null place is for others to judge
 		return 0, 0, 0, false
 	}
-	size := n * c.each
+	size := n * c.Each
 	switch {
-	case c.linked:
-		if size > left.bytes || n > left.nodes {
+	case c.Linked:
+		if size > left.Bytes || n > left.Nodes {
 			return 0, 0, 0, false
 		}
-		left.bytes -= size
-		left.nodes -= n
+		left.Bytes -= size
+		left.Nodes -= n
 		return from, n, from, true
-	case c.size == schema.ToEnd:
-		n = (have - from) / c.each
-		size = n * c.each
-	case c.size == schema.Terminated:
+	case c.Size == schema.ToEnd:
+		n = (have - from) / c.Each
+		size = n * c.Each
+	case c.Size == schema.Terminated:
 		e, found := terminator(data, uint32(from), uint32(have), uint32(c.unit))
 		if !found {
 			return 0, 0, 0, false
 		}
 		size = uint64(e) - from
-		n = size/c.each - 1
+		n = size/c.Each - 1
 	}
-	if from+size > have || size > left.bytes {
+	if from+size > have || size > left.Bytes {
 		return 0, 0, 0, false
 	}
-	left.bytes -= size
+	left.Bytes -= size
 	return from, n, from + size, true
 }
 
@@ -213,23 +213,23 @@ func (c *content) locate(p *Program, data []byte, cur uint64, left *budget) (fro
 func (p *Program) quickDecode(r *Record, data []byte) bool {
 	size := p.shortFrame(data)
 	if size == 0 {
-		size = p.anyFrame(data)
+		size = p.AnyFrame(data)
 	}
-	if size < p.head {
+	if size < p.Head {
 		return false
 	}
 	r.Nodes = more(r.Nodes[:0], 1)
-	r.Nodes[0].set(0, 0, p.head*8, 1, 0, NodeBlock)
+	r.Nodes[0].set(0, 0, p.Head*8, 1, 0, NodeBlock)
 	r.Used = int(size)
 	switch {
-	case !p.lone:
+	case !p.Lone:
 		if !p.quickContents(r, data[:size]) {
 			return false
 		}
 	case p.length.bits == 0:
-		r.Used = int(p.head)
+		r.Used = int(p.Head)
 	}
-	if p.frame16 && p.head >= 4 {
+	if p.Frame16 && p.Head >= 4 {
 		r.Code = uint32(binary.LittleEndian.Uint16(data[2:])) & p.keyMask
 	} else if p.key.bits != 0 {
 		r.Code = uint32(p.key.load(data, 0))
@@ -239,27 +239,27 @@ func (p *Program) quickDecode(r *Record, data []byte) bool {
 
 // quickContents reads what follows the first block.
 func (p *Program) quickContents(r *Record, data []byte) bool {
-	if p.first.reach > uint32(len(data)) || len(p.first.checks) > 0 && !p.first.legal(data) {
+	if p.First.Reach > uint32(len(data)) || len(p.First.Checks) > 0 && !p.First.Legal(data) {
 		return false
 	}
-	left := newBudget(data)
-	cur, have := uint64(p.head), uint64(len(data))
+	left := NewBudget(data)
+	cur, have := uint64(p.Head), uint64(len(data))
 	last := cur
 	nodes := r.Nodes
-	for i := range p.contents {
-		c := &p.contents[i]
+	for i := range p.Contents {
+		c := &p.Contents[i]
 		from, n, end, ok := cur, uint64(0), uint64(0), true
-		if c.size == schema.Counted && !c.placed && !c.count.slow {
-			n = word(data, c.count.at) >> (c.count.shift & 63) & c.count.mask
-			if end = cur + n*c.each; end > have || number(n, c.min, c.max) != NoProblem {
+		if c.Size == schema.Counted && !c.Placed && !c.Count.Slow {
+			n = Word(data, c.Count.At) >> (c.Count.Shift & 63) & c.Count.Mask
+			if end = cur + n*c.Each; end > have || Judge(n, c.Min, c.Max) != NoProblem {
 				return false
 			}
-		} else if from, n, end, ok = c.locate(p, data, cur, &left); !ok {
+		} else if from, n, end, ok = c.Locate(p, data, cur, &left); !ok {
 			return false
 		}
 		nodes = more(nodes, 1)
-		nodes[len(nodes)-1].set(n, uint32(from)*8, uint32(end-from)*8, len(nodes), c.op, c.kind)
-		if c.linked && n > 0 {
+		nodes[len(nodes)-1].set(n, uint32(from)*8, uint32(end-from)*8, len(nodes), c.Op, c.Kind)
+		if c.Linked && n > 0 {
 			if nodes, end, ok = c.chain(data, from, n, nodes); !ok {
 				return false
 			}
@@ -267,7 +267,7 @@ func (p *Program) quickContents(r *Record, data []byte) bool {
 		if end > from { // where nothing is read does not count
 			last = max(last, end)
 		}
-		if !c.placed {
+		if !c.Placed {
 			cur = end
 		}
 	}
@@ -279,8 +279,8 @@ func (p *Program) quickContents(r *Record, data []byte) bool {
 }
 
 // chain appends the elements of a chain that goes forwards: one that goes back may be a circle. The last node is that of its list.
-func (c *content) chain(data []byte, at, n uint64, nodes []Node) (all []Node, end uint64, ok bool) {
-	size, next, have := c.each, c.next, uint64(len(data))
+func (c *Content) chain(data []byte, at, n uint64, nodes []Node) (all []Node, end uint64, ok bool) {
+	size, next, have := c.Each, c.Next, uint64(len(data))
 	bits, list := uint32(size)*8, len(nodes)-1
 	nodes = more(nodes, int(n))
 	last := uint64(0)
@@ -288,7 +288,7 @@ func (c *content) chain(data []byte, at, n uint64, nodes []Node) (all []Node, en
 		if link(at, last) != NoProblem || at+size > have || at+next+2 > have {
 			return nodes, 0, false
 		}
-		nodes[i].set(0, uint32(at)*8, bits, i+1, c.op, NodeElem)
+		nodes[i].set(0, uint32(at)*8, bits, i+1, c.Op, NodeElem)
 		last = at
 		at = uint64(binary.LittleEndian.Uint16(data[at+next : at+next+2]))
 	}
@@ -300,20 +300,20 @@ func (c *content) chain(data []byte, at, n uint64, nodes []Node) (all []Node, en
 
 // quickEncode lays out a simple message anew. It is for records whose nodes are those of a simple message.
 func (p *Program) quickEncode(dst, src *Record) bool {
-	if len(src.Nodes) == 0 || src.Nodes[0].Op != 0 || src.Nodes[0].Len != p.head*8 {
+	if len(src.Nodes) == 0 || src.Nodes[0].Op != 0 || src.Nodes[0].Len != p.Head*8 {
 		return false
 	}
 	from := src.Nodes[0].Off / 8
-	dst.own = append(dst.own[:0], src.Data[from:from+p.head]...)
+	dst.own = append(dst.own[:0], src.Data[from:from+p.Head]...)
 	dst.Nodes = more(dst.Nodes[:0], 1)
-	dst.Nodes[0].set(0, 0, p.head*8, 1, 0, NodeBlock)
-	if !p.lone && !p.encodeContents(dst, src) {
+	dst.Nodes[0].set(0, 0, p.Head*8, 1, 0, NodeBlock)
+	if !p.Lone && !p.encodeContents(dst, src) {
 		return false
 	}
 	dst.Program, dst.Data, dst.Problems = p, dst.own, dst.Problems[:0]
 	dst.Short, dst.Illegal = false, false
 	dst.Used, dst.Code, dst.Session = len(dst.own), src.Code, src.Session
-	if p.frame16 && p.head >= 4 && len(dst.own) <= math.MaxUint16 && src.Code <= math.MaxUint16 && p.counter.bits|p.check.bits == 0 {
+	if p.Frame16 && p.Head >= 4 && len(dst.own) <= math.MaxUint16 && src.Code <= math.MaxUint16 && p.counter.bits|p.check.bits == 0 {
 		binary.LittleEndian.PutUint16(dst.own, uint16(len(dst.own)))
 		if p.keyMask != 0 {
 			binary.LittleEndian.PutUint16(dst.own[2:], uint16(src.Code))
@@ -326,23 +326,23 @@ func (p *Program) quickEncode(dst, src *Record) bool {
 // encodeContents lays out what follows the first block.
 func (p *Program) encodeContents(dst, src *Record) bool {
 	out, nodes, next := dst.own, dst.Nodes, 1
-	for i := range p.contents {
-		c := &p.contents[i]
-		if next >= len(src.Nodes) || src.Nodes[next].Op != c.op {
+	for i := range p.Contents {
+		c := &p.Contents[i]
+		if next >= len(src.Nodes) || src.Nodes[next].Op != c.Op {
 			return false
 		}
 		n := &src.Nodes[next]
 		next++
-		at, size := uint32(len(out)), uint32(n.Raw)*uint32(c.each)
-		if c.size == schema.Counted {
-			if !c.countAt.fits(n.Raw) || number(n.Raw, c.min, c.max) != NoProblem {
+		at, size := uint32(len(out)), uint32(n.Raw)*uint32(c.Each)
+		if c.Size == schema.Counted {
+			if !c.countAt.fits(n.Raw) || Judge(n.Raw, c.Min, c.Max) != NoProblem {
 				return false
 			}
 			c.countAt.store(out, 0, n.Raw)
 		}
-		if c.placed {
+		if c.Placed {
 			where := uint64(at)
-			if c.linked && n.Raw == 0 {
+			if c.Linked && n.Raw == 0 {
 				where = 0
 			}
 			if !c.offsetAt.fits(where) {
@@ -351,11 +351,11 @@ func (p *Program) encodeContents(dst, src *Record) bool {
 			c.offsetAt.store(out, 0, where)
 		}
 		nodes = more(nodes, 1)
-		if c.linked {
+		if c.Linked {
 			if int(n.After) != next+int(n.Raw) {
 				return false
 			}
-			nodes[len(nodes)-1].set(n.Raw, at*8, size*8, len(nodes), c.op, NodeList)
+			nodes[len(nodes)-1].set(n.Raw, at*8, size*8, len(nodes), c.Op, NodeList)
 			if n.Raw == 0 {
 				nodes[len(nodes)-1].Off = 0
 				continue
@@ -372,10 +372,10 @@ func (p *Program) encodeContents(dst, src *Record) bool {
 		}
 		from := n.Off / 8
 		out = append(out, src.Data[from:from+size]...)
-		if c.size == schema.Terminated {
+		if c.Size == schema.Terminated {
 			out = append(out, 0, 0)[:len(out)+int(c.unit)]
 		}
-		nodes[len(nodes)-1].set(n.Raw, at*8, (uint32(len(out))-at)*8, len(nodes), c.op, c.kind)
+		nodes[len(nodes)-1].set(n.Raw, at*8, (uint32(len(out))-at)*8, len(nodes), c.Op, c.Kind)
 	}
 	if len(out) > MaxMessage {
 		return false
@@ -385,8 +385,8 @@ func (p *Program) encodeContents(dst, src *Record) bool {
 }
 
 // encodeChain lays out elements of one size, each with the place of the next; the last node is that of their list.
-func (p *Program) encodeChain(c *content, out []byte, nodes []Node, data []byte, elems []Node) ([]byte, []Node, bool) {
-	start, size, list := uint32(len(out)), uint32(c.each), len(nodes)-1
+func (p *Program) encodeChain(c *Content, out []byte, nodes []Node, data []byte, elems []Node) ([]byte, []Node, bool) {
+	start, size, list := uint32(len(out)), uint32(c.Each), len(nodes)-1
 	if total := uint64(start) + uint64(len(elems))*uint64(size); total > math.MaxUint16 {
 		return out, nodes, false
 	}
@@ -399,7 +399,7 @@ func (p *Program) encodeChain(c *content, out []byte, nodes []Node, data []byte,
 			return out, nodes, false
 		}
 		together = together && e.Off == first+uint32(i)*bits
-		inner[i].set(0, start*8+uint32(i)*bits, bits, list+i+2, c.op, NodeElem)
+		inner[i].set(0, start*8+uint32(i)*bits, bits, list+i+2, c.Op, NodeElem)
 	}
 	if together {
 		out = append(out, data[first/8:first/8+uint32(len(elems))*size]...)
@@ -408,9 +408,9 @@ func (p *Program) encodeChain(c *content, out []byte, nodes []Node, data []byte,
 			out = append(out, data[elems[i].Off/8:elems[i].Off/8+size]...)
 		}
 	}
-	here := &p.ops[c.op].here
+	here := &p.Ops[c.Op].here
 	here16 := here.bits == 16 && here.order == schema.Little && here.off%8 == 0
-	at, next := start, uint32(c.next)
+	at, next := start, uint32(c.Next)
 	for range elems {
 		e := out[at : at+size]
 		switch {

@@ -13,13 +13,11 @@ type Record struct {
 	Code     uint32 // the key it carried, or is to carry
 	Session  Session
 
+	Scratch any // memory that a package above this one keeps with the record
+
 	regs    []uint64
-	starts  []int32 // node indexes of the bodies being written as JSON
-	toks    []token
-	slots   []int32
 	fixups  []uint32
 	threads []thread
-	path    []pathPart
 	leaves  []Leaf
 	odd     []Problem
 	own     []byte // memory of Data while encoding
@@ -114,7 +112,7 @@ func (r *Record) Status() Status {
 	return OK
 }
 
-func (r *Record) reset(p *Program) {
+func (r *Record) Reset(p *Program) {
 	r.Program, r.Data, r.Nodes, r.Problems = p, nil, r.Nodes[:0], r.Problems[:0]
 	r.Used, r.Short, r.Illegal, r.Code = 0, false, false, 0
 	if cap(r.regs) < p.regs {
@@ -125,11 +123,11 @@ func (r *Record) reset(p *Program) {
 
 // load reads a bookkeeping number relative to base bits.
 func (pl place) load(data []byte, base uint32) uint64 {
-	return loadBits(data, base+pl.off, uint32(pl.bits), pl.order)
+	return LoadBits(data, base+pl.off, uint32(pl.bits), pl.order)
 }
 
 func (pl place) store(data []byte, base uint32, v uint64) {
-	storeBits(data, base+pl.off, uint32(pl.bits), pl.order, v)
+	StoreBits(data, base+pl.off, uint32(pl.bits), pl.order, v)
 }
 
 func (pl place) fits(v uint64) bool { return pl.bits >= 64 || v>>pl.bits == 0 }

@@ -7,6 +7,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/packettest"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 )
 
@@ -35,7 +36,7 @@ func TestSameNameManyTimes(t *testing.T) {
 			}
 			p := compile(t, "X.1.def", text+inner, schema.Options{})
 			var in, out, rec codec.Record
-			if err := p.ParseJSON(&in, fmt.Appendf(nil, `{"a":%s,"l":[{"a":%[1]s}]}`, c.value)); err != nil {
+			if err := value.ParseJSON(&in, p, fmt.Appendf(nil, `{"a":%s,"l":[{"a":%[1]s}]}`, c.value)); err != nil {
 				t.Fatalf("%s × %d: %v", c.typ, n, err)
 			}
 			if err := p.Encode(&out, &in); err != nil {
@@ -52,7 +53,7 @@ func TestSameNameManyTimes(t *testing.T) {
 			}
 			// All but the last say something else.
 			p.Decode(&rec, packettest.Unhex(t, message(strings.Repeat(c.other+"00", n-1)+c.bytes+"00")))
-			if got := string(rec.AppendJSON(nil)); strings.Count(got, `"a":`+c.last) != 2 || strings.Count(got, `"a":`) != 2 {
+			if got := string(value.AppendJSON(nil, &rec)); strings.Count(got, `"a":`+c.last) != 2 || strings.Count(got, `"a":`) != 2 {
 				t.Errorf("%s × %d: %s", c.typ, n, got)
 			}
 		}

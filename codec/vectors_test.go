@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
@@ -84,7 +86,7 @@ func TestVectors(t *testing.T) {
 			t.Errorf("vector %d, %s: warning %s", i, v.Def, w[0].Message(&rec))
 		}
 		var got, want any
-		text := rec.AppendJSON(nil)
+		text := value.AppendJSON(nil, &rec)
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatalf("vector %d, %s: %v in %s", i, v.Def, err, text)
 		}
@@ -94,7 +96,7 @@ func TestVectors(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("vector %d, %s:\n got %s\nwant %s", i, v.Def, text, v.Value)
 		}
-		if err := p.ParseJSON(&in, v.Value); err != nil {
+		if err := value.ParseJSON(&in, p, v.Value); err != nil {
 			t.Fatalf("vector %d, %s: %v", i, v.Def, err)
 		}
 		in.Code = v.Opcode
@@ -134,7 +136,7 @@ func TestPrefixesAreIncomplete(t *testing.T) {
 		for n := 0; n < len(data); n += step {
 			p.Decode(&rec, data[:n:n])
 			if rec.Status() != codec.Incomplete {
-				t.Fatalf("%s cut to %d of %d bytes: %s", v.Def, n, len(data), rec.Transcript())
+				t.Fatalf("%s cut to %d of %d bytes: %s", v.Def, n, len(data), view.Transcript(&rec))
 			}
 			if used := rec.Used; used != n {
 				t.Fatalf("%s cut to %d bytes: used %d", v.Def, n, used)

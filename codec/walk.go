@@ -1,15 +1,21 @@
 package codec
 
-// walker knows which elements are around a node, for nodes asked in ascending order. It makes paths of all leaves in one pass.
-type walker struct {
+// Walker knows which elements are around a node, for nodes asked in ascending order. It makes paths of all leaves in one pass.
+type Walker struct {
 	r     *Record
 	next  uint32   // first node not looked at
 	after []uint32 // ends of the lists around next, from the outside
 	elem  []int32  // index of the element reached in each
 }
 
+// Paths makes the paths of the leaves of a record.
+func (r *Record) Paths() Walker { return Walker{r: r} }
+
+// Depth is the number of lists around the leaf asked last.
+func (w *Walker) Depth() int { return len(w.elem) }
+
 // to moves on to a node and returns the indexes of the elements it is inside. The slice is valid until the next call.
-func (w *walker) to(node uint32) []int32 {
+func (w *Walker) to(node uint32) []int32 {
 	for ; w.next <= node && int(w.next) < len(w.r.Nodes); w.next++ {
 		w.leave(w.next)
 		n := &w.r.Nodes[w.next]
@@ -31,38 +37,38 @@ func (w *walker) to(node uint32) []int32 {
 }
 
 // leave forgets the lists that end at or before a node.
-func (w *walker) leave(node uint32) {
+func (w *Walker) leave(node uint32) {
 	for k := len(w.after) - 1; k >= 0 && w.after[k] <= node; k-- {
 		w.after, w.elem = w.after[:k], w.elem[:k]
 	}
 }
 
-// path is the path of a leaf, which must not be before one asked earlier.
-func (w *walker) path(dst []byte, l Leaf) []byte {
+// Append appends the path of a leaf, which must not be before one asked earlier.
+func (w *Walker) Append(dst []byte, l Leaf) []byte {
 	indexes := w.to(l.Node)
 	if l.Elem >= 0 {
 		indexes = append(indexes[:len(indexes):len(indexes)], l.Elem)
 	}
 	if l.Field == noIndex && (l.Role == RoleHere || l.Role == RoleNext || len(indexes) > 0) {
 		if f := w.r.listOf(l.Node); f != noIndex {
-			return w.r.Program.appendIndexed(dst, f, indexes)
+			return w.r.Program.AppendIndexed(dst, f, indexes)
 		}
 	}
 	if l.Field == noIndex {
 		return append(dst, l.Role.String()...)
 	}
-	return w.r.Program.appendIndexed(dst, l.Field, indexes)
+	return w.r.Program.AppendIndexed(dst, l.Field, indexes)
 }
 
 // listOf is the list whose element holds a node, by its field.
 func (r *Record) listOf(node uint32) uint16 {
 	n := &r.Nodes[node]
 	if n.Kind == NodeElem || n.Kind == NodeList {
-		return r.Program.ops[n.Op].field
+		return r.Program.Ops[n.Op].Field
 	}
 	for i := int(n.Op) - 1; i >= 0; i-- { // the list op that this op is in the body of
-		if o := &r.Program.ops[i]; o.code == opList && o.end > n.Op {
-			return o.field
+		if o := &r.Program.Ops[i]; o.Code == OpList && o.End > n.Op {
+			return o.Field
 		}
 	}
 	return noIndex

@@ -7,6 +7,17 @@ import (
 	"wirebench/defs/schema"
 )
 
+// AllProblems are the problems and the warnings of the record, the problems first. They are valid until the next call.
+func (r *Record) AllProblems() []Problem {
+	all := append(r.odd[:0], r.Problems...)
+	if r.Program.Message.Broken {
+		all = append(all, Problem{Code: DefinitionErrors})
+	}
+	all = r.AppendWarnings(all)
+	r.odd = all[:0]
+	return all
+}
+
 // AppendWarnings appends what is odd about a decoded message without making it incomplete or illegal. It looks at every value,
 // which Decode does not.
 func (r *Record) AppendWarnings(dst []Problem) []Problem {
@@ -21,7 +32,7 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 			return dst
 		}
 		if l := &leaves[i]; l.Item != noIndex {
-			if it := r.item(*l); it.canBeOdd() {
+			if it := r.Item(*l); it.canBeOdd() {
 				dst = r.oddItem(dst, *l, it)
 			}
 		}
@@ -31,13 +42,13 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 			return dst
 		}
 		n := &r.Nodes[i]
-		o := &r.Program.ops[n.Op]
+		o := &r.Program.Ops[n.Op]
 		switch {
-		case n.Kind == NodeText && n.Bad == NoProblem && n.Len == 0 && o.size == schema.Terminated:
-			dst = append(dst, Problem{Code: NullOffset, Range: n.Range(), Spot: spot(i, o.field, -1)})
+		case n.Kind == NodeText && n.Bad == NoProblem && n.Len == 0 && o.Size == schema.Terminated:
+			dst = append(dst, Problem{Code: NullOffset, Range: n.Range(), Spot: spot(i, o.Field, -1)})
 		case n.Kind == NodeVariant && n.Raw == math.MaxUint64:
 			dst = append(dst, Problem{Code: SkippedByChoice, Range: n.Range(), Spot: spot(i, noIndex, -1)})
-		case n.Kind == NodeList && o.linked && n.Bad == NoProblem && n.Raw > 0:
+		case n.Kind == NodeList && o.Linked && n.Bad == NoProblem && n.Raw > 0:
 			dst = r.oddChain(dst, i, o)
 		}
 	}
@@ -72,28 +83,28 @@ func (r *Record) checksum(dst []Problem) []Problem {
 }
 
 // canBeOdd reports whether oddItem may find something.
-func (it *item) canBeOdd() bool {
-	return it.role == RoleHere || it.form == formBool || it.form == formText || it.num != nil && it.num.Kind == schema.Float
+func (it *Item) canBeOdd() bool {
+	return it.Role == RoleHere || it.Form == FormBool || it.Form == FormText || it.Num != nil && it.Num.Kind == schema.Float
 }
 
 // oddItem looks at one value of a block.
-func (r *Record) oddItem(dst []Problem, l Leaf, it *item) []Problem {
+func (r *Record) oddItem(dst []Problem, l Leaf, it *Item) []Problem {
 	p := Problem{Range: l.Range(), Spot: spot(int(l.Node), l.Field, l.Elem), Got: l.Raw}
 	switch {
-	case it.role == RoleHere:
+	case it.Role == RoleHere:
 		if p.Want = uint64(r.Nodes[l.Node].Off / 8); l.Raw != p.Want {
 			p.Code = WrongHere
 		}
-	case it.form == formBool && l.Raw > 1:
+	case it.Form == FormBool && l.Raw > 1:
 		p.Code = BoolAboveOne
-	case it.num != nil && it.num.Kind == schema.Float:
-		if schema.OddNaN(l.Raw, it.num.Bits) {
+	case it.Num != nil && it.Num.Kind == schema.Float:
+		if schema.OddNaN(l.Raw, it.Num.Bits) {
 			p.Code = NaNPayload
 		}
-	case it.form == formText:
-		t := it.typ.(*schema.Text)
+	case it.Form == FormText:
+		t := it.Type.(*schema.Text)
 		b := r.Data[l.Off/8 : l.Range().End()/8]
-		if rest := b[len(cutAtNul(b, t.Charset.Unit())):]; slices.ContainsFunc(rest, func(c byte) bool { return c != 0 }) {
+		if rest := b[len(CutAtNul(b, t.Charset.Unit())):]; slices.ContainsFunc(rest, func(c byte) bool { return c != 0 }) {
 			p.Code = BytesAfterEnd
 		}
 	}
@@ -104,7 +115,7 @@ func (r *Record) oddItem(dst []Problem, l Leaf, it *item) []Problem {
 }
 
 // oddChain looks whether the last element of a list names another one.
-func (r *Record) oddChain(dst []Problem, list int, o *op) []Problem {
+func (r *Record) oddChain(dst []Problem, list int, o *Op) []Problem {
 	last := list + 1
 	for i := last; i < int(r.Nodes[list].After); i = int(r.Nodes[i].After) {
 		last = i
@@ -114,7 +125,7 @@ func (r *Record) oddChain(dst []Problem, list int, o *op) []Problem {
 		return dst
 	}
 	if next := o.nextAt.load(r.Data, at); next != 0 {
-		dst = append(dst, Problem{Code: ChainContinues, Range: Range{at + o.nextAt.off, uint32(o.nextAt.bits)}, Spot: spot(list, o.field, -1), Got: next})
+		dst = append(dst, Problem{Code: ChainContinues, Range: Range{at + o.nextAt.off, uint32(o.nextAt.bits)}, Spot: spot(list, o.Field, -1), Got: next})
 	}
 	return dst
 }

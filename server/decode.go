@@ -9,6 +9,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/paste"
 	"wirebench/codec/scan"
+	"wirebench/codec/view"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/server/admit"
@@ -32,7 +33,7 @@ type decodeBody struct {
 
 type decodeOutput struct {
 	Body struct {
-		Results     []codec.Result   `json:"results" doc:"one a message, in order"`
+		Results     []view.Result    `json:"results" doc:"one a message, in order"`
 		Paste       *paste.PasteInfo `json:"paste,omitempty" doc:"what the pasted text was taken for"`
 		Diagnostics []diag.Info      `json:"diagnostics,omitempty" doc:"of the definition in the request"`
 	}
@@ -51,7 +52,7 @@ func (s *Server) decode(ctx context.Context, in *decodeInput) (*decodeOutput, er
 		return nil, asHTTP(err)
 	}
 	out := &decodeOutput{}
-	out.Body.Results = make([]codec.Result, 0, len(job.messages))
+	out.Body.Results = make([]view.Result, 0, len(job.messages))
 	budget := maxFields
 	for i := range job.messages {
 		res := job.decode(i)
@@ -187,7 +188,7 @@ func (j *decodeJob) readLines(text string) error {
 }
 
 // decode decodes message i. The job's record is left with its program, if it was decoded at all.
-func (j *decodeJob) decode(i int) codec.Result {
+func (j *decodeJob) decode(i int) view.Result {
 	m := j.messages[i]
 	if m.err != nil {
 		return workspace.ErrorResult(m.code, m.err.Error())

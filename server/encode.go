@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/admit"
 	"wirebench/server/workspace"
@@ -31,8 +32,8 @@ type encodeBody struct {
 
 type encodeOutput struct {
 	Body struct {
-		Hex    string             `json:"hex"`
-		Fields []codec.FieldValue `json:"fields" doc:"every run of bits with its place"`
+		Hex    string            `json:"hex"`
+		Fields []view.FieldValue `json:"fields" doc:"every run of bits with its place"`
 	}
 }
 
@@ -59,7 +60,7 @@ func (s *Server) encode(ctx context.Context, in *encodeInput) (*encodeOutput, er
 		return nil, refused(problems)
 	}
 	out := &encodeOutput{}
-	out.Body.Hex, out.Body.Fields = hex.EncodeToString(data), rec.FieldValues()
+	out.Body.Hex, out.Body.Fields = hex.EncodeToString(data), view.Fields(rec)
 	return out, nil
 }
 
@@ -73,7 +74,7 @@ func (ws *space) named(b encodeBody) (*schema.Message, error) {
 }
 
 // encodeValue encodes one value. The record is that of the message; it and the bytes are of this call alone.
-func encodeValue(snap *workspace.Snapshot, m *schema.Message, code *uint32, value []byte) ([]byte, *codec.Record, []codec.ProblemInfo, error) {
+func encodeValue(snap *workspace.Snapshot, m *schema.Message, code *uint32, value []byte) ([]byte, *codec.Record, []view.ProblemInfo, error) {
 	enc, err := snap.Encoder(m, code, codec.Session{Counter: 1})
 	if err != nil {
 		return nil, nil, nil, err

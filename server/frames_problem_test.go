@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"testing"
 
-	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/server/frames"
 )
 
 func TestWithReason(t *testing.T) {
-	found := []codec.ProblemInfo{{Code: "range", Message: `"level" is outside its legal range`}}
+	found := []view.ProblemInfo{{Code: "range", Message: `"level" is outside its legal range`}}
 	if got := withReason(found, `heroes: "level" is outside its legal range`); len(got) != 1 {
 		t.Errorf("it is said twice: %+v", got)
 	}

@@ -20,6 +20,7 @@ import (
 	"wirebench/codec/filter"
 	"wirebench/codec/scan"
 	"wirebench/codec/transport"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 	"wirebench/server/proxy"
 	"wirebench/server/workspace"
@@ -439,7 +440,7 @@ func (s *liveSession) rule(b ruleBody) (proxy.Rule, error) {
 }
 
 // replaceField is a message with another value in a field. Lengths, counts and offsets are right in it.
-func replaceField(snap *workspace.Snapshot, f *transport.Frame, path string, value json.RawMessage) ([]byte, error) {
+func replaceField(snap *workspace.Snapshot, f *transport.Frame, path string, by json.RawMessage) ([]byte, error) {
 	m := snap.FrameMessage(f)
 	if m == nil {
 		return nil, errors.New("nothing defines the message")
@@ -453,12 +454,12 @@ func replaceField(snap *workspace.Snapshot, f *transport.Frame, path string, val
 	if rec.Status() != codec.OK {
 		return nil, errors.New("the message is not as its definition says")
 	}
-	text := rec.AppendJSON(nil)
+	text := value.AppendJSON(nil, &rec)
 	at, err := findJSON(text, path)
 	if err != nil {
 		return nil, err
 	}
-	next := slices.Concat(text[:at.from], value, text[at.to:])
+	next := slices.Concat(text[:at.from], by, text[at.to:])
 	data, _, problems, err := encodeValue(snap, m, &rec.Code, next)
 	if err == nil && len(problems) > 0 {
 		err = errors.New(problems[0].Message)

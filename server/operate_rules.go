@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"wirebench/codec"
+	"wirebench/codec/view"
 )
 
 // Bounds of what a rule is tried with before it is taken. Above them it is not tried.
@@ -72,7 +72,7 @@ func (m *matcher) takes(path string, value json.RawMessage) error {
 }
 
 // problemAt is the first problem of a value at a path, of what is in it, or of a part of the path that is none.
-func problemAt(problems []codec.ProblemInfo, path string) *codec.ProblemInfo {
+func problemAt(problems []view.ProblemInfo, path string) *view.ProblemInfo {
 	for i := range problems {
 		if p := problems[i].Path; p == path || p != "" && (leads(p, path) || leads(path, p)) {
 			return &problems[i]

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/server/workspace"
 )
 
@@ -78,7 +79,7 @@ func (p *pageWork) setBytes(data []byte) {
 }
 
 // encoded makes a message of values, with the code of the message they are from.
-func (p *pageWork) encoded(res codec.Result, value []byte) ([]byte, error) {
+func (p *pageWork) encoded(res view.Result, value []byte) ([]byte, error) {
 	m, snap := p.job.rec.Program.Message, p.job.snap
 	data, _, problems, err := encodeValue(snap, m, res.Code, value)
 	switch {
@@ -96,9 +97,9 @@ func (p *pageWork) encoded(res codec.Result, value []byte) ([]byte, error) {
 }
 
 // patched writes one value over its own bytes and leaves all others as they are, right or wrong.
-func (p *pageWork) patched(res codec.Result, was []byte) ([]byte, error) {
+func (p *pageWork) patched(res view.Result, was []byte) ([]byte, error) {
 	f, rec := &p.form, &p.job.rec
-	i := slices.IndexFunc(res.Fields, func(x codec.FieldValue) bool {
+	i := slices.IndexFunc(res.Fields, func(x view.FieldValue) bool {
 		return x.Path == f.path && x.Role == f.role && (f.arg == "" || f.arg == strconv.Itoa(int(x.BitOffset)))
 	})
 	if i < 0 {
@@ -129,7 +130,7 @@ func (p *pageWork) patched(res codec.Result, was []byte) ([]byte, error) {
 }
 
 // patchedValue takes the bytes of one value from the message as it would be made right.
-func (p *pageWork) patchedValue(res codec.Result, was []byte, field codec.FieldValue) ([]byte, error) {
+func (p *pageWork) patchedValue(res view.Result, was []byte, field view.FieldValue) ([]byte, error) {
 	value, err := changedValue(res.Value, &p.form)
 	if err != nil {
 		return nil, err
@@ -140,7 +141,7 @@ func (p *pageWork) patchedValue(res codec.Result, was []byte, field codec.FieldV
 	}
 	var rec codec.Record
 	p.job.rec.Program.Decode(&rec, right)
-	for _, x := range rec.FieldValues() {
+	for _, x := range view.Fields(&rec) {
 		if x.Path != field.Path || x.Role != field.Role {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/server/workspace"
 	"wirebench/templates"
 )
@@ -22,7 +23,7 @@ const (
 )
 
 // notJSON says where a text stops being JSON, nil if it does not. The codec counts bytes; people count lines.
-func notJSON(text string) *codec.ProblemInfo {
+func notJSON(text string) *view.ProblemInfo {
 	var any json.RawMessage
 	var wrong *json.SyntaxError
 	if err := json.Unmarshal([]byte(text), &any); !errors.As(err, &wrong) {
@@ -31,7 +32,7 @@ func notJSON(text string) *codec.ProblemInfo {
 	before := text[:max(0, min(int(wrong.Offset)-1, len(text)))]
 	line := strings.Count(before, "\n") + 1
 	column := len([]rune(before[strings.LastIndexByte(before, '\n')+1:])) + 1
-	return &codec.ProblemInfo{Severity: "error", Code: "not-json", Message: fmt.Sprintf("line %d, column %d: %v", line, column, wrong)}
+	return &view.ProblemInfo{Severity: "error", Code: "not-json", Message: fmt.Sprintf("line %d, column %d: %v", line, column, wrong)}
 }
 
 // encodedNote says what came out, and how it differs from what was there.
@@ -68,14 +69,14 @@ func (p *pageWork) encode(text string) {
 	}
 	value := cmp.Or(strings.TrimSpace(text), "{}")
 	if where := notJSON(value); where != nil {
-		v.Problems = []codec.ProblemInfo{*where}
+		v.Problems = []view.ProblemInfo{*where}
 		return
 	}
 	var code *uint32
 	if p.form.code != "" {
 		n, err := strconv.ParseUint(p.form.code, 0, 32)
 		if err != nil {
-			v.Problems = []codec.ProblemInfo{{Severity: "error", Code: "bad-code", Message: "the code is a number of 32 bits, decimal or 0x, not " + strconv.Quote(p.form.code)}}
+			v.Problems = []view.ProblemInfo{{Severity: "error", Code: "bad-code", Message: "the code is a number of 32 bits, decimal or 0x, not " + strconv.Quote(p.form.code)}}
 			return
 		}
 		c := uint32(n)
@@ -86,9 +87,9 @@ func (p *pageWork) encode(text string) {
 	data, _, problems, err := encodeValue(p.def.snap, p.def.message, code, []byte(value))
 	switch {
 	case errors.Is(err, workspace.ErrNoCode):
-		v.Problems = []codec.ProblemInfo{{Severity: "error", Code: "no-code", Message: "neither the definition nor a code map says the code of this message: write it below"}}
+		v.Problems = []view.ProblemInfo{{Severity: "error", Code: "no-code", Message: "neither the definition nor a code map says the code of this message: write it below"}}
 	case err != nil:
-		v.Problems = []codec.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
+		v.Problems = []view.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
 	case len(problems) > 0:
 		v.Problems = problems[:min(len(problems), maxProblems)]
 	default:

@@ -10,6 +10,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/frames"
 	"wirebench/templates"
@@ -261,13 +262,13 @@ func (p *pageWork) about(m *templates.Message, f *frameForm) {
 }
 
 // withReason puts the reason of a transport before what a definition finds wrong, unless that says the same, with its place and its line.
-func withReason(list []codec.ProblemInfo, reason string) []codec.ProblemInfo {
+func withReason(list []view.ProblemInfo, reason string) []view.ProblemInfo {
 	for _, x := range list {
 		if x.Message != "" && strings.HasSuffix(reason, x.Message) {
 			return list
 		}
 	}
-	return append([]codec.ProblemInfo{{Severity: "error", Code: "stream", Message: reason}}, list...)
+	return append([]view.ProblemInfo{{Severity: "error", Code: "stream", Message: reason}}, list...)
 }
 
 // show decodes the input: by the open definition, or by the code that each message carries.
@@ -335,14 +336,14 @@ func sameMessage(a, b *schema.Message) bool {
 }
 
 // name is what the message that was decoded last is found by, "" if it has no definition.
-func (j *decodeJob) name(res codec.Result) string {
+func (j *decodeJob) name(res view.Result) string {
 	if res.Message == "" {
 		return ""
 	}
 	return j.snap.NameOf(j.rec.Program.Message)
 }
 
-func hasProblem(list []codec.ProblemInfo, code string) bool {
+func hasProblem(list []view.ProblemInfo, code string) bool {
 	for _, p := range list {
 		if p.Code == code {
 			return true

@@ -10,7 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/server/answer"
 	"wirebench/server/workspace"
 )
@@ -55,11 +55,11 @@ func asHTTP(err error) error {
 // valueProblem is the error body for values that cannot be encoded.
 type valueProblem struct {
 	huma.ErrorModel
-	Problems []codec.ProblemInfo `json:"problems" doc:"what is wrong with which value"`
+	Problems []view.ProblemInfo `json:"problems" doc:"what is wrong with which value"`
 }
 
 // refused is the error for values that cannot be encoded: each with its path, its code and the reason.
-func refused(problems []codec.ProblemInfo) error {
+func refused(problems []view.ProblemInfo) error {
 	e := &valueProblem{Problems: problems, ErrorModel: huma.ErrorModel{
 		Title: http.StatusText(http.StatusUnprocessableEntity), Status: http.StatusUnprocessableEntity, Detail: "the value cannot be encoded",
 	}}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"wirebench/codec"
 	"wirebench/codec/view"
 )
 
@@ -31,7 +30,7 @@ const wholeRows = 3 * columns
 // diagram draws a layout as rows of sixteen bytes. What has no fixed size fills the rest of its row, and the elements of lists have
 // rows of their own below a caption.
 func diagram(l *view.LayoutInfo) []cell {
-	d := drawing{rows: l.Rows, alt: map[codec.Family]bool{}, room: 1<<17 + 24*l.Source}
+	d := drawing{rows: l.Rows, alt: map[view.Family]bool{}, room: 1<<17 + 24*l.Source}
 	for i := 0; i < len(d.rows); {
 		i = d.scope(i, d.rows[i].Depth)
 	}
@@ -45,7 +44,7 @@ type drawing struct {
 	rows  []view.LayoutRow
 	cells []cell
 	col   int // where the next cell begins
-	alt   map[codec.Family]bool
+	alt   map[view.Family]bool
 	note  string // condition of the rows being drawn
 	room  int    // for what else is drawn, in bytes of HTML: the picture stays a small multiple of the definition
 	drawn int    // rows

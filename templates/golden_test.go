@@ -50,7 +50,7 @@ func decoded(t *testing.T, text, bytes string) *Message {
 	}
 	var rec codec.Record
 	p.Decode(&rec, data)
-	return &Message{Name: "C_LIST.1", Result: rec.Result(true), Data: data, Linked: true, Types: map[string]string{"members": "array"}}
+	return &Message{Name: "C_LIST.1", Result: view.Of(&rec, true), Data: data, Linked: true, Types: map[string]string{"members": "array"}}
 }
 
 // Goldens hold what a person sees, one element a line.
@@ -81,7 +81,7 @@ func TestPanes(t *testing.T) {
 		"message_illegal":    messageFields(one(decoded(t, listText, strings.Replace(list, "1400 0700", "ff00 0700", 1)))),
 		"input":              messageList(Workbench{Messages: []MessageRow{{Dir: "c2s", Name: "C_LIST", Status: "ok", Size: 26, Open: true, Edited: true}, {Number: 1, Dir: "s2c", Time: "10:00", Name: "code 0x0007", Status: "unknown", Size: 4}}, MoreMessages: 3}),
 		"samples":            samples(Workbench{Values: Values{Offered: true}, Samples: Samples{CanKeep: true, Rows: []SampleRow{{About: "a list", Size: 26, Message: "C_LIST.1", Current: true}, {Number: 1, Size: 1, Message: "C_OTHER.1", Other: true}}}}),
-		"values": valuesBody(Workbench{Values: Values{Offered: true, Text: `{"flags": -1}`, Kept: true, CodeHint: "0x1234", Problems: []codec.ProblemInfo{
+		"values": valuesBody(Workbench{Values: Values{Offered: true, Text: `{"flags": -1}`, Kept: true, CodeHint: "0x1234", Problems: []view.ProblemInfo{
 			{Severity: "error", Code: "out-of-range", Path: "flags", Message: "-1 does not fit uint16: 0 to 65535"},
 		}}}),
 		"values_encoded": valuesBody(Workbench{Values: Values{Offered: true, Text: `{}`, Code: "0x1234", Encoded: "Encoded: 10 bytes."}}),

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"fmt"
-	"wirebench/codec"
+	"wirebench/codec/view"
 )
 
 // messageBytes is the hex grid. Where a script runs, it draws its own in #hex.
@@ -1153,21 +1153,21 @@ func problemList(m *Message) templ.Component {
 	})
 }
 
-func problemPath(p codec.ProblemInfo) string {
+func problemPath(p view.ProblemInfo) string {
 	if p.Path != "" {
 		return p.Path
 	}
 	return p.Code
 }
 
-func problemRange(p codec.ProblemInfo) string {
+func problemRange(p view.ProblemInfo) string {
 	if p.BitLength == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d:%d", p.BitOffset, p.BitLength)
 }
 
-func problemLine(m *Message, p codec.ProblemInfo) string {
+func problemLine(m *Message, p view.ProblemInfo) string {
 	if !m.Linked || m.Stale {
 		return ""
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"wirebench/codec"
+	"wirebench/codec/view"
 )
 
 // treeRow is a row of the decoded tree: a field, or what is around fields.
@@ -73,7 +73,7 @@ type openRow struct {
 }
 
 // between is what is around both the last row and the next explained one: a gap between two elements belongs to their list.
-func (b *treeBuilder) between(rest []codec.FieldValue) []string {
+func (b *treeBuilder) between(rest []view.FieldValue) []string {
 	for _, f := range rest {
 		if f.Role == "gap" {
 			continue
@@ -89,7 +89,7 @@ func (b *treeBuilder) between(rest []codec.FieldValue) []string {
 }
 
 // leaf adds one run of bits, inside the given rows.
-func (b *treeBuilder) leaf(f codec.FieldValue, around []string, name, swatch string, linked bool) {
+func (b *treeBuilder) leaf(f view.FieldValue, around []string, name, swatch string, linked bool) {
 	b.enter(around)
 	r := treeRow{
 		Name: name, Type: f.Type, Value: f.Text, Path: f.Path, Swatch: swatch, Own: f.Role != "value" && f.Role != "gap", Gap: f.Role == "gap",
@@ -115,7 +115,7 @@ func (b *treeBuilder) leaf(f codec.FieldValue, around []string, name, swatch str
 
 // place is where a run of bits stands in the tree, and its name there. Bookkeeping is not part of the groups that it serves: its
 // bytes are elsewhere. It is told by its brackets.
-func place(f codec.FieldValue) (around []string, name string) {
+func place(f view.FieldValue) (around []string, name string) {
 	if f.Role == "gap" {
 		return nil, "unexplained"
 	}
@@ -200,7 +200,7 @@ func (b *treeBuilder) closeTo(n int) {
 }
 
 // mark marks the rows that problems are about: those of their very place.
-func (b *treeBuilder) mark(problems []codec.ProblemInfo) {
+func (b *treeBuilder) mark(problems []view.ProblemInfo) {
 	worst := map[[2]uint32]string{}
 	for _, p := range problems {
 		if at := [2]uint32{p.BitOffset, p.BitOffset + p.BitLength}; p.BitLength > 0 && worst[at] != "err" {

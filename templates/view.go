@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"wirebench/codec"
 	"wirebench/codec/view"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
@@ -223,7 +222,7 @@ type MessageRow struct {
 
 // Message is the decoded message that the page shows, with its bytes.
 type Message struct {
-	codec.Result
+	view.Result
 	Name      string // of its definition, as addresses have it; "" if it has none
 	Data      []byte
 	Was       []byte            // before it was edited
@@ -255,7 +254,7 @@ type Values struct {
 	Code     string
 	CodeHint string // the code that the definition has
 	Encoded  string // what came out, in words
-	Problems []codec.ProblemInfo
+	Problems []view.ProblemInfo
 }
 
 // Bounds of what is drawn at once. The pages before and after are a button away; the JSON has all.
@@ -267,9 +266,9 @@ const (
 func asset(name string) string { return static.URL(name) }
 
 // tint is the colour class of a family; alt tells neighbours apart.
-func tint(f codec.Family, alt bool) string {
+func tint(f view.Family, alt bool) string {
 	if f == "" {
-		f = codec.FamilyInt
+		f = view.FamilyInt
 	}
 	if alt {
 		return "t-" + string(f) + " alt"
@@ -278,21 +277,21 @@ func tint(f codec.Family, alt bool) string {
 }
 
 // Family is the family of a field's colour.
-func Family(f *codec.FieldValue) string {
+func Family(f *view.FieldValue) string {
 	if f.Family == "" {
-		return string(codec.FamilyInt)
+		return string(view.FamilyInt)
 	}
 	return string(f.Family)
 }
 
 // tints are the colour classes of the runs of bits of a message, each other than that of the one of its family before it. web/src/model.ts
 // does the same.
-func tints(fields []codec.FieldValue) []string {
+func tints(fields []view.FieldValue) []string {
 	type pair struct {
 		class [2]string
 		alt   int
 	}
-	out, of := make([]string, len(fields)), map[codec.Family]*pair{}
+	out, of := make([]string, len(fields)), map[view.Family]*pair{}
 	for i := range fields {
 		p := of[fields[i].Family]
 		if p == nil {

@@ -11,13 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"wirebench/codec"
 	"wirebench/codec/view"
 	"wirebench/defs/diag"
 )
 
 func row(path string, depth int, bits int64, variable bool) view.LayoutRow {
-	r := view.LayoutRow{Path: path, Depth: depth, Type: "t", Role: "value", Offset: "0", MinBits: bits, MaxBits: &bits, Family: codec.FamilyInt}
+	r := view.LayoutRow{Path: path, Depth: depth, Type: "t", Role: "value", Offset: "0", MinBits: bits, MaxBits: &bits, Family: view.FamilyInt}
 	if variable {
 		r.MaxBits = nil
 	}
@@ -93,12 +92,12 @@ func TestLayoutSummary(t *testing.T) {
 
 // Every byte that is drawn has its own range, and the colour of the first field that explains it.
 func TestHexRows(t *testing.T) {
-	m := &Message{Data: make([]byte, 20), Result: codec.Result{Fields: []codec.FieldValue{
-		{Family: codec.FamilyHead, BitOffset: 0, BitLength: 16},
-		{Family: codec.FamilyInt, BitOffset: 16, BitLength: 8},
-		{Family: codec.FamilyInt, BitOffset: 24, BitLength: 8},
-		{Family: codec.FamilyText, BitOffset: 16, BitLength: 32, Overlap: true},
-		{Family: codec.FamilyGap, BitOffset: 32, BitLength: 128},
+	m := &Message{Data: make([]byte, 20), Result: view.Result{Fields: []view.FieldValue{
+		{Family: view.FamilyHead, BitOffset: 0, BitLength: 16},
+		{Family: view.FamilyInt, BitOffset: 16, BitLength: 8},
+		{Family: view.FamilyInt, BitOffset: 24, BitLength: 8},
+		{Family: view.FamilyText, BitOffset: 16, BitLength: 32, Overlap: true},
+		{Family: view.FamilyGap, BitOffset: 32, BitLength: 128},
 	}}}
 	m.Data[3] = 'A'
 	rows := hexRows(m)
@@ -119,13 +118,13 @@ func TestHexRows(t *testing.T) {
 }
 
 func TestTreeRows(t *testing.T) {
-	field := func(path, role string, off, bits uint32) codec.FieldValue {
-		return codec.FieldValue{Path: path, Role: role, Type: "t", BitOffset: off, BitLength: bits, Text: "v", Line: 1}
+	field := func(path, role string, off, bits uint32) view.FieldValue {
+		return view.FieldValue{Path: path, Role: role, Type: "t", BitOffset: off, BitLength: bits, Text: "v", Line: 1}
 	}
 	m := &Message{
 		Types: map[string]string{"l": "array", "l[].push": "object"}, Linked: true,
-		Result: codec.Result{
-			Fields: []codec.FieldValue{
+		Result: view.Result{
+			Fields: []view.FieldValue{
 				field("length", "length", 0, 16), field("l", "count", 16, 16), field("o.s", "offset", 32, 16), field("l[0]", "here", 48, 16),
 				field("l[0].push.x", "value", 64, 8), field("l[0].push.y", "value", 72, 8), field("l[0].n", "offset", 80, 16), field("l[1].push.x", "value", 96, 3),
 				field("b[0]", "value", 104, 3),
@@ -134,7 +133,7 @@ func TestTreeRows(t *testing.T) {
 				{Role: "gap", BitOffset: 120, BitLength: 8},
 				field("o.s", "value", 128, 16),
 			},
-			Problems: []codec.ProblemInfo{{Severity: "warning", BitOffset: 64, BitLength: 8}, {Severity: "error", BitOffset: 64, BitLength: 8}},
+			Problems: []view.ProblemInfo{{Severity: "warning", BitOffset: 64, BitLength: 8}, {Severity: "error", BitOffset: 64, BitLength: 8}},
 		},
 	}
 	var got []string
@@ -156,7 +155,7 @@ func TestTreeRows(t *testing.T) {
 func TestTreeRowsOfOddPaths(t *testing.T) {
 	for _, path := range []string{"", ".", "[", "]", "a[", "a]", "[0", "[0]", "a[0", "a[0]]", "a..b", "a[0][1]", "[0].a"} {
 		for _, role := range []string{"value", "count", path} {
-			treeRows(&Message{Result: codec.Result{Fields: []codec.FieldValue{{Path: path, Role: role, BitLength: 8}, {Path: "x." + path, Role: role, BitOffset: 8, BitLength: 8}}}})
+			treeRows(&Message{Result: view.Result{Fields: []view.FieldValue{{Path: path, Role: role, BitLength: 8}, {Path: "x." + path, Role: role, BitOffset: 8, BitLength: 8}}}})
 		}
 	}
 }
@@ -217,7 +216,7 @@ func TestNoGameIsNamed(t *testing.T) {
 func TestMarkupIsEscaped(t *testing.T) {
 	evil := `<img src=x onerror=alert(1)>"'`
 	value, _ := json.Marshal(evil)
-	problem := []codec.ProblemInfo{{Severity: "error", Code: evil, Message: evil, Path: evil}}
+	problem := []view.ProblemInfo{{Severity: "error", Code: evil, Message: evil, Path: evil}}
 	w := Workbench{
 		Frame: Frame{Title: evil, Workspace: "one", Workspaces: []Link{{evil, evil}}}, Message: evil, Notice: evil,
 		Rail: Rail{
@@ -231,9 +230,9 @@ func TestMarkupIsEscaped(t *testing.T) {
 		Layout:     &view.LayoutInfo{Message: evil, Rows: []view.LayoutRow{{Path: evil, Type: evil, Role: "value", Offset: evil, Note: evil, Doc: evil, MinBits: 8}}},
 		Input:      Input{Text: evil, Verdict: evil, Why: evil, Notes: []string{evil}, Error: evil},
 		Messages:   []MessageRow{{Dir: evil, Time: evil, Name: evil, Status: evil}},
-		Shown: &Message{Data: []byte("<i>"), Linked: true, Other: evil, Result: codec.Result{
+		Shown: &Message{Data: []byte("<i>"), Linked: true, Other: evil, Result: view.Result{
 			Message: evil, Status: "ok", Value: value, Problems: problem,
-			Fields: []codec.FieldValue{{Path: evil, Type: evil, Role: "value", Text: evil, BitLength: 24}},
+			Fields: []view.FieldValue{{Path: evil, Type: evil, Role: "value", Text: evil, BitLength: 24}},
 		}},
 		Values: Values{Offered: true, Text: evil, Code: evil, CodeHint: evil, Encoded: evil, Problems: problem},
 	}
@@ -251,13 +250,13 @@ func TestMarkupIsEscaped(t *testing.T) {
 
 // Of a long list the first run of elements is drawn; the others are a row each until they are unfolded.
 func TestLongLists(t *testing.T) {
-	var fields []codec.FieldValue
+	var fields []view.FieldValue
 	for i := range 250 {
-		fields = append(fields, codec.FieldValue{Path: fmt.Sprintf("l[%d].x", i), Role: "value", BitOffset: uint32(i) * 8, BitLength: 8})
+		fields = append(fields, view.FieldValue{Path: fmt.Sprintf("l[%d].x", i), Role: "value", BitOffset: uint32(i) * 8, BitLength: 8})
 	}
-	fields = append(fields, codec.FieldValue{Path: "z", Role: "value", BitOffset: 2000, BitLength: 8})
+	fields = append(fields, view.FieldValue{Path: "z", Role: "value", BitOffset: 2000, BitLength: 8})
 	names := func(opened ...string) string {
-		m := &Message{Result: codec.Result{Fields: fields}, Opened: map[string]bool{}}
+		m := &Message{Result: view.Result{Fields: fields}, Opened: map[string]bool{}}
 		for _, o := range opened {
 			m.Opened[o] = true
 		}

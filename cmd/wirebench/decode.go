@@ -12,6 +12,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/scan"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/workspace"
 )
@@ -168,7 +169,7 @@ func (d *decoder) message(data []byte, dir schema.Dir) {
 		d.problems(res.Problems)
 		return
 	}
-	text := d.rec.Transcript()
+	text := view.Transcript(&d.rec)
 	if res.Status == "unknown" {
 		text = unknownTranscript(&d.rec, res)
 	}
@@ -176,8 +177,8 @@ func (d *decoder) message(data []byte, dir schema.Dir) {
 }
 
 // unknownTranscript shows the frame of a message without a definition.
-func unknownTranscript(rec *codec.Record, res codec.Result) string {
-	text := rec.Transcript()
+func unknownTranscript(rec *codec.Record, res view.Result) string {
+	text := view.Transcript(rec)
 	lines := strings.SplitAfter(text, "\n")
 	kept := []string{strings.TrimSuffix(lines[0], "ok\n") + "unknown\n"}
 	for _, l := range lines[1:] {
@@ -196,11 +197,11 @@ func unknownTranscript(rec *codec.Record, res codec.Result) string {
 // wrong is the result for a line that is no message.
 func (d *decoder) wrong(code, message string) {
 	d.failed = true
-	res := codec.Result{Problems: []codec.ProblemInfo{{Severity: "error", Code: code, Message: message}}}
+	res := view.Result{Problems: []view.ProblemInfo{{Severity: "error", Code: code, Message: message}}}
 	if d.json {
 		d.line(struct {
-			Status   string              `json:"status"`
-			Problems []codec.ProblemInfo `json:"problems"`
+			Status   string             `json:"status"`
+			Problems []view.ProblemInfo `json:"problems"`
 		}{"error", res.Problems})
 		return
 	}
@@ -210,7 +211,7 @@ func (d *decoder) wrong(code, message string) {
 	d.problems(res.Problems)
 }
 
-func (d *decoder) problems(list []codec.ProblemInfo) {
+func (d *decoder) problems(list []view.ProblemInfo) {
 	for _, p := range list {
 		fmt.Fprintf(d.out, "%s\n", p)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/server/workspace"
 )
 
@@ -53,7 +54,7 @@ func BenchmarkDecode(b *testing.B) {
 		}
 		text, _ := json.Marshal(c.value)
 		var in, out codec.Record
-		if err := p.ParseJSON(&in, text); err != nil {
+		if err := value.ParseJSON(&in, p, text); err != nil {
 			b.Fatal(err)
 		}
 		in.Code = m.Key.Code
@@ -77,16 +78,16 @@ func BenchmarkDecode(b *testing.B) {
 		})
 		b.Run(c.name+"/engine", func(b *testing.B) {
 			var rec codec.Record
-			var value []byte
+			var values []byte
 			for b.Loop() {
 				for range n {
 					p.Decode(&rec, data)
-					value = rec.AppendJSON(value[:0])
+					values = value.AppendJSON(values[:0], &rec)
 				}
 			}
 			perMessage(b)
 			b.ReportMetric(float64(len(data)), "bytes")
-			b.ReportMetric(float64(len(value)), "json")
+			b.ReportMetric(float64(len(values)), "json")
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/server/workspace"
 )
 
@@ -117,7 +117,7 @@ func (e *encoder) line(text string) {
 		}
 		if e.json {
 			writeJSON(e.out, struct {
-				Problems []codec.ProblemInfo `json:"problems"`
+				Problems []view.ProblemInfo `json:"problems"`
 			}{problems})
 		} else {
 			e.out.WriteByte('\n')

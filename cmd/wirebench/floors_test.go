@@ -56,11 +56,13 @@ codec/transport/subspace < codec codec/transport
 codec/packet             < codec/transport
 codec/packettest         < codec/transport
 codec/scan
-codec/corpus             < codec
-codec/view               < codec
+codec/value              < codec
+codec/columns            < codec
 
+codec/view < codec/value
 codec/pcap < codec/packet codec/scan
 
+codec/corpus < codec/columns codec/view
 codec/paste < codec/pcap
 codec/logs  < codec/pcap
 
@@ -75,11 +77,11 @@ server/answer
 server/wsconn
 server/store  < codec/capture
 server/live   < codec/capture
-server/replay < codec codec/filter codec/corpus codec/transport
+server/replay < codec/view codec/filter codec/corpus codec/transport
 server/collab
 
 server/access    < server/answer templates
-server/workspace < defs codec codec/filter codec/transport/protocols server/store
+server/workspace < defs codec/view codec/filter codec/transport/protocols server/store
 server/proxy     < codec/filter server/live server/store
 
 server/frames < server/workspace server/live codec/corpus codec/transport/protocols

@@ -1,6 +1,9 @@
 package corpus
 
-import "wirebench/codec"
+import (
+	"wirebench/codec"
+	"wirebench/codec/view"
+)
 
 // DiffRow is a field of two messages.
 type DiffRow struct {
@@ -66,14 +69,14 @@ type place struct {
 }
 
 type diffField struct {
-	codec.FieldValue
+	view.FieldValue
 	place
 }
 
 func (f *diffField) at() codec.Range { return codec.Range{Off: f.BitOffset, Len: f.BitLength} }
 
 func fieldsOf(r *codec.Record) []diffField {
-	values := r.FieldValues()
+	values := view.Fields(r)
 	out := make([]diffField, len(values))
 	count := make(map[place]int, len(values))
 	for i := range values {

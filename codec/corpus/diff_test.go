@@ -11,6 +11,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/corpus"
+	"wirebench/codec/view"
 )
 
 func TestDiff(t *testing.T) {
@@ -60,7 +61,7 @@ func checkDiff(t *testing.T, a, b *codec.Record) {
 	if !ok {
 		t.Fatal("not compared")
 	}
-	count := func(want []codec.FieldValue, has func(r *corpus.DiffRow) (bool, string, codec.Range)) {
+	count := func(want []view.FieldValue, has func(r *corpus.DiffRow) (bool, string, codec.Range)) {
 		n := map[string]int{}
 		for _, f := range want {
 			n[fmt.Sprintf("%s %s %s %d", f.Path, f.Role, f.Text, f.BitOffset)]++
@@ -76,8 +77,8 @@ func checkDiff(t *testing.T, a, b *codec.Record) {
 			}
 		}
 	}
-	count(a.FieldValues(), func(r *corpus.DiffRow) (bool, string, codec.Range) { return r.HasA, r.A, r.InA })
-	count(b.FieldValues(), func(r *corpus.DiffRow) (bool, string, codec.Range) { return r.HasB, r.B, r.InB })
+	count(view.Fields(a), func(r *corpus.DiffRow) (bool, string, codec.Range) { return r.HasA, r.A, r.InA })
+	count(view.Fields(b), func(r *corpus.DiffRow) (bool, string, codec.Range) { return r.HasB, r.B, r.InB })
 	for _, r := range rows {
 		if r.Same && r.A != r.B || r.Same && !(r.HasA && r.HasB) {
 			t.Fatalf("%+v", r)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs"
 	"wirebench/defs/library"
 	"wirebench/defs/schema"
@@ -31,18 +32,18 @@ func compile(t testing.TB, dialect, name, text string) *codec.Program {
 }
 
 // encode makes a message of values.
-func encode(t testing.TB, p *codec.Program, value string) []byte {
+func encode(t testing.TB, p *codec.Program, values string) []byte {
 	t.Helper()
 	var in, out codec.Record
-	if err := p.ParseJSON(&in, []byte(value)); err != nil {
-		t.Fatal(value, err)
+	if err := value.ParseJSON(&in, p, []byte(values)); err != nil {
+		t.Fatal(values, err)
 	}
 	in.Code = 7
 	if p.Message.HasKey {
 		in.Code = p.Message.Key.Code
 	}
 	if err := p.Encode(&out, &in); err != nil {
-		t.Fatal(value, err)
+		t.Fatal(values, err)
 	}
 	return append([]byte(nil), out.Data...)
 }

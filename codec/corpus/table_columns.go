@@ -6,19 +6,20 @@ import (
 	"slices"
 
 	"wirebench/codec"
+	"wirebench/codec/columns"
 	"wirebench/defs/schema"
 )
 
 // fieldRows are the values of a field in columns.
 type fieldRows struct {
-	c      *codec.Columns
+	c      *columns.Set
 	field  uint16
 	around [][]uint32 // of the lists that it is in, from the outside: codec.Columns.First
 
 	// One of them is there, by the kind of the field.
 	numbers []uint64
 	first   []uint32
-	spans   []codec.Span
+	spans   []columns.Span
 }
 
 // listsAround are the lists that a field is in, from the outside.
@@ -34,7 +35,7 @@ func listsAround(p *codec.Program, field uint16) (out []uint16) {
 
 // AddColumns takes the next messages, by the values of all their fields: those that codec.Columns.SelectAll chooses for the table's
 // program. n are the numbers of their frames, one for each message. The figures are those that AddRecord gives.
-func (t *Table) AddColumns(c *codec.Columns, n []uint64) {
+func (t *Table) AddColumns(c *columns.Set, n []uint64) {
 	before := t.messages
 	for _, s := range c.Status {
 		t.judged(s)
@@ -53,7 +54,7 @@ func (t *Table) AddColumns(c *codec.Columns, n []uint64) {
 }
 
 // hasRoomFor reports whether all values of columns could be counted one by one if no two were the same.
-func (t *Table) hasRoomFor(c *codec.Columns) bool {
+func (t *Table) hasRoomFor(c *columns.Set) bool {
 	need := 0
 	for i := range t.columns {
 		col := &t.columns[i]
@@ -71,7 +72,7 @@ func (t *Table) hasRoomFor(c *codec.Columns) bool {
 }
 
 // addRows takes the values of a column in the messages [from, to). before is how many messages the table has from earlier.
-func (t *Table) addRows(col *column, c *codec.Columns, n []uint64, from, to int, before uint64) {
+func (t *Table) addRows(col *column, c *columns.Set, n []uint64, from, to int, before uint64) {
 	if len(col.sites) == 1 {
 		if x := t.rowsOf(col, 0, c); x != nil {
 			col.seenRows(x, n, from, to, before)
@@ -92,7 +93,7 @@ func (t *Table) addRows(col *column, c *codec.Columns, n []uint64, from, to int,
 }
 
 // rowsOf are the values of a column at one of its sites, nil if there are none. They are valid until the next call.
-func (t *Table) rowsOf(col *column, site int, c *codec.Columns) *fieldRows {
+func (t *Table) rowsOf(col *column, site int, c *columns.Set) *fieldRows {
 	x, field := &t.rows, col.sites[site].Field
 	if c.Rows(field) == 0 {
 		return nil

@@ -11,25 +11,27 @@ import (
 	"pgregory.net/rapid"
 
 	"wirebench/codec"
+	"wirebench/codec/columns"
 	"wirebench/codec/corpus"
+	"wirebench/codec/value"
 )
 
 // byColumns is the table of messages that are added some at a time, by columns.
 func byColumns(p *codec.Program, frames [][]byte, block func() int) *corpus.Table {
 	t := corpus.NewTable(p)
-	var c codec.Columns
+	var c columns.Set
 	for from := 0; from < len(frames); {
 		to := min(from+block(), len(frames))
 		data := []byte{0xa5}
-		var spans []codec.Span
+		var spans []columns.Span
 		var n []uint64
 		for i := from; i < to; i++ {
-			spans = append(spans, codec.Span{Off: uint32(len(data)), Len: uint32(len(frames[i]))})
+			spans = append(spans, columns.Span{Off: uint32(len(data)), Len: uint32(len(frames[i]))})
 			data = append(append(data, frames[i]...), 0x5a)
 			n = append(n, frameNumber(i))
 		}
 		c.Reset()
-		p.AppendColumns(&c, data, spans)
+		c.Append(p, data, spans)
 		t.AddColumns(&c, n)
 		clear(data) // the bytes are not kept
 		from = to
@@ -58,7 +60,7 @@ func sameByColumns(t failer, p *codec.Program, frames [][]byte, block func() int
 
 // mixed are messages that are right, cut off, changed, repeated and of any bytes.
 func mixed(r *rand.Rand, p *codec.Program, examples int) (frames [][]byte) {
-	for _, e := range p.Examples(examples, r.Uint64(), 7) {
+	for _, e := range value.Examples(p, examples, r.Uint64(), 7) {
 		frames = append(frames, e.Data)
 		for range r.IntN(3) {
 			frames = append(frames, e.Data)
@@ -147,20 +149,20 @@ func manyFields(n int) string {
 func BenchmarkTableColumns(b *testing.B) {
 	p, frames := benchFrames(b)
 	var data []byte
-	spans, n := make([]codec.Span, len(frames)), make([]uint64, len(frames))
+	spans, n := make([]columns.Span, len(frames)), make([]uint64, len(frames))
 	for i, f := range frames {
-		spans[i], n[i] = codec.Span{Off: uint32(len(data)), Len: uint32(len(f))}, uint64(i)
+		spans[i], n[i] = columns.Span{Off: uint32(len(data)), Len: uint32(len(f))}, uint64(i)
 		data = append(data, f...)
 	}
 	b.ResetTimer()
 	for range b.N {
 		t := corpus.NewTable(p)
-		var c codec.Columns
+		var c columns.Set
 		const block = 512
 		for i := range 1_000_000 / block {
 			at := i * block & (len(frames) - 1)
 			c.Reset()
-			p.AppendColumns(&c, data, spans[at:at+block])
+			c.Append(p, data, spans[at:at+block])
 			t.AddColumns(&c, n[at:at+block])
 		}
 		t.Columns()

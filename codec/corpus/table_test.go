@@ -19,6 +19,7 @@ import (
 	"wirebench/codec/corpus"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 )
 
@@ -206,7 +207,7 @@ func TestLiterals(t *testing.T) {
 			continue
 		}
 		var frames [][]byte
-		for _, e := range p.Examples(8, uint64(pi), 7) {
+		for _, e := range value.Examples(p, 8, uint64(pi), 7) {
 			if e.Status == codec.OK {
 				frames = append(frames, e.Data)
 			}
@@ -282,7 +283,7 @@ func checkLiterals(t interface {
 				}
 				x := &filter.Frame{Message: p.Message, Frame: &transport.Frame{Kind: transport.Message, Bytes: data}}
 				if got := f.Match(x, &rec); got != has {
-					t.Errorf("%s: %s finds %v, want %v: %s", p.Message.Name, text, got, has, rec.AppendJSON(nil))
+					t.Errorf("%s: %s finds %v, want %v: %s", p.Message.Name, text, got, has, value.AppendJSON(nil, &rec))
 				}
 			}
 		}
@@ -295,7 +296,7 @@ func TestTableAgainstJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProgram(t)
 		var frames [][]byte
-		for _, e := range p.Examples(rapid.IntRange(1, 6).Draw(t, "n"), rapid.Uint64().Draw(t, "seed"), 7) {
+		for _, e := range value.Examples(p, rapid.IntRange(1, 6).Draw(t, "n"), rapid.Uint64().Draw(t, "seed"), 7) {
 			frames = append(frames, e.Data)
 		}
 		for len(frames) > 0 && rapid.Bool().Draw(t, "again") {
@@ -309,7 +310,7 @@ func TestTableAgainstJSON(t *testing.T) {
 func TestLibraryAgainstJSON(t *testing.T) {
 	for i, p := range libraryPrograms() {
 		var frames [][]byte
-		for _, e := range p.Examples(4, uint64(i), 7) {
+		for _, e := range value.Examples(p, 4, uint64(i), 7) {
 			frames = append(frames, e.Data)
 		}
 		againstJSON(t, p, frames)
@@ -324,7 +325,7 @@ func againstJSON(t failer, p *codec.Program, frames [][]byte) {
 	var values []any
 	for i, f := range frames {
 		p.Decode(&rec, f)
-		text := rec.AppendJSON(nil)
+		text := value.AppendJSON(nil, &rec)
 		if bytes.Contains(text, []byte(`\ud`)) {
 			continue // no JSON reader keeps a lone surrogate
 		}
@@ -474,7 +475,7 @@ func FuzzTable(f *testing.F) {
 		if i%11 != 0 {
 			continue
 		}
-		for _, e := range p.Examples(1, 1, 7) {
+		for _, e := range value.Examples(p, 1, 1, 7) {
 			f.Add(uint16(i), e.Data)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
+	"wirebench/codec/value"
 	"wirebench/defs"
 	"wirebench/defs/library"
 	"wirebench/defs/schema"
@@ -69,7 +70,7 @@ func libraryWorld(t testing.TB, dialect string) *world {
 }
 
 // frame makes a frame of a message with a value.
-func (w *world) frame(t testing.TB, name string, version int, value string) *filter.Frame {
+func (w *world) frame(t testing.TB, name string, version int, values string) *filter.Frame {
 	t.Helper()
 	m := w.schema.Find(name, version)
 	if m == nil {
@@ -80,7 +81,7 @@ func (w *world) frame(t testing.TB, name string, version int, value string) *fil
 		t.Fatal(err)
 	}
 	var in, out codec.Record
-	if err := p.ParseJSON(&in, []byte(value)); err != nil {
+	if err := value.ParseJSON(&in, p, []byte(values)); err != nil {
 		t.Fatal(name, err)
 	}
 	in.Code = m.Key.Code

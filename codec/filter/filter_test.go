@@ -9,6 +9,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 )
 
@@ -553,7 +554,7 @@ func TestStates(t *testing.T) {
 		}
 		rec := w.record(t, c.frame)
 		if !f.Match(c.frame, rec) {
-			t.Errorf("not %s: %s", text, rec.Transcript())
+			t.Errorf("not %s: %s", text, view.Transcript(rec))
 		}
 	}
 	f, _ := filter.Compile("err", w.env)

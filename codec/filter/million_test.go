@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"wirebench/codec"
+	"wirebench/codec/columns"
 	"wirebench/codec/filter"
 )
 
@@ -36,20 +37,20 @@ func BenchmarkMillion(b *testing.B) {
 	}
 	var data []byte
 	frames := make([]uint16, million) // which of the kinds
-	spans := make([]codec.Span, million)
+	spans := make([]columns.Span, million)
 	for i := range frames {
 		k := r.IntN(len(kinds))
 		frames[i] = uint16(k)
-		spans[i] = codec.Span{Off: uint32(len(data)), Len: uint32(len(kinds[k].Bytes))}
+		spans[i] = columns.Span{Off: uint32(len(data)), Len: uint32(len(kinds[k].Bytes))}
 		data = append(data, kinds[k].Bytes...)
 	}
 	for _, c := range []struct {
 		what, text string
 		message    string
 		path       string
-		judge      func(c *codec.Columns, field uint16) int // matches
+		judge      func(c *columns.Set, field uint16) int // matches
 	}{
-		{"in a block", "S_FIGHT.damage > 900", "S_FIGHT", "damage", func(c *codec.Columns, field uint16) (n int) {
+		{"in a block", "S_FIGHT.damage > 900", "S_FIGHT", "damage", func(c *columns.Set, field uint16) (n int) {
 			for _, v := range c.Numbers(field) {
 				if int32(v) > 900 {
 					n++
@@ -57,7 +58,7 @@ func BenchmarkMillion(b *testing.B) {
 			}
 			return n
 		}},
-		{"a text", `C_CHAT.message contains "group 77"`, "C_CHAT", "message", func(c *codec.Columns, field uint16) (n int) {
+		{"a text", `C_CHAT.message contains "group 77"`, "C_CHAT", "message", func(c *columns.Set, field uint16) (n int) {
 			want := []byte("g\x00r\x00o\x00u\x00p\x00 \x007\x007\x00")
 			for i := range c.Rows(field) {
 				if s, ok := c.Bytes(field, i); ok && containsUnits(s, want) {
@@ -66,7 +67,7 @@ func BenchmarkMillion(b *testing.B) {
 			}
 			return n
 		}},
-		{"in a list", "S_FIGHT.ids == 77", "S_FIGHT", "ids[]", func(c *codec.Columns, field uint16) (n int) {
+		{"in a list", "S_FIGHT.ids == 77", "S_FIGHT", "ids[]", func(c *columns.Set, field uint16) (n int) {
 			last := -1
 			for row, v := range c.Numbers(field) {
 				if v == 77 {
@@ -78,7 +79,7 @@ func BenchmarkMillion(b *testing.B) {
 			}
 			return n
 		}},
-		{"in a list of groups", "S_PARTY_LIST.members.level > 60", "S_PARTY_LIST", "members[].level", func(c *codec.Columns, field uint16) (n int) {
+		{"in a list of groups", "S_PARTY_LIST.members.level > 60", "S_PARTY_LIST", "members[].level", func(c *columns.Set, field uint16) (n int) {
 			last := -1
 			for row, v := range c.Numbers(field) {
 				if int16(v) > 60 {
@@ -121,13 +122,13 @@ func BenchmarkMillion(b *testing.B) {
 				}
 				return n
 			}
-			var cols codec.Columns
+			var cols columns.Set
 			cols.Select(p, field)
-			some := make([]codec.Span, 0, 512)
+			some := make([]columns.Span, 0, 512)
 			byColumn, byColumns := 0, func() (n int) {
 				flush := func() {
 					cols.Reset()
-					p.AppendColumns(&cols, data, some)
+					cols.Append(p, data, some)
 					n += c.judge(&cols, field)
 					some = some[:0]
 				}

@@ -15,18 +15,18 @@ type LayoutInfo struct {
 
 // LayoutRow is one part of a message.
 type LayoutRow struct {
-	Path      string       `json:"path"`
-	Depth     int          `json:"depth" doc:"number of lists around it"`
-	Type      string       `json:"type"`
-	Role      string       `json:"role"`
-	Offset    string       `json:"offset" doc:"in bytes, exact after variable parts: \"18 + name\", \"element + 4\"; \"18 + 40 parts before\" where that would be long: ask for the field alone"`
-	BitOffset *int64       `json:"bit_offset" doc:"null where it depends on data"`
-	MinBits   int64        `json:"min_bits"`
-	MaxBits   *int64       `json:"max_bits" doc:"null if nothing limits it"`
-	Line      int          `json:"line,omitempty"`
-	Note      string       `json:"note,omitempty"`
-	Doc       string       `json:"doc,omitempty"`
-	Family    codec.Family `json:"-"`
+	Path      string `json:"path"`
+	Depth     int    `json:"depth" doc:"number of lists around it"`
+	Type      string `json:"type"`
+	Role      string `json:"role"`
+	Offset    string `json:"offset" doc:"in bytes, exact after variable parts: \"18 + name\", \"element + 4\"; \"18 + 40 parts before\" where that would be long: ask for the field alone"`
+	BitOffset *int64 `json:"bit_offset" doc:"null where it depends on data"`
+	MinBits   int64  `json:"min_bits"`
+	MaxBits   *int64 `json:"max_bits" doc:"null if nothing limits it"`
+	Line      int    `json:"line,omitempty"`
+	Note      string `json:"note,omitempty"`
+	Doc       string `json:"doc,omitempty"`
+	Family    Family `json:"-"`
 }
 
 // Layout describes the layout of a program's message.
@@ -68,7 +68,7 @@ func layoutRow(p *codec.Program, r *codec.Row) LayoutRow {
 	row := LayoutRow{
 		Path: r.Path, Depth: r.Depth, Type: r.Type, Role: r.Role.String(), Offset: r.Offset,
 		MinBits: r.MinBits, MaxBits: limited(r.MaxBits), Line: p.Line(r.Field), Note: r.Note,
-		Family: p.Family(r.Field, r.Role),
+		Family: FamilyOf(p, r.Field, r.Role),
 	}
 	if r.At.Fixed() {
 		row.BitOffset = &r.At.Bits

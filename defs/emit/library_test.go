@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs"
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
@@ -131,7 +132,7 @@ func exampleVectors(t *testing.T, s *schema.Schema, n int) []emit.Vector {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range p.Examples(n, 3, 4660) {
+		for _, e := range value.Examples(p, n, 3, 4660) {
 			out = append(out, emit.Vector{Message: messageName(m), Value: e.Value, Bytes: e.Data, Used: e.Used, Outcome: emit.Outcome(e.Status.String())})
 		}
 	}

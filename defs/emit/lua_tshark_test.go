@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 )
 
@@ -277,7 +278,7 @@ func (s *luaSample) wrong(t *testing.T, got *pdml, x sent, count map[string]int)
 	if w := s.wrongProblems(&rec, problems); w != "" {
 		return w
 	}
-	for _, f := range rec.FieldValues() {
+	for _, f := range view.Fields(&rec) {
 		name := luaName(s.name, path, f)
 		at := place{name, int(f.BitOffset / 8), int((f.BitOffset+f.BitLength+7)/8 - f.BitOffset/8)}
 		var nodes []*pdml
@@ -329,7 +330,7 @@ func (s *luaSample) isMessage(n *pdml) bool {
 // wrongProblems compares the problems that are shown with those of the codec, by their kinds.
 func (s *luaSample) wrongProblems(rec *codec.Record, got map[string]bool) string {
 	want := map[string]bool{}
-	for _, p := range rec.ProblemInfos() {
+	for _, p := range view.Problems(rec) {
 		switch p.Code {
 		case "nan-payload", "bytes-left-over": // not looked for; the next message
 		default:
@@ -350,7 +351,7 @@ func (s *luaSample) wrongProblems(rec *codec.Record, got map[string]bool) string
 }
 
 // luaName is the filter name of a field.
-func luaName(top, message string, f codec.FieldValue) string {
+func luaName(top, message string, f view.FieldValue) string {
 	path := index.ReplaceAllString(f.Path, "")
 	var b strings.Builder
 	b.WriteString(message)
@@ -383,7 +384,7 @@ func luaName(top, message string, f codec.FieldValue) string {
 }
 
 // luaEqual reports whether a value is shown as it is.
-func luaEqual(f codec.FieldValue, n *pdml) bool {
+func luaEqual(f view.FieldValue, n *pdml) bool {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(f.Value))
 	d.UseNumber()

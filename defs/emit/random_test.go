@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 )
@@ -211,7 +212,7 @@ func TestRandomGo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, e := range p.Examples(3, seed, 0) {
+			for _, e := range value.Examples(p, 3, seed, 0) {
 				list = append(list, emit.Vector{Message: m.Name, Value: e.Value, Bytes: e.Data, Used: e.Used, Outcome: emit.Outcome(e.Status.String())})
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs/emit"
 	"wirebench/defs/muta"
 	"wirebench/defs/schema"
@@ -313,7 +314,7 @@ func codecRows(t *testing.T, s *sample, rng *rand.Rand) {
 		for try := 0; made < most && try < 200; try++ {
 			var b strings.Builder
 			randomStruct(&b, rng, m.Body, 0)
-			if err := p.ParseJSON(&in, []byte(b.String())); err != nil {
+			if err := value.ParseJSON(&in, p, []byte(b.String())); err != nil {
 				continue // an alternative that does not fit its size
 			}
 			if in.Code = m.Key.Code; !m.HasKey {
@@ -382,9 +383,9 @@ func addRow(t *testing.T, s *sample, m *schema.Message, p *codec.Program, data [
 	framed := len(m.Body.Wire) > 0 && m.Body.Wire[0].Kind == schema.Length
 	switch {
 	case rec.Status() == codec.OK:
-		r.value = bytes.Clone(rec.AppendJSON(nil))
+		r.value = bytes.Clone(value.AppendJSON(nil, &rec))
 		r.again = "-"
-		if err := p.ParseJSON(&in, r.value); err == nil {
+		if err := value.ParseJSON(&in, p, r.value); err == nil {
 			in.Code = rec.Code
 			if err := p.Encode(&out, &in); err == nil {
 				r.again = hex.EncodeToString(out.Data)
@@ -564,7 +565,7 @@ func (r *row) sameMeaning(t *testing.T, s *schema.Schema, text string) bool {
 		}
 		var rec codec.Record
 		p.Decode(&rec, data)
-		return rec.Status() == codec.OK && bytes.Equal(rec.AppendJSON(nil), r.value)
+		return rec.Status() == codec.OK && bytes.Equal(value.AppendJSON(nil, &rec), r.value)
 	}
 	return false
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 	"wirebench/defs"
 	"wirebench/defs/library"
 	"wirebench/defs/schema"
@@ -96,7 +98,7 @@ func TestSamples(t *testing.T) {
 
 // makeSample makes the bytes of a sample, and its value as decoding prints it. On the way it looks whether the bytes decode as
 // the sample says, whether a good one comes back byte for byte, and whether its code finds its definition.
-func makeSample(t *testing.T, s *schema.Schema, r *recipe) (value, data []byte) {
+func makeSample(t *testing.T, s *schema.Schema, r *recipe) (values, data []byte) {
 	t.Helper()
 	m := find(t, s, r.Message)
 	p, err := codec.Compile(m)
@@ -107,10 +109,10 @@ func makeSample(t *testing.T, s *schema.Schema, r *recipe) (value, data []byte) 
 	var rec codec.Record
 	p.Decode(&rec, whole)
 	if w := rec.AppendWarnings(nil); rec.Status() != codec.OK || len(w) > 0 {
-		t.Fatalf("what was encoded does not decode:\n%s", rec.Transcript())
+		t.Fatalf("what was encoded does not decode:\n%s", view.Transcript(&rec))
 	}
-	value = rec.AppendJSON(nil)
-	if again := encode(t, p, value); !bytes.Equal(again, whole) {
+	values = value.AppendJSON(nil, &rec)
+	if again := encode(t, p, values); !bytes.Equal(again, whole) {
 		t.Errorf("encoding what was decoded gives %x\ninstead of %x", again, whole)
 	}
 
@@ -138,7 +140,7 @@ func makeSample(t *testing.T, s *schema.Schema, r *recipe) (value, data []byte) 
 			t.Errorf("its code %d with direction %q finds %+v", rec.Code, dir, got)
 		}
 	}
-	return value, data
+	return values, data
 }
 
 // find returns the definition that a sample names.
@@ -160,10 +162,10 @@ func find(t *testing.T, s *schema.Schema, message string) *schema.Message {
 }
 
 // encode returns the bytes of a value.
-func encode(t *testing.T, p *codec.Program, value []byte) []byte {
+func encode(t *testing.T, p *codec.Program, values []byte) []byte {
 	t.Helper()
 	var in, out codec.Record
-	if err := p.ParseJSON(&in, value); err != nil {
+	if err := value.ParseJSON(&in, p, values); err != nil {
 		t.Fatal(err)
 	}
 	in.Code = p.Message.Key.Code

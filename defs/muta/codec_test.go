@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 	"wirebench/defs/muta"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -80,12 +82,12 @@ func TestBytes(t *testing.T) {
 			var rec, in, out codec.Record
 			p.Decode(&rec, data)
 			if rec.Status() != codec.OK || rec.Used != len(data) {
-				t.Fatalf("%d of %d bytes\n%s", rec.Used, len(data), rec.Transcript())
+				t.Fatalf("%d of %d bytes\n%s", rec.Used, len(data), view.Transcript(&rec))
 			}
-			if got := rec.AppendJSON(nil); !same(t, got, []byte(c.value)) {
+			if got := value.AppendJSON(nil, &rec); !same(t, got, []byte(c.value)) {
 				t.Errorf("%s is %s, want %s", c.bytes, got, c.value)
 			}
-			if err := p.ParseJSON(&in, []byte(c.value)); err != nil {
+			if err := value.ParseJSON(&in, p, []byte(c.value)); err != nil {
 				t.Fatal(err)
 			}
 			in.Code = rec.Code
@@ -122,7 +124,7 @@ func TestIllegal(t *testing.T) {
 			}
 			var rec codec.Record
 			if compileText(t, c.text, nil).Decode(&rec, data); rec.Status() != codec.Illegal {
-				t.Errorf("%s\n%s", rec.Status(), rec.Transcript())
+				t.Errorf("%s\n%s", rec.Status(), view.Transcript(&rec))
 			}
 		})
 	}
@@ -158,7 +160,7 @@ packet: p
 	}
 	p = compileText(t, text, map[string]string{"MIN": "1", "MODES": "MORE + 1", "MORE": "2", "MAX": "MIN << 4", "FIRST": "1"})
 	if p.Decode(&rec, []byte{1, 1, 3, 1, 9, 65}); rec.Status() != codec.OK || len(p.Unresolved) > 0 {
-		t.Errorf("with all values: %s", rec.Transcript())
+		t.Errorf("with all values: %s", view.Transcript(&rec))
 	}
 }
 
@@ -204,16 +206,16 @@ func FuzzCompile(f *testing.F) {
 				t.Fatalf("%d bytes, without values for %v\n%s", rec.Used, p.Unresolved, m)
 			}
 			data := data[:rec.Used]
-			value := rec.AppendJSON(nil)
-			if err := p.ParseJSON(&in, value); err != nil {
-				t.Fatalf("%v\n%s\n%s", err, value, m)
+			values := value.AppendJSON(nil, &rec)
+			if err := value.ParseJSON(&in, p, values); err != nil {
+				t.Fatalf("%v\n%s\n%s", err, values, m)
 			}
 			in.Code = rec.Code
 			if err := p.Encode(&out, &in); err != nil {
-				t.Fatalf("%v\n%s\n%s", err, value, m)
+				t.Fatalf("%v\n%s\n%s", err, values, m)
 			}
 			whole := bytes.Clone(out.Data)
-			if p.Decode(&rec, whole); !bytes.Equal(rec.AppendJSON(nil), value) || len(whole) != len(data) {
+			if p.Decode(&rec, whole); !bytes.Equal(value.AppendJSON(nil, &rec), values) || len(whole) != len(data) {
 				t.Fatalf("%x comes back as %x\n%s", data, whole, m)
 			}
 			if p.Decode(&rec, data[:len(data)-1]); rec.Status() != codec.Incomplete {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs/diag"
 	"wirebench/defs/muta"
 	"wirebench/defs/schema"
@@ -91,7 +92,7 @@ func (v *vector) run(t *testing.T) {
 	if v.Outcome == "encode_error" {
 		p := v.named(t, s)
 		var in, out codec.Record
-		if err := p.ParseJSON(&in, v.Value); err != nil {
+		if err := value.ParseJSON(&in, p, v.Value); err != nil {
 			return // refused before it is a record
 		}
 		in.Code = p.Message.Key.Code
@@ -119,11 +120,11 @@ func (v *vector) run(t *testing.T) {
 	if p.Message.Name != v.Message || rec.Used != v.Consumed {
 		t.Errorf("%s of %d bytes, want %s of %d", p.Message.Name, rec.Used, v.Message, v.Consumed)
 	}
-	if got := rec.AppendJSON(nil); !same(t, got, v.Value) {
+	if got := value.AppendJSON(nil, &rec); !same(t, got, v.Value) {
 		t.Errorf("the value is\n%s, want\n%s", got, v.Value)
 	}
 	var in, out codec.Record
-	if err := p.ParseJSON(&in, v.Value); err != nil {
+	if err := value.ParseJSON(&in, p, v.Value); err != nil {
 		t.Fatal(err)
 	}
 	in.Code = p.Message.Key.Code

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/subspace"
@@ -44,17 +45,17 @@ func FuzzCompile(f *testing.F) {
 			if rec.Status() != codec.OK || rec.Used != len(data) || len(rec.AppendWarnings(nil)) > 0 || len(rec.Gaps()) > 0 {
 				continue
 			}
-			value := rec.AppendJSON(nil)
-			if err := p.ParseJSON(&in, value); err != nil {
-				t.Fatalf("%v\n%s\n%s", err, value, m)
+			values := value.AppendJSON(nil, &rec)
+			if err := value.ParseJSON(&in, p, values); err != nil {
+				t.Fatalf("%v\n%s\n%s", err, values, m)
 			}
 			in.Code = rec.Code
 			if err := p.Encode(&out, &in); err != nil {
-				t.Fatalf("%v\n%s\n%s", err, value, m)
+				t.Fatalf("%v\n%s\n%s", err, values, m)
 			}
 			p.Decode(&rec, bytes.Clone(out.Data))
-			if again := rec.AppendJSON(nil); !bytes.Equal(again, value) {
-				t.Fatalf("%s comes back as %s\n%s", value, again, m)
+			if again := value.AppendJSON(nil, &rec); !bytes.Equal(again, values) {
+				t.Fatalf("%s comes back as %s\n%s", values, again, m)
 			}
 		}
 	})

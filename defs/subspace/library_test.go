@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 	"wirebench/defs/library"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -91,11 +93,11 @@ func (p programs) decode(t *testing.T, m *schema.Message, data []byte) map[strin
 	var rec, in, out codec.Record
 	prog.Decode(&rec, data)
 	if rec.Status() != codec.OK || rec.Used != len(data) || len(rec.Gaps()) > 0 {
-		t.Errorf("%s: %x\n%s", m.Name, data, rec.Transcript())
+		t.Errorf("%s: %x\n%s", m.Name, data, view.Transcript(&rec))
 		return nil
 	}
-	text := rec.AppendJSON(nil)
-	if err := prog.ParseJSON(&in, text); err != nil {
+	text := value.AppendJSON(nil, &rec)
+	if err := value.ParseJSON(&in, prog, text); err != nil {
 		t.Fatalf("%s: %v", m.Name, err)
 	}
 	in.Code = m.Key.Code
@@ -125,7 +127,7 @@ func TestEmptyValues(t *testing.T) {
 			}
 			var in, out codec.Record
 			p := all.of(t, m)
-			if err := p.ParseJSON(&in, []byte("{}")); err != nil {
+			if err := value.ParseJSON(&in, p, []byte("{}")); err != nil {
 				t.Fatalf("%s: %v", m.Name, err)
 			}
 			in.Code = m.Key.Code

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 )
 
@@ -54,7 +55,7 @@ func TestGameSizes(t *testing.T) {
 				fits := rec.Status() == codec.OK && rec.Used == n && len(rec.Gaps()) == 0
 				switch listed := slices.Contains(want, n); {
 				case listed && !fits:
-					t.Errorf("%s of %d bytes does not decode\n%s", m.Name, n, rec.Transcript())
+					t.Errorf("%s of %d bytes does not decode\n%s", m.Name, n, view.Transcript(&rec))
 				case !listed && fits && len(want) == 1:
 					t.Errorf("%s may have %d bytes", m.Name, n)
 				}

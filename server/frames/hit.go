@@ -11,6 +11,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/workspace"
 )
@@ -29,14 +30,14 @@ func (a *FindQuery) hit(ctx context.Context, m *RowMaker, by *workspace.FrameFil
 		if err != nil || !decoded {
 			return -1, 0
 		}
-		return fieldWhere(&m.Rec, func(v *codec.FieldValue) bool {
+		return fieldWhere(&m.Rec, func(v *view.FieldValue) bool {
 			text, ok := textIn(&m.Rec, v)
 			return ok && re.Match(text, ctx.Done())
 		})
 	case "value":
 		w := wantedIn(a.Text)
 		if decoded {
-			if start, end = fieldWhere(&m.Rec, func(v *codec.FieldValue) bool { return w.is(&m.Rec, v) }); start >= 0 {
+			if start, end = fieldWhere(&m.Rec, func(v *view.FieldValue) bool { return w.is(&m.Rec, v) }); start >= 0 {
 				return start, end
 			}
 		}
@@ -52,7 +53,7 @@ func (a *FindQuery) hit(ctx context.Context, m *RowMaker, by *workspace.FrameFil
 		}
 		values := 0
 		var path []byte
-		start, end = fieldWhere(&m.Rec, func(v *codec.FieldValue) bool {
+		start, end = fieldWhere(&m.Rec, func(v *view.FieldValue) bool {
 			path = path[:0]
 			if int(v.Field) < len(m.Rec.Program.Fields) {
 				path = m.Rec.Program.AppendFieldPath(path, v.Field)
@@ -71,9 +72,9 @@ func (a *FindQuery) hit(ctx context.Context, m *RowMaker, by *workspace.FrameFil
 }
 
 // fieldWhere is the first value of a message of which is says so, in bytes; it is shown all that have any.
-func fieldWhere(rec *codec.Record, is func(*codec.FieldValue) bool) (start, end int) {
+func fieldWhere(rec *codec.Record, is func(*view.FieldValue) bool) (start, end int) {
 	start = -1
-	all := rec.FieldValues()
+	all := view.Fields(rec)
 	for i := range all {
 		v := &all[i]
 		if v.Role == "value" && v.BitLength > 0 && is(v) && start < 0 {
@@ -84,7 +85,7 @@ func fieldWhere(rec *codec.Record, is func(*codec.FieldValue) bool) (start, end 
 }
 
 // textIn is the text of a value; false if it is none.
-func textIn(rec *codec.Record, v *codec.FieldValue) (text string, ok bool) {
+func textIn(rec *codec.Record, v *view.FieldValue) (text string, ok bool) {
 	if int(v.Field) >= len(rec.Program.Fields) {
 		return "", false
 	}
@@ -180,7 +181,7 @@ func bytesNeedle(data []byte) needle {
 }
 
 // is reports whether a field has the value.
-func (w *wanted) is(rec *codec.Record, v *codec.FieldValue) bool {
+func (w *wanted) is(rec *codec.Record, v *view.FieldValue) bool {
 	if text, ok := textIn(rec, v); ok {
 		return w.text != "" && strings.Contains(text, w.text)
 	}
@@ -191,11 +192,11 @@ func (w *wanted) is(rec *codec.Record, v *codec.FieldValue) bool {
 			if err == nil {
 				return uint64(i) == *w.whole && i <= 0
 			}
-		} else if u, err := strconv.ParseUint(number, 10, 64); err == nil && v.Family != codec.FamilyText {
+		} else if u, err := strconv.ParseUint(number, 10, 64); err == nil && v.Family != view.FamilyText {
 			return u == *w.whole
 		}
 	}
-	if w.float == nil || v.Family != codec.FamilyFloat {
+	if w.float == nil || v.Family != view.FamilyFloat {
 		return false
 	}
 	f, err := strconv.ParseFloat(number, 64)

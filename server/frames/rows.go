@@ -8,6 +8,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
 	"wirebench/server/workspace"
@@ -79,11 +80,11 @@ func (m *RowMaker) row(i int, e live.Entry, f *transport.Frame) Row {
 		}
 		var info []byte
 		if m.Rec.Status() != codec.OK {
-			if list := m.Rec.ProblemInfos(); len(list) > 0 {
+			if list := view.Problems(&m.Rec); len(list) > 0 {
 				info = append(append(info, list[0].Message...), "; "...)
 			}
 		}
-		r.Info = CutText(string(m.Rec.AppendBrief(info, maxBrief)), maxBrief+80)
+		r.Info = CutText(string(view.AppendBrief(info, &m.Rec, maxBrief)), maxBrief+80)
 	case f.Kind == transport.Message:
 		r.Status = "unknown"
 		r.Name = cmp.Or(m.nameOf(f), f.Name) // a log may know a name that the map of codes does not

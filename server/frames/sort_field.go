@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"wirebench/codec"
+	"wirebench/codec/columns"
 	"wirebench/codec/corpus"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
@@ -56,10 +57,10 @@ type fieldFeed struct {
 	numeric bool           // its cells are numbers where they look like it
 	cells   *corpus.Cells
 	rec     codec.Record
-	columns codec.Columns
+	columns columns.Set
 	block   uint32 // of the log, which holds the messages at hand
 	data    []byte
-	spans   []codec.Span
+	spans   []columns.Span
 	ranks   []int
 	bytes   int
 }
@@ -117,7 +118,7 @@ func (f *fieldFeed) add(rank int, e live.Entry, block []byte) {
 		f.flush()
 	}
 	f.block, f.data, f.bytes = number, block[:off+e.Len], f.bytes+int(e.Len)
-	f.spans, f.ranks = append(f.spans, codec.Span{Off: off, Len: e.Len}), append(f.ranks, rank)
+	f.spans, f.ranks = append(f.spans, columns.Span{Off: off, Len: e.Len}), append(f.ranks, rank)
 }
 
 // flush makes the keys of the messages at hand.
@@ -125,7 +126,7 @@ func (f *fieldFeed) flush() {
 	spans, ranks := f.spans, f.ranks
 	for len(spans) > 0 {
 		f.columns.Reset()
-		n := f.program.AppendColumns(&f.columns, f.data, spans)
+		n := f.columns.Append(f.program, f.data, spans)
 		for row, rank := range ranks[:n] {
 			f.value(rank, row)
 		}

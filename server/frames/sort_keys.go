@@ -10,6 +10,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
 )
@@ -335,11 +336,11 @@ func (k *keyMaker) info(e live.Entry, data []byte) []byte {
 	case t.program != nil:
 		if status := k.status(t, data); status != codec.OK {
 			b = append(append(b, status.String()...), " · "...)
-			if list := rec.ProblemInfos(); len(list) > 0 {
+			if list := view.Problems(rec); len(list) > 0 {
 				b = append(append(b, list[0].Message...), "; "...)
 			}
 		}
-		b = rec.AppendBrief(b, min(maxBrief, k.most))
+		b = view.AppendBrief(b, rec, min(maxBrief, k.most))
 	case t.msg == nil && e.Kind == transport.Message:
 		for _, c := range data[:min(len(data), maxBrief, k.most)] {
 			if c < 0x20 || c > 0x7e {

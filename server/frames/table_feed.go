@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"wirebench/codec"
+	"wirebench/codec/columns"
 	"wirebench/codec/corpus"
 	"wirebench/defs"
 	"wirebench/server/live"
@@ -112,10 +113,10 @@ const (
 type columnFeed struct {
 	table   *corpus.Table
 	program *codec.Program
-	columns codec.Columns
+	columns columns.Set
 	block   uint32 // of the log, which holds the messages at hand
 	data    []byte // up to the end of the last of them: what follows may change
-	spans   []codec.Span
+	spans   []columns.Span
 	frames  []uint64 // numbers
 	bytes   int
 }
@@ -135,7 +136,7 @@ func (f *columnFeed) add(i int, e live.Entry, block []byte) {
 		return
 	}
 	f.block, f.data, f.bytes = number, block[:off+e.Len], f.bytes+int(e.Len)
-	f.spans, f.frames = append(f.spans, codec.Span{Off: off, Len: e.Len}), append(f.frames, uint64(i+1))
+	f.spans, f.frames = append(f.spans, columns.Span{Off: off, Len: e.Len}), append(f.frames, uint64(i+1))
 }
 
 // flush gives the messages at hand to the table.
@@ -143,7 +144,7 @@ func (f *columnFeed) flush() {
 	spans, frames := f.spans, f.frames
 	for len(spans) > 0 {
 		f.columns.Reset()
-		n := f.program.AppendColumns(&f.columns, f.data, spans)
+		n := f.columns.Append(f.program, f.data, spans)
 		f.table.AddColumns(&f.columns, frames[:n])
 		spans, frames = spans[n:], frames[n:]
 	}

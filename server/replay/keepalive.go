@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 )
 
@@ -190,7 +191,7 @@ func (r *recorder) echo(k *Keepalive, pairs [][2]int) {
 		}
 		values := map[string]string{} // path → value
 		first := map[string]string{}  // value → path
-		for _, v := range got.FieldValues() {
+		for _, v := range view.Fields(got) {
 			if text := string(v.Value); v.Role == codec.RoleValue.String() && text != "0" {
 				values[v.Path] = text
 				if first[text] == "" {
@@ -198,7 +199,7 @@ func (r *recorder) echo(k *Keepalive, pairs [][2]int) {
 				}
 			}
 		}
-		for _, v := range answer.FieldValues() {
+		for _, v := range view.Fields(answer) {
 			text := string(v.Value)
 			if v.Role != codec.RoleValue.String() {
 				continue
@@ -231,19 +232,19 @@ func (r *recorder) echo(k *Keepalive, pairs [][2]int) {
 func (r *recorder) inTurn(k *Keepalive, pairs [][2]int) bool {
 	var then []Send
 	varies, size := false, 0
-	var first []codec.FieldValue
+	var first []view.FieldValue
 	for n, p := range pairs[:min(len(pairs), MaxThen+1)] {
 		m := &r.all[p[1]]
 		rec := r.decode(m, &r.rec)
 		if rec == nil {
 			return false
 		}
-		now := rec.FieldValues()
+		now := view.Fields(rec)
 		if n == 0 {
 			first = now
 			continue
 		}
-		varies = varies || !slices.EqualFunc(first, now, func(a, b codec.FieldValue) bool {
+		varies = varies || !slices.EqualFunc(first, now, func(a, b view.FieldValue) bool {
 			return a.Path == b.Path && (k.Send.Set[a.Path] != "" || a.Role != codec.RoleValue.String() || bytes.Equal(a.Value, b.Value))
 		})
 		name, value, hexText := r.text(m)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 )
 
@@ -46,7 +47,7 @@ func (r *recorder) lifts() {
 		if rec == nil {
 			continue
 		}
-		values := rec.FieldValues()
+		values := view.Fields(rec)
 		if looked += len(values); looked > maxLooked {
 			return
 		}
@@ -77,7 +78,7 @@ func (r *recorder) lifts() {
 }
 
 // candidate tells values that may be made up by the other end. The key is the same for equal values.
-func candidate(p *codec.Program, v *codec.FieldValue) (key, kind string) {
+func candidate(p *codec.Program, v *view.FieldValue) (key, kind string) {
 	if v.Role != codec.RoleValue.String() || int(v.Field) >= len(p.Fields) || len(v.Value) > mostText || !isValue(v.Value) {
 		return "", ""
 	}
@@ -130,7 +131,7 @@ func before(key string) string {
 }
 
 // liftInto sets a field of what is sent to a value that came, if the step still sends the same then.
-func (r *recorder) liftInto(m *recorded, v *codec.FieldValue, from *source, add int64, names map[string]bool) bool {
+func (r *recorder) liftInto(m *recorded, v *view.FieldValue, from *source, add int64, names map[string]bool) bool {
 	send, expect := r.script.Steps[m.step].Send, r.script.Steps[r.all[from.message].step].Expect
 	to, err := parsePath(v.Path)
 	if _, bad := parsePath(from.path); err != nil || bad != nil || send == nil || expect == nil || send.Value == nil || expect.Message == "" {

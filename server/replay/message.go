@@ -7,6 +7,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 )
 
@@ -74,14 +75,14 @@ type encoder struct {
 }
 
 // encode is a JSON object of values as a message, in memory of its own.
-func (e *encoder) encode(m *schema.Message, p *codec.Program, value []byte) ([]byte, error) {
+func (e *encoder) encode(m *schema.Message, p *codec.Program, values []byte) ([]byte, error) {
 	if m.Broken {
 		return nil, errBroken
 	}
 	if !m.HasKey && p.NeedsCode() {
 		return nil, errNoCode
 	}
-	if err := p.ParseJSON(&e.in, value); err != nil {
+	if err := value.ParseJSON(&e.in, p, values); err != nil {
 		return nil, err
 	}
 	e.in.Code, e.in.Session = m.Key.Code, codec.Session{}

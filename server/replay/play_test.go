@@ -18,6 +18,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 	"wirebench/server/replay"
 	"wirebench/server/workspace"
@@ -224,7 +225,7 @@ func (w *world) decode(m replay.Message) (string, map[string]any) {
 	var rec codec.Record
 	p.Decode(&rec, m.Bytes)
 	var v map[string]any
-	_ = json.Unmarshal(rec.AppendJSON(nil), &v)
+	_ = json.Unmarshal(value.AppendJSON(nil, &rec), &v)
 	return def.Name, v
 }
 

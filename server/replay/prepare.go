@@ -12,6 +12,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 )
 
@@ -182,7 +183,7 @@ func (b *builder) send(s *Send) (*sending, error) {
 		if rec.Status() != codec.OK {
 			return nil, fmt.Errorf("fields cannot be set: the bytes are %s as %s", rec.Status(), s.Message)
 		}
-		x.value = rec.AppendJSON(nil)
+		x.value = value.AppendJSON(nil, &rec)
 		return x, nil
 	}
 	if x.value = s.Value; len(x.value) == 0 {

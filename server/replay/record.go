@@ -11,6 +11,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 )
 
@@ -93,7 +94,7 @@ func (r *recorder) decode(m *recorded, rec *codec.Record) *codec.Record {
 }
 
 // text is what a step says of a message: its name, and its fields if these say all of it, else its bytes.
-func (r *recorder) text(m *recorded) (name string, value json.RawMessage, hexText string) {
+func (r *recorder) text(m *recorded) (name string, values json.RawMessage, hexText string) {
 	if m.def == nil {
 		return "", nil, hex.EncodeToString(m.Bytes)
 	}
@@ -102,9 +103,9 @@ func (r *recorder) text(m *recorded) (name string, value json.RawMessage, hexTex
 		return "", nil, hex.EncodeToString(m.Bytes) // another one is called so
 	}
 	if rec := r.decode(m, &r.rec); rec != nil {
-		value = rec.AppendJSON(nil)
-		if data, err := r.enc.encode(m.def, rec.Program, value); err == nil && r.equal(rec, data) {
-			return name, value, ""
+		values = value.AppendJSON(nil, rec)
+		if data, err := r.enc.encode(m.def, rec.Program, values); err == nil && r.equal(rec, data) {
+			return name, values, ""
 		}
 	}
 	return name, nil, hex.EncodeToString(m.Bytes)

@@ -14,6 +14,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 )
 
@@ -342,12 +343,12 @@ func (r *runner) lift(lifts []lift, rec *codec.Record, res *Result) {
 	if len(lifts) == 0 {
 		return
 	}
-	var values []codec.FieldValue
+	var values []view.FieldValue
 	if rec != nil {
-		values = rec.FieldValues()
+		values = view.Fields(rec)
 	}
 	for _, l := range lifts {
-		i := slices.IndexFunc(values, func(v codec.FieldValue) bool { return v.Path == l.path && v.Role == codec.RoleValue.String() })
+		i := slices.IndexFunc(values, func(v view.FieldValue) bool { return v.Path == l.path && v.Role == codec.RoleValue.String() })
 		switch {
 		case i < 0 || !isValue(values[i].Value):
 			res.Diffs = append(res.Diffs, Difference{l.path, "a value for $" + l.name, "nothing"})

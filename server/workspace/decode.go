@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 )
 
@@ -22,7 +23,7 @@ type Request struct {
 }
 
 // Decode decodes one message into rec and describes it. rec is left with the program that was used.
-func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) codec.Result {
+func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) view.Result {
 	m := req.Message
 	if req.Unknown {
 		return s.opaque(rec, data, req)
@@ -41,9 +42,9 @@ func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) codec.Res
 	rec.Session = req.Session
 	p.Decode(rec, data)
 	if req.Brief {
-		return rec.Summary()
+		return view.Summary(rec)
 	}
-	return rec.Result(req.Fields)
+	return view.Of(rec, req.Fields)
 }
 
 // ByCode finds the definition for the code that a message carries, nil if there is none.
@@ -133,12 +134,12 @@ func (s *Snapshot) commonFrame(group string) *schema.Message {
 }
 
 // unknown describes a message without a definition by what every message starts with.
-func (s *Snapshot) unknown(rec *codec.Record, data []byte, req Request) codec.Result {
+func (s *Snapshot) unknown(rec *codec.Record, data []byte, req Request) view.Result {
 	frame := s.readFrame(rec, data, req.Group)
 	if frame == nil {
 		return s.cannotTell(req.Group)
 	}
-	res := rec.Result(req.Fields)
+	res := view.Of(rec, req.Fields)
 	res.Message, res.Version, res.Value = "", 0, nil
 	if res.Status != codec.OK.String() {
 		return res // not even the frame is whole
@@ -150,7 +151,7 @@ func (s *Snapshot) unknown(rec *codec.Record, data []byte, req Request) codec.Re
 			kept = append(kept, pr)
 		}
 	}
-	problem := codec.ProblemInfo{Severity: "warning", Code: "unknown-message", Message: s.whyUnknown(rec.Code), BitOffset: 0, BitLength: uint32(res.Used) * 8}
+	problem := view.ProblemInfo{Severity: "warning", Code: "unknown-message", Message: s.whyUnknown(rec.Code), BitOffset: 0, BitLength: uint32(res.Used) * 8}
 	if frame.Measured { // nothing says where the next message starts
 		res.Status, res.Used, problem.Severity = codec.Illegal.String(), 0, "error"
 	}
@@ -165,16 +166,16 @@ var nothing = sync.OnceValue(func() *codec.Program {
 })
 
 // opaque describes bytes that are no message.
-func (s *Snapshot) opaque(rec *codec.Record, data []byte, req Request) codec.Result {
+func (s *Snapshot) opaque(rec *codec.Record, data []byte, req Request) view.Result {
 	nothing().Decode(rec, data)
 	rec.Used = len(data) // so that all of it is a gap
-	res := rec.Result(req.Fields)
-	res.Value, res.Problems, res.Status = nil, []codec.ProblemInfo{}, "unknown"
+	res := view.Of(rec, req.Fields)
+	res.Value, res.Problems, res.Status = nil, []view.ProblemInfo{}, "unknown"
 	return res
 }
 
 // cannotTell is the result for a message whose definition is neither named nor told by its bytes.
-func (s *Snapshot) cannotTell(group string) codec.Result {
+func (s *Snapshot) cannotTell(group string) view.Result {
 	groups := s.Groups()
 	switch {
 	case group != "" && !slices.Contains(groups, group):
@@ -197,8 +198,8 @@ func (s *Snapshot) whyUnknown(code uint32) string {
 }
 
 // ErrorResult is the result for a message that could not even be looked at.
-func ErrorResult(code, message string) codec.Result {
-	return codec.Result{Status: "error", Problems: []codec.ProblemInfo{{Severity: "error", Code: code, Message: message}}}
+func ErrorResult(code, message string) view.Result {
+	return view.Result{Status: "error", Problems: []view.ProblemInfo{{Severity: "error", Code: code, Message: message}}}
 }
 
 // Frame reads the code that every message of a group starts with; nil if nothing does.

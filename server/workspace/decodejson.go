@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 )
 
 // AppendDecoded decodes a message as Decode does and appends the JSON of its result as a line, as encoding/json has it without escapes for
@@ -38,16 +40,16 @@ func (s *Snapshot) AppendDecoded(dst []byte, rec *codec.Record, data []byte, req
 	dst = append(dst, `","used":`...)
 	dst = strconv.AppendInt(dst, int64(rec.Used), 10)
 	dst = append(dst, `,"value":`...)
-	dst = rec.AppendJSON(dst)
+	dst = value.AppendJSON(dst, rec)
 	dst = append(dst, `,"problems":`...)
-	problems := rec.ProblemInfos()
+	problems := view.Problems(rec)
 	if len(problems) == 0 {
 		dst = append(dst, '[', ']')
 	} else {
 		dst = appendAny(dst, problems)
 	}
 	if req.Fields {
-		if all := rec.FieldValues(); len(all) > 0 {
+		if all := view.Fields(rec); len(all) > 0 {
 			dst = append(dst, `,"fields":`...)
 			dst = appendAny(dst, all)
 		}
@@ -56,7 +58,7 @@ func (s *Snapshot) AppendDecoded(dst []byte, rec *codec.Record, data []byte, req
 }
 
 // Failed reports whether one of the problems is an error.
-func Failed(problems []codec.ProblemInfo) bool {
+func Failed(problems []view.ProblemInfo) bool {
 	for i := range problems {
 		if problems[i].Severity == "error" {
 			return true

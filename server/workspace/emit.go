@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 )
@@ -65,7 +66,7 @@ func (s *Snapshot) Vectors(picked *schema.Schema, n int) []emit.Vector {
 		if m.Version > 1 {
 			name = fmt.Sprintf("%s.%d", m.Name, m.Version)
 		}
-		for _, x := range p.Examples(min(n, maxVectors), 1, m.Key.Code) {
+		for _, x := range value.Examples(p, min(n, maxVectors), 1, m.Key.Code) {
 			out = append(out, emit.Vector{Message: name, Value: x.Value, Bytes: x.Data, Used: x.Used, Outcome: outcomes[x.Status]})
 		}
 	}

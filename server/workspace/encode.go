@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 )
 
@@ -37,16 +39,16 @@ func (s *Snapshot) Encoder(m *schema.Message, code *uint32, session codec.Sessio
 }
 
 // Encode encodes a JSON object of values. The bytes are valid until the next call; with problems there are none.
-func (e *Encoder) Encode(text []byte) ([]byte, []codec.ProblemInfo) {
+func (e *Encoder) Encode(text []byte) ([]byte, []view.ProblemInfo) {
 	if e.program.Message.Broken { // fields may be missing: the bytes would be wrong without a word
-		return nil, []codec.ProblemInfo{{Severity: "error", Code: codec.DefinitionErrors.String(), Message: "the definition has errors; nothing is encoded by it"}}
+		return nil, []view.ProblemInfo{{Severity: "error", Code: codec.DefinitionErrors.String(), Message: "the definition has errors; nothing is encoded by it"}}
 	}
-	if err := e.program.ParseJSON(&e.in, text); err != nil {
+	if err := value.ParseJSON(&e.in, e.program, text); err != nil {
 		return nil, valueProblems(err)
 	}
 	e.in.Code, e.in.Session = e.code, e.session
 	if err := e.program.Encode(&e.out, &e.in); err != nil {
-		return nil, []codec.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
+		return nil, []view.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
 	}
 	e.session.Counter++
 	return e.out.Data, nil
@@ -56,18 +58,18 @@ func (e *Encoder) Encode(text []byte) ([]byte, []codec.ProblemInfo) {
 func (e *Encoder) Record() *codec.Record { return &e.out }
 
 // valueProblems describes what ParseJSON refused.
-func valueProblems(err error) []codec.ProblemInfo {
-	var values codec.ValueErrors
-	var syntax *codec.SyntaxError
+func valueProblems(err error) []view.ProblemInfo {
+	var values value.ValueErrors
+	var syntax *value.SyntaxError
 	switch {
 	case errors.As(err, &values):
-		out := make([]codec.ProblemInfo, 0, len(values))
+		out := make([]view.ProblemInfo, 0, len(values))
 		for _, v := range values {
-			out = append(out, codec.ProblemInfo{Severity: "error", Code: v.Code, Message: v.Message, Path: v.Path})
+			out = append(out, view.ProblemInfo{Severity: "error", Code: v.Code, Message: v.Message, Path: v.Path})
 		}
 		return out
 	case errors.As(err, &syntax):
-		return []codec.ProblemInfo{{Severity: "error", Code: "not-json", Message: fmt.Sprintf("column %d: %s", syntax.Offset+1, syntax.Message)}}
+		return []view.ProblemInfo{{Severity: "error", Code: "not-json", Message: fmt.Sprintf("column %d: %s", syntax.Offset+1, syntax.Message)}}
 	}
-	return []codec.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
+	return []view.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
 }

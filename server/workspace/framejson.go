@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 )
 
 // FrameWriter writes frames as JSON Lines: each is the JSON of a FrameInfo, as encoding/json has it without escapes for HTML, but costs no
@@ -93,16 +95,16 @@ func (w *FrameWriter) Append(dst []byte, r *Reading, in Listed) []byte {
 	dst = append(dst, '"')
 	if rec != nil && w.want.Value {
 		dst = append(dst, `,"value":`...)
-		dst = rec.AppendJSON(dst)
+		dst = value.AppendJSON(dst, rec)
 	}
 	if rec != nil && w.want.Fields {
-		if all := rec.FieldValues(); len(all) > 0 {
+		if all := view.Fields(rec); len(all) > 0 {
 			dst = append(dst, `,"fields":`...)
 			dst = appendAny(dst, all)
 		}
 	}
 	if rec != nil && (w.want.Value || w.want.Fields) {
-		if all := rec.ProblemInfos(); len(all) > 0 {
+		if all := view.Problems(rec); len(all) > 0 {
 			dst = append(dst, `,"problems":`...)
 			dst = appendAny(dst, all)
 		}

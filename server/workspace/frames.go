@@ -8,33 +8,35 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 )
 
 // FrameInfo is a frame as the command line and the API write it.
 type FrameInfo struct {
-	N        uint32              `json:"n" doc:"number in the capture, from 1, in delivery order"`
-	Time     string              `json:"time,omitempty" doc:"RFC 3339 with 6 digits of a second, or 9 where there are nanoseconds; left out where nobody knows it"`
-	Conn     string              `json:"conn" doc:"client-server, each address:port"`
-	Session  int                 `json:"session,omitempty" doc:"of several with the same addresses"`
-	Dir      string              `json:"dir" enum:"c2s,s2c"`
-	Kind     string              `json:"kind" enum:"message,control,opaque,problem"`
-	From     []uint32            `json:"from" doc:"numbers of the captured packets that it was made of"`
-	Via      []string            `json:"via,omitempty" doc:"what it was wrapped in, the outermost first"`
-	Code     *uint32             `json:"code,omitempty"`
-	Name     string              `json:"name,omitempty" doc:"of a message without a definition: what a log calls it"`
-	Message  string              `json:"message,omitempty"`
-	Version  int                 `json:"version,omitempty"`
-	Status   string              `json:"status,omitempty" enum:"ok,incomplete,illegal,unknown"`
-	Hex      string              `json:"hex"`
-	Value    json.RawMessage     `json:"value,omitempty"`
-	Fields   []codec.FieldValue  `json:"fields,omitempty"`
-	Problems []codec.ProblemInfo `json:"problems,omitempty"`
-	Offset   *int64              `json:"offset,omitempty" doc:"of a problem, in the byte stream of its direction"`
-	Length   *int64              `json:"length,omitempty" doc:"of a gap: bytes that are missing"`
-	Resumed  bool                `json:"resumed,omitempty" doc:"found again after a problem"`
-	Flags    []string            `json:"flags,omitempty" enum:"injected,modified,dropped" doc:"what a proxy did to it"`
-	Note     string              `json:"note,omitempty"`
+	N        uint32             `json:"n" doc:"number in the capture, from 1, in delivery order"`
+	Time     string             `json:"time,omitempty" doc:"RFC 3339 with 6 digits of a second, or 9 where there are nanoseconds; left out where nobody knows it"`
+	Conn     string             `json:"conn" doc:"client-server, each address:port"`
+	Session  int                `json:"session,omitempty" doc:"of several with the same addresses"`
+	Dir      string             `json:"dir" enum:"c2s,s2c"`
+	Kind     string             `json:"kind" enum:"message,control,opaque,problem"`
+	From     []uint32           `json:"from" doc:"numbers of the captured packets that it was made of"`
+	Via      []string           `json:"via,omitempty" doc:"what it was wrapped in, the outermost first"`
+	Code     *uint32            `json:"code,omitempty"`
+	Name     string             `json:"name,omitempty" doc:"of a message without a definition: what a log calls it"`
+	Message  string             `json:"message,omitempty"`
+	Version  int                `json:"version,omitempty"`
+	Status   string             `json:"status,omitempty" enum:"ok,incomplete,illegal,unknown"`
+	Hex      string             `json:"hex"`
+	Value    json.RawMessage    `json:"value,omitempty"`
+	Fields   []view.FieldValue  `json:"fields,omitempty"`
+	Problems []view.ProblemInfo `json:"problems,omitempty"`
+	Offset   *int64             `json:"offset,omitempty" doc:"of a problem, in the byte stream of its direction"`
+	Length   *int64             `json:"length,omitempty" doc:"of a gap: bytes that are missing"`
+	Resumed  bool               `json:"resumed,omitempty" doc:"found again after a problem"`
+	Flags    []string           `json:"flags,omitempty" enum:"injected,modified,dropped" doc:"what a proxy did to it"`
+	Note     string             `json:"note,omitempty"`
 }
 
 // Want says what of a frame's meaning is described.
@@ -145,13 +147,13 @@ func describe(x *transport.Frame, m *schema.Message, p *codec.Program, rec *code
 	}
 	info.Message, info.Version, info.Status = m.Name, m.Version, rec.Status().String()
 	if want.Value {
-		info.Value = rec.AppendJSON(nil)
+		info.Value = value.AppendJSON(nil, rec)
 	}
 	if want.Fields {
-		info.Fields = rec.FieldValues()
+		info.Fields = view.Fields(rec)
 	}
 	if want.Value || want.Fields {
-		if all := rec.ProblemInfos(); len(all) > 0 {
+		if all := view.Problems(rec); len(all) > 0 {
 			info.Problems = all
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 )
 
 // library makes n definitions of TERA, of the shape of the public ones; of a hundred, broken ones include a file that is not there.
@@ -86,7 +87,7 @@ func newTypist(tb testing.TB, s *Snapshot) *typist {
 			if err != nil {
 				tb.Fatal(err)
 			}
-			t.data = p.Examples(1, 1, m.Key.Code)[0].Data
+			t.data = value.Examples(p, 1, 1, m.Key.Code)[0].Data
 		}
 	}
 	return t

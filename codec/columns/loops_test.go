@@ -1,4 +1,4 @@
-package codec
+package columns
 
 import (
 	"encoding/binary"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"wirebench/codec"
 	"wirebench/defs/schema"
 )
 
@@ -18,12 +19,12 @@ func TestColumnLoops(t *testing.T) {
 		if r.IntN(4) > 0 {
 			off &^= 7
 		}
-		it := item{off: off, bits: bits, order: schema.Little, peek: newPeek(off, bits, schema.Little, size*8)}
+		it := codec.Item{Off: off, Bits: bits, Order: schema.Little, Peek: codec.NewPeek(off, bits, schema.Little, size*8)}
 		if off%8 == 0 && bits%8 == 0 && r.IntN(4) == 0 {
-			it.order = schema.Big
-			it.peek = newPeek(off, bits, schema.Big, size*8)
+			it.Order = schema.Big
+			it.Peek = codec.NewPeek(off, bits, schema.Big, size*8)
 		}
-		return newFillIn(&it, &block{bits: size * 8})
+		return newFillIn(&it, &codec.Block{Bits: size * 8})
 	}
 	for range 20_000 {
 		size := uint32(8 + r.IntN(30))
@@ -56,7 +57,7 @@ func TestColumnLoops(t *testing.T) {
 		fillRows(quick[0], data, rows, &any)
 		fillRowsSafe(safe[0], data, rows, &any)
 		for i, row := range rows {
-			if want := loadBits(data[row.Off:][:size], any.off, any.bits, any.order); safe[0][i] != want {
+			if want := codec.LoadBits(data[row.Off:][:size], any.off, any.bits, any.order); safe[0][i] != want {
 				t.Fatalf("%+v: %x, want %x", any, safe[0][i], want)
 			}
 		}
@@ -173,11 +174,11 @@ func TestQuickLoopsRefuse(t *testing.T) {
 func TestFullColumns(t *testing.T) {
 	num := &schema.Number{Kind: schema.Unsigned, Bits: 16}
 	f := &schema.Field{Name: "x", Type: num}
-	p, err := Compile(&schema.Message{Name: "M", Body: &schema.Struct{Fields: []*schema.Field{f}, Wire: []schema.Item{{Kind: schema.Value, Field: f}}}})
+	p, err := codec.Compile(&schema.Message{Name: "M", Body: &schema.Struct{Fields: []*schema.Field{f}, Wire: []schema.Item{{Kind: schema.Value, Field: f}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c Columns
+	var c Set
 	c.SelectAll(p)
 	c.most = 700
 	messages := make([]Span, 2000)
@@ -186,11 +187,11 @@ func TestFullColumns(t *testing.T) {
 	}
 	data := []byte{1, 2}
 	for done, rounds := 0, 0; done < len(messages); rounds++ {
-		n := p.AppendColumns(&c, data, messages[done:])
+		n := c.Append(p, data, messages[done:])
 		if n == 0 || n >= 700+maxRun || c.N != n || len(c.Numbers(0)) != n {
 			t.Fatalf("%d messages, %d in columns, after %d", n, c.N, done)
 		}
-		if k := p.AppendColumns(&c, data, messages[done:]); k != 0 && done+n < len(messages) {
+		if k := c.Append(p, data, messages[done:]); k != 0 && done+n < len(messages) {
 			t.Fatalf("%d more messages in full columns", k)
 		}
 		done += n

@@ -1,9 +1,10 @@
-package codec
+package columns
 
 import (
 	"cmp"
 	"slices"
 
+	"wirebench/codec"
 	"wirebench/defs/schema"
 )
 
@@ -27,7 +28,7 @@ type fillIn struct {
 	off   uint32 // bits from the start of the block
 	bits  uint32
 	order schema.Order
-	peek  peek
+	peek  codec.Peek
 }
 
 // spanIn is a text, or bytes, of fixed size in a block.
@@ -41,7 +42,7 @@ type spanIn struct {
 // target is where contents of a simple program go.
 type target struct {
 	field uint16 // noIndex if it is not chosen
-	kind  NodeKind
+	kind  codec.NodeKind
 	unit  uint32 // bytes of a unit, or of an element
 	table uint16 // list: of its elements
 	block uint16 // list: of its elements
@@ -49,7 +50,7 @@ type target struct {
 
 // Select forgets the messages and chooses the fields of a program that get columns; the others are only validated. A field in a list
 // selects the list too. A group has no bits and no column.
-func (c *Columns) Select(p *Program, fields ...uint16) {
+func (c *Set) Select(p *codec.Program, fields ...uint16) {
 	chosen := make([]bool, len(p.Fields))
 	for _, f := range fields {
 		if int(f) < len(chosen) {
@@ -60,7 +61,7 @@ func (c *Columns) Select(p *Program, fields ...uint16) {
 }
 
 // SelectAll chooses all fields of a program.
-func (c *Columns) SelectAll(p *Program) {
+func (c *Set) SelectAll(p *codec.Program) {
 	chosen := make([]bool, len(p.Fields))
 	for i := range chosen {
 		chosen[i] = true
@@ -69,7 +70,7 @@ func (c *Columns) SelectAll(p *Program) {
 }
 
 // choose sets up the columns of a program.
-func (c *Columns) choose(p *Program, chosen []bool) {
+func (c *Set) choose(p *codec.Program, chosen []bool) {
 	for i := len(chosen) - 1; i >= 0; i-- { // from the inside, so that lists in lists are found
 		if !chosen[i] {
 			continue
@@ -80,12 +81,12 @@ func (c *Columns) choose(p *Program, chosen []bool) {
 			}
 		}
 	}
-	*c = Columns{
+	*c = Set{
 		Program: p, Status: c.Status[:0], run: c.run, rec: c.rec,
-		cols: make([]column, len(p.Fields)), fills: make([][]fillIn, len(p.blocks)), spans: make([][]spanIn, len(p.blocks)),
-		tables: []rowSet{{field: noIndex}}, most: MaxValues,
+		cols: make([]column, len(p.Fields)), fills: make([][]fillIn, len(p.Blocks)), spans: make([][]spanIn, len(p.Blocks)),
+		tables: []rowSet{{field: codec.NoField}}, most: MaxValues,
 	}
-	c.chooseOps(chosen, 0, len(p.ops), 0)
+	c.chooseOps(chosen, 0, len(p.Ops), 0)
 	for _, f := range c.fills {
 		slices.SortStableFunc(f, func(a, b fillIn) int { return cmp.Compare(b.how, a.how) })
 	}
@@ -96,35 +97,35 @@ func (c *Columns) choose(p *Program, chosen []bool) {
 		}
 	}
 	c.inline, c.run.most = true, maxRun
-	for i := range p.contents {
-		k := &p.contents[i]
+	for i := range p.Contents {
+		k := &p.Contents[i]
 		c.parts = append(c.parts, c.targetOf(k))
-		c.inline = c.inline && k.size == schema.Counted && !k.placed && !k.count.slow
+		c.inline = c.inline && k.Size == schema.Counted && !k.Placed && !k.Count.Slow
 	}
 	c.Reset()
 }
 
 // chooseOps finds the columns of the ops [pc, end), which are inside the elements of a table.
-func (c *Columns) chooseOps(chosen []bool, pc, end int, table uint16) {
+func (c *Set) chooseOps(chosen []bool, pc, end int, table uint16) {
 	for pc < end {
-		o := &c.Program.ops[pc]
-		switch o.code {
-		case opBlock:
-			c.chooseItems(chosen, o.block, table)
-		case opText, opBlob:
-			if chosen[o.field] {
-				c.place(o.field, spanColumn, table)
+		o := &c.Program.Ops[pc]
+		switch o.Code {
+		case codec.OpBlock:
+			c.chooseItems(chosen, o.Block, table)
+		case codec.OpText, codec.OpBlob:
+			if chosen[o.Field] {
+				c.place(o.Field, spanColumn, table)
 			}
-		case opList:
-			if chosen[o.field] {
-				l := c.place(o.field, listColumn, table)
+		case codec.OpList:
+			if chosen[o.Field] {
+				l := c.place(o.Field, listColumn, table)
 				if l.list == 0 {
 					l.list = uint16(len(c.tables))
-					c.tables = append(c.tables, rowSet{field: o.field})
+					c.tables = append(c.tables, rowSet{field: o.Field})
 				}
-				c.chooseOps(chosen, pc+1, int(o.end), l.list)
+				c.chooseOps(chosen, pc+1, int(o.End), l.list)
 			}
-			pc = int(o.end)
+			pc = int(o.End)
 			continue
 		}
 		pc++ // alternatives and lists in turns: what is inside has the rows of what is around
@@ -132,7 +133,7 @@ func (c *Columns) chooseOps(chosen []bool, pc, end int, table uint16) {
 }
 
 // place notes that a field stands at a place of the program.
-func (c *Columns) place(field uint16, kind columnKind, table uint16) *column {
+func (c *Set) place(field uint16, kind columnKind, table uint16) *column {
 	l := &c.cols[field]
 	c.twice = c.twice || l.kind != noColumn
 	l.kind, l.table = kind, table
@@ -140,50 +141,50 @@ func (c *Columns) place(field uint16, kind columnKind, table uint16) *column {
 }
 
 // chooseItems finds the columns of a block.
-func (c *Columns) chooseItems(chosen []bool, block, table uint16) {
-	b := &c.Program.blocks[block]
-	for i := range b.items {
-		it := &b.items[i]
-		if it.role != RoleValue || !chosen[it.field] {
+func (c *Set) chooseItems(chosen []bool, block, table uint16) {
+	b := &c.Program.Blocks[block]
+	for i := range b.Items {
+		it := &b.Items[i]
+		if it.Role != codec.RoleValue || !chosen[it.Field] {
 			continue
 		}
-		if it.form.isNumber() {
-			c.place(it.field, numberColumn, table).item = it
+		if it.Form.IsNumber() {
+			c.place(it.Field, numberColumn, table).item = it
 			c.fills[block] = append(c.fills[block], newFillIn(it, b))
 			continue
 		}
-		c.place(it.field, spanColumn, table).item = it
-		s := spanIn{field: it.field, off: it.off / 8, size: it.bits / 8}
-		if t, ok := it.typ.(*schema.Text); ok && it.form == formText {
+		c.place(it.Field, spanColumn, table).item = it
+		s := spanIn{field: it.Field, off: it.Off / 8, size: it.Bits / 8}
+		if t, ok := it.Type.(*schema.Text); ok && it.Form == codec.FormText {
 			s.unit = uint8(t.Charset.Unit())
 		}
 		c.spans[block] = append(c.spans[block], s)
 	}
 }
 
-func (c *Columns) targetOf(k *content) target {
-	o := &c.Program.ops[k.op]
-	t := target{field: noIndex, kind: k.kind, unit: uint32(k.each), block: o.block}
-	if l := &c.cols[o.field]; l.kind != noColumn {
-		t.field, t.table = o.field, l.list
+func (c *Set) targetOf(k *codec.Content) target {
+	o := &c.Program.Ops[k.Op]
+	t := target{field: codec.NoField, kind: k.Kind, unit: uint32(k.Each), block: o.Block}
+	if l := &c.cols[o.Field]; l.kind != noColumn {
+		t.field, t.table = o.Field, l.list
 	}
 	return t
 }
 
-func newFillIn(it *item, b *block) fillIn {
-	f := fillIn{field: it.field, at: it.off / 8, off: it.off, bits: it.bits, order: it.order, peek: it.peek}
-	whole := it.off%8 == 0 && (it.order == schema.Little || it.bits == 8)
+func newFillIn(it *codec.Item, b *codec.Block) fillIn {
+	f := fillIn{field: it.Field, at: it.Off / 8, off: it.Off, bits: it.Bits, order: it.Order, peek: it.Peek}
+	whole := it.Off%8 == 0 && (it.Order == schema.Little || it.Bits == 8)
 	switch {
-	case whole && it.bits == 8:
+	case whole && it.Bits == 8:
 		f.how = load8
-	case whole && it.bits == 16:
+	case whole && it.Bits == 16:
 		f.how = load16
-	case whole && it.bits == 32:
+	case whole && it.Bits == 32:
 		f.how = load32
-	case whole && it.bits == 64:
+	case whole && it.Bits == 64:
 		f.how = load64
-	case !it.peek.slow && b.bits >= 64:
-		f.how, f.at = maskLoad, it.peek.at
+	case !it.Peek.Slow && b.Bits >= 64:
+		f.how, f.at = maskLoad, it.Peek.At
 	}
 	return f
 }

@@ -1,4 +1,4 @@
-package codec
+package value
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 
+	"wirebench/codec"
 	"wirebench/defs/schema"
 )
 
@@ -15,25 +16,25 @@ type Example struct {
 	Value  []byte // JSON, as AppendJSON makes it; nil if Status is not OK
 	Data   []byte
 	Used   int // bytes of Data that belong to the message, if Status is OK
-	Status Status
+	Status codec.Status
 }
 
 // Examples makes n valid messages that round-trip through JSON, or fewer where it finds fewer. The first has zeros and empty lists as
 // far as the definition allows; the others have values of all sizes, chosen by seed. Each is followed by a truncated copy and, if
 // there is one, by a copy with one byte changed that makes it illegal. code is the key of messages whose definition does not give
 // one. Equal arguments give equal examples. A program with unresolved constants has none.
-func (p *Program) Examples(n int, seed uint64, code uint32) []Example {
+func Examples(p *codec.Program, n int, seed uint64, code uint32) []Example {
 	if len(p.Unresolved) > 0 || p.Message.Body == nil {
 		return nil
 	}
 	var out []Example
-	var in, made, rec Record
+	var in, made, rec codec.Record
 	seen := map[string]bool{}
 	add := func(data []byte) {
 		p.Decode(&rec, data)
 		e := Example{Data: bytes.Clone(data), Used: rec.Used, Status: rec.Status()}
-		if e.Status == OK {
-			e.Value = rec.AppendJSON(nil)
+		if e.Status == codec.OK {
+			e.Value = AppendJSON(nil, &rec)
 		}
 		if !seen[string(data)] {
 			seen[string(data)] = true
@@ -45,7 +46,7 @@ func (p *Program) Examples(n int, seed uint64, code uint32) []Example {
 		x.least = try == 0
 		x.out, x.units = x.out[:0], 1000
 		x.object(p.Message.Body)
-		if p.ParseJSON(&in, x.out) != nil {
+		if ParseJSON(&in, p, x.out) != nil {
 			continue // an alternative that does not fit its size, or numbers whose limits are none of their values
 		}
 		in.Code = code
@@ -57,7 +58,7 @@ func (p *Program) Examples(n int, seed uint64, code uint32) []Example {
 		}
 		data := bytes.Clone(made.Data)
 		p.Decode(&rec, data)
-		if rec.Status() != OK || p.ParseJSON(&in, rec.AppendJSON(nil)) != nil {
+		if rec.Status() != codec.OK || ParseJSON(&in, p, AppendJSON(nil, &rec)) != nil {
 			continue
 		}
 		if in.Code = made.Code; p.Encode(&made, &in) != nil || !bytes.Equal(made.Data, data) {
@@ -67,18 +68,18 @@ func (p *Program) Examples(n int, seed uint64, code uint32) []Example {
 		add(data)
 		if len(data) > 0 {
 			cut := data[:x.rng.IntN(len(data))]
-			if p.Decode(&rec, cut); rec.Status() == Incomplete {
+			if p.Decode(&rec, cut); rec.Status() == codec.Incomplete {
 				add(cut)
 			}
 		}
-		p.breakOne(data, &rec, x.rng, add)
+		breakOne(p, data, &rec, x.rng, add)
 	}
 	return out
 }
 
 // breakOne finds a byte behind the header that makes a message illegal. Where nothing tells how long a message is, what is missing and
 // what is wrong depend on the order of a reader's checks: then none is.
-func (p *Program) breakOne(data []byte, rec *Record, rng *rand.Rand, found func([]byte)) {
+func breakOne(p *codec.Program, data []byte, rec *codec.Record, rng *rand.Rand, found func([]byte)) {
 	head, framed := 0, p.Message.Measured
 	for _, it := range p.Message.Body.Wire {
 		if it.Kind != schema.Length && it.Kind != schema.Code && it.Kind != schema.Counter && it.Kind != schema.Check {
@@ -94,7 +95,7 @@ func (p *Program) breakOne(data []byte, rec *Record, rng *rand.Rand, found func(
 	for range 40 {
 		wrong := bytes.Clone(data)
 		wrong[head+rng.IntN(len(data)-head)] = []byte{0, 1, 0x7f, 0x80, 0xff}[rng.IntN(5)]
-		if p.Decode(rec, wrong); rec.Status() == Illegal {
+		if p.Decode(rec, wrong); rec.Status() == codec.Illegal {
 			found(wrong)
 			return
 		}

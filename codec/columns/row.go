@@ -1,9 +1,13 @@
-package codec
+package columns
+
+import (
+	"wirebench/codec"
+)
 
 // What is not simple is decoded, and its values are taken from the nodes.
 
 // row appends one message by way of a Record.
-func (c *Columns) row(s Span) {
+func (c *Set) row(s Span) {
 	have := uint64(len(c.Data))
 	from := min(uint64(s.Off), have)
 	message := c.Data[from:min(from+uint64(s.Len), have)]
@@ -18,21 +22,21 @@ func (c *Columns) row(s Span) {
 
 // nodes appends the values of the nodes [i, end) of the message that starts at a byte of the data. They are those of the newest row
 // of a table, the rows-th.
-func (c *Columns) nodes(at, i, end uint32, rows int) {
+func (c *Set) nodes(at, i, end uint32, rows int) {
 	for i < end {
 		n := &c.rec.Nodes[i]
-		switch o := &c.Program.ops[n.Op]; n.Kind {
-		case NodeBlock:
-			c.block(o.block, at+n.Off/8, n.Len, rows)
-		case NodeText, NodeBlob:
-			if l := &c.cols[o.field]; l.kind == spanColumn && (n.Bad == NoProblem || n.Len > 0) {
-				l.setSpan(rows, Span{at + n.Off/8, uint32(n.Raw) * uint32(o.unit)})
+		switch o := &c.Program.Ops[n.Op]; n.Kind {
+		case codec.NodeBlock:
+			c.block(o.Block, at+n.Off/8, n.Len, rows)
+		case codec.NodeText, codec.NodeBlob:
+			if l := &c.cols[o.Field]; l.kind == spanColumn && (n.Bad == codec.NoProblem || n.Len > 0) {
+				l.setSpan(rows, Span{at + n.Off/8, uint32(n.Raw) * uint32(o.Unit)})
 			}
-		case NodeList:
-			if c.cols[o.field].kind == listColumn {
+		case codec.NodeList:
+			if c.cols[o.Field].kind == listColumn {
 				c.list(at, i, o, rows)
 			}
-		case NodeVariant:
+		case codec.NodeVariant:
 			c.nodes(at, i+1, n.After, rows)
 		}
 		i = n.After
@@ -40,8 +44,8 @@ func (c *Columns) nodes(at, i, end uint32, rows int) {
 }
 
 // block appends the values of a block at a byte of the data, if it is cut off those that are whole. size is in bits.
-func (c *Columns) block(block uint16, at, size uint32, rows int) {
-	whole := size == c.Program.blocks[block].bits
+func (c *Set) block(block uint16, at, size uint32, rows int) {
+	whole := size == c.Program.Blocks[block].Bits
 	for i := range c.fills[block] {
 		f := &c.fills[block][i]
 		l := &c.cols[f.field]
@@ -49,7 +53,7 @@ func (c *Columns) block(block uint16, at, size uint32, rows int) {
 		case whole:
 			l.setNumber(rows, f.load(c.Data, at))
 		case f.off+f.bits <= size:
-			l.setNumber(rows, loadBits(c.Data[at:], f.off, f.bits, f.order))
+			l.setNumber(rows, codec.LoadBits(c.Data[at:], f.off, f.bits, f.order))
 		}
 	}
 	for i := range c.spans[block] {
@@ -79,8 +83,8 @@ func (l *column) setSpan(rows int, s Span) {
 }
 
 // list appends a list and its elements.
-func (c *Columns) list(at, node uint32, o *op, rows int) {
-	l, n := &c.cols[o.field], &c.rec.Nodes[node]
+func (c *Set) list(at, node uint32, o *codec.Op, rows int) {
+	l, n := &c.cols[o.Field], &c.rec.Nodes[node]
 	t := &c.tables[l.list]
 	l.padTo(rows - 1)
 	switch {
@@ -89,15 +93,15 @@ func (c *Columns) list(at, node uint32, o *op, rows int) {
 			e := &c.rec.Nodes[i]
 			t.rows++
 			c.values += t.cost()
-			if o.plain {
-				c.block(o.block, at+e.Off/8, e.Len, t.rows)
+			if o.Plain {
+				c.block(o.Block, at+e.Off/8, e.Len, t.rows)
 			} else {
 				c.nodes(at, i+1, e.After, t.rows)
 			}
 		}
 	case n.Raw > 0: // side by side, and all of them whole
 		part := [1]located{{at + n.Off/8, uint32(n.Raw)}}
-		c.elements(t, o.block, part[:], int(n.Raw))
+		c.elements(t, o.Block, part[:], int(n.Raw))
 	}
 	if l.len() < rows {
 		l.first = append(l.first, 0)

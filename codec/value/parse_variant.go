@@ -1,18 +1,20 @@
-package codec
+package value
 
 import (
 	"math"
 	"strings"
+
+	"wirebench/codec"
 )
 
 // variantHas reports whether an alternative at the end of the body has a field of this name.
 func (v *valuer) variantHas(pi uint16, key int32) bool {
-	for _, s := range v.p.plans[pi].steps {
+	for _, s := range v.plans.bodies[pi].steps {
 		if s.kind != stepVariant {
 			continue
 		}
-		for c := s.op + 1; c < v.p.ops[s.op].end; c = v.p.ops[c].end {
-			steps := v.p.plans[v.p.ops[c].plan].steps
+		for c := s.op + 1; c < v.p.Ops[s.op].End; c = v.p.Ops[c].End {
+			steps := v.plans.bodies[v.p.Ops[c].Body].steps
 			if v.find(steps, 0, uint16(len(steps)), 0, key) != noIndex {
 				return true
 			}
@@ -23,30 +25,30 @@ func (v *valuer) variantHas(pi uint16, key int32) bool {
 
 // variant emits the alternative that the values call for: the one of the field that chooses, else the first that has all fields
 // and the right size.
-func (v *valuer) variant(o *op, pc, pi uint16, base int, obj int32) {
-	n := v.node(Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: NodeVariant, Raw: math.MaxUint64})
+func (v *valuer) variant(o *codec.Op, pc, pi uint16, base int, obj int32) {
+	n := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeVariant, Raw: math.MaxUint64})
 	chosen := uint16(noIndex)
 	k := uint64(0)
-	for c := pc + 1; c < o.end && chosen == noIndex; c, k = v.p.ops[c].end, k+1 {
-		co := &v.p.ops[c]
-		if co.when.reg != noIndex && v.switchValue(pi, base, co.when.reg) != co.when.value {
+	for c := pc + 1; c < o.End && chosen == noIndex; c, k = v.p.Ops[c].End, k+1 {
+		co := &v.p.Ops[c]
+		if co.When.Reg != noIndex && v.switchValue(pi, base, co.When.Reg) != co.When.Value {
 			continue
 		}
-		if co.when.reg == noIndex && !v.hasAll(pi, co.plan, obj) {
+		if co.When.Reg == noIndex && !v.hasAll(pi, co.Body, obj) {
 			continue
 		}
 		data, ends, blank, errs := len(v.data), v.ends, v.blank, len(v.errs)
-		inner := v.open(co.plan)
+		inner := v.open(co.Body)
 		if obj >= 0 {
-			v.fillKnown(co.plan, inner, obj)
+			v.fillKnown(co.Body, inner, obj)
 		}
-		v.build(c+1, co.end, co.plan, inner, obj)
+		v.build(c+1, co.End, co.Body, inner, obj)
 		v.slots = v.slots[:inner]
-		if co.when.reg == noIndex && len(v.path) == 0 && len(v.errs) == errs && !co.when.fits(uint32(len(v.data)+v.ends)) {
+		if co.When.Reg == noIndex && len(v.path) == 0 && len(v.errs) == errs && !co.When.Fits(uint32(len(v.data)+v.ends)) {
 			v.r.Nodes, v.data, v.ends, v.blank = v.r.Nodes[:n+1], v.data[:data], ends, blank // another one may fit
 			continue
 		}
-		v.r.Nodes[n].Raw, chosen = k, co.plan
+		v.r.Nodes[n].Raw, chosen = k, co.Body
 	}
 	x := &v.r.Nodes[n]
 	x.Len, x.After = uint32(len(v.data))*8-x.Off, uint32(len(v.r.Nodes))
@@ -59,10 +61,10 @@ func (v *valuer) leftOut(pi, alt uint16, obj int32) {
 	if obj < 0 {
 		return
 	}
-	common := v.p.plans[pi].steps
+	common := v.plans.bodies[pi].steps
 	var steps []step
 	if alt != noIndex {
-		steps = v.p.plans[alt].steps
+		steps = v.plans.bodies[alt].steps
 	}
 	for k := obj + 1; k < int32(v.toks[obj].after); k = int32(v.toks[k+1].after) {
 		if v.find(common, 0, uint16(len(common)), 0, k) != noIndex || v.find(steps, 0, uint16(len(steps)), 0, k) != noIndex || !v.variantHas(pi, k) {
@@ -81,13 +83,13 @@ func (v *valuer) leftOut(pi, alt uint16, obj int32) {
 func (v *valuer) switchValue(pi uint16, base int, reg uint16) uint64 {
 	for i := len(v.r.Nodes) - 1; i >= 0; i-- {
 		n := &v.r.Nodes[i]
-		if n.Kind != NodeBlock {
+		if n.Kind != codec.NodeBlock {
 			continue
 		}
-		b := &v.p.blocks[v.p.ops[n.Op].block]
-		for k := range b.loads {
-			if l := &b.loads[k]; l.reg == reg {
-				return loadBits(v.data, n.Off+l.off, uint32(l.bits), l.order)
+		b := &v.p.Blocks[v.p.Ops[n.Op].Block]
+		for k := range b.Loads {
+			if l := &b.Loads[k]; l.Reg == reg {
+				return codec.LoadBits(v.data, n.Off+l.Off, uint32(l.Bits), l.Order)
 			}
 		}
 	}
@@ -99,7 +101,7 @@ func (v *valuer) hasAll(pi, alt uint16, obj int32) bool {
 	if obj < 0 {
 		return true
 	}
-	common, steps := v.p.plans[pi].steps, v.p.plans[alt].steps
+	common, steps := v.plans.bodies[pi].steps, v.plans.bodies[alt].steps
 	for k := obj + 1; k < int32(v.toks[obj].after); k = int32(v.toks[k+1].after) {
 		if v.find(common, 0, uint16(len(common)), 0, k) == noIndex && v.find(steps, 0, uint16(len(steps)), 0, k) == noIndex {
 			return false
@@ -110,7 +112,7 @@ func (v *valuer) hasAll(pi, alt uint16, obj int32) bool {
 
 // fillKnown is fill for an alternative: members of the common part are not its own.
 func (v *valuer) fillKnown(pi uint16, base int, obj int32) {
-	steps := v.p.plans[pi].steps
+	steps := v.plans.bodies[pi].steps
 	for k := obj + 1; k < int32(v.toks[obj].after); k = int32(v.toks[k+1].after) {
 		i := v.find(steps, 0, uint16(len(steps)), 0, k)
 		if i == noIndex {

@@ -1,10 +1,11 @@
-package codec_test
+package view_test
 
 import (
 	"strings"
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/view"
 	"wirebench/defs/schema"
 )
 
@@ -16,12 +17,12 @@ func TestBrief(t *testing.T) {
 		200: `gold 7, members ×2, name "Lann"`,
 		1:   `gold 7`,
 	} {
-		if got := string(rec.AppendBrief(nil, most)); got != want {
+		if got := string(view.AppendBrief(nil, &rec, most)); got != want {
 			t.Errorf("in %d bytes: %q, want %q", most, got, want)
 		}
 	}
 	p.Decode(&rec, data[:6])
-	if got := string(rec.AppendBrief([]byte("x"), 200)); !strings.HasPrefix(got, "x") {
+	if got := string(view.AppendBrief([]byte("x"), &rec, 200)); !strings.HasPrefix(got, "x") {
 		t.Errorf("of a message that is cut off: %q", got)
 	}
 }

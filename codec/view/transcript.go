@@ -1,11 +1,13 @@
-package codec
+package view
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"wirebench/codec"
 	"wirebench/defs/schema"
 )
 
@@ -16,7 +18,7 @@ import (
 //	0x0010  e9 03 00 00              ....      members[0].player_id   uint32  1001
 //
 // Numbers that the codec keeps itself are in brackets. Control characters of the message never reach the terminal.
-func (r *Record) Transcript() string {
+func Transcript(r *codec.Record) string {
 	var b strings.Builder
 	m := r.Program.Message
 	title := m.Name
@@ -30,8 +32,8 @@ func (r *Record) Transcript() string {
 	if r.HasCode() {
 		fmt.Fprintf(&b, "  code %d (0x%04X)", r.Code, r.Code)
 	}
-	fmt.Fprintf(&b, "  %d %s  %s\n", r.Used, plural(uint64(r.Used), "byte"), r.Status())
-	fields := r.FieldValues()
+	fmt.Fprintf(&b, "  %d %s  %s\n", r.Used, bytesWord(r.Used), r.Status())
+	fields := Fields(r)
 	rows := make([]transcriptRow, len(fields))
 	width := [3]int{len("field"), len("type"), 0}
 	for i, f := range fields {
@@ -44,13 +46,20 @@ func (r *Record) Transcript() string {
 		fmt.Fprintf(&b, "%-6s  %-23s  %-8s  %-*s  %-*s  %s\n", "offset", "bytes", "text", width[0], "field", width[1], "type", "value")
 	}
 	for i, f := range fields {
-		r.row(&b, f, rows[i], width)
+		writeRow(&b, r.Data, f, rows[i], width)
 	}
-	for _, p := range r.ProblemInfos() {
+	for _, p := range Problems(r) {
 		b.WriteString(p.String())
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+func bytesWord(n int) string {
+	if n == 1 {
+		return "byte"
+	}
+	return "bytes"
 }
 
 type transcriptRow struct{ name, typ, value string }
@@ -68,11 +77,11 @@ func (f FieldValue) name() string {
 	return "[" + f.Path + " " + f.Role + "]"
 }
 
-// row writes one field: eight bytes a line, long ones cut in the middle.
-func (r *Record) row(b *strings.Builder, f FieldValue, row transcriptRow, width [3]int) {
+// writeRow writes one field: eight bytes a line, long ones cut in the middle.
+func writeRow(b *strings.Builder, message []byte, f FieldValue, row transcriptRow, width [3]int) {
 	const perLine, most = 8, 64
 	from, to := f.BitOffset/8, (f.BitOffset+f.BitLength+7)/8
-	data := r.Data[from:to]
+	data := message[from:to]
 	mark := ""
 	if f.Overlap {
 		mark = "  (shared bytes)"
@@ -98,11 +107,11 @@ func (r *Record) row(b *strings.Builder, f FieldValue, row transcriptRow, width 
 
 func spacedHex(p []byte) string {
 	out := make([]byte, 0, 3*len(p))
-	for i, c := range p {
+	for i := range p {
 		if i > 0 {
 			out = append(out, ' ')
 		}
-		out = append(out, hexDigits[c>>4], hexDigits[c&15])
+		out = hex.AppendEncode(out, p[i:i+1])
 	}
 	return string(out)
 }
@@ -118,7 +127,7 @@ func printableASCII(p []byte) string {
 }
 
 // humanValue is a value as people read it: text in quotes, floats as short as their width needs, codes in hex too.
-func (r *Record) humanValue(f FieldValue) string {
+func humanValue(p *codec.Program, f FieldValue) string {
 	v := string(f.Value)
 	switch f.Role {
 	case "gap", "pad", "const":
@@ -136,8 +145,8 @@ func (r *Record) humanValue(f FieldValue) string {
 		}
 		return v
 	}
-	if f.Field != noIndex {
-		if n, ok := r.Program.Fields[f.Field].Schema.Type.(*schema.Number); ok {
+	if f.Field != codec.NoField {
+		if n, ok := p.Fields[f.Field].Schema.Type.(*schema.Number); ok {
 			v = humanNumber(v, n)
 		}
 	}

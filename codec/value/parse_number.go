@@ -1,4 +1,4 @@
-package codec
+package value
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"wirebench/codec"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 )
@@ -29,12 +30,12 @@ func rangeText(t *schema.Number) string {
 }
 
 // number reads a number, a truth value or a text that stands for one, as raw bits.
-func (v *valuer) number(it *item, tok int32) uint64 {
+func (v *valuer) number(it *codec.Item, tok int32) uint64 {
 	t := v.toks[tok]
 	text := v.text[t.start:t.end]
-	num := it.num
+	num := it.Num
 	wrong := func(want string) uint64 {
-		v.failAt(tok, it.field, "", "wrong-kind", "%s where %s is expected: %s", t.kind, want, v.show(tok))
+		v.failAt(tok, it.Field, "", "wrong-kind", "%s where %s is expected: %s", t.kind, want, v.show(tok))
 		return 0
 	}
 	if num.Kind == schema.Bool {
@@ -46,7 +47,7 @@ func (v *valuer) number(it *item, tok int32) uint64 {
 		}
 		return 0
 	}
-	if it.form == formScaled || num.Kind == schema.Float {
+	if it.Form == codec.FormScaled || num.Kind == schema.Float {
 		f, ok := v.float(it, tok)
 		if !ok {
 			if t.kind == tokString {
@@ -61,12 +62,12 @@ func (v *valuer) number(it *item, tok int32) uint64 {
 	case t.kind == tokString && num.Enum != nil && !t.escaped && !isDecimal(text):
 		for _, e := range num.Enum.Values {
 			if e.Name == string(text) {
-				return e.Value & (1<<(it.bits-1)<<1 - 1)
+				return e.Value & (1<<(it.Bits-1)<<1 - 1)
 			}
 		}
 		return wrong("a number or one of its names")
-	case t.kind == tokString && it.bits > 32 && !t.escaped && isDecimal(text):
-	case t.kind == tokString && it.bits > 32:
+	case t.kind == tokString && it.Bits > 32 && !t.escaped && isDecimal(text):
+	case t.kind == tokString && it.Bits > 32:
 		return wrong("a decimal number, as text or not,")
 	default:
 		return wrong("a number")
@@ -88,25 +89,25 @@ func isDecimal(s []byte) bool {
 }
 
 // integer reads an integer and judges whether it fits.
-func (v *valuer) integer(it *item, tok int32, text string) uint64 {
-	lo, hi := int64(0), schema.Mask(int(it.bits))
-	isSigned := it.num != nil && it.num.Kind == schema.Signed
+func (v *valuer) integer(it *codec.Item, tok int32, text string) uint64 {
+	lo, hi := int64(0), schema.Mask(int(it.Bits))
+	isSigned := it.Num != nil && it.Num.Kind == schema.Signed
 	if isSigned {
-		lo, hi = -1<<(it.bits-1), hi>>1
+		lo, hi = -1<<(it.Bits-1), hi>>1
 	}
 	if n, ok := parseInt(text, hi, lo); ok {
-		return n & schema.Mask(int(it.bits))
+		return n & schema.Mask(int(it.Bits))
 	}
 	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {
 		if f != math.Trunc(f) {
-			v.failAt(tok, it.field, "", "wrong-kind", "%s is not a whole number", v.show(tok))
+			v.failAt(tok, it.Field, "", "wrong-kind", "%s is not a whole number", v.show(tok))
 			return 0
 		}
 		if math.Abs(f) <= 1<<53 && f >= float64(lo) && f <= float64(hi) {
-			return uint64(int64(f)) & schema.Mask(int(it.bits))
+			return uint64(int64(f)) & schema.Mask(int(it.Bits))
 		}
 	}
-	v.failAt(tok, it.field, "", "out-of-range", "%s does not fit %s: %d to %d", v.show(tok), it.kindName(), lo, hi)
+	v.failAt(tok, it.Field, "", "out-of-range", "%s does not fit %s: %d to %d", v.show(tok), kindName(it), lo, hi)
 	return 0
 }
 
@@ -134,23 +135,23 @@ func parseInt(s string, hi uint64, lo int64) (uint64, bool) {
 }
 
 // kindName is the kind of a number for messages: int16, uint4.
-func (it *item) kindName() string {
+func kindName(it *codec.Item) string {
 	name := "uint"
-	if it.num != nil && it.num.Kind == schema.Signed {
+	if it.Num != nil && it.Num.Kind == schema.Signed {
 		name = "int"
 	}
-	return name + strconv.Itoa(int(it.bits))
+	return name + strconv.Itoa(int(it.Bits))
 }
 
 // float reads a number or one of the three names.
-func (v *valuer) float(it *item, tok int32) (float64, bool) {
+func (v *valuer) float(it *codec.Item, tok int32) (float64, bool) {
 	t := v.toks[tok]
 	text := string(v.text[t.start:t.end])
 	switch {
 	case t.kind == tokNumber:
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			v.failAt(tok, it.field, "", "out-of-range", "%s is too large for a float", v.show(tok))
+			v.failAt(tok, it.Field, "", "out-of-range", "%s is too large for a float", v.show(tok))
 			return 0, true
 		}
 		return f, true
@@ -165,61 +166,61 @@ func (v *valuer) float(it *item, tok int32) (float64, bool) {
 }
 
 // fromFloat turns a shown number into raw bits.
-func (v *valuer) fromFloat(it *item, tok int32, f float64) uint64 {
-	if it.num.Scale != 0 {
-		f *= 1 / it.num.Scale
+func (v *valuer) fromFloat(it *codec.Item, tok int32, f float64) uint64 {
+	if it.Num.Scale != 0 {
+		f *= 1 / it.Num.Scale
 	}
 	switch {
-	case it.num.Kind == schema.Float && it.bits == 32:
+	case it.Num.Kind == schema.Float && it.Bits == 32:
 		g := float32(f)
 		if math.IsInf(float64(g), 0) && !math.IsInf(f, 0) {
-			v.failAt(tok, it.field, "", "out-of-range", "%s does not fit a 32-bit float: at most %g", v.show(tok), math.MaxFloat32)
+			v.failAt(tok, it.Field, "", "out-of-range", "%s does not fit a 32-bit float: at most %g", v.show(tok), math.MaxFloat32)
 		}
 		return schema.FloatBits(f, 32)
-	case it.num.Kind == schema.Float:
+	case it.Num.Kind == schema.Float:
 		return schema.FloatBits(f, 64)
 	}
 	return v.scaledInteger(it, tok, f)
 }
 
 // scaledInteger rounds a number to raw units. An angle is taken modulo its full turn.
-func (v *valuer) scaledInteger(it *item, tok int32, f float64) uint64 {
+func (v *valuer) scaledInteger(it *codec.Item, tok int32, f float64) uint64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		v.failAt(tok, it.field, "", "out-of-range", "%s has no place in %s", v.show(tok), it.kindName())
+		v.failAt(tok, it.Field, "", "out-of-range", "%s has no place in %s", v.show(tok), kindName(it))
 		return 0
 	}
-	if it.num.Truncate {
+	if it.Num.Truncate {
 		f = math.Trunc(f)
 	} else {
 		f = math.Floor(f + 0.5)
 	}
-	turn := math.Ldexp(1, int(it.bits))
-	if it.num.Wrap {
+	turn := math.Ldexp(1, int(it.Bits))
+	if it.Num.Wrap {
 		f = math.Mod(f, turn)
 		if f < 0 {
 			f += turn
 		}
-		return uint64(f) & schema.Mask(int(it.bits))
+		return uint64(f) & schema.Mask(int(it.Bits))
 	}
 	lo, hi := 0.0, turn-1
-	if it.num.Kind == schema.Signed {
+	if it.Num.Kind == schema.Signed {
 		lo, hi = -turn/2, turn/2-1
 	}
 	if f < lo || f > hi {
-		v.failAt(tok, it.field, "", "out-of-range", "%s does not fit %s: %g to %g", v.show(tok), it.kindName(), lo*it.num.Scale, hi*it.num.Scale)
+		v.failAt(tok, it.Field, "", "out-of-range", "%s does not fit %s: %g to %g", v.show(tok), kindName(it), lo*it.Num.Scale, hi*it.Num.Scale)
 		return 0
 	}
 	if f < 0 {
-		return uint64(int64(f)) & schema.Mask(int(it.bits))
+		return uint64(int64(f)) & schema.Mask(int(it.Bits))
 	}
 	return uint64(f)
 }
 
 // bitfield reads the parts of an integer.
-func (v *valuer) bitfield(it *item, tok int32) uint64 {
-	t := it.typ.(*schema.Bitfield)
+func (v *valuer) bitfield(it *codec.Item, tok int32) uint64 {
+	t := it.Type.(*schema.Bitfield)
 	if v.toks[tok].kind != tokObject {
-		v.failAt(tok, it.field, "", "wrong-kind", "%s where an object {%s} is expected: %s", v.toks[tok].kind, strings.Join(t.Names, ", "), v.show(tok))
+		v.failAt(tok, it.Field, "", "wrong-kind", "%s where an object {%s} is expected: %s", v.toks[tok].kind, strings.Join(t.Names, ", "), v.show(tok))
 		return 0
 	}
 	var values [64]int32 // tokens by name; a Bitfield has at most 64 parts
@@ -234,7 +235,7 @@ func (v *valuer) bitfield(it *item, tok int32) uint64 {
 			if v.keyIs(key, name) {
 				found = true
 				if values[i] >= 0 {
-					v.failAt(key, it.field, name, "duplicate-field", "the field stands twice")
+					v.failAt(key, it.Field, name, "duplicate-field", "the field stands twice")
 				}
 				values[i] = val
 			}
@@ -244,7 +245,7 @@ func (v *valuer) bitfield(it *item, tok int32) uint64 {
 			if near := diag.Nearest(string(v.text[v.toks[key].start:v.toks[key].end]), t.Names); near != "" {
 				help = fmt.Sprintf("; did you mean %q?", near)
 			}
-			v.failAt(key, it.field, strings.Trim(v.show(key), `"`), "unknown-field", "no part has this name%s", help)
+			v.failAt(key, it.Field, strings.Trim(v.show(key), `"`), "unknown-field", "no part has this name%s", help)
 		}
 	}
 	for i := range t.Forms {
@@ -281,7 +282,7 @@ func (v *valuer) formFits(t *schema.Bitfield, f *schema.Form, values []int32) bo
 }
 
 // packForm puts the parts together. A part that the form has no bits for must be 0.
-func (v *valuer) packForm(it *item, t *schema.Bitfield, f *schema.Form, values []int32) (raw uint64) {
+func (v *valuer) packForm(it *codec.Item, t *schema.Bitfield, f *schema.Form, values []int32) (raw uint64) {
 	for i, name := range t.Names {
 		tok := values[i]
 		if tok < 0 || v.toks[tok].kind == tokNull {
@@ -292,21 +293,21 @@ func (v *valuer) packForm(it *item, t *schema.Bitfield, f *schema.Form, values [
 		switch {
 		case part == nil:
 			if n, ok := parseInt(text, math.MaxUint64, 0); k != tokNumber || !ok || n != 0 {
-				v.failAt(tok, it.field, name, "out-of-range", "%s has no place here: it must be 0 unless %s", v.show(tok), t.Forms[0].When)
+				v.failAt(tok, it.Field, name, "out-of-range", "%s has no place here: it must be 0 unless %s", v.show(tok), t.Forms[0].When)
 			}
 		case part.Kind == schema.Bool:
 			if k != tokBool {
-				v.failAt(tok, it.field, name, "wrong-kind", "%s where true or false is expected: %s", k, v.show(tok))
+				v.failAt(tok, it.Field, name, "wrong-kind", "%s where true or false is expected: %s", k, v.show(tok))
 			} else if text == "true" {
 				raw |= 1 << part.Shift
 			}
 		case k != tokNumber:
-			v.failAt(tok, it.field, name, "wrong-kind", "%s where a number is expected: %s", k, v.show(tok))
+			v.failAt(tok, it.Field, name, "wrong-kind", "%s where a number is expected: %s", k, v.show(tok))
 		default:
 			hi := schema.Mask(part.Bits)
 			n, ok := parseInt(text, hi, 0)
 			if !ok {
-				v.failAt(tok, it.field, name, "out-of-range", "%s does not fit %d bits: 0 to %d", v.show(tok), part.Bits, hi)
+				v.failAt(tok, it.Field, name, "out-of-range", "%s does not fit %d bits: 0 to %d", v.show(tok), part.Bits, hi)
 			}
 			raw |= n & hi << part.Shift
 		}

@@ -1,6 +1,9 @@
-package codec
+package view
 
-import "wirebench/defs/schema"
+import (
+	"wirebench/codec"
+	"wirebench/defs/schema"
+)
 
 // Family is a broad kind of bits, for colours.
 type Family string
@@ -16,19 +19,19 @@ const (
 	FamilyGap   Family = "gap"   // unexplained, and padding
 )
 
-// Family is the kind of the bits that a field has in a role.
-func (p *Program) Family(field uint16, role Role) Family {
+// FamilyOf is the kind of the bits that a field has in a role.
+func FamilyOf(p *codec.Program, field uint16, role codec.Role) Family {
 	switch role {
-	case RoleLength, RoleCode, RoleConst, RoleCounter, RoleCheck:
+	case codec.RoleLength, codec.RoleCode, codec.RoleConst, codec.RoleCounter, codec.RoleCheck:
 		return FamilyHead
-	case RoleCount, RoleOffset:
+	case codec.RoleCount, codec.RoleOffset:
 		return FamilyPtr
-	case RoleHere, RoleNext:
+	case codec.RoleHere, codec.RoleNext:
 		return FamilyChain
-	case RolePad, RoleGap:
+	case codec.RolePad, codec.RoleGap:
 		return FamilyGap
 	}
-	if field == noIndex {
+	if field == codec.NoField {
 		return FamilyInt
 	}
 	switch t := p.Fields[field].Schema.Type.(type) {

@@ -1,9 +1,10 @@
-package codec
+package value
 
 import (
 	"fmt"
 	"strings"
 
+	"wirebench/codec"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 )
@@ -42,25 +43,26 @@ func (e ValueErrors) Error() string {
 // ParseJSON makes dst a record to encode from a JSON object of values. Missing and null values are zero or empty; unknown fields,
 // values of the wrong kind and numbers that do not fit are errors. dst.Data is not a message: Encode makes one of it. The error is a
 // *SyntaxError or ValueErrors.
-func (p *Program) ParseJSON(dst *Record, text []byte) error {
-	dst.reset(p)
-	if err := p.resolved(); err != nil {
+func ParseJSON(dst *codec.Record, p *codec.Program, text []byte) error {
+	dst.Reset(p)
+	if err := p.Resolved(); err != nil {
 		return err
 	}
-	s := scanner{text: text, toks: dst.toks[:0]}
+	mem := scratchOf(dst)
+	s := scanner{text: text, toks: mem.toks[:0]}
 	ok := s.document()
-	dst.toks = s.toks
+	mem.toks = s.toks
 	if !ok {
 		return s.err
 	}
-	v := valuer{p: p, r: dst, text: text, toks: s.toks, slots: dst.slots[:0], data: dst.own[:0], path: dst.path[:0]}
+	v := valuer{p: p, plans: plansOf(p), r: dst, text: text, toks: s.toks, slots: mem.slots[:0], data: mem.data[:0], path: mem.path[:0]}
 	switch s.toks[0].kind {
 	case tokObject:
-		v.body(0, uint16(len(p.ops)), 0, 0)
+		v.body(0, uint16(len(p.Ops)), 0, 0)
 	default:
 		v.fail(0, "wrong-kind", "%s where an object of fields is expected", s.toks[0].kind)
 	}
-	dst.slots, dst.own, dst.path = v.slots[:0], v.data, v.path[:0]
+	mem.slots, mem.data, mem.path = v.slots[:0], v.data, v.path[:0]
 	dst.Data = v.data
 	if len(v.errs) > 0 {
 		dst.Nodes = dst.Nodes[:0]
@@ -77,8 +79,9 @@ type pathPart struct {
 
 // valuer turns tokens into nodes and their bytes, in the order of the ops.
 type valuer struct {
-	p     *Program
-	r     *Record
+	p     *codec.Program
+	plans *plans
+	r     *codec.Record
 	text  []byte
 	toks  []token
 	slots []int32 // by step of the bodies being built: token of its value, -1 if missing
@@ -94,7 +97,7 @@ type valuer struct {
 const maxBlank = 1 << 20
 
 // maxBuilt is the number of bytes that a value of so much text may grow to.
-func maxBuilt(text int) int { return min(MaxMessage, 1<<25+64*text) }
+func maxBuilt(text int) int { return min(codec.MaxMessage, 1<<25+64*text) }
 
 // tooLarge reports whether the message has grown beyond all bounds, and says so once.
 func (v *valuer) tooLarge() bool {
@@ -126,7 +129,7 @@ func (v *valuer) failAt(tok int32, field uint16, name, code, format string, args
 	if field == noIndex {
 		field = inner
 	}
-	path = v.p.appendIndexed(nil, field, indexes)
+	path = v.p.AppendIndexed(nil, field, indexes)
 	if name != "" {
 		if len(path) > 0 {
 			path = append(path, '.')
@@ -153,7 +156,7 @@ func (v *valuer) show(tok int32) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-func (v *valuer) node(n Node) int {
+func (v *valuer) node(n codec.Node) int {
 	n.After = uint32(len(v.r.Nodes) + 1)
 	v.r.Nodes = append(v.r.Nodes, n)
 	return len(v.r.Nodes) - 1
@@ -163,7 +166,7 @@ func (v *valuer) node(n Node) int {
 func (v *valuer) body(pc, end, pi uint16, obj int32) {
 	base := v.open(pi)
 	if obj >= 0 {
-		v.fill(pi, base, 0, uint16(len(v.p.plans[pi].steps)), obj)
+		v.fill(pi, base, 0, uint16(len(v.plans.bodies[pi].steps)), obj)
 	}
 	v.build(pc, end, pi, base, obj)
 	v.slots = v.slots[:base]
@@ -172,7 +175,7 @@ func (v *valuer) body(pc, end, pi uint16, obj int32) {
 // open reserves the slots of a body.
 func (v *valuer) open(pi uint16) int {
 	base := len(v.slots)
-	for range v.p.plans[pi].steps {
+	for range v.plans.bodies[pi].steps {
 		v.slots = append(v.slots, -1)
 	}
 	return base
@@ -180,7 +183,7 @@ func (v *valuer) open(pi uint16) int {
 
 // fill finds the values of the steps [from, to) among the members of an object.
 func (v *valuer) fill(pi uint16, base int, from, to uint16, obj int32) {
-	steps := v.p.plans[pi].steps
+	steps := v.plans.bodies[pi].steps
 	hint := from
 	for k := obj + 1; k < int32(v.toks[obj].after) && len(v.errs) < maxValueErrors; {
 		key, val := k, k+1
@@ -297,28 +300,28 @@ func (v *valuer) unknown(steps []step, from, to uint16, key int32) {
 func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 	nodes := uint16(0) // of this body so far
 	for pc < end && len(v.errs) < maxValueErrors && !v.tooLarge() {
-		o := &v.p.ops[pc]
-		if o.optional && !v.goesOn(pi, base, nodes) {
+		o := &v.p.Ops[pc]
+		if o.Optional && !v.goesOn(pi, base, nodes) {
 			return
 		}
-		if o.code != opWeave { // its lists follow
+		if o.Code != codec.OpWeave { // its lists follow
 			nodes++
 		}
-		switch o.code {
-		case opBlock:
-			v.node(Node{Off: uint32(len(v.data)) * 8, Len: v.p.blocks[o.block].bits, Op: pc, Kind: NodeBlock})
-			v.block(&v.p.blocks[o.block], base)
-		case opText:
-			v.text16(o, pc, v.slots[base+int(o.slot)])
-		case opBlob:
-			v.blob(o, pc, v.slots[base+int(o.slot)])
-		case opList:
-			v.list(o, pc, v.slots[base+int(o.slot)])
-			pc = o.end
+		switch o.Code {
+		case codec.OpBlock:
+			v.node(codec.Node{Off: uint32(len(v.data)) * 8, Len: v.p.Blocks[o.Block].Bits, Op: pc, Kind: codec.NodeBlock})
+			v.block(o.Block, base)
+		case codec.OpText:
+			v.text16(o, pc, v.slots[base+int(v.plans.slots[pc])])
+		case codec.OpBlob:
+			v.blob(o, pc, v.slots[base+int(v.plans.slots[pc])])
+		case codec.OpList:
+			v.list(o, pc, v.slots[base+int(v.plans.slots[pc])])
+			pc = o.End
 			continue
-		case opVariant:
+		case codec.OpVariant:
 			v.variant(o, pc, pi, base, obj)
-			pc = o.end
+			pc = o.End
 			continue
 		}
 		pc++
@@ -327,8 +330,8 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 
 // goesOn reports whether there is a value for any of a body's nodes from the given one on.
 func (v *valuer) goesOn(pi uint16, base int, node uint16) bool {
-	for i := range v.p.plans[pi].steps {
-		s := &v.p.plans[pi].steps[i]
+	for i := range v.plans.bodies[pi].steps {
+		s := &v.plans.bodies[pi].steps[i]
 		if tok := v.slots[base+i]; s.node >= node && s.node != noIndex && tok >= 0 && v.toks[tok].kind != tokNull {
 			return true
 		}
@@ -337,21 +340,17 @@ func (v *valuer) goesOn(pi uint16, base int, node uint16) bool {
 }
 
 // block appends a block with the values of its fields.
-func (v *valuer) block(b *block, base int) {
+func (v *valuer) block(block uint16, base int) {
+	b := &v.p.Blocks[block]
 	at := uint32(len(v.data)) * 8
-	v.data = appendZeros(v.data, int(b.bits/8))
-	for i := range b.items {
-		if it := &b.items[i]; it.role == RoleConst {
-			copy(v.data[(at+it.off)/8:], it.bytes)
+	v.data = appendZeros(v.data, int(b.Bits/8))
+	for i := range b.Items {
+		if it := &b.Items[i]; it.Role == codec.RoleConst {
+			copy(v.data[(at+it.Off)/8:], it.Bytes)
 		}
 	}
-	for _, i := range b.plan {
-		it := &b.items[i]
-		tok := int32(-1)
-		if it.slot != noIndex {
-			tok = v.slots[base+int(it.slot)]
-		}
-		v.item(it, at, tok)
+	for _, k := range v.plans.items[block] {
+		v.item(&b.Items[k.item], at, v.slots[base+int(k.step)])
 	}
 }
 
@@ -364,80 +363,80 @@ func appendZeros(dst []byte, n int) []byte {
 }
 
 // item writes the value of a field into its block.
-func (v *valuer) item(it *item, at uint32, tok int32) {
+func (v *valuer) item(it *codec.Item, at uint32, tok int32) {
 	raw := uint64(0)
 	if tok >= 0 && v.toks[tok].kind != tokNull {
-		switch it.form {
-		case formText, formChars:
-			t := it.typ.(*schema.Text)
-			start := (at + it.off) / 8
+		switch it.Form {
+		case codec.FormText, codec.FormChars:
+			t := it.Type.(*schema.Text)
+			start := (at + it.Off) / 8
 			mark := len(v.data)
-			n := v.appendUnits(it.field, tok, t.Charset, false)
-			size := int(it.bits / 8)
-			if it.form == formChars && n != t.N {
-				v.failAt(tok, it.field, "", "wrong-size", "%d characters where %d are needed", n, t.N)
+			n := v.appendUnits(it.Field, tok, t.Charset, false)
+			size := int(it.Bits / 8)
+			if it.Form == codec.FormChars && n != t.N {
+				v.failAt(tok, it.Field, "", "wrong-size", "%d characters where %d are needed", n, t.N)
 				v.data = v.data[:mark]
 				return
 			}
 			if n*t.Charset.Unit() > size {
-				v.failAt(tok, it.field, "", "too-long", "%d code units where %d fit", n, size/t.Charset.Unit())
+				v.failAt(tok, it.Field, "", "too-long", "%d code units where %d fit", n, size/t.Charset.Unit())
 				v.data = v.data[:mark]
 				return
 			}
 			copy(v.data[start:], v.data[mark:])
 			v.data = v.data[:mark]
 			return
-		case formBlob:
-			start := (at + it.off) / 8
+		case codec.FormBlob:
+			start := (at + it.Off) / 8
 			mark := len(v.data)
-			n := v.appendBytes(it.field, tok)
-			if n != int(it.bits/8) && n >= 0 {
-				v.failAt(tok, it.field, "", "wrong-size", "%d bytes where %d are needed", n, it.bits/8)
+			n := v.appendBytes(it.Field, tok)
+			if n != int(it.Bits/8) && n >= 0 {
+				v.failAt(tok, it.Field, "", "wrong-size", "%d bytes where %d are needed", n, it.Bits/8)
 			} else if n >= 0 {
 				copy(v.data[start:], v.data[mark:])
 			}
 			v.data = v.data[:mark]
 			return
-		case formBitfield:
+		case codec.FormBitfield:
 			raw = v.bitfield(it, tok)
 		default:
 			raw = v.number(it, tok)
 		}
 	}
-	if it.num != nil && (it.num.Min != nil || it.num.Max != nil) && !it.num.Legal(raw) {
+	if it.Num != nil && (it.Num.Min != nil || it.Num.Max != nil) && !it.Num.Legal(raw) {
 		shown := "0 (missing)"
 		if tok >= 0 {
 			shown = v.show(tok)
 		}
-		v.failAt(tok, it.field, "", "out-of-range", "%s is outside the legal range %s", shown, rangeText(it.num))
+		v.failAt(tok, it.Field, "", "out-of-range", "%s is outside the legal range %s", shown, rangeText(it.Num))
 	}
-	storeBits(v.data, at+it.off, it.bits, it.order, raw)
+	codec.StoreBits(v.data, at+it.Off, it.Bits, it.Order, raw)
 }
 
 // text16 emits a text of variable size.
-func (v *valuer) text16(o *op, pc uint16, tok int32) {
-	t := v.p.Fields[o.field].Schema.Type.(*schema.Text)
+func (v *valuer) text16(o *codec.Op, pc uint16, tok int32) {
+	t := v.p.Fields[o.Field].Schema.Type.(*schema.Text)
 	off := uint32(len(v.data)) * 8
 	n := 0
 	if tok >= 0 && v.toks[tok].kind != tokNull {
-		n = v.appendUnits(o.field, tok, t.Charset, t.Size == schema.Terminated)
+		n = v.appendUnits(o.Field, tok, t.Charset, t.Size == schema.Terminated)
 	}
 	v.units(o, tok, uint64(n), "characters")
-	if o.size == schema.Terminated {
-		v.ends += int(o.unit)
+	if o.Size == schema.Terminated {
+		v.ends += int(o.Unit)
 	}
-	v.node(Node{Raw: uint64(n), Off: off, Len: uint32(n) * uint32(o.unit) * 8, Op: pc, Kind: NodeText})
+	v.node(codec.Node{Raw: uint64(n), Off: off, Len: uint32(n) * uint32(o.Unit) * 8, Op: pc, Kind: codec.NodeText})
 }
 
 // units judges a number of units.
-func (v *valuer) units(o *op, tok int32, n uint64, what string) {
+func (v *valuer) units(o *codec.Op, tok int32, n uint64, what string) {
 	switch {
-	case n < o.minUnits:
-		v.failAt(tok, o.field, "", "count-too-small", "%d %s, at least %d are needed", n, what, o.minUnits)
-	case n > o.maxUnits:
-		v.failAt(tok, o.field, "", "count-too-large", "%d %s, at most %d are allowed", n, what, o.maxUnits)
-	case o.size == schema.Fixed && n != uint64(o.n):
-		v.failAt(tok, o.field, "", "wrong-size", "%d %s where %d are needed", n, what, o.n)
+	case n < o.MinUnits:
+		v.failAt(tok, o.Field, "", "count-too-small", "%d %s, at least %d are needed", n, what, o.MinUnits)
+	case n > o.MaxUnits:
+		v.failAt(tok, o.Field, "", "count-too-large", "%d %s, at most %d are allowed", n, what, o.MaxUnits)
+	case o.Size == schema.Fixed && n != uint64(o.N):
+		v.failAt(tok, o.Field, "", "wrong-size", "%d %s where %d are needed", n, what, o.N)
 	}
 }
 
@@ -480,14 +479,14 @@ func (v *valuer) appendUnits(field uint16, tok int32, set schema.Charset, noNul 
 	return (len(v.data) - mark) / set.Unit()
 }
 
-func (v *valuer) blob(o *op, pc uint16, tok int32) {
+func (v *valuer) blob(o *codec.Op, pc uint16, tok int32) {
 	off := uint32(len(v.data)) * 8
 	n := 0
 	if tok >= 0 && v.toks[tok].kind != tokNull {
-		n = max(0, v.appendBytes(o.field, tok))
+		n = max(0, v.appendBytes(o.Field, tok))
 	}
 	v.units(o, tok, uint64(n), "bytes")
-	v.node(Node{Raw: uint64(n), Off: off, Len: uint32(n) * 8, Op: pc, Kind: NodeBlob})
+	v.node(codec.Node{Raw: uint64(n), Off: off, Len: uint32(n) * 8, Op: pc, Kind: codec.NodeBlob})
 }
 
 // appendBytes appends bytes written as hex. It returns their number, -1 after an error.
@@ -513,20 +512,20 @@ func (v *valuer) appendBytes(field uint16, tok int32) int {
 	return len(s) / 2
 }
 
-func (v *valuer) list(o *op, pc uint16, tok int32) {
-	l := v.p.Fields[o.field].Schema.Type.(*schema.List)
-	list := v.node(Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: NodeList})
+func (v *valuer) list(o *codec.Op, pc uint16, tok int32) {
+	l := v.p.Fields[o.Field].Schema.Type.(*schema.List)
+	list := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeList})
 	n := uint64(0)
 	switch {
 	case tok < 0 || v.toks[tok].kind == tokNull:
-		if o.size == schema.Fixed { // all of them zero
-			for ; n < uint64(o.n) && !v.tooLarge(); n++ {
-				v.blank += max(int(o.stride/8), 1)
+		if o.Size == schema.Fixed { // all of them zero
+			for ; n < uint64(o.N) && !v.tooLarge(); n++ {
+				v.blank += max(int(o.Stride/8), 1)
 				v.element(o, pc, l, -1, int32(n))
 			}
 		}
 	case v.toks[tok].kind != tokArray:
-		v.failAt(tok, o.field, "", "wrong-kind", "%s where an array is expected: %s", v.toks[tok].kind, v.show(tok))
+		v.failAt(tok, o.Field, "", "wrong-kind", "%s where an array is expected: %s", v.toks[tok].kind, v.show(tok))
 	default:
 		for k := tok + 1; k < int32(v.toks[tok].after) && len(v.errs) < maxValueErrors && !v.tooLarge(); k = int32(v.toks[k].after) {
 			v.element(o, pc, l, k, int32(n))
@@ -538,20 +537,20 @@ func (v *valuer) list(o *op, pc uint16, tok int32) {
 	x.Raw, x.Len, x.After = n, uint32(len(v.data))*8-x.Off, uint32(len(v.r.Nodes))
 }
 
-func (v *valuer) element(o *op, pc uint16, l *schema.List, tok, index int32) {
-	v.path = append(v.path, pathPart{o.field, index})
+func (v *valuer) element(o *codec.Op, pc uint16, l *schema.List, tok, index int32) {
+	v.path = append(v.path, pathPart{o.Field, index})
 	defer func() { v.path = v.path[:len(v.path)-1] }()
 	at := uint32(len(v.data)) * 8
-	if !o.plain || o.linked {
-		e := v.node(Node{Off: at, Op: pc, Kind: NodeElem})
+	if !o.Plain || o.Linked {
+		e := v.node(codec.Node{Off: at, Op: pc, Kind: codec.NodeElem})
 		defer func() {
 			n := &v.r.Nodes[e]
 			n.Len, n.After = uint32(len(v.data))*8-at, uint32(len(v.r.Nodes))
 		}()
 	}
-	base := v.open(o.plan)
+	base := v.open(o.Body)
 	defer func() { v.slots = v.slots[:base] }()
-	steps := v.p.plans[o.plan].steps
+	steps := v.plans.bodies[o.Body].steps
 	obj := int32(-1)
 	switch {
 	case tok < 0 || v.toks[tok].kind == tokNull:
@@ -564,16 +563,16 @@ func (v *valuer) element(o *op, pc uint16, l *schema.List, tok, index int32) {
 			v.fail(tok, "wrong-kind", "%s where an object is expected: %s", v.toks[tok].kind, v.show(tok))
 			break
 		}
-		v.fill(o.plan, base, 1, steps[0].end, tok)
+		v.fill(o.Body, base, 1, steps[0].end, tok)
 	case v.toks[tok].kind != tokObject:
 		v.fail(tok, "wrong-kind", "%s where an object is expected: %s", v.toks[tok].kind, v.show(tok))
 	default:
 		obj = tok
-		v.fill(o.plan, base, 0, uint16(len(steps)), tok)
+		v.fill(o.Body, base, 0, uint16(len(steps)), tok)
 	}
-	if o.plain {
-		v.block(&v.p.blocks[o.block], base)
+	if o.Plain {
+		v.block(o.Block, base)
 		return
 	}
-	v.build(pc+1, o.end, o.plan, base, obj)
+	v.build(pc+1, o.End, o.Body, base, obj)
 }

@@ -1,52 +1,54 @@
-package codec
+package columns
 
 import (
 	"math"
+
+	"wirebench/codec"
 )
 
-// MaxValues is the number of values at which Columns are full. It bounds their memory: a value takes eight bytes, and at most one run
+// MaxValues is the number of values at which a Set is full. It bounds their memory: a value takes eight bytes, and at most one run
 // of messages is appended beyond it.
 const MaxValues = 1 << 24
 
-// Columns hold the values of many messages of one program by field: a column has one entry a row. The rows of a field at the top are
+// A Set holds the values of many messages of one program by field: a column has one entry a row. The rows of a field at the top are
 // the messages; the rows of a field in a list are the elements of all those lists. Elements maps a list to its elements, Message an
 // element to its message.
 //
-// The zero Columns take all fields of the first program that appends to them. Their memory is reused after Reset. One goroutine
+// The zero Set takes all fields of the first program that appends to it. Its memory is reused after Reset. One goroutine
 // at a time.
-type Columns struct {
-	Program *Program
-	Data    []byte   // the data of the last AppendColumns, not copied
-	N       int      // messages
-	Status  []Status // by message, the same as of Decode. A message that is not OK has the values that could be read
+type Set struct {
+	Program *codec.Program
+	Data    []byte         // the data of the last Append, not copied
+	N       int            // messages
+	Status  []codec.Status // by message, the same as of Decode. A message that is not OK has the values that could be read
 
-	cols   []column   // by field
-	chosen []uint16   // fields that have a column, ascending
-	tables []rowSet   // 0 is the messages, the others are lists
-	fills  [][]fillIn // by block: its numbers that have a column
-	spans  [][]spanIn // by block: its texts and bytes of fixed size that have a column
-	parts  []target   // by content of a simple program: where it goes
-	inline bool       // the contents of a simple program follow its block one after another, each with its number
-	twice  bool       // a field stands at two places of the program, as alternatives may have it
-	values int        // so far, counting those that are absent
-	most   int        // MaxValues, less in tests
-	run    messageRun // what is known of the messages at hand, if they are simple
-	rec    Record     // the message at hand, if it is not
+	cols   []column     // by field
+	chosen []uint16     // fields that have a column, ascending
+	tables []rowSet     // 0 is the messages, the others are lists
+	fills  [][]fillIn   // by block: its numbers that have a column
+	spans  [][]spanIn   // by block: its texts and bytes of fixed size that have a column
+	parts  []target     // by content of a simple program: where it goes
+	inline bool         // the contents of a simple program follow its block one after another, each with its number
+	twice  bool         // a field stands at two places of the program, as alternatives may have it
+	values int          // so far, counting those that are absent
+	most   int          // MaxValues, less in tests
+	run    messageRun   // what is known of the messages at hand, if they are simple
+	rec    codec.Record // the message at hand, if it is not
 }
 
 // Span is a run of bytes: a message, a text without its terminator, or bytes.
 type Span struct {
-	Off uint32 // bytes from the start of Columns.Data
+	Off uint32 // bytes from the start of Set.Data
 	Len uint32 // bytes
 }
 
 // column is one field. Only what its kind needs is in use.
 type column struct {
 	kind   columnKind
-	table  uint16   // whose rows it has
-	list   uint16   // list: the table of its elements
-	item   *item    // number, and span of fixed size: the last place in the program that holds it
-	num    []uint64 // number: the bits
+	table  uint16      // whose rows it has
+	list   uint16      // list: the table of its elements
+	item   *codec.Item // number, and span of fixed size: the last place in the program that holds it
+	num    []uint64    // number: the bits
 	spans  []Span
 	first  []uint32 // list: by row, the first of its elements; and the number of elements at the end
 	absent []uint64 // bit i%64 of word i/64: row i has no value. What is beyond is there
@@ -72,7 +74,7 @@ type rowSet struct {
 func (t *rowSet) cost() int { return max(t.cols, 1) }
 
 // Reset forgets the messages and keeps the choice of fields.
-func (c *Columns) Reset() {
+func (c *Set) Reset() {
 	c.Data, c.N, c.values, c.Status = nil, 0, 0, c.Status[:0]
 	for i := range c.tables {
 		c.tables[i].rows = 0
@@ -87,40 +89,40 @@ func (c *Columns) Reset() {
 	c.rec.Data = nil
 }
 
-// AppendColumns appends the values of messages and returns how many messages it took: fewer than all only if the Columns are full.
-// Columns that hold messages of another program are full, too, until Reset; empty ones switch to this program and select all of its
+// Append appends the values of messages of a program and returns how many messages it took: fewer than all only if the Set is full.
+// A Set that holds messages of another program is full, too, until Reset; an empty one switches to this program and selects all of its
 // fields.
 //
 // messages are spans of data, of which the first 4 GiB are addressable: a longer span is truncated there. Until Reset, the data of the
 // next call must begin with the same bytes.
-func (p *Program) AppendColumns(dst *Columns, data []byte, messages []Span) int {
-	if dst.Program != p {
-		if dst.N > 0 {
+func (c *Set) Append(p *codec.Program, data []byte, messages []Span) int {
+	if c.Program != p {
+		if c.N > 0 {
 			return 0
 		}
-		dst.SelectAll(p)
+		c.SelectAll(p)
 	}
-	dst.Data = data[:min(uint64(len(data)), math.MaxUint32)]
+	c.Data = data[:min(uint64(len(data)), math.MaxUint32)]
 	n := 0
-	for n < len(messages) && dst.values < dst.most {
-		if p.simple && !dst.twice {
-			if k := dst.quickRows(messages[n:]); k > 0 {
+	for n < len(messages) && c.values < c.most {
+		if p.Simple && !c.twice {
+			if k := c.quickRows(messages[n:]); k > 0 {
 				n += k
 				continue
 			}
 		}
-		dst.row(messages[n])
+		c.row(messages[n])
 		n++
-		if p.simple {
-			dst.pad() // a run appends to columns that have all their rows
+		if p.Simple {
+			c.pad() // a run appends to columns that have all their rows
 		}
 	}
-	dst.pad()
+	c.pad()
 	return n
 }
 
 // Rows is the length of the field's column: the number of messages, or of elements of the list that it is in; 0 without a column.
-func (c *Columns) Rows(field uint16) int {
+func (c *Set) Rows(field uint16) int {
 	if l := c.column(field); l != nil {
 		return c.tables[l.table].rows
 	}
@@ -128,8 +130,8 @@ func (c *Columns) Rows(field uint16) int {
 }
 
 // Numbers returns the raw bits of a number by row, 0 where it is absent; the field's schema.Number gives their meaning. It is nil if
-// the field has no column of numbers. Like Spans and First, it is valid until the Columns change.
-func (c *Columns) Numbers(field uint16) []uint64 {
+// the field has no column of numbers. Like Spans and First, it is valid until the Set changes.
+func (c *Set) Numbers(field uint16) []uint64 {
 	if l := c.column(field); l != nil {
 		return l.num
 	}
@@ -137,7 +139,7 @@ func (c *Columns) Numbers(field uint16) []uint64 {
 }
 
 // Spans are the places of texts or bytes in all rows.
-func (c *Columns) Spans(field uint16) []Span {
+func (c *Set) Spans(field uint16) []Span {
 	if l := c.column(field); l != nil {
 		return l.spans
 	}
@@ -145,7 +147,7 @@ func (c *Columns) Spans(field uint16) []Span {
 }
 
 // First says which elements the list has in row i: those from First[i] up to First[i+1]. They are rows of the fields inside it.
-func (c *Columns) First(field uint16) []uint32 {
+func (c *Set) First(field uint16) []uint32 {
 	if l := c.column(field); l != nil {
 		return l.first
 	}
@@ -153,7 +155,7 @@ func (c *Columns) First(field uint16) []uint32 {
 }
 
 // column is that of a field, nil if it has none.
-func (c *Columns) column(field uint16) *column {
+func (c *Set) column(field uint16) *column {
 	if int(field) >= len(c.cols) || c.cols[field].kind == noColumn {
 		return nil
 	}
@@ -161,7 +163,7 @@ func (c *Columns) column(field uint16) *column {
 }
 
 // pad brings all columns to the number of their rows: the last rows have no value there.
-func (c *Columns) pad() {
+func (c *Set) pad() {
 	for _, f := range c.chosen {
 		l := &c.cols[f]
 		l.padTo(c.tables[l.table].rows)

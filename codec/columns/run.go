@@ -1,9 +1,10 @@
-package codec
+package columns
 
 import (
 	"encoding/binary"
 	"math"
 
+	"wirebench/codec"
 	"wirebench/defs/schema"
 )
 
@@ -37,11 +38,11 @@ type messageRun struct {
 func (r *messageRun) of(k, n int) []located { return r.found[k*r.room:][:n] }
 
 // quickRows appends the messages at the start of rows that are simple and right, up to a run of them, and returns how many.
-func (c *Columns) quickRows(rows []Span) int {
+func (c *Set) quickRows(rows []Span) int {
 	p := c.Program
 	rows = rows[:min(len(rows), c.run.most)]
 	n := c.heads(rows)
-	if n > 0 && len(p.contents) > 0 {
+	if n > 0 && len(p.Contents) > 0 {
 		n = c.contents(rows[:n])
 	}
 	c.run.most = min(max(2*n, minRun), maxRun)
@@ -55,7 +56,7 @@ func (c *Columns) quickRows(rows []Span) int {
 	clear(c.Status[status:])
 	c.tables[0].rows += n
 	c.values += n * c.tables[0].cost()
-	head := p.ops[0].block
+	head := p.Ops[0].Block
 	c.numbers(c.fills[head], rows)
 	for i := range c.spans[head] {
 		s := &c.spans[head][i]
@@ -65,8 +66,8 @@ func (c *Columns) quickRows(rows []Span) int {
 		}
 	}
 	for k := range c.parts {
-		if t := &c.parts[k]; t.field != noIndex {
-			if t.kind == NodeList {
+		if t := &c.parts[k]; t.field != codec.NoField {
+			if t.kind == codec.NodeList {
 				c.lists(t, c.run.of(k, n))
 			} else {
 				c.texts(t, c.run.of(k, n))
@@ -78,7 +79,7 @@ func (c *Columns) quickRows(rows []Span) int {
 
 // numbers appends those of the first block, several columns at once where the loads are of whole bytes: they come first, sorted by
 // their width.
-func (c *Columns) numbers(fills []fillIn, rows []Span) {
+func (c *Set) numbers(fills []fillIn, rows []Span) {
 	col := func(i int) []uint64 { return c.cols[fills[i].field].grow(len(rows)) }
 	for len(fills) > 0 {
 		f, k := &fills[0], 1
@@ -98,23 +99,23 @@ func (c *Columns) numbers(fills []fillIn, rows []Span) {
 
 // heads is how many messages at the start of rows, up to a run of them, are whole and hold the first block, all of it right. It
 // notes where they end.
-func (c *Columns) heads(rows []Span) (n int) {
+func (c *Set) heads(rows []Span) (n int) {
 	p := c.Program
 	c.run.ends = growTo(c.run.ends, len(rows))
-	ends, head := c.run.ends[:len(rows)], p.head
-	if !p.lone {
-		head = max(head, p.first.reach)
+	ends, head := c.run.ends[:len(rows)], p.Head
+	if !p.Lone {
+		head = max(head, p.First.Reach)
 	}
-	if p.frame16 {
+	if p.Frame16 {
 		n = heads16(ends, c.Data, rows, max(head, 2))
 	} else {
-		n = p.anyHeads(ends, c.Data, rows, head)
+		n = anyHeads(p, ends, c.Data, rows, head)
 	}
-	if len(p.first.checks) == 0 {
+	if len(p.First.Checks) == 0 {
 		return n
 	}
 	for i, r := range rows[:n] {
-		if !p.first.legal(c.Data[r.Off:ends[i]]) {
+		if !p.First.Legal(c.Data[r.Off:ends[i]]) {
 			return i
 		}
 	}
@@ -140,14 +141,14 @@ func heads16Safe(ends []uint32, data []byte, rows []Span, head uint32) (n int) {
 }
 
 // anyHeads is the same for messages whose length stands elsewhere, or nowhere.
-func (p *Program) anyHeads(ends []uint32, data []byte, rows []Span, head uint32) (n int) {
+func anyHeads(p *codec.Program, ends []uint32, data []byte, rows []Span, head uint32) (n int) {
 	total := uint64(0)
 	for i, r := range rows {
 		end := uint64(r.Off) + uint64(r.Len)
 		if end > uint64(len(data)) || total >= maxRunBytes {
 			return i
 		}
-		size := p.anyFrame(data[r.Off:end])
+		size := p.AnyFrame(data[r.Off:end])
 		if size < head {
 			return i
 		}
@@ -159,11 +160,11 @@ func (p *Program) anyHeads(ends []uint32, data []byte, rows []Span, head uint32)
 
 // contents locates the contents of the messages, as quickContents does, and returns how many messages at the start have all of
 // them, and not too many.
-func (c *Columns) contents(rows []Span) (n int) {
+func (c *Set) contents(rows []Span) (n int) {
 	p, r := c.Program, &c.run
-	r.room = min(len(rows), max(maxFound/len(p.contents), 1))
+	r.room = min(len(rows), max(maxFound/len(p.Contents), 1))
 	rows = rows[:r.room]
-	r.found = growTo(r.found, len(p.contents)*r.room)
+	r.found = growTo(r.found, len(p.Contents)*r.room)
 	if !c.inline {
 		for i := range rows {
 			if !c.locate(i, rows[i].Off) {
@@ -174,22 +175,22 @@ func (c *Columns) contents(rows []Span) (n int) {
 	}
 	r.next = growTo(r.next, len(rows))
 	for i := range rows {
-		r.next[i] = rows[i].Off + p.head
+		r.next[i] = rows[i].Off + p.Head
 	}
 	n = len(rows)
-	for k := range p.contents {
-		n = p.contents[k].follow(r.of(k, n), c.Data, rows[:n], r.next, r.ends)
+	for k := range p.Contents {
+		n = follow(&p.Contents[k], r.of(k, n), c.Data, rows[:n], r.next, r.ends)
 	}
 	return n
 }
 
 // follow locates contents that follow what is before them and whose number stands in the first block. It returns how many messages
 // at the start of rows are right.
-func (k *content) follow(found []located, data []byte, rows []Span, next, ends []uint32) int {
-	at, shift, mask, each, lo, hi := k.count.at, k.count.shift&63, k.count.mask, k.each, k.min, k.max
+func follow(k *codec.Content, found []located, data []byte, rows []Span, next, ends []uint32) int {
+	at, shift, mask, each, lo, hi := k.Count.At, k.Count.Shift&63, k.Count.Mask, k.Each, k.Min, k.Max
 	found, next, ends = found[:len(rows)], next[:len(rows)], ends[:len(rows)]
 	for i := range rows {
-		n := word(data, rows[i].Off+at) >> shift & mask
+		n := codec.Word(data, rows[i].Off+at) >> shift & mask
 		from := uint64(next[i])
 		end := from + n*each
 		if end > uint64(ends[i]) || n < lo || n > hi {
@@ -203,40 +204,40 @@ func (k *content) follow(found []located, data []byte, rows []Span, next, ends [
 
 // locate notes where the contents of any simple message are, the i-th of the run. It gives up on elements that do not stand side by
 // side in the order of their chain.
-func (c *Columns) locate(i int, at uint32) bool {
+func (c *Set) locate(i int, at uint32) bool {
 	p, r := c.Program, &c.run
 	data := c.Data[at:r.ends[i]]
-	left := newBudget(data)
-	cur, have := uint64(p.head), uint64(len(data))
-	for j := range p.contents {
-		k := &p.contents[j]
+	left := codec.NewBudget(data)
+	cur, have := uint64(p.Head), uint64(len(data))
+	for j := range p.Contents {
+		k := &p.Contents[j]
 		var from, n uint64
 		switch {
-		case k.size == schema.Counted && !k.placed && !k.count.slow:
-			from, n = cur, word(data, k.count.at)>>(k.count.shift&63)&k.count.mask
-			if cur += n * k.each; cur > have || number(n, k.min, k.max) != NoProblem {
+		case k.Size == schema.Counted && !k.Placed && !k.Count.Slow:
+			from, n = cur, codec.Word(data, k.Count.At)>>(k.Count.Shift&63)&k.Count.Mask
+			if cur += n * k.Each; cur > have || codec.Judge(n, k.Min, k.Max) != codec.NoProblem {
 				return false
 			}
-		case k.linked && !k.count.slow && !k.offset.slow:
-			n = word(data, k.count.at) >> (k.count.shift & 63) & k.count.mask
-			if n > left.nodes || n*k.each > left.bytes || number(n, k.min, k.max) != NoProblem {
+		case k.Linked && !k.Count.Slow && !k.Offset.Slow:
+			n = codec.Word(data, k.Count.At) >> (k.Count.Shift & 63) & k.Count.Mask
+			if n > left.Nodes || n*k.Each > left.Bytes || codec.Judge(n, k.Min, k.Max) != codec.NoProblem {
 				return false
 			}
-			left.nodes -= n
-			left.bytes -= n * k.each
+			left.Nodes -= n
+			left.Bytes -= n * k.Each
 			if n > 0 {
-				from = word(data, k.offset.at) >> (k.offset.shift & 63) & k.offset.mask
-				if p.place(from, have, have) != NoProblem || !k.sideBySide(data, from, n) {
+				from = codec.Word(data, k.Offset.At) >> (k.Offset.Shift & 63) & k.Offset.Mask
+				if p.Place(from, have, have) != codec.NoProblem || !sideBySide(k, data, from, n) {
 					return false
 				}
 			}
 		default:
 			var end uint64
 			var ok bool
-			if from, n, end, ok = k.locate(p, data, cur, &left); !ok || k.linked && n > 0 && !k.sideBySide(data, from, n) {
+			if from, n, end, ok = k.Locate(p, data, cur, &left); !ok || k.Linked && n > 0 && !sideBySide(k, data, from, n) {
 				return false
 			}
-			if !k.placed {
+			if !k.Placed {
 				cur = end
 			}
 		}
@@ -247,11 +248,11 @@ func (c *Columns) locate(i int, at uint32) bool {
 
 // sideBySide reports whether the elements of a chain are all there, one after another. Unlike chain, it need not wait for one
 // element to know the place of the next.
-func (k *content) sideBySide(data []byte, from, n uint64) bool {
-	if from == 0 || from+n*k.each > min(uint64(len(data)), math.MaxUint16) || k.next+2 > k.each {
+func sideBySide(k *codec.Content, data []byte, from, n uint64) bool {
+	if from == 0 || from+n*k.Each > min(uint64(len(data)), math.MaxUint16) || k.Next+2 > k.Each {
 		return false
 	}
-	return chained(data[from:from+n*k.each], uint32(from), int(k.each), int(k.next))
+	return chained(data[from:from+n*k.Each], uint32(from), int(k.Each), int(k.Next))
 }
 
 // chainedSafe reports whether each element of data, the first of which is at a byte of a message, names the place of the next. The
@@ -268,7 +269,7 @@ func chainedSafe(data []byte, at uint32, each, next int) bool {
 }
 
 // texts appends texts or bytes.
-func (c *Columns) texts(t *target, found []located) {
+func (c *Set) texts(t *target, found []located) {
 	l := &c.cols[t.field]
 	have := len(l.spans)
 	l.spans = growTo(l.spans, have+len(found))
@@ -279,7 +280,7 @@ func (c *Columns) texts(t *target, found []located) {
 }
 
 // lists appends lists and their elements.
-func (c *Columns) lists(t *target, found []located) {
+func (c *Set) lists(t *target, found []located) {
 	l, e := &c.cols[t.field], &c.tables[t.table]
 	have, end := len(l.first), uint32(e.rows)
 	l.first = growTo(l.first, have+len(found))
@@ -292,11 +293,11 @@ func (c *Columns) lists(t *target, found []located) {
 }
 
 // elements appends n elements that stand side by side, where found says.
-func (c *Columns) elements(e *rowSet, block uint16, found []located, n int) {
+func (c *Set) elements(e *rowSet, block uint16, found []located, n int) {
 	before := e.rows
 	e.rows += n
 	c.values += n * e.cost()
-	stride := c.Program.blocks[block].bits / 8
+	stride := c.Program.Blocks[block].Bits / 8
 	for i := range c.fills[block] {
 		f := &c.fills[block][i]
 		l := &c.cols[f.field]
@@ -334,9 +335,9 @@ func (f *fillIn) load(data []byte, block uint32) uint64 {
 	case load64:
 		return binary.LittleEndian.Uint64(data[at:])
 	case maskLoad:
-		return word(data, at) >> (f.peek.shift & 63) & f.peek.mask
+		return codec.Word(data, at) >> (f.peek.Shift & 63) & f.peek.Mask
 	}
-	return loadBits(data[block:], f.off, f.bits, f.order)
+	return codec.LoadBits(data[block:], f.off, f.bits, f.order)
 }
 
 // span is the text in a block that starts at a byte of data.
@@ -345,7 +346,7 @@ func (s *spanIn) span(data []byte, block uint32) Span {
 	if s.unit == 0 {
 		return Span{at, s.size}
 	}
-	return Span{at, uint32(len(cutAtNul(data[at:at+s.size], int(s.unit))))}
+	return Span{at, uint32(len(codec.CutAtNul(data[at:at+s.size], int(s.unit))))}
 }
 
 // fillRowsSafe is a column of a block at the start of messages, each of which holds the whole block.

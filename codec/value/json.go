@@ -1,4 +1,4 @@
-package codec
+package value
 
 import (
 	"encoding/binary"
@@ -7,30 +7,74 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"wirebench/codec"
 	"wirebench/defs/schema"
 )
 
 // AppendJSON appends the values of the record as a JSON object, fields in the order of the definition. What could not be read is
 // left out. 64-bit integers are strings; a float is the shortest text that reads back to exactly the number on the wire; a lone
 // surrogate of UTF-16 is an escape.
-func (r *Record) AppendJSON(dst []byte) []byte {
-	if len(r.Program.plans) == 0 || len(r.Nodes) == 0 {
+func AppendJSON(dst []byte, r *codec.Record) []byte {
+	if len(r.Nodes) == 0 {
 		return append(dst, '{', '}')
 	}
-	r.starts = r.starts[:0]
-	return r.object(dst, 0, 0, uint32(len(r.Nodes)))
+	s := scratchOf(r)
+	if s.of != r.Program {
+		s.of, s.bodies = r.Program, plansOf(r.Program).bodies
+	}
+	w := writer{Record: r, scratch: s}
+	return w.object(dst, 0, 0, uint32(len(r.Nodes)))
+}
+
+// AppendLeaf appends the value of a leaf as JSON.
+func AppendLeaf(dst []byte, r *codec.Record, l codec.Leaf) []byte {
+	w := writer{Record: r} // contents of a leaf are text or bytes, which need no plan
+	it := r.Item(l)
+	switch {
+	case it == nil:
+		return w.content(dst, &r.Program.Ops[r.Nodes[l.Node].Op], l.Node)
+	case it.Form == codec.FormNone && it.Bits <= 64:
+		return appendNumber(dst, &codec.Item{Form: codec.FormUint64, Bits: it.Bits}, l.Raw)
+	}
+	return w.itemValue(dst, it, l.Off-it.Off)
+}
+
+// writer writes the values of a record.
+type writer struct {
+	*codec.Record
+	*scratch
+}
+
+// scratch is memory that is used again for the next message.
+type scratch struct {
+	of     *codec.Program // that the bodies are of
+	bodies []plan
+	starts []int32 // node indexes of the bodies being written
+	toks   []token
+	slots  []int32
+	path   []pathPart
+	data   []byte
+}
+
+func scratchOf(r *codec.Record) *scratch {
+	s, ok := r.Scratch.(*scratch)
+	if !ok {
+		s = &scratch{}
+		r.Scratch = s
+	}
+	return s
 }
 
 // object appends the body whose nodes are [first, after).
-func (r *Record) object(dst []byte, pi uint16, first, after uint32) []byte {
+func (r writer) object(dst []byte, pi uint16, first, after uint32) []byte {
 	dst = append(dst, '{')
 	dst, _ = r.members(dst, pi, first, after, false)
 	return append(dst, '}')
 }
 
 // members appends the fields of a body. It returns whether it wrote any, or some stood before.
-func (r *Record) members(dst []byte, pi uint16, first, after uint32, comma bool) ([]byte, bool) {
-	p := &r.Program.plans[pi]
+func (r writer) members(dst []byte, pi uint16, first, after uint32, comma bool) ([]byte, bool) {
+	p := &r.bodies[pi]
 	base := len(r.starts)
 	for n := first; n < after && len(r.starts) < base+p.nodes; n = r.Nodes[n].After {
 		r.starts = append(r.starts, int32(n))
@@ -51,7 +95,7 @@ func (r *Record) members(dst []byte, pi uint16, first, after uint32, comma bool)
 		}
 		if s.run != noIndex && int(s.node) < len(nodes) {
 			run := &p.runs[s.run]
-			if n := &r.Nodes[nodes[s.node]]; n.Kind == NodeBlock && n.Len == r.Program.blocks[run.block].bits {
+			if n := &r.Nodes[nodes[s.node]]; n.Kind == codec.NodeBlock && n.Len == r.Program.Blocks[run.block].Bits {
 				dst = r.appendRun(dst, run, n.Off, comma)
 				i, comma = int(run.next)-1, true
 				continue
@@ -76,8 +120,8 @@ func (r *Record) members(dst []byte, pi uint16, first, after uint32, comma bool)
 		n := &r.Nodes[nodes[s.node]]
 		switch s.kind {
 		case stepItem:
-			it := &r.Program.blocks[s.block].items[s.item]
-			if it.off+it.bits > n.Len {
+			it := &r.Program.Blocks[s.block].Items[s.item]
+			if it.Off+it.Bits > n.Len {
 				continue // cut off
 			}
 			if comma {
@@ -87,23 +131,23 @@ func (r *Record) members(dst []byte, pi uint16, first, after uint32, comma bool)
 			dst = r.itemValue(dst, it, n.Off)
 			comma = true
 		case stepContent:
-			if n.Bad != NoProblem && n.Len == 0 && n.Kind != NodeList {
+			if n.Bad != codec.NoProblem && n.Len == 0 && n.Kind != codec.NodeList {
 				continue // nothing of it could be read
 			}
 			if comma {
 				dst = append(dst, ',')
 			}
 			dst = append(dst, s.frag...)
-			dst = r.content(dst, &r.Program.ops[s.op], uint32(nodes[s.node]))
+			dst = r.content(dst, &r.Program.Ops[s.op], uint32(nodes[s.node]))
 			nodes = r.starts[base:] // may have moved
 			comma = true
 		case stepVariant:
 			c := s.op + 1
-			for k := uint64(0); k < n.Raw && c < r.Program.ops[s.op].end; k++ {
-				c = r.Program.ops[c].end
+			for k := uint64(0); k < n.Raw && c < r.Program.Ops[s.op].End; k++ {
+				c = r.Program.Ops[c].End
 			}
-			if c < r.Program.ops[s.op].end {
-				dst, comma = r.members(dst, r.Program.ops[c].plan, uint32(nodes[s.node])+1, n.After, comma)
+			if c < r.Program.Ops[s.op].End {
+				dst, comma = r.members(dst, r.Program.Ops[c].Body, uint32(nodes[s.node])+1, n.After, comma)
 				nodes = r.starts[base:]
 			}
 		}
@@ -113,24 +157,24 @@ func (r *Record) members(dst []byte, pi uint16, first, after uint32, comma bool)
 }
 
 // content appends text, bytes or a list.
-func (r *Record) content(dst []byte, o *op, node uint32) []byte {
+func (r writer) content(dst []byte, o *codec.Op, node uint32) []byte {
 	n := &r.Nodes[node]
 	switch n.Kind {
-	case NodeText:
+	case codec.NodeText:
 		from := n.Off / 8
-		return appendText(dst, r.Data[from:from+uint32(n.Raw)*uint32(o.unit)], o.set)
-	case NodeBlob:
+		return appendText(dst, r.Data[from:from+uint32(n.Raw)*uint32(o.Unit)], o.Set)
+	case codec.NodeBlob:
 		return appendHex(dst, r.Data[n.Off/8:(n.Off+n.Len)/8])
 	}
-	bare := o.bare
+	bare := o.Bare
 	dst = append(dst, '[')
-	if !o.linked && o.plain && n.After == node+1 {
-		b := &r.Program.blocks[o.block]
+	if !o.Linked && o.Plain && n.After == node+1 {
+		b := &r.Program.Blocks[o.Block]
 		for k := uint64(0); k < n.Raw; k++ {
 			if k > 0 {
 				dst = append(dst, ',')
 			}
-			dst = r.element(dst, o, b, n.Off+uint32(k)*o.stride, bare)
+			dst = r.element(dst, o, b, n.Off+uint32(k)*o.Stride, bare)
 		}
 		return append(dst, ']')
 	}
@@ -140,23 +184,23 @@ func (r *Record) content(dst []byte, o *op, node uint32) []byte {
 		}
 		en := &r.Nodes[e]
 		switch {
-		case o.plain && en.Len == r.Program.blocks[o.block].bits:
-			dst = r.element(dst, o, &r.Program.blocks[o.block], en.Off, bare)
-		case o.plain:
+		case o.Plain && en.Len == r.Program.Blocks[o.Block].Bits:
+			dst = r.element(dst, o, &r.Program.Blocks[o.Block], en.Off, bare)
+		case o.Plain:
 			dst = r.cutElement(dst, o, en, bare)
 		case bare:
 			dst = r.bareElement(dst, o, e, en.After)
 		default:
-			dst = r.object(dst, o.plan, e+1, en.After)
+			dst = r.object(dst, o.Body, e+1, en.After)
 		}
 	}
 	return append(dst, ']')
 }
 
 // element appends an element that is one block.
-func (r *Record) element(dst []byte, o *op, b *block, at uint32, bare bool) []byte {
-	p := &r.Program.plans[o.plan]
-	if p.flat && !bare && at/8+b.reach <= uint32(len(r.Data)) {
+func (r writer) element(dst []byte, o *codec.Op, b *codec.Block, at uint32, bare bool) []byte {
+	p := &r.bodies[o.Body]
+	if p.flat && !bare && at/8+b.Reach <= uint32(len(r.Data)) {
 		run := &p.runs[0]
 		dst = slices.Grow(dst, run.room+1)
 		start := len(dst)
@@ -169,7 +213,7 @@ func (r *Record) element(dst []byte, o *op, b *block, at uint32, bare bool) []by
 	steps := p.steps
 	if bare && len(steps) > 0 {
 		if steps[0].kind == stepItem {
-			return r.itemValue(dst, &b.items[steps[0].item], at)
+			return r.itemValue(dst, &b.Items[steps[0].item], at)
 		}
 		return r.bareGroup(dst, steps, b, at)
 	}
@@ -187,10 +231,10 @@ func (r *Record) element(dst []byte, o *op, b *block, at uint32, bare bool) []by
 }
 
 // appendRun appends values of a whole block that starts at bit at.
-func (r *Record) appendRun(dst []byte, run *run, at uint32, comma bool) []byte {
-	b := &r.Program.blocks[run.block]
+func (r writer) appendRun(dst []byte, run *run, at uint32, comma bool) []byte {
+	b := &r.Program.Blocks[run.block]
 	first := 0
-	if run.room > 0 && at/8+b.reach <= uint32(len(r.Data)) {
+	if run.room > 0 && at/8+b.Reach <= uint32(len(r.Data)) {
 		dst = slices.Grow(dst, run.room)
 		var n int
 		if n, first = putRun(dst[:cap(dst)], len(dst), run, b, r.Data[at/8:], comma); first == len(run.parts) {
@@ -205,14 +249,14 @@ func (r *Record) appendRun(dst []byte, run *run, at uint32, comma bool) []byte {
 			text, comma = text[1:], true
 		}
 		dst = append(dst, text...)
-		dst = r.itemValue(dst, &b.items[part.item], at)
+		dst = r.itemValue(dst, &b.Items[part.item], at)
 	}
 	return dst
 }
 
 // putRun writes a run of plain numbers into a buffer that has the room for it. It returns how many of them it wrote: it stops at a
 // float that it cannot.
-func putRun(buf []byte, n int, run *run, b *block, data []byte, comma bool) (end, done int) {
+func putRun(buf []byte, n int, run *run, b *codec.Block, data []byte, comma bool) (end, done int) {
 	for i := range run.parts {
 		part := &run.parts[i]
 		start := n
@@ -227,30 +271,30 @@ func putRun(buf []byte, n int, run *run, b *block, data []byte, comma bool) (end
 			n--
 			comma = true
 		}
-		raw := word(data, part.peek.at) >> (part.peek.shift & 63) & part.peek.mask
+		raw := codec.Word(data, part.peek.At) >> (part.peek.Shift & 63) & part.peek.Mask
 		ok := true
 		switch part.form {
-		case formUint:
+		case codec.FormUint:
 			n = putUint(buf, n, raw)
-		case formInt:
+		case codec.FormInt:
 			n = putInt(buf, n, schema.SignExtend(raw, int(part.bits)))
-		case formUint64, formInt64:
+		case codec.FormUint64, codec.FormInt64:
 			buf[n] = '"'
-			if part.form == formInt64 {
+			if part.form == codec.FormInt64 {
 				n = putInt(buf, n+1, schema.SignExtend(raw, int(part.bits)))
 			} else {
 				n = putUint(buf, n+1, raw)
 			}
 			buf[n] = '"'
 			n++
-		case formBool:
+		case codec.FormBool:
 			n = len(strconv.AppendBool(buf[:n], raw != 0))
-		case formFloat32:
+		case codec.FormFloat32:
 			n, ok = putFloat(buf, n, schema.BitsFloat(raw, 32))
-		case formFloat64:
+		case codec.FormFloat64:
 			n, ok = putFloat(buf, n, schema.BitsFloat(raw, 64))
 		default:
-			n, ok = putFloat(buf, n, b.items[part.item].num.Float(raw))
+			n, ok = putFloat(buf, n, b.Items[part.item].Num.Float(raw))
 		}
 		if !ok {
 			return start, i
@@ -260,14 +304,14 @@ func putRun(buf []byte, n int, run *run, b *block, data []byte, comma bool) (end
 }
 
 // bareGroup appends an element such as a vector, whose only field is a group without a name.
-func (r *Record) bareGroup(dst []byte, steps []step, b *block, at uint32) []byte {
+func (r writer) bareGroup(dst []byte, steps []step, b *codec.Block, at uint32) []byte {
 	dst = append(dst, '{')
 	dst = r.blockMembers(dst, steps[1:steps[0].end], b, at, ^uint32(0), false)
 	return append(dst, '}')
 }
 
 // blockMembers appends the fields of a body that is one block, as far as they lie in the first len bits.
-func (r *Record) blockMembers(dst []byte, steps []step, b *block, at, length uint32, comma bool) []byte {
+func (r writer) blockMembers(dst []byte, steps []step, b *codec.Block, at, length uint32, comma bool) []byte {
 	skipped := 0 // groups around the step that are left to later ones of the same name
 	for i := range steps {
 		s := &steps[i]
@@ -286,7 +330,7 @@ func (r *Record) blockMembers(dst []byte, steps []step, b *block, at, length uin
 			continue
 		case s.same != noIndex:
 			continue
-		case s.kind == stepItem && b.items[s.item].off+b.items[s.item].bits > length:
+		case s.kind == stepItem && b.Items[s.item].Off+b.Items[s.item].Bits > length:
 			continue
 		}
 		if comma {
@@ -298,15 +342,15 @@ func (r *Record) blockMembers(dst []byte, steps []step, b *block, at, length uin
 			comma = false
 			continue
 		}
-		dst = r.itemValue(dst, &b.items[s.item], at)
+		dst = r.itemValue(dst, &b.Items[s.item], at)
 		comma = true
 	}
 	return dst
 }
 
-func (r *Record) cutElement(dst []byte, o *op, n *Node, bare bool) []byte {
-	steps := r.Program.plans[o.plan].steps
-	b := &r.Program.blocks[o.block]
+func (r writer) cutElement(dst []byte, o *codec.Op, n *codec.Node, bare bool) []byte {
+	steps := r.bodies[o.Body].steps
+	b := &r.Program.Blocks[o.Block]
 	if bare && len(steps) > 0 {
 		if steps[0].kind == stepItem {
 			return append(dst, "null"...)
@@ -319,61 +363,61 @@ func (r *Record) cutElement(dst []byte, o *op, n *Node, bare bool) []byte {
 }
 
 // bareElement appends the value of an element whose only field has no name and a size of its own.
-func (r *Record) bareElement(dst []byte, o *op, elem, after uint32) []byte {
+func (r writer) bareElement(dst []byte, o *codec.Op, elem, after uint32) []byte {
 	for n := elem + 1; n < after; n = r.Nodes[n].After {
-		if k := r.Nodes[n].Kind; k == NodeText || k == NodeBlob || k == NodeList {
-			return r.content(dst, &r.Program.ops[r.Nodes[n].Op], n)
+		if k := r.Nodes[n].Kind; k == codec.NodeText || k == codec.NodeBlob || k == codec.NodeList {
+			return r.content(dst, &r.Program.Ops[r.Nodes[n].Op], n)
 		}
 	}
-	if n := elem + 1; n < after && r.Nodes[n].Kind == NodeBlock && len(r.Program.plans[o.plan].steps) > 0 {
-		b := &r.Program.blocks[r.Program.ops[r.Nodes[n].Op].block]
-		if s := &r.Program.plans[o.plan].steps[0]; s.kind == stepItem && r.Nodes[n].Len == b.bits {
-			return r.itemValue(dst, &b.items[s.item], r.Nodes[n].Off)
+	if n := elem + 1; n < after && r.Nodes[n].Kind == codec.NodeBlock && len(r.bodies[o.Body].steps) > 0 {
+		b := &r.Program.Blocks[r.Program.Ops[r.Nodes[n].Op].Block]
+		if s := &r.bodies[o.Body].steps[0]; s.kind == stepItem && r.Nodes[n].Len == b.Bits {
+			return r.itemValue(dst, &b.Items[s.item], r.Nodes[n].Off)
 		}
 	}
 	return append(dst, "null"...)
 }
 
 // itemValue appends the value of a field in a block that starts at at.
-func (r *Record) itemValue(dst []byte, it *item, at uint32) []byte {
-	off := at + it.off
-	switch it.form {
-	case formText:
-		t := it.typ.(*schema.Text)
-		return appendText(dst, cutAtNul(r.Data[off/8:(off+it.bits)/8], t.Charset.Unit()), t.Charset)
-	case formChars:
-		return appendText(dst, r.Data[off/8:(off+it.bits)/8], it.typ.(*schema.Text).Charset)
-	case formBlob, formNone:
-		return appendHex(dst, r.Data[off/8:(off+it.bits)/8])
+func (r writer) itemValue(dst []byte, it *codec.Item, at uint32) []byte {
+	off := at + it.Off
+	switch it.Form {
+	case codec.FormText:
+		t := it.Type.(*schema.Text)
+		return appendText(dst, codec.CutAtNul(r.Data[off/8:(off+it.Bits)/8], t.Charset.Unit()), t.Charset)
+	case codec.FormChars:
+		return appendText(dst, r.Data[off/8:(off+it.Bits)/8], it.Type.(*schema.Text).Charset)
+	case codec.FormBlob, codec.FormNone:
+		return appendHex(dst, r.Data[off/8:(off+it.Bits)/8])
 	}
-	return it.appendNumber(dst, loadBits(r.Data, off, it.bits, it.order))
+	return appendNumber(dst, it, codec.LoadBits(r.Data, off, it.Bits, it.Order))
 }
 
 // appendNumber appends the value that raw bits stand for.
-func (it *item) appendNumber(dst []byte, raw uint64) []byte {
-	switch it.form {
-	case formUint:
+func appendNumber(dst []byte, it *codec.Item, raw uint64) []byte {
+	switch it.Form {
+	case codec.FormUint:
 		return appendUint(dst, raw)
-	case formInt:
-		return appendInt(dst, schema.SignExtend(raw, int(it.bits)))
-	case formUint64:
+	case codec.FormInt:
+		return appendInt(dst, schema.SignExtend(raw, int(it.Bits)))
+	case codec.FormUint64:
 		dst = append(dst, '"')
 		dst = appendUint(dst, raw)
 		return append(dst, '"')
-	case formInt64:
+	case codec.FormInt64:
 		dst = append(dst, '"')
-		dst = appendInt(dst, schema.SignExtend(raw, int(it.bits)))
+		dst = appendInt(dst, schema.SignExtend(raw, int(it.Bits)))
 		return append(dst, '"')
-	case formBool:
+	case codec.FormBool:
 		return strconv.AppendBool(dst, raw != 0)
-	case formFloat32:
+	case codec.FormFloat32:
 		return appendFloat(dst, schema.BitsFloat(raw, 32))
-	case formFloat64:
+	case codec.FormFloat64:
 		return appendFloat(dst, schema.BitsFloat(raw, 64))
-	case formScaled:
-		return appendFloat(dst, it.num.Float(raw))
-	case formBitfield:
-		return appendBitfield(dst, it.typ.(*schema.Bitfield), raw)
+	case codec.FormScaled:
+		return appendFloat(dst, it.Num.Float(raw))
+	case codec.FormBitfield:
+		return appendBitfield(dst, it.Type.(*schema.Bitfield), raw)
 	}
 	return dst
 }
@@ -407,16 +451,6 @@ func appendHex(dst, b []byte) []byte {
 	dst = append(dst, '"')
 	dst = hex.AppendEncode(dst, b)
 	return append(dst, '"')
-}
-
-// cutAtNul returns fixed text up to its first zero unit.
-func cutAtNul(b []byte, unit int) []byte {
-	for i := 0; i+unit <= len(b); i += unit {
-		if b[i] == 0 && (unit == 1 || b[i+1] == 0) {
-			return b[:i]
-		}
-	}
-	return b
 }
 
 // appendText appends characters as a JSON string.

@@ -1,10 +1,14 @@
-package codec
+package view
 
 import (
 	"cmp"
+	"encoding/hex"
 	"encoding/json"
 	"math"
 	"slices"
+
+	"wirebench/codec"
+	"wirebench/codec/value"
 )
 
 // Result is a decoded message as other programs get it: one object of decode --json and of POST /api/{ws}/decode.
@@ -48,20 +52,20 @@ type FieldValue struct {
 	Text   string `json:"-"` // the value as people read it
 }
 
-// Result describes the record. fields asks for every field, too.
-func (r *Record) Result(fields bool) Result {
-	out := r.Summary()
-	out.Value = r.AppendJSON(nil)
+// Of describes the record. fields asks for every field, too.
+func Of(r *codec.Record, fields bool) Result {
+	out := Summary(r)
+	out.Value = value.AppendJSON(nil, r)
 	if fields {
-		out.Fields = r.FieldValues()
+		out.Fields = Fields(r)
 	}
 	return out
 }
 
-// Summary is Result without any values.
-func (r *Record) Summary() Result {
+// Summary is Of without any values.
+func Summary(r *codec.Record) Result {
 	m := r.Program.Message
-	out := Result{Message: m.Name, Version: m.Version, Status: r.Status().String(), Used: r.Used, Problems: r.ProblemInfos()}
+	out := Result{Message: m.Name, Version: m.Version, Status: r.Status().String(), Used: r.Used, Problems: Problems(r)}
 	if r.HasCode() {
 		code := r.Code
 		out.Code = &code
@@ -69,18 +73,13 @@ func (r *Record) Summary() Result {
 	return out
 }
 
-// ProblemInfos are the problems and the warnings of the record, the problems first.
-func (r *Record) ProblemInfos() []ProblemInfo {
-	all := append(r.odd[:0], r.Problems...)
-	if r.Program.Message.Broken {
-		all = append(all, Problem{Code: DefinitionErrors})
-	}
-	all = r.AppendWarnings(all)
-	r.odd = all[:0]
+// Problems are the problems and the warnings of the record, the problems first.
+func Problems(r *codec.Record) []ProblemInfo {
+	all := r.AllProblems()
 	out := make([]ProblemInfo, 0, len(all))
 	var path []byte
 	for _, p := range all {
-		path = r.problemPath(path[:0], p.Spot)
+		path = r.AppendSpotPath(path[:0], p.Spot)
 		out = append(out, ProblemInfo{
 			Severity: p.Code.Severity().String(), Code: p.Code.String(), Message: p.Message(r), Path: string(path),
 			BitOffset: p.Range.Off, BitLength: p.Range.Len, Line: r.Program.Line(p.Field()),
@@ -89,34 +88,10 @@ func (r *Record) ProblemInfos() []ProblemInfo {
 	return out
 }
 
-func (r *Record) problemPath(dst []byte, at Spot) []byte {
-	field := at.Field()
-	if n := at.Node(); field == noIndex && n >= 0 && int(n) < len(r.Nodes) {
-		field = r.listOf(uint32(n))
-	}
-	if field == noIndex {
-		return dst
-	}
-	return r.AppendPath(dst, field, at.Node(), at.Elem())
-}
-
-// Line is the line of a field's definition, 0 if there is none.
-func (p *Program) Line(field uint16) int {
-	if field == noIndex || int(field) >= len(p.Fields) {
-		return 0
-	}
-	for f := int(field); f >= 0; f = p.Fields[f].Parent { // the parts of a vector have no line of their own
-		if s := p.Fields[f].Span; !s.IsZero() {
-			return s.Pos().Line
-		}
-	}
-	return 0
-}
-
-// FieldValues lists every run of bits of the message in the order of the wire, gaps included.
-func (r *Record) FieldValues() []FieldValue {
+// Fields lists every run of bits of the message in the order of the wire, gaps included.
+func Fields(r *codec.Record) []FieldValue {
 	leaves := r.AppendLeaves(nil)
-	w := walker{r: r}
+	w := r.Paths()
 	out := make([]FieldValue, 0, len(leaves)+4)
 	var path []byte
 	lines := make([]int, len(r.Program.Fields))
@@ -125,40 +100,27 @@ func (r *Record) FieldValues() []FieldValue {
 	}
 	covered := newCoverage(r.Data)
 	for _, l := range leaves {
-		path = w.path(path[:0], l)
+		path = w.Append(path[:0], l)
 		f := FieldValue{
 			Path: string(path), Type: r.TypeName(l), Role: l.Role.String(), BitOffset: l.Off, BitLength: l.Len,
-			Value: r.AppendLeafValue(nil, l), Field: l.Field, Overlap: covered.add(l.Range()), Family: r.Program.Family(l.Field, l.Role),
+			Value: value.AppendLeaf(nil, r, l), Field: l.Field, Overlap: covered.add(l.Range()), Family: FamilyOf(r.Program, l.Field, l.Role),
 		}
-		f.Text = r.humanValue(f)
-		if l.Field != noIndex {
+		f.Text = humanValue(r.Program, f)
+		if l.Field != codec.NoField {
 			f.Line, f.Depth = lines[l.Field], r.Program.Depth(l.Field)
-		} else if l.Role == RoleHere || l.Role == RoleNext {
-			f.Depth = len(w.elem)
+		} else if l.Role == codec.RoleHere || l.Role == codec.RoleNext {
+			f.Depth = w.Depth()
 		}
 		out = append(out, f)
 	}
 	for _, g := range r.Gaps() {
 		out = append(out, FieldValue{
-			Role: RoleGap.String(), Type: (&item{role: RolePad, bits: g.Len}).typeName(), BitOffset: g.Off, BitLength: g.Len,
-			Value: appendHex(nil, r.Data[g.Off/8:(g.End()+7)/8]), Field: noIndex, Family: FamilyGap,
+			Role: codec.RoleGap.String(), Type: codec.GapType(g), BitOffset: g.Off, BitLength: g.Len,
+			Value: []byte(`"` + hex.EncodeToString(r.Data[g.Off/8:(g.End()+7)/8]) + `"`), Field: codec.NoField, Family: FamilyGap,
 		})
 	}
 	slices.SortStableFunc(out, func(a, b FieldValue) int { return cmp.Compare(a.BitOffset, b.BitOffset) })
 	return out
-}
-
-// AppendLeafValue appends the value of a leaf as JSON.
-func (r *Record) AppendLeafValue(dst []byte, l Leaf) []byte {
-	it := r.item(l)
-	if it != nil {
-		if it.form == formNone && it.bits <= 64 {
-			return (&item{form: formUint64, bits: it.bits}).appendNumber(dst, l.Raw)
-		}
-		return r.itemValue(dst, it, l.Off-it.off)
-	}
-	n := &r.Nodes[l.Node]
-	return r.content(dst, &r.Program.ops[n.Op], l.Node)
 }
 
 // coverage remembers which bits of a message have been explained.
@@ -167,7 +129,7 @@ type coverage struct{ words []uint64 }
 func newCoverage(data []byte) *coverage { return &coverage{make([]uint64, (len(data)*8+63)/64)} }
 
 // add marks a range, and reports whether any of it was marked before.
-func (c *coverage) add(g Range) (overlap bool) {
+func (c *coverage) add(g codec.Range) (overlap bool) {
 	for at := g.Off; at < g.End(); {
 		i, shift := at/64, at%64
 		n := min(64-shift, g.End()-at)

@@ -1,38 +1,41 @@
-package codec
+package view
 
 import (
 	"bytes"
 	"strconv"
+
+	"wirebench/codec"
+	"wirebench/codec/value"
 )
 
 // AppendBrief appends the values of the message in few words, in the order of the wire, until they take about most bytes: "gold 12,
 // name "Lann", members ×3". Bookkeeping and what lists hold is left out.
-func (r *Record) AppendBrief(dst []byte, most int) []byte {
+func AppendBrief(dst []byte, r *codec.Record, most int) []byte {
 	start := len(dst)
-	w := walker{r: r}
+	w := r.Paths()
 	var path []byte
-	lists := r.topLists()
+	lists := topLists(r)
 	for _, l := range r.AppendLeaves(nil) {
 		for len(lists) > 0 && lists[0].Node <= l.Node {
-			dst = r.briefList(dst, start, lists[0])
+			dst = briefList(dst, r.Program, start, lists[0])
 			lists = lists[1:]
 		}
 		if len(dst)-start >= most {
 			break
 		}
-		if l.Role != RoleValue || l.Field == noIndex {
+		if l.Role != codec.RoleValue || l.Field == codec.NoField {
 			continue
 		}
-		if path = w.path(path[:0], l); bytes.IndexByte(path, '[') >= 0 {
+		if path = w.Append(path[:0], l); bytes.IndexByte(path, '[') >= 0 {
 			continue
 		}
-		f := FieldValue{Role: l.Role.String(), Field: l.Field, Value: r.AppendLeafValue(nil, l)}
+		f := FieldValue{Role: l.Role.String(), Field: l.Field, Value: value.AppendLeaf(nil, r, l)}
 		dst = append(briefly(dst, start, string(path)), ' ')
-		dst = append(dst, r.humanValue(f)...)
+		dst = append(dst, humanValue(r.Program, f)...)
 	}
 	for _, l := range lists {
 		if len(dst)-start < most {
-			dst = r.briefList(dst, start, l)
+			dst = briefList(dst, r.Program, start, l)
 		}
 	}
 	return dst
@@ -45,24 +48,24 @@ type listAt struct {
 	N     uint64 // elements
 }
 
-func (r *Record) topLists() (out []listAt) {
+func topLists(r *codec.Record) (out []listAt) {
 	for i := 0; i < len(r.Nodes); {
 		n := &r.Nodes[i]
-		if n.Kind != NodeList {
+		if n.Kind != codec.NodeList {
 			i++
 			continue
 		}
-		out = append(out, listAt{uint32(i), r.Program.ops[n.Op].field, n.Raw})
+		out = append(out, listAt{uint32(i), r.Program.Ops[n.Op].Field, n.Raw})
 		i = max(int(n.After), i+1)
 	}
 	return out
 }
 
-func (r *Record) briefList(dst []byte, start int, l listAt) []byte {
-	if l.Field == noIndex {
+func briefList(dst []byte, p *codec.Program, start int, l listAt) []byte {
+	if l.Field == codec.NoField {
 		return dst
 	}
-	dst = append(briefly(dst, start, string(r.Program.AppendFieldPath(nil, l.Field))), " ×"...)
+	dst = append(briefly(dst, start, string(p.AppendFieldPath(nil, l.Field))), " ×"...)
 	return strconv.AppendUint(dst, l.N, 10)
 }
 
