@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -24,7 +25,17 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("a small file system needs the right to mount one: ", err)
 	}
 	t.Cleanup(func() {
-		if err := syscall.Unmount(small, 0); err != nil {
+		// Other programs may look at the mounted system for a moment, so it is only detached. The server must have no file open there.
+		open, err := filepath.Glob("/proc/self/fd/*")
+		if err != nil {
+			t.Error(err)
+		}
+		for _, fd := range open {
+			if name, err := os.Readlink(fd); err == nil && strings.HasPrefix(name, small+"/") {
+				t.Errorf("%s is still open", name)
+			}
+		}
+		if err := syscall.Unmount(small, syscall.MNT_DETACH); err != nil {
 			t.Error(err)
 		}
 	})
@@ -44,7 +55,14 @@ func TestFullDisk(t *testing.T) {
 	}
 	s := serverOf(t, w)
 	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		srv.Close()
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	upstream := sink(t)

@@ -148,6 +148,7 @@ func (p *proxySet) start(ctx context.Context, ws *workspace.Workspace, cfg Proxy
 				running = false
 			}
 		}
+		_ = file.Close() // a recording without packets never took it
 		close(done)
 		part.Is("")
 		p.forgetEmpty(one)
