@@ -144,12 +144,12 @@ func TestOperateTERA(t *testing.T) {
 
 	var seen []string
 	x.s.Log().Each(0, x.s.Log().Len(), func(_ int, e entryOf, data []byte) bool {
-		if e.Flags != 0 && e.Kind == transport.Message {
+		if e.Flags != 0 && e.Kind == transport.Message && e.Code != 5000 { // 5000 waits behind another one, which is noted from half a millisecond on
 			seen = append(seen, fmt.Sprint(e.Code, " ", len(data)))
 		}
 		return true
 	})
-	if got, want := strings.Join(seen, ", "), "7001 8, 7002 5, 7002 704, 7002 5, 7002 704, 5001 13, 7000 8, 7003 8, 5000 10, 6001 9"; got != want {
+	if got, want := strings.Join(seen, ", "), "7001 8, 7002 5, 7002 704, 7002 5, 7002 704, 5001 13, 7000 8, 7003 8, 6001 9"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 

@@ -658,7 +658,7 @@ func TestHeldStreamWaits(t *testing.T) {
 			x := newStage(t, Config{})
 			x.operate(true)
 			x.intercept(ofCode(6))
-			data := randomMessagesOf(1, 32<<20)
+			data := randomMessagesOf(1, 12<<20)
 			all := append([]byte(msg(1, "a")), data...)
 			if held {
 				all[0] = 6
