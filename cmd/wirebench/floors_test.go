@@ -88,7 +88,7 @@ server/frames < server/workspace server/live codec/corpus codec/transport/protoc
 
 server/captures < server/frames
 
-cmd/wirebench/demo < server/workspace codec/transport/protocols
+cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 
 server < server/access server/admit server/captures server/proxy server/replay server/wsconn server/collab codec/corpus codec/transport/protocols static templates
 

@@ -294,6 +294,19 @@ func (w *Wire) Receive(ctx context.Context) (Message, error) {
 	return m, nil
 }
 
+// CloseWrite gives what was sent a short time to be written, and tells the other end of a stream that no more comes. Receive goes on.
+func (w *Wire) CloseWrite() error {
+	ctx, stop := context.WithTimeout(context.Background(), lingers)
+	defer stop()
+	if w.await(ctx, func() bool { return w.failed != nil || w.outSize == 0 }) == nil {
+		w.mu.Unlock()
+	}
+	if half, ok := w.link.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
 // Close says goodbye, gives what was sent a short time to arrive, and closes the socket. It may be called again.
 func (w *Wire) Close() error {
 	ctx, stop := context.WithTimeout(context.Background(), lingers)
@@ -312,11 +325,8 @@ func (w *Wire) Close() error {
 	w.closed = true
 	w.changed()
 	w.mu.Unlock()
-	if w.await(ctx, func() bool { return w.failed != nil || w.outSize == 0 }) == nil {
-		w.mu.Unlock()
-	}
 	// What came and was not read would make the system tear the connection down, and with it what is still on its way.
-	if half, ok := w.link.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+	if w.CloseWrite() == nil {
 		if w.await(ctx, func() bool { w.queue, w.bytes = nil, 0; return w.over != nil }) == nil {
 			w.mu.Unlock()
 		}

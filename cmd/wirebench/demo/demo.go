@@ -7,13 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
 	"wirebench/server/workspace"
 )
@@ -72,8 +75,8 @@ func Groups(protocol string) []string {
 
 // Ports are how many ports that follow one another a game has.
 func Ports(protocol string) int {
-	r, _ := rulesOf(protocol)
-	return r.ports
+	p, _ := protocols.Of(protocol)
+	return p.Ports
 }
 
 // Game is a game whose server runs. It may be used by all goroutines.
@@ -83,12 +86,15 @@ type Game struct {
 	Addr     string // IP:port of the server
 	Ports    int    // that follow one another from Addr on, and belong together
 
-	rules  rules
-	words  *words
-	opts   Options
-	ctx    context.Context
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
+	protocol protocols.Protocol
+	rules    rules
+	words    *words
+	players  atomic.Int32 // at the server
+	seeds    atomic.Uint64
+	opts     Options
+	ctx      context.Context
+	cancel   context.CancelFunc
+	wg       sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
@@ -97,11 +103,13 @@ type Game struct {
 // rules are a protocol's game.
 type rules struct {
 	protocol string
-	network  string
-	ports    int
-	serve    func(g *Game, l *listener)
-	play     func(ctx context.Context, g *Game, addr string, seed uint64) error
-	parts    []part // the game, then those of other ports
+	parts    []part                            // the game, then those of other ports
+	finish   func(name string, message []byte) // sets what definitions leave to the game; nil: nothing
+
+	// Where a server's second port is for pings: the client's question, and the answer of a server with so many players. Nil: all ports
+	// are for the game.
+	ping func(at time.Time) []byte
+	pong func(ping []byte, players int) []byte
 }
 
 // part is who plays on one port.
@@ -109,7 +117,6 @@ type part struct {
 	group  string    // by which it is asked for; "" = the game
 	groups [2]string // of what goes to the server, and to the client
 	actors [2]func(*speaker) actor
-	hello  func(l *line) error // what comes before the first message of a stream; nil: nothing
 }
 
 // games are all of them.
@@ -122,25 +129,6 @@ func rulesOf(protocol string) (rules, bool) {
 		}
 	}
 	return rules{}, false
-}
-
-// listener is what a server listens with.
-type listener struct {
-	tcp  *net.TCPListener
-	udp  *net.UDPConn
-	info *net.UDPConn // the port behind it
-}
-
-func (l *listener) close() {
-	if l.tcp != nil {
-		l.tcp.Close()
-	}
-	if l.udp != nil {
-		l.udp.Close()
-	}
-	if l.info != nil {
-		l.info.Close()
-	}
 }
 
 // Start starts the server of a game. It runs until the context ends or Close is called. The errors are of the options and of the system.
@@ -172,45 +160,73 @@ func Start(ctx context.Context, o Options) (*Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := r.listen(at)
+	p, ok := protocols.Of(o.Protocol)
+	if !ok {
+		return nil, fmt.Errorf("nothing says how messages of protocol %q travel", o.Protocol)
+	}
+	g := &Game{Protocol: o.Protocol, Network: "udp", Ports: p.Ports, protocol: p, rules: r, words: words, opts: o}
+	if p.Streams {
+		g.Network = "tcp"
+	}
+	l, addr, err := listen(at, g.Network, p.Ports)
 	if err != nil {
 		return nil, err
 	}
-	g := &Game{Protocol: o.Protocol, Network: r.network, Ports: r.ports, rules: r, words: words, opts: o}
-	if l.tcp != nil {
-		g.Addr = l.tcp.Addr().String()
-	} else {
-		g.Addr = l.udp.LocalAddr().String()
-	}
+	g.Addr = addr.String()
 	g.ctx, g.cancel = context.WithCancel(ctx)
-	g.wg.Go(func() {
-		defer l.close()
-		r.serve(g, l)
-	})
+	for i, port := range l {
+		g.wg.Go(func() {
+			defer port.Close()
+			switch port := port.(type) {
+			case *net.TCPListener:
+				g.serveStreams(port)
+			case *net.UDPConn:
+				if i > 0 && r.pong != nil {
+					g.answer(port)
+				} else {
+					g.serveDatagrams(port)
+				}
+			}
+		})
+	}
 	return g, nil
 }
 
-// listen opens the ports of a server.
-func (r rules) listen(at netip.AddrPort) (*listener, error) {
-	if r.network == "tcp" {
-		tcp, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(at))
-		return &listener{tcp: tcp}, err
-	}
-	// The port behind one that the system chose may be taken.
+// listen opens the ports of a server, which follow one another: each a *net.TCPListener or a *net.UDPConn.
+func listen(at netip.AddrPort, network string, ports int) (all []io.Closer, first netip.AddrPort, err error) {
 	for try := 0; ; try++ {
-		udp, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
-		if err != nil {
-			return nil, err
+		first = at
+		for i := range ports {
+			addr := netip.AddrPortFrom(first.Addr(), first.Port()+uint16(i))
+			if network == "tcp" {
+				var l *net.TCPListener
+				if l, err = net.ListenTCP(network, net.TCPAddrFromAddrPort(addr)); err == nil {
+					all, addr = append(all, l), l.Addr().(*net.TCPAddr).AddrPort()
+				}
+			} else {
+				var l *net.UDPConn
+				if l, err = net.ListenUDP(network, net.UDPAddrFromAddrPort(addr)); err == nil {
+					all, addr = append(all, l), l.LocalAddr().(*net.UDPAddr).AddrPort()
+				}
+			}
+			if err != nil {
+				break
+			}
+			if i == 0 {
+				first = addr
+			}
 		}
-		got := udp.LocalAddr().(*net.UDPAddr).AddrPort()
-		info, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(got.Addr(), got.Port()+1)))
 		if err == nil {
-			return &listener{udp: udp, info: info}, nil
+			return all, first, nil
 		}
-		udp.Close()
-		if at.Port() != 0 || try == 20 {
-			return nil, err
+		for _, l := range all {
+			l.Close()
 		}
+		// The ports behind one that the system chose may be taken.
+		if len(all) == 0 || at.Port() != 0 || try == 20 {
+			return nil, first, err
+		}
+		all = nil
 	}
 }
 
@@ -228,7 +244,7 @@ func (g *Game) Client(ctx context.Context, addr string) error {
 	g.wg.Add(1)
 	g.mu.Unlock()
 	defer g.wg.Done()
-	err := g.rules.play(ctx, g, addr, rand.Uint64())
+	err := g.play(ctx, addr, rand.Uint64())
 	if ctx.Err() != nil {
 		return nil
 	}

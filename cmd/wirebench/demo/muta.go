@@ -8,7 +8,7 @@ import (
 
 // mutaGame has a world on a port of its own.
 var mutaGame = rules{
-	protocol: "muta", network: "tcp", ports: 1, serve: serveStreams, play: playStream,
+	protocol: "muta",
 	parts: []part{
 		{groups: [2]string{"clmsg", "svmsg"}, actors: [2]func(*speaker) actor{newMutaServer, newMutaClient}},
 		{group: groupWorld, groups: [2]string{groupWorld, groupWorld}, actors: [2]func(*speaker) actor{newWorldServer, newWorldClient}},

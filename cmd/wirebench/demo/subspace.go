@@ -3,16 +3,50 @@ package demo
 import (
 	"bytes"
 	"compress/zlib"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math"
 	"strings"
+	"time"
 )
 
 // subspaceGame is a zone with pilots. The port behind it is that of pings.
 var subspaceGame = rules{
-	protocol: "subspace", network: "udp", ports: 2, serve: serveDatagrams, play: playDatagrams,
-	parts: []part{{groups: [2]string{"game", "game"}, actors: [2]func(*speaker) actor{newZone, newPilot}}},
+	protocol: "subspace",
+	parts:    []part{{groups: [2]string{"game", "game"}, actors: [2]func(*speaker) actor{newZone, newPilot}}},
+	finish:   checksum,
+	ping: func(at time.Time) []byte {
+		return binary.LittleEndian.AppendUint32(nil, uint32(at.UnixMilli()/10))
+	},
+	pong: func(ping []byte, players int) []byte {
+		if len(ping) != 4 {
+			return nil
+		}
+		return append(binary.LittleEndian.AppendUint32(nil, uint32(players)), ping...)
+	},
+}
+
+// checksum sets that of position packets: it makes the exclusive or of their fixed part zero.
+func checksum(name string, m []byte) {
+	at, n := 0, 0
+	switch name {
+	case "c2s_position":
+		at, n = 10, 22
+	case "s2c_weapon":
+		at, n = 12, 21
+	default:
+		return
+	}
+	if len(m) < n {
+		return
+	}
+	m[at] = 0
+	x := byte(0)
+	for _, b := range m[:n] {
+		x ^= b
+	}
+	m[at] = x
 }
 
 // Who there is in the zone.

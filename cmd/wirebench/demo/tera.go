@@ -8,8 +8,7 @@ import (
 
 // teraGame is a field with monsters.
 var teraGame = rules{
-	protocol: "tera", network: "tcp", ports: 1, serve: serveStreams, play: playStream,
-	parts: []part{{actors: [2]func(*speaker) actor{newTeraServer, newTeraClient}, hello: (*line).exchangeKeys}},
+	protocol: "tera", parts: []part{{actors: [2]func(*speaker) actor{newTeraServer, newTeraClient}}},
 }
 
 // Who and what there is in this world.
