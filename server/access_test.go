@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"wirebench/server/access"
+	"wirebench/server/relay"
 	"wirebench/server/store"
 	"wirebench/server/wsconn"
 )
@@ -347,7 +348,7 @@ func TestViewerMayNotOperate(t *testing.T) {
 	if code := api("look", "POST", "/api/one/proxies", start, nil); code != 403 {
 		t.Errorf("a viewer starts a listener: %d", code)
 	}
-	var p ProxyInfo
+	var p relay.Info
 	if code := api("all", "POST", "/api/one/proxies", start, &p); code != 201 {
 		t.Fatalf("an operator starts a listener: %d", code)
 	}
@@ -364,7 +365,7 @@ func TestViewerMayNotOperate(t *testing.T) {
 			t.Errorf("a viewer asks for %s %s: %d, or not logged", c.method, c.path, code)
 		}
 	}
-	var now struct{ Proxies []ProxyInfo }
+	var now struct{ Proxies []relay.Info }
 	if code := api("look", "GET", "/api/one/proxies", "", &now); code != 200 || len(now.Proxies) != 1 || !now.Proxies[0].Running || now.Proxies[0].Operate == nil || now.Proxies[0].Operate.On {
 		t.Errorf("a viewer has changed what runs: %d %+v", code, now)
 	}
@@ -392,7 +393,7 @@ func TestForeignWebsocketsAreRefused(t *testing.T) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	var p ProxyInfo
+	var p relay.Info
 	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, echoGame(t)), &p); code != 201 {
 		t.Fatalf("start a listener: %d", code)
 	}

@@ -25,6 +25,7 @@ import (
 	"wirebench/defs/library"
 	"wirebench/defs/schema"
 	"wirebench/server/frames"
+	"wirebench/server/relay"
 	"wirebench/server/store"
 )
 
@@ -263,7 +264,7 @@ func TestFramesOfAnOperatedSessionStay(t *testing.T) {
 		t.Helper()
 		return call(t, ctx, srv.URL, method, path, body, into)
 	}
-	var p ProxyInfo
+	var p relay.Info
 	if code := api("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t)), &p); code != 201 {
 		t.Fatalf("%d %+v", code, p)
 	}

@@ -106,10 +106,10 @@ func (ws *space) decodeJob(b decodeBody) (*decodeJob, error) {
 	if b.Hex != "" && b.Paste != "" {
 		return nil, errors.New("either hex or paste, not both")
 	}
-	j := &decodeJob{snap: ws.Snapshot, request: workspace.Request{Group: b.Group, Dir: direction(b.Dir), Fields: true}}
+	j := &decodeJob{snap: ws.Snapshot, request: workspace.Request{Group: b.Group, Dir: schema.DirNamed(b.Dir), Fields: true}}
 	if b.Message != "" || b.Definition != "" {
 		name := b.Message
-		if m, err := ws.FindIn(name, b.Group, direction(b.Dir)); err == nil {
+		if m, err := ws.FindIn(name, b.Group, schema.DirNamed(b.Dir)); err == nil {
 			name = ws.NameOf(m)
 		}
 		d, err := ws.open(name, b.Definition)
@@ -217,14 +217,4 @@ func recognise(text, form string) (*paste.Paste, error) {
 		return paste.RecogniseAs(text, form)
 	}
 	return paste.Recognise(text)
-}
-
-func direction(name string) schema.Dir {
-	switch name {
-	case "c2s":
-		return schema.ToServer
-	case "s2c":
-		return schema.ToClient
-	}
-	return schema.Both
 }

@@ -79,7 +79,7 @@ func (s *Server) example(path string, op *huma.Operation) string {
 	}
 	for _, m := range ws.Schema().Messages[:min(len(ws.Schema().Messages), 50)] {
 		code := uint32(1)
-		if _, _, problems, err := encodeValue(ws.Snapshot, m, &code, json.RawMessage("{}")); err == nil && len(problems) == 0 {
+		if _, _, problems, err := ws.Snapshot.EncodeValue(m, &code, json.RawMessage("{}")); err == nil && len(problems) == 0 {
 			names = append(names, "NAME", ws.NameOf(m))
 			break
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/codec"
 	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/admit"
@@ -50,7 +49,7 @@ func (s *Server) encode(ctx context.Context, in *encodeInput) (*encodeOutput, er
 	if err != nil {
 		return nil, asHTTP(err)
 	}
-	data, rec, problems, err := encodeValue(ws.Snapshot, m, b.Code, b.Value)
+	data, rec, problems, err := ws.Snapshot.EncodeValue(m, b.Code, b.Value)
 	switch {
 	case errors.Is(err, workspace.ErrNoCode):
 		return nil, huma.Error422UnprocessableEntity(err.Error() + ": give a code")
@@ -70,15 +69,5 @@ func (ws *space) named(b encodeBody) (*schema.Message, error) {
 	if b.Version != 0 {
 		name += "." + strconv.Itoa(b.Version)
 	}
-	return ws.FindIn(name, b.Group, direction(b.Dir))
-}
-
-// encodeValue encodes one value. The record is that of the message; it and the bytes are of this call alone.
-func encodeValue(snap *workspace.Snapshot, m *schema.Message, code *uint32, value []byte) ([]byte, *codec.Record, []view.ProblemInfo, error) {
-	enc, err := snap.Encoder(m, code, codec.Session{Counter: 1})
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	data, problems := enc.Encode(value)
-	return data, enc.Record(), problems, nil
+	return ws.FindIn(name, b.Group, schema.DirNamed(b.Dir))
 }

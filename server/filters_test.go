@@ -50,31 +50,6 @@ func TestFilter(t *testing.T) {
 	})
 }
 
-// The rules of the proxy ask the same language: of bytes, layers and codes by their names.
-func TestFilterOfRules(t *testing.T) {
-	s := testServer(t)
-	ws, err := s.workspaceNamed("one")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &transport.Frame{
-		Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 1}, HasKey: true, Via: []string{"reliable:7"}, Bytes: []byte("\x06\x00\x01\x00\x65\xd0"),
-	}
-	for text, want := range map[string]bool{
-		"op == C_JOIN": true, "op == C_LIST": false, `~q && ~b "\x65\xd0"`: true, `bytes ~ r"\x65\xd1"`: false, "via == \"reliable:7\"": true, "= 53349": true, "build == 1": true,
-	} {
-		m, mistakes := newMatcher(ws.Workspace, text)
-		if len(mistakes) > 0 {
-			t.Errorf("%s: %+v", text, mistakes)
-		} else if got := m.match(&transport.Conn{}, f); got != want {
-			t.Errorf("%s: %v, want %v", text, got, want)
-		}
-	}
-	if _, mistakes := newMatcher(ws.Workspace, ".password == $me"); len(mistakes) == 0 {
-		t.Error("a rule of a value that nobody gives")
-	}
-}
-
 // The find box asks the same language, too.
 func TestFilterOfFindBox(t *testing.T) {
 	s := testServer(t)

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"wirebench/server/access"
+	"wirebench/server/relay"
 	"wirebench/web/browsertest"
 )
 
@@ -16,7 +17,7 @@ func TestFlowViewer(t *testing.T) {
 	t.Parallel()
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	g := scripted(t, s)
-	var live ProxyInfo
+	var live relay.Info
 	if code := jsonRequest(t, s, "POST", "/api/one/demo", "", &live); code != 201 {
 		t.Fatalf("the demo: %d", code)
 	}

@@ -84,14 +84,14 @@ func TestFlowLiveSendAsks(t *testing.T) {
 	f.press("Escape")
 	p.Gone("dialog", "")
 	f.is("nothing is on", `document.querySelector("#live-operate")?.textContent === "Intercept"`)
-	if on := f.s.proxies.of("one")[0].State().Operate; on == nil || on.On {
+	if on := f.s.relays.Of("one")[0].State().Operate; on == nil || on.On {
 		t.Fatalf("%+v", on)
 	}
 	f.press("Shift+D")
 	p.Visible("dialog", "Send a message…") // with no frame chosen there is nothing it could be like
 	f.press("Escape")
 	p.Gone("dialog", "")
-	if f.s.proxies.of("one")[0].State().Operate.On {
+	if f.s.relays.Of("one")[0].State().Operate.On {
 		t.Fatal("a form has turned changes on")
 	}
 	f.click("#live-send")

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 
+	"wirebench/server/relay"
 	"wirebench/web/browsertest"
 )
 
@@ -31,7 +32,7 @@ type floodGame struct {
 	ended chan struct{} // closed when it does not
 }
 
-func (g *floodGame) start(context.Context, string) (*DemoGame, error) {
+func (g *floodGame) start(context.Context, string) (*relay.Game, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (g *floodGame) start(context.Context, string) (*DemoGame, error) {
 			c.Close()
 		}
 	}()
-	return &DemoGame{Server: l.Addr().String(), Play: g.play, Close: func() { l.Close(); <-done }}, nil
+	return &relay.Game{Server: l.Addr().String(), Play: g.play, Close: func() { l.Close(); <-done }}, nil
 }
 
 // gotBytes counts what is read.
@@ -124,7 +125,7 @@ func TestFlowLiveSpeed(t *testing.T) {
 	}
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	g := &floodGame{rate: 5000, over: make(chan struct{}), quiet: make(chan struct{}), ended: make(chan struct{})}
-	s.Demo = g.start
+	s.relays.Demo = g.start
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	f := captureFlow{flow{t, browsertest.Open(t, srv.URL+"/w/one", openSelector)}, s}
@@ -209,7 +210,7 @@ func TestFlowLiveSpeed(t *testing.T) {
 			t.Fatalf("%d bytes of %d arrived", g.got.Load(), g.bytes.Load())
 		}
 	}
-	var all struct{ Proxies []ProxyInfo }
+	var all struct{ Proxies []relay.Info }
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // until all is observed too
 		if code := request(t, s, "GET", "/api/one/proxies", nil, &all); code != 200 || len(all.Proxies) != 1 {
 			t.Fatalf("%d %+v", code, all)

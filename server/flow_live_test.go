@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/relay"
 	"wirebench/web/browsertest"
 )
 
@@ -32,7 +33,7 @@ type scriptedGame struct {
 func scripted(t *testing.T, s *Server) *scriptedGame {
 	t.Helper()
 	g := &scriptedGame{words: make(chan string)}
-	s.Demo = func(context.Context, string) (*DemoGame, error) {
+	s.relays.Demo = func(context.Context, string) (*relay.Game, error) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
@@ -47,7 +48,7 @@ func scripted(t *testing.T, s *Server) *scriptedGame {
 				all.Go(func() { g.serve(c) })
 			}
 		})
-		return &DemoGame{Server: l.Addr().String(), Play: g.play, Close: func() { l.Close(); all.Wait() }}, nil
+		return &relay.Game{Server: l.Addr().String(), Play: g.play, Close: func() { l.Close(); all.Wait() }}, nil
 	}
 	return g
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/transport"
 	"wirebench/codec/transport/tera"
 	"wirebench/defs/schema"
 )
@@ -71,28 +70,4 @@ func TestListOfLongHeaders(t *testing.T) {
 	answers("frame", `,"n":50`, `"alternate":true`, `"x 29, y true"`)
 	answers("types", "", `"bad":0`)
 	answers("table", `,"type":"C_MOVE","from":0,"count":2`, `"path":"x"`)
-}
-
-// Another value of a field of a message with the alternative header leaves that header in its place.
-func TestReplaceBehindLongHeader(t *testing.T) {
-	s := captureServer(t, "tera", map[string]string{"C_SAY.1.def": "string text\nuint32 x\n", "protocol.1.map": "C_SAY 4097\n"})
-	ws := s.space("one")
-	key := schema.Key{Dir: schema.ToServer, Code: 4097}
-	long := func(text string) []byte {
-		body := OutgoingBody{Message: "C_SAY", Value: []byte(`{"text":"` + text + `","x":5}`)}
-		out, err := body.outgoing(ws.Workspace, "c2s", false)
-		if err != nil || len(out.Alternate) != len(out.Bytes)+8 || out.Alternate[12] != out.Bytes[4]+8 {
-			t.Fatalf("%x and %x: %v", out.Bytes, out.Alternate, err)
-		}
-		only, err := body.outgoing(ws.Workspace, "c2s", true)
-		if err != nil || only.Alternate != nil || !bytes.Equal(only.Bytes, out.Alternate) {
-			t.Fatalf("in the place of one with the alternative header: %x, not %x: %v", only.Bytes, out.Alternate, err)
-		}
-		return out.Alternate
-	}
-	f := &transport.Frame{Dir: schema.ToServer, Key: key, HasKey: true, Via: []string{tera.ViaIntegrity}, Bytes: long("hello")}
-	got, err := replaceField(ws.Now(), f, "text", []byte(`"goodbye"`))
-	if want := long("goodbye"); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%x, not %x: %v", got, want, err)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/relay"
 	"wirebench/server/wsconn"
 )
 
@@ -106,10 +107,10 @@ func benchLive(b *testing.B, pages int) {
 	ctx, cancel := context.WithTimeout(b.Context(), time.Duration(b.N)*time.Second+5*time.Minute)
 	defer cancel()
 	addr := upstream
-	var one *liveSession
+	var one *relay.Session
 	if pages >= 0 {
 		var err error
-		if one, err = s.proxies.start(ctx, s.byName["one"], ProxyConfig{Listen: "127.0.0.1:0", Upstream: upstream}); err != nil {
+		if one, err = s.relays.Start(ctx, s.byName["one"], relay.Config{Listen: "127.0.0.1:0", Upstream: upstream}); err != nil {
 			b.Fatal(err)
 		}
 		addr = one.State().Pairs[0].Listen
@@ -126,7 +127,7 @@ func benchLive(b *testing.B, pages int) {
 			defer conn.Drop()
 			readers.Go(func() { tallies[i].drain(ctx, conn) })
 		}
-		list, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/captures/"+one.id, nil, 64<<20)
+		list, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/captures/"+one.ID, nil, 64<<20)
 		if err != nil {
 			b.Fatal(err)
 		}

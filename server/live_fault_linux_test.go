@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/relay"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -67,7 +68,7 @@ func TestFullDisk(t *testing.T) {
 	defer cancel()
 	upstream := sink(t)
 	r := func() *relayed {
-		one, err := s.proxies.start(ctx, w, ProxyConfig{Listen: "127.0.0.1:0", Upstream: upstream})
+		one, err := s.relays.Start(ctx, w, relay.Config{Listen: "127.0.0.1:0", Upstream: upstream})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +84,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	full.until("all is in the log", func() bool { return full.Session.Log().Len() == n })
 	full.until("it is told", func() bool { return strings.Contains(full.State().Record.Why, "no space left") })
-	var all struct{ Proxies []ProxyInfo }
+	var all struct{ Proxies []relay.Info }
 	if code := call(t, ctx, srv.URL, "GET", "/api/one/proxies", "", &all); code != 200 || len(all.Proxies) != 1 || all.Proxies[0].Record.On || all.Proxies[0].Record.Missed == 0 {
 		t.Errorf("%d %+v", code, all)
 	}
@@ -98,7 +99,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("with a full disk: %d", code)
 	}
 	c.Close()
-	var left struct{ Proxies []ProxyInfo }
+	var left struct{ Proxies []relay.Info }
 	call(t, ctx, srv.URL, "GET", "/api/one/proxies", "", &left)
 	var ids []string
 	for _, p := range left.Proxies {

@@ -21,25 +21,26 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/server/live"
 	"wirebench/server/proxy"
+	"wirebench/server/relay"
 	"wirebench/server/wsconn"
 )
 
 // relayed is a server with one listener.
 type relayed struct {
 	*testing.T
-	*liveSession
+	*relay.Session
 	server *Server
 	base   string // of its addresses
 	ctx    context.Context
 }
 
-func relay(t *testing.T, upstream string) *relayed {
+func relayOne(t *testing.T, upstream string) *relayed {
 	t.Helper()
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	srv := httptest.NewServer(s)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(func() { cancel(); s.Close(); srv.Close() })
-	one, err := s.proxies.start(ctx, s.byName["one"], ProxyConfig{Listen: "127.0.0.1:0", Upstream: upstream})
+	one, err := s.relays.Start(ctx, s.byName["one"], relay.Config{Listen: "127.0.0.1:0", Upstream: upstream})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func (r *relayed) until(what string, ok func() bool) {
 
 func (r *relayed) fit(filter string) (f gotFrames) {
 	r.Helper()
-	if code := call(r.T, r.ctx, r.base, "GET", "/api/one/captures/"+r.id+"/frames?count=1000&value=true&filter="+url.QueryEscape(filter), "", &f); code != 200 {
+	if code := call(r.T, r.ctx, r.base, "GET", "/api/one/captures/"+r.ID+"/frames?count=1000&value=true&filter="+url.QueryEscape(filter), "", &f); code != 200 {
 		r.Fatalf("frames: %d", code)
 	}
 	return f
@@ -88,10 +89,10 @@ func (r *relayed) fit(filter string) (f gotFrames) {
 
 // Pages that never read delay neither traffic nor log nor other pages. When one reads at last, it is told to the frame what it missed.
 func TestStuckPages(t *testing.T) {
-	r := relay(t, sink(t))
+	r := relayOne(t, sink(t))
 	stuck := r.page("/ws/one/live?since=0&value=1")
 	_ = r.page("/ws/one/live?since=0&value=1") // for ever
-	list := r.page("/ws/one/captures/" + r.id) // for ever, and it asks without end
+	list := r.page("/ws/one/captures/" + r.ID) // for ever, and it asks without end
 	asking, stop := context.WithCancel(r.ctx)
 	var wait sync.WaitGroup
 	defer wait.Wait()
@@ -158,12 +159,12 @@ func TestLiveStreamTellsWhatWasLetGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	relay := proxy.New(proxy.Options{Upstreams: up})
-	session, err := relay.Start(t.Context(), proxy.Config{Network: "tcp", Pairs: []proxy.Pair{{Listen: "127.0.0.1:0", Upstream: "127.0.0.1:9"}}, Log: log})
+	through := proxy.New(proxy.Options{Upstreams: up})
+	session, err := through.Start(t.Context(), proxy.Config{Network: "tcp", Pairs: []proxy.Pair{{Listen: "127.0.0.1:0", Upstream: "127.0.0.1:9"}}, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := &liveSession{Session: session, id: "x", ws: s.byName["one"]}
+	one := &relay.Session{Session: session, ID: "x", Workspace: s.byName["one"]}
 	ended := make(chan error, 1)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		conn, err := wsconn.Accept(w, req, 1<<10)
@@ -261,7 +262,7 @@ func TestBrokenEnds(t *testing.T) {
 		}
 	}
 	go serve(l)
-	r := relay(t, upstream)
+	r := relayOne(t, upstream)
 	say := func(c net.Conn) error {
 		if _, err := c.Write([]byte{1, 4, 0, 't', 'e', 'x', 't'}); err != nil {
 			return err
@@ -331,7 +332,7 @@ func TestBrokenEnds(t *testing.T) {
 // While a definition is broken traffic goes on, and its messages are cut as before. When it is other messages that are defined, what
 // cannot be read is told, and the recording has it: read by a definition that is whole again it has all.
 func TestBrokenDefinition(t *testing.T) {
-	r := relay(t, echoGame(t))
+	r := relayOne(t, echoGame(t))
 	ws := r.server.byName["one"]
 	watching, stop := context.WithCancel(r.ctx)
 	var wait sync.WaitGroup

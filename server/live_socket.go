@@ -17,6 +17,7 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/server/frames"
 	"wirebench/server/live"
+	"wirebench/server/relay"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
@@ -73,10 +74,10 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	all := s.proxies.of(ws.Name)
-	var one *liveSession
+	all := s.relays.Of(ws.Name)
+	var one *relay.Session
 	for _, x := range all {
-		if id := q.Get("session"); id == "" || id == x.id {
+		if id := q.Get("session"); id == "" || id == x.ID {
 			one = x
 		}
 	}
@@ -96,7 +97,7 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if have := one.Log().Len(); n > have { // of another session: going on with the next frame would hide all before it
-			problem(w, http.StatusUnprocessableEntity, fmt.Sprintf("since is %d, and the session %s has %d frames: that number is of another one", n, one.id, have))
+			problem(w, http.StatusUnprocessableEntity, fmt.Sprintf("since is %d, and the session %s has %d frames: that number is of another one", n, one.ID, have))
 			return
 		}
 		since = n
@@ -136,7 +137,7 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 
 // streamFrames sends batches until the session or the context ends. The filter is compiled anew when the definitions change, and one that
 // cannot be used then is told: silence would look as if nothing came.
-func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filter string, since int, value bool) error {
+func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, filter string, since int, value bool) error {
 	log := one.Log()
 	reader := log.Follow(since)
 	var view *frames.View
@@ -149,11 +150,11 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *liveSession, filt
 		if err != nil {
 			return err
 		}
-		if now := one.ws.Now(); view == nil || view.Snapshot != now {
+		if now := one.Workspace.Now(); view == nil || view.Snapshot != now {
 			view = frames.NewView(log, now, frames.ViewSpec{Filter: filter}, store.Notes{})
 			view.Until(ctx)
 		}
-		batch := liveBatch{Session: one.id, Frames: []workspace.FrameInfo{}, Next: b.To, Missed: b.Missed}
+		batch := liveBatch{Session: one.ID, Frames: []workspace.FrameInfo{}, Next: b.To, Missed: b.Missed}
 		expected := b.From // what the log lets go while others are sent is passed over
 		send := func(next int) error {
 			batch.Next = next

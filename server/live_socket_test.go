@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/relay"
 	"wirebench/server/store"
 	"wirebench/server/wsconn"
 )
@@ -23,7 +24,7 @@ func TestLiveFilterOfOtherDefinitions(t *testing.T) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	var p ProxyInfo
+	var p relay.Info
 	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, echoGame(t)), &p); code != 201 {
 		t.Fatal(code)
 	}
@@ -88,7 +89,7 @@ func TestLiveFilterOfOtherDefinitions(t *testing.T) {
 // What is refused says why, as JSON: a workspace or a session that is not there, and the number of a frame that has not come, which is of
 // another session.
 func TestLiveRefused(t *testing.T) {
-	r := relay(t, echoGame(t))
+	r := relayOne(t, echoGame(t))
 	for _, c := range []struct {
 		path   string
 		status int
@@ -113,7 +114,7 @@ func TestLiveRefused(t *testing.T) {
 	if err := r.Stop(r.ctx); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); r.server.proxies.get("one", r.id) != nil && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); r.server.relays.Get("one", r.ID) != nil && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	// Nothing has passed: nothing is kept, and a note of a person would be.
@@ -124,15 +125,15 @@ func TestLiveRefused(t *testing.T) {
 
 // A session through which nothing has passed leaves what a person wrote of it.
 func TestEmptySessionWithNote(t *testing.T) {
-	r := relay(t, echoGame(t))
+	r := relayOne(t, echoGame(t))
 	kept := r.server.byName["one"].Captures
-	if _, err := kept.Note(r.id, func(n *store.Notes) { n.Text = "before the patch" }); err != nil {
+	if _, err := kept.Note(r.ID, func(n *store.Notes) { n.Text = "before the patch" }); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Stop(r.ctx); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); r.server.proxies.get("one", r.id) != nil && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); r.server.relays.Get("one", r.ID) != nil && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	if all, err := kept.List(); err != nil || len(all) != 1 {

@@ -64,7 +64,7 @@ func (s *Server) addMarker(ctx context.Context, in *addMarkerInput) (*markerOutp
 	if b.N != nil {
 		m.N = *b.N
 	} else {
-		one := s.proxies.get(ws.Name, in.ID)
+		one := s.relays.Get(ws.Name, in.ID)
 		if one == nil {
 			return nil, huma.Error422UnprocessableEntity("the traffic of this capture is over: say before which frame the marker belongs")
 		}

@@ -103,9 +103,9 @@ func (c *nowCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(framesKept, float64(load.Frames))
 	gauge(bytesKept, float64(load.Bytes))
 	gauge(replaysListed, float64(c.s.replays.running()))
-	for _, one := range c.s.proxies.of("") {
+	for _, one := range c.s.relays.Of("") {
 		x := one.State()
-		labels := []string{one.ws.Name, listenOf(x)}
+		labels := []string{one.Workspace.Name, listenOf(x)}
 		count := func(d *prometheus.Desc, v float64, more ...string) {
 			ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, append(labels[:2:2], more...)...)
 		}

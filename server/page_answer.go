@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/codec/view"
 	"wirebench/defs/diag"
 	"wirebench/templates"
@@ -263,12 +264,12 @@ func (l *livePage) value() *valueAnswer {
 	v.Message = m.Message
 	if v.Role == codec.RoleValue.String() || v.Role == "" {
 		v.Type = m.Types[templates.WithoutIndexes(v.Path)]
-		at, err := findJSON(m.Value, v.Path)
+		at, err := value.FindJSON(m.Value, v.Path)
 		if err != nil {
 			v.Failed = err.Error()
 			return out
 		}
-		v.Value = m.Value[at.from:at.to]
+		v.Value = m.Value[at.From:at.To]
 	} else {
 		for _, f := range m.Fields {
 			if f.Path == v.Path && f.Role == v.Role && (l.form.arg == "" || l.form.arg == fmt.Sprint(f.BitOffset)) {

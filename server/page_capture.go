@@ -23,7 +23,7 @@ func (s *Server) capturePage(w http.ResponseWriter, r *http.Request) {
 	view := templates.Workbench{Frame: s.frame(r, x.Name+" · Wirebench", ws.Name), Capture: &templates.Capture{ID: x.ID, Name: x.Name}}
 	view.Capture.Live = s.captures.Runs(ws.Name, x.ID)
 	view.Frame.Nonce = allowStyles(w)
-	s.relays(&view, ws.Workspace)
+	s.putRelays(&view, ws.Workspace)
 	form := pageForm{byCode: true, opened: map[string]bool{}, frame: &frameForm{}}
 	ws.fill(&view, form)
 	s.render(w, r, http.StatusOK, templates.WorkbenchPage(view))

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/codec/view"
 	"wirebench/server/workspace"
 )
@@ -81,7 +82,7 @@ func (p *pageWork) setBytes(data []byte) {
 // encoded makes a message of values, with the code of the message they are from.
 func (p *pageWork) encoded(res view.Result, value []byte) ([]byte, error) {
 	m, snap := p.job.rec.Program.Message, p.job.snap
-	data, _, problems, err := encodeValue(snap, m, res.Code, value)
+	data, _, problems, err := snap.EncodeValue(m, res.Code, value)
 	switch {
 	case errors.Is(err, workspace.ErrNoCode):
 		return nil, errors.New("nothing says the code of this message")
@@ -159,42 +160,42 @@ func (p *pageWork) patchedValue(res view.Result, was []byte, field view.FieldVal
 }
 
 // changedValue is the values of a message with what the form asks for done to them.
-func changedValue(value []byte, f *pageForm) ([]byte, error) {
-	at, err := findJSON(value, f.path)
+func changedValue(have []byte, f *pageForm) ([]byte, error) {
+	at, err := value.FindJSON(have, f.path)
 	if err != nil {
 		return nil, err
 	}
 	switch f.action {
 	case "set":
-		typed, err := typedJSON(value[at.from:at.to], f.typed)
+		typed, err := typedJSON(have[at.From:at.To], f.typed)
 		if err != nil {
 			return nil, err
 		}
-		return splice(value, at.from, at.to, typed), nil
+		return splice(have, at.From, at.To, typed), nil
 	case "remove":
-		if !at.element {
+		if !at.Element {
 			return nil, errors.New("only elements of a list can be removed")
 		}
-		from, to := at.from, at.to
-		if to < len(value) && value[to] == ',' {
+		from, to := at.From, at.To
+		if to < len(have) && have[to] == ',' {
 			to++
-		} else if from > 0 && value[from-1] == ',' {
+		} else if from > 0 && have[from-1] == ',' {
 			from--
 		}
-		return splice(value, from, to, nil), nil
+		return splice(have, from, to, nil), nil
 	case "copy":
-		if !at.element {
+		if !at.Element {
 			return nil, errors.New("only elements of a list can be doubled")
 		}
-		return splice(value, at.to, at.to, slices.Concat([]byte{','}, value[at.from:at.to])), nil
+		return splice(have, at.To, at.To, slices.Concat([]byte{','}, have[at.From:at.To])), nil
 	case "insert": // an element of nothing: before an element, or at the end of a list
 		switch {
-		case at.element:
-			return splice(value, at.from, at.from, []byte("null,")), nil
-		case at.to-at.from == 2 && value[at.from] == '[':
-			return splice(value, at.from+1, at.from+1, []byte("null")), nil
-		case value[at.from] == '[':
-			return splice(value, at.to-1, at.to-1, []byte(",null")), nil
+		case at.Element:
+			return splice(have, at.From, at.From, []byte("null,")), nil
+		case at.To-at.From == 2 && have[at.From] == '[':
+			return splice(have, at.From+1, at.From+1, []byte("null")), nil
+		case have[at.From] == '[':
+			return splice(have, at.To-1, at.To-1, []byte(",null")), nil
 		}
 		return nil, errors.New("only lists get elements")
 	}

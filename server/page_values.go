@@ -84,7 +84,7 @@ func (p *pageWork) encode(text string) {
 	} else if p.form.action == "build" && !p.def.message.HasKey {
 		code = new(uint32) // a code to be written over
 	}
-	data, _, problems, err := encodeValue(p.def.snap, p.def.message, code, []byte(value))
+	data, _, problems, err := p.def.snap.EncodeValue(p.def.message, code, []byte(value))
 	switch {
 	case errors.Is(err, workspace.ErrNoCode):
 		v.Problems = []view.ProblemInfo{{Severity: "error", Code: "no-code", Message: "neither the definition nor a code map says the code of this message: write it below"}}
@@ -156,7 +156,7 @@ func (p *pageWork) values() {
 // emptyValue is the values of a message of which nothing is set: all names, to be filled in.
 func (p *pageWork) emptyValue() []byte {
 	code := p.def.message.Key.Code
-	data, _, problems, err := encodeValue(p.def.snap, p.def.message, &code, []byte("{}"))
+	data, _, problems, err := p.def.snap.EncodeValue(p.def.message, &code, []byte("{}"))
 	if err != nil || len(problems) > 0 {
 		return []byte("{}")
 	}

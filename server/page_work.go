@@ -221,7 +221,7 @@ func (p *pageWork) read() *decodeJob {
 // ReadFrame reads the input as the frame that a list has told it to be.
 func (p *pageWork) readFrame(j *decodeJob, f *frameForm) {
 	for i := range j.messages {
-		j.messages[i].dir = direction(f.Dir)
+		j.messages[i].dir = schema.DirNamed(f.Dir)
 	}
 	if !p.form.byCode {
 		return

@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/server/access"
+	"wirebench/server/workspace"
 	"wirebench/templates"
 )
 
@@ -68,4 +69,12 @@ func (s *Server) notAllowed(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	problem(w, http.StatusMethodNotAllowed, r.URL.Path+" does not take "+r.Method+"; see /api/docs")
+}
+
+// putRelays puts what runs in a workspace into its page.
+func (s *Server) putRelays(v *templates.Workbench, ws *workspace.Workspace) {
+	if ws.Captures == nil {
+		return
+	}
+	v.Rail.Relays, v.Rail.Demo = true, s.relays.Demo != nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"wirebench/codec/view"
 	"wirebench/server/answer"
+	"wirebench/server/relay"
 	"wirebench/server/workspace"
 )
 
@@ -46,6 +47,10 @@ func asHTTP(err error) error {
 		return err
 	}
 	var missing *workspace.NotFoundError
+	var value *relay.ValueError
+	if errors.As(err, &value) {
+		return refused(value.Problems)
+	}
 	if errors.As(err, &missing) {
 		return huma.Error404NotFound(err.Error())
 	}

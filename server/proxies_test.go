@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/relay"
 	"wirebench/server/store"
 	"wirebench/server/wsconn"
 )
@@ -70,7 +71,7 @@ func TestProxyLive(t *testing.T) {
 	if api("GET", "/api/one/captures", "", &kept); len(kept.Captures) != 0 {
 		t.Errorf("refused listeners left captures: %v", kept)
 	}
-	var p ProxyInfo
+	var p relay.Info
 	if code := api("POST", "/api/one/proxies", fmt.Sprintf(`{"name":"game","listen":"127.0.0.1:0","upstream":%q}`, echoGame(t)), &p); code != 201 || !p.Running {
 		t.Fatalf("%d %+v", code, p)
 	}
@@ -119,7 +120,7 @@ func TestProxyLive(t *testing.T) {
 	if code := api("DELETE", "/api/one/proxies?id="+p.ID, "", nil); code != 204 {
 		t.Errorf("stop: %d", code)
 	}
-	var all struct{ Proxies []ProxyInfo }
+	var all struct{ Proxies []relay.Info }
 	if api("GET", "/api/one/proxies", "", &all); len(all.Proxies) != 0 {
 		t.Errorf("after the stop: %+v", all)
 	}
@@ -162,7 +163,7 @@ func TestProxyOperated(t *testing.T) {
 		t.Helper()
 		return call(t, ctx, srv.URL, method, path, body, into)
 	}
-	var p ProxyInfo
+	var p relay.Info
 	if code := api("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t)), &p); code != 201 {
 		t.Fatalf("%d %+v", code, p)
 	}
@@ -236,7 +237,7 @@ func TestProxyOperated(t *testing.T) {
 	if code := api("POST", session+"/operate", `{"intercept":""}`, nil); code != 200 {
 		t.Error(code)
 	}
-	var rules struct{ Rules []ruleBody }
+	var rules struct{ Rules []relay.Rule }
 	if code := api("PUT", session+"/rules", `{"rules":[{"id":"1","on":true,"filter":".text == \"ffff\"","action":"replace","field":"text","value":"fffg"}]}`, &rules); code != 200 || len(rules.Rules) != 1 {
 		t.Fatalf("%d %+v", code, rules)
 	}

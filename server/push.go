@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -21,8 +20,7 @@ const (
 
 // Bounds of telling.
 const (
-	pushPause   = 100 * time.Millisecond // between two messages to one page
-	samplePause = time.Second            // between two looks at the counters of running traffic
+	pushPause = 100 * time.Millisecond // between two messages to one page
 )
 
 // pushes tells the open pages of a workspace what has changed of what they show. Nothing is sent while nothing changes.
@@ -120,31 +118,4 @@ func (s *Server) followCaptures(ctx context.Context, ws *workspace.Workspace) {
 		s.captures.ForgetBrief(ws.Captures)
 		s.pushes.tell(ws.Name, topicCaptures)
 	})
-}
-
-// follow tells pages how a session goes on, until it has ended.
-func (p *proxySet) follow(one *liveSession) {
-	tell := func(topic string) { p.pushes.tell(one.ws.Name, topic) }
-	tell(topicListeners)
-	tick := time.NewTicker(samplePause)
-	defer tick.Stop()
-	last := one.State()
-	for {
-		select {
-		case <-one.Done():
-			tell(topicHeld + one.id)
-			tell(topicListeners)
-			return
-		case <-one.HeldChanged():
-			tell(topicHeld + one.id)
-		case <-tick.C:
-			if now := one.State(); !reflect.DeepEqual(now, last) {
-				if !reflect.DeepEqual(now.Operate, last.Operate) {
-					tell(topicHeld + one.id)
-				}
-				tell(topicListeners)
-				last = now
-			}
-		}
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/relay"
 	"wirebench/server/wsconn"
 )
 
@@ -127,7 +128,7 @@ func TestPushes(t *testing.T) {
 			t.Fatalf("%s: %v", topic, err)
 		}
 	}
-	var p ProxyInfo
+	var p relay.Info
 	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t)), &p); code != 201 {
 		t.Fatal(code)
 	}

@@ -156,7 +156,7 @@ func (s *Server) startReplay(ctx context.Context, in *startReplayInput) (*startR
 	if cfg.Listen != "" {
 		part, run.info.State, run.info.Play = schema.ToClient, "listening", "server"
 	}
-	if err := run.open(ctx, s.proxies.proxy); err != nil {
+	if err := run.open(ctx, s.relays); err != nil {
 		return nil, err
 	}
 	started := false

@@ -14,6 +14,7 @@ import (
 
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/proxy"
+	"wirebench/server/relay"
 	"wirebench/server/replay"
 	"wirebench/server/workspace"
 )
@@ -62,10 +63,10 @@ func (x *replayRun) ended() bool {
 }
 
 // open resolves and checks whom to connect to, or begins to listen.
-func (x *replayRun) open(ctx context.Context, p *proxy.Proxy) (err error) {
+func (x *replayRun) open(ctx context.Context, p *relay.Set) (err error) {
 	if x.cfg.To != "" {
 		if x.target, err = p.Target(ctx, x.cfg.To); err != nil {
-			return proxyProblem(err)
+			return relayProblem(err)
 		}
 		return nil
 	}
@@ -87,7 +88,7 @@ func (x *replayRun) open(ctx context.Context, p *proxy.Proxy) (err error) {
 		x.info.Listen = x.packets.LocalAddr().String()
 	}
 	if err != nil {
-		return huma.Error422UnprocessableEntity(ListenProblem(err).Error())
+		return huma.Error422UnprocessableEntity(proxy.ListenProblem(err).Error())
 	}
 	return nil
 }

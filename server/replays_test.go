@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/relay"
 	"wirebench/server/replay"
 )
 
@@ -42,7 +43,7 @@ func (x *replayTest) api(method, path, body string, into any) int {
 // record is the id of a capture of what a client says to the game.
 func (x *replayTest) record(texts ...string) string {
 	x.Helper()
-	var p ProxyInfo
+	var p relay.Info
 	if code := x.api("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, x.game), &p); code != 201 {
 		x.Fatal(code)
 	}
@@ -167,7 +168,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("%+v %+v", r.ReplayInfo, r.Results)
 	}
 
-	var p ProxyInfo
+	var p relay.Info
 	if code := x.api("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, x.game), &p); code != 201 {
 		t.Fatal(code)
 	}

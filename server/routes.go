@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -9,6 +10,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"wirebench/server/access"
+	"wirebench/server/relay"
 	"wirebench/static"
 )
 
@@ -127,10 +129,23 @@ func (s *Server) api(api huma.API) {
 func apiConfig(version string) huma.Config {
 	c := huma.DefaultConfig("Wirebench", version)
 	c.OpenAPIPath, c.SchemasPath = "/api/openapi", "/api/schemas"
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.DocsPath = ""     // its page loads scripts from elsewhere; ours is /api/docs
 	c.CreateHooks = nil // no $schema in every answer
 	c.Info.Description = "Decode, encode and lay out the messages of binary protocols. Ranges are in bits, lines and columns count from 1."
 	return c
+}
+
+// renamed are types that are called otherwise in the document than in their packages.
+var renamed = map[reflect.Type]string{
+	reflect.TypeFor[relay.Config](): "ProxyConfig", reflect.TypeFor[relay.Info](): "ProxyInfo", reflect.TypeFor[relay.Rule](): "RuleBody",
+}
+
+func schemaName(t reflect.Type, hint string) string {
+	if name := renamed[t]; name != "" {
+		return name
+	}
+	return huma.DefaultSchemaNamer(t, hint)
 }
 
 func healthy(w http.ResponseWriter, _ *http.Request) {

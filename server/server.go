@@ -19,6 +19,7 @@ import (
 	"wirebench/server/admit"
 	"wirebench/server/captures"
 	"wirebench/server/proxy"
+	"wirebench/server/relay"
 	"wirebench/server/workspace"
 )
 
@@ -36,7 +37,7 @@ type Config struct {
 
 	Memory int64 // bytes that the work of all requests may take at a time; 0 = a quarter of what there is
 
-	Demo func(ctx context.Context, dialect string) (*DemoGame, error) // starts a demo game; nil = there is none
+	Demo func(ctx context.Context, dialect string) (*relay.Game, error) // starts a demo game; nil = there is none
 }
 
 // space is a workspace as it is now: what one request sees stays as it is while the library changes.
@@ -66,9 +67,8 @@ type Server struct {
 	budget   *admit.Budget
 	ended    atomic.Bool
 	captures *captures.Set
-	proxies  *proxySet
+	relays   *relay.Set
 	replays  *replaySet
-	demos    demos
 	metrics  *metrics
 	pushes   pushes
 	unfollow context.CancelFunc // ends what tells the pages of changes
@@ -93,7 +93,12 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	s.proxies = &proxySet{proxy: proxy.New(proxy.Options{Upstreams: s.Upstreams, Own: s.Own}), captures: s.captures, pushes: &s.pushes}
+	s.relays = relay.New(relay.Options{
+		Upstreams: s.Upstreams, Own: s.Own, Captures: s.captures,
+		Changed: func(ws string) { s.pushes.tell(ws, topicListeners) },
+		Held:    func(ws, id string) { s.pushes.tell(ws, topicHeld+id) },
+	})
+	s.relays.Demo = cfg.Demo
 	if cfg.Memory == 0 {
 		cfg.Memory = defaultBudget()
 	}
@@ -143,7 +148,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		{"proxies", func() {
 			settle, cancel := context.WithTimeout(ctx, settleTime)
 			defer cancel()
-			_ = s.proxies.proxy.Close(settle) // connections that were cut are events of theirs
+			_ = s.relays.Close(settle) // connections that were cut are events of theirs
 		}},
 		{"captures", s.captures.Close},
 	}
@@ -175,6 +180,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // settleTime is how long connections through the proxies may end by themselves before they are cut: recordings take the rest.
 const settleTime = 3 * time.Second
+
+// stopPatience is how long something that is stopped may take to end.
+const stopPatience = 5 * time.Second
 
 // NewHTTPServer makes a server with time-outs, so that no client can hold a connection for nothing.
 func NewHTTPServer(h http.Handler) *http.Server {

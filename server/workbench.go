@@ -23,7 +23,7 @@ func (s *Server) workbench(w http.ResponseWriter, r *http.Request) {
 	}
 	view := templates.Workbench{Frame: s.frame(r, "Wirebench: "+ws.title(), ws.Name)}
 	view.Frame.Nonce = allowStyles(w)
-	s.relays(&view, ws.Workspace)
+	s.putRelays(&view, ws.Workspace)
 	if r.Method != http.MethodPost {
 		ws.fill(&view, ws.addressForm(r.URL.Query()))
 		s.render(w, r, http.StatusOK, templates.WorkbenchPage(view))

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wirebench/cmd/wirebench/demo"
-	"wirebench/server"
+	"wirebench/server/proxy"
 )
 
 // The servers of the demo listen from a port on.
@@ -161,7 +161,7 @@ func runDemo(ctx context.Context, cmd *cobra.Command, names []string, to map[str
 		}
 		g, err := demo.Start(context.WithoutCancel(ctx), demo.Options{Protocol: play.protocol, Group: play.group, Listen: listen, Rate: rate})
 		if err != nil {
-			return fmt.Errorf("%s: %w (--listen-base)", name, server.ListenProblem(err))
+			return fmt.Errorf("%s: %w (--listen-base)", name, proxy.ListenProblem(err))
 		}
 		games = append(games, g)
 		addr, way := to[name], "through "+to[name]

@@ -88,9 +88,11 @@ server/frames < server/workspace server/live codec/corpus codec/transport/protoc
 
 server/captures < server/frames
 
+server/relay < server/captures server/proxy codec/transport/protocols
+
 cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 
-server < server/access server/admit server/captures server/proxy server/replay server/wsconn server/collab codec/corpus codec/transport/protocols static templates
+server < server/access server/admit server/relay server/replay server/wsconn server/collab codec/corpus codec/transport/protocols static templates
 
 cmd/wirebench < server server/replay cmd/wirebench/demo
 `

@@ -16,6 +16,7 @@ import (
 	"wirebench/cmd/wirebench/demo"
 	"wirebench/server"
 	"wirebench/server/proxy"
+	"wirebench/server/relay"
 	"wirebench/server/workspace"
 )
 
@@ -35,12 +36,12 @@ func (p *proxyFlags) add(cmd *cobra.Command) {
 
 // proxyFile is what --proxies reads.
 type proxyFile struct {
-	Allow   []string             `json:"allow"`
-	Proxies []server.ProxyConfig `json:"proxies"`
+	Allow   []string       `json:"allow"`
+	Proxies []relay.Config `json:"proxies"`
 }
 
 // read reads the flags and the file. What an operator relays is allowed by that.
-func (p *proxyFlags) read() (*proxy.Upstreams, []server.ProxyConfig, error) {
+func (p *proxyFlags) read() (*proxy.Upstreams, []relay.Config, error) {
 	var f proxyFile
 	if p.file != "" {
 		file, err := os.Open(p.file)
@@ -55,7 +56,7 @@ func (p *proxyFlags) read() (*proxy.Upstreams, []server.ProxyConfig, error) {
 		}
 	}
 	for _, text := range p.proxies {
-		cfg, err := server.ParseProxy(text)
+		cfg, err := relay.ParseConfig(text)
 		if err != nil {
 			return nil, nil, fmt.Errorf("--proxy: %w", err)
 		}
@@ -77,7 +78,7 @@ func (p *proxyFlags) read() (*proxy.Upstreams, []server.ProxyConfig, error) {
 }
 
 // checkProxies says what of the flags can never be, whatever happens later: those are mistakes of the command line.
-func checkProxies(all []server.ProxyConfig, spaces []*workspace.Workspace) error {
+func checkProxies(all []relay.Config, spaces []*workspace.Workspace) error {
 	var names []string
 	for _, w := range spaces {
 		names = append(names, w.Name)
@@ -140,7 +141,7 @@ func own(ln net.Listener) func() []netip.AddrPort {
 }
 
 // startProxies starts what the operator relays; one that cannot be is no reason to be without a server.
-func startProxies(cmd *cobra.Command, pages *server.Server, all []server.ProxyConfig) error {
+func startProxies(cmd *cobra.Command, pages *server.Server, all []relay.Config) error {
 	var failed error
 	for _, cfg := range all {
 		if err := pages.StartProxy(cmd.Context(), cfg); err != nil {
@@ -153,12 +154,12 @@ func startProxies(cmd *cobra.Command, pages *server.Server, all []server.ProxyCo
 }
 
 // demoGame starts the demo game of a protocol for the page.
-func demoGame(ctx context.Context, dialect string) (*server.DemoGame, error) {
+func demoGame(ctx context.Context, dialect string) (*relay.Game, error) {
 	g, err := demo.Start(ctx, demo.Options{Protocol: dialect})
 	if err != nil {
 		return nil, err
 	}
-	return &server.DemoGame{
+	return &relay.Game{
 		Server: g.Addr, Close: g.Close,
 		Play: func(ctx context.Context, addr string) { g.Play(ctx, addr, nil) },
 	}, nil

@@ -19,7 +19,6 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
-	"wirebench/server"
 	"wirebench/server/live"
 	"wirebench/server/proxy"
 	"wirebench/server/workspace"
@@ -34,8 +33,8 @@ const (
 	spoolFile     = 1 << 30         // bytes
 )
 
-// relay is the command: a session of the proxy, and what looks on.
-type relay struct {
+// proxyRun is the command: a session of the proxy, and what looks on.
+type proxyRun struct {
 	lister    frameLister
 	listen    string
 	upstream  string
@@ -65,7 +64,7 @@ type relay struct {
 
 func newProxy() *cobra.Command {
 	l := &libraryFlags{}
-	r := &relay{}
+	r := &proxyRun{}
 	var groups, kinds []string
 	expression, keys := "", ""
 	cmd := &cobra.Command{
@@ -155,7 +154,7 @@ Exit status: 0 it was ended, 2 wrong usage, or it could not listen.`,
 }
 
 // check looks at the flags that are about relaying.
-func (r *relay) check(protocol protocols.Protocol) error {
+func (r *proxyRun) check(protocol protocols.Protocol) error {
 	if r.listen == "" || r.upstream == "" {
 		return errors.New("--listen and --upstream say between whom to relay")
 	}
@@ -181,7 +180,7 @@ func (r *relay) check(protocol protocols.Protocol) error {
 }
 
 // upstreams are what may be connected to: what the command line names.
-func (r *relay) upstreams() (*proxy.Upstreams, error) {
+func (r *proxyRun) upstreams() (*proxy.Upstreams, error) {
 	allow := slices.Concat(proxy.DefaultUpstreams, r.allow)
 	host, port, err := splitAddress(r.upstream)
 	if err != nil {
@@ -203,7 +202,7 @@ func (r *relay) upstreams() (*proxy.Upstreams, error) {
 }
 
 // run relays until the context ends.
-func (r *relay) run(ctx context.Context) (err error) {
+func (r *proxyRun) run(ctx context.Context) (err error) {
 	f := &r.lister
 	f.env.Definitions, f.env.Options = f.snap, f.snap.Options.Values
 	f.out = bufio.NewWriterSize(r.cmd.OutOrStdout(), 1<<16)
@@ -236,7 +235,7 @@ func (r *relay) run(ctx context.Context) (err error) {
 	p := proxy.New(proxy.Options{Upstreams: up})
 	r.session, err = p.Start(ctx, cfg)
 	if err != nil {
-		return server.ListenProblem(err)
+		return proxy.ListenProblem(err)
 	}
 	for _, pair := range r.session.State().Pairs {
 		note(r.cmd, "%s is relayed to %s", pair.Listen, pair.Upstream)
@@ -279,7 +278,7 @@ func (r *relay) run(ctx context.Context) (err error) {
 }
 
 // outputs opens what packets are written to, and says whether they are pushed.
-func (r *relay) outputs(cfg *proxy.Config) (pushed bool, err error) {
+func (r *proxyRun) outputs(cfg *proxy.Config) (pushed bool, err error) {
 	if r.record == "" && r.to == "" {
 		return false, nil
 	}
@@ -328,7 +327,7 @@ func (r *relay) outputs(cfg *proxy.Config) (pushed bool, err error) {
 }
 
 // closeOutputs removes what is of no use any more: a recording of nothing, the spool.
-func (r *relay) closeOutputs() {
+func (r *proxyRun) closeOutputs() {
 	if r.first != nil {
 		r.first.Close()
 		os.Remove(r.record)
@@ -396,7 +395,7 @@ func (w *recording) Close() error {
 }
 
 // list prints frames until the log ends. The error is of the output.
-func (r *relay) list(ctx context.Context, log *live.Log) error {
+func (r *proxyRun) list(ctx context.Context, log *live.Log) error {
 	f := &r.lister
 	reader := log.Follow(0)
 	var conns []live.Conn
@@ -434,7 +433,7 @@ func (r *relay) list(ctx context.Context, log *live.Log) error {
 }
 
 // frame lists one, if it fits.
-func (r *relay) frame(log *live.Log, i int, c live.Conn, e live.Entry, data []byte, x *transport.Frame) {
+func (r *proxyRun) frame(log *live.Log, i int, c live.Conn, e live.Entry, data []byte, x *transport.Frame) {
 	f := &r.lister
 	extra := log.Extra(e)
 	*x = transport.Frame{
@@ -452,7 +451,7 @@ func (r *relay) frame(log *live.Log, i int, c live.Conn, e live.Entry, data []by
 }
 
 // note says something, beside the status line.
-func (r *relay) note(format string, args ...any) {
+func (r *proxyRun) note(format string, args ...any) {
 	r.said.Lock()
 	defer r.said.Unlock()
 	if r.drawn {
@@ -470,7 +469,7 @@ type happening struct {
 
 // tellEvents says what has happened that is not as it should be. What happens again is told once: a server that is away is news for
 // the first client, and none for each of its tries.
-func (r *relay) tellEvents() {
+func (r *proxyRun) tellEvents() {
 	if len(r.told) > maxTold { // those that the session has forgotten happen no more
 		kept := map[happening]int{}
 		for _, e := range r.session.Events(0) {
@@ -507,7 +506,7 @@ func times(n int) string {
 }
 
 // tellAgain says, at the end, how often it was what was told once.
-func (r *relay) tellAgain() {
+func (r *proxyRun) tellAgain() {
 	for _, e := range r.session.Events(0) {
 		if n, ok := r.told[happeningOf(e)]; ok && e.Count > n {
 			r.note("%d times in all: %s", e.Count, printable(e.Text))
@@ -516,7 +515,7 @@ func (r *relay) tellAgain() {
 }
 
 // draw writes the status line, with new rates once a second.
-func (r *relay) draw() {
+func (r *proxyRun) draw() {
 	if !r.status {
 		return
 	}
@@ -541,7 +540,7 @@ func (r *relay) draw() {
 }
 
 // erase takes the status line away, so that something else can be written.
-func (r *relay) erase() {
+func (r *proxyRun) erase() {
 	r.said.Lock()
 	defer r.said.Unlock()
 	if r.drawn {
@@ -551,7 +550,7 @@ func (r *relay) erase() {
 }
 
 // summary says what was, and what is missing.
-func (r *relay) summary() {
+func (r *proxyRun) summary() {
 	x := r.session.State()
 	r.note("connections: %d; frames: %d; bytes to the server: %d, to the client: %d", x.Total, x.Frames, x.ToServer, x.ToClient)
 	if x.Lost > 0 || x.Unseen > 0 || x.Unlogged > 0 {

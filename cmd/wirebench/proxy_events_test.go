@@ -91,7 +91,7 @@ func TestProxyListsWhatWasDone(t *testing.T) {
 		}
 		for _, asJSON := range []bool{true, false} {
 			var out bytes.Buffer
-			r := &relay{lister: frameLister{filter: filter, out: bufio.NewWriter(&out), json: asJSON}}
+			r := &proxyRun{lister: frameLister{filter: filter, out: bufio.NewWriter(&out), json: asJSON}}
 			r.lister.begin(snap)
 			var x transport.Frame
 			log.Each(0, log.Len(), func(i int, e live.Entry, data []byte) bool {

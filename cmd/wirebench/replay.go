@@ -25,7 +25,6 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
-	"wirebench/server"
 	"wirebench/server/proxy"
 	"wirebench/server/replay"
 	"wirebench/server/workspace"
@@ -342,14 +341,14 @@ func (r *replayer) connect(ctx context.Context, cmd *cobra.Command, protocol pro
 	if !protocol.Streams {
 		c, err := lc.ListenPacket(ctx, "udp", r.listen)
 		if err != nil {
-			return nil, 0, server.ListenProblem(err)
+			return nil, 0, proxy.ListenProblem(err)
 		}
 		note(cmd, "listening on %s", c.LocalAddr())
 		return &replay.Server{PacketConn: c}, portOf(c.LocalAddr()), nil
 	}
 	ln, err := lc.Listen(ctx, "tcp", r.listen)
 	if err != nil {
-		return nil, 0, server.ListenProblem(err)
+		return nil, 0, proxy.ListenProblem(err)
 	}
 	defer ln.Close()
 	note(cmd, "listening on %s", ln.Addr())

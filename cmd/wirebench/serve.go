@@ -24,6 +24,7 @@ import (
 	"wirebench/defs/source"
 	"wirebench/server"
 	"wirebench/server/access"
+	"wirebench/server/proxy"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -260,7 +261,7 @@ func serve(cmd *cobra.Command, listen string, tokens access.Tokens, spaces []*wo
 	warnInVain(cmd, upstreams.Entries())
 	ln, err := net.Listen("tcp", listen) // first: the proxy has to know where the server is
 	if err != nil {
-		return fmt.Errorf("--listen: %w", server.ListenProblem(err))
+		return fmt.Errorf("--listen: %w", proxy.ListenProblem(err))
 	}
 	defer ln.Close()
 	cfg := server.Config{Workspaces: spaces, Log: log, Version: version(), Upstreams: upstreams, Own: own(ln), Demo: demoGame}

@@ -135,12 +135,7 @@ func (l *reading) own(x *ownFrame, data []byte, ids map[string]int64) {
 	}
 	l.on(id, ownConn(x))
 	f := transport.Frame{Kind: transport.KindOf(x.Kind), Bytes: data, Via: x.Via, Name: x.Name, Offset: transport.Unknown, Length: x.Length, Resumed: x.Resumed, Note: x.Note}
-	switch x.Dir {
-	case "c2s":
-		f.Dir = schema.ToServer
-	case "s2c":
-		f.Dir = schema.ToClient
-	}
+	f.Dir = schema.DirNamed(x.Dir)
 	f.At, _ = time.Parse(time.RFC3339Nano, x.Time)
 	if x.Offset != nil {
 		f.Offset = *x.Offset

@@ -28,6 +28,17 @@ const (
 
 func (d Dir) String() string { return [...]string{"", "c2s", "s2c"}[d] }
 
+// DirNamed returns the direction that String writes so, Both for any other text.
+func DirNamed(name string) Dir {
+	switch name {
+	case "c2s":
+		return ToServer
+	case "s2c":
+		return ToClient
+	}
+	return Both
+}
+
 // Key selects a message.
 type Key struct {
 	Dir   Dir

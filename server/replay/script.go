@@ -218,7 +218,7 @@ func firstDir(steps []Step, depth int) schema.Dir {
 	for i := range steps {
 		switch st := &steps[i]; {
 		case st.Send != nil && st.Send.Dir != "":
-			return dirOf(st.Send.Dir)
+			return schema.DirNamed(st.Send.Dir)
 		case st.Expect != nil && st.Expect.Dir == "c2s":
 			return schema.ToClient
 		case st.Expect != nil && st.Expect.Dir == "s2c":
@@ -228,17 +228,6 @@ func firstDir(steps []Step, depth int) schema.Dir {
 				return dir
 			}
 		}
-	}
-	return schema.Both
-}
-
-// dirOf reads a direction; Both is none.
-func dirOf(text string) schema.Dir {
-	switch text {
-	case "c2s":
-		return schema.ToServer
-	case "s2c":
-		return schema.ToClient
 	}
 	return schema.Both
 }
@@ -419,7 +408,7 @@ func (c *checker) send(s *Send) error {
 
 func (c *checker) expect(x *Expect) error {
 	switch {
-	case x.Dir != "" && (x.Dir == c.own || dirOf(x.Dir) == schema.Both):
+	case x.Dir != "" && (x.Dir == c.own || schema.DirNamed(x.Dir) == schema.Both):
 		return fmt.Errorf("it is expected %s, but who is played sends %s", short(x.Dir), c.own)
 	case x.Hex != "" && len(x.Value) > 0:
 		return errors.New(`either "value" or "hex"`)

@@ -73,3 +73,14 @@ func valueProblems(err error) []view.ProblemInfo {
 	}
 	return []view.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
 }
+
+// EncodeValue encodes one value, with the code of its definition or of the code map unless one is given. The record is that of the message;
+// it and the bytes are of this call alone.
+func (s *Snapshot) EncodeValue(m *schema.Message, code *uint32, value []byte) ([]byte, *codec.Record, []view.ProblemInfo, error) {
+	enc, err := s.Encoder(m, code, codec.Session{Counter: 1})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	data, problems := enc.Encode(value)
+	return data, enc.Record(), problems, nil
+}

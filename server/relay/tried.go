@@ -1,4 +1,4 @@
-package server
+package relay
 
 import (
 	"encoding/json"
@@ -56,7 +56,7 @@ func (m *matcher) takes(path string, value json.RawMessage) error {
 		if message.Body == nil || !f.CanMatch(message) {
 			continue
 		}
-		_, _, problems, err := encodeValue(snap, message, nil, body)
+		_, _, problems, err := snap.EncodeValue(message, nil, body)
 		if err != nil {
 			continue // it has no code, or a definition with mistakes
 		}

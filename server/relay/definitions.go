@@ -1,4 +1,4 @@
-package server
+package relay
 
 import (
 	"sync/atomic"
@@ -9,10 +9,10 @@ import (
 	"wirebench/server/workspace"
 )
 
-// current are the definitions by which running traffic is cut into messages: as they are at each moment, since traffic outlives them.
+// definitions are those by which running traffic is cut into messages: as they are at each moment, since traffic outlives them.
 // But while a file has mistakes that had none, all are as they were before: a stream whose messages have no length loses its place with
 // the first of them that nothing defines.
-type current struct {
+type definitions struct {
 	ws   *workspace.Workspace
 	used atomic.Pointer[goodSnapshot]
 }
@@ -21,7 +21,7 @@ type current struct {
 type goodSnapshot struct{ seen, good *workspace.Snapshot }
 
 // now is the snapshot that counts.
-func (c *current) now() *workspace.Snapshot {
+func (c *definitions) now() *workspace.Snapshot {
 	now, used := c.ws.Now(), c.used.Load()
 	if used != nil && used.seen == now {
 		return used.good
@@ -54,7 +54,8 @@ func newlyBroken(before, now *workspace.Snapshot) bool {
 	return false
 }
 
-func (c *current) Frame(group string) *schema.Message                { return c.now().Frame(group) }
-func (c *current) Lookup(key schema.Key) *schema.Message             { return c.now().Lookup(key) }
-func (c *current) Groups() []string                                  { return c.now().Groups() }
-func (c *current) Program(m *schema.Message) (*codec.Program, error) { return c.now().Program(m) }
+func (c *definitions) Frame(group string) *schema.Message { return c.now().Frame(group) }
+
+func (c *definitions) Lookup(key schema.Key) *schema.Message             { return c.now().Lookup(key) }
+func (c *definitions) Groups() []string                                  { return c.now().Groups() }
+func (c *definitions) Program(m *schema.Message) (*codec.Program, error) { return c.now().Program(m) }

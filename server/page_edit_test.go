@@ -1,64 +1,6 @@
 package server
 
-import (
-	"encoding/json"
-	"strings"
-	"testing"
-)
-
-func TestFindJSON(t *testing.T) {
-	const text = `{"a":1,"s":"x\"},[y","list":[{"n":"1","v":[10,20]},{"n":"2","v":[]}],"a":2,"o":{"p":{"q":true}},"empty":{}}`
-	for _, c := range []struct{ path, want string }{
-		{"", text},
-		{"a", "2"}, // the last one counts
-		{"s", `"x\"},[y"`},
-		{"list[0].n", `"1"`},
-		{"list[1].v", `[]`},
-		{"list[0].v[1]", "20"},
-		{"o.p.q", "true"},
-		{"o.p", `{"q":true}`},
-		{"empty", "{}"},
-		{"list[2]", ""},
-		{"list[0].v[2]", ""},
-		{"list[-1]", ""},
-		{"list[x]", ""},
-		{"list[", ""},
-		{"a.b", ""},
-		{"empty.x", ""},
-		{"nothing", ""},
-	} {
-		at, err := findJSON([]byte(text), c.path)
-		switch {
-		case c.want == "" && err == nil:
-			t.Errorf("%s: found %s", c.path, text[at.from:at.to])
-		case c.want != "" && (err != nil || text[at.from:at.to] != c.want):
-			t.Errorf("%s: %v, %s, want %s", c.path, err, text[at.from:at.to], c.want)
-		}
-	}
-}
-
-// Whatever the text and the path: no panic, and what is found is JSON.
-func FuzzFindJSON(f *testing.F) {
-	f.Add(`{"a":[1,{"b":"c\\"}],"d":{}}`, "a[1].b")
-	f.Add(`[[],[[]]]`, "[1][0]")
-	f.Add(`{"":1}`, ".")
-	f.Fuzz(func(t *testing.T, text, path string) {
-		if !json.Valid([]byte(text)) {
-			return
-		}
-		var flat strings.Builder
-		var v json.RawMessage
-		if json.Unmarshal([]byte(text), &v) != nil {
-			return
-		}
-		compact, _ := json.Marshal(v)
-		flat.Write(compact)
-		at, err := findJSON([]byte(flat.String()), path)
-		if err == nil && !json.Valid([]byte(flat.String()[at.from:at.to])) {
-			t.Errorf("%s of %s is %s", path, flat.String(), flat.String()[at.from:at.to])
-		}
-	})
-}
+import "testing"
 
 func TestTypedJSON(t *testing.T) {
 	for _, c := range []struct{ was, typed, want string }{

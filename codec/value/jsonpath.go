@@ -1,4 +1,4 @@
-package server
+package value
 
 import (
 	"encoding/json"
@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// jsonPlace is where a value stands in a JSON text.
-type jsonPlace struct {
-	from, to int
-	element  bool // of an array
+// JSONPlace is where a value stands in a JSON text.
+type JSONPlace struct {
+	From, To int  // bytes
+	Element  bool // of an array
 }
 
-// findJSON finds the value of a path such as members[0].name in a compact JSON text. The text must be valid.
-func findJSON(text []byte, path string) (jsonPlace, error) {
-	at := jsonPlace{0, len(text), false}
+// FindJSON finds the value of a path such as members[0].name in a compact JSON text. The text must be valid.
+func FindJSON(text []byte, path string) (JSONPlace, error) {
+	at := JSONPlace{0, len(text), false}
 	for rest := path; rest != ""; {
 		var ok bool
 		if rest[0] == '[' {
@@ -43,14 +43,14 @@ func findJSON(text []byte, path string) (jsonPlace, error) {
 }
 
 // elementOf finds element n of an array.
-func elementOf(text []byte, in jsonPlace, n int) (jsonPlace, bool) {
-	if in.to-in.from < 2 || text[in.from] != '[' {
+func elementOf(text []byte, in JSONPlace, n int) (JSONPlace, bool) {
+	if in.To-in.From < 2 || text[in.From] != '[' {
 		return in, false
 	}
-	for i := in.from + 1; i < in.to-1; {
+	for i := in.From + 1; i < in.To-1; {
 		end := valueEnd(text, i)
 		if n == 0 {
-			return jsonPlace{i, end, true}, true
+			return JSONPlace{i, end, true}, true
 		}
 		n--
 		i = end + 1
@@ -59,16 +59,16 @@ func elementOf(text []byte, in jsonPlace, n int) (jsonPlace, bool) {
 }
 
 // memberOf finds the last member of that name, which is the one that counts.
-func memberOf(text []byte, in jsonPlace, name string) (found jsonPlace, ok bool) {
-	if in.to-in.from < 2 || text[in.from] != '{' {
+func memberOf(text []byte, in JSONPlace, name string) (found JSONPlace, ok bool) {
+	if in.To-in.From < 2 || text[in.From] != '{' {
 		return in, false
 	}
-	for i := in.from + 1; i < in.to-1; {
+	for i := in.From + 1; i < in.To-1; {
 		colon := valueEnd(text, i)
 		end := valueEnd(text, colon+1)
 		var key string
 		if json.Unmarshal(text[i:colon], &key) == nil && key == name {
-			found, ok = jsonPlace{colon + 1, end, false}, true
+			found, ok = JSONPlace{colon + 1, end, false}, true
 		}
 		i = end + 1
 	}

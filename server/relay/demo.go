@@ -1,0 +1,70 @@
+package relay
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"wirebench/codec/transport/protocols"
+	"wirebench/server/workspace"
+)
+
+// Game is a small game of a protocol on this machine.
+type Game struct {
+	Server string                                 // its address
+	Play   func(ctx context.Context, addr string) // is a client of the server or of what relays to it, until the context ends
+	Close  func()                                 // ends the server and waits for that
+}
+
+// StartDemo starts the demo game of a workspace, with a listener between its ends. If it runs already, isNew is false.
+func (p *Set) StartDemo(ctx context.Context, ws *workspace.Workspace) (one *Session, isNew bool, err error) {
+	p.starting.Lock()
+	defer p.starting.Unlock()
+	if one := p.Get(ws.Name, p.demos[ws.Name]); one != nil {
+		return one, false, nil
+	}
+	playing, stop := context.WithCancel(p.captures.Context())
+	game, err := p.Demo(playing, ws.Now().Dialect.Name)
+	if err != nil {
+		stop()
+		return nil, false, fmt.Errorf("the demo game does not start: %w", err)
+	}
+	if one, err = p.relayDemo(ctx, ws, game.Server); err != nil {
+		stop()
+		game.Close()
+		return nil, false, err
+	}
+	p.demos[ws.Name] = one.ID
+	p.captures.Go(func() {
+		defer game.Close()
+		defer stop()
+		go func() {
+			<-one.Done() // the game ends with its listener
+			stop()
+		}()
+		game.Play(playing, one.State().Pairs[0].Listen)
+		<-playing.Done()
+	})
+	return one, true, nil
+}
+
+// relayDemo starts the listener of a demo game. Of several ports that follow one another the first has to be a free one.
+func (p *Set) relayDemo(ctx context.Context, ws *workspace.Workspace, upstream string) (*Session, error) {
+	cfg := Config{Name: "demo game", Listen: "127.0.0.1:0", Upstream: upstream, Operate: true}
+	protocol, _ := protocols.Of(ws.Now().Dialect.Name)
+	for try := 0; ; try++ {
+		if protocol.Ports > 1 {
+			free, err := net.ListenPacket("udp", cfg.Listen)
+			if err != nil {
+				return nil, err
+			}
+			cfg.Listen = free.LocalAddr().String()
+			free.Close()
+		}
+		one, err := p.Start(ctx, ws, cfg)
+		if err == nil || protocol.Ports <= 1 || try == 20 {
+			return one, err
+		}
+		cfg.Listen = "127.0.0.1:0" // the one behind it was taken
+	}
+}

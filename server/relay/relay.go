@@ -1,0 +1,293 @@
+package relay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
+	"wirebench/defs/schema"
+	"wirebench/server/captures"
+	"wirebench/server/live"
+	"wirebench/server/proxy"
+	"wirebench/server/workspace"
+)
+
+// Bounds of running traffic.
+const (
+	liveMemory    = 256 << 20   // bytes of frames of one session; the oldest give way
+	maxEvents     = 200         // in one answer
+	maxOpenListed = 100         // connections in one answer
+	samplePause   = time.Second // between two looks at the counters of running traffic
+)
+
+// Config says what is relayed. It is the same in a request, on the command line and in a file.
+type Config struct {
+	Workspace string `json:"workspace,omitempty" doc:"where its frames are shown; in a request that of the address"`
+	Name      string `json:"name,omitempty" maxLength:"200" doc:"for people"`
+	Listen    string `json:"listen" doc:"IP:port or :port"`
+	Upstream  string `json:"upstream" doc:"host:port"`
+	Operate   bool   `json:"operate,omitempty" doc:"its messages can be held, changed and sent, once that is turned on"`
+	Ports     int    `json:"ports,omitempty" minimum:"0" maximum:"16" doc:"how many ports that follow one another; 0 = as many as a server of this protocol has"`
+}
+
+// Info is a session of the proxy.
+type Info struct {
+	ID string `json:"id" doc:"also of the capture that records it"`
+	proxy.State
+	Events []proxy.Event     `json:"events" doc:"the last ones, the oldest first"`
+	Conns  []proxy.ConnState `json:"conns" doc:"connections that are open, the oldest first"`
+}
+
+// Set is the running sessions.
+type Set struct {
+	proxy    *proxy.Proxy
+	captures *captures.Set
+	opts     Options
+
+	mu       sync.Mutex
+	sessions []*Session
+
+	Demo     func(ctx context.Context, dialect string) (*Game, error) // starts a demo game; nil = there is none
+	starting sync.Mutex                                               // of demo games: at most one in a workspace
+	demos    map[string]string                                        // ids of their sessions, by workspace
+}
+
+// Options say what a Set builds on.
+type Options struct {
+	Upstreams *proxy.Upstreams        // where it may connect to
+	Own       func() []netip.AddrPort // where the workbench itself listens
+	Captures  *captures.Set           // gets the frames of the sessions
+
+	// Changed is called when other sessions of a workspace run than before, or one stands otherwise. Held is called when the messages
+	// that a session holds have changed.
+	Changed func(ws string)
+	Held    func(ws, id string)
+}
+
+// New makes a set without sessions.
+func New(opts Options) *Set {
+	return &Set{proxy: proxy.New(proxy.Options{Upstreams: opts.Upstreams, Own: opts.Own}), captures: opts.Captures, opts: opts, demos: map[string]string{}}
+}
+
+// Close ends all sessions; connections are cut when the context ends.
+func (p *Set) Close(ctx context.Context) error { return p.proxy.Close(ctx) }
+
+// Target returns what a replay connects to: an address that the proxy may connect to, or a listener of it.
+func (p *Set) Target(ctx context.Context, text string) (proxy.Target, error) {
+	return p.proxy.Target(ctx, text)
+}
+
+// Allowed returns the upstreams that may be connected to.
+func (p *Set) Allowed() []string { return p.opts.Upstreams.Entries() }
+
+// Refused returns the sessions of a workspace that were not let start, the oldest first.
+func (p *Set) Refused(ws string) []proxy.Event { return p.proxy.Events(ws, 0) }
+
+// RecordError is an error of the folder that traffic is recorded in.
+type RecordError struct{ Err error }
+
+func (e *RecordError) Error() string { return e.Err.Error() }
+func (e *RecordError) Unwrap() error { return e.Err }
+
+// Session is a session of the proxy in a workspace.
+type Session struct {
+	*proxy.Session
+	ID        string // also of the capture that records it
+	Workspace *workspace.Workspace
+
+	rulesMu sync.Mutex
+	written []Rule // the rules as they were written
+}
+
+// Start begins a session: its frames are those of a capture that is being recorded.
+func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*Session, error) {
+	protocol, ok := protocols.Of(ws.Now().Dialect.Name)
+	if !ok || ws.Captures == nil {
+		return nil, errors.New("this workspace has no protocol that is relayed")
+	}
+	ports := cfg.Ports
+	if ports == 0 {
+		ports = protocol.Ports
+	}
+	pairs, err := proxy.Consecutive(cfg.Listen, cfg.Upstream, ports)
+	if err != nil {
+		return nil, err
+	}
+	name := cmp.Or(cfg.Name, cfg.Upstream)
+	now := time.Now()
+	title := "live " + name + now.Format(" 15:04") // the same listener is started again and again
+	x, file, err := ws.Captures.Record(title, now)
+	if err != nil {
+		return nil, &RecordError{err}
+	}
+	part := p.captures.Part(ws.Name)
+	create := func(n int) (string, io.WriteCloser, error) {
+		if n == 1 {
+			return x.Name, file, nil
+		}
+		y, next, err := ws.Captures.Record(fmt.Sprintf("%s, part %d", title, n), time.Now())
+		if err == nil {
+			part.Is(y.ID)
+		}
+		return y.Name, next, err
+	}
+	log := live.NewRolling(liveMemory)
+	env := &protocols.Env{Definitions: &definitions{ws: ws}, Options: ws.Now().Options.Values}
+	network := "udp"
+	if protocol.Streams {
+		network = "tcp"
+	}
+	through := proxy.Config{
+		Name: name, Owner: ws.Name, Network: network, Pairs: pairs, Log: log, Record: &proxy.Record{Create: create},
+		Transport: func(c transport.Conn) transport.Transport {
+			return protocol.New(env.For(c.Name(), c.Session), c.Server.Port())
+		},
+	}
+	if cfg.Operate {
+		through.Rewriter = func(c transport.Conn) transport.Rewriter {
+			return protocol.Rewriter(env.For(c.Name(), c.Session), c.Server.Port())
+		}
+		through.Record.Cut = func() string { return captures.CutBy(ws.Now()) }
+		through.Identify = func(c transport.Conn, f *transport.Frame) { identify(ws.Now(), env, c, f) }
+	}
+	s, err := p.proxy.Start(ctx, through)
+	if err != nil {
+		file.Close()
+		_ = ws.Captures.Remove(x.ID)
+		return nil, proxy.ListenProblem(err)
+	}
+	done := make(chan struct{})
+	one := &Session{Session: s, ID: x.ID, Workspace: ws}
+	p.captures.Live(ws.Name, x.ID, log, done)
+	p.mu.Lock()
+	p.sessions = append(p.sessions, one)
+	p.mu.Unlock()
+	p.captures.Go(func() { p.follow(one) })
+	p.captures.Go(func() {
+		changed, stop := ws.Changed()
+		defer stop()
+		for running := true; running; {
+			select {
+			case <-changed:
+				log.Touch() // whoever follows with a filter has to compile it anew
+			case <-s.Done():
+				running = false
+			}
+		}
+		_ = file.Close() // a recording without packets never took it
+		close(done)
+		part.Is("")
+		p.forgetEmpty(one)
+		p.captures.Ended(ws.Name, x.ID)
+		p.mu.Lock()
+		p.sessions = slices.DeleteFunc(p.sessions, func(x *Session) bool { return x == one })
+		p.mu.Unlock()
+		p.opts.Changed(ws.Name)
+	})
+	return one, nil
+}
+
+// follow tells how a session goes on, until it has ended.
+func (p *Set) follow(one *Session) {
+	changed := func() { p.opts.Changed(one.Workspace.Name) }
+	held := func() { p.opts.Held(one.Workspace.Name, one.ID) }
+	changed()
+	tick := time.NewTicker(samplePause)
+	defer tick.Stop()
+	last := one.State()
+	for {
+		select {
+		case <-one.Done():
+			held()
+			changed()
+			return
+		case <-one.HeldChanged():
+			held()
+		case <-tick.C:
+			if now := one.State(); !reflect.DeepEqual(now, last) {
+				if !reflect.DeepEqual(now.Operate, last.Operate) {
+					held()
+				}
+				changed()
+				last = now
+			}
+		}
+	}
+}
+
+// forgetEmpty takes away the capture of a session through which nothing has passed, unless somebody has written something about it.
+func (p *Set) forgetEmpty(one *Session) {
+	state := one.State()
+	if state.Frames > 0 || state.Record.Packets > 0 || state.Record.Missed > 0 {
+		return
+	}
+	all := one.Workspace.Captures
+	x, err := all.Get(one.ID)
+	n := &x.Notes
+	if err != nil || x.Size > 0 || n.Text != "" || len(n.Marked)+len(n.Frames)+len(n.Markers) > 0 {
+		return
+	}
+	_ = all.Remove(one.ID) // an empty one that stays does no harm
+}
+
+// Of are the sessions of a workspace; all of them for "".
+func (p *Set) Of(ws string) []*Session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(p.sessions), func(s *Session) bool { return ws != "" && s.Workspace.Name != ws })
+}
+
+// Get is the session of an id, nil if there is none.
+func (p *Set) Get(ws, id string) *Session {
+	for _, s := range p.Of(ws) {
+		if s.ID == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// identify says what a message is that a person has made.
+func identify(snap *workspace.Snapshot, env *protocols.Env, c transport.Conn, f *transport.Frame) {
+	group := ""
+	if len(snap.Dialect.Frames) == 0 {
+		group = env.Group(c.Server.Port(), f.Dir)
+	}
+	var rec codec.Record
+	if m := snap.ByCode(&rec, f.Bytes, workspace.Request{Dir: f.Dir, Group: group}); m != nil {
+		f.Key, f.HasKey = schema.Key{Dir: f.Dir, Group: m.Key.Group, Code: rec.Code}, true
+	}
+}
+
+// Info describes the session.
+func (s *Session) Info() Info {
+	events := s.Events(0)
+	open, _ := s.Conns()
+	if open = open[:min(len(open), maxOpenListed)]; open == nil {
+		open = []proxy.ConnState{}
+	}
+	return Info{s.ID, s.State(), events[max(len(events)-maxEvents, 0):], open}
+}
+
+// ParseConfig reads [WORKSPACE=]LISTEN>UPSTREAM, as the command line has it.
+func ParseConfig(text string) (cfg Config, err error) {
+	if ws, rest, ok := strings.Cut(text, "="); ok {
+		cfg.Workspace, text = ws, rest
+	}
+	var ok bool
+	if cfg.Listen, cfg.Upstream, ok = strings.Cut(text, ">"); !ok || cfg.Workspace == "" {
+		return cfg, fmt.Errorf("%q is not WORKSPACE=LISTEN>UPSTREAM, such as NAME=127.0.0.1:7801>10.0.0.5:7801", text)
+	}
+	return cfg, nil
+}

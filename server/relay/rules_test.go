@@ -1,0 +1,126 @@
+package relay
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/tera"
+	"wirebench/defs/schema"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+)
+
+const ruleFiles = "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: move_it\n   __group = clmsg\n   x = uint8\n" +
+	"   items = item {1, 10}\n\nstruct: item\n   id = uint8\n"
+
+// opened is a workspace of files.
+func opened(t *testing.T, dialect string, files map[string]string) *workspace.Workspace {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := workspace.Open(workspace.Config{Name: "one", Dialect: dialect, Files: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// A rule that no message can fit, or that sets what none of them has, is refused when it is written, with the reason.
+func TestRulesThatCannotWork(t *testing.T) {
+	ws := opened(t, "muta", map[string]string{"game.def": ruleFiles})
+	if d := ws.Now().Diagnostics(); ws.Now().Count() != 2 {
+		t.Fatal(d)
+	}
+	s := &Session{Workspace: ws}
+	for _, c := range []struct{ filter, field, value, want string }{
+		{"say", "text", `"hello"`, ""},
+		{".text contains \"gold\"", "text", `"lead"`, ""},
+		{"kind == message", "x", `7`, ""}, // one of the messages has it
+		{"op == 250", "x", `7`, ""},       // nothing is known of those yet
+		{"gold", "text", `"lead"`, ""},    // a text that is looked for
+		{"move_it", "items[3].id", `7`, ""},
+		{"move_it", "items[3000].id", `7`, ""}, // not tried
+		{"say", "nosuch", `7`, "nosuch in say"},
+		{"say", "text.more", `7`, "text.more in say"},
+		{"say", "text", `7`, "text in say"},
+		{"move_it", "x", `"north"`, "x in move_it"},
+		{"move_it", "x", `256`, "0 to 255"},
+		{"move_it", "items[0].nosuch", `7`, "nosuch"},
+		{"move_it", "items[0]", `"a text"`, "items[0]"},
+		{"say", "[0]", `7`, "no path"},
+		{"say", "text..x", `7`, "no path"},
+		{"say", "text[1", `7`, "no path"},
+		{"say", strings.Repeat("a[9].", 400) + "a", `7`, "no path"},
+		{"move_it", "items" + strings.Repeat("[60]", 20), `7`, ""}, // not tried: it would be a large one
+		{"C_NOSUCH", "x", `7`, "no message is called C_NOSUCH"},
+		{"say && move_it", "x", `7`, "no message can fit"},
+	} {
+		_, err := s.rule(Rule{ID: "1", On: true, Filter: c.filter, Action: "replace", Field: c.field, Value: json.RawMessage(c.value)})
+		if got := ""; err != nil {
+			if got = err.Error(); c.want == "" || !strings.Contains(got, c.want) {
+				t.Errorf("%s: %s = %s: %q, not %q", c.filter, c.field, c.value, got, c.want)
+			}
+		} else if c.want != "" {
+			t.Errorf("%s: %.50s = %s is taken", c.filter, c.field, c.value)
+		}
+	}
+	if _, err := s.rule(Rule{ID: "1", On: true, Filter: "C_NOSUCH", Action: "drop"}); err == nil {
+		t.Error("a rule for a message that does not exist is taken")
+	}
+}
+
+// The rules of the proxy ask the same language: of bytes, layers and codes by their names.
+func TestFilterOfRules(t *testing.T) {
+	ws := opened(t, "tera", map[string]string{"C_JOIN.1.def": "string channel_name # where\nuint16 password\n", "C_LIST.1.def": "uint32 id\n", "protocol.1.map": "C_JOIN 1\nC_LIST 2\n"})
+	f := &transport.Frame{
+		Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 1}, HasKey: true, Via: []string{"reliable:7"}, Bytes: []byte("\x06\x00\x01\x00\x65\xd0"),
+	}
+	for text, want := range map[string]bool{
+		"op == C_JOIN": true, "op == C_LIST": false, `~q && ~b "\x65\xd0"`: true, `bytes ~ r"\x65\xd1"`: false, "via == \"reliable:7\"": true, "= 53349": true, "build == 1": true,
+	} {
+		if _, mistakes := ws.Now().Filter(text); len(mistakes) > 0 {
+			t.Errorf("%s: %+v", text, mistakes)
+		} else if got := (&matcher{ws: ws, text: text}).match(&transport.Conn{}, f); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	if _, err := (&Session{Workspace: ws}).rule(Rule{Filter: ".password == $me", Action: "note"}); err == nil {
+		t.Error("a rule of a value that nobody gives")
+	}
+}
+
+// Another value of a field of a message with the alternative header leaves that header in its place.
+func TestReplaceBehindLongHeader(t *testing.T) {
+	ws := opened(t, "tera", map[string]string{"C_SAY.1.def": "string text\nuint32 x\n", "protocol.1.map": "C_SAY 4097\n"})
+	key := schema.Key{Dir: schema.ToServer, Code: 4097}
+	long := func(text string) []byte {
+		body := Outgoing{Message: "C_SAY", Value: []byte(`{"text":"` + text + `","x":5}`)}
+		out, err := body.Make(ws.Now(), schema.ToServer, false)
+		if err != nil || len(out.Alternate) != len(out.Bytes)+8 || out.Alternate[12] != out.Bytes[4]+8 {
+			t.Fatalf("%x and %x: %v", out.Bytes, out.Alternate, err)
+		}
+		only, err := body.Make(ws.Now(), schema.ToServer, true)
+		if err != nil || only.Alternate != nil || !bytes.Equal(only.Bytes, out.Alternate) {
+			t.Fatalf("in the place of one with the alternative header: %x, not %x: %v", only.Bytes, out.Alternate, err)
+		}
+		return out.Alternate
+	}
+	f := &transport.Frame{Dir: schema.ToServer, Key: key, HasKey: true, Via: []string{tera.ViaIntegrity}, Bytes: long("hello")}
+	got, err := replaceField(ws.Now(), f, "text", []byte(`"goodbye"`))
+	if want := long("goodbye"); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%x, not %x: %v", got, want, err)
+	}
+}
