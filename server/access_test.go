@@ -186,12 +186,7 @@ func TestViewersPageActions(t *testing.T) {
 				log := keepLog(s)
 				srv := httptest.NewServer(access.Require(testTokens, s, nil))
 				t.Cleanup(srv.Close)
-				conn, err := wsconn.Dial(t.Context(), strings.Replace(srv.URL, "http", "ws", 1)+"/ws/one/page", carrying(token), 16<<20)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(conn.Drop)
-				p := &openPage{t: t, conn: conn, html: map[string]string{}}
+				p := &openPage{t: t, conn: dialChannel(t, t.Context(), srv.URL, carrying(token), "page", "null"), html: map[string]string{}}
 				p.do(`"set":{"message":"C_JOIN.1","input":"` + viewedHex + `"}`)
 				if token == "all" {
 					p.has("an operator", map[string]string{"definition-head": `value="save"`, "samples": `value="drop:0"`})
@@ -398,9 +393,8 @@ func TestForeignWebsocketsAreRefused(t *testing.T) {
 		t.Fatalf("start a listener: %d", code)
 	}
 	logged := map[string]string{
-		"/ws/{ws}/page":          "page refused",
-		"/ws/{ws}/captures/{id}": "list of frames refused",
-		"/ws/{ws}/live":          "live stream refused",
+		"/ws/{ws}/page": "page refused",
+		"/ws/{ws}/live": "live stream refused",
 	}
 	tried := 0
 	walk(t, s, func(method, pattern string) {

@@ -8,12 +8,10 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
 	"wirebench/server/store"
-	"wirebench/server/wsconn"
 )
 
 // appends goes on with a capture.
@@ -61,12 +59,7 @@ func openListOf(t *testing.T, s *Server, id string) *listClient {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	conn, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/captures/"+id, nil, 64<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Drop)
-	return &listClient{T: t, conn: conn, ctx: ctx, st: map[string]json.RawMessage{}}
+	return dialList(t, ctx, srv.URL, id)
 }
 
 // A list of a capture that another program goes on with grows by itself, piece by piece, wherever the pieces are cut.

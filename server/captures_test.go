@@ -11,13 +11,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
 
 // captureServer has a workspace "one" of a dialect that keeps captures.
-func captureServer(t testing.TB, dialect string, files map[string]string) *Server {
+func captureServer(t testing.TB, dialect string, files map[string]string, stored ...string) *Server {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -30,6 +31,11 @@ func captureServer(t testing.TB, dialect string, files map[string]string) *Serve
 	kept, err := store.OpenCaptures(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, text := range stored {
+		if _, err := kept.Add("stored", time.Now(), strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	w, err := workspace.Open(workspace.Config{Name: "one", Title: "One protocol", Dialect: dialect, Files: d, Captures: kept})
 	if err != nil {

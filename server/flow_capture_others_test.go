@@ -98,17 +98,16 @@ func TestFlowCaptureDeletedElsewhere(t *testing.T) {
 	f.counts("20 frames")
 	kept(t, f.s, "another", chatCapture(t, 2))
 	f.listsCaptures("another", "chat.pcapng")
-	// The server that told of it has gone, and so has the file: the page cannot open its list again.
-	f.do(`{ const open = WebSocket; window.WebSocket = function (address, ...rest) { return new open(address.includes("/captures/") ? address + "x" : address, ...rest) } }`)
-	f.s.pages.mu.Lock()
-	for c := range f.s.pages.cancel {
+	// It is deleted while the server cannot be reached, and nobody tells the page.
+	f.do(`window.away = "x"; window.WebSocket = class extends WebSocket { constructor(address) { super(address + window.away) } }`)
+	for _, c := range f.s.pages.All() {
 		c.Drop()
 	}
-	f.s.pages.mu.Unlock()
 	f.shows(".frames-line .conn", "connection lost")
 	if err := f.s.byName["one"].Captures.Remove(id); err != nil {
 		t.Fatal(err)
 	}
+	f.do(`window.away = ""; dispatchEvent(new Event("online"))`)
 	f.shows(".frames-empty", "This capture has been deleted")
 	f.listsCaptures("another")
 }

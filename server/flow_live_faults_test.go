@@ -14,9 +14,7 @@ import (
 
 // dropPages cuts the connections of all open pages.
 func dropPages(s *Server) {
-	s.pages.mu.Lock()
-	defer s.pages.mu.Unlock()
-	for c := range s.pages.cancel {
+	for _, c := range s.pages.All() {
 		c.Drop()
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/socket"
 )
 
 // answerOf is the JSON of an answer, or its problem.
@@ -53,7 +54,7 @@ func TestFramesOverHTTP(t *testing.T) {
 		{"compare?a=1&b=5", "diff", "diff", `,"a":1,"b":5`, `not of one definition`},
 	} {
 		code, got := answerOf(t, s, base+q.path)
-		text, _ := plainJSON(got)
+		text, _ := socket.JSON(got)
 		if code != 200 || !strings.Contains(string(text), q.want) {
 			t.Errorf("%s: %d %.600s", q.path, code, text)
 		}
@@ -86,7 +87,7 @@ func TestFramesOverHTTP(t *testing.T) {
 		"fields?type=C_SAY&sort=text&desc=true":                    `"cells":["text 8"]`,
 	} {
 		code, got := answerOf(t, s, base+path)
-		if text, _ := plainJSON(got); code != 200 || !strings.Contains(string(text), want) {
+		if text, _ := socket.JSON(got); code != 200 || !strings.Contains(string(text), want) {
 			t.Errorf("%s: %d %.600s", path, code, text)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"wirebench/server/frames"
+	"wirebench/server/socket"
 )
 
 // question is what a message asks for: its id, and what answers it.
@@ -102,11 +103,11 @@ type mapAnswer struct {
 
 // answerText is {key: answer} with the number of its question.
 func answerText(key string, id int, answer any) ([]byte, error) {
-	body, err := plainJSON(answer)
+	body, err := socket.JSON(answer)
 	if err != nil {
 		return nil, err
 	}
-	body = bytes.TrimPrefix(bytes.TrimSpace(body), []byte("{"))
+	body = bytes.TrimPrefix(body, []byte("{"))
 	text := fmt.Appendf(nil, `{%q:{"id":%d`, key, id)
 	if len(body) > 1 {
 		text = append(text, ',')

@@ -7,23 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/go-chi/chi/v5"
 
 	"wirebench/defs/diag"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
 	"wirebench/server/live"
+	"wirebench/server/socket"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
 )
 
-// Bounds of the websocket of a list of frames.
+// Bounds of the channel of a list of frames.
 const (
 	maxListMessage = 2 << 20 // bytes of one message of the page: an unsaved definition is in it
 	maxListJobs    = 16      // questions that are answered at a time
@@ -140,7 +138,7 @@ type framesPage struct {
 	ws   *workspace.Workspace
 	set  *captures.Set
 	id   string
-	conn *wsconn.Conn
+	page *socket.Channel
 	wake chan struct{}
 	jobs chan struct{} // tokens of the questions that are being answered
 	over chan int      // ids of the questions that are refused
@@ -166,62 +164,48 @@ type framesPage struct {
 	sorting sync.WaitGroup    // of those that were given up too
 }
 
-// framesSocket serves the websocket of an open list of frames of a capture.
-func (s *Server) framesSocket(w http.ResponseWriter, r *http.Request) {
-	ws := s.byName[chi.URLParam(r, "ws")]
-	if ws == nil || ws.Captures == nil {
-		s.notFound(w, r)
-		return
-	}
-	id := chi.URLParam(r, "id")
-	x, err := ws.Captures.Get(id)
-	if err != nil {
-		s.notFound(w, r)
-		return
-	}
-	conn, err := wsconn.Accept(w, r, maxListMessage)
-	if err != nil {
-		s.Log.Info("list of frames refused", "error", err)
-		return
-	}
-	defer conn.Drop()
-	ctx, cancel := context.WithCancel(context.Background()) // not the request's: that one ends with the upgrade
-	defer cancel()
-	if err := s.pages.add(conn, cancel); err != nil {
-		conn.Close(err.Error())
-		return
-	}
-	defer s.pages.remove(conn)
-	p := newFramesPage(ws, s.captures, id, conn)
-	p.name, p.notes = x.Name, x.Notes
-	var all sync.WaitGroup
-	all.Go(func() {
-		defer cancel()
-		err := p.run(ctx)
+// framesOpened is what a page says to open a list of frames.
+type framesOpened struct {
+	Capture string `json:"capture"` // its id
+}
+
+// framesChannel serves the channel of a list of frames of a capture.
+func (s *Server) framesChannel(ws *workspace.Workspace) func(context.Context, *socket.Channel, json.RawMessage) error {
+	return func(ctx context.Context, c *socket.Channel, with json.RawMessage) error {
+		var of framesOpened
+		if err := json.Unmarshal(with, &of); err != nil {
+			return err
+		}
+		p := newFramesPage(ws, s.captures, of.Capture, c)
+		x, err := ws.Captures.Get(of.Capture)
+		if err == nil {
+			p.name, p.notes = x.Name, x.Notes
+			err = p.serve(ctx)
+		}
 		if errors.Is(err, fs.ErrNotExist) && p.gone(ctx) {
-			return
+			return nil
 		}
 		if err != nil && ctx.Err() == nil && !wsconn.Gone(err) {
 			s.Log.Info("list of frames lost", "error", err)
-			conn.Close(err.Error()[:min(len(err.Error()), 100)])
 		}
-	})
-	all.Go(func() {
-		defer cancel()
-		_ = conn.Ping(ctx)
-	})
-	all.Go(func() { p.refuse(ctx) })
-	err = p.listen(ctx, &all)
-	cancel()
-	all.Wait()
-	if !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
-		s.Log.Info("list of frames ended", "error", err)
+		return err
 	}
 }
 
-func newFramesPage(ws *workspace.Workspace, set *captures.Set, id string, conn *wsconn.Conn) *framesPage {
+// serve keeps the list and answers what the page asks about it, until the context ends.
+func (p *framesPage) serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	all.Go(func() { p.refuse(ctx) })
+	all.Go(func() { cancel(p.listen(ctx, &all)) })
+	cancel(p.run(ctx))
+	all.Wait()
+	return context.Cause(ctx)
+}
+
+func newFramesPage(ws *workspace.Workspace, set *captures.Set, id string, c *socket.Channel) *framesPage {
 	return &framesPage{
-		ws: ws, set: set, id: id, conn: conn, wake: make(chan struct{}, 1), jobs: make(chan struct{}, maxListJobs), over: make(chan int, maxListWaiting),
+		ws: ws, set: set, id: id, page: c, wake: make(chan struct{}, 1), jobs: make(chan struct{}, maxListJobs), over: make(chan int, maxListWaiting),
 		turned: make(chan struct{}), cancel: map[int]context.CancelFunc{},
 	}
 }
@@ -229,14 +213,13 @@ func newFramesPage(ws *workspace.Workspace, set *captures.Set, id string, conn *
 // listen reads the messages of the page. It never waits for an answer, so that a cancel and a pong are read while all jobs are busy.
 func (p *framesPage) listen(ctx context.Context, all *sync.WaitGroup) error {
 	for {
-		text, err := p.conn.Read(ctx)
+		text, err := p.page.Receive(ctx)
 		if err != nil {
 			return err
 		}
 		var m listMessage
 		if err := json.Unmarshal(text, &m); err != nil {
-			p.conn.Close("not a message of a list of frames")
-			return err
+			return fmt.Errorf("not a message of a list of frames: %w", err)
 		}
 		if m.View != nil {
 			p.mu.Lock()
@@ -270,7 +253,6 @@ func (p *framesPage) listen(ctx context.Context, all *sync.WaitGroup) error {
 		select {
 		case p.over <- id:
 		default: // it does not read the refusals either
-			p.conn.Close(errTooMany.Error())
 			return errTooMany
 		}
 	}
@@ -361,7 +343,7 @@ func (p *framesPage) reply(ctx context.Context, id int, key string, answer any, 
 	}
 	text, err := answerText(key, id, answer)
 	if err == nil {
-		_ = p.conn.Write(context.WithoutCancel(ctx), text)
+		_ = p.page.SendJSON(context.WithoutCancel(ctx), text)
 	}
 }
 
@@ -493,9 +475,7 @@ func (p *framesPage) gone(ctx context.Context) bool {
 	if _, err := p.ws.Captures.ListSince(p.id); err != nil {
 		return false
 	}
-	_ = p.conn.Write(ctx, []byte(`{"gone":true}`))
-	p.conn.Close("the capture has been deleted")
-	return true
+	return p.page.SendJSON(ctx, []byte(`{"gone":true}`)) == nil
 }
 
 // renumber takes what people noted, by the numbers that the frames of a list have. again: other frames may fit now.
@@ -691,7 +671,7 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 			st.Markers = []store.Marker{}
 		}
 	}
-	body, err := plainJSON(struct {
+	body, err := socket.JSON(struct {
 		State any `json:"state"`
 	}{notesToo{st, !p.noted}})
 	if err != nil || bytes.Equal(body, p.last) {
@@ -701,7 +681,7 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 	if st.Conns != nil || st.Changes != nil {
 		p.conns, p.connsOf = conns, o
 	}
-	return p.conn.Write(ctx, body)
+	return p.page.SendJSON(ctx, body)
 }
 
 // listConns are the connections of a log, as far as a page is told of them.

@@ -19,6 +19,7 @@ import (
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/socket"
 	"wirebench/server/store"
 	"wirebench/server/wsconn"
 )
@@ -72,7 +73,7 @@ var chatFiles = map[string]string{"C_SAY.1.def": "string text\n", "protocol.1.ma
 // listClient is a page that has a list of frames open.
 type listClient struct {
 	*testing.T
-	conn *wsconn.Conn
+	conn *channelConn
 	ctx  context.Context
 	id   int
 	st   map[string]json.RawMessage // the state, all keys that came
@@ -88,12 +89,13 @@ func openList(t *testing.T, s *Server, data []byte) *listClient {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	conn, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/captures/"+x.ID, nil, 64<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Drop)
-	return &listClient{T: t, conn: conn, ctx: ctx, st: map[string]json.RawMessage{}}
+	return dialList(t, ctx, srv.URL, x.ID)
+}
+
+// dialList opens the list of a capture.
+func dialList(t *testing.T, ctx context.Context, address, id string) *listClient {
+	t.Helper()
+	return &listClient{T: t, conn: dialChannel(t, ctx, address, nil, "frames", `{"capture":"`+id+`"}`), ctx: ctx, st: map[string]json.RawMessage{}}
 }
 
 func (c *listClient) send(text string) {
@@ -275,25 +277,20 @@ func TestListOfFramesNeverStopsReading(t *testing.T) {
 			return
 		}
 		defer conn.Drop()
-		// The list of this view never comes, so that each question waits for it.
-		p := newFramesPage(nil, nil, "", conn)
-		p.want = &listView{Seq: 1}
-		ctx, cancel := context.WithCancel(r.Context())
-		var all sync.WaitGroup
-		all.Go(func() { p.refuse(ctx) })
-		_ = p.listen(ctx, &all)
-		cancel()
-		all.Wait()
+		_ = socket.Serve(r.Context(), conn, map[string]socket.Kind{"frames": {Limit: maxListMessage, Serve: func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
+			// The list of this view never comes, so that each question waits for it.
+			p := newFramesPage(nil, nil, "", c)
+			p.want = &listView{Seq: 1}
+			var all sync.WaitGroup
+			all.Go(func() { p.refuse(ctx) })
+			defer all.Wait()
+			return p.listen(ctx, &all)
+		}}})
 	}))
 	defer srv.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), waitForList/2)
 	defer cancel()
-	conn, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http"), nil, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Drop()
-	c := &listClient{T: t, conn: conn, ctx: ctx, st: map[string]json.RawMessage{}}
+	c := dialList(t, ctx, srv.URL, "any")
 	const many = maxListJobs + maxListWaiting + 20
 	for id := range many {
 		c.send(fmt.Sprintf(`{"step":{"id":%d}}`, id+1))

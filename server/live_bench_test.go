@@ -127,11 +127,7 @@ func benchLive(b *testing.B, pages int) {
 			defer conn.Drop()
 			readers.Go(func() { tallies[i].drain(ctx, conn) })
 		}
-		list, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/captures/"+one.ID, nil, 64<<20)
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer list.Drop()
+		list := dialChannel(b, ctx, srv.URL, nil, "frames", `{"capture":"`+one.ID+`"}`)
 		if err := list.Write(ctx, []byte(`{"view":{"seq":1,"filter":".text contains \"77\"","columns":[".text"]}}`)); err != nil {
 			b.Fatal(err)
 		}

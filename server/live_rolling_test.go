@@ -16,7 +16,6 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/server/frames"
 	"wirebench/server/live"
-	"wirebench/server/wsconn"
 )
 
 // numberedFrame is a frame that says its own number: each third one is of the server.
@@ -69,12 +68,7 @@ func (r *rolling) add(n int) {
 
 func (r *rolling) list(ctx context.Context) *listClient {
 	r.Helper()
-	conn, err := wsconn.Dial(ctx, r.url+"/ws/one/captures/"+r.id, nil, 64<<20)
-	if err != nil {
-		r.Fatal(err)
-	}
-	r.Cleanup(conn.Drop)
-	return &listClient{T: r.T, conn: conn, ctx: ctx, st: map[string]json.RawMessage{}}
+	return dialList(r.T, ctx, r.url, r.id)
 }
 
 // show asks for a list and waits until all frames are judged: that of traffic is never done.

@@ -18,6 +18,7 @@ import (
 	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/relay"
+	"wirebench/server/socket"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
@@ -115,11 +116,11 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 	defer conn.Drop()
 	ctx, cancel := context.WithCancel(context.Background()) // not the request's: that one ends with the upgrade
 	defer cancel()
-	if err := s.pages.add(conn, cancel); err != nil {
+	if err := s.pages.Add(conn, cancel); err != nil {
 		conn.Close(err.Error())
 		return
 	}
-	defer s.pages.remove(conn)
+	defer s.pages.Remove(conn)
 	s.captures.Go(func() { _ = conn.Ping(ctx) })
 	s.captures.Go(func() {
 		defer cancel()
@@ -158,7 +159,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, fi
 		expected := b.From // what the log lets go while others are sent is passed over
 		send := func(next int) error {
 			batch.Next = next
-			text, err := plainJSON(batch)
+			text, err := socket.JSON(batch)
 			if err == nil {
 				err = conn.WriteWithin(ctx, text, liveWriteTime)
 			}

@@ -97,7 +97,7 @@ func (c *nowCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	gauge(pagesOpen, float64(c.s.pages.open()))
+	gauge(pagesOpen, float64(len(c.s.pages.All())))
 	load := c.s.captures.Load()
 	gauge(capturesOpen, float64(load.Open))
 	gauge(framesKept, float64(load.Frames))
@@ -130,12 +130,6 @@ func listenOf(x proxy.State) string {
 		return ""
 	}
 	return x.Pairs[0].Listen
-}
-
-func (o *openPages) open() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.cancel)
 }
 
 func (r *replaySet) running() (n int) {

@@ -5,87 +5,41 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/maphash"
+	"maps"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/server/access"
 	"wirebench/server/admit"
+	"wirebench/server/socket"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
 	"wirebench/templates"
 )
 
-// Bounds of the websocket of a page.
+// Bounds of the channel of a page.
 const (
 	maxPageMessage = maxDecodeBody // bytes of one message of the page
 	maxPending     = 64            // actions that wait; a page does not press that many buttons
-	maxPages       = 500           // open at once
 )
 
-// openPages are the connections of all open pages.
-type openPages struct {
-	mu     sync.Mutex
-	ended  bool
-	cancel map[*wsconn.Conn]context.CancelFunc
-	wait   sync.WaitGroup
-}
-
-var errPages = errors.New("too many pages are open, or the server ends")
-
-func (o *openPages) add(c *wsconn.Conn, cancel context.CancelFunc) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.ended || len(o.cancel) >= maxPages {
-		return errPages
-	}
-	if o.cancel == nil {
-		o.cancel = map[*wsconn.Conn]context.CancelFunc{}
-	}
-	o.cancel[c] = cancel
-	o.wait.Add(1)
-	return nil
-}
-
-func (o *openPages) remove(c *wsconn.Conn) {
-	o.mu.Lock()
-	delete(o.cancel, c)
-	o.mu.Unlock()
-	o.wait.Done()
-}
-
-// goodbyeTime is how long a page may take to answer a goodbye.
-const goodbyeTime = time.Second
-
-// close says goodbye to all pages and waits until their connections have ended. A page that does not answer loses its connection.
-func (o *openPages) close(ctx context.Context) {
-	o.mu.Lock()
-	o.ended = true
-	for c, cancel := range o.cancel {
-		o.wait.Go(func() {
-			goodbye, stop := context.WithTimeout(ctx, goodbyeTime)
-			defer stop()
-			defer context.AfterFunc(goodbye, c.Drop)()
-			c.GoAway()
-			cancel()
-		})
-	}
-	o.mu.Unlock()
-	o.wait.Wait()
-}
-
-// pageSocket serves the websocket of an open page: what a person changes comes in, the parts of the page that change by it go out.
+// pageSocket serves the websocket of an open page, with these channels:
+//
+//	page    what a person changes comes in, the parts of the page that change by it go out
+//	pushed  what has changed on the server
+//	frames  a list of the frames of a capture
 func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	ws := s.byName[chi.URLParam(r, "ws")]
 	if ws == nil {
 		s.notFound(w, r)
 		return
 	}
-	conn, err := wsconn.Accept(w, r, maxPageMessage)
+	conn, err := wsconn.Accept(w, r, maxPageMessage+1<<10)
 	if err != nil {
 		s.Log.Info("page refused", "error", err)
 		return
@@ -93,36 +47,41 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	defer conn.Drop()
 	ctx, cancel := context.WithCancel(context.Background()) // not the request's: that one ends with the upgrade
 	defer cancel()
-	if err := s.pages.add(conn, cancel); err != nil {
+	if err := s.pages.Add(conn, cancel); err != nil {
 		conn.Close(err.Error())
 		return
 	}
-	defer s.pages.remove(conn)
-	page := newLivePage(ws, s.frame(r, "", ws.Name))
-	page.budget, page.client = s.budget, access.Of(r).Client
-	page.refused = func(action string) { s.logRefusal(r, "page action "+action) }
-	var both sync.WaitGroup
-	both.Go(func() {
-		defer cancel()
-		if err := page.answer(ctx, conn); err != nil && ctx.Err() == nil && !wsconn.Gone(err) {
+	defer s.pages.Remove(conn)
+	kinds := map[string]socket.Kind{
+		"page":   {Limit: maxPageMessage, Serve: s.pageChannel(ws, r)},
+		"pushed": {Serve: s.pushes.channel(ws.Name)},
+		"frames": {Limit: maxListMessage, Serve: s.framesChannel(ws)},
+	}
+	maps.DeleteFunc(kinds, func(name string, _ socket.Kind) bool {
+		return !access.Of(r).May("channel "+name) || name == "frames" && ws.Captures == nil
+	})
+	if err := socket.Serve(ctx, conn, kinds); !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
+		s.Log.Info("page ended", "error", err)
+	}
+}
+
+// pageChannel serves the channel by which the panes of a page are worked on.
+func (s *Server) pageChannel(ws *workspace.Workspace, r *http.Request) func(context.Context, *socket.Channel, json.RawMessage) error {
+	return func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
+		page := newLivePage(ws, s.frame(r, "", ws.Name))
+		page.budget, page.client = s.budget, access.Of(r).Client
+		page.refused = func(action string) { s.logRefusal(r, "page action "+action) }
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		var listening sync.WaitGroup
+		defer listening.Wait()
+		listening.Go(func() { cancel(page.listen(ctx, c)) })
+		err := page.answer(ctx, c)
+		cancel(err)
+		if err = context.Cause(ctx); ctx.Err() == nil || !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
 			s.Log.Info("page lost", "error", err)
 		}
-	})
-	both.Go(func() {
-		defer cancel()
-		_ = conn.Ping(ctx)
-	})
-	told, leave := s.pushes.join(ws.Name)
-	defer leave()
-	both.Go(func() {
-		defer cancel()
-		_ = told.run(ctx, conn)
-	})
-	err = page.listen(ctx, conn)
-	cancel()
-	both.Wait()
-	if !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
-		s.Log.Info("page ended", "error", err)
+		return err
 	}
 }
 
@@ -193,16 +152,15 @@ func newLivePage(ws *workspace.Workspace, frame templates.Frame) *livePage {
 }
 
 // listen takes in what the page sends. Changes that come faster than they can be answered are put together.
-func (l *livePage) listen(ctx context.Context, conn *wsconn.Conn) error {
+func (l *livePage) listen(ctx context.Context, c *socket.Channel) error {
 	for {
-		text, err := conn.Read(ctx)
+		text, err := c.Receive(ctx)
 		if err != nil {
 			return err
 		}
 		var m pageMessage
 		if err := json.Unmarshal(text, &m); err != nil {
-			conn.Close("not a message of a page")
-			return err
+			return fmt.Errorf("not a message of a page: %w", err)
 		}
 		l.mu.Lock()
 		if last := len(l.pending) - 1; last >= 0 && l.pending[last].Action == "" {
@@ -211,7 +169,6 @@ func (l *livePage) listen(ctx context.Context, conn *wsconn.Conn) error {
 			l.pending = append(l.pending, m)
 		} else {
 			l.mu.Unlock()
-			conn.Close("too many actions at once")
 			return errors.New("too many actions at once")
 		}
 		l.mu.Unlock()
@@ -252,7 +209,7 @@ func later[T any](into **T, from *T) {
 }
 
 // answer works on what has come in, and on what changes in the library, and sends the parts of the page that are not as they were.
-func (l *livePage) answer(ctx context.Context, conn *wsconn.Conn) error {
+func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 	changed, stop := l.ws.Changed()
 	defer stop()
 	started := false
@@ -272,11 +229,11 @@ func (l *livePage) answer(ctx context.Context, conn *wsconn.Conn) error {
 			}
 		}
 		started = true
-		text, err := l.work(ctx, m)
+		answer, err := l.work(ctx, m)
 		if err != nil {
 			return err
 		}
-		if err := conn.Write(ctx, text); err != nil {
+		if err := c.Send(ctx, answer); err != nil {
 			return err
 		}
 	}
@@ -352,8 +309,8 @@ func (l *livePage) begin(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// work does what a message asks for; the text is the answer.
-func (l *livePage) work(ctx context.Context, m pageMessage) ([]byte, error) {
+// work does what a message asks for: it returns a *pageAnswer, or a *valueAnswer.
+func (l *livePage) work(ctx context.Context, m pageMessage) (any, error) {
 	l.take(m)
 	done, err := l.begin(ctx)
 	if err != nil {
@@ -361,7 +318,7 @@ func (l *livePage) work(ctx context.Context, m pageMessage) ([]byte, error) {
 	}
 	defer done()
 	if l.form.action == "value" {
-		return plainJSON(l.value())
+		return l.value(), nil
 	}
 	had := l.form.has(l.edited)
 	view := templates.Workbench{Frame: l.frame, Live: true}
@@ -381,16 +338,7 @@ func (l *livePage) work(ctx context.Context, m pageMessage) ([]byte, error) {
 	}
 	l.controls(&out, p, had)
 	l.message(&out, p)
-	return plainJSON(out)
-}
-
-// plainJSON is JSON in which markup stands as it is: it goes to a script and not into a page, and most of it is markup.
-func plainJSON(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return buf.Bytes(), err
+	return &out, nil
 }
 
 // parts draws all parts of the page, and keeps those that differ from what it has.

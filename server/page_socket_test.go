@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,13 +14,52 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/socket"
 	"wirebench/server/wsconn"
 )
+
+// channelConn is a connection of a page with one channel.
+type channelConn struct{ *wsconn.Conn }
+
+// dialChannel opens a channel of a page. with is JSON.
+func dialChannel(t testing.TB, ctx context.Context, address string, header http.Header, kind, with string) *channelConn {
+	t.Helper()
+	conn, err := wsconn.Dial(ctx, strings.Replace(address, "http", "ws", 1)+"/ws/one/page", header, 64<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Drop)
+	if err := conn.Write(ctx, fmt.Appendf(nil, `{"id":1,"open":%q,"with":%s}`, kind, with)); err != nil {
+		t.Fatal(err)
+	}
+	return &channelConn{conn}
+}
+
+// Write sends a message in the channel.
+func (c *channelConn) Write(ctx context.Context, text []byte) error {
+	return c.Conn.Write(ctx, fmt.Appendf(nil, `{"id":1,"message":%s}`, text))
+}
+
+// Read waits for the next message of the channel. That it is closed is an error.
+func (c *channelConn) Read(ctx context.Context) ([]byte, error) {
+	text, err := c.Conn.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var m socket.Down
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, err
+	}
+	if m.Closed != nil {
+		return nil, errors.New(*m.Closed)
+	}
+	return m.Message, nil
+}
 
 // openPage is a page as a test is one.
 type openPage struct {
 	t    *testing.T
-	conn *wsconn.Conn
+	conn *channelConn
 	n    int
 	html map[string]string
 	last pageAnswer
@@ -55,12 +95,7 @@ func (p *listPatch[T]) of(list []T) []T {
 
 func dialPage(t *testing.T, srv *httptest.Server) *openPage {
 	t.Helper()
-	conn, err := wsconn.Dial(t.Context(), strings.Replace(srv.URL, "http", "ws", 1)+"/ws/one/page", nil, 16<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Drop)
-	return &openPage{t: t, conn: conn, html: map[string]string{}}
+	return &openPage{t: t, conn: dialChannel(t, t.Context(), srv.URL, nil, "page", "null"), html: map[string]string{}}
 }
 
 // send sends a message without its number and does not wait.
@@ -350,10 +385,13 @@ func TestPageSocketRefuses(t *testing.T) {
 		}
 	}
 	p := dialPage(t, srv)
-	if err := p.conn.Write(t.Context(), []byte("no JSON")); err != nil {
+	if err := p.conn.Conn.Write(t.Context(), []byte("no JSON")); err != nil {
 		t.Fatal(err)
 	}
 	ended(p, "no JSON")
+	p = dialPage(t, srv)
+	p.send(`"set":[]`)
+	ended(p, "a message of another channel")
 	p = dialPage(t, srv)
 	p.do(`"set":{"message":"C_JOIN.1"}`)
 	done := make(chan struct{})

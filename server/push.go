@@ -2,12 +2,13 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
 	"time"
 
+	"wirebench/server/socket"
 	"wirebench/server/workspace"
-	"wirebench/server/wsconn"
 )
 
 // Topics of which pages are told when they have changed. Those of one thing have its id behind them, as "held:ID".
@@ -74,13 +75,29 @@ func (p *pushes) join(ws string) (page *pushedPage, leave func()) {
 	}
 }
 
-// pushed is the message by which a page is told.
-type pushed struct {
-	Changed []string `json:"pushed"` // topics
+// count is the number of pages that are told.
+func (p *pushes) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.pages)
 }
 
-// run tells the page at the other end of a connection, until the context ends.
-func (p *pushedPage) run(ctx context.Context, conn *wsconn.Conn) error {
+// pushed is the message by which a page is told.
+type pushed struct {
+	Changed []string `json:"changed"` // topics
+}
+
+// channel serves the channel by which a page of a workspace is told.
+func (p *pushes) channel(ws string) func(context.Context, *socket.Channel, json.RawMessage) error {
+	return func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
+		page, leave := p.join(ws)
+		defer leave()
+		return page.run(ctx, c)
+	}
+}
+
+// run tells a page until the context ends.
+func (p *pushedPage) run(ctx context.Context, c *socket.Channel) error {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for {
@@ -96,11 +113,7 @@ func (p *pushedPage) run(ctx context.Context, conn *wsconn.Conn) error {
 		if len(topics) == 0 { // what woke this has been told with the last message
 			continue
 		}
-		text, err := plainJSON(pushed{topics})
-		if err != nil {
-			return err
-		}
-		if err := conn.Write(ctx, text); err != nil {
+		if err := c.Send(ctx, pushed{topics}); err != nil {
 			return err
 		}
 		pause.Reset(pushPause)

@@ -16,11 +16,10 @@ import (
 	"time"
 
 	"wirebench/server/relay"
-	"wirebench/server/wsconn"
 )
 
 // told waits until a page is told of a topic.
-func told(ctx context.Context, c *wsconn.Conn, topic string) error {
+func told(ctx context.Context, c *channelConn, topic string) error {
 	for {
 		text, err := c.Read(ctx)
 		if err != nil {
@@ -37,7 +36,7 @@ func told(ctx context.Context, c *wsconn.Conn, topic string) error {
 // server or by another program.
 func TestIdlePages(t *testing.T) {
 	const pages = 200
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles}, "00000000  01 02 00 68 69  ...hi\n")
 	var requests atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
@@ -52,23 +51,44 @@ func TestIdlePages(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc + m.StackInuse
 	}
+	stored, err := s.byName["one"].Captures.List()
+	if err != nil {
+		t.Fatal(err)
+	}
 	before := memory()
-	var all []*wsconn.Conn
-	for range pages {
-		c, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/page", nil, 8<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Drop)
+	var all []*channelConn
+	for i := range pages {
+		c := dialChannel(t, ctx, srv.URL, nil, "pushed", "null")
 		all = append(all, c)
-		if err := c.Write(ctx, []byte(`{"n":1,"set":{"message":"say"}}`)); err != nil {
-			t.Fatal(err)
+		say := func(text string) {
+			t.Helper()
+			if err := c.Conn.Write(ctx, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if _, err := c.Read(ctx); err != nil {
-			t.Fatal(err)
+		until := func(part string) {
+			t.Helper()
+			for text := ""; !strings.Contains(text, part); {
+				data, err := c.Conn.Read(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text = string(data)
+			}
+		}
+		say(`{"id":2,"open":"page"}`)
+		say(`{"id":2,"message":{"n":1,"set":{"message":"say"}}}`)
+		until(`{"id":2,`)
+		if i%2 == 1 { // pages of a capture
+			say(`{"id":3,"open":"frames","with":{"capture":"` + stored[0].ID + `"}}`)
+			say(`{"id":3,"message":{"view":{"seq":1}}}`)
+			until(`"done":true`)
 		}
 	}
-	each := func(do func(c *wsconn.Conn) error) {
+	for s.pushes.count() < pages {
+		time.Sleep(time.Millisecond)
+	}
+	each := func(do func(c *channelConn) error) {
 		t.Helper()
 		var wg sync.WaitGroup
 		for _, c := range all {
@@ -88,9 +108,9 @@ func TestIdlePages(t *testing.T) {
 	sent := make(chan string, pages)
 	reading, stop := context.WithCancel(ctx)
 	var quiet sync.WaitGroup
-	for _, c := range all[:1] { // a read that is given up ends its connection
+	for _, c := range all[:2] { // a read that is given up ends its connection
 		quiet.Go(func() {
-			if text, err := c.Read(reading); err == nil {
+			if text, err := c.Conn.Read(reading); err == nil {
 				sent <- string(text)
 			}
 		})
@@ -98,15 +118,22 @@ func TestIdlePages(t *testing.T) {
 	time.Sleep(1500 * time.Millisecond) // longer than any period at which something could be asked for
 	stop()
 	quiet.Wait()
-	all = all[1:]
+	close(sent)
+	all = all[2:]
 	if n := requests.Load(); n != pages || len(sent) > 0 {
-		t.Errorf("%d requests of %d idle pages, %d of them were sent something", n-pages, pages, len(sent))
+		t.Errorf("%d requests of %d idle pages, of which some were sent: %q", n-pages, pages, slices.Collect(func(yield func(string) bool) {
+			for x := range sent {
+				if !yield(x) {
+					return
+				}
+			}
+		}))
 	}
 
 	if code := call(t, ctx, srv.URL, "POST", "/api/one/captures?name=a.txt", "00000000  01 02 00 68 69  ...hi\n", nil); code != 201 {
 		t.Fatal(code)
 	}
-	each(func(c *wsconn.Conn) error { return told(ctx, c, topicCaptures) })
+	each(func(c *channelConn) error { return told(ctx, c, topicCaptures) })
 }
 
 // What a listener does, from its start to its end, is told to the pages of its workspace, and what it holds.
@@ -116,12 +143,10 @@ func TestPushes(t *testing.T) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	page, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/page", nil, 8<<20)
-	if err != nil {
-		t.Fatal(err)
+	page := dialChannel(t, ctx, srv.URL, nil, "pushed", "null")
+	for s.pushes.count() == 0 {
+		time.Sleep(time.Millisecond)
 	}
-	t.Cleanup(page.Drop)
-	time.Sleep(10 * time.Millisecond)
 	wait := func(topic string) {
 		t.Helper()
 		if err := told(ctx, page, topic); err != nil {

@@ -32,7 +32,6 @@ func (s *Server) routes() chi.Router {
 	r.Post("/w/{ws}/upload", s.uploadPage)
 	r.Get("/w/{ws}/captures/{id}", s.capturePage)
 	r.Get("/ws/{ws}/page", s.pageSocket)
-	r.Get("/ws/{ws}/captures/{id}", s.framesSocket)
 	r.Get("/ws/{ws}/live", s.liveSocket)
 	r.Get("/api/docs", s.docs)
 	r.NotFound(s.notFound)

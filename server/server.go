@@ -20,6 +20,7 @@ import (
 	"wirebench/server/captures"
 	"wirebench/server/proxy"
 	"wirebench/server/relay"
+	"wirebench/server/socket"
 	"wirebench/server/workspace"
 )
 
@@ -63,7 +64,7 @@ type Server struct {
 	document *huma.OpenAPI
 	router   chi.Router
 	handler  http.Handler
-	pages    openPages
+	pages    socket.Set
 	budget   *admit.Budget
 	ended    atomic.Bool
 	captures *captures.Set
@@ -144,7 +145,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		name string
 		run  func()
 	}{
-		{"pages", func() { s.pages.close(ctx) }},
+		{"pages", func() { s.pages.Close(ctx) }},
 		{"proxies", func() {
 			settle, cancel := context.WithTimeout(ctx, settleTime)
 			defer cancel()

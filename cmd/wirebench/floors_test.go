@@ -87,12 +87,13 @@ server/proxy     < codec/filter server/live server/store
 server/frames < server/workspace server/live codec/corpus codec/transport/protocols
 
 server/captures < server/frames
+server/socket   < server/wsconn
 
 server/relay < server/captures server/proxy codec/transport/protocols
 
 cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 
-server < server/access server/admit server/relay server/replay server/wsconn server/collab codec/corpus codec/transport/protocols static templates
+server < server/access server/admit server/relay server/replay server/socket server/collab codec/corpus codec/transport/protocols static templates
 
 cmd/wirebench < server server/replay cmd/wirebench/demo
 `

@@ -10,7 +10,8 @@ import (
 	"wirebench/server/answer"
 )
 
-// policy is the role that each operation needs at least: a route by its method and pattern. HEAD is as GET.
+// policy is the role that each operation needs at least: a route by its method and pattern, a channel of an open page by its name. HEAD is
+// as GET.
 var policy = map[string]Role{
 	"GET /healthz":  Nobody, // tells nothing
 	"GET /static/*": Nobody, // the page that asks for a token is drawn with these files
@@ -25,7 +26,9 @@ var policy = map[string]Role{
 	"POST /w/{ws}/upload":                         Operator,
 	"GET /w/{ws}/captures/{id}":                   Viewer,
 	"GET /ws/{ws}/page":                           Viewer,
-	"GET /ws/{ws}/captures/{id}":                  Viewer,
+	"channel page":                                Viewer, // which looks at its actions
+	"channel pushed":                              Viewer,
+	"channel frames":                              Viewer,
 	"GET /ws/{ws}/live":                           Viewer,
 	"GET /api/docs":                               Viewer,
 	"GET /api/openapi.json":                       Viewer,

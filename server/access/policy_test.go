@@ -16,6 +16,9 @@ func FuzzPermit(f *testing.F) {
 	routes.Use(Permit(routes, func(*http.Request) {}))
 	for operation := range policy {
 		method, pattern, _ := strings.Cut(operation, " ")
+		if method == "channel" {
+			continue
+		}
 		routes.MethodFunc(method, pattern, func(http.ResponseWriter, *http.Request) { ran = operation })
 		f.Add(method, pattern)
 		f.Add(method, strings.ReplaceAll(pattern, "/", "%2f"))

@@ -102,9 +102,8 @@ class CapturePage {
     this.page = page;
     this.workspace = workspace;
     this.name = main.dataset["captureName"] ?? "";
-    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     this.frames = new Frames(host, {
-      url: `${scheme}//${location.host}/ws/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`,
+      channel: (events) => page.connected.channel("frames", { capture: id }, events),
       drawers: host.dataset["drawers"] ?? "",
       remember: `${workspace}/${id}`,
       filter: this.place.filter,

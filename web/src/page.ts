@@ -4,7 +4,9 @@
 // websocket, and the editor and the hex grid take the places of the text field and of the static bytes.
 
 import { addressOf, readAddress, writeAddress } from "./address";
+import { tellChanged } from "./changes";
 import { register } from "./commands";
+import { Connection } from "./connection";
 import { copyBytesMenu, copyText, copyValueMenu } from "./copy/index";
 import { askDialog, confirmDialog } from "./dialog";
 import { keepDraft, takeDraft, typedBefore } from "./drafts";
@@ -77,6 +79,7 @@ export class Page {
   private readonly inspector: Inspector;
   private readonly links: Links;
   private readonly socket: Socket;
+  readonly connected: Connection;
   private message: Message | null = null;
   private drawn: Message | null = null; // in the hex grid
   private readonly undone: Step[] = [];
@@ -184,12 +187,15 @@ export class Page {
     this.inspector = new Inspector(field<HTMLElement>("inspector") ?? document.createElement("div"));
     this.links.attach(this.hex, this.editor);
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    this.connected = new Connection(`${scheme}//${location.host}/ws/${encodeURIComponent(this.workspace)}/page`);
     this.socket = new Socket(
-      `${scheme}//${location.host}/ws/${encodeURIComponent(this.workspace)}/page`,
+      this.connected,
       () => ({ ...this.controls }),
       (answer) => this.take(answer),
       (state) => this.connection(state),
     );
+    const pushed = (topics?: readonly string[]): void => tellChanged(topics);
+    this.connected.channel("pushed", undefined, { open: pushed, message: ({ changed }: { changed: string[] }) => pushed(changed), lost: pushed });
     this.connection("connecting");
     this.listen();
     this.commands();
@@ -613,7 +619,7 @@ export class Page {
   private connection(state: State): void {
     document.documentElement.classList.toggle("live", state === "open");
     // Something in between lets no websocket through, but it has let the page through: it works by its forms.
-    const forms = state === "lost" && this.socket.tries >= 2 && !this.socket.opened;
+    const forms = state === "lost" && this.connected.tries >= 2 && !this.connected.opened;
     document.documentElement.classList.toggle("forms", forms);
     const mark = field("connection");
     if (mark !== null && forms) {

@@ -1,7 +1,7 @@
-// The websocket of the page: one message at a time goes up, what changes by it comes down. It comes back by itself.
+// The channel of the panes: one message at a time goes up, what changes by it comes down.
 
 import type { Mistake } from "./editor/index";
-import { tellChanged } from "./changes";
+import type { Channel, Connection } from "./connection";
 import type { MessageData } from "./model";
 
 /** The controls of the page whose values the server has to know. */
@@ -126,21 +126,17 @@ const noData: MessageData = { bytes: "", len: [], part: [], parts: [], used: 0, 
 
 export type State = "connecting" | "open" | "lost";
 
-/** The connection. `all` gives every control, for the first message of each connection. */
+/** The channel. `all` gives every control, for the first message of each connection. */
 export class Socket {
-  private readonly url: string;
   private readonly all: () => Controls;
   private readonly answered: (answer: Answer) => void;
   private readonly changed: (state: State) => void;
-  private socket: WebSocket | null = null;
+  private readonly channel: Channel;
   private n = 0; // of the last message sent
   private known = 0; // of the last message that was answered
   private dirty: Partial<Controls> = {};
   private readonly actions: Action[] = [];
   private readonly waiting = new Map<number, (answer: Answer) => void>();
-  tries = 0; // without success, one after the other
-  opened = false; // ever
-  private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly sentAt = new Map<string, number>(); // the last message that has a control
   private skipped: MessageData | undefined; // of older bytes than those that were typed, as the server told them last
   private late: ControlChanges = {}; // of answers that were older than the text
@@ -148,18 +144,11 @@ export class Socket {
   private outline: readonly { key: string; step: number; text?: string }[] = [];
   state: State = "connecting";
 
-  constructor(url: string, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void) {
-    this.url = url;
+  constructor(connection: Connection, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void) {
     this.all = all;
     this.answered = answered;
     this.changed = changed;
-    this.connect();
-    addEventListener("online", () => this.again(0));
-    document.addEventListener("visibilitychange", () => {
-      if (document.visibilityState === "visible" && this.state === "lost") {
-        this.again(0);
-      }
-    });
+    this.channel = connection.channel("page", undefined, { open: () => this.open(), message: (m) => this.take(m), lost: () => this.lost() });
   }
 
   private turn(state: State): void {
@@ -167,57 +156,24 @@ export class Socket {
     this.changed(state);
   }
 
-  private connect(): void {
-    clearTimeout(this.timer);
-    const socket = new WebSocket(this.url);
-    this.socket = socket;
-    socket.addEventListener("open", () => {
-      this.tries = 0;
-      this.opened = true;
-      this.known = this.n;
-      this.skipped = undefined;
-      this.late = {};
-      this.data = noData;
-      this.outline = [];
-      // The server knows nothing of what came before: it gets all of it.
-      this.dirty = this.all();
-      this.turn("open");
-      this.flush(undefined, { have: document.getElementById("rail-list")?.dataset["state"] ?? "" });
-      tellChanged(); // what was pushed meanwhile is lost
-    });
-    socket.addEventListener("message", (event) => {
-      if (typeof event.data === "string") {
-        const message = JSON.parse(event.data) as PageAnswer | { pushed: string[] };
-        if ("pushed" in message) {
-          tellChanged(message.pushed);
-        } else {
-          this.take(message);
-        }
-      }
-    });
-    socket.addEventListener("close", () => {
-      if (this.socket !== socket) {
-        return;
-      }
-      this.socket = null;
-      this.tries++;
-      this.turn("lost");
-      for (const resolve of this.waiting.values()) {
-        resolve({ n: 0, failed: "the connection was lost" });
-      }
-      this.waiting.clear();
-      tellChanged();
-      this.again(Math.min(10_000, 250 * 2 ** Math.min(this.tries, 6)) * (0.75 + Math.random() / 2));
-    });
+  private open(): void {
+    this.known = this.n;
+    this.skipped = undefined;
+    this.late = {};
+    this.data = noData;
+    this.outline = [];
+    // The server knows nothing of what came before: it gets all of it.
+    this.dirty = this.all();
+    this.turn("open");
+    this.flush(undefined, { have: document.getElementById("rail-list")?.dataset["state"] ?? "" });
   }
 
-  private again(after: number): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      if (this.socket === null) {
-        this.connect();
-      }
-    }, after);
+  private lost(): void {
+    this.turn("lost");
+    for (const resolve of this.waiting.values()) {
+      resolve({ n: 0, failed: "the connection was lost" });
+    }
+    this.waiting.clear();
   }
 
   /** The answer with the whole of what it changes. */
@@ -305,7 +261,7 @@ export class Socket {
   }
 
   private flush(resolve: ((answer: Answer) => void) | undefined, more: object = {}): void {
-    if (this.socket?.readyState !== WebSocket.OPEN) {
+    if (this.state !== "open") {
       return;
     }
     const action = this.actions.shift();
@@ -316,7 +272,7 @@ export class Socket {
     if (resolve !== undefined) {
       this.waiting.set(this.n, resolve);
     }
-    this.socket.send(JSON.stringify({ n: this.n, set: this.dirty, ...more, ...action }));
+    this.channel.send({ n: this.n, set: this.dirty, ...more, ...action });
     this.dirty = {};
   }
 }

@@ -27,7 +27,8 @@ import { askText } from "./notebox";
 import { type ColorRule, type Draft, type Found, type FrameRow, mostColors, type Sort, type State, type StepBy, type View } from "./protocol";
 import type { Range } from "./ranges";
 import { colorMenu, conversationOf, rowMenu } from "./rowmenu";
-import { type Channel, type Connection, FramesError, FramesSocket, isGivenUp } from "./socket";
+import type { Channel, ChannelEvents } from "../connection";
+import { type Connection, FramesError, FramesSocket, isGivenUp } from "./socket";
 import { addressSort, columnWords, firstSort, keepSort, nextSort, offerSorting, sameSort, sortText, sortWords } from "./sorting";
 import { keep, recall, recallList, recallText } from "./store";
 import { StatusLine } from "./statusline";
@@ -67,8 +68,8 @@ export interface FilterSlot {
 }
 
 export interface FramesOptions {
-  /** Address of the websocket. */
-  url: string;
+  /** Opens the channel of the list. */
+  channel(events: ChannelEvents): Channel;
   /** Address of the script of the drawers. */
   drawers: string;
   /** What chips are remembered under: they belong to one capture. Columns, colours and drawers are the same for all. */
@@ -84,8 +85,6 @@ export interface FramesOptions {
   without?(): Promise<HTMLElement[]>;
   /** Where markers are kept. */
   markers?: MarkerSource;
-  /** Makes the connection, for tests. */
-  connect?: (url: string) => Channel;
 }
 
 const mostChips = 100;
@@ -282,9 +281,8 @@ export class Frames {
       }, { capture: true });
     }
     this.socket = new FramesSocket(
-      options.url,
       { state: (state) => this.took(state), connection: (c) => this.connected(c) },
-      options.connect,
+      options.channel,
     );
     this.state = this.socket.state;
     this.latest = this.state;

@@ -270,7 +270,7 @@ export type StepBy = "type" | "conn" | "mark" | "note" | "problem";
 
 /** What was asked for, by its kind: what goes up, and what comes down. */
 export interface Requests {
-  rows: { ask: { seq: number; from: number; count: number }; answer: RowsAnswer };
+  rows: { ask: { from: number; count: number }; answer: RowsAnswer };
   frame: { ask: { n: number }; answer: FrameAnswer };
   packet: { ask: { n: number; near: number }; answer: PacketAnswer };
   find: { ask: { text: string; as: FindAs; from: number; back: boolean; fold?: boolean }; answer: Found }; // fold: a text in capitals or not

@@ -1,5 +1,6 @@
-// The websocket of an open list of frames. It comes back by itself, and then says again what is shown.
+// The channel of an open list of frames. When it comes back it says again what is shown.
 
+import type { Channel, ChannelEvents } from "../connection";
 import type { Found, RequestKind, Requests, State, View } from "./protocol";
 
 export type Connection = "connecting" | "open" | "lost" | "gone"; // gone: the capture has been deleted, and the connection is over
@@ -28,14 +29,6 @@ export interface SocketEvents {
   connection(connection: Connection): void;
 }
 
-/** The part of WebSocket that is used here, so that tests can do without a server. */
-export interface Channel {
-  readyState: number;
-  send(text: string): void;
-  close(): void;
-  addEventListener(type: "open" | "message" | "close", listener: (event: { data?: unknown }) => void): void;
-}
-
 /** What the socket knows before the server has said anything. */
 export function noState(): State {
   return {
@@ -54,7 +47,6 @@ interface Waiting {
   reject(error: FramesError): void;
 }
 
-const open = 1; // WebSocket.OPEN
 const toldOnce: ReadonlySet<string> = new Set(["marked", "notes", "markers", "conns"]); // until they change, whatever the view is
 const cancellable: ReadonlySet<RequestKind> = new Set(["find", "types", "map", "timeline", "table"]);
 
@@ -62,30 +54,17 @@ export class FramesSocket {
   state: State = noState();
   connection: Connection = "connecting";
 
-  private readonly url: string;
   private readonly events: SocketEvents;
-  private readonly connect: (url: string) => Channel;
-  private readonly stopped = new AbortController();
-  private channel: Channel | undefined;
+  private readonly channel: Channel;
+  private stopped = false;
   private view: View | undefined;
   private seqNow = 0;
   private lastID = 0;
-  private tries = 0; // without success, one after the other
-  private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly waiting = new Map<number, Waiting>();
 
-  constructor(url: string, events: SocketEvents, connect: (url: string) => Channel = (u) => new WebSocket(u)) {
-    this.url = url;
+  constructor(events: SocketEvents, channel: (events: ChannelEvents) => Channel) {
     this.events = events;
-    this.connect = connect;
-    this.begin();
-    const { signal } = this.stopped;
-    addEventListener("online", () => this.retry(0), { signal });
-    document.addEventListener("visibilitychange", () => {
-      if (document.visibilityState === "visible") {
-        this.retry(0);
-      }
-    }, { signal });
+    this.channel = channel({ open: () => this.begin(), message: (m) => this.take(m), lost: () => this.lost() });
   }
 
   /** The view in force; rows of another are void. */
@@ -97,7 +76,7 @@ export class FramesSocket {
   show(view: View): number {
     this.view = view;
     this.turn();
-    this.tell({ view: { seq: this.seqNow, ...view } });
+    this.channel.send({ view: { seq: this.seqNow, ...view } });
     return this.seqNow;
   }
 
@@ -118,9 +97,9 @@ export class FramesSocket {
    * Asks for something, of a list that is just being opened as soon as it is open. The promise fails with a FramesError; aborting the
    * signal cancels it at the server too.
    */
-  ask<K extends RequestKind>(kind: K, question: Omit<Requests[K]["ask"], "seq">, signal?: AbortSignal): Promise<Requests[K]["answer"]> {
-    const sent = this.channel?.readyState === open;
-    if (!sent && (this.connection !== "connecting" || this.stopped.signal.aborted)) {
+  ask<K extends RequestKind>(kind: K, question: Requests[K]["ask"], signal?: AbortSignal): Promise<Requests[K]["answer"]> {
+    const sent = this.channel.isOpen;
+    if (!sent && (this.connection !== "connecting" || this.stopped)) {
       return Promise.reject(new FramesError("lost", "there is no connection to the server"));
     }
     if (signal?.aborted === true) {
@@ -128,22 +107,8 @@ export class FramesSocket {
     }
     const id = ++this.lastID;
     return new Promise((resolve, reject) => {
-      const abort = (): void => this.giveUp(id, "cancelled");
-      signal?.addEventListener("abort", abort, { once: true });
-      this.waiting.set(id, {
-        kind,
-        seq: this.seqNow,
-        question,
-        sent,
-        resolve: (answer) => {
-          signal?.removeEventListener("abort", abort);
-          resolve(answer as Requests[K]["answer"]);
-        },
-        reject: (error) => {
-          signal?.removeEventListener("abort", abort);
-          reject(error);
-        },
-      });
+      signal?.addEventListener("abort", () => this.giveUp(id, "cancelled"), { once: true }); // which is nothing where it is answered
+      this.waiting.set(id, { kind, seq: this.seqNow, question, sent, resolve: resolve as (answer: unknown) => void, reject });
       if (sent) {
         this.put(id, kind, question);
       }
@@ -151,17 +116,13 @@ export class FramesSocket {
   }
 
   private put(id: number, kind: RequestKind, question: object): void {
-    const more = kind === "rows" || kind === "map" ? { seq: this.seqNow } : {};
-    this.tell({ [kind]: { id, ...more, ...question } });
+    this.channel.send({ [kind]: { id, ...question } });
   }
 
   /** Ends the connection for good. */
   close(): void {
-    this.stopped.abort();
-    clearTimeout(this.timer);
-    const channel = this.channel;
-    this.channel = undefined;
-    channel?.close();
+    this.stopped = true;
+    this.channel.close();
     this.loseAll("cancelled", "it was given up");
   }
 
@@ -180,7 +141,7 @@ export class FramesSocket {
     }
     this.waiting.delete(id);
     if (cancellable.has(w.kind)) {
-      this.tell({ cancel: { id } });
+      this.channel.send({ cancel: { id } });
     }
     w.reject(new FramesError(why, why === "stale" ? "the list has changed meanwhile" : "it was given up"));
   }
@@ -193,60 +154,25 @@ export class FramesSocket {
     }
   }
 
-  private tell(message: object): void {
-    if (this.channel?.readyState === open) {
-      this.channel.send(JSON.stringify(message));
-    }
-  }
-
   private begin(): void {
-    clearTimeout(this.timer);
-    const channel = this.connect(this.url);
-    this.channel = channel;
-    channel.addEventListener("open", () => {
-      if (this.channel !== channel) {
-        return;
+    // The server knows nothing of what came before.
+    this.state = noState();
+    if (this.view !== undefined) {
+      this.turn();
+      this.channel.send({ view: { seq: this.seqNow, ...this.view } });
+    }
+    for (const [id, w] of this.waiting) {
+      if (!w.sent) {
+        w.sent = true;
+        this.put(id, w.kind, w.question);
       }
-      this.tries = 0;
-      // The server knows nothing of what came before.
-      this.state = noState();
-      if (this.view !== undefined) {
-        this.turn();
-        this.tell({ view: { seq: this.seqNow, ...this.view } });
-      }
-      for (const [id, w] of this.waiting) {
-        if (!w.sent) {
-          w.sent = true;
-          this.put(id, w.kind, w.question);
-        }
-      }
-      this.become("open");
-    });
-    channel.addEventListener("message", (event) => {
-      if (this.channel === channel && typeof event.data === "string") {
-        this.take(event.data);
-      }
-    });
-    channel.addEventListener("close", () => {
-      if (this.channel === channel) {
-        this.lost();
-      }
-    });
+    }
+    this.become("open");
   }
 
   private lost(): void {
-    this.channel = undefined;
-    this.tries++;
     this.loseAll("lost", "the connection was lost");
     this.become("lost");
-    this.retry(Math.min(10_000, 250 * 2 ** Math.min(this.tries, 6)) * (0.75 + Math.random() / 2));
-  }
-
-  private retry(after: number): void {
-    if (this.channel === undefined && !this.stopped.signal.aborted) {
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.begin(), after);
-    }
   }
 
   private become(connection: Connection): void {
@@ -254,8 +180,7 @@ export class FramesSocket {
     this.events.connection(connection);
   }
 
-  private take(text: string): void {
-    const { state, gone, ...answers } = JSON.parse(text) as Record<string, Record<string, unknown>>;
+  private take({ state, gone, ...answers }: Record<string, Record<string, unknown>>): void {
     if (gone !== undefined) {
       this.gone();
     } else if (state !== undefined) {
@@ -290,7 +215,7 @@ export class FramesSocket {
     }
     this.waiting.delete(id);
     if (kind === "failed") {
-      w.reject(new FramesError("failed", typeof body["message"] === "string" ? body["message"] : "it did not work"));
+      w.reject(new FramesError("failed", body["message"] as string));
     } else if ((kind === "rows" || kind === "map") && (body["seq"] !== this.seqNow || (body["order"] ?? 0) !== this.state.order)) {
       w.reject(new FramesError("stale", "the list has changed meanwhile"));
     } else {

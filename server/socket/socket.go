@@ -1,0 +1,215 @@
+// Package socket carries the channels of an open page over one websocket. The page opens and closes channels; each is served on the side
+// by the handler of its kind, and ends with it. All channels end with the connection.
+//
+// The connection is read without interruption: messages of a page wait in a bounded queue for the handler of their channel, and a channel
+// that is sent too much is closed. Writing blocks the sender alone: of each channel at most one message waits for the connection, so that
+// a channel with much to say does not keep the others waiting.
+package socket
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"wirebench/server/wsconn"
+)
+
+// Bounds of one connection.
+const (
+	maxChannels = 16
+	maxWaiting  = 512 // messages of the page that wait for the handler of a channel
+)
+
+// Up is what a page sends about a channel, which it numbers: it opens the channel, says something in it, or closes it.
+type Up struct {
+	ID      int             `json:"id"`             // another one for each channel of a connection
+	Open    string          `json:"open,omitempty"` // kind of the channel
+	With    json.RawMessage `json:"with,omitempty"` // what the kind has to know to open it
+	Message json.RawMessage `json:"message,omitempty"`
+	Close   bool            `json:"close,omitempty"`
+}
+
+// Down is what a page is sent: a message of a channel, or that the channel is closed.
+type Down struct {
+	ID      int             `json:"id"`
+	Message json.RawMessage `json:"message,omitempty"`
+	Closed  *string         `json:"closed,omitempty"` // why, for people
+}
+
+// Kind is a kind of channel.
+type Kind struct {
+	Limit int // bytes of a message of the page; twice as many may wait
+
+	// Serve serves a channel until it returns; the page is told the error. The context ends when the page closes the channel, and with the
+	// connection.
+	Serve func(ctx context.Context, c *Channel, with json.RawMessage) error
+}
+
+// Channel is an open channel, as its handler has it.
+type Channel struct {
+	id      int
+	conn    *wsconn.Conn
+	limit   int
+	in      chan json.RawMessage
+	waiting atomic.Int64  // bytes in in
+	writing chan struct{} // has one while a message of this channel is being written
+	end     context.CancelCauseFunc
+}
+
+// Receive waits for the next message of the page. It is for one goroutine at a time.
+func (c *Channel) Receive(ctx context.Context) (json.RawMessage, error) {
+	select {
+	case m := <-c.in:
+		c.waiting.Add(-int64(len(m)))
+		return m, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Send sends a message, written as JSON, and returns when the connection has taken it.
+func (c *Channel) Send(ctx context.Context, message any) error {
+	text, err := JSON(message)
+	if err != nil {
+		return err
+	}
+	return c.SendJSON(ctx, text)
+}
+
+// SendJSON is Send for a message that is JSON already.
+func (c *Channel) SendJSON(ctx context.Context, text []byte) error {
+	select {
+	case c.writing <- struct{}{}:
+		defer func() { <-c.writing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	out := make([]byte, 0, len(text)+32)
+	out = fmt.Appendf(out, `{"id":%d,"message":`, c.id)
+	return c.conn.Write(ctx, append(append(out, bytes.TrimSpace(text)...), '}'))
+}
+
+// JSON is a value as JSON in which markup stands as it is: scripts read it, and most of it is markup.
+func JSON(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(buf.Bytes()), err
+}
+
+// Reasons for which a channel is closed.
+var (
+	errTooLong = errors.New("a message is too long")
+	errTooMany = errors.New("too many messages at once")
+	errUnknown = errors.New("there is no such channel")
+)
+
+// errNotUp ends the connection of what is no page.
+var errNotUp = errors.New("not a message of a page")
+
+// Serve serves the channels of a page until it leaves or the context ends. All handlers have returned when it does.
+func Serve(ctx context.Context, conn *wsconn.Conn, kinds map[string]Kind) error {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &served{conn: conn, kinds: kinds, channels: map[int]*Channel{}}
+	s.all.Go(func() {
+		defer cancel()
+		_ = conn.Ping(ctx)
+	})
+	err := s.read(ctx)
+	cancel()
+	s.all.Wait()
+	return err
+}
+
+// served is a connection that is served.
+type served struct {
+	conn  *wsconn.Conn
+	kinds map[string]Kind
+	all   sync.WaitGroup
+
+	mu       sync.Mutex
+	channels map[int]*Channel
+}
+
+// read takes what the page sends, and waits for nothing else.
+func (s *served) read(ctx context.Context) error {
+	for {
+		text, err := s.conn.Read(ctx)
+		if err != nil {
+			return err
+		}
+		var m Up
+		if err := json.Unmarshal(text, &m); err != nil {
+			s.conn.Close(errNotUp.Error())
+			return errNotUp
+		}
+		s.mu.Lock()
+		c, count := s.channels[m.ID], len(s.channels)
+		s.mu.Unlock()
+		switch {
+		case m.Open != "" && (c != nil || count == maxChannels):
+			s.conn.Close("too many channels, or two of one number")
+			return errNotUp
+		case m.Open != "":
+			s.open(ctx, &m)
+		case c == nil: // the page does not know yet that it is closed
+		case m.Close:
+			c.end(context.Canceled)
+		default:
+			c.take(m.Message)
+		}
+	}
+}
+
+// take puts a message into the queue of its channel, or ends the channel.
+func (c *Channel) take(m json.RawMessage) {
+	if len(m) > c.limit {
+		c.end(errTooLong)
+		return
+	}
+	if c.waiting.Add(int64(len(m))) > 2*int64(c.limit) {
+		c.end(errTooMany)
+		return
+	}
+	select {
+	case c.in <- m:
+	default:
+		c.end(errTooMany)
+	}
+}
+
+// open opens a channel and serves it on the side.
+func (s *served) open(ctx context.Context, m *Up) {
+	kind, ok := s.kinds[m.Open]
+	if !ok {
+		kind.Serve = func(context.Context, *Channel, json.RawMessage) error { return errUnknown }
+	}
+	connected := ctx
+	ctx, end := context.WithCancelCause(ctx)
+	c := &Channel{id: m.ID, conn: s.conn, limit: kind.Limit, in: make(chan json.RawMessage, maxWaiting), writing: make(chan struct{}, 1), end: end}
+	s.mu.Lock()
+	s.channels[m.ID] = c
+	s.mu.Unlock()
+	s.all.Go(func() {
+		err := kind.Serve(ctx, c, m.With)
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		end(nil)
+		s.mu.Lock()
+		delete(s.channels, c.id)
+		s.mu.Unlock()
+		reason := ""
+		if err != nil {
+			reason = err.Error()
+		}
+		if text, err := JSON(Down{ID: c.id, Closed: &reason}); err == nil {
+			_ = s.conn.Write(connected, text)
+		}
+	})
+}

@@ -1,0 +1,187 @@
+package socket
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wirebench/server/wsconn"
+)
+
+// page is a page as a test is one.
+type page struct {
+	*testing.T
+	*wsconn.Conn
+	ctx context.Context
+}
+
+func serve(t *testing.T, kinds map[string]Kind) *page {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	ended := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer close(ended)
+		conn, err := wsconn.Accept(w, r, 1<<16)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Drop()
+		_ = Serve(ctx, conn, kinds)
+	}))
+	conn, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http"), nil, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		conn.Drop()
+		<-ended
+		srv.Close()
+	})
+	return &page{t, conn, ctx}
+}
+
+func (p *page) say(format string, args ...any) {
+	p.Helper()
+	if err := p.Write(p.ctx, fmt.Appendf(nil, format, args...)); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// hears waits for a message; it is the JSON of Down.
+func (p *page) hears(want string) {
+	p.Helper()
+	if got, err := p.Read(p.ctx); err != nil || string(got) != want {
+		p.Fatalf("%s %v, want %s", got, err, want)
+	}
+}
+
+// echo sends back what it is sent.
+func echo(ctx context.Context, c *Channel, with json.RawMessage) error {
+	for {
+		m, err := c.Receive(ctx)
+		if err != nil {
+			return err
+		}
+		if err := c.Send(ctx, map[string]json.RawMessage{string(with): m}); err != nil {
+			return err
+		}
+	}
+}
+
+// stuck never takes a message; it counts those of its kind that are open.
+func stuck(open *atomic.Int64) func(context.Context, *Channel, json.RawMessage) error {
+	return func(ctx context.Context, _ *Channel, _ json.RawMessage) error {
+		open.Add(1)
+		defer open.Add(-1)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+}
+
+func TestChannels(t *testing.T) {
+	p := serve(t, map[string]Kind{"echo": {Limit: 100, Serve: echo}, "failing": {Serve: func(context.Context, *Channel, json.RawMessage) error {
+		return errors.New("it <failed>")
+	}}})
+	p.say(`{"id":1,"open":"echo","with":7}`)
+	p.say(`{"id":1,"message":"<a>"}`)
+	p.hears(`{"id":1,"message":{"7":"<a>"}}`)
+	p.say(`{"id":2,"open":"echo","with":8}`)
+	p.say(`{"id":2,"message":2}`)
+	p.hears(`{"id":2,"message":{"8":2}}`)
+	p.say(`{"id":1,"close":true}`)
+	p.hears(`{"id":1,"closed":"context canceled"}`)
+	p.say(`{"id":1,"message":"too late"}`)
+	p.say(`{"id":2,"message":3}`)
+	p.hears(`{"id":2,"message":{"8":3}}`)
+	p.say(`{"id":3,"open":"failing"}`)
+	p.hears(`{"id":3,"closed":"it <failed>"}`)
+	p.say(`{"id":4,"open":"nothing"}`)
+	p.hears(`{"id":4,"closed":"there is no such channel"}`)
+	p.say(`{"id":2,"message":"%s"}`, strings.Repeat("x", 100))
+	p.hears(`{"id":2,"closed":"a message is too long"}`)
+}
+
+// A channel whose handler takes nothing is closed when too much waits for it, and holds up no other.
+func TestStuckChannel(t *testing.T) {
+	var open atomic.Int64
+	p := serve(t, map[string]Kind{"echo": {Limit: 100, Serve: echo}, "stuck": {Limit: 1 << 10, Serve: stuck(&open)}})
+	p.say(`{"id":1,"open":"stuck"}`)
+	p.say(`{"id":2,"open":"echo","with":7}`)
+	for range maxWaiting {
+		p.say(`{"id":1,"message":1}`)
+	}
+	p.say(`{"id":2,"message":2}`)
+	p.hears(`{"id":2,"message":{"7":2}}`)
+	p.say(`{"id":1,"message":1}`)
+	p.hears(`{"id":1,"closed":"too many messages at once"}`)
+	p.say(`{"id":3,"open":"stuck"}`)
+	for range 3 {
+		p.say(`{"id":3,"message":"%s"}`, strings.Repeat("x", 800)) // of 2 kB that may wait
+	}
+	p.hears(`{"id":3,"closed":"too many messages at once"}`)
+	if n := open.Load(); n != 0 {
+		t.Errorf("%d channels are still served", n)
+	}
+}
+
+// All channels end with their connection, and what is no page loses it.
+func TestConnectionEnds(t *testing.T) {
+	for name, last := range map[string]string{
+		"no JSON":           `none`,
+		"two of one number": `{"id":0,"open":"stuck"}`,
+		"too many":          `{"id":99,"open":"stuck"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var open atomic.Int64
+			p := serve(t, map[string]Kind{"stuck": {Serve: stuck(&open)}})
+			for i := range maxChannels {
+				p.say(`{"id":%d,"open":"stuck"}`, i)
+			}
+			for open.Load() < maxChannels {
+				time.Sleep(time.Millisecond)
+			}
+			p.say("%s", last)
+			for {
+				if _, err := p.Read(p.ctx); err != nil {
+					break
+				}
+			}
+			for open.Load() > 0 && p.ctx.Err() == nil {
+				time.Sleep(time.Millisecond)
+			}
+			if p.ctx.Err() != nil {
+				t.Error("a channel is still served")
+			}
+		})
+	}
+}
+
+// A set is bounded, and its end is told.
+func TestSet(t *testing.T) {
+	var s Set
+	conns := make([]wsconn.Conn, maxOpen+1)
+	for i := range maxOpen {
+		if err := s.Add(&conns[i], func() {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Add(&conns[maxOpen], func() {}); !errors.Is(err, ErrFull) {
+		t.Errorf("one more: %v", err)
+	}
+	for i := range maxOpen {
+		s.Remove(&conns[i])
+	}
+	s.Close(t.Context())
+	if err := s.Add(&conns[0], func() {}); !errors.Is(err, ErrFull) || len(s.All()) > 0 {
+		t.Errorf("after the end: %v", err)
+	}
+}

@@ -1,0 +1,124 @@
+// The one connection of the page to the server, with channels on it; see server/socket. It comes back by itself, and then opens its
+// channels again.
+
+export interface ChannelEvents {
+  /** The channel is open, for the first time or again: the server knows nothing of what came before. */
+  open(): void;
+  message(message: never): void;
+  /** Nothing comes until it is open again. */
+  lost(): void;
+}
+
+export interface Channel {
+  readonly isOpen: boolean;
+  /** Sends a message, unless the channel is not open. */
+  send(message: object): void;
+  /** Closes it for good. */
+  close(): void;
+}
+
+interface Opened extends Channel {
+  id: number; // 0: not open
+  tries: number; // to open it in vain, one after the other
+  readonly kind: string;
+  readonly with: object | undefined;
+  readonly events: ChannelEvents;
+}
+
+function pauseAfter(tries: number): number {
+  return Math.min(10_000, 250 * 2 ** Math.min(tries, 6)) * (0.75 + Math.random() / 2);
+}
+
+export class Connection {
+  tries = 0; // to connect in vain, one after the other
+  opened = false; // ever
+  private readonly url: string;
+  private socket: WebSocket | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly channels = new Set<Opened>();
+  private lastID = 0;
+
+  constructor(url: string) {
+    this.url = url;
+    this.connect();
+    addEventListener("online", () => this.again(0));
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "visible") {
+        this.again(0);
+      }
+    });
+  }
+
+  /** Opens a channel as soon as there is a connection, and again with each new one. `asked` is what its kind has to know. */
+  channel(kind: string, asked: object | undefined, events: ChannelEvents): Channel {
+    const channel: Opened = {
+      id: 0, tries: 0, kind, with: asked, events,
+      get isOpen() {
+        return this.id > 0;
+      },
+      send: (message) => this.send(channel, { message }),
+      close: () => {
+        this.channels.delete(channel);
+        this.send(channel, { close: true });
+        channel.id = 0;
+      },
+    };
+    this.channels.add(channel);
+    queueMicrotask(() => this.start(channel)); // who asks has it first
+    return channel;
+  }
+
+  private start(channel: Opened): void {
+    if (this.socket?.readyState === WebSocket.OPEN && this.channels.has(channel) && channel.id === 0) {
+      channel.id = ++this.lastID;
+      this.send(channel, { open: channel.kind, with: channel.with });
+      channel.events.open();
+    }
+  }
+
+  private send({ id }: Opened, what: object): void {
+    if (id > 0) {
+      this.socket?.send(JSON.stringify({ id, ...what }));
+    }
+  }
+
+  private connect(): void {
+    const socket = new WebSocket(this.url);
+    this.socket = socket;
+    socket.addEventListener("open", () => {
+      this.tries = 0;
+      this.opened = true;
+      this.channels.forEach((channel) => this.start(channel));
+    });
+    socket.addEventListener("message", ({ data }) => {
+      const { id, message, closed } = JSON.parse(data as string) as { id: number; message: never; closed?: string };
+      const channel = [...this.channels].find((c) => c.id === id);
+      if (closed === undefined) {
+        channel?.events.message(message);
+      } else if (channel !== undefined) {
+        this.lose(channel);
+        setTimeout(() => this.start(channel), pauseAfter(++channel.tries));
+      }
+    });
+    socket.addEventListener("close", () => {
+      this.socket = undefined;
+      this.tries++;
+      this.channels.forEach((channel) => this.lose(channel));
+      this.again(pauseAfter(this.tries));
+    });
+  }
+
+  private lose(channel: Opened): void {
+    channel.id = 0;
+    channel.events.lost();
+  }
+
+  private again(after: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      if (this.socket === undefined) {
+        this.connect();
+      }
+    }, after);
+  }
+}
