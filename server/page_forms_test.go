@@ -63,11 +63,11 @@ func TestPageForms(t *testing.T) {
 	if got := file("C_JOIN.2.samples.jsonl"); !strings.Contains(got, `"about":"seven"`) {
 		t.Errorf("beside the definition: %q", got)
 	}
-	do("the sample is taken", []string{">0c<", "seven"}, "action", "sample:0", "message", "C_JOIN.2")
+	do("the sample is taken", []string{"0000  0c 00 01 00", "seven"}, "action", "sample:0", "message", "C_JOIN.2")
 	do("the sample is removed", []string{"Removed the sample"}, "action", "drop:0", "message", "C_JOIN.2")
 	do("built from nothing", []string{`name="input"`, "0c 00 01 00"}, "action", "build", "message", "C_JOIN.2")
 	do("bytes that were changed stay changed", []string{"1 byte changed", `name="edits" value="{`}, "action", "encode", "message", "C_JOIN.2", "input", "0c0001000a00070000000000", "value", `{"word":8}`)
-	do("and go back", []string{">07<"}, "action", "original", "message", "C_JOIN.2", "input", "0c0001000a00070000000000", "from", sumOf("0c0001000a00070000000000"), "edits", `{"0":"0c0001000a00080000000000"}`)
+	do("and go back", []string{" 0a 00 07 00"}, "action", "original", "message", "C_JOIN.2", "input", "0c0001000a00070000000000", "from", sumOf("0c0001000a00070000000000"), "edits", `{"0":"0c0001000a00080000000000"}`)
 	for action, kind := range map[string]string{"svg": "image/svg+xml", "text": "text/plain; charset=utf-8"} {
 		if _, header, body := post("/w/one", "action", action, "message", "C_LIST.1"); header.Get("Content-Type") != kind || !strings.Contains(header.Get("Content-Disposition"), "C_LIST.1.") || !strings.Contains(body, "members") {
 			t.Errorf("%s: %v %s", action, header, body)

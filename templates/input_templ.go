@@ -32,7 +32,7 @@ func input(w Workbench) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"pane\" id=\"input-pane\" aria-label=\"Bytes to decode\"><div class=\"form\"><div class=\"field\"><label for=\"input\" class=\"sr-only\">Bytes: hex, a dump, an array, base64, a log …</label> <textarea class=\"hex-input\" id=\"input\" name=\"input\" rows=\"2\" spellcheck=\"false\" autocapitalize=\"off\" autocomplete=\"off\" aria-describedby=\"verdict\" placeholder=\"Paste bytes: hex, a dump, an array, base64, a log … or drop a file\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"pane input-pane\" id=\"input-pane\" aria-label=\"Bytes to decode\"><div class=\"form\"><div class=\"field\"><label for=\"input\" class=\"sr-only\">Bytes: hex, a dump, an array, base64, a log …</label> <textarea class=\"hex-input\" id=\"input\" name=\"input\" rows=\"2\" spellcheck=\"false\" autocapitalize=\"off\" autocomplete=\"off\" aria-describedby=\"verdict\" placeholder=\"Paste bytes: hex, a dump, an array, base64, a log … or drop a file\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -113,7 +113,7 @@ func verdict(w Workbench) templ.Component {
 			templ_7745c5c3_Var3 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div id=\"verdict\" aria-live=\"polite\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"verdict\" id=\"verdict\" aria-live=\"polite\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -36,7 +36,7 @@ func layout(w Workbench) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"pane\" id=\"layout-pane\" data-pane data-min=\"120\" tabindex=\"-1\" aria-labelledby=\"layout-title\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"pane layout-pane\" id=\"layout-pane\" data-pane data-min=\"120\" tabindex=\"-1\" aria-labelledby=\"layout-title\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -301,7 +301,7 @@ func layoutBody(w Workbench) templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<div class=\"pane-body\" id=\"layout-body\" tabindex=\"0\" aria-labelledby=\"layout-title\" role=\"group\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<div class=\"pane-body layout-body\" id=\"layout-body\" tabindex=\"0\" aria-labelledby=\"layout-title\" role=\"group\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -68,13 +68,13 @@ func TestLayoutSVGIsWellFormed(t *testing.T) {
 
 // The picture has the tints of the page.
 func TestLayoutSVGTints(t *testing.T) {
-	css, err := os.ReadFile("../web/src/app.css")
+	css, err := os.ReadFile("../web/src/css/tokens.css")
 	if err != nil {
 		t.Fatal(err)
 	}
 	tokens := regexp.MustCompile(`--t-([a-z]+)(-alt)?: light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)`).FindAllStringSubmatch(string(css), -1)
 	if len(tokens) != 14 {
-		t.Fatalf("%d tints in app.css", len(tokens))
+		t.Fatalf("%d tints in tokens.css", len(tokens))
 	}
 	light, dark, _ := strings.Cut(svgStyle, "@media(prefers-color-scheme:dark)")
 	for _, token := range tokens {

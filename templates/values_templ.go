@@ -33,7 +33,7 @@ func tools(w Workbench) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"pane\" id=\"tools-pane\" data-pane data-min=\"90\" tabindex=\"-1\" aria-label=\"Inspector and values\"><div class=\"pane-head\" id=\"tools-head\"><span class=\"segments\" role=\"tablist\" aria-label=\"Tools\" data-segments=\"tools\"><button class=\"btn quiet js-only\" type=\"button\" role=\"tab\" data-segment=\"inspector\" aria-controls=\"inspector\">Inspector</button> <button class=\"btn quiet\" type=\"button\" role=\"tab\" data-segment=\"values\" aria-controls=\"values-body\">Values as JSON</button></span> <span class=\"grow\"></span> <label class=\"check js-only\" title=\"Change only the bytes of the value itself and repair nothing: for bytes that are wrong on purpose\"><input type=\"checkbox\" id=\"exactly\"> leave lengths and offsets wrong</label></div><div class=\"pane-body\" id=\"tools-body\"><div id=\"inspector\" class=\"js-only\" role=\"tabpanel\"></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"pane tools-pane\" id=\"tools-pane\" data-pane data-min=\"90\" tabindex=\"-1\" aria-label=\"Inspector and values\"><div class=\"pane-head\" id=\"tools-head\"><span class=\"segments\" role=\"tablist\" aria-label=\"Tools\" data-segments=\"tools\"><button class=\"btn quiet js-only\" type=\"button\" role=\"tab\" data-segment=\"inspector\" aria-controls=\"inspector\">Inspector</button> <button class=\"btn quiet\" type=\"button\" role=\"tab\" data-segment=\"values\" aria-controls=\"values-body\">Values as JSON</button></span> <span class=\"grow\"></span> <label class=\"check js-only\" title=\"Change only the bytes of the value itself and repair nothing: for bytes that are wrong on purpose\"><input type=\"checkbox\" id=\"exactly\"> leave lengths and offsets wrong</label></div><div class=\"pane-body\" id=\"tools-body\"><div id=\"inspector\" class=\"inspector-body js-only\" role=\"tabpanel\"></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -72,7 +72,7 @@ func valuesBody(w Workbench) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		v := w.Values
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<div id=\"values-body\" role=\"tabpanel\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<div class=\"values-body\" id=\"values-body\" role=\"tabpanel\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -144,7 +144,7 @@ func valuesBody(w Workbench) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "\"></div><div id=\"value-result\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "\"></div><div class=\"value-result\" id=\"value-result\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

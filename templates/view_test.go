@@ -90,29 +90,16 @@ func TestLayoutSummary(t *testing.T) {
 	}
 }
 
-// Every byte that is drawn has its own range, and the colour of the first field that explains it.
-func TestHexRows(t *testing.T) {
-	m := &Message{Data: make([]byte, 20), Result: view.Result{Fields: []view.FieldValue{
-		{Family: view.FamilyHead, BitOffset: 0, BitLength: 16},
-		{Family: view.FamilyInt, BitOffset: 16, BitLength: 8},
-		{Family: view.FamilyInt, BitOffset: 24, BitLength: 8},
-		{Family: view.FamilyText, BitOffset: 16, BitLength: 32, Overlap: true},
-		{Family: view.FamilyGap, BitOffset: 32, BitLength: 128},
-	}}}
-	m.Data[3] = 'A'
-	rows := hexRows(m)
-	if len(rows) != 2 || len(rows[0].Cells) != 16 || len(rows[1].Cells) != 4 || rows[1].Offset != "0010" {
-		t.Fatalf("%+v", rows)
-	}
-	c := rows[0].Cells
-	if c[0].Class != "t-head" || c[2].Class != "t-int" || c[3].Class != "t-int alt" || c[3].Char != "A" || c[3].Range != "24:8" || c[4].Class != "t-text" || c[6].Class != "t-gap" {
-		t.Errorf("%+v", c[:7])
+func TestDump(t *testing.T) {
+	m := &Message{Data: []byte("AB CDEFGHIJKLMNOPQ\x00")}
+	if got, want := dump(m), "0000  41 42 20 43 44 45 46 47 48 49 4a 4b 4c 4d 4e 4f  AB·CDEFGHIJKLMNO\n0010  50 51 00                                         PQ·\n"; got != want {
+		t.Errorf("%s, want\n%s", got, want)
 	}
 	m.Data = make([]byte, 2*pageBytes+1)
 	for first, want := range map[int]string{0: "0000 256", pageBytes: "1000 256", 2 * pageBytes: "2000 1", 2*pageBytes + 1: "0000 256"} {
 		m.FirstByte = first
-		if rows := hexRows(m); fmt.Sprint(rows[0].Offset, " ", len(rows)) != want {
-			t.Errorf("from %d on: %s, %d rows", first, rows[0].Offset, len(rows))
+		if got := dump(m); fmt.Sprint(got[:4], " ", strings.Count(got, "\n")) != want {
+			t.Errorf("from %d on: %s, %d rows", first, got[:4], strings.Count(got, "\n"))
 		}
 	}
 }
@@ -157,19 +144,6 @@ func TestTreeRowsOfOddPaths(t *testing.T) {
 		for _, role := range []string{"value", "count", path} {
 			treeRows(&Message{Result: view.Result{Fields: []view.FieldValue{{Path: path, Role: role, BitLength: 8}, {Path: "x." + path, Role: role, BitOffset: 8, BitLength: 8}}}})
 		}
-	}
-}
-
-func TestLines(t *testing.T) {
-	ls := lines("array  list # why\r\n- - int32 x\nword\n", []diag.Info{{Line: 2, Severity: "error"}, {Line: 2, Severity: "warning"}, {Line: 3, Severity: "warning"}, {Line: 99}})
-	for i, want := range []string{"|array  |list |# why|", "- - |int32 |x||err", "||word||warn"} {
-		l := ls[i]
-		if got := strings.Join([]string{l.Dash, l.Type, l.Name, l.Doc, l.Class}, "|"); got != want {
-			t.Errorf("line %d: %s, want %s", i+1, got, want)
-		}
-	}
-	if len(ls) != 3 || lines(strings.Repeat("\n", maxLines+1), nil) != nil {
-		t.Error("the number of lines")
 	}
 }
 

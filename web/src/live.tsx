@@ -216,13 +216,13 @@ function Bar({ bar }: { bar: LiveBar }) {
       <Facts bar={bar} />
       {phase === "ended" ? null : (
         <>
-          <button class="btn quiet" type="button" id="live-pause" aria-pressed={on} title="Freeze the list; traffic continues (p)" onClick={() => bar.pause()}>
+          <button class="btn quiet live-pause" type="button" id="live-pause" aria-pressed={on} title="Freeze the list; traffic continues (p)" onClick={() => bar.pause()}>
             {!on ? "Pause view" : fresh === 0 ? "Resume" : `Resume (${count(fresh)} new)`}
           </button>
           <button class="btn quiet" type="button" id="live-marker" disabled={off} title={title("Drop a marker at this moment (`)")} onClick={() => bar.marker()}>Marker</button>
           {operate.offered.value ? (
             <>
-              <button class="btn quiet" type="button" id="live-operate" disabled={off} aria-pressed={operate.on.value} title={title(operate.title.value)} onClick={(event) => operate.menu(event.currentTarget)}>{operate.label.value}</button>
+              <button class="btn quiet live-operate" type="button" id="live-operate" disabled={off} aria-pressed={operate.on.value} title={title(operate.title.value)} onClick={(event) => operate.menu(event.currentTarget)}>{operate.label.value}</button>
               <button class="btn quiet" type="button" id="live-send" disabled={off} title={title("Send a message of your own")} onClick={() => void operate.send(false)}>Send…</button>
             </>
           ) : null}
@@ -231,7 +231,7 @@ function Bar({ bar }: { bar: LiveBar }) {
       {lookOnly() ? null : <button class="btn quiet" type="button" id="live-replay" title="Play a connection again, against a server or for a client" onClick={replay}>Replay …</button>}
       <button class="btn quiet" type="button" id="live-events" title="Events of this listener" onClick={(event) => bar.events(event.currentTarget)}>Events</button>
       {phase === "ended" ? null : (
-        <button class="btn quiet" type="button" id="live-stop" disabled={off} title={title("Stop listening; the recording stays")} onClick={() => bar.stop()}>{bar.stopping.value ? "Stopping …" : "Stop"}</button>
+        <button class="btn quiet live-stop" type="button" id="live-stop" disabled={off} title={title("Stop listening; the recording stays")} onClick={() => bar.stop()}>{bar.stopping.value ? "Stopping …" : "Stop"}</button>
       )}
     </>
   );
