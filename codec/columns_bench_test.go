@@ -69,7 +69,8 @@ func allColumns(c *columns.Set, p *codec.Program) { c.SelectAll(p) }
 func firstColumn(c *columns.Set, p *codec.Program) { c.Select(p, 0) }
 
 // BenchmarkColumns compares columns with code written by hand that reads the same messages one by one, interleaved, and takes the
-// least time of many rounds of each. The ratio that must not be exceeded is 1.5 over the mix (X), and 2.2 for any shape.
+// least time of many rounds of each. The ratio that must not be exceeded is 1.5 over the mix (X), and 2.2 for any shape: it fails
+// then, after more rounds.
 func BenchmarkColumns(b *testing.B) {
 	for _, s := range shapes(b) {
 		all, one := newColumnJob(&s, 1<<15, allColumns), newColumnJob(&s, 1<<15, firstColumn)
@@ -83,8 +84,12 @@ func BenchmarkColumns(b *testing.B) {
 			best[i] = math.Inf(1)
 			j()
 		}
-		const rounds = 41
-		for range rounds {
+		limit := 2.2
+		if s.name == "X" {
+			limit = 1.5
+		}
+		const rounds, more = 41, 5
+		for k := 0; k < rounds || k < more*rounds && best[0]/best[2] > limit; k++ {
 			for i, j := range jobs {
 				start := time.Now()
 				for range 2 {
@@ -93,18 +98,14 @@ func BenchmarkColumns(b *testing.B) {
 				best[i] = min(best[i], float64(time.Since(start).Nanoseconds())/float64(2*len(s.messages)))
 			}
 		}
-		limit := 2.2
-		if s.name == "X" {
-			limit = 1.5
-		}
 		ratio := best[0] / best[2]
 		var line strings.Builder
 		fmt.Fprintf(&line, "%s: all %.1f/%.1f = %.2f", s.name, best[0], best[2], ratio)
-		if ratio > limit {
-			fmt.Fprintf(&line, " OVER %.1f", limit)
-		}
 		fmt.Fprintf(&line, "  one field %.1f = %.2f", best[1], best[1]/best[2])
 		b.Log(line.String())
+		if ratio > limit {
+			b.Errorf("%s: %.2f times what code by hand takes; at most %.1f", s.name, ratio, limit)
+		}
 		b.ReportMetric(ratio, s.name+"-columns")
 		b.ReportMetric(best[1]/best[2], s.name+"-field")
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/benchtest"
 	"wirebench/server/relay"
 	"wirebench/server/wsconn"
 )
@@ -154,7 +155,7 @@ func benchLive(b *testing.B, pages int) {
 	}
 	defer c.Close()
 	data := bytes.Repeat(sayFrame, group)
-	before, begun := processorTime(), time.Now()
+	before, begun := benchtest.CPU(), time.Now()
 	b.ResetTimer()
 	sent := 0
 	for sent < b.N*rate {
@@ -169,7 +170,7 @@ func benchLive(b *testing.B, pages int) {
 	took := time.Since(begun)
 	b.StopTimer()
 	b.ReportMetric(float64(sent)/took.Seconds(), "frames/s")
-	b.ReportMetric((processorTime()-before).Seconds()/took.Seconds()*100, "%cpu")
+	b.ReportMetric((benchtest.CPU()-before).Seconds()/took.Seconds()*100, "%cpu")
 	c.Close()
 	if one == nil {
 		return

@@ -27,6 +27,7 @@ const floors = `
 defs/source
 defs/library
 defs/defstest
+benchtest
 static
 web/browsertest
 web/build

@@ -264,23 +264,67 @@ func (v *View) forget() {
 func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, from, to int) (out []uint32) {
 	var frame transport.Frame
 	conns := v.Log.Conns()
+	can := newTypes(v.Log, v.Snapshot, filters)
+	before, _, _ := v.Log.Get(from - 1)
+	whole := strings.Contains(v.spec.key(), "from")
 	v.Log.Each(from, to, func(i int, e live.Entry, data []byte) bool {
 		if i%lookEvery == 0 && ctx.Err() != nil {
 			return false
 		}
-		conns = ConnsFor(v.Log, conns, e)
-		ReadFrame(v.Log, i, e, data, &frame)
-		if v.passes(filters, i, e, conns[e.Conn], &frame) {
-			out = append(out, uint32(i))
+		if can.match(e) {
+			conns = ConnsFor(v.Log, conns, e)
+			if whole || e.Flags&(live.Named|live.Wrapped|live.Noted) != 0 {
+				ReadFrame(v.Log, i, e, data, &frame)
+			} else {
+				readPlain(v.Log, i, e, data, &frame)
+			}
+			if passes(filters, v.whereAfter(i, e, before, &conns[e.Conn]), &frame) {
+				out = append(out, uint32(i))
+			}
 		}
+		before = e
 		return true
 	})
 	return out
 }
 
+// types are the types of frames that filters can match. They are for one goroutine.
+type types struct {
+	log     *live.Log
+	snap    *workspace.Snapshot
+	filters []*workspace.FrameFilter
+	can     map[uint64]bool
+	last    uint64 // type that was asked last
+	lastCan bool
+}
+
+func newTypes(log *live.Log, snap *workspace.Snapshot, filters []*workspace.FrameFilter) types {
+	return types{log: log, snap: snap, filters: filters, can: map[uint64]bool{}}
+}
+
+// match reports whether frames of the type of an entry can match. Of those whose definition depends on more than the type it says yes.
+func (t *types) match(e live.Entry) bool {
+	if e.Flags&(live.Named|live.Wrapped) != 0 {
+		return true
+	}
+	kind := e.Type()
+	if kind == t.last && len(t.can) > 0 {
+		return t.lastCan
+	}
+	can, ok := t.can[kind]
+	if !ok {
+		var f transport.Frame
+		readPlain(t.log, 0, e, nil, &f)
+		message := t.snap.FrameMessage(&f)
+		can = !slices.ContainsFunc(t.filters, func(f *workspace.FrameFilter) bool { return !f.CanMatch(message) })
+		t.can[kind] = can
+	}
+	t.last, t.lastCan = kind, can
+	return can
+}
+
 // passes reports whether a frame fits all filters.
-func (v *View) passes(filters []*workspace.FrameFilter, i int, e live.Entry, conn live.Conn, f *transport.Frame) bool {
-	where := v.where(i, e, conn)
+func passes(filters []*workspace.FrameFilter, where workspace.Where, f *transport.Frame) bool {
 	for _, fits := range filters {
 		if !fits.Fits(where, f) {
 			return false
@@ -291,11 +335,17 @@ func (v *View) passes(filters []*workspace.FrameFilter, i int, e live.Entry, con
 
 // Has reports whether a frame is of the view; it is for one goroutine.
 func (v *View) Has(i int, e live.Entry, conn live.Conn, f *transport.Frame) bool {
-	return !v.wrong() && v.passes(v.filters, i, e, conn, f)
+	return !v.wrong() && passes(v.filters, v.where(i, e, conn), f)
 }
 
 // where is what is known of a frame beside its bytes.
 func (v *View) where(i int, e live.Entry, conn live.Conn) workspace.Where {
+	before, _, _ := v.Log.Get(i - 1)
+	return v.whereAfter(i, e, before, &conn)
+}
+
+// whereAfter is where, of a frame after another one; the zero Entry is none.
+func (v *View) whereAfter(i int, e, before live.Entry, conn *live.Conn) workspace.Where {
 	n := uint64(i + 1)
 	w := workspace.Where{Where: filter.Where{Conn: conn.Name, Session: conn.Session, Proto: conn.Proto, Note: v.notes.Frames[n]}}
 	if k := sort.Search(len(v.notes.Markers), func(k int) bool { return v.notes.Markers[k].N > n }); k > 0 {
@@ -304,9 +354,8 @@ func (v *View) where(i int, e live.Entry, conn live.Conn) workspace.Where {
 	if v.marked[n] {
 		w.Mark = "marked"
 	}
-	w.Before = e.Time()
-	if before, _, ok := v.Log.Get(i - 1); ok {
-		w.Before = before.Time()
+	if w.Before = before.Time(); w.Before.IsZero() {
+		w.Before = e.Time()
 	}
 	return w
 }
@@ -321,10 +370,15 @@ func ConnsFor(log *live.Log, conns []live.Conn, e live.Entry) []live.Conn {
 
 // ReadFrame makes the frame of an entry of a log.
 func ReadFrame(log *live.Log, i int, e live.Entry, data []byte, f *transport.Frame) {
+	readPlain(log, i, e, data, f)
 	extra := log.Extra(e)
+	f.From, f.Via, f.Offset, f.Length, f.Note, f.Name = extra.From, extra.Via, extra.Offset, extra.Length, extra.Note, extra.Name
+}
+
+// readPlain is ReadFrame without what only few frames have, and without the packets that the frame came in.
+func readPlain(log *live.Log, i int, e live.Entry, data []byte, f *transport.Frame) {
 	*f = transport.Frame{
-		N: uint32(i + 1), Marks: e.Flags.Marks(), Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, From: extra.From, Via: extra.Via,
-		Offset: extra.Offset, Length: extra.Length, Resumed: e.Flags&live.Resumed != 0, Note: extra.Note, Name: extra.Name,
+		N: uint32(i + 1), Marks: e.Flags.Marks(), Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, Resumed: e.Flags&live.Resumed != 0,
 	}
 	f.Key.Dir, f.Key.Group, f.Key.Code = e.Dir, log.Group(e), e.Code
 }

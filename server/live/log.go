@@ -381,6 +381,9 @@ func (l *Log) Get(i int) (e Entry, data []byte, ok bool) {
 
 // Group is the group of a frame's key.
 func (l *Log) Group(e Entry) string {
+	if e.group == 0 {
+		return "" // see New
+	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.groups[e.group]

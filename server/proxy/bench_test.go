@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/benchtest"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/muta"
 )
@@ -116,7 +117,7 @@ func BenchmarkThroughput(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				before := cpu()
+				before := benchtest.CPU()
 				for sent := 0; sent < size; sent += len(buf) {
 					if _, err := c.Write(buf); err != nil {
 						b.Fatal(err)
@@ -125,7 +126,7 @@ func BenchmarkThroughput(b *testing.B) {
 				_ = c.(*net.TCPConn).CloseWrite()
 				_, _ = c.Read(buf) // the end comes back
 				c.Close()
-				b.ReportMetric(float64(cpu()-before)/size, "cpu-ns/B")
+				b.ReportMetric(float64(benchtest.CPU()-before)/size, "cpu-ns/B")
 			}
 		})
 	}
@@ -254,7 +255,7 @@ func BenchmarkCost(b *testing.B) {
 	buf := make([]byte, 256<<10)
 	for range max(b.N, 5) {
 		for i, addr := range addrs {
-			before := cpu()
+			before := benchtest.CPU()
 			c, err := net.Dial("tcp", addr)
 			if err != nil {
 				b.Fatal(err)
@@ -267,7 +268,7 @@ func BenchmarkCost(b *testing.B) {
 			_ = c.(*net.TCPConn).CloseWrite()
 			_, _ = c.Read(buf)
 			c.Close()
-			if took := cpu() - before; best[i] == 0 || took < best[i] {
+			if took := benchtest.CPU() - before; best[i] == 0 || took < best[i] {
 				best[i] = took
 			}
 		}

@@ -1,14 +1,14 @@
 //go:build unix
 
-package server
+package benchtest
 
 import (
 	"syscall"
 	"time"
 )
 
-// processorTime is how much of the processor this program has used.
-func processorTime() time.Duration {
+// CPU is the time that the program has had of the processor so far, all threads together.
+func CPU() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
