@@ -154,7 +154,7 @@ func TestStuckPages(t *testing.T) {
 func TestLiveStreamTellsWhatWasLetGo(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	t.Cleanup(s.Close)
-	log := live.NewRolling(64 << 20)
+	log := live.NewRolling(24 << 20)
 	up, err := proxy.NewUpstreams(proxy.DefaultUpstreams, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -204,12 +204,13 @@ func TestLiveStreamTellsWhatWasLetGo(t *testing.T) {
 	}
 	add(50, 10)
 	take()
-	add(20_000, 2000)
+	add(12_000, 10)
+	add(8000, 2000)
 	for got.next < 12_000 {
 		take()
 	}
 	time.Sleep(300 * time.Millisecond) // for the server to stand still
-	add(40_000, 2000)
+	add(20_000, 2000)
 	if err := session.Stop(t.Context()); err != nil { // it closes the log
 		t.Fatal(err)
 	}

@@ -23,11 +23,7 @@ func TestLargeRegexp(t *testing.T) {
 		`bytes ~ "x{1000}"`:                  "",
 		many:                                 "the regular expressions of the filter are too large together",
 	} {
-		begun := time.Now()
 		_, mistakes := filter.Compile(text, w.env)
-		if took := time.Since(begun); took > time.Second {
-			t.Errorf("%.60s: compiled in %v", text, took)
-		}
 		got := ""
 		if len(mistakes) > 0 {
 			got = mistakes[0].Message
@@ -54,12 +50,8 @@ func TestEvaluationStops(t *testing.T) {
 		done := make(chan struct{})
 		x.Done = done
 		time.AfterFunc(20*time.Millisecond, func() { close(done) })
-		begun := time.Now()
 		if f.Match(x, rec) {
 			t.Errorf("%s: matches", text)
-		}
-		if took := time.Since(begun); took > time.Second {
-			t.Errorf("%s: went on for %v", text, took)
 		}
 		if f.Unjudged() != 0 {
 			t.Errorf("%s: counted as too costly", text)

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
@@ -64,14 +63,10 @@ func TestLimits(t *testing.T) {
 		"unresolved":       {packet + numbered(10000, "   f% = uint8 [0, C%]\n"), text.CodeTooManyMistakes},
 	} {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
 			f := source.New("game.def", c.text)
 			_, diags := Parse([]*source.File{f}, schema.Options{})
 			out, _ := Format(f)
 			ParseConstants(f)
-			if took := time.Since(start); took > time.Minute {
-				t.Errorf("it took %v", took)
-			}
 			found := c.code == "" && !diags.HasErrors() || slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == c.code })
 			if !found || len(diags) > 2*(maxMistakes+1) {
 				t.Errorf("%d diagnostics, %q among them: %v\n%.1000s", len(diags), c.code, found, diags.Render())

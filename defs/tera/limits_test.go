@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -43,13 +42,9 @@ func TestLimits(t *testing.T) {
 		"long last line": {strings.Repeat("\u00a0", 1<<20) + "byte a" + strings.Repeat("\ufeff", 1<<20), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
 			f := source.New("S_TEST.1.def", c.text)
 			_, diags := Parse([]*source.File{f}, schema.Options{})
 			Format(f)
-			if took := time.Since(start); took > time.Minute {
-				t.Errorf("it took %v", took)
-			}
 			found := c.code == "" && !diags.HasErrors()
 			for _, d := range diags {
 				found = found || d.Code == c.code

@@ -216,6 +216,10 @@ func randomMessages(rng *rand.Rand, size int, noise bool) []byte {
 // Without decisions, operated or not, what arrives is what was sent, and so is what the recording holds.
 func TestRewriterLeavesUnchanged(t *testing.T) {
 	leaks(t)
+	size := 1 << 20
+	if testing.Short() {
+		size = 1 << 17
+	}
 	for _, name := range []string{"observing", "operating", "asked", "switched"} {
 		for _, noise := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, noise), func(t *testing.T) {
@@ -243,7 +247,7 @@ func TestRewriterLeavesUnchanged(t *testing.T) {
 				}
 				var sent [2][]byte
 				for i := range sent {
-					sent[i] = randomMessages(rand.New(rand.NewPCG(uint64(i), 1)), 1<<20, noise)
+					sent[i] = randomMessages(rand.New(rand.NewPCG(uint64(i), 1)), size, noise)
 				}
 				var got [2][]byte
 				var all sync.WaitGroup

@@ -1,0 +1,33 @@
+package workspace
+
+import (
+	"reflect"
+	"sync"
+	"testing"
+
+	"wirebench/defs/emit"
+)
+
+// TestEmitSideBySide writes the same messages in all languages at the same time, as requests of a server do: nothing is shared.
+func TestEmitSideBySide(t *testing.T) {
+	snap := library(t, 20, 0)
+	picked, _, err := snap.Pick(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(target emit.Target) Emitted {
+		return EmittedOf(target.Emit(picked, emit.Options{Name: "messages", Vectors: snap.Vectors(picked, 2)}))
+	}
+	var all sync.WaitGroup
+	for _, target := range emit.Targets {
+		want := write(target)
+		for range 2 {
+			all.Go(func() {
+				if got := write(target); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: other files than alone", target.Name)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
