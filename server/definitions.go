@@ -713,6 +713,10 @@ func describeFiles(api huma.API) {
 	isNew(doc.Paths["/api/{ws}/definitions/{file}/samples"].Post)
 
 	settings := schemaOf[workspace.UserSettings](api, "UserSettings")
+	members := api.OpenAPI().Components.Schemas.Map()["UserSettings"].Properties
+	for _, o := range defs.Options() {
+		members[o.Name] = &huma.Schema{Type: huma.TypeString, Description: o.Doc}
+	}
 	takes(doc.Paths["/api/{ws}"].Patch, true, map[string]*huma.Schema{"application/json": settings, "application/merge-patch+json": settings})
 
 	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{

@@ -73,7 +73,7 @@ func TestPageForms(t *testing.T) {
 			t.Errorf("%s: %v %s", action, header, body)
 		}
 	}
-	if status, header, _ := post("/w/one/settings", "map", "", "patch", "92.03"); status != http.StatusSeeOther || header.Get("Location") != "/w/one" || s.byName["one"].UserSettings().Patch != "92.03" {
+	if status, header, _ := post("/w/one/settings", "map", "", "patch", "92.03"); status != http.StatusSeeOther || header.Get("Location") != "/w/one" || s.byName["one"].UserSettings().Options["patch"] != "92.03" {
 		t.Errorf("settings: %d %v", status, header)
 	}
 	if status, _, body := post("/w/one/settings", "map", "nowhere.map"); status != 422 || !strings.Contains(body, "nowhere.map") {

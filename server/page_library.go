@@ -69,7 +69,12 @@ func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = ws.Configure(func(u *workspace.UserSettings) {
 			if r.PostForm.Has("map") {
-				u.Map, u.Patch = r.PostForm.Get("map"), strings.TrimSpace(r.PostForm.Get("patch"))
+				u.Map = r.PostForm.Get("map")
+			}
+			for _, o := range ws.Snapshot.Dialect.Options {
+				if r.PostForm.Has(o.Name) {
+					u.Set(o.Name, strings.TrimSpace(r.PostForm.Get(o.Name)))
+				}
 			}
 			if r.PostForm.Has("constants") {
 				u.Constants = constants

@@ -37,7 +37,11 @@ func (p *pageWork) rail() {
 	r.Drawn = true
 	r.KeepsCaptures = p.ws.Captures != nil
 	r.Versions, r.Codes = snap.Dialect.Versions, snap.Dialect.Versions
-	r.MapName, r.Patch = snap.CodeMap, p.ws.UserSettings().Patch
+	r.MapName = snap.CodeMap
+	chosen := p.ws.UserSettings().Options
+	for _, o := range snap.Dialect.Options {
+		r.Options = append(r.Options, templates.Option{Name: o.Name, Title: o.Title, Doc: o.Doc, Choices: o.Choices(), Value: chosen[o.Name]})
+	}
 	for _, m := range snap.Library.Maps {
 		r.Maps = append(r.Maps, m.Name)
 	}

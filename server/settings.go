@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -30,7 +33,7 @@ type workspaceBody struct {
 	Map         string                 `json:"map,omitempty" doc:"code map in use"`
 	Definitions int                    `json:"definitions" doc:"how many files"`
 	Messages    int                    `json:"messages" doc:"how many, each version for itself"`
-	Patch       string                 `json:"patch" doc:"game version in use: N, N.NN or newest"`
+	Options     map[string]string      `json:"options" doc:"values of the dialect's options in use"`
 }
 
 // readWorkspace says what a workspace is and how it is set.
@@ -45,7 +48,10 @@ func (s *Server) readWorkspace(_ context.Context, in *workspaceInput) (*workspac
 func (ws *space) describe() workspaceBody {
 	b := workspaceBody{
 		Name: ws.Name, Title: ws.title(), Dialect: ws.Snapshot.Dialect.Name, Settings: ws.UserSettings(), Maps: []string{}, Map: ws.CodeMap,
-		Definitions: len(ws.Library.Only(ws.Snapshot.Dialect.Name)), Messages: ws.Count(), Patch: cmp.Or(ws.Snapshot.Options.Values["patch"], "newest"),
+		Definitions: len(ws.Library.Only(ws.Snapshot.Dialect.Name)), Messages: ws.Count(), Options: map[string]string{},
+	}
+	for _, o := range ws.Snapshot.Dialect.Options {
+		b.Options[o.Name] = cmp.Or(ws.Snapshot.Options.Values[o.Name], o.Default)
 	}
 	for _, f := range ws.Library.Maps {
 		b.Maps = append(b.Maps, f.Name)
@@ -113,12 +119,18 @@ func patchedSettings(u workspace.UserSettings, patch map[string]any) (workspace.
 	if err != nil {
 		return next, err
 	}
+	names := workspace.SettingNames()
+	for name := range patch {
+		if !slices.Contains(names, name) {
+			return next, huma.Error422UnprocessableEntity(fmt.Sprintf("json: unknown field %q", name))
+		}
+	}
 	if err := strictJSON(text, &next); err != nil {
 		return next, huma.Error422UnprocessableEntity(err.Error())
 	}
-	if next.Patch != "" {
-		if _, err := defs.CheckOption("patch", next.Patch); err != nil {
-			return next, huma.Error422UnprocessableEntity("patch: " + err.Error())
+	for _, name := range slices.Sorted(maps.Keys(next.Options)) {
+		if _, err := defs.CheckOption(name, next.Options[name]); err != nil {
+			return next, huma.Error422UnprocessableEntity(name + ": " + err.Error())
 		}
 	}
 	return next, nil

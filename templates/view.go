@@ -92,14 +92,22 @@ type Rail struct {
 	Undefined      []Undefined // names of the code map that have no definition
 	UndefinedCount int
 
-	Versions       bool       // messages have them
-	Codes          bool       // codes of messages stand in maps of their own
-	Constants      *Constants // nil if the dialect has none
-	Maps           []string   // code maps of the library
-	MapName, Patch string     // in use
-	Names          int        // in the code map
-	Notes          []string   // what is odd about the library as a whole
-	NoteCount      int
+	Versions  bool       // messages have them
+	Codes     bool       // codes of messages stand in maps of their own
+	Constants *Constants // nil if the dialect has none
+	Maps      []string   // code maps of the library
+	MapName   string     // in use
+	Options   []Option   // of the dialect
+	Names     int        // in the code map
+	Notes     []string   // what is odd about the library as a whole
+	NoteCount int
+}
+
+// Option is an option of a dialect, which people can choose.
+type Option struct {
+	Name, Title, Doc string
+	Choices          []string // nil: any text
+	Value            string   // that was chosen; "" = none
 }
 
 // Constants are the values of named numbers that definitions use and do not say.

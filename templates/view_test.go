@@ -195,7 +195,7 @@ func TestMarkupIsEscaped(t *testing.T) {
 		Frame: Frame{Title: evil, Workspace: "one", Workspaces: []Link{{evil, evil}}}, Message: evil, Notice: evil,
 		Rail: Rail{
 			Filter: evil, Groups: []Group{{evil, []Item{{Name: evil, Code: evil, State: "error", Versions: []ItemVersion{{Href: evil, State: evil}, {Href: evil}}}}}},
-			Undefined: []Undefined{{evil, evil, evil}}, UndefinedCount: 1, Maps: []string{evil, evil}, MapName: evil, Patch: evil, Notes: []string{evil}, NoteCount: 1,
+			Undefined: []Undefined{{evil, evil, evil}}, UndefinedCount: 1, Maps: []string{evil, evil}, MapName: evil, Options: []Option{{Name: evil, Title: evil, Doc: evil, Value: evil}, {Name: evil, Choices: []string{evil}}}, Notes: []string{evil}, NoteCount: 1,
 		},
 		Samples:    Samples{Rows: []SampleRow{{Message: evil, About: evil, Other: true}}, CanKeep: true},
 		Form:       FormState{From: evil, Base: evil, Edits: map[string]string{evil: evil}, Opened: map[string]bool{evil: true}},

@@ -15,7 +15,8 @@ type Options struct {
 
 // Option is something that the meaning of one dialect's definitions depends on. Flags and settings are made of it.
 type Option struct {
-	Name    string
+	Name    string // of its flag, and in settings
+	Title   string // for people, on the page
 	Doc     string
 	Kind    OptionKind
 	Default string   // what no value means
@@ -34,6 +35,14 @@ const (
 	NumberOption            // its default is 0
 	SwitchOption            // true or false
 )
+
+// Choices are all values; nil if Read says which there are.
+func (o *Option) Choices() []string {
+	if o.Read != nil || o.Default == "" || slices.Contains(o.Values, o.Default) {
+		return o.Values
+	}
+	return append([]string{o.Default}, o.Values...)
+}
 
 // Check reads a value. The error says what may stand there.
 func (o *Option) Check(value string) (string, error) {

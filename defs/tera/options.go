@@ -9,7 +9,7 @@ import (
 // Options are what the meaning of definitions depends on.
 var Options = []schema.Option{
 	{
-		Name: "patch", Doc: "game version N or N.NN that definitions depend on (default: newest)",
+		Name: "patch", Title: "Game version", Doc: "game version N or N.NN that definitions depend on (default: newest)",
 		Read: func(value string) (string, error) {
 			n, err := ParsePatch(value)
 			if err != nil || n == 0 {
@@ -18,10 +18,10 @@ var Options = []schema.Option{
 			return FormatPatch(n), nil
 		},
 	},
-	{Name: "skillid", Kind: schema.NumberOption, Doc: "bytes of a skillid, 4 or 8 (default: by patch)", Default: "0", Values: []string{"4", "8"}},
-	{Name: "angle", Doc: "how angles are encoded: round or truncate", Default: "round", Values: []string{"round", "truncate"}},
-	{Name: "platform", Doc: "pc, console or classic: use the definitions made for it", Values: []string{"pc", "console", "classic"}},
-	{Name: "integrity", Kind: schema.SwitchOption, Doc: "client messages have the 12-byte header with counter and checksum", Default: "false", Values: []string{"true"}},
+	{Name: "skillid", Title: "Bytes of a skillid", Kind: schema.NumberOption, Doc: "bytes of a skillid, 4 or 8 (default: by patch)", Default: "0", Values: []string{"4", "8"}},
+	{Name: "angle", Title: "Angles", Doc: "how angles are encoded: round or truncate", Default: "round", Values: []string{"round", "truncate"}},
+	{Name: "platform", Title: "Platform", Doc: "pc, console or classic: use the definitions made for it", Values: []string{"pc", "console", "classic"}},
+	{Name: "integrity", Title: "Header with a checksum", Kind: schema.SwitchOption, Doc: "client messages have the 12-byte header with counter and checksum", Default: "false", Values: []string{"true"}},
 }
 
 // options are the values of Options as lowering needs them.

@@ -182,7 +182,7 @@ func TestConfigure(t *testing.T) {
 		t.Error("a map was chosen by itself of two")
 	}
 	set := func(change func(*workspace.UserSettings)) error { return w.Configure(change) }
-	if err := set(func(u *workspace.UserSettings) { u.Map, u.Patch = "protocol.2.map", "92.03" }); err != nil {
+	if err := set(func(u *workspace.UserSettings) { u.Map = "protocol.2.map"; u.Set("patch", "92.03") }); err != nil {
 		t.Fatal(err)
 	}
 	if m, err := w.Now().Find("C_A"); err != nil || m.Key.Code != 6 || w.Now().Options.Values["patch"] != "92.03" {
@@ -190,11 +190,11 @@ func TestConfigure(t *testing.T) {
 	}
 	for what, change := range map[string]func(*workspace.UserSettings){
 		"a map that is not there": func(u *workspace.UserSettings) { u.Map = "protocol.3.map" },
-		"a patch that is none":    func(u *workspace.UserSettings) { u.Patch = "new" },
-		"a platform":              func(u *workspace.UserSettings) { u.Platform = "toaster" },
-		"an angle":                func(u *workspace.UserSettings) { u.Angle = "steep" },
+		"a patch that is none":    func(u *workspace.UserSettings) { u.Set("patch", "new") },
+		"a platform":              func(u *workspace.UserSettings) { u.Set("platform", "toaster") },
+		"an angle":                func(u *workspace.UserSettings) { u.Set("angle", "steep") },
 	} {
-		if set(change) == nil || w.UserSettings().Map != "protocol.2.map" || w.UserSettings().Patch != "92.03" {
+		if set(change) == nil || w.UserSettings().Map != "protocol.2.map" || w.UserSettings().Options["patch"] != "92.03" {
 			t.Errorf("%s was taken: %+v", what, w.UserSettings())
 		}
 	}

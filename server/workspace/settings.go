@@ -1,14 +1,14 @@
 package workspace
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 
 	"wirebench/defs"
 	"wirebench/defs/source"
-	"wirebench/server/store"
 )
 
 // settingsFile is where the settings of a workspace are kept.
@@ -19,18 +19,83 @@ const maxConstants = 10_000
 
 // UserSettings are what people choose for a workspace. What is empty is as the program was started.
 type UserSettings struct {
-	Patch     string            `json:"patch,omitempty" maxLength:"20" doc:"game version that definitions depend on, N or N.NN"`
 	Map       string            `json:"map,omitempty" maxLength:"500" doc:"file of the library with the codes of messages"`
-	Platform  string            `json:"platform,omitempty" enum:",pc,console,classic" doc:"use the definitions made for it"`
-	Angle     string            `json:"angle,omitempty" enum:",round,truncate" doc:"how angles are encoded"`
 	Constants map[string]string `json:"constants,omitempty" doc:"values of named constants"`
+	Options   map[string]string `json:"-"` // values of options of dialects, by name; in JSON each is a member beside the others
+}
+
+// plainSettings are the settings without the options, as package json writes them.
+type plainSettings UserSettings
+
+// MarshalJSON writes the options as members, for which schema.Option has a text.
+func (u UserSettings) MarshalJSON() ([]byte, error) {
+	all := map[string]any{}
+	for name, value := range u.Options {
+		if value != "" {
+			all[name] = value
+		}
+	}
+	if u.Map != "" {
+		all["map"] = u.Map
+	}
+	if len(u.Constants) > 0 {
+		all["constants"] = u.Constants
+	}
+	return json.Marshal(all)
+}
+
+// UnmarshalJSON reads the members that are known, and no others.
+func (u *UserSettings) UnmarshalJSON(text []byte) error {
+	var p plainSettings
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &p); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	for _, o := range defs.Options() {
+		var value string
+		if err := json.Unmarshal([]byte(cmp.Or(string(all[o.Name]), `""`)), &value); err != nil {
+			var wrong *json.UnmarshalTypeError
+			if errors.As(err, &wrong) {
+				wrong.Field = o.Name
+			}
+			return err
+		}
+		if value != "" {
+			if p.Options == nil {
+				p.Options = map[string]string{}
+			}
+			p.Options[o.Name] = value
+		}
+	}
+	*u = UserSettings(p)
+	return nil
+}
+
+// SettingNames are the members of settings in JSON.
+func SettingNames() []string {
+	names := []string{"constants", "map"}
+	for _, o := range defs.Options() {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// Set chooses the value of an option; "" is as the program was started.
+func (u *UserSettings) Set(option, value string) {
+	if u.Options == nil {
+		u.Options = map[string]string{}
+	}
+	u.Options[option] = value
 }
 
 // apply puts the settings over those that the program was started with.
 func (u *UserSettings) apply(set *Settings, lib *Library) error {
 	o := &set.Options
 	o.Values = maps.Clone(o.Values)
-	for name, value := range map[string]string{"patch": u.Patch, "platform": u.Platform, "angle": u.Angle} {
+	for name, value := range u.Options {
 		if value == "" {
 			continue
 		}
@@ -84,7 +149,7 @@ func (w *Workspace) Configure(change func(*UserSettings)) error {
 	defer w.mu.Unlock()
 	old := w.settings
 	next := old
-	next.Constants = maps.Clone(old.Constants)
+	next.Constants, next.Options = maps.Clone(old.Constants), maps.Clone(old.Options)
 	change(&next)
 	if next.Map != "" && next.Map != old.Map && w.Now().Library.mapNamed(next.Map) == nil {
 		return fmt.Errorf("no code map %q in the library", next.Map)
@@ -117,16 +182,22 @@ func (w *Workspace) writeSettings(next *UserSettings) error {
 			return err
 		}
 	}
-	text, err := store.MergeJSON(next, was.Text)
+	all := map[string]json.RawMessage{}
+	_ = json.Unmarshal(was.Text, &all) // it was read above, or set aside
+	for _, name := range SettingNames() {
+		delete(all, name)
+	}
+	text, err := json.Marshal(next)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err == nil {
+		text, err = json.MarshalIndent(all, "", "  ")
+	}
 	if err != nil {
 		return err
 	}
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, text, "", "  "); err != nil {
-		return err
-	}
-	indented.WriteByte('\n')
-	_, err = w.Home.Write(settingsFile, indented.Bytes(), nil)
+	_, err = w.Home.Write(settingsFile, append(text, '\n'), nil)
 	return err
 }
 
