@@ -209,7 +209,7 @@ func TestViewersPageActions(t *testing.T) {
 				if d := cmp.Diff(before, files(t, dir)); d != "" {
 					t.Errorf("a viewer has changed %s", d)
 				}
-				p.has("a viewer", map[string]string{"notices": "You may look only", "definition-head": `!value="save"`, "samples": `!value="keep"`})
+				p.has("a viewer", map[string]string{"notices": "View only", "definition-head": `!value="save"`, "samples": `!value="keep"`})
 				if strings.Contains(fields, "edited") {
 					p.has("what was typed", map[string]string{"definition-head": "not saved"})
 				}
@@ -242,7 +242,7 @@ func TestViewersForm(t *testing.T) {
 			action = "drop:0"
 		}
 		w := post(url.Values{"action": {action}, "message": {"C_JOIN.1"}, "definition": {"byte edited\n"}, "input": {viewedHex}, "about": {"x"}})
-		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "byte edited") || !strings.Contains(w.Body.String(), "You may look only, so nothing") {
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "byte edited") || !strings.Contains(w.Body.String(), "View only: nothing") {
 			t.Errorf("%s: %d %s", action, w.Code, w.Body)
 		}
 		if log.line("msg=refused", "viewer", "method=POST", "path=/w/one", strings.TrimSuffix(action, ":0")) == "" {
@@ -290,7 +290,7 @@ func TestViewersPages(t *testing.T) {
 			return w.Body.String()
 		}
 		looks, all, bare := page(access.Require(testTokens, s, nil), carrying("look")), page(access.Require(testTokens, s, nil), carrying("all")), page(s, http.Header{})
-		if !strings.Contains(looks, "data-look-only") || !strings.Contains(looks, ">You may look only<") {
+		if !strings.Contains(looks, "data-look-only") || !strings.Contains(looks, ">View only<") {
 			t.Errorf("%s does not say that one may look only", path)
 		}
 		for _, text := range offered {

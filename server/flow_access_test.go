@@ -58,7 +58,7 @@ func TestFlowViewer(t *testing.T) {
 		data.items.add(new File(["group: x\n"], "more.def"));
 		document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
 	}`)
-	f.shows(".toast.warn", "You may look only")
+	f.shows(".toast.warn", "View only")
 
 	f.click("#sign-out")
 	browsertest.Arrive(t, f.ctx, "form[action='/access']")

@@ -75,7 +75,7 @@ func TestFlowCaptureNothingFits(t *testing.T) {
 		{"the button", `document.querySelector(".frames-empty .btn").click()`},
 	} {
 		f.filter("n > 5000")
-		f.shows(".frames-empty", "Nothing fits")
+		f.shows(".frames-empty", "No matching frames")
 		if after.do == "" {
 			f.filter("n > 20")
 			f.counts("100 frames · 80 shown")
@@ -223,7 +223,7 @@ func TestFlowCaptureFind(t *testing.T) {
 	f.is("its field is picked", `document.querySelector(`+jsText(row("text"))+`).matches(".picked, .on, [aria-selected=true]") || document.querySelector(".tree .picked") !== null`)
 	f.do(`document.querySelector(".frames-find [aria-pressed]").click()`)
 	f.press("Enter")
-	f.shows(".frames-find-note", "found nowhere")
+	f.shows(".frames-find-note", "not found")
 
 	// The bar takes room from the list, and the row that is chosen stays in view.
 	f.press("Escape")

@@ -191,7 +191,7 @@ func TestFlowCaptureNamed(t *testing.T) {
 	f.press("'", "c")
 	f.shows(".frames-line .chosen", "at 6 (b c)")
 	f.press("'")
-	f.pick("Take the letters away")
+	f.pick("Remove the letters")
 	f.shows(".frames-line .chosen", "at 6")
 	f.is("it has none", `document.querySelector(".frames-line .chosen").textContent === "at 6"`)
 }

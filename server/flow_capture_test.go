@@ -119,7 +119,7 @@ func TestFlowCaptureList(t *testing.T) {
 	f.filter("dir == s2c")
 	f.counts("100 frames · 20 shown")
 	f.filter("dir == s2c && dir == c2s")
-	f.shows(".frames-empty", "Nothing fits")
+	f.shows(".frames-empty", "No matching frames")
 	f.do(`document.querySelector(".frames-empty .btn").click()`)
 	f.counts("100 frames")
 

@@ -40,10 +40,10 @@ func TestFlowLiveResend(t *testing.T) {
 	// The keys are in the help, and each of this page is there once.
 	f.press("?")
 	for keys, title := range map[string]string{
-		"p": "Pause or resume the view", "i": "Intercept on or off", "a": "Forward the held message", "Shift+A": "Forward all held messages", "x": "Drop the held message",
-		"e": "Change the held message", "r": "Send the frame again as it is", "Shift+D": "Send a message like this one", "v": "Take back what was made of the held message",
-		"`": "Drop a marker", "h": "Hide frames of this type", "o": "Show only frames of this type", "Shift+H": "Manage what is hidden", "m": "Mark the frame, or take its mark away; m a gives it the letter a, too",
-		"n": "Write a note about the frame", "t": "Tell times from this frame, or from the start again", "l": "Copy a link to the frame", ".": "Next frame of the same type",
+		"p": "Pause or resume the view", "i": "Turn intercept on or off", "a": "Forward the held message", "Shift+A": "Forward all held messages", "x": "Drop the held message",
+		"e": "Change the held message", "r": "Send the frame again, unchanged", "Shift+D": "Send a message like this one", "v": "Reset the held message",
+		"`": "Drop a marker", "h": "Hide frames of this type", "o": "Show only frames of this type", "Shift+H": "Manage hidden types and chips", "m": "Mark or unmark the frame; m a also gives it the letter a",
+		"n": "Write a note about the frame", "t": "Times relative to this frame, or to the start", "l": "Copy a link to the frame", ".": "Next frame of the same type",
 		",": "Previous frame of the same type", "Shift+.": "Next frame of the same conversation", "Shift+,": "Previous frame of the same conversation", "Shift+C": "Compare two frames",
 	} {
 		f.is(keys+" in the help", fmt.Sprintf(`[...document.querySelectorAll("dialog.keyboard .binding")].some(e => e.querySelector(".title").textContent === %s && [...e.querySelectorAll(".cap")].some(c => c.dataset.cap.split("\n")[1] === %s))`, jsText(title), jsText(keys)))

@@ -186,7 +186,7 @@ func TestPageSocket(t *testing.T) {
 
 	// A mistake keeps the last good layout, and says so; its repair comes with it.
 	p.do(`"set":{"definition":"string channel_name\nuint16 password\nin32 x\n"}`)
-	p.has("broken", map[string]string{"layout-head": "as before the mistake", "fields-head": "as before the mistake", "definition-notes": "did you mean", "definition-head": "not saved"})
+	p.has("broken", map[string]string{"layout-head": "last valid version", "fields-head": "last valid version", "definition-notes": "did you mean", "definition-head": "not saved"})
 	if m := p.last.Mistakes; len(m) != 1 || m[0].Fix == nil || m[0].Fix.Text != "int32" || p.last.Set.Definition != nil {
 		t.Errorf("%+v", m)
 	}

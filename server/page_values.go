@@ -64,7 +64,7 @@ func encodedNote(data, was []byte) string {
 func (p *pageWork) encode(text string) {
 	v := &p.view.Values
 	if p.def == nil || p.def.program == nil {
-		p.notice("Values are encoded by a definition: choose a message first.")
+		p.notice("Choose a message first: its definition encodes the values.")
 		return
 	}
 	value := cmp.Or(strings.TrimSpace(text), "{}")

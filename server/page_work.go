@@ -138,7 +138,7 @@ func (p *pageWork) act() {
 	if store := storing[p.form.action]; store != nil {
 		if p.view.LookOnly {
 			p.refused = p.form.action
-			p.notice("You may look only, so nothing was changed on the server. What you typed stays in this page.")
+			p.notice("View only: nothing was changed on the server. Your text stays in this page.")
 			return
 		}
 		store(p)

@@ -74,7 +74,7 @@ func Access(to, wrong string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"dim\">Whoever started the server has it: it was chosen then, or printed by the server. A viewer’s token shows everything and changes nothing.</p></main></body></html>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"dim\">It was chosen when the server was started, or the server printed it. A viewer’s token allows no changes.</p></main></body></html>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

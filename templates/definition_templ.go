@@ -91,7 +91,7 @@ func definition(w Workbench) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if w.Message == "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<p class=\"hint\">Choose a message of the list, or write a definition below; “Language” above lists its words.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<p class=\"hint\">Choose a message in the list, or write a definition below; “Language” above lists its keywords.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -164,13 +164,13 @@ func definitionHead(w Workbench) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if w.Definition.Newest > w.Definition.Version && w.Definition.Stored {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<span class=\"tag\" title=\"Only names and comments may change: what was recorded with it is read by it. To move bytes, make a new version.\">older version</span> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<span class=\"tag\" title=\"Only names and comments may change, so that recorded messages stay readable. To move bytes, make a new version.\">older version</span> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
 		if w.Definition.Edited {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<span class=\"tag warn unsaved\" title=\"Not saved: the text is not the one on disk\">not saved</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<span class=\"tag warn unsaved\" title=\"The text differs from the file on disk\">not saved</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -212,7 +212,7 @@ func definitionHead(w Workbench) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, " title=\"Write it to disk (Ctrl+S)\">Save</button> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, " title=\"Save to disk (Ctrl+S)\">Save</button> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -240,9 +240,9 @@ func definitionHead(w Workbench) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var10 string
-				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.ResolveAttributeValue(fmt.Sprintf("Save this text as version %d and go on with that", w.Definition.Newest+1))
+				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.ResolveAttributeValue(fmt.Sprintf("Save this text as version %d and continue there", w.Definition.Newest+1))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/definition.templ`, Line: 55, Col: 208}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/definition.templ`, Line: 55, Col: 207}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var10)
 				if templ_7745c5c3_Err != nil {
@@ -254,12 +254,12 @@ func definitionHead(w Workbench) templ.Component {
 				}
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<button class=\"btn nojs-only\" type=\"submit\" name=\"action\" value=\"layout\" title=\"Read the text, draw its layout, and decode by it\">Layout</button> <button class=\"btn quiet\" type=\"button\" popovertarget=\"reference\" title=\"The words of this language of definitions\">Language</button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<button class=\"btn nojs-only\" type=\"submit\" name=\"action\" value=\"layout\" title=\"Parse the text, draw its layout, and decode with it\">Layout</button> <button class=\"btn quiet\" type=\"button\" popovertarget=\"reference\" title=\"Keywords of this definition language\">Language</button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if w.Definition.File != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<details class=\"menu code-menu\" data-menu><summary class=\"btn quiet\" title=\"Write this definition as code, as a dissector or as documentation\">Code</summary><div class=\"menu-box\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<details class=\"menu code-menu\" data-menu><summary class=\"btn quiet\" title=\"Generate code, a dissector or documentation\">Code</summary><div class=\"menu-box\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -295,7 +295,7 @@ func definitionHead(w Workbench) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "</div></details> <details class=\"menu\" data-menu><summary class=\"btn quiet\" aria-label=\"More about this definition\">⋯</summary><div class=\"menu-box\"><button class=\"btn quiet\" type=\"submit\" name=\"action\" value=\"format\" title=\"Alt+Shift+F\">Format</button> <button class=\"btn quiet narrow-only\" type=\"button\" popovertarget=\"reference\" title=\"The words of this language of definitions\">Language</button> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "</div></details> <details class=\"menu\" data-menu><summary class=\"btn quiet\" aria-label=\"More about this definition\">⋯</summary><div class=\"menu-box\"><button class=\"btn quiet\" type=\"submit\" name=\"action\" value=\"format\" title=\"Alt+Shift+F\">Format</button> <button class=\"btn quiet narrow-only\" type=\"button\" popovertarget=\"reference\" title=\"Keywords of this definition language\">Language</button> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -377,7 +377,7 @@ func definitionNotes(w Workbench) templ.Component {
 			}
 		}
 		if w.Definition.Moves {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<p class=\"notice warn\" role=\"status\">This moves bytes of an older version, and messages recorded with it would no longer be read as they were. Only names and comments may change here: save the text as a new version.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<p class=\"notice warn\" role=\"status\">This moves bytes of an older version: recorded messages would decode differently. Only names and comments may change here; save the text as a new version.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -528,7 +528,7 @@ func conflict(w Workbench, c *Conflict) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "</tbody></table></details><div class=\"row\"><button class=\"btn\" type=\"submit\" name=\"action\" value=\"mine\" title=\"Keep editing; Save then replaces what is on disk\">Keep mine</button> <button class=\"btn\" type=\"submit\" name=\"action\" value=\"theirs\" title=\"Drop what was typed here\">Take what is on disk</button></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "</tbody></table></details><div class=\"row\"><button class=\"btn\" type=\"submit\" name=\"action\" value=\"mine\" title=\"Keep editing; Save then replaces the file\">Keep mine</button> <button class=\"btn\" type=\"submit\" name=\"action\" value=\"theirs\" title=\"Discard your changes\">Load the file</button></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -563,7 +563,7 @@ func reference(l schema.Language) templ.Component {
 			templ_7745c5c3_Var22 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<div id=\"reference\" class=\"reference\" popover aria-label=\"Words of this language of definitions\"><div class=\"pane-head\"><h2>Language</h2><div class=\"actions\"><button class=\"btn quiet\" type=\"button\" popovertarget=\"reference\" popovertargetaction=\"hide\" aria-label=\"Close\">✕</button></div></div><table class=\"data prose\"><thead><tr><th>Word</th><th>Bytes</th><th>Meaning</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<div id=\"reference\" class=\"reference\" popover aria-label=\"Keywords of this definition language\"><div class=\"pane-head\"><h2>Language</h2><div class=\"actions\"><button class=\"btn quiet\" type=\"button\" popovertarget=\"reference\" popovertargetaction=\"hide\" aria-label=\"Close\">✕</button></div></div><table class=\"data prose\"><thead><tr><th>Word</th><th>Bytes</th><th>Meaning</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -739,14 +739,14 @@ func code(d Definition) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "\" spellcheck=\"false\" autocapitalize=\"off\" autocomplete=\"off\" wrap=\"off\" aria-label=\"Text of the definition\" aria-describedby=\"definition-title\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "\" spellcheck=\"false\" autocapitalize=\"off\" autocomplete=\"off\" wrap=\"off\" aria-label=\"Definition text\" aria-describedby=\"definition-title\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var33 string
 		templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs("\n" + d.Text)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/definition.templ`, Line: 195, Col: 246}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/definition.templ`, Line: 195, Col: 239}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 		if templ_7745c5c3_Err != nil {
@@ -883,7 +883,7 @@ func diagnostics(ds []diag.Info) templ.Component {
 			templ_7745c5c3_Var37 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<ul class=\"problems\" aria-label=\"Mistakes in the definition\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<ul class=\"problems\" aria-label=\"Errors and warnings of the definition\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

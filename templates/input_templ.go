@@ -53,7 +53,7 @@ func input(w Workbench) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<span class=\"grow\"></span> <label class=\"check\" title=\"Use the definition that the message's own code names, not the open one\"><input type=\"checkbox\" name=\"bycode\" id=\"bycode\" value=\"1\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<span class=\"grow\"></span> <label class=\"check\" title=\"Decode with the definition of the message's code, not the open one\"><input type=\"checkbox\" name=\"bycode\" id=\"bycode\" value=\"1\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -182,7 +182,7 @@ func verdict(w Workbench) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\" title=\"Store the text, and list its messages by direction and time\">Keep as a capture</button> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\" title=\"Store the text and list its messages with direction and time\">Keep as a capture</button> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -353,7 +353,7 @@ func samples(w Workbench) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(w.Samples.Rows) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<p class=\"hint\">No message is kept beside this definition yet.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<p class=\"hint\">No samples of this definition yet.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -463,7 +463,7 @@ func samples(w Workbench) templ.Component {
 			}
 		}
 		if w.Samples.CanKeep && !w.LookOnly {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<div class=\"row\"><div class=\"field\"><label for=\"about\">Keep the shown message: what is to be seen in it?</label> <input id=\"about\" name=\"about\" maxlength=\"400\" autocomplete=\"off\" placeholder=\"one sentence\"></div><button class=\"btn\" type=\"submit\" name=\"action\" value=\"keep\">Keep</button></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<div class=\"row\"><div class=\"field\"><label for=\"about\">Keep this message as a sample. Description:</label> <input id=\"about\" name=\"about\" maxlength=\"400\" autocomplete=\"off\" placeholder=\"one sentence\"></div><button class=\"btn\" type=\"submit\" name=\"action\" value=\"keep\">Keep</button></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

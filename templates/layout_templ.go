@@ -125,13 +125,13 @@ func layoutHead(w Workbench) templ.Component {
 			}
 		}
 		if w.Stale {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<span class=\"tag warn\" title=\"The text has mistakes: this is the layout of the last text that had none\">as before the mistake</span> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<span class=\"tag warn\" title=\"The text has errors: this is the layout of its last valid version\">last valid version</span> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
 		if w.Layout != nil && len(w.Layout.Rows) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"actions\"><span class=\"segments js-only\" role=\"group\" aria-label=\"How the layout is drawn\" data-segments=\"layout\"><button class=\"btn quiet\" type=\"button\" data-segment=\"both\">Both</button> <button class=\"btn quiet\" type=\"button\" data-segment=\"diagram\">Diagram</button> <button class=\"btn quiet\" type=\"button\" data-segment=\"table\">Table</button></span> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"actions\"><span class=\"segments js-only\" role=\"group\" aria-label=\"Layout view\" data-segments=\"layout\"><button class=\"btn quiet\" type=\"button\" data-segment=\"both\">Both</button> <button class=\"btn quiet\" type=\"button\" data-segment=\"diagram\">Diagram</button> <button class=\"btn quiet\" type=\"button\" data-segment=\"table\">Table</button></span> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -149,7 +149,7 @@ func layoutHead(w Workbench) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "\" title=\"The table: in the order in which bytes travel, or in that of the definition\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "\" title=\"Order of the table: wire order, or definition order\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -204,7 +204,7 @@ func chooser(d Definition) templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<select id=\"part\" name=\"part\" class=\"chooser\" aria-label=\"Message of this text\" data-parts=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<select id=\"part\" name=\"part\" class=\"chooser\" aria-label=\"Message in this file\" data-parts=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -309,7 +309,7 @@ func layoutBody(w Workbench) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<div class=\"diagram\" id=\"layout-diagram\" role=\"img\" aria-label=\"Bytes of the message, sixteen a row; the table below says the same\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<div class=\"diagram\" id=\"layout-diagram\" role=\"img\" aria-label=\"Bytes of the message, sixteen per row; the table below has the same content\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -364,7 +364,7 @@ func layoutNote(w Workbench) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if w.Layout == nil || len(w.Layout.Rows) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p class=\"empty\">Where each byte of the open definition stands is drawn here.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p class=\"empty\">The layout of the open definition appears here.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

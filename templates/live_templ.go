@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 // operatorsTitle says what a control does, or why a viewer cannot use it.
 func operatorsTitle(lookOnly bool, does string) string {
 	if lookOnly {
-		return "You may look only: this needs the operator’s token"
+		return "View only: this needs the operator’s token"
 	}
 	return does
 }

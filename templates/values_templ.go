@@ -33,7 +33,7 @@ func tools(w Workbench) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"pane tools-pane\" id=\"tools-pane\" data-pane data-min=\"90\" tabindex=\"-1\" aria-label=\"Inspector and values\"><div class=\"pane-head\" id=\"tools-head\"><span class=\"segments\" role=\"tablist\" aria-label=\"Tools\" data-segments=\"tools\"><button class=\"btn quiet js-only\" type=\"button\" role=\"tab\" data-segment=\"inspector\" aria-controls=\"inspector\">Inspector</button> <button class=\"btn quiet\" type=\"button\" role=\"tab\" data-segment=\"values\" aria-controls=\"values-body\">Values as JSON</button></span> <span class=\"grow\"></span> <label class=\"check js-only\" title=\"Change only the bytes of the value itself and repair nothing: for bytes that are wrong on purpose\"><input type=\"checkbox\" id=\"exactly\"> leave lengths and offsets wrong</label></div><div class=\"pane-body\" id=\"tools-body\"><div id=\"inspector\" class=\"inspector-body js-only\" role=\"tabpanel\"></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"pane tools-pane\" id=\"tools-pane\" data-pane data-min=\"90\" tabindex=\"-1\" aria-label=\"Inspector and values\"><div class=\"pane-head\" id=\"tools-head\"><span class=\"segments\" role=\"tablist\" aria-label=\"Tools\" data-segments=\"tools\"><button class=\"btn quiet js-only\" type=\"button\" role=\"tab\" data-segment=\"inspector\" aria-controls=\"inspector\">Inspector</button> <button class=\"btn quiet\" type=\"button\" role=\"tab\" data-segment=\"values\" aria-controls=\"values-body\">Values as JSON</button></span> <span class=\"grow\"></span> <label class=\"check js-only\" title=\"Change only the bytes of the value itself; lengths, counts and offsets stay as they are\"><input type=\"checkbox\" id=\"exactly\"> keep lengths and offsets</label></div><div class=\"pane-body\" id=\"tools-body\"><div id=\"inspector\" class=\"inspector-body js-only\" role=\"tabpanel\"></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -77,12 +77,12 @@ func valuesBody(w Workbench) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if !v.Offered {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"empty\">Values are encoded by a definition: choose a message first.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"empty\">Choose a message first: its definition encodes the values.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"form\"><div class=\"field\"><label for=\"value\">Values of the message; what is missing is zero or empty ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"form\"><div class=\"field\"><label for=\"value\">Values of the message; missing ones are zero or empty ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -292,7 +292,7 @@ func valuesBody(w Workbench) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\" size=\"8\" autocomplete=\"off\" spellcheck=\"false\" title=\"The message's code, decimal or 0x; empty: as the definition or the code map has it\"></label></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\" size=\"8\" autocomplete=\"off\" spellcheck=\"false\" title=\"The message's code, decimal or 0x; empty for that of the definition or the code map\"></label></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

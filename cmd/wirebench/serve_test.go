@@ -133,10 +133,10 @@ func TestServeViewer(t *testing.T) {
 	if status, _ := get(t, "http://"+addr+"/w/tera"); status != 401 {
 		t.Errorf("without token: %d", status)
 	}
-	if status, body := get(t, "http://"+addr+"/w/tera", "Authorization", "Bearer just-looking"); status != 200 || !strings.Contains(body, "You may look only") {
+	if status, body := get(t, "http://"+addr+"/w/tera", "Authorization", "Bearer just-looking"); status != 200 || !strings.Contains(body, "View only") {
 		t.Errorf("with the viewer's token: %d %s", status, body)
 	}
-	if status, body := get(t, "http://"+addr+"/w/tera", "Authorization", "Bearer "+m[1]); status != 200 || strings.Contains(body, "You may look only") {
+	if status, body := get(t, "http://"+addr+"/w/tera", "Authorization", "Bearer "+m[1]); status != 200 || strings.Contains(body, "View only") {
 		t.Errorf("with the operator's token: %d %s", status, body)
 	}
 	if _, stderr, status := cli(t, "", "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--token", "just-looking"); status != 2 || !strings.Contains(stderr, "--viewer-token is the same as --token") {

@@ -181,7 +181,7 @@ class CapturePage {
     register(
       { id: "frames-filter", title: "Filter the frames", group: "Frames", keys: ["/"], run: () => this.box.focus() },
       { id: "frames-list", title: "Frames", group: "Go to", keys: ["Shift+L"], run: () => this.frames.focus() },
-      { id: "frames-export", title: "Export the frames that are shown", group: "Frames", keys: isLive() ? ["Shift+X"] : ["x"], enabled: () => !this.gone, run: () => this.exportMenu([]) }, // x drops what is held
+      { id: "frames-export", title: "Export the listed frames", group: "Frames", keys: isLive() ? ["Shift+X"] : ["x"], enabled: () => !this.gone, run: () => this.exportMenu([]) }, // x drops what is held
     );
     addEventListener("popstate", () => {
       this.place = readPlace();
@@ -293,7 +293,7 @@ class CapturePage {
   }
 
   private cannot(): void {
-    notify("A filter cannot say that: it is not one value of a message", "warn");
+    notify("Not a single value of a message: no filter can express it", "warn");
   }
 
   /** The frame that is in the panes. */
@@ -323,7 +323,7 @@ class CapturePage {
       const selection = this.place.frame === row.n ? this.place.selection : undefined; // until the page has it: a frame may be told twice
       this.shown = frame;
       if ((frame.row.len ?? 0) > frame.hex.length / 2) {
-        notify(`Shown are the first ${(frame.hex.length / 2).toLocaleString("en")} bytes of ${(frame.row.len ?? 0).toLocaleString("en")}; the export has all`, "warn");
+        notify(`Showing the first ${(frame.hex.length / 2).toLocaleString("en")} bytes of ${(frame.row.len ?? 0).toLocaleString("en")}; the export has all`, "warn");
       }
       this.page.showFrame({ kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, alternate: frame.alternate, hex: frame.hex, selection, about: frame.about, offer: offered(frame) });
       this.packets.show(frame);
@@ -431,7 +431,7 @@ class CapturePage {
         notify(problem.detail ?? response.statusText, "err");
       }
     } catch {
-      notify("The note did not arrive: the server cannot be reached", "err");
+      notify("The note was not saved: the server cannot be reached", "err");
     }
   }
 
@@ -477,13 +477,13 @@ class CapturePage {
     const save = (format: string) => (): void => void this.save(format, all, chosen);
     const count = chosen.reduce((sum, range) => sum + range.end - range.start, 0);
     openMenu(document.querySelector<HTMLElement>(".frames-tools") ?? document.body, {
-      label: count > 1 ? `Export ${count} frames` : "Export the frames that are shown",
+      label: count > 1 ? `Export ${count} frames` : "Export the listed frames",
       items: [
         { title: "pcapng, for Wireshark", run: save("pcapng") },
-        { title: "pcapng, their packets as they were captured", run: save("packets") },
+        { title: "pcapng, the original packets", run: save("packets") },
         { title: "JSON Lines, with values", run: save("jsonl") },
-        { title: "CSV, with the columns of the list", run: save("csv") },
-        { title: "TSV, the same with tabs", run: save("tsv") },
+        { title: "CSV, columns as listed", run: save("csv") },
+        { title: "TSV, columns as listed", run: save("tsv") },
         { title: "Hex, one frame a line", run: save("hex") },
       ],
     });
@@ -508,7 +508,7 @@ class CapturePage {
     }
     const address = `${this.api}/export?${query.toString()}`;
     if (address.length > mostExported) {
-      notify("These are too many single frames for one export: use a filter", "warn");
+      notify("Too many single frames for one export: use a filter", "warn");
       return;
     }
     if (format === "packets" && !(await hasExport(address))) {
@@ -552,7 +552,7 @@ async function otherWorkspaces(api: string): Promise<HTMLElement[]> {
   const { workspaces } = (await response.json()) as { workspaces: { name: string; title: string; frames: number }[] };
   return workspaces.map(({ name, title }) => {
     const open = button(`Open it in ${title}`, () => void openIn(api, name), "", "btn");
-    open.title = "Store the file in that workspace too: its protocol finds messages in it";
+    open.title = "Also store the file in that workspace, whose protocol decodes it";
     return forOperators(open);
   });
 }

@@ -32,7 +32,7 @@ export async function nameCode(workspace: string, offer: FrameOffer, name: strin
     }
     return true;
   } catch {
-    notify("The server cannot be reached: the code has no name yet", "err");
+    notify("The server cannot be reached: the code is still unnamed", "err");
     return false;
   }
 }

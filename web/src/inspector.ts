@@ -137,7 +137,7 @@ function guid(data: Uint8Array, little: boolean): string {
 
 // Ways of one byte or of text, where the order of bytes does not matter.
 const plain: readonly Way[] = [
-  { name: "length", title: "Bytes that are selected", bytes: 0, read: ({ selected }) => {
+  { name: "length", title: "Selected bytes", bytes: 0, read: ({ selected }) => {
     const n = selected.length;
     return n === 0 ? null : { shown: `${n} (0x${n.toString(16)})`, copied: String(n) };
   } },

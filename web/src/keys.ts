@@ -129,7 +129,7 @@ export function refusal(keys: string): string {
   for (const text of keys.split(" ")) {
     const s = parse(text);
     if (/^F(5|7|11|12)$/.test(s.key) || (s.ctrl && !s.alt && /^[wtn]$/.test(s.key))) {
-      return `The browser keeps ${label(text)} for itself.`;
+      return `The browser reserves ${label(text)}.`;
     }
     if (s.key === "Tab") {
       return "Tab moves the focus.";

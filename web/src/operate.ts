@@ -57,14 +57,14 @@ export class Operate {
     const can = (): boolean => may && !this.isAway && this.session?.operate !== undefined;
     const { queue } = this;
     register(
-      { id: "live-intercept", title: "Intercept on or off", group: "Live", keys: ["i"], enabled: can, run: () => void this.flip() },
+      { id: "live-intercept", title: "Turn intercept on or off", group: "Live", keys: ["i"], enabled: can, run: () => void this.flip() },
       { id: "live-forward", title: "Forward the held message", group: "Live", keys: ["a"], enabled: some, run: () => void queue.decide("forward") },
       { id: "live-forward-all", title: "Forward all held messages", group: "Live", keys: ["Shift+A"], enabled: some, run: () => void queue.forwardAll() },
       { id: "live-drop", title: "Drop the held message", group: "Live", keys: ["x"], enabled: some, run: () => void queue.decide("drop") },
       { id: "live-edit", title: "Change the held message", group: "Live", keys: ["e"], enabled: some, run: () => queue.edit() },
-      { id: "live-revert", title: "Take back what was made of the held message", group: "Live", keys: ["v"], enabled: () => some() && queue.canRevert, run: () => queue.revert() },
-      { id: "live-held", title: "Messages that are held", group: "Go to", keys: ["w h"], enabled: some, run: () => queue.focus() },
-      { id: "live-resend", title: "Send the frame again as it is", group: "Live", keys: ["r"], enabled: can, run: () => void this.resend() },
+      { id: "live-revert", title: "Reset the held message", group: "Live", keys: ["v"], enabled: () => some() && queue.canRevert, run: () => queue.revert() },
+      { id: "live-held", title: "Held messages", group: "Go to", keys: ["w h"], enabled: some, run: () => queue.focus() },
+      { id: "live-resend", title: "Send the frame again, unchanged", group: "Live", keys: ["r"], enabled: can, run: () => void this.resend() },
       { id: "live-duplicate", title: "Send a message like this one", group: "Live", keys: ["Shift+D"], enabled: can, run: () => void this.send(true) },
       { id: "live-rules", title: "Rules for messages", group: "Live", enabled: can, run: () => void dialogs().then((d) => d?.rulesDialog(this.api, this.frames.shown.filter, this.on.value)) },
     );
@@ -102,7 +102,7 @@ export class Operate {
       return false;
     }
     this.draw(s);
-    notify(this.on.value ? (this.intercept === "" ? "Messages can be changed and sent" : `Messages that fit “${this.intercept}” are held`) : "Traffic passes as it comes");
+    notify(this.on.value ? (this.intercept === "" ? "Messages can be changed and sent" : `Messages that match “${this.intercept}” are held`) : "Traffic passes unchanged");
     const stuck = s.conns.some((c) => c.mode === "operating") ? undefined : s.conns.find((c) => c.mode === "impossible" || c.mode === "wanted");
     if (this.on.value && stuck !== undefined) {
       notify(`${shortConnection({ name: stuck.name, session: stuck.session ?? 0, proto: "", frames: 0 })}: ${stuck.mode === "wanted" ? "not yet, " : "cannot be changed, "}${stuck.mode_why ?? ""}`, "warn");
@@ -121,15 +121,15 @@ export class Operate {
     const type = this.shown.row()?.type ?? "";
     const hold = (title: string, intercept: string): { title: string; run: () => void } => ({ title: intercept !== "" && this.on.value && this.intercept === intercept ? `${title} ✓` : title, run: () => void this.set({ on: true, intercept }) });
     openMenu(anchor, {
-      label: "Change what passes",
+      label: "Intercept",
       items: [
-        ...(filter === "" ? [] : [hold(`Hold what fits the filter: ${filter.slice(0, 40)}`, filter)]),
-        ...(type === "" || type === filter ? [] : [hold(`Hold what is chosen in the list: ${type.slice(0, 40)}`, type)]),
-        hold("Hold what the client sends", client),
-        hold("Hold what the server sends", server),
+        ...(filter === "" ? [] : [hold(`Hold messages that match the filter: ${filter.slice(0, 40)}`, filter)]),
+        ...(type === "" || type === filter ? [] : [hold(`Hold messages of the selected type: ${type.slice(0, 40)}`, type)]),
+        hold("Hold messages from the client", client),
+        hold("Hold messages from the server", server),
         { title: "Hold nothing; allow sending and rules", run: () => void this.set({ on: true, intercept: "" }) },
         { title: "Rules …", run: () => void dialogs().then((d) => d?.rulesDialog(this.api, filter, this.on.value)) },
-        { title: "Off: traffic passes as it comes", hint: "i", disabled: !this.on.value, run: () => void this.set({ on: false, intercept: "" }) },
+        { title: "Off: traffic passes unchanged", hint: "i", disabled: !this.on.value, run: () => void this.set({ on: false, intercept: "" }) },
       ],
     });
   }
@@ -142,16 +142,16 @@ export class Operate {
   private async resend(): Promise<void> {
     const { row } = this.frames.list; // the panes may not have it yet
     if (row === undefined) {
-      notify("Choose a frame first: it is sent again as it is", "warn");
+      notify("Select a frame first: it is sent again unchanged", "warn");
       return;
     }
     const frame = await this.frames.socket.ask("frame", { n: row.n }).catch(() => undefined);
     if (frame === undefined) {
-      notify(`Frame ${row.n} is not known any more`, "warn");
+      notify(`Frame ${row.n} is no longer known`, "warn");
       return;
     }
     if ((frame.row.kind ?? "message") !== "message" || frame.dir === "") {
-      notify("Only messages can be sent: this frame belongs to the protocol below them", "warn");
+      notify("Only messages can be sent; this frame belongs to the underlying protocol", "warn");
       return;
     }
     if ((frame.row.len ?? 0) > frame.hex.length / 2) {
@@ -164,14 +164,14 @@ export class Operate {
     const open = (this.session?.conns ?? []).filter((c) => c.mode !== "impossible");
     const conn = this.session?.conns.find((c) => c.name === frame.conn) ?? (open.length === 1 ? open[0] : undefined);
     if (conn === undefined) {
-      notify(open.length === 0 ? "No connection is open that it could go into" : "Its connection has ended: choose another one", "warn");
+      notify(open.length === 0 ? "No open connection to send it on" : "Its connection has ended; choose another one", "warn");
       if (open.length > 0) {
         await this.send(true);
       }
       return;
     }
     if (await ask(`${this.api}/send`, "POST", { dir: frame.dir, conn_id: conn.id, hex: frame.hex }) !== undefined) {
-      notify(`${frame.row.name ?? "The message"} is sent again, ${arrow(frame.dir)}: it is in the list, with *`);
+      notify(`${frame.row.name ?? "The message"} was sent again, ${arrow(frame.dir)}; marked * in the list`);
     }
   }
 

@@ -48,14 +48,14 @@ export class Origin {
     }
     const { offer } = frame;
     if (offer !== null && offer !== undefined) {
-      const define = button(`Define ${offer.name} …`, () => this.events.define(frame, this.offer), "Nothing defines this message: begin with a definition of it", "btn");
+      const define = button(`Define ${offer.name} …`, () => this.events.define(frame, this.offer), "No definition for this message; write one", "btn");
       this.offer.append((offer.map ?? "") === "" ? define : forOperators(define)); // the code map would name it
     }
     const packets = [...new Set(frame.sources.map((s) => s.packet))].filter((n) => n > 0);
     const via = frame.row.via ?? [];
     this.from.append(packets.length > 1 ? "assembled from packets " : packets.length === 1 ? "in packet " : "");
     packets.slice(0, mostPackets).forEach((n, i) => {
-      this.from.append(i > 0 ? ", " : "", button(count(n), () => this.events.packet(n), `Show packet ${n} and what else came in it`, "fo-packet link"));
+      this.from.append(i > 0 ? ", " : "", button(count(n), () => this.events.packet(n), `Show packet ${n} and its other frames`, "fo-packet link"));
     });
     if (packets.length > mostPackets) {
       this.from.append(` and ${count(packets.length - mostPackets)} more`);

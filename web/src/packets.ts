@@ -86,7 +86,7 @@ export class PacketTabs {
   open(): void {
     const [first] = this.packets();
     if (first === undefined) {
-      notify("Nothing is known of the packets that this frame came in", "warn");
+      notify("The packets of this frame are not known", "warn");
       return;
     }
     this.openPacket(first);
@@ -131,9 +131,9 @@ export class PacketTabs {
     const kind = this.frame?.row.kind ?? "message";
     const what = kind === "message" ? "Message" : "Frame";
     return [
-      [message, several && !stream ? `${what}, put together` : what, `The ${what.toLowerCase()}${clear ? ", deciphered" : ""}, ${whole}`],
+      [message, several && !stream ? `${what}, reassembled` : what, `The ${what.toLowerCase()}${clear ? ", deciphered" : ""}, ${whole}`],
       ...(several && stream ? [[{ kind: "joined", n: 0 }, "Joined", `The ${clear ? "deciphered " : ""}stream as its ${packets.length} packets carried it, before the message was cut out`] as [Tab, string, string]] : []),
-      ...(clear ? shown.map((n): [Tab, string, string] => [{ kind: "clear", n }, `Deciphered ${n}`, `What packet ${n} carried, deciphered: with the headers of the protocol, and what else was in it`]) : []),
+      ...(clear ? shown.map((n): [Tab, string, string] => [{ kind: "clear", n }, `Deciphered ${n}`, `The payload of packet ${n}, deciphered, with protocol headers and its other messages`]) : []),
       ...shown.map((n): [Tab, string, string] => [{ kind: "packet", n }, `Packet ${n}`, `Packet ${n} as it was captured`]),
     ];
   }
@@ -198,7 +198,7 @@ export class PacketTabs {
     }
     const packet = this.known.get(tab.n);
     if (tab.kind === "clear" && (packet?.clear ?? "") === "") {
-      notify(`Packet ${tab.n} was not enciphered: this is what it carried`);
+      notify(`Packet ${tab.n} was not enciphered; this is its payload`);
       if (frame.row.kind === "message") {
         this.plain.add(frame.conn);
       }
@@ -240,7 +240,7 @@ export class PacketTabs {
       }
       return true;
     } catch {
-      notify("The packet did not come: the server cannot be reached", "err");
+      notify("The packet could not be loaded: the server cannot be reached", "err");
       return false;
     }
   }

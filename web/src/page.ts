@@ -146,7 +146,7 @@ export class Page {
       text: this.controls.definition,
       language: JSON.parse(code?.dataset["language"] ?? '{"comment":"#","words":[]}') as Language,
       nonce: main.dataset["nonce"] ?? "",
-      label: "Text of the definition",
+      label: "Definition text",
       events: {
         change: (now) => this.typed(now),
         caret: (line) => {
@@ -404,7 +404,7 @@ export class Page {
           { title: `Save as ${file.Name}`, run: () => save(file), preview: () => file.Text },
         ]),
         ...(made.Files.length > 1 ? [{ title: "Save all", run: () => made.Files.forEach(save) }] : []),
-        ...(losses.length > 0 ? [{ title: `Lost: ${losses.length}`, run: () => void copyText(losses.join("\n")).then(() => notify("Copied what is lost")), preview: () => losses.join("\n") }] : []),
+        ...(losses.length > 0 ? [{ title: `Lost: ${losses.length}`, run: () => void copyText(losses.join("\n")).then(() => notify("Copied the list of losses")), preview: () => losses.join("\n") }] : []),
       ],
     });
   }
@@ -625,11 +625,11 @@ export class Page {
     if (mark !== null && forms) {
       mark.className = "connection warn";
       mark.textContent = "no websocket: buttons only";
-      mark.title = "Changes are shown when a button is pressed. Something between this browser and the server lets no websocket through.";
+      mark.title = "No websocket connection: something between this browser and the server blocks it. Changes appear when a button is pressed.";
     } else if (mark !== null) {
       mark.className = `connection ${state === "open" ? "ok" : "warn"}`;
       mark.textContent = { open: "connected", connecting: "connecting …", lost: "reconnecting …" }[state];
-      mark.title = state === "open" ? "" : "The server cannot be reached. What you type stays here and is sent when it is back.";
+      mark.title = state === "open" ? "" : "The server cannot be reached. Your changes stay here and are sent once it is back.";
     }
   }
 
@@ -726,7 +726,7 @@ export class Page {
     const [at] = (row.dataset["range"] ?? "").split(":");
     const answer = await this.socket.act({ action: `value:${row.dataset["role"] === undefined ? "" : at}`, path: row.dataset["path"] ?? "", role: row.dataset["role"] ?? "value" });
     if (answer.value === undefined || (answer.value.failed ?? "") !== "") {
-      notify(answer.value?.failed ?? answer.failed ?? "There is no such value", "warn");
+      notify(answer.value?.failed ?? answer.failed ?? "No such value", "warn");
       return undefined;
     }
     return answer.value;
@@ -778,7 +778,7 @@ export class Page {
       { title: "Go to its line in the definition", disabled: line === undefined, run: () => line !== undefined && this.editor.select(line) },
       ...filters,
       ...(list || element ? [{ title: element ? "Insert an element before" : "Add an element", hint: "Insert", run: () => change("insert") }] : []),
-      ...(element && !run ? [{ title: "Double this element", run: () => change("copy") }, { title: "Remove this element", hint: "Delete", run: () => change("remove") }] : []),
+      ...(element && !run ? [{ title: "Duplicate this element", run: () => change("copy") }, { title: "Remove this element", hint: "Delete", run: () => change("remove") }] : []),
     ];
     openMenu(at, { label: path === "" ? "Field" : path, items });
   }
@@ -1004,29 +1004,29 @@ export class Page {
       { id: "fields", title: "Fields", group: "Go to", keys: ["f"], run: () => { showPane(field("fields-pane") ?? this.form); document.querySelector<HTMLElement>(".tree tr[tabindex='0']")?.focus(); } },
       { id: "layout", title: "Layout", group: "Go to", keys: ["y"], run: () => { showPane(field("layout-pane") ?? this.form); document.querySelector<HTMLElement>(".layout-table tr[tabindex='0']")?.focus(); } },
       { id: "offset", title: "Go to an offset", group: "Go to", keys: ["Ctrl+G"], run: () => this.goTo() },
-      { id: "field-before", title: "Field before", group: "Go to", keys: ["["], run: () => this.links.step(-1) },
+      { id: "field-before", title: "Previous field", group: "Go to", keys: ["["], run: () => this.links.step(-1) },
       { id: "field-after", title: "Next field", group: "Go to", keys: ["]"], run: () => this.links.step(1) },
-      { id: "back", title: "Back to what was chosen before", group: "Go to", keys: ["Alt+ArrowLeft"], run: () => this.links.travel(-1) },
+      { id: "back", title: "Back to the previous selection", group: "Go to", keys: ["Alt+ArrowLeft"], run: () => this.links.travel(-1) },
       { id: "forth", title: "Forward again", group: "Go to", keys: ["Alt+ArrowRight"], run: () => this.links.travel(1) },
       { id: "save", title: "Save the definition", group: "Definition", keys: ["Ctrl+S"], anywhere: true, run: () => void this.press("save") },
       { id: "version", title: "Save the text as a new version", group: "Definition", enabled: () => !lookOnly(), run: () => void this.press("version") },
       { id: "format", title: "Format the definition", group: "Definition", keys: ["Shift+Alt+F"], run: () => void this.press("format") },
       { id: "new", title: "New definition", group: "Definition", run: () => void this.press("new:").then(() => this.editor.focus()) },
-      { id: "discard", title: "Discard what was typed and not saved", group: "Definition", enabled: () => this.edited, run: () => { keepDraft(this.workspace, this.controls.message, undefined); void this.press("stored"); } },
+      { id: "discard", title: "Discard unsaved changes", group: "Definition", enabled: () => this.edited, run: () => { keepDraft(this.workspace, this.controls.message, undefined); void this.press("stored"); } },
       { id: "svg", title: "Layout as a picture (SVG)", group: "Definition", run: () => void this.press("svg") },
       { id: "layout-text", title: "Layout as text", group: "Definition", run: () => void this.press("text") },
       { id: "build", title: "Build a message from nothing", group: "Message", run: () => void this.press("build") },
       { id: "keep", title: "Keep the message as a sample", group: "Message", enabled: () => !lookOnly() && this.message !== null, run: () => { const menu = field<HTMLDetailsElement>("samples"); if (menu !== null) { menu.open = true; field("about")?.focus(); } } },
       { id: "repair", title: "Repair lengths, counts and offsets", group: "Message", enabled: () => this.message !== null, run: () => void this.press("repair") },
-      { id: "original", title: "Back to the bytes that were pasted", group: "Message", run: () => void this.press("original") },
+      { id: "original", title: "Back to the pasted bytes", group: "Message", run: () => void this.press("original") },
       { id: "undo", title: "Undo a change of bytes", group: "Message", keys: ["Ctrl+Z"], run: () => this.undo() },
       { id: "redo", title: "Redo a change of bytes", group: "Message", keys: ["Ctrl+Y", "Ctrl+Shift+Z"], run: () => this.redo() },
       { id: "edit-bytes", title: "Edit bytes", group: "Message", enabled: () => this.message !== null, run: () => { this.hex.focus(); this.hex.setEditing(!this.hex.editing); } },
       { id: "copy", title: "Copy bytes as …", group: "Message", keys: ["c"], enabled: () => this.message !== null, run: () => this.copyBytes(document.querySelector<HTMLElement>("[data-copy]") ?? this.form) },
-      { id: "link", title: "Copy a link to what is shown", group: "Message", keys: ["l"], run: () => this.copyLink() },
+      { id: "link", title: "Copy a link to this view", group: "Message", keys: ["l"], run: () => this.copyLink() },
       { id: "clear", title: "Clear the selection", group: "Go to", keys: ["Escape"], run: () => this.pick(null) },
       { id: "upper", title: "Bytes in upper or lower case", group: "View", run: () => this.hex.apply({ ...this.hex.settings, upper: !this.hex.settings.upper }) },
-      { id: "columns", title: "Bytes in a row: 8, 16, 32, as many as fit", group: "View", run: () => this.hex.apply({ ...this.hex.settings, columns: ({ 8: 16, 16: 32, 32: 0, 0: 8 } as const)[this.hex.settings.columns] }) },
+      { id: "columns", title: "Bytes per row: 8, 16, 32, automatic", group: "View", run: () => this.hex.apply({ ...this.hex.settings, columns: ({ 8: 16, 16: 32, 32: 0, 0: 8 } as const)[this.hex.settings.columns] }) },
     );
     addProvider({
       group: "Messages",
@@ -1059,7 +1059,7 @@ export class Page {
   private goTo(): void {
     const size = this.message?.data.length ?? 0;
     if (size === 0) {
-      notify("There are no bytes", "warn");
+      notify("No bytes", "warn");
       return;
     }
     void askDialog("Go to offset", `0 to ${size - 1}, decimal or hex with 0x`, "Go", (text) => {
@@ -1077,7 +1077,7 @@ export class Page {
 
   private copyLink(): void {
     this.address();
-    void copyText(location.href).then((done) => notify(done ? "Copied a link to what is shown" : "The browser does not allow copying here", done ? "ok" : "err"));
+    void copyText(location.href).then((done) => notify(done ? "Copied a link to this view" : "The browser does not allow copying here", done ? "ok" : "err"));
   }
 }
 

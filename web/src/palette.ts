@@ -367,7 +367,7 @@ function update(): void {
   if (query === "" && !onlyCommands) {
     parts.hint.append(`A few letters of any name find it: ${whatCanBeTyped()}. `, make("kbd", "key", ">"), " finds commands only.");
   } else if (shown.length === 0) {
-    parts.hint.append(`Nothing fits “${query}”. `, onlyCommands ? "Without > everything is searched." : `Searched: ${whatCanBeTyped()}.`);
+    parts.hint.append(`No match for “${query}”. `, onlyCommands ? "Without > everything is searched." : `Searched: ${whatCanBeTyped()}.`);
   }
   parts.hint.hidden = parts.hint.textContent === "";
   activate(0);

@@ -410,7 +410,7 @@ function startFilling(): void {
       enabled: () => many() && matchMedia(wide).matches, run: toggleMaximised,
     },
     {
-      id: "pane.reset", title: "Give all panes their first sizes", group: "Panes", enabled: () => splits.size > 0,
+      id: "pane.reset", title: "Reset the sizes of all panes", group: "Panes", enabled: () => splits.size > 0,
       run: () => {
         splits.clear();
         save();

@@ -67,7 +67,7 @@ function ask(workspace: string, text: string, pasted: Pasted): void {
     };
     return (
       <>
-        <p>{pasted.title}: {whatIsIn(pasted)}{text.length > sample ? ", in its first lines alone" : ""}.</p>
+        <p>{pasted.title}: {whatIsIn(pasted)}{text.length > sample ? ", in its first lines only" : ""}.</p>
         {notes.map((note) => <p class="dim">{note}</p>)}
         <div class="row">
           <Button text="Keep as a capture" primary data-focus="" disabled={lookOnly()} {...(lookOnly() ? { title: lookOnlyWhy } : {})} run={act(() => keep(workspace, pasted.title, text))} />
@@ -76,7 +76,7 @@ function ask(workspace: string, text: string, pasted: Pasted): void {
         </div>
       </>
     );
-  }, { label: "What was pasted" });
+  }, { label: "Pasted text" });
 }
 
 export function startPasted(take: (workspace: string, files: File[]) => void): void {
@@ -104,8 +104,8 @@ export function startPasted(take: (workspace: string, files: File[]) => void): v
     }
     event.preventDefault();
     readPasted(workspace, text).then(
-      (pasted) => typeof pasted === "string" ? notify(`Nothing in what was pasted: ${pasted}`, "warn") : ask(workspace, text, pasted),
-      () => notify("What was pasted did not arrive: the server cannot be reached", "err"),
+      (pasted) => typeof pasted === "string" ? notify(`Nothing recognised in the pasted text: ${pasted}`, "warn") : ask(workspace, text, pasted),
+      () => notify("The pasted text was not sent: the server cannot be reached", "err"),
     );
   });
 }

@@ -162,7 +162,7 @@ function Captures({ workspace, shown }: { workspace: string; shown: string | und
           );
         })}
       </ul>
-      {captures.value !== undefined && all.length === 0 ? <p class="empty" data-none>None yet. Drop a pcap, a pcapng or the log of a proxy on this page.</p> : null}
+      {captures.value !== undefined && all.length === 0 ? <p class="empty" data-none>No captures yet. Drop a pcap, a pcapng or the log of a proxy on this page.</p> : null}
       {all.length > listed.length ? <p class="empty" data-more>{counted(all.length - listed.length, "capture")} more; GET /api/…/captures lists all.</p> : null}
       {lookOnly() ? null : (
         <div class="form">

@@ -1,6 +1,6 @@
 // Whoever came with the token of a viewer may look, and change nothing on the server: what would be refused is not offered, or says why.
 
-export const lookOnlyWhy = "You may look only: this needs the operator’s token";
+export const lookOnlyWhy = "View only: this needs the operator’s token";
 
 export function lookOnly(): boolean {
   return "lookOnly" in document.documentElement.dataset;

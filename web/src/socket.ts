@@ -245,7 +245,7 @@ export class Socket {
   /** Asks for an action. Without a connection it is refused. */
   act(action: Action): Promise<Answer> {
     if (this.state !== "open") {
-      return Promise.resolve({ n: 0, failed: "there is no connection to the server" });
+      return Promise.resolve({ n: 0, failed: "no connection to the server" });
     }
     return new Promise((resolve) => {
       this.actions.push(action);

@@ -34,13 +34,13 @@ async function upload(workspace: string, files: File[], replace: boolean): Promi
     for (const file of report.files ?? []) {
       counts.set(file.result, (counts.get(file.result) ?? 0) + 1);
     }
-    const text = [...counts].map(([result, count]) => `${count} ${result}`).join(", ") || report.detail || "Nothing was done";
+    const text = [...counts].map(([result, count]) => `${count} ${result}`).join(", ") || report.detail || "No changes";
     const bad = (report.files ?? []).filter((f) => f.result === "error" || f.result === "skipped" || f.result === "exists");
     const why = bad.slice(0, 3).map((f) => `${f.file}: ${f.reason ?? f.result}`).join("; ");
     notify(why === "" ? text : `${text}. ${why}${bad.length > 3 ? ` and ${bad.length - 3} more` : ""}`, response.ok && bad.length === 0 ? "ok" : response.ok ? "warn" : "err");
   } catch {
     done();
-    notify("The upload did not arrive: the server cannot be reached", "err");
+    notify("The upload failed: the server cannot be reached", "err");
   }
 }
 
@@ -53,13 +53,13 @@ async function settings(form: HTMLFormElement): Promise<void> {
   try {
     const response = await fetch(form.action, { method: "POST", body });
     if (response.ok) {
-      notify("The settings are in use");
+      notify("Settings saved");
       return;
     }
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     notify(`The settings are as they were: ${page.querySelector("main p")?.textContent?.trim() ?? response.statusText}`, "err");
   } catch {
-    notify("The settings did not arrive: the server cannot be reached", "err");
+    notify("The settings were not saved: the server cannot be reached", "err");
   }
 }
 
@@ -73,7 +73,7 @@ async function asText(file: File): Promise<string> {
 async function paste(workspace: string, file: File): Promise<void> {
   const input = document.getElementById("input");
   if (!(input instanceof HTMLTextAreaElement)) {
-    notify(`${file.name} is no capture`, "err");
+    notify(`${file.name} is not a capture`, "err");
     return;
   }
   if (file.size > mostText) {
@@ -83,7 +83,7 @@ async function paste(workspace: string, file: File): Promise<void> {
   const text = await asText(file);
   const held = await readPasted(workspace, text);
   if (typeof held === "string") { // what was pasted before stays
-    notify(`${file.name} is no capture, and has no bytes to decode: ${held}`, "err");
+    notify(`${file.name} is not a capture and has no bytes to decode: ${held}`, "err");
     return;
   }
   input.value = text;
@@ -104,12 +104,12 @@ async function takeOthers(workspace: string, files: File[]): Promise<void> {
     } else if (first === undefined && captures.length === 0) {
       first = file;
     } else {
-      notify(`${file.name} is no capture: one file at a time can be looked at`, "warn");
+      notify(`${file.name} is not a capture; only one file can be decoded at a time`, "warn");
     }
   }
   if (captures.length > 0) {
     if (first !== undefined) {
-      notify(`${first.name} is no capture: one file at a time can be looked at`, "warn");
+      notify(`${first.name} is not a capture; only one file can be decoded at a time`, "warn");
     }
     await keepCaptures(workspace, captures);
     return;

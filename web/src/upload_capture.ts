@@ -63,7 +63,7 @@ async function store(workspace: string, file: File, framing: string): Promise<st
     }
     notify(`${file.name} was not stored: ${answer.detail ?? response.statusText}`, "err");
   } catch {
-    notify(`${file.name} did not arrive: the server cannot be reached`, "err");
+    notify(`${file.name} was not stored: the server cannot be reached`, "err");
   } finally {
     done();
   }

@@ -88,7 +88,7 @@ test("a list has no filter expression, so its item cannot be chosen", () => {
 test("no bytes open no menu", () => {
   const told: string[] = [];
   copyBytesMenu(at, new Uint8Array(), { offset: 0, name: "x", dir: "", notify: (text) => told.push(text) });
-  equal([told, document.querySelector('[role="menu"]')], [["There are no bytes to copy"], null]);
+  equal([told, document.querySelector('[role="menu"]')], [["No bytes to copy"], null]);
 });
 
 test("the preview of a large value is made of its beginning", () => {

@@ -86,7 +86,7 @@ async function copy(text: string, what: string, context: CopyContext): Promise<v
 /** Opens a menu of all formats for bytes. */
 export function copyBytesMenu(anchor: Anchor, data: Uint8Array, context: BytesSource & CopyContext): void {
   if (data.length === 0) {
-    context.notify("There are no bytes to copy");
+    context.notify("No bytes to copy");
     return;
   }
   const items = bytesFormats.map((format): MenuItem => ({

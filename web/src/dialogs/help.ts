@@ -54,10 +54,10 @@ function row(command: Command): HTMLElement {
     const back = button("↺", () => {
       setKeys(command.id);
       focusOn(command.id);
-      say(`“${command.title}” has its first keys again.`);
+      say(`“${command.title}” has its default keys again.`);
     }, "", "mini");
-    back.title = "First keys again";
-    back.setAttribute("aria-label", `First keys of “${command.title}” again`);
+    back.title = "Default keys";
+    back.setAttribute("aria-label", `Default keys of “${command.title}”`);
     caps.append(back);
   }
   caps.append(...keysOf(command.id).map((k) => cap(command, k)));
@@ -89,7 +89,7 @@ function draw(): void {
     section.append(make("h3", "heading", group), list);
     return section;
   });
-  parts.groups.replaceChildren(...(sections.length > 0 ? sections : [make("p", "none", `No command fits “${parts.search.value.trim()}”.`)]));
+  parts.groups.replaceChildren(...(sections.length > 0 ? sections : [make("p", "none", `No command matches “${parts.search.value.trim()}”.`)]));
   parts.single.checked = singleKeys();
   parts.reset.disabled = !anyChosen();
 }
@@ -112,7 +112,7 @@ function record(id: string, old: string, button: HTMLElement): void {
   recording = { id, old, strokes: [], button, timer: 0 };
   button.classList.add("recording");
   button.replaceChildren("press keys");
-  say(`Press the new keys for “${titleOf(id)}”. Esc cancels${old === "" ? "" : ", Backspace takes the old ones away"}.`);
+  say(`Press the new keys for “${titleOf(id)}”. Esc cancels${old === "" ? "" : ", Backspace removes the old ones"}.`);
 }
 
 /** Ends the recording and shows the keys that are in force. The list is not drawn anew: something in it may have the focus by now. */
@@ -243,14 +243,14 @@ function build(): Parts {
   single.setAttribute("role", "switch");
   single.addEventListener("change", () => {
     setSingleKeys(single.checked);
-    say(single.checked ? "Single-key shortcuts are on." : "Single-key shortcuts are off; keys with Ctrl or Alt, Esc and F-keys go on.");
+    say(single.checked ? "Single-key shortcuts are on." : "Single-key shortcuts are off; keys with Ctrl or Alt, Esc and F-keys still work.");
   });
   const label = make("label", "switch");
   label.append(single, make("span", "", "Single-key shortcuts"));
   const reset = button("Reset all", () => {
     resetKeys();
     search.focus();
-    say("All keys are as they were at first.");
+    say("All keys have their defaults.");
   }, "", "btn");
   const bar = make("div", "bar");
   bar.append(label, reset);

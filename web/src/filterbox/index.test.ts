@@ -202,7 +202,7 @@ test("history is offered in an empty box", async () => {
   const b = bench();
   b.key("ArrowDown");
   await b.settle();
-  equal([options(), b.root.querySelector(".filterbox-says")?.textContent], [[], "no filter was applied yet"]);
+  equal([options(), b.root.querySelector(".filterbox-says")?.textContent], [[], "no recent filters"]);
   await b.box.set("a == 1", true);
   await b.box.set("b == 2", true);
   await b.box.set("", true);

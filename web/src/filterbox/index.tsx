@@ -341,7 +341,7 @@ export class FilterBox {
   #past(): readonly string[] {
     const list = this.stored.history();
     if (list.length === 0) {
-      this.#trouble.value = "no filter was applied yet";
+      this.#trouble.value = "no recent filters";
     }
     return list;
   }

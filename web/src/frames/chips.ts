@@ -60,7 +60,7 @@ export class Chips {
       const next = button("", this.events.next, "Go to the next highlighted frame (g h)", `frames-chip highlights${bad === undefined ? "" : " wrong"}`);
       next.append(make("span", "", `highlighted: ${highlight}`));
       next.title = bad === undefined ? "Go to the next highlighted frame (g h)" : `${highlight}: ${bad}`;
-      marked.push(next, button("×", this.events.plain, "Take the highlight away", "frames-chip quiet"));
+      marked.push(next, button("×", this.events.plain, "Remove the highlight", "frames-chip quiet"));
     }
     const manage = button(more, this.events.manage, chips.length > mostShown ? "Manage all chips" : "Manage chips", "frames-chip quiet");
     this.element.replaceChildren(...shown, ...(chips.length > 0 ? [manage] : []), ...marked);

@@ -49,7 +49,7 @@ function timeText(row: FrameRow, c: CellContext): string {
 export const fixedColumns: readonly Column[] = [
   { id: "n", title: "#", words: "Number", fewest: 3, most: 12, leastPx: 32, right: true, shown: true, text: (r) => count(r.n) },
   { id: "time", title: "Time", words: "Time", fewest: 8, most: 16, leastPx: 48, right: true, shown: true, text: timeText, hint: (r) => dayAndClock(r.t) },
-  { id: "delta", title: "Δ", words: "Since the row before", fewest: 7, most: 12, leastPx: 40, right: true, shown: false, text: (r) => (r.d === undefined ? "" : span(r.d)) },
+  { id: "delta", title: "Δ", words: "Since the previous row", fewest: 7, most: 12, leastPx: 40, right: true, shown: false, text: (r) => (r.d === undefined ? "" : span(r.d)) },
   { id: "dir", title: "Dir", words: "Direction", fewest: 4, most: 4, leastPx: 30, shown: true, text: (r) => direction(r.dir), hint: (r) => directionWords(r.dir) },
   { id: "code", title: "Code", words: "Code", fewest: 6, most: 10, leastPx: 44, shown: true, text: (r) => opcode(r.code) },
   { id: "name", title: "Name", words: "Name", fewest: 10, most: 26, leastPx: 60, shown: true, text: frameName, hint: frameName },

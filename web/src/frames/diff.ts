@@ -26,7 +26,7 @@ export class DiffDrawer implements Drawer {
     this.all.type = "checkbox";
     this.all.addEventListener("change", () => this.draw());
     const label = make("label", "check");
-    label.append(this.all, "Fields that are the same too");
+    label.append(this.all, "Also show equal fields");
     const bar = make("div", "frames-bar");
     bar.append(label, this.summary);
     this.element.append(bar, this.box);
@@ -62,7 +62,7 @@ export class DiffDrawer implements Drawer {
   private draw(): void {
     if (this.answer === undefined) {
       this.summary.textContent = "";
-      this.box.replaceChildren(make("p", "empty", "Choose two frames with Ctrl+click, then compare them."));
+      this.box.replaceChildren(make("p", "empty", "Select two frames with Ctrl+click, then compare them."));
       return;
     }
     const rows = this.answer.rows ?? [];
@@ -94,7 +94,7 @@ export class DiffDrawer implements Drawer {
     table.append(thead, body);
     this.box.replaceChildren(table);
     if (shown.length === 0) {
-      this.box.append(make("p", "empty", rows.length === 0 ? "There are no fields to compare." : "All fields are the same."));
+      this.box.append(make("p", "empty", rows.length === 0 ? "No fields to compare." : "All fields are equal."));
     } else if (shown.length > mostRows) {
       this.box.append(make("p", "empty", `The first ${mostRows} fields of ${shown.length}.`));
     }

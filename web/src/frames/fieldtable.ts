@@ -80,8 +80,8 @@ export class TableDrawer implements Drawer {
     );
     this.stay.type = "checkbox";
     const label = make("label", "check");
-    label.append(this.stay, "Keep this type");
-    label.title = "Do not go to the type of the row that is chosen";
+    label.append(this.stay, "Pin this type");
+    label.title = "Do not follow the selected row";
     this.stay.addEventListener("change", () => this.selected(this.host.row));
     const bar = make("div", "frames-bar");
     bar.append(this.title, this.summary, label);
@@ -264,7 +264,7 @@ export class TableDrawer implements Drawer {
     }
     this.empty.hidden = this.total > 0 && columns.length > 0;
     this.box.hidden = !this.empty.hidden;
-    this.empty.textContent = this.type === "" ? "Choose a frame whose fields are known." : this.total === 0 ? "No frame of this type fits." : "No fields are known of this type.";
+    this.empty.textContent = this.type === "" ? "Select a frame with known fields." : this.total === 0 ? "No frame of this type matches." : "No known fields in this type.";
     this.box.setAttribute("aria-rowcount", String(this.total + 1));
     this.box.setAttribute("aria-colcount", String(columns.length + 1));
     this.drawHead();
@@ -277,7 +277,7 @@ export class TableDrawer implements Drawer {
     number.setAttribute("role", "columnheader");
     number.append(make("span", "ft-name", "Frame"));
     number.dataset["head"] = "";
-    number.title = "Sort by the number of the frame";
+    number.title = "Sort by frame number";
     const cells = this.columns.map((c) => {
       const cell = make("div", `ft-column${c.constant === true ? " constant" : ""}`);
       cell.setAttribute("role", "columnheader");

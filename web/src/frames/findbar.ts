@@ -6,7 +6,7 @@ import { FramesError, isGivenUp } from "./socket";
 import { keep, recall, recallText } from "./store";
 
 const modes: readonly (readonly [FindAs, string, string])[] = [
-  ["text", "Text", "any text of the message or its name"],
+  ["text", "Text", "any text in the message or its name"],
   ["regex", "Regex", "^hello.*!$"],
   ["hex", "Hex", "e8 03 ?? 00"],
   ["value", "Value", "48211, 1.5 or text, in any width and order"],
@@ -56,7 +56,7 @@ export class FindBar {
       keep("find.exact", this.isExact);
       this.say("");
       this.input.focus();
-    }, "Capitals count");
+    }, "Match case");
     this.setExact(recall("find.exact") === true);
     this.element.append(
       this.as,
@@ -142,13 +142,13 @@ export class FindBar {
         this.say(mistake.message + (mistake.help === undefined || mistake.help === "" ? "" : ` (${mistake.help})`), true);
         this.input.setSelectionRange(mistake.start, mistake.end);
       } else if (found.pos < 0) {
-        this.say("found nowhere", true);
+        this.say("not found", true);
       } else {
         this.say(this.events.found(found, back) ? `frame ${found.n}, ${back ? "from the end again" : "from the start again"}` : `frame ${found.n}`);
       }
     } catch (error) {
       if (this.under === under) {
-        this.say(isGivenUp(error) ? "" : error instanceof FramesError ? error.message : "it did not work", true);
+        this.say(isGivenUp(error) ? "" : error instanceof FramesError ? error.message : "failed", true);
       }
     } finally {
       clearTimeout(slow);

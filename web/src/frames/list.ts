@@ -672,7 +672,7 @@ export class FrameList {
     if (this.sorted !== undefined) {
       this.leftAt = this.known;
       this.pill.hidden = this.state.fresh <= 0;
-      this.pill.textContent = `${count(this.state.fresh)} new: sort anew`;
+      this.pill.textContent = `${count(this.state.fresh)} new: sort again`;
       return;
     }
     const fresh = this.known - this.leftAt;

@@ -69,10 +69,10 @@ export class MarkersDrawer implements Drawer {
     const { state, row, markers } = this.host;
     const n = state.live ? state.total + 1 : (row?.n ?? 0);
     if (n === 0) {
-      this.host.failed(new FramesError("failed", "choose a frame first: the marker stands before it"));
+      this.host.failed(new FramesError("failed", "select a frame first: the marker goes before it"));
       return;
     }
-    const label = `Marker before frame ${count(n)}. What is to be seen? A value helps: max HP = 48211`;
+    const label = `Marker before frame ${count(n)}. Description. A value finds its field: max HP = 48211`;
     askText(anchor, { label, text: "", button: "Set", most: 250 }, (text) => void markers?.add(n, text));
   }
 
@@ -82,13 +82,13 @@ export class MarkersDrawer implements Drawer {
     const held = this.body.contains(document.activeElement) ? document.activeElement?.closest("tr")?.querySelector<HTMLElement>("[data-marker]") : undefined;
     const at = held?.dataset["marker"];
     this.chosen = markers.find((m) => m.at === this.chosen?.at) ?? markers.at(-1);
-    this.summary.textContent = markers.length === 0 ? "None yet: ` sets one at this moment of running traffic" : counted(markers.length, "marker");
+    this.summary.textContent = markers.length === 0 ? "No markers yet. ` sets one at this moment of live traffic" : counted(markers.length, "marker");
     this.body.replaceChildren(...markers.map((m, i) => {
       const row = make("tr", m === this.chosen ? "chosen" : "");
       const frame = make("td", "num");
       frame.append(link(count(m.n), "Show the frame after it", () => this.host.goTo(m.n)));
       const text = make("td");
-      const choose = link(called(m), `What goes with it; set at ${new Date(m.at).toLocaleTimeString()}`, () => this.choose(m));
+      const choose = link(called(m), `Related messages and fields; set at ${new Date(m.at).toLocaleTimeString()}`, () => this.choose(m));
       choose.dataset["marker"] = String(i);
       choose.setAttribute("aria-pressed", String(m === this.chosen));
       text.append(choose);
@@ -112,7 +112,7 @@ export class MarkersDrawer implements Drawer {
   }
 
   private rename(m: Marker, anchor: HTMLElement): void {
-    askText(anchor, { label: "What is to be seen? A value helps: max HP = 48211", text: m.text, button: "Rename", most: 250 }, (text) => {
+    askText(anchor, { label: "Description. A value finds its field: max HP = 48211", text: m.text, button: "Rename", most: 250 }, (text) => {
       if (text !== m.text) {
         void this.host.markers?.rename(m, text);
       }
@@ -159,7 +159,7 @@ export class MarkersDrawer implements Drawer {
       return;
     }
     if (m.n > state.total) {
-      this.tell(m, undefined, "No frame has come since.");
+      this.tell(m, undefined, "No frames since.");
       return;
     }
     try {
@@ -204,11 +204,11 @@ export class MarkersDrawer implements Drawer {
           const name = make("td");
           name.append(link(`${f.name === "" ? f.type : f.name} ${f.path}`, `Filter: ${f.filter}`, () => this.host.filter(f.filter)));
           const first = make("td", "num");
-          first.append(link(count(f.first), "Show the first frame that has it", () => this.host.goTo(f.first)));
+          first.append(link(count(f.first), "Show the first frame with this value", () => this.host.goTo(f.first)));
           row.append(name, make("td", "num", count(f.here)), make("td", "num", count(f.else)), first);
           return row;
         }));
-        parts.push(r.fields.length === 0 ? make("p", "hint", `No field has ${wanted} within seconds of it.`) : table(`Fields that have ${wanted}`, [[`Has ${wanted}`, ""], ["Near", "num"], ["Elsewhere", "num"], ["First", "num"]], fields));
+        parts.push(r.fields.length === 0 ? make("p", "hint", `No field has ${wanted} within seconds of the marker.`) : table(`Fields with ${wanted}`, [[`Has ${wanted}`, ""], ["Near", "num"], ["Elsewhere", "num"], ["First", "num"]], fields));
       }
       const types = make("tbody");
       types.append(...r.types.slice(0, mostRelated).map((t) => {
@@ -218,7 +218,7 @@ export class MarkersDrawer implements Drawer {
         row.append(name, make("td", "num", count(t.here)), make("td", "num", count(t.all)), make("td", "num", t.factor === 0 ? "only here" : `${t.factor}×`));
         return row;
       }));
-      parts.push(r.types.length === 0 ? make("p", "hint", "No message comes more often than elsewhere.") : table("Messages that come with it", [["Comes with it", ""], ["Near", "num"], ["In all", "num"], ["More often", "num"]], types));
+      parts.push(r.types.length === 0 ? make("p", "hint", "No message is more frequent here than elsewhere.") : table("Messages near the marker", [["Near the marker", ""], ["Near", "num"], ["Total", "num"], ["More often", "num"]], types));
     }
     this.side.replaceChildren(...parts);
     if (held) {
@@ -230,7 +230,7 @@ export class MarkersDrawer implements Drawer {
     const m = this.chosen;
     if (state.markers !== this.shown) {
       this.draw();
-    } else if (m !== undefined && (anew || (state.live && Date.now() - Date.parse(m.at) < 10_000) || this.drawn.includes("No frame has come"))) {
+    } else if (m !== undefined && (anew || (state.live && Date.now() - Date.parse(m.at) < 10_000) || this.drawn.includes("No frames"))) {
       this.refresher.changed(state, anew); // what comes soon after it counts too
     }
   }

@@ -37,7 +37,7 @@ export function partWords(map: MapAnswer, at: number): string {
   ] as const;
   const words = said.filter(([n]) => (n ?? 0) > 0).map(([n, one, many]) => counted(n ?? 0, one, many));
   const where = from === to ? `row ${count(from)}` : `rows ${count(from)}–${count(to)}`;
-  return `${where}: ${words.length > 0 ? words.join(", ") : !map.done && from > map.known ? "not looked at yet" : "nothing special"}`;
+  return `${where}: ${words.length > 0 ? words.join(", ") : !map.done && from > map.known ? "not looked at yet" : "no problems, marks or hits"}`;
 }
 
 /** What the whole list has. */

@@ -101,14 +101,14 @@ export class NamedFrames {
     this.stop();
     const letters = [...this.all.keys()].sort();
     if (letters.length === 0) {
-      this.host.say("no frame has a letter: m a gives the current one the letter a");
+      this.host.say("no frame has a letter; m a gives the current frame the letter a");
       return;
     }
     openMenu(this.host.anchor(), {
       label: "Go to the frame with the letter",
       items: [
         ...letters.map((letter) => ({ title: `frame ${this.all.get(letter)?.n ?? 0}`, hint: letter, run: () => void this.goTo(letter) })),
-        { group: "All", title: "Take the letters away", run: () => {
+        { group: "All", title: "Remove the letters", run: () => {
           this.all.clear();
           this.store();
         } },

@@ -242,7 +242,7 @@ export class Frames {
     this.splitter.tabIndex = 0;
     this.splitter.setAttribute("role", "separator");
     this.splitter.setAttribute("aria-orientation", "horizontal");
-    this.splitter.setAttribute("aria-label", "Height of what is below the list");
+    this.splitter.setAttribute("aria-label", "Height of the drawer");
     this.shelf.append(head);
     this.body.append(this.splitter, this.shelf);
 
@@ -381,7 +381,7 @@ export class Frames {
         this.list.go(found.pos);
       }
       if (found.n !== n) {
-        notify(`Frame ${n} is hidden by the filter: this is the next one.`, "warn");
+        notify(`Frame ${n} is hidden by the filter; showing the next one.`, "warn");
       }
     } catch (error) {
       this.failed(error);
@@ -573,7 +573,7 @@ export class Frames {
     keepSort(this.options.remember, sort);
     this.list.showSort(sort, true);
     this.change({}, true);
-    announce(sort === undefined ? "In the order of the capture" : `Sorted by ${columnWords(sort.by)}, ${sort.desc ? "falling" : "rising"}`);
+    announce(sort === undefined ? "Original order" : `Sorted by ${columnWords(sort.by)}, ${sort.desc ? "descending" : "ascending"}`);
   }
 
   private sortAnew(): void {
@@ -599,7 +599,7 @@ export class Frames {
     const items: MenuItem[] = this.columns.shown.map((c) => ({
       group: "Sort by", title: now?.by === c.id ? sortWords(now) : c.words, run: () => this.sort(c.id),
     }));
-    items.push({ group: "Order", title: "As the frames came", run: () => this.setSort(undefined), disabled: now === undefined });
+    items.push({ group: "Order", title: "Original order", run: () => this.setSort(undefined), disabled: now === undefined });
     openMenu(this.list.anchor(), { label: "Sort by", items });
   }
 
@@ -636,7 +636,7 @@ export class Frames {
       return;
     }
     if (this.view.chips.length >= mostChips) {
-      notify(`There are ${mostChips} chips already: take some away first.`, "warn");
+      notify(`There are ${mostChips} chips already: remove some first.`, "warn");
       return;
     }
     if (label !== undefined) {
@@ -792,7 +792,7 @@ export class Frames {
       if (found.pos >= 0) {
         this.jumpTo(found.pos);
       } else {
-        announce(back ? "There is none before" : "There is none after");
+        announce(back ? "No earlier frame in the history" : "No later frame in the history");
         this.line.say(`no ${back ? "earlier" : "later"} frame ${{ type: "of this type", conn: "of this conversation", mark: "with a mark", note: "with a note", problem: "with a problem" }[by]}`);
       }
     } catch (error) {
@@ -853,13 +853,13 @@ export class Frames {
   private async nextHighlighted(back: boolean): Promise<void> {
     const { highlight } = this.view;
     if (highlight === "") {
-      notify("Nothing is highlighted: Shift+Enter in the filter does it.", "warn");
+      notify("Nothing is highlighted. Press Shift+Enter in the filter.", "warn");
       return;
     }
     try {
       const found = await this.socket.ask("find", { text: highlight, as: "filter", from: this.list.position, back });
       if (found.pos < 0) {
-        notify("No frame of the list is highlighted.", "warn");
+        notify("No highlighted frame in the list.", "warn");
       } else {
         this.jumpTo(found.pos);
       }
@@ -874,7 +874,7 @@ export class Frames {
     const a = rows.length === 2 ? rows[0] : with_ === undefined ? undefined : this.list.row;
     const b = rows.length === 2 ? rows[1] : with_;
     if (a === undefined || b === undefined || a.n === b.n) {
-      notify("Choose two frames with Ctrl+click, then compare them.", "warn");
+      notify("Select two frames with Ctrl+click, then compare them.", "warn");
       return;
     }
     this.openDrawer("diff", true, (drawer) => drawer.compare?.(a.n, b.n));
@@ -917,7 +917,7 @@ export class Frames {
 
   private colorsMenu(type: string, anchor: Anchor): void {
     const hue = this.view.colors.find((c) => c.filter === type)?.hue ?? 0;
-    openMenu(anchor, { label: `Colour of ${type}`, items: [...colorMenu(hue, (h) => this.color(type, h)), { group: "More", title: "Colours by any filter …", run: () => this.manageColors() }] });
+    openMenu(anchor, { label: `Colour of ${type}`, items: [...colorMenu(hue, (h) => this.color(type, h)), { group: "More", title: "Colours by filter …", run: () => this.manageColors() }] });
   }
 
   private runByMenu(id: string): void {
@@ -941,7 +941,7 @@ export class Frames {
         items.push({ group: about.words, title: desc ? "Sort, falling ↓" : "Sort, rising ↑", run: () => this.setSort({ by: id, desc }), disabled: sort?.by === id && sort.desc === desc });
       }
       if (sort !== undefined) {
-        items.push({ group: about.words, title: "As the frames came", run: () => this.setSort(undefined) });
+        items.push({ group: about.words, title: "Original order", run: () => this.setSort(undefined) });
       }
       const at = this.columns.shown.findIndex((c) => c.id === id);
       act(about.words, "Move left", () => this.columns.shift(id, -1), at <= 0);
@@ -959,7 +959,7 @@ export class Frames {
     for (const { column, shown } of this.columns.all) {
       act("Columns", title(column, shown), () => this.columns.show(column.id, !shown), shown && this.columns.shown.length === 1);
     }
-    act("All", "As they were first", () => this.columns.restore());
+    act("All", "Default columns", () => this.columns.restore());
     if (about === undefined) {
       items.push({ group: "Rows", title: "Colours of frames …", run: () => this.manageColors() });
     }
@@ -967,13 +967,13 @@ export class Frames {
   }
 
   private manageChips(): void {
-    const items: MenuItem[] = this.view.chips.map((chip) => ({ group: "Take away", title: chipLabel(chip, this.names), run: () => this.removeChip(chip) }));
+    const items: MenuItem[] = this.view.chips.map((chip) => ({ group: "Remove", title: chipLabel(chip, this.names), run: () => this.removeChip(chip) }));
     if (items.length > 1) {
-      items.push({ title: "All of them", run: () => this.choose({ chips: [] }) });
+      items.push({ title: "Remove all", run: () => this.choose({ chips: [] }) });
     }
     const hidden = this.view.chips.filter((c) => c.startsWith("!(")).length;
     if (hidden > 0 && hidden < this.view.chips.length) {
-      items.push({ title: "All that hide", run: () => this.choose({ chips: this.view.chips.filter((c) => !c.startsWith("!(")) }) });
+      items.push({ title: "Remove all that hide", run: () => this.choose({ chips: this.view.chips.filter((c) => !c.startsWith("!(")) }) });
     }
     items.push({ group: "More", title: "Types of frames …", run: () => this.openDrawer("types", true) });
     const anchor = this.chipBar.element.lastElementChild;
@@ -1122,17 +1122,17 @@ export class Frames {
       this.gone();
       const link = make("a", "btn", "Back to the workbench");
       link.href = location.pathname.replace(/\/captures\/.*/, "");
-      say("This capture has been deleted", "Its frames, marks and notes are gone from the server. The frame that you looked at last stays in the panes until you leave.", link);
+      say("This capture has been deleted", "Its frames, marks and notes are gone from the server. The last selected frame stays in the panes until you leave.", link);
     } else if (key === "connecting") {
-      say("Connecting …", "The list comes once the server answers.");
+      say("Connecting …", "The list appears once the server answers.");
     } else if (key === "lost") {
       say("No connection", "The server does not answer. Reconnecting automatically.");
     } else if (wrong !== undefined && key.startsWith("wrong")) {
       say(wrong.in === "chip" ? "Not a valid filter in a chip" : "Not a valid filter", wrong.message + (wrong.help === undefined || wrong.help === "" ? "" : `: ${wrong.help}`),
-        button("Edit the filter", () => this.filterBox?.focus(), "", "btn"), button("Clear it", () => this.clearFilter()));
+        button("Edit the filter", () => this.filterBox?.focus(), "", "btn"), button("Clear the filter", () => this.clearFilter()));
     } else if (key === "nothing") {
       const chips = this.view.chips.length;
-      say("Nothing fits", `None of ${state.total} frames fits the filter${chips === 0 ? "" : chips === 1 ? " and the chip" : ` and the ${chips} chips`}.`,
+      say("No matching frames", `None of ${state.total} frames matches the filter${chips === 0 ? "" : chips === 1 ? " and the chip" : ` and the ${chips} chips`}.`,
         button("Clear filter and chips", () => this.clearFilter(), "", "btn"), ...(this.filterBox === undefined ? [] : [button("Edit the filter", () => this.filterBox?.focus())]));
     } else if (key.startsWith("waiting")) {
       say("No frames yet", this.waitingFor);
@@ -1161,7 +1161,7 @@ export class Frames {
 
   private failed(error: unknown): void {
     if (!isGivenUp(error)) {
-      const text = error instanceof FramesError ? error.message : "It did not work.";
+      const text = error instanceof FramesError ? error.message : "Failed.";
       this.line.say(text, true);
     }
   }

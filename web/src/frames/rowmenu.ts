@@ -79,16 +79,16 @@ export function rowMenu(row: FrameRow, c: RowMenuContext, a: RowMenuActions): Me
   const frame = `Frame ${row.n}`;
   items.push(
     { group: frame, title: "Open", ...hint("open"), run: () => a.run("open") },
-    { group: frame, title: c.marked ? "Take the mark away" : "Mark", ...hint("mark"), run: () => a.run("mark"), ...operatorsItem() },
+    { group: frame, title: c.marked ? "Remove the mark" : "Mark", ...hint("mark"), run: () => a.run("mark"), ...operatorsItem() },
     { group: frame, title: c.noted ? "Edit the note …" : "Add a note …", ...hint("note"), run: () => a.run("note"), ...operatorsItem() },
-    { group: frame, title: c.isReference ? "Tell times from the start again" : "Tell times from here", ...hint("reference"), run: () => a.run("reference") },
-    { group: frame, title: c.chosen === 2 || c.current === 0 ? "Compare the two chosen frames" : `Compare with frame ${c.current}`, ...hint("compare"), run: a.compare, disabled: c.chosen !== 2 && (c.current === 0 || c.current === row.n) },
+    { group: frame, title: c.isReference ? "Times relative to the start" : "Times relative to this frame", ...hint("reference"), run: () => a.run("reference") },
+    { group: frame, title: c.chosen === 2 || c.current === 0 ? "Compare the two selected frames" : `Compare with frame ${c.current}`, ...hint("compare"), run: a.compare, disabled: c.chosen !== 2 && (c.current === 0 || c.current === row.n) },
     { group: frame, title: "Show the bytes of its packet", run: a.packet },
     { group: frame, title: "Copy as …", ...hint("copy"), run: () => a.run("copy") },
     { group: frame, title: "Copy a link", ...hint("link"), run: () => a.run("link") },
   );
   if (c.chosen > 1) {
-    items.push({ group: frame, title: `Export the ${c.chosen} chosen frames …`, run: a.export });
+    items.push({ group: frame, title: `Export the ${c.chosen} selected frames …`, run: a.export });
   }
   items.push({ group: frame, title: "Colour this type …", run: a.colors, disabled: type === "" });
   return items;

@@ -100,10 +100,10 @@ export class FramesSocket {
   ask<K extends RequestKind>(kind: K, question: Requests[K]["ask"], signal?: AbortSignal): Promise<Requests[K]["answer"]> {
     const sent = this.channel.isOpen;
     if (!sent && (this.connection !== "connecting" || this.stopped)) {
-      return Promise.reject(new FramesError("lost", "there is no connection to the server"));
+      return Promise.reject(new FramesError("lost", "no connection to the server"));
     }
     if (signal?.aborted === true) {
-      return Promise.reject(new FramesError("cancelled", "it was given up"));
+      return Promise.reject(new FramesError("cancelled", "cancelled"));
     }
     const id = ++this.lastID;
     return new Promise((resolve, reject) => {
@@ -123,7 +123,7 @@ export class FramesSocket {
   close(): void {
     this.stopped = true;
     this.channel.close();
-    this.loseAll("cancelled", "it was given up");
+    this.loseAll("cancelled", "cancelled");
   }
 
   /** The capture has been deleted: nothing is asked any more. */
@@ -143,7 +143,7 @@ export class FramesSocket {
     if (cancellable.has(w.kind)) {
       this.channel.send({ cancel: { id } });
     }
-    w.reject(new FramesError(why, why === "stale" ? "the list has changed meanwhile" : "it was given up"));
+    w.reject(new FramesError(why, why === "stale" ? "the list has changed" : "cancelled"));
   }
 
   private loseAll(why: Failure, message: string): void {
@@ -217,7 +217,7 @@ export class FramesSocket {
     if (kind === "failed") {
       w.reject(new FramesError("failed", body["message"] as string));
     } else if ((kind === "rows" || kind === "map") && (body["seq"] !== this.seqNow || (body["order"] ?? 0) !== this.state.order)) {
-      w.reject(new FramesError("stale", "the list has changed meanwhile"));
+      w.reject(new FramesError("stale", "the list has changed"));
     } else {
       w.resolve(body as unknown as Found);
     }

@@ -33,9 +33,9 @@ function mapOf(total: number, parts: number, change: Partial<MapAnswer> = {}): M
 test("minimap: parts of the list in words", () => {
   const map = mapOf(20_000, 50, { bad: Array.from({ length: 50 }, (_, i) => (i === 30 ? 3 : 0)), marked: Array.from({ length: 50 }, (_, i) => (i === 30 ? 1 : 0)) });
   equal(partWords(map, 30), "rows 12,001–12,400: 3 problems, 1 mark");
-  equal(partWords(map, 0), "rows 1–400: nothing special");
+  equal(partWords(map, 0), "rows 1–400: no problems, marks or hits");
   equal(partWords({ ...map, known: 100, done: false }, 49), "rows 19,601–20,000: not looked at yet");
-  equal(partWords(mapOf(3, 3), 2), "row 3: nothing special");
+  equal(partWords(mapOf(3, 3), 2), "row 3: no problems, marks or hits");
   equal(mapWords(map), "Overview of the list: 3 problems, 1 mark, 0 notes");
 });
 

@@ -95,7 +95,7 @@ function build(): Command[] {
   return [
     at("sort", "Sort by …", (a) => a.choose()),
     ...fixedColumns.map((c) => at(`sort-${c.id}`, `Sort by ${c.words}`, (a) => a.sort(c.id))),
-    at("unsort", "Sort no more: as the frames came", (a) => a.unsort(), (a) => a.ready() && a.sorted()),
+    at("unsort", "Stop sorting: original order", (a) => a.unsort(), (a) => a.ready() && a.sorted()),
     at("map", "Minimap beside the list: on or off", (a) => a.toggleMap()),
   ];
 }

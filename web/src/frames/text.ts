@@ -9,7 +9,7 @@ export const timeModes: readonly (readonly [TimeMode, string])[] = [
   ["start", "Seconds since the start"],
   ["clock", "Time of day"],
   ["reference", "Seconds since the time reference"],
-  ["delta", "Seconds since the row before"],
+  ["delta", "Seconds since the previous row"],
 ];
 
 const numbers = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });

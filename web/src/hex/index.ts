@@ -326,7 +326,7 @@ export class HexGrid {
     head.element.setAttribute("aria-rowindex", "1");
     head.offset.className = "off";
     head.offset.textContent = decimal ? "dec" : "hex";
-    head.offset.title = `Offsets are ${decimal ? "decimal" : "hex"}: click to change`;
+    head.offset.title = `Offsets are ${decimal ? "decimal" : "hex"}; click to change`;
     head.bytes.forEach((c, i) => {
       c.text.data = i.toString(16).padStart(2);
       c.element.className = "hx";
