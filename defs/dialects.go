@@ -43,8 +43,11 @@ type Dialect struct {
 	// Alternate is the header that single frames are recognised to have in place of the usual one; nil if all messages have one header.
 	Alternate *Header
 
-	// Constants says that definitions may use named numbers without saying their values.
-	Constants bool
+	// Codes are the files with the codes of messages; nil if the definitions give them.
+	Codes *CodeMaps
+
+	// Constants reads values of the named numbers that definitions use without giving their values; nil if there are no such numbers.
+	Constants func(f *source.File) (map[string]string, diag.List)
 
 	Language schema.Language // its words, for editors
 
@@ -67,6 +70,7 @@ var Dialects = []Dialect{
 		Versions:  true,
 		IsLine:    tera.IsLine,
 		IsFile:    func(name string) bool { _, ok := tera.ParseFileName(name); return ok },
+		Codes:     &CodeMaps{Is: tera.IsCodeMap, Read: tera.ParseMap},
 		Rules:     &tera.Rules,
 		Options:   tera.Options,
 		Format:    tera.Format,
@@ -83,7 +87,7 @@ var Dialects = []Dialect{
 		IsLine:    muta.IsHeader,
 		Rules:     &muta.Rules,
 		Format:    muta.Format,
-		Constants: true,
+		Constants: muta.ParseConstants,
 		Language:  muta.Language(),
 		New:       "new_protocol",
 		Begin:     mutaBegin,

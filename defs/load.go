@@ -7,7 +7,6 @@ import (
 
 	"wirebench/defs/build"
 	"wirebench/defs/diag"
-	"wirebench/defs/muta"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
@@ -54,9 +53,6 @@ func detectAll(files []*source.File) []string {
 	slices.Sort(found)
 	return found
 }
-
-// ParseConstants reads values of named numbers: NAME=VALUE lines, and #define lines as C has them.
-func ParseConstants(f *source.File) (map[string]string, diag.List) { return muta.ParseConstants(f) }
 
 // The diagnostics of loading.
 

@@ -36,7 +36,7 @@ func (p *pageWork) rail() {
 	}
 	r.Drawn = true
 	r.KeepsCaptures = p.ws.Captures != nil
-	r.Versions, r.Codes = snap.Dialect.Versions, snap.Dialect.Versions
+	r.Versions, r.Codes = snap.Dialect.Versions, snap.Dialect.Codes != nil
 	r.MapName = snap.CodeMap
 	chosen := p.ws.UserSettings().Options
 	for _, o := range snap.Dialect.Options {
@@ -46,7 +46,7 @@ func (p *pageWork) rail() {
 		r.Maps = append(r.Maps, m.Name)
 	}
 	r.Names = len(snap.Options.Codes)
-	if snap.Dialect.Constants {
+	if snap.Dialect.Constants != nil {
 		r.Constants = &templates.Constants{Text: constantsText(p.ws.UserSettings().Constants), Missing: missingConstants(snap)}
 	}
 	worst := newWorst(snap)

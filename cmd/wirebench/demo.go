@@ -16,11 +16,8 @@ import (
 	"wirebench/server/proxy"
 )
 
-// The servers of the demo listen from a port on.
-const (
-	demoPort  = 7801
-	demoPorts = 5
-)
+// demoPort is the first port of the servers of the demo.
+const demoPort = 7801
 
 // demoPlay is a game of the demo: a protocol, or a group of its messages that has a port of its own.
 type demoPlay struct {
@@ -66,7 +63,7 @@ func newDemo() *cobra.Command {
 on this machine alone: a player walks, talks, fights, and loses and gains health.
 What they say is made by the definitions inside the program, and travels as it
 does in the games: with keys and ciphers, in numbered packets, in parts.
-MUTA has a second server, muta/world: its messages are of a group of their own.
+Where a group of messages has a port of its own, as muta/world, it has a server too.
 
 The client connects to the server, or with --via to a proxy that leads there:
 
@@ -87,8 +84,10 @@ Ctrl+C ends it: the players say goodbye. Exit status: 0, or 2 if a port is taken
 			if err != nil {
 				return err
 			}
-			if base < 0 || base > 65535-demoPorts+1 {
-				return fmt.Errorf("--listen-base %d: it is 0 to %d", base, 65535-demoPorts+1)
+			plays := demoPlays(demo.Protocols())
+			last := plays[len(plays)-1]
+			if most := 65535 - last.port - demo.Ports(last.protocol) + 1; base < 0 || base > most {
+				return fmt.Errorf("--listen-base %d: it is 0 to %d", base, most)
 			}
 			if !(rate >= demo.MinRate && rate <= demo.MaxRate) { // nor NaN
 				return fmt.Errorf("--rate %g: it is %g to %d messages a second", rate, demo.MinRate, demo.MaxRate)
@@ -108,7 +107,7 @@ Ctrl+C ends it: the players say goodbye. Exit status: 0, or 2 if a port is taken
 	}
 	f := cmd.Flags()
 	f.StringVar(&protocol, "protocol", "all", "which game: "+strings.Join(demo.Protocols(), ", ")+" or all")
-	f.IntVar(&base, "listen-base", demoPort, "port of the first server that plays; the others follow, SubSpace's with its second port, at last MUTA's world. 0: any ports")
+	f.IntVar(&base, "listen-base", demoPort, "port of the first server that plays; the others follow, each with all ports of its protocol, at last those of groups. 0: any ports")
 	f.Float64Var(&rate, "rate", 10, "about how many messages a second each end sends")
 	f.DurationVar(&limit, "for", 0, "end after so long, such as 30s (default: on Ctrl+C)")
 	f.StringArrayVar(&via, "via", nil, "where the client connects to instead of the server: PROTOCOL=HOST:PORT, or with one protocol HOST:PORT (repeatable)")

@@ -133,7 +133,7 @@ Exit status: 0 it was ended, 2 wrong usage, or it could not listen.`,
 	f := cmd.Flags()
 	f.StringVar(&r.listen, "listen", "", "where clients connect to: IP:PORT or :PORT")
 	f.StringVar(&r.upstream, "upstream", "", "where the server is: HOST:PORT")
-	f.IntVar(&r.ports, "ports", 0, "how many ports that follow one another are relayed (default: 2 for subspace, else 1)")
+	f.IntVar(&r.ports, "ports", 0, "number of consecutive ports to relay (default: those of the protocol: "+protocolPorts()+")")
 	f.StringArrayVar(&r.allow, "allow", nil, "other upstreams that are allowed: HOST:PORTS or NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
 	f.StringVar(&r.record, "record", "", "file for all packets, pcapng; it must not be there yet")
 	f.StringVar(&expression, "filter", "", "list only frames that fit: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
@@ -171,12 +171,18 @@ func (r *proxyRun) check(protocol protocols.Protocol) error {
 		return fmt.Errorf("--ports %d: it is 1 to %d", r.ports, proxy.MaxPairs)
 	}
 	if r.ports == 0 {
-		r.ports = 1
-		if !protocol.Streams {
-			r.ports = 2 // the game's, and the one that tells how many play
-		}
+		r.ports = len(protocol.Ports)
 	}
 	return nil
+}
+
+// protocolPorts lists how many ports servers of each protocol have, and what for.
+func protocolPorts() string {
+	var all []string
+	for _, p := range protocols.Protocols {
+		all = append(all, fmt.Sprintf("%d for %s, %s", len(p.Ports), p.Dialect, strings.Join(p.Ports, " and ")))
+	}
+	return strings.Join(all, "; ")
 }
 
 // upstreams are what may be connected to: what the command line names.
@@ -221,12 +227,9 @@ func (r *proxyRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg := proxy.Config{Name: r.upstream, Network: "udp", Pairs: pairs, Log: live.NewRolling(proxyMemory), Transport: func(c transport.Conn) transport.Transport {
+	cfg := proxy.Config{Name: r.upstream, Network: protocol.Network(), Pairs: pairs, Log: live.NewRolling(proxyMemory), Transport: func(c transport.Conn) transport.Transport {
 		return protocol.New(f.env.For(c.Name(), c.Session), c.Server.Port())
 	}}
-	if protocol.Streams {
-		cfg.Network = "tcp"
-	}
 	pushed, err := r.outputs(&cfg)
 	defer r.closeOutputs()
 	if err != nil {

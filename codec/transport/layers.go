@@ -5,6 +5,7 @@ package transport
 type Layers struct {
 	Group  string // of their keys
 	Fields []LayerField
+	Is     func(data []byte) bool // reports whether data starts as one of them; nil: nothing tells
 }
 
 // Field returns the field of that name, or nil.

@@ -1,6 +1,7 @@
 package tera
 
 import (
+	"path"
 	"strconv"
 	"strings"
 
@@ -66,6 +67,12 @@ const (
 	OpcodeMap MapKind = iota // protocol.<client revision>.map
 	SysmsgMap                // sysmsg.<major patch>.map: the numbers of system messages
 )
+
+// IsCodeMap reports whether a file is a map from message names to codes, by its name: *.map, apart from maps of other numbers.
+func IsCodeMap(name string) bool {
+	kind, _, ok := ParseMapName(name)
+	return path.Ext(name) == ".map" && (!ok || kind == OpcodeMap)
+}
 
 // ParseMapName reads protocol.<revision>.map or sysmsg.<major patch>.map; folders before it are left out.
 func ParseMapName(path string) (kind MapKind, n int, ok bool) {

@@ -134,8 +134,10 @@ func groupOf(snap *workspace.Snapshot, f *transport.Frame, conn live.Conn) strin
 	case len(snap.Dialect.Frames) == 0: // the direction tells it, and the port of the server
 		env := &protocols.Env{Definitions: snap}
 		return env.Group(serverPort(conn.Name), f.Dir)
-	case len(f.Bytes) > 0 && f.Bytes[0] == 0 && snap.Frame("core") != nil && snap.Frame("core").Key.Group == "core":
-		return "core"
+	}
+	p, _ := protocols.Of(snap.Dialect.Name)
+	if l := p.Layers; l != nil && l.Is != nil && l.Is(f.Bytes) && snap.Frame(l.Group) != nil && snap.Frame(l.Group).Key.Group == l.Group {
+		return l.Group
 	}
 	return ""
 }

@@ -53,18 +53,34 @@ func (p *Set) relayDemo(ctx context.Context, ws *workspace.Workspace, upstream s
 	cfg := Config{Name: "demo game", Listen: "127.0.0.1:0", Upstream: upstream, Operate: true}
 	protocol, _ := protocols.Of(ws.Now().Dialect.Name)
 	for try := 0; ; try++ {
-		if protocol.Ports > 1 {
-			free, err := net.ListenPacket("udp", cfg.Listen)
-			if err != nil {
+		if len(protocol.Ports) > 1 {
+			var err error
+			if cfg.Listen, err = freePort(protocol.Network(), cfg.Listen); err != nil {
 				return nil, err
 			}
-			cfg.Listen = free.LocalAddr().String()
-			free.Close()
 		}
 		one, err := p.Start(ctx, ws, cfg)
-		if err == nil || protocol.Ports <= 1 || try == 20 {
+		if err == nil || len(protocol.Ports) <= 1 || try == 20 {
 			return one, err
 		}
 		cfg.Listen = "127.0.0.1:0" // the one behind it was taken
 	}
+}
+
+// freePort is an address with a port that the system chose, and that is free again.
+func freePort(network, addr string) (string, error) {
+	if network == "udp" {
+		l, err := net.ListenPacket(network, addr)
+		if err != nil {
+			return "", err
+		}
+		defer l.Close()
+		return l.LocalAddr().String(), nil
+	}
+	l, err := net.Listen(network, addr)
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
 }

@@ -118,7 +118,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	}
 	ports := cfg.Ports
 	if ports == 0 {
-		ports = protocol.Ports
+		ports = len(protocol.Ports)
 	}
 	pairs, err := proxy.Consecutive(cfg.Listen, cfg.Upstream, ports)
 	if err != nil {

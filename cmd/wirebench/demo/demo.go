@@ -54,11 +54,11 @@ type Event struct {
 	Message []byte // in clear; it must not be changed
 }
 
-// Protocols are those that there is a game of.
+// Protocols are all protocols.
 func Protocols() []string {
-	names := make([]string, len(games))
-	for i, r := range games {
-		names[i] = r.protocol
+	names := make([]string, len(protocols.Protocols))
+	for i, p := range protocols.Protocols {
+		names[i] = p.Dialect
 	}
 	return names
 }
@@ -76,7 +76,7 @@ func Groups(protocol string) []string {
 // Ports are how many ports that follow one another a game has.
 func Ports(protocol string) int {
 	p, _ := protocols.Of(protocol)
-	return p.Ports
+	return len(p.Ports)
 }
 
 // Game is a game whose server runs. It may be used by all goroutines.
@@ -119,7 +119,7 @@ type part struct {
 	actors [2]func(*speaker) actor
 }
 
-// games are all of them.
+// games are those of protocols whose ends say something that makes sense. In the others they say examples.
 var games = []rules{teraGame, mutaGame, subspaceGame}
 
 func rulesOf(protocol string) (rules, bool) {
@@ -128,7 +128,8 @@ func rulesOf(protocol string) (rules, bool) {
 			return r, true
 		}
 	}
-	return rules{}, false
+	_, ok := protocols.Of(protocol)
+	return rules{protocol: protocol, parts: []part{{actors: [2]func(*speaker) actor{newReciter, newReciter}}}}, ok
 }
 
 // Start starts the server of a game. It runs until the context ends or Close is called. The errors are of the options and of the system.
@@ -160,15 +161,9 @@ func Start(ctx context.Context, o Options) (*Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, ok := protocols.Of(o.Protocol)
-	if !ok {
-		return nil, fmt.Errorf("nothing says how messages of protocol %q travel", o.Protocol)
-	}
-	g := &Game{Protocol: o.Protocol, Network: "udp", Ports: p.Ports, protocol: p, rules: r, words: words, opts: o}
-	if p.Streams {
-		g.Network = "tcp"
-	}
-	l, addr, err := listen(at, g.Network, p.Ports)
+	p, _ := protocols.Of(o.Protocol)
+	g := &Game{Protocol: o.Protocol, Network: p.Network(), Ports: len(p.Ports), protocol: p, rules: r, words: words, opts: o}
+	l, addr, err := listen(at, g.Network, g.Ports)
 	if err != nil {
 		return nil, err
 	}

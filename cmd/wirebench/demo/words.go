@@ -7,8 +7,11 @@ import (
 	"slices"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/defs"
 	"wirebench/defs/library"
 	"wirebench/defs/schema"
+	"wirebench/defs/source"
 	"wirebench/server/workspace"
 )
 
@@ -19,13 +22,14 @@ type words struct {
 }
 
 func readWords(r rules, group string) (*words, error) {
-	fsys, ok := library.Dialect(r.protocol)
-	if !ok {
-		return nil, fmt.Errorf("no definitions of protocol %q ship with the program", r.protocol)
-	}
-	lib, err := workspace.ReadFS(fsys)
-	if err != nil {
-		return nil, err
+	lib := &workspace.Library{}
+	if fsys, ok := library.Dialect(r.protocol); ok {
+		var err error
+		if lib, err = workspace.ReadFS(fsys); err != nil {
+			return nil, err
+		}
+	} else if d, _ := defs.Find(r.protocol); d.Example != nil {
+		lib.Files = []*source.File{d.Example}
 	}
 	snap, err := workspace.Build(lib, workspace.Settings{Dialect: r.protocol})
 	if err != nil {
@@ -157,6 +161,43 @@ func (s *speaker) hear(data []byte, a actor) (n int, err error) {
 	s.told(Event{Dir: from, Got: true, Name: r.Message, Message: data[:r.Used]})
 	a.hear(r.Message, v)
 	return r.Used, s.err
+}
+
+// reciter says examples of the messages that travel its way, in turns.
+type reciter struct {
+	*speaker
+	n int
+}
+
+func newReciter(s *speaker) actor { return &reciter{speaker: s} }
+
+func (r *reciter) begin()              {}
+func (r *reciter) hear(string, values) {}
+
+func (r *reciter) tick() {
+	var own []*schema.Message
+	for _, m := range r.words.snap.Schema().Messages {
+		if m.HasKey && (m.Key.Dir == schema.Both || m.Key.Dir == r.dir) {
+			own = append(own, m)
+		}
+	}
+	if len(own) == 0 || r.err != nil {
+		return
+	}
+	m := own[r.n%len(own)]
+	r.n++
+	p, err := r.words.snap.Program(m)
+	if err != nil {
+		r.err = err
+		return
+	}
+	for _, x := range value.Examples(p, 2, uint64(r.n), m.Key.Code) {
+		if x.Status == codec.OK {
+			r.told(Event{Dir: r.dir, Name: m.Name, Message: x.Data})
+			r.err = r.send(x.Data, true)
+			return
+		}
+	}
 }
 
 // one is one of several texts.

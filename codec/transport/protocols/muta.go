@@ -8,7 +8,7 @@ import (
 
 // overMuta is how messages of MUTA travel.
 var overMuta = Protocol{
-	Dialect: "muta", Streams: true, Ports: 1,
+	Dialect: "muta", Streams: true, Ports: []string{"the game"},
 	New: func(e *Env, port uint16) transport.Transport { return muta.New(muta.Options{Measure: e.measure(port)}) },
 	Rewriter: func(e *Env, port uint16) transport.Rewriter {
 		return muta.NewRewriter(muta.Options{Measure: e.measure(port)})

@@ -12,10 +12,10 @@ import (
 
 // Protocol is how messages of a dialect travel.
 type Protocol struct {
-	Dialect string // name of the row of defs.Dialects
-	Streams bool   // over TCP; else in datagrams
-	Ciphers bool   // they may be enciphered, see Env.Clear
-	Ports   int    // of a server, one after the other
+	Dialect string   // name of the row of defs.Dialects
+	Streams bool     // over TCP; else in datagrams
+	Ciphers bool     // they may be enciphered, see Env.Clear
+	Ports   []string // the consecutive ports of a server: what each is for
 
 	// New makes the transport of a connection to a server's port.
 	New func(e *Env, port uint16) transport.Transport
@@ -40,6 +40,14 @@ type Ends struct {
 
 // Protocols are all of them.
 var Protocols = []Protocol{overTera, overMuta, overSubspace}
+
+// Network is the network of package net: "tcp" or "udp".
+func (p *Protocol) Network() string {
+	if p.Streams {
+		return "tcp"
+	}
+	return "udp"
+}
 
 // Of returns the protocol of a dialect.
 func Of(dialect string) (Protocol, bool) {

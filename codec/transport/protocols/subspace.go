@@ -11,9 +11,9 @@ import (
 	"wirebench/defs/schema"
 )
 
-// overSubspace is how messages of SubSpace travel. Its server has a port for pings behind that of the game.
+// overSubspace is how messages of SubSpace travel.
 var overSubspace = Protocol{
-	Dialect: "subspace", Ciphers: true, Ports: 2,
+	Dialect: "subspace", Ciphers: true, Ports: []string{"the game", "pings"},
 	New:      func(e *Env, _ uint16) transport.Transport { return subspace.New(e.subspaceOptions()) },
 	Rewriter: func(e *Env, _ uint16) transport.Rewriter { return subspace.NewRewriter(e.subspaceOptions()) },
 	End: func(_ *Env, sends schema.Dir, _ uint16, how Ends) (transport.Endpoint, error) {

@@ -16,7 +16,7 @@ import (
 
 // overTera is how messages of TERA travel.
 var overTera = Protocol{
-	Dialect: "tera", Streams: true, Ciphers: true, Ports: 1,
+	Dialect: "tera", Streams: true, Ciphers: true, Ports: []string{"the game"},
 	New: func(e *Env, _ uint16) transport.Transport { return tera.New(e.teraOptions()) },
 	Rewriter: func(e *Env, _ uint16) transport.Rewriter {
 		return tera.NewRewriter(tera.RewriteOptions{Options: e.teraOptions()})

@@ -11,6 +11,7 @@ import (
 // Layers are the packets of the core protocol.
 var Layers = transport.Layers{
 	Group: "core",
+	Is:    func(data []byte) bool { return len(data) > 0 && data[0] == 0 },
 	Fields: []transport.LayerField{
 		{Name: "ack_id", Doc: "numbers of the reliable packets that it is, or was in, or that it is the ack for", Value: func(x *transport.Frame, i int) (v int64, there, more bool) {
 			return layerNumber(x, i, true)
