@@ -27,6 +27,8 @@ const (
 	perEmitted  = 100 // of the text of a definition that is written as code
 	perPasted   = 32  // of a text that is recognised
 	perUploaded = 4   // of a form
+	perListed   = 4   // of the frames of a capture, for each: its place in a list
+	perSorted   = 48  // likewise, for a list that is sorted: rows and keys, twice
 
 	smallWork = 1 << 20   // at least
 	largeWork = 512 << 20 // at most

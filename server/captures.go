@@ -16,6 +16,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
+	"wirebench/server/admit"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
 	"wirebench/server/store"
@@ -249,6 +250,9 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 	out := &framesOutput{}
 	b := &out.Body
 	if b.Done, err = o.Wait(ctx); err != nil {
+		return nil, err
+	}
+	if err := admitted(ctx, admit.Find, o.Log().Len(), perListed); err != nil {
 		return nil, err
 	}
 	if b.Done {

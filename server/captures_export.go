@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/admit"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
 )
@@ -114,6 +115,9 @@ func exportReady(ctx context.Context, x *frames.Export, open *captures.Capture) 
 		return "", huma.Error422UnprocessableEntity(open.Err().Error())
 	default:
 		note = open.PartNote()
+	}
+	if err := admitted(ctx, admit.Find, x.Frames, perListed); err != nil {
+		return "", err
 	}
 	x.Capture.Notes = open.Numbered(x.Capture.Notes)
 	x.View = open.View(x.Snapshot, frames.ViewSpec{Filter: x.Filter}, x.Capture.Notes)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/admit"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
 )
@@ -51,6 +52,13 @@ func (s *Server) ask(ctx context.Context, at CapturePath, spec frames.ListSpec, 
 	}
 	defer s.captures.LetGo(open)
 	if _, err := open.Wait(ctx); err != nil {
+		return err
+	}
+	each := perListed
+	if spec.Sort != nil {
+		each = perSorted
+	}
+	if err := admitted(ctx, admit.Find, open.Log().Len(), each); err != nil {
 		return err
 	}
 	notes := open.Numbered(x.Notes)

@@ -13,7 +13,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 
-	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/server/frames"
 	"wirebench/server/live"
@@ -142,7 +141,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, fi
 	log := one.Log()
 	reader := log.Follow(since)
 	var view *frames.View
-	var rec codec.Record
+	var read *workspace.Reading
 	var f transport.Frame
 	var conns []live.Conn
 	told := []frames.ViewMistake{} // of the filter
@@ -154,6 +153,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, fi
 		if now := one.Workspace.Now(); view == nil || view.Snapshot != now {
 			view = frames.NewView(log, now, frames.ViewSpec{Filter: filter}, store.Notes{})
 			view.Until(ctx)
+			read = workspace.NewReading(now)
 		}
 		batch := liveBatch{Session: one.ID, Frames: []workspace.FrameInfo{}, Next: b.To, Missed: b.Missed}
 		expected := b.From // what the log lets go while others are sent is passed over
@@ -186,10 +186,11 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, fi
 			expected = i + 1
 			conns = frames.ConnsFor(log, conns, e)
 			frames.ReadFrame(log, i, e, data, &f)
-			if !view.Has(i, e, conns[e.Conn], &f) { // nothing is, where the definitions have changed and it is no filter of theirs
+			read.Take(&f)
+			if !view.Has(i, e, conns[e.Conn], read) { // nothing is, where the definitions have changed and it is no filter of theirs
 				return true
 			}
-			info := view.Snapshot.DescribeFrame(&rec, &f, workspace.Want{Value: value})
+			info := read.Describe(workspace.Want{Value: value})
 			info.N, info.Conn, info.Session = uint32(i+1), conns[e.Conn].Name, conns[e.Conn].Session
 			info.Flags = e.Flags.Names()
 			if batch.Frames = append(batch.Frames, info); len(batch.Frames) >= maxLiveFrames {

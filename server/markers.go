@@ -271,7 +271,7 @@ func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *rel
 		}
 	}
 	if r.m.Decode(f) != nil && len(f.Bytes) <= maxDescribe {
-		for _, v := range view.Fields(&r.m.Rec) {
+		for _, v := range view.Fields(r.m.Rec) {
 			if v.Role == codec.RoleValue.String() && sameValue(string(v.Value), r.value) {
 				path := templates.Indexless(v.Path)
 				add(path, "."+strings.ReplaceAll(path, "[]", ""), string(v.Value))

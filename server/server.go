@@ -81,7 +81,12 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}, captures: captures.NewSet(), replays: newReplaySet(), clearing: make(chan struct{}, maxClearAtOnce)}
+	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}, replays: newReplaySet(), clearing: make(chan struct{}, maxClearAtOnce)}
+	if cfg.Memory == 0 {
+		cfg.Memory = defaultBudget()
+	}
+	s.budget = admit.New(cfg.Memory)
+	s.captures = captures.NewSet(s.budget)
 	for _, w := range cfg.Workspaces {
 		if w == nil || w.Name == "" || w.Name == "docs" || w.Name == "openapi.json" || s.byName[w.Name] != nil {
 			return nil, fmt.Errorf("a workspace without a name, or with one that is taken: %+v", w)
@@ -100,10 +105,6 @@ func New(cfg Config) (*Server, error) {
 		Held:    func(ws, id string) { s.pushes.tell(ws, topicHeld+id) },
 	})
 	s.relays.Demo = cfg.Demo
-	if cfg.Memory == 0 {
-		cfg.Memory = defaultBudget()
-	}
-	s.budget = admit.New(cfg.Memory)
 	if len(cfg.Workspaces) == 0 {
 		return nil, fmt.Errorf("a server without workspaces")
 	}

@@ -87,7 +87,7 @@ server/proxy     < codec/filter server/live server/store
 
 server/frames < server/workspace server/live codec/corpus codec/transport/protocols
 
-server/captures < server/frames
+server/captures < server/frames server/admit
 server/socket   < server/wsconn
 
 server/relay < server/captures server/proxy codec/transport/protocols

@@ -14,6 +14,7 @@ import (
 	"wirebench/codec/packet"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
+	"wirebench/server/admit"
 	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/store"
@@ -43,16 +44,18 @@ type Set struct {
 	grows    map[string]growth   // that others go on with, by workspace and id
 	briefs   briefLists
 	openFile func(in *store.Captures, id string) (io.ReadCloser, error)
+	budget   *admit.Budget // of reading files; nil: there is none
 	ctx      context.Context
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
 }
 
-func NewSet() *Set {
+// NewSet makes a set that reads files as far as a budget allows; nil is no bound.
+func NewSet(budget *admit.Budget) *Set {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Set{
 		open: map[string]*Capture{}, live: map[string]*Capture{}, parts: map[string]bool{}, grows: map[string]growth{}, ctx: ctx, cancel: cancel,
-		openFile: (*store.Captures).Open,
+		openFile: (*store.Captures).Open, budget: budget,
 	}
 }
 
@@ -172,6 +175,11 @@ func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store
 		defer close(o.done)
 		defer file.Close()
 		defer o.stop()
+		ticket, err := c.admitted(o, ws.Name, x.Size)
+		if o.err = err; err != nil {
+			return
+		}
+		defer ticket.Release()
 		now := time.Now()
 		o.sum, o.err = o.fill(o.ctx, from, protocol, snap, x)
 		o.took.Store(int64(time.Since(now)))
@@ -184,6 +192,24 @@ func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store
 		}
 	})
 	return o, nil
+}
+
+// admitted waits until there is memory for the frames of a file, which is taken while the file is read. One that grows is read as long as it
+// is open, and waits for nothing.
+func (c *Set) admitted(o *Capture, ws string, size int64) (*admit.Ticket, error) {
+	if c.budget == nil || o.tail != nil {
+		return nil, nil
+	}
+	for {
+		ticket, err := c.budget.Acquire(o.ctx, ws, admit.Open, min(size, maxCaptureMemory))
+		if err == nil || o.ctx.Err() != nil {
+			return ticket, err
+		}
+		select { // too many others wait
+		case <-o.ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // opened finds a capture that is open, nil if it is not.

@@ -30,7 +30,7 @@ func (c *CellMaker) Cells(m *RowMaker, f *transport.Frame) []string {
 		return nil
 	}
 	msg := c.snap.FrameMessage(f)
-	if msg == nil || m.Rec.Program == nil {
+	if msg == nil || m.Rec == nil {
 		return make([]string, len(c.paths))
 	}
 	of, ok := c.of[msg]
@@ -42,7 +42,7 @@ func (c *CellMaker) Cells(m *RowMaker, f *transport.Frame) []string {
 		of = corpus.NewCells(m.Rec.Program, below)
 		c.of[msg] = of
 	}
-	return of.Append(nil, &m.Rec)
+	return of.Append(nil, m.Rec)
 }
 
 // belowMessage is a path without the name of a message; of another message it is one that no field has.

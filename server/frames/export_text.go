@@ -3,11 +3,9 @@ package frames
 import (
 	"encoding/csv"
 	"encoding/hex"
-	"encoding/json"
 	"strconv"
 	"strings"
 
-	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/server/live"
 	"wirebench/server/workspace"
@@ -24,34 +22,30 @@ func (c *conns) of(e live.Entry) live.Conn {
 	return c.all[e.Conn]
 }
 
-// noted is a frame with what people say of it.
-type noted struct {
-	workspace.FrameInfo
-	Marked bool   `json:"marked,omitempty"`
-	Remark string `json:"remark,omitempty"`
-}
-
 // jsonLines writes the objects that the command line writes, with what people say of frames.
 type jsonLines struct {
 	*Export
 	conns conns
-	rec   codec.Record
-	json  *json.Encoder
+	read  *workspace.Reading
+	write *workspace.FrameWriter
+	line  []byte
 }
 
 func newJSONLines(x *Export) (exporter, error) {
-	to := json.NewEncoder(x.out)
-	to.SetEscapeHTML(false)
-	return &jsonLines{Export: x, conns: conns{log: x.Log}, json: to}, nil
+	return &jsonLines{
+		Export: x, conns: conns{log: x.Log}, read: workspace.NewReading(x.Snapshot), write: workspace.NewFrameWriter(workspace.Want{Value: true}),
+	}, nil
 }
 
 func (x *jsonLines) frame(n int, e live.Entry, f *transport.Frame) error {
-	info := x.Snapshot.DescribeFrame(&x.rec, f, workspace.Want{Value: true})
 	conn := x.conns.of(e)
-	info.Flags = e.Flags.Names()
-	info.N, info.Conn, info.Session = uint32(n), conn.Name, conn.Session
 	said, _ := x.said(n)
-	return x.json.Encode(noted{info, said.Mark, said.Note})
+	x.read.Take(f)
+	x.line = x.write.Append(x.line[:0], x.read, workspace.Listed{
+		N: uint32(n), Conn: conn.Name, Session: conn.Session, Flags: e.Flags.Names(), Marked: said.Mark, Remark: said.Note,
+	})
+	_, err := x.out.Write(x.line)
+	return err
 }
 
 func (x *jsonLines) end() error { return nil }

@@ -23,21 +23,21 @@ func (a *FindQuery) hit(ctx context.Context, m *RowMaker, by *workspace.FrameFil
 		return -1, 0
 	}
 	msg := m.Decode(f)
-	decoded := msg != nil && m.Rec.Program != nil
+	decoded := msg != nil
 	switch a.As {
 	case "regex":
 		re, err := filter.NewRegexp(a.Text)
 		if err != nil || !decoded {
 			return -1, 0
 		}
-		return fieldWhere(&m.Rec, func(v *view.FieldValue) bool {
-			text, ok := textIn(&m.Rec, v)
+		return fieldWhere(m.Rec, func(v *view.FieldValue) bool {
+			text, ok := textIn(m.Rec, v)
 			return ok && re.Match(text, ctx.Done())
 		})
 	case "value":
 		w := wantedIn(a.Text)
 		if decoded {
-			if start, end = fieldWhere(&m.Rec, func(v *view.FieldValue) bool { return w.is(&m.Rec, v) }); start >= 0 {
+			if start, end = fieldWhere(m.Rec, func(v *view.FieldValue) bool { return w.is(m.Rec, v) }); start >= 0 {
 				return start, end
 			}
 		}
@@ -53,7 +53,7 @@ func (a *FindQuery) hit(ctx context.Context, m *RowMaker, by *workspace.FrameFil
 		}
 		values := 0
 		var path []byte
-		start, end = fieldWhere(&m.Rec, func(v *view.FieldValue) bool {
+		start, end = fieldWhere(m.Rec, func(v *view.FieldValue) bool {
 			path = path[:0]
 			if int(v.Field) < len(m.Rec.Program.Fields) {
 				path = m.Rec.Program.AppendFieldPath(path, v.Field)

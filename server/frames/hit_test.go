@@ -38,7 +38,7 @@ func mixed(t testing.TB) (m *RowMaker, filled *transport.Frame, where map[string
 		t.Fatal("it is not read")
 	}
 	where = map[string][2]int{}
-	for _, v := range view.Fields(&m.Rec) {
+	for _, v := range view.Fields(m.Rec) {
 		if v.Role == "value" {
 			where[v.Path] = [2]int{int(v.BitOffset / 8), int((v.BitOffset + v.BitLength + 7) / 8)}
 		}

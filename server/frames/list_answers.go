@@ -101,9 +101,9 @@ func (l *List) Rows(ctx context.Context, a RowsQuery) Rows {
 		row.Cells = cells.Cells(&m, &f)
 		if hit != nil || len(colors) > 0 {
 			where := l.View.where(i, e, conns[e.Conn])
-			row.Hit = hit != nil && hit.Fits(where, &f)
+			row.Hit = hit != nil && hit.FitsReading(where, m.read)
 			for _, c := range colors {
-				if c.fits.Fits(where, &f) {
+				if c.fits.FitsReading(where, m.read) {
 					row.Hue = c.hue
 					break
 				}
@@ -347,6 +347,7 @@ func (l *List) Types(ctx context.Context) (*Types, error) {
 	out := &Types{Rows: []*typeRow{}}
 	all := newByType[known](l.log, l.snap)
 	m := RowMaker{Snap: l.snap}
+	var rec codec.Record
 	err := l.eachOf(ctx, func(i int, e live.Entry, block []byte) bool {
 		data, t := entryData(e, block), all.of(e)
 		if t == nil {
@@ -379,8 +380,7 @@ func (l *List) Types(ctx context.Context) (*Types, error) {
 		t.Bytes += int64(len(data))
 		t.Min, t.Max, t.Last = min(t.Min, len(data)), max(t.Max, len(data)), e.At/1000
 		if t.program != nil {
-			m.Rec.Session = codec.Session{}
-			if t.program.Decode(&m.Rec, data); m.Rec.Status() != codec.OK {
+			if t.program.Decode(&rec, data); rec.Status() != codec.OK {
 				t.Bad++
 			}
 		}

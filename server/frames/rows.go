@@ -47,7 +47,8 @@ const (
 // RowMaker describes frames as rows. It is for one goroutine.
 type RowMaker struct {
 	Snap  *workspace.Snapshot
-	Rec   codec.Record
+	Rec   *codec.Record // of the frame that was decoded last; nil if nothing defines it
+	read  *workspace.Reading
 	types map[*schema.Message]string
 	names map[codeName]string // of the code map; made when a frame is met that nothing defines
 }
@@ -80,11 +81,11 @@ func (m *RowMaker) row(i int, e live.Entry, f *transport.Frame) Row {
 		}
 		var info []byte
 		if m.Rec.Status() != codec.OK {
-			if list := view.Problems(&m.Rec); len(list) > 0 {
+			if list := view.Problems(m.Rec); len(list) > 0 {
 				info = append(append(info, list[0].Message...), "; "...)
 			}
 		}
-		r.Info = CutText(string(view.AppendBrief(info, &m.Rec, maxBrief)), maxBrief+80)
+		r.Info = CutText(string(view.AppendBrief(info, m.Rec, maxBrief)), maxBrief+80)
 	case f.Kind == transport.Message:
 		r.Status = "unknown"
 		r.Name = cmp.Or(m.nameOf(f), f.Name) // a log may know a name that the map of codes does not
@@ -100,17 +101,19 @@ func (m *RowMaker) row(i int, e live.Entry, f *transport.Frame) Row {
 
 // Decode reads a frame by its definition into the record; nil if it has none.
 func (m *RowMaker) Decode(f *transport.Frame) *schema.Message {
-	msg := m.Snap.FrameMessage(f)
-	if msg == nil {
+	if m.Rec = m.reading(f).Record(); m.Rec == nil {
 		return nil
 	}
-	p, err := m.Snap.Program(msg)
-	if err != nil {
-		return nil
+	return m.read.Message()
+}
+
+// reading is that of a frame, which filters can share.
+func (m *RowMaker) reading(f *transport.Frame) *workspace.Reading {
+	if m.read == nil {
+		m.read = workspace.NewReading(m.Snap)
 	}
-	m.Rec.Session = codec.Session{}
-	p.Decode(&m.Rec, f.Bytes)
-	return msg
+	m.read.Take(f)
+	return m.read
 }
 
 var bareName = regexp.MustCompile(`^[A-Z]_[A-Z0-9_]+$`) // no reserved word looks so

@@ -21,7 +21,7 @@ const (
 	maxSortTexts = 1 << 27 // bytes of the texts that rows are compared by
 	maxSortText  = 256     // bytes of one of them
 	maxSortings  = 2       // at a time, of all pages
-	sortChunk    = 1 << 14 // rows whose keys are made between two looks at whether to go on
+	sortChunk    = 1 << 14 // rows whose keys are made by one goroutine
 )
 
 // SortSpec says by what a list is sorted. Columns are named as the page names them: "len", or "=" and the path of a field.
@@ -153,7 +153,7 @@ func (s *sorter) makeKeys(ctx context.Context, by keyOf) error {
 				return
 			}
 			to := min(from+sortChunk, len(s.rows))
-			k.chunk(from, to)
+			k.chunk(ctx, from, to)
 			s.share.Store(1 + done.Add(int64(to-from))*900/int64(len(s.rows)))
 		}
 	}

@@ -2,6 +2,7 @@ package frames
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -29,6 +30,7 @@ type keyMaker struct {
 	key     []byte
 	frame   transport.Frame
 	maker   RowMaker
+	rec     codec.Record
 	types   *byType[sortType]
 	before  int64 // time of the row before
 	scratch []byte
@@ -51,7 +53,7 @@ func newKeyMaker(s *sorter, by keyOf) *keyMaker {
 }
 
 // chunk makes the keys of some rows.
-func (k *keyMaker) chunk(from, to int) {
+func (k *keyMaker) chunk(ctx context.Context, from, to int) {
 	log := k.view.Log
 	list := k.view.listed(k.start+from, to-from)
 	k.before = 0
@@ -66,6 +68,9 @@ func (k *keyMaker) chunk(from, to int) {
 	log.EachOf(list[gone:], func(i int, e live.Entry, block []byte) bool {
 		for list[rank-from] != i { // let go meanwhile
 			rank++
+		}
+		if rank%lookEvery == 0 && ctx.Err() != nil {
+			return false
 		}
 		k.frames[rank] = uint32(i)
 		k.add(rank, i, e, block)
@@ -302,9 +307,9 @@ func (k *keyMaker) status(t *sortType, data []byte) codec.Status {
 	if t.program == nil {
 		return codec.OK
 	}
-	k.maker.Rec.Session = codec.Session{}
-	t.program.Decode(&k.maker.Rec, data)
-	return k.maker.Rec.Status()
+	k.rec.Session = codec.Session{}
+	t.program.Decode(&k.rec, data)
+	return k.rec.Status()
 }
 
 // flags are what the column of flags shows of a row; the sign that stands first there counts most.
@@ -332,7 +337,7 @@ func (k *keyMaker) info(e live.Entry, data []byte) []byte {
 		note = k.frame.Note
 	}
 	b := k.scratch[:0]
-	switch rec := &k.maker.Rec; {
+	switch rec := &k.rec; {
 	case t.program != nil:
 		if status := k.status(t, data); status != codec.OK {
 			b = append(append(b, status.String()...), " · "...)

@@ -264,21 +264,33 @@ func (v *View) forget() {
 func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, from, to int) (out []uint32) {
 	var frame transport.Frame
 	conns := v.Log.Conns()
-	can := newTypes(v.Log, v.Snapshot, filters)
+	read := workspace.NewReading(v.Snapshot)
+	types := newByType[bool](v.Log, v.Snapshot) // whether the filters can match any
+	can := func(e live.Entry) bool {
+		if known := types.of(e); known != nil {
+			return *known
+		}
+		ReadFrame(v.Log, 0, e, nil, &frame)
+		message := v.Snapshot.FrameMessage(&frame)
+		yes := !slices.ContainsFunc(filters, func(f *workspace.FrameFilter) bool { return !f.CanMatch(message) })
+		types.put(e, &yes)
+		return yes
+	}
 	before, _, _ := v.Log.Get(from - 1)
 	whole := strings.Contains(v.spec.key(), "from")
 	v.Log.Each(from, to, func(i int, e live.Entry, data []byte) bool {
 		if i%lookEvery == 0 && ctx.Err() != nil {
 			return false
 		}
-		if can.match(e) {
+		if can(e) {
 			conns = ConnsFor(v.Log, conns, e)
 			if whole || e.Flags&(live.Named|live.Wrapped|live.Noted) != 0 {
 				ReadFrame(v.Log, i, e, data, &frame)
 			} else {
 				readPlain(v.Log, i, e, data, &frame)
 			}
-			if passes(filters, v.whereAfter(i, e, before, &conns[e.Conn]), &frame) {
+			read.Take(&frame)
+			if passes(filters, v.whereAfter(i, e, before, &conns[e.Conn]), read) {
 				out = append(out, uint32(i))
 			}
 		}
@@ -288,54 +300,19 @@ func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, fr
 	return out
 }
 
-// types are the types of frames that filters can match. They are for one goroutine.
-type types struct {
-	log     *live.Log
-	snap    *workspace.Snapshot
-	filters []*workspace.FrameFilter
-	can     map[uint64]bool
-	last    uint64 // type that was asked last
-	lastCan bool
-}
-
-func newTypes(log *live.Log, snap *workspace.Snapshot, filters []*workspace.FrameFilter) types {
-	return types{log: log, snap: snap, filters: filters, can: map[uint64]bool{}}
-}
-
-// match reports whether frames of the type of an entry can match. Of those whose definition depends on more than the type it says yes.
-func (t *types) match(e live.Entry) bool {
-	if e.Flags&(live.Named|live.Wrapped) != 0 {
-		return true
-	}
-	kind := e.Type()
-	if kind == t.last && len(t.can) > 0 {
-		return t.lastCan
-	}
-	can, ok := t.can[kind]
-	if !ok {
-		var f transport.Frame
-		readPlain(t.log, 0, e, nil, &f)
-		message := t.snap.FrameMessage(&f)
-		can = !slices.ContainsFunc(t.filters, func(f *workspace.FrameFilter) bool { return !f.CanMatch(message) })
-		t.can[kind] = can
-	}
-	t.last, t.lastCan = kind, can
-	return can
-}
-
 // passes reports whether a frame fits all filters.
-func passes(filters []*workspace.FrameFilter, where workspace.Where, f *transport.Frame) bool {
+func passes(filters []*workspace.FrameFilter, where workspace.Where, read *workspace.Reading) bool {
 	for _, fits := range filters {
-		if !fits.Fits(where, f) {
+		if !fits.FitsReading(where, read) {
 			return false
 		}
 	}
 	return true
 }
 
-// Has reports whether a frame is of the view; it is for one goroutine.
-func (v *View) Has(i int, e live.Entry, conn live.Conn, f *transport.Frame) bool {
-	return !v.wrong() && passes(v.filters, v.where(i, e, conn), f)
+// Has reports whether the frame of a reading is of the view; it is for one goroutine.
+func (v *View) Has(i int, e live.Entry, conn live.Conn, read *workspace.Reading) bool {
+	return !v.wrong() && passes(v.filters, v.where(i, e, conn), read)
 }
 
 // where is what is known of a frame beside its bytes.

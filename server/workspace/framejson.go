@@ -27,6 +27,8 @@ type Listed struct {
 	Conn    string
 	Session int
 	Flags   []string
+	Marked  bool   // written as "marked", behind what FrameInfo has
+	Remark  string // what people say of it, likewise as "remark"
 }
 
 // NewFrameWriter makes a writer of what is wanted.
@@ -124,6 +126,13 @@ func (w *FrameWriter) Append(dst []byte, r *Reading, in Listed) []byte {
 	if x.Note != "" {
 		dst = append(dst, `,"note":`...)
 		dst = appendString(dst, x.Note)
+	}
+	if in.Marked {
+		dst = append(dst, `,"marked":true`...)
+	}
+	if in.Remark != "" {
+		dst = append(dst, `,"remark":`...)
+		dst = appendString(dst, in.Remark)
 	}
 	return append(dst, '}', '\n')
 }
