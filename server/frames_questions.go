@@ -86,7 +86,7 @@ type bucketsAsked struct {
 type whereAsked struct {
 	asked
 	N   int    `json:"n"`
-	Cut string `json:"cut"` // of the list that told the number; "": of this one
+	Cut string `json:"cut,omitempty"` // of the list that told the number; "": of this one
 }
 
 // rowsAnswer and mapAnswer say of which list they are.

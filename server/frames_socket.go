@@ -44,49 +44,49 @@ type listView struct {
 	Draft  *struct {
 		Name string `json:"name"`
 		Text string `json:"text"`
-	} `json:"draft"`
+	} `json:"draft,omitempty"`
 	Columns   []string         `json:"columns"`
 	Colors    []frames.Color   `json:"colors"`
 	Highlight string           `json:"highlight"`
-	Sort      *frames.SortSpec `json:"sort"` // nil: as the frames came
+	Sort      *frames.SortSpec `json:"sort,omitempty"` // nil: as the frames came
 }
 
 // listMessage is what the page sends: one of these.
 type listMessage struct {
-	View *listView `json:"view"`
+	View *listView `json:"view,omitempty"`
 	Rows *struct {
 		asked
 		frames.RowsQuery
-	} `json:"rows"`
+	} `json:"rows,omitempty"`
 	Frame *struct {
 		asked
 		N int `json:"n"`
-	} `json:"frame"`
+	} `json:"frame,omitempty"`
 	Packet *struct {
 		asked
 		frames.PacketQuery
-	} `json:"packet"`
+	} `json:"packet,omitempty"`
 	Find *struct {
 		asked
 		frames.FindQuery
-	} `json:"find"`
-	Where *whereAsked `json:"where"`
+	} `json:"find,omitempty"`
+	Where *whereAsked `json:"where,omitempty"`
 	Step  *struct {
 		asked
 		frames.StepQuery
-	} `json:"step"`
-	Types    *asked        `json:"types"`
-	Map      *bucketsAsked `json:"map"`
-	Timeline *bucketsAsked `json:"timeline"`
+	} `json:"step,omitempty"`
+	Types    *asked        `json:"types,omitempty"`
+	Map      *bucketsAsked `json:"map,omitempty"`
+	Timeline *bucketsAsked `json:"timeline,omitempty"`
 	Table    *struct {
 		asked
 		frames.TableQuery
-	} `json:"table"`
+	} `json:"table,omitempty"`
 	Diff *struct {
 		asked
 		frames.DiffQuery
-	} `json:"diff"`
-	Cancel *struct{ ID int } `json:"cancel"`
+	} `json:"diff,omitempty"`
+	Cancel *asked `json:"cancel,omitempty"`
 }
 
 // listState is what the page is told of the list as a whole.
@@ -124,6 +124,11 @@ type listConn struct {
 	Session int    `json:"session"`
 	Proto   string `json:"proto"`
 	Frames  int    `json:"frames"`
+}
+
+// listFailed says why a question has no answer.
+type listFailed struct {
+	Message string `json:"message"`
 }
 
 // shownList is the list as it is shown at one moment.
@@ -339,7 +344,7 @@ func (p *framesPage) answer(ctx context.Context, id, seq int, work func(context.
 // reply sends an answer, or why there is none.
 func (p *framesPage) reply(ctx context.Context, id int, key string, answer any, err error) {
 	if err != nil {
-		key, answer = "failed", map[string]any{"message": err.Error()}
+		key, answer = "failed", listFailed{err.Error()}
 	}
 	text, err := answerText(key, id, answer)
 	if err == nil {

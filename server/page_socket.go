@@ -89,32 +89,32 @@ func (s *Server) pageChannel(ws *workspace.Workspace, r *http.Request) func(cont
 type pageMessage struct {
 	N   int `json:"n"` // counts up; the answer names the last that it knows of
 	Set struct {
-		Message    *string            `json:"message"`
-		Name       *string            `json:"name"`
-		Definition *string            `json:"definition"`
-		Base       *string            `json:"base"`
-		Input      *string            `json:"input"`
-		Form       *string            `json:"form"`
-		ByCode     *bool              `json:"bycode"`
-		Value      *string            `json:"value"`
-		Made       *string            `json:"made"`
-		Code       *string            `json:"code"`
-		Show       *int               `json:"show"`
-		Rows       *int               `json:"rows"`
-		Edits      *map[string]string `json:"edits"`
-		Opened     *[]string          `json:"opened"`
-		Values     *bool              `json:"values"`
-		Frame      *frameForm         `json:"frame"`
+		Message    *string            `json:"message,omitempty"`
+		Name       *string            `json:"name,omitempty"`
+		Definition *string            `json:"definition,omitempty"`
+		Base       *string            `json:"base,omitempty"`
+		Input      *string            `json:"input,omitempty"`
+		Form       *string            `json:"form,omitempty"`
+		ByCode     *bool              `json:"bycode,omitempty"`
+		Value      *string            `json:"value,omitempty"`
+		Made       *string            `json:"made,omitempty"`
+		Code       *string            `json:"code,omitempty"`
+		Show       *int               `json:"show,omitempty"`
+		Rows       *int               `json:"rows,omitempty"`
+		Edits      *map[string]string `json:"edits,omitempty"`
+		Opened     *[]string          `json:"opened,omitempty"`
+		Values     *bool              `json:"values,omitempty"`
+		Frame      *frameForm         `json:"frame,omitempty"`
 	} `json:"set"`
-	Have   string `json:"have"`   // the state of the library that the page was drawn with
-	Action string `json:"action"` // of the button: "save", "show:3"
+	Have   string `json:"have,omitempty"`   // the state of the library that the page was drawn with
+	Action string `json:"action,omitempty"` // of the button: "save", "show:3"
 
 	// Of the action "set", "insert", "remove", "copy" and "value".
-	Path    string `json:"path"`
-	Role    string `json:"role"`
-	Typed   string `json:"typed"`
-	Exactly bool   `json:"exactly"`
-	About   string `json:"about"`
+	Path    string `json:"path,omitempty"`
+	Role    string `json:"role,omitempty"`
+	Typed   string `json:"typed,omitempty"`
+	Exactly bool   `json:"exactly,omitempty"`
+	About   string `json:"about,omitempty"`
 }
 
 // livePage is the server's side of an open page.

@@ -97,6 +97,7 @@ cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 server < server/access server/admit server/relay server/replay server/socket server/collab codec/corpus codec/transport/protocols static templates
 
 cmd/wirebench < server server/replay cmd/wirebench/demo
+web/types     < server
 `
 
 // soleImporters are modules that one package alone may import, so that exchanging them is a change of one package.

@@ -41,7 +41,7 @@ type FindQuery struct {
 	As   string `json:"as"` // "filter", "text", "regex", "hex" or "value"
 	From int    `json:"from"`
 	Back bool   `json:"back"`
-	Fold bool   `json:"fold"` // a text in capitals or not
+	Fold bool   `json:"fold,omitempty"` // a text in capitals or not
 }
 
 // StepQuery asks for the next frame that has something in common with frame N.
@@ -122,7 +122,7 @@ const maxFrameShown = 1 << 20
 type Frame struct {
 	N     int    `json:"n" doc:"number in the capture, from 1"`
 	Hex   string `json:"hex"`
-	Dir   string `json:"dir"`
+	Dir   string `json:"dir" ts:"'c2s' | 's2c' | ''"`
 	Group string `json:"group"`
 	Name  string `json:"name"` // of its definition, as the library has it; "" if it has none
 	Conn  string `json:"conn"`
@@ -316,7 +316,7 @@ type typeRow struct {
 	Name    string  `json:"name,omitempty"`
 	Ver     int     `json:"ver,omitempty"`
 	Code    *uint32 `json:"code,omitempty"`
-	Dir     string  `json:"dir,omitempty"`
+	Dir     string  `json:"dir,omitempty" ts:"'c2s' | 's2c' | ''"`
 	Group   string  `json:"group,omitempty"`
 	Kind    string  `json:"kind"`
 	Count   int     `json:"count"`

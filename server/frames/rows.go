@@ -19,7 +19,7 @@ type Row struct {
 	N      int      `json:"n"` // number in the capture, from 1
 	T      int64    `json:"t"` // microseconds since 1970
 	D      int64    `json:"d"` // since the row before
-	Dir    string   `json:"dir,omitempty"`
+	Dir    string   `json:"dir,omitempty" ts:"'c2s' | 's2c' | ''"`
 	Kind   string   `json:"kind"`
 	Conn   uint32   `json:"conn"`
 	Code   *uint32  `json:"code,omitempty"`

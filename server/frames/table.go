@@ -63,7 +63,7 @@ type tableColumn struct {
 	Rising   bool       `json:"rising,omitempty"`
 	Trend    string     `json:"trend,omitempty" doc:"how the value goes from frame to frame"`
 	Entropy  float64    `json:"entropy" doc:"bits"`
-	Top      []tableTop `json:"top" doc:"the most frequent values, each as [text, count, how a filter writes it]"`
+	Top      []tableTop `json:"top" ts:"[text: string, count: number, literal: string][]" doc:"the most frequent values, each as [text, count, how a filter writes it]"`
 	Present  uint64     `json:"present" doc:"frames that have it"`
 	Guess    string     `json:"guess,omitempty" doc:"of bytes without a definition: what may begin here, and why"`
 }

@@ -325,7 +325,7 @@ class CapturePage {
       if ((frame.row.len ?? 0) > frame.hex.length / 2) {
         notify(`Showing the first ${(frame.hex.length / 2).toLocaleString("en")} bytes of ${(frame.row.len ?? 0).toLocaleString("en")}; the export has all`, "warn");
       }
-      this.page.showFrame({ kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, alternate: frame.alternate, hex: frame.hex, selection, about: frame.about, offer: offered(frame) });
+      this.page.showFrame({ kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, alternate: frame.alternate ?? false, hex: frame.hex, selection, about: frame.about ?? null, offer: offered(frame) });
       this.packets.show(frame);
       this.origin.show(frame);
       this.write(jumped);

@@ -1,6 +1,8 @@
 // The one connection of the page to the server, with channels on it; see server/socket. It comes back by itself, and then opens its
 // channels again.
 
+import type { SocketDown, SocketUp } from "./api";
+
 export interface ChannelEvents {
   /** The channel is open, for the first time or again: the server knows nothing of what came before. */
   open(): void;
@@ -21,7 +23,7 @@ interface Opened extends Channel {
   id: number; // 0: not open
   tries: number; // to open it in vain, one after the other
   readonly kind: string;
-  readonly with: object | undefined;
+  readonly asked: object | undefined;
   readonly events: ChannelEvents;
 }
 
@@ -52,7 +54,7 @@ export class Connection {
   /** Opens a channel as soon as there is a connection, and again with each new one. `asked` is what its kind has to know. */
   channel(kind: string, asked: object | undefined, events: ChannelEvents): Channel {
     const channel: Opened = {
-      id: 0, tries: 0, kind, with: asked, events,
+      id: 0, tries: 0, kind, asked, events,
       get isOpen() {
         return this.id > 0;
       },
@@ -71,12 +73,12 @@ export class Connection {
   private start(channel: Opened): void {
     if (this.socket?.readyState === WebSocket.OPEN && this.channels.has(channel) && channel.id === 0) {
       channel.id = ++this.lastID;
-      this.send(channel, { open: channel.kind, with: channel.with });
+      this.send(channel, { open: channel.kind, with: channel.asked });
       channel.events.open();
     }
   }
 
-  private send({ id }: Opened, what: object): void {
+  private send({ id }: Opened, what: Omit<SocketUp, "id">): void {
     if (id > 0) {
       this.socket?.send(JSON.stringify({ id, ...what }));
     }
@@ -91,10 +93,10 @@ export class Connection {
       this.channels.forEach((channel) => this.start(channel));
     });
     socket.addEventListener("message", ({ data }) => {
-      const { id, message, closed } = JSON.parse(data as string) as { id: number; message: never; closed?: string };
+      const { id, message, closed } = JSON.parse(data as string) as SocketDown;
       const channel = [...this.channels].find((c) => c.id === id);
       if (closed === undefined) {
-        channel?.events.message(message);
+        channel?.events.message(message as never);
       } else if (channel !== undefined) {
         this.lose(channel);
         setTimeout(() => this.start(channel), pauseAfter(++channel.tries));

@@ -4,6 +4,7 @@
 //
 // One row is that of the keys: the one with the focus, or else the oldest.
 
+import type { HeldInfo } from "./api";
 import { onChanged } from "./changes";
 import { arrow } from "./dialog";
 import { count, counted, directionWords, opcode } from "./frames/text";
@@ -13,16 +14,7 @@ import { ask } from "./relays";
 import { Fragment, h, render, signal, useLayoutEffect, useRef } from "./ui";
 
 /** A message that waits, as GET .../held lists it. */
-export interface Held {
-  id: number;
-  conn_id: number;
-  at: string;
-  until?: string;
-  name: string;
-  behind?: number; // frames of its direction that wait for it
-  with?: string;
-  frame: { dir: "c2s" | "s2c"; message?: string; hex: string; value?: unknown; conn: string; code?: number };
-}
+export type Held = HeldInfo;
 
 interface Events {
   edit(m: Held): void;

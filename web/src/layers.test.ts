@@ -5,13 +5,13 @@ import { equal, test } from "./testing";
 
 function frame(sources: [packet: number, off: number, len: number][]): FrameAnswer {
   return {
-    n: 1, hex: "", dir: "c2s", group: "", name: "", conn: "", row: { n: 1, t: 0 },
+    n: 1, hex: "", dir: "c2s", group: "", name: "", conn: "", row: { n: 1, t: 0, d: 0, kind: "message", conn: 0, len: 0, type: "" },
     sources: sources.map(([packet, off, len]) => ({ packet, off, len })),
   };
 }
 
 function packet(n: number, payload: string, clear?: string): Packet {
-  return { n, payload: 2, length: payload.length / 2, hex: `eeee${payload}`, ...(clear === undefined ? {} : { clear }) };
+  return { n, link: 1, captured: 2, size: 2, payload: 2, length: payload.length / 2, hex: `eeee${payload}`, ...(clear === undefined ? {} : { clear }) };
 }
 
 const hex = (data: Uint8Array): string => Array.from(data, (b) => b.toString(16).padStart(2, "0")).join("");
@@ -44,7 +44,7 @@ test("a frame is found in its packets", () => {
 test("a packet that was cut, or whose payload is not known, has what there is", () => {
   equal(inPacket(frame([[7, 1, 200]]), packet(7, "a0a1a2"), false).runs, [{ start: 3, end: 5, at: 0 }]);
   equal(inPacket(frame([[7, 90, 2]]), packet(7, "a0a1a2"), false).runs, []);
-  equal(inPacket(frame([[7, 0, 2]]), { n: 7, hex: "a0a1" }, false).runs, []);
+  equal(inPacket(frame([[7, 0, 2]]), { n: 7, link: 1, captured: 2, size: 2, hex: "a0a1" }, false).runs, []);
   equal(joined(frame([[7, 0, 2], [8, 0, 2]]), new Map([[8, packet(8, "a2a3")]])).data.length, 2);
 });
 

@@ -1,6 +1,7 @@
 // Where the bytes of a frame are in what carried it. A frame is made of runs of the payloads of packets; deciphered, a payload has the same
 // size and places. So any place of the frame is found in the packets, and back.
 
+import type { PacketInfo } from "./api";
 import type { FrameAnswer } from "./frames/protocol";
 
 /** Bytes from start up to end. */
@@ -10,15 +11,7 @@ export interface Run {
 }
 
 /** A captured packet, as GET .../packets gives it. */
-export interface Packet {
-  n: number;
-  time?: string;
-  link?: number;
-  payload?: number; // offset of what TCP or UDP carries
-  length?: number; // bytes of that
-  hex: string;
-  clear?: string; // the payload, deciphered
-}
+export type Packet = PacketInfo;
 
 export function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));

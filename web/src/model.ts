@@ -1,32 +1,14 @@
 // The message that the page shows, as the server describes it: its bytes, and what each run of bits is.
 
+import type { PageData, PagePart as Part } from "./api";
 import type { HexMessage } from "./hex/index";
 
-/** The shown message as the socket keeps it; see pageData in server/page_answer.go. */
-export interface MessageData {
+/** The shown message as the socket keeps it. */
+export interface MessageData extends Omit<PageData, "bytes" | "len" | "part" | "parts"> {
   bytes: string; // base64
-  built?: boolean;
-  changed?: [number, number][];
   len: readonly number[]; // bits of each run, in the order of the wire
   part: readonly number[]; // number of its part
-  jumps?: [run: number, off: number][]; // where a run does not begin at the end of the one before
   parts: readonly Part[];
-  linked?: boolean;
-  stale?: boolean;
-  used: number;
-  name: string;
-  dir: string;
-}
-
-/** What runs of bits of a message have in common. */
-export interface Part {
-  key: string; // the same as in the layout
-  path: string; // without indexes
-  type: string;
-  role: string;
-  lined?: boolean; // a line of the definition makes it
-  step?: number; // lines since that of the last part before it that has one
-  family: string; // of its colour
 }
 
 /** Bits [start, end) of the message. */

@@ -2,7 +2,7 @@
 
 import { Idiomorph } from "idiomorph";
 
-import type { ListChange } from "./socket";
+import type { ListChange } from "./api";
 
 const large = 100_000; // characters of HTML beyond which a part is replaced as a whole: comparing would take longer than drawing
 

@@ -4,6 +4,7 @@
 // websocket, and the editor and the hex grid take the places of the text field and of the static bytes.
 
 import { addressOf, readAddress, writeAddress } from "./address";
+import type { FrameForm as FrameContext, ListChange, PageControls as ControlChanges, ValueAnswer as Answered } from "./api";
 import { tellChanged } from "./changes";
 import { register } from "./commands";
 import { Connection } from "./connection";
@@ -24,7 +25,7 @@ import { notify } from "./notify";
 import { addProvider } from "./palette";
 import { showPane } from "./panes";
 import { lookOnly } from "./role";
-import { type Action, type Answer, type ControlChanges, type Controls, type FrameContext, type ListChange, Socket, type State, type ValueAnswer } from "./socket";
+import { type Action, type Answer, type Controls, Socket, type State } from "./socket";
 import { editValue, isEditing, refold, startTree } from "./tree";
 
 function field<T extends HTMLElement>(id: string): T | null {
@@ -50,6 +51,8 @@ export interface FrameHost {
   /** A definition was begun by typing, or one that is not stored yet has another name than `was`. */
   begun?(name: string, was: string): void;
 }
+
+type ValueAnswer = Answered["value"];
 
 /** A state of the shown message that can be gone back to. */
 interface Step {
@@ -219,7 +222,7 @@ export class Page {
     this.undone.length = 0;
     this.caretLine = null;
     this.pendingSelection = frame?.selection;
-    const { kind, dir, group, name, alternate = false, about, offer = "" } = frame ?? { kind: "", dir: "", group: "", name: "" };
+    const { kind, dir, group, name, alternate, about, offer } = frame ?? { kind: "", dir: "", group: "", name: "", alternate: false, about: null, offer: "" };
     const change = { input: frame?.hex ?? "", form: "hex", bycode: true, edits: {}, show: 0, rows: 0, frame: { kind, dir, group, name, alternate, about, offer } };
     const begin = field<HTMLInputElement>("name");
     if (begin !== null && this.controls.message === "" && offer !== "" && document.activeElement !== begin) {

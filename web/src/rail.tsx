@@ -3,6 +3,7 @@
 //   #rail-lists[data-relays][data-demo][data-captures]    where they stand: the page says which of them it has
 
 import { lookAtCaptures, onLookAtCaptures, tellDeleted } from "./captures";
+import type { StoreCapture } from "./api";
 import { onChanged } from "./changes";
 import { confirmDialog } from "./dialog";
 import { dialogs } from "./dialogs";
@@ -20,12 +21,7 @@ const mostListed = 50; // captures
 const accepted = ".pcap,.pcapng,.cap,.gz,.log,.txt,.bin,.pkt,.msb,.yaml,.json,.jsonl,.csv,.tsv,.xml,.pdml,.har,.flow,.zip,.tar,.tgz,.mcpr";
 
 /** A capture, as GET /api/{ws}/captures lists it. */
-interface Listed {
-  id: string;
-  name: string;
-  size: number;
-  added: string;
-}
+type Listed = Omit<StoreCapture, "notes">;
 
 const captures = signal<readonly Listed[] | undefined>(undefined); // the newest first
 const sessions = signal<readonly Session[]>([]);

@@ -1,5 +1,6 @@
 // The listeners of the proxy at the side of the page, and what the API says of them.
 
+import type { RelayInfo } from "./api";
 import { onChanged } from "./changes";
 import type { MarkerSource, Related } from "./frames/drawer";
 import type { Marker } from "./frames/protocol";
@@ -7,30 +8,7 @@ import { announce, notify } from "./notify";
 import { lookOnly } from "./role";
 
 /** A session of the proxy, as GET /api/{ws}/proxies lists it. */
-export interface Session {
-  id: string;
-  name: string;
-  network: string;
-  pairs: { listen: string; upstream: string }[];
-  running: boolean;
-  open: number;
-  total: number;
-  refused: number;
-  failed: number;
-  to_server: number;
-  to_client: number;
-  frames: number;
-  base: number;
-  lost?: number;
-  unseen?: number;
-  unlogged?: number;
-  dropped?: number; // datagrams
-  unsent?: number; // datagrams
-  operate?: { on: boolean; intercept?: string; held: number; behind?: number; rules?: number };
-  conns: { id: number; name: string; session?: number; mode?: string; mode_why?: string }[];
-  record: { on: boolean; why?: string; packets: number; bytes: number; files?: { bytes: number }[] };
-  events: { n: number; at: string; severity: string; text: string }[];
-}
+export type Session = RelayInfo;
 
 const retry = 1000; // milliseconds until what runs is asked for again while the server is away
 const patience = 4000; // milliseconds for an answer: a server that hangs is as good as away

@@ -1,124 +1,27 @@
 // The channel of the panes: one message at a time goes up, what changes by it comes down.
 
-import type { Mistake } from "./editor/index";
+import type { PageAnswer, PageControls, PageMessage, PageOutline, ValueAnswer } from "./api";
 import type { Channel, Connection } from "./connection";
 import type { MessageData } from "./model";
 
 /** The controls of the page whose values the server has to know. */
-export interface Controls {
-  message: string;
-  name: string;
-  definition: string;
-  base: string;
-  input: string;
-  form: string;
-  bycode: boolean;
-  value: string;
-  made: string;
-  code: string;
-  show: number;
-  rows: number;
-  edits: Record<string, string>;
-  opened: string[];
-  values: boolean; // they are in view
-  frame?: FrameContext; // of a page of a capture
-}
-
-/** What a list of frames knows of the one whose bytes are the input. */
-export interface FrameContext {
-  kind: string;
-  dir: string;
-  group: string;
-  name: string; // of its definition, "" if it has none
-  alternate?: boolean | undefined; // it has the alternative header of the dialect
-  about?: { what: string; facts: [label: string, text: string][] } | undefined; // of what is no message
-  offer?: string; // how a definition of it could be called, "" if it needs none
-}
+export type Controls = Omit<Required<PageMessage["set"]>, "frame"> & Pick<PageMessage["set"], "frame">; // frame: of a page of a capture
 
 /** What was pressed, with what belongs to it. */
-export interface Action {
-  action: string;
-  path?: string;
-  role?: string;
-  typed?: string;
-  exactly?: boolean;
-  about?: string;
-}
-
-/** What the server says of a value. */
-export interface ValueAnswer {
-  path: string;
-  role: string;
-  message: string;
-  type: string;
-  value: unknown;
-  typed: string;
-  failed?: string;
-}
-
-/** What has changed in the children of an element; see listChange in server/page_lists.go. */
-export interface ListChange {
-  id: string;
-  change?: Record<string, string>;
-  at: number;
-  remove?: number; // -1 for all
-  new?: string[];
-}
-
-/** What makes another list of one: `remove` of its elements from `at` on, all if that is -1, give way to new ones. */
-export interface ListPatch<T> {
-  at: number;
-  remove?: number;
-  new?: T[];
-}
-
-/** What the server sends; see pageAnswer in server/page_answer.go. What is missing is as it was. */
-interface PageAnswer {
-  n: number;
-  html?: Record<string, string>;
-  lists?: ListChange[];
-  set?: ControlChanges;
-  mistakes?: Mistake[];
-  outline?: ListPatch<{ key: string; step: number; text?: string }>;
-  behind?: boolean;
-  data?: PageData;
-  export?: { Title: string; Files: { Name: string; Type: string; Text: string }[]; Losses: string[] | null };
-  failed?: string;
-  status?: string;
-  value?: ValueAnswer;
-}
-
-/** Controls that the server has changed. */
-export interface ControlChanges {
-  message?: string;
-  definition?: string;
-  reset?: boolean;
-  base?: string;
-  input?: string;
-  form?: string;
-  bycode?: boolean;
-  show?: number;
-  edits?: Record<string, string>;
-  opened?: string[];
-  edited?: boolean;
-}
-
-interface PageData extends Omit<MessageData, "bytes" | "len" | "part" | "parts"> {
-  bytes?: string;
-  len?: ListPatch<number>;
-  part?: ListPatch<number>;
-  parts?: ListPatch<MessageData["parts"][number]>;
-}
+export type Action = Omit<PageMessage, "n" | "set" | "have"> & { action: string };
 
 /** An answer with the whole of what it changes. */
-export interface Answer extends Omit<PageAnswer, "outline" | "data"> {
+export interface Answer extends Omit<PageAnswer, "outline" | "data" | "status"> {
+  status?: string;
+  value?: ValueAnswer["value"];
   older?: boolean; // than the text of the definition that the page has
   data?: MessageData;
   keys?: Map<string, number>; // lines of the definition, by the key of what they make
   lines?: Map<number, string>; // what is to be said about them
 }
 
-function patched<T>(list: readonly T[], patch: ListPatch<T> | undefined): readonly T[] {
+/** The list that a patch makes of one: `remove` of its elements from `at` on, all if that is -1, give way to new ones. */
+function patched<T>(list: readonly T[], patch: { at: number; remove?: number; new?: T[] } | undefined): readonly T[] {
   return patch === undefined ? list : list.toSpliced(patch.at, patch.remove === -1 ? list.length : (patch.remove ?? 0), ...(patch.new ?? []));
 }
 
@@ -139,9 +42,9 @@ export class Socket {
   private readonly waiting = new Map<number, (answer: Answer) => void>();
   private readonly sentAt = new Map<string, number>(); // the last message that has a control
   private skipped: MessageData | undefined; // of older bytes than those that were typed, as the server told them last
-  private late: ControlChanges = {}; // of answers that were older than the text
+  private late: PageControls = {}; // of answers that were older than the text
   private data = noData; // the server tells what changes in this and the outline
-  private outline: readonly { key: string; step: number; text?: string }[] = [];
+  private outline: readonly PageOutline[] = [];
   state: State = "connecting";
 
   constructor(connection: Connection, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void) {
@@ -177,7 +80,7 @@ export class Socket {
   }
 
   /** The answer with the whole of what it changes. */
-  private whole({ data, outline, ...answer }: PageAnswer): Answer {
+  private whole({ data, outline, ...answer }: PageAnswer & Pick<Answer, "value">): Answer {
     const whole: Answer = answer;
     if (answer.value !== undefined) {
       return whole;

@@ -3,6 +3,7 @@
 //   dialog.operate > form > .field, .row, details > textarea
 //                         > progress, .replay-steps > .held-row, .held-before
 
+import type { ReplayInfo, ReplayResult as Result } from "../api";
 import { onChanged } from "../changes";
 import { arrow, Button, dialog, Field, type Open, Says, Select } from "../dialog";
 import { counted } from "../frames/text";
@@ -28,37 +29,7 @@ interface Made {
 }
 
 /** A run, as GET /api/{ws}/replays/{id} has it. */
-interface Run {
-  id: string;
-  capture: string;
-  play: string;
-  to?: string;
-  listen?: string;
-  state: string;
-  done: boolean;
-  error?: string;
-  steps: number;
-  total: number;
-  left_out?: number;
-  different: number;
-  missing: number;
-  failed: number;
-  note?: string;
-  report?: { ok: boolean; took: string; sent: number; received: number; matched: number; unexpected: number; ignored: number; keepalive: number; answered: number; stopped?: string; notes?: string[]; extra?: { message: string; bytes: number; at: string }[] };
-  results: Result[];
-}
-
-interface Result {
-  step: string;
-  kind: string;
-  status: string;
-  message?: string;
-  at: string;
-  lifted?: Record<string, string>;
-  differences?: { path: string; expected: string; got: string }[];
-  more?: number;
-  error?: string;
-}
+type Run = ReplayInfo & { results: Result[] };
 
 const atOnce = 500; // results asked for at once
 const mostShown = 2000; // steps in the list; of those behind them only what went wrong

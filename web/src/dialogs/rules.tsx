@@ -1,23 +1,10 @@
 // The dialog of rules: what is done to messages that match a filter, without a person.
 
+import type { RelayRule as Rule } from "../api";
 import { onChanged } from "../changes";
 import { Button, dialog, Field, Says, Select } from "../dialog";
 import { ask } from "../relays";
 import { Fragment, h, signal } from "../ui";
-
-interface Rule {
-  id: string;
-  name?: string;
-  on: boolean;
-  filter: string;
-  action: string;
-  delay?: string;
-  field?: string;
-  value?: unknown;
-  note?: string;
-  count?: number;
-  failed?: number;
-}
 
 const hints: Readonly<Record<string, readonly [label: string, example: string]>> = { replace: ["Field", "members[0].name"], delay: ["For how long", "250ms"], note: ["Note", "seen"] };
 
@@ -51,7 +38,7 @@ export async function rulesDialog(api: string, filter: string, on: boolean): Pro
     return;
   }
   const rules = signal(answer.rules);
-  const fresh = signal({ filter, action: "replace", first: "", value: "" });
+  const fresh = signal({ filter, action: "replace" as Rule["action"], first: "", value: "" });
   const d = dialog("Rules for messages", (d) => {
     const { action } = fresh.value;
     const [label, example] = hints[action] ?? ["", ""];
@@ -66,7 +53,7 @@ export async function rulesDialog(api: string, filter: string, on: boolean): Pro
     };
     const add = async (): Promise<void> => {
       const first = fresh.value.first.trim();
-      const more = { replace: { field: first, value: valueOf(fresh.value.value) }, delay: { delay: first }, note: { note: first } }[action] ?? {};
+      const more = { replace: { field: first, value: valueOf(fresh.value.value) }, delay: { delay: first }, note: { note: first }, drop: {} }[action];
       const rule: Rule = { id: `${Date.now()}`, on: true, filter: fresh.value.filter.trim(), action, ...more };
       if (rule.filter === "") {
         d.say("Write a filter first; “kind == message” matches all messages");
@@ -93,7 +80,7 @@ export async function rulesDialog(api: string, filter: string, on: boolean): Pro
         {rules.value.length === 0 ? <p class="hint">No rules yet.</p> : null}
         <Field label="Messages that match"><input data-focus="" type="text" spellcheck={false} placeholder={'C_CHAT && .message contains "gold"'} value={fresh.value.filter} onInput={type("filter")} /></Field>
         <div class="row">
-          <Field label="Action"><Select options={[["replace", "set a field"], ["drop", "drop"], ["delay", "delay"], ["note", "add a note"]]} value={action} change={(to) => (fresh.value = { ...fresh.value, action: to })} /></Field>
+          <Field label="Action"><Select options={[["replace", "set a field"], ["drop", "drop"], ["delay", "delay"], ["note", "add a note"]]} value={action} change={(to) => (fresh.value = { ...fresh.value, action: to as Rule["action"] })} /></Field>
           <Field label={label} hidden={action === "drop"}><input type="text" placeholder={example} value={fresh.value.first} onInput={type("first")} /></Field>
           <Field label="New value" hidden={action !== "replace"}><input type="text" placeholder="7, or text" value={fresh.value.value} onInput={type("value")} /></Field>
         </div>

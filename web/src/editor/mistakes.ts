@@ -1,5 +1,6 @@
 // The mistakes of a definition: squiggles, a mark beside the number of their line, the message behind it, and fixes.
 
+import type { DiagInfo } from "../api";
 import { nextDiagnostic, openLintPanel, previousDiagnostic, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { type ChangeDesc, type EditorState, type Extension, RangeSetBuilder, StateEffect, StateField, type Text, type TransactionSpec } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, GutterMarker, gutterLineClass, keymap, WidgetType } from "@codemirror/view";
@@ -13,13 +14,7 @@ interface Place {
 }
 
 /** What is wrong with a definition, and where. */
-export interface Mistake extends Place {
-  severity: "error" | "warning";
-  code: string;
-  message: string;
-  help?: string;
-  fix?: Place & { text: string };
-}
+export type Mistake = DiagInfo;
 
 /** A mistake as the document has it now; offsets in UTF-16. */
 interface Found {

@@ -1,6 +1,7 @@
 // What opens beside the list: statistics, the timeline, connections, tables and comparisons.
 
 import type { FrameRow, Marker, RequestKind, Requests, State } from "./protocol";
+import type { RelatedField, RelatedType } from "../api";
 import { make } from "../dom";
 
 export type DrawerName = "types" | "timeline" | "conns" | "table" | "diff" | "markers";
@@ -11,7 +12,7 @@ export interface DrawerHost {
   /** The current row. */
   readonly row: FrameRow | undefined;
   readonly chips: readonly string[];
-  ask<K extends RequestKind>(kind: K, question: Omit<Requests[K]["ask"], "seq">, signal?: AbortSignal): Promise<Requests[K]["answer"]>;
+  ask<K extends RequestKind>(kind: K, question: Requests[K]["ask"], signal?: AbortSignal): Promise<Requests[K]["answer"]>;
   /** Puts a filter in force, together with the one there is. */
   filter(text: string): void;
   addChip(chip: string, label?: string): void;
@@ -29,8 +30,8 @@ export interface DrawerHost {
 
 /** What goes with a marker, as GET .../related says it. */
 export interface Related {
-  types: { type: string; name: string; here: number; all: number; factor: number }[];
-  fields: { type: string; name: string; path: string; here: number; else: number; first: number; filter: string }[];
+  types: RelatedType[];
+  fields: RelatedField[];
   value?: string;
 }
 

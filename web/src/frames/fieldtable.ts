@@ -233,7 +233,7 @@ export class TableDrawer implements Drawer {
 
   private async load(signal: AbortSignal): Promise<void> {
     if (this.type === "") {
-      this.show({ type: "", total: 0, done: true, columns: [], rows: [] });
+      this.show({ type: "", total: 0, done: true, bad: 0, columns: [], rows: [] });
       return;
     }
     try {

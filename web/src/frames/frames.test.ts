@@ -266,7 +266,7 @@ test("texts of frames", () => {
   equal([0, 999, 1520, 66_700, 1e6, 61e6, 700e6, 9000e6].map(span), ["0 µs", "999 µs", "1.52 ms", "66.7 ms", "1.00 s", "61.0 s", "11 min 40 s", "2 h 30 min"]);
   equal([opcode(9938), opcode(0x12345), opcode(undefined)], ["0x26D2", "0x12345", ""]);
   equal([frameName({ code: 9938 }), frameName({ kind: "opaque" }), frameName({ name: "C_CHAT" })], ["? 0x26D2", "enciphered", "C_CHAT"]);
-  const row: FrameRow = { n: 1, t: 0, via: ["reliable:3", "chunk"], from: [1, 2, 3, 4, 5, 6, 7, 8], status: "incomplete", info: "a\nb", flags: "*" };
+  const row = { n: 1, t: 0, via: ["reliable:3", "chunk"], from: [1, 2, 3, 4, 5, 6, 7, 8], status: "incomplete", info: "a\nb", flags: "*" } as FrameRow;
   equal(layers(row), "reliable:3 › chunk of 1, 2, 3, 4, 5, 6 and 2 more");
   equal(info(row), "incomplete · a b");
   equal(flags(row, true, true), { text: "◆✎!*", words: "marked, has a note, a problem, injected" });
@@ -279,7 +279,7 @@ test("filters that menus write", () => {
   equal(timeLiteral(1763632800123456), "1763632800.123456");
   const conn = { name: "a:1-b:2", session: 0, proto: "tcp", frames: 1 };
   equal(ofConnection(conn), 'conn == "a:1-b:2" && session == 0');
-  const row: FrameRow = { n: 17, t: 1_500_000, dir: "c2s", code: 9938, len: 48, type: "C_CHAT", cells: ["Lann", "7"] };
+  const row: FrameRow = { n: 17, t: 1_500_000, d: 0, dir: "c2s", kind: "message", conn: 0, code: 9938, len: 48, type: "C_CHAT", cells: ["Lann", "7"] };
   const cells = ["n", "time", "dir", "code", "name", "len", "conn", "=.name", "=.gold", "=.none", "flags"].map((c) => ofCell(c, row, [conn], [".name", ".gold"]));
   equal(cells, ["n == 17", "time >= 1.500000", "dir == c2s", "op == 0x26D2", "C_CHAT", "len == 48", 'conn == "a:1-b:2" && session == 0', '.name == "Lann"', ".gold == 7", "", ""]);
   equal([fieldFilter("C_CHAT.2", "members[].name"), fieldFilter("op == 7", "x")], ["C_CHAT.2.members.name", ".x"]);
@@ -304,6 +304,6 @@ test("types sort by any column, the more frequent first where it says the same",
 });
 
 test("timeline: directions are stacked, and missing ones are 0", () => {
-  equal(chartData({ from: 3_000_000, step: 500_000, c2s: [1, 2], s2c: [10], bad: null }, 1_000_000), [[2, 2.5], [11, 2], [1, 2], [0, 0]]);
+  equal(chartData({ from: 3_000_000, step: 500_000, c2s: [1, 2], s2c: [10], bad: [] }, 1_000_000), [[2, 2.5], [11, 2], [1, 2], [0, 0]]);
   equal(noState().fit, 0);
 });

@@ -30,7 +30,7 @@ function listOf(rows: number, step = 1) {
     {
       rows: (from, n) => {
         asked.push(from);
-        const some = Array.from({ length: Math.max(0, Math.min(n, state.fit - from)) }, (_, i): FrameRow => ({ n: (from + i) * now.step + 1, t: from + i, name: `F${(from + i) * now.step + 1}` }));
+        const some = Array.from({ length: Math.max(0, Math.min(n, state.fit - from)) }, (_, i) => ({ n: (from + i) * now.step + 1, t: from + i, name: `F${(from + i) * now.step + 1}` }) as FrameRow);
         return Promise.resolve(some);
       },
       where: (n) => {

@@ -25,7 +25,10 @@ const heads: readonly SortHead[] = [
 
 const moreRows = 200; // at a time: a capture may have tens of thousands of codes
 
-function value(row: TypeRow, by: string): number | string {
+/** A type in the list; of one that a chip hides nothing else is known. */
+type Listed = Partial<TypeRow> & Pick<TypeRow, "type" | "name" | "count">;
+
+function value(row: Listed, by: string): number | string {
   switch (by) {
     case "name":
       return frameName(row);
@@ -43,13 +46,13 @@ function value(row: TypeRow, by: string): number | string {
 }
 
 /** Rows in order; where the column says the same, the more frequent type is first. */
-export function sortTypes(rows: readonly TypeRow[], by: string, desc: boolean): TypeRow[] {
+export function sortTypes(rows: readonly Listed[], by: string, desc: boolean): Listed[] {
   const sign = desc ? -1 : 1;
   return [...rows].sort((a, b) => {
     const x = value(a, by);
     const y = value(b, by);
     const order = typeof x === "string" ? x.localeCompare(String(y), "en", { numeric: true }) : x - Number(y);
-    return order * sign || b.count - a.count || a.code - b.code;
+    return order * sign || b.count - a.count || (a.code ?? -1) - (b.code ?? -1);
   });
 }
 
@@ -143,7 +146,7 @@ export class TypesDrawer implements Drawer {
     const hidden = this.host.chips
       .map(hiddenType)
       .filter((type): type is string => type !== undefined && !rows.some((r) => r.type === type))
-      .map((type): TypeRow => ({ type, name: type, code: -1, count: 0, defined: true }));
+      .map((type): Listed => ({ type, name: type, count: 0, defined: true }));
     const wanted = this.search.value.trim().toLowerCase();
     const fitting = sortTypes([...rows, ...hidden], this.sort.by, this.sort.desc).filter(
       (r) => wanted === "" || frameName(r).toLowerCase().includes(wanted) || opcode(r.code).toLowerCase().includes(wanted),
@@ -164,7 +167,7 @@ export class TypesDrawer implements Drawer {
     }
   }
 
-  private row(r: TypeRow, total: number, most: number): HTMLTableRowElement {
+  private row(r: Listed, total: number, most: number): HTMLTableRowElement {
     const { chips, state } = this.host;
     const row = make("tr");
     row.dataset["type"] = r.type;
@@ -193,7 +196,7 @@ export class TypesDrawer implements Drawer {
     const time = (t: number | undefined): string => (t === undefined ? "" : seconds(t - state.start));
     row.append(
       shown, named,
-      cell(r.code < 0 ? "" : opcode(r.code), "dim"), cell(direction(r.dir)), cell(isHidden ? "hidden" : count(r.count), "num"), share,
+      cell(opcode(r.code), "dim"), cell(direction(r.dir)), cell(isHidden ? "hidden" : count(r.count), "num"), share,
       cell(r.bytes === undefined ? "" : bytes(r.bytes), "num"), cell(r.min === undefined ? "" : count(r.min), "num"),
       cell(r.bytes === undefined || r.count === 0 ? "" : count(Math.round(r.bytes / r.count)), "num"), cell(r.max === undefined ? "" : count(r.max), "num"),
       cell((r.bad ?? 0) === 0 ? "" : `! ${count(r.bad ?? 0)}`, "num err"), cell(time(r.first), "num dim"), cell(time(r.last), "num dim"),

@@ -1,0 +1,46 @@
+package server
+
+//go:generate go run ../web/types
+
+import (
+	"wirebench/server/frames"
+	"wirebench/server/relay"
+	"wirebench/server/socket"
+	"wirebench/server/store"
+)
+
+// Messages are the structs that the scripts of the pages exchange with the server, in channels and over HTTP. web/src/api.ts is generated
+// from them.
+func Messages() []any {
+	return []any{
+		socket.Up{},
+		socket.Down{},
+		pageMessage{},
+		pageAnswer{},
+		valueAnswer{}, // the channel "page"
+		pushed{},      // "pushed"
+		framesOpened{},
+		listMessage{},
+		listState{},
+		listFailed{}, // "frames"
+		rowsAnswer{},
+		mapAnswer{},
+		frames.Frame{},
+		frames.Packet{},
+		frames.Found{},
+		frames.Types{},
+		frames.Timeline{},
+		frames.Table{},
+		frames.Diff{},
+		store.Capture{},
+		packetInfo{},
+		relatedType{},
+		relatedField{},
+		elsewhere{}, // HTTP
+		relay.Info{},
+		relay.Rule{},
+		heldInfo{},
+		ReplayInfo{},
+		ReplayResult{},
+	}
+}

@@ -1,0 +1,24 @@
+// Command types writes web/src/api.ts: the TypeScript of the messages and answers that the scripts of the pages exchange with the server,
+// which are Go structs. Run it by go generate.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"wirebench/server"
+)
+
+// target is relative to the folder of server/messages.go, where go generate runs this.
+const target = "../web/src/api.ts"
+
+func main() {
+	said, err := commentsIn("wirebench", os.DirFS(".."), "server", "defs", "codec")
+	if err == nil {
+		err = os.WriteFile(target, []byte(typescript(server.Messages(), said)), 0o644)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "types:", err)
+		os.Exit(1)
+	}
+}
