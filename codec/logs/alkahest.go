@@ -78,7 +78,7 @@ func readAlkahest(l *reading) {
 		l.on(int64(int32(binary.LittleEndian.Uint32(b[8:]))), transport.Conn{})
 		l.record()
 		code := binary.LittleEndian.Uint16(b[13:])
-		message, ok := headed(buf, code, b[alkahestEntry:])
+		message, ok := teraMessage(buf, code, b[alkahestEntry:])
 		if !ok {
 			if !l.problem(dir, at, message, transport.Unknown, "the payload of message %d has %d bytes: with its header it is longer than a message can be", code, size) {
 				return

@@ -191,7 +191,7 @@ func (a *atlasReading) row(r atlasRow, from int64) bool {
 	message := payload
 	if !hasHeader(payload, r.code) {
 		var ok bool
-		if message, ok = headed(a.buf, r.code, payload); !ok {
+		if message, ok = teraMessage(a.buf, r.code, payload); !ok {
 			return l.problem(r.dir, r.at, payload, from, "%s", transport.Join(note, fmt.Sprintf("%s has %d bytes: with its header it is longer than a message can be", who, len(payload))))
 		}
 		a.buf = message

@@ -246,7 +246,7 @@ func (k *kloctReading) packet(at uint64) bool {
 	if len(name) <= transport.MaxName {
 		var made bool
 		f.Name = string(name)
-		if f.Dir, made = dirOfName(f.Name); made {
+		if f.Dir, made = teraDirection(f.Name); made {
 			f.Name = ""
 		}
 	}

@@ -232,43 +232,6 @@ func (l *reading) ended() bool {
 // sentByProxy is the note of a message that no end has made.
 const sentByProxy = "sent by the proxy"
 
-// dirOfName tells the direction by a name of a message: S_ is from the server, C_ from the client, and so are names that a program made for
-// what has none (*SU_NEEDS_REMAP_26D2). made says that it is such a name.
-func dirOfName(name string) (dir schema.Dir, made bool) {
-	if len(name) < 2 {
-		return schema.Both, false
-	}
-	rest := name[1:]
-	if name[0] == '*' {
-		made = true
-		name, rest = rest, rest[1:]
-		if len(rest) > 0 && rest[0] == 'U' {
-			rest = rest[1:]
-		}
-	}
-	if len(rest) == 0 || rest[0] != '_' {
-		return schema.Both, made
-	}
-	switch name[0] {
-	case 'S':
-		dir = schema.ToClient
-	case 'C':
-		dir = schema.ToServer
-	}
-	return dir, made
-}
-
-// headed puts the header that logs leave away before a message: its length, which counts the header, and its code. The result is valid
-// until the next call with the same buffer.
-func headed(buf []byte, code uint16, payload []byte) (message []byte, ok bool) {
-	size := len(payload) + 4
-	if size > math.MaxUint16 {
-		return payload, false
-	}
-	buf = append(buf[:0], byte(size), byte(size>>8), byte(code), byte(code>>8))
-	return append(buf, payload...), true
-}
-
 // addrPort is an address of four or sixteen bytes with a port.
 func addrPort(addr []byte, port uint16) netip.AddrPort {
 	a, ok := netip.AddrFromSlice(addr)

@@ -371,7 +371,7 @@ func TestDirOfName(t *testing.T) {
 		"S_X": "s2c", "C_X": "c2s", "*SU_NEEDS_REMAP_1": "s2c made", "*CU_NEEDS_REMAP_1": "c2s made", "*S_X": "s2c made", "": "", "*": "", "*S": " made", "*SU": " made",
 		"S": "", "SX_": "", "X_S": "", "SU_X": "", "**": " made",
 	} {
-		dir, made := dirOfName(name)
+		dir, made := teraDirection(name)
 		got := dir.String()
 		if made {
 			got += " made"

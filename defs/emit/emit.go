@@ -6,10 +6,12 @@
 //
 // # Adding a target
 //
-//  1. In a file of its own write a function like emitMarkdown. It starts with o.lost for its losses and goes through s.Messages with
-//     try, which gives it what stands where, as package wire says it, and tells why a message has to be left out.
-//  2. Its files begin with what head returns, behind the mark of a comment.
+//  1. In a file of its own write a function like emitMarkdown. Its losses begin as losses(slices.Clone(o.lost)); it goes through
+//     s.Messages with try, which passes the message's layout, a wire.Message, to a function. A reason that try returns is a loss:
+//     the message is left out.
+//  2. Its files begin with the text of head, whose prefix is the mark of a comment.
 //  3. Add a row to Targets, with the function inside within, which keeps files in proportion to the definitions.
+//  4. TestFrozen of cmd/wirebench then reports the new outputs; -update takes them.
 //
 // The command line, the API and the pages show all rows of Targets. A programming language embeds a walker, which goes through the
 // messages; the language is its prints, texts of statements, and the methods of native for what texts cannot say.
