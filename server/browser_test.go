@@ -115,29 +115,22 @@ func TestFlowScreenshots(t *testing.T) {
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
 	ctx := browsertest.Open(t, srv.URL+"/w/"+d.Name, "html.live .tree")
-	for _, shot := range []struct {
-		name, theme   string
-		width, height int64
-		path          string // of the page; "" = as before
-		do, until     string
-	}{
-		{"workbench", "dark", 1440, 860, "", pickMember, `document.querySelector(".cell.picked") !== null`},
-		{"workbench-light", "light", 1440, 860, "", pickMember, `document.querySelector(".cell.picked") !== null`},
-		{"workbench-narrow", "dark", 420, 900, "", pickMember, `document.querySelector(".cell.picked") !== null`},
+	for _, shot := range []struct{ name, path, do, until string }{
+		{"workbench", "", pickMember, `document.querySelector(".cell.picked") !== null`},
 		{
-			"capture", "dark", 1440, 860, "/captures/" + capture.ID + "?f=" + url.QueryEscape(`!(C_PLAYER_LOCATION) && kind == message`) + "#n=9&sel=40+16", `void 0`,
+			"capture", "/captures/" + capture.ID + "?f=" + url.QueryEscape(`!(C_PLAYER_LOCATION) && kind == message`) + "#n=9&sel=40+16", `void 0`,
 			`document.querySelector(".frame.cur") !== null && document.querySelectorAll(".tree tr[data-path]").length > 5 && document.querySelectorAll(".hex-host .hex-line").length > 2`,
 		},
 	} {
 		var png []byte
 		actions := []chromedp.Action{
-			emulation.SetDeviceMetricsOverride(shot.width, shot.height, 1, false),
-			emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: shot.theme}}),
+			emulation.SetDeviceMetricsOverride(1440, 860, 1, false),
+			emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
 		}
 		if shot.path != "" {
 			actions = append(actions, chromedp.Navigate(srv.URL+"/w/"+d.Name+shot.path))
 		}
-		browsertest.Run(t, ctx, append(actions, chromedp.Evaluate(shot.do+";undefined", nil), chromedp.Poll(shot.until, nil), chromedp.Sleep(300*time.Millisecond), chromedp.CaptureScreenshot(&png))...)
+		browsertest.Run(t, ctx, append(actions, chromedp.Evaluate(shot.do+";undefined", nil), chromedp.Poll(shot.until, nil), browsertest.Painted(), chromedp.CaptureScreenshot(&png))...)
 		if len(png) < 10000 {
 			t.Errorf("%s is a picture of %d bytes", shot.name, len(png))
 		}

@@ -227,7 +227,7 @@ func TestFlowCaptureFind(t *testing.T) {
 
 	// The bar takes room from the list, and the row that is chosen stays in view.
 	f.press("Escape")
-	browsertest.Run(t, f.ctx, chromedp.Sleep(200*time.Millisecond)) // the list has its old height by then: it learns it a frame later
+	browsertest.Run(t, f.ctx, browsertest.Painted()) // the list has its old height by then: it learns it a frame later
 	last := browsertest.Value[string](t, f.ctx, `(() => { const box = document.querySelector(".frames-scroll").getBoundingClientRect(); return [...document.querySelectorAll(".frame")].filter(e => e.getBoundingClientRect().bottom <= box.bottom + 1).at(-1).querySelector(".fc-n").textContent })()`)
 	n, err := strconv.Atoi(last)
 	if err != nil {
@@ -238,7 +238,7 @@ func TestFlowCaptureFind(t *testing.T) {
 	f.is("the last row in view is chosen", inView)
 	f.press("Ctrl+F")
 	f.is("the bar is open", `!document.querySelector(".frames-find").hidden`)
-	browsertest.Run(t, f.ctx, chromedp.Sleep(200*time.Millisecond)) // the list has its new height by then
+	browsertest.Run(t, f.ctx, browsertest.Painted()) // the list has its new height by then
 	f.is("the row is in view", inView)
 	f.shows(".frames-line .chosen", "at "+last)
 }

@@ -236,3 +236,9 @@ func Value[T any](t *testing.T, ctx context.Context, expression string) T {
 	Run(t, ctx, chromedp.Evaluate(expression, &result))
 	return result
 }
+
+// Painted waits until what the page has drawn is on the screen: its sizes are known to all scripts then.
+func Painted() chromedp.Action {
+	const frames = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))`
+	return chromedp.Evaluate(frames, nil, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })
+}
