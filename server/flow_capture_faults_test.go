@@ -283,7 +283,7 @@ func TestFlowPasteKept(t *testing.T) {
 	const asks = `[...document.querySelectorAll("dialog.operate")].map(e => e.innerText).join()`
 	put(".filterbox-input .cm-content", "n > 5")
 	put(".frames-scroll", "Dear diary,\nnothing happened today.\n")
-	f.shows(".toasts", "Nothing in what was pasted")
+	f.shows(".toasts", "Nothing recognised in the pasted text")
 	if got := browsertest.Value[string](t, f.ctx, asks); got != "" {
 		t.Errorf("asked for nothing: %s", got)
 	}
@@ -314,7 +314,7 @@ func TestFlowDropNothing(t *testing.T) {
 	drop("nothing.bin", "")
 	f.shows(".toasts", "nothing.bin is empty")
 	drop("diary.log", "Dear diary,\nnothing happened today.\n")
-	f.shows(".toasts", "diary.log is no capture")
+	f.shows(".toasts", "diary.log is not a capture")
 	if got := browsertest.Value[string](t, f.ctx, `document.querySelector("#input").value`); got != input {
 		t.Errorf("the input is %q now", got)
 	}

@@ -80,7 +80,7 @@ func TestFlowCaptureByOthers(t *testing.T) {
 	f.is("the keys are at the way out", `document.activeElement?.matches(".frames-empty a")`)
 	f.shows(row("text"), `"text 2"`)
 	f.listsCaptures()
-	f.shows("#captures [data-none]", "None yet")
+	f.shows("#captures [data-none]", "No captures yet")
 	f.is("nor are its packets", `![...document.querySelectorAll("#byte-tabs [role=tab]")].some(e => e.offsetParent !== null && e.textContent.includes("Packet"))`)
 	f.do(`window.asked = 0; const open = WebSocket; window.WebSocket = function (...a) { window.asked++; return new open(...a) }`)
 	f.press("m", "x", "F3")
@@ -122,7 +122,7 @@ func TestFlowCaptureExports(t *testing.T) {
 	for name := range frames.ExportFormats {
 		f.press("x")
 		f.pick(map[string]string{
-			"pcapng": "pcapng, for Wireshark", "packets": "as they were captured", "jsonl": "JSON Lines", "csv": "CSV", "tsv": "TSV", "hex": "Hex",
+			"pcapng": "pcapng, for Wireshark", "packets": "the original packets", "jsonl": "JSON Lines", "csv": "CSV", "tsv": "TSV", "hex": "Hex",
 		}[name])
 		f.is("the export as "+name, `window.links.some(e => e.includes("format=`+name+`"))`)
 	}
@@ -134,7 +134,7 @@ func TestFlowCaptureExports(t *testing.T) {
 	f.do(`window.links = []; HTMLAnchorElement.prototype.click = function () { window.links.push(this.href) }`)
 	f.focus(".frames-scroll")
 	f.press("x")
-	f.pick("as they were captured")
+	f.pick("the original packets")
 	f.shows(".toasts", "take pcapng")
 	f.is("no download", `window.links.length === 0`)
 }

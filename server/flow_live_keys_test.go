@@ -21,7 +21,7 @@ func TestFlowLiveResend(t *testing.T) {
 	f.press("Home")
 	f.shows(".frames-line .chosen", "at 1")
 	f.press("r")
-	f.shows(".toasts", "say is sent again, C→S")
+	f.shows(".toasts", "say was sent again, C→S")
 	g.await(t, "the first again", func(heard []string, _ []uint32) bool {
 		return slices.Equal(heard, []string{"first", "second", "first"})
 	})
@@ -212,7 +212,7 @@ func TestFlowMarkersChange(t *testing.T) {
 	}
 	names("begin")
 	f.do(`document.querySelector(".frames-markers .marker-change > .btn:last-child").click()`)
-	f.shows(".frames-markers", "None yet")
+	f.shows(".frames-markers", "No markers yet")
 }
 
 // A capture that another program makes appears in the list at the side, and its page grows with it.

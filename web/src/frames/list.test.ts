@@ -215,7 +215,7 @@ test("frame list: rows in another order keep the chosen frame in sight, do not f
   t.list.go(999);
   equal([t.list.follows, t.pill().hidden], [false, true]);
   t.update({ total: 1312, fresh: 312 });
-  equal([t.list.follows, t.pill().hidden, t.pill().textContent], [false, false, "312 new: sort anew"]);
+  equal([t.list.follows, t.pill().hidden, t.pill().textContent], [false, false, "312 new: sort again"]);
   t.pill().click();
   equal(t.told().at(-1), "sort anew");
   t.end();
