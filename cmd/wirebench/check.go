@@ -17,10 +17,10 @@ func newCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check PATH...",
 		Short: "Report the mistakes in definitions",
-		Long: `Check reads definitions and code maps, of files and of directories with all that is
-in them, and prints every mistake as file:line:col: error|warning: text [code].
+		Long: `Check reads definitions and code maps from files and, recursively, from
+directories. It prints each mistake as file:line:col: error|warning: text [code].
 
-Exit status 1 if any of them is an error.`,
+The exit status is 1 if there is an error.`,
 		Args: needs("path of definitions", true),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			diags, err := l.check(cmd, args)
@@ -47,8 +47,8 @@ Exit status 1 if any of them is an error.`,
 		},
 	}
 	l.add(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON Lines instead of text for people")
-	cmd.Flags().BoolVar(&explain, "explain", false, "show each line, the place in it and what to write instead")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON Lines instead of text")
+	cmd.Flags().BoolVar(&explain, "explain", false, "also print each source line, the position and the suggested fix")
 	return cmd
 }
 

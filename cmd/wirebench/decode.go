@@ -23,16 +23,16 @@ func newDecode() *cobra.Command {
 	form := ""
 	cmd := &cobra.Command{
 		Use:   "decode [FILE...]",
-		Short: "Show what is in messages",
-		Long: `Decode reads messages from files ("-": standard input), or without any from standard
-input, and says what is in them.
+		Short: "Decode messages",
+		Long: `Decode reads messages from files, or from standard input without files or for "-",
+and prints their contents.
 
-A line is a message in hex, blanks allowed; with --paste the whole text is one of
-the forms that the paste command knows. Every line gives exactly one result, in
-order. The message's own code chooses the definition, unless --message does.
+Each line is one message in hex; spaces are allowed. With --paste the whole text
+is one of the forms of the paste command. Each line gives exactly one result, in
+order. The code in the message selects the definition, unless --message does.
 
-Exit status 1 if a message has errors, or the definition that --message names. A
-message that has no definition is no error.`,
+The exit status is 1 if a message, or the definition named by --message, has
+errors. A message without a definition is not an error.`,
 		Example: `  echo 12002b4e080039304c0061006e006e000000 | wirebench decode
   xxd packet.bin | wirebench decode --paste --json --fields`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,9 +64,9 @@ message that has no definition is no error.`,
 	}
 	m.add(cmd)
 	m.addSession(cmd)
-	cmd.Flags().BoolVar(&fields, "fields", false, "with --json: every field with its place")
-	cmd.Flags().BoolVar(&paste, "paste", false, "the input is a dump, an array, base64 ...: any form of the paste command")
-	cmd.Flags().StringVar(&form, "form", "", "with --paste: take the text as this form instead of guessing")
+	cmd.Flags().BoolVar(&fields, "fields", false, "with --json: print every field with its position")
+	cmd.Flags().BoolVar(&paste, "paste", false, "the input is any form of the paste command: a dump, an array, base64 ...")
+	cmd.Flags().StringVar(&form, "form", "", "with --paste: form of the text (default: recognized)")
 	complete(cmd, "form", completeForm)
 	return cmd
 }

@@ -58,7 +58,7 @@ func newDemo() *cobra.Command {
 	var limit time.Duration
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Play small games over loopback, for a first look without a game",
+		Short: "Run small games over loopback, to try Wirebench without a game",
 		Long: `Demo starts a small server and a client that plays by itself for each protocol,
 on this machine alone: a player walks, talks, fights, and loses and gains health.
 What they say is made by the definitions inside the program, and travels as it

@@ -30,10 +30,11 @@ func newEmit() *cobra.Command {
 
 ` + strings.Join(list, "\n") + `
 
-What a target cannot express is listed on standard error and at the top of its
-output. One file goes to standard output, several need --out.
+Features that a target cannot express are listed on standard error and at the top
+of its output. A single file is written to standard output; several files need
+--out.
 
-Exit status 1 if a definition has errors: its message is left out.`,
+The exit status is 1 if a definition has errors; its message is left out.`,
 		Example: `  wirebench emit --target c --message C_EDIT_PRIVATE_CHANNEL --out generated
   wirebench emit --library mine --target lua > mine.lua`,
 		Args: noArgs,
@@ -78,10 +79,10 @@ Exit status 1 if a definition has errors: its message is left out.`,
 	f := cmd.Flags()
 	f.StringVar(&target, "target", "", "format to write: "+targetNames())
 	f.StringArrayVar(&messages, "message", nil, "only this message, NAME or NAME.VERSION (repeatable; default: the highest version of each)")
-	f.StringVar(&o.Name, "name", "", "what files, packages and prefixes are called (default: messages)")
-	f.IntVar(&vectors, "vectors", 0, "C, Go and TypeScript: write a test as well, with up to so many messages of each kind")
-	f.StringVarP(&out, "out", "o", "", "directory for the files, made if it is not there")
-	f.BoolVar(&asJSON, "json", false, "one JSON object with the files and what was lost")
+	f.StringVar(&o.Name, "name", "", "name used in files, packages and prefixes (default: messages)")
+	f.IntVar(&vectors, "vectors", 0, "C, Go and TypeScript: also write a test, with at most this many messages of each type")
+	f.StringVarP(&out, "out", "o", "", "directory for the files, created if missing")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object with the files and the losses")
 	complete(cmd, "target", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return strings.Split(targetNames(), ", "), cobra.ShellCompDirectiveNoFileComp
 	})

@@ -19,14 +19,14 @@ func newEncode() *cobra.Command {
 	code := ""
 	cmd := &cobra.Command{
 		Use:   "encode --message NAME [FILE...]",
-		Short: "Turn values into messages",
-		Long: `Encode reads one JSON object of values a line, from files ("-": standard input), or
-without any from standard input, and prints one line of hex each, in order. What is missing is zero or empty; an
-unknown field, a value of the wrong kind or a number that does not fit is an
-error.
+		Short: "Encode values as messages",
+		Long: `Encode reads JSON objects with values, one per line, from files, or from standard
+input without files or for "-", and prints each message as a line of hex, in
+order. Missing values are zero or empty. Unknown fields, values of the wrong type
+and numbers out of range are errors.
 
-A line that cannot be encoded prints an empty line, its reasons go to standard
-error with the number of the line, and the exit status is 1.`,
+For a line that cannot be encoded, encode prints an empty line, reports the
+reasons with the line number on standard error, and exits with status 1.`,
 		Example: `  echo '{"channel_name":"Lann","password":12345}' | wirebench encode --message C_JOIN_PRIVATE_CHANNEL --code 0x1234`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := newEncoder(cmd, m, code)
@@ -55,7 +55,7 @@ error with the number of the line, and the exit status is 1.`,
 	}
 	m.add(cmd)
 	m.addSession(cmd)
-	cmd.Flags().StringVar(&code, "code", "", "code of the message, decimal or 0x (default: that of the definition or of the map)")
+	cmd.Flags().StringVar(&code, "code", "", "code of the message, decimal or 0x (default: from the definition or the map)")
 	return cmd
 }
 

@@ -33,32 +33,32 @@ func newFrames() *cobra.Command {
 	expression, framing, keys := "", "", ""
 	cmd := &cobra.Command{
 		Use:   "frames [CAPTURE]",
-		Short: "List what a capture file holds, message by message",
-		Long: `Frames reads a capture (pcap or pcapng, gzip too), puts its connections together
-and lists the frames of the protocol in the order in which they became whole:
-messages, what the protocol says for itself (control), what is enciphered
-without a key (opaque), and what is missing or cannot be right (problem).
+		Short: "List the frames of a capture",
+		Long: `Frames reads a capture (pcap or pcapng, also compressed with gzip), reassembles its
+connections and lists their frames in the order in which they were completed:
+messages, the protocol's own packets (control), encrypted data without a key
+(opaque), and missing or invalid data (problem).
 
-A text that shows a conversation (a log, Follow TCP Stream, ...) is read too, the
-packets that Wireshark or tshark exported (-T json -x, -T ek -x, -T pdml, -V -x),
-flows of mitmproxy, websockets in a HAR, zip and tar of files (each a message), and
-raw bytes where --framing says how they are cut into messages:
+Other inputs are texts that show a conversation (a log, Follow TCP Stream, ...),
+packets exported by Wireshark or tshark (-T json -x, -T ek -x, -T pdml, -V -x),
+flows of mitmproxy, websockets in a HAR, zip and tar archives (each file is a
+message), and raw bytes, for which --framing selects the framing:
   whole                   the file is one message
   fixed:40                messages of 40 bytes
   prefixed:2le+self+keep  a length of 2 bytes (1, 2le, 2be, 4le, 4be), little-endian;
-                          +self: it counts its own bytes, +keep: it is a part of the message
+                          +self: includes its own bytes, +keep: is part of the message
   delimited:0d0a          messages end with these bytes
-  fixed:40+c2s            all of them go to the server (+s2c: to the client)
+  fixed:40+c2s            all messages go to the server (+s2c: to the client)
 
---keys names a file with what is known of ciphers from elsewhere, a connection a line
-(* is any one, #1 behind it the second session; comments start with #):
-  10.0.0.2:4000-10.0.0.1:7801  tera      HEX         the four keys as they are sent [old]
-  *                            subspace  0x1234abcd  the key of the server's answer
+--keys names a file with encryption keys, one connection per line (* matches any
+connection, a suffix #1 selects the second session; comments start with #):
+  10.0.0.2:4000-10.0.0.1:7801  tera      HEX         the four keys in the order of the handshake [old]
+  *                            subspace  0x1234abcd  the key in the server's answer
 
-A file that is cut off gives what it holds. Without a file, or as "-", standard
-input is read.
+A truncated file is read as far as it goes. Without a file, or for "-", frames
+reads standard input.
 
-Exit status: 0, whatever the frames are; 2 wrong usage, or a file that is none of these.`,
+Exit status: 0 for any frames, 2 wrong usage or an unknown file format.`,
 		Example: `  wirebench frames --protocol subspace session.pcap
   wirebench frames --protocol tera --framing prefixed:2le+self+keep+c2s messages.bin
   wirebench frames --library game.def --group c2s=clmsg --group s2c=svmsg --json --value session.pcapng`,
@@ -113,15 +113,15 @@ Exit status: 0, whatever the frames are; 2 wrong usage, or a file that is none o
 	}
 	l.add(cmd)
 	flags := cmd.Flags()
-	flags.IntSliceVar(&ports, "port", nil, "port of the server (repeatable; default: told by who started)")
+	flags.IntSliceVar(&ports, "port", nil, "port of the server (repeatable; default: from who opened the connection)")
 	flags.StringArrayVar(&groups, "group", nil, "group of messages that a direction has, and a server's port: 13501/c2s=clmsg (repeatable)")
 	flags.StringArrayVar(&kinds, "kind", nil, "only these: "+strings.Join(kindNames, ", ")+" (repeatable)")
-	flags.StringVar(&expression, "filter", "", "only frames that fit: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
-	flags.StringVar(&framing, "framing", "", "the file is raw bytes that are cut so: prefixed:2le+self, fixed:40, delimited:0d0a ...")
-	flags.StringVar(&keys, "keys", "", "file with keys of enciphered connections")
-	flags.BoolVar(&f.json, "json", false, "JSON Lines instead of text for people")
-	flags.BoolVar(&f.want.Value, "value", false, "with --json: the values of each message")
-	flags.BoolVar(&f.want.Fields, "fields", false, "with --json: every field with its place")
+	flags.StringVar(&expression, "filter", "", "only matching frames: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
+	flags.StringVar(&framing, "framing", "", "framing of a file of raw bytes: prefixed:2le+self, fixed:40, delimited:0d0a ...")
+	flags.StringVar(&keys, "keys", "", "file with keys of encrypted connections")
+	flags.BoolVar(&f.json, "json", false, "print JSON Lines instead of text")
+	flags.BoolVar(&f.want.Value, "value", false, "with --json: print the values of each message")
+	flags.BoolVar(&f.want.Fields, "fields", false, "with --json: print every field with its position")
 	complete(cmd, "kind", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return kindNames, cobra.ShellCompDirectiveNoFileComp
 	})

@@ -14,7 +14,7 @@ func newHealth() *cobra.Command {
 	listen := ""
 	cmd := &cobra.Command{
 		Use:   "health",
-		Short: "Ask the server at --listen whether it works",
+		Short: "Check the health of the server at --listen",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			host, port, err := splitAddress(listen)

@@ -53,6 +53,6 @@ func newLayout() *cobra.Command {
 		},
 	}
 	m.add(cmd)
-	cmd.Flags().StringVar(&field, "field", "", "only the field of this path, with its places in full where a layout writes them shortly")
+	cmd.Flags().StringVar(&field, "field", "", "print only the field with this path, with all its positions")
 	return cmd
 }

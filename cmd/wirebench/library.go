@@ -204,9 +204,9 @@ func (m *messageFlags) add(cmd *cobra.Command) {
 	m.libraryFlags.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&m.message, "message", "", "definition to use, NAME or NAME.VERSION (without a version the highest)")
-	f.StringVar(&m.group, "group", "", "group of messages that codes are looked up in")
+	f.StringVar(&m.group, "group", "", "message group in which to look up codes")
 	f.StringVar(&m.dir, "dir", "", "direction of the messages, c2s or s2c, where codes depend on it")
-	f.BoolVar(&m.json, "json", false, "JSON Lines instead of text for people")
+	f.BoolVar(&m.json, "json", false, "print JSON Lines instead of text")
 	complete(cmd, "dir", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"c2s", "s2c"}, cobra.ShellCompDirectiveNoFileComp
 	})

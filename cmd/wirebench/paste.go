@@ -19,10 +19,10 @@ func newPaste() *cobra.Command {
 	form := ""
 	cmd := &cobra.Command{
 		Use:   "paste [FILE]",
-		Short: "Say what a pasted text is, and print its bytes",
-		Long: `Paste reads a text in which bytes are written down: a hex dump, an array of a
-programming language, base64, a log, what Wireshark copies. It says what it took
-the text for and prints the bytes of each message as a line of hex.`,
+		Short: "Recognize a pasted text and print its bytes",
+		Long: `Paste reads a text that contains bytes: a hex dump, an array of a programming
+language, base64, a log, text copied from Wireshark. It prints the form that it
+recognized, and each message as a line of hex.`,
 		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := knownForm(form); err != nil {
@@ -42,7 +42,7 @@ the text for and prints the bytes of each message as a line of hex.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object instead of lines of hex")
-	cmd.Flags().StringVar(&form, "form", "", "take the text as this form instead of guessing")
+	cmd.Flags().StringVar(&form, "form", "", "form of the text (default: recognized)")
 	complete(cmd, "form", completeForm)
 	return cmd
 }

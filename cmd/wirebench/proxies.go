@@ -30,7 +30,7 @@ type proxyFlags struct {
 func (p *proxyFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&p.proxies, "proxy", nil, "relay and show traffic: WORKSPACE=LISTEN>UPSTREAM, such as tera=127.0.0.1:7801>game.example:7801 (repeatable)")
-	f.StringArrayVar(&p.allow, "allow-upstream", nil, "where people may point listeners at, beside this machine: HOST:PORTS, NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
+	f.StringArrayVar(&p.allow, "allow-upstream", nil, "upstreams that people may relay to, besides this machine: HOST:PORTS, NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
 	f.StringVar(&p.file, "proxies", "", `file with both: {"allow":["HOST:PORTS"],"proxies":[{"workspace":"...","listen":"...","upstream":"...","name":"...","ports":1}]}`)
 }
 

@@ -69,25 +69,25 @@ func newProxy() *cobra.Command {
 	expression, keys := "", ""
 	cmd := &cobra.Command{
 		Use:   "proxy --listen ADDR --upstream ADDR",
-		Short: "Relay between a client and a server, and list what passes",
-		Long: `Proxy listens, connects to the upstream for each client, and relays: first relay,
-then look. What passes is never changed and never waits. Frames are listed as by
-"wirebench frames", as they come.
+		Short: "Relay between a client and a server, and list the traffic",
+		Long: `Proxy accepts clients, connects each to the upstream, and relays their traffic. It
+never changes or delays the traffic. Frames are listed as they arrive, in the
+format of "wirebench frames".
 
---record keeps all packets, as pcapng; after 1 GiB it goes on in FILE-2.pcapng.
---to pushes them to a workbench elsewhere, where they are a capture that grows.
-While that is not reached, they wait in a spool; when it is full, pushing ends
-there, and relaying goes on.
+--record writes all packets to a pcapng file, and continues in FILE-2.pcapng after
+1 GiB. --to pushes them to another workbench, as a growing capture. While that
+workbench is unreachable, packets wait in a spool; when the spool is full, pushing
+stops and relaying continues.
 
-The upstream is allowed by naming it; --allow names more of its kind, as for a
-name that leads to several ports. Link-local, metadata, multicast and reserved
-addresses are refused always.
+--upstream allows its own address; --allow allows more, for example other ports of
+the same host. Link-local, metadata, multicast and reserved addresses are always
+refused.
 
-Ctrl+C ends it: connections get two seconds to come to their end, and what is not
-pushed yet ten. A second one does not wait. It ends as well when nobody reads its
-list any more, as behind "| head".
+Ctrl+C ends the proxy and gives connections two seconds to close and pending
+packets ten seconds to be pushed; a second Ctrl+C exits immediately. The proxy also
+ends when its output is closed, as by "| head".
 
-Exit status: 0 it was ended, 2 wrong usage, or it could not listen.`,
+Exit status: 0 ended by the user, 2 wrong usage or no listener.`,
 		Example: `  wirebench proxy --protocol tera --listen 127.0.0.1:17801 --upstream 127.0.0.1:7801
   wirebench proxy --protocol subspace --listen :5000 --upstream zone.example:5000 --json --value > log.jsonl
   wirebench proxy --protocol muta --listen :4000 --upstream 10.0.0.5:4000 --filter "say" --record session.pcapng`,
@@ -131,22 +131,22 @@ Exit status: 0 it was ended, 2 wrong usage, or it could not listen.`,
 	}
 	l.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&r.listen, "listen", "", "where clients connect to: IP:PORT or :PORT")
-	f.StringVar(&r.upstream, "upstream", "", "where the server is: HOST:PORT")
+	f.StringVar(&r.listen, "listen", "", "address for clients: IP:PORT or :PORT")
+	f.StringVar(&r.upstream, "upstream", "", "address of the server: HOST:PORT")
 	f.IntVar(&r.ports, "ports", 0, "number of consecutive ports to relay (default: those of the protocol: "+protocolPorts()+")")
-	f.StringArrayVar(&r.allow, "allow", nil, "other upstreams that are allowed: HOST:PORTS or NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
-	f.StringVar(&r.record, "record", "", "file for all packets, pcapng; it must not be there yet")
-	f.StringVar(&expression, "filter", "", "list only frames that fit: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
+	f.StringArrayVar(&r.allow, "allow", nil, "other allowed upstreams: HOST:PORTS or NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
+	f.StringVar(&r.record, "record", "", "pcapng file for all packets; it must not exist yet")
+	f.StringVar(&expression, "filter", "", "list only matching frames: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
 	f.StringArrayVar(&groups, "group", nil, "group of messages that a direction has, and a server's port: 13501/c2s=clmsg (repeatable)")
 	f.StringArrayVar(&kinds, "kind", nil, "list only these: "+strings.Join(kindNames, ", ")+" (repeatable)")
-	f.StringVar(&keys, "keys", "", "file with keys of enciphered connections")
-	f.BoolVar(&r.lister.json, "json", false, "JSON Lines instead of text for people")
-	f.BoolVar(&r.lister.want.Value, "value", false, "with --json: the values of each message")
-	f.BoolVar(&r.lister.want.Fields, "fields", false, "with --json: every field with its place")
+	f.StringVar(&keys, "keys", "", "file with keys of encrypted connections")
+	f.BoolVar(&r.lister.json, "json", false, "print JSON Lines instead of text")
+	f.BoolVar(&r.lister.want.Value, "value", false, "with --json: print the values of each message")
+	f.BoolVar(&r.lister.want.Fields, "fields", false, "with --json: print every field with its position")
 	f.StringVar(&r.to, "to", "", "push all packets to the workbench at this address: https://HOST")
-	f.StringVar(&r.token, "token", "", "access token of that workbench; the environment hides it from other people's process lists")
-	f.StringVar(&r.spool, "spool", "", "file for packets that wait to be pushed (default: in memory); it is removed at the end")
-	f.Int64Var(&r.spoolSize, "spool-bytes", 0, "how many bytes may wait to be pushed (default: 64 MiB in memory, 1 GiB in a file)")
+	f.StringVar(&r.token, "token", "", "access token of that workbench; set it in the environment to keep it out of process lists")
+	f.StringVar(&r.spool, "spool", "", "file for packets waiting to be pushed (default: in memory); removed at the end")
+	f.Int64Var(&r.spoolSize, "spool-bytes", 0, "maximum number of bytes waiting to be pushed (default: 64 MiB in memory, 1 GiB in a file)")
 	complete(cmd, "kind", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return kindNames, cobra.ShellCompDirectiveNoFileComp
 	})

@@ -37,21 +37,21 @@ func newReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay CAPTURE|SCRIPT (--to ADDRESS | --listen ADDRESS | --make-script FILE)",
 		Short: "Play a recorded conversation against a live server, or the server to a client",
-		Long: `Replay takes part in a conversation: as the client of a server (--to), or as the server of a client (--listen).
-What it says and waits for is a script, or is made of a connection of a capture: what the client (or the server) sent
-is sent, what came is waited for and compared field by field. Keys, tokens and sequence numbers that came before they
-were sent are taken from what comes now.
+		Long: `Replay takes part in a conversation, as the client of a server (--to) or as the server of a client (--listen).
+It follows a script, or the recording of a connection: it sends the recorded messages of its side, waits for those of
+the peer, and compares them field by field. Keys, tokens and sequence numbers that the recording received before it
+sent them are taken from the messages received now.
 
---make-script writes the script, to be read and edited: JSON with steps
+--make-script writes the script for editing. It is JSON with these steps:
   {"send": {"message": NAME, "value": {...} or "hex": ..., "after": "20ms", "set": {"field": "$name", "next": "$name+1"}}}
   {"expect": {"message": NAME, "match": FILTER, "value": {...}, "within": "2s", "optional": true, "lift": {"name": "field"}}}
   {"pause": "1s"}
   {"repeat": {"times": 10, "steps": [...]}}
-and beside them "speed", "tolerance" (exact, fields, shape), "ignore": ["S_PING", "*.time"], "keepalive" and "vars".
+and the settings "speed", "tolerance" (exact, fields, shape), "ignore": ["S_PING", "*.time"], "keepalive" and "vars".
 
-"-" is standard input. Ctrl+C ends it with a report of what was so far.
+"-" is standard input. Ctrl+C ends the replay and prints the report so far.
 
-Exit status: 0 as recorded, 1 something differed or did not come, 2 wrong usage or no connection.`,
+Exit status: 0 as recorded, 1 different or missing messages, 2 wrong usage or no connection.`,
 		Example: `  wirebench replay session.pcap --protocol muta --to 127.0.0.1:13501
   wirebench replay session.pcap --protocol tera --make-script login.json
   wirebench replay login.json --to game.example:7801 --speed 10 --json
@@ -71,18 +71,18 @@ Exit status: 0 as recorded, 1 something differed or did not come, 2 wrong usage 
 	l.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&r.to, "to", "", "play the client of the server at this HOST:PORT")
-	flags.StringVar(&r.listen, "listen", "", "play the server at this ADDRESS:PORT, for the first client that comes")
+	flags.StringVar(&r.listen, "listen", "", "play the server at this ADDRESS:PORT, for the first client")
 	flags.StringVar(&r.conn, "conn", "", "connection of the capture, CLIENT-SERVER (#N behind it: the session) as frames --json has it (default: the only one)")
-	flags.StringVar(&r.play, "play", "", "client or server: whose part a script has that is only made")
+	flags.StringVar(&r.play, "play", "", "side to play in the script that --make-script writes: client or server")
 	flags.StringVar(&r.make, "make-script", "", "write the script to this file (-: standard output), and replay nothing unless --to or --listen is given")
-	flags.Float64Var(&r.speed, "speed", 0, "2 is twice as fast, 1000 hardly waits (default: as the script says)")
-	flags.StringVar(&r.tolerance, "tolerance", "", "which differences count: exact, fields or shape (default: as the script says)")
-	flags.StringVar(&r.keys, "keys", "", "file with keys of enciphered connections of the capture")
+	flags.Float64Var(&r.speed, "speed", 0, "2 is twice as fast, 1000 hardly waits (default: from the script)")
+	flags.StringVar(&r.tolerance, "tolerance", "", "differences that count: exact, fields or shape (default: from the script)")
+	flags.StringVar(&r.keys, "keys", "", "file with keys of encrypted connections of the capture")
 	flags.StringArrayVar(&groups, "group", nil, "group of messages that a direction has: c2s=clmsg (repeatable)")
-	flags.StringArrayVar(&r.vars, "var", nil, "NAME=VALUE of a script's value, as JSON or text (repeatable)")
-	flags.BoolVar(&r.plain, "plain", false, "no cipher, where the protocol has one")
-	flags.BoolVar(&r.keepGoing, "keep-going", false, "go on when an expected message does not come")
-	flags.DurationVar(&r.most, "time", time.Hour, "how long it may take in all")
+	flags.StringArrayVar(&r.vars, "var", nil, "NAME=VALUE of a script variable, as JSON or text (repeatable)")
+	flags.BoolVar(&r.plain, "plain", false, "do not encrypt")
+	flags.BoolVar(&r.keepGoing, "keep-going", false, "continue when an expected message does not arrive")
+	flags.DurationVar(&r.most, "time", time.Hour, "maximum duration")
 	flags.BoolVar(&r.json, "json", false, "the report as JSON")
 	words := func(list ...string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -15,13 +15,13 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "wirebench",
 		Short: "A workbench for binary protocols",
-		Long: `Wirebench decodes, encodes and lays out the messages of binary protocols by
-definitions that people write.
+		Long: `Wirebench decodes, encodes and lays out messages of binary protocols from
+definitions written by people.
 
 Without a command it starts the server. Every flag can be set by an environment
 variable: --listen by WIREBENCH_LISTEN, and so on.
 
-Exit status: 0 fine, 1 the input has errors, 2 wrong usage or an unreadable file.`,
+Exit status: 0 success, 1 errors in the input, 2 wrong usage or an unreadable file.`,
 		Version:           version(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,

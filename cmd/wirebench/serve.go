@@ -36,18 +36,19 @@ func newServe() *cobra.Command {
 	listen, data, tokens := "", "", access.Tokens{}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Start the server (what wirebench does without a command)",
-		Long: `Serve starts the workbench: the page and the API, at --listen. Definitions, messages,
-captures and settings are files in --data; the first start fills it with samples.
+		Short: "Start the server (the default command)",
+		Long: `Serve starts the workbench, its pages and its API, at --listen. Definitions,
+messages, captures and settings are files in --data; the first start fills it with
+samples.
 
-On a loopback address no token is asked for. On any other one it is: --token, else
-one that is made up and printed.
+A loopback address needs no access token. Any other address does: the token of
+--token, or else a random one that serve prints.
 
-People may start listeners that relay to this machine, and to what --allow-upstream
-names. --proxy starts one at once, and allows its upstream by that.
+People may start listeners that relay to this machine and to the upstreams allowed
+by --allow-upstream. --proxy starts a listener at once and allows its upstream.
 
-Ctrl+C ends it: open requests get ten seconds to come to their end. A second one
-does not wait.`,
+Ctrl+C shuts the server down and gives open requests ten seconds to finish; a
+second Ctrl+C exits immediately.`,
 		Example: `  wirebench serve --library mine
   wirebench serve --listen :8080 --data /srv/wirebench --allow-upstream 10.0.0.0/8:7000-7999
   wirebench serve --proxy 'tera=127.0.0.1:17801>game.example:7801'`,
@@ -72,9 +73,9 @@ does not wait.`,
 	l.add(cmd)
 	relay.add(cmd)
 	cmd.Flags().StringVar(&listen, "listen", defaultListen, "address to listen on")
-	cmd.Flags().StringVar(&tokens.Operator, "token", "", "access token (default: none on a loopback address without --viewer-token, else one made up and printed)")
-	cmd.Flags().StringVar(&tokens.Viewer, "viewer-token", "", "a second access token: who comes with it may look at everything and change nothing")
-	cmd.Flags().StringVar(&data, "data", "./wirebench-data", "directory where definitions, samples and settings are kept")
+	cmd.Flags().StringVar(&tokens.Operator, "token", "", "access token (default: none on a loopback address without --viewer-token, else a random one, which is printed)")
+	cmd.Flags().StringVar(&tokens.Viewer, "viewer-token", "", "second access token, for read-only access")
+	cmd.Flags().StringVar(&data, "data", "./wirebench-data", "directory for definitions, samples and settings")
 	return cmd
 }
 
