@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// MaxOffset is how many bytes at the start of each message a Bytes looks at.
+// MaxOffset is the number of bytes at the start of each message that a Bytes analyzes.
 const MaxOffset = 512
 
-// Bytes gathers the bytes of messages that have no definition, by their offset. The zero value is empty.
+// Bytes collects statistics of messages without a definition, by byte offset. The zero value is empty.
 type Bytes struct {
 	messages uint64
 	minSize  int
@@ -28,14 +28,14 @@ type byteAt struct {
 	most   byte
 }
 
-// ByteColumn is a byte offset and its figures.
+// ByteColumn holds the statistics of one byte offset.
 type ByteColumn struct {
 	Offset int    // bytes from the start of the message
 	Frames uint64 // messages that are long enough
 	Figures
 }
 
-// Add takes the next message, frame n of its capture. The bytes are not kept.
+// Add adds a message, frame n of its capture. It does not retain the bytes.
 func (b *Bytes) Add(n uint64, data []byte) {
 	if b.messages == 0 {
 		b.minSize = len(data)
@@ -79,13 +79,13 @@ func (a *byteAt) add(frame uint64, v byte) {
 	}
 }
 
-// Messages is how many messages were added.
+// Messages returns the number of messages added.
 func (b *Bytes) Messages() uint64 { return b.messages }
 
-// Sizes are those of the shortest and the longest message, in bytes.
+// Sizes returns the lengths of the shortest and the longest message, in bytes.
 func (b *Bytes) Sizes() (least, most int) { return b.minSize, b.maxSize }
 
-// Columns are the figures of all offsets so far.
+// Columns returns the statistics of all offsets so far.
 func (b *Bytes) Columns() []ByteColumn {
 	out := make([]ByteColumn, 0, len(b.at))
 	for i := range b.at {

@@ -9,13 +9,13 @@ import (
 	"wirebench/defs/schema"
 )
 
-// MaxCell is how many bytes the text of a cell has at most.
+// MaxCell is the maximum length of the text of a cell, in bytes.
 const MaxCell = 160
 
 // maxShown is how many elements of a list stand in a cell.
 const maxShown = 16
 
-// Cells write the values of chosen fields of a message as short texts, as a row of a list has them.
+// Cells formats chosen fields of a message as short texts for the row of a list.
 type Cells struct {
 	cells []cell
 	cur   codec.Cursor
@@ -36,8 +36,8 @@ type cellSite struct {
 	count  bool // of a list: only the number of its elements
 }
 
-// NewCells chooses fields of a program by their paths below the name of the message: gold, members.name, members[2].name. A path
-// that the message does not have is an empty cell.
+// NewCells selects fields of a program by their paths below the name of the message: gold, members.name, members[2].name. The cell of an
+// unknown path is empty.
 func NewCells(p *codec.Program, paths []string) *Cells {
 	c := &Cells{cells: make([]cell, len(paths))}
 	for i, path := range paths {
@@ -63,8 +63,8 @@ func NewCells(p *codec.Program, paths []string) *Cells {
 	return c
 }
 
-// Append appends the texts of a record's fields, one for each path; empty where the record has no value. Several values are
-// "3: a, b, c". A text that is longer than MaxCell is cut, with "…".
+// Append appends one text for each path, empty if the record has no value. Several values are written as "3: a, b, c". A text longer than
+// MaxCell is truncated with "…".
 func (c *Cells) Append(dst []string, r *codec.Record) []string {
 	for i := range c.cells {
 		c.buf = c.cell(c.buf[:0], r, &c.cells[i])

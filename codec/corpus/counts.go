@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// MaxDistinct is how many different values of a field are counted one by one.
+// MaxDistinct is the maximum number of distinct values of a field that are counted individually.
 const MaxDistinct = 1 << 16
 
 const (

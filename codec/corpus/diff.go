@@ -5,7 +5,7 @@ import (
 	"wirebench/codec/view"
 )
 
-// DiffRow is a field of two messages.
+// DiffRow compares a field of two messages.
 type DiffRow struct {
 	Path     string // with the indexes of elements: members[0].name
 	Type     string
@@ -18,12 +18,11 @@ type DiffRow struct {
 	Depth    int         // number of fields around it
 }
 
-// MaxDiffMessage is how many bytes a message may have to be compared field by field.
+// MaxDiffMessage is the maximum length of messages that Diff compares, in bytes.
 const MaxDiffMessage = 1 << 16
 
-// Diff compares two records of one program field by field, in the order of a's bytes, with what only b has where it comes in b. ok is
-// false, and there are no rows, if one of them is larger than MaxDiffMessage or they are of different programs: then DiffBytes says
-// what is different.
+// Diff compares two records of one program field by field, in the order of the bytes of a. Fields that only b has are inserted at their
+// position in b. ok is false if a record is larger than MaxDiffMessage or the programs differ: use DiffBytes then.
 func Diff(a, b *codec.Record) (rows []DiffRow, ok bool) {
 	if a.Program == nil || a.Program != b.Program || len(a.Data) > MaxDiffMessage || len(b.Data) > MaxDiffMessage {
 		return nil, false

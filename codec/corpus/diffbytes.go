@@ -1,6 +1,6 @@
 package corpus
 
-// Run is bytes of two strings that belong together.
+// Run is a pair of corresponding ranges of two byte strings.
 type Run struct {
 	Kind       RunKind
 	A, ASize   int // where it is in a: offset and number of bytes
@@ -8,7 +8,7 @@ type Run struct {
 	Unresolved bool // changed: too much is different to say how
 }
 
-// RunKind says what became of bytes.
+// RunKind is the kind of a difference.
 type RunKind uint8
 
 // The kinds of runs.
@@ -27,9 +27,9 @@ const (
 	maxRuns     = 1 << 16
 )
 
-// DiffBytes says how b differs from a, by the fewest bytes that are inserted and removed; of strings of one length by the bytes at each
-// offset, if that is no more. The runs cover both strings from start to end, and no two neighbours are of one kind. Beyond a bound of
-// work, what lies between the equal start and the equal end is one run that is Unresolved.
+// DiffBytes returns the difference between two byte strings with the fewest inserted and removed bytes; for strings of equal length it
+// compares the bytes at each offset if that changes no more. The runs cover both strings, and adjacent runs have different kinds. If the
+// comparison would take too much work, a single Unresolved run covers everything between the equal start and the equal end.
 func DiffBytes(a, b []byte) []Run {
 	start := 0
 	for start < len(a) && start < len(b) && a[start] == b[start] {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Figures are what many values in a row have in common.
+// Figures are statistics of a sequence of values.
 type Figures struct {
 	Values   uint64  // how many there are
 	Distinct int     // different ones among them
@@ -23,7 +23,7 @@ type Figures struct {
 	Top      []Top // the most frequent, at most 10 of the Distinct
 }
 
-// Top is a value and how often it is there.
+// Top is a value and its number of occurrences.
 type Top struct {
 	Value
 	N uint64
@@ -32,16 +32,16 @@ type Top struct {
 // maxTop is how many values are shown.
 const maxTop = 10
 
-// Trend is how numbers move. Only of two or more there is one.
+// Trend describes the changes of a sequence of at least two numbers.
 type Trend uint8
 
 // The trends.
 const (
-	NoTrend         Trend = iota // up and down, or always the same
+	NoTrend         Trend = iota // both rising and falling, or constant
 	Rising                       // never falls
-	StrictlyRising               // each is above the one before
+	StrictlyRising               // each number is greater than the one before
 	Falling                      // never rises
-	StrictlyFalling              // each is below the one before
+	StrictlyFalling              // each number is less than the one before
 )
 
 func (t Trend) String() string {

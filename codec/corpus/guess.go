@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Guess is what some bytes of messages without a definition look like. Nobody has said that they are: Confidence is the share of
-// messages, or steps, that speak for it, and Why says so in words.
+// Guess is a likely interpretation of bytes of messages without a definition. Confidence is the share of messages, or of steps between
+// messages, that support it; Why gives the reason in words.
 type Guess struct {
 	Offset     int     // bytes from the start of the message
 	Size       int     // bytes
@@ -121,7 +121,8 @@ func startsText(b []byte) bool {
 
 func printable(c byte) bool { return c >= 0x20 && c < 0x7f }
 
-// Guesses are what parts of the messages look like: few, and none of them overlap. They are made of the first 65,536 messages.
+// Guesses returns likely interpretations of parts of the messages. There are few, and they do not overlap. They are derived from the first
+// 65,536 messages.
 func (b *Bytes) Guesses() []Guess {
 	if b.messages < leastProof {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Table gathers the values of all fields of a message. Fields in a list have a value for each element, and a list has the number
-// of its elements. The order is that in which the messages are added, and of the elements in a message that in which they are read.
+// Table collects statistics of all fields of a message. A field in a list has one value per element, and the list itself has its number of
+// elements as value. Values are ordered by message, and by position in the message.
 type Table struct {
 	program    *codec.Program
 	columns    []column
@@ -26,7 +26,7 @@ type Table struct {
 	key        []byte
 }
 
-// Column is one field and its figures.
+// Column holds the statistics of one field.
 type Column struct {
 	Field  uint16 // index into Program.Fields; of several fields with one path, in alternatives, the first
 	Path   string // "members[].name"
@@ -62,7 +62,7 @@ type column struct {
 	lastSeen         uint64 // message, counted from 1
 }
 
-// NewTable makes an empty table of a program.
+// NewTable returns an empty table for a program.
 func NewTable(p *codec.Program) *Table {
 	t := &Table{program: p, room: room{maxMemory}}
 	byPath := map[string]int{}
@@ -114,14 +114,14 @@ func (c *column) alike(d *column) bool {
 	return c.kind.bitfield == d.kind.bitfield
 }
 
-// Add takes the next message, frame n of its capture. The bytes are not kept.
+// Add adds a message, frame n of its capture. It does not retain the bytes.
 func (t *Table) Add(n uint64, data []byte) {
 	t.program.Decode(&t.rec, data)
 	t.AddRecord(n, &t.rec)
 	t.rec.Data = nil
 }
 
-// AddRecord is Add of a message that is decoded, by the table's program.
+// AddRecord is like Add for a message already decoded by the program of the table.
 func (t *Table) AddRecord(n uint64, r *codec.Record) {
 	t.judged(r.Status())
 	for i := range t.columns {
@@ -270,14 +270,13 @@ func (c *column) addText(b, key []byte, times uint64, r *room) (least, greatest 
 	return least, greatest
 }
 
-// Messages is how many messages were added.
+// Messages returns the number of messages added.
 func (t *Table) Messages() uint64 { return t.messages }
 
-// Bad is how many of the messages are not right: incomplete, so that more bytes could make them whole, and illegal. Of such a message
-// there is what could be read.
+// Bad returns the number of incomplete and of illegal messages. The statistics include the values that could be read from them.
 func (t *Table) Bad() (incomplete, illegal uint64) { return t.incomplete, t.illegal }
 
-// Columns are the figures of all fields so far, in the order of the definition.
+// Columns returns the statistics of all fields so far, in the order of the definition.
 func (t *Table) Columns() []Column {
 	out := make([]Column, 0, len(t.columns))
 	for i := range t.columns {

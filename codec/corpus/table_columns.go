@@ -33,8 +33,8 @@ func listsAround(p *codec.Program, field uint16) (out []uint16) {
 	return out
 }
 
-// AddColumns takes the next messages, by the values of all their fields: those that codec.Columns.SelectAll chooses for the table's
-// program. n are the numbers of their frames, one for each message. The figures are those that AddRecord gives.
+// AddColumns adds messages by the values of all their fields, as columns.Columns.SelectAll selects them for the program of the table. n are
+// the frame numbers of the messages. The statistics are the same as with AddRecord.
 func (t *Table) AddColumns(c *columns.Set, n []uint64) {
 	before := t.messages
 	for _, s := range c.Status {

@@ -12,7 +12,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Value is a value in two languages.
+// Value is a value written for people and for filters.
 type Value struct {
 	Text    string // as people write it: the name of an enum's value, a number with its scale, bytes in hex. Cut after 240 bytes, with "…"
 	Literal string // as a filter compares with it: path == literal. Empty if there is none: a NaN, or what is cut
@@ -234,7 +234,7 @@ func wholeChars(s string) string {
 	return s
 }
 
-// AppendText appends a text as a filter reads it, in quotes.
+// AppendText appends a quoted text in the syntax of filters.
 func AppendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for len(s) > 0 {
@@ -258,7 +258,7 @@ func AppendText(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// AppendBytes appends bytes as a filter reads them: x"de ad", and "" of none.
+// AppendBytes appends bytes in the syntax of filters: x"de ad", and "" for no bytes.
 func AppendBytes(dst, b []byte) []byte {
 	if len(b) == 0 {
 		return append(dst, `""`...)
@@ -273,7 +273,7 @@ func AppendBytes(dst, b []byte) []byte {
 	return append(dst, '"')
 }
 
-// AppendFilterPath appends the path of a field as a filter has it below the name of its message: members.name.
+// AppendFilterPath appends the path of a field below the name of its message, in the syntax of filters: members.name.
 func AppendFilterPath(dst []byte, p *codec.Program, field uint16) []byte {
 	path := p.AppendFieldPath(nil, field)
 	for i := 0; i < len(path); i++ {

@@ -452,7 +452,7 @@ func groupHelp(t ty) string {
 func (c *compiler) in(n *node) (cond, outcome) {
 	left := n.kids[0]
 	if c.isLiteral(left) {
-		return cond{}, c.mistake(left, `a field stands left of "in"`, "")
+		return cond{}, c.mistake(left, `the left side of "in" must be a field`, "")
 	}
 	c.subject = left
 	a, t, out := c.side(left)
@@ -491,7 +491,7 @@ func (c *compiler) item(n *node, t ty, s *set) outcome {
 			return out
 		}
 		if lo.rank() != 0 || hi.rank() != 0 || t.class == cBool || t.class == cWord {
-			return c.mistake(n, "a range of what has no order", "ranges are of numbers and times")
+			return c.mistake(n, "a range of values without an order", "ranges take numbers and times")
 		}
 		if holds(opGt, &lo, &hi) {
 			return c.mistake(n, "the end of the range is before its start", "")
@@ -536,7 +536,7 @@ func (c *compiler) item(n *node, t ty, s *set) outcome {
 func (c *compiler) contains(n *node) (cond, outcome) {
 	left, right := n.kids[0], n.kids[1]
 	if c.isLiteral(left) {
-		return cond{}, c.mistake(left, `a field stands left of "contains"`, "")
+		return cond{}, c.mistake(left, `the left side of "contains" must be a field`, "")
 	}
 	c.subject = left
 	a, t, out := c.side(left)
@@ -551,7 +551,7 @@ func (c *compiler) contains(n *node) (cond, outcome) {
 		return cond{}, c.mistake(left, t.says(), help)
 	}
 	if !c.isLiteral(right) {
-		return cond{}, c.mistake(right, `what stands right of "contains" must be written out`, "")
+		return cond{}, c.mistake(right, `the right side of "contains" must be a literal`, "")
 	}
 	x := cond{op: cFind, a: a, all: n.quant == quantAll}
 	if t.class == cBytes && c.isNear(right) {
@@ -587,10 +587,10 @@ func (c *compiler) matches(n *node) (cond, outcome) {
 			return cond{}, c.noValue(right)
 		}
 	case right.kind != nText:
-		return cond{}, c.mistake(right, "a regular expression stands in quotes", `write ~ "^S_"`)
+		return cond{}, c.mistake(right, "a regular expression must be in quotes", `write ~ "^S_"`)
 	}
 	if c.isLiteral(left) {
-		return cond{}, c.mistake(left, "a field stands left of a regular expression", "")
+		return cond{}, c.mistake(left, "the left side of a regular expression must be a field", "")
 	}
 	c.subject = left
 	a, t, out := c.side(left)
@@ -598,7 +598,7 @@ func (c *compiler) matches(n *node) (cond, outcome) {
 		return cond{}, out
 	}
 	if t.class != cText && t.class != cBytes {
-		return cond{}, c.mistake(left, t.says(), "regular expressions look into text and bytes")
+		return cond{}, c.mistake(left, t.says(), "regular expressions match text and bytes")
 	}
 	x := cond{op: cMatch, a: a, all: n.quant == quantAll}
 	key := regexpOf{right, t.class == cBytes}
@@ -629,7 +629,7 @@ func (c *compiler) alone(n *node) (cond, outcome) {
 	case nFalse:
 		return cond{op: cFalse}, fine
 	case nFloat, nNeg, nInt, nText, nBytes, nWords:
-		return cond{}, c.mistake(n, "a value is no condition", "compare a field with it")
+		return cond{}, c.mistake(n, "a value is not a condition", "compare a field with it")
 	case nPath:
 		if x, out, done := c.alonePath(n); done {
 			return x, out
@@ -639,7 +639,7 @@ func (c *compiler) alone(n *node) (cond, outcome) {
 			if _, ok := c.env.Values[n.text]; !ok {
 				return cond{}, c.noValue(n)
 			}
-			return cond{}, c.mistake(n, "a value is no condition", "compare a field with it")
+			return cond{}, c.mistake(n, "a value is not a condition", "compare a field with it")
 		}
 	}
 	a, t, out := c.side(n)

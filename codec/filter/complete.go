@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Option is something that may stand at a place in a filter.
+// Option is a completion.
 type Option struct {
 	Text string `json:"text" doc:"replaces what was written so far"`
 	Kind string `json:"kind" enum:"frame,message,group,field,value,function,operator,word" doc:"what it is"`
@@ -19,8 +19,8 @@ type Option struct {
 // maxOptions is how many options are worth showing.
 const maxOptions = 100
 
-// Complete says what may stand at a place in a filter that is being written. caret is a byte of the text; the options replace the text
-// from start to it, those that begin with what is there first. Values that were seen in frames are not among them.
+// Complete returns the completions at caret, a byte offset in the text. An option replaces the text from start to caret; options that begin
+// with that text come first. Values seen in frames are not among them.
 func Complete(text string, caret int, env Env) (start int, options []Option) {
 	caret = min(max(caret, 0), len(text))
 	if caret > MaxText {
@@ -48,8 +48,8 @@ func Complete(text string, caret int, env Env) (start int, options []Option) {
 	return start, p.best()
 }
 
-// Compared is the path of what a value is compared with that stands at caret, "" if none does. The value replaces the text from start
-// to the caret. It is for offering values that were seen in frames, which Complete does not know.
+// Compared returns the path that is compared with the value at caret, or "" if there is none. The value extends from start to the caret.
+// Callers use it to offer values seen in frames, which Complete does not know.
 func Compared(text string, caret int) (path string, start int) {
 	caret = min(max(caret, 0), len(text))
 	if caret > MaxText {

@@ -1,7 +1,6 @@
-// Package filter is the language in which people say which frames they mean: in the list, for colours, on the command line and in the
-// proxy.
+// Package filter implements the language that selects frames: in lists, for colours, on the command line and in the proxy.
 //
-// It is the display filter language of Wireshark where that has a word for it, typed by the definitions:
+// It follows the display filters of Wireshark and takes the types of fields from the definitions:
 //
 //	expr  = and { ("||" | "or") and }
 //	and   = not { ("&&" | "and") not }
@@ -16,42 +15,42 @@
 //	field = ["@"] path [ "[" i "]" | "[" i ":" n "]" | "[" i "-" j "]" | "[" i ":" "]" ]
 //	path  = name { "." name | "[" n "]" | "[*]" } | "." name { ... }
 //
-// A regular expression is one of Go's. Over text its characters are code points; over bytes each is one byte, \xd0 is the byte d0 and "." is
-// any byte, also a line's end. A letter that is no ASCII is its bytes in UTF-8 there, as it is for "contains".
+// Regular expressions have the syntax of Go. Their characters are code points in text and single bytes in bytes: there \xd0 matches the byte
+// d0, and "." matches any byte, including newlines. A letter outside ASCII matches its UTF-8 bytes, as with "contains".
 //
 // Literals are integers (decimal, 0x, 0b), floats, "text" with escapes, r"text" without, bytes (0a:1b:2c, x"de ?? be ef"), true and
-// false, the names of enums, and $name for a value that the caller gives.
+// false, names of enum values, and $name for a value supplied by the caller.
 //
 // # Fields
 //
-// A path is the name of a message and of a field in it (C_CHAT.message), the name of a group of messages and of a field (core.sequence,
-// and core.type for the code), or a field of any message that has it (.message). Names of messages may be patterns: S_PARTY_*.
-// A message's version may stand behind its name: S_CHAT.2.message. What is said of the frame itself has reserved names, such as len
-// or dir: see Complete. $sel.path is the value in the frame that is selected.
+// A path consists of the name of a message and a field in it (C_CHAT.message), of the name of a message group and a field (core.sequence, and
+// core.type for the code), or of a field of any message that has it (.message). Names of messages may be patterns (S_PARTY_*) and may have a
+// version (S_CHAT.2.message). Properties of the frame itself have reserved names, such as len or dir: see Complete. $sel.path is the value in
+// the selected frame.
 //
-// "@" is the bytes of the whole field: of a group those from its first field to its last, if they stand together, and of a list all of
-// it, with what links its elements; @path[*] are those of each element.
+// "@" selects the bytes of a field: for a group of fields, from the first to the last if they are contiguous; for a list, the whole list with
+// the links between its elements. @path[*] selects the bytes of each element.
 //
 // A code may be written as the name of its message: op == C_CHAT, core.type == cluster.
 //
 // # Layers
 //
-// What a frame was in is via, a text for each layer with the outermost first; depth is how many there are, and from are the packets that
-// it came in. With a core protocol core.type are the codes of the frame, if it is a core packet, and of those it was in; core.reliable_id the
-// numbers of the reliable packets among them, and core.ack_id these and what an ack is for. They are values of one field, so that
-// core.type == 3 is what was sent reliably and core.type != 3 a core packet, or what came in one, that was not.
+// via holds the layers around a frame, one text for each, outermost first; depth is their number, and from are the numbers of the frame's
+// packets. In a protocol with core packets, core.type holds the code of the frame, if it is a core packet, and the codes of the core packets
+// around it; core.reliable_id the numbers of the reliable packets among them, and core.ack_id these and the acknowledged numbers. Each is one
+// field with several values: core.type == 3 selects what was sent reliably, and core.type != 3 core packets and their contents that were not.
 //
-// A field in a list has several values. A comparison is true if any of them fits; "!=" and "not in" are true only if none is equal,
-// as in Wireshark since version 4. "any" and "all" in front say it expressly. A comparison with what is not there is false, so that
-// !(x == 1) also shows frames without x, and x != 1 does not.
+// A field in a list has several values. A comparison is true if it holds for any of them; "!=" and "not in" are true only if no value is
+// equal, as in Wireshark since version 4. A leading "any" or "all" makes this explicit. A comparison with a missing field is false:
+// !(x == 1) also matches frames without x, and x != 1 does not.
 //
-// A field that stands alone is true if it is there, a truth value if it is true, and "flags & 4" if it is not 0.
+// A field on its own is true if it is present, a boolean if it is true, and "flags & 4" if it is not 0.
 //
 // # Numbers
 //
-// Integers have 64 bits with and without a sign and compare exactly, also with floats. Arithmetic on integers stays integer and cuts
-// towards zero; what does not fit becomes a float, and a division by zero has no value. A 32-bit float is compared with what a
-// float written in the filter is as 32 bits, so that x == 0.1 finds what shows as 0.1.
+// Integers are signed or unsigned with 64 bits and compare exactly, also with floats. Integer arithmetic truncates towards zero; a result
+// that does not fit becomes a float, and a division by zero has no value. A 32-bit float is compared with the literal rounded to 32
+// bits, so that x == 0.1 finds values displayed as 0.1.
 //
 // # Bounds
 //

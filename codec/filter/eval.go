@@ -12,7 +12,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Verdict is what a filter says of a frame.
+// Verdict is the result of judging a frame.
 type Verdict uint8
 
 // The verdicts.
@@ -682,7 +682,7 @@ func (m *machine) join(c *cond) bool {
 	}
 }
 
-// order is a total order: by kind, then by value; what is no number comes first.
+// order is a total order: by kind, then by value; what is not a number comes first.
 func order(a, b value) int {
 	if d := a.rank() - b.rank(); d != 0 {
 		return d

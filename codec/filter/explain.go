@@ -22,8 +22,8 @@ const (
 	maxExcerpt   = 48 // bytes of the filter in one of them
 )
 
-// Explain says in sentences what may surprise in the filter: what short forms stand for, and that "!=" asks for fields to be there.
-// It is "" for a filter that means what it looks like.
+// Explain describes what may surprise in the filter: the meaning of short forms, and that "!=" requires the field to be present. It returns
+// "" for other filters.
 func (f *Filter) Explain() string { return strings.Join(f.explained, "; ") }
 
 // explainer collects sentences, each once.

@@ -38,7 +38,7 @@ func (c *compiler) expr(n *node, s *side) (*expr, ty, outcome) {
 			return c.call(n, s)
 		}
 	case nOr, nAnd, nNot, nCompare, nIn, nContains, nMatches:
-		return nil, ty{}, c.mistake(n, "a condition stands where a value should", "")
+		return nil, ty{}, c.mistake(n, "a condition where a value is needed", "")
 	}
 	v, t, out := c.plain(n)
 	return &expr{op: xConst, val: v}, t, out
@@ -197,7 +197,7 @@ func (c *compiler) frameField(n *node, info *pathInfo, s *side) (*expr, ty, outc
 		}
 		x, ok := parseNumber(v)
 		if !ok {
-			return nil, t, c.mistake(n, "the build is "+strconv.Quote(v)+", which is no number", "")
+			return nil, t, c.mistake(n, "the build is "+strconv.Quote(v)+", which is not a number", "")
 		}
 		e = &expr{op: xConst, val: x}
 	case ffState, ffStatus:
@@ -309,12 +309,12 @@ func (c *compiler) call(n *node, s *side) (*expr, ty, outcome) {
 		x.op, out, back.class = xUTF16, want(cText), cBytes
 	case n.text == "utf8":
 		if out, back.class = want(cText), cBytes; out == fine {
-			return nil, t, c.mistake(n, "utf8 takes text that is written out", "")
+			return nil, t, c.mistake(n, "utf8 takes a text literal", "")
 		}
 	case f.read.size > 0:
 		x.op, x.read, out = xRead, f.read, want(cBytes)
 		if out == fine && len(n.kids) > 1 {
-			out = c.mistake(n.kids[1], "a tolerance is for looking for a float", "")
+			out = c.mistake(n.kids[1], "only searches for floats have a tolerance", "")
 		}
 	}
 	return x, back, out

@@ -12,7 +12,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Env is what the meaning of a filter depends on beside its text.
+// Env is the environment that the meaning of a filter depends on.
 type Env struct {
 	Schema *schema.Schema // the definitions; nil: none
 
@@ -30,7 +30,7 @@ type Env struct {
 	Selected *Frame            // for $sel.path; nil: none
 }
 
-// Filter is a filter that was compiled for a set of definitions. It is immutable, and any number of goroutines may use it at once.
+// Filter is a compiled filter. It is immutable and safe for concurrent use.
 type Filter struct {
 	everything bool
 	rewritten  string
@@ -58,8 +58,8 @@ var (
 	everything = &plan{root: always}
 )
 
-// Compile makes a filter of its text. A text of nothing but space means every frame. With mistakes, which come in the order of the text,
-// the filter is usable and matches nothing.
+// Compile compiles a filter. A blank text matches every frame. If there are mistakes, which are in the order of the text, the filter is
+// usable and matches nothing.
 func Compile(text string, env Env) (*Filter, []Mistake) {
 	f := &Filter{none: nothing}
 	f.machines.New = func() any { return &machine{} }
@@ -159,12 +159,12 @@ func (c *compiler) plans(root *node) (plans map[*schema.Message]*plan, none *pla
 	return plans, none
 }
 
-// Index judges a frame without its record: by its code, direction, connection, name, length, time and whatever else the frame says, and by
-// numbers that have a fixed place in its bytes. NeedsRecord is the answer where another value of the message decides.
+// Index judges a frame without its record: by its code, direction, connection, name, length, time and other properties of the frame, and by
+// numbers at fixed offsets in its bytes. It returns NeedsRecord if the result depends on other values of the message.
 func (f *Filter) Index(x *Frame) Verdict { return f.judge(x, nil, NeedsRecord) }
 
-// Match judges a frame. rec is its message, decoded by the program of x.Message from x.Bytes; nil if there is none, and then no
-// field of a message is there.
+// Match judges a frame. rec is its message, decoded from x.Bytes by the program of x.Message; if it is nil, no field of a message is
+// present.
 func (f *Filter) Match(x *Frame, rec *codec.Record) bool { return f.judge(x, rec, No) == Yes }
 
 func (f *Filter) judge(x *Frame, rec *codec.Record, without Verdict) Verdict {
@@ -198,7 +198,7 @@ func (f *Filter) judge(x *Frame, rec *codec.Record, without Verdict) Verdict {
 	return v
 }
 
-// Unjudged is how many frames were too costly to judge: their evaluation took more than about two seconds, and its verdict is No.
+// Unjudged returns the number of frames that were too costly to judge. Each took more than about two seconds, and its verdict is No.
 func (f *Filter) Unjudged() int64 { return f.unjudged.Load() }
 
 // release lets go of what belongs to the caller.
@@ -240,19 +240,19 @@ func (f *Filter) planOf(m *schema.Message) *plan {
 	return p
 }
 
-// CanMatch reports whether any frame of a message can match; of nil, any without a definition. It was decided when the filter was
-// compiled.
+// CanMatch reports whether any frame of a message can match; with nil, whether any frame without a definition can. Compile has computed the
+// answer.
 func (f *Filter) CanMatch(m *schema.Message) bool { return f.planOf(m).root.op != cFalse }
 
 // Everything reports whether the filter is empty and so matches every frame.
 func (f *Filter) Everything() bool { return f.everything }
 
-// Fields are the fields of messages that the filter names, as they are written in it: "C_CHAT.message", ".message".
+// Fields returns the message fields named in the filter, as written there: "C_CHAT.message", ".message".
 func (f *Filter) Fields() []string { return f.fields }
 
-// Columns are the fields of a message whose values decide, as codec.Program.AppendFieldPath writes them: "members[].name". In order,
-// each once.
+// Columns returns the fields of a message that the filter reads, in order and without duplicates, as written by
+// codec.Program.AppendFieldPath: "members[].name".
 func (f *Filter) Columns(m *schema.Message) []string { return f.planOf(m).columns }
 
-// Rewritten is what the filter stands for, if it was written in short: bare text, a bare number, "= 48211", ~q. Else it is "".
+// Rewritten returns the full form of a filter in a short form (bare text, a bare number, "= 48211", ~q), or "".
 func (f *Filter) Rewritten() string { return f.rewritten }

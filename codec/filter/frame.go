@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Frame is what a filter judges: a frame, and what is known of it beside. It and what it refers to are only read.
+// Frame is a frame to judge, and what is known about it. Filters only read it.
 type Frame struct {
 	*transport.Frame
 	Where
@@ -20,7 +20,7 @@ type Frame struct {
 	Done <-chan struct{} // when it is closed, the evaluation stops and its verdict is No; nil: it runs to its end
 }
 
-// Where is what a capture knows of a frame beside the frame.
+// Where is what a capture knows about a frame in addition to the frame itself.
 type Where struct {
 	Conn    string // client-server, each address:port, IPv6 in brackets
 	Session int    // of those that reuse the addresses: 0 is the first

@@ -103,7 +103,7 @@ func (m *machine) tag(s *slot) bool {
 // layerPath makes an expression of core.name.
 func (c *compiler) layerPath(n *node, info *pathInfo, s *side) (*expr, ty, outcome) {
 	if !c.groups[c.layers.Group] {
-		return nil, ty{}, c.mistake(n, "there are no "+c.layers.Group+" packets in this protocol", `its messages travel in no packets with codes; "via" says what a frame was in`)
+		return nil, ty{}, c.mistake(n, "there are no "+c.layers.Group+" packets in this protocol", `its messages are not carried in packets with codes; use "via" for the layers around a frame`)
 	}
 	q := &n.parts[1]
 	switch {

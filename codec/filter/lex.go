@@ -167,7 +167,7 @@ func (s *scanner) pattern(t *token) {
 			digits = append(digits, c)
 		default:
 			_, n := utf8.DecodeRuneInString(body[i:])
-			s.mistake(from+i, from+i+n, strconv.Quote(body[i:i+n])+" is no hex digit", `bytes look like x"de ?? be ef"`)
+			s.mistake(from+i, from+i+n, strconv.Quote(body[i:i+n])+" is not a hex digit", `bytes look like x"de ?? be ef"`)
 			t.kind = tBad
 			return
 		}
@@ -199,7 +199,7 @@ func (s *scanner) rawText(t *token) {
 
 // open says that a text has no end.
 func (s *scanner) open(t *token) {
-	s.mistake(t.start, len(s.text), "a text without its closing quote", "")
+	s.mistake(t.start, len(s.text), "missing closing quote", "")
 	t.kind, s.at = tBad, len(s.text)
 }
 
@@ -312,13 +312,13 @@ func (s *scanner) number(t *token) {
 		if clean != "" && strings.Trim(clean, "0123456789abcdefABCDEF"[:min(base, 10)+2*max(base-10, 0)]) == "" {
 			s.mistake(from, s.at, word+" does not fit 64 bits", "")
 		} else {
-			s.mistake(from, s.at, strconv.Quote(word)+" is no number", "texts stand in quotes")
+			s.mistake(from, s.at, strconv.Quote(word)+" is not a number", "put text in quotes")
 		}
 		return
 	}
 	v, err := strconv.ParseFloat(clean, 64)
 	if err != nil || math.IsInf(v, 0) || strings.ContainsAny(clean, "xXpPiInN") {
-		s.mistake(from, s.at, strconv.Quote(word)+" is no number", "texts stand in quotes")
+		s.mistake(from, s.at, strconv.Quote(word)+" is not a number", "put text in quotes")
 		t.kind = tBad
 		return
 	}

@@ -46,7 +46,7 @@ func (c *compiler) plain(n *node) (value, ty, outcome) {
 func (c *compiler) noValue(n *node) outcome {
 	names := slices.Sorted(maps.Keys(c.env.Values))
 	if n.text == selected {
-		return c.mistake(n, "no field of the selected frame", "write $sel.field")
+		return c.mistake(n, `"$sel" without a field`, "write $sel.field")
 	}
 	help := didYouMean(n.text, names)
 	if help == "" {
@@ -144,7 +144,7 @@ func (c *compiler) numberLiteral(n *node, t ty) (value, outcome) {
 		}
 		v, ok := arithmetic(n.kind, &a, &b)
 		if !ok {
-			return v, c.mistake(n, "this has no value", "")
+			return v, c.mistake(n, "no value", "")
 		}
 		return v, fine
 	case nCall:
@@ -165,7 +165,7 @@ func (c *compiler) numberLiteral(n *node, t ty) (value, outcome) {
 		if d, err := time.ParseDuration(strings.ReplaceAll(n.text, " ", "")); err == nil {
 			return floatValue(d.Seconds()), fine
 		}
-		return value{}, c.mistake(n, strconv.Quote(n.text)+" is no time span", `write seconds, or "20ms"`)
+		return value{}, c.mistake(n, strconv.Quote(n.text)+" is not a duration", `write seconds, or "20ms"`)
 	}
 	word, ok := c.wordOf(n)
 	if ok && t.num != nil && t.num.Enum != nil {
@@ -237,7 +237,7 @@ func (c *compiler) noBuild(n *node) outcome {
 			}
 		}
 	}
-	return c.mistake(n, "the build of the client is not known here", help)
+	return c.mistake(n, "the build of the client is unknown", help)
 }
 
 // clip shortens a text for a message.
@@ -262,7 +262,7 @@ func (c *compiler) timeLiteral(n *node, t ty) (value, outcome) {
 			return value{}, c.mistake(n, "a time of day and a date do not compare", "write both the same way")
 		}
 		if n.kind == nText {
-			return value{}, c.mistake(n, clip(quote(text))+" is no time", `write "10:00:05" or "2026-11-20 10:00:05"`)
+			return value{}, c.mistake(n, clip(quote(text))+" is not a time", `write "10:00:05" or "2026-11-20 10:00:05"`)
 		}
 	}
 	v, out := c.numberLiteral(n, ty{class: cNumber, label: t.label})
@@ -274,13 +274,13 @@ func (c *compiler) timeLiteral(n *node, t ty) (value, outcome) {
 	}
 	if v.kind == vFloat {
 		if math.Abs(v.f) > 9e9 {
-			return value{}, c.mistake(n, "this is no time", "numbers are seconds since 1970")
+			return value{}, c.mistake(n, "this is not a time", "numbers are seconds since 1970")
 		}
 		whole, part := math.Modf(v.f)
 		return intValue(int64(whole)*1e9 + int64(math.Round(part*1e9))), fine
 	}
 	if v.kind == vUint || int64(v.bits) > 9e9 || int64(v.bits) < -9e9 {
-		return value{}, c.mistake(n, "this is no time", "numbers are seconds since 1970")
+		return value{}, c.mistake(n, "this is not a time", "numbers are seconds since 1970")
 	}
 	return intValue(int64(v.bits) * 1e9), fine
 }
@@ -330,7 +330,7 @@ func (c *compiler) textLiteral(n *node, t ty) (value, outcome) {
 		}
 		if n.parts[0].glob {
 			info.found = true
-			return value{}, c.mistake(n, "a pattern is not compared", "write the pattern alone, or name ~ \"^S_\"")
+			return value{}, c.mistake(n, "a pattern cannot be compared", "write the pattern alone, or name ~ \"^S_\"")
 		}
 		if info.kind != pathWord || !t.free {
 			info.found = true

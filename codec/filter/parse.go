@@ -53,7 +53,7 @@ func (p *parser) unexpected() *node {
 	switch {
 	case t.kind == tEnd:
 		at := len(strings.TrimRight(p.text, " \t\r\n"))
-		return p.fail(at, at, "the filter ends too early", "")
+		return p.fail(at, at, "unexpected end of filter", "")
 	case t.kind == tBad:
 		return p.fail(t.start, t.end, "not understood", "")
 	case t.text == "=":

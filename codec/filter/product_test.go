@@ -169,7 +169,7 @@ func TestProduct(t *testing.T) {
 		{`conn contains "[::1]"`, "jkl"},
 		{"proto == udp", "jkl"},
 		{"ver == 1", "abcdefghi"},
-		{"«build» == 376012", "!the build of the client is not known here (look into C_CHECK_VERSION, which may carry it)"},
+		{"«build» == 376012", "!the build of the client is unknown (look into C_CHECK_VERSION, which may carry it)"},
 		{".version.value == 376012", "a"},
 		{"mark", "d"},
 		{`note contains "who"`, "e"},

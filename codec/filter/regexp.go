@@ -216,7 +216,7 @@ func (r *runes) ReadRune() (c rune, size int, err error) {
 	return c, size, nil
 }
 
-// Regexp is a regular expression over texts with the bounds of those in filters. It is for one goroutine.
+// Regexp is a regular expression over texts with the same bounds as in filters. It is for one goroutine.
 type Regexp struct {
 	x *expression
 	m machine
@@ -231,7 +231,7 @@ func NewRegexp(text string) (*Regexp, error) {
 	return &Regexp{x: x}, nil
 }
 
-// Match reports whether the expression matches a text. It stops when done is closed, as [Filter.Match] does.
+// Match reports whether the expression matches text. Like Filter.Match, it stops when done is closed.
 func (r *Regexp) Match(text string, done <-chan struct{}) bool {
 	r.m.begin(done)
 	return r.m.match(r.x, []byte(text))

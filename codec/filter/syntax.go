@@ -113,7 +113,7 @@ const (
 	onward                    // [i:]
 )
 
-// Mistake is something wrong with the text of a filter.
+// Mistake is an error in the text of a filter.
 type Mistake struct {
 	Start   int    `json:"start" doc:"bytes of the text, counted from 0"`
 	End     int    `json:"end" doc:"the first byte after it"`

@@ -72,7 +72,7 @@ func (v *value) float() float64 {
 	return v.f
 }
 
-// compare orders two values of one rank. ok is false if they do not compare: other ranks, and what is no number.
+// compare orders two values of one rank. ok is false if they do not compare: other ranks, and what is not a number.
 func compare(a, b *value) (order int, ok bool) {
 	ra, rb := a.rank(), b.rank()
 	switch {

@@ -11,14 +11,14 @@ const (
 	notesFile     = "demo.json"
 )
 
-// Recording is a session to look at: both directions of it, with some messages that are wrong on purpose.
+// Recording is a recorded session with both directions of the traffic and some intentionally broken messages.
 type Recording struct {
 	Name  string          // for a list
 	Data  []byte          // pcapng
-	Notes json.RawMessage // what is noted of it and of its frames, as those who keep captures write it
+	Notes json.RawMessage // notes on the recording and its frames, in the format of the capture store
 }
 
-// Recorded is the recording of one dialect, and whether there is one.
+// Recorded returns the recording of a dialect, and whether there is one.
 func Recorded(name string) (Recording, bool) {
 	fsys, ok := Dialect(name)
 	if !ok {

@@ -9,16 +9,16 @@ import (
 // samplesFile has the samples of a dialect, one JSON object a line. Beside what Sample has, each says how its bytes were made.
 const samplesFile = "samples.jsonl"
 
-// Sample is a message to look at.
+// Sample is a sample message.
 type Sample struct {
 	Message string `json:"message"` // NAME.VERSION of its definition
 	Hex     string `json:"hex"`     // its bytes, lower case, without spaces
-	About   string `json:"about"`   // one sentence for people: what there is to see
-	Status  string `json:"status"`  // what decoding says: "ok", or what it is on purpose, "incomplete" or "illegal"
+	About   string `json:"about"`   // one sentence about the message
+	Status  string `json:"status"`  // result of decoding: "ok", or intentionally "incomplete" or "illegal"
 }
 
-// Samples are the messages of one dialect, in the order of a menu: the first is what the first start shows, those that are
-// broken on purpose come last. A dialect without any has none.
+// Samples returns the sample messages of a dialect in the order of a menu. The first start shows the first of them; intentionally broken
+// ones come last.
 func Samples(name string) []Sample {
 	fsys, ok := Dialect(name)
 	if !ok {

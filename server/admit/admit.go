@@ -1,7 +1,8 @@
-// Package admit bounds the memory of the work that a server does at one time.
+// Package admit bounds the memory that concurrent work uses in a server.
 //
-// Each piece of work says what it costs at most before it begins, and waits until that is free. No kind of work and no client can take all:
-// what one of them leaves is for the others. Who has waited too long is refused, and told when to come again.
+// Work states its maximum memory cost before it begins, and waits until that much of the budget is free. Each kind of work and each client
+// can use only a part of the budget, so that none starves the others. Work that has waited too long is refused with a suggested delay for
+// the next try.
 package admit
 
 import (
@@ -39,7 +40,7 @@ const (
 	passedOver     = 1 * time.Second // after so long, smaller work that came later has to wait, too
 )
 
-// BusyError says that there was no room in time.
+// BusyError reports that no room became available in time.
 type BusyError struct {
 	Kind  Kind
 	Retry time.Duration
@@ -49,7 +50,7 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("the server is busy: there is no memory for another %s now; try again in %d s", e.Kind, int(e.Retry.Seconds()))
 }
 
-// Budget is the memory that work may take. It may be used by all goroutines.
+// Budget is the memory available for work. It is safe for concurrent use.
 type Budget struct {
 	total, part int64 // in bytes; part is the most of one kind, and of one client
 
@@ -82,7 +83,7 @@ type waiter struct {
 	free   chan struct{} // closed when it may begin
 }
 
-// Ticket is admitted work. Release may be called more than once; that of a nil ticket does nothing.
+// Ticket is a reservation for admitted work.
 type Ticket struct {
 	budget *Budget
 	client string
@@ -91,13 +92,13 @@ type Ticket struct {
 	once   sync.Once
 }
 
-// New makes a budget of so many bytes. One kind of work, and one client, gets at most three quarters of it.
+// New returns a budget of total bytes. One kind of work, or one client, can use at most three quarters of it.
 func New(total int64) *Budget {
 	return &Budget{total: total, part: max(total/4*3, 1), clients: map[string]*client{}}
 }
 
-// Acquire waits for room for work of that many bytes at most, and takes it. Work that costs more than its part is admitted when nothing else
-// of its kind or client runs. The error is a *BusyError, or that of the context.
+// Acquire reserves cost bytes and waits until they are available. Work that costs more than its share is admitted when no other work of the
+// same kind or client is running. The error is a *BusyError or the error of the context.
 func (b *Budget) Acquire(ctx context.Context, of string, kind Kind, cost int64) (*Ticket, error) {
 	b.mu.Lock()
 	w := &waiter{of, kind, min(max(cost, 1), b.part), time.Now(), make(chan struct{})}
@@ -140,7 +141,7 @@ func (b *Budget) Acquire(ctx context.Context, of string, kind Kind, cost int64) 
 	return nil, err
 }
 
-// Try is Acquire that does not wait; nil if there is no room.
+// Try is like Acquire but does not wait: it returns nil if there is no room.
 func (b *Budget) Try(of string, kind Kind, cost int64) *Ticket {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -156,7 +157,7 @@ func (b *Budget) ticket(w *waiter) *Ticket {
 	return &Ticket{budget: b, client: w.client, kind: w.kind, cost: w.cost}
 }
 
-// Release gives the room back.
+// Release returns the reserved memory. Further calls, and calls on a nil Ticket, do nothing.
 func (t *Ticket) Release() {
 	if t == nil {
 		return
@@ -175,7 +176,7 @@ func (t *Ticket) Release() {
 	})
 }
 
-// Used is how many bytes are taken now, and how many were at most.
+// Used returns the number of bytes that are reserved now, and the highest number reserved so far.
 func (b *Budget) Used() (now, peak int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

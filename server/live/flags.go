@@ -2,7 +2,7 @@ package live
 
 import "wirebench/codec/transport"
 
-// FlagsOf are the flags of what a log, or an export of ours, says of a frame.
+// FlagsOf converts the marks of a frame in a recording to flags.
 func FlagsOf(m transport.Marks) (f Flags) {
 	for _, x := range markFlags {
 		if m&x.mark != 0 {
@@ -12,7 +12,7 @@ func FlagsOf(m transport.Marks) (f Flags) {
 	return f
 }
 
-// Marks are the flags as captures keep them.
+// Marks converts flags to the marks that recordings store.
 func (f Flags) Marks() (m transport.Marks) {
 	for _, x := range markFlags {
 		if f&x.flag != 0 {
@@ -22,7 +22,7 @@ func (f Flags) Marks() (m transport.Marks) {
 	return m
 }
 
-// Names are the names of flags as filters have them.
+// Names returns the names of the flags in the filter language.
 func (f Flags) Names() []string { return f.Marks().Flags() }
 
 var markFlags = []struct {

@@ -1,5 +1,5 @@
-// Package live holds the frames of a capture or of running traffic: an index of them over their bytes. It stores bytes and never what
-// they mean, so that an edited definition reads everything anew.
+// Package live holds the frames of a capture or of running traffic: their bytes, and an index of them. It stores no decoded values, so
+// frames are always decoded by the current definitions.
 package live
 
 import (
@@ -25,7 +25,7 @@ const (
 // ErrFull reports that a log is full.
 var ErrFull = errors.New("the capture has more frames than are kept in memory")
 
-// Entry is a frame in the log, without its bytes.
+// Entry describes a frame in the log, without its bytes.
 type Entry struct {
 	At     int64 // nanoseconds since 1970; 0 if nobody knows
 	block  uint32
@@ -42,7 +42,7 @@ type Entry struct {
 	Flags  Flags
 }
 
-// Flags are marks of a frame that filters ask for.
+// Flags are the properties of a frame that filters can test.
 type Flags uint8
 
 // The flags.
@@ -66,7 +66,7 @@ type Extra struct {
 	Name   string // of the definition, where messages have no code
 }
 
-// Conn is a connection of the log.
+// Conn is a connection in the log.
 type Conn struct {
 	Name    string // "client-server", each address:port
 	Session int    // 0, or the number of the session that reuses the addresses
@@ -78,14 +78,13 @@ type Conn struct {
 	turn  uint16 // how many connections had its index before, modulo 65,536
 }
 
-// Of reports whether an entry of the index of a connection is of that connection, and not of another one that had the index before or has
-// it by now.
+// Of reports whether an entry belongs to the connection, and not to an earlier or later connection with the same index.
 func (c *Conn) Of(e Entry) bool { return c.turn == e.turn }
 
-// Log holds frames in the order in which they came. One goroutine adds, any number read.
+// Log holds frames in the order of their arrival. One goroutine adds frames; any number of goroutines read them.
 //
-// The log of a file is full when it has reached its limit. That of running traffic (NewRolling) lets its oldest frames go then, and the
-// indexes of the others stay as they are: those that are kept are Base() to Len()-1.
+// The log of a file is full when it reaches its limit. A log of running traffic (NewRolling) discards its oldest frames instead; the
+// indexes of the other frames do not change. The log retains the frames from Base() to Len()-1.
 type Log struct {
 	limit   int64
 	rolling bool
@@ -123,7 +122,7 @@ func New(limit int64) *Log {
 	return &Log{limit: limit, groups: []string{""}}
 }
 
-// NewRolling makes an empty log that keeps the newest frames, of about so many bytes; 0 is DefaultBytes.
+// NewRolling returns an empty log that retains the newest frames, about limit bytes of them; 0 selects DefaultBytes.
 func NewRolling(limit int64) *Log {
 	l := New(limit)
 	l.rolling = true
@@ -144,8 +143,8 @@ func (l *Log) Connection(c Conn) uint32 {
 	return uint32(len(l.conns) - 1)
 }
 
-// RollingConnection adds a connection of running traffic and returns its index, which may be that of an ended one of which the log has let
-// all frames go. For that it lets frames go where it has no index left. ok is false if all connections are open.
+// RollingConnection adds a connection of running traffic and returns its index. It reuses the index of an ended connection without retained
+// frames, and discards frames if no index is free otherwise. ok is false if all connections are open.
 func (l *Log) RollingConnection(c Conn) (index uint32, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,7 +170,7 @@ func (l *Log) RollingConnection(c Conn) (index uint32, ok bool) {
 	return index, true
 }
 
-// End says that a connection gets no more frames.
+// End reports that a connection has no more frames.
 func (l *Log) End(conn uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,7 +185,7 @@ func (l *Log) freeConn(conn uint32) {
 	}
 }
 
-// Reused counts the connections that got the index of another one.
+// Reused returns the number of connections that took the index of another one.
 func (l *Log) Reused() int64 { return l.reused.Load() }
 
 // Conns returns the connections so far.
@@ -196,20 +195,20 @@ func (l *Log) Conns() []Conn {
 	return slices.Clone(l.conns)
 }
 
-// Len is the number of frames that came, those that were let go among them.
+// Len returns the number of frames added so far, including discarded ones.
 func (l *Log) Len() int { return int(l.n.Load()) }
 
-// Base is the index of the first frame that is kept: 0 unless the log is rolling. It can grow at any moment.
+// Base returns the index of the first retained frame: 0 unless the log is rolling. It can increase at any time.
 func (l *Log) Base() int { return int(l.base.Load()) }
 
-// Bytes is about how much memory the frames take.
+// Bytes returns the approximate memory use of the frames.
 func (l *Log) Bytes() int64 { return l.bytes.Load() }
 
-// Add appends a frame of a connection. It copies what it keeps. A frame that does not fit is ErrFull: in a rolling log one that is larger
-// than all of the log may be.
+// Add appends a copy of a frame of a connection. It returns ErrFull if the frame does not fit: in a rolling log, if it is larger than the
+// whole log.
 func (l *Log) Add(conn uint32, f *transport.Frame) error { return l.AddFlagged(conn, f, 0) }
 
-// AddFlagged is Add of a frame with flags beside those that it tells itself.
+// AddFlagged is like Add, with additional flags.
 func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 	cost := int64(len(f.Bytes)) + entryBytes
 	noted := f.Note != "" || f.Name != "" || len(f.Via) > 0 || len(f.From) > 0 || f.Offset != 0 || f.Length != 0
@@ -346,7 +345,7 @@ func (x *Extra) cost() int64 {
 	return 96 + int64(len(x.From))*12 + int64(len(x.Via))*24 + int64(len(x.Note)+len(x.Name))
 }
 
-// Entry is the frame of an index from Base() to Len()-1. Of a frame that was let go it is the zero Entry.
+// Entry returns the frame with an index from Base() to Len()-1, or the zero Entry if the frame was discarded.
 func (l *Log) Entry(i int) Entry {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -356,7 +355,7 @@ func (l *Log) Entry(i int) Entry {
 	return l.blocks[i/blockFrames-l.oldBlocks][i%blockFrames]
 }
 
-// Data is the bytes of a frame. They must not be changed. Of a frame that was let go there are none.
+// Data returns the bytes of a frame, which the caller must not change. It returns nil for a discarded frame.
 func (l *Log) Data(e Entry) []byte {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -367,7 +366,7 @@ func (l *Log) Data(e Entry) []byte {
 	return l.arena[int(e.block)-l.oldArena][e.off:end:end]
 }
 
-// Get is a frame and its bytes, and whether it is there: it is not yet, or no more, if its index is not from Base() to Len()-1.
+// Get returns a frame and its bytes. ok is false unless the index is from Base() to Len()-1.
 func (l *Log) Get(i int) (e Entry, data []byte, ok bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -379,7 +378,7 @@ func (l *Log) Get(i int) (e Entry, data []byte, ok bool) {
 	return e, l.arena[int(e.block)-l.oldArena][e.off:end:end], true
 }
 
-// Group is the group of a frame's key.
+// Group returns the message group of a frame.
 func (l *Log) Group(e Entry) string {
 	if e.group == 0 {
 		return "" // see New
@@ -389,7 +388,7 @@ func (l *Log) Group(e Entry) string {
 	return l.groups[e.group]
 }
 
-// Extra is what else is known of a frame. Of a frame that was let go it is nothing.
+// Extra returns the rare properties of a frame, or the zero Extra if the frame was discarded.
 func (l *Log) Extra(e Entry) Extra {
 	if e.extra < 0 {
 		return Extra{}
@@ -403,7 +402,7 @@ func (l *Log) Extra(e Entry) Extra {
 	return l.extras[at/blockFrames][at%blockFrames]
 }
 
-// Time is when the frame was whole; zero if nobody knows.
+// Time returns the time at which the frame was complete, or the zero time if it is unknown.
 func (e Entry) Time() time.Time {
 	if e.At == 0 {
 		return time.Time{}
@@ -419,8 +418,8 @@ func nanos(at time.Time) int64 {
 	return at.UnixNano()
 }
 
-// Each calls f for the frames from one index to another, without the last, in order, until it returns false. It passes over those that
-// were let go. Cheaper than Entry and Data for each.
+// Each calls f for the frames from index from up to but excluding index to, in order, until f returns false. It skips discarded frames.
+// Each is cheaper than calling Entry and Data for each frame.
 func (l *Log) Each(from, to int, f func(i int, e Entry, data []byte) bool) {
 	to = min(to, l.Len())
 	for from < to {
@@ -443,8 +442,8 @@ func (l *Log) Each(from, to int, f func(i int, e Entry, data []byte) bool) {
 	}
 }
 
-// EachOf calls f for the frames of some indexes, which ascend, until it returns false. It passes over those that are not there, or no
-// more. block is the memory that holds a frame among others, where Entry.Place says; what is behind it may be written at any moment.
+// EachOf calls f for the frames with the given indexes, which must ascend, until f returns false. It skips frames that are not in the log.
+// block is the memory block that holds the frame at the offset given by Entry.Place; the memory after the frame may be written at any time.
 func (l *Log) EachOf(indexes []int, f func(i int, e Entry, block []byte) bool) {
 	for {
 		l.mu.RLock()
@@ -469,11 +468,11 @@ func (l *Log) EachOf(indexes []int, f func(i int, e Entry, block []byte) bool) {
 	}
 }
 
-// Place is where the bytes of a frame are: the number of a block, which no other block of the log has, and bytes from its start.
+// Place returns the position of the bytes of a frame: the number of a block, unique in the log, and an offset in bytes from its start.
 func (e Entry) Place() (block, off uint32) { return e.block, e.off }
 
-// Type is a number that two frames of a log have in common if their code, its group, the direction and the kind are the same. Frames that
-// are Named may differ in their names, and Wrapped ones in their headers.
+// Type returns a number that is equal for two frames of a log with the same code, group, direction and kind. Frames that are Named may have
+// different names, and Wrapped ones different headers.
 func (e Entry) Type() uint64 {
 	t := uint64(e.Code) | uint64(e.group)<<32 | uint64(e.Kind)<<48 | uint64(e.Dir)<<56
 	if e.HasKey {

@@ -14,7 +14,7 @@ const (
 	keepBehind = maxBatch               // frames that are left for who was too far behind
 )
 
-// Touch tells readers that something beside the frames has changed.
+// Touch notifies readers of a change outside the frames, such as new definitions.
 func (l *Log) Touch() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -22,7 +22,7 @@ func (l *Log) Touch() {
 	l.wake()
 }
 
-// Close reports the end of the frames. The frames in the log can still be read.
+// Close marks the end of the log. Its frames can still be read.
 func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,14 +38,14 @@ func (l *Log) wake() {
 	}
 }
 
-// Batch is the news for a reader.
+// Batch describes what is new for a reader.
 type Batch struct {
 	From, To int  // the frames from From to To-1; there may be none. Some can be let go before they are read: Each passes over them
 	Missed   int  // so many frames before From were skipped: the log does not keep them any more, or the reader was too slow
 	Touched  bool // Touch was called since the last batch
 }
 
-// Reader follows a log. It holds nothing but its place, so however slow it is, it stalls neither traffic nor other readers. It is for one
+// Reader follows a log. It holds nothing but its position, so a slow reader delays neither the traffic nor other readers. It is for one
 // goroutine.
 type Reader struct {
 	log     *Log
@@ -55,8 +55,8 @@ type Reader struct {
 	last    time.Time
 }
 
-// Follow makes a reader that starts with the frame of index since; a negative since, or one that is yet to come, is the next frame
-// that comes. It needs no closing.
+// Follow returns a reader that starts at the frame with index since. A negative index, or one beyond the end, selects the next frame to
+// arrive. A reader need not be closed.
 func (l *Log) Follow(since int) *Reader {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -66,8 +66,8 @@ func (l *Log) Follow(since int) *Reader {
 	return &Reader{log: l, next: since, touched: l.touched, every: BatchTime}
 }
 
-// Next waits until something is new, and at least BatchTime after the last batch. The error is that of the context, or io.EOF after
-// the last frame of a log that was closed.
+// Next waits until there is something new, and until at least BatchTime has passed since the last batch. The error is the error of the
+// context, or io.EOF after the last frame of a closed log.
 func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	if wait := r.every - time.Since(r.last); wait > 0 {
 		timer := time.NewTimer(wait)

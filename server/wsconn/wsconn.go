@@ -1,7 +1,7 @@
 //lint:file-ignore SA1019 the library is at its last release; its successor has the same code under another name
 
-// Package wsconn is a websocket: texts in, texts out, bounded, checked for its origin, and pinged. It is the only importer of
-// nhooyr.io/websocket, so that exchanging that library is a change of this file.
+// Package wsconn provides websocket connections that carry text messages of bounded size, check the origin of requests and send pings. It
+// is the only package that imports nhooyr.io/websocket, so that another library can replace it here.
 package wsconn
 
 import (
@@ -22,11 +22,11 @@ const (
 	pongTime  = 20 * time.Second
 )
 
-// Conn is one open websocket. Read is for one goroutine at a time; the rest may be used by all.
+// Conn is an open websocket connection. Only one goroutine may call Read at a time; the other methods are safe for concurrent use.
 type Conn struct{ ws *websocket.Conn }
 
-// Accept answers a request for a websocket. A page of another site is refused, and a message of more than limit bytes closes the
-// connection. What was wrong with the request has been answered when there is an error.
+// Accept upgrades a request to a websocket connection. It refuses requests from pages of other sites. A message of more than limit bytes
+// closes the connection. If Accept returns an error, it has already answered the request.
 func Accept(w http.ResponseWriter, r *http.Request, limit int64) (*Conn, error) {
 	// The origin has to be the host that was asked: the library's own rule, with no patterns beside it.
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
@@ -37,7 +37,7 @@ func Accept(w http.ResponseWriter, r *http.Request, limit int64) (*Conn, error) 
 	return &Conn{ws}, nil
 }
 
-// Dial opens a websocket from this side, as a page would. header may hold a token or an origin.
+// Dial opens a websocket connection as a client. header may hold a token or an origin.
 func Dial(ctx context.Context, url string, header http.Header, limit int64) (*Conn, error) {
 	ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPHeader: header, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
@@ -47,7 +47,7 @@ func Dial(ctx context.Context, url string, header http.Header, limit int64) (*Co
 	return &Conn{ws}, nil
 }
 
-// Read waits for the next text.
+// Read returns the next message.
 func (c *Conn) Read(ctx context.Context) ([]byte, error) {
 	kind, data, err := c.ws.Read(ctx)
 	if err != nil {
@@ -60,19 +60,19 @@ func (c *Conn) Read(ctx context.Context) ([]byte, error) {
 	return data, nil
 }
 
-// Write sends a text. A reader that does not take it in time loses the connection.
+// Write sends a message. It closes the connection if the peer does not take the message in time.
 func (c *Conn) Write(ctx context.Context, text []byte) error {
 	return c.WriteWithin(ctx, text, writeTime)
 }
 
-// WriteWithin is Write for a reader that may rest longer, or not so long.
+// WriteWithin is like Write with another time limit.
 func (c *Conn) WriteWithin(ctx context.Context, text []byte, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return c.ws.Write(ctx, websocket.MessageText, text)
 }
 
-// Ping keeps the connection alive until the context ends or the other side is silent. It needs a Read under way.
+// Ping sends pings until the context ends or the peer stops answering. It needs a concurrent Read.
 func (c *Conn) Ping(ctx context.Context) error {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
@@ -91,16 +91,16 @@ func (c *Conn) Ping(ctx context.Context) error {
 	}
 }
 
-// Close says goodbye with a reason for people.
+// Close closes the connection with a reason for people.
 func (c *Conn) Close(reason string) { _ = c.ws.Close(websocket.StatusNormalClosure, reason) }
 
-// GoAway closes because the server ends; a page may come back.
+// GoAway closes the connection because the server shuts down; a page may reconnect.
 func (c *Conn) GoAway() { _ = c.ws.Close(websocket.StatusGoingAway, "the server ends") }
 
-// Drop closes without a word.
+// Drop closes the connection without a closing handshake.
 func (c *Conn) Drop() { _ = c.ws.CloseNow() }
 
-// Gone reports whether an error of Read or Write only says that the other side has left.
+// Gone reports whether an error of Read or Write only means that the peer has left.
 func Gone(err error) bool {
 	switch websocket.CloseStatus(err) {
 	case websocket.StatusNormalClosure, websocket.StatusGoingAway, websocket.StatusNoStatusRcvd:
