@@ -110,8 +110,6 @@ type Log struct {
 	base  atomic.Int64 // the first frame that is kept
 	n     atomic.Int64 // frames that may be read
 	bytes atomic.Int64
-
-	reused atomic.Int64
 }
 
 // New returns an empty log of about limit bytes; 0 selects DefaultBytes.
@@ -166,7 +164,6 @@ func (l *Log) RollingConnection(c Conn) (index uint32, ok bool) {
 	l.free = l.free[1:]
 	c.turn = l.conns[index].turn + 1
 	l.conns[index] = c
-	l.reused.Add(1)
 	return index, true
 }
 
@@ -184,9 +181,6 @@ func (l *Log) freeConn(conn uint32) {
 		l.free = append(l.free, conn)
 	}
 }
-
-// Reused returns the number of connections that took the index of another one.
-func (l *Log) Reused() int64 { return l.reused.Load() }
 
 // Conns returns the connections so far.
 func (l *Log) Conns() []Conn {
