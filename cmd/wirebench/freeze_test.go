@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"wirebench/defs/emit"
 )
 
 var dump = flag.String("dump", "", "write what TestFrozen hashes into this directory, to compare two versions with diff -r")
@@ -104,8 +106,8 @@ func (f *freezer) shipped() {
 				f.run(base+"/layout-text", "", append([]string{"layout"}, flags...)...)
 			}
 		}
-		for _, target := range []string{"c", "go", "ts", "lua", "ksy", "md"} {
-			f.run(base+"/emit/"+target, "", append([]string{"emit", "--json", "--target", target}, flags...)...)
+		for _, target := range emit.Targets {
+			f.run(base+"/emit/"+target.Name, "", append([]string{"emit", "--json", "--target", target.Name}, flags...)...)
 		}
 		f.run(base+"/check", "", "check", "--explain", "--protocol", protocol, library)
 		f.run(base+"/frames", "", append([]string{"frames", "--json", "--value", "--fields", filepath.Join(library, "demo.pcapng")}, flags...)...)
@@ -196,8 +198,8 @@ func (f *freezer) teraCorpus() {
 	folder := filepath.Join(corpora, "tera/toolbox/definitions")
 	f.run("tera/check", "", "check", folder)
 	flags := []string{"--library", folder, "--map", filepath.Join(corpora, "tera/toolbox/protocol.387396.map")}
-	for _, target := range []string{"c", "go", "ts", "lua", "ksy", "md"} {
-		f.run("tera/emit/"+target, "", append([]string{"emit", "--json", "--target", target}, flags...)...)
+	for _, target := range emit.Targets {
+		f.run("tera/emit/"+target.Name, "", append([]string{"emit", "--json", "--target", target.Name}, flags...)...)
 	}
 	files, err := filepath.Glob(filepath.Join(folder, "*.def"))
 	if err != nil {
