@@ -35,8 +35,6 @@ func captureProblem(err error) error {
 		return huma.Error422UnprocessableEntity(err.Error())
 	case errors.Is(err, captures.ErrTooMany):
 		return huma.Error503ServiceUnavailable(err.Error())
-	case errors.Is(err, captures.ErrCut):
-		return huma.Error409Conflict(err.Error())
 	}
 	return storeProblem(err)
 }
@@ -285,7 +283,7 @@ func (s *Server) listFrames(ctx context.Context, in *framesInput) (*framesOutput
 		}
 		info := ws.DescribeFrame(&rec, &f, workspace.Want{Value: in.Value})
 		info.Flags = e.Flags.Names()
-		info.N, info.Conn, info.Session = i+1, conns[e.Conn].Name, conns[e.Conn].Session
+		info.N, info.ID, info.Conn, info.Session = i+1, f.ID.String(), conns[e.Conn].Name, conns[e.Conn].Session
 		b.Frames = append(b.Frames, info)
 	}
 	return out, nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/codec/transport"
 	"wirebench/server/admit"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
@@ -28,7 +29,7 @@ type exportInput struct {
 	CapturePath
 	Format  string   `query:"format" required:"true" enum:"pcapng,packets,jsonl,csv,tsv,hex" doc:"pcapng: gives the same frames when it is read again, with marks and notes: of a capture file all packets as they were, of chosen frames and of other files each frame with made-up headers; packets: a pcapng with the packets that the chosen frames came from as they were, of which alone a reader may not find the frames again; jsonl: as the command line's frames --json --value; csv, tsv: a line a frame, with n, time, conn, dir, kind, code, message, status, len, hex, the chosen columns, and at the end flags, via, note, marked, remark as jsonl has them; hex: a line a message"`
 	Filter  string   `query:"filter" maxLength:"8192" doc:"only frames that fit this filter"`
-	Frames  string   `query:"frames" maxLength:"65536" doc:"only these, by number: 1,2,5-9"`
+	Frames  string   `query:"frames" maxLength:"65536" doc:"only these, by number or identity: 1,2,5-9,17:0:0"`
 	Columns []string `query:"columns" maxItems:"100" doc:"csv, tsv: fields with a column of their own: C_CHAT.2.message, C_CHAT.message, .message"`
 	RawRequest
 }
@@ -46,8 +47,7 @@ func (s *Server) exportCapture(ctx context.Context, in *exportInput) (*huma.Stre
 	if _, mistakes := ws.Filter(in.Filter); len(mistakes) > 0 {
 		return nil, filterProblem(mistakes)
 	}
-	chosen, err := frames.ParseRanges(in.Frames)
-	if err != nil {
+	if _, err := frames.ParseRanges(in.Frames, func(transport.FrameID) uint64 { return 0 }); err != nil {
 		return nil, huma.Error422UnprocessableEntity("frames: " + err.Error())
 	}
 	control := http.NewResponseController(in.writer)
@@ -58,7 +58,7 @@ func (s *Server) exportCapture(ctx context.Context, in *exportInput) (*huma.Stre
 			return nil, captureProblem(err)
 		}
 	}
-	x := &frames.Export{Capture: of, Snapshot: ws.Snapshot, Log: open.Log(), Chosen: chosen, Filter: in.Filter, Format: in.Format, Columns: in.Columns}
+	x := &frames.Export{Capture: of, Snapshot: ws.Snapshot, Log: open.Log(), Filter: in.Filter, Format: in.Format, Columns: in.Columns}
 	x.File = func() (io.ReadCloser, error) {
 		file, err := ws.Captures.Open(of.ID)
 		if err != nil {
@@ -70,6 +70,9 @@ func (s *Server) exportCapture(ctx context.Context, in *exportInput) (*huma.Stre
 		}{captures.Until(ctx, file), file}, nil
 	}
 	note, err := exportReady(ctx, x, open)
+	if err == nil {
+		x.Chosen, err = frames.ParseRanges(in.Frames, open.Number)
+	}
 	if err == nil && in.Format == "packets" {
 		err = mustHavePackets(x)
 	}

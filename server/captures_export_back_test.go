@@ -26,6 +26,7 @@ func comesBack(t *testing.T, lines string, whole bool) (out []string) {
 		}
 		if !whole {
 			delete(f, "n")
+			delete(f, "id")
 			delete(f, "from")
 		}
 		text, _ := json.Marshal(f)

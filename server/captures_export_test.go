@@ -274,13 +274,16 @@ func (w *goingAway) Write(p []byte) (int, error) {
 }
 
 func TestParseRanges(t *testing.T) {
-	for text, want := range map[string]string{"": "[]", " 5 ": "[{5 5}]", "9,1-3,2-4,5": "[{1 5} {9 9}]", "4294967295": "[{4294967295 4294967295}]"} {
-		if got, err := frames.ParseRanges(text); err != nil || fmt.Sprint(got) != want {
+	number := func(id transport.FrameID) uint64 { return uint64(id.Packet) % 10 } // there is none of packet 10
+	for text, want := range map[string]string{
+		"": "[]", " 5 ": "[{5 5}]", "9,1-3,2-4,5": "[{1 5} {9 9}]", "4294967295": "[{4294967295 4294967295}]", "7:0:0,1,18:4:1": "[{1 1} {7 8}]", "10:0:0": "[]",
+	} {
+		if got, err := frames.ParseRanges(text, number); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%q: %v %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"0", "1,,2", "3-1", "-1", "1-", "4294967296", "x", strings.Repeat("1,", frames.MaxRanges) + "1"} {
-		if got, err := frames.ParseRanges(text); err == nil {
+	for _, text := range []string{"0", "1,,2", "3-1", "-1", "1-", "4294967296", "x", "1:2", "1:2:3-4:5:6", strings.Repeat("1,", frames.MaxRanges) + "1"} {
+		if got, err := frames.ParseRanges(text, number); err == nil {
 			t.Errorf("%.20q: %v", text, got)
 		}
 	}
@@ -289,7 +292,7 @@ func TestParseRanges(t *testing.T) {
 func FuzzParseRanges(f *testing.F) {
 	f.Add("1,2,5-9")
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := frames.ParseRanges(text)
+		got, err := frames.ParseRanges(text, func(id transport.FrameID) uint64 { return uint64(id.Off) })
 		if err != nil {
 			return
 		}

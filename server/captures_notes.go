@@ -1,22 +1,70 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/capture"
+	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/captures"
 	"wirebench/server/store"
 )
 
-// frameNotes are notes of frames by their number; null takes one away.
+// frameName names a frame in a request: by its number or by its identity, PACKET:OFFSET:NTH.
+type frameName struct{ store.FrameName }
+
+const frameNameDoc = "a frame: its number, from 1, or its identity, PACKET:OFFSET:NTH"
+
+// UnmarshalText takes either.
+func (f *frameName) UnmarshalText(text []byte) (err error) {
+	if n, e := strconv.ParseUint(string(text), 10, 32); e == nil {
+		if f.FrameName = (store.FrameName{N: n, ByNumber: true}); n == 0 {
+			return errors.New("frames are numbered from 1")
+		}
+		return nil
+	}
+	f.FrameName = store.FrameName{}
+	if f.ID, err = transport.ParseFrameID(string(text)); err != nil {
+		return fmt.Errorf("%.40q is neither a number nor an identity of a frame", text)
+	}
+	return nil
+}
+
+// UnmarshalJSON takes a number, too.
+func (f *frameName) UnmarshalJSON(text []byte) error {
+	return f.UnmarshalText(bytes.Trim(text, `"`))
+}
+
+// Schema describes a name.
+func (frameName) Schema(huma.Registry) *huma.Schema {
+	number, id := &huma.Schema{Type: huma.TypeInteger}, &huma.Schema{Type: huma.TypeString, MaxLength: new(int)}
+	*id.MaxLength = 40
+	one := &huma.Schema{OneOf: []*huma.Schema{number, id}, Description: frameNameDoc}
+	for _, s := range []*huma.Schema{number, id, one} {
+		s.PrecomputeMessages()
+	}
+	return one
+}
+
+// numberIn is the number of a frame in a reading of its capture.
+func (f frameName) numberIn(o *captures.Capture) (int, error) {
+	n := f.N
+	if !f.ByNumber {
+		n = o.Number(f.ID)
+	}
+	if n == 0 {
+		return 0, huma.Error404NotFound("there is no frame " + f.ID.String())
+	}
+	return int(n), nil
+}
+
+// frameNotes are notes of frames; null takes one away.
 type frameNotes map[string]*string
 
 // Schema describes them: a text of an object that may be null needs telling.
@@ -25,7 +73,7 @@ func (frameNotes) Schema(huma.Registry) *huma.Schema {
 	count := store.MaxNotes
 	note := &huma.Schema{Type: huma.TypeString, Nullable: true, MaxLength: &most}
 	note.PrecomputeMessages()
-	all := &huma.Schema{Type: huma.TypeObject, MaxProperties: &count, Description: "notes of frames by their number; null takes one away", AdditionalProperties: note}
+	all := &huma.Schema{Type: huma.TypeObject, MaxProperties: &count, Description: "notes of frames by their number or identity; null takes one away", AdditionalProperties: note}
 	all.PrecomputeMessages()
 	return all
 }
@@ -33,14 +81,13 @@ func (frameNotes) Schema(huma.Registry) *huma.Schema {
 type patchCaptureInput struct {
 	CapturePath
 	Body struct {
-		Name    *string    `json:"name,omitempty" minLength:"1" maxLength:"200"`
-		Text    *string    `json:"text,omitempty" maxLength:"65536" doc:"of the capture"`
-		Mark    []uint64   `json:"mark,omitempty" maxItems:"65536" doc:"numbers of frames to mark"`
-		Unmark  []uint64   `json:"unmark,omitempty" maxItems:"65536" doc:"numbers of frames that are no longer marked"`
-		Notes   frameNotes `json:"notes,omitempty"`
-		Cut     string     `json:"cut,omitempty" maxLength:"100" doc:"which numbers these are: the cut of a list of frames (its websocket tells it), which may read by an unsaved definition; \"\" = those by what is stored"`
-		Framing *string    `json:"framing,omitempty" maxLength:"200" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, each with +c2s or +s2c; \"\" takes it back"`
-		Keys    *string    `json:"keys,omitempty" maxLength:"1048576" doc:"of enciphered connections, each on a line: CLIENT-SERVER or *, the protocol, the key; \"\" takes them back. They are never told again"`
+		Name    *string     `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Text    *string     `json:"text,omitempty" maxLength:"65536" doc:"of the capture"`
+		Mark    []frameName `json:"mark,omitempty" maxItems:"65536" doc:"frames to mark, by number or identity"`
+		Unmark  []frameName `json:"unmark,omitempty" maxItems:"65536" doc:"frames that are no longer marked, by number or identity"`
+		Notes   frameNotes  `json:"notes,omitempty"`
+		Framing *string     `json:"framing,omitempty" maxLength:"200" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, each with +c2s or +s2c; \"\" takes it back"`
+		Keys    *string     `json:"keys,omitempty" maxLength:"1048576" doc:"of enciphered connections, each on a line: CLIENT-SERVER or *, the protocol, the key; \"\" takes them back. They are never told again"`
 	}
 }
 
@@ -56,13 +103,6 @@ func (s *Server) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneC
 	if (b.Name != nil || b.Framing != nil || b.Keys != nil) && s.captures.Writes(ws.Name, in.ID) {
 		return nil, errWritten
 	}
-	notes, err := numbered(b.Notes)
-	if err != nil {
-		return nil, err
-	}
-	if slices.Contains(b.Mark, 0) || slices.Contains(b.Unmark, 0) {
-		return nil, huma.Error422UnprocessableEntity("frames are numbered from 1")
-	}
 	if b.Framing != nil && *b.Framing != "" {
 		f, err := parseFraming(*b.Framing)
 		if err != nil {
@@ -75,22 +115,36 @@ func (s *Server) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneC
 			return nil, huma.Error422UnprocessableEntity("keys: " + err.Error())
 		}
 	}
-	var frames captures.Numbering
-	if greatest := greatestOf(b.Mark, b.Unmark, slices.Collect(maps.Keys(notes))); greatest > 0 {
+	var names []*store.FrameName
+	for _, list := range [][]frameName{b.Mark, b.Unmark} {
+		for i := range list {
+			names = append(names, &list[i].FrameName)
+		}
+	}
+	texts, err := notedIn(b.Notes)
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity("notes: " + err.Error())
+	}
+	for i := range texts {
+		names = append(names, &texts[i].FrameName)
+	}
+	var open *captures.Capture
+	if len(names) > 0 {
 		x, err := ws.Captures.Get(in.ID)
 		if err != nil {
 			return nil, captureProblem(err)
 		}
-		if frames, err = s.captures.Numbering(ctx, ws.Workspace, ws.Snapshot, x, b.Cut, greatest); err != nil {
-			return nil, captureProblem(err)
-		}
+		open = s.captures.Name(ctx, ws.Workspace, ws.Snapshot, x, names)
 	}
 	x, err := ws.Captures.Edit(in.ID, func(x *store.Capture) error {
 		set(&x.Name, b.Name)
 		set(&x.Notes.Text, b.Text)
 		set(&x.Framing, b.Framing)
 		set(&x.Keys, b.Keys)
-		frames.Note(&x.Notes, b.Mark, b.Unmark, notes)
+		if open != nil {
+			x.Notes = open.Numbered(x.Notes)
+		}
+		x.Notes.Note(plainNames(b.Mark), plainNames(b.Unmark), texts)
 		return nil
 	})
 	if errors.Is(err, store.ErrTooLarge) {
@@ -105,35 +159,31 @@ func (s *Server) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneC
 	return &oneCaptureOutput{x}, nil
 }
 
-// greatestOf is the greatest of some numbers, 0 if there are none.
-func greatestOf(lists ...[]uint64) (n uint64) {
-	for _, list := range lists {
-		for _, x := range list {
-			n = max(n, x)
-		}
-	}
-	return n
-}
-
 func set(to, from *string) {
 	if from != nil {
 		*to = *from
 	}
 }
 
-// numbered are notes by the numbers of their frames.
-func numbered(in frameNotes) (map[uint64]string, error) {
-	out := make(map[uint64]string, len(in))
+// notedIn are the notes of a request.
+func notedIn(in frameNotes) (out []store.FrameNote, err error) {
 	for text, note := range in {
-		n, err := strconv.ParseUint(text, 10, 32)
-		if err != nil || n == 0 {
-			return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("notes: %q is no number of a frame", text))
+		var f frameName
+		if err := f.UnmarshalText([]byte(text)); err != nil {
+			return nil, err
 		}
-		if out[n] = ""; note != nil {
-			out[n] = *note
-		}
+		x := store.FrameNote{FrameName: f.FrameName}
+		set(&x.Text, note)
+		out = append(out, x)
 	}
 	return out, nil
+}
+
+func plainNames(in []frameName) (out []store.FrameName) {
+	for _, f := range in {
+		out = append(out, f.FrameName)
+	}
+	return out
 }
 
 // parseFraming is a framing in the form in which it is kept.

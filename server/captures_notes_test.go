@@ -41,9 +41,9 @@ func TestPatchCapture(t *testing.T) {
 	for _, c := range []struct {
 		body, want string
 	}{
-		{`{"name":"Friday","text":"of all","mark":[5,2,5],"notes":{"2":"a ping","3":"x"}}`, `{"marked":[2,5],"frames":{"2":"a ping","3":"x"},"text":"of all"}`},
-		{`{"unmark":[2,9],"notes":{"3":null,"4":null}}`, `{"marked":[5],"frames":{"2":"a ping"},"text":"of all"}`},
-		{`{}`, `{"marked":[5],"frames":{"2":"a ping"},"text":"of all"}`},
+		{`{"name":"Friday","text":"of all","mark":[5,2,5],"notes":{"2":"a ping","3":"x"}}`, `{"marked":[2,5],"frames":{"2":"a ping","3":"x"},"text":"of all","noted":[{"id":"1:5:0","n":2,"mark":true,"note":"a ping"},{"id":"1:6:0","n":3,"note":"x"},{"id":"1:8:0","n":5,"mark":true}]}`},
+		{`{"unmark":[2,9],"notes":{"3":null,"4":null}}`, `{"marked":[5],"frames":{"2":"a ping"},"text":"of all","noted":[{"id":"1:5:0","n":2,"note":"a ping"},{"id":"1:8:0","n":5,"mark":true}]}`},
+		{`{}`, `{"marked":[5],"frames":{"2":"a ping"},"text":"of all","noted":[{"id":"1:5:0","n":2,"note":"a ping"},{"id":"1:8:0","n":5,"mark":true}]}`},
 		{`{"text":"","mark":[5],"unmark":[5],"notes":{"2":""}}`, `{}`},
 		{`{"framing":" Prefixed:2LE + self ","keys":"* subspace 0x1234abcd"}`, `"framing":"prefixed:2le+self","keyed":true`},
 		{`{"framing":"","keys":""}`, `"notes":{}}`},
@@ -57,8 +57,10 @@ func TestPatchCapture(t *testing.T) {
 		code       int
 	}{
 		{`{"mark":[0]}`, "numbered from 1", 422},
-		{`{"notes":{"x":"y"}}`, "no number of a frame", 422},
-		{`{"notes":{"0":"y"}}`, "no number of a frame", 422},
+		{`{"notes":{"x":"y"}}`, "neither a number nor an identity", 422},
+		{`{"notes":{"0":"y"}}`, "numbered from 1", 422},
+		{`{"notes":{"1:2":"y"}}`, "neither a number nor an identity", 422},
+		{`{"mark":["0:0:0"]}`, "neither a number nor an identity", 422},
 		{fmt.Sprintf(`{"notes":{"1":%q}}`, strings.Repeat("x", store.MaxNote+1)), "length", 422},
 		{fmt.Sprintf(`{"notes":{"1":%q}}`, strings.Repeat("ä", store.MaxNote)), "4096 are the most", 422},
 		{`{"name":""}`, "length", 422},

@@ -201,7 +201,7 @@ func TestFlowCaptureBack(t *testing.T) {
 	f.counts("100 frames · 80 shown")
 	at(12)
 	f.do(`setTimeout(() => location.assign(location.pathname + "#n=4"))`)
-	f.arrives("a link without chips has none", `location.search === "" && location.hash === "#n=4"`)
+	f.arrives("a link without chips has none", `location.search === "" && /^#n=4(&|$)/.test(location.hash)`)
 	f.reload()
 	f.counts("100 frames")
 	at(4)

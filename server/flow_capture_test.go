@@ -92,7 +92,7 @@ func TestFlowCaptureList(t *testing.T) {
 	f.shows("#definition-head", "C_SAY.1.def")
 	f.is("its bytes", `document.querySelector("#hex").textContent.replaceAll(/\s/g, "").includes("010600") || document.querySelector("#hex .hex-scroll") !== null`)
 	f.do(`document.querySelector(` + jsText(row("text")) + `).click()`)
-	f.is("the address has the frame and the bytes of the field", `/^#n=3&sel=\d+(\+|%2B)\d+$/.test(location.hash)`)
+	f.is("the address has the frame and the bytes of the field", `/^#n=3&frame=\d+:\d+:\d+&sel=\d+(\+|%2B)\d+$/.test(location.hash)`)
 
 	// By a value of a field, from its menu; then another frame of the same.
 	f.do(`document.querySelector(` + jsText(row("text")) + `).dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true, clientX: 300, clientY: 600}))`)

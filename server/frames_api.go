@@ -120,15 +120,19 @@ func (s *Server) listRows(ctx context.Context, in *rowsInput) (*rowsOutput, erro
 
 type frameInput struct {
 	CapturePath
-	N int `path:"n" minimum:"1" maximum:"2147483647" doc:"number of the frame, from 1"`
+	N frameName `path:"n" doc:"number of the frame, from 1, or its identity, PACKET:OFFSET:NTH"`
 }
 
 type frameOutput struct{ Body *frames.Frame }
 
 // readOneFrame answers with one frame.
 func (s *Server) readOneFrame(ctx context.Context, in *frameInput) (out *frameOutput, err error) {
-	err = s.ask(ctx, in.CapturePath, frames.ListSpec{}, func(l *frames.List, _ *captures.Capture) error {
-		f, err := l.Frame(in.N)
+	err = s.ask(ctx, in.CapturePath, frames.ListSpec{}, func(l *frames.List, open *captures.Capture) error {
+		n, err := in.N.numberIn(open)
+		if err != nil {
+			return err
+		}
+		f, err := l.Frame(n)
 		out = &frameOutput{f}
 		return err
 	})
@@ -241,8 +245,8 @@ func (s *Server) tableOfFields(ctx context.Context, in *fieldsInput) (*fieldsOut
 
 type compareInput struct {
 	CapturePath
-	A int `query:"a" required:"true" minimum:"1" maximum:"2147483647" doc:"number of a frame"`
-	B int `query:"b" required:"true" minimum:"1" maximum:"2147483647" doc:"number of another one"`
+	A frameName `query:"a" required:"true" doc:"number or identity of a frame"`
+	B frameName `query:"b" required:"true" doc:"number or identity of another one"`
 }
 
 type compareOutput struct{ Body *frames.Diff }
@@ -250,8 +254,16 @@ type compareOutput struct{ Body *frames.Diff }
 // compareFrames compares two frames.
 func (s *Server) compareFrames(ctx context.Context, in *compareInput) (*compareOutput, error) {
 	out := &compareOutput{}
-	err := s.ask(ctx, in.CapturePath, frames.ListSpec{}, func(l *frames.List, _ *captures.Capture) (err error) {
-		out.Body, err = l.Diff(frames.DiffQuery{A: in.A, B: in.B})
+	err := s.ask(ctx, in.CapturePath, frames.ListSpec{}, func(l *frames.List, open *captures.Capture) error {
+		a, err := in.A.numberIn(open)
+		if err != nil {
+			return err
+		}
+		b, err := in.B.numberIn(open)
+		if err != nil {
+			return err
+		}
+		out.Body, err = l.Diff(frames.DiffQuery{A: a, B: b})
 		return err
 	})
 	return out, err

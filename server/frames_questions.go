@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"wirebench/codec/transport"
 	"wirebench/server/frames"
 	"wirebench/server/socket"
 )
@@ -33,7 +34,12 @@ func (p *framesPage) question(m *listMessage) (id int, work func(context.Context
 		}
 	case m.Where != nil:
 		return m.Where.ID, func(_ context.Context, l *shownList) (string, any, error) {
-			n := p.set.NumberIn(p.ws.Name, p.id, l.open, m.Where.Cut, m.Where.N)
+			n := m.Where.N
+			if id := m.Where.Frame; id != (transport.FrameID{}) {
+				if n = int(l.open.Number(id)); n == 0 {
+					return "found", frames.Found{Pos: -1}, nil
+				}
+			}
 			a := l.Found(l.Position(n - 1))
 			a.Meant = n
 			return "found", a, nil
@@ -85,8 +91,8 @@ type bucketsAsked struct {
 // whereAsked asks where a frame is in a list.
 type whereAsked struct {
 	asked
-	N   int    `json:"n"`
-	Cut string `json:"cut,omitempty"` // of the list that told the number; "": of this one
+	N     int               `json:"n,omitempty"`
+	Frame transport.FrameID `json:"frame,omitzero"` // identity, in the place of the number
 }
 
 // rowsAnswer and mapAnswer say of which list they are.

@@ -93,7 +93,7 @@ type listMessage struct {
 type listState struct {
 	Seq       int                  `json:"seq"`
 	Name      string               `json:"name"`    // of the capture
-	Cut       string               `json:"cut"`     // which numbers frames have: lists with the same one have the same
+	Cuts      int                  `json:"cuts"`    // counts up when frames may have other numbers than before
 	Epoch     int                  `json:"epoch"`   // counts up when frames may read otherwise than before
 	Order     int                  `json:"order"`   // counts up when the rows are in another order than before
 	Sorted    *frames.SortSpec     `json:"sorted"`  // what order that is; null: as the frames came
@@ -113,8 +113,7 @@ type listState struct {
 	Changes   map[int]listConn     `json:"conn_changes,omitempty"` // those that are new or have more frames than before, by their place
 	Mistakes  []frames.ViewMistake `json:"mistakes"`
 	Rewritten string               `json:"rewritten"`
-	Marked    []uint64             `json:"marked,omitempty"`
-	Notes     map[uint64]string    `json:"notes,omitempty"`
+	Noted     []store.Noted        `json:"noted,omitempty"`   // marks and notes of frames; those without a number are of frames that this list does not have
 	Markers   []store.Marker       `json:"markers,omitempty"` // by their frames
 	Live      bool                 `json:"live,omitempty"`
 }
@@ -485,7 +484,7 @@ func (p *framesPage) gone(ctx context.Context) bool {
 
 // renumber takes what people noted, by the numbers that the frames of a list have. again: other frames may fit now.
 func (p *framesPage) renumber(ctx context.Context, list *shownList, notes store.Notes) (again bool, err error) {
-	if notes = list.open.Numbered(notes); frames.SameNotes(notes, p.notes) {
+	if notes = list.open.Numbered(notes); notes.Same(p.notes) {
 		return false, nil
 	}
 	p.notes, p.noted = notes, false
@@ -585,7 +584,7 @@ func (p *framesPage) make(want *listView, old *shownList) (*shownList, error) {
 		}
 	}
 	notes := next.open.Numbered(x.Notes)
-	p.notes, p.noted, p.placed = notes, p.noted && frames.SameNotes(p.notes, notes), nil
+	p.notes, p.noted, p.placed = notes, p.noted && p.notes.Same(notes), nil
 	var before *frames.List
 	if old != nil {
 		before = old.List
@@ -636,7 +635,7 @@ func hasErrors(list diag.List) bool {
 func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) error {
 	o := list.open
 	st := listState{
-		Seq: list.seq, Name: p.name, Cut: o.Cut(), Epoch: list.Epoch, Total: o.Log().Len(), Reading: !o.Complete(), Note: o.Note(),
+		Seq: list.seq, Name: p.name, Cuts: list.Cuts, Epoch: list.Epoch, Total: o.Log().Len(), Reading: !o.Complete(), Note: o.Note(),
 		Live: o.Grows(), Mistakes: list.Wrong, Rewritten: list.View.Rewritten(),
 	}
 	if m, costly := list.View.TooCostly(); costly {
@@ -666,11 +665,8 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 		st.Changes = changedConns(p.conns, conns)
 	}
 	if !p.noted {
-		if st.Marked, st.Notes = p.notes.Marked, p.notes.Frames; st.Marked == nil {
-			st.Marked = []uint64{}
-		}
-		if st.Notes == nil {
-			st.Notes = map[uint64]string{}
+		if st.Noted = p.notes.Noted; st.Noted == nil {
+			st.Noted = []store.Noted{}
 		}
 		if st.Markers = p.notes.Markers; st.Markers == nil {
 			st.Markers = []store.Marker{}
@@ -726,10 +722,9 @@ func (n notesToo) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(struct {
 		listState
-		Marked  []uint64          `json:"marked"`
-		Notes   map[uint64]string `json:"notes"`
-		Markers []store.Marker    `json:"markers"`
-	}{n.listState, n.listState.Marked, n.listState.Notes, n.listState.Markers})
+		Noted   []store.Noted  `json:"noted"`
+		Markers []store.Marker `json:"markers"`
+	}{n.listState, n.listState.Noted, n.listState.Markers})
 }
 
 // whole judges frames of a list that takes the place of another one for a moment, and reports whether it is as far as that was: of a file

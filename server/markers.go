@@ -36,8 +36,8 @@ type addMarkerInput struct {
 	Body struct {
 		Text  string     `json:"text" maxLength:"300" doc:"what happens: \"open inventory\", \"max HP = 48211\""`
 		Value *string    `json:"value,omitempty" maxLength:"100" doc:"what is to be seen now; without it what stands after the last = of the text"`
-		N     *uint64    `json:"n,omitempty" minimum:"1" doc:"the first frame after it; without it that which comes next"`
-		Cut   string     `json:"cut,omitempty" maxLength:"100" doc:"which number n is: see PATCH of a capture"`
+		N     *uint64    `json:"n,omitempty" minimum:"1" doc:"number of the first frame after it; without it and id that which comes next"`
+		ID    *frameName `json:"id,omitempty" doc:"the first frame after it, by identity"`
 		At    *time.Time `json:"at,omitempty" doc:"when it was set, for one that is set again; without it now"`
 	}
 }
@@ -61,25 +61,20 @@ func (s *Server) addMarker(ctx context.Context, in *addMarkerInput) (*markerOutp
 	if b.Value != nil {
 		m.Value = strings.TrimSpace(*b.Value)
 	}
-	if b.N != nil {
-		m.N = *b.N
-	} else {
+	first, named := markerFrame(b.N, b.ID)
+	if !named {
 		one := s.relays.Get(ws.Name, in.ID)
 		if one == nil {
 			return nil, huma.Error422UnprocessableEntity("the traffic of this capture is over: say before which frame the marker belongs")
 		}
-		m.N = uint64(one.Log().Len() + 1)
+		first = store.FrameName{N: uint64(one.Log().Len() + 1), ByNumber: true}
 	}
 	x, err := ws.Captures.Get(in.ID)
 	if err != nil {
 		return nil, captureProblem(err)
 	}
-	frames, err := s.captures.Numbering(ctx, ws.Workspace, ws.Snapshot, x, b.Cut, m.N)
-	if err != nil {
-		return nil, captureProblem(err)
-	}
-	pin := frames.Pin(m.N)
-	m.N, m.Place = pin.N, pin.Place
+	s.captures.Name(ctx, ws.Workspace, ws.Snapshot, x, []*store.FrameName{&first})
+	m.N, m.ID = first.N, first.ID
 	_, err = ws.Captures.Edit(in.ID, func(x *store.Capture) error {
 		for markerAt(x.Notes.Markers, m.At) >= 0 {
 			if b.At != nil {
@@ -96,10 +91,21 @@ func (s *Server) addMarker(ctx context.Context, in *addMarkerInput) (*markerOutp
 	return &markerOutput{http.StatusCreated, m}, nil
 }
 
+// markerFrame is the frame after a marker, as a request names it.
+func markerFrame(n *uint64, id *frameName) (f store.FrameName, named bool) {
+	switch {
+	case id != nil:
+		return id.FrameName, true
+	case n != nil:
+		return store.FrameName{N: *n, ByNumber: true}, true
+	}
+	return f, false
+}
+
 type relatedInput struct {
 	CapturePath
-	N     uint64 `query:"n" required:"true" minimum:"1" doc:"frame of the marker"`
-	Value string `query:"value" maxLength:"100" doc:"what was to be seen; without it that of the marker"`
+	N     frameName `query:"n" required:"true" doc:"frame of the marker, by number or identity"`
+	Value string    `query:"value" maxLength:"100" doc:"what was to be seen; without it that of the marker"`
 }
 
 type relatedOutput struct {
@@ -145,16 +151,20 @@ func (s *Server) related(ctx context.Context, in *relatedInput) (*relatedOutput,
 		return nil, err
 	}
 	value := in.Value
-	for _, m := range o.Numbered(x.Notes).Markers {
-		if m.N == in.N && value == "" {
-			value = m.Value
+	notes, n := o.Numbered(x.Notes), in.N.N
+	if !in.N.ByNumber {
+		n = o.Number(in.N.ID)
+	}
+	for _, m := range notes.Markers {
+		if (m.N == n && n > 0 || in.N.ID == m.ID && !in.N.ByNumber) && value == "" {
+			value, n = m.Value, m.N
 		}
 	}
 	out := &relatedOutput{}
 	out.Body.Value = value
-	v := frames.NewView(o.Log(), ws.Snapshot, frames.ViewSpec{}, o.Numbered(x.Notes))
+	v := frames.NewView(o.Log(), ws.Snapshot, frames.ViewSpec{}, notes)
 	v.Advance(ctx, time.Second)
-	r := relation{v: v, at: markerTime(o.Log(), in.N), value: value, m: frames.RowMaker{Snap: ws.Snapshot}}
+	r := relation{v: v, at: markerTime(o.Log(), n), value: value, m: frames.RowMaker{Snap: ws.Snapshot}}
 	if err := r.count(ctx); err != nil {
 		return nil, err
 	}

@@ -22,27 +22,23 @@ type MarkerPath struct {
 type patchMarkerInput struct {
 	MarkerPath
 	Body struct {
-		Text  *string `json:"text,omitempty" maxLength:"300"`
-		Value *string `json:"value,omitempty" maxLength:"100" doc:"\"\" = none; without it, a value that was the end of the old text becomes that of the new one"`
-		N     *uint64 `json:"n,omitempty" minimum:"1" doc:"the first frame after it"`
-		Cut   string  `json:"cut,omitempty" maxLength:"100" doc:"which number n is: see PATCH of a capture"`
+		Text  *string    `json:"text,omitempty" maxLength:"300"`
+		Value *string    `json:"value,omitempty" maxLength:"100" doc:"\"\" = none; without it, a value that was the end of the old text becomes that of the new one"`
+		N     *uint64    `json:"n,omitempty" minimum:"1" doc:"number of the first frame after it"`
+		ID    *frameName `json:"id,omitempty" doc:"the first frame after it, by identity"`
 	}
 }
 
 // patchMarker changes a marker.
 func (s *Server) patchMarker(ctx context.Context, in *patchMarkerInput) (*markerOutput, error) {
 	out := &markerOutput{}
-	var pin store.Pin
-	if n := in.Body.N; n != nil {
+	first, named := markerFrame(in.Body.N, in.Body.ID)
+	if named {
 		ws, x, err := s.captureAt(in.CapturePath)
 		if err != nil {
 			return nil, err
 		}
-		frames, err := s.captures.Numbering(ctx, ws.Workspace, ws.Snapshot, x, in.Body.Cut, *n)
-		if err != nil {
-			return nil, captureProblem(err)
-		}
-		pin = frames.Pin(*n)
+		s.captures.Name(ctx, ws.Workspace, ws.Snapshot, x, []*store.FrameName{&first})
 	}
 	err := s.editMarker(in.MarkerPath, func(all []store.Marker, i int) []store.Marker {
 		m, b := &all[i], &in.Body
@@ -56,8 +52,8 @@ func (s *Server) patchMarker(ctx context.Context, in *patchMarkerInput) (*marker
 		if b.Value != nil {
 			m.Value = strings.TrimSpace(*b.Value)
 		}
-		if b.N != nil {
-			m.N, m.Place = pin.N, pin.Place
+		if named {
+			m.N, m.ID = first.N, first.ID
 		}
 		out.Status, out.Body = 200, *m
 		return all

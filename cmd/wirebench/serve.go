@@ -193,6 +193,7 @@ func addRecording(captures *store.Captures, protocol string) error {
 	if err := json.Unmarshal(r.Notes, &notes); err != nil {
 		return fmt.Errorf("notes of the sample capture of %s: %w", protocol, err)
 	}
+	notes.Noted = store.ByNumber(notes.Marked, notes.Frames)
 	x, err := captures.Add(r.Name, time.Now(), bytes.NewReader(r.Data))
 	if err != nil {
 		return err

@@ -278,7 +278,7 @@ func (a *Assembler) give(c *conn, f *transport.Frame, marks transport.Marks) {
 	}
 	a.sum.Frames++
 	f.N, f.Conn, f.Marks = a.sum.Frames, &c.Conn, marks
-	a.ids.Identify(f)
+	a.ids.Identify(c.ID, f)
 	a.emit(f)
 }
 

@@ -3,6 +3,7 @@ package transport
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -76,14 +77,14 @@ func (id *FrameID) UnmarshalText(text []byte) (err error) {
 type Identifier struct {
 	Raw bool // the capture is a raw file: frames begin at their Offset in it, and it is packet 1
 
-	last  []FrameID // by Conn.ID
+	last  []FrameID // by connection
 	alone uint32    // frames that no packet shows
 }
 
-// Identify sets f.ID. The frames of a connection must come in the order of delivery.
-func (d *Identifier) Identify(f *Frame) {
+// Identify sets f.ID. conn numbers the connections of the capture. The frames of a connection must come in the order of delivery.
+func (d *Identifier) Identify(conn int, f *Frame) {
 	switch {
-	case len(f.From) > 0 && f.From[0].Packet > 0:
+	case len(f.From) > 0 && !slices.ContainsFunc(f.From, func(s Source) bool { return s.Packet == 0 }): // 0 is a packet that was not captured
 		f.ID = FrameID{Packet: f.From[0].Packet, Off: f.From[0].Off}
 	case len(f.From) == 0 && d.Raw && f.Offset >= 0:
 		f.ID = FrameID{Packet: 1, Off: uint32(f.Offset)}
@@ -91,10 +92,6 @@ func (d *Identifier) Identify(f *Frame) {
 		d.alone++
 		f.ID = FrameID{Nth: d.alone}
 		return
-	}
-	conn := 0
-	if f.Conn != nil {
-		conn = f.Conn.ID
 	}
 	for len(d.last) <= conn {
 		d.last = append(d.last, FrameID{})

@@ -46,15 +46,16 @@ func TestIdentifier(t *testing.T) {
 		{Frame{Conn: a}, "0:0:1"}, // injected
 		{Frame{Conn: a, From: at(1, 4)}, "1:4:2"},
 		{Frame{Conn: a, From: at(3, 4)}, "3:4:0"},
-		{Frame{Conn: b, Offset: 7}, "0:0:2"}, // dropped
+		{Frame{Conn: b, Offset: 7}, "0:0:2"},                       // dropped
+		{Frame{Conn: b, From: []Source{{Packet: 4}, {}}}, "0:0:3"}, // not recorded to its end
 	} {
-		if d.Identify(&c.f); c.f.ID.String() != c.want {
+		if d.Identify(c.f.Conn.ID, &c.f); c.f.ID.String() != c.want {
 			t.Errorf("frame %d is %v, want %s", i, c.f.ID, c.want)
 		}
 	}
 	d = Identifier{Raw: true}
 	f := Frame{Offset: 40}
-	if d.Identify(&f); f.ID.String() != "1:40:0" {
+	if d.Identify(0, &f); f.ID.String() != "1:40:0" {
 		t.Error(f.ID)
 	}
 }

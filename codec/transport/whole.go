@@ -35,7 +35,11 @@ func (w *Whole) Give(f Frame) bool {
 		w.frame.Key, w.frame.HasKey = w.Opts.Key(f.Dir, f.Bytes)
 	}
 	w.frame.N, w.frame.Conn, w.frame.Marks = w.n, w.Conn, w.Marks
-	w.IDs.Identify(&w.frame)
+	conn := 0
+	if w.Conn != nil {
+		conn = w.Conn.ID
+	}
+	w.IDs.Identify(conn, &w.frame)
 	w.Emit(&w.frame)
 	w.Marks = 0
 	return w.Opts.Limit <= 0 || int64(w.n) < int64(w.Opts.Limit)

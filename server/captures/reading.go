@@ -90,15 +90,6 @@ func CutBy(snap *workspace.Snapshot) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// liveCut is cutOf of running traffic.
-const liveCut = "live"
-
-// cutOf is short for readingOfCapture.
-func cutOf(reading string) string {
-	sum := sha256.Sum256([]byte(reading))
-	return hex.EncodeToString(sum[:8])
-}
-
 // readingKey tells the readings of one capture apart: "" if nothing is known of it from elsewhere.
 func readingKey(x store.Capture) string {
 	day, dated := paste.LogDay(x.Name)

@@ -84,17 +84,15 @@ type Capture struct {
 	ciphered   sync.Map     // names of the connections of which something was deciphered
 
 	key    string      // of readingOfCapture
-	cut    string      // tells pages how frames are numbered: those of captures with the same one have the same numbers
-	raw    bool        // the file is raw bytes
 	filled atomic.Bool // the log has all that it is to have
 
 	// After done.
 	sum packet.Summary
 	err error // why the frames are not all
 
-	views   frames.Views
-	mu      sync.Mutex
-	knownAt map[store.Place]uint64 // numbers of frames by where they begin, once all are there; 0 = there is none
+	views frames.Views
+	mu    sync.Mutex
+	known map[transport.FrameID]spot // once all frames are there
 }
 
 // View is what a filter leaves of the frames, found or begun.
@@ -122,9 +120,6 @@ func (o *Capture) Err() error {
 // Stale is closed when there is more in the file than was read, and nobody reads on.
 func (o *Capture) Stale() <-chan struct{} { return o.stale }
 
-// Cut tells how frames are numbered: captures with the same one have the same numbers.
-func (o *Capture) Cut() string { return o.cut }
-
 // Progress is how many bytes of the file are read, of how many.
 func (o *Capture) Progress() (read, size int64) { return o.read.Load(), o.size.Load() }
 
@@ -143,7 +138,7 @@ func (c *Set) Get(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Cap
 // more, is found, too.
 func (c *Set) find(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Capture, follow, grows bool) (*Capture, error) {
 	o, err := c.reading(ws, snap, x, follow, grows)
-	if err == nil && o.filled.Load() && !frames.SameNotes(o.Numbered(x.Notes), x.Notes) { // it was read before, and is what is stored again
+	if err == nil && o.filled.Load() && !o.Numbered(x.Notes).Same(x.Notes) { // it was read before, and is what is stored again
 		c.settle(ws, x.ID, o)
 	}
 	return o, err
@@ -252,7 +247,7 @@ func (c *Set) begin(id, reading string, follow, grows bool, file io.Reader, x st
 	if len(c.open) >= maxOpenCaptures {
 		return nil, false, ErrTooMany
 	}
-	o = &Capture{log: live.New(maxCaptureMemory), done: make(chan struct{}), stale: make(chan struct{}), key: reading, cut: cutOf(reading), raw: x.Framing != ""}
+	o = &Capture{log: live.New(maxCaptureMemory), done: make(chan struct{}), stale: make(chan struct{}), key: reading}
 	o.ctx, o.stop = context.WithCancel(c.ctx)
 	o.used.Store(time.Now().UnixNano())
 	o.size.Store(x.Size)
@@ -330,7 +325,7 @@ func (o *Capture) enough() <-chan time.Time {
 
 // Live makes the log of running traffic a capture that is open, until its end.
 func (c *Set) Live(ws, id string, log *live.Log, done chan struct{}) *Capture {
-	o := &Capture{log: log, stop: func() {}, done: done, running: true, cut: liveCut}
+	o := &Capture{log: log, stop: func() {}, done: done, running: true}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.live[ws+"/"+id] = o
@@ -373,7 +368,7 @@ func Read(ctx context.Context, from io.Reader, snap *workspace.Snapshot, x store
 	if !ok {
 		return nil, ErrProtocol
 	}
-	o := &Capture{log: live.New(0), done: make(chan struct{}), raw: x.Framing != ""}
+	o := &Capture{log: live.New(0), done: make(chan struct{})}
 	defer close(o.done)
 	o.sum, o.err = o.fill(ctx, from, protocol, snap, x)
 	return o, o.err

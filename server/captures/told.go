@@ -27,19 +27,20 @@ func TakeTold(captures *store.Captures, x store.Capture) store.Capture {
 		if len(told.Text) <= store.MaxCaptureText {
 			x.Notes.Text = told.Text
 		}
-		if x.Notes.Frames == nil {
-			x.Notes.Frames = map[uint64]string{}
-		}
-		for _, f := range told.Frames {
-			if f.Mark && len(x.Notes.Marked) < store.MaxMarks {
-				x.Notes.Marked = append(x.Notes.Marked, f.N)
+		marks, notes := 0, 0
+		for _, f := range told.Frames { // the reading says which frames these are
+			n := store.Noted{N: f.N, Mark: f.Mark && marks < store.MaxMarks}
+			if f.Note != "" && len(f.Note) <= store.MaxNote && notes < store.MaxNotes {
+				n.Note = f.Note
+				notes++
 			}
-			if f.Note != "" && len(f.Note) <= store.MaxNote && len(x.Notes.Frames) < store.MaxNotes {
-				x.Notes.Frames[f.N] = f.Note
+			if n.Mark {
+				marks++
 			}
+			x.Notes.Noted = append(x.Notes.Noted, n)
 		}
 		for _, m := range told.Markers {
-			if len(x.Notes.Markers) < store.MaxMarkers && len(m.Text) <= store.MaxMarkerText && len(m.Value) <= store.MaxMarkerText {
+			if len(x.Notes.Markers) < store.MaxMarkers && len(m.Text)+len(m.Value) <= store.MaxMarkerText {
 				x.Notes.Markers = append(x.Notes.Markers, store.Marker{N: m.N, At: m.At, Text: m.Text, Value: m.Value})
 			}
 		}

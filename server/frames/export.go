@@ -115,21 +115,27 @@ type Ranges []struct{ From, To int }
 // MaxRanges bounds the ranges of an export.
 const MaxRanges = 10_000
 
-// ParseRanges reads 1,2,5-9. Nothing is nil: all numbers.
-func ParseRanges(text string) (Ranges, error) {
+// ParseRanges reads 1,2,5-9,17:0:0: numbers, ranges of numbers, and identities, of which number returns the number, 0 if there is no such frame.
+// Nothing is nil: all numbers.
+func ParseRanges(text string, number func(transport.FrameID) uint64) (Ranges, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	var all Ranges
+	all := Ranges{}
 	for part := range strings.SplitSeq(text, ",") {
 		first, last, isRange := strings.Cut(strings.TrimSpace(part), "-")
 		from, err := strconv.ParseUint(strings.TrimSpace(first), 10, 32)
+		if id, e := transport.ParseFrameID(first); e == nil && !isRange {
+			if from, err = number(id), nil; from == 0 {
+				continue
+			}
+		}
 		to := from
 		if err == nil && isRange {
 			to, err = strconv.ParseUint(strings.TrimSpace(last), 10, 32)
 		}
 		if err != nil || from == 0 || to < from {
-			return nil, fmt.Errorf("%.40q is neither a number nor a range of numbers, as 5-9", part)
+			return nil, fmt.Errorf("%.40q is neither a number nor a range of numbers, as 5-9, nor an identity, as 17:0:0", part)
 		}
 		if len(all) == MaxRanges {
 			return nil, fmt.Errorf("more than %d numbers and ranges", MaxRanges)
@@ -137,10 +143,10 @@ func ParseRanges(text string) (Ranges, error) {
 		all = append(all, struct{ From, To int }{int(from), int(to)})
 	}
 	slices.SortFunc(all, func(a, b struct{ From, To int }) int { return a.From - b.From })
-	out := all[:1]
-	for _, r := range all[1:] {
-		if last := &out[len(out)-1]; r.From <= last.To+1 {
-			last.To = max(last.To, r.To)
+	out := all[:0]
+	for _, r := range all {
+		if last := len(out) - 1; last >= 0 && r.From <= out[last].To+1 {
+			out[last].To = max(out[last].To, r.To)
 		} else {
 			out = append(out, r)
 		}

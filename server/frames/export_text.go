@@ -42,7 +42,7 @@ func (x *jsonLines) frame(n int, e live.Entry, f *transport.Frame) error {
 	said, _ := x.said(n)
 	x.read.Take(f)
 	x.line = x.write.Append(x.line[:0], x.read, workspace.Listed{
-		N: uint32(n), Conn: conn.Name, Session: conn.Session, Flags: e.Flags.Names(), Marked: said.Mark, Remark: said.Note,
+		N: uint32(n), ID: f.ID, Conn: conn.Name, Session: conn.Session, Flags: e.Flags.Names(), Marked: said.Mark, Remark: said.Note,
 	})
 	_, err := x.out.Write(x.line)
 	return err

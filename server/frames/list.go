@@ -38,6 +38,7 @@ type ListSpec struct {
 // List is a list of frames as it is at one moment. It does not change, but for the frames that its view judges.
 type List struct {
 	Epoch   int // counts up when frames may read otherwise than in the list before
+	Cuts    int // counts up when they may have other numbers
 	snap    *workspace.Snapshot
 	Source  Source
 	log     *live.Log
@@ -67,7 +68,10 @@ type colorRule struct {
 func NewList(src Source, snap *workspace.Snapshot, spec ListSpec, notes store.Notes, old *List) *List {
 	l := &List{snap: snap, Source: src, log: src.Log(), columns: spec.Columns}
 	if old != nil {
-		l.Epoch = old.Epoch
+		l.Epoch, l.Cuts = old.Epoch, old.Cuts
+		if old.Source != l.Source {
+			l.Cuts++
+		}
 		if old.snap != l.snap || old.Source != l.Source || !slices.Equal(old.columns, l.columns) {
 			l.Epoch++
 		}

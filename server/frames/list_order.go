@@ -200,7 +200,7 @@ func (l *List) keepOrder(old *List) {
 // Sorted is the list in its order, or as it was with what is wrong about the order.
 func (l *List) Sorted(j *SortJob) *List {
 	next := &List{
-		Epoch: l.Epoch, Turns: l.Turns, snap: l.snap, Source: l.Source, log: l.log, View: l.View, columns: l.columns, hit: l.hit, colors: l.colors, look: l.look,
+		Epoch: l.Epoch, Cuts: l.Cuts, Turns: l.Turns, snap: l.snap, Source: l.Source, log: l.log, View: l.View, columns: l.columns, hit: l.hit, colors: l.colors, look: l.look,
 		Wrong: l.Wrong, sort: l.sort, Order: l.Order, overview: l.overview,
 	}
 	next.noted.Store(l.noted.Load())

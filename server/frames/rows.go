@@ -16,26 +16,27 @@ import (
 
 // Row is a frame as a list shows it. What is missing is 0, "" or false.
 type Row struct {
-	N      int      `json:"n"` // number in the capture, from 1
-	T      int64    `json:"t"` // microseconds since 1970
-	D      int64    `json:"d"` // since the row before
-	Dir    string   `json:"dir,omitempty" ts:"'c2s' | 's2c' | ''"`
-	Kind   string   `json:"kind"`
-	Conn   uint32   `json:"conn"`
-	Code   *uint32  `json:"code,omitempty"`
-	Name   string   `json:"name,omitempty"`
-	Ver    int      `json:"ver,omitempty"` // where the dialect has them
-	Len    int      `json:"len"`
-	Status string   `json:"status,omitempty"`
-	Info   string   `json:"info,omitempty"`
-	Via    []string `json:"via,omitempty"`
-	From   []uint32 `json:"from,omitempty"` // numbers of captured packets
-	Type   string   `json:"type"`           // a filter for frames of this type
-	Note   string   `json:"note,omitempty"` // of the transport
-	Flags  string   `json:"flags,omitempty"`
-	Hue    int      `json:"hue,omitempty"`
-	Hit    bool     `json:"hit,omitempty"`
-	Cells  []string `json:"cells,omitempty"`
+	N      int               `json:"n"` // number in the capture, from 1
+	ID     transport.FrameID `json:"id,omitzero" doc:"identity: PACKET:OFFSET:NTH; missing if the frame is not in memory any more"`
+	T      int64             `json:"t"` // microseconds since 1970
+	D      int64             `json:"d"` // since the row before
+	Dir    string            `json:"dir,omitempty" ts:"'c2s' | 's2c' | ''"`
+	Kind   string            `json:"kind"`
+	Conn   uint32            `json:"conn"`
+	Code   *uint32           `json:"code,omitempty"`
+	Name   string            `json:"name,omitempty"`
+	Ver    int               `json:"ver,omitempty"` // where the dialect has them
+	Len    int               `json:"len"`
+	Status string            `json:"status,omitempty"`
+	Info   string            `json:"info,omitempty"`
+	Via    []string          `json:"via,omitempty"`
+	From   []uint32          `json:"from,omitempty"` // numbers of captured packets
+	Type   string            `json:"type"`           // a filter for frames of this type
+	Note   string            `json:"note,omitempty"` // of the transport
+	Flags  string            `json:"flags,omitempty"`
+	Hue    int               `json:"hue,omitempty"`
+	Hit    bool              `json:"hit,omitempty"`
+	Cells  []string          `json:"cells,omitempty"`
 }
 
 // maxBrief is how much of a message's values a row has, and maxFrom how many packets it names.
@@ -56,7 +57,7 @@ type RowMaker struct {
 // row describes a frame. Its time since the row before, its colour and its cells are left to the caller.
 func (m *RowMaker) row(i int, e live.Entry, f *transport.Frame) Row {
 	r := Row{
-		N: i + 1, T: e.At / 1000, Dir: f.Dir.String(), Kind: f.Kind.String(), Conn: e.Conn, Len: len(f.Bytes), Via: f.Via, Note: f.Note,
+		N: i + 1, ID: f.ID, T: e.At / 1000, Dir: f.Dir.String(), Kind: f.Kind.String(), Conn: e.Conn, Len: len(f.Bytes), Via: f.Via, Note: f.Note,
 		Flags: flagText(e.Flags),
 	}
 	if f.HasKey {

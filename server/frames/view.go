@@ -3,7 +3,6 @@ package frames
 import (
 	"context"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"sort"
@@ -101,7 +100,7 @@ func (c *Views) Get(log *live.Log, snap *workspace.Snapshot, spec ViewSpec, note
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, v := range c.views {
-		if v.Snapshot == snap && v.spec.key() == spec.key() && (!v.AsksNotes() || SameNotes(v.notes, notes)) {
+		if v.Snapshot == snap && v.spec.key() == spec.key() && (!v.AsksNotes() || v.notes.Same(notes)) {
 			c.views = slices.Insert(slices.Delete(c.views, i, i+1), 0, v)
 			return v
 		}
@@ -111,11 +110,6 @@ func (c *Views) Get(log *live.Log, snap *workspace.Snapshot, spec ViewSpec, note
 	clear(c.views[min(len(c.views), maxViews):])
 	c.views = c.views[:min(len(c.views), maxViews)]
 	return v
-}
-
-// SameNotes reports whether two states of what people noted of frames are one.
-func SameNotes(a, b store.Notes) bool {
-	return slices.Equal(a.Marked, b.Marked) && maps.Equal(a.Frames, b.Frames) && slices.Equal(a.Markers, b.Markers)
 }
 
 // NewView begins a list of frames. Nothing is judged yet.
@@ -349,6 +343,7 @@ func ConnsFor(log *live.Log, conns []live.Conn, e live.Entry) []live.Conn {
 func ReadFrame(log *live.Log, i int, e live.Entry, data []byte, f *transport.Frame) {
 	readPlain(log, i, e, data, f)
 	extra := log.Extra(e)
+	f.ID = e.ID(extra)
 	f.From, f.Via, f.Offset, f.Length, f.Note, f.Name = extra.From, extra.Via, extra.Offset, extra.Length, extra.Note, extra.Name
 }
 

@@ -36,11 +36,22 @@ type Entry struct {
 	extra  int32  // index, -1 if there is nothing to say
 	group  uint16
 	turn   uint16 // of its connection
+	nth    uint32 // of its identity
+	shown  shown
 	Kind   transport.Kind
 	Dir    schema.Dir
 	HasKey bool
 	Flags  Flags
 }
+
+// shown says what shows a frame.
+type shown uint8
+
+const (
+	shownByPackets shown = iota
+	shownByOffset        // of a raw file
+	notShown             // by any packet
+)
 
 // Flags are the properties of a frame that filters can test.
 type Flags uint8
@@ -64,6 +75,17 @@ type Extra struct {
 	Length int64
 	Note   string
 	Name   string // of the definition, where messages have no code
+}
+
+// ID is the identity of a frame; x is what Log.Extra has of it.
+func (e Entry) ID(x Extra) transport.FrameID {
+	switch {
+	case e.shown == shownByOffset:
+		return transport.FrameID{Packet: 1, Off: uint32(x.Offset), Nth: e.nth}
+	case e.shown == notShown || len(x.From) == 0: // or it was let go
+		return transport.FrameID{Nth: e.nth}
+	}
+	return transport.FrameID{Packet: x.From[0].Packet, Off: x.From[0].Off, Nth: e.nth}
 }
 
 // Conn is a connection in the log.
@@ -96,9 +118,10 @@ type Log struct {
 	blocks [][]Entry // of blockFrames each, the last one growing
 	arena  [][]byte  // blocks of their full length; the last one is used up to used
 	used   int
-	extras [][]Extra // like blocks
-	nExtra int       // number of the next extra
-	kept   int       // extras in the blocks, those of dropped frames in the first block among them
+	extras [][]Extra            // like blocks
+	nExtra int                  // number of the next extra
+	kept   int                  // extras in the blocks, those of dropped frames in the first block among them
+	ids    transport.Identifier // of frames that come without an identity
 
 	// How many blocks were let go before the first of each kind.
 	oldBlocks, oldArena int
@@ -202,7 +225,7 @@ func (l *Log) Bytes() int64 { return l.bytes.Load() }
 // whole log.
 func (l *Log) Add(conn uint32, f *transport.Frame) error { return l.AddFlagged(conn, f, 0) }
 
-// AddFlagged is like Add, with additional flags.
+// AddFlagged is like Add, with additional flags. A frame without an identity gets one.
 func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 	cost := int64(len(f.Bytes)) + entryBytes
 	noted := f.Note != "" || f.Name != "" || len(f.Via) > 0 || len(f.From) > 0 || f.Offset != 0 || f.Length != 0
@@ -227,6 +250,15 @@ func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 		Flags: flags,
 	}
 	e.turn = l.conns[conn].turn
+	if f.ID == (transport.FrameID{}) {
+		l.ids.Identify(int(conn), f)
+	}
+	switch e.nth = f.ID.Nth; {
+	case !f.ID.Shown():
+		e.shown = notShown
+	case len(f.From) == 0:
+		e.shown = shownByOffset
+	}
 	e.group = l.group(f.Key.Group)
 	if f.Resumed {
 		e.Flags |= Resumed

@@ -164,6 +164,7 @@ func (s *Session) flagged(o *observed, f *transport.Frame, flags live.Flags) {
 		o.logged, o.index = true, index
 		s.rec.forget(index)
 	}
+	f.ID = transport.FrameID{} // of the frame that was here before
 	if s.log.AddFlagged(o.index, f, flags) != nil {
 		s.seen.unlogged.Add(1)
 		return

@@ -235,7 +235,7 @@ func (p *Set) forgetEmpty(one *Session) {
 	all := one.Workspace.Captures
 	x, err := all.Get(one.ID)
 	n := &x.Notes
-	if err != nil || x.Size > 0 || n.Text != "" || len(n.Marked)+len(n.Frames)+len(n.Markers) > 0 {
+	if err != nil || x.Size > 0 || n.Text != "" || len(n.Noted)+len(n.Markers) > 0 {
 		return
 	}
 	_ = all.Remove(one.ID) // an empty one that stays does no harm

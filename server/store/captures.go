@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of captures. What is said of one takes at most MaxFileBytes in all.
+// Bounds of captures.
 const (
 	MaxCaptureBytes = 2 << 30 // of one
 	MaxCaptures     = 1000
@@ -27,7 +27,8 @@ const (
 	MaxNotes        = 10_000   // frames
 	MaxNote         = 4096     // bytes of a note of a frame
 	MaxMarkers      = 1000
-	MaxMarkerText   = 400 // bytes
+	MaxMarkerText   = 400     // bytes
+	maxAboutBytes   = 6 << 20 // of all that is said of one
 )
 
 const (
@@ -62,27 +63,6 @@ type Capture struct {
 type stored struct {
 	Capture
 	Keys string `json:"keys,omitempty"`
-	storedPlaces
-}
-
-// Notes are what people say of a capture and of its frames, by their number.
-type Notes struct {
-	Marked []uint64          `json:"marked,omitempty" doc:"numbers of frames"`
-	Frames map[uint64]string `json:"frames,omitempty" doc:"notes of frames"`
-	Text   string            `json:"text,omitempty" doc:"of the capture"`
-
-	Markers []Marker `json:"markers,omitempty" doc:"moments that people marked, in their order"`
-
-	Places []Pin `json:"-"` // where the frames of Marked and Frames begin, of those that are known
-}
-
-// Marker is a moment of a capture: what happens then, in the words of a person.
-type Marker struct {
-	N     uint64    `json:"n" doc:"number of the first frame after it; it may not be there yet"`
-	At    time.Time `json:"at" doc:"when it was set"`
-	Text  string    `json:"text"`
-	Value string    `json:"value,omitempty" doc:"what was to be seen then: a number or a text"`
-	Place Place     `json:"-"` // where frame N begins, if it is known
 }
 
 // OpenCaptures makes the folder if it is not there, and removes what a crash has left.
@@ -182,13 +162,10 @@ func (c *Captures) write(x Capture) error {
 
 // aboutText is what stands in the file beside a capture. What only other versions of the program know is kept from the old text.
 func aboutText(x Capture, old []byte) ([]byte, error) {
-	x.Keyed = x.Keys != ""
-	text, err := MergeJSON(stored{x, x.Keys, placesOf(&x.Notes)}, old)
-	if err == nil && len(text) >= MaxFileBytes { // the numbers alone say as much as they did before
-		text, err = MergeJSON(stored{Capture: x, Keys: x.Keys}, old)
-	}
-	if err == nil && len(text) >= MaxFileBytes {
-		err = fmt.Errorf("%w: what is noted of a capture takes at most %d bytes", ErrTooLarge, MaxFileBytes)
+	x.Keyed, x.Notes.Marked, x.Notes.Frames = x.Keys != "", nil, nil // the last two are made of the others
+	text, err := MergeJSON(stored{x, x.Keys}, old)
+	if err == nil && len(text) >= maxAboutBytes {
+		err = fmt.Errorf("%w: what is noted of a capture takes at most %d bytes", ErrTooLarge, maxAboutBytes)
 	}
 	return append(text, '\n'), err
 }
@@ -226,12 +203,12 @@ func (c *Captures) about(root *os.Root, id string) (Capture, error) {
 		return Capture{}, fs.ErrNotExist
 	}
 	x := Capture{Name: id, Added: info.ModTime()}
-	text, err := readFile(root, id+aboutEnding)
+	text, err := readUpTo(root, id+aboutEnding, maxAboutBytes)
 	if err == nil {
 		said := stored{Capture: x}
 		err = json.Unmarshal(text, &said) // what cannot be read is missing
 		x, x.Keys = said.Capture, said.Keys
-		said.put(&x.Notes)
+		x.Notes.Show()
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.dir.damaged(id+aboutEnding, why(err))
@@ -298,7 +275,7 @@ func (c *Captures) Edit(id string, change func(*Capture) error) (Capture, error)
 		return Capture{}, failure("note", id, err)
 	}
 	x.Keyed = x.Keys != ""
-	old, err := readFile(root, id+aboutEnding)
+	old, err := readUpTo(root, id+aboutEnding, maxAboutBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Capture{}, failure("note", id, err)
 	}
@@ -316,31 +293,6 @@ func (c *Captures) Edit(id string, change func(*Capture) error) (Capture, error)
 		c.changed(id)
 	}
 	return x, failure("note", id, err)
-}
-
-// tidy sorts the marks, drops empty notes and places of nothing, and says what is above the bounds.
-func (n *Notes) tidy() error {
-	pins := n.Pins()
-	n.SetPins(pins)
-	slices.SortStableFunc(n.Markers, func(a, b Marker) int { return cmp.Compare(a.N, b.N) })
-	switch {
-	case len(n.Marked) > MaxMarks:
-		return fmt.Errorf("%w: at most %d frames of a capture are marked", ErrTooLarge, MaxMarks)
-	case len(n.Frames) > MaxNotes:
-		return fmt.Errorf("%w: at most %d frames of a capture have notes", ErrTooLarge, MaxNotes)
-	case len(n.Markers) > MaxMarkers:
-		return fmt.Errorf("%w: at most %d markers are in a capture", ErrTooLarge, MaxMarkers)
-	case slices.ContainsFunc(n.Markers, func(m Marker) bool { return len(m.Text)+len(m.Value) > MaxMarkerText }):
-		return fmt.Errorf("%w: the text of a marker has at most %d bytes", ErrTooLarge, MaxMarkerText)
-	case len(n.Text) > MaxCaptureText:
-		return fmt.Errorf("%w: the text of a capture has at most %d bytes", ErrTooLarge, MaxCaptureText)
-	}
-	for _, p := range pins { // each of those that share a number
-		if len(p.Note) > MaxNote {
-			return fmt.Errorf("%w: the note of frame %d has %d bytes, and %d are the most", ErrTooLarge, p.N, len(p.Note), MaxNote)
-		}
-	}
-	return nil
 }
 
 // Changed is a channel that gets a value after a capture, or what is said of it, has changed or is gone, several changes at once as one. stop

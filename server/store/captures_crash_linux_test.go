@@ -24,8 +24,10 @@ func noteForever(d *Dir) error {
 	for {
 		n := uint64(len(all[0].Notes.Marked) + 1)
 		all[0], err = c.Note(all[0].ID, func(notes *Notes) {
-			notes.Marked = append(notes.Marked, n)
-			notes.Frames = map[uint64]string{n: strings.Repeat(fmt.Sprint(n, " "), 500)}
+			for i := range notes.Noted {
+				notes.Noted[i].Note = ""
+			}
+			notes.Noted = append(notes.Noted, Noted{N: n, Mark: true, Note: strings.Repeat(fmt.Sprint(n, " "), 500)})
 		})
 		if err != nil {
 			return err

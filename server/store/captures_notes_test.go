@@ -15,6 +15,7 @@ import (
 
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
+	"wirebench/codec/transport"
 	"wirebench/server/store"
 )
 
@@ -47,7 +48,7 @@ func TestEditCapture(t *testing.T) {
 	}
 	got, err := c.Edit(x.ID, func(x *store.Capture) error {
 		x.Name, x.Framing, x.Keys, x.ID, x.Size = "renamed", "fixed:4", "* subspace 7", "stolen", 99
-		x.Notes = store.Notes{Marked: []uint64{9, 3, 9}, Frames: map[uint64]string{3: "here", 4: ""}, Text: "of all"}
+		x.Notes = store.Notes{Noted: []store.Noted{{N: 9, Mark: true}, {N: 3, Mark: true, Note: "here"}, {N: 9, Mark: true}, {N: 4}}, Text: "of all"}
 		return nil
 	})
 	if err != nil || got.ID != x.ID || got.Size != 5 || fmt.Sprint(got.Notes.Marked) != "[3 9]" || len(got.Notes.Frames) != 1 || !got.Keyed {
@@ -72,11 +73,11 @@ func TestEditCapture(t *testing.T) {
 		t.Error(err)
 	}
 	for what, change := range map[string]func(*store.Capture){
-		"marks":        func(x *store.Capture) { x.Notes.Marked = numbers(store.MaxMarks + 1) },
-		"notes":        func(x *store.Capture) { x.Notes.Frames = notes(store.MaxNotes+1, "x") },
-		"a note":       func(x *store.Capture) { x.Notes.Frames = notes(1, strings.Repeat("x", store.MaxNote+1)) },
+		"marks":        func(x *store.Capture) { x.Notes.Noted = marks(store.MaxMarks + 1) },
+		"notes":        func(x *store.Capture) { x.Notes.Noted = notes(store.MaxNotes+1, "x") },
+		"a note":       func(x *store.Capture) { x.Notes.Noted = notes(1, strings.Repeat("x", store.MaxNote+1)) },
 		"a text":       func(x *store.Capture) { x.Notes.Text = strings.Repeat("x", store.MaxCaptureText+1) },
-		"all together": func(x *store.Capture) { x.Notes.Frames = notes(2000, strings.Repeat("x", store.MaxNote)) },
+		"all together": func(x *store.Capture) { x.Notes.Noted = notes(2000, strings.Repeat("x", store.MaxNote)) },
 	} {
 		if _, err := c.Edit(x.ID, func(x *store.Capture) error { change(x); return nil }); !errors.Is(err, store.ErrTooLarge) {
 			t.Errorf("%s: %v", what, err)
@@ -88,7 +89,7 @@ func TestEditCapture(t *testing.T) {
 	if x, _ := c.Get(x.ID); x.Name != "renamed" || x.Notes.Frames[3] != "here" {
 		t.Errorf("%+v", x)
 	}
-	if _, err := c.Edit(x.ID, func(x *store.Capture) error { x.Notes.Marked = numbers(store.MaxMarks); return nil }); err != nil {
+	if _, err := c.Edit(x.ID, func(x *store.Capture) error { x.Notes.Noted = marks(store.MaxMarks); return nil }); err != nil {
 		t.Error(err)
 	}
 	if got, err := c.Get(x.ID); err != nil || len(got.Notes.Marked) != store.MaxMarks {
@@ -107,17 +108,17 @@ func TestEditCapture(t *testing.T) {
 	}
 }
 
-func numbers(n int) (out []uint64) {
+func marks(n int) (out []store.Noted) {
 	for i := range n {
-		out = append(out, uint64(n-i))
+		id := transport.FrameID{Packet: uint32(n - i), Off: 1000}
+		out = append(out, store.Noted{ID: id, N: uint64(n - i), Mark: true})
 	}
 	return out
 }
 
-func notes(n int, text string) map[uint64]string {
-	out := map[uint64]string{}
+func notes(n int, text string) (out []store.Noted) {
 	for i := range n {
-		out[uint64(i+1)] = text
+		out = append(out, store.Noted{N: uint64(i + 1), Note: text})
 	}
 	return out
 }

@@ -38,7 +38,7 @@ func TestCaptures(t *testing.T) {
 	if data, err := io.ReadAll(f); err != nil || string(data) != "bytes of it" || f.Close() != nil {
 		t.Errorf("%q %v", data, err)
 	}
-	if _, err := c.Note(first.ID, func(n *store.Notes) { n.Marked, n.Frames = []uint64{3}, map[uint64]string{3: "here"} }); err != nil {
+	if _, err := c.Note(first.ID, func(n *store.Notes) { n.Noted = []store.Noted{{N: 3, Mark: true, Note: "here"}} }); err != nil {
 		t.Fatal(err)
 	}
 	again, err := store.OpenCaptures(dir)

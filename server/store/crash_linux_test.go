@@ -16,13 +16,14 @@ import (
 // Some tests need a process of their own, to be killed or to be short of disk. It is this program once more, which then does as one
 // of these says, in the folder that is its argument.
 var children = map[string]func(d *Dir) error{
-	"versions":  writeVersions,
-	"lines":     appendLines,
-	"limited":   limitedFiles,
-	"full":      fullMount,
-	"read-only": readOnlyMount,
-	"exhausted": exhaustedWatches,
-	"hold data": holdData,
+	"versions":     writeVersions,
+	"lines":        appendLines,
+	"limited":      limitedFiles,
+	"full":         fullMount,
+	"read-only":    readOnlyMount,
+	"exhausted":    exhaustedWatches,
+	"hold data":    holdData,
+	"upgrade data": upgradeData,
 }
 
 const childVariable = "WIREBENCH_STORE_CHILD"

@@ -292,7 +292,10 @@ const notRegular = "not a regular file"
 
 // readFile reads a regular file of at most MaxFileBytes. Links are not followed: the folder may be one that others can write to, and
 // a change would replace the link instead of the file.
-func readFile(root *os.Root, name string) ([]byte, error) {
+func readFile(root *os.Root, name string) ([]byte, error) { return readUpTo(root, name, MaxFileBytes) }
+
+// readUpTo is readFile with another bound.
+func readUpTo(root *os.Root, name string, most int64) ([]byte, error) {
 	info, err := root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -306,12 +309,12 @@ func readFile(root *os.Root, name string) ([]byte, error) {
 	}
 	defer f.Close()
 	var text bytes.Buffer
-	text.Grow(int(min(info.Size(), MaxFileBytes)) + bytes.MinRead)
-	if _, err := io.Copy(&text, io.LimitReader(f, MaxFileBytes+1)); err != nil {
+	text.Grow(int(min(info.Size(), most)) + bytes.MinRead)
+	if _, err := io.Copy(&text, io.LimitReader(f, most+1)); err != nil {
 		return nil, err
 	}
-	if text.Len() > MaxFileBytes {
-		return nil, tooLarge(max(info.Size(), MaxFileBytes+1))
+	if int64(text.Len()) > most {
+		return nil, tooLarge(max(info.Size(), most+1))
 	}
 	return text.Bytes(), nil
 }

@@ -21,6 +21,7 @@ type upgrade struct {
 // upgrades has at n the one from format n to n+1.
 var upgrades = []upgrade{
 	{"the folder has a format version", func(*Data) error { return nil }},
+	{"marks and notes name their frames by identity", func(d *Data) error { return d.eachCapture(identifyNotes) }},
 }
 
 // Format is the format of data folders that the program writes. Folders of versions that did not write one have format 0.
@@ -207,7 +208,7 @@ func (d *Data) eachCapture(edit func(members map[string]json.RawMessage) bool) e
 			return failure("upgrade", name, err)
 		}
 		dir := &Dir{path: filepath.Dir(name), log: d.log}
-		if _, err := dir.Write(filepath.Base(name), append(text, '\n'), nil); err != nil {
+		if _, err := dir.write(filepath.Base(name), append(text, '\n'), nil); err != nil {
 			return failure("upgrade", name, err)
 		}
 	}

@@ -24,6 +24,7 @@ type FrameWriter struct {
 // Listed is what a list knows of a frame beside the frame.
 type Listed struct {
 	N       uint32
+	ID      transport.FrameID // zero: it is left out
 	Conn    string
 	Session int
 	Flags   []string
@@ -39,6 +40,11 @@ func (w *FrameWriter) Append(dst []byte, r *Reading, in Listed) []byte {
 	x := r.frame
 	dst = append(dst, `{"n":`...)
 	dst = strconv.AppendUint(dst, uint64(in.N), 10)
+	if in.ID != (transport.FrameID{}) {
+		dst = append(dst, `,"id":"`...)
+		dst, _ = in.ID.AppendText(dst) // it has no errors
+		dst = append(dst, '"')
+	}
 	if !x.At.IsZero() {
 		dst = append(dst, `,"time":"`...)
 		dst = w.appendTime(dst, x.At)

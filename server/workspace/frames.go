@@ -16,6 +16,7 @@ import (
 // FrameInfo is a frame as the command line and the API write it.
 type FrameInfo struct {
 	N        uint32             `json:"n" doc:"number in the capture, from 1, in delivery order"`
+	ID       string             `json:"id,omitempty" doc:"identity: PACKET:OFFSET:NTH, which stays when frames are numbered anew"`
 	Time     string             `json:"time,omitempty" doc:"RFC 3339 with 6 digits of a second, or 9 where there are nanoseconds; left out where nobody knows it"`
 	Conn     string             `json:"conn" doc:"client-server, each address:port"`
 	Session  int                `json:"session,omitempty" doc:"of several with the same addresses"`

@@ -347,9 +347,9 @@ export interface ListView {
 /** WhereAsked asks where a frame is in a list. */
 export interface WhereAsked {
   id: number;
-  n: number;
-  /** of the list that told the number; "": of this one */
-  cut?: string;
+  n?: number;
+  /** identity, in the place of the number */
+  frame?: string;
 }
 
 /** Asked is in each question: its number, which the answer has too. */
@@ -382,8 +382,8 @@ export interface ListState {
   seq: number;
   /** of the capture */
   name: string;
-  /** which numbers frames have: lists with the same one have the same */
-  cut: string;
+  /** counts up when frames may have other numbers than before */
+  cuts: number;
   /** counts up when frames may read otherwise than before */
   epoch: number;
   /** counts up when the rows are in another order than before */
@@ -414,8 +414,8 @@ export interface ListState {
   conn_changes?: Record<string, ListConn>;
   mistakes: FramesViewMistake[];
   rewritten: string;
-  marked?: number[];
-  notes?: Record<string, string>;
+  /** marks and notes of frames; those without a number are of frames that this list does not have */
+  noted?: StoreNoted[];
   /** by their frames */
   markers?: StoreMarker[];
   live?: boolean;
@@ -440,9 +440,21 @@ export interface FramesViewMistake {
   help?: string;
 }
 
+/** StoreNoted is the mark and the note of a frame. */
+export interface StoreNoted {
+  /** identity of the frame, PACKET:OFFSET:NTH; missing until the frame has been read */
+  id?: string;
+  /** number of the frame when the capture was last read; missing if it had no such frame */
+  n?: number;
+  mark?: boolean;
+  note?: string;
+}
+
 /** StoreMarker is a moment of a capture: what happens then, in the words of a person. */
 export interface StoreMarker {
-  /** number of the first frame after it; it may not be there yet */
+  /** identity of the first frame after it, PACKET:OFFSET:NTH; missing until that has been read */
+  id?: string;
+  /** number of the first frame after it when the capture was last read; it may not be there yet */
   n: number;
   /** when it was set */
   at: string;
@@ -471,6 +483,8 @@ export interface RowsAnswer {
 export interface FramesRow {
   /** number in the capture, from 1 */
   n: number;
+  /** identity: PACKET:OFFSET:NTH; missing if the frame is not in memory any more */
+  id?: string;
   /** microseconds since 1970 */
   t: number;
   /** since the row before */
@@ -723,14 +737,16 @@ export interface StoreCapture {
   keyed?: boolean;
 }
 
-/** StoreNotes are what people say of a capture and of its frames, by their number. */
+/** StoreNotes are what people say of a capture and of its frames. */
 export interface StoreNotes {
-  /** numbers of frames */
+  /** numbers of marked frames, as noted has them */
   marked?: number[];
-  /** notes of frames */
+  /** notes of frames by their numbers, as noted has them */
   frames?: Record<string, string>;
   /** of the capture */
   text?: string;
+  /** marks and notes of frames */
+  noted?: StoreNoted[];
   /** moments that people marked, in their order */
   markers?: StoreMarker[];
 }
@@ -978,6 +994,8 @@ export interface HeldInfo {
 export interface WorkspaceFrameInfo {
   /** number in the capture, from 1, in delivery order */
   n: number;
+  /** identity: PACKET:OFFSET:NTH, which stays when frames are numbered anew */
+  id?: string;
   /** RFC 3339 with 6 digits of a second, or 9 where there are nanoseconds; left out where nobody knows it */
   time?: string;
   /** client-server, each address:port */

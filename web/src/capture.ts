@@ -10,7 +10,7 @@ import { nameCode } from "./define";
 import { FilterBox } from "./filterbox/index";
 import { Frames, type FrameRow, type Range, type State, type View } from "./frames/index";
 import { button } from "./dom";
-import type { FrameAnswer, FrameOffer } from "./frames/protocol";
+import type { FrameAnswer, FrameName, FrameOffer } from "./frames/protocol";
 import { share } from "./frames/shared";
 import { opcode } from "./frames/text";
 import { type Anchor, openMenu } from "./menu";
@@ -31,25 +31,34 @@ interface Place {
   filter: string;
   highlight: string;
   chips: string[] | undefined;
-  frame: number;
+  frame: FrameName; // 0: none
+  number: number; // that it had
   selection: { start: number; end: number } | undefined;
 }
 
 const mostPushed = 40; // entries of the history in ten seconds: browsers refuse more than some, and a held key makes many
 
-/** What the address asks for: ?f=FILTER&h=HIGHLIGHT&c=CHIP&c=CHIP#n=FRAME&sel=OFFSET+LENGTH */
+/** What the address asks for: ?f=FILTER&h=HIGHLIGHT&c=CHIP&c=CHIP#n=NUMBER&frame=IDENTITY&sel=OFFSET+LENGTH; addresses of earlier versions have no identity */
 function readPlace(): Place {
   const asks = new URL(location.href).searchParams;
   const parts = new URLSearchParams(location.hash.slice(1));
   const sel = /^(\d+)[ +](\d+)$/.exec(parts.get("sel") ?? "");
   const start = Number(sel?.[1] ?? 0);
+  const id = parts.get("frame") ?? "";
+  const number = Number(parts.get("n") ?? (id.includes(":") ? 0 : id)) || 0;
   return {
     filter: asks.get("f") ?? "",
     highlight: asks.get("h") ?? "",
-    chips: ["f", "h", "c"].some((name) => asks.has(name)) || parts.has("n") ? asks.getAll("c").filter((chip) => chip !== "") : undefined,
-    frame: Number(parts.get("n") ?? 0) || 0,
+    chips: ["f", "h", "c"].some((name) => asks.has(name)) || parts.has("n") || id !== "" ? asks.getAll("c").filter((chip) => chip !== "") : undefined,
+    frame: id.includes(":") ? id : number,
+    number,
     selection: sel === null ? undefined : { start, end: start + Number(sel[2]) },
   };
+}
+
+/** The part of an address that names a frame: its number is for people, its identity counts. */
+function placeOf(row: FrameRow): string {
+  return `n=${row.n}${row.id === undefined ? "" : `&frame=${row.id}`}`;
 }
 
 /** Puts what is shown into the question of an address. */
@@ -89,7 +98,7 @@ class CapturePage {
   private shown: FrameAnswer | undefined;
   private wanted = 0; // the frame that is on its way into the panes
   private epoch = -1;
-  private cut = ""; // which number the shown frame has
+  private cuts = -1; // of the list that the shown frame is of
   private name: string; // of the capture
   private gone = false; // the capture has been deleted
   private selection: { start: number; end: number } | undefined;
@@ -110,14 +119,15 @@ class CapturePage {
       highlight: this.place.highlight,
       ...(this.place.chips === undefined ? {} : { chips: this.place.chips }),
       frame: this.place.frame,
-      markers: markersOf(this.api, () => this.frames.numbers),
+      frameNumber: this.place.number,
+      markers: markersOf(this.api),
       without: () => otherWorkspaces(this.api),
       events: {
         select: (row, jumped) => void this.select(row, jumped),
         found: (n, range) => this.point(n, range),
         open: () => this.openFields(),
         mark: (frames, on) => void this.change(on ? { mark: frames } : { unmark: frames }),
-        note: (frame, text) => void this.change({ notes: { [frame]: text === "" ? null : text } }),
+        note: (notes) => void this.change({ notes }),
         copy: (row, anchor) => void this.copy(row, anchor),
         link: (row) => this.link(row),
         packet: (row) => void this.showPacket(row),
@@ -189,10 +199,10 @@ class CapturePage {
       this.frames.setView(this.place.filter, this.place.chips ?? []); // before anything writes the address anew
       this.box.set(this.place.filter, true);
       const { frame, selection } = this.place;
-      if (frame > 0 && frame === this.shown?.n && frame === this.wanted && selection !== undefined) {
-        this.point(frame, selection);
+      if (this.shown !== undefined && this.isPlace(this.shown.row) && this.shown.n === this.wanted && selection !== undefined) {
+        this.point(this.shown.n, selection);
       }
-      if (frame > 0) {
+      if (frame !== 0) {
         void this.frames.goTo(frame, false);
       }
     });
@@ -301,6 +311,11 @@ class CapturePage {
     return this.shown?.row;
   }
 
+  /** Whether a frame is the one of the address, or the one in which something was pointed at. */
+  private isPlace(row: FrameRow): boolean {
+    return this.place.frame === row.n || this.place.frame === row.id;
+  }
+
   /** Shows a frame in the panes. */
   private async select(row: FrameRow | undefined, jumped = false): Promise<void> {
     this.wanted = row?.n ?? 0;
@@ -317,10 +332,10 @@ class CapturePage {
       if (this.wanted !== row.n) {
         return;
       }
-      if (this.place.frame !== row.n && jumped) {
+      if (!this.isPlace(row) && jumped) {
         this.place.selection = undefined;
       }
-      const selection = this.place.frame === row.n ? this.place.selection : undefined; // until the page has it: a frame may be told twice
+      const selection = this.isPlace(row) ? this.place.selection : undefined; // until the page has it: a frame may be told twice
       this.shown = frame;
       if ((frame.row.len ?? 0) > frame.hex.length / 2) {
         notify(`Showing the first ${(frame.hex.length / 2).toLocaleString("en")} bytes of ${(frame.row.len ?? 0).toLocaleString("en")}; the export has all`, "warn");
@@ -348,10 +363,10 @@ class CapturePage {
     if (this.epoch !== state.epoch) {
       const first = this.epoch < 0;
       this.epoch = state.epoch;
-      if (!first && this.shown !== undefined && state.cut === this.cut) { // with another number the list tells it
+      if (!first && this.shown !== undefined && state.cuts === this.cuts) { // with another number the list tells it
         void this.select(this.shown.row); // its definition may be another one now
       }
-      this.cut = state.cut;
+      this.cuts = state.cuts;
     }
   }
 
@@ -382,7 +397,7 @@ class CapturePage {
     asked(url, this.frames.shown);
     const parts = [];
     if (this.shown !== undefined) {
-      parts.push(`n=${this.shown.n}`);
+      parts.push(placeOf(this.shown.row));
       if (this.selection !== undefined) {
         parts.push(`sel=${this.selection.start}+${this.selection.end - this.selection.start}`);
       }
@@ -425,7 +440,7 @@ class CapturePage {
       return;
     }
     try {
-      const response = await fetch(this.api, { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ ...what, cut: this.frames.numbers }) });
+      const response = await fetch(this.api, { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify(what) });
       if (!response.ok) {
         const problem = (await response.json()) as { detail?: string };
         notify(problem.detail ?? response.statusText, "err");
@@ -459,7 +474,7 @@ class CapturePage {
     const url = new URL(location.href); // it has the filter, the chips and the order
     asked(url, this.frames.shown);
     const of = row.n === this.shown?.n ? this.selection : undefined;
-    url.hash = `n=${row.n}${of === undefined ? "" : `&sel=${of.start}+${of.end - of.start}`}`;
+    url.hash = `${placeOf(row)}${of === undefined ? "" : `&sel=${of.start}+${of.end - of.start}`}`;
     void copyText(url.href).then((done) => notify(done ? `Copied a link to frame ${row.n}` : "The browser does not allow copying here", done ? "ok" : "err"));
   }
 

@@ -42,12 +42,16 @@ export async function ask<T>(address: string, method = "GET", body?: unknown, wr
   return undefined;
 }
 
-/** The markers of a capture; numbers says which numbers its frames have in the list, "" if nobody knows. */
-export function markersOf(api: string, numbers: () => string = () => ""): MarkerSource {
+/** The markers of a capture. */
+export function markersOf(api: string): MarkerSource {
   const of = (m: Marker): string => `${api}/markers/${encodeURIComponent(m.at)}`;
   const called = (m: Marker): string => (m.text === "" ? "marker" : m.text);
   return {
     may: !lookOnly(),
+    forget: async (x) => {
+      const name = x.id ?? String(x.n ?? 0);
+      await ask(api, "PATCH", { unmark: [name], notes: { [name]: null } });
+    },
     related: async (n, value, signal) => {
       const query = new URLSearchParams({ n: String(n), ...(value === "" ? {} : { value }) });
       const response = await fetch(`${api}/related?${query.toString()}`, { signal });
@@ -56,9 +60,8 @@ export function markersOf(api: string, numbers: () => string = () => ""): Marker
       }
       return (await response.json()) as Related;
     },
-    add: async (n, text) => {
-      const cut = numbers();
-      const done = (await ask(`${api}/markers`, "POST", { n, text, ...(cut === "" ? {} : { cut }) })) !== undefined;
+    add: async (n, text, id) => {
+      const done = (await ask(`${api}/markers`, "POST", { ...(id === undefined ? { n } : { id }), text })) !== undefined;
       if (done) {
         announce(`Marker before frame ${n}`);
       }
@@ -76,8 +79,8 @@ export function markersOf(api: string, numbers: () => string = () => ""): Marker
       if ((await ask(of(m), "DELETE")) === undefined) {
         return false;
       }
-      const { n, at, text, value = "" } = m;
-      notify(`The marker “${called(m)}” is deleted`, "ok", { title: "Undo", run: () => void ask(`${api}/markers`, "POST", { n, at, text, value }) });
+      const { id, n, at, text, value = "" } = m;
+      notify(`The marker “${called(m)}” is deleted`, "ok", { title: "Undo", run: () => void ask(`${api}/markers`, "POST", { ...(id === undefined ? { n } : { id }), at, text, value }) });
       return true;
     },
   };

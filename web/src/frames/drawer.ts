@@ -1,6 +1,6 @@
 // What opens beside the list: statistics, the timeline, connections, tables and comparisons.
 
-import type { FrameRow, Marker, RequestKind, Requests, State } from "./protocol";
+import type { FrameName, FrameRow, Marker, Noted, RequestKind, Requests, State } from "./protocol";
 import type { RelatedField, RelatedType } from "../api";
 import { make } from "../dom";
 
@@ -38,11 +38,13 @@ export interface Related {
 /** Where markers are kept. Promises may fail. */
 export interface MarkerSource {
   /** What comes with the marker before a frame, or with a value at that moment. */
-  related(n: number, value: string, signal: AbortSignal): Promise<Related>;
+  related(n: FrameName, value: string, signal: AbortSignal): Promise<Related>;
   /** Whether this person may set markers and change them. */
   readonly may: boolean;
   /** Sets one before a frame, which may be the next of running traffic; says whether that is done. */
-  add(n: number, text: string): Promise<boolean>;
+  add(n: number, text: string, id?: string): Promise<boolean>;
+  /** Takes away the mark and the note of a frame. */
+  forget(x: Noted): Promise<void>;
   /** Gives a marker another text; it can be taken back. */
   rename(m: Marker, text: string): Promise<boolean>;
   /** Takes a marker away; it can be taken back. */

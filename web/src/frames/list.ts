@@ -77,7 +77,7 @@ export class FrameList {
 
   private state: State = noState();
   private marked: ReadonlySet<number> = new Set();
-  private reference: { n: number; t: number } | undefined;
+  private reference: FrameRow | undefined;
   private fields: readonly string[] = [];
   private current = -1;
   private currentN = 0;
@@ -323,12 +323,12 @@ export class FrameList {
   }
 
   /** The frame that times are told from, or none. */
-  get timeReference(): number {
-    return this.reference?.n ?? 0;
+  get timeReference(): FrameRow | undefined {
+    return this.reference;
   }
 
   setReference(row: FrameRow | undefined): void {
-    this.reference = row === undefined ? undefined : { n: row.n, t: row.t };
+    this.reference = row;
     this.draw(true);
   }
 

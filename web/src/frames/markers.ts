@@ -6,9 +6,9 @@ import { button, make } from "../dom";
 import { type Drawer, type DrawerHost, type Related, Refresher } from "./drawer";
 import { quote } from "./filters";
 import { askText } from "./notebox";
-import type { Marker, State } from "./protocol";
+import type { Marker, Noted, State } from "./protocol";
 import { FramesError } from "./socket";
-import { count, counted } from "./text";
+import { count, counted, nowhere } from "./text";
 
 const mostRelated = 12; // of types, and of fields
 
@@ -42,6 +42,9 @@ export class MarkersDrawer implements Drawer {
   private readonly host: DrawerHost;
   private readonly summary = make("span", "note");
   private readonly body = make("tbody");
+  private readonly lostBody = make("tbody");
+  private readonly lost = table("Marks and notes of frames that are not in this list", [["Noted", ""], ["Frame", ""], ["", ""]], this.lostBody);
+  private lostFrom: readonly Noted[] | undefined;
   private readonly side = make("div", "frames-box related");
   private readonly refresher: Refresher;
   private shown: readonly Marker[] | undefined;
@@ -58,6 +61,7 @@ export class MarkersDrawer implements Drawer {
     const box = make("div", "frames-box");
     box.append(table("Markers", [["Frame", "num"], ["Marker", ""], ["Value", ""], ["", ""], ...(host.markers?.may === true ? [["", ""] as const] : [])], this.body));
     const panes = make("div", "marker-panes");
+    box.append(this.lost);
     panes.append(box, this.side);
     this.body.addEventListener("keydown", (event) => this.key(event));
     this.element.append(bar, panes);
@@ -73,7 +77,7 @@ export class MarkersDrawer implements Drawer {
       return;
     }
     const label = `Marker before frame ${count(n)}. Description. A value finds its field: max HP = 48211`;
-    askText(anchor, { label, text: "", button: "Set", most: 250 }, (text) => void markers?.add(n, text));
+    askText(anchor, { label, text: "", button: "Set", most: 250 }, (text) => void markers?.add(n, text, state.live ? undefined : row?.id));
   }
 
   private draw(): void {
@@ -108,7 +112,25 @@ export class MarkersDrawer implements Drawer {
       const i = Math.min(Number(at), markers.length - 1);
       (this.body.querySelector<HTMLElement>(`[data-marker="${i}"]`) ?? this.element.querySelector<HTMLElement>("button:not([hidden])"))?.focus();
     }
+    this.drawLost();
     this.refresher.now();
+  }
+
+  /** What was noted of frames that the capture does not have as it is read now: by other definitions, keys or framing they may be there. */
+  private drawLost(): void {
+    const { noted, total } = this.host.state;
+    this.lostFrom = noted;
+    const lost = nowhere(noted, total);
+    this.lost.hidden = lost.length === 0;
+    this.lostBody.replaceChildren(...lost.map((x) => {
+      const row = make("tr");
+      const last = make("td", "marker-change");
+      if (this.host.markers?.may === true) {
+        last.append(button("×", () => void this.host.markers?.forget(x), "Delete it"));
+      }
+      row.append(make("td", "", x.note ?? "a mark"), make("td", "", x.id ?? count(x.n ?? 0)), last);
+      return row;
+    }));
   }
 
   private rename(m: Marker, anchor: HTMLElement): void {
@@ -163,7 +185,7 @@ export class MarkersDrawer implements Drawer {
       return;
     }
     try {
-      const answer = await markers.related(m.n, this.value, signal);
+      const answer = await markers.related(m.id ?? m.n, this.value, signal);
       if (!signal.aborted && m === this.chosen) {
         this.tell(m, answer, "");
       }
@@ -228,6 +250,9 @@ export class MarkersDrawer implements Drawer {
 
   changed(state: State, anew: boolean): void {
     const m = this.chosen;
+    if (state.noted !== this.lostFrom) {
+      this.drawLost();
+    }
     if (state.markers !== this.shown) {
       this.draw();
     } else if (m !== undefined && (anew || (state.live && Date.now() - Date.parse(m.at) < 10_000) || this.drawn.includes("No frames"))) {

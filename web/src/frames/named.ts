@@ -3,7 +3,7 @@
 
 import { isTyping, singleKeys } from "../keys";
 import { type Anchor, closeMenu, openMenu } from "../menu";
-import type { Found, FrameRow } from "./protocol";
+import type { FrameName, FrameRow } from "./protocol";
 import { keep, recallList } from "./store";
 
 const sequenceMillis = 1000; // as in keys.ts
@@ -12,16 +12,13 @@ const notLetters = "gjkmn"; // of these, what follows a mark at once is meant: o
 /** What the letters need of the list. */
 export interface NamedHost {
   row(): FrameRow | undefined;
-  /** Which numbers frames have now. */
-  cut(): string;
-  where(n: number, cut: string): Promise<Found>;
-  goTo(n: number): Promise<void>;
+  goTo(frame: FrameName): Promise<void>;
   say(text: string): void;
   anchor(): Anchor;
   changed(): void;
 }
 
-type Named = [letter: string, n: number, cut: string];
+type Named = [letter: string, n: number, id: string]; // n: that it had; earlier versions have another text in the place of id
 
 function isNamed(value: unknown): value is Named {
   return Array.isArray(value) && value.length === 3 && /^[a-z]$/.test(String(value[0])) && Number.isSafeInteger(value[1]) && Number(value[1]) > 0 && typeof value[2] === "string";
@@ -30,19 +27,18 @@ function isNamed(value: unknown): value is Named {
 export class NamedFrames {
   private readonly host: NamedHost;
   private readonly key: string;
-  private readonly all: Map<string, { n: number; cut: string }>;
+  private readonly all: Map<string, { n: number; id: string }>;
   private end: ((named: boolean) => void) | undefined; // of waiting for a letter
 
   constructor(remember: string, host: NamedHost) {
     this.host = host;
     this.key = `letters.${remember}`;
-    this.all = new Map(recallList(this.key, isNamed).map(([letter, n, cut]) => [letter, { n, cut }]));
+    this.all = new Map(recallList(this.key, isNamed).map(([letter, n, id]) => [letter, { n, id: id.includes(":") ? id : "" }]));
   }
 
   /** The letters of a frame, "" if it has none. */
-  of(n: number): string {
-    const cut = this.host.cut();
-    return [...this.all].filter(([, at]) => at.n === n && at.cut === cut).map(([letter]) => letter).sort().join(" ");
+  of(row: FrameRow | undefined): string {
+    return [...this.all].filter(([, at]) => (at.id === "" ? at.n === row?.n : at.id === row?.id)).map(([letter]) => letter).sort().join(" ");
   }
 
   /** Takes the letter that is pressed next, for the current frame; without one, and with any other key, `otherwise` is done. */
@@ -53,7 +49,6 @@ export class NamedFrames {
       otherwise();
       return;
     }
-    const cut = this.host.cut();
     const end = (named: boolean): void => {
       this.end = undefined;
       clearTimeout(timer);
@@ -72,7 +67,7 @@ export class NamedFrames {
       if (letter !== "") {
         event.preventDefault();
         event.stopImmediatePropagation();
-        this.put(letter, row.n, cut);
+        this.put(letter, row.n, row.id ?? "");
       }
     };
     const timer = setTimeout(() => end(false), sequenceMillis);
@@ -85,14 +80,14 @@ export class NamedFrames {
     this.end?.(false);
   }
 
-  private put(letter: string, n: number, cut: string): void {
-    this.all.set(letter, { n, cut });
+  private put(letter: string, n: number, id: string): void {
+    this.all.set(letter, { n, id });
     this.store();
     this.host.say(`frame ${n} is ${letter}: ' ${letter} goes to it`);
   }
 
   private store(): void {
-    keep(this.key, [...this.all].map(([letter, { n, cut }]): Named => [letter, n, cut]));
+    keep(this.key, [...this.all].map(([letter, { n, id }]): Named => [letter, n, id]));
     this.host.changed();
   }
 
@@ -135,16 +130,6 @@ export class NamedFrames {
     if (at === undefined) {
       return;
     }
-    const cut = this.host.cut();
-    if (at.cut !== cut && cut !== "") { // the frames have other numbers now
-      try {
-        const { meant } = await this.host.where(at.n, at.cut);
-        this.all.set(letter, { n: meant ?? at.n, cut });
-        this.store();
-      } catch {
-        // The list says that it has no connection.
-      }
-    }
-    await this.host.goTo(this.all.get(letter)?.n ?? at.n);
+    await this.host.goTo(at.id === "" ? at.n : at.id);
   }
 }

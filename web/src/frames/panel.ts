@@ -24,7 +24,7 @@ import { FrameList } from "./list";
 import { Minimap } from "./minimap";
 import { NamedFrames } from "./named";
 import { askText } from "./notebox";
-import { type ColorRule, type Draft, type Found, type FrameRow, mostColors, type Sort, type State, type StepBy, type View } from "./protocol";
+import { type ColorRule, type Draft, type Found, type FrameName, type FrameRow, mostColors, type Noted, type Sort, type State, type StepBy, type View } from "./protocol";
 import type { Range } from "./ranges";
 import { colorMenu, conversationOf, rowMenu } from "./rowmenu";
 import type { Channel, ChannelEvents } from "../connection";
@@ -43,9 +43,9 @@ export interface FramesEvents {
   /** Enter or a double click. */
   open(row: FrameRow): void;
   /** Frames are to be marked or not; the pane shows it already, and the next state counts. */
-  mark(frames: readonly number[], on: boolean): void;
-  /** A note was written; "" takes it away. */
-  note(frame: number, text: string): void;
+  mark(frames: readonly FrameName[], on: boolean): void;
+  /** Notes of frames were written; null takes one away. */
+  note(notes: Readonly<Record<FrameName, string | null>>): void;
   /** The frame is to be copied; a menu belongs at the anchor. */
   copy(row: FrameRow, anchor: Anchor): void;
   link(row: FrameRow): void;
@@ -79,8 +79,9 @@ export interface FramesOptions {
   filter?: string;
   chips?: readonly string[];
   highlight?: string;
-  /** The frame to begin with. */
-  frame?: number;
+  /** The frame to begin with, and the number that it had: 0 if there is none. */
+  frame?: FrameName;
+  frameNumber?: number;
   /** What else can be done with a file that has no frames, as buttons. */
   without?(): Promise<HTMLElement[]>;
   /** Where markers are kept. */
@@ -89,12 +90,17 @@ export interface FramesOptions {
 
 const mostChips = 100;
 const mostMarks = 100; // frames that one key marks
+const mostIDs = 20_000; // of rows
 const mostHeight = 0.8; // of the pane, for the drawer
 const leastDrawer = 120; // pixels
 
 const drawerTitles: Readonly<Record<DrawerName, string>> = {
   types: "Types", timeline: "Timeline", conns: "Connections", table: "Fields", diff: "Compare", markers: "Markers",
 };
+
+function nameOf(row: FrameRow): FrameName {
+  return row.id ?? row.n;
+}
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.length <= 8192;
@@ -153,14 +159,16 @@ export class Frames {
   private drawerName: DrawerName | undefined;
   private drawnSeq = 0;
   private epoch = 0;
-  private cut = ""; // which numbers the rows have
-  private rowCut = ""; // and which the current one
+  private cuts = -1;
+  private ids = new Map<number, string>(); // identities of rows
+  private idsBefore: Map<number, string> | undefined; // of when the frames had the numbers that the list still calls them by
   private travelling = false;
   private jumped = false; // the row that is current next is one that the person wanted to go to
   private before: FrameRow | undefined; // the row that was current before the one that a menu is about
   private emptyKey = "";
   private mistakesSeen: (() => void) | undefined; // of the dialog of colours, while it is open
-  private startFrame: number;
+  private startFrame: FrameName;
+  private startNumber: number;
   private begun = false; // a frame was chosen for a start
   private given = 0; // which, if the person did not name it
 
@@ -168,6 +176,7 @@ export class Frames {
     this.options = options;
     this.events = options.events;
     this.startFrame = options.frame ?? 0;
+    this.startNumber = options.frameNumber ?? Number(this.startFrame);
     this.names = new Map(recallList(`names.${options.remember}`, isName).slice(0, mostChips));
     const chips = options.chips ?? recallList(`chips.${options.remember}`, isText);
     this.view = {
@@ -222,15 +231,13 @@ export class Frames {
     this.line = new StatusLine();
     this.named = new NamedFrames(options.remember, {
       row: () => this.list.row,
-      cut: () => this.cut,
-      where: (n, cut) => this.socket.ask("where", { n, cut }),
-      goTo: (n) => this.goTo(n),
+      goTo: (frame) => this.goTo(frame),
       say: (text) => {
         announce(text);
         this.line.say(text);
       },
       anchor: () => this.list.anchor(),
-      changed: () => this.line.selected(this.list.frameNumber, this.named.of(this.list.frameNumber)),
+      changed: () => this.line.selected(this.list.frameNumber, this.named.of(this.list.row)),
     });
     this.empty.hidden = true;
 
@@ -256,7 +263,18 @@ export class Frames {
       listHost,
       this.columns,
       {
-        rows: async (from, count) => (await this.socket.ask("rows", { from, count })).rows ?? [],
+        rows: async (from, count) => {
+          const rows = (await this.socket.ask("rows", { from, count })).rows ?? [];
+          if (this.ids.size > mostIDs) {
+            this.ids.clear();
+          }
+          for (const { n, id } of rows) {
+            if (id !== undefined) {
+              this.ids.set(n, id);
+            }
+          }
+          return rows;
+        },
         where: (n) => this.where(n),
       },
       {
@@ -367,9 +385,10 @@ export class Frames {
   }
 
   /** Shows a frame, or the next one after it that is in the list; `jumped`: because the person wants to go there. */
-  async goTo(n: number, jumped = true): Promise<void> {
+  async goTo(frame: FrameName, jumped = true): Promise<void> {
     try {
-      const found = await this.socket.ask("where", { n });
+      const found = await this.socket.ask("where", typeof frame === "number" ? { n: frame } : { frame });
+      const n = found.meant ?? frame;
       if (found.pos < 0) {
         notify(`Frame ${n} is not in the list.`, "warn");
         return;
@@ -431,11 +450,6 @@ export class Frames {
     this.socket.show(this.paused === undefined ? this.view : { ...this.view, chips: [...this.view.chips, `n <= ${this.paused.total}`] });
   }
 
-  /** Which numbers the frames have: what is said of them by number goes with it. */
-  get numbers(): string {
-    return this.cut;
-  }
-
   /** Whether the list is held still while traffic goes on. */
   get isPaused(): boolean {
     return this.paused !== undefined;
@@ -494,11 +508,13 @@ export class Frames {
     }
     const anew = state.epoch !== this.epoch;
     this.epoch = state.epoch;
-    const renumbered = this.cut !== "" && state.cut !== "" && state.cut !== this.cut;
+    const renumbered = this.cuts >= 0 && state.cuts >= 0 && state.cuts !== this.cuts;
+    this.cuts = state.cuts < 0 ? this.cuts : state.cuts;
     if (renumbered) {
-      void this.moveReference(this.cut, state.cut);
+      this.idsBefore ??= this.ids;
+      this.ids = new Map();
+      void this.moveReference();
     }
-    this.cut = state.cut === "" ? this.cut : state.cut;
     const turned = state.order !== this.order;
     this.order = state.order;
     if (anew && !turned) {
@@ -517,7 +533,7 @@ export class Frames {
     this.drawer?.changed(state, anew || state.seq !== this.drawnSeq);
     this.drawnSeq = state.seq;
     const wrong = state.mistakes.some((m) => m.in === "filter" || m.in === "chip"); // then there is no list to go to it in
-    if (this.startFrame > 0 && !wrong && (state.scanned >= this.startFrame || state.done)) {
+    if (this.startFrame !== 0 && !wrong && (state.scanned >= this.startNumber && this.startNumber > 0 || state.done)) {
       void this.goTo(this.startFrame, false);
       this.startFrame = 0;
       this.begun = true;
@@ -531,7 +547,7 @@ export class Frames {
 
   /** Chooses the first message for a start, so that there is something to see beside the list. Running traffic is followed instead. */
   private async begin(state: State): Promise<void> {
-    if (state.live || this.startFrame > 0 || this.list.position >= 0) {
+    if (state.live || this.startFrame !== 0 || this.list.position >= 0) {
       return;
     }
     try {
@@ -672,25 +688,25 @@ export class Frames {
 
   /** Where a frame of the list is now. Its number may be one of before the frames were cut anew: it is still called by that. */
   private async where(n: number): Promise<Found> {
-    const cut = this.rowCut === "" ? this.cut : this.rowCut;
-    if (cut === this.cut) {
+    const frame = this.idsBefore?.get(n);
+    const found = frame === undefined ? undefined : await this.socket.ask("where", { frame });
+    if (found?.meant === undefined) {
       return this.socket.ask("where", { n });
     }
-    const found = await this.socket.ask("where", { n, cut });
     return found.n === found.meant ? { ...found, n } : found;
   }
 
   /** Times are told from the same message, whatever its number is now. */
-  private async moveReference(from: string, to: string): Promise<void> {
-    const n = this.list.timeReference;
-    if (n === 0) {
+  private async moveReference(): Promise<void> {
+    const before = this.list.timeReference;
+    const frame = before?.id;
+    if (frame === undefined) {
       return;
     }
     try {
-      const { meant } = await this.socket.ask("where", { n, cut: from });
-      const frame = await this.socket.ask("frame", { n: meant ?? n });
-      if (this.cut === to && this.list.timeReference === n) {
-        this.list.setReference(frame.row);
+      const { meant } = await this.socket.ask("where", { frame });
+      if (meant !== undefined && this.list.timeReference === before) {
+        this.list.setReference((await this.socket.ask("frame", { n: meant })).row);
       }
     } catch (error) {
       this.failed(error);
@@ -698,13 +714,13 @@ export class Frames {
   }
 
   private selected(row: FrameRow | undefined): void {
-    this.rowCut = row === undefined ? "" : this.cut;
+    this.idsBefore = undefined;
     if (row !== undefined && !this.travelling) {
-      this.history.visit(row.n);
+      this.history.visit(row.id ?? row.n);
     }
     this.travelling = false;
     this.drawer?.selected?.(row);
-    this.line.selected(row?.n ?? 0, this.named.of(row?.n ?? 0));
+    this.line.selected(row?.n ?? 0, this.named.of(row));
     const { jumped } = this;
     this.jumped = false;
     this.events.select(row, jumped);
@@ -750,9 +766,10 @@ export class Frames {
   private toggleMark(): void {
     const rows = this.about();
     const on = rows.some((row) => !this.marked.has(row.n));
-    const frames = rows.map((row) => row.n).filter((n) => this.marked.has(n) !== on);
+    const frames = rows.filter((row) => this.marked.has(row.n) !== on);
+    const names = frames.flatMap((row) => on ? [nameOf(row)] : this.notedOf(row, (x) => x.mark === true));
     this.marked = new Set(this.marked);
-    for (const n of frames) {
+    for (const { n } of frames) {
       if (on) {
         this.marked.add(n);
       } else {
@@ -760,8 +777,14 @@ export class Frames {
       }
     }
     this.list.update(this.state, this.marked);
-    announce(`${frames.length === 1 ? `frame ${frames[0]}` : `${frames.length} frames`} ${on ? "marked" : "not marked any more"}`);
-    this.events.mark(frames, on);
+    announce(`${frames.length === 1 ? `frame ${frames[0]?.n}` : `${frames.length} frames`} ${on ? "marked" : "not marked any more"}`);
+    this.events.mark(names, on);
+  }
+
+  /** The frames whose marks or notes a row shows: the frame itself, and others that are a part of it as the capture is read now. */
+  private notedOf(row: FrameRow, fits: (noted: Noted) => boolean): FrameName[] {
+    const of = this.state.noted.filter((x) => x.n === row.n && fits(x)).map((x) => x.id ?? row.n);
+    return of.length > 0 ? of : [nameOf(row)];
   }
 
   private writeNote(): void {
@@ -771,14 +794,15 @@ export class Frames {
     }
     askText(this.list.anchor(), { label: `Note about frame ${row.n}`, text: this.state.notes[String(row.n)] ?? "", button: "Save" }, (text) => {
       if (text !== (this.state.notes[String(row.n)] ?? "")) {
-        this.events.note(row.n, text);
+        const names = this.notedOf(row, (x) => x.note !== undefined);
+        this.events.note(Object.fromEntries(names.map((name, i) => [name, i === 0 && text !== "" ? text : null])));
       }
     });
   }
 
   private toggleReference(): void {
     const row = this.list.row;
-    const away = row === undefined || row.n === this.list.timeReference;
+    const away = row === undefined || row.n === this.list.timeReference?.n;
     this.list.setReference(away ? undefined : row);
     this.columns.setMode(away ? "start" : "reference");
     this.list.refresh();
@@ -801,10 +825,10 @@ export class Frames {
   }
 
   private async travel(by: -1 | 1): Promise<void> {
-    const n = this.history.travel(by);
-    if (n !== undefined) {
+    const frame = this.history.travel(by);
+    if (frame !== undefined) {
       this.travelling = true;
-      await this.goTo(n, false);
+      await this.goTo(frame, false);
     }
   }
 
@@ -895,7 +919,7 @@ export class Frames {
           filter: this.view.filter,
           marked: this.marked.has(row.n),
           noted: state.notes[String(row.n)] !== undefined,
-          isReference: this.list.timeReference === row.n,
+          isReference: this.list.timeReference?.n === row.n,
           chosen: this.list.ranges.count,
           current: current?.n ?? 0,
         },
@@ -952,7 +976,7 @@ export class Frames {
     }
     if (about === undefined || id === "time") {
       for (const [mode, title] of timeModes) {
-        act("Times", this.columns.mode === mode ? `${title} ✓` : title, () => this.columns.setMode(mode), mode === "reference" && this.list.timeReference === 0);
+        act("Times", this.columns.mode === mode ? `${title} ✓` : title, () => this.columns.setMode(mode), mode === "reference" && this.list.timeReference === undefined);
       }
     }
     const title = (c: Column, shown: boolean): string => `${shown ? "✓" : "  "} ${c.words}`;

@@ -9,7 +9,7 @@ export type {
   FramesColor as ColorRule, FramesDiff as DiffAnswer, FramesDiffRow as DiffRow, FramesFound as Found, FramesFrame as FrameAnswer,
   FramesFrameOffer as FrameOffer, FramesPacket as PacketAnswer, FramesRow as FrameRow, FramesSortSpec as Sort, FramesTable as TableAnswer,
   FramesTableColumn as TableColumn, FramesTableRow as TableRow, FramesTimeline as TimelineAnswer, FramesTypeRow as TypeRow,
-  FramesTypes as TypesAnswer, FramesViewMistake as Mistake, ListConn as Connection, MapAnswer, RowsAnswer, StoreMarker as Marker,
+  FramesTypes as TypesAnswer, FramesViewMistake as Mistake, ListConn as Connection, MapAnswer, RowsAnswer, StoreMarker as Marker, StoreNoted as Noted,
 } from "../api";
 
 /** Names of the hues of rows, by their number less one. */
@@ -28,7 +28,12 @@ export type Draft = NonNullable<View["draft"]>;
 /** How far the server is, all keys together as the socket keeps them. */
 export interface State extends Required<Omit<ListState, "conn_changes" | "sorted">> {
   sorted: FramesSortSpec | undefined;
+  marked: number[]; // numbers, as noted has them
+  notes: Record<string, string>; // by number, as noted has them
 }
+
+/** The identity of a frame, PACKET:OFFSET:NTH, or its number where nothing else is known. */
+export type FrameName = string | number;
 
 export type FindAs = "filter" | "text" | "regex" | "hex" | "value";
 export type StepBy = "type" | "conn" | "mark" | "note" | "problem";

@@ -1,7 +1,7 @@
 // The channel of an open list of frames. When it comes back it says again what is shown.
 
 import type { Channel, ChannelEvents } from "../connection";
-import type { Found, RequestKind, Requests, State, View } from "./protocol";
+import type { Found, Noted, RequestKind, Requests, State, View } from "./protocol";
 
 export type Connection = "connecting" | "open" | "lost" | "gone"; // gone: the capture has been deleted, and the connection is over
 
@@ -33,9 +33,21 @@ export interface SocketEvents {
 export function noState(): State {
   return {
     seq: 0, name: "", total: 0, scanned: 0, fit: 0, done: false, reading: false, read: 0, size: 0, note: "", start: 0, end: 0,
-    conns: [], mistakes: [], rewritten: "", marked: [], notes: {}, markers: [], live: false, cut: "", epoch: 0,
+    conns: [], mistakes: [], rewritten: "", noted: [], marked: [], notes: {}, markers: [], live: false, cuts: -1, epoch: 0,
     order: 0, sorted: undefined, sorting: 0, fresh: 0,
   };
+}
+
+/** Marks and notes by the numbers of their frames; notes of frames with the same number are joined. */
+function numbered(noted: readonly Noted[]): Pick<State, "marked" | "notes"> {
+  const notes: Record<string, string> = {};
+  for (const { n, note } of noted) {
+    if (n !== undefined && note !== undefined) {
+      const before = notes[n];
+      notes[n] = before === undefined || before.split("\n").includes(note) ? (before ?? note) : `${before}\n${note}`;
+    }
+  }
+  return { marked: [...new Set(noted.flatMap(({ n, mark }) => (n !== undefined && mark === true ? [n] : [])))], notes };
 }
 
 interface Waiting {
@@ -47,7 +59,7 @@ interface Waiting {
   reject(error: FramesError): void;
 }
 
-const toldOnce: ReadonlySet<string> = new Set(["marked", "notes", "markers", "conns"]); // until they change, whatever the view is
+const toldOnce: ReadonlySet<string> = new Set(["noted", "markers", "conns"]); // until they change, whatever the view is
 const cancellable: ReadonlySet<RequestKind> = new Set(["find", "types", "map", "timeline", "table"]);
 
 export class FramesSocket {
@@ -203,6 +215,9 @@ export class FramesSocket {
     }
     const told = Object.entries(change).filter(([key]) => !stale || toldOnce.has(key));
     this.state = { ...this.state, ...Object.fromEntries(told.map(([key, value]) => [key, value ?? undefined])) };
+    if (change["noted"] !== undefined) {
+      this.state = { ...this.state, ...numbered(this.state.noted) };
+    }
     if (!stale) {
       this.events.state(this.state);
     }

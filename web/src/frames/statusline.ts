@@ -4,7 +4,7 @@ import { make } from "../dom";
 import type { State } from "./protocol";
 import { sortWords } from "./sorting";
 import type { Connection } from "./socket";
-import { bytes, count } from "./text";
+import { bytes, count, nowhere } from "./text";
 
 const sayMillis = 5000;
 
@@ -33,7 +33,8 @@ export class StatusLine {
 
   show(s: State, connection: Connection, paused = false): void {
     const all = s.live ? !paused && s.fit === s.scanned : s.fit === s.total && s.done; // what has just come is judged in a moment
-    this.set(this.counts, `${count(s.total)} ${s.total === 1 ? "frame" : "frames"}${all ? "" : ` · ${count(s.fit)} shown`}${s.marked.length === 0 ? "" : ` · ${count(s.marked.length)} marked`}`);
+    const lost = s.done ? nowhere(s.noted, s.total).length : 0;
+    this.set(this.counts, `${count(s.total)} ${s.total === 1 ? "frame" : "frames"}${all ? "" : ` · ${count(s.fit)} shown`}${s.marked.length === 0 ? "" : ` · ${count(s.marked.length)} marked`}${lost === 0 ? "" : ` · ${count(lost)} noted elsewhere`}`);
     const reading = s.reading && s.size > 0;
     const wrong = s.mistakes.some((m) => m.in === "filter" || m.in === "chip");
     const scanning = !wrong && !s.done && s.total > 0 && s.scanned < s.total;

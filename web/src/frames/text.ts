@@ -1,6 +1,6 @@
 // How what is known of frames is written.
 
-import type { Connection, Direction, FrameRow } from "./protocol";
+import type { Connection, Direction, FrameRow, Noted } from "./protocol";
 
 /** How the time of a frame is shown. */
 export type TimeMode = "start" | "clock" | "reference" | "delta";
@@ -155,4 +155,9 @@ export function flags(row: FrameRow, marked: boolean, noted: boolean): { text: s
     words.push(flagWords[flag] ?? flag);
   }
   return { text, words: words.filter((w) => w !== "").join(", ") };
+}
+
+/** What was noted of frames that a list of so many frames does not have. */
+export function nowhere(noted: readonly Noted[], total: number): Noted[] {
+  return noted.filter(({ n }) => n === undefined || n > total);
 }

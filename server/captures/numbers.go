@@ -1,0 +1,302 @@
+package captures
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sort"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/server/live"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+)
+
+// What people note names its frame by identity (transport.FrameID). Which number that frame has is told by each reading of the capture: by other
+// definitions, keys or framing the bytes are cut into other frames.
+
+const (
+	waitForNumbers = 3 * time.Second // for the frames of a capture, before something is noted by the number alone
+	maxKnown       = 1 << 17         // identities whose numbers are kept
+	nearby         = 1 << 9          // frames that are looked at on either side of where one should be
+)
+
+// ID is the identity of the frame of a number, zero if it is not in memory.
+func (o *Capture) ID(n uint64) transport.FrameID {
+	if n == 0 || n > uint64(o.log.Len()) {
+		return transport.FrameID{}
+	}
+	e, _, ok := o.log.Get(int(n - 1))
+	if !ok {
+		return transport.FrameID{}
+	}
+	return e.ID(o.log.Extra(e))
+}
+
+// spot is where the bytes of an identity are in this reading.
+type spot struct {
+	n    uint64 // number of the frame that has it, or else has its first byte, or else begins next in its packet; 0: there is none
+	from uint64 // number of the first frame that does not begin before it; 0: there is none
+}
+
+// spots are where some identities are. had are the numbers that they had, which are looked at first.
+func (o *Capture) spots(ids []transport.FrameID, had []uint64) []spot {
+	out := make([]spot, len(ids))
+	var look []int
+	done := o.complete() || o.filled.Load()
+	o.mu.Lock()
+	for i, id := range ids {
+		s, known := o.known[id]
+		switch {
+		case known:
+			out[i] = s
+		case id == transport.FrameID{}:
+		case o.ID(had[i]) == id:
+			out[i] = spot{had[i], had[i]}
+		default:
+			if n := o.near(id); n > 0 {
+				out[i] = spot{n, n}
+			} else {
+				look = append(look, i)
+			}
+		}
+	}
+	o.mu.Unlock()
+	if len(look) == 0 {
+		return out
+	}
+	slices.SortFunc(look, func(a, b int) int { return ids[a].Compare(ids[b]) })
+	at := make([]transport.FrameID, len(look))
+	for k, i := range look {
+		at[k] = ids[i]
+	}
+	found := map[transport.FrameID]spot{}
+	for k, s := range o.seek(at) {
+		out[look[k]], found[at[k]] = s, s
+	}
+	if done {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.known == nil || len(o.known)+len(found) > maxKnown {
+			o.known = map[transport.FrameID]spot{}
+		}
+		maps.Copy(o.known, found)
+	}
+	return out
+}
+
+// near looks for the frame of an identity where it should be, as frames come nearly in the order of their packets. It is 0 if it is not there.
+func (o *Capture) near(id transport.FrameID) uint64 {
+	base, end := o.log.Base(), o.log.Len()
+	at := base + sort.Search(end-base, func(i int) bool { return o.ID(uint64(base+i+1)).Packet >= id.Packet })
+	for n := max(base, at-nearby) + 1; n <= min(end, at+nearby); n++ {
+		if o.ID(uint64(n)) == id {
+			return uint64(n)
+		}
+	}
+	return 0
+}
+
+// Number is the number of the frame of an identity, 0 if there is none.
+func (o *Capture) Number(id transport.FrameID) uint64 {
+	return o.spots([]transport.FrameID{id}, []uint64{0})[0].n
+}
+
+// seeker looks for identities in one pass.
+type seeker struct {
+	ids []transport.FrameID // rising
+
+	begins []uint64 // the frame that has the identity, else the last one that begins there
+	exact  []bool   // it has
+	inside []uint64 // the first that has the byte
+	skip   []int    // the next identity from one on whose inside is not known yet; its end is one more than there are
+	after  []uint64 // the frame that begins next, where next is
+	next   []transport.FrameID
+}
+
+// seek is where identities are, which rise.
+func (o *Capture) seek(ids []transport.FrameID) []spot {
+	n := len(ids)
+	s := seeker{
+		ids: ids, begins: make([]uint64, n), exact: make([]bool, n), inside: make([]uint64, n), skip: make([]int, n+1), after: make([]uint64, n),
+		next: make([]transport.FrameID, n),
+	}
+	for k := range s.skip {
+		s.skip[k] = k
+	}
+	o.log.Each(o.log.Base(), o.log.Len(), func(i int, e live.Entry, _ []byte) bool {
+		x := o.log.Extra(e)
+		id, n := e.ID(x), uint64(i+1)
+		s.frame(id, n)
+		if id.Shown() && len(x.From) == 0 { // of a raw file
+			s.has(transport.Source{Packet: id.Packet, Off: id.Off, Len: e.Len}, n)
+		}
+		for _, x := range x.From {
+			s.has(x, n)
+		}
+		return true
+	})
+	for k := n - 2; k >= 0; k-- {
+		if s.after[k] == 0 {
+			s.after[k], s.next[k] = s.after[k+1], s.next[k+1]
+		}
+	}
+	out := make([]spot, n)
+	for k := range out {
+		out[k] = spot{n: cmp.Or(s.begins[k], s.inside[k]), from: cmp.Or(s.begins[k], s.inside[k], s.after[k])}
+		if out[k].n == 0 && s.next[k].Packet == ids[k].Packet {
+			out[k].n = s.after[k]
+		}
+	}
+	return out
+}
+
+// find is the index of the first identity that is not before one.
+func (s *seeker) find(id transport.FrameID) int {
+	return sort.Search(len(s.ids), func(i int) bool { return s.ids[i].Compare(id) >= 0 })
+}
+
+// frame takes the identity of a frame.
+func (s *seeker) frame(id transport.FrameID, n uint64) {
+	if !id.Shown() { // it is found as it is, or not at all
+		if k := s.find(id); k < len(s.ids) && s.ids[k] == id {
+			s.begins[k] = n
+		}
+		return
+	}
+	start := transport.FrameID{Packet: id.Packet, Off: id.Off}
+	k := s.find(start)
+	if before := k - 1; before >= 0 && s.ids[before].Shown() && (s.after[before] == 0 || start.Compare(s.next[before]) < 0) {
+		s.after[before], s.next[before] = n, start
+	}
+	for ; k < len(s.ids) && s.ids[k].Packet == id.Packet && s.ids[k].Off == id.Off; k++ {
+		if !s.exact[k] {
+			s.begins[k], s.exact[k] = n, s.ids[k] == id
+		}
+	}
+}
+
+// has takes bytes that a frame has.
+func (s *seeker) has(x transport.Source, n uint64) {
+	end := uint64(x.Off) + uint64(x.Len)
+	for k := s.open(s.find(transport.FrameID{Packet: x.Packet, Off: x.Off})); k < len(s.ids); k = s.open(k) {
+		if p := s.ids[k]; p.Packet != x.Packet || uint64(p.Off) >= end {
+			return
+		}
+		s.inside[k] = n
+		s.skip[k] = k + 1
+	}
+}
+
+// open is the first identity from one on whose inside is not known yet.
+func (s *seeker) open(k int) int {
+	for s.skip[k] != k {
+		s.skip[k] = s.skip[s.skip[k]]
+		k = s.skip[k]
+	}
+	return k
+}
+
+// Numbered is what people noted, with the numbers that the frames have in this reading; 0 is no frame of it. What had only a number gets the
+// identity of its frame. While a file is being read the numbers are what they were.
+func (o *Capture) Numbered(n store.Notes) store.Notes {
+	if !o.running && !o.filled.Load() && !o.CaughtUp() {
+		return n
+	}
+	ids, had := make([]transport.FrameID, 0, len(n.Noted)+len(n.Markers)), make([]uint64, 0, len(n.Noted)+len(n.Markers))
+	for _, x := range n.Noted {
+		ids, had = append(ids, x.ID), append(had, x.N)
+	}
+	for _, m := range n.Markers {
+		ids, had = append(ids, m.ID), append(had, m.N)
+	}
+	for i, id := range ids {
+		if id == (transport.FrameID{}) {
+			ids[i] = o.ID(had[i])
+		}
+	}
+	now := make([]spot, len(ids))
+	if o.running { // the numbers are its own
+		for i := range now {
+			now[i] = spot{had[i], had[i]}
+		}
+	} else {
+		now = o.spots(ids, had)
+	}
+	n.Noted, n.Markers = slices.Clone(n.Noted), slices.Clone(n.Markers)
+	for i := range n.Noted {
+		if x := &n.Noted[i]; ids[i] != (transport.FrameID{}) {
+			x.ID, x.N = ids[i], now[i].n
+		}
+	}
+	for i := range n.Markers { // a moment behind all frames stays so
+		m, k := &n.Markers[i], len(n.Noted)+i
+		m.ID, m.N = ids[k], cmp.Or(now[k].from, m.N)
+	}
+	n.Show()
+	return n
+}
+
+var errSettled = errors.New("the notes are numbered by this reading")
+
+// settle stores identities that were not known yet and the numbers of a reading, if it is the one by what is stored now.
+func (c *Set) settle(ws *workspace.Workspace, id string, o *Capture) {
+	if o.running {
+		return
+	}
+	_, _ = ws.Captures.Edit(id, func(x *store.Capture) error { // where it fails, each reading tells the numbers all the same
+		next := o.Numbered(x.Notes)
+		if next.Same(x.Notes) || o.key != readingOfCapture(ws.Name, ws.Now(), *x) {
+			return errSettled
+		}
+		x.Notes = next
+		return nil
+	})
+}
+
+// Await waits a while for the frames up to a number, or for all of them.
+func (o *Capture) Await(ctx context.Context, n uint64, enough <-chan time.Time) {
+	tick := time.NewTicker(rereadPause)
+	defer tick.Stop()
+	for !o.running && !o.CaughtUp() && (n == 0 || uint64(o.log.Len()) < n) {
+		select {
+		case <-o.done:
+			return
+		case <-enough:
+			return
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Name completes the names of frames in a request by the reading by what is stored: it sets the number of an identity and the identity of a
+// number. It waits a while for the frames. If the capture cannot be read, the names stay as they are, and the answer is nil.
+func (c *Set) Name(ctx context.Context, ws *workspace.Workspace, snap *workspace.Snapshot, x store.Capture, names []*store.FrameName) *Capture {
+	o, err := c.Get(ws, snap, x)
+	if err != nil {
+		return nil
+	}
+	greatest := uint64(0)
+	ids := make([]transport.FrameID, len(names))
+	for i, f := range names {
+		ids[i], greatest = f.ID, max(greatest, f.N)
+	}
+	if slices.ContainsFunc(ids, func(id transport.FrameID) bool { return id != transport.FrameID{} }) {
+		greatest = 0 // all frames
+	}
+	o.Await(ctx, greatest, time.After(waitForNumbers))
+	at := o.spots(ids, make([]uint64, len(ids)))
+	for i, f := range names {
+		if f.ByNumber {
+			f.ID = o.ID(f.N)
+		} else {
+			f.N = at[i].n
+		}
+	}
+	return o
+}
