@@ -42,7 +42,7 @@ func TestFilter(t *testing.T) {
 		{"the build", "POST", "/api/one/filter", `{"text":"build == 1"}`, 200, []string{`"ok":true`, `the build is 1 in every frame`}, nil},
 		{"the selected frame", "POST", "/api/one/filter", `{"text":"$sel.password == .password"}`, 200, []string{`"ok":false`, `{"start":0,"end":13,"message":"no frame is selected here"`}, []string{"no message has"}},
 		{"a value of the session", "POST", "/api/one/filter", `{"text":".password == $me"}`, 200, []string{`"ok":false`, `{"start":13,"end":16,"message":"no value is given for \"$me\""`, "write the value itself"}, nil},
-		{"layers of another protocol", "POST", "/api/one/filter", `{"text":"core.type == 3"}`, 200, []string{`"ok":false`, "no core packets", "what a frame was in"}, nil},
+		{"layers of another protocol", "POST", "/api/one/filter", `{"text":"core.type == 3"}`, 200, []string{`"ok":false`, "no core packets", "layers around a frame"}, nil},
 		{"layers", "POST", "/api/one/filter", `{"text":"vi","caret":2}`, 200, []string{`"text":"via"`, "the outermost first"}, nil},
 		{"without a text", "POST", "/api/one/filter", `{}`, 422, []string{"text"}, nil},
 		{"of a workspace that is not there", "POST", "/api/two/filter", `{"text":""}`, 404, []string{"there are: one"}, nil},
