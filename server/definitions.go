@@ -120,12 +120,12 @@ func (s *Server) listDefinitions(_ context.Context, in *definitionsInput) (*defi
 			b.Skipped = append(b.Skipped, f.Name+": a definition of protocol "+d)
 			continue
 		}
-		if it := x.item(f); containsAll(strings.ToLower(f.Name+" "+strings.Join(it.Messages, " ")), wanted) {
+		if it := x.item(f); workspace.HasWords(strings.ToLower(f.Name+" "+strings.Join(it.Messages, " ")), wanted) {
 			b.Definitions = append(b.Definitions, it)
 		}
 	}
 	for _, f := range ws.Library.Maps {
-		if !containsAll(strings.ToLower(f.Name), wanted) {
+		if !workspace.HasWords(strings.ToLower(f.Name), wanted) {
 			continue
 		}
 		codes, list := ws.codeMap(f)
@@ -261,7 +261,7 @@ func (ws *space) stored(f *source.File) (messages []*schema.Message, diagnostics
 		p, err := ws.Program(m)
 		switch {
 		case err != nil:
-			diagnostics = append(diagnostics, tooLarge(m, err).Info())
+			diagnostics = append(diagnostics, workspace.TooLarge(m, err).Info())
 		case i == 0 && len(messages) == 1:
 			info := view.Layout(p)
 			layout = &info
@@ -595,12 +595,12 @@ func (s *Server) addVersion(_ context.Context, in *versionInput) (*storedOutput,
 		return nil, huma.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the text has %d bytes; a file has at most %d", len(text), store.MaxFileBytes))
 	}
 	messages := ws.MessagesOf(f)
-	if len(messages) != 1 || !ws.versioned(messages[0]) {
+	if len(messages) != 1 || !ws.Snapshot.Versioned(messages[0]) {
 		return nil, huma.Error422UnprocessableEntity("the name of this file has no version: only files named NAME.VERSION.def have")
 	}
 	m, none := messages[0], store.Revision("")
 	for next := ws.Newest(m) + 1; ; next++ {
-		name := fileOfVersion(m, next)
+		name := workspace.FileOfVersion(m, next)
 		rev, err := ws.Save(name, []byte(text), &none)
 		var there *store.ConflictError
 		if errors.As(err, &there) && next < ws.Newest(m)+1000 { // somebody else was faster
@@ -611,17 +611,6 @@ func (s *Server) addVersion(_ context.Context, in *versionInput) (*storedOutput,
 		}
 		return s.saved(ws, name, rev, true), nil
 	}
-}
-
-// versioned reports whether the file of a message is named by it and its version.
-func (ws *space) versioned(m *schema.Message) bool {
-	return ws.Snapshot.Dialect.Versions && strings.HasPrefix(path.Base(m.Span.File.Name), fullName(m.Name, m.Version)+".")
-}
-
-// fileOfVersion is the name of the file of another version of a message: in the same folder and with the same ending.
-func fileOfVersion(m *schema.Message, version int) string {
-	dir, base := path.Split(m.Span.File.Name)
-	return path.Join(dir, fullName(m.Name, version)+strings.TrimPrefix(base, fullName(m.Name, m.Version)))
 }
 
 // conflictProblem is the error body for a file that is not what the client has seen.

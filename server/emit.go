@@ -53,12 +53,12 @@ func (s *Server) emit(ctx context.Context, in *emitInput) (*emitOutput, error) {
 	snap := ws.Snapshot
 	switch {
 	case b.Definition != "":
-		d, err := ws.open(strings.TrimSuffix(b.File, path.Ext(b.File)), b.Definition)
+		d, err := ws.Snapshot.Open(strings.TrimSuffix(b.File, path.Ext(b.File)), b.Definition)
 		if err != nil {
 			return nil, asHTTP(err)
 		}
-		snap = d.snap
-		picked, left = snap.PickMessages(d.messages())
+		snap = d.Snap
+		picked, left = snap.PickMessages(d.Messages())
 	case b.File != "":
 		f, err := ws.fileNamed(b.File)
 		if err != nil {
@@ -88,16 +88,16 @@ func (p *pageWork) emitOpen(target string) {
 		p.notice("There is no definition to write as code: open one first.")
 		return
 	}
-	picked, left := p.use.snap.PickMessages(p.use.messages())
+	picked, left := p.use.Snap.PickMessages(p.use.Messages())
 	if len(picked.Messages) == 0 {
 		p.notice(fmt.Sprintf("Nothing is written: the definitions of %d messages have mistakes.", len(left)))
 		return
 	}
-	name := strings.TrimSuffix(path.Base(p.use.file.Name), path.Ext(p.use.file.Name))
-	if p.ws.Snapshot.Dialect.Versions && p.use.message != nil {
-		name = p.use.message.Name
+	name := strings.TrimSuffix(path.Base(p.use.File.Name), path.Ext(p.use.File.Name))
+	if p.ws.Snapshot.Dialect.Versions && p.use.Message != nil {
+		name = p.use.Message.Name
 	}
-	files, losses := t.Emit(picked, emit.Options{Name: strings.ToLower(name), Vectors: p.use.snap.Vectors(picked, vectorsOnPage)})
+	files, losses := t.Emit(picked, emit.Options{Name: strings.ToLower(name), Vectors: p.use.Snap.Vectors(picked, vectorsOnPage)})
 	var out []export
 	for _, f := range files {
 		out = append(out, export{f.Name, "text/plain; charset=utf-8", f.Text})
@@ -107,7 +107,7 @@ func (p *pageWork) emitOpen(target string) {
 		p.export.Losses = append(p.export.Losses, l.String())
 	}
 	for _, m := range left {
-		p.export.Losses = append(p.export.Losses, p.use.snap.NameOf(m)+": left out, its definition has mistakes")
+		p.export.Losses = append(p.export.Losses, p.use.Snap.NameOf(m)+": left out, its definition has mistakes")
 	}
 }
 

@@ -2,13 +2,11 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"wirebench/codec/filter"
 	"wirebench/server/admit"
-	"wirebench/server/workspace"
 )
 
 type filterInput struct {
@@ -67,7 +65,7 @@ func (s *Server) checkFilter(ctx context.Context, in *filterInput) (*filterOutpu
 		if err := admitted(ctx, admit.Layout, len(d.Text), perCompiled); err != nil {
 			return nil, err
 		}
-		if snap, err = ws.withDraft(d.Name, d.Text); err != nil {
+		if snap, err = ws.Snapshot.WithDraft(d.Name, d.Text); err != nil {
 			return nil, asHTTP(err)
 		}
 	}
@@ -84,18 +82,6 @@ func (s *Server) checkFilter(ctx context.Context, in *filterInput) (*filterOutpu
 		b.Completions = completions(text, byteOf(text, *in.Body.Caret), snap.FilterEnv())
 	}
 	return out, nil
-}
-
-// withDraft is the library as it would be with a definition that is not stored yet.
-func (ws *space) withDraft(name, text string) (*workspace.Snapshot, error) {
-	if m, err := ws.Find(name); err == nil && m.Span.File.Text == text {
-		return ws.Snapshot, nil
-	}
-	if len(text) > maxDefinition {
-		return nil, fmt.Errorf("a definition of more than %d bytes", maxDefinition)
-	}
-	snap, _ := ws.With(ws.fileName(name), text)
-	return snap, nil
 }
 
 // completions are what may stand at a byte of a filter.

@@ -606,12 +606,12 @@ func (v *listView) spec() frames.ListSpec {
 func (p *framesPage) snapshot(want *listView) *workspace.Snapshot {
 	now := p.ws.Now()
 	d := want.Draft
-	if d == nil || d.Text == "" || len(d.Text) > maxDefinition {
+	if d == nil || d.Text == "" || len(d.Text) > workspace.MaxDefinition {
 		p.good = nil
 		return now
 	}
 	ws := &space{p.ws, now}
-	name := ws.fileName(d.Name)
+	name := ws.Snapshot.FileName(d.Name)
 	if stored := now.File(name); stored != nil && unixLines(stored.Text) == d.Text {
 		p.good = nil
 		return now

@@ -38,22 +38,14 @@ func (s *Server) layout(ctx context.Context, in *layoutInput) (*layoutOutput, er
 	if err := admitted(ctx, admit.Layout, len(in.Body.Text), perCompiled); err != nil {
 		return nil, err
 	}
-	d, err := ws.open(in.Body.Message, in.Body.Text)
+	d, err := ws.Snapshot.Open(in.Body.Message, in.Body.Text)
 	if err != nil {
 		return nil, asHTTP(err)
 	}
 	out := &layoutOutput{}
-	out.Body.LayoutInfo, out.Body.Diagnostics = d.layout(), d.diagnostics
-	if in.Body.Field != "" && d.program != nil {
-		out.Body.LayoutInfo = view.FieldLayout(d.program, in.Body.Field)
+	out.Body.LayoutInfo, out.Body.Diagnostics = d.Layout(), d.Diagnostics
+	if in.Body.Field != "" && d.Program != nil {
+		out.Body.LayoutInfo = view.FieldLayout(d.Program, in.Body.Field)
 	}
 	return out, nil
-}
-
-// layout is that of the definition; one without a program has no parts.
-func (d *definition) layout() view.LayoutInfo {
-	if d.program == nil {
-		return view.LayoutInfo{Rows: []view.LayoutRow{}}
-	}
-	return view.Layout(d.program)
 }

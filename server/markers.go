@@ -21,6 +21,7 @@ import (
 	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/store"
+	"wirebench/server/workspace"
 	"wirebench/templates"
 )
 
@@ -280,7 +281,7 @@ func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *rel
 			p.Else++
 		}
 	}
-	if r.m.Decode(f) != nil && len(f.Bytes) <= maxDescribe {
+	if r.m.Decode(f) != nil && len(f.Bytes) <= workspace.MaxDescribe {
 		for _, v := range view.Fields(r.m.Rec) {
 			if v.Role == codec.RoleValue.String() && sameValue(string(v.Value), r.value) {
 				path := templates.Indexless(v.Path)

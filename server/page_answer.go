@@ -170,7 +170,7 @@ func (l *livePage) message(out *pageAnswer, p *pageWork) {
 	data, lens, kinds, parts := []byte{}, []uint32{}, []int{}, []pagePart{}
 	if m := p.view.Shown; m != nil {
 		d.Built, d.Linked, d.Stale, d.Used = m.Edited && m.Was == nil, m.Linked, m.Stale, m.Used
-		d.Name, d.Dir = m.Name, p.job.messages[m.Number].dir.String()
+		d.Name, d.Dir = m.Name, p.job.Messages[m.Number].Dir.String()
 		if m.Data != nil {
 			data = m.Data
 		}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"wirebench/defs/diag"
 	"wirebench/defs/emit"
 	"wirebench/defs/source"
 	"wirebench/server/store"
@@ -56,7 +55,7 @@ func (p *pageWork) open() {
 	case err != nil && f.base != "" && f.name == "":
 		d.Conflict = &templates.Conflict{Deleted: true}
 	}
-	def, err := p.ws.open(f.message, text)
+	def, err := p.ws.Snapshot.Open(f.message, text)
 	if err != nil {
 		p.notice("The definition cannot be read: " + err.Error() + ".")
 		return
@@ -66,43 +65,43 @@ func (p *pageWork) open() {
 	}
 	p.chooseOne(def)
 	p.def, p.use = def, def
-	d.File, d.Text, d.Edited, d.Stored, d.Diagnostics = def.file.Name, unixLines(def.file.Text), def.edited, stored != nil, def.diagnostics
+	d.File, d.Text, d.Edited, d.Stored, d.Diagnostics = def.File.Name, unixLines(def.File.Text), def.Edited, stored != nil, def.Diagnostics
 	d.Base = f.base
-	if def.message != nil {
+	if def.Message != nil {
 		if stored == nil && p.ws.Snapshot.Dialect.Versions {
-			p.view.Message = def.snap.NameOf(def.message)
+			p.view.Message = def.Snap.NameOf(def.Message)
 		}
-		d.Version, d.Versioned = def.message.Version, stored != nil && p.ws.versioned(stored)
-		d.Newest = p.ws.Newest(def.message)
-		if stored != nil && d.Newest > d.Version && def.edited && d.Conflict == nil {
-			d.Moves = !p.ws.KeepsLayout(stored, def.file.Text)
+		d.Version, d.Versioned = def.Message.Version, stored != nil && p.ws.Snapshot.Versioned(stored)
+		d.Newest = p.ws.Newest(def.Message)
+		if stored != nil && d.Newest > d.Version && def.Edited && d.Conflict == nil {
+			d.Moves = !p.ws.KeepsLayout(stored, def.File.Text)
 		}
 	}
 	p.useGood(def)
-	info := p.use.layout()
+	info := p.use.Layout()
 	p.view.Layout = &info
 }
 
 // chooseOne opens the message of a text with several that was asked for. One that is stored is known by its name from then on.
-func (p *pageWork) chooseOne(def *definition) {
+func (p *pageWork) chooseOne(def *workspace.Definition) {
 	f, d := &p.form, &p.view.Definition
-	all := def.messages()
+	all := def.Messages()
 	if len(all) < 2 {
 		f.part = 0
 		return
 	}
 	for _, m := range all {
-		d.Several = append(d.Several, templates.MessageLine{Name: def.snap.NameOf(m), Line: m.Span.Pos().Line})
+		d.Several = append(d.Several, templates.MessageLine{Name: def.Snap.NameOf(m), Line: m.Span.Pos().Line})
 	}
 	if f.part > len(all) {
 		f.part = 0
 	}
-	if f.part > 0 && all[f.part-1] != def.message {
-		def.message = all[f.part-1]
-		def.compile()
+	if f.part > 0 && all[f.part-1] != def.Message {
+		def.Message = all[f.part-1]
+		def.Compile()
 	}
-	d.Part = slices.Index(all, def.message)
-	if m, err := p.ws.Find(def.snap.NameOf(def.message)); err == nil && m.Span.File.Name == def.file.Name {
+	d.Part = slices.Index(all, def.Message)
+	if m, err := p.ws.Find(def.Snap.NameOf(def.Message)); err == nil && m.Span.File.Name == def.File.Name {
 		p.view.Message, f.message, f.part = p.ws.NameOf(m), p.ws.NameOf(m), 0
 	}
 }
@@ -116,34 +115,21 @@ func (ws *space) newLabel() string {
 }
 
 // useGood keeps to the last definition without mistakes while the open one has some.
-func (p *pageWork) useGood(def *definition) {
-	if !def.broken() {
+func (p *pageWork) useGood(def *workspace.Definition) {
+	if !def.Broken() {
 		p.good = def
 		return
 	}
-	if g := p.good; g != nil && g.file.Name == def.file.Name {
+	if g := p.good; g != nil && g.File.Name == def.File.Name {
 		p.use, p.view.Stale = g, true
 		return
 	}
-	if !def.edited {
+	if !def.Edited {
 		return
 	}
-	if g, err := p.ws.open(p.form.message, ""); err == nil && !g.broken() { // what is stored may be whole
+	if g, err := p.ws.Snapshot.Open(p.form.message, ""); err == nil && !g.Broken() { // what is stored may be whole
 		p.use, p.view.Stale, p.good = g, true, g
 	}
-}
-
-// broken reports whether the definition has errors, or no message at all.
-func (d *definition) broken() bool {
-	if d.program == nil {
-		return true
-	}
-	for _, x := range d.diagnostics {
-		if x.Severity == diag.Error.String() {
-			return true
-		}
-	}
-	return false
 }
 
 // openAnother opens another definition. Bytes that a person brought stay, to be tried with it; a sample gives way to one of its own.
@@ -221,7 +207,7 @@ func (ws *space) aboutNew(name string) string {
 
 func (ws *space) has(name string) bool {
 	_, err := ws.Find(name)
-	return err == nil || ws.File(ws.fileName(name)) != nil
+	return err == nil || ws.File(ws.Snapshot.FileName(name)) != nil
 }
 
 // save stores the text of the open definition.
@@ -235,11 +221,11 @@ func (p *pageWork) save() {
 		p.notice("Not saved: the file on disk has changed since you opened it. Choose below what counts.")
 		return
 	}
-	if !p.def.edited && d.Stored {
+	if !p.def.Edited && d.Stored {
 		p.done("Saved already; nothing has changed.")
 		return
 	}
-	text, expect := p.def.file.Text, store.Revision("")
+	text, expect := p.def.File.Text, store.Revision("")
 	if f := p.ws.File(d.File); f != nil {
 		expect = workspace.Revision(f)
 		text = withLineEnds(text, f)
@@ -253,14 +239,14 @@ func (p *pageWork) save() {
 }
 
 // keepOpen goes on with the same message of a text that has just been stored, by the name that it has there.
-func (p *pageWork) keepOpen(def *definition) {
+func (p *pageWork) keepOpen(def *workspace.Definition) {
 	now := &space{p.ws.Workspace, p.ws.Now()}
-	f := now.File(def.file.Name)
-	if f == nil || def.message == nil {
+	f := now.File(def.File.Name)
+	if f == nil || def.Message == nil {
 		return
 	}
 	all := now.MessagesOf(f)
-	if i := slices.Index(def.messages(), def.message); i >= 0 && i < len(all) {
+	if i := slices.Index(def.Messages(), def.Message); i >= 0 && i < len(all) {
 		p.form.message, p.form.part = now.NameOf(all[i]), 0
 	}
 }
@@ -303,17 +289,17 @@ func (p *pageWork) notSaved(err error) {
 
 // newVersion stores the text as the next version of its message, and opens that.
 func (p *pageWork) newVersion() {
-	if p.def == nil || p.def.message == nil {
+	if p.def == nil || p.def.Message == nil {
 		p.notice("There is no message to make a new version of.")
 		return
 	}
-	if !p.ws.versioned(p.def.message) {
+	if !p.ws.Snapshot.Versioned(p.def.Message) {
 		p.notice("The name of this file has no version.")
 		return
 	}
-	name := fileOfVersion(p.def.message, p.ws.Newest(p.def.message)+1)
+	name := workspace.FileOfVersion(p.def.Message, p.ws.Newest(p.def.Message)+1)
 	none := store.Revision("")
-	if _, err := p.ws.Save(name, []byte(p.def.file.Text), &none); err != nil {
+	if _, err := p.ws.Save(name, []byte(p.def.File.Text), &none); err != nil {
 		p.notSaved(err)
 		return
 	}
@@ -367,7 +353,7 @@ func (p *pageWork) format() {
 	if p.def == nil {
 		return
 	}
-	text, diags := p.ws.Dialect.Format(p.def.file)
+	text, diags := p.ws.Dialect.Format(p.def.File)
 	if diags.HasErrors() {
 		p.notice("Not formatted: " + diags[0].String())
 		return
@@ -390,8 +376,8 @@ func (p *pageWork) exportLayout() {
 		return
 	}
 	name := ""
-	if p.use.message != nil {
-		name = p.use.snap.NameOf(p.use.message)
+	if p.use.Message != nil {
+		name = p.use.Snap.NameOf(p.use.Message)
 	}
 	if p.form.action == "svg" {
 		p.export = oneExport("Layout", name, ".svg", "image/svg+xml", templates.LayoutSVG(name, p.view.Layout))

@@ -26,13 +26,13 @@ func (p *pageWork) changeValue() {
 func (p *pageWork) change() error {
 	f := &p.form
 	j := p.read()
-	if j == nil || f.show >= len(j.messages) {
+	if j == nil || f.show >= len(j.Messages) {
 		return errors.New("there is no message")
 	}
-	p.job, j.request.Fields = j, true
-	was := j.messages[f.show].data
-	res := j.decode(f.show)
-	if res.Status == "error" || j.rec.Program == nil {
+	p.job, j.Request.Fields = j, true
+	was := j.Messages[f.show].Data
+	res := j.Decode(f.show)
+	if res.Status == "error" || j.Rec.Program == nil {
 		return errors.New("this message cannot be changed by values")
 	}
 	var next []byte
@@ -62,11 +62,11 @@ func (p *pageWork) setBytes(data []byte) {
 		f.input, f.form, f.byCode, f.edits = spaced(data), "", false, nil
 		return
 	}
-	if p.job != nil && f.show < len(p.job.messages) {
-		m := p.job.messages[f.show]
-		was := m.data
-		if m.edited {
-			was = m.was
+	if p.job != nil && f.show < len(p.job.Messages) {
+		m := p.job.Messages[f.show]
+		was := m.Data
+		if m.Edited {
+			was = m.Was
 		}
 		if bytes.Equal(was, data) { // as it was before all changes
 			delete(f.edits, f.show)
@@ -81,7 +81,7 @@ func (p *pageWork) setBytes(data []byte) {
 
 // encoded makes a message of values, with the code of the message they are from.
 func (p *pageWork) encoded(res view.Result, value []byte) ([]byte, error) {
-	m, snap := p.job.rec.Program.Message, p.job.snap
+	m, snap := p.job.Rec.Program.Message, p.job.Snap
 	data, _, problems, err := snap.EncodeValue(m, res.Code, value)
 	switch {
 	case errors.Is(err, workspace.ErrNoCode):
@@ -99,7 +99,7 @@ func (p *pageWork) encoded(res view.Result, value []byte) ([]byte, error) {
 
 // patched writes one value over its own bytes and leaves all others as they are, right or wrong.
 func (p *pageWork) patched(res view.Result, was []byte) ([]byte, error) {
-	f, rec := &p.form, &p.job.rec
+	f, rec := &p.form, &p.job.Rec
 	i := slices.IndexFunc(res.Fields, func(x view.FieldValue) bool {
 		return x.Path == f.path && x.Role == f.role && (f.arg == "" || f.arg == strconv.Itoa(int(x.BitOffset)))
 	})
@@ -141,7 +141,7 @@ func (p *pageWork) patchedValue(res view.Result, was []byte, field view.FieldVal
 		return nil, err
 	}
 	var rec codec.Record
-	p.job.rec.Program.Decode(&rec, right)
+	p.job.Rec.Program.Decode(&rec, right)
 	for _, x := range view.Fields(&rec) {
 		if x.Path != field.Path || x.Role != field.Role {
 			continue
@@ -150,9 +150,9 @@ func (p *pageWork) patchedValue(res view.Result, was []byte, field view.FieldVal
 			return slices.Replace(slices.Clone(was), int(field.BitOffset/8), int((field.BitOffset+field.BitLength)/8), right[x.BitOffset/8:(x.BitOffset+x.BitLength)/8]...), nil
 		}
 		leaf, ok := rec.FindLeaf(field.Path, codec.RoleValue, x.BitOffset)
-		here, there := p.job.rec.FindLeaf(field.Path, codec.RoleValue, field.BitOffset)
+		here, there := p.job.Rec.FindLeaf(field.Path, codec.RoleValue, field.BitOffset)
 		out := slices.Clone(was)
-		if ok && there && p.job.rec.PatchNumber(out, here, leaf.Raw) {
+		if ok && there && p.job.Rec.PatchNumber(out, here, leaf.Raw) {
 			return out, nil
 		}
 	}

@@ -16,7 +16,7 @@ const (
 
 // verdict says what the input was taken for.
 func (p *pageWork) verdict() {
-	in, paste := &p.view.Input, p.job.paste
+	in, paste := &p.view.Input, p.job.Paste
 	if paste == nil {
 		in.Verdict = "built here from values"
 		return
@@ -50,17 +50,17 @@ func worthKeeping(p *paste.Paste) bool {
 // list lists the messages of an input that has several.
 func (p *pageWork) list(show int, status string) {
 	j := p.job
-	j.request.Fields = false
-	for i, m := range j.messages {
+	j.Request.Fields = false
+	for i, m := range j.Messages {
 		if i == maxListed {
-			p.view.MoreMessages = len(j.messages) - maxListed
+			p.view.MoreMessages = len(j.Messages) - maxListed
 			break
 		}
-		row := templates.MessageRow{Number: i, Dir: m.dir.String(), Size: len(m.data), Open: i == show, Edited: m.edited}
-		if j.paste != nil {
-			row.Time = j.paste.Messages[i].Time.String()
+		row := templates.MessageRow{Number: i, Dir: m.Dir.String(), Size: len(m.Data), Open: i == show, Edited: m.Edited}
+		if j.Paste != nil {
+			row.Time = j.Paste.Messages[i].Time.String()
 		}
-		res := j.decode(i)
+		res := j.Decode(i)
 		if row.Status, row.Name = res.Status, res.Message; row.Name == "" && res.Code != nil {
 			row.Name = fmt.Sprintf("code 0x%04X", *res.Code)
 		}

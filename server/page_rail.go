@@ -67,7 +67,7 @@ func (p *pageWork) rail() {
 	listed := 0
 	for _, versions := range byName(snap.Schema().Messages) {
 		m := versions[0]
-		if !containsAll(strings.ToLower(m.Name), wanted) {
+		if !workspace.HasWords(strings.ToLower(m.Name), wanted) {
 			continue
 		}
 		if listed++; listed > maxRailed {
@@ -265,14 +265,14 @@ func (p *pageWork) undefined(wanted []string) {
 	}
 	var names []string
 	for name := range snap.Options.Codes {
-		if !defined[name] && containsAll(strings.ToLower(name), wanted) {
+		if !defined[name] && workspace.HasWords(strings.ToLower(name), wanted) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	r.UndefinedCount = len(names)
 	for _, name := range names[:min(len(names), maxUndefined)] {
-		r.Undefined = append(r.Undefined, templates.Undefined{Name: name, Code: fmt.Sprintf("0x%04X", snap.Options.Codes[name]), Href: p.ws.address("new", p.ws.firstVersion(name))})
+		r.Undefined = append(r.Undefined, templates.Undefined{Name: name, Code: fmt.Sprintf("0x%04X", snap.Options.Codes[name]), Href: p.ws.address("new", snap.FirstVersion(name))})
 	}
 }
 
@@ -298,13 +298,4 @@ func (p *pageWork) railNotes() {
 	for _, s := range snap.Library.Skipped {
 		note(s)
 	}
-}
-
-func containsAll(name string, words []string) bool {
-	for _, w := range words {
-		if !strings.Contains(name, w) {
-			return false
-		}
-	}
-	return true
 }

@@ -12,14 +12,14 @@ import (
 // samples lists the samples of the open definition.
 func (p *pageWork) samples() {
 	s := &p.view.Samples
-	if p.def == nil || p.def.message == nil {
+	if p.def == nil || p.def.Message == nil {
 		return
 	}
 	s.CanKeep = p.view.Definition.Stored && p.view.Shown != nil && p.view.Shown.Status != "error" && len(p.view.Shown.Data) > 0
 	for i, x := range p.ws.Samples(p.view.Definition.File) {
 		row := templates.SampleRow{Number: i, About: x.About, Size: len(x.Hex) / 2, Message: x.Message}
 		of, err := p.ws.Find(x.Message)
-		row.Other = err != nil || !sameMessage(of, p.def.message)
+		row.Other = err != nil || !sameMessage(of, p.def.Message)
 		if p.view.Shown != nil {
 			row.Current = x.Hex == hex.EncodeToString(p.view.Shown.Data)
 		}
@@ -60,12 +60,12 @@ func (p *pageWork) takeSample(n int) {
 // keepSample keeps the shown message beside its definition.
 func (p *pageWork) keepSample() {
 	j := p.read()
-	if j == nil || p.def == nil || p.form.show >= len(j.messages) || len(j.messages[p.form.show].data) == 0 {
+	if j == nil || p.def == nil || p.form.show >= len(j.Messages) || len(j.Messages[p.form.show].Data) == 0 {
 		p.notice("There is no message to keep.")
 		return
 	}
 	about := strings.Join(strings.Fields(p.form.about), " ")
-	err := p.ws.AddSample(p.view.Definition.File, workspace.Sample{Message: p.view.Message, Hex: hex.EncodeToString(j.messages[p.form.show].data), About: about})
+	err := p.ws.AddSample(p.view.Definition.File, workspace.Sample{Message: p.view.Message, Hex: hex.EncodeToString(j.Messages[p.form.show].Data), About: about})
 	if err != nil {
 		p.notSaved(err)
 		return

@@ -134,8 +134,8 @@ type livePage struct {
 	// Of answer alone.
 	form   pageForm
 	n      int
-	good   *definition
-	pastes pasteCache
+	good   *workspace.Definition
+	pastes workspace.PasteCache
 	railed string
 	seed   maphash.Seed
 	sent   map[string]uint64 // what the page has of each part

@@ -63,7 +63,7 @@ func encodedNote(data, was []byte) string {
 // encode puts the bytes of values in the place of the shown message.
 func (p *pageWork) encode(text string) {
 	v := &p.view.Values
-	if p.def == nil || p.def.program == nil {
+	if p.def == nil || p.def.Program == nil {
 		p.notice("Choose a message first: its definition encodes the values.")
 		return
 	}
@@ -81,10 +81,10 @@ func (p *pageWork) encode(text string) {
 		}
 		c := uint32(n)
 		code = &c
-	} else if p.form.action == "build" && !p.def.message.HasKey {
+	} else if p.form.action == "build" && !p.def.Message.HasKey {
 		code = new(uint32) // a code to be written over
 	}
-	data, _, problems, err := p.def.snap.EncodeValue(p.def.message, code, []byte(value))
+	data, _, problems, err := p.def.Snap.EncodeValue(p.def.Message, code, []byte(value))
 	switch {
 	case errors.Is(err, workspace.ErrNoCode):
 		v.Problems = []view.ProblemInfo{{Severity: "error", Code: "no-code", Message: "neither the definition nor a code map says the code of this message: write it below"}}
@@ -97,8 +97,8 @@ func (p *pageWork) encode(text string) {
 		if p.form.action == "build" {
 			p.form.input, p.form.edits, p.form.show = "", nil, 0
 		}
-		if p.job = p.read(); p.job != nil && p.form.show < len(p.job.messages) {
-			was = p.job.messages[p.form.show].data
+		if p.job = p.read(); p.job != nil && p.form.show < len(p.job.Messages) {
+			was = p.job.Messages[p.form.show].Data
 		}
 		if p.job == nil { // what could not be read gives way
 			p.form.input = ""
@@ -115,21 +115,21 @@ func (p *pageWork) encode(text string) {
 // values offers values to encode: those that a person changed, else those of the message, else empty ones.
 func (p *pageWork) values() {
 	v := &p.view.Values
-	if p.def == nil || p.def.program == nil {
+	if p.def == nil || p.def.Program == nil {
 		return
 	}
 	v.Offered = true
 	shown := p.view.Shown
 	ofShown := shown != nil && shown.Linked && len(shown.Value) > 0
 	v.Code = p.form.code
-	if v.Code == "" && !p.def.message.HasKey && p.def.program.NeedsCode() {
+	if v.Code == "" && !p.def.Message.HasKey && p.def.Program.NeedsCode() {
 		v.Code = "0"
 		if ofShown && shown.Code != nil {
 			v.Code = fmt.Sprintf("0x%04X", *shown.Code)
 		}
 	}
-	if p.def.message.HasKey {
-		v.CodeHint = fmt.Sprintf("0x%04X", p.def.message.Key.Code)
+	if p.def.Message.HasKey {
+		v.CodeHint = fmt.Sprintf("0x%04X", p.def.Message.Key.Code)
 	}
 	changed := p.form.value != "" && sumOf(p.form.value) != p.form.made
 	if p.form.action == "encode" || changed && p.form.action != "values" {
@@ -155,11 +155,11 @@ func (p *pageWork) values() {
 
 // emptyValue is the values of a message of which nothing is set: all names, to be filled in.
 func (p *pageWork) emptyValue() []byte {
-	code := p.def.message.Key.Code
-	data, _, problems, err := p.def.snap.EncodeValue(p.def.message, &code, []byte("{}"))
+	code := p.def.Message.Key.Code
+	data, _, problems, err := p.def.Snap.EncodeValue(p.def.Message, &code, []byte("{}"))
 	if err != nil || len(problems) > 0 {
 		return []byte("{}")
 	}
 	var rec codec.Record
-	return p.def.snap.Decode(&rec, data, workspace.Request{Message: p.def.message}).Value
+	return p.def.Snap.Decode(&rec, data, workspace.Request{Message: p.def.Message}).Value
 }

@@ -13,6 +13,7 @@ import (
 	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/frames"
+	"wirebench/server/workspace"
 	"wirebench/templates"
 )
 
@@ -21,15 +22,15 @@ type pageWork struct {
 	ws     *space
 	form   pageForm
 	view   *templates.Workbench
-	def    *definition // the open one, nil if none is
-	use    *definition // what messages are decoded by: def, or while that has mistakes the last one that had none
-	good   *definition // the last one without mistakes, of the page's earlier work; nil if there is none
-	pastes *pasteCache // of the page's earlier work, nil for none
-	job    *decodeJob  // nil without input, or if nothing could be read from it
-	export *exports    // files that were asked for instead of the page
-	failed string      // why a value could not be changed
-	live   bool        // for an open page
-	railed string      // the snapshot whose list of messages the page has
+	def    *workspace.Definition // the open one, nil if none is
+	use    *workspace.Definition // what messages are decoded by: def, or while that has mistakes the last one that had none
+	good   *workspace.Definition // the last one without mistakes, of the page's earlier work; nil if there is none
+	pastes *workspace.PasteCache // of the page's earlier work, nil for none
+	job    *workspace.Input      // nil without input, or if nothing could be read from it
+	export *exports              // files that were asked for instead of the page
+	failed string                // why a value could not be changed
+	live   bool                  // for an open page
+	railed string                // the snapshot whose list of messages the page has
 
 	refused string // the action that a viewer may not do
 }
@@ -173,37 +174,35 @@ func (p *pageWork) done(text string) {
 	}
 }
 
-func fullName(name string, version int) string { return fmt.Sprintf("%s.%d", name, version) }
-
 // read reads the messages of the input, with what was changed in them. nil without any; the input then says why.
-func (p *pageWork) read() *decodeJob {
+func (p *pageWork) read() *workspace.Input {
 	in := &p.view.Input
 	in.Text, in.Form, in.ByCode, in.Forms, in.Error = p.form.input, p.form.form, p.form.byCode, forms(), ""
-	j := &decodeJob{snap: p.ws.Snapshot}
+	j := &workspace.Input{Snap: p.ws.Snapshot}
 	if p.use != nil {
-		if j.snap = p.use.snap; !p.form.byCode {
-			j.use(p.use)
-		} else if m := p.use.message; m != nil { // the open message says what kind of traffic this is
-			if j.likely = m.Key.Dir; len(j.snap.Dialect.Frames) == 0 {
-				j.request.Group = m.Key.Group
+		if j.Snap = p.use.Snap; !p.form.byCode {
+			j.Use(p.use)
+		} else if m := p.use.Message; m != nil { // the open message says what kind of traffic this is
+			if j.Likely = m.Key.Dir; len(j.Snap.Dialect.Frames) == 0 {
+				j.Request.Group = m.Key.Group
 			}
 		}
 	}
 	if strings.TrimSpace(in.Text) != "" {
-		if err := j.readPasteOnce(p.pastes, in.Text, in.Form); err != nil {
+		if err := j.ReadPasteOnce(p.pastes, in.Text, in.Form); err != nil {
 			in.Error = err.Error()
 			return nil
 		}
-		if j.pasteErr != nil {
-			in.Error = j.pasteErr.Error()
+		if j.PasteErr != nil {
+			in.Error = j.PasteErr.Error()
 			return nil
 		}
-		if len(j.messages) == 0 {
+		if len(j.Messages) == 0 {
 			in.Error = "there are no bytes in this"
 			return nil
 		}
 	} else if _, ok := p.form.edits[0]; ok { // built from nothing
-		j.messages = []pieceOfInput{{}}
+		j.Messages = []workspace.Piece{{}}
 	} else {
 		return nil
 	}
@@ -211,25 +210,25 @@ func (p *pageWork) read() *decodeJob {
 		p.readFrame(j, f)
 	}
 	for n, data := range p.form.edits {
-		if n < len(j.messages) {
-			j.messages[n].was, j.messages[n].data, j.messages[n].edited = j.messages[n].data, data, true
+		if n < len(j.Messages) {
+			j.Messages[n].Was, j.Messages[n].Data, j.Messages[n].Edited = j.Messages[n].Data, data, true
 		}
 	}
 	return j
 }
 
 // ReadFrame reads the input as the frame that a list has told it to be.
-func (p *pageWork) readFrame(j *decodeJob, f *frameForm) {
-	for i := range j.messages {
-		j.messages[i].dir = schema.DirNamed(f.Dir)
+func (p *pageWork) readFrame(j *workspace.Input, f *frameForm) {
+	for i := range j.Messages {
+		j.Messages[i].Dir = schema.DirNamed(f.Dir)
 	}
 	if !p.form.byCode {
 		return
 	}
-	j.request.Group = f.Group
-	if m, err := j.snap.Find(f.Name); err == nil && f.Name != "" {
-		if j.request.Message = m; f.Alternate {
-			j.request.Message = j.snap.Alternate(m)
+	j.Request.Group = f.Group
+	if m, err := j.Snap.Find(f.Name); err == nil && f.Name != "" {
+		if j.Request.Message = m; f.Alternate {
+			j.Request.Message = j.Snap.Alternate(m)
 		}
 		return
 	}
@@ -237,7 +236,7 @@ func (p *pageWork) readFrame(j *decodeJob, f *frameForm) {
 	case transport.Problem.String(): // as far as a definition explains them; see message
 	case transport.Message.String(), "":
 	default:
-		j.request.Unknown = true // key exchanges and bytes that nobody can decipher are no messages
+		j.Request.Unknown = true // key exchanges and bytes that nobody can decipher are no messages
 	}
 }
 
@@ -246,10 +245,10 @@ func (p *pageWork) readFrame(j *decodeJob, f *frameForm) {
 func (p *pageWork) about(m *templates.Message, f *frameForm) {
 	m.What, m.Kind = f.About.What, f.Kind
 	problem := f.Kind == transport.Problem.String()
-	if problem && m.Message == "" && !p.job.messages[m.Number].edited {
-		p.job.request.Unknown = true
-		m.Result = p.job.decode(m.Number)
-		p.job.request.Unknown = false
+	if problem && m.Message == "" && !p.job.Messages[m.Number].Edited {
+		p.job.Request.Unknown = true
+		m.Result = p.job.Decode(m.Number)
+		p.job.Request.Unknown = false
 	}
 	for _, x := range f.About.Facts[:min(len(f.About.Facts), maxFacts)] {
 		switch label, text := x[0], x[1]; {
@@ -278,20 +277,20 @@ func (p *pageWork) show() {
 		return
 	}
 	p.verdict()
-	p.form.show = min(p.form.show, len(j.messages)-1)
-	j.request.Fields = true
+	p.form.show = min(p.form.show, len(j.Messages)-1)
+	j.Request.Fields = true
 	shown := p.message(p.form.show)
 	byCode := p.form.byCode || p.def == nil
-	if byCode && shown.Message != "" && (p.def == nil || !p.def.edited) {
+	if byCode && shown.Message != "" && (p.def == nil || !p.def.Edited) {
 		if name := shown.Name; name != p.view.Message {
 			p.form.message, p.form.definition, p.form.base, p.form.made = name, "", "", sumOf(p.form.value)
 			p.open()
 		}
 	}
-	shown.Linked = p.use != nil && p.use.message != nil && shown.Message != "" && sameMessage(j.rec.Program.Message, p.use.message)
+	shown.Linked = p.use != nil && p.use.Message != nil && shown.Message != "" && sameMessage(j.Rec.Program.Message, p.use.Message)
 	shown.Stale = shown.Linked && p.use != p.def
 	p.view.Shown = shown
-	if len(j.messages) > 1 {
+	if len(j.Messages) > 1 {
 		p.list(p.form.show, shown.Status)
 	}
 }
@@ -303,28 +302,28 @@ const maxFacts = 20
 func (p *pageWork) message(i int) *templates.Message {
 	j := p.job
 	from := time.Now()
-	m := &templates.Message{Result: j.decode(i), Data: j.messages[i].data, Number: i, FirstByte: p.form.bytes, FirstRow: p.form.rows, Opened: p.form.opened}
+	m := &templates.Message{Result: j.Decode(i), Data: j.Messages[i].Data, Number: i, FirstByte: p.form.bytes, FirstRow: p.form.rows, Opened: p.form.opened}
 	if f := p.form.frame; f != nil && f.About != nil && p.form.byCode {
 		p.about(m, f)
 	}
 	m.Took = time.Since(from)
-	m.Name = j.name(m.Result)
-	if j.messages[i].edited {
-		m.Edited, m.Was = true, j.messages[i].was
+	m.Name = j.Name(m.Result)
+	if j.Messages[i].Edited {
+		m.Edited, m.Was = true, j.Messages[i].Was
 	}
 	if m.Status == "error" {
 		return m
 	}
-	m.Types = fieldTypes(j.rec.Program)
-	if j.request.Message != nil && hasProblem(m.Problems, codec.WrongCode.String()) {
-		by := j.request
-		by.Message, by.Fields, by.Dir = nil, false, j.messages[i].dir
-		if len(j.snap.Dialect.Frames) == 0 {
-			by.Group = j.request.Message.Key.Group
+	m.Types = fieldTypes(j.Rec.Program)
+	if j.Request.Message != nil && hasProblem(m.Problems, codec.WrongCode.String()) {
+		by := j.Request
+		by.Message, by.Fields, by.Dir = nil, false, j.Messages[i].Dir
+		if len(j.Snap.Dialect.Frames) == 0 {
+			by.Group = j.Request.Message.Key.Group
 		}
 		rec := &codec.Record{}
-		if other := j.snap.Decode(rec, m.Data, by); other.Message != "" {
-			m.Other = j.snap.NameOf(rec.Program.Message)
+		if other := j.Snap.Decode(rec, m.Data, by); other.Message != "" {
+			m.Other = j.Snap.NameOf(rec.Program.Message)
 		}
 	}
 	return m
@@ -333,14 +332,6 @@ func (p *pageWork) message(i int) *templates.Message {
 // sameMessage reports whether two messages are the same one, perhaps of two states of the library.
 func sameMessage(a, b *schema.Message) bool {
 	return a.Name == b.Name && a.Version == b.Version && a.Key.Group == b.Key.Group && a.Key.Dir == b.Key.Dir
-}
-
-// name is what the message that was decoded last is found by, "" if it has no definition.
-func (j *decodeJob) name(res view.Result) string {
-	if res.Message == "" {
-		return ""
-	}
-	return j.snap.NameOf(j.rec.Program.Message)
 }
 
 func hasProblem(list []view.ProblemInfo, code string) bool {

@@ -8,6 +8,7 @@ import (
 
 	"wirebench/codec/paste"
 	"wirebench/server/admit"
+	"wirebench/server/workspace"
 )
 
 type pasteInput struct {
@@ -28,7 +29,7 @@ func (s *Server) paste(ctx context.Context, in *pasteInput) (*pasteOutput, error
 	if err := admitted(ctx, admit.Paste, len(in.Body.Text), perPasted); err != nil {
 		return nil, err
 	}
-	p, err := recognise(in.Body.Text, in.Body.Form)
+	p, err := workspace.Recognise(in.Body.Text, in.Body.Form)
 	if err != nil {
 		return nil, unreadable(err)
 	}

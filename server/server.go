@@ -54,7 +54,6 @@ func (ws *space) title() string { return ws.Workspace.Title }
 const (
 	maxDecodeBody = 8 << 20
 	maxBody       = 4 << 20
-	maxDefinition = 1 << 20
 )
 
 // Server answers the requests. Its pages hold connections, which Close ends.

@@ -1,0 +1,164 @@
+package workspace
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"wirebench/codec"
+	"wirebench/codec/view"
+	"wirebench/defs/diag"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// MaxDefinition bounds the text of a definition that is not stored.
+const MaxDefinition = 1 << 20
+
+// Definition is the text that a request is about, in the library in which it counts: the stored one, or that with unsaved text in
+// the place of a file.
+type Definition struct {
+	Snap        *Snapshot
+	File        *source.File
+	Message     *schema.Message // nil if the text defines none
+	Program     *codec.Program  // nil without message, and if that is more than a program can hold
+	Diagnostics []diag.Info     // of the file
+	Edited      bool            // the text is not the stored one
+}
+
+// Open finds the stored definition of a message, or reads text as if it were stored in that place.
+func (s *Snapshot) Open(name, text string) (*Definition, error) {
+	d := &Definition{Snap: s}
+	m, err := s.Find(name)
+	switch {
+	case text == "":
+		if err != nil {
+			return nil, err
+		}
+		d.Message, d.File = m, m.Span.File
+	case err == nil && text == m.Span.File.Text:
+		d.Message, d.File = m, m.Span.File
+	case len(text) > MaxDefinition:
+		return nil, fmt.Errorf("a definition of more than %d bytes", MaxDefinition)
+	default:
+		d.Edited = true
+		d.Snap, d.File = s.With(s.FileName(name), text)
+		d.Message = d.same(s, name, m)
+	}
+	d.Diagnostics = []diag.Info{}
+	for _, x := range d.Snap.DiagnosticsOf(d.File) {
+		d.Diagnostics = append(d.Diagnostics, x.Info())
+	}
+	d.Compile()
+	return d, nil
+}
+
+// same is the message of an edited text that is meant by the name of a stored one: that of the name, or the one in its place, as
+// names are edited like everything else.
+func (d *Definition) same(in *Snapshot, name string, stored *schema.Message) *schema.Message {
+	all := d.Messages()
+	if len(all) == 0 {
+		return nil
+	}
+	if m, err := d.Snap.Find(name); err == nil && m.Span.File == d.File {
+		return m
+	}
+	if stored != nil {
+		if i := slices.Index(in.Beside(stored), stored); i >= 0 && i < len(all) {
+			return all[i]
+		}
+	}
+	return all[0]
+}
+
+// Messages are all of the text.
+func (d *Definition) Messages() []*schema.Message {
+	return d.Snap.MessagesOf(d.File)
+}
+
+// Compile makes the program of the message.
+func (d *Definition) Compile() {
+	d.Program = nil
+	if d.Message == nil {
+		return
+	}
+	var err error
+	if d.Program, err = d.Snap.Program(d.Message); err != nil {
+		d.Diagnostics = append(d.Diagnostics, TooLarge(d.Message, err).Info())
+	}
+}
+
+// TooLarge is the mistake of a definition that cannot be compiled.
+func TooLarge(m *schema.Message, err error) diag.Diagnostic {
+	return diag.Diagnostic{Severity: diag.Error, Code: "too-large", Message: err.Error(), Span: m.Span}
+}
+
+// Layout lays the definition out; one without a program has no parts.
+func (d *Definition) Layout() view.LayoutInfo {
+	if d.Program == nil {
+		return view.LayoutInfo{Rows: []view.LayoutRow{}}
+	}
+	return view.Layout(d.Program)
+}
+
+// Broken reports whether the definition has errors, or no message at all.
+func (d *Definition) Broken() bool {
+	return d.Program == nil || slices.ContainsFunc(d.Diagnostics, func(x diag.Info) bool { return x.Severity == diag.Error.String() })
+}
+
+// FileName is the name under which the text of a message would be stored.
+func (s *Snapshot) FileName(message string) string {
+	if m, err := s.Find(message); err == nil {
+		return m.Span.File.Name
+	}
+	const longest = 200
+	message = strings.TrimSuffix(message, ".def")
+	if message == "" || len(message) > longest {
+		message = "UNSAVED"
+	}
+	return s.FirstVersion(message) + ".def"
+}
+
+// FirstVersion is the name of a message that is new: with a version, where the dialect has them.
+func (s *Snapshot) FirstVersion(message string) string {
+	if s.Dialect.Versions && !strings.Contains(message, ".") {
+		return message + ".1"
+	}
+	return message
+}
+
+// Versioned reports whether the file of a message is named by it and its version.
+func (s *Snapshot) Versioned(m *schema.Message) bool {
+	return s.Dialect.Versions && strings.HasPrefix(path.Base(m.Span.File.Name), fullName(m.Name, m.Version)+".")
+}
+
+// FileOfVersion is the name of the file of another version of a message: in the same folder and with the same ending.
+func FileOfVersion(m *schema.Message, version int) string {
+	dir, base := path.Split(m.Span.File.Name)
+	return path.Join(dir, fullName(m.Name, version)+strings.TrimPrefix(base, fullName(m.Name, m.Version)))
+}
+
+// WithDraft is the library as it would be with a definition that is not stored yet.
+func (s *Snapshot) WithDraft(name, text string) (*Snapshot, error) {
+	if m, err := s.Find(name); err == nil && m.Span.File.Text == text {
+		return s, nil
+	}
+	if len(text) > MaxDefinition {
+		return nil, fmt.Errorf("a definition of more than %d bytes", MaxDefinition)
+	}
+	snap, _ := s.With(s.FileName(name), text)
+	return snap, nil
+}
+
+// HasWords reports whether a name contains all words.
+func HasWords(name string, words []string) bool {
+	for _, w := range words {
+		if !strings.Contains(name, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func fullName(name string, version int) string { return fmt.Sprintf("%s.%d", name, version) }
