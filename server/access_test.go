@@ -48,6 +48,7 @@ lines:
 func keepLog(s *Server) *testLog {
 	l := &testLog{}
 	s.Log = slog.New(slog.NewTextHandler(l, nil))
+	s.api.Log = s.Log
 	return l
 }
 

@@ -15,6 +15,7 @@ import (
 	"wirebench/codec/transport/subspace"
 	"wirebench/codec/transport/tera"
 	"wirebench/defs/schema"
+	"wirebench/server/api"
 	"wirebench/server/store"
 )
 
@@ -141,13 +142,13 @@ func TestClearPackets(t *testing.T) {
 			if code := request(t, s, "POST", "/api/one/captures?name=a.pcapng", session.file, &x); code != 201 {
 				t.Fatal(code)
 			}
-			get := func(query string) map[uint32]packetInfo {
+			get := func(query string) map[uint32]api.PacketInfo {
 				t.Helper()
-				var out struct{ Packets []packetInfo }
+				var out struct{ Packets []api.PacketInfo }
 				if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/packets?"+query, nil, &out); code != 200 {
 					t.Fatalf("%s: %d", query, code)
 				}
-				all := map[uint32]packetInfo{}
+				all := map[uint32]api.PacketInfo{}
 				for _, p := range out.Packets {
 					all[p.N] = p
 				}

@@ -21,6 +21,7 @@ import (
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/api"
 	"wirebench/server/frames"
 )
 
@@ -174,7 +175,7 @@ func TestExportPackets(t *testing.T) {
 
 	// Packets by their numbers.
 	var p struct {
-		Packets []packetInfo
+		Packets []api.PacketInfo
 		Note    string
 	}
 	n := f.Frames[6].From[0]

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/server/api"
 	"wirebench/server/store"
 )
 
@@ -53,7 +54,7 @@ func TestFramingOfACapture(t *testing.T) {
 func TestLargeCapture(t *testing.T) {
 	s := captureServer(t, "muta", nil)
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=large", bytes.Repeat([]byte("."), maxDecodeBody+10), &x); code != 201 || x.Size != maxDecodeBody+10 {
+	if code := request(t, s, "POST", "/api/one/captures?name=large", bytes.Repeat([]byte("."), api.MaxBody+10), &x); code != 201 || x.Size != api.MaxBody+10 {
 		t.Errorf("%d %+v", code, x)
 	}
 }

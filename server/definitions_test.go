@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"wirebench/server/api"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -179,7 +180,7 @@ func TestDefinitionsAreWritten(t *testing.T) {
 		{"not JSON", "PUT " + path + "C_X.1.def", `{`, 400, nil, nil},
 		{"a form", "PUT " + path + "C_X.1.def; Content-Type: application/x-www-form-urlencoded", "byte a", 415, []string{"text/plain"}, nil},
 		{"too large", "PUT " + path + "C_BIG.1.def", strings.Repeat("#", store.MaxFileBytes+1), 413, []string{"4194304"}, nil},
-		{"much too large", "PUT " + path + "C_BIG.1.def", strings.Repeat("#", maxDecodeBody+10), 413, nil, nil},
+		{"much too large", "PUT " + path + "C_BIG.1.def", strings.Repeat("#", api.MaxBody+10), 413, nil, nil},
 	})
 	for name, want := range map[string]string{
 		"C_NEW.1.def": "uint32 id\n", "sub/C_DEEP.1.def": "byte a", "C_CHAT.2.def": "byte any\n", "sub/S_CHAT.1.def": "string text # better\n",
@@ -272,7 +273,7 @@ func TestOneOfManyWritersWins(t *testing.T) {
 		}
 		for i := range writers {
 			if _, body, _ := strings.Cut(answer[i], "\n\n"); i != winner {
-				var p conflictProblem
+				var p api.ConflictProblem
 				if err := json.Unmarshal([]byte(body[strings.Index(body, "{"):]), &p); err != nil || p.Text != now || p.Revision != rev(now) {
 					t.Fatalf("a loser is told %s, %v", body, err)
 				}
@@ -385,7 +386,7 @@ func TestNamesInAddresses(t *testing.T) {
 	for _, n := range names {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequest("GET", "/api/one/definitions/"+url.PathEscape(n), nil))
-		var b definitionBody
+		var b api.DefinitionBody
 		if err := json.Unmarshal(w.Body.Bytes(), &b); err != nil || b.File != n || b.Text != files[n] {
 			t.Errorf("%s: %d %s", n, w.Code, w.Body)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/api"
 	"wirebench/server/frames"
 	"wirebench/server/workspace"
 )
@@ -80,28 +81,6 @@ func TestFilterOfFindBox(t *testing.T) {
 	}
 }
 
-// Places are those of the text as the browser has it, whatever stands before them.
-func TestUnits(t *testing.T) {
-	for _, text := range []string{"", "abc", "ä", "😀", "a😀b", "日本😀😀x", "�"} {
-		units := utf16.Encode([]rune(text))
-		for at := range text {
-			n := unitsOf(text, at)
-			if want := len(utf16.Encode([]rune(text[:at]))); n != want {
-				t.Errorf("%q: byte %d is unit %d, want %d", text, at, n, want)
-			}
-			if got := byteOf(text, n); got != at {
-				t.Errorf("%q: unit %d is byte %d, want %d", text, n, got, at)
-			}
-		}
-		if unitsOf(text, len(text)+5) != len(units) || byteOf(text, len(units)+5) != len(text) || byteOf(text, -1) != 0 {
-			t.Errorf("%q: its ends", text)
-		}
-	}
-	if got := byteOf("a😀b", 2); got != 5 {
-		t.Errorf("inside of a pair: byte %d", got)
-	}
-}
-
 // Whatever is sent, the answer is JSON, its places lie in the text and are in order.
 func FuzzFilter(f *testing.F) {
 	for _, text := range []string{"", "party", "len > 3", `name == "C_`, "C_JOIN.", "dir in {c2s..", "= 48211", "~q && ~b x", "😀 || \"ä", ".a[0].b == x\"??"} {
@@ -121,10 +100,10 @@ func FuzzFilter(f *testing.F) {
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
-		if len(body) > maxBody {
+		if len(body) > api.MaxSmallBody {
 			return
 		}
-		var got filterInfo
+		var got api.FilterInfo
 		if w.Code != http.StatusOK || json.Unmarshal(w.Body.Bytes(), &got) != nil {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"wirebench/server/api"
 )
 
 // A framing is tried on the first bytes of a file.
@@ -30,7 +32,7 @@ func TestTryFraming(t *testing.T) {
 		{"size of all that", `"framing": "fixed:1", "hex": "` + strings.Repeat("00", 1<<20) + `", "limit": 1`, 200, `[0 1  unknown ] true`},
 	} {
 		var out struct {
-			Frames []framedBytes
+			Frames []api.FramedBytes
 			More   bool
 		}
 		r := httptest.NewRequest(http.MethodPost, "/api/one/framing", strings.NewReader("{"+c.body+"}"))

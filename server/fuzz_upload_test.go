@@ -10,6 +10,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/api"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -30,9 +33,10 @@ func FuzzUpload(f *testing.F) {
 		}
 		r := httptest.NewRequest("POST", "/api/one/upload", bytes.NewReader(form))
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
-		report, err := (&space{w, w.Now()}).takeUpload(t.Context(), httptest.NewRecorder(), r, true)
+		report, err := api.TakeUpload(t.Context(), w, httptest.NewRecorder(), r, true)
 		if err != nil {
-			if statusOf(err) >= 500 || len(files) != 1 || files["C_OLD.1.def"] != "byte a\n" {
+			var known huma.StatusError
+			if !errors.As(err, &known) || known.GetStatus() >= 500 || len(files) != 1 || files["C_OLD.1.def"] != "byte a\n" {
 				t.Fatalf("%v, stored: %q", err, files)
 			}
 			return

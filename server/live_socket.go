@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/codec/transport"
+	"wirebench/server/api"
 	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/relay"
@@ -39,15 +40,15 @@ type liveBatch struct {
 }
 
 // describeLive puts the stream into the document: it is no route of JSON, and its messages are.
-func describeLive(api huma.API) {
+func describeLive(rows huma.API) {
 	query := func(name, about string, kind string) *huma.Param {
 		return &huma.Param{Name: name, In: "query", Description: about, Schema: &huma.Schema{Type: kind}}
 	}
-	body := schemaOf[liveBatch](api, "LiveBatch")
+	body := api.SchemaOf[liveBatch](rows, "LiveBatch")
 	refusal := func(status int) *huma.Response {
-		return &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schemaOf[huma.ErrorModel](api, "ErrorModel")}}}
+		return &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/problem+json": {Schema: api.SchemaOf[huma.ErrorModel](rows, "ErrorModel")}}}
 	}
-	api.OpenAPI().Paths["/ws/{ws}/live"] = &huma.PathItem{Get: &huma.Operation{
+	rows.OpenAPI().Paths["/ws/{ws}/live"] = &huma.PathItem{Get: &huma.Operation{
 		OperationID: "live", Method: http.MethodGet, Path: "/ws/{ws}/live",
 		Summary:     "The frames of running traffic as they come, by a websocket: each of its messages is one of these",
 		Description: "Who reads too slowly is told how many frames were missed. Who takes nothing for a minute loses the connection without a word, since nothing more fits into it: since goes on from there.",

@@ -3,6 +3,7 @@ package server
 //go:generate go run ../web/types
 
 import (
+	"wirebench/server/api"
 	"wirebench/server/frames"
 	"wirebench/server/relay"
 	"wirebench/server/socket"
@@ -33,14 +34,14 @@ func Messages() []any {
 		frames.Table{},
 		frames.Diff{},
 		store.Capture{},
-		packetInfo{},
-		relatedType{},
-		relatedField{},
-		elsewhere{}, // HTTP
+		api.PacketInfo{},
+		api.RelatedType{},
+		api.RelatedField{},
+		api.Elsewhere{}, // HTTP
 		relay.Info{},
 		relay.Rule{},
-		heldInfo{},
-		ReplayInfo{},
-		ReplayResult{},
+		api.HeldInfo{},
+		api.ReplayInfo{},
+		api.ReplayResult{},
 	}
 }

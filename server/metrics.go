@@ -102,7 +102,7 @@ func (c *nowCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(capturesOpen, float64(load.Open))
 	gauge(framesKept, float64(load.Frames))
 	gauge(bytesKept, float64(load.Bytes))
-	gauge(replaysListed, float64(c.s.replays.running()))
+	gauge(replaysListed, float64(c.s.api.RunningReplays()))
 	for _, one := range c.s.relays.Of("") {
 		x := one.State()
 		labels := []string{one.Workspace.Name, listenOf(x)}
@@ -130,15 +130,4 @@ func listenOf(x proxy.State) string {
 		return ""
 	}
 	return x.Pairs[0].Listen
-}
-
-func (r *replaySet) running() (n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, one := range r.all {
-		if !one.ended() {
-			n++
-		}
-	}
-	return n
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"wirebench/server/admit"
 	"wirebench/server/frames"
 )
 
@@ -191,4 +192,16 @@ func sumOf(text string) string {
 	h := fnv.New64a()
 	h.Write([]byte(text))
 	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// work is what a form of the page may take.
+func (f *pageForm) work() (admit.Kind, int64) {
+	size := admit.Work(len(f.definition), admit.PerCompiled) + admit.Work(len(f.input), admit.PerDecoded) + admit.Work(len(f.value), admit.PerValue)
+	switch {
+	case f.action == "emit":
+		return admit.Emit, size
+	case f.input != "":
+		return admit.Decode, size
+	}
+	return admit.Layout, size
 }

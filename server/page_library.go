@@ -13,6 +13,7 @@ import (
 	"wirebench/defs"
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/server/api"
 	"wirebench/server/workspace"
 	"wirebench/templates"
 )
@@ -25,10 +26,10 @@ func (s *Server) uploadPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view := templates.Uploaded{Frame: s.frame(r, "Wirebench: upload", ws.Name), Back: "/w/" + url.PathEscape(ws.Name)}
-	report, err := ws.takeUpload(r.Context(), w, r, false)
+	report, err := api.TakeUpload(r.Context(), ws.Workspace, w, r, false)
 	status := http.StatusOK
-	var files []*uploadedFile
-	var useless *uploadProblem
+	var files []*api.UploadedFile
+	var useless *api.UploadProblem
 	var known huma.StatusError
 	switch {
 	case errors.As(err, &useless):

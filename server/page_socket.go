@@ -16,6 +16,7 @@ import (
 
 	"wirebench/server/access"
 	"wirebench/server/admit"
+	"wirebench/server/api"
 	"wirebench/server/socket"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
@@ -24,8 +25,8 @@ import (
 
 // Bounds of the channel of a page.
 const (
-	maxPageMessage = maxDecodeBody // bytes of one message of the page
-	maxPending     = 64            // actions that wait; a page does not press that many buttons
+	maxPageMessage = api.MaxBody // bytes of one message of the page
+	maxPending     = 64          // actions that wait; a page does not press that many buttons
 )
 
 // pageSocket serves the websocket of an open page, with these channels:

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/api"
 	"wirebench/server/relay"
 	"wirebench/server/store"
 	"wirebench/server/wsconn"
@@ -159,12 +160,12 @@ func TestProxyOperated(t *testing.T) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	api := func(method, path, body string, into any) int {
+	ask := func(method, path, body string, into any) int {
 		t.Helper()
 		return call(t, ctx, srv.URL, method, path, body, into)
 	}
 	var p relay.Info
-	if code := api("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t)), &p); code != 201 {
+	if code := ask("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t)), &p); code != 201 {
 		t.Fatalf("%d %+v", code, p)
 	}
 	session := "/api/one/proxies/" + p.ID
@@ -189,20 +190,20 @@ func TestProxyOperated(t *testing.T) {
 	}
 	say("aaaz")
 	answer('z')
-	if code := api("POST", session+"/send", `{"dir":"s2c","message":"said","value":{"n":7}}`, nil); code != 409 {
+	if code := ask("POST", session+"/send", `{"dir":"s2c","message":"said","value":{"n":7}}`, nil); code != 409 {
 		t.Errorf("a message is sent while nobody operates: %d", code)
 	}
-	if code := api("POST", session+"/operate", `{"on":true,"intercept":".text == 1"}`, nil); code != 422 {
+	if code := ask("POST", session+"/operate", `{"on":true,"intercept":".text == 1"}`, nil); code != 422 {
 		t.Errorf("a filter that is none: %d", code)
 	}
-	if code := api("POST", session+"/operate", `{"on":true,"intercept":"say"}`, &p); code != 200 || p.Operate == nil || !p.Operate.On || p.Operate.Intercept != "say" {
+	if code := ask("POST", session+"/operate", `{"on":true,"intercept":"say"}`, &p); code != 200 || p.Operate == nil || !p.Operate.On || p.Operate.Intercept != "say" {
 		t.Fatalf("%d %+v", code, p.Operate)
 	}
-	wait := func() (h heldInfo) {
+	wait := func() (h api.HeldInfo) {
 		t.Helper()
 		for {
-			var got struct{ Held []heldInfo }
-			if code := api("GET", session+"/held", "", &got); code != 200 {
+			var got struct{ Held []api.HeldInfo }
+			if code := ask("GET", session+"/held", "", &got); code != 200 {
 				t.Fatal(code)
 			}
 			if len(got.Held) > 0 {
@@ -217,50 +218,50 @@ func TestProxyOperated(t *testing.T) {
 		t.Errorf("held: %+v", h)
 	}
 	for _, bad := range []string{`{"id":99,"action":"drop"}`, fmt.Sprintf(`{"id":%d,"action":"replace","message":"say","value":{"txt":""}}`, h.ID), fmt.Sprintf(`{"id":%d,"action":"replace","hex":"zz"}`, h.ID)} {
-		if code := api("POST", session+"/held", bad, nil); code != 404 && code != 422 {
+		if code := ask("POST", session+"/held", bad, nil); code != 404 && code != 422 {
 			t.Errorf("%s: %d", bad, code)
 		}
 	}
-	if code := api("POST", session+"/held", fmt.Sprintf(`{"id":%d,"action":"replace","message":%q,"value":{"text":"bbbc"}}`, h.ID, h.Name), nil); code != 204 {
+	if code := ask("POST", session+"/held", fmt.Sprintf(`{"id":%d,"action":"replace","message":%q,"value":{"text":"bbbc"}}`, h.ID, h.Name), nil); code != 204 {
 		t.Errorf("replace: %d", code)
 	}
 	answer('c')
 	say("dddd")
 	say("eeee")
-	if code := api("POST", session+"/held", fmt.Sprintf(`{"id":%d,"action":"drop"}`, wait().ID), nil); code != 204 {
+	if code := ask("POST", session+"/held", fmt.Sprintf(`{"id":%d,"action":"drop"}`, wait().ID), nil); code != 204 {
 		t.Errorf("drop: %d", code)
 	}
-	if code := api("POST", session+"/held", fmt.Sprintf(`{"id":%d,"action":"forward"}`, wait().ID), nil); code != 204 {
+	if code := ask("POST", session+"/held", fmt.Sprintf(`{"id":%d,"action":"forward"}`, wait().ID), nil); code != 204 {
 		t.Errorf("forward: %d", code)
 	}
 	answer('e')
-	if code := api("POST", session+"/operate", `{"intercept":""}`, nil); code != 200 {
+	if code := ask("POST", session+"/operate", `{"intercept":""}`, nil); code != 200 {
 		t.Error(code)
 	}
 	var rules struct{ Rules []relay.Rule }
-	if code := api("PUT", session+"/rules", `{"rules":[{"id":"1","on":true,"filter":".text == \"ffff\"","action":"replace","field":"text","value":"fffg"}]}`, &rules); code != 200 || len(rules.Rules) != 1 {
+	if code := ask("PUT", session+"/rules", `{"rules":[{"id":"1","on":true,"filter":".text == \"ffff\"","action":"replace","field":"text","value":"fffg"}]}`, &rules); code != 200 || len(rules.Rules) != 1 {
 		t.Fatalf("%d %+v", code, rules)
 	}
 	say("ffff")
 	answer('g')
 	say("hhhh")
 	answer('h')
-	if code := api("GET", session+"/rules", "", &rules); code != 200 || rules.Rules[0].Count != 1 || rules.Rules[0].Failed != 0 {
+	if code := ask("GET", session+"/rules", "", &rules); code != 200 || rules.Rules[0].Count != 1 || rules.Rules[0].Failed != 0 {
 		t.Errorf("%d %+v", code, rules)
 	}
-	if code := api("POST", session+"/send", `{"dir":"s2c","message":"said","value":{"n":105}}`, nil); code != 204 {
+	if code := ask("POST", session+"/send", `{"dir":"s2c","message":"said","value":{"n":105}}`, nil); code != 204 {
 		t.Errorf("send: %d", code)
 	}
 	answer('i')
 	var f gotFrames
 	for filter, want := range map[string]int{"injected": 1, "dropped": 1, "modified": 2} {
 		for f.Fit = 0; f.Fit < want; { // the log takes a frame after it has gone
-			if code := api("GET", "/api/one/captures/"+p.ID+"/frames?filter="+filter, "", &f); code != 200 {
+			if code := ask("GET", "/api/one/captures/"+p.ID+"/frames?filter="+filter, "", &f); code != 200 {
 				t.Fatalf("%s: %d, %d frames of %d", filter, code, f.Fit, f.Total)
 			}
 		}
 	}
-	if code := api("DELETE", session, "", nil); code != 204 {
+	if code := ask("DELETE", session, "", nil); code != 204 {
 		t.Error(code)
 	}
 }

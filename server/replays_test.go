@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/api"
 	"wirebench/server/relay"
 	"wirebench/server/replay"
 )
@@ -92,8 +93,8 @@ func (x *replayTest) start(body string) (id, listen string) {
 }
 
 type gotReplay struct {
-	ReplayInfo
-	Results []ReplayResult
+	api.ReplayInfo
+	Results []api.ReplayResult
 }
 
 // until waits until a replay is as it is wanted.
@@ -123,7 +124,7 @@ func (x *replayTest) wait(id string) gotReplay {
 func TestReplay(t *testing.T) {
 	x := newReplayTest(t)
 	var made struct {
-		Conns  []ReplayConn
+		Conns  []api.ReplayConn
 		Conn   string
 		Script json.RawMessage
 	}
@@ -185,7 +186,7 @@ func TestReplay(t *testing.T) {
 			t.Fatalf("the proxy saw %d of 3 (%d)", f.Fit, code)
 		}
 	}
-	var all struct{ Replays []ReplayInfo }
+	var all struct{ Replays []api.ReplayInfo }
 	if code := x.api("GET", "/api/one/replays", "", &all); code != 200 || len(all.Replays) != 3 || all.Replays[0].ID != id {
 		t.Errorf("%d %+v", code, all)
 	}
@@ -305,10 +306,8 @@ func TestReplayStops(t *testing.T) {
 	x.start(`{"listen":"127.0.0.1:0"}`)
 	x.start(to + endless + `}`)
 	x.s.Close()
-	for _, run := range x.s.replays.of("one") {
-		if !run.ended() {
-			t.Errorf("%+v outlives the server", run.now())
-		}
+	if n := x.s.api.RunningReplays(); n != 0 {
+		t.Errorf("%d outlive the server", n)
 	}
 }
 
@@ -316,78 +315,26 @@ func TestReplayStops(t *testing.T) {
 func TestReplayLimits(t *testing.T) {
 	x := newReplayTest(t)
 	var ids []string
-	for range maxReplays {
+	for range api.MaxReplays {
 		id, _ := x.start(`{"listen":"127.0.0.1:0"}`)
 		ids = append(ids, id)
 	}
 	if code := x.api("POST", "/api/one/captures/"+x.capture+"/replay", `{"listen":"127.0.0.1:0"}`, nil); code != 409 {
 		t.Errorf("one more than may run: %d", code)
 	}
-	for i := range 2 * maxKeptReplays {
+	for i := range 2 * api.MaxKeptReplays {
 		if code := x.api("DELETE", "/api/one/replays/"+ids[i], "", nil); code != 204 {
 			t.Fatal(code)
 		}
 		id, _ := x.start(`{"listen":"127.0.0.1:0"}`)
 		ids = append(ids, id)
 	}
-	if kept := x.s.replays.of("one"); len(kept) != maxKeptReplays {
-		t.Errorf("%d are kept, want %d", len(kept), maxKeptReplays)
+	var kept struct{ Replays []api.ReplayInfo }
+	if code := x.api("GET", "/api/one/replays", "", &kept); code != 200 || len(kept.Replays) != api.MaxKeptReplays {
+		t.Errorf("%d: %d are kept, want %d", code, len(kept.Replays), api.MaxKeptReplays)
 	}
 	if code := x.api("GET", "/api/one/replays/"+ids[0], "", nil); code != 404 {
 		t.Errorf("the oldest is still there: %d", code)
-	}
-	if got := x.s.replays.of("other"); len(got) != 0 {
-		t.Errorf("another workspace has %d", len(got))
-	}
-}
-
-// Results are bounded in number and in memory; what is left out is counted.
-func TestReplayResultsAreBounded(t *testing.T) {
-	var few, many replayRun
-	long := strings.Repeat("x", 10_000)
-	for range maxReplayResults + 5 {
-		r := replay.Result{Status: replay.Different, Lifted: map[string]json.RawMessage{"key": json.RawMessage(`"` + long + `"`)}}
-		few.add(r)
-		if len(r.Lifted) > 0 {
-			t.Fatal("the run's own report keeps the value")
-		}
-		many.add(replay.Result{})
-	}
-	if v := few.results[0].Lifted["key"]; v != `"`+long[:maxReplayValue-1]+"…" {
-		t.Errorf("the value that is kept: %s", v)
-	}
-	if few.memory > maxReplayMemory || few.info.LeftOut == 0 || few.info.Different != maxReplayResults+5 {
-		t.Errorf("%d bytes, %d left out", few.memory, few.info.LeftOut)
-	}
-	for _, run := range []*replayRun{&few, &many} {
-		info, list := run.from(0, 1<<30)
-		if info.Total != maxReplayResults+5 || len(list)+info.LeftOut != info.Total || len(list) == 0 {
-			t.Errorf("%d listed, %d left out, %d in all", len(list), info.LeftOut, info.Total)
-		}
-	}
-}
-
-// Of several connections one has to be named to be played; a script is made of the one with most messages.
-func TestReplayChoosesConnection(t *testing.T) {
-	all := []ReplayConn{{Conn: "a", ToServer: 5}, {Conn: "b", ToServer: 2}, {Conn: "b", Session: 1, ToServer: 1}}
-	for _, c := range []struct {
-		part    ReplayPart
-		largest bool
-		want    int // -1: refused
-	}{
-		{ReplayPart{}, true, 0},
-		{ReplayPart{}, false, -1},
-		{ReplayPart{Conn: "b"}, false, 1},
-		{ReplayPart{Conn: "b", Session: 1}, false, 2},
-		{ReplayPart{Conn: "b", Session: 2}, true, -1},
-	} {
-		got, err := chosenConn(all, c.part, c.largest)
-		if (err != nil) != (c.want < 0) || err == nil && got != all[c.want] {
-			t.Errorf("%+v: %+v %v", c, got, err)
-		}
-	}
-	if _, err := chosenConn(nil, ReplayPart{}, true); err == nil {
-		t.Error("nothing can be chosen of nothing")
 	}
 }
 

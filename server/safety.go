@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-chi/chi/v5/middleware"
 
+	"wirebench/server/api"
 	"wirebench/server/store"
 )
 
@@ -58,9 +59,9 @@ func (s *Server) knownHost(next http.Handler) http.Handler {
 // Uploads may be larger.
 func bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		most := int64(maxDecodeBody + 1)
+		most := int64(api.MaxBody + 1)
 		if r.Method == http.MethodPost && path.Base(r.URL.Path) == "upload" {
-			most = maxUpload + 1
+			most = api.MaxUpload + 1
 		} else if r.Method == http.MethodPost && path.Base(r.URL.Path) == "captures" {
 			most = store.MaxCaptureBytes + 1
 		}

@@ -17,6 +17,7 @@ import (
 
 	"wirebench/server/access"
 	"wirebench/server/admit"
+	"wirebench/server/api"
 	"wirebench/server/captures"
 	"wirebench/server/proxy"
 	"wirebench/server/relay"
@@ -50,12 +51,6 @@ type space struct {
 // title is the name of the workspace for people.
 func (ws *space) title() string { return ws.Workspace.Title }
 
-// Bounds of what a request may bring.
-const (
-	maxDecodeBody = 8 << 20
-	maxBody       = 4 << 20
-)
-
 // Server answers the requests. Its pages hold connections, which Close ends.
 type Server struct {
 	Config
@@ -68,11 +63,10 @@ type Server struct {
 	ended    atomic.Bool
 	captures *captures.Set
 	relays   *relay.Set
-	replays  *replaySet
+	api      *api.API
 	metrics  *metrics
 	pushes   pushes
 	unfollow context.CancelFunc // ends what tells the pages of changes
-	clearing chan struct{}      // has one for each capture that is deciphered anew
 }
 
 // New makes the handler of all routes.
@@ -80,7 +74,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}, replays: newReplaySet(), clearing: make(chan struct{}, maxClearAtOnce)}
+	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}}
 	if cfg.Memory == 0 {
 		cfg.Memory = defaultBudget()
 	}
@@ -107,6 +101,10 @@ func New(cfg Config) (*Server, error) {
 	if len(cfg.Workspaces) == 0 {
 		return nil, fmt.Errorf("a server without workspaces")
 	}
+	s.api = api.New(api.API{
+		Workspaces: cfg.Workspaces, Captures: s.captures, Relays: s.relays, Log: cfg.Log,
+		ReplayChanged: func(ws, id string) { s.pushes.tell(ws, topicReplay+id) },
+	})
 	s.metrics = newMetrics(s)
 	s.router = s.routes()
 	s.handler = s.router
@@ -177,6 +175,16 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// StartProxy starts a listener, as POST /api/{ws}/proxies does. It ends with the server.
+func (s *Server) StartProxy(ctx context.Context, cfg relay.Config) error {
+	ws := s.byName[cfg.Workspace]
+	if ws == nil {
+		return fmt.Errorf("there is no workspace %q", cfg.Workspace)
+	}
+	_, err := s.relays.Start(ctx, ws, cfg)
+	return err
 }
 
 // settleTime is how long connections through the proxies may end by themselves before they are cut: recordings take the rest.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"wirebench/server/api"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -197,7 +198,7 @@ func TestAPI(t *testing.T) {
 		{"a message of too many fields", "POST", "/api/one/decode", `{"message":"C_THOUSANDS","hex":"` + strings.Repeat("d4070000"+strings.Repeat("00", 2000)+`\n`, 400) + `"}`, 422, []string{"send fewer"}, nil},
 		{"a message of too many bytes", "POST", "/api/one/decode", `{"message":"C_PLAIN","hex":"` + strings.Repeat("00", workspace.MaxDescribe+1) + `"}`, 200, []string{`"status":"error"`, `"code":"too-large"`}, nil},
 		{"no such route", "GET", "/api/one/nothing", "", 404, []string{"/api/docs"}, nil},
-		{"too large", "POST", "/api/one/layout", `{"text":"` + strings.Repeat("x", maxBody) + `"}`, 413, nil, nil},
+		{"too large", "POST", "/api/one/layout", `{"text":"` + strings.Repeat("x", api.MaxSmallBody) + `"}`, 413, nil, nil},
 	})
 }
 
@@ -231,7 +232,7 @@ func TestPages(t *testing.T) {
 		{"changes discarded", "POST", "/w/one", form("action", "stored", "message", "C_JOIN.1", "definition", "byte b"), 200, []string{"channel_name"}, []string{"not saved", "\nbyte b"}},
 		{"the text as it is stored is no change", "POST", "/w/one", form("action", "layout", "message", "C_JOIN.1", "definition", "string channel_name # where\r\nuint16 password\r\n"), 200, nil, []string{"not saved"}},
 		{"a definition that is too large", "POST", "/w/one", form("action", "layout", "message", "C_JOIN.1", "definition", strings.Repeat("#", workspace.MaxDefinition+1)), 200, []string{"more than 1048576 bytes"}, nil},
-		{"a form that is too large", "POST", "/w/one", form("input", strings.Repeat("0", maxDecodeBody)), 413, []string{"more than 8388608 bytes"}, nil},
+		{"a form that is too large", "POST", "/w/one", form("input", strings.Repeat("0", api.MaxBody)), 413, []string{"more than 8388608 bytes"}, nil},
 		{"the second page of a long message", "POST", "/w/one", form("action", "bytes:4096", "message", "C_THOUSANDS.1", "input", "d407"+strings.Repeat("00", 8998)), 200, []string{"1000  00", "0x1000 to 0x1fff of 0x2328"}, []string{"0000  d4 07"}},
 		{"the second page of a long tree", "POST", "/w/one", form("action", "rows:1000", "message", "C_THOUSANDS.1", "input", "d407"+strings.Repeat("00", 8998)), 200, []string{"1000 to 1999 of", "more rows"}, nil},
 		{"a page beyond the end", "POST", "/w/one", form("action", "rows:99999999", "message", "C_JOIN.1", "input", "0a000100080007000000"), 200, []string{"[length]"}, nil},

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"wirebench/server/api"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -36,7 +37,7 @@ func TestSettings(t *testing.T) {
 		{"a list", patch + "; Content-Type: application/json", `["patch"]`, 400, []string{"JSON object"}, nil},
 		{"null", patch + "; Content-Type: application/json", `null`, 400, nil, nil},
 		{"not JSON", patch, `{"patch"`, 400, nil, nil},
-		{"too much", patch, `{"patch":"` + strings.Repeat(" ", maxSettings) + `"}`, 413, nil, nil},
+		{"too much", patch, `{"patch":"` + strings.Repeat(" ", api.MaxSettings) + `"}`, 413, nil, nil},
 		{"what was refused has changed nothing", get, "", 200, []string{`"settings":{"angle":"truncate","constants":{"A":"1","C":"3"},"platform":"console"}`, `"patch":"",`}, nil},
 		{"of no workspace", "PATCH /api/two", `{}`, 404, nil, nil},
 		{"the document is no workspace", "PATCH /api/docs", `{}`, 404, nil, nil},

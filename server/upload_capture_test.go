@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"wirebench/codec/pcap"
+	"wirebench/server/api"
 )
 
 const twoWays = "00000000  01 02 00 68                                       ...h\n    00000000  02 02                                             ..\n"
@@ -64,7 +65,7 @@ func TestUploadOfCaptures(t *testing.T) {
 		{"flows", "", "24:4:type;3:tcp;8:messages;0:]}", "new", "", ""},
 	} {
 		a := send(t, s, c.query, sent{c.name, c.data})
-		var report uploadReport
+		var report api.UploadReport
 		if err := json.Unmarshal([]byte(a.text), &report); err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +124,7 @@ func TestUploadOfCapturesInArchives(t *testing.T) {
 	} {
 		s := captureServer(t, "muta", nil)
 		answer := send(t, s, "", sent{c.name, c.data})
-		var report uploadReport
+		var report api.UploadReport
 		if err := json.Unmarshal([]byte(answer.text), &report); err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/server/api"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -79,7 +80,7 @@ func zipOf(t testing.TB, files ...sent) string {
 type uploadAnswer struct {
 	Status, Stored int
 	Title, Detail  string
-	Files          []uploadedFile
+	Files          []api.UploadedFile
 	text           string
 }
 
@@ -300,13 +301,13 @@ func TestUpload(t *testing.T) {
 func TestUploadDescribesDefinitions(t *testing.T) {
 	s, _ := testServerOf(t, map[string]string{"C_OLD.1.def": "in32 a\n"})
 	a := send(t, s, "", sent{"C_BAD.3.def", "in32 a\nfoo\n"}, sent{"C_OLD.1.def", "in32 a\n"}, sent{"protocol.1.map", "C_BAD 1\n"})
-	want := []uploadedFile{
+	want := []api.UploadedFile{
 		{File: "C_BAD.3.def", Result: "new", Message: "C_BAD.3", Diagnostics: 2}, {File: "C_OLD.1.def", Result: "unchanged", Message: "C_OLD.1", Diagnostics: 1}, {File: "protocol.1.map", Result: "new"},
 	}
 	if !slices.Equal(a.Files, want) || a.Stored != 2 {
 		t.Errorf("%+v", a)
 	}
-	if a := send(t, s, "", sent{"C_OLD.1.def", "byte a\nbyte b\n"}); a.Files[0].Differs == nil || *a.Files[0].Differs != (differences{Stored: 1, Uploaded: 2}) {
+	if a := send(t, s, "", sent{"C_OLD.1.def", "byte a\nbyte b\n"}); a.Files[0].Differs == nil || *a.Files[0].Differs != (api.Differences{Stored: 1, Uploaded: 2}) {
 		t.Errorf("%+v", a)
 	}
 }
@@ -373,15 +374,15 @@ func TestUploadOfTooMuch(t *testing.T) {
 	})
 	t.Run("many zips", func(t *testing.T) {
 		var zips []sent
-		for i := range maxZips + 1 {
+		for i := range api.MaxZips + 1 {
 			zips = append(zips, sent{"x.zip", zipOf(t, sent{"notes.md", fmt.Sprint(i)})})
 		}
-		if got := send(t, s, "", zips...).lines(); !strings.Contains(got[maxZips], "at most 20") {
-			t.Errorf("%q", got[maxZips])
+		if got := send(t, s, "", zips...).lines(); !strings.Contains(got[api.MaxZips], "at most 20") {
+			t.Errorf("%q", got[api.MaxZips])
 		}
 	})
 	t.Run("a large body", func(t *testing.T) {
-		kind, body := formOf(t, sent{"x.pcap", strings.Repeat("x", maxUpload)})
+		kind, body := formOf(t, sent{"x.pcap", strings.Repeat("x", api.MaxUpload)})
 		if a := post(t, s, "/api/one/upload", kind, bytes.NewReader(body)); a.Status != 413 || !strings.Contains(a.Detail, "67108864") {
 			t.Errorf("%d %s", a.Status, a.Detail)
 		}
@@ -390,7 +391,7 @@ func TestUploadOfTooMuch(t *testing.T) {
 		}
 	})
 	t.Run("a large body that is not too large", func(t *testing.T) {
-		if a := send(t, s, "", sent{"x.pcap", strings.Repeat("x", maxDecodeBody+1)}); a.Status != 422 || len(a.Files) != 1 {
+		if a := send(t, s, "", sent{"x.pcap", strings.Repeat("x", api.MaxBody+1)}); a.Status != 422 || len(a.Files) != 1 {
 			t.Errorf("%d %s", a.Status, a.Detail)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 
 	"wirebench/server/access"
 	"wirebench/server/answer"
+	"wirebench/server/api"
 	"wirebench/templates"
 )
 
@@ -34,7 +35,7 @@ func (s *Server) workbench(w http.ResponseWriter, r *http.Request) {
 		var big *http.MaxBytesError
 		status, view.Notice = http.StatusBadRequest, "The form could not be read: "+err.Error()+"."
 		if errors.As(err, &big) {
-			status, view.Notice = http.StatusRequestEntityTooLarge, fmt.Sprintf("That is more than %d bytes.", maxDecodeBody)
+			status, view.Notice = http.StatusRequestEntityTooLarge, fmt.Sprintf("That is more than %d bytes.", api.MaxBody)
 		}
 		r.PostForm = url.Values{}
 	}
@@ -42,7 +43,7 @@ func (s *Server) workbench(w http.ResponseWriter, r *http.Request) {
 	kind, size := form.work()
 	ticket, err := s.budget.Acquire(r.Context(), access.Of(r).Client, kind, size)
 	if err != nil {
-		answer.Error(w, busy(err))
+		answer.Error(w, answer.Busy(err))
 		return
 	}
 	defer ticket.Release()

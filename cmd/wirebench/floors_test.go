@@ -74,17 +74,17 @@ codec/transport/protocols < defs codec/transport/tera codec/transport/muta codec
 templates < codec/view static web/docs
 
 server/admit
-server/answer
 server/wsconn
 server/store  < codec/capture
 server/live   < codec/capture
 server/replay < codec/view codec/filter codec/corpus codec/transport
 server/collab
 
-server/access    < server/answer templates
+server/answer    < server/admit
 server/workspace < defs codec/view codec/filter codec/transport/protocols server/store
 server/proxy     < codec/filter server/live server/store
 
+server/access < server/answer templates
 server/frames < server/workspace server/live codec/corpus codec/transport/protocols
 
 server/captures < server/frames server/admit
@@ -94,7 +94,9 @@ server/relay < server/captures server/proxy codec/transport/protocols
 
 cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 
-server < server/access server/admit server/relay server/replay server/socket server/collab codec/corpus codec/transport/protocols static templates
+server/api < server/access server/relay server/replay
+
+server < server/api server/socket server/collab static
 
 cmd/wirebench < server server/replay cmd/wirebench/demo
 web/types     < server

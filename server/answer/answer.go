@@ -7,9 +7,12 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/admit"
 )
 
 // Problem answers with an error body.
@@ -35,3 +38,15 @@ func Error(w http.ResponseWriter, err error) {
 
 // Seconds is a time to wait, for people and for the header Retry-After.
 func Seconds(wait time.Duration) int { return int(math.Ceil(wait.Seconds())) }
+
+// Busy gives an error of waiting for memory its status, and says when to come again; nil stays nil.
+func Busy(err error) error {
+	if err == nil {
+		return nil
+	}
+	var full *admit.BusyError
+	if !errors.As(err, &full) {
+		return huma.Error503ServiceUnavailable("the request was given up")
+	}
+	return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(full.Error()), http.Header{"Retry-After": {strconv.Itoa(Seconds(full.Retry))}})
+}

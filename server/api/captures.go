@@ -1,0 +1,301 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec"
+	"wirebench/codec/filter"
+	"wirebench/codec/transport"
+	"wirebench/server/admit"
+	"wirebench/server/captures"
+	"wirebench/server/frames"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+)
+
+func (s *API) registerCaptures(api huma.API) {
+	add(api, "GET /api/{ws}/captures", "captures", "The captures of a workspace", s.listCaptures)
+	add(api, "POST /api/{ws}/captures", "add-capture", "Store a capture as it is: pcap, pcapng, or a text that holds one", s.addCapture, status(400, 403, 413, 507))
+	add(api, "GET /api/{ws}/captures/{id}", "capture", "The file of a capture as it came or, with Accept: application/json, what is known of it", s.readCapture)
+	add(api, "DELETE /api/{ws}/captures/{id}", "drop-capture", "Delete a capture", s.dropCapture, status(403, 409))
+	add(api, "GET /api/{ws}/captures/{id}/frames", "frames", "Frames of a capture, in the order in which they were whole", s.listFrames, status(422))
+}
+
+// maxFramesBytes bounds the frames of one answer.
+const maxFramesBytes = 16 << 20
+
+// captureProblem gives an error of captures its status.
+func captureProblem(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return huma.Error404NotFound("there is no such capture")
+	case errors.Is(err, captures.ErrProtocol):
+		return huma.Error422UnprocessableEntity(err.Error())
+	case errors.Is(err, captures.ErrTooMany):
+		return huma.Error503ServiceUnavailable(err.Error())
+	}
+	return storeProblem(err)
+}
+
+type capturesOutput struct {
+	Body struct {
+		Captures []store.Capture `json:"captures" doc:"the newest first"`
+		Tag      string          `json:"tag,omitempty" doc:"of a brief list: another one where anything in it is other"`
+		Same     bool            `json:"same,omitempty" doc:"the brief list is the known one, and its captures are left out"`
+	}
+}
+
+type listCapturesInput struct {
+	Workspace string `path:"ws" doc:"name of the workspace"`
+	Since     string `query:"since" maxLength:"100" doc:"only the capture of this id and those that came after it, or in the same second"`
+	Brief     bool   `query:"brief" doc:"all, without what people noted: to be asked again and again; it may be some seconds old where other programs change the folder. since is not looked at then"`
+	Known     string `query:"known" maxLength:"100" doc:"tag of a brief list: it is not told again"`
+}
+
+// listCaptures lists the captures of a workspace.
+func (s *API) listCaptures(_ context.Context, in *listCapturesInput) (*capturesOutput, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	out := &capturesOutput{}
+	if in.Brief {
+		all, tag, err := s.Captures.Brief(ws.Captures)
+		if err != nil {
+			return nil, captureProblem(err)
+		}
+		out.Body.Captures, out.Body.Tag, out.Body.Same = all, tag, tag == in.Known
+		if out.Body.Same {
+			out.Body.Captures = []store.Capture{}
+		}
+		return out, nil
+	}
+	if out.Body.Captures, err = ws.Captures.ListSince(in.Since); err != nil {
+		return nil, captureProblem(err)
+	}
+	if out.Body.Captures == nil {
+		out.Body.Captures = []store.Capture{}
+	}
+	return out, nil
+}
+
+// withCaptures is a workspace that keeps captures.
+func (s *API) withCaptures(name string) (*space, error) {
+	ws, err := s.workspaceNamed(name)
+	if err == nil && ws.Captures == nil {
+		err = huma.Error404NotFound("this workspace keeps no captures")
+	}
+	return ws, err
+}
+
+// captureAt is a capture and the workspace that keeps it.
+func (s *API) captureAt(at CapturePath) (*space, store.Capture, error) {
+	ws, err := s.withCaptures(at.Workspace)
+	if err != nil {
+		return nil, store.Capture{}, err
+	}
+	x, err := ws.Captures.Get(at.ID)
+	if err != nil {
+		return nil, store.Capture{}, captureProblem(err)
+	}
+	return ws, x, nil
+}
+
+type addCaptureInput struct {
+	Workspace string `path:"ws" doc:"name of the workspace"`
+	Name      string `query:"name" required:"true" maxLength:"200" doc:"of the file"`
+	Framing   string `query:"framing" maxLength:"200" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, each with +c2s or +s2c"`
+	RawRequest
+}
+
+type captureOutput struct {
+	Status int
+	Body   store.Capture
+}
+
+// addCapture stores a file as it comes.
+func (s *API) addCapture(_ context.Context, in *addCaptureInput) (*captureOutput, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if in.Framing != "" {
+		if in.Framing, err = parseFraming(in.Framing); err != nil {
+			return nil, err
+		}
+	}
+	control := http.NewResponseController(in.writer)
+	_ = control.SetReadDeadline(time.Now().Add(receiveTime))
+	_ = control.SetWriteDeadline(time.Now().Add(receiveTime + time.Minute))
+	x, err := ws.Captures.AddFramed(in.Name, in.Framing, time.Now(), http.MaxBytesReader(in.writer, in.request.Body, store.MaxCaptureBytes))
+	if err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return nil, bodyError(large)
+		}
+		return nil, captureProblem(err)
+	}
+	x = captures.TakeTold(ws.Captures, x)
+	s.Captures.ForgetBrief(ws.Captures)
+	return &captureOutput{http.StatusCreated, x}, nil
+}
+
+// CapturePath names a capture in the address of a request.
+type CapturePath struct {
+	Workspace string `path:"ws" doc:"name of the workspace"`
+	ID        string `path:"id" maxLength:"100" doc:"of the capture"`
+}
+
+// dropCapture deletes a capture.
+func (s *API) dropCapture(_ context.Context, in *CapturePath) (*struct{}, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if s.Captures.Runs(ws.Name, in.ID) {
+		return nil, huma.Error409Conflict("its traffic is still running: stop the proxy first")
+	}
+	if s.Captures.Writes(ws.Name, in.ID) {
+		return nil, errWritten
+	}
+	if err := ws.Captures.Remove(in.ID); err != nil {
+		return nil, captureProblem(err)
+	}
+	s.Captures.Drop(ws.Name, in.ID)
+	s.Captures.ForgetBrief(ws.Captures)
+	return nil, nil
+}
+
+type captureInput struct {
+	CapturePath
+	Accept string `header:"Accept" hidden:"true"`
+}
+
+// readCapture answers with the file as it came, or with what is known of it.
+func (s *API) readCapture(_ context.Context, in *captureInput) (*huma.StreamResponse, error) {
+	ws, x, err := s.captureAt(in.CapturePath)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(in.Accept, "application/json") {
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			ctx.SetHeader("Content-Type", "application/json")
+			ctx.SetHeader("Vary", "Accept")
+			_ = json.NewEncoder(ctx.BodyWriter()).Encode(x)
+		}}, nil
+	}
+	file, err := ws.Captures.Open(in.ID)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		defer file.Close()
+		ctx.SetHeader("Content-Type", "application/octet-stream")
+		ctx.SetHeader("Content-Disposition", attachment(x.Name))
+		ctx.SetHeader("Vary", "Accept")
+		if ctx.Method() == http.MethodHead {
+			return
+		}
+		_, _ = io.Copy(ctx.BodyWriter(), file)
+	}}, nil
+}
+
+// filterProblem says what is wrong with a filter, each mistake with its place.
+func filterProblem(mistakes []filter.Mistake) error {
+	var details []error
+	for _, m := range mistakes {
+		details = append(details, &huma.ErrorDetail{Location: fmt.Sprintf("query.filter[%d:%d]", m.Start, m.End), Message: m.Message, Value: m.Help})
+	}
+	return huma.Error422UnprocessableEntity("the filter is wrong: "+mistakes[0].Message, details...)
+}
+
+type framesInput struct {
+	CapturePath
+	Filter string   `query:"filter" maxLength:"8192" doc:"only frames that fit this filter"`
+	Kinds  []string `query:"kind" enum:"message,control,opaque,problem" doc:"only these"`
+	From   int      `query:"from" minimum:"0" doc:"how many of the frames that fit are left out"`
+	Count  int      `query:"count" minimum:"1" maximum:"1000" default:"100" doc:"how many are listed at most"`
+	Value  bool     `query:"value" doc:"with the values of messages"`
+}
+
+type framesOutput struct {
+	Body struct {
+		Frames []workspace.FrameInfo `json:"frames"`
+		Total  int                   `json:"total" doc:"frames of the capture, so far"`
+		Fit    int                   `json:"fit" doc:"those that fit the filter and are of these kinds"`
+		Done   bool                  `json:"done" doc:"the whole file is read"`
+		Read   int64                 `json:"read" doc:"bytes of the file that are read"`
+		Size   int64                 `json:"size" doc:"bytes of the file"`
+		Note   string                `json:"note,omitempty" doc:"why these are not all frames of the file"`
+	}
+}
+
+// listFrames lists frames of a capture. It waits a while for the file to be read, so that short ones are whole.
+func (s *API) listFrames(ctx context.Context, in *framesInput) (*framesOutput, error) {
+	ws, x, err := s.captureAt(in.CapturePath)
+	if err != nil {
+		return nil, err
+	}
+	if _, mistakes := ws.Filter(in.Filter); len(mistakes) > 0 {
+		return nil, filterProblem(mistakes)
+	}
+	o, err := s.Captures.Get(ws.Workspace, ws.Snapshot, x)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	out := &framesOutput{}
+	b := &out.Body
+	if b.Done, err = o.Wait(ctx); err != nil {
+		return nil, err
+	}
+	if err := admitted(ctx, admit.Find, o.Log().Len(), admit.PerListed); err != nil {
+		return nil, err
+	}
+	if b.Done {
+		b.Note = o.PartNote()
+	}
+	b.Total, b.Frames = o.Log().Len(), []workspace.FrameInfo{}
+	b.Read, b.Size = o.Progress()
+	spec := frames.ViewSpec{Filter: in.Filter}
+	if len(in.Kinds) > 0 {
+		spec.Chips = append(spec.Chips, "kind in {"+strings.Join(in.Kinds, ",")+"}")
+	}
+	view := o.View(ws.Snapshot, spec, o.Numbered(x.Notes))
+	for !view.Advance(ctx, time.Second) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	b.Fit, _ = view.State()
+	conns := o.Log().Conns()
+	var rec codec.Record
+	var f transport.Frame
+	left := maxFramesBytes
+	for _, i := range view.Rows(in.From, in.Count) {
+		e := o.Log().Entry(int(i))
+		conns = frames.ConnsFor(o.Log(), conns, e)
+		frames.ReadFrame(o.Log(), int(i), e, o.Log().Data(e), &f)
+		if left -= len(f.Bytes); left < 0 && len(b.Frames) > 0 {
+			b.Note = "fewer frames than were asked for: they are large; go on from where these end"
+			break
+		}
+		info := ws.DescribeFrame(&rec, &f, workspace.Want{Value: in.Value})
+		info.Flags = e.Flags.Names()
+		info.N, info.ID, info.Conn, info.Session = i+1, f.ID.String(), conns[e.Conn].Name, conns[e.Conn].Session
+		b.Frames = append(b.Frames, info)
+	}
+	return out, nil
+}
+
+// errWritten refuses what must not be done to a part of a recording while it is written.
+var errWritten = huma.Error409Conflict("this part of a recording is still being written: stop its listener first, or wait for the next part")

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/store"
+)
+
+func (s *API) registerCapturesAppend(api huma.API) {
+	add(api, "POST /api/{ws}/captures/{id}/append", "append-capture", "Go on with a capture that comes in pieces", s.appendCapture, status(400, 403, 409, 413, 422, 507))
+	describeAppend(api, "/api/{ws}/captures/{id}/append")
+}
+
+type appendInput struct {
+	CapturePath
+	Offset int64 `query:"offset" required:"true" minimum:"0" doc:"how many bytes of the capture there are: the body goes on from there"`
+	RawRequest
+}
+
+type appendOutput struct{ Body store.Capture }
+
+// offsetProblem is the error body for who goes on from another place than the end.
+type offsetProblem struct {
+	huma.ErrorModel
+	Offset int64 `json:"offset" doc:"how many bytes there are: go on from here"`
+}
+
+// appendCapture goes on with a capture that comes in pieces. When it answers, the piece is on the disk.
+func (s *API) appendCapture(_ context.Context, in *appendInput) (*appendOutput, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if s.Captures.Runs(ws.Name, in.ID) || s.Captures.Writes(ws.Name, in.ID) {
+		return nil, huma.Error403Forbidden("this capture is of a listener that runs here: nobody else goes on with it")
+	}
+	control := http.NewResponseController(in.writer)
+	_ = control.SetReadDeadline(time.Now().Add(receiveTime))
+	_ = control.SetWriteDeadline(time.Now().Add(receiveTime + time.Minute))
+	x, err := ws.Captures.Append(in.ID, in.Offset, http.MaxBytesReader(in.writer, in.request.Body, store.MaxAppend))
+	var moved *store.OffsetError
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &moved):
+		return nil, &offsetProblem{errorModel(http.StatusConflict, moved.Error()), moved.Size}
+	case errors.As(err, &large):
+		return nil, bodyError(large)
+	case err != nil:
+		return nil, captureProblem(err)
+	}
+	s.Captures.Grown(ws.Name, in.ID, x.Size, time.Now())
+	return &appendOutput{x}, nil
+}
+
+// describeAppend puts into the document what cannot be told from the types.
+func describeAppend(api huma.API, path string) {
+	op := api.OpenAPI().Paths[path].Post
+	takes(op, true, map[string]*huma.Schema{"application/octet-stream": {Type: huma.TypeString, Format: "binary"}})
+	refuses(op, "409", SchemaOf[offsetProblem](api, "OffsetProblem"))
+}

@@ -1,0 +1,94 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/captures"
+)
+
+func (s *API) registerCapturesElsewhere(api huma.API) {
+	add(api, "GET /api/{ws}/captures/{id}/elsewhere", "elsewhere", "Other workspaces whose protocol finds messages in a capture", s.elsewhereOf)
+	add(api, "POST /api/{ws}/captures/{id}/copy", "copy-capture", "Store a capture in another workspace, too", s.copyCapture, created, status(403, 422, 507))
+}
+
+// Bounds of looking into a capture by the protocols of other workspaces.
+const (
+	elsewhereTime = 3 * time.Second
+	maxElsewhere  = 8 // workspaces that are tried
+)
+
+// Elsewhere is a workspace whose protocol a capture has messages of.
+type Elsewhere struct {
+	Name   string `json:"name"`
+	Title  string `json:"title"`
+	Frames int    `json:"frames" doc:"messages in the first part of the file, and not more than are needed to see it"`
+}
+
+type elsewhereOutput struct {
+	Body struct {
+		Workspaces []Elsewhere `json:"workspaces" doc:"other workspaces whose protocol finds messages in it"`
+	}
+}
+
+// elsewhereOf says in which other workspaces a capture shows something.
+func (s *API) elsewhereOf(ctx context.Context, in *CapturePath) (*elsewhereOutput, error) {
+	ws, x, err := s.captureAt(*in)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeout(ctx, elsewhereTime)
+	defer stop()
+	out := &elsewhereOutput{}
+	out.Body.Workspaces = []Elsewhere{}
+	tried := map[string]bool{ws.Snapshot.Dialect.Name: true}
+	for _, w := range s.Workspaces {
+		other := &space{w, w.Now()}
+		if other.Captures == nil || tried[other.Snapshot.Dialect.Name] || len(tried) > maxElsewhere {
+			continue
+		}
+		tried[other.Snapshot.Dialect.Name] = true
+		n, err := captures.Messages(ctx, ws.Captures, x.ID, other.Snapshot)
+		if err != nil {
+			return nil, captureProblem(err)
+		}
+		if n > 0 {
+			out.Body.Workspaces = append(out.Body.Workspaces, Elsewhere{other.Name, other.Title, n})
+		}
+	}
+	return out, nil
+}
+
+type copyInput struct {
+	CapturePath
+	To string `query:"to" required:"true" maxLength:"100" doc:"name of the workspace that gets it"`
+}
+
+// copyCapture stores the file of a capture in another workspace, too. Marks and notes stay: they are about frames of a protocol.
+func (s *API) copyCapture(_ context.Context, in *copyInput) (*captureOutput, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	to, err := s.withCaptures(in.To)
+	if err != nil {
+		return nil, err
+	}
+	x, err := ws.Captures.Get(in.ID)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	file, err := ws.Captures.Open(x.ID)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	defer file.Close()
+	made, err := to.Captures.Add(x.Name, time.Now(), file)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	return &captureOutput{http.StatusCreated, made}, nil
+}

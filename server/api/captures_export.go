@@ -1,0 +1,183 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec/transport"
+	"wirebench/server/admit"
+	"wirebench/server/captures"
+	"wirebench/server/frames"
+)
+
+func (s *API) registerCapturesExport(api huma.API) {
+	add(api, "GET /api/{ws}/captures/{id}/export", "export", "Frames of a capture as a file", s.exportCapture, status(422, 503))
+}
+
+// Bounds of an export.
+const (
+	exportWait  = 10 * time.Minute // until a capture is read
+	exportStall = time.Minute      // in which a client has to take something
+)
+
+type exportInput struct {
+	CapturePath
+	Format  string   `query:"format" required:"true" enum:"pcapng,packets,jsonl,csv,tsv,hex" doc:"pcapng: gives the same frames when it is read again, with marks and notes: of a capture file all packets as they were, of chosen frames and of other files each frame with made-up headers; packets: a pcapng with the packets that the chosen frames came from as they were, of which alone a reader may not find the frames again; jsonl: as the command line's frames --json --value; csv, tsv: a line a frame, with n, time, conn, dir, kind, code, message, status, len, hex, the chosen columns, and at the end flags, via, note, marked, remark as jsonl has them; hex: a line a message"`
+	Filter  string   `query:"filter" maxLength:"8192" doc:"only frames that fit this filter"`
+	Frames  string   `query:"frames" maxLength:"65536" doc:"only these, by number or identity: 1,2,5-9,17:0:0"`
+	Columns []string `query:"columns" maxItems:"100" doc:"csv, tsv: fields with a column of their own: C_CHAT.2.message, C_CHAT.message, .message"`
+	RawRequest
+}
+
+// exportCapture writes frames of a capture into a file.
+func (s *API) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamResponse, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	of, err := ws.Captures.Get(in.ID)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	if _, mistakes := ws.Filter(in.Filter); len(mistakes) > 0 {
+		return nil, filterProblem(mistakes)
+	}
+	if _, err := frames.ParseRanges(in.Frames, func(transport.FrameID) uint64 { return 0 }); err != nil {
+		return nil, huma.Error422UnprocessableEntity("frames: " + err.Error())
+	}
+	control := http.NewResponseController(in.writer)
+	_ = control.SetWriteDeadline(time.Now().Add(exportWait + exportStall))
+	var open *captures.Capture
+	for held := false; !held; held = s.Captures.Hold(open) {
+		if open, err = s.Captures.Get(ws.Workspace, ws.Snapshot, of); err != nil {
+			return nil, captureProblem(err)
+		}
+	}
+	x := &frames.Export{Capture: of, Snapshot: ws.Snapshot, Log: open.Log(), Filter: in.Filter, Format: in.Format, Columns: in.Columns}
+	x.File = func() (io.ReadCloser, error) {
+		file, err := ws.Captures.Open(of.ID)
+		if err != nil {
+			return nil, err
+		}
+		return struct {
+			io.Reader
+			io.Closer
+		}{captures.Until(ctx, file), file}, nil
+	}
+	note, err := exportReady(ctx, x, open)
+	if err == nil {
+		x.Chosen, err = frames.ParseRanges(in.Frames, open.Number)
+	}
+	if err == nil && in.Format == "packets" {
+		err = mustHavePackets(x)
+	}
+	if err != nil {
+		s.Captures.LetGo(open)
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(c huma.Context) {
+		defer s.Captures.LetGo(open)
+		c.SetHeader("Content-Type", frames.ContentType(in.Format))
+		c.SetHeader("Content-Disposition", attachment(strings.TrimSuffix(of.Name, path.Ext(of.Name))+"."+strings.Replace(in.Format, "packets", "pcapng", 1)))
+		c.SetHeader("Cache-Control", "no-store")
+		if note != "" {
+			c.SetHeader("X-Wirebench-Note", note)
+		}
+		if err := x.Write(ctx, &steadyWriter{c.BodyWriter(), control, ctx}); err != nil && ctx.Err() == nil {
+			s.Log.Warn("export", "capture", in.ID, "format", in.Format, "error", err)
+			panic(http.ErrAbortHandler) // so that what was sent does not pass for the whole file
+		}
+	}}, nil
+}
+
+// exportReady waits until the capture is read, of one that grows as far as it is there, and the frames are chosen. The note says why they are
+// not all frames of the file.
+func exportReady(ctx context.Context, x *frames.Export, open *captures.Capture) (note string, err error) {
+	open.Await(ctx, 0, time.After(exportWait))
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case !open.Running() && !open.CaughtUp():
+		return "", huma.Error503ServiceUnavailable("the capture is still being read: try again")
+	}
+	x.More = !open.Complete()
+	x.Frames = open.Log().Len()
+	switch {
+	case x.More && open.Log().Base() > 0:
+		note = fmt.Sprintf("the capture still grows: frames %d to %d of it, those before are not in memory any more", open.Log().Base()+1, x.Frames)
+	case x.More:
+		note = fmt.Sprintf("the capture still grows: its first %d frames", x.Frames)
+	case errors.Is(open.Err(), context.Canceled):
+		return "", huma.Error503ServiceUnavailable("the capture was closed meanwhile: try again")
+	case open.Err() != nil && x.Frames == 0:
+		return "", huma.Error422UnprocessableEntity(open.Err().Error())
+	default:
+		note = open.PartNote()
+	}
+	if err := admitted(ctx, admit.Find, x.Frames, admit.PerListed); err != nil {
+		return "", err
+	}
+	x.Capture.Notes = open.Numbered(x.Capture.Notes)
+	x.View = open.View(x.Snapshot, frames.ViewSpec{Filter: x.Filter}, x.Capture.Notes)
+	for !x.View.Advance(ctx, time.Second) {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?' // a header is one line of ASCII
+		}
+		return r
+	}, note), nil
+}
+
+// mustHavePackets says why there are none to write.
+func mustHavePackets(x *frames.Export) error {
+	ok, err := x.HasPackets()
+	switch {
+	case err != nil:
+		return captureProblem(err)
+	case !ok:
+		return huma.Error422UnprocessableEntity("the capture is no file of packets: take pcapng, which makes some")
+	}
+	return nil
+}
+
+// steadyWriter writes to a client that has to go on taking what is written.
+type steadyWriter struct {
+	io.Writer
+	control *http.ResponseController
+	ctx     context.Context
+}
+
+func (w *steadyWriter) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	_ = w.control.SetWriteDeadline(time.Now().Add(exportStall)) // writers that have none, as in tests, need none
+	return w.Writer.Write(p)
+}
+
+// attachment is the header of a file to be kept under a name.
+func attachment(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:"`, r) {
+			return '_'
+		}
+		return r
+	}, name)
+	if h := mime.FormatMediaType("attachment", map[string]string{"filename": name}); h != "" {
+		return h
+	}
+	return "attachment"
+}

@@ -1,0 +1,200 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
+	"wirebench/server/captures"
+	"wirebench/server/store"
+)
+
+func (s *API) registerCapturesNotes(api huma.API) {
+	add(api, "PATCH /api/{ws}/captures/{id}", "patch-capture", "Change what is known of a capture: its name, text, marks, notes, framing and keys", s.patchCapture, status(400, 403, 409, 413, 422, 507))
+}
+
+// frameName names a frame in a request: by its number or by its identity, PACKET:OFFSET:NTH.
+type frameName struct{ store.FrameName }
+
+const frameNameDoc = "a frame: its number, from 1, or its identity, PACKET:OFFSET:NTH"
+
+// UnmarshalText takes either.
+func (f *frameName) UnmarshalText(text []byte) (err error) {
+	if n, e := strconv.ParseUint(string(text), 10, 32); e == nil {
+		if f.FrameName = (store.FrameName{N: n, ByNumber: true}); n == 0 {
+			return errors.New("frames are numbered from 1")
+		}
+		return nil
+	}
+	f.FrameName = store.FrameName{}
+	if f.ID, err = transport.ParseFrameID(string(text)); err != nil {
+		return fmt.Errorf("%.40q is neither a number nor an identity of a frame", text)
+	}
+	return nil
+}
+
+// UnmarshalJSON takes a number, too.
+func (f *frameName) UnmarshalJSON(text []byte) error {
+	return f.UnmarshalText(bytes.Trim(text, `"`))
+}
+
+// Schema describes a name.
+func (frameName) Schema(huma.Registry) *huma.Schema {
+	number, id := &huma.Schema{Type: huma.TypeInteger}, &huma.Schema{Type: huma.TypeString, MaxLength: new(int)}
+	*id.MaxLength = 40
+	one := &huma.Schema{OneOf: []*huma.Schema{number, id}, Description: frameNameDoc}
+	for _, s := range []*huma.Schema{number, id, one} {
+		s.PrecomputeMessages()
+	}
+	return one
+}
+
+// numberIn is the number of a frame in a reading of its capture.
+func (f frameName) numberIn(o *captures.Capture) (int, error) {
+	n := f.N
+	if !f.ByNumber {
+		n = o.Number(f.ID)
+	}
+	if n == 0 {
+		return 0, huma.Error404NotFound("there is no frame " + f.ID.String())
+	}
+	return int(n), nil
+}
+
+// frameNotes are notes of frames; null takes one away.
+type frameNotes map[string]*string
+
+// Schema describes them: a text of an object that may be null needs telling.
+func (frameNotes) Schema(huma.Registry) *huma.Schema {
+	most := store.MaxNote
+	count := store.MaxNotes
+	note := &huma.Schema{Type: huma.TypeString, Nullable: true, MaxLength: &most}
+	note.PrecomputeMessages()
+	all := &huma.Schema{Type: huma.TypeObject, MaxProperties: &count, Description: "notes of frames by their number or identity; null takes one away", AdditionalProperties: note}
+	all.PrecomputeMessages()
+	return all
+}
+
+type patchCaptureInput struct {
+	CapturePath
+	Body struct {
+		Name    *string     `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Text    *string     `json:"text,omitempty" maxLength:"65536" doc:"of the capture"`
+		Mark    []frameName `json:"mark,omitempty" maxItems:"65536" doc:"frames to mark, by number or identity"`
+		Unmark  []frameName `json:"unmark,omitempty" maxItems:"65536" doc:"frames that are no longer marked, by number or identity"`
+		Notes   frameNotes  `json:"notes,omitempty"`
+		Framing *string     `json:"framing,omitempty" maxLength:"200" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, each with +c2s or +s2c; \"\" takes it back"`
+		Keys    *string     `json:"keys,omitempty" maxLength:"1048576" doc:"of enciphered connections, each on a line: CLIENT-SERVER or *, the protocol, the key; \"\" takes them back. They are never told again"`
+	}
+}
+
+type oneCaptureOutput struct{ Body store.Capture }
+
+// patchCapture changes what is known of a capture. All of it is changed, or nothing.
+func (s *API) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCaptureOutput, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	b := &in.Body
+	if (b.Name != nil || b.Framing != nil || b.Keys != nil) && s.Captures.Writes(ws.Name, in.ID) {
+		return nil, errWritten
+	}
+	if b.Framing != nil && *b.Framing != "" {
+		f, err := parseFraming(*b.Framing)
+		if err != nil {
+			return nil, err
+		}
+		*b.Framing = f
+	}
+	if b.Keys != nil {
+		if _, err := protocols.ParseKeys(*b.Keys); err != nil {
+			return nil, huma.Error422UnprocessableEntity("keys: " + err.Error())
+		}
+	}
+	var names []*store.FrameName
+	for _, list := range [][]frameName{b.Mark, b.Unmark} {
+		for i := range list {
+			names = append(names, &list[i].FrameName)
+		}
+	}
+	texts, err := notedIn(b.Notes)
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity("notes: " + err.Error())
+	}
+	for i := range texts {
+		names = append(names, &texts[i].FrameName)
+	}
+	var open *captures.Capture
+	if len(names) > 0 {
+		x, err := ws.Captures.Get(in.ID)
+		if err != nil {
+			return nil, captureProblem(err)
+		}
+		open = s.Captures.Name(ctx, ws.Workspace, ws.Snapshot, x, names)
+	}
+	x, err := ws.Captures.Edit(in.ID, func(x *store.Capture) error {
+		set(&x.Name, b.Name)
+		set(&x.Notes.Text, b.Text)
+		set(&x.Framing, b.Framing)
+		set(&x.Keys, b.Keys)
+		if open != nil {
+			x.Notes = open.Numbered(x.Notes)
+		}
+		x.Notes.Note(plainNames(b.Mark), plainNames(b.Unmark), texts)
+		return nil
+	})
+	if errors.Is(err, store.ErrTooLarge) {
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	}
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	if b.Name != nil {
+		s.Captures.ForgetBrief(ws.Captures)
+	}
+	return &oneCaptureOutput{x}, nil
+}
+
+func set(to, from *string) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// notedIn are the notes of a request.
+func notedIn(in frameNotes) (out []store.FrameNote, err error) {
+	for text, note := range in {
+		var f frameName
+		if err := f.UnmarshalText([]byte(text)); err != nil {
+			return nil, err
+		}
+		x := store.FrameNote{FrameName: f.FrameName}
+		set(&x.Text, note)
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+func plainNames(in []frameName) (out []store.FrameName) {
+	for _, f := range in {
+		out = append(out, f.FrameName)
+	}
+	return out
+}
+
+// parseFraming is a framing in the form in which it is kept.
+func parseFraming(text string) (string, error) {
+	f, err := capture.ParseFraming(text)
+	if err != nil {
+		return "", huma.Error422UnprocessableEntity("framing: " + err.Error())
+	}
+	return f.String(), nil
+}

@@ -1,0 +1,119 @@
+package api
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec/packet"
+	"wirebench/codec/pcap"
+	"wirebench/server/captures"
+	"wirebench/server/store"
+)
+
+func (s *API) registerCapturesPackets(api huma.API) {
+	add(api, "GET /api/{ws}/captures/{id}/packets", "packets", "Captured packets by their numbers, which frames name", s.packets, status(422))
+}
+
+// Bounds of packets in one answer, in bytes of what was captured.
+const (
+	maxPacketShown  = 256 << 10
+	maxPacketsShown = 4 << 20
+	maxClearAtOnce  = 2 // requests that have packets deciphered anew
+)
+
+type packetsInput struct {
+	CapturePath
+	N     []uint32 `query:"n" required:"true" minItems:"1" maxItems:"100" doc:"numbers of packets, from 1"`
+	Clear bool     `query:"clear" doc:"their payloads as well, deciphered"`
+	Conn  string   `query:"conn" maxLength:"200" doc:"with clear: the connection that they are of, client-server; it saves the reading of the others"`
+}
+
+type packetsOutput struct {
+	Body struct {
+		Packets []PacketInfo `json:"packets" doc:"those that the file has, by their number"`
+		Note    string       `json:"note,omitempty" doc:"why there are none"`
+	}
+}
+
+// PacketInfo is a captured packet.
+type PacketInfo struct {
+	N        uint32 `json:"n" doc:"number in the file, from 1"`
+	Link     uint32 `json:"link" doc:"link type, a number of tcpdump.org/linktypes.html"`
+	Time     string `json:"time,omitempty"`
+	Captured int    `json:"captured" doc:"bytes that were kept of it"`
+	Size     uint32 `json:"size" doc:"bytes that it had"`
+	Payload  *int   `json:"payload,omitempty" doc:"offset of the payload of TCP or UDP; missing where there is none, or a part of one"`
+	Length   int    `json:"length,omitempty" doc:"bytes of the payload that were captured"`
+	Comment  string `json:"comment,omitempty" doc:"of the file"`
+	Hex      string `json:"hex" doc:"the packet from its first byte on"`
+	Clear    string `json:"clear,omitempty" doc:"its payload, deciphered; missing where it was not asked for, where nothing was enciphered, and where the key is not known"`
+	Cut      bool   `json:"cut,omitempty" doc:"hex does not have all that was captured"`
+}
+
+// packets answers with captured packets by their numbers, which frames name.
+func (s *API) packets(ctx context.Context, in *packetsInput) (*packetsOutput, error) {
+	ws, x, err := s.captureAt(in.CapturePath)
+	if err != nil {
+		return nil, err
+	}
+	out := &packetsOutput{}
+	out.Body.Packets = []PacketInfo{}
+	if x.Framing != "" {
+		out.Body.Note = "the file is raw bytes, without packets"
+		return out, nil
+	}
+	want := slices.Clone(in.N)
+	slices.Sort(want)
+	want = slices.Compact(want)
+	left := maxPacketsShown
+	payloads := map[uint32][]byte{}
+	err = ws.Captures.Packets(ctx, in.ID, want, func(p *packet.Packet) bool {
+		info := PacketInfo{N: p.N, Link: uint32(p.Link), Captured: len(p.Data), Size: max(p.Orig, uint32(len(p.Data))), Comment: p.Comment}
+		if !p.At.IsZero() {
+			info.Time = p.At.Format("2006-01-02T15:04:05.000000000Z")
+		}
+		if off, size, ok := p.Payload(); ok {
+			info.Payload, info.Length = &off, size
+			if in.Clear && size > 0 && size <= min(maxPacketShown, left) {
+				payloads[p.N] = slices.Clone(p.Data[off : off+size])
+			}
+		}
+		shown := p.Data[:min(len(p.Data), maxPacketShown, left)]
+		left -= len(shown)
+		info.Hex, info.Cut = hex.EncodeToString(shown), len(shown) < len(p.Data)
+		out.Body.Packets = append(out.Body.Packets, info)
+		return true
+	})
+	if errors.Is(err, pcap.ErrFormat) {
+		out.Body.Note = "the file is a text, without packets"
+		return out, nil
+	}
+	if err == nil && len(payloads) > 0 {
+		err = s.putClear(ctx, ws, x, in.Conn, out.Body.Packets, payloads)
+	}
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	return out, nil
+}
+
+// putClear adds what the packets of an answer are in the clear.
+func (s *API) putClear(ctx context.Context, ws *space, x store.Capture, conn string, packets []PacketInfo, data map[uint32][]byte) error {
+	select { // each reads a file from its start, so few do at once
+	case s.clearing <- struct{}{}:
+		defer func() { <-s.clearing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	done, err := captures.Decipher(ctx, ws.Captures, ws.Snapshot, x, conn, data)
+	for i := range packets {
+		if p := &packets[i]; done[p.N] {
+			p.Clear = hex.EncodeToString(data[p.N])
+		}
+	}
+	return err
+}

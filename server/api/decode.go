@@ -1,0 +1,101 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec/paste"
+	"wirebench/codec/view"
+	"wirebench/defs/diag"
+	"wirebench/defs/schema"
+	"wirebench/server/admit"
+	"wirebench/server/workspace"
+)
+
+func (s *API) registerDecode(api huma.API) {
+	add(api, "POST /api/{ws}/decode", "decode", "Say what is in messages", s.decode, status(400, 413, 422))
+}
+
+type decodeInput struct {
+	Workspace string `path:"ws"`
+	Body      decodeBody
+}
+
+type decodeBody struct {
+	Message    string `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION; without it the message's own code chooses"`
+	Hex        string `json:"hex,omitempty" doc:"one message a line, blanks allowed"`
+	Paste      string `json:"paste,omitempty" doc:"any text with bytes in it, instead of hex"`
+	Form       string `json:"form,omitempty" doc:"with paste: take it as this form instead of guessing"`
+	Definition string `json:"definition,omitempty" maxLength:"1048576" doc:"unsaved text to use instead of the stored definition of message"`
+	Dir        string `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the messages, where codes depend on it"`
+	Group      string `json:"group,omitempty" doc:"group of messages that codes are looked up in"`
+}
+
+type decodeOutput struct {
+	Body struct {
+		Results     []view.Result    `json:"results" doc:"one a message, in order"`
+		Paste       *paste.PasteInfo `json:"paste,omitempty" doc:"what the pasted text was taken for"`
+		Diagnostics []diag.Info      `json:"diagnostics,omitempty" doc:"of the definition in the request"`
+	}
+}
+
+func (s *API) decode(ctx context.Context, in *decodeInput) (*decodeOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if err := admitted(ctx, admit.Decode, len(in.Body.Hex)+len(in.Body.Paste)+len(in.Body.Definition), admit.PerDecoded); err != nil {
+		return nil, err
+	}
+	job, err := decodeJobOf(ws.Snapshot, in.Body)
+	if err != nil {
+		return nil, asHTTP(err)
+	}
+	out := &decodeOutput{}
+	out.Body.Results = make([]view.Result, 0, len(job.Messages))
+	budget := maxFields
+	for i := range job.Messages {
+		res := job.Decode(i)
+		if budget -= len(res.Fields); budget < 0 {
+			return nil, asHTTP(fmt.Errorf("more than %d fields: send fewer messages at once", maxFields))
+		}
+		out.Body.Results = append(out.Body.Results, res)
+	}
+	if job.Definition != nil && in.Body.Definition != "" {
+		out.Body.Diagnostics = job.Definition.Diagnostics
+	}
+	if job.Paste != nil {
+		info := job.Paste.Info()
+		out.Body.Paste = &info
+	}
+	return out, nil
+}
+
+// maxFields bounds the fields of one answer.
+const maxFields = 600_000
+
+// decodeJobOf reads the bytes of all messages of a request. The error is about the request; what is wrong with a message is with it.
+func decodeJobOf(ws *workspace.Snapshot, b decodeBody) (*workspace.Input, error) {
+	if b.Hex != "" && b.Paste != "" {
+		return nil, errors.New("either hex or paste, not both")
+	}
+	j := &workspace.Input{Snap: ws, Request: workspace.Request{Group: b.Group, Dir: schema.DirNamed(b.Dir), Fields: true}}
+	if b.Message != "" || b.Definition != "" {
+		name := b.Message
+		if m, err := ws.FindIn(name, b.Group, schema.DirNamed(b.Dir)); err == nil {
+			name = ws.NameOf(m)
+		}
+		d, err := ws.Open(name, b.Definition)
+		if err != nil {
+			return nil, err
+		}
+		j.Use(d)
+	}
+	if b.Paste != "" {
+		return j, j.ReadPaste(b.Paste, b.Form)
+	}
+	return j, j.ReadLines(b.Hex)
+}

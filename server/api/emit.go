@@ -1,0 +1,96 @@
+package api
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/defs/emit"
+	"wirebench/defs/schema"
+	"wirebench/server/admit"
+	"wirebench/server/workspace"
+)
+
+func (s *API) registerEmit(api huma.API) {
+	add(api, "POST /api/{ws}/emit", "emit", "Write definitions as code, as a dissector or as documentation", s.emit, small, status(400, 413, 422))
+}
+
+type emitInput struct {
+	Workspace string `path:"ws" doc:"name of the workspace"`
+	Body      struct {
+		Target     string   `json:"target" enum:"c,go,ts,lua,ksy,md"`
+		Messages   []string `json:"messages,omitempty" maxItems:"1000" doc:"NAME or NAME.VERSION; without them the highest version of each"`
+		Definition string   `json:"definition,omitempty" maxLength:"1048576" doc:"unsaved text: its messages are written"`
+		File       string   `json:"file,omitempty" maxLength:"500" doc:"only the messages of this file; with definition: the file whose text that is"`
+		Name       string   `json:"name,omitempty" maxLength:"100" doc:"what files, packages and prefixes are called"`
+		Vectors    int      `json:"vectors,omitempty" minimum:"0" maximum:"100" doc:"write a test as well (c, go, ts), with up to so many messages of each kind"`
+	}
+}
+
+type emitOutput struct{ Body workspace.Emitted }
+
+// emit writes definitions as code.
+func (s *API) emit(ctx context.Context, in *emitInput) (*emitOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	b := in.Body
+	t, ok := emit.Find(b.Target)
+	if !ok {
+		return nil, huma.Error422UnprocessableEntity("no such target")
+	}
+	size := len(b.Definition)
+	if size == 0 {
+		size = ws.textsOf(b.Messages, b.File)
+	}
+	if err := admitted(ctx, admit.Emit, size, admit.PerEmitted); err != nil {
+		return nil, err
+	}
+	var picked *schema.Schema
+	var left []*schema.Message
+	snap := ws.Snapshot
+	switch {
+	case b.Definition != "":
+		d, err := ws.Snapshot.Open(strings.TrimSuffix(b.File, path.Ext(b.File)), b.Definition)
+		if err != nil {
+			return nil, asHTTP(err)
+		}
+		snap = d.Snap
+		picked, left = snap.PickMessages(d.Messages())
+	case b.File != "":
+		f, err := ws.fileNamed(b.File)
+		if err != nil {
+			return nil, err
+		}
+		picked, left = snap.PickMessages(ws.MessagesOf(f))
+	default:
+		if picked, left, err = snap.Pick(b.Messages); err != nil {
+			return nil, asHTTP(err)
+		}
+	}
+	files, losses := t.Emit(picked, emit.Options{Name: b.Name, Vectors: snap.Vectors(picked, b.Vectors)})
+	out := &emitOutput{workspace.EmittedOf(files, losses)}
+	for _, m := range left {
+		out.Body.Left = append(out.Body.Left, snap.NameOf(m))
+	}
+	return out, nil
+}
+
+// textsOf are the bytes of the definitions that are to be written as code.
+func (ws *space) textsOf(messages []string, file string) (n int) {
+	for _, f := range ws.Library.Files {
+		switch {
+		case file != "" && f.Name == file, file == "" && len(messages) == 0:
+			n += len(f.Text)
+		}
+	}
+	for _, name := range messages {
+		if m, err := ws.Find(name); err == nil {
+			n += len(m.Span.File.Text)
+		}
+	}
+	return n
+}

@@ -1,0 +1,78 @@
+package api
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec/view"
+	"wirebench/defs/schema"
+	"wirebench/server/admit"
+	"wirebench/server/workspace"
+)
+
+func (s *API) registerEncode(api huma.API) {
+	add(api, "POST /api/{ws}/encode", "encode", "Turn values into a message", s.encode, small, status(400, 413, 422))
+	describeRefusal(api, "/api/{ws}/encode")
+}
+
+type encodeInput struct {
+	Workspace string `path:"ws"`
+	Body      encodeBody
+}
+
+type encodeBody struct {
+	Message string          `json:"message" maxLength:"1000" doc:"NAME or NAME.VERSION"`
+	Version int             `json:"version,omitempty" doc:"of the definition; without it the highest"`
+	Group   string          `json:"group,omitempty" doc:"group of the message, where its name is in several"`
+	Dir     string          `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the message, where its name is in both"`
+	Code    *uint32         `json:"code,omitempty" doc:"of the message; default: that of its definition or of the code map"`
+	Value   json.RawMessage `json:"value" doc:"an object of values; what is missing is zero or empty"`
+}
+
+type encodeOutput struct {
+	Body struct {
+		Hex    string            `json:"hex"`
+		Fields []view.FieldValue `json:"fields" doc:"every run of bits with its place"`
+	}
+}
+
+func (s *API) encode(ctx context.Context, in *encodeInput) (*encodeOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	b := in.Body
+	if err := admitted(ctx, admit.Decode, len(b.Value), admit.PerValue); err != nil {
+		return nil, err
+	}
+	m, err := ws.named(b)
+	if err != nil {
+		return nil, asHTTP(err)
+	}
+	data, rec, problems, err := ws.Snapshot.EncodeValue(m, b.Code, b.Value)
+	switch {
+	case errors.Is(err, workspace.ErrNoCode):
+		return nil, huma.Error422UnprocessableEntity(err.Error() + ": give a code")
+	case err != nil:
+		return nil, asHTTP(err)
+	case len(problems) > 0:
+		return nil, refused(problems)
+	}
+	out := &encodeOutput{}
+	out.Body.Hex, out.Body.Fields = hex.EncodeToString(data), view.Fields(rec)
+	return out, nil
+}
+
+// named finds the message to encode: of those of its name the one of the group and the direction, if any are given.
+func (ws *space) named(b encodeBody) (*schema.Message, error) {
+	name := b.Message
+	if b.Version != 0 {
+		name += "." + strconv.Itoa(b.Version)
+	}
+	return ws.FindIn(name, b.Group, schema.DirNamed(b.Dir))
+}

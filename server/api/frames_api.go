@@ -1,0 +1,281 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/admit"
+	"wirebench/server/captures"
+	"wirebench/server/frames"
+)
+
+func (s *API) registerFramesApi(api huma.API) {
+	add(api, "GET /api/{ws}/captures/{id}/frames/{n}", "frame", "One frame: its bytes, where they came from and what it is", s.readOneFrame, status(422, 503))
+	add(api, "GET /api/{ws}/captures/{id}/rows", "rows", "Frames as rows of a list: filtered, sorted by any column, with columns of fields", s.listRows, status(422, 503))
+	add(api, "GET /api/{ws}/captures/{id}/find", "find", "The next frame with a text, a value, bytes, or that fits a filter, and where in it that is", s.findFrame, status(422, 503))
+	add(api, "GET /api/{ws}/captures/{id}/types", "types", "The types of frames, with how many there are of each", s.countTypes, status(422, 503))
+	add(api, "GET /api/{ws}/captures/{id}/timeline", "timeline", "Numbers of frames over the time", s.timeline, status(422, 503))
+	add(api, "GET /api/{ws}/captures/{id}/map", "map", "What the rows of a list are, part by part: problems, unknown ones, hits, marks and notes", s.mapFrames, status(422, 503))
+	add(api, "GET /api/{ws}/captures/{id}/fields", "fields", "The fields of all frames of a type: their values, trends and, without a definition, guesses", s.tableOfFields, status(422, 503))
+	add(api, "GET /api/{ws}/captures/{id}/compare", "compare", "Two frames side by side: by their fields, or by their bytes", s.compareFrames, status(422, 503))
+}
+
+// The questions about frames over HTTP: each is one of the questions that a page asks over its socket, about a list that is made for it.
+
+// FramesPath says which frames of a capture are listed, and in which order.
+type FramesPath struct {
+	CapturePath
+	Filter string `query:"filter" maxLength:"8192" doc:"only frames that fit this filter"`
+}
+
+// FramesOrder says in which order they are.
+type FramesOrder struct {
+	Sort string `query:"sort" maxLength:"1000" doc:"column: n, time, delta, dir, conn, code, name, ver, len, status, flags, info, layers, or = and the path of a field; without it as the frames came"`
+	Desc bool   `query:"desc" doc:"the largest first"`
+}
+
+func (o FramesOrder) spec() *frames.SortSpec {
+	if o.Sort == "" {
+		return nil
+	}
+	return &frames.SortSpec{By: o.Sort, Desc: o.Desc}
+}
+
+// ask makes a list of the frames of a capture, as far as it is read, and asks it something.
+func (s *API) ask(ctx context.Context, at CapturePath, spec frames.ListSpec, question func(*frames.List, *captures.Capture) error) error {
+	ws, x, err := s.captureAt(at)
+	if err != nil {
+		return err
+	}
+	for _, text := range []string{spec.Filter, spec.Highlight} {
+		if _, mistakes := ws.Filter(text); len(mistakes) > 0 {
+			return filterProblem(mistakes)
+		}
+	}
+	var open *captures.Capture
+	for held := false; !held; held = s.Captures.Hold(open) {
+		if open, err = s.Captures.Get(ws.Workspace, ws.Snapshot, x); err != nil {
+			return captureProblem(err)
+		}
+	}
+	defer s.Captures.LetGo(open)
+	if _, err := open.Wait(ctx); err != nil {
+		return err
+	}
+	each := admit.PerListed
+	if spec.Sort != nil {
+		each = admit.PerSorted
+	}
+	if err := admitted(ctx, admit.Find, open.Log().Len(), each); err != nil {
+		return err
+	}
+	notes := open.Numbered(x.Notes)
+	list := frames.NewList(open, ws.Snapshot, spec, notes, nil)
+	for !list.View.Advance(ctx, judgeTime) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if list, err = list.Ordered(ctx, notes); err == nil {
+		err = question(list, open)
+	}
+	var missing *frames.MissingError
+	var status huma.StatusError
+	switch {
+	case err == nil, ctx.Err() != nil, errors.As(err, &status):
+		return err
+	case errors.As(err, &missing):
+		return huma.Error404NotFound(err.Error())
+	}
+	return huma.Error422UnprocessableEntity(err.Error())
+}
+
+type rowsInput struct {
+	FramesPath
+	FramesOrder
+	From      int      `query:"from" minimum:"0" maximum:"2147483647" doc:"position of the first row"`
+	Count     int      `query:"count" minimum:"1" maximum:"500" default:"100" doc:"rows at most"`
+	Columns   []string `query:"columns" maxItems:"64" doc:"fields that are told in cells: C_CHAT.2.message, C_CHAT.message, .message"`
+	Highlight string   `query:"highlight" maxLength:"8192" doc:"filter: which rows are hits"`
+}
+
+type rowsOutput struct {
+	Body struct {
+		Rows  []frames.Row `json:"rows"`
+		From  int          `json:"from" doc:"position of the first row"`
+		Fit   int          `json:"fit" doc:"rows of the list"`
+		Total int          `json:"total" doc:"frames of the capture, so far"`
+		Done  bool         `json:"done" doc:"the capture is read"`
+		Note  string       `json:"note,omitempty" doc:"why these are not all frames of the file"`
+	}
+}
+
+// listRows lists frames as the page does: sorted, with columns of fields.
+func (s *API) listRows(ctx context.Context, in *rowsInput) (*rowsOutput, error) {
+	out := &rowsOutput{}
+	spec := frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}, Columns: in.Columns, Highlight: in.Highlight, Sort: in.spec()}
+	err := s.ask(ctx, in.CapturePath, spec, func(l *frames.List, open *captures.Capture) error {
+		rows, b := l.Rows(ctx, frames.RowsQuery{From: in.From, Count: in.Count}), &out.Body
+		b.Rows, b.From, b.Fit = rows.Rows, rows.From, l.Fit()
+		b.Total, b.Done, b.Note = open.Log().Len(), open.Complete(), open.Note()
+		if m, costly := l.View.TooCostly(); costly {
+			b.Note = m.Message
+		}
+		return ctx.Err()
+	})
+	return out, err
+}
+
+type frameInput struct {
+	CapturePath
+	N frameName `path:"n" doc:"number of the frame, from 1, or its identity, PACKET:OFFSET:NTH"`
+}
+
+type frameOutput struct{ Body *frames.Frame }
+
+// readOneFrame answers with one frame.
+func (s *API) readOneFrame(ctx context.Context, in *frameInput) (out *frameOutput, err error) {
+	err = s.ask(ctx, in.CapturePath, frames.ListSpec{}, func(l *frames.List, open *captures.Capture) error {
+		n, err := in.N.numberIn(open)
+		if err != nil {
+			return err
+		}
+		f, err := l.Frame(n)
+		out = &frameOutput{f}
+		return err
+	})
+	return out, err
+}
+
+type findInput struct {
+	FramesPath
+	FramesOrder
+	Text string `query:"text" required:"true" minLength:"1" maxLength:"8192" doc:"what to find"`
+	As   string `query:"as" enum:"filter,text,regex,hex,value" default:"text" doc:"how it is written"`
+	Fold bool   `query:"fold" doc:"a text in capitals or not"`
+	From int    `query:"from" minimum:"-1" maximum:"2147483647" default:"-1" doc:"position in the list after which the search begins; it goes on at the other end"`
+	Back bool   `query:"back" doc:"search backwards"`
+}
+
+type findOutput struct{ Body frames.Found }
+
+// findFrame finds the next frame that fits.
+func (s *API) findFrame(ctx context.Context, in *findInput) (*findOutput, error) {
+	out := &findOutput{}
+	spec := frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}, Sort: in.spec()}
+	err := s.ask(ctx, in.CapturePath, spec, func(l *frames.List, _ *captures.Capture) (err error) {
+		out.Body, err = l.Find(ctx, &frames.FindQuery{Text: in.Text, As: in.As, From: in.From, Back: in.Back, Fold: in.Fold})
+		if len(out.Body.Mistakes) > 0 {
+			var all []string
+			for _, m := range out.Body.Mistakes {
+				all = append(all, m.Message)
+			}
+			return huma.Error422UnprocessableEntity("text: " + strings.Join(all, "; "))
+		}
+		return err
+	})
+	return out, err
+}
+
+type typesOutput struct{ Body *frames.Types }
+
+// countTypes counts frames by their type.
+func (s *API) countTypes(ctx context.Context, in *FramesPath) (*typesOutput, error) {
+	out := &typesOutput{}
+	err := s.ask(ctx, in.CapturePath, frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}}, func(l *frames.List, _ *captures.Capture) (err error) {
+		out.Body, err = l.Types(ctx)
+		return err
+	})
+	return out, err
+}
+
+type timelineInput struct {
+	FramesPath
+	Buckets int `query:"buckets" minimum:"1" maximum:"4000" default:"100" doc:"spans of time"`
+}
+
+type timelineOutput struct{ Body *frames.Timeline }
+
+// timeline counts frames by their time.
+func (s *API) timeline(ctx context.Context, in *timelineInput) (*timelineOutput, error) {
+	out := &timelineOutput{}
+	err := s.ask(ctx, in.CapturePath, frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}}, func(l *frames.List, _ *captures.Capture) (err error) {
+		out.Body, err = l.Timeline(ctx, in.Buckets)
+		return err
+	})
+	return out, err
+}
+
+type mapInput struct {
+	FramesPath
+	FramesOrder
+	Buckets   int    `query:"buckets" minimum:"1" maximum:"4000" default:"100" doc:"parts of the list; a list with fewer rows has a part for each"`
+	Highlight string `query:"highlight" maxLength:"8192" doc:"filter: which rows are hits"`
+}
+
+type mapOutput struct{ Body *frames.Map }
+
+// mapFrames says what the rows of a list are, part by part.
+func (s *API) mapFrames(ctx context.Context, in *mapInput) (*mapOutput, error) {
+	out := &mapOutput{}
+	spec := frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}, Highlight: in.Highlight, Sort: in.spec()}
+	err := s.ask(ctx, in.CapturePath, spec, func(l *frames.List, open *captures.Capture) (err error) {
+		for done := false; !done && err == nil; {
+			if out.Body, err = l.Map(ctx, in.Buckets); err == nil {
+				done = out.Body.Done || open.Running() // rows that came meanwhile are not waited for
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+type fieldsInput struct {
+	FramesPath
+	Type  string `query:"type" required:"true" maxLength:"8192" doc:"filter for the frames of a type, as the types and rows have it"`
+	From  int    `query:"from" minimum:"0" maximum:"2147483647" doc:"rows that are left out"`
+	Count int    `query:"count" minimum:"0" maximum:"500" default:"100" doc:"rows at most"`
+	Sort  string `query:"sort" maxLength:"1000" doc:"path of a column; without it by number"`
+	Desc  bool   `query:"desc" doc:"the largest first"`
+}
+
+type fieldsOutput struct{ Body *frames.Table }
+
+// tableOfFields describes the frames of a type by their fields.
+func (s *API) tableOfFields(ctx context.Context, in *fieldsInput) (*fieldsOutput, error) {
+	out := &fieldsOutput{}
+	err := s.ask(ctx, in.CapturePath, frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}}, func(l *frames.List, _ *captures.Capture) (err error) {
+		out.Body, err = l.Table(ctx, frames.TableQuery{Type: in.Type, From: in.From, Count: in.Count, Sort: in.Sort, Desc: in.Desc})
+		return err
+	})
+	return out, err
+}
+
+type compareInput struct {
+	CapturePath
+	A frameName `query:"a" required:"true" doc:"number or identity of a frame"`
+	B frameName `query:"b" required:"true" doc:"number or identity of another one"`
+}
+
+type compareOutput struct{ Body *frames.Diff }
+
+// compareFrames compares two frames.
+func (s *API) compareFrames(ctx context.Context, in *compareInput) (*compareOutput, error) {
+	out := &compareOutput{}
+	err := s.ask(ctx, in.CapturePath, frames.ListSpec{}, func(l *frames.List, open *captures.Capture) error {
+		a, err := in.A.numberIn(open)
+		if err != nil {
+			return err
+		}
+		b, err := in.B.numberIn(open)
+		if err != nil {
+			return err
+		}
+		out.Body, err = l.Diff(frames.DiffQuery{A: a, B: b})
+		return err
+	})
+	return out, err
+}

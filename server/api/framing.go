@@ -1,0 +1,103 @@
+package api
+
+import (
+	"context"
+	"encoding/hex"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec"
+	"wirebench/codec/capture"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
+	"wirebench/server/workspace"
+)
+
+func (s *API) registerFraming(api huma.API) {
+	add(api, "POST /api/{ws}/framing", "framing", "The first messages of raw bytes as a framing cuts them", s.tryFraming, small, status(400, 413, 422))
+}
+
+// maxFramingShown is how many bytes of a message are shown that a framing has cut.
+const maxFramingShown = 32
+
+type framingInput struct {
+	Workspace string `path:"ws"`
+	Body      struct {
+		Framing string `json:"framing" maxLength:"200" doc:"whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, each with +c2s or +s2c"`
+		Hex     string `json:"hex" doc:"the first bytes of a file"`
+		Cut     bool   `json:"cut,omitempty" doc:"the file goes on behind them"`
+		Limit   int    `json:"limit,omitempty" minimum:"0" maximum:"100" doc:"messages; 20 if it is missing"`
+	}
+}
+
+type framingOutput struct {
+	Body struct {
+		Framing string        `json:"framing" doc:"in its canonical form"`
+		Frames  []FramedBytes `json:"frames"`
+		More    bool          `json:"more" doc:"there are more than the limit"`
+	}
+}
+
+// FramedBytes is a message as a framing cuts it.
+type FramedBytes struct {
+	Offset  int64   `json:"offset" doc:"of its first byte in the file"`
+	Length  int     `json:"length"`
+	Hex     string  `json:"hex" doc:"its first 32 bytes"`
+	Code    *uint32 `json:"code,omitempty"`
+	Message string  `json:"message,omitempty" doc:"name of its definition"`
+	Status  string  `json:"status,omitempty" enum:"ok,incomplete,illegal,unknown"`
+	Problem string  `json:"problem,omitempty" doc:"why the framing does not go on here"`
+}
+
+// tryFraming cuts the first bytes of a file into messages, and says which definitions they have: so one sees whether a framing fits before
+// the file is stored.
+func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	f, err := capture.ParseFraming(in.Body.Framing)
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity(err.Error(), &huma.ErrorDetail{Message: err.Error(), Location: "body.framing", Value: in.Body.Framing})
+	}
+	data, err := hex.DecodeString(strings.Join(strings.Fields(in.Body.Hex), ""))
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity("the bytes are no hex", &huma.ErrorDetail{Message: err.Error(), Location: "body.hex"})
+	}
+	limit := in.Body.Limit
+	if limit == 0 {
+		limit = 20
+	}
+	out := &framingOutput{}
+	out.Body.Framing, out.Body.Frames = f.String(), []FramedBytes{}
+	env := &protocols.Env{Definitions: ws.Snapshot, Options: ws.Snapshot.Options.Values}
+	var rec codec.Record
+	err = capture.ReadRaw(data, f, transport.WholeOptions{Key: env.Key(), Limit: limit + 1}, func(x *transport.Frame) {
+		if len(out.Body.Frames) == limit {
+			out.Body.More = true
+			return
+		}
+		if in.Body.Cut && x.Offset+int64(len(x.Bytes)) == int64(len(data)) && f.Kind != capture.Fixed {
+			out.Body.More = true // the rest of it is not here
+			return
+		}
+		out.Body.Frames = append(out.Body.Frames, framed(ws.Snapshot, &rec, x))
+	})
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	}
+	return out, nil
+}
+
+// framed describes a message that a framing has cut.
+func framed(snap *workspace.Snapshot, rec *codec.Record, f *transport.Frame) FramedBytes {
+	out := FramedBytes{Offset: f.Offset, Length: len(f.Bytes), Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFramingShown)])}
+	if f.Kind == transport.Problem {
+		out.Problem = f.Note
+		return out
+	}
+	info := snap.DescribeFrame(rec, f, workspace.Want{})
+	out.Code, out.Message, out.Status = info.Code, info.Message, info.Status
+	return out
+}

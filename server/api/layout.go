@@ -1,0 +1,55 @@
+package api
+
+import (
+	"context"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec/view"
+	"wirebench/defs/diag"
+	"wirebench/server/admit"
+)
+
+func (s *API) registerLayout(api huma.API) {
+	add(api, "POST /api/{ws}/layout", "layout", "The byte layout of a definition, and its mistakes", s.layout, small, status(400, 413, 422))
+}
+
+type layoutInput struct {
+	Workspace string `path:"ws"`
+	Body      struct {
+		Text    string `json:"text,omitempty" maxLength:"1048576" doc:"of a definition"`
+		Message string `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION: the stored definition, or the name for text"`
+		Field   string `json:"field,omitempty" maxLength:"1048576" doc:"path: only the rows of this field, with its places in full where a layout writes them shortly"`
+	}
+}
+
+type layoutOutput struct {
+	Body struct {
+		view.LayoutInfo
+		Diagnostics []diag.Info `json:"diagnostics" doc:"the mistakes of the definition"`
+	}
+}
+
+// layout lays a definition out. A definition with mistakes is no error: it is what an editor holds most of the time.
+func (s *API) layout(ctx context.Context, in *layoutInput) (*layoutOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.Text == "" && in.Body.Message == "" {
+		return nil, huma.Error422UnprocessableEntity("text or message is needed")
+	}
+	if err := admitted(ctx, admit.Layout, len(in.Body.Text), admit.PerCompiled); err != nil {
+		return nil, err
+	}
+	d, err := ws.Snapshot.Open(in.Body.Message, in.Body.Text)
+	if err != nil {
+		return nil, asHTTP(err)
+	}
+	out := &layoutOutput{}
+	out.Body.LayoutInfo, out.Body.Diagnostics = d.Layout(), d.Diagnostics
+	if in.Body.Field != "" && d.Program != nil {
+		out.Body.LayoutInfo = view.FieldLayout(d.Program, in.Body.Field)
+	}
+	return out, nil
+}

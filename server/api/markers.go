@@ -1,0 +1,381 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/codec/view"
+	"wirebench/defs/schema"
+	"wirebench/server/frames"
+	"wirebench/server/live"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+	"wirebench/templates"
+)
+
+func (s *API) registerMarkers(api huma.API) {
+	add(api, "POST /api/{ws}/captures/{id}/markers", "add-marker", "Mark a moment, of running traffic this one", s.addMarker, created, status(409, 422, 507))
+	add(api, "GET /api/{ws}/captures/{id}/related", "related", "What goes with a marker: messages, and fields that have its value", s.related, status(422))
+}
+
+// Bounds of what is looked for around a marker.
+const (
+	markerWindow   = 3 * time.Second // what a person marks has come before, or comes soon after
+	maxMarkerLooks = 1 << 20         // frames that are compared
+	maxRelated     = 50
+)
+
+type addMarkerInput struct {
+	CapturePath
+	Body struct {
+		Text  string     `json:"text" maxLength:"300" doc:"what happens: \"open inventory\", \"max HP = 48211\""`
+		Value *string    `json:"value,omitempty" maxLength:"100" doc:"what is to be seen now; without it what stands after the last = of the text"`
+		N     *uint64    `json:"n,omitempty" minimum:"1" doc:"number of the first frame after it; without it and id that which comes next"`
+		ID    *frameName `json:"id,omitempty" doc:"the first frame after it, by identity"`
+		At    *time.Time `json:"at,omitempty" doc:"when it was set, for one that is set again; without it now"`
+	}
+}
+
+type markerOutput struct {
+	Status int
+	Body   store.Marker
+}
+
+// addMarker marks a moment of a capture, of running traffic this one.
+func (s *API) addMarker(ctx context.Context, in *addMarkerInput) (*markerOutput, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	b := &in.Body
+	m := store.Marker{At: time.Now().UTC(), Text: strings.TrimSpace(b.Text), Value: valueIn(b.Text)}
+	if b.At != nil {
+		m.At = b.At.UTC()
+	}
+	if b.Value != nil {
+		m.Value = strings.TrimSpace(*b.Value)
+	}
+	first, named := markerFrame(b.N, b.ID)
+	if !named {
+		one := s.Relays.Get(ws.Name, in.ID)
+		if one == nil {
+			return nil, huma.Error422UnprocessableEntity("the traffic of this capture is over: say before which frame the marker belongs")
+		}
+		first = store.FrameName{N: uint64(one.Log().Len() + 1), ByNumber: true}
+	}
+	x, err := ws.Captures.Get(in.ID)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	s.Captures.Name(ctx, ws.Workspace, ws.Snapshot, x, []*store.FrameName{&first})
+	m.N, m.ID = first.N, first.ID
+	_, err = ws.Captures.Edit(in.ID, func(x *store.Capture) error {
+		for markerAt(x.Notes.Markers, m.At) >= 0 {
+			if b.At != nil {
+				return huma.Error409Conflict("there is a marker of that time already")
+			}
+			m.At = m.At.Add(1) // the clock has not gone on since
+		}
+		x.Notes.Markers = append(x.Notes.Markers, m)
+		return nil
+	})
+	if err != nil {
+		return nil, markerProblem(err)
+	}
+	return &markerOutput{http.StatusCreated, m}, nil
+}
+
+// markerFrame is the frame after a marker, as a request names it.
+func markerFrame(n *uint64, id *frameName) (f store.FrameName, named bool) {
+	switch {
+	case id != nil:
+		return id.FrameName, true
+	case n != nil:
+		return store.FrameName{N: *n, ByNumber: true}, true
+	}
+	return f, false
+}
+
+type relatedInput struct {
+	CapturePath
+	N     frameName `query:"n" required:"true" doc:"frame of the marker, by number or identity"`
+	Value string    `query:"value" maxLength:"100" doc:"what was to be seen; without it that of the marker"`
+}
+
+type relatedOutput struct {
+	Body struct {
+		Types  []RelatedType  `json:"types" doc:"messages that come at the marker more often than elsewhere, the most telling first"`
+		Fields []RelatedField `json:"fields" doc:"fields that have the value at the marker and rarely elsewhere, the most telling first"`
+		Value  string         `json:"value,omitempty"`
+	}
+}
+
+// RelatedType is a type of message that goes with a marker.
+type RelatedType struct {
+	Type   string  `json:"type" doc:"a filter for it"`
+	Name   string  `json:"name"`
+	Here   int     `json:"here" doc:"frames within seconds of the marker"`
+	All    int     `json:"all"`
+	Factor float64 `json:"factor" doc:"how many times more often than elsewhere; 0 if there is none elsewhere"`
+}
+
+// RelatedField is a field, or some bytes of a message without a definition, that has the value of a marker.
+type RelatedField struct {
+	Type  string `json:"type"`
+	Name  string `json:"name"`
+	Path  string `json:"path" doc:"of the field; or where the bytes are, and how they were read"`
+	Here  int    `json:"here" doc:"frames near the marker in which it has the value"`
+	Else  int    `json:"else" doc:"frames elsewhere in which it has"`
+	First int    `json:"first" doc:"number of the first frame here"`
+
+	Filter string `json:"filter" doc:"for the frames in which it has the value"`
+}
+
+// related ranks what goes with a marker.
+func (s *API) related(ctx context.Context, in *relatedInput) (*relatedOutput, error) {
+	ws, x, err := s.captureAt(in.CapturePath)
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.Captures.Get(ws.Workspace, ws.Snapshot, x)
+	if err != nil {
+		return nil, captureProblem(err)
+	}
+	if _, err := o.Wait(ctx); err != nil {
+		return nil, err
+	}
+	value := in.Value
+	notes, n := o.Numbered(x.Notes), in.N.N
+	if !in.N.ByNumber {
+		n = o.Number(in.N.ID)
+	}
+	for _, m := range notes.Markers {
+		if (m.N == n && n > 0 || in.N.ID == m.ID && !in.N.ByNumber) && value == "" {
+			value, n = m.Value, m.N
+		}
+	}
+	out := &relatedOutput{}
+	out.Body.Value = value
+	v := frames.NewView(o.Log(), ws.Snapshot, frames.ViewSpec{}, notes)
+	v.Advance(ctx, time.Second)
+	r := relation{v: v, at: markerTime(o.Log(), n), value: value, m: frames.RowMaker{Snap: ws.Snapshot}}
+	if err := r.count(ctx); err != nil {
+		return nil, err
+	}
+	out.Body.Types, out.Body.Fields = r.rankTypes(), r.rankFields()
+	return out, nil
+}
+
+// markerTime is the time of the frame after a marker, or of the last one before it.
+func markerTime(log *live.Log, n uint64) int64 {
+	i := min(int(min(n, math.MaxInt32))-1, log.Len()-1)
+	e, _, ok := log.Get(max(i, log.Base()))
+	if !ok {
+		return 0
+	}
+	return e.At
+}
+
+// relation is what goes with a moment.
+type relation struct {
+	v     *frames.View
+	at    int64
+	value string
+	m     frames.RowMaker
+
+	types  map[string]*RelatedType
+	span   int64 // nanoseconds of all frames
+	fields map[[2]string]*RelatedField
+}
+
+// count counts types near the moment and elsewhere, and places of the value near it; then those of the same places elsewhere.
+func (r *relation) count(ctx context.Context) error {
+	r.types, r.fields = map[string]*RelatedType{}, map[[2]string]*RelatedField{}
+	log := r.v.Log
+	var f transport.Frame
+	first, last, looked := int64(0), int64(0), 0
+	each := func(do func(i int, e live.Entry, near bool)) error {
+		looked = 0
+		return r.v.Each(ctx, log.Base(), false, func(_, i int, e live.Entry, data []byte) bool {
+			if looked++; e.Kind != transport.Message {
+				return looked < maxMarkerLooks
+			}
+			frames.ReadFrame(log, i, e, data, &f)
+			do(i, e, e.At >= r.at-int64(markerWindow) && e.At <= r.at+int64(markerWindow))
+			return looked < maxMarkerLooks
+		})
+	}
+	err := each(func(i int, e live.Entry, near bool) {
+		if first == 0 {
+			first = e.At
+		}
+		last = e.At
+		msg := r.v.Snapshot.FrameMessage(&f)
+		kind := r.m.TypeOf(msg, &f)
+		t := r.types[kind]
+		if t == nil {
+			if len(r.types) >= frames.MaxTypes {
+				return
+			}
+			t = &RelatedType{Type: kind, Name: nameOfType(msg, &f)}
+			r.types[kind] = t
+		}
+		if t.All++; near {
+			t.Here++
+			r.places(i, &f, msg, t, true)
+		}
+	})
+	if err != nil || r.value == "" || len(r.fields) == 0 {
+		r.span = last - first
+		return err
+	}
+	r.span = last - first
+	return each(func(i int, _ live.Entry, near bool) {
+		if near {
+			return
+		}
+		msg := r.v.Snapshot.FrameMessage(&f)
+		if t := r.types[r.m.TypeOf(msg, &f)]; t != nil && t.Here > 0 {
+			r.places(i, &f, msg, t, false)
+		}
+	})
+}
+
+func nameOfType(msg *schema.Message, f *transport.Frame) string {
+	switch {
+	case msg != nil:
+		return msg.Name
+	case f.HasKey:
+		return fmt.Sprintf("0x%04X", f.Key.Code)
+	}
+	return ""
+}
+
+// places finds the value in a frame. near adds places, else those that are known are counted.
+func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *RelatedType, near bool) {
+	if r.value == "" {
+		return
+	}
+	seen := map[string]bool{}
+	add := func(path, place, value string) {
+		if seen[path] {
+			return
+		}
+		seen[path] = true
+		key := [2]string{t.Type, path}
+		p := r.fields[key]
+		switch {
+		case p == nil && near && len(r.fields) < 10_000:
+			r.fields[key] = &RelatedField{Type: t.Type, Name: t.Name, Path: path, Here: 1, First: i + 1, Filter: r.filter(t.Type, place, value)}
+		case p == nil:
+		case near:
+			p.Here++
+		default:
+			p.Else++
+		}
+	}
+	if r.m.Decode(f) != nil && len(f.Bytes) <= workspace.MaxDescribe {
+		for _, v := range view.Fields(r.m.Rec) {
+			if v.Role == codec.RoleValue.String() && sameValue(string(v.Value), r.value) {
+				path := templates.Indexless(v.Path)
+				add(path, "."+strings.ReplaceAll(path, "[]", ""), string(v.Value))
+			}
+		}
+		return
+	}
+	number, err := strconv.ParseUint(r.value, 0, 64)
+	if err != nil {
+		return
+	}
+	for off := 0; off+2 <= min(len(f.Bytes), 512); off++ {
+		v := uint64(f.Bytes[off]) | uint64(f.Bytes[off+1])<<8
+		if v == number && number > 0xff {
+			add(fmt.Sprintf("bytes[%d:2] as u16", off), fmt.Sprintf("u16le(bytes[%d:2])", off), strconv.FormatUint(number, 10))
+		}
+		if off+4 <= len(f.Bytes) && number > 0xffff {
+			if v |= uint64(f.Bytes[off+2])<<16 | uint64(f.Bytes[off+3])<<24; v == number {
+				add(fmt.Sprintf("bytes[%d:4] as u32", off), fmt.Sprintf("u32le(bytes[%d:4])", off), strconv.FormatUint(number, 10))
+			}
+		}
+	}
+}
+
+// filter is one for the frames of a type that have a value at a place; the type alone where no filter can say that.
+func (r *relation) filter(kind, place, value string) string {
+	literals := []string{value, strconv.Quote(value)}
+	if text := ""; json.Unmarshal([]byte(value), &text) == nil { // a text, or a number that JSON cannot hold
+		literals = []string{strconv.Quote(text), text}
+	}
+	for _, literal := range literals {
+		text := fmt.Sprintf("%s && %s == %s", kind, place, literal)
+		if _, mistakes := r.v.Snapshot.Filter(text); len(mistakes) == 0 {
+			return text
+		}
+	}
+	return kind
+}
+
+// sameValue reports whether a value in JSON is what a person has written.
+func sameValue(value, typed string) bool {
+	value = strings.Trim(value, `"`)
+	if value == typed {
+		return true
+	}
+	a, e1 := strconv.ParseFloat(value, 64)
+	b, e2 := strconv.ParseFloat(typed, 64)
+	return e1 == nil && e2 == nil && (a == b || math.Abs(a-b) < 0.005*math.Abs(b) && a != math.Trunc(a))
+}
+
+// rankTypes are the types that are near the moment more often than elsewhere, for the time that it takes.
+func (r *relation) rankTypes() []RelatedType {
+	out := []RelatedType{}
+	near := min(2*float64(markerWindow), float64(max(r.span, 1)))
+	elsewhere := max(float64(r.span)-near, 1)
+	for _, t := range r.types {
+		if t.Here == 0 {
+			continue
+		}
+		if rest := t.All - t.Here; rest > 0 {
+			t.Factor = math.Round(10*float64(t.Here)/near*elsewhere/float64(rest)) / 10
+			if t.Factor <= 1 {
+				continue
+			}
+		}
+		out = append(out, *t)
+	}
+	slices.SortFunc(out, func(a, b RelatedType) int {
+		x, y := a.Factor, b.Factor
+		if x == 0 {
+			x = math.MaxFloat64
+		}
+		if y == 0 {
+			y = math.MaxFloat64
+		}
+		return cmp.Or(cmp.Compare(y, x), cmp.Compare(b.Here, a.Here), cmp.Compare(a.Type, b.Type))
+	})
+	return out[:min(len(out), maxRelated)]
+}
+
+func (r *relation) rankFields() []RelatedField {
+	out := []RelatedField{}
+	for _, p := range r.fields {
+		out = append(out, *p)
+	}
+	slices.SortFunc(out, func(a, b RelatedField) int {
+		x, y := float64(a.Here)/float64(1+a.Else), float64(b.Here)/float64(1+b.Else)
+		return cmp.Or(cmp.Compare(y, x), cmp.Compare(a.First, b.First), cmp.Compare(a.Path, b.Path))
+	})
+	return out[:min(len(out), maxRelated)]
+}

@@ -1,0 +1,121 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/store"
+)
+
+func (s *API) registerMarkersEdit(api huma.API) {
+	add(api, "PATCH /api/{ws}/captures/{id}/markers/{at}", "patch-marker", "Change a marker: its text, its value, its frame", s.patchMarker, status(422, 507))
+	add(api, "DELETE /api/{ws}/captures/{id}/markers/{at}", "drop-marker", "Take a marker away", s.dropMarker, status(422, 507))
+}
+
+// MarkerPath names a marker of a capture: by the time when it was set, which no other marker of the capture has. Its frame does not name
+// it, since several may stand before one.
+type MarkerPath struct {
+	CapturePath
+	At string `path:"at" maxLength:"40" doc:"when it was set, as the marker has it: 2026-03-01T18:04:05.123456789Z"`
+}
+
+type patchMarkerInput struct {
+	MarkerPath
+	Body struct {
+		Text  *string    `json:"text,omitempty" maxLength:"300"`
+		Value *string    `json:"value,omitempty" maxLength:"100" doc:"\"\" = none; without it, a value that was the end of the old text becomes that of the new one"`
+		N     *uint64    `json:"n,omitempty" minimum:"1" doc:"number of the first frame after it"`
+		ID    *frameName `json:"id,omitempty" doc:"the first frame after it, by identity"`
+	}
+}
+
+// patchMarker changes a marker.
+func (s *API) patchMarker(ctx context.Context, in *patchMarkerInput) (*markerOutput, error) {
+	out := &markerOutput{}
+	first, named := markerFrame(in.Body.N, in.Body.ID)
+	if named {
+		ws, x, err := s.captureAt(in.CapturePath)
+		if err != nil {
+			return nil, err
+		}
+		s.Captures.Name(ctx, ws.Workspace, ws.Snapshot, x, []*store.FrameName{&first})
+	}
+	err := s.editMarker(in.MarkerPath, func(all []store.Marker, i int) []store.Marker {
+		m, b := &all[i], &in.Body
+		if b.Text != nil {
+			text := strings.TrimSpace(*b.Text)
+			if m.Value == valueIn(m.Text) {
+				m.Value = valueIn(text)
+			}
+			m.Text = text
+		}
+		if b.Value != nil {
+			m.Value = strings.TrimSpace(*b.Value)
+		}
+		if named {
+			m.N, m.ID = first.N, first.ID
+		}
+		out.Status, out.Body = 200, *m
+		return all
+	})
+	return out, err
+}
+
+// dropMarker takes a marker away. POST with the same at, n, text and value sets it again.
+func (s *API) dropMarker(_ context.Context, in *MarkerPath) (*struct{}, error) {
+	return nil, s.editMarker(*in, func(all []store.Marker, i int) []store.Marker { return slices.Delete(all, i, i+1) })
+}
+
+// editMarker changes the markers of a capture; change gets the index of the one that is meant.
+func (s *API) editMarker(in MarkerPath, change func(all []store.Marker, i int) []store.Marker) error {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return err
+	}
+	at, err := time.Parse(time.RFC3339Nano, in.At)
+	if err != nil {
+		return huma.Error422UnprocessableEntity("a marker is named by its time, such as 2026-03-01T18:04:05.123456789Z")
+	}
+	_, err = ws.Captures.Edit(in.ID, func(x *store.Capture) error {
+		i := markerAt(x.Notes.Markers, at)
+		if i < 0 {
+			return huma.Error404NotFound("there is no marker of that time")
+		}
+		x.Notes.Markers = change(x.Notes.Markers, i)
+		return nil
+	})
+	return markerProblem(err)
+}
+
+// markerAt is the index of the marker that was set at a time, -1 if there is none.
+func markerAt(all []store.Marker, at time.Time) int {
+	return slices.IndexFunc(all, func(m store.Marker) bool { return m.At.Equal(at) })
+}
+
+// valueIn is what stands after the last = of a text, "" if there is none.
+func valueIn(text string) string {
+	i := strings.LastIndexByte(text, '=')
+	if i < 0 {
+		return ""
+	}
+	return strings.TrimSpace(text[i+1:])
+}
+
+// markerProblem gives an error of changing markers its status.
+func markerProblem(err error) error {
+	var status huma.StatusError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &status):
+		return status
+	case errors.Is(err, store.ErrTooLarge):
+		return huma.Error422UnprocessableEntity(err.Error())
+	}
+	return captureProblem(err)
+}

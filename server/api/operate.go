@@ -1,0 +1,284 @@
+package api
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+	"wirebench/server/proxy"
+	"wirebench/server/relay"
+	"wirebench/server/workspace"
+)
+
+func (s *API) registerOperate(api huma.API) {
+	add(api, "POST /api/{ws}/proxies/{id}/operate", "operate", "Turn on that messages can be changed, and say which are held", s.operate, status(409, 422))
+	add(api, "GET /api/{ws}/proxies/{id}/held", "held", "The messages that wait for a person", s.held)
+	add(api, "POST /api/{ws}/proxies/{id}/held", "decide", "Forward, drop or replace a held message", s.decide, status(409, 422))
+	add(api, "POST /api/{ws}/proxies/{id}/send", "send", "Send a message of one's own", s.send, status(409, 422))
+	add(api, "GET /api/{ws}/proxies/{id}/rules", "rules", "What is done to messages without a person", s.rules)
+	add(api, "PUT /api/{ws}/proxies/{id}/rules", "set-rules", "Exchange the rules", s.setRules, status(409, 422))
+}
+
+// operated is a session that is asked for, and may be operated.
+func (s *API) operated(in SessionPath) (*relay.Session, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	one := s.Relays.Get(ws.Name, in.ID)
+	if one == nil {
+		return nil, huma.Error404NotFound("there is no such session, or it has ended")
+	}
+	return one, nil
+}
+
+// operateProblem gives an error of operating its status.
+func operateProblem(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, proxy.ErrNotHeld):
+		return huma.Error404NotFound("it is held no more: somebody has decided, or its connection has ended")
+	case errors.Is(err, proxy.ErrNoConn):
+		return huma.Error404NotFound(err.Error())
+	case errors.Is(err, proxy.ErrNotOperated), errors.Is(err, proxy.ErrOff):
+		return huma.Error409Conflict(err.Error())
+	}
+	return huma.Error422UnprocessableEntity(err.Error())
+}
+
+// SessionPath names a session of the proxy in the address of a request.
+type SessionPath struct {
+	Workspace string `path:"ws" doc:"name of the workspace"`
+	ID        string `path:"id" maxLength:"100" doc:"of the session"`
+}
+
+// who is how events name the person behind a request.
+func who(r *RawRequest) string {
+	host, _, err := net.SplitHostPort(r.request.RemoteAddr)
+	if err != nil {
+		return "somebody"
+	}
+	return host
+}
+
+type operateInput struct {
+	SessionPath
+	Body struct {
+		On        *bool   `json:"on,omitempty" doc:"messages can be held, changed and sent"`
+		Intercept *string `json:"intercept,omitempty" maxLength:"8192" doc:"messages that fit this filter are held; \"\" = none"`
+	}
+	RawRequestOnly
+}
+
+// RawRequestOnly is the request of an operation that also has a body of its own.
+type RawRequestOnly struct{ raw RawRequest }
+
+// Resolve takes the request.
+func (r *RawRequestOnly) Resolve(ctx huma.Context) []error { return r.raw.Resolve(ctx) }
+
+// operate turns on that messages can be changed, and says which are held.
+func (s *API) operate(_ context.Context, in *operateInput) (*proxyOutput, error) {
+	one, err := s.operated(in.SessionPath)
+	if err != nil {
+		return nil, err
+	}
+	by := who(&in.raw)
+	if text := in.Body.Intercept; text != nil {
+		if _, mistakes := one.Workspace.Now().Filter(*text); len(mistakes) > 0 {
+			return nil, filterProblem(mistakes)
+		}
+		if err := one.Intercept(*text, by); err != nil {
+			return nil, operateProblem(err)
+		}
+	}
+	if in.Body.On != nil {
+		if err := one.Operate(*in.Body.On, by); err != nil {
+			return nil, operateProblem(err)
+		}
+	}
+	return &proxyOutput{http.StatusOK, one.Info()}, nil
+}
+
+// HeldInfo is a message that waits for a person.
+type HeldInfo struct {
+	ID     uint64              `json:"id"`
+	ConnID int                 `json:"conn_id"`
+	At     time.Time           `json:"at" doc:"since when it waits"`
+	Until  *time.Time          `json:"until,omitempty" doc:"when it passes by itself"`
+	With   string              `json:"with,omitempty" doc:"what rules have made of it, in hex"`
+	Frame  workspace.FrameInfo `json:"frame"`
+	Name   string              `json:"name" doc:"of its definition, with its direction or group where others have the same"`
+	Behind int                 `json:"behind" doc:"frames that wait behind it, in its direction"`
+}
+
+type heldOutput struct {
+	Body struct {
+		On    bool       `json:"on"`
+		Total int        `json:"total" doc:"how many wait"`
+		Held  []HeldInfo `json:"held" doc:"the first 200 of them, the oldest first"`
+	}
+}
+
+// maxHeldListed are in one answer.
+const maxHeldListed = 200
+
+// held lists the messages that wait for a person.
+func (s *API) held(_ context.Context, in *SessionPath) (*heldOutput, error) {
+	one, err := s.operated(*in)
+	if err != nil {
+		return nil, err
+	}
+	out := &heldOutput{}
+	if op := one.State().Operate; op != nil {
+		out.Body.On = op.On
+	}
+	out.Body.Held = []HeldInfo{}
+	var rec codec.Record
+	snap := one.Workspace.Now()
+	all := one.Held()
+	out.Body.Total = len(all)
+	for _, h := range all[:min(len(all), maxHeldListed)] {
+		x := HeldInfo{ID: h.ID, ConnID: h.Conn.ID, At: h.At, Behind: h.Behind, Frame: snap.DescribeFrame(&rec, &h.Frame, workspace.Want{Value: true})}
+		x.Frame.Conn, x.Frame.Session = h.Conn.Name(), h.Conn.Session
+		if !h.Until.IsZero() {
+			x.Until = &h.Until
+		}
+		if h.With != nil {
+			x.With = hex.EncodeToString(h.With.Bytes)
+		}
+		if m := snap.FrameMessage(&h.Frame); m != nil {
+			x.Name = snap.NameOf(m)
+		}
+		out.Body.Held = append(out.Body.Held, x)
+	}
+	return out, nil
+}
+
+type decideInput struct {
+	SessionPath
+	Body struct {
+		ID     uint64 `json:"id,omitempty" doc:"of the held message"`
+		All    bool   `json:"all,omitempty" doc:"with forward: all that are held"`
+		Action string `json:"action" enum:"forward,drop,replace"`
+		relay.Outgoing
+	}
+	RawRequestOnly
+}
+
+// decide says what becomes of a held message.
+func (s *API) decide(_ context.Context, in *decideInput) (*struct{}, error) {
+	one, err := s.operated(in.SessionPath)
+	if err != nil {
+		return nil, err
+	}
+	b, by := &in.Body, who(&in.raw)
+	if b.All {
+		if b.Action != "forward" {
+			return nil, huma.Error422UnprocessableEntity("all that are held can be forwarded, and nothing else")
+		}
+		one.PassAll(by)
+		return nil, nil
+	}
+	d := transport.Decision{}
+	switch b.Action {
+	case "drop":
+		d.Action = transport.Drop
+	case "replace":
+		all := one.Held()
+		i := slices.IndexFunc(all, func(h proxy.Held) bool { return h.ID == b.ID })
+		if i < 0 {
+			return nil, operateProblem(proxy.ErrNotHeld)
+		}
+		d.Action = transport.Replace
+		if d.With, err = b.Make(one.Workspace.Now(), all[i].Frame.Dir, one.Workspace.Now().HasAlternate(&all[i].Frame)); err != nil {
+			return nil, asHTTP(err)
+		}
+	}
+	return nil, operateProblem(one.Decide(b.ID, d, by))
+}
+
+type sendInput struct {
+	SessionPath
+	Body struct {
+		ConnID *int   `json:"conn_id,omitempty" doc:"of the connection; without it the only one that is open"`
+		Dir    string `json:"dir" enum:"c2s,s2c" doc:"where it goes"`
+		relay.Outgoing
+	}
+	RawRequestOnly
+}
+
+// send puts a message into a connection.
+func (s *API) send(_ context.Context, in *sendInput) (*struct{}, error) {
+	one, err := s.operated(in.SessionPath)
+	if err != nil {
+		return nil, err
+	}
+	b := &in.Body
+	id := 0
+	if b.ConnID != nil {
+		id = *b.ConnID
+	} else {
+		open, _ := one.Conns()
+		if len(open) != 1 {
+			return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("%d connections are open: say which is meant", len(open)))
+		}
+		id = open[0].ID
+	}
+	out, err := b.Make(one.Workspace.Now(), schema.DirNamed(b.Dir), false)
+	if err != nil {
+		return nil, asHTTP(err)
+	}
+	return nil, operateProblem(one.Send(id, schema.DirNamed(b.Dir), out, who(&in.raw)))
+}
+
+type rulesOutput struct {
+	Body struct {
+		Rules []relay.Rule `json:"rules"`
+	}
+}
+
+type rulesInput struct {
+	SessionPath
+	Body struct {
+		Rules []relay.Rule `json:"rules" maxItems:"200"`
+	}
+	RawRequestOnly
+}
+
+// rules lists the rules of a session with their counts.
+func (s *API) rules(_ context.Context, in *SessionPath) (*rulesOutput, error) {
+	one, err := s.operated(*in)
+	if err != nil {
+		return nil, err
+	}
+	return rulesOf(one), nil
+}
+
+// setRules exchanges the rules of a session.
+func (s *API) setRules(_ context.Context, in *rulesInput) (*rulesOutput, error) {
+	one, err := s.operated(in.SessionPath)
+	if err != nil {
+		return nil, err
+	}
+	if err := one.WriteRules(in.Body.Rules, who(&in.raw)); err != nil {
+		return nil, operateProblem(err)
+	}
+	return rulesOf(one), nil
+}
+
+func rulesOf(one *relay.Session) *rulesOutput {
+	out := &rulesOutput{}
+	out.Body.Rules = one.WrittenRules()
+	return out
+}

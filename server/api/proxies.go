@@ -1,0 +1,156 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/proxy"
+	"wirebench/server/relay"
+)
+
+func (s *API) registerProxies(api huma.API) {
+	add(api, "GET /api/{ws}/proxies", "proxies", "The running listeners of the proxy, and where it may connect to", s.listProxies)
+	add(api, "POST /api/{ws}/proxies", "start-proxy", "Start a listener that relays to a server, and record what passes", s.startProxy, created, status(403, 422, 507))
+	add(api, "DELETE /api/{ws}/proxies", "stop-proxies", "Stop listeners; their captures stay", s.stopProxies, status(422))
+	add(api, "POST /api/{ws}/demo", "start-demo", "Start the demo game with a listener between its client and its server", s.startDemo, created, status(422, 507))
+	add(api, "GET /api/{ws}/proxies/{id}", "proxy", "A running listener", s.readProxy)
+	add(api, "DELETE /api/{ws}/proxies/{id}", "stop-proxy", "Stop a listener; its capture stays", s.stopProxy)
+}
+
+// relayProblem gives an error of starting a listener its status.
+func relayProblem(err error) error {
+	var record *relay.RecordError
+	switch {
+	case errors.As(err, &record):
+		return captureProblem(record.Err)
+	case errors.Is(err, proxy.ErrRefused), errors.Is(err, proxy.ErrMoved):
+		return huma.Error403Forbidden(err.Error())
+	}
+	return huma.Error422UnprocessableEntity(err.Error())
+}
+
+type proxiesOutput struct {
+	Body struct {
+		Proxies []relay.Info  `json:"proxies"`
+		Allowed []string      `json:"allowed" doc:"upstreams that may be connected to"`
+		Refused []proxy.Event `json:"refused" doc:"sessions that were not let start, the oldest first"`
+	}
+}
+
+// listProxies lists the running sessions of a workspace.
+func (s *API) listProxies(_ context.Context, in *workspaceInput) (*proxiesOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	out := &proxiesOutput{}
+	b := &out.Body
+	b.Proxies, b.Allowed, b.Refused = []relay.Info{}, s.Relays.Allowed(), s.Relays.Refused(ws.Name)
+	if b.Refused == nil {
+		b.Refused = []proxy.Event{}
+	}
+	for _, one := range s.Relays.Of(ws.Name) {
+		b.Proxies = append(b.Proxies, one.Info())
+	}
+	return out, nil
+}
+
+type startProxyInput struct {
+	Workspace string `path:"ws" doc:"name of the workspace"`
+	Body      relay.Config
+}
+
+type proxyOutput struct {
+	Status int
+	Body   relay.Info
+}
+
+// startProxy starts a listener.
+func (s *API) startProxy(ctx context.Context, in *startProxyInput) (*proxyOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	one, err := s.Relays.Start(ctx, ws.Workspace, in.Body)
+	if err != nil {
+		return nil, relayProblem(err)
+	}
+	s.Log.Info("proxy started", "workspace", ws.Name, "listen", in.Body.Listen, "upstream", in.Body.Upstream)
+	return &proxyOutput{http.StatusCreated, one.Info()}, nil
+}
+
+type stopProxiesInput struct {
+	Workspace string   `path:"ws" doc:"name of the workspace"`
+	IDs       []string `query:"id" required:"true" minItems:"1" doc:"of the listeners"`
+}
+
+// stopProxies ends sessions. Their captures stay.
+func (s *API) stopProxies(ctx context.Context, in *stopProxiesInput) (*struct{}, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	var all []*relay.Session
+	for _, id := range in.IDs {
+		one := s.Relays.Get(ws.Name, id)
+		if one == nil {
+			return nil, noSession(id)
+		}
+		all = append(all, one)
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	var stopping sync.WaitGroup // all at once: each has the whole time
+	for _, one := range all {
+		stopping.Go(func() {
+			_ = one.Stop(ctx) // that connections were cut is one of its events
+			s.Log.Info("proxy stopped", "workspace", ws.Name, "name", one.State().Name)
+		})
+	}
+	stopping.Wait()
+	return nil, nil
+}
+
+// stopProxy ends one session.
+func (s *API) stopProxy(ctx context.Context, in *SessionPath) (*struct{}, error) {
+	return s.stopProxies(ctx, &stopProxiesInput{in.Workspace, []string{in.ID}})
+}
+
+// readProxy describes one session.
+func (s *API) readProxy(_ context.Context, in *SessionPath) (*proxyOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	one := s.Relays.Get(ws.Name, in.ID)
+	if one == nil {
+		return nil, noSession(in.ID)
+	}
+	return &proxyOutput{http.StatusOK, one.Info()}, nil
+}
+
+func noSession(id string) error { return huma.Error404NotFound("there is no session " + id) }
+
+// startDemo starts the demo game, with a listener between its ends. If it runs already that is the answer.
+func (s *API) startDemo(ctx context.Context, in *workspaceInput) (*proxyOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if s.Relays.Demo == nil {
+		return nil, huma.Error404NotFound("there is no demo game here")
+	}
+	one, isNew, err := s.Relays.StartDemo(ctx, ws.Workspace)
+	if err != nil {
+		return nil, relayProblem(err)
+	}
+	out := &proxyOutput{http.StatusOK, one.Info()}
+	if isNew {
+		out.Status = http.StatusCreated
+	}
+	return out, nil
+}

@@ -1,0 +1,75 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/relay"
+)
+
+// Register registers all operations, and so describes them. Each resource has its own in the file of its handlers.
+func (s *API) Register(api huma.API) {
+	s.registerDecode(api)
+	s.registerEncode(api)
+	s.registerLayout(api)
+	s.registerPaste(api)
+	s.registerFilters(api)
+	s.registerEmit(api)
+	s.registerSettings(api)
+	s.registerDefinitions(api)
+	s.registerSamples(api)
+	s.registerUpload(api)
+	s.registerCaptures(api)
+	s.registerFraming(api)
+	s.registerCapturesNotes(api)
+	s.registerCapturesAppend(api)
+	s.registerCapturesExport(api)
+	s.registerCapturesPackets(api)
+	s.registerCapturesElsewhere(api)
+	s.registerFramesApi(api)
+	s.registerProxies(api)
+	s.registerMarkers(api)
+	s.registerMarkersEdit(api)
+	s.registerOperate(api)
+	s.registerReplaysScript(api)
+	s.registerReplays(api)
+	describeFiles(api)
+}
+
+// add registers an operation, "POST /api/{ws}/decode". Bodies that are JSON have MaxBody bytes at most.
+func add[I, O any](api huma.API, operation, id, summary string, handler func(context.Context, *I) (*O, error), more ...func(*huma.Operation)) {
+	method, path, _ := strings.Cut(operation, " ")
+	op := huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, MaxBodyBytes: MaxBody, Errors: []int{http.StatusNotFound}}
+	for _, change := range more {
+		change(&op)
+	}
+	huma.Register(api, op, handler)
+}
+
+// status adds errors that an operation answers with.
+func status(errors ...int) func(*huma.Operation) {
+	return func(op *huma.Operation) { op.Errors = append(errors, op.Errors...) }
+}
+
+// created says that an operation answers with 201.
+func created(op *huma.Operation) { op.DefaultStatus = http.StatusCreated }
+
+// small gives the body of an operation a lower limit.
+func small(op *huma.Operation) { op.MaxBodyBytes = MaxSmallBody }
+
+// renamed are types that are called otherwise in the document than in their packages.
+var renamed = map[reflect.Type]string{
+	reflect.TypeFor[relay.Config](): "ProxyConfig", reflect.TypeFor[relay.Info](): "ProxyInfo", reflect.TypeFor[relay.Rule](): "RuleBody",
+}
+
+// SchemaName is the name of a type in the document.
+func SchemaName(t reflect.Type, hint string) string {
+	if name := renamed[t]; name != "" {
+		return name
+	}
+	return huma.DefaultSchemaNamer(t, hint)
+}

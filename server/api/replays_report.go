@@ -1,0 +1,101 @@
+package api
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"wirebench/server/replay"
+)
+
+// ReplayResult is a replay.Result as the API describes it, with the same names. Times are as in 1.5ms.
+type ReplayResult struct {
+	Step    string              `json:"step" doc:"3; in a loop 3.1#7: the first step of the loop at 3, the seventh time"`
+	Kind    string              `json:"kind" enum:"send,expect"`
+	Status  string              `json:"status" enum:"ok,different,missing,absent,failed" doc:"absent: missing, and optional"`
+	Message string              `json:"message,omitempty"`
+	At      string              `json:"at" doc:"since the start: when it was sent, or came; 20ms"`
+	Took    string              `json:"took" doc:"since the step before"`
+	Bytes   int                 `json:"bytes,omitempty"`
+	Lifted  map[string]string   `json:"lifted,omitempty" doc:"values that were taken from it, by name, as JSON texts; long ones are cut off"`
+	Diffs   []replay.Difference `json:"differences,omitempty"`
+	More    int                 `json:"more,omitempty" doc:"differences that are not listed"`
+	Error   string              `json:"error,omitempty"`
+}
+
+func replayResult(r replay.Result) ReplayResult {
+	return ReplayResult{
+		Step: r.Step, Kind: r.Kind, Status: string(r.Status), Message: r.Message, At: timeText(r.At), Took: timeText(r.Took), Bytes: r.Bytes,
+		Lifted: shortValues(r.Lifted), Diffs: r.Diffs, More: r.More, Error: r.Error,
+	}
+}
+
+// size is about how many bytes of memory a result takes.
+func (r *ReplayResult) size() int {
+	n := 256 + len(r.Message) + len(r.Error)
+	for _, d := range r.Diffs {
+		n += 64 + len(d.Path) + len(d.Expected) + len(d.Got)
+	}
+	for name, v := range r.Lifted {
+		n += 64 + len(name) + len(v)
+	}
+	return n
+}
+
+// ReplayReport is a replay.Report as the API describes it; its results are in the list beside it.
+type ReplayReport struct {
+	OK         bool              `json:"ok" doc:"every step was done, with no difference that counts"`
+	Started    time.Time         `json:"started"`
+	Took       string            `json:"took"`
+	Sent       int               `json:"sent" doc:"messages of steps"`
+	Received   int               `json:"received" doc:"all messages"`
+	Matched    int               `json:"matched" doc:"of them, by a step"`
+	Different  int               `json:"different" doc:"of those that matched"`
+	Missing    int               `json:"missing" doc:"expected, and did not come"`
+	Ignored    int               `json:"ignored"`
+	Keepalive  int               `json:"keepalive" doc:"sent beside the steps"`
+	Answered   int               `json:"answered" doc:"of those that came, by keepalives"`
+	Unexpected int               `json:"unexpected" doc:"came, and no step expected them"`
+	Extra      []ReplaySeen      `json:"extra,omitempty" doc:"the first of the unexpected ones"`
+	Stopped    string            `json:"stopped,omitempty" doc:"why it ended before the last step"`
+	Notes      []string          `json:"notes,omitempty"`
+	Vars       map[string]string `json:"vars,omitempty" doc:"values at the end, as JSON texts; long ones are cut off"`
+}
+
+// ReplaySeen is a message that came and was not expected.
+type ReplaySeen struct {
+	At      string `json:"at" doc:"since the start"`
+	Message string `json:"message" doc:"its name, or its code"`
+	Bytes   int    `json:"bytes"`
+}
+
+func replayReport(r *replay.Report) *ReplayReport {
+	out := &ReplayReport{
+		OK: r.OK, Started: r.Started, Took: timeText(r.Took), Sent: r.Sent, Received: r.Received, Matched: r.Matched, Different: r.Different,
+		Missing: r.Missing, Ignored: r.Ignored, Keepalive: r.Keepalive, Answered: r.Answered, Unexpected: r.Unexpected, Stopped: r.Stopped, Notes: r.Notes, Vars: shortValues(r.Vars),
+	}
+	for _, x := range r.Extra {
+		out.Extra = append(out.Extra, ReplaySeen{timeText(x.At), x.Message, x.Bytes})
+	}
+	return out
+}
+
+func timeText(d replay.Duration) string { return time.Duration(d).Round(time.Microsecond).String() }
+
+// shortValues are what is shown of values: the first of them, by name, and of each its beginning. They are texts, as not every program
+// keeps all digits of a number in JSON.
+func shortValues(values map[string]json.RawMessage) map[string]string {
+	if len(values) == 0 {
+		return nil
+	}
+	out := make(map[string]string, min(len(values), maxReplayVars))
+	for _, name := range slices.Sorted(maps.Keys(values))[:min(len(values), maxReplayVars)] {
+		v := values[name]
+		if out[name] = string(v[:min(len(v), maxReplayValue)]); len(v) > maxReplayValue {
+			out[name] = strings.ToValidUTF8(out[name], "") + "…"
+		}
+	}
+	return out
+}

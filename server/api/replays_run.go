@@ -1,0 +1,239 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/codec/transport/protocols"
+	"wirebench/server/proxy"
+	"wirebench/server/relay"
+	"wirebench/server/replay"
+	"wirebench/server/workspace"
+)
+
+// replayPatience is how long a server may take to let its client in.
+const replayPatience = 30 * time.Second
+
+// replayRun is one run of a script.
+type replayRun struct {
+	ws       string
+	snap     *workspace.Snapshot // as it was at the start
+	protocol protocols.Protocol
+	cfg      ReplayConfig
+	env      *protocols.Env
+	script   *replay.Script
+	stop     context.CancelFunc
+	done     chan struct{} // closed when it has ended
+	changed  func()        // called when it stands otherwise; nil = nobody wants to know
+
+	// One of them, until play has it.
+	target   proxy.Target
+	listener net.Listener
+	packets  net.PacketConn
+
+	mu      sync.Mutex
+	info    ReplayInfo // its ID, To, Listen and what else is known at the start do not change
+	results []ReplayResult
+	memory  int // bytes of results, about
+}
+
+func (x *replayRun) network() string {
+	if x.protocol.Streams {
+		return "tcp"
+	}
+	return "udp"
+}
+
+// ended reports whether a run has.
+func (x *replayRun) ended() bool {
+	select {
+	case <-x.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// open resolves and checks whom to connect to, or begins to listen.
+func (x *replayRun) open(ctx context.Context, p *relay.Set) (err error) {
+	if x.cfg.To != "" {
+		if x.target, err = p.Target(ctx, x.cfg.To); err != nil {
+			return relayProblem(err)
+		}
+		return nil
+	}
+	// What comes to the listener is not asked who it is, so none but programs of this machine may; a listener of the proxy is what lets
+	// others in.
+	at, err := netip.ParseAddrPort(x.cfg.Listen)
+	if err != nil {
+		return huma.Error422UnprocessableEntity(fmt.Sprintf(`"listen": %q is not IP:port, such as 127.0.0.1:0`, x.cfg.Listen))
+	}
+	if !at.Addr().Unmap().IsLoopback() {
+		return huma.Error403Forbidden(`"listen": ` + at.Addr().String() + " is not loopback; for clients of other machines, start a listener of the proxy whose upstream is the replay")
+	}
+	var lc net.ListenConfig
+	if x.protocol.Streams {
+		if x.listener, err = lc.Listen(ctx, "tcp", at.String()); err == nil {
+			x.info.Listen = x.listener.Addr().String()
+		}
+	} else if x.packets, err = lc.ListenPacket(ctx, "udp", at.String()); err == nil {
+		x.info.Listen = x.packets.LocalAddr().String()
+	}
+	if err != nil {
+		return huma.Error422UnprocessableEntity(proxy.ListenProblem(err).Error())
+	}
+	return nil
+}
+
+// close ends listening.
+func (x *replayRun) close() {
+	if x.listener != nil {
+		x.listener.Close()
+	}
+	if x.packets != nil {
+		x.packets.Close()
+	}
+}
+
+// play plays, until the end or that of the context.
+func (x *replayRun) play(ctx context.Context) {
+	most := time.Duration(x.cfg.Seconds) * time.Second
+	limited, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("its time is over: %s", most))
+	defer cancel()
+	report, err := x.converse(limited)
+	if err != nil && limited.Err() != nil {
+		err = errors.New(stopCause(limited))
+	}
+	defer x.tell()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.info.State, x.info.Done = "done", true
+	if err != nil {
+		x.info.Error = err.Error()
+		return
+	}
+	if report.Stopped != "" && limited.Err() != nil {
+		report.Stopped = stopCause(limited)
+	}
+	x.info.Report = replayReport(report)
+}
+
+// stopCause says why a context has ended.
+func stopCause(ctx context.Context) string {
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause.Error()
+	}
+	return "it was stopped"
+}
+
+// converse connects and carries out the script.
+func (x *replayRun) converse(ctx context.Context) (*replay.Report, error) {
+	link, port, err := x.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	end, err := x.protocol.End(x.env, x.script.Sends(), port, protocols.Ends{Plain: x.cfg.Plain, Random: rand.Reader})
+	if err != nil {
+		link.Close()
+		return nil, err
+	}
+	wire := replay.NewWire(link, end, !x.protocol.Streams)
+	defer wire.Close() // the report says what came and went
+	waiting, cancel := ctx, context.CancelFunc(func() {})
+	if x.packets == nil { // a client over datagrams comes when it comes
+		waiting, cancel = context.WithTimeout(ctx, replayPatience)
+	}
+	err = wire.Wait(waiting)
+	cancel()
+	if err != nil {
+		return nil, fmt.Errorf("no connection: %w", err)
+	}
+	x.becomes("playing")
+	return replay.Run(ctx, x.script, wire, replay.Options{
+		Definitions: x.snap, Schema: x.snap.Schema(), Layers: x.protocol.Layers, Vars: x.cfg.Vars, Speed: x.cfg.Speed, Tolerance: replay.Tolerance(x.cfg.Tolerance),
+		KeepGoing: x.cfg.KeepGoing, Progress: x.add,
+	})
+}
+
+// connect makes the connection, and says at which port the server is.
+func (x *replayRun) connect(ctx context.Context) (replay.Link, uint16, error) {
+	switch {
+	case x.packets != nil:
+		return &replay.Server{PacketConn: x.packets}, x.packets.LocalAddr().(*net.UDPAddr).AddrPort().Port(), nil
+	case x.listener == nil:
+		ctx, cancel := context.WithTimeout(ctx, replayPatience)
+		defer cancel()
+		c, err := x.target.Dial(ctx, x.network())
+		return c, x.target.Port(), err
+	}
+	defer x.listener.Close() // one client, and no other
+	defer context.AfterFunc(ctx, func() { x.listener.Close() })()
+	c, err := x.listener.Accept()
+	if err != nil {
+		return nil, 0, err
+	}
+	x.becomes("connecting")
+	return c, x.listener.Addr().(*net.TCPAddr).AddrPort().Port(), nil
+}
+
+// tell says that the run stands otherwise than before.
+func (x *replayRun) tell() {
+	if x.changed != nil {
+		x.changed()
+	}
+}
+
+func (x *replayRun) becomes(state string) {
+	defer x.tell()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.info.State = state
+}
+
+// add takes the result of a step.
+func (x *replayRun) add(r replay.Result) {
+	one := replayResult(r)
+	clear(r.Lifted) // the run's own report, which nobody reads these in, has the same map: it does not keep what a server made long
+	size := one.size()
+	defer x.tell()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch r.Status {
+	case replay.Different:
+		x.info.Different++
+	case replay.Missing:
+		x.info.Missing++
+	case replay.Failed:
+		x.info.Failed++
+	}
+	if x.memory+size > maxReplayMemory || len(x.results) == maxReplayResults {
+		x.info.LeftOut++
+		return
+	}
+	x.memory += size
+	x.results = append(x.results, one)
+}
+
+// now is how the run stands.
+func (x *replayRun) now() ReplayInfo {
+	info, _ := x.from(0, 0)
+	return info
+}
+
+// from is how the run stands, with some of its results.
+func (x *replayRun) from(from, count int) (ReplayInfo, []ReplayResult) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	info := x.info
+	info.Total = len(x.results) + x.info.LeftOut
+	from = min(from, len(x.results))
+	return info, append([]ReplayResult{}, x.results[from:min(from+count, len(x.results))]...)
+}
