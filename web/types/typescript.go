@@ -44,12 +44,12 @@ func typescript(roots []any, said comments) string {
 
 var argument = regexp.MustCompile(`\[.*?([A-Za-z0-9]+)\]$`)
 
-// name is what a struct is called, and puts one that is new into the queue. A struct of another package than server has the name of that
-// before its own.
+// name returns the name of a struct in TypeScript, and queues a struct that is new. A struct of a package other than server and server/api
+// has the name of its package before its own.
 func (w *writer) name(t reflect.Type) string {
 	name := argument.ReplaceAllStringFunc(t.Name(), func(s string) string { return upper(argument.FindStringSubmatch(s)[1]) })
 	name = upper(name)
-	if pkg := upper(path.Base(t.PkgPath())); pkg != "Server" && !strings.HasPrefix(name, pkg) {
+	if pkg := upper(path.Base(t.PkgPath())); pkg != "Server" && pkg != "Api" && !strings.HasPrefix(name, pkg) {
 		name = pkg + name
 	}
 	switch had := w.names[name]; had {
