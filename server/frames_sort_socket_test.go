@@ -113,7 +113,7 @@ func TestStepToNewMark(t *testing.T) {
 	if code, got := patch(t, s, list[0].ID, `{"mark":[40]}`); code != 200 {
 		t.Fatal(code, got)
 	}
-	for !strings.Contains(string(c.st["marked"]), "40") {
+	for !strings.Contains(string(c.st["noted"]), `"n":40`) {
 		c.read()
 	}
 	if got := c.ask("step", "found", `,"n":3,"by":"mark"`); !strings.Contains(got, `"n":40`) {
