@@ -257,7 +257,7 @@ func TestFlowWithoutWebsocket(t *testing.T) {
 	t.Cleanup(srv.Close)
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one?message=C_JOIN.1", "html.forms #main", regexp.MustCompile(`^WebSocket connection to .* failed`))}
 	f.shows("#connection", "no websocket")
-	f.is("the bytes", `[...document.querySelectorAll("#hex .hx")].filter(e => e.checkVisibility()).map(e => e.textContent).join("") === "`+joinHex+`"`)
+	f.is("the bytes", `(() => { const dump = document.querySelector("#hex .dump"); return dump.checkVisibility() && dump.innerText.includes("12 00 01 00 08 00 39 30") })()`)
 	f.shows(row("password"), "12345")
 	f.caret(2)
 	f.types("_by_form")

@@ -74,7 +74,7 @@ func TestFlowUndo(t *testing.T) {
 	f.press("Escape")
 
 	// An element doubled by its menu; a count alone, left wrong.
-	f.choose("members[1]", "Double")
+	f.choose("members[1]", "Duplicate")
 	f.bytes(doubled)
 	f.shows(row("members[2].name"), `"BC"`)
 	f.is("the element has the focus", `document.activeElement.matches(`+jsText(row("members[1]"))+`)`)
