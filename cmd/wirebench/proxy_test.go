@@ -349,18 +349,24 @@ func TestProxyPushes(t *testing.T) {
 			m.to.Store(addr)
 			play(t, g, &d, r.addr, 900)
 			until(t, "it goes on", func() bool { return strings.Contains(r.err.String(), "pushing goes on") })
-			r.stop()
-
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
 			_, list := get(t, "http://"+addr+"/api/subspace/captures")
 			var all struct{ Captures []struct{ ID, Name string } }
 			if err := json.Unmarshal([]byte(list), &all); err != nil || len(all.Captures) != 2 { // the other one is the sample
 				t.Fatalf("%s %v\n%s", list, err, r.err)
 			}
-			_, got := get(t, "http://"+addr+"/api/subspace/captures/"+all.Captures[0].ID)
+			pushed := func() (want []byte, got string) {
+				want, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, got = get(t, "http://"+addr+"/api/subspace/captures/"+all.Captures[0].ID)
+				return want, got
+			}
+			// What is left at the end has ten seconds, which are few on a busy machine.
+			until(t, "it has caught up", func() bool { want, got := pushed(); return len(got) == len(want) })
+			r.stop()
+
+			want, got := pushed()
 			if got != string(want) {
 				t.Errorf("%d bytes are recorded, %d pushed, or others\n%s", len(want), len(got), r.err)
 			}
