@@ -91,6 +91,10 @@ export async function sendMessage(operate: Operate, like: boolean): Promise<void
   const { frames, shown } = operate;
   const { row } = frames.list;
   const frame = row === undefined ? undefined : await frames.socket.ask("frame", { n: row.n }).catch(() => undefined);
+  const changed = frame !== undefined && shown.row()?.n === frame.n ? hexOf(shown.bytes()) : "";
+  const hex = changed === "" ? frame?.hex ?? "" : changed;
+  // Decoded before the dialog is open, so that no late answer replaces what is typed in it.
+  const value = frame === undefined || frame.name === "" ? undefined : await decode(frame.name, hex);
   const conns = (operate.session?.conns ?? []).filter((c) => c.mode !== "impossible");
   const name = signal(frame?.name ?? "");
   const dir = signal<string>(frame?.dir ?? "c2s");
@@ -137,9 +141,7 @@ export async function sendMessage(operate: Operate, like: boolean): Promise<void
     draft.show(undefined, "");
     return;
   }
-  const changed = shown.row()?.n === frame.n ? hexOf(shown.bytes()) : "";
-  const hex = changed === "" ? frame.hex : changed;
-  draft.show(frame.name === "" ? undefined : await decode(frame.name, hex), hex);
+  draft.show(value, hex);
   draft.focus();
   await d.closed;
 }
