@@ -41,9 +41,7 @@ type Filter struct {
 	names      map[uint32]string
 	unjudged   atomic.Int64
 
-	// Memory of evaluations. One is kept at hand, as most filters are used by one goroutine at a time; the pool has those of others.
-	spare    atomic.Pointer[machine]
-	machines sync.Pool
+	machines sync.Pool // memory of evaluations
 }
 
 // plan is the filter for one message.
@@ -178,10 +176,7 @@ func (f *Filter) judge(x *Frame, rec *codec.Record, without Verdict) Verdict {
 	if rec != nil && (rec.Program == nil || rec.Program.Message != x.Message) {
 		rec = nil // of another message: places would be wrong
 	}
-	m := f.spare.Swap(nil)
-	if m == nil {
-		m = f.machines.Get().(*machine)
-	}
+	m := f.machines.Get().(*machine)
 	m.filter, m.frame, m.rec, m.without = f, x, rec, without
 	m.begin(x.Done)
 	v := m.judge(p.root)
@@ -192,9 +187,7 @@ func (f *Filter) judge(x *Frame, rec *codec.Record, without Verdict) Verdict {
 		f.unjudged.Add(1)
 	}
 	m.release()
-	if m = f.spare.Swap(m); m != nil {
-		f.machines.Put(m)
-	}
+	f.machines.Put(m)
 	return v
 }
 

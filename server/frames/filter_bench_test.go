@@ -51,14 +51,14 @@ func BenchmarkFilter(b *testing.B) {
 		most         float64 // times what the loop takes
 		fits         func(e live.Entry, data []byte) bool
 	}{
-		{"all types", ".gold > 999000", 15, func(e live.Entry, data []byte) bool {
+		{"all types", ".gold > 999000", 25, func(e live.Entry, data []byte) bool {
 			at := 6
 			if e.Code == 0x1002 {
 				at = 8
 			}
 			return int32(binary.LittleEndian.Uint32(data[at:])) > 999000
 		}},
-		{"one type", "S_MOVE.z == 5", 8, func(e live.Entry, data []byte) bool {
+		{"one type", "S_MOVE.z == 5", 12, func(e live.Entry, data []byte) bool {
 			return e.Code == 0x1002 && int32(binary.LittleEndian.Uint32(data[12:])) == 5
 		}},
 	} {
