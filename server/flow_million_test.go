@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"wirebench/defs/benchtest"
 	"wirebench/server/store"
 	"wirebench/web/browsertest"
 )
@@ -39,7 +40,7 @@ func TestFlowMillion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million frames, with -short")
 	}
-	if raced {
+	if benchtest.Raced {
 		t.Skip("what is measured with the race detector says nothing: .ci/run runs it without")
 	}
 	const n, gross = 1_000_000, 8000 // gross: milliseconds of one task

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/benchtest"
+	"wirebench/defs/benchtest"
 	"wirebench/server/relay"
 	"wirebench/server/wsconn"
 )

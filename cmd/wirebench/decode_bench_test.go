@@ -12,9 +12,9 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"wirebench/benchtest"
 	"wirebench/codec"
 	"wirebench/codec/value"
+	"wirebench/defs/benchtest"
 	"wirebench/server/workspace"
 )
 

@@ -27,7 +27,7 @@ const floors = `
 defs/source
 defs/library
 defs/defstest
-benchtest
+defs/benchtest
 static
 web/browsertest
 web/build

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/benchtest"
+	"wirebench/defs/benchtest"
 )
 
 // listed is a job that lists the frames of a capture as the command line does.

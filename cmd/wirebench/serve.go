@@ -47,7 +47,7 @@ A loopback address needs no access token. Any other address does: the token of
 People may start listeners that relay to this machine and to the upstreams allowed
 by --allow-upstream. --proxy starts a listener at once and allows its upstream.
 
-Ctrl+C shuts the server down and gives open requests ten seconds to finish; a
+Ctrl+C shuts the server down and gives open requests five seconds to finish; a
 second Ctrl+C exits immediately.`,
 		Example: `  wirebench serve --library mine
   wirebench serve --listen :8080 --data /srv/wirebench --allow-upstream 10.0.0.0/8:7000-7999

@@ -63,6 +63,9 @@ func TestEvaluationStops(t *testing.T) {
 
 // A frame that is too costly does not match, and is counted.
 func TestCostlyFrame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("an expression that takes seconds, with -short")
+	}
 	w := fight(t)
 	x := w.frame(t, "S_FIGHT", 1, `{}`)
 	x.Bytes = bytes.Repeat([]byte("a"), 1<<20)

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/benchtest"
 	"wirebench/codec/transport"
+	"wirebench/defs/benchtest"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
 	"wirebench/server/store"

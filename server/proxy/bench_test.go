@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/benchtest"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/muta"
+	"wirebench/defs/benchtest"
 )
 
 // copyRelay is what a proxy is compared with: io.Copy in both directions. Without splice the bytes pass through it, as they must where

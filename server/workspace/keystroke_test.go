@@ -10,9 +10,9 @@ import (
 	"testing/fstest"
 	"time"
 
-	"wirebench/benchtest"
 	"wirebench/codec"
 	"wirebench/codec/value"
+	"wirebench/defs/benchtest"
 )
 
 // library makes n definitions of TERA, of the shape of the public ones; of a hundred, broken ones include a file that is not there.
