@@ -72,12 +72,12 @@ var millionFiles = map[string]string{
 // opened reads a capture into memory, as a page has it done.
 func opened(t testing.TB, s *Server, data []byte) (*captures.Capture, *workspace.Snapshot) {
 	t.Helper()
-	ws := s.space("one")
-	o, err := captures.Read(context.Background(), bytes.NewReader(data), ws.Snapshot, store.Capture{})
+	ws := s.byName["one"]
+	o, err := captures.Read(context.Background(), bytes.NewReader(data), ws.Now(), store.Capture{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o, ws.Snapshot
+	return o, ws.Now()
 }
 
 // BenchmarkMillion opens, filters, searches and counts a capture of a million messages; an operation is about all of them. The ratios
@@ -204,7 +204,7 @@ func tsharkTime(b *testing.B, s *Server) time.Duration {
 	}
 	const n = 60_000
 	target, _ := emit.Find("lua")
-	files, _ := target.Emit(s.space("one").Schema(), emit.Options{Name: "tera"})
+	files, _ := target.Emit(s.byName["one"].Now().Schema(), emit.Options{Name: "tera"})
 	dir := b.TempDir()
 	script, file := filepath.Join(dir, "tera.lua"), filepath.Join(dir, "few.pcapng")
 	args := []string{"-r", file, "-X", "lua_script:" + script, "-o", "tera.tcp_ports:7801", "-T", "fields", "-e", "frame.number"}

@@ -146,11 +146,7 @@ func TestExportNotesComeBack(t *testing.T) {
 	if code, got := patch(t, s, x.ID, string(body)); code != 200 {
 		t.Fatal(got)
 	}
-	ws, err := s.workspaceNamed("one")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ws.Captures.Edit(x.ID, func(x *store.Capture) error {
+	if _, err := s.byName["one"].Captures.Edit(x.ID, func(x *store.Capture) error {
 		x.Notes.Markers = []store.Marker{{N: 4, At: time.Unix(9, 0).UTC(), Text: evil, Value: "v"}, {N: 99, At: time.Unix(10, 0).UTC(), Text: "after all"}}
 		return nil
 	}); err != nil {

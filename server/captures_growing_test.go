@@ -89,12 +89,12 @@ func TestListGrows(t *testing.T) {
 		t.Errorf("what is read on is no list that is running: %+v", st)
 	}
 	// From now on the file is not read again: the log of the list is the same.
-	ws := s.space("one")
+	ws := s.byName["one"]
 	x, err := ws.Captures.Get(id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	open, err := s.captures.Follow(ws.Workspace, ws.Snapshot, x)
+	open, err := s.captures.Follow(ws, ws.Now(), x)
 	if err != nil || !open.Grows() || open.Log().Len() != 200 {
 		t.Fatalf("nothing reads on: %v", err)
 	}

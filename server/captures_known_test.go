@@ -67,7 +67,7 @@ func TestUploadPageOfCaptures(t *testing.T) {
 	r.Header.Set("Content-Type", kind)
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
-	all, err := s.space("one").Captures.List()
+	all, err := s.byName["one"].Captures.List()
 	if err != nil || len(all) != 1 || w.Code != 200 || !strings.Contains(w.Body.String(), `<a href="/w/one/captures/`+all[0].ID) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

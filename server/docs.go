@@ -24,7 +24,7 @@ func (s *Server) docs(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	s.render(w, r, http.StatusOK, templates.Docs(s.frame(r, "Wirebench: HTTP API", ""), routes))
+	s.workbench.Render(w, r, http.StatusOK, templates.Docs(s.workbench.Frame(r, "Wirebench: HTTP API", ""), routes))
 }
 
 func (s *Server) route(path string, op *huma.Operation) templates.Route {
@@ -72,14 +72,14 @@ func bodyKind(body *huma.RequestBody) string {
 // example is a request to try: with the first definition and message that there are, and with words in capitals for what the answers of other
 // requests tell.
 func (s *Server) example(path string, op *huma.Operation) string {
-	ws := s.space(s.Workspaces[0].Name)
-	names := []string{"{ws}", ws.Name, "{id}", "ID", "{at}", "AT", "{n}", "1"}
+	ws := s.Workspaces[0].Now()
+	names := []string{"{ws}", s.Workspaces[0].Name, "{id}", "ID", "{at}", "AT", "{n}", "1"}
 	if files := ws.Library.Files; len(files) > 0 {
 		names = append(names, "{file}", files[0].Name)
 	}
 	for _, m := range ws.Schema().Messages[:min(len(ws.Schema().Messages), 50)] {
 		code := uint32(1)
-		if _, _, problems, err := ws.Snapshot.EncodeValue(m, &code, json.RawMessage("{}")); err == nil && len(problems) == 0 {
+		if _, _, problems, err := ws.EncodeValue(m, &code, json.RawMessage("{}")); err == nil && len(problems) == 0 {
 			names = append(names, "NAME", ws.NameOf(m))
 			break
 		}

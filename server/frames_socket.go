@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wirebench/defs/diag"
+	"wirebench/defs/source"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
 	"wirebench/server/live"
@@ -576,10 +577,10 @@ func (p *framesPage) make(want *listView, old *shownList) (*shownList, error) {
 		return nil, err
 	}
 	p.name = x.Name
-	ws := &space{p.ws, p.snapshot(want)}
+	snap := p.snapshot(want)
 	next := &shownList{}
 	for held := false; !held; held = p.set.Hold(next.open) {
-		if next.open, err = p.set.Follow(ws.Workspace, ws.Snapshot, x); err != nil {
+		if next.open, err = p.set.Follow(p.ws, snap, x); err != nil {
 			return nil, err
 		}
 	}
@@ -589,7 +590,7 @@ func (p *framesPage) make(want *listView, old *shownList) (*shownList, error) {
 	if old != nil {
 		before = old.List
 	}
-	next.List = frames.NewList(next.open, ws.Snapshot, want.spec(), notes, before)
+	next.List = frames.NewList(next.open, snap, want.spec(), notes, before)
 	next.seq = want.Seq
 	if p.job != nil && !p.job.IsFor(next.List) {
 		p.endSort()
@@ -610,9 +611,8 @@ func (p *framesPage) snapshot(want *listView) *workspace.Snapshot {
 		p.good = nil
 		return now
 	}
-	ws := &space{p.ws, now}
-	name := ws.Snapshot.FileName(d.Name)
-	if stored := now.File(name); stored != nil && unixLines(stored.Text) == d.Text {
+	name := now.FileName(d.Name)
+	if stored := now.File(name); stored != nil && source.UnixLines(stored.Text) == d.Text {
 		p.good = nil
 		return now
 	}

@@ -104,7 +104,7 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 		since = n
 	}
 	filter := q.Get("filter")
-	if _, mistakes := ws.Filter(filter); len(mistakes) > 0 {
+	if _, mistakes := ws.Now().Filter(filter); len(mistakes) > 0 {
 		problem(w, http.StatusUnprocessableEntity, "the filter is wrong: "+mistakes[0].Message)
 		return
 	}

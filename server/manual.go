@@ -14,7 +14,7 @@ import (
 func (s *Server) manual(w http.ResponseWriter, r *http.Request) {
 	if query := strings.TrimSpace(r.URL.Query().Get("q")); query != "" {
 		m := templates.Manual{Query: query, Hits: docs.Search(query)}
-		s.render(w, r, http.StatusOK, templates.ManualPage(s.frame(r, "Wirebench: search the manual", ""), m))
+		s.workbench.Render(w, r, http.StatusOK, templates.ManualPage(s.workbench.Frame(r, "Wirebench: search the manual", ""), m))
 		return
 	}
 	page := docs.Pages()[0]
@@ -25,5 +25,5 @@ func (s *Server) manual(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s.render(w, r, http.StatusOK, templates.ManualPage(s.frame(r, "Wirebench: "+page.Title, ""), templates.Manual{Page: page}))
+	s.workbench.Render(w, r, http.StatusOK, templates.ManualPage(s.workbench.Frame(r, "Wirebench: "+page.Title, ""), templates.Manual{Page: page}))
 }

@@ -5,6 +5,7 @@ package server
 import (
 	"wirebench/server/api"
 	"wirebench/server/frames"
+	"wirebench/server/page"
 	"wirebench/server/relay"
 	"wirebench/server/socket"
 	"wirebench/server/store"
@@ -16,10 +17,10 @@ func Messages() []any {
 	return []any{
 		socket.Up{},
 		socket.Down{},
-		pageMessage{},
-		pageAnswer{},
-		valueAnswer{}, // the channel "page"
-		pushed{},      // "pushed"
+		page.Message{},
+		page.Answer{},
+		page.ValueAnswer{}, // the channel "page"
+		page.Pushed{},      // "pushed"
 		framesOpened{},
 		listMessage{},
 		listState{},

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/page"
 	"wirebench/server/socket"
 	"wirebench/server/wsconn"
 )
@@ -62,7 +63,7 @@ type openPage struct {
 	conn *channelConn
 	n    int
 	html map[string]string
-	last pageAnswer
+	last page.Answer
 	wire int // bytes of that
 	data shownData
 }
@@ -72,18 +73,18 @@ type shownData struct {
 	Bytes []byte
 	Len   []uint32
 	Part  []int
-	Parts []pagePart
+	Parts []page.Part
 }
 
-func (d *shownData) take(c *pageData) {
+func (d *shownData) take(c *page.Data) {
 	if c.Bytes != nil {
 		d.Bytes = *c.Bytes
 	}
-	d.Len, d.Part, d.Parts = c.Len.of(d.Len), c.Part.of(d.Part), c.Parts.of(d.Parts)
+	d.Len, d.Part, d.Parts = patched(d.Len, c.Len), patched(d.Part, c.Part), patched(d.Parts, c.Parts)
 }
 
-// of is the list that a patch makes of one, as web/src/socket.ts makes it.
-func (p *listPatch[T]) of(list []T) []T {
+// patched is the list that a patch makes of one, as web/src/socket.ts makes it.
+func patched[T any](list []T, p *page.ListPatch[T]) []T {
 	if p == nil {
 		return list
 	}
@@ -117,7 +118,7 @@ func (p *openPage) receive() *openPage {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		p.last = pageAnswer{}
+		p.last = page.Answer{}
 		if err := json.Unmarshal(text, &p.last); err != nil {
 			p.t.Fatal(err)
 		}
@@ -129,7 +130,7 @@ func (p *openPage) receive() *openPage {
 			p.data.take(p.last.Data)
 		}
 		if p.last.Set == nil {
-			p.last.Set = &pageControls{}
+			p.last.Set = &page.Controls{}
 		}
 		if p.last.N >= p.n {
 			return p
@@ -229,7 +230,7 @@ func TestPageKeystroke(t *testing.T) {
 	text := b.String()
 	p, _, _ := testPage(t, map[string]string{"C_BIG.1.def": text, "protocol.1.map": "C_BIG 1\n"})
 	p.do(`"set":{"message":"C_BIG.1","input":"d4070100` + strings.Repeat("00000000", 500) + `"}`)
-	outline := p.last.Outline.of(nil)
+	outline := patched(nil, p.last.Outline)
 	opened := p.wire
 	for i, c := range []struct {
 		what, old, new string
@@ -246,7 +247,7 @@ func TestPageKeystroke(t *testing.T) {
 		text = strings.Replace(text, c.old, c.new, 1)
 		definition, _ := json.Marshal(text)
 		p.do(`"set":{"definition":` + string(definition) + `}`)
-		if outline = p.last.Outline.of(outline); p.wire > c.most {
+		if outline = patched(outline, p.last.Outline); p.wire > c.most {
 			t.Errorf("%d. %s is answered with %d bytes, at most %d were wanted", i+1, c.what, p.wire, c.most)
 		}
 	}

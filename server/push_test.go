@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/page"
 	"wirebench/server/relay"
 )
 
@@ -25,7 +26,7 @@ func told(ctx context.Context, c *channelConn, topic string) error {
 		if err != nil {
 			return err
 		}
-		var m pushed
+		var m page.Pushed
 		if err := json.Unmarshal(text, &m); err == nil && slices.Contains(m.Changed, topic) {
 			return nil
 		}
@@ -85,7 +86,7 @@ func TestIdlePages(t *testing.T) {
 			until(`"done":true`)
 		}
 	}
-	for s.pushes.count() < pages {
+	for s.pushes.Count() < pages {
 		time.Sleep(time.Millisecond)
 	}
 	each := func(do func(c *channelConn) error) {
@@ -133,7 +134,7 @@ func TestIdlePages(t *testing.T) {
 	if code := call(t, ctx, srv.URL, "POST", "/api/one/captures?name=a.txt", "00000000  01 02 00 68 69  ...hi\n", nil); code != 201 {
 		t.Fatal(code)
 	}
-	each(func(c *channelConn) error { return told(ctx, c, topicCaptures) })
+	each(func(c *channelConn) error { return told(ctx, c, page.TopicCaptures) })
 }
 
 // What a listener does, from its start to its end, is told to the pages of its workspace, and what it holds.
@@ -143,13 +144,13 @@ func TestPushes(t *testing.T) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	page := dialChannel(t, ctx, srv.URL, nil, "pushed", "null")
-	for s.pushes.count() == 0 {
+	open := dialChannel(t, ctx, srv.URL, nil, "pushed", "null")
+	for s.pushes.Count() == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	wait := func(topic string) {
 		t.Helper()
-		if err := told(ctx, page, topic); err != nil {
+		if err := told(ctx, open, topic); err != nil {
 			t.Fatalf("%s: %v", topic, err)
 		}
 	}
@@ -157,7 +158,7 @@ func TestPushes(t *testing.T) {
 	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t)), &p); code != 201 {
 		t.Fatal(code)
 	}
-	wait(topicListeners)
+	wait(page.TopicListeners)
 	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies/"+p.ID+"/operate", `{"on":true,"intercept":"say"}`, nil); code != 200 {
 		t.Fatal(code)
 	}
@@ -169,7 +170,7 @@ func TestPushes(t *testing.T) {
 	if _, err := c.Write([]byte{1, 4, 0, 't', 'e', 'x', 't'}); err != nil {
 		t.Fatal(err)
 	}
-	wait(topicHeld + p.ID)
+	wait(page.TopicHeld + p.ID)
 	var held struct{ Total int }
 	for held.Total == 0 && ctx.Err() == nil {
 		call(t, ctx, srv.URL, "GET", "/api/one/proxies/"+p.ID+"/held", "", &held)
@@ -177,9 +178,9 @@ func TestPushes(t *testing.T) {
 	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies/"+p.ID+"/held", `{"action":"forward","all":true}`, nil); code != 204 {
 		t.Fatal(code)
 	}
-	wait(topicHeld + p.ID)
+	wait(page.TopicHeld + p.ID)
 	if code := call(t, ctx, srv.URL, "DELETE", "/api/one/proxies/"+p.ID, "", nil); code != 204 {
 		t.Fatal(code)
 	}
-	wait(topicListeners)
+	wait(page.TopicListeners)
 }

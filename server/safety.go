@@ -12,14 +12,12 @@ import (
 
 	"github.com/go-chi/chi/v5/middleware"
 
+	"wirebench/server/answer"
 	"wirebench/server/api"
 	"wirebench/server/store"
 )
 
-// requestID is the header that names a request, in the answer and in the log.
-const requestID = "X-Request-Id"
-
-// contentPolicy is what a page may load and run.
+// contentPolicy is what a page may load and run; the page of a workspace may more.
 const contentPolicy = "default-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 // secured sets the headers that keep a page from doing what it should not: it loads nothing from elsewhere, runs no inline script,
@@ -81,7 +79,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 			if e == http.ErrAbortHandler {
 				panic(e)
 			}
-			id := w.Header().Get(requestID)
+			id := w.Header().Get(answer.RequestID)
 			s.Log.Error("panic", "id", id, "path", r.URL.Path, "value", e, "stack", string(debug.Stack()))
 			problem(w, http.StatusInternalServerError, "a mistake of the server; its log says more about request "+id)
 		}()
@@ -98,7 +96,7 @@ func (s *Server) logged(next http.Handler) http.Handler {
 			return
 		}
 		start, id := time.Now(), rand.Text()[:10]
-		w.Header().Set(requestID, id)
+		w.Header().Set(answer.RequestID, id)
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		defer func() {
 			s.metrics.took(r, ww.Status(), time.Since(start))

@@ -19,6 +19,7 @@ import (
 	"wirebench/server/admit"
 	"wirebench/server/api"
 	"wirebench/server/captures"
+	"wirebench/server/page"
 	"wirebench/server/proxy"
 	"wirebench/server/relay"
 	"wirebench/server/socket"
@@ -42,31 +43,23 @@ type Config struct {
 	Demo func(ctx context.Context, dialect string) (*relay.Game, error) // starts a demo game; nil = there is none
 }
 
-// space is a workspace as it is now: what one request sees stays as it is while the library changes.
-type space struct {
-	*workspace.Workspace
-	*workspace.Snapshot
-}
-
-// title is the name of the workspace for people.
-func (ws *space) title() string { return ws.Workspace.Title }
-
 // Server answers the requests. Its pages hold connections, which Close ends.
 type Server struct {
 	Config
-	byName   map[string]*workspace.Workspace
-	document *huma.OpenAPI
-	router   chi.Router
-	handler  http.Handler
-	pages    socket.Set
-	budget   *admit.Budget
-	ended    atomic.Bool
-	captures *captures.Set
-	relays   *relay.Set
-	api      *api.API
-	metrics  *metrics
-	pushes   pushes
-	unfollow context.CancelFunc // ends what tells the pages of changes
+	byName    map[string]*workspace.Workspace
+	document  *huma.OpenAPI
+	router    chi.Router
+	handler   http.Handler
+	pages     socket.Set
+	budget    *admit.Budget
+	ended     atomic.Bool
+	captures  *captures.Set
+	relays    *relay.Set
+	api       *api.API
+	metrics   *metrics
+	workbench *page.Workbench
+	pushes    page.Pushes
+	unfollow  context.CancelFunc // ends what tells the pages of changes
 }
 
 // New makes the handler of all routes.
@@ -94,8 +87,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.relays = relay.New(relay.Options{
 		Upstreams: s.Upstreams, Own: s.Own, Captures: s.captures,
-		Changed: func(ws string) { s.pushes.tell(ws, topicListeners) },
-		Held:    func(ws, id string) { s.pushes.tell(ws, topicHeld+id) },
+		Changed: func(ws string) { s.pushes.Tell(ws, page.TopicListeners) },
+		Held:    func(ws, id string) { s.pushes.Tell(ws, page.TopicHeld+id) },
 	})
 	s.relays.Demo = cfg.Demo
 	if len(cfg.Workspaces) == 0 {
@@ -103,8 +96,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.api = api.New(api.API{
 		Workspaces: cfg.Workspaces, Captures: s.captures, Relays: s.relays, Log: cfg.Log,
-		ReplayChanged: func(ws, id string) { s.pushes.tell(ws, topicReplay+id) },
+		ReplayChanged: func(ws, id string) { s.pushes.Tell(ws, page.TopicReplay+id) },
 	})
+	s.workbench = &page.Workbench{Workspaces: cfg.Workspaces, Captures: s.captures, Relays: s.relays, Budget: s.budget, Log: cfg.Log}
 	s.metrics = newMetrics(s)
 	s.router = s.routes()
 	s.handler = s.router
@@ -120,6 +114,14 @@ func New(cfg Config) (*Server, error) {
 		}
 	}
 	return s, nil
+}
+
+// followCaptures tells pages of changes of the captures of a workspace, by this server and by other programs, until the context ends.
+func (s *Server) followCaptures(ctx context.Context, ws *workspace.Workspace) {
+	ws.Captures.Follow(ctx, func() {
+		s.captures.ForgetBrief(ws.Captures)
+		s.pushes.Tell(ws.Name, page.TopicCaptures)
+	})
 }
 
 // ServeHTTP answers one request.

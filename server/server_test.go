@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"wirebench/server/answer"
 	"wirebench/server/api"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -354,7 +355,7 @@ func TestLog(t *testing.T) {
 		log.Reset()
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
-		id := w.Header().Get(requestID)
+		id := w.Header().Get(answer.RequestID)
 		switch path {
 		case "/healthz", "/static/app.css":
 			if log.Len() > 0 {

@@ -96,7 +96,9 @@ cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 
 server/api < server/access server/relay server/replay
 
-server < server/api server/socket server/collab static
+server/page < server/api server/socket
+
+server < server/page server/collab static
 
 cmd/wirebench < server server/replay cmd/wirebench/demo
 web/types     < server

@@ -84,3 +84,6 @@ func (s Span) Pos() Position {
 	}
 	return s.File.Position(s.Start)
 }
+
+// UnixLines ends the lines of a text as Unix does: browsers send the text of forms, and Windows stores files, with CR LF.
+func UnixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }

@@ -15,6 +15,9 @@ import (
 	"wirebench/server/admit"
 )
 
+// RequestID is the header that names a request, in the answer and in the log.
+const RequestID = "X-Request-Id"
+
 // Problem answers with an error body.
 func Problem(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")

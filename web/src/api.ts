@@ -40,7 +40,7 @@ export interface PageMessage {
     edits?: Record<string, string>;
     opened?: string[];
     values?: boolean;
-    frame?: FrameForm;
+    frame?: PageFrameForm;
   };
   /** the state of the library that the page was drawn with */
   have?: string;
@@ -54,8 +54,8 @@ export interface PageMessage {
   about?: string;
 }
 
-/** FrameForm is what a list of frames knows of the one whose bytes are the input. */
-export interface FrameForm {
+/** PageFrameForm is what a list of frames knows of the one whose bytes are the input. */
+export interface PageFrameForm {
   /** as transport.Kind has it */
   kind: string;
   dir: string;
@@ -83,26 +83,26 @@ export interface PageAnswer {
   /** parts of the page, by the id of their element */
   html?: Record<string, string>;
   /** what has changed in lists of the page */
-  lists?: ListChange[];
+  lists?: PageListChange[];
   /** controls whose value the server has changed */
   set?: PageControls;
   /** all, in the text that the page has */
   mistakes?: DiagInfo[];
   /** what the lines of the definition make */
-  outline?: ListPatchPageOutline;
+  outline?: PageListPatchOutline;
   /** the outline is of an older text than the page has */
   behind?: boolean;
   /** the message that is shown */
   data?: PageData;
   /** files that were asked for */
-  export?: Exports;
+  export?: PageExports;
   /** why a value could not be changed */
   failed?: string;
   status: string;
 }
 
-/** ListChange is what has to be done to the children of an element: first those that are other ones in place, by their number, then Remove of them from At on give way to New. */
-export interface ListChange {
+/** PageListChange is what has to be done to the children of an element: first those that are other ones in place, by their number, then Remove of them from At on give way to New. */
+export interface PageListChange {
   id: string;
   change?: Record<string, string>;
   at: number;
@@ -144,8 +144,8 @@ export interface DiagInfo {
   fix?: DiagFixInfo;
 }
 
-/** ListPatchPageOutline makes another list of the one that the page has: Remove of its elements from At on give way to New. */
-export interface ListPatchPageOutline {
+/** PageListPatchOutline makes another list of the one that the page has: Remove of its elements from At on give way to New. */
+export interface PageListPatchOutline {
   at: number;
   remove?: number;
   new?: PageOutline[];
@@ -159,13 +159,13 @@ export interface PageData {
   built?: boolean;
   changed?: [number, number][];
   /** bits */
-  len?: ListPatchUint32;
+  len?: PageListPatchUint32;
   /** number of a part */
-  part?: ListPatchInt;
+  part?: PageListPatchInt;
   /** run and first bit, where a run does not begin at the end of the one before */
   jumps?: [number, number][];
   /** what the runs are, each once */
-  parts?: ListPatchPagePart;
+  parts?: PageListPatchPart;
   /** the layout that is shown is the message's */
   linked?: boolean;
   /** the lines of its parts are of an older text than the page has */
@@ -175,10 +175,10 @@ export interface PageData {
   dir: string;
 }
 
-/** Exports are files to save, and what they lack. */
-export interface Exports {
+/** PageExports are files to save, and what they lack. */
+export interface PageExports {
   Title: string;
-  Files: Export[];
+  Files: PageExport[];
   Losses: string[];
 }
 
@@ -202,29 +202,29 @@ export interface PageOutline {
   text?: string;
 }
 
-/** ListPatchUint32 makes another list of the one that the page has: Remove of its elements from At on give way to New. */
-export interface ListPatchUint32 {
+/** PageListPatchUint32 makes another list of the one that the page has: Remove of its elements from At on give way to New. */
+export interface PageListPatchUint32 {
   at: number;
   remove?: number;
   new?: number[];
 }
 
-/** ListPatchInt makes another list of the one that the page has: Remove of its elements from At on give way to New. */
-export interface ListPatchInt {
+/** PageListPatchInt makes another list of the one that the page has: Remove of its elements from At on give way to New. */
+export interface PageListPatchInt {
   at: number;
   remove?: number;
   new?: number[];
 }
 
-/** ListPatchPagePart makes another list of the one that the page has: Remove of its elements from At on give way to New. */
-export interface ListPatchPagePart {
+/** PageListPatchPart makes another list of the one that the page has: Remove of its elements from At on give way to New. */
+export interface PageListPatchPart {
   at: number;
   remove?: number;
   new?: PagePart[];
 }
 
-/** Export is a file to save. */
-export interface Export {
+/** PageExport is a file to save. */
+export interface PageExport {
   Name: string;
   Type: string;
   Text: string;
@@ -246,8 +246,8 @@ export interface PagePart {
   family: string;
 }
 
-/** ValueAnswer is a value of the shown message, to be copied or to be edited. */
-export interface ValueAnswer {
+/** PageValueAnswer is a value of the shown message, to be copied or to be edited. */
+export interface PageValueAnswer {
   n: number;
   value: {
     path: string;
@@ -260,8 +260,8 @@ export interface ValueAnswer {
   };
 }
 
-/** Pushed is the message by which a page is told. */
-export interface Pushed {
+/** PagePushed is the message by which a page is told. */
+export interface PagePushed {
   /** topics */
   changed: string[];
 }

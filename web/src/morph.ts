@@ -2,7 +2,7 @@
 
 import { Idiomorph } from "idiomorph";
 
-import type { ListChange } from "./api";
+import type { PageListChange } from "./api";
 
 const large = 100_000; // characters of HTML beyond which a part is replaced as a whole: comparing would take longer than drawing
 
@@ -38,7 +38,7 @@ function elementsOf(html: string): Element[] {
 const manyMorphs = 40;
 
 /** Changes the children of an element as the server says. What had the focus and is gone gives it to the same row, or to the one now there. */
-export function morphList(change: ListChange): void {
+export function morphList(change: PageListChange): void {
   const list = document.getElementById(change.id);
   if (list === null) {
     return;

@@ -4,7 +4,7 @@
 // websocket, and the editor and the hex grid take the places of the text field and of the static bytes.
 
 import { addressOf, readAddress, writeAddress } from "./address";
-import type { FrameForm as FrameContext, ListChange, PageControls as ControlChanges, ValueAnswer as Answered } from "./api";
+import type { PageControls as ControlChanges, PageFrameForm as FrameContext, PageListChange as ListChange, PageValueAnswer as Answered } from "./api";
 import { tellChanged } from "./changes";
 import { register } from "./commands";
 import { Connection } from "./connection";

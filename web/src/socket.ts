@@ -1,6 +1,6 @@
 // The channel of the panes: one message at a time goes up, what changes by it comes down.
 
-import type { PageAnswer, PageControls, PageMessage, PageOutline, ValueAnswer } from "./api";
+import type { PageAnswer, PageControls, PageMessage, PageOutline, PageValueAnswer } from "./api";
 import type { Channel, Connection } from "./connection";
 import type { MessageData } from "./model";
 
@@ -13,7 +13,7 @@ export type Action = Omit<PageMessage, "n" | "set" | "have"> & { action: string 
 /** An answer with the whole of what it changes. */
 export interface Answer extends Omit<PageAnswer, "outline" | "data" | "status"> {
   status?: string;
-  value?: ValueAnswer["value"];
+  value?: PageValueAnswer["value"];
   older?: boolean; // than the text of the definition that the page has
   data?: MessageData;
   keys?: Map<string, number>; // lines of the definition, by the key of what they make

@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ const (
 )
 
 // verdict says what the input was taken for.
-func (p *pageWork) verdict() {
+func (p *work) verdict() {
 	in, paste := &p.view.Input, p.job.Paste
 	if paste == nil {
 		in.Verdict = "built here from values"
@@ -48,7 +48,7 @@ func worthKeeping(p *paste.Paste) bool {
 }
 
 // list lists the messages of an input that has several.
-func (p *pageWork) list(show int, status string) {
+func (p *work) list(show int, status string) {
 	j := p.job
 	j.Request.Fields = false
 	for i, m := range j.Messages {

@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"context"
@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"wirebench/server/socket"
-	"wirebench/server/workspace"
 )
 
 // Topics of which pages are told when they have changed. Those of one thing have its id behind them, as "held:ID".
 const (
-	topicCaptures  = "captures"  // the list of captures
-	topicListeners = "listeners" // what runs, and how much of it has passed
-	topicHeld      = "held:"     // the messages of a session that wait for a person
-	topicReplay    = "replay:"   // how a replay stands
+	TopicCaptures  = "captures"  // the list of captures
+	TopicListeners = "listeners" // what runs, and how much of it has passed
+	TopicHeld      = "held:"     // the messages of a session that wait for a person
+	TopicReplay    = "replay:"   // how a replay stands
 )
 
 // Bounds of telling.
@@ -24,8 +23,8 @@ const (
 	pushPause = 100 * time.Millisecond // between two messages to one page
 )
 
-// pushes tells the open pages of a workspace what has changed of what they show. Nothing is sent while nothing changes.
-type pushes struct {
+// Pushes tells the open pages of a workspace what has changed of what they show. Nothing is sent while nothing changes.
+type Pushes struct {
 	mu    sync.Mutex
 	pages map[*pushedPage]struct{}
 }
@@ -39,8 +38,8 @@ type pushedPage struct {
 	topics []string // that have changed since the page was told last
 }
 
-// tell says that a topic of a workspace has changed.
-func (p *pushes) tell(ws, topic string) {
+// Tell says that a topic of a workspace has changed.
+func (p *Pushes) Tell(ws, topic string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for page := range p.pages {
@@ -60,7 +59,7 @@ func (p *pushes) tell(ws, topic string) {
 }
 
 // join makes a page one that is told, until leave.
-func (p *pushes) join(ws string) (page *pushedPage, leave func()) {
+func (p *Pushes) join(ws string) (page *pushedPage, leave func()) {
 	page = &pushedPage{ws: ws, wake: make(chan struct{}, 1)}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,25 +74,25 @@ func (p *pushes) join(ws string) (page *pushedPage, leave func()) {
 	}
 }
 
-// count is the number of pages that are told.
-func (p *pushes) count() int {
+// Count is the number of pages that are told.
+func (p *Pushes) Count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.pages)
 }
 
-// pushed is the message by which a page is told.
-type pushed struct {
+// Pushed is the message by which a page is told.
+type Pushed struct {
 	Changed []string `json:"changed"` // topics
 }
 
-// channel serves the channel by which a page of a workspace is told.
-func (p *pushes) channel(ws string) func(context.Context, *socket.Channel, json.RawMessage) error {
-	return func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
+// Channel is the channel by which a page of a workspace is told.
+func (p *Pushes) Channel(ws string) socket.Kind {
+	return socket.Kind{Serve: func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
 		page, leave := p.join(ws)
 		defer leave()
 		return page.run(ctx, c)
-	}
+	}}
 }
 
 // run tells a page until the context ends.
@@ -113,7 +112,7 @@ func (p *pushedPage) run(ctx context.Context, c *socket.Channel) error {
 		if len(topics) == 0 { // what woke this has been told with the last message
 			continue
 		}
-		if err := c.Send(ctx, pushed{topics}); err != nil {
+		if err := c.Send(ctx, Pushed{topics}); err != nil {
 			return err
 		}
 		pause.Reset(pushPause)
@@ -123,12 +122,4 @@ func (p *pushedPage) run(ctx context.Context, c *socket.Channel) error {
 		case <-pause.C:
 		}
 	}
-}
-
-// followCaptures tells pages of changes of the captures of a workspace, by this server and by other programs, until the context ends.
-func (s *Server) followCaptures(ctx context.Context, ws *workspace.Workspace) {
-	ws.Captures.Follow(ctx, func() {
-		s.captures.ForgetBrief(ws.Captures)
-		s.pushes.tell(ws.Name, topicCaptures)
-	})
 }

@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"encoding/hex"
@@ -17,17 +17,17 @@ import (
 	"wirebench/templates"
 )
 
-// pageWork is a page in the making.
-type pageWork struct {
+// work is a page in the making.
+type work struct {
 	ws     *space
-	form   pageForm
+	form   form
 	view   *templates.Workbench
 	def    *workspace.Definition // the open one, nil if none is
 	use    *workspace.Definition // what messages are decoded by: def, or while that has mistakes the last one that had none
 	good   *workspace.Definition // the last one without mistakes, of the page's earlier work; nil if there is none
 	pastes *workspace.PasteCache // of the page's earlier work, nil for none
 	job    *workspace.Input      // nil without input, or if nothing could be read from it
-	export *exports              // files that were asked for instead of the page
+	export *Exports              // files that were asked for instead of the page
 	failed string                // why a value could not be changed
 	live   bool                  // for an open page
 	railed string                // the snapshot whose list of messages the page has
@@ -35,23 +35,23 @@ type pageWork struct {
 	refused string // the action that a viewer may not do
 }
 
-// export is a file to save.
-type export struct{ Name, Type, Text string }
+// Export is a file to save.
+type Export struct{ Name, Type, Text string }
 
-// exports are files to save, and what they lack.
-type exports struct {
+// Exports are files to save, and what they lack.
+type Exports struct {
 	Title  string
-	Files  []export
+	Files  []Export
 	Losses []string
 }
 
 // oneExport is a single file named after a message.
-func oneExport(title, message, ending, kind, text string) *exports {
-	return &exports{Title: title, Files: []export{{strings.ReplaceAll(message, "/", "-") + ending, kind, text}}}
+func oneExport(title, message, ending, kind, text string) *Exports {
+	return &Exports{Title: title, Files: []Export{{strings.ReplaceAll(message, "/", "-") + ending, kind, text}}}
 }
 
 // send answers with the file; several are put into one.
-func (e *exports) send(w http.ResponseWriter) {
+func (e *Exports) send(w http.ResponseWriter) {
 	name, kind, data := e.Files[0].Name, e.Files[0].Type, []byte(e.Files[0].Text)
 	if len(e.Files) > 1 {
 		packed, err := zipped(e.Files)
@@ -67,14 +67,14 @@ func (e *exports) send(w http.ResponseWriter) {
 }
 
 // fill does what a form asks for and puts it into the view.
-func (ws *space) fill(v *templates.Workbench, f pageForm) *pageWork {
-	p := &pageWork{ws: ws, form: f, view: v}
+func (ws *space) fill(v *templates.Workbench, f form) *work {
+	p := &work{ws: ws, form: f, view: v}
 	p.work()
 	return p
 }
 
 // work makes the whole page.
-func (p *pageWork) work() {
+func (p *work) work() {
 	if p.form.frame != nil && p.view.Capture == nil { // an open page does not say which, and nothing depends on it
 		p.view.Capture = &templates.Capture{}
 	}
@@ -92,7 +92,7 @@ func (p *pageWork) work() {
 }
 
 // before does what decides about which definition is open.
-func (p *pageWork) before() {
+func (p *work) before() {
 	f := &p.form
 	p.rename()
 	switch f.action {
@@ -126,16 +126,16 @@ func (p *pageWork) before() {
 }
 
 // storing are the actions that change what the server keeps. All others change the page alone, and are for viewers too.
-var storing = map[string]func(*pageWork){
-	"save":    (*pageWork).save,
-	"version": (*pageWork).newVersion,
-	"delete":  (*pageWork).remove,
-	"keep":    (*pageWork).keepSample,
-	"drop":    func(p *pageWork) { p.dropSample(p.form.number()) },
+var storing = map[string]func(*work){
+	"save":    (*work).save,
+	"version": (*work).newVersion,
+	"delete":  (*work).remove,
+	"keep":    (*work).keepSample,
+	"drop":    func(p *work) { p.dropSample(p.form.number()) },
 }
 
 // act does what needs the open definition and changes something.
-func (p *pageWork) act() {
+func (p *work) act() {
 	if store := storing[p.form.action]; store != nil {
 		if p.view.LookOnly {
 			p.refused = p.form.action
@@ -161,21 +161,21 @@ func (p *pageWork) act() {
 	}
 }
 
-func (p *pageWork) notice(text string) {
+func (p *work) notice(text string) {
 	if p.view.Notice == "" {
 		p.view.Notice = text
 	}
 }
 
 // done says that something went well.
-func (p *pageWork) done(text string) {
+func (p *work) done(text string) {
 	if p.view.Done == "" {
 		p.view.Done = text
 	}
 }
 
 // read reads the messages of the input, with what was changed in them. nil without any; the input then says why.
-func (p *pageWork) read() *workspace.Input {
+func (p *work) read() *workspace.Input {
 	in := &p.view.Input
 	in.Text, in.Form, in.ByCode, in.Forms, in.Error = p.form.input, p.form.form, p.form.byCode, forms(), ""
 	j := &workspace.Input{Snap: p.ws.Snapshot}
@@ -218,7 +218,7 @@ func (p *pageWork) read() *workspace.Input {
 }
 
 // ReadFrame reads the input as the frame that a list has told it to be.
-func (p *pageWork) readFrame(j *workspace.Input, f *frameForm) {
+func (p *work) readFrame(j *workspace.Input, f *FrameForm) {
 	for i := range j.Messages {
 		j.Messages[i].Dir = schema.DirNamed(f.Dir)
 	}
@@ -242,7 +242,7 @@ func (p *pageWork) readFrame(j *workspace.Input, f *frameForm) {
 
 // about says of a frame that is no message what its transport knows. Of the bytes at which that could not go on it shows the part that a
 // definition explains, and why it ended there.
-func (p *pageWork) about(m *templates.Message, f *frameForm) {
+func (p *work) about(m *templates.Message, f *FrameForm) {
 	m.What, m.Kind = f.About.What, f.Kind
 	problem := f.Kind == transport.Problem.String()
 	if problem && m.Message == "" && !p.job.Messages[m.Number].Edited {
@@ -271,7 +271,7 @@ func withReason(list []view.ProblemInfo, reason string) []view.ProblemInfo {
 }
 
 // show decodes the input: by the open definition, or by the code that each message carries.
-func (p *pageWork) show() {
+func (p *work) show() {
 	j := p.read()
 	if p.job = j; j == nil {
 		return
@@ -299,7 +299,7 @@ func (p *pageWork) show() {
 const maxFacts = 20
 
 // message decodes the message that the page shows.
-func (p *pageWork) message(i int) *templates.Message {
+func (p *work) message(i int) *templates.Message {
 	j := p.job
 	from := time.Now()
 	m := &templates.Message{Result: j.Decode(i), Data: j.Messages[i].Data, Number: i, FirstByte: p.form.bytes, FirstRow: p.form.rows, Opened: p.form.opened}

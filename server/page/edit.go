@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"bytes"
@@ -17,13 +17,13 @@ import (
 )
 
 // changeValue changes one value of the shown message, or its lists. What went wrong is in p.failed; the message is then as it was.
-func (p *pageWork) changeValue() {
+func (p *work) changeValue() {
 	if err := p.change(); err != nil {
 		p.failed = err.Error()
 	}
 }
 
-func (p *pageWork) change() error {
+func (p *work) change() error {
 	f := &p.form
 	j := p.read()
 	if j == nil || f.show >= len(j.Messages) {
@@ -56,7 +56,7 @@ func (p *pageWork) change() error {
 }
 
 // setBytes changes the bytes of the shown message.
-func (p *pageWork) setBytes(data []byte) {
+func (p *work) setBytes(data []byte) {
 	f := &p.form
 	if strings.TrimSpace(f.input) == "" {
 		f.input, f.form, f.byCode, f.edits = spaced(data), "", false, nil
@@ -80,7 +80,7 @@ func (p *pageWork) setBytes(data []byte) {
 }
 
 // encoded makes a message of values, with the code of the message they are from.
-func (p *pageWork) encoded(res view.Result, value []byte) ([]byte, error) {
+func (p *work) encoded(res view.Result, value []byte) ([]byte, error) {
 	m, snap := p.job.Rec.Program.Message, p.job.Snap
 	data, _, problems, err := snap.EncodeValue(m, res.Code, value)
 	switch {
@@ -98,7 +98,7 @@ func (p *pageWork) encoded(res view.Result, value []byte) ([]byte, error) {
 }
 
 // patched writes one value over its own bytes and leaves all others as they are, right or wrong.
-func (p *pageWork) patched(res view.Result, was []byte) ([]byte, error) {
+func (p *work) patched(res view.Result, was []byte) ([]byte, error) {
 	f, rec := &p.form, &p.job.Rec
 	i := slices.IndexFunc(res.Fields, func(x view.FieldValue) bool {
 		return x.Path == f.path && x.Role == f.role && (f.arg == "" || f.arg == strconv.Itoa(int(x.BitOffset)))
@@ -131,7 +131,7 @@ func (p *pageWork) patched(res view.Result, was []byte) ([]byte, error) {
 }
 
 // patchedValue takes the bytes of one value from the message as it would be made right.
-func (p *pageWork) patchedValue(res view.Result, was []byte, field view.FieldValue) ([]byte, error) {
+func (p *work) patchedValue(res view.Result, was []byte, field view.FieldValue) ([]byte, error) {
 	value, err := changedValue(res.Value, &p.form)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (p *pageWork) patchedValue(res view.Result, was []byte, field view.FieldVal
 }
 
 // changedValue is the values of a message with what the form asks for done to them.
-func changedValue(have []byte, f *pageForm) ([]byte, error) {
+func changedValue(have []byte, f *form) ([]byte, error) {
 	at, err := value.FindJSON(have, f.path)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"bytes"
@@ -61,7 +61,7 @@ func encodedNote(data, was []byte) string {
 }
 
 // encode puts the bytes of values in the place of the shown message.
-func (p *pageWork) encode(text string) {
+func (p *work) encode(text string) {
 	v := &p.view.Values
 	if p.def == nil || p.def.Program == nil {
 		p.notice("Choose a message first: its definition encodes the values.")
@@ -113,7 +113,7 @@ func (p *pageWork) encode(text string) {
 }
 
 // values offers values to encode: those that a person changed, else those of the message, else empty ones.
-func (p *pageWork) values() {
+func (p *work) values() {
 	v := &p.view.Values
 	if p.def == nil || p.def.Program == nil {
 		return
@@ -154,7 +154,7 @@ func (p *pageWork) values() {
 }
 
 // emptyValue is the values of a message of which nothing is set: all names, to be filled in.
-func (p *pageWork) emptyValue() []byte {
+func (p *work) emptyValue() []byte {
 	code := p.def.Message.Key.Code
 	data, _, problems, err := p.def.Snap.EncodeValue(p.def.Message, &code, []byte("{}"))
 	if err != nil || len(problems) > 0 {

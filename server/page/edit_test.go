@@ -1,4 +1,4 @@
-package server
+package page
 
 import "testing"
 
@@ -46,7 +46,7 @@ func TestChangedValue(t *testing.T) {
 		{"insert", "n", "", ""},
 		{"nothing", "n", "", ""},
 	} {
-		got, err := changedValue([]byte(value), &pageForm{action: c.action, path: c.path, typed: c.typed})
+		got, err := changedValue([]byte(value), &form{action: c.action, path: c.path, typed: c.typed})
 		if c.want == "" && err == nil || c.want != "" && (err != nil || string(got) != c.want) {
 			t.Errorf("%s %s: %s %v, want %s", c.action, c.path, got, err, c.want)
 		}

@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"bytes"
@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"maps"
 	"net/http"
 	"sync"
 
 	"github.com/a-h/templ"
-	"github.com/go-chi/chi/v5"
 
+	"wirebench/defs/source"
 	"wirebench/server/access"
 	"wirebench/server/admit"
 	"wirebench/server/api"
@@ -25,53 +24,17 @@ import (
 
 // Bounds of the channel of a page.
 const (
-	maxPageMessage = api.MaxBody // bytes of one message of the page
-	maxPending     = 64          // actions that wait; a page does not press that many buttons
+	MaxMessage = api.MaxBody // bytes of one message of the page
+	maxPending = 64          // actions that wait; a page does not press that many buttons
 )
 
-// pageSocket serves the websocket of an open page, with these channels:
-//
-//	page    what a person changes comes in, the parts of the page that change by it go out
-//	pushed  what has changed on the server
-//	frames  a list of the frames of a capture
-func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
-	ws := s.byName[chi.URLParam(r, "ws")]
-	if ws == nil {
-		s.notFound(w, r)
-		return
-	}
-	conn, err := wsconn.Accept(w, r, maxPageMessage+1<<10)
-	if err != nil {
-		s.Log.Info("page refused", "error", err)
-		return
-	}
-	defer conn.Drop()
-	ctx, cancel := context.WithCancel(context.Background()) // not the request's: that one ends with the upgrade
-	defer cancel()
-	if err := s.pages.Add(conn, cancel); err != nil {
-		conn.Close(err.Error())
-		return
-	}
-	defer s.pages.Remove(conn)
-	kinds := map[string]socket.Kind{
-		"page":   {Limit: maxPageMessage, Serve: s.pageChannel(ws, r)},
-		"pushed": {Serve: s.pushes.channel(ws.Name)},
-		"frames": {Limit: maxListMessage, Serve: s.framesChannel(ws)},
-	}
-	maps.DeleteFunc(kinds, func(name string, _ socket.Kind) bool {
-		return !access.Of(r).May("channel "+name) || name == "frames" && ws.Captures == nil
-	})
-	if err := socket.Serve(ctx, conn, kinds); !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
-		s.Log.Info("page ended", "error", err)
-	}
-}
-
-// pageChannel serves the channel by which the panes of a page are worked on.
-func (s *Server) pageChannel(ws *workspace.Workspace, r *http.Request) func(context.Context, *socket.Channel, json.RawMessage) error {
-	return func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
-		page := newLivePage(ws, s.frame(r, "", ws.Name))
-		page.budget, page.client = s.budget, access.Of(r).Client
-		page.refused = func(action string) { s.logRefusal(r, "page action "+action) }
+// Channel is the channel by which the panes of a page are worked on: what a person changes comes in, the parts of the page that change by
+// it go out.
+func (b *Workbench) Channel(ws *workspace.Workspace, r *http.Request) socket.Kind {
+	return socket.Kind{Limit: MaxMessage, Serve: func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
+		page := newLivePage(ws, b.Frame(r, "", ws.Name))
+		page.budget, page.client = b.Budget, access.Of(r).Client
+		page.refused = func(action string) { access.LogRefusal(b.Log, r, "page action "+action) }
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		var listening sync.WaitGroup
@@ -80,14 +43,14 @@ func (s *Server) pageChannel(ws *workspace.Workspace, r *http.Request) func(cont
 		err := page.answer(ctx, c)
 		cancel(err)
 		if err = context.Cause(ctx); ctx.Err() == nil || !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
-			s.Log.Info("page lost", "error", err)
+			b.Log.Info("page lost", "error", err)
 		}
 		return err
-	}
+	}}
 }
 
-// pageMessage is what the page sends: what has changed in it, and what was pressed. Fields that are missing are as they were.
-type pageMessage struct {
+// Message is what the page sends: what has changed in it, and what was pressed. Fields that are missing are as they were.
+type Message struct {
 	N   int `json:"n"` // counts up; the answer names the last that it knows of
 	Set struct {
 		Message    *string            `json:"message,omitempty"`
@@ -105,7 +68,7 @@ type pageMessage struct {
 		Edits      *map[string]string `json:"edits,omitempty"`
 		Opened     *[]string          `json:"opened,omitempty"`
 		Values     *bool              `json:"values,omitempty"`
-		Frame      *frameForm         `json:"frame,omitempty"`
+		Frame      *FrameForm         `json:"frame,omitempty"`
 	} `json:"set"`
 	Have   string `json:"have,omitempty"`   // the state of the library that the page was drawn with
 	Action string `json:"action,omitempty"` // of the button: "save", "show:3"
@@ -130,10 +93,10 @@ type livePage struct {
 	refused func(action string) // told of what a viewer tried; nil = nobody wants to know
 
 	mu      sync.Mutex
-	pending []pageMessage // changes that have not been worked on; those without an action are one
+	pending []Message // changes that have not been worked on; those without an action are one
 
 	// Of answer alone.
-	form   pageForm
+	form   form
 	n      int
 	good   *workspace.Definition
 	pastes workspace.PasteCache
@@ -148,7 +111,7 @@ type livePage struct {
 func newLivePage(ws *workspace.Workspace, frame templates.Frame) *livePage {
 	return &livePage{
 		ws: ws, frame: frame, wake: make(chan struct{}, 1), seed: maphash.MakeSeed(), sent: map[string]uint64{}, lists: sentLists{},
-		form: pageForm{opened: map[string]bool{}},
+		form: form{opened: map[string]bool{}},
 	}
 }
 
@@ -159,7 +122,7 @@ func (l *livePage) listen(ctx context.Context, c *socket.Channel) error {
 		if err != nil {
 			return err
 		}
-		var m pageMessage
+		var m Message
 		if err := json.Unmarshal(text, &m); err != nil {
 			return fmt.Errorf("not a message of a page: %w", err)
 		}
@@ -181,7 +144,7 @@ func (l *livePage) listen(ctx context.Context, c *socket.Channel) error {
 }
 
 // together is a change and a later one.
-func together(a, b pageMessage) pageMessage {
+func together(a, b Message) Message {
 	set := a.Set
 	later(&set.Message, b.Set.Message)
 	later(&set.Name, b.Set.Name)
@@ -226,7 +189,7 @@ func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 				if !started {
 					continue // the page has not yet said what it shows
 				}
-				m = pageMessage{N: l.n}
+				m = Message{N: l.n}
 			}
 		}
 		started = true
@@ -240,7 +203,7 @@ func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 	}
 }
 
-func (l *livePage) next() (m pageMessage, ok bool) {
+func (l *livePage) next() (m Message, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.pending) == 0 {
@@ -252,7 +215,7 @@ func (l *livePage) next() (m pageMessage, ok bool) {
 }
 
 // take puts what a message says into the form.
-func (l *livePage) take(m pageMessage) {
+func (l *livePage) take(m Message) {
 	f, s := &l.form, m.Set
 	put(&f.message, s.Message)
 	put(&f.name, s.Name)
@@ -271,7 +234,7 @@ func (l *livePage) take(m pageMessage) {
 		f.frame = s.Frame
 	}
 	f.show, f.rows = max(f.show, 0), max(f.rows, 0)
-	f.definition, f.input, f.value = unixLines(f.definition), unixLines(f.input), unixLines(f.value)
+	f.definition, f.input, f.value = source.UnixLines(f.definition), source.UnixLines(f.input), source.UnixLines(f.value)
 	if s.Edits != nil {
 		f.edits = decodeEdits(*s.Edits)
 	}
@@ -310,8 +273,8 @@ func (l *livePage) begin(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// work does what a message asks for: it returns a *pageAnswer, or a *valueAnswer.
-func (l *livePage) work(ctx context.Context, m pageMessage) (any, error) {
+// work does what a message asks for: it returns a *Answer, or a *ValueAnswer.
+func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	l.take(m)
 	done, err := l.begin(ctx)
 	if err != nil {
@@ -323,7 +286,7 @@ func (l *livePage) work(ctx context.Context, m pageMessage) (any, error) {
 	}
 	had := l.form.has(l.edited)
 	view := templates.Workbench{Frame: l.frame, Live: true}
-	p := &pageWork{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, pastes: &l.pastes, live: true, railed: l.railed}
+	p := &work{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, pastes: &l.pastes, live: true, railed: l.railed}
 	p.work()
 	l.form, l.good, l.railed = p.form, p.good, p.railed
 	if p.refused != "" && l.refused != nil {
@@ -333,7 +296,7 @@ func (l *livePage) work(ctx context.Context, m pageMessage) (any, error) {
 	if view.Message != "" {
 		l.form.message = view.Message
 	}
-	out := pageAnswer{N: l.n, Export: p.export, Failed: p.failed, Status: templates.StatusText(view)}
+	out := Answer{N: l.n, Export: p.export, Failed: p.failed, Status: templates.StatusText(view)}
 	if err := l.parts(&out, view); err != nil {
 		return nil, err
 	}
@@ -343,7 +306,7 @@ func (l *livePage) work(ctx context.Context, m pageMessage) (any, error) {
 }
 
 // parts draws all parts of the page, and keeps those that differ from what it has.
-func (l *livePage) parts(out *pageAnswer, view templates.Workbench) error {
+func (l *livePage) parts(out *Answer, view templates.Workbench) error {
 	var buf bytes.Buffer
 	draw := func(c templ.Component) (uint64, error) {
 		buf.Reset()

@@ -1,4 +1,4 @@
-package server
+package page
 
 import "hash/maphash"
 
@@ -8,9 +8,9 @@ type drawn struct {
 	html string
 }
 
-// listChange is what has to be done to the children of an element: first those that are other ones in place, by their number, then
+// ListChange is what has to be done to the children of an element: first those that are other ones in place, by their number, then
 // Remove of them from At on give way to New.
-type listChange struct {
+type ListChange struct {
 	ID     string         `json:"id"`
 	Change map[int]string `json:"change,omitempty"`
 	At     int            `json:"at"`
@@ -18,8 +18,8 @@ type listChange struct {
 	New    []string       `json:"new,omitempty"`
 }
 
-// listPatch makes another list of the one that the page has: Remove of its elements from At on give way to New.
-type listPatch[T any] struct {
+// ListPatch makes another list of the one that the page has: Remove of its elements from At on give way to New.
+type ListPatch[T any] struct {
 	At     int `json:"at"`
 	Remove int `json:"remove,omitempty"` // -1 for all
 	New    []T `json:"new,omitempty"`
@@ -47,7 +47,7 @@ func (s sentLists) differs(id string, sums []uint64) (at, end, remove int) {
 }
 
 // patched is what makes the items of the list that the page has, nil if they are the same.
-func patched[T comparable](l *livePage, id string, items []T) *listPatch[T] {
+func patched[T comparable](l *livePage, id string, items []T) *ListPatch[T] {
 	sums := make([]uint64, len(items))
 	for i, x := range items {
 		sums[i] = maphash.Comparable(l.seed, x)
@@ -56,18 +56,18 @@ func patched[T comparable](l *livePage, id string, items []T) *listPatch[T] {
 	if remove == 0 && at == end {
 		return nil
 	}
-	return &listPatch[T]{at, remove, items[at:end]}
+	return &ListPatch[T]{at, remove, items[at:end]}
 }
 
 // change says what makes of the list that the page has the one that was drawn, nil for nothing. Elements stand where they stood if
 // there are as many as before; else those between the same start and the same end are new.
-func (s sentLists) change(id string, items []drawn) *listChange {
+func (s sentLists) change(id string, items []drawn) *ListChange {
 	old, known := s[id]
 	sums := make([]uint64, len(items))
 	for i, x := range items {
 		sums[i] = x.sum
 	}
-	out := &listChange{ID: id}
+	out := &ListChange{ID: id}
 	at, end, remove := s.differs(id, sums)
 	if known && len(old) == len(items) {
 		for i := at; i < end; i++ {

@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"archive/zip"
@@ -14,7 +14,7 @@ import (
 const vectorsOnPage = 3
 
 // emitOpen writes the messages of the open definition as code, as its text is now.
-func (p *pageWork) emitOpen(target string) {
+func (p *work) emitOpen(target string) {
 	t, ok := emit.Find(target)
 	if !ok || p.use == nil {
 		p.notice("There is no definition to write as code: open one first.")
@@ -30,11 +30,11 @@ func (p *pageWork) emitOpen(target string) {
 		name = p.use.Message.Name
 	}
 	files, losses := t.Emit(picked, emit.Options{Name: strings.ToLower(name), Vectors: p.use.Snap.Vectors(picked, vectorsOnPage)})
-	var out []export
+	var out []Export
 	for _, f := range files {
-		out = append(out, export{f.Name, "text/plain; charset=utf-8", f.Text})
+		out = append(out, Export{f.Name, "text/plain; charset=utf-8", f.Text})
 	}
-	p.export = &exports{Title: t.Title, Files: out}
+	p.export = &Exports{Title: t.Title, Files: out}
 	for _, l := range losses {
 		p.export.Losses = append(p.export.Losses, l.String())
 	}
@@ -44,7 +44,7 @@ func (p *pageWork) emitOpen(target string) {
 }
 
 // zipped is several files as one.
-func zipped(files []export) ([]byte, error) {
+func zipped(files []Export) ([]byte, error) {
 	var buf bytes.Buffer
 	z := zip.NewWriter(&buf)
 	for _, f := range files {

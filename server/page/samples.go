@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"encoding/hex"
@@ -10,7 +10,7 @@ import (
 )
 
 // samples lists the samples of the open definition.
-func (p *pageWork) samples() {
+func (p *work) samples() {
 	s := &p.view.Samples
 	if p.def == nil || p.def.Message == nil {
 		return
@@ -38,7 +38,7 @@ func (p *pageWork) samples() {
 }
 
 // takeSample puts a sample in the place of the input.
-func (p *pageWork) takeSample(n int) {
+func (p *work) takeSample(n int) {
 	m, err := p.ws.Find(p.form.message)
 	if err != nil {
 		return
@@ -58,7 +58,7 @@ func (p *pageWork) takeSample(n int) {
 }
 
 // keepSample keeps the shown message beside its definition.
-func (p *pageWork) keepSample() {
+func (p *work) keepSample() {
 	j := p.read()
 	if j == nil || p.def == nil || p.form.show >= len(j.Messages) || len(j.Messages[p.form.show].Data) == 0 {
 		p.notice("There is no message to keep.")
@@ -76,7 +76,7 @@ func (p *pageWork) keepSample() {
 }
 
 // dropSample removes a sample.
-func (p *pageWork) dropSample(n int) {
+func (p *work) dropSample(n int) {
 	file := p.view.Definition.File
 	list := p.ws.Samples(file)
 	if n >= len(list) {

@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 )
 
 // applied does to a page's list what a change says, as web/src/morph.ts does.
-func applied(have []string, c *listChange) []string {
+func applied(have []string, c *ListChange) []string {
 	if c == nil {
 		return have
 	}

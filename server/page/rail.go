@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ const (
 )
 
 // rail fills the list of messages, grouped by direction, one entry a name.
-func (p *pageWork) rail() {
+func (p *work) rail() {
 	r, snap := &p.view.Rail, p.ws.Snapshot
 	r.Filter, r.Count = p.form.filter, snap.Count()
 	r.State = snap.ID
@@ -257,7 +257,7 @@ func byName(all []*schema.Message) [][]*schema.Message {
 }
 
 // undefined lists the names of the code map that have no definition.
-func (p *pageWork) undefined(wanted []string) {
+func (p *work) undefined(wanted []string) {
 	r, snap := &p.view.Rail, p.ws.Snapshot
 	defined := make(map[string]bool, snap.Count())
 	for m := range snap.Messages() {
@@ -277,7 +277,7 @@ func (p *pageWork) undefined(wanted []string) {
 }
 
 // railNotes are what is odd about the library as a whole: its maps, and files that are not read.
-func (p *pageWork) railNotes() {
+func (p *work) railNotes() {
 	r, snap := &p.view.Rail, p.ws.Snapshot
 	note := func(text string) {
 		if r.NoteCount++; len(r.Notes) < maxRailNotes {

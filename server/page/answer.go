@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"encoding/json"
@@ -15,23 +15,23 @@ import (
 	"wirebench/templates"
 )
 
-// pageAnswer is what the server sends to an open page: what has to be changed in it. What is missing is as it was.
-type pageAnswer struct {
-	N        int                     `json:"n"`                  // the last message that this knows of
-	HTML     map[string]string       `json:"html,omitempty"`     // parts of the page, by the id of their element
-	Lists    []listChange            `json:"lists,omitempty"`    // what has changed in lists of the page
-	Set      *pageControls           `json:"set,omitempty"`      // controls whose value the server has changed
-	Mistakes []diag.Info             `json:"mistakes,omitempty"` // all, in the text that the page has
-	Outline  *listPatch[pageOutline] `json:"outline,omitempty"`  // what the lines of the definition make
-	Behind   bool                    `json:"behind,omitempty"`   // the outline is of an older text than the page has
-	Data     *pageData               `json:"data,omitempty"`     // the message that is shown
-	Export   *exports                `json:"export,omitempty"`   // files that were asked for
-	Failed   string                  `json:"failed,omitempty"`   // why a value could not be changed
-	Status   string                  `json:"status"`
+// Answer is what the server sends to an open page: what has to be changed in it. What is missing is as it was.
+type Answer struct {
+	N        int                 `json:"n"`                  // the last message that this knows of
+	HTML     map[string]string   `json:"html,omitempty"`     // parts of the page, by the id of their element
+	Lists    []ListChange        `json:"lists,omitempty"`    // what has changed in lists of the page
+	Set      *Controls           `json:"set,omitempty"`      // controls whose value the server has changed
+	Mistakes []diag.Info         `json:"mistakes,omitempty"` // all, in the text that the page has
+	Outline  *ListPatch[Outline] `json:"outline,omitempty"`  // what the lines of the definition make
+	Behind   bool                `json:"behind,omitempty"`   // the outline is of an older text than the page has
+	Data     *Data               `json:"data,omitempty"`     // the message that is shown
+	Export   *Exports            `json:"export,omitempty"`   // files that were asked for
+	Failed   string              `json:"failed,omitempty"`   // why a value could not be changed
+	Status   string              `json:"status"`
 }
 
-// pageControls are the controls of a page that the server may change. Those that are missing are as the page has them.
-type pageControls struct {
+// Controls are the controls of a page that the server may change. Those that are missing are as the page has them.
+type Controls struct {
 	Message    *string            `json:"message,omitempty"`
 	Definition *string            `json:"definition,omitempty"`
 	Reset      bool               `json:"reset,omitempty"` // it is another definition: nothing is to be undone
@@ -55,16 +55,16 @@ type toldControls struct {
 }
 
 // has is what a page has after it has sent what is in its form.
-func (f *pageForm) has(edited bool) toldControls {
+func (f *form) has(edited bool) toldControls {
 	return toldControls{f.message, f.definition, f.base, f.input, f.form, f.byCode, edited, f.show, writeEdits(f.edits), sortedNames(f.opened)}
 }
 
 // controls says which controls are to be changed: those that are not as the page has them.
-func (l *livePage) controls(out *pageAnswer, p *pageWork, had toldControls) {
+func (l *livePage) controls(out *Answer, p *work, had toldControls) {
 	d := &p.view.Definition
 	l.form.definition = d.Text
 	now := l.form.has(d.Edited)
-	c := pageControls{
+	c := Controls{
 		Message: other(had.message, now.message), Base: other(had.base, now.base), Input: other(had.input, now.input), Form: other(had.form, now.form),
 		ByCode: other(had.byCode, now.byCode), Show: other(had.show, now.show), Edited: other(had.edited, now.edited),
 	}
@@ -87,7 +87,7 @@ func (l *livePage) controls(out *pageAnswer, p *pageWork, had toldControls) {
 		c.Base = &now.base // it opened that with the one of its draft
 	}
 	l.told, l.edited = &now.message, now.edited
-	if c != (pageControls{}) {
+	if c != (Controls{}) {
 		out.Set = &c
 	}
 	if p.def != nil {
@@ -106,8 +106,8 @@ func other[T comparable](was, is T) *T {
 	return &is
 }
 
-// pageOutline is a part of the open message that a line of its definition makes.
-type pageOutline struct {
+// Outline is a part of the open message that a line of its definition makes.
+type Outline struct {
 	Key  string `json:"key"`
 	Step int    `json:"step"`           // lines since that of the one before, or since line 0
 	Text string `json:"text,omitempty"` // what is to be said about the line
@@ -117,13 +117,13 @@ type pageOutline struct {
 const maxOutline = 5000
 
 // outline is what the lines of a definition make. Of the parts of one line one has the text: the last value, or else the first part.
-func outline(l *view.LayoutInfo) []pageOutline {
-	out, line, said := []pageOutline{}, 0, map[int]int{}
+func outline(l *view.LayoutInfo) []Outline {
+	out, line, said := []Outline{}, 0, map[int]int{}
 	for _, r := range l.Rows[:min(len(l.Rows), maxOutline)] {
 		if r.Line <= 0 {
 			continue
 		}
-		x := pageOutline{Key: templates.Key(r.Path, r.Role), Step: r.Line - line}
+		x := Outline{Key: templates.Key(r.Path, r.Role), Step: r.Line - line}
 		before, ok := said[r.Line]
 		if !ok || r.Role == codec.RoleValue.String() {
 			if x.Text = templates.RowTitle(r); ok {
@@ -136,25 +136,25 @@ func outline(l *view.LayoutInfo) []pageOutline {
 	return out
 }
 
-// pageData is a message for the hex grid: its bytes, and what each run of bits is. Len and Part have one entry a run, in the order of
+// Data is a message for the hex grid: its bytes, and what each run of bits is. Len and Part have one entry a run, in the order of
 // the wire. What is missing of the bytes and lists is as the page has it.
-type pageData struct {
-	Bytes   *[]byte              `json:"bytes,omitempty"` // base64
-	Built   bool                 `json:"built,omitempty"` // there was nothing before
-	Changed [][2]int             `json:"changed,omitempty"`
-	Len     *listPatch[uint32]   `json:"len,omitempty"`    // bits
-	Part    *listPatch[int]      `json:"part,omitempty"`   // number of a part
-	Jumps   [][2]int             `json:"jumps,omitempty"`  // run and first bit, where a run does not begin at the end of the one before
-	Parts   *listPatch[pagePart] `json:"parts,omitempty"`  // what the runs are, each once
-	Linked  bool                 `json:"linked,omitempty"` // the layout that is shown is the message's
-	Stale   bool                 `json:"stale,omitempty"`  // the lines of its parts are of an older text than the page has
-	Used    int                  `json:"used"`
-	Name    string               `json:"name"`
-	Dir     string               `json:"dir"`
+type Data struct {
+	Bytes   *[]byte            `json:"bytes,omitempty"` // base64
+	Built   bool               `json:"built,omitempty"` // there was nothing before
+	Changed [][2]int           `json:"changed,omitempty"`
+	Len     *ListPatch[uint32] `json:"len,omitempty"`    // bits
+	Part    *ListPatch[int]    `json:"part,omitempty"`   // number of a part
+	Jumps   [][2]int           `json:"jumps,omitempty"`  // run and first bit, where a run does not begin at the end of the one before
+	Parts   *ListPatch[Part]   `json:"parts,omitempty"`  // what the runs are, each once
+	Linked  bool               `json:"linked,omitempty"` // the layout that is shown is the message's
+	Stale   bool               `json:"stale,omitempty"`  // the lines of its parts are of an older text than the page has
+	Used    int                `json:"used"`
+	Name    string             `json:"name"`
+	Dir     string             `json:"dir"`
 }
 
-// pagePart is what runs of bits of a message have in common.
-type pagePart struct {
+// Part is what runs of bits of a message have in common.
+type Part struct {
 	Key    string `json:"key"`  // the same as in the layout
 	Path   string `json:"path"` // without indexes
 	Type   string `json:"type"`
@@ -165,9 +165,9 @@ type pagePart struct {
 }
 
 // message sends the shown message, as far as it is not the one that the page has.
-func (l *livePage) message(out *pageAnswer, p *pageWork) {
-	d := &pageData{Jumps: [][2]int{}}
-	data, lens, kinds, parts := []byte{}, []uint32{}, []int{}, []pagePart{}
+func (l *livePage) message(out *Answer, p *work) {
+	d := &Data{Jumps: [][2]int{}}
+	data, lens, kinds, parts := []byte{}, []uint32{}, []int{}, []Part{}
 	if m := p.view.Shown; m != nil {
 		d.Built, d.Linked, d.Stale, d.Used = m.Edited && m.Was == nil, m.Linked, m.Stale, m.Used
 		d.Name, d.Dir = m.Name, p.job.Messages[m.Number].Dir.String()
@@ -199,8 +199,8 @@ func (l *livePage) same(id, is string) bool {
 
 // runs are the runs of bits of a message: their lengths and the numbers of their parts, and those parts. It notes which do not begin at the
 // end of the one before.
-func (d *pageData) runs(m *templates.Message) (lens []uint32, kinds []int, parts []pagePart) {
-	lens, kinds, parts = make([]uint32, len(m.Fields)), make([]int, len(m.Fields)), []pagePart{}
+func (d *Data) runs(m *templates.Message) (lens []uint32, kinds []int, parts []Part) {
+	lens, kinds, parts = make([]uint32, len(m.Fields)), make([]int, len(m.Fields)), []Part{}
 	type kind struct {
 		field      uint16
 		role, path string // the path of what has no field
@@ -220,7 +220,7 @@ func (d *pageData) runs(m *templates.Message) (lens []uint32, kinds []int, parts
 		if !ok {
 			n = len(parts)
 			numbers[k] = n
-			part := pagePart{Key: templates.Key(f.Path, f.Role), Path: templates.Indexless(f.Path), Type: f.Type, Role: f.Role, Family: templates.Family(f)}
+			part := Part{Key: templates.Key(f.Path, f.Role), Path: templates.Indexless(f.Path), Type: f.Type, Role: f.Role, Family: templates.Family(f)}
 			if m.Linked && f.Line > 0 {
 				part.Lined, part.Step = true, f.Line-line
 				line = f.Line
@@ -232,8 +232,8 @@ func (d *pageData) runs(m *templates.Message) (lens []uint32, kinds []int, parts
 	return lens, kinds, parts
 }
 
-// valueAnswer is a value of the shown message, to be copied or to be edited.
-type valueAnswer struct {
+// ValueAnswer is a value of the shown message, to be copied or to be edited.
+type ValueAnswer struct {
 	N     int `json:"n"`
 	Value struct {
 		Path    string          `json:"path"`
@@ -247,12 +247,12 @@ type valueAnswer struct {
 }
 
 // value looks a value of the shown message up.
-func (l *livePage) value() *valueAnswer {
-	out := &valueAnswer{N: l.n}
+func (l *livePage) value() *ValueAnswer {
+	out := &ValueAnswer{N: l.n}
 	v := &out.Value
 	v.Path, v.Role = l.form.path, l.form.role
 	view := templates.Workbench{}
-	p := &pageWork{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, pastes: &l.pastes}
+	p := &work{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, pastes: &l.pastes}
 	p.form.action = ""
 	p.open()
 	p.show()

@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-chi/chi/v5"
 
 	"wirebench/defs"
 	"wirebench/defs/diag"
@@ -18,14 +17,14 @@ import (
 	"wirebench/templates"
 )
 
-// uploadPage stores the files of the page's form, and says what was done with each. A page with a script sends them to the JSON route.
-func (s *Server) uploadPage(w http.ResponseWriter, r *http.Request) {
-	ws := s.space(chi.URLParam(r, "ws"))
+// Upload stores the files of the page's form, and says what was done with each. A page with a script sends them to the JSON route.
+func (b *Workbench) Upload(w http.ResponseWriter, r *http.Request) {
+	ws := b.space(r)
 	if ws == nil {
-		s.notFound(w, r)
+		b.NotFound(w, r)
 		return
 	}
-	view := templates.Uploaded{Frame: s.frame(r, "Wirebench: upload", ws.Name), Back: "/w/" + url.PathEscape(ws.Name)}
+	view := templates.Uploaded{Frame: b.Frame(r, "Wirebench: upload", ws.Name), Back: "/w/" + url.PathEscape(ws.Name)}
 	report, err := api.TakeUpload(r.Context(), ws.Workspace, w, r, false)
 	status := http.StatusOK
 	var files []*api.UploadedFile
@@ -51,14 +50,14 @@ func (s *Server) uploadPage(w http.ResponseWriter, r *http.Request) {
 		}
 		view.Files = append(view.Files, row)
 	}
-	s.render(w, r, status, templates.UploadPage(view))
+	b.Render(w, r, status, templates.UploadPage(view))
 }
 
-// changeSettings takes the settings of a workspace from the page's form, and goes back to the page.
-func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request) {
-	ws := s.space(chi.URLParam(r, "ws"))
+// Settings takes the settings of a workspace from the page's form, and goes back to the page.
+func (b *Workbench) Settings(w http.ResponseWriter, r *http.Request) {
+	ws := b.space(r)
 	if ws == nil {
-		s.notFound(w, r)
+		b.NotFound(w, r)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
@@ -83,7 +82,7 @@ func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	if err != nil {
-		s.render(w, r, http.StatusUnprocessableEntity, templates.Trouble(s.frame(r, "Wirebench: settings", ws.Name), "The settings are as they were", err.Error()+".", "/w/"+url.PathEscape(ws.Name)))
+		b.Render(w, r, http.StatusUnprocessableEntity, templates.Trouble(b.Frame(r, "Wirebench: settings", ws.Name), "The settings are as they were", err.Error()+".", "/w/"+url.PathEscape(ws.Name)))
 		return
 	}
 	http.Redirect(w, r, "/w/"+url.PathEscape(ws.Name), http.StatusSeeOther)
@@ -91,7 +90,7 @@ func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request) {
 
 // postedConstants reads the constants of the page's form. The first line that cannot be read is the error, so that nothing is lost.
 func postedConstants(text string) (map[string]string, error) {
-	found, diags := defs.ParseConstants(source.New("constants", unixLines(text)))
+	found, diags := defs.ParseConstants(source.New("constants", source.UnixLines(text)))
 	for _, d := range diags {
 		if d.Severity == diag.Error {
 			return nil, fmt.Errorf("line %d: %s", d.Span.Pos().Line, d.Message)

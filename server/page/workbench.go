@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"crypto/rand"
@@ -7,27 +7,26 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/go-chi/chi/v5"
-
 	"wirebench/server/access"
 	"wirebench/server/answer"
 	"wirebench/server/api"
+	"wirebench/server/workspace"
 	"wirebench/templates"
 )
 
-// workbench draws the page of a workspace: plainly by its address, or what a form asks for. It keeps what was typed.
-func (s *Server) workbench(w http.ResponseWriter, r *http.Request) {
-	ws := s.space(chi.URLParam(r, "ws"))
+// Page draws the page of a workspace: plainly by its address, or what a form asks for. It keeps what was typed.
+func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
+	ws := b.space(r)
 	if ws == nil {
-		s.notFound(w, r)
+		b.NotFound(w, r)
 		return
 	}
-	view := templates.Workbench{Frame: s.frame(r, "Wirebench: "+ws.title(), ws.Name)}
+	view := templates.Workbench{Frame: b.Frame(r, "Wirebench: "+ws.Workspace.Title, ws.Name)}
 	view.Frame.Nonce = allowStyles(w)
-	s.putRelays(&view, ws.Workspace)
+	b.putRelays(&view, ws.Workspace)
 	if r.Method != http.MethodPost {
 		ws.fill(&view, ws.addressForm(r.URL.Query()))
-		s.render(w, r, http.StatusOK, templates.WorkbenchPage(view))
+		b.Render(w, r, http.StatusOK, templates.WorkbenchPage(view))
 		return
 	}
 	status := http.StatusOK
@@ -39,34 +38,43 @@ func (s *Server) workbench(w http.ResponseWriter, r *http.Request) {
 		}
 		r.PostForm = url.Values{}
 	}
-	form := postedForm(r.PostForm)
-	kind, size := form.work()
-	ticket, err := s.budget.Acquire(r.Context(), access.Of(r).Client, kind, size)
+	f := postedForm(r.PostForm)
+	kind, size := f.work()
+	ticket, err := b.Budget.Acquire(r.Context(), access.Of(r).Client, kind, size)
 	if err != nil {
 		answer.Error(w, answer.Busy(err))
 		return
 	}
 	defer ticket.Release()
-	p := ws.fill(&view, form)
+	p := ws.fill(&view, f)
 	if p.refused != "" {
-		s.logRefusal(r, "page action "+p.refused)
+		access.LogRefusal(b.Log, r, "page action "+p.refused)
 		status = http.StatusForbidden
 	}
 	if p.export != nil {
 		p.export.send(w)
 		return
 	}
-	s.render(w, r, status, templates.WorkbenchPage(view))
+	b.Render(w, r, status, templates.WorkbenchPage(view))
 }
 
 // allowStyles lets one script of the page, which knows the nonce, add style sheets: the editor does.
 func allowStyles(w http.ResponseWriter) string {
 	nonce := rand.Text()
-	w.Header().Set("Content-Security-Policy", contentPolicy+"; style-src 'self' 'nonce-"+nonce+"'")
+	const policy = "Content-Security-Policy"
+	w.Header().Set(policy, w.Header().Get(policy)+"; style-src 'self' 'nonce-"+nonce+"'")
 	return nonce
 }
 
 // address is the page with one thing asked for.
 func (ws *space) address(key, value string) string {
 	return "/w/" + url.PathEscape(ws.Name) + "?" + url.Values{key: {value}}.Encode()
+}
+
+// putRelays puts what runs in a workspace into its page.
+func (b *Workbench) putRelays(v *templates.Workbench, ws *workspace.Workspace) {
+	if ws.Captures == nil {
+		return
+	}
+	v.Rail.Relays, v.Rail.Demo = true, b.Relays.Demo != nil
 }

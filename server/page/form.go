@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"encoding/hex"
@@ -10,20 +10,21 @@ import (
 	"strconv"
 	"strings"
 
+	"wirebench/defs/source"
 	"wirebench/server/admit"
 	"wirebench/server/frames"
 )
 
-// pageForm is what a person asks of the workbench page, as its controls send it: by a form, or bit by bit over a websocket.
-type pageForm struct {
-	action     string // of the button: decode, save, encode ... ; pageWork.act lists them
+// form is what a person asks of the workbench page, as its controls send it: by a form, or bit by bit over a websocket.
+type form struct {
+	action     string // of the button: decode, save, encode ... ; work.act lists them
 	arg        string // that belongs to the action: "rows:1000"
 	message    string // of the open definition, as workspace.NameOf has it
 	part       int    // which message of a text with several, from 1; 0 = the one of the name
 	name       string // of a definition to be written anew
 	filter     string // of the list of messages
 	definition string // its text, perhaps edited; empty = as it is stored
-	base       string // pageRevision of the stored text that the edit began with
+	base       string // textRevision of the stored text that the edit began with
 	input      string // bytes in any form
 	form       string // to read them as, "" = guess
 	byCode     bool   // decode by the code that each message carries, not by the open definition
@@ -39,15 +40,15 @@ type pageForm struct {
 
 	edits  map[int][]byte  // messages whose bytes were changed, by their number
 	opened map[string]bool // runs of list elements that are unfolded
-	frame  *frameForm      // of a page of a capture: what is known of the input; nil if it is no frame
+	frame  *FrameForm      // of a page of a capture: what is known of the input; nil if it is no frame
 
 	// One value to change, over a websocket alone.
 	path, role, typed string
 	exactly           bool // leave everything else as it is, right or wrong
 }
 
-// frameForm is what a list of frames knows of the one whose bytes are the input.
-type frameForm struct {
+// FrameForm is what a list of frames knows of the one whose bytes are the input.
+type FrameForm struct {
 	Kind      string `json:"kind"` // as transport.Kind has it
 	Dir       string `json:"dir"`
 	Group     string `json:"group"`
@@ -59,14 +60,14 @@ type frameForm struct {
 }
 
 // number is the argument of an action that has a number.
-func (f *pageForm) number() int { return atLeast0(f.arg) }
+func (f *form) number() int { return atLeast0(f.arg) }
 
 // postedForm reads what the page's form sends.
-func postedForm(q url.Values) pageForm {
-	f := pageForm{
-		message: q.Get("message"), name: strings.TrimSpace(q.Get("name")), definition: unixLines(q.Get("definition")), base: q.Get("base"),
-		input: unixLines(q.Get("input")), form: q.Get("form"), byCode: q.Get("bycode") != "",
-		value: unixLines(q.Get("value")), made: q.Get("made"), code: strings.TrimSpace(q.Get("code")),
+func postedForm(q url.Values) form {
+	f := form{
+		message: q.Get("message"), name: strings.TrimSpace(q.Get("name")), definition: source.UnixLines(q.Get("definition")), base: q.Get("base"),
+		input: source.UnixLines(q.Get("input")), form: q.Get("form"), byCode: q.Get("bycode") != "",
+		value: source.UnixLines(q.Get("value")), made: q.Get("made"), code: strings.TrimSpace(q.Get("code")),
 		about: strings.TrimSpace(q.Get("about")), opened: map[string]bool{},
 	}
 	f.action, f.arg, _ = cutAction(q.Get("action"))
@@ -133,8 +134,8 @@ func writeEdits(edits map[int][]byte) map[string]string {
 
 // addressForm is what an address asks for: a message and, if there is one, its first sample. An address that asks for nothing gets a
 // sample, so that the first visit shows what the page is for.
-func (ws *space) addressForm(q url.Values) pageForm {
-	f := pageForm{message: q.Get("message"), filter: q.Get("filter"), opened: map[string]bool{}}
+func (ws *space) addressForm(q url.Values) form {
+	f := form{message: q.Get("message"), filter: q.Get("filter"), opened: map[string]bool{}}
 	if f.message == "" && f.filter == "" && !q.Has("new") {
 		f.message = ws.firstShown()
 	}
@@ -184,9 +185,6 @@ func atLeast0(s string) int {
 	return max(n, 0)
 }
 
-// unixLines undoes what browsers do to the text of forms.
-func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
-
 // sumOf tells whether a text is still what the page had put there.
 func sumOf(text string) string {
 	h := fnv.New64a()
@@ -195,7 +193,7 @@ func sumOf(text string) string {
 }
 
 // work is what a form of the page may take.
-func (f *pageForm) work() (admit.Kind, int64) {
+func (f *form) work() (admit.Kind, int64) {
 	size := admit.Work(len(f.definition), admit.PerCompiled) + admit.Work(len(f.input), admit.PerDecoded) + admit.Work(len(f.value), admit.PerValue)
 	switch {
 	case f.action == "emit":

@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"errors"
@@ -15,11 +15,13 @@ import (
 	"wirebench/templates"
 )
 
-// pageRevision names a stored text as a page has it: with the line ends of forms and editors, whatever they are on disk.
-func pageRevision(text string) string { return string(store.RevisionOf([]byte(unixLines(text)))) }
+// textRevision names a stored text as a page has it: with the line ends of forms and editors, whatever they are on disk.
+func textRevision(text string) string {
+	return string(store.RevisionOf([]byte(source.UnixLines(text))))
+}
 
 // open opens the definition that the form names or holds.
-func (p *pageWork) open() {
+func (p *work) open() {
 	f := &p.form
 	p.def, p.use = nil, nil
 	p.view.Layout, p.view.Stale, p.view.Message = nil, false, f.message
@@ -32,7 +34,7 @@ func (p *pageWork) open() {
 	stored, err := p.ws.Find(f.message)
 	text, revision := f.definition, ""
 	if err == nil {
-		revision = pageRevision(stored.Span.File.Text)
+		revision = textRevision(stored.Span.File.Text)
 	}
 	switch {
 	case text == "" && f.message == "":
@@ -42,16 +44,16 @@ func (p *pageWork) open() {
 		p.notice("There is " + err.Error())
 		d.New = f.message
 		return
-	case err == nil && (text == "" || unixLines(stored.Span.File.Text) == text):
+	case err == nil && (text == "" || source.UnixLines(stored.Span.File.Text) == text):
 		text, f.base = "", revision
-	case err == nil && f.base != "" && f.base != revision && pageRevision(text) == f.base:
+	case err == nil && f.base != "" && f.base != revision && textRevision(text) == f.base:
 		// Nothing was typed, and another program wrote the file.
 		text, f.definition, f.base = "", "", revision
 		p.done(stored.Span.File.Name + " changed on disk; this is what it says now.")
 	case err == nil && f.base == "":
 		f.base = revision
 	case err == nil && f.base != revision:
-		d.Conflict = &templates.Conflict{Lines: lineChanges(unixLines(stored.Span.File.Text), text)}
+		d.Conflict = &templates.Conflict{Lines: lineChanges(source.UnixLines(stored.Span.File.Text), text)}
 	case err != nil && f.base != "" && f.name == "":
 		d.Conflict = &templates.Conflict{Deleted: true}
 	}
@@ -65,7 +67,7 @@ func (p *pageWork) open() {
 	}
 	p.chooseOne(def)
 	p.def, p.use = def, def
-	d.File, d.Text, d.Edited, d.Stored, d.Diagnostics = def.File.Name, unixLines(def.File.Text), def.Edited, stored != nil, def.Diagnostics
+	d.File, d.Text, d.Edited, d.Stored, d.Diagnostics = def.File.Name, source.UnixLines(def.File.Text), def.Edited, stored != nil, def.Diagnostics
 	d.Base = f.base
 	if def.Message != nil {
 		if stored == nil && p.ws.Snapshot.Dialect.Versions {
@@ -83,7 +85,7 @@ func (p *pageWork) open() {
 }
 
 // chooseOne opens the message of a text with several that was asked for. One that is stored is known by its name from then on.
-func (p *pageWork) chooseOne(def *workspace.Definition) {
+func (p *work) chooseOne(def *workspace.Definition) {
 	f, d := &p.form, &p.view.Definition
 	all := def.Messages()
 	if len(all) < 2 {
@@ -115,7 +117,7 @@ func (ws *space) newLabel() string {
 }
 
 // useGood keeps to the last definition without mistakes while the open one has some.
-func (p *pageWork) useGood(def *workspace.Definition) {
+func (p *work) useGood(def *workspace.Definition) {
 	if !def.Broken() {
 		p.good = def
 		return
@@ -133,7 +135,7 @@ func (p *pageWork) useGood(def *workspace.Definition) {
 }
 
 // openAnother opens another definition. Bytes that a person brought stay, to be tried with it; a sample gives way to one of its own.
-func (p *pageWork) openAnother(message string) {
+func (p *work) openAnother(message string) {
 	f := &p.form
 	keep := strings.TrimSpace(f.input) != "" && !p.ws.isSample(f.message, f.input) || len(f.edits) > 0 && strings.TrimSpace(f.input) != ""
 	f.message, f.part, f.name, f.made, f.code, f.byCode = message, 0, "", sumOf(f.value), "", false
@@ -167,7 +169,7 @@ func (ws *space) isSample(message, text string) bool {
 }
 
 // beginNew begins a definition that is not stored yet, of the given name or of one that is free.
-func (p *pageWork) beginNew(name string) {
+func (p *work) beginNew(name string) {
 	f := &p.form
 	if name == "" || p.ws.has(name) {
 		name = p.ws.newName("")
@@ -180,7 +182,7 @@ func (p *pageWork) beginNew(name string) {
 }
 
 // rename gives a definition that is not stored yet the name that was typed.
-func (p *pageWork) rename() {
+func (p *work) rename() {
 	f := &p.form
 	switch {
 	case f.name == "" || f.name == f.message:
@@ -211,7 +213,7 @@ func (ws *space) has(name string) bool {
 }
 
 // save stores the text of the open definition.
-func (p *pageWork) save() {
+func (p *work) save() {
 	d := &p.view.Definition
 	if p.def == nil {
 		p.notice("There is no definition to save: write one, and give it a name.")
@@ -239,7 +241,7 @@ func (p *pageWork) save() {
 }
 
 // keepOpen goes on with the same message of a text that has just been stored, by the name that it has there.
-func (p *pageWork) keepOpen(def *workspace.Definition) {
+func (p *work) keepOpen(def *workspace.Definition) {
 	now := &space{p.ws.Workspace, p.ws.Now()}
 	f := now.File(def.File.Name)
 	if f == nil || def.Message == nil {
@@ -254,13 +256,13 @@ func (p *pageWork) keepOpen(def *workspace.Definition) {
 // withLineEnds writes a text with the line ends that the file has on disk.
 func withLineEnds(text string, f *source.File) string {
 	if crlf := strings.Count(f.Text, "\r\n"); crlf > 0 && crlf == strings.Count(f.Text, "\n") {
-		return strings.ReplaceAll(unixLines(text), "\n", "\r\n")
+		return strings.ReplaceAll(source.UnixLines(text), "\n", "\r\n")
 	}
 	return text
 }
 
 // stored goes on with the library as it is now.
-func (p *pageWork) stored(text string) {
+func (p *work) stored(text string) {
 	p.ws = &space{p.ws.Workspace, p.ws.Now()}
 	p.form.definition, p.form.base, p.form.name, p.form.action = "", "", "", ""
 	p.done(text)
@@ -268,7 +270,7 @@ func (p *pageWork) stored(text string) {
 }
 
 // notSaved says why nothing was stored. What was typed stays in the page.
-func (p *pageWork) notSaved(err error) {
+func (p *work) notSaved(err error) {
 	var moved *store.ConflictError
 	var older *workspace.OlderError
 	switch {
@@ -288,7 +290,7 @@ func (p *pageWork) notSaved(err error) {
 }
 
 // newVersion stores the text as the next version of its message, and opens that.
-func (p *pageWork) newVersion() {
+func (p *work) newVersion() {
 	if p.def == nil || p.def.Message == nil {
 		p.notice("There is no message to make a new version of.")
 		return
@@ -328,7 +330,7 @@ func (ws *space) newName(like string) string {
 }
 
 // remove deletes the open definition.
-func (p *pageWork) remove() {
+func (p *work) remove() {
 	d := &p.view.Definition
 	f := p.ws.File(d.File)
 	if f == nil {
@@ -349,7 +351,7 @@ func (p *pageWork) remove() {
 }
 
 // format writes the text in its canonical form.
-func (p *pageWork) format() {
+func (p *work) format() {
 	if p.def == nil {
 		return
 	}
@@ -358,19 +360,19 @@ func (p *pageWork) format() {
 		p.notice("Not formatted: " + diags[0].String())
 		return
 	}
-	if unixLines(text) == p.view.Definition.Text {
+	if source.UnixLines(text) == p.view.Definition.Text {
 		p.done("Formatted already.")
 		return
 	}
 	base := p.form.base
-	p.form.definition = unixLines(text)
+	p.form.definition = source.UnixLines(text)
 	p.open()
 	p.form.base = base
 	p.done("Formatted.")
 }
 
 // exportLayout makes a file of the layout.
-func (p *pageWork) exportLayout() {
+func (p *work) exportLayout() {
 	if p.view.Layout == nil {
 		p.notice("There is no layout: open a definition first.")
 		return

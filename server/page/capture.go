@@ -1,0 +1,29 @@
+package page
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"wirebench/templates"
+)
+
+// Capture draws the page of a capture: a frame is shown when the page asks for it.
+func (b *Workbench) Capture(w http.ResponseWriter, r *http.Request) {
+	ws := b.space(r)
+	if ws == nil || ws.Captures == nil {
+		b.NotFound(w, r)
+		return
+	}
+	x, err := ws.Captures.Get(chi.URLParam(r, "id"))
+	if err != nil {
+		b.NotFound(w, r)
+		return
+	}
+	view := templates.Workbench{Frame: b.Frame(r, x.Name+" · Wirebench", ws.Name), Capture: &templates.Capture{ID: x.ID, Name: x.Name}}
+	view.Capture.Live = b.Captures.Runs(ws.Name, x.ID)
+	view.Frame.Nonce = allowStyles(w)
+	b.putRelays(&view, ws.Workspace)
+	ws.fill(&view, form{byCode: true, opened: map[string]bool{}, frame: &FrameForm{}})
+	b.Render(w, r, http.StatusOK, templates.WorkbenchPage(view))
+}

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"wirebench/server/access"
+	"wirebench/server/page"
+	"wirebench/server/socket"
+	"wirebench/server/wsconn"
+)
+
+// pageSocket serves the websocket of an open page, with these channels:
+//
+//	page    what a person changes comes in, the parts of the page that change by it go out
+//	pushed  what has changed on the server
+//	frames  a list of the frames of a capture
+func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
+	ws := s.byName[chi.URLParam(r, "ws")]
+	if ws == nil {
+		s.notFound(w, r)
+		return
+	}
+	conn, err := wsconn.Accept(w, r, page.MaxMessage+1<<10)
+	if err != nil {
+		s.Log.Info("page refused", "error", err)
+		return
+	}
+	defer conn.Drop()
+	ctx, cancel := context.WithCancel(context.Background()) // not the request's: that one ends with the upgrade
+	defer cancel()
+	if err := s.pages.Add(conn, cancel); err != nil {
+		conn.Close(err.Error())
+		return
+	}
+	defer s.pages.Remove(conn)
+	kinds := map[string]socket.Kind{
+		"page":   s.workbench.Channel(ws, r),
+		"pushed": s.pushes.Channel(ws.Name),
+		"frames": {Limit: maxListMessage, Serve: s.framesChannel(ws)},
+	}
+	maps.DeleteFunc(kinds, func(name string, _ socket.Kind) bool {
+		return !access.Of(r).May("channel "+name) || name == "frames" && ws.Captures == nil
+	})
+	if err := socket.Serve(ctx, conn, kinds); !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
+		s.Log.Info("page ended", "error", err)
+	}
+}
