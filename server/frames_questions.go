@@ -78,6 +78,11 @@ func (p *framesPage) question(m *listMessage) (id int, work func(context.Context
 	return 0, nil
 }
 
+// scans reports whether a message asks about all frames of the list, and not for some of them.
+func (m *listMessage) scans() bool {
+	return m.Find != nil || m.Step != nil || m.Types != nil || m.Map != nil || m.Timeline != nil || m.Table != nil
+}
+
 // asked is in each question: its number, which the answer has too.
 type asked struct {
 	ID int `json:"id"`

@@ -13,6 +13,7 @@ import (
 
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
+	"wirebench/server/admit"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
 	"wirebench/server/live"
@@ -250,7 +251,7 @@ func (p *framesPage) listen(ctx context.Context, all *sync.WaitGroup) error {
 		if ok {
 			all.Go(func() {
 				defer p.end(id, cancel)
-				p.answer(one, id, seq, work)
+				p.answer(one, id, seq, m.scans(), work)
 			})
 			continue
 		}
@@ -323,8 +324,9 @@ func (p *framesPage) asOf(ctx context.Context, seq int) *shownList {
 	}
 }
 
-// answer answers one question when a job is free. A question that is canceled before that costs nothing.
-func (p *framesPage) answer(ctx context.Context, id, seq int, work func(context.Context, *shownList) (string, any, error)) {
+// answer answers one question when a job is free and, if it is about all frames, there is memory for it. A question that is canceled before
+// that costs nothing.
+func (p *framesPage) answer(ctx context.Context, id, seq int, scans bool, work func(context.Context, *shownList) (string, any, error)) {
 	select {
 	case p.jobs <- struct{}{}:
 		defer func() { <-p.jobs }()
@@ -336,6 +338,14 @@ func (p *framesPage) answer(ctx context.Context, id, seq int, work func(context.
 	if list == nil {
 		p.reply(ctx, id, "", nil, errNoList)
 		return
+	}
+	if scans {
+		ticket, err := admit.Begin(ctx, admit.Find, list.open.Log().Len(), admit.PerListed)
+		if err != nil {
+			p.reply(ctx, id, "", nil, err)
+			return
+		}
+		defer ticket.Release()
 	}
 	key, answer, err := work(ctx, list)
 	p.reply(ctx, id, key, answer, err)

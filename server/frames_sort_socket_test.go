@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"wirebench/server/admit"
 	"wirebench/server/frames"
 )
 
@@ -153,5 +155,42 @@ func TestSortLive(t *testing.T) {
 	c.sortedBy(4, "null")
 	if got := fmt.Sprint(c.numbers(4, 2)); got != "[1 2]" || c.number("fit") != 3500 {
 		t.Errorf("as they came: %s of %d", got, c.number("fit"))
+	}
+}
+
+// A list asks the budget before it is sorted and before all its frames are looked through; what it shows costs nothing.
+func TestListOfFramesBudget(t *testing.T) {
+	s := captureServer(t, "tera", chatFiles)
+	c := openList(t, s, chatCapture(t, 300))
+	c.view(1, "")
+	taken, err := s.budget.Acquire(t.Context(), "another client", admit.Find, math.MaxInt64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const busy = "the server is busy: there is no memory for another search or sort now"
+	if got := c.ask("types", "failed", ""); !strings.Contains(got, busy) {
+		t.Error(got)
+	}
+	c.view(2, `,"sort":{"by":"len"}`)
+	for !strings.Contains(string(c.st["mistakes"]), `"in":"sort"`) {
+		c.read()
+	}
+	if got := string(c.st["mistakes"]); !strings.Contains(got, busy) {
+		t.Error(got)
+	}
+	if got := fmt.Sprint(c.numbers(2, 3)); got != "[1 2 3]" {
+		t.Error(got)
+	}
+	taken.Release()
+	c.view(3, `,"sort":{"by":"len","desc":true,"again":1}`)
+	c.sortedBy(3, `{"by":"len","desc":true,"again":1}`)
+	if got := c.ask("types", "types", ""); !strings.Contains(got, `"total":300`) {
+		t.Error(got)
+	}
+	for now, _ := s.budget.Used(); now != 0; now, _ = s.budget.Used() { // it is released just after the answer
+		if c.ctx.Err() != nil {
+			t.Fatalf("%d bytes are taken after all", now)
+		}
+		time.Sleep(time.Millisecond)
 	}
 }

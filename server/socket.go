@@ -31,7 +31,9 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.Drop()
-	ctx, cancel := context.WithCancel(context.Background()) // not the request's: that one ends with the upgrade
+	ctx, release := s.budget.WithWorkload(context.Background(), access.Of(r).Client) // not the request's: that one ends with the upgrade
+	defer release()
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := s.pages.Add(conn, cancel); err != nil {
 		conn.Close(err.Error())

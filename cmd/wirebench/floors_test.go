@@ -85,9 +85,9 @@ server/workspace < defs codec/view codec/filter codec/transport/protocols server
 server/proxy     < codec/filter server/live server/store
 
 server/access < server/answer templates
-server/frames < server/workspace server/live codec/corpus codec/transport/protocols
+server/frames < server/workspace server/live server/admit codec/corpus codec/transport/protocols
 
-server/captures < server/frames server/admit
+server/captures < server/frames
 server/socket   < server/wsconn
 
 server/relay < server/captures server/proxy codec/transport/protocols

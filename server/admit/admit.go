@@ -29,7 +29,7 @@ const (
 )
 
 func (k Kind) String() string {
-	return [...]string{"decode", "layout", "emit", "paste", "open", "find"}[k]
+	return [...]string{"decode", "layout", "emit", "paste", "open", "search or sort"}[k]
 }
 
 // Bounds of waiting.

@@ -50,18 +50,22 @@ func (l *workload) release() {
 // Wait waits until there is memory for work of the workload of a context, which has it until it is released. size bytes of input take each
 // bytes of memory each. The error is that of Acquire.
 func Wait(ctx context.Context, kind Kind, size, each int) error {
+	t, err := Begin(ctx, kind, size, each)
+	if l, ok := ctx.Value(workloadKey{}).(*workload); ok && err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.held = append(l.held, t)
+	}
+	return err
+}
+
+// Begin is Wait for work that ends before the workload does, when the caller releases the ticket.
+func Begin(ctx context.Context, kind Kind, size, each int) (*Ticket, error) {
 	l, ok := ctx.Value(workloadKey{}).(*workload)
 	if !ok {
-		return nil // not of a request
+		return nil, nil // not of a request
 	}
-	t, err := l.budget.Acquire(ctx, l.client, kind, Work(size, each))
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.held = append(l.held, t)
-	return nil
+	return l.budget.Acquire(ctx, l.client, kind, Work(size, each))
 }
 
 // Work is what size bytes of input take, each bytes of memory each.

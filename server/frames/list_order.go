@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"wirebench/server/admit"
 	"wirebench/server/live"
 	"wirebench/server/store"
 )
@@ -120,28 +121,32 @@ type SortJob struct {
 	err   error
 }
 
-// StartSort begins to sort a list. poke is called when that is done.
+// StartSort begins to sort a list, when there is memory for it in the budget of the context. poke is called when that is done.
 func (l *List) StartSort(ctx context.Context, jobs *sync.WaitGroup, notes store.Notes, poke func()) *SortJob {
 	ctx, stop := context.WithCancel(ctx)
 	j := &SortJob{spec: *l.sort, view: l.View, Stop: stop, done: make(chan struct{})}
 	jobs.Go(func() {
-		j.order, j.err = SortView(ctx, j.view, j.spec, notes, &j.Share)
-		stop()
-		close(j.done)
-		poke()
+		defer poke()
+		defer close(j.done)
+		defer stop()
+		fit, _ := j.view.State()
+		ticket, err := admit.Begin(ctx, admit.Find, min(fit, maxSorted), admit.PerSorted)
+		if j.err = err; err == nil {
+			defer ticket.Release()
+			j.order, j.err = SortView(ctx, j.view, j.spec, notes, &j.Share)
+		}
 	})
 	return j
 }
 
-// Ordered is the list in the order that it wants, which is made now.
+// Ordered is the list in the order that it wants, which is made now. The caller has the memory for it.
 func (l *List) Ordered(ctx context.Context, notes store.Notes) (*List, error) {
 	if !l.Unsorted() {
 		return l, nil
 	}
-	var jobs sync.WaitGroup
-	j := l.StartSort(ctx, &jobs, notes, func() {})
-	jobs.Wait()
-	return l.Sorted(j), j.err
+	var j SortJob
+	j.order, j.err = SortView(ctx, l.View, *l.sort, notes, &j.Share)
+	return l.Sorted(&j), j.err
 }
 
 // IsFor reports whether the order is the one that a list wants.

@@ -60,8 +60,9 @@ type overview struct {
 type overType struct {
 	program *codec.Program
 	look    byte
-	judges  bool       // the highlight decides row by row
+	hits    bool       // the highlight can fit
 	rules   []overRule // that can fit, up to the first that always does
+	judges  bool       // these decide row by row
 }
 
 type overRule struct {
@@ -222,7 +223,7 @@ func (o *overview) filters() (all []*workspace.FrameFilter) {
 	return all
 }
 
-// look is what a row is.
+// look is what a row is. It is decoded once at most, for its state and for all filters.
 func (o *overview) look(l *List, i int, e live.Entry, data []byte, conns []live.Conn, frame *transport.Frame) byte {
 	t := o.types.of(e)
 	read := t == nil
@@ -232,26 +233,26 @@ func (o *overview) look(l *List, i int, e live.Entry, data []byte, conns []live.
 		o.types.put(e, t)
 	}
 	look := t.look
-	if t.program != nil {
-		if t.program.Decode(&o.rec, data); o.rec.Status() != codec.OK {
-			look |= rowBad
+	if !t.judges {
+		if t.program != nil {
+			if t.program.Decode(&o.rec, data); o.rec.Status() != codec.OK {
+				look |= rowBad
+			}
 		}
-	}
-	if !t.judges && len(t.rules) == 0 {
 		return look
-	}
-	if len(t.rules) > 0 && t.rules[0].always && !t.judges {
-		return look | byte(t.rules[0].hue)
 	}
 	if !read {
 		ReadFrame(l.log, i, e, data, frame)
 	}
+	if o.maker.Decode(frame) != nil && o.maker.Rec.Status() != codec.OK {
+		look |= rowBad
+	}
 	where := l.View.where(i, e, conns[e.Conn])
-	if t.judges && o.hit.Fits(where, frame) {
+	if t.hits && o.hit.FitsReading(where, o.maker.read) {
 		look |= rowHit
 	}
 	for _, r := range t.rules {
-		if r.always || r.fits.Fits(where, frame) {
+		if r.always || r.fits.FitsReading(where, o.maker.read) {
 			return look | byte(r.hue)
 		}
 	}
@@ -268,13 +269,9 @@ func (o *overview) typeOf(l *List, f *transport.Frame) *overType {
 	case msg == nil && f.Kind == transport.Message:
 		t.look |= rowUnknown
 	}
-	if msg != nil {
-		if p, err := l.snap.Program(msg); err == nil {
-			t.program = p
-		}
-	}
+	t.program = frameProgram(l.snap, f)
 	kind := o.maker.TypeOf(msg, f)
-	t.judges = o.hit != nil && o.hit.CanMatch(msg)
+	t.hits = o.hit != nil && o.hit.CanMatch(msg)
 	for _, r := range o.rules {
 		if !r.fits.CanMatch(msg) {
 			continue
@@ -283,6 +280,9 @@ func (o *overview) typeOf(l *List, f *transport.Frame) *overType {
 		if t.rules = append(t.rules, overRule{r, always}); always {
 			break
 		}
+	}
+	if t.judges = t.hits || len(t.rules) > 0 && !t.rules[0].always; !t.judges && len(t.rules) > 0 {
+		t.look |= byte(t.rules[0].hue)
 	}
 	return t
 }
