@@ -224,6 +224,10 @@ func TestListOfARollingLog(t *testing.T) {
 
 // While frames come and go, no answer is of the wrong frame, and none is a panic.
 func TestListWhileRolling(t *testing.T) {
+	rounds := 40
+	if testing.Short() {
+		rounds = 10
+	}
 	r := newRolling(t, 1<<20)
 	r.add(20_000)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -251,7 +255,7 @@ func TestListWhileRolling(t *testing.T) {
 					filter = "dir == c2s"
 				}
 				c.show(seq+1, fmt.Sprintf(`,"filter":"%s"`, filter), 1)
-				for range 40 {
+				for range rounds {
 					fit := c.number("fit")
 					if filter == "delta > 0.5" && fit != 0 {
 						t.Errorf("%d frames come late", fit)

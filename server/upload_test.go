@@ -341,6 +341,9 @@ func TestUploadOfAFolderTwice(t *testing.T) {
 }
 
 func TestUploadOfTooMuch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of megabytes, with -short")
+	}
 	bomb := func(name string) sent { // 30 MB of nothing
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)

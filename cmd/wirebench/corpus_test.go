@@ -34,6 +34,9 @@ type corpusVector struct {
 
 // Every vector of the reference parser, through the command line: decode gives the value, encode gives the bytes.
 func TestVectorsByCommandLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine and many cases, with -short")
+	}
 	data, err := os.ReadFile(needCorpus(t, "tera/vectors-toolbox.jsonl"))
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,9 @@ import (
 
 // Every target writes the definitions of every dialect that ships, and what is lost is said.
 func TestEmit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine and many cases, with -short")
+	}
 	for _, protocol := range []string{"tera", "muta", "subspace"} {
 		for _, target := range strings.Split(targetNames(), ", ") {
 			out, errs, status := cli(t, "", "emit", "--protocol", protocol, "--target", target, "--json", "--vectors", "2")

@@ -114,6 +114,9 @@ type pkg struct {
 }
 
 func TestFloors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine and many cases, with -short")
+	}
 	const root = "../.."
 	lookAtTree(t, os.DirFS(root))
 	for _, v := range floorViolations(floors, listPackages(t, root)) {

@@ -51,6 +51,9 @@ func plainMap(l *List, notes store.Notes, parts int) *Map {
 
 // TestMap compares the overview of a list with what its rows tell, in whatever order they are.
 func TestMap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many maps of one goroutine, with -short")
+	}
 	snap := definitions(t, "tera", oddFiles)
 	log := mixedLog(t, 5000)
 	notes := store.Notes{Marked: []uint64{1, 7, 900, 4900, 30_000}, Frames: map[uint64]string{8: "a", 900: "b", 5000: "c", 99_999: "gone"}}

@@ -77,6 +77,9 @@ func oddList(t *testing.T, snap *workspace.Snapshot, log *live.Log, filter strin
 
 // TestTablesOfTypes compares the counts of types and their tables with what each frame alone says.
 func TestTablesOfTypes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many tables of one goroutine, with -short")
+	}
 	snap := definitions(t, "tera", oddFiles)
 	r := rand.New(rand.NewPCG(1, 2))
 	log := live.New(0)

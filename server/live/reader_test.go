@@ -181,6 +181,9 @@ func TestSlowReaders(t *testing.T) {
 
 // However many frames pass, memory stays what it is.
 func TestMemoryStaysFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half a million frames, with -short")
+	}
 	l := live.NewRolling(8 << 20)
 	conn := l.Connection(live.Conn{})
 	var m runtime.MemStats

@@ -25,6 +25,9 @@ func TestBurst(t *testing.T) {
 	}{{"observed", false, false}, {"operable", true, false}, {"operated", true, true}} {
 		for _, up := range []bool{false, true} {
 			for _, n := range []int{3000, 60_000} {
+				if n > 3000 && testing.Short() {
+					continue
+				}
 				t.Run(fmt.Sprint(test.name, " up ", up, " ", n), func(t *testing.T) {
 					server := listenUDP(t)
 					cfg := Config{Network: "udp", Pairs: []Pair{{"127.0.0.1:0", server.LocalAddr().String()}}, Transport: newRaw}

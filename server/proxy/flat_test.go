@@ -39,6 +39,9 @@ func (nowhere) Close() error                { return nil }
 // However many frames and connections pass a session, what it holds in memory stays what it is: its log rolls, its recording goes on from
 // file to file, and a page follows.
 func TestMemoryStaysFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half a million frames, with -short")
+	}
 	const (
 		limit  = 16 << 20 // of the log
 		bound  = 64 << 20 // of all

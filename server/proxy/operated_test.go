@@ -657,6 +657,9 @@ func (f failing) Feed(seg transport.Segment, r *transport.Relay) {
 // A stream behind a message that is held is not read without end, and neither is one whose receiver does not take it.
 func TestHeldStreamWaits(t *testing.T) {
 	for _, held := range []bool{true, false} {
+		if !held && testing.Short() {
+			continue
+		}
 		t.Run(fmt.Sprint(held), func(t *testing.T) {
 			leaks(t)
 			x := newStage(t, Config{})

@@ -45,6 +45,9 @@ func checkUpgraded(t *testing.T, x Capture) {
 // Marks, notes and markers of a folder of format 1 keep their frames, also beside a capture whose file is away or damaged. What cannot be read
 // stays as it is, and so does what only other versions know.
 func TestUpgradeNotes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the most notes that there can be, with -short")
+	}
 	root := t.TempDir()
 	at := func(name string) string { return filepath.Join(root, "muta", "captures", name) }
 	laid(t, filepath.Join(root, formatFile), `{"format":1}`)
