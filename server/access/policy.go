@@ -10,25 +10,60 @@ import (
 	"wirebench/server/answer"
 )
 
-// policy is the role that each operation needs at least: a route by its method and pattern, a channel of an open page by its name. HEAD is
-// as GET.
+// policy is the role that each operation needs at least: a route by its method and pattern, a channel of an open page by its name,
+// an action of a page by its name. HEAD is as GET.
 var policy = map[string]Role{
 	"GET /healthz":  Nobody, // tells nothing
 	"GET /static/*": Nobody, // the page that asks for a token is drawn with these files
 
-	"GET /":                                       Viewer,
-	"GET /metrics":                                Viewer,
-	"GET /docs":                                   Viewer,
-	"GET /docs/{page}":                            Viewer,
-	"GET /w/{ws}":                                 Viewer,
-	"POST /w/{ws}":                                Viewer, // the form of the page, which looks at its action
-	"POST /w/{ws}/settings":                       Operator,
-	"POST /w/{ws}/upload":                         Operator,
-	"GET /w/{ws}/captures/{id}":                   Viewer,
-	"GET /ws/{ws}/page":                           Viewer,
-	"channel page":                                Viewer, // which looks at its actions
-	"channel pushed":                              Viewer,
-	"channel frames":                              Viewer,
+	"GET /":                     Viewer,
+	"GET /metrics":              Viewer,
+	"GET /docs":                 Viewer,
+	"GET /docs/{page}":          Viewer,
+	"GET /w/{ws}":               Viewer,
+	"POST /w/{ws}":              Viewer, // the form of the page; see its actions
+	"POST /w/{ws}/settings":     Operator,
+	"POST /w/{ws}/upload":       Operator,
+	"GET /w/{ws}/captures/{id}": Viewer,
+	"GET /ws/{ws}/page":         Viewer,
+	"channel page":              Viewer, // see the actions
+	"channel pushed":            Viewer,
+	"channel frames":            Viewer,
+
+	"action decode":   Viewer, // these change the page alone, which is sent back
+	"action layout":   Viewer,
+	"action values":   Viewer,
+	"action value":    Viewer,
+	"action open":     Viewer,
+	"action new":      Viewer,
+	"action stored":   Viewer,
+	"action theirs":   Viewer,
+	"action mine":     Viewer,
+	"action show":     Viewer,
+	"action bytes":    Viewer,
+	"action rows":     Viewer,
+	"action fold":     Viewer,
+	"action order":    Viewer,
+	"action pick":     Viewer,
+	"action sample":   Viewer,
+	"action original": Viewer,
+	"action format":   Viewer,
+	"action encode":   Viewer,
+	"action build":    Viewer,
+	"action svg":      Viewer,
+	"action text":     Viewer,
+	"action emit":     Viewer,
+	"action set":      Viewer,
+	"action insert":   Viewer,
+	"action remove":   Viewer,
+	"action copy":     Viewer,
+	"action repair":   Viewer,
+	"action save":     Operator, // these change files
+	"action version":  Operator,
+	"action delete":   Operator,
+	"action keep":     Operator,
+	"action drop":     Operator,
+
 	"GET /ws/{ws}/live":                           Viewer,
 	"GET /api/docs":                               Viewer,
 	"GET /api/openapi.json":                       Viewer,

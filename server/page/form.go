@@ -17,7 +17,7 @@ import (
 
 // form is what a person asks of the workbench page, as its controls send it: by a form, or bit by bit over a websocket.
 type form struct {
-	action     string // of the button: decode, save, encode ... ; work.act lists them
+	action     string // of the button, one of actions
 	arg        string // that belongs to the action: "rows:1000"
 	message    string // of the open definition, as workspace.NameOf has it
 	part       int    // which message of a text with several, from 1; 0 = the one of the name

@@ -32,9 +32,7 @@ const (
 // it go out.
 func (b *Workbench) Channel(ws *workspace.Workspace, r *http.Request) socket.Kind {
 	return socket.Kind{Limit: MaxMessage, Serve: func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
-		page := newLivePage(ws, b.Frame(r, "", ws.Name))
-		page.budget, page.client = b.Budget, access.Of(r).Client
-		page.refused = func(action string) { access.LogRefusal(b.Log, r, "page action "+action) }
+		page := b.newLivePage(ws, r)
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		var listening sync.WaitGroup
@@ -83,14 +81,11 @@ type Message struct {
 
 // livePage is the server's side of an open page.
 type livePage struct {
-	ws    *workspace.Workspace
-	frame templates.Frame
-	wake  chan struct{}
-
-	budget *admit.Budget // of the work of all; nil = there is none
-	client string
-
-	refused func(action string) // told of what a viewer tried; nil = nobody wants to know
+	ws     *workspace.Workspace
+	bench  *Workbench
+	opener *http.Request // opened the page: its actions are that principal's
+	frame  templates.Frame
+	wake   chan struct{}
 
 	mu      sync.Mutex
 	pending []Message // changes that have not been worked on; those without an action are one
@@ -108,9 +103,9 @@ type livePage struct {
 	edited bool              // whether it has been told that the definition is not the one on disk
 }
 
-func newLivePage(ws *workspace.Workspace, frame templates.Frame) *livePage {
+func (b *Workbench) newLivePage(ws *workspace.Workspace, r *http.Request) *livePage {
 	return &livePage{
-		ws: ws, frame: frame, wake: make(chan struct{}, 1), seed: maphash.MakeSeed(), sent: map[string]uint64{}, lists: sentLists{},
+		ws: ws, bench: b, opener: r, frame: b.Frame(r, "", ws.Name), wake: make(chan struct{}, 1), seed: maphash.MakeSeed(), sent: map[string]uint64{}, lists: sentLists{},
 		form: form{opened: map[string]bool{}},
 	}
 }
@@ -260,12 +255,9 @@ func put[T any](into *T, from *T) {
 
 // begin waits until there is memory for what the form asks for. A page waits for as long as it takes: what comes meanwhile is put together.
 func (l *livePage) begin(ctx context.Context) (done func(), err error) {
-	if l.budget == nil {
-		return func() {}, nil
-	}
 	kind, size := l.form.work()
 	for {
-		t, err := l.budget.Acquire(ctx, l.client, kind, size)
+		t, err := l.bench.Budget.Acquire(ctx, access.Of(l.opener).Client, kind, size)
 		var busy *admit.BusyError
 		if !errors.As(err, &busy) {
 			return t.Release, err
@@ -276,6 +268,7 @@ func (l *livePage) begin(ctx context.Context) (done func(), err error) {
 // work does what a message asks for: it returns a *Answer, or a *ValueAnswer.
 func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	l.take(m)
+	why := l.bench.permit(l.opener, &l.form)
 	done, err := l.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -285,13 +278,10 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 		return l.value(), nil
 	}
 	had := l.form.has(l.edited)
-	view := templates.Workbench{Frame: l.frame, Live: true}
+	view := templates.Workbench{Frame: l.frame, Live: true, Notice: why}
 	p := &work{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, pastes: &l.pastes, live: true, railed: l.railed}
 	p.work()
 	l.form, l.good, l.railed = p.form, p.good, p.railed
-	if p.refused != "" && l.refused != nil {
-		l.refused(p.refused)
-	}
 	l.form.action, l.form.arg, l.form.name = "", "", ""
 	if view.Message != "" {
 		l.form.message = view.Message

@@ -31,8 +31,6 @@ type work struct {
 	failed string                // why a value could not be changed
 	live   bool                  // for an open page
 	railed string                // the snapshot whose list of messages the page has
-
-	refused string // the action that a viewer may not do
 }
 
 // Export is a file to save.
@@ -78,9 +76,15 @@ func (p *work) work() {
 	if p.form.frame != nil && p.view.Capture == nil { // an open page does not say which, and nothing depends on it
 		p.view.Capture = &templates.Capture{}
 	}
-	p.before()
+	p.rename()
+	does := actions[p.form.action]
+	if does.before != nil {
+		does.before(p)
+	}
 	p.open()
-	p.act()
+	if does.after != nil {
+		does.after(p)
+	}
 	p.show()
 	p.values()
 	p.samples()
@@ -88,76 +92,6 @@ func (p *work) work() {
 	p.view.Form = templates.FormState{
 		Show: p.form.show, Bytes: p.form.bytes, Rows: p.form.rows, Edits: writeEdits(p.form.edits), Opened: p.form.opened,
 		From: sumOf(p.form.input), Base: p.form.base, Written: p.form.written,
-	}
-}
-
-// before does what decides about which definition is open.
-func (p *work) before() {
-	f := &p.form
-	p.rename()
-	switch f.action {
-	case "open":
-		p.openAnother(f.arg)
-	case "new":
-		p.beginNew(f.arg)
-	case "stored", "theirs": // as it is stored, whatever was typed
-		f.definition, f.base = "", ""
-	case "mine": // the text stays, and is an edit of what is stored now
-		f.base = ""
-	case "show":
-		f.show, f.bytes, f.rows = f.number(), 0, 0
-	case "bytes":
-		f.bytes = f.number()
-	case "rows":
-		f.rows = f.number()
-	case "fold":
-		if f.opened[f.arg] = !f.opened[f.arg]; !f.opened[f.arg] {
-			delete(f.opened, f.arg)
-		}
-	case "order":
-		f.written = f.arg == "written"
-	case "pick":
-		f.part = f.number()
-	case "sample":
-		p.takeSample(f.number())
-	case "original":
-		delete(f.edits, f.show)
-	}
-}
-
-// storing are the actions that change what the server keeps. All others change the page alone, and are for viewers too.
-var storing = map[string]func(*work){
-	"save":    (*work).save,
-	"version": (*work).newVersion,
-	"delete":  (*work).remove,
-	"keep":    (*work).keepSample,
-	"drop":    func(p *work) { p.dropSample(p.form.number()) },
-}
-
-// act does what needs the open definition and changes something.
-func (p *work) act() {
-	if store := storing[p.form.action]; store != nil {
-		if p.view.LookOnly {
-			p.refused = p.form.action
-			p.notice("View only: nothing was changed on the server. Your text stays in this page.")
-			return
-		}
-		store(p)
-		return
-	}
-	switch p.form.action {
-	case "format":
-		p.format()
-	case "encode":
-		p.encode(p.form.value)
-	case "build":
-		p.encode("{}")
-	case "svg", "text":
-		p.exportLayout()
-	case "emit":
-		p.emitOpen(p.form.arg)
-	case "set", "insert", "remove", "copy", "repair":
-		p.changeValue()
 	}
 }
 

@@ -39,6 +39,9 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 		r.PostForm = url.Values{}
 	}
 	f := postedForm(r.PostForm)
+	if why := b.permit(r, &f); why != "" {
+		status, view.Notice = http.StatusForbidden, why
+	}
 	kind, size := f.work()
 	ticket, err := b.Budget.Acquire(r.Context(), access.Of(r).Client, kind, size)
 	if err != nil {
@@ -47,10 +50,6 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 	}
 	defer ticket.Release()
 	p := ws.fill(&view, f)
-	if p.refused != "" {
-		access.LogRefusal(b.Log, r, "page action "+p.refused)
-		status = http.StatusForbidden
-	}
 	if p.export != nil {
 		p.export.send(w)
 		return

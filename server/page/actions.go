@@ -1,0 +1,81 @@
+package page
+
+import (
+	"net/http"
+
+	"wirebench/server/access"
+)
+
+// action is what a button of the page does. A part that is nil does nothing.
+type action struct {
+	before func(*work) // before a definition is opened: it decides which
+	after  func(*work) // with the open definition
+}
+
+// actions are all actions of a page. What a principal needs for each is in the table of access.
+var actions = map[string]action{
+	"decode": {}, // what every page does
+	"layout": {},
+	"values": {}, // see work.values
+	"value":  {}, // see livePage.value
+
+	"open":     {before: func(p *work) { p.openAnother(p.form.arg) }},
+	"new":      {before: func(p *work) { p.beginNew(p.form.arg) }},
+	"stored":   {before: (*work).dropEdit},
+	"theirs":   {before: (*work).dropEdit},
+	"mine":     {before: func(p *work) { p.form.base = "" }}, // the text stays, and is an edit of what is stored now
+	"show":     {before: func(p *work) { p.form.show, p.form.bytes, p.form.rows = p.form.number(), 0, 0 }},
+	"bytes":    {before: func(p *work) { p.form.bytes = p.form.number() }},
+	"rows":     {before: func(p *work) { p.form.rows = p.form.number() }},
+	"fold":     {before: (*work).fold},
+	"order":    {before: func(p *work) { p.form.written = p.form.arg == "written" }},
+	"pick":     {before: func(p *work) { p.form.part = p.form.number() }},
+	"sample":   {before: func(p *work) { p.takeSample(p.form.number()) }},
+	"original": {before: func(p *work) { delete(p.form.edits, p.form.show) }},
+
+	"format": {after: (*work).format},
+	"encode": {after: func(p *work) { p.encode(p.form.value) }},
+	"build":  {after: func(p *work) { p.encode("{}") }},
+	"svg":    {after: (*work).exportLayout},
+	"text":   {after: (*work).exportLayout},
+	"emit":   {after: func(p *work) { p.emitOpen(p.form.arg) }},
+	"set":    {after: (*work).changeValue},
+	"insert": {after: (*work).changeValue},
+	"remove": {after: (*work).changeValue},
+	"copy":   {after: (*work).changeValue},
+	"repair": {after: (*work).changeValue},
+
+	"save":    {after: (*work).save},
+	"version": {after: (*work).newVersion},
+	"delete":  {after: (*work).remove},
+	"keep":    {after: (*work).keepSample},
+	"drop":    {after: func(p *work) { p.dropSample(p.form.number()) }},
+}
+
+// dropEdit opens the definition as it is stored, whatever was typed.
+func (p *work) dropEdit() { p.form.definition, p.form.base = "", "" }
+
+// fold folds a run of list elements, or unfolds it.
+func (p *work) fold() {
+	f := &p.form
+	if f.opened[f.arg] = !f.opened[f.arg]; !f.opened[f.arg] {
+		delete(f.opened, f.arg)
+	}
+}
+
+// maxActionLogged bounds the name of an action in the log: anybody can send any.
+const maxActionLogged = 40
+
+// permit drops the action of a form unless the table of access permits it, and says why; "" if it does.
+func (b *Workbench) permit(r *http.Request, f *form) (why string) {
+	who, name := access.Of(r), f.action
+	if name == "" || who.May("action "+name) {
+		return ""
+	}
+	access.LogRefusal(b.Log, r, "page action "+name[:min(len(name), maxActionLogged)])
+	f.action, f.arg = "", ""
+	if who.Role == access.Operator {
+		return "This action is closed to everybody: nothing was changed."
+	}
+	return "View only: nothing was changed on the server. Your text stays in this page."
+}
