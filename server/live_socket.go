@@ -144,7 +144,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, fi
 	var view *frames.View
 	var read *workspace.Reading
 	var f transport.Frame
-	var conns []live.Conn
+	conns := log.ConnReader()
 	told := []frames.ViewMistake{} // of the filter
 	for {
 		b, err := reader.Next(ctx)
@@ -185,15 +185,13 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, fi
 				return false
 			}
 			expected = i + 1
-			conns = frames.ConnsFor(log, conns, e)
-			frames.ReadFrame(log, i, e, data, &f)
+			log.Frame(i, e, data, &f)
 			read.Take(&f)
-			if !view.Has(i, e, conns[e.Conn], read) { // nothing is, where the definitions have changed and it is no filter of theirs
+			conn := conns.Of(e)
+			if !view.Has(i, e, conn, read) { // nothing is, where the definitions have changed and it is no filter of theirs
 				return true
 			}
-			info := read.Describe(workspace.Want{Value: value})
-			info.N, info.Conn, info.Session = uint32(i+1), conns[e.Conn].Name, conns[e.Conn].Session
-			info.Flags = e.Flags.Names()
+			info := read.Describe(workspace.Want{Value: value}, workspace.Listed{Conn: conn.Name, Session: conn.Session})
 			if batch.Frames = append(batch.Frames, info); len(batch.Frames) >= maxLiveFrames {
 				err = send(i + 1)
 			}

@@ -314,7 +314,7 @@ func (f *frameLister) frame(x *transport.Frame) {
 	if x.Conn != f.conn {
 		f.conn, f.connName = x.Conn, x.Conn.Name()
 	}
-	f.list(where(f.connName, x.Conn.Session, x.Conn.Proto.String()), x, workspace.Listed{N: x.N, Conn: f.connName, Session: x.Conn.Session, Flags: x.Marks.Flags()})
+	f.list(where(f.connName, x.Conn.Session, x.Conn.Proto.String()), x, workspace.Listed{Conn: f.connName, Session: x.Conn.Session})
 }
 
 // list writes a frame if it fits.
@@ -326,7 +326,7 @@ func (f *frameLister) list(where workspace.Where, x *transport.Frame, in workspa
 	if f.json {
 		f.text = f.write.Append(f.text[:0], f.read, in)
 	} else {
-		f.text = f.appendLine(f.text[:0], x, in)
+		f.text = f.appendLine(f.text[:0], x)
 	}
 	f.out.Write(f.text)
 }
@@ -342,7 +342,7 @@ func where(conn string, session int, proto string) workspace.Where {
 }
 
 // appendLine appends a frame for people. A name and a note may be of the file, and so anything.
-func (f *frameLister) appendLine(dst []byte, x *transport.Frame, in workspace.Listed) []byte {
+func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
 	name, status := "", ""
 	m, rec := f.read.Message(), f.read.Record()
 	switch {
@@ -359,7 +359,7 @@ func (f *frameLister) appendLine(dst []byte, x *transport.Frame, in workspace.Li
 	case name == "":
 		name = x.Kind.String()
 	}
-	dst = appendRight(dst, uint64(in.N), 7)
+	dst = appendRight(dst, uint64(x.N), 7)
 	dst = append(dst, ' ', ' ')
 	dst = f.appendClock(dst, x.At)
 	dir := x.Dir.String()
@@ -382,8 +382,8 @@ func (f *frameLister) appendLine(dst []byte, x *transport.Frame, in workspace.Li
 	if len(x.Via) > 0 {
 		dst = append(append(dst, ' ', ' '), printable(strings.Join(x.Via, " "))...)
 	}
-	if len(in.Flags) > 0 {
-		dst = append(append(dst, ' ', ' '), strings.Join(in.Flags, ", ")...)
+	if flags := x.Marks.Flags(); len(flags) > 0 {
+		dst = append(append(dst, ' ', ' '), strings.Join(flags, ", ")...)
 	}
 	if x.Note != "" {
 		dst = append(append(dst, ' ', ' '), printable(x.Note)...)

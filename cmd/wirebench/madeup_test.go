@@ -178,7 +178,9 @@ func TestMadeUpProtocol(t *testing.T) {
 	}
 	key := schema.Key{Dir: schema.ToServer, Group: "wrap", Code: 7}
 	long := &transport.Frame{Dir: schema.ToServer, Key: key, HasKey: true, Bytes: []byte{5, 7, 99, 1, 2}, Via: []string{"numbered"}}
-	if info := snap.DescribeFrame(&rec, long, workspace.Want{Value: true}); info.Status != "ok" || string(info.Value) != `{"who":1,"what":2}` {
+	read := workspace.NewReading(snap)
+	read.Take(long)
+	if info := read.Describe(workspace.Want{Value: true}, workspace.Listed{}); info.Status != "ok" || string(info.Value) != `{"who":1,"what":2}` {
 		t.Errorf("with the second header: %s %s", info.Status, info.Value)
 	}
 	if r := snap.Decode(&rec, []byte{3, 9, 11}, workspace.Request{}); string(r.Value) != `{"flags":{"loud":true,"mood":5}}` {

@@ -401,7 +401,7 @@ func (w *recording) Close() error {
 func (r *proxyRun) list(ctx context.Context, log *live.Log) error {
 	f := &r.lister
 	reader := log.Follow(0)
-	var conns []live.Conn
+	conns := log.ConnReader()
 	var x transport.Frame
 	missed := 0
 	for {
@@ -421,10 +421,7 @@ func (r *proxyRun) list(ctx context.Context, log *live.Log) error {
 				r.note("%d frames came too fast to be listed", missed)
 			}
 			log.Each(b.From, b.To, func(i int, e live.Entry, data []byte) bool {
-				if int(e.Conn) >= len(conns) || !conns[e.Conn].Of(e) {
-					conns = log.Conns()
-				}
-				r.frame(log, i, conns[e.Conn], e, data, &x)
+				r.frame(log, i, conns.Of(e), e, data, &x)
 				return true
 			})
 			if err := f.out.Flush(); err != nil {
@@ -436,21 +433,14 @@ func (r *proxyRun) list(ctx context.Context, log *live.Log) error {
 }
 
 // frame lists one, if it fits.
-func (r *proxyRun) frame(log *live.Log, i int, c live.Conn, e live.Entry, data []byte, x *transport.Frame) {
+func (r *proxyRun) frame(log *live.Log, i int, c *live.Conn, e live.Entry, data []byte, x *transport.Frame) {
 	f := &r.lister
-	extra := log.Extra(e)
-	*x = transport.Frame{
-		Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, From: extra.From, Via: extra.Via,
-		Offset: extra.Offset, Length: extra.Length, Resumed: e.Flags&live.Resumed != 0, Note: extra.Note, Name: extra.Name,
-	}
-	x.Key.Dir, x.Key.Group, x.Key.Code = e.Dir, log.Group(e), e.Code
-	marks := e.Flags.Marks()
+	log.Frame(i, e, data, x)
 	unnumbered := func(s transport.Source) bool { return s.Packet == 0 } // without a recording packets have no numbers
 	if slices.ContainsFunc(x.From, unnumbered) {
 		x.From = slices.DeleteFunc(slices.Clone(x.From), unnumbered)
 	}
-	x.N, x.Marks = uint32(i)+1, marks
-	f.list(where(c.Name, c.Session, c.Proto), x, workspace.Listed{N: uint32(i) + 1, Conn: c.Name, Session: c.Session, Flags: marks.Flags()})
+	f.list(where(c.Name, c.Session, c.Proto), x, workspace.Listed{Conn: c.Name, Session: c.Session})
 }
 
 // note says something, beside the status line.

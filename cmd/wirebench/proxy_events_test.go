@@ -95,7 +95,7 @@ func TestProxyListsWhatWasDone(t *testing.T) {
 			r.lister.begin(snap)
 			var x transport.Frame
 			log.Each(0, log.Len(), func(i int, e live.Entry, data []byte) bool {
-				r.frame(log, i, conn, e, data, &x)
+				r.frame(log, i, &conn, e, data, &x)
 				return true
 			})
 			r.lister.out.Flush()

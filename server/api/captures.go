@@ -13,7 +13,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/codec"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
 	"wirebench/server/admit"
@@ -277,22 +276,20 @@ func (s *API) listFrames(ctx context.Context, in *framesInput) (*framesOutput, e
 		}
 	}
 	b.Fit, _ = view.State()
-	conns := o.Log().Conns()
-	var rec codec.Record
+	conns := o.Log().ConnReader()
+	read := workspace.NewReading(ws.Snapshot)
 	var f transport.Frame
 	left := maxFramesBytes
 	for _, i := range view.Rows(in.From, in.Count) {
 		e := o.Log().Entry(int(i))
-		conns = frames.ConnsFor(o.Log(), conns, e)
-		frames.ReadFrame(o.Log(), int(i), e, o.Log().Data(e), &f)
+		o.Log().Frame(int(i), e, o.Log().Data(e), &f)
 		if left -= len(f.Bytes); left < 0 && len(b.Frames) > 0 {
 			b.Note = "fewer frames than were asked for: they are large; go on from where these end"
 			break
 		}
-		info := ws.DescribeFrame(&rec, &f, workspace.Want{Value: in.Value})
-		info.Flags = e.Flags.Names()
-		info.N, info.ID, info.Conn, info.Session = i+1, f.ID.String(), conns[e.Conn].Name, conns[e.Conn].Session
-		b.Frames = append(b.Frames, info)
+		read.Take(&f)
+		conn := conns.Of(e)
+		b.Frames = append(b.Frames, read.Describe(workspace.Want{Value: in.Value}, workspace.Listed{ID: f.ID, Conn: conn.Name, Session: conn.Session}))
 	}
 	return out, nil
 }

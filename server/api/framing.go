@@ -7,7 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/codec"
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
@@ -72,7 +71,7 @@ func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, e
 	out := &framingOutput{}
 	out.Body.Framing, out.Body.Frames = f.String(), []FramedBytes{}
 	env := &protocols.Env{Definitions: ws.Snapshot, Options: ws.Snapshot.Options.Values}
-	var rec codec.Record
+	read := workspace.NewReading(ws.Snapshot)
 	err = capture.ReadRaw(data, f, transport.WholeOptions{Key: env.Key(), Limit: limit + 1}, func(x *transport.Frame) {
 		if len(out.Body.Frames) == limit {
 			out.Body.More = true
@@ -82,7 +81,7 @@ func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, e
 			out.Body.More = true // the rest of it is not here
 			return
 		}
-		out.Body.Frames = append(out.Body.Frames, framed(ws.Snapshot, &rec, x))
+		out.Body.Frames = append(out.Body.Frames, framed(read, x))
 	})
 	if err != nil {
 		return nil, huma.Error422UnprocessableEntity(err.Error())
@@ -91,13 +90,14 @@ func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, e
 }
 
 // framed describes a message that a framing has cut.
-func framed(snap *workspace.Snapshot, rec *codec.Record, f *transport.Frame) FramedBytes {
+func framed(read *workspace.Reading, f *transport.Frame) FramedBytes {
 	out := FramedBytes{Offset: f.Offset, Length: len(f.Bytes), Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFramingShown)])}
 	if f.Kind == transport.Problem {
 		out.Problem = f.Note
 		return out
 	}
-	info := snap.DescribeFrame(rec, f, workspace.Want{})
+	read.Take(f)
+	info := read.Describe(workspace.Want{}, workspace.Listed{})
 	out.Code, out.Message, out.Status = info.Code, info.Message, info.Status
 	return out
 }

@@ -212,7 +212,7 @@ func (r *relation) count(ctx context.Context) error {
 			if looked++; e.Kind != transport.Message {
 				return looked < maxMarkerLooks
 			}
-			frames.ReadFrame(log, i, e, data, &f)
+			log.Frame(i, e, data, &f)
 			do(i, e, e.At >= r.at-int64(markerWindow) && e.At <= r.at+int64(markerWindow))
 			return looked < maxMarkerLooks
 		})

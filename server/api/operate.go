@@ -12,7 +12,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/server/proxy"
@@ -144,20 +143,21 @@ func (s *API) held(_ context.Context, in *SessionPath) (*heldOutput, error) {
 		out.Body.On = op.On
 	}
 	out.Body.Held = []HeldInfo{}
-	var rec codec.Record
 	snap := one.Workspace.Now()
+	read := workspace.NewReading(snap)
 	all := one.Held()
 	out.Body.Total = len(all)
 	for _, h := range all[:min(len(all), maxHeldListed)] {
-		x := HeldInfo{ID: h.ID, ConnID: h.Conn.ID, At: h.At, Behind: h.Behind, Frame: snap.DescribeFrame(&rec, &h.Frame, workspace.Want{Value: true})}
-		x.Frame.Conn, x.Frame.Session = h.Conn.Name(), h.Conn.Session
+		read.Take(&h.Frame)
+		x := HeldInfo{ID: h.ID, ConnID: h.Conn.ID, At: h.At, Behind: h.Behind}
+		x.Frame = read.Describe(workspace.Want{Value: true}, workspace.Listed{Conn: h.Conn.Name(), Session: h.Conn.Session})
 		if !h.Until.IsZero() {
 			x.Until = &h.Until
 		}
 		if h.With != nil {
 			x.With = hex.EncodeToString(h.With.Bytes)
 		}
-		if m := snap.FrameMessage(&h.Frame); m != nil {
+		if m := read.Message(); m != nil {
 			x.Name = snap.NameOf(m)
 		}
 		out.Body.Held = append(out.Body.Held, x)

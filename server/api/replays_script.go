@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -14,7 +13,6 @@ import (
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
 	"wirebench/server/captures"
-	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/replay"
 	"wirebench/server/store"
@@ -231,10 +229,7 @@ func replayMessages(log *live.Log, conn uint32) (list []replay.Message, all bool
 			all = false
 			return false
 		}
-		frames.ReadFrame(log, i, e, data, &f)
-		if e.At == frames.NoTime {
-			f.At = time.Time{}
-		}
+		log.Frame(i, e, data, &f)
 		list = append(list, replay.Copy(&f))
 		return true
 	})

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"wirebench/codec/transport"
 	"wirebench/server/live"
@@ -87,10 +86,7 @@ func (x *Export) Write(ctx context.Context, w io.Writer) error {
 		case n < chosen[0].From:
 			return true
 		}
-		ReadFrame(x.Log, index, e, data, &frame)
-		if e.At == NoTime {
-			frame.At = time.Time{}
-		}
+		x.Log.Frame(index, e, data, &frame)
 		failed = to.frame(n, e, &frame)
 		return failed == nil
 	})
@@ -105,9 +101,6 @@ func (x *Export) Write(ctx context.Context, w io.Writer) error {
 
 // all reports whether no frames were chosen.
 func (x *Export) all() bool { return x.Chosen == nil && strings.TrimSpace(x.Filter) == "" }
-
-// NoTime is the time of an entry whose frame has none.
-var NoTime = time.Time{}.UnixNano()
 
 // Ranges are numbers from one to another, both included; they rise and do not touch.
 type Ranges []struct{ From, To int }

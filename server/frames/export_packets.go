@@ -45,7 +45,7 @@ func newPackets(x *Export) (exporter, error) {
 			return newOriginals(x)
 		}
 	}
-	m := &madePackets{Export: x, conns: conns{log: x.Log}, to: map[uint32]*pcap.Synthetic{}}
+	m := &madePackets{Export: x, conns: x.Log.ConnReader(), to: map[uint32]*pcap.Synthetic{}}
 	w, err := x.section(madeWords, true)
 	if err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (x *Export) markers(numbers []uint64) (out []pcap.MarkerTold) {
 // of a network for documentation.
 type madePackets struct {
 	*Export
-	conns conns
+	conns *live.ConnReader
 	w     *pcap.Writer
 	iface int
 	to    map[uint32]*pcap.Synthetic // by connection
@@ -268,7 +268,7 @@ func (x *madePackets) frame(n int, e live.Entry, f *transport.Frame) error {
 	if f.HasKey {
 		told.Code = &f.Key.Code
 	}
-	conn := x.conns.of(e)
+	conn := x.conns.Of(e)
 	made := madeConn(conn)
 	told.Conn = e.Conn
 	to := x.to[e.Conn]
@@ -314,7 +314,7 @@ func (x *madePackets) end() error {
 }
 
 // madeConn is the connection that its name tells.
-func madeConn(c live.Conn) transport.Conn {
+func madeConn(c *live.Conn) transport.Conn {
 	out := transport.Conn{Proto: transport.UDP, Session: c.Session}
 	if c.Proto == "tcp" {
 		out.Proto = transport.TCP

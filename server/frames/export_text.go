@@ -11,21 +11,10 @@ import (
 	"wirebench/server/workspace"
 )
 
-// conns are the connections of an export.
-type conns struct {
-	log *live.Log
-	all []live.Conn
-}
-
-func (c *conns) of(e live.Entry) live.Conn {
-	c.all = ConnsFor(c.log, c.all, e)
-	return c.all[e.Conn]
-}
-
 // jsonLines writes the objects that the command line writes, with what people say of frames.
 type jsonLines struct {
 	*Export
-	conns conns
+	conns *live.ConnReader
 	read  *workspace.Reading
 	write *workspace.FrameWriter
 	line  []byte
@@ -33,16 +22,16 @@ type jsonLines struct {
 
 func newJSONLines(x *Export) (exporter, error) {
 	return &jsonLines{
-		Export: x, conns: conns{log: x.Log}, read: workspace.NewReading(x.Snapshot), write: workspace.NewFrameWriter(workspace.Want{Value: true}),
+		Export: x, conns: x.Log.ConnReader(), read: workspace.NewReading(x.Snapshot), write: workspace.NewFrameWriter(workspace.Want{Value: true}),
 	}, nil
 }
 
 func (x *jsonLines) frame(n int, e live.Entry, f *transport.Frame) error {
-	conn := x.conns.of(e)
+	conn := x.conns.Of(e)
 	said, _ := x.said(n)
 	x.read.Take(f)
 	x.line = x.write.Append(x.line[:0], x.read, workspace.Listed{
-		N: uint32(n), ID: f.ID, Conn: conn.Name, Session: conn.Session, Flags: e.Flags.Names(), Marked: said.Mark, Remark: said.Note,
+		ID: f.ID, Conn: conn.Name, Session: conn.Session, Marked: said.Mark, Remark: said.Note,
 	})
 	_, err := x.out.Write(x.line)
 	return err
@@ -73,7 +62,7 @@ func (x *hexLines) end() error { return nil }
 // text themselves; numbers stay as they are. Who needs every cell exactly takes jsonl.
 type table struct {
 	*Export
-	conns conns
+	conns *live.ConnReader
 	cells *CellMaker
 	rows  RowMaker
 	csv   *csv.Writer
@@ -87,7 +76,7 @@ var toldColumns = []string{"flags", "via", "note", "marked", "remark"}
 
 func newTable(x *Export) (exporter, error) {
 	t := &table{
-		Export: x, conns: conns{log: x.Log}, cells: NewCellMaker(x.Snapshot, x.Columns), rows: RowMaker{Snap: x.Snapshot},
+		Export: x, conns: x.Log.ConnReader(), cells: NewCellMaker(x.Snapshot, x.Columns), rows: RowMaker{Snap: x.Snapshot},
 		csv: csv.NewWriter(x.out),
 	}
 	if x.Format == "tsv" {
@@ -101,7 +90,7 @@ func newTable(x *Export) (exporter, error) {
 }
 
 func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
-	conn := t.conns.of(e)
+	conn := t.conns.Of(e)
 	name, code, status := conn.Name, "", ""
 	if name == "-" {
 		name = "" // the ends are not known

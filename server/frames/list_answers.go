@@ -76,7 +76,7 @@ func (l *List) Rows(ctx context.Context, a RowsQuery) Rows {
 	if e, _, ok := log.Get(l.index(from - 1)); ok {
 		before = e.At
 	}
-	conns, gone := log.Conns(), false
+	conns, gone := log.ConnReader(), false
 	var f transport.Frame
 	for _, i := range l.listed(from, min(a.Count, maxRowsAtOnce)) {
 		if ctx.Err() != nil {
@@ -88,8 +88,7 @@ func (l *List) Rows(ctx context.Context, a RowsQuery) Rows {
 			out.Rows = append(out.Rows, Row{N: i + 1, T: before / 1000, Kind: "control", Type: "n == 0", Info: "not in memory any more: the recording has it"})
 			continue
 		}
-		conns = ConnsFor(log, conns, e)
-		ReadFrame(log, i, e, data, &f)
+		log.Frame(i, e, data, &f)
 		row := m.row(i, e, &f)
 		if l.Order != nil { // the row above says nothing then
 			before = l.timeBefore(i)
@@ -100,7 +99,7 @@ func (l *List) Rows(ctx context.Context, a RowsQuery) Rows {
 		before, gone = e.At, false
 		row.Cells = cells.Cells(&m, &f)
 		if hit != nil || len(colors) > 0 {
-			where := l.View.where(i, e, conns[e.Conn])
+			where := l.View.where(i, e, conns.Of(e))
 			row.Hit = hit != nil && hit.FitsReading(where, m.read)
 			for _, c := range colors {
 				if c.fits.FitsReading(where, m.read) {
@@ -155,7 +154,7 @@ func (l *List) Frame(n int) (*Frame, error) {
 		return nil, missing("there is no frame %d in memory", n)
 	}
 	var f transport.Frame
-	ReadFrame(log, n-1, e, data, &f)
+	log.Frame(n-1, e, data, &f)
 	m := RowMaker{Snap: l.snap}
 	conn := log.Conns()[e.Conn]
 	out := &Frame{N: n, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: groupOf(l.snap, &f, conn), Conn: conn.Name, About: about(&f, conn), Alternate: l.snap.HasAlternate(&f), Stream: f.Offset >= 0}
@@ -226,21 +225,20 @@ func (l *List) Find(ctx context.Context, a *FindQuery) (Found, error) {
 	}
 	f.Until(ctx)
 	var frame transport.Frame
-	conns := l.log.Conns()
+	conns := l.log.ConnReader()
 	seek, start, end := a.needle(), 0, 0
 	pos, err := l.search(ctx, a.From, a.Back, func(i int, e live.Entry, data []byte) bool {
 		if start, end = seek.in(ctx, data); a.As == "text" && start >= 0 {
 			return true
 		}
-		conns = ConnsFor(l.log, conns, e)
-		ReadFrame(l.log, i, e, data, &frame)
-		return f.Fits(l.View.where(i, e, conns[e.Conn]), &frame)
+		l.log.Frame(i, e, data, &frame)
+		return f.Fits(l.View.where(i, e, conns.Of(e)), &frame)
 	})
 	found := l.Found(pos)
 	if found.Pos >= 0 && start < 0 {
 		i := l.index(pos)
 		if e, data, ok := l.log.Get(i); ok {
-			ReadFrame(l.log, i, e, data, &frame)
+			l.log.Frame(i, e, data, &frame)
 			start, end = a.hit(ctx, &RowMaker{Snap: l.snap}, f, &frame)
 		}
 	}
@@ -356,7 +354,7 @@ func (l *List) Types(ctx context.Context) (*Types, error) {
 				return true
 			}
 			var f transport.Frame
-			ReadFrame(l.log, i, e, data, &f)
+			l.log.Frame(i, e, data, &f)
 			t.typeRow = typeRow{Dir: f.Dir.String(), Group: f.Key.Group, Kind: f.Kind.String(), Min: len(data), First: e.At / 1000}
 			if f.HasKey {
 				code := f.Key.Code

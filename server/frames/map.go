@@ -175,7 +175,7 @@ func (o *overview) advance(ctx context.Context, l *List, end int) error {
 			o.start = base
 		}
 	}
-	conns := log.Conns()
+	conns := log.ConnReader()
 	var frame transport.Frame
 	for at := o.start + len(o.rows); at < end && len(o.rows) < maxOverview; at = o.start + len(o.rows) {
 		if ctx.Err() != nil {
@@ -198,7 +198,6 @@ func (o *overview) advance(ctx context.Context, l *List, end int) error {
 			for list[k] != i {
 				k++
 			}
-			conns = ConnsFor(log, conns, e)
 			o.rows[from+k] = o.look(l, i, e, entryData(e, block), conns, &frame)
 			if stopped = ctx.Err() != nil || k%lookEvery == lookEvery-1 && time.Now().After(until); !stopped {
 				k++
@@ -224,11 +223,11 @@ func (o *overview) filters() (all []*workspace.FrameFilter) {
 }
 
 // look is what a row is. It is decoded once at most, for its state and for all filters.
-func (o *overview) look(l *List, i int, e live.Entry, data []byte, conns []live.Conn, frame *transport.Frame) byte {
+func (o *overview) look(l *List, i int, e live.Entry, data []byte, conns *live.ConnReader, frame *transport.Frame) byte {
 	t := o.types.of(e)
 	read := t == nil
 	if read {
-		ReadFrame(l.log, i, e, data, frame)
+		l.log.Frame(i, e, data, frame)
 		t = o.typeOf(l, frame)
 		o.types.put(e, t)
 	}
@@ -242,12 +241,12 @@ func (o *overview) look(l *List, i int, e live.Entry, data []byte, conns []live.
 		return look
 	}
 	if !read {
-		ReadFrame(l.log, i, e, data, frame)
+		l.log.Frame(i, e, data, frame)
 	}
 	if o.maker.Decode(frame) != nil && o.maker.Rec.Status() != codec.OK {
 		look |= rowBad
 	}
-	where := l.View.where(i, e, conns[e.Conn])
+	where := l.View.where(i, e, conns.Of(e))
 	if t.hits && o.hit.FitsReading(where, o.maker.read) {
 		look |= rowHit
 	}

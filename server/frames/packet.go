@@ -57,7 +57,7 @@ func (l *List) Packet(ctx context.Context, a PacketQuery) (*Packet, error) {
 			out.More = true
 			break
 		}
-		ReadFrame(log, i, e, data, &f)
+		log.Frame(i, e, data, &f)
 		one := packetFrame{N: i + 1, Code: f.Key.Code, Kind: f.Kind.String()}
 		if msg := l.snap.FrameMessage(&f); msg != nil {
 			one.Name = msg.Name

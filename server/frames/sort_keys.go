@@ -157,7 +157,7 @@ func (k *keyMaker) keep(text []byte) uint32 {
 func (k *keyMaker) typeOf(e live.Entry, data []byte, read bool) *sortType {
 	t := k.types.of(e)
 	if t == nil || read {
-		ReadFrame(k.view.Log, -1, e, data, &k.frame) // its number is no matter
+		k.view.Log.Frame(-1, e, data, &k.frame) // its number is no matter
 	}
 	if t != nil {
 		return t

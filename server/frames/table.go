@@ -144,7 +144,7 @@ func (l *List) makeTable(ctx context.Context, kind string) (*fieldTable, error) 
 	}
 	f.Until(ctx)
 	t := &fieldTable{kind: kind}
-	log, conns := l.log, l.log.Conns()
+	log, conns := l.log, l.log.ConnReader()
 	types := newByType[tableType](log, l.snap)
 	var frame transport.Frame
 	var fields *columnFeed
@@ -152,21 +152,20 @@ func (l *List) makeTable(ctx context.Context, kind string) (*fieldTable, error) 
 	err := l.eachOf(ctx, func(i int, e live.Entry, block []byte) bool {
 		data, known := entryData(e, block), types.of(e)
 		if known == nil || !known.not && !known.fit {
-			conns = ConnsFor(log, conns, e)
-			ReadFrame(log, i, e, data, &frame)
+			log.Frame(i, e, data, &frame)
 		}
 		if known == nil {
 			msg := l.snap.FrameMessage(&frame)
 			known = &tableType{program: frameProgram(l.snap, &frame), not: !f.CanMatch(msg)}
 			if m := (RowMaker{Snap: l.snap}); !known.not && m.TypeOf(msg, &frame) == kind {
-				known.fit = f.Fits(l.View.where(i, e, conns[e.Conn]), &frame)
+				known.fit = f.Fits(l.View.where(i, e, conns.Of(e)), &frame)
 			}
 			types.put(e, known)
 		}
 		switch {
 		case known.not, len(t.frames) > 0 && known.program != t.program: // of another message that the same filter fits
 			return true
-		case !known.fit && !f.Fits(l.View.where(i, e, conns[e.Conn]), &frame):
+		case !known.fit && !f.Fits(l.View.where(i, e, conns.Of(e)), &frame):
 			return true
 		}
 		if len(t.frames) == 0 && known.program != nil {
@@ -357,7 +356,7 @@ func (l *List) Diff(a DiffQuery) (*Diff, error) {
 		if !ok {
 			return nil, missing("frame %d is not in memory any more", n)
 		}
-		ReadFrame(log, n-1, e, data, &frames[i])
+		log.Frame(n-1, e, data, &frames[i])
 	}
 	out := &Diff{A: a.A, B: a.B, Rows: []diffRow{}}
 	p, q := frameProgram(l.snap, &frames[0]), frameProgram(l.snap, &frames[1])

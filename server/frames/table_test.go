@@ -129,8 +129,8 @@ func checkTable(t *testing.T, l *List, kind string, rows []*typeRow) {
 	bad, count := 0, 0
 	var frame transport.Frame
 	err := l.View.Each(context.Background(), 0, false, func(_, i int, e live.Entry, data []byte) bool {
-		ReadFrame(l.log, i, e, data, &frame)
-		if !f.Fits(l.View.where(i, e, live.Conn{Name: "a-b"}), &frame) {
+		l.log.Frame(i, e, data, &frame)
+		if !f.Fits(l.View.where(i, e, &live.Conn{Name: "a-b"}), &frame) {
 			return true
 		}
 		count++

@@ -257,14 +257,14 @@ func (v *View) forget() {
 // fitting are the frames from one index to another that fit.
 func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, from, to int) (out []uint32) {
 	var frame transport.Frame
-	conns := v.Log.Conns()
+	conns := v.Log.ConnReader()
 	read := workspace.NewReading(v.Snapshot)
 	types := newByType[bool](v.Log, v.Snapshot) // whether the filters can match any
 	can := func(e live.Entry) bool {
 		if known := types.of(e); known != nil {
 			return *known
 		}
-		ReadFrame(v.Log, 0, e, nil, &frame)
+		v.Log.Frame(0, e, nil, &frame)
 		message := v.Snapshot.FrameMessage(&frame)
 		yes := !slices.ContainsFunc(filters, func(f *workspace.FrameFilter) bool { return !f.CanMatch(message) })
 		types.put(e, &yes)
@@ -277,14 +277,13 @@ func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, fr
 			return false
 		}
 		if can(e) {
-			conns = ConnsFor(v.Log, conns, e)
 			if whole || e.Flags&(live.Named|live.Wrapped|live.Noted) != 0 {
-				ReadFrame(v.Log, i, e, data, &frame)
+				v.Log.Frame(i, e, data, &frame)
 			} else {
-				readPlain(v.Log, i, e, data, &frame)
+				v.Log.PlainFrame(i, e, data, &frame)
 			}
 			read.Take(&frame)
-			if passes(filters, v.whereAfter(i, e, before, &conns[e.Conn]), read) {
+			if passes(filters, v.whereAfter(i, e, before, conns.Of(e)), read) {
 				out = append(out, uint32(i))
 			}
 		}
@@ -305,14 +304,14 @@ func passes(filters []*workspace.FrameFilter, where workspace.Where, read *works
 }
 
 // Has reports whether the frame of a reading is of the view; it is for one goroutine.
-func (v *View) Has(i int, e live.Entry, conn live.Conn, read *workspace.Reading) bool {
+func (v *View) Has(i int, e live.Entry, conn *live.Conn, read *workspace.Reading) bool {
 	return !v.wrong() && passes(v.filters, v.where(i, e, conn), read)
 }
 
 // where is what is known of a frame beside its bytes.
-func (v *View) where(i int, e live.Entry, conn live.Conn) workspace.Where {
+func (v *View) where(i int, e live.Entry, conn *live.Conn) workspace.Where {
 	before, _, _ := v.Log.Get(i - 1)
-	return v.whereAfter(i, e, before, &conn)
+	return v.whereAfter(i, e, before, conn)
 }
 
 // whereAfter is where, of a frame after another one; the zero Entry is none.
@@ -329,30 +328,6 @@ func (v *View) whereAfter(i int, e, before live.Entry, conn *live.Conn) workspac
 		w.Before = e.Time()
 	}
 	return w
-}
-
-// ConnsFor are the connections, read anew if an entry is of a later one.
-func ConnsFor(log *live.Log, conns []live.Conn, e live.Entry) []live.Conn {
-	if int(e.Conn) < len(conns) && conns[e.Conn].Of(e) {
-		return conns
-	}
-	return log.Conns()
-}
-
-// ReadFrame makes the frame of an entry of a log.
-func ReadFrame(log *live.Log, i int, e live.Entry, data []byte, f *transport.Frame) {
-	readPlain(log, i, e, data, f)
-	extra := log.Extra(e)
-	f.ID = e.ID(extra)
-	f.From, f.Via, f.Offset, f.Length, f.Note, f.Name = extra.From, extra.Via, extra.Offset, extra.Length, extra.Note, extra.Name
-}
-
-// readPlain is ReadFrame without what only few frames have, and without the packets that the frame came in.
-func readPlain(log *live.Log, i int, e live.Entry, data []byte, f *transport.Frame) {
-	*f = transport.Frame{
-		N: uint32(i + 1), Marks: e.Flags.Marks(), Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, Resumed: e.Flags&live.Resumed != 0,
-	}
-	f.Key.Dir, f.Key.Group, f.Key.Code = e.Dir, log.Group(e), e.Code
 }
 
 // listed are the indexes of the frames at some positions of the list; fewer where it ends. The log may have let them go; -1 is one of

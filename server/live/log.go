@@ -228,11 +228,7 @@ func (l *Log) Add(conn uint32, f *transport.Frame) error { return l.AddFlagged(c
 // AddFlagged is like Add, with additional flags. A frame without an identity gets one.
 func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 	cost := int64(len(f.Bytes)) + entryBytes
-	noted := f.Note != "" || f.Name != "" || len(f.Via) > 0 || len(f.From) > 0 || f.Offset != 0 || f.Length != 0
-	var x Extra
-	if noted {
-		x = Extra{slices.Clone(f.From), slices.Clone(f.Via), f.Offset, f.Length, f.Note, f.Name}
-	}
+	x, noted := extraOf(f)
 	whole := cost
 	if l.rolling && noted {
 		whole += x.cost()

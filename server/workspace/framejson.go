@@ -23,11 +23,9 @@ type FrameWriter struct {
 
 // Listed is what a list knows of a frame beside the frame.
 type Listed struct {
-	N       uint32
 	ID      transport.FrameID // zero: it is left out
 	Conn    string
 	Session int
-	Flags   []string
 	Marked  bool   // written as "marked", behind what FrameInfo has
 	Remark  string // what people say of it, likewise as "remark"
 }
@@ -39,7 +37,7 @@ func NewFrameWriter(want Want) *FrameWriter { return &FrameWriter{want: want} }
 func (w *FrameWriter) Append(dst []byte, r *Reading, in Listed) []byte {
 	x := r.frame
 	dst = append(dst, `{"n":`...)
-	dst = strconv.AppendUint(dst, uint64(in.N), 10)
+	dst = strconv.AppendUint(dst, uint64(x.N), 10)
 	if in.ID != (transport.FrameID{}) {
 		dst = append(dst, `,"id":"`...)
 		dst, _ = in.ID.AppendText(dst) // it has no errors
@@ -128,7 +126,7 @@ func (w *FrameWriter) Append(dst []byte, r *Reading, in Listed) []byte {
 	if x.Resumed {
 		dst = append(dst, `,"resumed":true`...)
 	}
-	dst = appendStrings(dst, `,"flags":[`, in.Flags)
+	dst = appendStrings(dst, `,"flags":[`, x.Marks.Flags())
 	if x.Note != "" {
 		dst = append(dst, `,"note":`...)
 		dst = appendString(dst, x.Note)

@@ -7,7 +7,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/defs/benchtest"
 	"wirebench/defs/schema"
@@ -33,29 +32,26 @@ func TestFrameWriter(t *testing.T) {
 		{Kind: transport.Opaque, Bytes: []byte{1}},
 		{Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 6}, HasKey: true, Via: []string{"integrity"}, Bytes: say},
 	}
-	in := []workspace.Listed{{N: 1, Conn: "a:1-b:2"}, {N: 70000, Conn: "ö", Session: 2, Flags: []string{"injected", "dropped"}}}
+	in := []workspace.Listed{{Conn: "a:1-b:2"}, {Conn: "ö", Session: 2, ID: transport.FrameID{Packet: 3, Nth: 1}}}
+	for i, x := range frames {
+		if x.N = 1; i%2 == 1 {
+			x.N, x.Marks = 70000, transport.Fake|transport.Silenced
+		}
+	}
 	for _, want := range []workspace.Want{{}, {Value: true}, {Fields: true}, {Value: true, Fields: true}} {
 		w, r := workspace.NewFrameWriter(want), workspace.NewReading(s)
 		var line []byte
 		for i, x := range frames {
 			r.Take(x)
 			listed := in[i%len(in)]
-			info := r.Describe(want)
-			info.N, info.Conn, info.Session, info.Flags = listed.N, listed.Conn, listed.Session, listed.Flags
-			var rec codec.Record
-			other := s.DescribeFrame(&rec, x, want)
-			other.N, other.Conn, other.Session, other.Flags = listed.N, listed.Conn, listed.Session, listed.Flags
-			line = w.Append(line[:0], r, listed)
-			for _, v := range []workspace.FrameInfo{info, other} {
-				var out bytes.Buffer
-				e := json.NewEncoder(&out)
-				e.SetEscapeHTML(false)
-				if err := e.Encode(v); err != nil {
-					t.Fatal(err)
-				}
-				if out.String() != string(line) {
-					t.Errorf("frame %d\ngot  %swant %s", i, line, &out)
-				}
+			var out bytes.Buffer
+			e := json.NewEncoder(&out)
+			e.SetEscapeHTML(false)
+			if err := e.Encode(r.Describe(want, listed)); err != nil {
+				t.Fatal(err)
+			}
+			if line = w.Append(line[:0], r, listed); out.String() != string(line) {
+				t.Errorf("frame %d\ngot  %swant %s", i, line, &out)
 			}
 		}
 		if want.Fields {
@@ -86,7 +82,7 @@ func TestReadingIsShared(t *testing.T) {
 	first := r.Record()
 	nodes := &first.Nodes[0]
 	nodes.Raw = 77 // a second Decode would write it again
-	if r.Describe(workspace.Want{Value: true}); r.Record().Nodes[0].Raw != 77 {
+	if r.Describe(workspace.Want{Value: true}, workspace.Listed{}); r.Record().Nodes[0].Raw != 77 {
 		t.Error("decoded twice")
 	}
 	if n := testing.AllocsPerRun(100, func() { f.Fits(workspace.Where{}, x) }); n != 0 && !benchtest.Raced {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/codec/value"
 	"wirebench/codec/view"
@@ -105,25 +104,15 @@ func TimeText(at time.Time) string {
 	return at.UTC().Format("2006-01-02T15:04:05.000000Z")
 }
 
-// DescribeFrame says what a frame is by the definitions. Its number and connection are left to the caller.
-func (s *Snapshot) DescribeFrame(rec *codec.Record, x *transport.Frame, want Want) FrameInfo {
-	d := s.definition(x)
-	if d.program != nil {
-		rec.Session = codec.Session{}
-		d.program.Decode(rec, x.Bytes)
-	}
-	return describe(x, d.message, d.program, rec, want)
-}
-
-// Describe says what the frame is. Its number and connection are left to the caller.
-func (r *Reading) Describe(want Want) FrameInfo {
-	return describe(r.frame, r.Message(), r.def.program, r.Record(), want)
-}
-
-func describe(x *transport.Frame, m *schema.Message, p *codec.Program, rec *codec.Record, want Want) FrameInfo {
+// Describe says what the frame is.
+func (r *Reading) Describe(want Want, in Listed) FrameInfo {
+	x, m, rec := r.frame, r.Message(), r.Record()
 	info := FrameInfo{
-		Time: TimeText(x.At), Dir: x.Dir.String(), Kind: x.Kind.String(),
-		From: appendPackets([]uint32{}, x.From), Via: x.Via, Hex: hex.EncodeToString(x.Bytes), Resumed: x.Resumed, Note: x.Note,
+		N: x.N, Time: TimeText(x.At), Conn: in.Conn, Session: in.Session, Dir: x.Dir.String(), Kind: x.Kind.String(), From: appendPackets([]uint32{}, x.From),
+		Via: x.Via, Hex: hex.EncodeToString(x.Bytes), Resumed: x.Resumed, Flags: x.Marks.Flags(), Note: x.Note,
+	}
+	if in.ID != (transport.FrameID{}) {
+		info.ID = in.ID.String()
 	}
 	if x.HasKey {
 		code := x.Key.Code
@@ -143,7 +132,7 @@ func describe(x *transport.Frame, m *schema.Message, p *codec.Program, rec *code
 			info.Status = "unknown"
 		}
 		return info
-	case p == nil:
+	case rec == nil:
 		return info
 	}
 	info.Message, info.Version, info.Status = m.Name, m.Version, rec.Status().String()

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec"
 	"wirebench/codec/transport"
 )
 
@@ -27,7 +26,9 @@ func TestTimeText(t *testing.T) {
 		}
 		var info FrameInfo
 		f := transport.Frame{Kind: transport.Opaque, At: c.at}
-		info = (&Snapshot{}).DescribeFrame(new(codec.Record), &f, Want{})
+		read := NewReading(&Snapshot{})
+		read.Take(&f)
+		info = read.Describe(Want{}, Listed{})
 		text, err := json.Marshal(info)
 		if has := strings.Contains(string(text), `"time":"`+c.want+`"`); err != nil || has != (c.want != "") || strings.Contains(string(text), `"time":""`) {
 			t.Errorf("%s (%v)", text, err)
