@@ -40,7 +40,7 @@ func TestExportOfRunningTraffic(t *testing.T) {
 	r.add(100_000) // the log lets go of the first ones
 	got, head = exported(t, r.s, r.id, "format=hex")
 	base := r.log.Base()
-	if n := strings.Count(got, "\n"); base == 0 || n != 100_100-base || !strings.Contains(head.Get("X-Wirebench-Note"), "to 100100 of it") {
+	if n := strings.Count(got, "\n"); base == 0 || n != 100_100-base || !strings.Contains(head.Get("X-Wirebench-Note"), "to 100100;") {
 		t.Errorf("%d messages from %d on; %s", n, base, head)
 	}
 }

@@ -174,9 +174,9 @@ func TestDefinitionsAreWritten(t *testing.T) {
 		{"a hidden name", "PUT " + path + ".C_OUT.1.def", "byte a", 422, nil, nil},
 		{"a name that differs in case", "PUT " + path + "c_chat.2.def", "byte a", 422, []string{"differs only in case"}, nil},
 		{"a definition of another protocol", "PUT " + path + "game.def", "packet: hello\n", 422, []string{"muta"}, nil},
-		{"JSON without text", "PUT " + path + "C_X.1.def", `{}`, 422, []string{"text is needed"}, nil},
+		{"JSON without text", "PUT " + path + "C_X.1.def", `{}`, 422, []string{"text is required"}, nil},
 		{"JSON with something else", "PUT " + path + "C_X.1.def", `{"txt":""}`, 422, []string{"txt"}, nil},
-		{"JSON of another kind", "PUT " + path + "C_X.1.def", `{"text":1}`, 422, []string{"text is to be a JSON string"}, nil},
+		{"JSON of another kind", "PUT " + path + "C_X.1.def", `{"text":1}`, 422, []string{"text must be a JSON string"}, nil},
 		{"not JSON", "PUT " + path + "C_X.1.def", `{`, 400, nil, nil},
 		{"a form", "PUT " + path + "C_X.1.def; Content-Type: application/x-www-form-urlencoded", "byte a", 415, []string{"text/plain"}, nil},
 		{"too large", "PUT " + path + "C_BIG.1.def", strings.Repeat("#", store.MaxFileBytes+1), 413, []string{"4194304"}, nil},
@@ -358,7 +358,7 @@ func TestTheDiskRefuses(t *testing.T) {
 		says   string
 	}{
 		{"full", fmt.Errorf("write C_A.1.def: %w", store.ErrFull), 507, "the disk is full; nothing was changed"},
-		{"read-only", fmt.Errorf("write C_A.1.def: %w", store.ErrReadOnly), 403, "ask whoever runs it"},
+		{"read-only", fmt.Errorf("write C_A.1.def: %w", store.ErrReadOnly), 403, "ask its operator"},
 		{"broken", errors.New("input/output error"), 500, "input/output error"},
 	} {
 		says := []string{c.says}

@@ -135,7 +135,7 @@ func TestFlowCaptureExports(t *testing.T) {
 	f.focus(".frames-scroll")
 	f.press("x")
 	f.pick("the original packets")
-	f.shows(".toasts", "take pcapng")
+	f.shows(".toasts", "use format pcapng")
 	f.is("no download", `window.links.length === 0`)
 }
 

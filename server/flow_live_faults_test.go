@@ -143,7 +143,7 @@ func TestFlowLiveTwoPages(t *testing.T) {
 	f.press("a")
 	g.hears(t, "one")
 	other.page().Click("button", "Send changed")
-	other.page().Says("it is held no more")
+	other.page().Says("no longer held")
 	other.press("Escape")
 	waiting(2)
 	f.press("Shift+A")

@@ -53,5 +53,5 @@ func TestFlowReplay(t *testing.T) {
 	menu()
 	p.Says("waiting for a client at 127.0.0.1:") // it goes on, and is found again
 	p.Click("button", "Stop")
-	p.Says("✕ it was stopped")
+	p.Says("✕ stopped")
 }

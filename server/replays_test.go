@@ -227,9 +227,9 @@ func TestReplayRefused(t *testing.T) {
 		{`{"listen":":0"}`, "not IP:port", 422},
 		{`{"listen":"localhost:0"}`, "not IP:port", 422},
 		{fmt.Sprintf(`{"listen":%q}`, x.game), "in use", 422},
-		{`{}`, "who is to be played", 422},
-		{`{` + to + `,"listen":"127.0.0.1:0"}`, "who is to be played", 422},
-		{`{` + to + `,"conn":"127.0.0.1:1-127.0.0.1:2"}`, "is not there", 422},
+		{`{}`, "is required", 422},
+		{`{` + to + `,"listen":"127.0.0.1:0"}`, "is required", 422},
+		{`{` + to + `,"conn":"127.0.0.1:1-127.0.0.1:2"}`, "does not exist", 422},
 		{`{` + to + `,"session":7}`, "", 201}, // a session counts with a connection only
 		{`{` + to + `,"speed":-1}`, "validation failed", 422},
 		{`{` + to + `,"tolerance":"most"}`, "validation failed", 422},
@@ -239,7 +239,7 @@ func TestReplayRefused(t *testing.T) {
 		{`{` + to + `,"script":""}`, "script", 422},
 		{`{` + to + `,"script":"{"}`, "script", 422},
 		{`{` + to + `,"script":[]}`, "script", 422},
-		{`{` + to + `,` + fmt.Sprintf(steps, "server", "svmsg/said") + `}`, "the other part", 422},
+		{`{` + to + `,` + fmt.Sprintf(steps, "server", "svmsg/said") + `}`, "the other side", 422},
 		{`{` + to + `,"script":{"version":1,"protocol":"tera","steps":[{"pause":"1s"}]}}`, "protocol", 422},
 	} {
 		var why struct{ Detail string }
@@ -285,7 +285,7 @@ func TestReplayStops(t *testing.T) {
 		return x.wait(id)
 	}
 	waiting, _ := x.start(`{"listen":"127.0.0.1:0"}`)
-	if r := stop(waiting); r.Error != "it was stopped" || r.Report != nil {
+	if r := stop(waiting); r.Error != "stopped" || r.Report != nil {
 		t.Errorf("%+v", r)
 	}
 	endless := `"script":{"version":1,"play":"client","steps":[{"send":{"message":"clmsg/say","value":{"text":"aaaa"}}},{"expect":{"message":"svmsg/said"}},{"pause":"1h"}]}`
@@ -293,13 +293,13 @@ func TestReplayStops(t *testing.T) {
 	playing, _ := x.start(to + endless + `}`)
 	x.until(playing, "in the middle", func(r gotReplay) bool { return r.State == "playing" && r.Total == 2 })
 	r := stop(playing)
-	if r.Report == nil || r.Report.OK || r.Report.Stopped != "it was stopped" || r.Report.Sent != 1 || len(r.Results) != 2 {
+	if r.Report == nil || r.Report.OK || r.Report.Stopped != "stopped" || r.Report.Sent != 1 || len(r.Results) != 2 {
 		t.Errorf("%+v %+v", r, r.Report)
 	}
 	stop(playing) // once more is no mistake
 
 	short, _ := x.start(to + endless + `,"max_seconds":1}`)
-	if r := x.wait(short); r.Report == nil || r.Report.Stopped != "its time is over: 1s" {
+	if r := x.wait(short); r.Report == nil || r.Report.Stopped != "time limit reached: 1s" {
 		t.Errorf("%+v %+v", r, r.Report)
 	}
 
@@ -353,7 +353,7 @@ func TestReplayListensForDatagrams(t *testing.T) {
 	if code := x.api("DELETE", "/api/one/replays/"+id, "", nil); code != 204 {
 		t.Fatal(code)
 	}
-	if r := x.wait(id); r.Error != "it was stopped" || r.Listen != addr {
+	if r := x.wait(id); r.Error != "stopped" || r.Listen != addr {
 		t.Errorf("%+v", r)
 	}
 	c, err := net.ListenPacket("udp", addr)

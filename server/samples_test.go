@@ -23,7 +23,7 @@ func TestSamples(t *testing.T) {
 		{"add the same again", "POST" + list, `{"hex":"0500 0100 ff"}`, 409, []string{"a sample already: a byte"}, nil},
 		{"add what is not hex", "POST" + list, `{"hex":"05 0g"}`, 422, []string{`"location":"body.hex"`, "is not a hex digit"}, nil},
 		{"add half a byte", "POST" + list, `{"hex":"050"}`, 422, []string{"odd number"}, nil},
-		{"add nothing", "POST" + list, `{"hex":" "}`, 422, []string{"a sample has bytes"}, nil},
+		{"add nothing", "POST" + list, `{"hex":" "}`, 422, []string{"a sample cannot be empty"}, nil},
 		{"add without hex", "POST" + list, `{}`, 422, []string{"hex"}, nil},
 		{"add a message of another file", "POST" + list, `{"hex":"00","message":"C_JOIN.1"}`, 422, []string{"defines: C_LIST.2", `"location":"body.message"`}, nil},
 		{"add too much", "POST" + list, `{"hex":"` + strings.Repeat("00", 1<<20+1) + `"}`, 422, []string{"1048576 bytes"}, nil},

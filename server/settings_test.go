@@ -33,7 +33,7 @@ func TestSettings(t *testing.T) {
 		{"a platform that is none", patch, `{"platform":"wii"}`, 422, []string{"pc, console or classic"}, nil},
 		{"an angle that is none", patch, `{"angle":"up"}`, 422, []string{"round or truncate"}, nil},
 		{"a setting that is none", patch, `{"patches":"74"}`, 422, []string{"patches"}, nil},
-		{"a number", patch, `{"patch":74}`, 422, []string{"patch is to be a JSON string, not number"}, nil},
+		{"a number", patch, `{"patch":74}`, 422, []string{"patch must be a JSON string, not number"}, nil},
 		{"a list", patch + "; Content-Type: application/json", `["patch"]`, 400, []string{"JSON object"}, nil},
 		{"null", patch + "; Content-Type: application/json", `null`, 400, nil, nil},
 		{"not JSON", patch, `{"patch"`, 400, nil, nil},

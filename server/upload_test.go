@@ -180,7 +180,7 @@ func TestUpload(t *testing.T) {
 			with("C_NEW.1.def", "byte a\n", "maps/protocol.7.map", "C_NEW 1\n"),
 		},
 		{"a zip of another name", "", []sent{{"download", zipOf(t, sent{"C_NEW.1.def", "byte a\n"})}}, 200, []string{"download: C_NEW.1.def new"}, with("C_NEW.1.def", "byte a\n")},
-		{"another text", "", []sent{{"C_OLD.2.def", "byte a\r\nbyte c\n"}}, 200, []string{"C_OLD.2.def exists (has 0 lines that this one has not, and this one 1"}, stored},
+		{"another text", "", []sent{{"C_OLD.2.def", "byte a\r\nbyte c\n"}}, 200, []string{"C_OLD.2.def exists (has 0 lines that this one lacks, and lacks 1"}, stored},
 		{"another text, replaced", "?replace=true", []sent{{"C_OLD.2.def", "byte c\n"}}, 200, []string{"C_OLD.2.def replaced"}, with("C_OLD.2.def", "byte c\n")},
 		{"other line ends", "", []sent{{"C_OLD.2.def", "byte a\r\n"}}, 200, []string{"C_OLD.2.def exists (differs in line ends"}, stored},
 		{"the same text", "?replace=true", []sent{{"C_OLD.2.def", "byte a\n"}}, 200, []string{"C_OLD.2.def unchanged"}, stored},
@@ -212,7 +212,7 @@ func TestUpload(t *testing.T) {
 			"captures and logs", "",
 			[]sent{{"a.pcap", "x"}, {"b.log", "x"}, {"strange", "\xd4\xc3\xb2\xa1rest"}, {"c.pcapng", strings.Repeat("x", 5<<20)}},
 			422,
-			[]string{"a.pcap skipped (it has the name of a capture", "b.log skipped (it has the name of a capture", "strange skipped (this workspace keeps no captures", "c.pcapng skipped (it has the name"},
+			[]string{"a.pcap skipped (named like a capture", "b.log skipped (named like a capture", "strange skipped (this workspace does not store captures", "c.pcapng skipped (named like a capture"},
 			stored,
 		},
 		{

@@ -120,7 +120,7 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 	}
 	switch {
 	case r.to != "" && r.listen != "":
-		return errors.New("either --to or --listen: who is to be played?")
+		return errors.New("either --to or --listen is required")
 	case r.to == "" && r.listen == "" && r.make == "":
 		return errors.New("--to, --listen or --make-script is needed")
 	case r.play != "" && r.play != "client" && r.play != "server":
@@ -186,7 +186,7 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 		}
 	}
 	if r.to != "" && script.Sends() != schema.ToServer || r.listen != "" && script.Sends() != schema.ToClient {
-		return fmt.Errorf("%s: the script plays the other part; it is for --%s", name, map[bool]string{true: "listen", false: "to"}[r.to != ""])
+		return fmt.Errorf("%s: the script is for the other side; use --%s", name, map[bool]string{true: "listen", false: "to"}[r.to != ""])
 	}
 	return r.play1(cmd, protocol, script)
 }

@@ -154,7 +154,7 @@ func TestReplayMakesScripts(t *testing.T) {
 		t.Fatal(errs)
 	}
 	for _, test := range []struct{ args, want string }{
-		{path + " --to 127.0.0.1:1", "the other part"},
+		{path + " --to 127.0.0.1:1", "the other side"},
 		{path, "is needed"},
 		{path + " --to 127.0.0.1:1 --listen 127.0.0.1:1", "either"},
 		{file + " --protocol muta --to 169.254.169.254:80", "link-local"},

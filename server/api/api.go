@@ -17,42 +17,42 @@ import (
 	"wirebench/server/workspace"
 )
 
-// API is the JSON routes. All fields must be set.
+// API serves the JSON routes. All fields must be set.
 type API struct {
-	Workspaces []*workspace.Workspace // each with a name of its own
+	Workspaces []*workspace.Workspace // with distinct names
 	Captures   *captures.Set
 	Relays     *relay.Set
 	Log        *slog.Logger
 
-	// ReplayChanged is called when a replay of a workspace stands otherwise than before.
+	// ReplayChanged is called when the state of a replay of a workspace changes.
 	ReplayChanged func(ws, id string)
 
 	replays  *replaySet
-	clearing chan struct{} // has one for each capture that is deciphered anew
+	clearing chan struct{} // a semaphore of requests that decrypt a capture again
 }
 
-// New makes an API of what the exported fields say.
+// New returns an API with the configuration in x.
 func New(a API) *API {
 	a.replays, a.clearing = newReplaySet(), make(chan struct{}, maxClearAtOnce)
 	return &a
 }
 
-// Bounds of what a request may bring.
+// Limits of request bodies.
 const (
 	MaxBody      = 8 << 20 // of messages and definitions
 	MaxSmallBody = 4 << 20
 )
 
-// space is a workspace as it is now: what one request sees stays as it is while the library changes.
+// space is a workspace with one snapshot: a request sees the same library throughout, even while it changes.
 type space struct {
 	*workspace.Workspace
 	*workspace.Snapshot
 }
 
-// title is the name of the workspace for people.
+// title returns the display name of the workspace.
 func (ws *space) title() string { return ws.Workspace.Title }
 
-// workspaceNamed finds a workspace, or says which there are.
+// workspaceNamed finds a workspace; the error lists the existing ones.
 func (s *API) workspaceNamed(name string) (*space, error) {
 	var names []string
 	for _, w := range s.Workspaces {
@@ -71,6 +71,6 @@ func admitted(ctx context.Context, kind admit.Kind, size, each int) error {
 }
 
 const (
-	judgeTime = 40 * time.Millisecond // of judging frames, between two looks at whether the request has ended
-	stopTime  = 5 * time.Second       // for what is stopped to end
+	judgeTime = 40 * time.Millisecond // of evaluating frames between two checks for cancellation
+	stopTime  = 5 * time.Second       // for stopped listeners and replays to end
 )

@@ -24,20 +24,20 @@ import (
 
 func (s *API) registerCaptures(api huma.API) {
 	add(api, "GET /api/{ws}/captures", "captures", "The captures of a workspace", s.listCaptures)
-	add(api, "POST /api/{ws}/captures", "add-capture", "Store a capture as it is: pcap, pcapng, or a text that holds one", s.addCapture, status(400, 403, 413, 507))
-	add(api, "GET /api/{ws}/captures/{id}", "capture", "The file of a capture as it came or, with Accept: application/json, what is known of it", s.readCapture)
+	add(api, "POST /api/{ws}/captures", "add-capture", "Store a capture unchanged: pcap, pcapng, or a text that contains one", s.addCapture, status(400, 403, 413, 507))
+	add(api, "GET /api/{ws}/captures/{id}", "capture", "The file of a capture or, with Accept: application/json, its description", s.readCapture)
 	add(api, "DELETE /api/{ws}/captures/{id}", "drop-capture", "Delete a capture", s.dropCapture, status(403, 409))
-	add(api, "GET /api/{ws}/captures/{id}/frames", "frames", "Frames of a capture, in the order in which they were whole", s.listFrames, status(422))
+	add(api, "GET /api/{ws}/captures/{id}/frames", "frames", "Frames of a capture, in the order in which they were complete", s.listFrames, status(422))
 }
 
 // maxFramesBytes bounds the frames of one answer.
 const maxFramesBytes = 16 << 20
 
-// captureProblem gives an error of captures its status.
+// captureProblem converts an error of captures to an error with a status.
 func captureProblem(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return huma.Error404NotFound("there is no such capture")
+		return huma.Error404NotFound("no such capture")
 	case errors.Is(err, captures.ErrProtocol):
 		return huma.Error422UnprocessableEntity(err.Error())
 	case errors.Is(err, captures.ErrTooMany):
@@ -49,16 +49,16 @@ func captureProblem(err error) error {
 type capturesOutput struct {
 	Body struct {
 		Captures []store.Capture `json:"captures" doc:"the newest first"`
-		Tag      string          `json:"tag,omitempty" doc:"of a brief list: another one where anything in it is other"`
-		Same     bool            `json:"same,omitempty" doc:"the brief list is the known one, and its captures are left out"`
+		Tag      string          `json:"tag,omitempty" doc:"of a brief list: differs whenever the list differs"`
+		Same     bool            `json:"same,omitempty" doc:"the brief list has not changed since known; its captures are omitted"`
 	}
 }
 
 type listCapturesInput struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
-	Since     string `query:"since" maxLength:"100" doc:"only the capture of this id and those that came after it, or in the same second"`
-	Brief     bool   `query:"brief" doc:"all, without what people noted: to be asked again and again; it may be some seconds old where other programs change the folder. since is not looked at then"`
-	Known     string `query:"known" maxLength:"100" doc:"tag of a brief list: it is not told again"`
+	Since     string `query:"since" maxLength:"100" doc:"only the capture with this id and those added after it or in the same second"`
+	Brief     bool   `query:"brief" doc:"all captures without their notes, for polling; changes of the folder by other programs may appear some seconds later. since is ignored"`
+	Known     string `query:"known" maxLength:"100" doc:"tag of a brief list: if it is still current, the list is omitted"`
 }
 
 // listCaptures lists the captures of a workspace.
@@ -88,16 +88,16 @@ func (s *API) listCaptures(_ context.Context, in *listCapturesInput) (*capturesO
 	return out, nil
 }
 
-// withCaptures is a workspace that keeps captures.
+// withCaptures returns a workspace that stores captures.
 func (s *API) withCaptures(name string) (*space, error) {
 	ws, err := s.workspaceNamed(name)
 	if err == nil && ws.Captures == nil {
-		err = huma.Error404NotFound("this workspace keeps no captures")
+		err = huma.Error404NotFound("this workspace does not store captures")
 	}
 	return ws, err
 }
 
-// captureAt is a capture and the workspace that keeps it.
+// captureAt returns a capture and its workspace.
 func (s *API) captureAt(at CapturePath) (*space, store.Capture, error) {
 	ws, err := s.withCaptures(at.Workspace)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *API) captureAt(at CapturePath) (*space, store.Capture, error) {
 type addCaptureInput struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
 	Name      string `query:"name" required:"true" maxLength:"200" doc:"of the file"`
-	Framing   string `query:"framing" maxLength:"200" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, each with +c2s or +s2c"`
+	Framing   string `query:"framing" maxLength:"200" doc:"framing of a file of raw bytes: whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, each with +c2s or +s2c"`
 	RawRequest
 }
 
@@ -122,7 +122,7 @@ type captureOutput struct {
 	Body   store.Capture
 }
 
-// addCapture stores a file as it comes.
+// addCapture stores a file unchanged.
 func (s *API) addCapture(_ context.Context, in *addCaptureInput) (*captureOutput, error) {
 	ws, err := s.withCaptures(in.Workspace)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *API) addCapture(_ context.Context, in *addCaptureInput) (*captureOutput
 	return &captureOutput{http.StatusCreated, x}, nil
 }
 
-// CapturePath names a capture in the address of a request.
+// CapturePath is the workspace and capture in the path of a request.
 type CapturePath struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
 	ID        string `path:"id" maxLength:"100" doc:"of the capture"`
@@ -162,7 +162,7 @@ func (s *API) dropCapture(_ context.Context, in *CapturePath) (*struct{}, error)
 		return nil, err
 	}
 	if s.Captures.Runs(ws.Name, in.ID) {
-		return nil, huma.Error409Conflict("its traffic is still running: stop the proxy first")
+		return nil, huma.Error409Conflict("its listener is still running: stop it first")
 	}
 	if s.Captures.Writes(ws.Name, in.ID) {
 		return nil, errWritten
@@ -180,7 +180,7 @@ type captureInput struct {
 	Accept string `header:"Accept" hidden:"true"`
 }
 
-// readCapture answers with the file as it came, or with what is known of it.
+// readCapture answers with the file, or with its description.
 func (s *API) readCapture(_ context.Context, in *captureInput) (*huma.StreamResponse, error) {
 	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
@@ -209,21 +209,21 @@ func (s *API) readCapture(_ context.Context, in *captureInput) (*huma.StreamResp
 	}}, nil
 }
 
-// filterProblem says what is wrong with a filter, each mistake with its place.
+// filterProblem returns an error with the mistakes of a filter and their places.
 func filterProblem(mistakes []filter.Mistake) error {
 	var details []error
 	for _, m := range mistakes {
 		details = append(details, &huma.ErrorDetail{Location: fmt.Sprintf("query.filter[%d:%d]", m.Start, m.End), Message: m.Message, Value: m.Help})
 	}
-	return huma.Error422UnprocessableEntity("the filter is wrong: "+mistakes[0].Message, details...)
+	return huma.Error422UnprocessableEntity("invalid filter: "+mistakes[0].Message, details...)
 }
 
 type framesInput struct {
 	CapturePath
-	Filter string   `query:"filter" maxLength:"8192" doc:"only frames that fit this filter"`
+	Filter string   `query:"filter" maxLength:"8192" doc:"only frames that match this filter"`
 	Kinds  []string `query:"kind" enum:"message,control,opaque,problem" doc:"only these"`
-	From   int      `query:"from" minimum:"0" doc:"how many of the frames that fit are left out"`
-	Count  int      `query:"count" minimum:"1" maximum:"1000" default:"100" doc:"how many are listed at most"`
+	From   int      `query:"from" minimum:"0" doc:"number of matching frames to skip"`
+	Count  int      `query:"count" minimum:"1" maximum:"1000" default:"100" doc:"maximum number listed"`
 	Value  bool     `query:"value" doc:"with the values of messages"`
 }
 
@@ -231,15 +231,15 @@ type framesOutput struct {
 	Body struct {
 		Frames []workspace.FrameInfo `json:"frames"`
 		Total  int                   `json:"total" doc:"frames of the capture, so far"`
-		Fit    int                   `json:"fit" doc:"those that fit the filter and are of these kinds"`
-		Done   bool                  `json:"done" doc:"the whole file is read"`
-		Read   int64                 `json:"read" doc:"bytes of the file that are read"`
+		Fit    int                   `json:"fit" doc:"frames that match the filter and are of these kinds"`
+		Done   bool                  `json:"done" doc:"the whole file has been read"`
+		Read   int64                 `json:"read" doc:"bytes of the file read so far"`
 		Size   int64                 `json:"size" doc:"bytes of the file"`
-		Note   string                `json:"note,omitempty" doc:"why these are not all frames of the file"`
+		Note   string                `json:"note,omitempty" doc:"why frames of the file are missing"`
 	}
 }
 
-// listFrames lists frames of a capture. It waits a while for the file to be read, so that short ones are whole.
+// listFrames lists frames of a capture. It waits a while for the file to be read, so that short files are complete.
 func (s *API) listFrames(ctx context.Context, in *framesInput) (*framesOutput, error) {
 	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
@@ -284,7 +284,7 @@ func (s *API) listFrames(ctx context.Context, in *framesInput) (*framesOutput, e
 		e := o.Log().Entry(int(i))
 		o.Log().Frame(int(i), e, o.Log().Data(e), &f)
 		if left -= len(f.Bytes); left < 0 && len(b.Frames) > 0 {
-			b.Note = "fewer frames than were asked for: they are large; go on from where these end"
+			b.Note = "fewer frames than requested, because they are large; continue after the last one"
 			break
 		}
 		read.Take(&f)
@@ -294,5 +294,5 @@ func (s *API) listFrames(ctx context.Context, in *framesInput) (*framesOutput, e
 	return out, nil
 }
 
-// errWritten refuses what must not be done to a part of a recording while it is written.
+// errWritten is the error for changing a part of a recording that is still being written.
 var errWritten = huma.Error409Conflict("this part of a recording is still being written: stop its listener first, or wait for the next part")

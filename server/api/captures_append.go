@@ -12,32 +12,32 @@ import (
 )
 
 func (s *API) registerCapturesAppend(api huma.API) {
-	add(api, "POST /api/{ws}/captures/{id}/append", "append-capture", "Go on with a capture that comes in pieces", s.appendCapture, status(400, 403, 409, 413, 422, 507))
+	add(api, "POST /api/{ws}/captures/{id}/append", "append-capture", "Append to a capture that is sent in pieces", s.appendCapture, status(400, 403, 409, 413, 422, 507))
 	describeAppend(api, "/api/{ws}/captures/{id}/append")
 }
 
 type appendInput struct {
 	CapturePath
-	Offset int64 `query:"offset" required:"true" minimum:"0" doc:"how many bytes of the capture there are: the body goes on from there"`
+	Offset int64 `query:"offset" required:"true" minimum:"0" doc:"current size of the capture; the body is appended there"`
 	RawRequest
 }
 
 type appendOutput struct{ Body store.Capture }
 
-// offsetProblem is the error body for who goes on from another place than the end.
+// offsetProblem is the error body for an offset other than the end of the capture.
 type offsetProblem struct {
 	huma.ErrorModel
-	Offset int64 `json:"offset" doc:"how many bytes there are: go on from here"`
+	Offset int64 `json:"offset" doc:"current size: continue from here"`
 }
 
-// appendCapture goes on with a capture that comes in pieces. When it answers, the piece is on the disk.
+// appendCapture appends a piece to a capture. The piece is on disk when it answers.
 func (s *API) appendCapture(_ context.Context, in *appendInput) (*appendOutput, error) {
 	ws, err := s.withCaptures(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
 	if s.Captures.Runs(ws.Name, in.ID) || s.Captures.Writes(ws.Name, in.ID) {
-		return nil, huma.Error403Forbidden("this capture is of a listener that runs here: nobody else goes on with it")
+		return nil, huma.Error403Forbidden("this capture belongs to a running listener and cannot be appended to")
 	}
 	control := http.NewResponseController(in.writer)
 	_ = control.SetReadDeadline(time.Now().Add(receiveTime))
@@ -57,7 +57,7 @@ func (s *API) appendCapture(_ context.Context, in *appendInput) (*appendOutput, 
 	return &appendOutput{x}, nil
 }
 
-// describeAppend puts into the document what cannot be told from the types.
+// describeAppend adds to the document what the types do not express.
 func describeAppend(api huma.API, path string) {
 	op := api.OpenAPI().Paths[path].Post
 	takes(op, true, map[string]*huma.Schema{"application/octet-stream": {Type: huma.TypeString, Format: "binary"}})

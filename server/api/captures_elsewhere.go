@@ -15,17 +15,17 @@ func (s *API) registerCapturesElsewhere(api huma.API) {
 	add(api, "POST /api/{ws}/captures/{id}/copy", "copy-capture", "Store a capture in another workspace, too", s.copyCapture, created, status(403, 422, 507))
 }
 
-// Bounds of looking into a capture by the protocols of other workspaces.
+// Limits of trying other workspaces' protocols on a capture.
 const (
 	elsewhereTime = 3 * time.Second
-	maxElsewhere  = 8 // workspaces that are tried
+	maxElsewhere  = 8 // workspaces tried
 )
 
-// Elsewhere is a workspace whose protocol a capture has messages of.
+// Elsewhere is a workspace whose protocol finds messages in a capture.
 type Elsewhere struct {
 	Name   string `json:"name"`
 	Title  string `json:"title"`
-	Frames int    `json:"frames" doc:"messages in the first part of the file, and not more than are needed to see it"`
+	Frames int    `json:"frames" doc:"messages found in the first part of the file; counting stops early"`
 }
 
 type elsewhereOutput struct {
@@ -34,7 +34,7 @@ type elsewhereOutput struct {
 	}
 }
 
-// elsewhereOf says in which other workspaces a capture shows something.
+// elsewhereOf lists the other workspaces whose protocols find messages in a capture.
 func (s *API) elsewhereOf(ctx context.Context, in *CapturePath) (*elsewhereOutput, error) {
 	ws, x, err := s.captureAt(*in)
 	if err != nil {
@@ -64,10 +64,10 @@ func (s *API) elsewhereOf(ctx context.Context, in *CapturePath) (*elsewhereOutpu
 
 type copyInput struct {
 	CapturePath
-	To string `query:"to" required:"true" maxLength:"100" doc:"name of the workspace that gets it"`
+	To string `query:"to" required:"true" maxLength:"100" doc:"name of the target workspace"`
 }
 
-// copyCapture stores the file of a capture in another workspace, too. Marks and notes stay: they are about frames of a protocol.
+// copyCapture stores the file of a capture in another workspace, too. Marks and notes are not copied: they refer to frames of one protocol.
 func (s *API) copyCapture(_ context.Context, in *copyInput) (*captureOutput, error) {
 	ws, err := s.withCaptures(in.Workspace)
 	if err != nil {

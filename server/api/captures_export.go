@@ -25,15 +25,15 @@ func (s *API) registerCapturesExport(api huma.API) {
 
 // Bounds of an export.
 const (
-	exportWait  = 10 * time.Minute // until a capture is read
-	exportStall = time.Minute      // in which a client has to take something
+	exportWait  = 10 * time.Minute // for a capture to be read
+	exportStall = time.Minute      // without progress of the client
 )
 
 type exportInput struct {
 	CapturePath
-	Format  string   `query:"format" required:"true" enum:"pcapng,packets,jsonl,csv,tsv,hex" doc:"pcapng: gives the same frames when it is read again, with marks and notes: of a capture file all packets as they were, of chosen frames and of other files each frame with made-up headers; packets: a pcapng with the packets that the chosen frames came from as they were, of which alone a reader may not find the frames again; jsonl: as the command line's frames --json --value; csv, tsv: a line a frame, with n, time, conn, dir, kind, code, message, status, len, hex, the chosen columns, and at the end flags, via, note, marked, remark as jsonl has them; hex: a line a message"`
-	Filter  string   `query:"filter" maxLength:"8192" doc:"only frames that fit this filter"`
-	Frames  string   `query:"frames" maxLength:"65536" doc:"only these, by number or identity: 1,2,5-9,17:0:0"`
+	Format  string   `query:"format" required:"true" enum:"pcapng,packets,jsonl,csv,tsv,hex" doc:"pcapng: reads back as the same frames, with marks and notes; a whole capture file keeps its packets, selected frames and other files get made-up headers; packets: a pcapng with the original packets of the selected frames, which alone may not read back as the same frames; jsonl: as the command line's frames --json --value; csv, tsv: a line per frame, with n, time, conn, dir, kind, code, message, status, len, hex, the chosen columns, and at the end flags, via, note, marked, remark as in jsonl; hex: a line per message"`
+	Filter  string   `query:"filter" maxLength:"8192" doc:"only frames that match this filter"`
+	Frames  string   `query:"frames" maxLength:"65536" doc:"only these frames, by number or identity: 1,2,5-9,17:0:0"`
 	Columns []string `query:"columns" maxItems:"100" doc:"csv, tsv: fields with a column of their own: C_CHAT.2.message, C_CHAT.message, .message"`
 	RawRequest
 }
@@ -94,13 +94,13 @@ func (s *API) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamR
 		}
 		if err := x.Write(ctx, &steadyWriter{c.BodyWriter(), control, ctx}); err != nil && ctx.Err() == nil {
 			s.Log.Warn("export", "capture", in.ID, "format", in.Format, "error", err)
-			panic(http.ErrAbortHandler) // so that what was sent does not pass for the whole file
+			panic(http.ErrAbortHandler) // so that the client does not take a partial file for a complete one
 		}
 	}}, nil
 }
 
-// exportReady waits until the capture is read, of one that grows as far as it is there, and the frames are chosen. The note says why they are
-// not all frames of the file.
+// exportReady waits until the capture is read, or a growing one up to its current end, and the frames are selected. The note says why frames
+// of the file are missing.
 func exportReady(ctx context.Context, x *frames.Export, open *captures.Capture) (note string, err error) {
 	open.Await(ctx, 0, time.After(exportWait))
 	switch {
@@ -113,9 +113,9 @@ func exportReady(ctx context.Context, x *frames.Export, open *captures.Capture) 
 	x.Frames = open.Log().Len()
 	switch {
 	case x.More && open.Log().Base() > 0:
-		note = fmt.Sprintf("the capture still grows: frames %d to %d of it, those before are not in memory any more", open.Log().Base()+1, x.Frames)
+		note = fmt.Sprintf("the capture is still growing: frames %d to %d; earlier frames are no longer in memory", open.Log().Base()+1, x.Frames)
 	case x.More:
-		note = fmt.Sprintf("the capture still grows: its first %d frames", x.Frames)
+		note = fmt.Sprintf("the capture is still growing: its first %d frames", x.Frames)
 	case errors.Is(open.Err(), context.Canceled):
 		return "", huma.Error503ServiceUnavailable("the capture was closed meanwhile: try again")
 	case open.Err() != nil && x.Frames == 0:
@@ -141,19 +141,19 @@ func exportReady(ctx context.Context, x *frames.Export, open *captures.Capture) 
 	}, note), nil
 }
 
-// mustHavePackets says why there are none to write.
+// mustHavePackets returns an error if a capture has no packets.
 func mustHavePackets(x *frames.Export) error {
 	ok, err := x.HasPackets()
 	switch {
 	case err != nil:
 		return captureProblem(err)
 	case !ok:
-		return huma.Error422UnprocessableEntity("the capture is no file of packets: take pcapng, which makes some")
+		return huma.Error422UnprocessableEntity("the capture has no packets; use format pcapng, which makes them up")
 	}
 	return nil
 }
 
-// steadyWriter writes to a client that has to go on taking what is written.
+// steadyWriter writes to a client, with a time limit on each write.
 type steadyWriter struct {
 	io.Writer
 	control *http.ResponseController
@@ -164,11 +164,11 @@ func (w *steadyWriter) Write(p []byte) (int, error) {
 	if err := w.ctx.Err(); err != nil {
 		return 0, err
 	}
-	_ = w.control.SetWriteDeadline(time.Now().Add(exportStall)) // writers that have none, as in tests, need none
+	_ = w.control.SetWriteDeadline(time.Now().Add(exportStall)) // writers without deadlines, as in tests, need none
 	return w.Writer.Write(p)
 }
 
-// attachment is the header of a file to be kept under a name.
+// attachment returns the Content-Disposition of a file to be saved under a name.
 func attachment(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:"`, r) {

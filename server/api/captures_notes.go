@@ -17,15 +17,15 @@ import (
 )
 
 func (s *API) registerCapturesNotes(api huma.API) {
-	add(api, "PATCH /api/{ws}/captures/{id}", "patch-capture", "Change what is known of a capture: its name, text, marks, notes, framing and keys", s.patchCapture, status(400, 403, 409, 413, 422, 507))
+	add(api, "PATCH /api/{ws}/captures/{id}", "patch-capture", "Change the name, text, marks, notes, framing or keys of a capture", s.patchCapture, status(400, 403, 409, 413, 422, 507))
 }
 
-// frameName names a frame in a request: by its number or by its identity, PACKET:OFFSET:NTH.
+// frameName refers to a frame in a request by its number or its identity, PACKET:OFFSET:NTH.
 type frameName struct{ store.FrameName }
 
 const frameNameDoc = "a frame: its number, from 1, or its identity, PACKET:OFFSET:NTH"
 
-// UnmarshalText takes either.
+// UnmarshalText accepts both.
 func (f *frameName) UnmarshalText(text []byte) (err error) {
 	if n, e := strconv.ParseUint(string(text), 10, 32); e == nil {
 		if f.FrameName = (store.FrameName{N: n, ByNumber: true}); n == 0 {
@@ -40,12 +40,12 @@ func (f *frameName) UnmarshalText(text []byte) (err error) {
 	return nil
 }
 
-// UnmarshalJSON takes a number, too.
+// UnmarshalJSON accepts a JSON number, too.
 func (f *frameName) UnmarshalJSON(text []byte) error {
 	return f.UnmarshalText(bytes.Trim(text, `"`))
 }
 
-// Schema describes a name.
+// Schema describes the string or number.
 func (frameName) Schema(huma.Registry) *huma.Schema {
 	number, id := &huma.Schema{Type: huma.TypeInteger}, &huma.Schema{Type: huma.TypeString, MaxLength: new(int)}
 	*id.MaxLength = 40
@@ -56,28 +56,28 @@ func (frameName) Schema(huma.Registry) *huma.Schema {
 	return one
 }
 
-// numberIn is the number of a frame in a reading of its capture.
+// numberIn returns the number of the frame in an open capture.
 func (f frameName) numberIn(o *captures.Capture) (int, error) {
 	n := f.N
 	if !f.ByNumber {
 		n = o.Number(f.ID)
 	}
 	if n == 0 {
-		return 0, huma.Error404NotFound("there is no frame " + f.ID.String())
+		return 0, huma.Error404NotFound("no frame " + f.ID.String())
 	}
 	return int(n), nil
 }
 
-// frameNotes are notes of frames; null takes one away.
+// frameNotes maps frames to notes; null removes a note.
 type frameNotes map[string]*string
 
-// Schema describes them: a text of an object that may be null needs telling.
+// Schema describes the object, whose values may be null.
 func (frameNotes) Schema(huma.Registry) *huma.Schema {
 	most := store.MaxNote
 	count := store.MaxNotes
 	note := &huma.Schema{Type: huma.TypeString, Nullable: true, MaxLength: &most}
 	note.PrecomputeMessages()
-	all := &huma.Schema{Type: huma.TypeObject, MaxProperties: &count, Description: "notes of frames by their number or identity; null takes one away", AdditionalProperties: note}
+	all := &huma.Schema{Type: huma.TypeObject, MaxProperties: &count, Description: "notes of frames by number or identity; null removes a note", AdditionalProperties: note}
 	all.PrecomputeMessages()
 	return all
 }
@@ -88,16 +88,16 @@ type patchCaptureInput struct {
 		Name    *string     `json:"name,omitempty" minLength:"1" maxLength:"200"`
 		Text    *string     `json:"text,omitempty" maxLength:"65536" doc:"of the capture"`
 		Mark    []frameName `json:"mark,omitempty" maxItems:"65536" doc:"frames to mark, by number or identity"`
-		Unmark  []frameName `json:"unmark,omitempty" maxItems:"65536" doc:"frames that are no longer marked, by number or identity"`
+		Unmark  []frameName `json:"unmark,omitempty" maxItems:"65536" doc:"frames to unmark, by number or identity"`
 		Notes   frameNotes  `json:"notes,omitempty"`
-		Framing *string     `json:"framing,omitempty" maxLength:"200" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, each with +c2s or +s2c; \"\" takes it back"`
-		Keys    *string     `json:"keys,omitempty" maxLength:"1048576" doc:"of enciphered connections, each on a line: CLIENT-SERVER or *, the protocol, the key; \"\" takes them back. They are never told again"`
+		Framing *string     `json:"framing,omitempty" maxLength:"200" doc:"framing of a file of raw bytes: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, each with +c2s or +s2c; \"\" removes it"`
+		Keys    *string     `json:"keys,omitempty" maxLength:"1048576" doc:"keys of encrypted connections, one a line: CLIENT-SERVER or *, protocol, key; \"\" removes them. They are write-only"`
 	}
 }
 
 type oneCaptureOutput struct{ Body store.Capture }
 
-// patchCapture changes what is known of a capture. All of it is changed, or nothing.
+// patchCapture changes the description of a capture: all the fields of the request, or none.
 func (s *API) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCaptureOutput, error) {
 	ws, err := s.withCaptures(in.Workspace)
 	if err != nil {
@@ -190,7 +190,7 @@ func plainNames(in []frameName) (out []store.FrameName) {
 	return out
 }
 
-// parseFraming is a framing in the form in which it is kept.
+// parseFraming returns a framing in its canonical form.
 func parseFraming(text string) (string, error) {
 	f, err := capture.ParseFraming(text)
 	if err != nil {

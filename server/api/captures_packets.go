@@ -15,26 +15,26 @@ import (
 )
 
 func (s *API) registerCapturesPackets(api huma.API) {
-	add(api, "GET /api/{ws}/captures/{id}/packets", "packets", "Captured packets by their numbers, which frames name", s.packets, status(422))
+	add(api, "GET /api/{ws}/captures/{id}/packets", "packets", "Captured packets by number, as in the from field of frames", s.packets, status(422))
 }
 
-// Bounds of packets in one answer, in bytes of what was captured.
+// Limits of the packets in one answer, in captured bytes.
 const (
 	maxPacketShown  = 256 << 10
 	maxPacketsShown = 4 << 20
-	maxClearAtOnce  = 2 // requests that have packets deciphered anew
+	maxClearAtOnce  = 2 // requests that decrypt packets again
 )
 
 type packetsInput struct {
 	CapturePath
 	N     []uint32 `query:"n" required:"true" minItems:"1" maxItems:"100" doc:"numbers of packets, from 1"`
-	Clear bool     `query:"clear" doc:"their payloads as well, deciphered"`
-	Conn  string   `query:"conn" maxLength:"200" doc:"with clear: the connection that they are of, client-server; it saves the reading of the others"`
+	Clear bool     `query:"clear" doc:"also return their decrypted payloads"`
+	Conn  string   `query:"conn" maxLength:"200" doc:"with clear: their connection, client-server, so that no others are read"`
 }
 
 type packetsOutput struct {
 	Body struct {
-		Packets []PacketInfo `json:"packets" doc:"those that the file has, by their number"`
+		Packets []PacketInfo `json:"packets" doc:"the requested packets that the file has, by number"`
 		Note    string       `json:"note,omitempty" doc:"why there are none"`
 	}
 }
@@ -44,17 +44,17 @@ type PacketInfo struct {
 	N        uint32 `json:"n" doc:"number in the file, from 1"`
 	Link     uint32 `json:"link" doc:"link type, a number of tcpdump.org/linktypes.html"`
 	Time     string `json:"time,omitempty"`
-	Captured int    `json:"captured" doc:"bytes that were kept of it"`
-	Size     uint32 `json:"size" doc:"bytes that it had"`
-	Payload  *int   `json:"payload,omitempty" doc:"offset of the payload of TCP or UDP; missing where there is none, or a part of one"`
-	Length   int    `json:"length,omitempty" doc:"bytes of the payload that were captured"`
+	Captured int    `json:"captured" doc:"captured bytes"`
+	Size     uint32 `json:"size" doc:"original size in bytes"`
+	Payload  *int   `json:"payload,omitempty" doc:"offset of the TCP or UDP payload; missing if there is none or it is incomplete"`
+	Length   int    `json:"length,omitempty" doc:"captured bytes of the payload"`
 	Comment  string `json:"comment,omitempty" doc:"of the file"`
-	Hex      string `json:"hex" doc:"the packet from its first byte on"`
-	Clear    string `json:"clear,omitempty" doc:"its payload, deciphered; missing where it was not asked for, where nothing was enciphered, and where the key is not known"`
-	Cut      bool   `json:"cut,omitempty" doc:"hex does not have all that was captured"`
+	Hex      string `json:"hex" doc:"the packet, from its first byte"`
+	Clear    string `json:"clear,omitempty" doc:"its decrypted payload; missing unless requested, encrypted and the key is known"`
+	Cut      bool   `json:"cut,omitempty" doc:"hex is truncated"`
 }
 
-// packets answers with captured packets by their numbers, which frames name.
+// packets answers with captured packets by number.
 func (s *API) packets(ctx context.Context, in *packetsInput) (*packetsOutput, error) {
 	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
@@ -101,9 +101,9 @@ func (s *API) packets(ctx context.Context, in *packetsInput) (*packetsOutput, er
 	return out, nil
 }
 
-// putClear adds what the packets of an answer are in the clear.
+// putClear adds the decrypted payloads to the packets of an answer.
 func (s *API) putClear(ctx context.Context, ws *space, x store.Capture, conn string, packets []PacketInfo, data map[uint32][]byte) error {
-	select { // each reads a file from its start, so few do at once
+	select { // each reads a file from its start, so their number is limited
 	case s.clearing <- struct{}{}:
 		defer func() { <-s.clearing }()
 	case <-ctx.Done():

@@ -16,7 +16,7 @@ import (
 )
 
 func (s *API) registerDecode(api huma.API) {
-	add(api, "POST /api/{ws}/decode", "decode", "Say what is in messages", s.decode, status(400, 413, 422))
+	add(api, "POST /api/{ws}/decode", "decode", "Decode messages", s.decode, status(400, 413, 422))
 }
 
 type decodeInput struct {
@@ -27,17 +27,17 @@ type decodeInput struct {
 type decodeBody struct {
 	Message    string `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION; without it the message's own code chooses"`
 	Hex        string `json:"hex,omitempty" doc:"one message a line, blanks allowed"`
-	Paste      string `json:"paste,omitempty" doc:"any text with bytes in it, instead of hex"`
-	Form       string `json:"form,omitempty" doc:"with paste: take it as this form instead of guessing"`
+	Paste      string `json:"paste,omitempty" doc:"any text that contains bytes, instead of hex"`
+	Form       string `json:"form,omitempty" doc:"with paste: its form, instead of guessing"`
 	Definition string `json:"definition,omitempty" maxLength:"1048576" doc:"unsaved text to use instead of the stored definition of message"`
-	Dir        string `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the messages, where codes depend on it"`
-	Group      string `json:"group,omitempty" doc:"group of messages that codes are looked up in"`
+	Dir        string `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the messages, if codes depend on it"`
+	Group      string `json:"group,omitempty" doc:"group in which to look up codes"`
 }
 
 type decodeOutput struct {
 	Body struct {
-		Results     []view.Result    `json:"results" doc:"one a message, in order"`
-		Paste       *paste.PasteInfo `json:"paste,omitempty" doc:"what the pasted text was taken for"`
+		Results     []view.Result    `json:"results" doc:"one per message, in order"`
+		Paste       *paste.PasteInfo `json:"paste,omitempty" doc:"how the pasted text was read"`
 		Diagnostics []diag.Info      `json:"diagnostics,omitempty" doc:"of the definition in the request"`
 	}
 }
@@ -60,7 +60,7 @@ func (s *API) decode(ctx context.Context, in *decodeInput) (*decodeOutput, error
 	for i := range job.Messages {
 		res := job.Decode(i)
 		if budget -= len(res.Fields); budget < 0 {
-			return nil, asHTTP(fmt.Errorf("more than %d fields: send fewer messages at once", maxFields))
+			return nil, asHTTP(fmt.Errorf("more than %d fields: send fewer messages per request", maxFields))
 		}
 		out.Body.Results = append(out.Body.Results, res)
 	}
@@ -74,10 +74,10 @@ func (s *API) decode(ctx context.Context, in *decodeInput) (*decodeOutput, error
 	return out, nil
 }
 
-// maxFields bounds the fields of one answer.
+// maxFields limits the fields in one answer.
 const maxFields = 600_000
 
-// decodeJobOf reads the bytes of all messages of a request. The error is about the request; what is wrong with a message is with it.
+// decodeJobOf reads the bytes of all messages of a request. The error is about the request; mistakes of a message are in its job.
 func decodeJobOf(ws *workspace.Snapshot, b decodeBody) (*workspace.Input, error) {
 	if b.Hex != "" && b.Paste != "" {
 		return nil, errors.New("either hex or paste, not both")

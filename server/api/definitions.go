@@ -39,19 +39,19 @@ func (s *API) registerDefinitions(api huma.API) {
 	add(api, "POST /api/{ws}/definitions/{file}/versions", "version", "Store a text as the next version of a message", s.addVersion, status(400, 403, 409, 413, 507))
 }
 
-// FilePath names a file of a workspace in the address of a request.
+// FilePath is the workspace and file in the path of a request.
 type FilePath struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
-	File      string `path:"file" maxLength:"500" doc:"name of a definition or code map; the slashes of its folders are written %2F. The folders may be left out where no other file has the name"`
+	File      string `path:"file" maxLength:"500" doc:"name of a definition or code map; write the slashes of folders as %2F. The folders may be omitted if the name is unique"`
 }
 
-// RawRequest is the request itself, for bodies that are no JSON.
+// RawRequest gives handlers the request itself, for bodies other than JSON.
 type RawRequest struct {
 	request *http.Request
 	writer  http.ResponseWriter
 }
 
-// Resolve takes the request.
+// Resolve stores the request.
 func (r *RawRequest) Resolve(ctx huma.Context) []error {
 	r.request, r.writer = humachi.Unwrap(ctx)
 	return nil
@@ -63,7 +63,7 @@ func (r *RawRequest) body(most int64) ([]byte, error) {
 	return data, bodyError(err)
 }
 
-// bodyError gives an error of reading a body its status.
+// bodyError converts an error of reading a body to an error with a status.
 func bodyError(err error) error {
 	var large *http.MaxBytesError
 	switch {
@@ -77,29 +77,29 @@ func bodyError(err error) error {
 
 type definitionsInput struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
-	Query     string `query:"q" maxLength:"200" doc:"words that the names have to contain"`
+	Query     string `query:"q" maxLength:"200" doc:"words that names must contain"`
 }
 
 type definitionsOutput struct {
 	Body struct {
 		Definitions []definitionItem `json:"definitions" doc:"sorted by file"`
 		Maps        []mapItem        `json:"maps" doc:"code maps, sorted by file"`
-		Skipped     []string         `json:"skipped" doc:"files of the folder that are not read, each with the reason"`
+		Skipped     []string         `json:"skipped" doc:"files of the folder that are not read, with reasons"`
 		Undefined   int              `json:"undefined" doc:"names of the code map in use without a definition"`
-		Diagnostics []diag.Info      `json:"diagnostics" doc:"mistakes of maps and between files; those of a definition are with it"`
+		Diagnostics []diag.Info      `json:"diagnostics" doc:"mistakes in maps and conflicts between files; a definition has its own"`
 	}
 }
 
 type definitionItem struct {
 	File     string   `json:"file"`
-	Revision string   `json:"revision" doc:"names the text; for If-Match"`
+	Revision string   `json:"revision" doc:"identifies the text; for If-Match"`
 	Size     int      `json:"size" doc:"bytes"`
 	Messages []string `json:"messages" doc:"NAME.VERSION"`
-	Code     string   `json:"code,omitempty" doc:"of the message, in hex, where it is known and there is one message"`
+	Code     string   `json:"code,omitempty" doc:"of the message, in hex, if known and the file has one message"`
 	State    string   `json:"state" enum:"ok,warning,error"`
 	Errors   int      `json:"errors"`
 	Warnings int      `json:"warnings"`
-	Older    bool     `json:"older" doc:"newer versions of all its messages are there"`
+	Older    bool     `json:"older" doc:"all its messages have newer versions"`
 	Samples  int      `json:"samples"`
 }
 
@@ -137,7 +137,7 @@ func (s *API) listDefinitions(_ context.Context, in *definitionsInput) (*definit
 			continue
 		}
 		codes, list := ws.codeMap(f)
-		if f.Name != ws.CodeMap { // those of the one in use are with the snapshot's
+		if f.Name != ws.CodeMap { // the snapshot has the diagnostics of the map in use
 			b.Diagnostics = append(b.Diagnostics, infos(list)...)
 		}
 		b.Maps = append(b.Maps, mapItem{f.Name, string(workspace.Revision(f)), len(f.Text), len(codes), f.Name == ws.CodeMap})
@@ -155,7 +155,7 @@ func (s *API) listDefinitions(_ context.Context, in *definitionsInput) (*definit
 	return out, nil
 }
 
-// codeMap reads a code map, also one that is not in use.
+// codeMap reads a code map, whether or not it is in use.
 func (ws *space) codeMap(f *source.File) (map[string]uint32, diag.List) {
 	if f.Name == ws.CodeMap {
 		return ws.Options.Codes, ws.DiagnosticsOf(f)
@@ -171,12 +171,12 @@ func infos(list diag.List) []diag.Info {
 	return out
 }
 
-// betweenFiles reports whether a mistake is one of two files together, such as two of one name.
+// betweenFiles reports whether a mistake involves two files, such as a duplicate name.
 func betweenFiles(d diag.Diagnostic) bool {
 	return slices.ContainsFunc(d.Related, func(r diag.Related) bool { return r.Span.File != nil && r.Span.File != d.Span.File })
 }
 
-// libraryIndex is what is asked of a snapshot for each of its files.
+// libraryIndex has the facts of a snapshot that the description of each file needs.
 type libraryIndex struct {
 	ws       *space
 	messages map[*source.File][]*schema.Message
@@ -230,7 +230,7 @@ func (x *libraryIndex) item(f *source.File) definitionItem {
 	return it
 }
 
-// fileNamed finds a definition or a code map: by its name, or by the last part of it where only one file has that.
+// fileNamed finds a definition or a code map: by its name, or by the last element of its path if that is unique.
 func (ws *space) fileNamed(name string) (*source.File, error) {
 	if f := ws.File(name); f != nil {
 		return f, nil
@@ -247,7 +247,7 @@ func (ws *space) fileNamed(name string) (*source.File, error) {
 	case 1:
 		return ws.File(same[0]), nil
 	}
-	return nil, huma.Error409Conflict(fmt.Sprintf("several files are named so; write the folder as well: %s", strings.Join(same, ", ")))
+	return nil, huma.Error409Conflict(fmt.Sprintf("several files have this name; include the folder: %s", strings.Join(same, ", ")))
 }
 
 func (ws *space) fullNames(list []*schema.Message) []string {
@@ -280,7 +280,7 @@ func (ws *space) stored(f *source.File) (messages []*schema.Message, diagnostics
 
 type definitionInput struct {
 	FilePath
-	IfNoneMatch string `header:"If-None-Match" doc:"revisions that are known: 304 if the file still has one of them"`
+	IfNoneMatch string `header:"If-None-Match" doc:"known revisions: 304 if the file still has one of them"`
 	Accept      string `header:"Accept" hidden:"true"`
 }
 
@@ -295,10 +295,10 @@ type definitionOutput struct {
 
 type DefinitionBody struct {
 	File        string      `json:"file"`
-	Revision    string      `json:"revision" doc:"names the text; for If-Match"`
+	Revision    string      `json:"revision" doc:"identifies the text; for If-Match"`
 	Text        string      `json:"text"`
-	Messages    []string    `json:"messages" doc:"NAME.VERSION; none of a code map"`
-	Newest      int         `json:"newest,omitempty" doc:"highest version of the message, where that is another: the bytes of this one do not move any more"`
+	Messages    []string    `json:"messages" doc:"NAME.VERSION; empty for a code map"`
+	Newest      int         `json:"newest,omitempty" doc:"highest version of the message, if this is an older one: its layout is frozen"`
 	Diagnostics []diag.Info `json:"diagnostics"`
 	ReadOnly    string      `json:"read_only,omitempty" doc:"why this text must not be written back"`
 }
@@ -329,7 +329,7 @@ func (s *API) readDefinition(_ context.Context, in *definitionInput) (*definitio
 		b.Newest = ws.Newest(messages[0])
 	}
 	if !utf8.ValidString(f.Text) {
-		b.ReadOnly = "the file is not UTF-8, so that JSON does not have its bytes; ask for text/plain"
+		b.ReadOnly = "the file is not UTF-8 and JSON cannot represent it; request text/plain"
 	}
 	out.Body = b
 	return out, nil
@@ -359,9 +359,9 @@ func wantsText(accept string) bool {
 
 type writeInput struct {
 	FilePath
-	IfMatch     string `header:"If-Match" doc:"the revision that is replaced, in quotes; 412 if the file has another one"`
-	IfNoneMatch string `header:"If-None-Match" doc:"* if there must be no such file yet"`
-	Force       bool   `query:"force" doc:"whatever the file says now"`
+	IfMatch     string `header:"If-Match" doc:"the revision to replace, in quotes; 412 if the file has another one"`
+	IfNoneMatch string `header:"If-None-Match" doc:"* if the file must not exist yet"`
+	Force       bool   `query:"force" doc:"ignore the current revision"`
 	RawRequest
 }
 
@@ -373,10 +373,10 @@ type storedOutput struct {
 }
 
 type storedBody struct {
-	File        string           `json:"file" doc:"where it is, with its folder"`
+	File        string           `json:"file" doc:"name with its folder"`
 	Revision    string           `json:"revision"`
 	Messages    []string         `json:"messages" doc:"NAME.VERSION"`
-	Diagnostics []diag.Info      `json:"diagnostics" doc:"mistakes; the text is stored all the same"`
+	Diagnostics []diag.Info      `json:"diagnostics" doc:"mistakes; the text is stored regardless"`
 	Layout      *view.LayoutInfo `json:"layout,omitempty" doc:"of the message, if there is one"`
 }
 
@@ -409,7 +409,7 @@ func (s *API) writeDefinition(_ context.Context, in *writeInput) (*storedOutput,
 	return s.saved(ws, name, rev, f == nil), nil
 }
 
-// text is the text of a definition in a request: the body itself, or in JSON.
+// text returns the text of a definition in a request: the body itself, or a JSON field.
 func (r *RawRequest) text() ([]byte, error) {
 	kind, params, err := mime.ParseMediaType(cmp.Or(r.request.Header.Get("Content-Type"), "text/plain"))
 	charset := strings.ToLower(params["charset"])
@@ -429,7 +429,7 @@ func (r *RawRequest) text() ([]byte, error) {
 			return nil, err
 		}
 		if body.Text == nil {
-			return nil, huma.Error422UnprocessableEntity("text is needed")
+			return nil, huma.Error422UnprocessableEntity("text is required")
 		}
 		data = []byte(*body.Text)
 	}
@@ -439,7 +439,7 @@ func (r *RawRequest) text() ([]byte, error) {
 	return data, nil
 }
 
-// strictJSON reads one JSON value that has no fields but those of v.
+// strictJSON reads one JSON value and rejects fields that v does not have.
 func strictJSON(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -451,14 +451,14 @@ func strictJSON(data []byte, v any) error {
 	case err == nil:
 		return huma.Error400BadRequest("more than one JSON value")
 	case errors.As(err, &kind):
-		return huma.Error422UnprocessableEntity(fmt.Sprintf("%s is to be a JSON %s, not %s", cmp.Or(kind.Field, "the body"), jsonKind(kind.Type.Kind().String()), kind.Value))
+		return huma.Error422UnprocessableEntity(fmt.Sprintf("%s must be a JSON %s, not %s", cmp.Or(kind.Field, "the body"), jsonKind(kind.Type.Kind().String()), kind.Value))
 	case strings.HasPrefix(err.Error(), "json: unknown field"):
 		return huma.Error422UnprocessableEntity(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return huma.Error400BadRequest("not JSON: " + err.Error())
 }
 
-// jsonKind is what JSON calls a kind of Go.
+// jsonKind returns the JSON name of a Go kind.
 func jsonKind(kind string) string {
 	switch kind {
 	case "struct", "map":
@@ -469,7 +469,7 @@ func jsonKind(kind string) string {
 	return kind
 }
 
-// precondition says which revision a change is for, nil = any. f is the file that is to be changed, nil = it is new.
+// precondition returns the revision that a change replaces, nil for any. f is the file to change, nil for a new one.
 func (ws *space) precondition(match, noneMatch string, force bool, f *source.File) (*store.Revision, error) {
 	none := store.Revision("")
 	if match == "" && noneMatch == "" {
@@ -477,16 +477,16 @@ func (ws *space) precondition(match, noneMatch string, force bool, f *source.Fil
 		case force:
 			return nil, nil
 		case f != nil:
-			return nil, huma.NewError(http.StatusPreconditionRequired, fmt.Sprintf("%s is there: send If-Match with the revision that you replace, or ?force=true to replace whatever is there", f.Name))
+			return nil, huma.NewError(http.StatusPreconditionRequired, fmt.Sprintf("%s exists: send If-Match with the revision to replace, or ?force=true to replace any", f.Name))
 		}
 		return &none, nil
 	}
 	if match != "" && noneMatch != "" {
-		return nil, huma.Error400BadRequest("If-Match and If-None-Match together are never true")
+		return nil, huma.Error400BadRequest("If-Match and If-None-Match exclude each other")
 	}
 	if noneMatch != "" {
 		if strings.TrimSpace(noneMatch) != "*" {
-			return nil, huma.Error400BadRequest("If-None-Match takes * here: the file must not be there")
+			return nil, huma.Error400BadRequest("If-None-Match must be * here: the file must not exist")
 		}
 		if f != nil {
 			return nil, conflict(f)
@@ -513,29 +513,29 @@ func conflict(f *source.File) error {
 	return &store.ConflictError{Name: f.Name, Have: workspace.Revision(f), Text: []byte(f.Text)}
 }
 
-// quoted is a revision as an entity tag.
+// quoted returns a revision as an entity tag.
 func quoted(revision string) string { return `"` + revision + `"` }
 
-// entityTags reads a list of entity tags, without their quotes. Weak ones count as well: a proxy that compresses makes them of ours,
-// and the text they stand for is the same.
+// entityTags reads a list of entity tags, without their quotes. Weak ones count as well: compressing proxies
+// weaken our tags, and the text is the same.
 func entityTags(header string) ([]string, error) {
 	var out []string
 	for tag := range strings.SplitSeq(header, ",") {
 		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
 		if inner, ok := strings.CutPrefix(tag, `"`); ok {
 			if tag, ok = strings.CutSuffix(inner, `"`); !ok {
-				return nil, errors.New("a quote is missing")
+				return nil, errors.New("missing quote")
 			}
 		}
 		if tag == "" || strings.ContainsAny(tag, "\" ") {
-			return nil, errors.New("a revision in quotes is expected")
+			return nil, errors.New("expected a revision in quotes")
 		}
 		out = append(out, tag)
 	}
 	return out, nil
 }
 
-// saved describes a file that has just been stored.
+// saved describes a file just stored.
 func (s *API) saved(ws *space, name string, rev store.Revision, isNew bool) *storedOutput {
 	out := &storedOutput{Status: http.StatusOK, ETag: quoted(string(rev))}
 	if isNew {
@@ -554,11 +554,11 @@ func (s *API) saved(ws *space, name string, rev store.Revision, isNew bool) *sto
 
 type deleteInput struct {
 	FilePath
-	IfMatch string `header:"If-Match" doc:"the revision that is deleted, in quotes; 412 if the file has another one"`
-	Force   bool   `query:"force" doc:"whatever the file says now"`
+	IfMatch string `header:"If-Match" doc:"the revision to delete, in quotes; 412 if the file has another one"`
+	Force   bool   `query:"force" doc:"ignore the current revision"`
 }
 
-// deleteDefinition deletes a file. Its samples stay for whoever brings it back.
+// deleteDefinition deletes a file. Its samples stay, in case it is restored.
 func (s *API) deleteDefinition(_ context.Context, in *deleteInput) (*struct{}, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
@@ -581,11 +581,11 @@ func (s *API) deleteDefinition(_ context.Context, in *deleteInput) (*struct{}, e
 type versionInput struct {
 	FilePath
 	Body *struct {
-		Text *string `json:"text,omitempty" doc:"of the new version; without it that of the file"`
+		Text *string `json:"text,omitempty" doc:"of the new version; default: the text of the file"`
 	}
 }
 
-// addVersion stores a text as the next version of a message, beside the file that it is made from.
+// addVersion stores a text as the next version of a message, in the folder of its file.
 func (s *API) addVersion(_ context.Context, in *versionInput) (*storedOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
@@ -604,14 +604,14 @@ func (s *API) addVersion(_ context.Context, in *versionInput) (*storedOutput, er
 	}
 	messages := ws.MessagesOf(f)
 	if len(messages) != 1 || !ws.Snapshot.Versioned(messages[0]) {
-		return nil, huma.Error422UnprocessableEntity("the name of this file has no version: only files named NAME.VERSION.def have")
+		return nil, huma.Error422UnprocessableEntity("this file has no version: only files named NAME.VERSION.def do")
 	}
 	m, none := messages[0], store.Revision("")
 	for next := ws.Newest(m) + 1; ; next++ {
 		name := workspace.FileOfVersion(m, next)
 		rev, err := ws.Save(name, []byte(text), &none)
 		var there *store.ConflictError
-		if errors.As(err, &there) && next < ws.Newest(m)+1000 { // somebody else was faster
+		if errors.As(err, &there) && next < ws.Newest(m)+1000 { // another request was faster
 			continue
 		}
 		if err != nil {
@@ -621,11 +621,11 @@ func (s *API) addVersion(_ context.Context, in *versionInput) (*storedOutput, er
 	}
 }
 
-// ConflictProblem is the error body for a file that is not what the client has seen.
+// ConflictProblem is the error body for a file that has changed since the client read it.
 type ConflictProblem struct {
 	huma.ErrorModel
-	Revision string `json:"revision" doc:"of the file as it is now; empty if it is gone"`
-	Text     string `json:"text" doc:"of the file as it is now"`
+	Revision string `json:"revision" doc:"current revision; empty if the file is gone"`
+	Text     string `json:"text" doc:"current text of the file"`
 }
 
 // olderProblem is the error body for a change that would move bytes of an older version.
@@ -638,7 +638,7 @@ func errorModel(status int, detail string) huma.ErrorModel {
 	return huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail}
 }
 
-// statusOf is the status of an error of a handler.
+// statusOf returns the status of a handler's error.
 func statusOf(err error) int {
 	var known huma.StatusError
 	if errors.As(err, &known) {
@@ -647,7 +647,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// storeProblem gives an error of reading or changing files its status.
+// storeProblem converts an error of reading or changing files to an error with a status.
 func storeProblem(err error) error {
 	var known huma.StatusError
 	var moved *store.ConflictError
@@ -673,23 +673,22 @@ func storeProblem(err error) error {
 	case errors.Is(err, store.ErrFull), errors.Is(err, workspace.ErrNoRoom):
 		return huma.NewError(http.StatusInsufficientStorage, err.Error()+"; nothing was changed")
 	case errors.Is(err, store.ErrReadOnly):
-		return huma.Error403Forbidden(err.Error() + "; nothing was changed. The server may not write there: ask whoever runs it")
+		return huma.Error403Forbidden(err.Error() + "; nothing was changed. The server has no write permission there: ask its operator")
 	case errors.Is(err, fs.ErrNotExist):
 		return huma.Error404NotFound(err.Error())
 	}
 	return huma.Error500InternalServerError(err.Error())
 }
 
-// saveProblem is storeProblem for a text that may be stored all the same, and then has a revision.
+// saveProblem is storeProblem for a text that may have been stored despite the error, under revision rev.
 func saveProblem(rev store.Revision, err error) error {
 	if rev == "" {
 		return storeProblem(err)
 	}
-	return huma.Error500InternalServerError(fmt.Sprintf("the text is stored as revision %s, but then something went wrong: %s", rev, err))
+	return huma.Error500InternalServerError(fmt.Sprintf("the text is stored as revision %s, but a later step failed: %s", rev, err))
 }
 
-// describeFiles puts into the document what cannot be told from the types: the bodies that are read as they come, and those of
-// refusals.
+// describeFiles adds to the document what the types do not express: raw request bodies, and error bodies.
 func describeFiles(api huma.API) {
 	doc := api.OpenAPI()
 	file := doc.Paths["/api/{ws}/definitions/{file}"]
@@ -717,7 +716,7 @@ func describeFiles(api huma.API) {
 	takes(doc.Paths["/api/{ws}"].Patch, true, map[string]*huma.Schema{"application/json": settings, "application/merge-patch+json": settings})
 
 	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
-		"files":   {Type: huma.TypeArray, Description: "the files, with their folders in their names; the name of the field does not matter", Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+		"files":   {Type: huma.TypeArray, Description: "the files, with folders in their names; the field name is ignored", Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
 		"replace": {Type: huma.TypeBoolean, Description: "replace stored files that have another text"},
 	}, AdditionalProperties: true}
 	capture := doc.Paths["/api/{ws}/captures/{id}"].Get
@@ -725,7 +724,7 @@ func describeFiles(api huma.API) {
 		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
 		"application/json":         {Schema: SchemaOf[store.Capture](api, "Capture")},
 	}
-	started := doc.Paths["/api/{ws}/demo"].Post // which may be running already
+	started := doc.Paths["/api/{ws}/demo"].Post // answers 200 if it is already running
 	started.Responses["200"] = &huma.Response{Description: http.StatusText(http.StatusOK), Content: started.Responses["201"].Content}
 
 	upload := doc.Paths["/api/{ws}/upload"].Post
@@ -739,7 +738,7 @@ func SchemaOf[T any](api huma.API, name string) *huma.Schema {
 	return api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, name)
 }
 
-// takes describes a body, by its types.
+// takes describes a request body by its media types.
 func takes(op *huma.Operation, required bool, body map[string]*huma.Schema) {
 	op.RequestBody = &huma.RequestBody{Required: required, Content: map[string]*huma.MediaType{}}
 	for kind, schema := range body {
@@ -747,7 +746,7 @@ func takes(op *huma.Operation, required bool, body map[string]*huma.Schema) {
 	}
 }
 
-// refuses describes the body of an error.
+// refuses describes an error body.
 func refuses(op *huma.Operation, status string, body *huma.Schema) {
 	op.Responses[status].Content = map[string]*huma.MediaType{"application/problem+json": {Schema: body}}
 }

@@ -9,20 +9,19 @@ import (
 	"wirebench/server/access"
 )
 
-// DescribeAll completes the document with what holds for all operations: how somebody shows who they are, and the errors that come from what
-// stands before the operations.
+// DescribeAll completes the document with the parts common to all operations: authentication, and the errors of the middleware.
 func DescribeAll(api huma.API) {
 	doc := api.OpenAPI()
 	doc.Info.License = &huma.License{Name: "MIT", Identifier: "MIT"}
 	doc.Servers = []*huma.Server{{URL: "/", Description: "this server"}}
 	doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"token":  {Type: "http", Scheme: "bearer", Description: "An access token of the server. It asks for none at a loopback address, unless --token or --viewer-token is given."},
-		"cookie": {Type: "apiKey", In: "cookie", Name: access.Cookie, Description: "What the page at /access sets for a token."},
+		"token":  {Type: "http", Scheme: "bearer", Description: "An access token of the server. None is needed at a loopback address, unless --token or --viewer-token is given."},
+		"cookie": {Type: "apiKey", In: "cookie", Name: access.Cookie, Description: "Set by the page /access in exchange for a token."},
 	}
 	doc.Security = []map[string][]string{{"token": {}}, {"cookie": {}}, {}}
 
 	refusal := map[string]*huma.MediaType{"application/problem+json": {Schema: SchemaOf[huma.ErrorModel](api, "ErrorModel")}}
-	wait := map[string]*huma.Param{"Retry-After": {Description: "seconds after which to come again", Schema: &huma.Schema{Type: huma.TypeInteger}}}
+	wait := map[string]*huma.Param{"Retry-After": {Description: "seconds after which to retry", Schema: &huma.Schema{Type: huma.TypeInteger}}}
 	add := func(op *huma.Operation, status int, about string, headers map[string]*huma.Param) {
 		code := strconv.Itoa(status)
 		if op.Responses[code] == nil {
@@ -40,13 +39,13 @@ func DescribeAll(api huma.API) {
 			if op == nil {
 				continue
 			}
-			add(op, http.StatusUnauthorized, "a token is needed, and the request has none that is known",
+			add(op, http.StatusUnauthorized, "the request has no valid token",
 				map[string]*huma.Param{"WWW-Authenticate": {Description: "Bearer", Schema: &huma.Schema{Type: huma.TypeString}}})
-			add(op, http.StatusTooManyRequests, "too many wrong tokens came from this address", wait)
+			add(op, http.StatusTooManyRequests, "too many wrong tokens from this address", wait)
 			if op != item.Get {
-				about := "a page of another site asked for this"
+				about := "the request comes from a page of another site"
 				if access.Needs(op.Method+" "+path) == access.Operator {
-					about += ", or the token is one of a viewer"
+					about += ", or the token is a viewer token"
 				}
 				add(op, http.StatusForbidden, about, nil)
 			}
@@ -56,13 +55,13 @@ func DescribeAll(api huma.API) {
 				add(op, http.StatusUnsupportedMediaType, "the body is of another type", nil)
 			}
 			if working[op.OperationID] {
-				add(op, http.StatusServiceUnavailable, "there is no memory for this now", wait)
+				add(op, http.StatusServiceUnavailable, "not enough memory at the moment", wait)
 			}
 		}
 	}
 }
 
-// working are the operations that need memory of the budget.
+// working lists the operations that take memory from the budget.
 var working = map[string]bool{
 	"decode": true, "encode": true, "layout": true, "paste": true, "filter": true, "emit": true, "upload": true,
 }

@@ -21,11 +21,11 @@ type emitInput struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
 	Body      struct {
 		Target     string   `json:"target" enum:"c,go,ts,lua,ksy,md"`
-		Messages   []string `json:"messages,omitempty" maxItems:"1000" doc:"NAME or NAME.VERSION; without them the highest version of each"`
-		Definition string   `json:"definition,omitempty" maxLength:"1048576" doc:"unsaved text: its messages are written"`
-		File       string   `json:"file,omitempty" maxLength:"500" doc:"only the messages of this file; with definition: the file whose text that is"`
-		Name       string   `json:"name,omitempty" maxLength:"100" doc:"what files, packages and prefixes are called"`
-		Vectors    int      `json:"vectors,omitempty" minimum:"0" maximum:"100" doc:"write a test as well (c, go, ts), with up to so many messages of each kind"`
+		Messages   []string `json:"messages,omitempty" maxItems:"1000" doc:"NAME or NAME.VERSION; default: the highest version of each"`
+		Definition string   `json:"definition,omitempty" maxLength:"1048576" doc:"unsaved text whose messages are written"`
+		File       string   `json:"file,omitempty" maxLength:"500" doc:"only the messages of this file; with definition: the file that it replaces"`
+		Name       string   `json:"name,omitempty" maxLength:"100" doc:"name of files, packages and prefixes"`
+		Vectors    int      `json:"vectors,omitempty" minimum:"0" maximum:"100" doc:"also write a test (c, go, ts), with up to this many messages of each kind"`
 	}
 }
 
@@ -79,7 +79,7 @@ func (s *API) emit(ctx context.Context, in *emitInput) (*emitOutput, error) {
 	return out, nil
 }
 
-// textsOf are the bytes of the definitions that are to be written as code.
+// textsOf returns the size of the definitions to be written as code, in bytes.
 func (ws *space) textsOf(messages []string, file string) (n int) {
 	for _, f := range ws.Library.Files {
 		switch {

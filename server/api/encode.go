@@ -27,17 +27,17 @@ type encodeInput struct {
 
 type encodeBody struct {
 	Message string          `json:"message" maxLength:"1000" doc:"NAME or NAME.VERSION"`
-	Version int             `json:"version,omitempty" doc:"of the definition; without it the highest"`
-	Group   string          `json:"group,omitempty" doc:"group of the message, where its name is in several"`
-	Dir     string          `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the message, where its name is in both"`
-	Code    *uint32         `json:"code,omitempty" doc:"of the message; default: that of its definition or of the code map"`
-	Value   json.RawMessage `json:"value" doc:"an object of values; what is missing is zero or empty"`
+	Version int             `json:"version,omitempty" doc:"of the definition; default: the highest"`
+	Group   string          `json:"group,omitempty" doc:"group of the message, if several have its name"`
+	Dir     string          `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the message, if both have its name"`
+	Code    *uint32         `json:"code,omitempty" doc:"of the message; default: from its definition or the code map"`
+	Value   json.RawMessage `json:"value" doc:"an object of values; missing ones are zero or empty"`
 }
 
 type encodeOutput struct {
 	Body struct {
 		Hex    string            `json:"hex"`
-		Fields []view.FieldValue `json:"fields" doc:"every run of bits with its place"`
+		Fields []view.FieldValue `json:"fields" doc:"every run of bits with its range"`
 	}
 }
 
@@ -68,7 +68,7 @@ func (s *API) encode(ctx context.Context, in *encodeInput) (*encodeOutput, error
 	return out, nil
 }
 
-// named finds the message to encode: of those of its name the one of the group and the direction, if any are given.
+// named finds the message to encode by name and, if given, group and direction.
 func (ws *space) named(b encodeBody) (*schema.Message, error) {
 	name := b.Message
 	if b.Version != 0 {

@@ -12,55 +12,54 @@ import (
 )
 
 func (s *API) registerFilters(api huma.API) {
-	add(api, "POST /api/{ws}/filter", "filter", "Say what a filter means, what is wrong with it and how it may go on", s.checkFilter, small, status(400, 413, 422))
+	add(api, "POST /api/{ws}/filter", "filter", "Explain, check and complete a filter", s.checkFilter, small, status(400, 413, 422))
 }
 
 type filterInput struct {
 	Workspace string `path:"ws"`
 	Body      struct {
 		Text  string `json:"text" doc:"the filter"`
-		Caret *int   `json:"caret,omitempty" minimum:"0" doc:"where something is to be completed; without it nothing is"`
+		Caret *int   `json:"caret,omitempty" minimum:"0" doc:"where to complete; default: nowhere"`
 		Draft *struct {
 			Name string `json:"name" maxLength:"1000" doc:"NAME or NAME.VERSION"`
 			Text string `json:"text" maxLength:"1048576"`
-		} `json:"draft,omitempty" doc:"a definition that is not stored yet, to be used in the place of the stored one"`
+		} `json:"draft,omitempty" doc:"an unsaved definition, used instead of the stored one"`
 	}
 }
 
 type filterOutput struct{ Body FilterInfo }
 
-// FilterInfo is what a filter means. Its places are UTF-16 code units of the text, as scripts in a browser count.
+// FilterInfo describes a filter. Its offsets are in UTF-16 code units, as in JavaScript.
 type FilterInfo struct {
 	OK          bool              `json:"ok"`
-	Mistakes    []filterMistake   `json:"mistakes" doc:"in the order of the text"`
-	Rewritten   string            `json:"rewritten" doc:"what it stands for, if it is written in short"`
-	Explain     string            `json:"explain" doc:"what may surprise in it, in sentences"`
+	Mistakes    []filterMistake   `json:"mistakes" doc:"in text order"`
+	Rewritten   string            `json:"rewritten" doc:"the long form of an abbreviated filter"`
+	Explain     string            `json:"explain" doc:"remarks on semantics that may surprise, in sentences"`
 	Completions filterCompletions `json:"completions"`
 }
 
 type filterMistake struct {
 	Start   int    `json:"start" doc:"UTF-16 code units of the text, counted from 0"`
-	End     int    `json:"end" doc:"the first one after it"`
+	End     int    `json:"end" doc:"exclusive"`
 	Message string `json:"message"`
 	Help    string `json:"help" doc:"what to write instead"`
 }
 
 type filterCompletions struct {
 	Start int            `json:"start" doc:"UTF-16 code units of the text, counted from 0"`
-	End   int            `json:"end" doc:"the first one after what an item replaces"`
-	Path  string         `json:"path" doc:"what is compared with the value here, so that values which were seen of it can be offered"`
+	End   int            `json:"end" doc:"end of the text that an item replaces, exclusive"`
+	Path  string         `json:"path" doc:"the field compared here, so that its observed values can be offered"`
 	Items []filterOption `json:"items"`
 }
 
 type filterOption struct {
-	Text  string `json:"text" doc:"replaces what was written so far"`
-	Label string `json:"label" doc:"how it is shown"`
+	Text  string `json:"text" doc:"replaces the text from start to end"`
+	Label string `json:"label" doc:"shown in the list"`
 	Kind  string `json:"kind" enum:"frame,message,group,field,value,function,operator,word" doc:"what it is"`
 	Doc   string `json:"doc" doc:"one line"`
 }
 
-// checkFilter says whether a filter is one, what it means and what may be written next. A filter with mistakes is no error: it is what
-// a person has typed half of.
+// checkFilter explains, checks and completes a filter. A filter with mistakes is not an error: it may be half typed.
 func (s *API) checkFilter(ctx context.Context, in *filterInput) (*filterOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
@@ -90,7 +89,7 @@ func (s *API) checkFilter(ctx context.Context, in *filterInput) (*filterOutput, 
 	return out, nil
 }
 
-// completions are what may stand at a byte of a filter.
+// completions returns the possible continuations at a byte of a filter.
 func completions(text string, caret int, env filter.Env) filterCompletions {
 	start, options := filter.Complete(text, caret, env)
 	path, from := filter.Compared(text, caret)
@@ -107,7 +106,7 @@ func completions(text string, caret int, env filter.Env) filterCompletions {
 	return out
 }
 
-// wordEnd is where the word ends in which the caret stands: it is replaced as a whole, and a text with its closing quote.
+// wordEnd returns the end of the word at the caret, which is replaced as a whole; a string literal ends after its closing quote.
 func wordEnd(text string, start, caret int) int {
 	if start == caret {
 		return caret
@@ -125,7 +124,7 @@ func wordEnd(text string, start, caret int) int {
 	return end
 }
 
-// labelOf is an option without the path that is written already.
+// labelOf returns an option without the path that is already typed.
 func labelOf(o filter.Option) string {
 	switch o.Kind {
 	case "function":
@@ -138,7 +137,7 @@ func labelOf(o filter.Option) string {
 	return o.Text
 }
 
-// unitsOf is a byte of a text as UTF-16 code units.
+// unitsOf converts a byte offset to UTF-16 code units.
 func unitsOf(text string, at int) int {
 	n := 0
 	for _, c := range text[:min(max(at, 0), len(text))] {
@@ -150,7 +149,7 @@ func unitsOf(text string, at int) int {
 	return n
 }
 
-// byteOf is the byte of a text at which a UTF-16 code unit starts; the end for what is behind it.
+// byteOf converts an offset in UTF-16 code units to bytes; offsets past the end give the end.
 func byteOf(text string, units int) int {
 	for i, c := range text {
 		if units <= 0 {
@@ -160,7 +159,7 @@ func byteOf(text string, units int) int {
 		if c > 0xffff {
 			units--
 			if units < 0 {
-				return i + utf8.RuneLen(c) // in the middle of a pair
+				return i + utf8.RuneLen(c) // inside a surrogate pair
 			}
 		}
 	}

@@ -13,28 +13,28 @@ import (
 )
 
 func (s *API) registerFramesApi(api huma.API) {
-	add(api, "GET /api/{ws}/captures/{id}/frames/{n}", "frame", "One frame: its bytes, where they came from and what it is", s.readOneFrame, status(422, 503))
+	add(api, "GET /api/{ws}/captures/{id}/frames/{n}", "frame", "One frame: its type, its bytes and the packets they came from", s.readOneFrame, status(422, 503))
 	add(api, "GET /api/{ws}/captures/{id}/rows", "rows", "Frames as rows of a list: filtered, sorted by any column, with columns of fields", s.listRows, status(422, 503))
-	add(api, "GET /api/{ws}/captures/{id}/find", "find", "The next frame with a text, a value, bytes, or that fits a filter, and where in it that is", s.findFrame, status(422, 503))
-	add(api, "GET /api/{ws}/captures/{id}/types", "types", "The types of frames, with how many there are of each", s.countTypes, status(422, 503))
-	add(api, "GET /api/{ws}/captures/{id}/timeline", "timeline", "Numbers of frames over the time", s.timeline, status(422, 503))
-	add(api, "GET /api/{ws}/captures/{id}/map", "map", "What the rows of a list are, part by part: problems, unknown ones, hits, marks and notes", s.mapFrames, status(422, 503))
+	add(api, "GET /api/{ws}/captures/{id}/find", "find", "The next frame that contains a text, value or bytes, or matches a filter, with the place of the match", s.findFrame, status(422, 503))
+	add(api, "GET /api/{ws}/captures/{id}/types", "types", "The frame types, with counts", s.countTypes, status(422, 503))
+	add(api, "GET /api/{ws}/captures/{id}/timeline", "timeline", "Counts of frames over time", s.timeline, status(422, 503))
+	add(api, "GET /api/{ws}/captures/{id}/map", "map", "Counts over parts of the list: problems, unknown frames, hits, marks and notes", s.mapFrames, status(422, 503))
 	add(api, "GET /api/{ws}/captures/{id}/fields", "fields", "The fields of all frames of a type: their values, trends and, without a definition, guesses", s.tableOfFields, status(422, 503))
 	add(api, "GET /api/{ws}/captures/{id}/compare", "compare", "Two frames side by side: by their fields, or by their bytes", s.compareFrames, status(422, 503))
 }
 
-// The questions about frames over HTTP: each is one of the questions that a page asks over its socket, about a list that is made for it.
+// The operations on frames over HTTP: the same that a page requests over its socket, each on a list of its own.
 
-// FramesPath says which frames of a capture are listed, and in which order.
+// FramesPath selects and sorts the frames of a capture.
 type FramesPath struct {
 	CapturePath
-	Filter string `query:"filter" maxLength:"8192" doc:"only frames that fit this filter"`
+	Filter string `query:"filter" maxLength:"8192" doc:"only frames that match this filter"`
 }
 
-// FramesOrder says in which order they are.
+// FramesOrder is the order of listed frames.
 type FramesOrder struct {
-	Sort string `query:"sort" maxLength:"1000" doc:"column: n, time, delta, dir, conn, code, name, ver, len, status, flags, info, layers, or = and the path of a field; without it as the frames came"`
-	Desc bool   `query:"desc" doc:"the largest first"`
+	Sort string `query:"sort" maxLength:"1000" doc:"column: n, time, delta, dir, conn, code, name, ver, len, status, flags, info, layers, or = and the path of a field; default: capture order"`
+	Desc bool   `query:"desc" doc:"descending"`
 }
 
 func (o FramesOrder) spec() *frames.SortSpec {
@@ -44,7 +44,7 @@ func (o FramesOrder) spec() *frames.SortSpec {
 	return &frames.SortSpec{By: o.Sort, Desc: o.Desc}
 }
 
-// ask makes a list of the frames of a capture, as far as it is read, and asks it something.
+// ask makes a list of the frames of a capture, as far as it has been read, and calls a function with it.
 func (s *API) ask(ctx context.Context, at CapturePath, spec frames.ListSpec, question func(*frames.List, *captures.Capture) error) error {
 	ws, x, err := s.captureAt(at)
 	if err != nil {
@@ -97,9 +97,9 @@ type rowsInput struct {
 	FramesPath
 	FramesOrder
 	From      int      `query:"from" minimum:"0" maximum:"2147483647" doc:"position of the first row"`
-	Count     int      `query:"count" minimum:"1" maximum:"500" default:"100" doc:"rows at most"`
-	Columns   []string `query:"columns" maxItems:"64" doc:"fields that are told in cells: C_CHAT.2.message, C_CHAT.message, .message"`
-	Highlight string   `query:"highlight" maxLength:"8192" doc:"filter: which rows are hits"`
+	Count     int      `query:"count" minimum:"1" maximum:"500" default:"100" doc:"maximum number of rows"`
+	Columns   []string `query:"columns" maxItems:"64" doc:"fields shown as columns: C_CHAT.2.message, C_CHAT.message, .message"`
+	Highlight string   `query:"highlight" maxLength:"8192" doc:"filter that marks rows as hits"`
 }
 
 type rowsOutput struct {
@@ -108,8 +108,8 @@ type rowsOutput struct {
 		From  int          `json:"from" doc:"position of the first row"`
 		Fit   int          `json:"fit" doc:"rows of the list"`
 		Total int          `json:"total" doc:"frames of the capture, so far"`
-		Done  bool         `json:"done" doc:"the capture is read"`
-		Note  string       `json:"note,omitempty" doc:"why these are not all frames of the file"`
+		Done  bool         `json:"done" doc:"the whole capture has been read"`
+		Note  string       `json:"note,omitempty" doc:"why frames of the file are missing"`
 	}
 }
 
@@ -154,15 +154,15 @@ type findInput struct {
 	FramesPath
 	FramesOrder
 	Text string `query:"text" required:"true" minLength:"1" maxLength:"8192" doc:"what to find"`
-	As   string `query:"as" enum:"filter,text,regex,hex,value" default:"text" doc:"how it is written"`
-	Fold bool   `query:"fold" doc:"a text in capitals or not"`
-	From int    `query:"from" minimum:"-1" maximum:"2147483647" default:"-1" doc:"position in the list after which the search begins; it goes on at the other end"`
+	As   string `query:"as" enum:"filter,text,regex,hex,value" default:"text" doc:"interpretation of text"`
+	Fold bool   `query:"fold" doc:"ignore case"`
+	From int    `query:"from" minimum:"-1" maximum:"2147483647" default:"-1" doc:"position in the list after which the search begins; it wraps around"`
 	Back bool   `query:"back" doc:"search backwards"`
 }
 
 type findOutput struct{ Body frames.Found }
 
-// findFrame finds the next frame that fits.
+// findFrame finds the next matching frame.
 func (s *API) findFrame(ctx context.Context, in *findInput) (*findOutput, error) {
 	out := &findOutput{}
 	spec := frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}, Sort: in.spec()}
@@ -194,7 +194,7 @@ func (s *API) countTypes(ctx context.Context, in *FramesPath) (*typesOutput, err
 
 type timelineInput struct {
 	FramesPath
-	Buckets int `query:"buckets" minimum:"1" maximum:"4000" default:"100" doc:"spans of time"`
+	Buckets int `query:"buckets" minimum:"1" maximum:"4000" default:"100" doc:"number of time spans"`
 }
 
 type timelineOutput struct{ Body *frames.Timeline }
@@ -212,20 +212,20 @@ func (s *API) timeline(ctx context.Context, in *timelineInput) (*timelineOutput,
 type mapInput struct {
 	FramesPath
 	FramesOrder
-	Buckets   int    `query:"buckets" minimum:"1" maximum:"4000" default:"100" doc:"parts of the list; a list with fewer rows has a part for each"`
-	Highlight string `query:"highlight" maxLength:"8192" doc:"filter: which rows are hits"`
+	Buckets   int    `query:"buckets" minimum:"1" maximum:"4000" default:"100" doc:"number of parts of the list; a shorter list has one part per row"`
+	Highlight string `query:"highlight" maxLength:"8192" doc:"filter that marks rows as hits"`
 }
 
 type mapOutput struct{ Body *frames.Map }
 
-// mapFrames says what the rows of a list are, part by part.
+// mapFrames summarises the rows of a list, part by part.
 func (s *API) mapFrames(ctx context.Context, in *mapInput) (*mapOutput, error) {
 	out := &mapOutput{}
 	spec := frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}, Highlight: in.Highlight, Sort: in.spec()}
 	err := s.ask(ctx, in.CapturePath, spec, func(l *frames.List, open *captures.Capture) (err error) {
 		for done := false; !done && err == nil; {
 			if out.Body, err = l.Map(ctx, in.Buckets); err == nil {
-				done = out.Body.Done || open.Running() // rows that came meanwhile are not waited for
+				done = out.Body.Done || open.Running() // do not wait for rows added meanwhile
 			}
 		}
 		return err
@@ -235,11 +235,11 @@ func (s *API) mapFrames(ctx context.Context, in *mapInput) (*mapOutput, error) {
 
 type fieldsInput struct {
 	FramesPath
-	Type  string `query:"type" required:"true" maxLength:"8192" doc:"filter for the frames of a type, as the types and rows have it"`
-	From  int    `query:"from" minimum:"0" maximum:"2147483647" doc:"rows that are left out"`
-	Count int    `query:"count" minimum:"0" maximum:"500" default:"100" doc:"rows at most"`
-	Sort  string `query:"sort" maxLength:"1000" doc:"path of a column; without it by number"`
-	Desc  bool   `query:"desc" doc:"the largest first"`
+	Type  string `query:"type" required:"true" maxLength:"8192" doc:"filter for the frames of a type, from the types or rows operation"`
+	From  int    `query:"from" minimum:"0" maximum:"2147483647" doc:"number of rows to skip"`
+	Count int    `query:"count" minimum:"0" maximum:"500" default:"100" doc:"maximum number of rows"`
+	Sort  string `query:"sort" maxLength:"1000" doc:"path of a column; default: frame number"`
+	Desc  bool   `query:"desc" doc:"descending"`
 }
 
 type fieldsOutput struct{ Body *frames.Table }

@@ -14,10 +14,10 @@ import (
 )
 
 func (s *API) registerFraming(api huma.API) {
-	add(api, "POST /api/{ws}/framing", "framing", "The first messages of raw bytes as a framing cuts them", s.tryFraming, small, status(400, 413, 422))
+	add(api, "POST /api/{ws}/framing", "framing", "The first messages of raw bytes, split by a framing", s.tryFraming, small, status(400, 413, 422))
 }
 
-// maxFramingShown is how many bytes of a message are shown that a framing has cut.
+// maxFramingShown is the number of bytes shown of each framed message.
 const maxFramingShown = 32
 
 type framingInput struct {
@@ -25,8 +25,8 @@ type framingInput struct {
 	Body      struct {
 		Framing string `json:"framing" maxLength:"200" doc:"whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, each with +c2s or +s2c"`
 		Hex     string `json:"hex" doc:"the first bytes of a file"`
-		Cut     bool   `json:"cut,omitempty" doc:"the file goes on behind them"`
-		Limit   int    `json:"limit,omitempty" minimum:"0" maximum:"100" doc:"messages; 20 if it is missing"`
+		Cut     bool   `json:"cut,omitempty" doc:"the file continues after them"`
+		Limit   int    `json:"limit,omitempty" minimum:"0" maximum:"100" doc:"maximum number of messages; default: 20"`
 	}
 }
 
@@ -38,7 +38,7 @@ type framingOutput struct {
 	}
 }
 
-// FramedBytes is a message as a framing cuts it.
+// FramedBytes is a message split off by a framing.
 type FramedBytes struct {
 	Offset  int64   `json:"offset" doc:"of its first byte in the file"`
 	Length  int     `json:"length"`
@@ -46,11 +46,11 @@ type FramedBytes struct {
 	Code    *uint32 `json:"code,omitempty"`
 	Message string  `json:"message,omitempty" doc:"name of its definition"`
 	Status  string  `json:"status,omitempty" enum:"ok,incomplete,illegal,unknown"`
-	Problem string  `json:"problem,omitempty" doc:"why the framing does not go on here"`
+	Problem string  `json:"problem,omitempty" doc:"why the framing stops here"`
 }
 
-// tryFraming cuts the first bytes of a file into messages, and says which definitions they have: so one sees whether a framing fits before
-// the file is stored.
+// tryFraming splits the first bytes of a file into messages and names their definitions, to show whether a framing fits before the file is
+// stored.
 func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, e
 	}
 	data, err := hex.DecodeString(strings.Join(strings.Fields(in.Body.Hex), ""))
 	if err != nil {
-		return nil, huma.Error422UnprocessableEntity("the bytes are no hex", &huma.ErrorDetail{Message: err.Error(), Location: "body.hex"})
+		return nil, huma.Error422UnprocessableEntity("hex is not valid", &huma.ErrorDetail{Message: err.Error(), Location: "body.hex"})
 	}
 	limit := in.Body.Limit
 	if limit == 0 {
@@ -78,7 +78,7 @@ func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, e
 			return
 		}
 		if in.Body.Cut && x.Offset+int64(len(x.Bytes)) == int64(len(data)) && f.Kind != capture.Fixed {
-			out.Body.More = true // the rest of it is not here
+			out.Body.More = true // the request does not have the rest
 			return
 		}
 		out.Body.Frames = append(out.Body.Frames, framed(read, x))
@@ -89,7 +89,7 @@ func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, e
 	return out, nil
 }
 
-// framed describes a message that a framing has cut.
+// framed describes a message split off by a framing.
 func framed(read *workspace.Reading, f *transport.Frame) FramedBytes {
 	out := FramedBytes{Offset: f.Offset, Length: len(f.Bytes), Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFramingShown)])}
 	if f.Kind == transport.Problem {

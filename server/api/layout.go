@@ -18,26 +18,26 @@ type layoutInput struct {
 	Workspace string `path:"ws"`
 	Body      struct {
 		Text    string `json:"text,omitempty" maxLength:"1048576" doc:"of a definition"`
-		Message string `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION: the stored definition, or the name for text"`
-		Field   string `json:"field,omitempty" maxLength:"1048576" doc:"path: only the rows of this field, with its places in full where a layout writes them shortly"`
+		Message string `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION of the stored definition, or the name to use for text"`
+		Field   string `json:"field,omitempty" maxLength:"1048576" doc:"path: only the rows of this field, with offsets that the layout abbreviates in full"`
 	}
 }
 
 type layoutOutput struct {
 	Body struct {
 		view.LayoutInfo
-		Diagnostics []diag.Info `json:"diagnostics" doc:"the mistakes of the definition"`
+		Diagnostics []diag.Info `json:"diagnostics" doc:"mistakes in the definition"`
 	}
 }
 
-// layout lays a definition out. A definition with mistakes is no error: it is what an editor holds most of the time.
+// layout returns the layout of a definition. A definition with mistakes is not an error: it may be half typed.
 func (s *API) layout(ctx context.Context, in *layoutInput) (*layoutOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
 	if in.Body.Text == "" && in.Body.Message == "" {
-		return nil, huma.Error422UnprocessableEntity("text or message is needed")
+		return nil, huma.Error422UnprocessableEntity("text or message is required")
 	}
 	if err := admitted(ctx, admit.Layout, len(in.Body.Text), admit.PerCompiled); err != nil {
 		return nil, err

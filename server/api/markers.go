@@ -26,14 +26,14 @@ import (
 )
 
 func (s *API) registerMarkers(api huma.API) {
-	add(api, "POST /api/{ws}/captures/{id}/markers", "add-marker", "Mark a moment, of running traffic this one", s.addMarker, created, status(409, 422, 507))
-	add(api, "GET /api/{ws}/captures/{id}/related", "related", "What goes with a marker: messages, and fields that have its value", s.related, status(422))
+	add(api, "POST /api/{ws}/captures/{id}/markers", "add-marker", "Add a marker, in running traffic at this moment", s.addMarker, created, status(409, 422, 507))
+	add(api, "GET /api/{ws}/captures/{id}/related", "related", "Messages and fields related to a marker", s.related, status(422))
 }
 
-// Bounds of what is looked for around a marker.
+// Limits of the search around a marker.
 const (
-	markerWindow   = 3 * time.Second // what a person marks has come before, or comes soon after
-	maxMarkerLooks = 1 << 20         // frames that are compared
+	markerWindow   = 3 * time.Second // the marked frames come shortly before or after the marker
+	maxMarkerLooks = 1 << 20         // frames compared
 	maxRelated     = 50
 )
 
@@ -41,10 +41,10 @@ type addMarkerInput struct {
 	CapturePath
 	Body struct {
 		Text  string     `json:"text" maxLength:"300" doc:"what happens: \"open inventory\", \"max HP = 48211\""`
-		Value *string    `json:"value,omitempty" maxLength:"100" doc:"what is to be seen now; without it what stands after the last = of the text"`
-		N     *uint64    `json:"n,omitempty" minimum:"1" doc:"number of the first frame after it; without it and id that which comes next"`
+		Value *string    `json:"value,omitempty" maxLength:"100" doc:"value on screen; default: the part of text after its last ="`
+		N     *uint64    `json:"n,omitempty" minimum:"1" doc:"number of the first frame after it; default without id: the next one to arrive"`
 		ID    *frameName `json:"id,omitempty" doc:"the first frame after it, by identity"`
-		At    *time.Time `json:"at,omitempty" doc:"when it was set, for one that is set again; without it now"`
+		At    *time.Time `json:"at,omitempty" doc:"time of a marker to restore; default: now"`
 	}
 }
 
@@ -53,7 +53,7 @@ type markerOutput struct {
 	Body   store.Marker
 }
 
-// addMarker marks a moment of a capture, of running traffic this one.
+// addMarker adds a marker to a capture, in running traffic at this moment.
 func (s *API) addMarker(ctx context.Context, in *addMarkerInput) (*markerOutput, error) {
 	ws, err := s.withCaptures(in.Workspace)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *API) addMarker(ctx context.Context, in *addMarkerInput) (*markerOutput,
 	if !named {
 		one := s.Relays.Get(ws.Name, in.ID)
 		if one == nil {
-			return nil, huma.Error422UnprocessableEntity("the traffic of this capture is over: say before which frame the marker belongs")
+			return nil, huma.Error422UnprocessableEntity("the traffic of this capture has ended: name the frame after the marker")
 		}
 		first = store.FrameName{N: uint64(one.Log().Len() + 1), ByNumber: true}
 	}
@@ -84,9 +84,9 @@ func (s *API) addMarker(ctx context.Context, in *addMarkerInput) (*markerOutput,
 	_, err = ws.Captures.Edit(in.ID, func(x *store.Capture) error {
 		for markerAt(x.Notes.Markers, m.At) >= 0 {
 			if b.At != nil {
-				return huma.Error409Conflict("there is a marker of that time already")
+				return huma.Error409Conflict("a marker with this time exists already")
 			}
-			m.At = m.At.Add(1) // the clock has not gone on since
+			m.At = m.At.Add(1) // the clock has not advanced since
 		}
 		x.Notes.Markers = append(x.Notes.Markers, m)
 		return nil
@@ -97,7 +97,7 @@ func (s *API) addMarker(ctx context.Context, in *addMarkerInput) (*markerOutput,
 	return &markerOutput{http.StatusCreated, m}, nil
 }
 
-// markerFrame is the frame after a marker, as a request names it.
+// markerFrame returns the frame after a marker that a request names.
 func markerFrame(n *uint64, id *frameName) (f store.FrameName, named bool) {
 	switch {
 	case id != nil:
@@ -111,39 +111,39 @@ func markerFrame(n *uint64, id *frameName) (f store.FrameName, named bool) {
 type relatedInput struct {
 	CapturePath
 	N     frameName `query:"n" required:"true" doc:"frame of the marker, by number or identity"`
-	Value string    `query:"value" maxLength:"100" doc:"what was to be seen; without it that of the marker"`
+	Value string    `query:"value" maxLength:"100" doc:"value to look for; default: the value of the marker"`
 }
 
 type relatedOutput struct {
 	Body struct {
-		Types  []RelatedType  `json:"types" doc:"messages that come at the marker more often than elsewhere, the most telling first"`
-		Fields []RelatedField `json:"fields" doc:"fields that have the value at the marker and rarely elsewhere, the most telling first"`
+		Types  []RelatedType  `json:"types" doc:"messages more frequent near the marker than elsewhere, the most significant first"`
+		Fields []RelatedField `json:"fields" doc:"fields that have the value near the marker and rarely elsewhere, the most significant first"`
 		Value  string         `json:"value,omitempty"`
 	}
 }
 
-// RelatedType is a type of message that goes with a marker.
+// RelatedType is a message type that is frequent near a marker.
 type RelatedType struct {
-	Type   string  `json:"type" doc:"a filter for it"`
+	Type   string  `json:"type" doc:"filter for this type"`
 	Name   string  `json:"name"`
 	Here   int     `json:"here" doc:"frames within seconds of the marker"`
 	All    int     `json:"all"`
-	Factor float64 `json:"factor" doc:"how many times more often than elsewhere; 0 if there is none elsewhere"`
+	Factor float64 `json:"factor" doc:"ratio to the frequency elsewhere; 0 if there is none elsewhere"`
 }
 
-// RelatedField is a field, or some bytes of a message without a definition, that has the value of a marker.
+// RelatedField is a field, or bytes of a message without a definition, with the value of a marker.
 type RelatedField struct {
 	Type  string `json:"type"`
 	Name  string `json:"name"`
-	Path  string `json:"path" doc:"of the field; or where the bytes are, and how they were read"`
-	Here  int    `json:"here" doc:"frames near the marker in which it has the value"`
-	Else  int    `json:"else" doc:"frames elsewhere in which it has"`
-	First int    `json:"first" doc:"number of the first frame here"`
+	Path  string `json:"path" doc:"of the field, or the offset and interpretation of the bytes"`
+	Here  int    `json:"here" doc:"frames near the marker with the value"`
+	Else  int    `json:"else" doc:"frames elsewhere with the value"`
+	First int    `json:"first" doc:"number of the first frame near the marker"`
 
-	Filter string `json:"filter" doc:"for the frames in which it has the value"`
+	Filter string `json:"filter" doc:"for the frames with the value"`
 }
 
-// related ranks what goes with a marker.
+// related ranks the messages and fields related to a marker.
 func (s *API) related(ctx context.Context, in *relatedInput) (*relatedOutput, error) {
 	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *API) related(ctx context.Context, in *relatedInput) (*relatedOutput, er
 	return out, nil
 }
 
-// markerTime is the time of the frame after a marker, or of the last one before it.
+// markerTime returns the time of the frame after a marker, or of the last one before it.
 func markerTime(log *live.Log, n uint64) int64 {
 	i := min(int(min(n, math.MaxInt32))-1, log.Len()-1)
 	e, _, ok := log.Get(max(i, log.Base()))
@@ -188,7 +188,7 @@ func markerTime(log *live.Log, n uint64) int64 {
 	return e.At
 }
 
-// relation is what goes with a moment.
+// relation collects the messages and fields related to a moment.
 type relation struct {
 	v     *frames.View
 	at    int64
@@ -196,11 +196,11 @@ type relation struct {
 	m     frames.RowMaker
 
 	types  map[string]*RelatedType
-	span   int64 // nanoseconds of all frames
+	span   int64 // of all frames, in nanoseconds
 	fields map[[2]string]*RelatedField
 }
 
-// count counts types near the moment and elsewhere, and places of the value near it; then those of the same places elsewhere.
+// count counts types near the moment and elsewhere, and the places of the value near it, then the same places elsewhere.
 func (r *relation) count(ctx context.Context) error {
 	r.types, r.fields = map[string]*RelatedType{}, map[[2]string]*RelatedField{}
 	log := r.v.Log
@@ -263,7 +263,7 @@ func nameOfType(msg *schema.Message, f *transport.Frame) string {
 	return ""
 }
 
-// places finds the value in a frame. near adds places, else those that are known are counted.
+// places finds the value in a frame. near adds new places; otherwise only known ones are counted.
 func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *RelatedType, near bool) {
 	if r.value == "" {
 		return
@@ -312,10 +312,10 @@ func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *Rel
 	}
 }
 
-// filter is one for the frames of a type that have a value at a place; the type alone where no filter can say that.
+// filter returns a filter for the frames of a type with a value at a place, or for the type alone if no filter can express that.
 func (r *relation) filter(kind, place, value string) string {
 	literals := []string{value, strconv.Quote(value)}
-	if text := ""; json.Unmarshal([]byte(value), &text) == nil { // a text, or a number that JSON cannot hold
+	if text := ""; json.Unmarshal([]byte(value), &text) == nil { // a text, or a number that JSON cannot represent
 		literals = []string{strconv.Quote(text), text}
 	}
 	for _, literal := range literals {
@@ -327,7 +327,7 @@ func (r *relation) filter(kind, place, value string) string {
 	return kind
 }
 
-// sameValue reports whether a value in JSON is what a person has written.
+// sameValue reports whether a JSON value equals the text that a user entered.
 func sameValue(value, typed string) bool {
 	value = strings.Trim(value, `"`)
 	if value == typed {
@@ -338,7 +338,7 @@ func sameValue(value, typed string) bool {
 	return e1 == nil && e2 == nil && (a == b || math.Abs(a-b) < 0.005*math.Abs(b) && a != math.Trunc(a))
 }
 
-// rankTypes are the types that are near the moment more often than elsewhere, for the time that it takes.
+// rankTypes returns the types that are more frequent near the moment than elsewhere.
 func (r *relation) rankTypes() []RelatedType {
 	out := []RelatedType{}
 	near := min(2*float64(markerWindow), float64(max(r.span, 1)))

@@ -14,21 +14,21 @@ import (
 
 func (s *API) registerMarkersEdit(api huma.API) {
 	add(api, "PATCH /api/{ws}/captures/{id}/markers/{at}", "patch-marker", "Change a marker: its text, its value, its frame", s.patchMarker, status(422, 507))
-	add(api, "DELETE /api/{ws}/captures/{id}/markers/{at}", "drop-marker", "Take a marker away", s.dropMarker, status(422, 507))
+	add(api, "DELETE /api/{ws}/captures/{id}/markers/{at}", "drop-marker", "Remove a marker", s.dropMarker, status(422, 507))
 }
 
-// MarkerPath names a marker of a capture: by the time when it was set, which no other marker of the capture has. Its frame does not name
-// it, since several may stand before one.
+// MarkerPath identifies a marker of a capture by the time when it was set, which is unique. Its frame is not, since several markers may
+// precede one frame.
 type MarkerPath struct {
 	CapturePath
-	At string `path:"at" maxLength:"40" doc:"when it was set, as the marker has it: 2026-03-01T18:04:05.123456789Z"`
+	At string `path:"at" maxLength:"40" doc:"when it was set, as in the at field: 2026-03-01T18:04:05.123456789Z"`
 }
 
 type patchMarkerInput struct {
 	MarkerPath
 	Body struct {
 		Text  *string    `json:"text,omitempty" maxLength:"300"`
-		Value *string    `json:"value,omitempty" maxLength:"100" doc:"\"\" = none; without it, a value that was the end of the old text becomes that of the new one"`
+		Value *string    `json:"value,omitempty" maxLength:"100" doc:"\"\" = none; default: if the value was the end of the old text, the end of the new text"`
 		N     *uint64    `json:"n,omitempty" minimum:"1" doc:"number of the first frame after it"`
 		ID    *frameName `json:"id,omitempty" doc:"the first frame after it, by identity"`
 	}
@@ -66,12 +66,12 @@ func (s *API) patchMarker(ctx context.Context, in *patchMarkerInput) (*markerOut
 	return out, err
 }
 
-// dropMarker takes a marker away. POST with the same at, n, text and value sets it again.
+// dropMarker removes a marker. POST with the same at, n, text and value restores it.
 func (s *API) dropMarker(_ context.Context, in *MarkerPath) (*struct{}, error) {
 	return nil, s.editMarker(*in, func(all []store.Marker, i int) []store.Marker { return slices.Delete(all, i, i+1) })
 }
 
-// editMarker changes the markers of a capture; change gets the index of the one that is meant.
+// editMarker changes the markers of a capture; change gets the index of the marker in the path.
 func (s *API) editMarker(in MarkerPath, change func(all []store.Marker, i int) []store.Marker) error {
 	ws, err := s.withCaptures(in.Workspace)
 	if err != nil {
@@ -79,12 +79,12 @@ func (s *API) editMarker(in MarkerPath, change func(all []store.Marker, i int) [
 	}
 	at, err := time.Parse(time.RFC3339Nano, in.At)
 	if err != nil {
-		return huma.Error422UnprocessableEntity("a marker is named by its time, such as 2026-03-01T18:04:05.123456789Z")
+		return huma.Error422UnprocessableEntity("a marker is identified by its time, such as 2026-03-01T18:04:05.123456789Z")
 	}
 	_, err = ws.Captures.Edit(in.ID, func(x *store.Capture) error {
 		i := markerAt(x.Notes.Markers, at)
 		if i < 0 {
-			return huma.Error404NotFound("there is no marker of that time")
+			return huma.Error404NotFound("no marker with this time")
 		}
 		x.Notes.Markers = change(x.Notes.Markers, i)
 		return nil
@@ -92,12 +92,12 @@ func (s *API) editMarker(in MarkerPath, change func(all []store.Marker, i int) [
 	return markerProblem(err)
 }
 
-// markerAt is the index of the marker that was set at a time, -1 if there is none.
+// markerAt returns the index of the marker that was set at a time, or -1.
 func markerAt(all []store.Marker, at time.Time) int {
 	return slices.IndexFunc(all, func(m store.Marker) bool { return m.At.Equal(at) })
 }
 
-// valueIn is what stands after the last = of a text, "" if there is none.
+// valueIn returns the part of a text after its last =, or "".
 func valueIn(text string) string {
 	i := strings.LastIndexByte(text, '=')
 	if i < 0 {
@@ -106,7 +106,7 @@ func valueIn(text string) string {
 	return strings.TrimSpace(text[i+1:])
 }
 
-// markerProblem gives an error of changing markers its status.
+// markerProblem converts an error of changing markers to an error with a status.
 func markerProblem(err error) error {
 	var status huma.StatusError
 	switch {

@@ -20,15 +20,15 @@ import (
 )
 
 func (s *API) registerOperate(api huma.API) {
-	add(api, "POST /api/{ws}/proxies/{id}/operate", "operate", "Turn on that messages can be changed, and say which are held", s.operate, status(409, 422))
-	add(api, "GET /api/{ws}/proxies/{id}/held", "held", "The messages that wait for a person", s.held)
+	add(api, "POST /api/{ws}/proxies/{id}/operate", "operate", "Turn changes of messages on or off, and set the filter for held messages", s.operate, status(409, 422))
+	add(api, "GET /api/{ws}/proxies/{id}/held", "held", "The held messages", s.held)
 	add(api, "POST /api/{ws}/proxies/{id}/held", "decide", "Forward, drop or replace a held message", s.decide, status(409, 422))
-	add(api, "POST /api/{ws}/proxies/{id}/send", "send", "Send a message of one's own", s.send, status(409, 422))
-	add(api, "GET /api/{ws}/proxies/{id}/rules", "rules", "What is done to messages without a person", s.rules)
-	add(api, "PUT /api/{ws}/proxies/{id}/rules", "set-rules", "Exchange the rules", s.setRules, status(409, 422))
+	add(api, "POST /api/{ws}/proxies/{id}/send", "send", "Inject a message", s.send, status(409, 422))
+	add(api, "GET /api/{ws}/proxies/{id}/rules", "rules", "The rules for messages", s.rules)
+	add(api, "PUT /api/{ws}/proxies/{id}/rules", "set-rules", "Replace the rules", s.setRules, status(409, 422))
 }
 
-// operated is a session that is asked for, and may be operated.
+// operated returns the session of a request, which may be operated.
 func (s *API) operated(in SessionPath) (*relay.Session, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
@@ -36,18 +36,18 @@ func (s *API) operated(in SessionPath) (*relay.Session, error) {
 	}
 	one := s.Relays.Get(ws.Name, in.ID)
 	if one == nil {
-		return nil, huma.Error404NotFound("there is no such session, or it has ended")
+		return nil, huma.Error404NotFound("no such session, or it has ended")
 	}
 	return one, nil
 }
 
-// operateProblem gives an error of operating its status.
+// operateProblem converts an error of operating to an error with a status.
 func operateProblem(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, proxy.ErrNotHeld):
-		return huma.Error404NotFound("it is held no more: somebody has decided, or its connection has ended")
+		return huma.Error404NotFound("no longer held: it was decided already, or its connection has ended")
 	case errors.Is(err, proxy.ErrNoConn):
 		return huma.Error404NotFound(err.Error())
 	case errors.Is(err, proxy.ErrNotOperated), errors.Is(err, proxy.ErrOff):
@@ -56,13 +56,13 @@ func operateProblem(err error) error {
 	return huma.Error422UnprocessableEntity(err.Error())
 }
 
-// SessionPath names a session of the proxy in the address of a request.
+// SessionPath is the workspace and proxy session in the path of a request.
 type SessionPath struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
 	ID        string `path:"id" maxLength:"100" doc:"of the session"`
 }
 
-// who is how events name the person behind a request.
+// who returns the name of a request's user in events.
 func who(r *RawRequest) string {
 	host, _, err := net.SplitHostPort(r.request.RemoteAddr)
 	if err != nil {
@@ -75,18 +75,18 @@ type operateInput struct {
 	SessionPath
 	Body struct {
 		On        *bool   `json:"on,omitempty" doc:"messages can be held, changed and sent"`
-		Intercept *string `json:"intercept,omitempty" maxLength:"8192" doc:"messages that fit this filter are held; \"\" = none"`
+		Intercept *string `json:"intercept,omitempty" maxLength:"8192" doc:"messages that match this filter are held; \"\" = none"`
 	}
 	RawRequestOnly
 }
 
-// RawRequestOnly is the request of an operation that also has a body of its own.
+// RawRequestOnly gives handlers the request besides a parsed body.
 type RawRequestOnly struct{ raw RawRequest }
 
-// Resolve takes the request.
+// Resolve stores the request.
 func (r *RawRequestOnly) Resolve(ctx huma.Context) []error { return r.raw.Resolve(ctx) }
 
-// operate turns on that messages can be changed, and says which are held.
+// operate turns changes of messages on or off and sets the filter for held messages.
 func (s *API) operate(_ context.Context, in *operateInput) (*proxyOutput, error) {
 	one, err := s.operated(in.SessionPath)
 	if err != nil {
@@ -109,30 +109,30 @@ func (s *API) operate(_ context.Context, in *operateInput) (*proxyOutput, error)
 	return &proxyOutput{http.StatusOK, one.Info()}, nil
 }
 
-// HeldInfo is a message that waits for a person.
+// HeldInfo is a held message.
 type HeldInfo struct {
 	ID     uint64              `json:"id"`
 	ConnID int                 `json:"conn_id"`
-	At     time.Time           `json:"at" doc:"since when it waits"`
-	Until  *time.Time          `json:"until,omitempty" doc:"when it passes by itself"`
-	With   string              `json:"with,omitempty" doc:"what rules have made of it, in hex"`
+	At     time.Time           `json:"at" doc:"when it was held"`
+	Until  *time.Time          `json:"until,omitempty" doc:"when it is forwarded automatically"`
+	With   string              `json:"with,omitempty" doc:"the message as changed by rules, in hex"`
 	Frame  workspace.FrameInfo `json:"frame"`
-	Name   string              `json:"name" doc:"of its definition, with its direction or group where others have the same"`
-	Behind int                 `json:"behind" doc:"frames that wait behind it, in its direction"`
+	Name   string              `json:"name" doc:"of its definition, with direction or group if ambiguous"`
+	Behind int                 `json:"behind" doc:"frames waiting behind it in its direction"`
 }
 
 type heldOutput struct {
 	Body struct {
 		On    bool       `json:"on"`
-		Total int        `json:"total" doc:"how many wait"`
+		Total int        `json:"total" doc:"number of held messages"`
 		Held  []HeldInfo `json:"held" doc:"the first 200 of them, the oldest first"`
 	}
 }
 
-// maxHeldListed are in one answer.
+// maxHeldListed is the number of held messages in one answer.
 const maxHeldListed = 200
 
-// held lists the messages that wait for a person.
+// held lists the held messages.
 func (s *API) held(_ context.Context, in *SessionPath) (*heldOutput, error) {
 	one, err := s.operated(*in)
 	if err != nil {
@@ -169,14 +169,14 @@ type decideInput struct {
 	SessionPath
 	Body struct {
 		ID     uint64 `json:"id,omitempty" doc:"of the held message"`
-		All    bool   `json:"all,omitempty" doc:"with forward: all that are held"`
+		All    bool   `json:"all,omitempty" doc:"with forward: all held messages"`
 		Action string `json:"action" enum:"forward,drop,replace"`
 		relay.Outgoing
 	}
 	RawRequestOnly
 }
 
-// decide says what becomes of a held message.
+// decide forwards, drops or replaces a held message.
 func (s *API) decide(_ context.Context, in *decideInput) (*struct{}, error) {
 	one, err := s.operated(in.SessionPath)
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *API) decide(_ context.Context, in *decideInput) (*struct{}, error) {
 	b, by := &in.Body, who(&in.raw)
 	if b.All {
 		if b.Action != "forward" {
-			return nil, huma.Error422UnprocessableEntity("all that are held can be forwarded, and nothing else")
+			return nil, huma.Error422UnprocessableEntity("all is possible with forward only")
 		}
 		one.PassAll(by)
 		return nil, nil
@@ -211,14 +211,14 @@ func (s *API) decide(_ context.Context, in *decideInput) (*struct{}, error) {
 type sendInput struct {
 	SessionPath
 	Body struct {
-		ConnID *int   `json:"conn_id,omitempty" doc:"of the connection; without it the only one that is open"`
-		Dir    string `json:"dir" enum:"c2s,s2c" doc:"where it goes"`
+		ConnID *int   `json:"conn_id,omitempty" doc:"of the connection; default: the only open one"`
+		Dir    string `json:"dir" enum:"c2s,s2c" doc:"direction"`
 		relay.Outgoing
 	}
 	RawRequestOnly
 }
 
-// send puts a message into a connection.
+// send injects a message into a connection.
 func (s *API) send(_ context.Context, in *sendInput) (*struct{}, error) {
 	one, err := s.operated(in.SessionPath)
 	if err != nil {
@@ -231,7 +231,7 @@ func (s *API) send(_ context.Context, in *sendInput) (*struct{}, error) {
 	} else {
 		open, _ := one.Conns()
 		if len(open) != 1 {
-			return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("%d connections are open: say which is meant", len(open)))
+			return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("%d connections are open: choose one", len(open)))
 		}
 		id = open[0].ID
 	}
@@ -256,7 +256,7 @@ type rulesInput struct {
 	RawRequestOnly
 }
 
-// rules lists the rules of a session with their counts.
+// rules lists the rules of a session with their hit counts.
 func (s *API) rules(_ context.Context, in *SessionPath) (*rulesOutput, error) {
 	one, err := s.operated(*in)
 	if err != nil {
@@ -265,7 +265,7 @@ func (s *API) rules(_ context.Context, in *SessionPath) (*rulesOutput, error) {
 	return rulesOf(one), nil
 }
 
-// setRules exchanges the rules of a session.
+// setRules replaces the rules of a session.
 func (s *API) setRules(_ context.Context, in *rulesInput) (*rulesOutput, error) {
 	one, err := s.operated(in.SessionPath)
 	if err != nil {

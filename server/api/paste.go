@@ -12,20 +12,20 @@ import (
 )
 
 func (s *API) registerPaste(api huma.API) {
-	add(api, "POST /api/{ws}/paste", "paste", "Say what a pasted text is, and the bytes in it", s.paste, small, status(400, 413, 422))
+	add(api, "POST /api/{ws}/paste", "paste", "Recognise the form of a pasted text, and return its bytes", s.paste, small, status(400, 413, 422))
 }
 
 type pasteInput struct {
 	Workspace string `path:"ws"`
 	Body      struct {
-		Text string `json:"text" doc:"any text with bytes in it"`
-		Form string `json:"form,omitempty" doc:"take the text as this form instead of guessing"`
+		Text string `json:"text" doc:"any text that contains bytes"`
+		Form string `json:"form,omitempty" doc:"form of the text, instead of guessing"`
 	}
 }
 
 type pasteOutput struct{ Body paste.PasteInfo }
 
-// paste says what a text is, and the bytes in it.
+// paste answers with the form of a text and its bytes.
 func (s *API) paste(ctx context.Context, in *pasteInput) (*pasteOutput, error) {
 	if _, err := s.workspaceNamed(in.Workspace); err != nil {
 		return nil, err
@@ -40,13 +40,13 @@ func (s *API) paste(ctx context.Context, in *pasteInput) (*pasteOutput, error) {
 	return &pasteOutput{p.Info()}, nil
 }
 
-// place is a place in a text of the request; both count from 1.
+// place is a position in a text of the request; both numbers count from 1.
 type place struct {
 	Line   int `json:"line"`
 	Column int `json:"column"`
 }
 
-// unreadable is the error for a text that holds no bytes, with the place if it has one.
+// unreadable returns the error for a text without bytes, with the position if known.
 func unreadable(err error) error {
 	var at *paste.Error
 	if !errors.As(err, &at) || at.Line == 0 {

@@ -12,7 +12,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// asHTTP gives an error of the floors below its status.
+// asHTTP converts an error of a lower package to an error with a status.
 func asHTTP(err error) error {
 	var known huma.StatusError
 	if errors.As(err, &known) {
@@ -32,10 +32,10 @@ func asHTTP(err error) error {
 // valueProblem is the error body for values that cannot be encoded.
 type valueProblem struct {
 	huma.ErrorModel
-	Problems []view.ProblemInfo `json:"problems" doc:"what is wrong with which value"`
+	Problems []view.ProblemInfo `json:"problems" doc:"the problem of each value"`
 }
 
-// refused is the error for values that cannot be encoded: each with its path, its code and the reason.
+// refused returns the error for values that cannot be encoded, each with path, code and reason.
 func refused(problems []view.ProblemInfo) error {
 	e := &valueProblem{Problems: problems, ErrorModel: huma.ErrorModel{
 		Title: http.StatusText(http.StatusUnprocessableEntity), Status: http.StatusUnprocessableEntity, Detail: "the value cannot be encoded",
@@ -46,7 +46,7 @@ func refused(problems []view.ProblemInfo) error {
 	return e
 }
 
-// describeRefusal puts the body of refused into the document.
+// describeRefusal adds the body of refused to the document.
 func describeRefusal(api huma.API, path string) {
 	doc := api.OpenAPI()
 	body := doc.Components.Schemas.Schema(reflect.TypeFor[valueProblem](), true, "ValueProblem")

@@ -13,15 +13,15 @@ import (
 )
 
 func (s *API) registerProxies(api huma.API) {
-	add(api, "GET /api/{ws}/proxies", "proxies", "The running listeners of the proxy, and where it may connect to", s.listProxies)
-	add(api, "POST /api/{ws}/proxies", "start-proxy", "Start a listener that relays to a server, and record what passes", s.startProxy, created, status(403, 422, 507))
+	add(api, "GET /api/{ws}/proxies", "proxies", "The running listeners of the proxy, and its allowed upstreams", s.listProxies)
+	add(api, "POST /api/{ws}/proxies", "start-proxy", "Start a listener that relays to a server, and record its traffic", s.startProxy, created, status(403, 422, 507))
 	add(api, "DELETE /api/{ws}/proxies", "stop-proxies", "Stop listeners; their captures stay", s.stopProxies, status(422))
 	add(api, "POST /api/{ws}/demo", "start-demo", "Start the demo game with a listener between its client and its server", s.startDemo, created, status(422, 507))
 	add(api, "GET /api/{ws}/proxies/{id}", "proxy", "A running listener", s.readProxy)
 	add(api, "DELETE /api/{ws}/proxies/{id}", "stop-proxy", "Stop a listener; its capture stays", s.stopProxy)
 }
 
-// relayProblem gives an error of starting a listener its status.
+// relayProblem converts an error of starting a listener to an error with a status.
 func relayProblem(err error) error {
 	var record *relay.RecordError
 	switch {
@@ -36,8 +36,8 @@ func relayProblem(err error) error {
 type proxiesOutput struct {
 	Body struct {
 		Proxies []relay.Info  `json:"proxies"`
-		Allowed []string      `json:"allowed" doc:"upstreams that may be connected to"`
-		Refused []proxy.Event `json:"refused" doc:"sessions that were not let start, the oldest first"`
+		Allowed []string      `json:"allowed" doc:"allowed upstreams"`
+		Refused []proxy.Event `json:"refused" doc:"sessions that were refused, the oldest first"`
 	}
 }
 
@@ -88,7 +88,7 @@ type stopProxiesInput struct {
 	IDs       []string `query:"id" required:"true" minItems:"1" doc:"of the listeners"`
 }
 
-// stopProxies ends sessions. Their captures stay.
+// stopProxies stops sessions. Their captures stay.
 func (s *API) stopProxies(ctx context.Context, in *stopProxiesInput) (*struct{}, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
@@ -104,10 +104,10 @@ func (s *API) stopProxies(ctx context.Context, in *stopProxiesInput) (*struct{},
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
-	var stopping sync.WaitGroup // all at once: each has the whole time
+	var stopping sync.WaitGroup // concurrently, each with the full time
 	for _, one := range all {
 		stopping.Go(func() {
-			_ = one.Stop(ctx) // that connections were cut is one of its events
+			_ = one.Stop(ctx) // cut connections are among its events
 			s.Log.Info("proxy stopped", "workspace", ws.Name, "name", one.State().Name)
 		})
 	}
@@ -115,7 +115,7 @@ func (s *API) stopProxies(ctx context.Context, in *stopProxiesInput) (*struct{},
 	return nil, nil
 }
 
-// stopProxy ends one session.
+// stopProxy stops one session.
 func (s *API) stopProxy(ctx context.Context, in *SessionPath) (*struct{}, error) {
 	return s.stopProxies(ctx, &stopProxiesInput{in.Workspace, []string{in.ID}})
 }
@@ -133,16 +133,16 @@ func (s *API) readProxy(_ context.Context, in *SessionPath) (*proxyOutput, error
 	return &proxyOutput{http.StatusOK, one.Info()}, nil
 }
 
-func noSession(id string) error { return huma.Error404NotFound("there is no session " + id) }
+func noSession(id string) error { return huma.Error404NotFound("no session " + id) }
 
-// startDemo starts the demo game, with a listener between its ends. If it runs already that is the answer.
+// startDemo starts the demo game, with a listener between client and server, or returns the running one.
 func (s *API) startDemo(ctx context.Context, in *workspaceInput) (*proxyOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
 	if s.Relays.Demo == nil {
-		return nil, huma.Error404NotFound("there is no demo game here")
+		return nil, huma.Error404NotFound("this workspace has no demo game")
 	}
 	one, isNew, err := s.Relays.StartDemo(ctx, ws.Workspace)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"wirebench/server/relay"
 )
 
-// Register registers all operations, and so describes them. Each resource has its own in the file of its handlers.
+// Register registers and describes all operations. Those of a resource are in the file of its handlers.
 func (s *API) Register(api huma.API) {
 	s.registerDecode(api)
 	s.registerEncode(api)
@@ -40,7 +40,7 @@ func (s *API) Register(api huma.API) {
 	describeFiles(api)
 }
 
-// add registers an operation, "POST /api/{ws}/decode". Bodies that are JSON have MaxBody bytes at most.
+// add registers an operation, "POST /api/{ws}/decode". JSON bodies are limited to MaxBody bytes.
 func add[I, O any](api huma.API, operation, id, summary string, handler func(context.Context, *I) (*O, error), more ...func(*huma.Operation)) {
 	method, path, _ := strings.Cut(operation, " ")
 	op := huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, MaxBodyBytes: MaxBody, Errors: []int{http.StatusNotFound}}
@@ -50,23 +50,23 @@ func add[I, O any](api huma.API, operation, id, summary string, handler func(con
 	huma.Register(api, op, handler)
 }
 
-// status adds errors that an operation answers with.
+// status adds error statuses of an operation.
 func status(errors ...int) func(*huma.Operation) {
 	return func(op *huma.Operation) { op.Errors = append(errors, op.Errors...) }
 }
 
-// created says that an operation answers with 201.
+// created makes 201 the status of an operation.
 func created(op *huma.Operation) { op.DefaultStatus = http.StatusCreated }
 
-// small gives the body of an operation a lower limit.
+// small lowers the limit of an operation's body.
 func small(op *huma.Operation) { op.MaxBodyBytes = MaxSmallBody }
 
-// renamed are types that are called otherwise in the document than in their packages.
+// renamed maps types to their names in the document, where these differ from the Go names.
 var renamed = map[reflect.Type]string{
 	reflect.TypeFor[relay.Config](): "ProxyConfig", reflect.TypeFor[relay.Info](): "ProxyInfo", reflect.TypeFor[relay.Rule](): "RuleBody",
 }
 
-// SchemaName is the name of a type in the document.
+// SchemaName returns the name of a type in the document.
 func SchemaName(t reflect.Type, hint string) string {
 	if name := renamed[t]; name != "" {
 		return name

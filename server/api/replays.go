@@ -19,61 +19,61 @@ import (
 )
 
 func (s *API) registerReplays(api huma.API) {
-	add(api, "POST /api/{ws}/captures/{id}/replay", "start-replay", "Play a recorded conversation against a server, or the server to a client", s.startReplay, created, status(403, 409, 413, 422, 503))
-	add(api, "GET /api/{ws}/replays", "replays", "The replays that run, and the last ones", s.listReplays)
-	add(api, "GET /api/{ws}/replays/{id}", "replay", "How a replay stands: its steps so far, what was different, its report", s.readReplay)
+	add(api, "POST /api/{ws}/captures/{id}/replay", "start-replay", "Replay a recorded conversation against a server, or as the server for a client", s.startReplay, created, status(403, 409, 413, 422, 503))
+	add(api, "GET /api/{ws}/replays", "replays", "The running replays and the last finished ones", s.listReplays)
+	add(api, "GET /api/{ws}/replays/{id}", "replay", "The state of a replay: its steps so far, differences, and report", s.readReplay)
 	add(api, "DELETE /api/{ws}/replays/{id}", "stop-replay", "Stop a replay; its results stay", s.stopReplay, status(503))
 }
 
-// Bounds of replays.
+// Limits of replays.
 const (
-	MaxReplays       = 8       // that run at once, in all workspaces
-	MaxKeptReplays   = 16      // with those that have ended; the oldest of these give way
-	maxReplayResults = 20_000  // kept of one
-	maxReplayMemory  = 4 << 20 // bytes of them, about
+	MaxReplays       = 8       // running at once, in all workspaces
+	MaxKeptReplays   = 16      // including finished ones, of which the oldest are removed
+	maxReplayResults = 20_000  // kept per replay
+	maxReplayMemory  = 4 << 20 // approximate size of the results in bytes
 	maxReplayVars    = 1000    // values at the end
-	maxReplayValue   = 200     // bytes of a value that is shown
+	maxReplayValue   = 200     // bytes shown of a value
 )
 
-// ReplayConfig says what is replayed, and with whom.
+// ReplayConfig configures a replay.
 type ReplayConfig struct {
 	ReplayPart
-	To        string                     `json:"to,omitempty" maxLength:"300" doc:"host:port of the server whose client is played; it must be one that the proxy may connect to, or a listener of the proxy"`
-	Listen    string                     `json:"listen,omitempty" maxLength:"100" doc:"IP:port at which the server is played, for the first client that comes; loopback only: clients of other machines come by a listener of the proxy"`
-	Script    json.RawMessage            `json:"script,omitempty" doc:"what is played, or its text; missing: what POST .../script makes of the connection"`
-	Speed     float64                    `json:"speed,omitempty" minimum:"0" maximum:"1000000" doc:"2 is twice as fast; 0: as the script says"`
-	Tolerance string                     `json:"tolerance,omitempty" enum:"exact,fields,shape" doc:"which differences count; missing: as the script says"`
+	To        string                     `json:"to,omitempty" maxLength:"300" doc:"host:port of the server, to replay as its client; it must be an allowed upstream or a listener of the proxy"`
+	Listen    string                     `json:"listen,omitempty" maxLength:"100" doc:"IP:port to listen on, to replay as the server for the first client; loopback only: clients of other machines connect through a listener of the proxy"`
+	Script    json.RawMessage            `json:"script,omitempty" doc:"the script, as JSON or text; default: the script that POST .../script makes of the connection"`
+	Speed     float64                    `json:"speed,omitempty" minimum:"0" maximum:"1000000" doc:"2 is twice as fast; 0: from the script"`
+	Tolerance string                     `json:"tolerance,omitempty" enum:"exact,fields,shape" doc:"which differences count; default: from the script"`
 	Vars      map[string]json.RawMessage `json:"vars,omitempty" maxProperties:"10000" doc:"values of the script, by name"`
-	KeepGoing bool                       `json:"keep_going,omitempty" doc:"go on when an expected message does not come"`
-	Plain     bool                       `json:"plain,omitempty" doc:"no cipher, where the protocol has one"`
-	Seconds   int                        `json:"max_seconds,omitempty" minimum:"1" maximum:"3600" default:"600" doc:"after which it is stopped, with the wait for a client"`
+	KeepGoing bool                       `json:"keep_going,omitempty" doc:"continue when an expected message is missing"`
+	Plain     bool                       `json:"plain,omitempty" doc:"without encryption"`
+	Seconds   int                        `json:"max_seconds,omitempty" minimum:"1" maximum:"3600" default:"600" doc:"time limit, including the wait for a client"`
 }
 
-// ReplayInfo is a run as it stands.
+// ReplayInfo is the state of a run.
 type ReplayInfo struct {
 	ID        string        `json:"id"`
 	Capture   string        `json:"capture"`
-	Conn      string        `json:"conn,omitempty" doc:"connection of the capture that is replayed; missing where the script came with the request"`
+	Conn      string        `json:"conn,omitempty" doc:"the replayed connection of the capture; missing if the request had a script"`
 	Session   int           `json:"session,omitempty"`
 	Play      string        `json:"play" enum:"client,server"`
 	To        string        `json:"to,omitempty"`
 	Listen    string        `json:"listen,omitempty" doc:"the address, with its port"`
 	State     string        `json:"state" enum:"connecting,listening,playing,done"`
 	Done      bool          `json:"done"`
-	Error     string        `json:"error,omitempty" doc:"why there is no report: no connection, or a script that cannot be played"`
-	Steps     int           `json:"steps" doc:"messages that the script sends and expects, all loops carried out"`
-	Total     int           `json:"total" doc:"results so far; those of keepalives are not among them"`
-	LeftOut   int           `json:"left_out,omitempty" doc:"results that are not kept"`
+	Error     string        `json:"error,omitempty" doc:"why there is no report: no connection, or an invalid script"`
+	Steps     int           `json:"steps" doc:"messages that the script sends and expects, with loops unrolled"`
+	Total     int           `json:"total" doc:"results so far, without keepalives"`
+	LeftOut   int           `json:"left_out,omitempty" doc:"results not kept"`
 	Different int           `json:"different"`
 	Missing   int           `json:"missing"`
 	Failed    int           `json:"failed"`
-	Note      string        `json:"note,omitempty" doc:"why the script has not all of the recording"`
-	Report    *ReplayReport `json:"report,omitempty" doc:"when it has ended; its results are in the list beside it"`
+	Note      string        `json:"note,omitempty" doc:"why the script lacks parts of the recording"`
+	Report    *ReplayReport `json:"report,omitempty" doc:"after the end; the results are in a separate list"`
 }
 
-// replaySet is the runs, the oldest first.
+// replaySet is the set of runs, the oldest first.
 type replaySet struct {
-	making chan struct{} // as many as scripts are made at once
+	making chan struct{} // semaphore of scripts being made
 
 	mu   sync.Mutex
 	last int // number of the newest
@@ -82,7 +82,7 @@ type replaySet struct {
 
 func newReplaySet() *replaySet { return &replaySet{making: make(chan struct{}, maxScriptMakers)} }
 
-// add takes a run in, unless too many run.
+// add adds a run, unless too many are running.
 func (r *replaySet) add(x *replayRun) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +97,7 @@ func (r *replaySet) add(x *replayRun) error {
 	}
 	for len(r.all) >= MaxKeptReplays {
 		oldest := slices.IndexFunc(r.all, (*replayRun).ended)
-		r.all = slices.Delete(r.all, oldest, oldest+1) // there is one: fewer run
+		r.all = slices.Delete(r.all, oldest, oldest+1) // there is one, since fewer are running
 	}
 	r.last++
 	x.info.ID = strconv.Itoa(r.last)
@@ -105,7 +105,7 @@ func (r *replaySet) add(x *replayRun) error {
 	return nil
 }
 
-// of are the runs of a workspace.
+// of returns the runs of a workspace.
 func (r *replaySet) of(ws string) []*replayRun {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +123,7 @@ func (s *API) replayNamed(workspace, id string) (*replayRun, error) {
 			return x, nil
 		}
 	}
-	return nil, huma.Error404NotFound("there is no such replay, or newer ones took its place")
+	return nil, huma.Error404NotFound("no such replay, or it was removed in favour of newer ones")
 }
 
 type startReplayInput struct {
@@ -135,12 +135,12 @@ type startReplayOutput struct {
 	Status int
 	Body   struct {
 		ID     string          `json:"id"`
-		Listen string          `json:"listen,omitempty" doc:"where the client is waited for"`
+		Listen string          `json:"listen,omitempty" doc:"address to which the client connects"`
 		Script json.RawMessage `json:"script"`
 	}
 }
 
-// startReplay starts a run. What can be wrong with the request is said before anything is sent.
+// startReplay starts a run. Mistakes of the request are reported before anything is sent.
 func (s *API) startReplay(ctx context.Context, in *startReplayInput) (*startReplayOutput, error) {
 	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
@@ -149,10 +149,10 @@ func (s *API) startReplay(ctx context.Context, in *startReplayInput) (*startRepl
 	cfg := &in.Body
 	protocol, ok := protocols.Of(ws.Snapshot.Dialect.Name)
 	if !ok {
-		return nil, huma.Error422UnprocessableEntity("connections of this protocol cannot be played")
+		return nil, huma.Error422UnprocessableEntity("connections of this protocol cannot be replayed")
 	}
 	if (cfg.To == "") == (cfg.Listen == "") {
-		return nil, huma.Error422UnprocessableEntity(`either "to" or "listen" is needed: who is to be played?`)
+		return nil, huma.Error422UnprocessableEntity(`either "to" or "listen" is required`)
 	}
 	run := &replayRun{
 		ws: ws.Name, snap: ws.Snapshot, protocol: protocol, cfg: *cfg, env: replayEnv(ws, x), done: make(chan struct{}),
@@ -196,12 +196,12 @@ func (s *API) startReplay(ctx context.Context, in *startReplayInput) (*startRepl
 		}
 	}
 	if run.script.Sends() != part {
-		return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("the script plays the other part: it is for %q", map[bool]string{true: "listen", false: "to"}[cfg.To != ""]))
+		return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("the script is for the other side: use %q", map[bool]string{true: "listen", false: "to"}[cfg.To != ""]))
 	}
 	if run.script.Protocol != "" && run.script.Protocol != ws.Snapshot.Dialect.Name {
-		return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("the script is of protocol %.40q, this workspace of %s", run.script.Protocol, ws.Snapshot.Dialect.Name))
+		return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("the script is for protocol %.40q, this workspace for %s", run.script.Protocol, ws.Snapshot.Dialect.Name))
 	}
-	run.cfg.Script = nil // it is long, and read
+	run.cfg.Script = nil // it is long, and no longer needed
 	run.info.Steps = turns(run.script.Steps, 1)
 	playing, stop := context.WithCancel(s.Captures.Context())
 	run.stop = stop
@@ -222,7 +222,7 @@ func (s *API) startReplay(ctx context.Context, in *startReplayInput) (*startRepl
 	return out, nil
 }
 
-// turns are the messages that steps send and expect, with all loops. Scripts that were checked have few enough for an int.
+// turns returns the number of messages that steps send and expect, with loops unrolled. Checked scripts have few enough for an int.
 func turns(steps []replay.Step, times int) (n int) {
 	for i := range steps {
 		switch st := &steps[i]; {
@@ -255,7 +255,7 @@ func (s *API) listReplays(_ context.Context, in *workspaceInput) (*replaysOutput
 	return out, nil
 }
 
-// ReplayPath names a run in the address of a request.
+// ReplayPath is the workspace and replay in the path of a request.
 type ReplayPath struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
 	ID        string `path:"id" maxLength:"100" doc:"of the replay"`
@@ -263,18 +263,18 @@ type ReplayPath struct {
 
 type readReplayInput struct {
 	ReplayPath
-	From  int `query:"from" minimum:"0" doc:"how many of the results are left out"`
-	Count int `query:"count" minimum:"1" maximum:"1000" default:"200" doc:"how many are listed at most"`
+	From  int `query:"from" minimum:"0" doc:"number of results to skip"`
+	Count int `query:"count" minimum:"1" maximum:"1000" default:"200" doc:"maximum number listed"`
 }
 
 type replayOutput struct {
 	Body struct {
 		ReplayInfo
-		Results []ReplayResult `json:"results" doc:"of each step, each time it was done, in the order in which they were"`
+		Results []ReplayResult `json:"results" doc:"one for each execution of a step, in order"`
 	}
 }
 
-// readReplay says how a run stands.
+// readReplay answers with the state of a run.
 func (s *API) readReplay(_ context.Context, in *readReplayInput) (*replayOutput, error) {
 	x, err := s.replayNamed(in.Workspace, in.ID)
 	if err != nil {
@@ -285,7 +285,7 @@ func (s *API) readReplay(_ context.Context, in *readReplayInput) (*replayOutput,
 	return out, nil
 }
 
-// stopReplay ends a run, and waits for that. What it has done so far stays to be read.
+// stopReplay stops a run and waits for its end. Its results stay.
 func (s *API) stopReplay(ctx context.Context, in *ReplayPath) (*struct{}, error) {
 	x, err := s.replayNamed(in.Workspace, in.ID)
 	if err != nil {
@@ -298,7 +298,7 @@ func (s *API) stopReplay(ctx context.Context, in *ReplayPath) (*struct{}, error)
 	case <-x.done:
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, huma.Error503ServiceUnavailable("it has not ended yet, but will")
+			return nil, huma.Error503ServiceUnavailable("it is still stopping")
 		}
 	}
 	return nil, nil
@@ -315,5 +315,5 @@ func (r *replaySet) running() (n int) {
 	return n
 }
 
-// RunningReplays returns how many replays run.
+// RunningReplays returns the number of running replays.
 func (s *API) RunningReplays() int { return s.replays.running() }

@@ -12,16 +12,16 @@ import (
 
 // ReplayResult is a replay.Result as the API describes it, with the same names. Times are as in 1.5ms.
 type ReplayResult struct {
-	Step    string              `json:"step" doc:"3; in a loop 3.1#7: the first step of the loop at 3, the seventh time"`
+	Step    string              `json:"step" doc:"3; in a loop 3.1#7: the first step of the loop at step 3, seventh iteration"`
 	Kind    string              `json:"kind" enum:"send,expect"`
 	Status  string              `json:"status" enum:"ok,different,missing,absent,failed" doc:"absent: missing, and optional"`
 	Message string              `json:"message,omitempty"`
-	At      string              `json:"at" doc:"since the start: when it was sent, or came; 20ms"`
-	Took    string              `json:"took" doc:"since the step before"`
+	At      string              `json:"at" doc:"time of sending or arrival since the start, such as 20ms"`
+	Took    string              `json:"took" doc:"since the previous step"`
 	Bytes   int                 `json:"bytes,omitempty"`
-	Lifted  map[string]string   `json:"lifted,omitempty" doc:"values that were taken from it, by name, as JSON texts; long ones are cut off"`
+	Lifted  map[string]string   `json:"lifted,omitempty" doc:"values lifted from it, by name, as JSON texts; long ones are truncated"`
 	Diffs   []replay.Difference `json:"differences,omitempty"`
-	More    int                 `json:"more,omitempty" doc:"differences that are not listed"`
+	More    int                 `json:"more,omitempty" doc:"differences not listed"`
 	Error   string              `json:"error,omitempty"`
 }
 
@@ -32,7 +32,7 @@ func replayResult(r replay.Result) ReplayResult {
 	}
 }
 
-// size is about how many bytes of memory a result takes.
+// size returns the approximate memory use of a result in bytes.
 func (r *ReplayResult) size() int {
 	n := 256 + len(r.Message) + len(r.Error)
 	for _, d := range r.Diffs {
@@ -44,30 +44,30 @@ func (r *ReplayResult) size() int {
 	return n
 }
 
-// ReplayReport is a replay.Report as the API describes it; its results are in the list beside it.
+// ReplayReport is a replay.Report as the API describes it; its results are in a separate list.
 type ReplayReport struct {
-	OK         bool              `json:"ok" doc:"every step was done, with no difference that counts"`
+	OK         bool              `json:"ok" doc:"every step was done, without differences that count"`
 	Started    time.Time         `json:"started"`
 	Took       string            `json:"took"`
-	Sent       int               `json:"sent" doc:"messages of steps"`
-	Received   int               `json:"received" doc:"all messages"`
-	Matched    int               `json:"matched" doc:"of them, by a step"`
-	Different  int               `json:"different" doc:"of those that matched"`
-	Missing    int               `json:"missing" doc:"expected, and did not come"`
+	Sent       int               `json:"sent" doc:"messages sent by steps"`
+	Received   int               `json:"received" doc:"all messages received"`
+	Matched    int               `json:"matched" doc:"received messages that a step expected"`
+	Different  int               `json:"different" doc:"matched messages with differences"`
+	Missing    int               `json:"missing" doc:"expected messages that did not arrive"`
 	Ignored    int               `json:"ignored"`
-	Keepalive  int               `json:"keepalive" doc:"sent beside the steps"`
-	Answered   int               `json:"answered" doc:"of those that came, by keepalives"`
-	Unexpected int               `json:"unexpected" doc:"came, and no step expected them"`
+	Keepalive  int               `json:"keepalive" doc:"keepalives sent"`
+	Answered   int               `json:"answered" doc:"received messages answered by keepalives"`
+	Unexpected int               `json:"unexpected" doc:"received messages that no step expected"`
 	Extra      []ReplaySeen      `json:"extra,omitempty" doc:"the first of the unexpected ones"`
 	Stopped    string            `json:"stopped,omitempty" doc:"why it ended before the last step"`
 	Notes      []string          `json:"notes,omitempty"`
-	Vars       map[string]string `json:"vars,omitempty" doc:"values at the end, as JSON texts; long ones are cut off"`
+	Vars       map[string]string `json:"vars,omitempty" doc:"values at the end, as JSON texts; long ones are truncated"`
 }
 
-// ReplaySeen is a message that came and was not expected.
+// ReplaySeen is a received message that was not expected.
 type ReplaySeen struct {
 	At      string `json:"at" doc:"since the start"`
-	Message string `json:"message" doc:"its name, or its code"`
+	Message string `json:"message" doc:"name or code"`
 	Bytes   int    `json:"bytes"`
 }
 
@@ -84,8 +84,7 @@ func replayReport(r *replay.Report) *ReplayReport {
 
 func timeText(d replay.Duration) string { return time.Duration(d).Round(time.Microsecond).String() }
 
-// shortValues are what is shown of values: the first of them, by name, and of each its beginning. They are texts, as not every program
-// keeps all digits of a number in JSON.
+// shortValues returns the first values by name, each truncated. They are texts, as some JSON parsers do not keep all digits of numbers.
 func shortValues(values map[string]json.RawMessage) map[string]string {
 	if len(values) == 0 {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// replayPatience is how long a server may take to let its client in.
+// replayPatience limits the time to connect to the server.
 const replayPatience = 30 * time.Second
 
 // replayRun is one run of a script.
@@ -31,18 +31,18 @@ type replayRun struct {
 	env      *protocols.Env
 	script   *replay.Script
 	stop     context.CancelFunc
-	done     chan struct{} // closed when it has ended
-	changed  func()        // called when it stands otherwise; nil = nobody wants to know
+	done     chan struct{} // closed at the end
+	changed  func()        // called when its state changes; may be nil
 
-	// One of them, until play has it.
+	// One of these is set, until play takes it.
 	target   proxy.Target
 	listener net.Listener
 	packets  net.PacketConn
 
 	mu      sync.Mutex
-	info    ReplayInfo // its ID, To, Listen and what else is known at the start do not change
+	info    ReplayInfo // ID, To, Listen and other fields known at the start do not change
 	results []ReplayResult
-	memory  int // bytes of results, about
+	memory  int // approximate size of the results in bytes
 }
 
 func (x *replayRun) network() string {
@@ -52,7 +52,7 @@ func (x *replayRun) network() string {
 	return "udp"
 }
 
-// ended reports whether a run has.
+// ended reports whether a run has ended.
 func (x *replayRun) ended() bool {
 	select {
 	case <-x.done:
@@ -62,7 +62,7 @@ func (x *replayRun) ended() bool {
 	}
 }
 
-// open resolves and checks whom to connect to, or begins to listen.
+// open resolves and checks the server's address, or starts to listen.
 func (x *replayRun) open(ctx context.Context, p *relay.Set) (err error) {
 	if x.cfg.To != "" {
 		if x.target, err = p.Target(ctx, x.cfg.To); err != nil {
@@ -70,8 +70,8 @@ func (x *replayRun) open(ctx context.Context, p *relay.Set) (err error) {
 		}
 		return nil
 	}
-	// What comes to the listener is not asked who it is, so none but programs of this machine may; a listener of the proxy is what lets
-	// others in.
+	// The listener does not authenticate clients, so only programs of this machine may connect; others go through a listener of the
+	// proxy.
 	at, err := netip.ParseAddrPort(x.cfg.Listen)
 	if err != nil {
 		return huma.Error422UnprocessableEntity(fmt.Sprintf(`"listen": %q is not IP:port, such as 127.0.0.1:0`, x.cfg.Listen))
@@ -93,7 +93,7 @@ func (x *replayRun) open(ctx context.Context, p *relay.Set) (err error) {
 	return nil
 }
 
-// close ends listening.
+// close stops listening.
 func (x *replayRun) close() {
 	if x.listener != nil {
 		x.listener.Close()
@@ -103,10 +103,10 @@ func (x *replayRun) close() {
 	}
 }
 
-// play plays, until the end or that of the context.
+// play runs the script until its end or until the context is done.
 func (x *replayRun) play(ctx context.Context) {
 	most := time.Duration(x.cfg.Seconds) * time.Second
-	limited, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("its time is over: %s", most))
+	limited, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("time limit reached: %s", most))
 	defer cancel()
 	report, err := x.converse(limited)
 	if err != nil && limited.Err() != nil {
@@ -126,15 +126,15 @@ func (x *replayRun) play(ctx context.Context) {
 	x.info.Report = replayReport(report)
 }
 
-// stopCause says why a context has ended.
+// stopCause returns the reason why a context is done.
 func stopCause(ctx context.Context) string {
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return cause.Error()
 	}
-	return "it was stopped"
+	return "stopped"
 }
 
-// converse connects and carries out the script.
+// converse connects and runs the script.
 func (x *replayRun) converse(ctx context.Context) (*replay.Report, error) {
 	link, port, err := x.connect(ctx)
 	if err != nil {
@@ -146,9 +146,9 @@ func (x *replayRun) converse(ctx context.Context) (*replay.Report, error) {
 		return nil, err
 	}
 	wire := replay.NewWire(link, end, !x.protocol.Streams)
-	defer wire.Close() // the report says what came and went
+	defer wire.Close() // the report has the results
 	waiting, cancel := ctx, context.CancelFunc(func() {})
-	if x.packets == nil { // a client over datagrams comes when it comes
+	if x.packets == nil { // over UDP the client may come at any time
 		waiting, cancel = context.WithTimeout(ctx, replayPatience)
 	}
 	err = wire.Wait(waiting)
@@ -163,7 +163,7 @@ func (x *replayRun) converse(ctx context.Context) (*replay.Report, error) {
 	})
 }
 
-// connect makes the connection, and says at which port the server is.
+// connect makes the connection and returns the server's port.
 func (x *replayRun) connect(ctx context.Context) (replay.Link, uint16, error) {
 	switch {
 	case x.packets != nil:
@@ -174,7 +174,7 @@ func (x *replayRun) connect(ctx context.Context) (replay.Link, uint16, error) {
 		c, err := x.target.Dial(ctx, x.network())
 		return c, x.target.Port(), err
 	}
-	defer x.listener.Close() // one client, and no other
+	defer x.listener.Close() // for one client only
 	defer context.AfterFunc(ctx, func() { x.listener.Close() })()
 	c, err := x.listener.Accept()
 	if err != nil {
@@ -184,7 +184,7 @@ func (x *replayRun) connect(ctx context.Context) (replay.Link, uint16, error) {
 	return c, x.listener.Addr().(*net.TCPAddr).AddrPort().Port(), nil
 }
 
-// tell says that the run stands otherwise than before.
+// tell reports that the state of the run has changed.
 func (x *replayRun) tell() {
 	if x.changed != nil {
 		x.changed()
@@ -201,7 +201,7 @@ func (x *replayRun) becomes(state string) {
 // add takes the result of a step.
 func (x *replayRun) add(r replay.Result) {
 	one := replayResult(r)
-	clear(r.Lifted) // the run's own report, which nobody reads these in, has the same map: it does not keep what a server made long
+	clear(r.Lifted) // the run's report shares this map and does not need it: drop values that a server made long
 	size := one.size()
 	defer x.tell()
 	x.mu.Lock()
@@ -222,13 +222,13 @@ func (x *replayRun) add(r replay.Result) {
 	x.results = append(x.results, one)
 }
 
-// now is how the run stands.
+// now returns the state of the run.
 func (x *replayRun) now() ReplayInfo {
 	info, _ := x.from(0, 0)
 	return info
 }
 
-// from is how the run stands, with some of its results.
+// from returns the state of the run with some of its results.
 func (x *replayRun) from(from, count int) (ReplayInfo, []ReplayResult) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

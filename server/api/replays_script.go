@@ -19,21 +19,21 @@ import (
 )
 
 func (s *API) registerReplaysScript(api huma.API) {
-	add(api, "POST /api/{ws}/captures/{id}/script", "make-script", "The script that a connection of a capture makes: what is sent, waited for and taken over", s.makeScript, status(422, 503))
+	add(api, "POST /api/{ws}/captures/{id}/script", "make-script", "Make a replay script of a connection of a capture", s.makeScript, status(422, 503))
 }
 
-// Bounds of a script that is made of a capture.
+// Limits of scripts made of captures.
 const (
-	maxReplayMessages = 60_000   // more than replay makes steps of
+	maxReplayMessages = 60_000   // more than the steps of a script
 	maxReplayBytes    = 16 << 20 // of them
 	maxReplayConns    = 1000     // listed
-	maxScriptMakers   = 2        // at once; others wait
+	maxScriptMakers   = 2        // at once; other requests wait
 )
 
-// ReplayConn is a connection of a capture, of which a script can be made.
+// ReplayConn is a connection of a capture that can be replayed.
 type ReplayConn struct {
-	Conn     string `json:"conn" doc:"client-server, as frames have it"`
-	Session  int    `json:"session,omitempty" doc:"of those that use the same addresses one after another: its number"`
+	Conn     string `json:"conn" doc:"client-server, as in frames"`
+	Session  int    `json:"session,omitempty" doc:"number among successive connections of the same addresses"`
 	ToServer int    `json:"to_server" doc:"messages"`
 	ToClient int    `json:"to_client" doc:"messages"`
 
@@ -42,10 +42,10 @@ type ReplayConn struct {
 
 func (c ReplayConn) messages() int { return c.ToServer + c.ToClient }
 
-// ReplayPart says what of a capture is played.
+// ReplayPart selects the connection of a capture to replay.
 type ReplayPart struct {
-	Conn    string `json:"conn,omitempty" maxLength:"200" doc:"connection, client-server; missing: the only one"`
-	Session int    `json:"session,omitempty" minimum:"0" doc:"its number, where the same addresses were used again"`
+	Conn    string `json:"conn,omitempty" maxLength:"200" doc:"connection, client-server; default: the only one"`
+	Session int    `json:"session,omitempty" minimum:"0" doc:"number among successive connections of the same addresses"`
 }
 
 // ReplayLift is a replay.LiftNote as the API describes it.
@@ -60,26 +60,26 @@ type makeScriptInput struct {
 	CapturePath
 	Body struct {
 		ReplayPart
-		Play string `json:"play,omitempty" enum:"client,server" default:"client" doc:"whose part the script has"`
-		Text bool   `json:"as_text,omitempty" doc:"the script comes as text, indented, to be edited: not every program keeps all digits of its numbers"`
+		Play string `json:"play,omitempty" enum:"client,server" default:"client" doc:"side that the script plays"`
+		Text bool   `json:"as_text,omitempty" doc:"return the script as indented text for editing, since some JSON parsers do not keep all digits of numbers"`
 	}
 }
 
 type scriptOutput struct {
 	Body struct {
-		Conns   []ReplayConn    `json:"conns" doc:"connections with messages, those with most first"`
-		More    int             `json:"more,omitempty" doc:"connections that are not listed"`
-		Conn    string          `json:"conn" doc:"the one of the script: where none was asked for that with most messages"`
+		Conns   []ReplayConn    `json:"conns" doc:"connections with messages, by descending number of messages"`
+		More    int             `json:"more,omitempty" doc:"connections not listed"`
+		Conn    string          `json:"conn" doc:"connection of the script; by default the one with most messages"`
 		Session int             `json:"session,omitempty"`
-		Note    string          `json:"note,omitempty" doc:"why the script has not all of it"`
-		Steps   int             `json:"steps" doc:"of the script"`
-		Lifts   []ReplayLift    `json:"lifts" doc:"its values that are taken from what comes"`
-		Text    string          `json:"text,omitempty" doc:"the script as text, if that was asked for"`
-		Script  json.RawMessage `json:"script,omitempty" doc:"the script, if not; its lifts say which values are taken from what comes, and why"`
+		Note    string          `json:"note,omitempty" doc:"why the script lacks parts of the connection"`
+		Steps   int             `json:"steps" doc:"number of steps"`
+		Lifts   []ReplayLift    `json:"lifts" doc:"values taken from received messages"`
+		Text    string          `json:"text,omitempty" doc:"the script as text, with as_text"`
+		Script  json.RawMessage `json:"script,omitempty" doc:"the script, without as_text; its lifts name the values taken from received messages, and why"`
 	}
 }
 
-// makeScript answers with the script of a connection.
+// makeScript answers with the replay script of a connection.
 func (s *API) makeScript(ctx context.Context, in *makeScriptInput) (*scriptOutput, error) {
 	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
@@ -115,16 +115,16 @@ func (s *API) makeScript(ctx context.Context, in *makeScriptInput) (*scriptOutpu
 	return out, nil
 }
 
-// madeScript is a script of a capture.
+// madeScript is a script made of a capture.
 type madeScript struct {
 	script *replay.Script
 	of     ReplayConn
-	conns  []ReplayConn // with messages, those with most first
+	conns  []ReplayConn // with messages, by descending number of messages
 	note   string
 }
 
-// scriptOf makes the script of a connection of a capture. Where none is named and there are several, the one with most messages is taken, or
-// else that is an error.
+// scriptOf makes the script of a connection of a capture. If none is named and there are several, it takes the one with most messages or
+// returns an error.
 func (s *API) scriptOf(ctx context.Context, ws *space, x store.Capture, part ReplayPart, play schema.Dir, largest bool) (made madeScript, err error) {
 	select {
 	case s.replays.making <- struct{}{}:
@@ -149,7 +149,7 @@ func (s *API) scriptOf(ctx context.Context, ws *space, x store.Capture, part Rep
 	case !open.Running():
 		return made, huma.Error503ServiceUnavailable("the capture is still being read: try again")
 	default:
-		made.note = "the connection is still running: this is what it has so far"
+		made.note = "the connection is still open: the script has its messages so far"
 	}
 	made.conns = replayConns(open.Log())
 	if made.of, err = chosenConn(made.conns, part, largest); err != nil {
@@ -166,7 +166,7 @@ func (s *API) scriptOf(ctx context.Context, ws *space, x store.Capture, part Rep
 	return made, nil
 }
 
-// replayConns are the connections of a log that have messages, those with most first.
+// replayConns returns the connections of a log with messages, by descending number of messages.
 func replayConns(log *live.Log) []ReplayConn {
 	conns := log.Conns()
 	all := make([]ReplayConn, len(conns))
@@ -190,7 +190,7 @@ func replayConns(log *live.Log) []ReplayConn {
 	return all
 }
 
-// chosenConn finds the connection that is asked for.
+// chosenConn returns the requested connection.
 func chosenConn(all []ReplayConn, part ReplayPart, largest bool) (ReplayConn, error) {
 	switch {
 	case len(all) == 0:
@@ -213,10 +213,10 @@ func chosenConn(all []ReplayConn, part ReplayPart, largest bool) (ReplayConn, er
 			return c, nil
 		}
 	}
-	return ReplayConn{}, huma.Error422UnprocessableEntity(fmt.Sprintf("connection %s, session %d has no messages, or is not there", part.Conn, part.Session))
+	return ReplayConn{}, huma.Error422UnprocessableEntity(fmt.Sprintf("connection %s, session %d does not exist or has no messages", part.Conn, part.Session))
 }
 
-// replayMessages are the messages of a connection as the other end got them, and whether these are all.
+// replayMessages returns the messages of a connection as the other end received them, and whether they are complete.
 func replayMessages(log *live.Log, conn uint32) (list []replay.Message, all bool) {
 	all = log.Base() == 0
 	size := 0
@@ -236,7 +236,7 @@ func replayMessages(log *live.Log, conn uint32) (list []replay.Message, all bool
 	return list, all
 }
 
-// replayEnv is what is known of the keys of a capture; nil keys for what cannot be read, as in readingOf.
+// replayEnv returns the keys of a capture; nil if they cannot be read, as in readingOf.
 func replayEnv(ws *space, x store.Capture) *protocols.Env {
 	env := &protocols.Env{Definitions: ws.Snapshot, Options: ws.Snapshot.Options.Values}
 	if keys, err := protocols.ParseKeys(x.Keys); err == nil {

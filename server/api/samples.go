@@ -15,8 +15,8 @@ import (
 )
 
 func (s *API) registerSamples(api huma.API) {
-	add(api, "GET /api/{ws}/definitions/{file}/samples", "samples", "The messages that are kept beside a definition", s.listSamples, status(409))
-	add(api, "POST /api/{ws}/definitions/{file}/samples", "add-sample", "Keep a message beside a definition", s.addSample, status(400, 403, 409, 413, 507))
+	add(api, "GET /api/{ws}/definitions/{file}/samples", "samples", "The samples of a definition", s.listSamples, status(409))
+	add(api, "POST /api/{ws}/definitions/{file}/samples", "add-sample", "Add a message to the samples of a definition", s.addSample, status(400, 403, 409, 413, 507))
 	add(api, "DELETE /api/{ws}/definitions/{file}/samples", "drop-sample", "Remove a sample", s.dropSample, status(400, 403, 409, 412, 507))
 }
 
@@ -29,7 +29,7 @@ type samplesOutput struct {
 	}
 }
 
-// listSamples lists the messages that are kept beside a definition.
+// listSamples lists the samples of a definition.
 func (s *API) listSamples(_ context.Context, in *samplesInput) (*samplesOutput, error) {
 	ws, f, err := s.sampled(in.FilePath)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *API) listSamples(_ context.Context, in *samplesInput) (*samplesOutput, 
 	return samplesOf(ws, f, http.StatusOK), nil
 }
 
-// sampled finds a definition, which may have samples.
+// sampled returns the definition of a request, which may have samples.
 func (s *API) sampled(p FilePath) (*space, *source.File, error) {
 	ws, err := s.workspaceNamed(p.Workspace)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *API) sampled(p FilePath) (*space, *source.File, error) {
 	return ws, f, err
 }
 
-// samplesOf are the samples as they are now.
+// samplesOf returns the current samples.
 func samplesOf(ws *space, f *source.File, status int) *samplesOutput {
 	out := &samplesOutput{Status: status}
 	out.Body.Samples = append([]workspace.Sample{}, ws.Now().Samples(f.Name)...)
@@ -61,13 +61,13 @@ func samplesOf(ws *space, f *source.File, status int) *samplesOutput {
 type sampleInput struct {
 	FilePath
 	Body struct {
-		Message string `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION, where the file defines several"`
-		Hex     string `json:"hex" doc:"the message; blanks, line ends and 0x allowed"`
-		About   string `json:"about,omitempty" maxLength:"500" doc:"one sentence for people"`
+		Message string `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION, if the file defines several"`
+		Hex     string `json:"hex" doc:"the message; spaces, line ends and 0x allowed"`
+		About   string `json:"about,omitempty" maxLength:"500" doc:"description, one sentence"`
 	}
 }
 
-// addSample keeps a message beside its definition.
+// addSample adds a message to the samples of its definition.
 func (s *API) addSample(_ context.Context, in *sampleInput) (*samplesOutput, error) {
 	ws, f, err := s.sampled(in.FilePath)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *API) addSample(_ context.Context, in *sampleInput) (*samplesOutput, err
 	return samplesOf(ws, f, http.StatusCreated), nil
 }
 
-// messageIn is the full name of a message of the file, the only one if none is named.
+// messageIn returns the full name of a message of the file; if none is named, of the only one.
 func (ws *space) messageIn(f *source.File, name string) (string, error) {
 	messages := ws.MessagesOf(f)
 	if name == "" && len(messages) == 1 {
@@ -112,10 +112,10 @@ func looseHex(text string) ([]byte, error) {
 	}
 	data, err := scan.HexLine(strings.Join(words, " "))
 	if err == nil && len(data) == 0 {
-		return nil, huma.Error422UnprocessableEntity("a sample has bytes", &huma.ErrorDetail{Location: "body.hex", Message: "empty"})
+		return nil, huma.Error422UnprocessableEntity("a sample cannot be empty", &huma.ErrorDetail{Location: "body.hex", Message: "empty"})
 	}
 	if err != nil {
-		return nil, huma.Error422UnprocessableEntity("hex digits are expected: "+err.Error(), &huma.ErrorDetail{Location: "body.hex", Message: err.Error()})
+		return nil, huma.Error422UnprocessableEntity("expected hex digits: "+err.Error(), &huma.ErrorDetail{Location: "body.hex", Message: err.Error()})
 	}
 	return data, nil
 }
@@ -123,7 +123,7 @@ func looseHex(text string) ([]byte, error) {
 type dropSampleInput struct {
 	FilePath
 	Body struct {
-		Message string `json:"message,omitempty" maxLength:"1000" doc:"NAME.VERSION, where several have the same bytes"`
+		Message string `json:"message,omitempty" maxLength:"1000" doc:"NAME.VERSION, if several samples have the same bytes"`
 		Hex     string `json:"hex" doc:"the message, in any spelling"`
 	}
 }

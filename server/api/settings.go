@@ -17,10 +17,10 @@ import (
 
 func (s *API) registerSettings(api huma.API) {
 	add(api, "GET /api/{ws}", "workspace", "A workspace and its settings", s.readWorkspace)
-	add(api, "PATCH /api/{ws}", "settings", "Change settings: null takes back what was chosen, what is missing stays", s.changeWorkspace, status(400, 403, 413, 507))
+	add(api, "PATCH /api/{ws}", "settings", "Change settings: null resets a setting, missing ones stay", s.changeWorkspace, status(400, 403, 413, 507))
 }
 
-// MaxSettings bounds what a change of settings may bring, most of it constants.
+// MaxSettings limits the body of a change of settings, most of which is constants.
 const MaxSettings = 1 << 20
 
 type workspaceInput struct {
@@ -33,15 +33,15 @@ type workspaceBody struct {
 	Name        string                 `json:"name"`
 	Title       string                 `json:"title"`
 	Dialect     string                 `json:"dialect" doc:"language of the definitions"`
-	Settings    workspace.UserSettings `json:"settings" doc:"what was chosen; what is missing is as the server was started"`
-	Maps        []string               `json:"maps" doc:"code maps that can be chosen"`
+	Settings    workspace.UserSettings `json:"settings" doc:"chosen settings; missing ones are from the server's flags"`
+	Maps        []string               `json:"maps" doc:"available code maps"`
 	Map         string                 `json:"map,omitempty" doc:"code map in use"`
-	Definitions int                    `json:"definitions" doc:"how many files"`
-	Messages    int                    `json:"messages" doc:"how many, each version for itself"`
+	Definitions int                    `json:"definitions" doc:"number of files"`
+	Messages    int                    `json:"messages" doc:"number of messages, counting each version"`
 	Options     map[string]string      `json:"options" doc:"values of the dialect's options in use"`
 }
 
-// readWorkspace says what a workspace is and how it is set.
+// readWorkspace answers with a workspace and its settings.
 func (s *API) readWorkspace(_ context.Context, in *workspaceInput) (*workspaceOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
@@ -69,7 +69,7 @@ type settingsInput struct {
 	RawRequest
 }
 
-// changeWorkspace changes the settings that the request names, and no others.
+// changeWorkspace changes only the settings that the request names.
 func (s *API) changeWorkspace(_ context.Context, in *settingsInput) (*workspaceOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
@@ -81,12 +81,12 @@ func (s *API) changeWorkspace(_ context.Context, in *settingsInput) (*workspaceO
 	}
 	var patch map[string]any
 	if err := json.Unmarshal(body, &patch); err != nil || patch == nil {
-		return nil, huma.Error400BadRequest("a JSON object with settings is expected")
+		return nil, huma.Error400BadRequest("expected a JSON object of settings")
 	}
 	if _, err := patchedSettings(ws.UserSettings(), patch); err != nil {
 		return nil, err
 	}
-	var late error // the settings may have been changed since they were looked at
+	var late error // the settings may have changed since they were checked
 	err = ws.Configure(func(u *workspace.UserSettings) {
 		next, err := patchedSettings(*u, patch)
 		if late = err; err == nil {
@@ -102,7 +102,7 @@ func (s *API) changeWorkspace(_ context.Context, in *settingsInput) (*workspaceO
 	return &workspaceOutput{(&space{ws.Workspace, ws.Now()}).describe()}, nil
 }
 
-// settingsProblem is storeProblem for settings: what is not about the disk is about the settings.
+// settingsProblem is storeProblem for settings: errors other than those of the disk are about the settings.
 func settingsProblem(err error) error {
 	if p := storeProblem(err); statusOf(p) != http.StatusInternalServerError {
 		return p
@@ -110,7 +110,7 @@ func settingsProblem(err error) error {
 	return huma.Error422UnprocessableEntity(err.Error())
 }
 
-// patchedSettings are the settings after a merge patch of RFC 7396.
+// patchedSettings returns the settings after a merge patch (RFC 7396).
 func patchedSettings(u workspace.UserSettings, patch map[string]any) (workspace.UserSettings, error) {
 	var next workspace.UserSettings
 	text, err := json.Marshal(u)
@@ -141,7 +141,7 @@ func patchedSettings(u workspace.UserSettings, patch map[string]any) (workspace.
 	return next, nil
 }
 
-// mergePatch puts a patch over a JSON value: null removes a field, objects are merged, everything else takes the place of what was there.
+// mergePatch applies a patch to a JSON value: null removes a field, objects are merged, other values are replaced.
 func mergePatch(now any, patch any) any {
 	change, ok := patch.(map[string]any)
 	if !ok {

@@ -25,50 +25,50 @@ import (
 )
 
 func (s *API) registerUpload(api huma.API) {
-	add(api, "POST /api/{ws}/upload", "upload", "Store many definitions, code maps and samples, also from zips", s.upload, status(400, 403, 413, 415, 507))
+	add(api, "POST /api/{ws}/upload", "upload", "Store many definitions, code maps and samples, also from zip files", s.upload, status(400, 403, 413, 415, 507))
 }
 
-// Bounds of an upload beside those of store.DefaultBounds.
+// Limits of an upload besides those of store.DefaultBounds.
 const (
 	MaxUpload   = 64 << 20         // bytes of the body
-	MaxZips     = 20               // each may unpack to much more than it brings
+	MaxZips     = 20               // each may unpack to much more than its size
 	receiveTime = 5 * time.Minute  // for the body
 	storeTime   = 90 * time.Second // for writing the files
 )
 
 type uploadInput struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
-	Framing   string `query:"framing" maxLength:"200" doc:"files of raw bytes are kept as captures, cut into messages so: prefixed:2le+self, fixed:40, delimited:0d0a ..."`
-	Replace   bool   `query:"replace" doc:"replace stored files that have another text; also a field of the form"`
+	Framing   string `query:"framing" maxLength:"200" doc:"store files of raw bytes as captures with this framing: prefixed:2le+self, fixed:40, delimited:0d0a ..."`
+	Replace   bool   `query:"replace" doc:"replace stored files with a different text; also a form field"`
 	RawRequest
 }
 
 type uploadOutput struct{ Body UploadReport }
 
-// UploadReport says what was done with an upload, file by file.
+// UploadReport lists the results of an upload, file by file.
 type UploadReport struct {
-	Stored int             `json:"stored" doc:"how many files are new or replaced"`
+	Stored int             `json:"stored" doc:"number of new or replaced files"`
 	Files  []*UploadedFile `json:"files" doc:"in the order of the upload"`
 }
 
-// UploadedFile says what was done with a file.
+// UploadedFile is the result for one file.
 type UploadedFile struct {
-	File        string       `json:"file" doc:"where it is in the library, or its name in the upload if it is not"`
-	From        string       `json:"from,omitempty" doc:"the zip that it was in"`
-	Capture     string       `json:"capture,omitempty" doc:"id of the capture that it has become"`
-	Result      string       `json:"result" enum:"new,replaced,unchanged,exists,skipped,error" doc:"exists: another text is stored and was left; skipped: nothing that is kept here; error: it should have been stored and is not"`
-	Reason      string       `json:"reason,omitempty" doc:"why it is not stored"`
-	Differs     *Differences `json:"differs,omitempty" doc:"of a file that exists"`
-	Message     string       `json:"message,omitempty" doc:"NAME.VERSION of the message that it defines"`
-	Diagnostics int          `json:"diagnostics,omitempty" doc:"how many mistakes it has"`
+	File        string       `json:"file" doc:"name in the library, or in the upload if not stored"`
+	From        string       `json:"from,omitempty" doc:"the zip that contained it"`
+	Capture     string       `json:"capture,omitempty" doc:"id of the capture made of it"`
+	Result      string       `json:"result" enum:"new,replaced,unchanged,exists,skipped,error" doc:"exists: a different text is stored and was kept; skipped: not a kind of file stored here; error: storing failed"`
+	Reason      string       `json:"reason,omitempty" doc:"why it was not stored"`
+	Differs     *Differences `json:"differs,omitempty" doc:"for result exists"`
+	Message     string       `json:"message,omitempty" doc:"NAME.VERSION of the message defined in it"`
+	Diagnostics int          `json:"diagnostics,omitempty" doc:"number of mistakes"`
 
 	err error
 }
 
-// Differences counts the lines that two texts do not have in common.
+// Differences counts the lines in which two texts differ.
 type Differences struct {
-	Stored   int `json:"stored" doc:"lines that only the stored text has"`
-	Uploaded int `json:"uploaded" doc:"lines that only the uploaded text has"`
+	Stored   int `json:"stored" doc:"lines only in the stored text"`
+	Uploaded int `json:"uploaded" doc:"lines only in the uploaded text"`
 }
 
 const (
@@ -77,7 +77,7 @@ const (
 	namelessPart  = "a part of the form"
 )
 
-// UploadProblem is the error body for an upload of which nothing was of use.
+// UploadProblem is the error body for an upload without usable files.
 type UploadProblem struct {
 	huma.ErrorModel
 	Files []*UploadedFile `json:"files" doc:"why, file by file"`
@@ -96,7 +96,7 @@ func (s *API) upload(ctx context.Context, in *uploadInput) (*uploadOutput, error
 	return &uploadOutput{*report}, nil
 }
 
-// TakeUpload reads a form and stores its files. The error has a status; if it is about the files, it is an uploadProblem.
+// TakeUpload reads a form and stores its files. The error has a status; if it is about the files, it is an UploadProblem.
 func TakeUpload(ctx context.Context, to *workspace.Workspace, w http.ResponseWriter, r *http.Request, replace bool) (*UploadReport, error) {
 	if r.ContentLength > MaxUpload {
 		return nil, bodyError(&http.MaxBytesError{Limit: MaxUpload})
@@ -108,7 +108,7 @@ func TakeUpload(ctx context.Context, to *workspace.Workspace, w http.ResponseWri
 	if err := admitted(ctx, admit.Open, int(size), admit.PerUploaded); err != nil {
 		return nil, err
 	}
-	// A large form takes longer than what the server gives a request. Writers that have no deadlines, as in tests, need none.
+	// A large form takes longer than the server's time limit of requests. Writers without deadlines, as in tests, need none.
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(receiveTime))
 	_ = control.SetWriteDeadline(time.Now().Add(receiveTime + storeTime + time.Minute))
@@ -146,12 +146,12 @@ func TakeUpload(ctx context.Context, to *workspace.Workspace, w http.ResponseWri
 	return report, nil
 }
 
-// uselessUpload is the error for an upload of which nothing is in the library.
+// uselessUpload returns the error for an upload without stored files.
 func uselessUpload(report *UploadReport) error {
 	if len(report.Files) == 0 {
-		return &UploadProblem{errorModel(http.StatusUnprocessableEntity, "there are no files in this form"), report.Files}
+		return &UploadProblem{errorModel(http.StatusUnprocessableEntity, "the form has no files"), report.Files}
 	}
-	p := &UploadProblem{errorModel(http.StatusUnprocessableEntity, "nothing of this was stored: see files"), report.Files}
+	p := &UploadProblem{errorModel(http.StatusUnprocessableEntity, "none of the files was stored: see files"), report.Files}
 	for _, f := range report.Files {
 		switch {
 		case errors.Is(f.err, store.ErrFull), errors.Is(f.err, workspace.ErrNoRoom):
@@ -163,27 +163,27 @@ func uselessUpload(report *UploadReport) error {
 	return p
 }
 
-// upload is the files of a form.
+// upload collects the files of a form.
 type upload struct {
-	store.Bounds // what may still come
+	store.Bounds // remaining
 	replace      bool
 	all          []*UploadedFile
 	files        []workspace.NewFile // those to store
-	taken        []*UploadedFile     // what is to be said of each of files
+	taken        []*UploadedFile     // the reports of files, by index
 	zips         int
-	bomb         bool // a zip had more in it than is allowed; no other is opened
+	bomb         bool // a zip unpacked to more than is allowed; no other is opened
 	parts        int
 
-	captures *store.Captures // nil: none are kept
-	framing  string          // of raw files; "": they are not kept
-	kept     []string        // captures that were stored
+	captures *store.Captures // nil: captures are not stored
+	framing  string          // of raw files; "": these are not stored
+	kept     []string        // ids of stored captures
 }
 
-// read reads a form, part by part. The error has a status, and nothing of the form is to be stored.
+// read reads a form, part by part. The error has a status and means that no file of the form may be stored.
 func (u *upload) read(form *multipart.Reader) error {
 	for {
 		part, err := form.NextPart()
-		if err == io.EOF { // bare at the end of the form only
+		if err == io.EOF { // unwrapped only at the end of the form
 			return nil
 		}
 		if err != nil {
@@ -198,36 +198,36 @@ func (u *upload) read(form *multipart.Reader) error {
 	}
 }
 
-// formError gives an error of reading a form its status.
+// formError converts an error of reading a form to an error with a status.
 func formError(err error) error {
 	if statusOf(err) != http.StatusInternalServerError {
 		return err
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return huma.Error400BadRequest("the form ends in the middle; nothing of it was stored")
+		return huma.Error400BadRequest("the form is incomplete; no file was stored")
 	}
 	return bodyError(err)
 }
 
-// part takes in one part of a form.
+// part reads one part of a form.
 func (u *upload) part(part *multipart.Part) error {
 	name, isFile := partName(part)
 	if !isFile {
 		return u.field(part)
 	}
-	// What is of no use is not kept while the rest comes.
+	// Unusable files are discarded before the rest is read.
 	head := make([]byte, 512)
 	n, err := io.ReadFull(part, head)
 	if head = head[:n]; err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return err
 	}
 	if name == "" {
-		if n > 0 { // browsers send an empty one where no file was chosen
+		if n > 0 { // browsers send an empty part if no file was chosen
 			u.skip(cmp.Or(part.FormName(), namelessPart), "", "a file without a name")
 		}
 		return discard(part)
 	}
-	if hidden(name) && strings.Contains(name, "/") { // of another program, and not chosen by itself
+	if hidden(name) && strings.Contains(name, "/") { // another program's hidden file in an uploaded folder
 		return discard(part)
 	}
 	if taken, err := u.capture(name, head, part); taken || err != nil {
@@ -253,13 +253,13 @@ func (u *upload) part(part *multipart.Part) error {
 	return discard(part)
 }
 
-// discard reads what is left of a part.
+// discard reads the rest of a part.
 func discard(part *multipart.Part) error {
 	_, err := io.Copy(io.Discard, part)
 	return err
 }
 
-// partName is the name of the file in a part, with its folder, which part.FileName leaves away; isFile is false without any.
+// partName returns the file name of a part with its folder, which part.FileName drops; isFile is false if it has none.
 func partName(part *multipart.Part) (name string, isFile bool) {
 	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
 	if err != nil {
@@ -269,7 +269,7 @@ func partName(part *multipart.Part) (name string, isFile bool) {
 	return name, isFile
 }
 
-// field takes in a part that is no file.
+// field reads a part that is not a file.
 func (u *upload) field(part *multipart.Part) error {
 	value, err := io.ReadAll(io.LimitReader(part, 100))
 	if err != nil {
@@ -281,29 +281,29 @@ func (u *upload) field(part *multipart.Part) error {
 	}
 	yes, err := strconv.ParseBool(string(value))
 	if err != nil && string(value) != "on" {
-		return huma.Error422UnprocessableEntity("the field replace is true or false")
+		return huma.Error422UnprocessableEntity("the field replace must be true or false")
 	}
 	u.replace = yes || string(value) == "on"
 	return nil
 }
 
-// skip says that a file is none of those that are kept.
+// skip reports a file of a kind that is not stored.
 func (u *upload) skip(name, from, reason string) {
 	u.all = append(u.all, &UploadedFile{File: name, From: from, Result: resultSkipped, Reason: reason})
 }
 
-// fail says that a file cannot be stored.
+// fail reports a file that could not be stored.
 func (u *upload) fail(name, from, reason string) {
 	u.all = append(u.all, &UploadedFile{File: name, From: from, Result: resultError, Reason: reason})
 }
 
-// unpack takes in a file, or those in a zip.
+// unpack adds a file, or the files of a zip.
 func (u *upload) unpack(name string, data []byte) {
 	from := ""
 	if isZip(data) {
 		from = name
 		if u.zips++; u.zips > MaxZips || u.bomb {
-			u.fail(name, "", fmt.Sprintf("not opened: at most %d zips are, and none after one that has too much in it", MaxZips))
+			u.fail(name, "", fmt.Sprintf("not opened: at most %d zips are, and none after a zip that exceeds the limits", MaxZips))
 			return
 		}
 	}
@@ -329,7 +329,7 @@ func (u *upload) unpack(name string, data []byte) {
 	}
 }
 
-// unusable reports a file that Unpack does not take. It is an error if it could have been one of ours.
+// unusable reports a file that Unpack rejects: as an error if it could belong to a library, else as skipped.
 func (u *upload) unusable(x store.Skipped, from string) {
 	switch reason := otherKind(path.Base(x.Name), nil); {
 	case hidden(x.Name):
@@ -341,21 +341,21 @@ func (u *upload) unusable(x store.Skipped, from string) {
 	}
 }
 
-// hidden reports whether a file is one of those that programs keep for themselves.
+// hidden reports whether a file is a hidden or bookkeeping file of another program.
 func hidden(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(e string) bool {
 		return e == "__MACOSX" || e == "node_modules" || strings.HasPrefix(e, ".") && !strings.HasPrefix(e, "..") && e != "."
 	})
 }
 
-// otherKind says why a file is not one of those that are kept, by its name and the first bytes of it; "" = it may be.
+// otherKind returns the reason why a file with this name and these first bytes is not stored, or "".
 func otherKind(name string, head []byte) string {
 	if form := pcap.SniffCapture(head); form != "" && form != "gzip" {
-		return "a capture inside a zip: send it by itself"
+		return "a capture inside a zip: upload it separately"
 	}
 	switch strings.ToLower(path.Ext(name)) {
 	case ".pcap", ".pcapng", ".cap", ".log", ".gz":
-		return "it has the name of a capture, but what it holds is none"
+		return "named like a capture, but its content is not one"
 	case ".def", ".map", ".txt", ".zip", "":
 		return ""
 	}
@@ -365,12 +365,12 @@ func otherKind(name string, head []byte) string {
 	return "not a definition, a code map or samples"
 }
 
-// isZip tells a zip by its first bytes.
+// isZip reports whether data starts like a zip file.
 func isZip(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")) || bytes.HasPrefix(head, []byte("PK\x07\x08"))
 }
 
-// dropTop takes away the folder that all files are in that were sent one by one, as when a folder is uploaded. Unpack does so for zips.
+// dropTop removes the common top folder of individually sent files, as when a folder is uploaded. Unpack does so for zips.
 func (u *upload) dropTop() {
 	top := ""
 	for i, f := range u.files {
@@ -390,7 +390,7 @@ func (u *upload) dropTop() {
 	}
 }
 
-// report puts together what was done.
+// report assembles the report.
 func (u *upload) report(results []workspace.SaveResult) *UploadReport {
 	r := &UploadReport{Files: u.all, Stored: len(u.kept)}
 	if r.Files == nil {
@@ -403,7 +403,7 @@ func (u *upload) report(results []workspace.SaveResult) *UploadReport {
 		case workspace.Created, workspace.Replaced:
 			r.Stored++
 			if x.Err != nil {
-				f.Reason = "stored, but it may be lost if the power fails now: " + x.Err.Error()
+				f.Reason = "stored, but may be lost on a power failure: " + x.Err.Error()
 			}
 		case workspace.Exists:
 			f.Differs = lineDifferences(x.Stored, u.files[i].Text)
@@ -419,7 +419,7 @@ func (u *upload) report(results []workspace.SaveResult) *UploadReport {
 	return r
 }
 
-// lineDifferences compares two texts as heaps of lines: their order does not count.
+// lineDifferences compares two texts as multisets of lines, ignoring their order.
 func lineDifferences(stored, uploaded []byte) *Differences {
 	count := map[string]int{}
 	for line := range bytes.Lines(stored) {
@@ -441,10 +441,10 @@ func (d *Differences) words() string {
 	if d.Stored == 0 && d.Uploaded == 0 {
 		return "the stored text differs in line ends or in the order of its lines; upload again with replace to store this one"
 	}
-	return fmt.Sprintf("the stored text has %d lines that this one has not, and this one %d that it has not; upload again with replace to store this one", d.Stored, d.Uploaded)
+	return fmt.Sprintf("the stored text has %d lines that this one lacks, and lacks %d of its lines; upload again with replace to store this one", d.Stored, d.Uploaded)
 }
 
-// describeUpload says which messages the files define, and how many mistakes they have.
+// describeUpload adds the defined messages and the number of mistakes to the reports.
 func (ws *space) describeUpload(r *UploadReport) {
 	x := ws.index()
 	for _, f := range r.Files {
@@ -458,7 +458,7 @@ func (ws *space) describeUpload(r *UploadReport) {
 		if list := x.messages[file]; len(list) > 0 {
 			f.Message = ws.NameOf(list[0])
 		}
-		if n := x.mistakes[file]; f.Result != string(workspace.Exists) { // those of the stored text are not those of this one
+		if n := x.mistakes[file]; f.Result != string(workspace.Exists) { // else the index has the mistakes of the stored text
 			f.Diagnostics = n[0] + n[1]
 		}
 	}

@@ -13,11 +13,11 @@ import (
 	"wirebench/server/store"
 )
 
-// maxZipCaptures is how many captures of one archive are kept.
+// maxZipCaptures limits the captures stored from one archive.
 const maxZipCaptures = 200
 
-// archive takes in a zip or a tar: captures in it are kept one by one, files of raw bytes together as one, and what is left of a zip may be of a
-// library. start is what was read of the part.
+// archive reads a zip or tar: captures are stored separately, files of raw bytes together as one, and the rest of a zip is treated as files of
+// a library. start is the part of the file already read.
 func (u *upload) archive(name, kind string, start []byte, part io.Reader) error {
 	rest, err := io.ReadAll(io.LimitReader(part, MaxUpload+1-int64(len(start))))
 	if err != nil {
@@ -25,13 +25,13 @@ func (u *upload) archive(name, kind string, start []byte, part io.Reader) error 
 	}
 	data := slices.Concat(start, rest)
 	if u.zips >= MaxZips || u.bomb {
-		u.unpack(name, data) // says why it is not opened
+		u.unpack(name, data) // reports why it is not opened
 		return nil
 	}
 	files, torn, err := capture.ReadArchive(bytes.NewReader(data))
 	if err != nil {
 		if kind == "zip" {
-			u.unpack(name, data) // says what is wrong with it
+			u.unpack(name, data) // reports the error
 			return nil
 		}
 		u.zips++
@@ -48,7 +48,7 @@ func (u *upload) archive(name, kind string, start []byte, part io.Reader) error 
 			continue
 		}
 		if len(taken) == maxZipCaptures {
-			u.fail(name, "", fmt.Sprintf("of its captures only the first %d were kept", maxZipCaptures))
+			u.fail(name, "", fmt.Sprintf("only its first %d captures were stored", maxZipCaptures))
 			break
 		}
 		taken[f.Name] = true
@@ -67,7 +67,7 @@ func (u *upload) archive(name, kind string, start []byte, part io.Reader) error 
 		u.zips++
 		for _, f := range files {
 			if !taken[f.Name] {
-				u.skip(f.Name, name, "no capture; to keep files of raw bytes as one capture, say how messages are cut, as in ?framing=whole")
+				u.skip(f.Name, name, "not a capture; to store files of raw bytes as one capture, set a framing, such as ?framing=whole")
 			}
 		}
 	default:
@@ -79,11 +79,11 @@ func (u *upload) archive(name, kind string, start []byte, part io.Reader) error 
 	return nil
 }
 
-// rawEndings are those of files that hold bytes and nothing else.
+// rawEndings lists the extensions of files of raw bytes.
 var rawEndings = []string{".bin", ".dat", ".raw", ".packet", ".msg"}
 
-// wholeArchive reports whether the files of an archive are one capture, and how they are cut: the recording of a program that packs it so,
-// or nothing but files of raw bytes.
+// wholeArchive reports whether the files of an archive form one capture, and its framing: an archive written by a recording program, or one of
+// raw bytes only.
 func (u *upload) wholeArchive(files []capture.ArchiveFile) (framing string, whole bool) {
 	raw := 0
 	for _, f := range files {
@@ -99,7 +99,7 @@ func (u *upload) wholeArchive(files []capture.ArchiveFile) (framing string, whol
 	return u.framing, len(files) > 0 && (u.framing != "" || raw == len(files))
 }
 
-// couldBeOurs tells what a library may hold.
+// couldBeOurs reports whether a library can contain a file of this name.
 func couldBeOurs(f capture.ArchiveFile) bool {
 	switch strings.ToLower(path.Ext(f.Name)) {
 	case ".def", ".map":
@@ -110,7 +110,7 @@ func couldBeOurs(f capture.ArchiveFile) bool {
 	return strings.HasSuffix(f.Name, store.SamplesEnding)
 }
 
-// withoutFiles is a zip without some of its files.
+// withoutFiles returns a copy of a zip without some of its files.
 func withoutFiles(data []byte, left map[string]bool) ([]byte, error) {
 	if len(left) == 0 {
 		return data, nil

@@ -17,22 +17,22 @@ import (
 	"wirebench/server/store"
 )
 
-// capture takes in a part of a form that is a capture: a capture file, a text that shows a conversation or packets, an archive of captures, or
-// raw bytes if the form says how they are cut. taken is false for what it leaves to others; then no more than head was read of the part.
+// capture stores a part of a form that is a capture: a capture file, a text with a conversation or packets, an archive of captures, or
+// raw bytes if the form has a framing. taken is false for other files; then only head was read of the part.
 func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, err error) {
 	switch {
 	case isCapture(head):
 		return true, u.keep(name, "", bytes.NewReader(head), part)
 	case isZip(head):
 		return true, u.archive(name, "zip", head, part)
-	case logs.Sniff(head, len(head) < 512) != "": // mitmproxy's files have no ending, and start as texts
+	case logs.Sniff(head, len(head) < 512) != "": // mitmproxy's files have no extension, and start like text
 		return true, u.keep(name, "", bytes.NewReader(head), part)
 	case isOurs(name, head):
 		return false, nil
 	case isRaw(head) && u.framing != "" && capture.SniffArchive(head) == "":
 		return true, u.keep(name, u.framing, bytes.NewReader(head), part)
 	}
-	// The rest is taken in any case, so that more of it can be looked at.
+	// The rest is consumed in any case, so that more of it can be examined.
 	more, err := io.ReadAll(io.LimitReader(part, int64(logs.Head-len(head))))
 	if err != nil {
 		return true, err
@@ -44,10 +44,10 @@ func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, 
 	case capture.SniffArchive(start) != "":
 		return true, u.archive(name, capture.SniffArchive(start), start, part)
 	case isRaw(head):
-		u.skip(name, "", "raw bytes that are nothing known: to keep them as a capture, say how messages are cut, as in ?framing=prefixed:2le+self")
+		u.skip(name, "", "raw bytes of unknown format: to store them as a capture, set a framing, such as ?framing=prefixed:2le+self")
 		return true, discardRest(part)
 	}
-	// A text: whether it is a conversation is seen from the whole of it.
+	// Only the whole text shows whether it is a conversation.
 	text, err := io.ReadAll(io.LimitReader(part, paste.MaxText))
 	if err != nil {
 		return true, err
@@ -57,13 +57,13 @@ func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, 
 	}
 	reason := otherKind(name, head)
 	if reason == "" {
-		reason = "neither a definition nor a text that shows a conversation"
+		reason = "neither a definition nor the text of a conversation"
 	}
 	u.skip(name, "", reason)
 	return true, discardRest(part)
 }
 
-// isOurs tells by its name what can be of a library, and is left to that.
+// isOurs reports whether a file name belongs to a library, which has precedence.
 func isOurs(name string, head []byte) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".def", ".map", ".zip":
@@ -74,7 +74,7 @@ func isOurs(name string, head []byte) bool {
 	return isZip(head) || strings.HasSuffix(name, store.SamplesEnding)
 }
 
-// isCapture tells a capture file by its first bytes, a packed one too.
+// isCapture reports whether a file starts like a capture file, also a compressed one.
 func isCapture(head []byte) bool {
 	form := pcap.SniffCapture(head)
 	if form != "gzip" {
@@ -90,7 +90,7 @@ func isCapture(head []byte) bool {
 	return err == nil && form != "" && form != "gzip"
 }
 
-// isRaw reports whether bytes are no text: UTF-16 and Latin-1 are texts too.
+// isRaw reports whether bytes are not text. UTF-16 and Latin-1 are text.
 func isRaw(head []byte) bool {
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
 		return false
@@ -98,7 +98,7 @@ func isRaw(head []byte) bool {
 	return bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) })
 }
 
-// isConversation reports whether a text is as good as a capture.
+// isConversation reports whether a text can be read as a capture.
 func isConversation(text []byte) bool {
 	if isRaw(text[:min(len(text), 512)]) {
 		return false
@@ -107,10 +107,10 @@ func isConversation(text []byte) bool {
 	return err == nil && p.Conversation()
 }
 
-// keep stores a capture. The error is of reading the form; what is wrong with storing is said in the report.
+// keep stores a capture. The error is of reading the form; errors of storing are in the report.
 func (u *upload) keep(name, framing string, head, part io.Reader) error {
 	if u.captures == nil {
-		u.skip(name, "", "this workspace keeps no captures")
+		u.skip(name, "", "this workspace does not store captures")
 		return discardRest(part)
 	}
 	in := &remembered{r: io.MultiReader(head, part)}
@@ -129,10 +129,10 @@ func (u *upload) keep(name, framing string, head, part io.Reader) error {
 	return nil
 }
 
-// takeBack deletes what was stored of a form that did not come whole.
+// takeBack deletes the captures stored from an incomplete form.
 func (u *upload) takeBack() {
 	for _, id := range u.kept {
-		_ = u.captures.Remove(id) // whoever sent it is told of another error
+		_ = u.captures.Remove(id) // the client gets the error of the form
 	}
 	u.kept = nil
 }
@@ -142,7 +142,7 @@ func discardRest(part io.Reader) error {
 	return err
 }
 
-// remembered tells an error of reading from those of whoever reads.
+// remembered records the errors of a reader, to tell them from errors of its caller.
 type remembered struct {
 	r   io.Reader
 	err error

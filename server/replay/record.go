@@ -35,7 +35,7 @@ type FromOptions struct {
 // definition are bytes.
 func FromFrames(frames []Message, o FromOptions) (*Script, error) {
 	if o.Play != schema.ToServer && o.Play != schema.ToClient {
-		return nil, errors.New("who is to be played is not said")
+		return nil, errors.New("the side to play is missing")
 	}
 	r := &recorder{o: o, enc: encoder{defs: o.Definitions}, script: &Script{Version: Version, Protocol: o.Protocol, Play: "client", Steps: []Step{}}}
 	if o.Play == schema.ToClient {

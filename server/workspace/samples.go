@@ -27,7 +27,7 @@ const (
 type Sample struct {
 	Message string `json:"message" doc:"NAME.VERSION"`
 	Hex     string `json:"hex"`
-	About   string `json:"about,omitempty" doc:"one sentence for people"`
+	About   string `json:"about,omitempty" doc:"description, one sentence"`
 }
 
 // samplesFile is the name of the file of a definition's samples.

@@ -758,57 +758,57 @@ export interface PacketInfo {
   /** link type, a number of tcpdump.org/linktypes.html */
   link: number;
   time?: string;
-  /** bytes that were kept of it */
+  /** captured bytes */
   captured: number;
-  /** bytes that it had */
+  /** original size in bytes */
   size: number;
-  /** offset of the payload of TCP or UDP; missing where there is none, or a part of one */
+  /** offset of the TCP or UDP payload; missing if there is none or it is incomplete */
   payload?: number;
-  /** bytes of the payload that were captured */
+  /** captured bytes of the payload */
   length?: number;
   /** of the file */
   comment?: string;
-  /** the packet from its first byte on */
+  /** the packet, from its first byte */
   hex: string;
-  /** its payload, deciphered; missing where it was not asked for, where nothing was enciphered, and where the key is not known */
+  /** its decrypted payload; missing unless requested, encrypted and the key is known */
   clear?: string;
-  /** hex does not have all that was captured */
+  /** hex is truncated */
   cut?: boolean;
 }
 
-/** RelatedType is a type of message that goes with a marker. */
+/** RelatedType is a message type that is frequent near a marker. */
 export interface RelatedType {
-  /** a filter for it */
+  /** filter for this type */
   type: string;
   name: string;
   /** frames within seconds of the marker */
   here: number;
   all: number;
-  /** how many times more often than elsewhere; 0 if there is none elsewhere */
+  /** ratio to the frequency elsewhere; 0 if there is none elsewhere */
   factor: number;
 }
 
-/** RelatedField is a field, or some bytes of a message without a definition, that has the value of a marker. */
+/** RelatedField is a field, or bytes of a message without a definition, with the value of a marker. */
 export interface RelatedField {
   type: string;
   name: string;
-  /** of the field; or where the bytes are, and how they were read */
+  /** of the field, or the offset and interpretation of the bytes */
   path: string;
-  /** frames near the marker in which it has the value */
+  /** frames near the marker with the value */
   here: number;
-  /** frames elsewhere in which it has */
+  /** frames elsewhere with the value */
   else: number;
-  /** number of the first frame here */
+  /** number of the first frame near the marker */
   first: number;
-  /** for the frames in which it has the value */
+  /** for the frames with the value */
   filter: string;
 }
 
-/** Elsewhere is a workspace whose protocol a capture has messages of. */
+/** Elsewhere is a workspace whose protocol finds messages in a capture. */
 export interface Elsewhere {
   name: string;
   title: string;
-  /** messages in the first part of the file, and not more than are needed to see it */
+  /** messages found in the first part of the file; counting stops early */
   frames: number;
 }
 
@@ -973,20 +973,20 @@ export interface RelayRule {
   failed?: number;
 }
 
-/** HeldInfo is a message that waits for a person. */
+/** HeldInfo is a held message. */
 export interface HeldInfo {
   id: number;
   conn_id: number;
-  /** since when it waits */
+  /** when it was held */
   at: string;
-  /** when it passes by itself */
+  /** when it is forwarded automatically */
   until?: string;
-  /** what rules have made of it, in hex */
+  /** the message as changed by rules, in hex */
   with?: string;
   frame: WorkspaceFrameInfo;
-  /** of its definition, with its direction or group where others have the same */
+  /** of its definition, with direction or group if ambiguous */
   name: string;
-  /** frames that wait behind it, in its direction */
+  /** frames waiting behind it in its direction */
   behind: number;
 }
 
@@ -1054,11 +1054,11 @@ export interface ViewProblemInfo {
   line?: number;
 }
 
-/** ReplayInfo is a run as it stands. */
+/** ReplayInfo is the state of a run. */
 export interface ReplayInfo {
   id: string;
   capture: string;
-  /** connection of the capture that is replayed; missing where the script came with the request */
+  /** the replayed connection of the capture; missing if the request had a script */
   conn?: string;
   session?: number;
   play: "client" | "server";
@@ -1067,81 +1067,81 @@ export interface ReplayInfo {
   listen?: string;
   state: "connecting" | "listening" | "playing" | "done";
   done: boolean;
-  /** why there is no report: no connection, or a script that cannot be played */
+  /** why there is no report: no connection, or an invalid script */
   error?: string;
-  /** messages that the script sends and expects, all loops carried out */
+  /** messages that the script sends and expects, with loops unrolled */
   steps: number;
-  /** results so far; those of keepalives are not among them */
+  /** results so far, without keepalives */
   total: number;
-  /** results that are not kept */
+  /** results not kept */
   left_out?: number;
   different: number;
   missing: number;
   failed: number;
-  /** why the script has not all of the recording */
+  /** why the script lacks parts of the recording */
   note?: string;
-  /** when it has ended; its results are in the list beside it */
+  /** after the end; the results are in a separate list */
   report?: ReplayReport;
 }
 
-/** ReplayReport is a replay.Report as the API describes it; its results are in the list beside it. */
+/** ReplayReport is a replay.Report as the API describes it; its results are in a separate list. */
 export interface ReplayReport {
-  /** every step was done, with no difference that counts */
+  /** every step was done, without differences that count */
   ok: boolean;
   started: string;
   took: string;
-  /** messages of steps */
+  /** messages sent by steps */
   sent: number;
-  /** all messages */
+  /** all messages received */
   received: number;
-  /** of them, by a step */
+  /** received messages that a step expected */
   matched: number;
-  /** of those that matched */
+  /** matched messages with differences */
   different: number;
-  /** expected, and did not come */
+  /** expected messages that did not arrive */
   missing: number;
   ignored: number;
-  /** sent beside the steps */
+  /** keepalives sent */
   keepalive: number;
-  /** of those that came, by keepalives */
+  /** received messages answered by keepalives */
   answered: number;
-  /** came, and no step expected them */
+  /** received messages that no step expected */
   unexpected: number;
   /** the first of the unexpected ones */
   extra?: ReplaySeen[];
   /** why it ended before the last step */
   stopped?: string;
   notes?: string[];
-  /** values at the end, as JSON texts; long ones are cut off */
+  /** values at the end, as JSON texts; long ones are truncated */
   vars?: Record<string, string>;
 }
 
-/** ReplaySeen is a message that came and was not expected. */
+/** ReplaySeen is a received message that was not expected. */
 export interface ReplaySeen {
   /** since the start */
   at: string;
-  /** its name, or its code */
+  /** name or code */
   message: string;
   bytes: number;
 }
 
 /** ReplayResult is a replay.Result as the API describes it, with the same names. Times are as in 1.5ms. */
 export interface ReplayResult {
-  /** 3; in a loop 3.1#7: the first step of the loop at 3, the seventh time */
+  /** 3; in a loop 3.1#7: the first step of the loop at step 3, seventh iteration */
   step: string;
   kind: "send" | "expect";
   /** absent: missing, and optional */
   status: "ok" | "different" | "missing" | "absent" | "failed";
   message?: string;
-  /** since the start: when it was sent, or came; 20ms */
+  /** time of sending or arrival since the start, such as 20ms */
   at: string;
-  /** since the step before */
+  /** since the previous step */
   took: string;
   bytes?: number;
-  /** values that were taken from it, by name, as JSON texts; long ones are cut off */
+  /** values lifted from it, by name, as JSON texts; long ones are truncated */
   lifted?: Record<string, string>;
   differences?: ReplayDifference[];
-  /** differences that are not listed */
+  /** differences not listed */
   more?: number;
   error?: string;
 }
