@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"wirebench/defs/diag"
@@ -33,7 +34,7 @@ const (
 	maxColumns     = 64
 	waitForList    = 5 * time.Second // that the page has asked for, before a question is answered by the one before
 	maxListedConns = 5000
-	statePeriod    = 100 * time.Millisecond // between two states
+	statePeriod    = 100 * time.Millisecond // between two states, while something changes
 	judgeSlice     = 40 * time.Millisecond  // of judging frames, between two looks at what else there is
 	patience       = 150 * time.Millisecond // for a new list to be whole before it takes the place of the old one
 )
@@ -168,6 +169,8 @@ type framesPage struct {
 	placed  *captures.Capture // whose numbers the notes have
 	job     *frames.SortJob   // of the list that is shown, or of the one that is about to be
 	sorting sync.WaitGroup    // of those that were given up too
+	done    bool              // the page knows that all is judged and read
+	looks   atomic.Int64      // at the list: none while nothing changes
 }
 
 // framesOpened is what a page says to open a list of frames.
@@ -383,6 +386,7 @@ func (p *framesPage) run(ctx context.Context) error {
 		}
 	}()
 	var told time.Time
+	var soon <-chan time.Time   // when the page may be told again
 	var regrow <-chan time.Time // when a file that has grown is read again
 	for {
 		list, next := p.list(), (*shownList)(nil)
@@ -390,8 +394,11 @@ func (p *framesPage) run(ctx context.Context) error {
 		if list != nil && regrow == nil {
 			stale = list.open.Stale()
 		}
+		var grown, ended <-chan struct{}
 		var pause, moved <-chan time.Time
+		p.looks.Add(1)
 		if list != nil {
+			grown = list.open.Changed()
 			complete := list.open.Complete() // before it is judged: what comes later is seen the next time
 			if complete && p.placed != list.open {
 				x, err := p.ws.Captures.Get(p.id)
@@ -411,17 +418,22 @@ func (p *framesPage) run(ctx context.Context) error {
 				p.job, told = nil, time.Time{}
 				continue
 			}
-			if since := time.Since(told); since >= statePeriod || whole {
+			if rest := statePeriod - time.Since(told); rest <= 0 || whole && complete && !p.done {
 				if err := p.tell(ctx, list, whole); err != nil {
 					return err
 				}
-				told = time.Now()
+				told, soon = time.Now(), nil
+			} else if soon == nil {
+				soon = time.After(rest)
 			}
-			switch {
-			case !whole:
+			if !whole {
 				pause = time.After(0)
-			case !complete || p.job != nil:
-				pause = time.After(statePeriod)
+			}
+			if soon != nil || !whole {
+				grown = nil // it is looked at again anyway
+			}
+			if !complete {
+				ended = list.open.Done()
 			}
 		}
 		again := false
@@ -454,6 +466,13 @@ func (p *framesPage) run(ctx context.Context) error {
 			if !again {
 				continue
 			}
+		case <-soon:
+			soon = nil
+			continue
+		case <-grown:
+			continue
+		case <-ended:
+			continue
 		case <-pause:
 			continue
 		}
@@ -664,6 +683,7 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 		st.Sorting = float64(max(p.job.Share.Load(), 1)) / 1000
 	}
 	st.Done = whole && !st.Reading && st.Scanned == st.Total
+	p.done = st.Done
 	if st.Total > 0 {
 		st.Start, st.End = o.Log().Entry(o.Log().Base()).At/1000, o.Log().Entry(st.Total-1).At/1000 // 0, were they let go just now
 	}
@@ -744,10 +764,7 @@ func (l *shownList) whole(ctx context.Context, old *shownList) bool {
 	read := !again || l.open.CaughtUp() // before it is judged
 	judged := l.View.Advance(ctx, judgeSlice)
 	if judged && !read {
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-ctx.Done():
-		}
+		l.open.Await(ctx, 0, time.After(judgeSlice))
 	}
 	return judged && read
 }

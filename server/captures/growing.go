@@ -72,6 +72,7 @@ func (o *Capture) readsOn(size int64) bool {
 		return false
 	}
 	o.size.Store(size)
+	o.log.Touch()
 	return true
 }
 
@@ -95,6 +96,7 @@ type tail struct {
 	ctx      context.Context
 	file     io.Reader
 	patience time.Duration
+	atEnd    func() // called each time all that is there was read and worked on
 
 	mu    sync.Mutex
 	size  int64         // bytes that are there
@@ -104,8 +106,8 @@ type tail struct {
 	over  bool          // it has ended
 }
 
-func newTail(ctx context.Context, file io.Reader, size int64) *tail {
-	return &tail{ctx: ctx, file: file, patience: growPatience, size: size, more: make(chan struct{})}
+func newTail(ctx context.Context, file io.Reader, size int64, atEnd func()) *tail {
+	return &tail{ctx: ctx, file: file, patience: growPatience, atEnd: atEnd, size: size, more: make(chan struct{})}
 }
 
 // grow says how large the file is now. It is false if nobody reads on any more.
@@ -123,8 +125,8 @@ func (t *tail) grow(size int64) bool {
 	return true
 }
 
-// atEnd reports whether all that is there was read and worked on.
-func (t *tail) atEnd() bool {
+// idle reports whether all that is there was read and worked on.
+func (t *tail) idle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.waits || t.over
@@ -150,6 +152,7 @@ func (t *tail) Read(p []byte) (int, error) {
 			}
 			return n, err
 		}
+		t.atEnd()
 		select {
 		case <-more:
 		case <-t.ctx.Done():
@@ -170,7 +173,7 @@ func (t *tail) Read(p []byte) (int, error) {
 func (o *Capture) Grows() bool { return (o.running || o.tail != nil) && !o.complete() }
 
 // CaughtUp reports whether all of the file that is there is in the log.
-func (o *Capture) CaughtUp() bool { return o.complete() || o.tail != nil && o.tail.atEnd() }
+func (o *Capture) CaughtUp() bool { return o.complete() || o.tail != nil && o.tail.idle() }
 
 // Rest is how long to wait before a capture is read again from its start, so that reading takes a part of the time alone, however large
 // the file has become.

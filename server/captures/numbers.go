@@ -259,17 +259,25 @@ func (c *Set) settle(ws *workspace.Workspace, id string, o *Capture) {
 
 // Await waits a while for the frames up to a number, or for all of them.
 func (o *Capture) Await(ctx context.Context, n uint64, enough <-chan time.Time) {
-	tick := time.NewTicker(rereadPause)
-	defer tick.Stop()
-	for !o.running && !o.CaughtUp() && (n == 0 || uint64(o.log.Len()) < n) {
-		select {
-		case <-o.done:
+	for !o.running {
+		changed := o.log.Changed()
+		if o.CaughtUp() || n > 0 && uint64(o.log.Len()) >= n {
 			return
-		case <-enough:
-			return
-		case <-ctx.Done():
-			return
-		case <-tick.C:
+		}
+		var pause <-chan time.Time
+		for wait := true; wait; {
+			select {
+			case <-o.done:
+				return
+			case <-enough:
+				return
+			case <-ctx.Done():
+				return
+			case <-changed: // with each frame: what reads is not to wait for who looks
+				changed, pause = nil, time.After(rereadPause)
+			case <-pause:
+				wait = false
+			}
 		}
 	}
 }

@@ -106,6 +106,12 @@ func (o *Capture) Log() *live.Log { return o.log }
 // Complete reports whether all frames are in the log.
 func (o *Capture) Complete() bool { return o.complete() }
 
+// Changed is closed when there are other frames than now, or more of the file is read or there. Done tells when all is.
+func (o *Capture) Changed() <-chan struct{} { return o.log.Changed() }
+
+// Done is closed when all frames are in the log.
+func (o *Capture) Done() <-chan struct{} { return o.done }
+
 // Running reports whether the capture is of running traffic.
 func (o *Capture) Running() bool { return o.running }
 
@@ -200,7 +206,7 @@ func (c *Set) admitted(o *Capture, ws string, size int64) (*admit.Ticket, error)
 		if err == nil || o.ctx.Err() != nil {
 			return ticket, err
 		}
-		select { // too many others wait
+		select { // too many others wait: nobody tells when there is room in their line
 		case <-o.ctx.Done():
 		case <-time.After(time.Second):
 		}
@@ -252,7 +258,7 @@ func (c *Set) begin(id, reading string, follow, grows bool, file io.Reader, x st
 	o.used.Store(time.Now().UnixNano())
 	o.size.Store(x.Size)
 	if grows {
-		o.tail = newTail(o.ctx, file, x.Size)
+		o.tail = newTail(o.ctx, file, x.Size, o.log.Touch)
 	}
 	c.open[c.keyOf(reading, follow, grows)] = o
 	return o, true, nil
@@ -348,9 +354,10 @@ func (c *Set) Runs(ws, id string) bool {
 
 // counted counts what is read of a file, and ends with a context.
 type counted struct {
-	r   io.Reader
-	n   *atomic.Int64
-	ctx context.Context
+	r     io.Reader
+	n     *atomic.Int64
+	moved func() // called after n is another one
+	ctx   context.Context
 }
 
 func (c *counted) Read(p []byte) (int, error) {
@@ -359,6 +366,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	}
 	n, err := c.r.Read(p)
 	c.n.Add(int64(n))
+	c.moved()
 	return n, err
 }
 
@@ -399,7 +407,7 @@ func (o *Capture) fill(ctx context.Context, file io.Reader, protocol protocols.P
 			return recorded
 		}
 	}
-	sum, _, err := capture.ReadAny(&counted{file, &o.read, ctx}, how, add)
+	sum, _, err := capture.ReadAny(&counted{file, &o.read, o.log.Touch, ctx}, how, add)
 	if err == nil && full {
 		err = live.ErrFull
 	}

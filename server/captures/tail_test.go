@@ -19,7 +19,13 @@ func TestTail(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	tl := newTail(ctx, bytes.NewReader(data), 0)
+	atEnd := make(chan struct{}, 1)
+	tl := newTail(ctx, bytes.NewReader(data), 0, func() {
+		select {
+		case atEnd <- struct{}{}:
+		default:
+		}
+	})
 	tl.patience = time.Minute
 	var got []byte
 	done := make(chan error, 1)
@@ -40,10 +46,8 @@ func TestTail(t *testing.T) {
 		}
 	}
 	tl.grow(size - 1)
-	for end := time.Now().Add(time.Minute); !tl.atEnd(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the end is never reached")
-		}
+	for !tl.idle() {
+		<-atEnd
 	}
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
@@ -57,16 +61,16 @@ func TestTail(t *testing.T) {
 	}
 
 	// Who has waited long enough is at the end, and nobody reads on.
-	ended := newTail(t.Context(), bytes.NewReader(data), 8)
+	ended := newTail(t.Context(), bytes.NewReader(data), 8, func() {})
 	ended.patience = time.Millisecond
 	if all, err := io.ReadAll(ended); err != nil || len(all) != 8 {
 		t.Errorf("%d bytes, %v", len(all), err)
 	}
-	if ended.grow(16) || !ended.atEnd() {
+	if ended.grow(16) || !ended.idle() {
 		t.Error("it reads on after its end")
 	}
 	// A file that has less than was told.
-	short := newTail(t.Context(), bytes.NewReader(data[:4]), 8)
+	short := newTail(t.Context(), bytes.NewReader(data[:4]), 8, func() {})
 	if all, err := io.ReadAll(short); err != nil || len(all) != 4 || short.grow(20) {
 		t.Errorf("%d bytes, %v", len(all), err)
 	}

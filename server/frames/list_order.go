@@ -121,7 +121,8 @@ type SortJob struct {
 	err   error
 }
 
-// StartSort begins to sort a list, when there is memory for it in the budget of the context. poke is called when that is done.
+// StartSort begins to sort a list, when there is memory for it in the budget of the context. poke is called when more of that is done, and
+// at its end.
 func (l *List) StartSort(ctx context.Context, jobs *sync.WaitGroup, notes store.Notes, poke func()) *SortJob {
 	ctx, stop := context.WithCancel(ctx)
 	j := &SortJob{spec: *l.sort, view: l.View, Stop: stop, done: make(chan struct{})}
@@ -133,7 +134,10 @@ func (l *List) StartSort(ctx context.Context, jobs *sync.WaitGroup, notes store.
 		ticket, err := admit.Begin(ctx, admit.Find, min(fit, maxSorted), admit.PerSorted)
 		if j.err = err; err == nil {
 			defer ticket.Release()
-			j.order, j.err = SortView(ctx, j.view, j.spec, notes, &j.Share)
+			j.order, j.err = SortView(ctx, j.view, j.spec, notes, func(share int64) {
+				j.Share.Store(share)
+				poke()
+			})
 		}
 	})
 	return j
@@ -145,7 +149,7 @@ func (l *List) Ordered(ctx context.Context, notes store.Notes) (*List, error) {
 		return l, nil
 	}
 	var j SortJob
-	j.order, j.err = SortView(ctx, l.View, *l.sort, notes, &j.Share)
+	j.order, j.err = SortView(ctx, l.View, *l.sort, notes, func(int64) {})
 	return l.Sorted(&j), j.err
 }
 

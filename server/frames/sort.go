@@ -54,8 +54,9 @@ type Order struct {
 // sortings are the tokens of lists that are being sorted.
 var sortings = make(chan struct{}, maxSortings)
 
-// SortView puts what a view has found so far in an order. share is told how much of it is done, in thousandths.
-func SortView(ctx context.Context, v *View, spec SortSpec, notes store.Notes, share *atomic.Int64) (*Order, error) {
+// SortView puts what a view has found so far in an order. share is told how much of it is done, in thousandths,
+// by any goroutine.
+func SortView(ctx context.Context, v *View, spec SortSpec, notes store.Notes, share func(int64)) (*Order, error) {
 	start := max(v.position(v.Log.Base()), 0)
 	fit, _ := v.State()
 	n := fit - start
@@ -131,7 +132,7 @@ type sorter struct {
 	blocks [][]byte // of texts, each with two bytes before it that tell how long it is; from the second on
 	block  atomic.Int32
 	conns  connRanks
-	share  *atomic.Int64
+	share  func(int64)
 }
 
 // blockBits is how many bits of a place are the offset in its block.
@@ -154,7 +155,7 @@ func (s *sorter) makeKeys(ctx context.Context, by keyOf) error {
 			}
 			to := min(from+sortChunk, len(s.rows))
 			k.chunk(ctx, from, to)
-			s.share.Store(1 + done.Add(int64(to-from))*900/int64(len(s.rows)))
+			s.share(1 + done.Add(int64(to-from))*900/int64(len(s.rows)))
 		}
 	}
 	var wait sync.WaitGroup
@@ -208,7 +209,7 @@ func (s *sorter) sort(ctx context.Context) ([]sortRow, error) {
 	}
 	spare := s.rows[:len(out)]
 	a, b := firstNumber, firstNumber+numbers
-	s.share.Store(920)
+	s.share(920)
 	if slices.ContainsFunc(out[a:b], func(r sortRow) bool { return r.at != out[a].at }) {
 		radixSort(out[a:b], spare[a:b], func(r *sortRow) uint64 { return uint64(r.at) })
 	}
@@ -216,7 +217,7 @@ func (s *sorter) sort(ctx context.Context) ([]sortRow, error) {
 		return nil, err
 	}
 	radixSort(out[a:b], spare[a:b], keyOfRow)
-	s.share.Store(950)
+	s.share(950)
 	a, b = firstText, firstText+texts
 	err := s.sortTexts(ctx, out[a:b], spare[a:b], 0)
 	return out, err

@@ -52,7 +52,7 @@ func mixedLog(t *testing.T, n int) *live.Log {
 func sortOf(t testing.TB, v *View, spec SortSpec, notes store.Notes) *Order {
 	t.Helper()
 	var share atomic.Int64
-	o, err := SortView(context.Background(), v, spec, notes, &share)
+	o, err := SortView(context.Background(), v, spec, notes, share.Store)
 	if err != nil {
 		t.Fatalf("%v: %v", spec, err)
 	}
@@ -343,15 +343,14 @@ func TestSortNumbers(t *testing.T) {
 func TestSortBounds(t *testing.T) {
 	snap := definitions(t, "tera", oddFiles)
 	l := oddList(t, snap, mixedLog(t, 2000), "")
-	var share atomic.Int64
 	for _, by := range []string{"", "no such", "=", "=" + strings.Repeat("x", 2000)} {
-		if _, err := SortView(context.Background(), l.View, SortSpec{By: by}, store.Notes{}, &share); err == nil {
+		if _, err := SortView(context.Background(), l.View, SortSpec{By: by}, store.Notes{}, func(int64) {}); err == nil {
 			t.Errorf("sorted by %.20q", by)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := SortView(ctx, l.View, SortSpec{By: "info"}, store.Notes{}, &share); err == nil {
+	if _, err := SortView(ctx, l.View, SortSpec{By: "info"}, store.Notes{}, func(int64) {}); err == nil {
 		t.Error("sorted though it was given up")
 	}
 	// What came later is not in the order, and is counted.

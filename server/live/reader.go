@@ -30,6 +30,22 @@ func (l *Log) Close() {
 	l.wake()
 }
 
+// Changed returns a channel that is closed with the next change: a frame, a call of Touch or Close. Who takes it before looking at the log
+// misses nothing.
+func (l *Log) Changed() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.change()
+}
+
+// change is Changed under mu.
+func (l *Log) change() <-chan struct{} {
+	if l.changed == nil {
+		l.changed = make(chan struct{})
+	}
+	return l.changed
+}
+
 // wake lets those who wait look again.
 func (l *Log) wake() {
 	if l.changed != nil {
@@ -102,10 +118,7 @@ func (r *Reader) look() (Batch, <-chan struct{}, error) {
 		if l.closed {
 			return Batch{}, nil, io.EOF
 		}
-		if l.changed == nil {
-			l.changed = make(chan struct{})
-		}
-		return Batch{}, l.changed, nil
+		return Batch{}, l.change(), nil
 	}
 	from := max(r.next, base)
 	if n-from > maxBehind {

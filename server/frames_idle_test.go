@@ -1,0 +1,237 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"wirebench/server/captures"
+	"wirebench/server/live"
+	"wirebench/server/socket"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+	"wirebench/server/wsconn"
+)
+
+// idleList is a list of frames with its page at the other end of a pipe, so that all of it is in one bubble of time: there time goes on
+// only while nothing runs.
+type idleList struct {
+	*framesPage
+	t   *testing.T
+	got chan listState // that the page was sent
+	st  listState      // the last one of those that were looked at
+}
+
+// idleCapture is a capture of chatFiles, and the set in which it is opened.
+func idleCapture(t *testing.T, data []byte) (*workspace.Workspace, *captures.Set, store.Capture) {
+	dir := t.TempDir()
+	for name, text := range chatFiles {
+		writeFile(t, filepath.Join(dir, name), text)
+	}
+	files, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := store.OpenCaptures(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := kept.Add("chat.pcapng", time.Now(), bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, err := workspace.Open(workspace.Config{Name: "one", Dialect: "tera", Files: files, Captures: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := captures.NewSet(nil)
+	t.Cleanup(set.Close)
+	return ws, set, x
+}
+
+// taken is the answer to a request whose connection is taken over.
+type taken struct {
+	*httptest.ResponseRecorder
+	conn net.Conn
+}
+
+func (h taken) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return h.conn, bufio.NewReadWriter(bufio.NewReader(h.conn), bufio.NewWriter(h.conn)), nil
+}
+
+// openIdle opens the list of a capture and asks for all of it.
+func openIdle(t *testing.T, ws *workspace.Workspace, set *captures.Set, id string) *idleList {
+	l := &idleList{t: t, got: make(chan listState, 1000)}
+	ours, theirs := net.Pipe()
+	r := httptest.NewRequest("GET", "/", nil)
+	for k, v := range map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="} {
+		r.Header.Set(k, v)
+	}
+	conn, err := wsconn.Accept(taken{httptest.NewRecorder(), ours}, r, maxListMessage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = socket.Serve(ctx, conn, map[string]socket.Kind{"frames": {Limit: maxListMessage, Serve: func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
+			l.framesPage = newFramesPage(ws, set, id, c)
+			return l.serve(ctx)
+		}}})
+	}()
+	t.Cleanup(func() { cancel(); theirs.Close(); <-ended })
+	go l.read(theirs)
+	for _, text := range []string{`{"id":1,"open":"frames"}`, `{"id":1,"message":{"view":{"seq":1}}}`} {
+		frame := append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...) // RFC 6455, masked by nothing
+		if _, err := theirs.Write(frame); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l
+}
+
+// read takes what the page is sent.
+func (l *idleList) read(from io.Reader) {
+	for in := bufio.NewReader(from); ; {
+		head := make([]byte, 2)
+		if _, err := io.ReadFull(in, head); err != nil {
+			return
+		}
+		size := int(head[1])
+		if size == 126 {
+			if _, err := io.ReadFull(in, head); err != nil {
+				return
+			}
+			size = int(binary.BigEndian.Uint16(head))
+		}
+		text := make([]byte, size)
+		if _, err := io.ReadFull(in, text); err != nil {
+			return
+		}
+		var m struct{ Message struct{ State *listState } }
+		if err := json.Unmarshal(text, &m); err != nil {
+			l.t.Errorf("%v in %s", err, text)
+		} else if m.Message.State != nil {
+			l.got <- *m.Message.State
+		}
+	}
+}
+
+// last waits until nothing runs any more, and returns the last state that came, and how many are new.
+func (l *idleList) last() (st listState, n int) {
+	l.t.Helper()
+	for synctest.Wait(); ; n++ {
+		select {
+		case l.st = <-l.got:
+		default:
+			return l.st, n
+		}
+	}
+}
+
+// idles lets time go by in which nothing changes.
+func (l *idleList) idles() {
+	l.t.Helper()
+	time.Sleep(statePeriod) // what came just now may be told late
+	l.last()
+	before := l.looks.Load()
+	time.Sleep(5 * time.Second) // all in all less than until the first ping, which nobody here answers
+	if st, n := l.last(); n > 0 || l.looks.Load() != before {
+		l.t.Errorf("while nothing changed, the list was looked at %d times, and %d states came: %+v", l.looks.Load()-before, n, st)
+	}
+}
+
+// The list of a capture that is read does nothing while nothing changes.
+func TestFramesIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ws, set, x := idleCapture(t, chatCapture(t, 100))
+		l := openIdle(t, ws, set, x.ID)
+		if st, _ := l.last(); !st.Done || st.Total != 100 {
+			t.Fatalf("%+v", st)
+		}
+		l.idles()
+		if _, err := ws.Captures.Edit(x.ID, func(x *store.Capture) error { x.Name = "another"; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if st, n := l.last(); n != 1 || st.Name != "another" {
+			t.Errorf("%d states, %+v", n, st)
+		}
+	})
+}
+
+// That of running traffic shows a frame in the moment in which it comes, and many of them in few states.
+func TestFramesIdleLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ws, set, x := idleCapture(t, chatCapture(t, 1))
+		log, done := live.NewRolling(0), make(chan struct{})
+		conn := log.Connection(live.Conn{Name: "a-b", Proto: "tcp"})
+		add := func() {
+			if err := log.Add(conn, numberedFrame(log.Len())); err != nil {
+				t.Error(err)
+			}
+		}
+		set.Live("one", x.ID, log, done)
+		l := openIdle(t, ws, set, x.ID)
+		l.idles()
+		add()
+		if st, n := l.last(); n != 1 || st.Total != 1 {
+			t.Errorf("after a frame %d states came: %+v", n, st)
+		}
+		l.idles()
+		for range 1000 {
+			add()
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(statePeriod)
+		if st, n := l.last(); n < 10 || n > 12 || st.Total != 1001 {
+			t.Errorf("in a second with 1000 frames %d states came, the last one %+v", n, st)
+		}
+		l.idles()
+		close(done)
+		if st, n := l.last(); n != 1 || !st.Done || st.Live {
+			t.Errorf("at the end of the traffic %d states came: %+v", n, st)
+		}
+		l.idles()
+	})
+}
+
+// That of a file which others go on with shows a piece in the moment in which it comes.
+func TestFramesIdleGrowing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := chatCapture(t, 100)
+		part := len(chatCapture(t, 60))
+		ws, set, x := idleCapture(t, all[:part])
+		set.Grown("one", x.ID, int64(part), time.Now())
+		l := openIdle(t, ws, set, x.ID)
+		time.Sleep(statePeriod)
+		if st, _ := l.last(); st.Done || st.Total != 60 {
+			t.Fatalf("%+v", st)
+		}
+		l.idles()
+		y, err := ws.Captures.Append(x.ID, int64(part), bytes.NewReader(all[part:]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.last() // the page is told once more how its capture is
+		l.idles()
+		set.Grown("one", x.ID, y.Size, time.Now())
+		if st, n := l.last(); n != 1 {
+			t.Errorf("after a piece %d states came: %+v", n, st)
+		}
+		time.Sleep(statePeriod)
+		if st, _ := l.last(); st.Total != 100 || st.Read != int64(len(all)) {
+			t.Errorf("a moment later: %+v", st)
+		}
+		l.idles()
+	})
+}
