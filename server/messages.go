@@ -3,6 +3,7 @@ package server
 //go:generate go run ../web/types
 
 import (
+	"wirebench/codec/paste"
 	"wirebench/server/api"
 	"wirebench/server/frames"
 	"wirebench/server/page"
@@ -35,13 +36,19 @@ func Messages() []any {
 		frames.Table{},
 		frames.Diff{},
 		store.Capture{},
-		api.PacketInfo{},
+		paste.PasteInfo{},
+		api.DefinitionBody{},
+		api.UploadReport{},
+		api.FilterInfo{},
+		api.FramingReport{},
+		api.CaptureList{},
+		api.PacketList{},
+		api.ElsewhereList{},
 		api.RelatedType{},
-		api.RelatedField{},
-		api.Elsewhere{}, // HTTP
-		relay.Info{},
+		api.RelatedField{}, // HTTP
+		api.ListenerList{},
 		relay.Rule{},
-		api.HeldInfo{},
+		api.HeldList{},
 		api.ReplayInfo{},
 		api.ReplayResult{},
 	}

@@ -46,12 +46,13 @@ func captureProblem(err error) error {
 	return storeProblem(err)
 }
 
-type capturesOutput struct {
-	Body struct {
-		Captures []store.Capture `json:"captures" doc:"the newest first"`
-		Tag      string          `json:"tag,omitempty" doc:"of a brief list: differs whenever the list differs"`
-		Same     bool            `json:"same,omitempty" doc:"the brief list has not changed since known; its captures are omitted"`
-	}
+type capturesOutput struct{ Body CaptureList }
+
+// CaptureList lists the captures of a workspace.
+type CaptureList struct {
+	Captures []store.Capture `json:"captures" doc:"the newest first"`
+	Tag      string          `json:"tag,omitempty" doc:"of a brief list: differs whenever the list differs"`
+	Same     bool            `json:"same,omitempty" doc:"the brief list has not changed since known; its captures are omitted"`
 }
 
 type listCapturesInput struct {

@@ -28,10 +28,11 @@ type Elsewhere struct {
 	Frames int    `json:"frames" doc:"messages found in the first part of the file; counting stops early"`
 }
 
-type elsewhereOutput struct {
-	Body struct {
-		Workspaces []Elsewhere `json:"workspaces" doc:"other workspaces whose protocol finds messages in it"`
-	}
+type elsewhereOutput struct{ Body ElsewhereList }
+
+// ElsewhereList lists the workspaces in which a capture has messages.
+type ElsewhereList struct {
+	Workspaces []Elsewhere `json:"workspaces" doc:"other workspaces whose protocol finds messages in it"`
 }
 
 // elsewhereOf lists the other workspaces whose protocols find messages in a capture.

@@ -32,11 +32,12 @@ type packetsInput struct {
 	Conn  string   `query:"conn" maxLength:"200" doc:"with clear: their connection, client-server, so that no others are read"`
 }
 
-type packetsOutput struct {
-	Body struct {
-		Packets []PacketInfo `json:"packets" doc:"the requested packets that the file has, by number"`
-		Note    string       `json:"note,omitempty" doc:"why there are none"`
-	}
+type packetsOutput struct{ Body PacketList }
+
+// PacketList lists packets of a capture.
+type PacketList struct {
+	Packets []PacketInfo `json:"packets" doc:"the requested packets that the file has, by number"`
+	Note    string       `json:"note,omitempty" doc:"why there are none"`
 }
 
 // PacketInfo is a captured packet.

@@ -30,12 +30,13 @@ type framingInput struct {
 	}
 }
 
-type framingOutput struct {
-	Body struct {
-		Framing string        `json:"framing" doc:"in its canonical form"`
-		Frames  []FramedBytes `json:"frames"`
-		More    bool          `json:"more" doc:"there are more than the limit"`
-	}
+type framingOutput struct{ Body FramingReport }
+
+// FramingReport is what a framing makes of bytes.
+type FramingReport struct {
+	Framing string        `json:"framing" doc:"in its canonical form"`
+	Frames  []FramedBytes `json:"frames"`
+	More    bool          `json:"more" doc:"there are more than the limit"`
 }
 
 // FramedBytes is a message split off by a framing.

@@ -121,12 +121,13 @@ type HeldInfo struct {
 	Behind int                 `json:"behind" doc:"frames waiting behind it in its direction"`
 }
 
-type heldOutput struct {
-	Body struct {
-		On    bool       `json:"on"`
-		Total int        `json:"total" doc:"number of held messages"`
-		Held  []HeldInfo `json:"held" doc:"the first 200 of them, the oldest first"`
-	}
+type heldOutput struct{ Body HeldList }
+
+// HeldList lists the messages that a session holds.
+type HeldList struct {
+	On    bool       `json:"on"`
+	Total int        `json:"total" doc:"number of held messages"`
+	Held  []HeldInfo `json:"held" doc:"the first 200 of them, the oldest first"`
 }
 
 // maxHeldListed is the number of held messages in one answer.

@@ -33,12 +33,13 @@ func relayProblem(err error) error {
 	return huma.Error422UnprocessableEntity(err.Error())
 }
 
-type proxiesOutput struct {
-	Body struct {
-		Proxies []relay.Info  `json:"proxies"`
-		Allowed []string      `json:"allowed" doc:"allowed upstreams"`
-		Refused []proxy.Event `json:"refused" doc:"sessions that were refused, the oldest first"`
-	}
+type proxiesOutput struct{ Body ListenerList }
+
+// ListenerList lists the listeners of a workspace.
+type ListenerList struct {
+	Proxies []relay.Info  `json:"proxies"`
+	Allowed []string      `json:"allowed" doc:"allowed upstreams"`
+	Refused []proxy.Event `json:"refused" doc:"sessions that were refused, the oldest first"`
 }
 
 // listProxies lists the running sessions of a workspace.

@@ -751,6 +751,170 @@ export interface StoreNotes {
   markers?: StoreMarker[];
 }
 
+/** PasteInfo is a Paste as other programs get it: the object of paste --json. */
+export interface PasteInfo {
+  /** what the text was taken for */
+  form: string;
+  /** the form, for people */
+  title: string;
+  why?: string;
+  /** the messages are pieces of two byte streams */
+  stream?: boolean;
+  messages: PasteMessageInfo[];
+  notes?: string[];
+  /** several messages, and the text tells which way they went: worth keeping as a capture */
+  conversation?: boolean;
+}
+
+/** PasteMessageInfo is one message of a PasteInfo. */
+export interface PasteMessageInfo {
+  hex: string;
+  dir?: "c2s" | "s2c";
+  time?: string;
+  name?: string;
+  version?: number;
+  /** as the text counts it */
+  packet?: number;
+  marks?: string;
+  /** where it starts in the text, 1-based */
+  line?: number;
+}
+
+export interface DefinitionBody {
+  file: string;
+  /** identifies the text; for If-Match */
+  revision: string;
+  text: string;
+  /** NAME.VERSION; empty for a code map */
+  messages: string[];
+  /** highest version of the message, if this is an older one: its layout is frozen */
+  newest?: number;
+  diagnostics: DiagInfo[];
+  /** why this text must not be written back */
+  read_only?: string;
+}
+
+/** UploadReport lists the results of an upload, file by file. */
+export interface UploadReport {
+  /** number of new or replaced files */
+  stored: number;
+  /** in the order of the upload */
+  files: UploadedFile[];
+}
+
+/** UploadedFile is the result for one file. */
+export interface UploadedFile {
+  /** name in the library, or in the upload if not stored */
+  file: string;
+  /** the zip that contained it */
+  from?: string;
+  /** id of the capture made of it */
+  capture?: string;
+  /** exists: a different text is stored and was kept; skipped: not a kind of file stored here; error: storing failed */
+  result: "new" | "replaced" | "unchanged" | "exists" | "skipped" | "error";
+  /** why it was not stored */
+  reason?: string;
+  /** for result exists */
+  differs?: Differences;
+  /** NAME.VERSION of the message defined in it */
+  message?: string;
+  /** number of mistakes */
+  diagnostics?: number;
+}
+
+/** Differences counts the lines in which two texts differ. */
+export interface Differences {
+  /** lines only in the stored text */
+  stored: number;
+  /** lines only in the uploaded text */
+  uploaded: number;
+}
+
+/** FilterInfo describes a filter. Its offsets are in UTF-16 code units, as in JavaScript. */
+export interface FilterInfo {
+  ok: boolean;
+  /** in text order */
+  mistakes: FilterMistake[];
+  /** the long form of an abbreviated filter */
+  rewritten: string;
+  /** remarks on semantics that may surprise, in sentences */
+  explain: string;
+  completions: FilterCompletions;
+}
+
+export interface FilterMistake {
+  /** UTF-16 code units of the text, counted from 0 */
+  start: number;
+  /** exclusive */
+  end: number;
+  message: string;
+  /** what to write instead */
+  help: string;
+}
+
+export interface FilterCompletions {
+  /** UTF-16 code units of the text, counted from 0 */
+  start: number;
+  /** end of the text that an item replaces, exclusive */
+  end: number;
+  /** the field compared here, so that its observed values can be offered */
+  path: string;
+  items: FilterOption[];
+}
+
+export interface FilterOption {
+  /** replaces the text from start to end */
+  text: string;
+  /** shown in the list */
+  label: string;
+  /** what it is */
+  kind: "frame" | "message" | "group" | "field" | "value" | "function" | "operator" | "word";
+  /** one line */
+  doc: string;
+}
+
+/** FramingReport is what a framing makes of bytes. */
+export interface FramingReport {
+  /** in its canonical form */
+  framing: string;
+  frames: FramedBytes[];
+  /** there are more than the limit */
+  more: boolean;
+}
+
+/** FramedBytes is a message split off by a framing. */
+export interface FramedBytes {
+  /** of its first byte in the file */
+  offset: number;
+  length: number;
+  /** its first 32 bytes */
+  hex: string;
+  code?: number;
+  /** name of its definition */
+  message?: string;
+  status?: "ok" | "incomplete" | "illegal" | "unknown";
+  /** why the framing stops here */
+  problem?: string;
+}
+
+/** CaptureList lists the captures of a workspace. */
+export interface CaptureList {
+  /** the newest first */
+  captures: StoreCapture[];
+  /** of a brief list: differs whenever the list differs */
+  tag?: string;
+  /** the brief list has not changed since known; its captures are omitted */
+  same?: boolean;
+}
+
+/** PacketList lists packets of a capture. */
+export interface PacketList {
+  /** the requested packets that the file has, by number */
+  packets: PacketInfo[];
+  /** why there are none */
+  note?: string;
+}
+
 /** PacketInfo is a captured packet. */
 export interface PacketInfo {
   /** number in the file, from 1 */
@@ -774,6 +938,20 @@ export interface PacketInfo {
   clear?: string;
   /** hex is truncated */
   cut?: boolean;
+}
+
+/** ElsewhereList lists the workspaces in which a capture has messages. */
+export interface ElsewhereList {
+  /** other workspaces whose protocol finds messages in it */
+  workspaces: Elsewhere[];
+}
+
+/** Elsewhere is a workspace whose protocol finds messages in a capture. */
+export interface Elsewhere {
+  name: string;
+  title: string;
+  /** messages found in the first part of the file; counting stops early */
+  frames: number;
 }
 
 /** RelatedType is a message type that is frequent near a marker. */
@@ -804,12 +982,13 @@ export interface RelatedField {
   filter: string;
 }
 
-/** Elsewhere is a workspace whose protocol finds messages in a capture. */
-export interface Elsewhere {
-  name: string;
-  title: string;
-  /** messages found in the first part of the file; counting stops early */
-  frames: number;
+/** ListenerList lists the listeners of a workspace. */
+export interface ListenerList {
+  proxies: RelayInfo[];
+  /** allowed upstreams */
+  allowed: string[];
+  /** sessions that were refused, the oldest first */
+  refused: ProxyEvent[];
 }
 
 /** RelayInfo is a session of the proxy. */
@@ -861,6 +1040,21 @@ export interface RelayInfo {
   conns: ProxyConnState[];
 }
 
+/** ProxyEvent is something that happened in a session. */
+export interface ProxyEvent {
+  /** from 1; a repetition gets a new number */
+  n: number;
+  /** of the first time */
+  at: string;
+  last: string;
+  severity: string;
+  text: string;
+  /** how often, in a row or nearly so */
+  count: number;
+  /** has decided this */
+  who?: string;
+}
+
 /** ProxyPairState is a listening address and its upstream. */
 export interface ProxyPairState {
   listen: string;
@@ -902,21 +1096,6 @@ export interface ProxyOperating {
   behind: number;
   /** that are on */
   rules: number;
-}
-
-/** ProxyEvent is something that happened in a session. */
-export interface ProxyEvent {
-  /** from 1; a repetition gets a new number */
-  n: number;
-  /** of the first time */
-  at: string;
-  last: string;
-  severity: string;
-  text: string;
-  /** how often, in a row or nearly so */
-  count: number;
-  /** has decided this */
-  who?: string;
 }
 
 /** ProxyConnState is the state of a connection, as pages show it. */
@@ -971,6 +1150,15 @@ export interface RelayRule {
   count?: number;
   /** messages that it could not be applied to */
   failed?: number;
+}
+
+/** HeldList lists the messages that a session holds. */
+export interface HeldList {
+  on: boolean;
+  /** number of held messages */
+  total: number;
+  /** the first 200 of them, the oldest first */
+  held: HeldInfo[];
 }
 
 /** HeldInfo is a held message. */

@@ -3,6 +3,7 @@
 //   #frames                     the list and what belongs to it: frames/panel.ts, filterbox/
 //   #byte-tabs                  the frame's own bytes, and those of the packets that it came in
 
+import type { ElsewhereList, StoreCapture } from "./api";
 import { lookAtCaptures, onDeleted } from "./captures";
 import { register } from "./commands";
 import { copyBytesMenu, copyText } from "./copy/index";
@@ -13,6 +14,7 @@ import { button } from "./dom";
 import type { FrameAnswer, FrameName, FrameOffer } from "./frames/protocol";
 import { share } from "./frames/shared";
 import { opcode } from "./frames/text";
+import { apiOf, ask, failure, request } from "./http";
 import { type Anchor, openMenu } from "./menu";
 import { notify } from "./notify";
 import { LiveBar } from "./live";
@@ -107,7 +109,7 @@ class CapturePage {
   constructor(main: HTMLElement, host: HTMLElement, page: Page) {
     const workspace = main.dataset["workspace"] ?? "";
     const id = main.dataset["capture"] ?? "";
-    this.api = `/api/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`;
+    this.api = `${apiOf(workspace)}/captures/${encodeURIComponent(id)}`;
     this.page = page;
     this.workspace = workspace;
     this.name = main.dataset["captureName"] ?? "";
@@ -439,14 +441,9 @@ class CapturePage {
     if (this.gone) {
       return;
     }
-    try {
-      const response = await fetch(this.api, { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify(what) });
-      if (!response.ok) {
-        const problem = (await response.json()) as { detail?: string };
-        notify(problem.detail ?? response.statusText, "err");
-      }
-    } catch {
-      notify("The note was not saved: the server cannot be reached", "err");
+    const reply = await request(this.api, { method: "PATCH", body: what });
+    if (!reply.ok) {
+      notify(failure("The note was not saved", reply), "err");
     }
   }
 
@@ -560,12 +557,8 @@ function offered(frame: FrameAnswer): string {
 
 /** Buttons that open a capture in other workspaces, whose protocol has messages in it. */
 async function otherWorkspaces(api: string): Promise<HTMLElement[]> {
-  const response = await fetch(`${api}/elsewhere`);
-  if (!response.ok) {
-    return [];
-  }
-  const { workspaces } = (await response.json()) as { workspaces: { name: string; title: string; frames: number }[] };
-  return workspaces.map(({ name, title }) => {
+  const reply = await request<ElsewhereList>(`${api}/elsewhere`);
+  return (reply.answer.workspaces ?? []).map(({ name, title }) => {
     const open = button(`Open it in ${title}`, () => void openIn(api, name), "", "btn");
     open.title = "Also store the file in that workspace, whose protocol decodes it";
     return forOperators(open);
@@ -573,16 +566,9 @@ async function otherWorkspaces(api: string): Promise<HTMLElement[]> {
 }
 
 async function openIn(api: string, workspace: string): Promise<void> {
-  try {
-    const response = await fetch(`${api}/copy?${new URLSearchParams({ to: workspace }).toString()}`, { method: "POST" });
-    const answer = (await response.json()) as { id?: string; detail?: string };
-    if (response.ok && answer.id !== undefined) {
-      location.assign(`/w/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(answer.id)}`);
-      return;
-    }
-    notify(answer.detail ?? response.statusText, "err");
-  } catch {
-    notify("The server cannot be reached: nothing was stored", "err");
+  const stored = await ask<StoreCapture>(`${api}/copy?${new URLSearchParams({ to: workspace }).toString()}`, "POST");
+  if (stored !== undefined) {
+    location.assign(`/w/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(stored.id)}`);
   }
 }
 

@@ -1,5 +1,7 @@
 // How a message that nothing defines gets a name: the code map says it, so that all its frames have it at once.
 
+import type { DefinitionBody } from "./api";
+import { apiOf, ask, failure, request } from "./http";
 import { notify } from "./notify";
 import type { FrameOffer } from "./frames/protocol";
 
@@ -9,30 +11,23 @@ export async function nameCode(workspace: string, offer: FrameOffer, name: strin
   if (offer.map === undefined || offer.map === "" || offer.known === true) {
     return true;
   }
-  const address = `/api/${encodeURIComponent(workspace)}/definitions/${encodeURIComponent(offer.map)}`;
-  try {
-    const read = await fetch(address);
-    const file = (await read.json()) as { revision?: string; text?: string; read_only?: string; detail?: string };
-    if (!read.ok || file.text === undefined || file.revision === undefined || (file.read_only ?? "") !== "") {
-      notify(file.read_only ?? file.detail ?? `${offer.map} cannot be read`, "err");
-      return false;
-    }
-    const end = file.text === "" || file.text.endsWith("\n") ? "" : "\n";
-    const line = `${name} ${offer.code}`;
-    const old = was === "" ? -1 : file.text.split("\n").lastIndexOf(`${was} ${offer.code}`);
-    const body = old < 0 ? `${file.text}${end}${line}\n` : file.text.split("\n").with(old, line).join("\n");
-    const written = await fetch(address, {
-      method: "PUT",
-      headers: { "Content-Type": "text/plain", "If-Match": `"${file.revision}"` },
-      body,
-    });
-    if (!written.ok) {
-      notify(((await written.json()) as { detail?: string }).detail ?? `${offer.map} was not written`, "err");
-      return false;
-    }
-    return true;
-  } catch {
-    notify("The server cannot be reached: the code is still unnamed", "err");
+  const address = `${apiOf(workspace)}/definitions/${encodeURIComponent(offer.map)}`;
+  const file = await ask<DefinitionBody>(address);
+  if (file === undefined) {
     return false;
   }
+  const { read_only: readOnly = "", revision, text } = file;
+  if (readOnly !== "") {
+    notify(readOnly, "err");
+    return false;
+  }
+  const end = text === "" || text.endsWith("\n") ? "" : "\n";
+  const line = `${name} ${offer.code}`;
+  const old = was === "" ? -1 : text.split("\n").lastIndexOf(`${was} ${offer.code}`);
+  const body = old < 0 ? `${text}${end}${line}\n` : text.split("\n").with(old, line).join("\n");
+  const written = await request(address, { method: "PUT", headers: { "Content-Type": "text/plain", "If-Match": `"${revision}"` }, body });
+  if (!written.ok) {
+    notify(failure(`${offer.map} was not written`, written), "err");
+  }
+  return written.ok;
 }

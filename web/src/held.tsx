@@ -4,13 +4,13 @@
 //
 // One row is that of the keys: the one with the focus, or else the oldest.
 
-import type { HeldInfo } from "./api";
+import type { HeldInfo, HeldList } from "./api";
 import { onChanged } from "./changes";
 import { arrow } from "./dialog";
 import { count, counted, directionWords, opcode } from "./frames/text";
 import type { Content } from "./dialogs/messageform";
 import { announce } from "./notify";
-import { ask } from "./relays";
+import { ask, request } from "./http";
 import { Fragment, h, render, signal, useLayoutEffect, useRef } from "./ui";
 
 /** A message that waits, as GET .../held lists it. */
@@ -91,18 +91,14 @@ export class HeldQueue {
       return;
     }
     this.looking = true;
-    try {
-      const response = await fetch(`${this.api}/held`);
-      if (response.ok && this.running) {
-        const { held, total } = (await response.json()) as { held: Held[]; total: number };
-        const waiting = held.filter((m) => !this.gone.has(m.id));
-        if (waiting.length > 0 && this.held.value.length === 0) {
-          announce(`${counted(waiting.length + total - held.length, "message")} held`);
-        }
-        this.show(waiting, total - held.length);
+    const reply = await request<HeldList>(`${this.api}/held`); // of a server that is away the bar says so, and away() what that means here
+    if (reply.ok && this.running) {
+      const { held, total } = reply.answer;
+      const waiting = held.filter((m) => !this.gone.has(m.id));
+      if (waiting.length > 0 && this.held.value.length === 0) {
+        announce(`${counted(waiting.length + total - held.length, "message")} held`);
       }
-    } catch {
-      // The bar says that the server is away, and away() what that means here.
+      this.show(waiting, total - held.length);
     }
     this.looking = false;
     if (this.again as boolean) {

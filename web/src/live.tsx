@@ -9,7 +9,8 @@ import { bytes, count, counted } from "./frames/text";
 import { openMenu } from "./menu";
 import { announce } from "./notify";
 import { Operate, type Shown } from "./operate";
-import { ask, markersOf, type Relays, type Session } from "./relays";
+import { ask } from "./http";
+import { markersOf, type Relays, type Session } from "./relays";
 import { lookOnly, lookOnlyWhy } from "./role";
 import { effect, Fragment, h, render, signal, useLayoutEffect } from "./ui";
 

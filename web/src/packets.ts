@@ -2,8 +2,10 @@
 // together, the payload of each of its packets deciphered, and each packet as it was captured. The bytes of the frame are marked in all of
 // them, and a selection is kept from tab to tab.
 
+import type { PacketList } from "./api";
 import { HexGrid, type HexMessage, noMessage } from "./hex/index";
 import type { FrameAnswer } from "./frames/protocol";
+import { failure, request } from "./http";
 import { inPacket, joined, type Layer, type Packet, type Run, toFrame, toLayer } from "./layers";
 import { notify } from "./notify";
 
@@ -225,24 +227,23 @@ export class PacketTabs {
       query.set("clear", "true");
       query.set("conn", conn);
     }
-    try {
-      const response = await fetch(`${this.api}/packets?${query.toString()}`);
-      const answer = (await response.json()) as { packets?: Packet[]; note?: string; detail?: string };
-      if (this.known.size > mostKnown) {
-        this.known.clear();
-      }
-      for (const packet of answer.packets ?? []) {
-        this.known.set(packet.n, clear ? { ...packet, clear: packet.clear ?? "" } : packet);
-      }
-      if (numbers.some((n) => !this.known.has(n))) {
-        notify(answer.note ?? answer.detail ?? `Packet ${numbers.find((n) => !this.known.has(n))} is not in the file`, "warn");
-        return numbers.length > 1 && (answer.packets ?? []).length > 0;
-      }
-      return true;
-    } catch {
-      notify("The packet could not be loaded: the server cannot be reached", "err");
+    const reply = await request<PacketList>(`${this.api}/packets?${query.toString()}`);
+    if (!reply.ok) {
+      notify(failure("The packet could not be loaded", reply), "err");
       return false;
     }
+    const { packets, note } = reply.answer;
+    if (this.known.size > mostKnown) {
+      this.known.clear();
+    }
+    for (const packet of packets) {
+      this.known.set(packet.n, clear ? { ...packet, clear: packet.clear ?? "" } : packet);
+    }
+    const missing = numbers.find((n) => !this.known.has(n));
+    if (missing !== undefined) {
+      notify(note ?? `Packet ${missing} is not in the file`, "warn");
+    }
+    return missing === undefined || (numbers.length > 1 && packets.length > 0);
   }
 
   private put(layer: Layer): void {

@@ -3,7 +3,9 @@
 //   #verdict [data-keep-capture]    on the workbench, beside what the pasted text was taken for
 //   Ctrl+V on the page of a capture, outside of what is typed in: says what the clipboard has, and keeps it if that is wanted
 
+import type { PasteInfo } from "./api";
 import { arrow, Button, dialog } from "./dialog";
+import { apiOf, request } from "./http";
 import { isTyping } from "./keys";
 import { notify } from "./notify";
 import { lookOnly, lookOnlyWhy } from "./role";
@@ -13,33 +15,19 @@ import { keepCaptures } from "./upload_capture";
 const sample = 256 << 10; // characters by which a long text is told
 const mostShared = 8_192; // bytes that an address holds
 
-/** What the server takes a text for. */
-export interface Pasted {
-  title: string;
-  why?: string;
-  messages: { hex: string; dir?: string; time?: string }[];
-  notes?: string[];
-  conversation?: boolean;
-}
-
 /** The start of a text, in whole lines, if it is long. */
 function startOf(text: string): string {
   return text.length <= sample ? text : text.slice(0, text.lastIndexOf("\n", sample) + 1);
 }
 
 /** Asks what a text holds. The answer is a sentence where it holds nothing. */
-export async function readPasted(workspace: string, text: string): Promise<Pasted | string> {
-  const response = await fetch(`/api/${encodeURIComponent(workspace)}/paste`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ text: startOf(text) }),
-  });
-  const answer = (await response.json()) as Pasted & { detail?: string };
-  return response.ok ? answer : (answer.detail ?? response.statusText);
+export async function readPasted(workspace: string, text: string): Promise<PasteInfo | string> {
+  const reply = await request<PasteInfo>(`${apiOf(workspace)}/paste`, { body: { text: startOf(text) } });
+  return reply.ok ? reply.answer : reply.why;
 }
 
 /** "38 messages, 20 C→S and 18 S→C, from 12:03:01.2 to 12:04:05". */
-export function whatIsIn(pasted: Pasted): string {
+export function whatIsIn(pasted: PasteInfo): string {
   const { messages } = pasted;
   const ways = (["c2s", "s2c"] as const).map((dir) => [messages.filter((m) => m.dir === dir).length, arrow(dir)] as const).filter(([n]) => n > 0);
   const times = messages.map((m) => m.time ?? "").filter((time) => time !== "");
@@ -56,11 +44,11 @@ function keep(workspace: string, title: string, text: string): void {
 }
 
 /** Says what a pasted text holds, and asks what is to be done with it. */
-function ask(workspace: string, text: string, pasted: Pasted): void {
+function ask(workspace: string, text: string, pasted: PasteInfo): void {
   const [only] = pasted.messages;
   const single = only !== undefined && pasted.messages.length === 1 && only.hex.length / 2 <= mostShared ? only : undefined;
   const notes = [pasted.why ?? "", ...(pasted.notes ?? []).slice(0, 3)].filter((note) => note !== "");
-  dialog("Pasted", (d) => {
+  dialog("PasteInfo", (d) => {
     const act = (run: () => void) => (): void => {
       d.close();
       run();
@@ -76,7 +64,7 @@ function ask(workspace: string, text: string, pasted: Pasted): void {
         </div>
       </>
     );
-  }, { label: "Pasted text" });
+  }, { label: "PasteInfo text" });
 }
 
 export function startPasted(take: (workspace: string, files: File[]) => void): void {

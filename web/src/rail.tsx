@@ -3,7 +3,7 @@
 //   #rail-lists[data-relays][data-demo][data-captures]    where they stand: the page says which of them it has
 
 import { lookAtCaptures, onLookAtCaptures, tellDeleted } from "./captures";
-import type { StoreCapture } from "./api";
+import type { CaptureList as Captures, StoreCapture } from "./api";
 import { onChanged } from "./changes";
 import { confirmDialog } from "./dialog";
 import { dialogs } from "./dialogs";
@@ -11,7 +11,8 @@ import { askText } from "./frames/notebox";
 import { bytes, counted } from "./frames/text";
 import { openMenu } from "./menu";
 import { notify } from "./notify";
-import { ask, openRelays, type Relays, type Session } from "./relays";
+import { apiOf, ask, request } from "./http";
+import { openRelays, type Relays, type Session } from "./relays";
 import { remembered } from "./remember";
 import { lookOnly, operatorsItem } from "./role";
 import { computed, Fragment, h, render, signal, useLayoutEffect, useRef } from "./ui";
@@ -95,7 +96,7 @@ function Live({ workspace, relays, demo }: { workspace: string; relays: Relays; 
 // 2. Captures.
 
 function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Listed): void {
-  const address = `/api/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(x.id)}`;
+  const address = `${apiOf(workspace)}/captures/${encodeURIComponent(x.id)}`;
   const rename = (name: string): void => {
     if (name !== "" && name !== x.name) {
       void ask(address, "PATCH", { name }).then((done) => done !== undefined && lookAtCaptures());
@@ -178,7 +179,7 @@ class CaptureList {
   private again = false; // something happened while it was looking
 
   constructor(workspace: string, shown: string | undefined) {
-    this.api = `/api/${encodeURIComponent(workspace)}/captures`;
+    this.api = `${apiOf(workspace)}/captures`;
     this.shown = shown;
     document.addEventListener("visibilitychange", () => void this.look());
     onLookAtCaptures(() => void this.look());
@@ -194,23 +195,19 @@ class CaptureList {
     this.looking = true;
     do {
       this.again = false;
-      try {
-        const response = await fetch(`${this.api}?${new URLSearchParams({ brief: "true", known: this.tag }).toString()}`);
-        if (response.ok) {
-          this.took(await response.json() as { captures: Listed[]; tag: string; same?: boolean });
-        }
-      } catch {
-        // The page says by itself that the server is away.
-      }
+      const reply = await request<Captures>(`${this.api}?${new URLSearchParams({ brief: "true", known: this.tag }).toString()}`);
+      if (reply.ok) {
+        this.took(reply.answer);
+      } // The page says by itself that the server is away.
     } while (this.again as boolean);
     this.looking = false;
   }
 
-  private took(answer: { captures: Listed[]; tag: string; same?: boolean }): void {
+  private took(answer: Captures): void {
     if (answer.same === true) {
       return;
     }
-    this.tag = answer.tag;
+    this.tag = answer.tag ?? "";
     captures.value = answer.captures;
     if (this.shown !== undefined && !answer.captures.some((x) => x.id === this.shown)) {
       void this.check(this.shown);
@@ -219,14 +216,10 @@ class CaptureList {
 
   /** Asks whether a capture is there: the list may be some seconds old, and the capture new. */
   private async check(id: string): Promise<void> {
-    try {
-      const response = await fetch(`${this.api}?${new URLSearchParams({ since: id }).toString()}`);
-      if (response.ok && !((await response.json()) as { captures: Listed[] }).captures.some((x) => x.id === id)) {
-        tellDeleted(id);
-      }
-    } catch {
-      // It is asked again when the list is another one.
-    }
+    const reply = await request<Captures>(`${this.api}?${new URLSearchParams({ since: id }).toString()}`);
+    if (reply.ok && !reply.answer.captures.some((x) => x.id === id)) {
+      tellDeleted(id);
+    } // After a failure it is asked again when the list is another one.
   }
 }
 

@@ -1,9 +1,10 @@
 // The listeners of the proxy at the side of the page, and what the API says of them.
 
-import type { RelayInfo } from "./api";
+import type { ListenerList, RelayInfo } from "./api";
 import { onChanged } from "./changes";
 import type { MarkerSource, Related } from "./frames/drawer";
 import type { Marker } from "./frames/protocol";
+import { apiOf, ask, request } from "./http";
 import { announce, notify } from "./notify";
 import { lookOnly } from "./role";
 
@@ -12,35 +13,6 @@ export type Session = RelayInfo;
 
 const retry = 1000; // milliseconds until what runs is asked for again while the server is away
 const patience = 4000; // milliseconds for an answer: a server that hangs is as good as away
-
-interface Refusal {
-  detail?: string;
-  errors?: { message?: string; location?: string }[];
-}
-
-/** What is wrong with a request, with the first place where. */
-function refusalText(answer: Refusal, status: string): string {
-  const first = answer.errors?.[0];
-  const where = first?.location ?? "";
-  const why = first?.message === undefined ? "" : `: ${where === "" ? "" : `${where}: `}${first.message}`;
-  return (answer.detail ?? status) + why;
-}
-
-/** Asks the API; what is wrong is told, to `wrong` if it is given, and undefined the answer. */
-export async function ask<T>(address: string, method = "GET", body?: unknown, wrong: (text: string) => void = (text) => notify(text, "err")): Promise<T | undefined> {
-  try {
-    const response = await fetch(address, { method, ...(body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }) });
-    const text = await response.text();
-    const answer = (text === "" ? {} : JSON.parse(text)) as T & Refusal;
-    if (response.ok) {
-      return answer;
-    }
-    wrong(refusalText(answer, response.statusText));
-  } catch {
-    wrong("The server cannot be reached");
-  }
-  return undefined;
-}
 
 /** The markers of a capture. */
 export function markersOf(api: string): MarkerSource {
@@ -54,11 +26,11 @@ export function markersOf(api: string): MarkerSource {
     },
     related: async (n, value, signal) => {
       const query = new URLSearchParams({ n: String(n), ...(value === "" ? {} : { value }) });
-      const response = await fetch(`${api}/related?${query.toString()}`, { signal });
-      if (!response.ok) {
-        throw new Error(response.statusText);
+      const reply = await request<Related>(`${api}/related?${query.toString()}`, { signal });
+      if (!reply.ok) {
+        throw new Error(reply.why);
       }
-      return (await response.json()) as Related;
+      return reply.answer;
     },
     add: async (n, text, id) => {
       const done = (await ask(`${api}/markers`, "POST", { ...(id === undefined ? { n } : { id }), text })) !== undefined;
@@ -99,7 +71,7 @@ export class Relays {
 
   constructor(workspace: string) {
     this.workspace = workspace;
-    this.api = `/api/${encodeURIComponent(workspace)}/proxies`;
+    this.api = `${apiOf(workspace)}/proxies`;
     document.addEventListener("visibilitychange", () => this.look());
     onChanged("listeners", () => this.look());
     this.look();
@@ -112,7 +84,7 @@ export class Relays {
 
   /** Starts the demo game with a listener, and goes to its page. */
   startDemo(): Promise<void> {
-    return this.begin(`/api/${encodeURIComponent(this.workspace)}/demo`, undefined);
+    return this.begin(`${apiOf(this.workspace)}/demo`, undefined);
   }
 
   private async begin(address: string, body: object | undefined): Promise<void> {
@@ -149,24 +121,16 @@ export class Relays {
     }
     const turn = ++this.turn;
     void (async () => {
-      let proxies: Session[] | undefined;
-      try {
-        const response = await fetch(this.api, { signal: AbortSignal.timeout(patience) });
-        if (response.ok) {
-          ({ proxies } = (await response.json()) as { proxies: Session[] });
-        }
-      } catch {
-        // Told below.
-      }
+      const reply = await request<ListenerList>(this.api, { signal: AbortSignal.timeout(patience) });
       if (turn !== this.turn) {
         return; // a later look knows more
       }
-      if (proxies === undefined) {
+      if (!reply.ok) {
         const since = (this.failedSince ??= new Date());
         this.awayWatchers.forEach((call) => call(since));
         this.timer = setTimeout(() => this.look(), retry);
       } else {
-        const all = proxies;
+        const all = reply.answer.proxies;
         this.failedSince = undefined;
         this.last = all;
         this.watchers.forEach((call) => call(all));

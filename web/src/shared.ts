@@ -10,6 +10,7 @@ import * as dom from "./dom";
 import * as hex from "./hex/index";
 import * as hexText from "./hex/text";
 import * as load from "./load";
+import * as http from "./http";
 import * as keys from "./keys";
 import * as menu from "./menu";
 import * as notebox from "./frames/notebox";
@@ -24,5 +25,5 @@ import * as ui from "./ui";
 
 /** Makes them known to the scripts that follow. */
 export function share(): void {
-  Object.assign((globalThis as unknown as { wirebench: object }).wirebench ??= {}, { base, captures, commands, copy, dialog, dialogs, dom, hex, hexText, load, keys, menu, notebox, notify, page, panes, relays, role, scroll, text, ui });
+  Object.assign((globalThis as unknown as { wirebench: object }).wirebench ??= {}, { base, captures, commands, copy, dialog, dialogs, dom, hex, hexText, http, load, keys, menu, notebox, notify, page, panes, relays, role, scroll, text, ui });
 }

@@ -1,16 +1,13 @@
 // What concerns the library as a whole: its settings, and files that are dropped on the page. Definitions, maps and zips go to the
 // library, captures to the captures; what else a file holds goes where bytes are pasted.
 
+import type { UploadReport } from "./api";
 import { hexOf } from "./hex/text";
+import { apiOf, failure, request } from "./http";
 import { isCapture, isText, keepCaptures, keepRaw, mostCapture, showsConversation } from "./upload_capture";
 import { notify } from "./notify";
 import { readPasted, startPasted } from "./pasted";
 import { lookOnly, lookOnlyWhy } from "./role";
-
-interface Report {
-  files?: { file: string; result: string; reason?: string; capture?: string }[];
-  detail?: string;
-}
 
 const definitions = /\.(def|map|zip|jsonl)$/i;
 const mostText = 4 << 20;
@@ -26,22 +23,17 @@ async function upload(workspace: string, files: File[], replace: boolean): Promi
     body.append("files", file, file.name);
   }
   const done = notify(`Uploading ${files.length === 1 ? (files[0]?.name ?? "") : `${files.length} files`} …`);
-  try {
-    const response = await fetch(`/api/${encodeURIComponent(workspace)}/upload${replace ? "?replace=true" : ""}`, { method: "POST", body });
-    const report = (await response.json()) as Report;
-    done();
-    const counts = new Map<string, number>();
-    for (const file of report.files ?? []) {
-      counts.set(file.result, (counts.get(file.result) ?? 0) + 1);
-    }
-    const text = [...counts].map(([result, count]) => `${count} ${result}`).join(", ") || report.detail || "No changes";
-    const bad = (report.files ?? []).filter((f) => f.result === "error" || f.result === "skipped" || f.result === "exists");
-    const why = bad.slice(0, 3).map((f) => `${f.file}: ${f.reason ?? f.result}`).join("; ");
-    notify(why === "" ? text : `${text}. ${why}${bad.length > 3 ? ` and ${bad.length - 3} more` : ""}`, response.ok && bad.length === 0 ? "ok" : response.ok ? "warn" : "err");
-  } catch {
-    done();
-    notify("The upload failed: the server cannot be reached", "err");
+  const reply = await request<UploadReport>(`${apiOf(workspace)}/upload${replace ? "?replace=true" : ""}`, { body });
+  done();
+  const { files: report = [] } = reply.answer;
+  const counts = new Map<string, number>();
+  for (const file of report) {
+    counts.set(file.result, (counts.get(file.result) ?? 0) + 1);
   }
+  const text = [...counts].map(([result, count]) => `${count} ${result}`).join(", ") || (reply.ok ? "No changes" : failure("The upload failed", reply));
+  const bad = report.filter((f) => f.result === "error" || f.result === "skipped" || f.result === "exists");
+  const why = bad.slice(0, 3).map((f) => `${f.file}: ${f.reason ?? f.result}`).join("; ");
+  notify(why === "" ? text : `${text}. ${why}${bad.length > 3 ? ` and ${bad.length - 3} more` : ""}`, !reply.ok ? "err" : bad.length === 0 ? "ok" : "warn");
 }
 
 /** Sends the settings of the library; the parts of the page that they change come over its websocket. */

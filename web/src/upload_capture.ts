@@ -1,7 +1,9 @@
 // Files that are kept as captures: what tells them, and how they go to the server.
 
 import { hexOf } from "./hex/text";
+import type { PasteInfo, StoreCapture } from "./api";
 import { dialogs } from "./dialogs";
+import { apiOf, failure, request } from "./http";
 import { notify } from "./notify";
 import { lookOnly, lookOnlyWhy } from "./role";
 
@@ -33,15 +35,11 @@ export async function showsConversation(workspace: string, file: File): Promise<
   if (file.size > sample) {
     text = text.slice(0, text.lastIndexOf("\n") + 1);
   }
-  const response = await fetch(`/api/${encodeURIComponent(workspace)}/paste`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ text }),
-  });
-  if (!response.ok) {
+  const reply = await request<PasteInfo>(`${apiOf(workspace)}/paste`, { body: { text } });
+  if (!reply.ok) {
     return logs.test(file.name) && file.size > sample; // its first lines may say nothing
   }
-  return ((await response.json()) as { conversation?: boolean }).conversation === true;
+  return reply.answer.conversation === true;
 }
 
 /** Stores one file and returns the id of the capture, "" if it was refused; what is wrong is told. */
@@ -51,22 +49,12 @@ async function store(workspace: string, file: File, framing: string): Promise<st
     query.set("framing", framing);
   }
   const done = notify(`Storing ${file.name} …`);
-  try {
-    const response = await fetch(`/api/${encodeURIComponent(workspace)}/captures?${query.toString()}`, {
-      method: "POST",
-      headers: { "Content-Type": "application/octet-stream" },
-      body: file,
-    });
-    const answer = (await response.json()) as { id?: string; detail?: string };
-    if (response.ok && answer.id !== undefined) {
-      return answer.id;
-    }
-    notify(`${file.name} was not stored: ${answer.detail ?? response.statusText}`, "err");
-  } catch {
-    notify(`${file.name} was not stored: the server cannot be reached`, "err");
-  } finally {
-    done();
+  const reply = await request<StoreCapture>(`${apiOf(workspace)}/captures?${query.toString()}`, { headers: { "Content-Type": "application/octet-stream" }, body: file });
+  done();
+  if (reply.ok) {
+    return reply.answer.id;
   }
+  notify(failure(`${file.name} was not stored`, reply), "err");
   return "";
 }
 

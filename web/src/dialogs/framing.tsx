@@ -2,9 +2,11 @@
 //
 //   dialog.operate.framing > form > .row > .field, .framing-preview > table
 
+import type { FramingReport } from "../api";
 import { Button, dialog, Field, Says, Select } from "../dialog";
 import { opcode } from "../frames/text";
 import { hexNumber, hexOf } from "../hex/text";
+import { apiOf, request } from "../http";
 import { Fragment, h, signal } from "../ui";
 
 const sample = 64 << 10; // bytes of the file that are cut to show what comes out
@@ -44,14 +46,8 @@ export function framingText(f: Framing): string {
   }
 }
 
-interface Tried {
-  frames?: { offset: number; length: number; hex: string; code?: number; message?: string; status?: string; problem?: string }[];
-  more?: boolean;
-  detail?: string;
-}
-
 /** What a framing makes of the first bytes, in a sentence. */
-function summary(answer: Tried): string {
+function summary(answer: Partial<FramingReport>): string {
   const frames = answer.frames ?? [];
   if (frames.length === 0) {
     return answer.more === true ? "No message ends within the first 64 KiB." : "No messages.";
@@ -63,7 +59,7 @@ function summary(answer: Tried): string {
   return `${good} ${good === 1 ? "message" : "messages"}${more}${known > 0 ? `, ${known} of them defined` : ""}${wrong > 0 ? ". The rest does not fit: another framing, or a damaged file." : "."}`;
 }
 
-function Preview({ answer }: { answer: Tried }) {
+function Preview({ answer }: { answer: Partial<FramingReport> }) {
   return (
     <div class="framing-preview" tabIndex={0} role="group" aria-label="The first messages">
       <table class="framing-frames">
@@ -86,7 +82,7 @@ export async function askFraming(workspace: string, file: File): Promise<string 
   const head = new Uint8Array(await file.slice(0, sample).arrayBuffer());
   const hex = hexOf(head);
   const now = signal<Framing>({ kind: "prefixed", before: "0", size: "2", order: "le", counts: "self", keep: true, fixed: "64", delimiter: "00", ends: hex.includes("0d0a") ? "0d0a" : "0a", dir: "" });
-  const answer = signal<Tried>({});
+  const answer = signal<Partial<FramingReport>>({});
   const fits = signal(false);
   let result: string | undefined;
   let asked = 0;
@@ -148,22 +144,13 @@ export async function askFraming(workspace: string, file: File): Promise<string 
 
   const show = async (): Promise<void> => {
     const n = ++asked;
-    try {
-      const response = await fetch(`/api/${encodeURIComponent(workspace)}/framing`, {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ framing: framingText(now.value), hex, cut: file.size > head.length }),
-      });
-      const said = (await response.json()) as Tried;
-      if (n !== asked) {
-        return;
-      }
-      fits.value = response.ok;
-      answer.value = response.ok ? said : {};
-      d.say(response.ok ? summary(said) : said.detail ?? response.statusText, !response.ok || (said.frames ?? []).some((frame) => frame.problem !== undefined));
-    } catch {
-      d.say("The server cannot be reached.");
+    const reply = await request<FramingReport>(`${apiOf(workspace)}/framing`, { body: { framing: framingText(now.value), hex, cut: file.size > head.length } });
+    if (n !== asked) {
+      return;
     }
+    fits.value = reply.ok;
+    answer.value = reply.ok ? reply.answer : {};
+    d.say(reply.ok ? summary(reply.answer) : reply.why, !reply.ok || reply.answer.frames.some((frame) => frame.problem !== undefined));
   };
   void show();
   await d.closed;

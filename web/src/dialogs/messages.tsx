@@ -5,7 +5,7 @@ import { shortConnection } from "../frames/text";
 import type { Held } from "../held";
 import { hexOf } from "../hex/text";
 import type { Operate } from "../operate";
-import { ask } from "../relays";
+import { apiOf, ask } from "../http";
 import { Fragment, h, signal } from "../ui";
 import { type Content, MessageDraft, MessageForm } from "./messageform";
 
@@ -19,7 +19,7 @@ function read(draft: MessageDraft, d: Open): Content | undefined {
   }
 }
 
-const workspaceApi = (): string => `/api/${encodeURIComponent(document.getElementById("main")?.dataset["workspace"] ?? "")}`;
+const workspaceApi = (): string => apiOf(document.getElementById("main")?.dataset["workspace"] ?? "");
 
 /** The values of a message. */
 async function decode(message: string, hex: string, say?: (text: string) => void): Promise<unknown> {

@@ -7,7 +7,7 @@ import type { ReplayInfo, ReplayResult as Result } from "../api";
 import { onChanged } from "../changes";
 import { arrow, Button, dialog, Field, type Open, Says, Select } from "../dialog";
 import { counted } from "../frames/text";
-import { ask } from "../relays";
+import { apiOf, ask } from "../http";
 import { Fragment, h, type ReadonlySignal, type Signal, signal, useLayoutEffect } from "../ui";
 
 interface Conn {
@@ -55,7 +55,7 @@ function save(text: string, name: string): void {
 
 /** Opens the dialog about replays of a capture: the run that is under way, or what to start. */
 export async function replayDialog(workspace: string, capture: string, name: string): Promise<void> {
-  const api = `/api/${encodeURIComponent(workspace)}`;
+  const api = apiOf(workspace);
   const all = await ask<{ replays: Run[] }>(`${api}/replays`);
   if (all === undefined) {
     return;

@@ -3,7 +3,7 @@
 import type { RelayRule as Rule } from "../api";
 import { onChanged } from "../changes";
 import { Button, dialog, Field, Says, Select } from "../dialog";
-import { ask } from "../relays";
+import { ask } from "../http";
 import { Fragment, h, signal } from "../ui";
 
 const hints: Readonly<Record<string, readonly [label: string, example: string]>> = { replace: ["Field", "members[0].name"], delay: ["For how long", "250ms"], note: ["Note", "seen"] };

@@ -1,14 +1,15 @@
 import { equal, test } from "../testing";
 import { FilterBox, type FilterBoxOptions } from ".";
-import type { Answer, Question } from "./question";
+import type { FilterInfo } from "../api";
+import type { Question } from "./question";
 
 /** An answer without anything in it. */
-function answer(more: Partial<Answer> = {}): Answer {
+function answer(more: Partial<FilterInfo> = {}): FilterInfo {
   return { ok: true, mistakes: [], rewritten: "", explain: "", completions: { start: 0, end: 0, path: "", items: [] }, ...more };
 }
 
 /** A server that says what a test wants, after the page had time. */
-async function reply(q: Question): Promise<Answer> {
+async function reply(q: Question): Promise<FilterInfo> {
   await Promise.resolve();
   const { text } = q;
   if (text === "party") {
@@ -22,7 +23,7 @@ async function reply(q: Question): Promise<Answer> {
     return answer({ ok: false, mistakes: [{ start: bad, end: bad + 3, message: 'unknown "bad"', help: "" }] });
   }
   if (q.caret !== undefined && text.endsWith("C_")) {
-    const item = (name: string) => ({ text: name, label: name, kind: "message", doc: "" });
+    const item = (name: string) => ({ text: name, label: name, kind: "message" as const, doc: "" });
     return answer({ completions: { start: text.length - 2, end: text.length, path: "", items: [item("C_CHAT"), item("C_PONG")] } });
   }
   if (q.caret !== undefined && text.endsWith("== ")) {

@@ -5,12 +5,16 @@ import { type Offer, OneLine } from "../editor/oneline";
 import { openMenu } from "../menu";
 import { batch, computed, Fragment, h, render, signal, useLayoutEffect, useRef } from "../ui";
 import { Presets, SaveForm } from "./presets";
-import { type Answer, type Ask, asker, type Draft, type Item } from "./question";
+import type { FilterInfo, FilterOption } from "../api";
+import { type Ask, asker, type Draft } from "./question";
 import { StoredFilters } from "./stored";
 import { combine, expand, type Expanded, hasAlias, type How, mostText } from "./syntax";
 
 export type { How } from "./syntax";
 export type { Draft } from "./question";
+
+/** What may stand at the caret; values that were seen are known to the page alone. */
+type Item = Omit<FilterOption, "kind"> & { kind: FilterOption["kind"] | "seen" };
 
 /** What the box needs of the page. */
 export interface FilterBoxOptions {
@@ -39,7 +43,7 @@ const mostSeen = 30; // values in the list
 interface Checked {
   typed: string;
   expanded: Expanded;
-  answer: Answer;
+  answer: FilterInfo;
 }
 
 const signs = { empty: "", unknown: "?", waiting: "…", ok: "✓", wrong: "!" };
@@ -262,7 +266,7 @@ export class FilterBox {
     const typed = this.text;
     const expanded = expand(typed, new Map(this.stored.presets().map((p) => [p.name, p.text])));
     const draft = this.options.draft();
-    let answer: Answer;
+    let answer: FilterInfo;
     try {
       answer = await this.#ask(
         { text: expanded.text, ...(caret === undefined ? {} : { caret: expanded.there(caret) }), ...(draft === undefined ? {} : { draft }) },
@@ -305,7 +309,7 @@ export class FilterBox {
       return offers;
     }
     const typed = c.typed.slice(place.start, caret);
-    let { items } = completions;
+    let items: readonly Item[] = completions.items;
     if (completions.path !== "" && this.options.values !== undefined) {
       items = [...(await this.#seen(completions.path, typed, items)), ...items];
     }
