@@ -103,21 +103,6 @@ func SortView(ctx context.Context, v *View, spec SortSpec, notes store.Notes, sh
 	return o, nil
 }
 
-// sortRow is a row that is being sorted.
-type sortRow struct {
-	key  uint64 // the number, or the next bytes of the text
-	rank uint32 // position in the view, from the start
-	at   uint32 // of a number: what key leaves out; else one of those below, or where the text goes on
-}
-
-// What a sortRow has in at beside places, which are beyond.
-const (
-	atMiddle  = 1 << 12    // of a number that key has whole; that of an integer beyond 2^53 is off from it by as much as the integer from key
-	atText    = 1 << 14    // a text that ends in key
-	atMissing = ^uint32(0) // there is no value
-	atGone    = atMissing - 1
-)
-
 // sorter puts rows in order: at first each row gets a key, in parts that all processors work at, then the keys are sorted.
 type sorter struct {
 	view   *View
@@ -165,62 +150,6 @@ func (s *sorter) makeKeys(ctx context.Context, by keyOf) error {
 	work()
 	wait.Wait()
 	return ctx.Err()
-}
-
-// sort sorts the rows by their keys. Numbers come before texts; rows without a value come last, also if all is turned around.
-func (s *sorter) sort(ctx context.Context) ([]sortRow, error) {
-	numbers, texts, missing := 0, 0, 0
-	for i := range s.rows {
-		switch at := s.rows[i].at; {
-		case at == atGone:
-		case at == atMissing:
-			missing++
-		case at < atText:
-			numbers++
-		default:
-			texts++
-		}
-	}
-	firstNumber, firstText := 0, numbers
-	if s.desc {
-		firstNumber, firstText = texts, 0
-	}
-	n, t, m := firstNumber, firstText, numbers+texts
-	out := make([]sortRow, numbers+texts+missing)
-	for _, r := range s.rows {
-		switch {
-		case r.at == atGone:
-		case r.at == atMissing:
-			out[m] = r
-			m++
-		case r.at < atText:
-			if s.desc {
-				r.key, r.at = ^r.key, atText-1-r.at
-			}
-			out[n] = r
-			n++
-		default:
-			if s.desc {
-				r.key = ^r.key
-			}
-			out[t] = r
-			t++
-		}
-	}
-	spare := s.rows[:len(out)]
-	a, b := firstNumber, firstNumber+numbers
-	s.share(920)
-	if slices.ContainsFunc(out[a:b], func(r sortRow) bool { return r.at != out[a].at }) {
-		radixSort(out[a:b], spare[a:b], func(r *sortRow) uint64 { return uint64(r.at) })
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	radixSort(out[a:b], spare[a:b], keyOfRow)
-	s.share(950)
-	a, b = firstText, firstText+texts
-	err := s.sortTexts(ctx, out[a:b], spare[a:b], 0)
-	return out, err
 }
 
 // listed are the frames at some positions of the order.

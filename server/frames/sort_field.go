@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"wirebench/codec"
-	"wirebench/codec/columns"
 	"wirebench/codec/corpus"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
@@ -17,57 +16,48 @@ const maxScratch = 1 << 16
 // anyIndex is what a path says of the elements of a list.
 var anyIndex = regexp.MustCompile(`\[[^\]]*\]`)
 
-// fieldKey makes keys of the values of a field, as the cells of a column have them.
+// fieldKey is the key by the values of a field, as the cells of a column have them.
 func fieldKey(path string) keyOf {
-	return func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		feeds := map[*codec.Program]*fieldFeed{}
-		var last *fieldFeed
-		add := func(rank, _ int, e live.Entry, block []byte) {
-			t := k.typeOf(e, entryData(e, block), false)
-			if t.program == nil {
-				k.missing(rank)
-				return
-			}
-			if last == nil || last.program != t.program {
-				feed, ok := feeds[t.program]
-				if !ok {
-					feed = newFieldFeed(k, t, path)
-					feeds[t.program] = feed
-				}
-				last = feed
-			}
-			last.add(rank, e, block)
+	return func(k *keyMaker, rank, _ int, e live.Entry, data []byte) {
+		t := k.typeOf(e, data, false)
+		if t.program == nil {
+			k.missing(rank)
+			return
 		}
-		return add, func() {
-			for _, f := range feeds {
-				f.flush()
-			}
+		f := k.feeds[t.program]
+		if f == nil {
+			f = newFieldFeed(k, t, path)
+			k.feeds[t.program] = f
+		}
+		switch {
+		case f.none:
+			k.missing(rank)
+		case !f.single || e.Len > feedLong:
+			t.program.Decode(&f.rec, data)
+			f.cell(rank, f.cells.Append(nil, &f.rec)[0])
+		default:
+			f.add(e, k.source, rank)
 		}
 	}
 }
 
 // fieldFeed makes the keys of messages of one program, many at once where their field has a column of its own.
 type fieldFeed struct {
-	k       *keyMaker
-	program *codec.Program
-	none    bool // the message has no such field
-	single  bool // the field is field, a number or a text, and once in the message
-	field   uint16
-	number  *schema.Number // nil: it is a text
-	numeric bool           // its cells are numbers where they look like it
-	cells   *corpus.Cells
-	rec     codec.Record
-	columns columns.Set
-	block   uint32 // of the log, which holds the messages at hand
-	data    []byte
-	spans   []columns.Span
-	ranks   []int
-	bytes   int
+	feed[int] // of ranks
+	k         *keyMaker
+	none      bool // the message has no such field
+	single    bool // the field is field, a number or a text, and once in the message
+	field     uint16
+	number    *schema.Number // nil: it is a text
+	numeric   bool           // its cells are numbers where they look like it
+	cells     *corpus.Cells
+	rec       codec.Record
 }
 
 func newFieldFeed(k *keyMaker, t *sortType, path string) *fieldFeed {
 	below := belowMessage(path, t.msg)
-	f := &fieldFeed{k: k, program: t.program, none: below == ""}
+	f := &fieldFeed{k: k, none: below == ""}
+	f.program, f.take = t.program, f.values
 	if f.none {
 		return f
 	}
@@ -102,37 +92,11 @@ func newFieldFeed(k *keyMaker, t *sortType, path string) *fieldFeed {
 	return f
 }
 
-// add takes the next message.
-func (f *fieldFeed) add(rank int, e live.Entry, block []byte) {
-	switch {
-	case f.none:
-		f.k.missing(rank)
-		return
-	case !f.single || e.Len > feedLong:
-		f.program.Decode(&f.rec, entryData(e, block))
-		f.cell(rank, f.cells.Append(nil, &f.rec)[0])
-		return
+// values are the keys of the messages in the columns.
+func (f *fieldFeed) values(ranks []int) {
+	for row, rank := range ranks {
+		f.value(rank, row)
 	}
-	number, off := e.Place()
-	if len(f.spans) > 0 && (number != f.block || f.bytes >= feedBytes || len(f.spans) == feedFrames) {
-		f.flush()
-	}
-	f.block, f.data, f.bytes = number, block[:off+e.Len], f.bytes+int(e.Len)
-	f.spans, f.ranks = append(f.spans, columns.Span{Off: off, Len: e.Len}), append(f.ranks, rank)
-}
-
-// flush makes the keys of the messages at hand.
-func (f *fieldFeed) flush() {
-	spans, ranks := f.spans, f.ranks
-	for len(spans) > 0 {
-		f.columns.Reset()
-		n := f.columns.Append(f.program, f.data, spans)
-		for row, rank := range ranks[:n] {
-			f.value(rank, row)
-		}
-		spans, ranks = spans[n:], ranks[n:]
-	}
-	f.spans, f.ranks, f.bytes = f.spans[:0], f.ranks[:0], 0
 }
 
 // value is the key of a message in the columns.

@@ -16,15 +16,16 @@ import (
 	"wirebench/server/live"
 )
 
-// keyOf makes what gives rows their keys by a column; each goroutine makes its own.
-type keyOf func(k *keyMaker) (add func(rank, i int, e live.Entry, block []byte), flush func())
+// keyOf gives a row its key by a column.
+type keyOf func(k *keyMaker, rank, i int, e live.Entry, data []byte)
 
 // keyMaker gives rows their keys. It is for one goroutine.
 type keyMaker struct {
 	*sorter
-	add     func(rank, i int, e live.Entry, block []byte)
-	flush   func() // after the last row of a chunk; nil: nothing is held back
-	texts   []byte // the block that is written to
+	by      keyOf
+	feeds   map[*codec.Program]*fieldFeed // of a column of a field
+	source  []byte                        // of the log, which has the row
+	texts   []byte                        // the block that is written to
 	used    int
 	number  uint32
 	key     []byte
@@ -47,9 +48,9 @@ type sortType struct {
 }
 
 func newKeyMaker(s *sorter, by keyOf) *keyMaker {
-	k := &keyMaker{sorter: s, maker: RowMaker{Snap: s.view.Snapshot}, types: newByType[sortType](s.view.Log, s.view.Snapshot)}
-	k.add, k.flush = by(k)
-	return k
+	return &keyMaker{
+		sorter: s, by: by, feeds: map[*codec.Program]*fieldFeed{}, maker: RowMaker{Snap: s.view.Snapshot}, types: newByType[sortType](s.view.Log, s.view.Snapshot),
+	}
 }
 
 // chunk makes the keys of some rows.
@@ -72,14 +73,14 @@ func (k *keyMaker) chunk(ctx context.Context, from, to int) {
 		if rank%lookEvery == 0 && ctx.Err() != nil {
 			return false
 		}
-		k.frames[rank] = uint32(i)
-		k.add(rank, i, e, block)
+		k.frames[rank], k.source = uint32(i), block
+		k.by(k, rank, i, e, entryData(e, block))
 		k.before = e.At
 		rank++
 		return true
 	})
-	if k.flush != nil {
-		k.flush()
+	for _, f := range k.feeds {
+		f.flush()
 	}
 }
 
@@ -163,13 +164,10 @@ func (k *keyMaker) typeOf(e live.Entry, data []byte, read bool) *sortType {
 		return t
 	}
 	f := &k.frame
-	t = &sortType{msg: k.view.Snapshot.FrameMessage(f)}
+	t = &sortType{msg: k.view.Snapshot.FrameMessage(f), program: frameProgram(k.view.Snapshot, f)}
 	switch {
 	case t.msg != nil:
 		t.name = t.msg.Name
-		if p, err := k.view.Snapshot.Program(t.msg); err == nil {
-			t.program = p
-		}
 	case f.Kind == transport.Message:
 		if t.name = k.maker.nameOf(f); t.name != "" {
 		} else if t.name, t.nameless = "?", true; f.HasKey {
@@ -184,120 +182,75 @@ func (k *keyMaker) typeOf(e live.Entry, data []byte, read bool) *sortType {
 	return t
 }
 
-// sortKeys make the keys of the columns that every list has.
+// sortKeys are the keys of the columns that every list has.
 var sortKeys = map[string]keyOf{
-	"n": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		return func(rank, i int, _ live.Entry, _ []byte) { k.set(rank, uint64(i), atMiddle) }, nil
-	},
-	"time": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		return func(rank, _ int, e live.Entry, _ []byte) {
-			if e.At == 0 {
-				k.missing(rank)
-			} else {
-				k.set(rank, uint64(e.At)^1<<63, atMiddle)
+	"n": byNumber(func(_ *keyMaker, i int, _ live.Entry, _ []byte) (uint64, bool) { return uint64(i), true }),
+	"time": byNumber(func(_ *keyMaker, _ int, e live.Entry, _ []byte) (uint64, bool) {
+		return uint64(e.At) ^ 1<<63, e.At != 0
+	}),
+	"delta": byNumber(func(k *keyMaker, _ int, e live.Entry, _ []byte) (uint64, bool) {
+		return uint64(e.At-k.before) ^ 1<<63, e.At != 0 && k.before != 0
+	}),
+	"dir": byNumber(func(_ *keyMaker, _ int, e live.Entry, _ []byte) (uint64, bool) {
+		return uint64(e.Dir), e.Dir != schema.Both
+	}),
+	"conn": byNumber(func(k *keyMaker, _ int, e live.Entry, _ []byte) (uint64, bool) { return k.conns.of(e.Conn), true }),
+	"code": byNumber(func(_ *keyMaker, _ int, e live.Entry, _ []byte) (uint64, bool) { return uint64(e.Code), e.HasKey }),
+	"len":  byNumber(func(_ *keyMaker, _ int, e live.Entry, _ []byte) (uint64, bool) { return uint64(e.Len), true }),
+	"ver": byNumber(func(k *keyMaker, _ int, e live.Entry, data []byte) (uint64, bool) {
+		t := k.typeOf(e, data, false)
+		if !k.view.Snapshot.Dialect.Versions || t.msg == nil {
+			return 0, false
+		}
+		return uint64(t.msg.Version), t.msg.Version != 0
+	}),
+	"status": byNumber(func(k *keyMaker, _ int, e live.Entry, data []byte) (uint64, bool) {
+		if t := k.typeOf(e, data, false); t.msg != nil {
+			return uint64(k.status(t, data)), true
+		}
+		return statusUnknown, e.Kind == transport.Message
+	}),
+	"flags": byNumber(func(k *keyMaker, i int, e live.Entry, data []byte) (uint64, bool) {
+		flags := k.flags(i, e, data)
+		return flags, flags != 0
+	}),
+	"name": func(k *keyMaker, rank, _ int, e live.Entry, data []byte) {
+		t := k.typeOf(e, data, false)
+		if t.nameless { // but a log may name it
+			if name := k.view.Log.Extra(e).Name; name != "" {
+				k.text(rank, []byte(name))
+				return
 			}
-		}, nil
+		}
+		if !t.hasKey { // all of a type have the same text, at one place
+			k.text(rank, []byte(t.name))
+			t.key, t.hasKey = k.rows[rank], true
+		}
+		k.set(rank, t.key.key, t.key.at)
 	},
-	"delta": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		return func(rank, _ int, e live.Entry, _ []byte) {
-			if e.At == 0 || k.before == 0 {
-				k.missing(rank)
-			} else {
-				k.set(rank, uint64(e.At-k.before)^1<<63, atMiddle)
-			}
-		}, nil
+	"info": func(k *keyMaker, rank, _ int, e live.Entry, data []byte) { k.text(rank, k.info(e, data)) },
+	"layers": func(k *keyMaker, rank, _ int, e live.Entry, _ []byte) {
+		x := k.view.Log.Extra(e)
+		k.scratch = k.scratch[:0]
+		for _, via := range x.Via {
+			k.scratch = append(append(k.scratch, via...), ' ')
+		}
+		if len(x.From) > 0 {
+			k.scratch = strconv.AppendUint(append(k.scratch, "of "...), uint64(x.From[0].Packet), 10)
+		}
+		k.text(rank, k.scratch)
 	},
-	"dir": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		return func(rank, _ int, e live.Entry, _ []byte) {
-			if e.Dir == schema.Both {
-				k.missing(rank)
-			} else {
-				k.set(rank, uint64(e.Dir), atMiddle)
-			}
-		}, nil
-	},
-	"conn": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		return func(rank, _ int, e live.Entry, _ []byte) { k.set(rank, k.conns.of(e.Conn), atMiddle) }, nil
-	},
-	"code": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		return func(rank, _ int, e live.Entry, _ []byte) {
-			if e.HasKey {
-				k.set(rank, uint64(e.Code), atMiddle)
-			} else {
-				k.missing(rank)
-			}
-		}, nil
-	},
-	"len": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		return func(rank, _ int, e live.Entry, _ []byte) { k.set(rank, uint64(e.Len), atMiddle) }, nil
-	},
-	"name": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		return func(rank, _ int, e live.Entry, block []byte) {
-			t := k.typeOf(e, entryData(e, block), false)
-			if t.nameless { // but a log may name it
-				if name := k.view.Log.Extra(e).Name; name != "" {
-					k.text(rank, []byte(name))
-					return
-				}
-			}
-			if !t.hasKey { // all of a type have the same text, at one place
-				k.text(rank, []byte(t.name))
-				t.key, t.hasKey = k.rows[rank], true
-			}
-			k.set(rank, t.key.key, t.key.at)
-		}, nil
-	},
-	"ver": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		versions := k.view.Snapshot.Dialect.Versions
-		return func(rank, _ int, e live.Entry, block []byte) {
-			if t := k.typeOf(e, entryData(e, block), false); versions && t.msg != nil && t.msg.Version != 0 {
-				k.int(rank, int64(t.msg.Version))
-			} else {
-				k.missing(rank)
-			}
-		}, nil
-	},
-	"status": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		return func(rank, _ int, e live.Entry, block []byte) {
-			t := k.typeOf(e, entryData(e, block), false)
-			switch {
-			case t.msg != nil:
-				k.set(rank, uint64(k.status(t, entryData(e, block))), atMiddle)
-			case e.Kind == transport.Message:
-				k.set(rank, statusUnknown, atMiddle)
-			default:
-				k.missing(rank)
-			}
-		}, nil
-	},
-	"flags": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		return func(rank, i int, e live.Entry, block []byte) {
-			if flags := k.flags(i, e, block); flags != 0 {
-				k.set(rank, flags, atMiddle)
-			} else {
-				k.missing(rank)
-			}
-		}, nil
-	},
-	"info": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		return func(rank, _ int, e live.Entry, block []byte) {
-			k.text(rank, k.info(e, entryData(e, block)))
-		}, nil
-	},
-	"layers": func(k *keyMaker) (func(int, int, live.Entry, []byte), func()) {
-		return func(rank, _ int, e live.Entry, _ []byte) {
-			x := k.view.Log.Extra(e)
-			b := k.scratch[:0]
-			for _, via := range x.Via {
-				b = append(append(b, via...), ' ')
-			}
-			if len(x.From) > 0 {
-				b = strconv.AppendUint(append(b, "of "...), uint64(x.From[0].Packet), 10)
-			}
-			k.scratch = b
-			k.text(rank, b)
-		}, nil
-	},
+}
+
+// byNumber is the key of a column of numbers; false: a row has none.
+func byNumber(of func(k *keyMaker, i int, e live.Entry, data []byte) (uint64, bool)) keyOf {
+	return func(k *keyMaker, rank, i int, e live.Entry, data []byte) {
+		if v, ok := of(k, i, e, data); ok {
+			k.set(rank, v, atMiddle)
+		} else {
+			k.missing(rank)
+		}
+	}
 }
 
 // statusUnknown is behind all that codec.Status has.
@@ -313,13 +266,8 @@ func (k *keyMaker) status(t *sortType, data []byte) codec.Status {
 }
 
 // flags are what the column of flags shows of a row; the sign that stands first there counts most.
-func (k *keyMaker) flags(i int, e live.Entry, block []byte) (out uint64) {
-	bad := e.Kind == transport.Problem
-	if !bad {
-		if t := k.typeOf(e, entryData(e, block), false); t.program != nil {
-			bad = k.status(t, entryData(e, block)) != codec.OK
-		}
-	}
+func (k *keyMaker) flags(i int, e live.Entry, data []byte) (out uint64) {
+	bad := e.Kind == transport.Problem || k.status(k.typeOf(e, data, false), data) != codec.OK
 	n := uint64(i + 1)
 	for _, is := range []bool{k.marked[n], k.notes.Frames[n] != "", bad, e.Flags&live.Injected != 0, e.Flags&live.Modified != 0, e.Flags&live.Dropped != 0} {
 		if out <<= 1; is {

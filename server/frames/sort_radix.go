@@ -2,58 +2,123 @@ package frames
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
+	"sync/atomic"
 )
 
-func keyOfRow(r *sortRow) uint64 { return r.key }
+// sortRow is a row that is being sorted.
+type sortRow struct {
+	key  uint64 // the number, or the first bytes of the text
+	rank uint32 // position in the view, from the start
+	at   uint32 // of a number: what key leaves out; else one of those below, or where the text goes on
+}
 
-// fewRows are sorted by comparing.
-const fewRows = 64
+// What a sortRow has in at beside places, which are beyond.
+const (
+	atMiddle  = 1 << 12    // of a number that key has whole; that of an integer beyond 2^53 is off from it by as much as the integer from key
+	atText    = 1 << 14    // a text that ends in key
+	atMissing = ^uint32(0) // there is no value
+	atGone    = atMissing - 1
+)
 
-// radixSort sorts rows by a number, those with the same stay in their order. spare is as long as rows.
-func radixSort(rows, spare []sortRow, key func(*sortRow) uint64) {
-	if len(rows) < 2 {
-		return
+// sortClass is what kind of value a row has.
+type sortClass int
+
+const (
+	numberRow sortClass = iota
+	textRow
+	missingRow
+	goneRow // and is not in the order
+)
+
+func (r sortRow) class() sortClass {
+	switch {
+	case r.at == atGone:
+		return goneRow
+	case r.at == atMissing:
+		return missingRow
+	case r.at < atText:
+		return numberRow
 	}
-	sorted, first, differ, last := true, key(&rows[0]), uint64(0), uint64(0)
-	for i := range rows {
-		k := key(&rows[i])
-		sorted = sorted && k >= last
-		differ |= k ^ first
-		last = k
+	return textRow
+}
+
+// sort sorts the rows by their keys. Numbers come before texts; rows without a value come last, also if all is turned around.
+func (s *sorter) sort(ctx context.Context) ([]sortRow, error) {
+	classes := []sortClass{numberRow, textRow, missingRow}
+	if s.desc {
+		classes = []sortClass{textRow, numberRow, missingRow}
 	}
-	if sorted {
-		return
-	}
-	if len(rows) <= 4*fewRows {
-		slices.SortStableFunc(rows, func(a, b sortRow) int {
-			switch x, y := key(&a), key(&b); {
-			case x < y:
-				return -1
-			case x > y:
-				return 1
+	out := make([]sortRow, 0, len(s.rows))
+	var ends []int
+	for _, class := range classes {
+		for _, r := range s.rows {
+			if r.class() != class {
+				continue
 			}
-			return 0
+			if s.desc {
+				r.key = ^r.key
+			}
+			out = append(out, r)
+		}
+		ends = append(ends, len(out))
+	}
+	var stopped atomic.Bool
+	defer context.AfterFunc(ctx, func() { stopped.Store(true) })()
+	from := 0
+	for i, end := range ends {
+		s.share(int64(920 + 30*i))
+		rows, number := out[from:end], classes[i] == numberRow
+		from = end
+		if classes[i] == missingRow {
+			break
+		}
+		radixSort(rows, s.rows)
+		sortTies(rows, func(a, b sortRow) (c int) {
+			switch {
+			case stopped.Load():
+				return 0 // the rest takes no time
+			case number:
+				c = cmp.Compare(a.at, b.at)
+			default:
+				c = bytes.Compare(s.rest(a.at), s.rest(b.at))
+			}
+			if s.desc {
+				c = -c
+			}
+			return cmp.Or(c, cmp.Compare(a.rank, b.rank))
 		})
+	}
+	return out, ctx.Err()
+}
+
+// radixSort sorts rows by their keys; those with the same stay in their order. spare is as long as rows at least.
+func radixSort(rows, spare []sortRow) {
+	if slices.IsSortedFunc(rows, func(a, b sortRow) int { return cmp.Compare(a.key, b.key) }) {
 		return
 	}
-	from, to := rows, spare
+	differ := uint64(0)
+	for i := range rows {
+		differ |= rows[i].key ^ rows[0].key
+	}
+	from, to := rows, spare[:len(rows)]
 	for shift := 0; shift < 64; shift += 8 {
 		if differ>>shift&0xff == 0 { // all have the same there
 			continue
 		}
 		var at [256]int
 		for i := range from {
-			at[byte(key(&from[i])>>shift)]++
+			at[byte(from[i].key>>shift)]++
 		}
 		sum := 0
 		for i, n := range at {
 			at[i], sum = sum, sum+n
 		}
 		for i := range from {
-			k := byte(key(&from[i]) >> shift)
+			k := byte(from[i].key >> shift)
 			to[at[k]] = from[i]
 			at[k]++
 		}
@@ -64,69 +129,33 @@ func radixSort(rows, spare []sortRow, key func(*sortRow) uint64) {
 	}
 }
 
-// sortTexts sorts rows by their texts from a byte on, of which the key has the first eight: by these, and then those that have them in
-// common by what follows, at most maxSortText/8 times.
-func (s *sorter) sortTexts(ctx context.Context, rows, spare []sortRow, from int) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	radixSort(rows, spare, keyOfRow)
-	for a := 0; a < len(rows); {
-		b, same := a+1, true
-		for ; b < len(rows) && rows[b].key == rows[a].key; b++ {
-			same = same && rows[b].at == rows[a].at
+// sortTies sorts those of sorted rows that have the same key but are not the same otherwise.
+func sortTies(rows []sortRow, compare func(a, b sortRow) int) {
+	for len(rows) > 0 {
+		n, same := 1, true
+		for ; n < len(rows) && rows[n].key == rows[0].key; n++ {
+			same = same && rows[n].at == rows[0].at
 		}
-		if run := rows[a:b]; !same && from+8 < s.most {
-			if len(run) <= fewRows {
-				slices.SortStableFunc(run, func(x, y sortRow) int {
-					c := bytes.Compare(s.rest(x.at, from+8), s.rest(y.at, from+8))
-					if s.desc {
-						c = -c
-					}
-					return c
-				})
-			} else {
-				for i := range run {
-					run[i].key = s.next(run[i].at, from+8)
-				}
-				if err := s.sortTexts(ctx, run, spare[a:b], from+8); err != nil {
-					return err
-				}
-			}
+		if !same {
+			slices.SortFunc(rows[:n], compare)
 		}
-		a = b
+		rows = rows[n:]
 	}
-	return nil
 }
 
-// rest are the bytes of a text from one on.
-func (s *sorter) rest(at uint32, from int) []byte {
+// rest are the bytes of a text behind those of the key.
+func (s *sorter) rest(at uint32) []byte {
 	if at == atText {
 		return nil
 	}
 	block := s.blocks[at>>blockBits]
-	off := int(at & (1<<blockBits - 1))
-	n := int(binary.LittleEndian.Uint16(block[off:]))
-	return block[off+2:][min(from, n):n]
-}
-
-// next are the next eight bytes of a text as a key.
-func (s *sorter) next(at uint32, from int) uint64 {
-	k := firstEight(s.rest(at, from))
-	if s.desc {
-		k = ^k
-	}
-	return k
+	off := at & (1<<blockBits - 1)
+	return block[off+2:][8:binary.LittleEndian.Uint16(block[off:])]
 }
 
 // firstEight are the first bytes of a text as a number, with zeros where it is shorter.
 func firstEight(b []byte) uint64 {
-	if len(b) >= 8 {
-		return binary.BigEndian.Uint64(b)
-	}
-	var k uint64
-	for i, c := range b {
-		k |= uint64(c) << (56 - 8*i)
-	}
-	return k
+	var first [8]byte
+	copy(first[:], b)
+	return binary.BigEndian.Uint64(first[:])
 }

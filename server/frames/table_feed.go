@@ -109,44 +109,58 @@ const (
 	feedLong   = 1 << 16 // a longer message is read alone, without columns
 )
 
-// columnFeed gives messages to a table, many at once.
-type columnFeed struct {
-	table   *corpus.Table
+// feed reads the messages of a program many at once, into columns. T is what tells them apart.
+type feed[T any] struct {
 	program *codec.Program
+	take    func(of []T) // takes the messages in the columns, row by row
 	columns columns.Set
 	block   uint32 // of the log, which holds the messages at hand
 	data    []byte // up to the end of the last of them: what follows may change
 	spans   []columns.Span
-	frames  []uint64 // numbers
+	of      []T
 	bytes   int
 }
 
-func newColumnFeed(p *codec.Program) *columnFeed {
-	return &columnFeed{table: corpus.NewTable(p), program: p}
-}
-
-// add takes the next message: the frame of an index, in a block of the log.
-func (f *columnFeed) add(i int, e live.Entry, block []byte) {
+// add takes the next message, in a block of the log.
+func (f *feed[T]) add(e live.Entry, block []byte, of T) {
 	number, off := e.Place()
-	if len(f.spans) > 0 && (number != f.block || e.Len > feedLong || f.bytes >= feedBytes || len(f.spans) == feedFrames) {
+	if len(f.spans) > 0 && (number != f.block || f.bytes >= feedBytes || len(f.spans) == feedFrames) {
 		f.flush()
 	}
-	if e.Len > feedLong {
-		f.table.Add(uint64(i+1), entryData(e, block))
-		return
-	}
 	f.block, f.data, f.bytes = number, block[:off+e.Len], f.bytes+int(e.Len)
-	f.spans, f.frames = append(f.spans, columns.Span{Off: off, Len: e.Len}), append(f.frames, uint64(i+1))
+	f.spans, f.of = append(f.spans, columns.Span{Off: off, Len: e.Len}), append(f.of, of)
 }
 
-// flush gives the messages at hand to the table.
-func (f *columnFeed) flush() {
-	spans, frames := f.spans, f.frames
+// flush reads the messages at hand.
+func (f *feed[T]) flush() {
+	spans, of := f.spans, f.of
 	for len(spans) > 0 {
 		f.columns.Reset()
 		n := f.columns.Append(f.program, f.data, spans)
-		f.table.AddColumns(&f.columns, frames[:n])
-		spans, frames = spans[n:], frames[n:]
+		f.take(of[:n])
+		spans, of = spans[n:], of[n:]
 	}
-	f.spans, f.frames, f.bytes = f.spans[:0], f.frames[:0], 0
+	f.spans, f.of, f.bytes = f.spans[:0], f.of[:0], 0
+}
+
+// columnFeed gives messages to a table.
+type columnFeed struct {
+	feed[uint64] // of the numbers of frames
+	table        *corpus.Table
+}
+
+func newColumnFeed(p *codec.Program) *columnFeed {
+	f := &columnFeed{table: corpus.NewTable(p)}
+	f.program, f.take = p, func(frames []uint64) { f.table.AddColumns(&f.columns, frames) }
+	return f
+}
+
+// add takes the next message: the frame of an index.
+func (f *columnFeed) add(i int, e live.Entry, block []byte) {
+	if e.Len > feedLong {
+		f.flush()
+		f.table.Add(uint64(i+1), entryData(e, block))
+		return
+	}
+	f.feed.add(e, block, uint64(i+1))
 }
