@@ -8,6 +8,7 @@ import (
 	"wirebench/server/frames"
 	"wirebench/server/page"
 	"wirebench/server/relay"
+	"wirebench/server/runs"
 	"wirebench/server/socket"
 	"wirebench/server/store"
 )
@@ -49,7 +50,7 @@ func Messages() []any {
 		api.ListenerList{},
 		relay.Rule{},
 		api.HeldList{},
-		api.ReplayInfo{},
-		api.ReplayResult{},
+		runs.Info{},
+		runs.Result{},
 	}
 }

@@ -102,7 +102,7 @@ func (c *nowCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(capturesOpen, float64(load.Open))
 	gauge(framesKept, float64(load.Frames))
 	gauge(bytesKept, float64(load.Bytes))
-	gauge(replaysListed, float64(c.s.api.RunningReplays()))
+	gauge(replaysListed, float64(c.s.runs.Running()))
 	for _, one := range c.s.relays.Of("") {
 		x := one.State()
 		labels := []string{one.Workspace.Name, listenOf(x)}

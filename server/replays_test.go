@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/server/api"
 	"wirebench/server/relay"
 	"wirebench/server/replay"
+	"wirebench/server/runs"
 )
 
 // replayTest is a server with a recorded conversation: three messages of a client, and an answer to each.
@@ -93,8 +93,8 @@ func (x *replayTest) start(body string) (id, listen string) {
 }
 
 type gotReplay struct {
-	api.ReplayInfo
-	Results []api.ReplayResult
+	runs.Info
+	Results []runs.Result
 }
 
 // until waits until a replay is as it is wanted.
@@ -124,7 +124,7 @@ func (x *replayTest) wait(id string) gotReplay {
 func TestReplay(t *testing.T) {
 	x := newReplayTest(t)
 	var made struct {
-		Conns  []api.ReplayConn
+		Conns  []runs.Conn
 		Conn   string
 		Script json.RawMessage
 	}
@@ -147,7 +147,7 @@ func TestReplay(t *testing.T) {
 	id, _ := x.start(fmt.Sprintf(`{"to":%q,"speed":1000}`, x.game))
 	r := x.wait(id)
 	if r.Report == nil || !r.Report.OK || r.Total != 6 || len(r.Results) != 6 || r.Steps != 6 || r.Play != "client" || r.Conn != made.Conn || r.Capture != x.capture {
-		t.Errorf("%+v %+v", r.ReplayInfo, r.Report)
+		t.Errorf("%+v %+v", r.Info, r.Report)
 	}
 	for _, one := range r.Results {
 		if one.Status != "ok" || len(one.Diffs) != 0 {
@@ -166,7 +166,7 @@ func TestReplay(t *testing.T) {
 	id, _ = x.start(fmt.Sprintf(`{"to":%q,"speed":1000,"script":%s}`, x.game, other))
 	r = x.wait(id)
 	if r.Report == nil || r.Report.OK || r.Different != 1 || len(r.Results) != 6 || len(r.Results[3].Diffs) != 1 || r.Results[3].Diffs[0] != (replay.Difference{Path: "n", Expected: "98", Got: "122"}) {
-		t.Errorf("%+v %+v", r.ReplayInfo, r.Results)
+		t.Errorf("%+v %+v", r.Info, r.Results)
 	}
 
 	var p relay.Info
@@ -186,7 +186,7 @@ func TestReplay(t *testing.T) {
 			t.Fatalf("the proxy saw %d of 3 (%d)", f.Fit, code)
 		}
 	}
-	var all struct{ Replays []api.ReplayInfo }
+	var all struct{ Replays []runs.Info }
 	if code := x.api("GET", "/api/one/replays", "", &all); code != 200 || len(all.Replays) != 3 || all.Replays[0].ID != id {
 		t.Errorf("%d %+v", code, all)
 	}
@@ -306,7 +306,7 @@ func TestReplayStops(t *testing.T) {
 	x.start(`{"listen":"127.0.0.1:0"}`)
 	x.start(to + endless + `}`)
 	x.s.Close()
-	if n := x.s.api.RunningReplays(); n != 0 {
+	if n := x.s.runs.Running(); n != 0 {
 		t.Errorf("%d outlive the server", n)
 	}
 }
@@ -315,23 +315,23 @@ func TestReplayStops(t *testing.T) {
 func TestReplayLimits(t *testing.T) {
 	x := newReplayTest(t)
 	var ids []string
-	for range api.MaxReplays {
+	for range runs.MaxRunning {
 		id, _ := x.start(`{"listen":"127.0.0.1:0"}`)
 		ids = append(ids, id)
 	}
 	if code := x.api("POST", "/api/one/captures/"+x.capture+"/replay", `{"listen":"127.0.0.1:0"}`, nil); code != 409 {
 		t.Errorf("one more than may run: %d", code)
 	}
-	for i := range 2 * api.MaxKeptReplays {
+	for i := range 2 * runs.MaxKept {
 		if code := x.api("DELETE", "/api/one/replays/"+ids[i], "", nil); code != 204 {
 			t.Fatal(code)
 		}
 		id, _ := x.start(`{"listen":"127.0.0.1:0"}`)
 		ids = append(ids, id)
 	}
-	var kept struct{ Replays []api.ReplayInfo }
-	if code := x.api("GET", "/api/one/replays", "", &kept); code != 200 || len(kept.Replays) != api.MaxKeptReplays {
-		t.Errorf("%d: %d are kept, want %d", code, len(kept.Replays), api.MaxKeptReplays)
+	var kept struct{ Replays []runs.Info }
+	if code := x.api("GET", "/api/one/replays", "", &kept); code != 200 || len(kept.Replays) != runs.MaxKept {
+		t.Errorf("%d: %d are kept, want %d", code, len(kept.Replays), runs.MaxKept)
 	}
 	if code := x.api("GET", "/api/one/replays/"+ids[0], "", nil); code != 404 {
 		t.Errorf("the oldest is still there: %d", code)

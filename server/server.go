@@ -22,6 +22,7 @@ import (
 	"wirebench/server/page"
 	"wirebench/server/proxy"
 	"wirebench/server/relay"
+	"wirebench/server/runs"
 	"wirebench/server/socket"
 	"wirebench/server/workspace"
 )
@@ -54,6 +55,7 @@ type Server struct {
 	budget    *admit.Budget
 	ended     atomic.Bool
 	captures  *captures.Set
+	runs      *runs.Set
 	relays    *relay.Set
 	api       *api.API
 	metrics   *metrics
@@ -94,9 +96,12 @@ func New(cfg Config) (*Server, error) {
 	if len(cfg.Workspaces) == 0 {
 		return nil, fmt.Errorf("a server without workspaces")
 	}
+	s.runs = runs.New(runs.Options{
+		Captures: s.captures, Relays: s.relays, Log: cfg.Log,
+		Changed: func(ws, id string) { s.pushes.Tell(ws, page.TopicReplay+id) },
+	})
 	s.api = api.New(api.API{
-		Workspaces: cfg.Workspaces, Captures: s.captures, Relays: s.relays, Log: cfg.Log,
-		ReplayChanged: func(ws, id string) { s.pushes.Tell(ws, page.TopicReplay+id) },
+		Workspaces: cfg.Workspaces, Captures: s.captures, Relays: s.relays, Runs: s.runs, Log: cfg.Log,
 	})
 	s.workbench = &page.Workbench{Workspaces: cfg.Workspaces, Captures: s.captures, Relays: s.relays, Budget: s.budget, Log: cfg.Log}
 	s.metrics = newMetrics(s)

@@ -92,9 +92,10 @@ server/socket   < server/wsconn
 
 server/relay < server/captures server/proxy codec/transport/protocols
 
+server/runs         < server/relay server/replay
 cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 
-server/api < server/access server/relay server/replay
+server/api < server/access server/runs
 
 server/page < server/api server/socket
 

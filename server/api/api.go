@@ -14,6 +14,7 @@ import (
 	"wirebench/server/answer"
 	"wirebench/server/captures"
 	"wirebench/server/relay"
+	"wirebench/server/runs"
 	"wirebench/server/workspace"
 )
 
@@ -22,18 +23,15 @@ type API struct {
 	Workspaces []*workspace.Workspace // with distinct names
 	Captures   *captures.Set
 	Relays     *relay.Set
+	Runs       *runs.Set
 	Log        *slog.Logger
 
-	// ReplayChanged is called when the state of a replay of a workspace changes.
-	ReplayChanged func(ws, id string)
-
-	replays  *replaySet
 	clearing chan struct{} // a semaphore of requests that decrypt a capture again
 }
 
 // New returns an API with the configuration in x.
 func New(a API) *API {
-	a.replays, a.clearing = newReplaySet(), make(chan struct{}, maxClearAtOnce)
+	a.clearing = make(chan struct{}, maxClearAtOnce)
 	return &a
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/server/relay"
+	"wirebench/server/runs"
 )
 
 // Register registers and describes all operations. Those of a resource are in the file of its handlers.
@@ -64,10 +65,15 @@ func small(op *huma.Operation) { op.MaxBodyBytes = MaxSmallBody }
 // renamed maps types to their names in the document, where these differ from the Go names.
 var renamed = map[reflect.Type]string{
 	reflect.TypeFor[relay.Config](): "ProxyConfig", reflect.TypeFor[relay.Info](): "ProxyInfo", reflect.TypeFor[relay.Rule](): "RuleBody",
+	reflect.TypeFor[runs.Config](): "ReplayConfig", reflect.TypeFor[runs.Info](): "ReplayInfo", reflect.TypeFor[runs.Report](): "ReplayReport",
+	reflect.TypeFor[runs.Result](): "ReplayResult", reflect.TypeFor[runs.Seen](): "ReplaySeen", reflect.TypeFor[runs.Conn](): "ReplayConn",
 }
 
 // SchemaName returns the name of a type in the document.
 func SchemaName(t reflect.Type, hint string) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	if name := renamed[t]; name != "" {
 		return name
 	}

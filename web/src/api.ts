@@ -1242,8 +1242,8 @@ export interface ViewProblemInfo {
   line?: number;
 }
 
-/** ReplayInfo is the state of a run. */
-export interface ReplayInfo {
+/** RunsInfo is the state of a run. */
+export interface RunsInfo {
   id: string;
   capture: string;
   /** the replayed connection of the capture; missing if the request had a script */
@@ -1269,11 +1269,11 @@ export interface ReplayInfo {
   /** why the script lacks parts of the recording */
   note?: string;
   /** after the end; the results are in a separate list */
-  report?: ReplayReport;
+  report?: RunsReport;
 }
 
-/** ReplayReport is a replay.Report as the API describes it; its results are in a separate list. */
-export interface ReplayReport {
+/** RunsReport is a replay.Report as the API describes it; its results are in a separate list. */
+export interface RunsReport {
   /** every step was done, without differences that count */
   ok: boolean;
   started: string;
@@ -1296,7 +1296,7 @@ export interface ReplayReport {
   /** received messages that no step expected */
   unexpected: number;
   /** the first of the unexpected ones */
-  extra?: ReplaySeen[];
+  extra?: RunsSeen[];
   /** why it ended before the last step */
   stopped?: string;
   notes?: string[];
@@ -1304,8 +1304,8 @@ export interface ReplayReport {
   vars?: Record<string, string>;
 }
 
-/** ReplaySeen is a received message that was not expected. */
-export interface ReplaySeen {
+/** RunsSeen is a received message that was not expected. */
+export interface RunsSeen {
   /** since the start */
   at: string;
   /** name or code */
@@ -1313,8 +1313,8 @@ export interface ReplaySeen {
   bytes: number;
 }
 
-/** ReplayResult is a replay.Result as the API describes it, with the same names. Times are as in 1.5ms. */
-export interface ReplayResult {
+/** RunsResult is a replay.Result as the API describes it, with the same names. Times are as in 1.5ms. */
+export interface RunsResult {
   /** 3; in a loop 3.1#7: the first step of the loop at step 3, seventh iteration */
   step: string;
   kind: "send" | "expect";

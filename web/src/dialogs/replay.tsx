@@ -3,7 +3,7 @@
 //   dialog.operate > form > .field, .row, details > textarea
 //                         > progress, .replay-steps > .held-row, .held-before
 
-import type { ReplayInfo, ReplayResult as Result } from "../api";
+import type { RunsInfo, RunsResult as Result } from "../api";
 import { onChanged } from "../changes";
 import { arrow, Button, dialog, Field, type Open, Says, Select } from "../dialog";
 import { counted } from "../frames/text";
@@ -29,7 +29,7 @@ interface Made {
 }
 
 /** A run, as GET /api/{ws}/replays/{id} has it. */
-type Run = ReplayInfo & { results: Result[] };
+type Run = RunsInfo & { results: Result[] };
 
 const atOnce = 500; // results asked for at once
 const mostShown = 2000; // steps in the list; of those behind them only what went wrong

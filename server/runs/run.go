@@ -1,4 +1,4 @@
-package api
+package runs
 
 import (
 	"context"
@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/proxy"
 	"wirebench/server/relay"
@@ -19,15 +17,15 @@ import (
 	"wirebench/server/workspace"
 )
 
-// replayPatience limits the time to connect to the server.
-const replayPatience = 30 * time.Second
+// patience limits the time to connect to the server.
+const patience = 30 * time.Second
 
-// replayRun is one run of a script.
-type replayRun struct {
+// Run is one run of a script.
+type Run struct {
 	ws       string
 	snap     *workspace.Snapshot // as it was at the start
 	protocol protocols.Protocol
-	cfg      ReplayConfig
+	cfg      Config
 	env      *protocols.Env
 	script   *replay.Script
 	stop     context.CancelFunc
@@ -40,20 +38,28 @@ type replayRun struct {
 	packets  net.PacketConn
 
 	mu      sync.Mutex
-	info    ReplayInfo // ID, To, Listen and other fields known at the start do not change
-	results []ReplayResult
+	info    Info // ID, To, Listen and other fields known at the start do not change
+	results []Result
 	memory  int // approximate size of the results in bytes
 }
 
-func (x *replayRun) network() string {
+func (x *Run) network() string {
 	if x.protocol.Streams {
 		return "tcp"
 	}
 	return "udp"
 }
 
-// ended reports whether a run has ended.
-func (x *replayRun) ended() bool {
+// ID identifies the run.
+func (x *Run) ID() string { return x.info.ID }
+
+// Stop stops the run. Its results stay.
+func (x *Run) Stop() { x.stop() }
+
+// Done is closed when the run has ended.
+func (x *Run) Done() <-chan struct{} { return x.done }
+
+func (x *Run) ended() bool {
 	select {
 	case <-x.done:
 		return true
@@ -63,10 +69,10 @@ func (x *replayRun) ended() bool {
 }
 
 // open resolves and checks the server's address, or starts to listen.
-func (x *replayRun) open(ctx context.Context, p *relay.Set) (err error) {
+func (x *Run) open(ctx context.Context, p *relay.Set) (err error) {
 	if x.cfg.To != "" {
 		if x.target, err = p.Target(ctx, x.cfg.To); err != nil {
-			return relayProblem(err)
+			return err
 		}
 		return nil
 	}
@@ -74,10 +80,10 @@ func (x *replayRun) open(ctx context.Context, p *relay.Set) (err error) {
 	// proxy.
 	at, err := netip.ParseAddrPort(x.cfg.Listen)
 	if err != nil {
-		return huma.Error422UnprocessableEntity(fmt.Sprintf(`"listen": %q is not IP:port, such as 127.0.0.1:0`, x.cfg.Listen))
+		return fmt.Errorf(`"listen": %q is not IP:port, such as 127.0.0.1:0`, x.cfg.Listen)
 	}
 	if !at.Addr().Unmap().IsLoopback() {
-		return huma.Error403Forbidden(`"listen": ` + at.Addr().String() + " is not loopback; for clients of other machines, start a listener of the proxy whose upstream is the replay")
+		return fmt.Errorf(`"listen": %s %w`, at.Addr(), ErrNotLoopback)
 	}
 	var lc net.ListenConfig
 	if x.protocol.Streams {
@@ -88,13 +94,13 @@ func (x *replayRun) open(ctx context.Context, p *relay.Set) (err error) {
 		x.info.Listen = x.packets.LocalAddr().String()
 	}
 	if err != nil {
-		return huma.Error422UnprocessableEntity(proxy.ListenProblem(err).Error())
+		return proxy.ListenProblem(err)
 	}
 	return nil
 }
 
 // close stops listening.
-func (x *replayRun) close() {
+func (x *Run) close() {
 	if x.listener != nil {
 		x.listener.Close()
 	}
@@ -104,7 +110,7 @@ func (x *replayRun) close() {
 }
 
 // play runs the script until its end or until the context is done.
-func (x *replayRun) play(ctx context.Context) {
+func (x *Run) play(ctx context.Context) {
 	most := time.Duration(x.cfg.Seconds) * time.Second
 	limited, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("time limit reached: %s", most))
 	defer cancel()
@@ -123,7 +129,7 @@ func (x *replayRun) play(ctx context.Context) {
 	if report.Stopped != "" && limited.Err() != nil {
 		report.Stopped = stopCause(limited)
 	}
-	x.info.Report = replayReport(report)
+	x.info.Report = reportOf(report)
 }
 
 // stopCause returns the reason why a context is done.
@@ -135,7 +141,7 @@ func stopCause(ctx context.Context) string {
 }
 
 // converse connects and runs the script.
-func (x *replayRun) converse(ctx context.Context) (*replay.Report, error) {
+func (x *Run) converse(ctx context.Context) (*replay.Report, error) {
 	link, port, err := x.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -149,7 +155,7 @@ func (x *replayRun) converse(ctx context.Context) (*replay.Report, error) {
 	defer wire.Close() // the report has the results
 	waiting, cancel := ctx, context.CancelFunc(func() {})
 	if x.packets == nil { // over UDP the client may come at any time
-		waiting, cancel = context.WithTimeout(ctx, replayPatience)
+		waiting, cancel = context.WithTimeout(ctx, patience)
 	}
 	err = wire.Wait(waiting)
 	cancel()
@@ -164,12 +170,12 @@ func (x *replayRun) converse(ctx context.Context) (*replay.Report, error) {
 }
 
 // connect makes the connection and returns the server's port.
-func (x *replayRun) connect(ctx context.Context) (replay.Link, uint16, error) {
+func (x *Run) connect(ctx context.Context) (replay.Link, uint16, error) {
 	switch {
 	case x.packets != nil:
 		return &replay.Server{PacketConn: x.packets}, x.packets.LocalAddr().(*net.UDPAddr).AddrPort().Port(), nil
 	case x.listener == nil:
-		ctx, cancel := context.WithTimeout(ctx, replayPatience)
+		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		c, err := x.target.Dial(ctx, x.network())
 		return c, x.target.Port(), err
@@ -185,13 +191,13 @@ func (x *replayRun) connect(ctx context.Context) (replay.Link, uint16, error) {
 }
 
 // tell reports that the state of the run has changed.
-func (x *replayRun) tell() {
+func (x *Run) tell() {
 	if x.changed != nil {
 		x.changed()
 	}
 }
 
-func (x *replayRun) becomes(state string) {
+func (x *Run) becomes(state string) {
 	defer x.tell()
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -199,8 +205,8 @@ func (x *replayRun) becomes(state string) {
 }
 
 // add takes the result of a step.
-func (x *replayRun) add(r replay.Result) {
-	one := replayResult(r)
+func (x *Run) add(r replay.Result) {
+	one := resultOf(r)
 	clear(r.Lifted) // the run's report shares this map and does not need it: drop values that a server made long
 	size := one.size()
 	defer x.tell()
@@ -214,7 +220,7 @@ func (x *replayRun) add(r replay.Result) {
 	case replay.Failed:
 		x.info.Failed++
 	}
-	if x.memory+size > maxReplayMemory || len(x.results) == maxReplayResults {
+	if x.memory+size > maxMemory || len(x.results) == maxResults {
 		x.info.LeftOut++
 		return
 	}
@@ -222,18 +228,18 @@ func (x *replayRun) add(r replay.Result) {
 	x.results = append(x.results, one)
 }
 
-// now returns the state of the run.
-func (x *replayRun) now() ReplayInfo {
-	info, _ := x.from(0, 0)
+// Now returns the state of the run.
+func (x *Run) Now() Info {
+	info, _ := x.From(0, 0)
 	return info
 }
 
-// from returns the state of the run with some of its results.
-func (x *replayRun) from(from, count int) (ReplayInfo, []ReplayResult) {
+// From returns the state of the run with some of its results.
+func (x *Run) From(from, count int) (Info, []Result) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	info := x.info
 	info.Total = len(x.results) + x.info.LeftOut
 	from = min(from, len(x.results))
-	return info, append([]ReplayResult{}, x.results[from:min(from+count, len(x.results))]...)
+	return info, append([]Result{}, x.results[from:min(from+count, len(x.results))]...)
 }
