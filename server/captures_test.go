@@ -8,40 +8,26 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 )
 
 // captureServer has a workspace "one" of a dialect that keeps captures.
 func captureServer(t testing.TB, dialect string, files map[string]string, stored ...string) *Server {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		writeFile(t, filepath.Join(dir, name), text)
-	}
-	d, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := store.OpenCaptures(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := workspacetest.Dir(t, files)
+	kept := workspacetest.Captures(t)
 	for _, text := range stored {
 		if _, err := kept.Add("stored", time.Now(), strings.NewReader(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w, err := workspace.Open(workspace.Config{Name: "one", Title: "One protocol", Dialect: dialect, Files: d, Captures: kept})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return serverOf(t, w)
+	return serverOf(t, workspacetest.Open(t, workspace.Config{Dialect: dialect, Files: d, Captures: kept}))
 }
 
 // request sends a request and reads its JSON answer.

@@ -19,6 +19,7 @@ import (
 
 	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 	"wirebench/web/browsertest"
 )
 
@@ -328,23 +329,8 @@ func TestFlowCaptureElsewhere(t *testing.T) {
 	t.Parallel()
 	open := func(name, dialect string, files map[string]string) *workspace.Workspace {
 		t.Helper()
-		dir := t.TempDir()
-		for file, text := range files {
-			writeFile(t, filepath.Join(dir, file), text)
-		}
-		d, err := store.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kept, err := store.OpenCaptures(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := workspace.Open(workspace.Config{Name: name, Title: "Protocol " + name, Dialect: dialect, Files: d, Captures: kept})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w
+		d, _ := workspacetest.Dir(t, files)
+		return workspacetest.Open(t, workspace.Config{Name: name, Title: "Protocol " + name, Dialect: dialect, Files: d, Captures: workspacetest.Captures(t)})
 	}
 	s, err := New(Config{Version: "test", Workspaces: []*workspace.Workspace{open("one", "subspace", nil), open("two", "tera", chatFiles)}})
 	if err != nil {

@@ -3,36 +3,17 @@ package server
 import (
 	"encoding/hex"
 	"net/http/httptest"
-	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
-	"wirebench/server/store"
-	"wirebench/server/workspace"
 	"wirebench/web/browsertest"
 )
 
 // A capture that is dropped on the page is kept, and so is a text that shows a conversation; raw bytes are asked about.
 func TestFlowDropCaptures(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	for name, text := range chatFiles {
-		writeFile(t, filepath.Join(dir, name), text)
-	}
-	d, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := store.OpenCaptures(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := workspace.Open(workspace.Config{Name: "one", Title: "One", Dialect: "tera", Files: d, Captures: kept})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := serverOf(t, w)
+	s := captureServer(t, "tera", chatFiles)
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx := browsertest.Open(t, srv.URL+"/w/one", "#input")
@@ -50,7 +31,7 @@ func TestFlowDropCaptures(t *testing.T) {
 		t.Helper()
 		browsertest.Arrive(t, ctx, `html:not(:has(#input))`) // another page; a script's wait does not outlive the one it is in
 		f.is("the page of the capture", `location.pathname.startsWith("/w/one/captures/")`)
-		all, err := kept.List()
+		all, err := s.byName["one"].Captures.List()
 		if err != nil || len(all) != n || all[0].Framing != framing && all[n-1].Framing != framing {
 			t.Errorf("%+v %v", all, err)
 		}

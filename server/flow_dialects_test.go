@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 	"wirebench/web/browsertest"
 )
 
@@ -46,23 +46,9 @@ offset size comment
 // beginAs is begin in a workspace of another dialect.
 func beginAs(t *testing.T, dialect string, files map[string]string, address string) (f flow, dir string) {
 	t.Helper()
-	dir = t.TempDir()
-	for name, text := range files {
-		writeFile(t, dir+"/"+name, text)
-	}
-	d, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	home, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := workspace.Open(workspace.Config{Name: "one", Title: "One protocol", Dialect: dialect, Files: d, Home: home})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := httptest.NewServer(serverOf(t, w))
+	d, dir := workspacetest.Dir(t, files)
+	home, _ := workspacetest.Dir(t, nil)
+	srv := httptest.NewServer(serverOf(t, workspacetest.Open(t, workspace.Config{Dialect: dialect, Files: d, Home: home})))
 	t.Cleanup(srv.Close)
 	return flow{t, browsertest.OpenAllowing(t, srv.URL+address, openSelector, regexp.MustCompile(`status of 422`))}, dir
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http/httptest"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"wirebench/server/socket"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 	"wirebench/server/wsconn"
 )
 
@@ -33,26 +33,13 @@ type idleList struct {
 
 // idleCapture is a capture of chatFiles, and the set in which it is opened.
 func idleCapture(t *testing.T, data []byte) (*workspace.Workspace, *captures.Set, store.Capture) {
-	dir := t.TempDir()
-	for name, text := range chatFiles {
-		writeFile(t, filepath.Join(dir, name), text)
-	}
-	files, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := store.OpenCaptures(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	files, _ := workspacetest.Dir(t, chatFiles)
+	kept := workspacetest.Captures(t)
 	x, err := kept.Add("chat.pcapng", time.Now(), bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, err := workspace.Open(workspace.Config{Name: "one", Dialect: "tera", Files: files, Captures: kept})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ws := workspacetest.Open(t, workspace.Config{Files: files, Captures: kept})
 	set := captures.NewSet(nil)
 	t.Cleanup(set.Close)
 	return ws, set, x

@@ -16,6 +16,7 @@ import (
 	"wirebench/server/relay"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 )
 
 // A disk that is full ends the recording, with its reason in the list of proxies. Traffic and log go on, the page too, and what was
@@ -40,20 +41,12 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "game.def"), pingFiles)
-	files, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files, _ := workspacetest.Dir(t, map[string]string{"game.def": pingFiles})
 	kept, err := store.OpenCaptures(small)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := workspace.Open(workspace.Config{Name: "one", Title: "One protocol", Dialect: "muta", Files: files, Captures: kept})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := workspacetest.Open(t, workspace.Config{Dialect: "muta", Files: files, Captures: kept})
 	s := serverOf(t, w)
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() {

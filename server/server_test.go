@@ -19,6 +19,7 @@ import (
 	"wirebench/server/api"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 )
 
 // thousands is a definition of 2000 fields.
@@ -81,19 +82,12 @@ func openWorkspace(t testing.TB, dir string, change func(workspace.Files) worksp
 	if err != nil {
 		t.Fatal(err)
 	}
-	home, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	home, _ := workspacetest.Dir(t, nil)
 	files := workspace.Files(d)
 	if change != nil {
 		files = change(files)
 	}
-	w, err := workspace.Open(workspace.Config{Name: "one", Title: "One protocol", Dialect: "tera", Files: files, Home: home})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return workspacetest.Open(t, workspace.Config{Files: files, Home: home})
 }
 
 func serverOf(t testing.TB, w *workspace.Workspace) *Server {

@@ -9,6 +9,7 @@ import (
 	"wirebench/server/api"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 )
 
 func TestSettings(t *testing.T) {
@@ -45,22 +46,9 @@ func TestSettings(t *testing.T) {
 }
 
 func TestSettingsStay(t *testing.T) {
-	dir := t.TempDir()
-	home, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	open := func() *Server {
-		w, err := workspace.Open(workspace.Config{Name: "one", Dialect: "tera", Files: files, Home: home})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return serverOf(t, w)
-	}
+	home, _ := workspacetest.Dir(t, nil)
+	files, _ := workspacetest.Dir(t, nil)
+	open := func() *Server { return serverOf(t, workspacetest.Open(t, workspace.Config{Files: files, Home: home})) }
 	talk(t, open(), []exchange{{"choose", "PATCH /api/one", `{"patch":"74.02"}`, 200, nil, nil}})
 	talk(t, open(), []exchange{{"after a restart", "GET /api/one", "", 200, []string{`"settings":{"patch":"74.02"}`, `"patch":"74.02",`}, nil}})
 }

@@ -84,6 +84,8 @@ server/answer    < server/admit
 server/workspace < defs codec/view codec/filter codec/transport/protocols server/store
 server/proxy     < codec/filter server/live server/store
 
+server/workspace/workspacetest < server/workspace
+
 server/access < server/answer templates
 server/frames < server/workspace server/live server/admit codec/corpus codec/transport/protocols
 

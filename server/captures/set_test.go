@@ -8,22 +8,15 @@ import (
 
 	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 )
 
 // A capture whose file is slow to open keeps no other one waiting.
 func TestSlowFileHoldsNoLock(t *testing.T) {
-	kept, err := store.OpenCaptures(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ws, err := workspace.Open(workspace.Config{Name: "one", Dialect: "muta", Files: files, Captures: kept})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := workspacetest.Captures(t)
+	files, _ := workspacetest.Dir(t, nil)
+	ws := workspacetest.Open(t, workspace.Config{Dialect: "muta", Files: files, Captures: kept})
+	var err error
 	var slow, other store.Capture
 	for _, x := range []*store.Capture{&slow, &other} {
 		if *x, err = kept.Add("a.txt", time.Now(), strings.NewReader("00000000  01 02\n")); err != nil {

@@ -19,8 +19,8 @@ import (
 
 	"wirebench/server/access"
 	"wirebench/server/admit"
-	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 )
 
 // Each action is for the roles that the table of access says, and for no other, by a form and over the channel of an open page. Those that
@@ -86,27 +86,13 @@ func TestEveryActionForEveryRole(t *testing.T) {
 // testWorkbench has one workspace "one" of a definition with a sample, which are in the directory.
 func testWorkbench(t *testing.T) (b *Workbench, dir string, log *bytes.Buffer) {
 	t.Helper()
-	dir, log = t.TempDir(), &bytes.Buffer{}
-	for name, text := range map[string]string{
+	files, dir := workspacetest.Dir(t, map[string]string{
 		"C_JOIN.1.def": "string channel_name\nuint16 password\n", "protocol.1.map": "C_JOIN 1\n",
 		"C_JOIN.1.samples.jsonl": `{"message":"C_JOIN.1","hex":"12000100080039304c0061006e006e000000","about":"a text"}` + "\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	files, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	home, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ws, err := workspace.Open(workspace.Config{Name: "one", Title: "One", Dialect: "tera", Files: files, Home: home})
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
+	home, _ := workspacetest.Dir(t, nil)
+	ws := workspacetest.Open(t, workspace.Config{Title: "One", Files: files, Home: home})
+	log = &bytes.Buffer{}
 	return &Workbench{Workspaces: []*workspace.Workspace{ws}, Budget: admit.New(1 << 30), Log: slog.New(slog.NewTextHandler(log, nil))}, dir, log
 }
 

@@ -3,16 +3,14 @@ package relay
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/tera"
 	"wirebench/defs/schema"
-	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 )
 
 const ruleFiles = "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: move_it\n   __group = clmsg\n   x = uint8\n" +
@@ -21,21 +19,8 @@ const ruleFiles = "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    =
 // opened is a workspace of files.
 func opened(t *testing.T, dialect string, files map[string]string) *workspace.Workspace {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	d, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := workspace.Open(workspace.Config{Name: "one", Dialect: dialect, Files: d})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	d, _ := workspacetest.Dir(t, files)
+	return workspacetest.Open(t, workspace.Config{Dialect: dialect, Files: d})
 }
 
 // A rule that no message can fit, or that sets what none of them has, is refused when it is written, with the reason.

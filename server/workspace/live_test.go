@@ -12,30 +12,15 @@ import (
 
 	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 )
 
 // open makes a workspace of files on disk.
 func open(t *testing.T, files map[string]string) (*workspace.Workspace, string) {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	d, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	home, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := workspace.Open(workspace.Config{Name: "one", Dialect: "tera", Files: d, Home: home})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w, dir
+	d, dir := workspacetest.Dir(t, files)
+	home, _ := workspacetest.Dir(t, nil)
+	return workspacetest.Open(t, workspace.Config{Files: d, Home: home}), dir
 }
 
 func revision(text string) *store.Revision {
