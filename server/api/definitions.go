@@ -1,26 +1,19 @@
 package api
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"mime"
 	"net/http"
 	"net/url"
 	"path"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
 	"wirebench/codec/view"
 	"wirebench/defs"
@@ -43,36 +36,6 @@ func (s *API) registerDefinitions(api huma.API) {
 type FilePath struct {
 	Workspace string `path:"ws" doc:"name of the workspace"`
 	File      string `path:"file" maxLength:"500" doc:"name of a definition or code map; write the slashes of folders as %2F. The folders may be omitted if the name is unique"`
-}
-
-// RawRequest gives handlers the request itself, for bodies other than JSON.
-type RawRequest struct {
-	request *http.Request
-	writer  http.ResponseWriter
-}
-
-// Resolve stores the request.
-func (r *RawRequest) Resolve(ctx huma.Context) []error {
-	r.request, r.writer = humachi.Unwrap(ctx)
-	return nil
-}
-
-// body reads the whole body.
-func (r *RawRequest) body(most int64) ([]byte, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(r.writer, r.request.Body, most))
-	return data, bodyError(err)
-}
-
-// bodyError converts an error of reading a body to an error with a status.
-func bodyError(err error) error {
-	var large *http.MaxBytesError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &large):
-		return huma.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", large.Limit))
-	}
-	return huma.Error400BadRequest("the body cannot be read: " + err.Error())
 }
 
 type definitionsInput struct {
@@ -409,132 +372,6 @@ func (s *API) writeDefinition(_ context.Context, in *writeInput) (*storedOutput,
 	return s.saved(ws, name, rev, f == nil), nil
 }
 
-// text returns the text of a definition in a request: the body itself, or a JSON field.
-func (r *RawRequest) text() ([]byte, error) {
-	kind, params, err := mime.ParseMediaType(cmp.Or(r.request.Header.Get("Content-Type"), "text/plain"))
-	charset := strings.ToLower(params["charset"])
-	isJSON := kind == "application/json"
-	if err != nil || !isJSON && kind != "text/plain" && kind != "application/octet-stream" || charset != "" && charset != "utf-8" && charset != "us-ascii" {
-		return nil, huma.NewError(http.StatusUnsupportedMediaType, "send the text as Content-Type: text/plain in UTF-8, or as application/json {\"text\": ...}")
-	}
-	data, err := r.body(MaxBody)
-	if err != nil {
-		return nil, err
-	}
-	if isJSON {
-		var body struct {
-			Text *string `json:"text"`
-		}
-		if err := strictJSON(data, &body); err != nil {
-			return nil, err
-		}
-		if body.Text == nil {
-			return nil, huma.Error422UnprocessableEntity("text is required")
-		}
-		data = []byte(*body.Text)
-	}
-	if len(data) > store.MaxFileBytes {
-		return nil, huma.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the text has %d bytes; a file has at most %d", len(data), store.MaxFileBytes))
-	}
-	return data, nil
-}
-
-// strictJSON reads one JSON value and rejects fields that v does not have.
-func strictJSON(data []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	err := d.Decode(v)
-	var kind *json.UnmarshalTypeError
-	switch {
-	case err == nil && d.Decode(new(json.RawMessage)) == io.EOF:
-		return nil
-	case err == nil:
-		return huma.Error400BadRequest("more than one JSON value")
-	case errors.As(err, &kind):
-		return huma.Error422UnprocessableEntity(fmt.Sprintf("%s must be a JSON %s, not %s", cmp.Or(kind.Field, "the body"), jsonKind(kind.Type.Kind().String()), kind.Value))
-	case strings.HasPrefix(err.Error(), "json: unknown field"):
-		return huma.Error422UnprocessableEntity(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	return huma.Error400BadRequest("not JSON: " + err.Error())
-}
-
-// jsonKind returns the JSON name of a Go kind.
-func jsonKind(kind string) string {
-	switch kind {
-	case "struct", "map":
-		return "object"
-	case "slice":
-		return "array"
-	}
-	return kind
-}
-
-// precondition returns the revision that a change replaces, nil for any. f is the file to change, nil for a new one.
-func (ws *space) precondition(match, noneMatch string, force bool, f *source.File) (*store.Revision, error) {
-	none := store.Revision("")
-	if match == "" && noneMatch == "" {
-		switch {
-		case force:
-			return nil, nil
-		case f != nil:
-			return nil, huma.NewError(http.StatusPreconditionRequired, fmt.Sprintf("%s exists: send If-Match with the revision to replace, or ?force=true to replace any", f.Name))
-		}
-		return &none, nil
-	}
-	if match != "" && noneMatch != "" {
-		return nil, huma.Error400BadRequest("If-Match and If-None-Match exclude each other")
-	}
-	if noneMatch != "" {
-		if strings.TrimSpace(noneMatch) != "*" {
-			return nil, huma.Error400BadRequest("If-None-Match must be * here: the file must not exist")
-		}
-		if f != nil {
-			return nil, conflict(f)
-		}
-		return &none, nil
-	}
-	tags, err := entityTags(match)
-	if err != nil {
-		return nil, huma.Error400BadRequest("If-Match: " + err.Error())
-	}
-	switch {
-	case f == nil:
-		return nil, &store.ConflictError{Name: "the file"}
-	case slices.Contains(tags, "*"):
-		return nil, nil
-	case slices.Contains(tags, string(workspace.Revision(f))):
-		rev := workspace.Revision(f)
-		return &rev, nil
-	}
-	return nil, conflict(f)
-}
-
-func conflict(f *source.File) error {
-	return &store.ConflictError{Name: f.Name, Have: workspace.Revision(f), Text: []byte(f.Text)}
-}
-
-// quoted returns a revision as an entity tag.
-func quoted(revision string) string { return `"` + revision + `"` }
-
-// entityTags reads a list of entity tags, without their quotes. Weak ones count as well: compressing proxies
-// weaken our tags, and the text is the same.
-func entityTags(header string) ([]string, error) {
-	var out []string
-	for tag := range strings.SplitSeq(header, ",") {
-		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
-		if inner, ok := strings.CutPrefix(tag, `"`); ok {
-			if tag, ok = strings.CutSuffix(inner, `"`); !ok {
-				return nil, errors.New("missing quote")
-			}
-		}
-		if tag == "" || strings.ContainsAny(tag, "\" ") {
-			return nil, errors.New("expected a revision in quotes")
-		}
-		out = append(out, tag)
-	}
-	return out, nil
-}
-
 // saved describes a file just stored.
 func (s *API) saved(ws *space, name string, rev store.Revision, isNew bool) *storedOutput {
 	out := &storedOutput{Status: http.StatusOK, ETag: quoted(string(rev))}
@@ -619,142 +456,4 @@ func (s *API) addVersion(_ context.Context, in *versionInput) (*storedOutput, er
 		}
 		return s.saved(ws, name, rev, true), nil
 	}
-}
-
-// ConflictProblem is the error body for a file that has changed since the client read it.
-type ConflictProblem struct {
-	huma.ErrorModel
-	Revision string `json:"revision" doc:"current revision; empty if the file is gone"`
-	Text     string `json:"text" doc:"current text of the file"`
-}
-
-// olderProblem is the error body for a change that would move bytes of an older version.
-type olderProblem struct {
-	huma.ErrorModel
-	Newest int `json:"newest" doc:"highest version of the message"`
-}
-
-func errorModel(status int, detail string) huma.ErrorModel {
-	return huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail}
-}
-
-// statusOf returns the status of a handler's error.
-func statusOf(err error) int {
-	var known huma.StatusError
-	if errors.As(err, &known) {
-		return known.GetStatus()
-	}
-	return http.StatusInternalServerError
-}
-
-// storeProblem converts an error of reading or changing files to an error with a status.
-func storeProblem(err error) error {
-	var known huma.StatusError
-	var moved *store.ConflictError
-	var older *workspace.OlderError
-	var name *store.NameError
-	var kind *workspace.NameError
-	var sample *workspace.SampleError
-	switch {
-	case errors.As(err, &known):
-		return err
-	case errors.As(err, &moved):
-		return &ConflictProblem{errorModel(http.StatusPreconditionFailed, moved.Error()), string(moved.Have), string(moved.Text)}
-	case errors.As(err, &older):
-		return &olderProblem{errorModel(http.StatusConflict, older.Error()+": POST it to …/versions"), older.Newest}
-	case errors.As(err, &sample) && sample.Gone:
-		return huma.Error404NotFound(err.Error())
-	case errors.As(err, &sample) && sample.There:
-		return huma.Error409Conflict(err.Error())
-	case errors.As(err, &name), errors.As(err, &kind), errors.As(err, &sample):
-		return huma.Error422UnprocessableEntity(err.Error())
-	case errors.Is(err, store.ErrTooLarge):
-		return huma.NewError(http.StatusRequestEntityTooLarge, err.Error())
-	case errors.Is(err, store.ErrFull), errors.Is(err, workspace.ErrNoRoom):
-		return huma.NewError(http.StatusInsufficientStorage, err.Error()+"; nothing was changed")
-	case errors.Is(err, store.ErrReadOnly):
-		return huma.Error403Forbidden(err.Error() + "; nothing was changed. The server has no write permission there: ask its operator")
-	case errors.Is(err, fs.ErrNotExist):
-		return huma.Error404NotFound(err.Error())
-	}
-	return huma.Error500InternalServerError(err.Error())
-}
-
-// saveProblem is storeProblem for a text that may have been stored despite the error, under revision rev.
-func saveProblem(rev store.Revision, err error) error {
-	if rev == "" {
-		return storeProblem(err)
-	}
-	return huma.Error500InternalServerError(fmt.Sprintf("the text is stored as revision %s, but a later step failed: %s", rev, err))
-}
-
-// describeFiles adds to the document what the types do not express: raw request bodies, and error bodies.
-func describeFiles(api huma.API) {
-	doc := api.OpenAPI()
-	file := doc.Paths["/api/{ws}/definitions/{file}"]
-	text := &huma.Schema{Type: huma.TypeString, Description: "the text, in UTF-8"}
-	textJSON := &huma.Schema{Type: huma.TypeObject, Required: []string{"text"}, Properties: map[string]*huma.Schema{"text": text}, AdditionalProperties: false}
-	takes(file.Put, false, map[string]*huma.Schema{"text/plain": text, "application/json": textJSON})
-	file.Put.Responses["201"] = &huma.Response{Description: http.StatusText(http.StatusCreated), Content: file.Put.Responses["200"].Content, Headers: file.Put.Responses["200"].Headers}
-	read := SchemaOf[DefinitionBody](api, "Definition")
-	file.Get.Responses["200"].Content = map[string]*huma.MediaType{"application/json": {Schema: read}, "text/plain": {Schema: text}}
-	file.Get.Responses["304"] = &huma.Response{Description: http.StatusText(http.StatusNotModified)}
-	moved := SchemaOf[ConflictProblem](api, "ConflictProblem")
-	refuses(file.Put, "412", moved)
-	refuses(file.Delete, "412", moved)
-	refuses(file.Put, "409", SchemaOf[olderProblem](api, "OlderProblem"))
-	takes(doc.Paths["/api/{ws}/captures"].Post, true, map[string]*huma.Schema{"application/octet-stream": {Type: huma.TypeString, Format: "binary"}})
-	isNew(doc.Paths["/api/{ws}/captures"].Post)
-	isNew(doc.Paths["/api/{ws}/definitions/{file}/versions"].Post)
-	isNew(doc.Paths["/api/{ws}/definitions/{file}/samples"].Post)
-
-	settings := SchemaOf[workspace.UserSettings](api, "UserSettings")
-	members := api.OpenAPI().Components.Schemas.Map()["UserSettings"].Properties
-	for _, o := range defs.Options() {
-		members[o.Name] = &huma.Schema{Type: huma.TypeString, Description: o.Doc}
-	}
-	takes(doc.Paths["/api/{ws}"].Patch, true, map[string]*huma.Schema{"application/json": settings, "application/merge-patch+json": settings})
-
-	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
-		"files":   {Type: huma.TypeArray, Description: "the files, with folders in their names; the field name is ignored", Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
-		"replace": {Type: huma.TypeBoolean, Description: "replace stored files that have another text"},
-	}, AdditionalProperties: true}
-	capture := doc.Paths["/api/{ws}/captures/{id}"].Get
-	capture.Responses["200"].Content = map[string]*huma.MediaType{
-		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
-		"application/json":         {Schema: SchemaOf[store.Capture](api, "Capture")},
-	}
-	started := doc.Paths["/api/{ws}/demo"].Post // answers 200 if it is already running
-	started.Responses["200"] = &huma.Response{Description: http.StatusText(http.StatusOK), Content: started.Responses["201"].Content}
-
-	upload := doc.Paths["/api/{ws}/upload"].Post
-	takes(upload, true, map[string]*huma.Schema{"multipart/form-data": form})
-	for _, status := range []string{"403", "422", "507"} {
-		refuses(upload, status, SchemaOf[UploadProblem](api, "UploadProblem"))
-	}
-}
-
-func SchemaOf[T any](api huma.API, name string) *huma.Schema {
-	return api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, name)
-}
-
-// takes describes a request body by its media types.
-func takes(op *huma.Operation, required bool, body map[string]*huma.Schema) {
-	op.RequestBody = &huma.RequestBody{Required: required, Content: map[string]*huma.MediaType{}}
-	for kind, schema := range body {
-		op.RequestBody.Content[kind] = &huma.MediaType{Schema: schema}
-	}
-}
-
-// refuses describes an error body.
-func refuses(op *huma.Operation, status string, body *huma.Schema) {
-	op.Responses[status].Content = map[string]*huma.MediaType{"application/problem+json": {Schema: body}}
-}
-
-// isNew describes an operation that answers with 201 instead of 200.
-func isNew(op *huma.Operation) {
-	created := *op.Responses["200"]
-	created.Description = http.StatusText(http.StatusCreated)
-	op.Responses["201"] = &created
-	delete(op.Responses, "200")
 }

@@ -2,11 +2,15 @@ package api
 
 import (
 	"net/http"
+	"reflect"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/defs"
 	"wirebench/server/access"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
 )
 
 // DescribeAll completes the document with the parts common to all operations: authentication, and the errors of the middleware.
@@ -64,4 +68,75 @@ func DescribeAll(api huma.API) {
 // working lists the operations that take memory from the budget.
 var working = map[string]bool{
 	"decode": true, "encode": true, "layout": true, "paste": true, "filter": true, "emit": true, "upload": true,
+}
+
+// describeFiles adds to the document what the types do not express: raw request bodies, and error bodies.
+func describeFiles(api huma.API) {
+	doc := api.OpenAPI()
+	file := doc.Paths["/api/{ws}/definitions/{file}"]
+	text := &huma.Schema{Type: huma.TypeString, Description: "the text, in UTF-8"}
+	textJSON := &huma.Schema{Type: huma.TypeObject, Required: []string{"text"}, Properties: map[string]*huma.Schema{"text": text}, AdditionalProperties: false}
+	takes(file.Put, false, map[string]*huma.Schema{"text/plain": text, "application/json": textJSON})
+	file.Put.Responses["201"] = &huma.Response{Description: http.StatusText(http.StatusCreated), Content: file.Put.Responses["200"].Content, Headers: file.Put.Responses["200"].Headers}
+	read := SchemaOf[DefinitionBody](api, "Definition")
+	file.Get.Responses["200"].Content = map[string]*huma.MediaType{"application/json": {Schema: read}, "text/plain": {Schema: text}}
+	file.Get.Responses["304"] = &huma.Response{Description: http.StatusText(http.StatusNotModified)}
+	moved := SchemaOf[ConflictProblem](api, "ConflictProblem")
+	refuses(file.Put, "412", moved)
+	refuses(file.Delete, "412", moved)
+	refuses(file.Put, "409", SchemaOf[olderProblem](api, "OlderProblem"))
+	takes(doc.Paths["/api/{ws}/captures"].Post, true, map[string]*huma.Schema{"application/octet-stream": {Type: huma.TypeString, Format: "binary"}})
+	isNew(doc.Paths["/api/{ws}/captures"].Post)
+	isNew(doc.Paths["/api/{ws}/definitions/{file}/versions"].Post)
+	isNew(doc.Paths["/api/{ws}/definitions/{file}/samples"].Post)
+
+	settings := SchemaOf[workspace.UserSettings](api, "UserSettings")
+	members := api.OpenAPI().Components.Schemas.Map()["UserSettings"].Properties
+	for _, o := range defs.Options() {
+		members[o.Name] = &huma.Schema{Type: huma.TypeString, Description: o.Doc}
+	}
+	takes(doc.Paths["/api/{ws}"].Patch, true, map[string]*huma.Schema{"application/json": settings, "application/merge-patch+json": settings})
+
+	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
+		"files":   {Type: huma.TypeArray, Description: "the files, with folders in their names; the field name is ignored", Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+		"replace": {Type: huma.TypeBoolean, Description: "replace stored files that have another text"},
+	}, AdditionalProperties: true}
+	capture := doc.Paths["/api/{ws}/captures/{id}"].Get
+	capture.Responses["200"].Content = map[string]*huma.MediaType{
+		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+		"application/json":         {Schema: SchemaOf[store.Capture](api, "Capture")},
+	}
+	started := doc.Paths["/api/{ws}/demo"].Post // answers 200 if it is already running
+	started.Responses["200"] = &huma.Response{Description: http.StatusText(http.StatusOK), Content: started.Responses["201"].Content}
+
+	upload := doc.Paths["/api/{ws}/upload"].Post
+	takes(upload, true, map[string]*huma.Schema{"multipart/form-data": form})
+	for _, status := range []string{"403", "422", "507"} {
+		refuses(upload, status, SchemaOf[UploadProblem](api, "UploadProblem"))
+	}
+}
+
+func SchemaOf[T any](api huma.API, name string) *huma.Schema {
+	return api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, name)
+}
+
+// takes describes a request body by its media types.
+func takes(op *huma.Operation, required bool, body map[string]*huma.Schema) {
+	op.RequestBody = &huma.RequestBody{Required: required, Content: map[string]*huma.MediaType{}}
+	for kind, schema := range body {
+		op.RequestBody.Content[kind] = &huma.MediaType{Schema: schema}
+	}
+}
+
+// refuses describes an error body.
+func refuses(op *huma.Operation, status string, body *huma.Schema) {
+	op.Responses[status].Content = map[string]*huma.MediaType{"application/problem+json": {Schema: body}}
+}
+
+// isNew describes an operation that answers with 201 instead of 200.
+func isNew(op *huma.Operation) {
+	created := *op.Responses["200"]
+	created.Description = http.StatusText(http.StatusCreated)
+	op.Responses["201"] = &created
+	delete(op.Responses, "200")
 }

@@ -2,6 +2,8 @@ package api
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
 	"reflect"
 
@@ -9,6 +11,7 @@ import (
 
 	"wirebench/codec/view"
 	"wirebench/server/relay"
+	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
 
@@ -51,4 +54,71 @@ func describeRefusal(api huma.API, path string) {
 	doc := api.OpenAPI()
 	body := doc.Components.Schemas.Schema(reflect.TypeFor[valueProblem](), true, "ValueProblem")
 	doc.Paths[path].Post.Responses["422"].Content["application/problem+json"].Schema = body
+}
+
+// ConflictProblem is the error body for a file that has changed since the client read it.
+type ConflictProblem struct {
+	huma.ErrorModel
+	Revision string `json:"revision" doc:"current revision; empty if the file is gone"`
+	Text     string `json:"text" doc:"current text of the file"`
+}
+
+// olderProblem is the error body for a change that would move bytes of an older version.
+type olderProblem struct {
+	huma.ErrorModel
+	Newest int `json:"newest" doc:"highest version of the message"`
+}
+
+func errorModel(status int, detail string) huma.ErrorModel {
+	return huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail}
+}
+
+// statusOf returns the status of a handler's error.
+func statusOf(err error) int {
+	var known huma.StatusError
+	if errors.As(err, &known) {
+		return known.GetStatus()
+	}
+	return http.StatusInternalServerError
+}
+
+// storeProblem converts an error of reading or changing files to an error with a status.
+func storeProblem(err error) error {
+	var known huma.StatusError
+	var moved *store.ConflictError
+	var older *workspace.OlderError
+	var name *store.NameError
+	var kind *workspace.NameError
+	var sample *workspace.SampleError
+	switch {
+	case errors.As(err, &known):
+		return err
+	case errors.As(err, &moved):
+		return &ConflictProblem{errorModel(http.StatusPreconditionFailed, moved.Error()), string(moved.Have), string(moved.Text)}
+	case errors.As(err, &older):
+		return &olderProblem{errorModel(http.StatusConflict, older.Error()+": POST it to …/versions"), older.Newest}
+	case errors.As(err, &sample) && sample.Gone:
+		return huma.Error404NotFound(err.Error())
+	case errors.As(err, &sample) && sample.There:
+		return huma.Error409Conflict(err.Error())
+	case errors.As(err, &name), errors.As(err, &kind), errors.As(err, &sample):
+		return huma.Error422UnprocessableEntity(err.Error())
+	case errors.Is(err, store.ErrTooLarge):
+		return huma.NewError(http.StatusRequestEntityTooLarge, err.Error())
+	case errors.Is(err, store.ErrFull), errors.Is(err, workspace.ErrNoRoom):
+		return huma.NewError(http.StatusInsufficientStorage, err.Error()+"; nothing was changed")
+	case errors.Is(err, store.ErrReadOnly):
+		return huma.Error403Forbidden(err.Error() + "; nothing was changed. The server has no write permission there: ask its operator")
+	case errors.Is(err, fs.ErrNotExist):
+		return huma.Error404NotFound(err.Error())
+	}
+	return huma.Error500InternalServerError(err.Error())
+}
+
+// saveProblem is storeProblem for a text that may have been stored despite the error, under revision rev.
+func saveProblem(rev store.Revision, err error) error {
+	if rev == "" {
+		return storeProblem(err)
+	}
+	return huma.Error500InternalServerError(fmt.Sprintf("the text is stored as revision %s, but a later step failed: %s", rev, err))
 }

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	"wirebench/server/store"
+)
+
+// RawRequest gives handlers the request itself, for bodies other than JSON.
+type RawRequest struct {
+	request *http.Request
+	writer  http.ResponseWriter
+}
+
+// Resolve stores the request.
+func (r *RawRequest) Resolve(ctx huma.Context) []error {
+	r.request, r.writer = humachi.Unwrap(ctx)
+	return nil
+}
+
+// body reads the whole body.
+func (r *RawRequest) body(most int64) ([]byte, error) {
+	data, err := io.ReadAll(http.MaxBytesReader(r.writer, r.request.Body, most))
+	return data, bodyError(err)
+}
+
+// bodyError converts an error of reading a body to an error with a status.
+func bodyError(err error) error {
+	var large *http.MaxBytesError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &large):
+		return huma.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", large.Limit))
+	}
+	return huma.Error400BadRequest("the body cannot be read: " + err.Error())
+}
+
+// text returns the text of a definition in a request: the body itself, or a JSON field.
+func (r *RawRequest) text() ([]byte, error) {
+	kind, params, err := mime.ParseMediaType(cmp.Or(r.request.Header.Get("Content-Type"), "text/plain"))
+	charset := strings.ToLower(params["charset"])
+	isJSON := kind == "application/json"
+	if err != nil || !isJSON && kind != "text/plain" && kind != "application/octet-stream" || charset != "" && charset != "utf-8" && charset != "us-ascii" {
+		return nil, huma.NewError(http.StatusUnsupportedMediaType, "send the text as Content-Type: text/plain in UTF-8, or as application/json {\"text\": ...}")
+	}
+	data, err := r.body(MaxBody)
+	if err != nil {
+		return nil, err
+	}
+	if isJSON {
+		var body struct {
+			Text *string `json:"text"`
+		}
+		if err := strictJSON(data, &body); err != nil {
+			return nil, err
+		}
+		if body.Text == nil {
+			return nil, huma.Error422UnprocessableEntity("text is required")
+		}
+		data = []byte(*body.Text)
+	}
+	if len(data) > store.MaxFileBytes {
+		return nil, huma.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the text has %d bytes; a file has at most %d", len(data), store.MaxFileBytes))
+	}
+	return data, nil
+}
+
+// strictJSON reads one JSON value and rejects fields that v does not have.
+func strictJSON(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil && d.Decode(new(json.RawMessage)) == io.EOF:
+		return nil
+	case err == nil:
+		return huma.Error400BadRequest("more than one JSON value")
+	case errors.As(err, &kind):
+		return huma.Error422UnprocessableEntity(fmt.Sprintf("%s must be a JSON %s, not %s", cmp.Or(kind.Field, "the body"), jsonKind(kind.Type.Kind().String()), kind.Value))
+	case strings.HasPrefix(err.Error(), "json: unknown field"):
+		return huma.Error422UnprocessableEntity(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return huma.Error400BadRequest("not JSON: " + err.Error())
+}
+
+// jsonKind returns the JSON name of a Go kind.
+func jsonKind(kind string) string {
+	switch kind {
+	case "struct", "map":
+		return "object"
+	case "slice":
+		return "array"
+	}
+	return kind
+}
