@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -443,17 +442,9 @@ func (s *API) addVersion(_ context.Context, in *versionInput) (*storedOutput, er
 	if len(messages) != 1 || !ws.Snapshot.Versioned(messages[0]) {
 		return nil, huma.Error422UnprocessableEntity("this file has no version: only files named NAME.VERSION.def do")
 	}
-	m, none := messages[0], store.Revision("")
-	for next := ws.Newest(m) + 1; ; next++ {
-		name := workspace.FileOfVersion(m, next)
-		rev, err := ws.Save(name, []byte(text), &none)
-		var there *store.ConflictError
-		if errors.As(err, &there) && next < ws.Newest(m)+1000 { // another request was faster
-			continue
-		}
-		if err != nil {
-			return nil, saveProblem(rev, err)
-		}
-		return s.saved(ws, name, rev, true), nil
+	name, rev, err := ws.SaveVersion(messages[0], []byte(text))
+	if err != nil {
+		return nil, saveProblem(rev, err)
 	}
+	return s.saved(ws, name, rev, true), nil
 }

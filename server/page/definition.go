@@ -299,9 +299,8 @@ func (p *work) newVersion() {
 		p.notice("The name of this file has no version.")
 		return
 	}
-	name := workspace.FileOfVersion(p.def.Message, p.ws.Newest(p.def.Message)+1)
-	none := store.Revision("")
-	if _, err := p.ws.Save(name, []byte(p.def.File.Text), &none); err != nil {
+	name, _, err := p.ws.SaveVersion(p.def.Message, []byte(p.def.File.Text))
+	if err != nil {
 		p.notSaved(err)
 		return
 	}

@@ -1,0 +1,42 @@
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+)
+
+// A version that another program has stored meanwhile is left alone: the next free number is taken.
+func TestSaveVersion(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("C_A.1.def", "byte a\n")
+	files, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := workspace.Open(workspace.Config{Name: "one", Dialect: "tera", Files: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := w.Now().Find("C_A.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("C_A.2.def", "byte theirs\n")
+	file, rev, err := w.SaveVersion(m, []byte("byte ours\n"))
+	if err != nil || file != "C_A.3.def" || rev != store.RevisionOf([]byte("byte ours\n")) {
+		t.Errorf("%s %s %v", file, rev, err)
+	}
+	if text, _ := os.ReadFile(filepath.Join(dir, "C_A.2.def")); string(text) != "byte theirs\n" {
+		t.Errorf("the other version says %q", text)
+	}
+}
