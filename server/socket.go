@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
@@ -42,7 +43,7 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	defer s.pages.Remove(conn)
 	kinds := map[string]socket.Kind{
 		"page":   s.workbench.Channel(ws, r),
-		"pushed": s.pushes.Channel(ws.Name),
+		"pushed": s.pushed(ws.Name),
 		"frames": {Limit: maxListMessage, Serve: s.framesChannel(ws)},
 	}
 	maps.DeleteFunc(kinds, func(name string, _ socket.Kind) bool {
@@ -51,4 +52,15 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	if err := socket.Serve(ctx, conn, kinds); !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
 		s.Log.Info("page ended", "error", err)
 	}
+}
+
+// pushed is the channel by which a page is told what has changed on the server, and for which running traffic is looked at.
+func (s *Server) pushed(ws string) socket.Kind {
+	kind := s.pushes.Channel(ws)
+	serve := kind.Serve
+	kind.Serve = func(ctx context.Context, c *socket.Channel, with json.RawMessage) error {
+		defer s.relays.Watch(ws)()
+		return serve(ctx, c, with)
+	}
+	return kind
 }

@@ -142,7 +142,7 @@ func (s *Session) begin(client, server netip.AddrPort, proto transport.Proto, ab
 	s.mu.Unlock()
 	s.queue.open(c)
 	s.queue.signal()
-	s.log.Touch()
+	s.touch()
 	return c, true
 }
 
@@ -162,7 +162,7 @@ func (s *Session) finish(c *conn) {
 	}
 	s.ended = append(s.ended, x)
 	s.mu.Unlock()
-	s.log.Touch()
+	s.touch()
 }
 
 // because notes why a connection ends; the first reason counts.

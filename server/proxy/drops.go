@@ -4,7 +4,6 @@ import (
 	"net"
 	"sync"
 	"syscall"
-	"time"
 )
 
 // drops counts datagrams of a session of UDP that were dropped as they came faster than they were taken: by the system, or at an intake.
@@ -22,9 +21,6 @@ type dropsOf struct {
 	last uint32
 	conn *conn // whose server sends to it; nil of a listener
 }
-
-// dropsTime is how often it is asked.
-const dropsTime = time.Second
 
 // watch adds a socket, and asks the system for room for what comes at once.
 func (d *drops) watch(socket net.Conn, c *conn) {
@@ -117,18 +113,4 @@ func (s *Session) tellDrops(n int64) {
 		text += ". The system gives a socket less room than the proxy asks for (net.core.rmem_max)"
 	}
 	s.events.add(Warning, "%s", text)
-}
-
-// watchDrops asks until the relay has ended.
-func (s *Session) watchDrops() {
-	tick := time.NewTicker(dropsTime)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			s.tellDrops(s.drops.look())
-		case <-s.quiet:
-			return
-		}
-	}
 }

@@ -40,8 +40,7 @@ type observed struct {
 // observe takes observations from the queue until the relay has ended and the queue is empty.
 func (s *Session) observe() {
 	s.seen.conns = map[*conn]*observed{}
-	tick := time.NewTicker(flushTime)
-	defer tick.Stop()
+	var later <-chan time.Time // when what came is on its way to the disk, and the system is asked for drops; nil: nothing has come
 	var b batch
 	for {
 		var done bool
@@ -51,21 +50,35 @@ func (s *Session) observe() {
 		if len(b.items) == 0 {
 			select {
 			case <-s.queue.wake:
-			case <-tick.C:
-				s.rec.flush()
+			case <-later:
+				s.lately()
+				later = nil
+				continue
 			}
-			continue
 		}
 		for i := range b.items {
 			s.item(&b.items[i])
 		}
+		poke(s.moved)
+		if later == nil {
+			later = time.After(flushTime)
+		}
 		select { // while there is always something
-		case <-tick.C:
-			s.rec.flush()
+		case <-later:
+			s.lately()
+			later = nil
 		default:
 		}
 	}
 	s.rec.finish()
+}
+
+// lately does what is to be done a while after something came.
+func (s *Session) lately() {
+	s.rec.flush()
+	if s.network == "udp" {
+		s.tellDrops(s.drops.look())
+	}
 }
 
 func (s *Session) item(it *item) {

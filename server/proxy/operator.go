@@ -82,6 +82,7 @@ type operator struct {
 	heldUp   int // of them, those that are held or delayed
 
 	changes chan struct{} // has one when other messages are held than before
+	moved   chan struct{} // of the session
 
 	backlog atomic.Int64 // bytes that were sent and not read yet
 }
@@ -102,7 +103,8 @@ type waiting struct {
 	over    bool
 }
 
-func (p *operator) init() {
+func (p *operator) init(moved chan struct{}) {
+	p.moved = moved
 	p.policy.Store(&policy{})
 	p.changes = make(chan struct{}, 1)
 	p.conns, p.held = map[*operated]struct{}{}, map[uint64]*waiting{}
@@ -110,10 +112,8 @@ func (p *operator) init() {
 
 // poke says that other messages are held.
 func (p *operator) poke() {
-	select {
-	case p.changes <- struct{}{}:
-	default: // who looks sees this, too
-	}
+	poke(p.changes)
+	poke(p.moved)
 }
 
 // HeldChanged has a value after messages were held or went on, several as one. It is for one reader.

@@ -106,6 +106,7 @@ type recorder struct {
 	count int64           // packets
 	first int64           // of the file
 	told  map[uint32]bool // connections of frames, by their place in the log, that the file knows
+	moved func()          // called after state is another one
 	inBuf int64           // of them in buf
 
 	missed atomic.Int64
@@ -118,10 +119,10 @@ type recorder struct {
 	done    bool
 }
 
-func newRecorder(opts Record, name string, e *events) *recorder {
+func newRecorder(opts Record, name string, e *events, moved func()) *recorder {
 	opts.FileBytes = cmp.Or(opts.FileBytes, 256<<20)
 	opts.Bytes = cmp.Or(opts.Bytes, 64<<30)
-	return &recorder{opts: opts, name: name, events: e, live: map[*observed]struct{}{}, waiting: make(chan piece, maxWaiting)}
+	return &recorder{opts: opts, name: name, events: e, moved: moved, live: map[*observed]struct{}{}, waiting: make(chan piece, maxWaiting)}
 }
 
 // fail ends the recording, on either side.
@@ -469,6 +470,7 @@ func (r *recorder) write() {
 		}
 		whole := last.Bytes
 		r.mu.Unlock()
+		r.moved()
 		if err != nil {
 			if t, ok := f.(interface{ Truncate(size int64) error }); ok {
 				_ = t.Truncate(whole)

@@ -34,7 +34,8 @@ type Session struct {
 	rec       *recorder // nil: nothing is recorded
 	events    events
 	seen      seen
-	drops     drops // of UDP
+	drops     drops         // of UDP
+	moved     chan struct{} // has one when the session may stand otherwise than before
 
 	ctx   context.Context // of connections that are being made
 	stop  context.CancelFunc
@@ -110,18 +111,18 @@ func newSession(p *Proxy, cfg Config) (*Session, error) {
 		proxy: p, name: cmp.Or(cfg.Name, cfg.Pairs[0].Listen), network: cfg.Network, limits: cfg.Limits.withDefaults(cfg.Network),
 		pairs: make([]pair, len(cfg.Pairs)), started: time.Now(), log: cfg.Log, transport: cfg.Transport,
 		rewriter: cfg.Rewriter, identify: cfg.Identify,
-		quiet: make(chan struct{}), done: make(chan struct{}),
+		moved: make(chan struct{}, 1), quiet: make(chan struct{}), done: make(chan struct{}),
 		sources: map[netip.Addr]int{}, conns: map[*conn]struct{}{}, reused: map[ends]int{},
 	}
 	if s.log == nil {
 		s.log = live.NewRolling(0)
 	}
-	s.events.notify, s.events.audit = s.log.Touch, cfg.Audit
-	s.op.init()
+	s.events.notify, s.events.audit = s.touch, cfg.Audit
+	s.op.init(s.moved)
 	s.queue = newQueue(s.limits.QueueItems, s.limits.QueueBytes)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if cfg.Record != nil {
-		s.rec = newRecorder(*cfg.Record, s.name, &s.events)
+		s.rec = newRecorder(*cfg.Record, s.name, &s.events, func() { poke(s.moved) })
 	}
 	return s, nil
 }
@@ -142,9 +143,6 @@ func (s *Session) run() {
 	}
 	s.watch.Go(s.observe)
 	s.watch.Go(s.expire)
-	if s.network == "udp" {
-		s.watch.Go(s.watchDrops)
-	}
 }
 
 func describe(t target) string {
@@ -258,6 +256,16 @@ func (s *Session) settle(ctx context.Context, idle <-chan struct{}) error {
 
 // Done is closed when the session has ended and all that was seen is in the log and the recording.
 func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Moved has a value after something has passed or the session stands otherwise, several changes as one. It is for one reader, who then
+// asks for the State. Who relays does not tell: the observer does, after what it has taken at once.
+func (s *Session) Moved() <-chan struct{} { return s.moved }
+
+// touch says that the session stands otherwise than before.
+func (s *Session) touch() {
+	s.log.Touch()
+	poke(s.moved)
+}
 
 // Log holds the frames.
 func (s *Session) Log() *live.Log { return s.log }

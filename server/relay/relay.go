@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -28,7 +27,7 @@ const (
 	liveMemory    = 256 << 20   // bytes of frames of one session; the oldest give way
 	maxEvents     = 200         // in one answer
 	maxOpenListed = 100         // connections in one answer
-	samplePause   = time.Second // between two looks at the counters of running traffic
+	samplePause   = time.Second // between two looks at the counters of running traffic, while there is some
 )
 
 // Config says what is relayed. It is the same in a request, on the command line and in a file.
@@ -54,6 +53,8 @@ type Set struct {
 	proxy    *proxy.Proxy
 	captures *captures.Set
 	opts     Options
+
+	watched watchers // pages
 
 	mu       sync.Mutex
 	sessions []*Session
@@ -173,7 +174,9 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	p.mu.Lock()
 	p.sessions = append(p.sessions, one)
 	p.mu.Unlock()
-	p.captures.Go(func() { p.follow(one) })
+	p.captures.Go(func() {
+		follow(one, p.watched.of(ws.Name), func() { p.opts.Held(ws.Name, one.ID) }, func() { p.opts.Changed(ws.Name) })
+	})
 	p.captures.Go(func() {
 		changed, stop := ws.Changed()
 		defer stop()
@@ -196,34 +199,6 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		p.opts.Changed(ws.Name)
 	})
 	return one, nil
-}
-
-// follow tells how a session goes on, until it has ended.
-func (p *Set) follow(one *Session) {
-	changed := func() { p.opts.Changed(one.Workspace.Name) }
-	held := func() { p.opts.Held(one.Workspace.Name, one.ID) }
-	changed()
-	tick := time.NewTicker(samplePause)
-	defer tick.Stop()
-	last := one.State()
-	for {
-		select {
-		case <-one.Done():
-			held()
-			changed()
-			return
-		case <-one.HeldChanged():
-			held()
-		case <-tick.C:
-			if now := one.State(); !reflect.DeepEqual(now, last) {
-				if !reflect.DeepEqual(now.Operate, last.Operate) {
-					held()
-				}
-				changed()
-				last = now
-			}
-		}
-	}
 }
 
 // forgetEmpty takes away the capture of a session through which nothing has passed, unless somebody has written something about it.

@@ -1,0 +1,80 @@
+package relay
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"wirebench/server/proxy"
+)
+
+// traffic is a session of which a test says how it goes on.
+type traffic struct {
+	moved, held, done chan struct{}
+	frames, looks     atomic.Int64
+}
+
+func (x *traffic) State() proxy.State {
+	x.looks.Add(1)
+	return proxy.State{Frames: int(x.frames.Load())}
+}
+func (x *traffic) Moved() <-chan struct{}       { return x.moved }
+func (x *traffic) HeldChanged() <-chan struct{} { return x.held }
+func (x *traffic) Done() <-chan struct{}        { return x.done }
+
+func (x *traffic) pass() {
+	x.frames.Add(1)
+	select {
+	case x.moved <- struct{}{}:
+	default:
+	}
+}
+
+// Running traffic is looked at when something has passed and a page watches, and not more than once a second.
+func TestFollow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &traffic{moved: make(chan struct{}, 1), held: make(chan struct{}, 1), done: make(chan struct{})}
+		var set Set
+		var changed, held atomic.Int64
+		go follow(x, set.watched.of("one"), func() { held.Add(1) }, func() { changed.Add(1) })
+		is := func(what string, looks, told int64) {
+			t.Helper()
+			synctest.Wait()
+			if a, b := x.looks.Swap(0), changed.Swap(0); a != looks || b != told {
+				t.Errorf("%s: %d looks and %d times told, want %d and %d", what, a, b, looks, told)
+			}
+		}
+		is("at the start", 1, 1)
+		leave := set.Watch("one")
+		time.Sleep(time.Hour)
+		is("nothing passes", 0, 0)
+		x.pass()
+		is("a frame", 1, 1)
+		for range 500 {
+			x.pass()
+			time.Sleep(10 * time.Millisecond)
+		}
+		is("traffic of five seconds", 5, 5)
+		time.Sleep(time.Hour)
+		is("what passed last, and nothing more", 0, 0)
+		x.held <- struct{}{}
+		if is("another message is held", 0, 0); held.Load() != 1 {
+			t.Errorf("told %d times of messages that are held", held.Load())
+		}
+		leave()
+		set.Watch("two")
+		x.pass()
+		time.Sleep(samplePause)
+		is("it was about to look", 1, 1)
+		for range 500 {
+			x.pass()
+			time.Sleep(10 * time.Millisecond)
+		}
+		is("traffic that nobody watches", 0, 0)
+		set.Watch("one")
+		is("somebody watches", 1, 1)
+		close(x.done)
+		is("the end", 0, 1)
+	})
+}
