@@ -21,10 +21,9 @@ const (
 
 // operated is a connection that is relayed through a rewriter. One goroutine runs it and owns all but what is said to be shared.
 type operated struct {
-	s    *Session
-	c    *conn
-	conn transport.Conn // for matches
-	rw   transport.Rewriter
+	s  *Session
+	c  *conn
+	rw transport.Rewriter
 
 	relay  transport.Relay
 	past   transport.Relay // of what was sent before it is fed
@@ -43,11 +42,12 @@ type operated struct {
 	over  bool
 	late  []arrival // that were sent before they are fed
 
-	held  map[uint64]*waiting  // by the rewriter's number
-	stand map[uint64]*sighting // all that do not go on yet, those that are held among them
-	lines [2][]uint64          // of them, those that stand in the line of their direction. Under the lock of Session.op
-	due   dueHeap
-	tell  time.Time // when to say that the connection is not operated yet; zero: never
+	held   map[uint64]*waiting  // by the rewriter's number
+	stand  map[uint64]*sighting // all that do not go on yet, those that are held among them
+	lines  [2][]uint64          // of them, those that stand in the line of their direction. Under the lock of Session.op
+	due    dueHeap
+	asking Message   // what rules and intercept were asked about last
+	tell   time.Time // when to say that the connection is not operated yet; zero: never
 
 	// Of the call that is under way.
 	at       time.Time
@@ -98,8 +98,8 @@ type out struct {
 
 func (s *Session) newOperated(c *conn, cut chan struct{}) *operated {
 	o := &operated{
-		s: s, c: c, conn: c.Conn, in: make(chan arrival), cmds: make(chan func()), cut: cut, done: make(chan struct{}),
-		held: map[uint64]*waiting{}, stand: map[uint64]*sighting{},
+		s: s, c: c, in: make(chan arrival), cmds: make(chan func()), cut: cut, done: make(chan struct{}),
+		held: map[uint64]*waiting{}, stand: map[uint64]*sighting{}, asking: Message{Conn: &c.Conn},
 	}
 	o.relay = transport.Relay{Emit: o.emit, Out: o.out, Decide: o.ask, Waits: o.waits, Goes: o.goes, Never: o.never}
 	o.past = transport.Relay{Emit: o.emit, Never: o.never}

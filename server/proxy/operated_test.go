@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,7 +43,7 @@ func newMUTA(transport.Conn) transport.Rewriter {
 }
 
 func ofCode(code uint32) Match {
-	return func(_ *transport.Conn, f *transport.Frame) bool { return f.HasKey && f.Key.Code == code }
+	return func(m *Message) bool { return m.Frame.HasKey && m.Frame.Key.Code == code }
 }
 
 // stage is a session with one connection of TCP through it.
@@ -228,7 +229,7 @@ func TestRewriterLeavesUnchanged(t *testing.T) {
 					x.operate(true)
 				}
 				if name == "asked" || name == "switched" {
-					x.intercept(func(*transport.Conn, *transport.Frame) bool { return false })
+					x.intercept(func(*Message) bool { return false })
 					x.rules(Rule{ID: "1", On: true, Match: ofCode(99), Action: RuleDrop}, Rule{ID: "2", On: true, Match: ofCode(1), Action: RuleNote, Note: "one"})
 				}
 				quit := make(chan struct{})
@@ -310,6 +311,39 @@ func sourced(s *Session) (from, all int) {
 	return from, all
 }
 
+// Rules and intercept can tell whether they are asked about what those before were asked about, and keep what they have read of it.
+func TestRulesShareAMessage(t *testing.T) {
+	leaks(t)
+	x := newStage(t, Config{})
+	type question struct {
+		n    uint64
+		text string
+	}
+	var asked []question
+	match := func(m *Message) bool {
+		if m.Memo == nil {
+			m.Memo = &asked
+		}
+		all := m.Memo.(*[]question)
+		*all = append(*all, question{m.N, string(m.Frame.Bytes[2:])})
+		return true
+	}
+	x.rules(
+		Rule{ID: "a", On: true, Match: match, Action: RuleNote, Note: "one"},
+		Rule{ID: "b", On: true, Match: match, Action: RuleReplace, Replace: func(f *transport.Frame) ([]byte, error) {
+			return []byte(msg(3, strings.ToUpper(string(f.Bytes[2:])))), nil
+		}},
+		Rule{ID: "c", On: true, Match: match, Action: RuleNote, Note: "two"},
+	)
+	x.intercept(func(m *Message) bool { return !match(m) })
+	x.operate(true)
+	x.say(x.client, msg(3, "x")+msg(3, "y"))
+	x.expect(x.server, msg(3, "X")+msg(3, "Y"))
+	if want := []question{{1, "x"}, {1, "x"}, {2, "X"}, {2, "X"}, {3, "y"}, {3, "y"}, {4, "Y"}, {4, "Y"}}; !slices.Equal(asked, want) {
+		t.Errorf("%v, want %v", asked, want)
+	}
+}
+
 // What rules and people ask for is what arrives, and log, recording and events tell it.
 func TestOperatePlaybook(t *testing.T) {
 	leaks(t)
@@ -320,7 +354,7 @@ func TestOperatePlaybook(t *testing.T) {
 		Rule{ID: "b", On: true, Match: ofCode(3), Action: RuleReplace, Replace: func(f *transport.Frame) ([]byte, error) {
 			return []byte(msg(3, strings.ToUpper(string(f.Bytes[2:])))), nil
 		}},
-		Rule{ID: "c", On: true, Match: func(_ *transport.Conn, f *transport.Frame) bool { return strings.HasSuffix(string(f.Bytes), "XY") }, Action: RuleNote, Note: "seen as XY"},
+		Rule{ID: "c", On: true, Match: func(m *Message) bool { return strings.HasSuffix(string(m.Frame.Bytes), "XY") }, Action: RuleNote, Note: "seen as XY"},
 		Rule{ID: "d", On: true, Match: ofCode(4), Action: RuleDelay, Delay: 30 * time.Millisecond},
 		Rule{ID: "e", On: false, Match: ofCode(1), Action: RuleDrop},
 	)
@@ -515,7 +549,7 @@ func TestBrokenRules(t *testing.T) {
 	}{
 		{"error", "rule \"x\" fails, and leaves the message as it is: no such field", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return nil, errors.New("no such field") }}},
 		{"panic", "no such thing", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { panic("no such thing") }}},
-		{"match", "no such match", Rule{Match: func(*transport.Conn, *transport.Frame) bool { panic("no such match") }, Action: RuleDrop}},
+		{"match", "no such match", Rule{Match: func(*Message) bool { panic("no such match") }, Action: RuleDrop}},
 		{"no message", "needs", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return []byte("\x02\x09x"), nil }}},
 		{"empty", "1 to", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return nil, nil }}},
 		{"large", "1 to", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return make([]byte, maxOwn+1), nil }}},

@@ -25,7 +25,15 @@ var (
 
 // Match reports whether something is meant for a message. It is called in the goroutine of the connection, for each message, so it must be
 // quick, and must not call the session; a panic counts as an error. The frame is valid until it returns, and must not be changed.
-type Match func(c *transport.Conn, f *transport.Frame) bool
+type Match func(*Message) bool
+
+// Message is what rules and the intercept are asked about, one after another.
+type Message struct {
+	Conn  *transport.Conn
+	Frame *transport.Frame
+	N     uint64 // from 1; another one for each frame of the connection, and for what a rule has made of one
+	Memo  any    // what those that are asked keep for the connection, so that they read a frame once; nil at first
+}
 
 // Intercept says which messages are held.
 type Intercept struct {

@@ -161,19 +161,19 @@ type verdict struct {
 
 // judge asks rules and intercept.
 func (o *operated) judge(p *policy, f *transport.Frame, x *sighting) (v verdict) {
-	now := f
-	var changed transport.Frame
+	m := &o.asking
+	m.Frame, m.N = f, m.N+1
 	for _, r := range p.rules {
 		if !r.On {
 			continue
 		}
-		ok, err := asked(r.Match, o, now)
+		ok, err := asked(r.Match, m)
 		if err == nil && !ok {
 			continue
 		}
 		var with []byte
 		if err == nil && r.Action == RuleReplace {
-			with, err = replaced(r.Replace, now)
+			with, err = replaced(r.Replace, m.Frame)
 		}
 		if err != nil {
 			o.failed(r, err)
@@ -190,9 +190,9 @@ func (o *operated) judge(p *policy, f *transport.Frame, x *sighting) (v verdict)
 			v.with = append(make([]byte, 0, len(with)+1), with...) // never nil
 			v.by = append(v.by, r)
 			v.made = both(v.made, r.named())
-			changed = *f
+			changed := *f
 			changed.Bytes = v.with
-			now = &changed
+			m.Frame, m.N = &changed, m.N+1
 			continue
 		case RuleDrop:
 			v.drop = true
@@ -203,7 +203,7 @@ func (o *operated) judge(p *policy, f *transport.Frame, x *sighting) (v verdict)
 		}
 	}
 	if p.intercept.Match != nil {
-		ok, err := asked(p.intercept.Match, o, now)
+		ok, err := asked(p.intercept.Match, m)
 		if err != nil {
 			o.s.events.add(Failure, "messages are not held: the filter fails: %v", err)
 		}
@@ -219,9 +219,9 @@ func (o *operated) failed(r *rule, err error) {
 }
 
 // asked calls what was given to the session; it may be wrong.
-func asked(m Match, o *operated, f *transport.Frame) (ok bool, err error) {
+func asked(match Match, m *Message) (ok bool, err error) {
 	defer rescue(&err)
-	return m(&o.conn, f), nil
+	return match(m), nil
 }
 
 func replaced(m func(*transport.Frame) ([]byte, error), f *transport.Frame) (data []byte, err error) {

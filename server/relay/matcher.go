@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"wirebench/codec/filter"
-	"wirebench/codec/transport"
+	"wirebench/server/proxy"
 	"wirebench/server/workspace"
 )
 
@@ -22,8 +22,15 @@ type compiledFilter struct {
 	ok   bool
 }
 
+// frameReading is a message as all matchers of a connection read it.
+type frameReading struct {
+	snap *workspace.Snapshot
+	n    uint64 // of the message
+	*workspace.Reading
+}
+
 // match reports whether a message fits. With definitions that have changed so that the filter is none any more, nothing does.
-func (m *matcher) match(c *transport.Conn, f *transport.Frame) bool {
+func (m *matcher) match(x *proxy.Message) bool {
 	now := m.now.Load()
 	if snap := m.ws.Now(); now == nil || now.snap != snap {
 		first, mistakes := snap.Filter(m.text)
@@ -34,7 +41,18 @@ func (m *matcher) match(c *transport.Conn, f *transport.Frame) bool {
 	if !now.ok {
 		return false
 	}
+	read, ok := x.Memo.(*frameReading)
+	if !ok || read.snap != now.snap {
+		read = &frameReading{snap: now.snap, Reading: workspace.NewReading(now.snap)}
+		x.Memo = read
+	}
+	if read.n != x.N {
+		read.Take(x.Frame)
+		read.n = x.N
+	}
 	one := now.pool.Get().(*workspace.FrameFilter)
 	defer now.pool.Put(one)
-	return one.Fits(workspace.Where{Where: filter.Where{Conn: c.Name(), Session: c.Session, Proto: c.Proto.String()}, Before: f.At}, f)
+	c := x.Conn
+	where := filter.Where{Conn: c.Name(), Session: c.Session, Proto: c.Proto.String()}
+	return one.FitsReading(workspace.Where{Where: where, Before: x.Frame.At}, read.Reading)
 }

@@ -3,12 +3,14 @@ package relay
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/tera"
 	"wirebench/defs/schema"
+	"wirebench/server/proxy"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
 )
@@ -78,12 +80,40 @@ func TestFilterOfRules(t *testing.T) {
 	} {
 		if _, mistakes := ws.Now().Filter(text); len(mistakes) > 0 {
 			t.Errorf("%s: %+v", text, mistakes)
-		} else if got := (&matcher{ws: ws, text: text}).match(&transport.Conn{}, f); got != want {
+		} else if got := (&matcher{ws: ws, text: text}).match(&proxy.Message{Conn: &transport.Conn{}, Frame: f, N: 1}); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
 	if _, err := (&Session{Workspace: ws}).rule(Rule{Filter: ".password == $me", Action: "note"}); err == nil {
 		t.Error("a rule of a value that nobody gives")
+	}
+}
+
+// A frame is decoded once for all rules of a connection: what the first one has read, the others do not read again.
+func TestRulesDecodeOnce(t *testing.T) {
+	ws := opened(t, "tera", map[string]string{"C_LIST.1.def": "uint32 id\n", "protocol.1.map": "C_LIST 2\n"})
+	f := &transport.Frame{Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 2}, HasKey: true, Bytes: []byte{8, 0, 2, 0, 5, 0, 0, 0}}
+	m := &proxy.Message{Conn: &transport.Conn{}, Frame: f}
+	rules := []*matcher{{ws: ws, text: "status == ok"}, {ws: ws, text: "status == ok || len > 100"}, {ws: ws, text: "status == ok && len == 4"}}
+	fit := func(n uint64) (out []bool) {
+		m.N = n
+		for _, r := range rules {
+			out = append(out, r.match(m))
+			f.Bytes = []byte{4, 0, 2, 0} // too short, if anybody decodes it
+		}
+		return out
+	}
+	if got := fit(1); !slices.Equal(got, []bool{true, true, true}) {
+		t.Errorf("the first frame: %v", got)
+	}
+	if got := fit(2); !slices.Equal(got, []bool{false, false, false}) {
+		t.Errorf("the second one: %v", got)
+	}
+	if _, err := ws.Save("C_LIST.1.def", nil, nil); err != nil { // then it is whole
+		t.Fatal(err)
+	}
+	if got := fit(2); !slices.Equal(got, []bool{true, true, true}) {
+		t.Errorf("by other definitions: %v", got)
 	}
 }
 
