@@ -7,31 +7,20 @@ import (
 
 	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 )
 
 // A version that another program has stored meanwhile is left alone: the next free number is taken.
 func TestSaveVersion(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("C_A.1.def", "byte a\n")
-	files, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := workspace.Open(workspace.Config{Name: "one", Dialect: "tera", Files: files})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files, dir := workspacetest.Dir(t, map[string]string{"C_A.1.def": "byte a\n"})
+	w := workspacetest.Open(t, workspace.Config{Files: files})
 	m, err := w.Now().Find("C_A.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	write("C_A.2.def", "byte theirs\n")
+	if err := os.WriteFile(filepath.Join(dir, "C_A.2.def"), []byte("byte theirs\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	file, rev, err := w.SaveVersion(m, []byte("byte ours\n"))
 	if err != nil || file != "C_A.3.def" || rev != store.RevisionOf([]byte("byte ours\n")) {
 		t.Errorf("%s %s %v", file, rev, err)
