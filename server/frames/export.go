@@ -28,7 +28,7 @@ var ExportFormats = map[string]struct {
 	make func(x *Export) (exporter, error)
 }{
 	"pcapng":  {"application/x-pcapng", newPackets},
-	"packets": {"application/x-pcapng", newOriginalPackets},
+	"packets": {"application/x-pcapng", newOriginals},
 	"jsonl":   {"application/jsonl", newJSONLines},
 	"csv":     {"text/csv; charset=utf-8", newTable},
 	"tsv":     {"text/tab-separated-values; charset=utf-8", newTable},
@@ -52,18 +52,15 @@ type Export struct {
 	Format   string                        // a key of ExportFormats
 	Columns  []string                      // fields with a column of their own
 
-	ctx    context.Context // of write
-	out    *bufio.Writer
-	marked map[uint64]bool
+	ctx   context.Context // of write
+	out   *bufio.Writer
+	notes *listNotes
 }
 
 // Write writes the chosen frames in the format.
 func (x *Export) Write(ctx context.Context, w io.Writer) error {
 	x.ctx, x.out = ctx, bufio.NewWriterSize(w, 64<<10)
-	x.marked = make(map[uint64]bool, len(x.Capture.Notes.Marked))
-	for _, n := range x.Capture.Notes.Marked {
-		x.marked[n] = true
-	}
+	x.notes = newListNotes(x.Capture.Notes)
 	to, err := ExportFormats[x.Format].make(x)
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ func newPackets(x *Export) (exporter, error) {
 			return newOriginals(x)
 		}
 	}
-	m := &madePackets{Export: x, conns: x.Log.ConnReader(), to: map[uint32]*pcap.Synthetic{}}
+	m := &madePackets{Export: x, conns: x.Log.ConnReader(), to: map[uint32]*pcap.Synthetic{}, numbers: []uint64{}}
 	w, err := x.section(madeWords, true)
 	if err != nil {
 		return nil, err
@@ -53,11 +53,6 @@ func newPackets(x *Export) (exporter, error) {
 	m.w = w
 	m.iface, err = w.Interface(pcap.Interface{Name: "made", Link: packet.LinkEthernet})
 	return m, err
-}
-
-// newOriginalPackets writes the packets that the chosen frames came from, as they were.
-func newOriginalPackets(x *Export) (exporter, error) {
-	return newOriginals(x)
 }
 
 // HasPackets reports whether the capture is a file of packets that were not made up for frames.
@@ -110,7 +105,7 @@ func (x *Export) rest(frames []pcap.FrameTold, markers []pcap.MarkerTold) error 
 
 // said is what people say of a frame; false if they say nothing.
 func (x *Export) said(n int) (told pcap.FrameTold, ok bool) {
-	told = pcap.FrameTold{N: uint64(n), Mark: x.marked[uint64(n)], Note: x.Capture.Notes.Frames[uint64(n)]}
+	told = pcap.FrameTold{N: uint64(n), Mark: x.notes.marked[uint64(n)], Note: x.notes.Frames[uint64(n)]}
 	return told, told.Mark || told.Note != ""
 }
 
@@ -307,9 +302,6 @@ func (x *madePackets) frame(n int, e live.Entry, f *transport.Frame) error {
 }
 
 func (x *madePackets) end() error {
-	if x.numbers == nil {
-		x.numbers = []uint64{}
-	}
 	return x.rest(nil, x.markers(x.numbers))
 }
 

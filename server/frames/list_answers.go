@@ -361,14 +361,12 @@ func (l *List) Types(ctx context.Context) (*Types, error) {
 				t.Code = &code
 			}
 			msg := l.snap.FrameMessage(&f)
+			t.program = frameProgram(l.snap, &f)
 			t.Type = m.TypeOf(msg, &f)
 			if msg != nil {
 				t.Name, t.Defined = msg.Name, true
 				if l.snap.Dialect.Versions {
 					t.Ver = msg.Version
-				}
-				if p, err := l.snap.Program(msg); err == nil {
-					t.program = p
 				}
 			}
 			out.Rows = append(out.Rows, &t.typeRow)

@@ -33,7 +33,7 @@ func (l *List) notes() *listNotes {
 	if n := l.noted.Load(); n != nil {
 		return n
 	}
-	return newListNotes(l.View.notes)
+	return l.View.notes
 }
 
 // A place in a list is one in its order, or in its view where it is not sorted.

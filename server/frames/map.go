@@ -191,10 +191,7 @@ func (o *overview) advance(ctx context.Context, l *List, end int) error {
 		from := len(o.rows)
 		o.rows = append(o.rows, make([]byte, len(list))...)
 		k, stopped := 0, false
-		for k < len(list) && list[k] < 0 {
-			k++
-		}
-		log.EachOf(list[k:], func(i int, e live.Entry, block []byte) bool {
+		log.EachOf(list, func(i int, e live.Entry, block []byte) bool {
 			for list[k] != i {
 				k++
 			}
@@ -258,7 +255,7 @@ func (o *overview) look(l *List, i int, e live.Entry, data []byte, conns *live.C
 	return look
 }
 
-// TypeOf is what is known of all rows of the type of one.
+// typeOf is what is known of all rows of the type of one.
 func (o *overview) typeOf(l *List, f *transport.Frame) *overType {
 	t := &overType{}
 	msg := l.snap.FrameMessage(f)

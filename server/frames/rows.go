@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
@@ -90,7 +89,7 @@ func (m *RowMaker) row(i int, e live.Entry, f *transport.Frame) Row {
 	case f.Kind == transport.Message:
 		r.Status = "unknown"
 		r.Name = cmp.Or(m.nameOf(f), f.Name) // a log may know a name that the map of codes does not
-		r.Info = CutText(printable(f.Bytes), maxBrief)
+		r.Info = string(appendPrintable(nil, f.Bytes[:min(len(f.Bytes), maxBrief)]))
 	case f.Kind == transport.Problem:
 		r.Info = f.Note
 	}
@@ -173,17 +172,15 @@ func flagText(f live.Flags) (s string) {
 	return s
 }
 
-// printable is bytes as text, with dots for what is none.
-func printable(data []byte) string {
-	data = data[:min(len(data), maxBrief)]
-	var b strings.Builder
+// appendPrintable appends bytes as text, with dots for what is none.
+func appendPrintable(dst, data []byte) []byte {
 	for _, c := range data {
 		if c < 0x20 || c > 0x7e {
 			c = '.'
 		}
-		b.WriteByte(c)
+		dst = append(dst, c)
 	}
-	return b.String()
+	return dst
 }
 
 // CutText is a text of at most so many bytes, without half a character at its end.

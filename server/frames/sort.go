@@ -77,12 +77,8 @@ func SortView(ctx context.Context, v *View, spec SortSpec, notes store.Notes, sh
 		return nil, ctx.Err()
 	}
 	s := &sorter{
-		view: v, notes: notes, start: start, rows: make([]sortRow, n), frames: make([]uint32, n), desc: spec.Desc,
+		view: v, notes: newListNotes(notes), start: start, rows: make([]sortRow, n), frames: make([]uint32, n), desc: spec.Desc,
 		most: min(max(maxSortTexts/max(n, 1)-2, 24), maxSortText), blocks: make([][]byte, 1<<12), share: share,
-	}
-	s.marked = make(map[uint64]bool, len(notes.Marked))
-	for _, m := range notes.Marked {
-		s.marked[m] = true
 	}
 	if err := s.makeKeys(ctx, by); err != nil {
 		return nil, err
@@ -106,8 +102,7 @@ func SortView(ctx context.Context, v *View, spec SortSpec, notes store.Notes, sh
 // sorter puts rows in order: at first each row gets a key, in parts that all processors work at, then the keys are sorted.
 type sorter struct {
 	view   *View
-	notes  store.Notes
-	marked map[uint64]bool
+	notes  *listNotes
 	start  int
 	rows   []sortRow
 	frames []uint32 // by rank

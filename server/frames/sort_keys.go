@@ -61,13 +61,9 @@ func (k *keyMaker) chunk(ctx context.Context, from, to int) {
 	if e, _, ok := log.Get(k.view.index(k.start + from - 1)); ok {
 		k.before = e.At
 	}
-	gone := 0
-	for gone < len(list) && list[gone] < 0 {
-		gone++
-	}
-	rank := from + gone
-	log.EachOf(list[gone:], func(i int, e live.Entry, block []byte) bool {
-		for list[rank-from] != i { // let go meanwhile
+	rank := from
+	log.EachOf(list, func(i int, e live.Entry, block []byte) bool {
+		for list[rank-from] != i { // the log has let it go
 			rank++
 		}
 		if rank%lookEvery == 0 && ctx.Err() != nil {
@@ -154,7 +150,7 @@ func (k *keyMaker) keep(text []byte) uint32 {
 	return at
 }
 
-// TypeOf is what is known of the type of a row; it reads the row into k.frame if nothing is yet, or if read says so.
+// typeOf is what is known of the type of a row; it reads the row into k.frame if nothing is yet, or if read says so.
 func (k *keyMaker) typeOf(e live.Entry, data []byte, read bool) *sortType {
 	t := k.types.of(e)
 	if t == nil || read {
@@ -269,7 +265,7 @@ func (k *keyMaker) status(t *sortType, data []byte) codec.Status {
 func (k *keyMaker) flags(i int, e live.Entry, data []byte) (out uint64) {
 	bad := e.Kind == transport.Problem || k.status(k.typeOf(e, data, false), data) != codec.OK
 	n := uint64(i + 1)
-	for _, is := range []bool{k.marked[n], k.notes.Frames[n] != "", bad, e.Flags&live.Injected != 0, e.Flags&live.Modified != 0, e.Flags&live.Dropped != 0} {
+	for _, is := range []bool{k.notes.marked[n], k.notes.Frames[n] != "", bad, e.Flags&live.Injected != 0, e.Flags&live.Modified != 0, e.Flags&live.Dropped != 0} {
 		if out <<= 1; is {
 			out |= 1
 		}
@@ -295,12 +291,7 @@ func (k *keyMaker) info(e live.Entry, data []byte) []byte {
 		}
 		b = view.AppendBrief(b, rec, min(maxBrief, k.most))
 	case t.msg == nil && e.Kind == transport.Message:
-		for _, c := range data[:min(len(data), maxBrief, k.most)] {
-			if c < 0x20 || c > 0x7e {
-				c = '.'
-			}
-			b = append(b, c)
-		}
+		b = appendPrintable(b, data[:min(len(data), maxBrief, k.most)])
 	}
 	if len(b) == 0 || len(b) < k.most && note != "" {
 		if len(b) > 0 {

@@ -194,7 +194,7 @@ func TestSortColumns(t *testing.T) {
 				}
 				t.Run(fmt.Sprint(filter, " by ", by, desc), func(t *testing.T) {
 					l := oddList(t, snap, log, filter)
-					l.View.notes = notes
+					l.View.notes = newListNotes(notes)
 					want := plainSort(t, l, by, desc, notes)
 					l.Order = sortOf(t, l.View, SortSpec{By: by, Desc: desc}, notes)
 					checkOrder(t, l)

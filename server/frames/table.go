@@ -1,6 +1,7 @@
 package frames
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -303,11 +304,7 @@ func (l *List) sortTable(ctx context.Context, t *fieldTable, by string, desc boo
 			c := strings.Compare(a.text, b.text)
 			switch {
 			case a.isNum && b.isNum:
-				if c = 0; a.number < b.number {
-					c = -1
-				} else if a.number > b.number {
-					c = 1
-				}
+				c = cmp.Compare(a.number, b.number)
 			case a.isNum:
 				c = -1
 			case b.isNum:

@@ -42,8 +42,7 @@ type View struct {
 	spec     ViewSpec
 	filters  []*workspace.FrameFilter // all have to fit; empty = every frame is listed
 	Mistakes []ViewMistake            // the view is empty then, but for wrong chips, which do not count
-	notes    store.Notes
-	marked   map[uint64]bool
+	notes    *listNotes
 
 	step   sync.Mutex // held while frames are judged
 	stride int        // frames that are judged at once; under step
@@ -114,10 +113,7 @@ func (c *Views) Get(log *live.Log, snap *workspace.Snapshot, spec ViewSpec, note
 
 // NewView begins a list of frames. Nothing is judged yet.
 func NewView(log *live.Log, snap *workspace.Snapshot, spec ViewSpec, notes store.Notes) *View {
-	v := &View{Log: log, Snapshot: snap, spec: spec, notes: notes, marked: map[uint64]bool{}, stride: viewStart}
-	for _, n := range notes.Marked {
-		v.marked[n] = true
-	}
+	v := &View{Log: log, Snapshot: snap, spec: spec, notes: newListNotes(notes), stride: viewStart}
 	for i, text := range append([]string{spec.Filter}, spec.Chips...) {
 		f, mistakes := snap.Filter(text)
 		switch {
@@ -321,7 +317,7 @@ func (v *View) whereAfter(i int, e, before live.Entry, conn *live.Conn) workspac
 	if k := sort.Search(len(v.notes.Markers), func(k int) bool { return v.notes.Markers[k].N > n }); k > 0 {
 		w.Marker = v.notes.Markers[k-1].Text
 	}
-	if v.marked[n] {
+	if v.notes.marked[n] {
 		w.Mark = "marked"
 	}
 	if w.Before = before.Time(); w.Before.IsZero() {
