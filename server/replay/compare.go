@@ -11,21 +11,21 @@ import (
 	"wirebench/codec/corpus"
 )
 
-// comparison is what two messages are compared with.
+// comparison holds the parameters for comparing two messages.
 type comparison struct {
 	expected []byte
 	how      Tolerance
 	ignore   []pattern
 	lifted   []string          // paths that never differ
-	renamed  map[string]string // values that were lifted: recorded to live
+	renamed  map[string]string // lifted values: recorded to live
 	room     int               // for differences
 }
 
-// minRenamed is how many characters a lifted value must have as people read it to be expected elsewhere, too: a 1 that became a 2 says nothing
-// of other fields.
+// minRenamed is the minimum length of a lifted value, in characters as shown, for its replacement to be expected in other fields as well: a 1
+// that became a 2 implies nothing about other fields.
 const minRenamed = 5
 
-// compare lists the differences that count; more is how many there are beyond those.
+// compare lists the differences that count; more is the number of differences not listed.
 func (c *comparison) compare(want *codec.Record, got *arrived, rec *codec.Record) (diffs []Difference, more int) {
 	add := func(path, a, b string) {
 		if len(diffs) < c.room {
@@ -57,7 +57,7 @@ func (c *comparison) compare(want *codec.Record, got *arrived, rec *codec.Record
 		whole()
 		return diffs, more
 	}
-	explained := false // a difference was seen, whether it counts or not
+	explained := false // a difference was found, whether it counts or not
 	for i := range rows {
 		row := &rows[i]
 		if row.Same {
@@ -96,7 +96,7 @@ func (c *comparison) compare(want *codec.Record, got *arrived, rec *codec.Record
 		add(row.Path, a, b)
 	}
 	if c.how == Exact && !explained {
-		whole() // bytes that no field explains
+		whole() // bytes outside all fields
 	}
 	return diffs, more
 }
@@ -108,7 +108,7 @@ func hexAt(data []byte, at int) string {
 	return hex.EncodeToString(data[at:min(len(data), at+16)])
 }
 
-// cut is a value that is shown.
+// cut truncates a value for display.
 func cut(s string) string {
 	if len(s) > maxShown {
 		return strings.ToValidUTF8(s[:maxShown], "") + "…"

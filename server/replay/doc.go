@@ -1,23 +1,23 @@
 // Package replay plays one side of a conversation against a live program: a client to a server, or a server to a client.
 //
-// A Script says what is sent and what is waited for. FromFrames makes one of a recorded connection; it is JSON and meant to be edited by
-// hand. Run plays it with a Peer, which is one end of a connection that sends and receives whole messages, and reports step by step
-// what came, how long it took, and in which fields it differs from what was recorded.
+// A Script lists the messages to send and to expect. FromFrames makes one from a recorded connection; it is JSON and meant to be edited by
+// hand. Run plays it with a Peer, one end of a connection that sends and receives whole messages, and reports for each step
+// the received message, the time it took, and the fields that differ from the recording.
 //
 //	script.go   the script: its form, its bounds
-//	record.go   a script from a recorded connection; keepalive.go and lift.go find in it what is no part of the conversation's course
+//	record.go   a script from a recorded connection; keepalive.go and lift.go find keepalives and session values in it
 //	prepare.go  a script and the definitions that it names
-//	run.go      the steps in their order; inbox.go what came and was not waited for yet
-//	compare.go  what was expected against what came
-//	vars.go     values that are lifted from what came and set in what is sent
+//	run.go      the steps in order; inbox.go received messages that no step has consumed
+//	compare.go  compares expected and received messages
+//	vars.go     values lifted from received messages and set in sent ones
 //	peer.go     a Peer made of a socket and a transport.Endpoint
 //
 // # Decisions
 //
-// A message that no step waits for yet is kept until one does, so that the order of messages that do not depend on each other does not
-// matter. What is left at the end is reported as unexpected. Messages that are ignored, and keepalives, never get in the way.
+// A message that no step expects yet is kept until a step does, so the order of independent messages does not matter. Messages left at the
+// end are reported as unexpected. Ignored messages and keepalives are never kept.
 //
-// A lifted value is never a difference; and where the recorded value stands in a later expected message, the live one is expected there.
+// A lifted value is never a difference; where a later expected message has the recorded value, the live value is expected instead.
 //
-// Scripts come from anywhere: their size, depth, steps, sends and time are bounded before anything is sent.
+// Scripts are untrusted: their size, depth, steps, sends and time are checked before anything is sent.
 package replay

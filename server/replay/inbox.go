@@ -9,19 +9,19 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Bounds of what came and waits for a step. Beyond them the oldest are unexpected.
+// Limits of received messages that no step has consumed. Beyond them the oldest are unexpected.
 const (
 	maxInbox      = 1024
 	maxInboxBytes = 16 << 20
 )
 
-// arrived is a message that came.
+// arrived is a received message.
 type arrived struct {
 	Message
 	def *schema.Message
 }
 
-// title is what people call a message.
+// title returns the display name of a message.
 func (a *arrived) title() string {
 	switch {
 	case a.def != nil:
@@ -34,13 +34,13 @@ func (a *arrived) title() string {
 	return "a message without a code"
 }
 
-// inbox are messages that no step has waited for yet, in their order.
+// inbox has the received messages that no step has consumed, in order.
 type inbox struct {
 	list  []*arrived
 	bytes int
 }
 
-// put adds a message, and returns those that there is no room for any more.
+// put adds a message, and returns the messages removed to make room.
 func (b *inbox) put(a *arrived) (over []*arrived) {
 	b.list = append(b.list, a)
 	b.bytes += len(a.Bytes)
@@ -53,7 +53,7 @@ func (b *inbox) put(a *arrived) (over []*arrived) {
 	return over
 }
 
-// take removes the first that fits, nil if none does.
+// take removes and returns the first message that fits, or nil.
 func (b *inbox) take(fits func(*arrived) bool) *arrived {
 	for i, a := range b.list {
 		if fits(a) {

@@ -13,18 +13,18 @@ import (
 	"wirebench/defs/schema"
 )
 
-// What a keepalive is.
+// Criteria for keepalives.
 const (
 	maxAlive  = 32 // bytes
-	leastOft  = 3  // times, for one that is known by its regularity
+	leastOft  = 3  // times, to be recognised by regularity
 	leastGap  = 500 * time.Millisecond
-	replyGap  = 2 * time.Second // within which one is answered
+	replyGap  = 2 * time.Second // between a keepalive and its answer
 	maxAlives = 16              // kinds of them
 
 	maxThenText = 256 << 10 // bytes of the values of answers
 )
 
-// series are all messages of one kind.
+// series has all messages of one kind.
 type series struct {
 	def  *schema.Message
 	sent bool
@@ -33,8 +33,8 @@ type series struct {
 
 // keepalives finds messages that only keep the connection open, and takes them out of the steps.
 //
-// Those that come are known by their name or because they come regularly. Where each of them is answered by the same small message, they are
-// answered; else they are ignored. What is sent regularly, and always the same, is sent regularly.
+// Received keepalives are recognised by name or by regular intervals. If each is answered by the same small message, the script answers them;
+// otherwise it ignores them. An identical message sent at regular intervals is sent so by the script.
 func (r *recorder) keepalives() {
 	var all []*series
 	by := map[*schema.Message]*series{}
@@ -50,7 +50,7 @@ func (r *recorder) keepalives() {
 			all = append(all, s)
 		}
 		if s.sent != r.sent(m) {
-			s.def = nil // the same both ways: not told apart
+			s.def = nil // the same in both directions: indistinguishable
 		}
 		s.at = append(s.at, i)
 	}
@@ -80,7 +80,7 @@ func (r *recorder) keepalives() {
 		r.script.Keepalive = append(r.script.Keepalive, Keepalive{
 			Every: Duration(every),
 			Send:  Send{Message: name, Value: value, Hex: hexText, Unreliable: r.all[s.at[0]].Unreliable},
-			Why:   fmt.Sprintf("it was sent %d times, about every %s, and always the same", len(s.at), every),
+			Why:   fmt.Sprintf("it was sent %d times, about every %s, and always identical", len(s.at), every),
 		})
 		r.take(s)
 	}
@@ -100,7 +100,7 @@ func (r *recorder) constant(s *series) bool {
 	return !slices.ContainsFunc(s.at, func(i int) bool { return !bytes.Equal(r.all[i].Bytes, r.all[s.at[0]].Bytes) })
 }
 
-// named reports whether the name says it.
+// named reports whether the name indicates a keepalive.
 func (r *recorder) named(s *series) bool {
 	name := strings.ToLower(s.def.Name)
 	for _, word := range []string{"ping", "pong", "keepalive", "keep_alive", "heartbeat"} {
@@ -115,7 +115,7 @@ func (r *recorder) mean(s *series) time.Duration {
 	return r.all[s.at[len(s.at)-1]].At.Sub(r.all[s.at[0]].At) / time.Duration(max(len(s.at)-1, 1))
 }
 
-// regular reports whether they come at equal times from each other.
+// regular reports whether the intervals are equal.
 func (r *recorder) regular(s *series) bool {
 	mean := r.mean(s)
 	if len(s.at) < leastOft || mean < leastGap {
@@ -167,7 +167,7 @@ func (r *recorder) answered(s *series, by map[*schema.Message]*series) (k Keepal
 	}
 	k = Keepalive{
 		On: on, Send: Send{Message: name, Value: value, Hex: hexText, Unreliable: r.all[pairs[0][1]].Unreliable},
-		Why: fmt.Sprintf("each of the %d that came was answered so", len(pairs)),
+		Why: fmt.Sprintf("each of the %d received was answered with this message", len(pairs)),
 	}
 	if value != nil {
 		r.echo(&k, pairs)
@@ -180,9 +180,9 @@ func (r *recorder) answered(s *series, by map[*schema.Message]*series) (k Keepal
 	return k, answers
 }
 
-// echo finds fields of the answer that are always equal to one of what is answered.
+// echo finds fields of the answer that always equal a field of the answered message.
 func (r *recorder) echo(k *Keepalive, pairs [][2]int) {
-	equal := map[string]string{} // path of the answer → path of what it answers
+	equal := map[string]string{} // path in the answer → path in the answered message
 	for n, p := range pairs {
 		got, answer := r.decode(&r.all[p[0]], &r.rec), r.decode(&r.all[p[1]], &r.other)
 		if got == nil || answer == nil {
@@ -227,8 +227,8 @@ func (r *recorder) echo(k *Keepalive, pairs [][2]int) {
 	}
 }
 
-// inTurn gives a keepalive the answers one by one where they differ in more than in what they take from what comes. False: they are no
-// values of one message.
+// inTurn lists the answers of a keepalive one by one if they differ in more than echoed fields. False: they are not values of one
+// message.
 func (r *recorder) inTurn(k *Keepalive, pairs [][2]int) bool {
 	var then []Send
 	varies, size := false, 0
@@ -253,18 +253,18 @@ func (r *recorder) inTurn(k *Keepalive, pairs [][2]int) bool {
 		}
 		x := Send{Message: name, Value: value, Hex: hexText, Unreliable: m.Unreliable, Set: k.Send.Set}
 		if hexText != "" {
-			x.Set = nil // its fields do not say all of it
+			x.Set = nil // its fields do not describe it completely
 		}
 		then = append(then, x)
 	}
 	if varies {
 		k.Then = then
-		k.Why = fmt.Sprintf("each of the %d that came was answered so, with other values each time", len(pairs))
+		k.Why = fmt.Sprintf("each of the %d received was answered with this message, with different values", len(pairs))
 	}
 	return true
 }
 
-// answers reports whether what comes answers something that is sent.
+// answers reports whether a received message answers a sent one.
 func (r *recorder) answers(s *series, by map[*schema.Message]*series) bool {
 	first := s.at[0]
 	for j := first - 1; j >= 0; j-- {

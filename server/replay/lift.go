@@ -14,17 +14,17 @@ import (
 	"wirebench/defs/schema"
 )
 
-// What can be a key, a sequence number or a token.
+// Criteria for keys, sequence numbers and tokens.
 const (
 	leastNumber   = 1 << 16 // smaller ones are counts, kinds and the like
 	leastText     = 4       // characters, or bytes
 	mostText      = 1024    // bytes of JSON
-	maxCandidates = 1 << 17 // values that are remembered
+	maxCandidates = 1 << 17 // remembered values
 	maxLooked     = 1 << 20 // fields
 	maxLifts      = 1000
 )
 
-// source is where a value came first.
+// source is the first occurrence of a received value.
 type source struct {
 	message int // index of r.all
 	path    string
@@ -33,9 +33,9 @@ type source struct {
 	note    int    // index of its note
 }
 
-// lifts finds values that came before they were sent, and makes the steps take them from what comes.
+// lifts finds values that were received before they were sent, and makes the steps take them from received messages.
 func (r *recorder) lifts() {
-	known := map[string]*source{} // by value; nil: it was sent before it came
+	known := map[string]*source{} // by value; nil: it was sent before it was received
 	names := map[string]bool{}
 	looked := 0
 	for i := range r.all {
@@ -77,7 +77,7 @@ func (r *recorder) lifts() {
 	}
 }
 
-// candidate tells values that may be made up by the other end. The key is the same for equal values.
+// candidate reports whether the other end may have generated a value. Equal values have equal keys.
 func candidate(p *codec.Program, v *view.FieldValue) (key, kind string) {
 	if v.Role != codec.RoleValue.String() || int(v.Field) >= len(p.Fields) || len(v.Value) > mostText || !isValue(v.Value) {
 		return "", ""
@@ -109,7 +109,7 @@ func candidate(p *codec.Program, v *view.FieldValue) (key, kind string) {
 	return "", ""
 }
 
-// repeated reports whether a number is one byte again and again in all its bytes, as what means "none" often is.
+// repeated reports whether all bytes of a number are equal, as in many placeholders for "none".
 func repeated(n *big.Int, bits int) bool {
 	b := n.Bytes()
 	for _, x := range b {
@@ -120,7 +120,7 @@ func repeated(n *big.Int, bits int) bool {
 	return len(b)*8 >= bits
 }
 
-// before is the key of the number that is one less.
+// before returns the key of the number decremented by one.
 func before(key string) string {
 	digits, ok := strings.CutPrefix(key, "n")
 	n, is := new(big.Int).SetString(digits, 10)
@@ -130,7 +130,7 @@ func before(key string) string {
 	return "n" + n.Sub(n, big.NewInt(1)).String()
 }
 
-// liftInto sets a field of what is sent to a value that came, if the step still sends the same then.
+// liftInto sets a field of a sent message to a received value, if the step then still sends the same bytes.
 func (r *recorder) liftInto(m *recorded, v *view.FieldValue, from *source, add int64, names map[string]bool) bool {
 	send, expect := r.script.Steps[m.step].Send, r.script.Steps[r.all[from.message].step].Expect
 	to, err := parsePath(v.Path)
@@ -177,13 +177,13 @@ func (r *recorder) liftInto(m *recorded, v *view.FieldValue, from *source, add i
 		expect.Lift[name] = origin
 		r.script.Lifts = append(r.script.Lifts, LiftNote{
 			Name: name, From: fmt.Sprintf("step %d, %s", r.all[from.message].step+1, origin),
-			Why: from.kind + " that came before it was sent",
+			Why: from.kind + " that was received before it was sent",
 		})
 	}
 	text := "$" + name
 	if add != 0 {
 		text += fmt.Sprintf("%+d", add)
-		r.script.Lifts[from.note].Why = from.kind + " that came before it was sent with 1 added"
+		r.script.Lifts[from.note].Why = from.kind + " that was received before it was sent with 1 added"
 	}
 	if send.Set == nil {
 		send.Set = map[string]string{}
@@ -194,7 +194,7 @@ func (r *recorder) liftInto(m *recorded, v *view.FieldValue, from *source, add i
 	return true
 }
 
-// nameFor is a new name of a value, after its field.
+// nameFor returns a new name for a value, derived from its field.
 func nameFor(path string, names map[string]bool) string {
 	base := path[strings.LastIndexByte(path, '.')+1:]
 	base, _, _ = strings.Cut(base, "[")

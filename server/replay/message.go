@@ -18,13 +18,13 @@ type Message struct {
 	At         time.Time
 	Key        schema.Key
 	HasKey     bool
-	Name       string // as transport.Frame has it
+	Name       string // as in transport.Frame
 	Bytes      []byte
 	Note       string
-	Unreliable bool // of datagrams: it might have got lost
+	Unreliable bool // of datagrams: it may have been lost
 }
 
-// Copy makes a Message of a frame.
+// Copy returns a copy of a frame as a Message.
 func Copy(f *transport.Frame) Message {
 	return Message{
 		Kind: f.Kind, Dir: f.Dir, At: f.At, Key: f.Key, HasKey: f.HasKey, Name: f.Name, Bytes: slices.Clone(f.Bytes), Note: f.Note,
@@ -40,7 +40,7 @@ type Definitions interface {
 	Program(m *schema.Message) (*codec.Program, error)
 }
 
-// definition is that of a message, nil if there is none.
+// definition returns the definition of a message, or nil.
 func definition(d Definitions, m *Message) *schema.Message {
 	switch {
 	case m.Kind != transport.Message && m.Kind != transport.Control:
@@ -55,7 +55,7 @@ func definition(d Definitions, m *Message) *schema.Message {
 	return nil
 }
 
-// nameOf is what a script calls a message.
+// nameOf returns the name of a message in scripts.
 func nameOf(m *schema.Message) string {
 	if m.Key.Group != "" {
 		return m.Key.Group + "/" + m.Name
@@ -63,18 +63,18 @@ func nameOf(m *schema.Message) string {
 	return m.Name
 }
 
-// kin reports whether two definitions are of one message, in any versions.
+// kin reports whether two definitions are versions of one message.
 func kin(a, b *schema.Message) bool {
 	return a == b || a != nil && b != nil && a.Name == b.Name && a.Key.Group == b.Key.Group
 }
 
-// encoder writes values of messages. One goroutine.
+// encoder encodes values of messages. It is for one goroutine.
 type encoder struct {
 	defs    Definitions
 	in, out codec.Record
 }
 
-// encode is a JSON object of values as a message, in memory of its own.
+// encode encodes a JSON object as a message in newly allocated memory.
 func (e *encoder) encode(m *schema.Message, p *codec.Program, values []byte) ([]byte, error) {
 	if m.Broken {
 		return nil, errBroken

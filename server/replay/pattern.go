@@ -2,7 +2,7 @@ package replay
 
 import "strings"
 
-// pattern is what is ignored: messages, or fields of messages.
+// pattern selects ignored messages, or ignored fields of messages.
 type pattern struct {
 	message string
 	field   string // "": the whole message
@@ -14,15 +14,15 @@ func parsePattern(text string) pattern {
 	return pattern{name, field}
 }
 
-// matches reports whether it is about a message.
+// matches reports whether the pattern selects a message.
 func (p pattern) matches(name string) bool { return p.field == "" && glob(p.message, name) }
 
-// matchesField reports whether it is about a field. A path without the indexes of elements is about all of them.
+// matchesField reports whether the pattern selects a field. A path without indexes selects all elements.
 func (p pattern) matchesField(name, path string) bool {
 	return p.field != "" && glob(p.message, name) && (glob(p.field, path) || glob(p.field, unindexed(path)))
 }
 
-// unindexed is a path without the indexes of elements.
+// unindexed removes the indexes of elements from a path.
 func unindexed(path string) string {
 	if !strings.Contains(path, "[") {
 		return path

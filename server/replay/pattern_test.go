@@ -68,7 +68,7 @@ func TestSubstituted(t *testing.T) {
 		{`{"a":[1]}`, "a[1]", "$n", "no such field"},
 		{`{"a":1}`, "a.b", "$n", "no such field"},
 		{`{"a":1}`, "a", "$x", "$x"},
-		{`{"a":1}`, "a", "$s+1", "no whole number"},
+		{`{"a":1}`, "a", "$s+1", "not an integer"},
 		{`[]`, "a", "$n", "no such field"},
 		{`{`, "a", "$n", "unexpected"},
 	} {

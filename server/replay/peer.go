@@ -13,15 +13,15 @@ import (
 	"wirebench/codec/transport"
 )
 
-// Bounds of a Wire.
+// Limits of a Wire.
 const (
-	maxQueue      = 4096             // messages that came and were not taken; then nothing more is read
+	maxQueue      = 4096             // received messages not yet taken; above it reading stops
 	maxQueueBytes = 16 << 20         //
-	maxOut        = 16 << 20         // bytes that the other end does not read; beyond them the connection is given up
+	maxOut        = 16 << 20         // bytes not read by the other end; above it the connection is given up
 	readyWithin   = 30 * time.Second // for the handshake, or for room to send
 	writeWithin   = 30 * time.Second
-	lingers       = 2 * time.Second // at the end, for what is on its way
-	maxBadReads   = 100             // in a row, of datagrams: a port that is not open yet is no end
+	lingers       = 2 * time.Second // at the end, for data in flight
+	maxBadReads   = 100             // in a row, of datagrams: a port that is not open yet is not an error
 	readSize      = 64 << 10
 )
 
@@ -35,7 +35,7 @@ type Link interface {
 	SetWriteDeadline(time.Time) error
 }
 
-// Wire is a Peer made of a socket and an Endpoint. Any goroutine may use it.
+// Wire is a Peer made of a socket and an Endpoint. It is safe for concurrent use.
 type Wire struct {
 	link      Link
 	datagrams bool
@@ -48,13 +48,13 @@ type Wire struct {
 	queue   []Message
 	bytes   int // of queue
 	out     [][]byte
-	outSize int   // bytes, with those that are being written
-	over    error // no more comes; io.EOF as it should be
+	outSize int   // bytes, including those being written
+	over    error // nothing more is received; io.EOF after an orderly end
 	failed  error // nothing can be sent
 	closed  bool
 }
 
-// NewWire begins a connection. datagrams: each read of the link is one, and so is each write. Close ends it.
+// NewWire starts a connection. With datagrams, each read and write of the link is a datagram. Close ends it.
 func NewWire(link Link, end transport.Endpoint, datagrams bool) *Wire {
 	w := &Wire{link: link, datagrams: datagrams, end: end, change: make(chan struct{})}
 	w.relay = transport.Relay{
@@ -85,13 +85,13 @@ func NewWire(link Link, end transport.Endpoint, datagrams bool) *Wire {
 	return w
 }
 
-// changed wakes all that wait. The lock is held.
+// changed wakes all waiters. The lock is held.
 func (w *Wire) changed() {
 	close(w.change)
 	w.change = make(chan struct{})
 }
 
-// await waits until a condition holds, with the lock held behind it, too, unless there is an error: the context's.
+// await waits for a condition and returns with the lock held, unless there is an error, which is the context's.
 func (w *Wire) await(ctx context.Context, holds func() bool) error {
 	w.mu.Lock()
 	for !holds() {
@@ -107,10 +107,10 @@ func (w *Wire) await(ctx context.Context, holds func() bool) error {
 	return nil
 }
 
-// arm sets when a read ends, so that what is due is done in time. The lock is held: the last to set it knows best.
-func (w *Wire) arm() { _ = w.link.SetReadDeadline(w.end.Due()) } // a closed socket says so when it is read
+// arm sets the read deadline to the endpoint's next timer. The lock is held, so the latest setting wins.
+func (w *Wire) arm() { _ = w.link.SetReadDeadline(w.end.Due()) } // a closed socket returns an error on read
 
-// read takes what comes, until the end.
+// read receives until the end.
 func (w *Wire) read() {
 	defer w.done.Done()
 	buf := make([]byte, readSize)
@@ -147,7 +147,7 @@ func (w *Wire) read() {
 	}
 }
 
-// room waits until there is room for what comes, and sees to what is due meanwhile. It is false when the wire is closed.
+// room waits until there is room in the queue, and runs timers meanwhile. It returns false when the wire is closed.
 func (w *Wire) room() bool {
 	for {
 		ctx, stop := context.WithTimeout(context.Background(), 100*time.Millisecond)
@@ -166,7 +166,7 @@ func (w *Wire) room() bool {
 	}
 }
 
-// write sends what is to go out, until the end.
+// write sends pending data, until the end.
 func (w *Wire) write() {
 	defer w.done.Done()
 	for {
@@ -206,7 +206,7 @@ func (w *Wire) writeAll(out [][]byte) error {
 	}
 	for _, data := range out {
 		if _, err := w.link.Write(data); err != nil && (!w.datagrams || errors.Is(err, net.ErrClosed)) {
-			return err // of datagrams others may come through: the protocol sends again what matters
+			return err // other datagrams may get through, and the protocol retransmits reliable ones
 		}
 	}
 	return nil
@@ -230,9 +230,9 @@ func (w *Wire) Send(ctx context.Context, o transport.Outgoing) error {
 		case no:
 			never = errors.New(what)
 		case !ok && w.over != nil:
-			never = fmt.Errorf("the connection ended before this was done: %s", what)
+			never = fmt.Errorf("the connection ended before: %s", what)
 		case ok && (w.end.Unsent() > transport.WaitingEnough || w.outSize > transport.WaitingEnough):
-			why = "the other end to take what was sent"
+			why = "the other end to read what was sent"
 			return false
 		}
 		return ok || never != nil
@@ -241,7 +241,7 @@ func (w *Wire) Send(ctx context.Context, o transport.Outgoing) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("waited %s in vain for: %s", readyWithin, why)
+		return fmt.Errorf("waited %s for: %s", readyWithin, why)
 	}
 	defer w.mu.Unlock()
 	if never != nil {
@@ -255,8 +255,8 @@ func (w *Wire) Send(ctx context.Context, o transport.Outgoing) error {
 	return w.failed
 }
 
-// Wait waits until messages can be sent, or what the other end sent first can be received. The error is the context's, or why that will
-// never be.
+// Wait waits until messages can be sent, or the first message of the other end can be received. The error is the context's, or the reason why
+// neither will happen.
 func (w *Wire) Wait(ctx context.Context) error {
 	err := w.await(ctx, func() bool {
 		ok, never, _ := w.end.Ready()
@@ -274,7 +274,7 @@ func (w *Wire) Wait(ctx context.Context) error {
 	case never:
 		return errors.New(why)
 	}
-	return fmt.Errorf("the connection ended before this was done: %w", w.over)
+	return fmt.Errorf("the connection ended before: %w", w.over)
 }
 
 // Receive waits for the next frame.
@@ -294,7 +294,7 @@ func (w *Wire) Receive(ctx context.Context) (Message, error) {
 	return m, nil
 }
 
-// CloseWrite gives what was sent a short time to be written, and tells the other end of a stream that no more comes. Receive goes on.
+// CloseWrite waits a short time for pending data to be written, and shuts down the sending side of a stream. Receive continues.
 func (w *Wire) CloseWrite() error {
 	ctx, stop := context.WithTimeout(context.Background(), lingers)
 	defer stop()
@@ -307,7 +307,7 @@ func (w *Wire) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// Close says goodbye, gives what was sent a short time to arrive, and closes the socket. It may be called again.
+// Close sends the protocol's goodbye, waits a short time for data in flight, and closes the socket. It may be called again.
 func (w *Wire) Close() error {
 	ctx, stop := context.WithTimeout(context.Background(), lingers)
 	defer stop()
@@ -325,7 +325,7 @@ func (w *Wire) Close() error {
 	w.closed = true
 	w.changed()
 	w.mu.Unlock()
-	// What came and was not read would make the system tear the connection down, and with it what is still on its way.
+	// Unread data would make the system reset the connection and discard data in flight.
 	if w.CloseWrite() == nil {
 		if w.await(ctx, func() bool { w.queue, w.bytes = nil, 0; return w.over != nil }) == nil {
 			w.mu.Unlock()
@@ -345,7 +345,7 @@ func (w *Wire) Close() error {
 	return err
 }
 
-// Server is the Link of a server that talks to one client over a socket of datagrams: the first that writes to it.
+// Server is the Link of a UDP server with one client: the first that sends to it.
 type Server struct {
 	net.PacketConn
 	mu     sync.Mutex
@@ -371,7 +371,7 @@ func (s *Server) Read(p []byte) (int, error) {
 	}
 }
 
-// Write sends the client a datagram. Before it is known the error is transport.ErrNotReady.
+// Write sends the client a datagram. Before the client is known the error is transport.ErrNotReady.
 func (s *Server) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	to := s.client

@@ -17,11 +17,11 @@ import (
 )
 
 var (
-	errBroken = errors.New("its definition has errors; nothing is encoded by it")
+	errBroken = errors.New("its definition has errors and cannot encode")
 	errNoCode = errors.New("its code is not known")
 )
 
-// op is a step with what it needs.
+// op is a step with its definitions resolved.
 type op struct {
 	path   string
 	step   *Step
@@ -30,7 +30,7 @@ type op struct {
 	inner  []op // of a loop
 }
 
-// sending is a message that is sent.
+// sending is a message to send.
 type sending struct {
 	def     *schema.Message // nil: the bytes are sent as they are
 	program *codec.Program
@@ -40,21 +40,21 @@ type sending struct {
 	sets    []setting // nil: out is complete
 }
 
-// expected is a message that is waited for.
+// expected is an expected message.
 type expected struct {
 	*Expect
-	def    *schema.Message // nil: any that match
-	match  *filter.Filter  // nil: none, or it has values and is made each time
+	def    *schema.Message // nil: any matching message
+	match  *filter.Filter  // nil: none, or it contains values and is compiled each time
 	lifts  []lift
-	bytes  []byte // that are expected; nil: nothing is compared
+	bytes  []byte // expected; nil: nothing is compared
 	within time.Duration
 	how    Tolerance
 }
 
-// lift is a value that is taken from what came.
+// lift is a value taken from a received message.
 type lift struct{ name, path string }
 
-// prepared is a script that can be run.
+// prepared is a script ready to run.
 type prepared struct {
 	ops       []op
 	ignore    []pattern
@@ -71,7 +71,7 @@ type keeping struct {
 	sent  int
 }
 
-// next is what is sent this time.
+// next returns the message to send this time.
 func (k *keeping) next() *sending {
 	if n := min(k.sent, len(k.then)); n > 0 {
 		return k.then[n-1]
@@ -152,7 +152,7 @@ func (b *builder) steps(steps []Step, outer string) ([]op, error) {
 	return ops, nil
 }
 
-// find is a message and its program.
+// find returns a message and its program.
 func (b *builder) find(name string, dir schema.Dir) (*schema.Message, *codec.Program, error) {
 	m, err := b.o.Definitions.FindIn(name, "", dir)
 	if err != nil {
@@ -181,7 +181,7 @@ func (b *builder) send(s *Send) (*sending, error) {
 		var rec codec.Record
 		x.program.Decode(&rec, x.out.Bytes)
 		if rec.Status() != codec.OK {
-			return nil, fmt.Errorf("fields cannot be set: the bytes are %s as %s", rec.Status(), s.Message)
+			return nil, fmt.Errorf("fields cannot be set: the bytes are %s when decoded as %s", rec.Status(), s.Message)
 		}
 		x.value = value.AppendJSON(nil, &rec)
 		return x, nil
@@ -190,14 +190,14 @@ func (b *builder) send(s *Send) (*sending, error) {
 		x.value = []byte("{}")
 	}
 	if len(x.sets) > 0 {
-		return x, nil // what is set may be all that is legal
+		return x, nil // the zero value may be illegal, the value set later legal
 	}
 	x.out.Bytes, err = b.e.encode(x.def, x.program, x.value)
 	x.value = nil
 	return x, err
 }
 
-// make is the message as it is sent now.
+// make encodes the message with the current values.
 func (x *sending) make(e *encoder, vars map[string]json.RawMessage) (transport.Outgoing, error) {
 	if len(x.sets) == 0 {
 		return x.out, nil
@@ -248,7 +248,7 @@ func (b *builder) expect(s *Expect) (*expected, error) {
 	return x, nil
 }
 
-// liftsOf are those of a step, in a fixed order.
+// liftsOf returns the lifts of a step in a fixed order.
 func liftsOf(lifts map[string]string, message string) (out []lift) {
 	for _, v := range slices.Sorted(maps.Keys(lifts)) {
 		out = append(out, lift{v, within(lifts[v], message)})
@@ -256,7 +256,7 @@ func liftsOf(lifts map[string]string, message string) (out []lift) {
 	return out
 }
 
-// filter compiles one.
+// filter compiles a filter.
 func (o *Options) filter(text string, vars map[string]json.RawMessage) (*filter.Filter, error) {
 	env := filter.Env{Schema: o.Schema, Program: o.Definitions.Program, Layers: o.Layers}
 	if vars != nil {

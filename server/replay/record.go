@@ -15,7 +15,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Bounds of what a script is made of. What is beyond them is left out, with a note.
+// Limits of scripts made from recordings. Messages beyond them are omitted, with a note.
 const (
 	maxRecorded     = 50_000  // messages
 	maxRecordedText = 4 << 20 // bytes of values
@@ -25,13 +25,13 @@ const (
 // FromOptions configure FromFrames.
 type FromOptions struct {
 	Definitions Definitions
-	Protocol    string     // to be written into the script
-	Play        schema.Dir // ToServer: the client is played; ToClient: the server
-	AllSteps    bool       // keepalives are steps like others
-	NoLifts     bool       // values are sent as they were recorded
+	Protocol    string     // written into the script
+	Play        schema.Dir // ToServer: play the client; ToClient: the server
+	AllSteps    bool       // do not turn keepalives into Keepalive entries
+	NoLifts     bool       // send recorded values
 }
 
-// FromFrames makes a script of the frames of one connection, in their order. Frames that are no messages are left out. Messages without a
+// FromFrames makes a script from the frames of one connection, in order. Frames other than messages are skipped. Messages without a
 // definition are bytes.
 func FromFrames(frames []Message, o FromOptions) (*Script, error) {
 	if o.Play != schema.ToServer && o.Play != schema.ToClient {
@@ -77,14 +77,14 @@ type recorder struct {
 type recorded struct {
 	*Message
 	def  *schema.Message
-	gone bool // no step: a keepalive
-	step int  // its index in the script; -1: left out
+	gone bool // a keepalive, without a step
+	step int  // its index in the script; -1: omitted
 }
 
-// sent reports whether who is played sends it.
+// sent reports whether the played side sends it.
 func (r *recorder) sent(m *recorded) bool { return m.Dir == r.o.Play }
 
-// decode reads a message; nil if that cannot be done without a problem.
+// decode decodes a message; nil if there are problems.
 func (r *recorder) decode(m *recorded, rec *codec.Record) *codec.Record {
 	a := arrived{*m.Message, m.def}
 	if rec = a.decode(r.o.Definitions, rec); rec == nil || rec.Status() != codec.OK {
@@ -93,14 +93,14 @@ func (r *recorder) decode(m *recorded, rec *codec.Record) *codec.Record {
 	return rec
 }
 
-// text is what a step says of a message: its name, and its fields if these say all of it, else its bytes.
+// text returns the name of a message, and its fields if they describe it completely, else its bytes.
 func (r *recorder) text(m *recorded) (name string, values json.RawMessage, hexText string) {
 	if m.def == nil {
 		return "", nil, hex.EncodeToString(m.Bytes)
 	}
 	name = nameOf(m.def)
 	if found, err := r.o.Definitions.FindIn(name, "", m.Dir); err != nil || found != m.def {
-		return "", nil, hex.EncodeToString(m.Bytes) // another one is called so
+		return "", nil, hex.EncodeToString(m.Bytes) // another message has this name
 	}
 	if rec := r.decode(m, &r.rec); rec != nil {
 		values = value.AppendJSON(nil, rec)
@@ -111,7 +111,7 @@ func (r *recorder) text(m *recorded) (name string, values json.RawMessage, hexTe
 	return name, nil, hex.EncodeToString(m.Bytes)
 }
 
-// equal reports whether bytes are those of a record, but for what belongs to the session: running numbers and checksums.
+// equal reports whether bytes equal those of a record, except for session data: sequence numbers and checksums.
 func (r *recorder) equal(rec *codec.Record, data []byte) bool {
 	if bytes.Equal(rec.Data, data) {
 		return true
@@ -144,7 +144,7 @@ func (r *recorder) steps() {
 		}
 		name, value, hexText := r.text(m)
 		if size += len(value) + len(hexText); size > maxRecordedText {
-			r.script.Note = fmt.Sprintf("only the first %d messages: the others are too much for a script", i)
+			r.script.Note = fmt.Sprintf("only the first %d messages: the rest exceeds the size of a script", i)
 			for k := i; k < len(r.all); k++ {
 				r.all[k].step, r.all[k].gone = -1, true
 			}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Bounds of a report. What is beyond them is counted.
+// Limits of a report. Excess entries are counted.
 const (
 	maxResults    = 20_000
 	maxDiffs      = 64     // of a step
@@ -15,60 +15,60 @@ const (
 	maxShown      = 200 // bytes of a value
 )
 
-// Report is what became of a script.
+// Report is the result of a script.
 type Report struct {
-	OK         bool                       `json:"ok" doc:"every step was done, with no difference that counts"`
+	OK         bool                       `json:"ok" doc:"every step was done, without differences that count"`
 	Play       string                     `json:"play" enum:"client,server"`
 	Started    time.Time                  `json:"started"`
 	Took       Duration                   `json:"took"`
-	Sent       int                        `json:"sent" doc:"messages of steps"`
-	Received   int                        `json:"received" doc:"all messages"`
-	Matched    int                        `json:"matched" doc:"of them, by a step"`
-	Different  int                        `json:"different" doc:"of those that matched"`
-	Missing    int                        `json:"missing" doc:"expected, and did not come"`
+	Sent       int                        `json:"sent" doc:"messages sent by steps"`
+	Received   int                        `json:"received" doc:"all messages received"`
+	Matched    int                        `json:"matched" doc:"received messages that a step expected"`
+	Different  int                        `json:"different" doc:"matched messages with differences"`
+	Missing    int                        `json:"missing" doc:"expected messages that did not arrive"`
 	Ignored    int                        `json:"ignored"`
-	Keepalive  int                        `json:"keepalive" doc:"sent beside the steps"`
-	Answered   int                        `json:"answered" doc:"of those that came, by keepalives"`
-	Unexpected int                        `json:"unexpected" doc:"came, and no step expected them"`
+	Keepalive  int                        `json:"keepalive" doc:"keepalives sent"`
+	Answered   int                        `json:"answered" doc:"received messages answered by keepalives"`
+	Unexpected int                        `json:"unexpected" doc:"received messages that no step expected"`
 	Extra      []Seen                     `json:"extra,omitempty" doc:"the first of the unexpected ones"`
 	Stopped    string                     `json:"stopped,omitempty" doc:"why it ended before the last step"`
 	Notes      []string                   `json:"notes,omitempty"`
 	Vars       map[string]json.RawMessage `json:"vars,omitempty" doc:"values at the end"`
 	Results    []Result                   `json:"results"`
-	LeftOut    int                        `json:"left_out,omitempty" doc:"results that are not listed"`
+	LeftOut    int                        `json:"left_out,omitempty" doc:"results not listed"`
 }
 
-// Seen is a message that came.
+// Seen is a received message.
 type Seen struct {
 	At      Duration `json:"at" doc:"since the start"`
-	Message string   `json:"message" doc:"its name, or its code"`
+	Message string   `json:"message" doc:"name or code"`
 	Bytes   int      `json:"bytes"`
 }
 
-// Status is how a step went.
+// Status is the outcome of a step.
 type Status string
 
 // The statuses.
 const (
 	Done      Status = "ok"
 	Different Status = "different"
-	Missing   Status = "missing" // nothing that was expected came in time
-	Absent    Status = "absent"  // the same, of a step that is optional
+	Missing   Status = "missing" // the expected message did not arrive in time
+	Absent    Status = "absent"  // likewise, of an optional step
 	Failed    Status = "failed"  // it could not be sent
 )
 
-// Result is how one step went, each time it was done.
+// Result is the outcome of one execution of a step.
 type Result struct {
-	Step    string                     `json:"step" doc:"3; in a loop 3.1#7: the first step of the loop at 3, the seventh time"`
+	Step    string                     `json:"step" doc:"3; in a loop 3.1#7: the first step of the loop at step 3, seventh iteration"`
 	Kind    string                     `json:"kind" enum:"send,expect"`
 	Status  Status                     `json:"status" enum:"ok,different,missing,absent,failed"`
 	Message string                     `json:"message,omitempty"`
-	At      Duration                   `json:"at" doc:"since the start: when it was sent, or came"`
-	Took    Duration                   `json:"took" doc:"since the step before"`
+	At      Duration                   `json:"at" doc:"time of sending or arrival since the start"`
+	Took    Duration                   `json:"took" doc:"since the previous step"`
 	Bytes   int                        `json:"bytes,omitempty"`
 	Lifted  map[string]json.RawMessage `json:"lifted,omitempty"`
 	Diffs   []Difference               `json:"differences,omitempty"`
-	More    int                        `json:"more,omitempty" doc:"differences that are not listed"`
+	More    int                        `json:"more,omitempty" doc:"differences not listed"`
 	Error   string                     `json:"error,omitempty"`
 }
 

@@ -21,12 +21,12 @@ import (
 // MaxTime is the maximum duration of a run.
 const MaxTime = 24 * time.Hour
 
-// Peer is one end of a connection, connected to the program that is talked to.
+// Peer is one end of a connection to the program under test.
 type Peer interface {
-	// Send sends a message. It waits until that can be done, and for no longer than its context.
+	// Send sends a message. It waits until that is possible or the context is done.
 	Send(ctx context.Context, o transport.Outgoing) error
 
-	// Receive waits for the next frame that came: a message, or a problem. The error is the context's, io.EOF after the last one, or why
+	// Receive waits for the next frame: a message, or a problem. The error is the context's, io.EOF after the last one, or the reason why
 	// there are no more.
 	Receive(ctx context.Context) (Message, error)
 }
@@ -37,14 +37,14 @@ type Options struct {
 	Schema      *schema.Schema    // the same definitions, for filters
 	Layers      *transport.Layers // for filters, too
 	Vars        map[string]json.RawMessage
-	Speed       float64       // instead of the script's; 0 = as the script says
-	Tolerance   Tolerance     // instead of the script's; "" = as the script says
+	Speed       float64       // overrides the script's; 0 = the script's
+	Tolerance   Tolerance     // overrides the script's; "" = the script's
 	MaxTime     time.Duration // 0 = MaxTime
-	KeepGoing   bool          // a message that is missing does not end the run
-	Progress    func(Result)  // told of each result, also of those that the report has no room for; may be nil
+	KeepGoing   bool          // a missing message does not end the run
+	Progress    func(Result)  // called with each result, including those that the report omits; may be nil
 }
 
-// Run plays a script. The error is about the script; what happens in the conversation is in the report. It starts no goroutine, and ends
+// Run plays a script. The error is about the script; events of the conversation are in the report. It starts no goroutine, and ends
 // with its context.
 func Run(ctx context.Context, s *Script, peer Peer, o Options) (*Report, error) {
 	if o.Definitions == nil {
@@ -105,9 +105,9 @@ type runner struct {
 	renamed map[string]string
 	speed   float64
 	start   time.Time
-	last    time.Time // when the step before was done
+	last    time.Time // end of the previous step
 	inbox   inbox
-	ended   error // why no more comes
+	ended   error // why nothing more is received
 	over    bool  // all steps are done
 	beats   []beat
 	diffs   int
@@ -115,19 +115,19 @@ type runner struct {
 	want    codec.Record
 }
 
-// beat is a keepalive that is sent regularly.
+// beat is a keepalive sent at intervals.
 type beat struct {
 	*keeping
 	next time.Time
 }
 
-// How long keepalives are answered after the last step.
+// Duration of answering keepalives after the last step.
 const (
-	lingerQuiet = time.Second      // without a message that is answered
+	lingerQuiet = time.Second      // without an answered message
 	lingerTime  = 10 * time.Second // in all
 )
 
-// linger answers what still comes of keepalives: the other end may not be at its last step yet, and end its part as one that failed. It ends
+// linger keeps answering keepalives after the last step: the other end may not be at its last step yet and would otherwise fail. It ends
 // when the other end closes.
 func (r *runner) linger() error {
 	if !slices.ContainsFunc(r.p.keepalive, func(k keeping) bool { return k.on != nil }) {
@@ -145,7 +145,7 @@ func (r *runner) linger() error {
 			if ctx := r.ctx.Err(); ctx != nil {
 				return r.stopped(ctx)
 			}
-			return nil // it is gone, and all was done before
+			return nil // the peer has left after the last step
 		}
 		if r.rep.Answered == before {
 			return nil
@@ -154,7 +154,7 @@ func (r *runner) linger() error {
 	return nil
 }
 
-// finish sums up.
+// finish completes the report.
 func (r *runner) finish() {
 	for _, a := range r.inbox.list {
 		r.unexpected(a)
@@ -172,13 +172,13 @@ func (r *runner) unexpected(a *arrived) {
 	}
 }
 
-// since is a time of the report.
+// since converts a time for the report.
 func (r *runner) since(at time.Time) Duration { return Duration(max(at.Sub(r.start), 0)) }
 
-// faster is a wait, as the speed says.
+// faster scales a wait by the speed.
 func (r *runner) faster(d Duration) time.Duration { return time.Duration(float64(d) / r.speed) }
 
-// steps does steps. turns are how often the loops around them have begun.
+// steps executes steps. turns counts the iterations of the enclosing loops.
 func (r *runner) steps(ops []op, turns []int) error {
 	for i := range ops {
 		x := &ops[i]
@@ -214,15 +214,15 @@ func (r *runner) steps(ops []op, turns []int) error {
 	return nil
 }
 
-// stopped says why a run ends by its context.
+// stopped returns the reason why the context ended a run.
 func (r *runner) stopped(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("the run has taken %s, which is as long as it may", r.o.MaxTime)
+		return fmt.Errorf("the run reached its time limit of %s", r.o.MaxTime)
 	}
 	return errors.New("the run was stopped")
 }
 
-// stepName is a step as the report has it.
+// stepName returns the name of a step in the report.
 func stepName(path string, turns []int) string {
 	if len(turns) == 0 {
 		return path
@@ -230,7 +230,7 @@ func stepName(path string, turns []int) string {
 	return path + "#" + strings.Trim(strings.ReplaceAll(fmt.Sprint(turns), " ", "."), "[]")
 }
 
-// done reports a step.
+// done adds the result of a step.
 func (r *runner) done(x Result) {
 	r.last = time.Now()
 	r.rep.add(x)
@@ -292,7 +292,7 @@ func (r *runner) expect(x *op, turns []int) error {
 		if e.Optional {
 			res.Status = Absent
 		}
-		why := fmt.Sprintf("nothing that fits came within %s", e.within)
+		why := fmt.Sprintf("no matching message within %s", e.within)
 		if err != nil {
 			why = ending(err)
 		}
@@ -323,7 +323,7 @@ func (r *runner) expect(x *op, turns []int) error {
 	return nil
 }
 
-// ending says why no more comes.
+// ending returns the reason why nothing more is received.
 func ending(err error) string {
 	if errors.Is(err, io.EOF) {
 		return "the other end closed the connection"
@@ -331,14 +331,14 @@ func ending(err error) string {
 	return err.Error()
 }
 
-// fits is the test of a step for what came.
+// fits reports whether a received message matches a step.
 func (r *runner) fits(e *expected, match *filter.Filter) func(*arrived) bool {
 	return func(a *arrived) bool {
 		return (e.def == nil || kin(a.def, e.def)) && (match == nil || a.matches(match, r.o.Definitions, &r.got))
 	}
 }
 
-// lift takes values from what came.
+// lift takes values from a received message.
 func (r *runner) lift(lifts []lift, rec *codec.Record, res *Result) {
 	if len(lifts) == 0 {
 		return
@@ -354,7 +354,7 @@ func (r *runner) lift(lifts []lift, rec *codec.Record, res *Result) {
 			res.Diffs = append(res.Diffs, Difference{l.path, "a value for $" + l.name, "nothing"})
 			continue
 		case len(values[i].Value) > MaxValue || len(r.vars) >= 2*MaxVars:
-			res.Diffs = append(res.Diffs, Difference{l.path, "a value for $" + l.name, "one that is too long"})
+			res.Diffs = append(res.Diffs, Difference{l.path, "a value for $" + l.name, "a value that is too long"})
 			continue
 		}
 		v := slices.Clone(values[i].Value)
@@ -366,7 +366,7 @@ func (r *runner) lift(lifts []lift, rec *codec.Record, res *Result) {
 	}
 }
 
-// wait takes what comes until a time. That no more comes is no error: the step behind it will say so, if it needs more.
+// wait receives until a time. The end of the connection is not an error: the next step reports it if it expects a message.
 func (r *runner) wait(until time.Time) error {
 	if _, err := r.pump(until, nil); err != nil && r.ctx.Err() == nil && r.ended == nil {
 		return err
@@ -377,7 +377,7 @@ func (r *runner) wait(until time.Time) error {
 	return nil
 }
 
-// pump takes what comes until a time, or until something fits, which it returns. err is why no more comes.
+// pump receives until a time or until a message fits, which it returns. err is the reason why nothing more is received.
 func (r *runner) pump(until time.Time, fits func(*arrived) bool) (*arrived, error) {
 	for {
 		next := until
@@ -433,7 +433,7 @@ func (r *runner) pump(until time.Time, fits func(*arrived) bool) (*arrived, erro
 	}
 }
 
-// sleep waits without taking anything; false if the run is stopped.
+// sleep waits without receiving; false if the run is stopped.
 func (r *runner) sleep(until time.Time) bool {
 	t := time.NewTimer(time.Until(until))
 	defer t.Stop()
@@ -445,7 +445,7 @@ func (r *runner) sleep(until time.Time) bool {
 	}
 }
 
-// beat sends the keepalives that are due.
+// beat sends due keepalives.
 func (r *runner) beat(now time.Time) error {
 	for i := range r.beats {
 		b := &r.beats[i]
@@ -479,7 +479,7 @@ func (r *runner) keep(k *keeping) error {
 	return nil
 }
 
-// arrive takes a message; nil if no step is to see it.
+// arrive handles a received frame; nil if no step should see it.
 func (r *runner) arrive(m Message) (*arrived, error) {
 	if m.Kind != transport.Message {
 		if m.Kind == transport.Problem || m.Kind == transport.Opaque {
@@ -496,7 +496,7 @@ func (r *runner) arrive(m Message) (*arrived, error) {
 			return nil, r.keep(k)
 		}
 	}
-	if r.over { // what comes now is behind the end of the recording
+	if r.over { // messages after the end of the recording
 		return nil, nil
 	}
 	r.rep.Received++

@@ -13,26 +13,26 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Version is the format version of scripts. Others are refused.
+// Version is the format version of scripts. Other versions are rejected.
 const Version = 1
 
-// Bounds of a script.
+// Limits of a script.
 const (
 	MaxScript  = 16 << 20  // bytes of text
 	MaxSteps   = 200_000   // as written
-	MaxSends   = 100_000   // as carried out, with all loops
-	MaxTurns   = 1_000_000 // steps carried out, with all loops
+	MaxSends   = 100_000   // with loops unrolled
+	MaxTurns   = 1_000_000 // steps executed, with loops unrolled
 	MaxDepth   = 8         // loops in loops
 	MaxVars    = 10_000    // values with a name
 	MaxValue   = 64 << 10  // bytes of such a value
 	MaxIgnore  = 1000
-	MaxThen    = 1000 // answers of a keepalive, one after the other
+	MaxThen    = 1000 // successive answers of a keepalive
 	MaxPattern = 256  // bytes
 	MaxWait    = time.Hour
 	MaxSpeed   = 1e6
 )
 
-// DefaultWithin is how long an expected message is waited for, where a step does not say it.
+// DefaultWithin is the default time limit for an expected message.
 const DefaultWithin = 5 * time.Second
 
 // Script is one side of a conversation.
@@ -40,17 +40,17 @@ type Script struct {
 	Version   int                        `json:"version"`
 	Note      string                     `json:"note,omitempty"`      // for people
 	Protocol  string                     `json:"protocol,omitempty"`  // dialect of the definitions
-	Play      string                     `json:"play,omitempty"`      // "client" or "server"; "" = as the first step says, else client
-	Speed     float64                    `json:"speed,omitempty"`     // 2 = twice as fast: waits before sends and pauses are divided by it; 0 = 1
+	Play      string                     `json:"play,omitempty"`      // "client" or "server"; "" = from the first step, else client
+	Speed     float64                    `json:"speed,omitempty"`     // divides waits before sends and pauses; 0 = 1
 	Tolerance Tolerance                  `json:"tolerance,omitempty"` // "" = fields
-	Ignore    []string                   `json:"ignore,omitempty"`    // NAME: such messages do not count; NAME.field, *.field: such differences. * is any text
+	Ignore    []string                   `json:"ignore,omitempty"`    // NAME: messages; NAME.field, *.field: differences. * matches any text
 	Keepalive []Keepalive                `json:"keepalive,omitempty"`
 	Vars      map[string]json.RawMessage `json:"vars,omitempty"`  // values by name, before the first is lifted
 	Lifts     []LiftNote                 `json:"lifts,omitempty"` // for people: why values are lifted
 	Steps     []Step                     `json:"steps"`
 }
 
-// Step is one of: a message that is sent, one that is waited for, a pause, a loop.
+// Step is one of: a message to send, an expected message, a pause, a loop.
 type Step struct {
 	Note   string   `json:"note,omitempty"`
 	Send   *Send    `json:"send,omitempty"`
@@ -59,16 +59,16 @@ type Step struct {
 	Repeat *Repeat  `json:"repeat,omitempty"`
 }
 
-// Send is a message that is sent.
+// Send is a message to send.
 type Send struct {
-	Dir        string            `json:"dir,omitempty"`     // c2s or s2c; it must be the direction of who is played
+	Dir        string            `json:"dir,omitempty"`     // c2s or s2c; it must be the direction of the played side
 	Message    string            `json:"message,omitempty"` // as [GROUP/]NAME[.VERSION]
 	Value      json.RawMessage   `json:"value,omitempty"`   // its fields
-	Hex        string            `json:"hex,omitempty"`     // its bytes, instead of value; spaces are left out
-	After      Duration          `json:"after,omitempty"`   // since the step before
-	Set        map[string]string `json:"set,omitempty"`     // path of a field: $name, $name+1, $name-1. With hex, message says what the bytes are
+	Hex        string            `json:"hex,omitempty"`     // its bytes, instead of value; spaces are ignored
+	After      Duration          `json:"after,omitempty"`   // since the previous step
+	Set        map[string]string `json:"set,omitempty"`     // path of a field: $name, $name+1, $name-1. With hex, message names the definition
 	Unreliable bool              `json:"unreliable,omitempty"`
-	Raw        bool              `json:"raw,omitempty"` // the bytes of hex go as they are, right or wrong
+	Raw        bool              `json:"raw,omitempty"` // send the bytes of hex unchanged
 }
 
 // Expect is a step that waits for a message.
@@ -76,32 +76,32 @@ type Expect struct {
 	Dir       string            `json:"dir,omitempty"`
 	Message   string            `json:"message,omitempty"` // [GROUP/]NAME
 	Match     string            `json:"match,omitempty"`   // a filter, in which $name is a value
-	Value     json.RawMessage   `json:"value,omitempty"`   // what is expected, by field; or
-	Hex       string            `json:"hex,omitempty"`     // by its bytes
+	Value     json.RawMessage   `json:"value,omitempty"`   // the expected fields; or
+	Hex       string            `json:"hex,omitempty"`     // the expected bytes
 	Optional  bool              `json:"optional,omitempty"`
 	Within    Duration          `json:"within,omitempty"`    // 0 = DefaultWithin; not changed by speed
-	Lift      map[string]string `json:"lift,omitempty"`      // name: path of a field, with the name of the message before it or not
+	Lift      map[string]string `json:"lift,omitempty"`      // name: path of a field, optionally prefixed with the message name
 	Tolerance Tolerance         `json:"tolerance,omitempty"` // "" = the script's
 }
 
 // Repeat is a loop.
 type Repeat struct {
 	Times int    `json:"times"`
-	Count string `json:"count,omitempty"` // name of a value that counts the turns, from 0
+	Count string `json:"count,omitempty"` // name of a value that counts the iterations, from 0
 	Steps []Step `json:"steps"`
 }
 
-// Keepalive is a message that is sent beside the steps: whenever another one comes, or regularly.
+// Keepalive is a message sent independently of the steps: as the answer to another one, or at intervals.
 type Keepalive struct {
-	On    string            `json:"on,omitempty"`    // [GROUP/]NAME of what comes; it counts for no step
+	On    string            `json:"on,omitempty"`    // [GROUP/]NAME of the received message; steps do not see it
 	Every Duration          `json:"every,omitempty"` // not changed by speed
-	Lift  map[string]string `json:"lift,omitempty"`  // from what comes, as in Expect
+	Lift  map[string]string `json:"lift,omitempty"`  // from the received message, as in Expect
 	Send  Send              `json:"send"`
-	Then  []Send            `json:"then,omitempty"` // with On, instead of Send: the next times, in this order; the last one from then on
+	Then  []Send            `json:"then,omitempty"` // with On, after Send: the following answers, in order; the last one repeats
 	Why   string            `json:"why,omitempty"`
 }
 
-// LiftNote says where a value comes from, where it goes, and why that is thought.
+// LiftNote explains a lifted value: its source, its uses, and why it is lifted.
 type LiftNote struct {
 	Name string   `json:"name"`
 	From string   `json:"from"` // step and path
@@ -109,37 +109,37 @@ type LiftNote struct {
 	Why  string   `json:"why"`
 }
 
-// Tolerance says which differences count.
+// Tolerance selects the differences that count.
 type Tolerance string
 
 // The tolerances.
 const (
 	Exact  Tolerance = "exact"  // every byte
 	Fields Tolerance = "fields" // values of fields
-	Shape  Tolerance = "shape"  // which fields are there, outside of lists
+	Shape  Tolerance = "shape"  // presence of fields outside lists
 )
 
 // Duration is a time in JSON: "20ms", "1m30s".
 type Duration time.Duration
 
-// MarshalJSON writes it as time.ParseDuration reads it.
+// MarshalJSON writes the format of time.ParseDuration.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
 
-// UnmarshalJSON reads it. It is 0 to MaxWait.
+// UnmarshalJSON accepts durations from 0 to MaxWait.
 func (d *Duration) UnmarshalJSON(text []byte) error {
 	var s string
 	if json.Unmarshal(text, &s) != nil {
-		return fmt.Errorf("a time is a text, as %q", "20ms")
+		return fmt.Errorf("a time must be a string, such as %q", "20ms")
 	}
 	v, err := time.ParseDuration(s)
 	if err != nil || v < 0 || v > MaxWait {
-		return fmt.Errorf("%q is no time from 0 to %s, as %q", short(s), MaxWait, "20ms")
+		return fmt.Errorf("%q is not a time from 0 to %s, such as %q", short(s), MaxWait, "20ms")
 	}
 	*d = Duration(v)
 	return nil
 }
 
-// short is a text for a message.
+// short truncates a text for an error message.
 func short(s string) string {
 	if len(s) > 60 {
 		return strings.ToValidUTF8(s[:60], "") + "…"
@@ -147,19 +147,19 @@ func short(s string) string {
 	return s
 }
 
-// ParseScript reads a script and checks it, definitions apart.
+// ParseScript parses a script and checks everything but its definitions.
 func ParseScript(text []byte) (*Script, error) {
 	if len(text) > MaxScript {
-		return nil, fmt.Errorf("a script of %d bytes: at most %d are possible", len(text), MaxScript)
+		return nil, fmt.Errorf("the script has %d bytes; the limit is %d", len(text), MaxScript)
 	}
 	s := new(Script)
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(s); err != nil {
-		return nil, fmt.Errorf("no script: %s%w", lineOf(text, err), err)
+		return nil, fmt.Errorf("not a script: %s%w", lineOf(text, err), err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("no script: something follows its end")
+		return nil, errors.New("not a script: data follows its end")
 	}
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func ParseScript(text []byte) (*Script, error) {
 	return s, nil
 }
 
-// lineOf says where a text is wrong.
+// lineOf returns the line of an error in a text.
 func lineOf(text []byte, err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -184,7 +184,7 @@ func lineOf(text []byte, err error) string {
 	return fmt.Sprintf("line %d: ", 1+bytes.Count(text[:at], []byte("\n")))
 }
 
-// Encode writes a script as people edit it.
+// Encode returns a script as indented JSON.
 func (s *Script) Encode() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -199,7 +199,7 @@ func (s *Script) Encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Sends is the direction of what the script sends.
+// Sends returns the direction of the messages that the script sends.
 func (s *Script) Sends() schema.Dir {
 	switch s.Play {
 	case "client":
@@ -213,7 +213,7 @@ func (s *Script) Sends() schema.Dir {
 	return schema.ToServer
 }
 
-// firstDir is the direction of what is sent, as the first step that names one tells it.
+// firstDir returns the direction of sent messages according to the first step that has one.
 func firstDir(steps []Step, depth int) schema.Dir {
 	for i := range steps {
 		switch st := &steps[i]; {
@@ -232,20 +232,20 @@ func firstDir(steps []Step, depth int) schema.Dir {
 	return schema.Both
 }
 
-// Check says what is wrong with a script, definitions apart.
+// Check reports mistakes in a script, except in its definitions.
 func (s *Script) Check() error {
 	c := checker{own: s.Sends().String()}
 	switch {
 	case s.Version != Version:
-		return fmt.Errorf("a script of version %d: this program reads version %d", s.Version, Version)
+		return fmt.Errorf("the script has version %d; this program reads version %d", s.Version, Version)
 	case s.Play != "" && s.Play != "client" && s.Play != "server":
 		return fmt.Errorf(`"play" is %q: it is client or server`, short(s.Play))
 	case s.Speed != 0 && !(s.Speed > 0.001 && s.Speed <= MaxSpeed):
 		return fmt.Errorf(`"speed" is %g: it is 0.001 to %g`, s.Speed, MaxSpeed)
 	case len(s.Vars) > MaxVars:
-		return fmt.Errorf("%d values: at most %d are possible", len(s.Vars), MaxVars)
+		return fmt.Errorf("%d values; the limit is %d", len(s.Vars), MaxVars)
 	case len(s.Ignore) > MaxIgnore || len(s.Keepalive) > MaxIgnore:
-		return fmt.Errorf("at most %d patterns and keepalives are possible", MaxIgnore)
+		return fmt.Errorf("more than %d patterns and keepalives", MaxIgnore)
 	}
 	for name, value := range s.Vars {
 		if err := checkName(name); err != nil {
@@ -300,14 +300,14 @@ func (t Tolerance) check() error {
 	return fmt.Errorf(`"tolerance" is %q: it is exact, fields or shape`, short(string(t)))
 }
 
-// checkName says what is wrong with the name of a value: filters have it as a word.
+// checkName checks the name of a value, which must be a word of the filter language.
 func checkName(name string) error {
 	ok := name != "" && len(name) <= 64
 	for i, c := range []byte(name) {
 		ok = ok && (c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || i > 0 && c >= '0' && c <= '9')
 	}
 	if !ok {
-		return fmt.Errorf("%q is no name of a value: it has letters, digits and _, 64 at most", short(name))
+		return fmt.Errorf("%q is not the name of a value: up to 64 letters, digits and _", short(name))
 	}
 	return nil
 }
@@ -318,10 +318,10 @@ type checker struct {
 	written int
 }
 
-// steps counts the sends and steps that are carried out.
+// steps counts the sends and steps executed.
 func (c *checker) steps(steps []Step, path string, depth int) (sends, turns int, err error) {
 	if depth > MaxDepth {
-		return 0, 0, fmt.Errorf("step %s: loops in loops, more than %d deep", path, MaxDepth)
+		return 0, 0, fmt.Errorf("step %s: loops nested more than %d deep", path, MaxDepth)
 	}
 	for i := range steps {
 		st := &steps[i]
@@ -336,7 +336,7 @@ func (c *checker) steps(steps []Step, path string, depth int) (sends, turns int,
 			}
 		}
 		if kinds > 1 {
-			return 0, 0, fmt.Errorf("step %s: it is one of send, expect, pause and repeat", here)
+			return 0, 0, fmt.Errorf("step %s: must be one of send, expect, pause and repeat", here)
 		}
 		turns++
 		switch {
@@ -348,7 +348,7 @@ func (c *checker) steps(steps []Step, path string, depth int) (sends, turns int,
 		case st.Repeat != nil:
 			r := st.Repeat
 			if r.Times < 0 || r.Times > MaxTurns {
-				err = fmt.Errorf("%d times: it is 0 to %d", r.Times, MaxTurns)
+				err = fmt.Errorf("%d times: must be 0 to %d", r.Times, MaxTurns)
 				break
 			}
 			if r.Count != "" {
@@ -365,13 +365,13 @@ func (c *checker) steps(steps []Step, path string, depth int) (sends, turns int,
 			return 0, 0, fmt.Errorf("step %s: %w", here, err)
 		}
 		if sends > MaxSends || turns > MaxTurns {
-			return 0, 0, fmt.Errorf("step %s: with all loops more than %d messages are sent, or %d steps are done", here, MaxSends, MaxTurns)
+			return 0, 0, fmt.Errorf("step %s: with loops unrolled, more than %d messages or %d steps", here, MaxSends, MaxTurns)
 		}
 	}
 	return sends, turns, nil
 }
 
-// stepPath is how a step is called: 3, and 3.1 for the first step of the loop there.
+// stepPath returns the name of a step: 3, and 3.1 for the first step of the loop there.
 func stepPath(outer string, i int) string {
 	if outer == "" {
 		return fmt.Sprint(i + 1)
@@ -382,7 +382,7 @@ func stepPath(outer string, i int) string {
 func (c *checker) send(s *Send) error {
 	switch {
 	case s.Dir != "" && s.Dir != c.own:
-		return fmt.Errorf("it is sent %s, but who is played sends %s", short(s.Dir), c.own)
+		return fmt.Errorf("direction %s, but the played side sends %s", short(s.Dir), c.own)
 	case s.Hex != "" && len(s.Value) > 0:
 		return errors.New(`either "value" or "hex"`)
 	case s.Hex == "" && s.Message == "":
@@ -409,7 +409,7 @@ func (c *checker) send(s *Send) error {
 func (c *checker) expect(x *Expect) error {
 	switch {
 	case x.Dir != "" && (x.Dir == c.own || schema.DirNamed(x.Dir) == schema.Both):
-		return fmt.Errorf("it is expected %s, but who is played sends %s", short(x.Dir), c.own)
+		return fmt.Errorf("expected with direction %s, but the played side sends %s", short(x.Dir), c.own)
 	case x.Hex != "" && len(x.Value) > 0:
 		return errors.New(`either "value" or "hex"`)
 	case x.Message == "" && x.Match == "":

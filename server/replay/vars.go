@@ -18,7 +18,7 @@ func isValue(text []byte) bool {
 	return json.Valid(text) && text[0] != '{' && text[0] != '[' && text[0] != 'n'
 }
 
-// expr is what a field is set to: a value, with a number added.
+// expr is the source of a field: a value, with a number added.
 type expr struct {
 	name string
 	add  int64
@@ -28,19 +28,19 @@ type expr struct {
 func parseExpr(text string) (x expr, err error) {
 	rest, ok := strings.CutPrefix(text, "$")
 	if !ok {
-		return x, fmt.Errorf("%q: a field is set to $name, $name+1 or $name-1", short(text))
+		return x, fmt.Errorf("%q: expected $name, $name+1 or $name-1", short(text))
 	}
 	x.name = rest
 	if i := strings.IndexAny(rest, "+-"); i >= 0 {
 		x.name = rest[:i]
 		if x.add, err = strconv.ParseInt(rest[i:], 10, 64); err != nil {
-			return x, fmt.Errorf("%q: %q is no number", short(text), short(rest[i:]))
+			return x, fmt.Errorf("%q: %q is not a number", short(text), short(rest[i:]))
 		}
 	}
 	return x, checkName(x.name)
 }
 
-// value is the JSON text of an expression.
+// value evaluates an expression to JSON text.
 func (x expr) value(vars map[string]json.RawMessage) (json.RawMessage, error) {
 	v, ok := vars[x.name]
 	if !ok {
@@ -58,7 +58,7 @@ func (x expr) value(vars map[string]json.RawMessage) (json.RawMessage, error) {
 		_, ok = n.SetString(text, 10)
 	}
 	if !ok {
-		return nil, fmt.Errorf("$%s is %s, and no whole number to which %d could be added", x.name, short(string(v)), x.add)
+		return nil, fmt.Errorf("$%s is %s, not an integer to which %d can be added", x.name, short(string(v)), x.add)
 	}
 	sum := n.Add(n, big.NewInt(x.add)).String()
 	if quoted {
@@ -67,7 +67,7 @@ func (x expr) value(vars map[string]json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(sum), nil
 }
 
-// unquoted is the text of a JSON string.
+// unquoted returns the text of a JSON string.
 func unquoted(v json.RawMessage) (string, bool) {
 	var s string
 	if len(v) == 0 || v[0] != '"' || json.Unmarshal(v, &s) != nil {
@@ -76,7 +76,7 @@ func unquoted(v json.RawMessage) (string, bool) {
 	return s, true
 }
 
-// filterText is a value as a filter takes it.
+// filterText returns a value in filter syntax.
 func filterText(v json.RawMessage) string {
 	if s, ok := unquoted(v); ok {
 		return s
@@ -84,7 +84,7 @@ func filterText(v json.RawMessage) string {
 	return string(v)
 }
 
-// path leads to a field: names, and indexes of elements.
+// path is the path of a field: names and indexes.
 type path []pathPart
 
 type pathPart struct {
@@ -96,7 +96,7 @@ const maxPath = 64 // parts
 
 // parsePath reads members[0].name.
 func parsePath(text string) (p path, err error) {
-	wrong := fmt.Errorf("%q is no path of a field, as members[0].name", short(text))
+	wrong := fmt.Errorf("%q is not the path of a field, such as members[0].name", short(text))
 	if text == "" || len(text) > 1024 {
 		return nil, wrong
 	}
@@ -123,7 +123,7 @@ func parsePath(text string) (p path, err error) {
 	return p, nil
 }
 
-// String is the path as parsePath reads it.
+// String returns the path in the syntax of parsePath.
 func (p path) String() string {
 	var b strings.Builder
 	for i, x := range p {
@@ -140,7 +140,7 @@ func (p path) String() string {
 	return b.String()
 }
 
-// within is a path below a message, without the message's name.
+// within returns a path relative to a message, without the message's name.
 func within(text, message string) string {
 	if rest, ok := strings.CutPrefix(text, message+"."); ok && message != "" {
 		return rest
@@ -150,7 +150,7 @@ func within(text, message string) string {
 
 var errNoField = errors.New("the value has no such field")
 
-// set writes a value into a tree of JSON values. A field that is missing from an object is added.
+// set writes a value into a tree of JSON values. Missing fields of objects are added.
 func (p path) set(root any, v json.RawMessage) error {
 	for i, part := range p {
 		last := i == len(p)-1
@@ -180,7 +180,7 @@ func (p path) set(root any, v json.RawMessage) error {
 	return errNoField
 }
 
-// like is a value in the form of the one that it replaces: 64-bit numbers are texts, smaller ones are not.
+// like converts a value to the form of the one it replaces: 64-bit numbers are strings, smaller ones are not.
 func like(old any, v json.RawMessage) any {
 	if _, number := old.(json.Number); number {
 		if s, ok := unquoted(v); ok {
@@ -192,7 +192,7 @@ func like(old any, v json.RawMessage) any {
 	return v
 }
 
-// substituted is a JSON object with fields set.
+// substituted returns a JSON object with fields set.
 func substituted(value []byte, sets []setting, vars map[string]json.RawMessage) ([]byte, error) {
 	var root any
 	dec := json.NewDecoder(bytes.NewReader(value))
@@ -212,13 +212,13 @@ func substituted(value []byte, sets []setting, vars map[string]json.RawMessage) 
 	return json.Marshal(root)
 }
 
-// setting is a field that is set.
+// setting is a field to set.
 type setting struct {
 	path path
 	expr expr
 }
 
-// settings are those of a step, in a fixed order. They were checked.
+// settings returns the checked settings of a step in a fixed order.
 func settings(set map[string]string, message string) (out []setting, err error) {
 	for _, text := range slices.Sorted(maps.Keys(set)) {
 		p, err := parsePath(within(text, message))
@@ -234,23 +234,23 @@ func settings(set map[string]string, message string) (out []setting, err error) 
 	return out, nil
 }
 
-// ParseVars reads values by name: NAME=VALUE, where VALUE is JSON, or else a text.
+// ParseVars parses NAME=VALUE, where VALUE is JSON or, if invalid, a text.
 func ParseVars(list []string) (map[string]json.RawMessage, error) {
 	vars := make(map[string]json.RawMessage, len(list))
 	for _, text := range list {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok {
-			return nil, fmt.Errorf("%q: NAME=VALUE is expected", short(text))
+			return nil, fmt.Errorf("%q: expected NAME=VALUE", short(text))
 		}
 		if err := checkName(name); err != nil {
 			return nil, err
 		}
 		v := json.RawMessage(value)
 		if !isValue(v) {
-			v, _ = json.Marshal(value) // a text is always possible
+			v, _ = json.Marshal(value) // strings do not fail
 		}
 		if len(v) > MaxValue || len(vars) >= MaxVars {
-			return nil, fmt.Errorf("%q: the value is too long, or there are too many", name)
+			return nil, fmt.Errorf("%q: the value is too long, or there are too many values", name)
 		}
 		vars[name] = v
 	}
