@@ -11,7 +11,7 @@ import (
 // src.Session. dst keeps its own memory for the data, which the next Encode into it overwrites.
 func (p *Program) Encode(dst, src *Record) error {
 	if src.Program != p {
-		return fmt.Errorf("encode %s: the record is one of another definition", p.Message.Name)
+		return fmt.Errorf("encode %s: the record is of another definition", p.Message.Name)
 	}
 	if src.Short || src.Illegal {
 		return fmt.Errorf("encode %s: the record has errors", p.Message.Name)
@@ -106,7 +106,7 @@ func (e *encoder) end(pc uint16) {
 // checkEnd refuses what would be read otherwise than it was meant, because of where the message ends.
 func (e *encoder) checkEnd() {
 	if e.err == nil && e.ended >= 0 && len(e.out) > e.ended {
-		e.fail("%s goes on to the end of the message, or is missing because the message ends before it; %d bytes follow",
+		e.fail("%s extends to the end of the message, or is missing because the message ends before it; %d bytes follow",
 			e.name(e.endedBy), len(e.out)-e.ended)
 	}
 	if e.err != nil || !e.p.byLength {
@@ -169,7 +169,7 @@ func (e *encoder) body(pc, end uint16) {
 			if o.Optional {
 				e.end(pc)
 			} else {
-				e.fail("the record is not whole")
+				e.fail("the record is incomplete")
 			}
 			return
 		}
@@ -286,7 +286,7 @@ func (e *encoder) list(o *Op, pc uint16, n *Node) {
 	list := e.node(Node{Raw: n.Raw, Off: uint32(len(e.out)) * 8, Op: pc, Kind: NodeList})
 	for i := uint64(0); i < n.Raw && e.err == nil; i++ {
 		if _, ok := e.take(pc); !ok {
-			e.fail("the record is not whole")
+			e.fail("the record is incomplete")
 			return
 		}
 		at := uint32(len(e.out)) * 8
@@ -329,7 +329,7 @@ func (e *encoder) endList(list int) {
 func (e *encoder) chained(o *Op, pc uint16, prev uint32, first bool) uint32 {
 	n, ok := e.take(pc)
 	if !ok {
-		e.fail("the record is not whole")
+		e.fail("the record is incomplete")
 		return 0
 	}
 	at := uint32(len(e.out)) * 8
@@ -394,7 +394,7 @@ func (e *encoder) weave(o *Op, pc uint16) {
 	for c := pc + 1; c < o.End; c = e.p.Ops[c].End {
 		n, ok := e.take(c)
 		if !ok {
-			e.fail("the record is not whole")
+			e.fail("the record is incomplete")
 			e.dst.threads = e.dst.threads[:from]
 			return
 		}

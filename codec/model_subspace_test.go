@@ -141,11 +141,11 @@ func TestOnlyAtTheEnd(t *testing.T) {
 	elem := &schema.Struct{Fields: []*schema.Field{a, b}, Wire: values(a, b), Optional: 1}
 	p := program(t, message("m", record(field("list", &schema.List{Elem: elem, Extent: schema.Extent{Size: schema.ToEnd}}))))
 	check(t, p, "01 02 03", `{"list":[{"a":1,"b":2},{"a":3}]}`)
-	refused(t, p, `{"list":[{"a":1},{"a":2,"b":3}]}`, "list[].b goes on to the end of the message, or is missing because the message ends before it; 2 bytes follow")
+	refused(t, p, `{"list":[{"a":1},{"a":2,"b":3}]}`, "list[].b extends to the end of the message, or is missing because the message ends before it; 2 bytes follow")
 	rest := field("rest", &schema.Blob{Extent: schema.Extent{Size: schema.ToEnd}})
 	p = program(t, message("m", record(field("list", &schema.List{Elem: record(a, rest), Extent: schema.Extent{Size: schema.ToEnd}}))))
 	check(t, p, "01 0203", `{"list":[{"a":1,"rest":"0203"}]}`)
-	refused(t, p, `{"list":[{"a":1,"rest":"02"},{"a":2}]}`, "list[].rest goes on to the end")
+	refused(t, p, `{"list":[{"a":1,"rest":"02"},{"a":2}]}`, "list[].rest extends to the end")
 }
 
 func TestFixedText(t *testing.T) {

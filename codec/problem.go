@@ -100,13 +100,13 @@ func (p Problem) Message(r *Record) string {
 	}
 	switch p.Code {
 	case LengthTooSmall:
-		return fmt.Sprintf("the frame says that it is %d %s long, but its header alone takes %d", p.Got, plural(p.Got, "byte"), p.Want)
+		return fmt.Sprintf("the frame's length is %d %s, but its header alone takes %d", p.Got, plural(p.Got, "byte"), p.Want)
 	case PastFrame:
 		return fmt.Sprintf("%d %s expected from %s on, but the frame ends at %s", p.Want/8, plural(p.Want/8, "byte"), at(uint64(p.Range.Off/8)), at(p.Got))
 	case OffsetOutside:
 		return fmt.Sprintf("offset %s of %q is outside the frame of %d bytes", at(p.Got), name, p.Want)
 	case OffsetInHeader:
-		return fmt.Sprintf("offset %s of %q leads into the header, which takes %d bytes", at(p.Got), name, p.Want)
+		return fmt.Sprintf("offset %s of %q points into the header, which takes %d bytes", at(p.Got), name, p.Want)
 	case ContentsOutside:
 		return fmt.Sprintf("%q takes %d bytes from %s on, but the frame ends at %s", name, p.Want, at(uint64(p.Range.Off/8)), at(p.Got))
 	case NotTerminated:
@@ -114,7 +114,7 @@ func (p Problem) Message(r *Record) string {
 	case ChainTooShort:
 		return fmt.Sprintf("list %q has %d elements by its count, but its chain ends after %d", name, p.Want, p.Got)
 	case ChainCycle:
-		return fmt.Sprintf("list %q comes back to its element at %s, of %d by its count", name, at(p.Got), p.Want)
+		return fmt.Sprintf("list %q loops back to its element at %s; its count is %d", name, at(p.Got), p.Want)
 	case CountBelow:
 		return fmt.Sprintf("%q has %d units, at least %d are allowed", name, p.Got, p.Want)
 	case CountAbove:
@@ -126,23 +126,23 @@ func (p Problem) Message(r *Record) string {
 	case UnresolvedLimit:
 		return fmt.Sprintf("unresolved constant %s", r.Program.Unresolved[p.Got])
 	case TooComplex:
-		return fmt.Sprintf("the message asks for more work than %d bytes may; reading stopped", p.Got)
+		return fmt.Sprintf("the message is too complex for its %d bytes; decoding stopped", p.Got)
 	case TooLarge:
 		return fmt.Sprintf("%d bytes are more than a message may have (%d)", p.Got, p.Want)
 	case Truncated:
-		return fmt.Sprintf("the message goes on after its %d %s; at least %d are needed", p.Got, plural(p.Got, "byte"), p.Want)
+		return fmt.Sprintf("the message is truncated after %d %s; at least %d are needed", p.Got, plural(p.Got, "byte"), p.Want)
 	case BoolAboveOne:
-		return fmt.Sprintf("a truth value of %d; 0 and 1 are usual", p.Got)
+		return fmt.Sprintf("a boolean of %d; 0 and 1 are usual", p.Got)
 	case WrongHere:
-		return fmt.Sprintf("the element at %s says that it is at %s", at(p.Want), at(p.Got))
+		return fmt.Sprintf("the element at %s has %s as its own offset", at(p.Want), at(p.Got))
 	case ChainContinues:
-		return fmt.Sprintf("the last element of %q names another one at %s", name, at(p.Got))
+		return fmt.Sprintf("the last element of %q links to another one at %s", name, at(p.Got))
 	case NullOffset:
 		return fmt.Sprintf("%q has the offset 0, read as empty", name)
 	case WrongCode:
-		return fmt.Sprintf("the message carries the code %d, its definition has %d", p.Got, p.Want)
+		return fmt.Sprintf("the message has the code %d, its definition has %d", p.Got, p.Want)
 	case WrongCheck:
-		return fmt.Sprintf("checksum %08x, but the message sums up to %08x", p.Got, p.Want)
+		return fmt.Sprintf("checksum %08x, but the computed checksum is %08x", p.Got, p.Want)
 	case LeftOver:
 		return fmt.Sprintf("%d %s left over after the message", p.Got, plural(p.Got, "byte"))
 	case Unexplained:

@@ -65,7 +65,7 @@ func TestPatchCapture(t *testing.T) {
 		{fmt.Sprintf(`{"notes":{"1":%q}}`, strings.Repeat("ä", store.MaxNote)), "4096 are the most", 422},
 		{`{"name":""}`, "length", 422},
 		{`{"framing":"lines"}`, "is not a framing", 422},
-		{`{"keys":"* tera 12"}`, "line 1: the key is", 422},
+		{`{"keys":"* tera 12"}`, "line 1: the key must be", 422},
 		{`{"size":1}`, "unexpected property", 422},
 		{`{`, "", 400},
 	} {

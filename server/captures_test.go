@@ -134,7 +134,7 @@ func TestCaptureThatIsNone(t *testing.T) {
 	var x store.Capture
 	request(t, s, "POST", "/api/one/captures?name=x", []byte("This is a letter, and no capture at all."), &x)
 	var f gotFrames
-	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames", nil, &f); code != 200 || !f.Done || f.Total != 0 || !strings.Contains(f.Note, "nor a text that holds one") {
+	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames", nil, &f); code != 200 || !f.Done || f.Total != 0 || !strings.Contains(f.Note, "nor a text that contains one") {
 		t.Errorf("%d %+v", code, f)
 	}
 	if code := request(t, s, "POST", "/api/one/captures", []byte("x"), nil); code != 422 {

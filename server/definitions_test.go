@@ -97,7 +97,7 @@ func TestDefinitionsAreListed(t *testing.T) {
 			`"messages":["C_CHAT.2"],"state":"ok","errors":0,"warnings":0,"older":false,"samples":1}`,
 			`{"file":"S_BROKEN.1.def"`, `"state":"error","errors":1`,
 			`{"file":"protocol.1.map","revision":"` + rev(versions["protocol.1.map"]) + `","size":30,"names":2,"used":false}`,
-			`"other.txt: not a definition"`, `"sysmsg.9.map: not a map of message codes"`, `"undefined":0`,
+			`"other.txt: not a definition"`, `"sysmsg.9.map: not a code map"`, `"undefined":0`,
 			`"same-definition"`,
 		}, []string{`"unknown-type"`, `"code":"0x`}},
 		{"the map in use", "PATCH /api/one", `{"map":"protocol.1.map"}`, 200, nil, nil},

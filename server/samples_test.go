@@ -20,7 +20,7 @@ func TestSamples(t *testing.T) {
 		{"of nothing", "GET /api/one/definitions/C_NONE.1.def/samples", "", 404, nil, nil},
 		{"add", "POST" + list, `{"hex":"05 00\n0100 FF","about":"  a\nbyte "}`, 201, []string{`{"samples":[{"message":"C_LIST.2","hex":"05000100ff","about":"a byte"}]}`}, nil},
 		{"add with commas", "POST" + list, `{"hex":"0x05, 0x00, 0x01, 0x00, 0x00","message":"C_LIST"}`, 201, []string{`"hex":"0500010000"`}, nil},
-		{"add the same again", "POST" + list, `{"hex":"0500 0100 ff"}`, 409, []string{"a sample already: a byte"}, nil},
+		{"add the same again", "POST" + list, `{"hex":"0500 0100 ff"}`, 409, []string{"already a sample: a byte"}, nil},
 		{"add what is not hex", "POST" + list, `{"hex":"05 0g"}`, 422, []string{`"location":"body.hex"`, "is not a hex digit"}, nil},
 		{"add half a byte", "POST" + list, `{"hex":"050"}`, 422, []string{"odd number"}, nil},
 		{"add nothing", "POST" + list, `{"hex":" "}`, 422, []string{"a sample cannot be empty"}, nil},

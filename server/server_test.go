@@ -241,7 +241,7 @@ func TestPages(t *testing.T) {
 		{"encode by a broken definition", "POST", "/w/one", form("action", "encode", "message", "S_BROKEN.1", "value", "{}"), 200, []string{"the definition has errors"}, nil},
 		{"decode", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "0a 00 01 00 08 00 07 00 00 00"), 200, []string{">7<", `class="tag ok"`}, nil},
 		{"decode by code", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "bycode", "1", "input", "0800020000000000"), 200, []string{"C_LIST.1.def"}, nil},
-		{"decode what is cut off", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "0a000100"), 200, []string{"the message goes on after its 4 bytes", "incomplete"}, nil},
+		{"decode what is cut off", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "0a000100"), 200, []string{"the message is truncated after 4 bytes", "incomplete"}, nil},
 		{"wrong hex keeps what was typed", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "0a0"), 200, []string{"\n0a0</textarea>", "hex digits"}, nil},
 		{"a definition with a mistake", "POST", "/w/one", form("action", "layout", "message", "C_JOIN.1", "definition", "in32 a\r\nbyte b"), 200, []string{"did you mean &#34;int32&#34;?", "1 mistake", "not saved", `<li class="err"`, "last valid version"}, nil},
 		{"encode", "POST", "/w/one", form("action", "encode", "message", "C_JOIN.1", "value", `{"channel_name":"ä"}`), 200, []string{"0c 00 01 00 08 00 00 00 e4 00 00 00", "Encoded"}, nil},

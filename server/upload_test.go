@@ -207,7 +207,7 @@ func TestUpload(t *testing.T) {
 			with("x/protocol.1.map", "C_OLD 7\n", "C_NEW.1.def", ""),
 		},
 		{"samples of a definition in a folder", "", []sent{{"C_DEEP.1.samples.jsonl", sample}}, 200, []string{"sub/C_DEEP.1.samples.jsonl new"}, with("sub/C_DEEP.1.samples.jsonl", sample)},
-		{"samples that are none", "", []sent{{"C_OLD.1.samples.jsonl", "what\n"}}, 422, []string{"C_OLD.1.samples.jsonl skipped (no line of it is a sample)"}, stored},
+		{"samples that are none", "", []sent{{"C_OLD.1.samples.jsonl", "what\n"}}, 422, []string{"C_OLD.1.samples.jsonl skipped (none of its lines is a sample)"}, stored},
 		{
 			"captures and logs", "",
 			[]sent{{"a.pcap", "x"}, {"b.log", "x"}, {"strange", "\xd4\xc3\xb2\xa1rest"}, {"c.pcapng", strings.Repeat("x", 5<<20)}},
@@ -219,7 +219,7 @@ func TestUpload(t *testing.T) {
 			"files of other kinds", "",
 			[]sent{{"x.js", "x"}, {"notes.txt", "some words of a text\n"}, {"sysmsg.1.map", "X 1"}, {"muta.def", "packet: hello\n"}, {"C_NEW.1.def", ""}},
 			200,
-			[]string{"x.js skipped (not a definition", "notes.txt skipped (not a definition", "sysmsg.1.map skipped (not a name of a map", "muta.def skipped (this is a definition of protocol muta", "C_NEW.1.def new"},
+			[]string{"x.js skipped (not a definition", "notes.txt skipped (not a definition", "sysmsg.1.map skipped (not the name of a code map", "muta.def skipped (this is a definition of protocol muta", "C_NEW.1.def new"},
 			with("C_NEW.1.def", ""),
 		},
 		{
@@ -247,7 +247,7 @@ func TestUpload(t *testing.T) {
 			"the same name twice", "",
 			[]sent{{"C_NEW.1.def", "byte a\n"}, {"C_NEW.1.def", "byte b\n"}, {"C_NEW.1.def", "byte a\n"}},
 			200,
-			[]string{"C_NEW.1.def new", "C_NEW.1.def skipped (it came twice", "C_NEW.1.def unchanged"},
+			[]string{"C_NEW.1.def new", "C_NEW.1.def skipped (duplicate file", "C_NEW.1.def unchanged"},
 			with("C_NEW.1.def", "byte a\n"),
 		},
 		{

@@ -91,7 +91,7 @@ func TestFramesWithKeys(t *testing.T) {
 			t.Errorf("%s: status %d\n%s%s", name, status, out, errs)
 		}
 	}
-	if _, errs, status := cli(t, "", "frames", "--protocol", "tera", "--keys", aFile(t, "keys.txt", []byte("\n* tera 12")), path); status != 2 || !strings.Contains(errs, "line 2: the key is 1024 hex digits") {
+	if _, errs, status := cli(t, "", "frames", "--protocol", "tera", "--keys", aFile(t, "keys.txt", []byte("\n* tera 12")), path); status != 2 || !strings.Contains(errs, "line 2: the key must be 1024 hex digits") {
 		t.Errorf("status %d\n%s", status, errs)
 	}
 }

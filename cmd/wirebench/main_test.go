@@ -78,7 +78,7 @@ func TestCommands(t *testing.T) {
 			"every line gives one result",
 			[]string{"decode", "--library", maps, "--json"},
 			"\nzz\n0400 0700\r\n123\n", 1,
-			`{"message":"","status":"incomplete","used":0,"problems":[{"severity":"error","code":"truncated","message":"the message goes on after its 0 bytes; at least 4 are needed","bit_offset":0,"bit_length":0}]}
+			`{"message":"","status":"incomplete","used":0,"problems":[{"severity":"error","code":"truncated","message":"the message is truncated after 0 bytes; at least 4 are needed","bit_offset":0,"bit_length":0}]}
 {"status":"error","problems":[{"severity":"error","code":"not-hex","message":"column 1: 'z' is not a hex digit","bit_offset":0,"bit_length":0}]}
 {"message":"","code":7,"status":"unknown","used":4,"problems":[{"severity":"warning","code":"unknown-message","message":"code 7 (0x0007) is S_GONE, which has no definition","bit_offset":0,"bit_length":32}]}
 {"status":"error","problems":[{"severity":"error","code":"not-hex","message":"an odd number of hex digits (3)","bit_offset":0,"bit_length":0}]}

@@ -62,7 +62,7 @@ func ReadAny(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Sum
 	}
 	pasted, e := paste.RecogniseFile(head.String(), opts.Key)
 	if e != nil {
-		return sum, nil, fmt.Errorf("%w, nor a text that holds one: %w", pcap.ErrFormat, e)
+		return sum, nil, fmt.Errorf("%w, nor a text that contains one: %w", pcap.ErrFormat, e)
 	}
 	if pasted.Packets {
 		return paste.ReadPackets(pasted, opts.Options, emit), pasted, nil

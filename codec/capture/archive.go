@@ -28,7 +28,7 @@ const (
 )
 
 // ErrArchive says that an archive holds too much, or cannot be read.
-var ErrArchive = errors.New("an archive that is not read")
+var ErrArchive = errors.New("an archive that cannot be read")
 
 // ArchiveFile is a file of an archive.
 type ArchiveFile struct {

@@ -54,7 +54,7 @@ func readArchive(r io.Reader, kind string, opts Options, emit func(*transport.Fr
 			}
 			return sum, pasted, err
 		case len(captures) > 1:
-			return sum, nil, fmt.Errorf("%w: it holds %d captures (%s, %s, ...): unpack it, each is one", ErrArchive, len(captures),
+			return sum, nil, fmt.Errorf("%w: it contains %d captures (%s, %s, ...): unpack it and open them separately", ErrArchive, len(captures),
 				scan.Quote(path.Base(captures[0].Name)), scan.Quote(path.Base(captures[1].Name)))
 		}
 	}
@@ -72,7 +72,7 @@ func readArchive(r io.Reader, kind string, opts Options, emit func(*transport.Fr
 		return sum, nil, err
 	}
 	if len(pasted.Messages) == 0 {
-		return sum, nil, fmt.Errorf("%w: there are no bytes in the files of the %s", pcap.ErrFormat, kind)
+		return sum, nil, fmt.Errorf("%w: all files of the %s are empty", pcap.ErrFormat, kind)
 	}
 	if pasted.Packets {
 		return paste.ReadPackets(pasted, opts.Options, emit), pasted, nil

@@ -47,11 +47,11 @@ func (f *Framing) Check() error {
 	case f.Kind == Prefixed && f.Size != 1 && f.Size != 2 && f.Size != 4:
 		return fmt.Errorf("a length takes 1, 2 or 4 bytes, not %d", f.Size)
 	case f.Kind == Prefixed && (f.Before < 0 || f.Before > maxBefore):
-		return fmt.Errorf("0 to %d bytes stand before a length, not %d", maxBefore, f.Before)
+		return fmt.Errorf("0 to %d bytes may precede a length, not %d", maxBefore, f.Before)
 	case f.Kind == Prefixed && f.Counted && f.All:
 		return errors.New("a length counts its own bytes, or those before it as well, not both")
 	case f.Kind == Delimited && len(f.Delimiter) == 0:
-		return errors.New("the delimiter has no bytes")
+		return errors.New("the delimiter is empty")
 	}
 	return nil
 }

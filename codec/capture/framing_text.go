@@ -56,7 +56,7 @@ func ParseFraming(text string) (Framing, error) {
 		if value, before, offset = strings.Cut(value, "@"); offset {
 			n, err := strconv.ParseUint(strings.TrimSpace(before), 10, 32)
 			if err != nil || n > maxBefore {
-				return f, fmt.Errorf("0 to %d bytes stand before a length, as in prefixed:2le@4, not %q", maxBefore, before)
+				return f, fmt.Errorf("0 to %d bytes may precede a length, as in prefixed:2le@4, not %q", maxBefore, before)
 			}
 			f.Before = int(n)
 		}
@@ -66,7 +66,7 @@ func ParseFraming(text string) (Framing, error) {
 		case "2le", "2be", "4le", "4be":
 			f.Size, f.Big = int(value[0]-'0'), value[1] == 'b'
 		case "2", "4":
-			return f, fmt.Errorf("a length of %s bytes has an order: prefixed:%sle or prefixed:%sbe", value, value, value)
+			return f, fmt.Errorf("a length of %s bytes needs a byte order: prefixed:%sle or prefixed:%sbe", value, value, value)
 		default:
 			return f, fmt.Errorf("a length is 1, 2le, 2be, 4le or 4be, not %q", value)
 		}
@@ -84,7 +84,7 @@ func ParseFraming(text string) (Framing, error) {
 		o = strings.TrimSpace(o)
 		switch {
 		case seen[o]:
-			return f, fmt.Errorf("+%s stands there twice", o)
+			return f, fmt.Errorf("duplicate +%s", o)
 		case (o == "self" || o == "all") && f.Kind == Prefixed:
 			if f.Counted || f.All {
 				return f, errors.New("a length counts its own bytes, +self, or those before it as well, +all")
@@ -97,11 +97,11 @@ func ParseFraming(text string) (Framing, error) {
 		case o == "s2c" && f.Dir == schema.Both:
 			f.Dir = schema.ToClient
 		case o == "c2s", o == "s2c":
-			return f, errors.New("all messages go one way: +c2s or +s2c")
+			return f, errors.New("all messages have one direction: +c2s or +s2c")
 		case o == "self", o == "all", o == "keep":
-			return f, fmt.Errorf("+%s says nothing of messages that are %s", o, kind)
+			return f, fmt.Errorf("+%s does not apply to framing %s", o, kind)
 		default:
-			return f, fmt.Errorf("+%s is not known: +self, +all, +keep, +c2s and +s2c are", o)
+			return f, fmt.Errorf("unknown option +%s; known are +self, +all, +keep, +c2s and +s2c", o)
 		}
 		seen[o] = true
 	}

@@ -254,10 +254,10 @@ func (k *kloctReading) packet(at uint64) bool {
 		f.Note, k.l.out.Marks = sentByProxy, transport.Fake
 	}
 	if len(data) < 4 {
-		return k.l.problem(f.Dir, f.At, data, int64(off), "%s", transport.Join(f.Note, fmt.Sprintf("the log has %d bytes of message %d, a header takes 4", len(data), code)))
+		return k.l.problem(f.Dir, f.At, data, int64(off), "%s", transport.Join(f.Note, fmt.Sprintf("the log has %d bytes of message %d; its header alone takes 4", len(data), code)))
 	}
 	if is := binary.LittleEndian.Uint16(data[2:]); uint64(is) != code {
-		f.Note = transport.Join(f.Note, fmt.Sprintf("the log names code %d, the bytes have %d", code, is))
+		f.Note = transport.Join(f.Note, fmt.Sprintf("the log has code %d, the bytes have %d", code, is))
 	}
 	return k.l.give(f, int64(off))
 }

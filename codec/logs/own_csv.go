@@ -46,7 +46,7 @@ func (t *ownTable) next() (cells, told []string, err error) {
 		t.tail = n >= len(ownColumns) && slices.Equal(cells[n:], toldColumns)
 	}
 	if cells, err = t.rows.Read(); err == nil && len(cells) < len(ownColumns) {
-		err = errors.New("cells are missing")
+		err = errors.New("missing cells")
 	}
 	if n := len(cells) - len(toldColumns); err == nil && t.tail && n >= len(ownColumns) {
 		told = cells[n:]

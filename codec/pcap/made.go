@@ -86,7 +86,7 @@ func (m *madeFrames) end() {
 		f.At = time.Time{}
 	}
 	if len(m.data) < t.Len {
-		f.Kind, f.HasKey, f.Note = transport.Problem, false, transport.Join(f.Note, "not all of its bytes are in the file")
+		f.Kind, f.HasKey, f.Note = transport.Problem, false, transport.Join(f.Note, "the file lacks some of its bytes")
 	}
 	m.conn.Emit(&f, transport.MarksOf(t.Flags))
 }

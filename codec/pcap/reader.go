@@ -99,7 +99,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	case p.in.Failure() != nil && !scan.IsDamage(p.in.Failure()):
 		return nil, p.in.Failure()
 	case len(head) == 0:
-		return nil, fmt.Errorf("%w: there are no bytes", ErrFormat)
+		return nil, fmt.Errorf("%w: the file is empty", ErrFormat)
 	case p.startExport():
 	default:
 		p.form = ""

@@ -93,8 +93,8 @@ func TestMadeFrames(t *testing.T) {
 		`1 10.0.0.1:1-[::1]:2#3 message s2c now "one" {s2c g 7} true 1 ["v"] 9 0 true "hm" fake tcp`,
 		`2 10.0.0.1:1-[::1]:2#3 control  - "two is long" {  0} false 2 [] 0 0 false ""  tcp`,
 		`3 -#0 problem c2s now "" {c2s  0} false 0 [] 0 5 false ""  udp`,
-		`4 -#0 problem c2s now "sho" {c2s  0} false 1 [] 0 0 false "not all of its bytes are in the file"  udp`,
-		`5 10.0.0.1:1-[::1]:2#3 problem c2s now "last" {c2s  0} false 1 [] 0 0 false "not all of its bytes are in the file"  tcp`,
+		`4 -#0 problem c2s now "sho" {c2s  0} false 1 [] 0 0 false "the file lacks some of its bytes"  udp`,
+		`5 10.0.0.1:1-[::1]:2#3 problem c2s now "last" {c2s  0} false 1 [] 0 0 false "the file lacks some of its bytes"  tcp`,
 	}
 	if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") || sum.Frames != 5 || sum.Malformed != 2 || len(sum.Conns) != 2 {
 		t.Errorf("%v %+v\n%s", err, sum, strings.Join(got, "\n"))

@@ -120,10 +120,10 @@ func (m RewriteMode) String() string {
 
 // Errors of Release and Send.
 var (
-	ErrNotHeld      = errors.New("no message of this number is held")
+	ErrNotHeld      = errors.New("no held message has this number")
 	ErrNotOperating = errors.New("the connection is not being rewritten")
 	ErrClosed       = errors.New("the direction has ended")
-	ErrFull         = errors.New("too much waits to be sent")
+	ErrFull         = errors.New("too much data waits to be sent")
 )
 
 // EmitFrame calls Emit.

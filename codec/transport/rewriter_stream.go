@@ -232,7 +232,7 @@ func (s *StreamRewriter) frame(f *Frame) {
 	l := s.line(f.Dir)
 	end := f.Offset + int64(len(f.Bytes))
 	if f.Kind == Problem && f.Note != "" && f.Offset >= l.done && len(f.Bytes) > 0 {
-		f.Note += "; it passes as it is"
+		f.Note += "; forwarded unchanged"
 	}
 	if f.Kind != Message || end <= l.done || end > l.fed {
 		s.emit(l, f)
@@ -344,7 +344,7 @@ func (s *StreamRewriter) add(l *line, e *entry) {
 		first := l.queue[0]
 		delete(s.held, first.id)
 		first.held = false
-		s.tell(l, Unknown, "too much waits behind a message that is held: it passes")
+		s.tell(l, Unknown, "too much data waits behind a held message: it is forwarded")
 		s.drain(l)
 	}
 }

@@ -202,7 +202,7 @@ func (v *valuer) fill(pi uint16, base int, from, to uint16, obj int32) {
 			hint = s.end + 1
 		}
 		if v.slots[base+int(i)] >= 0 {
-			v.failAt(key, s.field, "", "duplicate-field", "the field stands twice")
+			v.failAt(key, s.field, "", "duplicate-field", "duplicate field")
 			continue
 		}
 		v.slots[base+int(i)] = val
@@ -236,7 +236,7 @@ func (v *valuer) find(steps []step, from, to, hint uint16, key int32) uint16 {
 			return i
 		}
 		if v.seen++; v.seen > maxSeen {
-			v.fail(key, "too-complex", "there are too many fields out of their order")
+			v.fail(key, "too-complex", "too many fields out of order")
 			break
 		}
 		if steps[i].kind == stepOpen {
@@ -454,7 +454,7 @@ func (v *valuer) appendUnits(field uint16, tok int32, set schema.Charset, noNul 
 		c, s = char(s)
 		switch {
 		case c == 0 && noNul:
-			v.failAt(tok, field, "", "nul-in-text", "the text holds a NUL, which would end it: %s", v.show(tok))
+			v.failAt(tok, field, "", "nul-in-text", "the text contains a NUL, which would end it: %s", v.show(tok))
 			return 0
 		case set == schema.UTF16LE && c >= 0x10000:
 			c -= 0x10000
@@ -470,7 +470,7 @@ func (v *valuer) appendUnits(field uint16, tok int32, set schema.Charset, noNul 
 		case c >= 0xdc80 && c <= 0xdcff: // a byte that is no UTF-8, see appendText
 			v.data = append(v.data, byte(c))
 		case c >= 0xd800 && c < 0xe000:
-			v.failAt(tok, field, "", "out-of-range", "the surrogate U+%04X cannot be UTF-8", c)
+			v.failAt(tok, field, "", "out-of-range", "the surrogate U+%04X cannot be encoded as UTF-8", c)
 			return 0
 		default:
 			v.data = append(v.data, string(c)...)
@@ -494,7 +494,7 @@ func (v *valuer) appendBytes(field uint16, tok int32) int {
 	t := v.toks[tok]
 	s := v.text[t.start:t.end]
 	if t.kind != tokString {
-		v.failAt(tok, field, "", "wrong-kind", "%s where bytes as text in hex are expected: %s", t.kind, v.show(tok))
+		v.failAt(tok, field, "", "wrong-kind", "%s where a hex string is expected: %s", t.kind, v.show(tok))
 		return -1
 	}
 	if len(s)%2 != 0 {

@@ -100,7 +100,7 @@ func (v *valuer) integer(it *codec.Item, tok int32, text string) uint64 {
 	}
 	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {
 		if f != math.Trunc(f) {
-			v.failAt(tok, it.Field, "", "wrong-kind", "%s is not a whole number", v.show(tok))
+			v.failAt(tok, it.Field, "", "wrong-kind", "%s is not an integer", v.show(tok))
 			return 0
 		}
 		if math.Abs(f) <= 1<<53 && f >= float64(lo) && f <= float64(hi) {
@@ -235,7 +235,7 @@ func (v *valuer) bitfield(it *codec.Item, tok int32) uint64 {
 			if v.keyIs(key, name) {
 				found = true
 				if values[i] >= 0 {
-					v.failAt(key, it.Field, name, "duplicate-field", "the field stands twice")
+					v.failAt(key, it.Field, name, "duplicate-field", "duplicate field")
 				}
 				values[i] = val
 			}
@@ -293,7 +293,7 @@ func (v *valuer) packForm(it *codec.Item, t *schema.Bitfield, f *schema.Form, va
 		switch {
 		case part == nil:
 			if n, ok := parseInt(text, math.MaxUint64, 0); k != tokNumber || !ok || n != 0 {
-				v.failAt(tok, it.Field, name, "out-of-range", "%s has no place here: it must be 0 unless %s", v.show(tok), t.Forms[0].When)
+				v.failAt(tok, it.Field, name, "out-of-range", "%s is not allowed here: it must be 0 unless %s", v.show(tok), t.Forms[0].When)
 			}
 		case part.Kind == schema.Bool:
 			if k != tokBool {

@@ -74,7 +74,7 @@ func (v *valuer) leftOut(pi, alt uint16, obj int32) {
 		if alt == noIndex {
 			v.failAt(k, noIndex, name, "no-alternative", "no alternative of the definition fits these fields and their size")
 		} else {
-			v.failAt(k, noIndex, name, "unknown-field", "the alternative that is chosen here does not have this field")
+			v.failAt(k, noIndex, name, "unknown-field", "the chosen alternative does not have this field")
 		}
 	}
 }

@@ -41,10 +41,10 @@ type SaveResult struct {
 }
 
 // ErrNoRoom says that a library has as much as it may hold.
-var ErrNoRoom = errors.New("the library has as much as it may hold")
+var ErrNoRoom = errors.New("the library is full")
 
 // ErrTime says that a file was not stored because others before it took too long.
-var ErrTime = errors.New("not stored: there was no time left")
+var ErrTime = errors.New("not stored: out of time")
 
 // SaveAll stores many files, and reads the library once. Files that fail do not keep others from being stored, except when the disk
 // is full; nothing is taken back. A file with another text than the stored one is stored only with replace. The results are in the
@@ -125,7 +125,7 @@ func (b *batch) plan() {
 		r.Name = b.place(f.Name)
 		if first, ok := taken[r.Name]; ok {
 			if r.Outcome = Unchanged; !bytes.Equal(b.files[first].Text, f.Text) {
-				r.Outcome, r.Err = Refused, &NameError{f.Name, "it came twice; the first one counts"}
+				r.Outcome, r.Err = Refused, &NameError{f.Name, "duplicate file; only the first is stored"}
 			}
 			continue
 		}
@@ -153,7 +153,7 @@ func (w *Workspace) checkFile(name string, text []byte) error {
 		return w.checkName(name, text)
 	}
 	if len(bytes.TrimSpace(text)) > 0 && len(parseSamples(string(text))) == 0 {
-		return &NameError{name, "no line of it is a sample"}
+		return &NameError{name, "none of its lines is a sample"}
 	}
 	return nil
 }

@@ -179,11 +179,11 @@ func (s *Snapshot) cannotTell(group string) view.Result {
 	groups := s.Groups()
 	switch {
 	case group != "" && !slices.Contains(groups, group):
-		return ErrorResult("no-group", fmt.Sprintf("there is no group %q; the definitions have: %s", group, strings.Join(groups, ", ")))
+		return ErrorResult("no-group", fmt.Sprintf("no group %q; the definitions have: %s", group, strings.Join(groups, ", ")))
 	case group == "" && len(groups) > 1:
-		return ErrorResult("no-message", "each group has codes of its own: name the group ("+strings.Join(groups, ", ")+") or the message")
+		return ErrorResult("no-message", "each group has its own codes: name the group ("+strings.Join(groups, ", ")+") or the message")
 	}
-	return ErrorResult("no-message", "the message cannot be told by its bytes alone: name its definition")
+	return ErrorResult("no-message", "the bytes do not identify the message: name its definition")
 }
 
 // whyUnknown says what is missing: the name of the code, or the definition of the name.

@@ -90,7 +90,7 @@ type EmittedFile struct {
 type EmittedLoss struct {
 	Message string `json:"message,omitempty" doc:"without it: all messages"`
 	Field   string `json:"field,omitempty" doc:"path without indexes"`
-	Reason  string `json:"reason" doc:"what is missing, and what is done instead"`
+	Reason  string `json:"reason" doc:"the missing feature, and its substitute"`
 }
 
 // EmittedOf puts the output of a target into JSON.

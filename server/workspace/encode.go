@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNoCode is a message whose code nothing tells.
-var ErrNoCode = errors.New("the code of the message is not known")
+var ErrNoCode = errors.New("unknown message code")
 
 // Encoder encodes values of one message, one after another. One goroutine at a time.
 type Encoder struct {
@@ -41,7 +41,7 @@ func (s *Snapshot) Encoder(m *schema.Message, code *uint32, session codec.Sessio
 // Encode encodes a JSON object of values. The bytes are valid until the next call; with problems there are none.
 func (e *Encoder) Encode(text []byte) ([]byte, []view.ProblemInfo) {
 	if e.program.Message.Broken { // fields may be missing: the bytes would be wrong without a word
-		return nil, []view.ProblemInfo{{Severity: "error", Code: codec.DefinitionErrors.String(), Message: "the definition has errors; nothing is encoded by it"}}
+		return nil, []view.ProblemInfo{{Severity: "error", Code: codec.DefinitionErrors.String(), Message: "the definition has errors and cannot encode values"}}
 	}
 	if err := value.ParseJSON(&e.in, e.program, text); err != nil {
 		return nil, valueProblems(err)

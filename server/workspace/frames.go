@@ -15,16 +15,16 @@ import (
 // FrameInfo is a frame as the command line and the API write it.
 type FrameInfo struct {
 	N        uint32             `json:"n" doc:"number in the capture, from 1, in delivery order"`
-	ID       string             `json:"id,omitempty" doc:"identity: PACKET:OFFSET:NTH, which stays when frames are numbered anew"`
-	Time     string             `json:"time,omitempty" doc:"RFC 3339 with 6 digits of a second, or 9 where there are nanoseconds; left out where nobody knows it"`
+	ID       string             `json:"id,omitempty" doc:"identity: PACKET:OFFSET:NTH, which stays when frames are renumbered"`
+	Time     string             `json:"time,omitempty" doc:"RFC 3339 with 6 fractional digits, or 9 if the capture has nanoseconds; omitted if unknown"`
 	Conn     string             `json:"conn" doc:"client-server, each address:port"`
-	Session  int                `json:"session,omitempty" doc:"of several with the same addresses"`
+	Session  int                `json:"session,omitempty" doc:"number among successive connections of the same addresses"`
 	Dir      string             `json:"dir" enum:"c2s,s2c"`
 	Kind     string             `json:"kind" enum:"message,control,opaque,problem"`
-	From     []uint32           `json:"from" doc:"numbers of the captured packets that it was made of"`
-	Via      []string           `json:"via,omitempty" doc:"what it was wrapped in, the outermost first"`
+	From     []uint32           `json:"from" doc:"numbers of the captured packets that it was assembled from"`
+	Via      []string           `json:"via,omitempty" doc:"enclosing packets, the outermost first"`
 	Code     *uint32            `json:"code,omitempty"`
-	Name     string             `json:"name,omitempty" doc:"of a message without a definition: what a log calls it"`
+	Name     string             `json:"name,omitempty" doc:"of a message without a definition: its name in the log"`
 	Message  string             `json:"message,omitempty"`
 	Version  int                `json:"version,omitempty"`
 	Status   string             `json:"status,omitempty" enum:"ok,incomplete,illegal,unknown"`
@@ -33,9 +33,9 @@ type FrameInfo struct {
 	Fields   []view.FieldValue  `json:"fields,omitempty"`
 	Problems []view.ProblemInfo `json:"problems,omitempty"`
 	Offset   *int64             `json:"offset,omitempty" doc:"of a problem, in the byte stream of its direction"`
-	Length   *int64             `json:"length,omitempty" doc:"of a gap: bytes that are missing"`
-	Resumed  bool               `json:"resumed,omitempty" doc:"found again after a problem"`
-	Flags    []string           `json:"flags,omitempty" enum:"injected,modified,dropped" doc:"what a proxy did to it"`
+	Length   *int64             `json:"length,omitempty" doc:"of a gap: missing bytes"`
+	Resumed  bool               `json:"resumed,omitempty" doc:"first frame after a problem"`
+	Flags    []string           `json:"flags,omitempty" enum:"injected,modified,dropped" doc:"changes by a proxy"`
 	Note     string             `json:"note,omitempty"`
 }
 

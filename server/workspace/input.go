@@ -110,10 +110,10 @@ func (j *Input) Decode(i int) view.Result {
 		return ErrorResult(m.code, m.err.Error())
 	}
 	if j.Request.Fields && len(m.Data) > MaxDescribe {
-		return ErrorResult("too-large", fmt.Sprintf("a message of %d bytes; fields are listed of up to %d", len(m.Data), MaxDescribe))
+		return ErrorResult("too-large", fmt.Sprintf("the message has %d bytes; fields are listed for up to %d", len(m.Data), MaxDescribe))
 	}
 	if j.Definition != nil && j.Definition.Program == nil {
-		return ErrorResult("no-definition", "the text defines no message; see its diagnostics")
+		return ErrorResult("no-definition", "the text does not define a message; see its diagnostics")
 	}
 	req := j.Request
 	if req.Dir == schema.Both {

@@ -144,7 +144,7 @@ func (l *Library) take(f *source.File, dialect string, named bool) error {
 		return nil
 	}
 	if strings.EqualFold(path.Ext(name), ".map") {
-		l.Skipped = append(l.Skipped, name+": not a map of message codes")
+		l.Skipped = append(l.Skipped, name+": not a code map")
 		return nil
 	}
 	if dialect == "" && !named && !strings.EqualFold(path.Ext(name), ".def") {

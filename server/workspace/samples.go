@@ -59,7 +59,7 @@ func (w *Workspace) checkSamples(f store.File) {
 		var s Sample
 		err := json.Unmarshal(line, &s)
 		if err == nil && s.Message == "" {
-			err = errors.New("it names no message")
+			err = errors.New("missing message name")
 		}
 		if err != nil && len(bytes.TrimSpace(line)) > 0 {
 			w.Log.Error("damaged line of a file of samples", "file", pathOf(w.Files, f.Name), "line", n, "error", err)
@@ -88,7 +88,7 @@ func (w *Workspace) AddSample(definition string, s Sample) error {
 	case err != nil || len(data) == 0 || len(data) > maxSampleBytes:
 		return badSample("a sample is a message in hex of 1 to %d bytes", maxSampleBytes)
 	case len(s.About) > maxSampleAbout:
-		return badSample("what is said about a sample may have %d bytes", maxSampleAbout)
+		return badSample("the description of a sample may have %d bytes", maxSampleAbout)
 	case w.Now().File(definition) == nil:
 		return badSample("%s is not stored yet: save it first", definition)
 	}
@@ -97,7 +97,7 @@ func (w *Workspace) AddSample(definition string, s Sample) error {
 	list := w.Now().Samples(definition)
 	for _, old := range list {
 		if old.Message == s.Message && old.Hex == s.Hex {
-			reason := "this message is a sample already"
+			reason := "this message is already a sample"
 			if old.About != "" {
 				reason += ": " + old.About
 			}
@@ -122,7 +122,7 @@ func (w *Workspace) DropSample(definition string, s Sample) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	name := samplesFile(definition)
-	gone := &SampleError{Reason: "there is no such sample of " + definition, Gone: true}
+	gone := &SampleError{Reason: "no such sample of " + definition, Gone: true}
 	f, err := w.Files.Read(name)
 	if notThere(err) {
 		return gone

@@ -68,7 +68,7 @@ func rebuild(lib *Library, set Settings, earlier *Snapshot) (*Snapshot, error) {
 	}
 	d, ok := defs.Find(dialect)
 	if !ok {
-		return nil, fmt.Errorf("definitions of protocol %q cannot be read yet", dialect)
+		return nil, fmt.Errorf("unsupported protocol %q", dialect)
 	}
 	s := &Snapshot{Dialect: d, Library: lib, Options: set.Options}
 	switch m := set.Codes; {

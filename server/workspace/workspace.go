@@ -156,7 +156,7 @@ type OlderError struct {
 }
 
 func (e *OlderError) Error() string {
-	return fmt.Sprintf("%s is an older version, the newest is %d: only names and comments may change, and this moves bytes; make a new version instead", e.Message, e.Newest)
+	return fmt.Sprintf("%s is an older version, the newest is %d: only names and comments may change, but this moves bytes; make a new version instead", e.Message, e.Newest)
 }
 
 // NameError is a file name that definitions of the workspace do not have.
@@ -212,14 +212,14 @@ func (w *Workspace) checkName(name string, text []byte) error {
 		return nil
 	}
 	if strings.EqualFold(path.Ext(name), ".map") {
-		return &NameError{name, "not a name of a map of message codes, such as protocol.1.map"}
+		return &NameError{name, "not the name of a code map, such as protocol.1.map"}
 	}
 	if !mayBeDefinition(name) {
 		return &NameError{name, "definitions end in .def"}
 	}
 	switch d, ok := defs.Detect(source.New(name, string(text))); {
 	case ok && d != w.Dialect:
-		return &NameError{name, fmt.Sprintf("this is a definition of protocol %s; the workspace has those of %s", d, w.Dialect)}
+		return &NameError{name, fmt.Sprintf("this is a definition of protocol %s; the workspace is for %s", d, w.Dialect)}
 	case !ok && !strings.EqualFold(path.Ext(name), ".def"):
 		return &NameError{name, "not a definition; definitions end in .def"}
 	}

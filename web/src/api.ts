@@ -1182,22 +1182,22 @@ export interface HeldInfo {
 export interface WorkspaceFrameInfo {
   /** number in the capture, from 1, in delivery order */
   n: number;
-  /** identity: PACKET:OFFSET:NTH, which stays when frames are numbered anew */
+  /** identity: PACKET:OFFSET:NTH, which stays when frames are renumbered */
   id?: string;
-  /** RFC 3339 with 6 digits of a second, or 9 where there are nanoseconds; left out where nobody knows it */
+  /** RFC 3339 with 6 fractional digits, or 9 if the capture has nanoseconds; omitted if unknown */
   time?: string;
   /** client-server, each address:port */
   conn: string;
-  /** of several with the same addresses */
+  /** number among successive connections of the same addresses */
   session?: number;
   dir: "c2s" | "s2c";
   kind: "message" | "control" | "opaque" | "problem";
-  /** numbers of the captured packets that it was made of */
+  /** numbers of the captured packets that it was assembled from */
   from: number[];
-  /** what it was wrapped in, the outermost first */
+  /** enclosing packets, the outermost first */
   via?: string[];
   code?: number;
-  /** of a message without a definition: what a log calls it */
+  /** of a message without a definition: its name in the log */
   name?: string;
   message?: string;
   version?: number;
@@ -1208,11 +1208,11 @@ export interface WorkspaceFrameInfo {
   problems?: ViewProblemInfo[];
   /** of a problem, in the byte stream of its direction */
   offset?: number;
-  /** of a gap: bytes that are missing */
+  /** of a gap: missing bytes */
   length?: number;
-  /** found again after a problem */
+  /** first frame after a problem */
   resumed?: boolean;
-  /** what a proxy did to it */
+  /** changes by a proxy */
   flags?: "injected" | "modified" | "dropped";
   note?: string;
 }

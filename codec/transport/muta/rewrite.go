@@ -65,7 +65,7 @@ func (w wire) Fit(dir schema.Dir, o transport.Outgoing) ([]byte, error) {
 	case why != nil:
 		return nil, errors.New(why())
 	case n == 0:
-		return nil, fmt.Errorf("the message has %d bytes, and needs %d or more", size, need)
+		return nil, fmt.Errorf("the message has %d bytes and needs at least %d", size, need)
 	case n != size:
 		return nil, fmt.Errorf("the message ends after %d of the %d bytes", n, size)
 	}

@@ -53,7 +53,7 @@ func ParseKeys(text string) ([]Key, error) {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 		if len(keys) == maxKeys {
-			return nil, fmt.Errorf("line %d: there are more than %d keys", number, maxKeys)
+			return nil, fmt.Errorf("line %d: more than %d keys", number, maxKeys)
 		}
 		keys = append(keys, k)
 	}
@@ -62,14 +62,14 @@ func ParseKeys(text string) ([]Key, error) {
 
 func parseKey(words []string) (k Key, err error) {
 	if len(words) < 3 || len(words) > 4 {
-		return k, errors.New("a connection, a protocol and a key are expected")
+		return k, errors.New("expected a connection, a protocol and a key")
 	}
 	if k.Conn, k.Session, err = parseConn(words[0]); err != nil {
 		return k, err
 	}
 	p, ok := Of(words[1])
 	if !ok || p.Key == nil {
-		return k, errors.New("behind the connection is the protocol: " + strings.Join(withKeys(), " or ")) // the word may be the key
+		return k, errors.New("expected a protocol after the connection: " + strings.Join(withKeys(), " or ")) // the word may be the key
 	}
 	k.Dialect = p.Dialect
 	k.value, err = p.Key(words[2:])
@@ -95,14 +95,14 @@ func parseConn(word string) (name string, session int, err error) {
 	name, number, has := strings.Cut(word, "#")
 	if has {
 		if session, err = strconv.Atoi(number); err != nil || session < 0 || number[0] == '+' {
-			return "", 0, errors.New("behind the # is the number of a session, from 0")
+			return "", 0, errors.New("expected the number of a session, from 0, after #")
 		}
 	}
 	client, server, ok := strings.Cut(name, "-")
 	a, errA := netip.ParseAddrPort(client)
 	b, errB := netip.ParseAddrPort(server)
 	if !ok || errA != nil || errB != nil {
-		return "", 0, errors.New("a connection is CLIENT-SERVER, each address:port, or *")
+		return "", 0, errors.New("a connection must be CLIENT-SERVER, each address:port, or *")
 	}
 	return a.String() + "-" + b.String(), session, nil
 }

@@ -63,12 +63,12 @@ func TestParseKeys(t *testing.T) {
 
 func TestParseKeysRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"* tera":                               "line 1: a connection, a protocol and a key",
-		"\n# x\n* tera 00":                     "line 3: the key is 1024 hex digits",
-		"* tera " + teraHex + " new":           "old, current or nothing",
-		"* subspace 0x123456789":               "32 bits",
-		"* subspace -1":                        "32 bits",
-		"* subspace 1 2":                       "32 bits",
+		"* tera":                               "line 1: expected a connection, a protocol and a key",
+		"\n# x\n* tera 00":                     "line 3: the key must be 1024 hex digits",
+		"* tera " + teraHex + " new":           "only old or current",
+		"* subspace 0x123456789":               "32-bit number",
+		"* subspace -1":                        "32-bit number",
+		"* subspace 1 2":                       "32-bit number",
 		"* " + teraHex + " old":                "tera or subspace",
 		"* muta 1":                             "tera or subspace",
 		"10.0.0.1-10.0.0.2 subspace 1":         "each address:port",
@@ -76,7 +76,7 @@ func TestParseKeysRefuses(t *testing.T) {
 		"1.2.3.4:1-1.2.3.4:2#x subspace 1":     "number of a session",
 		"1.2.3.4:1-1.2.3.4:2#-1 subspace 1":    "number of a session",
 		"* a b c d":                            "a connection, a protocol and a key",
-		strings.Repeat("* subspace 1\n", 1001): "line 1001: there are more than 1000 keys",
+		strings.Repeat("* subspace 1\n", 1001): "line 1001: more than 1000 keys",
 		strings.Repeat("#", MaxKeysText+1):     "at most",
 	} {
 		keys, err := ParseKeys(text)

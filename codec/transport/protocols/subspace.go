@@ -31,7 +31,7 @@ var overSubspace = Protocol{
 	Key: func(words []string) (any, error) {
 		n, err := strconv.ParseUint(words[0], 0, 32)
 		if err != nil || len(words) > 1 {
-			return nil, errors.New("the key is a number of 32 bits, as 0x1234abcd")
+			return nil, errors.New("the key must be a 32-bit number, such as 0x1234abcd")
 		}
 		return uint32(n), nil
 	},

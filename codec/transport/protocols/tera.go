@@ -45,7 +45,7 @@ type teraKey struct {
 func readTeraKey(words []string) (any, error) {
 	b, err := hex.DecodeString(words[0])
 	if err != nil || len(b) != 4*tera.KeySize {
-		return nil, fmt.Errorf("the key is %d hex digits: the first keys of client and server, then their second ones", 8*tera.KeySize)
+		return nil, fmt.Errorf("the key must be %d hex digits: the first keys of client and server, then the second ones", 8*tera.KeySize)
 	}
 	k := teraKey{keys: new(tera.Keys)}
 	for i, to := range []*[tera.KeySize]byte{&k.keys.Client1, &k.keys.Server1, &k.keys.Client2, &k.keys.Server2} {
@@ -58,7 +58,7 @@ func readTeraKey(words []string) (any, error) {
 		case "current":
 			k.constants = tera.CurrentConstants
 		default:
-			return nil, errors.New("behind the key is old, current or nothing")
+			return nil, errors.New("only old or current may follow the key")
 		}
 	}
 	return k, nil

@@ -374,7 +374,7 @@ func (rw *Rewriter) decide(it *item, d transport.Decision) error {
 	return nil
 }
 
-var errType = errors.New("a message begins with its type, which is not 0")
+var errType = errors.New("a message must begin with its type, which is not 0")
 
 // fits reports what is wrong with a message.
 func fits(data []byte) error {
@@ -415,7 +415,7 @@ func (rw *Rewriter) pass(it *item) {
 		rw.send(it)
 		return
 	case !it.reliable && l.queued > maxUnordered:
-		rw.tell(l, "too much is held: the message passes")
+		rw.tell(l, "too much is held: the message is forwarded")
 		rw.send(it)
 		return
 	}
@@ -534,13 +534,13 @@ func (rw *Rewriter) Flush(at time.Time, r *transport.Relay) {
 		l := &rw.lanes[i]
 		w := rw.t.way(l.dir)
 		if len(l.early) > 0 {
-			rw.tell(l, fmt.Sprintf("reliable packet %d is missing so far; %d others wait for it", l.awaited, len(l.early)))
+			rw.tell(l, fmt.Sprintf("waiting for reliable packet %d; %d later ones have arrived", l.awaited, len(l.early)))
 		}
 		if w.chunk.open() {
-			rw.tell(l, "the last chunk is missing so far")
+			rw.tell(l, "waiting for the last chunk")
 		}
 		if w.stream.open() {
-			rw.tell(l, "the rest of the stream is missing so far")
+			rw.tell(l, "waiting for the rest of the stream")
 		}
 	}
 }

@@ -157,7 +157,7 @@ func (rw *Rewriter) Tick(at time.Time, r *transport.Relay) {
 	for i := range rw.lanes {
 		l := &rw.lanes[i]
 		if l.due(at, rw.back(l).heard, func(data []byte) { rw.part(l, data) }) {
-			rw.tell(l, "reliable packets are not acknowledged any more: nothing is sent again")
+			rw.tell(l, "reliable packets are no longer acknowledged: retransmission stopped")
 		}
 	}
 }
