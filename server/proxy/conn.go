@@ -176,24 +176,29 @@ func (s *Session) because(c *conn, why string) {
 
 // expire ends what was idle for too long.
 func (s *Session) expire() {
-	every := min(max(s.limits.Idle/4, 10*time.Millisecond), 30*time.Second)
-	tick := time.NewTicker(every)
-	defer tick.Stop()
+	every := min(max(s.limits.Idle/4, 10*time.Millisecond), 30*time.Second) // at most
+	timer := time.NewTimer(s.limits.Idle)
+	defer timer.Stop()
 	for {
 		select {
-		case <-tick.C:
+		case <-timer.C:
 		case <-s.quiet:
 			return
 		}
-		before := time.Now().Add(-s.limits.Idle).UnixNano()
+		now := time.Now()
+		oldest := now.UnixNano() // of those that stay, and of one that comes now
+		before := now.Add(-s.limits.Idle).UnixNano()
 		var old []*conn
 		s.mu.Lock()
 		for c := range s.conns {
-			if c.active.Load() < before {
+			if at := c.active.Load(); at < before {
 				old = append(old, c)
+			} else {
+				oldest = min(oldest, at)
 			}
 		}
 		s.mu.Unlock()
+		timer.Reset(max(time.Duration(oldest-before), every))
 		for _, c := range old {
 			s.because(c, "idle")
 			if c.Proto == transport.TCP {
