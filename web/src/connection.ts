@@ -27,7 +27,8 @@ interface Opened extends Channel {
   readonly events: ChannelEvents;
 }
 
-function pauseAfter(tries: number): number {
+/** Milliseconds until the next try, of a server that many pages may wait for. */
+export function pauseAfter(tries: number): number {
   return Math.min(10_000, 250 * 2 ** Math.min(tries, 6)) * (0.75 + Math.random() / 2);
 }
 

@@ -2,6 +2,7 @@
 
 import type { ListenerList, RelayInfo } from "./api";
 import { onChanged } from "./changes";
+import { pauseAfter } from "./connection";
 import type { MarkerSource, Related } from "./frames/drawer";
 import type { Marker } from "./frames/protocol";
 import { apiOf, ask, request } from "./http";
@@ -11,7 +12,6 @@ import { lookOnly } from "./role";
 /** A session of the proxy, as GET /api/{ws}/proxies lists it. */
 export type Session = RelayInfo;
 
-const retry = 1000; // milliseconds until what runs is asked for again while the server is away
 const patience = 4000; // milliseconds for an answer: a server that hangs is as good as away
 
 /** The markers of a capture. */
@@ -65,6 +65,7 @@ export class Relays {
   private readonly watchers = new Set<(all: Session[]) => void>();
   private readonly awayWatchers = new Set<(since: Date) => void>();
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private failures = 0; // one after the other
   private failedSince: Date | undefined;
   private last: Session[] | undefined;
   private turn = 0; // of looks: an answer that comes late is not drawn over a later one
@@ -128,10 +129,11 @@ export class Relays {
       if (!reply.ok) {
         const since = (this.failedSince ??= new Date());
         this.awayWatchers.forEach((call) => call(since));
-        this.timer = setTimeout(() => this.look(), retry);
+        this.timer = setTimeout(() => this.look(), pauseAfter(++this.failures)); // the connection tells, too, when the server is back
       } else {
         const all = reply.answer.proxies;
         this.failedSince = undefined;
+        this.failures = 0;
         this.last = all;
         this.watchers.forEach((call) => call(all));
       }
