@@ -36,13 +36,13 @@ const (
 	aboutEnding   = ".json"    // what people say of it
 )
 
-// Captures is a folder of capture files as they came, each with a file beside it that says what people have noted. It may be used by
-// all goroutines.
+// Captures is a folder of unchanged capture files, each with a JSON file beside it for its description and notes. It is safe for
+// concurrent use.
 type Captures struct {
-	dir *Dir // whose rules hold for the files beside the captures, and whose folder it is
+	dir *Dir // the folder, which also writes the files beside the captures
 
 	mu       sync.Mutex
-	watchers map[chan struct{}]string // those who want to know of changes of a capture
+	watchers map[chan struct{}]string // channels of Changed, by capture
 	places   map[string]*packetPlaces
 }
 
@@ -56,10 +56,10 @@ type Capture struct {
 
 	Framing string `json:"framing,omitempty" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a ..."`
 	Keyed   bool   `json:"keyed,omitempty" doc:"keys from elsewhere are kept with it"`
-	Keys    string `json:"-"` // as protocols.ParseKeys reads them; told to nobody
+	Keys    string `json:"-"` // in the syntax of protocols.ParseKeys; never sent to clients
 }
 
-// stored is a capture as the file beside it has it.
+// stored is a capture in the form of the file beside it.
 type stored struct {
 	Capture
 	Keys string `json:"keys,omitempty"`
@@ -74,7 +74,7 @@ func OpenCaptures(root string, options ...Option) (*Captures, error) {
 	return &Captures{dir: d, places: map[string]*packetPlaces{}}, nil
 }
 
-// Add stores a file. It is there whole, on the disk, or not at all. now is when it came.
+// Add stores a file, completely and synced to disk, or not at all. now is the time of the upload.
 func (c *Captures) Add(name string, now time.Time, r io.Reader) (Capture, error) {
 	return c.AddFramed(name, "", now, r)
 }
@@ -131,7 +131,7 @@ func (c *Captures) AddFramed(name, framing string, now time.Time, r io.Reader) (
 	return out, syncDir(root)
 }
 
-// cutName is a name that can stand in a list.
+// cutName shortens a name for a list.
 func cutName(name string) string {
 	name = strings.ToValidUTF8(name, "\ufffd")
 	if len(name) <= MaxCaptureName {
@@ -144,7 +144,7 @@ func cutName(name string) string {
 	return name[:end]
 }
 
-// newCaptureID is a name that sorts by time and that nobody else has.
+// newCaptureID returns a unique id that sorts by time.
 func newCaptureID(now time.Time) string {
 	var random [temporaryDigits / 2]byte
 	_, _ = rand.Read(random[:]) // it does not fail
@@ -160,7 +160,7 @@ func (c *Captures) write(x Capture) error {
 	return err
 }
 
-// aboutText is what stands in the file beside a capture. What only other versions of the program know is kept from the old text.
+// aboutText returns the text of the file beside a capture. Members that only other versions of the program know are kept from the old text.
 func aboutText(x Capture, old []byte) ([]byte, error) {
 	x.Keyed, x.Notes.Marked, x.Notes.Frames = x.Keys != "", nil, nil // the last two are made of the others
 	text, err := MergeJSON(stored{x, x.Keys}, old)
@@ -170,7 +170,7 @@ func aboutText(x Capture, old []byte) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// List are the captures, the newest first.
+// List returns the captures, the newest first.
 func (c *Captures) List() ([]Capture, error) {
 	root, err := c.dir.root()
 	if err != nil {
@@ -217,7 +217,7 @@ func (c *Captures) about(root *os.Root, id string) (Capture, error) {
 	return x, nil
 }
 
-// Get is one capture; the error is fs.ErrNotExist if there is none of that id.
+// Get returns a capture; the error is fs.ErrNotExist if no capture has this id.
 func (c *Captures) Get(id string) (Capture, error) {
 	root, err := c.dir.root()
 	if err != nil {
@@ -227,7 +227,7 @@ func (c *Captures) Get(id string) (Capture, error) {
 	return c.about(root, id)
 }
 
-// Open opens the file of a capture as it came.
+// Open opens the file of a capture.
 func (c *Captures) Open(id string) (io.ReadCloser, error) {
 	root, err := c.dir.root()
 	if err != nil {
@@ -241,10 +241,10 @@ func (c *Captures) Open(id string) (io.ReadCloser, error) {
 	return f, failure("open capture", id, err)
 }
 
-// Path is where the file of a capture is, for people.
+// Path returns the path of a capture's file, for display.
 func (c *Captures) Path(id string) string { return c.dir.Path(id + captureEnding) }
 
-// Note changes what people say of a capture.
+// Note changes the notes of a capture.
 func (c *Captures) Note(id string, change func(*Notes)) (Capture, error) {
 	return c.Edit(id, func(x *Capture) error {
 		change(&x.Notes)
@@ -295,8 +295,8 @@ func (c *Captures) Edit(id string, change func(*Capture) error) (Capture, error)
 	return x, failure("note", id, err)
 }
 
-// Changed is a channel that gets a value after a capture, or what is said of it, has changed or is gone, several changes at once as one. stop
-// ends it. Changes by other programs do not count. With "" it is of all captures.
+// Changed returns a channel that receives a value after a capture or its description has changed or was deleted; several changes may be
+// reported as one. stop ends it. Changes by other programs do not count. With "" it covers all captures.
 func (c *Captures) Changed(id string) (changed <-chan struct{}, stop func()) {
 	w := make(chan struct{}, 1)
 	c.mu.Lock()
@@ -326,7 +326,7 @@ func (c *Captures) changed(id string) {
 	}
 }
 
-// Remove deletes a capture and what is said of it.
+// Remove deletes a capture and its description.
 func (c *Captures) Remove(id string) error {
 	c.dir.mu.Lock() // so that no change of what is said of it comes after
 	defer c.dir.mu.Unlock()

@@ -7,21 +7,21 @@ import (
 	"os"
 )
 
-// MaxAppend is how many bytes Append takes at once.
+// MaxAppend is the maximum number of bytes of one Append.
 const MaxAppend = 4 << 20
 
-// OffsetError says that a capture has another size than whoever goes on with it thinks.
+// OffsetError reports that the offset of an Append is not the size of the capture.
 type OffsetError struct {
-	Size int64 // of the capture: go on from here
+	Size int64 // of the capture: continue from here
 }
 
 func (e *OffsetError) Error() string {
 	return fmt.Sprintf("the capture has %d bytes", e.Size)
 }
 
-// Append goes on with a capture: offset is how many bytes of it the caller takes to be there, and an *OffsetError says how many there are
-// otherwise. So who does not know whether an answer was lost can ask again, and nothing is lost or there twice. At most MaxAppend bytes are
-// taken, all or none; when it returns without an error they are on the disk. The errors are ErrTooLarge also above MaxCaptureBytes,
+// Append appends to a capture. offset must be its size; otherwise the error is an *OffsetError with the size. So a caller that missed an
+// answer can retry without losing or repeating bytes. It appends at most MaxAppend bytes, all or none; when it returns without an error they
+// are on disk. The errors are ErrTooLarge also above MaxCaptureBytes,
 // fs.ErrNotExist, those of the disk, and that of r.
 func (c *Captures) Append(id string, offset int64, r io.Reader) (_ Capture, err error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxAppend+1)) // before the lock: r may be slow

@@ -8,14 +8,14 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// How soon changes of captures are told.
+// Delays before changes of captures are reported.
 const (
 	followSoon  = 100 * time.Millisecond // of what there is
 	followLater = 5 * time.Second        // of how large it is, and where the system tells no changes
 )
 
-// Follow calls changed when captures come, go or grow, or what is said of them changes, by whatever program, until the context ends. Several
-// changes are told as one; that a capture has grown is told every few seconds.
+// Follow calls changed when any program adds, deletes or extends captures or changes their descriptions, until the context is done. Several
+// changes are reported as one; growth is reported every few seconds.
 func (c *Captures) Follow(ctx context.Context, changed func()) {
 	own, stop := c.Changed("")
 	defer stop()

@@ -10,7 +10,7 @@ import (
 	"wirebench/codec/transport"
 )
 
-// Notes are what people say of a capture and of its frames.
+// Notes are the notes on a capture and its frames.
 type Notes struct {
 	Marked []uint64          `json:"marked,omitempty" doc:"numbers of marked frames, as noted has them"`
 	Frames map[uint64]string `json:"frames,omitempty" doc:"notes of frames by their numbers, as noted has them"`
@@ -39,7 +39,7 @@ func ByNumber(marked []uint64, notes map[uint64]string) (out []Noted) {
 	return out
 }
 
-// Marker is a moment of a capture: what happens then, in the words of a person.
+// Marker is a moment of a capture with a description of what happens then.
 type Marker struct {
 	ID    transport.FrameID `json:"id,omitzero" doc:"identity of the first frame after it, PACKET:OFFSET:NTH; missing until that has been read"`
 	N     uint64            `json:"n" doc:"number of the first frame after it when the capture was last read; it may not be there yet"`
@@ -48,7 +48,7 @@ type Marker struct {
 	Value string            `json:"value,omitempty" doc:"what was to be seen then: a number or a text"`
 }
 
-// FrameName names a frame in a request, by its identity or by its number. Either is zero if it is not known.
+// FrameName refers to a frame in a request by its identity or its number. An unknown one is zero.
 type FrameName struct {
 	ID       transport.FrameID
 	N        uint64
@@ -151,7 +151,7 @@ func (n *Notes) Show() {
 	}
 }
 
-// Same reports whether two states of what people noted of frames are one.
+// Same reports whether two sets of notes of frames are equal.
 func (n Notes) Same(as Notes) bool {
 	return slices.Equal(n.Noted, as.Noted) && slices.Equal(n.Markers, as.Markers)
 }

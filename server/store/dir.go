@@ -49,7 +49,7 @@ type File struct {
 	Revision Revision
 }
 
-// Dir is a folder of text files. It may be used by all goroutines; several programs may use one folder.
+// Dir is a folder of text files. It is safe for concurrent use; several programs may use one folder.
 type Dir struct {
 	path string // absolute; it is opened for each call, as the folder may be deleted and made anew
 	log  *slog.Logger
@@ -69,7 +69,7 @@ type Dir struct {
 // Option is a choice of Open.
 type Option func(*Dir)
 
-// WithLog sets where is said what no call can return, such as why Watch has to poll.
+// WithLog sets the log for problems that no call returns, such as the reason why Watch polls.
 func WithLog(log *slog.Logger) Option { return func(d *Dir) { d.log = log } }
 
 // Alone says that no other program writes to the folder, so that temporary files of any age are what a crash has left.

@@ -16,7 +16,7 @@ var (
 	ErrGone     = errors.New("the folder is gone")           // it was there when it was opened
 )
 
-// ConflictError says that a file is not what the caller saw last.
+// ConflictError reports that a file has changed since the caller read it.
 type ConflictError struct {
 	Name string
 	Have Revision // "" = there is no such file any more

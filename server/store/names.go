@@ -16,7 +16,7 @@ const (
 	maxElements     = 8
 )
 
-// NameError is a name that a file of the store may not have. Reason is for people.
+// NameError reports an invalid file name. Reason is for display.
 type NameError struct{ Name, Reason string }
 
 func (e *NameError) Error() string { return fmt.Sprintf("%q: %s", e.Name, e.Reason) }

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Recording is the file of a capture that is being written: every write is at its end. Truncate and Sync are those of a file.
+// Recording is the file of a capture being written: every write appends. Truncate and Sync are as in os.File.
 type Recording interface {
 	io.WriteCloser
 	Truncate(size int64) error
 	Sync() error
 }
 
-// Record begins a capture that grows: it is there at once, and what has been written to it stays, whatever becomes of the program.
+// Record starts a growing capture. It exists at once, and the data written to it survives a crash of the program.
 func (c *Captures) Record(name string, now time.Time) (_ Capture, _ Recording, err error) {
 	defer func() { err = failure("record", shown(name), err) }()
 	all, err := c.List()

@@ -15,13 +15,13 @@ import (
 	"unicode/utf8"
 )
 
-// Upload is a file that somebody uploaded, alone or in a zip.
+// Upload is an uploaded file, alone or in a zip.
 type Upload struct {
 	Name string // as CheckName wants it
 	Text []byte
 }
 
-// Skipped is a file of an upload that is not taken, and why.
+// Skipped is a skipped file of an upload, and the reason.
 type Skipped struct {
 	Name   string // as the upload has it
 	Reason string
@@ -40,7 +40,7 @@ func DefaultBounds() Bounds {
 	return Bounds{Files: MaxFiles, FileBytes: MaxFileBytes, AllBytes: MaxAllBytes, Ratio: 200}
 }
 
-// ErrBomb says that an upload would unpack to more than its bounds allow, so that nothing of it is taken.
+// ErrBomb reports that an upload would unpack to more than its limits, so none of it is used.
 var ErrBomb = errors.New("unpacks to more than is allowed")
 
 // ratioFrom is how much any upload may unpack to, whatever its ratio: small texts of one character are no attack.
