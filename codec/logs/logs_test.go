@@ -51,8 +51,8 @@ func logCases() []logCase {
 		"12:00:00.001 s2c 04002c4e S_CHAT code 20012 (sent by the proxy)",
 		"12:00:00.002 s2c 0500d22601 code 9938",
 		"12:00:00.003 c2s 0500d32602 code 9939",
-		"12:00:00.004  04000800 TTB_X code 8 (the log names code 7, the bytes have 8)",
-		"problem 12:00:00.005 s2c 616263 (sent by the proxy; the log has 3 bytes of message 9, a header takes 4)",
+		"12:00:00.004  04000800 TTB_X code 8 (the log has code 7, the bytes have 8)",
+		"problem 12:00:00.005 s2c 616263 (sent by the proxy; the log has 3 bytes of message 9; its header alone takes 4)",
 	}
 	since := func(n, width int) string {
 		return string(le.AppendUint64(nil, uint64(ms(n).Sub(time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)).Milliseconds())))[:width]
@@ -89,7 +89,7 @@ func logCases() []logCase {
 		{"kloct, one vtable", "kloct", kloctLog(true, kloct...), kloctWant},
 		{"kloct without anything", "kloct", kloctLog(false), nil},
 		{"kloct, fields left away", "kloct", kloctLog(false, kloctPacket{data: packettest.WireMessage(0, "")}), []string{"-  04000000 code 0"}},
-		{"kloct, late and long", "kloct", kloctLog(false, kloctPacket{data: packettest.WireMessage(0, ""), stamp: 1 << 63}, kloctPacket{code: 1, name: strings.Repeat("S_", 200), stamp: 9e17}), []string{"-  04000000 code 0", "problem -   (the log has 0 bytes of message 1, a header takes 4)"}},
+		{"kloct, late and long", "kloct", kloctLog(false, kloctPacket{data: packettest.WireMessage(0, ""), stamp: 1 << 63}, kloctPacket{code: 1, name: strings.Repeat("S_", 200), stamp: 9e17}), []string{"-  04000000 code 0", "problem -   (the log has 0 bytes of message 1; its header alone takes 4)"}},
 		{"connection log", "tera-connection-log", []byte(connection), []string{
 			"12:00:00.005 c2s 0700010061" + "6263 code 1", "12:00:00.005 s2c 04000200 code 2", "12:00:00.006 s2c 050003007a code 3 conn 1",
 			"problem 12:00:00.006 s2c 030078 conn 1 (a message of 3 bytes has no code)",

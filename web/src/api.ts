@@ -450,7 +450,7 @@ export interface StoreNoted {
   note?: string;
 }
 
-/** StoreMarker is a moment of a capture: what happens then, in the words of a person. */
+/** StoreMarker is a moment of a capture with a description of what happens then. */
 export interface StoreMarker {
   /** identity of the first frame after it, PACKET:OFFSET:NTH; missing until that has been read */
   id?: string;
@@ -737,7 +737,7 @@ export interface StoreCapture {
   keyed?: boolean;
 }
 
-/** StoreNotes are what people say of a capture and of its frames. */
+/** StoreNotes are the notes on a capture and its frames. */
 export interface StoreNotes {
   /** numbers of marked frames, as noted has them */
   marked?: number[];
