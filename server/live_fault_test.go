@@ -141,7 +141,7 @@ func TestStuckPages(t *testing.T) {
 			t.Errorf("the %s page: %d frames, %d missed: %s", name, l.frames, l.missed, l.wrong)
 		}
 	}
-	if late.missed == 0 {
+	if late.missed == 0 && !testing.Short() { // fewer frames may fit into the buffers between
 		t.Errorf("nothing is missed: the page was not stuck")
 	}
 	t.Logf("missed: %d by the one that was stuck, %d by the good one, of %d", late.missed, read.missed, groups*group)
