@@ -176,7 +176,7 @@ func TestFlowLinks(t *testing.T) {
 
 	// What is wrong has a place, and the row with the focus says what is wrong now.
 	f.paste(listBytes[:32])
-	f.shows("#tree-problems", "after its 16 bytes")
+	f.shows("#tree-problems", "truncated after 16 bytes")
 	f.focus("#tree-problems tr")
 	f.paste(listBytes + "aabb")
 	f.shows("#tree-problems", "2 bytes left over")

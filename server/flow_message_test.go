@@ -74,7 +74,7 @@ func TestFlowPaste(t *testing.T) {
 
 	f.paste("12000100080039304c00")
 	f.shows("#fields-head", "incomplete")
-	f.shows(".tree .wrong", "after its 10 bytes")
+	f.shows(".tree .wrong", "truncated after 10 bytes")
 	f.shows(row("password"), "12345")
 
 	// Several messages: a list, and the second of them.

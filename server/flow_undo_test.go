@@ -82,7 +82,7 @@ func TestFlowUndo(t *testing.T) {
 	f.press("F2")
 	f.put("1")
 	f.bytes(wrong)
-	f.shows("#tree-problems", "names another one")
+	f.shows("#tree-problems", "links to another one")
 
 	// Made right: by the values that are seen, which the count has cut off.
 	f.click(`button[value="repair"]`)

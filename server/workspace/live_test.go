@@ -125,7 +125,7 @@ func TestSamples(t *testing.T) {
 	for _, c := range []struct{ file, hex, about, want string }{
 		{"C_A.1.def", "0500000001", "one", ""},
 		{"C_A.1.def", "0500000002", "", ""},
-		{"C_A.1.def", "0500000001", "the same", "a sample already: one"},
+		{"C_A.1.def", "0500000001", "the same", "already a sample: one"},
 		{"C_A.1.def", "05x", "", "in hex"},
 		{"C_B.1.def", "05", "", "not stored yet"},
 		{"C_A.1.def", "06", strings.Repeat("x", 501), "500 bytes"},
