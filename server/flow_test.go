@@ -27,7 +27,7 @@ func (f flow) is(what, expression string) {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.ctx, 40*time.Second)
 	defer cancel()
-	err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(5*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second)))
+	err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(25*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second)))
 	if err == nil {
 		return
 	}

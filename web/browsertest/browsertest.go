@@ -203,7 +203,7 @@ var errNever = errors.New("not within 40 seconds")
 // poll evaluates an expression until its value is accepted. A navigation ends a wait inside the page, so each try is a call of its own.
 func poll[T any](ctx context.Context, expression string, accept func(T) bool) error {
 	err := errNever
-	for end := time.Now().Add(40 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(40 * time.Second); time.Now().Before(end); time.Sleep(25 * time.Millisecond) {
 		var value T
 		try, cancel := context.WithTimeout(ctx, 10*time.Second)
 		failed := chromedp.Run(try, chromedp.Evaluate(expression, &value))
