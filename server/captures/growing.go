@@ -15,10 +15,10 @@ import (
 
 // Bounds of captures that others go on with.
 const (
-	growPatience = 2 * time.Minute // without a piece a capture is taken to be whole
-	growPause    = time.Second     // at least, between two readings of a file that cannot be read on from where it ended
-	maxGrowing   = 1000            // known at once
-	rereadPause  = 10 * time.Millisecond
+	growPatience = 2 * time.Minute       // without a piece a capture is taken to be whole
+	growPause    = time.Second           // at least, between two readings of a file that cannot be read on from where it ended
+	maxGrowing   = 1000                  // known at once
+	rereadPause  = 10 * time.Millisecond // between two looks of who waits for frames, while they come
 )
 
 // growing is the end of the key of a capture whose reader waits at the end of the file.

@@ -72,7 +72,7 @@ func (d *Dir) follow(ctx context.Context, tell func()) error {
 		}
 	}
 	tell()
-	every := d.pollEvery // the folder itself can be replaced without an event, by a change further up
+	every := d.pollEvery // the folder itself can be replaced without an event, by a change further up: one call of stat tells
 	if f.root == nil {
 		every = min(every, goneEvery)
 	}

@@ -72,7 +72,8 @@ func (c *Conn) WriteWithin(ctx context.Context, text []byte, patience time.Durat
 	return c.ws.Write(ctx, websocket.MessageText, text)
 }
 
-// Ping sends pings until the context ends or the peer stops answering. It needs a concurrent Read.
+// Ping sends pings until the context ends or the peer stops answering: proxies in between end a connection that is silent, and a peer that
+// has gone without a word is noticed by nothing else. It needs a concurrent Read.
 func (c *Conn) Ping(ctx context.Context) error {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
