@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Proto is what carries a connection.
+// Proto is the transport protocol of a connection.
 type Proto uint8
 
 // The protocols.
@@ -19,11 +19,11 @@ func (p Proto) String() string { return [...]string{"", "tcp", "udp"}[p] }
 
 // Conn is a connection between a client and a server.
 type Conn struct {
-	ID      int // from 0, in the order in which they appear in the file
+	ID      int // from 0, in order of appearance in the file
 	Proto   Proto
 	Client  netip.AddrPort
 	Server  netip.AddrPort
-	Session int // 0, and 1, 2, ... for those that use the same addresses again
+	Session int // 0 for the first connection between these addresses, then 1, 2, ...
 }
 
 // Name returns "client-server", each as address:port with IPv6 addresses in brackets. Sessions with the same addresses share a name.
@@ -55,7 +55,7 @@ func (m Marks) String() string {
 	return strings.Join(set, ", ")
 }
 
-// flagNames are the names that filters have for what a proxy did.
+// flagNames maps marks to the names that filters use.
 var flagNames = []struct {
 	mark Marks
 	name string

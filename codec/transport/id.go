@@ -8,46 +8,46 @@ import (
 	"strings"
 )
 
-// FrameID is the identity of a frame within its capture: the packet and the offset of its first byte, and which of the frames that begin there it
-// is. Notes, marks, links and answers name frames by it, since a frame's number changes when definitions, keys or a framing cut the capture
-// otherwise; a number is only shown.
+// FrameID identifies a frame within its capture by the packet and offset of its first byte, and its index among the frames that begin
+// there. Notes, marks, links and answers refer to frames by it, since frame numbers change when definitions, keys or the framing change;
+// numbers are for display only.
 //
-// It is written PACKET:OFFSET:NTH, as in 17:0:0. A frame that no packet shows, because a proxy injected it or never sent it, has packet 0 and offset
-// 0, and Nth counts these frames from 1: 0:0:3 is the third of them. The zero FrameID is no frame's.
+// Its text form is PACKET:OFFSET:NTH, as in 17:0:0. A frame without a packet, because a proxy injected it or dropped it, has packet 0 and
+// offset 0, and Nth numbers these frames from 1: 0:0:3 is the third of them. The zero FrameID identifies no frame.
 //
-// Whoever delivers frames sets Frame.ID, by an Identifier. Messages of a text or log, which has no packets, count as one each, and a raw
-// file as one packet.
+// The code that delivers frames sets Frame.ID with an Identifier. In texts and logs, which have no packets, each message counts as a
+// packet; a raw file counts as one packet.
 type FrameID struct {
 	Packet uint32 // number in the capture, from 1; 0 if no packet shows the frame
 	Off    uint32 // of the first byte in the packet's payload
-	Nth    uint32 // of frames that begin there, from 0; of those without a packet, from 1
+	Nth    uint32 // index among the frames that begin there, from 0; without a packet, from 1
 }
 
-// Shown reports whether a packet shows the frame.
+// Shown reports whether a packet contains the frame.
 func (id FrameID) Shown() bool { return id.Packet > 0 }
 
-// Compare orders frames by where they begin; those that no packet shows come first.
+// Compare orders frames by position; frames without a packet sort first.
 func (id FrameID) Compare(other FrameID) int {
 	return cmp.Or(cmp.Compare(id.Packet, other.Packet), cmp.Compare(id.Off, other.Off), cmp.Compare(id.Nth, other.Nth))
 }
 
-// String is PACKET:OFFSET:NTH.
+// String returns PACKET:OFFSET:NTH.
 func (id FrameID) String() string {
 	b, _ := id.AppendText(make([]byte, 0, 3*11))
 	return string(b)
 }
 
-// AppendText appends what String returns. It has no errors.
+// AppendText appends the result of String. The error is always nil.
 func (id FrameID) AppendText(b []byte) ([]byte, error) {
 	b = append(strconv.AppendUint(b, uint64(id.Packet), 10), ':')
 	b = append(strconv.AppendUint(b, uint64(id.Off), 10), ':')
 	return strconv.AppendUint(b, uint64(id.Nth), 10), nil
 }
 
-// MarshalText is String.
+// MarshalText returns the result of String.
 func (id FrameID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// ParseFrameID reads what String writes.
+// ParseFrameID parses the format written by String.
 func ParseFrameID(text string) (id FrameID, err error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
@@ -66,25 +66,26 @@ func ParseFrameID(text string) (id FrameID, err error) {
 	return id, nil
 }
 
-// UnmarshalText is ParseFrameID.
+// UnmarshalText sets id to the result of ParseFrameID.
 func (id *FrameID) UnmarshalText(text []byte) (err error) {
 	*id, err = ParseFrameID(string(text))
 	return err
 }
 
-// Identifier sets the identities of the frames of one capture. They are the same each time that the capture is read so, as frames that begin at
-// one place are of one connection and come one after the other there. It is for one goroutine; its zero value is ready.
+// Identifier assigns the identities of the frames of one capture. Reading the capture again with the same settings yields the same
+// identities, because frames that begin at one place belong to one connection and are delivered consecutively. An Identifier serves one
+// goroutine; its zero value is ready to use.
 type Identifier struct {
-	Raw bool // the capture is a raw file: frames begin at their Offset in it, and it is packet 1
+	Raw bool // the capture is a raw file: frames begin at their Offset in packet 1
 
 	last  []FrameID // by connection
-	alone uint32    // frames that no packet shows
+	alone uint32    // number of frames without a packet so far
 }
 
-// Identify sets f.ID. conn numbers the connections of the capture. The frames of a connection must come in the order of delivery.
+// Identify sets f.ID. conn numbers the connections of the capture. The frames of a connection must be passed in delivery order.
 func (d *Identifier) Identify(conn int, f *Frame) {
 	switch {
-	case len(f.From) > 0 && !slices.ContainsFunc(f.From, func(s Source) bool { return s.Packet == 0 }): // 0 is a packet that was not captured
+	case len(f.From) > 0 && !slices.ContainsFunc(f.From, func(s Source) bool { return s.Packet == 0 }): // packet 0 was not captured
 		f.ID = FrameID{Packet: f.From[0].Packet, Off: f.From[0].Off}
 	case len(f.From) == 0 && d.Raw && f.Offset >= 0:
 		f.ID = FrameID{Packet: 1, Off: uint32(f.Offset)}

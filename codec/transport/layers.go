@@ -1,14 +1,14 @@
 package transport
 
-// Layers describes packets of a protocol that carry its messages, such as reliable packets and clusters. They have codes and fields of
-// their own and are not frames; Frame.Via lists those around a message.
+// Layers describes the packets of a protocol that carry its messages, such as reliable packets and clusters. They have codes and fields of
+// their own and are not frames; Frame.Via lists the packets around a message.
 type Layers struct {
-	Group  string // of their keys
+	Group  string // group of the packets' keys
 	Fields []LayerField
-	Is     func(data []byte) bool // reports whether data starts as one of them; nil: nothing tells
+	Is     func(data []byte) bool // reports whether data starts with such a packet; nil if that cannot be determined
 }
 
-// Field returns the field of that name, or nil.
+// Field returns the field with the given name, or nil.
 func (l *Layers) Field(name string) *LayerField {
 	if l != nil {
 		for i := range l.Fields {
@@ -20,7 +20,7 @@ func (l *Layers) Field(name string) *LayerField {
 	return nil
 }
 
-// LayerField is a field of the packets around a frame. It has one value for each of them that has the field.
+// LayerField is a field of the packets around a frame. It has one value for each enclosing packet that has the field.
 type LayerField struct {
 	Name, Doc string
 	Codes     bool // the values are codes of the group

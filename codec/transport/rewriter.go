@@ -15,9 +15,10 @@ import (
 // The direction of a Segment is that of the traffic, on both legs: a segment ToServer came from the client, or is to be sent to the
 // server.
 //
-// A Rewriter starts in mode Observing, in which data goes out unchanged. A proxy that relays by itself until a change is wanted feeds the
-// Rewriter with a Relay without Out, and hands the sockets over when it calls Operate; data fed before that call counts as sent. From the
-// next safe point on, which each protocol defines, the Rewriter is Operating and asks for a decision about each message. After the first
+// A Rewriter starts in mode Observing, in which data passes unchanged. A proxy that relays the data itself until a change is wanted feeds
+// the Rewriter with a Relay without Out, and hands the sockets over when it calls Operate; data fed before that call counts as sent. From
+// the next safe point on, which each protocol defines, the Rewriter is Operating and requests a decision about each message. After the
+// first change the two legs differ, and the connection is rewritten until its end.
 // change the two legs differ, and the connection is rewritten until its end.
 type Rewriter interface {
 	// Feed takes the next segment of either end.
@@ -26,7 +27,7 @@ type Rewriter interface {
 	// Operate turns decisions about messages on or off. Messages that are held stay held when it is turned off, and can be released.
 	Operate(on bool, at time.Time, r *Relay)
 
-	// Mode returns how the connection is handled. why is for people: what Wanted waits for, or the reason for Impossible.
+	// Mode returns how the connection is handled. why is for people: the condition that Wanted waits for, or the reason for Impossible.
 	Mode() (m RewriteMode, why string)
 
 	// Release decides about a held message. Hold leaves it held. It returns ErrNotHeld, ErrClosed, or an error about the replacement;
@@ -54,8 +55,8 @@ type Rewriter interface {
 // WaitingEnough is the number of waiting bytes of a direction above which a proxy should stop reading from it.
 const WaitingEnough = 1 << 20
 
-// Relay holds the functions by which a Rewriter reports to its proxy and asks for decisions. They are called during calls of the
-// Rewriter's methods. Functions may be nil.
+// Relay holds the functions by which a Rewriter reports to its proxy and requests decisions. They are called during calls of the Rewriter's
+// methods. Functions may be nil.
 type Relay struct {
 	Emit func(*Frame)  // receives the frames of both ends, as received
 	Out  func(Segment) // sends; Dir, At, Bytes and End are set. Bytes are valid only during the call
@@ -66,12 +67,12 @@ type Relay struct {
 
 	// Emit follows the order of arrival. The next three report where the order of sending differs.
 	//
-	// Waits is called right after Emit and Decide if the frame has to wait: because it is held, or behind a held one. It is called during
-	// Send if the message waits for the end of one being sent.
+	// Waits is called right after Emit and Decide if the frame has to wait, because it or an earlier message is held. It is called during Send
+	// if the message has to wait for the end of a message in progress.
 	//
-	// Goes is called when a waiting message is sent, for each message that was held, sent by Send, replaced or dropped. message is the
-	// message as sent, with lengths, counts and checksums, before enciphering; it is valid only during the call, and nil if nothing is sent or
-	// nothing differs from what was asked for. Never reports that a message will not be sent because its session began anew.
+	// Goes is called when a waiting message is sent, for each message that was held, sent by Send, replaced or dropped. message is the message
+	// as sent, with lengths, counts and checksums, before enciphering; it is valid only during the call, and nil if nothing is sent or if it
+	// equals the requested message. Never reports that a message will not be sent because its session was restarted.
 	Waits func(id uint64)
 	Goes  func(id uint64, message []byte)
 	Never func(id uint64)
@@ -85,13 +86,13 @@ const (
 	Pass    Action = iota // send it unchanged
 	Drop                  // do not send it
 	Replace               // send Decision.With instead
-	Hold                  // keep it until Release, with all messages that must not overtake it
+	Hold                  // retain it until Release, with all messages that must not overtake it
 )
 
 // Decision is the action for a message. A Replace with bytes that are not a message acts as Pass and emits a Problem with the reason.
 type Decision struct {
 	Action Action
-	With   Outgoing // of Replace
+	With   Outgoing // the replacement, for Replace
 }
 
 // Outgoing is a message to send, encoded by its definition, header included. The transport sets its length, sequence number and checksum.
@@ -126,42 +127,42 @@ var (
 	ErrFull         = errors.New("too much data waits to be sent")
 )
 
-// EmitFrame calls Emit.
+// EmitFrame calls Emit, if it is set.
 func (r *Relay) EmitFrame(f *Frame) {
 	if r != nil && r.Emit != nil {
 		r.Emit(f)
 	}
 }
 
-// Put calls Out.
+// Put calls Out, if it is set.
 func (r *Relay) Put(seg Segment) {
 	if r != nil && r.Out != nil {
 		r.Out(seg)
 	}
 }
 
-// Wait calls Waits.
+// Wait calls Waits, if it is set.
 func (r *Relay) Wait(id uint64) {
 	if r != nil && r.Waits != nil {
 		r.Waits(id)
 	}
 }
 
-// Go calls Goes.
+// Go calls Goes, if it is set.
 func (r *Relay) Go(id uint64, message []byte) {
 	if r != nil && r.Goes != nil {
 		r.Goes(id, message)
 	}
 }
 
-// Forget calls Never.
+// Forget calls Never, if it is set.
 func (r *Relay) Forget(id uint64) {
 	if r != nil && r.Never != nil {
 		r.Never(id)
 	}
 }
 
-// Ask calls Decide.
+// Ask calls Decide. Without it the message passes.
 func (r *Relay) Ask(id uint64, f *Frame) Decision {
 	if r != nil && r.Decide != nil {
 		return r.Decide(id, f)

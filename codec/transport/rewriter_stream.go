@@ -11,7 +11,7 @@ import (
 type StreamWire interface {
 	Transport
 
-	// Ready reports whether messages can be read. why is what is missing; never reports that it will not come any more.
+	// Ready reports whether messages can be read. why names the missing prerequisite; never reports that it cannot be met any more.
 	Ready() (ok bool, never bool, why string)
 
 	// Take begins rewriting at the given offsets of the streams to the server and to the client; from there on Open and Close are called.
@@ -24,74 +24,74 @@ type StreamWire interface {
 	Open(dir schema.Dir, data []byte)
 	Close(dir schema.Dir, data []byte)
 
-	// Fit makes the message to send, in memory of its own.
+	// Fit returns the message to send, in newly allocated memory.
 	Fit(dir schema.Dir, o Outgoing) ([]byte, error)
 
-	// Mark returns what has to be remembered of a received message until it is sent. It is 0 for injected messages.
+	// Mark returns the state of a received message that Seal and Gone need when it is sent or dropped. It is 0 for injected messages.
 	Mark(f *Frame) uint64
 
 	// Seal writes the values that depend on earlier messages, such as counters, into a message being sent. Gone reports that a message is
-	// left out at this place.
+	// omitted at this point.
 	Seal(dir schema.Dir, message []byte, mark uint64)
 	Gone(dir schema.Dir, mark uint64)
 }
 
-// Bounds of what a StreamRewriter keeps, in each direction.
+// Limits of the data that a StreamRewriter retains, in each direction.
 const (
-	maxStreamWaiting = 8 * WaitingEnough // bytes behind a message that is held, with entryCost for each
-	entryCost        = 128               // bytes that count for each message that waits
-	maxStreamLater   = 1 << 20           // bytes of own messages that wait for the end of one that is under way
+	maxStreamWaiting = 8 * WaitingEnough // bytes behind a held message, with entryCost for each entry
+	entryCost        = 128               // bytes charged for each waiting message
+	maxStreamLater   = 1 << 20           // bytes of injected messages that wait for the end of a message in progress
 )
 
 // StreamRewriter is the Rewriter of protocols whose messages follow each other in two streams.
 //
-// The safe point of a direction is the next start of a message: a message that was partly sent is completed without a decision. A held
-// message blocks its direction. Where messages cannot be read, bytes pass unchanged until messages can be read again.
+// The safe point of a direction is the next start of a message: a partly sent message is completed without a decision. A held message
+// blocks its direction. Where messages cannot be read, bytes pass unchanged until messages can be read again.
 type StreamRewriter struct {
 	wire    StreamWire
 	mode    RewriteMode
 	why     string
-	asking  bool // Decide is asked
+	asking  bool // call Decide for each message
 	changed bool
 	lines   [2]line
-	next    uint64 // the last id
+	next    uint64 // the last id assigned
 	held    map[uint64]*entry
 	notice  Frame
 	usual   entry
 
-	// Of the call that is under way.
+	// State of the current call.
 	r      *Relay
 	at     time.Time
-	unsent []byte // of the segment that is fed, in a mode in which it goes out afterwards
+	unsent []byte // rest of the segment being fed, in modes that send it after the transport has read it
 	onto   *line
 }
 
-// line is one direction.
+// line is the state of one direction.
 type line struct {
 	dir        schema.Dir
-	fed        int64  // bytes that came
-	done       int64  // offset up to which they are decided about
-	buf        []byte // in clear, from done on: buf[from:]
+	fed        int64  // bytes received
+	done       int64  // offset up to which decisions have been made
+	buf        []byte // plain bytes from done on: buf[from:]
 	from       int
-	queue      []*entry // in their order, the first one is held
-	bytes      int      // that the queue costs
-	out        []byte   // enciphered, to go out at the end of the call
-	ended      bool     // no more comes
-	over       bool     // the end goes out, or went
-	sent       bool     // the end went
-	mid        bool     // what was sent ends inside a message, as far as is known
-	later      []*entry // own messages, for when mid ends
+	queue      []*entry // in order; the first one is held
+	bytes      int      // cost of the queue
+	out        []byte   // enciphered, sent at the end of the call
+	ended      bool     // the input has ended
+	over       bool     // the end is being sent, or has been sent
+	sent       bool     // the end has been sent
+	mid        bool     // the sent data ends inside a message, as far as is known
+	later      []*entry // injected messages to send when mid becomes false
 	laterBytes int
 }
 
-// entry is something that waits.
+// entry is an item that waits in a line.
 type entry struct {
-	id    uint64 // not 0: the relay is told when it goes
+	id    uint64 // if not 0, the relay is notified when it is sent
 	held  bool
 	line  *line
 	bytes []byte
 	mark  uint64
-	gone  bool // what mark is of is left out
+	gone  bool // the message of mark is dropped
 	kind  entryKind
 }
 
@@ -99,10 +99,10 @@ type entryKind uint8
 
 const (
 	entryMessage entryKind = iota
-	entryBytes             // bytes behind which nobody knows what starts
-	entryRest              // the rest of a message that was begun
-	entryRaw               // sent as it is instead of a message
-	entryFrame             // the place of a frame of which nothing is sent
+	entryBytes             // bytes after which message boundaries are unknown
+	entryRest              // the rest of a partly sent message
+	entryRaw               // sent unchanged instead of a message
+	entryFrame             // the place of a frame that sends no bytes
 	entryEnd
 )
 
@@ -122,7 +122,7 @@ func (s *StreamRewriter) line(dir schema.Dir) *line {
 	return &s.lines[0]
 }
 
-// begin starts a call, end sends what it made.
+// begin starts a call; end sends its output.
 func (s *StreamRewriter) begin(at time.Time, r *Relay) { s.at, s.r = at, r }
 
 func (s *StreamRewriter) end() {
@@ -139,10 +139,10 @@ func (s *StreamRewriter) end() {
 	s.r, s.unsent, s.onto = nil, nil, nil
 }
 
-// maxKeep is the size above which memory is not kept for the next use.
+// maxKeep is the capacity in bytes above which a buffer is released instead of reused.
 const maxKeep = 256 << 10
 
-// maxStreamLost is the loss above which nobody knows it, as in the transports.
+// maxStreamLost is the loss in bytes above which it counts as unknown, as in the transports.
 const maxStreamLost = 1 << 40
 
 // Feed takes the next segment of a stream. A direction of Both counts as ToServer.
@@ -161,7 +161,7 @@ func (s *StreamRewriter) Feed(seg Segment, r *Relay) {
 	}
 	l.fed += max(seg.Lost, 0)
 	if s.mode == Operating {
-		if seg.Lost != 0 { // of a segment that the proxy could not give; the streams differ, so nothing better can be done
+		if seg.Lost != 0 { // lost in the proxy itself; the streams already differ, so this is the best that can be done
 			s.passTo(l, l.fed, false)
 			l.done = l.fed
 		}
@@ -172,14 +172,14 @@ func (s *StreamRewriter) Feed(seg Segment, r *Relay) {
 	}
 	l.done = l.fed
 	if s.mode != Wanted {
-		// As it came, and before anything else.
+		// Pass the data on unchanged before anything else.
 		l.fed += int64(len(seg.Bytes))
 		l.done, l.ended, l.over, l.sent = l.fed, seg.End, seg.End, seg.End
 		s.r.Put(Segment{Dir: seg.Dir, At: seg.At, Bytes: seg.Bytes, End: seg.End})
 		s.wire.Feed(seg, s.frame)
 		return
 	}
-	// The messages in this very segment may show what the connection is, and then it is not too late for them.
+	// The messages in this segment may reveal the cipher, and they can still be decided about.
 	s.unsent, s.onto = seg.Bytes, l
 	l.fed += int64(len(seg.Bytes))
 	s.wire.Feed(seg, s.frame)
@@ -194,7 +194,7 @@ func (s *StreamRewriter) Feed(seg Segment, r *Relay) {
 	s.tryTake()
 }
 
-// take takes bytes in.
+// take appends received bytes.
 func (s *StreamRewriter) take(l *line, data []byte) {
 	if l.from > 0 {
 		l.buf = l.buf[:copy(l.buf, l.buf[l.from:])]
@@ -206,7 +206,7 @@ func (s *StreamRewriter) take(l *line, data []byte) {
 	l.fed = l.done + int64(len(l.buf))
 }
 
-// afterFeed sends what is not to wait for its message to be whole.
+// afterFeed sends the bytes that need not wait for the rest of their message.
 func (s *StreamRewriter) afterFeed(l *line, end bool) {
 	if end || s.wire.Start(l.dir) < 0 {
 		s.passTo(l, l.fed, false)
@@ -220,7 +220,7 @@ func (s *StreamRewriter) afterFeed(l *line, end bool) {
 	}
 }
 
-// frame is given what the transport found.
+// frame receives the frames that the transport finds.
 func (s *StreamRewriter) frame(f *Frame) {
 	if s.mode == Wanted && s.onto != nil && f.Kind == Message {
 		s.tryTake()
@@ -249,7 +249,7 @@ func (s *StreamRewriter) frame(f *Frame) {
 	l.done = end
 }
 
-// emit emits a frame about which nothing is decided. It stands in the line with the bytes that it is of.
+// emit emits a frame that needs no decision. It takes the place of its bytes in the line.
 func (s *StreamRewriter) emit(l *line, f *Frame) {
 	s.r.EmitFrame(f)
 	if len(l.queue) > 0 {
@@ -258,7 +258,7 @@ func (s *StreamRewriter) emit(l *line, f *Frame) {
 	}
 }
 
-// message asks what becomes of one.
+// message requests the decision about a message.
 func (s *StreamRewriter) message(l *line, f *Frame) {
 	s.next++
 	mark := s.wire.Mark(f)
@@ -267,7 +267,7 @@ func (s *StreamRewriter) message(l *line, f *Frame) {
 	if s.asking {
 		d = s.r.Ask(s.next, f)
 	}
-	if len(l.queue) == 0 && d.Action == Pass { // the usual way, without a copy
+	if len(l.queue) == 0 && d.Action == Pass { // the common case, without a copy
 		s.usual = entry{line: l, mark: mark, bytes: l.buf[l.from : l.from+len(f.Bytes)]}
 		s.send(l, &s.usual)
 		return
@@ -283,7 +283,7 @@ func (s *StreamRewriter) message(l *line, f *Frame) {
 	}
 }
 
-// decide carries out a decision on something that is not sent yet.
+// decide applies a decision to an unsent entry.
 func (s *StreamRewriter) decide(e *entry, d Decision) error {
 	switch d.Action {
 	case Drop:
@@ -302,13 +302,13 @@ func (s *StreamRewriter) decide(e *entry, d Decision) error {
 	return nil
 }
 
-// tell emits a problem that is the rewriter's.
+// tell emits a problem of the rewriter itself.
 func (s *StreamRewriter) tell(l *line, offset int64, note string) {
 	s.notice = Frame{Kind: Problem, Dir: l.dir, At: s.at, Offset: offset, Note: note}
 	s.r.EmitFrame(&s.notice)
 }
 
-// passTo sends what was not decided about up to an offset. whole says that a message ends there.
+// passTo sends the undecided bytes up to an offset. whole reports that a message ends there.
 func (s *StreamRewriter) passTo(l *line, to int64, whole bool) {
 	n := int(min(to-l.done, int64(len(l.buf)-l.from)))
 	if n <= 0 {
@@ -326,7 +326,7 @@ func (s *StreamRewriter) passTo(l *line, to int64, whole bool) {
 	l.done += int64(n)
 }
 
-// add sends something, or lets it wait for what is before it.
+// add sends an entry, or queues it behind the entries before it.
 func (s *StreamRewriter) add(l *line, e *entry) {
 	if len(l.queue) == 0 && !e.held {
 		s.send(l, e)
@@ -349,7 +349,7 @@ func (s *StreamRewriter) add(l *line, e *entry) {
 	}
 }
 
-// drain sends what waits for nothing any more.
+// drain sends the entries that no longer wait.
 func (s *StreamRewriter) drain(l *line) {
 	n := 0
 	for ; n < len(l.queue) && !l.queue[n].held; n++ {
@@ -363,7 +363,7 @@ func (s *StreamRewriter) drain(l *line) {
 	}
 }
 
-// send puts something on the wire.
+// send writes an entry to the wire.
 func (s *StreamRewriter) send(l *line, e *entry) {
 	switch e.kind {
 	case entryEnd:
@@ -379,7 +379,7 @@ func (s *StreamRewriter) send(l *line, e *entry) {
 		l.mid = false
 	case entryMessage, entryRaw:
 		l.mid = false
-		s.sendLater(l) // before it: they came first
+		s.sendLater(l) // these were injected earlier
 	}
 	if e.gone {
 		s.wire.Gone(l.dir, e.mark)
@@ -402,7 +402,7 @@ func (s *StreamRewriter) write(l *line, e *entry) {
 	s.wire.Close(l.dir, l.out[at:])
 }
 
-// sendLater sends own messages that waited for the end of another one.
+// sendLater sends the injected messages that waited for the end of another message.
 func (s *StreamRewriter) sendLater(l *line) {
 	for _, e := range l.later {
 		s.write(l, e)
@@ -410,7 +410,7 @@ func (s *StreamRewriter) sendLater(l *line) {
 	l.later, l.laterBytes = nil, 0
 }
 
-// tryTake begins to rewrite if it can be done by now.
+// tryTake begins rewriting if it is possible now.
 func (s *StreamRewriter) tryTake() {
 	ok, never, why := s.wire.Ready()
 	s.why = why
@@ -434,7 +434,7 @@ func (s *StreamRewriter) tryTake() {
 	s.take(s.onto, s.unsent)
 }
 
-// taken finds out whether the streams were taken over inside messages.
+// taken determines whether the streams were taken over inside messages.
 func (s *StreamRewriter) taken() {
 	for i := range s.lines {
 		l := &s.lines[i]
@@ -442,7 +442,7 @@ func (s *StreamRewriter) taken() {
 	}
 }
 
-// Operate says whether messages are asked about.
+// Operate implements Rewriter.
 func (s *StreamRewriter) Operate(on bool, at time.Time, r *Relay) {
 	s.begin(at, r)
 	defer s.end()
@@ -469,10 +469,10 @@ func (s *StreamRewriter) Operate(on bool, at time.Time, r *Relay) {
 	}
 }
 
-// Mode is how the connection is handled.
+// Mode implements Rewriter.
 func (s *StreamRewriter) Mode() (RewriteMode, string) { return s.mode, s.why }
 
-// Release decides about a message that is held.
+// Release implements Rewriter.
 func (s *StreamRewriter) Release(id uint64, d Decision, at time.Time, r *Relay) error {
 	e := s.held[id]
 	if e == nil {
@@ -494,7 +494,7 @@ func (s *StreamRewriter) Release(id uint64, d Decision, at time.Time, r *Relay) 
 	return nil
 }
 
-// Send puts an own message into a direction.
+// Send implements Rewriter.
 func (s *StreamRewriter) Send(dir schema.Dir, o Outgoing, at time.Time, r *Relay) error {
 	if s.mode != Operating {
 		return ErrNotOperating
@@ -528,19 +528,19 @@ func (s *StreamRewriter) Send(dir schema.Dir, o Outgoing, at time.Time, r *Relay
 	return nil
 }
 
-// Tick does nothing: streams have nothing to send again.
+// Tick does nothing: streams need no retransmission.
 func (s *StreamRewriter) Tick(time.Time, *Relay) {}
 
-// Due is never.
+// Due returns the zero time.
 func (s *StreamRewriter) Due() time.Time { return time.Time{} }
 
-// Waiting is how many bytes of a direction wait, of messages that are held and behind them.
+// Waiting returns the number of bytes of a direction that wait: held messages and the data behind them.
 func (s *StreamRewriter) Waiting(dir schema.Dir) int {
 	l := s.line(dir)
 	return l.bytes + l.laterBytes
 }
 
-// Flush emits what is incomplete and sends it as it is.
+// Flush emits incomplete messages as problems and sends their bytes unchanged.
 func (s *StreamRewriter) Flush(at time.Time, r *Relay) {
 	s.begin(at, r)
 	defer s.end()
@@ -552,7 +552,7 @@ func (s *StreamRewriter) Flush(at time.Time, r *Relay) {
 	}
 }
 
-// OutOfRange is what is wrong with a message of a size that its protocol has not.
+// OutOfRange returns the error for a message whose size is outside its protocol's limits, in bytes.
 func OutOfRange(size, least, most int) error {
 	return fmt.Errorf("a message of %d bytes: it must have %d to %d", size, least, most)
 }

@@ -14,7 +14,7 @@ type Segment struct {
 	Dir    schema.Dir // ToServer or ToClient
 	At     time.Time
 	Packet uint32 // number in the capture, from 1; 0 = none
-	Off    uint32 // of Bytes in the packet's payload, where a part of it is left out
+	Off    uint32 // offset of Bytes in the packet's payload
 	Bytes  []byte // may be reused after Feed has returned
 	Lost   int64  // stream, instead of Bytes: number of missing bytes, or Unknown; Packet and Off locate the byte after the gap. Datagram: bytes missing at its end
 	Start  bool   // stream: first segment of the direction, with nothing missing before it
@@ -29,7 +29,7 @@ type Kind uint8
 
 // The kinds of frames.
 const (
-	Message Kind = iota // an application message: in order, whole, deciphered
+	Message Kind = iota // an application message: in order, complete, deciphered
 	Control             // transport signalling: handshake, ack, sync, ping
 	Opaque              // enciphered with an unknown key
 	Problem             // a gap or malformed bytes; Note has the reason

@@ -9,17 +9,17 @@ import (
 // WholeOptions describe messages that need no transport.
 type WholeOptions struct {
 	Dir   schema.Dir                                              // used where the text or file does not say
-	Day   time.Time                                               // midnight before the first message, or the start, where only a time of day or an elapsed time is told
+	Day   time.Time                                               // midnight before the first message, or the start, for texts that give only a time of day or an elapsed time
 	Key   func(dir schema.Dir, message []byte) (schema.Key, bool) // reads the code of a message; may be nil
 	Limit int                                                     // frames at most; 0 = all
 }
 
-// Whole makes frames of whole messages, which need no transport: those of logs, texts and raw files.
+// Whole makes frames of complete messages, which need no transport: the messages of logs, texts and raw files.
 type Whole struct {
 	Opts  WholeOptions
 	Emit  func(*Frame)
 	Conn  *Conn
-	From  [1]Source // room for the Frame.From of the next frame
+	From  [1]Source // backing array for Frame.From of the next frame
 	Marks Marks     // of the next frame
 	IDs   Identifier
 
@@ -27,7 +27,7 @@ type Whole struct {
 	frame Frame
 }
 
-// Give emits a frame and reports whether more are wanted.
+// Give emits a frame and reports whether more frames are wanted.
 func (w *Whole) Give(f Frame) bool {
 	w.n++
 	w.frame = f
@@ -45,7 +45,7 @@ func (w *Whole) Give(f Frame) bool {
 	return w.Opts.Limit <= 0 || int64(w.n) < int64(w.Opts.Limit)
 }
 
-// KindOf returns the kind of that name, or Message.
+// KindOf returns the kind with the given name, or Message.
 func KindOf(name string) Kind {
 	for k := Control; k <= Problem; k++ {
 		if k.String() == name {

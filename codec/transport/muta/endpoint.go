@@ -7,15 +7,15 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Endpoint is a client or a server: messages follow each other from the first byte on.
+// Endpoint is a client or a server. Messages follow each other from the first byte on.
 type Endpoint struct {
 	t      *Transport
-	dir    schema.Dir // of what it sends
+	dir    schema.Dir // direction in which it sends
 	begun  bool
 	closed bool
 }
 
-// NewEndpoint makes the end that sends in a direction.
+// NewEndpoint returns the endpoint that sends in the given direction.
 func NewEndpoint(o Options, sends schema.Dir) *Endpoint {
 	if sends != schema.ToClient {
 		sends = schema.ToServer
@@ -28,14 +28,14 @@ var _ transport.Endpoint = (*Endpoint)(nil)
 // Start does nothing: there is no greeting.
 func (e *Endpoint) Start(time.Time, *transport.Relay) {}
 
-// Feed takes the next bytes.
+// Feed takes the next bytes of the stream.
 func (e *Endpoint) Feed(data []byte, end bool, at time.Time, r *transport.Relay) {
 	seg := transport.Segment{Dir: transport.Opposite(e.dir), At: at, Bytes: data, Start: !e.begun, End: end}
 	e.begun = true
 	e.t.Feed(seg, r.EmitFrame)
 }
 
-// Ready is true where the definitions say how long messages are.
+// Ready reports whether there are definitions, which determine the lengths of messages.
 func (e *Endpoint) Ready() (ok, never bool, why string) {
 	switch {
 	case e.closed:
@@ -46,7 +46,7 @@ func (e *Endpoint) Ready() (ok, never bool, why string) {
 	return true, false, ""
 }
 
-// Send sends a message, which the definitions measure.
+// Send sends a message. Its length must match its definition.
 func (e *Endpoint) Send(o transport.Outgoing, at time.Time, r *transport.Relay) error {
 	if e.closed {
 		return transport.ErrClosed
@@ -65,11 +65,11 @@ func (e *Endpoint) Send(o transport.Outgoing, at time.Time, r *transport.Relay) 
 // Tick does nothing.
 func (e *Endpoint) Tick(time.Time, *transport.Relay) {}
 
-// Due is never.
+// Due returns the zero time.
 func (e *Endpoint) Due() time.Time { return time.Time{} }
 
-// Unsent is nothing: a stream takes all at once.
+// Unsent returns 0: there are no acknowledgements.
 func (e *Endpoint) Unsent() int { return 0 }
 
-// Close has no word to say.
+// Close sends nothing: the protocol has no disconnect.
 func (e *Endpoint) Close(time.Time, *transport.Relay) { e.closed = true }

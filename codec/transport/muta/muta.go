@@ -1,9 +1,8 @@
-// Package muta frames MUTA's streams. Messages have no length on the wire, so the definitions tell where each one ends.
+// Package muta frames MUTA's streams. Messages have no length on the wire, so the definitions determine where each one ends.
 //
-// After an illegal message it is not known where the next one starts. The transport then searches for a place from which several
-// consecutive messages can be read, and resumes there; skipped bytes become a Problem. Source: the read functions of the packetwriter,
-// which report that more bytes are needed, that the message was read, or that it is illegal, and leave the cursor unmoved in the first and
-// last case.
+// After an illegal message the start of the next one is unknown. The transport then searches for a place from which several consecutive
+// messages can be read, and resumes there; skipped bytes become a Problem. Source: the read functions of the packetwriter, which report
+// that more bytes are needed, that the message was read, or that it is illegal, and leave the cursor unmoved in the first and last case.
 package muta
 
 import (
@@ -14,53 +13,53 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Bounds of memory and work for one connection.
+// Limits of memory and work for one connection.
 const (
 	maxMessage = 16 << 20 // bytes of one message
-	maxLook    = 64 << 10 // bytes in which a new start is looked for
+	maxLook    = 64 << 10 // bytes in which a new start is searched
 	inARow     = 4        // consecutive messages that must be readable from a place to resume there
 	maxTries   = 1 << 20  // messages measured in one search
 )
 
 // Options configure a transport.
 type Options struct {
-	Measure transport.Measure // sizes of messages, by the definitions
+	Measure transport.Measure // returns the size of a message, from its definition
 }
 
 // Transport frames one connection.
 type Transport struct {
 	o     Options
 	ways  [2]way
-	frame transport.Frame // that is emitted, again and again
+	frame transport.Frame // passed to emit, reused
 	from  []transport.Source
 }
 
-// way is one direction.
+// way is the state of one direction.
 type way struct {
 	dir     schema.Dir
 	started bool
 	ended   bool
 	buf     []byte  // bytes from offset on
 	offset  int64   // of buf in the stream
-	need    int     // no message is whole before buf has so many bytes
-	pieces  []piece // what buf was made of
-	lost    bool    // where messages start is not known
-	lostAt  int64   // since there
-	told    int64   // bytes that belong to no message were reported up to here
-	looked  int     // bytes of buf when a start was looked for last
-	tried   int64   // no message starts before there, but at one of open
-	open    []start // places that need more bytes to be judged, rising
+	need    int     // bytes of buf required for the next complete message
+	pieces  []piece // sources of buf
+	lost    bool    // the next start of a message is unknown
+	lostAt  int64   // offset at which it became unknown
+	told    int64   // skipped bytes were reported up to here
+	looked  int     // len(buf) at the last search
+	tried   int64   // no message starts before this offset, except at one of open
+	open    []start // candidate starts that need more bytes, ascending
 	resumed bool
 	late    bool // the next frame is the first one after a problem
 }
 
-// start is a place in the stream where messages may start.
+// start is a candidate start of a message in the stream.
 type start struct {
 	at   int64
-	need int64 // where the stream has to reach before there is more to say
+	need int64 // stream offset required to judge it further
 }
 
-// piece is the place of captured bytes in the stream.
+// piece is the source of a run of bytes of the stream.
 type piece struct {
 	offset int64
 	packet uint32
@@ -91,7 +90,7 @@ func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 	}
 	if !w.started {
 		if w.started = true; !seg.Start && seg.Lost == 0 {
-			w.lose() // from the middle of a stream
+			w.lose() // the capture begins in the middle of the stream
 		}
 	}
 	if seg.Lost != 0 {
@@ -114,7 +113,7 @@ func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
 	}
 }
 
-// end reports what is left.
+// end reports the incomplete rest of a direction.
 func (t *Transport) end(w *way, at time.Time, emit func(*transport.Frame)) {
 	if w.ended {
 		return
@@ -132,7 +131,7 @@ func (t *Transport) end(w *way, at time.Time, emit func(*transport.Frame)) {
 	w.buf, w.pieces = nil, nil
 }
 
-// gap leaves out what is missing. A message that it cuts is lost.
+// gap skips missing bytes. A message that the gap cuts is lost.
 func (t *Transport) gap(w *way, seg transport.Segment, emit func(*transport.Frame)) {
 	if w.lost {
 		w.looked = 0
@@ -147,7 +146,7 @@ func (t *Transport) gap(w *way, seg transport.Segment, emit func(*transport.Fram
 	w.drop(cut, false)
 	f := t.begin(w, transport.Problem, w.offset, seg.At)
 	f.Length, f.Note = seg.Lost, "bytes of the stream are missing in the capture"
-	if seg.Packet != 0 { // what is missing is seen by what is behind it
+	if seg.Packet != 0 { // the gap is located by the byte after it
 		t.from = append(t.from[:0], transport.Source{Packet: seg.Packet, Off: seg.Off})
 		f.From = t.from
 	}
@@ -161,7 +160,7 @@ func (t *Transport) gap(w *way, seg transport.Segment, emit func(*transport.Fram
 	w.lose()
 }
 
-// read emits all messages that are whole.
+// read emits all complete messages.
 func (t *Transport) read(w *way, at time.Time, emit func(*transport.Frame)) {
 	done := 0
 	for {
@@ -184,13 +183,13 @@ func (t *Transport) read(w *way, at time.Time, emit func(*transport.Frame)) {
 		}
 		switch {
 		case why != nil:
-			note := why() // before the bytes that it is about move
+			note := why() // format the reason before its bytes move
 			w.shift(done)
 			done = 0
 			t.problem(w, w.offset, min(len(w.buf), 64), at, note, emit)
 			w.told = w.offset + int64(min(len(w.buf), 64))
 			w.lose()
-			w.drop(1, true) // not from the same place again
+			w.drop(1, true) // do not try the same place again
 		case n == 0:
 			w.need = max(need, len(rest)+1)
 		default:
@@ -205,17 +204,17 @@ func (t *Transport) read(w *way, at time.Time, emit func(*transport.Frame)) {
 	w.shift(done)
 }
 
-// lose says that it is not known where the next message starts.
+// lose marks the start of the next message as unknown.
 func (w *way) lose() {
 	w.lost, w.lostAt, w.looked, w.resumed, w.need = true, w.offset, 0, true, 0
 	w.tried, w.open = w.offset, w.open[:0]
 }
 
-// look finds a place from which messages can be read, and reports whether there is one. last says that no more bytes come. A place from
-// which no message can be read is not tried again.
+// look searches for a place from which messages can be read, and reports whether it found one. last reports that no more bytes follow. A
+// place from which no message can be read is not tried again.
 func (t *Transport) look(w *way, at time.Time, last bool, emit func(*transport.Frame)) bool {
 	if !last && len(w.buf) < w.looked+w.looked/4+1 {
-		return false // too little has come since to look again
+		return false // too few new bytes since the last search
 	}
 	w.looked = len(w.buf)
 	tries, found := 0, int64(-1)
@@ -255,7 +254,7 @@ func (t *Transport) look(w *way, at time.Time, last bool, emit func(*transport.F
 	return false
 }
 
-// try reads messages from a place. need is 0 if one may start there, and below 0 if none can.
+// try reads messages from a place. The result's need is 0 if a message may start there, and negative if none can.
 func (t *Transport) try(w *way, at int64, last bool, tries *int) start {
 	row, pos, need := 0, int(at-w.offset), 1
 	for row < inARow && pos < len(w.buf) && *tries < maxTries {
@@ -271,16 +270,16 @@ func (t *Transport) try(w *way, at int64, last bool, tries *int) start {
 		row++
 		pos += n
 	}
-	first := at == w.lostAt // where a message starts more often than anywhere else
+	first := at == w.lostAt // the most likely place
 	if row == inARow || last && (row > 1 || row == 1 && first) && pos == len(w.buf) {
 		return start{at, 0}
 	}
 	return start{at, w.offset + int64(pos+max(need, 1))}
 }
 
-// unread drops n bytes in which no message was found. They are told of as what they are, so that no byte vanishes.
+// unread skips n bytes in which no message was found. They are reported as a problem, so that every byte appears in a frame.
 func (t *Transport) unread(w *way, n int, at time.Time, emit func(*transport.Frame)) {
-	known := int(min(max(w.told-w.offset, 0), int64(n))) // a problem has shown them
+	known := int(min(max(w.told-w.offset, 0), int64(n))) // already reported as a problem
 	w.drop(known, true)
 	if n -= known; n > 0 {
 		f := t.begin(w, transport.Problem, w.offset, at)
@@ -291,7 +290,7 @@ func (t *Transport) unread(w *way, n int, at time.Time, emit func(*transport.Fra
 	}
 }
 
-// message emits one.
+// message emits a message.
 func (t *Transport) message(w *way, offset int64, data []byte, key schema.Key, at time.Time, emit func(*transport.Frame)) {
 	f := t.begin(w, transport.Message, offset, at)
 	f.Bytes, f.Key, f.HasKey, f.Resumed = data, key, true, w.resumed
@@ -305,7 +304,7 @@ func (t *Transport) message(w *way, offset int64, data []byte, key schema.Key, a
 	emit(f)
 }
 
-// problem emits one with some bytes of where it is.
+// problem emits a problem with the first bytes at its place.
 func (t *Transport) problem(w *way, offset int64, n int, at time.Time, note string, emit func(*transport.Frame)) {
 	f := t.begin(w, transport.Problem, offset, at)
 	f.Note, f.Bytes, f.From = note, w.buf[:n], t.sources(w, offset, n)
@@ -317,7 +316,7 @@ func (t *Transport) begin(w *way, kind transport.Kind, offset int64, at time.Tim
 	return &t.frame
 }
 
-// sources are the captured bytes that a part of the stream is made of.
+// sources returns the captured ranges of n bytes of the stream.
 func (t *Transport) sources(w *way, offset int64, n int) []transport.Source {
 	t.from = t.from[:0]
 	end := offset + int64(n)
@@ -333,7 +332,7 @@ func (t *Transport) sources(w *way, offset int64, n int) []transport.Source {
 	return t.from
 }
 
-// shift forgets bytes that were read.
+// shift discards n bytes that were read.
 func (w *way) shift(n int) {
 	if n > 0 {
 		w.offset += int64(n)
@@ -341,7 +340,7 @@ func (w *way) shift(n int) {
 	}
 }
 
-// drop takes bytes off the front; advance counts them as part of the stream that is behind.
+// drop removes n bytes from the front; advance also moves the stream offset past them.
 func (w *way) drop(n int, advance bool) {
 	if advance {
 		w.offset += int64(n)

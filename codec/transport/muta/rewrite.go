@@ -8,18 +8,18 @@ import (
 	"wirebench/defs/schema"
 )
 
-// wire is what is MUTA's in a rewriter: the definitions say what a message is, and there is nothing else to set right.
+// wire is the StreamWire of MUTA. Its messages have no cipher, counters or checksums.
 type wire struct{ *Transport }
 
-// NewRewriter makes the rewriter of a connection. The safe point is in each direction the next start of a message. A message that does
-// not measure passes as it is, as does what follows, until messages can be read again.
+// NewRewriter returns the rewriter of a connection. The safe point of a direction is the next start of a message. An unreadable message
+// passes unchanged, as does the data after it, until messages can be read again.
 func NewRewriter(o Options) *transport.StreamRewriter {
 	return transport.NewStreamRewriter(wire{New(o)})
 }
 
 var _ transport.StreamWire = wire{}
 
-// Ready is always the case.
+// Ready reports whether there are definitions.
 func (w wire) Ready() (ok, never bool, why string) {
 	if w.o.Measure == nil {
 		return false, true, "there are no definitions"
@@ -27,10 +27,10 @@ func (w wire) Ready() (ok, never bool, why string) {
 	return true, false, ""
 }
 
-// Take has nothing to set up.
+// Take does nothing: there is no state to set up.
 func (w wire) Take(int64, int64) {}
 
-// Start is where the message starts that comes next.
+// Start implements transport.StreamWire.
 func (w wire) Start(dir schema.Dir) int64 {
 	s := w.way(dir)
 	if s.lost || s.ended {
@@ -39,16 +39,16 @@ func (w wire) Start(dir schema.Dir) int64 {
 	return s.offset
 }
 
-// Open leaves what came as it is.
+// Open does nothing: there is no cipher.
 func (w wire) Open(schema.Dir, []byte) {}
 
-// Close leaves what is sent as it is.
+// Close does nothing: there is no cipher.
 func (w wire) Close(schema.Dir, []byte) {}
 
-// maxRaw is how many bytes may be sent as they are, at once.
+// maxRaw is the maximum size in bytes of a raw message.
 const maxRaw = 1 << 20
 
-// Fit lets the definitions measure a message.
+// Fit checks a message against its definition.
 func (w wire) Fit(dir schema.Dir, o transport.Outgoing) ([]byte, error) {
 	size := len(o.Bytes)
 	if o.Raw {
@@ -72,11 +72,11 @@ func (w wire) Fit(dir schema.Dir, o transport.Outgoing) ([]byte, error) {
 	return append([]byte(nil), o.Bytes...), nil
 }
 
-// Mark has nothing to remember.
+// Mark returns 0: messages have no counters.
 func (w wire) Mark(*transport.Frame) uint64 { return 0 }
 
-// Seal has nothing to write.
+// Seal does nothing: messages have no counters or checksums.
 func (w wire) Seal(schema.Dir, []byte, uint64) {}
 
-// Gone has nothing to count.
+// Gone does nothing: there are no counters.
 func (w wire) Gone(schema.Dir, uint64) {}

@@ -14,21 +14,21 @@ const (
 	maxKeys     = 1000
 )
 
-// Key is what is known from elsewhere of the cipher of a connection.
+// Key is a cipher key of a connection, or of several, from outside the capture.
 type Key struct {
 	Conn    string // "client-server", each address:port; "" = every connection
-	Session int    // of several with the same addresses; -1 = all
+	Session int    // index among the connections with the same addresses; -1 = all
 	Dialect string
-	value   any // as Protocol.Key made it
+	value   any // result of Protocol.Key
 }
 
-// ParseKeys reads keys from a text. Each line has a connection, the protocol and the key; what follows a # is a comment:
+// ParseKeys parses a text with keys. Each line has a connection, the protocol and the key; a # begins a comment:
 //
-//	10.0.0.2:4000-10.0.0.1:7801    tera      HEX            the four keys as they are sent: 512 bytes
+//	10.0.0.2:4000-10.0.0.1:7801    tera      HEX            the four keys in the order of transmission: 512 bytes
 //	10.0.0.2:4000-10.0.0.1:7801#1  tera      HEX old        the second connection of these addresses, constants from before patch 45
-//	*                              subspace  0x1234abcd     any connection: the key as the server's answer has it, 0: not enciphered
+//	*                              subspace  0x1234abcd     any connection: the key as in the server's answer, 0: not enciphered
 //
-// Of several lines that fit a connection the first counts. The error names the line, and never the key.
+// If several lines match a connection, the first one applies. The error names the line but never contains the key.
 func ParseKeys(text string) ([]Key, error) {
 	if len(text) > MaxKeysText {
 		return nil, fmt.Errorf("keys take at most %d bytes", MaxKeysText)
@@ -37,7 +37,7 @@ func ParseKeys(text string) ([]Key, error) {
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
-		// A comment starts at a # behind space: one inside a word is the number of a session.
+		// A comment starts at a # after a space: a # inside a word precedes a session number.
 		words := strings.Fields(line)
 		for i, w := range words {
 			if w[0] == '#' {
@@ -76,7 +76,7 @@ func parseKey(words []string) (k Key, err error) {
 	return k, err
 }
 
-// withKeys are the protocols that have keys.
+// withKeys returns the dialects of the protocols that have keys.
 func withKeys() (names []string) {
 	for _, p := range Protocols {
 		if p.Key != nil {
@@ -86,7 +86,7 @@ func withKeys() (names []string) {
 	return names
 }
 
-// parseConn reads the name of a connection, with the number of a session behind a #, or * for all.
+// parseConn parses the name of a connection, optionally followed by # and a session number, or * for all connections.
 func parseConn(word string) (name string, session int, err error) {
 	if word == "*" {
 		return "", -1, nil
@@ -107,20 +107,20 @@ func parseConn(word string) (name string, session int, err error) {
 	return a.String() + "-" + b.String(), session, nil
 }
 
-// For is the environment of one connection: of the keys it has those that fit.
+// For returns the environment of one connection, with only the keys that apply to it.
 func (e *Env) For(conn string, session int) *Env {
 	one := *e
 	one.Keys = nil
 	for _, k := range e.Keys {
 		if (k.Conn == "" || k.Conn == conn) && (k.Session < 0 || k.Session == session) {
-			k.Conn, k.Session = "", -1 // from here on it counts for this one
+			k.Conn, k.Session = "", -1 // it has been matched to this connection
 			one.Keys = append(one.Keys, k)
 		}
 	}
 	return &one
 }
 
-// KeyOf is the value of the first key of a dialect that is not for another connection, nil if there is none.
+// KeyOf returns the value of the first key of a dialect that is not restricted to a connection, or nil.
 func (e *Env) KeyOf(dialect string) any {
 	for _, k := range e.Keys {
 		if k.Dialect == dialect && k.Conn == "" {

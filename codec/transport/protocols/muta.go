@@ -6,7 +6,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// overMuta is how messages of MUTA travel.
+// overMuta is the transport of MUTA messages.
 var overMuta = Protocol{
 	Dialect: "muta", Streams: true, Ports: []string{"the game"},
 	New: func(e *Env, port uint16) transport.Transport { return muta.New(muta.Options{Measure: e.measure(port)}) },

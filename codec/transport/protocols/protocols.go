@@ -1,4 +1,4 @@
-// Package protocols is the table of how the messages of each dialect's definitions travel.
+// Package protocols maps each dialect of definitions to the transport of its messages.
 package protocols
 
 import (
@@ -10,38 +10,39 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Protocol is how messages of a dialect travel.
+// Protocol describes how the messages of a dialect are transported.
 type Protocol struct {
-	Dialect string   // name of the row of defs.Dialects
-	Streams bool     // over TCP; else in datagrams
-	Ciphers bool     // they may be enciphered, see Env.Clear
-	Ports   []string // the consecutive ports of a server: what each is for
+	Dialect string   // name of the dialect in defs.Dialects
+	Streams bool     // over TCP, otherwise in datagrams
+	Ciphers bool     // messages may be enciphered, see Env.Clear
+	Ports   []string // purposes of a server's consecutive ports
 
-	// New makes the transport of a connection to a server's port.
+	// New returns the transport of a connection to a server's port.
 	New func(e *Env, port uint16) transport.Transport
 
-	// Rewriter makes what stands between the two ends of such a connection and can change messages.
+	// Rewriter returns the rewriter of a connection to a server's port.
 	Rewriter func(e *Env, port uint16) transport.Rewriter
 
-	// End makes an end of such a connection: a client, which sends to the server, or a server. The error is about the keys.
+	// End returns an endpoint of a connection to a server's port: a client, which sends to the server, or a server. The error is about the
+	// keys.
 	End func(e *Env, sends schema.Dir, port uint16, how Ends) (transport.Endpoint, error)
 
-	Layers *transport.Layers // the packets around messages; nil: they say nothing of themselves
+	Layers *transport.Layers // the packets around messages; nil if they have no fields
 
-	// Key reads what stands behind the protocol in a line of keys, a word or several; nil: there are no keys.
+	// Key parses the one or more words that follow the protocol in a line of a keys file; nil if the protocol has no keys.
 	Key func(words []string) (any, error)
 }
 
-// Ends say how an end of a connection behaves where a protocol leaves the choice.
+// Ends configures an endpoint where a protocol leaves a choice.
 type Ends struct {
 	Plain  bool      // no cipher
-	Random io.Reader // keys are made of it
+	Random io.Reader // source of randomness for keys
 }
 
-// Protocols are all of them.
+// Protocols lists all protocols.
 var Protocols = []Protocol{overTera, overMuta, overSubspace}
 
-// Network is the network of package net: "tcp" or "udp".
+// Network returns the network for package net: "tcp" or "udp".
 func (p *Protocol) Network() string {
 	if p.Streams {
 		return "tcp"
@@ -59,7 +60,8 @@ func Of(dialect string) (Protocol, bool) {
 	return Protocol{}, false
 }
 
-// LayersOf are the packets around the messages of a dialect, or else those of another one, so that filters can say that there are none.
+// LayersOf returns the packets around the messages of a dialect. A dialect without layers gets those of another one, so that filters can
+// report that there are none.
 func LayersOf(dialect string) *transport.Layers {
 	var other *transport.Layers
 	for _, p := range Protocols {
@@ -76,32 +78,32 @@ func LayersOf(dialect string) *transport.Layers {
 	return other
 }
 
-// Definitions are what transports ask of a library.
+// Definitions is the part of a library of definitions that transports use.
 type Definitions interface {
-	Frame(group string) *schema.Message // reads the code that every message of the group starts with; nil if nothing does
+	Frame(group string) *schema.Message // returns the message that reads the code at the start of every message of the group, or nil
 	Lookup(key schema.Key) *schema.Message
 	Program(m *schema.Message) (*codec.Program, error)
 	Groups() []string
 }
 
-// Env is what the transports of a capture depend on.
+// Env is the environment of the transports of a capture.
 type Env struct {
 	Definitions Definitions
 	Rules       []Rule
 	Options     map[string]string // values of the dialect's options
 	Keys        []Key             // of enciphered connections, see For
 
-	Clear func(transport.Clear) // is told of all that was deciphered; nil: nobody wants to know
+	Clear func(transport.Clear) // receives all deciphered ranges; may be nil
 }
 
-// Rule says which group of messages goes in a direction. Of several that fit the first counts.
+// Rule assigns a group of messages to a direction. The first matching rule applies.
 type Rule struct {
 	Port  uint16     // of the server; 0 = any
 	Dir   schema.Dir // Both = either
 	Group string
 }
 
-// ParseRule reads [PORT/][c2s=|s2c=]GROUP.
+// ParseRule parses [PORT/][c2s=|s2c=]GROUP.
 func ParseRule(text string) (r Rule, ok bool) {
 	if port, rest, found := strings.Cut(text, "/"); found {
 		n := 0
@@ -131,8 +133,8 @@ func ParseRule(text string) (r Rule, ok bool) {
 	return r, group != ""
 }
 
-// Group is the group of messages that go in a direction: as a rule says, else the only one, else the one whose name starts as the name
-// of the sender does.
+// Group returns the group of the messages sent in a direction: by a rule, or the only group, or the group whose name begins with
+// the initial of the sender, c for client or s for server.
 func (e *Env) Group(port uint16, dir schema.Dir) string {
 	for _, r := range e.Rules {
 		if (r.Port == 0 || r.Port == port) && (r.Dir == schema.Both || r.Dir == dir) {
@@ -155,10 +157,10 @@ func (e *Env) Group(port uint16, dir schema.Dir) string {
 	return ""
 }
 
-// measure says by the definitions where messages end.
+// measure returns a function that measures messages by the definitions.
 func (e *Env) measure(port uint16) transport.Measure {
 	type program struct {
-		of *schema.Message // definitions may change while traffic passes
+		of *schema.Message // definitions may change during a connection
 		*codec.Program
 	}
 	type way struct {
@@ -169,7 +171,7 @@ func (e *Env) measure(port uint16) transport.Measure {
 	var ways [3]*way
 	var rec codec.Record
 	var at *way             // of the last call
-	var last *codec.Program // that it tried; nil: none
+	var last *codec.Program // tried by the last call; may be nil
 	var failed error
 	noFrame := func() string { return "the definitions do not say which messages go this way: name their group" }
 	noMessage := func() string { return "no message of group " + at.group + " has this id" }
@@ -219,7 +221,7 @@ func (e *Env) measure(port uint16) transport.Measure {
 	}
 }
 
-// needed is how many bytes there have to be at least before it makes sense to look again.
+// needed returns the minimum number of bytes before another attempt can succeed.
 func needed(rec *codec.Record, data []byte) int {
 	for _, p := range rec.Problems {
 		if p.Code == codec.Truncated && p.Want > uint64(len(data)) && p.Want < codec.MaxMessage {

@@ -11,7 +11,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// overSubspace is how messages of SubSpace travel.
+// overSubspace is the transport of SubSpace messages.
 var overSubspace = Protocol{
 	Dialect: "subspace", Ciphers: true, Ports: []string{"the game", "pings"},
 	New:      func(e *Env, _ uint16) transport.Transport { return subspace.New(e.subspaceOptions()) },
@@ -38,7 +38,7 @@ var overSubspace = Protocol{
 	Layers: &subspace.Layers,
 }
 
-// subspaceOptions are what is known of a connection.
+// subspaceOptions returns the options for a connection.
 func (e *Env) subspaceOptions() subspace.Options {
 	key, known := e.KeyOf("subspace").(uint32)
 	return subspace.Options{HasKey: known, Key: key, Clear: e.Clear}

@@ -14,7 +14,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// overTera is how messages of TERA travel.
+// overTera is the transport of TERA messages.
 var overTera = Protocol{
 	Dialect: "tera", Streams: true, Ciphers: true, Ports: []string{"the game"},
 	New: func(e *Env, _ uint16) transport.Transport { return tera.New(e.teraOptions()) },
@@ -36,7 +36,7 @@ var overTera = Protocol{
 	Key: readTeraKey,
 }
 
-// teraKey is what is known of the cipher of a connection.
+// teraKey is the parsed cipher key of a connection.
 type teraKey struct {
 	keys      *tera.Keys
 	constants tera.Constants
@@ -64,7 +64,7 @@ func readTeraKey(words []string) (any, error) {
 	return k, nil
 }
 
-// teraOptions are what is known of a connection.
+// teraOptions returns the options for a connection.
 func (e *Env) teraOptions() tera.Options {
 	o := tera.Options{Known: func(key schema.Key) bool { return e.Definitions.Lookup(key) != nil }, IntegrityIV: e.integrityIV(), Clear: e.Clear}
 	if patch, _ := strconv.Atoi(strings.Split(e.Options["patch"], ".")[0]); patch > 0 {
@@ -93,7 +93,7 @@ func (e *Env) longHeader(key schema.Key) bool {
 	return false
 }
 
-// integrityIV reads the key of the checksums of client messages, from the message of the server that has it.
+// integrityIV returns a function that reads the key of the client's checksums from the server message that contains it.
 func (e *Env) integrityIV() func(schema.Key, []byte) (uint32, bool) {
 	const holder, field = "S_LOGIN_ACCOUNT_INFO", "integrityIv"
 	var rec codec.Record

@@ -5,16 +5,16 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Key makes a function that reads the code of a message that came without a transport. It is for one goroutine.
+// Key returns a function that reads the code of a message that has no transport. The function serves one goroutine.
 //
-// Where the direction is known, the group that goes that way decides; else, and where a message cannot be of that one, the first group that
-// has a message of this code. ok says that there is a code, which need not have a definition.
+// If the direction is known, its group is tried first; otherwise, or if the message cannot belong to that group, the first group with a
+// message of this code applies. ok reports that there is a code; it need not have a definition.
 func (e *Env) Key() func(dir schema.Dir, message []byte) (key schema.Key, ok bool) {
 	type start struct {
 		group   string
 		program *codec.Program
 	}
-	var starts []start // what messages of a group start with
+	var starts []start // prefixes of the messages of a group
 	for _, g := range e.Definitions.Groups() {
 		if m := e.Definitions.Frame(g); m != nil {
 			if p, err := e.Definitions.Program(m); err == nil {
