@@ -9,12 +9,12 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Bounds of what is kept until it is clear what a connection is.
+// Limits of the data retained until the connection is classified.
 const (
 	maxPending         = 256 << 10 // bytes, in both directions
 	maxPendingSegments = 4096
-	maxProbe           = 64 << 10 // bytes of a stream without a start in which messages are looked for
-	enough             = 12       // bits of evidence, see evidence, that decide for or against
+	maxProbe           = 64 << 10 // bytes of a stream without a start in which messages are searched
+	enough             = 12       // bits of evidence (see evidence) that decide for or against messages
 )
 
 // Codes that are the same in all versions: the first messages of client and server.
@@ -23,15 +23,15 @@ const (
 	checkVersionAnswerCode = 19901 // S_CHECK_VERSION
 )
 
-// pending are segments that wait until it is clear how they are read.
+// pending holds the segments received before the connection was classified.
 type pending struct {
 	segments []transport.Segment // without Bytes
-	ends     []int               // of the bytes of each in bytes
+	ends     []int               // end of each segment in bytes
 	bytes    []byte
-	off      uint32 // of what would go on the last one
+	off      uint32 // payload offset at which the last segment would continue
 }
 
-// keep copies a segment.
+// keep stores a copy of a segment.
 func (t *Transport) keep(seg transport.Segment) {
 	p := &t.pending
 	off := seg.Off + uint32(len(seg.Bytes))
@@ -40,7 +40,7 @@ func (t *Transport) keep(seg transport.Segment) {
 	if n := len(p.segments); n > 0 && seg.Lost == 0 {
 		last := &p.segments[n-1]
 		if last.Dir == seg.Dir && last.Packet == seg.Packet && last.At.Equal(seg.At) && p.off == seg.Off && !last.End {
-			// The same packet goes on.
+			// The segment continues the same packet.
 			last.End, p.ends[n-1], p.off = seg.End, len(p.bytes), off
 			return
 		}
@@ -50,12 +50,12 @@ func (t *Transport) keep(seg transport.Segment) {
 	p.ends = append(p.ends, len(p.bytes))
 }
 
-// full reports whether no more may be kept.
+// full reports whether the limit of stored segments is reached.
 func (p *pending) full() bool {
 	return len(p.bytes) >= maxPending || len(p.segments) >= maxPendingSegments
 }
 
-// become changes the mode and reads what was kept.
+// become changes the mode and reads the stored segments.
 func (t *Transport) become(m mode) {
 	t.mode = m
 	p := t.pending
@@ -74,29 +74,29 @@ func (t *Transport) become(m mode) {
 	}
 }
 
-// verdict is what the bytes of a direction say.
+// verdict is the classification of the bytes of a direction.
 type verdict int8
 
 const (
 	unclear verdict = iota
-	good            // they are messages
-	weak            // they began as messages and went on as none: an error, or a gap
-	silent          // no messages were found in it, but it may have begun anywhere
-	bad             // they are not
+	good            // messages
+	weak            // began as messages, then an error or a gap
+	silent          // no messages found, but the start was not captured
+	bad             // not messages
 )
 
-// walker follows the messages of a stream by their lengths. What it says depends on the bytes, not on how they are cut.
+// walker follows the messages of a stream by their lengths. Its verdict depends on the bytes, not on how they are split into segments.
 type walker struct {
 	verdict verdict
-	began   bool // a length was read
+	began   bool // a length has been read
 	have    int  // bytes of head
-	skip    int  // bytes of the message that are to come
-	bits    int  // of evidence, negative if it speaks against messages
-	odd     bool // a code looks like no code
+	skip    int  // bytes of the current message still to be received
+	bits    int  // evidence for messages, negative if against
+	odd     bool // a code is implausible
 	head    [headerSize]byte
 }
 
-// stop ends the walk: what comes is no message, or its place is not known. What was walked still counts.
+// stop ends the walk at an error or after a gap. The evidence so far still counts.
 func (w *walker) stop() {
 	w.verdict = bad
 	if w.bits >= enough/2 && !w.odd {
@@ -104,7 +104,7 @@ func (w *walker) stop() {
 	}
 }
 
-// miss passes a gap of n bytes, negative if nobody knows how many. It reports whether the walk goes on behind it.
+// miss handles a gap of n bytes, negative if unknown. It reports whether the walk can continue after it.
 func (w *walker) miss(n int64) bool {
 	if n < 0 || n > int64(w.skip) {
 		return false
@@ -148,10 +148,10 @@ func (w *walker) walk(dir schema.Dir, data []byte) {
 	}
 }
 
-// speaks reports whether it is clear that the stream began as messages.
+// speaks reports whether the stream clearly began as messages.
 func (w *walker) speaks() bool { return w.verdict == good || w.verdict == weak }
 
-// likely is the verdict when no more comes: a stream that has begun looks like messages, and ends with one.
+// likely returns the verdict at the end of the input: true if the stream, as far as it was read, looks like messages and ends with one.
 func (w *walker) likely() bool {
 	if w.verdict != unclear {
 		return w.speaks()
@@ -159,15 +159,15 @@ func (w *walker) likely() bool {
 	return w.bits >= enough/2 || w.bits >= 0 && w.skip == 0 && w.have == 0
 }
 
-// magic is how the server of an enciphered connection starts.
+// magic is the state of recognising the first bytes of the server of an enciphered connection.
 type magic struct {
-	have    int // bytes that have come and are right
+	have    int // matching bytes received so far
 	refuted bool
 }
 
 var magicBytes = [4]byte{1, 0, 0, 0}
 
-// recognise finds out from a segment what the connection is.
+// recognise classifies the connection from a segment.
 func (t *Transport) recognise(w *way, seg transport.Segment) {
 	if !w.begun {
 		w.begun = true
@@ -221,7 +221,7 @@ func (t *Transport) recognise(w *way, seg transport.Segment) {
 	}
 }
 
-// refute says that the server does not start as that of an enciphered connection.
+// refute records that the server does not start an enciphered connection.
 func (t *Transport) refute() {
 	if !t.magic.refuted {
 		t.magic.refuted = true
@@ -229,7 +229,7 @@ func (t *Transport) refute() {
 	}
 }
 
-// probe looks at bytes of a stream that has no cipher, or is yet to get one.
+// probe examines bytes of a stream that has no cipher, or none yet.
 func (t *Transport) probe(w *way, data []byte) {
 	if w.walk.verdict != unclear {
 		return
@@ -246,10 +246,10 @@ func (t *Transport) probe(w *way, data []byte) {
 	}
 }
 
-// probed forgets what a direction was looked at for. It begins anew.
+// probed resets a direction after probing.
 func (w *way) probed() { *w = way{dir: w.dir} }
 
-// decide ends the time in which it was not clear what a connection without the exchange of keys is.
+// decide sets the mode of a connection without a key exchange.
 func (t *Transport) decide(m mode) {
 	for i := range t.ways {
 		t.ways[i].probed()
@@ -257,7 +257,7 @@ func (t *Transport) decide(m mode) {
 	t.become(m)
 }
 
-// settle decides with what there is, since no more may come or be kept.
+// settle decides with the data available, because the input pauses or ends or the limit is reached.
 func (t *Transport) settle(at time.Time) {
 	switch t.mode {
 	case undecided:
@@ -303,13 +303,13 @@ func (t *Transport) settle(at time.Time) {
 	}
 }
 
-// step is one part of the exchange of keys.
+// step is a part of the key exchange.
 type step struct {
 	size int
 	note string
 }
 
-// steps are what each direction sends, by the index of its way. The server begins, then they take turns.
+// steps lists the parts that each direction sends, by the index of its way. The server begins, then they alternate.
 var steps = [2][]step{
 	{{KeySize, "first key of the client"}, {KeySize, "second key of the client"}},
 	{{len(magicBytes), "start of an enciphered connection"}, {KeySize, "first key of the server"}, {KeySize, "second key of the server"}},
@@ -324,7 +324,7 @@ func (w *way) steps() []step {
 	return steps[0]
 }
 
-// shake reads the part of a segment that belongs to the exchange of keys, and keeps the rest.
+// shake reads the part of a segment that belongs to the key exchange, and stores the rest.
 func (t *Transport) shake(w *way, seg transport.Segment) {
 	if !w.begun {
 		w.begun = true
@@ -374,7 +374,7 @@ func (t *Transport) shake(w *way, seg transport.Segment) {
 	}
 }
 
-// stepDone takes a key.
+// stepDone records a received key.
 func (t *Transport) stepDone(w *way, s step) {
 	data := w.buf[w.done:]
 	if t.keys == nil {
@@ -400,9 +400,9 @@ func (t *Transport) stepDone(w *way, s step) {
 	w.compact()
 }
 
-// unshaken gives up: without all keys the rest is opaque.
+// unshaken gives up the key exchange: without all keys the rest is opaque.
 func (t *Transport) unshaken(at time.Time, why string) {
-	// What has come of a key that is not whole is told with why; the rest is read as it was kept.
+	// The received part of an incomplete key is reported with the reason; the rest is read from the stored segments.
 	told := false
 	for i := range t.ways {
 		w := &t.ways[i]
@@ -422,15 +422,15 @@ func (t *Transport) unshaken(at time.Time, why string) {
 	t.become(opaque)
 }
 
-// candidate is a set of constants that is tried.
+// candidate is a set of constants under trial.
 type candidate struct {
 	constants Constants
-	session   *Session // as it starts; nil: plain
+	session   *Session // initial state of the ciphers; nil: plain
 	running   Session
 	walks     [2]walker
 }
 
-// startTrial makes the ciphers, for all constants that are possible.
+// startTrial creates the ciphers for all possible constants.
 func (t *Transport) startTrial() {
 	if t.options.Constants != AnyConstants {
 		t.decipher(t.options.Constants, NewSession(t.keys, t.options.Constants))
@@ -443,7 +443,7 @@ func (t *Transport) startTrial() {
 	t.become(trial)
 }
 
-// decipher reads on with the ciphers of a set of constants.
+// decipher continues with the ciphers of a set of constants.
 func (t *Transport) decipher(c Constants, s *Session) {
 	t.constants = c
 	if s != nil {
@@ -452,7 +452,7 @@ func (t *Transport) decipher(c Constants, s *Session) {
 	t.become(messages)
 }
 
-// try looks at a segment with each set of constants.
+// try examines a segment under each set of constants.
 func (t *Transport) try(w *way, seg transport.Segment) {
 	var clear [1024]byte
 	for i := range t.trials {
@@ -503,7 +503,7 @@ func (t *Transport) try(w *way, seg transport.Segment) {
 	}
 }
 
-// choose takes the constants that fit best, if any do.
+// choose selects the constants that fit best, if any do.
 func (t *Transport) choose(at time.Time) {
 	var best *candidate
 	most := 0

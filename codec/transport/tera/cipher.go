@@ -10,7 +10,7 @@ import (
 // KeySize is the size of every key in bytes.
 const KeySize = 128
 
-// The three generators of the keystream: words of their tables, and the distance of the two words that a step adds.
+// The three generators of the keystream: sizes of their tables in words, and the distance of the two words that a step adds.
 const (
 	size1, lag1 = 55, 31
 	size2, lag2 = 57, 50
@@ -20,20 +20,19 @@ const (
 	expandedSize = 4 * tableWords // bytes
 )
 
-// places is the number of states that a cipher can be in, once every generator has moved. So the keystream repeats after at most
-// so many words.
+// places is the number of states of a cipher once every generator has moved, and so an upper bound of the keystream's period in words.
 const places = size1 * size2 * size3
 
-// Cipher is the stream cipher of one direction, known as PIKE. Enciphering and deciphering are the same: an exclusive or with the
-// keystream, which runs on over messages. Its zero value is of no use. A copy runs on by itself.
+// Cipher is the stream cipher of one direction, known as PIKE. Enciphering and deciphering are the same operation: XOR with the keystream,
+// which continues across messages. The zero value is not usable. A copy continues independently.
 //
-// The tables never change, so that the sum of each step of a generator is known beforehand. An entry is the sum in its low 32 bits, its
-// carry in bit 32, and from bit 40 on the index of the next entry. A generator is then just its last entry.
+// The tables never change, so the sum of each step of a generator is precomputed. An entry holds the sum in its low 32 bits, its carry in
+// bit 32, and the index of the next entry from bit 40 on. A generator's state is its last entry.
 type Cipher struct {
 	now   [3]uint64 // last entries
 	word  uint32    // of the keystream, the next byte lowest
-	left  int       // bytes of word that are not used yet
-	steps uint64    // words so far: an index into the jumps, less their first
+	left  int       // unused bytes of word
+	steps uint64    // words so far: the index into the jumps, relative to jumps.first
 	sums1 [64]uint64
 	sums2 [64]uint64
 	sums3 [64]uint64
@@ -45,7 +44,7 @@ const (
 	nextShift = 40
 )
 
-// NewCipher makes the cipher of a key.
+// NewCipher returns the cipher for a key.
 func NewCipher(key *[KeySize]byte) *Cipher {
 	c := new(Cipher)
 	c.init(key)
@@ -70,15 +69,15 @@ func fill(sums *[64]uint64, words []uint32, lag int) {
 	}
 }
 
-// expand makes the bytes of the tables from a key: the key again and again behind a byte with its size, in which each run of 20 bytes
-// is then replaced by the hash of the whole as it stands, its words little-endian.
+// expand derives the bytes of the tables from a key: a byte with the key's size, followed by the key repeatedly; each run of 20 bytes is
+// then replaced by the little-endian words of the hash of the entire buffer as it stands.
 func expand(key *[KeySize]byte) [expandedSize]byte {
 	var data [expandedSize]byte
 	for i := range data {
 		data[i] = key[i%KeySize]
 	}
 	data[0] = KeySize
-	done, front := 0, shaStart // the hash of the blocks before done, which change no more
+	done, front := 0, shaStart // the hash of the blocks before done, which no longer change
 	for at := 0; at < expandedSize; at += 20 {
 		for done+shaBlock <= at {
 			front.block(data[done:])
@@ -93,7 +92,7 @@ func expand(key *[KeySize]byte) [expandedSize]byte {
 	return data
 }
 
-// step moves two generators or all three: those whose carry is that of most.
+// step moves two or three generators: those whose carry equals the majority's.
 func (c *Cipher) step(a, b, d uint64) (uint64, uint64, uint64) {
 	na, nb, nd := c.sums1[a>>nextShift&63], c.sums2[b>>nextShift&63], c.sums3[d>>nextShift&63]
 	most := (a&b | a&d | b&d) >> carryBit & 1
@@ -109,8 +108,8 @@ func (c *Cipher) step(a, b, d uint64) (uint64, uint64, uint64) {
 	return a, b, d
 }
 
-// XORKeyStream writes src, enciphered or deciphered, to dst, which is at least as long. They may be the same, or else have no byte in
-// common: it is a crypto/cipher.Stream.
+// XORKeyStream sets dst to src XOR the keystream. dst must be at least as long as src; they must be identical or not overlap. It implements
+// crypto/cipher.Stream.
 func (c *Cipher) XORKeyStream(dst, src []byte) {
 	dst = dst[:len(src)]
 	for c.left > 0 && len(src) > 0 {
@@ -145,11 +144,10 @@ func (c *Cipher) XORKeyStream(dst, src []byte) {
 	c.steps += uint64(words)
 }
 
-// skipByStep is the number of words up to which steps are quicker than jumps.
+// skipByStep is the number of words up to which steps are faster than jumps.
 const skipByStep = 4096
 
-// Skip leaves out n bytes of the keystream; none if n is negative. It takes at most a few ms, however large n is, and far less when it
-// is called again.
+// Skip advances the keystream by n bytes, or by none if n is negative. It takes a few ms at most for any n, and much less on later calls.
 func (c *Cipher) Skip(n int64) {
 	if n <= 0 {
 		return
@@ -163,7 +161,7 @@ func (c *Cipher) Skip(n int64) {
 	c.left = 0
 	words, rest := uint64(n)/4, uint(n)%4
 	if words > skipByStep {
-		c.advance(1) // from here on every generator has moved
+		c.advance(1) // every generator has moved from here on
 		c.jump(words - 1)
 	} else {
 		c.advance(int(words))
@@ -183,17 +181,17 @@ func (c *Cipher) advance(words int) {
 	c.steps += uint64(words)
 }
 
-// jumps are states of a cipher, one every jumpWords words, up to where it repeats itself. They never change once they are made.
+// jumps holds every jumpWords-th state of a cipher up to the end of its first period. It never changes once created.
 type jumps struct {
 	first  uint64      // steps of the cipher at states[0]
-	loop   uint64      // words from states[0] to the first state that comes again
-	period uint64      // words after which it comes again
+	loop   uint64      // words from states[0] to the first repeated state
+	period uint64      // length of the period in words
 	states [][3]uint64 // at 0, jumpWords, 2*jumpWords ... words from the first
 }
 
 const jumpWords = 512
 
-// jump leaves out words of the keystream. Every generator must have moved.
+// jump skips words of the keystream. Every generator must have moved.
 func (c *Cipher) jump(words uint64) {
 	if c.jumps == nil {
 		c.jumps = c.findJumps()
@@ -208,7 +206,7 @@ func (c *Cipher) jump(words uint64) {
 	c.advance(int(at % jumpWords))
 }
 
-// findJumps walks until a state comes again, which it does after places words at the latest.
+// findJumps runs the generator until a state repeats, which happens after at most places words.
 func (c *Cipher) findJumps() *jumps {
 	const never = math.MaxUint32
 	seen := slices.Repeat([]uint32{never}, places)

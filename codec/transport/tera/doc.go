@@ -3,10 +3,10 @@
 // # Wire format
 //
 // A message is a uint16 length (which includes its four header bytes), a uint16 code, and a body; all numbers are little-endian. Messages
-// follow each other without separators. Most servers encipher: the server starts with 01 00 00 00; then client, server, client and
-// server each send a key of 128 bytes, in clear and without a length; from there on each direction is enciphered with a keystream of its
-// own. Two sets of constants control how the keys are mixed. Client messages of later versions may have 8 more header bytes, a count and a
-// checksum. Sources: the public code of tera-network-proxy, TERA Toolbox and Alkahest, which agree where they overlap.
+// follow each other without separators. Most servers encipher: the server starts with 01 00 00 00; then client, server, client and server
+// each send a key of 128 bytes, in clear and without a length; from there on each direction is enciphered with a keystream of its own. Two
+// sets of constants control how the keys are mixed. Client messages of later versions may have 8 more header bytes, a count and a checksum.
+// Sources: the public code of tera-network-proxy, TERA Toolbox and Alkahest, which agree where they overlap.
 //
 // # Decisions
 //

@@ -9,44 +9,44 @@ import (
 	"wirebench/defs/schema"
 )
 
-// EndpointOptions are what an end is made of.
+// EndpointOptions configures an endpoint.
 type EndpointOptions struct {
-	Options // Constants: of a server AnyConstants are those of the client's first message, of a client the current ones
+	Options // Constants: AnyConstants means the constants of the client's first message for a server, and the current ones for a client
 
-	// Own are the keys of this end, of which the others do not count: Client1 and Client2 of a client, Server1 and Server2 of a server.
-	// Nil: the connection is not enciphered, and has no exchange of keys.
+	// Own holds the keys of this end, Client1 and Client2 or Server1 and Server2; the others are ignored. If it is nil, the connection is not
+	// enciphered and has no key exchange.
 	Own *Keys
 
-	// LongHeader reports whether messages of a client with a code have count and checksum; nil: none have.
+	// LongHeader reports whether client messages with a code have count and checksum; nil: none have.
 	LongHeader func(schema.Key) bool
 }
 
-// Endpoint is a client or a server: it exchanges keys, and enciphers and deciphers with them.
+// Endpoint is a client or a server. It exchanges keys, and enciphers and deciphers with them.
 //
-// A transport is fed with all that both ends send, as it would be from a capture: it tells the keys, the constants, and where messages
-// begin. Only frames of what came are emitted. A connection that is not enciphered is cut by the Endpoint itself, since the transport
-// would wait for both ends to show what it is.
+// Its transport is fed the data of both ends, as from a capture, and yields the keys, the constants and the message boundaries. Only the
+// frames of received data are emitted. The Endpoint frames a connection without a cipher itself, because the transport would wait for data
+// of both ends to classify it.
 type Endpoint struct {
 	o       EndpointOptions
-	dir     schema.Dir // of what it sends
+	dir     schema.Dir // direction in which it sends
 	t       *Transport
-	begun   [2]bool // ToServer, ToClient: a byte of it was seen
-	came    int64   // bytes from the other end
-	step    int     // of the exchange: parts of it that this end has sent
+	begun   [2]bool // ToServer, ToClient: a byte of the stream has been seen
+	came    int64   // bytes received
+	step    int     // parts of the key exchange that this end has sent
 	session *Session
 	counts  Counts
 	iv      uint32
 	hasIV   bool
 	closed  bool
 	ended   bool
-	wrong   string // what ends the exchange of keys
+	wrong   string // error that ends the key exchange
 
-	plain []byte // of a connection that is not enciphered: the message that is not whole
+	plain []byte // without a cipher: the incomplete message
 	offer int64  // its offset in the stream
 	frame transport.Frame
 }
 
-// NewEndpoint makes the end that sends in a direction.
+// NewEndpoint returns the endpoint that sends in the given direction.
 func NewEndpoint(o EndpointOptions, sends schema.Dir) *Endpoint {
 	e := &Endpoint{o: o, dir: schema.ToServer}
 	if sends == schema.ToClient {
@@ -72,20 +72,20 @@ func NewEndpoint(o EndpointOptions, sends schema.Dir) *Endpoint {
 
 var _ transport.Endpoint = (*Endpoint)(nil)
 
-// Start lets a server say that the connection is enciphered.
+// Start sends the server's announcement of an enciphered connection.
 func (e *Endpoint) Start(at time.Time, r *transport.Relay) {
 	if e.o.Own != nil && e.dir == schema.ToClient {
 		e.put(magicBytes[:], at, r)
 	}
 }
 
-// put sends bytes as they go over the wire.
+// put sends wire bytes.
 func (e *Endpoint) put(data []byte, at time.Time, r *transport.Relay) {
 	e.see(e.dir, data, false, at, r)
 	r.Put(transport.Segment{Dir: e.dir, At: at, Bytes: data})
 }
 
-// see shows the transport what goes over the wire.
+// see feeds wire bytes to the transport.
 func (e *Endpoint) see(dir schema.Dir, data []byte, end bool, at time.Time, r *transport.Relay) {
 	i := 0
 	if dir == schema.ToClient {
@@ -100,7 +100,7 @@ func (e *Endpoint) see(dir schema.Dir, data []byte, end bool, at time.Time, r *t
 	})
 }
 
-// Feed takes the next bytes.
+// Feed takes the next bytes of the stream.
 func (e *Endpoint) Feed(data []byte, end bool, at time.Time, r *transport.Relay) {
 	if e.ended {
 		return
@@ -110,7 +110,7 @@ func (e *Endpoint) Feed(data []byte, end bool, at time.Time, r *transport.Relay)
 		e.cut(data, end, at, r)
 		return
 	}
-	// The exchange goes on part by part: what answers a part is sent before the next one is looked at.
+	// The exchange proceeds part by part: the answer to a part is sent before the next part is read.
 	for len(data) > 0 && e.came < e.until() && e.wrong == "" {
 		n := min(len(data), int(e.until()-e.came))
 		if e.dir == schema.ToServer && e.step == 0 && !bytes.Equal(data[:n], magicBytes[e.came:e.came+int64(n)]) {
@@ -129,7 +129,8 @@ func (e *Endpoint) Feed(data []byte, end bool, at time.Time, r *transport.Relay)
 	e.found()
 }
 
-// until is how many bytes of the other end make its next part of the exchange whole; of the last one if all have come.
+// until returns the number of bytes received when the other end's next part of the exchange is complete, or its last part if it has sent
+// all parts.
 func (e *Endpoint) until() int64 {
 	if e.dir == schema.ToServer {
 		return int64(len(magicBytes) + min(e.step, 2)*KeySize)
@@ -137,7 +138,7 @@ func (e *Endpoint) until() int64 {
 	return int64(min(e.step+1, 2) * KeySize)
 }
 
-// answer sends the next part of the exchange, when the other end's is whole.
+// answer sends the next part of the key exchange, after the other end's part is complete.
 func (e *Endpoint) answer(at time.Time, r *transport.Relay) {
 	own := [...]*[KeySize]byte{&e.o.Own.Client1, &e.o.Own.Client2}
 	if e.dir == schema.ToClient {
@@ -149,7 +150,7 @@ func (e *Endpoint) answer(at time.Time, r *transport.Relay) {
 	}
 }
 
-// found makes the ciphers when the keys and constants are known.
+// found creates the ciphers when the keys and constants are known.
 func (e *Endpoint) found() {
 	if e.session != nil || !e.t.ways[0].shaken() || !e.t.ways[1].shaken() {
 		return
@@ -163,7 +164,7 @@ func (e *Endpoint) found() {
 	e.session = NewSession(e.t.keys, c)
 }
 
-// cut reads messages that are not enciphered.
+// cut frames the messages of a connection without a cipher.
 func (e *Endpoint) cut(data []byte, end bool, at time.Time, r *transport.Relay) {
 	if e.wrong != "" {
 		return
@@ -215,7 +216,7 @@ func (e *Endpoint) problem(data []byte, note string, at time.Time, r *transport.
 	r.EmitFrame(&e.frame)
 }
 
-// Ready is true behind the exchange of keys; of a server that has to find the constants, behind the client's first message.
+// Ready reports whether the key exchange is complete, and on a server that has to find the constants also the client's first message.
 func (e *Endpoint) Ready() (ok, never bool, why string) {
 	switch {
 	case e.closed:
@@ -273,11 +274,11 @@ func (e *Endpoint) Send(o transport.Outgoing, at time.Time, r *transport.Relay) 
 // Tick does nothing.
 func (e *Endpoint) Tick(time.Time, *transport.Relay) {}
 
-// Due is never.
+// Due returns the zero time.
 func (e *Endpoint) Due() time.Time { return time.Time{} }
 
-// Unsent is nothing: a stream takes all at once.
+// Unsent returns 0: there are no acknowledgements.
 func (e *Endpoint) Unsent() int { return 0 }
 
-// Close has no word to say.
+// Close sends nothing: the protocol has no disconnect.
 func (e *Endpoint) Close(time.Time, *transport.Relay) { e.closed = true }

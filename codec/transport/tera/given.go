@@ -2,11 +2,11 @@ package tera
 
 import "wirebench/codec/transport"
 
-// shaken reports whether the direction's part of the exchange of keys is over.
+// shaken reports whether the direction's part of the key exchange is over.
 func (w *way) shaken() bool { return w.step == len(w.steps()) && w.skip == 0 }
 
-// patch passes over bytes of the exchange that were not captured, with what is left of the key that they belong to: it is known. What is
-// left of seg.Lost is missing behind the exchange.
+// patch skips bytes of the key exchange that were not captured, and the rest of the key that they belong to, which is known from the
+// options. On return seg.Lost is the number of bytes missing after the exchange.
 func (t *Transport) patch(w *way, seg *transport.Segment) {
 	t.patched = true
 	all := w.steps()
@@ -30,7 +30,7 @@ func (t *Transport) patch(w *way, seg *transport.Segment) {
 	t.emit(f)
 }
 
-// passMissing passes over bytes that belong to a key of which others are missing.
+// passMissing skips bytes of a key of which other bytes are missing.
 func (w *way) passMissing(seg *transport.Segment) {
 	n := int(min(w.skip, int64(len(seg.Bytes))))
 	w.skip -= int64(n)
@@ -38,13 +38,13 @@ func (w *way) passMissing(seg *transport.Segment) {
 	seg.Bytes, seg.Off, seg.Start = seg.Bytes[n:], seg.Off+uint32(n), false
 }
 
-// stripped reports whether the streams can be those of an enciphered connection without its exchange of keys: the keys are known from
-// elsewhere, and so is where the streams start.
+// stripped reports whether the streams may be an enciphered connection without its key exchange: the keys are known from elsewhere, and the
+// starts of the streams are known too.
 func (t *Transport) stripped() bool {
 	return t.options.Keys != nil && t.mode == undecided && !t.ways[0].lost && !t.ways[1].lost
 }
 
-// strip tries what the streams are: enciphered with the keys of the options, or plain.
+// strip starts the trial of the streams: enciphered with the keys of the options, or plain.
 func (t *Transport) strip() {
 	for i := range t.ways {
 		t.ways[i].probed()

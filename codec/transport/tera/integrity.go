@@ -2,7 +2,7 @@ package tera
 
 import "encoding/binary"
 
-// ViaIntegrity is in Frame.Via of client messages that have the long header: the name of defs.Dialect.Alternate.
+// ViaIntegrity in Frame.Via marks client messages with the long header. It is the name of defs.Dialect.Alternate.
 const ViaIntegrity = "integrity"
 
 // Sizes of headers in bytes.
@@ -11,8 +11,8 @@ const (
 	integritySize = 12 // then uint32 count, uint32 checksum. Offsets in the body count from byte 0 all the same
 )
 
-// Checksum is that of a client message with the long header and its count in it. iv is the server's S_LOGIN_ACCOUNT_INFO.integrityIv.
-// The checksum's own place does not count. A message below 12 bytes has none: 0.
+// Checksum returns the checksum of a client message with the long header, its count included. iv is the server's
+// S_LOGIN_ACCOUNT_INFO.integrityIv. The checksum's own field is excluded. It is 0 for a message below 12 bytes.
 func Checksum(iv uint32, message []byte) uint32 {
 	if len(message) < integritySize {
 		return 0
@@ -46,7 +46,7 @@ func Checksum(iv uint32, message []byte) uint32 {
 	return sum
 }
 
-// Seal writes count and checksum into a client message, which has place for them: 12 bytes at least, else it does nothing.
+// Seal writes count and checksum into a client message of at least 12 bytes. It does nothing to a shorter one.
 func Seal(iv, count uint32, message []byte) {
 	if len(message) < integritySize {
 		return
@@ -55,13 +55,13 @@ func Seal(iv, count uint32, message []byte) {
 	binary.LittleEndian.PutUint32(message[8:], Checksum(iv, message))
 }
 
-// Counts are those of the long header: one for each code, from 1 on. The zero value is that of a new connection. A proxy has one for
-// what it sends.
+// Counts holds the counts of the long header: one per code, from 1. The zero value is for a new connection. A proxy has one for the
+// messages that it sends.
 type Counts struct {
-	of map[uint16]uint32 // last ones
+	of map[uint16]uint32 // last counts
 }
 
-// Next is the count of the next message with a code, which it takes to be sent.
+// Next returns the next count of a code, and advances it.
 func (c *Counts) Next(code uint16) uint32 {
 	if c.of == nil {
 		c.of = make(map[uint16]uint32)
@@ -71,20 +71,20 @@ func (c *Counts) Next(code uint16) uint32 {
 	return n
 }
 
-// integrity recognises the long header in what a client sends.
+// integrity recognises the long header in client messages.
 type integrity struct {
 	iv     uint32
 	hasIV  bool
 	zero   bool // the checksum is 0: patch 92
 	seen   Counts
-	sealed Counts // of those that were recognised
-	missed bool   // messages were lost: counts may have run on
+	sealed Counts // of the recognised messages
+	missed bool   // messages were lost: counts may have advanced
 }
 
 // check reports whether a client message has the long header, and counts it.
 //
-// A count is right if so many messages of the code have come, or if it follows the last one that was recognised: a proxy may have sent
-// some without. After a gap it may be any higher one, since the checksum says enough.
+// A count is right if that many messages of the code have been received, or if it follows the last recognised one, since a proxy may have
+// sent some without the long header. After a gap any higher count is accepted, because the checksum is sufficient evidence.
 func (n *integrity) check(code uint16, message []byte) bool {
 	seen := n.seen.Next(code)
 	if len(message) < integritySize || !n.hasIV && !n.zero {

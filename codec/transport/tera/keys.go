@@ -2,22 +2,22 @@ package tera
 
 import "crypto/subtle"
 
-// Keys are what client and server send each other in clear before they encipher.
+// Keys holds the keys that client and server exchange in clear.
 type Keys struct {
 	Client1, Server1, Client2, Server2 [KeySize]byte // in the order in which they are sent
 }
 
-// Constants say how the keys are mixed.
+// Constants selects how the keys are mixed.
 type Constants uint8
 
 // The sets of constants.
 const (
-	AnyConstants     Constants = iota // as the first messages show
+	AnyConstants     Constants = iota // determined from the first messages
 	CurrentConstants                  // from patch 45 on
 	OldConstants                      // before, and classic servers
 )
 
-// ConstantsOf says which set a patch uses by its major number.
+// ConstantsOf returns the constants of a patch, given its major number.
 func ConstantsOf(major int) Constants {
 	if major < 45 {
 		return OldConstants
@@ -25,10 +25,10 @@ func ConstantsOf(major int) Constants {
 	return CurrentConstants
 }
 
-// String is the set as people name it.
+// String returns the name of the set.
 func (c Constants) String() string { return [...]string{"any", "current", "old"}[c] }
 
-// turns are the bytes by which Server1, Client2 and Server2 are turned.
+// turns returns the numbers of bytes by which Server1, Client2 and Server2 are rotated.
 func (c Constants) turns() (server1, client2, server2 int) {
 	if c == OldConstants {
 		return 31, 17, 79
@@ -36,14 +36,14 @@ func (c Constants) turns() (server1, client2, server2 int) {
 	return 67, 29, 41
 }
 
-// Session are the ciphers of one leg: of a connection between one client and one server. A proxy that drops, adds or changes messages
-// needs one for each of its two legs, since their streams no longer have the same lengths; both are made of the same keys. What comes
-// from one leg is deciphered with that one's cipher of its direction, and enciphered with the other one's.
+// Session holds the ciphers of one leg, between one client and one server. A proxy that drops, adds or changes messages needs one for each
+// of its two legs, since their streams no longer have the same lengths; both are created from the same keys. Data received on one leg is
+// deciphered with that leg's cipher of its direction, and enciphered with the other leg's.
 type Session struct {
 	ToServer, ToClient Cipher
 }
 
-// NewSession makes both ciphers as they stand behind the key exchange. AnyConstants counts as CurrentConstants.
+// NewSession returns both ciphers in their state after the key exchange. AnyConstants means CurrentConstants.
 func NewSession(k *Keys, c Constants) *Session {
 	s := new(Session)
 	server1, client2, server2 := c.turns()
@@ -55,12 +55,12 @@ func NewSession(k *Keys, c Constants) *Session {
 	s.ToServer.init(&key)
 
 	turn(&turned, &k.Server2, KeySize-server2)
-	s.ToServer.XORKeyStream(key[:], turned[:]) // the first 128 bytes of that keystream are used for this
+	s.ToServer.XORKeyStream(key[:], turned[:]) // mixing uses the first 128 bytes of that keystream
 	s.ToClient.init(&key)
 	return s
 }
 
-// turn makes dst[i] = src[i+n], around the end.
+// turn rotates: dst[i] = src[(i+n) % KeySize].
 func turn(dst, src *[KeySize]byte, n int) {
 	copy(dst[:], src[n:])
 	copy(dst[KeySize-n:], src[:n])

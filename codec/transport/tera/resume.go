@@ -11,20 +11,20 @@ import (
 
 // Bounds of the search for a place where a message starts.
 const (
-	maxLook   = 128 << 10 // bytes in which it is looked for; more than one message may have
-	firstLook = 32        // bytes after which it is looked for at first
-	minCode   = 0x400     // lowest code that is believed without having been seen: codes are random numbers, other words are small
-	sureBits  = 24        // of evidence, with codes that are known
-	blindBits = 40        // without
-	firstBits = 16        // for the first byte, where a message starts far more often than at any other one
-	lastBits  = 8         // at the end of the stream, with codes that are known
-	fewCodes  = 8         // known codes below which they say nothing about others
+	maxLook   = 128 << 10 // bytes searched; more than the longest message
+	firstLook = 32        // bytes of the first search
+	minCode   = 0x400     // lowest code that is plausible without having been seen: codes are random numbers, other words are small
+	sureBits  = 24        // evidence required, with known codes
+	blindBits = 40        // evidence required, without known codes
+	firstBits = 16        // for the first byte, by far the most likely start of a message
+	lastBits  = 8         // at the end of the stream, with known codes
+	fewCodes  = 8         // known codes below which they are no evidence about others
 )
 
 // codes is a set of message codes.
 type codes struct {
 	n     int
-	known int // of them
+	known int // number of known codes in the set
 	set   [1 << 16 / 64]uint64
 }
 
@@ -43,19 +43,20 @@ func (c *codes) has(code uint16) bool {
 	return c != nil && c.set[code/64]>>(code%64)&1 != 0
 }
 
-// evidence is how much a length speaks for being one, in bits: about log2 of how much more often messages have such a length than bytes
-// that are none, of which half would give one above 32767.
+// evidence returns how strongly a value suggests a message length, in bits: about log2 of how much more often messages have such a length
+// than other bytes do, half of which would give a length above 32767.
 func evidence(size int) int { return 12 - bits.Len16(uint16(size)) }
 
-// lose says that from the next byte on nobody knows where messages start.
+// lose marks the message boundaries as unknown from the next byte on.
 func (w *way) lose() {
 	w.lost, w.resumed, w.late = true, true, false
 	w.lostAt, w.looked, w.skip = w.offset+int64(w.done), 0, 0
 }
 
-// look finds a start after w.done and passes what is before it. last says that no more bytes come, perhaps.
+// look searches for a start after w.done and skips the bytes before it. last reports that no more bytes follow, as far as is known.
 //
-// It looks after certain numbers of bytes, so that the cuts of the segments do not matter, and so rarely that the time is linear.
+// It searches after fixed numbers of bytes, so that the result does not depend on segment boundaries, and so rarely that the time is
+// linear.
 func (t *Transport) look(w *way, last bool) bool {
 	for w.lost {
 		rest := w.buf[w.done:]
@@ -82,9 +83,9 @@ func (t *Transport) look(w *way, last bool) bool {
 	return true
 }
 
-// unread passes n bytes in which no message was found. They are told of as what they are, so that no byte vanishes.
+// unread skips n bytes in which no message was found. They are reported as a problem, so that every byte appears in a frame.
 func (t *Transport) unread(w *way, n int) {
-	if known := int(min(max(w.told-w.offset-int64(w.done), 0), int64(n))); known > 0 { // a problem has shown them
+	if known := int(min(max(w.told-w.offset-int64(w.done), 0), int64(n))); known > 0 { // already reported as a problem
 		w.pass(known)
 		n -= known
 	}
@@ -101,19 +102,20 @@ func (t *Transport) tellUnread(w *way, n int) {
 	t.emit(f)
 }
 
-// find tells where in data, which is what comes next, messages start to follow each other. last says that data is all there is.
+// find returns the offset in data, the next bytes of the stream, from which messages follow each other. last reports that data is all there
+// is.
 //
-// Codes that are known or have been seen speak for messages, and others against; but a map may be that of another version, or have few
-// names. So where these tell nothing the lengths alone count, and have to say more.
+// Known codes and codes already seen are evidence for messages, unknown ones against. But a map may be of another version, or name few
+// codes; then only the lengths count, and stronger evidence is required.
 func (t *Transport) find(w *way, data []byte, last bool) (start int, ok bool) {
 	dir, known, seen := w.dir, t.options.Known, w.codes
 	if seen != nil && seen.n >= fewCodes && 2*seen.known < seen.n {
-		known = nil // the names are those of another version
+		known = nil // the names are of another version
 	}
 	if known == nil && (seen == nil || seen.n < fewCodes) {
 		seen = nil
 	}
-	first := w.offset+int64(w.done) == w.lostAt // data begins where the place was lost
+	first := w.offset+int64(w.done) == w.lostAt // data begins where the boundary was lost
 	if first && t.follows(dir, known, w.codes, data, last) {
 		return 0, true
 	}
@@ -129,7 +131,7 @@ func (t *Transport) find(w *way, data []byte, last bool) (start int, ok bool) {
 		}
 		known = nil
 	}
-	// The codes of what was found tell which of the starts that lead into it is the first.
+	// The codes found determine which of the starts that lead to it is the first.
 	var found codes
 	if seen != nil {
 		found = *seen
@@ -184,7 +186,7 @@ func (t *Transport) leads(dir schema.Dir, known func(schema.Key) bool, seen *cod
 	return at == start
 }
 
-// plausible is how much a code that need not be known speaks for being one, in bits.
+// plausible returns the evidence of a code that need not be known, in bits.
 func plausible(dir schema.Dir, known func(schema.Key) bool, seen *codes, code uint16) int32 {
 	switch {
 	case seen.has(code) || known != nil && known(schema.Key{Dir: dir, Code: uint32(code)}):
@@ -197,9 +199,9 @@ func plausible(dir schema.Dir, known func(schema.Key) bool, seen *codes, code ui
 	return 0
 }
 
-// best is the place from which on data looks most like messages, and how much so in bits; -1 if there is none.
+// best returns the place from which data looks most like messages, and its score in bits; -1 if there is none.
 //
-// It goes backwards, so that the score of what follows a message is known: one pass over data.
+// It runs backwards in one pass over data, so that the score of the rest is known at each message.
 func (t *Transport) best(dir schema.Dir, known func(schema.Key) bool, seen *codes, data []byte) (start int, score int32) {
 	const never = -1 << 30
 	if cap(t.scores) < len(data)+1 {
@@ -223,7 +225,7 @@ func (t *Transport) best(dir schema.Dir, known func(schema.Key) bool, seen *code
 		if len(rest) >= headerSize {
 			bits += t.codeBits(dir, known, seen, size, binary.LittleEndian.Uint16(rest[2:]))
 		}
-		if size > len(rest) { // it may go on behind data, or may be no message
+		if size > len(rest) { // it may continue after data, or may be no message
 			scores[at] = min(0, bits)
 			continue
 		}
@@ -240,7 +242,7 @@ func (t *Transport) best(dir schema.Dir, known func(schema.Key) bool, seen *code
 	return start, score
 }
 
-// codeBits is how much a code adds to what the length of its message says.
+// codeBits returns the evidence that a code adds to the length of its message.
 func (t *Transport) codeBits(dir schema.Dir, known func(schema.Key) bool, seen *codes, size int, code uint16) int32 {
 	length := int32(evidence(size))
 	switch {

@@ -7,46 +7,46 @@ import (
 	"wirebench/defs/schema"
 )
 
-// RewriteOptions are what is known of a connection that is rewritten.
+// RewriteOptions configures a rewriter.
 type RewriteOptions struct {
 	Options
 
-	// LongHeader reports whether messages of a client with a code have count and checksum; nil: those of which one has come have. It is
-	// asked for messages that are sent and did not come.
+	// LongHeader reports whether client messages with a code have count and checksum; nil: those with a code of which such a message has been
+	// received. It is called for injected messages.
 	LongHeader func(schema.Key) bool
 }
 
-// wire is what is TERA's in a rewriter.
+// wire is the StreamWire of TERA.
 //
-// Each leg has its own ciphers. As long as nothing was changed both legs are at the same place of the same keystreams, so that what is
-// deciphered and enciphered again comes out as it came in. A count of the long header is that of the message that came, plus what was sent
-// and minus what was left out of its code before it; so it too stays as it is until something was changed. A proxy can only take over
-// where the keys are known: from connections whose start it has seen. What is sent to a client must not change integrityIv: the rewriter
-// goes on with the server's.
+// Each leg has its own ciphers. Until a message is changed, both legs are at the same position of the same keystreams, so deciphering and
+// enciphering again restores the original bytes. The count in a long header is the received one, plus the messages of its code that were
+// injected and minus those dropped before it; so it, too, is unchanged until a message is changed. A proxy can only take over where the
+// keys are known: connections whose start it has seen. Messages sent to a client must not change integrityIv: the rewriter continues with
+// the server's.
 type wire struct {
 	*Transport
 	o      RewriteOptions
-	opened Session // as the ends that send encipher
-	closed Session // as the ends that receive decipher
+	opened Session // state at the sending ends
+	closed Session // state at the receiving ends
 	plain  bool
 	counts map[uint16]*shift
 }
 
-// shift is how the counts of a code differ between the legs.
+// shift is the difference of a code's counts between the legs.
 type shift struct {
-	last uint32 // that was sent
-	by   uint32 // added to what came; wraps
+	last uint32 // last count sent
+	by   uint32 // added to received counts; wraps around
 }
 
-// NewRewriter makes the rewriter of a connection. The safe point is where the constants of the cipher are known, with the code of the
-// client's first message if that comes in one piece, and then in each direction the next start of a message.
+// NewRewriter returns the rewriter of a connection. The safe point is where the constants of the cipher are known, which requires the code
+// of the client's first message, if that arrives in one piece; then in each direction the next start of a message.
 func NewRewriter(o RewriteOptions) *transport.StreamRewriter {
 	return transport.NewStreamRewriter(&wire{Transport: New(o.Options), o: o, counts: map[uint16]*shift{}})
 }
 
 var _ transport.StreamWire = (*wire)(nil)
 
-// Ready reports whether messages are read by now.
+// Ready reports whether messages can be read now.
 func (w *wire) Ready() (ok, never bool, why string) {
 	switch w.mode {
 	case opaque:
@@ -60,7 +60,7 @@ func (w *wire) Ready() (ok, never bool, why string) {
 	return false, false, "the exchange of keys and the first message"
 }
 
-// clear is how many bytes of a direction are not enciphered: those of the exchange of keys, if it was seen.
+// clear returns the number of plain bytes at the start of a direction: the key exchange, if it was seen.
 func (w *way) clear() (n int64) {
 	for _, s := range w.steps()[:w.step] {
 		n += int64(s.size)
@@ -68,7 +68,7 @@ func (w *way) clear() (n int64) {
 	return n
 }
 
-// Take sets the ciphers of both legs to where the streams are.
+// Take sets the ciphers of both legs to the positions of the streams.
 func (w *wire) Take(toServer, toClient int64) {
 	w.plain = w.constants == AnyConstants
 	if !w.plain {
@@ -80,7 +80,7 @@ func (w *wire) Take(toServer, toClient int64) {
 	clear(w.counts)
 }
 
-// Start is where the message starts that comes next.
+// Start returns the offset of the next message, or transport.Unknown.
 func (w *wire) Start(dir schema.Dir) int64 {
 	s := w.way(dir)
 	if s.lost || s.dark || s.ended {
@@ -89,10 +89,10 @@ func (w *wire) Start(dir schema.Dir) int64 {
 	return s.offset + int64(s.done) + s.skip
 }
 
-// Open deciphers what came.
+// Open deciphers received data.
 func (w *wire) Open(dir schema.Dir, data []byte) { w.cipher(&w.opened, dir, data) }
 
-// Close enciphers what is sent.
+// Close enciphers data to be sent.
 func (w *wire) Close(dir schema.Dir, data []byte) { w.cipher(&w.closed, dir, data) }
 
 func (w *wire) cipher(s *Session, dir schema.Dir, data []byte) {
@@ -105,13 +105,13 @@ func (w *wire) cipher(s *Session, dir schema.Dir, data []byte) {
 	}
 }
 
-// Bounds of what is sent, in bytes.
+// Limits of sent messages, in bytes.
 const (
 	maxMessage = 1<<16 - 1
 	maxRaw     = 1 << 20
 )
 
-// Fit takes the header that the others have, and sets the length.
+// Fit adds the long header where other messages of the code have it, and sets the length.
 func (w *wire) Fit(dir schema.Dir, o transport.Outgoing) ([]byte, error) {
 	if !o.Raw && dir == schema.ToServer && len(o.Alternate) >= integritySize && w.long(binary.LittleEndian.Uint16(o.Alternate[2:])) {
 		o.Bytes = o.Alternate
@@ -129,25 +129,25 @@ func (w *wire) Fit(dir schema.Dir, o transport.Outgoing) ([]byte, error) {
 	return data, nil
 }
 
-// A mark is the code of a message that came; if it has the long header also its count.
+// A mark holds the code of a received message and, with the long header, its count.
 const (
 	markShort = 1 << 62
 	markLong  = 1 << 63
 )
 
-// Mark remembers code and count.
+// Mark returns the code and count of a message.
 func (w *wire) Mark(f *transport.Frame) uint64 {
 	if len(f.Via) == 0 || f.Via[0] != ViaIntegrity || len(f.Bytes) < integritySize {
 		return markShort | uint64(f.Key.Code)<<32
 	}
 	code, count := uint16(f.Key.Code), binary.LittleEndian.Uint32(f.Bytes[4:])
 	if w.counts[code] == nil {
-		w.counts[code] = &shift{last: count - 1} // it may wait, and others be sent before it
+		w.counts[code] = &shift{last: count - 1} // it may have to wait while others are sent before it
 	}
 	return markLong | uint64(code)<<32 | uint64(count)
 }
 
-// shift is that of a code.
+// shift returns the shift of a code.
 func (w *wire) shift(code uint16) *shift {
 	s := w.counts[code]
 	if s == nil {
@@ -165,13 +165,13 @@ func (w *wire) Seal(dir schema.Dir, message []byte, mark uint64) {
 	code := binary.LittleEndian.Uint16(message[2:])
 	if mark&markShort != 0 {
 		if uint16(mark>>32) == code {
-			return // as it came, or in its stead
+			return // received without the long header, or its replacement
 		}
 		mark = 0
 	}
 	long := len(message) >= integritySize && (mark != 0 || w.long(code))
 	if mark != 0 && (!long || uint16(mark>>32) != code) {
-		w.Gone(dir, mark) // there is no such message any more
+		w.Gone(dir, mark) // the counted message is not sent
 		mark = 0
 	}
 	if !long {
@@ -190,14 +190,14 @@ func (w *wire) Seal(dir schema.Dir, message []byte, mark uint64) {
 	}
 }
 
-// Gone lets the counts behind a message close up.
+// Gone closes the gap in the counts after a dropped message.
 func (w *wire) Gone(_ schema.Dir, mark uint64) {
 	if mark&markLong != 0 {
 		w.shift(uint16(mark>>32)).by--
 	}
 }
 
-// long reports whether own messages of a code have the long header.
+// long reports whether injected messages of a code have the long header.
 func (w *wire) long(code uint16) bool {
 	if !w.integrity.hasIV && !w.integrity.zero {
 		return false

@@ -7,12 +7,12 @@ import (
 
 const shaBlock = 64 // bytes
 
-// shaState are the five words of SHA-0: FIPS 180 of 1993, which is SHA-1 without the rotation in the message schedule.
+// shaState holds the five words of SHA-0: FIPS 180 of 1993, which is SHA-1 without the rotation in the message schedule.
 type shaState [5]uint32
 
 var shaStart = shaState{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}
 
-// block takes one block in.
+// block adds a block.
 func (s *shaState) block(p []byte) {
 	var w [80]uint32
 	_ = p[shaBlock-1]
@@ -43,7 +43,7 @@ func (s *shaState) block(p []byte) {
 	s[4] += e
 }
 
-// finish takes in the rest of a message that is total bytes long, and its end.
+// finish adds the rest of a message with a total length in bytes, and the padding.
 func (s *shaState) finish(rest []byte, total int) {
 	for len(rest) >= shaBlock {
 		s.block(rest)
@@ -62,7 +62,7 @@ func (s *shaState) finish(rest []byte, total int) {
 	}
 }
 
-// sha0 is the digest of a message, as words.
+// sha0 returns the digest of a message, as words.
 func sha0(message []byte) shaState {
 	s := shaStart
 	s.finish(message, len(message))

@@ -9,46 +9,46 @@ import (
 	"wirebench/defs/schema"
 )
 
-// maxShown is how many bytes a problem shows.
+// maxShown is the maximum number of bytes in a problem.
 const maxShown = 64
 
-// way is one direction.
+// way is the state of one direction.
 type way struct {
 	dir     schema.Dir
-	begun   bool    // a segment has come
+	begun   bool    // a segment has been received
 	ended   bool    //
-	dark    bool    // the place in the keystream is not known: opaque
+	dark    bool    // the position in the keystream is unknown: opaque
 	cipher  *Cipher // nil: plain
 	buf     []byte  // deciphered
-	done    int     // bytes of buf that are read
+	done    int     // bytes of buf already read
 	offset  int64   // of buf in the stream
-	pieces  []piece // what buf was made of, from first on
-	first   int     // the first piece that was not read to its end
-	step    int     // of the handshake
-	skip    int64   // bytes that come before the next message
-	codes   *codes  // that have come; nil: none
-	told    int64   // bytes that belong to no message were reported up to here
-	walk    walker  // while it is not clear what the stream is
-	lost    bool    // where messages start is not known
-	lostAt  int64   // since there
-	looked  int     // how many bytes of buf there were when a start was looked for
+	pieces  []piece // sources of buf, from first on
+	first   int     // the first piece not completely read
+	step    int     // of the key exchange
+	skip    int64   // bytes to skip before the next message
+	codes   *codes  // seen so far; nil: none
+	told    int64   // skipped bytes were reported up to here
+	walk    walker  // while the stream is not classified
+	lost    bool    // the next start of a message is unknown
+	lostAt  int64   // offset at which it became unknown
+	looked  int     // number of bytes of buf at the last search
 	resumed bool
 	late    bool // the next message is the first one after a problem
 }
 
-// piece is a run of captured bytes.
+// piece is the source of a run of bytes of the stream.
 type piece struct {
-	end    int64 // offset in the stream behind it
+	end    int64 // stream offset of its end
 	packet uint32
 	off    uint32 // in the packet's payload, of the byte at end
 	size   uint32
 	at     time.Time
 }
 
-// next is the offset of the byte that must come.
+// next returns the offset of the next byte to be received.
 func (w *way) next() int64 { return w.offset + int64(len(w.buf)) }
 
-// add takes bytes in.
+// add appends a segment.
 func (w *way) add(seg transport.Segment) {
 	w.compact()
 	size := uint32(len(seg.Bytes))
@@ -69,7 +69,7 @@ func (w *way) add(seg transport.Segment) {
 	w.pieces = append(w.pieces, piece{end, seg.Packet, seg.Off + size, size, seg.At})
 }
 
-// compact forgets what was read.
+// compact discards the bytes that were read.
 func (w *way) compact() {
 	if w.done > 0 {
 		w.offset += int64(w.done)
@@ -82,7 +82,7 @@ func (w *way) compact() {
 	}
 }
 
-// pass takes n bytes as read.
+// pass marks n bytes as read.
 func (w *way) pass(n int) {
 	w.done += n
 	for at := w.offset + int64(w.done); w.first < len(w.pieces) && w.pieces[w.first].end <= at; {
@@ -90,7 +90,7 @@ func (w *way) pass(n int) {
 	}
 }
 
-// sources are the captured bytes that the next n bytes are made of.
+// sources returns the captured ranges of the next n bytes.
 func (t *Transport) sources(w *way, n int) []transport.Source {
 	t.from = t.from[:0]
 	from := w.offset + int64(w.done)
@@ -106,7 +106,7 @@ func (t *Transport) sources(w *way, n int) []transport.Source {
 	return t.from
 }
 
-// arrival is when the last of the next n bytes came.
+// arrival returns the time at which the last of the next n bytes was received.
 func (w *way) arrival(n int) time.Time {
 	to := w.offset + int64(w.done) + int64(n)
 	for i := w.first; i < len(w.pieces); i++ {
@@ -117,7 +117,7 @@ func (w *way) arrival(n int) time.Time {
 	return time.Time{}
 }
 
-// read emits all messages that are whole.
+// read emits all complete messages.
 func (t *Transport) read(w *way) {
 	for {
 		if w.skip > 0 {
@@ -134,7 +134,7 @@ func (t *Transport) read(w *way) {
 		}
 		size := int(binary.LittleEndian.Uint16(rest))
 		if size < headerSize {
-			// Both bytes are needed to see it, so that they are what is wrong.
+			// Detecting it takes both length bytes, so the problem consists of both.
 			f := t.begin(w, transport.Problem, w.offset+int64(w.done), w.arrival(2))
 			f.Bytes, f.From, f.Resumed = rest[:2], t.sources(w, 2), w.resumed
 			f.Note = fmt.Sprintf("frame length %d is smaller than the header", size)
@@ -152,7 +152,7 @@ func (t *Transport) read(w *way) {
 	}
 }
 
-// message emits one.
+// message emits a message.
 func (t *Transport) message(w *way, data []byte) {
 	code := binary.LittleEndian.Uint16(data[2:])
 	f := t.begin(w, transport.Message, w.offset+int64(w.done), w.arrival(len(data)))
@@ -185,7 +185,7 @@ func (t *Transport) message(w *way, data []byte) {
 
 var viaIntegrity = []string{ViaIntegrity}
 
-// gap leaves out what is missing. A message that it cuts is lost.
+// gap skips missing bytes. A message that the gap cuts is lost.
 func (t *Transport) gap(w *way, seg transport.Segment) {
 	reading := t.mode == messages && !w.dark
 	if reading && w.lost {
@@ -199,7 +199,7 @@ func (t *Transport) gap(w *way, seg transport.Segment) {
 	start := w.next() - int64(len(rest)) // of the message that is cut
 	f := t.begin(w, transport.Problem, w.next(), seg.At)
 	f.Length, f.Note = seg.Lost, "bytes of the stream are missing in the capture"
-	if seg.Packet != 0 { // what is missing is seen by what is behind it
+	if seg.Packet != 0 { // the gap is located by the byte after it
 		t.from = append(t.from[:0], transport.Source{Packet: seg.Packet, Off: seg.Off})
 		f.From = t.from
 	}
@@ -211,7 +211,7 @@ func (t *Transport) gap(w *way, seg transport.Segment) {
 	}
 	t.emit(f)
 
-	// Where the next message starts is known if its length came before the gap, and it ends behind it.
+	// The next start of a message is known if the length of the cut message was received and its end is after the gap.
 	skip := int64(-1)
 	switch certain := reading && !w.lost && seg.Lost > 0; {
 	case certain && w.skip > 0:
@@ -234,14 +234,14 @@ func (t *Transport) gap(w *way, seg transport.Segment) {
 	}
 }
 
-// afterProblem says that messages of a direction may be missing.
+// afterProblem records that messages of a direction may be missing.
 func (t *Transport) afterProblem(w *way) {
 	if w.dir == schema.ToServer {
 		t.integrity.missed = true
 	}
 }
 
-// opaque emits all bytes that there are as what they are.
+// opaque emits all available bytes as opaque frames.
 func (t *Transport) opaque(w *way) {
 	rest := w.buf[w.done:]
 	if len(rest) == 0 {

@@ -8,63 +8,63 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Options are what is known of a connection before its first byte. The zero value will do.
+// Options describes what is known about a connection before its first byte. The zero value is valid.
 type Options struct {
 	Constants Constants // of the cipher; AnyConstants tries both
 
-	// Known reports whether a code has a name. It helps to find messages again after a gap; nil: what has come before serves for that.
+	// Known reports whether a code has a name. It helps to find message boundaries after a gap; if nil, the codes already seen are used.
 	Known func(schema.Key) bool
 
-	// IntegrityIV reads the key of the checksums from a message of the server, if it is the one that holds it
-	// (S_LOGIN_ACCOUNT_INFO.integrityIv); nil: there are no long headers. The message is valid until the function returns.
+	// IntegrityIV reads the key of the checksums from a server message, if it is the one that contains it (S_LOGIN_ACCOUNT_INFO.integrityIv);
+	// nil: there are no long headers. The message is valid only during the call.
 	IntegrityIV func(key schema.Key, message []byte) (iv uint32, ok bool)
 
-	// Keys are known from elsewhere: they serve where a part of their exchange was not captured, and where streams begin right behind it.
-	// What was captured of an exchange that is whole counts more. Not for rewriters, which have to see the exchange.
+	// Keys are known from elsewhere. They are used where a part of the key exchange was not captured, and where streams begin right after it.
+	// A complete captured exchange takes precedence. Not for rewriters, which have to see the exchange.
 	Keys *Keys
 
-	// ZeroChecksum takes a checksum of 0 for right as long as no iv has been seen, as patch 92 sends it.
+	// ZeroChecksum accepts a checksum of 0 while no iv has been seen, as patch 92 sends it.
 	ZeroChecksum bool
 
-	// Clear is told of each run of bytes that was enciphered; nil: nobody wants to know.
+	// Clear receives each deciphered range; may be nil.
 	Clear func(transport.Clear)
 }
 
-// mode is how streams are read.
+// mode selects how streams are read.
 type mode uint8
 
 const (
-	undecided mode = iota // everything is kept until it is clear what it is
+	undecided mode = iota // segments are stored until the connection is classified
 	handshake             // of an enciphered connection
 	trial                 // the keys are known, the constants are not
 	messages              // enciphered or plain
 	opaque
 )
 
-// chunkSize is how many bytes are read at a time: it bounds what is kept of a segment of any size.
+// chunkSize is the number of bytes read at a time. It bounds the memory for segments of any size.
 const chunkSize = 32 << 10
 
-// Transport is that of one connection. What it keeps is bounded: maxPending bytes until it is clear what the connection is, then less
-// than one message in each direction, or maxLook bytes where a message is looked for.
+// Transport frames one connection. Its memory is bounded: maxPending bytes until the connection is classified, then less than one message
+// in each direction, or maxLook bytes during a search.
 type Transport struct {
 	options   Options
 	mode      mode
 	ways      [2]way
 	integrity integrity
 	magic     magic
-	keys      *Keys     // nil: none have come
-	patched   bool      // not all of them have come: those of the options count
-	constants Constants // that are used; AnyConstants: none
+	keys      *Keys     // nil: none received
+	patched   bool      // not all were captured: those of the options are used
+	constants Constants // in use; AnyConstants: none
 	pending   pending
 	trials    []candidate
-	scores    []int32 // of places where a message may start
+	scores    []int32 // of candidate starts
 
 	emit  func(*transport.Frame)
-	frame transport.Frame // that is emitted, again and again
+	frame transport.Frame // passed to emit, reused
 	from  []transport.Source
 }
 
-// New makes the transport of a connection.
+// New returns the transport of a connection.
 func New(o Options) *Transport {
 	t := &Transport{options: o}
 	t.integrity.zero = o.ZeroChecksum
@@ -74,8 +74,8 @@ func New(o Options) *Transport {
 
 var _ transport.Transport = (*Transport)(nil)
 
-// Keys are the keys of an enciphered connection and the constants under which its messages are read: enough for NewSession. ok is false
-// as long as they are not known.
+// Keys returns the keys of an enciphered connection and the constants under which its messages are read: enough for NewSession. ok is false
+// while they are unknown.
 func (t *Transport) Keys() (k *Keys, c Constants, ok bool) {
 	return t.keys, t.constants, t.keys != nil && t.constants != AnyConstants
 }
@@ -100,10 +100,10 @@ func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 	t.emit = nil
 }
 
-// maxLost is the number of bytes above which a loss counts as unknown, so that offsets cannot overflow.
+// maxLost is the loss in bytes above which it counts as unknown, so that offsets cannot overflow.
 const maxLost = 1 << 40
 
-// take reads a segment as the mode says. It may change the mode, and then read again what was kept.
+// take reads a segment in the current mode. It may change the mode, and then read the stored segments again.
 func (t *Transport) take(seg transport.Segment) {
 	w := t.way(seg.Dir)
 	if w.ended {
@@ -125,7 +125,7 @@ func (t *Transport) take(seg transport.Segment) {
 	if !w.begun {
 		w.begun = true
 		if !seg.Start && seg.Lost == 0 && t.mode == messages {
-			w.lose() // the stream is captured from the middle on
+			w.lose() // the capture begins in the middle of the stream
 			w.dark = w.cipher != nil
 		}
 	}
@@ -154,7 +154,7 @@ func (t *Transport) take(seg transport.Segment) {
 	}
 }
 
-// Flush decides with what there is and reports messages that are incomplete.
+// Flush decides with the data available and reports incomplete messages.
 func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
 	t.emit = emit
 	t.settle(at)
@@ -164,7 +164,7 @@ func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
 	t.emit = nil
 }
 
-// unfinished reports what is left of a stream that stops.
+// unfinished reports the incomplete rest of a stream that stops.
 func (t *Transport) unfinished(w *way, at time.Time) {
 	if t.mode != messages {
 		return
@@ -174,7 +174,7 @@ func (t *Transport) unfinished(w *way, at time.Time) {
 		t.read(w)
 	}
 	rest := w.buf[w.done:]
-	if w.lost { // a start may still come to be found in it
+	if w.lost { // a start may still be found in it
 		skip := int(max(w.told-w.offset-int64(w.done), 0))
 		if n := len(rest) - skip; n > 0 {
 			again := *w
