@@ -7,29 +7,29 @@ import (
 	"wirebench/codec/transport"
 )
 
-// Bounds of a message in parts. Servers take chunked messages of 64 KiB, a client 512; streams have no limit but are a few MiB at most.
+// Limits of a message in parts. Servers accept chunked messages of 64 KiB, a client 512; streams have no limit but are a few MiB at most.
 const (
 	maxChunk  = 512 << 10 // bytes of a chunked message
 	maxStream = 16 << 20  // bytes of a stream
-	maxParts  = 64 << 10  // parts of either: of 480 bytes each as a rule
-	keepRoom  = 64 << 10  // bytes of room that are kept for the next one
+	maxParts  = 64 << 10  // parts of either, usually of 480 bytes each
+	keepRoom  = 64 << 10  // maximum capacity in bytes of buffers that are retained for reuse
 )
 
-// assembly is a message that comes in parts. Only one chunked message and one stream are under way in a direction.
+// assembly is a message received in parts. Each direction has at most one chunked message and one stream in progress.
 type assembly struct {
 	data  []byte
 	from  []transport.Source
-	total int32 // of a stream: bytes of the message
-	pass  int64 // of a stream: bytes that are left out, because it is too long
-	until bool  // of chunks: all are left out up to the last one
-	doubt bool  // parts may be missing, or the start of it
-	after int64 // with doubt: the first number behind the missing ones
-	mixed int32 // of a stream: the size of the last one, if it was not whole and may have taken parts of the next one; else 0
+	total int32 // of a stream: total bytes of the message
+	pass  int64 // of a stream: bytes still to be skipped, because it is too long
+	until bool  // of chunks: skip all up to the last one
+	doubt bool  // parts, or the start of the message, may be missing
+	after int64 // with doubt: the first number after the missing ones
+	mixed int32 // of a stream: the total of the previous stream, if it was incomplete and may have taken parts of the next one; else 0
 }
 
 func (a *assembly) open() bool { return len(a.data) > 0 }
 
-// clear forgets the parts.
+// clear discards the parts.
 func (a *assembly) clear() {
 	if cap(a.data) > keepRoom {
 		a.data, a.from = nil, nil
@@ -50,11 +50,11 @@ func (a *assembly) add(part []byte, from transport.Source) {
 const (
 	noteDoubt = "packets were missing while it came: parts of it may be missing too"
 	noteLate  = "a part of a larger message, too late to be joined with the others"
-	// A part of another size than the stream under way ends that, and is lost itself, in servers too.
+	// A part with a different total ends the stream in progress and is itself lost, in servers too.
 	noteMisfit = "a part of a stream that does not fit the parts before it"
 )
 
-// chunk reads a part of a message whose size is not known before its last part.
+// chunk reads a part of a message whose size is unknown until its last part.
 func (t *Transport) chunk(w *way, data []byte, off uint32) {
 	tail := data[1] == coreChunkTail
 	part, a := data[chunkHeader:], &w.chunk
@@ -74,7 +74,7 @@ func (t *Transport) chunk(w *way, data []byte, off uint32) {
 		return
 	}
 	if a.doubt && !a.open() {
-		a.doubt = !t.behind(a.after) // its parts have numbers one behind the other, so none is missing before one that comes later
+		a.doubt = !t.behind(a.after) // parts have consecutive numbers, so none is missing before a part that comes later
 	}
 	a.doubt = a.doubt || t.cut(off, len(data))
 	a.add(part, transport.Source{Packet: t.packet, Off: off + chunkHeader, Len: uint32(len(part))})
@@ -83,7 +83,7 @@ func (t *Transport) chunk(w *way, data []byte, off uint32) {
 	}
 }
 
-// behind reports whether the packet that is read has a number above another one.
+// behind reports whether the number of the current packet is above the given one.
 func (t *Transport) behind(number int64) bool {
 	for i := len(t.path) - 1; i >= 0; i-- {
 		if p := t.path[i]; p.kind == inReliable {
@@ -93,9 +93,9 @@ func (t *Transport) behind(number int64) bool {
 	return false
 }
 
-// even reports whether all parts but the last have one size, and the last a smaller one, as senders cut a message. Of a stream of which a
-// part is missing the bytes are too few; those of another one of the same size may make up for them, but not without a short part in the
-// middle, unless no part is short.
+// even reports whether all parts but the last have the same size, and the last a smaller one, as senders split a message. If a stream lacks
+// a part, its bytes are too few; parts of another stream of the same total may make up for them, but only with a short part in the middle,
+// unless no part is short.
 func (a *assembly) even() bool {
 	last := len(a.from) - 1
 	for _, x := range a.from[:last] {
@@ -170,8 +170,8 @@ func (t *Transport) stream(w *way, data []byte, off uint32) {
 	}
 }
 
-// whole emits a message all of whose parts are there. Only game packets come in parts. Where a part may be missing and nothing shows that
-// none is, it is a problem: its values could be wrong.
+// whole emits a message of which all parts have been received. Only game packets are sent in parts. If a part may be missing and nothing
+// proves the opposite, the message becomes a problem: its values could be wrong.
 func (t *Transport) whole(w *way, a *assembly, kind wrapKind) {
 	t.path = append(t.path, wrap{kind: kind})
 	switch {
@@ -197,7 +197,7 @@ func (t *Transport) whole(w *way, a *assembly, kind wrapKind) {
 	a.clear()
 }
 
-// incomplete emits the parts of a message that will not be whole.
+// incomplete emits the parts of a message that will not be completed.
 func (t *Transport) incomplete(w *way, a *assembly, why string) {
 	kind := inChunk
 	if a == &w.stream {
@@ -212,8 +212,8 @@ func (t *Transport) incomplete(w *way, a *assembly, why string) {
 	a.clear()
 }
 
-// cancel reads the wish of a receiver that a stream stop. A client reads it the other way round too, as the sender's word that it stops; so
-// the sender's own stream is only given up with what makes it sure.
+// cancel reads a receiver's request to stop a stream. A client also reads it as the sender's notice that the stream stops, so the sender's
+// own stream is only abandoned after conclusive evidence.
 func (t *Transport) cancel(w *way, data []byte, off uint32) {
 	note := sized(len(data) == cancelSize)
 	switch {
@@ -226,7 +226,7 @@ func (t *Transport) cancel(w *way, data []byte, off uint32) {
 	t.control(w, data, off, note)
 }
 
-// cancelled reads the word of a sender that its stream stops here.
+// cancelled reads a sender's notice that its stream stops here.
 func (t *Transport) cancelled(w *way, data []byte, off uint32) {
 	note, a := sized(len(data) == cancelSize), &w.stream
 	right := note == ""

@@ -2,18 +2,18 @@ package subspace
 
 import "encoding/binary"
 
-// Schedule is a way to make the keystream of a VIE key. Keys below 2^31 give the same stream with both, and these are all that real
-// clients cause: they set the top bit of theirs, and the server answers with the negation.
+// Schedule is a method of generating the keystream from a VIE key. Keys below 2^31 give the same stream under both, and only these occur
+// with real clients: they set the top bit of their key, and the server answers with the negation.
 type Schedule uint8
 
 // The schedules.
 const (
-	Either   Schedule = iota // as the packets show; signed if they do not
+	Either   Schedule = iota // determined from the packets; signed if undetermined
 	Signed                   // as asss and SubspaceServer do
 	Unsigned                 // as TWCore and the C++ clients do
 )
 
-// The generator of the keystream: Park and Miller's, with an addend, worked with Schrage's division.
+// The generator of the keystream: Park and Miller's, with an addend, computed by Schrage's method.
 // Source: spec of the core protocol, VIE cipher; asss enc_vie; the test vectors made with it.
 const (
 	streamSize = 520 // bytes: 260 outputs, 2 bytes of each
@@ -25,13 +25,13 @@ const (
 	reciprocal = 0x834E0B5F // 2^48 / quotient
 )
 
-// Cipher is the VIE cipher with a key. It keeps nothing from one datagram to the next, and does not change once made.
+// Cipher is the VIE cipher with a key. It has no state between datagrams and is immutable.
 type Cipher struct {
 	key    uint32
 	stream [streamSize]byte
 }
 
-// NewCipher makes the cipher of the key that a server answered with.
+// NewCipher returns the cipher for the key in a server's answer.
 func NewCipher(key uint32, schedule Schedule) *Cipher {
 	c := &Cipher{key: key}
 	k := key
@@ -42,10 +42,10 @@ func NewCipher(key uint32, schedule Schedule) *Cipher {
 	return c
 }
 
-// Key is the key as it stands in the server's answer.
+// Key returns the key as in the server's answer.
 func (c *Cipher) Key() uint32 { return c.key }
 
-// step is the generator's next state. The schedules differ for states of 2^31 and more, which only a key can be.
+// step returns the generator's next state. The schedules differ for states of 2^31 and more, which occur only as the key.
 func step(k uint32, schedule Schedule) uint32 {
 	if schedule == Unsigned {
 		k = k%quotient*multiplier - uint32(uint64(k)*reciprocal>>48)*remainder + addend
@@ -64,7 +64,7 @@ func step(k uint32, schedule Schedule) uint32 {
 	return uint32(s)
 }
 
-// typeSize is how many bytes at the start of a datagram are not enciphered: those of its type.
+// typeSize returns the number of plain bytes at the start of a datagram: its type.
 func typeSize(data []byte) int {
 	if len(data) > 0 && data[0] == 0 {
 		return min(2, len(data))
@@ -72,8 +72,8 @@ func typeSize(data []byte) int {
 	return min(1, len(data))
 }
 
-// Decrypt puts the plain bytes of a datagram in dst, which is as long and may be the same. What is beyond the keystream, more than
-// 520 bytes after the type, stays as it is: no server sends so much.
+// Decrypt writes the plain bytes of a datagram to dst, which must be as long as data and may be the same slice. Bytes beyond the keystream,
+// more than 520 bytes after the type, are copied unchanged: no server sends that many.
 func (c *Cipher) Decrypt(dst, data []byte) {
 	n := typeSize(data)
 	copy(dst, data[:n])

@@ -40,15 +40,15 @@ const (
 	disconnectSize   = 2
 	streamHeader     = 6 // i32 total
 	cancelSize       = 2
-	offerSize        = 12 // 2 keys and 2 bytes that nobody has described; without these 10
+	offerSize        = 12 // 2 keys and 2 undocumented bytes; without these 10
 	oldOfferSize     = 10
 	acceptSize       = 8
 	expandSize       = 6
 	expandedSize     = 86
 	sequenceAt       = 2
-	keyAt            = 2 // in init, key, offer and accept
+	keyAt            = 2 // offset in init, key, offer and accept
 	versionAt        = 6
-	timeAt           = 2 // in sync, and the one copied from it in its answer
+	timeAt           = 2 // offset in sync, and of its copy in the answer
 	sentAt           = 6
 	receivedAt       = 10
 	answerTimeAt     = 6
@@ -58,17 +58,17 @@ const (
 )
 
 const (
-	maxDepth  = 16   // packets in packets
+	maxDepth  = 16   // nesting depth of packets
 	typesEnd  = 0x40 // game types are below
-	usualSize = 512  // bytes of a datagram that all servers take whole
+	usualSize = 512  // bytes of a datagram that all servers accept complete
 )
 
 const noteType = "servers know no game types of 0x40 and above"
 
-// wrap is what a packet is in.
+// wrap describes an enclosing packet.
 type wrap struct {
 	kind wrapKind
-	n    int32 // the place in a cluster, from 0; the number of a reliable packet
+	n    int32 // the index in a cluster, from 0; the number of a reliable packet
 }
 
 type wrapKind uint8
@@ -80,7 +80,7 @@ const (
 	inStream
 )
 
-// read reads a packet: a datagram that is deciphered, or what was in another packet. off is where it is in the captured payload.
+// read reads a packet: a deciphered datagram, or the content of another packet. off is its offset in the captured payload.
 func (t *Transport) read(w *way, data []byte, off uint32) {
 	switch {
 	case len(data) == 0:
@@ -96,7 +96,7 @@ func (t *Transport) read(w *way, data []byte, off uint32) {
 	}
 }
 
-// carries reports whether core packets of a type have other packets in them.
+// carries reports whether core packets of a type contain other packets.
 func carries(code byte) bool {
 	return code == coreReliable || code == coreCluster
 }
@@ -137,7 +137,7 @@ func (t *Transport) core(w *way, data []byte, off uint32) {
 	}
 }
 
-// sized is the note on a packet that has the right size, or not.
+// sized returns the note on a packet, which depends on whether its size is valid.
 func sized(right bool) string {
 	if right {
 		return ""
@@ -145,14 +145,14 @@ func sized(right bool) string {
 	return "servers ignore it for its size"
 }
 
-// cluster reads packets that each have a byte of length before them. An item without a byte ends it, as in asss.
+// cluster reads packets that each have a length byte before them. A length of 0 ends the cluster, as in asss.
 func (t *Transport) cluster(w *way, data []byte, off uint32) {
 	if len(data) < clusterHeader+2 {
 		t.problem(w, data, off, "a cluster of "+strconv.Itoa(len(data))+" bytes: too few for a packet in it")
 		return
 	}
 	lost := t.lost
-	t.lost = 0 // what has its length is whole
+	t.lost = 0 // a packet with a length is complete
 	defer func() { t.lost = lost }()
 	at := clusterHeader
 	for item := int32(0); at < len(data); item++ {
@@ -184,7 +184,7 @@ func (t *Transport) disconnect(w *way, data []byte, off uint32) {
 	}
 }
 
-// names are the names of reliable packets, made many at a time: they are in Via of almost every message.
+// names holds the names of consecutive reliable packets, formatted in bulk because almost every message has one in Via.
 type names struct {
 	first  int32 // number of the first name, a multiple of nameRun
 	text   string
@@ -215,7 +215,7 @@ func (n *names) fill(first int32) {
 	n.first, n.text = first, string(text)
 }
 
-// clusterNames are the names of the first places in a cluster.
+// clusterNames are the names of the first indexes in a cluster.
 var clusterNames = func() (names [256]string) {
 	for i := range names {
 		names[i] = "cluster:" + strconv.Itoa(i)
@@ -223,7 +223,7 @@ var clusterNames = func() (names [256]string) {
 	return names
 }()
 
-// name is how Via says what something is in.
+// name returns the name of an enclosing packet in Via.
 func (p wrap) name(w *way) string {
 	switch p.kind {
 	case inCluster:
@@ -240,7 +240,7 @@ func (p wrap) name(w *way) string {
 	}
 }
 
-// number reads the i32 that begins reliable packets and acks.
+// number reads the i32 at the start of reliable packets and acks.
 func number(data []byte) int32 {
 	return int32(binary.LittleEndian.Uint32(data[sequenceAt:]))
 }

@@ -8,15 +8,15 @@ import (
 	"wirebench/defs/schema"
 )
 
-// What the info port takes and answers. Source: spec of the core protocol, section 8.
+// Requests and answers of the info port. Source: spec of the core protocol, section 8.
 const (
 	pingSize      = 4 // u32 time
 	pongSize      = 8 // u32 players, u32 time
 	pongTimeAt    = 4
-	askSize       = 8 // u32 time, u32 what is asked
+	askSize       = 8 // u32 time, u32 request
 	askBitsAt     = 4
 	askAll        = 3 // 1: players in all, 2: arenas
-	summaryHeader = 8 // u32 time, u32 what follows
+	summaryHeader = 8 // u32 time, u32 content
 )
 
 // An announcement of a zone. Source: section 9.
@@ -44,7 +44,7 @@ func (t *Transport) named(w *way, data []byte, group, name, note string) {
 	t.emit(f)
 }
 
-// infoPort reads a question about how many players there are, or its answer. Answers are told apart by the question before them.
+// infoPort reads a request for the number of players, or its answer. The request before an answer determines its format.
 func (t *Transport) infoPort(w *way, data []byte) {
 	const group = "info"
 	if w.dir == schema.ToServer {
@@ -76,7 +76,7 @@ func (t *Transport) infoPort(w *way, data []byte) {
 	}
 }
 
-// announcement reads what a zone tells a directory.
+// announcement reads a zone's announcement to a directory.
 func (t *Transport) announcement(w *way, data []byte) {
 	note := ""
 	if len(data) > announceMaxSize {
@@ -89,7 +89,7 @@ func (t *Transport) announcement(w *way, data []byte) {
 	t.named(w, data, "directory", "zone_announcement", note)
 }
 
-// isAnnouncement recognises one: the version is 134, and the texts are texts.
+// isAnnouncement reports whether data is an announcement: its version is 134, and its texts are texts.
 func isAnnouncement(data []byte) bool {
 	if len(data) <= announceTextAt || len(data) > announceMaxSize || binary.LittleEndian.Uint32(data[announceVersionAt:]) != announceVersion {
 		return false

@@ -37,12 +37,12 @@
 //
 // Another session of the same two ends begins (Frame.Begins) with a client's init in these cases: after a disconnect; after half a minute
 // without traffic from the client, since servers have forgotten it by then; with another key, if only a handshake has passed; inside
-// Continuum's cipher, after any other packet; and inside a session, if the server answers it. In the last case the init is kept until the
-// answer, or until 5 seconds, 64 datagrams or a disconnect show that none comes; it then belongs to the old session. A repeated init
+// Continuum's cipher, after any other packet; and inside a session, if the server answers it. In the last case the init is stored until the
+// answer, or until 5 seconds, 64 datagrams or a disconnect show that there is none; it then belongs to the old session. A repeated init
 // does not begin a session, nor does one that the server has refused.
 //
-// In a capture that begins inside a session, up to 192 datagrams are kept until they show whether they are enciphered. The key is found
-// from a cluster of acks, or from a sync request and a number. The first number seen begins the order.
+// In a capture that begins inside a session, up to 192 datagrams are stored until they show whether they are enciphered. The key is
+// recovered from a cluster of acks, or from a sync request and a number. The first number seen begins the order.
 //
 // Core packets may be nested 16 deep. A chunked message may have 512 KiB, a stream 16 MiB, and packets that wait for their turn 1 MiB in
 // each direction.

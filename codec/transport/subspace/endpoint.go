@@ -8,47 +8,47 @@ import (
 	"wirebench/defs/schema"
 )
 
-// EndpointOptions are what an end is made of.
+// EndpointOptions configures an endpoint.
 type EndpointOptions struct {
 	Options
 
-	// Key is what a client offers: with the top bit set, as real ones do, so that both schedules are the same. 0: it asks for no cipher.
+	// Key is the key that a client offers, with the top bit set, as real clients do, so that both schedules agree. 0 requests no cipher.
 	Key uint32
 
-	// Encipher lets a server choose the VIE cipher, where the client offers a key; else it answers that there is none.
+	// Encipher lets a server choose the VIE cipher if the client offers a key; otherwise it answers that there is no cipher.
 	Encipher bool
 }
 
-// When an end says something by itself.
+// Intervals of an endpoint's own packets.
 const (
-	initEvery = time.Second // until the server answers
+	initEvery = time.Second // retry interval of a client's init until the server answers
 	maxInits  = 20
-	syncEvery = 5 * time.Second // of a client, as real ones do
+	syncEvery = 5 * time.Second // of a client, as in real ones
 )
 
-// Endpoint is a client or a server of the core protocol. It is one half of a Rewriter: the other leg leads nowhere. The rewriter
-// acknowledges, orders, numbers, sends again and enciphers; every message that comes is dropped behind the point where it was emitted.
+// Endpoint is a client or a server of the core protocol. It uses one half of a Rewriter, whose other leg is not connected. The rewriter
+// acknowledges, orders, numbers, retransmits and enciphers; every received message is dropped after it was emitted.
 type Endpoint struct {
 	o       EndpointOptions
-	dir     schema.Dir // of what it sends
+	dir     schema.Dir // direction in which it sends
 	rw      *Rewriter
 	start   time.Time
 	inits   int
-	next    time.Time // init or sync
+	next    time.Time // time of the next init or sync
 	closed  bool
-	ended   bool     // the other end said goodbye
-	heard   bool     // more than the handshake came: a client that sends it gets the answer, too
-	waiting [][]byte // answers, to be sent when the datagram is read
+	ended   bool     // the other end has disconnected
+	heard   bool     // more than the handshake was received; a client that sends it has received the answer to its init
+	waiting [][]byte // answers to be sent after the current datagram
 	relay   transport.Relay
-	r       *transport.Relay // of the call that is under way
+	r       *transport.Relay // of the current call
 }
 
-// NewEndpoint makes the end that sends in a direction.
+// NewEndpoint returns the endpoint that sends in the given direction.
 func NewEndpoint(o EndpointOptions, sends schema.Dir) *Endpoint {
 	if o.Schedule == Either {
 		o.Schedule = Signed
 	}
-	o.HasKey = false // of captures
+	o.HasKey = false // HasKey is for captures
 	e := &Endpoint{o: o, dir: schema.ToServer, rw: NewRewriter(o.Options)}
 	if sends == schema.ToClient {
 		e.dir = schema.ToClient
@@ -69,7 +69,7 @@ func NewEndpoint(o EndpointOptions, sends schema.Dir) *Endpoint {
 
 var _ transport.Endpoint = (*Endpoint)(nil)
 
-// emit passes on what came, and notes what has to be answered.
+// emit passes on received frames, and queues the answers that they require.
 func (e *Endpoint) emit(f *transport.Frame) {
 	if f.Dir == e.dir {
 		return
@@ -92,17 +92,17 @@ func (e *Endpoint) emit(f *transport.Frame) {
 	e.r.EmitFrame(f)
 }
 
-// ticks is the time of the core protocol: hundredths of a second, from anywhere.
+// ticks returns the time of the core protocol: hundredths of a second since an arbitrary start.
 func (e *Endpoint) ticks(at time.Time) uint32 {
 	return uint32(at.Sub(e.start) / (10 * time.Millisecond))
 }
 
-// own feeds what this end says for itself, as if it came from the other leg.
+// own feeds a packet of this end as if it had been received on the other leg.
 func (e *Endpoint) own(data []byte, at time.Time) {
 	e.rw.Feed(transport.Segment{Dir: e.dir, At: at, Bytes: data}, &e.relay)
 }
 
-// settle answers, and forgets what was to be sent on the leg that leads nowhere.
+// settle sends the answers, and discards the output on the unconnected leg.
 func (e *Endpoint) settle(at time.Time) {
 	for _, data := range e.waiting {
 		if data[1] == coreKey {
@@ -116,7 +116,7 @@ func (e *Endpoint) settle(at time.Time) {
 	e.r = nil
 }
 
-// Start lets a client ask for a session.
+// Start sends a client's init.
 func (e *Endpoint) Start(at time.Time, r *transport.Relay) {
 	e.r, e.start = r, at
 	e.rw.Operate(true, at, &e.relay)
@@ -150,7 +150,7 @@ func (e *Endpoint) Feed(data []byte, end bool, at time.Time, r *transport.Relay)
 	e.settle(at)
 }
 
-// Ready is true behind the handshake.
+// Ready reports whether the handshake is complete.
 func (e *Endpoint) Ready() (ok, never bool, why string) {
 	mode, why := e.rw.Mode()
 	switch {
@@ -161,7 +161,7 @@ func (e *Endpoint) Ready() (ok, never bool, why string) {
 	case e.rw.lane(e.dir).dead:
 		return false, true, "the other end does not acknowledge any more"
 	case mode == transport.Operating && e.dir == schema.ToClient && !e.heard:
-		return false, false, "the client to say more than hello" // the hello may bear the address of somebody else
+		return false, false, "the client to say more than hello" // the address of the init may be forged
 	case mode == transport.Operating:
 		return true, false, ""
 	case mode == transport.Impossible:
@@ -184,7 +184,7 @@ func (e *Endpoint) Send(o transport.Outgoing, at time.Time, r *transport.Relay) 
 	return e.rw.Send(e.dir, o, at, &e.relay)
 }
 
-// Tick sends again what was not acknowledged, asks for a session again, or sends a client's sync.
+// Tick retransmits unacknowledged packets, repeats a client's init, or sends its sync.
 func (e *Endpoint) Tick(at time.Time, r *transport.Relay) {
 	e.r = r
 	defer e.settle(at)
@@ -203,13 +203,13 @@ func (e *Endpoint) Tick(at time.Time, r *transport.Relay) {
 		sync := binary.LittleEndian.AppendUint32([]byte{0, coreSync}, e.ticks(at))
 		sync = binary.LittleEndian.AppendUint32(sync, uint32(e.rw.lane(e.dir).went+1))
 		sync = binary.LittleEndian.AppendUint32(sync, uint32(e.rw.lane(schema.ToClient).came))
-		_ = e.rw.Send(e.dir, transport.Outgoing{Bytes: sync, Raw: true}, at, &e.relay) // what cannot be sent now comes next time
+		_ = e.rw.Send(e.dir, transport.Outgoing{Bytes: sync, Raw: true}, at, &e.relay) // on failure, retry at the next sync
 	case !never:
 		e.hello(at)
 	}
 }
 
-// Due is when the next Tick is needed.
+// Due returns the time of the next Tick.
 func (e *Endpoint) Due() time.Time {
 	if e.closed {
 		return time.Time{}
@@ -221,7 +221,7 @@ func (e *Endpoint) Due() time.Time {
 	return due
 }
 
-// Unsent is what was not acknowledged and what waits behind it.
+// Unsent returns the number of bytes that are unacknowledged or waiting behind them.
 func (e *Endpoint) Unsent() int {
 	l := e.rw.lane(e.dir)
 	n := l.unsentBytes + l.afterBytes

@@ -9,29 +9,29 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Figures are what was counted in one direction.
+// Figures are the statistics of one direction.
 type Figures struct {
 	Datagrams int64
 	Bytes     int64 // of their payloads
 	First     time.Time
 	Last      time.Time
-	Messages  int64 // of the game
+	Messages  int64 // game messages
 	Reliable  int64 // reliable packets that were delivered
-	Repeated  int64 // that came again
-	Conflicts int64 // that came again with other contents
-	Early     int64 // that had to wait for others
-	MostEarly int   // that waited at one time
-	Missing   int64 // that were given up
+	Repeated  int64 // received again
+	Conflicts int64 // received again with different content
+	Early     int64 // had to wait for earlier packets
+	MostEarly int   // maximum number that waited at one time
+	Missing   int64 // given up
 
-	// Of the sync packets of both ends, which count datagrams, between the first and the last one of each in the session.
-	NotCaptured int64 // sent in this direction, but not in the capture; negative: the capture has more
+	// From the sync packets of both ends, which count datagrams, between the first and the last one of each in the session.
+	NotCaptured int64 // sent in this direction but not in the capture; negative: more in the capture
 	NotReceived int64 // in the capture, but not received when the last sync was sent; negative: more were received
 
 	Answer time.Duration // from the last sync request in this direction to its answer, as captured
-	Clock  int32         // ticks of 1/100 s that the answering end's clock said more than the request's, with the way of the request in it
+	Clock  int32         // answering end's clock minus the time in the request, in ticks of 1/100 s; includes the request's transit time
 }
 
-// Figures are those of a direction.
+// Figures returns the statistics of a direction.
 func (t *Transport) Figures(dir schema.Dir) Figures { return t.way(dir).figures }
 
 func (f *Figures) count(seg transport.Segment) {
@@ -43,19 +43,19 @@ func (f *Figures) count(seg transport.Segment) {
 	f.Bytes += int64(len(seg.Bytes))
 }
 
-// syncs is what the sync requests of one end have said.
+// syncs holds the counts in the sync requests of one end.
 type syncs struct {
 	asked    bool
 	time     uint32 // of the last request
 	at       time.Time
 	counted  bool
-	sent     uint32 // what it said
+	sent     uint32 // its count of datagrams sent
 	received uint32
-	out      int64 // datagrams in the capture then, in its direction
-	in       int64 // in the other
+	out      int64 // datagrams captured before it, in its direction
+	in       int64 // in the other direction
 }
 
-// sync reads a request for the time, which says how many datagrams its sender has sent and received.
+// sync reads a time request, which contains its sender's counts of datagrams sent and received.
 func (t *Transport) sync(w *way, data []byte, off uint32) {
 	switch len(data) {
 	case syncSize, oldSyncSize:
@@ -84,7 +84,7 @@ func (t *Transport) sync(w *way, data []byte, off uint32) {
 		s.counted, s.sent, s.received, s.out, s.in = true, now.sent, now.received, now.out, now.in
 	}
 	if w.dir == schema.ToServer {
-		note = sized(len(data) == syncSize) + note // the short form is one of old servers
+		note = sized(len(data) == syncSize) + note // the short form is of old servers
 	}
 	t.control(w, data, off, note)
 }

@@ -23,7 +23,7 @@ var Layers = transport.Layers{
 	},
 }
 
-// layerCode is the code of the frame itself, if it is a core packet, then those of each layer.
+// layerCode returns the code of the frame itself, if it is a core packet, then the codes of each layer.
 func layerCode(x *transport.Frame, i int) (v int64, there, more bool) {
 	if i == 0 {
 		return int64(x.Key.Code), isCore(x), true
@@ -36,7 +36,7 @@ func layerCode(x *transport.Frame, i int) (v int64, there, more bool) {
 	return int64(code), code != 0, true
 }
 
-// layerCodes are the codes of a layer by the name that it has in Via, up to its colon; 0 is none. Chunks end with a packet of its own.
+// layerCodes returns the codes of a layer by its name in Via, up to the colon; 0 means none. Chunks end with a separate packet type.
 func layerCodes(via string) (codes [2]byte) {
 	name, _, _ := strings.Cut(via, ":")
 	switch name {
@@ -52,7 +52,8 @@ func layerCodes(via string) (codes [2]byte) {
 	return codes
 }
 
-// layerNumber is the number of the frame itself, if it is a reliable packet, or an ack where those count, then those of the layers.
+// layerNumber returns the number of the frame itself, if it is a reliable packet, or an ack if acks is true, then the numbers of the
+// layers.
 func layerNumber(x *transport.Frame, i int, acks bool) (v int64, there, more bool) {
 	if i == 0 {
 		if isCore(x) && len(x.Bytes) >= 6 && (x.Key.Code == coreReliable || acks && x.Key.Code == coreAck) {

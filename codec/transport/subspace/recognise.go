@@ -10,41 +10,41 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Bounds of what is kept until it shows how to read it.
+// Limits of the datagrams stored until the cipher is determined.
 const (
 	maxKept      = 192
 	maxKeptBytes = 96 << 10
-	maxRecovery  = 8 // clusters from which a key is looked for, while datagrams are kept
+	maxRecovery  = 8 // clusters from which recovery of the key is tried while datagrams are stored
 	maxLater     = 8 // after that
 )
 
-// plausibleSequence bounds the numbers of reliable packets that are taken for right where it is not known whether they are deciphered:
-// one in 4096 wrong ones is below. No session is known to get there: it would be months of usual play.
+// plausibleSequence bounds the numbers of reliable packets that are accepted while it is unknown whether they are deciphered: one in 4096
+// random numbers is below. No known session reaches it: that would take months of typical play.
 const plausibleSequence = 1 << 20
 
-// pending are datagrams that cannot be read yet, and what is known from them.
+// pending holds the datagrams that cannot be read yet, and the evidence from them.
 type pending struct {
 	kept    []kept
-	room    []byte // of their bytes
+	room    []byte // backing array of their bytes
 	choices []choice
-	tried   int // clusters
+	tried   int // clusters tried
 	later   int
 	clues   clues
-	opaque  int  // datagrams that neither plain nor VIE sessions have
-	named   bool // the choices are from a handshake or the options, not only that of a plain session
+	opaque  int  // datagrams that occur in neither plain nor VIE sessions
+	named   bool // the choices are from a handshake or the options, not only the plain one
 }
 
-// kept is a datagram.
+// kept is a stored datagram.
 type kept struct {
 	dir      schema.Dir
 	at       time.Time
 	packet   uint32
 	off      uint32
 	lost     int64
-	from, to int // in room
+	from, to int // range in room
 }
 
-// choice is a way to read the datagrams, and how many speak for and against it.
+// choice is a possible cipher, with the number of datagrams for and against it.
 type choice struct {
 	cipher  *Cipher // nil: plain
 	good    int
@@ -58,7 +58,7 @@ func (p *pending) reset() {
 	}
 }
 
-// keyChoices are the ciphers of a key.
+// keyChoices appends the ciphers of a key.
 func keyChoices(to []choice, key uint32, schedule Schedule) []choice {
 	if schedule != Unsigned || key <= modulus {
 		to = append(to, choice{cipher: NewCipher(key, Signed)})
@@ -69,7 +69,7 @@ func keyChoices(to []choice, key uint32, schedule Schedule) []choice {
 	return to
 }
 
-// choices sets what the datagrams may be: the given ways, or, if there are none, plain and the ciphers of a key.
+// choices sets the possible ciphers: the given ones, or, if there are none, plain and the ciphers of a key.
 func (t *Transport) choices(ways []choice, key uint32) {
 	if ways == nil {
 		ways = []choice{{}}
@@ -88,7 +88,7 @@ func (t *Transport) choices(ways []choice, key uint32) {
 	}
 }
 
-// choose settles how datagrams are read.
+// choose sets the cipher of the session.
 func (t *Transport) choose(c *Cipher) {
 	t.mode = plain
 	if c != nil {
@@ -99,7 +99,7 @@ func (t *Transport) choose(c *Cipher) {
 	}
 }
 
-// verdict says whether a datagram that is deciphered with the right key would look so: 1, or not: -1, or whether one cannot tell: 0.
+// verdict returns 1 if a deciphered datagram looks right, -1 if the key must be wrong, and 0 if undecided.
 func verdict(data []byte) int {
 	if len(data) < reliableHeader || data[0] != 0 {
 		return 0
@@ -121,7 +121,7 @@ func verdict(data []byte) int {
 	return -1
 }
 
-// clusterFits reports whether the lengths in a cluster end where it ends, and acks in it are acks.
+// clusterFits reports whether the lengths in a cluster match its size, and acks in it have the size of acks.
 func clusterFits(data []byte) bool {
 	at := clusterHeader
 	for at < len(data) {
@@ -139,10 +139,10 @@ func clusterFits(data []byte) bool {
 	return true
 }
 
-// hold keeps a datagram, and settles how to read them if they show it now.
+// hold stores a datagram, and chooses the cipher if the evidence now suffices.
 func (t *Transport) hold(w *way, data []byte) {
 	p := &t.pending
-	w.figures.Datagrams-- // it counts when it is read
+	w.figures.Datagrams-- // counted when it is read
 	w.figures.Bytes -= int64(len(data))
 	if p.choices == nil {
 		switch {
@@ -171,7 +171,7 @@ func (t *Transport) hold(w *way, data []byte) {
 	}
 }
 
-// weigh counts a datagram for and against the choices.
+// weigh updates the evidence with a datagram.
 func (t *Transport) weigh(data []byte) {
 	p := &t.pending
 	if len(data) > 0 && data[0] >= typesEnd {
@@ -206,7 +206,7 @@ func (t *Transport) weigh(data []byte) {
 	}
 }
 
-// settleEarly settles how the datagrams are read if they show it by now.
+// settleEarly chooses the cipher if the evidence suffices.
 func (t *Transport) settleEarly() {
 	p := &t.pending
 	if t.mode != unknown {
@@ -236,7 +236,7 @@ func (p *pending) rivals(i int) bool {
 	return false
 }
 
-// settle reads what was kept before something that ends the session it is of.
+// settle reads the stored datagrams before an event that ends their session.
 func (t *Transport) settle() {
 	if t.mode == unknown && len(t.pending.kept) > 0 {
 		seg, lost, end := transport.Segment{At: t.at, Packet: t.packet, Off: t.off}, t.lost, t.end
@@ -246,7 +246,7 @@ func (t *Transport) settle() {
 	}
 }
 
-// release settles by what is likely, and reads what was kept. last says that no more comes.
+// release chooses the most likely cipher and reads the stored datagrams. last reports the end of the input.
 func (t *Transport) release(last bool) {
 	p := &t.pending
 	if t.mode != unknown || len(p.kept) == 0 {
@@ -270,7 +270,7 @@ func (t *Transport) release(last bool) {
 	t.replay()
 }
 
-// replay reads what was kept.
+// replay reads the stored datagrams.
 func (t *Transport) replay() {
 	p := &t.pending
 	if len(p.kept) == 0 {
@@ -292,7 +292,7 @@ func (t *Transport) replay() {
 	t.lost, t.end = lost, end
 }
 
-// closed emits a datagram that is enciphered with an unknown key, and looks for the key.
+// closed emits a datagram that is enciphered with an unknown key, and tries to recover the key.
 func (t *Transport) closed(w *way, data []byte) {
 	if t.pending.later < maxLater && isAckCluster(data) {
 		t.pending.later++
@@ -314,7 +314,7 @@ func (t *Transport) closed(w *way, data []byte) {
 	t.opaque(w, data, "enciphered, and the capture has no handshake that tells how")
 }
 
-// elsewhere recognises what is not the core protocol, by the first datagrams.
+// elsewhere recognises protocols other than the core protocol by the first datagrams.
 func (t *Transport) elsewhere(w *way, data []byte) bool {
 	if t.options.Port != AnyPort || t.session.hasInit || t.session.answered {
 		return false
@@ -336,7 +336,7 @@ func (t *Transport) elsewhere(w *way, data []byte) bool {
 	return false
 }
 
-// isInfoAlone reports whether all that was kept are questions to an info port.
+// isInfoAlone reports whether all stored datagrams are requests to an info port.
 func (t *Transport) isInfoAlone() bool {
 	p := &t.pending
 	if t.options.Port != AnyPort || t.session.hasInit || t.session.answered {
@@ -365,8 +365,8 @@ func isInfoAnswer(question, answer []byte) bool {
 	return false
 }
 
-// groupOf is the group of a session's messages, by the first one to the server: a login for games, a question for the list of zones
-// from a directory, a zone's introduction at a biller. Source: spec of the core protocol, section 9.
+// groupOf returns the group of a session's messages, from the first one to the server: a login for games, a request for the list of zones
+// for a directory, a zone's introduction for a biller. Source: spec of the core protocol, section 9.
 func groupOf(first []byte) string {
 	switch {
 	case first[0] == 0x01 && len(first) == 5:
@@ -377,8 +377,8 @@ func groupOf(first []byte) string {
 	return "game"
 }
 
-// Recognise says whether the first datagrams of a UDP pair look like this package's, and how sure that is, from 0 (no) to 100: a whole
-// handshake is 100, core packets in the middle of a session less. Source: spec of the core protocol, section 15.
+// Recognise rates how likely the first datagrams of a UDP pair are SubSpace traffic, from 0 (not) to 100: a complete handshake is 100, core
+// packets in the middle of a session less. Source: spec of the core protocol, section 15.
 func Recognise(first []transport.Segment) int {
 	var acks, reliable, core, game, syncs, answers int
 	var client []byte
@@ -411,7 +411,7 @@ func Recognise(first []transport.Segment) int {
 			core++
 		case data[1] == coreAck && len(data) == ackSize:
 			if core++; numbers[number(data)] {
-				acks++ // the same under VIE: both are ciphered alike
+				acks++ // the same under VIE: equal plain text gives equal cipher text
 			}
 		case data[1] == coreSync && len(data) == syncSize:
 			syncs++

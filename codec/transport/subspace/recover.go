@@ -5,14 +5,14 @@ import "encoding/binary"
 // The size of an ack in a cluster: its length, then the ack.
 const clusteredAck = 1 + ackSize
 
-// isAckCluster reports whether an enciphered datagram may be a cluster of acks and nothing else. A server and a client send such
-// clusters all the time, and nothing else in a cluster is as regular.
+// isAckCluster reports whether an enciphered datagram may be a cluster that consists of acks. Servers and clients send such clusters all
+// the time, and no other cluster content is as regular.
 func isAckCluster(data []byte) bool {
 	return len(data) >= clusterHeader+2*clusteredAck && len(data) <= clusterHeader+streamSize &&
 		(len(data)-clusterHeader)%clusteredAck == 0 && data[0] == 0 && data[1] == coreCluster
 }
 
-// isAcks reports whether a deciphered datagram is a cluster of acks, of numbers that a session can have.
+// isAcks reports whether a deciphered datagram is a cluster of acks with plausible numbers.
 func isAcks(plain []byte) bool {
 	for at := clusterHeader; at < len(plain); at += clusteredAck {
 		if plain[at] != ackSize || plain[at+1] != 0 || plain[at+2] != coreAck ||
@@ -23,24 +23,24 @@ func isAcks(plain []byte) bool {
 	return true
 }
 
-// Recover finds the key of a session from an enciphered datagram of it, and reports whether it did. The datagram has to be a cluster of
-// two acks or more, of numbers below 2^20; nothing of the handshake is needed.
+// Recover recovers the key of a session from one enciphered datagram, and reports whether it succeeded. The datagram has to be a cluster of
+// two or more acks with numbers below 2^20; the handshake is not needed.
 //
-// The two low bytes of each output of the generator make the keystream. An ack has constant bytes where the 3rd, 4th and 5th output are
-// (the first of these only in its upper byte), so the upper half of the 4th can be tried out: 2^15 times. From it the generator runs back
-// to the key. Source: spec of the core protocol, "Decrypting without the handshake".
+// The two low bytes of each output of the generator form the keystream. An ack has constant bytes at the 3rd, 4th and 5th output (at the
+// 3rd only in its upper byte), so trying all upper halves of the 4th takes 2^15 attempts. From it the generator runs back to the key.
+// Source: spec of the core protocol, "Decrypting without the handshake".
 func Recover(data []byte) (*Cipher, bool) {
 	if !isAckCluster(data) {
 		return nil, false
 	}
 	body := data[clusterHeader:]
-	// Plain bytes of two acks: 06 00 04 n n n 00 | 06 00 04. Each is ciphered with the keystream and the byte 4 before it.
+	// Plain bytes of two acks: 06 00 04 n n n 00 | 06 00 04. Each byte is ciphered with the keystream and the byte 4 positions before it.
 	word := func(i int, low, high byte) uint32 {
 		return uint32(low^body[i]^body[i-4]) | uint32(high^body[i+1]^body[i-3])<<8
 	}
 	fourth, fifth := word(6, 0, ackSize), word(8, 0, coreAck)
 	var plain [clusterHeader + streamSize]byte
-	next := (uint64(fourth)*multiplier + addend) % modulus // after the state that is tried
+	next := (uint64(fourth)*multiplier + addend) % modulus // after the candidate state
 	for high := uint32(0); high < 1<<15; high++ {
 		state, after := high<<16|fourth, uint32(next)
 		if next += multiplier << 16 % modulus; next >= modulus {
@@ -63,9 +63,9 @@ func Recover(data []byte) (*Cipher, bool) {
 	return nil, false
 }
 
-// back is the generator's state before the given one.
+// back returns the generator's state before the given one.
 func back(k uint32) uint32 {
-	const inverse = 1407677000 // of the multiplier, by the modulus
+	const inverse = 1407677000 // of the multiplier, modulo the modulus
 	k = uint32((uint64(k) + modulus - addend) % modulus * inverse % modulus)
 	if k == 0 {
 		k = modulus
@@ -73,7 +73,7 @@ func back(k uint32) uint32 {
 	return k
 }
 
-// ciphersFrom is the ciphers with a keystream that begins with the output first and that begin a cluster of acks.
+// ciphersFrom returns the ciphers whose keystream begins with the output first and that decipher the start of a cluster of acks.
 func ciphersFrom(first uint32, body []byte) []*Cipher {
 	// The first 3 bytes of an ack in a cluster give 3 bytes of the key.
 	second := step(first, Signed)
@@ -81,7 +81,7 @@ func ciphersFrom(first uint32, body []byte) []*Cipher {
 	if key := back(first); key&0xFFFFFF == low {
 		return []*Cipher{NewCipher(key, Signed)}
 	}
-	// A key with the top bit set is not the state before: the schedules leave the generator's cycle with it. The 4th byte is tried.
+	// A key with the top bit set is not the preceding state, because it lies outside the generator's cycle. Its 4th byte is tried.
 	var found []*Cipher
 	for high := uint32(0x80); high < 0x100; high++ {
 		for schedule := Signed; schedule <= Unsigned; schedule++ {
@@ -93,19 +93,19 @@ func ciphersFrom(first uint32, body []byte) []*Cipher {
 	return found
 }
 
-// clues are what datagrams show of a key that is not enough with one of them alone: a sync request, and the number of a reliable packet
-// or of an ack. Clients send the first every 5 s, and the others all the time.
+// clues holds the evidence on a key that no single datagram suffices for: a sync request, and the number of a reliable packet or an ack.
+// Clients send the first every 5 s, and the others all the time.
 type clues struct {
 	sync     [syncSize]byte
-	upper    uint16 // of a number, enciphered; it is the same in all of below 65536
+	upper    uint16 // upper half of a number, enciphered; the same for all numbers below 65536
 	hasSync  bool
 	hasUpper bool
 }
 
-// plausibleCount bounds the counts in a sync request from which a key is looked for: hours of play.
+// plausibleCount bounds the counts in a sync request from which a key is recovered: hours of play.
 const plausibleCount = 1 << 18
 
-// take notes what a datagram shows, and reports whether a key may be looked for that could not be before.
+// take records a datagram's clues, and reports whether recovery is worth a new attempt.
 func (c *clues) take(data []byte) bool {
 	switch {
 	case len(data) < ackSize || data[0] != 0:
@@ -125,11 +125,11 @@ func (c *clues) take(data []byte) bool {
 	return false
 }
 
-// recover finds the key that the clues are of, and reports whether it did.
+// recover recovers the key from the clues, and reports whether it succeeded.
 //
-// The counts in a sync request are small, so their upper halves give the low bytes of the 4th and the 6th output but for two bits each:
-// the upper half of the 4th is tried out, and the 6th shows which are possible. The upper half of a small number, which is 0, gives that
-// of the key from the 2nd output; this tells which of the few possible keys it is.
+// The counts in a sync request are small, so their upper halves reveal the low bytes of the 4th and the 6th output except for two bits
+// each: all upper halves of the 4th are tried, and the 6th rejects wrong ones. The upper half of a small number is 0 and reveals the upper
+// half of the key once the 2nd output is known; this selects one of the remaining keys.
 func (c *clues) recover() (*Cipher, bool) {
 	body := c.sync[coreHeader:]
 	word := func(i int) uint32 {
@@ -137,7 +137,7 @@ func (c *clues) recover() (*Cipher, bool) {
 	}
 	fourth, sixth := word(6), word(10)
 	for low := range uint32(plausibleCount >> 16) {
-		next := (uint64(fourth^low)*multiplier + addend) % modulus // after the state that is tried
+		next := (uint64(fourth^low)*multiplier + addend) % modulus // after the candidate state
 		for high := range uint32(1 << 15) {
 			state, after := high<<16|fourth^low, uint32(next)
 			if next += multiplier << 16 % modulus; next >= modulus {
@@ -157,7 +157,7 @@ func (c *clues) recover() (*Cipher, bool) {
 	return nil, false
 }
 
-// cipherFrom is the cipher whose keystream begins with the output first and whose key has the upper half that the clues give, or nil.
+// cipherFrom returns the cipher whose keystream begins with the output first and whose key has the upper half given by the clues, or nil.
 func (c *clues) cipherFrom(first uint32) *Cipher {
 	upper := uint32(uint16(step(first, Signed)) ^ c.upper)
 	if key := back(first); key>>16 == upper {
@@ -166,8 +166,8 @@ func (c *clues) cipherFrom(first uint32) *Cipher {
 	if upper < 0x8000 {
 		return nil
 	}
-	// A key with the top bit set is not the state before: there a schedule's quotient is up to 2 too low or 1 too high, and its output as
-	// many remainders off.
+	// A key with the top bit set is not the preceding state: there a schedule's quotient is up to 2 too low or 1 too high, and its output
+	// differs by as many remainders.
 	for off := range uint64(4) {
 		state := back(uint32((uint64(first)+modulus+remainder-off*remainder-1)%modulus) + 1)
 		for _, key := range [...]uint32{state - modulus, state - 2*modulus, state + modulus, state + 2*modulus} {

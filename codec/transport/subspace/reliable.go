@@ -13,46 +13,46 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Bounds of what waits for its turn, in each direction. Servers take 31 numbers ahead; a client that looks on has to take as many as a
-// server has in flight, 255.
+// Limits of the packets that wait, in each direction. Servers accept 31 numbers ahead; an observer has to accept as many as a server has in
+// flight, 255.
 const (
-	serverWindow = 32      // numbers that servers take, from the next one on
+	serverWindow = 32      // numbers that servers accept, from the next one on
 	window       = 1024    // numbers ahead of the next one
 	maxWaiting   = 1 << 20 // bytes
-	farRow       = 32      // packets in a row, all beyond the window, that show that the capture lacks what was between
-	maxRuns      = 64      // runs of missing numbers that are remembered
-	recent       = 64      // numbers whose body is remembered, to see whether it comes again unchanged
-	smallBody    = 1 << 10 // bytes of a body whose room is kept for the next one
+	farRow       = 32      // consecutive packets beyond the window that prove a gap in the capture
+	maxRuns      = 64      // runs of missing numbers remembered
+	recent       = 64      // numbers whose body hash is stored, to detect repetitions with other content
+	smallBody    = 1 << 10 // maximum capacity in bytes of a body's buffer that is retained for reuse
 )
 
-// How long a number is waited for. Without an acknowledgement a sender sends it 15 times, each time 0.6 s later than the time before, and
-// so gives up after 63 s; one that has the acknowledgement does not send again, but the packet may stand later in the capture than the ack.
+// How long to wait for a number. A sender without an acknowledgement sends a packet 15 times at intervals that grow by 0.6 s, and so gives
+// up after 63 s; with an acknowledgement it does not retransmit, but the packet may be later in the capture than the ack.
 const (
 	patience       = 64 * time.Second
-	patienceCount  = 4096 // datagrams of the direction, where there are no times
+	patienceCount  = 4096 // datagrams of the direction, for captures without times
 	ackedPatience  = 2 * time.Second
 	ackedPatienceN = 64
 )
 
-// order puts the reliable packets of a direction in their order.
+// order puts the reliable packets of a direction in order.
 type order struct {
 	started bool
-	next    int64 // the number that is delivered next
-	first   int64 // the first one that was
-	busy    bool  // a packet is being delivered: those inside it wait
+	next    int64 // the next number to deliver
+	first   int64 // the first number delivered
+	busy    bool  // a packet is being delivered: packets inside it wait
 	waiting int   // packets in early
 	bytes   int   // of their bodies
 	early   map[int32]*early
 	free    []*early
 	far     []*early         // beyond the window
-	acked   map[int32]moment // numbers from next on, acknowledged but never seen
-	hole    moment           // since when next is missing while others wait
-	runs    []run            // numbers that were given up
+	acked   map[int32]moment // acknowledged numbers from next on that were never captured
+	hole    moment           // since when next has been missing while others wait
+	runs    []run            // numbers given up
 	bodies  *[recent]uint64  // hashes, at number % recent
-	seed    maphash.Seed     // of them
+	seed    maphash.Seed     // of the hashes
 }
 
-// early is a packet that waits for those before it.
+// early is a packet that waits for earlier ones.
 type early struct {
 	number int32
 	body   []byte
@@ -60,10 +60,10 @@ type early struct {
 	off    uint32
 	path   []wrap
 	note   string
-	lost   int64 // bytes that the capture lacks at its end
+	lost   int64 // bytes missing from the capture at its end
 }
 
-// moment is a place in the capture.
+// moment is a position in the capture.
 type moment struct {
 	at    time.Time
 	count int64 // datagrams of the direction
@@ -74,7 +74,7 @@ type run struct{ from, to int64 }
 
 const noteAhead = "32 numbers early or more: servers drop it until it comes again"
 
-// missing and acknowledged say why a number is given up.
+// missing and acknowledged are reasons for giving up a number.
 const (
 	missing      = ""
 	acknowledged = ": acknowledged, but not in the capture"
@@ -110,7 +110,7 @@ func (o *order) recycle(e *early) {
 	}
 }
 
-// reliable reads a numbered packet: it delivers it, keeps it for its turn, or finds that it has been here.
+// reliable reads a numbered packet: it delivers it, stores it until its turn, or reports a repetition.
 func (t *Transport) reliable(w *way, data []byte, off uint32) {
 	if len(data) <= reliableHeader {
 		t.problem(w, data, off, "a reliable packet without another packet in it: servers ignore it")
@@ -128,7 +128,7 @@ func (t *Transport) reliable(w *way, data []byte, off uint32) {
 			t.doubt(w)
 		}
 	}
-	// More wait than any sender has on its way: what is missing will not come.
+	// More packets wait than any sender has in flight: the missing ones will not arrive.
 	for !o.busy && int64(n) >= o.next+window && int64(n) < o.next+2*window && o.waiting >= window/2 {
 		t.skip(w, missing)
 	}
@@ -164,7 +164,7 @@ func (t *Transport) reliable(w *way, data []byte, off uint32) {
 	}
 }
 
-// start begins the order: at 0 in a session whose begin was seen, else at the first number.
+// start begins the order: at 0 in a session whose start was captured, otherwise at the first number.
 func (o *order) start(n int32, seen bool) {
 	o.started = true
 	if seen {
@@ -172,19 +172,19 @@ func (o *order) start(n int32, seen bool) {
 		return
 	}
 	o.next, o.first = int64(n), int64(n)
-	if n > 0 { // those just before it may be on their way
+	if n > 0 { // the numbers just before it may be in flight
 		o.runs = append(o.runs, run{max(0, o.next-window), o.next - 1})
 	}
 }
 
 func (t *Transport) moment(w *way) moment { return moment{t.at, w.figures.Datagrams} }
 
-// past reports whether it is long ago.
+// past reports whether m is longer ago than a duration or a number of datagrams.
 func (m moment) past(now moment, d time.Duration, count int64) bool {
 	return now.at.Sub(m.at) >= d || now.count-m.count >= count
 }
 
-// copied is the packet that is read, with room of its own.
+// copied returns a copy of the current packet.
 func (t *Transport) copied(w *way, n int32, body []byte, off uint32) *early {
 	o := &w.order
 	var e *early
@@ -227,7 +227,7 @@ func (t *Transport) inTurn(w *way, n int32, body []byte, off uint32) {
 	o.busy = false
 }
 
-// drain delivers what has waited for the packet before it.
+// drain delivers the packets that waited for the one before them.
 func (t *Transport) drain(w *way) {
 	o := &w.order
 	for o.waiting > 0 {
@@ -245,7 +245,7 @@ func (t *Transport) drain(w *way) {
 
 const maxNumber = 1<<31 - 1
 
-// deliver delivers a packet that was kept, as what it was: with the place in the capture and what it was wrapped in.
+// deliver delivers a stored packet with its original position in the capture and its enclosing packets.
 func (t *Transport) deliver(w *way, e *early) {
 	path, packet, note, lost, end := t.path, t.packet, t.note, t.lost, t.end
 	t.path, t.packet, t.note = append(t.inner[:0], e.path...), e.packet, e.note
@@ -283,7 +283,7 @@ func (t *Transport) again(w *way, data []byte, off uint32) {
 	t.repeated(w, data, off, same)
 }
 
-// tooLate emits what is in a packet that was given up before.
+// tooLate emits the content of a packet that was given up before.
 func (t *Transport) tooLate(w *way, n int32, body []byte, off uint32) {
 	o := &w.order
 	if int64(n) >= o.next-recent {
@@ -300,7 +300,7 @@ func (t *Transport) tooLate(w *way, n int32, body []byte, off uint32) {
 	}
 }
 
-// repeated reports a packet that has come before.
+// repeated reports a packet that was received before.
 func (t *Transport) repeated(w *way, data []byte, off uint32, same bool) {
 	w.figures.Repeated++
 	if same {
@@ -311,8 +311,8 @@ func (t *Transport) repeated(w *way, data []byte, off uint32, same bool) {
 	t.problem(w, data, off, fmt.Sprintf("reliable packet %d comes again with other contents: the first ones count", number(data)))
 }
 
-// far reads a packet that is too early. Many of them in a row show that the capture lacks what is before them; one alone may be forged,
-// and changes nothing.
+// far reads a packet that is beyond the window. Many of them in a row prove a gap in the capture; a single one may be forged and is
+// ignored.
 func (t *Transport) far(w *way, data []byte, off uint32) {
 	o := &w.order
 	n, body := number(data), data[reliableHeader:]
@@ -344,7 +344,7 @@ func (t *Transport) far(w *way, data []byte, off uint32) {
 	t.skip(w, missing)
 }
 
-// dropFar reports those that came alone.
+// dropFar reports isolated packets beyond the window.
 func (t *Transport) dropFar(w *way) {
 	o := &w.order
 	for _, e := range o.far {
@@ -357,9 +357,9 @@ func (t *Transport) dropFar(w *way) {
 	o.clearFar()
 }
 
-// lowest is the lowest number that waits.
+// lowest returns the lowest number that waits.
 func (o *order) lowest() int32 {
-	if o.waiting > 64 { // then the steps pay: what waits is within the window
+	if o.waiting > 64 { // faster then, since all waiting numbers are within the window
 		for n := o.next; n < o.next+window; n++ {
 			if o.early[int32(n)] != nil {
 				return int32(n)
@@ -373,13 +373,13 @@ func (o *order) lowest() int32 {
 	return lowest
 }
 
-// skip gives up the numbers before the lowest one that waits, and delivers from there on.
+// skip gives up the numbers before the lowest one that waits, and continues from there.
 func (t *Transport) skip(w *way, why string) {
 	t.giveUp(w, int64(w.order.lowest()), why)
 	t.drain(w)
 }
 
-// giveUp reports that the numbers before to are missing.
+// giveUp reports the numbers before to as missing.
 func (t *Transport) giveUp(w *way, to int64, why string) {
 	o := &w.order
 	from := o.next
@@ -418,12 +418,12 @@ func (t *Transport) giveUp(w *way, to int64, why string) {
 	t.path = path
 }
 
-// doubt says that parts of a message may be missing before the number that is next.
+// doubt records that parts of a message may be missing before the next number.
 func (t *Transport) doubt(w *way) {
 	w.chunk.doubt, w.chunk.after, w.stream.doubt = true, w.order.next, true
 }
 
-// givenUp reports whether a number was given up, and takes it from those.
+// givenUp reports whether a number was given up, and removes it from the runs.
 func (o *order) givenUp(n int64) bool {
 	for i := range o.runs {
 		r := &o.runs[i]
@@ -442,14 +442,14 @@ func (o *order) givenUp(n int64) bool {
 			r.to = n - 1
 			o.runs = append(o.runs, rest)
 		default:
-			r.from = n + 1 // what is before it counts as delivered from now on
+			r.from = n + 1 // the numbers before it count as delivered from now on
 		}
 		return true
 	}
 	return false
 }
 
-// ack notes numbers that the other end has, but that were not seen: they will not be sent again.
+// ack records numbers that the other end has received but that were not captured: they will not be retransmitted.
 func (t *Transport) ack(w *way, data []byte, off uint32) {
 	if len(data) != ackSize {
 		t.control(w, data, off, sized(false))
@@ -458,7 +458,7 @@ func (t *Transport) ack(w *way, data []byte, off uint32) {
 	n, sender := number(data), t.other(w)
 	o := &sender.order
 	if !o.started && (t.session.hasInit || t.session.answered) {
-		o.start(n, true) // it begins at 0, even if that is not in the capture
+		o.start(n, true) // numbering begins at 0, even if that packet is not in the capture
 	}
 	if !o.started || n >= 0 && int64(n) < o.next || o.early[n] != nil {
 		t.control(w, data, off, "")
@@ -477,7 +477,7 @@ func (t *Transport) ack(w *way, data []byte, off uint32) {
 	o.acked[n] = t.moment(sender)
 }
 
-// ackedTo is the first number from next on that is not acknowledged without having been seen.
+// ackedTo returns the first number from next on that is not in acked.
 func (o *order) ackedTo() int64 {
 	to := o.next
 	for {
@@ -488,7 +488,8 @@ func (o *order) ackedTo() int64 {
 	}
 }
 
-// overdue gives up what has been missing for long. Where nothing waits nothing is held up: an ack may be of a number that was not sent yet.
+// overdue gives up numbers that have been missing for too long. While no packet waits, nothing is given up: an ack may be of a number not
+// yet sent.
 func (t *Transport) overdue() {
 	for i := range t.ways {
 		w := &t.ways[i]

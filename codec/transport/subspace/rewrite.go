@@ -13,83 +13,83 @@ import (
 
 // Rewriter is the transport.Rewriter of one UDP pair.
 //
-// The safe point is where it is known how datagrams are enciphered; with the handshake that is before the first numbered packet. From
-// there on the rewriter is the receiver of what each end sends and the sender of what each end gets: it acknowledges numbered packets
-// itself, puts them in order, numbers what goes on anew and sends it again until it is acknowledged, with the timing of a server. To
-// translate acknowledgements instead would be enough for a message that is dropped or added now and then, but a message that is held
-// would make its sender give up (15 tries), one packet can become several and several one, and chunks and streams have to be whole
-// before they can be decided about. The price is that an acknowledgement says no more than that the rewriter has the packet; so it takes no
-// more when much waits, and a disconnect waits a short time for what is before it.
+// The safe point is where the cipher is known; with the handshake that is before the first numbered packet. From there on the rewriter is
+// the receiver for each sending end and the sender for each receiving end: it acknowledges numbered packets itself, puts them in order,
+// renumbers them, and retransmits until they are acknowledged, with the timing of a server. Translating acknowledgements instead would
+// suffice for an occasional dropped or added message. But a held message would make its sender give up (15 tries), one packet can become
+// several and several one, and chunks and streams have to be complete before they can be decided about. The cost is that an acknowledgement
+// means only that the rewriter has the packet; so it accepts no more when too much waits, and a disconnect waits a short time for the
+// packets before it.
 //
-// Numbers that were relayed before that point keep their meaning: their packets and acknowledgements pass as they are, and so do chunks and
-// streams of which a part was relayed.
+// Numbers relayed before that point keep their meaning: their packets and acknowledgements pass unchanged, as do chunks and streams of
+// which a part was relayed.
 //
-// A reliable message that is held holds up all reliable ones of its direction, others overtake it. What was in clusters is put in clusters
-// again, as it fits in 512 bytes. Chunked messages and streams go on when they are whole. A message that was not in parts and has become
-// too long goes as a chunked message, and reliably. Sync packets pass at once, their counts corrected by the datagrams that the rewriter
-// has added and saved. What servers ignore for its form does not pass.
+// A held reliable message blocks all reliable ones of its direction; other messages overtake it. Packets from clusters are put in clusters
+// again, as many as fit in 512 bytes. Chunked messages and streams are sent on when they are complete. A message that was not in parts and
+// has become too long is sent as a reliable chunked message. Sync packets pass at once, with their counts adjusted by the datagrams that
+// the rewriter has added or saved. Packets that servers ignore because of their form are not passed on.
 type Rewriter struct {
 	t      *Transport
 	mode   transport.RewriteMode
 	why    string
-	asking bool // Decide is asked
-	unseen bool // datagrams of the session were relayed and not fed
+	asking bool // call Decide for each message
+	unseen bool // datagrams of the session were relayed without being fed
 	lanes  [2]lane
-	next   uint64 // the last id
+	next   uint64 // the last id assigned
 	held   map[uint64]*item
 	notice transport.Frame
-	packed []byte // of the datagram that is put together
+	packed []byte // buffer for the datagram being assembled
 
-	// Of the call that is under way.
+	// State of the current call.
 	r     *transport.Relay
 	at    time.Time
-	now   *carrier // what the packet that is read came in
-	busy  bool     // a reliable packet is delivered
-	holds bool     // and something in it is held
-	batch []item   // what is in it
-	whole bool     // all of it passes as it came
+	now   *carrier // origin of the current packet
+	busy  bool     // a reliable packet is being delivered
+	holds bool     // and a message in it is held
+	batch []item   // its packets
+	whole bool     // all of them pass unchanged
 }
 
-// carrier is what a packet came in.
+// carrier describes the origin of a packet.
 type carrier struct {
 	lane     *lane
 	reliable bool
-	passed   bool // it went on as it was: nothing is decided
+	passed   bool // it was already passed on unchanged: no decisions
 }
 
-// lane is one direction: from the end that sends to the end that receives.
+// lane is the state of one direction, from the sending to the receiving end.
 type lane struct {
 	dir schema.Dir
 
-	// As the receiver of the one end.
-	base    int64            // numbers below were relayed, and go on so
-	awaited int64            // the number that is delivered next
-	early   map[int32]*early // that came before it
+	// As the receiver for the sending end.
+	base    int64            // lower numbers were relayed, and still are
+	awaited int64            // the next number to deliver
+	early   map[int32]*early // received before it
 	bytes   int              // of early
 	started bool
-	came    int64 // datagrams
+	came    int64 // datagrams received
 	heard   time.Time
 
-	rawChunk, rawStream bool // the one that is under way passes in its parts
+	rawChunk, rawStream bool // the message in progress passes in its parts
 	after               []item
 	afterBytes          int
 
-	// What is held, and behind it.
+	// The held items, and the items behind them.
 	queue  []*item
-	queued int // bytes of the queue, and of unreliable ones that are held
+	queued int // bytes of the queue, and of held unreliable messages
 
 	sender
 }
 
-// item is a packet that is to go on.
+// item is a packet to be sent on.
 type item struct {
-	id       uint64 // not 0: the relay is told when it goes
+	id       uint64 // if not 0, the relay is notified when it is sent
 	held     bool
 	lane     *lane
 	reliable bool
 	how      form
 	bytes    []byte
-	more     []uint64 // as id, of a cluster
+	more     []uint64 // further ids, of a cluster
 }
 
 // form is how a message is sent.
@@ -99,20 +99,20 @@ const (
 	alone   form = iota
 	chunked      // in parts, without a total
 	streamed
-	core // no message: a core packet
+	core // a core packet, not a message
 	gone // not sent
 )
 
-// Bounds of what a rewriter keeps, in each direction.
+// Limits of the data that a rewriter retains, in each direction.
 const (
-	takeWindow   = 256     // numbers that are taken ahead of the next one, of up to maxRead bytes each
-	maxLane      = 2 << 20 // bytes that wait to be sent or decided, above which no new packet is taken
+	takeWindow   = 256     // numbers accepted ahead of the next one, of up to maxRead bytes each
+	maxLane      = 2 << 20 // bytes waiting to be sent or decided, above which no new packet is accepted
 	maxRead      = 1 << 10 // bytes of a datagram; servers read 520 at most
-	itemCost     = 128     // bytes that count for each one that waits
-	maxUnordered = 1 << 20 // bytes of unreliable messages that are held; more pass
+	itemCost     = 128     // bytes charged for each waiting item
+	maxUnordered = 1 << 20 // bytes of held unreliable messages; more pass
 )
 
-// NewRewriter makes the rewriter of a connection.
+// NewRewriter returns the rewriter of a connection.
 func NewRewriter(o Options) *Rewriter {
 	rw := &Rewriter{t: New(o), held: map[uint64]*item{}}
 	rw.t.prompt = true
@@ -142,7 +142,7 @@ func (rw *Rewriter) reset() {
 	clear(rw.held)
 }
 
-// tellAll tells the relay of all that an item is of.
+// tellAll calls a function of the relay for each id of an item.
 func (rw *Rewriter) tellAll(it *item, tell func(id uint64)) {
 	if it.id != 0 {
 		tell(it.id)
@@ -172,7 +172,7 @@ func (rw *Rewriter) begin(at time.Time, r *transport.Relay) {
 	rw.t.at = at
 }
 
-// end sends what the call has made.
+// end sends the output of the call.
 func (rw *Rewriter) end() {
 	for i := range rw.lanes {
 		rw.transmit(&rw.lanes[i])
@@ -211,7 +211,7 @@ func (rw *Rewriter) Feed(seg transport.Segment, r *transport.Relay) {
 	}
 }
 
-// tryTake begins to rewrite if it can be done by now.
+// tryTake begins rewriting if it is possible now.
 func (rw *Rewriter) tryTake() {
 	t := rw.t
 	rw.mode = transport.Impossible
@@ -235,7 +235,7 @@ func (rw *Rewriter) tryTake() {
 	}
 }
 
-// takeOver takes the numbers of a direction from the transport, which has seen them.
+// takeOver copies the numbering of a direction from the transport, which has observed it.
 func (rw *Rewriter) takeOver(l *lane) {
 	w := rw.t.way(l.dir)
 	o := &w.order
@@ -250,10 +250,10 @@ func (rw *Rewriter) takeOver(l *lane) {
 	o.early = nil
 	o.reset()
 	l.number = l.base
-	l.rawChunk, l.rawStream = true, true // if one is under way
+	l.rawChunk, l.rawStream = true, true // if one is in progress
 }
 
-// datagram reads one of a session that is rewritten.
+// datagram reads a datagram of a rewritten session.
 func (rw *Rewriter) datagram(l *lane, seg transport.Segment) {
 	t := rw.t
 	w := t.way(l.dir)
@@ -292,7 +292,7 @@ func (rw *Rewriter) datagram(l *lane, seg transport.Segment) {
 	rw.read(&carrier{lane: l}, data, t.off)
 }
 
-// frame is given what the transport found.
+// frame receives the frames that the transport finds.
 func (rw *Rewriter) frame(f *transport.Frame) {
 	rw.r.EmitFrame(f)
 	c := rw.now
@@ -310,7 +310,7 @@ func (rw *Rewriter) frame(f *transport.Frame) {
 		}
 	}
 	if f.Kind != transport.Message || how == chunked && c.lane.rawChunk || how == streamed && c.lane.rawStream {
-		// Nothing is decided about it, or its parts went on by themselves; but it stands in its place.
+		// It needs no decision, or its parts were sent separately; but it takes its place in the order.
 		if behind && rw.busy {
 			rw.next++
 			rw.r.Wait(rw.next)
@@ -333,7 +333,7 @@ func (rw *Rewriter) frame(f *transport.Frame) {
 	if it.held {
 		rw.holds = rw.holds || c.reliable
 	} else if d.Action == transport.Pass && how == alone && !c.reliable && len(f.Bytes) > usualSize {
-		it.how = core // as it came, whatever the other end makes of it
+		it.how = core // unchanged, whatever the other end does with it
 	} else if err := rw.decide(&it, d); err != nil {
 		rw.tell(c.lane, "the message was not replaced: "+err.Error())
 	}
@@ -343,13 +343,13 @@ func (rw *Rewriter) frame(f *transport.Frame) {
 	rw.add(&it)
 }
 
-// tell emits a problem that is the rewriter's.
+// tell emits a problem of the rewriter itself.
 func (rw *Rewriter) tell(l *lane, note string) {
 	rw.notice = transport.Frame{Kind: transport.Problem, Dir: l.dir, At: rw.at, Offset: transport.Unknown, Length: transport.Unknown, Note: note}
 	rw.r.EmitFrame(&rw.notice)
 }
 
-// decide carries out a decision on what is not sent yet.
+// decide applies a decision to an unsent item.
 func (rw *Rewriter) decide(it *item, d transport.Decision) error {
 	switch d.Action {
 	case transport.Drop:
@@ -376,7 +376,7 @@ func (rw *Rewriter) decide(it *item, d transport.Decision) error {
 
 var errType = errors.New("a message must begin with its type, which is not 0")
 
-// fits reports what is wrong with a message.
+// fits returns the error of an invalid message, or nil.
 func fits(data []byte) error {
 	switch {
 	case len(data) < 1 || len(data) > maxStream:
@@ -394,12 +394,12 @@ func fitsRaw(data []byte) error {
 	return nil
 }
 
-// add lets a packet go on: in the batch of the reliable packet that it is in, or behind what is held.
+// add queues a packet to be sent: in the batch of the reliable packet that contains it, or behind the held items.
 func (rw *Rewriter) add(it *item) {
 	switch {
 	case it.reliable && rw.busy:
 		if it.how == chunked || it.how == streamed || it.held {
-			it.bytes = append([]byte(nil), it.bytes...) // the transport uses the room again
+			it.bytes = append([]byte(nil), it.bytes...) // the transport reuses the buffer
 		}
 		rw.batch = append(rw.batch, *it)
 	default:
@@ -407,7 +407,7 @@ func (rw *Rewriter) add(it *item) {
 	}
 }
 
-// pass sends a packet, or lets it wait.
+// pass sends a packet, or queues it.
 func (rw *Rewriter) pass(it *item) {
 	l := it.lane
 	switch {
@@ -430,7 +430,7 @@ func (rw *Rewriter) pass(it *item) {
 	}
 }
 
-// Operate says whether messages are asked about. What is rewritten stays so, since both ends have other numbers.
+// Operate implements transport.Rewriter. A rewritten session stays rewritten, since the two ends use different numbers.
 func (rw *Rewriter) Operate(on bool, at time.Time, r *transport.Relay) {
 	rw.begin(at, r)
 	defer rw.end()
@@ -443,10 +443,10 @@ func (rw *Rewriter) Operate(on bool, at time.Time, r *transport.Relay) {
 	}
 }
 
-// Mode is how the connection is handled.
+// Mode implements transport.Rewriter.
 func (rw *Rewriter) Mode() (transport.RewriteMode, string) { return rw.mode, rw.why }
 
-// Release decides about a message that is held.
+// Release implements transport.Rewriter.
 func (rw *Rewriter) Release(id uint64, d transport.Decision, at time.Time, r *transport.Relay) error {
 	it := rw.held[id]
 	if it == nil {
@@ -479,7 +479,7 @@ func (rw *Rewriter) Release(id uint64, d transport.Decision, at time.Time, r *tr
 	return nil
 }
 
-// Send puts an own message into a direction. Reliable ones go before those that are held.
+// Send implements transport.Rewriter. Reliable messages are sent before held ones.
 func (rw *Rewriter) Send(dir schema.Dir, o transport.Outgoing, at time.Time, r *transport.Relay) error {
 	if rw.mode != transport.Operating {
 		return transport.ErrNotOperating
@@ -512,13 +512,13 @@ func (rw *Rewriter) Send(dir schema.Dir, o transport.Outgoing, at time.Time, r *
 	return nil
 }
 
-// Waiting is how many bytes of a direction wait: in the order of their numbers, for a decision, or for the other end.
+// Waiting returns the number of bytes of a direction that wait for earlier packets, for a decision, or for the other end.
 func (rw *Rewriter) Waiting(dir schema.Dir) int {
 	l := rw.lane(dir)
 	return l.bytes + l.queued + l.unsentBytes + l.afterBytes
 }
 
-// Flush emits what is incomplete. Of a session that is rewritten everything stays as it is: more may come.
+// Flush reports incomplete messages. In a rewritten session they are retained, since the rest may follow.
 func (rw *Rewriter) Flush(at time.Time, r *transport.Relay) {
 	rw.begin(at, r)
 	defer rw.end()

@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// read reads a packet and lets go on what is in it, as Transport.read does without the latter.
+// read reads a packet as Transport.read does, and also sends its content on.
 func (rw *Rewriter) read(c *carrier, data []byte, off uint32) {
 	t, l := rw.t, c.lane
 	w := t.way(l.dir)
 	rw.now = c
 	if len(data) < 2 || data[0] != 0 || len(t.path) >= maxDepth && carries(data[1]) {
-		t.read(w, data, off) // a message, or what servers ignore
+		t.read(w, data, off) // a message, or a packet that servers ignore
 		return
 	}
 	switch data[1] {
@@ -54,15 +54,14 @@ func (rw *Rewriter) read(c *carrier, data []byte, off uint32) {
 	}
 }
 
-// corePacket lets a core packet go on that is none of the rewriter's business.
+// corePacket sends on a core packet that the rewriter does not handle itself.
 func (rw *Rewriter) corePacket(c *carrier, data []byte) {
 	if !c.passed {
 		rw.add(&item{lane: c.lane, reliable: c.reliable, how: core, bytes: data})
 	}
 }
 
-// counted is a sync request with the counts that its receiver is to see: as if the datagrams that the rewriter has added had been sent by
-// the end that it speaks for, and those that it saved had not.
+// counted returns a sync request with counts as if its sender had sent the datagrams that the rewriter added, and not those that it saved.
 func (rw *Rewriter) counted(l *lane, data []byte) []byte {
 	data = append([]byte(nil), data...)
 	if len(data) == syncSize {
@@ -74,7 +73,7 @@ func (rw *Rewriter) counted(l *lane, data []byte) []byte {
 	return data
 }
 
-// cluster reads packets in a packet.
+// cluster reads the packets in a cluster.
 func (rw *Rewriter) cluster(c *carrier, data []byte, off uint32) {
 	t := rw.t
 	w := t.way(c.lane.dir)
@@ -99,7 +98,7 @@ func (rw *Rewriter) cluster(c *carrier, data []byte, off uint32) {
 	}
 }
 
-// reliable takes a numbered packet.
+// reliable reads a numbered packet.
 func (rw *Rewriter) reliable(c *carrier, data []byte, off uint32) {
 	t, l := rw.t, c.lane
 	w := t.way(l.dir)
@@ -108,11 +107,11 @@ func (rw *Rewriter) reliable(c *carrier, data []byte, off uint32) {
 		n = number(data)
 	}
 	if n < 0 {
-		t.reliable(w, data, off) // says what is wrong with it
+		t.reliable(w, data, off) // reports the error
 		return
 	}
 	if !l.started {
-		// The session was begun before it was seen: what its ends count from is not known.
+		// The session began before it was observed: the initial numbers are unknown.
 		l.started = true
 		l.base, l.awaited, l.number = int64(n), int64(n), int64(n)
 	}
@@ -146,12 +145,12 @@ func (rw *Rewriter) reliable(c *carrier, data []byte, off uint32) {
 	}
 }
 
-// full reports whether so much waits that no new packet is to be taken.
+// full reports whether too much waits for a new packet to be accepted.
 func (l *lane) full() bool {
 	return l.dead || l.queued+l.unsentBytes+l.afterBytes > maxLane
 }
 
-// acknowledge tells the sender of a packet that it came. Those that were relayed are acknowledged by the other end.
+// acknowledge acknowledges a packet to its sender. Relayed packets are acknowledged by the other end.
 func (rw *Rewriter) acknowledge(l *lane, n int32) {
 	if int64(n) < l.base {
 		return
@@ -179,7 +178,7 @@ func (rw *Rewriter) deliver(l *lane) {
 		t.path, t.packet, t.note = append(append([]wrap(nil), e.path...), wrap{inReliable, e.number}), e.packet, e.note
 		rw.read(c, e.body, e.off)
 		if rw.whole && len(rw.batch) > 1 && len(e.body) <= maxBody {
-			// A cluster of which nothing was changed goes on as it is.
+			// A cluster without changes is sent on unchanged.
 			all := item{lane: l, reliable: true, how: core, bytes: e.body}
 			for i := range rw.batch {
 				if id := rw.batch[i].id; id != 0 {
@@ -214,7 +213,7 @@ func (rw *Rewriter) chunk(c *carrier, data []byte, off uint32) {
 	}
 }
 
-// stream reads a part of a message of known size. One that is too long to be kept passes in its parts.
+// stream reads a part of a message of known size. A message that is too long to be stored passes in its parts.
 func (rw *Rewriter) stream(c *carrier, data []byte, off uint32) {
 	l := c.lane
 	w := rw.t.way(l.dir)
@@ -228,13 +227,13 @@ func (rw *Rewriter) stream(c *carrier, data []byte, off uint32) {
 	}
 }
 
-// inParts reports whether a message is under way that passes in its parts. No other one may be sent in parts before its end.
+// inParts reports whether a message that passes in its parts is in progress. No other message may be sent in parts before its end.
 func (rw *Rewriter) inParts(l *lane) bool {
 	w := rw.t.way(l.dir)
 	return l.rawChunk && (w.chunk.open() || w.chunk.until) || l.rawStream && (w.stream.open() || w.stream.pass > 0)
 }
 
-// ack takes an acknowledgement of what the rewriter has sent, or lets one go on that is of before its time.
+// ack handles an acknowledgement of a packet sent by the rewriter, or passes on one of a packet relayed before.
 func (rw *Rewriter) ack(c *carrier, data []byte, off uint32) {
 	t, l := rw.t, c.lane
 	w := t.way(l.dir)
@@ -253,10 +252,10 @@ func (rw *Rewriter) ack(c *carrier, data []byte, off uint32) {
 	}
 }
 
-// disconnect ends the session, when what is before it has come to the other end.
+// disconnect ends the session after the packets before it have been acknowledged.
 func (rw *Rewriter) disconnect(l *lane) {
 	b := rw.back(l)
-	b.sender.drop() // nobody reads it any more
+	b.sender.drop() // the other end no longer reads
 	if l.bye == 0 {
 		l.byeAt = rw.at
 	}

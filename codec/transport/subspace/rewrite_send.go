@@ -11,39 +11,39 @@ import (
 const (
 	maxBody      = usualSize - reliableHeader // of a reliable packet
 	partSize     = 480                        // of chunks and streams, as servers send them
-	maxChunkSent = 64 << 10                   // of a chunked message: servers take no more
+	maxChunkSent = 64 << 10                   // of a chunked message: servers accept no more
 	maxItem      = 255                        // of a packet in a cluster
 )
 
-// When packets are sent again. Source: spec of the core protocol, section 3; asss.
+// Timing of retransmission. Source: spec of the core protocol, section 3; asss.
 const (
-	sendWindow  = 32 // numbers beyond the lowest that is not acknowledged: more are dropped
+	sendWindow  = 32 // numbers from the lowest unacknowledged one: servers drop more
 	firstRTT    = 200 * time.Millisecond
 	firstSpread = 100 * time.Millisecond
 	minTimeout  = 250 * time.Millisecond
 	maxTimeout  = 2 * time.Second
 	maxTries    = 15
-	silence     = 30 * time.Second // without a datagram an end is gone
-	farewell    = 3 * time.Second  // a disconnect waits for what is before it
-	maxByes     = 4                // disconnects that are sent on
+	silence     = 30 * time.Second // an end is gone after this time without a datagram
+	farewell    = 3 * time.Second  // maximum time that a disconnect waits for the packets before it
+	maxByes     = 4                // maximum number of disconnects sent on
 )
 
-// sender is the sender of numbered packets to one end.
+// sender sends numbered packets to one end.
 type sender struct {
 	number      int64 // of the next packet
 	unsent      [][]byte
 	unsentBytes int
-	flight      []sending // in the order of their numbers, the first is not acknowledged
+	flight      []sending // ordered by number; the first is not acknowledged
 	rtt, spread time.Duration
 	dead        bool
 
-	parts [][]byte // packets of this call, to be put into datagrams
-	went  int64    // datagrams
-	bye   int      // disconnects that are to be sent
+	parts [][]byte // packets of this call, to be combined into datagrams
+	went  int64    // datagrams sent
+	bye   int      // disconnects to send
 	byeAt time.Time
 }
 
-// sending is a packet that is on its way.
+// sending is a packet in flight.
 type sending struct {
 	data  []byte
 	at    time.Time // of the last try
@@ -53,10 +53,10 @@ type sending struct {
 
 func (s *sender) reset() { s.rtt, s.spread = firstRTT, firstSpread }
 
-// drop forgets what is to be sent.
+// drop discards everything to be sent.
 func (s *sender) drop() { s.unsent, s.unsentBytes, s.flight = nil, 0, nil }
 
-// push numbers a packet later, when the window has room for it.
+// push queues a packet, which is numbered when the window has room for it.
 func (s *sender) push(head []byte, body []byte) {
 	if s.dead {
 		return
@@ -68,7 +68,7 @@ func (s *sender) push(head []byte, body []byte) {
 	s.unsentBytes += len(data)
 }
 
-// fill takes into flight what the window has room for.
+// fill numbers queued packets and sends them, as far as the window has room.
 func (s *sender) fill(at time.Time) {
 	for len(s.unsent) > 0 && len(s.flight) < sendWindow && s.number <= maxNumber {
 		data := s.unsent[0]
@@ -84,7 +84,7 @@ func (s *sender) fill(at time.Time) {
 	}
 }
 
-// acked notes that a packet came.
+// acked records an acknowledgement.
 func (s *sender) acked(n int32, at time.Time) {
 	i := int64(n) - (s.number - int64(len(s.flight)))
 	if i < 0 || i >= int64(len(s.flight)) || s.flight[i].done {
@@ -104,13 +104,13 @@ func (s *sender) acked(n int32, at time.Time) {
 	s.flight = s.flight[:copy(s.flight, s.flight[k:])]
 }
 
-// wait is how long a packet waits after its try before the next one.
+// wait returns the time between a packet's last try and the next one.
 func (s *sender) wait(p *sending) time.Duration {
 	return min(max(s.rtt+4*s.spread, minTimeout), maxTimeout) * time.Duration(min(p.tries, maxTries))
 }
 
-// due sends what has waited for its acknowledgement long enough, and reports whether it gives up now: an end of which nothing is heard
-// is gone, but one that is heard over a bad line is not.
+// due retransmits packets whose timeout has passed, and reports whether the sender gives up now: an end that is silent is gone, but one
+// that is still heard may be on a lossy line.
 func (s *sender) due(now, heard time.Time, again func([]byte)) (over bool) {
 	for i := range s.flight {
 		p := &s.flight[i]
@@ -129,7 +129,7 @@ func (s *sender) due(now, heard time.Time, again func([]byte)) (over bool) {
 	return false
 }
 
-// Due is when the next packet is to be sent again, or a disconnect waits no longer.
+// Due returns the time of the next retransmission or delayed disconnect, or the zero time.
 func (rw *Rewriter) Due() (next time.Time) {
 	sooner := func(at time.Time) {
 		if next.IsZero() || at.Before(next) {
@@ -150,7 +150,7 @@ func (rw *Rewriter) Due() (next time.Time) {
 	return next
 }
 
-// Tick sends again what was not acknowledged.
+// Tick retransmits packets that were not acknowledged.
 func (rw *Rewriter) Tick(at time.Time, r *transport.Relay) {
 	rw.begin(at, r)
 	defer rw.end()
@@ -162,7 +162,7 @@ func (rw *Rewriter) Tick(at time.Time, r *transport.Relay) {
 	}
 }
 
-// send puts a packet on its way.
+// send sends an item.
 func (rw *Rewriter) send(it *item) {
 	l, data, n := it.lane, it.bytes, len(it.bytes)
 	if it.id != 0 {
@@ -205,7 +205,7 @@ func (rw *Rewriter) send(it *item) {
 	}
 }
 
-// partOf sends a part of a message. Parts of one that was not reliable, or is none of the transport's, are sent as it was.
+// partOf sends a part of a message: reliably if the message was reliable or was not in parts, otherwise unreliably.
 func (rw *Rewriter) partOf(it *item, head, part []byte) {
 	if it.reliable || it.how == alone {
 		it.lane.push(head, part)
@@ -214,7 +214,7 @@ func (rw *Rewriter) partOf(it *item, head, part []byte) {
 	rw.part(it.lane, append(head[:len(head):len(head)], part...))
 }
 
-// pushCore numbers a core packet. A part of a message that is too long for a datagram is cut into two.
+// pushCore queues a core packet. A part of a message that is too long for a datagram is split in two.
 func (s *sender) pushCore(data []byte) {
 	for len(data) > maxBody {
 		switch data[1] {
@@ -232,7 +232,7 @@ func (s *sender) pushCore(data []byte) {
 	s.push(nil, data)
 }
 
-// sendAfter sends messages in parts that waited for the end of one that was begun before them.
+// sendAfter sends messages in parts that waited for the end of an earlier one.
 func (rw *Rewriter) sendAfter(l *lane) {
 	if len(l.after) == 0 || rw.inParts(l) {
 		return
@@ -249,9 +249,9 @@ func (rw *Rewriter) part(l *lane, data []byte) {
 	l.parts = append(l.parts, append([]byte(nil), data...))
 }
 
-// transmit puts the packets of this call into datagrams: several in a cluster, as they fit, one by itself.
+// transmit combines the packets of this call into datagrams: as many in a cluster as fit, a single one alone.
 func (rw *Rewriter) transmit(l *lane) {
-	if l.started { // else the other end awaits a number that nobody knows yet
+	if l.started { // otherwise the next number that the other end expects is unknown
 		l.fill(rw.at)
 	}
 	rw.flush(l)
@@ -288,13 +288,13 @@ func (rw *Rewriter) flush(l *lane) {
 	l.parts = parts[:0]
 }
 
-// putAlone sends a packet in a datagram of its own, behind those that are ready.
+// putAlone sends a packet in a datagram of its own, after the packets already queued.
 func (rw *Rewriter) putAlone(l *lane, data []byte) {
 	rw.flush(l)
 	rw.putClear(l, data)
 }
 
-// putClear sends a datagram that is not enciphered yet.
+// putClear enciphers and sends a datagram.
 func (rw *Rewriter) putClear(l *lane, data []byte) {
 	if c := rw.t.way(l.dir).cipher; c != nil {
 		sealed := make([]byte, len(data))
@@ -304,7 +304,7 @@ func (rw *Rewriter) putClear(l *lane, data []byte) {
 	rw.put(l, data)
 }
 
-// put sends a datagram.
+// put sends an enciphered datagram.
 func (rw *Rewriter) put(l *lane, data []byte) {
 	l.went++
 	rw.r.Put(transport.Segment{Dir: l.dir, At: rw.at, Bytes: data})

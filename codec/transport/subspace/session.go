@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// session is what the handshake has said.
+// session is the state established by the handshake.
 type session struct {
 	hasInit   bool // a client's init was seen
 	clientKey uint32
@@ -21,35 +21,36 @@ type session struct {
 	used      bool // more than a handshake was seen
 	ended     bool // a disconnect was seen
 
-	// An init inside a session. Anybody can send one with the client's address, and a server does not answer the first one but ends the
-	// session; so it counts when a server answers it.
+	// An init inside a session. Anyone can send one with the client's address, and a server does not answer the first one but ends the
+	// session; so it takes effect only when a server answers it.
 	again        bool
 	againKey     uint32
 	againVersion uint16
 }
 
-// How long a client may say nothing until a server has forgotten it: what it asks for then is another session, without a disconnect before it.
+// forgotten is the time of silence after which a server has discarded a client's session: its next init begins another one, without a
+// disconnect.
 const forgotten = 30 * time.Second
 
-// For how long the answer to an init inside a session is awaited. Clients ask again after a second.
+// How long to wait for the answer to an init inside a session. Clients retry after a second.
 const (
 	answerTime  = 5 * time.Second
 	answerAfter = 64 // datagrams
 	maxWishes   = 8
 )
 
-// wishes are inits inside a session, all with one key. They are of the next session if the server answers them, else of this one; until
-// that is clear they are kept.
+// wishes are inits inside a session, all with the same key. They belong to the next session if the server answers them, otherwise to this
+// one; until that is known they are stored.
 type wishes struct {
 	kept  []kept
 	data  [maxWishes][initSize]byte
-	since int // datagrams
+	since int // datagrams since
 }
 
-// ownNegation is the key that is its own negation: a server that negates it enciphers, and the client takes it for plain.
+// ownNegation is the key that is its own negation: a server that negates it enciphers, but the client takes it for no cipher.
 const ownNegation = 1 << 31
 
-// datagram reads what has come.
+// datagram reads a received datagram.
 func (t *Transport) datagram(w *way, data []byte) {
 	if x := &t.wishes; len(x.kept) > 0 {
 		if x.since++; x.since > answerAfter || t.at.Sub(x.kept[0].at) > answerTime {
@@ -98,15 +99,15 @@ func (t *Transport) body(w *way, data []byte) {
 	t.read(w, data, t.off)
 }
 
-// deciphered is a datagram in the clear, until the next one.
+// deciphered returns a datagram in clear, valid until the next call.
 func (t *Transport) deciphered(c *Cipher, data []byte) []byte {
 	t.buffer = slices.Grow(t.buffer[:0], len(data))[:len(data)]
 	c.Decrypt(t.buffer, data)
 	return t.buffer
 }
 
-// handshake reads a datagram that begins a session, or belongs to the packets between zones, and reports whether it is one.
-// These are never enciphered, and Continuum's cipher never makes a datagram that looks so.
+// handshake reads a datagram that begins a session or belongs to the traffic between zones, and reports whether it was one. These are never
+// enciphered, and Continuum's cipher never produces a datagram that looks like one.
 func (t *Transport) handshake(w *way, data []byte) bool {
 	if len(data) < keySize || data[0] != 0 {
 		return false
@@ -140,11 +141,11 @@ func (t *Transport) handshake(w *way, data []byte) bool {
 	return true
 }
 
-// init reads a client's wish for a session.
+// init reads a client's request for a session.
 //
-// It is another session if the one before was disconnected, if the client has said nothing for so long that servers have forgotten it, if
-// the ends do not talk in clear, or if nothing but a handshake with another key has come. With the same key it is the same wish again.
-// Inside a session that goes on it counts when the server answers it.
+// It begins another session if the previous one was disconnected, if the client has been silent for so long that servers have forgotten it,
+// if the session's cipher cannot be read, or if only a handshake with another key has been exchanged. With the same key it is a repetition.
+// Inside an active session it takes effect when the server answers it.
 func (t *Transport) init(w *way, data []byte) {
 	key, version := binary.LittleEndian.Uint32(data[keyAt:]), binary.LittleEndian.Uint16(data[versionAt:])
 	s := &t.session
@@ -184,17 +185,17 @@ func noteVersion(version uint16) string {
 	return ""
 }
 
-// refused tells of wishes that the server has not answered.
+// refused emits the stored inits that the server has not answered.
 func (t *Transport) refused() { t.tellWishes(noteInside, noteInside) }
 
-// granted begins the session that was wished for inside another one.
+// granted begins the session requested inside another one.
 func (t *Transport) granted() {
 	version := t.session.againVersion
 	t.begun(t.session.againKey, version)
 	t.tellWishes(noteVersion(version), noteAgain)
 }
 
-// tellWishes emits the wishes that were kept, the first one with another note than the others.
+// tellWishes emits the stored inits, the first one with its own note.
 func (t *Transport) tellWishes(first, others string) {
 	x := &t.wishes
 	if len(x.kept) == 0 {
@@ -213,7 +214,8 @@ func (t *Transport) tellWishes(first, others string) {
 	t.note, t.path, t.lost, t.end = note, path, lost, end
 }
 
-// begun starts a new session. If there was one before, its first frame says so; a wish that was refused was none.
+// begun starts a new session. The first frame of a session that replaces another one has Begins set; a refused request does not count as a
+// session.
 func (t *Transport) begun(key uint32, version uint16) {
 	s := &t.session
 	another := s.answered || s.offered || s.used
@@ -228,7 +230,7 @@ func (t *Transport) begun(key uint32, version uint16) {
 	t.pending.reset()
 }
 
-// key reads a server's answer and takes the cipher from it.
+// key reads a server's answer and sets the cipher.
 func (t *Transport) key(w *way, data []byte) bool {
 	key := binary.LittleEndian.Uint32(data[keyAt:])
 	s := &t.session
@@ -249,11 +251,11 @@ func (t *Transport) key(w *way, data []byte) bool {
 		t.control(w, data, t.off, "a key that was not asked for: it counts for nothing")
 		return true
 	}
-	s.answered, s.serverKey, s.ended = true, key, false // what ended may have been the session before
+	s.answered, s.serverKey, s.ended = true, key, false // the session that ended may have been the previous one
 	note := ""
 	switch {
 	case !s.hasInit:
-		// The client's key is not in the capture: the datagrams have to show what the server's means.
+		// The client's key is not in the capture: the datagrams have to show which cipher the server's key means.
 		t.choices(nil, key)
 	case key == ownNegation && s.clientKey == key:
 		note = "this key is its own negation: a server that negates it enciphers, and the client does not"
@@ -292,8 +294,8 @@ func (t *Transport) offer(w *way, data []byte) bool {
 	return true
 }
 
-// innerSize is the note on a datagram in Continuum's cipher: how long the packet in it is. The cipher puts a CRC of one byte before it, and
-// another byte where the result would look like a handshake. Source: spec of the core protocol, section 7.
+// innerSize returns the note on a datagram in Continuum's cipher: the length of the packet in it. The cipher puts a CRC of one byte before
+// it, and another byte if the result would look like a handshake. Source: spec of the core protocol, section 7.
 func innerSize(data []byte) string {
 	n := len(data) - 1
 	if len(data) >= 2 && data[0] == 0xFF && (data[1] == 0 || data[1] == 0xFF) {
@@ -302,7 +304,7 @@ func innerSize(data []byte) string {
 	return continuumNotes.of(n)
 }
 
-// sizeNotes are notes that name a number, made beforehand for usual numbers.
+// sizeNotes holds notes that contain a number, preformatted for common numbers.
 type sizeNotes [usualSize + 1]string
 
 func (s *sizeNotes) of(n int) string {

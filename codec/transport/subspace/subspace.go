@@ -7,78 +7,78 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Port is what a server's port is for.
+// Port is the purpose of a server's port.
 type Port uint8
 
 // The ports.
 const (
-	AnyPort       Port = iota // as the first datagrams show
+	AnyPort       Port = iota // determined from the first datagrams
 	GamePort                  // the core protocol, for players
-	InfoPort                  // beside the game's: how many players there are
+	InfoPort                  // next to the game port: the number of players
 	DirectoryPort             // the core protocol, for the list of zones
-	AnnouncePort              // zones tell a directory about themselves, outside the core protocol
-	BillerPort                // the core protocol, for zones that ask their user database
+	AnnouncePort              // zones announce themselves to a directory, outside the core protocol
+	BillerPort                // the core protocol, for zones that query their user database
 )
 
 // Options describe what is known about a connection before its first datagram.
 type Options struct {
 	Port     Port
 	HasKey   bool   // Key is known
-	Key      uint32 // of the VIE cipher, as the server's answer to the handshake would have it, for captures without it; 0: not enciphered
+	Key      uint32 // of the VIE cipher, as in the server's answer to the handshake, for captures without it; 0: not enciphered
 	Schedule Schedule
 
-	Clear func(transport.Clear) // is told of each datagram that was enciphered; nil: nobody wants to know
+	Clear func(transport.Clear) // receives each deciphered datagram; may be nil
 }
 
-// mode is how datagrams are read.
+// mode selects how datagrams are read.
 type mode uint8
 
 const (
-	unknown   mode = iota // they are kept until it shows
-	plain                 // core packets as they are
+	unknown   mode = iota // stored until the cipher is determined
+	plain                 // not enciphered
 	vie                   // VIE cipher
 	continuum             // Continuum's cipher: opaque
-	closed                // enciphered with what nobody knows: opaque
-	info                  // no core protocol: the info port
-	announce              // no core protocol: a directory's port for announcements
+	closed                // unknown cipher or key: opaque
+	info                  // info port: no core protocol
+	announce              // a directory's port for announcements: no core protocol
 )
 
-// Transport is that of one UDP pair: one address and port at each end. What it keeps is bounded, see the package's comment.
+// Transport reads the traffic of one UDP pair. Its memory is bounded, see the package comment.
 type Transport struct {
 	options   Options
 	mode      mode
 	ways      [2]way
-	group     string // of the messages
-	decided   bool   // group is that of the session
+	group     string // group of the messages
+	decided   bool   // group has been determined for the session
 	session   session
 	wishes    wishes
-	heard     time.Time // the last datagram to the server
+	heard     time.Time // time of the last datagram to the server
 	begins    bool      // the next frame is the first one of another session
-	prompt    bool      // wishes are not kept: what follows may go another way
+	prompt    bool      // do not store wishes: later datagrams may be sent on differently
 	pending   pending
-	asked     [askSize]byte // the last question to an info port
+	asked     [askSize]byte // the last request to an info port
 	askedSize int
 
 	emit  func(*transport.Frame)
-	frame transport.Frame // that is emitted, again and again
+	frame transport.Frame // passed to emit, reused
 	via   []string
 	one   [1]transport.Source
 
-	// The datagram that is read.
+	// The current datagram.
 	at     time.Time
 	packet uint32
-	off    uint32  // of the bytes in the packet's payload
-	note   string  // of all its messages
+	off    uint32  // offset of the bytes in the packet's payload
+	note   string  // note of all its messages
 	buffer []byte  // deciphered
-	path   []wrap  // what the packet is wrapped in that is read now
+	path   []wrap  // enclosing packets of the current packet
 	inner  []wrap  // path of packets that waited for their turn
-	alone  [1]wrap // path of a message whose parts came in several packets
-	late   bool    // the packet was thought to be missing: no part of an assembly
-	lost   int64   // bytes that the capture lacks at its end
-	end    uint32  // off of where what there is of it ends
+	alone  [1]wrap // path of a message whose parts were in several packets
+	late   bool    // the packet had been given up as missing: not part of an assembly
+	lost   int64   // bytes missing from the capture at its end
+	end    uint32  // offset at which its captured bytes end
 }
 
-// way is one direction.
+// way is the state of one direction.
 type way struct {
 	dir     schema.Dir
 	cipher  *Cipher // nil: not enciphered
@@ -104,7 +104,7 @@ func New(o Options) *Transport {
 	return t
 }
 
-// restart forgets what was known of a session.
+// restart resets the state of a session.
 func (t *Transport) restart() {
 	t.session = session{}
 	t.group, t.decided = "game", t.options.Port != AnyPort
@@ -155,14 +155,14 @@ func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 	}
 }
 
-// begin sets where the datagram comes from that is read next.
+// begin sets the origin of the datagram to be read next.
 func (t *Transport) begin(seg transport.Segment) {
 	t.at, t.packet, t.off, t.note, t.path = seg.At, seg.Packet, seg.Off, "", t.path[:0]
 	t.lost, t.end = seg.Lost, seg.Off+uint32(len(seg.Bytes))
 }
 
-// Flush gives up what waits: packets before which others are missing are emitted, what is incomplete is a problem. More may come
-// after it, and is read as if nothing had been waiting.
+// Flush gives up waiting: packets that wait for missing ones are emitted, and incomplete messages become problems. More datagrams may
+// follow, and are read as if nothing had been waiting.
 func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
 	t.emit = emit
 	t.refused()
@@ -172,7 +172,7 @@ func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
 	t.emit = nil
 }
 
-// abandon gives up what waits for packets to come.
+// abandon gives up everything that waits for further packets.
 func (t *Transport) abandon(when string) {
 	for i := range t.ways {
 		w := &t.ways[i]
@@ -190,7 +190,7 @@ func (t *Transport) abandon(when string) {
 	}
 }
 
-// start sets up the frame for what the current path leads to.
+// start sets up the frame for the content of the current path.
 func (t *Transport) start(kind transport.Kind, w *way) *transport.Frame {
 	t.frame = transport.Frame{Kind: kind, Dir: w.dir, At: t.at, Offset: transport.Unknown, Begins: t.begins}
 	t.begins = false
@@ -204,13 +204,13 @@ func (t *Transport) start(kind transport.Kind, w *way) *transport.Frame {
 	return &t.frame
 }
 
-// source is the only source of a frame: data at an offset of the current packet.
+// source returns the only source of a frame: size bytes at an offset of the current packet.
 func (t *Transport) source(off uint32, size int) []transport.Source {
 	t.one[0] = transport.Source{Packet: t.packet, Off: off, Len: uint32(size)}
 	return t.one[:]
 }
 
-// control emits a packet that speaks for the protocol itself.
+// control emits a packet of the protocol itself.
 func (t *Transport) control(w *way, data []byte, off uint32, note string) {
 	f := t.start(transport.Control, w)
 	f.Bytes, f.From, f.Note = data, t.source(off, len(data)), note
@@ -218,7 +218,7 @@ func (t *Transport) control(w *way, data []byte, off uint32, note string) {
 	t.emit(f)
 }
 
-// problem emits bytes that cannot be right.
+// problem emits bytes that cannot be valid.
 func (t *Transport) problem(w *way, data []byte, off uint32, note string) {
 	f := t.start(transport.Problem, w)
 	f.Bytes, f.Note = data, note
@@ -238,8 +238,8 @@ const noteCut = "the capture does not hold the end of this datagram"
 // cut reports whether the end of a packet, or of a part of one, is not in the capture.
 func (t *Transport) cut(off uint32, size int) bool { return t.lost != 0 && off+uint32(size) == t.end }
 
-// message emits a packet of the game. from is nil for one that is in the current packet. One without its end is a problem: its values could
-// be wrong.
+// message emits a game packet. from is nil for one in the current packet. A message whose end is not captured becomes a problem: its values
+// could be wrong.
 func (t *Transport) message(w *way, data []byte, off uint32, from []transport.Source, note string, resumed bool) {
 	if !t.decided && w.dir == schema.ToServer {
 		t.group, t.decided = groupOf(data), true
