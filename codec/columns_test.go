@@ -41,6 +41,15 @@ func (x columnTable) lists(field uint16) (out []uint16) {
 	return out
 }
 
+// listSize is the number of elements that a list has in a row.
+func listSize(c *columns.Set, list uint16, row int) int {
+	first := c.First(list)
+	if row+1 >= len(first) {
+		return 0
+	}
+	return int(first[row+1] - first[row])
+}
+
 // rows calls do with every row of a field in a message, and the indexes of the elements it is in, from the outside.
 func (x columnTable) rows(field uint16, message int, do func(row int, index []int)) {
 	lists := x.lists(field)
@@ -50,8 +59,9 @@ func (x columnTable) rows(field uint16, message int, do func(row int, index []in
 			do(row, index)
 			return
 		}
-		from, to := x.c.Elements(lists[level], row)
-		for e := from; e < to; e++ {
+		first := x.c.First(lists[level])
+		from := int(first[row])
+		for e := from; e < int(first[row+1]); e++ {
 			walk(level+1, e, append(index[:len(index):len(index)], e-from))
 		}
 	}
@@ -230,8 +240,8 @@ func (x columnTable) sameAsCursor(t failer, message int, field uint16, rec *code
 			t.Fatalf("message %d, %x: %s is in the columns alone", message, rec.Data, x.path(field, index))
 		}
 		if isList {
-			if x.c.Count(field, row) != int(cur.Raw) {
-				t.Fatalf("message %d, %x: list %s has %d elements, want %d", message, rec.Data, x.path(field, index), x.c.Count(field, row), cur.Raw)
+			if n := listSize(x.c, field, row); n != int(cur.Raw) {
+				t.Fatalf("message %d, %x: list %s has %d elements, want %d", message, rec.Data, x.path(field, index), n, cur.Raw)
 			}
 			return
 		}

@@ -65,7 +65,7 @@ func TestColumnNumbers(t *testing.T) {
 					t.Errorf("there is a value in row %d", row)
 				}
 			}
-			if cols.Has(1, 0) || cols.Rows(1) != 0 || cols.Count(1, 0) != 0 || cols.Message(0, 2) != -1 || cols.Message(0, 1) != 1 {
+			if cols.Has(1, 0) || cols.Rows(1) != 0 || listSize(&cols, 1, 0) != 0 || cols.Message(0, 2) != -1 || cols.Message(0, 1) != 1 {
 				t.Error("there is what cannot be")
 			}
 		})
@@ -166,7 +166,7 @@ func TestSelectedColumns(t *testing.T) {
 		if got := c.First(at("inner")); !slices.Equal(got, []uint32{0, 2, 3}) {
 			t.Errorf("inner: %v", got)
 		}
-		if c.Count(at("list"), 0) != 2 || c.Numbers(at("n")) != nil || c.Spans(at("s")) != nil || c.Rows(at("a")) != 0 {
+		if listSize(&c, at("list"), 0) != 2 || c.Numbers(at("n")) != nil || c.Spans(at("s")) != nil || c.Rows(at("a")) != 0 {
 			t.Error("other fields than the chosen ones have columns, or the lists do not")
 		}
 		c.Reset()

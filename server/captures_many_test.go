@@ -39,7 +39,7 @@ func TestCaptureOfManyConnections(t *testing.T) {
 	for !f.Done {
 		request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?count=1", nil, &f)
 	}
-	if want := fmt.Sprintf("only the first %d connections are read: of the others 2 packets", packet.MaxConns); f.Total < packet.MaxConns || !strings.HasPrefix(f.Note, want) {
+	if want := fmt.Sprintf("only the first %d connections are read; 2 packets of the others", packet.MaxConns); f.Total < packet.MaxConns || !strings.HasPrefix(f.Note, want) {
 		t.Errorf("%d frames, note %q, want %q", f.Total, f.Note, want)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"wirebench/defs/schema"
 )
 
-// loading is how a number is read from a block.
+// loading is the method of reading a number from a block.
 type loading uint8
 
 const (
-	oddLoad  loading = iota // by its bits, one by one
+	oddLoad  loading = iota // bit by bit
 	maskLoad                // eight bytes, a shift and a mask: a peek
 	load8                   // whole bytes, little-endian
 	load16
@@ -20,35 +20,35 @@ const (
 	load64
 )
 
-// fillIn is how a number of a block comes to its column.
+// fillIn describes how the column of a number in a block is filled.
 type fillIn struct {
 	field uint16
 	how   loading
-	at    uint32 // bytes from the start of the block; of an oddLoad see peek
+	at    uint32 // bytes from the start of the block; for oddLoad see peek
 	off   uint32 // bits from the start of the block
 	bits  uint32
 	order schema.Order
 	peek  codec.Peek
 }
 
-// spanIn is a text, or bytes, of fixed size in a block.
+// spanIn describes a text, or bytes, of fixed size in a block.
 type spanIn struct {
 	field uint16
 	off   uint32 // bytes from the start of the block
 	size  uint32 // bytes
-	unit  uint8  // bytes of a unit of a text that ends before its first zero; 0 if all of it counts
+	unit  uint8  // size of a code unit if the text ends before its first zero; 0 if it has the full size
 }
 
-// target is where contents of a simple program go.
+// target is the destination of contents of a simple program.
 type target struct {
-	field uint16 // noIndex if it is not chosen
+	field uint16 // noIndex if it is not selected
 	kind  codec.NodeKind
-	unit  uint32 // bytes of a unit, or of an element
-	table uint16 // list: of its elements
-	block uint16 // list: of its elements
+	unit  uint32 // bytes of a code unit or an element
+	table uint16 // list: the table of its elements
+	block uint16 // list: the block of its elements
 }
 
-// Select forgets the messages and chooses the fields of a program that get columns; the others are only validated. A field in a list
+// Select removes all messages and selects the fields of a program that get columns; the others are only validated. A field in a list
 // selects the list too. A group has no bits and no column.
 func (c *Set) Select(p *codec.Program, fields ...uint16) {
 	chosen := make([]bool, len(p.Fields))
@@ -60,7 +60,7 @@ func (c *Set) Select(p *codec.Program, fields ...uint16) {
 	c.choose(p, chosen)
 }
 
-// SelectAll chooses all fields of a program.
+// SelectAll is Select with all fields of the program.
 func (c *Set) SelectAll(p *codec.Program) {
 	chosen := make([]bool, len(p.Fields))
 	for i := range chosen {
@@ -71,7 +71,7 @@ func (c *Set) SelectAll(p *codec.Program) {
 
 // choose sets up the columns of a program.
 func (c *Set) choose(p *codec.Program, chosen []bool) {
-	for i := len(chosen) - 1; i >= 0; i-- { // from the inside, so that lists in lists are found
+	for i := len(chosen) - 1; i >= 0; i-- { // inner lists first, so that lists in lists are found
 		if !chosen[i] {
 			continue
 		}
@@ -105,7 +105,7 @@ func (c *Set) choose(p *codec.Program, chosen []bool) {
 	c.Reset()
 }
 
-// chooseOps finds the columns of the ops [pc, end), which are inside the elements of a table.
+// chooseOps adds the columns of the ops [pc, end), which are inside the elements of a table.
 func (c *Set) chooseOps(chosen []bool, pc, end int, table uint16) {
 	for pc < end {
 		o := &c.Program.Ops[pc]
@@ -128,11 +128,11 @@ func (c *Set) chooseOps(chosen []bool, pc, end int, table uint16) {
 			pc = int(o.End)
 			continue
 		}
-		pc++ // alternatives and lists in turns: what is inside has the rows of what is around
+		pc++ // alternatives and lists in turns: fields inside have the rows of their table
 	}
 }
 
-// place notes that a field stands at a place of the program.
+// place records a place of a field in the program.
 func (c *Set) place(field uint16, kind columnKind, table uint16) *column {
 	l := &c.cols[field]
 	c.twice = c.twice || l.kind != noColumn
@@ -140,7 +140,7 @@ func (c *Set) place(field uint16, kind columnKind, table uint16) *column {
 	return l
 }
 
-// chooseItems finds the columns of a block.
+// chooseItems adds the columns of a block.
 func (c *Set) chooseItems(chosen []bool, block, table uint16) {
 	b := &c.Program.Blocks[block]
 	for i := range b.Items {

@@ -6,34 +6,34 @@ import (
 	"wirebench/codec"
 )
 
-// MaxValues is the number of values at which a Set is full. It bounds their memory: a value takes eight bytes, and at most one run
-// of messages is appended beyond it.
+// MaxValues is the number of values at which a Set is full. It bounds the memory: a value takes eight bytes, and at most one run of
+// messages is appended beyond the limit.
 const MaxValues = 1 << 24
 
-// A Set holds the values of many messages of one program by field: a column has one entry a row. The rows of a field at the top are
-// the messages; the rows of a field in a list are the elements of all those lists. Elements maps a list to its elements, Message an
-// element to its message.
+// A Set holds the values of many messages of one program by field: a column has one entry per row. The rows of a top-level field are the
+// messages; the rows of a field in a list are the elements of all those lists. First maps a list to its elements, Message an element to its
+// message.
 //
-// The zero Set takes all fields of the first program that appends to it. Its memory is reused after Reset. One goroutine
+// The zero Set selects all fields of the first program appended to it. Its memory is reused after Reset. It must be used by one goroutine
 // at a time.
 type Set struct {
 	Program *codec.Program
 	Data    []byte         // the data of the last Append, not copied
 	N       int            // messages
-	Status  []codec.Status // by message, the same as of Decode. A message that is not OK has the values that could be read
+	Status  []codec.Status // by message, as of Decode. A message that is not OK has the values that could be read
 
 	cols   []column     // by field
 	chosen []uint16     // fields that have a column, ascending
 	tables []rowSet     // 0 is the messages, the others are lists
 	fills  [][]fillIn   // by block: its numbers that have a column
 	spans  [][]spanIn   // by block: its texts and bytes of fixed size that have a column
-	parts  []target     // by content of a simple program: where it goes
-	inline bool         // the contents of a simple program follow its block one after another, each with its number
-	twice  bool         // a field stands at two places of the program, as alternatives may have it
-	values int          // so far, counting those that are absent
+	parts  []target     // by content of a simple program: its destination
+	inline bool         // the contents of a simple program follow its block one after another, each preceded by its number
+	twice  bool         // a field has two places in the program, in different alternatives
+	values int          // so far, including absent ones
 	most   int          // MaxValues, less in tests
-	run    messageRun   // what is known of the messages at hand, if they are simple
-	rec    codec.Record // the message at hand, if it is not
+	run    messageRun   // state of the current run, for simple messages
+	rec    codec.Record // the current message, for others
 }
 
 // Span is a run of bytes: a message, a text without its terminator, or bytes.
@@ -42,38 +42,38 @@ type Span struct {
 	Len uint32 // bytes
 }
 
-// column is one field. Only what its kind needs is in use.
+// column is the column of one field. Only the members for its kind are used.
 type column struct {
 	kind   columnKind
-	table  uint16      // whose rows it has
+	table  uint16      // table whose rows it has
 	list   uint16      // list: the table of its elements
-	item   *codec.Item // number, and span of fixed size: the last place in the program that holds it
+	item   *codec.Item // number, and span of fixed size: its last place in the program
 	num    []uint64    // number: the bits
 	spans  []Span
-	first  []uint32 // list: by row, the first of its elements; and the number of elements at the end
-	absent []uint64 // bit i%64 of word i/64: row i has no value. What is beyond is there
+	first  []uint32 // list: by row, the index of its first element; then the total number of elements
+	absent []uint64 // bit i%64 of word i/64: row i has no value. Rows beyond have one
 }
 
 type columnKind uint8
 
 const (
-	noColumn columnKind = iota // of a group, or not chosen
+	noColumn columnKind = iota // of a group, or not selected
 	numberColumn
 	spanColumn
 	listColumn
 )
 
-// rowSet is the messages, or the elements of all lists of one field.
+// rowSet is the row count of the messages, or of the elements of all lists of one field.
 type rowSet struct {
-	field uint16 // the list; noIndex of the messages
+	field uint16 // the list; noIndex for the messages
 	rows  int
-	cols  int // fields that have a column with these rows
+	cols  int // selected fields that have these rows
 }
 
-// cost is what a row counts for MaxValues. One without values counts, too: rows are numbers of 32 bits.
+// cost returns how many values a row counts for MaxValues: at least 1, as row numbers have 32 bits.
 func (t *rowSet) cost() int { return max(t.cols, 1) }
 
-// Reset forgets the messages and keeps the choice of fields.
+// Reset removes all messages but keeps the selected fields.
 func (c *Set) Reset() {
 	c.Data, c.N, c.values, c.Status = nil, 0, 0, c.Status[:0]
 	for i := range c.tables {
@@ -89,12 +89,12 @@ func (c *Set) Reset() {
 	c.rec.Data = nil
 }
 
-// Append appends the values of messages of a program and returns how many messages it took: fewer than all only if the Set is full.
-// A Set that holds messages of another program is full, too, until Reset; an empty one switches to this program and selects all of its
-// fields.
+// Append appends the values of messages of a program and returns the number of messages appended, which is less than all only if the Set is
+// full. A Set that holds messages of another program also counts as full until Reset; an empty one switches to the program and selects all
+// of its fields.
 //
-// messages are spans of data, of which the first 4 GiB are addressable: a longer span is truncated there. Until Reset, the data of the
-// next call must begin with the same bytes.
+// messages are spans of data, of which the first 4 GiB are addressable: a longer span is truncated there. Until Reset, the data of the next
+// call must begin with the same bytes.
 func (c *Set) Append(p *codec.Program, data []byte, messages []Span) int {
 	if c.Program != p {
 		if c.N > 0 {
@@ -114,14 +114,14 @@ func (c *Set) Append(p *codec.Program, data []byte, messages []Span) int {
 		c.row(messages[n])
 		n++
 		if p.Simple {
-			c.pad() // a run appends to columns that have all their rows
+			c.pad() // a run requires that all columns have all their rows
 		}
 	}
 	c.pad()
 	return n
 }
 
-// Rows is the length of the field's column: the number of messages, or of elements of the list that it is in; 0 without a column.
+// Rows returns the length of the field's column: the number of messages, or of elements of the list that contains it; 0 without a column.
 func (c *Set) Rows(field uint16) int {
 	if l := c.column(field); l != nil {
 		return c.tables[l.table].rows
@@ -138,7 +138,7 @@ func (c *Set) Numbers(field uint16) []uint64 {
 	return nil
 }
 
-// Spans are the places of texts or bytes in all rows.
+// Spans returns the position of the text or bytes in each row. It is nil if the field has no such column.
 func (c *Set) Spans(field uint16) []Span {
 	if l := c.column(field); l != nil {
 		return l.spans
@@ -146,7 +146,7 @@ func (c *Set) Spans(field uint16) []Span {
 	return nil
 }
 
-// First says which elements the list has in row i: those from First[i] up to First[i+1]. They are rows of the fields inside it.
+// First returns the elements of the list by row: row i has those from First[i] up to First[i+1], which are rows of the fields inside it.
 func (c *Set) First(field uint16) []uint32 {
 	if l := c.column(field); l != nil {
 		return l.first
@@ -154,7 +154,7 @@ func (c *Set) First(field uint16) []uint32 {
 	return nil
 }
 
-// column is that of a field, nil if it has none.
+// column returns the column of a field, nil if it has none.
 func (c *Set) column(field uint16) *column {
 	if int(field) >= len(c.cols) || c.cols[field].kind == noColumn {
 		return nil
@@ -162,7 +162,7 @@ func (c *Set) column(field uint16) *column {
 	return &c.cols[field]
 }
 
-// pad brings all columns to the number of their rows: the last rows have no value there.
+// pad extends all columns to the number of their rows; the added rows have no value.
 func (c *Set) pad() {
 	for _, f := range c.chosen {
 		l := &c.cols[f]
@@ -170,7 +170,7 @@ func (c *Set) pad() {
 	}
 }
 
-// padTo makes rows without a value up to a number of rows.
+// padTo appends rows without a value, up to a number of rows.
 func (l *column) padTo(rows int) {
 	have := l.len()
 	if have >= rows {
@@ -198,7 +198,7 @@ func (l *column) padTo(rows int) {
 	}
 }
 
-// len is how many rows the column has.
+// len returns the number of rows of the column.
 func (l *column) len() int {
 	switch l.kind {
 	case numberColumn:
@@ -209,7 +209,7 @@ func (l *column) len() int {
 	return len(l.first) - 1
 }
 
-// growTo is s with another length; what is new holds anything. Unlike slices.Grow it is small enough to be inlined.
+// growTo returns s with another length; new elements are arbitrary. Unlike slices.Grow it is small enough to be inlined.
 func growTo[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s[:n]

@@ -4,7 +4,7 @@ package columns
 
 import "unsafe"
 
-// fillRows is fillRowsSafe for loads of whole bytes, and of bits inside eight bytes, with one check for each message.
+// fillRows is fillRowsSafe for byte-aligned loads, and for bits inside eight bytes, with one check per message.
 func fillRows(dst []uint64, data []byte, rows []Span, f *fillIn) {
 	switch f.how {
 	case load8:
@@ -21,7 +21,7 @@ func fillRows(dst []uint64, data []byte, rows []Span, f *fillIn) {
 }
 
 func fillRowsOf[T uint8 | uint16 | uint32 | uint64](dst []uint64, data []byte, rows []Span, off uint32) {
-	last := len(data) - int(off) - int(unsafe.Sizeof(T(0))) // where the last row may be
+	last := len(data) - int(off) - int(unsafe.Sizeof(T(0))) // offset of the last possible row
 	base, one := unsafe.Pointer(unsafe.SliceData(data)), int(off)
 	dst = dst[:len(rows)]
 	for i := range rows {
@@ -33,7 +33,7 @@ func fillRowsOf[T uint8 | uint16 | uint32 | uint64](dst []uint64, data []byte, r
 	}
 }
 
-// fillTwo is fillRows of two columns whose loads are whole bytes: the message is looked up once for both.
+// fillTwo is fillRows for two columns with byte-aligned loads: each message is looked up once for both.
 func fillTwo(a, b []uint64, data []byte, rows []Span, f, g *fillIn) {
 	switch f.how {
 	case load8:
@@ -76,7 +76,7 @@ func fillTwoOf[T, U uint8 | uint16 | uint32 | uint64](a, b []uint64, data []byte
 	}
 }
 
-// fillFour is fillRows of four columns whose loads are whole bytes, of the same width.
+// fillFour is fillRows for four columns with byte-aligned loads of the same width.
 func fillFour(dst *[4][]uint64, data []byte, rows []Span, f *[4]fillIn) {
 	switch f[0].how {
 	case load8:
@@ -151,7 +151,7 @@ func chained(data []byte, at uint32, each, next int) bool {
 	return wrong == 0
 }
 
-// fillElems is fillElemsSafe for the same loads, with one check for the elements of each message.
+// fillElems is fillElemsSafe for the same loads, with one check for all elements of a message.
 func fillElems(dst []uint64, data []byte, found []located, stride uint32, f *fillIn) {
 	switch f.how {
 	case load8:

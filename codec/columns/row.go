@@ -4,9 +4,9 @@ import (
 	"wirebench/codec"
 )
 
-// What is not simple is decoded, and its values are taken from the nodes.
+// Messages that are not simple are decoded, and their values are taken from the nodes.
 
-// row appends one message by way of a Record.
+// row appends one message that is decoded to a Record.
 func (c *Set) row(s Span) {
 	have := uint64(len(c.Data))
 	from := min(uint64(s.Off), have)
@@ -20,8 +20,8 @@ func (c *Set) row(s Span) {
 	c.rec.Data = nil
 }
 
-// nodes appends the values of the nodes [i, end) of the message that starts at a byte of the data. They are those of the newest row
-// of a table, the rows-th.
+// nodes appends the values of the nodes [i, end) of the message that starts at a byte of the data. They belong to the last row of a table,
+// rows-1.
 func (c *Set) nodes(at, i, end uint32, rows int) {
 	for i < end {
 		n := &c.rec.Nodes[i]
@@ -43,7 +43,7 @@ func (c *Set) nodes(at, i, end uint32, rows int) {
 	}
 }
 
-// block appends the values of a block at a byte of the data, if it is cut off those that are whole. size is in bits.
+// block appends the values of a block at a byte of the data; of a truncated block, those that are complete. size is in bits.
 func (c *Set) block(block uint16, at, size uint32, rows int) {
 	whole := size == c.Program.Blocks[block].Bits
 	for i := range c.fills[block] {
@@ -63,7 +63,7 @@ func (c *Set) block(block uint16, at, size uint32, rows int) {
 	}
 }
 
-// setNumber sets the value of the newest row. Where there is one already, the last one read counts.
+// setNumber sets the value of the last row. It replaces an earlier one of the row.
 func (l *column) setNumber(rows int, v uint64) {
 	if len(l.num) < rows {
 		l.padTo(rows - 1)
@@ -99,7 +99,7 @@ func (c *Set) list(at, node uint32, o *codec.Op, rows int) {
 				c.nodes(at, i+1, e.After, t.rows)
 			}
 		}
-	case n.Raw > 0: // side by side, and all of them whole
+	case n.Raw > 0: // contiguous, and complete
 		part := [1]located{{at + n.Off/8, uint32(n.Raw)}}
 		c.elements(t, o.Block, part[:], int(n.Raw))
 	}

@@ -8,9 +8,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Simple messages come to their columns run by run: first the messages of a run are validated, and their contents located; then each
-// column is filled for all of them, in a loop that knows what it does before it starts. Runs are short enough that their bytes
-// stay in the cache nearest to the processor.
+// Simple messages are appended in runs: first the messages of a run are validated, and their contents located; then each column is filled
+// for all of them, in a loop without per-message decisions. Runs are short enough that their bytes stay in the first-level cache.
 
 const (
 	minRun      = 8 // messages
@@ -25,19 +24,19 @@ type located struct {
 	Units uint32 // code units, bytes or elements
 }
 
-// messageRun is what is known of the messages of a run.
+// messageRun is the state of a run of messages.
 type messageRun struct {
-	ends  []uint32  // by message: where it ends, bytes from the start of the data
-	next  []uint32  // by message: where the contents begin that are to be located next
-	found []located // contents of all messages, those of content k from k*room on, from the start of the data
+	ends  []uint32  // by message: its end, bytes from the start of the data
+	next  []uint32  // by message: start of the contents to be located next
+	found []located // contents of all messages, those of content k from k*room on; offsets are from the start of the data
 	room  int       // messages that found has room for
-	most  int       // messages to look at: fewer after wrong ones, so that the others are not looked at again and again
+	most  int       // messages to try: fewer after invalid ones, so that the others are not validated again and again
 }
 
-// of are the k-th contents of n messages.
+// of returns the k-th contents of n messages.
 func (r *messageRun) of(k, n int) []located { return r.found[k*r.room:][:n] }
 
-// quickRows appends the messages at the start of rows that are simple and right, up to a run of them, and returns how many.
+// quickRows appends the messages at the start of rows that are simple and valid, at most one run, and returns their number.
 func (c *Set) quickRows(rows []Span) int {
 	p := c.Program
 	rows = rows[:min(len(rows), c.run.most)]
@@ -77,8 +76,7 @@ func (c *Set) quickRows(rows []Span) int {
 	return n
 }
 
-// numbers appends those of the first block, several columns at once where the loads are of whole bytes: they come first, sorted by
-// their width.
+// numbers appends the numbers of the first block, several columns at once for byte-aligned loads: these come first, sorted by width.
 func (c *Set) numbers(fills []fillIn, rows []Span) {
 	col := func(i int) []uint64 { return c.cols[fills[i].field].grow(len(rows)) }
 	for len(fills) > 0 {
@@ -97,8 +95,8 @@ func (c *Set) numbers(fills []fillIn, rows []Span) {
 	}
 }
 
-// heads is how many messages at the start of rows, up to a run of them, are whole and hold the first block, all of it right. It
-// notes where they end.
+// heads returns how many messages at the start of rows, at most one run, are complete and start with a valid first block. It records their
+// ends.
 func (c *Set) heads(rows []Span) (n int) {
 	p := c.Program
 	c.run.ends = growTo(c.run.ends, len(rows))
@@ -122,8 +120,8 @@ func (c *Set) heads(rows []Span) (n int) {
 	return n
 }
 
-// heads16Safe is how many messages at the start of rows, up to a run of them, are in data, start with their length in 16 bits, and
-// are whole and as long as their first block. It notes where they end.
+// heads16Safe returns how many messages at the start of rows, at most one run, are in data, start with their length in 16 bits, and are
+// complete and as long as their first block. It records their ends.
 func heads16Safe(ends []uint32, data []byte, rows []Span, head uint32) (n int) {
 	total := uint64(0)
 	for i, r := range rows {
@@ -140,7 +138,7 @@ func heads16Safe(ends []uint32, data []byte, rows []Span, head uint32) (n int) {
 	return len(rows)
 }
 
-// anyHeads is the same for messages whose length stands elsewhere, or nowhere.
+// anyHeads is heads16Safe for messages whose length is elsewhere, or absent.
 func anyHeads(p *codec.Program, ends []uint32, data []byte, rows []Span, head uint32) (n int) {
 	total := uint64(0)
 	for i, r := range rows {
@@ -158,8 +156,8 @@ func anyHeads(p *codec.Program, ends []uint32, data []byte, rows []Span, head ui
 	return len(rows)
 }
 
-// contents locates the contents of the messages, as quickContents does, and returns how many messages at the start have all of
-// them, and not too many.
+// contents locates the contents of the messages, as quickContents does, and returns how many messages at the start have all of them within
+// the bounds.
 func (c *Set) contents(rows []Span) (n int) {
 	p, r := c.Program, &c.run
 	r.room = min(len(rows), max(maxFound/len(p.Contents), 1))
@@ -184,8 +182,8 @@ func (c *Set) contents(rows []Span) (n int) {
 	return n
 }
 
-// follow locates contents that follow what is before them and whose number stands in the first block. It returns how many messages
-// at the start of rows are right.
+// follow locates contents that directly follow the previous ones and whose number is in the first block. It returns how many messages at
+// the start of rows are valid.
 func follow(k *codec.Content, found []located, data []byte, rows []Span, next, ends []uint32) int {
 	at, shift, mask, each, lo, hi := k.Count.At, k.Count.Shift&63, k.Count.Mask, k.Each, k.Min, k.Max
 	found, next, ends = found[:len(rows)], next[:len(rows)], ends[:len(rows)]
@@ -202,8 +200,8 @@ func follow(k *codec.Content, found []located, data []byte, rows []Span, next, e
 	return len(rows)
 }
 
-// locate notes where the contents of any simple message are, the i-th of the run. It gives up on elements that do not stand side by
-// side in the order of their chain.
+// locate locates the contents of any simple message, the i-th of the run. It returns false if elements are not contiguous in the order of
+// their chain.
 func (c *Set) locate(i int, at uint32) bool {
 	p, r := c.Program, &c.run
 	data := c.Data[at:r.ends[i]]
@@ -246,8 +244,8 @@ func (c *Set) locate(i int, at uint32) bool {
 	return true
 }
 
-// sideBySide reports whether the elements of a chain are all there, one after another. Unlike chain, it need not wait for one
-// element to know the place of the next.
+// sideBySide reports whether the elements of a chain are complete and contiguous. Unlike chain, it need not read one element to locate the
+// next.
 func sideBySide(k *codec.Content, data []byte, from, n uint64) bool {
 	if from == 0 || from+n*k.Each > min(uint64(len(data)), math.MaxUint16) || k.Next+2 > k.Each {
 		return false
@@ -255,8 +253,8 @@ func sideBySide(k *codec.Content, data []byte, from, n uint64) bool {
 	return chained(data[from:from+n*k.Each], uint32(from), int(k.Each), int(k.Next))
 }
 
-// chainedSafe reports whether each element of data, the first of which is at a byte of a message, names the place of the next. The
-// last one may name any.
+// chainedSafe reports whether each element of data, the first of which is at a byte of a message, holds the offset of the next. The last
+// one may hold any.
 func chainedSafe(data []byte, at uint32, each, next int) bool {
 	for len(data) > each {
 		at += uint32(each)
@@ -292,7 +290,7 @@ func (c *Set) lists(t *target, found []located) {
 	c.elements(e, t.block, found, int(end)-e.rows)
 }
 
-// elements appends n elements that stand side by side, where found says.
+// elements appends n contiguous elements at the places in found.
 func (c *Set) elements(e *rowSet, block uint16, found []located, n int) {
 	before := e.rows
 	e.rows += n
@@ -316,7 +314,7 @@ func (c *Set) elements(e *rowSet, block uint16, found []located, n int) {
 	}
 }
 
-// grow appends n rows to a column that is full up to its rows, and returns them. They hold anything.
+// grow appends n rows to a column that has all its rows, and returns them. Their values are arbitrary.
 func (l *column) grow(n int) []uint64 {
 	have := len(l.num)
 	l.num = growTo(l.num, have+n)
@@ -340,7 +338,7 @@ func (f *fillIn) load(data []byte, block uint32) uint64 {
 	return codec.LoadBits(data[block:], f.off, f.bits, f.order)
 }
 
-// span is the text in a block that starts at a byte of data.
+// span returns the text in a block that starts at a byte of data.
 func (s *spanIn) span(data []byte, block uint32) Span {
 	at := block + s.off
 	if s.unit == 0 {
@@ -349,14 +347,14 @@ func (s *spanIn) span(data []byte, block uint32) Span {
 	return Span{at, uint32(len(codec.CutAtNul(data[at:at+s.size], int(s.unit))))}
 }
 
-// fillRowsSafe is a column of a block at the start of messages, each of which holds the whole block.
+// fillRowsSafe fills a column of a block at the start of messages, each of which holds the complete block.
 func fillRowsSafe(dst []uint64, data []byte, rows []Span, f *fillIn) {
 	for i := range dst {
 		dst[i] = f.load(data, rows[i].Off)
 	}
 }
 
-// fillElemsSafe is a column of elements that stand side by side where found says, in data. There is room in dst for all of them.
+// fillElemsSafe fills a column of contiguous elements, at the places in found. dst has room for all of them.
 func fillElemsSafe(dst []uint64, data []byte, found []located, stride uint32, f *fillIn) {
 	for _, p := range found {
 		for x := range p.Units {

@@ -8,22 +8,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Elements are the elements that the list has in a row: rows of the fields inside it.
-func (c *Set) Elements(list uint16, row int) (from, to int) {
-	l := c.column(list)
-	if l == nil || row < 0 || row+1 >= len(l.first) {
-		return 0, 0
-	}
-	return int(l.first[row]), int(l.first[row+1])
-}
-
-// Count is how many elements the list has in a row.
-func (c *Set) Count(list uint16, row int) int {
-	from, to := c.Elements(list, row)
-	return to - from
-}
-
-// Message is the message that a row of the field's column is in, -1 if there is no such row. For an element it searches.
+// Message returns the message that contains a row of the field's column, -1 if there is no such row. For elements it is a binary search.
 func (c *Set) Message(field uint16, row int) int {
 	l := c.column(field)
 	if l == nil || row < 0 || row >= c.tables[l.table].rows {
@@ -36,7 +21,7 @@ func (c *Set) Message(field uint16, row int) int {
 	return row
 }
 
-// Has reports whether a row has a value: not where a message is cut off, or where an alternative or an optional part is not there.
+// Has reports whether a row has a value. It has none in the missing part of a truncated message, or of an absent alternative or option.
 func (c *Set) Has(field uint16, row int) bool {
 	l := c.column(field)
 	return l != nil && row >= 0 && row < c.tables[l.table].rows && !l.lacks(row)
@@ -46,7 +31,7 @@ func (l *column) lacks(row int) bool {
 	return row/64 < len(l.absent) && l.absent[row/64]>>(row%64)&1 != 0
 }
 
-// raw is the bits of a number, and what they mean.
+// raw returns the bits of a number and the item that describes them.
 func (c *Set) raw(field uint16, row int) (raw uint64, it *codec.Item, ok bool) {
 	if l := c.column(field); l != nil && row >= 0 && row < len(l.num) && !l.lacks(row) {
 		return l.num[row], l.item, true
@@ -54,7 +39,7 @@ func (c *Set) raw(field uint16, row int) (raw uint64, it *codec.Item, ok bool) {
 	return 0, nil, false
 }
 
-// Int is a whole number without scale. It is false for a float, and for what an int64 does not hold.
+// Int returns an integer without scale. ok is false for a float, and for a value outside the range of int64.
 func (c *Set) Int(field uint16, row int) (v int64, ok bool) {
 	raw, it, ok := c.raw(field, row)
 	switch {
@@ -74,7 +59,7 @@ func (c *Set) Int(field uint16, row int) (v int64, ok bool) {
 	return int64(raw), true
 }
 
-// Uint is a whole number without scale that is not negative.
+// Uint returns a non-negative integer without scale.
 func (c *Set) Uint(field uint16, row int) (v uint64, ok bool) {
 	if i, ok := c.Int(field, row); ok {
 		return uint64(max(i, 0)), i >= 0
@@ -86,7 +71,7 @@ func (c *Set) Uint(field uint16, row int) (v uint64, ok bool) {
 	return raw, true
 }
 
-// Float is any number as it is shown, its scale included. Of whole numbers beyond 2^53 it is the nearest.
+// Float returns any number as it is shown, its scale included. Integers beyond 2^53 are rounded.
 func (c *Set) Float(field uint16, row int) (v float64, ok bool) {
 	raw, it, ok := c.raw(field, row)
 	if !ok {
@@ -98,7 +83,7 @@ func (c *Set) Float(field uint16, row int) (v float64, ok bool) {
 	return it.Num.Float(raw), true
 }
 
-// Bytes are those of a text, without its terminator, or of bytes. They are part of Data.
+// Bytes returns the bytes of a text, without its terminator, or of a bytes field. They are a part of Data.
 func (c *Set) Bytes(field uint16, row int) (b []byte, ok bool) {
 	l := c.column(field)
 	if l == nil || row < 0 || row >= len(l.spans) || l.lacks(row) {
@@ -107,12 +92,12 @@ func (c *Set) Bytes(field uint16, row int) (b []byte, ok bool) {
 	s := l.spans[row]
 	end := uint64(s.Off) + uint64(s.Len)
 	if end > uint64(len(c.Data)) {
-		return nil, false // the Data is not the one that was read
+		return nil, false // Data is not the slice that was read
 	}
 	return c.Data[s.Off:end:end], true
 }
 
-// AppendText appends a text as UTF-8, as Cursor.AppendText does. It is false for bytes.
+// AppendText appends a text as UTF-8, as Cursor.AppendText does. ok is false for bytes.
 func (c *Set) AppendText(dst []byte, field uint16, row int) (text []byte, ok bool) {
 	b, ok := c.Bytes(field, row)
 	if !ok {

@@ -71,7 +71,7 @@ func TestLogOfManyConnections(t *testing.T) {
 		fmt.Fprintf(&b, `{"n":1,"conn":"10.0.0.2:4000-10.0.0.1:7801","session":%d,"dir":"c2s","kind":"message","from":[],"hex":"01"}`+"\n", i)
 	}
 	sum, _, err := Read(&bytes.Buffer{}, strings.NewReader(b.String()), packet.Options{}, transport.TCP, func(*transport.Frame) {})
-	if err != nil || sum.Frames != packet.MaxConns+2 || !strings.HasPrefix(sum.Incomplete(), "only the first 65536 connections are told apart") {
+	if err != nil || sum.Frames != packet.MaxConns+2 || !strings.HasPrefix(sum.Incomplete(), "only the first 65536 connections are distinguished") {
 		t.Errorf("%d frames, %q, %v", sum.Frames, sum.Incomplete(), err)
 	}
 }

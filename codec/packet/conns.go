@@ -12,24 +12,24 @@ import (
 type conn struct {
 	transport.Conn
 	key     flowKey
-	tcp     *stream // nil of UDP
+	tcp     *stream // nil for UDP
 	named   bool    // Client and Server are known
 	serverB bool    // with named: the second end of key is the server
-	firstB  bool    // the second end was seen sending first
-	starter side    // who asked for the connection
+	firstB  bool    // the second end was the first seen to send
+	starter side    // end that opened the connection
 
 	transport transport.Transport
-	made      bool // New was asked
+	made      bool // New was called
 	over      bool // the transport was flushed
 	emit      func(*transport.Frame)
 
-	next *conn // the session after this one, which has the transport now
+	next *conn // the session after this one, which owns the transport now
 
 	packets uint32
-	bytes   [2]int64 // of payload that the first and the second end sent
+	bytes   [2]int64 // payload bytes that the first and the second end sent
 }
 
-// count counts a packet, or takes it back: by is 1 or -1.
+// count counts a packet; by is 1, or -1 to undo it.
 func (c *conn) count(d *datagram, by int) {
 	from := 0
 	if d.fromB {
@@ -47,12 +47,12 @@ const (
 	sideB
 )
 
-// start takes from a packet who asked for the connection.
+// start infers from a SYN which end opened the connection.
 func (c *conn) start(d *datagram) {
 	if c.starter != unknownSide || !d.tcp || d.flags&FlagSYN == 0 {
 		return
 	}
-	// A SYN asks, and a SYN with an ACK answers: then the other end has asked.
+	// The sender of a SYN opens the connection; a SYN with an ACK answers the other end.
 	if answers := d.flags&FlagACK != 0; d.fromB != answers {
 		c.starter = sideB
 	} else {
@@ -60,8 +60,8 @@ func (c *conn) start(d *datagram) {
 	}
 }
 
-// name decides which end is the server: the one with a port of the list, else the one that did not start, else, where the start was not
-// captured, the one with the lower port, else the one that was spoken to first.
+// name decides which end is the server: the one with a port of the list, else the one that did not open the connection. If the handshake
+// was not captured, it is the end with the lower port, else the one that was first seen to receive.
 func (c *conn) name(ports []uint16) {
 	if c.named {
 		return
@@ -84,7 +84,7 @@ func (c *conn) name(ports []uint16) {
 	}
 }
 
-// dir is the direction of what an end sends. The connection has its name.
+// dir is the direction of data sent by an end. The connection must be named.
 func (c *conn) dir(fromB bool) schema.Dir {
 	if fromB == c.serverB {
 		return schema.ToClient

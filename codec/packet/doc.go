@@ -1,25 +1,26 @@
-// Package packet makes frames of captured packets: it finds the IP packet behind the link layer, puts fragments and TCP streams together, tells
-// connections apart, and feeds their transports.
+// Package packet makes frames of captured packets: it finds the IP packet behind the link layer, reassembles fragments and TCP streams,
+// separates connections, and feeds their transports.
 //
 // It does no I/O and has no clock. All input is untrusted: the memory of an Assembler is bounded.
 //
-// Readers and TCP reassembly are our own, not gopacket's, because a frame must name the packets that its bytes came from and their place in each
-// payload (transport.Source), through retransmissions, overlaps and IP fragments, as well as the gap before it and the time it became complete.
-// gopacket's assemblers deliver joined bytes, with at most the capture information of the segment that a byte came in.
+// Readers and TCP reassembly are our own, not gopacket's, because a frame must name its source packets and its offset in the payload of
+// each (transport.Source), through retransmissions, overlaps and IP fragments, as well as the gap before it and the time it became
+// complete. gopacket's assemblers deliver joined bytes, with at most the capture information of one segment.
 //
-// # What the protocols leave open
+// # Choices that the protocols leave open
 //
-//   - Checksums are not looked at, as a machine that captures what it sends has none yet.
-//   - Of stream bytes that come twice the first count, of fragments too.
-//   - Bytes of a stream are lost when the other side has acknowledged them and the connection goes on for 32 packets without them, when
-//     too much waits for them, or when nothing more comes. A file need not be in the order of the wire.
-//   - A segment that waited has the time of the packet that ended the waiting, and the number of its own. A loss, and what follows it,
-//     has the time and number of the segment behind it.
+//   - Checksums are not verified: a machine that captures its own packets sees them before the checksum is filled in.
+//
+// - Where segments or fragments overlap, the bytes captured first count.
+//   - Bytes of a stream are lost when the peer has acknowledged them and the connection goes on for 32 packets without them, when
+//     too many bytes wait for them, or at the end of the capture. Packets of a file need not be in wire order.
+//   - A delayed segment has the time of the packet that released it, and its own packet number. A loss, and the data after it,
+//     have the time and number of the segment behind it.
 //   - A stream whose start was not captured starts with the lowest segment of its first 8 packets, without Segment.Start.
-//   - Of a datagram that is cut by the capture the transport is told how much is missing. In a stream such bytes are lost, unless they come
-//     again.
-//   - A SYN with another number is another session of the same addresses, and so is any SYN behind an end or a reset. UDP has one session
-//     for two addresses, unless the transport says that another one begins (Frame.Begins).
-//   - A frame whose packets came in IP fragments names all of these. Offsets in a fragment count from where the payload of its IP packet
-//     begins, in the first one from where that of TCP or UDP does.
+//   - For a datagram truncated by the capture, the transport gets the number of missing bytes. In a stream such bytes are lost unless they are
+//     retransmitted.
+//   - A SYN with another sequence number opens another session of the same addresses, and so does any SYN after a FIN or a reset. UDP has one session
+//     for two addresses, unless the transport reports the start of another (Frame.Begins).
+//   - A frame whose packets were fragmented by IP names all fragments. Offsets in a fragment are relative to the payload of its IP packet,
+//     in the first fragment to that of TCP or UDP.
 package packet

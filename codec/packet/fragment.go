@@ -10,10 +10,10 @@ import (
 
 // Bounds of the reassembly of IP packets.
 const (
-	maxFragmented     = 256              // packets in the making; a new one takes the place of the oldest
+	maxFragmented     = 256              // incomplete packets; a new one evicts the oldest
 	maxFragmentRuns   = 128              // runs of bytes with holes between them in one packet
-	maxFragmentPacket = 1<<16 - 1        // bytes of a whole payload
-	maxFragmentParts  = 1024             // of one packet whose fragments are remembered
+	maxFragmentPacket = 1<<16 - 1        // bytes of a complete payload
+	maxFragmentParts  = 1024             // recorded fragments of one packet
 	fragmentLife      = 60 * time.Second // RFC 8200, section 4.5
 )
 
@@ -23,18 +23,18 @@ type fragmentKey struct {
 	proto    uint8
 }
 
-// fragmented is a packet in the making.
+// fragmented is a packet of which some fragments are missing.
 type fragmented struct {
 	key   fragmentKey
 	first time.Time
 	buf   []byte
 	have  []run // sorted, with holes between them
 	parts []part
-	size  int // of the whole payload; -1 until the last fragment came
+	size  int // of the complete payload; -1 until the last fragment has arrived
 	proto uint8
 }
 
-// part is a run of bytes of a whole packet's payload, and the captured packet that brought it.
+// part is a run of bytes of a complete packet's payload, and the number of the captured packet that carried it.
 type part struct {
 	from, to uint32
 	packet   uint32
@@ -43,28 +43,28 @@ type part struct {
 
 type run struct{ from, to int }
 
-// fragments puts IP packets together. Of bytes that come twice the first are kept.
+// fragments reassembles IP packets. Where fragments overlap, the bytes that arrived first count.
 type fragments struct {
-	parts []part // of the packet that became whole last, sorted; valid until the next fragment
+	parts []part // of the last completed packet, sorted; valid until the next fragment
 	byKey map[fragmentKey]*fragmented
 	order []*fragmented // the oldest first
 	free  []*fragmented
 	lost  int // packets given up
 }
 
-// add takes a fragment that came in a captured packet. If the packet is whole now it is in p and add is true; its data are valid until
+// add takes a fragment of a captured packet. If it completes an IP packet, add stores that in p and returns true; its data are valid until
 // the next call.
 func (f *fragments) add(p *ipPacket, packet uint32, at time.Time) bool {
 	if p.off+p.size > maxFragmentPacket || len(p.data) < p.size || p.more && p.size%8 != 0 || p.size <= 0 {
-		f.lost++ // cut by the capture, or it cannot be right
+		f.lost++ // truncated by the capture, or malformed
 		return false
 	}
 	key := fragmentKey{src: p.src, dst: p.dst, id: p.id}
 	if !p.v6 {
-		key.proto = p.proto // RFC 791 counts the protocol in; of IPv6 only that of the first fragment is right
+		key.proto = p.proto // RFC 791 includes the protocol; for IPv6 only that of the first fragment is valid
 	}
 	g := f.byKey[key]
-	if g != nil && !at.IsZero() && !g.first.IsZero() && at.Sub(g.first) > fragmentLife { // a packet may have no time
+	if g != nil && !at.IsZero() && !g.first.IsZero() && at.Sub(g.first) > fragmentLife { // times may be unknown
 		f.drop(g)
 		f.lost++
 		g = nil
@@ -110,7 +110,7 @@ func (f *fragments) start(key fragmentKey, at time.Time) *fragmented {
 	return g
 }
 
-// drop forgets a packet. Its buffer stays as it is until another fragment comes.
+// drop forgets a packet. Its buffer is unchanged until the next fragment.
 func (f *fragments) drop(g *fragmented) {
 	delete(f.byKey, g.key)
 	i := slices.Index(f.order, g)
@@ -118,7 +118,7 @@ func (f *fragments) drop(g *fragmented) {
 	f.free = append(f.free, g)
 }
 
-// put adds the bytes of p that are not there yet. It is false if they contradict what is there or are in too many pieces.
+// put adds the bytes of p that are missing. It returns false if they contradict earlier ones or are in too many pieces.
 func (g *fragmented) put(p *ipPacket, packet uint32) bool {
 	from, to := p.off, p.off+p.size
 	if !p.more {
@@ -162,11 +162,11 @@ func (g *fragmented) came(p part) {
 	}
 }
 
-// maxSplitParts bounds what is remembered of packets that came in fragments, in all: a frame may be known long after its packets.
+// maxSplitParts bounds the recorded fragments of all packets: a frame may be complete long after its packets.
 const maxSplitParts = 1 << 16
 
-// splits remembers which captured packets the packets are made of that came in fragments, by the number of the last one, which stands for
-// all of them in transports. The oldest are forgotten.
+// splits maps fragmented packets to their fragments. The key is the number of the packet's last captured fragment, which stands for all of
+// them in transports. The oldest entries are evicted.
 type splits struct {
 	of    map[uint32]splitPacket
 	order []uint32
@@ -175,7 +175,7 @@ type splits struct {
 }
 
 type splitPacket struct {
-	head  uint32 // bytes of the payload before that of TCP or UDP
+	head  uint32 // bytes of the payload before the payload of TCP or UDP
 	parts []part
 }
 
@@ -193,8 +193,8 @@ func (s *splits) add(packet, head uint32, parts []part) {
 	s.parts += len(parts)
 }
 
-// sources replaces packets that came in fragments by these. Where a fragment begins in the payload of a packet its bytes begin. The answer
-// is valid until the next call.
+// sources replaces each fragmented packet by its fragments; the bytes of a fragment begin at its offset in the payload of the packet. The
+// result is valid until the next call.
 func (s *splits) sources(from []transport.Source) []transport.Source {
 	if len(s.of) == 0 || !slices.ContainsFunc(from, func(x transport.Source) bool { _, is := s.of[x.Packet]; return is }) {
 		return from
@@ -215,7 +215,7 @@ func (s *splits) sources(from []transport.Source) []transport.Source {
 		})
 		for ; i < len(whole.parts) && (at < end || x.Len == 0); i++ {
 			p := &whole.parts[i]
-			if p.from > at { // it was too much to remember
+			if p.from > at { // more parts than are recorded
 				break
 			}
 			run := transport.Source{Packet: p.packet, Off: at - p.start, Len: min(end, p.to) - at}

@@ -11,54 +11,55 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Bounds of the reading of a capture.
+// Bounds of an Assembler.
 const (
 	MaxConns     = 1 << 16  // connections and sessions
-	maxHeldInAll = 64 << 20 // bytes of segments that wait for those before them
+	maxHeldInAll = 64 << 20 // bytes of out-of-order segments, in all connections
 )
 
-// Options say how a capture is read.
+// Options control how a capture is read.
 type Options struct {
 	Ports  []uint16                                 // of servers
-	New    func(transport.Conn) transport.Transport // makes the transport of a connection; nil: frames of this connection are not wanted
-	Limit  int                                      // frames at most; 0 = all
-	Conns  int                                      // connections at most; 0 = MaxConns
-	Packet func(*Packet)                            // sees every packet of the file before its frames; may be nil
+	New    func(transport.Conn) transport.Transport // makes the transport of a connection; nil, or a nil result: no frames of the connection
+	Limit  int                                      // maximum number of frames; 0 = no limit
+	Conns  int                                      // maximum number of connections; 0 = MaxConns
+	Packet func(*Packet)                            // is called with every packet of the file before its frames are emitted; may be nil
 
-	// Of recordings that have their frames, too, beside the packets, as they were shown while they were made: whether to take those, which were
-	// cut by what cut tells. nil: the frames are made of the packets.
+	// Recordings can hold their frames, as shown live, beside the packets. Recorded reports whether to read those instead of the packets;
+	// cut identifies the rules by which they were cut. nil: frames are made of the packets.
 	Recorded func(cut string) bool
 
-	// Of files that are no captures.
+	// For files that are not captures.
 	Day time.Time                                               // midnight before the first message of a log that has only times of day, see LogDay
 	Key func(dir schema.Dir, message []byte) (schema.Key, bool) // reads the code of a message that needs no transport; may be nil
 }
 
-// Summary says what was in a capture.
+// Summary describes the contents of a capture.
 type Summary struct {
 	Format  string // as Reader.Format
 	Packets uint32
 	Frames  uint32
 	Conns   []ConnSummary // in the order of Conn.ID
-	Torn    *Torn         // where the file stops being readable; nil if it is whole
+	Torn    *Torn         // where the file stops being readable; nil if it is complete
 	More    bool          // Options.Limit was reached
 
 	// Packets without frames.
-	UnknownLink uint32 // of a link type that is not known
+	UnknownLink uint32 // of an unknown link type
 	Links       []LinkType
 	NotIP       uint32
 	NotCarrier  uint32 // IP, but neither TCP nor UDP
-	Malformed   uint32 // headers that cannot be right
-	Fragments   uint32 // packets whose fragments were not all there, or could not be right
+	Malformed   uint32 // invalid headers
+	Fragments   uint32 // packets with missing or invalid fragments
 	Unserved    uint32 // of connections without a transport
 	OverLimit   uint32 // of connections above Options.Conns
 
 	Merged bool // a log has more than MaxConns connections: frames of the others are listed with one of these
 
-	Cut uint32 // packets whose payload was not kept to its end
+	Cut uint32 // packets whose payload was truncated by the capture
 }
 
-// LeftOut describes the packets without frames, one phrase for each reason. Those of connections above the limit are told by Incomplete.
+// LeftOut describes the packets without frames, one phrase for each reason. Packets above the limit of connections are reported by
+// Incomplete.
 func (s *Summary) LeftOut() []string {
 	var out []string
 	for _, x := range []struct {
@@ -82,17 +83,17 @@ func (s *Summary) LeftOut() []string {
 	return out
 }
 
-// Incomplete says why frames of the file are missing: it is cut off, or has more connections than are read. It returns "" if they are all there.
+// Incomplete returns the reasons why frames of the file are missing: it is cut off, or has more connections than are read; "" if none are.
 func (s *Summary) Incomplete() string {
 	var why []string
 	if s.Torn != nil {
 		why = append(why, "the file is cut off: "+s.Torn.Error())
 	}
 	if s.OverLimit > 0 {
-		why = append(why, fmt.Sprintf("only the first %d connections are read: of the others %d packets are left out", len(s.Conns), s.OverLimit))
+		why = append(why, fmt.Sprintf("only the first %d connections are read; %d packets of the others are left out", len(s.Conns), s.OverLimit))
 	}
 	if s.Merged {
-		why = append(why, fmt.Sprintf("only the first %d connections are told apart: frames of the others are listed with one of these", MaxConns))
+		why = append(why, fmt.Sprintf("only the first %d connections are distinguished; frames of the others are listed under one of these", MaxConns))
 	}
 	return strings.Join(why, "; ")
 }
@@ -101,19 +102,19 @@ func (s *Summary) Incomplete() string {
 type ConnSummary struct {
 	transport.Conn
 	Packets  uint32
-	ToServer int64 // bytes of payload, as often as they were captured
+	ToServer int64 // bytes of payload as captured, retransmissions included
 	ToClient int64
 	Served   bool // it has a transport
 }
 
-// Assembler makes frames of packets: it finds their connections, puts streams together and feeds the transports. What it keeps is bounded
-// whatever comes. It is for one goroutine.
+// Assembler makes frames of packets: it finds their connections, reassembles streams and feeds the transports. Its memory is bounded for
+// any input. It must be used by one goroutine at a time.
 type Assembler struct {
 	opts  Options
 	emit  func(*transport.Frame)
 	byKey map[flowKey]*conn
 	conns []*conn
-	last  *conn // of the packet before
+	last  *conn // of the previous packet
 	frags fragments
 	split splits
 	pool  pool
@@ -121,11 +122,11 @@ type Assembler struct {
 	at    time.Time
 	sum   Summary
 
-	packet ipPacket // of the moment
+	packet ipPacket // current packet
 	gram   datagram
 }
 
-// NewAssembler makes an assembler that gives its frames to emit.
+// NewAssembler returns an Assembler that passes its frames to emit.
 func NewAssembler(opts Options, emit func(*transport.Frame)) *Assembler {
 	if opts.Conns <= 0 {
 		opts.Conns = MaxConns
@@ -141,7 +142,7 @@ func (a *Assembler) Pass(p *Packet) {
 	}
 }
 
-// Packet takes the next packet. Its data are not kept.
+// Packet takes the next packet. It does not retain the packet's data.
 func (a *Assembler) Packet(p *Packet) {
 	a.Pass(p)
 	if !p.At.IsZero() {
@@ -164,7 +165,7 @@ func (a *Assembler) Packet(p *Packet) {
 		a.sum.Malformed++
 		return
 	}
-	whole := 0 // capacity of a payload that came in fragments
+	whole := 0 // capacity of a reassembled payload
 	if ip.frag {
 		if !a.frags.add(ip, p.N, p.At) {
 			return
@@ -198,7 +199,7 @@ func (a *Assembler) Packet(p *Packet) {
 		a.sum.Unserved++
 		return
 	}
-	if whole > 0 { // all of these are the end of one another up to their length, never up to their capacity
+	if whole > 0 { // all these slices end where the packet's capacity does, so that capacities give offsets
 		a.split.add(p.N, uint32(whole-cap(d.data)), a.frags.parts)
 	}
 	if c.tcp == nil {
@@ -213,7 +214,7 @@ func (a *Assembler) Packet(p *Packet) {
 	}
 }
 
-// conn finds the connection of d, or starts it. It is nil if there are too many.
+// conn finds the connection of d, or adds it. It is nil above the limit of connections.
 func (a *Assembler) conn(d *datagram) *conn {
 	c := a.last
 	if c == nil || c.key != d.key {
@@ -243,8 +244,8 @@ func (a *Assembler) conn(d *datagram) *conn {
 	return next
 }
 
-// segment gives a segment to the transport of a connection, which is made with the first one: only then it must be known which end is the
-// server.
+// segment passes a segment to the transport of its connection. The transport is made with the first segment, so that the server can be
+// identified by the packets before it.
 func (a *Assembler) segment(c *conn, fromB bool, seg transport.Segment) {
 	if !c.made {
 		c.made = true
@@ -282,8 +283,8 @@ func (a *Assembler) give(c *conn, f *transport.Frame, marks transport.Marks) {
 	a.emit(f)
 }
 
-// succeed starts another session of the two ends of c, from the packet of the moment on. The transport, which has found it, goes on. If
-// there are too many connections c goes on, too.
+// succeed starts another session of the two ends of c with the current packet. It takes over the transport, which has detected it. Above
+// the limit of connections c continues.
 func (a *Assembler) succeed(c *conn) *conn {
 	if len(a.conns) >= a.opts.Conns || c.transport == nil {
 		return c
@@ -302,7 +303,7 @@ func (a *Assembler) succeed(c *conn) *conn {
 	return next
 }
 
-// end gives up what a connection waits for: nothing more comes.
+// end flushes a connection at the end of the capture.
 func (a *Assembler) end(c *conn, at time.Time) {
 	if c.tcp != nil {
 		c.tcp.flush(at)
@@ -310,7 +311,7 @@ func (a *Assembler) end(c *conn, at time.Time) {
 	a.finish(c, at)
 }
 
-// finish flushes the transport of a connection and lets it go.
+// finish flushes the transport of a connection and releases it.
 func (a *Assembler) finish(c *conn, at time.Time) {
 	if c.transport != nil {
 		c.transport.Flush(at, c.emit)
@@ -318,17 +319,17 @@ func (a *Assembler) finish(c *conn, at time.Time) {
 	}
 }
 
-// Flush says that no more packets come: what is incomplete is emitted as problems, connection by connection.
+// Flush marks the end of the capture: incomplete data are emitted as problems, connection by connection.
 func (a *Assembler) Flush() {
 	a.gram = datagram{}
-	for i := 0; i < len(a.conns); i++ { // one that ends may show another one
+	for i := 0; i < len(a.conns); i++ { // ending one may add another
 		a.end(a.conns[i], a.at)
 	}
 	a.sum.Fragments += uint32(a.frags.lost + len(a.frags.order))
 	a.frags, a.split = fragments{}, splits{}
 }
 
-// Summary says what has come. After Flush it is complete.
+// Summary describes the packets so far. It is complete after Flush.
 func (a *Assembler) Summary() Summary {
 	sum := a.sum
 	sum.Conns = make([]ConnSummary, len(a.conns))

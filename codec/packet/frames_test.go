@@ -12,6 +12,6 @@ func TestLeftOut(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if got := (&Summary{Packets: 9, Frames: 9}).LeftOut(); got != nil {
-		t.Errorf("of a capture that has all its frames: %q", got)
+		t.Errorf("capture with all frames: %q", got)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// guessLinks are the link types that can be told by looking at a packet, the most usual first.
+// guessLinks are the link types that can be inferred from a packet, the most common first.
 var guessLinks = []LinkType{LinkEthernet, LinkRaw, LinkNull, LinkSLL, LinkSLL2, LinkPPP}
 
 // GuessLink returns the link type under which the packet holds a valid IP header, Ethernet if there is none.
@@ -61,7 +61,7 @@ func OtherPacket(link LinkType, b []byte) bool {
 }
 
 // Payload returns the offset and the captured size of the TCP or UDP payload in p.Data. ok is false if there is none, and for IP fragments,
-// which are joined first.
+// which must be reassembled first.
 func (p *Packet) Payload() (off, size int, ok bool) {
 	b := Network(p.Link, p.Data)
 	var ip ipPacket
@@ -69,6 +69,6 @@ func (p *Packet) Payload() (off, size int, ok bool) {
 	if b == nil || !parseIP(b, &ip) || ip.frag || !d.parse(&ip) {
 		return 0, 0, false
 	}
-	// All of these are the end of one another up to their length, never up to their capacity.
+	// All these slices end where the capacity of p.Data does.
 	return cap(p.Data) - cap(d.data), len(d.data), true
 }

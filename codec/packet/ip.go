@@ -21,25 +21,25 @@ const (
 
 const maxExtensions = 16 // headers of IPv6 before the payload
 
-// addr16 is an address as 16 bytes, an IPv4 address mapped into IPv6: fast to compare and to look up.
+// addr16 is an address as 16 bytes, an IPv4 address mapped into IPv6: fast to compare and to hash.
 type addr16 [16]byte
 
 func (a addr16) netip() netip.Addr { return netip.AddrFrom16(a).Unmap() }
 
-// ipPacket is what an IP packet holds. Checksums are not looked at: captures on the machine that sends have none yet.
+// ipPacket is a parsed IP packet. Checksums are not verified: packets captured on the sending machine have none yet.
 type ipPacket struct {
 	src, dst addr16
 	v6       bool
 	proto    uint8
-	data     []byte // as much of the payload as was captured
+	data     []byte // the captured part of the payload
 	size     int    // bytes of the payload on the wire
 	frag     bool
 	more     bool   // frag: not the last one
-	off      int    // frag: of data in the payload of the whole packet
+	off      int    // frag: offset of data in the payload of the reassembled packet
 	id       uint32 // frag
 }
 
-// parseIP reads the header of an IP packet, and false if it cannot be right.
+// parseIP parses the header of an IP packet and reports whether it is valid.
 func parseIP(b []byte, p *ipPacket) bool {
 	if len(b) == 0 {
 		return false
@@ -52,7 +52,7 @@ func parseIP(b []byte, p *ipPacket) bool {
 	}
 	head := int(b[0]&15) * 4
 	total := int(binary.BigEndian.Uint16(b[2:]))
-	if total == 0 { // the network card splits it: the length is not known yet (segmentation offload)
+	if total == 0 { // segmentation offload: the network card splits the packet, so the length is not known yet
 		total = len(b)
 	}
 	if head < 20 || total < head || len(b) < head {
@@ -75,7 +75,7 @@ func parseIPv6(b []byte, p *ipPacket) bool {
 	}
 	size := int(binary.BigEndian.Uint16(b[4:]))
 	if size == 0 {
-		size = len(b) - 40 // segmentation offload, or a jumbogram, which nobody sends
+		size = len(b) - 40 // segmentation offload, or a jumbogram, which is not used in practice
 	}
 	*p = ipPacket{v6: true, proto: b[6], data: b[40:min(40+size, len(b))], size: size}
 	copy(p.src[:], b[8:24])
@@ -83,7 +83,7 @@ func parseIPv6(b []byte, p *ipPacket) bool {
 	return p.extensions()
 }
 
-// extensions passes over the extension headers of IPv6, up to a fragment of a packet or to what the packet carries.
+// extensions skips the extension headers of IPv6, up to a fragment header or the payload.
 func (p *ipPacket) extensions() bool {
 	for range maxExtensions {
 		d := p.data
@@ -93,7 +93,7 @@ func (p *ipPacket) extensions() bool {
 			if len(d) >= 2 {
 				skip = 8 + int(d[1])*8
 			}
-		case protoAuth: // RFC 4302: the length counts 4 bytes and leaves out 8
+		case protoAuth: // RFC 4302: the length is in units of 4 bytes, minus 2
 			if len(d) >= 2 {
 				skip = 8 + int(d[1])*4
 			}
@@ -103,10 +103,10 @@ func (p *ipPacket) extensions() bool {
 			}
 			field := binary.BigEndian.Uint16(d[2:])
 			p.more, p.off, p.id = field&1 != 0, int(field&^7), binary.BigEndian.Uint32(d[4:])
-			p.frag = p.more || p.off != 0 // else it is whole ("atomic", RFC 6946)
+			p.frag = p.more || p.off != 0 // else the packet is complete ("atomic", RFC 6946)
 			p.proto, p.data, p.size = d[0], d[8:], p.size-8
 			if p.frag {
-				return true // other extension headers may follow: they are read when it is whole
+				return true // other extension headers may follow: they are read after reassembly
 			}
 			continue
 		default:
@@ -120,14 +120,14 @@ func (p *ipPacket) extensions() bool {
 	return false
 }
 
-// datagram is what TCP and UDP carry, with their headers read.
+// datagram is a TCP segment or UDP datagram with its header parsed.
 type datagram struct {
 	key      flowKey
 	fromB    bool // sent by the second end of key
 	tcp      bool
 	flags    uint8 // of TCP
 	seq, ack uint32
-	data     []byte // as much of the payload as was captured
+	data     []byte // the captured part of the payload
 	size     int    // bytes of the payload on the wire
 }
 
@@ -140,14 +140,14 @@ const (
 	FlagACK
 )
 
-// flowKey tells two ends that talk from others. The lower end comes first.
+// flowKey identifies the two ends of a connection. The lower end comes first.
 type flowKey struct {
 	a, b         addr16
 	aPort, bPort uint16
 	proto        uint8
 }
 
-// parse reads the header of TCP or UDP, and false if there is none or it cannot be right.
+// parse parses the header of TCP or UDP and reports whether it is valid.
 func (d *datagram) parse(p *ipPacket) bool {
 	b := p.data
 	switch p.proto {
@@ -166,7 +166,7 @@ func (d *datagram) parse(p *ipPacket) bool {
 			return false
 		}
 		size := int(binary.BigEndian.Uint16(b[4:]))
-		if size == 0 || size > p.size { // 0 is segmentation offload; what IP does not carry is not there
+		if size == 0 || size > p.size { // 0 means segmentation offload; bytes beyond the IP payload do not exist
 			size = p.size
 		}
 		if size < 8 {

@@ -24,7 +24,7 @@ const (
 	macs   = "020000000002 020000000001"
 )
 
-// feed gives packets of a link type to an assembler and returns what its only connection carried.
+// feed passes packets of a link type to an Assembler and returns the payload of the only connection.
 func feed(t testing.TB, link LinkType, packets ...[]byte) (got string, sum Summary) {
 	t.Helper()
 	var out []string
@@ -56,15 +56,15 @@ func TestLinks(t *testing.T) {
 		{"loop", "00000002" + ip4Hi, LinkLoop},
 		{"raw", ip4Hi, LinkRaw},
 		{"raw, IPv6", ip6Hi, LinkRaw},
-		{"raw of BSD", ip4Hi, LinkRawBSD},
+		{"BSD raw", ip4Hi, LinkRawBSD},
 		{"IPv4", ip4Hi, LinkIPv4},
 		{"IPv6", ip6Hi, LinkIPv6},
 		{"SLL", sll + "0800" + ip4Hi, LinkSLL},
 		{"SLL, IPv6", sll + "86dd" + ip6Hi, LinkSLL},
 		{"SLL, VLAN", sll + "8100 0005 0800" + ip4Hi, LinkSLL},
 		{"SLL2", "0800 0000 00000001 0001 00 06 0200000000010000" + ip4Hi, LinkSLL2},
-		{"options of IPv4", "47000026 0000 0000 4011 0000 0a000001 0a000002 0102030405060708" + udpHex, LinkRaw},
-		{"no length, as the card splits it", "45000000 0000 0000 4011 0000 0a000001 0a000002 12345678 0000 0000 6869", LinkRaw},
+		{"IPv4 options", "47000026 0000 0000 4011 0000 0a000001 0a000002 0102030405060708" + udpHex, LinkRaw},
+		{"no length (segmentation offload)", "45000000 0000 0000 4011 0000 0a000001 0a000002 12345678 0000 0000 6869", LinkRaw},
 		{"extension headers", "60000000 0032 00 40" + v6Ends + "3c00000000000000 2b00000000000000 3300000000000000 8700000000000000 1100000000000000" +
 			udpHex, LinkRaw},
 	} {
@@ -78,9 +78,9 @@ func TestLinks(t *testing.T) {
 			if name != "10.0.0.1:4660-10.0.0.2:22136" && name != "[fe80::1]:4660-[fe80::2]:22136" {
 				t.Errorf("the connection is %s", name)
 			}
-			for n := range packet { // cut, it is counted or read for what it holds, and does no harm
+			for n := range packet { // truncated, it is counted, or read as far as it goes
 				if got, _ := feed(t, c.link, packet[:n]); !strings.HasPrefix("hi", got) {
-					t.Errorf("cut at %d it gives %q", n, got)
+					t.Errorf("truncated at %d: %q", n, got)
 				}
 			}
 		})
@@ -152,11 +152,11 @@ func TestFragments(t *testing.T) {
 			continue
 		}
 		r.Shuffle(len(packets), func(i, j int) { packets[i], packets[j] = packets[j], packets[i] })
-		if got, sum := feed(t, LinkRaw, packets...); got != string(payload) || sum.Fragments > 1 { // a repetition that comes late starts anew
+		if got, sum := feed(t, LinkRaw, packets...); got != string(payload) || sum.Fragments > 1 { // a late duplicate starts another packet
 			t.Fatalf("seed %d: %d bytes of %d, %+v", seed, len(got), len(payload), sum)
 		}
 		if got, sum := feed(t, LinkRaw, packets[1:]...); got == string(payload) && len(packets) < 3 || sum.Fragments > 1 {
-			t.Fatalf("seed %d: one is missing, and there are %d bytes", seed, len(got))
+			t.Fatalf("seed %d: a fragment is missing, but %d bytes were delivered", seed, len(got))
 		}
 	}
 }
@@ -168,10 +168,10 @@ func TestFragmentBounds(t *testing.T) {
 		q := p
 		q.id, q.off = uint32(i), i%8*1480
 		if f.add(&q, 1, packettest.Day) || len(f.order) > maxFragmented || len(f.byKey) != len(f.order) {
-			t.Fatalf("%d packets in the making", len(f.order))
+			t.Fatalf("%d incomplete packets", len(f.order))
 		}
 	}
-	// A packet in very many pieces is given up, and so is one that came too long ago.
+	// A packet in very many pieces is given up, and so is one whose first fragment is too old.
 	f = fragments{}
 	for i := range 3000 {
 		q := ipPacket{proto: ProtoUDP, frag: true, more: true, data: make([]byte, 8), size: 8, off: 16 * i}
@@ -184,7 +184,7 @@ func TestFragmentBounds(t *testing.T) {
 	first, last := p, p
 	last.more, last.off = false, 1480
 	if f.add(&first, 1, packettest.Day) || f.add(&last, 2, packettest.Day.Add(2*time.Minute)) || f.lost != 1 {
-		t.Errorf("a packet came together from fragments of two minutes; %d lost", f.lost)
+		t.Errorf("fragments two minutes apart were reassembled; %d lost", f.lost)
 	}
 }
 
@@ -199,10 +199,10 @@ func TestServer(t *testing.T) {
 		packets [][]byte
 		want    string
 	}{
-		{"who asks is the client", nil, [][]byte{tcp(a, b, "02"), tcp(a, b, "10")}, "10.0.0.1:5000-10.0.0.2:40000"},
-		{"who answers is the server", nil, [][]byte{tcp(a, b, "12")}, "10.0.0.2:40000-10.0.0.1:5000"},
+		{"the sender of the SYN is the client", nil, [][]byte{tcp(a, b, "02"), tcp(a, b, "10")}, "10.0.0.1:5000-10.0.0.2:40000"},
+		{"the sender of the SYN-ACK is the server", nil, [][]byte{tcp(a, b, "12")}, "10.0.0.2:40000-10.0.0.1:5000"},
 		{"the port decides", []uint16{5000}, [][]byte{tcp(a, b, "02")}, "10.0.0.2:40000-10.0.0.1:5000"},
-		{"both ports are of servers", []uint16{5000, 40000}, [][]byte{tcp(a, b, "02")}, "10.0.0.1:5000-10.0.0.2:40000"},
+		{"both ports are listed", []uint16{5000, 40000}, [][]byte{tcp(a, b, "02")}, "10.0.0.1:5000-10.0.0.2:40000"},
 		{"from the middle, the lower port", nil, [][]byte{tcp(a, b, "10")}, "10.0.0.2:40000-10.0.0.1:5000"},
 		{"from the middle, one port", nil, [][]byte{tcp("02:1388", a, "10")}, "10.0.0.2:5000-10.0.0.1:5000"},
 	} {
@@ -239,7 +239,7 @@ func FuzzIP(f *testing.F) {
 	})
 }
 
-// TestSplits: of packets that came in fragments so many are remembered that a hostile capture cannot fill the memory.
+// TestSplits checks that the record of fragmented packets is bounded for hostile captures.
 func TestSplits(t *testing.T) {
 	var s splits
 	parts := make([]part, maxFragmentParts)
@@ -259,7 +259,7 @@ func TestSplits(t *testing.T) {
 		{[]transport.Source{{Packet: last, Off: 0, Len: 8}}, []transport.Source{{Packet: 1, Off: 0, Len: 8}}},
 		{[]transport.Source{{Packet: last, Off: 4, Len: 8}, {Packet: 7}}, []transport.Source{{Packet: 1, Off: 4, Len: 4}, {Packet: 2, Off: 0, Len: 4}, {Packet: 7}}},
 		{[]transport.Source{{Packet: last, Off: 12}}, []transport.Source{{Packet: 2, Off: 4}}},
-		{ // more than is remembered of one packet
+		{ // more parts than are recorded for one packet
 			[]transport.Source{{Packet: last, Off: 8*maxFragmentParts - 12, Len: 8}},
 			[]transport.Source{{Packet: maxFragmentParts - 1, Off: 4, Len: 4}, {Packet: last, Off: 8*maxFragmentParts - 8, Len: 4}},
 		},
@@ -271,7 +271,7 @@ func TestSplits(t *testing.T) {
 	}
 }
 
-// lostOf is a transport that tells how much of datagrams is missing.
+// lostOf is a transport that records how many bytes of each datagram are missing.
 type lostOf struct{ all []string }
 
 func (x *lostOf) Feed(seg transport.Segment, _ func(*transport.Frame)) {
@@ -279,7 +279,7 @@ func (x *lostOf) Feed(seg transport.Segment, _ func(*transport.Frame)) {
 }
 func (x *lostOf) Flush(time.Time, func(*transport.Frame)) {}
 
-// TestCutDatagrams: what the capture does not hold of a datagram is told.
+// TestCutDatagrams checks that the bytes missing in truncated datagrams are reported.
 func TestCutDatagrams(t *testing.T) {
 	x := new(lostOf)
 	a := NewAssembler(Options{New: func(transport.Conn) transport.Transport { return x }}, func(*transport.Frame) {})
@@ -292,7 +292,7 @@ func TestCutDatagrams(t *testing.T) {
 	}
 }
 
-// Packets without a time, as those of simple packet blocks, do not make fragments old.
+// Packets without a time, such as those of simple packet blocks, do not make fragments expire.
 func TestFragmentsWithoutTimes(t *testing.T) {
 	var f fragments
 	whole := false

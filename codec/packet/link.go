@@ -2,12 +2,12 @@ package packet
 
 import "encoding/binary"
 
-// Link types that are read, and what they start with.
+// Supported link types, and what their packets start with.
 const (
-	LinkNull     LinkType = 0   // BSD loopback: 4 bytes of address family in the order of the machine that wrote them
+	LinkNull     LinkType = 0   // BSD loopback: 4 bytes of address family in the byte order of the writer
 	LinkEthernet LinkType = 1   // 12 bytes of addresses, EtherType
-	LinkPPP      LinkType = 9   // PPP: 0xff03 that may be left out, the protocol, which may be one byte (RFC 1661, 1662)
-	LinkRawBSD   LinkType = 12  // an IP packet; 14 is another old number of it
+	LinkPPP      LinkType = 9   // PPP: optional 0xff03, then the protocol in one or two bytes (RFC 1661, 1662)
+	LinkRawBSD   LinkType = 12  // an IP packet; 14 is another old number for it
 	linkRawOld   LinkType = 14  //
 	linkPPPHDLC  LinkType = 50  // as LinkPPP
 	LinkRaw      LinkType = 101 // an IP packet
@@ -23,7 +23,7 @@ const (
 	EtherIPv4  = 0x0800
 	EtherIPv6  = 0x86dd
 	etherMPLS  = 0x8847
-	etherMPLSm = 0x8848 // of packets for several
+	etherMPLSm = 0x8848 // multicast
 	etherPPPoE = 0x8864
 	etherVLAN  = 0x8100
 	etherQinQ  = 0x88a8
@@ -31,7 +31,7 @@ const (
 	etherQinQ2 = 0x9200
 )
 
-const maxTags = 8 // VLAN tags, one inside another
+const maxTags = 8 // nested VLAN tags
 
 // Network returns the IP packet inside a captured packet, nil if there is none.
 func Network(link LinkType, b []byte) []byte {
@@ -45,7 +45,7 @@ func Network(link LinkType, b []byte) []byte {
 		if len(b) < 4 {
 			return nil
 		}
-		// Which machine wrote it is not known: the family is a small number in one of the two orders.
+		// The byte order of the writer is not known: the family is a small number in one of the two.
 		family := binary.LittleEndian.Uint32(b)
 		if family > 0xffff {
 			family = binary.BigEndian.Uint32(b)
@@ -76,7 +76,7 @@ func Network(link LinkType, b []byte) []byte {
 	return nil
 }
 
-// knownLink reports whether packets of the link type are looked into.
+// knownLink reports whether the link type is supported.
 func knownLink(link LinkType) bool {
 	switch link {
 	case LinkEthernet, LinkPPP, linkPPPHDLC, LinkNull, LinkLoop, LinkRaw, LinkRawBSD, linkRawOld, LinkIPv4, LinkIPv6, LinkSLL, LinkSLL2:
@@ -125,8 +125,8 @@ func pppPayload(b []byte) []byte {
 	return nil
 }
 
-// mplsPayload finds the IP packet behind labels (RFC 3032): 4 bytes each, the last one marked. What follows is
-// not told: only what starts as IP is taken for it.
+// mplsPayload finds the IP packet behind labels (RFC 3032): 4 bytes each, the last one marked. The payload has no type: it is returned only
+// if it starts as IP.
 func mplsPayload(b []byte) []byte {
 	for range maxTags {
 		if len(b) < 4 {
@@ -140,7 +140,7 @@ func mplsPayload(b []byte) []byte {
 	return nil
 }
 
-// ipOnly is b if it starts as an IP packet of either version.
+// ipOnly returns b if it starts as an IP packet of either version, else nil.
 func ipOnly(b []byte) []byte {
 	if len(b) > 0 && (b[0]>>4 == 4 || b[0]>>4 == 6) {
 		return b
@@ -148,5 +148,5 @@ func ipOnly(b []byte) []byte {
 	return nil
 }
 
-// LinkUnknown stands for link types that a text names by a number of no use here. It is reserved for private use in the registry.
+// LinkUnknown stands for link types whose name or number in a text has no equivalent here. The registry reserves it for private use.
 const LinkUnknown LinkType = 147

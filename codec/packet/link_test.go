@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An IP packet is found behind PPP and behind labels of MPLS.
+// An IP packet is found behind PPP and behind MPLS labels.
 func TestLinksBeforeIP(t *testing.T) {
 	ip := append([]byte{0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2}, 0, 1, 0, 2, 0, 8, 0, 0)
 	behind := func(b ...byte) []byte { return append(b, ip...) }
@@ -19,13 +19,13 @@ func TestLinksBeforeIP(t *testing.T) {
 		{LinkPPP, behind(0, 0x21), true},
 		{LinkPPP, behind(0x21), true},
 		{linkPPPHDLC, behind(0xff, 3, 0x21), true},
-		{LinkPPP, behind(0xff, 3, 0xc0, 0x21), false}, // of PPP itself
+		{LinkPPP, behind(0xff, 3, 0xc0, 0x21), false}, // PPP's own protocols
 		{LinkPPP, []byte{0xff, 3}, false},
 		{LinkPPP, nil, false},
 		{LinkEthernet, behind(ether(0x88, 0x47, 0, 1, 1, 64)...), true},
 		{LinkEthernet, behind(ether(0x88, 0x48, 0, 1, 0, 64, 0, 2, 1, 64)...), true},
 		{LinkEthernet, behind(ether(0x81, 0, 0, 1, 0x88, 0x47, 0, 1, 1, 64)...), true},
-		{LinkEthernet, behind(ether(0x88, 0x47, 0, 1, 1, 64, 0, 0, 0, 0)...), false}, // no IP
+		{LinkEthernet, behind(ether(0x88, 0x47, 0, 1, 1, 64, 0, 0, 0, 0)...), false}, // not IP
 		{LinkEthernet, ether(0x88, 0x47, 0, 1, 0, 64), false},
 		{LinkEthernet, append(ether(0x88, 0x47), bytes.Repeat([]byte{0, 1, 0, 64}, 1000)...), false}, // labels without end
 	} {

@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// LinkType says what a packet starts with: a number of the registry at tcpdump.org/linktypes.html.
+// LinkType identifies the link-layer header of a packet: a number of the registry at tcpdump.org/linktypes.html.
 type LinkType uint32
 
 // Packet is a captured packet.
 type Packet struct {
-	N         uint32    // in the file, from 1, as Wireshark counts
-	At        time.Time // UTC; zero where the file does not tell
+	N         uint32    // number in the file, from 1, as in Wireshark
+	At        time.Time // UTC; zero if the file has no time
 	Interface int       // index in Reader.Interfaces of the section
 	Link      LinkType
-	Data      []byte // as much as was kept of it; valid until the next call of Next
-	Orig      uint32 // bytes that it had on the wire
-	Comment   string // several are parted by newlines
+	Data      []byte // the captured bytes; valid until the next call of Next
+	Orig      uint32 // length on the wire in bytes
+	Comment   string // several are separated by newlines
 	Flow      Flow
 	Pos       int64 // of Data in the (unpacked) file
 }
 
-// Flow is the direction of a packet at the interface that caught it.
+// Flow is the direction of a packet relative to the interface that captured it.
 type Flow uint8
 
-// Torn says where a capture file stops being readable. What stands before it was read.
+// Torn is the error at the position where a capture file stops being readable. The packets before it were read.
 type Torn struct {
 	Pos     int64  // bytes from the start of the (unpacked) file
-	Packets uint32 // that were read
+	Packets uint32 // that were read before it
 	Why     string
 }
 
@@ -38,6 +38,6 @@ func (t *Torn) Error() string {
 // The flows. The numbers are those of pcapng (epb_flags, bits 0 and 1).
 const (
 	NoFlow   Flow = iota
-	Inbound       // came in at the interface
-	Outbound      // went out
+	Inbound       // received by the interface
+	Outbound      // sent by the interface
 )

@@ -5,13 +5,13 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Ready is a connection whose frames are complete in the file, so that no transport has to make them.
+// Ready is a connection whose frames are stored complete in the file, so that it needs no transport.
 type Ready struct {
 	a *Assembler
 	c *conn
 }
 
-// Ready adds a connection whose frames are complete in the file. It returns nil above Options.Conns.
+// Ready adds a connection whose frames are stored complete in the file. It returns nil above Options.Conns.
 func (a *Assembler) Ready(c transport.Conn) *Ready {
 	if len(a.conns) >= a.opts.Conns {
 		a.sum.OverLimit++

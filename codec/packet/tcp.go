@@ -7,23 +7,23 @@ import (
 	"wirebench/codec/transport"
 )
 
-// Bounds of the reassembly of a TCP stream, and what decides when bytes are missing for good.
+// Bounds of the reassembly of a TCP stream, and thresholds for giving up missing bytes.
 const (
 	maxHeldSegments = 1024     // out of order, in one direction
 	maxHeldBytes    = 4 << 20  // out of order, in one direction
-	maxAhead        = 16 << 20 // bytes: a segment farther from its place belongs to something else
-	strayRuns       = 3        // so many segments in a row, far away and one after another, are where the stream goes on
+	maxAhead        = 16 << 20 // bytes: a segment farther from the expected sequence number belongs to another stream
+	strayRuns       = 3        // after so many contiguous segments in a row that are far away, the stream continues there
 
-	// Captures are not always in the order of the wire. So bytes that the other side has acknowledged, but the capture has not shown,
-	// are given up only when so many more packets of the connection have come.
+	// Packets of a capture are not always in wire order. So bytes that the peer has acknowledged but the capture has not shown are given up
+	// only after so many more packets of the connection.
 	lossPackets = 32
-	// The same for a stream whose start was not captured: until then its lowest segment may not have been seen.
+	// The same for a stream whose start was not captured: a lower segment may still follow.
 	startPackets = 8
-	// A reset may stand before data that was sent before it.
+	// A capture may show a reset before data that were sent before it.
 	resetPackets = 32
 )
 
-// piece is a segment that came before its turn.
+// piece is an out-of-order segment.
 type piece struct {
 	seq    uint32
 	data   []byte // owned
@@ -36,44 +36,44 @@ func (p *piece) end() uint32 { return p.seq + uint32(len(p.data)) }
 
 // half is one direction of a TCP connection. Sequence numbers are compared by the sign of their difference, as they wrap.
 type half struct {
-	fromB   bool   // sent by the second end of the connection's key
-	based   bool   // next is known
-	next    uint32 // the byte that must come
-	syn     bool   // isn is known
-	isn     uint32
-	told    bool // isn is what the answer of the other side let think: data that came with the start were acknowledged with it
-	started bool // something was delivered
-	whole   bool // nothing before the first byte is missing
-	ended   bool // the end was delivered
-	fin     bool // finSeq is known
-	finSeq  uint32
-	held    []piece // sorted, not overlapping, behind next
-	bytes   int     // of held
-	hint    uint32  // until based: the first byte, as what the other side acknowledged first lets think
-	hasHint bool
-	start   int    // packets until the lowest held segment is taken for the start; 0 = not waiting
-	acked   uint32 // the highest that the other side has acknowledged
-	hasAck  bool
-	wait    int    // packets until the bytes before doomed are given up; 0 = not waiting
-	doomed  uint32 //
-	ackAt   time.Time
-	stray   uint32 // end of the last segment that was far away
-	strays  int    // of them in a row
+	fromB    bool   // sent by the second end of the connection's key
+	based    bool   // next is known
+	next     uint32 // next expected sequence number
+	syn      bool   // isn is known
+	isn      uint32
+	inferred bool // isn is inferred from the peer's SYN-ACK, which may also acknowledge data of the SYN
+	started  bool // something was delivered
+	whole    bool // nothing before the first byte is missing
+	ended    bool // the end was delivered
+	fin      bool // finSeq is known
+	finSeq   uint32
+	held     []piece // sorted, not overlapping, after next
+	bytes    int     // of held
+	hint     uint32  // until based: sequence number of the first byte, inferred from the peer's first acknowledgment
+	hasHint  bool
+	start    int    // packets until the lowest held segment is taken for the start; 0 = not waiting
+	acked    uint32 // highest number that the peer has acknowledged
+	hasAck   bool
+	wait     int    // packets until the bytes before doomed are given up; 0 = not waiting
+	doomed   uint32 //
+	ackAt    time.Time
+	stray    uint32 // end of the last segment that was far away
+	strays   int    // of them in a row
 }
 
-// stream reassembles one TCP connection. What it finds goes to out, whose Bytes are valid until out has returned.
+// stream reassembles one TCP connection and passes its segments to out. Their Bytes are valid only during the call.
 type stream struct {
 	a, b   half // sent by the first and the second end of the key
-	resets int  // packets until a reset counts; 0 = there was none
+	resets int  // packets until a reset takes effect; 0 = none was seen
 	closed bool // both directions have ended
 	pool   *pool
-	out    func(fromB bool, seg transport.Segment) // Dir is left open
+	out    func(fromB bool, seg transport.Segment) // Dir is not set
 }
 
-// pool keeps buffers of held segments, and the count of all bytes held.
+// pool holds the free buffers of held segments, and the size of all held ones.
 type pool struct {
 	free  [][]byte
-	bytes int // of the buffers that all connections hold
+	bytes int // in held segments of all connections
 	limit int
 }
 
@@ -106,7 +106,7 @@ func (s *stream) isNew(d *datagram) bool {
 	switch {
 	case d.flags&FlagRST != 0:
 		return false
-	case d.flags&FlagSYN == 0: // its start may not have been captured; what comes again is near
+	case d.flags&FlagSYN == 0: // its start may not have been captured; a retransmission is near
 		return s.closed && len(d.data) > 0 && h.based && d.seq-h.next+maxAhead > 2*maxAhead
 	}
 	if h.syn {
@@ -116,10 +116,10 @@ func (s *stream) isNew(d *datagram) bool {
 		return true
 	}
 	if d.flags&FlagACK == 0 && o.syn && o.based && o.started {
-		// The other side of this one already had sent: the two do not go together, unless this is the lost start of it.
+		// The peer has already sent data in this connection: the SYN is a new connection, unless it is the delayed start of this one.
 		return h.hasAck && !near(h.acked, d.seq+1)
 	}
-	switch { // a start that comes late is near to what it starts
+	switch { // a delayed SYN is near the data that it starts
 	case h.based:
 		return !near(h.next, d.seq+1)
 	case len(h.held) > 0:
@@ -128,19 +128,19 @@ func (s *stream) isNew(d *datagram) bool {
 	return false
 }
 
-// opensWith reports whether d is the start of the direction, with data (RFC 7413), that came after its answer.
+// opensWith reports whether d is the SYN of the direction, with data (RFC 7413), that was captured after its SYN-ACK.
 func (h *half) opensWith(d *datagram) bool {
-	return h.told && d.size > 0 && h.isn-d.seq <= uint32(d.size)
+	return h.inferred && d.size > 0 && h.isn-d.seq <= uint32(d.size)
 }
 
-// over reports whether a SYN of h that has the number of the one before cannot be that one again: scripts and generators number each
-// connection alike. Who has ended its direction asks for nothing more in it, and a reset ends all; but a client asks again after a reset
-// that was the refusal of its SYN.
+// over reports whether a SYN of h with the same sequence number as the previous one cannot be a retransmission: scripts and generators give
+// each connection the same number. An end does not repeat its SYN after a FIN or after a reset; but a client does after a reset that
+// refused its first SYN.
 func (s *stream) over(h, o *half) bool {
 	return s.closed || h.fin || h.ended || s.resets > 0 && (h.carries() || o.carries())
 }
 
-// carries reports whether bytes of the direction have come.
+// carries reports whether the direction has had data.
 func (h *half) carries() bool { return h.started || len(h.held) > 0 }
 
 // near reports whether seq is at or not far behind start.
@@ -163,15 +163,15 @@ func (s *stream) feed(d *datagram, packet uint32, at time.Time) {
 	if d.flags&FlagSYN != 0 {
 		seq++
 		if h.opensWith(d) && !h.started {
-			h.isn, h.next, h.told = d.seq, seq, false
+			h.isn, h.next, h.inferred = d.seq, seq, false
 		}
 		h.begin(d.seq)
-		if !h.started { // asked again after a refusal
+		if !h.started { // retried after a refusal
 			s.resets = 0
 		}
-		if d.flags&FlagACK != 0 && !o.syn && !o.based && (len(o.held) == 0 || near(o.held[0].seq, d.ack)) { // the answer names the start that was not captured
+		if d.flags&FlagACK != 0 && !o.syn && !o.based && (len(o.held) == 0 || near(o.held[0].seq, d.ack)) { // the SYN-ACK acknowledges the SYN that was not captured
 			o.begin(d.ack - 1)
-			o.told = true
+			o.inferred = true
 		}
 		s.drain(h, at)
 		s.drain(o, at)
@@ -185,7 +185,7 @@ func (s *stream) feed(d *datagram, packet uint32, at time.Time) {
 	} else if d.flags&FlagFIN != 0 && !h.fin && (!h.based || near(seq+uint32(d.size)+maxAhead/2, h.next)) {
 		h.fin, h.finSeq = true, seq+uint32(d.size)
 	}
-	if len(d.data) > 0 && d.flags&FlagRST == 0 { // the data of a reset say why, for people (RFC 9293, section 3.5.2)
+	if len(d.data) > 0 && d.flags&FlagRST == 0 { // the data of a reset are a diagnostic message (RFC 9293, section 3.5.2)
 		s.data(h, seq, d.data, packet, at)
 	}
 	s.finish(h, packet, at)
@@ -195,25 +195,25 @@ func (s *stream) feed(d *datagram, packet uint32, at time.Time) {
 	s.tick(at)
 }
 
-// begin sets where the direction starts.
+// begin sets the initial sequence number of the direction.
 func (h *half) begin(isn uint32) {
 	if h.syn || h.based {
 		return
 	}
-	if h.fin && !near(h.finSeq, isn+1) { // of a connection before, of which nothing else was captured
+	if h.fin && !near(h.finSeq, isn+1) { // of an earlier connection that was not captured otherwise
 		h.fin = false
 	}
 	h.syn, h.isn, h.based, h.next, h.whole, h.start = true, isn, true, isn+1, true, 0
 }
 
-// data takes the bytes of a segment.
+// data takes the payload of a segment.
 func (s *stream) data(h *half, seq uint32, data []byte, packet uint32, at time.Time) {
 	if h.ended {
 		return
 	}
 	if !h.based {
 		if len(h.held) > 0 && h.held[0].seq-seq+maxAhead > 2*maxAhead {
-			return // it cannot be of the same stream
+			return // it belongs to another stream
 		}
 		s.hold(h, seq, data, packet, 0, at)
 		if h.start == 0 {
@@ -234,12 +234,12 @@ func (s *stream) data(h *half, seq uint32, data []byte, packet uint32, at time.T
 	off := 0
 	if ahead < 0 {
 		if off = -int(ahead); off >= len(data) {
-			return // all of it came before
+			return // all of it is a retransmission
 		}
 		ahead = 0
 	}
 	if ahead > 0 || len(h.held) > 0 {
-		if ahead == 0 && h.held[0].seq-h.next >= uint32(len(data)-off) { // it does not reach the held ones: no need to copy it
+		if ahead == 0 && h.held[0].seq-h.next >= uint32(len(data)-off) { // it does not reach the held segments: no need to copy it
 			s.give(h, data[off:], packet, uint32(off), at)
 		} else {
 			s.hold(h, seq+uint32(off), data[off:], packet, uint32(off), at)
@@ -250,7 +250,7 @@ func (s *stream) data(h *half, seq uint32, data []byte, packet uint32, at time.T
 	s.give(h, data[off:], packet, uint32(off), at)
 }
 
-// far decides on a segment that is far from its place: a stray of another connection, or a stream of which much is missing.
+// far decides on a segment far from the expected sequence number: a stray one of another connection, or the stream after a large loss.
 func (s *stream) far(h *half, seq uint32, data []byte, packet uint32, at time.Time) bool {
 	if h.strays == 0 || h.stray != seq {
 		h.strays = 0
@@ -269,7 +269,7 @@ func (s *stream) far(h *half, seq uint32, data []byte, packet uint32, at time.Ti
 	return true
 }
 
-// give delivers bytes that are in their turn.
+// give delivers bytes that are in sequence.
 func (s *stream) give(h *half, data []byte, packet, off uint32, at time.Time) {
 	h.next += uint32(len(data))
 	end := h.fin && h.next == h.finSeq && len(h.held) == 0
@@ -278,17 +278,17 @@ func (s *stream) give(h *half, data []byte, packet, off uint32, at time.Time) {
 	s.out(h.fromB, seg)
 }
 
-// lost delivers a loss mark, with the place of the byte behind it.
+// lost delivers a loss mark, with the packet and offset of the byte after it.
 func (s *stream) lost(h *half, n int64, packet, off uint32, at time.Time) {
 	seg := transport.Segment{At: at, Packet: packet, Off: off, Lost: n, Start: !h.started && h.whole}
 	h.started = true
 	s.out(h.fromB, seg)
 }
 
-// hold keeps what is not there yet of a segment that came before its turn.
+// hold stores the bytes of an out-of-order segment that are not held yet.
 func (s *stream) hold(h *half, seq uint32, data []byte, packet, off uint32, at time.Time) {
 	i := len(h.held)
-	if i > 0 && int32(h.held[i-1].end()-seq) > 0 { // mostly it belongs at the end
+	if i > 0 && int32(h.held[i-1].end()-seq) > 0 { // usually it belongs at the end
 		i, _ = slices.BinarySearchFunc(h.held, seq, func(p piece, seq uint32) int {
 			if int32(p.end()-seq) > 0 {
 				return 1
@@ -300,13 +300,13 @@ func (s *stream) hold(h *half, seq uint32, data []byte, packet, off uint32, at t
 		n := len(data)
 		if i < len(h.held) {
 			next := &h.held[i]
-			if len(next.data) == 1 && n > 1 && next.seq-seq < uint32(n) { // a keep-alive, whose byte is any (RFC 1122, 4.2.3.6)
+			if len(next.data) == 1 && n > 1 && next.seq-seq < uint32(n) { // a keep-alive, whose byte is arbitrary (RFC 1122, 4.2.3.6)
 				h.bytes--
 				s.pool.put(next.data)
 				h.held = slices.Delete(h.held, i, i+1)
 				continue
 			}
-			if int32(next.seq-seq) <= 0 { // what next holds came first
+			if int32(next.seq-seq) <= 0 { // the bytes that next holds arrived first
 				skip := min(int(int32(next.end()-seq)), n)
 				seq, data, off = seq+uint32(skip), data[skip:], off+uint32(skip)
 				i++
@@ -331,7 +331,7 @@ func (s *stream) hold(h *half, seq uint32, data []byte, packet, off uint32, at t
 	}
 }
 
-// settle takes the lowest held segment for the start of a stream whose start was not captured.
+// settle makes the lowest held segment the start of a stream whose start was not captured.
 func (s *stream) settle(h *half) {
 	h.start = 0
 	if !h.based && len(h.held) > 0 {
@@ -342,7 +342,7 @@ func (s *stream) settle(h *half) {
 	}
 }
 
-// drain delivers the held segments that are in their turn now, as of time at.
+// drain delivers the held segments that are in sequence now, with time at.
 func (s *stream) drain(h *half, at time.Time) {
 	if !h.based {
 		return
@@ -350,7 +350,7 @@ func (s *stream) drain(h *half, at time.Time) {
 	s.drainAs(h, at, false)
 }
 
-// drainAs delivers the held segments that are in their turn, as of time at or of their own time.
+// drainAs delivers the held segments that are in sequence, with time at or, if own is set, their own times.
 func (s *stream) drainAs(h *half, at time.Time, own bool) {
 	n := 0
 	for ; n < len(h.held); n++ {
@@ -381,7 +381,7 @@ func (s *stream) drainAs(h *half, at time.Time, own bool) {
 	}
 }
 
-// giveUp says that the bytes before seq are lost and delivers what follows them. What shows a loss is the packet behind it.
+// giveUp reports the bytes before seq as lost and delivers the segments after them. The packet after a loss is its source.
 func (s *stream) giveUp(h *half, seq uint32, at time.Time) {
 	packet, off := uint32(0), uint32(0)
 	if len(h.held) > 0 && h.held[0].seq == seq {
@@ -394,7 +394,7 @@ func (s *stream) giveUp(h *half, seq uint32, at time.Time) {
 	s.drainAs(h, at, true)
 }
 
-// finish delivers the end of the direction once all before it is delivered.
+// finish delivers the end of the direction once all bytes before it are delivered.
 func (s *stream) finish(h *half, packet uint32, at time.Time) {
 	if h.fin && !h.ended && h.based && int32(h.next-h.finSeq) >= 0 {
 		s.end(h, packet, at)
@@ -413,7 +413,7 @@ func (s *stream) end(h *half, packet uint32, at time.Time) {
 	s.out(h.fromB, seg)
 }
 
-// drop forgets what is held.
+// drop discards the held segments.
 func (s *stream) drop(h *half) {
 	for i := range h.held {
 		s.pool.put(h.held[i].data)
@@ -421,12 +421,12 @@ func (s *stream) drop(h *half) {
 	h.held, h.bytes = nil, 0
 }
 
-// ack takes what the other side says to have got.
+// ack takes an acknowledgment number of the peer.
 func (h *half) ack(ack uint32, at time.Time) {
 	if h.hasAck && int32(ack-h.acked) <= 0 {
 		return
 	}
-	if !h.based || ack-h.next > maxAhead { // old, or it cannot be right
+	if !h.based || ack-h.next > maxAhead { // old, or invalid
 		return
 	}
 	h.acked, h.hasAck, h.ackAt = ack, true, at
@@ -435,7 +435,7 @@ func (h *half) ack(ack uint32, at time.Time) {
 	}
 }
 
-// tick counts a packet of the connection and gives up what was waited for long enough.
+// tick counts a packet of the connection and gives up bytes that have been missing for too many packets.
 func (s *stream) tick(at time.Time) {
 	for _, h := range [...]*half{&s.a, &s.b} {
 		if h.start > 0 {
@@ -461,18 +461,18 @@ func (s *stream) tick(at time.Time) {
 	}
 }
 
-// phantom reports whether all that is missing before ack is one byte that nobody has seen: the end of the stream counts as one
-// (RFC 9293, section 3.4), and so it is an end that was not captured.
+// phantom reports whether one byte is missing before ack, and no later one was captured: a FIN counts as one byte (RFC 9293, section 3.4),
+// so it is a FIN that was not captured.
 func (h *half) phantom(ack uint32) bool { return len(h.held) == 0 && ack-h.next == 1 }
 
-// doom gives up the bytes before ack that are missing.
+// doom gives up the missing bytes before ack.
 func (s *stream) doom(h *half, ack uint32) {
 	for !h.ended && h.based && int32(ack-h.next) > 0 && !h.phantom(ack) {
 		to := ack
 		if len(h.held) > 0 && int32(h.held[0].seq-ack) < 0 {
 			to = h.held[0].seq
 		} else if h.fin && int32(h.finSeq-ack) < 0 {
-			if to = h.finSeq; int32(to-h.next) <= 0 { // an end that came too early
+			if to = h.finSeq; int32(to-h.next) <= 0 { // a FIN with too low a number
 				break
 			}
 		}
@@ -481,7 +481,7 @@ func (s *stream) doom(h *half, ack uint32) {
 	s.finish(h, 0, h.ackAt)
 }
 
-// flush gives up all that is missing: nothing more comes.
+// flush gives up all missing bytes at the end of the capture.
 func (s *stream) flush(at time.Time) {
 	if s.closed {
 		return

@@ -10,7 +10,7 @@ import (
 	"wirebench/codec/transport"
 )
 
-// segments is a TCP stream to the server that a test cuts, shuffles and drops at will.
+// segments is a TCP stream to the server that a test splits, shuffles and drops at random.
 type segments struct {
 	data  []byte
 	grams []datagram
@@ -32,8 +32,8 @@ func cutStream(r *rand.Rand, size int) segments {
 	return s
 }
 
-// TestStreamProperty: whatever order the packets have, and however often they come, what was captured is delivered once, in order, and what
-// was not is lost, byte by byte.
+// TestStreamProperty checks that in any order and with any duplicates, captured bytes are delivered once and in sequence, and the others
+// are reported as lost, byte by byte.
 func TestStreamProperty(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -54,7 +54,7 @@ func TestStreamProperty(t *testing.T) {
 			}
 		}
 		r.Shuffle(len(kept), func(i, j int) { kept[i], kept[j] = kept[j], kept[i] })
-		// What the end of the data are nobody can tell who has not seen it.
+		// A missing end of the data cannot be detected.
 		end := len(have)
 		for end > 0 && !have[end-1] {
 			end--
@@ -63,7 +63,7 @@ func TestStreamProperty(t *testing.T) {
 		first, late := true, kept[0].flags&FlagSYN == 0
 		st := stream{pool: &pool{limit: 1 << 20}, out: func(fromB bool, seg transport.Segment) {
 			if fromB || seg.Start != first && !late {
-				t.Fatalf("seed %d: start %t in a wrong place", seed, seg.Start)
+				t.Fatalf("seed %d: start %t at the wrong position", seed, seg.Start)
 			}
 			first = false
 			got = append(got, seg.Bytes...)
@@ -74,7 +74,7 @@ func TestStreamProperty(t *testing.T) {
 			}
 		}}
 		st.b.fromB = true
-		if late { // how much of the start is known then is another matter
+		if late { // the start that is detected then depends on the order
 			st.a.begin(s.grams[0].seq)
 		}
 		for i := range kept {
@@ -95,7 +95,7 @@ func TestStreamProperty(t *testing.T) {
 	}
 }
 
-// TestStreamBounds holds a stream whose first byte never comes.
+// TestStreamBounds feeds a stream whose first byte is missing.
 func TestStreamBounds(t *testing.T) {
 	lost, got := int64(0), 0
 	st := stream{pool: &pool{limit: 1 << 20}, out: func(_ bool, seg transport.Segment) {
@@ -114,7 +114,7 @@ func TestStreamBounds(t *testing.T) {
 	}
 	st.flush(packettest.Day)
 	if lost != 5000 || got != 5000*1400 {
-		t.Errorf("%d bytes are lost and %d delivered", lost, got)
+		t.Errorf("%d bytes lost, %d delivered", lost, got)
 	}
 }
 
@@ -150,7 +150,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// TestReadAllocatesOutOfOrder: segments that wait for others are kept in buffers that are used again.
+// TestReadAllocatesOutOfOrder checks that buffers of out-of-order segments are reused.
 func TestReadAllocatesOutOfOrder(t *testing.T) {
 	got := 0
 	st := stream{pool: &pool{limit: 1 << 20}, out: func(_ bool, seg transport.Segment) { got += len(seg.Bytes) }}
@@ -173,7 +173,7 @@ func TestReadAllocatesOutOfOrder(t *testing.T) {
 	}
 }
 
-// Data that came with a SYN (RFC 7413) are of its connection, also where the capture has the answer first.
+// Data of a SYN (RFC 7413) belong to its connection, even if the SYN-ACK was captured first.
 func TestSynWithDataBehindItsAnswer(t *testing.T) {
 	var got []byte
 	starts := 0
@@ -202,7 +202,7 @@ func TestSynWithDataBehindItsAnswer(t *testing.T) {
 	}
 }
 
-// An end of a connection of which nothing else was captured does not end the next one between the same ends.
+// A FIN of a connection that was not captured otherwise does not end the next one between the same ends.
 func TestLoneEndBeforeASyn(t *testing.T) {
 	var got []byte
 	s := &stream{pool: &pool{limit: maxHeldInAll}, out: func(_ bool, seg transport.Segment) { got = append(got, seg.Bytes...) }}

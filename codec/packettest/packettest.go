@@ -1,4 +1,4 @@
-// Package packettest has what tests of captures share: transports that keep what they are fed, and the corpora.
+// Package packettest provides helpers for tests of captures: transports that record their input, and access to the corpora.
 package packettest
 
 import (
@@ -34,7 +34,7 @@ func (s *Sink) Flush(time.Time, func(*transport.Frame)) {}
 // NewSink makes a Sink.
 func NewSink(transport.Conn) transport.Transport { return &Sink{} }
 
-// Tape is a transport that keeps what it is fed and emits each segment as a message.
+// Tape is a transport that records its input and emits each segment as a message.
 type Tape struct {
 	Conn    transport.Conn
 	Dirs    [3]taped
@@ -90,7 +90,7 @@ func (t *Tape) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 
 func (t *Tape) Flush(time.Time, func(*transport.Frame)) { t.Flushes++ }
 
-// MarkAt is the segment that a byte of the stream came with.
+// MarkAt returns the mark of the segment that carried the byte of the stream at off.
 func (d *taped) MarkAt(off int64) mark {
 	found := mark{Off: -1}
 	for _, m := range d.Marks {
@@ -102,15 +102,15 @@ func (d *taped) MarkAt(off int64) mark {
 	return found
 }
 
-// Day is when the packets of tests are sent.
+// Day is the time of the packets of tests.
 var Day = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
-// Conversation is a connection of tests.
+// Conversation returns a connection for tests.
 func Conversation(p transport.Proto) transport.Conn {
 	return transport.Conn{Proto: p, Client: netip.MustParseAddrPort("10.0.0.1:40001"), Server: netip.MustParseAddrPort("10.0.0.2:5000")}
 }
 
-// Unhex reads hex digits; blanks may stand between.
+// Unhex decodes hex digits; spaces are ignored.
 func Unhex(t testing.TB, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
@@ -120,7 +120,7 @@ func Unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// Corpora is where tests of packages beside this one find the corpora.
+// Corpora is the path of the corpora from the directories of packages beside this one.
 const Corpora = "../../../shared/corpora"
 
 // Corpus reads a file of the corpora; name is relative to the pasted texts.
@@ -128,7 +128,7 @@ func Corpus(t *testing.T, corpora fs.FS, name string) string {
 	t.Helper()
 	text, err := fs.ReadFile(corpora, path.Join("pasted", name))
 	if err != nil {
-		t.Skipf("the corpora are not here: %v", err)
+		t.Skipf("the corpora are missing: %v", err)
 	}
 	return string(text)
 }
@@ -149,7 +149,7 @@ func Records[T any](t *testing.T, corpora fs.FS, name string) []T {
 	return out
 }
 
-// Gzipped packs b.
+// Gzipped compresses b.
 func Gzipped(b []byte) []byte {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
@@ -158,7 +158,7 @@ func Gzipped(b []byte) []byte {
 	return out.Bytes()
 }
 
-// Samples are the bytes that are rendered: random ones, text that looks like parts of dumps, and long repeats.
+// Samples returns bytes to render: random ones, text that looks like parts of dumps, and long repeats.
 func Samples() [][]byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var out [][]byte
@@ -174,13 +174,13 @@ func Samples() [][]byte {
 	return out
 }
 
-// WireMessage is a message with length and code.
+// WireMessage returns a message with length and code.
 func WireMessage(code uint16, payload string) string {
 	b := binary.LittleEndian.AppendUint16(nil, uint16(4+len(payload)))
 	return string(binary.LittleEndian.AppendUint16(b, code)) + payload
 }
 
-// TruthDir reads a direction of the corpora.
+// TruthDir parses a direction of the corpora.
 func TruthDir(s string) schema.Dir {
 	if s == "s2c" {
 		return schema.ToClient
