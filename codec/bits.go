@@ -6,8 +6,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// loadBits reads a number of 1 to 64 bits that starts off bits into data. The caller has checked that it lies inside.
-// A big-endian number is whole bytes at a whole byte.
+// LoadBits reads a number of 1 to 64 bits at bit off of data. The caller must ensure that it is inside data. A big-endian number occupies
+// whole bytes and starts at a byte boundary.
 func LoadBits(data []byte, off, bits uint32, order schema.Order) uint64 {
 	i, shift := int(off>>3), off&7
 	var v uint64
@@ -33,7 +33,7 @@ func loadTail(data []byte, i int, shift uint32) (v uint64) {
 	return v >> shift
 }
 
-// swap turns the low bits/8 bytes of v around.
+// swap reverses the low bits/8 bytes of v.
 func swap(v uint64, bits uint32) (out uint64) {
 	for n := bits / 8; n > 0; n-- {
 		out = out<<8 | v&0xff
@@ -42,7 +42,7 @@ func swap(v uint64, bits uint32) (out uint64) {
 	return out
 }
 
-// storeBits writes the low bits of v at off bits into data, which is large enough.
+// StoreBits writes the low bits of v at bit off of data, which must be long enough.
 func StoreBits(data []byte, off, bits uint32, order schema.Order, v uint64) {
 	i, shift := off>>3, off&7
 	if order == schema.Big {
@@ -75,19 +75,19 @@ func StoreBits(data []byte, off, bits uint32, order schema.Order, v uint64) {
 	}
 }
 
-// peek is a number whose place in a block is known: one load of eight bytes, one shift, one mask. It reads from a window, the
-// bytes from the start of the block on, of which there are at least eight: see window.
+// Peek reads a number at a known position in a block: one load of eight bytes, one shift, one mask. It reads from a window, the bytes from
+// the start of the block on, which has at least eight bytes: see window.
 type Peek struct {
 	Mask  uint64
 	At    uint32 // byte of the window where the load starts
 	Shift uint8
 	bits  uint8
 	order schema.Order
-	Slow  bool // in nine bytes, or big-endian: read by loadBits
+	Slow  bool // spans nine bytes, or is big-endian: read by LoadBits
 }
 
-// NewPeek is the peek of a number in a block of the given size. The load does not reach over the end of the block, unless that
-// is shorter than eight bytes.
+// NewPeek returns the Peek of a number in a block of the given size. The load does not extend beyond the block, unless the block is shorter
+// than eight bytes.
 func NewPeek(off, bits uint32, order schema.Order, blockBits uint32) Peek {
 	if bits == 0 || bits > 64 {
 		return Peek{} // not a number: reads as 0
@@ -112,8 +112,8 @@ func (k *Peek) fromBits(window []byte) uint64 {
 	return LoadBits(window, k.At*8+uint32(k.Shift), uint32(k.bits), k.order)
 }
 
-// word loads eight bytes. They are there, by the making of peeks and windows: the test is written so that the compiler sees it and
-// adds none of its own.
+// Word loads eight bytes. The construction of peeks and windows ensures that they exist; the explicit test lets the compiler omit its own
+// bounds checks.
 func Word(window []byte, at uint32) uint64 {
 	i := int(at)
 	if i+8 > len(window) {
@@ -122,7 +122,7 @@ func Word(window []byte, at uint32) uint64 {
 	return binary.LittleEndian.Uint64(window[i : i+8])
 }
 
-// window returns data from a byte on, or a copy of it in pad if there are fewer than eight.
+// window returns data from a byte on, or a copy in pad if fewer than eight bytes remain.
 func window(data []byte, at uint32, pad *[8]byte) []byte {
 	w := data[at:]
 	if len(w) < len(pad) {
@@ -132,7 +132,7 @@ func window(data []byte, at uint32, pad *[8]byte) []byte {
 	return w
 }
 
-// cutAtNul returns fixed text up to its first zero unit.
+// CutAtNul returns fixed text up to its first zero unit.
 func CutAtNul(b []byte, unit int) []byte {
 	for i := 0; i+unit <= len(b); i += unit {
 		if b[i] == 0 && (unit == 1 || b[i+1] == 0) {

@@ -7,8 +7,8 @@ import (
 	"wirebench/defs/wire"
 )
 
-// Compile makes the program of a message. It fails only for a schema that no dialect should make or that is beyond the bounds of
-// package wire.
+// Compile returns the program of a message. It fails only for a schema that no dialect should produce or that exceeds the limits of package
+// wire.
 func Compile(m *schema.Message) (*Program, error) {
 	w, err := wire.Compile(m)
 	if err != nil {
@@ -54,7 +54,7 @@ func index(i int) uint16 {
 type compiler struct {
 	p      *Program
 	w      *wire.Message
-	bodies uint16 // so far
+	bodies uint16 // number of bodies so far
 }
 
 // body compiles the body of the message, of an element or of an alternative, and returns its number.
@@ -65,7 +65,7 @@ func (c *compiler) body(b *wire.Body) (number uint16) {
 	for i := range b.Parts {
 		p := &b.Parts[i]
 		at := c.part(p)
-		c.p.Ops[at].Optional = p.Optional > optional // the others of one optional item are there if the first is
+		c.p.Ops[at].Optional = p.Optional > optional // the rest of an optional item is present if its first part is
 		optional = p.Optional
 	}
 	return number
@@ -78,7 +78,7 @@ func (c *compiler) addOp(o Op) int {
 	return i
 }
 
-// part compiles what is read in one go.
+// part compiles a part, which is read in one step.
 func (c *compiler) part(p *wire.Part) (at int) {
 	o := Op{Field: index(p.Field), Block: noIndex, count: index(p.Count), offset: index(p.Offset), next: noIndex}
 	switch p.Kind {
@@ -137,7 +137,7 @@ func (c *compiler) content(p *wire.Part, o Op) (at int) {
 	return at
 }
 
-// unit is the number of bytes that a unit of a field takes at least.
+// unit returns the minimum number of bytes of a unit of a field.
 func (c *compiler) unit(field int) uint64 { return uint64(c.w.Fields[field].Unit.Bits+7) / 8 }
 
 func (c *compiler) list(p *wire.Part, o Op) {
@@ -179,7 +179,7 @@ func (c *compiler) block(p *wire.Part) Block {
 	return b
 }
 
-// roles are those of the items of a block.
+// roles maps the roles of package wire to those of a block's items.
 var roles = [...]Role{
 	schema.Value: RoleValue, schema.Count: RoleCount, schema.Offset: RoleOffset, schema.Here: RoleHere, schema.Next: RoleNext,
 	schema.Length: RoleLength, schema.Code: RoleCode, schema.Const: RoleConst, schema.Pad: RolePad,
@@ -229,7 +229,7 @@ func numberForm(t *schema.Number) Form {
 	return FormUint
 }
 
-// load compiles what is kept of an item for later parts.
+// load compiles the register load of an item that later parts depend on.
 func (c *compiler) load(x *wire.Item, role Role) Load {
 	l := Load{Reg: uint16(x.Reg), kind: role, field: uint16(x.Field), Off: uint32(x.Off), Bits: uint8(x.Bits), Order: x.Order}
 	if x.Kind == schema.Count {
@@ -242,7 +242,7 @@ func (c *compiler) load(x *wire.Item, role Role) Load {
 	return l
 }
 
-// finish works out how the numbers of a block are read, once it is complete.
+// finish determines how the numbers of a block are read, once it is complete.
 func (b *Block) finish() {
 	b.rows, b.Reach = make([]row, len(b.Items)), max(b.Bits/8, 8)
 	for i := range b.Items {

@@ -8,16 +8,16 @@ import (
 	"wirebench/defs/wire"
 )
 
-// MaxMessage is the number of bytes a message may have. Ranges are bits in 32-bit numbers.
+// MaxMessage is the maximum number of bytes of a message. Ranges are in bits, in 32-bit numbers.
 const MaxMessage = wire.MaxMessage
 
-// A message of n bytes may ask for as many nodes and as many bytes of contents. Contents may share bytes, lists may be empty. One
-// byte can ask for three nodes: an element, its block with the length of a text, and the text, which is empty.
+// nodeBudget returns the number of nodes that a message of n bytes may produce; byteBudget limits the bytes of its contents, which may
+// share bytes. One byte can require three nodes: an element, its block with the length of a text, and the empty text.
 func nodeBudget(n int) int { return 1<<12 + 4*n }
 func byteBudget(n int) int { return 1<<20 + 4*n }
 
-// Decode reads a message into dst. It never fails: dst holds all that could be read, and problems that say where and why reading
-// stopped. Contents with an offset of their own are read even if contents before them are damaged.
+// Decode decodes a message into dst. It never fails: dst holds everything that could be read, and problems that state where and why
+// decoding stopped. Contents with an offset of their own are read even if contents before them are damaged.
 func (p *Program) Decode(dst *Record, data []byte) {
 	dst.Program, dst.Data, dst.Problems = p, data, dst.Problems[:0]
 	dst.Short, dst.Illegal, dst.Code = false, false, 0
@@ -27,7 +27,7 @@ func (p *Program) Decode(dst *Record, data []byte) {
 	p.decode(dst, data)
 }
 
-// decode reads any message, and says what is wrong with it.
+// decode decodes any message and reports its problems.
 func (p *Program) decode(dst *Record, data []byte) {
 	dst.Reset(p)
 	clear(dst.regs)
@@ -70,13 +70,13 @@ type decoder struct {
 	p        *Program
 	r        *Record
 	data     []byte // up to the end of the frame
-	have     uint32 // bytes of the frame that are there
-	limit    uint32 // bytes of the frame; MaxUint32 if nothing says it
+	have     uint32 // bytes of the frame that are present
+	limit    uint32 // bytes of the frame; MaxUint32 if unknown
 	cur      uint32 // bits
-	end      uint32 // bytes read so far, for messages whose frame nothing else ends
-	nodes    int    // budgets
+	end      uint32 // bytes read so far, for messages whose frame has no length
+	nodes    int    // remaining budgets
 	bytes    int
-	size     uint64 // measured: bytes needed by all counts read so far
+	size     uint64 // minimum size in bytes implied by all counts read so far
 	measured bool
 	stop     bool // the budget is used up
 }
@@ -93,7 +93,7 @@ func (d *decoder) frame() bool {
 	if n < uint64(p.header) {
 		d.limit = uint32(n)
 		d.illegal(Problem{Code: LengthTooSmall, Range: Range{p.length.off, uint32(p.length.bits)}, Got: n, Want: uint64(p.header)})
-		d.limit = p.header // show the header as far as it is there
+		d.limit = p.header // show as much of the header as is present
 		d.have = min(d.have, d.limit)
 		d.data = d.data[:d.have]
 		r.Used = int(d.have)
@@ -112,14 +112,14 @@ func (d *decoder) frame() bool {
 	return true
 }
 
-// quietHeader makes a node of the first block although the frame is too small for it.
+// quietHeader adds a node for the first block although the frame is too small for it.
 func (d *decoder) quietHeader() {
 	if len(d.p.Ops) > 0 && d.p.Ops[0].Code == OpBlock {
 		d.node(Node{Len: min(d.p.Blocks[d.p.Ops[0].Block].Bits, d.have*8), Kind: NodeBlock, Bad: LengthTooSmall})
 	}
 }
 
-// maxProblems bounds how many are kept: a hostile message can have one in every element.
+// maxProblems limits the problems of a record: a hostile message can have one in every element.
 const maxProblems = 1000
 
 func (d *decoder) problem(p Problem) {
@@ -130,13 +130,13 @@ func (d *decoder) problem(p Problem) {
 
 func (d *decoder) illegal(p Problem) {
 	if d.measured && d.r.Short {
-		return // sizes are judged before contents
+		return // the message is too short: its contents are not checked
 	}
 	d.r.Illegal = true
 	d.problem(p)
 }
 
-// short reports that the data ends before the message, once.
+// short reports once that the data ends before the message does.
 func (d *decoder) short(from, need uint32) {
 	if d.r.Short {
 		return
@@ -165,7 +165,7 @@ func (d *decoder) exhausted() {
 	}
 }
 
-// charge takes bytes of contents from the budget.
+// charge deducts bytes of contents from the budget.
 func (d *decoder) charge(n uint64) bool {
 	if n > uint64(d.bytes) {
 		d.exhausted()
@@ -175,7 +175,7 @@ func (d *decoder) charge(n uint64) bool {
 	return true
 }
 
-// over reports that bits from cur on reach over the end of what is there. It returns the code for the node.
+// over reports that bits from cur on extend beyond the available data. It returns the code for the node.
 func (d *decoder) over(code ProblemCode, from, to uint64, field uint16, node int) ProblemCode {
 	if to > uint64(d.limit)*8 {
 		p := Problem{Code: code, Range: d.clip(from, to), Spot: spot(node, field, -1), Got: uint64(d.limit), Want: to - from}
@@ -189,14 +189,14 @@ func (d *decoder) over(code ProblemCode, from, to uint64, field uint16, node int
 	return Truncated
 }
 
-// clip returns the part of a range that is there.
+// clip returns the part of a range that is present.
 func (d *decoder) clip(from, to uint64) Range {
 	end := uint64(d.have) * 8
 	from, to = min(from, end), min(to, end)
 	return Range{uint32(from), uint32(to - from)}
 }
 
-// body runs the ops from pc to end once, at the cursor. It returns false if what follows cannot be found.
+// body runs the ops from pc to end once, at the cursor. It returns false if the position of the next part is unknown.
 func (d *decoder) body(pc, end uint16) bool {
 	for pc < end && !d.stop {
 		o := &d.p.Ops[pc]
@@ -223,7 +223,7 @@ func (d *decoder) body(pc, end uint16) bool {
 			pc = o.End
 			continue
 		case OpWeave:
-			pc++ // reading follows the chains
+			pc++ // decoding follows the chains
 			continue
 		case OpVariant:
 			if !d.variant(pc) {
@@ -237,7 +237,7 @@ func (d *decoder) body(pc, end uint16) bool {
 	return !d.stop
 }
 
-// block reads a run of fixed-size fields. If it is cut off, the node holds what is there.
+// block reads a run of fixed-size fields. If it is truncated, the node covers the part that is present.
 func (d *decoder) block(o *Op, pc uint16) bool {
 	b := &d.p.Blocks[o.Block]
 	at := d.cur
@@ -247,7 +247,7 @@ func (d *decoder) block(o *Op, pc uint16) bool {
 		if n < len(d.r.Nodes) {
 			d.r.Nodes[n].Bad = bad
 		}
-		for i := range b.Loads { // nothing is read by numbers of an earlier element
+		for i := range b.Loads { // discard the registers of an earlier element
 			d.r.regs[b.Loads[i].Reg] = 0
 		}
 		return false
@@ -278,7 +278,7 @@ func (d *decoder) block(o *Op, pc uint16) bool {
 	return !d.measured || !d.r.Illegal
 }
 
-// count judges a number of units.
+// count checks a number of units.
 func (d *decoder) count(l *Load, at uint32, v uint64) {
 	code, want := Judge(v, l.minUnits, l.maxUnits), l.minUnits
 	switch code {
@@ -286,14 +286,14 @@ func (d *decoder) count(l *Load, at uint32, v uint64) {
 		want = l.maxUnits
 	case NoProblem:
 		if d.measured {
-			d.size = min(d.size+(v-l.minUnits)*l.minElem, math.MaxUint32) // counts have at most 32 bits, minElem less: no overflow
+			d.size = min(d.size+(v-l.minUnits)*l.minElem, math.MaxUint32) // counts have at most 32 bits, minElem fewer: no overflow
 		}
 		return
 	}
 	d.illegal(Problem{Code: code, Range: Range{at + l.Off, uint32(l.Bits)}, Spot: spot(len(d.r.Nodes)-1, l.field, -1), Got: v, Want: want})
 }
 
-// checks judges the values of a block that can be illegal.
+// checks checks the values of a block that can be illegal.
 func (d *decoder) checks(b *Block, at uint32, node, elem int) {
 	for _, i := range b.Checks {
 		it := &b.Items[i]
@@ -303,7 +303,7 @@ func (d *decoder) checks(b *Block, at uint32, node, elem int) {
 	}
 }
 
-// start finds where contents begin. ok is false if they cannot be read; next says whether what follows still can.
+// start returns where contents begin. ok is false if they cannot be read; next reports whether the part after them still can.
 func (d *decoder) start(o *Op, pc uint16, kind NodeKind) (from uint32, ok, next bool) {
 	if o.offset == noIndex {
 		return (d.cur + 7) / 8, true, true
@@ -323,7 +323,7 @@ func (d *decoder) start(o *Op, pc uint16, kind NodeKind) (from uint32, ok, next 
 	return 0, false, true
 }
 
-// stray reports an offset that leads out of the message or into its header.
+// stray reports an offset that points out of the message or into its header.
 func (d *decoder) stray(code ProblemCode, at Range, node int, field uint16, v uint64) {
 	want := uint64(d.p.header)
 	if code == OffsetOutside {
@@ -332,10 +332,10 @@ func (d *decoder) stray(code ProblemCode, at Range, node int, field uint16, v ui
 	d.illegal(Problem{Code: code, Range: at, Spot: spot(node, field, -1), Got: v, Want: want})
 }
 
-// offsetRange finds the offset that led to contents: in the newest block that has a load for it.
+// offsetRange returns the range of the offset of some contents: in the newest block that loads it.
 func (d *decoder) offsetRange(o *Op) Range {
 	if len(d.r.Problems) >= maxProblems {
-		return Range{} // the search would be for nothing
+		return Range{} // not needed: problems are not recorded
 	}
 	for i := len(d.r.Nodes) - 1; i >= 0; i-- {
 		n := &d.r.Nodes[i]
@@ -352,7 +352,7 @@ func (d *decoder) offsetRange(o *Op) Range {
 	return Range{}
 }
 
-// units is the number of units of contents, and whether they go on to the end of the frame.
+// units returns the number of units of contents, and whether they extend to the end of the frame.
 func (d *decoder) units(o *Op) (n uint64, toEnd bool) {
 	switch o.Size {
 	case schema.Fixed:
@@ -405,7 +405,7 @@ func (d *decoder) text(o *Op, pc uint16) bool {
 	return o.offset != noIndex
 }
 
-// terminator finds the end of text: the byte after its zero unit, or the last whole unit if there is none.
+// terminator returns the end of text: the byte after its zero unit, or after the last complete unit if there is none.
 func terminator(data []byte, from, have, unit uint32) (end uint32, found bool) {
 	if unit == 1 {
 		if i := bytes.IndexByte(data[from:have], 0); i >= 0 {
@@ -424,11 +424,11 @@ func terminator(data []byte, from, have, unit uint32) (end uint32, found bool) {
 
 func (d *decoder) blob(o *Op, pc uint16) bool { return d.run(o, pc, NodeBlob) }
 
-// run reads text or bytes whose size is known before.
+// run reads text or bytes of known size.
 func (d *decoder) run(o *Op, pc uint16, kind NodeKind) bool {
 	n, toEnd := d.units(o)
 	if n == 0 && !toEnd && o.offset != noIndex {
-		v := d.r.regs[o.offset] // nothing is read: any offset will do
+		v := d.r.regs[o.offset] // nothing is read: any offset is valid
 		d.node(Node{Off: d.clip(v*8, v*8).Off, Op: pc, Kind: kind})
 		return true
 	}
@@ -493,7 +493,7 @@ func (d *decoder) list(o *Op, pc uint16) bool {
 	return ok
 }
 
-// plainRun reads elements of one size that stand side by side: one node for all.
+// plainRun reads adjacent elements of equal size into one node.
 func (d *decoder) plainRun(o *Op, pc uint16, n uint64, toEnd bool) bool {
 	stride := uint64(o.Stride)
 	room := uint64(d.have)*8 - min(uint64(d.cur), uint64(d.have)*8)
@@ -502,7 +502,7 @@ func (d *decoder) plainRun(o *Op, pc uint16, n uint64, toEnd bool) bool {
 			stride = 8
 		}
 		n = room / stride
-		if room%stride != 0 { // a part of an element
+		if room%stride != 0 { // a partial element
 			d.over(PastFrame, uint64(d.cur)+n*stride, uint64(d.cur)+(n+1)*stride, o.Field, len(d.r.Nodes))
 		}
 	}
@@ -510,7 +510,7 @@ func (d *decoder) plainRun(o *Op, pc uint16, n uint64, toEnd bool) bool {
 	if stride > 0 && n > room/stride {
 		there = room / stride
 	}
-	// An element takes at least a byte of the budget even if it takes none of the message.
+	// An element is charged at least one byte, even if it occupies none.
 	if !d.charge(there * uint64(max(d.p.Blocks[o.Block].cost, 1))) {
 		return false
 	}
@@ -532,7 +532,7 @@ func (d *decoder) plainRun(o *Op, pc uint16, n uint64, toEnd bool) bool {
 	return !d.measured || !d.r.Illegal
 }
 
-// elements reads elements of different sizes that stand one after another.
+// elements reads consecutive elements of different sizes.
 func (d *decoder) elements(o *Op, pc uint16, n uint64, toEnd bool) bool {
 	list := d.node(Node{Off: d.cur, Op: pc, Kind: NodeList})
 	ok := true
@@ -551,7 +551,7 @@ func (d *decoder) elements(o *Op, pc uint16, n uint64, toEnd bool) bool {
 		e := &d.r.Nodes[i]
 		e.Len, e.After = d.cur-at, uint32(len(d.r.Nodes))
 		if toEnd && d.cur == at {
-			break // an element that takes nothing would never end
+			break // elements without bytes would never end
 		}
 	}
 	if list < len(d.r.Nodes) {
@@ -561,7 +561,7 @@ func (d *decoder) elements(o *Op, pc uint16, n uint64, toEnd bool) bool {
 	return ok && !d.stop
 }
 
-// chain reads elements that name the place of the next. Real senders may lay them out in any order; a circle is a fault.
+// chain reads elements that contain the offset of the next one. Senders may write them in any order; a cycle is an error.
 func (d *decoder) chain(o *Op, pc uint16, n uint64) bool {
 	list := d.node(Node{Op: pc, Kind: NodeList})
 	if n == 0 || d.stop {
@@ -614,7 +614,7 @@ func (d *decoder) chain(o *Op, pc uint16, n uint64) bool {
 	return !d.stop
 }
 
-// strayElement reports a chain that leads out of the message.
+// strayElement reports a chain that points out of the message.
 func (d *decoder) strayElement(o *Op, list int, code ProblemCode, count, next uint64) ProblemCode {
 	if code == Truncated {
 		d.short(d.have*8, uint32(min(next, MaxMessage)))
@@ -628,7 +628,7 @@ func (d *decoder) strayElement(o *Op, list int, code ProblemCode, count, next ui
 	return code
 }
 
-// element reads one element of a chain. whole is false if it has no place of the next.
+// element reads one element of a chain. whole is false if the offset of the next one is missing.
 func (d *decoder) element(o *Op, pc uint16, at uint32) (next uint64, whole bool) {
 	i := len(d.r.Nodes)
 	if o.Plain {
@@ -672,8 +672,8 @@ func (d *decoder) element(o *Op, pc uint16, at uint32) (next uint64, whole bool)
 	return o.nextAt.load(d.data, at), true
 }
 
-// seen reports whether the list has an element at this place already. It is asked only when a chain goes backwards, and what it
-// costs is taken from the budget.
+// seen reports whether the list already has an element at this position. It is called only when a chain goes backwards, and its cost is
+// deducted from the budget.
 func (d *decoder) seen(list int, at uint32) bool {
 	for i := list + 1; i < len(d.r.Nodes); i = int(d.r.Nodes[i].After) {
 		if d.bytes--; d.bytes < 0 {
@@ -687,7 +687,7 @@ func (d *decoder) seen(list int, at uint32) bool {
 	return false
 }
 
-// lastNext is the place of the newest element's next.
+// lastNext returns the range of the newest element's next offset.
 func (d *decoder) lastNext(o *Op, list int) Range {
 	last := -1
 	for i := list + 1; i < len(d.r.Nodes); i = int(d.r.Nodes[i].After) {
@@ -699,7 +699,7 @@ func (d *decoder) lastNext(o *Op, list int) Range {
 	return Range{d.r.Nodes[last].Off + o.nextAt.off, uint32(o.nextAt.bits)}
 }
 
-// variant reads the alternative that fits.
+// variant reads the selected alternative.
 func (d *decoder) variant(pc uint16) bool {
 	v := d.node(Node{Off: d.cur, Op: pc, Kind: NodeVariant, Raw: math.MaxUint64})
 	if d.stop {

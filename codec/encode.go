@@ -6,9 +6,9 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Encode lays src out anew, without gaps: dst ends up as Decode(dst.Data) would make it. src is a record that Decode read
-// without error, or that ParseJSON made; its program must be p. The key is src.Code; counter and checksum come from
-// src.Session. dst keeps its own memory for the data, which the next Encode into it overwrites.
+// Encode lays src out anew, without gaps: dst ends up as Decode(dst.Data) would set it. src is a record that Decode read without error, or
+// that ParseJSON produced; its program must be p. The key is src.Code; counter and checksum come from src.Session. dst.Data is in memory
+// owned by dst and is overwritten by the next Encode into dst.
 func (p *Program) Encode(dst, src *Record) error {
 	if src.Program != p {
 		return fmt.Errorf("encode %s: the record is of another definition", p.Message.Name)
@@ -25,7 +25,7 @@ func (p *Program) Encode(dst, src *Record) error {
 	return p.encode(dst, src)
 }
 
-// encode lays out any record, and says what is wrong with it.
+// encode lays out any record, and returns the error.
 func (p *Program) encode(dst, src *Record) error {
 	dst.Reset(p)
 	dst.Code, dst.Session = src.Code, src.Session
@@ -59,7 +59,7 @@ func (p *Program) Resolved() error {
 	return nil
 }
 
-// seal fills in what depends on the whole frame.
+// seal writes the fields that depend on the complete frame.
 func (p *Program) seal(r *Record) error {
 	if len(r.Data) > MaxMessage {
 		return fmt.Errorf("the message is longer than %d bytes", MaxMessage)
@@ -89,21 +89,21 @@ type encoder struct {
 	p        *Program
 	src, dst *Record
 	out      []byte
-	next     int      // source node that the next op takes
-	offsetAt []uint32 // by register: where its number stands in out, in bits
-	ended    int      // bytes of out when something came that only the end of the message can follow, -1 before
-	endedBy  uint16   // the op that it was
+	next     int      // next source node
+	offsetAt []uint32 // by register: position of its number in out, in bits
+	ended    int      // len(out) at the first part that must end the message, -1 before
+	endedBy  uint16   // op of that part
 	err      error
 }
 
-// end notes that nothing may follow: contents to the end of the message, or parts that are missing because it ends before them.
+// end records that nothing may follow: the contents extend to the end of the message, or parts are missing because it ends before them.
 func (e *encoder) end(pc uint16) {
 	if e.ended < 0 {
 		e.ended, e.endedBy = len(e.out), pc
 	}
 }
 
-// checkEnd refuses what would be read otherwise than it was meant, because of where the message ends.
+// checkEnd rejects a message that would decode differently because of its length.
 func (e *encoder) checkEnd() {
 	if e.err == nil && e.ended >= 0 && len(e.out) > e.ended {
 		e.fail("%s extends to the end of the message, or is missing because the message ends before it; %d bytes follow",
@@ -120,7 +120,7 @@ func (e *encoder) checkEnd() {
 	}
 }
 
-// name is the path of what an op reads, for messages.
+// name returns the path of an op's field, for error messages.
 func (e *encoder) name(pc uint16) string {
 	o := &e.p.Ops[pc]
 	field := o.Field
@@ -144,7 +144,7 @@ func (e *encoder) node(n Node) int {
 	return len(e.dst.Nodes) - 1
 }
 
-// take returns the next source node if the op made it.
+// take returns the next source node if it belongs to the op.
 func (e *encoder) take(pc uint16) (*Node, bool) {
 	if e.next < len(e.src.Nodes) {
 		if n := &e.src.Nodes[e.next]; n.Op == pc {
@@ -189,7 +189,7 @@ func (e *encoder) body(pc, end uint16) {
 		if o.Size == schema.ToEnd {
 			e.end(pc)
 		}
-		if o.Optional && len(e.out) == size { // nothing of it is there: missing is all that it can be
+		if o.Optional && len(e.out) == size { // an optional part without bytes decodes as missing
 			e.dst.Nodes = e.dst.Nodes[:nodes]
 			e.end(pc)
 		}
@@ -197,7 +197,7 @@ func (e *encoder) body(pc, end uint16) {
 	}
 }
 
-// block copies the fields and remembers where its offsets and counts stand.
+// block copies the fields and records the positions of its offsets and counts.
 func (e *encoder) block(o *Op, pc uint16, n *Node) {
 	b := &e.p.Blocks[o.Block]
 	at := uint32(len(e.out)) * 8
@@ -211,7 +211,7 @@ func (e *encoder) block(o *Op, pc uint16, n *Node) {
 	}
 }
 
-// place writes the offset and the count of contents that begin now.
+// place writes the offset and the count of the contents that begin here.
 func (e *encoder) place(o *Op, units uint64, null bool) {
 	f := func() string { return string(e.p.AppendFieldPath(nil, o.Field)) }
 	if o.count != noIndex {
@@ -239,7 +239,7 @@ func (e *encoder) place(o *Op, units uint64, null bool) {
 	}
 }
 
-// loadOf finds width and order of the number in a register.
+// loadOf returns the width and byte order of the number in a register.
 func (e *encoder) loadOf(reg uint16) *place { return &e.p.regAt[reg] }
 
 func (e *encoder) content(o *Op, pc uint16, n *Node, kind NodeKind, bytes []byte) int {
@@ -299,7 +299,7 @@ func (e *encoder) list(o *Op, pc uint16, n *Node) {
 	l.Len, l.After = uint32(len(e.out))*8-l.Off, uint32(len(e.dst.Nodes))
 }
 
-// chain lays out elements that name the place of the next, one after another.
+// chain lays out consecutive elements that contain the offset of the next one.
 func (e *encoder) chain(o *Op, pc uint16, n *Node) {
 	if e.err != nil {
 		return
@@ -315,7 +315,7 @@ func (e *encoder) chain(o *Op, pc uint16, n *Node) {
 	e.endList(list)
 }
 
-// endList sets where a chained list ends: after the fixed part of its last element, as Decode sees it.
+// endList sets the end of a chained list as Decode does: after the fixed part of its last element.
 func (e *encoder) endList(list int) {
 	l := &e.dst.Nodes[list]
 	l.After = uint32(len(e.dst.Nodes))
@@ -325,7 +325,7 @@ func (e *encoder) endList(list int) {
 	}
 }
 
-// chained lays out one element and makes the one before it name it. It returns the element's place in bits.
+// chained lays out one element and links the previous one to it. It returns the element's position in bits.
 func (e *encoder) chained(o *Op, pc uint16, prev uint32, first bool) uint32 {
 	n, ok := e.take(pc)
 	if !ok {
@@ -364,16 +364,16 @@ func (e *encoder) chained(o *Op, pc uint16, prev uint32, first bool) uint32 {
 	return at
 }
 
-// thread is one of several lists whose elements stand in turns.
+// thread is one of several lists whose elements are interleaved.
 type thread struct {
 	pc    uint16
-	src   int    // its next element's source node
-	count uint64 // of elements
-	prev  uint32 // place of the newest, in bits
-	nodes []Node // numbered from its list on
+	src   int    // source node of its next element
+	count uint64 // number of elements
+	prev  uint32 // position of the newest element, in bits
+	nodes []Node // numbered from its list node
 }
 
-// openThread returns a new thread, with the memory of an old one if there is any.
+// openThread returns a new thread, reusing memory if possible.
 func (e *encoder) openThread() *thread {
 	t := &e.dst.threads
 	if len(*t) < cap(*t) {
@@ -386,10 +386,10 @@ func (e *encoder) openThread() *thread {
 	return x
 }
 
-// weave lays out the elements of several lists in turns: all first ones, all second ones, and so on. The nodes are put in the
-// order in which Decode makes them, list by list.
+// weave lays out the elements of several lists interleaved: all first elements, all second ones, and so on. The nodes are ordered as Decode
+// orders them, list by list.
 func (e *encoder) weave(o *Op, pc uint16) {
-	from := len(e.dst.threads) // elements may have weaves of their own, whose threads follow; so threads are known by index
+	from := len(e.dst.threads) // elements may contain weaves, which append threads; so threads are referred to by index
 	most := uint64(0)
 	for c := pc + 1; c < o.End; c = e.p.Ops[c].End {
 		n, ok := e.take(c)
@@ -428,7 +428,7 @@ func (e *encoder) weave(o *Op, pc uint16) {
 	e.dst.threads = e.dst.threads[:from]
 }
 
-// turn lays out element i of a thread. Its nodes are made behind base and moved to the thread.
+// turn lays out element i of a thread. Its nodes are created after base and moved to the thread.
 func (e *encoder) turn(k int, i uint64, base int) {
 	t := e.dst.threads[k]
 	if o := &e.p.Ops[t.pc]; i == 0 {

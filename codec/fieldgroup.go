@@ -1,7 +1,8 @@
 package codec
 
-// GroupSite finds the place of a group, from its first field to its last, or of the elements of a list. ok is false if the fields are
-// not contiguous: texts, bytes and lists of variable size are elsewhere in the message. A Cursor at a group has a Range and no Raw.
+// GroupSite returns the site of a group, from its first field to its last, or of the elements of a list. ok is false if the fields are not
+// contiguous, because texts, bytes or lists of variable size are stored elsewhere in the message. A Cursor at a group has a Range and no
+// Raw.
 func (p *Program) GroupSite(group uint16, index ...int32) (s *Site, ok bool) {
 	within := func(field uint16) bool { return field > group && int(field) < p.Fields[group].End }
 	for i := range p.Ops {

@@ -6,32 +6,32 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Site is the place of one field's values in the records of a program. It is immutable, and valid for every program compiled from the
+// Site is the location of one field's values in the records of a program. It is immutable, and valid for every program compiled from the
 // same message.
 type Site struct {
 	Field uint16 // index into Program.Fields
 
-	hops    []hop  // lists and alternatives around it, from the outside
-	op      uint16 // of the node that holds it; of an element, see elem, that of its list
+	hops    []hop  // lists and alternatives around it, outermost first
+	op      uint16 // op of the node that holds it; for an element (see elem) the op of its list
 	elem    bool   // the node is an element of the last hop, which is a plain list
 	content bool   // text, bytes or a list of variable size: a node of its own
-	item    Item   // else
-	unit    uint32 // content: bytes of a unit, 0 of a list
+	item    Item   // otherwise
+	unit    uint32 // content: bytes of a unit, 0 for a list
 	set     schema.Charset
-	stride  uint32 // bits from one element to the next, where they stand side by side
+	stride  uint32 // bits from one element to the next, if they are adjacent
 }
 
 // hop is a list or an alternative on the way to a field.
 type hop struct {
 	op    uint16
 	list  bool
-	bare  bool   // list: elements stand side by side and have no nodes, if the list has none inside
-	index int32  // list: the element that is wanted, counted from 0; -1 = all
-	which uint64 // alternative: which case
+	bare  bool   // list: elements are adjacent and have no nodes, if the list has none inside
+	index int32  // list: the selected element, from 0; -1 = all
+	which uint64 // alternative: index of the case
 }
 
-// Site finds the places of a field's values. index chooses an element of each list around the field, from the outside; -1, or no
-// index, means all elements. ok is false for a group, which has no bits of its own.
+// Site returns the site of a field's values. index selects an element of each list around the field, outermost first; -1, or no index,
+// selects all elements. ok is false for a group, which has no bits of its own.
 func (p *Program) Site(field uint16, index ...int32) (s *Site, ok bool) {
 	s = &Site{Field: field, op: noIndex}
 	for b := range p.Blocks {
@@ -57,7 +57,7 @@ func (p *Program) Site(field uint16, index ...int32) (s *Site, ok bool) {
 	return nil, false
 }
 
-// finishSite finds the node that holds a block.
+// finishSite sets the node of a field in a block.
 func (p *Program) finishSite(s *Site, block uint16, index []int32) (*Site, bool) {
 	for i := range p.Ops {
 		o := &p.Ops[i]
@@ -77,7 +77,7 @@ func (p *Program) finishSite(s *Site, block uint16, index []int32) (*Site, bool)
 	return nil, false
 }
 
-// addHops lists what is around an op.
+// addHops adds the lists and alternatives around an op.
 func (p *Program) addHops(s *Site, at int, index []int32) {
 	lists := 0
 	for i := 0; i < at; {
@@ -105,7 +105,7 @@ func (p *Program) addHops(s *Site, at int, index []int32) {
 	}
 }
 
-// Single reports whether a record has at most one value there.
+// Single reports whether a record has at most one value at the site.
 func (s *Site) Single() bool {
 	for _, h := range s.hops {
 		if h.list && h.index < 0 {
@@ -115,8 +115,8 @@ func (s *Site) Single() bool {
 	return true
 }
 
-// Number reads a number whose place in the message is fixed, which is the quickest. It is false where that is not so, and then a
-// Cursor says more.
+// Number reads a number at a fixed position in the message, which is faster than a Cursor. ok is false if the position is not fixed or the
+// value is missing; use a Cursor then.
 func (s *Site) Number(r *Record) (raw uint64, ok bool) {
 	if len(s.hops) > 0 || s.content || len(r.Nodes) == 0 {
 		return 0, false
@@ -129,8 +129,8 @@ func (s *Site) Number(r *Record) (raw uint64, ok bool) {
 	return LoadBits(r.Data, n.Off+it.Off, it.Bits, it.Order), true
 }
 
-// NumberIn is Number without a record: it reads the number that Decode of the message would have. It is false for messages whose first
-// block takes more than a look to read.
+// NumberIn is like Number but reads the number from an undecoded message. ok is false for messages whose first block cannot be located
+// directly.
 func (s *Site) NumberIn(p *Program, data []byte) (raw uint64, ok bool) {
 	it := &s.item
 	if !p.Simple || len(p.First.Checks) > 0 || s.op != 0 || len(s.hops) > 0 || s.content || it.Bits-1 > 63 {
@@ -146,16 +146,16 @@ func (s *Site) NumberIn(p *Program, data []byte) (raw uint64, ok bool) {
 	return LoadBits(data, it.Off, it.Bits, it.Order), true
 }
 
-// Cursor goes through the values of a field in a record. Its memory is reused by the next Start.
+// Cursor iterates over the values of a field in a record. Its memory is reused by the next Start.
 type Cursor struct {
-	Raw   uint64 // of a number: its bits. Of text, bytes and lists: units
-	Range Range  // of text without its terminator
+	Raw   uint64 // numbers: the bits. Text, bytes and lists: number of units
+	Range Range  // without the terminator of text
 	Node  uint32 // index of the node that holds it
 
 	r      *Record
 	at     *Site
 	levels []level
-	left   uint32 // elements side by side that are still to come
+	left   uint32 // remaining adjacent elements
 	fresh  bool
 }
 
@@ -163,10 +163,10 @@ type Cursor struct {
 type level struct {
 	hop         int
 	node, after uint32 // the next element, and the end
-	k           int32  // its index
+	k           int32  // index of the element
 }
 
-// Start begins with the values of a site in a record of its program.
+// Start begins the iteration over a site's values in a record of its program.
 func (c *Cursor) Start(r *Record, at *Site) {
 	c.r, c.at, c.levels, c.left, c.fresh = r, at, c.levels[:0], 0, true
 }
@@ -174,7 +174,7 @@ func (c *Cursor) Start(r *Record, at *Site) {
 // Forget drops the reference to the record.
 func (c *Cursor) Forget() { c.r, c.at = nil, nil }
 
-// Next moves on to the next value, in the order in which they were read. It is false at the end. What is cut off is left out.
+// Next advances to the next value, in decoding order. It returns false at the end. Truncated values are skipped.
 func (c *Cursor) Next() bool {
 	switch {
 	case c.fresh:
@@ -209,7 +209,7 @@ func (c *Cursor) Next() bool {
 	return false
 }
 
-// descend goes from the nodes [first, after) through the hops from i on to a value. It stops at a list, whose elements come next.
+// descend goes from the nodes [first, after) through the hops from i on to a value. It stops at a list, whose elements follow.
 func (c *Cursor) descend(i int, first, after uint32) bool {
 	for ; i < len(c.at.hops); i++ {
 		h := &c.at.hops[i]
@@ -235,7 +235,7 @@ func (c *Cursor) descend(i int, first, after uint32) bool {
 	return ok && c.value(k)
 }
 
-// side begins with the elements of a list that stand side by side.
+// side begins the iteration over the adjacent elements of a list.
 func (c *Cursor) side(node uint32, n *Node, index int32) bool {
 	at, count := n.Off, uint32(n.Raw)
 	if index >= 0 {
@@ -263,13 +263,13 @@ func (c *Cursor) find(first, after uint32, op uint16) (node uint32, ok bool) {
 	return 0, false
 }
 
-// value takes the value in a node, if it is there.
+// value sets the current value from a node, if it is present.
 func (c *Cursor) value(node uint32) bool {
 	n := &c.r.Nodes[node]
 	c.Node = node
 	if c.at.content {
 		if n.Bad != NoProblem && n.Len == 0 && n.Kind != NodeList {
-			return false // nothing of it could be read
+			return false // no part of it could be read
 		}
 		c.Raw, c.Range = n.Raw, Range{n.Off, n.Len}
 		if c.at.unit > 0 {
@@ -285,7 +285,7 @@ func (c *Cursor) value(node uint32) bool {
 	return true
 }
 
-// item takes a value of fixed size at a bit.
+// item sets the current value to an item at a bit offset.
 func (c *Cursor) item(off uint32) {
 	it := &c.at.item
 	c.Range = Range{off, it.Bits}
@@ -299,8 +299,8 @@ func (c *Cursor) item(off uint32) {
 	}
 }
 
-// Bytes returns the bytes of a text or a blob, which are part of the record's data. Text of fixed size ends before its first zero,
-// unless its definition says that all of it counts.
+// Bytes returns the bytes of a text or a blob, which alias the record's data. Text of fixed size ends before its first zero, unless its
+// definition makes all units significant.
 func (c *Cursor) Bytes() []byte {
 	b := c.r.Data[c.Range.Off/8 : c.Range.End()/8]
 	if c.at.item.Form == FormText {
@@ -311,7 +311,7 @@ func (c *Cursor) Bytes() []byte {
 	return b
 }
 
-// AppendText appends the text as UTF-8. A lone surrogate is three bytes as if it were a character; bytes of UTF-8 stay what they are.
+// AppendText appends the text as UTF-8. A lone surrogate is encoded as three bytes; UTF-8 text is appended unchanged, valid or not.
 func (c *Cursor) AppendText(dst []byte) []byte {
 	set := c.at.set
 	if t, ok := c.at.item.Type.(*schema.Text); ok {
@@ -320,7 +320,7 @@ func (c *Cursor) AppendText(dst []byte) []byte {
 	return AppendChars(dst, c.Bytes(), set)
 }
 
-// appendChars appends characters as UTF-8.
+// AppendChars appends characters as UTF-8.
 func AppendChars(dst, b []byte, set schema.Charset) []byte {
 	switch set {
 	case schema.UTF16LE:
@@ -357,7 +357,7 @@ func appendUTF16(dst, b []byte) []byte {
 	return dst
 }
 
-// AppendRaw appends the bytes of the value in the message. A number that is not whole bytes is appended as its bits, the least
+// AppendRaw appends the bytes of the value in the message. A number that does not occupy whole bytes is appended as its bits, the least
 // significant byte first.
 func (c *Cursor) AppendRaw(dst []byte) []byte {
 	if c.Range.Off%8 == 0 && c.Range.Len%8 == 0 {

@@ -1,20 +1,20 @@
 package codec
 
-// row is what is known of a block's leaf before there is a message: how its bits are read, and its kind.
+// row holds the constant properties of a block's leaf: how its bits are read, and its kind.
 type row struct {
 	mask  uint64
 	kind  LeafKind
 	off   uint64 // bits from the start of the block
-	at    uint32 // see peek
+	at    uint32 // see Peek
 	shift uint8
 }
 
-// fill makes the leaves of n blocks that stand side by side, the first at bit at of data. There is room in out for all of them, and
-// data reaches as far as the loads of the last block do. All are elements of one node, the first with the index elem; or elem is -1,
-// and each has a node of its own, one after another.
+// fill creates the leaves of n adjacent blocks, the first at bit at of data. out must have room for all of them, and data must cover the
+// loads of the last block. All are elements of one node, the first with the index elem; or elem is -1, and the blocks have consecutive
+// nodes of their own.
 //
-// Making leaves is most of the work of reading a row of values, so there are two forms of this function: fillSafe here, and one
-// with fewer instructions in fill_fast.go. A test compares them.
+// Creating leaves is most of the work of reading a row of values, so there are two versions of this function: fillSafe here, and one with
+// fewer instructions in fill_fast.go. A test compares them.
 func fillSafe(out []Leaf, b *Block, data []byte, at, node uint32, elem int32, n int) {
 	for ; n > 0; n-- {
 		one := out[:len(b.rows)]

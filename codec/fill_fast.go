@@ -4,9 +4,8 @@ package codec
 
 import "unsafe"
 
-// fill is fillSafe without checks inside its loop, for little-endian machines that load from any address. What the loop relies on
-// is checked here, once: there is room for the leaves, and the furthest load of the last block (no row's at is above reach-8, see
-// NewPeek) ends inside data.
+// fill is fillSafe without checks inside its loop, for little-endian machines with unaligned loads. The loop's preconditions are checked
+// once: out has room for the leaves, and the furthest load of the last block (no row's at exceeds reach-8, see NewPeek) ends inside data.
 //
 //go:noinline
 func fill(out []Leaf, b *Block, data []byte, at, node uint32, elem int32, n int) {
@@ -46,7 +45,7 @@ func fill(out []Leaf, b *Block, data []byte, at, node uint32, elem int32, n int)
 	}
 }
 
-// The loop of fill knows where the parts of a Leaf stand.
+// Offsets of the parts of a Leaf, for the loop of fill.
 const (
 	_ = -unsafe.Offsetof(Leaf{}.Raw)
 	_ = 8 - unsafe.Offsetof(Leaf{}.Off)

@@ -2,7 +2,7 @@
 
 package codec
 
-// fill is fillSafe: see there.
+// fill is fillSafe.
 func fill(out []Leaf, b *Block, data []byte, at, node uint32, elem int32, n int) {
 	fillSafe(out, b, data, at, node, elem, n)
 }

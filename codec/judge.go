@@ -1,9 +1,9 @@
 package codec
 
-// Judging says what is wrong with a part of a message, as a code. The quick walks give up at a code; decode, which reads the same
-// message again then, makes a Problem of it.
+// These functions judge parts of a message and return a ProblemCode. The fast paths give up at a code other than NoProblem; decode, which
+// then reads the message again, turns it into a Problem.
 
-// place judges an offset in a message of which have bytes are there, and limit would be by its length.
+// Place judges an offset in a message of which have bytes are present; limit is its length in bytes.
 func (p *Program) Place(at, have, limit uint64) ProblemCode {
 	switch {
 	case at < uint64(p.header):
@@ -16,8 +16,8 @@ func (p *Program) Place(at, have, limit uint64) ProblemCode {
 	return NoProblem
 }
 
-// link judges the place that an element of a chain names as that of the next, after elements up to last. Going back need not be a
-// circle: who reads such chains has to remember the elements.
+// link judges the offset of the next element of a chain, after elements up to last. Going back is not necessarily a cycle; readers of such
+// chains have to remember the elements.
 func link(next, last uint64) ProblemCode {
 	switch {
 	case next == 0:
@@ -28,7 +28,7 @@ func link(next, last uint64) ProblemCode {
 	return NoProblem
 }
 
-// number judges a number of units by the legal ones.
+// Judge checks a number of units against the legal range.
 func Judge(n, least, most uint64) ProblemCode {
 	switch {
 	case n < least:
@@ -39,7 +39,7 @@ func Judge(n, least, most uint64) ProblemCode {
 	return NoProblem
 }
 
-// legal judges a value of a block that begins at a bit of data; raw are the bits of a number.
+// legal judges a value of a block that begins at a bit of data; raw is the value of a number.
 func (it *Item) legal(data []byte, block uint32) (code ProblemCode, raw uint64) {
 	at := block + it.Off
 	if it.Role == RoleConst {
@@ -54,8 +54,8 @@ func (it *Item) legal(data []byte, block uint32) (code ProblemCode, raw uint64) 
 	return NoProblem, raw
 }
 
-// alternative finds the case of a variant that is taken, and how many are before it: by the registers, or by the size of the frame.
-// Without registers it passes over the cases that ask one.
+// alternative returns the selected case of a variant, and its index: by the registers, or by the size of the frame. Without registers it
+// skips the cases that depend on one.
 func (p *Program) alternative(variant uint16, regs []uint64, size uint32) (at uint16, k uint64, ok bool) {
 	for at = variant + 1; at < p.Ops[variant].End; at, k = p.Ops[at].End, k+1 {
 		w := &p.Ops[at].When
@@ -66,7 +66,7 @@ func (p *Program) alternative(variant uint16, regs []uint64, size uint32) (at ui
 	return 0, 0, false
 }
 
-// caseOf finds a case of a variant by how many are before it.
+// caseOf returns the case of a variant with a given index.
 func (p *Program) caseOf(variant uint16, k uint64) (at uint16, ok bool) {
 	for at = variant + 1; at < p.Ops[variant].End; at, k = p.Ops[at].End, k-1 {
 		if k == 0 {
@@ -76,10 +76,10 @@ func (p *Program) caseOf(variant uint16, k uint64) (at uint16, ok bool) {
 	return 0, false
 }
 
-// fits reports whether a frame has the length that an alternative is for.
+// Fits reports whether an alternative is for frames of this size.
 func (w *When) Fits(size uint32) bool { return size >= w.min && (w.max == 0 || size <= w.max) }
 
-// lengthFits reports whether a frame of this size leads Decode to the alternative of a node.
+// lengthFits reports whether the size of the frame makes Decode select the alternative of a node.
 func (p *Program) lengthFits(n *Node, size uint32) bool {
 	_, first, found := p.alternative(n.Op, nil, size)
 	at, ok := p.caseOf(n.Op, n.Raw)

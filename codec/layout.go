@@ -4,21 +4,21 @@ import (
 	"wirebench/defs/wire"
 )
 
-// Row is one part of a message, known without data.
+// Row is one part of a message layout.
 type Row struct {
 	Field   uint16 // index into Program.Fields; 0xffff for bookkeeping that belongs to no field
 	Role    Role
 	Depth   int    // number of lists around it
-	Path    string // members[].player_id; bookkeeping of the frame is named after its role. Short: see wire.Message.Path
-	Type    string // as written, or the width of bookkeeping
+	Path    string // members[].player_id; frame bookkeeping is named after its role. May be abbreviated: see wire.Message.Path
+	Type    string // as in the definition, or the width of bookkeeping
 	At      wire.At
-	Offset  string // the place as people write it, in bytes: "18 + name", "element + 4"
+	Offset  string // in bytes, for display: "18 + name", "element + 4"
 	MinBits int64
 	MaxBits int64  // -1 = no limit
-	Note    string // what decides about it: "if more bytes follow", "for messages of 22 bytes"
+	Note    string // its condition: "if more bytes follow", "for messages of 22 bytes"
 }
 
-// Layout says where everything stands, without data, in the order in which Encode writes it.
+// Layout returns the positions of all parts, without data, in the order in which Encode writes them.
 func (p *Program) Layout() []Row {
 	rows := p.wire.Layout()
 	out := make([]Row, len(rows))
@@ -49,11 +49,10 @@ func (p *Program) row(r *wire.Row) Row {
 	return out
 }
 
-// Size is the smallest and the largest number of bytes of a message; most is -1 if nothing limits it.
+// Size returns the minimum and maximum size of a message in bytes; most is -1 if it is unlimited.
 func (p *Program) Size() (least, most int64) { return p.wire.Body.Bytes() }
 
-// SameLayout reports whether two programs have the same bytes for the same types: only names and comments may differ between their
-// definitions.
+// SameLayout reports whether two programs assign the same bytes to the same types: their definitions may differ only in names and comments.
 func SameLayout(a, b *Program) bool {
 	rows, others := a.wire.Layout(), b.wire.Layout()
 	if len(rows) != len(others) || a.Message.HasKey != b.Message.HasKey || a.Message.Key.Code != b.Message.Key.Code {

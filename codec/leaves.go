@@ -8,7 +8,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Leaf is one run of bits that has one meaning: a field's value, or bookkeeping. It has no pointers.
+// Leaf is a run of bits with one meaning: a field's value, or bookkeeping. It has no pointers.
 type Leaf struct {
 	Raw  uint64 // numbers: the bits. Text and blobs: number of units
 	Off  uint32 // bits from frame start
@@ -16,19 +16,19 @@ type Leaf struct {
 	LeafKind
 }
 
-// LeafKind is the part of a Leaf that is the same in all messages.
+// LeafKind is the part of a Leaf that does not depend on the data.
 type LeafKind struct {
-	Elem  int32  // index of its element within the node of a list of equal elements, else -1
+	Elem  int32  // index of its element within the node of a list of equal-sized elements, else -1
 	Len   uint32 // bits
 	Field uint16 // index into Program.Fields; 0xffff for bookkeeping that belongs to no field
 	Item  uint16 // index into its block's items; 0xffff for contents
 	Role  Role
 }
 
-// Range is the leaf's place.
+// Range returns the leaf's position and size.
 func (l Leaf) Range() Range { return Range{l.Off, l.Len} }
 
-// AppendLeaves appends the leaves of the record, in the order in which Decode reads them.
+// AppendLeaves appends the leaves of the record, in decoding order.
 func (r *Record) AppendLeaves(dst []Leaf) []Leaf {
 	whole, have := r.Program.whole, uint32(len(r.Data))
 	for i := 0; i < len(r.Nodes); {
@@ -59,7 +59,7 @@ func (r *Record) AppendLeaves(dst []Leaf) []Leaf {
 	return dst
 }
 
-// together is the number of elements from a node on that stand side by side, each a whole block with its loads inside the data.
+// together returns the number of adjacent elements from a node on, each a complete block whose loads are inside the data.
 func (r *Record) together(first int, b *Block) int {
 	i, n := first, &r.Nodes[first]
 	for i+1 < len(r.Nodes) {
@@ -72,7 +72,7 @@ func (r *Record) together(first int, b *Block) int {
 	return i + 1 - first
 }
 
-// otherLeaves appends the leaves of a node that is not one whole block, or too close to the end for its loads.
+// otherLeaves appends the leaves of a node that is not one complete block, or is too close to the end of the data for its loads.
 func (r *Record) otherLeaves(dst []Leaf, node int) []Leaf {
 	n := &r.Nodes[node]
 	o := &r.Program.Ops[n.Op]
@@ -114,7 +114,7 @@ func (r *Record) otherLeaves(dst []Leaf, node int) []Leaf {
 	return dst
 }
 
-// endLeaves appends the leaves of a block that is cut off, or shorter than a load at the end of the message.
+// endLeaves appends the leaves of a block that is truncated, or shorter than a load at the end of the message.
 func (r *Record) endLeaves(dst []Leaf, b *Block, node int) []Leaf {
 	n := &r.Nodes[node]
 	if n.Len != b.Bits {
@@ -137,14 +137,14 @@ func lastLeaves(out []Leaf, b *Block, data []byte, at, node uint32, elem int32) 
 	}
 }
 
-// slowLeaves sets the values that take more than a load and a mask.
+// slowLeaves sets the values that need more than a load and a mask.
 func slowLeaves(out []Leaf, b *Block, data []byte, at uint32) {
 	for _, i := range b.slow {
 		out[i].Raw = b.Items[i].Peek.fromBits(data[at/8:])
 	}
 }
 
-// cutLeaves appends the leaves of a block that is cut off: those that are whole.
+// cutLeaves appends the complete leaves of a truncated block.
 func cutLeaves(dst []Leaf, b *Block, data []byte, there Range, node uint32) []Leaf {
 	n := 0
 	for n < len(b.Items) && b.Items[n].Off+b.Items[n].Bits <= there.Len {
@@ -163,7 +163,7 @@ func cutLeaves(dst []Leaf, b *Block, data []byte, there Range, node uint32) []Le
 	return dst[:first+n]
 }
 
-// item returns the block item of a leaf, nil for contents.
+// Item returns the block item of a leaf, or nil for contents.
 func (r *Record) Item(l Leaf) *Item {
 	if l.Item == noIndex {
 		return nil
@@ -171,7 +171,7 @@ func (r *Record) Item(l Leaf) *Item {
 	return &r.Program.Blocks[r.Program.Ops[r.Nodes[l.Node].Op].Block].Items[l.Item]
 }
 
-// TypeName is the type of a leaf for people: that of its field, or the width of its bookkeeping.
+// TypeName returns the displayed type of a leaf: its field's type, or the width of its bookkeeping.
 func (r *Record) TypeName(l Leaf) string {
 	it := r.Item(l)
 	if it == nil || it.Role == RoleValue {
@@ -183,15 +183,15 @@ func (r *Record) TypeName(l Leaf) string {
 	return it.typeName()
 }
 
-// fieldType is the type of a field as written; a bare element has the one of its list without the brackets.
+// fieldType returns the type of a field as in the definition; a bare element has its list's type without the brackets.
 func (p *Program) fieldType(i uint16) string { return p.Fields[i].Type }
 
 func (it *Item) typeName() string { return bookType(it.Role, it.Bits, it.Order) }
 
-// GapType is the type of bits that no definition explains.
+// GapType returns the displayed type of unexplained bits.
 func GapType(at Range) string { return bookType(RolePad, at.Len, schema.Little) }
 
-// bookType is the type of bookkeeping for people: its width.
+// bookType returns the displayed type of bookkeeping: its width.
 func bookType(role Role, bits uint32, order schema.Order) string {
 	switch role {
 	case RolePad, RoleConst:
@@ -207,10 +207,10 @@ func bookType(role Role, bits uint32, order schema.Order) string {
 	return name
 }
 
-// maxScratch is how many leaves a Record keeps the memory of.
+// maxScratch is the maximum number of leaves whose memory a Record retains.
 const maxScratch = 1 << 16
 
-// allLeaves are the leaves of the record, in memory that the next call uses again.
+// allLeaves returns the leaves of the record, valid until the next call.
 func (r *Record) allLeaves() []Leaf {
 	all := r.AppendLeaves(r.leaves[:0])
 	if r.leaves = all; cap(all) > maxScratch {
@@ -219,10 +219,10 @@ func (r *Record) allLeaves() []Leaf {
 	return all
 }
 
-// Gaps returns the parts of the message that no node explains, in order.
+// Gaps returns the ranges of the message that no node covers, in order.
 func (r *Record) Gaps() []Range { return r.gaps(r.allLeaves()) }
 
-// gaps returns the parts that no leaf of the record explains. It may change the order of the leaves.
+// gaps returns the ranges that no leaf of the record covers. It may reorder the leaves.
 func (r *Record) gaps(leaves []Leaf) (gaps []Range) {
 	at, end := uint32(0), uint32(min(r.Used, len(r.Data)))*8
 	for i := 1; i < len(leaves); i++ {

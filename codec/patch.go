@@ -1,6 +1,6 @@
 package codec
 
-// FindLeaf returns the run of bits of a record with that path and role; where several have them, the one at the given place.
+// FindLeaf returns the leaf of a record with the given path and role; if several match, the one at the given offset.
 func (r *Record) FindLeaf(path string, role Role, bitOffset uint32) (Leaf, bool) {
 	w := r.Paths()
 	var found Leaf
@@ -21,8 +21,8 @@ func (r *Record) FindLeaf(path string, role Role, bitOffset uint32) (Leaf, bool)
 	return found, ok
 }
 
-// PatchNumber writes a number into data, the bytes of the record or a copy, in the place of a leaf and in its order of bytes. Nothing
-// else is repaired. It reports false, and writes nothing, if the leaf is no number or if the number needs more bits than it has.
+// PatchNumber writes a number into data, the bytes of the record or a copy, at the position of a leaf and in its byte order. It updates
+// nothing else. It returns false, and writes nothing, if the leaf is not a number or raw has more bits than the leaf.
 func (r *Record) PatchNumber(data []byte, l Leaf, raw uint64) bool {
 	it := r.Item(l)
 	if it == nil || it.Bits > 64 || it.Bits < 64 && raw>>it.Bits != 0 || uint64(l.Off)+uint64(it.Bits) > uint64(len(data))*8 {
@@ -32,7 +32,7 @@ func (r *Record) PatchNumber(data []byte, l Leaf, raw uint64) bool {
 	return true
 }
 
-// RoleNamed is the role of that name.
+// RoleNamed returns the role with the given name.
 func RoleNamed(name string) (Role, bool) {
 	for r := RoleValue; r <= RoleCheck; r++ {
 		if r.String() == name {

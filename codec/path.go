@@ -6,7 +6,7 @@ import (
 	"wirebench/defs/wire"
 )
 
-// AppendFieldPath appends the path of a field without indexes of elements: members[].player_id.
+// AppendFieldPath appends the path of a field without element indexes: members[].player_id.
 func (p *Program) AppendFieldPath(dst []byte, field uint16) []byte {
 	if field == noIndex {
 		return dst
@@ -24,12 +24,12 @@ func (p *Program) AppendFieldPath(dst []byte, field uint16) []byte {
 	return append(dst, f.Name...)
 }
 
-// AppendPath appends the path of a field in the record, with the indexes of the elements it is inside: members[0].player_id.
-// node and elem are those of its Leaf or Problem.
+// AppendPath appends the path of a field in the record, with the indexes of the elements around it: members[0].player_id. node and elem are
+// those of its Leaf or Problem.
 func (r *Record) AppendPath(dst []byte, field uint16, node, elem int32) []byte {
 	var indexes [wire.MaxDepth + 2]int32
 	depth := 0
-	// The elements around the node, from the outside to the inside.
+	// The elements around the node, outermost first.
 	if node >= 0 && int(node) < len(r.Nodes) {
 		lo, hi := 0, len(r.Nodes)
 		for lo < hi {
@@ -61,7 +61,7 @@ func (r *Record) AppendPath(dst []byte, field uint16, node, elem int32) []byte {
 	return r.Program.AppendIndexed(dst, field, indexes[:depth])
 }
 
-// appendIndexed appends the path of a field with the given indexes, as many as there are.
+// AppendIndexed appends the path of a field with the given indexes. Missing indexes are omitted.
 func (p *Program) AppendIndexed(dst []byte, field uint16, indexes []int32) []byte {
 	if field == noIndex {
 		return dst
@@ -100,7 +100,7 @@ func (p *Program) AppendIndexed(dst []byte, field uint16, indexes []int32) []byt
 	return dst
 }
 
-// AppendSpotPath appends the path of what a problem concerns: nothing if that is the whole message.
+// AppendSpotPath appends the path of a problem's location, or nothing if it concerns the entire message.
 func (r *Record) AppendSpotPath(dst []byte, at Spot) []byte {
 	field := at.Field()
 	if n := at.Node(); field == noIndex && n >= 0 && int(n) < len(r.Nodes) {
@@ -112,7 +112,7 @@ func (r *Record) AppendSpotPath(dst []byte, at Spot) []byte {
 	return r.AppendPath(dst, field, at.Node(), at.Elem())
 }
 
-// Line is the line of a field's definition, 0 if there is none.
+// Line returns the line of a field's definition, or 0 if there is none.
 func (p *Program) Line(field uint16) int {
 	if field == noIndex || int(field) >= len(p.Fields) {
 		return 0

@@ -6,33 +6,33 @@ import (
 	"wirebench/defs/diag"
 )
 
-// Problem is something wrong with the bytes of a message, or odd about them.
+// Problem is an error or an irregularity in the bytes of a message.
 type Problem struct {
 	Code  ProblemCode
 	Range Range
-	Spot  // the part of the record that it concerns
+	Spot  // the affected part of the record
 	Got   uint64
 	Want  uint64
 }
 
-// Spot is a node, a field and an element of a record. The zero Spot is none of them.
+// Spot is a node, a field and an element of a record. The zero Spot has none of them.
 type Spot struct {
 	node, elem int32 // indexes + 1
 	field      uint16
 }
 
-// spot is the part of a record with the given indexes; -1 and noIndex are none.
+// spot returns the Spot with the given indexes; -1 and noIndex mean none.
 func spot(node int, field uint16, elem int32) Spot {
 	return Spot{node: int32(node) + 1, elem: elem + 1, field: field + 1}
 }
 
-// Node is the index of the node, -1 if none.
+// Node returns the index of the node, or -1.
 func (s Spot) Node() int32 { return s.node - 1 }
 
-// Field is the index of the field, NoField if none.
+// Field returns the index of the field, or NoField.
 func (s Spot) Field() uint16 { return s.field - 1 }
 
-// Elem is the index of the element within a plain list's node, -1 if none.
+// Elem returns the index of the element within a plain list's node, or -1.
 func (s Spot) Elem() int32 { return s.elem - 1 }
 
 // ProblemCode names a kind of Problem.
@@ -42,35 +42,35 @@ type ProblemCode uint8
 const (
 	NoProblem        ProblemCode = iota
 	LengthTooSmall               // the frame's length is below what the header needs
-	PastFrame                    // a fixed part reaches over the end of the frame
-	OffsetOutside                // an offset leads out of the frame
-	OffsetInHeader               // an offset leads into the frame's header
-	ContentsOutside              // contents reach over the end of the frame
-	NotTerminated                // text has no end inside the frame
-	ChainTooShort                // a list's elements end before its count
-	ChainCycle                   // a list's elements lead in a circle
+	PastFrame                    // a fixed part extends beyond the frame
+	OffsetOutside                // an offset points outside the frame
+	OffsetInHeader               // an offset points into the frame's header
+	ContentsOutside              // contents extend beyond the frame
+	NotTerminated                // text has no terminator inside the frame
+	ChainTooShort                // a list's chain ends before its count
+	ChainCycle                   // a list's chain has a cycle
 	CountBelow                   // fewer units than allowed
 	CountAbove                   // more units than allowed
-	ValueOutOfRange              // a number outside its legal range
-	WrongConstant                // bytes that must be others
-	UnresolvedLimit              // a limit is a constant that has no value
-	TooComplex                   // more work than a message of this size may ask for
-	TooLarge                     // more bytes than a message may have
+	ValueOutOfRange              // a number is outside its legal range
+	WrongConstant                // bytes differ from a constant
+	UnresolvedLimit              // a limit is a constant without a value
+	TooComplex                   // too much work for a message of this size
+	TooLarge                     // the message exceeds MaxMessage
 	lastIllegal                  //
-	Truncated                    // the data ends before the message does
+	Truncated                    // the data ends before the message
 	lastFatal                    //
-	BoolAboveOne                 // a truth value other than 0 and 1
-	WrongHere                    // an element that says that it is elsewhere
-	ChainContinues               // the last element says that there is another
+	BoolAboveOne                 // a boolean other than 0 and 1
+	WrongHere                    // an element's own offset differs from its position
+	ChainContinues               // the last element links to another one
 	NullOffset                   // an offset of 0 where the definition has text
-	WrongCode                    // the message carries another key than its definition's
-	WrongCheck                   // the checksum is not right
+	WrongCode                    // the message's code differs from its definition's
+	WrongCheck                   // the checksum is wrong
 	LeftOver                     // bytes after the message
-	Unexplained                  // bytes inside the message that no definition explains
-	NaNPayload                   // a NaN other than the usual one
+	Unexplained                  // bytes inside the message that the definition does not cover
+	NaNPayload                   // a NaN other than the canonical one
 	BytesAfterEnd                // bytes after the end of a fixed text
 	SkippedByChoice              // no alternative fits
-	DefinitionErrors             // the definition has mistakes
+	DefinitionErrors             // the definition has errors
 )
 
 var problemNames = [...]string{
@@ -83,7 +83,7 @@ var problemNames = [...]string{
 
 func (c ProblemCode) String() string { return problemNames[c] }
 
-// Severity is Warning for what leaves the message as it is.
+// Severity returns Warning for problems that leave the message complete and legal.
 func (c ProblemCode) Severity() diag.Severity {
 	if c > lastFatal && c != DefinitionErrors {
 		return diag.Warning
@@ -91,7 +91,7 @@ func (c ProblemCode) Severity() diag.Severity {
 	return diag.Error
 }
 
-// Message says in words what is wrong, without saying where.
+// Message describes the problem, without its location.
 func (p Problem) Message(r *Record) string {
 	at := func(v uint64) string { return fmt.Sprintf("0x%X", v) }
 	name := ""

@@ -12,14 +12,14 @@ import (
 type Program struct {
 	Message    *schema.Message
 	Fields     []FieldInfo // preorder
-	Unresolved []string    // constants without a value: layout works, Decode and Encode refuse
+	Unresolved []string    // constants without a value: layout works, Decode and Encode fail
 
 	wire   *wire.Message
 	Ops    []Op
 	Blocks []Block
-	whole  []*Block // by op: the block that its nodes are, if they are one
+	whole  []*Block // by op: the block that its nodes consist of, or nil
 	regs   int
-	regAt  []place // by register: width and order of its number
+	regAt  []place // by register: width and byte order of its number
 
 	header  uint32 // bytes of frame bookkeeping at the start; no offset points into them
 	minSize uint64 // bytes of the smallest message
@@ -29,14 +29,14 @@ type Program struct {
 	check   place
 	sum     schema.Checksum
 
-	Simple   bool   // one block, then contents that have none of their own: see quick.go
-	Lone     bool   // simple, and nothing but the block
-	Frame16  bool   // the frame starts with its length and its key, or with its length alone, 16 bits each, little-endian
+	Simple   bool   // one block, then contents without contents of their own: see quick.go
+	Lone     bool   // simple, and only the block
+	Frame16  bool   // the frame starts with its length and optionally its key, 16 bits each, little-endian
 	Head     uint32 // bytes of the first block, if simple
-	First    *Block // it
+	First    *Block // the first block, if simple
 	Contents []Content
 	keyMask  uint32 // all bits if the message carries its key
-	byLength bool   // some alternatives are chosen by the length of the frame
+	byLength bool   // some alternatives are selected by the length of the frame
 	memo     atomic.Value
 }
 
@@ -47,7 +47,7 @@ type FieldInfo struct {
 	Doc    string
 	Span   source.Span
 	Schema *schema.Field
-	Parent int // index of the field it is inside, -1 at the top
+	Parent int // index of the enclosing field, -1 at the top
 	End    int // index of the first field not inside this one
 	InList bool
 }
@@ -55,10 +55,10 @@ type FieldInfo struct {
 // noIndex marks an absent field, register or step.
 const noIndex = 0xffff
 
-// NoField is the Field of what belongs to no field of the definition.
+// NoField means that bits belong to no field of the definition.
 const NoField = noIndex
 
-// place is where a bookkeeping number stands.
+// place is the position of a bookkeeping number.
 type place struct {
 	off   uint32 // bits from frame start, or from the start of its block
 	bits  uint8
@@ -77,55 +77,55 @@ const (
 	OpCase    // followed by its body
 )
 
-// op is one item of variable size, or a run of items of fixed size.
+// Op is one item of variable size, or a run of items of fixed size.
 type Op struct {
 	Code     OpCode
 	Size     schema.Size
 	Unit     uint8 // bytes of a unit of text or blob
 	Linked   bool  // list: elements are chained
-	Optional bool  // block: may be missing when the frame ends before it
-	Plain    bool  // list: an element is one block and nothing else
+	Optional bool  // block: may be missing if the frame ends before it
+	Plain    bool  // list: an element is exactly one block
 	Field    uint16
-	Block    uint16 // opBlock, and plain lists: index into blocks
-	Body     uint16 // list and case: number of its body. That of the message is 0
+	Block    uint16 // OpBlock, and plain lists: index into Blocks
+	Body     uint16 // list and case: number of its body, 0 for the message's
 	count    uint16 // registers, noIndex if none
 	offset   uint16
 	next     uint16
 	End      uint16 // index of the first op after its body
 	N        uint32 // fixed number of units
-	Stride   uint32 // bits of an element, if all have the same size; else 0
+	Stride   uint32 // bits of an element, if all have the same size, otherwise 0
 	here     place  // linked lists: within the element's first block
 	nextAt   place
 	next16   bool // nextAt is 16 bits, little-endian, at a whole byte
 	kind     NodeKind
 	Set      schema.Charset // of a text
-	Bare     bool           // a list whose elements are shown as single values
+	Bare     bool           // a list whose elements are shown as plain values
 	MinUnits uint64
-	MaxUnits uint64 // legal numbers of units; maxUnits ^0 = no limit
-	minElem  uint32 // bytes of the smallest element
+	MaxUnits uint64 // legal numbers of units; MaxUnits ^0 = unlimited
+	minElem  uint32 // minimum bytes of an element
 	When     When
 }
 
-// when is the condition of a variant.
+// When is the condition of a case.
 type When struct {
-	Reg      uint16 // noIndex: by length
+	Reg      uint16 // noIndex: selected by length
 	Value    uint64
 	min, max uint32 // bytes of the frame; max 0 = no upper bound
 }
 
-// block is a run of items of fixed size.
+// Block is a run of items of fixed size.
 type Block struct {
 	Bits   uint32
-	cost   uint32 // what reading it takes from the budget: its bytes, or its fields if they take none
+	cost   uint32 // charged to the budget: its bytes, or its fields if they occupy none
 	Items  []Item
-	rows   []row    // of items: what AppendLeaves needs
-	Reach  uint32   // bytes from its start that its loads read: its own, but at least eight
-	slow   []uint16 // items whose numbers take more than a load and a mask
+	rows   []row    // of items, for AppendLeaves
+	Reach  uint32   // bytes from its start covered by its loads: its size, but at least eight
+	slow   []uint16 // items whose numbers need more than a load and a mask
 	Loads  []Load
 	Checks []uint16 // items whose value can be illegal
 }
 
-// item is one run of bits inside a block.
+// Item is one run of bits inside a block.
 type Item struct {
 	Off   uint32 // bits from the start of the block
 	Bits  uint32
@@ -139,7 +139,7 @@ type Item struct {
 	Bytes []byte // Const
 }
 
-// form is how the bits of an item are shown.
+// Form is how the bits of an item are displayed.
 type Form uint8
 
 const (
@@ -154,17 +154,17 @@ const (
 	FormScaled // any number with a scale
 	FormBitfield
 	FormText  // fixed text, cut at its first zero
-	FormChars // fixed text of which every unit counts
+	FormChars // fixed text of which all units are significant
 	FormBlob
 )
 
-// isNumber reports whether the bits are one number.
+// IsNumber reports whether the bits are one number.
 func (f Form) IsNumber() bool { return f >= FormUint && f <= FormBitfield }
 
-// load copies a bookkeeping number to a register when its block is decoded.
+// Load copies a bookkeeping number to a register when its block is decoded.
 type Load struct {
 	Reg      uint16
-	unit     bool // a number of units: judged against the limits
+	unit     bool // a number of units: checked against the limits
 	kind     Role
 	field    uint16
 	Off      uint32
@@ -173,17 +173,17 @@ type Load struct {
 	peek     Peek
 	minUnits uint64
 	maxUnits uint64
-	minElem  uint64 // bytes a unit takes at least
+	minElem  uint64 // minimum bytes of a unit
 }
 
-// Wire is what the program was compiled from.
+// Wire returns the layout that the program was compiled from.
 func (p *Program) Wire() *wire.Message { return p.wire }
 
-// NeedsCode reports whether the message carries its key, so that Encode must be told it.
+// NeedsCode reports whether the message carries its key, so that Encode needs Record.Code.
 func (p *Program) NeedsCode() bool { return p.key.bits != 0 }
 
-// Memo is what a package above this one has worked out of the program, and keeps with it. make is called when it is asked for first;
-// calls at the same time may each make one, of which one is kept.
+// Memo returns a value that a package derives from the program, and stores it with the program. make is called on first use; concurrent
+// calls may each call make, but all return the same result.
 func (p *Program) Memo(make func(*Program) any) any {
 	if m := p.memo.Load(); m != nil {
 		return m

@@ -11,25 +11,25 @@ import (
 // Most messages are valid, and simple: one block, then contents without contents of their own. The functions here read and write such
 // messages in one pass. They accept a subset of what Decode and Encode accept, with the same result; false means "use the other".
 
-// content is what there is after the first block of a simple message: text, bytes, or a list of elements of one size.
+// Content is a content after the first block of a simple message: text, bytes, or a list of elements of one size.
 type Content struct {
 	Op       uint16
 	Kind     NodeKind
 	Size     schema.Size
-	unit     uint8 // bytes of a code unit, for the end of text
+	unit     uint8 // bytes of a code unit, for the terminator of text
 	Linked   bool
-	Placed   bool // by an offset
+	Placed   bool // located by an offset
 	Count    Peek // in the first block
-	Offset   Peek // likewise
+	Offset   Peek // in the first block
 	countAt  place
 	offsetAt place
 	n        uint64 // fixed number of units
 	Min, Max uint64 // legal numbers of units
 	Each     uint64 // bytes of a unit
-	Next     uint64 // linked: byte of an element where the place of the next stands
+	Next     uint64 // linked: offset within an element of the next element's offset, in bytes
 }
 
-// findSimple notes whether the messages of a program are simple.
+// findSimple determines whether the messages of a program are simple.
 func (p *Program) findSimple() {
 	if len(p.Ops) == 0 || p.Ops[0].Code != OpBlock || p.Ops[0].Optional || len(p.Unresolved) > 0 {
 		return
@@ -87,7 +87,7 @@ func (p *Program) findSimple() {
 	}
 }
 
-// shortFrame is the number of bytes of the frame of the most usual form, 0 if that is another or not all there.
+// shortFrame returns the number of bytes of a frame in the most common form, or 0 if the form differs or bytes are missing.
 func (p *Program) shortFrame(data []byte) uint32 {
 	if !p.Frame16 || len(data) < 2 {
 		return 0
@@ -99,7 +99,7 @@ func (p *Program) shortFrame(data []byte) uint32 {
 	return size
 }
 
-// anyFrame is the number of bytes of the frame, 0 if they are not there.
+// AnyFrame returns the number of bytes of the frame, or 0 if bytes are missing.
 func (p *Program) AnyFrame(data []byte) uint32 {
 	if len(data) > MaxMessage {
 		return 0
@@ -117,7 +117,7 @@ func (p *Program) AnyFrame(data []byte) uint32 {
 	return 0
 }
 
-// more makes room for n more nodes, which hold anything.
+// more makes room for n more nodes with arbitrary content.
 func more(nodes []Node, n int) []Node {
 	if cap(nodes)-len(nodes) < n {
 		nodes = slices.Grow(nodes, n)
@@ -125,7 +125,7 @@ func more(nodes []Node, n int) []Node {
 	return nodes[:len(nodes)+n]
 }
 
-// set fills a node field by field: a composite literal would be built elsewhere and copied.
+// set assigns a node field by field: a composite literal would be built elsewhere and copied.
 func (n *Node) set(raw uint64, off, size uint32, after int, op uint16, kind NodeKind) {
 	n.Raw = raw
 	n.Off = off
@@ -136,14 +136,14 @@ func (n *Node) set(raw uint64, off, size uint32, after int, op uint16, kind Node
 	n.Bad = NoProblem
 }
 
-// budget is how much a quick reading may still ask for: nodes, and bytes of contents, which may share them.
+// Budget is the remaining allowance of a fast path: nodes, and bytes of contents, which may share bytes.
 type Budget struct{ Nodes, Bytes uint64 }
 
 func NewBudget(data []byte) Budget {
 	return Budget{uint64(nodeBudget(len(data))), uint64(byteBudget(len(data)))}
 }
 
-// legal reports whether the values of a block at the start of data that can be illegal are not.
+// Legal reports whether all values of a block at the start of data are legal.
 func (b *Block) Legal(data []byte) bool {
 	for _, i := range b.Checks {
 		if code, _ := b.Items[i].legal(data, 0); code != NoProblem {
@@ -153,7 +153,7 @@ func (b *Block) Legal(data []byte) bool {
 	return true
 }
 
-// units is the number of units of contents, if it is stated.
+// units returns the number of units of contents, if it is stated.
 func (c *Content) units(data []byte) uint64 {
 	if c.Size != schema.Counted {
 		return c.n
@@ -161,8 +161,8 @@ func (c *Content) units(data []byte) uint64 {
 	return c.Count.from(data)
 }
 
-// locate finds contents that do not simply follow the ones before, or whose number is not stated: where they begin, how many
-// units they are, and where they end. The elements of a linked list are not looked at; its end is its beginning.
+// Locate locates contents that do not simply follow the previous ones, or whose number is not stated: where they begin, their number of
+// units, and where they end. It does not read the elements of a linked list, whose end is its beginning.
 func (c *Content) Locate(p *Program, data []byte, cur uint64, left *Budget) (from, n, end uint64, ok bool) {
 	have := uint64(len(data))
 	from, n = cur, c.units(data)
@@ -179,7 +179,7 @@ func (c *Content) Locate(p *Program, data []byte, cur uint64, left *Budget) (fro
 		from = min(from, have)
 		return from, 0, from, true
 	}
-	if p.Place(from, have, have) != NoProblem || c.Placed && from == 0 { // a null place is for others to judge
+	if p.Place(from, have, have) != NoProblem || c.Placed && from == 0 { // null offsets are handled by the slow path
 		return 0, 0, 0, false
 	}
 	size := n * c.Each
@@ -209,7 +209,7 @@ func (c *Content) Locate(p *Program, data []byte, cur uint64, left *Budget) (fro
 	return from, n, from + size, true
 }
 
-// quickDecode reads a simple message.
+// quickDecode decodes a simple message.
 func (p *Program) quickDecode(r *Record, data []byte) bool {
 	size := p.shortFrame(data)
 	if size == 0 {
@@ -237,7 +237,7 @@ func (p *Program) quickDecode(r *Record, data []byte) bool {
 	return true
 }
 
-// quickContents reads what follows the first block.
+// quickContents reads the contents after the first block.
 func (p *Program) quickContents(r *Record, data []byte) bool {
 	if p.First.Reach > uint32(len(data)) || len(p.First.Checks) > 0 && !p.First.Legal(data) {
 		return false
@@ -264,7 +264,7 @@ func (p *Program) quickContents(r *Record, data []byte) bool {
 				return false
 			}
 		}
-		if end > from { // where nothing is read does not count
+		if end > from { // empty contents do not count
 			last = max(last, end)
 		}
 		if !c.Placed {
@@ -278,7 +278,7 @@ func (p *Program) quickContents(r *Record, data []byte) bool {
 	return true
 }
 
-// chain appends the elements of a chain that goes forwards: one that goes back may be a circle. The last node is that of its list.
+// chain appends the elements of a chain that only goes forwards: a backward link may be a cycle. The last node is the list's.
 func (c *Content) chain(data []byte, at, n uint64, nodes []Node) (all []Node, end uint64, ok bool) {
 	size, next, have := c.Each, c.Next, uint64(len(data))
 	bits, list := uint32(size)*8, len(nodes)-1
@@ -298,7 +298,7 @@ func (c *Content) chain(data []byte, at, n uint64, nodes []Node) (all []Node, en
 	return nodes, last + size, true
 }
 
-// quickEncode lays out a simple message anew. It is for records whose nodes are those of a simple message.
+// quickEncode lays out a simple message anew. The nodes of src must be those of a simple message.
 func (p *Program) quickEncode(dst, src *Record) bool {
 	if len(src.Nodes) == 0 || src.Nodes[0].Op != 0 || src.Nodes[0].Len != p.Head*8 {
 		return false
@@ -323,7 +323,7 @@ func (p *Program) quickEncode(dst, src *Record) bool {
 	return p.seal(dst) == nil
 }
 
-// encodeContents lays out what follows the first block.
+// encodeContents lays out the contents after the first block.
 func (p *Program) encodeContents(dst, src *Record) bool {
 	out, nodes, next := dst.own, dst.Nodes, 1
 	for i := range p.Contents {
@@ -384,7 +384,7 @@ func (p *Program) encodeContents(dst, src *Record) bool {
 	return true
 }
 
-// encodeChain lays out elements of one size, each with the place of the next; the last node is that of their list.
+// encodeChain lays out elements of one size, each with the offset of the next; the last node is the list's.
 func (p *Program) encodeChain(c *Content, out []byte, nodes []Node, data []byte, elems []Node) ([]byte, []Node, bool) {
 	start, size, list := uint32(len(out)), uint32(c.Each), len(nodes)-1
 	if total := uint64(start) + uint64(len(elems))*uint64(size); total > math.MaxUint16 {

@@ -1,19 +1,19 @@
 package codec
 
-// Record is one message, decoded or about to be encoded. Its memory is reused by the next Decode, Encode or ParseJSON into it;
-// keep Data and decode again rather than keeping Records. One goroutine at a time.
+// Record is one message, decoded or about to be encoded. Its memory is reused by the next Decode, Encode or ParseJSON into it; to retain a
+// message, retain Data and decode it again. A Record serves one goroutine at a time.
 type Record struct {
 	Program  *Program
-	Data     []byte // decoded: the caller's, not copied
-	Nodes    []Node // in the order of the ops, preorder: a node's inside is Nodes[i+1:Nodes[i].After]
+	Data     []byte // decoded: owned by the caller, not copied
+	Nodes    []Node // in the order of the ops, preorder: the descendants of node i are Nodes[i+1:Nodes[i].After]
 	Problems []Problem
-	Used     int    // bytes of Data that belong to the message; what follows is another one's
-	Short    bool   // the message is not whole: more bytes would be needed
-	Illegal  bool   // no continuation could make it right
-	Code     uint32 // the key it carried, or is to carry
+	Used     int    // bytes of Data that belong to the message; the rest belongs to another one
+	Short    bool   // the message is incomplete: more bytes are needed
+	Illegal  bool   // no continuation could make it valid
+	Code     uint32 // the key, as read or to be written
 	Session  Session
 
-	Scratch any // memory that a package above this one keeps with the record
+	Scratch any // memory that another package attaches to the record
 
 	regs    []uint64
 	fixups  []uint32
@@ -23,50 +23,50 @@ type Record struct {
 	own     []byte // memory of Data while encoding
 }
 
-// Session is what the frame bookkeeping depends on beside the message, for protocols that have it.
+// Session holds the state that frame bookkeeping depends on, for protocols that have any.
 type Session struct {
-	Counter  uint32 // Encode: the message's running number
+	Counter  uint32 // Encode: the message's sequence number
 	Key      uint32 // of the checksum
-	KeyKnown bool   // Decode checks the checksum; without a key it is only shown. Encode uses Key as it is
+	KeyKnown bool   // Decode verifies the checksum; without a key it is only shown. Encode always uses Key
 }
 
-// Range is a place in a message.
+// Range is a range of bits in a message.
 type Range struct {
 	Off uint32 // bits from frame start
 	Len uint32 // bits
 }
 
-// End is the first bit after the range.
+// End returns the first bit after the range.
 func (r Range) End() uint32 { return r.Off + r.Len }
 
-// Node is one part of a message that was read in one go. It has no pointers.
+// Node is one part of a message, read in one step. It has no pointers.
 type Node struct {
-	Raw   uint64 // text, blob, list: number of units that are there. Variant: which case, counted from 0
+	Raw   uint64 // text, blob, list: number of units present. Variant: index of the case
 	Off   uint32 // bits from frame start
 	Len   uint32 // bits
 	After uint32 // index of the first node not inside this one
-	Op    uint16 // which op made it
+	Op    uint16 // op that produced it
 	Kind  NodeKind
-	Bad   ProblemCode // 0 = fine
+	Bad   ProblemCode // 0 = valid
 }
 
-// Range is the node's place.
+// Range returns the node's position and size.
 func (n Node) Range() Range { return Range{n.Off, n.Len} }
 
-// NodeKind is what a Node holds.
+// NodeKind is the kind of a Node.
 type NodeKind uint8
 
 // The kinds of nodes.
 const (
 	NodeBlock   NodeKind = iota // a run of fixed-size fields
-	NodeText                    // characters and the terminator, if there is one
+	NodeText                    // characters and the terminator, if any
 	NodeBlob                    // bytes
-	NodeList                    // elements: its NodeElems, or none if all have one size and stand side by side
+	NodeList                    // elements: its NodeElems, or none if all have one size and are adjacent
 	NodeElem                    // an element; of a plain list also its block
 	NodeVariant                 // an alternative
 )
 
-// Role says what some bits of a message are for.
+// Role is the purpose of some bits of a message.
 type Role uint8
 
 // The roles.
@@ -80,7 +80,7 @@ const (
 	RoleCode
 	RoleConst
 	RolePad
-	RoleGap // bits that no definition explains
+	RoleGap // bits that the definition does not cover
 	RoleCounter
 	RoleCheck
 )
@@ -89,19 +89,19 @@ func (r Role) String() string {
 	return [...]string{"value", "count", "offset", "here", "next", "length", "code", "const", "pad", "gap", "counter", "check"}[r]
 }
 
-// Status says in one word how decoding went.
+// Status is the result of decoding.
 type Status uint8
 
 // The statuses.
 const (
 	OK         Status = iota
-	Incomplete        // more bytes could make it whole
+	Incomplete        // more bytes could complete it
 	Illegal           // no continuation could
 )
 
 func (s Status) String() string { return [...]string{"ok", "incomplete", "illegal"}[s] }
 
-// Status says how decoding went.
+// Status returns the result of decoding.
 func (r *Record) Status() Status {
 	switch {
 	case r.Illegal:

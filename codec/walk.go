@@ -1,20 +1,20 @@
 package codec
 
-// Walker knows which elements are around a node, for nodes asked in ascending order. It makes paths of all leaves in one pass.
+// Walker tracks the elements around a node, for nodes visited in ascending order. It builds the paths of all leaves in one pass.
 type Walker struct {
 	r     *Record
-	next  uint32   // first node not looked at
-	after []uint32 // ends of the lists around next, from the outside
-	elem  []int32  // index of the element reached in each
+	next  uint32   // first node not visited
+	after []uint32 // ends of the lists around next, outermost first
+	elem  []int32  // index of the current element of each list
 }
 
-// Paths makes the paths of the leaves of a record.
+// Paths returns a Walker for the leaves of a record.
 func (r *Record) Paths() Walker { return Walker{r: r} }
 
-// Depth is the number of lists around the leaf asked last.
+// Depth returns the number of lists around the last leaf.
 func (w *Walker) Depth() int { return len(w.elem) }
 
-// to moves on to a node and returns the indexes of the elements it is inside. The slice is valid until the next call.
+// to advances to a node and returns the indexes of the elements around it. The slice is valid until the next call.
 func (w *Walker) to(node uint32) []int32 {
 	for ; w.next <= node && int(w.next) < len(w.r.Nodes); w.next++ {
 		w.leave(w.next)
@@ -36,14 +36,14 @@ func (w *Walker) to(node uint32) []int32 {
 	return w.elem
 }
 
-// leave forgets the lists that end at or before a node.
+// leave removes the lists that end at or before a node.
 func (w *Walker) leave(node uint32) {
 	for k := len(w.after) - 1; k >= 0 && w.after[k] <= node; k-- {
 		w.after, w.elem = w.after[:k], w.elem[:k]
 	}
 }
 
-// Append appends the path of a leaf, which must not be before one asked earlier.
+// Append appends the path of a leaf, which must not precede the previous one.
 func (w *Walker) Append(dst []byte, l Leaf) []byte {
 	indexes := w.to(l.Node)
 	if l.Elem >= 0 {
@@ -60,7 +60,7 @@ func (w *Walker) Append(dst []byte, l Leaf) []byte {
 	return w.r.Program.AppendIndexed(dst, l.Field, indexes)
 }
 
-// listOf is the list whose element holds a node, by its field.
+// listOf returns the field of the list whose element holds a node.
 func (r *Record) listOf(node uint32) uint16 {
 	n := &r.Nodes[node]
 	if n.Kind == NodeElem || n.Kind == NodeList {
@@ -74,7 +74,7 @@ func (r *Record) listOf(node uint32) uint16 {
 	return noIndex
 }
 
-// Depth is the number of lists and groups around a field.
+// Depth returns the number of lists and groups around a field.
 func (p *Program) Depth(field uint16) (depth int) {
 	if field == noIndex {
 		return 0

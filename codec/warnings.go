@@ -7,7 +7,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// AllProblems are the problems and the warnings of the record, the problems first. They are valid until the next call.
+// AllProblems returns the problems and warnings of the record, problems first. They are valid until the next call.
 func (r *Record) AllProblems() []Problem {
 	all := append(r.odd[:0], r.Problems...)
 	if r.Program.Message.Broken {
@@ -18,8 +18,8 @@ func (r *Record) AllProblems() []Problem {
 	return all
 }
 
-// AppendWarnings appends what is odd about a decoded message without making it incomplete or illegal. It looks at every value,
-// which Decode does not.
+// AppendWarnings appends the irregularities of a decoded message that do not make it incomplete or illegal. Unlike Decode, it examines
+// every value.
 func (r *Record) AppendWarnings(dst []Problem) []Problem {
 	most := len(dst) + 1000 // a hostile message can have one in every byte
 	if m := r.Program.Message; m.HasKey && r.Code != m.Key.Code && len(r.Nodes) > 0 && r.HasCode() {
@@ -82,12 +82,12 @@ func (r *Record) checksum(dst []Problem) []Problem {
 	return dst
 }
 
-// canBeOdd reports whether oddItem may find something.
+// canBeOdd reports whether oddItem may find an irregularity.
 func (it *Item) canBeOdd() bool {
 	return it.Role == RoleHere || it.Form == FormBool || it.Form == FormText || it.Num != nil && it.Num.Kind == schema.Float
 }
 
-// oddItem looks at one value of a block.
+// oddItem examines one value of a block.
 func (r *Record) oddItem(dst []Problem, l Leaf, it *Item) []Problem {
 	p := Problem{Range: l.Range(), Spot: spot(int(l.Node), l.Field, l.Elem), Got: l.Raw}
 	switch {
@@ -114,7 +114,7 @@ func (r *Record) oddItem(dst []Problem, l Leaf, it *Item) []Problem {
 	return append(dst, p)
 }
 
-// oddChain looks whether the last element of a list names another one.
+// oddChain checks whether the last element of a list links to another one.
 func (r *Record) oddChain(dst []Problem, list int, o *Op) []Problem {
 	last := list + 1
 	for i := last; i < int(r.Nodes[list].After); i = int(r.Nodes[i].After) {
