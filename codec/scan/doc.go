@@ -1,3 +1,3 @@
-// Package scan holds what readers of files and texts share: an input with a look ahead, JSON objects one by one, UTF-16, hex digits, and times
-// as programs write them.
+// Package scan has building blocks for readers of files and texts: input with look-ahead, JSON objects one by one, UTF-16, hex digits, and
+// timestamps.
 package scan

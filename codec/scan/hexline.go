@@ -2,13 +2,13 @@ package scan
 
 import "fmt"
 
-// HexLine reads the bytes of one message from one line of hex digits; blanks may stand anywhere. An empty line is a message of
-// no bytes. The error says at which column, counted from 1, what is not hex.
+// HexLine parses the bytes of one message from a line of hex digits; blanks are ignored. An empty line is a message without bytes. The
+// error contains the column, from 1, of the first character that is not hex.
 func HexLine(line string) ([]byte, error) {
 	return AppendHexLine(make([]byte, 0, len(line)/2), []byte(line))
 }
 
-// AppendHexLine appends what HexLine reads.
+// AppendHexLine appends the result of HexLine to dst.
 func AppendHexLine(dst, line []byte) ([]byte, error) {
 	at, first := 0, len(dst)
 	for at+1 < len(line) { // most lines are pairs of digits
@@ -47,7 +47,7 @@ func AppendHexLine(dst, line []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// hexDigit is what bytes are as hex digits, 0xff of those that are none.
+// hexDigit maps bytes to hex digits, and other bytes to 0xff.
 var hexDigit = func() (t [256]byte) {
 	for i := range t {
 		t[i] = 0xff

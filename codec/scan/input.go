@@ -7,13 +7,13 @@ import (
 	"io"
 )
 
-// Input reads a file sequentially, with look-ahead. Its buffer grows with the bytes that arrived, never with a length that the file claims.
+// Input reads a file sequentially, with look-ahead. Its buffer grows with the bytes received, never with a length stated in the file.
 type Input struct {
 	r        io.Reader
 	buf      []byte
 	from, to int   // buf[from:to] is read and not yet skipped
 	pos      int64 // of buf[from] in the file
-	err      error // why nothing more comes: io.EOF, or what went wrong
+	err      error // the error that ended the input, or io.EOF
 }
 
 // NewInput returns an Input that reads r.
@@ -27,10 +27,10 @@ func (in *Input) Moved(pos int64) { *in = Input{r: in.r, buf: in.buf, pos: pos} 
 
 const (
 	inputBuffer   = 64 << 10
-	emptyReadsMax = 100 // so many reads that give nothing, one after another, are an error
+	emptyReadsMax = 100 // maximum number of consecutive reads without data or error
 )
 
-// Peek returns the next n bytes without consuming them, fewer at the end of the file. They are valid until the next call.
+// Peek returns the next n bytes without consuming them, or fewer at the end of the file. They are valid until the next call.
 func (in *Input) Peek(n int) []byte {
 	if in.to-in.from < n {
 		in.fill(n)
@@ -60,7 +60,7 @@ func (in *Input) fill(n int) {
 	}
 }
 
-// Skip consumes n bytes and returns how many there were.
+// Skip consumes up to n bytes and returns their number.
 func (in *Input) Skip(n int64) int64 {
 	done := int64(0)
 	for {
@@ -82,7 +82,7 @@ func (in *Input) Failure() error {
 	return in.err
 }
 
-// Read implements io.Reader: bytes that were peeked at come first.
+// Read implements io.Reader. It returns buffered bytes first.
 func (in *Input) Read(to []byte) (int, error) {
 	have := in.Peek(1)
 	if len(have) == 0 {

@@ -51,7 +51,7 @@ func (in *Input) NextObject(most int) (object []byte, why string) {
 // SeekList consumes JSON up to the opening bracket of the list called name, and reports whether there is one.
 func (in *Input) SeekList(name string) bool {
 	var said strings.Builder
-	found := false // the last thing was the name
+	found := false // the last token was the name
 	for {
 		b := in.Peek(1)
 		if len(b) == 0 {

@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// Stamp is the time a text gives for a message: a moment, or only a time of day, or only the time since some start. The zero
-// Stamp is no time.
+// Stamp is the time of a message in a text: an absolute time, a time of day, or the time since some start. The zero Stamp is no time.
 type Stamp struct {
 	Kind  StampKind
-	At    time.Time     // Absolute only. A text without a time zone is taken as UTC
+	At    time.Time     // Absolute only. A text without a time zone is in UTC
 	Since time.Duration // OfDay: since midnight of the first day of the text, 24 h and more on the days after; Elapsed: since the start
 }
 
-// StampKind says what is known of a time.
+// StampKind is the kind of a Stamp.
 type StampKind uint8
 
 // The kinds of stamps.
@@ -26,8 +25,8 @@ const (
 	Elapsed
 )
 
-// String is RFC 3339 for a moment, "23:59:50.380" for a time of day (with "+1d" behind it on the day after), "0.035394s" for
-// an elapsed time and "" for none.
+// String returns RFC 3339 for an absolute time, "23:59:50.380" for a time of day (with "+1d" appended on the day after), "0.035394s" for an
+// elapsed time and "" for none.
 func (s Stamp) String() string {
 	switch s.Kind {
 	case Absolute:
@@ -48,7 +47,7 @@ func (s Stamp) String() string {
 	return ""
 }
 
-// stampLayouts are the written forms of a moment. Fractions of a second may follow the seconds in all of them.
+// stampLayouts are the formats of an absolute time. All allow fractions of a second after the seconds.
 var stampLayouts = []string{
 	time.RFC3339,
 	"2006-01-02T15:04:05Z0700",
@@ -62,8 +61,8 @@ var stampLayouts = []string{
 	"Jan 2, 2006 15:04:05",
 }
 
-// ParseStamp reads a time in any of the usual forms: a date with a time, a time of day, or a number. A number is seconds,
-// milliseconds, microseconds or nanoseconds since 1970 as its size tells, and seconds since some start if it is small.
+// ParseStamp parses a time in any of the common formats: a date with a time, a time of day, or a number. A number is in seconds,
+// milliseconds, microseconds or nanoseconds since 1970, depending on its size, or in seconds since some start if it is small.
 func ParseStamp(s string) (Stamp, bool) {
 	s = strings.TrimSpace(s)
 	if len(s) < 1 || len(s) > 40 || !IsDigit(s[0]) && (s[0] < 'A' || s[0] > 'Z') {
@@ -83,7 +82,7 @@ func ParseStamp(s string) (Stamp, bool) {
 	return Stamp{}, false
 }
 
-// ParseUnix reads a plain number with an optional fraction, to the last digit of a nanosecond.
+// ParseUnix parses a decimal number with an optional fraction, with nanosecond precision.
 func ParseUnix(s string) (Stamp, bool) {
 	whole, frac, dot := strings.Cut(s, ".")
 	if whole == "" || len(whole) > 19 || dot && frac == "" || len(frac) > 12 {
@@ -145,7 +144,7 @@ func ParseClock(s string) (time.Duration, bool) {
 	return d, true
 }
 
-// twoDigits is the number at the start of s, or -1.
+// twoDigits returns the number at the start of s, or -1.
 func twoDigits(s string) int {
 	if !IsDigit(s[0]) || !IsDigit(s[1]) {
 		return -1
@@ -168,7 +167,7 @@ func (s Stamp) Moment(day time.Time) time.Time {
 	return time.Time{}
 }
 
-// UnixMilli converts milliseconds since 1970 to a time: the zero time if ms is not positive or its year is above 9999.
+// UnixMilli converts milliseconds since 1970 to a time. It returns the zero time if ms is not positive or the year is above 9999.
 func UnixMilli(ms int64) time.Time {
 	const last = 253402300799999
 	if ms <= 0 || ms > last {
@@ -177,5 +176,5 @@ func UnixMilli(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// LastSecond is the end of the year 9999, the last second that RFC 3339 can write.
+// LastSecond is the end of the year 9999, the last second that RFC 3339 can represent.
 const LastSecond = 253402300799

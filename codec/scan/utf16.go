@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// UTF-16 with a byte order mark, as shells of Windows write what a program prints.
+// UTF-16 with a byte order mark, as written by redirection in Windows shells.
 
-// UTF16Order returns the byte order that a byte order mark at the start of head announces, nil if there is none.
+// UTF16Order returns the byte order indicated by a byte order mark at the start of head, or nil if there is none.
 func UTF16Order(head []byte) binary.ByteOrder {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")):
@@ -48,7 +48,7 @@ type UTF16 struct {
 	order binary.ByteOrder
 	begun bool
 	out   []byte
-	rest  []byte // of out
+	rest  []byte // unread bytes of out
 }
 
 // NewUTF16 returns a reader of the UTF-16 text in, which starts with its byte order mark.
@@ -67,7 +67,7 @@ func (u *UTF16) Read(p []byte) (int, error) {
 			return u.in.Read(nil)
 		}
 		n := len(b)
-		if n == 32<<10 { // more may follow: half a pair waits for its other half
+		if n == 32<<10 { // more may follow: an incomplete pair waits for its other half
 			if last := u.order.Uint16(b[n-2:]); last >= 0xd800 && last < 0xdc00 {
 				n -= 2
 			}

@@ -11,18 +11,18 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Example is a message with the expected result of decoding it, for tests of other readers of the same definition.
+// Example is a message with its expected decoding, for tests of other readers of the same definition.
 type Example struct {
-	Value  []byte // JSON, as AppendJSON makes it; nil if Status is not OK
+	Value  []byte // JSON, as from AppendJSON; nil if Status is not OK
 	Data   []byte
 	Used   int // bytes of Data that belong to the message, if Status is OK
 	Status codec.Status
 }
 
-// Examples makes n valid messages that round-trip through JSON, or fewer where it finds fewer. The first has zeros and empty lists as
-// far as the definition allows; the others have values of all sizes, chosen by seed. Each is followed by a truncated copy and, if
-// there is one, by a copy with one byte changed that makes it illegal. code is the key of messages whose definition does not give
-// one. Equal arguments give equal examples. A program with unresolved constants has none.
+// Examples returns n valid messages that round-trip through JSON, or fewer if it finds fewer. The first has zeros and empty lists as far as
+// the definition allows; the others have values of all sizes, chosen by seed. Each is followed by a truncated copy and, if possible, by a
+// copy with one byte changed that makes it illegal. code is the key of messages whose definition does not specify one. Equal arguments give
+// equal examples. A program with unresolved constants has none.
 func Examples(p *codec.Program, n int, seed uint64, code uint32) []Example {
 	if len(p.Unresolved) > 0 || p.Message.Body == nil {
 		return nil
@@ -47,7 +47,7 @@ func Examples(p *codec.Program, n int, seed uint64, code uint32) []Example {
 		x.out, x.units = x.out[:0], 1000
 		x.object(p.Message.Body)
 		if ParseJSON(&in, p, x.out) != nil {
-			continue // an alternative that does not fit its size, or numbers whose limits are none of their values
+			continue // the alternative does not fit its size, or limits exclude all values of a number
 		}
 		in.Code = code
 		if p.Message.HasKey {
@@ -62,7 +62,7 @@ func Examples(p *codec.Program, n int, seed uint64, code uint32) []Example {
 			continue
 		}
 		if in.Code = made.Code; p.Encode(&made, &in) != nil || !bytes.Equal(made.Data, data) {
-			continue // its values do not say all of it: that an optional part of no bytes is there
+			continue // its values lose information: the presence of an optional part without bytes
 		}
 		n--
 		add(data)
@@ -77,8 +77,8 @@ func Examples(p *codec.Program, n int, seed uint64, code uint32) []Example {
 	return out
 }
 
-// breakOne finds a byte behind the header that makes a message illegal. Where nothing tells how long a message is, what is missing and
-// what is wrong depend on the order of a reader's checks: then none is.
+// breakOne finds a byte after the header whose change makes a message illegal. If the message's length is not stated, the distinction
+// between incomplete and illegal depends on the order of a reader's checks: then it finds none.
 func breakOne(p *codec.Program, data []byte, rec *codec.Record, rng *rand.Rand, found func([]byte)) {
 	head, framed := 0, p.Message.Measured
 	for _, it := range p.Message.Body.Wire {
@@ -106,7 +106,7 @@ func breakOne(p *codec.Program, data []byte, rec *codec.Record, rng *rand.Rand, 
 type exampler struct {
 	rng   *rand.Rand
 	least bool
-	units int // how many more units lists and texts may have, beyond what they must
+	units int // how many more units lists and texts may have, beyond the required ones
 	out   []byte
 }
 
@@ -193,7 +193,7 @@ func (x *exampler) value(t schema.Type) {
 	}
 }
 
-// count is a legal number of units.
+// count returns a legal number of units.
 func (x *exampler) count(e schema.Extent) int {
 	if e.Size == schema.Fixed {
 		return max(e.N, 0)
@@ -212,7 +212,7 @@ func (x *exampler) count(e schema.Extent) int {
 	return lo + more
 }
 
-// integer writes the bits of a whole number.
+// integer writes the value of an integer's bits.
 func (x *exampler) integer(n *schema.Number, raw uint64) {
 	quote := ""
 	if n.Bits > 32 {
@@ -269,7 +269,7 @@ func (x *exampler) number(n *schema.Number) {
 	x.add("%s", strconv.FormatFloat(n.Float(raw&mask), 'g', -1, 64))
 }
 
-// between is a number of a range that does not hold all numbers. Signed ones are given and come as two's complement.
+// between returns a number of a range that does not hold all numbers. Signed bounds and results are in two's complement.
 func (x *exampler) between(lo, hi uint64) uint64 {
 	if width := hi - lo; !x.least && width+1 != 0 {
 		return lo + x.rng.Uint64N(width+1)
@@ -308,7 +308,7 @@ func (x *exampler) float(n *schema.Number) {
 	x.add("%s", strconv.FormatFloat(v, 'g', -1, 64))
 }
 
-// bitfield writes the parts of one of the forms, with the bits that choose it.
+// bitfield writes the parts of a form, with the bits that select it.
 func (x *exampler) bitfield(t *schema.Bitfield) {
 	f := &t.Forms[x.rng.IntN(len(t.Forms))]
 	raw := x.rng.Uint64()
@@ -316,7 +316,7 @@ func (x *exampler) bitfield(t *schema.Bitfield) {
 		raw = 0
 	}
 	raw = raw&^f.Mask | f.Match
-	f = t.Form(raw) // an earlier one may fit too
+	f = t.Form(raw) // an earlier form may match too
 	comma := ""
 	x.out = append(x.out, '{')
 	for _, p := range f.Parts {
@@ -332,8 +332,8 @@ func (x *exampler) bitfield(t *schema.Bitfield) {
 	x.out = append(x.out, '}')
 }
 
-// quoteName is a name as a key in JSON.
+// quoteName returns a name as a JSON key.
 func quoteName(name string) string {
-	b, _ := json.Marshal(name) // text always has a form
+	b, _ := json.Marshal(name) // strings cannot fail
 	return string(b)
 }

@@ -11,9 +11,9 @@ import (
 	"wirebench/defs/schema"
 )
 
-// AppendJSON appends the values of the record as a JSON object, fields in the order of the definition. What could not be read is
-// left out. 64-bit integers are strings; a float is the shortest text that reads back to exactly the number on the wire; a lone
-// surrogate of UTF-16 is an escape.
+// AppendJSON appends the values of the record as a JSON object, with fields in the order of the definition. Values that could not be read
+// are omitted. 64-bit integers are strings; a float is the shortest text that reads back to exactly the number on the wire; a lone UTF-16
+// surrogate is an escape.
 func AppendJSON(dst []byte, r *codec.Record) []byte {
 	if len(r.Nodes) == 0 {
 		return append(dst, '{', '}')
@@ -28,7 +28,7 @@ func AppendJSON(dst []byte, r *codec.Record) []byte {
 
 // AppendLeaf appends the value of a leaf as JSON.
 func AppendLeaf(dst []byte, r *codec.Record, l codec.Leaf) []byte {
-	w := writer{Record: r} // contents of a leaf are text or bytes, which need no plan
+	w := writer{Record: r} // the leaf of a content is text or bytes, which need no plan
 	it := r.Item(l)
 	switch {
 	case it == nil:
@@ -45,9 +45,9 @@ type writer struct {
 	*scratch
 }
 
-// scratch is memory that is used again for the next message.
+// scratch is memory that is reused for the next message.
 type scratch struct {
-	of     *codec.Program // that the bodies are of
+	of     *codec.Program // program of the bodies
 	bodies []plan
 	starts []int32 // node indexes of the bodies being written
 	toks   []token
@@ -72,7 +72,7 @@ func (r writer) object(dst []byte, pi uint16, first, after uint32) []byte {
 	return append(dst, '}')
 }
 
-// members appends the fields of a body. It returns whether it wrote any, or some stood before.
+// members appends the fields of a body. It reports whether it wrote any, or comma was already set.
 func (r writer) members(dst []byte, pi uint16, first, after uint32, comma bool) ([]byte, bool) {
 	p := &r.bodies[pi]
 	base := len(r.starts)
@@ -103,7 +103,7 @@ func (r writer) members(dst []byte, pi uint16, first, after uint32, comma bool) 
 		}
 		if s.kind == stepOpen {
 			if s.node != noIndex && int(s.node) >= len(nodes) {
-				i = int(s.end) // nothing of it is there
+				i = int(s.end) // no part of it is present
 				continue
 			}
 			if comma {
@@ -122,7 +122,7 @@ func (r writer) members(dst []byte, pi uint16, first, after uint32, comma bool) 
 		case stepItem:
 			it := &r.Program.Blocks[s.block].Items[s.item]
 			if it.Off+it.Bits > n.Len {
-				continue // cut off
+				continue // truncated
 			}
 			if comma {
 				dst = append(dst, ',')
@@ -132,14 +132,14 @@ func (r writer) members(dst []byte, pi uint16, first, after uint32, comma bool) 
 			comma = true
 		case stepContent:
 			if n.Bad != codec.NoProblem && n.Len == 0 && n.Kind != codec.NodeList {
-				continue // nothing of it could be read
+				continue // no part of it could be read
 			}
 			if comma {
 				dst = append(dst, ',')
 			}
 			dst = append(dst, s.frag...)
 			dst = r.content(dst, &r.Program.Ops[s.op], uint32(nodes[s.node]))
-			nodes = r.starts[base:] // may have moved
+			nodes = r.starts[base:] // may have been reallocated
 			comma = true
 		case stepVariant:
 			c := s.op + 1
@@ -197,7 +197,7 @@ func (r writer) content(dst []byte, o *codec.Op, node uint32) []byte {
 	return append(dst, ']')
 }
 
-// element appends an element that is one block.
+// element appends an element that consists of one block.
 func (r writer) element(dst []byte, o *codec.Op, b *codec.Block, at uint32, bare bool) []byte {
 	p := &r.bodies[o.Body]
 	if p.flat && !bare && at/8+b.Reach <= uint32(len(r.Data)) {
@@ -208,7 +208,7 @@ func (r writer) element(dst []byte, o *codec.Op, b *codec.Block, at uint32, bare
 		if n, done := putRun(dst[:cap(dst)], start+1, run, b, r.Data[at/8:], false); done == len(run.parts) {
 			return append(dst[:n], p.tail...)
 		}
-		dst = dst[:start] // a number that is rare
+		dst = dst[:start] // a rare kind of number
 	}
 	steps := p.steps
 	if bare && len(steps) > 0 {
@@ -230,7 +230,7 @@ func (r writer) element(dst []byte, o *codec.Op, b *codec.Block, at uint32, bare
 	return append(dst, '}')
 }
 
-// appendRun appends values of a whole block that starts at bit at.
+// appendRun appends the values of a complete block that starts at bit at.
 func (r writer) appendRun(dst []byte, run *run, at uint32, comma bool) []byte {
 	b := &r.Program.Blocks[run.block]
 	first := 0
@@ -254,8 +254,8 @@ func (r writer) appendRun(dst []byte, run *run, at uint32, comma bool) []byte {
 	return dst
 }
 
-// putRun writes a run of plain numbers into a buffer that has the room for it. It returns how many of them it wrote: it stops at a
-// float that it cannot.
+// putRun writes a run of plain numbers into a buffer with enough room. It returns how many of them it wrote: it stops at a float that it
+// cannot write.
 func putRun(buf []byte, n int, run *run, b *codec.Block, data []byte, comma bool) (end, done int) {
 	for i := range run.parts {
 		part := &run.parts[i]
@@ -310,9 +310,9 @@ func (r writer) bareGroup(dst []byte, steps []step, b *codec.Block, at uint32) [
 	return append(dst, '}')
 }
 
-// blockMembers appends the fields of a body that is one block, as far as they lie in the first len bits.
+// blockMembers appends the fields of a body that is one block, as far as they are in the first length bits.
 func (r writer) blockMembers(dst []byte, steps []step, b *codec.Block, at, length uint32, comma bool) []byte {
-	skipped := 0 // groups around the step that are left to later ones of the same name
+	skipped := 0 // enclosing groups omitted because a later one has the same name
 	for i := range steps {
 		s := &steps[i]
 		switch {
@@ -362,7 +362,7 @@ func (r writer) cutElement(dst []byte, o *codec.Op, n *codec.Node, bare bool) []
 	return append(dst, '}')
 }
 
-// bareElement appends the value of an element whose only field has no name and a size of its own.
+// bareElement appends the value of an element whose only field has no name and is of variable size.
 func (r writer) bareElement(dst []byte, o *codec.Op, elem, after uint32) []byte {
 	for n := elem + 1; n < after; n = r.Nodes[n].After {
 		if k := r.Nodes[n].Kind; k == codec.NodeText || k == codec.NodeBlob || k == codec.NodeList {
@@ -378,7 +378,7 @@ func (r writer) bareElement(dst []byte, o *codec.Op, elem, after uint32) []byte 
 	return append(dst, "null"...)
 }
 
-// itemValue appends the value of a field in a block that starts at at.
+// itemValue appends the value of a field in a block that starts at bit at.
 func (r writer) itemValue(dst []byte, it *codec.Item, at uint32) []byte {
 	off := at + it.Off
 	switch it.Form {
@@ -393,7 +393,7 @@ func (r writer) itemValue(dst []byte, it *codec.Item, at uint32) []byte {
 	return appendNumber(dst, it, codec.LoadBits(r.Data, off, it.Bits, it.Order))
 }
 
-// appendNumber appends the value that raw bits stand for.
+// appendNumber appends the value of raw bits.
 func appendNumber(dst []byte, it *codec.Item, raw uint64) []byte {
 	switch it.Form {
 	case codec.FormUint:
@@ -487,7 +487,7 @@ func appendText(dst, b []byte, set schema.Charset) []byte {
 			}
 			c, n := utf8.DecodeRune(b)
 			if c == utf8.RuneError && n == 1 {
-				// A byte that is no UTF-8 is shown as the low surrogate U+DC00 + byte, and read back from it.
+				// An invalid UTF-8 byte is written as the low surrogate U+DC00 + byte, and read back from it.
 				c = 0xdc00 | rune(b[0])
 			}
 			dst = appendChar(dst, c)
@@ -506,7 +506,7 @@ func appendText(dst, b []byte, set schema.Charset) []byte {
 	return append(dst, '"')
 }
 
-// plainBytes is the number of characters at the start of b that stand in JSON as they are, one byte each.
+// plainBytes returns the number of characters at the start of b that JSON represents as themselves, one byte each.
 func plainBytes(b []byte) int {
 	n := 0
 	for len(b)-n >= 8 && allPlain(binary.LittleEndian.Uint64(b[n:n+8])) {
@@ -518,7 +518,7 @@ func plainBytes(b []byte) int {
 	return n
 }
 
-// allPlain reports whether eight characters are all plain. It may say no of some that are.
+// allPlain reports whether eight characters are all plain. It may return false for some that are.
 func allPlain(w uint64) bool {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	quote, slash, del := w^('"'*ones), w^('\\'*ones), w^(0x7f*ones)

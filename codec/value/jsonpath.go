@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// JSONPlace is where a value stands in a JSON text.
+// JSONPlace is the location of a value in a JSON text.
 type JSONPlace struct {
 	From, To int  // bytes
-	Element  bool // of an array
+	Element  bool // an element of an array
 }
 
-// FindJSON finds the value of a path such as members[0].name in a compact JSON text. The text must be valid.
+// FindJSON locates the value of a path such as members[0].name in a compact JSON text. The text must be valid.
 func FindJSON(text []byte, path string) (JSONPlace, error) {
 	at := JSONPlace{0, len(text), false}
 	for rest := path; rest != ""; {
@@ -58,7 +58,7 @@ func elementOf(text []byte, in JSONPlace, n int) (JSONPlace, bool) {
 	return in, false
 }
 
-// memberOf finds the last member of that name, which is the one that counts.
+// memberOf finds the last member with that name, which takes precedence.
 func memberOf(text []byte, in JSONPlace, name string) (found JSONPlace, ok bool) {
 	if in.To-in.From < 2 || text[in.From] != '{' {
 		return in, false
@@ -75,7 +75,7 @@ func memberOf(text []byte, in JSONPlace, name string) (found JSONPlace, ok bool)
 	return found, ok
 }
 
-// valueEnd is the end of the value that starts at i.
+// valueEnd returns the end of the value that starts at i.
 func valueEnd(text []byte, i int) int {
 	depth := 0
 	for i < len(text) {

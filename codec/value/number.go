@@ -8,12 +8,12 @@ import (
 	"strconv"
 )
 
-// powersOf10 are those that fit.
+// powersOf10 holds the powers of 10 that fit 64 bits.
 var powersOf10 = [20]uint64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
 }
 
-// powersOf5 are as many as appendFloat needs.
+// powersOf5 holds the powers of 5 that appendFloat needs.
 var powersOf5 = [23]uint64{
 	1, 5, 25, 125, 625, 3125, 15625, 78125, 390625, 1953125, 9765625, 48828125, 244140625, 1220703125, 6103515625, 30517578125,
 	152587890625, 762939453125, 3814697265625, 19073486328125, 95367431640625, 476837158203125, 2384185791015625,
@@ -22,11 +22,11 @@ var powersOf5 = [23]uint64{
 // zeros8 is eight characters 0.
 const zeros8 = 0x3030303030303030
 
-// digits8 are the eight digits of v, below 10^8, one a byte, the first one in the lowest byte. The two halves, then the four
-// quarters, then the eight digits are worked out side by side in one register.
+// digits8 returns the eight digits of v, which is below 10^8, one per byte, the first one in the lowest byte. The two halves, then the four
+// quarters, then the eight digits are computed in parallel in one register.
 func digits8(v uint64) uint64 {
 	halves := v/10000 | v%10000<<32
-	tops := halves * 10486 >> 20 & (0x7f<<32 | 0x7f) // of each, divided by 100
+	tops := halves * 10486 >> 20 & (0x7f<<32 | 0x7f) // each half divided by 100
 	quarters := (halves-100*tops)<<16 + tops
 	tens := quarters * 103 >> 10 & 0x000f000f000f000f
 	return (quarters-10*tens)<<8 + tens
@@ -40,8 +40,8 @@ func digits4(v uint32) uint32 {
 	return (quarters-10*tens)<<8 + tens
 }
 
-// Numbers are written into a buffer that has room for numberRoom bytes at n; the result is where the next byte goes. What is
-// behind it may be overwritten: eight digits are stored at once, however many count.
+// Numbers are written into a buffer that has room for numberRoom bytes at n; the result is the offset of the next byte. Bytes after it may
+// be overwritten: eight digits are stored at once, however many are significant.
 const numberRoom = 40
 
 func appendUint(dst []byte, v uint64) []byte {
@@ -84,12 +84,12 @@ func putLong(buf []byte, n int, v uint64) int {
 }
 
 func putInt(buf []byte, n int, v int64) int {
-	sign := v >> 63 // 0 or -1: no branch, signs come as they like
+	sign := v >> 63 // 0 or -1, without a branch, since signs are unpredictable
 	buf[n] = '-'
 	return putUint(buf, n-int(sign), uint64((v^sign)-sign))
 }
 
-// putDigits writes the last count digits of v, with zeros before them; count is 1 to 24.
+// putDigits writes the last count digits of v, with leading zeros; count is 1 to 24.
 func putDigits(buf []byte, n int, v uint64, count int) int {
 	if count > 16 {
 		top := v / 1e16
@@ -109,8 +109,8 @@ func putDigits(buf []byte, n int, v uint64, count int) int {
 	return n + count
 }
 
-// appendFloat appends the shortest text that reads back as the same float64; JSON has no other numbers, so the three others are
-// strings.
+// appendFloat appends the shortest text that reads back as the same float64. JSON has no representation of NaN and the infinities, so these
+// are strings.
 func appendFloat(dst []byte, f float64) []byte {
 	dst = slices.Grow(dst, numberRoom)
 	n, ok := putFloat(dst[:cap(dst)], len(dst), f)
@@ -120,7 +120,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	return dst[:n]
 }
 
-// putFloat writes a float as appendFloat does. It returns false if that is very small, very large, a power of two or no number.
+// putFloat writes a float as appendFloat does. It returns false if the float is very small, very large, a power of two or not a number.
 func putFloat(buf []byte, n int, f float64) (int, bool) {
 	b := math.Float64bits(f)
 	fraction, exp := b&(1<<52-1), int(b>>52&0x7ff)-1023
@@ -133,29 +133,29 @@ func putFloat(buf []byte, n int, f float64) (int, bool) {
 	if s <= 52 && m&(1<<(s&63)-1) == 0 {
 		return putUint(buf, n, m>>(s&63)), true
 	}
-	// Everything between (2m-1) / 2^(s+1) and (2m+1) / 2^(s+1) reads back as f. With p decimals, where 10^p is just above 2^s, at
-	// least one number and at most ten lie between. All is exact: 2m·5^p has at most 54+52 bits.
+	// Every number between (2m-1) / 2^(s+1) and (2m+1) / 2^(s+1) reads back as f. With p decimals, where 10^p is just above 2^s, this interval
+	// has one to ten numbers. The computation is exact: 2m·5^p has at most 54+52 bits.
 	p := s*78913>>18 + 1
 	shift := (s + 1 - p) & 63 // 1 to 51
 	five := powersOf5[p]
 	hi, lo := bits.Mul64(2*m, five)
-	below := uint64(1)<<shift - 1 // the bits below the point
+	below := uint64(1)<<shift - 1 // the bits after the point
 	d, rest := hi<<((64-shift)&63)|lo>>shift, lo&below
-	// The ends are odd multiples of five, which are no whole numbers of 10^-p.
+	// The bounds are odd multiples of five and therefore not integers of 10^-p.
 	least := d - five>>shift + uint64(int64(rest-five&below)>>shift) + 1
 	most := d + five>>shift + (rest+five&below)>>shift
-	d += (rest + d&1 + below>>1) >> shift // rounded to the nearest, to the even one if two are
-	// If there is a multiple of ten, one fewer decimal will do. It is there about every other time: chosen without a branch.
+	d += (rest + d&1 + below>>1) >> shift // rounded to the nearest, ties to even
+	// A multiple of ten needs one decimal less. There is one about half of the time, so it is selected without a branch.
 	shorter := most / 10
 	ten := 1 - uint((shorter*10-least)>>63)
 	d ^= (d ^ shorter) & -uint64(ten)
 	p -= ten
-	for d%10 == 0 { // several fewer will do
+	for d%10 == 0 { // several decimals less
 		d /= 10
 		p--
 	}
 	whole := uint64(0)
-	if s <= 52 { // no whole number lies between: it would be a float itself
+	if s <= 52 { // the interval has no integer, which would be a float itself
 		whole = m >> (s & 63)
 		d -= whole * powersOf10[p]
 	}
@@ -164,7 +164,7 @@ func putFloat(buf []byte, n int, f float64) (int, bool) {
 	return putDigits(buf, n+1, d, int(p)), true
 }
 
-// appendAnyFloat is appendFloat for numbers that are very small, very large, powers of two or none.
+// appendAnyFloat is appendFloat for floats that are very small, very large, powers of two or not numbers.
 func appendAnyFloat(dst []byte, f float64) []byte {
 	switch {
 	case f != f:

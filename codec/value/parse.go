@@ -11,10 +11,10 @@ import (
 
 // ValueError is one value that cannot be encoded.
 type ValueError struct {
-	Path    string // of the field: members[0].player_id; empty for the whole value
-	Code    string // stable, for machines: "unknown-field", "wrong-kind", "out-of-range", ...
-	Message string // names the value and the bound
-	Offset  int    // bytes from the start of the JSON text
+	Path    string // path of the field: members[0].player_id; empty for the entire value
+	Code    string // stable identifier: "unknown-field", "wrong-kind", "out-of-range", ...
+	Message string // contains the value and the limit
+	Offset  int    // in bytes from the start of the JSON text
 }
 
 func (e ValueError) Error() string {
@@ -24,7 +24,7 @@ func (e ValueError) Error() string {
 	return e.Path + ": " + e.Message
 }
 
-// ValueErrors are all that is wrong with a value, at most maxValueErrors of them.
+// ValueErrors lists the errors of a value, at most maxValueErrors.
 type ValueErrors []ValueError
 
 const maxValueErrors = 100
@@ -40,9 +40,9 @@ func (e ValueErrors) Error() string {
 	return b.String()
 }
 
-// ParseJSON makes dst a record to encode from a JSON object of values. Missing and null values are zero or empty; unknown fields,
-// values of the wrong kind and numbers that do not fit are errors. dst.Data is not a message: Encode makes one of it. The error is a
-// *SyntaxError or ValueErrors.
+// ParseJSON sets dst to a record to encode, from a JSON object of values. Missing and null values are zero or empty; unknown fields, values
+// of the wrong kind and numbers that do not fit are errors. dst.Data is not a message: Encode produces it. The error is a *SyntaxError or
+// ValueErrors.
 func ParseJSON(dst *codec.Record, p *codec.Program, text []byte) error {
 	dst.Reset(p)
 	if err := p.Resolved(); err != nil {
@@ -71,35 +71,35 @@ func ParseJSON(dst *codec.Record, p *codec.Program, text []byte) error {
 	return nil
 }
 
-// pathPart is a step on the way to a value: a field, or the element of a list.
+// pathPart is a step of a path: a field, or the element of a list.
 type pathPart struct {
 	field uint16
 	elem  int32
 }
 
-// valuer turns tokens into nodes and their bytes, in the order of the ops.
+// valuer converts tokens to nodes and their bytes, in the order of the ops.
 type valuer struct {
 	p     *codec.Program
 	plans *plans
 	r     *codec.Record
 	text  []byte
 	toks  []token
-	slots []int32 // by step of the bodies being built: token of its value, -1 if missing
+	slots []int32 // by step of the bodies in progress: token of its value, -1 if missing
 	data  []byte
 	path  []pathPart // elements around the value
 	ends  int        // bytes of terminators, which are not in data
-	blank int        // bytes, or elements without bytes, made although the text does not have them
-	seen  int        // names compared in vain
+	blank int        // bytes, or elements without bytes, that the text does not contain
+	seen  int        // unsuccessful comparisons of names
 	errs  ValueErrors
 }
 
-// maxBlank is how many bytes, or elements without bytes, there may be that nothing but the definition asks for.
+// maxBlank limits the bytes, or elements without bytes, that only the definition requires.
 const maxBlank = 1 << 20
 
-// maxBuilt is the number of bytes that a value of so much text may grow to.
+// maxBuilt returns the maximum number of bytes of a message built from a text of the given length.
 func maxBuilt(text int) int { return min(codec.MaxMessage, 1<<25+64*text) }
 
-// tooLarge reports whether the message has grown beyond all bounds, and says so once.
+// tooLarge reports whether the message exceeds the limits. It adds an error the first time.
 func (v *valuer) tooLarge() bool {
 	if len(v.data) <= maxBuilt(len(v.text)) && v.blank <= maxBlank {
 		return false
@@ -143,7 +143,7 @@ func (v *valuer) failAt(tok int32, field uint16, name, code, format string, args
 	v.errs = append(v.errs, ValueError{Path: string(path), Code: code, Message: fmt.Sprintf(format, args...), Offset: at})
 }
 
-// show is the text of a value for a message.
+// show returns the text of a value for an error message.
 func (v *valuer) show(tok int32) string {
 	t := v.toks[tok]
 	s := string(v.text[t.start:t.end])
@@ -162,7 +162,7 @@ func (v *valuer) node(n codec.Node) int {
 	return len(v.r.Nodes) - 1
 }
 
-// body builds one instance of a body from an object; obj is -1 for one of which every field is missing.
+// body builds one instance of a body from an object; obj is -1 if every field is missing.
 func (v *valuer) body(pc, end, pi uint16, obj int32) {
 	base := v.open(pi)
 	if obj >= 0 {
@@ -181,7 +181,7 @@ func (v *valuer) open(pi uint16) int {
 	return base
 }
 
-// fill finds the values of the steps [from, to) among the members of an object.
+// fill assigns the members of an object to the steps [from, to).
 func (v *valuer) fill(pi uint16, base int, from, to uint16, obj int32) {
 	steps := v.plans.bodies[pi].steps
 	hint := from
@@ -191,7 +191,7 @@ func (v *valuer) fill(pi uint16, base int, from, to uint16, obj int32) {
 		i := v.find(steps, from, to, hint, key)
 		if i == noIndex {
 			if from == 0 && v.variantHas(pi, key) {
-				continue // the alternative takes it
+				continue // the alternative reads it
 			}
 			v.unknown(steps, from, to, key)
 			continue
@@ -219,7 +219,7 @@ func (v *valuer) fill(pi uint16, base int, from, to uint16, obj int32) {
 	}
 }
 
-// find looks for the step of a key, first where the one before suggests it.
+// find returns the step of a key. It starts at hint, the step after the previous one.
 func (v *valuer) find(steps []step, from, to, hint uint16, key int32) uint16 {
 	match := func(i uint16) bool {
 		s := &steps[i]
@@ -246,7 +246,7 @@ func (v *valuer) find(steps []step, from, to, hint uint16, key int32) uint16 {
 	return noIndex
 }
 
-// maxSeen bounds the search for fields that do not come in the order of the definition.
+// maxSeen bounds the search for fields out of the order of the definition.
 const maxSeen = 1 << 26
 
 // keyIs compares a key, which may have escapes, with a name.
@@ -271,7 +271,7 @@ func (v *valuer) unknown(steps []step, from, to uint16, key int32) {
 	if len(v.errs) >= maxValueErrors {
 		return
 	}
-	const most = 500 // names to look for a likely one
+	const most = 500 // names considered for a suggestion
 	var names []string
 	for i := from; i < to && len(names) < most; i++ {
 		if k := steps[i].kind; k != stepClose && k != stepVariant {
@@ -328,7 +328,7 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 	}
 }
 
-// goesOn reports whether there is a value for any of a body's nodes from the given one on.
+// goesOn reports whether a value exists for any of a body's nodes from the given one on.
 func (v *valuer) goesOn(pi uint16, base int, node uint16) bool {
 	for i := range v.plans.bodies[pi].steps {
 		s := &v.plans.bodies[pi].steps[i]
@@ -413,7 +413,7 @@ func (v *valuer) item(it *codec.Item, at uint32, tok int32) {
 	codec.StoreBits(v.data, at+it.Off, it.Bits, it.Order, raw)
 }
 
-// text16 emits a text of variable size.
+// text16 adds a text of variable size.
 func (v *valuer) text16(o *codec.Op, pc uint16, tok int32) {
 	t := v.p.Fields[o.Field].Schema.Type.(*schema.Text)
 	off := uint32(len(v.data)) * 8
@@ -428,7 +428,7 @@ func (v *valuer) text16(o *codec.Op, pc uint16, tok int32) {
 	v.node(codec.Node{Raw: uint64(n), Off: off, Len: uint32(n) * uint32(o.Unit) * 8, Op: pc, Kind: codec.NodeText})
 }
 
-// units judges a number of units.
+// units checks a number of units.
 func (v *valuer) units(o *codec.Op, tok int32, n uint64, what string) {
 	switch {
 	case n < o.MinUnits:
@@ -467,7 +467,7 @@ func (v *valuer) appendUnits(field uint16, tok int32, set schema.Charset, noNul 
 			return 0
 		case set == schema.Latin1:
 			v.data = append(v.data, byte(c))
-		case c >= 0xdc80 && c <= 0xdcff: // a byte that is no UTF-8, see appendText
+		case c >= 0xdc80 && c <= 0xdcff: // an invalid UTF-8 byte, see appendText
 			v.data = append(v.data, byte(c))
 		case c >= 0xd800 && c < 0xe000:
 			v.failAt(tok, field, "", "out-of-range", "the surrogate U+%04X cannot be encoded as UTF-8", c)
@@ -489,7 +489,7 @@ func (v *valuer) blob(o *codec.Op, pc uint16, tok int32) {
 	v.node(codec.Node{Raw: uint64(n), Off: off, Len: uint32(n) * 8, Op: pc, Kind: codec.NodeBlob})
 }
 
-// appendBytes appends bytes written as hex. It returns their number, -1 after an error.
+// appendBytes appends bytes written in hex. It returns their number, or -1 after an error.
 func (v *valuer) appendBytes(field uint16, tok int32) int {
 	t := v.toks[tok]
 	s := v.text[t.start:t.end]
@@ -518,7 +518,7 @@ func (v *valuer) list(o *codec.Op, pc uint16, tok int32) {
 	n := uint64(0)
 	switch {
 	case tok < 0 || v.toks[tok].kind == tokNull:
-		if o.Size == schema.Fixed { // all of them zero
+		if o.Size == schema.Fixed { // all zero
 			for ; n < uint64(o.N) && !v.tooLarge(); n++ {
 				v.blank += max(int(o.Stride/8), 1)
 				v.element(o, pc, l, -1, int32(n))

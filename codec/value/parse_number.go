@@ -11,7 +11,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// rangeText is the legal range of a number for messages.
+// rangeText returns the legal range of a number for error messages.
 func rangeText(t *schema.Number) string {
 	one := func(l *schema.Limit, none string) string {
 		switch {
@@ -29,7 +29,7 @@ func rangeText(t *schema.Number) string {
 	return one(t.Min, "any") + " to " + one(t.Max, "any")
 }
 
-// number reads a number, a truth value or a text that stands for one, as raw bits.
+// number reads a number, a boolean or the name of a number, as raw bits.
 func (v *valuer) number(it *codec.Item, tok int32) uint64 {
 	t := v.toks[tok]
 	text := v.text[t.start:t.end]
@@ -88,7 +88,7 @@ func isDecimal(s []byte) bool {
 	return len(s) > 0
 }
 
-// integer reads an integer and judges whether it fits.
+// integer reads an integer and checks its range.
 func (v *valuer) integer(it *codec.Item, tok int32, text string) uint64 {
 	lo, hi := int64(0), schema.Mask(int(it.Bits))
 	isSigned := it.Num != nil && it.Num.Kind == schema.Signed
@@ -111,7 +111,7 @@ func (v *valuer) integer(it *codec.Item, tok int32, text string) uint64 {
 	return 0
 }
 
-// parseInt reads a decimal integer within the bounds, as two's complement.
+// parseInt reads a decimal integer in the range lo to hi, as two's complement.
 func parseInt(s string, hi uint64, lo int64) (uint64, bool) {
 	neg := len(s) > 0 && s[0] == '-'
 	if neg {
@@ -134,7 +134,7 @@ func parseInt(s string, hi uint64, lo int64) (uint64, bool) {
 	return n, n <= hi
 }
 
-// kindName is the kind of a number for messages: int16, uint4.
+// kindName returns the kind of a number for error messages: int16, uint4.
 func kindName(it *codec.Item) string {
 	name := "uint"
 	if it.Num != nil && it.Num.Kind == schema.Signed {
@@ -143,7 +143,7 @@ func kindName(it *codec.Item) string {
 	return name + strconv.Itoa(int(it.Bits))
 }
 
-// float reads a number or one of the three names.
+// float reads a number, "NaN", "Infinity" or "-Infinity".
 func (v *valuer) float(it *codec.Item, tok int32) (float64, bool) {
 	t := v.toks[tok]
 	text := string(v.text[t.start:t.end])
@@ -165,7 +165,7 @@ func (v *valuer) float(it *codec.Item, tok int32) (float64, bool) {
 	return 0, false
 }
 
-// fromFloat turns a shown number into raw bits.
+// fromFloat converts a displayed number to raw bits.
 func (v *valuer) fromFloat(it *codec.Item, tok int32, f float64) uint64 {
 	if it.Num.Scale != 0 {
 		f *= 1 / it.Num.Scale
@@ -258,7 +258,7 @@ func (v *valuer) bitfield(it *codec.Item, tok int32) uint64 {
 	return 0
 }
 
-// formFits reports whether the parts that tell forms apart have the values of this form.
+// formFits reports whether the parts that distinguish forms have the values of this form.
 func (v *valuer) formFits(t *schema.Bitfield, f *schema.Form, values []int32) bool {
 	raw := uint64(0)
 	for i, name := range t.Names {
@@ -281,7 +281,7 @@ func (v *valuer) formFits(t *schema.Bitfield, f *schema.Form, values []int32) bo
 	return raw&f.Mask == f.Match
 }
 
-// packForm puts the parts together. A part that the form has no bits for must be 0.
+// packForm combines the parts. A part without bits in the form must be 0.
 func (v *valuer) packForm(it *codec.Item, t *schema.Bitfield, f *schema.Form, values []int32) (raw uint64) {
 	for i, name := range t.Names {
 		tok := values[i]

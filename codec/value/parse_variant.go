@@ -23,8 +23,8 @@ func (v *valuer) variantHas(pi uint16, key int32) bool {
 	return false
 }
 
-// variant emits the alternative that the values call for: the one of the field that chooses, else the first that has all fields
-// and the right size.
+// variant adds the alternative that matches the values: the one selected by the switch field, otherwise the first that has all fields and
+// the right size.
 func (v *valuer) variant(o *codec.Op, pc, pi uint16, base int, obj int32) {
 	n := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeVariant, Raw: math.MaxUint64})
 	chosen := uint16(noIndex)
@@ -45,7 +45,7 @@ func (v *valuer) variant(o *codec.Op, pc, pi uint16, base int, obj int32) {
 		v.build(c+1, co.End, co.Body, inner, obj)
 		v.slots = v.slots[:inner]
 		if co.When.Reg == noIndex && len(v.path) == 0 && len(v.errs) == errs && !co.When.Fits(uint32(len(v.data)+v.ends)) {
-			v.r.Nodes, v.data, v.ends, v.blank = v.r.Nodes[:n+1], v.data[:data], ends, blank // another one may fit
+			v.r.Nodes, v.data, v.ends, v.blank = v.r.Nodes[:n+1], v.data[:data], ends, blank // another one may match
 			continue
 		}
 		v.r.Nodes[n].Raw, chosen = k, co.Body
@@ -55,8 +55,8 @@ func (v *valuer) variant(o *codec.Op, pc, pi uint16, base int, obj int32) {
 	v.leftOut(pi, chosen, obj)
 }
 
-// leftOut reports the members of an object that neither the common part nor the chosen alternative has. Those that no alternative
-// has were reported before.
+// leftOut reports the members of an object that neither the common part nor the chosen alternative has. Members that no alternative has
+// were reported before.
 func (v *valuer) leftOut(pi, alt uint16, obj int32) {
 	if obj < 0 {
 		return
@@ -79,7 +79,7 @@ func (v *valuer) leftOut(pi, alt uint16, obj int32) {
 	}
 }
 
-// switchValue is the raw value of the field that chooses among alternatives, from the block that was built before.
+// switchValue returns the raw value of the field that selects among alternatives, from the block built before.
 func (v *valuer) switchValue(pi uint16, base int, reg uint16) uint64 {
 	for i := len(v.r.Nodes) - 1; i >= 0; i-- {
 		n := &v.r.Nodes[i]
@@ -96,7 +96,7 @@ func (v *valuer) switchValue(pi uint16, base int, reg uint16) uint64 {
 	return 0
 }
 
-// hasAll reports whether every member of the object that the common part does not know is a field of the alternative.
+// hasAll reports whether every member of the object that is not in the common part is a field of the alternative.
 func (v *valuer) hasAll(pi, alt uint16, obj int32) bool {
 	if obj < 0 {
 		return true
@@ -110,7 +110,7 @@ func (v *valuer) hasAll(pi, alt uint16, obj int32) bool {
 	return true
 }
 
-// fillKnown is fill for an alternative: members of the common part are not its own.
+// fillKnown is fill for an alternative; it skips members of the common part.
 func (v *valuer) fillKnown(pi uint16, base int, obj int32) {
 	steps := v.plans.bodies[pi].steps
 	for k := obj + 1; k < int32(v.toks[obj].after); k = int32(v.toks[k+1].after) {

@@ -9,10 +9,10 @@ import (
 // noIndex marks an absent field, node, run or step.
 const noIndex = codec.NoField
 
-// plans say how the values of a program are written and read.
+// plans describes how the values of a program are written and read.
 type plans struct {
 	bodies []plan   // by number
-	slots  []uint16 // by op: the step of its body that holds the value of a text, of bytes or of a list
+	slots  []uint16 // by op: the step of its body that holds the value of a content
 	items  [][]slot // by block: its items with a value
 }
 
@@ -22,34 +22,34 @@ type slot struct {
 	step uint16 // of the body that holds the value
 }
 
-// plan is the order in which people read the fields of one body.
+// plan lists the fields of one body in the order of the definition.
 type plan struct {
 	steps []step
 	runs  []run
 	flat  bool   // all fields are plain numbers, in one run
-	tail  string // flat: what closes the object, after the run
+	tail  string // flat: the text after the run, which closes the object
 	nodes int    // number of node-making ops of the body
 }
 
-// run is steps one after another whose values are in one block. What is written between the values is always the same.
+// run is a sequence of steps whose values are in one block. The text between the values is constant.
 type run struct {
 	block uint16
 	next  uint16 // the step after the last value
-	room  int    // bytes that may be written, if all values are numbers; else 0
+	room  int    // maximum bytes of output if all values are numbers, otherwise 0
 	parts []part
 }
 
-// part is a value of a run and what is written before it: a comma, names and braces.
+// part is a value of a run and the text before it: a comma, names and braces.
 type part struct {
 	text string
-	head [partHead]byte // the start of text, copied at once
+	head [partHead]byte // the start of text, copied in one step
 	item uint16
-	form codec.Form // what the item says of its number, once more
+	form codec.Form // copy of the item's form
 	bits uint8
 	peek codec.Peek
 }
 
-// partHead is as long as most names with their quotes, comma and colon.
+// partHead covers most names with their quotes, comma and colon.
 const partHead = 32
 
 type stepKind uint8
@@ -62,23 +62,23 @@ const (
 	stepVariant
 )
 
-// step is one thing to write, or to look for, in an object.
+// step is one part of an object to write or to read.
 type step struct {
 	kind  stepKind
 	field uint16
 	name  string // as in the definition
 	lead  string // `,"name":`
 	frag  string // the same without the comma
-	node  uint16 // which of the body's nodes holds it; stepOpen: the first that holds any of it, noIndex if none does
-	item  uint16 // stepItem: which item of its block
+	node  uint16 // index of the node that holds it among the body's nodes; stepOpen: of its first node, noIndex if there is none
+	item  uint16 // stepItem: index in its block
 	block uint16
 	op    uint16 // stepContent and stepVariant
 	end   uint16 // stepOpen: its stepClose
-	run   uint16 // index of the run that starts here, noIndex if none does
-	same  uint16 // the step that holds the value, if a later field has the same name; else noIndex
+	run   uint16 // index of the run that starts here, or noIndex
+	same  uint16 // the step that holds the value if a later field has the same name, otherwise noIndex
 }
 
-// plansOf are the plans of a program, which are made when its values are asked for first.
+// plansOf returns the plans of a program, which are created on first use.
 func plansOf(p *codec.Program) *plans { return p.Memo(newPlans).(*plans) }
 
 func newPlans(p *codec.Program) any {
@@ -103,13 +103,13 @@ type planner struct {
 	plans
 	p    *codec.Program
 	w    *wire.Message
-	step []uint16 // by field: which step of its plan writes it
+	step []uint16 // by field: index of its step in its plan
 }
 
 // body plans the body of the message, of an element or of an alternative, whose ops begin at pc.
 func (c *planner) body(b *wire.Body, number, pc uint16) {
 	c.steps(number, b.Fields)
-	nodes := uint16(0) // before the part
+	nodes := uint16(0) // nodes before the part
 	for i := range b.Parts {
 		nodes += c.part(number, &b.Parts[i], pc, nodes)
 		pc = c.p.Ops[pc].End
@@ -117,7 +117,7 @@ func (c *planner) body(b *wire.Body, number, pc uint16) {
 	c.bodies[number].finish(int(nodes))
 }
 
-// part plans what is read in one go, by the op at pc. It returns how many nodes of the body it is.
+// part plans a part, which is read in one step by the op at pc. It returns the number of nodes of the body that the part produces.
 func (c *planner) part(body uint16, p *wire.Part, pc, node uint16) (nodes uint16) {
 	plan, o := &c.bodies[body], &c.p.Ops[pc]
 	switch p.Kind {
@@ -156,7 +156,7 @@ func (c *planner) part(body uint16, p *wire.Part, pc, node uint16) (nodes uint16
 	return 1
 }
 
-// holder is a step, and the number of the step that holds its value.
+// holder returns a step, and the index of the step that holds its value.
 func (p *plan) holder(i uint16) (holds uint16, st *step) {
 	if st = &p.steps[i]; st.same != noIndex {
 		return st.same, st
@@ -164,7 +164,7 @@ func (p *plan) holder(i uint16) (holds uint16, st *step) {
 	return i, st
 }
 
-// steps plans how the given fields, which stand side by side, are read by people.
+// steps plans the given adjacent fields.
 func (c *planner) steps(pi uint16, fields []int) {
 	for k, i := range fields {
 		f := c.w.Fields[i].Schema
@@ -186,7 +186,7 @@ func (c *planner) steps(pi uint16, fields []int) {
 		}
 		if prev != noIndex {
 			if held := steps[prev].same; held != noIndex {
-				prev = held // the name comes for the third time or more
+				prev = held // the third or later field with this name
 			}
 			giveWay(steps, prev, si)
 		}
@@ -199,7 +199,7 @@ func (c *planner) steps(pi uint16, fields []int) {
 			steps[si].end = uint16(len(steps))
 			steps = append(steps, step{kind: stepClose, node: noIndex, run: noIndex, same: noIndex})
 			if prev != noIndex && steps[prev].kind == stepOpen && steps[prev].end-prev == steps[si].end-si {
-				for k := uint16(1); si+k < steps[si].end; k++ { // they are of one type: part by part
+				for k := uint16(1); si+k < steps[si].end; k++ { // both have the same type: redirect part by part
 					if steps[si+k].kind != stepClose {
 						giveWay(steps, prev+k, si+k)
 					}
@@ -216,7 +216,7 @@ func (c *planner) steps(pi uint16, fields []int) {
 	}
 }
 
-// giveWay makes a step, and those that gave way to it before, leave their value to a later one of the same name.
+// giveWay redirects a step, and those redirected to it before, to a later field of the same name.
 func giveWay(steps []step, prev, later uint16) {
 	for k := range steps {
 		if k == int(prev) || steps[k].same == prev {
@@ -225,7 +225,7 @@ func giveWay(steps []step, prev, later uint16) {
 	}
 }
 
-// finish notes what is known of a plan once its body is compiled.
+// finish sets the properties of a plan once its body is compiled.
 func (p *plan) finish(nodes int) {
 	p.nodes = nodes
 	for i := len(p.steps) - 1; i >= 0; i-- {
@@ -249,7 +249,7 @@ func newPart(text string, item uint16) part {
 	return p
 }
 
-// finishRuns works out how much room the runs take whose values are all plain numbers.
+// finishRuns computes the maximum output of the runs whose values are all plain numbers.
 func (p *plan) finishRuns(blocks []codec.Block) {
 	for i := range p.runs {
 		r := &p.runs[i]
@@ -280,7 +280,7 @@ func (p *plan) finishRuns(blocks []codec.Block) {
 	p.runs[0].room += len(p.tail)
 }
 
-// findRun notes the run that starts at a step, if one does, and returns the step after it.
+// findRun records the run that starts at a step, if any, and returns the step after it.
 func (p *plan) findRun(start int) (next int) {
 	if s := &p.steps[start]; s.kind == stepClose || s.same != noIndex {
 		return start + 1

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// token is one JSON value, or the key of a member. Containers are followed by what is in them.
+// token is one JSON value, or the key of a member. Containers are followed by their contents.
 type token struct {
 	kind       tokenKind
-	start, end uint32 // bytes of the text; strings without their quotes
-	after      uint32 // index of the first token not inside
+	start, end uint32 // bytes of the text; strings without quotes
+	after      uint32 // index of the first token after its contents
 	escaped    bool   // a string with escapes
 }
 
@@ -29,12 +29,12 @@ func (k tokenKind) String() string {
 	return [...]string{"null", "a truth value", "a number", "a string", "an array", "an object"}[k]
 }
 
-// maxJSONDepth bounds nesting, and so the stack.
+// maxJSONDepth limits nesting, and thereby the stack.
 const maxJSONDepth = 200
 
-// SyntaxError is text that is not JSON.
+// SyntaxError describes invalid JSON.
 type SyntaxError struct {
-	Offset  int // bytes from the start of the text
+	Offset  int // in bytes from the start of the text
 	Message string
 }
 
@@ -68,7 +68,7 @@ func (s *scanner) space() {
 	}
 }
 
-// document reads one value and nothing after it.
+// document reads one value up to the end of the text.
 func (s *scanner) document() bool {
 	if len(s.text) > 1<<30 {
 		return s.fail("longer than 1 GiB")
@@ -84,7 +84,7 @@ func (s *scanner) document() bool {
 	return true
 }
 
-// found describes the character at the cursor.
+// found describes the character at the cursor for error messages.
 func (s *scanner) found() string {
 	if s.at >= len(s.text) {
 		return "the end of the text"
@@ -264,7 +264,7 @@ func unhex(c byte) int {
 	return -1
 }
 
-// char reads one code point of a JSON string, or one lone surrogate. rest is what follows.
+// char reads one code point of a JSON string, or one lone surrogate. rest is the remaining text.
 func char(s []byte) (c rune, rest []byte) {
 	if s[0] != '\\' {
 		if s[0] < utf8.RuneSelf {

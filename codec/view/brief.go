@@ -8,8 +8,8 @@ import (
 	"wirebench/codec/value"
 )
 
-// AppendBrief appends the values of the message in few words, in the order of the wire, until they take about most bytes: "gold 12,
-// name "Lann", members ×3". Bookkeeping and what lists hold is left out.
+// AppendBrief appends a summary of the values of the message, in wire order, until it has about most bytes: "gold 12, name "Lann", members
+// ×3". Bookkeeping and the contents of lists are omitted.
 func AppendBrief(dst []byte, r *codec.Record, most int) []byte {
 	start := len(dst)
 	w := r.Paths()
@@ -41,11 +41,11 @@ func AppendBrief(dst []byte, r *codec.Record, most int) []byte {
 	return dst
 }
 
-// listAt is a list that is in no other.
+// listAt is an outermost list.
 type listAt struct {
 	Node  uint32
 	Field uint16
-	N     uint64 // elements
+	N     uint64 // number of elements
 }
 
 func topLists(r *codec.Record) (out []listAt) {

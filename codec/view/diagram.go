@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text is the layout as a table for people.
+// Text returns the layout as a table.
 //
 //	C_EXAMPLE.1  14 bytes or more
 //	offset         size  field      type    role
@@ -32,7 +32,7 @@ func (l LayoutInfo) Text() string {
 	return b.String()
 }
 
-// more says that rows are left out.
+// more returns a note about omitted rows.
 func (l LayoutInfo) more() string {
 	if l.More == 0 {
 		return ""
@@ -54,7 +54,7 @@ func (l LayoutInfo) title() string {
 	return fmt.Sprintf("%s  %d to %d bytes", name, l.MinSize, *l.MaxSize)
 }
 
-// sizeText is the size of a part in bytes, or in bits if it is not whole bytes.
+// sizeText returns the size of a part in bytes, or in bits if it is not a whole number of bytes.
 func (r LayoutRow) sizeText() string {
 	one := func(bits int64) string {
 		if bits%8 != 0 {
@@ -71,8 +71,7 @@ func (r LayoutRow) sizeText() string {
 	return one(r.MinBits)
 }
 
-// table writes rows in columns, without blanks at the ends of lines. Columns are narrower than their longest cell where blanks would
-// take more than the room.
+// table writes rows in columns, without trailing blanks. Columns are narrower than their longest cell if the padding would exceed room.
 func table(b *strings.Builder, rows [][]string, room int) {
 	var width []int
 	total := 0
@@ -103,7 +102,7 @@ func table(b *strings.Builder, rows [][]string, room int) {
 	}
 }
 
-// Diagram draws the layout as rows of sixteen bytes, a list's element as rows of its own.
+// Diagram draws the layout as rows of sixteen bytes, with separate rows for a list's element.
 //
 //	  0   1   2   3   4   5   6   7   8   9   a   b   c   d   e   f
 //	+-------+-------+-------+-------+
@@ -121,16 +120,16 @@ func (l LayoutInfo) Diagram() string {
 	return b.String()
 }
 
-// longCell is the number of bits from which on a cell is drawn as a line of text, once the diagram is long.
+// longCell is the number of bits from which a cell of a long diagram is written as a line of text.
 const longCell = 64 * 8
 
-// cell is a box of a diagram: from bit from to bit to of the row of bytes it is in.
+// cell is a box of a diagram, with its range of bits in the drawn bytes.
 type cell struct {
 	from, to int64
 	top, low string
 }
 
-// scope draws the rows of one scope from i on, and those of the lists inside after them. It returns the first row not drawn.
+// scope draws the rows of one scope from i on, followed by the lists inside it. It returns the first row not drawn.
 func (l LayoutInfo) scope(b *strings.Builder, i, depth int) int {
 	var cells []cell
 	var at int64
@@ -181,7 +180,7 @@ func (r LayoutRow) variableText() string {
 	return text
 }
 
-// boxes draws cells, sixteen bytes a row, four characters a byte.
+// boxes draws cells, sixteen bytes per row, four characters per byte.
 func boxes(b *strings.Builder, cells []cell) {
 	const rowBits, charsPerByte = 128, 4
 	if len(cells) == 0 {
@@ -189,13 +188,13 @@ func boxes(b *strings.Builder, cells []cell) {
 	}
 	end := cells[len(cells)-1].to
 	col := func(bit int64) int { return int(bit * charsPerByte / 8) }
-	// within are the cells of a row, and those that touch it.
+	// within returns the cells in a row, and those that touch it.
 	within := func(row int64) []cell {
 		first, _ := slices.BinarySearchFunc(cells, row, func(c cell, at int64) int { return cmp.Compare(c.to, at) })
 		last, _ := slices.BinarySearchFunc(cells, row+rowBits+1, func(c cell, at int64) int { return cmp.Compare(c.from, at) })
 		return cells[first:max(first, last)]
 	}
-	// rule is the line above a row, as wide as what is above and below it.
+	// rule returns the line above a row, which spans the cells above and below it.
 	rule := func(row int64) string {
 		width := 0
 		if row < end {
@@ -245,7 +244,7 @@ func boxes(b *strings.Builder, cells []cell) {
 	b.WriteString(rule(row) + "\n")
 }
 
-// shorten cuts a label to the room of its box.
+// shorten truncates a label to the width of its box.
 func shorten(s string, room int) string {
 	r := []rune(s)
 	if len(r) <= room {

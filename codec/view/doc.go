@@ -1,5 +1,5 @@
-// Package view writes for people and other programs what the codec knows: the layout of a message as rows, as a table and as a diagram.
+// Package view presents the codec's data to people and other programs: decoded messages, and message layouts as rows, tables and diagrams.
 //
-// What is written about a message stays a small multiple of its definition, however often that uses a struct and however many parts
-// of variable size it has.
+// The output about a layout is bounded by a small multiple of its definition, however often that uses a struct and however many parts of
+// variable size it has.
 package view

@@ -5,21 +5,21 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Family is a broad kind of bits, for colours.
+// Family is a broad category of bits, for colours.
 type Family string
 
 // The families.
 const (
 	FamilyHead  Family = "head"  // length, code, constants, counter, checksum
-	FamilyInt   Family = "int"   // integers, truth values, enums
-	FamilyFloat Family = "float" // and angles
+	FamilyInt   Family = "int"   // integers, booleans, enums
+	FamilyFloat Family = "float" // floats and angles
 	FamilyPtr   Family = "ptr"   // counts and offsets
-	FamilyText  Family = "text"  // and bytes
-	FamilyChain Family = "chain" // places of elements
-	FamilyGap   Family = "gap"   // unexplained, and padding
+	FamilyText  Family = "text"  // text and bytes
+	FamilyChain Family = "chain" // offsets of elements
+	FamilyGap   Family = "gap"   // unexplained bits and padding
 )
 
-// FamilyOf is the kind of the bits that a field has in a role.
+// FamilyOf returns the family of a field's bits in a role.
 func FamilyOf(p *codec.Program, field uint16, role codec.Role) Family {
 	switch role {
 	case codec.RoleLength, codec.RoleCode, codec.RoleConst, codec.RoleCounter, codec.RoleCheck:

@@ -2,7 +2,7 @@ package view
 
 import "wirebench/codec"
 
-// LayoutInfo is the byte layout of a message as other programs get it.
+// LayoutInfo is the byte layout of a message in the API.
 type LayoutInfo struct {
 	Message string      `json:"message"`
 	Version int         `json:"version,omitempty"`
@@ -10,7 +10,7 @@ type LayoutInfo struct {
 	MaxSize *int64      `json:"max_size" doc:"bytes; null if nothing limits it"`
 	Rows    []LayoutRow `json:"rows"`
 	More    int         `json:"more,omitempty" doc:"rows at the end that are left out: together they would be far longer than the definition"`
-	Source  int         `json:"-"` // about how many bytes of definition the message was made of
+	Source  int         `json:"-"` // approximate bytes of the definition
 }
 
 // LayoutRow is one part of a message.
@@ -48,7 +48,7 @@ func Layout(p *codec.Program) LayoutInfo {
 	return out
 }
 
-// FieldLayout is the layout of one field, by its path: its places and its path are written in full, however long they are.
+// FieldLayout returns the layout of one field, by its path. Its offsets and its path are written in full, however long they are.
 func FieldLayout(p *codec.Program, path string) LayoutInfo {
 	out := Layout(p)
 	out.Rows, out.More = []LayoutRow{}, 0
@@ -79,7 +79,7 @@ func layoutRow(p *codec.Program, r *codec.Row) LayoutRow {
 	return row
 }
 
-// limited is a size, nil if nothing limits it.
+// limited returns a size, or nil if it is unlimited.
 func limited(n int64) *int64 {
 	if n < 0 {
 		return nil
@@ -87,10 +87,10 @@ func limited(n int64) *int64 {
 	return &n
 }
 
-// budget is how many bytes may be written about a message: shared structs may make any number of rows of a short definition.
+// budget returns the maximum bytes of output about a message: shared structs may produce any number of rows from a short definition.
 func (l *LayoutInfo) budget() int { return 1<<16 + 48*l.Source }
 
-// size is about how many bytes a row takes as JSON.
+// size returns the approximate bytes of a row as JSON.
 func (r *LayoutRow) size() int {
 	return 150 + len(r.Path) + len(r.Type) + len(r.Offset) + len(r.Note) + len(r.Doc)
 }

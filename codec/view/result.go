@@ -11,7 +11,7 @@ import (
 	"wirebench/codec/value"
 )
 
-// Result is a decoded message as other programs get it: one object of decode --json and of POST /api/{ws}/decode.
+// Result is a decoded message in the API: the object of decode --json and of POST /api/{ws}/decode.
 type Result struct {
 	Message  string          `json:"message" doc:"name of the definition, empty if there is none"`
 	Version  int             `json:"version,omitempty"`
@@ -23,7 +23,7 @@ type Result struct {
 	Fields   []FieldValue    `json:"fields,omitempty"`
 }
 
-// ProblemInfo is a Problem in words and numbers.
+// ProblemInfo is a Problem for output.
 type ProblemInfo struct {
 	Severity  string `json:"severity" enum:"error,warning"`
 	Code      string `json:"code"`
@@ -34,8 +34,8 @@ type ProblemInfo struct {
 	Line      int    `json:"line,omitempty" doc:"1-based, in the definition"`
 }
 
-// FieldValue is one run of bits with its place and its line of the definition. The field values of a message cover each of its bits
-// once, except where one is marked as overlap.
+// FieldValue is one run of bits with its position and its line of the definition. The field values of a message cover each of its bits
+// once, except for those marked as overlap.
 type FieldValue struct {
 	Path      string          `json:"path"`
 	Type      string          `json:"type"`
@@ -49,10 +49,10 @@ type FieldValue struct {
 	Field  uint16 `json:"-"` // index into Program.Fields, 0xffff if none
 	Depth  int    `json:"-"` // number of fields around it
 	Family Family `json:"-"`
-	Text   string `json:"-"` // the value as people read it
+	Text   string `json:"-"` // the value as displayed
 }
 
-// Of describes the record. fields asks for every field, too.
+// Of describes the record. fields adds the list of all fields.
 func Of(r *codec.Record, fields bool) Result {
 	out := Summary(r)
 	out.Value = value.AppendJSON(nil, r)
@@ -62,7 +62,7 @@ func Of(r *codec.Record, fields bool) Result {
 	return out
 }
 
-// Summary is Of without any values.
+// Summary is Of without values.
 func Summary(r *codec.Record) Result {
 	m := r.Program.Message
 	out := Result{Message: m.Name, Version: m.Version, Status: r.Status().String(), Used: r.Used, Problems: Problems(r)}
@@ -73,7 +73,7 @@ func Summary(r *codec.Record) Result {
 	return out
 }
 
-// Problems are the problems and the warnings of the record, the problems first.
+// Problems returns the problems and warnings of the record, problems first.
 func Problems(r *codec.Record) []ProblemInfo {
 	all := r.AllProblems()
 	out := make([]ProblemInfo, 0, len(all))
@@ -88,7 +88,7 @@ func Problems(r *codec.Record) []ProblemInfo {
 	return out
 }
 
-// Fields lists every run of bits of the message in the order of the wire, gaps included.
+// Fields returns every run of bits of the message in wire order, including gaps.
 func Fields(r *codec.Record) []FieldValue {
 	leaves := r.AppendLeaves(nil)
 	w := r.Paths()
@@ -123,12 +123,12 @@ func Fields(r *codec.Record) []FieldValue {
 	return out
 }
 
-// coverage remembers which bits of a message have been explained.
+// coverage records which bits of a message belong to a field.
 type coverage struct{ words []uint64 }
 
 func newCoverage(data []byte) *coverage { return &coverage{make([]uint64, (len(data)*8+63)/64)} }
 
-// add marks a range, and reports whether any of it was marked before.
+// add marks a range, and reports whether any bit of it was already marked.
 func (c *coverage) add(g codec.Range) (overlap bool) {
 	for at := g.Off; at < g.End(); {
 		i, shift := at/64, at%64

@@ -11,13 +11,13 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Transcript shows a decoded message to people: its bytes on the left, on the right what they are, and below what is wrong.
+// Transcript formats a decoded message for a terminal: its bytes on the left, their fields on the right, and its problems below.
 //
 //	offset  bytes                    text      field                  type    value
 //	0x0000  26 00                    &.        [length]               uint16  38
 //	0x0010  e9 03 00 00              ....      members[0].player_id   uint32  1001
 //
-// Numbers that the codec keeps itself are in brackets. Control characters of the message never reach the terminal.
+// Bookkeeping is in brackets. Control characters of the message are escaped.
 func Transcript(r *codec.Record) string {
 	var b strings.Builder
 	m := r.Program.Message
@@ -64,7 +64,7 @@ func bytesWord(n int) string {
 
 type transcriptRow struct{ name, typ, value string }
 
-// name is the path of a field, in brackets if the codec keeps the number itself.
+// name returns the path of a field, in brackets if the codec manages the number itself.
 func (f FieldValue) name() string {
 	switch f.Role {
 	case "value":
@@ -77,7 +77,7 @@ func (f FieldValue) name() string {
 	return "[" + f.Path + " " + f.Role + "]"
 }
 
-// writeRow writes one field: eight bytes a line, long ones cut in the middle.
+// writeRow writes one field: eight bytes per line, long fields shortened in the middle.
 func writeRow(b *strings.Builder, message []byte, f FieldValue, row transcriptRow, width [3]int) {
 	const perLine, most = 8, 64
 	from, to := f.BitOffset/8, (f.BitOffset+f.BitLength+7)/8
@@ -126,7 +126,7 @@ func printableASCII(p []byte) string {
 	return string(out)
 }
 
-// humanValue is a value as people read it: text in quotes, floats as short as their width needs, codes in hex too.
+// humanValue formats a value for display: text in quotes, floats as short as their width needs, codes in hex too.
 func humanValue(p *codec.Program, f FieldValue) string {
 	v := string(f.Value)
 	switch f.Role {
@@ -157,7 +157,7 @@ func humanValue(p *codec.Program, f FieldValue) string {
 	return v
 }
 
-// humanNumber writes a number without the quotes that JSON needs, with its name if it has one, and a 32-bit float no longer than its 32 bits are worth.
+// humanNumber formats a number without JSON quotes, with its name if it has one, and a 32-bit float with the precision of 32 bits.
 func humanNumber(v string, n *schema.Number) string {
 	v = strings.Trim(v, `"`)
 	if name := n.NameOf(v); name != "" {
@@ -173,7 +173,7 @@ func humanNumber(v string, n *schema.Number) string {
 	return strconv.FormatFloat(f, 'g', -1, 32)
 }
 
-// String is the problem on one line for people.
+// String returns the problem on one line.
 func (p ProblemInfo) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", p.Severity, p.Message)
