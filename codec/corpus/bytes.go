@@ -14,7 +14,7 @@ type Bytes struct {
 	minSize  int
 	maxSize  int
 	at       []byteAt
-	guesses  []numberAt // by offset, of the first maxJudged messages
+	guesses  []numberAt // by offset, from the first maxJudged messages
 }
 
 type byteAt struct {
@@ -31,7 +31,7 @@ type byteAt struct {
 // ByteColumn holds the statistics of one byte offset.
 type ByteColumn struct {
 	Offset int    // bytes from the start of the message
-	Frames uint64 // messages that are long enough
+	Frames uint64 // number of messages that are long enough
 	Figures
 }
 
@@ -112,5 +112,5 @@ func (a *byteAt) figures(offset int) ByteColumn {
 	return c
 }
 
-// byteValue is a byte as people write it in hex, and as a filter compares bytes[i] with it.
+// byteValue returns a byte in hex for display, and in decimal for comparison with bytes[i] in a filter.
 func byteValue(v byte) Value { return Value{fmt.Sprintf("%02x", v), strconv.Itoa(int(v))} }

@@ -12,7 +12,7 @@ import (
 // MaxCell is the maximum length of the text of a cell, in bytes.
 const MaxCell = 160
 
-// maxShown is how many elements of a list stand in a cell.
+// maxShown is the maximum number of list elements in a cell.
 const maxShown = 16
 
 // Cells formats chosen fields of a message as short texts for the row of a list.
@@ -33,7 +33,7 @@ type cellSite struct {
 	kind   numberKind
 	number bool
 	text   bool
-	count  bool // of a list: only the number of its elements
+	count  bool // only the number of elements of the list
 }
 
 // NewCells selects fields of a program by their paths below the name of the message: gold, members.name, members[2].name. The cell of an
@@ -105,7 +105,7 @@ func (c *Cells) cell(dst []byte, r *codec.Record, at *cell) []byte {
 	return cut(dst)
 }
 
-// values appends the values at a site. It is false if there are none.
+// values appends the values at a site. ok is false if there are none.
 func (c *Cells) values(dst []byte, r *codec.Record, s *cellSite) (out []byte, ok bool) {
 	c.cur.Start(r, s.site)
 	if s.site.Single() {
@@ -119,7 +119,7 @@ func (c *Cells) values(dst []byte, r *codec.Record, s *cellSite) (out []byte, ok
 	for c.cur.Next() {
 		switch n++; {
 		case n > maxShown || len(dst)-from > MaxCell:
-			continue // they count
+			continue // counted, but not shown
 		case n > 1:
 			dst = append(dst, ", "...)
 		}
@@ -153,7 +153,7 @@ func (c *Cells) value(dst []byte, s *cellSite) []byte {
 	return hex.AppendEncode(dst, b[:min(len(b), MaxCell/2+1)])
 }
 
-// cut shortens a text to MaxCell bytes, at the end of a character.
+// cut truncates a text to MaxCell bytes at a character boundary.
 func cut(b []byte) []byte {
 	if len(b) <= MaxCell {
 		return b

@@ -11,13 +11,13 @@ const MaxDistinct = 1 << 16
 
 const (
 	maxMemory  = 64 << 20 // bytes of all counted values of a table
-	keptText   = 240      // bytes that are kept of a text
+	keptText   = 240      // maximum bytes stored of a text
 	firstSlots = 16
 	slotBytes  = 16
-	textBytes  = 96 // what a counted text takes beside its bytes
+	textBytes  = 96 // memory of a counted text in addition to its bytes
 )
 
-// room is the memory that the counts of a table may still take, in bytes.
+// room is the remaining memory budget for the counts of a table, in bytes.
 type room struct{ left int }
 
 func (r *room) take(n int) bool {
@@ -28,21 +28,21 @@ func (r *room) take(n int) bool {
 	return true
 }
 
-// numberCounts counts how often each number is there. It is a hash table with open addressing: a map takes several times as long.
-// Seeds that nobody knows keep chosen numbers from meeting in one place.
+// numberCounts counts occurrences of numbers. It is a hash table with open addressing, which is several times as fast as a map. Secret
+// seeds prevent chosen numbers from colliding.
 type numberCounts struct {
-	slots []slot // a power of two of them
+	slots []slot // the length is a power of two
 	used  int
-	rest  uint64 // numbers that are not counted one by one, because the table was full
-	last  int    // where the number before was found
+	rest  uint64 // occurrences of numbers not counted individually because the table was full
+	last  int    // slot of the previous number
 	full  bool
 
-	low, high uint64 // bounds of the numbers that are counted one by one
+	low, high uint64 // bounds of the individually counted numbers
 }
 
 type slot struct{ key, n uint64 } // n 0: empty
 
-// seeds are the same for all tables of a process: no figure depends on them.
+// seeds are shared by all tables of a process: the results do not depend on them.
 var seeds = [2]uint64{rand.Uint64(), rand.Uint64() | 1}
 
 func hash(key uint64) uint64 {
@@ -51,7 +51,7 @@ func hash(key uint64) uint64 {
 	return hi ^ lo
 }
 
-// add counts a number that comes some times in a row.
+// add counts a number that occurs times times in a row.
 func (c *numberCounts) add(key, times uint64, r *room) {
 	if c.last < len(c.slots) {
 		if s := &c.slots[c.last]; s.key == key && s.n > 0 {
@@ -59,7 +59,7 @@ func (c *numberCounts) add(key, times uint64, r *room) {
 			return
 		}
 	}
-	if c.full && (key < c.low || key > c.high) { // what only rises does not search for ever
+	if c.full && (key < c.low || key > c.high) { // avoid searching for the new values of a rising sequence
 		c.rest += times
 		return
 	}
@@ -85,7 +85,7 @@ func (c *numberCounts) add(key, times uint64, r *room) {
 	c.used++
 }
 
-// find is where a key is, or where it would be put. There is always an empty slot.
+// find returns the slot of a key, or the empty slot for it. There is always an empty slot.
 func (c *numberCounts) find(key uint64) int {
 	mask := len(c.slots) - 1
 	i := int(hash(key)) & mask
@@ -95,7 +95,7 @@ func (c *numberCounts) find(key uint64) int {
 	return i
 }
 
-// fits makes room for one more key. It is false if there is none.
+// fits makes room for one more key, and reports whether the budget allows it.
 func (c *numberCounts) fits(r *room) bool {
 	if c.used >= MaxDistinct {
 		return false
@@ -117,7 +117,7 @@ func (c *numberCounts) fits(r *room) bool {
 	return true
 }
 
-// mostFor is how much memory more numbers can take at most, in bytes: fits keeps at least half of the slots empty.
+// mostFor returns the maximum memory for additional numbers, in bytes: fits keeps at least half of the slots empty.
 func (c *numberCounts) mostFor(more int) int {
 	used := min(c.used+more, MaxDistinct)
 	if c.full || used <= len(c.slots)/2 {
@@ -126,17 +126,17 @@ func (c *numberCounts) mostFor(more int) int {
 	return max(4*used, firstSlots) * slotBytes
 }
 
-// textCounts counts how often each text, or string of bytes, is there.
+// textCounts counts occurrences of texts or byte strings.
 type textCounts struct {
-	index map[string]int32 // into the others
-	texts []string         // as they are, or keyOf them
+	index map[string]int32 // index into the other slices
+	texts []string         // texts, as from keyOf
 	n     []uint64
 	rest  uint64
 	last  int
 	full  bool
 }
 
-// keyOf is what a text is known by: itself, or its start and a hash of it all. Only such a key is longer than keptText.
+// keyOf returns the key of a text: the text itself, or its start and a hash of all of it. Only the latter is longer than keptText.
 func keyOf(buf, text []byte) []byte {
 	if len(text) <= keptText {
 		return text
@@ -145,7 +145,7 @@ func keyOf(buf, text []byte) []byte {
 	return append(append(buf[:0], text[:keptText]...), sum[:]...)
 }
 
-// add counts a text that comes some times in a row.
+// add counts a text that occurs times times in a row.
 func (c *textCounts) add(key []byte, times uint64, r *room) {
 	if c.last < len(c.texts) && c.texts[c.last] == string(key) {
 		c.n[c.last] += times

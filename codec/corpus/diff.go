@@ -7,14 +7,14 @@ import (
 
 // DiffRow compares a field of two messages.
 type DiffRow struct {
-	Path     string // with the indexes of elements: members[0].name
+	Path     string // with element indexes: members[0].name
 	Type     string
-	Role     string // "value", or what its bits are for: "count", "offset", "length", …
-	A, B     string // values as people read them
+	Role     string // "value", or the purpose of bookkeeping: "count", "offset", "length", …
+	A, B     string // displayed values
 	HasA     bool   // a has the field
 	HasB     bool
-	Same     bool        // both have it, with the same bits
-	InA, InB codec.Range // where it is
+	Same     bool        // both messages have the field, with the same bits
+	InA, InB codec.Range // range of the field in a and in b
 	Depth    int         // number of fields around it
 }
 
@@ -61,10 +61,10 @@ func Diff(a, b *codec.Record) (rows []DiffRow, ok bool) {
 	return rows, true
 }
 
-// place is what the same field of another message is known by.
+// place identifies a field across two messages.
 type place struct {
 	path, role string
-	nth        int // of several with one path
+	nth        int // index among the fields with the same path
 }
 
 type diffField struct {

@@ -3,9 +3,9 @@ package corpus
 // Run is a pair of corresponding ranges of two byte strings.
 type Run struct {
 	Kind       RunKind
-	A, ASize   int // where it is in a: offset and number of bytes
+	A, ASize   int // offset and number of bytes in a
 	B, BSize   int
-	Unresolved bool // changed: too much is different to say how
+	Unresolved bool // changed: the comparison was abandoned
 }
 
 // RunKind is the kind of a difference.
@@ -13,8 +13,8 @@ type RunKind uint8
 
 // The kinds of runs.
 const (
-	Equal    RunKind = iota // the same in both
-	Changed                 // others in b
+	Equal    RunKind = iota // equal in both
+	Changed                 // different bytes
 	Inserted                // only in b
 	Removed                 // only in a
 )
@@ -22,8 +22,8 @@ const (
 func (k RunKind) String() string { return [...]string{"equal", "changed", "inserted", "removed"}[k] }
 
 const (
-	maxEdits    = 1024    // bytes inserted and removed that are looked for
-	maxDiffWork = 1 << 26 // steps
+	maxEdits    = 1024    // maximum number of inserted and removed bytes considered
+	maxDiffWork = 1 << 26 // maximum number of steps
 	maxRuns     = 1 << 16
 )
 
@@ -46,7 +46,7 @@ func DiffBytes(a, b []byte) []Run {
 	return d.runs
 }
 
-// differ has both strings and the runs up to x and y.
+// differ compares two strings; runs covers them up to x and y.
 type differ struct {
 	a, b []byte
 	x, y int
@@ -66,7 +66,7 @@ func (d *differ) equal(n int) {
 	d.x, d.y = d.x+n, d.y+n
 }
 
-// edit takes removed bytes of a and inserted bytes of b; both are a change.
+// edit adds a run of removed bytes of a and inserted bytes of b; both together are a change.
 func (d *differ) edit(removed, inserted int) {
 	if removed+inserted == 0 {
 		return
@@ -90,7 +90,7 @@ func (d *differ) edit(removed, inserted int) {
 	d.x, d.y = d.x+removed, d.y+inserted
 }
 
-// middle compares what is left up to the ends.
+// middle compares the remaining bytes up to the given ends.
 func (d *differ) middle(endA, endB int) {
 	n, m := endA-d.x, endB-d.y
 	if n == 0 || m == 0 {
@@ -140,11 +140,11 @@ func (d *differ) middle(endA, endB int) {
 	}
 }
 
-// step is bytes removed or inserted, then equal ones.
+// step is a number of removed or inserted bytes, followed by equal ones.
 type step struct{ removed, inserted, equal int }
 
-// shortest is the shortest way from a to b, if it has no more than limit edits: Myers, "An O(ND) Difference Algorithm and Its
-// Variations", 1986. Memory grows with the square of the edits.
+// shortest returns a shortest edit script from a to b, if it has at most limit edits: Myers, "An O(ND) Difference Algorithm and Its
+// Variations", 1986. Memory grows with the square of the number of edits.
 func shortest(a, b []byte, limit int) (steps []step, ok bool) {
 	n, m := len(a), len(b)
 	if limit < 1 || n-m > limit || m-n > limit {
@@ -163,7 +163,7 @@ func shortest(a, b []byte, limit int) (steps []step, ok bool) {
 			}
 			y := x - k
 			if x > n || y > m {
-				v[mid+k] = int32(x) // outside: it leads nowhere, and compares as far
+				v[mid+k] = int32(x) // outside: a dead end that still compares as furthest
 				continue
 			}
 			for x < n && y < m && a[x] == b[y] {

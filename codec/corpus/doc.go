@@ -1,12 +1,12 @@
-// Package corpus answers questions about many frames of one message: what values a field takes, how they move, which bytes never
-// change, and how two messages differ.
+// Package corpus computes statistics of many frames of one message: the values of its fields, their trends, constant bytes, and the
+// differences between two messages.
 //
-//	Table     figures of each field of a definition
-//	Bytes     figures of each byte of messages that have no definition, and a few guesses
-//	Cells     short texts of chosen fields of a message
-//	Diff      two messages of one definition, field by field; DiffBytes of any two byte strings
+//	Table     statistics of each field of a definition
+//	Bytes     statistics of each byte of messages without a definition, and a few guesses
+//	Cells     short texts of selected fields of a message
+//	Diff      differences between two messages of one definition, by field; DiffBytes between two byte strings
 //
-// Messages are fed one by one and none of them is kept. Memory is bounded whatever they hold, and what is therefore not exact says so.
+// Messages are added one by one and are not retained. Memory is bounded for any input; results that are therefore inexact are marked.
 //
-// The package does no I/O, keeps no time and starts no goroutine. A value of it belongs to one goroutine at a time.
+// The package does no I/O, uses no clock and starts no goroutine. Its values serve one goroutine at a time.
 package corpus

@@ -8,17 +8,17 @@ import (
 
 // Figures are statistics of a sequence of values.
 type Figures struct {
-	Values   uint64  // how many there are
-	Distinct int     // different ones among them
-	More     bool    // there are more than Distinct, which are not counted one by one
-	Rest     uint64  // values that are not among the Distinct
-	Constant bool    // all are the same; false of none
-	Trend    Trend   // of numbers, in the order in which they came
-	Entropy  float64 // bits, of the frequencies of the values; if More, it is at least that
-	Min, Max Value   // of numbers by value, NaN left out; of texts and bytes by their first 240 bytes
-	MinAt    uint64  // number of the first frame that has Min
+	Values   uint64  // number of values
+	Distinct int     // number of distinct values that are counted individually
+	More     bool    // there are more distinct values than Distinct
+	Rest     uint64  // number of values that are not among the Distinct
+	Constant bool    // all values are equal; false if there are none
+	Trend    Trend   // of numbers, in the order of addition
+	Entropy  float64 // in bits, from the frequencies of the values; a lower bound if More
+	Min, Max Value   // numbers by value, without NaN; texts and bytes by their first 240 bytes
+	MinAt    uint64  // number of the first frame with Min
 	MaxAt    uint64
-	MinLen   int   // characters of the shortest text as UTF-8 has them, bytes of bytes; 0 of numbers
+	MinLen   int   // length of the shortest text in UTF-8 characters, or of bytes in bytes; 0 for numbers
 	MaxLen   int   //
 	Top      []Top // the most frequent, at most 10 of the Distinct
 }
@@ -29,7 +29,7 @@ type Top struct {
 	N uint64
 }
 
-// maxTop is how many values are shown.
+// maxTop is the maximum number of values in Top.
 const maxTop = 10
 
 // Trend describes the changes of a sequence of at least two numbers.
@@ -48,14 +48,14 @@ func (t Trend) String() string {
 	return [...]string{"", "rising", "strictly rising", "falling", "strictly falling"}[t]
 }
 
-// moves are the steps from one number to the next that were seen.
+// moves is the set of observed steps from one number to the next.
 type moves uint8
 
 const (
 	up moves = 1 << iota
 	down
 	level
-	unordered // to or from what is no number
+	unordered // to or from NaN
 )
 
 func (m moves) trend() Trend {
@@ -72,8 +72,8 @@ func (m moves) trend() Trend {
 	return NoTrend
 }
 
-// entropy is how many bits a value is worth. What is not counted one by one is taken for one value, which makes it the least that it
-// can be. The counts come in any order and the sum does not depend on it.
+// entropy returns the entropy in bits. Values not counted individually are treated as one value, which makes the result a lower bound. It
+// does not depend on the order of counts.
 func entropy(counts []uint64, rest uint64) float64 {
 	if rest > 0 {
 		counts = append(counts, rest)
@@ -92,7 +92,7 @@ func entropy(counts []uint64, rest uint64) float64 {
 	return max(sum, 0)
 }
 
-// most are the indexes of the values that are there most often; of those as frequent the least come first.
+// most returns the indexes of the most frequent values; of equally frequent ones, the least come first.
 func most(n int, count func(i int) uint64, less func(i, j int) bool) []int {
 	var best []int
 	for i := range n {

@@ -20,28 +20,28 @@ type Guess struct {
 }
 
 const (
-	maxJudged  = 1 << 16 // messages that guesses are made of
-	leastProof = 16      // messages, or steps, below which nothing is guessed
-	surely     = 0.95    // share that must speak for a guess
+	maxJudged  = 1 << 16 // maximum number of messages used for guesses
+	leastProof = 16      // minimum number of messages, or steps, for a guess
+	surely     = 0.95    // minimum share that must support a guess
 	maxGuesses = 32
 )
 
-// numberAt is what is known of the numbers that start at an offset, little-endian.
+// numberAt holds the evidence about the little-endian numbers at an offset.
 type numberAt struct {
 	n       uint64
 	prev    uint32
-	steps   [3]uint64 // as 1, 2 and 4 bytes: it is one more than in the message before
-	all     [3]uint64 // it is the size of the message
-	rest    [3]uint64 // it is the number of bytes after it
-	text    uint64    // as two bytes: it is the offset of characters
-	floats  uint64    // as four bytes: a float that people may mean, other than 0
-	zeros   uint64    // as four bytes: 0
+	steps   [3]uint64 // as 1, 2 and 4 bytes: one more than in the previous message
+	all     [3]uint64 // equal to the size of the message
+	rest    [3]uint64 // equal to the number of bytes after it
+	text    uint64    // as 2 bytes: the offset of characters
+	floats  uint64    // as 4 bytes: a plausible float other than 0
+	zeros   uint64    // as 4 bytes: 0
 	whole   uint64    // floats without a fraction
-	n4      uint64    // messages with four bytes there
+	n4      uint64    // messages with 4 bytes there
 	targets targets
 }
 
-// targets are a few of the different values that offsets have.
+// targets holds a few of the distinct values of offsets.
 type targets struct {
 	seen [4]uint16
 	n    int
@@ -56,7 +56,7 @@ func (t *targets) add(v uint16) {
 
 var widths = [3]int{1, 2, 4}
 
-// judge looks at what the numbers of a message could be.
+// judge updates the evidence with a message.
 func (b *Bytes) judge(data []byte) {
 	head := min(len(data), MaxOffset)
 	for len(b.guesses) < head {
@@ -114,15 +114,15 @@ func (g *numberAt) float(v uint32) {
 	}
 }
 
-// startsText reports whether characters of UTF-16 stand at the start, at least two of them or one and a zero.
+// startsText reports whether b starts with UTF-16 characters: at least two, or one and a zero.
 func startsText(b []byte) bool {
 	return len(b) >= 4 && printable(b[0]) && b[1] == 0 && (printable(b[2]) || b[2] == 0) && b[3] == 0
 }
 
 func printable(c byte) bool { return c >= 0x20 && c < 0x7f }
 
-// Guesses returns likely interpretations of parts of the messages. There are few, and they do not overlap. They are derived from the first
-// 65,536 messages.
+// Guesses returns likely interpretations of parts of the messages. They are few and do not overlap. They are derived from the first 65,536
+// messages.
 func (b *Bytes) Guesses() []Guess {
 	if b.messages < leastProof {
 		return nil
@@ -149,17 +149,17 @@ func (b *Bytes) Guesses() []Guess {
 	return out
 }
 
-// rankOf says which guess counts where two overlap: the one that chance makes less often.
+// rankOf is the precedence of overlapping guesses: higher if coincidence is less likely.
 var rankOf = map[string]int{"length": 5, "counter": 4, "text": 3, "offset": 2, "float": 1}
 
-// numbers appends what the numbers at an offset look like.
+// numbers appends the guesses for the numbers at an offset.
 func (b *Bytes) numbers(found []Guess, i int) []Guess {
 	g := &b.guesses[i]
 	if g.n < leastProof {
 		return found
 	}
 	share := func(n, of uint64) float64 { return float64(n) / float64(max(of, 1)) }
-	if b.minSize < b.maxSize { // else any constant could be the length
+	if b.minSize < b.maxSize { // otherwise any constant could be the length
 		for w := len(widths) - 1; w >= 0; w-- {
 			size := widths[w]
 			if b.reaches(i, size) < g.n {
@@ -194,7 +194,7 @@ func (b *Bytes) numbers(found []Guess, i int) []Guess {
 	if s := share(g.text, g.n); s >= surely && g.targets.n >= 1 && !printable(b.at[i].most) {
 		c := s
 		if g.targets.n == 1 {
-			c /= 2 // always the same place: it could be any constant
+			c /= 2 // a constant offset could be any constant
 		}
 		found = append(found, Guess{i, 2, "offset", "u16", c, fmt.Sprintf("characters in UTF-16 start where it points in %s", of(g.text, g.n, "message"))})
 	}
@@ -204,7 +204,7 @@ func (b *Bytes) numbers(found []Guess, i int) []Guess {
 	return found
 }
 
-// of says how many of how many.
+// of formats n of all, or all, with a noun.
 func of(n, all uint64, what string) string {
 	if n == all {
 		return fmt.Sprintf("all %d %ss", all, what)
@@ -212,7 +212,7 @@ func of(n, all uint64, what string) string {
 	return fmt.Sprintf("%d of %d %ss", n, all, what)
 }
 
-// reaches is how many of the judged messages have all bytes of a number.
+// reaches returns the number of judged messages that contain all bytes of a number.
 func (b *Bytes) reaches(i, size int) uint64 {
 	if i+size > len(b.guesses) {
 		return 0
@@ -222,7 +222,7 @@ func (b *Bytes) reaches(i, size int) uint64 {
 
 func (b *Bytes) constant(i int) bool { return i < len(b.at) && b.at[i].least == b.at[i].most }
 
-// varies reports whether any byte of a number changes.
+// varies reports whether any byte of a number varies.
 func (b *Bytes) varies(i, size int) bool {
 	for k := range size {
 		if i+k < len(b.at) && !b.constant(i+k) {
@@ -232,7 +232,7 @@ func (b *Bytes) varies(i, size int) bool {
 	return false
 }
 
-// floatLike reports whether the low bytes of a float change more than the high one, as those of integers and text do not.
+// floatLike reports whether the low bytes of a float vary more than the high one, unlike those of integers and text.
 func (b *Bytes) floatLike(i int) bool {
 	if i+4 > len(b.at) {
 		return false
@@ -248,7 +248,7 @@ func (b *Bytes) floatLike(i int) bool {
 	return distinct(&b.at[i+1]) >= 8 && distinct(&b.at[i+1]) >= distinct(&b.at[i+3]) && !printable(b.at[i+1].most)
 }
 
-// texts are runs of characters at a fixed offset.
+// texts returns guesses for runs of characters at a fixed offset.
 func (b *Bytes) texts() (found []Guess) {
 	share := func(i int, want func(c byte) bool) float64 {
 		if i >= len(b.at) || b.at[i].n < leastProof || b.at[i].n < b.messages/2 {

@@ -8,14 +8,14 @@ import (
 	"wirebench/defs/schema"
 )
 
-// target is a field that a path leads to, and which elements of the lists around it are wanted: -1 is all.
+// target is a field selected by a path, with the selected elements of the lists around it: -1 is all.
 type target struct {
 	field uint16
 	index []int32
 }
 
-// find finds a path below the name of a message: members.name, members[].name, members[*].name, members[2].name. Several fields may
-// have it: those of a group, and those of alternatives. A list of plain values is its elements.
+// find resolves a path below the name of a message: members.name, members[].name, members[*].name, members[2].name. Several fields may
+// match: those of a group, and those of alternatives. A list of plain values stands for its elements.
 func find(p *codec.Program, path string) (found []target, isGroup bool) {
 	name, index := splitPath(path)
 	if name == "" {
@@ -30,7 +30,7 @@ func find(p *codec.Program, path string) (found []target, isGroup bool) {
 		f := &p.Fields[i]
 		switch t := f.Schema.Type.(type) {
 		case *schema.Group:
-			if f.InList && f.Name == "" { // an element that is a group: the list stands for it
+			if f.InList && f.Name == "" { // an element that is a group is represented by its list
 				continue
 			}
 			for k := i + 1; k < f.End; k++ {
@@ -41,7 +41,7 @@ func find(p *codec.Program, path string) (found []target, isGroup bool) {
 			continue
 		case *schema.List:
 			if bareElement(p, i, t) {
-				continue // the element comes, under the same name
+				continue // its element follows, under the same name
 			}
 		}
 		if f.Schema.Same != nil {
@@ -61,7 +61,7 @@ func bareElement(p *codec.Program, list int, t *schema.List) bool {
 	return !group
 }
 
-// splitPath takes the brackets out of a path.
+// splitPath removes the brackets from a path.
 func splitPath(path string) (name string, index []int32) {
 	var b strings.Builder
 	any := false

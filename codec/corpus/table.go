@@ -10,8 +10,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Table collects statistics of all fields of a message. A field in a list has one value per element, and the list itself has its number of
-// elements as value. Values are ordered by message, and by position in the message.
+// Table computes statistics of all fields of a message. A field in a list has one value per element, and the value of the list itself is
+// its number of elements. Values are ordered by message, and by position in the message.
 type Table struct {
 	program    *codec.Program
 	columns    []column
@@ -28,23 +28,23 @@ type Table struct {
 
 // Column holds the statistics of one field.
 type Column struct {
-	Field  uint16 // index into Program.Fields; of several fields with one path, in alternatives, the first
+	Field  uint16 // index into Program.Fields; if alternatives share the path, the first of their fields
 	Path   string // "members[].name"
-	Filter string // the same in a filter, below the name of the message: "members.name", or "len(members)" with Len
-	Type   string // as the definition writes it
+	Filter string // path in a filter, below the name of the message: "members.name", or "len(members)" with Len
+	Type   string // as in the definition
 	Doc    string
 	Len    bool   // the values are the numbers of elements of a list
 	Bytes  bool   // the values are bytes
 	Text   bool   // the values are texts
-	Frames uint64 // messages that have a value
-	First  uint64 // number of the first of them
+	Frames uint64 // number of messages with a value
+	First  uint64 // number of the first frame with a value
 	Figures
 }
 
 type column struct {
 	Column
 	sites  []*codec.Site
-	lists  [][]uint16 // by site: the lists that it is in, from the outside
+	lists  [][]uint16 // by site: the lists around it, outermost first
 	number bool
 	kind   numberKind
 	counts numberCounts
@@ -52,9 +52,9 @@ type column struct {
 
 	n                uint64
 	moves            moves
-	prev             uint64 // rank of the value before
-	ordered          bool   // prev is there: the value before was not NaN
-	ranked           bool   // min and max are there
+	prev             uint64 // rank of the previous value
+	ordered          bool   // prev is valid: the previous value was not NaN
+	ranked           bool   // min and max are valid
 	least, greatest  uint64 // ranks
 	minKey, maxKey   uint64
 	minText, maxText []byte
@@ -91,7 +91,7 @@ func NewTable(p *codec.Program) *Table {
 		}
 		k, ok := byPath[c.Path]
 		switch {
-		case ok && f.Schema.Same != nil: // one value that travels twice
+		case ok && f.Schema.Same != nil: // one value that is transmitted twice
 			t.columns[k].sites, t.columns[k].lists = c.sites, c.lists
 		case ok && t.columns[k].alike(&c):
 			t.columns[k].sites, t.columns[k].lists = append(t.columns[k].sites, site), append(t.columns[k].lists, c.lists[0])
@@ -103,7 +103,7 @@ func NewTable(p *codec.Program) *Table {
 	return t
 }
 
-// alike reports whether the values of both mean the same.
+// alike reports whether the values of both have the same interpretation.
 func (c *column) alike(d *column) bool {
 	if c.number != d.number || c.Text != d.Text || c.Len != d.Len || (c.kind.num == nil) != (d.kind.num == nil) {
 		return false
@@ -155,7 +155,7 @@ func (t *Table) AddRecord(n uint64, r *codec.Record) {
 	t.trim()
 }
 
-// judged counts a message.
+// judged counts a message by its status.
 func (t *Table) judged(s codec.Status) {
 	t.messages++
 	switch s {
@@ -166,7 +166,7 @@ func (t *Table) judged(s codec.Status) {
 	}
 }
 
-// addText is addText of a column, by the key of the text.
+// addText is column.addText with the key of the text.
 func (t *Table) addText(c *column, b []byte, times uint64) (least, greatest bool) {
 	if len(b) <= keptText {
 		return c.addText(b, b, times, &t.room)
@@ -175,17 +175,17 @@ func (t *Table) addText(c *column, b []byte, times uint64) (least, greatest bool
 	return c.addText(b, t.key, times, &t.room)
 }
 
-// trim lets go of the memory of a long text.
+// trim releases the memory of a long text.
 func (t *Table) trim() {
 	if cap(t.text) > maxScratch {
 		t.text = nil
 	}
 }
 
-// maxScratch is how much memory of one long text is kept, in bytes.
+// maxScratch is the maximum memory retained after a long text, in bytes.
 const maxScratch = 1 << 20
 
-// seen notes that a message has the field.
+// seen records that a message has the field.
 func (c *column) seen(n, message uint64) {
 	if c.lastSeen != message {
 		c.lastSeen = message
@@ -196,7 +196,7 @@ func (c *column) seen(n, message uint64) {
 	}
 }
 
-// bounds notes the frame of a value that is the least so far, or the greatest.
+// bounds records the frame of a new minimum or maximum.
 func (c *column) bounds(frame uint64, least, greatest bool) {
 	if least {
 		c.MinAt = frame
@@ -206,7 +206,7 @@ func (c *column) bounds(frame uint64, least, greatest bool) {
 	}
 }
 
-// add takes a number that comes some times in a row, and tells whether it is the least so far, or the greatest.
+// add adds a number that occurs times times in a row, and reports whether it is a new minimum or maximum.
 func (c *column) add(raw, times uint64, r *room) (least, greatest bool) {
 	key := c.kind.key(raw)
 	c.counts.add(key, times, r)
@@ -244,7 +244,7 @@ func (c *column) add(raw, times uint64, r *room) (least, greatest bool) {
 	return least, greatest
 }
 
-// addText takes a text, or bytes, that comes some times in a row, as add does.
+// addText is like add for a text, or bytes.
 func (c *column) addText(b, key []byte, times uint64, r *room) (least, greatest bool) {
 	first := c.n == 0
 	c.n += times
@@ -258,7 +258,7 @@ func (c *column) addText(b, key []byte, times uint64, r *room) (least, greatest 
 	}
 	c.minLen, c.maxLen = min(c.minLen, size), max(c.maxLen, size)
 	if !first && len(c.texts.texts) == 1 && c.texts.rest == 0 {
-		return false, false // the same as all before
+		return false, false // equal to all previous values
 	}
 	head := key[:min(len(key), keptText)]
 	if first || bytes.Compare(head, c.minText[:min(len(c.minText), keptText)]) < 0 {
@@ -330,7 +330,7 @@ func (c *column) textFigures(f *Figures) {
 	}
 }
 
-// finish sets what follows from how often each value is there.
+// finish sets the statistics derived from the counts.
 func (f *Figures) finish(counts []uint64) {
 	f.More = f.Rest > 0
 	f.Constant = f.Distinct == 1 && !f.More

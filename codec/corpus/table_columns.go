@@ -10,19 +10,19 @@ import (
 	"wirebench/defs/schema"
 )
 
-// fieldRows are the values of a field in columns.
+// fieldRows holds the values of a field as columns.
 type fieldRows struct {
 	c      *columns.Set
 	field  uint16
-	around [][]uint32 // of the lists that it is in, from the outside: codec.Columns.First
+	around [][]uint32 // rows of the lists around it, outermost first: codec.Columns.First
 
-	// One of them is there, by the kind of the field.
+	// One of these is set, depending on the kind of the field.
 	numbers []uint64
 	first   []uint32
 	spans   []columns.Span
 }
 
-// listsAround are the lists that a field is in, from the outside.
+// listsAround returns the lists around a field, outermost first.
 func listsAround(p *codec.Program, field uint16) (out []uint16) {
 	for f := p.Fields[field].Parent; f >= 0; f = p.Fields[f].Parent {
 		if _, ok := p.Fields[f].Schema.Type.(*schema.List); ok {
@@ -33,8 +33,8 @@ func listsAround(p *codec.Program, field uint16) (out []uint16) {
 	return out
 }
 
-// AddColumns adds messages by the values of all their fields, as columns.Columns.SelectAll selects them for the program of the table. n are
-// the frame numbers of the messages. The statistics are the same as with AddRecord.
+// AddColumns adds messages from the values of all their fields, as selected by columns.Columns.SelectAll for the program of the table. n
+// holds the frame numbers of the messages. The statistics are the same as with AddRecord.
 func (t *Table) AddColumns(c *columns.Set, n []uint64) {
 	before := t.messages
 	for _, s := range c.Status {
@@ -42,7 +42,7 @@ func (t *Table) AddColumns(c *columns.Set, n []uint64) {
 	}
 	step := c.N
 	if !t.hasRoomFor(c) {
-		step = 1 // memory that is not enough for all goes to the messages that come first
+		step = 1 // if memory does not suffice for all values, earlier messages take precedence
 	}
 	for from := 0; from < c.N; from += step {
 		for i := range t.columns {
@@ -53,7 +53,7 @@ func (t *Table) AddColumns(c *columns.Set, n []uint64) {
 	t.trim()
 }
 
-// hasRoomFor reports whether all values of columns could be counted one by one if no two were the same.
+// hasRoomFor reports whether all values of columns could be counted individually if they were all distinct.
 func (t *Table) hasRoomFor(c *columns.Set) bool {
 	need := 0
 	for i := range t.columns {
@@ -71,7 +71,7 @@ func (t *Table) hasRoomFor(c *columns.Set) bool {
 	return need <= t.room.left
 }
 
-// addRows takes the values of a column in the messages [from, to). before is how many messages the table has from earlier.
+// addRows adds the values of a column in the messages [from, to). before is the number of messages added to the table earlier.
 func (t *Table) addRows(col *column, c *columns.Set, n []uint64, from, to int, before uint64) {
 	if len(col.sites) == 1 {
 		if x := t.rowsOf(col, 0, c); x != nil {
@@ -81,7 +81,7 @@ func (t *Table) addRows(col *column, c *columns.Set, n []uint64, from, to int, b
 		}
 		return
 	}
-	for m := from; m < to; m++ { // alternatives: the values of a message stay together
+	for m := from; m < to; m++ { // alternatives: keep the values of a message together
 		for i := range col.sites {
 			if x := t.rowsOf(col, i, c); x != nil {
 				col.seenRows(x, n, m, m+1, before)
@@ -92,7 +92,7 @@ func (t *Table) addRows(col *column, c *columns.Set, n []uint64, from, to int, b
 	}
 }
 
-// rowsOf are the values of a column at one of its sites, nil if there are none. They are valid until the next call.
+// rowsOf returns the values of a column at one of its sites, or nil. They are valid until the next call.
 func (t *Table) rowsOf(col *column, site int, c *columns.Set) *fieldRows {
 	x, field := &t.rows, col.sites[site].Field
 	if c.Rows(field) == 0 {
@@ -105,7 +105,7 @@ func (t *Table) rowsOf(col *column, site int, c *columns.Set) *fieldRows {
 	return x
 }
 
-// within are the rows [a, b) that are in the messages [from, to).
+// within returns the rows [a, b) of the messages [from, to).
 func (x *fieldRows) within(from, to int) (a, b int) {
 	for _, first := range x.around {
 		from, to = int(first[from]), int(first[to])
@@ -113,12 +113,12 @@ func (x *fieldRows) within(from, to int) (a, b int) {
 	return from, to
 }
 
-// has reports whether a row has a value. Most have one that is not 0, which tells it soonest.
+// has reports whether a row has a value. It tests for nonzero values first, because that is the common case.
 func (x *fieldRows) has(row int) bool {
 	return x.numbers != nil && x.numbers[row] != 0 || x.c.Has(x.field, row)
 }
 
-// number is the value of a row as a Cursor has it in Raw.
+// number returns the value of a row as in Cursor.Raw.
 func (x *fieldRows) number(row int) uint64 {
 	switch {
 	case x.numbers != nil:
@@ -129,13 +129,13 @@ func (x *fieldRows) number(row int) uint64 {
 	return uint64(x.spans[row].Len)
 }
 
-// bytes are those of a row that has them.
+// bytes returns the value of a row of bytes.
 func (x *fieldRows) bytes(row int) []byte {
 	s := x.spans[row]
 	return x.c.Data[s.Off : uint64(s.Off)+uint64(s.Len)]
 }
 
-// seenRows notes which of the messages [from, to) have the field.
+// seenRows records which of the messages [from, to) have the field.
 func (c *column) seenRows(x *fieldRows, n []uint64, from, to int, before uint64) {
 	if len(x.around) == 0 {
 		for m := from; m < to; m++ {
@@ -155,8 +155,7 @@ func (c *column) seenRows(x *fieldRows, n []uint64, from, to int, before uint64)
 	}
 }
 
-// addValues takes the values of the rows [from, to). Those that are the same as the one before cost next to nothing: most fields of
-// most messages are.
+// addValues adds the values of the rows [from, to). Repetitions of the previous value are cheap: they are the most common case.
 func (t *Table) addValues(c *column, x *fieldRows, n []uint64, from, to int) {
 	for row := from; row < to; {
 		if !x.has(row) {

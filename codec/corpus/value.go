@@ -12,13 +12,13 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Value is a value written for people and for filters.
+// Value is a value formatted for display and for filters.
 type Value struct {
-	Text    string // as people write it: the name of an enum's value, a number with its scale, bytes in hex. Cut after 240 bytes, with "…"
-	Literal string // as a filter compares with it: path == literal. Empty if there is none: a NaN, or what is cut
+	Text    string // display form: the name of an enum's value, a number with its scale, bytes in hex. Truncated after 240 bytes, with "…"
+	Literal string // filter form: path == literal. Empty for values without one: NaN, and truncated values
 }
 
-// numberKind is how the bits of a number are ordered and written.
+// numberKind describes how a number is ordered and formatted.
 type numberKind struct {
 	num      *schema.Number // nil: unsigned
 	bitfield *schema.Bitfield
@@ -34,7 +34,7 @@ func kindOf(f *schema.Field) (k numberKind, ok bool) {
 	return k, false
 }
 
-// key is what a number is counted by: its bits, and of truth values 0 or 1.
+// key returns the key by which a number is counted: its bits, or 0 or 1 for booleans.
 func (k *numberKind) key(raw uint64) uint64 {
 	if k.num != nil && k.num.Kind == schema.Bool {
 		return min(raw, 1)
@@ -42,7 +42,7 @@ func (k *numberKind) key(raw uint64) uint64 {
 	return raw
 }
 
-// rank orders numbers: of two of them the larger has the larger rank. It is false of a NaN.
+// rank returns the position of a number in the order: a larger number has a larger rank. ok is false for NaN.
 func (k *numberKind) rank(key uint64) (rank uint64, ok bool) {
 	if k.num == nil {
 		return key, true
@@ -55,7 +55,7 @@ func (k *numberKind) rank(key uint64) (rank uint64, ok bool) {
 		if f != f {
 			return 0, false
 		}
-		if rank = math.Float64bits(f + 0); rank>>63 != 0 { // + 0: no zero is below the other
+		if rank = math.Float64bits(f + 0); rank>>63 != 0 { // + 0 makes both zeros equal
 			rank = ^rank
 		} else {
 			rank |= 1 << 63
@@ -69,7 +69,7 @@ func (k *numberKind) rank(key uint64) (rank uint64, ok bool) {
 	return rank, true
 }
 
-// value writes a number.
+// value formats a number.
 func (k *numberKind) value(key uint64) Value {
 	text, fraction := k.text(key)
 	switch {
@@ -78,7 +78,7 @@ func (k *numberKind) value(key uint64) Value {
 	case k.hasNames():
 		if name := k.num.NameOf(text); name != "" {
 			if !k.isFirst(name, key) {
-				return Value{name, text} // a filter takes the name for another value
+				return Value{name, text} // in a filter, the name means another value
 			}
 			return Value{name, string(AppendText(nil, name))}
 		}
@@ -88,7 +88,7 @@ func (k *numberKind) value(key uint64) Value {
 	return Value{text, text}
 }
 
-// people is Value.Text alone.
+// people returns Value.Text.
 func (k *numberKind) people(key uint64) string {
 	text, _ := k.text(key)
 	if k.hasNames() {
@@ -103,7 +103,7 @@ func (k *numberKind) hasNames() bool {
 	return k.num != nil && k.num.Enum != nil && k.num.Kind != schema.Float && k.num.Kind != schema.Bool && k.num.Scale == 0
 }
 
-// isFirst reports whether a name stands for this value where it is first given.
+// isFirst reports whether the name is first defined with this value.
 func (k *numberKind) isFirst(name string, key uint64) bool {
 	for _, v := range k.num.Enum.Values {
 		if v.Name == name {
@@ -113,7 +113,7 @@ func (k *numberKind) isFirst(name string, key uint64) bool {
 	return false
 }
 
-// text is a number as people write it, without its name. fraction: it is a float.
+// text formats a number without its name. fraction reports that it is a float.
 func (k *numberKind) text(key uint64) (text string, fraction bool) {
 	n := k.num
 	switch {
@@ -129,10 +129,10 @@ func (k *numberKind) text(key uint64) (text string, fraction bool) {
 	return n.Decimal(key), false
 }
 
-// shown is a float, or a number with a scale.
+// shown returns the value of a float, or of a number with a scale.
 func (k *numberKind) shown(key uint64) float64 { return k.num.Float(key) }
 
-// width is as how many bits a float is written: a float of 32 bits is no longer than they are worth.
+// width returns the precision in bits with which a float is formatted, so that a 32-bit float has only significant digits.
 func (k *numberKind) width() int {
 	if k.num.Kind == schema.Float && k.num.Bits == 32 && k.num.Scale == 0 {
 		return 32
@@ -155,7 +155,7 @@ func floatText(f float64, width int) string {
 	return strconv.FormatFloat(f, 'f', -1, width)
 }
 
-// floatLiteral is a float as a filter reads it; "" of what has no literal.
+// floatLiteral formats a float as a filter literal; "" if it has none.
 func floatLiteral(f float64, width int) string {
 	if f != f || math.IsInf(f, 0) {
 		return ""
@@ -170,7 +170,7 @@ func floatLiteral(f float64, width int) string {
 	return s + ".0"
 }
 
-// bitfieldText is the parts of a bitfield that are not 0, by name.
+// bitfieldText lists the parts of a bitfield that are not 0, by name.
 func bitfieldText(t *schema.Bitfield, raw uint64) string {
 	if len(t.Forms) == 0 {
 		return strconv.FormatUint(raw, 10)
@@ -198,7 +198,7 @@ func bitfieldText(t *schema.Bitfield, raw uint64) string {
 	return string(out)
 }
 
-// textValue writes a text, or bytes, of which the counts keep the key.
+// textValue formats a text, or bytes, given its key.
 func textValue(key string, isBytes bool) Value {
 	cut := len(key) > keptText
 	if cut {
@@ -221,7 +221,7 @@ func textValue(key string, isBytes bool) Value {
 	return v
 }
 
-// wholeChars leaves out a character that is cut at the end.
+// wholeChars removes an incomplete character at the end.
 func wholeChars(s string) string {
 	for i := len(s) - 1; i >= 0 && i >= len(s)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(s[i]) {
