@@ -15,22 +15,23 @@ import (
 	"wirebench/codec/transport"
 )
 
-// maxTextBytes bounds a capture that is text.
+// maxTextBytes bounds a text with messages.
 const maxTextBytes = 64 << 20
 
-// maxRawBytes bounds a raw file, which is in memory as long as it is read.
+// maxRawBytes bounds a raw file, which is read into memory.
 const maxRawBytes = 64 << 20
 
-// Options say how a file of any kind is read.
+// Options control how a file of any kind is read.
 type Options struct {
 	packet.Options
-	Proto   transport.Proto // what carries the protocol, which logs and texts do not tell
-	Framing *Framing        // the file is raw bytes that are cut so; nil: it is not
+	Proto   transport.Proto // transport protocol of the messages, for logs and texts, which do not have it
+	Framing *Framing        // how the messages of a raw file are delimited; nil: the file is not raw
 }
 
-// ReadAny reads a capture, a log, or a text that holds messages; what is in the file decides. With Options.Framing the file is raw bytes,
-// whatever it looks like, or an archive of raw files. An archive is one capture; a file in it is a message unless it is something else. The
-// paste is nil unless the file is a text that can be pasted. The error is pcap.ErrFormat or ErrArchive, wrapped, or that of r.
+// ReadAny reads a capture, a log, or a text that holds messages, depending on the contents of the file. With Options.Framing the file is
+// raw bytes, whatever its contents, or an archive of raw files. An archive is one capture; each of its files is a message unless it has
+// another known format. The paste is nil unless the file is a text with messages. The error wraps pcap.ErrFormat or ErrArchive, or is an
+// error of r.
 func ReadAny(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Summary, *paste.Paste, error) {
 	if opts.Framing != nil {
 		in := scan.NewInput(r)
@@ -75,7 +76,7 @@ func ReadAny(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Sum
 	return sum, pasted, nil
 }
 
-// readRaw reads a file that is cut by a framing.
+// readRaw reads a raw file.
 func readRaw(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Summary, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxRawBytes+1))
 	if err != nil {
@@ -95,7 +96,7 @@ func readRaw(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Sum
 	return sum, err
 }
 
-// limited keeps the first bytes that are written to it.
+// limited stores the first bytes written to it.
 type limited struct {
 	to   *bytes.Buffer
 	left int

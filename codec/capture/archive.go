@@ -20,24 +20,24 @@ import (
 
 // Bounds of archives.
 const (
-	maxArchive       = 64 << 20  // bytes of a zip, which is in memory as long as it is read
-	maxArchiveFiles  = 100_000   // files that are kept, and headers beside them
-	maxArchiveData   = 256 << 20 // bytes of all files together, unpacked
-	maxArchiveRatio  = 200       // unpacked bytes for one of the archive, from 16 MiB on
+	maxArchive       = 64 << 20  // bytes of a zip, which is read into memory
+	maxArchiveFiles  = 100_000   // files, and likewise headers
+	maxArchiveData   = 256 << 20 // uncompressed bytes of all files
+	maxArchiveRatio  = 200       // uncompressed bytes per byte of the archive, from 16 MiB on
 	archiveRatioFrom = 16 << 20
 )
 
-// ErrArchive says that an archive holds too much, or cannot be read.
-var ErrArchive = errors.New("an archive that cannot be read")
+// ErrArchive is the error for an archive that is too large, invalid, or holds several captures.
+var ErrArchive = errors.New("cannot read the archive")
 
 // ArchiveFile is a file of an archive.
 type ArchiveFile struct {
-	Name string // as the archive has it, with its folders
+	Name string // path inside the archive
 	Data []byte
 }
 
-// SniffArchive tells by the first bytes of a file (512 are enough) whether it is an archive: "zip", "tar" or "". A tar that is packed with
-// gzip is "tar.gz"; that needs some more of it.
+// SniffArchive detects from the first bytes of a file (512 are enough) whether it is an archive: "zip", "tar" or "". For "tar.gz", a tar
+// compressed with gzip, it needs more bytes.
 func SniffArchive(head []byte) string {
 	if bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")) {
 		return "zip"
@@ -55,9 +55,9 @@ func SniffArchive(head []byte) string {
 
 func isTar(head []byte) bool { return len(head) >= 262 && string(head[257:262]) == "ustar" }
 
-// ReadArchive reads the files of a zip, a tar or a packed tar, in the order in which people number them: "2.bin" stands before "10.bin". Files
-// that systems and programs keep for themselves are left out. Where the archive breaks off, torn says why, and the files before it are given.
-// The error is ErrArchive, wrapped, or that of r.
+// ReadArchive reads the files of a zip, a tar or a tar.gz, in natural order: "2.bin" precedes "10.bin". Files that operating systems and
+// programs create for themselves are omitted. If the archive is truncated, torn is the reason, and the files before that position are
+// returned. The error wraps ErrArchive, or is an error of r.
 func ReadArchive(r io.Reader) (files []ArchiveFile, torn string, err error) {
 	in := scan.NewInput(r)
 	a := archive{}
@@ -82,10 +82,10 @@ func ReadArchive(r io.Reader) (files []ArchiveFile, torn string, err error) {
 	return a.files, a.torn, nil
 }
 
-// archive is an archive as it is being read.
+// archive is the state of reading an archive.
 type archive struct {
 	files []ArchiveFile
-	size  int64 // of the archive, as far as it is read
+	size  int64 // bytes of the archive read so far
 	data  int64
 	torn  string
 }
@@ -123,9 +123,9 @@ func (a *archive) zip(in *scan.Input) error {
 		return err
 	}
 	if len(data) > maxArchive {
-		return a.tooMuch("as a zip it has more than %d MiB", maxArchive>>20)
+		return a.tooMuch("it is a zip of more than %d MiB", maxArchive>>20)
 	}
-	// Headers cost memory as soon as the zip is opened. There are at most as many as there are of their first bytes.
+	// Opening a zip allocates memory for each header, so count their signatures first.
 	if bytes.Count(data, []byte("PK\x01\x02")) > 2*maxArchiveFiles {
 		return a.tooMuch("it holds more than %d files", maxArchiveFiles)
 	}
@@ -182,7 +182,7 @@ func (a *archive) tar(r io.Reader, below *scan.Input) error {
 	}
 }
 
-// wantedMember reports whether a member of an archive is a file that a person put there.
+// wantedMember reports whether a member of an archive is a file that a user added.
 func wantedMember(name string) bool {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if name == "" || strings.HasSuffix(name, "/") {
@@ -196,7 +196,7 @@ func wantedMember(name string) bool {
 	return !strings.EqualFold(path.Base(name), "thumbs.db") && !strings.EqualFold(path.Base(name), "desktop.ini")
 }
 
-// naturalOrder compares names: runs of digits as numbers, all else as it is.
+// naturalOrder compares names, runs of digits as numbers.
 func naturalOrder(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
@@ -217,7 +217,7 @@ func naturalOrder(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
 }
 
-// cutDigits is the number at the start of s, without zeros before it, and what follows.
+// cutDigits returns the number at the start of s, without leading zeros, and the rest.
 func cutDigits(s string) (digits, rest string) {
 	n := 0
 	for n < len(s) && scan.IsDigit(s[n]) {

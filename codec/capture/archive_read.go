@@ -22,13 +22,13 @@ import (
 
 // An archive as one capture:
 //
-//   - With a framing each file is cut by it; else each file is a message, or, where all of them are texts that hold bytes (hex, dumps), the
+//   - With a framing each file is split by it; else each file is a message, or, if all of them are texts with messages (hex, dumps), the
 //     messages of all texts.
-//   - A direction is taken from the names if every name has one: a word of its own such as c2s, s2c, client, server, sent, received, in, out.
-//   - One file that is a capture or a log is read as if it were not packed. Of several nothing is read: they are several captures.
-//   - ReplayMod (.mcpr) is a zip with recording.tmcpr: [u32 ms since the start][u32 length][packet], big-endian; what the server has sent.
+//   - Directions are taken from the file names if every name contains one as a separate word: c2s, s2c, client, server, sent, received, in, out.
+//   - One file that is a capture or a log is read as if it were not in an archive. Several are an error.
+//   - ReplayMod (.mcpr) is a zip with recording.tmcpr: [u32 ms since the start][u32 length][packet], big-endian; sent by the server.
 
-// replayRecording is the file of a ReplayMod recording that has the packets.
+// replayRecording is the file of a ReplayMod recording that holds the packets.
 const replayRecording = "recording.tmcpr"
 
 // readArchive reads an archive as one capture.
@@ -86,12 +86,12 @@ func readArchive(r io.Reader, kind string, opts Options, emit func(*transport.Fr
 	return sum, pasted, nil
 }
 
-// IsReplay tells by its name the file of a zip that ReplayMod keeps its recording in.
+// IsReplay reports whether a file of a zip, by its name, is a ReplayMod recording.
 func IsReplay(name string) bool { return path.Base(name) == replayRecording }
 
-// filesPaste takes each file for a message.
+// filesPaste makes each file a message.
 func filesPaste(files []ArchiveFile) *paste.Paste {
-	p := &paste.Paste{Form: "files", Title: "Files of an archive", Why: fmt.Sprintf("%d files in the order of their names, each is a message", len(files))}
+	p := &paste.Paste{Form: "files", Title: "Files of an archive", Why: fmt.Sprintf("%d files in the order of their names, one message each", len(files))}
 	dirs, all := fileDirs(files)
 	for i, f := range files {
 		if len(f.Data) > 0 {
@@ -99,15 +99,15 @@ func filesPaste(files []ArchiveFile) *paste.Paste {
 		}
 	}
 	if all {
-		p.Why += "; the direction is told by their names"
+		p.Why += "; directions from their names"
 	}
 	p.LookForPackets()
 	return p
 }
 
-// framedPaste cuts each file by a framing.
+// framedPaste splits each file by a framing.
 func framedPaste(files []ArchiveFile, framing Framing) (p *paste.Paste, torn string, err error) {
-	p = &paste.Paste{Form: "files", Title: "Files of an archive", Why: fmt.Sprintf("%d files in the order of their names, each is cut by the framing", len(files))}
+	p = &paste.Paste{Form: "files", Title: "Files of an archive", Why: fmt.Sprintf("%d files in the order of their names, each split by the framing", len(files))}
 	dirs, all := fileDirs(files)
 	for i, f := range files {
 		dir := dirs[i]
@@ -127,12 +127,12 @@ func framedPaste(files []ArchiveFile, framing Framing) (p *paste.Paste, torn str
 		}
 	}
 	if all && framing.Dir == schema.Both {
-		p.Why += "; the direction is told by their names"
+		p.Why += "; directions from their names"
 	}
 	return p, torn, nil
 }
 
-// textPaste reads files that are all texts with bytes; nil if one is not.
+// textPaste reads files that are all texts with messages; nil if one is not.
 func textPaste(files []ArchiveFile) *paste.Paste {
 	out := &paste.Paste{Form: "files", Title: "Texts of an archive"}
 	dirs, all := fileDirs(files)
@@ -145,7 +145,7 @@ func textPaste(files []ArchiveFile) *paste.Paste {
 			return nil
 		}
 		if i == 0 {
-			out.Why = fmt.Sprintf("%d texts in the order of their names, the first one is %s: %s", len(files), p.Title, p.Why)
+			out.Why = fmt.Sprintf("%d texts in the order of their names, the first is %s: %s", len(files), p.Title, p.Why)
 			out.Packets, out.Link = p.Packets, p.Link
 		}
 		out.Packets = out.Packets && p.Packets && p.Link == out.Link
@@ -157,7 +157,7 @@ func textPaste(files []ArchiveFile) *paste.Paste {
 		}
 	}
 	if all {
-		out.Why += "; where they do not tell the direction, their names do"
+		out.Why += "; missing directions from their names"
 	}
 	return out
 }
@@ -181,15 +181,15 @@ func fileDirs(files []ArchiveFile) (dirs []schema.Dir, all bool) {
 
 // replayPaste reads the recording of ReplayMod.
 func replayPaste(files []ArchiveFile, b []byte) (p *paste.Paste, torn string) {
-	p = &paste.Paste{Form: "replaymod", Title: "ReplayMod recording (.mcpr)", Why: "a zip with " + replayRecording + "; all of it is what the server has sent"}
+	p = &paste.Paste{Form: "replaymod", Title: "ReplayMod recording (.mcpr)", Why: "a zip with " + replayRecording + "; all packets are from the server"}
 	start := replayStart(files)
 	for at := 0; at < len(b); {
 		if len(b)-at < 8 {
-			return p, fmt.Sprintf("a packet needs 8 bytes, and %d are left", len(b)-at)
+			return p, fmt.Sprintf("the header of a packet has 8 bytes, but only %d are left", len(b)-at)
 		}
 		ms, size := binary.BigEndian.Uint32(b[at:]), binary.BigEndian.Uint32(b[at+4:])
 		if at += 8; uint64(size) > uint64(len(b)-at) {
-			return p, fmt.Sprintf("a packet has %d bytes, and %d are left", size, len(b)-at)
+			return p, fmt.Sprintf("a packet has %d bytes, but only %d are left", size, len(b)-at)
 		}
 		if len(p.Messages) == paste.MaxMessages {
 			return p, fmt.Sprintf("there are more than %d packets", paste.MaxMessages)
@@ -205,7 +205,7 @@ func replayPaste(files []ArchiveFile, b []byte) (p *paste.Paste, torn string) {
 	return p, ""
 }
 
-// replayStart is the date (milliseconds since 1970) in metaData.json.
+// replayStart returns the date (milliseconds since 1970) in metaData.json.
 func replayStart(files []ArchiveFile) time.Time {
 	for _, f := range files {
 		var meta struct{ Date int64 }

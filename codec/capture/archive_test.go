@@ -19,7 +19,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// packedFile is a file of an archive of a test.
+// packedFile is a file of a test archive.
 type packedFile struct{ name, text string }
 
 func zipFile(t testing.TB, files ...packedFile) []byte {
@@ -87,7 +87,7 @@ func TestReadArchive(t *testing.T) {
 		if err != nil || torn != "" || !slices.Equal(names, want) {
 			t.Errorf("%s: %q %q %v", kind, names, torn, err)
 		}
-		// What breaks off gives whole files, or none.
+		// Truncated archives yield complete files, or none.
 		for n := 0; n < len(data); n += 37 {
 			got, torn, err := ReadArchive(bytes.NewReader(data[:n]))
 			for _, f := range got {
@@ -108,7 +108,7 @@ func TestReadArchive(t *testing.T) {
 	}
 }
 
-// An archive that unpacks to more than it may costs no more than that.
+// The cost of an archive that unpacks to more than allowed is bounded by that limit.
 func TestArchiveBombs(t *testing.T) {
 	zeros := strings.Repeat("\x00", archiveRatioFrom/2)
 	many := slices.Repeat([]packedFile{{"x", zeros}}, 3)
@@ -126,7 +126,7 @@ func TestArchiveBombs(t *testing.T) {
 	}
 }
 
-// An archive is one capture: each file a message, in the order of the names, or cut by a framing.
+// An archive is one capture: each file is a message, in the order of the names, or split by a framing.
 func TestArchiveAsCapture(t *testing.T) {
 	one, two := packettest.WireMessage(1, "abc"), packettest.WireMessage(2, "")
 	first := exportedPackets(t)[0]
@@ -200,7 +200,7 @@ func TestNaturalOrder(t *testing.T) {
 	}
 }
 
-// An archive of any content ends, within its bounds.
+// For any archive, reading ends, within the bounds.
 func FuzzArchive(f *testing.F) {
 	f.Add(zipFile(f, packedFile{"1", "0a"}, packedFile{"c2s/2", "\x00"}))
 	f.Add(tarFile(f, packedFile{"1", "0a"})[:1100])

@@ -21,7 +21,7 @@ import (
 	"wirebench/codec/transport"
 )
 
-// exportedPackets are a few packets of two connections, as Wireshark would show them.
+// exportedPackets returns a few packets of two connections, as Wireshark would show them.
 func exportedPackets(t testing.TB) []packet.Packet {
 	var file bytes.Buffer
 	w, err := pcap.NewWriter(&file, "test")
@@ -48,7 +48,7 @@ func exportedPackets(t testing.TB) []packet.Packet {
 
 func epochText(at time.Time) string { return fmt.Sprintf("%d.%09d", at.Unix(), at.Nanosecond()) }
 
-// asDump is a dump of Wireshark.
+// asDump returns a hex dump in the style of Wireshark.
 func asDump(b []byte) string {
 	var s strings.Builder
 	for off := 0; off < len(b); off += 16 {
@@ -64,7 +64,7 @@ func asDump(b []byte) string {
 	return s.String()
 }
 
-// asExports writes packets in every form, in the manner of Wireshark.
+// asExports writes packets in every form, in the style of Wireshark.
 func asExports(packets []packet.Packet) map[string]string {
 	var json, raw, ek, pdml, shown, list strings.Builder
 	json.WriteString("[\n")
@@ -118,7 +118,7 @@ func samePackets(t *testing.T, what string, got, want []packet.Packet, times boo
 
 func TestExportedPackets(t *testing.T) {
 	all := exportedPackets(t)
-	some := slices.DeleteFunc(slices.Clone(all), func(p packet.Packet) bool { return p.N == 1 || p.N == 4 }) // a filter leaves numbers as they are
+	some := slices.DeleteFunc(slices.Clone(all), func(p packet.Packet) bool { return p.N == 1 || p.N == 4 }) // a filter keeps the numbers
 	for _, want := range [][]packet.Packet{all, some} {
 		for name, text := range asExports(want) {
 			id, _, _ := strings.Cut(name, " ")
@@ -147,7 +147,7 @@ func TestExportedPackets(t *testing.T) {
 	}
 }
 
-// A text that breaks off gives the packets before the break, and those alone.
+// A truncated text yields the packets before the truncation only.
 func TestExportedPacketsThatBreakOff(t *testing.T) {
 	want := exportedPackets(t)
 	for name, text := range asExports(want) {
@@ -168,7 +168,7 @@ func TestExportedPacketsThatBreakOff(t *testing.T) {
 					}
 					break
 				}
-				// A dump does not tell where it ends, a list neither: its last packet is what there is of it.
+				// A dump or a list has no end mark: its last packet may be partial.
 				last := name == "wireshark-text list" && bytes.HasPrefix(want[i].Data, p.Data)
 				if !bytes.Equal(p.Data, want[i].Data) && !last {
 					t.Fatalf("%s cut at %d: packet %d is %x", name, n, i, p.Data)
@@ -178,7 +178,7 @@ func TestExportedPacketsThatBreakOff(t *testing.T) {
 	}
 }
 
-// The link type is the one that the text names, or the one that the packet looks like.
+// The link type is that of the text, or else inferred from the packet.
 func TestExportedLinkTypes(t *testing.T) {
 	ip := exportedPackets(t)[0].Data[14:]
 	for encap, link := range map[string]struct {
@@ -194,7 +194,7 @@ func TestExportedLinkTypes(t *testing.T) {
 		if err != nil || len(got) != 1 || got[0].Link != link.link || !got[0].At.Equal(time.UnixMilli(1700000000123)) {
 			t.Errorf("%s: %+v, %v", encap, got, err)
 		}
-		// Without the number, by what the packet looks like.
+		// Without the number, the link type is inferred from the packet.
 		list := "1 0.5 10.0.0.2 → 10.0.0.1 UDP 40\n\n" + asDump(b) + "\n"
 		if encap != "20" && encap != "129" && encap != "174" {
 			if _, got, err := packetsOf(t, []byte(list)); err != nil || len(got) != 1 || got[0].Link != link.link || !got[0].At.Equal(time.UnixMilli(500)) {
@@ -204,19 +204,19 @@ func TestExportedLinkTypes(t *testing.T) {
 	}
 }
 
-// What has no bytes of packets is none of the forms.
+// Texts without the bytes of packets are not exports.
 func TestNoExport(t *testing.T) {
 	for _, text := range []string{
 		"", "{}", "[]", "[{", `[{"_source":{"layers":{"frame":{}}}}]`, `{"timestamp":1,"layers":{}}`, "<pdm", "<?xml version='1.0'?><psml>", "Frame 1: 46 bytes on wire (368 bits), 46 bytes captured\n",
 		"Frame 1: 46 bytes on wire\n    Encapsulation type: Ethernet (1)\n", "0000  01 02 03 04\n", "1 0.5 a b c\n\n0000  01 02 03 04\n", "Frame x: 1\n0000  01\n", "Frame 1\n0000  01\n",
 	} {
 		if id := pcap.SniffExport([]byte(text)); id != "" {
-			t.Errorf("%q is taken for %s", text, id)
+			t.Errorf("%q is detected as %s", text, id)
 		}
 	}
 }
 
-// Numbers of packets are believed as far as they cost nothing.
+// Packet numbers are accepted as far as they cost nothing.
 func TestExportedNumbers(t *testing.T) {
 	var text strings.Builder
 	for _, n := range []string{"7", "7", "3", "4000000000", "16777216", "-1"} {
@@ -232,7 +232,7 @@ func TestExportedNumbers(t *testing.T) {
 	}
 }
 
-// Packets of a text are found by their numbers as those of a file are.
+// Packets of a text are found by number like those of a file.
 func TestIndexOfExportedPackets(t *testing.T) {
 	want := exportedPackets(t)
 	for name, text := range asExports(want) {
@@ -252,7 +252,7 @@ func TestIndexOfExportedPackets(t *testing.T) {
 	}
 }
 
-// As a paste, exported packets are what their connections carried.
+// As a paste, exported packets are the payloads of their connections.
 func TestPastedPackets(t *testing.T) {
 	for name, text := range asExports(exportedPackets(t)) {
 		p, err := paste.Recognise(text)
@@ -271,7 +271,7 @@ func TestPastedPackets(t *testing.T) {
 	}
 }
 
-// A dump, an array or a column of whole packets is read as a capture, whatever wrote it; messages are not.
+// A dump, an array or a column of complete packets is read as a capture, whatever program wrote it; messages are not.
 func TestPacketsInOtherForms(t *testing.T) {
 	packets := exportedPackets(t)
 	arp := append(append(bytes.Repeat([]byte{0xff}, 12), 8, 6), make([]byte, 28)...)
@@ -310,7 +310,7 @@ func TestPacketsInOtherForms(t *testing.T) {
 	}
 }
 
-// Text in UTF-16 is read as the same in UTF-8, with the same places.
+// Text in UTF-16 is read like the same text in UTF-8, with the same positions.
 func TestPastedUTF16(t *testing.T) {
 	for _, text := range []string{"00000000: 4142  AB\n", "0a1b\r\n\r\n2c", "name,hex\n\U0001f600é,0102\n"} {
 		want, err := paste.Recognise(text)
@@ -347,7 +347,7 @@ func TestPastedUTF16(t *testing.T) {
 	}
 }
 
-// A capture in text of any content ends, and what it holds is in proportion to it.
+// For any capture in text, reading ends, and the size of the frames is in proportion to the text.
 func FuzzExported(f *testing.F) {
 	for _, text := range asExports(exportedPackets(f)[:2]) {
 		f.Add([]byte(text))

@@ -36,7 +36,7 @@ func packetsOf(t testing.TB, data []byte) (string, []packet.Packet, error) {
 	}
 }
 
-// What tshark writes as text holds the packets of the file that it read: their bytes, and where the text has them, their times and numbers.
+// Texts written by tshark hold the packets of the original file: their bytes and, where the text has them, their times and numbers.
 func TestTsharkExportsTheSamePackets(t *testing.T) {
 	tshark, err := exec.LookPath("tshark")
 	if err != nil {
@@ -82,7 +82,7 @@ func TestTsharkExportsTheSamePackets(t *testing.T) {
 				t.Fatal(err)
 			}
 			if id := pcap.SniffExport(text); id != form.id {
-				t.Errorf("%s %v: taken for %q", name, form.args, id)
+				t.Errorf("%s %v: detected as %q", name, form.args, id)
 				continue
 			}
 			_, want, err := packetsOf(t, whole)

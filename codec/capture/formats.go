@@ -8,12 +8,12 @@ import (
 	"wirebench/codec/pcap"
 )
 
-// FormatTitle is a Summary.Format for people: "" of a capture file, which is what anybody expects.
+// FormatTitle returns the title of a Summary.Format for people: "" for a capture file, the usual case.
 func FormatTitle(format string) string {
 	id, packed := strings.CutSuffix(format, ".gz")
 	title := map[string]string{
 		"tshark-json": "packets of tshark (JSON)", "tshark-ek": "packets of tshark (EK)", "pdml": "packets of Wireshark (PDML)",
-		"wireshark-text": "packets that Wireshark printed with their bytes",
+		"wireshark-text": "packets printed by Wireshark with their bytes",
 	}[id]
 	if title == "" {
 		title = logs.Title(id)

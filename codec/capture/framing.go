@@ -10,38 +10,38 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Framing says how a raw file is cut into messages. Only its user can know it.
+// Framing describes how a raw file is split into messages. Only users can know it.
 type Framing struct {
 	Kind      FramingKind
 	Size      int        // Fixed: bytes of a message; Prefixed: bytes of the length, 1, 2 or 4
 	Big       bool       // Prefixed: the length is big-endian
-	Before    int        // Prefixed: bytes of a message that stand before its length
+	Before    int        // Prefixed: bytes of a message that precede its length
 	Counted   bool       // Prefixed: the length counts its own bytes too
-	All       bool       // Prefixed: the length counts its own bytes and those before it
-	Keep      bool       // Prefixed and Delimited: the length and what stands before it, or the delimiter, are a part of the message
-	Delimiter []byte     // Delimited: what ends a message
-	Dir       schema.Dir // of all messages; Both = as WholeOptions.Dir says
+	All       bool       // Prefixed: the length counts its own bytes and those that precede it
+	Keep      bool       // Prefixed and Delimited: the message includes the length and the bytes that precede it, or the delimiter
+	Delimiter []byte     // Delimited: the end of a message
+	Dir       schema.Dir // of all messages; Both = WholeOptions.Dir
 }
 
-// maxBefore bounds the bytes before a length.
+// maxBefore bounds the bytes that precede a length.
 const maxBefore = 4096
 
-// FramingKind is a way to cut.
+// FramingKind is a kind of framing.
 type FramingKind uint8
 
-// The ways.
+// The kinds of framing.
 const (
 	Whole     FramingKind = iota // the file is one message
-	Prefixed                     // a length stands before each message
+	Prefixed                     // a length precedes each message
 	Fixed                        // all messages have one size
-	Delimited                    // something stands behind each message
+	Delimited                    // a delimiter follows each message
 )
 
-// Check says what is wrong with f.
+// Check returns an error if f is invalid.
 func (f *Framing) Check() error {
 	switch {
 	case f.Kind > Delimited:
-		return fmt.Errorf("framing %d is not known", f.Kind)
+		return fmt.Errorf("unknown framing %d", f.Kind)
 	case f.Kind == Fixed && f.Size <= 0:
 		return errors.New("the size of a message must be 1 byte or more")
 	case f.Kind == Prefixed && f.Size != 1 && f.Size != 2 && f.Size != 4:
@@ -56,18 +56,18 @@ func (f *Framing) Check() error {
 	return nil
 }
 
-// cut finds the first message of data, which is not empty: data[from:to], and what follows it starts at next. why says that there is none.
+// cut finds the first message of data, which is not empty: data[from:to]; the rest starts at next. why is the reason if there is none.
 func (f *Framing) cut(data []byte) (from, to, next int, why string) {
 	switch f.Kind {
 	case Fixed:
 		if len(data) < f.Size {
-			return 0, 0, 0, fmt.Sprintf("%d bytes are left of a message of %d", len(data), f.Size)
+			return 0, 0, 0, fmt.Sprintf("only %d of %d bytes of a message are left", len(data), f.Size)
 		}
 		return 0, f.Size, f.Size, ""
 	case Delimited:
 		to = bytes.Index(data, f.Delimiter)
 		if to < 0 {
-			return 0, len(data), len(data), "" // as the last line of a text
+			return 0, len(data), len(data), "" // like the last line of a text
 		}
 		next = to + len(f.Delimiter)
 		if f.Keep {
@@ -78,9 +78,9 @@ func (f *Framing) cut(data []byte) (from, to, next int, why string) {
 		head := f.Before + f.Size
 		if len(data) < head {
 			if f.Before == 0 {
-				return 0, 0, 0, fmt.Sprintf("%d bytes are left of a length of %d", len(data), f.Size)
+				return 0, 0, 0, fmt.Sprintf("only %d of %d bytes of a length are left", len(data), f.Size)
 			}
-			return 0, 0, 0, fmt.Sprintf("%d bytes are left of the %d up to the end of a length", len(data), head)
+			return 0, 0, 0, fmt.Sprintf("only %d of %d bytes up to the end of a length are left", len(data), head)
 		}
 		said := f.length(data[f.Before:])
 		size := said
@@ -99,7 +99,7 @@ func (f *Framing) cut(data []byte) (from, to, next int, why string) {
 			return 0, 0, 0, fmt.Sprintf("the length %d does not count its own %d bytes", said, counted)
 		}
 		if size > uint64(len(data)) {
-			return 0, 0, 0, fmt.Sprintf("the length says %d bytes, and %d are left", size, len(data))
+			return 0, 0, 0, fmt.Sprintf("the message has %d bytes, but only %d are left", size, len(data))
 		}
 		if !f.Keep {
 			from = head
@@ -123,8 +123,8 @@ func (f *Framing) length(data []byte) uint64 {
 	return uint64(binary.LittleEndian.Uint32(data))
 }
 
-// ReadRaw cuts a raw file into messages and emits them as frames; Offset is that of the first byte in the file. Where the framing does not
-// go on, what is left is a Problem. Nothing between two delimiters is no message. The error is that of Framing.Check.
+// ReadRaw splits a raw file into messages and emits them as frames; Offset is that of the first byte in the file. If the framing does not
+// match, the rest of the file is a Problem. Empty messages between delimiters are skipped. The error is that of Framing.Check.
 func ReadRaw(data []byte, f Framing, opts transport.WholeOptions, emit func(*transport.Frame)) error {
 	if err := f.Check(); err != nil {
 		return err

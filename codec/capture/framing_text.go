@@ -10,31 +10,31 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Bounds of a framing that is written as text.
+// Bounds of the text form of a framing.
 const (
 	maxFramingText = 200
 	maxDelimiter   = 64       // bytes
 	maxFixed       = 16 << 20 // bytes of a message
 )
 
-// FramingHelp says in one line how ParseFraming wants a framing.
+// FramingHelp is the syntax of ParseFraming in one line.
 const FramingHelp = "whole, fixed:SIZE, prefixed:1|2le|2be|4le|4be[@BEFORE][+self|+all][+keep], delimited:HEX[+keep]; each with +c2s or +s2c"
 
-// ParseFraming reads a framing as people write it: a kind, what the kind needs behind a colon, and options, each behind a plus.
+// ParseFraming parses the text form of a framing: a kind, its arguments after a colon, and options, each after a plus.
 //
 //	whole                    the file is one message
 //	fixed:40                 messages of 40 bytes
-//	prefixed:2le             a length of 2 bytes, little-endian, then so many bytes; 1, 2le, 2be, 4le and 4be are known
-//	prefixed:2le+self+keep   the length counts its own bytes, and is a part of the message
-//	prefixed:4be@2+all+keep  2 bytes stand before the length, and it counts these, its own and what follows
-//	delimited:0d0a           messages end with these bytes, in hex; +keep: they are a part of the message
+//	prefixed:2le             a length of 2 bytes, little-endian, then so many bytes; one of 1, 2le, 2be, 4le and 4be
+//	prefixed:2le+self+keep   the length counts its own bytes, and is part of the message
+//	prefixed:4be@2+all+keep  2 bytes precede the length, which counts these, its own and the following bytes
+//	delimited:0d0a           messages end with these bytes, in hex; +keep: they are part of the message
 //	fixed:40+c2s             all messages go to the server; +s2c: to the client
 //
-// Upper and lower case are one, and so is space around the parts. The error says what is wrong with which part.
+// Case and space around the parts are ignored. The error names the invalid part.
 func ParseFraming(text string) (Framing, error) {
 	var f Framing
 	if len(text) > maxFramingText {
-		return f, fmt.Errorf("a framing has at most %d characters", maxFramingText)
+		return f, fmt.Errorf("a framing may have at most %d characters", maxFramingText)
 	}
 	parts := strings.Split(strings.ToLower(text), "+")
 	kind, value, has := strings.Cut(strings.TrimSpace(parts[0]), ":")
@@ -42,7 +42,7 @@ func ParseFraming(text string) (Framing, error) {
 	switch kind {
 	case "whole":
 		if has {
-			return f, errors.New(`"whole" has nothing behind it`)
+			return f, errors.New(`"whole" takes no arguments`)
 		}
 	case "fixed":
 		n, err := strconv.ParseUint(value, 10, 32)
@@ -108,7 +108,7 @@ func ParseFraming(text string) (Framing, error) {
 	return f, nil
 }
 
-// String is the framing as ParseFraming reads it.
+// String returns the framing in the form that ParseFraming parses.
 func (f Framing) String() string {
 	var b strings.Builder
 	switch f.Kind {

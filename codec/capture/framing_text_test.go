@@ -40,7 +40,7 @@ func TestParseFraming(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      `"" is not a framing`,
 		"lines":                                 `"lines" is not a framing`,
-		"whole:1":                               "has nothing behind it",
+		"whole:1":                               "takes no arguments",
 		"whole+self":                            "+self does not apply to framing whole",
 		"fixed":                                 "as in fixed:40",
 		"fixed:0":                               "1 to 16777216 bytes",
@@ -86,7 +86,7 @@ func FuzzParseFraming(f *testing.F) {
 	})
 }
 
-// A length may stand behind other bytes, and count what stands before it.
+// Bytes may precede a length, which may count them.
 func TestCutPrefixedBehind(t *testing.T) {
 	for _, c := range []struct{ framing, data, want string }{
 		{"prefixed:1@2", "aa bb 02 01 02 cc dd 00", "0102 -"},
@@ -95,8 +95,8 @@ func TestCutPrefixedBehind(t *testing.T) {
 		{"prefixed:1@2+all+keep", "aa bb 05 01 02 aa bb 03", "aabb050102 aabb03"},
 		{"prefixed:1@2+all+keep", "aa bb 02", "!the length 2 does not count its own 3 bytes"},
 		{"prefixed:1@2+self", "aa bb 00", "!the length 0 does not count its own 1 bytes"},
-		{"prefixed:2be@1", "aa 00", "!2 bytes are left of the 3 up to the end of a length"},
-		{"prefixed:2be@1", "aa 00 02 01", "!the length says 5 bytes, and 4 are left"},
+		{"prefixed:2be@1", "aa 00", "!only 2 of 3 bytes up to the end of a length are left"},
+		{"prefixed:2be@1", "aa 00 02 01", "!the message has 5 bytes, but only 4 are left"},
 	} {
 		f, err := ParseFraming(c.framing)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 	"wirebench/codec/transport"
 )
 
-// What is no log is left to the others.
+// Files that are not logs are left to other readers.
 func TestNoLog(t *testing.T) {
 	for _, data := range []string{
 		"", "T", "TPP", "hello", "\x01\x13\x00TeraConnection", strings.Repeat("\x00", 4000), strings.Repeat("\xff", 4000), strings.Repeat("\x10\x00\x00\x00", 1000),
@@ -25,7 +25,7 @@ func TestNoLog(t *testing.T) {
 	} {
 		for _, all := range []bool{false, true} {
 			if id := logs.Sniff([]byte(data), all); id != "" {
-				t.Errorf("%.30q is taken for %s", data, id)
+				t.Errorf("%.30q is detected as %s", data, id)
 			}
 		}
 	}
@@ -33,13 +33,13 @@ func TestNoLog(t *testing.T) {
 	for _, text := range packettest.Samples() {
 		texts++
 		if id := logs.Sniff(text, true); id != "" {
-			t.Errorf("%.30q is taken for %s", text, id)
+			t.Errorf("%.30q is detected as %s", text, id)
 		}
 	}
 	if texts == 0 {
 		t.Error("there are no samples")
 	}
-	// The head that was looked at is read again.
+	// The bytes read for detection are read again.
 	text := "00000000  01 02 00 68                                       ...h\n    00000000  02 02                                             ..\n"
 	n := 0
 	_, paste, err := ReadAny(iotest.OneByteReader(strings.NewReader(text)), Options{Options: packet.Options{}, Proto: transport.TCP}, func(*transport.Frame) { n++ })
@@ -48,7 +48,7 @@ func TestNoLog(t *testing.T) {
 	}
 }
 
-// The files of the corpora are what they are called.
+// No file of the corpora is detected as a log.
 func TestCorporaAreNoLogs(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir("../../../shared/corpora", func(name string, entry fs.DirEntry, err error) error {
@@ -62,13 +62,13 @@ func TestCorporaAreNoLogs(t *testing.T) {
 		defer file.Close()
 		head, err := io.ReadAll(io.LimitReader(file, logs.Head))
 		if id := logs.Sniff(head, len(head) < logs.Head); id != "" {
-			t.Errorf("%s is taken for %s", name, id)
+			t.Errorf("%s is detected as %s", name, id)
 		}
 		files++
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the corpora are not here")
+		t.Skip("the corpora are missing")
 	}
 	if err != nil || files == 0 {
 		t.Errorf("%d files, %v", files, err)

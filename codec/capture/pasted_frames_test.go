@@ -24,15 +24,15 @@ func TestReadRaw(t *testing.T) {
 	}{
 		{"whole", Framing{}, "abc", `0 "abc"`},
 		{"nothing", Framing{}, "", ``},
-		{"fixed", Framing{Kind: Fixed, Size: 2}, "abcde", `0 "ab", 2 "cd", problem 4 "e" 1 bytes are left of a message of 2`},
+		{"fixed", Framing{Kind: Fixed, Size: 2}, "abcde", `0 "ab", 2 "cd", problem 4 "e" only 1 of 2 bytes of a message are left`},
 		{"u8", Framing{Kind: Prefixed, Size: 1}, "\x02ab\x00\x01c", `1 "ab", 4 "", 5 "c"`},
 		{"u16, little-endian, counted", Framing{Kind: Prefixed, Size: 2, Counted: true, Keep: true}, "\x04\x00ab\x02\x00", `0 "\x04\x00ab", 4 "\x02\x00"`},
 		{"u16, big-endian", Framing{Kind: Prefixed, Size: 2, Big: true}, "\x00\x02ab\x00\x00", `2 "ab", 6 ""`},
 		{"u32, little-endian", Framing{Kind: Prefixed, Size: 4}, "\x02\x00\x00\x00ab", `4 "ab"`},
 		{"u32, big-endian, counted", Framing{Kind: Prefixed, Size: 4, Big: true, Counted: true}, "\x00\x00\x00\x06ab", `4 "ab"`},
 		{"a length that is too small", Framing{Kind: Prefixed, Size: 2, Counted: true}, "\x01\x00ab", `problem 0 "\x01\x00ab" the length 1 does not count its own 2 bytes`},
-		{"a length that is too large", Framing{Kind: Prefixed, Size: 4}, "\xff\xff\xff\xffab", `problem 0 "\xff\xff\xff\xffab" the length says 4294967299 bytes, and 6 are left`},
-		{"half a length", Framing{Kind: Prefixed, Size: 2}, "\x00\x00\x01", `2 "", problem 2 "\x01" 1 bytes are left of a length of 2`},
+		{"a length that is too large", Framing{Kind: Prefixed, Size: 4}, "\xff\xff\xff\xffab", `problem 0 "\xff\xff\xff\xffab" the message has 4294967299 bytes, but only 6 are left`},
+		{"half a length", Framing{Kind: Prefixed, Size: 2}, "\x00\x00\x01", `2 "", problem 2 "\x01" only 1 of 2 bytes of a length are left`},
 		{"delimiter", Framing{Kind: Delimited, Delimiter: []byte("\r\n")}, "ab\r\n\r\ncd\r\ne", `0 "ab", 6 "cd", 10 "e"`},
 		{"delimiter, kept", Framing{Kind: Delimited, Delimiter: []byte{0}, Keep: true}, "ab\x00\x00c", `0 "ab\x00", 3 "\x00", 4 "c"`},
 	} {
@@ -53,7 +53,7 @@ func TestReadRaw(t *testing.T) {
 	}
 	for _, f := range []Framing{{Kind: Fixed}, {Kind: Prefixed, Size: 3}, {Kind: Delimited}, {Kind: 9}} {
 		if ReadRaw([]byte("abc"), f, transport.WholeOptions{}, func(*transport.Frame) { t.Error("a frame") }) == nil {
-			t.Errorf("%+v is taken", f)
+			t.Errorf("%+v is accepted", f)
 		}
 	}
 	n := 0
@@ -81,7 +81,7 @@ func FuzzReadRaw(f *testing.F) {
 	})
 }
 
-// teraKey reads the code as the headers of the logs have it: u16 at 2, little-endian.
+// teraKey reads the code from the header used in the logs: u16 at 2, little-endian.
 func teraKey(dir schema.Dir, message []byte) (schema.Key, bool) {
 	if len(message) < 4 {
 		return schema.Key{}, false
@@ -161,7 +161,7 @@ func TestCorpusFollowFrames(t *testing.T) {
 				if hex.EncodeToString(d.Bytes) != hexBytes || !d.Start || strings.Contains(strings.Join(got.Log, ""), "AGAIN") {
 					t.Errorf("%s %s %v: %x", file, form, dir, d.Bytes)
 				}
-				if !strings.HasSuffix(form, "yaml") { // the old one has no times
+				if !strings.HasSuffix(form, "yaml") { // the old form has no times
 					continue
 				}
 				if name := got.Conn.Name(); !strings.HasSuffix(name, "-127.0.0.1:7801") {
@@ -197,7 +197,7 @@ func TestCorpusMessages(t *testing.T) {
 	}
 }
 
-// TestPasteServer: where peer 0 has a port of a server, the directions are the other way round.
+// TestPasteServer: if peer 0 has a port of a server, the directions are swapped.
 func TestPasteServer(t *testing.T) {
 	p := &paste.Paste{
 		Stream: true, Peers: []string{"10.0.0.2:5000", "10.0.0.1:40001"},

@@ -11,7 +11,7 @@ import (
 	"wirebench/codec/transport"
 )
 
-// As a file, the rows of each connection go through a transport of their own, whatever stands between them.
+// In a file, the rows of each connection pass through a transport of their own, even if others are between them.
 func TestRowsOfSeveralConnections(t *testing.T) {
 	text := "ip.src,tcp.srcport,ip.dst,tcp.dstport,tcp.payload\n" +
 		"10.0.0.2,4000,10.0.0.1,80,01\n10.0.0.3,4000,10.0.0.1,80,0202\n10.0.0.1,80,10.0.0.2,4000,0303\n10.0.0.3,4000,10.0.0.1,80,04\n"
@@ -26,7 +26,7 @@ func TestRowsOfSeveralConnections(t *testing.T) {
 	if err != nil || made != 2 || !slices.Equal(got, want) {
 		t.Errorf("%q, %d transports, %v", got, made, err)
 	}
-	// A port of a server that is known decides.
+	// A known server port decides.
 	swapped := ""
 	_, _, err = ReadAny(strings.NewReader(text), Options{Options: packet.Options{Ports: []uint16{4000}}, Proto: transport.TCP}, func(f *transport.Frame) { swapped += f.Dir.String() + " " })
 	if swapped != "s2c s2c c2s s2c " || err != nil {

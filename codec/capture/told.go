@@ -8,8 +8,9 @@ import (
 	"wirebench/codec/scan"
 )
 
-// ReadTold reads what an export of Wirebench told of a capture and of its frames: those with a mark or a note, by the numbers that frames
-// have when the file is read. It is a pcapng, JSON Lines, or a table. ok is false if the file is none, which is seen at its start. The error is that of r.
+// ReadTold reads the data that an export of Wirebench stored about a capture and its frames with a mark or a note, numbered as when the
+// file is read. The file is a pcapng, JSON Lines, or a table. ok is false if it is not one, which its first bytes show. The error is an
+// error of r.
 func ReadTold(r io.Reader) (out pcap.CaptureTold, ok bool, err error) {
 	in := scan.NewInput(r)
 	if told, ok := logs.ReadTold(in); ok {

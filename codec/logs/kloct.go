@@ -198,7 +198,7 @@ func readKloct(l *reading) {
 	case cutShort:
 		l.tornAt(int64(len(b)), fmt.Sprintf("the file is larger than %d MiB, more is not read", maxLogWhole>>20))
 	case l.in.Failure() != nil:
-		l.tornAt(int64(len(b)), "the file breaks off")
+		l.tornAt(int64(len(b)), "the file is damaged")
 	case k.lost+k.beyond > 0:
 		l.tornAt(int64(len(b)), fmt.Sprintf("%d packets lie behind the end of the file, in whole or in part", k.lost+k.beyond))
 	}

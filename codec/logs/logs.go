@@ -222,7 +222,7 @@ func (l *reading) ended() bool {
 		return false
 	}
 	if l.in.Failure() != nil {
-		l.torn("the file breaks off")
+		l.torn("the file is damaged")
 	} else if l.bound && l.in.Offset() >= maxLogUnpacked {
 		l.torn("the log unpacks to more than %d MiB", maxLogUnpacked>>20)
 	}

@@ -35,11 +35,11 @@ type truthRow struct {
 	Hex    string
 }
 
-// seconds writes a time as the truth has it.
+// seconds formats a time as in the truth files.
 func seconds(at time.Time) string { return fmt.Sprintf("%d.%06d", at.Unix(), at.Nanosecond()/1000) }
 
-// TestCorpusCaptures compares the streams of the captures with their truth: who talks, how much, what is lost, and for the plain ones
-// every message at its place, with the packets of its first and last byte and the time when it was there.
+// TestCorpusCaptures compares the streams of the captures with the truth files: connections, sizes and losses, and for unencrypted streams
+// each message at its offset, with the packets of its first and last byte and its time.
 func TestCorpusCaptures(t *testing.T) {
 	for _, name := range []string{
 		"../captures/tera-session", "../captures/tera-plain", "../captures/tera-broken", "../captures/muta-session", "../captures/muta-desync",
@@ -84,7 +84,7 @@ func TestCorpusCaptures(t *testing.T) {
 					if conns[row.Conn].Transport != "encrypted" && !bytes.Equal(d.Bytes[row.Offset:end], data) {
 						t.Fatalf("message %d is not at offset %d", row.N, row.Offset)
 					}
-					// Bytes that are delivered later than they came are those of their own packet, at the time of the packet before them.
+					// Delayed bytes have their own packet, and the time of the packet that released them.
 					late := time.Time{}
 					for _, m := range d.Marks {
 						if m.Off < end && m.Off >= d.MarkAt(row.Offset).Off && m.At.After(late) {
@@ -92,7 +92,7 @@ func TestCorpusCaptures(t *testing.T) {
 						}
 					}
 					if seconds(late) != string(row.Time) {
-						t.Errorf("message %d is whole at %s, want %s", row.N, seconds(late), row.Time)
+						t.Errorf("message %d is complete at %s, want %s", row.N, seconds(late), row.Time)
 					}
 					if m := d.MarkAt(row.Offset); m.Packet > row.First {
 						t.Errorf("message %d starts in packet %d, want %d", row.N, m.Packet, row.First)
@@ -114,7 +114,7 @@ func TestCorpusCaptures(t *testing.T) {
 func TestCorpusDatagrams(t *testing.T) {
 	paths, err := filepath.Glob("../../../shared/corpora/subspace/*.pcap")
 	if err != nil || len(paths) == 0 {
-		t.Skip("the corpora of captures are not here")
+		t.Skip("the corpora of captures are missing")
 	}
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".pcap")

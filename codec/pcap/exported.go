@@ -12,27 +12,27 @@ import (
 	"wirebench/codec/scan"
 )
 
-// The texts in which Wireshark and tshark write packets with their bytes. A Reader reads them as it reads a capture file: what comes out
-// are the packets that went in, as far as the text has them.
+// The texts in which Wireshark and tshark write packets with their bytes. A Reader reads them like a capture file and returns the original
+// packets as far as the text has them.
 //
 //	tshark-json     -T json -x, -T jsonraw; "Export Packet Dissections, As JSON"
 //	tshark-ek       -T ek -x
 //	pdml            -T pdml; "As PDML XML"
 //	wireshark-text  -x, -V -x, -P -x; "As Plain Text" with the bytes
 //
-// What they leave open:
+// Details that the forms leave open:
 //
-//   - The link type is the number that Wireshark's own reader gives it, where the text tells it; else it is told by the names of the layers,
-//     or by what the first packet looks like.
-//   - jsonraw has no times. A list of packets has times since the first one, which then count from 1970.
-//   - PDML has the bytes of fields and no whole packet: it is put together of them. It ends where no field has a byte.
-//   - A packet has the number that the text gives, so that it is that of Wireshark, also where some were left out by a filter.
+//   - The link type is the number that Wireshark's own reader gives it, if the text has it; else it is inferred from the names of the layers,
+//     or from the bytes of the first packet.
+//   - jsonraw has no times. Times in a list of packets are relative to the first one, which is set to 1970.
+//   - PDML has the bytes of fields, from which packets are assembled. A packet ends at the first byte that no field has.
+//   - Packets have the numbers of the text, which are those of Wireshark even if a filter excluded some.
 
 // Bounds of exported texts.
 const (
-	ExportHead      = 64 << 10 // bytes that tell the form
+	ExportHead      = 64 << 10 // bytes from which the form is detected
 	maxExportPacket = 64 << 20 // bytes of text of one packet
-	maxExportNumber = 1 << 24  // the largest number of a packet that is believed; with it others count on
+	maxExportNumber = 1 << 24  // the largest packet number that is accepted; after a larger one packets are counted
 )
 
 // export is a form of exported text.
@@ -49,7 +49,7 @@ var exports = []export{
 	{"wireshark-text", sniffShown, (*Reader).nextShown},
 }
 
-// exported is a packet as a text shows it.
+// exported is a packet as it is in a text.
 type exported struct {
 	data   []byte
 	number uint64
@@ -57,10 +57,10 @@ type exported struct {
 	at     time.Time
 	link   packet.LinkType
 	linked bool  // link is known
-	pos    int64 // where it starts in the text
+	pos    int64 // of its first byte in the text
 }
 
-// exportOf tells the form of a text by its first bytes; nil if it is none.
+// exportOf returns the form of a text that starts with head; nil if it is none.
 func exportOf(head []byte) *export {
 	for i := range exports {
 		if exports[i].sniff(head) {
@@ -70,8 +70,8 @@ func exportOf(head []byte) *export {
 	return nil
 }
 
-// SniffExport tells by the first bytes of a file (64 KiB are enough) whether it is a text in which Wireshark or tshark wrote packets with
-// their bytes: "tshark-json", "tshark-ek", "pdml", "wireshark-text" or "".
+// SniffExport detects from the first bytes of a file (64 KiB are enough) whether it is a text in which Wireshark or tshark wrote packets
+// with their bytes. It returns "tshark-json", "tshark-ek", "pdml", "wireshark-text" or "".
 func SniffExport(head []byte) string {
 	if order := scan.UTF16Order(head); order != nil {
 		head = scan.AppendUTF8(nil, head[2:], order)
@@ -83,10 +83,10 @@ func SniffExport(head []byte) string {
 	return ""
 }
 
-// startExport looks whether the input is an exported text.
+// startExport reports whether the input is an exported text, and prepares to read it.
 func (r *Reader) startExport() bool {
 	head := r.in.Peek(ExportHead)
-	if order := scan.UTF16Order(head); order != nil { // as a shell of Windows writes what a program prints
+	if order := scan.UTF16Order(head); order != nil { // as a Windows shell writes the output of a program
 		r.in = scan.NewInput(scan.NewUTF16(r.in, order))
 		r.in.Peek(1)
 		head = r.in.Peek(ExportHead)
@@ -115,10 +115,10 @@ func (r *Reader) nextExported() error {
 			return r.end()
 		}
 		if len(x.data) == 0 {
-			continue // a packet whose bytes were not written
+			continue // a packet without its bytes
 		}
 		if len(x.data) > MaxPacket {
-			return r.torn("a packet of %d bytes cannot be right", len(x.data))
+			return r.torn("a packet size of %d bytes is invalid", len(x.data))
 		}
 		r.takeExported(x)
 		return nil
@@ -152,12 +152,12 @@ func (r *Reader) takeExported(x *exported) {
 	}
 }
 
-// tsharkLinks are the numbers that Wireshark gives link types (WTAP_ENCAP_... of wiretap), as frame.encap_type shows them.
+// tsharkLinks maps Wireshark's numbers of link types (WTAP_ENCAP_... of wiretap, shown as frame.encap_type).
 var tsharkLinks = map[string]packet.LinkType{
 	"1": packet.LinkEthernet, "4": packet.LinkPPP, "7": packet.LinkRaw, "15": packet.LinkNull, "25": packet.LinkSLL, "129": packet.LinkIPv4, "130": packet.LinkIPv6, "174": packet.LinkLoop, "210": packet.LinkSLL2,
 }
 
-// encapsulated takes the link type from a number of Wireshark.
+// encapsulated sets the link type from a number of Wireshark.
 func (x *exported) encapsulated(number string) {
 	if number == "" {
 		return
@@ -170,14 +170,14 @@ func (x *exported) encapsulated(number string) {
 	x.link = link
 }
 
-// took takes a time as texts of Wireshark have it: seconds since 1970, or a date.
+// took sets the time from a text of Wireshark: seconds since 1970, or a date.
 func (x *exported) took(text string) {
 	if s, ok := scan.ParseStamp(text); ok && x.at.IsZero() {
 		x.at = s.Moment(time.Time{})
 	}
 }
 
-// hex appends bytes that are written as hex digits, and nothing else.
+// hex appends bytes written as hex digits and reports whether text holds nothing else.
 func (x *exported) hex(text string) bool {
 	if len(text) == 0 || len(text)%2 != 0 || len(text)/2 > MaxPacket {
 		return false

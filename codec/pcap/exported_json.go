@@ -11,9 +11,9 @@ import (
 // Packets of tshark as JSON:
 //
 //	[{"_index":…,"_source":{"layers":{"frame_raw":["0102…",0,46,0,1],"frame":{"frame.time_epoch":"…","frame.number":"1",…},…}}},…]
-//	{"timestamp":"…","layers":{"frame_raw":"0102…","frame":{"frame_frame_time_epoch":"…",…},…}}    (ek: a line each, with one about it before)
+//	{"timestamp":"…","layers":{"frame_raw":"0102…","frame":{"frame_frame_time_epoch":"…",…},…}}    (ek: one per line, each after an index line)
 //
-// Without -x there is no frame_raw; then the text is none of these forms, but rows whose columns hold the payload.
+// Without -x there is no frame_raw; such a text is read as rows whose columns hold the payload.
 
 func sniffJSON(head []byte) bool {
 	b := scan.StartsLikeText(head)
@@ -57,13 +57,13 @@ func (r *Reader) nextLayers(to *exported) (bool, error) {
 			layers = x.Source.Layers
 		}
 		if err != nil || layers == nil {
-			continue // the line about the next one, or what is none
+			continue // the index line of the next packet, or another object
 		}
 		if !to.hex(firstString(layers["frame_raw"])) {
 			continue
 		}
 		var frame map[string]json.RawMessage
-		_ = json.Unmarshal(layers["frame"], &frame) // without it there is less to say
+		_ = json.Unmarshal(layers["frame"], &frame) // without it there are only the bytes
 		said := func(name string) string {
 			for _, prefix := range []string{"frame.", "frame_frame_", "frame_"} {
 				if v := firstString(frame[prefix+name]); v != "" {
@@ -83,7 +83,7 @@ func (r *Reader) nextLayers(to *exported) (bool, error) {
 	}
 }
 
-// layered tells the link type by the names of the layers: jsonraw has no values.
+// layered infers the link type from the names of the layers: jsonraw has no values.
 func (x *exported) layered(layers map[string]json.RawMessage) {
 	for _, l := range []struct {
 		layer string
@@ -101,9 +101,9 @@ func (x *exported) layered(layers map[string]json.RawMessage) {
 	}
 }
 
-// firstString is a string, a number, or the first of a list that is one; else "".
+// firstString returns a string, a number, or the first of a list if that is one; else "".
 func firstString(raw json.RawMessage) string {
-	for range 4 { // frames of several layers of a name are lists of lists
+	for range 4 { // several layers of one name are nested lists
 		raw = bytes.TrimSpace(raw)
 		if len(raw) == 0 {
 			return ""

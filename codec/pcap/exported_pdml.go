@@ -14,9 +14,9 @@ import (
 //	<packet><proto name="geninfo" …><field name="num" show="1" …/><field name="timestamp" value="1700000000.000005" …/></proto>
 //	<proto name="eth" size="14" pos="0"><field name="eth.dst" size="6" pos="0" value="0102…"/>…</proto>…</packet>
 //
-// A field has its bytes as value, those that are only some bits of theirs as unmaskedvalue. Fields of what was put together of several
-// packets have places in that; since they come after the fields of the packet itself, a byte that is there stays. The last fragment of an
-// IP packet has its bytes only in the list of fragments. Bytes of headers that no field shows (reserved ones, the check value of AH) are 0.
+// A field has its bytes as value, a field of some bits as unmaskedvalue. Fields of reassembled data have positions in those data; since
+// they follow the fields of the packet itself, the first value of a byte counts. The last fragment of an IP packet has its bytes only in
+// the list of fragments. Header bytes that no field shows (reserved ones, the ICV of AH) are 0.
 
 func sniffPDML(head []byte) bool {
 	b := scan.StartsLikeText(head)
@@ -39,16 +39,16 @@ func nextPDML(r *Reader, to *exported) (bool, error) {
 			return true, nil
 		}
 		if len(b) >= maxExportPacket {
-			return false, r.torn("a packet is larger than is read")
+			return false, r.torn("a packet exceeds the size limit")
 		}
 		if len(b) < want {
-			return false, r.torn("the file ends in a packet")
+			return false, r.torn("the file ends inside a packet")
 		}
 		at = len(b) - len(closing)
 	}
 }
 
-// seek passes over bytes up to text, and reports whether it is there. With most, only so many are looked at.
+// seek skips to text and reports whether it is there. With most > 0, it looks at that many bytes at most.
 func seek(in *scan.Input, text string, most int) bool {
 	for done := 0; ; {
 		b := in.Peek(16 << 10)
@@ -68,11 +68,11 @@ func seek(in *scan.Input, text string, most int) bool {
 	}
 }
 
-// readPDML puts the bytes of a packet together.
+// readPDML assembles the bytes of a packet.
 func readPDML(b []byte, to *exported) {
 	var have []bool // which bytes are known
 	general, most := false, min(len(b)/2, MaxPacket)
-	headers, fragment, together := uint64(0), uint64(0), false // where headers end, where a fragment begins, and whether what follows was put together
+	headers, fragment, together := uint64(0), uint64(0), false // end of the headers, start of a fragment, and whether the fields that follow are of reassembled data
 	for {
 		i := bytes.IndexByte(b, '<')
 		if i < 0 {
@@ -124,12 +124,12 @@ func readPDML(b []byte, to *exported) {
 	}
 }
 
-// pdmlTag is a tag with what is wanted of its attributes.
+// pdmlTag holds the name and the relevant attributes of a tag.
 type pdmlTag struct {
 	name, of, show, value, unmasked, pos, size string
 }
 
-// read reads the tag at b, behind its "<", and returns what follows it.
+// read parses the tag at b, after its "<", and returns the rest.
 func (t *pdmlTag) read(b []byte) []byte {
 	end := bytes.IndexAny(b, " />")
 	if end < 0 {
@@ -144,7 +144,7 @@ func (t *pdmlTag) read(b []byte) []byte {
 		}
 		eq := bytes.IndexAny(b[:min(len(b), 64)], "=<>")
 		if eq < 0 || b[eq] != '=' || eq+1 >= len(b) || b[eq+1] != '"' {
-			return b // a closing tag, or none
+			return b // a closing tag, or not a tag
 		}
 		name := string(b[:eq])
 		b = b[eq+2:]
@@ -171,7 +171,7 @@ func (t *pdmlTag) read(b []byte) []byte {
 	}
 }
 
-// fill puts the bytes of a field where they belong, if they are of the packet.
+// fill copies the bytes of a field to their position, if that is in the packet.
 func (t *pdmlTag) fill(data []byte, have []bool) {
 	text := t.value
 	if t.unmasked != "" {

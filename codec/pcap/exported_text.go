@@ -17,22 +17,23 @@ import (
 //	…
 //	0000  00 00 00 00 00 00 00 00 00 00 00 00 08 00 45 00   ..............E.
 //
-// Instead of the details, or before them, there may be a line of the list: number, time, addresses. Where a packet has more than its own
-// bytes, those of a message that was put together say, each block has a heading: "Frame (66 bytes):", "Reassembled TCP (1460 bytes):".
+// The details may be replaced or preceded by a line of the packet list: number, time, addresses. If a packet has more blocks than its own
+// bytes, such as those of a reassembled message, each has a heading: "Frame (66 bytes):", "Reassembled TCP (1460 bytes):".
 
-// maxShownLine is how much of a line is looked at.
+// maxShownLine bounds the part of a line that is read.
 const maxShownLine = 4 << 10
 
-// shown is what is known of the packet whose bytes come next.
+// shown is the state before the dump of a packet.
 type shown struct {
 	exported
-	head     bool   // there was a line about it
-	captured uint64 // bytes that its dump has to have; 0 if no line tells
-	other    bool   // the block that comes is not the packet itself
+	head     bool   // a line that describes the packet was read
+	captured uint64 // size that its dump must have; 0 if unknown
+	other    bool   // the next block is not the packet itself
 	relative string
 }
 
-// sniffShown looks for bytes of a packet, below a line that is about one. They must look like a packet if the line is one of the list only.
+// sniffShown looks for the dump of a packet after a line that describes it. After a line of the packet list only, the bytes must look like
+// a packet.
 func sniffShown(head []byte) bool {
 	in := scan.NewInput(bytes.NewReader(head))
 	var s shown
@@ -71,7 +72,7 @@ func sniffShown(head []byte) bool {
 	}
 }
 
-// isFrameLine tells the first line of the details.
+// isFrameLine recognizes the first line of the details.
 func isFrameLine(line string) bool {
 	rest, ok := strings.CutPrefix(line, "Frame ")
 	if !ok || rest == "" || !scan.IsDigit(rest[0]) {
@@ -105,7 +106,7 @@ func (r *Reader) nextShown(to *exported) (bool, error) {
 			}
 			data, ok = shownBytes(trimLine(b[:end]), to.data, len(to.data))
 			if len(data) > MaxPacket {
-				return false, r.torn("a packet of %d bytes cannot be right", len(data))
+				return false, r.torn("a packet size of %d bytes is invalid", len(data))
 			}
 			if ok {
 				r.in.Skip(int64(min(end+1, len(b))))
@@ -120,7 +121,7 @@ func (r *Reader) nextShown(to *exported) (bool, error) {
 			continue
 		}
 		if uint64(len(to.data)) < s.captured && bytes.IndexByte(r.in.Peek(maxShownLine), '\n') < 0 {
-			return false, r.torn("the file ends in a packet: %d of %d bytes are there", len(to.data), s.captured)
+			return false, r.torn("the file ends inside a packet: %d of %d bytes are present", len(to.data), s.captured)
 		}
 		s.took(s.relative)
 		said := s.exported
@@ -130,7 +131,7 @@ func (r *Reader) nextShown(to *exported) (bool, error) {
 	}
 }
 
-// about takes what a line says of a packet.
+// about takes the properties of a packet from a line.
 func (s *shown) about(line string) {
 	if isFrameLine(line) {
 		*s = shown{head: true, exported: exported{number: number(line[len("Frame "):strings.IndexByte(line, ':')])}}
@@ -159,7 +160,7 @@ func (s *shown) about(line string) {
 			return
 		}
 	}
-	// A line of the list: a number and a time, which is a number too.
+	// A line of the packet list: a number, then a time, which is numeric too.
 	if len(line) > 0 && (line[0] == ' ' || scan.IsDigit(line[0])) && !s.head {
 		words := strings.Fields(text)
 		if len(words) < 4 || number(words[0]) == 0 {
@@ -179,7 +180,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// shownLine reads a line; of a long one only the start.
+// shownLine reads a line and returns at most its first maxShownLine bytes.
 func shownLine(in *scan.Input) (string, bool) {
 	b := in.Peek(maxShownLine)
 	if len(b) == 0 {
@@ -208,7 +209,7 @@ func shownLine(in *scan.Input) (string, bool) {
 
 func trimLine(b []byte) string { return string(bytes.TrimRight(b, "\r")) }
 
-// shownBytes appends the bytes of a line of a dump that starts at an offset; ok is false if it is none.
+// shownBytes appends the bytes of a dump line that starts at an offset; ok is false if the line is not one.
 func shownBytes(line string, data []byte, off int) (_ []byte, ok bool) {
 	digits := 0
 	value := 0
@@ -227,7 +228,7 @@ func shownBytes(line string, data []byte, off int) (_ []byte, ok bool) {
 			break
 		}
 		rest = rest[3:]
-		if n == 8 && len(rest) > 1 && rest[0] == ' ' && rest[1] != ' ' { // old versions leave more room in the middle
+		if n == 8 && len(rest) > 1 && rest[0] == ' ' && rest[1] != ' ' { // old versions have a wider gap in the middle
 			rest = rest[1:]
 		}
 	}

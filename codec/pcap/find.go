@@ -11,11 +11,11 @@ import (
 // Bounds of an Index.
 const (
 	markEvery     = 10_000  // packets
-	maxMarks      = 1 << 15 // of a file; behind the last one packets are found by reading
-	maxMarkIfaces = 1 << 16 // interfaces that all marks remember
+	maxMarks      = 1 << 15 // of a file; packets after the last one are found by reading on
+	maxMarkIfaces = 1 << 16 // interfaces stored in all marks
 )
 
-// milestone is a place between two packets, where a Reader can go on.
+// milestone is a position between two packets from which a Reader can continue.
 type milestone struct {
 	n      uint32 // packets before it
 	pos    int64
@@ -23,14 +23,14 @@ type milestone struct {
 	ifaces []Interface
 }
 
-// Index remembers offsets in a capture file, so that a packet is found by its number without reading the file from its start. It learns while
-// packets are looked for. It is for one goroutine and one file.
+// Index records offsets in a capture file, so that packets can be found by number without reading the file from its start. It grows while
+// packets are looked up. It is for one file and must be used by one goroutine at a time.
 type Index struct {
 	marks  []milestone
 	ifaces int
 }
 
-// learn keeps the place behind the last packet that was read. A packed file has none, and a text.
+// learn records the position after the last packet. Compressed files and texts have none.
 func (x *Index) learn(r *Reader) {
 	n := r.packet.N
 	if r.packed || r.export != nil || n%markEvery != 0 || len(x.marks) >= maxMarks || x.ifaces >= maxMarkIfaces || len(x.marks) > 0 && x.marks[len(x.marks)-1].n >= n {
@@ -40,13 +40,13 @@ func (x *Index) learn(r *Reader) {
 	if len(x.marks) > 0 && slices.Equal(x.marks[len(x.marks)-1].ifaces, r.ifaces) {
 		m.ifaces = x.marks[len(x.marks)-1].ifaces
 	} else {
-		m.ifaces = slices.Clone(r.ifaces) // a new section writes over them
+		m.ifaces = slices.Clone(r.ifaces) // a new section overwrites them
 		x.ifaces += len(m.ifaces)
 	}
 	x.marks = append(x.marks, m)
 }
 
-// before is the last mark with fewer packets before it than n; nil: the start of the file.
+// before returns the last mark with fewer packets before it than n; nil: the start of the file.
 func (x *Index) before(n uint32) *milestone {
 	i, _ := slices.BinarySearchFunc(x.marks, n, func(m milestone, n uint32) int {
 		if m.n < n {
@@ -60,16 +60,16 @@ func (x *Index) before(n uint32) *milestone {
 	return &x.marks[i-1]
 }
 
-// resume goes on at a mark, of which the reader below has been moved to the place.
+// resume continues at a mark; the underlying reader has been moved to its position.
 func (r *Reader) resume(m *milestone) {
 	r.in.Moved(m.pos)
 	r.big, r.ifaces, r.failed = m.big, slices.Clone(m.ifaces), nil
 	r.packet, r.packets = packet.Packet{N: m.n}, m.n
 }
 
-// Packets emits the packets of a capture file with the numbers that are wanted, which rise, each once. It goes from place to place by
-// what the index knows, and ends when emit returns false. Numbers that the file does not have are passed over. A packet is valid until emit
-// has returned. The errors are those of NewReader and of file; where a file breaks off is no error.
+// Packets emits the packets of a capture file with the wanted numbers, which must be ascending. It seeks as far as the index allows, and
+// stops when emit returns false. Numbers beyond the end of the file are skipped. A packet is valid only during emit. The errors are those
+// of NewReader and of file; a truncated file is not an error.
 func (x *Index) Packets(file io.ReadSeeker, want []uint32, emit func(*packet.Packet) bool) error {
 	r, err := NewReader(file)
 	if err != nil {

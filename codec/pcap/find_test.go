@@ -18,7 +18,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// manyPackets is a pcapng of several sections whose interfaces differ, with so many packets; the data of each are its number.
+// manyPackets returns a pcapng of several sections with different interfaces and a number of packets; the data of a packet are its number.
 func manyPackets(t testing.TB, n int) []byte {
 	var file bytes.Buffer
 	var w *Writer
@@ -39,7 +39,7 @@ func manyPackets(t testing.TB, n int) []byte {
 	return file.Bytes()
 }
 
-// countedFile counts what is read of a file.
+// countedFile counts the bytes read from a file.
 type countedFile struct {
 	*bytes.Reader
 	n int
@@ -72,7 +72,7 @@ func TestIndexFindsPackets(t *testing.T) {
 	}
 	second, got := find(data, 9, 7000, 7001, 34_990, 40_000)
 	if !slices.Equal(got, want) {
-		t.Errorf("by the index: %q", got)
+		t.Errorf("with the index: %q", got)
 	}
 	if first < len(data) || second > first*3/4 {
 		t.Errorf("%d bytes were read at first, then %d of %d", first, second, len(data))
@@ -95,15 +95,15 @@ func TestIndexFindsPackets(t *testing.T) {
 		t.Errorf("cut off: %q", got)
 	}
 	if err := x.Packets(bytes.NewReader([]byte("a letter")), []uint32{1}, nil); err == nil {
-		t.Error("a letter is a capture")
+		t.Error("a single letter is accepted as a capture")
 	}
 	n := 0
 	if err := x.Packets(bytes.NewReader(data), []uint32{1, 2, 3}, func(*packet.Packet) bool { n++; return false }); err != nil || n != 1 {
-		t.Error("it goes on", n, err)
+		t.Error("it does not stop", n, err)
 	}
 }
 
-// The marks of a file whose sections have as many interfaces as can be remember only so much.
+// The marks of a file whose sections have the maximum of interfaces store a bounded number of them.
 func TestIndexIsBounded(t *testing.T) {
 	x := Index{}
 	r := &Reader{in: scan.NewInput(nil), form: "pcapng"}
@@ -161,11 +161,11 @@ func TestPayload(t *testing.T) {
 	}
 }
 
-// Wherever a packet's payload is, what frames say they were made of is in it.
+// The sources of frames are inside the payloads of their packets.
 func TestPayloadOfCorpora(t *testing.T) {
 	data, err := os.ReadFile("../../../shared/corpora/subspace/plain-session.pcap")
 	if err != nil {
-		t.Skip("the corpora are not here")
+		t.Skip("the corpora are missing")
 	}
 	n := 0
 	_, err = Read(bytes.NewReader(data), packet.Options{Packet: func(p *packet.Packet) {

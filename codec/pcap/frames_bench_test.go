@@ -13,7 +13,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// traffic writes a capture of n messages of 40 bytes of several connections.
+// traffic writes a capture of n messages of 40 bytes in several connections.
 func traffic(t testing.TB, proto transport.Proto, n int) []byte {
 	t.Helper()
 	var file bytes.Buffer
@@ -62,7 +62,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestReadAllocates nothing per packet, once the connections are known.
+// TestReadAllocates checks that known connections need no allocations per packet.
 func TestReadAllocates(t *testing.T) {
 	for _, proto := range []transport.Proto{transport.TCP, transport.UDP} {
 		r, err := NewReader(&again{file: traffic(t, proto, 4000)})
@@ -91,7 +91,7 @@ func TestReadAllocates(t *testing.T) {
 	}
 }
 
-// again gives a file bit by bit, as a disk does.
+// again returns a file in parts, as a disk does.
 type again struct{ file []byte }
 
 func (a *again) Read(to []byte) (int, error) {

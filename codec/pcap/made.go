@@ -12,13 +12,13 @@ import (
 // maxMadeFrame bounds the bytes of a frame in made-up packets.
 const maxMadeFrame = 64 << 20
 
-// madeFrames reads the frames of a section whose packets are made up (CaptureTold.Made): the comment of the first packet of a frame says all
-// that there is to know, and the payloads are its bytes. Nothing is put in order, joined or deciphered: that was done before. What is kept is
-// the bytes of one frame, and at most Options.Conns connections.
+// madeFrames reads the frames of a section whose packets are made up (CaptureTold.Made): the comment of a frame's first packet holds its
+// properties, and the payloads its bytes. The bytes are already in order, reassembled and deciphered. Memory is bounded by the bytes of one
+// frame and by Options.Conns connections.
 type madeFrames struct {
 	a     *packet.Assembler
 	conns map[uint32]*packet.Ready
-	told  *FrameTold // of the frame that has begun
+	told  *FrameTold // of the current frame
 	conn  *packet.Ready
 	at    time.Time
 	dir   schema.Dir
@@ -26,7 +26,7 @@ type madeFrames struct {
 	from  []transport.Source
 }
 
-// packet takes the next packet of such a section.
+// packet takes the next packet of the section.
 func (m *madeFrames) packet(p *packet.Packet) {
 	m.a.Pass(p)
 	told, _ := FramesTold(p.Comment)
@@ -64,7 +64,7 @@ func (m *madeFrames) packet(p *packet.Packet) {
 	}
 }
 
-// end emits the frame that has begun. One that is not whole is a problem.
+// end emits the current frame, as a problem if it is incomplete.
 func (m *madeFrames) end() {
 	t := m.told
 	if t == nil {
@@ -91,7 +91,7 @@ func (m *madeFrames) end() {
 	m.conn.Emit(&f, transport.MarksOf(t.Flags))
 }
 
-// connOf is the connection of a frame; nil if there are too many. The first frame of it says what it is.
+// connOf returns the connection of a frame; nil above the limit of connections. The first frame of a connection describes it.
 func (m *madeFrames) connOf(t *FrameTold) *packet.Ready {
 	if c := m.conns[t.Conn]; c != nil && t.Proto == "" {
 		return c
@@ -113,7 +113,7 @@ func (m *madeFrames) connOf(t *FrameTold) *packet.Ready {
 	return ready
 }
 
-// section takes what the comments of a section tell.
+// section reads the comments of a section.
 func (r *Reader) section(rest []byte) {
 	r.made = false
 	for o := (options{r: r, rest: rest}); o.next(); {
@@ -126,5 +126,5 @@ func (r *Reader) section(rest []byte) {
 	}
 }
 
-// MadeSection reports whether the last packet is of a section whose packets are made up: one or more for each frame, as it was deciphered.
+// MadeSection reports whether the last packet is in a section of made-up packets: one or more for each deciphered frame.
 func (r *Reader) MadeSection() bool { return r.made }

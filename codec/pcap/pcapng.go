@@ -9,8 +9,8 @@ import (
 	"wirebench/codec/scan"
 )
 
-// The blocks of a pcapng that are read (draft-ietf-opsawg-pcapng, section 4). A block is: type, total length, body padded to 4 bytes, total
-// length once more. All others, name resolution, statistics and secrets among them, are passed over.
+// The supported blocks of pcapng (draft-ietf-opsawg-pcapng, section 4). A block is: type, total length, body padded to 4 bytes, total
+// length again. All others, including name resolution, statistics and secrets, are skipped.
 const (
 	blockSection   = 0x0a0d0d0a // reads the same in both byte orders
 	blockInterface = 1
@@ -27,10 +27,10 @@ const (
 	optionResol   = 9  // of time stamps
 	optionOffset  = 14 // of time stamps, seconds
 
-	blockFrame = 12 // bytes of a block that are not its body
+	blockFrame = 12 // bytes of a block besides its body
 )
 
-// nextBlock reads blocks up to a packet.
+// nextBlock reads blocks up to the next packet.
 func (r *Reader) nextBlock() error {
 	for {
 		head := r.in.Peek(blockFrame)
@@ -38,18 +38,18 @@ func (r *Reader) nextBlock() error {
 		case len(head) == 0:
 			return r.end()
 		case len(head) < blockFrame:
-			return r.torn("the file ends in the head of a block: %d of %d bytes are there", len(head), blockFrame)
+			return r.torn("the file ends inside the header of a block: %d of %d bytes are present", len(head), blockFrame)
 		}
 		kind := r.u32(head)
 		if kind == blockSection {
 			r.big = head[8] == sectionMagic>>24
 			if r.u32(head[8:]) != sectionMagic {
-				return r.torn("the section has no byte order: % x", head[8:12])
+				return r.torn("the section has an invalid byte-order magic: % x", head[8:12])
 			}
 		}
 		size := r.u32(head[4:])
 		if size < blockFrame || size%4 != 0 {
-			return r.torn("a block of %d bytes cannot be right", size)
+			return r.torn("a block size of %d bytes is invalid", size)
 		}
 		var take func(*Reader, []byte) (bool, string)
 		switch kind {
@@ -72,19 +72,19 @@ func (r *Reader) nextBlock() error {
 		default:
 			start := r.in.Offset()
 			if done := r.in.Skip(int64(size)); done < int64(size) {
-				return r.tornAt(start, "the file ends in a block: %d of %d bytes are there", done, size)
+				return r.tornAt(start, "the file ends inside a block: %d of %d bytes are present", done, size)
 			}
 			continue
 		}
 		if size > MaxPacket {
-			return r.torn("a block of %d bytes cannot be right", size)
+			return r.torn("a block size of %d bytes is invalid", size)
 		}
 		block := r.in.Peek(int(size))
 		if len(block) < int(size) {
-			return r.torn("the file ends in a block: %d of %d bytes are there", len(block), size)
+			return r.torn("the file ends inside a block: %d of %d bytes are present", len(block), size)
 		}
 		if end := r.u32(block[size-4:]); end != size {
-			return r.torn("a block says %d bytes at its start and %d at its end", size, end)
+			return r.torn("the two lengths of a block differ: %d and %d bytes", size, end)
 		}
 		packet, wrong := take(r, block[8:size-4])
 		if wrong != "" {
@@ -97,7 +97,7 @@ func (r *Reader) nextBlock() error {
 	}
 }
 
-// takeRecord gives a recorded frame, or what belongs to such, to who wants it.
+// takeRecord passes a block of recorded frames to the consumer.
 func (r *Reader) takeRecord(body []byte) (bool, string) {
 	r.record(body)
 	return false, ""
@@ -105,10 +105,10 @@ func (r *Reader) takeRecord(body []byte) (bool, string) {
 
 func (r *Reader) takeSection(body []byte) (bool, string) {
 	if len(body) < 16 {
-		return false, "the head of a section is too short"
+		return false, "the header of a section is too short"
 	}
 	if major := r.u16(body[4:]); major != 1 {
-		return false, "the section has a version that is not known"
+		return false, "the section has an unknown version"
 	}
 	r.ifaces = r.ifaces[:0]
 	if r.record != nil {
@@ -120,14 +120,14 @@ func (r *Reader) takeSection(body []byte) (bool, string) {
 }
 
 func (r *Reader) takeInterface(body []byte) (bool, string) {
-	if len(body) < 8 { // it counts, as packets name interfaces by their number
+	if len(body) < 8 { // packets name interfaces by number, so an invalid one counts too
 		body = []byte{byte(packet.LinkUnknown), 0, 0, 0, 0, 0, 0, 0}
 		if r.big {
 			body[0], body[1] = 0, byte(packet.LinkUnknown)
 		}
 	}
 	if len(r.ifaces) == maxInterfaces {
-		return false, "" // packets of it are lost
+		return false, "" // its packets are lost
 	}
 	in := Interface{Link: packet.LinkType(r.u16(body)), SnapLen: r.u32(body[4:]), resolution: 6}
 	for o := (options{r: r, rest: body[8:]}); o.next(); {
@@ -153,7 +153,7 @@ func (r *Reader) takePacket(body []byte) (bool, string) {
 	return r.takeStamped(body, int(r.u32(body)))
 }
 
-// takeOldPacket reads a Packet Block, which the Enhanced Packet Block replaced. It has 2 bytes for the interface and 2 for drops.
+// takeOldPacket reads a Packet Block, the predecessor of the Enhanced Packet Block. The interface and the drop count have 2 bytes each.
 func (r *Reader) takeOldPacket(body []byte) (bool, string) {
 	if len(body) < 20 {
 		return r.lose()
@@ -169,7 +169,7 @@ func (r *Reader) takeStamped(body []byte, index int) (bool, string) {
 	return r.take(index, uint64(r.u32(body[4:]))<<32|uint64(r.u32(body[8:])), body, 20, size, r.u32(body[16:]))
 }
 
-// takeSimple reads a Simple Packet Block: no time, no options, and its size follows from that of the interface.
+// takeSimple reads a Simple Packet Block: no time, no options, and its size follows from the snapshot length of the interface.
 func (r *Reader) takeSimple(body []byte) (bool, string) {
 	if len(body) < 4 {
 		return r.lose()
@@ -186,19 +186,19 @@ func (r *Reader) takeSimple(body []byte) (bool, string) {
 	return is, wrong
 }
 
-// lose passes over a packet that cannot be right: how long its block is is known, so the others can be read. It has a number all the same.
+// lose skips an invalid packet: the length of its block is known, so the next ones can be read. It still counts as a packet.
 func (r *Reader) lose() (bool, string) {
 	if r.packet.N == maxPacketCount-1 {
-		return false, "the packets are more than can be counted"
+		return false, "the file has too many packets to number"
 	}
 	r.packet.N++
 	r.lost++
 	return false, ""
 }
 
-// take fills in the packet. size has been checked.
+// take sets the packet. The caller has checked size.
 func (r *Reader) take(index int, stamp uint64, body []byte, at int, size, orig uint32) (bool, string) {
-	if index >= len(r.ifaces) { // nobody knows what it starts with
+	if index >= len(r.ifaces) { // the link type is unknown
 		return r.lose()
 	}
 	in := &r.ifaces[index]
@@ -225,7 +225,7 @@ func (r *Reader) take(index int, stamp uint64, body []byte, at int, size, orig u
 	return true, ""
 }
 
-// fileNotes keeps the comments among options.
+// fileNotes stores the comments among options.
 func (r *Reader) fileNotes(rest []byte) {
 	for o := (options{r: r, rest: rest}); o.next(); {
 		if o.code == optionComment && len(r.notes) < maxFileNotes {
@@ -234,7 +234,7 @@ func (r *Reader) fileNotes(rest []byte) {
 	}
 }
 
-// text is the value of an option that is text: some writers end it with NULs.
+// text returns the value of a text option without trailing NULs, which some writers add.
 func text(value []byte) string {
 	for len(value) > 0 && value[len(value)-1] == 0 {
 		value = value[:len(value)-1]
@@ -242,7 +242,7 @@ func text(value []byte) string {
 	return strings.ToValidUTF8(string(value), "\ufffd")
 }
 
-// options walks over the options of a block. What does not fit ends them: they are not worth a packet.
+// options iterates over the options of a block. It stops at the first invalid one, which does not invalidate the packet.
 type options struct {
 	r     *Reader
 	rest  []byte
@@ -263,8 +263,8 @@ func (o *options) next() bool {
 	return true
 }
 
-// time is the moment that a time stamp of the interface means, the zero time if it is out of bounds. if_tsresol counts in 10^-n s, or
-// with its highest bit in 2^-n s.
+// time converts a time stamp of the interface; the zero time if it is out of range. if_tsresol is a resolution of 10^-n s, or 2^-n s if its
+// highest bit is set.
 func (in *Interface) time(stamp uint64) time.Time {
 	n := uint(in.resolution &^ 0x80)
 	var sec, nanos uint64
@@ -295,7 +295,7 @@ func (in *Interface) time(stamp uint64) time.Time {
 	return time.Time{}
 }
 
-// powerOf10 is 10^n for n of 0..19.
+// powerOf10 returns 10^n for n in 0..19.
 func powerOf10(n uint) uint64 {
 	p := uint64(1)
 	for range n {

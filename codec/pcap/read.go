@@ -8,8 +8,8 @@ import (
 	"wirebench/codec/transport"
 )
 
-// Read reads a capture file and emits the frames of its connections in delivery order: that of the packets with which they were whole.
-// The error is ErrFormat, wrapped, or that of r: a file that is torn is no error, the summary says where it stops.
+// Read reads a capture file and emits the frames of its connections in delivery order, which is the order of the packets that completed
+// them. The error wraps ErrFormat, or is an error of r. A truncated file is not an error: Summary.Torn holds the position.
 func Read(r io.Reader, opts packet.Options, emit func(*transport.Frame)) (packet.Summary, error) {
 	in, err := NewReader(r)
 	if err != nil {

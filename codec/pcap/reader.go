@@ -14,8 +14,8 @@ import (
 
 // Bounds of capture files.
 const (
-	MaxPacket      = 16 << 20 // bytes of one packet with what the file says about it
-	MaxUnpacked    = 16 << 30 // bytes of a file that came packed
+	MaxPacket      = 16 << 20 // bytes of one packet with its metadata
+	MaxUnpacked    = 16 << 30 // uncompressed bytes of a compressed file
 	maxInterfaces  = 4096     // in a section of a pcapng
 	maxComments    = 16       // of a packet
 	maxFileNotes   = 1000     // comments of sections and interfaces
@@ -24,44 +24,43 @@ const (
 	maxPacketCount = math.MaxUint32
 )
 
-// ErrFormat says that the bytes are no capture file.
+// ErrFormat is the error for bytes that are not a capture file.
 var ErrFormat = errors.New("neither pcap nor pcapng")
 
-// Interface is where packets were caught.
+// Interface describes a capture interface.
 type Interface struct {
 	Name       string
 	Link       packet.LinkType
-	SnapLen    uint32 // bytes kept of a packet at most; 0 = all
+	SnapLen    uint32 // maximum captured bytes of a packet; 0 = no limit
 	resolution uint8  // if_tsresol
 	offset     int64  // if_tsoffset, seconds
 }
 
-// Reader reads a pcap or pcapng file, or a text in which Wireshark exported packets, packed with gzip or not. Its memory is bounded by
-// MaxPacket (of texts: by what shows one packet, 64 MiB) and what the interfaces and
-// comments of a section take.
+// Reader reads a pcap or pcapng file, or a text in which Wireshark exported packets, compressed with gzip or not. Its memory is bounded by
+// MaxPacket (for texts: by the text of one packet, 64 MiB) and the interfaces and comments of a section.
 type Reader struct {
 	in      *scan.Input
 	form    string
 	packed  bool
-	big     bool // byte order of the file or section
+	big     bool // the file or section is big-endian
 	nanos   bool // pcap: fractions are nanoseconds
 	packet  packet.Packet
 	packets uint32 // that were read
 	ifaces  []Interface
 	notes   []string
 	made    bool   // pcapng: the packets of the section are made up
-	lost    uint32 // packets that could not be read, and what follows them could
+	lost    uint32 // packets that could not be read, in blocks that could be skipped
 	failed  error
 
-	record func(body []byte) // takes the blocks of recorded frames, and nil where a section begins; nil: they are passed over
+	record func(body []byte) // is called with the blocks of recorded frames, and with nil at the start of a section; nil: they are skipped
 
-	// Of texts that Wireshark exported.
+	// For exported texts.
 	export   *export
 	exported exported
 	shown    shown
 }
 
-// SniffCapture tells by the first bytes of a file (4 are enough) what it can be: "pcap", "pcapng", "gzip" or "".
+// SniffCapture detects the format of a file from its first bytes (4 are enough): "pcap", "pcapng", "gzip" or "".
 func SniffCapture(head []byte) string {
 	if len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b {
 		return "gzip"
@@ -78,7 +77,7 @@ func SniffCapture(head []byte) string {
 	return ""
 }
 
-// NewReader reads the head of a capture file. The error is ErrFormat, wrapped, if it is none, else that of r.
+// NewReader reads the header of a capture file. The error wraps ErrFormat if it is not one, else it is an error of r.
 func NewReader(r io.Reader) (*Reader, error) {
 	p := &Reader{in: scan.NewInput(r)}
 	if SniffCapture(p.in.Peek(4)) == "gzip" {
@@ -108,7 +107,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return p, nil
 }
 
-// Format is "pcap", "pcapng", or one of SniffExport, with ".gz" behind it if the file came packed.
+// Format is "pcap", "pcapng", or one of SniffExport, followed by ".gz" if the file was compressed.
 func (r *Reader) Format() string {
 	if r.packed {
 		return r.form + ".gz"
@@ -119,20 +118,20 @@ func (r *Reader) Format() string {
 // Exported reports whether the file is a text in which Wireshark or tshark wrote packets with their bytes.
 func (r *Reader) Exported() bool { return r.export != nil }
 
-// Interfaces are those of the section that the last packet is in.
+// Interfaces returns the interfaces of the section that contains the last packet.
 func (r *Reader) Interfaces() []Interface { return r.ifaces }
 
-// Comments are those of the sections and interfaces that were read.
+// Comments returns the comments of the sections and interfaces read so far.
 func (r *Reader) Comments() []string { return r.notes }
 
-// Next reads the next packet, which is valid until the call after. The error is io.EOF at the end of a whole file, a *Torn where a file
-// cannot be read on, else that of the reader below. It is the same from then on.
+// Next returns the next packet, which is valid until the next call. The error is io.EOF at the end of a complete file, a *Torn where a file
+// becomes unreadable, else an error of the underlying reader. Later calls return the same error.
 func (r *Reader) Next() (*packet.Packet, error) {
 	if r.failed != nil {
 		return nil, r.failed
 	}
 	if r.packet.N == maxPacketCount {
-		r.failed = r.torn("the packets are more than can be counted")
+		r.failed = r.torn("the file has too many packets to number")
 	} else if r.export != nil {
 		r.failed = r.nextExported()
 	} else if r.form == "pcap" {
@@ -147,7 +146,7 @@ func (r *Reader) Next() (*packet.Packet, error) {
 	return &r.packet, nil
 }
 
-// torn is the error at the place that was reached, unless the reader below failed.
+// torn returns a *Torn at the current position, or the error of the underlying reader if that failed.
 func (r *Reader) torn(format string, args ...any) error {
 	return r.tornAt(r.in.Offset(), format, args...)
 }
@@ -164,10 +163,10 @@ func (r *Reader) tornAt(pos int64, format string, args ...any) error {
 	return t
 }
 
-// end is the error where no byte is left.
+// end returns the error for the end of the input.
 func (r *Reader) end() error {
 	if r.in.Failure() != nil {
-		return r.torn("the file breaks off")
+		return r.torn("the file is damaged")
 	}
 	if r.packed && r.in.Offset() >= MaxUnpacked {
 		return r.torn("the file unpacks to more than %d GiB", MaxUnpacked>>30)

@@ -54,7 +54,7 @@ func readAll(t testing.TB, file []byte) (packets []packet.Packet, err error) {
 		p, err := r.Next()
 		if err != nil {
 			if _, again := r.Next(); again != err { //nolint:errorlint // the same value
-				t.Errorf("after %v comes %v", err, again)
+				t.Errorf("%v is followed by %v", err, again)
 			}
 			return packets, err
 		}
@@ -96,7 +96,7 @@ func TestWriterRoundTrip(t *testing.T) {
 	}
 }
 
-// TestTruncated cuts files at every byte: what stands before the cut is read, and it is said where it is.
+// TestTruncated truncates files at every byte: the packets before that are read, and the error has the position.
 func TestTruncated(t *testing.T) {
 	whole := sample(t, transport.TCP)
 	all, _ := readAll(t, whole)
@@ -149,7 +149,7 @@ func pack(t testing.TB, file []byte) []byte {
 	return out.Bytes()
 }
 
-// order is a byte order that can also append.
+// order is a byte order that supports appending.
 type order interface {
 	binary.ByteOrder
 	binary.AppendByteOrder
@@ -199,7 +199,7 @@ func TestPcap(t *testing.T) {
 	}
 }
 
-// block is a block of a pcapng.
+// block encodes a block of a pcapng.
 func block(o order, kind uint32, body []byte) []byte {
 	for len(body)%4 != 0 {
 		body = append(body, 0)
@@ -257,7 +257,7 @@ func TestPcapngBlocks(t *testing.T) {
 			}, nil)),
 			sectionBlock(o),
 			iface(228, 0, opt(o, optionResol, 0x80|10)),
-			block(o, blockPacket, append(words(3, 0, 0, 2, 2), "no"...)), // there is no such interface: this packet alone is lost
+			block(o, blockPacket, append(words(3, 0, 0, 2, 2), "no"...)), // there is no such interface: only this packet is lost
 			block(o, blockPacket, append(words(0, 0, 0, 9, 9), "no"...)),
 			block(o, blockPacket, []byte("no")),
 			block(o, blockPacket, append(words(0, 0, 1536, 2, 2), "hi"...)),
@@ -324,9 +324,9 @@ func TestNotACapture(t *testing.T) {
 			t.Errorf("%q: %v", file, err)
 		}
 	}
-	// A length that cannot be right ends the reading and costs no memory.
+	// An invalid length ends the reading and costs no memory.
 	huge, _ := hex.DecodeString("0a0d0d0afcffffff4d3c2b1a01000000ffffffffffffffff")
-	if _, err := readAll(t, huge); err == nil || !strings.Contains(err.Error(), "cannot be right") {
+	if _, err := readAll(t, huge); err == nil || !strings.Contains(err.Error(), "is invalid") {
 		t.Errorf("%v", err)
 	}
 	broken := errors.New("the disk is gone")

@@ -10,22 +10,22 @@ import (
 	"wirebench/defs/schema"
 )
 
-// A proxy that changes messages has two conversations: one with the client and one with the server. Its recording has packets as they would
-// have been on the wire, which are what was sent. From these nobody can tell what was dropped, who made what, or which acknowledgement was the
-// proxy's own. So the recording has the frames, too, as they were shown, each in a block of its own among the packets, where other programs
-// pass over it. With Options.Recorded they are read instead of the packets.
+// A proxy that changes messages has two conversations: one with the client and one with the server. The packets of its recording hold the
+// bytes that were sent. They do not show which messages were dropped, who made a message, or which acknowledgments were the proxy's own. So
+// the recording also stores the frames, as shown live, each in a custom block among the packets that other programs skip. With
+// Options.Recorded they are read instead of the packets.
 //
-// The body of a block is a version, what it is, and fields: numbers as in package binary (Uvarint, Varint), texts and bytes with their length
-// before. Blocks of other versions, and such that cannot be right, are passed over.
+// The body of a block is a version, a kind, and fields: numbers as in package binary (Uvarint, Varint), texts and bytes preceded by their
+// length. Blocks of other versions, and invalid ones, are skipped.
 const (
-	blockRecorded   = 0x80574652 // of those that are left for local use
+	blockRecorded   = 0x80574652 // one of the types reserved for local use
 	recordedVersion = 1
-	recordsStart    = 'S' // behind it the section's frames are recorded: the cut
+	recordsStart    = 'S' // the frames of the section are recorded; followed by the cut
 	recordsConn     = 'C'
 	recordsFrame    = 'F'
 )
 
-// maxRecorded is how many bytes of a frame are recorded.
+// maxRecorded is the maximum number of recorded bytes of a frame.
 const maxRecorded = MaxPacket - 1<<20
 
 // Bits of a recorded frame.
@@ -35,28 +35,28 @@ const (
 	recordedResumed
 )
 
-// RecordFrames says that the frames of what follows are recorded. cut tells what they were cut by, for Options.Recorded.
+// RecordFrames declares that the following frames are recorded. cut identifies the rules by which they were cut, for Options.Recorded.
 func (w *Writer) RecordFrames(cut string) error {
 	w.record(recordsStart)
 	w.bytes(cut)
 	return w.endRecord()
 }
 
-// RecordConn tells a connection, which frames name by its id.
+// RecordConn records a connection, which frames name by its id.
 func (w *Writer) RecordConn(id uint32, c transport.Conn) error {
 	w.record(recordsConn)
 	w.uint(uint64(id))
 	w.uint(uint64(c.Proto))
 	w.uint(uint64(max(c.Session, 0)))
 	for _, end := range []netip.AddrPort{c.Client, c.Server} {
-		text, _ := end.MarshalText() // it has no errors
+		text, _ := end.MarshalText() // it never fails
 		w.bytes(string(text))
 	}
 	return w.endRecord()
 }
 
-// RecordFrame writes a frame of a connection that was told. first is the number that its sources have of the first packet of the file. Of a
-// frame that is longer than 15 MiB the rest is missing.
+// RecordFrame records a frame of a connection passed to RecordConn. first is the number that its sources use for the first packet of the
+// file. Of a frame longer than 15 MiB only the start is recorded.
 func (w *Writer) RecordFrame(conn uint32, f *transport.Frame, marks transport.Marks, first uint32) error {
 	w.record(recordsFrame)
 	w.uint(uint64(conn))
@@ -85,7 +85,7 @@ func (w *Writer) RecordFrame(conn uint32, f *transport.Frame, marks transport.Ma
 	}
 	from := f.From
 	for _, s := range from {
-		if s.Packet < first { // it is in a file before this one
+		if s.Packet < first { // it is in an earlier file
 			from = nil
 			break
 		}
@@ -121,12 +121,12 @@ func (w *Writer) bytes(s string) {
 type recordedFrames struct {
 	a      *packet.Assembler
 	wanted func(cut string) bool // Options.Recorded
-	on     bool                  // they are read instead of the packets of the section
+	on     bool                  // they replace the packets of the section
 	conns  map[uint32]*packet.Ready
 	frame  transport.Frame
 }
 
-// record takes the body of a block, and nil where another section begins.
+// record takes the body of a block, and nil at the start of a section.
 func (r *recordedFrames) record(body []byte) {
 	if body == nil {
 		r.on = false
@@ -193,7 +193,7 @@ func (r *recordedFrames) takeFrame(in *fields) {
 	c.Emit(f, transport.Marks(marks))
 }
 
-// fields reads the fields of a record. Behind what is wrong there is nothing.
+// fields reads the fields of a record. After an error all fields are zero.
 type fields struct {
 	rest  []byte
 	wrong bool

@@ -14,7 +14,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// recordedSample is a file with packets and recorded frames, whose packets count from first in what the frames say.
+// recordedSample returns a file with packets and recorded frames; the sources of the frames number packets from first.
 func recordedSample(t testing.TB, first uint32) ([]byte, []transport.Frame) {
 	t.Helper()
 	at := time.Date(2026, 11, 20, 10, 0, 0, 5, time.UTC)
@@ -49,7 +49,7 @@ func recordedSample(t testing.TB, first uint32) ([]byte, []transport.Frame) {
 	return out.Bytes(), frames
 }
 
-// What is recorded comes back, by who takes it; to others the file is one of packets.
+// Recorded frames are read with Options.Recorded; without it the file is a capture of packets.
 func TestRecordedFrames(t *testing.T) {
 	data, want := recordedSample(t, 100)
 	var got []transport.Frame
@@ -84,7 +84,7 @@ func TestRecordedFrames(t *testing.T) {
 			t.Errorf("%s: %v %+v", name, err, sum)
 		}
 	}
-	// Packets of files before are none of this file.
+	// Packets of earlier files are not sources in this one.
 	data, _ = recordedSample(t, 1)
 	first := true
 	_, _ = Read(bytes.NewReader(data), packet.Options{Recorded: func(string) bool { return true }, Limit: 1}, func(f *transport.Frame) {
@@ -93,7 +93,7 @@ func TestRecordedFrames(t *testing.T) {
 		}
 		first = false
 	})
-	// Another section has frames of its own, or none.
+	// Another section has its own recorded frames, or none.
 	plain := framesFile(t)
 	twice := 0
 	sum, err = Read(bytes.NewReader(append(bytes.Clone(data), plain...)), packet.Options{Recorded: func(string) bool { return true }}, func(*transport.Frame) { twice++ })
@@ -102,7 +102,7 @@ func TestRecordedFrames(t *testing.T) {
 	}
 }
 
-// framesFile is a file of packets alone.
+// framesFile returns a file of packets only.
 func framesFile(t *testing.T) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -118,7 +118,7 @@ func framesFile(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// Whatever the blocks hold, reading ends, with at most the frames that there are blocks.
+// For any blocks, reading ends, with at most one frame per block.
 func FuzzRecorded(f *testing.F) {
 	data, _ := recordedSample(f, 1)
 	f.Add([]byte("\x01S\x02so"), []byte("\x01C\x00\x01\x00\x00\x00"), []byte("\x01F\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))

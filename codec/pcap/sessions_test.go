@@ -14,7 +14,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// play reads a capture with tapes.
+// play reads a capture with Tapes as transports.
 func play(t testing.TB, file []byte, ports ...uint16) ([]*packettest.Tape, packet.Summary) {
 	t.Helper()
 	var tapes []*packettest.Tape
@@ -41,8 +41,8 @@ func play(t testing.TB, file []byte, ports ...uint16) ([]*packettest.Tape, packe
 	return tapes, sum
 }
 
-// script makes a capture of one TCP connection. A line is: the sender (c or s), flags (S, F, R, A), sequence number, acknowledgement or -,
-// and the data: "c - 100 - hello".
+// script makes a capture of one TCP connection. Each line has the sender (c or s), flags (S, F, R, A), sequence number, acknowledgment
+// number or -, and the data: "c - 100 - hello".
 func script(t testing.TB, text string) []byte {
 	t.Helper()
 	var file bytes.Buffer
@@ -81,7 +81,7 @@ func script(t testing.TB, text string) []byte {
 	return file.Bytes()
 }
 
-// TestReadSessions: a client that uses its port again is another session, however few packets the first one had.
+// TestReadSessions: a client that reuses its port opens another session, even if the first one had few packets.
 func TestReadSessions(t *testing.T) {
 	var file bytes.Buffer
 	w, err := NewWriter(&file, "test")
@@ -120,7 +120,7 @@ c S 100 -
 s S 500 101
 c . 101 501
 `
-	// pad brings the packets that a loss is waited for.
+	// pad adds the packets after which a loss is given up.
 	pad := func(line string) string { return strings.Repeat(line+"\n", 32) }
 	for _, c := range []struct{ name, script, want string }{
 		{"in order", hello + `
@@ -307,7 +307,7 @@ c . 103 501 cd
 `, `
 4: c2s "ab" start
 6: c2s "cd"`},
-		{"a stream that goes on far away", hello + `
+		{"a stream that continues far away", hello + `
 c . 101 501 ab
 c . 2000000000 501 cd
 c . 2000000002 501 ef
@@ -318,7 +318,7 @@ c . 2000000006 501 ij
 7: c2s lost -1
 7: c2s "gh"
 8: c2s "ij"`},
-		{"an acknowledgement that cannot be right", hello + `
+		{"an invalid acknowledgment", hello + `
 c . 101 501 ab
 s . 501 2000000000
 c . 103 501 cd
@@ -341,7 +341,7 @@ c . 103 501 cd
 	}
 }
 
-// compact leaves empty lines out.
+// compact removes empty lines.
 func compact(s string) string {
 	var lines []string
 	for line := range strings.Lines(s) {
@@ -379,7 +379,8 @@ c . 6 1 three
 	}
 }
 
-// TestSessionsAlike: scripts number all connections alike. A SYN after an end or a reset is another session; one that comes again is not.
+// TestSessionsAlike: scripts give all connections the same sequence numbers. A SYN after a FIN or a reset opens another session; a
+// retransmission does not.
 func TestSessionsAlike(t *testing.T) {
 	const (
 		open = "c S 100 -\ns S 500 101\nc . 101 501\n"
@@ -392,12 +393,12 @@ func TestSessionsAlike(t *testing.T) {
 		{"after one end", open + talk + "c F 103 503\n" + open + talk, both + `, c2s "" end | ` + both},
 		{"after ends before which bytes are missing", open + talk + "c F 109 503\ns F 503 104\n" + open + talk, both + `, s2c "" end, c2s lost 6, c2s "" end | ` + both},
 		{"after a reset", open + talk + "s R 503 103\n" + open + talk, both + shut + " | " + both},
-		{"after a reset and what came behind it", open + talk + "s R 503 103\n" + strings.Repeat("c . 103 503\n", 32) + open + talk, both + shut + " | " + both},
+		{"after a reset and later packets", open + talk + "s R 503 103\n" + strings.Repeat("c . 103 503\n", 32) + open + talk, both + shut + " | " + both},
 		{"three", open + talk + "c R 103 -\n" + open + talk + "c R 103 -\n" + open + talk, both + shut + " | " + both + shut + " | " + both},
 		{"asked twice", "c S 100 -\n" + open + "c S 100 -\n" + talk + "c S 100 -\ns S 500 101\n", both},
-		{"asked again after a refusal", "c S 100 -\ns R 0 101\n" + open + talk, both},
+		{"retried after a refusal", "c S 100 -\ns R 0 101\n" + open + talk, both},
 		{"no start was captured the second time", open + talk + "c F 103 503\ns F 503 104\nc . 2000000000 1000000000 cd\ns . 1000000000 2000000002 uv\n", both + shut + ` | c2s "cd", s2c "uv"`},
-		{"what was sent before comes again behind the end", open + talk + "c F 103 503\ns F 503 104\nc . 101 501 ab\nc . 104 504 zz\n", both + shut},
+		{"retransmissions after the end", open + talk + "c F 103 503\ns F 503 104\nc . 101 501 ab\nc . 104 504 zz\n", both + shut},
 		{"only the answer was captured the second time", open + talk + "c F 103 503\ns F 503 104\ns S 500 101\n" + talk, both + shut + " | " + both},
 	} {
 		tapes, sum := play(t, script(t, c.script))

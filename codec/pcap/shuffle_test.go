@@ -11,8 +11,8 @@ import (
 	"wirebench/codec/transport"
 )
 
-// TestShuffledCaptures moves, repeats and drops packets of real captures. What is only moved or repeated is delivered as it is in order, byte
-// by byte; of what is dropped nothing is delivered but what was captured, at its place.
+// TestShuffledCaptures moves, repeats and drops packets of real captures. Streams with moved and repeated packets are delivered unchanged;
+// of streams with dropped packets the captured bytes are delivered at their offsets.
 func TestShuffledCaptures(t *testing.T) {
 	for _, name := range []string{"tera-session", "tera-plain", "tera-broken", "muta-session", "muta-desync"} {
 		file := []byte(packettest.Corpus(t, os.DirFS(packettest.Corpora), "../captures/"+name+".pcapng"))
@@ -26,7 +26,7 @@ func TestShuffledCaptures(t *testing.T) {
 			order := append([]packet.Packet(nil), packets...)
 			for range len(order) / 20 {
 				i := r.IntN(len(order))
-				order = append(order[:i+1], order[i:]...) // again
+				order = append(order[:i+1], order[i:]...) // repeated
 			}
 			for i := range order { // a little later
 				j := min(i+r.IntN(4), len(order)-1)

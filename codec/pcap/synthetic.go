@@ -11,18 +11,18 @@ import (
 	"wirebench/defs/schema"
 )
 
-// ErrTooLong says that a datagram does not fit into an IP packet.
+// ErrTooLong is the error for a datagram that does not fit into an IP packet.
 var ErrTooLong = errors.New("a datagram is longer than UDP can carry")
 
 // Bounds of synthetic packets.
 const (
-	maxSyntheticTCP = 32 << 10   // bytes of a segment; what is longer is several
+	maxSyntheticTCP = 32 << 10   // bytes of a segment; longer data are split
 	maxSyntheticUDP = 65535 - 28 // bytes of a datagram, in IPv4 as in IPv6
 )
 
-// Synthetic writes what a connection carried as packets that Ethernet, IP and TCP or UDP would have carried it in, with valid checksums,
-// so that other programs read it. A packet to the server is marked inbound, one to the client outbound: as an interface in front of the
-// server would see them. It is for one goroutine.
+// Synthetic writes the data of a connection as packets of Ethernet, IP and TCP or UDP, with valid checksums, for other programs. A packet
+// to the server is marked inbound, one to the client outbound, as seen by an interface in front of the server. It must be used by one
+// goroutine at a time.
 type Synthetic struct {
 	w      *Writer
 	iface  int
@@ -30,19 +30,19 @@ type Synthetic struct {
 	server netip.AddrPort
 	proto  transport.Proto
 	v6     bool
-	isn    uint32    // number of the SYN, another one for each session of the same addresses
-	seq    [3]uint32 // by direction: the number of the next byte
+	isn    uint32    // sequence number of the SYN, different for each session of the same addresses
+	seq    [3]uint32 // by direction: the next sequence number
 	id     uint16
 	buf    []byte
 	packet packet.Packet
 }
 
-// unknownEnd stands for an end whose address is not known: it is of a network for documentation (RFC 5737).
+// unknownEnd replaces an unknown address by one of a documentation network (RFC 5737).
 func unknownEnd(host byte, port uint16) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, host}), port)
 }
 
-// NewSynthetic makes packets of a connection on an interface of w, which must be of LinkEthernet.
+// NewSynthetic returns a Synthetic for a connection that writes to an interface of w, which must be of LinkEthernet.
 func NewSynthetic(w *Writer, iface int, c transport.Conn) *Synthetic {
 	s := &Synthetic{w: w, iface: iface, client: c.Client, server: c.Server, proto: c.Proto}
 	if !s.client.IsValid() {
@@ -59,7 +59,7 @@ func NewSynthetic(w *Writer, iface int, c transport.Conn) *Synthetic {
 	return s
 }
 
-// Open writes the handshake of TCP. The first byte of each direction has the same number with it and without.
+// Open writes the TCP handshake. The first byte of each direction has the same sequence number with it and without.
 func (s *Synthetic) Open(at time.Time) error {
 	if s.proto != transport.TCP {
 		return nil
@@ -76,7 +76,7 @@ func (s *Synthetic) Open(at time.Time) error {
 	return s.write(schema.ToServer, at, packet.FlagACK, nil, "")
 }
 
-// Data writes bytes of a stream, in as many segments as it takes, or a datagram. The comment is on the first packet.
+// Data writes bytes of a stream, in as many segments as needed, or a datagram. The comment is on the first packet.
 func (s *Synthetic) Data(dir schema.Dir, at time.Time, data []byte, comment string) error {
 	if s.proto != transport.TCP {
 		if len(data) > maxSyntheticUDP {
@@ -95,10 +95,10 @@ func (s *Synthetic) Data(dir schema.Dir, at time.Time, data []byte, comment stri
 	return nil
 }
 
-// Lost leaves n bytes of a stream out: a reader sees that they are missing.
+// Lost leaves a gap of n bytes in a stream, which a reader detects.
 func (s *Synthetic) Lost(dir schema.Dir, n uint32) { s.seq[dir] += n }
 
-// Close writes the end of one direction of a stream.
+// Close writes the FIN of one direction of a stream.
 func (s *Synthetic) Close(dir schema.Dir, at time.Time) error {
 	if s.proto != transport.TCP {
 		return nil
@@ -152,7 +152,7 @@ func (s *Synthetic) write(dir schema.Dir, at time.Time, flags uint8, data []byte
 	s.buf = append(s.buf, data...)
 	value := ^packet.Fold(sum + uint32(proto) + uint32(size) + packet.Sum16(s.buf[start:]))
 	if value == 0 && proto == packet.ProtoUDP {
-		value = 0xffff // 0 means that there is none (RFC 768)
+		value = 0xffff // 0 means no checksum (RFC 768)
 	}
 	binary.BigEndian.PutUint16(s.buf[start+check:], value)
 	s.packet = packet.Packet{Interface: s.iface, At: at, Data: s.buf, Comment: comment, Flow: flow}
@@ -161,7 +161,7 @@ func (s *Synthetic) write(dir schema.Dir, at time.Time, flags uint8, data []byte
 
 func (s *Synthetic) u16(v uint16) { s.buf = binary.BigEndian.AppendUint16(s.buf, v) }
 
-// ether writes addresses that are locally administered (IEEE 802, the second bit of the first byte).
+// ether writes locally administered addresses (IEEE 802, the second bit of the first byte).
 func (s *Synthetic) ether(toClient bool) {
 	client, server := [6]byte{2, 0, 0, 0, 0, 1}, [6]byte{2, 0, 0, 0, 0, 2}
 	if toClient {
@@ -182,7 +182,7 @@ func (s *Synthetic) ipv4(src, dst [4]byte, proto uint8, size int) uint32 {
 	s.u16(uint16(ipv4Head + size))
 	s.id++
 	s.u16(s.id)
-	s.buf = append(s.buf, 0x40, 0, 64, proto, 0, 0) // not to be split; 64 hops; checksum
+	s.buf = append(s.buf, 0x40, 0, 64, proto, 0, 0) // don't fragment; TTL 64; checksum
 	s.buf = append(append(s.buf, src[:]...), dst[:]...)
 	binary.BigEndian.PutUint16(s.buf[at+10:], ^packet.Fold(packet.Sum16(s.buf[at:])))
 	return packet.Sum16(s.buf[at+12:])

@@ -10,8 +10,8 @@ import (
 	"wirebench/codec/packet"
 )
 
-// What Wirebench itself writes into the comments of a pcapng, so that it comes back when the file is read again: words for people, and behind
-// them on the same line, in one fixed form, the same as JSON.
+// Wirebench stores its own data in comments of a pcapng, so that a file can be read back: text for people, and after it on the same line,
+// in one fixed form, the same as JSON.
 //
 //	frame 7, marked: the first loot wirebench-frame: {"n":7,"mark":true,"note":"the first loot"}
 //	raid.pcapng wirebench-capture: {"v":1,"name":"raid.pcapng"}
@@ -20,18 +20,18 @@ import (
 const (
 	toldFrame   = "wirebench-frame: "
 	toldCapture = "wirebench-capture: "
-	frameStart  = toldFrame + `{"n":`   // the quote cannot stand so inside a string of JSON: the last of these is the real one
-	capStart    = toldCapture + `{"v":` // as well
+	frameStart  = toldFrame + `{"n":`   // an unescaped quote cannot occur inside a JSON string, so the last match is the real one
+	capStart    = toldCapture + `{"v":` // likewise
 )
 
-// maxToldText is how many bytes of a text one comment of a section takes: as JSON it can be six times as long.
+// maxToldText is the maximum length in bytes of the text in one comment of a section: as JSON it can be six times as long.
 const maxToldText = maxOption/6 - 1000
 
-// FrameTold is what an export tells of a frame.
+// FrameTold is the data of a frame in an export.
 type FrameTold struct {
-	N uint64 `json:"n"` // number that it had
+	N uint64 `json:"n"` // its number when it was exported
 
-	// Of frames with made-up packets: all that their bytes do not tell.
+	// For frames with made-up packets: the properties that their bytes do not have.
 	Made    bool     `json:"made,omitempty"`
 	Len     int      `json:"len,omitempty"`  // bytes, from this packet on
 	Kind    string   `json:"kind,omitempty"` // "" is message
@@ -45,37 +45,37 @@ type FrameTold struct {
 	Length  int64    `json:"length,omitempty"`
 	Resumed bool     `json:"resumed,omitempty"`
 	Flags   []string `json:"flags,omitempty"`
-	Says    string   `json:"says,omitempty"` // the transport
+	Says    string   `json:"says,omitempty"` // note of the transport
 	Conn    uint32   `json:"conn,omitempty"`
-	Client  string   `json:"client,omitempty"` // of the first frame of a connection, as those below
+	Client  string   `json:"client,omitempty"` // in the first frame of a connection, like the next three
 	Server  string   `json:"server,omitempty"`
 	Session int      `json:"session,omitempty"`
 	Proto   string   `json:"proto,omitempty"`
 
-	// What people said.
+	// Entered by users.
 	Mark bool   `json:"mark,omitempty"`
 	Note string `json:"note,omitempty"`
 }
 
-// MarkerTold is a moment that somebody marked.
+// MarkerTold is a marked moment.
 type MarkerTold struct {
-	N     uint64    `json:"n"` // of the first frame behind it
+	N     uint64    `json:"n"` // of the first frame after it
 	At    time.Time `json:"at"`
 	Text  string    `json:"text"`
 	Value string    `json:"value,omitempty"`
 }
 
-// CaptureTold is what an export tells of a whole capture.
+// CaptureTold is the data of a capture in an export.
 type CaptureTold struct {
 	Version int          `json:"v"`
-	Made    bool         `json:"made,omitempty"` // the packets of the section are made up, one or more for each frame: they need no transport
+	Made    bool         `json:"made,omitempty"` // the packets of the section are made up, one or more per frame: they need no transport
 	Name    string       `json:"name,omitempty"`
-	Text    string       `json:"text,omitempty"` // several comments are one after the other
+	Text    string       `json:"text,omitempty"` // texts of several comments are concatenated
 	Frames  []FrameTold  `json:"frames,omitempty"`
 	Markers []MarkerTold `json:"markers,omitempty"`
 }
 
-// Line is the line of a comment: words for people, then what a reader takes.
+// Line returns a line of a comment: words for people, then the data.
 func (t *FrameTold) Line(words string) string {
 	text, err := json.Marshal(t)
 	if err != nil { // a year above 9999
@@ -84,7 +84,7 @@ func (t *FrameTold) Line(words string) string {
 	return oneLine(words) + " " + toldFrame + string(text)
 }
 
-// Comments are the comments of a section. The words are of the first.
+// Comments returns the comments of the section. The words are in the first one.
 func (t CaptureTold) Comments(words string) (out []string) {
 	t.Version = 1
 	text, frames, markers := t.Text, t.Frames, t.Markers
@@ -94,11 +94,11 @@ func (t CaptureTold) Comments(words string) (out []string) {
 			n--
 		}
 		t.Text, text = text[:n], text[n:]
-		if n == 0 { // what comes in lists has a comment of its own, as all of it could be too long
+		if n == 0 { // lists have comments of their own, as one comment could be too long
 			n = min(len(frames), 2) // notes of 4 KiB
 			t.Frames, frames = frames[:n], frames[n:]
 			if n == 0 {
-				n = min(len(markers), 8) // with two texts of 400 bytes
+				n = min(len(markers), 8) // with two texts of 400 bytes each
 				t.Markers, markers = markers[:n], markers[n:]
 			}
 		} else {
@@ -119,7 +119,7 @@ func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " / ")
 }
 
-// FramesTold are what the lines of a packet's comment tell of frames, and the lines that tell nothing of the kind.
+// FramesTold returns the data of frames in the lines of a packet's comment, and the other lines.
 func FramesTold(comment string) (told []FrameTold, rest string) {
 	if !strings.Contains(comment, frameStart) {
 		return nil, comment
@@ -136,21 +136,21 @@ func FramesTold(comment string) (told []FrameTold, rest string) {
 	return told, strings.Join(others, "\n")
 }
 
-// sectionTold is what a comment of a section tells.
+// sectionTold returns the data in a comment of a section.
 func sectionTold(comment string) (t CaptureTold, ok bool) {
 	at := strings.LastIndex(comment, capStart)
 	ok = at >= 0 && json.Unmarshal([]byte(comment[at+len(toldCapture):]), &t) == nil
 	return t, ok
 }
 
-// Bounds of what is believed of a file.
+// Bounds of the data accepted from a file.
 const (
 	MaxToldFrames  = 1 << 17
 	maxToldMarkers = 1 << 12
 	maxToldWhole   = 1 << 20 // bytes of the text of a capture
 )
 
-// SectionsTold reads what an export of Wirebench told in the comments of a pcapng. ok is false if the file is not one, or tells nothing.
+// SectionsTold reads the data that an export of Wirebench stored in a pcapng. ok is false if the file is not one, or has no such data.
 func SectionsTold(text io.Reader) (out CaptureTold, ok bool, err error) {
 	in, err := NewReader(text)
 	if errors.Is(err, ErrFormat) {
@@ -199,7 +199,7 @@ func SectionsTold(text io.Reader) (out CaptureTold, ok bool, err error) {
 			for _, f := range frames {
 				add(f)
 			}
-		} else if len(frames) > 0 && frames[0].Made { // numbered anew
+		} else if len(frames) > 0 && frames[0].Made { // frames are renumbered
 			n++
 			frames[0].N = n
 			add(frames[0])

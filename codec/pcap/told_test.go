@@ -13,7 +13,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// What is told comes back as it was told, whatever people wrote.
+// Data stored in comments are read back unchanged, for any texts of users.
 func TestToldComesBack(t *testing.T) {
 	evil := []string{
 		"", "plain", "two\nlines\r\nand more", `quo"ted \ "n":`, toldFrame, frameStart, frameStart + "1}", toldFrame + "{}", toldFrame + "{", strings.Repeat("ä", 2000),
@@ -52,7 +52,7 @@ func TestToldComesBack(t *testing.T) {
 
 func captureWords(texts []string) string { return strings.Join(texts, capStart) }
 
-// Frames with made-up packets are taken as they are told to be; what cannot be so is a problem, or left out.
+// Frames with made-up packets are read as their comments describe them; invalid ones are problems, or dropped.
 func TestMadeFrames(t *testing.T) {
 	var file bytes.Buffer
 	w, _ := NewWriter(&file, "test", CaptureTold{Made: true}.Comments("")...)
@@ -82,7 +82,7 @@ func TestMadeFrames(t *testing.T) {
 	put(schema.ToServer, "bad", &FrameTold{Len: maxMadeFrame + 1})
 	put(schema.ToServer, "last", &FrameTold{Len: 5, Kind: "what"})
 	var got []string
-	sum, err := Read(bytes.NewReader(file.Bytes()), packet.Options{New: func(transport.Conn) transport.Transport { t.Error("a transport was asked for"); return nil }}, func(f *transport.Frame) {
+	sum, err := Read(bytes.NewReader(file.Bytes()), packet.Options{New: func(transport.Conn) transport.Transport { t.Error("a transport was requested"); return nil }}, func(f *transport.Frame) {
 		at := "-"
 		if !f.At.IsZero() {
 			at = "now"
@@ -107,7 +107,7 @@ func TestMadeFrames(t *testing.T) {
 	}
 }
 
-// Nothing that a comment tells makes the reader panic, or keep more than there is.
+// For any comment, the reader does not panic and uses bounded memory.
 func FuzzMadeFrames(f *testing.F) {
 	f.Add(`x wirebench-frame: {"n":1,"made":true,"len":3,"proto":"udp"}`, []byte("abcdef"), true)
 	f.Add(`x wirebench-frame: {"n":1,"made":true,"len":67108864,"session":-1,"kind":"problem","length":-9}`, []byte("a"), false)

@@ -10,25 +10,25 @@ import (
 	"wirebench/codec/packet"
 )
 
-// maxOption is how many bytes of text an option can hold, padded.
+// maxOption is the maximum length in bytes of an option's text, padded.
 const maxOption = math.MaxUint16 &^ 3
 
-// Writer writes a pcapng file, little-endian, with times in nanoseconds. Every block is one Write, so that a crash costs at most the block
-// that was being written. To go on with a file, write another section behind it: make another Writer.
+// Writer writes a pcapng file, little-endian, with times in nanoseconds. Every block is one Write, so that a crash costs at most the
+// current block. To append to a file, start another section with another Writer.
 type Writer struct {
 	w     io.Writer
-	buf   []byte // of the block in the making, kept for the next one
+	buf   []byte // the current block; reused
 	links []Interface
 }
 
-// NewWriter starts a section. app is the program that writes; comments are about the whole section.
+// NewWriter starts a section. app is the name of the writing program; comments apply to the section.
 func NewWriter(w io.Writer, app string, comments ...string) (*Writer, error) {
 	p := &Writer{w: w}
 	p.begin(blockSection)
 	p.u32(sectionMagic)
 	p.buf = binary.LittleEndian.AppendUint16(p.buf, 1) // version 1.0
 	p.buf = binary.LittleEndian.AppendUint16(p.buf, 0)
-	p.buf = binary.LittleEndian.AppendUint64(p.buf, math.MaxUint64) // the length is not known
+	p.buf = binary.LittleEndian.AppendUint64(p.buf, math.MaxUint64) // unknown section length
 	const optionApp = 4                                             // shb_userappl
 	options := p.text(optionApp, app)
 	for _, c := range comments {
@@ -37,7 +37,7 @@ func NewWriter(w io.Writer, app string, comments ...string) (*Writer, error) {
 	return p, p.end(options)
 }
 
-// Interface describes an interface, with its Name, Link and SnapLen, and returns its index.
+// Interface writes the description of an interface, with its Name, Link and SnapLen, and returns its index.
 func (w *Writer) Interface(in Interface) (int, error) {
 	w.begin(blockInterface)
 	w.buf = binary.LittleEndian.AppendUint16(w.buf, uint16(in.Link))
@@ -49,14 +49,14 @@ func (w *Writer) Interface(in Interface) (int, error) {
 	return len(w.links) - 1, w.end(true)
 }
 
-// lastStamp is how many seconds after 1970 nanoseconds in 64 bits end.
+// lastStamp is the last second after 1970 that fits into 64 bits of nanoseconds.
 const lastStamp = math.MaxUint64 / 1_000_000_000
 
-// Packet writes a packet: Interface, At, Data, Orig (0 is the length of Data), Comment (several, where it is long) and Flow. A time before 1970 or after 2554 is
-// written as 1970.
+// Packet writes a packet: Interface, At, Data, Orig (0 means the length of Data), Comment (split if it is long) and Flow. A time before
+// 1970 or after 2554 is written as 1970.
 func (w *Writer) Packet(p *packet.Packet) error {
 	if p.Interface < 0 || p.Interface >= len(w.links) {
-		return fmt.Errorf("write packet: interface %d is not described", p.Interface)
+		return fmt.Errorf("write packet: interface %d is undefined", p.Interface)
 	}
 	if len(p.Data) > MaxPacket/2 {
 		return fmt.Errorf("write packet: %d bytes are more than %d", len(p.Data), MaxPacket/2)
@@ -89,7 +89,7 @@ func (w *Writer) pad() {
 	}
 }
 
-// begin starts a block; its length is set by end.
+// begin starts a block; end sets its length.
 func (w *Writer) begin(kind uint32) {
 	w.buf = w.buf[:0]
 	w.u32(kind)
@@ -109,7 +109,7 @@ func (w *Writer) end(options bool) error {
 	return nil
 }
 
-// text writes an option and reports whether it did: an empty text is none. A text that is too long is cut.
+// text writes an option and reports whether it did: an empty text is omitted. A text that is too long is truncated.
 func (w *Writer) text(code uint16, s string) bool {
 	if s == "" {
 		return false
@@ -121,7 +121,7 @@ func (w *Writer) text(code uint16, s string) bool {
 	return true
 }
 
-// comments writes a text as comments: a reader puts a line break between two, so that one that is too long is parted at one, where it has any.
+// comments writes a text as comments, which a reader joins by line breaks. One that is too long is split at a line break if it has any.
 func (w *Writer) comments(text string) (written bool) {
 	for len(text) > maxOption {
 		at := strings.LastIndexByte(text[:maxOption], '\n')
