@@ -11,7 +11,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// TestAddLog adds a form as the package's documentation says: "SAY" and records of a direction, a length and a message.
+// TestAddLog adds a form as the package documentation describes: "SAY" and records of a direction, a length and a message.
 func TestAddLog(t *testing.T) {
 	before := logForms
 	defer func() { logForms = before }()

@@ -14,12 +14,12 @@ import (
 )
 
 // The packet log of Alkahest, all little-endian: "TPPL", u32 version (1), u8 region, u32 client version, u32 count of servers, each i32
-// id, string, bool v6, address, u16 port, address, u16 port; u8 compression, and then, packed by it, entries: i64 milliseconds since
-// 1970, i32 server, u8 direction, u16 code, u16 length, payload. The payload has no header: it is made anew.
+// id, string, bool v6, address, u16 port, address, u16 port; u8 compression, and then the compressed entries: i64 milliseconds since
+// 1970, i32 server, u8 direction, u16 code, u16 length, payload. The payload has no header: the reader adds it.
 //
-// What is not told and decided here: a string has its length in UTF-8 bytes before it, 7 bits a byte, as programs of .NET write it; the
-// first address of a server is its own (the second is that of the proxy); the length is that of the payload; the wrapper of the deflate stream is
-// told by its first bytes (none, zlib or gzip); and the numbers of the directions:
+// Assumptions, as the format is not documented: a string has its length in UTF-8 bytes before it, 7 bits per byte, as .NET programs write
+// it; the first address of a server is its own (the second is that of the proxy); the length is that of the payload; the wrapper of the
+// deflate stream (none, zlib or gzip) is detected from its first bytes; and the numbers of the directions:
 const (
 	alkahestToServer = 0
 	alkahestToClient = 1
@@ -38,7 +38,7 @@ var alkahestMagic = []byte("TPPL")
 
 func sniffAlkahest(head []byte, _ bool) bool { return bytes.HasPrefix(head, alkahestMagic) }
 
-// readAlkahest is the reader of the form "alkahest".
+// readAlkahest reads the form "alkahest".
 func readAlkahest(l *reading) {
 	compression, ok := alkahestHead(l)
 	if !ok {
@@ -49,19 +49,19 @@ func readAlkahest(l *reading) {
 	case alkahestDeflate:
 		l.unpack(inflated(l.in))
 	default:
-		l.torn("compression %d is not known", compression)
+		l.torn("unknown compression %d", compression)
 		return
 	}
 	var buf []byte
 	for !l.ended() {
 		b := l.in.Peek(alkahestEntry)
 		if len(b) < alkahestEntry {
-			l.torn("an entry needs %d bytes, and %d are left", alkahestEntry, len(b))
+			l.torn("an entry needs %d bytes, but only %d are left", alkahestEntry, len(b))
 			return
 		}
 		size := int(binary.LittleEndian.Uint16(b[15:]))
 		if b = l.in.Peek(alkahestEntry + size); len(b) < alkahestEntry+size {
-			l.torn("an entry has %d bytes, and %d are left", alkahestEntry+size, len(b))
+			l.torn("an entry has %d bytes, but only %d are left", alkahestEntry+size, len(b))
 			return
 		}
 		at := scan.UnixMilli(int64(binary.LittleEndian.Uint64(b)))
@@ -72,7 +72,7 @@ func readAlkahest(l *reading) {
 		case alkahestToClient:
 			dir = schema.ToClient
 		default:
-			l.torn("an entry has the direction %d", b[12])
+			l.torn("an entry has an unknown direction, %d", b[12])
 			return
 		}
 		l.on(int64(int32(binary.LittleEndian.Uint32(b[8:]))), transport.Conn{})
@@ -80,7 +80,7 @@ func readAlkahest(l *reading) {
 		code := binary.LittleEndian.Uint16(b[13:])
 		message, ok := teraMessage(buf, code, b[alkahestEntry:])
 		if !ok {
-			if !l.problem(dir, at, message, transport.Unknown, "the payload of message %d has %d bytes: with its header it is longer than a message can be", code, size) {
+			if !l.problem(dir, at, message, transport.Unknown, "the payload of message %d has %d bytes, too many for a message with its header", code, size) {
 				return
 			}
 		} else {
@@ -93,28 +93,28 @@ func readAlkahest(l *reading) {
 	}
 }
 
-// alkahestHead reads what stands before the entries.
+// alkahestHead reads the header before the entries.
 func alkahestHead(l *reading) (compression byte, ok bool) {
 	take := func(n int) []byte {
 		b := l.in.Peek(n)
 		if len(b) < n {
-			l.torn("the head of the log breaks off")
+			l.torn("the header of the log is truncated")
 			return nil
 		}
 		l.in.Skip(int64(n))
-		return b // stays: skip moves nothing that was looked at
+		return b // stays valid: skip does not move peeked bytes
 	}
 	b := take(4 + 4 + 1 + 4 + 4)
 	if b == nil {
 		return 0, false
 	}
 	if v := binary.LittleEndian.Uint32(b[4:]); v != alkahestVersion {
-		l.torn("version %d of the format is not known", v)
+		l.torn("unknown version %d of the format", v)
 		return 0, false
 	}
 	n := binary.LittleEndian.Uint32(b[13:])
 	if n > maxAlkahestServers {
-		l.torn("%d servers are more than a log can have", n)
+		l.torn("the log has too many servers: %d", n)
 		return 0, false
 	}
 	clear(l.conns)
@@ -126,7 +126,7 @@ func alkahestHead(l *reading) (compression byte, ok bool) {
 		name := l.in.Peek(maxAlkahestName + 5)
 		size, used, ok := netString(name)
 		if !ok || size > maxAlkahestName || used+size > len(name) {
-			l.torn("the name of a server cannot be read")
+			l.torn("the name of a server is invalid")
 			return 0, false
 		}
 		l.in.Skip(int64(used + size))
@@ -148,7 +148,7 @@ func alkahestHead(l *reading) (compression byte, ok bool) {
 	return b[0], true
 }
 
-// netString reads the length of a string as .NET writes it: 7 bits a byte, the lowest first. used is how many bytes it takes.
+// netString reads the length of a .NET string: 7 bits per byte, the lowest first. used is the number of its bytes.
 func netString(b []byte) (size, used int, ok bool) {
 	for used < min(len(b), 4) {
 		c := b[used]
@@ -161,7 +161,7 @@ func netString(b []byte) (size, used int, ok bool) {
 	return 0, 0, false
 }
 
-// inflated unpacks a deflate stream, bare or in a wrapper. The checksum of zlib is not looked at.
+// inflated decompresses a deflate stream, bare or in a wrapper. The checksum of zlib is not verified.
 func inflated(in *scan.Input) io.Reader {
 	b := in.Peek(2)
 	switch {
@@ -170,7 +170,7 @@ func inflated(in *scan.Input) io.Reader {
 			return z
 		}
 	case len(b) == 2 && b[0]&0xf == 8 && b[1]&0x20 == 0 && (int(b[0])<<8|int(b[1]))%31 == 0:
-		// Bare, this would be a stored block whose padding is not zero: no program writes that.
+		// In a bare stream this would be a stored block with nonzero padding, which no program writes.
 		in.Skip(2)
 	}
 	return flate.NewReader(in)

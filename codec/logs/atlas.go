@@ -14,24 +14,23 @@ import (
 	"wirebench/defs/schema"
 )
 
-// The text log of TeraAtlas (packets_<ms>.log): a line for each message, with " | " between time, direction, code, name and what was in
-// it, which is RAW: and hex, or JSON where the program knew a definition:
+// The text log of TeraAtlas (packets_<ms>.log): one line per message, with " | " between time, direction, code, name and contents. The
+// contents are RAW: and hex, or JSON if the program had a definition:
 //
 //	2024-05-01T12:00:00.123Z | S->C | 20012 | UNKNOWN | RAW: 08002c4e01000000
 //	2024-05-01T12:00:00.140Z | [FAKE] C->S | 19900 | C_CHECK_VERSION | {"version":[]}
 //
-// A line with JSON has no bytes, and which version of which definition they were read by is not told: it becomes a problem that says
-// so, and no bytes are made up.
+// A line with JSON has no bytes, and neither the definition nor its version is known. So it becomes a problem without bytes.
 //
-// What is not told and decided here: a code is decimal, or hex with 0x; whether the hex starts with the header of the message is seen from
-// it (length and code are right), and if not, the header is made and the frame's note says so.
+// Assumptions, as the format is not documented: a code is decimal, or hex with 0x; the hex starts with the message header if length and
+// code match, else the header is added and the frame's note says so.
 
 const (
 	maxAtlasLine = 2 << 20 // bytes
-	atlasLooked  = 20      // lines that are looked at to tell the form
+	atlasLooked  = 20      // lines that are read to detect the form
 )
 
-// atlasRow is a line of the log.
+// atlasRow is a parsed line of the log.
 type atlasRow struct {
 	at      time.Time
 	dir     schema.Dir
@@ -41,7 +40,7 @@ type atlasRow struct {
 	content string
 }
 
-// readAtlasRow reads a line.
+// readAtlasRow parses a line.
 func readAtlasRow(s string) (r atlasRow, ok bool) {
 	parts := strings.SplitN(s, "|", 5)
 	if len(parts) < 5 {
@@ -82,7 +81,7 @@ func sniffAtlas(head []byte, _ bool) bool {
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	for n := 0; n < atlasLooked && len(head) > 0; n++ {
 		text, rest, _ := bytes.Cut(head, []byte{'\n'})
-		// A line can be longer than the head: what stands before its content is enough.
+		// A line can be longer than head: its start is enough.
 		if _, ok := readAtlasRow(string(text)); ok {
 			return true
 		}
@@ -91,7 +90,7 @@ func sniffAtlas(head []byte, _ bool) bool {
 	return false
 }
 
-// readAtlas is the reader of the form "teraatlas".
+// readAtlas reads the form "teraatlas".
 func readAtlas(l *reading) {
 	if bytes.HasPrefix(l.in.Peek(3), []byte("\xef\xbb\xbf")) {
 		l.in.Skip(3)
@@ -126,12 +125,12 @@ func readAtlas(l *reading) {
 type atlasReading struct {
 	l       *reading
 	buf     []byte
-	strange int // lines that are no rows, one after another
-	line1   int // the first of them
+	strange int // consecutive invalid lines
+	line1   int // number of the first of them
 	from    int64
 }
 
-// line takes the next line; whole is false if it is too long.
+// line returns the next line; whole is false if it is too long.
 func (a *atlasReading) line() (text string, whole, more bool) {
 	in := a.l.in
 	looked := 0
@@ -164,7 +163,7 @@ func (a *atlasReading) line() (text string, whole, more bool) {
 	}
 }
 
-// row emits what a line tells.
+// row emits the message of a line.
 func (a *atlasReading) row(r atlasRow, from int64) bool {
 	l := a.l
 	l.record()
@@ -186,21 +185,21 @@ func (a *atlasReading) row(r atlasRow, from int64) bool {
 		payload, err = hex.DecodeString(strings.NewReplacer(" ", "", "\t", "").Replace(text))
 	}
 	if err != nil {
-		return l.problem(r.dir, r.at, nil, from, "%s", transport.Join(note, "the bytes of "+who+" are not all there: "+hexWrong(text)))
+		return l.problem(r.dir, r.at, nil, from, "%s", transport.Join(note, "the bytes of "+who+" are incomplete: "+hexWrong(text)))
 	}
 	message := payload
 	if !hasHeader(payload, r.code) {
 		var ok bool
 		if message, ok = teraMessage(a.buf, r.code, payload); !ok {
-			return l.problem(r.dir, r.at, payload, from, "%s", transport.Join(note, fmt.Sprintf("%s has %d bytes: with its header it is longer than a message can be", who, len(payload))))
+			return l.problem(r.dir, r.at, payload, from, "%s", transport.Join(note, fmt.Sprintf("%s has %d bytes, too many for a message with its header", who, len(payload))))
 		}
 		a.buf = message
-		note = transport.Join(note, "the log has no header of it: length and code are made")
+		note = transport.Join(note, "header added: the log has none")
 	}
 	return l.give(transport.Frame{Dir: r.dir, At: r.at, Name: r.name, Bytes: message, Note: note}, transport.Unknown)
 }
 
-// hexWrong says what is wrong with hex.
+// hexWrong describes the mistake in hex digits.
 func hexWrong(text string) string {
 	digits := 0
 	for i := range len(text) {
@@ -218,7 +217,7 @@ func hasHeader(b []byte, code uint16) bool {
 	return len(b) >= 4 && int(binary.LittleEndian.Uint16(b)) == len(b) && binary.LittleEndian.Uint16(b[2:]) == code
 }
 
-// flush tells of the lines that were no rows.
+// flush reports the pending invalid lines.
 func (a *atlasReading) flush() bool {
 	n := a.strange
 	if n == 0 {
@@ -229,5 +228,5 @@ func (a *atlasReading) flush() bool {
 	if n == 1 {
 		return a.l.problem(schema.Both, time.Time{}, nil, a.from, "line %d is not a row of the log", a.line1)
 	}
-	return a.l.problem(schema.Both, time.Time{}, nil, a.from, "line %d and %d more are no rows of the log", a.line1, n-1)
+	return a.l.problem(schema.Both, time.Time{}, nil, a.from, "line %d and %d more are not rows of the log", a.line1, n-1)
 }

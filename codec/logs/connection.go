@@ -11,14 +11,14 @@ import (
 )
 
 // TeraConnectionLog is the log of Shinra, CasualMeter and DamageMeter: blocks of u8 type, u16 size and a payload, all little-endian. The
-// size counts itself and the payload, not the type; so it is the length that the message of a block has on the wire, and size and payload
-// (code and data) together are the message.
+// size counts itself and the payload, but not the type, so it equals the length of the message on the wire: size and payload (code and
+// data) together are the message.
 //
-// Old programs wrote two bytes too many of each message. Their logs are told by their first message, whose payload is 30 bytes instead of
-// 28.
+// Old programs appended two stray bytes to each message. Their logs are recognized by the first message, whose payload is 30 bytes instead
+// of 28.
 //
-// What is not told and decided here: a time counts from the epoch of the format, not from the time before; "client" and "server" are who has
-// sent the message; a start behind a message starts another connection; the region is not kept.
+// Assumptions, as the format is not documented: times are relative to the epoch of the format, not to the previous time; "client" and
+// "server" are the sender of the message; a start after a message starts another connection; the region is ignored.
 const (
 	connectionMagic     = 1
 	connectionStart     = 2
@@ -38,16 +38,16 @@ var (
 
 func sniffConnectionLog(head []byte, _ bool) bool { return bytes.HasPrefix(head, connectionHead) }
 
-// readConnectionLog is the reader of the form "tera-connection-log".
+// readConnectionLog reads the form "tera-connection-log".
 func readConnectionLog(l *reading) {
 	var at time.Time
 	var buf []byte
 	first, old, session := true, false, 0
-	spoken := false // there was a message since the start
+	spoken := false // a message followed the last start
 	for !l.ended() {
 		b := l.in.Peek(3)
 		if len(b) < 3 {
-			l.torn("a block needs 3 bytes, and %d are left", len(b))
+			l.torn("a block needs 3 bytes, but only %d are left", len(b))
 			return
 		}
 		kind, size := b[0], int(binary.LittleEndian.Uint16(b[1:]))
@@ -56,7 +56,7 @@ func readConnectionLog(l *reading) {
 			return
 		}
 		if b = l.in.Peek(1 + size); len(b) < 1+size {
-			l.torn("a block has %d bytes, and %d are left", 1+size, len(b))
+			l.torn("a block has %d bytes, but only %d are left", 1+size, len(b))
 			return
 		}
 		payload := b[3:]
@@ -96,14 +96,14 @@ func readConnectionLog(l *reading) {
 	}
 }
 
-// withoutStray is a message of an old log as it was on the wire.
+// withoutStray returns a message of an old log as it was on the wire.
 func withoutStray(buf, payload []byte) []byte {
 	payload = payload[:max(0, len(payload)-connectionStray)]
 	size := 2 + len(payload)
 	return append(append(buf[:0], byte(size), byte(size>>8)), payload...)
 }
 
-// connectionTime is a number of as many bytes as it needs.
+// connectionTime decodes a number of variable length.
 func connectionTime(b []byte) time.Time {
 	ms := uint64(0)
 	for i, c := range b {

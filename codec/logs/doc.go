@@ -1,7 +1,7 @@
-// Package logs reads the logs of other programs. Forms lists the forms; Sniff recognises one by the first bytes of a file, never by its name.
+// Package logs reads the logs of other programs. Sniff detects their form from the first bytes of a file, never from its name.
 //
-// Logs hold whole messages, which become frames without a transport (except for the TCP and UDP of mitmproxy). What a format leaves open, and how
-// it was decided, is at the top of its reader's file.
+// Logs hold complete messages, which become frames without a transport (except for the TCP and UDP of mitmproxy). Each reader's file starts
+// with the assumptions it makes where a format is not documented.
 //
 //		kloct                Kloct packet-logger (.bin)
 //		tera-connection-log  TeraConnectionLog (Shinra, CasualMeter, DamageMeter)
@@ -14,20 +14,20 @@
 //		wirebench-jsonl      JSON Lines of frames --json and of an export
 //		wirebench-table      CSV and TSV of an export
 //
-//	  - A frame has the header that its definition expects, even where the log leaves it away (Frame.Offset is Unknown then). Only those of
-//	    MapleShark and World of Warcraft have none: the code is in the key alone.
-//	  - Frame.Name is what the log calls a message, if it does. It is of no weight where the code is known.
+//	  - A frame has the header that its definition expects, even if the log omits it (Frame.Offset is Unknown then). Only frames of
+//	    MapleShark and World of Warcraft have none: their code is only in the key.
+//	  - Frame.Name is the name of the message in the log, if any. It does not matter if the code is known.
 //	  - A message that the proxy made has the note "sent by the proxy", and Frame.Marks has Fake.
-//	  - A record without bytes, or with bytes that cannot be right, is a Problem. Where a log cannot be read on, Summary.Torn says why.
+//	  - A record without bytes, or with invalid bytes, is a Problem. If the rest of a log is unreadable, Summary.Torn has the reason.
 //
 // # How to add a log
 //
-// A form of log is a row of the table in logs.go, with two functions, in a file of its own that starts with what is known of the format.
+// A form of log is a row of the table in logs.go, with two functions, in a file of its own that starts with a description of the format.
 //
-//  1. sniff tells the form by the first bytes of a file; rows with the clearest marks come first.
-//  2. read goes over reading.in. For each record it calls record, then give with the message, or problem with what is wrong; it ends when they
-//     return false. on chooses the connection. torn says why the rest cannot be read.
+//  1. sniff detects the form from the first bytes of a file; rows with the most distinctive signatures are first.
+//  2. read consumes reading.in. For each record it calls record, then give with the message, or problem with a reason; it stops when they
+//     return false. on sets the connection. torn reports why the rest is unreadable.
 //  3. Add a small log to the cases of TestReadLogs, and a fuzz target that calls fuzzLog: both check the bounds.
 //
-// TestAddLog does this, and nothing else.
+// TestAddLog is an example.
 package logs

@@ -14,13 +14,13 @@ import (
 	"wirebench/defs/schema"
 )
 
-// What a browser saves of its network (HAR 1.2), with the messages of websockets as Chrome and mitmproxy add them:
+// The network log of a browser (HAR 1.2), with the messages of websockets as Chrome and mitmproxy add them:
 //
 //	{"log":{…,"entries":[{"request":{"url":"wss://…"},"serverIPAddress":"…",
 //	  "_webSocketMessages":[{"type":"send","time":1700000000.123,"opcode":2,"data":"AQI="},…]},…]}}
 //
-// Opcode 2 is bytes in base64, 1 is text as it is; what else there is (pings, errors) is counted and passed over. Each entry with messages
-// is a connection, whose client's address is not told. Messages are whole.
+// Opcode 2 is bytes in base64, 1 is plain text; other opcodes (pings, errors) are counted and skipped. Each entry with messages is a
+// connection, whose client address is unknown. Messages are complete.
 
 func sniffHAR(head []byte, _ bool) bool {
 	b := scan.StartsLikeText(head)
@@ -36,7 +36,7 @@ func sniffHAR(head []byte, _ bool) bool {
 	return ok && len(b) > 0 && b[0] == '{' && (bytes.Contains(b, []byte(`"creator"`)) || bytes.Contains(b, []byte(`"entries"`)))
 }
 
-// harEntry is what is wanted of a request.
+// harEntry holds the relevant parts of a request.
 type harEntry struct {
 	Request         struct{ URL string }
 	ServerIPAddress string
@@ -48,13 +48,13 @@ type harEntry struct {
 	} `json:"_webSocketMessages"`
 }
 
-// readHAR is the reader of the form "har".
+// readHAR reads the form "har".
 func readHAR(l *reading) {
 	if !l.in.SeekList("entries") {
-		l.torn("there are no entries")
+		l.torn("the log has no entries")
 		return
 	}
-	clear(l.conns) // each entry is one
+	clear(l.conns) // each entry is a connection
 	for id := int64(0); l.more; id++ {
 		object, why := l.in.NextObject(maxLogWhole)
 		if why != "" {
@@ -78,7 +78,7 @@ func (l *reading) harEntry(id int64, object []byte) {
 	var e harEntry
 	if err := json.Unmarshal(object, &e); err != nil {
 		l.record()
-		l.problem(schema.Both, time.Time{}, nil, transport.Unknown, "an entry cannot be read: %v", err)
+		l.problem(schema.Both, time.Time{}, nil, transport.Unknown, "invalid entry: %v", err)
 		return
 	}
 	to := l.connection(id, transport.Conn{Proto: transport.TCP, Server: harServer(e.Request.URL, e.ServerIPAddress)}, true)
@@ -109,7 +109,7 @@ func (l *reading) harEntry(id int64, object []byte) {
 	}
 }
 
-// harServer is the address of a server, if it is told; the port is of the URL.
+// harServer returns the address of a server, if it is known; the port is that of the URL.
 func harServer(address, ip string) netip.AddrPort {
 	addr, err := netip.ParseAddr(strings.Trim(ip, "[]"))
 	if err != nil {

@@ -14,12 +14,12 @@ import (
 //	table Packet    { code:ushort; name:string; version:ushort; fake:bool; data:[ubyte]; timestamp:ulong; }
 //	table PacketLog { buffer:[Packet]; }
 //
-// All numbers are little-endian. A table starts with the distance back to its vtable, which has for each field its place in the table,
-// 0 where it is left away. Strings, vectors and tables in fields are distances forward. data is the message with its header. A
-// FlatBuffer is written from its end to its start: of a file that breaks off the first messages are lost, not the last, and with them,
-// often, the vtable that all share; then none can be read.
+// All numbers are little-endian. A table starts with the offset back to its vtable, which has the position of each field in the table, 0
+// for an absent one. Strings, vectors and tables in fields are forward offsets. data is the message with its header. A FlatBuffer is
+// written from its end to its start: a truncated file loses the first messages, not the last, and often the vtable that all share; then
+// none can be read.
 //
-// What is not told and decided here: timestamp is milliseconds since 1970, all messages are of one connection.
+// Assumptions, as the format is not documented: timestamp is milliseconds since 1970, and all messages are of one connection.
 
 // Fields of Packet.
 const (
@@ -32,17 +32,17 @@ const (
 )
 
 const (
-	maxKloctCount  = 1 << 25 // packets; so many take up more than maxLogWhole
-	maxKloctFields = 16      // that a packet can have in a later version
-	kloctLeast     = 8       // bytes that a packet takes beside its message: the distance to it and that to its vtable
+	maxKloctCount  = 1 << 25 // packets; more do not fit into maxLogWhole
+	maxKloctFields = 16      // fields of a packet in a later version
+	kloctLeast     = 8       // bytes of a packet besides its message: its offset and that of its vtable
 )
 
-// flatTable is a table of a FlatBuffer: its place and that of its vtable, both inside the buffer.
+// flatTable is a table of a FlatBuffer: its position and that of its vtable, both inside the buffer.
 type flatTable struct {
-	at, vtable, fields int // fields that the vtable knows
+	at, vtable, fields int // fields in the vtable
 }
 
-// flatTableAt looks at the table at a place of b.
+// flatTableAt reads the table at a position of b.
 func flatTableAt(b []byte, at uint64) (t flatTable, ok bool) {
 	if at+4 > uint64(len(b)) {
 		return t, false
@@ -58,7 +58,7 @@ func flatTableAt(b []byte, at uint64) (t flatTable, ok bool) {
 	return flatTable{int(at), int(vtable), int(size-4) / 2}, true
 }
 
-// field is the place of a field of so many bytes; there is false if it is left away. ok is false if it is outside of b.
+// field returns the position of a field of size bytes; there is false if it is absent. ok is false if it is outside of b.
 func (t flatTable) field(b []byte, n, size int) (at int, there, ok bool) {
 	if n >= t.fields {
 		return 0, false, true
@@ -71,7 +71,7 @@ func (t flatTable) field(b []byte, n, size int) (at int, there, ok bool) {
 	return at, true, off >= 4 && at+size <= len(b)
 }
 
-// number is the value of a field of 1, 2 or 8 bytes, 0 if it is left away.
+// number returns the value of a field of 1, 2 or 8 bytes, 0 if it is absent.
 func (t flatTable) number(b []byte, n, size int) (v uint64, ok bool) {
 	at, there, ok := t.field(b, n, size)
 	if !there || !ok {
@@ -86,7 +86,7 @@ func (t flatTable) number(b []byte, n, size int) (v uint64, ok bool) {
 	return binary.LittleEndian.Uint64(b[at:]), true
 }
 
-// run is the value of a field that is a string or a vector of bytes, and its place; empty if it is left away.
+// run returns the value of a string or a vector of bytes, and its position; it is empty if it is absent.
 func (t flatTable) run(b []byte, n int) (v []byte, at int, ok bool) {
 	at, there, ok := t.field(b, n, 4)
 	if !there || !ok {
@@ -103,7 +103,7 @@ func (t flatTable) run(b []byte, n int) (v []byte, at int, ok bool) {
 	return b[start : start+size : start+size], int(start), true
 }
 
-// kloctVector finds the packets of a log: the place of the first of count distances.
+// kloctVector finds the packets of a log: the position of the first of count offsets.
 func kloctVector(b []byte) (at uint64, count int, ok bool) {
 	if len(b) < 20 {
 		return 0, 0, false
@@ -127,7 +127,7 @@ func kloctVector(b []byte) (at uint64, count int, ok bool) {
 	return at + 4, int(n), n <= maxKloctCount
 }
 
-// sniffKloct tells the log by its structure, as it has no mark: the distances that the root and the first packets are made of must fit.
+// sniffKloct detects the log by its structure, as it has no signature: the offsets of the root and the first packets must be consistent.
 func sniffKloct(head []byte, all bool) bool {
 	at, count, ok := kloctVector(head)
 	if !ok {
@@ -137,7 +137,7 @@ func sniffKloct(head []byte, all bool) bool {
 		return all && len(head) < 64
 	}
 	end := at + 4*uint64(count)
-	fit := false // or lies behind the head
+	fit := false // or is beyond head
 	for i := range uint64(min(count, 16)) {
 		el := at + 4*i
 		if el+4 > uint64(len(head)) {
@@ -145,7 +145,7 @@ func sniffKloct(head []byte, all bool) bool {
 		}
 		packet := el + uint64(binary.LittleEndian.Uint32(head[el:]))
 		if packet < end {
-			return false // what a vector refers to stands behind it
+			return false // the data of a vector must follow it
 		}
 		if packet+4 > uint64(len(head)) {
 			fit = true
@@ -157,7 +157,7 @@ func sniffKloct(head []byte, all bool) bool {
 			if int64(packet)-back+4+2*maxKloctFields <= int64(len(head)) {
 				return false
 			}
-			fit = true // the vtable is behind the head, at least its end
+			fit = true // the vtable, or its end, is beyond head
 			continue
 		}
 		if t.fields > maxKloctFields {
@@ -169,16 +169,16 @@ func sniffKloct(head []byte, all bool) bool {
 	return fit
 }
 
-// readKloct is the reader of the form "kloct".
+// readKloct reads the form "kloct".
 func readKloct(l *reading) {
-	b, _ := io.ReadAll(io.LimitReader(l.in, maxLogWhole+1)) // the error is that of l.in, which remembers it
+	b, _ := io.ReadAll(io.LimitReader(l.in, maxLogWhole+1)) // the error is also stored in l.in
 	cutShort := len(b) > maxLogWhole
 	if cutShort {
 		b = b[:maxLogWhole]
 	}
 	at, count, ok := kloctVector(b)
 	if !ok {
-		l.tornAt(0, "the table of the packets cannot be read")
+		l.tornAt(0, "the table of packets is invalid")
 		return
 	}
 	k := kloctReading{l: l, b: b, left: len(b)}
@@ -196,24 +196,24 @@ func readKloct(l *reading) {
 	}
 	switch {
 	case cutShort:
-		l.tornAt(int64(len(b)), fmt.Sprintf("the file is larger than %d MiB, more is not read", maxLogWhole>>20))
+		l.tornAt(int64(len(b)), fmt.Sprintf("only the first %d MiB of the file are read", maxLogWhole>>20))
 	case l.in.Failure() != nil:
 		l.tornAt(int64(len(b)), "the file is damaged")
 	case k.lost+k.beyond > 0:
-		l.tornAt(int64(len(b)), fmt.Sprintf("%d packets lie behind the end of the file, in whole or in part", k.lost+k.beyond))
+		l.tornAt(int64(len(b)), fmt.Sprintf("%d packets are completely or partly beyond the end of the file", k.lost+k.beyond))
 	}
 }
 
 type kloctReading struct {
 	l      *reading
 	b      []byte
-	left   int // bytes that packets can still have: honest ones do not share theirs
-	run    int // packets that could not be read, one after another
-	lost   int // in all
-	beyond int // whose distances are lost already
+	left   int // bytes that packets can still take: those of a valid log do not overlap
+	run    int // consecutive packets that could not be read
+	lost   int // total
+	beyond int // packets whose offsets are missing
 }
 
-// packet reads the packet at a place, and reports whether more are wanted.
+// packet reads the packet at a position, and reports whether more are wanted.
 func (k *kloctReading) packet(at uint64) bool {
 	t, ok := flatTableAt(k.b, at)
 	var data, name []byte
@@ -235,10 +235,10 @@ func (k *kloctReading) packet(at uint64) bool {
 	}
 	k.l.record()
 	if k.left -= len(data) + kloctLeast; k.left < 0 {
-		k.l.tornAt(int64(off), "packets share their bytes: this is no log")
+		k.l.tornAt(int64(off), "packets overlap: the file is not a valid log")
 		return false
 	}
-	// Of these a message can do without.
+	// These fields are optional.
 	name, _, _ = t.run(k.b, kloctName)
 	fake, _ = t.number(k.b, kloctFake, 1)
 	stamp, _ = t.number(k.b, kloctTimestamp, 8)
@@ -254,7 +254,7 @@ func (k *kloctReading) packet(at uint64) bool {
 		f.Note, k.l.out.Marks = sentByProxy, transport.Fake
 	}
 	if len(data) < 4 {
-		return k.l.problem(f.Dir, f.At, data, int64(off), "%s", transport.Join(f.Note, fmt.Sprintf("the log has %d bytes of message %d; its header alone takes 4", len(data), code)))
+		return k.l.problem(f.Dir, f.At, data, int64(off), "%s", transport.Join(f.Note, fmt.Sprintf("message %d has %d bytes, less than its 4-byte header", code, len(data))))
 	}
 	if is := binary.LittleEndian.Uint16(data[2:]); uint64(is) != code {
 		f.Note = transport.Join(f.Note, fmt.Sprintf("the log has code %d, the bytes have %d", code, is))
@@ -262,7 +262,7 @@ func (k *kloctReading) packet(at uint64) bool {
 	return k.l.give(f, int64(off))
 }
 
-// flush tells of the packets that could not be read since the last that could.
+// flush reports the pending packets that could not be read.
 func (k *kloctReading) flush() bool {
 	if k.run == 0 {
 		return true
@@ -270,5 +270,5 @@ func (k *kloctReading) flush() bool {
 	n := k.run
 	k.run = 0
 	k.l.record()
-	return k.l.problem(0, scan.UnixMilli(0), nil, transport.Unknown, "%d packets cannot be read: they lie outside of the file", n)
+	return k.l.problem(0, scan.UnixMilli(0), nil, transport.Unknown, "%d packets are outside of the file", n)
 }

@@ -18,19 +18,19 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Head is how many bytes of a file Sniff needs at most. With fewer it declines more.
+// Head is the number of bytes that Sniff needs of a file at most. With fewer it detects less.
 const Head = 64 << 10
 
 // Bounds of logs.
 const (
-	maxLogWhole    = 128 << 20 // bytes of a log that is in memory as long as it is read
-	maxLogUnpacked = 1 << 30   // bytes of a log, or of a part of it, that came packed
+	maxLogWhole    = 128 << 20 // bytes of a log that is read into memory
+	maxLogUnpacked = 1 << 30   // uncompressed bytes of a log, or of a part of it
 )
 
-// logForm is a form in which a program for players of a game writes whole messages.
+// logForm is a form of log, with its functions.
 type logForm struct {
 	Info
-	// sniff tells the form by the first bytes of a file. With all they are the whole of it.
+	// sniff detects the form from the first bytes of a file; all means that head is the complete file.
 	sniff func(head []byte, all bool) bool
 	read  func(l *reading)
 }
@@ -41,7 +41,7 @@ type Info struct {
 	Title string // for people
 }
 
-// logForms in the order in which they look at a file: what has the clearest marks first.
+// logForms are in order of detection: the most distinctive signatures first.
 var logForms = []logForm{
 	{Info{"alkahest", "Alkahest packet log (.pkt)"}, sniffAlkahest, readAlkahest},
 	{Info{"tera-connection-log", "TeraConnectionLog (Shinra, CasualMeter, DamageMeter)"}, sniffConnectionLog, readConnectionLog},
@@ -55,17 +55,8 @@ var logForms = []logForm{
 	{Info{"mapleshark", "MapleShark (.msb)"}, sniffShark, readShark},
 }
 
-// Forms lists the forms of log that Read understands.
-func Forms() []Info {
-	infos := make([]Info, len(logForms))
-	for i := range logForms {
-		infos[i] = logForms[i].Info
-	}
-	return infos
-}
-
-// Sniff returns the ID of the form of log whose first bytes head holds, packed with gzip or not; "" if there is none. all says that head is the
-// whole file.
+// Sniff returns the ID of the form of a log whose first bytes are in head, compressed with gzip or not; "" if it is not a log. all means that
+// head is the complete file.
 func Sniff(head []byte, all bool) string {
 	if pcap.SniffCapture(head) == "gzip" {
 		head, all = UnpackHead(head, all)
@@ -77,7 +68,7 @@ func Sniff(head []byte, all bool) string {
 	return logForms[i].ID
 }
 
-// UnpackHead returns the start of a file packed with gzip, and whether it is all of it. Damage is left to the reader of the file.
+// UnpackHead decompresses the start of a gzip file, and reports whether the result is complete. Damage is reported by the reader of the file.
 func UnpackHead(head []byte, all bool) ([]byte, bool) {
 	z, err := gzip.NewReader(bytes.NewReader(head))
 	if err != nil {
@@ -96,7 +87,7 @@ func formByID(id string) *logForm {
 	return &logForms[i]
 }
 
-// Read reads a log. head holds the bytes that were read already; ok is false if the file is not a log, and then head holds all that was read.
+// Read reads a log. head holds the bytes already read; ok is false if the file is not a log, and then head holds all bytes read so far.
 func Read(head *bytes.Buffer, rest io.Reader, opts packet.Options, proto transport.Proto, emit func(*transport.Frame)) (sum packet.Summary, ok bool, err error) {
 	all := false
 	if need := Head - head.Len(); need > 0 {
@@ -114,7 +105,7 @@ func Read(head *bytes.Buffer, rest io.Reader, opts packet.Options, proto transpo
 	if pcap.SniffCapture(l.in.Peek(2)) == "gzip" {
 		z, err := gzip.NewReader(l.in)
 		if err != nil {
-			return packet.Summary{}, false, nil // Sniff has read it: this cannot be
+			return packet.Summary{}, false, nil // impossible: Sniff has read it
 		}
 		l.unpack(z)
 		l.sum.Format += ".gz"
@@ -132,26 +123,25 @@ func Read(head *bytes.Buffer, rest io.Reader, opts packet.Options, proto transpo
 	return l.sum, true, nil
 }
 
-// reading is a log as it is being read.
+// reading is the state of reading a log.
 type reading struct {
 	in    *scan.Input
 	out   transport.Whole
 	opts  packet.Options
 	proto transport.Proto
-	conns map[int64]*transport.Conn // by what the log calls them
+	conns map[int64]*transport.Conn // by their id in the log
 	more  bool                      // frames are wanted
-	last  time.Time                 // of the frame before
+	last  time.Time                 // of the previous frame
 	bound bool                      // in ends after maxLogUnpacked bytes
 	sum   packet.Summary
 }
 
-// unpack goes on with what r makes of the bytes that follow.
+// unpack continues with r, which decompresses the rest of the input.
 func (l *reading) unpack(r io.Reader) {
 	l.in, l.bound = scan.NewInput(io.LimitReader(r, maxLogUnpacked)), true
 }
 
-// on says which connection the frames that follow are of; c is what is known of it if it is new. Above MaxConns new ones are taken for
-// the one before.
+// on sets the connection of the next frames; c describes it if it is new. Above MaxConns a new connection is merged with the current one.
 func (l *reading) on(id int64, c transport.Conn) {
 	known := l.conns[id]
 	if known == nil {
@@ -166,11 +156,11 @@ func (l *reading) on(id int64, c transport.Conn) {
 	l.out.Conn = known
 }
 
-// record counts what the log has as one: Frame.From tells its number, from 1.
+// record counts a record of the log. Frame.From has its number, from 1.
 func (l *reading) record() { l.sum.Packets++ }
 
-// give emits what the record of the moment holds, and reports whether more is wanted. off is the place of its first byte in the
-// (unpacked) file, Unknown if its bytes do not stand there as they are.
+// give emits a frame of the current record, and reports whether more are wanted. off is the offset of its first byte in the
+// (uncompressed) file, Unknown if the file has its bytes in another form.
 func (l *reading) give(f transport.Frame, off int64) bool {
 	if !l.more || l.sum.Frames == math.MaxUint32 {
 		return false
@@ -183,7 +173,7 @@ func (l *reading) give(f transport.Frame, off int64) bool {
 	return l.more
 }
 
-// pass emits what a transport made of records.
+// pass emits a frame that a transport made of records.
 func (l *reading) pass(f *transport.Frame) {
 	if !l.more || l.sum.Frames == math.MaxUint32 {
 		return
@@ -191,12 +181,12 @@ func (l *reading) pass(f *transport.Frame) {
 	l.sum.Frames++
 	l.last = f.At
 	key := l.out.Opts.Key
-	l.out.Opts.Key = nil // the transport knows
+	l.out.Opts.Key = nil // the transport has set it
 	l.more = l.out.Give(*f)
 	l.out.Opts.Key = key
 }
 
-// problem emits what stands in the place of a message. Without a time it has that of the frame before.
+// problem emits a Problem instead of a message. Without a time it has that of the previous frame.
 func (l *reading) problem(dir schema.Dir, at time.Time, b []byte, off int64, note string, args ...any) bool {
 	if at.IsZero() {
 		at = l.last
@@ -204,7 +194,7 @@ func (l *reading) problem(dir schema.Dir, at time.Time, b []byte, off int64, not
 	return l.give(transport.Frame{Kind: transport.Problem, Dir: dir, At: at, Bytes: b, Note: fmt.Sprintf(note, args...)}, off)
 }
 
-// torn says that the log cannot be read on from here.
+// torn reports that the rest of the log is unreadable.
 func (l *reading) torn(why string, args ...any) {
 	l.tornAt(l.in.Offset(), fmt.Sprintf(why, args...))
 }
@@ -216,7 +206,7 @@ func (l *reading) tornAt(pos int64, why string) {
 	l.sum.Torn = &packet.Torn{Pos: pos, Packets: l.sum.Packets, Why: why}
 }
 
-// ended reports whether the log has no more bytes, and says where it was broken off by its packing.
+// ended reports whether the log has no more bytes. If decompression has failed or reached its limit, it calls torn.
 func (l *reading) ended() bool {
 	if len(l.in.Peek(1)) > 0 {
 		return false
@@ -229,10 +219,10 @@ func (l *reading) ended() bool {
 	return true
 }
 
-// sentByProxy is the note of a message that no end has made.
+// sentByProxy is the note of a message that the proxy made.
 const sentByProxy = "sent by the proxy"
 
-// addrPort is an address of four or sixteen bytes with a port.
+// addrPort returns the address of four or sixteen bytes with a port.
 func addrPort(addr []byte, port uint16) netip.AddrPort {
 	a, ok := netip.AddrFromSlice(addr)
 	if !ok {

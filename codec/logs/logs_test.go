@@ -28,7 +28,7 @@ func wireKey(dir schema.Dir, m []byte) (schema.Key, bool) {
 	return schema.Key{Dir: dir, Code: uint32(le.Uint16(m[2:]))}, true
 }
 
-// logCase is a log that is whole, and what it holds.
+// logCase is a complete log, and its contents.
 type logCase struct {
 	name, form string
 	data       []byte
@@ -52,7 +52,7 @@ func logCases() []logCase {
 		"12:00:00.002 s2c 0500d22601 code 9938",
 		"12:00:00.003 c2s 0500d32602 code 9939",
 		"12:00:00.004  04000800 TTB_X code 8 (the log has code 7, the bytes have 8)",
-		"problem 12:00:00.005 s2c 616263 (sent by the proxy; the log has 3 bytes of message 9; its header alone takes 4)",
+		"problem 12:00:00.005 s2c 616263 (sent by the proxy; message 9 has 3 bytes, less than its 4-byte header)",
 	}
 	since := func(n, width int) string {
 		return string(le.AppendUint64(nil, uint64(ms(n).Sub(time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)).Milliseconds())))[:width]
@@ -70,7 +70,7 @@ func logCases() []logCase {
 	alkahestWant := []string{
 		"12:00:00.000 c2s 0600bc4d6162 code 19900",
 		"12:00:00.001 s2c 04002c4e code 20012 conn 1",
-		"problem 12:00:00.002 s2c " + strings.Repeat("78", 65532) + " conn 2 (the payload of message 2 has 65532 bytes: with its header it is longer than a message can be)",
+		"problem 12:00:00.002 s2c " + strings.Repeat("78", 65532) + " conn 2 (the payload of message 2 has 65532 bytes, too many for a message with its header)",
 		"12:00:00.003 s2c ffff0300" + strings.Repeat("79", 65531) + " code 3",
 	}
 	atlas := "\ufefftime | dir | code | name | data\r\n" +
@@ -89,7 +89,7 @@ func logCases() []logCase {
 		{"kloct, one vtable", "kloct", kloctLog(true, kloct...), kloctWant},
 		{"kloct without anything", "kloct", kloctLog(false), nil},
 		{"kloct, fields left away", "kloct", kloctLog(false, kloctPacket{data: packettest.WireMessage(0, "")}), []string{"-  04000000 code 0"}},
-		{"kloct, late and long", "kloct", kloctLog(false, kloctPacket{data: packettest.WireMessage(0, ""), stamp: 1 << 63}, kloctPacket{code: 1, name: strings.Repeat("S_", 200), stamp: 9e17}), []string{"-  04000000 code 0", "problem -   (the log has 0 bytes of message 1; its header alone takes 4)"}},
+		{"kloct, late and long", "kloct", kloctLog(false, kloctPacket{data: packettest.WireMessage(0, ""), stamp: 1 << 63}, kloctPacket{code: 1, name: strings.Repeat("S_", 200), stamp: 9e17}), []string{"-  04000000 code 0", "problem -   (message 1 has 0 bytes, less than its 4-byte header)"}},
 		{"connection log", "tera-connection-log", []byte(connection), []string{
 			"12:00:00.005 c2s 0700010061" + "6263 code 1", "12:00:00.005 s2c 04000200 code 2", "12:00:00.006 s2c 050003007a code 3 conn 1",
 			"problem 12:00:00.006 s2c 030078 conn 1 (a message of 3 bytes has no code)",
@@ -103,12 +103,12 @@ func logCases() []logCase {
 		{"atlas", "teraatlas", []byte(atlas), []string{
 			"problem -   (line 1 is not a row of the log)",
 			"12:00:00.123 s2c 06002c4e0102 code 20012",
-			"12:00:00.124 c2s 0600bc4d0102 C_CHECK_VERSION code 19900 (sent by the proxy; the log has no header of it: length and code are made)",
+			"12:00:00.124 c2s 0600bc4d0102 C_CHECK_VERSION code 19900 (sent by the proxy; header added: the log has none)",
 			`problem 12:00:00.125 s2c  (the log has only the values of "S_LOGIN", not its bytes)`,
-			"problem 12:00:00.125   (line 6 and 1 more are no rows of the log)",
-			`problem 12:00:00.126 s2c  (sent by the proxy; the bytes of "S_ODD" are not all there: 3 hex digits)`,
-			`problem 12:00:00.127 s2c  (the bytes of "S_ODD" are not all there: 'z' is not a hex digit)`,
-			"12:00:00.128 c2s 04000300 code 3 (the log has no header of it: length and code are made)",
+			"problem 12:00:00.125   (line 6 and 1 more are not rows of the log)",
+			`problem 12:00:00.126 s2c  (sent by the proxy; the bytes of "S_ODD" are incomplete: 3 hex digits)`,
+			`problem 12:00:00.127 s2c  (the bytes of "S_ODD" are incomplete: 'z' is not a hex digit)`,
+			"12:00:00.128 c2s 04000300 code 3 (header added: the log has none)",
 		}},
 		{"shark, one packet", "mapleshark", sharkFile(95, "\x64\x00", shark[0]), sharkWant[:1]},
 	}
@@ -121,7 +121,7 @@ func logCases() []logCase {
 	return append(cases, moreLogCases()...)
 }
 
-// readLogFile reads a file that is a log.
+// readLogFile reads a file that must be a log.
 func readLogFile(t *testing.T, data []byte, limit int) (got []string, sum packet.Summary) {
 	t.Helper()
 	n := uint32(0)
@@ -168,14 +168,14 @@ func TestReadLogs(t *testing.T) {
 	}
 }
 
-// A log that breaks off gives what stands before, and says where it stops.
+// A truncated log yields the messages before the truncation and its position.
 func TestTornLogs(t *testing.T) {
 	for _, c := range logCases() {
 		if strings.HasPrefix(c.form, "kloct") || c.form == "teraatlas" || len(c.want) == 0 {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			full := 0 // cuts between two records, which nobody can see
+			full := 0 // truncations between two records, which cannot be detected
 			for n := 0; n < len(c.data); n += 1 + n/200 {
 				if Sniff(c.data[:n], true) == "" {
 					continue
@@ -197,7 +197,7 @@ func TestTornLogs(t *testing.T) {
 	}
 }
 
-// Of a FlatBuffer that breaks off the messages that came first are lost.
+// A truncated FlatBuffer loses its first messages.
 func TestTornKloct(t *testing.T) {
 	var packets []kloctPacket
 	for i := range 50 {
@@ -215,20 +215,20 @@ func TestTornKloct(t *testing.T) {
 			t.Errorf("cut at %d: %d lost, %d read", n, lost, len(got)-1)
 		}
 	}
-	// The vtable that all share is at the end.
+	// The shared vtable is at the end.
 	data = kloctLog(true, packets...)
 	got, sum := readLogFile(t, data[:len(data)-1], 0)
-	if len(got) != 1 || !strings.Contains(got[0], "50 packets cannot be read") || sum.Torn == nil {
+	if len(got) != 1 || !strings.Contains(got[0], "50 packets are outside of the file") || sum.Torn == nil {
 		t.Errorf("%v, torn %v", got, sum.Torn)
 	}
-	// Distances that the file does not have any more.
+	// Offsets that are missing in the file.
 	got, sum = readLogFile(t, data[:24+40], 0)
 	if len(got) != 1 || sum.Torn == nil || !strings.Contains(sum.Torn.Why, "50 packets") {
 		t.Errorf("%v, torn %v", got, sum.Torn)
 	}
 }
 
-// Packets that share bytes would make much of a small file.
+// Overlapping packets would make a small file expensive.
 func TestKloctDoesNotGrow(t *testing.T) {
 	data := kloctLog(false, slices.Repeat([]kloctPacket{{code: 1, name: "S_X", data: packettest.WireMessage(1, "")}}, 2000)...)
 	big := kloctLog(false, kloctPacket{code: 1, data: packettest.WireMessage(1, strings.Repeat("x", 60000))})
@@ -240,7 +240,7 @@ func TestKloctDoesNotGrow(t *testing.T) {
 	}
 	total := 0
 	sum, _, err := Read(&bytes.Buffer{}, bytes.NewReader(data), packet.Options{}, transport.TCP, func(f *transport.Frame) { total += len(f.Bytes) })
-	if err != nil || sum.Torn == nil || !strings.Contains(sum.Torn.Why, "share") || total == 0 || total > len(data) {
+	if err != nil || sum.Torn == nil || !strings.Contains(sum.Torn.Why, "overlap") || total == 0 || total > len(data) {
 		t.Errorf("%d bytes of %d, torn %v, %v", total, len(data), sum.Torn, err)
 	}
 }
@@ -257,15 +257,15 @@ func TestLogsThatAreWrong(t *testing.T) {
 		why  string
 	}{
 		{"size 1", []byte(string(connectionHead) + "\x04\x01\x00"), 0, "does not count its own"},
-		{"direction", alkahestLog(nil, first, alkahestEntryOf(logStart, 1, 2, 1, "")), 1, "the direction 2"},
-		{"compression", append(alkahestLog(nil)[:len(alkahestLog(nil))-1], 3), 0, "compression 3 is not known"},
+		{"direction", alkahestLog(nil, first, alkahestEntryOf(logStart, 1, 2, 1, "")), 1, "unknown direction, 2"},
+		{"compression", append(alkahestLog(nil)[:len(alkahestLog(nil))-1], 3), 0, "unknown compression 3"},
 		{"version", []byte("TPPL\x02\x00\x00\x00" + strings.Repeat("\x00", 20)), 0, "version 2"},
-		{"servers", []byte("TPPL\x01\x00\x00\x00" + strings.Repeat("\xff", 20)), 0, "4294967295 servers"},
+		{"servers", []byte("TPPL\x01\x00\x00\x00" + strings.Repeat("\xff", 20)), 0, "too many servers: 4294967295"},
 		{"name of a server", []byte("TPPL\x01\x00\x00\x00" + "\x00\x00\x00\x00\x00\x01\x00\x00\x00" + strings.Repeat("\xff", 20)), 0, "name of a server"},
 		{"no deflate", alkahestLog(func([]byte) []byte { return []byte("\x07abcdef") }), 0, "corrupt"},
 		{"cut in the packing", alkahestLog(func(b []byte) []byte { b = deflated(b); return b[:len(b)/2] }, slices.Repeat([]string{first}, 5000)...), -1, "unexpected EOF"},
-		{"behind the packets", append(bytes.Clone(shark), strings.Repeat("\x00", 40)...), 2, "no packet starts here"},
-		{"size of a packet", long, 2, "no packet starts here"},
+		{"behind the packets", append(bytes.Clone(shark), strings.Repeat("\x00", 40)...), 2, "invalid packet header"},
+		{"size of a packet", long, 2, "invalid packet header"},
 	} {
 		got, sum := readLogFile(t, c.data, 0)
 		if c.n >= 0 && len(got) != c.n || sum.Torn == nil || !strings.Contains(sum.Torn.Why, c.why) {
@@ -274,13 +274,13 @@ func TestLogsThatAreWrong(t *testing.T) {
 	}
 }
 
-// A wrong byte anywhere costs what it is of, and nothing worse.
+// A wrong byte anywhere affects its record, and nothing else.
 func TestDamagedLogs(t *testing.T) {
 	small := logCase{name: "small", data: alkahestLog(nil, alkahestEntryOf(logStart, 5, 0, 1, "ab"), alkahestEntryOf(logStart, 5, 1, 1, ""))}
 	for _, c := range append(logCases(), small) {
 		data := bytes.Clone(c.data)
 		if len(data) > 10000 {
-			continue // the same in large
+			continue // the same case with more data
 		}
 		for at := 0; at < len(data); at += 1 + at/300 {
 			for _, wrong := range []byte{0, 0x7f, 0x80, 0xff, data[at] ^ 1} {
@@ -296,7 +296,7 @@ func TestDamagedLogs(t *testing.T) {
 	}
 }
 
-// An error of the reader is no end of the file.
+// An error of the reader is not the end of the file.
 func TestLogWithFailingReader(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	for _, c := range logCases() {
@@ -309,7 +309,7 @@ func TestLogWithFailingReader(t *testing.T) {
 	}
 }
 
-// Logs come in any pieces.
+// Logs may arrive in pieces of any size.
 func TestLogsInPieces(t *testing.T) {
 	for _, c := range logCases() {
 		var got []string
@@ -320,7 +320,7 @@ func TestLogsInPieces(t *testing.T) {
 	}
 }
 
-// What is larger than the head, and lines that are longer than any.
+// Records larger than Head, and lines longer than the limit.
 func TestLongLogs(t *testing.T) {
 	const n = 20000
 	row := "2024-05-01T12:00:00.123Z | S->C | 1 | S_X | RAW: 0700010061" + "6263\n"
@@ -345,7 +345,7 @@ func TestLongLogs(t *testing.T) {
 	}
 }
 
-// Addresses of a log are those of its connections.
+// The addresses of a log are those of its connections.
 func TestLogConnections(t *testing.T) {
 	two := []sharkFrame{{logStart, true, 1, ""}, {logStart, true, 1, ""}}
 	for _, c := range []struct {
@@ -382,7 +382,7 @@ func TestDirOfName(t *testing.T) {
 	}
 }
 
-// Each form reads anything without panic, and what it gives is in proportion to what it got.
+// For any input, each form reads without panic, and its output is in proportion to the input.
 func fuzzLog(f *testing.F, form string) {
 	for _, c := range logCases() {
 		if c.form == form && len(c.data) < 4000 {

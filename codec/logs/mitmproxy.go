@@ -12,26 +12,26 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Flows that mitmproxy saves: one tnetstring after another, each a dictionary (mitmproxy/io/tnetstring.py). A tnetstring is a length, ":",
-// so many bytes and a letter for their type; dictionaries and lists hold others.
+// Flows saved by mitmproxy: consecutive tnetstrings, each a dictionary (mitmproxy/io/tnetstring.py). A tnetstring is a length, ":", the
+// data and a letter for the type; dictionaries and lists are nested.
 //
 //	type "tcp", "udp"   messages: [from_client, content, timestamp] (old: a null before the timestamp)
 //	type "http"         websocket: {messages: [type, from_client, content, timestamp, dropped, injected]}
-//	type "websocket"    messages, before there was a websocket in a flow of HTTP
+//	type "websocket"    messages; of versions without websockets in HTTP flows
 //
-// What is not told and decided here: the messages of TCP are pieces of streams, and go through the transport as those of a capture do; those
-// of websockets are whole. Flows without messages, such as plain HTTP, are passed over, and are counted as not of this protocol. A message
-// that was dropped is there, with a note.
+// Assumptions, as the format is not documented: the messages of TCP are segments of streams, and pass through the transport like those of a
+// capture; messages of websockets are complete. Flows without messages, such as plain HTTP, are skipped and counted as other protocols. A
+// dropped message is emitted with a note.
 
-const maxFlowParts = 64 // keys of a dictionary that are looked at
+const maxFlowParts = 64 // maximum number of keys of a dictionary that are read
 
-// flowKeys are keys that a flow can start with.
+// flowKeys are possible first keys of a flow.
 var flowKeys = []string{
 	"version", "type", "id", "error", "client_conn", "server_conn", "intercepted", "is_replay", "marked", "metadata", "comment",
 	"timestamp_created", "messages", "websocket", "request", "response", "mode", "backup",
 }
 
-// cutOff is the kind of what the end of the file cuts off: its letter is missing.
+// cutOff is the kind of a truncated value, which has no letter.
 const cutOff = '?'
 
 // flowValue is a tnetstring.
@@ -40,7 +40,7 @@ type flowValue struct {
 	body []byte
 }
 
-// flowHead reads the length of a tnetstring. n is how many bytes stand before its body.
+// flowHead reads the length of a tnetstring. n is the number of bytes before its body.
 func flowHead(b []byte) (size, n int, ok bool) {
 	for n < len(b) && n < 10 && scan.IsDigit(b[n]) {
 		size = size*10 + int(b[n]-'0')
@@ -61,7 +61,7 @@ func nextFlowValue(b []byte) (v flowValue, rest []byte, ok bool) {
 	return flowValue{b[n+size], b[n : n+size]}, b[n+size+1:], true
 }
 
-// get is the value of a key of a dictionary.
+// get returns the value of a key of a dictionary.
 func (v flowValue) get(key string) flowValue {
 	if v.kind != '}' && v.kind != cutOff {
 		return flowValue{}
@@ -88,7 +88,7 @@ func (v flowValue) get(key string) flowValue {
 	return flowValue{}
 }
 
-// list is the first elements of a list.
+// list returns the first elements of a list.
 func (v flowValue) list(most int) (list []flowValue) {
 	if v.kind != ']' {
 		return nil
@@ -106,7 +106,7 @@ func (v flowValue) list(most int) (list []flowValue) {
 func (v flowValue) isBool() bool { return v.kind == '!' }
 func (v flowValue) isTrue() bool { return v.kind == '!' && string(v.body) == "true" }
 
-// moment is a time in seconds.
+// moment returns a time given in seconds.
 func (v flowValue) moment() time.Time {
 	if v.kind != '^' && v.kind != '#' {
 		return time.Time{}
@@ -117,7 +117,7 @@ func (v flowValue) moment() time.Time {
 	return time.Time{}
 }
 
-// end is an address: a list of host and port, in old files inside a dictionary.
+// end returns an address: a list of host and port, in old files inside a dictionary.
 func (v flowValue) end() (netip.AddrPort, bool) {
 	if v.kind == '}' {
 		v = v.get("address")
@@ -149,9 +149,9 @@ func sniffMitmproxy(head []byte, _ bool) bool {
 	return ok && (k.kind == ';' || k.kind == ',') && slices.Contains(flowKeys, string(k.body)) && len(rest) > 0 && scan.IsDigit(rest[0])
 }
 
-// readMitmproxy is the reader of the form "mitmproxy".
+// readMitmproxy reads the form "mitmproxy".
 func readMitmproxy(l *reading) {
-	clear(l.conns) // each flow is one
+	clear(l.conns) // each flow is a connection
 	for flows := int64(0); l.more && !l.ended(); flows++ {
 		size, n, ok := flowHead(l.in.Peek(11))
 		if !ok {
@@ -159,13 +159,13 @@ func readMitmproxy(l *reading) {
 			return
 		}
 		if size > maxLogWhole {
-			l.torn("a flow of %d bytes is more than %d MiB", size, maxLogWhole>>20)
+			l.torn("a flow of %d bytes exceeds %d MiB", size, maxLogWhole>>20)
 			return
 		}
 		b := l.in.Peek(n + size + 1)
 		if len(b) < n+size+1 {
-			l.torn("a flow has %d bytes, and %d are left", size, len(b)-n)
-			l.flow(flows, flowValue{cutOff, b[min(n, len(b)):]}) // what there is of it
+			l.torn("a flow has %d bytes, but only %d are left", size, len(b)-n)
+			l.flow(flows, flowValue{cutOff, b[min(n, len(b)):]}) // the part that is present
 			return
 		}
 		l.flow(flows, flowValue{b[n+size], b[n : n+size]})
@@ -173,7 +173,7 @@ func readMitmproxy(l *reading) {
 	}
 }
 
-// flow reads a flow. One that is cut off gives the messages before the cut, if its type stands before them.
+// flow reads a flow. A truncated one yields its complete messages, if its type precedes them.
 func (l *reading) flow(id int64, flow flowValue) {
 	kind := string(flow.get("type").body)
 	messages := flow.get("messages")
@@ -207,7 +207,7 @@ func (l *reading) flow(id int64, flow flowValue) {
 		rest = after
 		parts := m.list(8)
 		if whole && len(parts) > 0 {
-			parts = parts[1:] // the kind of a websocket's message: text or bytes
+			parts = parts[1:] // the type of a websocket message: text or bytes
 		}
 		l.record()
 		if len(parts) < 2 || !parts[0].isBool() {
@@ -241,16 +241,16 @@ func (l *reading) flow(id int64, flow flowValue) {
 	to.flush(at)
 }
 
-// logConn takes what a connection of a log carried.
+// logConn receives the messages of a connection.
 type logConn struct {
 	l       *reading
-	t       transport.Transport // nil: messages are frames as they are
-	left    bool                // its protocol is not this one
+	t       transport.Transport // nil: each message is a frame
+	left    bool                // of another protocol
 	started [3]bool
 	streams bool
 }
 
-// connection says that what follows is of a connection. What it carried goes through a transport, unless its messages are whole.
+// connection returns the logConn of a connection. Its messages pass through a transport, unless they are complete (whole).
 func (l *reading) connection(id int64, c transport.Conn, whole bool) logConn {
 	l.on(id, c)
 	if l.out.Conn.Proto = c.Proto; whole {

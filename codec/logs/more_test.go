@@ -49,7 +49,7 @@ func tnet(v any) string {
 	return fmt.Sprintf("%d:%s%s", len(body), body, kind)
 }
 
-// mitmFlow is a flow as mitmproxy saves it.
+// mitmFlow returns a flow as mitmproxy saves it.
 func mitmFlow(kind string, messages ...any) map[string]any {
 	flow := map[string]any{
 		"client_conn": map[string]any{"peername": []any{"10.0.0.2", 4000}, "id": "x"},
@@ -68,7 +68,7 @@ func mitmFlow(kind string, messages ...any) map[string]any {
 	return flow
 }
 
-// wowHead is the head of a .pkt of a version; extra is what the sniffer adds.
+// wowHead returns the header of a .pkt of a version; extra are the bytes added by the sniffer.
 func wowHead(version uint16, sniffer byte, start, ticks uint32, extra string) string {
 	b := append([]byte("PKT"), byte(version), byte(version>>8))
 	switch version {
@@ -139,7 +139,7 @@ func moreLogCases() []logCase {
 	}
 }
 
-// The messages of TCP flows are pieces of streams and go through the transport, those of UDP with theirs; each has its addresses.
+// The messages of TCP and UDP flows pass through their transport; each flow has its addresses.
 func TestMitmproxyFlowsAreStreams(t *testing.T) {
 	at := float64(logStart.Unix())
 	message := packettest.WireMessage(7, "abcdef")
@@ -163,7 +163,7 @@ func TestMitmproxyFlowsAreStreams(t *testing.T) {
 	}
 }
 
-// Of a flow that breaks off the messages before the break are read, where its type stands before them.
+// A truncated flow yields the messages before the truncation, if its type precedes them.
 func TestMitmproxyFlowThatBreaksOff(t *testing.T) {
 	flow := "999:4:type;3:tcp;8:messages;500:" + tnet([]any{true, []byte("abc"), 1714564800.5}) + tnet([]any{false, []byte("d"), 1.5}) + "40:4:true"
 	got, sum := readLogFile(t, []byte(flow), 0)
@@ -187,7 +187,7 @@ func TestHARServer(t *testing.T) {
 	}
 }
 
-// What cannot be right ends the reading with its place, and keeps nothing of it.
+// Invalid records end the reading with their position, and yield nothing.
 func TestMoreLogsThatAreWrong(t *testing.T) {
 	second := uint32(logStart.Unix())
 	good := wowPacket("CMSG", second, 1, "", 1, "")
@@ -196,13 +196,13 @@ func TestMoreLogsThatAreWrong(t *testing.T) {
 		n          int
 		why        string
 	}{
-		{"no direction", wowHead(wow30, 1, 0, 0, "") + good + wowPacket("XMSG", second, 1, "", 1, ""), 1, "no packet starts here"},
-		{"a sniffer's bytes", wowHead(wow30, 1, 0, 0, "") + good + "SMSG" + strings.Repeat("\xff", 16), 1, "of its sniffer"},
-		{"a size", wowHead(wow30, 1, 0, 0, "") + good + "SMSG" + strings.Repeat("\x00", 12) + "\xff\xff\xff\xff", 1, "cannot be right"},
-		{"a size below the opcode", wowHead(wow30, 1, 0, 0, "") + good + "SMSG" + strings.Repeat("\x00", 16), 1, "cannot be right"},
-		{"the head", wowHead(wow30, 1, 0, 0, "")[:5+49] + "\xff\xff\xff\xff", 0, "of its sniffer"},
+		{"no direction", wowHead(wow30, 1, 0, 0, "") + good + wowPacket("XMSG", second, 1, "", 1, ""), 1, "invalid packet header"},
+		{"a sniffer's bytes", wowHead(wow30, 1, 0, 0, "") + good + "SMSG" + strings.Repeat("\xff", 16), 1, "sniffer bytes"},
+		{"a size", wowHead(wow30, 1, 0, 0, "") + good + "SMSG" + strings.Repeat("\x00", 12) + "\xff\xff\xff\xff", 1, "is invalid"},
+		{"a size below the opcode", wowHead(wow30, 1, 0, 0, "") + good + "SMSG" + strings.Repeat("\x00", 16), 1, "is invalid"},
+		{"the head", wowHead(wow30, 1, 0, 0, "")[:5+49] + "\xff\xff\xff\xff", 0, "sniffer bytes"},
 		{"behind a flow", tnet(mitmFlow("tcp", []any{true, []byte("a"), 1.5})) + "x", 1, "no flow starts here"},
-		{"a large flow", tnet(mitmFlow("tcp", []any{true, []byte("a"), 1.5})) + "999999999:", 1, "is more than"},
+		{"a large flow", tnet(mitmFlow("tcp", []any{true, []byte("a"), 1.5})) + "999999999:", 1, "exceeds 128 MiB"},
 		{"no entries", `{"log":{"creator":1,"entries":7`, 0, "no entries"},
 		{"a string among entries", `{"log":{"creator":1,"entries":["x"]}}`, 0, "a string"},
 	} {

@@ -16,14 +16,14 @@ import (
 	"wirebench/defs/schema"
 )
 
-// The JSON Lines that frames --json and an export write: an object a line, and a frame each.
+// The JSON Lines of frames --json and of an export: an object per line for each frame.
 //
 //	{"n":7,"time":"2023-11-14T22:13:20.000005Z","conn":"10.0.0.2:4000-10.0.0.1:7801","dir":"c2s","kind":"message","from":[9],"code":1,"hex":"0102…"}
 //
-// Nothing is asked of a transport: what the line says is so. Decided here:
+// The properties in a line are used as they are, without a transport. Details:
 //
-//   - "n" and "from" are of another file: frames are numbered anew, and come from the line that they stand on.
-//   - A code whose group the definitions do not tell is looked up by the name of its message.
+//   - "n" and "from" refer to another file: frames are renumbered, and the source of each is its line.
+//   - If the definitions do not give the group of a code, it is found by the name of the message.
 
 const maxOwnLine = 64 << 20 // bytes
 
@@ -39,14 +39,14 @@ func sniffOwn(head []byte, _ bool) bool {
 	for _, k := range ownKeys {
 		if at := bytes.Index(line, []byte(k)); at < 0 && len(line) < len(b) {
 			return false
-		} else if at < 0 && k != `"hex":` { // a line that is longer than the head; the bytes stand behind all others
+		} else if at < 0 && k != `"hex":` { // a line longer than head; the bytes are the last key
 			return false
 		}
 	}
 	return true
 }
 
-// ownFrame is a line.
+// ownFrame is a parsed line.
 type ownFrame struct {
 	Time    string
 	Conn    string
@@ -91,7 +91,7 @@ func readOwn(l *reading) {
 	}
 }
 
-// ReadTold reads what an export of Wirebench, lines or a table, tells of marks and notes. ok is false if the file is not one.
+// ReadTold reads the marks and notes of an export of Wirebench, JSON Lines or a table. ok is false if the file is not one.
 func ReadTold(in *scan.Input) (told pcap.CaptureTold, ok bool) {
 	head := in.Peek(Head)
 	switch {
@@ -103,7 +103,7 @@ func ReadTold(in *scan.Input) (told pcap.CaptureTold, ok bool) {
 	return told, false
 }
 
-// linesTold is what the lines tell of what people said.
+// linesTold reads the marks and notes of JSON Lines.
 func linesTold(in *scan.Input) (out pcap.CaptureTold) {
 	for n := uint64(1); ; n++ {
 		object, why := in.NextObject(maxOwnLine)
@@ -157,7 +157,7 @@ func (l *reading) own(x *ownFrame, data []byte, ids map[string]int64) {
 	l.pass(&f)
 }
 
-// ownConn is the connection that a line names.
+// ownConn returns the connection of a line.
 func ownConn(x *ownFrame) transport.Conn {
 	c := transport.Conn{Session: max(x.Session, 0)}
 	client, server, _ := strings.Cut(x.Conn, "-")

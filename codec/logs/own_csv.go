@@ -14,14 +14,14 @@ import (
 	"wirebench/codec/scan"
 )
 
-// The table that an export writes, with commas or tabs. It has no more of a frame than its columns; those of fields are passed over.
+// The table of an export, separated by commas or tabs. Only the columns of frames are read; those of fields are skipped.
 
 var (
 	ownColumns  = []string{"n", "time", "conn", "dir", "kind", "code", "message", "status", "len", "hex"}
-	toldColumns = []string{"flags", "via", "note", "marked", "remark"} // at the end; older tables have none
+	toldColumns = []string{"flags", "via", "note", "marked", "remark"} // the last columns; older tables do not have them
 )
 
-// ownTable reads the rows of such a table.
+// ownTable reads the rows of an exported table.
 type ownTable struct {
 	rows *csv.Reader
 	tail bool // the table ends with toldColumns
@@ -36,7 +36,7 @@ func newOwnTable(in *scan.Input) *ownTable {
 	return t
 }
 
-// next is the next row behind the head, and its cells of toldColumns, if it has them.
+// next returns the next row after the header, and its cells of toldColumns, if it has them.
 func (t *ownTable) next() (cells, told []string, err error) {
 	for t.rows.InputOffset() == 0 {
 		if cells, err = t.rows.Read(); err != nil {
@@ -54,7 +54,7 @@ func (t *ownTable) next() (cells, told []string, err error) {
 	return cells, told, err
 }
 
-// plainCell is a cell without the apostrophe that keeps spreadsheets from taking it for a formula.
+// plainCell returns a cell without the apostrophe that prevents spreadsheets from reading it as a formula.
 func plainCell(cell string) string {
 	if rest, ok := strings.CutPrefix(cell, "'"); ok && rest != "" && strings.ContainsRune("=+-@\t\r", rune(rest[0])) {
 		return rest
@@ -62,7 +62,7 @@ func plainCell(cell string) string {
 	return cell
 }
 
-// listCell are the values of a cell, which stand with a comma between.
+// listCell splits a cell of comma-separated values.
 func listCell(cell string) []string {
 	if cell == "" {
 		return nil
@@ -70,7 +70,7 @@ func listCell(cell string) []string {
 	return strings.Split(plainCell(cell), ",")
 }
 
-// tableTold is what a table tells of what people said.
+// tableTold reads the marks and notes of a table.
 func tableTold(in *scan.Input) (out pcap.CaptureTold) {
 	t := newOwnTable(in)
 	for n := uint64(1); ; n++ {
@@ -86,7 +86,7 @@ func tableTold(in *scan.Input) (out pcap.CaptureTold) {
 
 func sniffOwnTable(head []byte, _ bool) bool { return ownComma(head) != 0 }
 
-// ownComma is what parts the cells of such a table; 0 of others.
+// ownComma returns the separator of an exported table; 0 for other files.
 func ownComma(head []byte) rune {
 	for _, c := range []string{",", "\t"} {
 		if bytes.HasPrefix(scan.StartsLikeText(head), []byte(strings.Join(ownColumns, c))) {
@@ -103,7 +103,7 @@ func readOwnTable(l *reading) {
 		cells, told, err := t.next()
 		if errors.Is(err, io.EOF) {
 			if t.rows.InputOffset() >= maxLogWhole {
-				l.tornAt(t.rows.InputOffset(), "a table is read up to "+strconv.Itoa(maxLogWhole>>20)+" MiB")
+				l.tornAt(t.rows.InputOffset(), "only the first "+strconv.Itoa(maxLogWhole>>20)+" MiB of a table are read")
 			} else {
 				l.ended()
 			}

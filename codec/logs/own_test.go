@@ -34,7 +34,7 @@ func readOwnLines(text string, key bool) (got []string, sum packet.Summary, err 
 	return got, sum, err
 }
 
-// The lines of an export say all of a frame.
+// The lines of an export hold all properties of a frame.
 func TestOwnLines(t *testing.T) {
 	got, sum, err := readOwnLines(ownLines, true)
 	want := []string{
@@ -45,7 +45,7 @@ func TestOwnLines(t *testing.T) {
 	if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") || sum.Format != "wirebench-jsonl" || sum.Packets != 3 || sum.Torn != nil {
 		t.Errorf("%v %+v\n%s", err, sum, strings.Join(got, "\n"))
 	}
-	for i := range ownLines { // what breaks off gives what it holds
+	for i := range ownLines { // a truncated file yields its complete lines
 		got, sum, err := readOwnLines(ownLines[:i], false)
 		if n := strings.Count(ownLines[:i], "\n"); n > 0 && (err != nil || len(got) < n || sum.Torn == nil && len(got) == n && strings.TrimSpace(ownLines[:i]) != strings.TrimSpace(strings.Join(strings.SplitAfter(ownLines, "\n")[:n], ""))) {
 			t.Errorf("%d bytes: %d frames, %v, %+v", i, len(got), err, sum)
@@ -58,13 +58,13 @@ func TestOwnLines(t *testing.T) {
 			t.Errorf("%d frames, %v, %+v", len(got), err, sum)
 		}
 	}
-	// Rows of others are others' rows.
+	// Rows of other programs are not read as an export.
 	if _, sum, _ := readOwnLines(`{"time":1,"dir":"c2s","hex":"0102"}`+"\n", false); sum.Format == "wirebench-jsonl" {
 		t.Error("taken for ours")
 	}
 }
 
-// TestLogOfManyConnections: connections above the limit are not merged in silence.
+// TestLogOfManyConnections: merging connections above the limit is reported.
 func TestLogOfManyConnections(t *testing.T) {
 	var b strings.Builder
 	for i := range packet.MaxConns + 2 {

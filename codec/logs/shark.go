@@ -10,39 +10,39 @@ import (
 	"wirebench/defs/schema"
 )
 
-// The capture of MapleShark, all little-endian: u16 version, a head, and packets up to the end of the file:
+// The capture of MapleShark, all little-endian: u16 version, a header, and packets up to the end of the file:
 //
-//	i64 time, ticks of .NET (100 ns since the year 1)
+//	i64 time, .NET ticks (100 ns since the year 1)
 //	u16 size, from version 0x2027 on i32
 //	u16 opcode
 //	u8 outbound, from version 0x2020 on; before, it is bit 15 of the size
 //	the bytes, without the opcode
 //	u32, u32 IVs, in versions 0x2025 to 0x202F
 //
-// A version below 0x2000 is the build of the game, of files older than the numbering.
+// A version below 0x2000 is the build of the game, in files older than the version numbers.
 //
-// A frame's bytes are those of the file, without the opcode: definitions are of what follows it. The opcode is the code of the frame's key;
-// Options.Key is not asked, as it would read a code from the bytes. The IVs are not kept.
+// A frame's bytes are those of the file, without the opcode, as definitions describe the bytes after it. The opcode is the code of the
+// frame's key; Options.Key is not used, as it would read a code from the bytes. The IVs are ignored.
 //
-// What is not told and decided here: the time has no zone and is taken as UTC; outbound is from the client. The head differs between
-// versions: packets start at the first place behind the version from which several follow each other with times that fit (or one, which ends
-// the file). From version 0x2014 on, the head is taken to start with the local and the remote address, each a string and a port; if it does
-// not, the addresses are not known.
+// Assumptions, as the format is not documented: times are UTC, as they have no zone; outbound is from the client. The header differs
+// between versions: packets start at the first offset after the version from which several follow each other with consistent times (or one,
+// at the end of the file). From version 0x2014 on, the header is assumed to start with the local and the remote address, each a string and
+// a port; otherwise the addresses are unknown.
 const (
-	sharkNumbered = 0x2000 // versions from here on are numbers of the format
-	sharkStrings  = 0x2014 // the head has addresses
-	sharkOutbound = 0x2020 // the direction is a byte of its own
+	sharkNumbered = 0x2000 // versions of the format start here
+	sharkStrings  = 0x2014 // the header has addresses
+	sharkOutbound = 0x2020 // the direction has its own byte
 	sharkIVs      = 0x2025
 	sharkLong     = 0x2027 // the size has four bytes
 	sharkNoIVs    = 0x2030
-	sharkLast     = 0x20ff // what is above is no version
+	sharkLast     = 0x20ff // larger numbers are not versions
 
-	maxSharkHead = 1024 // bytes behind the version
-	maxSharkRun  = 8    // packets that are looked at
-	sharkRun     = 2    // so many must follow each other
+	maxSharkHead = 1024 // bytes after the version
+	maxSharkRun  = 8    // packets that are checked
+	sharkRun     = 2    // minimum number of consecutive packets
 )
 
-// Ticks between which times are believed: the years 2000 to 2100.
+// Range of plausible ticks: the years 2000 to 2100.
 const (
 	ticksPerSecond = 10_000_000
 	ticksTo1970    = 62_135_596_800 * ticksPerSecond
@@ -51,10 +51,10 @@ const (
 	ticksADay      = 86_400 * ticksPerSecond
 )
 
-// sharkLayout is how packets of a version are written.
+// sharkLayout is the layout of packets in a version.
 type sharkLayout struct {
 	long, flag bool
-	tail       int // bytes behind the packet's own
+	tail       int // bytes after the packet's data
 }
 
 func sharkLayoutOf(version uint16) (s sharkLayout, known bool) {
@@ -72,7 +72,7 @@ func sharkLayoutOf(version uint16) (s sharkLayout, known bool) {
 	return s, true
 }
 
-// head is how many bytes stand before those of a packet.
+// head returns the size of a packet header.
 func (s sharkLayout) head() int {
 	n := 8 + 2 + 2
 	if s.long {
@@ -84,7 +84,7 @@ func (s sharkLayout) head() int {
 	return n
 }
 
-// sharkPacket is the head of a packet.
+// sharkPacket is a parsed packet header.
 type sharkPacket struct {
 	ticks    int64
 	size     int
@@ -92,12 +92,12 @@ type sharkPacket struct {
 	outbound bool
 }
 
-// packet reads the head of a packet. ok is false if none starts so.
+// packet parses a packet header. ok is false if it is invalid.
 func (s sharkLayout) packet(b []byte) (p sharkPacket, ok bool) {
 	if len(b) < s.head() {
 		return p, false
 	}
-	p.ticks = int64(binary.LittleEndian.Uint64(b) &^ (3 << 62)) // the two bits say what zone the time is of
+	p.ticks = int64(binary.LittleEndian.Uint64(b) &^ (3 << 62)) // two bits give the time zone
 	b = b[8:]
 	ok = p.ticks >= firstTicks && p.ticks < lastTicks
 	if s.long {
@@ -121,13 +121,13 @@ func (s sharkLayout) packet(b []byte) (p sharkPacket, ok bool) {
 	return p, ok
 }
 
-// fits reports whether packets start at b. With all, b goes to the end of the file.
+// fits reports whether packets start at b. all is set if b extends to the end of the file.
 func (s sharkLayout) fits(b []byte, all bool) bool {
 	var before int64
 	for n := range maxSharkRun {
 		p, ok := s.packet(b)
 		if !ok || n > 0 && (p.ticks-before > ticksADay || before-p.ticks > ticksADay) {
-			return n >= sharkRun // what follows need not be whole, nor a packet
+			return n >= sharkRun // the rest may be truncated, or something else
 		}
 		before = p.ticks
 		next := s.head() + p.size + s.tail
@@ -139,7 +139,7 @@ func (s sharkLayout) fits(b []byte, all bool) bool {
 	return true
 }
 
-// start finds the first packet behind the version.
+// start finds the first packet after the version.
 func (s sharkLayout) start(head []byte, all bool) (at int, ok bool) {
 	for at = 2; at <= 2+maxSharkHead && at+s.head() <= len(head); at++ {
 		if s.fits(head[at:], all) {
@@ -160,14 +160,14 @@ func sniffShark(head []byte, all bool) bool {
 	return ok
 }
 
-// readShark is the reader of the form "mapleshark".
+// readShark reads the form "mapleshark".
 func readShark(l *reading) {
 	b := l.in.Peek(Head)
 	version := binary.LittleEndian.Uint16(b)
 	s, _ := sharkLayoutOf(version)
 	at, ok := s.start(b, len(b) < Head)
 	if !ok {
-		l.torn("there is no packet in the first %d bytes", maxSharkHead)
+		l.torn("no packet found in the first %d bytes", maxSharkHead)
 		return
 	}
 	if version >= sharkStrings {
@@ -180,16 +180,16 @@ func readShark(l *reading) {
 		head := s.head()
 		b := l.in.Peek(head)
 		if len(b) < head {
-			l.torn("a packet needs %d bytes, and %d are left", head, len(b))
+			l.torn("a packet needs %d bytes, but only %d are left", head, len(b))
 			return
 		}
 		p, ok := s.packet(b)
 		if !ok {
-			l.torn("no packet starts here")
+			l.torn("invalid packet header")
 			return
 		}
 		if b = l.in.Peek(head + p.size); len(b) < head+p.size {
-			l.torn("a packet has %d bytes, and %d are left", p.size, len(b)-head)
+			l.torn("a packet has %d bytes, but only %d are left", p.size, len(b)-head)
 			return
 		}
 		l.record()
@@ -206,7 +206,7 @@ func readShark(l *reading) {
 		}
 		l.in.Skip(int64(head + p.size))
 		if left := l.in.Skip(int64(s.tail)); left < int64(s.tail) {
-			l.torn("%d bytes behind a packet are missing", int64(s.tail)-left)
+			l.torn("%d bytes after a packet are missing", int64(s.tail)-left)
 			return
 		}
 	}
@@ -216,7 +216,7 @@ func ticksTime(ticks int64) time.Time {
 	return time.Unix((ticks-ticksTo1970)/ticksPerSecond, ticks%ticksPerSecond*100).UTC()
 }
 
-// sharkEnds reads the addresses of a head, if that is what it starts with.
+// sharkEnds reads the addresses at the start of a header, if it has them.
 func sharkEnds(b []byte) (c transport.Conn) {
 	var ends [2]netip.AddrPort
 	for i := range ends {

@@ -6,10 +6,10 @@ import (
 	"wirebench/defs/schema"
 )
 
-// What the logs of programs for TERA have in common.
+// Functions shared by the readers of TERA logs.
 
-// teraDirection returns the direction of a message of TERA by its name: S_ is from the server, C_ from the client, and so are names that a
-// program made for a message without one (*SU_NEEDS_REMAP_26D2), for which made is true.
+// teraDirection returns the direction of a TERA message by its name: S_ is from the server, C_ from the client, and so are names that a
+// program made up for a message without one (*SU_NEEDS_REMAP_26D2), for which made is true.
 func teraDirection(name string) (dir schema.Dir, made bool) {
 	if len(name) < 2 {
 		return schema.Both, false
@@ -34,8 +34,8 @@ func teraDirection(name string) (dir schema.Dir, made bool) {
 	return dir, made
 }
 
-// teraMessage puts the header of TERA, which some logs leave out, before a payload: the length, which counts the header, and the code. The result is valid
-// until the next call with the same buffer.
+// teraMessage adds the TERA header, which some logs omit, to a payload: the length, which counts the header, and the code. The result is
+// valid until the next call with the same buffer.
 func teraMessage(buf []byte, code uint16, payload []byte) (message []byte, ok bool) {
 	size := len(payload) + 4
 	if size > math.MaxUint16 {

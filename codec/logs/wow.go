@@ -11,8 +11,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Packets of World of Warcraft (.pkt), all little-endian, as the parsers of the community read them (WowPacketParser): "PKT", u16 version,
-// a head, and packets up to the end of the file.
+// Packets of World of Warcraft (.pkt), all little-endian, as read by WowPacketParser: "PKT", u16 version, a header, and packets up to the
+// end of the file.
 //
 //	2.1   head: u16 build, 40 bytes of session key
 //	2.2   head: u8 sniffer, u16 build, 4 bytes of locale, 20 of key, 64 of realm
@@ -21,12 +21,12 @@ import (
 //	      packet: u32 direction ("SMSG", "CMSG", "S_BN", "C_BN"), u32 time, u32 ticks, u32 m, u32 size, m bytes, u32 opcode, the rest of size
 //	3.1   head: u8 sniffer, u32 build, locale[4], key[40], u32 start time, u32 start ticks, u32 n, n bytes (of sniffer 'S' from its version
 //	      1.7 on: 0xff, u16 version, u64 start as a FILETIME)
-//	      packet: as of 3.0, with the number of the connection instead of the time
+//	      packet: as in 3.0, with the connection number instead of the time
 //
-// A frame's bytes are those of the file, without the opcode, which is the code of the frame's key; Options.Key is not asked, as of
-// MapleShark. Times are of the start and the ticks (milliseconds); where no start is told, of the first packet.
+// A frame's bytes are those of the file, without the opcode, which is the code of the frame's key; as for MapleShark, Options.Key is not
+// used. Times are the start plus the ticks (milliseconds); if there is no start, it is the first packet.
 //
-// What is not told and decided here: a direction that is none of the four ends the reading, as nothing tells where the next packet starts.
+// Assumption, as the format is not documented: an unknown direction ends the reading, as the start of the next packet is unknown.
 
 const (
 	wow21 = 0x201
@@ -34,10 +34,10 @@ const (
 	wow30 = 0x300
 	wow31 = 0x301
 
-	maxWowExtra = 1 << 20 // bytes of what a sniffer adds
+	maxWowExtra = 1 << 20 // bytes added by a sniffer
 )
 
-// wowHeads are the bytes of heads behind the version, without what sniffers add.
+// wowHeads are the sizes of headers after the version, without the bytes added by sniffers.
 var wowHeads = map[uint16]int{wow21: 2 + 40, wow22: 1 + 2 + 4 + 20 + 64, wow30: 1 + 4 + 4 + 40 + 4, wow31: 1 + 4 + 4 + 40 + 4 + 4 + 4}
 
 func sniffWow(head []byte, all bool) bool {
@@ -48,7 +48,7 @@ func sniffWow(head []byte, all bool) bool {
 	return ok && (all || len(head) >= 5+size)
 }
 
-// wowReading is a file of packets as it is being read.
+// wowReading is the state of reading a file of packets.
 type wowReading struct {
 	*reading
 	version uint16
@@ -57,7 +57,7 @@ type wowReading struct {
 	begun   bool // start and ticks are known
 }
 
-// readWow is the reader of the form "wow-pkt".
+// readWow reads the form "wow-pkt".
 func readWow(l *reading) {
 	w := wowReading{reading: l}
 	if !w.head() {
@@ -76,7 +76,7 @@ func (w *wowReading) head() bool {
 	w.version = binary.LittleEndian.Uint16(b[3:])
 	size := 5 + wowHeads[w.version]
 	if b = w.in.Peek(size); len(b) < size {
-		w.torn("the head has %d bytes, and %d are there", size, len(b))
+		w.torn("the header has %d bytes, but only %d are present", size, len(b))
 		return false
 	}
 	sniffer := b[5]
@@ -85,7 +85,7 @@ func (w *wowReading) head() bool {
 		extra = binary.LittleEndian.Uint32(b[size-4:])
 	}
 	if extra > maxWowExtra {
-		w.torn("the head has %d bytes of its sniffer, which cannot be right", extra)
+		w.torn("the header has an invalid number of sniffer bytes: %d", extra)
 		return false
 	}
 	if w.version == wow31 {
@@ -93,7 +93,7 @@ func (w *wowReading) head() bool {
 	}
 	w.in.Skip(int64(size))
 	if b = w.in.Peek(int(extra)); len(b) < int(extra) {
-		w.torn("the head has %d bytes of its sniffer, and %d are left", extra, len(b))
+		w.torn("the header has %d sniffer bytes, but only %d are left", extra, len(b))
 		return false
 	}
 	switch {
@@ -110,7 +110,7 @@ func (w *wowReading) begin(seconds, ticks uint32) {
 	w.start, w.ticks, w.begun = time.Unix(int64(seconds), 0).UTC(), ticks, true
 }
 
-// fileTime is a time of Windows: 100 ns since the year 1601.
+// fileTime converts a Windows time: 100 ns since the year 1601.
 func fileTime(ticks uint64) time.Time {
 	const to1970 = 11_644_473_600 * ticksPerSecond
 	if ticks < to1970 || ticks > to1970+scan.LastSecond*ticksPerSecond {
@@ -120,7 +120,7 @@ func fileTime(ticks uint64) time.Time {
 	return time.Unix(int64(ticks/ticksPerSecond), int64(ticks%ticksPerSecond)*100).UTC()
 }
 
-// at is the time of a packet; seconds is what it says itself, 0 if it does not.
+// at returns the time of a packet; seconds is its own time, 0 if it has none.
 func (w *wowReading) at(seconds, ticks uint32) time.Time {
 	if !w.begun {
 		w.begin(seconds, ticks)
@@ -128,15 +128,15 @@ func (w *wowReading) at(seconds, ticks uint32) time.Time {
 	if w.start.IsZero() {
 		return time.Time{}
 	}
-	return w.start.Add(time.Duration(ticks-w.ticks) * time.Millisecond) // ticks start anew after 49 days
+	return w.start.Add(time.Duration(ticks-w.ticks) * time.Millisecond) // ticks wrap after 49 days
 }
 
-// old reads a packet of the versions 2.1 and 2.2.
+// old reads a packet of versions 2.1 and 2.2.
 func (w *wowReading) old() bool {
 	const head = 1 + 4 + 4 + 4
 	b := w.in.Peek(head)
 	if len(b) < head {
-		w.torn("a packet needs %d bytes, and %d are left", head, len(b))
+		w.torn("a packet needs %d bytes, but only %d are left", head, len(b))
 		return false
 	}
 	dir, code := schema.ToServer, 4
@@ -146,12 +146,12 @@ func (w *wowReading) old() bool {
 	return w.body(dir, w.at(binary.LittleEndian.Uint32(b[1:]), binary.LittleEndian.Uint32(b[5:])), head, code, binary.LittleEndian.Uint32(b[9:]), "")
 }
 
-// packet reads a packet of the versions 3.0 and 3.1.
+// packet reads a packet of versions 3.0 and 3.1.
 func (w *wowReading) packet() bool {
 	const head = 5 * 4
 	b := w.in.Peek(head)
 	if len(b) < head {
-		w.torn("a packet needs %d bytes, and %d are left", head, len(b))
+		w.torn("a packet needs %d bytes, but only %d are left", head, len(b))
 		return false
 	}
 	dir, note := schema.ToClient, ""
@@ -164,13 +164,13 @@ func (w *wowReading) packet() bool {
 	case "C_BN":
 		dir, note = schema.ToServer, "of Battle.net"
 	default:
-		w.torn("no packet starts here")
+		w.torn("invalid packet header")
 		return false
 	}
 	second, ticks := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:])
 	extra, size := binary.LittleEndian.Uint32(b[12:]), binary.LittleEndian.Uint32(b[16:])
 	if extra > maxWowExtra {
-		w.torn("a packet has %d bytes of its sniffer, which cannot be right", extra)
+		w.torn("a packet has an invalid number of sniffer bytes: %d", extra)
 		return false
 	}
 	var at time.Time
@@ -183,15 +183,15 @@ func (w *wowReading) packet() bool {
 	return w.body(dir, at, head+int(extra), 4, size, note)
 }
 
-// body gives a packet of which size bytes, the opcode first, stand behind its head.
+// body emits a packet whose header is followed by size bytes, which start with the opcode.
 func (w *wowReading) body(dir schema.Dir, at time.Time, head, code int, size uint32, note string) bool {
 	if size > pcap.MaxPacket || int(size) < code {
-		w.torn("a packet of %d bytes cannot be right", size)
+		w.torn("a packet size of %d bytes is invalid", size)
 		return false
 	}
 	b := w.in.Peek(head + int(size))
 	if len(b) < head+int(size) {
-		w.torn("a packet has %d bytes, and %d are left", size, max(0, len(b)-head))
+		w.torn("a packet has %d bytes, but only %d are left", size, max(0, len(b)-head))
 		return false
 	}
 	b = b[head:]

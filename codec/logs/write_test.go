@@ -12,11 +12,11 @@ import (
 	"wirebench/codec/transport"
 )
 
-// What the programs write that make logs, written anew from their formats.
+// Writers of the logs of other programs, for tests.
 
 var le = binary.LittleEndian
 
-// kloctPacket is a packet of a Kloct log. A field that is zero is left away, as the library of FlatBuffers does.
+// kloctPacket is a packet of a Kloct log. Zero fields are omitted, as by the FlatBuffers library.
 type kloctPacket struct {
 	code, version uint16
 	name          string
@@ -25,15 +25,15 @@ type kloctPacket struct {
 	stamp         uint64
 }
 
-// kloctLog writes a log as the library does: backwards, so that the packet that came first stands last. With shared, all packets have one vtable,
-// at the end of the file; else each has its own before it.
+// kloctLog writes a log like the library: backwards, so that the first packet is last. With shared, all packets have one vtable at the end
+// of the file; else each is preceded by its own.
 func kloctLog(shared bool, packets ...kloctPacket) []byte {
 	// The root's vtable (6 bytes at 4), the root (at 12), the vector (at 20).
 	b := []byte{12, 0, 0, 0, 6, 0, 8, 0, 4, 0, 0, 0, 8, 0, 0, 0, 4, 0, 0, 0}
 	b = le.AppendUint32(b, uint32(len(packets)))
 	vector := len(b)
 	b = append(b, make([]byte, 4*len(packets))...)
-	var late []int // tables whose vtable is yet to come
+	var late []int // tables whose vtable follows later
 	vtable := []byte{16, 0, 28, 0, 24, 0, 4, 0, 26, 0, 8, 0, 12, 0, 16, 0}
 	for i := len(packets) - 1; i >= 0; i-- {
 		p := packets[i]
@@ -50,14 +50,14 @@ func kloctLog(shared bool, packets ...kloctPacket) []byte {
 		}
 		at := len(b)
 		le.PutUint32(b[vector+4*i:], uint32(at-vector-4*i))
-		b = le.AppendUint32(b, uint32(len(own))) // distance back
-		b = le.AppendUint32(b, 28-4)             // name: behind the table
+		b = le.AppendUint32(b, uint32(len(own))) // offset back
+		b = le.AppendUint32(b, 28-4)             // name: after the table
 		fake := uint32(0)
 		if p.fake {
 			fake = 1
 		}
 		b = le.AppendUint32(b, fake)
-		b = le.AppendUint32(b, uint32(28-12+4+len(p.name)+1)) // data: behind the name
+		b = le.AppendUint32(b, uint32(28-12+4+len(p.name)+1)) // data: after the name
 		b = le.AppendUint64(b, p.stamp)
 		b = le.AppendUint16(b, p.code)
 		b = le.AppendUint16(b, p.version)
@@ -80,7 +80,7 @@ func connectionBlock(kind byte, payload string) string {
 	return string(kind) + string(le.AppendUint16(nil, uint16(2+len(payload)))) + payload
 }
 
-// alkahestLog writes a .pkt; pack is what packs the entries, nil for nothing.
+// alkahestLog writes a .pkt; pack compresses the entries, nil for none.
 func alkahestLog(pack func([]byte) []byte, entries ...string) []byte {
 	b := append([]byte("TPPL"), 1, 0, 0, 0, 7, 9, 9, 0, 0, 2, 0, 0, 0)
 	b = append(b, "\x05\x00\x00\x00\x06Velika\x00\x0a\x00\x00\x01\x79\x1e\x7f\x00\x00\x01\x10\x27"...)
@@ -124,7 +124,7 @@ type sharkFrame struct {
 	data     string
 }
 
-// sharkFile writes an .msb of a version; head is what stands between version and packets.
+// sharkFile writes an .msb of a version; head is the header between version and packets.
 func sharkFile(version uint16, head string, frames ...sharkFrame) []byte {
 	b := append(le.AppendUint16(nil, version), head...)
 	for _, f := range frames {
@@ -151,7 +151,7 @@ func sharkFile(version uint16, head string, frames ...sharkFrame) []byte {
 	return b
 }
 
-// logLine is what a test sees of a frame.
+// logLine formats the properties of a frame that tests compare.
 func logLine(f *transport.Frame) string {
 	at := "-"
 	if !f.At.IsZero() {

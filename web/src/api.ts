@@ -1217,7 +1217,7 @@ export interface WorkspaceFrameInfo {
   note?: string;
 }
 
-/** ViewFieldValue is one run of bits with its place and its line of the definition. The field values of a message cover each of its bits once, except where one is marked as overlap. */
+/** ViewFieldValue is one run of bits with its position and its line of the definition. The field values of a message cover each of its bits once, except for those marked as overlap. */
 export interface ViewFieldValue {
   path: string;
   type: string;
@@ -1230,7 +1230,7 @@ export interface ViewFieldValue {
   overlap?: boolean;
 }
 
-/** ViewProblemInfo is a Problem in words and numbers. */
+/** ViewProblemInfo is a Problem for output. */
 export interface ViewProblemInfo {
   severity: "error" | "warning";
   code: string;
