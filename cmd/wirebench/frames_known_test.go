@@ -50,7 +50,7 @@ func TestFramesOfRawFile(t *testing.T) {
 	}
 }
 
-// A connection that was captured without its exchange of keys is read with keys from a file.
+// A connection that was captured without its key exchange is read with keys from a file.
 func TestFramesWithKeys(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var keys tera.Keys

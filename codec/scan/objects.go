@@ -17,7 +17,7 @@ func (in *Input) NextObject(most int) (object []byte, why string) {
 			return nil, ""
 		}
 		if b[0] == '"' {
-			return nil, "a string stands where an object was expected"
+			return nil, "found a string where an object is expected"
 		}
 		in.Skip(1)
 	}
@@ -40,10 +40,10 @@ func (in *Input) NextObject(most int) (object []byte, why string) {
 			}
 		}
 		if len(b) >= most {
-			return nil, "an object is larger than is read"
+			return nil, "an object exceeds the size limit"
 		}
 		if len(b) < want {
-			return nil, "the file ends in an object"
+			return nil, "the file ends inside an object"
 		}
 	}
 }

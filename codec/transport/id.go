@@ -51,17 +51,17 @@ func (id FrameID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 func ParseFrameID(text string) (id FrameID, err error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
-		return FrameID{}, fmt.Errorf("not a frame's identity: %.40q (want PACKET:OFFSET:NTH)", text)
+		return FrameID{}, fmt.Errorf("not a frame ID: %.40q (want PACKET:OFFSET:NTH)", text)
 	}
 	for i, to := range []*uint32{&id.Packet, &id.Off, &id.Nth} {
 		v, err := strconv.ParseUint(parts[i], 10, 32)
 		if err != nil {
-			return FrameID{}, fmt.Errorf("not a frame's identity: %.40q (want three numbers below 2^32)", text)
+			return FrameID{}, fmt.Errorf("not a frame ID: %.40q (want three numbers below 2^32)", text)
 		}
 		*to = uint32(v)
 	}
 	if id.Packet == 0 && (id.Off != 0 || id.Nth == 0) {
-		return FrameID{}, fmt.Errorf("not a frame's identity: %.40q (without a packet it is 0:0:NTH, from 1)", text)
+		return FrameID{}, fmt.Errorf("not a frame ID: %.40q (without a packet it is 0:0:NTH, from 1)", text)
 	}
 	return id, nil
 }

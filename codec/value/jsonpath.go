@@ -22,7 +22,7 @@ func FindJSON(text []byte, path string) (JSONPlace, error) {
 			end := strings.IndexByte(rest, ']')
 			n, err := strconv.Atoi(rest[1:max(end, 1)])
 			if end < 0 || err != nil {
-				return at, fmt.Errorf("%q is no path", path)
+				return at, fmt.Errorf("%q is not a path", path)
 			}
 			at, ok = elementOf(text, at, n)
 			rest = rest[end+1:]

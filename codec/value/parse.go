@@ -504,7 +504,7 @@ func (v *valuer) appendBytes(field uint16, tok int32) int {
 	for i := 0; i < len(s); i += 2 {
 		hi, lo := unhex(s[i]), unhex(s[i+1])
 		if hi < 0 || lo < 0 {
-			v.failAt(tok, field, "", "wrong-kind", "no hex digits at %d: %q", i, s[i:i+2])
+			v.failAt(tok, field, "", "wrong-kind", "not hex digits at %d: %q", i, s[i:i+2])
 			return -1
 		}
 		v.data = append(v.data, byte(hi<<4|lo))

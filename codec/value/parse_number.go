@@ -68,7 +68,7 @@ func (v *valuer) number(it *codec.Item, tok int32) uint64 {
 		return wrong("a number or one of its names")
 	case t.kind == tokString && it.Bits > 32 && !t.escaped && isDecimal(text):
 	case t.kind == tokString && it.Bits > 32:
-		return wrong("a decimal number, as text or not,")
+		return wrong("a decimal number, optionally in quotes,")
 	default:
 		return wrong("a number")
 	}
@@ -186,7 +186,7 @@ func (v *valuer) fromFloat(it *codec.Item, tok int32, f float64) uint64 {
 // scaledInteger rounds a number to raw units. An angle is taken modulo its full turn.
 func (v *valuer) scaledInteger(it *codec.Item, tok int32, f float64) uint64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		v.failAt(tok, it.Field, "", "out-of-range", "%s has no place in %s", v.show(tok), kindName(it))
+		v.failAt(tok, it.Field, "", "out-of-range", "%s cannot be represented as %s", v.show(tok), kindName(it))
 		return 0
 	}
 	if it.Num.Truncate {

@@ -26,7 +26,7 @@ const (
 )
 
 func (k tokenKind) String() string {
-	return [...]string{"null", "a truth value", "a number", "a string", "an array", "an object"}[k]
+	return [...]string{"null", "a boolean", "a number", "a string", "an array", "an object"}[k]
 }
 
 // maxJSONDepth limits nesting, and thereby the stack.

@@ -7,9 +7,9 @@ type LayoutInfo struct {
 	Message string      `json:"message"`
 	Version int         `json:"version,omitempty"`
 	MinSize int64       `json:"min_size" doc:"bytes"`
-	MaxSize *int64      `json:"max_size" doc:"bytes; null if nothing limits it"`
+	MaxSize *int64      `json:"max_size" doc:"bytes; null if unlimited"`
 	Rows    []LayoutRow `json:"rows"`
-	More    int         `json:"more,omitempty" doc:"rows at the end that are left out: together they would be far longer than the definition"`
+	More    int         `json:"more,omitempty" doc:"rows omitted at the end, because all rows would be far longer than the definition"`
 	Source  int         `json:"-"` // approximate bytes of the definition
 }
 
@@ -19,10 +19,10 @@ type LayoutRow struct {
 	Depth     int    `json:"depth" doc:"number of lists around it"`
 	Type      string `json:"type"`
 	Role      string `json:"role"`
-	Offset    string `json:"offset" doc:"in bytes, exact after variable parts: \"18 + name\", \"element + 4\"; \"18 + 40 parts before\" where that would be long: ask for the field alone"`
+	Offset    string `json:"offset" doc:"in bytes, exact after variable parts: \"18 + name\", \"element + 4\"; \"18 + 40 parts before\" where that would be long: request the field alone"`
 	BitOffset *int64 `json:"bit_offset" doc:"null where it depends on data"`
 	MinBits   int64  `json:"min_bits"`
-	MaxBits   *int64 `json:"max_bits" doc:"null if nothing limits it"`
+	MaxBits   *int64 `json:"max_bits" doc:"null if unlimited"`
 	Line      int    `json:"line,omitempty"`
 	Note      string `json:"note,omitempty"`
 	Doc       string `json:"doc,omitempty"`

@@ -44,7 +44,7 @@ type FieldValue struct {
 	BitLength uint32          `json:"bit_length"`
 	Value     json.RawMessage `json:"value"`
 	Line      int             `json:"line,omitempty"`
-	Overlap   bool            `json:"overlap,omitempty" doc:"some of its bits belong to a field before it too"`
+	Overlap   bool            `json:"overlap,omitempty" doc:"some of its bits also belong to an earlier field"`
 
 	Field  uint16 `json:"-"` // index into Program.Fields, 0xffff if none
 	Depth  int    `json:"-"` // number of fields around it

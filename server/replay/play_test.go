@@ -509,14 +509,14 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// A server that takes no part in the exchange of keys.
+// A server that takes no part in the key exchange.
 func TestNotEnciphered(t *testing.T) {
 	w := newWorld(t, games["tera"])
 	a, b := net.Pipe()
 	client := w.wire(a, schema.ToServer)
 	go func() { _, _ = b.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }()
 	rep, err := replay.Run(t.Context(), w.login(), client, w.options())
-	if err != nil || rep.OK || !strings.Contains(rep.Stopped, "exchange of keys") {
+	if err != nil || rep.OK || !strings.Contains(rep.Stopped, "key exchange") {
 		t.Fatal(rep, err)
 	}
 	client.Close()

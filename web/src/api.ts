@@ -1226,7 +1226,7 @@ export interface ViewFieldValue {
   bit_length: number;
   value: unknown;
   line?: number;
-  /** some of its bits belong to a field before it too */
+  /** some of its bits also belong to an earlier field */
   overlap?: boolean;
 }
 

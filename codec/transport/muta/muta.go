@@ -178,7 +178,7 @@ func (t *Transport) read(w *way, at time.Time, emit func(*transport.Frame)) {
 		n, need, key, why := t.o.Measure(w.dir, rest)
 		if why == nil && n == 0 && need > maxMessage {
 			why = func() string {
-				return fmt.Sprintf("a message of %d bytes or more: longer than %d are not read", need, maxMessage)
+				return fmt.Sprintf("a message of %d bytes or more: the limit is %d", need, maxMessage)
 			}
 		}
 		switch {

@@ -173,7 +173,9 @@ func (e *Env) measure(port uint16) transport.Measure {
 	var at *way             // of the last call
 	var last *codec.Program // tried by the last call; may be nil
 	var failed error
-	noFrame := func() string { return "the definitions do not say which messages go this way: name their group" }
+	noFrame := func() string {
+		return "the definitions do not determine the messages of this direction: specify their group"
+	}
 	noMessage := func() string { return "no message of group " + at.group + " has this id" }
 	noProgram := func() string { return failed.Error() }
 	illegal := func() string {

@@ -48,7 +48,7 @@ func (a *assembly) add(part []byte, from transport.Source) {
 }
 
 const (
-	noteDoubt = "packets were missing while it came: parts of it may be missing too"
+	noteDoubt = "packets were missing while it was received: parts of it may be missing"
 	noteLate  = "a part of a larger message, too late to be joined with the others"
 	// A part with a different total ends the stream in progress and is itself lost, in servers too.
 	noteMisfit = "a part of a stream that does not fit the parts before it"
@@ -132,9 +132,9 @@ func (t *Transport) stream(w *way, data []byte, off uint32) {
 	if a.open() {
 		why := ""
 		if total != a.total {
-			why = fmt.Sprintf("a stream of %d bytes is broken off: the next part says %d", a.total, total)
+			why = fmt.Sprintf("a stream of %d bytes is cut short: the next part states %d", a.total, total)
 		} else if int64(len(a.data)+len(part)) > int64(total) {
-			why = fmt.Sprintf("a stream of %d bytes is broken off: its parts have %d", total, len(a.data)+len(part))
+			why = fmt.Sprintf("a stream of %d bytes does not match the size of its parts, %d", total, len(a.data)+len(part))
 		}
 		if why != "" {
 			doubt := a.doubt
@@ -155,7 +155,7 @@ func (t *Transport) stream(w *way, data []byte, off uint32) {
 		t.problem(w, data, off, fmt.Sprintf("a stream of %d bytes begins with a part of %d", total, len(part)))
 		return
 	case !a.open() && total > maxStream:
-		t.problem(w, data, off, fmt.Sprintf("a stream of %d bytes: more than 16 MiB are not read", total))
+		t.problem(w, data, off, fmt.Sprintf("a stream of %d bytes: the limit is 16 MiB", total))
 		a.total, a.pass = total, int64(total)-int64(len(part))
 		return
 	case len(a.from) == maxParts:
@@ -189,7 +189,7 @@ func (t *Transport) whole(w *way, a *assembly, kind wrapKind) {
 	default:
 		note := ""
 		if a.doubt {
-			note = "packets were missing while it came, but it has all its bytes"
+			note = "packets were missing while it was received, but it is complete"
 		}
 		t.message(w, a.data, 0, a.from, note, a.doubt)
 	}
@@ -219,9 +219,9 @@ func (t *Transport) cancel(w *way, data []byte, off uint32) {
 	switch {
 	case note != "":
 	case w.stream.open():
-		note = "its sender is itself sending a stream: some clients take it for the end of that"
+		note = "its sender is also sending a stream: some clients take this as the end of that stream"
 	case !t.other(w).stream.open():
-		note = "no stream is under way in the other direction"
+		note = "no stream is in progress in the other direction"
 	}
 	t.control(w, data, off, note)
 }
@@ -231,7 +231,7 @@ func (t *Transport) cancelled(w *way, data []byte, off uint32) {
 	note, a := sized(len(data) == cancelSize), &w.stream
 	right := note == ""
 	if right && a.open() {
-		note = fmt.Sprintf("a stream is given up after %d of its %d bytes", len(a.data), a.total)
+		note = fmt.Sprintf("a stream is cancelled after %d of its %d bytes", len(a.data), a.total)
 	}
 	t.control(w, data, off, note)
 	if right {

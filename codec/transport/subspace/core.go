@@ -90,7 +90,7 @@ func (t *Transport) read(w *way, data []byte, off uint32) {
 	case len(data) == 1:
 		t.problem(w, data, off, "a core packet without a type: 00 alone")
 	case len(t.path) >= maxDepth && carries(data[1]):
-		t.problem(w, data, off, "packets in packets, more than 16 deep")
+		t.problem(w, data, off, "packets nested more than 16 deep")
 	default:
 		t.core(w, data, off)
 	}
@@ -125,7 +125,7 @@ func (t *Transport) core(w *way, data []byte, off uint32) {
 	case coreCancelAck:
 		t.cancelled(w, data, off)
 	case coreInit, coreKey, coreOffer, coreAccept:
-		t.control(w, data, off, "a part of a handshake, where there is none, or of the wrong size")
+		t.control(w, data, off, "an unexpected part of a handshake, or one of the wrong size")
 	case coreNothing:
 		t.control(w, data, off, "")
 	case coreExpand:
@@ -133,7 +133,7 @@ func (t *Transport) core(w *way, data []byte, off uint32) {
 	case coreExpanded:
 		t.control(w, data, off, sized(len(data) == expandedSize))
 	default:
-		t.control(w, data, off, "a core packet of a type that nobody has described")
+		t.control(w, data, off, "a core packet of an undocumented type")
 	}
 }
 
@@ -142,7 +142,7 @@ func sized(right bool) string {
 	if right {
 		return ""
 	}
-	return "servers ignore it for its size"
+	return "servers ignore it because of its size"
 }
 
 // cluster reads packets that each have a length byte before them. A length of 0 ends the cluster, as in asss.

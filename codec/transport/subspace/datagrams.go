@@ -58,7 +58,7 @@ func (t *Transport) infoPort(w *way, data []byte) {
 		case len(data) > askSize:
 			t.named(w, data, group, "summary_request", "servers read 8 bytes of it")
 		default:
-			t.problem(w, data, t.off, "a question of a size that servers do not answer")
+			t.problem(w, data, t.off, "a request of a size that servers do not answer")
 		}
 		return
 	}
@@ -83,7 +83,7 @@ func (t *Transport) announcement(w *way, data []byte) {
 		note = "longer than directories read"
 	}
 	if w.dir != schema.ToServer || len(data) <= announceTextAt {
-		t.problem(w, data, t.off, "no announcement: those have 95 bytes or more, and no answer")
+		t.problem(w, data, t.off, "not an announcement: announcements have at least 95 bytes, and no answer")
 		return
 	}
 	t.named(w, data, "directory", "zone_announcement", note)
@@ -110,7 +110,7 @@ func isText(b []byte) bool {
 
 // peer reads a packet between zones.
 func (t *Transport) peer(w *way, data []byte) {
-	note := "between zones, of a type that nobody has described"
+	note := "between zones, of an undocumented type"
 	switch data[peerTypeAt] {
 	case 1:
 		note = "between zones: players"

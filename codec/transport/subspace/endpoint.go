@@ -159,9 +159,9 @@ func (e *Endpoint) Ready() (ok, never bool, why string) {
 	case e.ended || e.rw.t.session.ended:
 		return false, true, "the other end has disconnected"
 	case e.rw.lane(e.dir).dead:
-		return false, true, "the other end does not acknowledge any more"
+		return false, true, "the other end no longer acknowledges"
 	case mode == transport.Operating && e.dir == schema.ToClient && !e.heard:
-		return false, false, "the client to say more than hello" // the address of the init may be forged
+		return false, false, "more than the handshake from the client" // the address of the init may be forged
 	case mode == transport.Operating:
 		return true, false, ""
 	case mode == transport.Impossible:

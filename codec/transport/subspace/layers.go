@@ -13,13 +13,13 @@ var Layers = transport.Layers{
 	Group: "core",
 	Is:    func(data []byte) bool { return len(data) > 0 && data[0] == 0 },
 	Fields: []transport.LayerField{
-		{Name: "ack_id", Doc: "numbers of the reliable packets that it is, or was in, or that it is the ack for", Value: func(x *transport.Frame, i int) (v int64, there, more bool) {
+		{Name: "ack_id", Doc: "numbers of the frame's own, enclosing or acknowledged reliable packets", Value: func(x *transport.Frame, i int) (v int64, there, more bool) {
 			return layerNumber(x, i, true)
 		}},
-		{Name: "reliable_id", Doc: "numbers of the reliable packets that it is, or was in", Value: func(x *transport.Frame, i int) (v int64, there, more bool) {
+		{Name: "reliable_id", Doc: "numbers of the frame's own and enclosing reliable packets", Value: func(x *transport.Frame, i int) (v int64, there, more bool) {
 			return layerNumber(x, i, false)
 		}},
-		{Name: "type", Doc: "codes of the core packet and of those it was in: 3 reliable, 8 and 9 chunk, 0x0a stream, 0x0e cluster", Codes: true, Value: layerCode},
+		{Name: "type", Doc: "codes of the frame's own and enclosing core packets: 3 reliable, 8 and 9 chunk, 0x0a stream, 0x0e cluster", Codes: true, Value: layerCode},
 	},
 }
 

@@ -311,7 +311,7 @@ func (t *Transport) closed(w *way, data []byte) {
 		}
 	}
 	t.session.used = true
-	t.opaque(w, data, "enciphered, and the capture has no handshake that tells how")
+	t.opaque(w, data, "enciphered, and the handshake is not in the capture")
 }
 
 // elsewhere recognises protocols other than the core protocol by the first datagrams.

@@ -72,7 +72,7 @@ type moment struct {
 // run is a run of numbers.
 type run struct{ from, to int64 }
 
-const noteAhead = "32 numbers early or more: servers drop it until it comes again"
+const noteAhead = "32 or more numbers early: servers drop it until it is retransmitted"
 
 // missing and acknowledged are reasons for giving up a number.
 const (
@@ -147,7 +147,7 @@ func (t *Transport) reliable(w *way, data []byte, off uint32) {
 			return
 		}
 		if o.bytes+len(body) > maxWaiting {
-			t.problem(w, data, off-reliableHeader, "too much waits for missing packets: this one is given up")
+			t.problem(w, data, off-reliableHeader, "too much data waits for missing packets: this packet is dropped")
 			return
 		}
 		if o.waiting == 0 {
@@ -290,7 +290,7 @@ func (t *Transport) tooLate(w *way, n int32, body []byte, off uint32) {
 		o.remember(n, body)
 	}
 	note, late, busy := t.note, t.late, o.busy
-	t.note, t.late, o.busy = "comes late: those after it were not held up for it", true, true
+	t.note, t.late, o.busy = "late: packets after it were delivered without waiting for it", true, true
 	t.path = append(t.path, wrap{inReliable, n})
 	t.read(w, body, off)
 	t.path = t.path[:len(t.path)-1]
@@ -304,11 +304,11 @@ func (t *Transport) tooLate(w *way, n int32, body []byte, off uint32) {
 func (t *Transport) repeated(w *way, data []byte, off uint32, same bool) {
 	w.figures.Repeated++
 	if same {
-		t.control(w, data, off, "comes again")
+		t.control(w, data, off, "repeated")
 		return
 	}
 	w.figures.Conflicts++
-	t.problem(w, data, off, fmt.Sprintf("reliable packet %d comes again with other contents: the first ones count", number(data)))
+	t.problem(w, data, off, fmt.Sprintf("reliable packet %d repeated with different content: the first content is used", number(data)))
 }
 
 // far reads a packet that is beyond the window. Many of them in a row prove a gap in the capture; a single one may be forged and is
@@ -350,8 +350,8 @@ func (t *Transport) dropFar(w *way) {
 	for _, e := range o.far {
 		path, packet := t.path, t.packet
 		t.path, t.packet = e.path, e.packet
-		t.problem(w, e.body, e.off, "reliable packet "+strconv.Itoa(int(e.number))+" is too far ahead of "+strconv.FormatInt(o.next, 10)+
-			", which is awaited: servers ignore it")
+		t.problem(w, e.body, e.off, "reliable packet "+strconv.Itoa(int(e.number))+" is too far ahead of the expected "+strconv.FormatInt(o.next, 10)+
+			": servers ignore it")
 		t.path, t.packet = path, packet
 	}
 	o.clearFar()

@@ -221,7 +221,7 @@ func (rw *Rewriter) tryTake() {
 	case t.mode == closed:
 		rw.why = "enciphered, and the key is not known"
 	case t.mode == info || t.mode == announce:
-		rw.why = "no session: questions about how many players there are"
+		rw.why = "no session: requests for the number of players"
 	case t.mode == unknown:
 		rw.mode, rw.why = transport.Wanted, "the handshake, or datagrams that show the cipher"
 	case rw.unseen:
@@ -260,7 +260,7 @@ func (rw *Rewriter) datagram(l *lane, seg transport.Segment) {
 	w.figures.count(seg)
 	t.begin(seg)
 	if seg.Lost != 0 {
-		t.problem(w, nil, 0, "bytes of a datagram are missing; it does not pass")
+		t.problem(w, nil, 0, "bytes of a datagram are missing; it is not forwarded")
 		return
 	}
 	data := seg.Bytes
@@ -282,7 +282,7 @@ func (rw *Rewriter) datagram(l *lane, seg transport.Segment) {
 		return
 	}
 	if len(data) > maxRead {
-		t.problem(w, data, t.off, "longer than anything that servers read: it does not pass")
+		t.problem(w, data, t.off, "longer than servers accept: it is not forwarded")
 		return
 	}
 	t.session.used = true

@@ -87,7 +87,7 @@ func (rw *Rewriter) cluster(c *carrier, data []byte, off uint32) {
 		size, from := int(data[at]), at+1
 		if size == 0 || from+size > len(data) {
 			rw.whole = false
-			t.problem(w, data[at:], off+uint32(at), "the rest of a cluster that servers do not read: it does not pass")
+			t.problem(w, data[at:], off+uint32(at), "the rest of a cluster that servers do not read: it is not forwarded")
 			return
 		}
 		t.path = append(t.path, wrap{inCluster, i})
@@ -130,7 +130,7 @@ func (rw *Rewriter) reliable(c *carrier, data []byte, off uint32) {
 		t.repeated(w, data, off, bytes.Equal(known.body, data[reliableHeader:]))
 		return
 	case int64(n) >= l.awaited+takeWindow, !relayed && l.full():
-		t.control(w, data, off, "not taken yet: too far ahead, or too much waits")
+		t.control(w, data, off, "not accepted yet: too far ahead, or too much data is waiting")
 		return
 	}
 	rw.acknowledge(l, n)

@@ -86,7 +86,7 @@ func (t *Transport) body(w *way, data []byte) {
 	t.session.used = true
 	if w.cipher != nil {
 		if typeSize(data)+streamSize < len(data) {
-			t.note = "longer than the keystream: what is beyond is not deciphered"
+			t.note = "longer than the keystream: the rest is not deciphered"
 		}
 		data = t.deciphered(w.cipher, data)
 		if t.options.Clear != nil {
@@ -174,13 +174,13 @@ func (t *Transport) init(w *way, data []byte) {
 }
 
 const (
-	noteAgain  = "comes again"
+	noteAgain  = "repeated"
 	noteInside = "inside a session: the server ends that one, and begins another one only if it answers"
 )
 
 func noteVersion(version uint16) string {
 	if version != versionVIE && version != versionContinuum {
-		return "a version that nobody has described"
+		return "an undocumented version"
 	}
 	return ""
 }
@@ -242,13 +242,13 @@ func (t *Transport) key(w *way, data []byte) bool {
 	}
 	switch {
 	case s.answered && key == s.serverKey:
-		t.control(w, data, t.off, "comes again")
+		t.control(w, data, t.off, "repeated")
 		return true
 	case s.answered:
-		t.control(w, data, t.off, "another key than before: it counts for nothing")
+		t.control(w, data, t.off, "a different key than before: ignored")
 		return true
 	case !s.hasInit && s.used:
-		t.control(w, data, t.off, "a key that was not asked for: it counts for nothing")
+		t.control(w, data, t.off, "an unsolicited key: ignored")
 		return true
 	}
 	s.answered, s.serverKey, s.ended = true, key, false // the session that ended may have been the previous one
@@ -283,7 +283,7 @@ func (t *Transport) offer(w *way, data []byte) bool {
 	}
 	switch {
 	case t.mode == continuum && s.offered && s.offerKey == key:
-		t.control(w, data, t.off, "comes again")
+		t.control(w, data, t.off, "repeated")
 		return true
 	case t.mode != unknown || s.answered || s.used || !s.hasInit && len(t.pending.kept) > 0:
 		return false

@@ -233,7 +233,7 @@ func (t *Transport) opaque(w *way, data []byte, note string) {
 	t.emit(f)
 }
 
-const noteCut = "the capture does not hold the end of this datagram"
+const noteCut = "the end of this datagram is not in the capture"
 
 // cut reports whether the end of a packet, or of a part of one, is not in the capture.
 func (t *Transport) cut(off uint32, size int) bool { return t.lost != 0 && off+uint32(size) == t.end }

@@ -294,7 +294,7 @@ func (t *Transport) settle(at time.Time) {
 		}
 	case handshake:
 		if t.ways[0].begun || t.ways[1].begun {
-			t.unshaken(at, "the exchange of keys is not complete")
+			t.unshaken(at, "the key exchange is incomplete")
 		}
 	case trial:
 		if len(t.pending.segments) > 0 {
@@ -368,9 +368,9 @@ func (t *Transport) shake(w *way, seg transport.Segment) {
 		}
 		t.startTrial()
 	case !w.shaken() && seg.End:
-		t.unshaken(seg.At, "the exchange of keys is not complete")
+		t.unshaken(seg.At, "the key exchange is incomplete")
 	case t.pending.full():
-		t.unshaken(seg.At, "the exchange of keys is not complete")
+		t.unshaken(seg.At, "the key exchange is incomplete")
 	}
 }
 
@@ -409,7 +409,7 @@ func (t *Transport) unshaken(at time.Time, why string) {
 		if n := len(w.buf) - w.done; n > 0 {
 			told = true
 			f := t.begin(w, transport.Problem, w.offset+int64(w.done), at)
-			f.Bytes, f.From, f.Note = w.buf[w.done:], t.sources(w, n), fmt.Sprintf("%s; %d bytes of a key came", why, n)
+			f.Bytes, f.From, f.Note = w.buf[w.done:], t.sources(w, n), fmt.Sprintf("%s; %d bytes of a key were received", why, n)
 			t.emit(f)
 			w.pass(n)
 		}
@@ -518,9 +518,9 @@ func (t *Transport) choose(at time.Time) {
 		return
 	}
 	f := t.begin(&t.ways[0], transport.Problem, t.ways[0].next(), at)
-	f.Note = "neither set of constants deciphers what follows the exchange of keys"
+	f.Note = "neither set of constants deciphers the data after the key exchange"
 	if t.patched {
-		f.Note = "the keys from elsewhere decipher nothing here"
+		f.Note = "the configured keys do not decipher this connection"
 	}
 	t.emit(f)
 	t.become(opaque)

@@ -114,7 +114,7 @@ func (e *Endpoint) Feed(data []byte, end bool, at time.Time, r *transport.Relay)
 	for len(data) > 0 && e.came < e.until() && e.wrong == "" {
 		n := min(len(data), int(e.until()-e.came))
 		if e.dir == schema.ToServer && e.step == 0 && !bytes.Equal(data[:n], magicBytes[e.came:e.came+int64(n)]) {
-			e.wrong = "the server does not begin the exchange of keys: the connection may not be enciphered"
+			e.wrong = "the server does not begin a key exchange: the connection may not be enciphered"
 		}
 		e.came += int64(n)
 		e.see(transport.Opposite(e.dir), data[:n], false, at, r)
@@ -181,7 +181,7 @@ func (e *Endpoint) cut(data []byte, end bool, at time.Time, r *transport.Relay) 
 		}
 		size := int(binary.LittleEndian.Uint16(rest))
 		if size < headerSize {
-			e.wrong = "a message that is shorter than its header came; nobody knows where the next one begins"
+			e.wrong = "a message shorter than its header was received: the start of the next one is unknown"
 			e.problem(rest, e.wrong, at, r)
 			return
 		}
@@ -228,11 +228,11 @@ func (e *Endpoint) Ready() (ok, never bool, why string) {
 	case e.t.mode == opaque:
 		return false, true, "the connection cannot be deciphered"
 	case e.ended:
-		return false, true, "the other end closed before the exchange of keys was whole"
+		return false, true, "the other end closed before the key exchange was complete"
 	case e.t.mode == trial:
 		return false, false, "the client's first message, which shows the cipher's constants"
 	}
-	return false, false, "the exchange of keys"
+	return false, false, "the key exchange"
 }
 
 // Send sends a message: its length is set, and its count and checksum if it has the long header.

@@ -26,7 +26,7 @@ func (t *Transport) patch(w *way, seg *transport.Segment) {
 		seg.Lost -= n
 	}
 	f := t.begin(w, transport.Problem, start, seg.At)
-	f.Length, f.Via, f.Note = lost-seg.Lost, viaHandshake, "a part of the keys was not captured; they are known from elsewhere"
+	f.Length, f.Via, f.Note = lost-seg.Lost, viaHandshake, "a part of the keys was not captured; the configured keys are used"
 	t.emit(f)
 }
 

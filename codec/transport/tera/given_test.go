@@ -32,7 +32,7 @@ func (s *script) without(lost bool, index ...int) *script {
 	return out
 }
 
-// behind is an enciphered connection without its exchange of keys.
+// behind is an enciphered connection without its key exchange.
 func behind(c Constants, k *Keys) *script { return &script{leg: NewSession(k, c)} }
 
 func TestGivenKeys(t *testing.T) {
@@ -52,7 +52,7 @@ s2c message 260 19901 "hello"
 c2s message 261 5001 "ab"
 `
 	missing := func(dir string, at, n int) string {
-		return fmt.Sprintf("%s problem %d  missing %d via [handshake] (a part of the keys was not captured; they are known from elsewhere)\n", dir, at, n)
+		return fmt.Sprintf("%s problem %d  missing %d via [handshake] (a part of the keys was not captured; the configured keys are used)\n", dir, at, n)
 	}
 	shakenLine := func(n ...int) (out string) {
 		for i, line := range bytes.SplitAfter([]byte(trim(shaken)+"\n"), []byte("\n")) {

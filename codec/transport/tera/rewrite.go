@@ -53,11 +53,11 @@ func (w *wire) Ready() (ok, never bool, why string) {
 		return false, true, "the connection cannot be deciphered"
 	case messages:
 		if w.ways[0].dark || w.ways[1].dark {
-			return false, true, "the place in the keystream is not known"
+			return false, true, "the position in the keystream is unknown"
 		}
 		return true, false, ""
 	}
-	return false, false, "the exchange of keys and the first message"
+	return false, false, "the key exchange and the first message"
 }
 
 // clear returns the number of plain bytes at the start of a direction: the key exchange, if it was seen.

@@ -16,7 +16,7 @@ import (
 // end is a client or a server: it enciphers what it sends and deciphers what it gets, with a session of its own.
 type end struct {
 	session  Session
-	got      []byte // in clear, behind the exchange of keys
+	got      []byte // in clear, after the key exchange
 	raw      int    // bytes of the exchange that are to come
 	over     bool
 	messages []string
@@ -435,7 +435,7 @@ func TestRewriteHalfClosed(t *testing.T) {
 	}
 }
 
-// TestRewriteStripped rewrites a connection whose exchange of keys was never on the wire.
+// TestRewriteStripped rewrites a connection whose key exchange was never on the wire.
 func TestRewriteStripped(t *testing.T) {
 	keys := new(Keys)
 	keys.Client1[0], keys.Server2[3] = 7, 8
@@ -577,7 +577,7 @@ func FuzzRewriter(f *testing.F) {
 			},
 		}
 		at := time.Unix(1, 0)
-		if seed&8 != 0 { // behind an exchange of keys
+		if seed&8 != 0 { // after a key exchange
 			var zero [KeySize]byte
 			for i, part := range [][]byte{magicBytes[:], zero[:], zero[:], zero[:], zero[:]} {
 				rw.Feed(transport.Segment{Dir: []schema.Dir{schema.ToClient, schema.ToServer}[i%2], At: at, Bytes: part, Start: i < 2}, r)

@@ -207,7 +207,7 @@ func (t *Transport) gap(w *way, seg transport.Segment) {
 		f.Note += fmt.Sprintf("; the message before them is cut after %d bytes", len(rest))
 	}
 	if reading && seg.Lost < 0 && w.cipher != nil {
-		f.Note += "; nobody knows how many, so what follows cannot be deciphered"
+		f.Note += "; their number is unknown, so the rest cannot be deciphered"
 	}
 	t.emit(f)
 

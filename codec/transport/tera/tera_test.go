@@ -141,7 +141,7 @@ s2c message 264 5002 ""
 s2c problem 260 090088136865 (the stream ends inside a message, after 6 of its bytes)
 `},
 		{"other cipher", Options{}, new(script).shake(CurrentConstants).raw(schema.ToServer, bytes.Repeat([]byte{0x99, 7}, 50)), shaken + `
-c2s problem 256  (neither set of constants deciphers what follows the exchange of keys)
+c2s problem 256  (neither set of constants deciphers the data after the key exchange)
 c2s opaque 256 100 bytes
 `},
 		{"the client is ahead of the second key of the server", Options{}, func() *script {
@@ -177,11 +177,11 @@ c2s opaque 0 00000102
 		{"half a start of an enciphered connection", Options{}, new(script).s2c([]byte{1, 0}), `
 s2c opaque 0 0100
 `},
-		{"the exchange of keys ends", Options{}, &script{segs: new(script).shake(CurrentConstants).segs[:3]}, `
+		{"the key exchange ends", Options{}, &script{segs: new(script).shake(CurrentConstants).segs[:3]}, `
 s2c control 0 01000000 via [handshake] (start of an enciphered connection)
 c2s control 0 128 bytes via [handshake] (first key of the client)
 s2c control 4 128 bytes via [handshake] (first key of the server)
-s2c problem 132  (the exchange of keys is not complete)
+s2c problem 132  (the key exchange is incomplete)
 `},
 		{"a key is not captured", Options{}, func() *script {
 			s := new(script)
@@ -189,7 +189,7 @@ s2c problem 132  (the exchange of keys is not complete)
 			return s.s2c(make([]byte, 128)).c2s(noise[:100])
 		}(), `
 s2c control 0 01000000 via [handshake] (start of an enciphered connection)
-c2s problem 0 100 bytes (a part of the keys was not captured; 100 bytes of a key came)
+c2s problem 0 100 bytes (a part of the keys was not captured; 100 bytes of a key were received)
 c2s problem 100  missing 28 (bytes of the stream are missing in the capture)
 s2c opaque 4 128 bytes
 c2s opaque 128 100 bytes
@@ -252,7 +252,7 @@ s2c message 462 5053 "hello" resumed
 			return s
 		}(), shaken + `
 c2s message 256 19900 "v"
-c2s problem 261  missing -1 (bytes of the stream are missing in the capture; nobody knows how many, so what follows cannot be deciphered)
+c2s problem 261  missing -1 (bytes of the stream are missing in the capture; their number is unknown, so the rest cannot be deciphered)
 c2s opaque 261 1c0bf6e66e
 `},
 		{"plain from the middle", known, func() *script {
