@@ -30,7 +30,7 @@ func TestFrameID(t *testing.T) {
 	}
 }
 
-// TestIdentifier: frames that begin at one place are counted, also where frames of other connections come between.
+// TestIdentifier: frames that begin at one place are counted, even with frames of other connections between them.
 func TestIdentifier(t *testing.T) {
 	a, b := &Conn{}, &Conn{ID: 1}
 	at := func(packet, off uint32) []Source { return []Source{{Packet: packet, Off: off, Len: 1}} }
@@ -47,7 +47,7 @@ func TestIdentifier(t *testing.T) {
 		{Frame{Conn: a, From: at(1, 4)}, "1:4:2"},
 		{Frame{Conn: a, From: at(3, 4)}, "3:4:0"},
 		{Frame{Conn: b, Offset: 7}, "0:0:2"},                       // dropped
-		{Frame{Conn: b, From: []Source{{Packet: 4}, {}}}, "0:0:3"}, // not recorded to its end
+		{Frame{Conn: b, From: []Source{{Packet: 4}, {}}}, "0:0:3"}, // end not captured
 	} {
 		if d.Identify(c.f.Conn.ID, &c.f); c.f.ID.String() != c.want {
 			t.Errorf("frame %d is %v, want %s", i, c.f.ID, c.want)

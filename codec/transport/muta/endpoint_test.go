@@ -10,7 +10,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Two ends, with the stream cut at every byte.
+// TestEndpoints runs two endpoints, with the stream split at every byte.
 func TestEndpoints(t *testing.T) {
 	client := muta.NewEndpoint(muta.Options{Measure: measure}, schema.ToServer)
 	server := muta.NewEndpoint(muta.Options{Measure: measure}, schema.ToClient)

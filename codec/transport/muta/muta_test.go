@@ -13,7 +13,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// measure is that of a protocol with ids from 1 to 9 and texts of at most 20 bytes behind their length.
+// measure is for a protocol with ids from 1 to 9 and texts of at most 20 bytes after their length.
 func measure(_ schema.Dir, data []byte) (n, need int, key schema.Key, why transport.Reason) {
 	if data[0] < 1 || data[0] > 9 {
 		return 0, 0, key, func() string { return fmt.Sprintf("id %d", data[0]) }
@@ -135,7 +135,7 @@ message 13 0500 resumed
 	}
 }
 
-// However a stream is cut into segments, the messages are the same, and together with what is reported they are the stream.
+// However a stream is split into segments, the messages are the same, and together with the reported bytes they make up the stream.
 func TestCutsDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

@@ -11,7 +11,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// pass gives the rewriter a stream in pieces and collects what goes out.
+// pass feeds a stream to the rewriter in pieces and collects the output.
 func pass(rng *rand.Rand, rw transport.Rewriter, r *transport.Relay, dir schema.Dir, data string, first bool) {
 	for len(data) > 0 {
 		n := min(len(data), 1+rng.IntN(8))
@@ -99,7 +99,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestRewriteWhereNothingMeasures: such bytes pass at once, and own messages wait for a place where one can start.
+// TestRewriteWhereNothingMeasures: unreadable bytes pass at once, and injected messages wait for a place where a message can start.
 func TestRewriteWhereNothingMeasures(t *testing.T) {
 	rw := muta.NewRewriter(muta.Options{Measure: measure})
 	out := ""

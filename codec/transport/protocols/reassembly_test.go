@@ -17,7 +17,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// traffic is what a test has two ends say, as packets, and what must come out of them.
+// traffic generates the packets of two endpoints, and the messages expected from them.
 type traffic struct {
 	rng     *rand.Rand
 	at      time.Time
@@ -33,12 +33,12 @@ type traffic struct {
 	key     uint32
 }
 
-const seen = 32000 // the lowest of the codes that are known
+const seen = 32000 // the lowest known code
 
-// part is a run of a payload and the packet that it came in.
+// part is a range of a payload and the packet that contains it.
 type part struct{ from, to, packet int }
 
-// ip captures a packet, whole or in fragments that come in any order, some twice. It returns where the bytes of its payload are.
+// ip captures a packet, unfragmented or in fragments in any order, some repeated. It returns the location of the bytes of its payload.
 func (x *traffic) ip(fromServer bool, proto byte, payload []byte) (parts []part) {
 	x.id++
 	x.at = x.at.Add(time.Millisecond)
@@ -51,7 +51,7 @@ func (x *traffic) ip(fromServer bool, proto byte, payload []byte) (parts []part)
 			at = to
 		}
 		x.rng.Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })
-		if x.rng.IntN(3) == 0 && len(runs) > 1 { // one comes again before the last: behind it it would begin another packet
+		if x.rng.IntN(3) == 0 && len(runs) > 1 { // repeat one before the last: after it, it would begin another packet
 			runs = slices.Insert(runs, len(runs)-1, runs[x.rng.IntN(len(runs)-1)])
 		}
 	} else {
@@ -90,7 +90,7 @@ func side(fromServer bool) int {
 	return 0
 }
 
-// expect says that a message must come out. from are its bytes in payloads.
+// expect adds an expected message. from lists its bytes in payloads.
 func (x *traffic) expect(fromServer bool, message []byte, from ...[]part) {
 	var packets []int
 	for _, parts := range from {
@@ -102,7 +102,7 @@ func (x *traffic) expect(fromServer bool, message []byte, from ...[]part) {
 	x.want = append(x.want, fmt.Sprintf("%s#%d %v %x %v", x.name, x.session, schema.Dir(1+side(fromServer)), message, slices.Compact(packets)))
 }
 
-// within are the parts that hold bytes of a run.
+// within returns the parts that contain bytes of a run.
 func within(parts []part, from, to int) (some []part) {
 	for _, p := range parts {
 		if p.from < to && from < p.to {
@@ -155,8 +155,7 @@ func (x *traffic) message(code uint16) []byte {
 	return append(binary.LittleEndian.AppendUint16(b, code), body...)
 }
 
-// streams are sessions of TERA, not enciphered, on one pair of ports. Segments are lost that are whole messages, and nothing else is lost
-// with them.
+// streams generates TERA sessions without a cipher on one pair of ports. Lost segments consist of complete messages.
 func (x *traffic) streams() {
 	alike := x.rng.IntN(2) == 0
 	for x.session = range 1 + x.rng.IntN(4) {
@@ -244,11 +243,11 @@ func (x *traffic) reliable(fromServer bool, body []byte, captured bool) (parts [
 
 func (x *traffic) game(most int) []byte {
 	b := x.random(1 + x.rng.IntN(most))
-	b[0] = byte(2 + x.rng.IntN(0x3d)) // 01 and 02 of some sizes would be those of other servers
+	b[0] = byte(2 + x.rng.IntN(0x3d)) // avoid 01 and 02 with sizes that look like other servers
 	return b
 }
 
-// datagrams are sessions of SubSpace on one pair of ports, with lost packets: a message in chunks that misses one is none.
+// datagrams generates SubSpace sessions on one pair of ports, with lost packets: a message in chunks that lacks one is not expected.
 func (x *traffic) datagrams() {
 	for x.session = range 1 + x.rng.IntN(4) {
 		if x.session == 0 || x.rng.IntN(2) == 0 {
@@ -299,7 +298,7 @@ func (x *traffic) datagrams() {
 				m = x.game(50)
 				parts, size := x.reliable(fromServer, m, true)
 				x.expect(fromServer, m, within(parts, size-len(m), size))
-				if open { // the end of another one makes none of it
+				if open { // the end of another message does not complete it
 					x.reliable(fromServer, []byte{0, 9, 7}, true)
 				}
 			default:
@@ -324,8 +323,9 @@ func (x *traffic) datagrams() {
 	}
 }
 
-// TestReassembly makes connections that come again on the same ports, lose what the transports can tell exactly, and come in IP fragments,
-// and reads them: each message that was captured is there once, in its session, with the numbers of all of its packets, and no other one.
+// TestReassembly generates connections that reuse their ports, with losses that the transports can determine exactly, and with IP
+// fragments, and reads them: each captured message is read exactly once, in its session, with the numbers of all of its packets, and no
+// other message is read.
 func TestReassembly(t *testing.T) {
 	for seed := range uint64(400) {
 		x := &traffic{rng: rand.New(rand.NewPCG(seed, 41)), at: time.Unix(1_700_000_000, 0)}

@@ -11,7 +11,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// running is a session that has begun, with a way to go on for as long as one likes.
+// running is an established session that can be continued indefinitely.
 type running struct {
 	t      *subspace.Transport
 	cipher *subspace.Cipher
@@ -51,14 +51,14 @@ func (r *running) feed(dir schema.Dir, data []byte) {
 	r.t.Feed(r.seg, r.emit)
 }
 
-// reliable is a reliable packet of the given number.
+// reliable returns a reliable packet with the given number.
 func (r *running) reliable(number uint32, inner ...byte) []byte {
 	data := append(r.data[:0], 0, 3, 0, 0, 0, 0)
 	binary.LittleEndian.PutUint32(data[2:], number)
 	return append(data, inner...)
 }
 
-// rounds are what sessions do over and over.
+// rounds are the recurring exchanges of sessions.
 var rounds = map[string]func(r *running){
 	"game": func(r *running) {
 		r.feed(schema.ToClient, append(r.data[:0], 0x28, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
@@ -131,7 +131,7 @@ func BenchmarkFeed(b *testing.B) {
 
 func BenchmarkRecover(b *testing.B) {
 	data := acks(1, 2)
-	data[5] ^= 0x55 // no key
+	data[5] ^= 0x55 // an invalid key
 	for b.Loop() {
 		subspace.Recover(data)
 	}

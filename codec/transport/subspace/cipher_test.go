@@ -14,7 +14,7 @@ import (
 	"wirebench/codec/transport/subspace"
 )
 
-// stream is the keystream of a cipher: what zeros become, without what is carried over from the 4 bytes before.
+// stream returns the keystream of a cipher: enciphered zeros, without the carry from the previous 4 bytes.
 func stream(c *subspace.Cipher) []byte {
 	const size = 520
 	zeros := make([]byte, 1+size)
@@ -78,7 +78,7 @@ func TestCipherAgreesWithAServer(t *testing.T) {
 	}
 }
 
-// TestKeystreamIsThatOfTheGenerator: the schedules against the rule, with numbers that never overflow.
+// TestKeystreamIsThatOfTheGenerator compares the schedules with the specification in arithmetic without overflow.
 func TestKeystreamIsThatOfTheGenerator(t *testing.T) {
 	const modulus = 1<<31 - 1
 	bits := func(n *big.Int, unsigned bool) *big.Int { // n in 32 bits
@@ -143,7 +143,7 @@ func TestCipherIsReversible(t *testing.T) {
 	}
 }
 
-// acks is a cluster of acks.
+// acks returns a cluster of acks.
 func acks(numbers ...uint32) []byte {
 	data := []byte{0, 0x0E}
 	for _, n := range numbers {
@@ -198,7 +198,7 @@ func TestRecoverFindsNothingWhereNothingIs(t *testing.T) {
 	}
 }
 
-// TestVIEWithoutItsHandshake: a capture that begins at any place of the session gives the messages that follow.
+// TestVIEWithoutItsHandshake: a capture that begins anywhere in a session yields the messages after that point.
 func TestVIEWithoutItsHandshake(t *testing.T) {
 	names, of := sessions(t, "vie-session")
 	for _, session := range names {
@@ -211,7 +211,7 @@ func TestVIEWithoutItsHandshake(t *testing.T) {
 			first := segments[cut].Packet
 			want, got := map[string]int{}, map[string]int{}
 			for _, f := range whole {
-				// Messages all of whose bytes are captured, and none of which began before.
+				// Messages that began in the capture and are complete in it.
 				inside := f.Kind == transport.Message
 				for _, s := range f.From {
 					inside = inside && s.Packet >= first

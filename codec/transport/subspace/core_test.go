@@ -12,7 +12,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// definitions are those that ship with the program.
+// definitions are the built-in ones.
 func definitions(t *testing.T) *schema.Schema {
 	t.Helper()
 	folder, ok := library.Dialect("subspace")
@@ -38,7 +38,7 @@ func definitions(t *testing.T) *schema.Schema {
 	return s
 }
 
-// TestDefinitionsAgree: what is read here by hand stands where the definitions have it, and nothing that they have is left out.
+// TestDefinitionsAgree: offsets and sizes in the code equal those of the definitions, and no field is missing.
 func TestDefinitionsAgree(t *testing.T) {
 	s := definitions(t)
 	type path struct {

@@ -23,7 +23,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// corpora is a folder beside the repository, with captures of real servers and what they hold. It may be missing.
+// corpora is a folder next to the repository, with captures of real servers and their expected contents. It may be missing.
 const corpora = "../../../../shared/corpora/subspace"
 
 // corpus reads a file of corpora, or skips the test.
@@ -39,7 +39,7 @@ func corpus(tb testing.TB, name string) []byte {
 	return data
 }
 
-// datagram is one of a capture.
+// datagram is a datagram of a capture.
 type datagram struct {
 	n        uint32 // from 1
 	at       time.Time
@@ -47,7 +47,7 @@ type datagram struct {
 	payload  []byte
 }
 
-// datagrams reads a little-endian pcap of Ethernet, IPv4 and UDP, which is what the corpora are.
+// datagrams reads a little-endian pcap of Ethernet, IPv4 and UDP, the format of the corpora.
 func datagrams(tb testing.TB, pcap []byte) []datagram {
 	tb.Helper()
 	if len(pcap) < 24 || binary.LittleEndian.Uint32(pcap) != 0xA1B2C3D4 || binary.LittleEndian.Uint32(pcap[20:]) != 1 {
@@ -75,7 +75,7 @@ func datagrams(tb testing.TB, pcap []byte) []datagram {
 	return all
 }
 
-// truth is a line of what a capture holds.
+// truth is a line of the expected contents of a capture.
 type truth struct {
 	Kind    string
 	N       uint32
@@ -105,7 +105,7 @@ func truths(tb testing.TB, name string) []truth {
 	return all
 }
 
-// frame is a copy of a Frame, with the number of the packet that made it known.
+// frame is a copy of a Frame, with the number of the packet that completed it.
 type frame struct {
 	transport.Frame
 	n uint32
@@ -117,7 +117,7 @@ func copied(f *transport.Frame, n uint32) frame {
 	return c
 }
 
-// message is what a test compares of a message.
+// message is the compared part of a message.
 type message struct {
 	N    uint32
 	Dir  string
@@ -137,7 +137,7 @@ func messageOf(f frame) message {
 	return message{f.n, dirName(f.Dir), strings.Join(f.Via, " "), f.Key.Code, hex.EncodeToString(f.Bytes)}
 }
 
-// sessions are the UDP pairs of a capture, in order, with the client first: the end that did not have the port.
+// sessions returns the UDP pairs of a capture, in order, with the client first: the end that does not use the server's port.
 func sessions(tb testing.TB, name string) (names []string, of map[string][]transport.Segment) {
 	tb.Helper()
 	of = map[string][]transport.Segment{}
@@ -154,7 +154,7 @@ func sessions(tb testing.TB, name string) (names []string, of map[string][]trans
 	return names, of
 }
 
-// play feeds segments to a new transport and gathers what comes out. The bytes of a segment are destroyed when Feed has returned.
+// play feeds segments to a new transport and collects the frames. The bytes of a segment are overwritten after Feed.
 func play(o subspace.Options, segments []transport.Segment) []frame {
 	var all []frame
 	var n uint32
@@ -207,13 +207,13 @@ func TestCapturesGiveTheMessagesOfTheirTruth(t *testing.T) {
 	}
 }
 
-// TestCapturesAreAccountedFor: in what a frame is made of stand the bytes of the capture, and everything that the truth has as opaque,
-// as a ping, or as malformed is so.
+// TestCapturesAreAccountedFor: the sources of a frame contain its bytes, and everything that the truth lists as opaque, as a ping, or as
+// malformed is reported as such.
 func TestCapturesAreAccountedFor(t *testing.T) {
 	for _, name := range captures {
 		t.Run(name, func(t *testing.T) {
 			plain := map[uint32]string{}
-			want := map[uint32]string{} // kinds of what some packets are
+			want := map[uint32]string{} // expected kinds of some packets
 			for _, line := range truths(t, name) {
 				switch {
 				case line.Kind == "msg" || line.Kind == "end":

@@ -12,14 +12,14 @@ import (
 	"wirebench/defs/schema"
 )
 
-// ends are a client and a server on a bad line: datagrams get lost, come twice and late.
+// ends are a client and a server on a bad line: datagrams are lost, duplicated and delayed.
 type ends struct {
 	rng  *rand.Rand
 	at   time.Time
 	end  [2]*Endpoint // client, server
-	got  [2][]string  // messages that came
+	got  [2][]string  // messages received
 	line []flying
-	loss int // of 100
+	loss int // in percent
 }
 
 type flying struct {
@@ -55,7 +55,7 @@ func (e *ends) relay(i int) *transport.Relay {
 	}
 }
 
-// run lets time pass.
+// run advances the time.
 func (e *ends) run(d time.Duration) {
 	for end := e.at.Add(d); e.at.Before(end); e.at = e.at.Add(5 * time.Millisecond) {
 		slices.SortStableFunc(e.line, func(a, b flying) int { return a.at.Compare(b.at) })
@@ -72,7 +72,7 @@ func (e *ends) run(d time.Duration) {
 	}
 }
 
-// What is sent comes, in its order and once, whatever the line does; and the ends are quiet behind it.
+// Messages arrive in order and exactly once, whatever the line does; afterwards the ends are quiet.
 func TestEndpoints(t *testing.T) {
 	for seed := range uint64(20) {
 		o := EndpointOptions{Key: 0xC0FFEE01, Encipher: seed%2 == 0}
@@ -120,7 +120,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// A hello alone, which may bear anybody's address, brings no more than one small datagram.
+// An init alone, whose source address may be forged, is answered with at most one small datagram.
 func TestEndpointNoAmplification(t *testing.T) {
 	out := 0
 	r := &transport.Relay{Out: func(s transport.Segment) { out += len(s.Bytes) }}
@@ -137,7 +137,7 @@ func TestEndpointNoAmplification(t *testing.T) {
 	}
 }
 
-// A server that does not answer is asked a bounded number of times.
+// A server that does not answer is contacted a bounded number of times.
 func TestEndpointUnanswered(t *testing.T) {
 	n := 0
 	r := &transport.Relay{Out: func(transport.Segment) { n++ }}
@@ -153,7 +153,7 @@ func TestEndpointUnanswered(t *testing.T) {
 	}
 }
 
-// Whatever comes, nothing panics and little is sent for it.
+// No input causes a panic or many datagrams.
 func FuzzEndpoint(f *testing.F) {
 	f.Add([]byte{8, 0, 1, 1, 2, 3, 0x84, 1, 0, 2, 0, 7, 6, 0, 3, 0, 0, 0, 0}, true)
 	f.Add([]byte{6, 0, 2, 1, 2, 3, 0x84, 14, 0, 5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 2, 0, 7}, false)

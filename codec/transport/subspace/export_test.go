@@ -1,13 +1,13 @@
 package subspace
 
-// Place is where a field of a core packet is read. Size 0: up to the end of the packet.
+// Place is the position of a field in a core packet. Size 0: up to the end of the packet.
 type Place struct {
 	Code     uint32
-	Path     string // as defs/library/subspace/core.def has it
+	Path     string // as in defs/library/subspace/core.def
 	Off, Len int    // bytes
 }
 
-// Places are all places of core packets that the code reads.
+// Places lists all fields of core packets that the code reads.
 var Places = []Place{
 	{coreInit, "client_key", keyAt, 4},
 	{coreInit, "version", versionAt, initSize - versionAt},
@@ -34,7 +34,7 @@ var Places = []Place{
 	{coreExpanded, "key", expandSize, expandedSize - expandSize},
 }
 
-// Sizes are the sizes of core packets, the least and the greatest; -1: there is no greatest.
+// Sizes holds the minimum and maximum sizes of core packets; -1: unlimited.
 var Sizes = map[uint32][2]int64{
 	coreInit: {initSize, initSize}, coreKey: {keySize, keySize}, coreReliable: {reliableHeader, -1}, coreAck: {ackSize, ackSize},
 	coreSync: {oldSyncSize, syncSize}, coreSyncAnswer: {syncAnswerSize, syncAnswerSize}, coreDisconnect: {disconnectSize, disconnectSize},
@@ -44,5 +44,5 @@ var Sizes = map[uint32][2]int64{
 	coreExpanded: {expandedSize, expandedSize},
 }
 
-// Named are the names of what has no code, by group.
+// Named holds the names of datagrams without a code, by group.
 var Named = map[string][]string{"info": {"ping", "pong", "summary_request", "summary"}, "directory": {"zone_announcement"}}

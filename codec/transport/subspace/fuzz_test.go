@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// FuzzFeed takes bytes as datagrams: each begins with a byte of direction and time, and two bytes of its length.
+// FuzzFeed splits bytes into datagrams: each begins with a byte of direction and time, and two bytes of its length.
 func FuzzFeed(f *testing.F) {
 	add := func(datagrams ...[]byte) {
 		var all []byte
@@ -71,7 +71,7 @@ func FuzzFeed(f *testing.F) {
 			}
 		}
 		trans.Flush(at, emit)
-		// A byte may stand in a problem about its cluster, in a chunk and in the repetition of a packet, at each depth of nesting.
+		// A byte may be in a problem about its cluster, in a chunk and in the repetition of a packet, at each depth of nesting.
 		if emitted > 40*total {
 			t.Fatalf("%d bytes became %d", total, emitted)
 		}

@@ -12,7 +12,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// attacks make a datagram after the other that is meant to cost as much as it can. Each gets the number of the datagram and room.
+// attacks generate datagrams that are meant to cost as much as possible. Each gets the number of the datagram and a buffer.
 var attacks = map[string]func(i uint32, random *rand.Rand, room []byte) []byte{
 	"every other number":     func(i uint32, _ *rand.Rand, room []byte) []byte { return numbered(room, 2*i) },
 	"a hole for each packet": func(i uint32, _ *rand.Rand, room []byte) []byte { return numbered(room, 1000*i) },
@@ -88,8 +88,8 @@ func numbered(room []byte, n uint32) []byte {
 	return append(room, 7, 1)
 }
 
-// TestAttacksAreBounded: none of the attacks costs more than some microseconds a datagram, or keeps more than some MiB, whether it begins a
-// session or not, and whether time passes or not.
+// TestAttacksAreBounded: no attack costs more than some microseconds per datagram, or retains more than some MiB, with or without a
+// session, and whether or not time passes.
 func TestAttacksAreBounded(t *testing.T) {
 	const datagrams = 20000
 	for name, attack := range attacks {
@@ -117,7 +117,7 @@ func TestAttacksAreBounded(t *testing.T) {
 				}
 				took, kept := time.Since(start), heap()-before
 				trans.Flush(at, emit)
-				// A hundred times what it takes on a slow machine.
+				// A hundred times the cost on a slow machine.
 				if took > 100*datagrams*10*time.Microsecond {
 					t.Errorf("%s, begun %v, step %v: %v a datagram", name, begun, step, took/datagrams)
 				}
@@ -131,7 +131,7 @@ func TestAttacksAreBounded(t *testing.T) {
 	}
 }
 
-// heap is the number of bytes that are in use.
+// heap returns the number of bytes in use.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -15,8 +15,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// different are the steps of plain-malformed of which a server took other messages than this package shows, and why. In each of them
-// something has a note.
+// different lists the steps of plain-malformed in which a server accepted other messages than this package, and why. Each of them has a
+// note.
 var different = map[string]string{
 	"cluster nested 40 deep": "the server reads all 40; here 16 are read and the rest is a problem: nothing that is sent needs more",
 	"fill the gap up to next+30": "the server takes 31 numbers ahead and has dropped next+32; here it was kept, as receivers with a window of 255 " +
@@ -31,8 +31,8 @@ var different = map[string]string{
 	"600-byte datagram":                           "as above",
 }
 
-// TestWhatAServerMakesOfMalformedPackets compares with what a server accepted, step by step. The steps stand in the capture: each begins
-// with a line of chat that starts with "## ".
+// TestWhatAServerMakesOfMalformedPackets compares the messages with those that a server accepted, step by step. In the capture each step
+// begins with a line of chat that starts with "## ".
 func TestWhatAServerMakesOfMalformedPackets(t *testing.T) {
 	type step struct {
 		Step     string
@@ -49,7 +49,7 @@ func TestWhatAServerMakesOfMalformedPackets(t *testing.T) {
 	}
 	names, of := sessions(t, "plain-malformed")
 	got := map[string][]string{}
-	notes := map[string]bool{} // steps in which something is said to be odd
+	notes := map[string]bool{} // steps with a note
 	current := ""
 	for _, f := range play(subspace.Options{}, of[names[0]]) {
 		if f.Dir != schema.ToServer {

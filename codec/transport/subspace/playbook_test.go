@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write what comes out into the playbooks, and fail")
 
-// TestPlaybooks plays testdata/*.play: datagrams, and the frames that each one leads to.
+// TestPlaybooks plays testdata/*.play: datagrams, and the frames that result from each.
 //
 //	# what is shown
 //	options port=info key=01020304 schedule=unsigned
@@ -63,7 +63,7 @@ func TestPlaybooks(t *testing.T) {
 	}
 }
 
-// playBook is the text of a playbook with the frames that come out.
+// playBook returns the text of a playbook with the actual frames.
 func playBook(t *testing.T, text string) string {
 	var out strings.Builder
 	var cipher *subspace.Cipher
@@ -129,7 +129,7 @@ func playBook(t *testing.T, text string) string {
 	return out.String()
 }
 
-// bytesOf reads hex with spaces; "41x100" is 100 bytes of 41.
+// bytesOf parses hex with spaces; "41x100" is 100 bytes of 41.
 func bytesOf(t *testing.T, text string) []byte {
 	data := []byte{}
 	for _, word := range strings.Fields(text) {
@@ -168,7 +168,7 @@ func optionsOf(t *testing.T, text string) (o subspace.Options) {
 	return o
 }
 
-// line is a frame on one line.
+// line formats a frame on one line.
 func line(f *transport.Frame) string {
 	words := []string{dirName(f.Dir), f.Kind.String()}
 	switch {

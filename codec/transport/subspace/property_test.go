@@ -13,7 +13,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// origin is what a message is recognised by in any order.
+// origin identifies a message independently of the order.
 func origin(f frame) string { return dirName(f.Dir) + hex.EncodeToString(f.Bytes) }
 
 // counted counts messages.
@@ -27,7 +27,7 @@ func counted(frames []frame) map[string]int {
 	return n
 }
 
-// disturb delays, doubles and drops datagrams, except the handshakes. It returns what is left, and which packets are not.
+// disturb delays, duplicates and drops datagrams, except the handshakes. It returns the result, and the dropped packets.
 func disturb(random *rand.Rand, segments []transport.Segment, window int, double, drop float64) (all []transport.Segment, lost map[uint32]bool) {
 	type late struct {
 		transport.Segment
@@ -57,8 +57,8 @@ func disturb(random *rand.Rand, segments []transport.Segment, window int, double
 	return all, lost
 }
 
-// TestOrderDoesNotMatter: datagrams of real captures that come in another order, and some twice, give the reliable messages in the same
-// order, and each other message as often as its datagram came.
+// TestOrderDoesNotMatter: reordered and duplicated datagrams of real captures yield the reliable messages in the same order, and each other
+// message once per copy of its datagram.
 func TestOrderDoesNotMatter(t *testing.T) {
 	for _, name := range []string{"plain-session", "vie-session", "plain-lossy-serverside"} {
 		names, of := sessions(t, name)
@@ -113,15 +113,15 @@ func TestOrderDoesNotMatter(t *testing.T) {
 
 func isReliable(via string) bool { return len(via) > 9 && via[:9] == "reliable:" }
 
-// inDoubt reports whether a chunked message is there as a problem, with all its bytes: behind a missing packet, which may have been its first
-// part.
+// inDoubt reports whether a chunked message was reported as a problem, with all its bytes: after a missing packet, which may have been its
+// first part.
 func inDoubt(got []frame, want frame) bool {
 	return len(want.Via) > 0 && want.Via[len(want.Via)-1] == "chunk" && slices.ContainsFunc(got, func(f frame) bool {
 		return f.Kind == transport.Problem && bytes.Equal(f.Bytes, want.Bytes) && slices.Equal(f.From, want.From)
 	})
 }
 
-// TestLossLosesOnlyWhatIsLost: without some datagrams, all messages are there that had no byte in them, or that came again in others.
+// TestLossLosesOnlyWhatIsLost: without some datagrams, all messages are read that had no byte in them, or that were repeated in others.
 func TestLossLosesOnlyWhatIsLost(t *testing.T) {
 	for _, name := range []string{"plain-session", "vie-session", "plain-lossy-serverside", "sim-directory-list"} {
 		names, of := sessions(t, name)
@@ -139,7 +139,7 @@ func TestLossLosesOnlyWhatIsLost(t *testing.T) {
 						continue
 					}
 					if window > 0 && len(f.From) > 1 {
-						continue // a part that comes after its turn was given up is not joined
+						continue // a part received after its turn was given up is not joined
 					}
 					if have[origin(f)] == 0 && !inDoubt(got, f) {
 						t.Fatalf("%s, seed %d: packet %d is there, but not its message %x via %v", session, seed, f.From[0].Packet, f.Bytes, f.Via)
@@ -148,7 +148,7 @@ func TestLossLosesOnlyWhatIsLost(t *testing.T) {
 				if window > 0 {
 					continue
 				}
-				// Nothing is invented: what was not there is said to be doubtful.
+				// No message is invented: missing data is reported as doubtful.
 				all := counted(whole)
 				for _, f := range got {
 					if f.Kind == transport.Message && all[origin(f)] == 0 && !f.Resumed {
@@ -160,7 +160,7 @@ func TestLossLosesOnlyWhatIsLost(t *testing.T) {
 	}
 }
 
-// TestTruncatedDatagramsAreHarmless cuts datagrams short, as captures with a limit do.
+// TestTruncatedDatagramsAreHarmless truncates datagrams, as captures with a snapshot length do.
 func TestTruncatedDatagramsAreHarmless(t *testing.T) {
 	names, of := sessions(t, "vie-session")
 	for _, session := range names {
@@ -175,7 +175,7 @@ func TestTruncatedDatagramsAreHarmless(t *testing.T) {
 	}
 }
 
-// TestRandomWindow: numbered packets that are shuffled within the window come in order, without a capture.
+// TestRandomWindow: numbered packets shuffled within the window are delivered in order.
 func TestRandomWindow(t *testing.T) {
 	const packets = 3000
 	for seed := range uint64(20) {

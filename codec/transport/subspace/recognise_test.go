@@ -93,7 +93,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestFiguresOfACapture: the relay between the two ends loses 12 %, after the capture in this direction.
+// TestFiguresOfACapture: the relay between the two ends drops 12 %, after the capture point in this direction.
 func TestFiguresOfACapture(t *testing.T) {
 	names, of := sessions(t, "plain-lossy-serverside")
 	for _, session := range names {

@@ -12,7 +12,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// clip is datagrams of a session without its handshake, enciphered with c if that is not nil.
+// clip returns datagrams of a session without its handshake, enciphered with c if that is not nil.
 func clip(c *subspace.Cipher, plain ...[]byte) []transport.Segment {
 	var all []transport.Segment
 	for i, p := range plain {
@@ -36,7 +36,7 @@ func reliablePacket(n uint32, body ...byte) []byte {
 	return append(binary.LittleEndian.AppendUint32([]byte{0, 3}, n), body...)
 }
 
-// TestKeyFromASyncAndANumber: a session without clusters of acks is read from its middle too, whichever of the two comes first.
+// TestKeyFromASyncAndANumber: the key of a session without clusters of acks is recovered in its middle, whichever clue comes first.
 func TestKeyFromASyncAndANumber(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	keys := []uint32{1, 2, 127773, 0x7FFFFFFE, 0x80000000, 0x80000001, 0xFFFFFFFF, 0xE69BBE27, 0xF8A67D84} // the last two: a quotient too high
@@ -65,7 +65,7 @@ func TestKeyFromASyncAndANumber(t *testing.T) {
 	}
 }
 
-// TestNoKeyWhereNoneIs: what is not VIE stays opaque, and plain sessions plain.
+// TestNoKeyWhereNoneIs: datagrams that are not VIE stay opaque, and plain sessions plain.
 func TestNoKeyWhereNoneIs(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	for range 20 {

@@ -15,8 +15,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// TestRewriteOfCaptures lets the sessions of real captures pass through a rewriter that decides nothing: whoever looks on behind it sees the
-// messages that one before it sees.
+// TestRewriteOfCaptures passes the sessions of real captures through a rewriter without decisions: an observer after it sees the same
+// messages as one before it.
 func TestRewriteOfCaptures(t *testing.T) {
 	const dir = "../../../../shared/corpora/subspace"
 	files, err := os.ReadDir(dir)
@@ -50,7 +50,7 @@ func TestRewriteOfCaptures(t *testing.T) {
 					rw.Tick(due, r)
 				}
 				rw.Feed(s, r)
-				// The ends of the capture know nothing of the rewriter: what it sends is acknowledged for them.
+				// The captured ends do not react to the rewriter: its packets are acknowledged for them.
 				for acks.seen < len(out) {
 					for _, a := range acks.of(out[acks.seen]) {
 						a.At = s.At
@@ -62,7 +62,7 @@ func TestRewriteOfCaptures(t *testing.T) {
 				continue
 			}
 			for _, dir := range []schema.Dir{schema.ToServer, schema.ToClient} {
-				// Acknowledgements are those of the other leg: only the handshake is of both.
+				// Acknowledgements belong to the other leg: only the handshake is common to both.
 				after := play(subspace.Options{}, slices.DeleteFunc(slices.Clone(out), func(s transport.Segment) bool {
 					return s.Dir != dir && (len(s.Bytes) < 2 || s.Bytes[0] != 0 || s.Bytes[1] > 2)
 				}))
@@ -104,7 +104,7 @@ type acknowledger struct {
 
 func newAcknowledger() *acknowledger { return new(acknowledger) }
 
-// learn takes the key of a session.
+// learn determines the key of a session.
 func (a *acknowledger) learn(data []byte) {
 	if len(data) == 8 && data[0] == 0 && data[1] == 1 {
 		a.client = slices.Clone(data)
@@ -117,7 +117,7 @@ func (a *acknowledger) learn(data []byte) {
 	}
 }
 
-// of are the acknowledgements of a datagram, going back.
+// of returns the acknowledgements of a datagram, in the opposite direction.
 func (a *acknowledger) of(s transport.Segment) (all []transport.Segment) {
 	a.seen++
 	if len(s.Bytes) < 2 || s.Bytes[0] != 0 || s.Bytes[1] < 3 {
@@ -150,7 +150,7 @@ func (a *acknowledger) of(s transport.Segment) (all []transport.Segment) {
 	return all
 }
 
-// TestRewriteIsBounded attacks a rewriter in a session, holds everything, and looks at what it keeps.
+// TestRewriteIsBounded attacks a rewriter in a session, holds everything, and checks its memory.
 func TestRewriteIsBounded(t *testing.T) {
 	attacks := map[string]func(i int, room []byte) []byte{
 		"reliable": func(i int, room []byte) []byte { return append(numbered(room, uint32(i)), make([]byte, 480)...) },
@@ -218,7 +218,7 @@ func TestRewriteIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzRewriter feeds any datagrams, decides anything, and never panics.
+// FuzzRewriter feeds arbitrary datagrams and decisions; the rewriter must not panic.
 func FuzzRewriter(f *testing.F) {
 	f.Add([]byte("\x0a\x00\x03\x00\x00\x00\x00\x07A\x08\x09\x00\x04\x00\x00\x00\x00"), uint64(1))
 	f.Add([]byte("\x10\x00\x0e\x08\x00\x03\x01\x00\x00\x00\x07A\x02\x07A\x08\x09\x00\x0a\x05\x00\x00\x00\x07A"), uint64(6))

@@ -14,7 +14,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// TestRewritePlaybooks plays testdata/rewrite/*.play: datagrams, what is decided, and what goes out.
+// TestRewritePlaybooks plays testdata/rewrite/*.play: datagrams, decisions, and the output.
 //
 //	# what is shown
 //	operate on

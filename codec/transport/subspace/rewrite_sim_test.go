@@ -14,8 +14,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// peer is a client or a server as the spec has it: it sends numbered packets again until they are acknowledged, takes 31 numbers ahead,
-// and refuses what a server would cut or not read.
+// peer is a client or a server according to the spec: it retransmits numbered packets until they are acknowledged, accepts 31 numbers
+// ahead, and rejects packets that a server would truncate or ignore.
 type peer struct {
 	t      testing.TB
 	rng    *rand.Rand
@@ -31,15 +31,15 @@ type peer struct {
 	stream []byte
 	parts  [][]byte // for the next datagrams
 
-	sent, got   []string // reliable messages, in their order
+	sent, got   []string // reliable messages, in order
 	said, heard []string // unreliable ones
 	answers     int
 	sentCount   uint32 // datagrams
 	gotCount    uint32
-	syncs       [][2]uint32 // counts that came
+	syncs       [][2]uint32 // counts received
 	bye         int
-	synced      time.Duration // when the last sync was sent
-	strict      bool          // no number may be further ahead than it takes
+	synced      time.Duration // time of the last sync sent
+	strict      bool          // fail on numbers further ahead than it accepts
 }
 
 type flying struct {
@@ -51,7 +51,7 @@ type flying struct {
 // event is a datagram that arrives.
 type event struct {
 	at   time.Duration
-	n    int // in the order of sending
+	n    int // index in the order of sending
 	to   func([]byte)
 	data []byte
 }
@@ -84,7 +84,7 @@ type simulation struct {
 	client, server *peer
 	frames         []string
 	notes          []string
-	unchanged      bool // every datagram has to go as it came
+	unchanged      bool // every datagram has to pass unchanged
 	came           []byte
 }
 
@@ -113,7 +113,7 @@ func newSimulation(t testing.TB, seed uint64, loss float64, key uint32) *simulat
 			s.notes = append(s.notes, f.Note)
 		}
 	}
-	// The handshake does not get lost here.
+	// The handshake is not lost here.
 	init := []byte{0, 1, 0, 0, 0, 0, 1, 0}
 	binary.LittleEndian.PutUint32(init[2:], -key)
 	answer := []byte{0, 2, 0, 0, 0, 0}
@@ -134,7 +134,7 @@ func newSimulation(t testing.TB, seed uint64, loss float64, key uint32) *simulat
 
 func (s *simulation) time() time.Time { return time.Unix(1_700_000_000, 0).Add(s.now) }
 
-// carry brings a datagram to its end, or not, or twice.
+// carry delivers a datagram to its end once, twice or not at all.
 func (s *simulation) carry(data []byte, to func([]byte)) {
 	data = append([]byte(nil), data...)
 	for range 2 {
@@ -148,7 +148,7 @@ func (s *simulation) carry(data []byte, to func([]byte)) {
 	}
 }
 
-// run lets time go by.
+// run advances the time.
 func (s *simulation) run(until time.Duration) {
 	const step = 25 * time.Millisecond
 	for s.now < until {
@@ -166,7 +166,7 @@ func (s *simulation) run(until time.Duration) {
 	}
 }
 
-// settle lets everything arrive.
+// settle delivers everything in transit.
 func (s *simulation) settle() {
 	s.t.Helper()
 	for range 600 {
@@ -201,7 +201,7 @@ func (p *peer) numbered(inner []byte) {
 	p.unsent = append(p.unsent, append([]byte{0, 3, 0, 0, 0, 0}, inner...))
 }
 
-// reliable sends a message reliably, in the form that its size asks for or in parts by chance.
+// reliable sends a message reliably, in the form that its size requires or randomly in parts.
 func (p *peer) reliable(m string) {
 	p.sent = append(p.sent, m)
 	data := []byte(m)
@@ -229,7 +229,7 @@ func (p *peer) reliable(m string) {
 	}
 }
 
-// say sends a message that may get lost.
+// say sends a message unreliably.
 func (p *peer) say(m string) {
 	p.said = append(p.said, m)
 	p.parts = append(p.parts, []byte(m))
@@ -244,14 +244,14 @@ func (p *peer) sync() {
 	p.put(data)
 }
 
-// tick sends what is due.
+// tick sends everything that is due.
 func (p *peer) tick() {
 	for len(p.unsent) > 0 {
 		lowest := p.number
 		for n := range p.flight {
 			lowest = min(lowest, n)
 		}
-		if p.number >= lowest+40 { // more than a receiver takes
+		if p.number >= lowest+40 { // more than a receiver accepts
 			break
 		}
 		data := p.unsent[0]
@@ -268,11 +268,11 @@ func (p *peer) tick() {
 			p.parts = append(p.parts, f.data)
 		}
 	}
-	if p.sim.now > p.synced+5*time.Second && p.sim.now > 5*time.Second { // as ends do, and so are heard
+	if p.sim.now > p.synced+5*time.Second && p.sim.now > 5*time.Second { // as real ends do, which shows that they are alive
 		p.synced = p.sim.now
 		p.sync()
 	}
-	// Large ones go first, as a server's do.
+	// Large ones are sent first, as by a server.
 	var small [][]byte
 	for _, data := range p.parts {
 		if len(data) > 255 {
@@ -331,7 +331,7 @@ func (p *peer) read(data []byte, reliable bool, depth int) {
 			if p.strict {
 				p.t.Fatalf("number %d comes, and %d is awaited: a server drops it", n, p.next)
 			}
-			return // too far ahead: not taken
+			return // too far ahead: not accepted
 		}
 		p.parts = append(p.parts, append([]byte{0, 4}, data[2:6]...))
 		if n < p.next || p.early[n] != nil {
@@ -382,7 +382,7 @@ func (p *peer) read(data []byte, reliable bool, depth int) {
 	}
 }
 
-// talk lets both ends send messages of all sorts for a while. each is called between.
+// talk lets both ends send messages of all kinds for some time. each is called between them.
 func (s *simulation) talk(rounds int, each func(round int)) {
 	for i := range rounds {
 		each(i)
@@ -415,7 +415,7 @@ func (s *simulation) talk(rounds int, each func(round int)) {
 	}
 }
 
-// in reports which of the texts are not in the others, and whether any comes more than most times.
+// in reports which of the texts are not in the others, and whether any occurs more than most times.
 func among(texts, others []string) (strange string) {
 	known := map[string]bool{}
 	for _, o := range others {

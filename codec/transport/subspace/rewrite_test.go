@@ -14,7 +14,7 @@ var losses = []float64{0, 0.001, 0.02, 0.1, 0.4}
 
 var keysOfSessions = []uint32{0, 0x12345678, 0x7F000001}
 
-// TestRewriteWithoutDecisions: what is sent comes, each once and in order, whatever the network does and whenever it is taken over.
+// TestRewriteWithoutDecisions: messages arrive exactly once and in order, whatever the network does and whenever the rewriter takes over.
 func TestRewriteWithoutDecisions(t *testing.T) {
 	for seed := range uint64(40) {
 		loss := losses[seed%5]
@@ -54,7 +54,7 @@ func TestRewriteWithoutDecisions(t *testing.T) {
 	}
 }
 
-// TestRewriteOfWhatWasNotSeen: numbers that were relayed and not fed cannot be known, until another session begins.
+// TestRewriteOfWhatWasNotSeen: numbers that were relayed without being fed are unknown until another session begins.
 func TestRewriteOfWhatWasNotSeen(t *testing.T) {
 	s := newSimulation(t, 1, 0, 0)
 	feed := func(dir schema.Dir, lost int64, data ...byte) {
@@ -77,19 +77,19 @@ func TestRewriteOfWhatWasNotSeen(t *testing.T) {
 	}
 }
 
-// fate is what was decided about a reliable message.
+// fate is the decision about a reliable message.
 type fate struct {
 	text string // "": dropped
 	held uint64
 	own  bool
 }
 
-// decisions decide at random and know what has to come.
+// decisions makes random decisions and records the expected messages.
 type decisions struct {
 	s       *simulation
-	rows    [2][]*fate // of reliable messages, in their order
+	rows    [2][]*fate // of reliable messages, in order
 	asked   map[string]*fate
-	loose   map[string]bool // what may come of unreliable ones
+	loose   map[string]bool // unreliable messages that may arrive
 	dropped map[string]bool
 	held    []*fate
 	n       int
@@ -131,7 +131,7 @@ func (d *decisions) decide(id uint64, f *transport.Frame) (answer transport.Deci
 	text := string(f.Bytes)
 	n := d.s.rng.IntN(12)
 	if !isReliableFrame(f) {
-		if d.dropped[text] { // it comes twice
+		if d.dropped[text] { // it is sent twice
 			answer.Action = transport.Drop
 			return answer
 		} else if d.loose[text] {
@@ -141,7 +141,7 @@ func (d *decisions) decide(id uint64, f *transport.Frame) (answer transport.Deci
 		case 0:
 			d.dropped[text] = true
 			answer.Action = transport.Drop
-		case 1: // it may become reliable by its length
+		case 1: // its length may make it reliable
 			m := fmt.Sprintf("\x07other %d", d.n)
 			d.n++
 			d.loose[m] = true
@@ -175,7 +175,7 @@ func (d *decisions) decide(id uint64, f *transport.Frame) (answer transport.Deci
 	return answer
 }
 
-// release decides about one that is held.
+// release decides about a held message.
 func (d *decisions) release() {
 	k := d.s.rng.IntN(len(d.held))
 	v := d.held[k]
@@ -196,7 +196,7 @@ func (d *decisions) release() {
 	v.held = 0
 }
 
-// send puts an own reliable message in, and where it has to come: before those that are held.
+// send injects a reliable message, and records its expected place: before the held ones.
 func (d *decisions) send() {
 	w := d.s.rng.IntN(2)
 	m := d.changed()
@@ -214,8 +214,8 @@ func (d *decisions) send() {
 	}
 }
 
-// TestRewriteAtRandom drops, replaces, holds and adds, over bad lines: what comes is what was decided, in order, each once, and both ends
-// have all acknowledgements that they wait for.
+// TestRewriteAtRandom drops, replaces, holds and injects messages, over bad lines: the decided messages arrive in order and exactly once,
+// and both ends get all acknowledgements that they wait for.
 func TestRewriteAtRandom(t *testing.T) {
 	for seed := range uint64(60) {
 		loss := losses[seed%5]
@@ -238,7 +238,7 @@ func TestRewriteAtRandom(t *testing.T) {
 				d.release()
 			}
 		})
-		s.run(s.now + 20*time.Second) // held ones do not hold up the rest, and cost no session
+		s.run(s.now + 20*time.Second) // held messages do not block the rest, and end no session
 		for len(d.held) > 0 {
 			d.release()
 		}

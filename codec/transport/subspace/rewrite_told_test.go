@@ -10,13 +10,13 @@ import (
 	"wirebench/defs/schema"
 )
 
-// told follows what a rewriter tells, as a proxy does that lists reliable messages in the order in which they go on.
+// told follows the notifications of a rewriter, like a proxy that lists reliable messages in the order of sending.
 type told struct {
 	t     testing.TB
 	rows  [2][]string
 	stand map[uint64]toldRow
-	last  *toldRow // that was emitted
-	own   *toldRow // that is sent right now
+	last  *toldRow // last one emitted
+	own   *toldRow // the one being sent by Send
 	never int
 }
 
@@ -81,7 +81,7 @@ func (o *told) list(x toldRow) {
 	}
 }
 
-// What stands in a line when its session begins anew is told to go never, each once.
+// Messages in a queue whose session restarts are reported by Never, exactly once each.
 func TestRewriteTellsWhatNeverGoes(t *testing.T) {
 	rw := subspace.NewRewriter(subspace.Options{})
 	out := 0

@@ -72,9 +72,9 @@ func packets(t testing.TB, name string) (all []packet) {
 	return all
 }
 
-// half is the stream of one direction of a connection as far as it is put together.
+// half is the reassembly state of one direction of a connection.
 type half struct {
-	next    int64 // offset in the stream of the byte that must come
+	next    int64 // stream offset of the next byte
 	isn     uint32
 	started bool
 	held    []packet
@@ -88,8 +88,8 @@ type connection struct {
 	transport *Transport
 }
 
-// replay puts the streams of a capture together and feeds them. A byte that the other side has acknowledged, and that the capture does
-// not hold, is lost. segment may change what is fed.
+// replay reassembles the streams of a capture and feeds them. A byte that the other side has acknowledged but that is not in the capture is
+// lost. segment may change the segments.
 func replay(t testing.TB, name string, o Options, segment func(conn int, seg transport.Segment, feed func(transport.Segment)), emit func(conn int, f *transport.Frame)) (all []*connection) {
 	t.Helper()
 	byEnds := map[[2]netip.AddrPort]*connection{}
@@ -133,7 +133,7 @@ func first(h *half) int64 {
 	return int64(int32(slices.MinFunc(h.held, func(a, b packet) int { return cmp.Compare(int32(a.seq-h.isn), int32(b.seq-h.isn)) }).seq - h.isn))
 }
 
-// deliver feeds what has become whole. Its time is that of the packet that made it so.
+// deliver feeds the contiguous bytes, with the time of the packet that completed them.
 func (c *connection) deliver(h *half, dir schema.Dir, segment func(int, transport.Segment, func(transport.Segment)), feed func(transport.Segment), at time.Time) {
 	for again := true; again; {
 		again = false
@@ -154,7 +154,7 @@ func (c *connection) deliver(h *half, dir schema.Dir, segment func(int, transpor
 	}
 }
 
-// truth is a line of what a capture holds.
+// truth is a line of the expected contents of a capture.
 type truth struct {
 	Kind   string
 	Time   json.Number
@@ -188,7 +188,7 @@ func truths(t testing.TB, name string) (all []truth) {
 	return all
 }
 
-// line is what is compared.
+// line is the compared part of a frame.
 func (l truth) line() string {
 	switch l.Kind {
 	case "gap":
@@ -199,7 +199,7 @@ func (l truth) line() string {
 	return fmt.Sprintf("%d %s %d %d %s at %s in %d-%d", l.Conn, l.Dir, l.Offset, l.Opcode, l.Hex, seconds(l.Time.String()), l.First, l.Frame)
 }
 
-// seconds cuts a time to µs, which is all that the truth has.
+// seconds truncates a time to µs, the resolution of the truth.
 func seconds(s string) string {
 	whole, part, _ := strings.Cut(s, ".")
 	return whole + "." + (part + "000000")[:6]
@@ -251,7 +251,7 @@ func TestCapturesAreAsTheirTruth(t *testing.T) {
 				}
 				failed[way] = failed[way] || f.Kind == transport.Problem
 			})
-			if name == "tera-plain" { // segments that waited for others have the number of a packet before the one that made them whole
+			if name == "tera-plain" { // for reordered segments the truth has the number of an earlier packet than the one that completed them
 				for _, lines := range []*[]string{&want, &got} {
 					for i, l := range *lines {
 						(*lines)[i], _, _ = strings.Cut(l, " in ")
@@ -347,13 +347,13 @@ func names(t testing.TB) func(schema.Key) bool {
 	return func(k schema.Key) bool { return all[k.Code] }
 }
 
-// Segments that are missing take with them the messages that they have a part in, and hardly one more; nothing is read that was not
-// sent. Without the names of codes a few more are missed: after a gap the first messages may have codes that never came before.
+// Missing segments cost the messages that they overlap, and hardly any other; no message is read that was not sent. Without the names of
+// codes slightly more are missed: the first messages after a gap may have codes not seen before.
 func TestDroppedSegments(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		o             Options
-		wrong, missed float64 // most, for each gap
+		wrong, missed float64 // maximum, for each gap
 	}{
 		{"with names", Options{Known: names(t)}, 0, 0.01},
 		{"without", Options{}, 0.01, 0.1},

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Source: the digests of FIPS 180 (1993), by which SHA-0 can be told from SHA-1.
+// Source: the digests of FIPS 180 (1993), which distinguish SHA-0 from SHA-1.
 func TestSHA0(t *testing.T) {
 	for message, want := range map[string]string{
 		"":    "f96cea198ad1dd5617ac084a3d92c6107708c0ef",
@@ -21,7 +21,7 @@ func TestSHA0(t *testing.T) {
 	}
 }
 
-// slowCipher is the generator as it is described: tables, two places in each, sums and carries.
+// slowCipher is the generator as specified: tables, two positions in each, sums and carries.
 type slowCipher struct {
 	t          [3][]uint32
 	p          [3]int
@@ -78,7 +78,7 @@ func randomKey(rng *rand.Rand) (k [KeySize]byte) {
 	return k
 }
 
-// In whatever runs the bytes come, and whatever is skipped, the keystream is that of the description.
+// However the bytes are split, and whichever are skipped, the keystream matches the specification.
 func TestCipherIsAsDescribed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := range 4 {
@@ -127,7 +127,7 @@ func TestSkipOfAnySizeReturns(t *testing.T) {
 	}
 }
 
-// Source: the formula of the proxies, with rotl(b, n)[i] = b[(i+n) mod 128] and rotr the other way.
+// Source: the formula of the proxies, with rotl(b, n)[i] = b[(i+n) mod 128] and rotr the other direction.
 func TestSessionKeys(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// reading is what a script is read as: how many messages each direction has, and whether there was anything opaque.
+// reading is the result of reading a script: the number of messages in each direction, and whether any frame was opaque.
 func reading(s *script, o Options) (messages [3]int, opaque bool) {
 	tr := New(o)
 	emit := func(f *transport.Frame) {
@@ -31,7 +31,7 @@ func reading(s *script, o Options) (messages [3]int, opaque bool) {
 	return messages, opaque
 }
 
-// Streams that frame from their first byte are plain, also if an error or a gap comes before a direction has said enough by itself.
+// Streams that frame from their first byte are plain, even if an error or a gap occurs before a direction alone is sufficient evidence.
 func TestEarlyFaults(t *testing.T) {
 	talk := messageRow(9, 21000, "0123456789")
 	one := message(22000, "0123456789")
@@ -74,8 +74,8 @@ func TestEarlyFaults(t *testing.T) {
 	}
 }
 
-// A gap inside a message does not end the search for the constants, and what one set deciphers to the code of C_CHECK_VERSION by chance,
-// under a length that it never has, does not decide it.
+// A gap inside a message does not end the search for the constants, and a coincidental C_CHECK_VERSION code with an impossible length does
+// not decide it.
 func TestTrialGoesOn(t *testing.T) {
 	for _, c := range []Constants{CurrentConstants, OldConstants} {
 		s := new(script).shake(c)

@@ -12,12 +12,12 @@ import (
 	"wirebench/defs/schema"
 )
 
-// talk are a client and a server with a stream each way, cut anywhere.
+// talk connects a client and a server by two streams, split anywhere.
 type talk struct {
 	rng *rand.Rand
 	end [2]*Endpoint
 	got [2][]string
-	to  [2][]byte // that is on its way
+	to  [2][]byte // in transit
 	at  time.Time
 }
 
@@ -46,7 +46,7 @@ func (k *talk) relay(i int) *transport.Relay {
 	}
 }
 
-// run carries all that is on its way.
+// run delivers everything in transit.
 func (k *talk) run() {
 	for len(k.to[0])+len(k.to[1]) > 0 {
 		i := k.rng.IntN(2)
@@ -121,7 +121,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// Whatever comes, nothing panics.
+// No input causes a panic.
 func FuzzEndpoint(f *testing.F) {
 	f.Add(append([]byte{1, 0, 0, 0}, make([]byte, 300)...), true, true)
 	f.Add(append(make([]byte, 256), 9, 9, 9, 9, 9), false, true)

@@ -10,13 +10,13 @@ import (
 	"wirebench/defs/schema"
 )
 
-// givenKeys are those of script.shake.
+// givenKeys are the keys of script.shake.
 func givenKeys() *Keys {
 	rng := rand.New(rand.NewPCG(1, 2))
 	return &Keys{randomKey(rng), randomKey(rng), randomKey(rng), randomKey(rng)}
 }
 
-// without leaves segments out of a script, and says how many bytes are missing instead if lost is set.
+// without removes segments from a script, and replaces them with a loss of their bytes if lost is set.
 func (s *script) without(lost bool, index ...int) *script {
 	out := &script{}
 	for i, seg := range s.segs {
@@ -94,7 +94,7 @@ c2s message 5 5001 "ab"
 			got := tell(c.o, c.s.segs, 1<<20)
 			want := c.want
 			if c.o.Keys == nil {
-				got, want = trim(got)[:len(shakenLine(0))], shakenLine(0) // what follows is opaque
+				got, want = trim(got)[:len(shakenLine(0))], shakenLine(0) // the rest is opaque
 			}
 			if trim(got) != trim(want) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -111,7 +111,7 @@ c2s message 5 5001 "ab"
 	}
 }
 
-// tell reads segments that are cut into pieces of at most so many bytes.
+// tell reads segments, split into pieces of limited size.
 func tell(o Options, segs []transport.Segment, most int) string {
 	tr := New(o)
 	var out told
@@ -127,8 +127,8 @@ func tell(o Options, segs []transport.Segment, most int) string {
 	return out.String()
 }
 
-// Whatever is cut out of an enciphered connection whose keys are known, nothing is read that was not sent, and the connection is read on
-// where what is missing is known.
+// Whatever is removed from an enciphered connection whose keys are known, no message is read that was not sent, and reading continues where
+// the loss is known.
 func TestGivenKeysWithLosses(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 3))

@@ -13,10 +13,10 @@ import (
 	"wirebench/defs/schema"
 )
 
-// isName are the codes that random messages have.
+// isName reports whether random messages have the code.
 func isName(k schema.Key) bool { return k.Code >= 20000 && k.Code%97 == 3 }
 
-// randomMessage is one whose body has all sorts of bytes, many of them 0.
+// randomMessage returns a message whose body has arbitrary bytes, many of them 0.
 func randomMessage(rng *rand.Rand) []byte {
 	n := rng.IntN(60)
 	if rng.IntN(100) == 0 {
@@ -33,7 +33,7 @@ func randomMessage(rng *rand.Rand) []byte {
 	return b
 }
 
-// randomScript is a connection of any kind, with gaps and errors, and segments of several messages.
+// randomScript returns a connection of any kind, with gaps and errors, and segments of several messages.
 func randomScript(rng *rand.Rand, lossy bool) *script {
 	s := new(script)
 	switch rng.IntN(6) {
@@ -42,7 +42,7 @@ func randomScript(rng *rand.Rand, lossy bool) *script {
 	case 1, 2, 3:
 		s.shake(CurrentConstants)
 	case 4:
-		s.sent[rng.IntN(3)]++ // plain, perhaps from the middle
+		s.sent[rng.IntN(3)]++ // plain, possibly from the middle
 	}
 	if s.leg != nil {
 		s.c2s(message(19900, "v"))
@@ -73,7 +73,7 @@ func randomScript(rng *rand.Rand, lossy bool) *script {
 	return s
 }
 
-// lines are the frames of a connection; opaque bytes are joined, as they come segment by segment.
+// lines formats the frames of a connection; opaque bytes are joined, as they are emitted per segment.
 type lines struct {
 	all    []string
 	opaque [3][]byte
@@ -87,7 +87,7 @@ func (l *lines) emit(f *transport.Frame) {
 	l.all = append(l.all, fmt.Sprintf("%s %s %d %x %d %v %s %v %s", f.Dir, f.Kind, f.Offset, f.Bytes, f.Length, f.Resumed, f.Note, f.At, f.Via))
 }
 
-// cut cuts segments anywhere.
+// cut splits segments anywhere.
 func cut(rng *rand.Rand, segs []transport.Segment, most int) (all []transport.Segment) {
 	for _, s := range segs {
 		for rest := s.Bytes; ; {
@@ -107,7 +107,7 @@ func cut(rng *rand.Rand, segs []transport.Segment, most int) (all []transport.Se
 	return all
 }
 
-// However a connection is cut into segments, the frames are the same.
+// However a connection is split into segments, the frames are the same.
 func TestCutsDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	for round := range 150 {
@@ -147,13 +147,13 @@ func entry(l []string, i int) string {
 	return "nothing"
 }
 
-// The sources of a frame are exactly its bytes as they were captured, and its time is that of the packet with the last one.
+// The sources of a frame are exactly its captured bytes, and its time is that of the packet with its last byte.
 func TestSources(t *testing.T) {
 	rng := rand.New(rand.NewPCG(23, 24))
 	for range 200 {
 		s := randomScript(rng, false)
 		segs := cut(rng, s.segs, 300)
-		// Each is a packet, with 10 bytes in front that are left out.
+		// Each is a packet, with 10 bytes before the segment.
 		starts, sent := make([]int64, len(segs)), [3]int64{}
 		for i := range segs {
 			segs[i].Packet, segs[i].Off, segs[i].At = uint32(i+1), 10, at.Add(time.Duration(i)*time.Second)
@@ -189,7 +189,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// Where bytes are missing only the messages are that they belong to, and those up to the next place that can be found.
+// Missing bytes cost only the messages that they belong to, and those up to the next detectable start.
 func TestLossLosesWhatIsLost(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 26))
 	wrong, gone, cuts := 0, 0, 0
@@ -264,7 +264,7 @@ func TestNothingIsAllocated(t *testing.T) {
 			tr.Feed(seg, emit)
 		}
 		row := messageRow(30, 5000, "a body of some bytes")
-		if s.leg != nil { // a keystream of zeros, so that the same bytes can come again and again
+		if s.leg != nil { // a keystream of zeros, so that the same bytes can repeat
 			*tr.ways[0].cipher, *tr.ways[1].cipher = Cipher{}, Cipher{}
 		}
 		packet := uint32(100)
@@ -285,7 +285,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	}
 }
 
-// What a connection can make the transport do and keep does not grow with what it claims.
+// The work and memory of the transport do not depend on the sizes that a connection claims.
 func TestHostileInputIsLinear(t *testing.T) {
 	count := func(feed func(tr *Transport, emit func(*transport.Frame))) (tr *Transport) {
 		tr = New(Options{})
@@ -354,7 +354,7 @@ func TestHostileInputIsLinear(t *testing.T) {
 }
 
 func FuzzTransport(f *testing.F) {
-	// The first byte of a step says what it does, the next ones how much.
+	// The first byte of a step selects the action, the following ones its size.
 	f.Add([]byte("\x00\x05\x05\x00\xbc\x4dv\x01\x05\x05\x00\xbd\x4dw\x00\x03abc\x04\x09\x01\x02zz"), false)
 	f.Add([]byte("\x00\x05\x05\x00\xbc\x4dv\x01\x09\x04\x00\x01\x60\x04\x00\x02\x60\x00\x05\x09\x01\x08\x04\x00\x01\x60\x04\x00\x02\x60\x06\x07"), true)
 	f.Fuzz(func(t *testing.T, data []byte, enciphered bool) {
@@ -388,7 +388,7 @@ func FuzzTransport(f *testing.F) {
 				s.raw(dir, data[:n])
 				data = data[n:]
 			case 7:
-				if big++; big <= 8 { // enough to leave the place where a start is looked for, few enough to be quick
+				if big++; big <= 8 { // enough to pass the start of the search, few enough to be fast
 					s.segs = append(s.segs, transport.Segment{Dir: dir, At: at, Bytes: make([]byte, n<<8), Start: n&2 != 0})
 				}
 			}
@@ -433,7 +433,7 @@ func BenchmarkTransport(b *testing.B) {
 			}
 			row := messageRow(40, 5000, "a body of thirty bytes, or so.")
 			if s.leg != nil {
-				*tr.ways[1].cipher = Cipher{} // its keystream is 0, and as quick
+				*tr.ways[1].cipher = Cipher{} // a keystream of 0, equally fast
 			}
 			b.SetBytes(int64(len(row)))
 			b.ReportAllocs()

@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// someMessage is one of a few codes with a body of any bytes.
+// someMessage returns a message with one of a few codes and an arbitrary body.
 func someMessage(rng *rand.Rand, codes []uint16) []byte {
 	body := make([]byte, rng.IntN(80))
 	for i := range body {
@@ -27,8 +27,7 @@ func randomCodes(rng *rand.Rand, n int) (codes []uint16) {
 	return codes
 }
 
-// TestFromTheMiddle: messages without the start of their streams are read, whatever of their codes is known, as soon as there are some of them
-// in a direction.
+// TestFromTheMiddle: streams without their start are read, whichever of their codes are known, as soon as a direction has a few messages.
 func TestFromTheMiddle(t *testing.T) {
 	for _, n := range []int{10, 40, 400} {
 		lost := 0
@@ -85,7 +84,7 @@ func contains(codes []uint16, code uint32) bool {
 	return false
 }
 
-// TestLossBetweenMessages: a message that is missing, and nothing else, costs no other one, also if none of the codes behind it is known.
+// TestLossBetweenMessages: the loss of exactly one message costs no other, even if none of the following codes is known.
 func TestLossBetweenMessages(t *testing.T) {
 	gone, gaps := 0, 0
 	for seed := range uint64(300) {
@@ -129,7 +128,7 @@ func TestLossBetweenMessages(t *testing.T) {
 	}
 }
 
-// TestNoByteVanishes: each byte that was captured is in one frame, but for those of messages that a gap cuts.
+// TestNoByteVanishes: each captured byte is in one frame, except for the bytes of messages that a gap cuts.
 func TestNoByteVanishes(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 33))

@@ -13,16 +13,16 @@ import (
 	"wirebench/defs/schema"
 )
 
-// end is a client or a server: it enciphers what it sends and deciphers what it gets, with a session of its own.
+// end is a client or a server: it enciphers sent data and deciphers received data, with a session of its own.
 type end struct {
 	session  Session
-	got      []byte // in clear, after the key exchange
-	raw      int    // bytes of the exchange that are to come
+	got      []byte // deciphered, after the key exchange
+	raw      int    // bytes of the key exchange still to be received
 	over     bool
 	messages []string
 }
 
-// leg is what a test has around a rewriter.
+// leg is the environment of a rewriter under test.
 type leg struct {
 	t              testing.TB
 	rng            *rand.Rand
@@ -30,8 +30,8 @@ type leg struct {
 	relay          transport.Relay
 	client, server end
 	frames         []string
-	sent           [2][]byte // as it came to the rewriter
-	out            [2][]byte // as it came from it
+	sent           [2][]byte // input of the rewriter
+	out            [2][]byte // output of the rewriter
 	at             time.Time
 }
 
@@ -76,7 +76,7 @@ func newLeg(t testing.TB, seed uint64, o Options) *leg {
 	return l
 }
 
-// feed gives bytes of one end to the rewriter, cut anywhere.
+// feed passes bytes of one end to the rewriter, split anywhere.
 func (l *leg) feed(dir schema.Dir, data []byte) {
 	i := 0
 	if dir == schema.ToClient {
@@ -94,7 +94,7 @@ func (l *leg) feed(dir schema.Dir, data []byte) {
 	}
 }
 
-// shake exchanges keys.
+// shake performs the key exchange.
 func (l *leg) shake(c Constants) {
 	k := new(Keys)
 	for _, key := range []*[KeySize]byte{&k.Client1, &k.Client2, &k.Server1, &k.Server2} {
@@ -109,7 +109,7 @@ func (l *leg) shake(c Constants) {
 	l.feed(schema.ToClient, k.Server2[:])
 }
 
-// say lets an end send a message.
+// say sends a message of an end.
 func (l *leg) say(dir schema.Dir, m string) {
 	data := []byte(m)
 	if dir == schema.ToClient {
@@ -218,7 +218,7 @@ func TestRewritePlaybook(t *testing.T) {
 	if n := l.rw.Waiting(schema.ToServer); n != 0 {
 		t.Errorf("%d bytes wait for nothing", n)
 	}
-	l.rw.Operate(false, l.at, &l.relay) // what was changed stays so
+	l.rw.Operate(false, l.at, &l.relay) // changes made so far persist
 	l.mode(transport.Operating)
 	l.say(schema.ToClient, text(4, "wait is not asked for"))
 	same(t, "at the client", l.client.messages[3:], []string{text(4, "wait is not asked for")})
@@ -230,7 +230,7 @@ func TestRewritePlaybook(t *testing.T) {
 	}
 }
 
-// TestRewriteWithoutDecisions passes whatever there is byte by byte, also what cannot be read.
+// TestRewriteWithoutDecisions passes everything byte by byte, including unreadable data.
 func TestRewriteWithoutDecisions(t *testing.T) {
 	for seed := range uint64(60) {
 		l := newLeg(t, seed, Options{Constants: Constants(seed % 3)})
@@ -271,7 +271,7 @@ func TestRewriteWithoutDecisions(t *testing.T) {
 	}
 }
 
-// TestRewriteAtRandom decides at random, and compares what comes to both ends with what was decided.
+// TestRewriteAtRandom makes random decisions, and compares the messages that both ends receive with them.
 func TestRewriteAtRandom(t *testing.T) {
 	for seed := range uint64(150) {
 		l := newLeg(t, seed, Options{})
@@ -281,7 +281,7 @@ func TestRewriteAtRandom(t *testing.T) {
 			l.rw.Operate(true, l.at, &l.relay)
 		}
 		l.shake(CurrentConstants)
-		// What is to come: per direction a row of decided texts, "" for those that are held so far.
+		// Expected output: per direction a row of decided texts, "" for messages held so far.
 		type slot struct {
 			text string
 			held uint64
@@ -321,7 +321,7 @@ func TestRewriteAtRandom(t *testing.T) {
 		say := func(d int, m string) {
 			before := len(rows[d])
 			l.say([]schema.Dir{schema.ToServer, schema.ToClient}[d], m)
-			if len(rows[d]) == before { // it was begun before the rewriter took over
+			if len(rows[d]) == before { // it began before the rewriter took over
 				if asked && before > 0 {
 					t.Fatalf("seed %d: a message was not asked about", seed)
 				}
@@ -370,7 +370,7 @@ func TestRewriteAtRandom(t *testing.T) {
 			same(t, fmt.Sprintf("seed %d, way %d", seed, d), e.messages, want)
 		}
 		if len(plain[0]) == 1 && len(plain[1]) == 0 && len(plain[0][0]) == 5 {
-			continue // the first message, whose first bytes came in pieces: they passed before it was clear what they were
+			continue // the first bytes of the first message passed in pieces before the cipher was known
 		}
 		if seed%3 == 0 && len(plain[0])+len(plain[1]) > 0 {
 			t.Fatalf("seed %d: %d messages were not asked about, though it was wanted from the start", seed, len(plain[0])+len(plain[1]))
@@ -378,8 +378,8 @@ func TestRewriteAtRandom(t *testing.T) {
 	}
 }
 
-// TestRewriteBehindAGap takes over a connection of which the observer has not seen everything: if it is known how much, the places in the
-// keystreams are known; else it cannot be rewritten.
+// TestRewriteBehindAGap takes over a connection that was observed with a gap: if its size is known, so are the positions in the keystreams;
+// otherwise the connection cannot be rewritten.
 func TestRewriteBehindAGap(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		l := newLeg(t, 5, Options{})
@@ -419,7 +419,7 @@ func TestRewriteBehindAGap(t *testing.T) {
 	}
 }
 
-// TestRewriteHalfClosed takes over when one end has nothing more to say.
+// TestRewriteHalfClosed takes over after one end has closed its direction.
 func TestRewriteHalfClosed(t *testing.T) {
 	l := newLeg(t, 6, Options{})
 	l.shake(OldConstants)
@@ -453,7 +453,7 @@ func TestRewriteStripped(t *testing.T) {
 	same(t, "at the client", l.client.messages[20:], []string{text(1, "own"), text(3, "behind it")})
 }
 
-// TestRewriteLongHeaders lets the server check counts and checksums behind drops, own messages and those that wait.
+// TestRewriteLongHeaders lets the server verify counts and checksums after drops, injected messages and waiting ones.
 func TestRewriteLongHeaders(t *testing.T) {
 	for seed := range uint64(40) {
 		l := newLeg(t, seed, Options{})
@@ -481,7 +481,7 @@ func TestRewriteLongHeaders(t *testing.T) {
 				switch l.rng.IntN(4) {
 				case 0:
 					d.With.Bytes = message(uint16(f.Key.Code), "short")
-				case 1: // both headers: its code says which is right
+				case 1: // both headers: its code determines the right one
 					d.With.Bytes, d.With.Alternate = message(uint16(f.Key.Code), "both"), sealed(1, 2, uint16(f.Key.Code), "both")
 				}
 			}
@@ -538,7 +538,7 @@ func TestRewriteLongHeaders(t *testing.T) {
 	}
 }
 
-// TestRewriteBounds holds the first of very many messages: what waits is bounded, and nothing is lost.
+// TestRewriteBounds holds the first of very many messages: the waiting data is bounded, and nothing is lost.
 func TestRewriteBounds(t *testing.T) {
 	l := newLeg(t, 3, Options{})
 	l.shake(CurrentConstants)

@@ -15,13 +15,13 @@ import (
 
 var at = time.Unix(1_700_000_000, 0)
 
-// message is one with a body that is a text.
+// message returns a message whose body is a text.
 func message(code uint16, body string) []byte {
 	b := binary.LittleEndian.AppendUint16(nil, uint16(headerSize+len(body)))
 	return append(binary.LittleEndian.AppendUint16(b, code), body...)
 }
 
-// messageRow is some of them, one behind the other.
+// messageRow returns several consecutive messages.
 func messageRow(n int, code uint16, body string) (all []byte) {
 	for i := range n {
 		all = append(all, message(code+uint16(i), body)...)
@@ -29,7 +29,7 @@ func messageRow(n int, code uint16, body string) (all []byte) {
 	return all
 }
 
-// script is what a connection carries: segments in their order. Its leg enciphers what it sends, once both sides have sent their keys.
+// script is the traffic of a connection, as segments in order. Its leg enciphers once both sides have sent their keys.
 type script struct {
 	segs []transport.Segment
 	leg  *Session
@@ -65,7 +65,7 @@ func (s *script) lose(dir schema.Dir, data []byte) *script {
 func (s *script) c2s(data []byte) *script { return s.send(schema.ToServer, data) }
 func (s *script) s2c(data []byte) *script { return s.send(schema.ToClient, data) }
 
-// shake exchanges keys.
+// shake performs the key exchange.
 func (s *script) shake(c Constants) *script {
 	rng := rand.New(rand.NewPCG(1, 2))
 	k := &Keys{randomKey(rng), randomKey(rng), randomKey(rng), randomKey(rng)}
@@ -74,7 +74,7 @@ func (s *script) shake(c Constants) *script {
 	return s
 }
 
-// told writes frames as lines. Long bytes are cut.
+// told formats frames as lines. Long bytes are truncated.
 type told struct{ strings.Builder }
 
 func (b *told) emit(f *transport.Frame) {
@@ -306,7 +306,7 @@ c2s problem 261 090088136865 (the stream ends inside a message, after 6 of its b
 	}
 }
 
-// An idle time in the middle of a message is told, and the message comes all the same.
+// An idle time in the middle of a message is reported, and the message is still emitted.
 func TestFlushInTheMiddle(t *testing.T) {
 	s := new(script).shake(CurrentConstants).c2s(message(19900, "v")).c2s(message(5000, "hello")[:6]).c2s([]byte("lo")).c2s([]byte("!"))
 	s.segs[len(s.segs)-1].Bytes = nil
@@ -336,7 +336,7 @@ func trim(s string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(s, "\n"), "\n\n", "\n")
 }
 
-// sealed is a client message with the long header.
+// sealed returns a client message with the long header.
 func sealed(iv, count uint32, code uint16, body string) []byte {
 	b := message(code, "cnt sum "+body)
 	Seal(iv, count, b)
@@ -390,7 +390,7 @@ func TestLongHeader(t *testing.T) {
 	}
 }
 
-// A proxy shows messages as they come: a few of them in each direction are enough to see what a connection is.
+// A proxy shows messages without delay: a few of them in each direction suffice to classify a connection.
 func TestDecisionsComeEarly(t *testing.T) {
 	for _, c := range []struct {
 		name string

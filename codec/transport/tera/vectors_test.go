@@ -12,7 +12,7 @@ import (
 	"wirebench/codec/packettest"
 )
 
-// corpora holds vectors and captures that other programs made. They are not part of this repository.
+// corpora holds vectors and captures made with other programs. They are not part of this repository.
 const corpora = "../../../../shared/corpora"
 
 // load reads a file of the corpora, or skips the test.
@@ -74,7 +74,7 @@ func TestCipherVectors(t *testing.T) {
 			t.Errorf("SHA-0 of %s: %s, not %s", h.Hex, got, h.Digest)
 		}
 	}
-	for i, s := range v.Sessions { // all of them with the current constants; TestSessionKeys has the old ones
+	for i, s := range v.Sessions { // all use the current constants; TestSessionKeys covers the old ones
 		for _, e := range [][2]string{{s.ToServerKey, s.ToServerExpanded}, {s.ToClientKey, s.ToClientExpanded}} {
 			got := expand((*[KeySize]byte)(packettest.Unhex(t, e[0])))
 			if want := packettest.Unhex(t, e[1]); !bytes.Equal(got[:], want) {
@@ -114,7 +114,7 @@ func checkStream(t *testing.T, c *Cipher, v streamVectors) {
 	if sum := sha256.Sum256(zeros); hex.EncodeToString(sum[:]) != v.Zeros.SHA256 {
 		t.Error("the long keystream differs")
 	}
-	// The keystream has repeated itself by now, so that this goes around the end of the jumps.
+	// The keystream has repeated by now, so this wraps around the end of the jumps.
 	skipped.Skip(int64(v.Zeros.Length - 16))
 	last := make([]byte, 16)
 	skipped.XORKeyStream(last, last)
@@ -157,7 +157,7 @@ func TestIntegrityVectors(t *testing.T) {
 		if !n.check(k.Opcode, packet) {
 			t.Errorf("vector %d is not recognised", i)
 		}
-		packet[len(packet)-1] ^= 0x40 // may stand where it does not count, as every byte of 8..11 does
+		packet[len(packet)-1] ^= 0x40 // may be in the excluded bytes, 8 to 11
 		if Checksum(k.IV, packet) != k.Checksum && (&integrity{iv: k.IV, hasIV: true, missed: true}).check(k.Opcode, packet) {
 			t.Errorf("vector %d is recognised with another byte", i)
 		}
