@@ -8,7 +8,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// TestNoAllocations holds that a reused Record allocates nothing, once its memory has grown to what the messages need.
+// TestNoAllocations: a reused Record does not allocate once its memory has grown to the required size.
 func TestNoAllocations(t *testing.T) {
 	type sample struct {
 		name string

@@ -7,10 +7,10 @@ import (
 	"wirebench/defs/schema"
 )
 
-// The shapes of the benchmarks, each with its schema, a struct, and what a good programmer writes by hand for it: bounds are
-// checked once a message, memory is reused, strings stay bytes of the message.
+// The shapes of the benchmarks, each with its schema, a struct, and well-written manual code for it: bounds are checked once per message,
+// memory is reused, strings remain bytes of the message.
 
-// span is what hand-written code keeps of one value: which field it is, where it stands, and its bits.
+// span is the manual code's representation of a value: its field, its position, and its bits.
 type span struct {
 	Field, Size uint16
 	Off         uint32
@@ -104,7 +104,7 @@ type shapeM struct {
 	Mana   uint32 `json:"mana"`
 }
 
-// shapeMText is shapeM as encoding/json needs it.
+// shapeMText is shapeM in the form required by encoding/json.
 type shapeMText struct {
 	ID     uint64 `json:"id,string"`
 	Name   string `json:"name"`
@@ -192,8 +192,8 @@ func spansM(dst []span, b []byte) []span {
 	)
 }
 
-// shapeL is 514 bytes: a counted array of 20 structs of 6 numbers, 25 bytes each. shapeT is the same as a list whose elements
-// name the place of the next, as TERA sends it.
+// shapeL is 514 bytes: a counted array of 20 structs of 6 numbers, 25 bytes each. shapeT is the same as a list whose elements contain the
+// offset of the next one, as in TERA.
 type shapeL struct {
 	Kind  uint32  `json:"kind"`
 	Flags uint16  `json:"flags"`
@@ -251,7 +251,7 @@ func elemSpans(dst []span, b []byte, first uint16, at uint32) []span {
 	)
 }
 
-// resize makes the list n elements long.
+// resize sets the length of the list to n.
 func (m *shapeL) resize(n int) {
 	if cap(m.List) < n {
 		m.List = make([]elemL, n)
@@ -325,7 +325,7 @@ func schemaT() *schema.Message {
 	return message("T", &schema.Struct{Fields: []*schema.Field{kind, flags, list}, Wire: append(wire, values(kind, flags, list)...)})
 }
 
-// shapeT is read by following the chain. Each element is visited once: only chains that go forwards are taken.
+// shapeT is read by following the chain. Each element is visited once: only chains that go forwards are accepted.
 type shapeT shapeL
 
 func (m *shapeT) read(b []byte) bool {

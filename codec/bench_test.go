@@ -19,7 +19,7 @@ import (
 	"wirebench/defs/tera"
 )
 
-// shape is one kind of message, or a mix, with what is done to it by a program and by hand.
+// shape is one kind of message, or a mix, with the operations of programs and of manual code.
 type shape struct {
 	name     string
 	programs [5]*codec.Program // by code
@@ -27,15 +27,15 @@ type shape struct {
 	hand     hand
 }
 
-// hand is the hand-written side: each works on one message.
+// hand holds the manual operations on one message.
 type hand struct {
 	read  func(b []byte) bool
 	spans func(dst []span, b []byte) []span
-	write func(dst, b []byte) []byte // reads it, and writes it anew
+	write func(dst, b []byte) []byte // decodes it, and encodes it anew
 	json  func(e *json.Encoder, b []byte) error
 }
 
-// What is read by hand goes to memory of the package, so that the compiler cannot leave it out.
+// Manual code writes its results to package variables, so that the compiler cannot eliminate it.
 var (
 	heldS shapeS
 	heldM shapeM
@@ -84,7 +84,7 @@ var handT = hand{
 	json:  func(e *json.Encoder, b []byte) error { heldT.read(b); return e.Encode(&heldT) },
 }
 
-// handX chooses by the code, as a program does that knows all messages.
+// handX selects the code by the message's code, like a program that knows all messages.
 var handX = hand{
 	read: func(b []byte) bool {
 		switch codeOf(b) {
@@ -132,7 +132,7 @@ var handX = hand{
 	},
 }
 
-// some is a random message of a shape. Positions are what games have: a few digits before the point, noise after it.
+// some returns a random message of a shape. Positions are realistic: a few digits before the point, noise after it.
 func some(r *rand.Rand, code uint16) []byte {
 	b := make([]byte, 600)
 	position := func() float32 { return float32(r.Float64()*2000 - 1000) }
@@ -167,7 +167,7 @@ func shapes(t testing.TB) []shape {
 	for i, m := range []*schema.Message{schemaS(), schemaM(), schemaL(), schemaT()} {
 		all[i+1] = program(t, m)
 	}
-	// So many messages of a shape that branch predictors cannot learn their order by heart, so few that they stay in the cache.
+	// Enough messages that branch predictors cannot learn their order, and few enough that they stay in the cache.
 	const bytes = 1 << 18
 	make1 := func(name string, h hand, code func() uint16) shape {
 		s := shape{name: name, programs: all, hand: h}
@@ -194,13 +194,13 @@ func shapes(t testing.TB) []shape {
 	}
 }
 
-// job is one thing done to a message, by a program or by hand.
+// job is one operation on messages, by a program or by manual code.
 type job struct {
 	name string
 	run  func(rounds int) // over all messages of the shape
 }
 
-// jobs pairs what is compared: program, hand, program, hand, ...
+// jobs alternates the operations to compare: program, hand, program, hand, ...
 func (s *shape) jobs(t testing.TB) []job {
 	var rec, out codec.Record
 	var leaves []codec.Leaf
@@ -247,7 +247,7 @@ func (s *shape) jobs(t testing.TB) []job {
 	}
 }
 
-// TestByHand checks that the two sides of the benchmarks do the same.
+// TestByHand checks that both sides of the benchmarks produce the same results.
 func TestByHand(t *testing.T) {
 	for _, s := range shapes(t) {
 		var rec, out codec.Record
@@ -276,7 +276,7 @@ func TestByHand(t *testing.T) {
 			if err := s.hand.json(enc, b); err != nil {
 				t.Fatal(err)
 			}
-			if s.name == "S" || s.name == "M" { // floats of 32 bits have other texts there
+			if s.name == "S" || s.name == "M" { // 32-bit floats are formatted differently there
 				continue
 			}
 			if got := value.AppendJSON(nil, &rec); strings.Count(string(got), ",") != strings.Count(buf.String(), ",") {
@@ -286,16 +286,15 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// limits are the ratios that must not be exceeded, those aimed at, and those at which the benchmark fails, for the mix (X) and for any
-// shape; 0 = it only reports. JSON is stated the other way round: how much faster.
+// limits holds the maximum ratios, the target ratios, and the ratios at which the benchmark fails, for the mix (X) and for any shape; 0 =
+// report only. JSON ratios are inverted: how many times as fast.
 var limits = []struct {
 	name             string
 	must, aim        float64
 	failMix, failAny float64
 }{{"rows", 4, 1.8, 0, 0}, {"encode", 4, 2, 4, 4}, {"json", 1.0 / 2, 1.0 / 3, 1.0 / 2, 0.6}}
 
-// BenchmarkRatios compares programs with code written by hand for the same messages, interleaved, and takes the least time of
-// many rounds of each.
+// BenchmarkRatios compares programs with manual code for the same messages, interleaved, and uses the minimum time of many rounds of each.
 func BenchmarkRatios(b *testing.B) {
 	for _, s := range shapes(b) {
 		jobs := s.jobs(b)

@@ -12,8 +12,8 @@ import (
 	"wirebench/defs/source"
 )
 
-// What a new dialect must do: its example parses without a diagnostic, is in canonical form, compiles, and an empty value of
-// every message survives encoding, decoding and encoding again.
+// TestEveryDialect states the requirements for a dialect: its example parses without a diagnostic, is in canonical form, compiles, and an empty
+// value of every message survives encoding, decoding and encoding again.
 func TestEveryDialect(t *testing.T) {
 	if len(defs.Dialects) == 0 {
 		t.Fatal("no dialects")

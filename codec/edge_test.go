@@ -32,18 +32,18 @@ type edgeOutcome struct {
 	Error string          `json:"error"`
 }
 
-// decided says what we do where it is not what both references do. The value is the bytes of an encode, the status of a decode
-// followed by its first problem, or the code of the error that refuses the value.
+// decided lists the cases in which we differ from at least one reference. The value is the bytes of an encode, the status of a decode
+// followed by its first problem, or the code of the error that rejects the value.
 //
-// The rules: nothing wraps or is converted silently; what is missing is zero; a pointer that leads out of the message or into
-// its header is a fault, and so is a chain that ends early or runs in a circle; what is only odd is a warning.
+// The rules: nothing wraps or is converted silently; missing values are zero; an offset that points out of the message or into its header
+// is an error, and so is a chain that ends early or has a cycle; mere irregularities are warnings.
 var decided = map[string]string{
 	// Encoding: values that do not fit, or are of another kind, are errors.
 	"byte out of range": "out-of-range", "int wrap": "out-of-range", "int64 wrap": "out-of-range", "float overflow": "out-of-range",
 	"bool truthiness": "wrong-kind", "skillid number": "wrong-kind", "skillid bigint": "wrong-kind", "skillid32 number": "wrong-kind",
 	"customize bigint": "wrong-kind", "customize partial": "out-of-range", "embedded NUL": "nul-in-text",
 	"skillid npc reaction": "out-of-range",
-	// All reserved bits are kept: nothing is lost.
+	// All reserved bits are preserved.
 	"skillid reserved > 1": "0c003412050000100c000000",
 	// Missing numbers are 0, not NaN.
 	"missing float": "0800341200000000", "missing double": "0c0034120000000000000000", "vec3 with missing component": "100034120000803f0000004000000000",
@@ -60,13 +60,13 @@ var decided = map[string]string{
 	"string offset 0":       `ok {"s":""} null-offset unexplained-bytes`,
 	"string not terminated": `illegal {"s":"ab"} not-terminated`, "string offset past end": `illegal {} offset-out-of-range`,
 	"bytes past end": `illegal {"b":"0102"} contents-out-of-range`, "truncated": `illegal {} past-frame`,
-	// Offsets are followed, wherever they lead inside the message.
+	// Offsets are followed wherever they point inside the message.
 	"array<string> element offset not adjacent":  `ok {"a":["Y"]} unexplained-bytes`,
 	"fixed field after string (in-order layout)": `ok {"s":"hi","x":6881384} unexplained-bytes`,
 	"fixed field after string (deferred layout)": `ok {"s":"hi","x":16909060}`,
 	"fixed field after bytes (in-order layout)":  `ok {"b":"010203","x":513} unexplained-bytes`,
 	"two strings sharing data":                   `ok {"a":"h","b":"h"}`,
-	// A chain must have the elements that its count says, each once.
+	// A chain must have as many elements as its count, each once.
 	"array wrong here value":         `ok {"a":[7]} wrong-here`,
 	"array count larger than chain":  `illegal {"a":[7]} chain-too-short`,
 	"array count smaller than chain": `ok {"a":[7]} chain-continues unexplained-bytes`,
@@ -79,7 +79,7 @@ var decided = map[string]string{
 	"empty definition, extra payload": `ok {} unexplained-bytes`,
 }
 
-// undecided are the rows that are not about a single message: their definition is refused, or their value is not in the file.
+// undecided lists the rows that are not about a single message: their definition is invalid, or their value is not in the file.
 var undecided = map[string]bool{
 	"one explicit ref disables implicit ones: other string becomes a bare ref": true, // an error of the definition
 	"total length 65535": true, "total length 65536": true, "total length 65537": true, // TestLongestMessage
@@ -92,7 +92,7 @@ func TestEdgeCases(t *testing.T) {
 	for sc.Scan() {
 		var c edgeCase
 		if err := json.Unmarshal(sc.Bytes(), &c); err != nil {
-			continue // the definition cases, which are decided beside the parser
+			continue // definition cases, which are decided in the tests of the parser
 		}
 		if undecided[c.Case] {
 			continue
@@ -165,7 +165,7 @@ func edgeDecode(t *testing.T, c edgeCase) {
 	}
 }
 
-// The length field has 16 bits; a longer message is refused, not cut and not wrapped.
+// The length field has 16 bits; a longer message is rejected, neither truncated nor wrapped.
 func TestLongestMessage(t *testing.T) {
 	p := compile(t, "X.1.def", "bytes b", schema.Options{})
 	var in, out codec.Record
@@ -184,7 +184,7 @@ func TestLongestMessage(t *testing.T) {
 	}
 }
 
-// TestProblemsOfTheWholeMessage holds that a problem which concerns no field names none.
+// TestProblemsOfTheWholeMessage: a problem that concerns no field names none.
 func TestProblemsOfTheWholeMessage(t *testing.T) {
 	a := field("a", unsigned(8))
 	b := field("b", &schema.Number{Bits: 8, Max: &schema.Limit{Const: "MOST"}})

@@ -10,7 +10,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Names of values are shown, and may be written instead of the numbers; JSON has the numbers.
+// Names of values are displayed, and accepted instead of the numbers; JSON contains the numbers.
 func TestEnum(t *testing.T) {
 	kind := &schema.Field{Name: "kind", Type: &schema.Number{Bits: 8, Kind: schema.Signed, Enum: &schema.Enum{Name: "Kind", Values: []schema.EnumValue{
 		{Name: "nobody", Value: 0xFF}, {Name: "all", Value: 2},

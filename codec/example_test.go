@@ -9,8 +9,7 @@ import (
 	"wirebench/codec/value"
 )
 
-// Every example is what decoding says of it, the values of those that are right are written as the same bytes, and equal seeds give
-// equal examples.
+// Every example matches its decoding, the values of the valid ones encode to the same bytes, and equal seeds give equal examples.
 func TestExamplesAreWhatTheySay(t *testing.T) {
 	illegal := 0
 	for _, p := range fuzzPrograms() {

@@ -14,7 +14,7 @@ import (
 	"wirebench/defs/tera"
 )
 
-// checkGroupSites holds that a group begins with its first leaf and ends with its last one, and that none is left out that is whole.
+// checkGroupSites checks that a group begins with its first leaf and ends with its last one, and that no complete group is missing.
 func checkGroupSites(t interface{ Fatalf(string, ...any) }, r *codec.Record, whole bool) {
 	leaves := r.AppendLeaves(nil)
 	for g := range r.Program.Fields {
@@ -63,7 +63,7 @@ func checkGroupSites(t interface{ Fatalf(string, ...any) }, r *codec.Record, who
 	}
 }
 
-// TestGroupSitesOfAnyDefinition compares groups with their leaves, of messages that are right, cut or broken.
+// TestGroupSitesOfAnyDefinition compares groups with their leaves in valid, truncated and corrupted messages.
 func TestGroupSitesOfAnyDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var d definition
@@ -88,7 +88,7 @@ func TestGroupSitesOfAnyDefinition(t *testing.T) {
 	})
 }
 
-// TestGroupSites shows where groups are, bare elements and packed bits among them.
+// TestGroupSites shows the positions of groups, including bare elements and packed bits.
 func TestGroupSites(t *testing.T) {
 	for _, c := range []struct{ def, value, group string }{
 		{"vec3 v\n", `{"v":{"x":1,"y":2,"z":3}}`, "v"},

@@ -16,13 +16,13 @@ import (
 	"wirebench/defs/tera"
 )
 
-// foundValue is a value as both ways of reading see it.
+// foundValue is a value as found by both methods of reading.
 type foundValue struct {
 	Raw uint64
 	codec.Range
 }
 
-// checkSites holds that cursors find for every field the values that the leaves have.
+// checkSites checks that cursors find the same values of every field as the leaves.
 func checkSites(t interface{ Fatalf(string, ...any) }, r *codec.Record) {
 	want := map[uint16][]foundValue{}
 	for _, l := range r.AppendLeaves(nil) {
@@ -49,7 +49,7 @@ func checkSites(t interface{ Fatalf(string, ...any) }, r *codec.Record) {
 				c.Bytes()
 				c.AppendText(nil)
 				if number = false; typ.Size == schema.Terminated && v.Len > 0 || c.Raw > 0 {
-					v.Len = r.Nodes[c.Node].Len // leaves have the terminator
+					v.Len = r.Nodes[c.Node].Len // leaves include the terminator
 				}
 			case *schema.Blob:
 				number = false
@@ -58,7 +58,7 @@ func checkSites(t interface{ Fatalf(string, ...any) }, r *codec.Record) {
 			got = append(got, v)
 		}
 		leaves := want[uint16(f)]
-		if !number { // leaves leave out what is empty, and say nothing of fixed text
+		if !number { // leaves omit empty values, and have no number of units for fixed text
 			continue
 		}
 		if !slices.Equal(got, leaves) {
@@ -73,7 +73,7 @@ func checkSites(t interface{ Fatalf(string, ...any) }, r *codec.Record) {
 	}
 }
 
-// TestSitesOfAnyDefinition compares cursors with leaves, of messages that are right, cut or broken.
+// TestSitesOfAnyDefinition compares cursors with leaves in valid, truncated and corrupted messages.
 func TestSitesOfAnyDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var d definition
@@ -103,7 +103,7 @@ func TestSitesOfAnyDefinition(t *testing.T) {
 	})
 }
 
-// TestSites shows values of every kind of place, in order.
+// TestSites shows values at every kind of site, in order.
 func TestSites(t *testing.T) {
 	nested := compile(t, "C_N.1.def", "array a\n- string s\n- array b\n- - int32 x\narray<int16> c\nbytes d\nobject o\n- vec3 v\n", schema.Options{})
 	const deep = `{"a":[{"s":"qé","b":[{"x":1},{"x":-2}]},{"s":"","b":[]},{"b":[{"x":3}]}],"c":[5,6,7],"d":"0aff","o":{"v":{"x":1,"y":2,"z":3}}}`
@@ -175,7 +175,7 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// TestSiteText compares text with its JSON, lone surrogates among it.
+// TestSiteText compares text with its JSON, including lone surrogates.
 func TestSiteText(t *testing.T) {
 	p := compile(t, "C_T.1.def", "string s\n", schema.Options{})
 	var in, out, rec codec.Record
@@ -200,7 +200,7 @@ func TestSiteText(t *testing.T) {
 	}
 }
 
-// TestSiteNoAllocations holds that reading values allocates nothing.
+// TestSiteNoAllocations: reading values does not allocate.
 func TestSiteNoAllocations(t *testing.T) {
 	p := compile(t, "C_N.1.def", "int32 n\narray a\n- string s\n- array b\n- - int32 x\n", schema.Options{})
 	var in, out, rec codec.Record

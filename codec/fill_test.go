@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFill compares the quick form of fill with the safe one, on random blocks at random places.
+// TestFill compares fill with fillSafe, on random blocks at random positions.
 func TestFill(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 20_000 {

@@ -19,7 +19,7 @@ import (
 	"wirebench/defs/tera"
 )
 
-// definitions are what the fuzz targets read messages by: each shows other parts of the engine.
+// definitions are used by the fuzz targets to read messages: each exercises other parts of the engine.
 var definitions = []string{
 	"int32 a\nfloat b\ndouble c\nuint64 d\nint64 e\nbool f\nbyte g\nint16 h\nuint16 i\nuint32 j\n",
 	"string name\nstring guild\nint32 level\n",
@@ -37,7 +37,7 @@ var definitions = []string{
 	"array<array<int16>> grid\n",
 }
 
-// twice has names that stand twice. It comes last, so that the seeds on disk keep their numbers.
+// twice has duplicate names. It is the last one, so that the seeds on disk keep their numbers.
 const twice = "vec3 a\nint16 n\nvec3 a\nbyte[2] b\nbyte[2] b\narray l\n- vec3 a\n- int32 n\n- vec3 a\n- int32 n\n- string s\n"
 
 // fuzzPrograms are the programs of the definitions, and of messages of the other families.
@@ -64,7 +64,7 @@ func must(p *codec.Program, err error) *codec.Program {
 	return p
 }
 
-// seeds adds whole messages of every program, made of values by its own encoder, and mutilated ones.
+// seeds adds complete messages of every program, encoded from values by its own encoder, and corrupted ones.
 func seeds(f *testing.F, add func(which byte, data []byte)) {
 	f.Helper()
 	var in, out codec.Record
@@ -77,7 +77,7 @@ func seeds(f *testing.F, add func(which byte, data []byte)) {
 			if err := json.Unmarshal([]byte(v), &all); err != nil {
 				f.Fatal(err)
 			}
-			for k := range all { // what this definition does not know, or not so
+			for k := range all { // fields that this definition lacks or has with another type
 				if value.ParseJSON(&in, p, []byte(`{"`+k+`":`+string(all[k])+`}`)) != nil {
 					delete(all, k)
 				}
@@ -107,7 +107,7 @@ func seeds(f *testing.F, add func(which byte, data []byte)) {
 	}
 }
 
-// inspect checks what holds for every record that Decode makes.
+// inspect checks the invariants of every record produced by Decode.
 func inspect(t *testing.T, r *codec.Record, data []byte) {
 	t.Helper()
 	bits := uint64(len(data)) * 8
@@ -142,7 +142,7 @@ func inspect(t *testing.T, r *codec.Record, data []byte) {
 		}
 	}
 	leaves := r.AppendLeaves(nil)
-	covered := make([]byte, len(data)) // bits explained, by byte
+	covered := make([]byte, len(data)) // covered bits, by byte
 	mark := func(g codec.Range) (before bool) {
 		for at := g.Off; at < g.End(); at++ {
 			before = before || covered[at/8]&(1<<(at%8)) != 0
@@ -161,7 +161,7 @@ func inspect(t *testing.T, r *codec.Record, data []byte) {
 		}
 	}
 	if work >= 1<<24 {
-		return // many share the same bytes: looking at each is too slow here
+		return // many share the same bytes: examining each is too slow here
 	}
 	for _, g := range r.Gaps() {
 		inside("gap", g)
@@ -176,7 +176,7 @@ func inspect(t *testing.T, r *codec.Record, data []byte) {
 	}
 }
 
-// sameRecord checks that the quick reading of simple messages and the full one do not differ.
+// sameRecord checks that the fast path and the full decoder agree.
 func sameRecord(t *testing.T, p *codec.Program, r *codec.Record, data []byte) {
 	t.Helper()
 	var full codec.Record
@@ -205,8 +205,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// mayFail reports whether an encoder may refuse what was decoded: laid out anew it can be too long, or of a length that
-// another alternative is for.
+// mayFail reports whether an encoder may reject a decoded record: laid out anew it can be too long, or have a length that selects another
+// alternative.
 func mayFail(err error) bool {
 	return strings.Contains(err.Error(), "too long") || strings.Contains(err.Error(), "bytes long") || strings.Contains(err.Error(), "no alternative")
 }
@@ -242,7 +242,7 @@ func FuzzEncode(f *testing.F) {
 		in.Code, in.Session = r.Code, r.Session
 		sources := []*codec.Record{&r, &in}
 		if skipped(&r) {
-			sources = sources[:1] // from the values alone the encoder takes an alternative that it can fill
+			sources = sources[:1] // from the values alone the encoder selects an alternative that fits
 		}
 		for _, src := range sources {
 			if err := p.Encode(&out, src); err != nil {
@@ -271,7 +271,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// depthOf is how deep arrays and objects of a JSON text stand in each other, at most.
+// depthOf returns the maximum nesting depth of arrays and objects in a JSON text.
 func depthOf(text []byte) (most int) {
 	depth, inString := 0, false
 	for i := 0; i < len(text); i++ {

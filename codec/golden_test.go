@@ -12,8 +12,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// TestGolden shows what people see: the layout of a definition, a transcript of each message of frames.hex, the values of the
-// good ones, and the bytes that values.json encodes to. A line of frames.hex is a message; "#" starts a comment.
+// TestGolden pins the displayed output: the layout of a definition, a transcript of each message of frames.hex, the values of the valid
+// ones, and the bytes that values.json encodes to. A line of frames.hex is a message; "#" starts a comment.
 func TestGolden(t *testing.T) {
 	sections := []string{"layout", "diagram", "transcript", "values", "encoded"}
 	defstest.Run(t, "testdata/*.txtar", sections, func(t *testing.T, c *defstest.Case) map[string]string {

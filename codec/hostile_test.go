@@ -13,7 +13,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// words is a message of 16-bit numbers; its length is filled in.
+// words returns a message of 16-bit numbers and sets its length.
 func words(w ...uint16) []byte {
 	b := make([]byte, 2*len(w))
 	for i, v := range w {
@@ -27,14 +27,14 @@ func sized(b []byte) []byte {
 	return b
 }
 
-// hostile is a message that asks for more than it has.
+// hostile is a message that claims more than it contains.
 type hostile struct {
 	name, def string
 	data      []byte
 	want      codec.Status
 	problem   codec.ProblemCode // its last problem, if it is not OK
-	nodes     int               // at most
-	text      int               // bytes of JSON, at most
+	nodes     int               // maximum
+	text      int               // maximum bytes of JSON
 }
 
 func hostiles() []hostile {
@@ -47,7 +47,7 @@ func hostiles() []hostile {
 	add("loop_of_one", "array<int16> a\n", codec.Illegal, codec.ChainCycle, 4, 100, words(0, 0, 65535, 8, 8, 8, 1))
 	add("loop_of_two", "array<int16> a\n", codec.Illegal, codec.ChainCycle, 5, 100, words(0, 0, 65535, 8, 8, 14, 1, 14, 8, 2))
 	add("nested_loops", nested, codec.Illegal, codec.ChainCycle, 50, 1000, words(0, 0, 65535, 8, 8, 8, 65535, 8, 65535, 8, 65535, 8))
-	// Each element of a chain that goes on is also the start of an inner chain that goes on, and so on.
+	// Each element of a continuing chain is also the start of an inner continuing chain, and so on.
 	chain := make([]uint16, 4, 32000)
 	chain[2], chain[3] = 65535, 8
 	for at := 8; len(chain) < 32000; at += 8 {
@@ -61,7 +61,7 @@ func hostiles() []hostile {
 	add("text_offset_past_end", "string s\n", codec.Illegal, codec.OffsetOutside, 3, 100, words(0, 0, 9))
 	add("text_without_end", "string s\n", codec.Illegal, codec.NotTerminated, 3, 100, words(0, 0, 6, 'a', 'b'))
 	add("bytes_past_end", "bytes s\n", codec.Illegal, codec.ContentsOutside, 3, 100, words(0, 0, 8, 3, 1))
-	// Every element's text is the same one, as long as the message can hold.
+	// Every element refers to the same text, which is as long as the message permits.
 	shared := make([]byte, 65534)
 	n := 600
 	at := uint16(8)
@@ -76,12 +76,12 @@ func hostiles() []hostile {
 		at += 6
 	}
 	for i := 8 + 6*n; i < len(shared)-2; i += 2 {
-		shared[i] = 1 // a character that takes six in JSON
+		shared[i] = 1 // a character that takes six bytes in JSON
 	}
 	binary.LittleEndian.PutUint16(shared[4:], uint16(n))
 	binary.LittleEndian.PutUint16(shared[6:], 8)
 	add("one_text_for_all", "array a\n- string s\n", codec.Illegal, codec.TooComplex, 2000, 10<<20, sized(shared))
-	// A chain of jumps back and forth: every other step asks whether it was there before.
+	// A chain of jumps back and forth: every other step checks whether the position was visited.
 	zigzag := make([]uint16, 32760)
 	zigzag[2], zigzag[3] = 65535, 8
 	lo, hi := 8, 2*len(zigzag)-4
@@ -92,7 +92,7 @@ func hostiles() []hostile {
 	}
 	add("zigzag", bare, codec.Illegal, codec.TooComplex, 20_000, 100_000, words(zigzag...))
 	add("childless", bare, codec.Illegal, codec.ChainCycle, 5, 100, words(0, 0, 65535, 8, 8, 8))
-	// A right message with as many empty elements as fit.
+	// A valid message with as many empty elements as fit.
 	many := make([]uint16, 4, 32760)
 	for at := 8; len(many) < 32758; at += 4 {
 		many = append(many, uint16(at), uint16(at+4))
@@ -103,7 +103,7 @@ func hostiles() []hostile {
 	return out
 }
 
-// TestHostile bounds what hostile messages can make a program do: by nodes and by bytes of text, not by time.
+// TestHostile bounds the work that hostile messages can cause, in nodes and bytes of text instead of time.
 func TestHostile(t *testing.T) {
 	cuts := 8
 	if testing.Short() {
@@ -134,7 +134,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestTruncation cuts every message of the vectors at every length.
+// TestTruncation truncates every message of the vectors to every length.
 func TestTruncation(t *testing.T) {
 	programs := map[string]*codec.Program{}
 	var rec codec.Record
@@ -163,7 +163,7 @@ func TestTruncation(t *testing.T) {
 			if text = value.AppendJSON(text[:0], &rec); !json.Valid(text) || len(text) > 100*(len(data)+100) {
 				t.Fatalf("vector %d, %s, %d of %d bytes: %s", i, v.Def, n, len(data), text)
 			}
-			if n%15 == 0 { // the same with a length that says so
+			if n%15 == 0 { // the same with a matching length field
 				cut := bytes.Clone(data[:n])
 				if n >= 2 {
 					sized(cut)

@@ -12,7 +12,7 @@ import (
 	"wirebench/defs/tera"
 )
 
-// A message that was recognised by its count and checksum is read from byte 12 on, by the same definition.
+// A message recognised by its count and checksum is read from byte 12 on, with the same definition.
 func TestLongHeader(t *testing.T) {
 	s, ds := tera.Parse([]*source.File{source.New("C_CHAT.1.def", "string message\nint32 x\n")}, schema.Options{})
 	if len(ds) != 0 {

@@ -34,7 +34,7 @@ func lengthsFirst(head []schema.Item, fields []*schema.Field, lengthBits map[*sc
 	return s
 }
 
-// measured is a message whose size nothing outside it tells.
+// measured returns a message whose size is not stated outside of it.
 func measured(name string, code uint32, body *schema.Struct) *schema.Message {
 	return &schema.Message{Name: name, Version: 1, HasKey: true, Key: schema.Key{Code: code}, Body: body, Measured: true}
 }
@@ -66,8 +66,8 @@ func TestLengthsFirst(t *testing.T) {
 	refused(t, p, `{"name":"xxxxxxxxxxxxxxxxx"}`, "at most 16")
 }
 
-// TestOrderOfChecks pins which mistake decides: a message that is too short for its sizes is incomplete whatever it holds, a
-// length that is not allowed is illegal as soon as all the least sizes are there.
+// TestOrderOfChecks pins the precedence of errors: a message too short for its sizes is incomplete whatever it contains, and an invalid
+// length is illegal as soon as all minimum sizes are present.
 func TestOrderOfChecks(t *testing.T) {
 	p := program(t, character())
 	for _, c := range []struct {
@@ -75,7 +75,7 @@ func TestOrderOfChecks(t *testing.T) {
 		want    codec.Status
 	}{
 		{"", codec.Incomplete},
-		{"03 01 000000000000000000000000000000", codec.Incomplete}, // 17 bytes, 18 are the least
+		{"03 01 000000000000000000000000000000", codec.Incomplete}, // 17 bytes, the minimum is 18
 		{"03 01 00000000000000000000000000000000", codec.Illegal},
 		{"03 11 000000000000000000000000000000", codec.Incomplete},
 		{"03 11 00000000000000000000000000000000", codec.Illegal},
@@ -83,7 +83,7 @@ func TestOrderOfChecks(t *testing.T) {
 	} {
 		checkStatus(t, p, c.message, c.want)
 	}
-	// Two arrays: the first is legal and not all there, the second is not legal.
+	// Two arrays: the first is legal but incomplete, the second is not legal.
 	to, text := field("to", &schema.Text{Charset: schema.Latin1, Extent: counted(0, 12)}), field("text", &schema.Text{Charset: schema.Latin1, Extent: counted(1, 1000)})
 	mode := field("mode", &schema.Number{Bits: 8, Min: &schema.Limit{Uint: 1}, Max: &schema.Limit{Uint: 4}})
 	p = program(t, measured("chat", 1, lengthsFirst(codeItem(8), []*schema.Field{mode, to, text}, map[*schema.Field]int{to: 8, text: 16})))
@@ -93,10 +93,10 @@ func TestOrderOfChecks(t *testing.T) {
 	}{
 		{"01 0c e903 01 61", codec.Illegal},
 		{"01 0c 0100 01 61", codec.Incomplete},
-		{"01 0c 0100 09 61", codec.Incomplete}, // the value is judged when the sizes are right
+		{"01 0c 0100 09 61", codec.Incomplete}, // values are checked after the sizes
 		{"01 00 0100 09 61", codec.Illegal},
 		{"01 00 0100 04 61", codec.OK},
-		{"01 00 0100 04 61 ff", codec.OK}, // what follows is the next message
+		{"01 00 0100 04 61 ff", codec.OK}, // the rest is the next message
 	} {
 		checkStatus(t, p, c.message, c.want)
 	}
@@ -179,7 +179,7 @@ element + 0: 16 value members[].items[]
 	}
 }
 
-// prefixes checks that every part of a whole message is incomplete, and what follows it is left alone.
+// prefixes checks that every proper prefix of a message is incomplete, and that bytes after it are not consumed.
 func prefixes(t *testing.T, p *codec.Program, data []byte) {
 	t.Helper()
 	var rec codec.Record
@@ -194,7 +194,7 @@ func prefixes(t *testing.T, p *codec.Program, data []byte) {
 	}
 }
 
-// TestNothingManyTimes has elements that take no bytes: their number is bounded all the same.
+// TestNothingManyTimes has elements without bytes: their number is bounded nevertheless.
 func TestNothingManyTimes(t *testing.T) {
 	empty := field("empty", &schema.List{Extent: schema.Extent{Size: schema.Counted}, Elem: &schema.Struct{}})
 	void := &schema.Struct{Fields: []*schema.Field{field("inner", &schema.Group{Struct: &schema.Struct{}})}}
@@ -221,7 +221,7 @@ func TestNothingManyTimes(t *testing.T) {
 	}
 }
 
-// TestManyEmptyTexts has the most nodes that a right message can ask for: they are within the budget.
+// TestManyEmptyTexts has the maximum number of nodes that a valid message can require: they are within the budget.
 func TestManyEmptyTexts(t *testing.T) {
 	name := field("name", &schema.Text{Charset: schema.Latin1, Extent: counted(0, 255)})
 	list := field("list", &schema.List{Extent: counted(0, 60000), Elem: lengthsFirst(nil, []*schema.Field{name}, map[*schema.Field]int{name: 8})})
@@ -233,7 +233,7 @@ func TestManyEmptyTexts(t *testing.T) {
 	}
 }
 
-// mutaFile is a test's reading of the definitions of the vectors: enough of the language to prove the engine.
+// mutaFile is a simplified parser of the definitions of the vectors, sufficient to test the engine.
 type mutaFile struct {
 	constants map[string]int
 	first, id map[string]int // by group
@@ -255,7 +255,7 @@ func (f *mutaFile) number(word string) float64 {
 	return n
 }
 
-// between cuts the text between two characters out of s.
+// between returns the text between two characters of s.
 func between(s *string, open, closing string) (inner string, ok bool) {
 	i, k := strings.Index(*s, open), strings.Index(*s, closing)
 	if i < 0 || k < i {
@@ -285,7 +285,7 @@ func (f *mutaFile) field(name, value string) (out *schema.Field, bits int) {
 		typ = &n
 	}
 	if !isArray {
-		if word == "char" { // one character, whatever it is
+		if word == "char" { // one character with any value
 			typ = &schema.Text{Charset: schema.Latin1, Extent: schema.Extent{Size: schema.Fixed, N: 1, Min: &schema.Limit{Uint: 1}}}
 		}
 		return field(name, typ), 0
@@ -353,7 +353,7 @@ func readMuta(text string, constants map[string]int) *mutaFile {
 	return f
 }
 
-// program chooses a message as a framer does. A nil program comes with the status that this alone gives.
+// program selects a message as a framer does. If the program is nil, the status is the result.
 func (f *mutaFile) program(t *testing.T, group string, data []byte) (*codec.Program, codec.Status) {
 	size := f.id[group] / 8
 	if len(data) < size {
@@ -396,7 +396,7 @@ func TestMutaVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v.Outcome == "def_error" {
-			continue // a matter of the language
+			continue // depends on the language
 		}
 		ran[v.Outcome]++
 		f := readMuta(v.Text, v.Constants)

@@ -49,7 +49,7 @@ element + 1: 0..-1 value packets[].payload
 	}
 }
 
-// position is the client's position packet: 22 bytes, or 32 with the state of the ship. The weapon is cut into bits, the least
+// position is the client's position packet: 22 bytes, or 32 with the state of the ship. The weapon is split into bit fields, the least
 // significant first.
 func position() *schema.Message {
 	group := func(name string, fields ...*schema.Field) *schema.Field {
@@ -109,7 +109,7 @@ func containsLines(text, lines string) bool {
 	return false
 }
 
-// optionals has several fields any number of which may be missing from the end, bit fields among them.
+// optionals has several optional trailing fields, including bit fields.
 func optionals() *schema.Message {
 	fields := []*schema.Field{field("a", unsigned(8)), field("b", unsigned(16)), field("lo", unsigned(4)), field("hi", unsigned(4)), field("c", unsigned(8))}
 	return message("m", &schema.Struct{Fields: fields, Wire: values(fields...), Optional: 4})
@@ -123,7 +123,7 @@ func TestOptionalFields(t *testing.T) {
 	check(t, p, "01 0200 43 05", `{"a":1,"b":2,"lo":3,"hi":4,"c":5}`)
 	checkStatus(t, p, "01 02", codec.Incomplete)
 	var in, out codec.Record
-	for text, want := range map[string]string{ // what stands before a field that is there is there too
+	for text, want := range map[string]string{ // the fields before a present field are present too
 		`{}`: "00", `{"c":5}`: "0000000005", `{"hi":1}`: "00000010", `{"a":1,"b":null}`: "01",
 	} {
 		if err := value.ParseJSON(&in, p, []byte(text)); err != nil {
@@ -135,7 +135,7 @@ func TestOptionalFields(t *testing.T) {
 	}
 }
 
-// TestOnlyAtTheEnd has elements that can leave out their end, or take all that is left: only the last one may.
+// TestOnlyAtTheEnd has elements with optional ends, or that extend to the end of the message: only the last one may.
 func TestOnlyAtTheEnd(t *testing.T) {
 	a, b := field("a", unsigned(8)), field("b", unsigned(8))
 	elem := &schema.Struct{Fields: []*schema.Field{a, b}, Wire: values(a, b), Optional: 1}
@@ -163,7 +163,7 @@ func TestFixedText(t *testing.T) {
 	if err := p.Encode(&out, &rec); err != nil || string(out.Data) != string(odd) {
 		t.Errorf("an unchanged message is kept: %v, %x", err, out.Data)
 	}
-	// One character that is always there, be it NUL.
+	// One character that is always present, even if it is NUL.
 	p = program(t, message("m", record(field("key", &schema.Text{Charset: schema.Latin1, Extent: schema.Extent{Size: schema.Fixed, N: 1, Min: &schema.Limit{Uint: 1}}}))))
 	check(t, p, "77", `{"key":"w"}`)
 	check(t, p, "00", `{"key":"\u0000"}`)
@@ -259,7 +259,7 @@ func TestBigEndian(t *testing.T) {
 	check(t, p, "0003 c3a961", `{"name":"éa"}`)
 }
 
-// arenas has a list to the end whose elements have texts that end by a zero.
+// arenas has a list to the end of the message whose elements have zero-terminated texts.
 func arenas() *schema.Message {
 	text := &schema.Text{Charset: schema.Latin1, Extent: schema.Extent{Size: schema.Terminated}}
 	arenas := field("arenas", &schema.List{Elem: record(field("name", text), field("count", integer(16))), Extent: schema.Extent{Size: schema.ToEnd}})

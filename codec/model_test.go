@@ -14,7 +14,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Schemas built by hand: what dialects lower to, without their languages.
+// Schemas built by hand, as dialects lower to.
 
 func field(name string, t schema.Type) *schema.Field {
 	return &schema.Field{Name: name, Type: t, TypeText: fmt.Sprint(t)}
@@ -45,7 +45,7 @@ func values(fields ...*schema.Field) []schema.Item {
 	return items
 }
 
-// record is a struct whose fields travel in the order of their declaration.
+// record returns a struct whose fields are transmitted in the order of their declaration.
 func record(fields ...*schema.Field) *schema.Struct {
 	return &schema.Struct{Fields: fields, Wire: values(fields...)}
 }
@@ -64,7 +64,7 @@ func program(t testing.TB, m *schema.Message) *codec.Program {
 	return p
 }
 
-// layoutText is the layout as one line a row: offset, bits, role, path.
+// layoutText formats the layout, one line per row: offset, bits, role, path.
 func layoutText(p *codec.Program) string {
 	var b strings.Builder
 	for _, r := range p.Layout() {
@@ -84,8 +84,8 @@ func layoutText(p *codec.Program) string {
 	return b.String()
 }
 
-// check decodes a message, compares its values and goes all ways back: JSON and record to the same bytes and nodes. It returns
-// the record.
+// check decodes a message, compares its values and converts them back: JSON and record must give the same bytes and nodes. It returns the
+// record.
 func check(t *testing.T, p *codec.Program, message, values string) *codec.Record {
 	t.Helper()
 	data := packettest.Unhex(t, message)
@@ -118,7 +118,7 @@ func check(t *testing.T, p *codec.Program, message, values string) *codec.Record
 	return &rec
 }
 
-// problems is what is wrong with a record, in words.
+// problems formats the problems of a record.
 func problems(r *codec.Record) string {
 	var words []string
 	for _, p := range r.AppendWarnings(r.Problems[:len(r.Problems):len(r.Problems)]) {
@@ -127,7 +127,7 @@ func problems(r *codec.Record) string {
 	return strings.Join(words, "; ")
 }
 
-// refused checks that a value cannot be encoded, for the reason given.
+// refused checks that encoding a value fails with the given error.
 func refused(t *testing.T, p *codec.Program, values, want string) {
 	t.Helper()
 	var in, out codec.Record
@@ -140,7 +140,7 @@ func refused(t *testing.T, p *codec.Program, values, want string) {
 	}
 }
 
-// sameJSON reports whether two texts are one value.
+// sameJSON reports whether two texts are the same value.
 func sameJSON(t testing.TB, a, b []byte) bool {
 	t.Helper()
 	var x, y any
@@ -153,7 +153,7 @@ func sameJSON(t testing.TB, a, b []byte) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// TestOneValueTwice has names that stand twice: what is read last is the value, and it is written to each.
+// TestOneValueTwice has duplicate names: the last one read determines the value, and it is written to each.
 func TestOneValueTwice(t *testing.T) {
 	for _, c := range []struct{ def, message, value string }{
 		{"int32 a\nbyte b\nint32 a\n", "0d00 3412 05000000 07 05000000", `{"b":7,"a":5}`},

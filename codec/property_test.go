@@ -20,13 +20,13 @@ import (
 	"wirebench/defs/tera"
 )
 
-// definition draws the lines of a definition, and gives for it a generator of values. Every field has a name of its own.
+// definition generates the lines of a definition, and a generator of values for it. Every field has a unique name.
 type definition struct {
 	text   strings.Builder
 	fields int
 }
 
-// drawn draws a value as JSON that is exactly what decoding shows.
+// drawn generates a value as JSON in the form that decoding produces.
 type drawn func(t *rapid.T) string
 
 var plainTypes = map[string]drawn{
@@ -63,10 +63,10 @@ func floatJSON(f float64) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// elementTypes can stand in array<>.
+// elementTypes are valid in array<>.
 var elementTypes = []string{"bool", "byte", "int16", "int32", "uint64", "float", "double", "vec3", "string"}
 
-// fieldsAt draws fields at a depth, and gives a generator of objects of them.
+// fieldsAt generates fields at a depth, and a generator of objects with them.
 func (d *definition) fieldsAt(t *rapid.T, depth int) drawn {
 	names := make([]string, 0, 5)
 	values := make([]drawn, 0, 5)
@@ -116,7 +116,7 @@ func listOf(elem drawn) drawn {
 	}
 }
 
-// TestAnyDefinition draws definitions and values, and goes from values to bytes and back.
+// TestAnyDefinition generates definitions and values, and converts values to bytes and back.
 func TestAnyDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var d definition
@@ -163,7 +163,7 @@ func TestAnyDefinition(t *testing.T) {
 		if p.Decode(&rec, data[:cut]); rec.Status() != codec.Incomplete {
 			t.Fatalf("%d of %d bytes: %v", cut, len(data), rec.Status())
 		}
-		for range 5 { // a byte changed somewhere
+		for range 5 { // change one byte
 			data[rapid.IntRange(0, len(data)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
 		}
 		p.Decode(&rec, data)

@@ -11,11 +11,11 @@ import (
 	"wirebench/defs/schema"
 )
 
-// A name that comes any number of times is one value: it is written to each of its fields, and the last one read counts.
+// A name that occurs several times is one value: it is written to each of its fields, and the last one read takes precedence.
 func TestSameNameManyTimes(t *testing.T) {
 	for _, c := range []struct {
 		typ, value, last string
-		bytes, other     string // of the value, and of a field before the last one that is read as something else
+		bytes, other     string // of the value, and with a different value in a field before the last one
 	}{
 		{"int32", "5", "5", "05000000", "07000000"},
 		{"float", "2.5", "2.5", "00002040", "00000000"},
@@ -51,7 +51,7 @@ func TestSameNameManyTimes(t *testing.T) {
 				t.Errorf("%s × %d: %s, want %s", c.typ, n, got, want)
 				continue
 			}
-			// All but the last say something else.
+			// All but the last have a different value.
 			p.Decode(&rec, packettest.Unhex(t, message(strings.Repeat(c.other+"00", n-1)+c.bytes+"00")))
 			if got := string(value.AppendJSON(nil, &rec)); strings.Count(got, `"a":`+c.last) != 2 || strings.Count(got, `"a":`) != 2 {
 				t.Errorf("%s × %d: %s", c.typ, n, got)

@@ -118,7 +118,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// A message that is cut off could become whole: it is incomplete wherever it was cut, and never illegal.
+// A truncated message could be completed: it is incomplete wherever it was truncated, and never illegal.
 func TestPrefixesAreIncomplete(t *testing.T) {
 	var rec codec.Record
 	programs := map[string]*codec.Program{}

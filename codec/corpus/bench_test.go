@@ -9,7 +9,7 @@ import (
 	"wirebench/codec/corpus"
 )
 
-// benchFrames are messages with numbers that repeat and numbers that do not, a text and a list.
+// benchFrames returns messages with repeating and unique numbers, a text and a list.
 func benchFrames(b *testing.B) (*codec.Program, [][]byte) {
 	b.Helper()
 	p := compile(b, "tera", "S_BENCH.1.def",
@@ -23,7 +23,7 @@ func benchFrames(b *testing.B) (*codec.Program, [][]byte) {
 	return p, frames
 }
 
-// BenchmarkTable takes a million messages in a bit more than 15 rounds of 65,536.
+// BenchmarkTable adds a million messages in slightly more than 15 rounds of 65,536.
 func BenchmarkTable(b *testing.B) {
 	p, frames := benchFrames(b)
 	b.ResetTimer()

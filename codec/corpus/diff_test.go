@@ -116,7 +116,7 @@ func TestDiffBytes(t *testing.T) {
 	}
 }
 
-// checkRuns checks that the runs cover both strings, and say what is true. It returns how many bytes they change.
+// checkRuns checks that the runs cover both strings and are correct. It returns the number of changed bytes.
 func checkRuns(t failer, a, b []byte) (edits int) {
 	x, y := 0, 0
 	before := corpus.RunKind(99)
@@ -150,7 +150,7 @@ func checkRuns(t failer, a, b []byte) (edits int) {
 	return edits
 }
 
-// longest is the length of the longest common subsequence.
+// longest returns the length of the longest common subsequence.
 func longest(a, b []byte) int {
 	row := make([]int, len(b)+1)
 	for _, x := range a {
@@ -176,7 +176,7 @@ func TestDiffBytesIsShortest(t *testing.T) {
 		if len(a) != len(b) && edits != least {
 			t.Fatalf("%d bytes of %s and %s, %d would do", edits, a, b, least)
 		}
-		if len(a) == len(b) { // by offset if no more bytes are changed: each counts for both sides
+		if len(a) == len(b) { // by offset if that changes no more bytes: each counts for both sides
 			changed := 0
 			for i := range a {
 				if a[i] != b[i] {

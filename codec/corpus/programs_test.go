@@ -17,7 +17,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// compile is the first message of a definition.
+// compile returns the first message of a definition.
 func compile(t testing.TB, dialect, name, text string) *codec.Program {
 	t.Helper()
 	s, ds := defs.Load([]*source.File{source.New(name, text)}, dialect, schema.Options{})
@@ -31,7 +31,7 @@ func compile(t testing.TB, dialect, name, text string) *codec.Program {
 	return p
 }
 
-// encode makes a message of values.
+// encode returns the message with the given values.
 func encode(t testing.TB, p *codec.Program, values string) []byte {
 	t.Helper()
 	var in, out codec.Record
@@ -48,7 +48,7 @@ func encode(t testing.TB, p *codec.Program, values string) []byte {
 	return append([]byte(nil), out.Data...)
 }
 
-// drawProgram is the program of a definition that is drawn.
+// drawProgram returns the program of a random definition.
 func drawProgram(t *rapid.T) *codec.Program {
 	var b strings.Builder
 	n := 0
@@ -87,7 +87,7 @@ var types = []string{
 	"bytes", "array", "array", "object", "array<int32>", "array<string>", "array<vec3>", "array<array<int16>>", "byte[3]",
 }
 
-// libraryPrograms are all messages of the library.
+// libraryPrograms returns all messages of the library.
 var libraryPrograms = sync.OnceValue(func() (out []*codec.Program) {
 	for _, d := range defs.Dialects {
 		fsys, ok := library.Dialect(d.Name)

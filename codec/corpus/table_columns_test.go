@@ -16,7 +16,7 @@ import (
 	"wirebench/codec/value"
 )
 
-// byColumns is the table of messages that are added some at a time, by columns.
+// byColumns returns the table of messages added in batches, by columns.
 func byColumns(p *codec.Program, frames [][]byte, block func() int) *corpus.Table {
 	t := corpus.NewTable(p)
 	var c columns.Set
@@ -33,7 +33,7 @@ func byColumns(p *codec.Program, frames [][]byte, block func() int) *corpus.Tabl
 		c.Reset()
 		c.Append(p, data, spans)
 		t.AddColumns(&c, n)
-		clear(data) // the bytes are not kept
+		clear(data) // the bytes must not be retained
 		from = to
 	}
 	return t
@@ -41,7 +41,7 @@ func byColumns(p *codec.Program, frames [][]byte, block func() int) *corpus.Tabl
 
 func frameNumber(i int) uint64 { return uint64(3*i + 7) }
 
-// sameByColumns compares all figures with those of the messages one by one.
+// sameByColumns compares all statistics with those of messages added one by one.
 func sameByColumns(t failer, p *codec.Program, frames [][]byte, block func() int) {
 	one := corpus.NewTable(p)
 	for i, f := range frames {
@@ -58,7 +58,7 @@ func sameByColumns(t failer, p *codec.Program, frames [][]byte, block func() int
 	}
 }
 
-// mixed are messages that are right, cut off, changed, repeated and of any bytes.
+// mixed returns valid, truncated, corrupted, repeated and random messages.
 func mixed(r *rand.Rand, p *codec.Program, examples int) (frames [][]byte) {
 	for _, e := range value.Examples(p, examples, r.Uint64(), 7) {
 		frames = append(frames, e.Data)
@@ -101,7 +101,8 @@ func TestColumnsOfAnyDefinitionGiveTheSameFigures(t *testing.T) {
 	})
 }
 
-// TestColumnsOfManyMessagesGiveTheSameFigures has numbers and texts that repeat in runs, rise, fall, and are more than are counted.
+// TestColumnsOfManyMessagesGiveTheSameFigures has numbers and texts that repeat in runs, rise, fall, and exceed the limit of counted
+// values.
 func TestColumnsOfManyMessagesGiveTheSameFigures(t *testing.T) {
 	p := compile(t, "tera", "C_T.1.def", "int32 run\nint64 up\nfloat any\nbool b\nstring s\nbytes data\narray<int16> marks\narray list\n- int32 id\n- string name\n")
 	r := rand.New(rand.NewPCG(5, 6))
@@ -119,7 +120,7 @@ func TestColumnsOfManyMessagesGiveTheSameFigures(t *testing.T) {
 	}
 }
 
-// TestColumnsShareMemoryAsMessagesDo has more values than there is memory for: the same ones are counted one by one.
+// TestColumnsShareMemoryAsMessagesDo has more values than fit the memory: the same ones are counted individually.
 func TestColumnsShareMemoryAsMessagesDo(t *testing.T) {
 	const fields, all = 36, 40000
 	p := compile(t, "tera", "C_T.1.def", manyFields(fields)+"string s\n")
@@ -145,7 +146,7 @@ func manyFields(n int) string {
 	return text.String()
 }
 
-// BenchmarkTableColumns takes the messages of BenchmarkTable by columns.
+// BenchmarkTableColumns adds the messages of BenchmarkTable by columns.
 func BenchmarkTableColumns(b *testing.B) {
 	p, frames := benchFrames(b)
 	var data []byte

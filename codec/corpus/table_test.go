@@ -122,7 +122,7 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// TestDistinctIsBounded adds more values than are counted one by one: those that are counted are right, the others are said.
+// TestDistinctIsBounded adds more values than are counted individually: the counts are correct, and the others are reported.
 func TestDistinctIsBounded(t *testing.T) {
 	p := compile(t, "tera", "C_T.1.def", "uint32 n\nstring s\n")
 	table := corpus.NewTable(p)
@@ -147,7 +147,7 @@ func TestDistinctIsBounded(t *testing.T) {
 	}
 }
 
-// TestMemoryIsBounded has more fields of ever new values than there is memory for: what is not counted is said, and the rest is right.
+// TestMemoryIsBounded has more fields with unique values than fit the memory: uncounted values are reported, and the rest is correct.
 func TestMemoryIsBounded(t *testing.T) {
 	const fields, all = 80, 40000
 	var text strings.Builder
@@ -185,7 +185,7 @@ func binary32(b []byte, v uint32) {
 	b[0], b[1], b[2], b[3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24)
 }
 
-// TestLongTextsAreTold apart: they are the same in all that is kept of them.
+// TestLongTextsAreToldApart: texts that are equal in their stored start are distinguished.
 func TestLongTextsAreToldApart(t *testing.T) {
 	p := compile(t, "tera", "C_T.1.def", "string s\nbytes b\n")
 	table := corpus.NewTable(p)
@@ -199,7 +199,7 @@ func TestLongTextsAreToldApart(t *testing.T) {
 	}
 }
 
-// TestLiterals makes a filter of each frequent value: it finds the messages that have it, and no others.
+// TestLiterals builds a filter from each frequent value: it must match exactly the messages with this value.
 func TestLiterals(t *testing.T) {
 	tried := 0
 	for pi, p := range libraryPrograms() {
@@ -253,7 +253,7 @@ func checkLiterals(t interface {
 	}
 	for ci, c := range all.Columns() {
 		if paths[c.Filter] > 1 || strings.ContainsAny(c.Filter, " -") {
-			continue // alternatives of several types: the filter takes one of them
+			continue // alternatives of several types: the filter selects one of them
 		}
 		for _, top := range c.Top {
 			if top.Literal == "" {
@@ -291,7 +291,7 @@ func checkLiterals(t interface {
 	return tried
 }
 
-// TestTableAgainstJSON compares the figures with those of the values as JSON.
+// TestTableAgainstJSON compares the statistics with those computed from JSON.
 func TestTableAgainstJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProgram(t)
@@ -327,7 +327,7 @@ func againstJSON(t failer, p *codec.Program, frames [][]byte) {
 		p.Decode(&rec, f)
 		text := value.AppendJSON(nil, &rec)
 		if bytes.Contains(text, []byte(`\ud`)) {
-			continue // no JSON reader keeps a lone surrogate
+			continue // JSON readers do not preserve lone surrogates
 		}
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.UseNumber()
@@ -348,7 +348,7 @@ func againstJSON(t failer, p *codec.Program, frames [][]byte) {
 			continue
 		}
 		if incomplete, illegal := table.Bad(); incomplete+illegal > 0 && strings.HasSuffix(c.Path, "[]") {
-			continue // JSON has an empty value where an element without a name could not be read
+			continue // JSON has an empty value for a truncated element without a name
 		}
 		n, present := map[string]uint64{}, uint64(0)
 		total := uint64(0)
@@ -371,7 +371,7 @@ func againstJSON(t failer, p *codec.Program, frames [][]byte) {
 		if _, packed := p.Fields[c.Field].Schema.Type.(*schema.Bitfield); packed || total == 0 {
 			continue
 		}
-		if len(n) > c.Distinct { // fewer: two floats that differ in their bits show as one
+		if len(n) > c.Distinct { // fewer: two floats with different bits may have the same text
 			t.Fatalf("%s.%s: %d distinct, want %d: %v", p.Message.Name, c.Filter, c.Distinct, len(n), n)
 		}
 		got := map[string]uint64{}
@@ -416,7 +416,7 @@ func againstJSON(t failer, p *codec.Program, frames [][]byte) {
 	}
 }
 
-// at gives all values at a path.
+// at returns all values at a path.
 func at(v any, path []string, found func(any)) {
 	if len(path) == 0 {
 		found(v)
@@ -436,7 +436,7 @@ func at(v any, path []string, found func(any)) {
 	}
 }
 
-// people writes a value of JSON as people do.
+// people formats a JSON value for display.
 func people(p *codec.Program, c *corpus.Column, v any) (text string, ok bool) {
 	if c.Len {
 		list, ok := v.([]any)

@@ -10,7 +10,7 @@ func TestFindJSON(t *testing.T) {
 	const text = `{"a":1,"s":"x\"},[y","list":[{"n":"1","v":[10,20]},{"n":"2","v":[]}],"a":2,"o":{"p":{"q":true}},"empty":{}}`
 	for _, c := range []struct{ path, want string }{
 		{"", text},
-		{"a", "2"}, // the last one counts
+		{"a", "2"}, // the last one takes precedence
 		{"s", `"x\"},[y"`},
 		{"list[0].n", `"1"`},
 		{"list[1].v", `[]`},
@@ -37,7 +37,7 @@ func TestFindJSON(t *testing.T) {
 	}
 }
 
-// Whatever the text and the path: no panic, and what is found is JSON.
+// For any text and path there is no panic, and the located value is JSON.
 func FuzzFindJSON(f *testing.F) {
 	f.Add(`{"a":[1,{"b":"c\\"}],"d":{}}`, "a[1].b")
 	f.Add(`[[],[[]]]`, "[1][0]")

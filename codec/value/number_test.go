@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestNumbersAsText compares the texts of numbers with those of the standard library.
+// TestNumbersAsText compares formatted numbers with those of the standard library.
 func TestNumbersAsText(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	same := func(f float64) {

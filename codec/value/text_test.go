@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// TestTextsAsJSON has every byte at every place of a short and of a longer text: those that stand as they are go eight at a time.
+// TestTextsAsJSON has every byte at every position of a short and of a longer text: plain characters are copied eight at a time.
 func TestTextsAsJSON(t *testing.T) {
 	for c := range 256 {
 		for n := range 20 {

@@ -13,10 +13,10 @@ import (
 	"wirebench/defs/source"
 )
 
-// What is said about the layout of a definition may have 100 times its bytes, and this many more.
+// The output about the layout of a definition may be 100 times its size, plus this many bytes.
 const layoutFloor = 1 << 17
 
-// longDefinitions are definitions, by dialect, whose layouts would grow with their square, or without bound.
+// longDefinitions returns definitions, by dialect, whose layouts would grow quadratically or without bound.
 func longDefinitions() map[string][]string {
 	name := strings.Repeat("name", 15)
 	var strs, nested, list, structs, array strings.Builder
@@ -71,7 +71,7 @@ func checkBudget(t *testing.T, dialect, text string) {
 	}
 }
 
-// TestLayoutBudget holds that what is said about a layout is a small multiple of the definition.
+// TestLayoutBudget: the output about a layout is bounded by a multiple of the definition's size.
 func TestLayoutBudget(t *testing.T) {
 	for dialect, texts := range longDefinitions() {
 		for _, text := range texts {
@@ -80,7 +80,7 @@ func TestLayoutBudget(t *testing.T) {
 	}
 }
 
-// FuzzLayoutBudget looks for definitions whose layout is too long.
+// FuzzLayoutBudget searches for definitions whose layout is too long.
 func FuzzLayoutBudget(f *testing.F) {
 	for _, d := range defs.Dialects {
 		f.Add(d.Name, d.Example.Text)
@@ -98,7 +98,7 @@ func FuzzLayoutBudget(f *testing.F) {
 	})
 }
 
-// TestFieldLayout holds that a place that a layout writes shortly is written in full when it is asked for alone.
+// TestFieldLayout: an offset that the layout abbreviates is written in full when the field is requested alone.
 func TestFieldLayout(t *testing.T) {
 	s, _ := defs.Load([]*source.File{source.New("C_LONG.1.def", longDefinitions()["tera"][0])}, "tera", schema.Options{})
 	p, err := codec.Compile(s.Messages[0])
