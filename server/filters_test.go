@@ -20,7 +20,7 @@ func TestFilter(t *testing.T) {
 	run(t, s, []scenario{
 		{"a filter", "POST", "/api/one/filter", `{"text":"C_JOIN && .password > 3"}`, 200, []string{`"ok":true`, `"mistakes":[]`, `"rewritten":""`, `"explain":""`, `"items":[]`}, nil},
 		{"nothing", "POST", "/api/one/filter", `{"text":""}`, 200, []string{`"ok":true`}, nil},
-		{"in short", "POST", "/api/one/filter", `{"text":"party"}`, 200, []string{`"ok":true`, `lower(name) contains \"party\"`, `"explain":"text alone is looked for`}, nil},
+		{"in short", "POST", "/api/one/filter", `{"text":"party"}`, 200, []string{`"ok":true`, `lower(name) contains \"party\"`, `"explain":"text alone searches names`}, nil},
 		{"that surprises", "POST", "/api/one/filter", `{"text":".password != 3"}`, 200, []string{`"ok":true`, `if no value of it is equal`}, nil},
 		{"that breaks off", "POST", "/api/one/filter", `{"text":"len >"}`, 200, []string{`"ok":false`, `"mistakes":[{"start":5,"end":5,`}, nil},
 		{"an unknown field", "POST", "/api/one/filter", `{"text":"C_JOIN.pasword == 1"}`, 200, []string{`"ok":false`, `{"start":7,"end":14,`, `did you mean`}, nil},
@@ -44,7 +44,7 @@ func TestFilter(t *testing.T) {
 		{"the selected frame", "POST", "/api/one/filter", `{"text":"$sel.password == .password"}`, 200, []string{`"ok":false`, `{"start":0,"end":13,"message":"no frame is selected here"`}, []string{"no message has"}},
 		{"a value of the session", "POST", "/api/one/filter", `{"text":".password == $me"}`, 200, []string{`"ok":false`, `{"start":13,"end":16,"message":"no value is given for \"$me\""`, "write the value itself"}, nil},
 		{"layers of another protocol", "POST", "/api/one/filter", `{"text":"core.type == 3"}`, 200, []string{`"ok":false`, "no core packets", "layers around a frame"}, nil},
-		{"layers", "POST", "/api/one/filter", `{"text":"vi","caret":2}`, 200, []string{`"text":"via"`, "the outermost first"}, nil},
+		{"layers", "POST", "/api/one/filter", `{"text":"vi","caret":2}`, 200, []string{`"text":"via"`, "outermost first"}, nil},
 		{"without a text", "POST", "/api/one/filter", `{}`, 422, []string{"text"}, nil},
 		{"of a workspace that is not there", "POST", "/api/two/filter", `{"text":""}`, 404, []string{"there are: one"}, nil},
 		{"too long", "POST", "/api/one/filter", `{"text":"` + strings.Repeat("x", 9000) + `","caret":9000}`, 200, []string{`"ok":false`, `"start":8192,"end":9000`, "more than 8192 bytes"}, nil},

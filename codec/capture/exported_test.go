@@ -296,7 +296,7 @@ func TestPacketsInOtherForms(t *testing.T) {
 			t.Errorf("%s: %q %+v %v", form, got, sum, err)
 			continue
 		}
-		if !strings.Contains(paste.Why, "whole packets of Ethernet") {
+		if !strings.Contains(paste.Why, "complete packets of Ethernet") {
 			t.Errorf("%s: %s", form, paste.Why)
 		}
 	}

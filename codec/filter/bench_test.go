@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/benchtest"
 )
 
-// TestNoAllocations holds that judging a frame allocates nothing once its memory has grown.
+// TestNoAllocations checks that judging a frame does not allocate once its memory has grown.
 func TestNoAllocations(t *testing.T) {
 	if benchtest.Raced {
 		t.Skip("the race detector allocates")
@@ -40,7 +40,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkMatch judges a million decoded frames, by filters of several kinds.
+// BenchmarkMatch judges a million decoded frames with filters of several kinds.
 func BenchmarkMatch(b *testing.B) {
 	w := fight(b)
 	frames := fightFrames(b, w)

@@ -11,7 +11,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// compiler makes conditions of a tree, for each message its own.
+// compiler compiles a tree to conditions, separate ones for each message.
 type compiler struct {
 	env          Env
 	layers       *transport.Layers
@@ -25,38 +25,38 @@ type compiler struct {
 	regexps      map[regexpOf]*expression
 	instructions int // of all regular expressions
 	programs     map[*schema.Message]*codec.Program
-	columns      map[string]bool // of the message at hand
+	columns      map[string]bool // of the current message
 	mistakes     []Mistake
 	variety      map[*node]bool
 	conds        int
-	doubt        bool // while unknown names are reported: a field beside them is not known
+	doubt        bool // while unknown names are reported: a field in the same comparison is unknown
 
-	message   *schema.Message // at hand; nil: frames without a definition
-	alternate *schema.Message // the same behind the alternative header, if that is meant; else nil
-	at        *node           // the comparison, or the item of a set, at hand
-	subject   *node           // what it is compared with
-	sel       *codec.Record   // the selected frame, once it was needed
+	message   *schema.Message // current message; nil: frames without a definition
+	alternate *schema.Message // the same after the alternative header, while that is compiled; else nil
+	at        *node           // current comparison, or item of a set
+	subject   *node           // the other side of the comparison
+	sel       *codec.Record   // the selected frame, decoded when needed
 }
 
-// regexpOf is a regular expression as it is for text, or for bytes.
+// regexpOf identifies a regular expression over text, or over bytes.
 type regexpOf struct {
 	node  *node
 	bytes bool
 }
 
-// try is how a comparison fared in the messages so far.
+// try is the result of compiling a comparison for the messages so far.
 type try struct {
-	ok      bool // one understood it
+	ok      bool // valid for at least one message
 	mistake *Mistake
 }
 
-// outcome is what became of a part of a filter in one message.
+// outcome is the result of compiling a part of a filter for one message.
 type outcome uint8
 
 const (
 	fine   outcome = iota
 	absent         // the message has no such field
-	failed         // a mistake was noted
+	failed         // a mistake was recorded
 )
 
 func newCompiler(env Env) *compiler {
@@ -79,7 +79,7 @@ func newCompiler(env Env) *compiler {
 	return c
 }
 
-// program is that of a message, nil if it cannot be made.
+// program returns the program of a message, nil if it has none.
 func (c *compiler) program(m *schema.Message) *codec.Program {
 	if c.alternate != nil && m == c.message {
 		m = c.alternate
@@ -101,12 +101,12 @@ func (c *compiler) program(m *schema.Message) *codec.Program {
 	return p
 }
 
-// report notes a mistake for good.
+// report adds a mistake to the result.
 func (c *compiler) report(start, end int, message, help string) {
 	c.mistakes = append(c.mistakes, Mistake{start, end, message, help})
 }
 
-// mistake notes what is wrong with the comparison at hand in the message at hand. It counts if no message understands it.
+// mistake records a mistake in the current comparison for the current message. It is reported if no message makes the comparison valid.
 func (c *compiler) mistake(n *node, message, help string) outcome {
 	return c.mistakeAt(n.start, n.end, message, help)
 }
@@ -123,7 +123,7 @@ func (c *compiler) mistakeAt(start, end int, message, help string) outcome {
 	return failed
 }
 
-// varies reports whether a condition is another one in each message.
+// varies reports whether a condition depends on the message.
 func (c *compiler) varies(n *node) bool {
 	if v, ok := c.variety[n]; ok {
 		return v
@@ -145,7 +145,7 @@ func (c *compiler) varies(n *node) bool {
 	return v
 }
 
-// build makes the condition of a tree for the message at hand.
+// build compiles a tree for the current message.
 func (c *compiler) build(n *node) *cond {
 	if done := c.fixed[n]; done != nil {
 		return done
@@ -180,7 +180,7 @@ func (c *compiler) add(x cond) *cond {
 	return &x
 }
 
-// list makes "and" and "or", leaving out what is decided.
+// list compiles "and" and "or", without operands that are constant.
 func (c *compiler) list(n *node) *cond {
 	op, stop, skip := cAnd, never, always
 	if n.kind == nOr {
@@ -204,12 +204,12 @@ func (c *compiler) list(n *node) *cond {
 	case len(kids) == 1:
 		return kids[0]
 	}
-	// What needs no record comes first.
+	// Conditions that need no record come first.
 	slices.SortStableFunc(kids, func(a, b *cond) int { return a.cost() - b.cost() })
 	return c.add(cond{op: op, kids: kids})
 }
 
-// cost orders conditions: those that need the record come last.
+// cost orders conditions: those that need the record are last.
 func (x *cond) cost() int {
 	if x.needs {
 		return 1
@@ -222,7 +222,7 @@ func (x *cond) cost() int {
 	return 0
 }
 
-// condition makes a comparison, or what stands alone.
+// condition compiles a comparison, or an expression on its own.
 func (c *compiler) condition(n *node) *cond {
 	c.at = n
 	c.conds++
@@ -234,7 +234,7 @@ func (c *compiler) condition(n *node) *cond {
 	return c.fold(x)
 }
 
-// understood notes that the message at hand understands a comparison, or an item of a set.
+// understood records that a comparison, or an item of a set, is valid for the current message.
 func (c *compiler) understood(n *node) {
 	if t := c.tries[n]; t == nil {
 		c.tries[n] = &try{ok: true}
@@ -243,7 +243,7 @@ func (c *compiler) understood(n *node) {
 	}
 }
 
-// fold decides a condition that says the same of every frame.
+// fold replaces a condition that is the same for every frame by its value.
 func (c *compiler) fold(x cond) *cond {
 	if x.op == cFalse || x.op == cTrue {
 		return map[condOp]*cond{cFalse: never, cTrue: always}[x.op]
@@ -291,7 +291,7 @@ func (c *compiler) understand(n *node) (cond, outcome) {
 	return c.alone(n)
 }
 
-// isLiteral reports whether a node takes its type from what it is compared with.
+// isLiteral reports whether a node takes its type from the other side of the comparison.
 func (c *compiler) isLiteral(n *node) bool {
 	switch n.kind {
 	case nInt, nFloat, nText, nBytes, nTrue, nFalse:
@@ -312,7 +312,7 @@ func (c *compiler) isLiteral(n *node) bool {
 	return false
 }
 
-// compare makes left op right.
+// compare compiles left op right.
 func (c *compiler) compare(n *node) (cond, outcome) {
 	left, right, op := n.kids[0], n.kids[1], n.op
 	if c.isLiteral(left) && !c.isLiteral(right) {
@@ -364,7 +364,7 @@ func (c *compiler) compare(n *node) (cond, outcome) {
 	return x, fine
 }
 
-// quick makes a comparison of one number of a message with one that is written the quickest kind.
+// quick makes the comparison of one number of a message with a literal the fastest kind.
 func (c *compiler) quick(x *cond) {
 	if x.a.root.op != xLeaf || x.a.leaves[0].kind != leafSites || len(x.a.leaves[0].sites) != 1 {
 		return
@@ -382,7 +382,7 @@ func (c *compiler) quick(x *cond) {
 	x.op, x.site, x.conv, x.prog = cFixed, s.site, s.conv, c.program(c.message)
 }
 
-// twoLiterals decides what has no field in it: the first side's kind is that of both.
+// twoLiterals evaluates a comparison without fields: both sides have the kind of the first.
 func (c *compiler) twoLiterals(left, right *node, op cmpOp) (cond, outcome) {
 	c.subject = left
 	for _, n := range [...]*node{left, right} {
@@ -404,7 +404,7 @@ func (c *compiler) twoLiterals(left, right *node, op cmpOp) (cond, outcome) {
 	return cond{op: cFalse}, fine
 }
 
-// dayTime makes a time the time of day, if it is compared with one.
+// dayTime makes a time a time of day if it is compared with one.
 func (c *compiler) dayTime(n *node, t ty, s *side) ty {
 	for n.kind == nRange {
 		n = n.kids[0]
@@ -422,7 +422,7 @@ func (c *compiler) dayTime(n *node, t ty, s *side) ty {
 	return t
 }
 
-// compatible reports whether two expressions compare with each other.
+// compatible reports whether two expressions can be compared.
 func (c *compiler) compatible(right *node, t, u ty, op cmpOp) outcome {
 	number := func(t ty) bool { return t.class == cNumber || t.class == cSpan || t.class == cBool }
 	ordered := op != opEq && op != opNe
@@ -448,7 +448,7 @@ func groupHelp(t ty) string {
 	return "name one of its fields"
 }
 
-// in makes left in {...}.
+// in compiles left in {...}.
 func (c *compiler) in(n *node) (cond, outcome) {
 	left := n.kids[0]
 	if c.isLiteral(left) {
@@ -507,7 +507,7 @@ func (c *compiler) item(n *node, t ty, s *set) outcome {
 		return out
 	}
 	if n.kind == nPath && t.codes && c.classify(n).kind == pathMessage {
-		if codes := c.codesOf(n, t); len(codes) > 1 { // one name has another code in each direction, say
+		if codes := c.codesOf(n, t); len(codes) > 1 { // for example, one name can have different codes in each direction
 			c.classify(n).found = true
 			for _, v := range codes {
 				s.numbers = append(s.numbers, interval{v, v})
@@ -532,7 +532,7 @@ func (c *compiler) item(n *node, t ty, s *set) outcome {
 	return fine
 }
 
-// contains makes left contains right.
+// contains compiles left contains right.
 func (c *compiler) contains(n *node) (cond, outcome) {
 	left, right := n.kids[0], n.kids[1]
 	if c.isLiteral(left) {
@@ -544,7 +544,7 @@ func (c *compiler) contains(n *node) (cond, outcome) {
 		return cond{}, out
 	}
 	if t.class != cText && t.class != cBytes {
-		help := `"contains" looks into text and bytes`
+		help := `"contains" searches text and bytes`
 		if t.class == cNumber {
 			help = `compare a number with "==" or "in"; of a list any element may fit`
 		}
@@ -573,10 +573,10 @@ func (c *compiler) contains(n *node) (cond, outcome) {
 	return x, fine
 }
 
-// maxText is the longest text that can be looked for.
+// maxText is the maximum length of a text to search for.
 const maxText = MaxText
 
-// matches makes left matches right.
+// matches compiles left matches right.
 func (c *compiler) matches(n *node) (cond, outcome) {
 	left, right := n.kids[0], n.kids[1]
 	text := right.text
@@ -621,7 +621,7 @@ func (c *compiler) matches(n *node) (cond, outcome) {
 	return x, fine
 }
 
-// alone makes a condition of a value that stands where one should.
+// alone compiles a value in place of a condition.
 func (c *compiler) alone(n *node) (cond, outcome) {
 	switch n.kind {
 	case nTrue:
@@ -651,12 +651,12 @@ func (c *compiler) alone(n *node) (cond, outcome) {
 	case t.class == cBool, n.kind == nBits, n.kind == nAdd, n.kind == nSub, n.kind == nMul, n.kind == nDiv, n.kind == nMod, n.kind == nCall:
 		x.op = cTruth
 	case t.class == cList:
-		x.op = cTruth // it has an element
+		x.op = cTruth // true if it has an element
 	}
 	return x, fine
 }
 
-// alonePath makes a condition of the name of a message or group.
+// alonePath compiles the name of a message or group on its own.
 func (c *compiler) alonePath(n *node) (x cond, out outcome, done bool) {
 	info := c.classify(n)
 	switch info.kind {

@@ -11,16 +11,16 @@ import (
 
 // Option is a completion.
 type Option struct {
-	Text string `json:"text" doc:"replaces what was written so far"`
-	Kind string `json:"kind" enum:"frame,message,group,field,value,function,operator,word" doc:"what it is"`
+	Text string `json:"text" doc:"replaces the text before the caret"`
+	Kind string `json:"kind" enum:"frame,message,group,field,value,function,operator,word" doc:"kind of the option"`
 	Doc  string `json:"doc,omitempty" doc:"one line"`
 }
 
-// maxOptions is how many options are worth showing.
+// maxOptions is the maximum number of options.
 const maxOptions = 100
 
 // Complete returns the completions at caret, a byte offset in the text. An option replaces the text from start to caret; options that begin
-// with that text come first. Values seen in frames are not among them.
+// with that text come first. Values seen in frames are not included.
 func Complete(text string, caret int, env Env) (start int, options []Option) {
 	caret = min(max(caret, 0), len(text))
 	if caret > MaxText {
@@ -71,13 +71,13 @@ func Compared(text string, caret int) (path string, start int) {
 	return p.subject.String(), start
 }
 
-// takesValue reports whether a value stands behind the last token.
+// takesValue reports whether a value follows the last token.
 func (p *completer) takesValue() bool {
 	_, compares := opNames[p.last.text]
 	return (p.last.kind == tSign || isKeyword(p.last.text)) && (compares || p.last.text == "{" || p.last.text == "," || p.last.text == "..")
 }
 
-// inText makes what was written of a text that is not closed the word, if a value stands in its place.
+// inText makes the contents of an unclosed text the word, if a value is expected there.
 func (p *completer) inText(before string) bool {
 	if p.from >= len(before) || before[p.from] != '"' || !p.takesValue() {
 		return false
@@ -86,7 +86,7 @@ func (p *completer) inText(before string) bool {
 	return true
 }
 
-// wordStart is where the path or the name starts that ends the text.
+// wordStart returns the start of the path or name at the end of the text.
 func wordStart(text string) int {
 	start := len(text)
 	for start > 0 && isPathByte(text[start-1]) && !strings.HasSuffix(text[:start], "..") {
@@ -102,15 +102,15 @@ func isPathByte(c byte) bool {
 // completer collects options.
 type completer struct {
 	*compiler
-	word    string // what is written so far
+	word    string // text before the caret to complete
 	last    token  // before it
-	subject *node  // what stands left of a comparison
+	subject *node  // left side of a comparison
 	open    bool   // inside a text
-	from    int    // where that starts
+	from    int    // start of the text
 	all     []Option
 }
 
-// tokens reads what stands before the word: its last token, and if that is a comparison, what is compared.
+// tokens reads the text before the word: the last token, and the subject of a comparison.
 func (p *completer) tokens(before string) {
 	s := &parser{scanner: scanner{text: before}}
 	var subject *node
@@ -170,7 +170,7 @@ func (p *completer) add(text, kind, doc string) {
 	p.all = append(p.all, Option{text, kind, doc})
 }
 
-// offer adds what may stand here.
+// offer adds the options at the caret.
 func (p *completer) offer() {
 	sign := p.last.kind == tSign || isKeyword(p.last.text)
 	switch {
@@ -205,19 +205,19 @@ func (p *completer) offer() {
 	p.names()
 }
 
-// operators are what may follow a value.
+// operators adds the tokens that may follow a value.
 func (p *completer) operators() {
 	for _, o := range [...]struct{ text, doc string }{
-		{"==", "equal; of several values any"},
-		{"!=", "there, and none is equal"},
+		{"==", "equal; any of several values"},
+		{"!=", "present, and no value is equal"},
 		{">", "greater"},
 		{">=", "greater or equal"},
 		{"<", "less"},
 		{"<=", "less or equal"},
-		{"contains", "has text or bytes in it"},
+		{"contains", "contains text or bytes"},
 		{"~", "matches a regular expression"},
 		{"in", "one of a set"},
-		{"not in", "there, and none is in a set"},
+		{"not in", "present, and no value is in a set"},
 		{"&&", "and"},
 		{"||", "or"},
 	} {
@@ -225,7 +225,7 @@ func (p *completer) operators() {
 	}
 }
 
-// values are the names that what is compared can have. It is false if there are none.
+// values adds the named values of the subject. It returns false if there are none.
 func (p *completer) values() bool {
 	if p.subject == nil {
 		return false
@@ -280,14 +280,14 @@ func (p *completer) values() bool {
 	return len(p.all) > 0
 }
 
-// names are what a condition may start with.
+// names adds the names that may start a condition.
 func (p *completer) names() {
 	for f := range ffOfDay {
 		doc := frameInfo[f].doc
 		if f == ffBuild {
 			v, ok := p.env.Values["build"]
 			if !ok {
-				continue // it would be refused
+				continue // it would be rejected
 			}
 			doc += ": " + clip(v)
 		}
@@ -312,7 +312,7 @@ func (p *completer) names() {
 	p.add("all", "word", "every one of several values")
 }
 
-// fields are what may follow a path that ends in a dot.
+// fields adds the names that may follow a path that ends in a dot.
 func (p *completer) fields() {
 	cut := strings.LastIndexByte(p.word, '.')
 	lead := p.word[:cut+1]
@@ -383,7 +383,7 @@ func (p *completer) fields() {
 		if prog == nil {
 			continue
 		}
-		// A name that nothing has: what is known there is what may stand there.
+		// The error for an impossible name lists the known names at its position.
 		if _, why := p.resolve(n, append(slices.Clone(rest), part{name: "\x00"}), prog, false); why != nil && why.part == len(rest) {
 			for _, name := range why.known {
 				p.add(lead+name, "field", m.Name)
@@ -411,7 +411,7 @@ func (p *completer) structFields(lead string, s *schema.Struct, of string) {
 	}
 }
 
-// best are the options that fit the word: those that begin with it, then those that have it, in the order of the alphabet.
+// best returns the options that match the word: those that begin with it, then those that contain it, in alphabetical order.
 func (p *completer) best() []Option {
 	low := strings.TrimPrefix(strings.ToLower(p.word), `"`)
 	rank := func(o Option) int {

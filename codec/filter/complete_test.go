@@ -7,7 +7,7 @@ import (
 	"wirebench/codec/filter"
 )
 
-// TestComplete shows what is offered. | is the caret; the options are in their order, those behind "-" must not be there.
+// TestComplete checks the options. | is the caret; the options are in order, those after "-" must be absent.
 func TestComplete(t *testing.T) {
 	fighting, letters := fight(t), libraryWorld(t, "muta")
 	fighting.env.Values = map[string]string{"me": "5"}
@@ -73,7 +73,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestRewritten shows what short forms stand for.
+// TestRewritten checks the full form of short forms.
 func TestRewritten(t *testing.T) {
 	w := fight(t)
 	for _, c := range []struct{ text, want string }{
@@ -100,7 +100,7 @@ func TestRewritten(t *testing.T) {
 	}
 }
 
-// TestPrint shows the canonical form of every part of the language.
+// TestPrint checks the canonical form of every part of the language.
 func TestPrint(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"a.b eq 1 AND", ""},
@@ -129,7 +129,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// TestColumns holds that a filter tells which fields it reads.
+// TestColumns checks the fields that a filter reads.
 func TestColumns(t *testing.T) {
 	w := fight(t)
 	f, mistakes := filter.Compile(`.message contains "x" && (S_PARTY_LIST.members[0].items.id == 3 || .channel == 1 || .skill.id == 7)`, w.env)
@@ -149,7 +149,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestCompared shows with what a value at a place is compared. | is the caret.
+// TestCompared checks the path compared with the value at the caret, |.
 func TestCompared(t *testing.T) {
 	for _, c := range []struct {
 		text, path string

@@ -18,7 +18,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// world is a set of definitions and frames of them.
+// world is a set of definitions and frames for them.
 type world struct {
 	schema   *schema.Schema
 	programs map[*schema.Message]*codec.Program
@@ -45,7 +45,7 @@ func (w *world) program(m *schema.Message) (*codec.Program, error) {
 	return p, err
 }
 
-// libraryWorld is the library of a dialect.
+// libraryWorld returns the library of a dialect.
 func libraryWorld(t testing.TB, dialect string) *world {
 	t.Helper()
 	fsys, ok := library.Dialect(dialect)
@@ -69,7 +69,7 @@ func libraryWorld(t testing.TB, dialect string) *world {
 	return newWorld(t, dialect, schema.Options{}, files...)
 }
 
-// frame makes a frame of a message with a value.
+// frame returns a frame of a message with a value.
 func (w *world) frame(t testing.TB, name string, version int, values string) *filter.Frame {
 	t.Helper()
 	m := w.schema.Find(name, version)
@@ -112,7 +112,7 @@ func (w *world) record(t testing.TB, f *filter.Frame) *codec.Record {
 	return rec
 }
 
-// fight is definitions that show every kind of field.
+// fight has definitions with every kind of field.
 func fight(t testing.TB) *world {
 	t.Helper()
 	return newWorld(
@@ -126,7 +126,7 @@ func fight(t testing.TB) *world {
 	)
 }
 
-// newWorldOf is one message, C_ONE.
+// newWorldOf returns a world of one message, C_ONE.
 func newWorldOf(t testing.TB, text string) *world {
 	t.Helper()
 	return newWorld(t, "tera", schema.Options{Codes: map[string]uint32{"C_ONE": 1}}, source.New("C_ONE.1.def", text))

@@ -19,7 +19,7 @@ type Verdict uint8
 const (
 	No Verdict = iota
 	Yes
-	NeedsRecord // the message must be decoded to know
+	NeedsRecord // the message must be decoded to decide
 )
 
 func (v Verdict) String() string { return [...]string{"no", "yes", "needs-record"}[v] }
@@ -31,12 +31,12 @@ func verdict(yes bool) Verdict {
 	return No
 }
 
-// cond is a condition as it is judged for one message. It is immutable.
+// cond is a condition compiled for one message. It is immutable.
 type cond struct {
 	op    condOp
-	all   bool // every value must fit, not any
-	not   bool // a value fits if it is not in the set
-	needs bool // the record is needed
+	all   bool // every value must match, not any
+	not   bool // a value matches if it is not in the set
+	needs bool // needs the record
 
 	kids  []*cond // cAnd, cOr, cNot
 	a, b  *side
@@ -59,16 +59,16 @@ const (
 	cAnd
 	cOr
 	cNot
-	cFixed // one number of fixed place against another
+	cFixed // one number at a fixed offset against another
 	cOrder // a against a value
-	cJoin  // a against b, both of which may have many values
+	cJoin  // a against b, both of which may have several values
 	cIn    // a in a set
 	cFind  // a contains bytes, or text
-	cNear  // a contains a float that may be a little off
+	cNear  // a contains a float within a tolerance
 	cMatch // a matches a regular expression
 	cMatchBytes
 	cTruth  // a is not 0
-	cExists // a is there
+	cExists // a is present
 )
 
 var (
@@ -76,12 +76,12 @@ var (
 	never  = &cond{op: cFalse}
 )
 
-// side is an expression, which has as many values as its leaves.
+// side is an expression, which has a value for each combination of values of its leaves.
 type side struct {
 	root   *expr
 	leaves []*leaf
-	state  bool // uses ffState or ffStatus, which may need the record
-	needs  bool // a leaf needs it
+	state  bool // uses ffState or ffStatus, which may require the record
+	needs  bool // a leaf requires it
 }
 
 // leaf is a source of several values.
@@ -97,12 +97,12 @@ type leafKind uint8
 const (
 	leafSites  leafKind = iota
 	leafInfo            // all texts, and the note
-	leafErrors          // what is wrong
+	leafErrors          // errors
 	leafConsts
-	leafTags   // words of the note
-	leafVia    // what it was in
+	leafTags   // tags of the note
+	leafVia    // layers around the frame
 	leafFrom   // numbers of packets
-	leafLayers // core.type and the like
+	leafLayers // core.type and other fields of layers
 )
 
 type siteConv struct {
@@ -110,7 +110,7 @@ type siteConv struct {
 	conv *conv
 }
 
-// expr computes one value of those of its leaves.
+// expr computes one value from the current values of its leaves.
 type expr struct {
 	op    exprOp
 	field frameField
@@ -146,7 +146,7 @@ const (
 	xUTF16
 )
 
-// reader is a number in bytes.
+// reader describes a number in bytes.
 type reader struct {
 	size   int
 	big    bool
@@ -154,7 +154,7 @@ type reader struct {
 	float  bool
 }
 
-// conv makes a value of what stands at a site.
+// conv converts the data at a site to a value.
 type conv struct {
 	kind     convKind
 	bits     uint
@@ -174,11 +174,11 @@ const (
 	convUnits // of a text, bytes or a list
 	convText
 	convBytes
-	convRaw  // the bytes of whatever it is
+	convRaw  // the bytes of any field
 	convSpan // the bytes of a group
 )
 
-// number makes a value of bits.
+// number converts bits to a value.
 func (c *conv) number(raw uint64) value {
 	switch c.kind {
 	case convInt:
@@ -204,7 +204,7 @@ func (c *conv) number(raw uint64) value {
 	return uintValue(raw)
 }
 
-// partOf is a part of a bitfield, 0 where its form has no such part.
+// partOf returns a part of a bitfield, 0 if its form has no such part.
 func partOf(t *schema.Bitfield, name string, raw uint64) uint64 {
 	p := t.Form(raw).Part(name)
 	switch {
@@ -221,7 +221,7 @@ type machine struct {
 	filter  *Filter
 	frame   *Frame
 	rec     *codec.Record // nil if there is none
-	without Verdict       // of a condition that needs the record, if there is none
+	without Verdict       // verdict of a condition that needs the record, if there is none
 	slots   []slot
 	text    []byte
 	vals    []value
@@ -288,7 +288,7 @@ func (m *machine) judge(c *cond) Verdict {
 		if raw, ok := c.site.Number(m.rec); ok {
 			return verdict(c.numberHolds(raw) != c.not)
 		}
-		// The message is cut off, or the number is not at the start.
+		// The message is truncated, or the number is not at a fixed offset.
 	}
 	if c.op == cJoin {
 		return verdict(m.join(c))
@@ -322,7 +322,7 @@ func (m *machine) stateKnown() bool {
 	return ok || m.without == No
 }
 
-// values judges a condition that goes through the values of one side.
+// values evaluates a condition over the values of one side.
 func (m *machine) values(c *cond) bool {
 	m.text = m.text[:0]
 	w := m.start(c.a, 0)
@@ -339,7 +339,7 @@ func (m *machine) values(c *cond) bool {
 	}
 }
 
-// fits judges one value.
+// fits reports whether one value satisfies the condition.
 func (m *machine) fits(c *cond, v *value) bool {
 	switch c.op {
 	case cFixed, cOrder:
@@ -358,17 +358,17 @@ func (m *machine) fits(c *cond, v *value) bool {
 	return true
 }
 
-// Bounds of what is compared with what.
+// Bounds of comparisons.
 const (
 	maxPairs  = 1 << 16 // combinations of the values of one side's leaves
 	maxValues = 1 << 16 // values of the second side of a comparison
 )
 
-// walk goes through the values of a side.
+// walk iterates over the values of a side.
 type walk struct {
 	side *side
 	base int // its first slot
-	mark int // of the text
+	mark int // of the text buffer
 	left int
 	open bool
 }
@@ -399,7 +399,7 @@ func (m *machine) next(w *walk) (value, bool) {
 	}
 }
 
-// step moves the leaves on to their next combination, the last one fastest.
+// step advances the leaves to their next combination, the last one fastest.
 func (m *machine) step(w *walk) bool {
 	n := len(w.side.leaves)
 	if !w.open {
@@ -431,7 +431,7 @@ func (m *machine) step(w *walk) bool {
 
 func (s *slot) restart() { s.next, s.open = 0, false }
 
-// advance moves a leaf on to its next value.
+// advance moves a leaf to its next value.
 func (m *machine) advance(i int, l *leaf) bool {
 	s := &m.slots[i]
 	switch l.kind {
@@ -466,7 +466,7 @@ func (m *machine) advance(i int, l *leaf) bool {
 		s.next++
 	}
 	if l.kind == leafInfo && s.next <= len(l.sites) {
-		s.next = len(l.sites) + 1 // the note comes last, once
+		s.next = len(l.sites) + 1 // the note is last, once
 		s.text = append(s.text[:0], m.frame.note()...)
 		s.val = textValue(s.text)
 		return len(s.text) > 0
@@ -474,7 +474,7 @@ func (m *machine) advance(i int, l *leaf) bool {
 	return false
 }
 
-// problem is the next of what is wrong: what a transport says, or the codes of the problems.
+// problem moves to the next error: that of a transport, or the codes of the problems.
 func (m *machine) problem(s *slot) bool {
 	name := ""
 	switch {
@@ -494,7 +494,7 @@ func (m *machine) problem(s *slot) bool {
 	return m.say(s, name)
 }
 
-// take makes the value of what the cursor stands on.
+// take sets the value from the current field of the cursor.
 func (s *slot) take(c *conv, rec *codec.Record) {
 	switch c.kind {
 	case convText:
@@ -506,7 +506,7 @@ func (s *slot) take(c *conv, rec *codec.Record) {
 		s.text = s.cur.AppendRaw(s.text[:0])
 		s.val = bytesValue(s.text)
 	case convSpan:
-		r := s.cur.Range // which may have only some bits of its first and last byte
+		r := s.cur.Range // its first and last byte may be partial
 		s.val = bytesValue(rec.Data[r.Off/8 : (r.End()+7)/8])
 	case convUnits:
 		s.val = uintValue(s.cur.Raw)
@@ -515,7 +515,7 @@ func (s *slot) take(c *conv, rec *codec.Record) {
 	}
 }
 
-// compute is the value of an expression with the leaves where they stand. It is false if it has none.
+// compute evaluates an expression with the current values of the leaves. ok is false if it has no value.
 func (m *machine) compute(e *expr, base int) (value, bool) {
 	switch e.op {
 	case xConst:
@@ -597,7 +597,7 @@ func (m *machine) copyText(s string) (value, bool) {
 	return textValue(m.text[from:]), s != ""
 }
 
-// count is the number of values of a field, or of elements of a list.
+// count returns the number of values of a field, or of elements of a list.
 func (m *machine) count(sites []siteConv) (value, bool) {
 	if m.rec == nil {
 		return value{}, false
@@ -626,7 +626,7 @@ func (r *reader) from(b []byte) value {
 	return uintValue(v)
 }
 
-// join compares each value of one side with each of the other, without going through the pairs.
+// join compares each value of one side with each of the other, without iterating over the pairs.
 func (m *machine) join(c *cond) bool {
 	m.vals, m.text = m.vals[:0], m.text[:0]
 	nb := len(c.a.leaves)
@@ -636,13 +636,13 @@ func (m *machine) join(c *cond) bool {
 		if !ok {
 			break
 		}
-		if v.kind == vFloat && v.f != v.f && c.order != opNe { // compares with nothing
+		if v.kind == vFloat && v.f != v.f && c.order != opNe { // NaN compares with nothing
 			if c.all {
 				return false
 			}
 			continue
 		}
-		if v.rank() > 0 { // its bytes are overwritten by the next
+		if v.rank() > 0 { // the next value overwrites its bytes
 			from := len(m.text)
 			m.text = append(m.text, v.b...)
 			v.b = m.text[from:]
@@ -664,7 +664,7 @@ func (m *machine) join(c *cond) bool {
 		found = true
 		fits := false
 		switch {
-		case c.order == opEq && c.all: // to all of them, and so all are one
+		case c.order == opEq && c.all: // equal to all of them, so all are equal
 			fits = equal(&v, first) && equal(&v, last)
 		case c.order == opNe && !c.all:
 			fits = !equal(&v, first) || !equal(&v, last)
@@ -682,7 +682,7 @@ func (m *machine) join(c *cond) bool {
 	}
 }
 
-// order is a total order: by kind, then by value; what is not a number comes first.
+// order is a total order: by kind, then by value; NaN is first.
 func order(a, b value) int {
 	if d := a.rank() - b.rank(); d != 0 {
 		return d
@@ -701,7 +701,7 @@ func order(a, b value) int {
 	return 0
 }
 
-// cut is the part of a text or of bytes that a bracket names. It is false if it is not all there.
+// cut returns the part of a text or of bytes that a bracket selects. ok is false if it is not complete.
 func cut(v value, s bracket) ([]byte, bool) {
 	from, to := s.at, s.at+1
 	switch s.form {
@@ -739,7 +739,7 @@ func cut(v value, s bracket) ([]byte, bool) {
 	}
 }
 
-// characters counts code points, those of lone surrogates too.
+// characters counts code points, including lone surrogates.
 func characters(b []byte) (n int) {
 	for _, c := range b {
 		if c&0xc0 != 0x80 {
@@ -749,7 +749,7 @@ func characters(b []byte) (n int) {
 	return n
 }
 
-// appendCase appends a text in lower or upper case. What is no UTF-8 stays.
+// appendCase appends a text in lower or upper case. Invalid UTF-8 is unchanged.
 func appendCase(dst, b []byte, lower bool) []byte {
 	for i := 0; i < len(b); {
 		c := b[i]
@@ -775,7 +775,7 @@ func appendCase(dst, b []byte, lower bool) []byte {
 	return dst
 }
 
-// appendUTF16 appends a text as UTF-16, little-endian; lone surrogates stay what they are.
+// appendUTF16 appends a text as UTF-16, little-endian; lone surrogates are unchanged.
 func appendUTF16(dst, b []byte) []byte {
 	for len(b) > 0 {
 		c, n := utf8.DecodeRune(b)
@@ -795,7 +795,7 @@ func appendUTF16(dst, b []byte) []byte {
 	return dst
 }
 
-// appendHex appends bytes, or a number without zeros in front, in lower-case hex.
+// appendHex appends bytes, or a number without leading zeros, in lower-case hex.
 func appendHex(dst []byte, v *value) []byte {
 	const digits = "0123456789abcdef"
 	if v.rank() > 0 {

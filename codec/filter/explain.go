@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// short says what people wrote for short where a condition should stand.
+// short is the kind of a short form in place of a condition.
 type short uint8
 
 const (
@@ -22,8 +22,8 @@ const (
 	maxExcerpt   = 48 // bytes of the filter in one of them
 )
 
-// Explain describes what may surprise in the filter: the meaning of short forms, and that "!=" requires the field to be present. It returns
-// "" for other filters.
+// Explain describes parts of the filter that may be surprising: the meaning of short forms, and that "!=" requires the field to be present.
+// It returns "" for other filters.
 func (f *Filter) Explain() string { return strings.Join(f.explained, "; ") }
 
 // explainer collects sentences, each once.
@@ -47,23 +47,23 @@ func (e *explainer) say(sentence string) {
 	e.said = append(e.said, sentence)
 }
 
-// condition explains a node that stands where a condition should.
+// condition explains a node in place of a condition.
 func (e *explainer) condition(n *node) {
 	if len(e.said) >= maxExplained {
 		return
 	}
 	switch n.short {
 	case shortText:
-		e.say("text alone is looked for in names and texts, whatever its case")
+		e.say("text alone searches names and texts, ignoring case")
 		return
 	case shortCode:
 		e.say("a number alone is the code of a message")
 		return
 	case shortBytes:
-		e.say("bytes alone are looked for in the whole message")
+		e.say("bytes alone search the complete message")
 		return
 	case shortFind:
-		e.say("looked for in the bytes, in each form in which they may hold it")
+		e.say("searches the bytes for the value in each encoding")
 		return
 	}
 	if v, ok := e.env.Values["build"]; ok && e.asksBuild(n) {
@@ -77,23 +77,23 @@ func (e *explainer) condition(n *node) {
 	case nNot:
 		kid := n.kids[0]
 		if path := e.compared(kid); path != nil {
-			e.say(excerpt(n) + " takes frames without " + excerpt(path) + ", too")
+			e.say(excerpt(n) + " also matches frames without " + excerpt(path))
 			return
 		}
 		e.condition(kid)
 	case nCompare:
 		if path := e.compared(n); path != nil && n.op == opNe && n.quant == quantNone {
-			e.say(excerpt(n) + " takes frames that have " + excerpt(path) + ", if no value of it is equal")
+			e.say(excerpt(n) + " matches frames that have " + excerpt(path) + " if no value of it is equal")
 		}
 	case nIn:
 		if path := e.compared(n); path != nil && n.negated && n.quant == quantNone {
-			e.say(excerpt(n) + " takes frames that have " + excerpt(path) + ", if no value of it is in the set")
+			e.say(excerpt(n) + " matches frames that have " + excerpt(path) + " if no value of it is in the set")
 		}
 	case nBits:
 		e.say(excerpt(n) + " alone is true if it is not 0")
 	case nPath:
 		if e.classify(n).kind == pathInFields {
-			e.say(excerpt(n) + " alone is true if it is there, and of a truth value if it is true")
+			e.say(excerpt(n) + " alone is true if the field is present or, for a boolean, true")
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (e *explainer) asksBuild(n *node) bool {
 	return false
 }
 
-// compared is the field of a message on a side of a comparison, nil if there is none: what a frame says of itself is always there.
+// compared returns the field of a message in a comparison, nil if there is none: properties of the frame itself are always present.
 func (e *explainer) compared(n *node) *node {
 	switch n.kind {
 	case nIn:
@@ -124,7 +124,7 @@ func (e *explainer) compared(n *node) *node {
 	return nil
 }
 
-// fieldIn is the first field of a message in an expression.
+// fieldIn returns the first field of a message in an expression.
 func (e *explainer) fieldIn(n *node) *node {
 	if n.kind == nPath {
 		if e.classify(n).kind == pathInFields {
@@ -140,7 +140,7 @@ func (e *explainer) fieldIn(n *node) *node {
 	return nil
 }
 
-// excerpt is a part of the filter as it is quoted in a sentence.
+// excerpt quotes a part of the filter in a sentence.
 func excerpt(n *node) string {
 	s := n.String()
 	if len(s) > maxExcerpt {

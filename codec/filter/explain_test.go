@@ -7,10 +7,10 @@ import (
 	"wirebench/codec/filter"
 )
 
-// TestExplain shows what is said of filters that do not mean what they look like, and that the others are left alone.
+// TestExplain checks that filters with a surprising meaning are explained, and others are not.
 func TestExplain(t *testing.T) {
 	fighting := fight(t)
-	const words = "text alone is looked for in names and texts, whatever its case"
+	const words = "text alone searches names and texts, ignoring case"
 	for _, c := range []struct{ text, want string }{
 		{"", ""},
 		{"S_FIGHT", ""},
@@ -20,15 +20,15 @@ func TestExplain(t *testing.T) {
 		{"party lfg", words},
 		{`"party" || "raid"`, words},
 		{"0x26d2", "a number alone is the code of a message"},
-		{"0a:1b:2c", "bytes alone are looked for in the whole message"},
-		{"= 48211", "looked for in the bytes, in each form in which they may hold it"},
-		{".damage != 5", "“.damage != 5” takes frames that have “.damage”, if no value of it is equal"},
-		{".damage not in {1, 2}", "“.damage not in {1, 2}” takes frames that have “.damage”, if no value of it is in the set"},
-		{"!(.damage == 5)", "“!(.damage == 5)” takes frames without “.damage”, too"},
+		{"0a:1b:2c", "bytes alone search the complete message"},
+		{"= 48211", "searches the bytes for the value in each encoding"},
+		{".damage != 5", "“.damage != 5” matches frames that have “.damage” if no value of it is equal"},
+		{".damage not in {1, 2}", "“.damage not in {1, 2}” matches frames that have “.damage” if no value of it is in the set"},
+		{"!(.damage == 5)", "“!(.damage == 5)” also matches frames without “.damage”"},
 		{"!(len == 5)", ""},
-		{".damage", "“.damage” alone is true if it is there, and of a truth value if it is true"},
+		{".damage", "“.damage” alone is true if the field is present or, for a boolean, true"},
 		{".damage & 4", "“.damage & 4” alone is true if it is not 0"},
-		{"len > 3 && (.damage != 5 || 9938)", "“.damage != 5” takes frames that have “.damage”, if no value of it is equal; a number alone is the code of a message"},
+		{"len > 3 && (.damage != 5 || 9938)", "“.damage != 5” matches frames that have “.damage” if no value of it is equal; a number alone is the code of a message"},
 		{"len >", ""},
 	} {
 		f, _ := filter.Compile(c.text, fighting.env)
@@ -38,7 +38,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// What is said stays short for a filter of any length.
+// Explanations are short for filters of any length.
 func TestExplainIsBounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 200 {

@@ -1,6 +1,6 @@
 package filter
 
-// Print parses a filter and writes it in its canonical form. It is false if it cannot be read.
+// Print parses a filter and returns its canonical form. ok is false if it is invalid.
 func Print(text string) (string, bool) {
 	root, _, mistakes := read(text)
 	if len(mistakes) > 0 {

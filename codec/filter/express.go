@@ -8,7 +8,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// side makes an expression with its leaves.
+// side compiles an expression with its leaves.
 func (c *compiler) side(n *node) (*side, ty, outcome) {
 	s := &side{}
 	e, t, out := c.expr(n, s)
@@ -44,13 +44,13 @@ func (c *compiler) expr(n *node, s *side) (*expr, ty, outcome) {
 	return &expr{op: xConst, val: v}, t, out
 }
 
-// number makes an expression that must be a number.
+// number compiles an expression that must be a number.
 func (c *compiler) number(n *node, s *side) (*expr, ty, outcome) {
 	e, t, out := c.expr(n, s)
 	if out == fine && t.class != cNumber && t.class != cSpan && t.class != cBool {
 		help := ""
 		if t.class == cBytes {
-			help = "write u32le(...) for the number that bytes are"
+			help = "write u32le(...) to read bytes as a number"
 		}
 		return nil, t, c.mistake(n, t.says(), help)
 	}
@@ -76,7 +76,7 @@ func (c *compiler) arithmetic(n *node, s *side) (*expr, ty, outcome) {
 	return &expr{op: xArith, kind: n.kind, kids: [2]*expr{a, b}}, ty{class: cNumber}, fine
 }
 
-// path makes an expression of a field.
+// path compiles a field.
 func (c *compiler) path(n *node, s *side) (*expr, ty, outcome) {
 	info := c.classify(n)
 	switch info.kind {
@@ -110,7 +110,7 @@ func (c *compiler) path(n *node, s *side) (*expr, ty, outcome) {
 	return sliced(s.leaf(l), f.t, f.slice)
 }
 
-// sliced is a part of a text or of bytes. One byte is a number.
+// sliced selects a part of a text or of bytes. One byte is a number.
 func sliced(e *expr, t ty, b *bracket) (*expr, ty, outcome) {
 	if b == nil {
 		return e, t, fine
@@ -124,7 +124,7 @@ func sliced(e *expr, t ty, b *bracket) (*expr, ty, outcome) {
 	return x, t, fine
 }
 
-// field finds a path in the message at hand.
+// field resolves a path in the current message.
 func (c *compiler) field(n *node, whole bool) (found, outcome) {
 	m := c.message
 	if m == nil || m.Body == nil {
@@ -136,7 +136,7 @@ func (c *compiler) field(n *node, whole bool) (found, outcome) {
 	}
 	p := c.program(m)
 	if p == nil {
-		c.classify(n).found = true // it cannot be decoded, which is not the filter's mistake
+		c.classify(n).found = true // the message cannot be decoded, which is not a mistake of the filter
 		return found{}, absent
 	}
 	f, why := c.resolve(n, rest, p, whole)
@@ -159,7 +159,7 @@ func (c *compiler) field(n *node, whole bool) (found, outcome) {
 	return f, fine
 }
 
-// sites finds where fields stand in the program of the message at hand.
+// sites returns the positions of fields in the program of the current message.
 func (c *compiler) sites(targets []target) []siteConv {
 	p := c.program(c.message)
 	var out []siteConv
@@ -227,7 +227,7 @@ func (c *compiler) frameField(n *node, info *pathInfo, s *side) (*expr, ty, outc
 		}
 	}
 	if n.raw && t.class != cBytes {
-		return nil, t, c.mistake(n, strconv.Quote(about.name)+" has no bytes of its own", `"@" stands before a field of a message`)
+		return nil, t, c.mistake(n, strconv.Quote(about.name)+" has no bytes of its own", `"@" must precede a field of a message`)
 	}
 	q := &n.parts[0]
 	switch {
@@ -239,7 +239,7 @@ func (c *compiler) frameField(n *node, info *pathInfo, s *side) (*expr, ty, outc
 	return sliced(e, t, &q.index[0])
 }
 
-// texts are all texts of the message at hand.
+// texts returns the sites of all texts of the current message.
 func (c *compiler) texts() []siteConv {
 	p := c.program(c.message)
 	if p == nil {
@@ -255,7 +255,7 @@ func (c *compiler) texts() []siteConv {
 	return c.sites(targets)
 }
 
-// groupCode is the code of a message, if the frame is of the group.
+// groupCode compiles the code of a message, if the frame is of the group.
 func (c *compiler) groupCode(n *node) (*expr, ty, outcome) {
 	c.classify(n).found = true
 	t := ty{class: cNumber, label: n.String(), codes: true, group: n.parts[0].name}
@@ -268,7 +268,7 @@ func (c *compiler) groupCode(n *node) (*expr, ty, outcome) {
 	return &expr{op: xFrame, field: ffOp}, t, fine
 }
 
-// call makes a function of what is not written out.
+// call compiles a function whose argument is not a literal.
 func (c *compiler) call(n *node, s *side) (*expr, ty, outcome) {
 	f := functions[n.text]
 	if out := c.arguments(n, f); out != fine {
@@ -339,7 +339,7 @@ func (c *compiler) arguments(n *node, f functionInfo) outcome {
 	return c.mistake(n, n.text+" takes "+count, f.doc)
 }
 
-// countOf is the number of values of a field, or of the elements of a list. done is false if that is not what is asked.
+// countOf compiles the number of values of a field, or of the elements of a list. done is false for other arguments.
 func (c *compiler) countOf(n, arg *node, s *side) (e *expr, out outcome, done bool) {
 	if arg.kind != nPath || c.classify(arg).kind != pathInFields {
 		if n.text == "len" {

@@ -16,17 +16,17 @@ import (
 type Env struct {
 	Schema *schema.Schema // the definitions; nil: none
 
-	// Program gives the program of a message, as a cache has it. Nil: programs are compiled here.
+	// Program returns the program of a message, usually from a cache. Nil: programs are compiled here.
 	Program func(*schema.Message) (*codec.Program, error)
 
 	// Alternate returns a message behind the alternative header of its dialect, the same one at each call, or the message itself if it
 	// cannot have that header; nil: there is none. The result has the message in AlternateOf.
 	Alternate func(*schema.Message) *schema.Message
 
-	// Layers are the packets around messages; nil: none. Those of another protocol serve to say that this one has none.
+	// Layers describes the packets around messages; nil: none. Layers of another protocol are used to report that this one has none.
 	Layers *transport.Layers
 
-	Values   map[string]string // what $name stands for; "build" is also a field
+	Values   map[string]string // values of $name; "build" is also a field
 	Selected *Frame            // for $sel.path; nil: none
 }
 
@@ -37,27 +37,27 @@ type Filter struct {
 	explained  []string
 	fields     []string
 	plans      map[*schema.Message]*plan
-	none       *plan // of frames without a definition, and of messages that are not of the schema
+	none       *plan // for frames without a definition, and for messages outside the schema
 	names      map[uint32]string
 	unjudged   atomic.Int64
 
 	machines sync.Pool // memory of evaluations
 }
 
-// plan is the filter for one message.
+// plan is the filter compiled for one message.
 type plan struct {
 	root    *cond
 	columns []string
 }
 
-// nothing is the plan of messages that never match, everything that of those that always do.
+// nothing is the plan of messages that never match, everything the plan of messages that always match.
 var (
 	nothing    = &plan{root: never}
 	everything = &plan{root: always}
 )
 
-// Compile compiles a filter. A blank text matches every frame. If there are mistakes, which are in the order of the text, the filter is
-// usable and matches nothing.
+// Compile compiles a filter. A blank text matches every frame. If there are mistakes, which are in text order, the filter is usable but
+// matches nothing.
 func Compile(text string, env Env) (*Filter, []Mistake) {
 	f := &Filter{none: nothing}
 	f.machines.New = func() any { return &machine{} }
@@ -94,7 +94,7 @@ func Compile(text string, env Env) (*Filter, []Mistake) {
 	return f, nil
 }
 
-// read parses a filter, with the short forms that the whole of it may have.
+// read parses a filter, including short forms of the entire text.
 func read(text string) (root *node, rewritten bool, mistakes []Mistake) {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
 	start := len(text) - len(trimmed)
@@ -114,7 +114,7 @@ func read(text string) (root *node, rewritten bool, mistakes []Mistake) {
 	return root, rewritten || expanded, nil
 }
 
-// plans makes the conditions of all messages.
+// plans compiles the conditions of all messages.
 func (c *compiler) plans(root *node) (plans map[*schema.Message]*plan, none *plan) {
 	one := func(m *schema.Message) *plan {
 		c.message, c.columns = m, map[string]bool{}
@@ -137,7 +137,7 @@ func (c *compiler) plans(root *node) (plans map[*schema.Message]*plan, none *pla
 	plans = make(map[*schema.Message]*plan, len(c.messages))
 	for _, m := range c.messages {
 		plans[m] = one(m)
-		if len(plans[m].columns) > 0 && c.env.Alternate != nil { // fields stand elsewhere behind the other header
+		if len(plans[m].columns) > 0 && c.env.Alternate != nil { // fields have other offsets after the other header
 			if c.alternate = c.env.Alternate(m); c.alternate != m {
 				plans[c.alternate] = one(m)
 			}
@@ -174,7 +174,7 @@ func (f *Filter) judge(x *Frame, rec *codec.Record, without Verdict) Verdict {
 		return Yes
 	}
 	if rec != nil && (rec.Program == nil || rec.Program.Message != x.Message) {
-		rec = nil // of another message: places would be wrong
+		rec = nil // of another message: offsets would be wrong
 	}
 	m := f.machines.Get().(*machine)
 	m.filter, m.frame, m.rec, m.without = f, x, rec, without
@@ -194,7 +194,7 @@ func (f *Filter) judge(x *Frame, rec *codec.Record, without Verdict) Verdict {
 // Unjudged returns the number of frames that were too costly to judge. Each took more than about two seconds, and its verdict is No.
 func (f *Filter) Unjudged() int64 { return f.unjudged.Load() }
 
-// release lets go of what belongs to the caller.
+// release drops references to data of the caller.
 func (m *machine) release() {
 	m.filter, m.frame, m.rec, m.text = nil, nil, nil, m.text[:0]
 	m.done, m.runes.rest = nil, nil
@@ -216,7 +216,7 @@ func (m *machine) release() {
 	}
 }
 
-// maxKept is how much memory for text a machine keeps.
+// maxKept is the maximum size of a text buffer that a machine retains.
 const maxKept = 1 << 20
 
 func (f *Filter) planOf(m *schema.Message) *plan {

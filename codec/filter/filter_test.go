@@ -19,7 +19,7 @@ const fightValue = `{"damage":-250,"target":"18446744073709551615","x":0.1,"d":2
 
 const partyValue = `{"members":[{"name":"Lann","level":60,"items":[{"id":1,"amount":10},{"id":2,"amount":20}]},{"name":"mew","level":7,"items":[]},{"name":"Zoé","level":60,"items":[{"id":3,"amount":1}]}]}`
 
-// fightFrames are the frames that expressions are judged by, by a letter each.
+// fightFrames are the frames that filters are tested with, named by letters.
 func fightFrames(t testing.TB, w *world) map[string]*filter.Frame {
 	t.Helper()
 	frames := map[string]*filter.Frame{
@@ -43,7 +43,7 @@ func fightFrames(t testing.TB, w *world) map[string]*filter.Frame {
 
 const fightOrder = "c12fpguvx"
 
-// matching are the letters of the frames that match. It holds that the index never contradicts the record.
+// matching returns the letters of the frames that match, and checks that the index never contradicts the record.
 func matching(t testing.TB, w *world, frames map[string]*filter.Frame, order string, f *filter.Filter) string {
 	t.Helper()
 	var got strings.Builder
@@ -64,7 +64,7 @@ func matching(t testing.TB, w *world, frames map[string]*filter.Frame, order str
 	return got.String()
 }
 
-// TestMatch is what filters mean.
+// TestMatch checks the meaning of filters.
 func TestMatch(t *testing.T) {
 	w := fight(t)
 	frames := fightFrames(t, w)
@@ -404,7 +404,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestIndex holds that what the frame itself decides, and numbers at a fixed place, need no record.
+// TestIndex checks that properties of the frame itself, and numbers at fixed offsets, need no record.
 func TestIndex(t *testing.T) {
 	w := fight(t)
 	frames := fightFrames(t, w)
@@ -438,7 +438,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestEnums compares names by the type of the field they stand beside.
+// TestEnums compares names by the type of the field on the other side.
 func TestEnums(t *testing.T) {
 	w := libraryWorld(t, "muta")
 	frames := map[string]*filter.Frame{
@@ -520,7 +520,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestStates tells how a definition fits by messages that are cut, too long or wrong.
+// TestStates checks the state of truncated, too long and invalid messages.
 func TestStates(t *testing.T) {
 	w := fight(t)
 	whole := w.frame(t, "C_CHAT", 0, `{"message":"hi"}`)
@@ -533,7 +533,7 @@ func TestStates(t *testing.T) {
 	cut.Bytes = whole.Bytes[:8]
 	over := again()
 	over.Bytes = append([]byte(nil), whole.Bytes...)
-	over.Bytes[4] = 200 // the text is said to be behind the end
+	over.Bytes[4] = 200 // the offset of the text is beyond the end
 	long := again()
 	long.Bytes = append(append([]byte(nil), whole.Bytes...), 1, 2)
 	long.Bytes[0] += 2
@@ -561,7 +561,7 @@ func TestStates(t *testing.T) {
 	if f.Match(whole, w.record(t, whole)) || !f.Match(&over, w.record(t, &over)) {
 		t.Error("err is not what is wrong")
 	}
-	// What is cut off is not there.
+	// Truncated fields are absent.
 	f, _ = filter.Compile(".channel == 0", w.env)
 	cut.Bytes = whole.Bytes[:6]
 	if f.Match(&cut, w.record(t, &cut)) || !f.Match(whole, w.record(t, whole)) {
@@ -569,7 +569,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestForeignRecord holds that a record of another message is not read.
+// TestForeignRecord checks that a record of another message is not read.
 func TestForeignRecord(t *testing.T) {
 	w := fight(t)
 	frames := fightFrames(t, w)

@@ -12,7 +12,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// What a filter says of a frame by its bytes alone is what it says with the record, however the message is cut, torn or wrong.
+// The verdict by the bytes of a frame alone equals the verdict with its record, also for truncated and invalid messages.
 func TestFixedNumbers(t *testing.T) {
 	w := newWorld(
 		t, "tera", schema.Options{Codes: map[string]uint32{"S_PLAIN": 1, "S_TAIL": 2, "S_NONE": 3}},

@@ -9,27 +9,27 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Frame is a frame to judge, and what is known about it. Filters only read it.
+// Frame is a frame to judge, with its context. Filters only read it.
 type Frame struct {
 	*transport.Frame
 	Where
-	Delta   time.Duration // since the frame before it
+	Delta   time.Duration // since the previous frame
 	Message *schema.Message
-	Status  codec.Status // as far as known: OK also before it was decoded
+	Status  codec.Status // as far as known: also OK before decoding
 
-	Done <-chan struct{} // when it is closed, the evaluation stops and its verdict is No; nil: it runs to its end
+	Done <-chan struct{} // closing it stops the evaluation with the verdict No; nil: no cancellation
 }
 
-// Where is what a capture knows about a frame in addition to the frame itself.
+// Where is the context of a frame in a capture.
 type Where struct {
 	Conn    string // client-server, each address:port, IPv6 in brackets
-	Session int    // of those that reuse the addresses: 0 is the first
-	Proto   string // what carried it: "tcp" or "udp"
+	Session int    // of sessions that reuse the addresses: 0 is the first
+	Proto   string // transport protocol: "tcp" or "udp"
 
-	Mark, Note, Marker string // what people wrote
+	Mark, Note, Marker string // entered by users
 }
 
-// note is what a transport found odd, and what people wrote.
+// note returns the notes of the transport and of users.
 func (x *Frame) note() string {
 	if x.Frame.Note == "" || x.Where.Note == "" {
 		return x.Frame.Note + x.Where.Note
@@ -75,11 +75,11 @@ const (
 	ffVia
 	ffFrom
 	ffBytes
-	ffOfDay // not written: the time since midnight
+	ffOfDay // internal: the time since midnight
 	ffLast
 )
 
-// frameFieldInfo is what is known of a reserved name.
+// frameFieldInfo describes a reserved name.
 type frameFieldInfo struct {
 	name  string
 	class class
@@ -111,39 +111,39 @@ var frameInfo = [ffLast]frameFieldInfo{
 	ffDir:      {"dir", cWord, dirWords, "direction: c2s or s2c"},
 	ffLen:      {"len", cNumber, nil, "bytes"},
 	ffTime:     {"time", cTime, nil, `time: "10:00:05", "2026-11-20 10:00:05" (UTC), or seconds since 1970`},
-	ffDelta:    {"delta", cSpan, nil, `seconds since the frame before it, or "20ms"`},
+	ffDelta:    {"delta", cSpan, nil, `seconds since the previous frame, or "20ms"`},
 	ffN:        {"n", cNumber, nil, "number of the frame, from 1"},
 	ffConn:     {"conn", cText, nil, "connection: client-server, each address:port"},
 	ffClient:   {"client", cText, nil, "address:port of the client"},
 	ffServer:   {"server", cText, nil, "address:port of the server"},
 	ffSrc:      {"src", cText, nil, "address:port of the sender"},
 	ffDst:      {"dst", cText, nil, "address:port of the receiver"},
-	ffSession:  {"session", cNumber, nil, "which session of the same addresses, from 0"},
-	ffProto:    {"proto", cText, nil, "what carried it: tcp or udp"},
+	ffSession:  {"session", cNumber, nil, "number of the session of the same addresses, from 0"},
+	ffProto:    {"proto", cText, nil, "transport protocol: tcp or udp"},
 	ffVer:      {"ver", cNumber, nil, "version of the definition"},
 	ffBuild:    {"build", cNumber, nil, "build of the client"},
 	ffKind:     {"kind", cWord, kindWords, "message, control, opaque (enciphered) or problem"},
 	ffGroup:    {"group", cText, nil, "group of the message"},
-	ffMark:     {"mark", cText, nil, "the mark that was set on it"},
-	ffNote:     {"note", cText, nil, "what was written about it"},
-	ffTag:      {"tag", cText, nil, "words of its note behind a #: shop of #shop"},
-	ffMarker:   {"marker", cText, nil, "the marker before it"},
+	ffMark:     {"mark", cText, nil, "its mark"},
+	ffNote:     {"note", cText, nil, "its note"},
+	ffTag:      {"tag", cText, nil, "tags in its note, without the #: shop for #shop"},
+	ffMarker:   {"marker", cText, nil, "the last marker before it"},
 	ffState:    {"state", cWord, stateWords, "how the definition fits: clean, under (bytes left), over (bytes missing), mismatch, unknown (no definition), error"},
 	ffStatus:   {"status", cWord, statusWords, "ok, incomplete, illegal or unknown (no definition)"},
-	ffErr:      {"err", cText, nil, `what is wrong, such as "offset-out-of-range"`},
-	ffInfo:     {"info", cText, nil, "every text of the message, and its note"},
-	ffInjected: {"injected", cBool, nil, "sent by the proxy alone"},
+	ffErr:      {"err", cText, nil, `its errors, such as "offset-out-of-range"`},
+	ffInfo:     {"info", cText, nil, "all texts of the message, and its note"},
+	ffInjected: {"injected", cBool, nil, "made by the proxy"},
 	ffModified: {"modified", cBool, nil, "changed by the proxy"},
-	ffDropped:  {"dropped", cBool, nil, "held back by the proxy"},
-	ffResumed:  {"resumed", cBool, nil, "found again after a problem"},
-	ffDepth:    {"depth", cNumber, nil, "number of packets it was in: layers"},
-	ffVia:      {"via", cText, nil, `what it was in, the outermost first: "cluster:1", "reliable:3", "chunk"`},
-	ffFrom:     {"from", cNumber, nil, "numbers of the packets of the capture that it came in"},
-	ffBytes:    {"bytes", cBytes, nil, "the whole message; bytes[4:2] are two from the fifth on"},
+	ffDropped:  {"dropped", cBool, nil, "dropped by the proxy"},
+	ffResumed:  {"resumed", cBool, nil, "first one after a problem"},
+	ffDepth:    {"depth", cNumber, nil, "number of layers around it"},
+	ffVia:      {"via", cText, nil, `layers around it, outermost first: "cluster:1", "reliable:3", "chunk"`},
+	ffFrom:     {"from", cNumber, nil, "numbers of its packets in the capture"},
+	ffBytes:    {"bytes", cBytes, nil, "the complete message; bytes[4:2] are two from offset 4"},
 	ffOfDay:    {"", cTime, nil, ""},
 }
 
-// frameFields are the reserved names that can be written.
+// frameFields maps the reserved names.
 var frameFields = func() map[string]frameField {
 	m := make(map[string]frameField, ffLast)
 	for f := range ffOfDay {
@@ -152,7 +152,7 @@ var frameFields = func() map[string]frameField {
 	return m
 }()
 
-// text is what a field of the frame says, "" if there is none.
+// text returns the value of a text field of the frame, "" if it has none.
 func (f frameField) text(x *Frame) string {
 	switch f {
 	case ffConn:
@@ -179,7 +179,7 @@ func (f frameField) text(x *Frame) string {
 	return ""
 }
 
-// value is what a field of the frame is, those apart that are text, have several values or need the record. It is false if there is
+// value returns the value of other fields of the frame, except those that have several values or need the record. ok is false if there is
 // none.
 func (f frameField) value(x *Frame) (v value, ok bool) {
 	switch f {
@@ -219,7 +219,7 @@ func (f frameField) value(x *Frame) (v value, ok bool) {
 
 func mod(a, b int64) int64 { return (a%b + b) % b }
 
-// end is one side of the connection.
+// end returns the address of one side of the connection.
 func (x *Frame) end(client bool) string {
 	a, b, _ := strings.Cut(x.Where.Conn, "-")
 	if client {
@@ -228,7 +228,7 @@ func (x *Frame) end(client bool) string {
 	return b
 }
 
-// state is how the definition fits. It is false if that takes the record, and there is none.
+// state returns how well the definition fits. ok is false if that requires the record, and there is none.
 func (x *Frame) state(rec *codec.Record) (int, bool) {
 	switch {
 	case x.Kind == transport.Problem:
@@ -253,7 +253,7 @@ func (x *Frame) state(rec *codec.Record) (int, bool) {
 	return stateClean, true
 }
 
-// status is how decoding went. It is false if that takes the record, and there is none.
+// status returns the result of decoding. ok is false if that requires the record, and there is none.
 func (x *Frame) status(rec *codec.Record) (int, bool) {
 	switch {
 	case x.Message == nil:

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// What a frame was in, as transport.Frame.Via tells it, and which packets it came in. A protocol may say more of the layers around its
-// messages: see transport.Layers.
+// The layers around a frame, as in transport.Frame.Via, and its packets. A protocol may describe the layers around its messages: see
+// transport.Layers.
 
-// layer moves on to the next value of a leaf that is about what a frame was in, and where.
+// layer moves a leaf of layers or packets to its next value.
 func (m *machine) layer(s *slot, l *leaf) bool {
 	x := m.frame
 	switch l.kind {
@@ -41,13 +41,13 @@ func (m *machine) layer(s *slot, l *leaf) bool {
 	}
 }
 
-// packet is the number of a packet that the frame came in, once if several parts of it did. It is 0 where nobody knows.
+// packet returns the number of a packet of the frame, once for several parts in it. It is 0 if it is unknown.
 func (x *Frame) packet(i int) (number uint32, ok bool) {
 	number = x.From[i].Packet
 	return number, number != 0 && (i == 0 || number != x.From[i-1].Packet)
 }
 
-// count is how many values via or from has.
+// count returns the number of values of via or from.
 func (f frameField) count(x *Frame) (n int64) {
 	if f == ffVia {
 		return int64(len(x.Via))
@@ -60,7 +60,7 @@ func (f frameField) count(x *Frame) (n int64) {
 	return n
 }
 
-// countFrame is the number of values of a field of the frame that has several.
+// countFrame compiles the number of values of a frame field that has several.
 func (c *compiler) countFrame(n *node) (*expr, bool) {
 	if n.kind != nPath {
 		return nil, false
@@ -77,7 +77,7 @@ func (m *machine) say(s *slot, text string) bool {
 	return true
 }
 
-// tag moves on to the next word of the note that begins with "#".
+// tag moves to the next tag of the note.
 func (m *machine) tag(s *slot) bool {
 	note := m.frame.note()
 	for s.next < len(note) {
@@ -100,7 +100,7 @@ func (m *machine) tag(s *slot) bool {
 	return false
 }
 
-// layerPath makes an expression of core.name.
+// layerPath compiles core.name.
 func (c *compiler) layerPath(n *node, info *pathInfo, s *side) (*expr, ty, outcome) {
 	if !c.groups[c.layers.Group] {
 		return nil, ty{}, c.mistake(n, "there are no "+c.layers.Group+" packets in this protocol", `its messages are not carried in packets with codes; use "via" for the layers around a frame`)
@@ -108,7 +108,7 @@ func (c *compiler) layerPath(n *node, info *pathInfo, s *side) (*expr, ty, outco
 	q := &n.parts[1]
 	switch {
 	case n.raw:
-		return nil, ty{}, c.mistake(n, strconv.Quote(n.String()[1:])+" has no bytes of its own", `"@" stands before a field of a message`)
+		return nil, ty{}, c.mistake(n, strconv.Quote(n.String()[1:])+" has no bytes of its own", `"@" must precede a field of a message`)
 	case len(q.index) > 0:
 		return nil, ty{}, c.mistakeAt(q.index[0].start, q.index[len(q.index)-1].end, strconv.Quote(q.name)+" is a number", "")
 	}
@@ -119,7 +119,7 @@ func (c *compiler) layerPath(n *node, info *pathInfo, s *side) (*expr, ty, outco
 	return s.leaf(&leaf{kind: leafLayers, layer: info.layer}), t, fine
 }
 
-// leaf adds a source of values and is it.
+// leaf adds a leaf and returns its expression.
 func (s *side) leaf(l *leaf) *expr {
 	s.leaves = append(s.leaves, l)
 	return &expr{op: xLeaf, leaf: len(s.leaves) - 1}

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// token is a word, a number, a text or a sign.
+// token is a word, a number, a text or an operator.
 type token struct {
 	kind       tokenKind
 	start, end int
-	text       string // as written; of a text its value
+	text       string // as written; for a text its value
 	integer    uint64
 	float      float64
 	bytes      pattern
@@ -27,10 +27,10 @@ const (
 	tText
 	tBytes
 	tSign
-	tBad // a mistake was noted
+	tBad // a mistake was recorded
 )
 
-// scanner cuts a filter into tokens.
+// scanner splits a filter into tokens.
 type scanner struct {
 	text     string
 	at       int
@@ -38,7 +38,7 @@ type scanner struct {
 }
 
 func (s *scanner) mistake(start, end int, message, help string) {
-	if len(s.mistakes) == 0 { // what follows the first one may be its consequence
+	if len(s.mistakes) == 0 { // later mistakes may be consequences of the first
 		s.mistakes = append(s.mistakes, Mistake{start, end, message, help})
 	}
 }
@@ -66,7 +66,7 @@ func (s *scanner) space() {
 	}
 }
 
-// signs are the signs of more than one byte.
+// signs are the operators of more than one byte.
 var signs = [...]string{"==", "!=", ">=", "<=", "&&", "||", ".."}
 
 func (s *scanner) next() token {
@@ -197,7 +197,7 @@ func (s *scanner) rawText(t *token) {
 	s.at += end + 2
 }
 
-// open says that a text has no end.
+// open reports an unterminated text.
 func (s *scanner) open(t *token) {
 	s.mistake(t.start, len(s.text), "missing closing quote", "")
 	t.kind, s.at = tBad, len(s.text)
@@ -230,7 +230,7 @@ func (s *scanner) quoted(t *token) {
 	s.open(t)
 }
 
-// escape reads what follows a backslash. n is 0 if it is not known.
+// escape reads an escape after its backslash. n is 0 if it is unknown.
 func escape(dst []byte, rest string) (out []byte, n int) {
 	if rest == "" {
 		return dst, 0
@@ -265,7 +265,7 @@ func escape(dst []byte, rest string) (out []byte, n int) {
 		return dst, 0
 	case digits == 2:
 		return append(dst, byte(v)), 3
-	case v >= 0xd800 && v < 0xe000: // a surrogate, as texts of fields have it
+	case v >= 0xd800 && v < 0xe000: // a surrogate, as in texts of fields
 		return append(dst, 0xe0|byte(v>>12), 0x80|byte(v>>6)&0x3f, 0x80|byte(v)&0x3f), 1 + digits
 	}
 	if v > utf8.MaxRune {

@@ -12,7 +12,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// plain is a value that is written out, of the kind it has by itself.
+// plain returns a literal value of its own kind.
 func (c *compiler) plain(n *node) (value, ty, outcome) {
 	switch n.kind {
 	case nInt, nFloat:
@@ -40,7 +40,7 @@ func (c *compiler) plain(n *node) (value, ty, outcome) {
 		}
 		return textValue([]byte(text)), ty{class: cText}, fine
 	}
-	return value{}, ty{}, absent // an unknown name, which is reported
+	return value{}, ty{}, absent // an unknown name, reported elsewhere
 }
 
 func (c *compiler) noValue(n *node) outcome {
@@ -55,7 +55,7 @@ func (c *compiler) noValue(n *node) outcome {
 	return c.mistake(n, "no value is given for "+strconv.Quote("$"+n.text), help)
 }
 
-// parseNumber reads a number as a caller gives it.
+// parseNumber parses a number supplied by the caller.
 func parseNumber(text string) (value, bool) {
 	text = strings.TrimSpace(text)
 	if i, err := strconv.ParseInt(text, 0, 64); err == nil {
@@ -70,7 +70,7 @@ func parseNumber(text string) (value, bool) {
 	return value{}, false
 }
 
-// literal is a written value as what it is compared with takes it.
+// literal converts a literal to the type of the other side.
 func (c *compiler) literal(n *node, t ty) (v value, p pattern, out outcome) {
 	switch t.class {
 	case cList, cGroup:
@@ -94,7 +94,7 @@ func (c *compiler) literal(n *node, t ty) (v value, p pattern, out outcome) {
 	return c.bytesLiteral(n, t)
 }
 
-// given is the text of $name.
+// given returns the text of $name.
 func (c *compiler) given(n *node) (string, bool) {
 	if n.kind != nValue {
 		return "", false
@@ -103,7 +103,7 @@ func (c *compiler) given(n *node) (string, bool) {
 	return s, ok
 }
 
-// wordOf is a bare word, or a text.
+// wordOf returns a bare word, or a text.
 func (c *compiler) wordOf(n *node) (string, bool) {
 	if n.kind == nText {
 		return n.text, true
@@ -177,7 +177,7 @@ func (c *compiler) numberLiteral(n *node, t ty) (value, outcome) {
 		}
 		out := c.mistake(n, fmt.Sprintf("%q has no value %q", t.label, word), oneOfThese(word, enumNames(t.num)))
 		if n.kind == nPath {
-			c.classify(n).found = true // not an unknown name as well
+			c.classify(n).found = true // it is not also an unknown name
 		}
 		return value{}, out
 	}
@@ -210,7 +210,7 @@ func (c *compiler) numberLiteral(n *node, t ty) (value, outcome) {
 	return value{}, c.mistake(n, t.says()+", and this is not", help)
 }
 
-// codesOf are the codes of the messages that a path names.
+// codesOf returns the codes of the messages of a path.
 func (c *compiler) codesOf(n *node, t ty) (codes []value) {
 	info := c.classify(n)
 	if t.group == "" {
@@ -224,7 +224,7 @@ func (c *compiler) codesOf(n *node, t ty) (codes []value) {
 	return codes
 }
 
-// noBuild says that the build is not known, and where it may stand.
+// noBuild reports that the build is unknown, and how to write a filter for it.
 func (c *compiler) noBuild(n *node) outcome {
 	help := "compare the field of a message that carries it"
 	if len(c.fieldNames("build")) > 0 {
@@ -240,7 +240,7 @@ func (c *compiler) noBuild(n *node) outcome {
 	return c.mistake(n, "the build of the client is unknown", help)
 }
 
-// clip shortens a text for a message.
+// clip shortens a text for an error.
 func clip(s string) string {
 	if len(s) > 60 {
 		return s[:57] + "..."
@@ -373,7 +373,7 @@ func (c *compiler) bytesLiteral(n *node, t ty) (v value, p pattern, out outcome)
 	return v, p, c.mistake(n, t.says(), `write the bytes: u32le(5) or x"05 00"`)
 }
 
-// encoded is the bytes that a function makes of what is written out.
+// encoded returns the bytes of an encoding function with a literal argument.
 func (c *compiler) encoded(n *node) ([]byte, outcome) {
 	f := functions[n.text]
 	if out := c.arguments(n, f); out != fine {
@@ -415,7 +415,7 @@ func (c *compiler) encoded(n *node) ([]byte, outcome) {
 	return appendNumber(nil, v.bits, size, f.read.big), fine
 }
 
-// isNear tells a float that may be a little off: f32(1.5, 0.01).
+// isNear reports whether a node is a float with a tolerance: f32(1.5, 0.01).
 func (c *compiler) isNear(n *node) bool {
 	return n.kind == nCall && len(n.kids) == 2 && functions[n.text].read.float && c.isLiteral(n.kids[0]) && c.isLiteral(n.kids[1])
 }

@@ -1,17 +1,17 @@
 package filter
 
 // Bounds of the work of an evaluation, in steps of a few nanoseconds: an instruction of a regular expression on one character, or a byte
-// that is looked at.
+// examined.
 const (
-	workSlice = 1 << 15 // between two looks at whether to go on
+	workSlice = 1 << 15 // between checks for cancellation
 	maxWork   = 1 << 28 // for one frame
 )
 
 // meter counts the work of evaluations.
 type meter struct {
 	done    <-chan struct{}
-	left    int // work until the next look, also of the next evaluation
-	spent   int // by this evaluation, up to the last look
+	left    int // work until the next check, also of the next evaluation
+	spent   int // by this evaluation, up to the last check
 	stopped bool
 	costly  bool // stopped by maxWork
 }
@@ -20,7 +20,7 @@ func (t *meter) begin(done <-chan struct{}) {
 	t.done, t.spent, t.stopped, t.costly = done, 0, false, false
 }
 
-// spend counts work that is about to be done. It reports false if the evaluation is to stop.
+// spend counts work before it is done. It returns false if the evaluation must stop.
 func (t *meter) spend(n int) bool {
 	t.left -= n
 	return t.left > 0 && !t.stopped || t.look()
@@ -34,7 +34,7 @@ func (t *meter) look() bool {
 	t.left = workSlice
 	select {
 	case <-t.done:
-		t.stopped, t.left = true, 0 // the next evaluation looks at once
+		t.stopped, t.left = true, 0 // the next evaluation checks at once
 		return false
 	default:
 	}

@@ -9,7 +9,7 @@ import (
 	"wirebench/codec/filter"
 )
 
-// A regular expression that is small as text can be a large program, which is refused before it is made.
+// A regular expression with a short text can be a large program, which is rejected before it is compiled.
 func TestLargeRegexp(t *testing.T) {
 	w := fight(t)
 	many := "bytes ~ \"x{900}\""
@@ -34,7 +34,7 @@ func TestLargeRegexp(t *testing.T) {
 	}
 }
 
-// An evaluation ends when its frame is done with, wherever it is.
+// An evaluation stops at any point when Done is closed.
 func TestEvaluationStops(t *testing.T) {
 	w := fight(t)
 	blob := strings.Repeat("61", 30_000)
@@ -78,7 +78,7 @@ func TestCostlyFrame(t *testing.T) {
 	}
 }
 
-// What a regular expression matches does not depend on the length of the value, which decides how it is read.
+// The result of a regular expression does not depend on how the value is read, which depends on its length.
 func TestLongRegexp(t *testing.T) {
 	w := fight(t)
 	x := w.frame(t, "S_FIGHT", 1, `{}`)

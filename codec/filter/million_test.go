@@ -12,9 +12,9 @@ import (
 	"wirebench/codec/filter"
 )
 
-// BenchmarkMillion finds frames by a decoded field among a million: as a capture is filtered, message by message, decoding what the
-// filter cannot judge without; and, to compare, by a column of that field alone and a loop over it that is written by hand. The
-// frames are as different as those of a capture, and do not fit into the cache.
+// BenchmarkMillion finds frames among a million by a decoded field: as a capture is filtered, message by message, decoding only when
+// necessary; and, for comparison, with a column of the field and a hand-written loop. The frames are as varied as those of a capture, and
+// exceed the cache.
 func BenchmarkMillion(b *testing.B) {
 	const million = 1_000_000
 	w := fight(b)
@@ -36,7 +36,7 @@ func BenchmarkMillion(b *testing.B) {
 		)
 	}
 	var data []byte
-	frames := make([]uint16, million) // which of the kinds
+	frames := make([]uint16, million) // index of the kind
 	spans := make([]columns.Span, million)
 	for i := range frames {
 		k := r.IntN(len(kinds))
@@ -48,7 +48,7 @@ func BenchmarkMillion(b *testing.B) {
 		what, text string
 		message    string
 		path       string
-		judge      func(c *columns.Set, field uint16) int // matches
+		judge      func(c *columns.Set, field uint16) int // number of matches
 	}{
 		{"in a block", "S_FIGHT.damage > 900", "S_FIGHT", "damage", func(c *columns.Set, field uint16) (n int) {
 			for _, v := range c.Numbers(field) {
@@ -162,7 +162,7 @@ func BenchmarkMillion(b *testing.B) {
 	}
 }
 
-// fieldAt is the last field with a path: an element, where its list has the same.
+// fieldAt returns the last field with a path: an element, if its list has the same path.
 func fieldAt(b *testing.B, p *codec.Program, path string) uint16 {
 	b.Helper()
 	for i := len(p.Fields) - 1; i >= 0; i-- {
@@ -174,7 +174,7 @@ func fieldAt(b *testing.B, p *codec.Program, path string) uint16 {
 	return 0
 }
 
-// containsUnits reports whether s has the units of 16 bits of part, one after another.
+// containsUnits reports whether s contains the 16-bit units of part, consecutively.
 func containsUnits(s, part []byte) bool {
 	for ; len(s) >= len(part); s = s[2:] {
 		if string(s[:len(part)]) == string(part) {

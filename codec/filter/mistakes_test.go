@@ -7,13 +7,13 @@ import (
 	"wirebench/codec/filter"
 )
 
-// TestMistakes shows what is said of mistakes. « and » stand around the place.
+// TestMistakes checks the mistakes of filters. « and » enclose the position.
 func TestMistakes(t *testing.T) {
 	w := fight(t)
 	w.env.Values = map[string]string{"me": "5", "who": "Lann"}
 	w.env.Selected = w.frame(t, "C_CHAT", 0, `{}`)
 	for _, c := range []struct{ text, want string }{
-		// What cannot be read.
+		// Syntax errors.
 		{"len >«»", "unexpected end of filter"},
 		{"«(»len > 3", `a "(" without its ")"`},
 		{"len > 3«)»", `unexpected ")"`},
@@ -31,18 +31,18 @@ func TestMistakes(t *testing.T) {
 		{"len > «99999999999999999999»", "99999999999999999999 does not fit 64 bits"},
 		{"op in «5»", `"in" needs a set (write {1, 2, 5..10})`},
 		{"op in {5«»", `a set without its "}"`},
-		{"op in {5 «6»}", `unexpected "6" (what is in a set is separated by ",")`},
+		{"op in {5 «6»}", `unexpected "6" (items of a set are separated by ",")`},
 		{"op in {«9..5»}", "the end of the range is before its start"},
-		{"any op == 3 and «any» (dir == c2s)", `"any" and "all" stand before a comparison or a field`},
-		{"bytes«[x]» == 3", `not understood: "[x] == 3" (write [3], [*], [4:2] for two from the fourth on, or [4-5])`},
-		{"bytes«[3:0]» == 3", "a length of 0 (write [3], [*], [4:2] for two from the fourth on, or [4-5])"},
-		{"bytes«[3-2]» == 3", "the end is before the start (write [3], [*], [4:2] for two from the fourth on, or [4-5])"},
+		{"any op == 3 and «any» (dir == c2s)", `"any" and "all" must precede a comparison or a field`},
+		{"bytes«[x]» == 3", `not understood: "[x] == 3" (write [3], [*], [4:2] for two from offset 4, or [4-5])`},
+		{"bytes«[3:0]» == 3", "a length of 0 (write [3], [*], [4:2] for two from offset 4, or [4-5])"},
+		{"bytes«[3-2]» == 3", "the end is before the start (write [3], [*], [4:2] for two from offset 4, or [4-5])"},
 		{"«~c»", `unknown "~c" (write op == 7 for the code of a message)`},
 		{"«~b»", `no pattern after "~b"`},
-		{"=«»", "nothing to look for (write a number or a text behind =)"},
+		{"=«»", "nothing to search for (write a number or a text after =)"},
 		{"= «-9999999999999999999»", "-9999999999999999999 does not fit 64 bits"},
 
-		// Names that nothing has.
+		// Unknown names.
 		{"«C_CHTA» && dir == c2s", `unknown name "C_CHTA" (did you mean "C_CHAT"?)`},
 		{"«lenn» > 3", `unknown name "lenn" (did you mean "len"?)`},
 		{"«C_CHTA».message", `unknown message "C_CHTA" (did you mean "C_CHAT"?)`},
@@ -55,7 +55,7 @@ func TestMistakes(t *testing.T) {
 		{"«author» == \"x\"", `unknown name "author" (write ".author" for the field of any message)`},
 		{"«X_*»", `no message is called "X_*"`},
 		{"«X_*».id == 3", `no message is called "X_*"`},
-		{"«S_PARTY_LOST».id == 3", `"S_PARTY_LOST" has no definition (its fields are not known)`},
+		{"«S_PARTY_LOST».id == 3", `"S_PARTY_LOST" has no definition (its fields are unknown)`},
 		{"«dir».x == 3", `unknown message "dir" ("dir" has no fields)`},
 		{"C_CHAT.message.«x» == 3", `"message" has no field "x"`},
 		{"name == «C_CHTA»", `unknown name "C_CHTA" (did you mean "C_CHAT"?)`},
@@ -87,7 +87,7 @@ func TestMistakes(t *testing.T) {
 		{"bytes contains u8(«300»)", "300 does not fit 1 byte"},
 		{"bytes contains u16le(«1.5»)", "u16le takes an integer (f32 and f64 are for floats)"},
 		{"lower(«len») == \"x\"", `"len" is a number (lower takes text)`},
-		{"«count()» == 3", "count takes one value (how often the field is there, or elements of a list in all)"},
+		{"«count()» == 3", "count takes one value (number of occurrences of the field, or of elements of the list)"},
 		{"count(«len») == 3", "count takes a field of a message, via or from"},
 		{"«name» + 1 == 3", `"name" is text`},
 		{"«.x» & 1", `"x" is a number with a fraction ("&" takes integers)`},
@@ -102,7 +102,7 @@ func TestMistakes(t *testing.T) {
 		{"(«len > 3») + 1 == 2", "a condition where a value is needed"},
 		{"op in {5, «\"x\"»}", `"op" is a number, and "x" is text (compare it with a number)`},
 
-		// Two mistakes, both said.
+		// Two mistakes, both reported.
 		{"«lenn» > 3 and «nme» == \"x\"", `unknown name "lenn" (did you mean "len"?); unknown name "nme" (did you mean "name"?)`},
 	} {
 		plain := strings.NewReplacer("«", "", "»", "").Replace(c.text)
@@ -133,7 +133,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestEnumMistakes says which names there are.
+// TestEnumMistakes checks that the names of an enum are listed.
 func TestEnumMistakes(t *testing.T) {
 	w := libraryWorld(t, "muta")
 	for _, c := range []struct{ text, want string }{

@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/diag"
 )
 
-// parser makes a tree of a filter. It has one token in hand; the scanner stands behind it.
+// parser builds the tree of a filter. It has one token of lookahead; the scanner is after it.
 type parser struct {
 	scanner
 	tok       token
@@ -18,7 +18,7 @@ type parser struct {
 	rewritten bool
 }
 
-// parse reads a filter that is not empty. The tree is nil if there are mistakes.
+// parse parses a filter that is not empty. The tree is nil if there are mistakes.
 func parse(text string) (root *node, rewritten bool, mistakes []Mistake) {
 	p := &parser{scanner: scanner{text: text}}
 	p.advance()
@@ -39,7 +39,7 @@ func (p *parser) advance() {
 	}
 }
 
-// fail notes a mistake. All that follows returns at once.
+// fail records a mistake. All later calls return at once.
 func (p *parser) fail(start, end int, message, help string) *node {
 	p.mistake(start, end, message, help)
 	p.failed = true
@@ -84,7 +84,7 @@ func (p *parser) word(text string) bool {
 
 func (p *parser) isWord(text string) bool { return p.tok.kind == tName && p.tok.text == text }
 
-// deeper reports whether one level more may be read. The caller takes it back with p.depth--.
+// deeper enters one level of nesting and reports whether it is allowed. The caller leaves it with p.depth--.
 func (p *parser) deeper() bool {
 	p.depth++
 	if p.depth > maxDepth {
@@ -98,7 +98,7 @@ func (p *parser) or() *node { return p.list(nOr, "||", "or", p.and) }
 
 func (p *parser) and() *node { return p.list(nAnd, "&&", "and", p.not) }
 
-// list reads conditions with one operator between them.
+// list parses conditions separated by one operator.
 func (p *parser) list(k kind, sign, word string, one func() *node) *node {
 	n := one()
 	for kids := []*node{n}; !p.failed && (p.sign(sign) || p.word(word)); {
@@ -126,7 +126,7 @@ var opNames = map[string]cmpOp{
 	"eq": opEq, "ne": opNe, "gt": opGt, "ge": opGe, "lt": opLt, "le": opLe,
 }
 
-// operator is the comparison that is in hand.
+// operator returns the current comparison operator.
 func (p *parser) operator() (cmpOp, bool) {
 	if p.tok.kind != tSign && p.tok.kind != tName {
 		return 0, false
@@ -172,7 +172,7 @@ func (p *parser) comparison() *node {
 		if q != quantNone {
 			left.quant = q
 			if left.kind != nPath && left.kind != nCall {
-				return p.fail(start, start+len("any"), `"any" and "all" stand before a comparison or a field`, "")
+				return p.fail(start, start+len("any"), `"any" and "all" must precede a comparison or a field`, "")
 			}
 		}
 		return left
@@ -189,7 +189,7 @@ func (p *parser) comparison() *node {
 	return n
 }
 
-// items reads a set.
+// items parses a set.
 func (p *parser) items(n *node) {
 	if !p.sign("{") {
 		p.fail(p.tok.start, max(p.tok.end, p.tok.start), `"in" needs a set`, "write {1, 2, 5..10}")
@@ -215,7 +215,7 @@ func (p *parser) items(n *node) {
 				p.fail(p.tok.start, p.tok.end, `a set without its "}"`, "")
 				return
 			}
-			p.fail(p.tok.start, p.tok.end, "unexpected "+strconv.Quote(p.text[p.tok.start:p.tok.end]), `what is in a set is separated by ","`)
+			p.fail(p.tok.start, p.tok.end, "unexpected "+strconv.Quote(p.text[p.tok.start:p.tok.end]), `items of a set are separated by ","`)
 		}
 	}
 }
@@ -271,7 +271,7 @@ func (p *parser) unary() *node {
 	return &node{kind: nNeg, start: start, end: n.end, kids: []*node{n}}
 }
 
-// keywords are words that are no names.
+// keywords are words that are not names.
 var keywords = []string{"and", "or", "not", "any", "all", "in", "contains", "matches", "eq", "ne", "gt", "ge", "lt", "le"}
 
 func (p *parser) atom() *node {
@@ -367,7 +367,7 @@ func (p *parser) call() *node {
 	return n
 }
 
-// path reads a field. It works on the text, as there is no space inside one.
+// path parses a field. It works on the text, as it must not contain spaces.
 func (p *parser) path() *node {
 	n := &node{kind: nPath, start: p.tok.start}
 	p.at = p.tok.start
@@ -419,7 +419,7 @@ func (p *parser) path() *node {
 	return n
 }
 
-// name reads the first name of a path, which may be a pattern. After a reserved word "*" is a multiplication.
+// name parses the first name of a path, which may be a pattern. After a reserved word "*" is a multiplication.
 func (p *parser) name(q *part) {
 	for {
 		c := p.peekByte(0)
@@ -436,7 +436,7 @@ func (p *parser) name(q *part) {
 	q.name, q.end = p.text[q.start:p.at], p.at
 }
 
-// bracket reads what stands in [ ] behind a name.
+// bracket parses [ ] after a name.
 func (p *parser) bracket(q *part) bool {
 	b := bracket{start: p.at}
 	bad := func(message, help string) bool {
@@ -447,7 +447,7 @@ func (p *parser) bracket(q *part) bool {
 		p.fail(b.start, b.start+end+1, message, help)
 		return false
 	}
-	const forms = "write [3], [*], [4:2] for two from the fourth on, or [4-5]"
+	const forms = "write [3], [*], [4:2] for two from offset 4, or [4-5]"
 	if len(q.index) >= maxDepth {
 		return bad("too many brackets", "")
 	}
@@ -493,7 +493,7 @@ func (p *parser) bracket(q *part) bool {
 	return true
 }
 
-// place reads a number in brackets.
+// place parses a number in brackets.
 func (p *parser) place() (int, bool) {
 	from := p.at
 	for isDigit(p.peekByte(0)) || p.peekByte(0)|0x20 == 'x' || isHex(p.peekByte(0)) {
@@ -503,7 +503,7 @@ func (p *parser) place() (int, bool) {
 	return int(v), err == nil
 }
 
-// given reads $name, and $sel.path.
+// given parses $name, and $sel.path.
 func (p *parser) given() *node {
 	n := &node{kind: nValue, start: p.tok.start}
 	for isNameByte(p.peekByte(0)) {
@@ -524,10 +524,10 @@ func (p *parser) given() *node {
 	return n
 }
 
-// selected is the name of the frame that is selected: $sel.path.
+// selected is the name of the selected frame: $sel.path.
 const selected = "sel"
 
-// didYouMean is the help for a word that is not known.
+// didYouMean returns the help for an unknown word.
 func didYouMean(word string, known []string) string {
 	if len(word) > 100 {
 		return ""

@@ -5,14 +5,14 @@ import (
 	"math/bits"
 )
 
-// pattern is bytes, some bits of which may be anything.
+// pattern is bytes with wildcard bits.
 type pattern struct {
-	value, mask []byte // of one length; mask nil: all bits count
+	value, mask []byte // of the same length; mask nil: all bits count
 }
 
 func (p *pattern) size() int { return len(p.value) }
 
-// parsePattern reads pairs of hex digits; a question mark is a digit that may be anything.
+// parsePattern parses pairs of hex digits; a question mark is a wildcard digit.
 func parsePattern(digits string) pattern {
 	var p pattern
 	var mask []byte
@@ -40,7 +40,7 @@ func parsePattern(digits string) pattern {
 	return p
 }
 
-// equal reports whether data is the pattern.
+// equal reports whether data matches the pattern exactly.
 func (p *pattern) equal(data []byte) bool {
 	if len(data) != len(p.value) {
 		return false
@@ -56,11 +56,11 @@ func (p *pattern) equal(data []byte) bool {
 	return true
 }
 
-// finder looks for a pattern in bytes, in time that is proportional to them. It is immutable.
+// finder searches bytes for a pattern in linear time. It is immutable.
 type finder struct {
 	pattern
-	words int         // of 64 bits that a state has
-	table [][4]uint64 // by byte: the places of the pattern at which it may stand
+	words int         // number of 64-bit words of a state
+	table [][4]uint64 // by byte: its possible positions in the pattern
 }
 
 func newFinder(p pattern) *finder {
@@ -80,8 +80,8 @@ func newFinder(p pattern) *finder {
 	return f
 }
 
-// in reports whether data has the pattern: by the shift-and algorithm, in which bit i of the state says that the i+1 bytes before
-// here are the start of the pattern.
+// in reports whether data contains the pattern, with the shift-and algorithm: bit i of the state means that the last i+1 bytes are the
+// start of the pattern.
 func (f *finder) in(data []byte) bool {
 	if f.mask == nil {
 		return bytes.Contains(data, f.value)
@@ -110,7 +110,7 @@ func (f *finder) in(data []byte) bool {
 	return false
 }
 
-// appendNumber appends the low bytes of v, the least significant first, or last.
+// appendNumber appends the low bytes of v, little-endian or big-endian.
 func appendNumber(dst []byte, v uint64, size int, big bool) []byte {
 	if big {
 		v = bits.ReverseBytes64(v) >> (64 - 8*size)
@@ -122,7 +122,7 @@ func appendNumber(dst []byte, v uint64, size int, big bool) []byte {
 	return dst
 }
 
-// readNumber is the number that up to eight bytes are.
+// readNumber decodes a number of up to eight bytes.
 func readNumber(b []byte, big bool) (v uint64) {
 	for i := range b {
 		if big {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The levels of operators, the loosest first.
+// The precedence levels of operators, the lowest first.
 const (
 	levelOr = iota
 	levelAnd
@@ -42,14 +42,14 @@ func (n *node) level() int {
 	return levelAtom
 }
 
-// String is the filter in its canonical form; parsed again it is the same.
+// String returns the canonical form of the filter; parsing it yields the same filter.
 func (n *node) String() string {
 	var b strings.Builder
 	n.print(&b, levelOr)
 	return b.String()
 }
 
-// print writes the node, in parentheses if it is looser than what stands around it.
+// print writes the node, in parentheses if its precedence is lower than that of its surroundings.
 func (n *node) print(b *strings.Builder, level int) {
 	own := n.level()
 	if own < level {
@@ -144,7 +144,7 @@ func (n *node) print(b *strings.Builder, level int) {
 	}
 }
 
-// levelNotInside puts what is compared in parentheses behind "!", as people read it the other way.
+// levelNotInside puts comparisons after "!" in parentheses, as people misread them otherwise.
 func levelNotInside(n *node) int {
 	if n.kind == nNot {
 		return levelNot
@@ -152,7 +152,7 @@ func levelNotInside(n *node) int {
 	return levelSum
 }
 
-// floatText is the shortest text of a float that is not that of an integer.
+// floatText returns the shortest text of a float that does not read as an integer.
 func floatText(f float64) string {
 	s := strconv.FormatFloat(f, 'g', -1, 64)
 	if strings.ContainsAny(s, ".") {
@@ -209,7 +209,7 @@ func (p *pattern) print(b *strings.Builder) {
 	b.WriteByte('"')
 }
 
-// quote writes a text as the language reads it.
+// quote returns a text as a literal of the language.
 func quote(s string) string {
 	b := []byte{'"'}
 	for len(s) > 0 {

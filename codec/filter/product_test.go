@@ -13,8 +13,8 @@ import (
 	"wirebench/defs/source"
 )
 
-// stated is a statement of what the language is: a filter, and the frames that fit by their letters. What begins with "!" is the place
-// and the text of its first mistake instead.
+// stated is a statement about the language: a filter, and the letters of the frames that match. If want begins with "!", it is the position
+// and the text of the first mistake.
 type stated struct{ text, want string }
 
 func judgeStated(t *testing.T, w *world, frames map[string]*filter.Frame, order string, cases []stated) {
@@ -43,7 +43,7 @@ func judgeStated(t *testing.T, w *world, frames map[string]*filter.Frame, order 
 	}
 }
 
-// raidWorld is definitions with the names that the statements have.
+// raidWorld returns definitions with the names in the statements.
 func raidWorld(t *testing.T) *world {
 	t.Helper()
 	codes := map[string]uint32{
@@ -89,7 +89,7 @@ func raidFrames(t *testing.T, w *world) map[string]*filter.Frame {
 	frames["g"].Via = []string{"cluster:1", "chunk"}
 	frames["g"].From = []transport.Source{{Packet: 4}, {Packet: 4}, {Packet: 5}, {Packet: 6}}
 	frames["h"].From = []transport.Source{{Packet: 7}}
-	frames["i"].Bytes = append(frames["i"].Bytes, 1, 2) // which the definition does not explain
+	frames["i"].Bytes = append(frames["i"].Bytes, 1, 2) // not in the definition
 	frames["i"].Bytes[0] += 2
 	frames["f"].Bytes = frames["f"].Bytes[:len(frames["f"].Bytes)-2]
 	return frames
@@ -97,7 +97,7 @@ func raidFrames(t *testing.T, w *world) map[string]*filter.Frame {
 
 const raidOrder = "abcdefghijkl"
 
-// TestProduct is what is promised of the language, a case for each statement.
+// TestProduct checks the specification of the language, a case for each statement.
 func TestProduct(t *testing.T) {
 	w := raidWorld(t)
 	frames := raidFrames(t, w)
@@ -112,7 +112,7 @@ func TestProduct(t *testing.T) {
 		{".channel + .id - 1 == 96421", "e"},
 		{".channel * 2 / 2 % 10 == 1", "e"},
 		{".id & 3 == 3", "e"},
-		{".flags & 2", ""}, // it is cut off
+		{".flags & 2", ""}, // it is truncated
 		{"-.damage < -100000", "f"},
 		{".damage", "f"},
 		{".crit", "f"},
@@ -240,12 +240,12 @@ func TestProduct(t *testing.T) {
 		{"bytes contains f32(1.51, 0.001)", ""},
 		{"= 48211", "e"},
 		{"= 53331", ""},
-		{"= 26064", "k"}, // 65 d0, the other way round
+		{"= 26064", "k"}, // 65 d0, big-endian
 		{"= 1.5", "bi"},
 		{"= Lann", "egh"},
 		{"len == «`»3`", "!unexpected"},
 
-		// What a line of another frame says.
+		// Values of another frame.
 		{"«$sel.gameId» == .gameId", "!no frame is selected here"},
 		{"len == «$sel.len»", "!no frame is selected here"},
 		{".target == «$me»", `!no value is given for "$me" (write the value itself)`},
@@ -255,7 +255,7 @@ func TestProduct(t *testing.T) {
 		{"0x26D2", "e"},
 		{"9939", "k"},
 
-		// "!=" and what is not there.
+		// "!=" and absent fields.
 		{".message != \"lfg party\"", "e"},
 		{"!(.message == \"lfg party\")", "abcefghijkl"},
 
@@ -296,7 +296,7 @@ func TestProduct(t *testing.T) {
 	})
 }
 
-// TestRaw is "@": the bytes of the whole field, whatever it is made of.
+// TestRaw checks "@": all bytes of a field of any kind.
 func TestRaw(t *testing.T) {
 	w := raidWorld(t)
 	frames := raidFrames(t, w)
@@ -332,7 +332,7 @@ func TestRaw(t *testing.T) {
 	})
 }
 
-// TestBytesRegexp holds that a character of a regular expression over bytes is a byte.
+// TestBytesRegexp checks that a character of a regular expression over bytes is a byte.
 func TestBytesRegexp(t *testing.T) {
 	w := newWorldOf(t, "bytes blob\nstring text\n")
 	frames := map[string]*filter.Frame{
@@ -357,7 +357,7 @@ func TestBytesRegexp(t *testing.T) {
 		{`.blob ~ "日"`, "e"},
 		{`.text contains "\U000065e5"`, "e"},
 		{`.text contains "«\U»0110000"`, "!unknown escape"},
-		{"«~b »(e|a)", "!a pattern with parentheses stands in quotes"},
+		{"«~b »(e|a)", "!put a pattern with parentheses in quotes"},
 		{`~b "(e|a)b"`, "d"},
 		{`.blob ~ "^(日|x)本$"`, "e"},
 		{`.blob ~ r"^\Q日本\E$"`, "e"},
@@ -368,20 +368,20 @@ func TestBytesRegexp(t *testing.T) {
 		{`.text ~ "[é日]"`, "ae"},
 		{`.text ~ "^.$"`, "abc"},
 		{`@.text ~ r"^\xe9\x00$"`, "a"},
-		{`.blob ~ «"[日]"»`, "!'日' is 3 bytes, and brackets stand for one"},
-		{`.blob ~ «r"\x{65e5}"»`, `!\x{65e5} is no byte`},
+		{`.blob ~ «"[日]"»`, "!'日' is 3 bytes, but brackets match one"},
+		{`.blob ~ «r"\x{65e5}"»`, `!\x{65e5} is not a byte`},
 		{`.blob ~ «"("»`, "!not a valid regular expression: missing closing ): `(`"},
 		{`.blob ~ «r"\é"»`, "!not a valid regular expression: invalid escape sequence"},
 		{`«~b »`, "!no pattern"},
 	})
 }
 
-// TestCoreLayers finds what came in a core packet by the packets that it was in.
+// TestCoreLayers selects frames by the core packets around them.
 func TestCoreLayers(t *testing.T) {
 	w := libraryWorld(t, "subspace")
 	frames := map[string]*filter.Frame{
 		"a": w.frame(t, "ack", 0, `{"sequence":15}`),
-		"r": w.frame(t, "reliable", 0, `{"sequence":12,"payload":"0600"}`), // one that came again
+		"r": w.frame(t, "reliable", 0, `{"sequence":12,"payload":"0600"}`), // a retransmission
 		"s": w.frame(t, "sync_request", 0, `{"time":1,"packets_sent":2,"packets_received":3}`),
 		"c": w.frame(t, "c2s_chat", 0, `{"kind":2,"text":"hi"}`),
 		"d": w.frame(t, "s2c_chat", 0, `{"kind":5,"text":"ho"}`),
@@ -437,7 +437,7 @@ func TestCoreLayers(t *testing.T) {
 	})
 }
 
-// TestLayersAllocateNothing holds that for what has several values, and for bytes that are matched.
+// TestLayersAllocateNothing checks fields with several values, and matches in bytes.
 func TestLayersAllocateNothing(t *testing.T) {
 	core, raid := libraryWorld(t, "subspace"), raidWorld(t)
 	x := core.frame(t, "s2c_chat", 0, `{"kind":5,"text":"long"}`)
@@ -477,7 +477,7 @@ func TestLayersAllocateNothing(t *testing.T) {
 	}
 }
 
-// FuzzLayers holds that whatever stands in a frame, its layers, tags and bytes are found as a plain look at them finds them.
+// FuzzLayers checks that for any frame, layers, tags and bytes are found as by a simple search.
 func FuzzLayers(f *testing.F) {
 	f.Add("reliable:15,cluster:1", "a #b c#d ##e #", "\x65\xd0", []byte{0, 3, 1, 0, 0, 0x65, 0xd0}, uint32(3))
 	f.Add("reliable:,reliable:-1,chunk,stream:,cluster", "#", `[^\x00-\x7f]日`, []byte{0, 4, 1, 0}, uint32(4))
@@ -531,7 +531,7 @@ func FuzzLayers(f *testing.F) {
 	})
 }
 
-// TestCoreCompletion offers the layers, and only where there are any.
+// TestCoreCompletion checks that layers are offered only if there are any.
 func TestCoreCompletion(t *testing.T) {
 	w := libraryWorld(t, "subspace")
 	for text, want := range map[string]string{"core.type == clus": "cluster", "op == s2c_cha": "s2c_chat", "game.type in {c2s_cha": "c2s_chat"} {

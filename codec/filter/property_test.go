@@ -14,7 +14,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// values and conditions to draw filters from; all are right for the definitions of fight.
+// values and conditions to generate filters from; all are valid for the definitions of fight.
 var (
 	drawnNumbers = []string{"op", "len", "n", "depth", ".channel", ".damage", ".ids", ".members.level", ".members.items.id", "S_FIGHT.flags", ".skill.id", "count(.members)", "len(.words)", "u16le(bytes[0:2])", ".x", ".d", "$me", "bytes[3]"}
 	drawnTexts   = []string{"name", ".message", "S_CHAT.author", ".words", ".members.name", "lower(.message)", "note", "conn", "info", ".message[0:2]"}
@@ -70,8 +70,8 @@ func drawCondition(t *rapid.T, depth int) string {
 	return quant + drawNumber(t, 2) + " " + rapid.SampledFrom([]string{"==", "!=", "<", "<=", ">", ">=", "eq", "ne"}).Draw(t, "op") + " " + drawNumber(t, 2)
 }
 
-// TestFilterProperties holds of any filter: what is printed is the same filter; twice not is nothing; the parts of "and" and "or" decide;
-// the index never contradicts the record; any and all are opposites.
+// TestFilterProperties checks for any filter: printing yields the same filter; double negation has no effect; operands decide "and" and
+// "or"; the index never contradicts the record; any and all are dual.
 func TestFilterProperties(t *testing.T) {
 	w := fight(t)
 	w.env.Values = map[string]string{"me": "5"}
@@ -127,7 +127,7 @@ func TestFilterProperties(t *testing.T) {
 	})
 }
 
-// TestJoin compares two lists in the quick way and pair by pair.
+// TestJoin compares two lists with join and pair by pair.
 func TestJoin(t *testing.T) {
 	w := newWorldOf(t, "array<int16> a\narray<double> b\narray<string> s\narray<string> u\n")
 	ops := map[string]func(d int) bool{
@@ -181,7 +181,7 @@ func TestJoin(t *testing.T) {
 	})
 }
 
-// TestLongLists holds that no comparison takes time in proportion to the square of a message.
+// TestLongLists checks that no comparison takes quadratic time in the size of a message.
 func TestLongLists(t *testing.T) {
 	w := newWorldOf(t, "array<int16> a\narray<int32> b\nbytes c\n")
 	many := strings.Repeat("7,", 8000) + "7"
@@ -203,7 +203,7 @@ func TestLongLists(t *testing.T) {
 	}
 }
 
-// TestSize holds that a filter is bounded, in its text and in what it makes of many messages.
+// TestSize checks the bounds of a filter's text and of its conditions for many messages.
 func TestSize(t *testing.T) {
 	w := fight(t)
 	for _, text := range []string{

@@ -14,18 +14,18 @@ import (
 // expression is a compiled regular expression. It is immutable.
 type expression struct {
 	re       *regexp.Regexp
-	bytes    bool // a character is a byte
+	bytes    bool // characters are bytes
 	size     int  // instructions of its program
 	prefix   []byte
-	complete bool // prefix is all of it
+	complete bool // prefix is the complete expression
 }
 
-// compileRegexp compiles a regular expression; why says what is wrong with it. Over text its characters are code points. Over bytes each
-// character is one byte: \xd0 is the byte d0, "." is any byte, and a letter outside ASCII is its bytes in UTF-8, as for "contains".
+// compileRegexp compiles a regular expression; why is the mistake in it. Over text its characters are code points. Over bytes each
+// character is one byte: \xd0 is the byte d0, "." is any byte, and a letter outside ASCII is its UTF-8 bytes, as for "contains".
 func compileRegexp(text string, asBytes bool) (x *expression, why string) {
 	x = &expression{bytes: asBytes}
 	if asBytes {
-		tidy := strings.ToValidUTF8(text, "\ufffd") // what is no UTF-8 is a byte
+		tidy := strings.ToValidUTF8(text, "\ufffd") // invalid UTF-8 is a byte
 		if why = x.compile(tidy); why == "" {
 			if text, why = bytePattern(text); why == "" {
 				why = x.compile(text)
@@ -56,7 +56,7 @@ func (x *expression) compile(text string) (why string) {
 		return "not a valid regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	}
 	if x.size = len(program.Inst); program.StartCond()&syntax.EmptyBeginText != 0 {
-		return "" // it is tried at the start alone, where its prefix has to be
+		return "" // it is tried only at the start, where its prefix must be
 	}
 	prefix, complete := x.re.LiteralPrefix()
 	x.complete, x.prefix = complete && prefix != "", []byte(prefix)
@@ -69,7 +69,7 @@ func (x *expression) compile(text string) (why string) {
 	return ""
 }
 
-// instructions estimates the instructions of a regular expression without compiling it: a repetition repeats those of its body.
+// instructions estimates the instructions of a regular expression without compiling it: a repetition repeats its body.
 func instructions(x *syntax.Regexp) (n int) {
 	for _, sub := range x.Sub {
 		n = min(n+instructions(sub), maxProgram+1)
@@ -88,7 +88,7 @@ func instructions(x *syntax.Regexp) (n int) {
 	return min(n, maxProgram+1)
 }
 
-// bytePattern writes a regular expression, which is known to be one, so that each of its characters is a byte as a code point.
+// bytePattern rewrites a valid regular expression so that each of its characters is a byte as a code point.
 func bytePattern(text string) (pattern, why string) {
 	out := []byte("(?s)")
 	class, quoted := false, false
@@ -114,7 +114,7 @@ func bytePattern(text string) (pattern, why string) {
 				if strings.HasPrefix(text[i+1:], "^") {
 					n++
 				}
-				if strings.HasPrefix(text[i+n:], "]") { // the first one is a character
+				if strings.HasPrefix(text[i+n:], "]") { // a first "]" is a literal character
 					n++
 				}
 			}
@@ -125,7 +125,7 @@ func bytePattern(text string) (pattern, why string) {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		switch {
 		case n > 1 && class:
-			return "", fmt.Sprintf("%q is %d bytes, and brackets stand for one", r, n)
+			return "", fmt.Sprintf("%q is %d bytes, but brackets match one", r, n)
 		case n == 1 && !quoted:
 			out = fmt.Appendf(out, `\x%02x`, text[i])
 		default:
@@ -143,17 +143,17 @@ func bytePattern(text string) (pattern, why string) {
 	}
 	tree, err := syntax.Parse(string(out), syntax.Perl)
 	if err != nil {
-		return string(out), "" // which is said where it is compiled
+		return string(out), "" // reported when it is compiled
 	}
 	return string(out), aboveBytes(tree)
 }
 
-// aboveBytes is what is wrong with a character that is no byte, such as \x{20ac}.
+// aboveBytes returns the mistake for a character that is not a byte, such as \x{20ac}.
 func aboveBytes(x *syntax.Regexp) string {
 	if x.Op == syntax.OpLiteral {
 		for _, r := range x.Rune {
 			if r > 0xff {
-				return fmt.Sprintf(`\x{%x} is no byte`, r)
+				return fmt.Sprintf(`\x{%x} is not a byte`, r)
 			}
 		}
 	}
@@ -197,14 +197,14 @@ func (m *machine) match(x *expression, b []byte) bool {
 	return x.re.Match(m.text[from:])
 }
 
-// runes reads a value for a regular expression until the evaluation stops.
+// runes reads a value for a regular expression until the evaluation must stop.
 type runes struct {
 	m    *machine
 	x    *expression
 	rest []byte
 }
 
-// ReadRune is that of io.RuneReader.
+// ReadRune implements io.RuneReader.
 func (r *runes) ReadRune() (c rune, size int, err error) {
 	if len(r.rest) == 0 || !r.m.spend(r.x.size) {
 		return 0, 0, io.EOF
@@ -216,7 +216,7 @@ func (r *runes) ReadRune() (c rune, size int, err error) {
 	return c, size, nil
 }
 
-// Regexp is a regular expression over texts with the same bounds as in filters. It is for one goroutine.
+// Regexp is a regular expression over texts with the same bounds as in filters. It must be used by one goroutine at a time.
 type Regexp struct {
 	x *expression
 	m machine

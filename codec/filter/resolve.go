@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// pathKind is what a path turned out to be.
+// pathKind is the kind of a path.
 type pathKind uint8
 
 const (
@@ -17,12 +17,12 @@ const (
 	pathMessage                  // the frame is this message
 	pathGroup                    // the frame is of this group
 	pathCode                     // the code of a message of this group
-	pathLayer                    // what core packets the frame is or was in
+	pathLayer                    // core packets around the frame, or the frame itself
 	pathInFields                 // a field of messages
-	pathWord                     // nothing that is known: a word that may be the name of a value
+	pathWord                     // unknown: a word that may be the name of a value
 )
 
-// pathInfo is what is known of a path before it is looked at in a message.
+// pathInfo describes a path independently of a message.
 type pathInfo struct {
 	kind     pathKind
 	field    frameField
@@ -32,7 +32,7 @@ type pathInfo struct {
 	found    bool                     // some message has it
 }
 
-// classify finds out what a path is.
+// classify determines the kind of a path.
 func (c *compiler) classify(n *node) *pathInfo {
 	if info := c.paths[n]; info != nil {
 		return info
@@ -89,7 +89,7 @@ func add(set map[*schema.Message]bool, m *schema.Message) map[*schema.Message]bo
 	return set
 }
 
-// namesMessage finds the messages of a name or pattern, and the codes that have such a name but no definition.
+// namesMessage finds the messages of a name or pattern, and the codes with such a name but no definition.
 func (c *compiler) namesMessage(q *part, info *pathInfo) bool {
 	if !q.glob && !c.messageNames[q.name] {
 		if code, ok := c.codes()[q.name]; ok {
@@ -124,7 +124,7 @@ func (q *part) isVersion() bool {
 	return q.name != "" && len(q.index) == 0 && strings.Trim(q.name, "0123456789") == ""
 }
 
-// isVersion tells NAME.2: one version of a message.
+// isVersion reports whether a path is NAME.2, one version of a message.
 func (c *compiler) isVersion(n *node, info *pathInfo) bool {
 	for _, m := range c.messages {
 		if n.parts[0].matches(m.Name) && strconv.Itoa(m.Version) == n.parts[1].name {
@@ -134,7 +134,7 @@ func (c *compiler) isVersion(n *node, info *pathInfo) bool {
 	return info.messages != nil
 }
 
-// groupHas reports whether a message of the group has a field of that name.
+// groupHas reports whether a message of the group has a field of the name.
 func (c *compiler) groupHas(group, field string) bool {
 	for _, m := range c.messages {
 		if m.Key.Group == group && m.Body != nil && hasField(m.Body, field) {
@@ -173,7 +173,7 @@ func globMatch(glob, name string) bool {
 	return strings.Trim(glob[g:], "*") == ""
 }
 
-// hasField is a quick look whether a field of that name is at the top of a struct.
+// hasField reports whether the struct has a top-level field of the name.
 func hasField(s *schema.Struct, name string) bool {
 	for _, f := range s.Fields {
 		if f.Name == name {
@@ -188,7 +188,7 @@ func hasField(s *schema.Struct, name string) bool {
 	return false
 }
 
-// inMessage is what a path says below the name of a message or group. ok is false if the path is not about that message.
+// inMessage returns the rest of a path after the name of a message or group. ok is false if the path is not about that message.
 func (c *compiler) inMessage(parts []part, m *schema.Message) (rest []part, ok bool) {
 	head := &parts[0]
 	switch {
@@ -210,7 +210,7 @@ func (c *compiler) inMessage(parts []part, m *schema.Message) (rest []part, ok b
 	return nil, false
 }
 
-// found is what a path is in one message.
+// found is a path resolved in one message.
 type found struct {
 	targets []target
 	t       ty
@@ -224,15 +224,15 @@ type target struct {
 	conv  *conv
 }
 
-// hit is a field that the names so far lead to.
+// hit is a field reached by the names so far.
 type hit struct {
 	field int // -1: the message itself
 	index []int32
-	fixed bool // the last list has its index
+	fixed bool // the last list has an index
 }
 
-// resolve finds a path in a message. Without whole a list of plain values is its elements. why says which part is wrong, if the message
-// has no such field.
+// resolve resolves a path in a message. Unless whole is set, a list of single values is its elements. why describes the wrong part if the
+// message has no such field.
 func (c *compiler) resolve(n *node, parts []part, p *codec.Program, whole bool) (f found, why *wrong) {
 	hits := []hit{{field: -1}}
 	for i := range parts {
@@ -271,7 +271,7 @@ func (c *compiler) resolve(n *node, parts []part, p *codec.Program, whole bool) 
 				return f, &wrong{part: i, bracket: b, message: "a part of a list", help: "write [3] for one element, or [*] for any"}
 			}
 			if k < len(q.index)-1 || i < len(parts)-1 || b.form == allOf {
-				return f, &wrong{part: i, bracket: b, message: strconv.Quote(q.name) + " is no list", help: ""}
+				return f, &wrong{part: i, bracket: b, message: strconv.Quote(q.name) + " is not a list", help: ""}
 			}
 			f.slice = b
 		}
@@ -280,16 +280,16 @@ func (c *compiler) resolve(n *node, parts []part, p *codec.Program, whole bool) 
 	return c.finish(n, f, p, hits, parts, whole)
 }
 
-// wrong says why a message does not have a path.
+// wrong describes why a message does not have a path.
 type wrong struct {
 	part    int
-	known   []string // names that could stand there
+	known   []string // names that are possible there
 	bracket *bracket
 	message string
 	help    string
 }
 
-// finish makes targets of the fields that a path leads to. Of fields of several types, in alternatives, those of the first one's count.
+// finish returns targets for the fields of a path. If they have several types, in alternatives, only those of the first one's type.
 func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts []part, whole bool) (found, *wrong) {
 	last := &parts[len(parts)-1]
 	for _, h := range hits {
@@ -303,7 +303,7 @@ func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts 
 		}
 		t, conv := typeOf(p.Fields[h.field].Schema)
 		t.label = last.name
-		if one && t.class == cList { // an element that is several fields
+		if one && t.class == cList { // an element of several fields
 			t.class, conv = cGroup, nil
 		}
 		if len(f.targets) > 0 && t.class != f.t.class {
@@ -315,7 +315,7 @@ func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts 
 			}
 			f.targets = append(f.targets, target{uint16(h.field), h.index, spanConv})
 		} else if conv == nil {
-			// A group: it is there if something in it is.
+			// A group is present if something in it is.
 			for k := h.field + 1; k < p.Fields[h.field].End; k++ {
 				if _, group := p.Fields[k].Schema.Type.(*schema.Group); group {
 					continue
@@ -339,13 +339,13 @@ func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts 
 	return f, nil
 }
 
-// thereConv is for values of which only counts that they are there.
+// thereConv is for values of which only the presence matters.
 var thereConv = &conv{kind: convUint}
 
 // spanConv is for the bytes of groups.
 var spanConv = &conv{kind: convSpan}
 
-// bitfieldPart tells whether the names lead to bitfield that have a part of this name.
+// bitfieldPart reports whether the names lead to bitfields with a part of this name.
 func bitfieldPart(p *codec.Program, hits []hit, q *part, last bool) (schema.NumKind, bool) {
 	if !last || len(q.index) > 0 || len(hits) == 0 {
 		return 0, false
@@ -373,14 +373,14 @@ func bitfieldPart(p *codec.Program, hits []hit, q *part, last bool) (schema.NumK
 	return kind, ok
 }
 
-// children calls yield with the fields directly inside one, of a list those of its element.
+// children calls yield with the direct children of a field, for a list those of its element.
 func children(p *codec.Program, field int, yield func(int)) {
 	i, end := 0, len(p.Fields)
 	if field >= 0 {
 		i, end = field+1, p.Fields[field].End
 	}
 	for ; i < end; i = p.Fields[i].End {
-		if f := &p.Fields[i]; f.Name == "" { // the element of a bare list: what is inside it
+		if f := &p.Fields[i]; f.Name == "" { // the element of a bare list: its contents instead
 			if _, group := f.Schema.Type.(*schema.Group); group {
 				children(p, i, yield)
 			}
@@ -390,7 +390,7 @@ func children(p *codec.Program, field int, yield func(int)) {
 	}
 }
 
-// inside finds the fields of a name inside one. Of those that are one value twice it is the last.
+// inside returns the fields of a name inside a field. Of overlapping fields of the same value it is the last.
 func inside(p *codec.Program, h hit, name string) (out []hit) {
 	if h.field >= 0 && isList(p, h.field) && !h.fixed {
 		h.index = append(h.index[:len(h.index):len(h.index)], -1)
@@ -427,7 +427,7 @@ func isList(p *codec.Program, field int) bool {
 	return ok
 }
 
-// element is the field that the elements of a bare list are, if they are single values or lists.
+// element returns the element field of a bare list, if its elements are single values or lists.
 func element(p *codec.Program, field int) (int, bool) {
 	l, ok := p.Fields[field].Schema.Type.(*schema.List)
 	if !ok || !l.Bare || field+1 >= p.Fields[field].End {
@@ -444,9 +444,9 @@ func hasElement(p *codec.Program, field int) bool {
 	return ok && !isList(p, e)
 }
 
-// intoList takes one element of a list, or all.
+// intoList selects one element of a list, or all.
 func intoList(p *codec.Program, h hit, b *bracket) (hit, bool) {
-	if h.fixed { // of a list in a list
+	if h.fixed { // of a nested list
 		e, ok := element(p, h.field)
 		if !ok || !isList(p, e) {
 			return h, false

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What people write for short, and what it stands for.
+// Short forms, and their meaning.
 
 func pathNode(names ...string) *node {
 	n := &node{kind: nPath}
@@ -22,7 +22,7 @@ func callNode(name string, args ...*node) *node { return &node{kind: nCall, text
 
 func binary(k kind, left, right *node) *node { return &node{kind: k, kids: []*node{left, right}} }
 
-// place gives a node and all inside it a place in the text.
+// place sets the position of a node and its descendants in the text.
 func (n *node) place(start, end int) *node {
 	n.start, n.end = start, end
 	for i := range n.parts {
@@ -34,10 +34,10 @@ func (n *node) place(start, end int) *node {
 	return n
 }
 
-// aliases are the words of mitmproxy that are understood. Those that take a pattern have an operator.
+// aliases are the supported words of mitmproxy. Those that take a pattern have an operator.
 var aliases = map[string]struct {
 	field   string
-	value   string // dir: what it is
+	value   string // dir: its value
 	pattern bool   // a regular expression follows
 	doc     string
 }{
@@ -52,7 +52,7 @@ var aliases = map[string]struct {
 	"udp":     {"proto", "udp", false, "carried by UDP"},
 }
 
-// alias reads ~q and the like. The sign is in hand.
+// alias parses ~q and the like, after the sign.
 func (p *parser) alias() *node {
 	start := p.tok.start
 	for isNameByte(p.peekByte(0)) {
@@ -97,7 +97,7 @@ func (p *parser) alias() *node {
 			}
 			help := ""
 			if p.at < len(p.text) {
-				help = "a pattern with parentheses stands in quotes"
+				help = "put a pattern with parentheses in quotes"
 			}
 			return p.fail(start, p.at, "no pattern after "+strconv.Quote("~"+name), help)
 		}
@@ -114,8 +114,8 @@ func (p *parser) alias() *node {
 	return n
 }
 
-// bare is what a literal means that stands where a condition should: a number is a code, a text is looked for in the name and in the
-// texts of the message, bytes are looked for in the message.
+// bare returns the meaning of a literal in place of a condition: a number is a code, a text is searched in the name and the texts of the
+// message, bytes are searched in the message.
 func bare(n *node) *node {
 	var out *node
 	switch n.kind {
@@ -137,7 +137,7 @@ func bare(n *node) *node {
 	return out.place(n.start, n.end)
 }
 
-// expand replaces the literals that stand where a condition should.
+// expand replaces literals in place of conditions.
 func expand(n *node) (out *node, rewritten bool) {
 	switch n.kind {
 	case nOr, nAnd, nNot:
@@ -154,7 +154,7 @@ func expand(n *node) (out *node, rewritten bool) {
 	return n, false
 }
 
-// isBareText reports whether a text is words with nothing between them but space, two at least, none of them of the language.
+// isBareText reports whether a text is at least two words separated only by spaces, none of them a keyword.
 func isBareText(text string) bool {
 	words := strings.Fields(text)
 	for _, w := range words {
@@ -172,14 +172,14 @@ func isBareText(text string) bool {
 	return len(words) > 1
 }
 
-// findBox is what "= 48211" stands for: the value in every form in which bytes may hold it. A number in the fewest bytes that hold it
-// is found in wider ones, too.
+// findBox returns the meaning of "= 48211": a search for the value in every encoding. A number in the fewest bytes that hold it is found in
+// wider encodings, too.
 func findBox(text string, start int) (*node, []Mistake) {
 	body := strings.TrimSpace(text[start:])
 	from := start + strings.Index(text[start:], body)
 	end := from + len(body)
 	if body == "" {
-		return nil, []Mistake{{start, len(text), "nothing to look for", "write a number or a text behind ="}}
+		return nil, []Mistake{{start, len(text), "nothing to search for", "write a number or a text after ="}}
 	}
 	s := scanner{text: text, at: from}
 	t := s.next()
@@ -213,7 +213,7 @@ func findBox(text string, start int) (*node, []Mistake) {
 			kids = append(kids, find(callNode(name, num())))
 		}
 	case whole && t.kind == tFloat:
-		// A float is written shorter than it is: half a unit of its last digit may be missing.
+		// A float may be displayed rounded: the tolerance is half a unit of its last digit.
 		off := tolerance(t.text)
 		for _, name := range [...]string{"f32", "f32be", "f64", "f64be"} {
 			kids = append(kids, find(callNode(name, signedNode(nFloat, 0, t.float, negative), &node{kind: nFloat, float: off})))
@@ -224,7 +224,7 @@ func findBox(text string, start int) (*node, []Mistake) {
 		return nil, s.mistakes
 	}
 	if body == "" {
-		return nil, []Mistake{{from, end, "nothing to look for", ""}}
+		return nil, []Mistake{{from, end, "nothing to search for", ""}}
 	}
 	if len(body) > maxPattern {
 		return nil, []Mistake{{from, end, "a text of more than " + strconv.Itoa(maxPattern) + " bytes", ""}}
@@ -241,7 +241,7 @@ func signedNode(k kind, integer uint64, float float64, negative bool) *node {
 	return n
 }
 
-// tolerance is half a unit of the last digit of a float as it is written.
+// tolerance is half a unit of the last digit of a float literal.
 func tolerance(text string) float64 {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(text, "_", "")), "e")
 	_, fraction, _ := strings.Cut(mantissa, ".")

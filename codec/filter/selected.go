@@ -8,7 +8,7 @@ import (
 	"wirebench/codec"
 )
 
-// selectedValue is the value of a field in the selected frame.
+// selectedValue compiles the value of a field in the selected frame.
 func (c *compiler) selectedValue(n *node, s *side) (*expr, ty, outcome) {
 	x := c.env.Selected
 	if x == nil {
@@ -69,7 +69,7 @@ func (c *compiler) selectedConsts(p *codec.Program, f found) (out []value) {
 	return out
 }
 
-// selectedFrame is what the selected frame says of itself.
+// selectedFrame compiles a property of the selected frame.
 func (c *compiler) selectedFrame(n *node, f frameField, q part) (*expr, ty, outcome) {
 	about := &frameInfo[f]
 	t := ty{class: about.class, words: about.words, label: about.name}
@@ -79,7 +79,7 @@ func (c *compiler) selectedFrame(n *node, f frameField, q part) (*expr, ty, outc
 	case ffName:
 		e.op = xCodeName
 	case ffState, ffStatus, ffErr, ffInfo, ffBuild, ffVer, ffTag, ffVia, ffFrom:
-		return nil, t, c.mistake(n, strconv.Quote(about.name)+" of the selected frame is not known here", "")
+		return nil, t, c.mistake(n, strconv.Quote(about.name)+" of the selected frame is unknown here", "")
 	default:
 		if about.class == cText {
 			e.op = xFrameText

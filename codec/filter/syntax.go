@@ -8,11 +8,11 @@ const (
 	maxPattern = 256     // bytes of a pattern
 	maxConds   = 1 << 18 // comparisons of all messages together
 
-	maxProgram  = 2500  // instructions of a regular expression
-	maxPrograms = 10000 // of all of a filter
+	maxProgram  = 2500  // instructions of one regular expression
+	maxPrograms = 10000 // of all regular expressions of a filter
 )
 
-// kind says what a node of the syntax is.
+// kind is the kind of a syntax node.
 type kind uint8
 
 const (
@@ -40,10 +40,10 @@ const (
 	nPath
 	nCall  // name, kids
 	nValue // $name, with parts after it for $sel
-	nWords // bare text with spaces, until it is rewritten
+	nWords // bare text with spaces, before it is rewritten
 )
 
-// quant is a word in front of a comparison.
+// quant is a quantifier before a comparison.
 type quant uint8
 
 const (
@@ -66,10 +66,10 @@ const (
 
 func (o cmpOp) String() string { return [...]string{"==", "!=", ">", ">=", "<", "<="}[o] }
 
-// swapped is the comparison with its sides exchanged.
+// swapped returns the comparison with its sides exchanged.
 func (o cmpOp) swapped() cmpOp { return [...]cmpOp{opEq, opNe, opLt, opLe, opGt, opGe}[o] }
 
-// node is a part of a filter as it was written.
+// node is a syntax node of a filter.
 type node struct {
 	kind       kind
 	start, end int // bytes of the text
@@ -88,7 +88,7 @@ type node struct {
 	parts []part
 }
 
-// part is a name of a path and the brackets behind it.
+// part is a name of a path with its brackets.
 type part struct {
 	name       string // empty for the first part of a path that starts with a dot
 	start, end int
@@ -96,7 +96,7 @@ type part struct {
 	index      []bracket
 }
 
-// bracket is what stands in [ ].
+// bracket is the contents of [ ].
 type bracket struct {
 	start, end int
 	form       bracketForm

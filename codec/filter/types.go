@@ -11,7 +11,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// class is what values compare with.
+// class is the comparison class of values.
 type class uint8
 
 const (
@@ -44,7 +44,7 @@ type ty struct {
 	label string         // for mistakes
 }
 
-// says is the type in words, with the name of what has it.
+// says describes the type in words, with the name of the field.
 func (t ty) says() string {
 	s := t.class.String()
 	if t.num != nil && t.num.Enum != nil {
@@ -56,28 +56,28 @@ func (t ty) says() string {
 	return strconv.Quote(t.label) + " is " + s
 }
 
-// functionInfo is what is known of a function.
+// functionInfo describes a function.
 type functionInfo struct {
 	args, most int
 	doc        string
-	read       reader // of the functions that read and write numbers
+	read       reader // for functions that read and write numbers
 }
 
-// functions by name. Those with a size make bytes of a number, and a number of bytes.
+// functions by name. Those with a size convert numbers to bytes and bytes to numbers.
 var functions = map[string]functionInfo{
 	"len":   {1, 1, "characters of a text, bytes, or elements of a list", reader{}},
-	"count": {1, 1, "how often the field is there, or elements of a list in all", reader{}},
+	"count": {1, 1, "number of occurrences of the field, or of elements of the list", reader{}},
 	"lower": {1, 1, "text in lower case", reader{}},
 	"upper": {1, 1, "text in upper case", reader{}},
 	"hex":   {1, 1, "a number or bytes as hex text", reader{}},
 	"utf16": {1, 1, "bytes of a text in UTF-16, little-endian", reader{}},
 	"utf8":  {1, 1, "bytes of a text in UTF-8", reader{}},
-	"u8":    {1, 1, "one byte: of a number, or as one", reader{size: 1}},
-	"u16le": {1, 1, "two bytes: of a number, or as one", reader{size: 2}},
+	"u8":    {1, 1, "one byte: a number as bytes, or bytes as a number", reader{size: 1}},
+	"u16le": {1, 1, "two bytes: a number as bytes, or bytes as a number", reader{size: 2}},
 	"u16be": {1, 1, "two bytes, most significant first", reader{size: 2, big: true}},
-	"u32le": {1, 1, "four bytes: of a number, or as one", reader{size: 4}},
+	"u32le": {1, 1, "four bytes: a number as bytes, or bytes as a number", reader{size: 4}},
 	"u32be": {1, 1, "four bytes, most significant first", reader{size: 4, big: true}},
-	"u64le": {1, 1, "eight bytes: of a number, or as one", reader{size: 8}},
+	"u64le": {1, 1, "eight bytes: a number as bytes, or bytes as a number", reader{size: 8}},
 	"u64be": {1, 1, "eight bytes, most significant first", reader{size: 8, big: true}},
 	"i8":    {1, 1, "one byte with a sign", reader{size: 1, signed: true}},
 	"i16le": {1, 1, "two bytes with a sign", reader{size: 2, signed: true}},
@@ -86,15 +86,15 @@ var functions = map[string]functionInfo{
 	"i32be": {1, 1, "four bytes with a sign, most significant first", reader{size: 4, signed: true, big: true}},
 	"i64le": {1, 1, "eight bytes with a sign", reader{size: 8, signed: true}},
 	"i64be": {1, 1, "eight bytes with a sign, most significant first", reader{size: 8, signed: true, big: true}},
-	"f32":   {1, 2, "four bytes of a float; the second number is how far off it may be", reader{size: 4, float: true}},
+	"f32":   {1, 2, "four bytes of a float; the second number is the tolerance", reader{size: 4, float: true}},
 	"f32be": {1, 2, "four bytes of a float, most significant first", reader{size: 4, float: true, big: true}},
-	"f64":   {1, 2, "eight bytes of a float; the second number is how far off it may be", reader{size: 8, float: true}},
+	"f64":   {1, 2, "eight bytes of a float; the second number is the tolerance", reader{size: 8, float: true}},
 	"f64be": {1, 2, "eight bytes of a float, most significant first", reader{size: 8, float: true, big: true}},
 }
 
 var functionNames = slices.Sorted(maps.Keys(functions))
 
-// typeOf is the type of a field of a message, and how its bits become a value.
+// typeOf returns the type of a field of a message, and the conversion of its bits to a value.
 func typeOf(f *schema.Field) (ty, *conv) {
 	t := ty{field: true}
 	switch x := f.Type.(type) {
@@ -130,18 +130,18 @@ func typeOf(f *schema.Field) (ty, *conv) {
 	return t, nil
 }
 
-// The forms of times that can be written. All are UTC.
+// Accepted forms of times. All are UTC.
 var (
 	dateForms = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly}
 	dayForms  = []string{"15:04:05", "15:04"}
 )
 
-// parseTime reads a time, or a time of day, as nanoseconds.
+// parseTime parses a time, or a time of day, as nanoseconds.
 func parseTime(s string) (ns int64, ofDay, ok bool) {
 	s = strings.TrimSpace(s)
 	for _, form := range dateForms {
 		if t, err := time.Parse(form, s); err == nil {
-			if y := t.Year(); y < 1700 || y > 2200 { // what does not fit
+			if y := t.Year(); y < 1700 || y > 2200 { // out of range
 				return 0, false, false
 			}
 			return t.UnixNano(), false, true
@@ -156,7 +156,7 @@ func parseTime(s string) (ns int64, ofDay, ok bool) {
 	return 0, false, false
 }
 
-// enumValue is the value of a name of an enum.
+// enumValue returns the value of an enum name.
 func enumValue(n *schema.Number, name string) (value, bool) {
 	for _, v := range n.Enum.Values {
 		if v.Name == name {
@@ -176,7 +176,7 @@ func enumNames(n *schema.Number) []string {
 	return out
 }
 
-// oneOfThese is the help that lists a few words.
+// oneOfThese returns the help that lists a few words.
 func oneOfThese(word string, words []string) string {
 	if help := didYouMean(word, words); help != "" {
 		return help

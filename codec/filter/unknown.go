@@ -8,16 +8,16 @@ import (
 	"wirebench/defs/schema"
 )
 
-// maxMistakes is how many mistakes are worth reading.
+// maxMistakes is the maximum number of reported mistakes.
 const maxMistakes = 20
 
-// unknown reports the names that nothing has. at is the condition, or the item of a set, that the node is in.
+// unknown reports unknown names. at is the condition, or the item of a set, that contains the node.
 func (c *compiler) unknown(n, at *node) {
 	if len(c.mistakes) >= maxMistakes {
 		return
 	}
 	if n.kind == nPath && !c.classify(n).found {
-		// Where a mistake says more of it, that one is enough.
+		// A more specific mistake is enough.
 		t := c.tries[at]
 		said := t != nil && !t.ok && t.mistake != nil
 		switch c.classify(n).kind {
@@ -45,7 +45,7 @@ func (c *compiler) unknown(n, at *node) {
 	}
 }
 
-// lacksField reports whether a field in a comparison is not known. A word beside it may be right, then.
+// lacksField reports whether a field in a comparison is unknown. Then a word in it may be valid.
 func (c *compiler) lacksField(n *node) bool {
 	if n.kind == nPath {
 		info := c.classify(n)
@@ -56,7 +56,7 @@ func (c *compiler) lacksField(n *node) bool {
 
 func within(m *Mistake, n *node) bool { return m.Start >= n.start && m.End <= n.end }
 
-// misfits reports the comparisons that no message understands.
+// misfits reports the comparisons that are valid for no message.
 func (c *compiler) misfits(n *node) {
 	switch n.kind {
 	case nAnd, nOr, nNot:
@@ -84,7 +84,7 @@ func (c *compiler) misfits(n *node) {
 	}
 }
 
-// neverTogether reports whether a comparison has two fields of messages, each of which some message has.
+// neverTogether reports whether a comparison that is valid for no message has several fields, each of which some message has.
 func (c *compiler) neverTogether(n *node) bool {
 	fields := 0
 	var count func(n *node)
@@ -102,7 +102,7 @@ func (c *compiler) neverTogether(n *node) bool {
 	return fields > 1
 }
 
-// readable reports whether a message that has the field has a program.
+// readable reports whether a message with the field has a program.
 func (c *compiler) readable(n *node) bool {
 	for _, m := range c.messages {
 		if m.Body == nil {
@@ -115,7 +115,7 @@ func (c *compiler) readable(n *node) bool {
 	return false
 }
 
-// unknownName reports a word that is not known.
+// unknownName reports an unknown word.
 func (c *compiler) unknownName(n *node) {
 	name := n.parts[0].name
 	if n.parts[0].glob {
@@ -132,7 +132,7 @@ func (c *compiler) unknownName(n *node) {
 	c.report(n.start, n.end, "unknown name "+strconv.Quote(clip(name)), help)
 }
 
-// names are those a path may start with.
+// names returns the names that may start a path.
 func (c *compiler) names() []string {
 	var out []string
 	for f := range ffOfDay {
@@ -151,7 +151,7 @@ func (c *compiler) names() []string {
 	return slices.Compact(out)
 }
 
-// fieldNames are the names of fields at the top of all messages, or the one that is asked for.
+// fieldNames returns the top-level fields of all messages, or only the given one.
 func (c *compiler) fieldNames(only string) []string {
 	seen := map[string]bool{}
 	var walk func(s *schema.Struct)
@@ -180,7 +180,7 @@ func (c *compiler) fieldNames(only string) []string {
 	return out
 }
 
-// inGroup are the names that may stand behind that of a group.
+// inGroup returns the names that may follow the name of a group.
 func (c *compiler) inGroup(group string) []string {
 	out := []string{"type"}
 	if group == c.layers.Group {
@@ -202,7 +202,7 @@ func (c *compiler) inGroup(group string) []string {
 	return out
 }
 
-// unknownField reports a path that no message has: the part of it that goes wrong in the message that has most of it.
+// unknownField reports a path that no message has, at its first wrong part in the message that matches most of it.
 func (c *compiler) unknownField(n *node) {
 	head := &n.parts[0]
 	var best *wrong
@@ -224,7 +224,7 @@ func (c *compiler) unknownField(n *node) {
 		}
 		_, why := c.resolve(n, rest, p, false)
 		if why == nil {
-			return // it is there: another mistake of the comparison kept it from being found
+			return // it exists: another mistake of the comparison applies
 		}
 		if best == nil || why.part > best.part {
 			best, where, parts = why, m, rest
@@ -242,12 +242,12 @@ func (c *compiler) unknownField(n *node) {
 			help = strconv.Quote(head.name) + " has no fields"
 		}
 		if _, code := c.codes()[head.name]; code {
-			c.report(head.start, head.end, strconv.Quote(clip(head.name))+" has no definition", "its fields are not known")
+			c.report(head.start, head.end, strconv.Quote(clip(head.name))+" has no definition", "its fields are unknown")
 			return
 		}
 		c.report(head.start, head.end, "unknown message "+strconv.Quote(clip(head.name)), help)
 	case best == nil:
-		// Its definition cannot be used, which is said elsewhere.
+		// Its definition is invalid, which is reported elsewhere.
 	default:
 		q := &parts[best.part]
 		of := where.Name
@@ -266,7 +266,7 @@ func (c *compiler) unknownField(n *node) {
 	}
 }
 
-// fieldsOf are the fields of messages in a tree, as they are written.
+// fieldsOf returns the message fields in a tree, as written.
 func fieldsOf(n *node) (out []string) {
 	var walk func(n *node)
 	walk = func(n *node) {

@@ -13,9 +13,9 @@ import (
 // value is a number, a text or bytes.
 type value struct {
 	kind valueKind
-	bits uint64 // vInt: in two's complement. vUint: above the greatest int64
+	bits uint64 // vInt: two's complement. vUint: above the maximum int64
 	f    float64
-	b    []byte // vText: UTF-8, where a lone surrogate is three bytes. vBytes
+	b    []byte // vText: UTF-8, with lone surrogates as three bytes. vBytes
 }
 
 type valueKind uint8
@@ -51,7 +51,7 @@ func textValue(s []byte) value { return value{kind: vText, b: s} }
 
 func bytesValue(b []byte) value { return value{kind: vBytes, b: b} }
 
-// rank orders the kinds that do not compare with each other.
+// rank separates kinds that cannot be compared with each other.
 func (v *value) rank() int {
 	switch v.kind {
 	case vInt, vUint, vFloat:
@@ -72,7 +72,7 @@ func (v *value) float() float64 {
 	return v.f
 }
 
-// compare orders two values of one rank. ok is false if they do not compare: other ranks, and what is not a number.
+// compare orders two values of the same rank. ok is false if they cannot be compared: other ranks, and NaN.
 func compare(a, b *value) (order int, ok bool) {
 	ra, rb := a.rank(), b.rank()
 	switch {
@@ -86,7 +86,7 @@ func compare(a, b *value) (order int, ok bool) {
 		if a.kind == b.kind {
 			return cmp.Compare(a.bits, b.bits), true
 		}
-		return cmp.Compare(a.kind, b.kind), true // a vUint is above every vInt
+		return cmp.Compare(a.kind, b.kind), true // a vUint is greater than every vInt
 	case a.kind == vFloat && b.kind == vFloat:
 		if a.f != a.f || b.f != b.f {
 			return 0, false
@@ -99,7 +99,7 @@ func compare(a, b *value) (order int, ok bool) {
 	return compareFloat(a, b.f)
 }
 
-// compareFloat orders an integer and a float without rounding either.
+// compareFloat orders an integer and a float exactly.
 func compareFloat(a *value, f float64) (order int, ok bool) {
 	const two63, two64 = 1 << 63, 1 << 64
 	switch {
@@ -110,7 +110,7 @@ func compareFloat(a *value, f float64) (order int, ok bool) {
 	case f < -two63 || a.kind == vUint && f < two63:
 		return 1, true
 	case a.kind == vUint:
-		return cmp.Compare(a.bits, uint64(f)), true // that large, it has no fraction
+		return cmp.Compare(a.bits, uint64(f)), true // so large a float has no fraction
 	}
 	whole := math.Trunc(f)
 	if order = cmp.Compare(int64(a.bits), int64(whole)); order != 0 {
@@ -147,7 +147,7 @@ func (o cmpOp) holds(order int) bool {
 	return order <= 0
 }
 
-// arithmetic computes a op b of two numbers. It is false for a division by zero.
+// arithmetic computes a op b of two numbers. ok is false for a division by zero.
 func arithmetic(op kind, a, b *value) (value, bool) {
 	if a.kind == vFloat || b.kind == vFloat {
 		x, y := a.float(), b.float()
@@ -163,12 +163,12 @@ func arithmetic(op kind, a, b *value) (value, bool) {
 		case nMod:
 			return floatValue(math.Mod(x, y)), y != 0
 		}
-		return value{}, false // no bits
+		return value{}, false // a float has no bits
 	}
 	if op == nBits {
 		return uintValue(a.bits & b.bits), true
 	}
-	// Integers by sign and size, so that those of 64 bits without a sign take part.
+	// Sign and magnitude, to include unsigned 64-bit integers.
 	na, ua := magnitude(a)
 	nb, ub := magnitude(b)
 	switch op {
@@ -208,7 +208,7 @@ func magnitude(v *value) (negative bool, size uint64) {
 	return false, v.bits
 }
 
-// signedValue is an integer by sign and size, or the float that x op y is if it does not fit.
+// signedValue returns an integer of sign and magnitude, or x op y as a float if it does not fit.
 func signedValue(negative bool, size uint64, over bool, x, y float64, op kind) (value, bool) {
 	switch {
 	case over:
@@ -222,9 +222,9 @@ func signedValue(negative bool, size uint64, over bool, x, y float64, op kind) (
 	return intValue(int64(-size)), true
 }
 
-// set is what a value may be: what stands right of "in", or of "==".
+// set is a set of accepted values: the right side of "in" or "==".
 type set struct {
-	numbers  []interval // in order, apart
+	numbers  []interval // ascending, disjoint
 	texts    map[string]struct{}
 	patterns []pattern
 	near     []near
@@ -265,7 +265,7 @@ func (s *set) has(v *value) bool {
 	return false
 }
 
-// finish sorts the intervals and joins those that touch.
+// finish sorts the intervals and merges adjacent ones.
 func (s *set) finish() {
 	s.numbers = slices.DeleteFunc(s.numbers, func(i interval) bool { return !holds(opLe, &i.lo, &i.hi) })
 	slices.SortFunc(s.numbers, func(a, b interval) int { order, _ := compare(&a.lo, &b.lo); return order })
@@ -282,20 +282,20 @@ func (s *set) finish() {
 	s.numbers = out
 }
 
-// near is a float of a size in bytes that may be a little off.
+// near is a float of a size in bytes with a tolerance.
 type near struct {
 	value, off float64
 	size       int
 	big        bool
 }
 
-// at reports whether the first bytes are such a float.
+// at reports whether b starts with such a float.
 func (n *near) at(b []byte) bool {
 	f := schema.BitsFloat(readNumber(b[:n.size], n.big), 8*n.size)
 	return math.Abs(f-n.value) <= n.off
 }
 
-// in reports whether such a float stands anywhere in the bytes.
+// in reports whether such a float is at any offset.
 func (n *near) in(b []byte) bool {
 	for ; len(b) >= n.size; b = b[1:] {
 		if n.at(b) {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// exact is a number without rounding, nil if it is none.
+// exact returns a number without rounding, nil if it is not one.
 func (v value) exact() *big.Float {
 	f := new(big.Float).SetPrec(2200)
 	switch v.kind {
@@ -42,7 +42,7 @@ func drawValue(t *rapid.T) value {
 	return floatValue(rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1)})).Draw(t, "float"))
 }
 
-// TestCompareIsExact compares numbers of all kinds as they are, without rounding.
+// TestCompareIsExact checks that numbers of all kinds are compared without rounding.
 func TestCompareIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawValue(t), drawValue(t)
@@ -54,7 +54,7 @@ func TestCompareIsExact(t *testing.T) {
 	})
 }
 
-// TestArithmeticIsExact holds for integers: a result that fits is the right one, one that does not is a float.
+// TestArithmeticIsExact checks integers: a result that fits is exact, others are floats.
 func TestArithmeticIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawValue(t), drawValue(t)
@@ -97,7 +97,7 @@ func TestArithmeticIsExact(t *testing.T) {
 	})
 }
 
-// TestSetIsItsItems holds that intervals that were sorted and joined have the same numbers.
+// TestSetIsItsItems checks that sorted and merged intervals contain the same numbers.
 func TestSetIsItsItems(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s set
@@ -120,7 +120,7 @@ func TestSetIsItsItems(t *testing.T) {
 	})
 }
 
-// TestFinder compares looking for a pattern with trying every place.
+// TestFinder compares the search for a pattern with trying every offset.
 func TestFinder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		digits := rapid.SliceOfN(rapid.SampledFrom([]byte("01?a")), 2, 320).Draw(t, "digits")
@@ -139,7 +139,7 @@ func TestFinder(t *testing.T) {
 	})
 }
 
-// TestGlob compares patterns of names with the texts they stand for.
+// TestGlob checks patterns of names.
 func TestGlob(t *testing.T) {
 	for _, c := range []struct {
 		glob, name string

@@ -14,7 +14,7 @@ import (
 // size counts itself and the payload, but not the type, so it equals the length of the message on the wire: size and payload (code and
 // data) together are the message.
 //
-// Old programs appended two stray bytes to each message. Their logs are recognized by the first message, whose payload is 30 bytes instead
+// Old programs appended two stray bytes to each message. Their logs are recognised by the first message, whose payload is 30 bytes instead
 // of 28.
 //
 // Assumptions, as the format is not documented: times are relative to the epoch of the format, not to the previous time; "client" and

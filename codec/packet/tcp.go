@@ -49,7 +49,7 @@ type half struct {
 	finSeq   uint32
 	held     []piece // sorted, not overlapping, after next
 	bytes    int     // of held
-	hint     uint32  // until based: sequence number of the first byte, inferred from the peer's first acknowledgment
+	hint     uint32  // until based: sequence number of the first byte, inferred from the peer's first acknowledgement
 	hasHint  bool
 	start    int    // packets until the lowest held segment is taken for the start; 0 = not waiting
 	acked    uint32 // highest number that the peer has acknowledged
@@ -421,7 +421,7 @@ func (s *stream) drop(h *half) {
 	h.held, h.bytes = nil, 0
 }
 
-// ack takes an acknowledgment number of the peer.
+// ack takes an acknowledgement number of the peer.
 func (h *half) ack(ack uint32, at time.Time) {
 	if h.hasAck && int32(ack-h.acked) <= 0 {
 		return

@@ -8,7 +8,7 @@ import (
 	"wirebench/codec/scan"
 )
 
-// TestAddForm adds a form as the package's documentation says: lines of a tool that prints "say" and the bytes.
+// TestAddForm adds a form as the package documentation describes: lines of a tool that prints "say" and the bytes.
 func TestAddForm(t *testing.T) {
 	before, had := forms, recognisers
 	defer func() { forms, recognisers = before, had }()

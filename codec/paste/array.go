@@ -8,10 +8,9 @@ import (
 	"wirebench/codec/scan"
 )
 
-// readArrays reads every list of bytes in source code as a message: numbers in braces or square brackets, or in round ones after
-// "=" or a function that makes bytes. Numbers may be decimal, also negative down to -128, hex or binary; octal in the languages
-// that have it. A list of two-digit numbers in square brackets of which some have letters or leading zeros is hex without marks,
-// as Rust's {:02x?} and Go's [% x] print it.
+// readArrays reads every list of bytes in source code as a message: numbers in braces or square brackets, or in parentheses after "=" or a
+// function that makes bytes. Numbers may be decimal, down to -128, hex or binary, and octal in languages that have it. A list of two-digit
+// numbers in square brackets of which some have letters or leading zeros is unmarked hex, as Rust's {:02x?} and Go's [% x] print it.
 func readArrays(t *pasted) (*builder, *Error) {
 	r := arrayReader{t: t, x: codeLexer{s: t.s}, b: &builder{}}
 	if e := r.read(); e != nil {
@@ -24,13 +23,13 @@ func readArrays(t *pasted) (*builder, *Error) {
 		return nil, errWhole("there is no list of bytes in brackets in the text").as(weak)
 	}
 	if r.fail != nil {
-		r.b.note(r.fail.off, "this list was passed over: %s", r.fail.Message)
+		r.b.note(r.fail.off, "this list was skipped: %s", r.fail.Message)
 	}
 	r.b.form, r.b.why = r.form, r.why()
 	return r.b, nil
 }
 
-// maxNesting bounds how deep brackets may stand in brackets.
+// maxNesting bounds the nesting of brackets.
 const maxNesting = 200
 
 type arrayReader struct {
@@ -40,33 +39,33 @@ type arrayReader struct {
 
 	frames []bracket
 	prev   codeToken // before the current one
-	prev2  codeToken // before that
+	prev2  codeToken // before prev
 	name   string    // variable the next list is assigned to
 	colon  string    // last name before a colon
 	word   string    // last name
 	form   string
 	octal  bool
-	fail   *Error // of the first list that is none of bytes
+	fail   *Error // of the first list that is not of bytes
 	length lengthOf
 }
 
-// lengthOf is the last list with a name, for comparing its length with the "name_len" of xxd -i.
+// lengthOf is the last named list, for comparing its length with the "name_len" of xxd -i.
 type lengthOf struct {
 	name  string
 	bytes int
 }
 
-// bracket is an open bracket and what was seen in it so far.
+// bracket is an open bracket and the state of reading its contents.
 type bracket struct {
 	open    byte
 	off     int
 	list    bool // nothing but numbers and separators so far
-	maybe   bool // what stands before allows a list
+	maybe   bool // the code before it allows a list
 	callee  bool // round bracket after a name: arguments
 	commas  int
 	numbers int
 	words   int
-	wait    bool // a number was read and no comma after it
+	wait    bool // a number was read, but no comma after it
 	spaces  bool // numbers follow each other without commas
 	start   int  // in out
 	fail    *Error
@@ -110,7 +109,7 @@ func (r *arrayReader) finish() *Error {
 			if len(r.b.msgs) == 0 {
 				return e.as(likely)
 			}
-			r.b.note(f.off, "this list has no end and was passed over")
+			r.b.note(f.off, "this list has no end and was skipped")
 		}
 	}
 	return nil
@@ -123,14 +122,14 @@ func (r *arrayReader) top() *bracket {
 	return &r.frames[len(r.frames)-1]
 }
 
-// impure marks the innermost bracket as no list.
+// impure marks the innermost bracket as not a list.
 func (r *arrayReader) impure() {
 	if f := r.top(); f != nil {
 		f.list = false
 	}
 }
 
-// wordToken handles a name. Inside a list it can be hex without marks, or a cast.
+// wordToken handles a name. In a list it can be unmarked hex, or a cast.
 func (r *arrayReader) wordToken(tok codeToken) {
 	s := r.x.text(tok)
 	f := r.top()
@@ -190,9 +189,9 @@ func (r *arrayReader) element(tok codeToken) {
 	f.bare.letter = f.bare.letter || n == 2 && scan.IsHex(s[1]) && s[1] > '9'
 	v, octal, ok := byteValue(s)
 	switch {
-	case !ok && !f.bare.no: // hex without a mark: 5f
+	case !ok && !f.bare.no: // unmarked hex: 5f
 	case !ok && f.fail == nil:
-		e := errAt(tok.off, "%s is no byte: a number from -128 to 255 was expected", scan.Quote(s))
+		e := errAt(tok.off, "%s is not a byte: a number from -128 to 255 was expected", scan.Quote(s))
 		e.Found, e.Want = s, "a number from -128 to 255"
 		f.fail = e
 	}
@@ -201,7 +200,7 @@ func (r *arrayReader) element(tok codeToken) {
 	r.b.out = append(r.b.out, v)
 }
 
-// count counts an element, which must follow the one before after a comma or a space.
+// count counts an element, which must be separated from the previous one by a comma or a space.
 func (r *arrayReader) count(f *bracket, tok codeToken) {
 	if f.wait {
 		f.spaces = true
@@ -291,14 +290,14 @@ func makesBytes(name string) bool {
 
 var closing = map[byte]byte{'[': ']', '{': '}', '(': ')'}
 
-// pop closes a bracket and takes it as a message if it is a list.
+// pop closes a bracket and adds a message if it is a list.
 func (r *arrayReader) pop(tok codeToken, c byte) *Error {
 	f := r.top()
 	if f == nil {
 		return nil
 	}
 	if closing[f.open] != c {
-		r.frames = r.frames[:0] // prose, or a torn piece of code
+		r.frames = r.frames[:0] // prose, or an incomplete piece of code
 		return nil
 	}
 	done := *f
@@ -336,9 +335,9 @@ func (r *arrayReader) isList(f *bracket, tok codeToken) bool {
 		// Empty: only where bytes are assigned, for () and [] also stand for other things.
 		return f.open == '{' && (r.assigned(f) || r.typed(f)) || f.open == '[' && r.assigned(f) && (after == len(s) || !scan.IsWord(s[after]))
 	case f.open == '(' && f.commas == 0:
-		return strings.Contains(s[max(0, f.off-80):f.off], "array[") // Pascal; else just a number in brackets
+		return strings.Contains(s[max(0, f.off-80):f.off], "array[") // Pascal; otherwise just a number in brackets
 	case f.numbers == 1 && f.commas == 0:
-		// One number in brackets is a footnote or a length unless something says that bytes come.
+		// One number in brackets is a footnote or a length, unless a type of bytes precedes it.
 		if f.open == '[' && after < len(s) && (scan.IsWord(s[after]) || s[after] == '[') {
 			return false
 		}
@@ -348,13 +347,13 @@ func (r *arrayReader) isList(f *bracket, tok codeToken) bool {
 	return true
 }
 
-// assigned reports whether a bracket stands right after "=" or "(".
+// assigned reports whether a bracket directly follows "=" or "(".
 func (r *arrayReader) assigned(f *bracket) bool {
 	head := strings.TrimRight(r.t.s[max(0, f.off-200):f.off], " \t\r\n")
 	return strings.HasSuffix(head, "=") || strings.HasSuffix(head, "(")
 }
 
-// typed reports whether a brace stands right after a type of bytes: []byte{}.
+// typed reports whether a brace directly follows a type of bytes: []byte{}.
 func (r *arrayReader) typed(f *bracket) bool {
 	head := r.t.s[max(0, f.off-40):f.off]
 	return strings.HasSuffix(head, "]byte") || strings.HasSuffix(head, "]uint8") || strings.HasSuffix(strings.TrimRight(head, " "), "]")
@@ -385,7 +384,7 @@ func (r *arrayReader) message(f *bracket, tok codeToken) *Error {
 	return r.b.add(m, f.start, f.off)
 }
 
-// reread reads the numbers of a list again, those with leading zeros as octal.
+// reread reads the numbers of a list again, with leading zeros as octal.
 func (r *arrayReader) reread(f *bracket, end codeToken) *Error {
 	r.b.out = r.b.out[:f.start]
 	x := codeLexer{s: r.t.s[:end.off], i: f.off + 1}
@@ -402,7 +401,7 @@ func (r *arrayReader) reread(f *bracket, end codeToken) *Error {
 			if octal {
 				n, err := strconv.ParseUint(strings.TrimRight(strings.TrimLeft(s, "+-"), "uUlL"), 8, 8)
 				if err != nil {
-					return errAt(tok.off, "%s is no octal number of a byte, as its leading zero says", scan.Quote(s)).as(likely)
+					return errAt(tok.off, "%s is not an octal byte, despite its leading zero", scan.Quote(s)).as(likely)
 				}
 				if v = byte(n); s[0] == '-' {
 					v = -v
@@ -413,7 +412,7 @@ func (r *arrayReader) reread(f *bracket, end codeToken) *Error {
 	}
 }
 
-// language tells the form by what stands before the bracket and by how numbers are written.
+// language infers the form from the code before the bracket and the notation of numbers.
 func (r *arrayReader) language(f *bracket) string {
 	head := r.t.s[max(0, f.off-160):f.off]
 	head = head[strings.LastIndexByte(head, '}')+1:]

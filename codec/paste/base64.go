@@ -9,7 +9,7 @@ import (
 // Base64 in both alphabets, with and without padding, wrapped or not (RFC 4648, sections 4 and 5; RFC 2045 for wrapping). A
 // blank line or padding ends a message.
 
-// readBase64 is the reader of the forms "base64" and "base64url".
+// readBase64 reads the forms "base64" and "base64url".
 func readBase64(t *pasted) (*builder, *Error) {
 	s := t.s
 	i := dataURL(s)
@@ -64,7 +64,7 @@ func readBase64(t *pasted) (*builder, *Error) {
 	return d.b, nil
 }
 
-// dataURL is the length of a "data:...;base64," prefix.
+// dataURL returns the length of a "data:...;base64," prefix.
 func dataURL(s string) int {
 	if head := s[:min(len(s), 200)]; strings.HasPrefix(head, "data:") {
 		if i := strings.Index(head, ";base64,"); i > 0 {
@@ -74,7 +74,7 @@ func dataURL(s string) int {
 	return 0
 }
 
-// base64Decoder decodes one unit after another.
+// base64Decoder decodes consecutive units.
 type base64Decoder struct {
 	t *pasted
 	b *builder
@@ -82,12 +82,12 @@ type base64Decoder struct {
 	bits, n  uint32 // digits read of the current group of four, and how many
 	padded   bool   // the unit has ended with padding
 	pads     int
-	missing  bool // padding was left out
+	missing  bool // padding was omitted
 	std, url bool // characters of only that alphabet were seen
-	other    int  // characters that are no hex digits
+	other    int  // characters that are not hex digits
 }
 
-// base64Value is the value of a base64 digit of either alphabet, 0xff for other characters.
+// base64Value maps base64 digits of either alphabet to their values, other characters to 0xff.
 var base64Value = func() (v [256]byte) {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	for i := range v {
@@ -100,7 +100,7 @@ var base64Value = func() (v [256]byte) {
 	return v
 }()
 
-// run reads the digits and the padding at i and returns where they end.
+// run reads the digits and the padding at i and returns their end.
 func (d *base64Decoder) run(i int) (int, *Error) {
 	s, out := d.t.s, d.b.out
 	for ; i < len(s); i++ {
@@ -119,7 +119,7 @@ func (d *base64Decoder) run(i int) (int, *Error) {
 				d.url = true
 			}
 			if d.std && d.url {
-				return i, errAt(i, "%q is of the other alphabet of base64 than the characters before", string(c)).as(d.strength())
+				return i, errAt(i, "%q and the characters before it are of different base64 alphabets", string(c)).as(d.strength())
 			}
 		}
 		if !scan.IsHex(c) {
@@ -144,14 +144,14 @@ func (d *base64Decoder) run(i int) (int, *Error) {
 	return i, nil
 }
 
-// end ends a unit at a place of the text.
+// end ends a unit at an offset of the text.
 func (d *base64Decoder) end(at int) *Error {
 	defer func() { d.bits, d.n, d.pads, d.padded = 0, 0, 0, false }()
 	switch {
 	case d.n == 1:
 		return errAt(at, "a single base64 digit is left over: some are missing before").as(d.strength())
 	case d.padded && d.pads != 4-int(d.n):
-		return errAt(at, "padding is cut short: expected %q", strings.Repeat("=", 4-int(d.n))).as(d.strength())
+		return errAt(at, "padding is incomplete: expected %q", strings.Repeat("=", 4-int(d.n))).as(d.strength())
 	case d.n == 2:
 		d.b.out = append(d.b.out, byte(d.bits>>4))
 		d.spare(at, d.bits&0xf)
@@ -165,7 +165,7 @@ func (d *base64Decoder) end(at int) *Error {
 
 func (d *base64Decoder) spare(at int, bits uint32) {
 	if bits != 0 {
-		d.b.note(at, "the spare bits of the last base64 digit are not zero; something may be cut off")
+		d.b.note(at, "the spare bits of the last base64 digit are not zero; the end may be missing")
 	}
 }
 
@@ -177,7 +177,7 @@ func (d *base64Decoder) strength() strength {
 }
 
 func (d *base64Decoder) reason() string {
-	why := "only base64 characters, some of them no hex digits"
+	why := "only base64 characters, some of them not hex digits"
 	if d.other == 0 {
 		why = "read as base64 although hex fits too"
 	}
@@ -190,8 +190,8 @@ func (d *base64Decoder) reason() string {
 	return why
 }
 
-// tryBase64 reads base64 that cannot well be anything else: no spaces inside the lines, and either marks of base64 or a mix of
-// characters that words do not have. A text of hex digits with a few other letters is mistyped hex.
+// tryBase64 reads text that is almost certainly base64: no spaces inside the lines, and either padding and other marks of base64 or a mix
+// of characters that words do not have. Hex digits with a few other letters are mistyped hex.
 func tryBase64(t *pasted) (*builder, *Error) {
 	clear := dataURL(t.s) > 0
 	gap := -1
@@ -215,7 +215,7 @@ func tryBase64(t *pasted) (*builder, *Error) {
 	return b, nil
 }
 
-// looksLikeBase64 tells base64 from a word and from mistyped hex. Spaces and line breaks in s do not count.
+// looksLikeBase64 distinguishes base64 from a word and from mistyped hex. Spaces and line breaks in s do not count.
 func looksLikeBase64(s string) bool {
 	var hexLike, other, chars int
 	var lowerThenUpper, digit, symbol bool

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is no text is no form of text; what people paste is.
+// Binary data are refused; text with a few odd bytes is not.
 func TestBinaryIsNoText(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 300 {
@@ -15,7 +15,7 @@ func TestBinaryIsNoText(t *testing.T) {
 		for k := range data {
 			data[k] = byte(random.Uint32())
 		}
-		text := string(data) + ` "\x41\x42" ` // which any larger file has somewhere
+		text := string(data) + ` "\x41\x42" ` // occurs in any larger file
 		p, err := Recognise(text)
 		var wrong *Error
 		if !errors.As(err, &wrong) || !strings.Contains(wrong.Message, "no text") {
@@ -38,7 +38,7 @@ func TestBinaryIsNoText(t *testing.T) {
 	}
 }
 
-// Hex in lines is a message a line in a file, unless it looks wrapped.
+// Hex in lines is one message per line in a file, unless it looks wrapped.
 func TestHexOfFile(t *testing.T) {
 	wide := strings.Repeat("ab", 20)
 	for _, c := range []struct {

@@ -7,14 +7,14 @@ import (
 	"wirebench/codec/scan"
 )
 
-// Bytes as characters: od -c and hexdump -c. Each byte has four columns: a space and, at their right end, the character itself, an escape
-// (\0 \a \b \f \n \r \t \v) or three octal digits. The offset before them is octal (od), hex (hexdump, od -Ax) or decimal (od -Ad): it is
-// that in which the offsets count the bytes of the lines. od -a writes other bytes with the same names, and is not read.
+// Bytes as characters: od -c and hexdump -c. Each byte has four columns: a space and, right-aligned, the character, an escape (\0 \a \b \f
+// \n \r \t \v) or three octal digits. The offset is octal (od), hex (hexdump, od -Ax) or decimal (od -Ad), whichever matches the bytes of
+// the lines. od -a uses the same names for other bytes, and is not supported.
 
-// charCell is how many columns a byte has.
+// charCell is the number of columns of a byte.
 const charCell = 4
 
-// tryChars tells such a dump by its first line: an offset of zero, then cells of which one at least can be no number.
+// tryChars recognises such a dump by its first line: an offset of zero, then cells of which at least one is not a number.
 func tryChars(t *pasted) (*builder, *Error) {
 	l, ok := t.firstLine()
 	if !ok || len(l.text) < 10 || len(l.text) > maxDumpLine {
@@ -32,7 +32,7 @@ func tryChars(t *pasted) (*builder, *Error) {
 	return b, nil
 }
 
-// readChars is the reader of the form "od-c".
+// readChars reads the form "od-c".
 func readChars(t *pasted) (*builder, *Error) {
 	l, _ := t.firstLine()
 	bases := []int{8, 16, 10} // the offsets of od have seven digits, and six if they are hex
@@ -49,7 +49,7 @@ func readChars(t *pasted) (*builder, *Error) {
 				first = e
 			}
 		case best == nil:
-			b.why = charBases[base] + " offsets that count the bytes of the lines, a character, an escape or three octal digits a byte"
+			b.why = charBases[base] + " offsets that match the bytes of the lines, a character, an escape or three octal digits a byte"
 			best = b
 		case len(b.out) != len(best.out):
 			best.note(0, "the offsets also read as %s, which makes %d bytes instead of %d", charBases[base], len(b.out), len(best.out))
@@ -98,7 +98,7 @@ func readCharsOf(t *pasted, base int) (*builder, *Error) {
 			}
 			at, star = len(b.out), -1
 		}
-		if offset > uint64(at) && offset-uint64(at) <= uint64(spare) { // what seemed to fill the line was spaces
+		if offset > uint64(at) && offset-uint64(at) <= uint64(spare) { // the line was padded with spaces, not bytes
 			b.out = append(b.out, strings.Repeat(" ", int(offset)-at)...)
 			at = len(b.out)
 		}
@@ -119,7 +119,7 @@ func readCharsOf(t *pasted, base int) (*builder, *Error) {
 			last, at = before, len(b.out)
 		}
 		if end < len(s) {
-			spare = max((len(s)-end)/charCell, 16) - (len(b.out) - before) // spaces at the end get lost
+			spare = max((len(s)-end)/charCell, 16) - (len(b.out) - before) // trailing spaces may be lost
 		}
 		lines++
 		return true
@@ -128,7 +128,7 @@ func readCharsOf(t *pasted, base int) (*builder, *Error) {
 	case fail != nil:
 		return nil, fail
 	case star >= 0:
-		b.note(star, "no offset follows that tells how many lines \"*\" stands for; none were added")
+		b.note(star, "no offset follows \"*\", so the number of lines that it stands for is unknown; none were added")
 	}
 	if len(b.out) == 0 {
 		return nil, errWhole("there are no bytes of this form in the text")
@@ -136,14 +136,15 @@ func readCharsOf(t *pasted, base int) (*builder, *Error) {
 	return b, b.add(Message{}, 0, 0)
 }
 
-// charCells appends the bytes of the cells of s from a place on, and counts those that can be no numbers. bad is where one is none, or -1.
+// charCells appends the bytes of the cells of s, from a position on, and counts those that are not numbers. bad is the position of an
+// invalid cell, or -1.
 func charCells(out []byte, s string, from int) (_ []byte, letters, bad int) {
 	start := len(out)
 	for i := from; i < len(s); i += charCell {
 		cell := s[i:min(i+charCell, len(s))]
 		if len(cell) < charCell {
 			if strings.TrimSpace(cell) == "" {
-				break // what fills a line
+				break // padding of the line
 			}
 			return out[:start], letters, i
 		}
@@ -154,7 +155,7 @@ func charCells(out []byte, s string, from int) (_ []byte, letters, bad int) {
 			return out[:start], letters, i
 		case text == "":
 			if c == ' ' && strings.TrimSpace(s[i:]) == "" {
-				return out, letters, -1 // hexdump fills the last line; the next offset tells whether these are bytes
+				return out, letters, -1 // hexdump pads the last line; the next offset shows whether these are bytes
 			}
 			out = append(out, c)
 			if !scan.IsDigit(c) { // od -tu1 has the same columns

@@ -35,7 +35,7 @@ func TestPastedChars(t *testing.T) {
 	}
 }
 
-// What od and hexdump write is read as what they read.
+// Output of od and hexdump is read back as the original bytes.
 func TestPastedCharsOfPrograms(t *testing.T) {
 	for _, args := range [][]string{{"od", "-c"}, {"od", "-v", "-c"}, {"od", "-Ax", "-c"}, {"od", "-Ad", "-c"}, {"hexdump", "-c"}, {"hexdump", "-v", "-c"}} {
 		if _, err := exec.LookPath(args[0]); err != nil {
@@ -53,7 +53,7 @@ func TestPastedCharsOfPrograms(t *testing.T) {
 			}
 			p, err := RecogniseAs(string(text), "od-c")
 			if err == nil && len(p.Notes) > 0 && strings.Contains(string(text), "*\n") {
-				continue // which base the offsets are of is not to be seen, and a note says so
+				continue // the base of the offsets is ambiguous, which a note reports
 			}
 			if err != nil || !bytes.Equal(p.Messages[0].Bytes, b) {
 				t.Fatalf("%s of %q: %v\n%s", args, b, err, text)
@@ -83,7 +83,7 @@ func TestPastedNode(t *testing.T) {
 		}
 	}
 	for text, why := range map[string]string{
-		"<Buffer 0a ... 94 more bytes>": "not printed", "Uint8Array(200) [ 1, 2,\n ... 100 more items ]": "not printed", "<Buffer 0a 0": "two hex digits", "Uint8Array(1) [ 256 ]": "0 to 255", "<Buffer 0a0b>": "two hex digits",
+		"<Buffer 0a ... 94 more bytes>": "output is truncated", "Uint8Array(200) [ 1, 2,\n ... 100 more items ]": "output is truncated", "<Buffer 0a 0": "two hex digits", "Uint8Array(1) [ 256 ]": "0 to 255", "<Buffer 0a0b>": "two hex digits",
 	} {
 		if _, err := Recognise(text); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v", text, err)
@@ -115,7 +115,7 @@ func TestPastedGdbPrint(t *testing.T) {
 		}
 	}
 	for text, why := range map[string]string{
-		"$1 = \"ab\"...": "did not print the rest", "$1 = {1, 2...}": "did not print the rest", "$1 = {256, 1 <repeats 9 times>}": "a byte", "$1 = {1 <repeats x times>}": "how often",
+		"$1 = \"ab\"...": "output of gdb is truncated", "$1 = {1, 2...}": "output of gdb is truncated", "$1 = {256, 1 <repeats 9 times>}": "a byte", "$1 = {1 <repeats x times>}": "how often",
 		"$1 = {1 <repeats 99999999999 times>}": "MiB", "$1 = '\\400' <repeats 9 times>": "a character",
 	} {
 		if _, err := Recognise(text); err == nil || !strings.Contains(err.Error(), why) {

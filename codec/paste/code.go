@@ -6,9 +6,8 @@ import (
 	"wirebench/codec/scan"
 )
 
-// Source code is read by one lexer for all languages: comments, names, numbers, strings and brackets look alike enough. What is
-// a list of bytes is decided by brackets and what is in them (paste_array.go), what is a string of bytes by quotes and what
-// stands before them (paste_string.go).
+// One lexer reads the source code of all languages: comments, names, numbers, strings and brackets are similar enough. Brackets and their
+// contents determine lists of bytes (array.go), quotes and the code before them determine strings of bytes (string.go).
 
 // codeToken is one token of source code.
 type codeToken struct {
@@ -23,18 +22,17 @@ const (
 	codeEnd    codeKind = iota
 	codeWord            // a name or keyword
 	codeNumber          // 12, 0x1f, -3, $1F, &H1F, 5fu8, 1_000; also bare hex that starts with a digit
-	codeString          // with its quotes, without what stands before
+	codeString          // with its quotes, without a prefix
 	codeOther           // one character
-	codeBroken          // a string without end
+	codeBroken          // an unterminated string
 )
 
-// codeLexer cuts source code into tokens. Comments are no tokens; the last one is kept, since Wireshark writes the packet number
-// there.
+// codeLexer splits source code into tokens. Comments are not tokens; the last one is stored, as Wireshark writes the packet number there.
 type codeLexer struct {
 	s       string
 	i       int
 	comment string
-	lost    int // characters scanned for the ends of strings that have none
+	lost    int // characters scanned for the ends of unterminated strings
 }
 
 func (x *codeLexer) text(tok codeToken) string { return x.s[tok.off:tok.end] }
@@ -75,8 +73,8 @@ func wordEnd(s string, i int) int {
 	return i
 }
 
-// stringEnd finds the end of the string that starts at i. Strings in three quotes may hold line breaks, and so may those in
-// backticks; in others a line break must follow a backslash.
+// stringEnd finds the end of the string that starts at i. Strings in triple quotes or backticks may contain line breaks; in others a
+// backslash must precede a line break.
 func stringEnd(s string, i int) (codeKind, int) {
 	quote := s[i : i+1]
 	if quote != "`" && strings.HasPrefix(s[i:], strings.Repeat(quote, 3)) {
@@ -98,7 +96,7 @@ func stringEnd(s string, i int) (codeKind, int) {
 	return codeBroken, len(s)
 }
 
-// skip passes over white space and comments, and the backslash that joins lines.
+// skip skips white space, comments and line continuations.
 func (x *codeLexer) skip() {
 	for x.i < len(x.s) {
 		rest := x.s[x.i:]
@@ -136,7 +134,7 @@ func tryCode(t *pasted) (*builder, *Error) {
 	if b != nil {
 		return b, nil
 	}
-	b, stringErr := readStrings(t, asTold)
+	b, stringErr := readStrings(t, asInferred)
 	if b != nil {
 		return b, nil
 	}

@@ -9,14 +9,14 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Tables: rows of JSON objects or CSV with a column of hex or base64. The table is walked twice, once to choose the columns and
-// once to read them, so that its cells need no memory.
+// Tables: rows of JSON objects or CSV with a column of hex or base64. The table is read twice, first to choose the columns, then for the
+// bytes, so that its cells need no memory.
 
 // cell is one value of a row.
 type cell struct {
 	column int
 	kind   cellKind
-	text   string // of a string without quotes and escapes; else as written
+	text   string // a string without quotes and escapes; others as written
 	off    int
 }
 
@@ -36,8 +36,8 @@ type row struct {
 }
 
 const (
-	maxColumns = 1000 // distinct, and cells in one row; more are passed over
-	minHexCell = 4    // digits in the longest cell of a column without a telling name
+	maxColumns = 1000 // distinct, and cells in one row; more are skipped
+	minHexCell = 4    // digits in the longest cell of a column without a known name
 )
 
 // table walks the rows of a text. names are the columns seen so far; a column's index never changes.
@@ -46,16 +46,16 @@ type table interface {
 	names() []string
 }
 
-// columnStat says what the cells of a column could be.
+// columnStat counts the possible contents of a column's cells.
 type columnStat struct {
 	cells, hex, base64, lists int
-	dirs, times               int // cells that say a direction or a moment
-	sure, quads               int // cells that are base64 and nothing else; those that could be, by their length, with its padding
-	chars                     int // of all cells that could be bytes
+	dirs, times               int // cells with a direction or a time
+	sure, quads               int // cells that are only base64; those whose length, with padding, allows base64
+	chars                     int // in all cells that could be bytes
 	longest                   int
 }
 
-// bytesKind is how the column of bytes is written.
+// bytesKind is the encoding of a column of bytes.
 type bytesKind uint8
 
 const (
@@ -64,13 +64,13 @@ const (
 	bytesList
 )
 
-// byteNames are names of columns that hold bytes, the most telling first.
+// byteNames are names of columns that hold bytes, the most specific first.
 var byteNames = []string{
 	"hex", "bytes", "rawhex", "hexdata", "payload", "packet", "raw", "data", "body", "frame", "message", "content", "base64", "b64",
 	"buffer", "value", "tcp.payload", "udp.payload",
 }
 
-// Names of columns that hold something about a message.
+// Names of columns with other properties of a message.
 var (
 	dirNames     = []string{"dir", "direction", "way", "flow", "peer", "side", "origin", "inout", "outbound", "incoming", "outgoing", "inbound"}
 	timeNames    = []string{"time", "timestamp", "ts", "at", "clock", "date", "datetime", "when", "frame.time_epoch", "time_epoch"}
@@ -83,8 +83,8 @@ var (
 	numberNames  = []string{"n", "no", "no.", "number", "packet", "frame.number", "num", "id", "#"}
 )
 
-// rankName is how well a column's name matches a list: its place there, and 50 more for each step of a path that only ends in
-// such a name; -1 if it does not match.
+// rankName returns the index of a column's name in a list, plus 50 for each step of a path that ends in such a name; -1 if it does not
+// match.
 func rankName(name string, list []string) int {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if i := slices.Index(list, name); i >= 0 {
@@ -186,7 +186,7 @@ func (s *columnStat) count(c cell) {
 	}
 }
 
-// surelyBase64 reports whether a cell that reads as base64 is no hex in which a digit is wrong.
+// surelyBase64 reports whether a cell that is valid base64 cannot be hex with a wrong digit.
 func surelyBase64(text string) bool {
 	strange := 0
 	for i := range len(text) {
@@ -212,8 +212,8 @@ func chooseColumn(names []string, stats []columnStat) (col int, kind bytesKind) 
 			fits, k = true, bytesList
 		}
 		rank := rankName(names[i], byteNames)
-		// A column that is mostly hex is hex: the cells that are not are errors, not a reason to read all as base64, unless they can be
-		// nothing else. Base64 of zeros is hex to look at.
+		// A column that is mostly hex is hex: its other cells are errors, not a reason to read all as base64, unless they can only be
+		// base64. Base64 of zeros looks like hex.
 		mostly := 2*s.hex >= s.cells && s.hex > 0 && !(s.sure > 0 && s.base64 == s.cells && s.quads == s.cells)
 		switch {
 		case fits:
@@ -241,19 +241,19 @@ func chooseColumn(names []string, stats []columnStat) (col int, kind bytesKind) 
 	return best, kind
 }
 
-// metaColumn holds the columns that say something about the message, -1 where there is none.
+// metaColumn holds the columns with other properties of the message, -1 if there is none.
 type metaColumn struct {
 	dir, time, name, version, number int
 	ends                             *rowEnds
 }
 
-// metaColumns finds them by their names, direction and time also by their contents.
+// metaColumns finds them by name, direction and time also by contents.
 func metaColumns(names []string, stats []columnStat, bytes int) metaColumn {
 	used := []int{bytes}
 	find := func(list []string, says func(s columnStat) int) int {
-		best, rank := -1, 50 // a name at the end of a path is another thing's
+		best, rank := -1, 50 // a name at the end of a path belongs to something else
 		for i, n := range names {
-			if k := rankName(n, list); k >= 0 && k < rank && !slices.Contains(used, i) && n != "_type" { // tshark writes that, and always the same
+			if k := rankName(n, list); k >= 0 && k < rank && !slices.Contains(used, i) && n != "_type" { // tshark writes a constant there
 				best, rank = i, k
 			}
 		}
@@ -278,7 +278,7 @@ func metaColumns(names []string, stats []columnStat, bytes int) metaColumn {
 	return m
 }
 
-// reason is the Why of a table.
+// reason returns the Why of a table.
 func (m metaColumn) reason(names []string, stats []columnStat, col int, kind bytesKind) string {
 	quoted := func(i int) string { return scan.Quote(names[i]) }
 	why := "rows; column " + quoted(col) + [...]string{" is hex", " is base64", " is lists of numbers"}[kind]
@@ -299,7 +299,7 @@ func (m metaColumn) reason(names []string, stats []columnStat, col int, kind byt
 	return why
 }
 
-// readRow makes a message of a row.
+// readRow makes a message from a row.
 func readRow(t *pasted, b *builder, names []string, r *row, col int, kind bytesKind, meta metaColumn) *Error {
 	var m Message
 	start, found := len(b.out), false
@@ -336,7 +336,7 @@ func readRow(t *pasted, b *builder, names []string, r *row, col int, kind bytesK
 		}
 	}
 	if !found {
-		b.note(r.off, "this row has no bytes and was passed over")
+		b.note(r.off, "this row has no bytes and was skipped")
 		return nil
 	}
 	if dir, conn, ok := ends.dir(names[col]); ok {
@@ -398,8 +398,8 @@ func countHex(s string) (n int) {
 	return n
 }
 
-// hexCell reports whether s is hex with an even number of digits, spaces, colons or hyphens between bytes, 0x or \x before
-// them. If not, off is where it stops being so.
+// hexCell reports whether s is hex with an even number of digits, with spaces, colons or hyphens between bytes and 0x or \x before them. If
+// not, off is the position of the first mistake.
 func hexCell(s string) (off int, ok bool) {
 	body := trimHexMark(s)
 	skipped := len(s) - len(body)
@@ -416,7 +416,7 @@ func hexCell(s string) (off int, ok bool) {
 	return len(s), !half
 }
 
-// base64Cell appends the bytes of a base64 text in either alphabet to out; ok is false if s is none.
+// base64Cell appends the bytes of a base64 text in either alphabet to out; ok is false if s is not base64.
 func base64Cell(out []byte, s string) (_ []byte, ok bool) {
 	d := base64Decoder{t: &pasted{s}, b: &builder{out: out}}
 	n, e := d.run(0)
@@ -442,7 +442,7 @@ func appendListCell(t *pasted, b *builder, c cell) *Error {
 		}
 		v, _, ok := byteValue(c.text[i:end])
 		if !ok {
-			return errAt(c.off+i, "%s is no byte: a number from -128 to 255 was expected", scan.Quote(c.text[i:end]))
+			return errAt(c.off+i, "%s is not a byte: a number from -128 to 255 was expected", scan.Quote(c.text[i:end]))
 		}
 		b.out = append(b.out, v)
 		i = end
@@ -450,10 +450,10 @@ func appendListCell(t *pasted, b *builder, c cell) *Error {
 	return nil
 }
 
-// noiseInWords removes what people put between the parts of a word.
+// noiseInWords removes separators between the parts of a word.
 var noiseInWords = strings.NewReplacer(" ", "", "_", "", "-", "")
 
-// DirOf parses a direction. Words are those of the client: out and send go to the server.
+// DirOf parses a direction. Words are from the client's point of view: out and send mean to the server.
 func DirOf(column, s string) schema.Dir {
 	column = strings.ToLower(column[strings.LastIndexByte(column, '.')+1:])
 	s = strings.ToLower(noiseInWords.Replace(s))

@@ -9,7 +9,7 @@ import (
 
 // Comma-separated values, also with semicolons, tabs or bars between the cells (RFC 4180 for quotes).
 
-// tryCSV tells a table by rows of the same number of cells, at least two.
+// tryCSV recognises a table by rows of the same number of cells, at least two.
 func tryCSV(t *pasted) (*builder, *Error) {
 	sep := csvSeparator(t)
 	if sep == 0 {
@@ -26,7 +26,7 @@ func tryCSV(t *pasted) (*builder, *Error) {
 	return b, nil
 }
 
-// tryCSVHeader is tryCSV for tables whose header names a column of bytes: those are tables even where quotes look like code.
+// tryCSVHeader is tryCSV for tables whose header names a column of bytes: those are tables even if quotes look like code.
 func tryCSVHeader(t *pasted) (*builder, *Error) {
 	sep := csvSeparator(t)
 	if sep == 0 {
@@ -48,7 +48,7 @@ func rankedColumn(names []string) bool {
 	return false
 }
 
-// readCSV is the reader of the form "csv".
+// readCSV reads the form "csv".
 func readCSV(t *pasted) (*builder, *Error) {
 	sep := csvSeparator(t)
 	if sep == 0 {
@@ -57,7 +57,7 @@ func readCSV(t *pasted) (*builder, *Error) {
 	return newCSVTable(t, sep).read()
 }
 
-// csvSeparator is the character that cuts the first rows into the same number of cells, at least two; 0 if none does.
+// csvSeparator returns the character that splits the first rows into the same number of cells, at least two; 0 if there is none.
 func csvSeparator(t *pasted) byte {
 	var best byte
 	bestCount := 1
@@ -130,7 +130,7 @@ func (c *csvTable) read() (*builder, *Error) {
 	if e != nil {
 		return nil, e
 	}
-	b.why = fmt.Sprintf("cells parted by %q, ", c.sep) + b.why
+	b.why = fmt.Sprintf("cells separated by %q, ", c.sep) + b.why
 	return b, nil
 }
 
@@ -158,7 +158,7 @@ func (c *csvTable) walk(visit func(r *row) *Error) *Error {
 	return nil
 }
 
-// record reads the row at i into c.row, which has no cells if the line is blank, and returns where the next one starts.
+// record reads the row at i into c.row, which has no cells if the line is blank, and returns the start of the next one.
 func (c *csvTable) record(i int) (next int, _ *Error) {
 	s := c.t.s
 	c.row.cells, c.row.off = c.row.cells[:0], i
@@ -203,7 +203,7 @@ func (c *csvTable) record(i int) (next int, _ *Error) {
 	}
 }
 
-// quotedCell returns the end of the quoted cell at i. A doubled quote stands for one.
+// quotedCell returns the end of the quoted cell at i. A doubled quote is an escaped one.
 func quotedCell(s string, i int) (end int, ok bool) {
 	for k := i + 1; k < len(s); k++ {
 		if s[k] != '"' {

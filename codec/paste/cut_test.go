@@ -10,7 +10,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// A text that breaks off gives what it holds: of a conversation at once, of several messages where it is a file.
+// A truncated text yields its complete part: always if it is a conversation, in a file if it has several messages.
 func TestTextsThatBreakOff(t *testing.T) {
 	follow := "00000000  01 02 03 04 05 06 07 08  09 0a 0b 0c 0d 0e 0f 10   ........ ........\n" +
 		"    00000000  aa bb cc                                           ...\n" +
@@ -18,7 +18,7 @@ func TestTextsThatBreakOff(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		file       bool
-		want       []string // nil: it is refused
+		want       []string // nil: it is an error
 	}{
 		{"follow", follow, false, []string{"0102030405060708090a0b0c0d0e0f10", "aabbcc"}},
 		{"csv", "n,dir,data\n1,c2s,0102ff\n2,s2c,03ff04\n3,c2s,05f", false, []string{"0102ff", "03ff04"}},
@@ -66,7 +66,7 @@ func TestBase64ThatLooksLikeHex(t *testing.T) {
 	}
 }
 
-// No program leaves out a part of a line: of the ways to read an offset behind "*" only one may fit.
+// No program omits a part of a line: of the readings of an offset after "*" only one may fit.
 func TestStarTellsDecimalOffsets(t *testing.T) {
 	text := "0000000 " + strings.TrimSuffix(strings.Repeat("00 ", 16), " ") + "\n*\n0000064\n"
 	p, err := Recognise(text)
@@ -75,7 +75,7 @@ func TestStarTellsDecimalOffsets(t *testing.T) {
 	}
 }
 
-// Fields that tshark -T ek writes without bytes of packets are rows of connections, and small packets of one direction are a Follow dump.
+// Fields of tshark -T ek without bytes of packets are rows of connections, and small packets of one direction are a Follow dump.
 func TestRowsOfEKAndUnevenFollow(t *testing.T) {
 	ek := `{"index":{"_index":"packets"}}
 {"timestamp":"1700000000000","layers":{"ip":{"ip_ip_src":"10.0.0.1","ip_ip_dst":"10.0.0.2"},"tcp":{"tcp_tcp_srcport":"40000","tcp_tcp_dstport":"7801","tcp_tcp_payload":"01:02:03:04"}}}

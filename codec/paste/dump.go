@@ -17,20 +17,20 @@ type dumper struct {
 
 	line     dumpLine
 	open     bool   // a message has begun
-	start    int    // of it in b.out
-	first    int    // of it in the text
+	start    int    // its start in b.out
+	first    int    // its start in the text
 	base     uint64 // its first offset
 	offset   uint64 // of its last line
 	last     int    // start of the last line's bytes in b.out
-	lastLine line   // as it stands in the text
-	starAt   int    // where a "*" waits for the next offset, or -1
+	lastLine line   // as in the text
+	starAt   int    // position of a "*" before the next offset, or -1
 	width    int    // bytes of a full line, 0 if not known
-	intro    intro  // what was said before the next message
-	said     intro  // what was said before the current one
+	intro    intro  // introduction of the next message
+	said     intro  // introduction of the current one
 
 	lines      int // of data
 	others     int // not blank and not part of the dump
-	continued  int // lines and final offsets that go on where the line before ended
+	continued  int // lines and final offsets that continue the previous line
 	jumps      int
 	fits       int // lines whose text column agrees with the bytes
 	misfits    int
@@ -42,8 +42,8 @@ type dumper struct {
 	digits     int  // of the first offset
 	intros     int  // messages with an intro
 	repeats    bool
-	padded     bool // a line is shorter than those before and filled with spaces
-	unpadded   bool // such a line is not filled
+	padded     bool // a line is shorter than the previous ones and padded with spaces
+	unpadded   bool // such a line is not padded
 	lastText   string
 	marked     bool // the first offset has 0x before it
 	longGap    bool // WinDbg's mark in the offset
@@ -111,22 +111,22 @@ func (d *dumper) take(l line) *Error {
 	return nil
 }
 
-// other passes over a line that is no part of the dump.
+// other skips a line that is not part of the dump.
 func (d *dumper) other(off int, s string) {
 	if s[0] == '#' || s[0] == '$' || strings.HasPrefix(s, "(gdb)") || strings.HasPrefix(s, "(lldb)") || strings.HasPrefix(s, "0:0") {
 		return // comments and prompts
 	}
 	d.others++
-	d.b.note(off, "this line is no part of the dump and was passed over")
+	d.b.note(off, "this line is not part of the dump and was skipped")
 }
 
 func (d *dumper) lastLen() int { return len(d.b.out) - d.last }
 
-// data takes the parsed line with its bytes.
+// data handles a parsed line with its bytes.
 func (d *dumper) data(l line) *Error {
 	at := l.off + d.line.at
 	if d.style.offset == offsetNone {
-		// Nothing is counted: every line goes on.
+		// Without offsets every line continues the previous one.
 		d.line.offset = d.offset + uint64(d.lastLen())
 		if !d.open {
 			d.line.offset = 0
@@ -187,7 +187,7 @@ func (d *dumper) begin(at int) {
 	}
 }
 
-// follow puts the offset of a line in relation to the line before. It reports whether the line begins another message.
+// follow compares the offset of a line with the previous line. It reports whether the line begins another message.
 func (d *dumper) follow(at int) (begins bool, _ *Error) {
 	passed, n := d.line.offset-d.offset, uint64(d.lastLen())
 	switch {
@@ -213,7 +213,7 @@ func (d *dumper) follow(at int) (begins bool, _ *Error) {
 		return false, nil
 	case d.base != 0:
 		d.jumps++
-		d.b.note(at, "the offset does not go on from the line before (%#x was expected): read as another message", d.offset+n)
+		d.b.note(at, "the offset does not continue from the line before (%#x was expected): read as another message", d.offset+n)
 		return true, nil
 	}
 	e := errAt(at, "the offset is %s, but the lines before lead to %s", d.offsetText(d.line.offset), d.offsetText(d.offset+n))
@@ -221,7 +221,7 @@ func (d *dumper) follow(at int) (begins bool, _ *Error) {
 	return false, e
 }
 
-// offsetText writes an offset as this style does.
+// offsetText formats an offset in this style.
 func (d *dumper) offsetText(v uint64) string {
 	switch d.style.offset.String() {
 	case "octal":
@@ -232,7 +232,7 @@ func (d *dumper) offsetText(v uint64) string {
 	return fmt.Sprintf("%04x", v)
 }
 
-// cutLast cuts the last line to n bytes if what stands behind them can be its text column.
+// cutLast truncates the last line to n bytes if the rest can be its text column.
 func (d *dumper) cutLast(n int) bool {
 	again := dumpLine{}
 	again.parse(d.style, d.lastLine.text, skipSpaces(d.lastLine.text, 0), d.width)
@@ -258,7 +258,7 @@ func (d *dumper) repeat(n uint64, at int) *Error {
 	d.width = max(d.width, d.lastLen())
 	from := len(d.b.out)
 	d.b.out = slices.Grow(d.b.out, int(n))[:from+int(n)]
-	for from < len(d.b.out) { // twice as much each time: what was copied repeats with the same period
+	for from < len(d.b.out) { // double each time: the copied bytes have the same period
 		from += copy(d.b.out[from:], d.b.out[d.last:from])
 	}
 	return nil
@@ -269,14 +269,14 @@ func (d *dumper) star(at int) *Error {
 	case !d.open:
 		d.other(at, "*")
 	case d.style.offset == offsetNone:
-		return errAt(at, "without offsets nothing tells how many lines \"*\" stands for")
+		return errAt(at, "without offsets the number of lines that \"*\" stands for is unknown")
 	default:
 		d.starAt = at
 	}
 	return nil
 }
 
-// end takes a line that is an offset alone: the length of the message, written by hexdump and od as the last line.
+// end handles a line of an offset only: the length of the message, which hexdump and od write as the last line.
 func (d *dumper) end(l line) *Error {
 	at := l.off + d.line.at
 	if !d.open {
@@ -291,7 +291,7 @@ func (d *dumper) end(l line) *Error {
 	case d.style.offset == offsetNone:
 		d.other(at, l.text)
 		return nil
-	case d.starAt >= 0 && d.line.offset >= d.offset && passed >= n && (passed-n)%n == 0: // no program leaves out a part of a line
+	case d.starAt >= 0 && d.line.offset >= d.offset && passed >= n && (passed-n)%n == 0: // no program omits a part of a line
 		if e := d.repeat(passed-n, at); e != nil {
 			return e
 		}
@@ -312,16 +312,16 @@ func (d *dumper) end(l line) *Error {
 	return d.add()
 }
 
-// close ends the message for want of more lines.
+// close ends the message at the end of the dump.
 func (d *dumper) close() *Error {
 	if !d.open {
 		return nil
 	}
 	if d.starAt >= 0 {
-		d.b.note(d.starAt, "no offset follows that tells how many lines \"*\" stands for; none were added")
+		d.b.note(d.starAt, "no offset follows \"*\", so the number of lines that it stands for is unknown; none were added")
 		d.starAt = -1
 	}
-	// No offset tells where the last line ends: units beyond the usual width are text that looks like hex.
+	// No offset gives the end of the last line: units beyond the usual width are text that looks like hex.
 	usual := d.width
 	if usual == 0 {
 		usual = 16

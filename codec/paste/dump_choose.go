@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// dumpReader makes the reader of one form of dumps: the first of its styles that reads the text without an error.
+// dumpReader returns the reader of one form of dumps: the first of its styles that reads the text without an error.
 func dumpReader(form string) reader {
 	return func(t *pasted) (*builder, *Error) {
 		d, e := readDump(t, form)
@@ -20,7 +20,7 @@ func dumpReader(form string) reader {
 	}
 }
 
-// tryDump tells and reads dumps with offsets.
+// tryDump recognises and reads dumps with offsets.
 func tryDump(t *pasted) (*builder, *Error) {
 	if !dumpLike(t) {
 		return nil, nil
@@ -30,7 +30,7 @@ func tryDump(t *pasted) (*builder, *Error) {
 		return nil, e
 	}
 	d.b.form, d.b.why = d.formID(), d.reason()
-	if d.b.form != d.style.form { // only if the text says the same in that form
+	if d.b.form != d.style.form { // only if the text is evidence for that form, too
 		if o, _ := readDump(t, d.b.form); o == nil || !bytes.Equal(o.b.out, d.b.out) || len(o.b.places) != len(d.b.places) {
 			d.b.form = d.style.form
 		}
@@ -38,8 +38,8 @@ func tryDump(t *pasted) (*builder, *Error) {
 	return d.b, nil
 }
 
-// dumpLike reports whether any of the first lines can be of a dump: a first word of at least three characters with more behind
-// it, or a text column. It spares plain hex the trial of all styles.
+// dumpLike reports whether any of the first lines can be of a dump: a first word of at least three characters with more after it, or a text
+// column. It saves trying all styles on plain hex.
 func dumpLike(t *pasted) bool {
 	found, n := false, 0
 	t.lines(func(l line) bool {
@@ -57,13 +57,13 @@ func dumpLike(t *pasted) bool {
 	return found
 }
 
-// readDump tries the styles of a form, or all if form is "". Of those that read the text it takes the first whose text column
-// agrees best with the bytes. Without a form a style must also have some evidence for it, and one that fails in the middle is the
-// right one nonetheless if no other explains as much.
+// readDump tries the styles of a form, or all if form is "". Of those that read the text it takes the first whose text column agrees best
+// with the bytes. Without a form a style must have some evidence, and a style that fails in the middle is still chosen if no other explains
+// as much.
 func readDump(t *pasted, form string) (*dumper, *Error) {
 	var best *dumper
 	var fail *Error
-	failed := 0 // evidence for the style that gave fail
+	failed := 0 // evidence for the style of fail
 	for i := range dumpStyles {
 		style := &dumpStyles[i]
 		if form != "" && style.form != form {
@@ -104,7 +104,7 @@ func readDump(t *pasted, form string) (*dumper, *Error) {
 	return best, nil
 }
 
-// evidence is how many lines speak for the style: by an offset that goes on, or by a text column that agrees.
+// evidence returns the number of lines that support the style: by a consecutive offset, or by a text column that agrees.
 func (d *dumper) evidence() int { return d.continued + d.fits }
 
 // better reports whether d explains more of the text than other.
@@ -115,8 +115,8 @@ func (d *dumper) better(other *dumper) bool {
 	return d.others < other.others || d.others == other.others && d.misfits < other.misfits
 }
 
-// otherBase settles whether offsets are octal, decimal or hex where only "*" lines lead from one to the next, so that more than
-// one reading counts rightly. hexdump fills a short line with spaces and od does not; that decides, and a note says so.
+// otherBase decides whether offsets are octal, decimal or hex if only "*" lines are between them, so that several readings are consistent.
+// hexdump pads a short line with spaces and od does not; that decides, and a note reports it.
 func (d *dumper) otherBase() *dumper {
 	if d.padded && d.style.offset == offsetHex {
 		return d
@@ -183,7 +183,7 @@ func (d *dumper) noteMisfit() {
 	}
 }
 
-// formID is the form to report: styles that share a grammar are told apart by habits of their tools.
+// formID returns the form to report: styles with the same grammar are distinguished by habits of their tools.
 func (d *dumper) formID() string {
 	switch f := d.style.form; {
 	case f == formXXD && d.marked:
@@ -198,7 +198,7 @@ func (d *dumper) formID() string {
 	return d.style.form
 }
 
-// reason is the Why of a dump.
+// reason returns the Why of a dump.
 func (d *dumper) reason() string {
 	var why []string
 	switch d.style.offset {
@@ -214,11 +214,11 @@ func (d *dumper) reason() string {
 		why = append(why, d.style.offset.String()+" offsets")
 	}
 	if d.continued > 0 && d.style.offset != offsetNone {
-		why[0] += " that count the bytes of the lines"
+		why[0] += " that match the bytes of the lines"
 	}
 	switch u := d.style.unit; {
 	case u.little && u.digits == 0:
-		why = append(why, "groups that agree with the text column only when reversed")
+		why = append(why, "groups that agree with the text column only if reversed")
 	case u.bytes > 1:
 		why = append(why, fmt.Sprintf("little-endian words of %d bytes", u.bytes))
 	case u.base != 16:
@@ -234,7 +234,7 @@ func (d *dumper) reason() string {
 	}
 	text := strings.Join(why, ", ")
 	if d.intros > 0 {
-		text += "; I before a packet is read as from the server, O as from the client"
+		text += "; a packet marked I is from the server, O from the client"
 	}
 	if d.continued == 0 && d.fits == 0 && d.texts == 0 && d.style.text != textNone && d.style.offset == offsetHex {
 		text += "; also reads as plain hex, an offset of zero decides"

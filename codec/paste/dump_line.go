@@ -7,20 +7,20 @@ import (
 	"wirebench/codec/scan"
 )
 
-// maxDumpLine is the longest line that can be one of a dump, in bytes. The widest of xxd has about a thousand.
+// maxDumpLine is the maximum length of a dump line, in bytes. The longest of xxd has about a thousand.
 const maxDumpLine = 16 << 10
 
-// dumpLine is one line of a dump, taken apart. Its slices are reused for the next line.
+// dumpLine is a parsed line of a dump. Its slices are reused for the next line.
 type dumpLine struct {
 	kind    lineKind
 	offset  uint64
-	digits  int // of the offset as written, with what marks it
-	at      int // where the offset starts in the line
+	digits  int // of the offset as written, with its prefix
+	at      int // position of the offset in the line
 	data    []byte
 	units   []unitEnd // of data
 	text    string    // the text column, to the end of the line
-	bad     int       // lineBad: where in the line
-	want    string    // lineBad: what was expected there
+	bad     int       // lineBad: position in the line
+	want    string    // lineBad: expected contents
 	dashed  bool
 	hasText bool
 }
@@ -28,16 +28,16 @@ type dumpLine struct {
 type lineKind uint8
 
 const (
-	lineOther  lineKind = iota // no line of a dump
+	lineOther  lineKind = iota // not a line of a dump
 	lineData                   // offset and units
-	lineOffset                 // offset alone
-	lineBad                    // offset and at least one unit, then something that does not belong
+	lineOffset                 // only an offset
+	lineBad                    // offset and at least one unit, then an error
 )
 
-// unitEnd is where a unit ends: in the data and in the line.
+// unitEnd is the end of a unit: in the data and in the line.
 type unitEnd struct{ bytes, pos int }
 
-// parse takes apart s from position at on. width is the number of bytes of full lines if it is known, else 0.
+// parse parses s from position at on. width is the number of bytes of full lines if it is known, else 0.
 func (l *dumpLine) parse(style *dumpStyle, s string, at, width int) {
 	l.data, l.units, l.text = l.data[:0], l.units[:0], ""
 	l.dashed, l.hasText, l.at, l.kind, l.bad = false, false, at, lineOther, 0
@@ -54,7 +54,7 @@ func (l *dumpLine) parse(style *dumpStyle, s string, at, width int) {
 	if lead := i - at - next; lead == 2 && next == 7 && style.unit.digits == 2 {
 		return // od -tu1: two digits in a column of four
 	}
-	step := 0 // spaces between units, learnt from the first two
+	step := 0 // spaces between units, from the first two
 	widest := style.widestStep(i - at - next)
 	for {
 		var end int
@@ -67,7 +67,7 @@ func (l *dumpLine) parse(style *dumpStyle, s string, at, width int) {
 		n := len(l.data)
 		if lead := i - at - next; style.unit == unitGroup && len(l.units) == 1 && lead > 1 && wordDigits(lead-1+end-i) && (end == len(s) || strings.HasPrefix(s[end:], "  ")) {
 			l.units, l.data = l.units[:0], l.data[:0]
-			return // the short last group of xxd -e, at the right end of its place
+			return // the short last group of xxd -e, right-aligned
 		}
 		if end < len(s) && s[end] == '-' {
 			if n != 8 || style.form != formWinDbg {
@@ -84,12 +84,12 @@ func (l *dumpLine) parse(style *dumpStyle, s string, at, width int) {
 		case i == len(s):
 			l.finish(style, s, i)
 			return
-		case style.offset == offsetGdb, style.unit.base == 10: // columns of numbers, padded as they need
+		case style.offset == offsetGdb, style.unit.base == 10: // columns of numbers, with padding
 		case style.most == n:
 			l.finish(style, s, i)
 			return
 		case style.form == formXXDe && gap > 1 && l.lastGroup(style, s, i):
-			// The last group of xxd -e stands at the right end of its place: the gap before it is part of the dump.
+			// The last group of xxd -e is right-aligned: the gap before it is part of the dump.
 		case step == 0 && gap <= widest:
 			step = gap
 		case gap == step, gap == step+1 && n == 8 && style.unit.digits == 2:
@@ -103,7 +103,7 @@ func (l *dumpLine) parse(style *dumpStyle, s string, at, width int) {
 // wordDigits reports whether a word of two, four or eight bytes has n hex digits.
 func wordDigits(n int) bool { return n == 4 || n == 8 || n == 16 }
 
-// lastGroup reports whether a group stands at i, after which comes a text column that fits.
+// lastGroup reports whether a group starts at i and is followed by a text column that fits.
 func (l *dumpLine) lastGroup(style *dumpStyle, s string, i int) bool {
 	if textFits(l.data, s[i:]) {
 		return false
@@ -115,8 +115,8 @@ func (l *dumpLine) lastGroup(style *dumpStyle, s string, i int) bool {
 	return ok && text-end >= 2 && text < len(s) && textFits(data, s[text:])
 }
 
-// widestStep is the largest number of spaces that stand between units, with lead spaces before the first: hexdump -x and BSD's
-// od have wide columns.
+// widestStep returns the maximum number of spaces between units, with lead spaces before the first: hexdump -x and BSD's od have wide
+// columns.
 func (s *dumpStyle) widestStep(lead int) int {
 	switch {
 	case s.offset == offsetColon, s.offset == offsetColon10:
@@ -129,11 +129,11 @@ func (s *dumpStyle) widestStep(lead int) int {
 	return 2
 }
 
-// endUnits decides about something at i that is no unit though one could stand there.
+// endUnits handles an invalid unit at i, where a unit could follow.
 func (l *dumpLine) endUnits(style *dumpStyle, s string, i, width, step int) {
 	if len(l.units) == 0 {
 		l.bad, l.want = i, style.unit.describe()
-		return // lineOther, unless the offset is the one that is expected; the dumper knows
+		return // lineOther, unless the offset is the expected one, which the dumper checks
 	}
 	for _, usual := range [...]int{width, followWidth} {
 		if n := len(l.data); usual > 0 && n > usual && style.text == textFree && l.cut(s, usual) == usual {
@@ -153,7 +153,7 @@ func (l *dumpLine) endUnits(style *dumpStyle, s string, i, width, step int) {
 	l.finish(style, s, i)
 }
 
-// trim drops the units behind the first n bytes.
+// trim drops the units after the first n bytes.
 func (l *dumpLine) trim(n int) {
 	for len(l.units) > 0 && l.units[len(l.units)-1].bytes > n {
 		l.units = l.units[:len(l.units)-1]
@@ -189,7 +189,7 @@ func (l *dumpLine) finish(style *dumpStyle, s string, i int) {
 
 func (l *dumpLine) fail(at int, want string) { l.kind, l.bad, l.want = lineBad, at, want }
 
-// describe names a unit for an error.
+// describe describes a unit for an error.
 func (u unit) describe() string {
 	switch {
 	case u.hexMark:
@@ -208,8 +208,8 @@ func (u unit) describe() string {
 	return "a word of hex digits"
 }
 
-// cut returns how many bytes the first units of the line hold whose text column, if the line were cut there, would agree with
-// them; it is n or 0. Hex-looking text right after the units reads as units, and only the next offset tells.
+// cut returns the size of the first units if the rest of the line is a text column that agrees with them; it is n or 0. Hex-looking text
+// right after the units parses as units; only the next offset shows the difference.
 func (l *dumpLine) cut(s string, n int) int {
 	for _, u := range l.units {
 		if u.bytes == n && u.pos < len(s) {
@@ -222,8 +222,8 @@ func (l *dumpLine) cut(s string, n int) int {
 	return 0
 }
 
-// textFits reports whether text can be the text column of data: printable bytes stand for themselves, others for a dot or
-// something else that is no letter or digit. A gap after the eighth is allowed, and spaces at both ends may be lost.
+// textFits reports whether text can be the text column of data: printable bytes are shown as themselves, others as a dot or something else
+// that is not a letter or digit. A gap after the eighth is allowed, and spaces at both ends may be lost.
 func textFits(data []byte, text string) bool {
 	if text == "" || len(text) > 4*len(data)+4 {
 		return false
@@ -238,7 +238,7 @@ func textFits(data []byte, text string) bool {
 	return lost > 0 && columnFits(data, text, lost)
 }
 
-// columnFits is textFits for a text that lacks the first characters, lost of them.
+// columnFits is textFits for a text without its first characters, lost of them.
 func columnFits(data []byte, text string, lost int) bool {
 	if sameText(data[lost:], text) {
 		return true

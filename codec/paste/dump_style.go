@@ -6,7 +6,7 @@ import (
 	"wirebench/codec/scan"
 )
 
-// dumpStyle is how one tool writes a line of a dump: an offset, units, perhaps a column of text.
+// dumpStyle describes the lines of one tool's dumps: an offset, units, perhaps a column of text.
 type dumpStyle struct {
 	form   string
 	offset offsetKind
@@ -15,7 +15,7 @@ type dumpStyle struct {
 	most   int // bytes on a line, 0 for any number
 }
 
-// offsetKind is how the offset is written.
+// offsetKind is the notation of the offset.
 type offsetKind uint8
 
 const (
@@ -42,14 +42,14 @@ func (k offsetKind) String() string {
 	return "hex"
 }
 
-// unit is what stands between two spaces.
+// unit is the notation of one or more bytes between spaces.
 type unit struct {
 	base    int // of the digits: 2, 8, 10 or 16
-	digits  int // in one unit; 0 for as many as there are: a group of bytes (base 16) or a number (base 10)
-	bytes   int // one unit stands for; with digits 0 and base 16 half the digits
+	digits  int // in one unit; 0 for any number: a group of bytes (base 16) or a number (base 10)
+	bytes   int // in one unit; with digits 0 and base 16 half the digits
 	little  bool
 	hexMark bool // each starts with 0x
-	tick    bool // a backtick stands between the halves of eight bytes
+	tick    bool // a backtick separates the halves of eight bytes
 }
 
 var (
@@ -67,13 +67,13 @@ var (
 	unitDec1   = unit{base: 10, bytes: 1}
 )
 
-// marked is u with a 0x before each unit.
+// marked returns u with a 0x before each unit.
 func (u unit) marked() unit {
 	u.hexMark = true
 	return u
 }
 
-// textKind is what may follow the units.
+// textKind is the kind of text after the units.
 type textKind uint8
 
 const (
@@ -83,8 +83,8 @@ const (
 	textNone                  // nothing
 )
 
-// dumpStyles in the order in which they are tried. Styles that could fit the same line stand with the more usual one first;
-// offsets that go on rightly decide. od writes seven digits, and six if they are hex; hexdump writes seven digits of hex.
+// dumpStyles in the order in which they are tried. Of styles that could fit the same line, the more usual one is first; consecutive offsets
+// decide. od writes seven digits, and six if they are hex; hexdump writes seven hex digits.
 var dumpStyles = []dumpStyle{
 	{formWinDbg, offsetWindbg, unitTicked, textFree, 0},
 	{formWinDbg, offsetWindbg, unitByte, textFree, 0},
@@ -142,7 +142,7 @@ var dumpStyles = []dumpStyle{
 	{formWinDbg, offsetNone, unitTicked, textFree, 0},
 }
 
-// readOffset reads the offset at the start of s. It returns where the units start; the offset itself is 0 for offsetNone.
+// readOffset reads the offset at the start of s. It returns the start of the units; the offset itself is 0 for offsetNone.
 func (k offsetKind) readOffset(s string) (value uint64, next int, ok bool) {
 	i := 0
 	switch k {
@@ -184,7 +184,7 @@ func (k offsetKind) readOffset(s string) (value uint64, next int, ok bool) {
 	return value, next, next == len(s) || s[next] == ' ' || s[next] == '\t' && k != offsetColon && k != offsetColon10
 }
 
-// readNumber reads at most 17 digits at s[i:] and returns where they end: callers refuse more than 64 bits hold.
+// readNumber reads at most 17 digits at s[i:] and returns their end: callers reject values of more than 64 bits.
 func readNumber(s string, i int, base uint64) (value uint64, next int) {
 	for most := i + 17; i < len(s) && i < most; i++ {
 		d := uint64(scan.HexValue[s[i]])
@@ -212,7 +212,7 @@ func readWindbgOffset(s string) (value uint64, next int, ok bool) {
 	return value, next, strings.HasPrefix(s[next:], "  ") && len(s) > next+2 && s[next+2] != ' '
 }
 
-// readGdbOffset reads "0x404010 <name+16>:", "0x404010:" or "<+16>:". Without an address the number in brackets counts.
+// readGdbOffset reads "0x404010 <name+16>:", "0x404010:" or "<+16>:". Without an address the number in angle brackets counts.
 func readGdbOffset(s string) (value uint64, next int, ok bool) {
 	address := strings.HasPrefix(s, "0x")
 	if address {
@@ -246,7 +246,7 @@ func readGdbOffset(s string) (value uint64, next int, ok bool) {
 	return value, next, next < len(s) && scan.IsSpace(s[next])
 }
 
-// read reads one unit at s[i:] and appends its bytes to out. It returns where the unit ends; ok is false if there is none.
+// read reads one unit at s[i:] and appends its bytes to out. It returns the end of the unit; ok is false if there is none.
 func (u unit) read(out []byte, s string, i int) (_ []byte, next int, ok bool) {
 	if u.hexMark {
 		if !strings.HasPrefix(s[i:], "0x") {
@@ -315,7 +315,7 @@ func (u unit) read(out []byte, s string, i int) (_ []byte, next int, ok bool) {
 	return out, end, true
 }
 
-// ends reports whether a unit may end at s[i:]. A hyphen stands between the halves of WinDbg's lines.
+// ends reports whether a unit may end at s[i:]. A hyphen separates the halves of WinDbg's lines.
 func (u unit) ends(s string, i int) bool {
 	return i == len(s) || scan.IsSpace(s[i]) || s[i] == '-' && u.bytes == 1 && u.digits == 2
 }

@@ -10,22 +10,22 @@ import (
 	"wirebench/defs/schema"
 )
 
-// The addresses of rows: columns of source and destination tell which way a message went. They are told by their names, as tshark and
-// Wireshark call them (ip.src, udp.srcport, Source). Of two ends the server is the one with the lower port if the bytes are of TCP, and else
-// the one that was spoken to first.
+// The addresses of rows: columns of source and destination give the direction of a message. They are recognised by the names that tshark
+// and Wireshark use (ip.src, udp.srcport, Source). The server is the end with the lower port for payloads of TCP, otherwise the one that
+// first received a message.
 
-// maxRowPairs is how many pairs of ends are told apart.
+// maxRowPairs is the maximum number of distinct pairs of ends.
 const maxRowPairs = 4096
 
 type rowEnds struct {
-	columns [4]int                    // source, its port, destination, its port; -1 where there is none
-	cells   [4]string                 // of the row
+	columns [4]int                    // source, its port, destination, its port; -1 if there is none
+	cells   [4]string                 // of the current row
 	pairs   map[[2]netip.AddrPort]int // of client and server: index in conns
 	conns   []transport.Conn
 	missing bool // a row had no ends
 }
 
-// newRowEnds finds the columns; nil if there are none.
+// newRowEnds finds the columns of ends; nil if there are none.
 func newRowEnds(names []string, stats []columnStat, used []int) *rowEnds {
 	e := &rowEnds{pairs: map[[2]netip.AddrPort]int{}}
 	for i, list := range [][]string{sourceNames, fromPorts, destNames, toPorts} {
@@ -46,7 +46,7 @@ func newRowEnds(names []string, stats []columnStat, used []int) *rowEnds {
 	return e
 }
 
-// rankEnd is how well a column's name matches a list. Addresses of a link are none.
+// rankEnd is rankName for columns of ends. Link-layer addresses do not match.
 func rankEnd(name string, list []string) int {
 	name = strings.ToLower(strings.TrimSpace(name))
 	for i, want := range list {
@@ -66,7 +66,7 @@ func (e *rowEnds) begin() {
 	}
 }
 
-// take takes a cell if it is of an end.
+// take stores a cell if it is of an end.
 func (e *rowEnds) take(c cell) bool {
 	if e == nil {
 		return false
@@ -78,7 +78,7 @@ func (e *rowEnds) take(c cell) bool {
 	return i >= 0
 }
 
-// end is the address in two cells.
+// end returns the address in two cells.
 func (e *rowEnds) end(at int) (netip.AddrPort, bool) {
 	addr, err := netip.ParseAddr(strings.TrimSpace(e.cells[at]))
 	if err != nil {
@@ -89,7 +89,7 @@ func (e *rowEnds) end(at int) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(addr.Unmap(), uint16(port)), true
 }
 
-// dir is the direction of a row whose bytes are of a column, and its connection.
+// dir returns the direction of a row with the given column of bytes, and its connection.
 func (e *rowEnds) dir(column string) (dir schema.Dir, conn int, ok bool) {
 	if e == nil {
 		return schema.Both, 0, false
@@ -126,18 +126,18 @@ func (e *rowEnds) dir(column string) (dir schema.Dir, conn int, ok bool) {
 	return dir, conn, true
 }
 
-// ofColumn reports whether a column is the payload of a protocol, as tshark calls it.
+// ofColumn reports whether a column is the payload of a protocol in tshark's notation.
 func ofColumn(name, proto string) bool {
 	name = strings.ToLower(name)
 	return name == proto+".payload" || strings.HasSuffix(name, "."+proto+".payload")
 }
 
-// tell says what the ends were. Payloads of TCP and UDP are pieces of connections; what else has ends is messages.
+// tell adds the ends to the paste. Payloads of TCP and UDP are segments of connections; other rows with ends are messages.
 func (e *rowEnds) tell(b *builder) {
 	if e == nil || len(e.conns) == 0 {
 		return
 	}
-	b.why += ", source and destination tell the direction"
+	b.why += ", directions from source and destination"
 	b.stream = !e.missing && e.conns[0].Proto != 0
 	if len(e.conns) == 1 {
 		b.peers = []string{e.conns[0].Client.String(), e.conns[0].Server.String()}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Columns of source and destination tell the direction and the connection, as tshark writes them with and without -x.
+// Columns of source and destination give the direction and the connection, as in the output of tshark with and without -x.
 func TestRowsWithAddresses(t *testing.T) {
 	const udp = "frame.number,frame.time_epoch,ip.src,udp.srcport,ip.dst,udp.dstport,udp.payload\n"
 	json := func(src, sport, dst, dport, payload string) string {

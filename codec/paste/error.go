@@ -7,21 +7,21 @@ import (
 	"wirebench/codec/scan"
 )
 
-// Error says why a pasted text cannot be read, and where.
+// Error describes why a pasted text cannot be read, and its position.
 type Error struct {
-	Line    int    // 1-based; 0 if the error is about the text as a whole
+	Line    int    // 1-based; 0 if the error concerns the entire text
 	Column  int    // 1-based, in Unicode characters; 0 with Line 0
-	Form    string // id of the form that was being read; "" if none was recognised
-	Message string // what is wrong, without the place: lower case, no final stop
-	Found   string // what stands there, at most a few characters; "" at the end of the text
-	Want    string // what was expected; may be empty
-	Digits  int    // number of hex digits, where their number is what is wrong; else 0
+	Form    string // id of the form that was tried; "" if none was recognised
+	Message string // the mistake, without its position: lower case, no final period
+	Found   string // text at the position, at most a few characters; "" at the end of the text
+	Want    string // the expected text; may be empty
+	Digits  int    // number of hex digits, if that is the mistake; else 0
 
-	off      int      // bytes from the start of the text, -1 for the text as a whole
-	strength strength // how sure it is that the text was meant to be of this form
+	off      int      // bytes from the start of the text, -1 for the entire text
+	strength strength // likelihood that the text was meant to be of this form
 }
 
-// strength says how much an error of one form counts against those of others.
+// strength ranks an error of one form against those of others.
 type strength uint8
 
 const (
@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s%s", e.Line, e.Column, e.Message, as)
 }
 
-// place fills in line and column.
+// place sets line and column.
 func (e *Error) place(t *pasted) *Error {
 	if e.off >= 0 {
 		c := cursor{text: t.s}
@@ -60,12 +60,12 @@ func errWhole(format string, args ...any) *Error {
 	return &Error{Message: fmt.Sprintf(format, args...), off: -1}
 }
 
-// errAt is an error at a byte of the text.
+// errAt returns an error at a byte of the text.
 func errAt(off int, format string, args ...any) *Error {
 	return &Error{Message: fmt.Sprintf(format, args...), off: off}
 }
 
-// errFound is the common error: something stands where something else must stand.
+// errFound returns the most common error: unexpected text at a position.
 func errFound(t *pasted, off int, want string) *Error {
 	found := t.excerpt(off)
 	e := &Error{off: off, Found: found, Want: want}
@@ -88,17 +88,17 @@ func errOdd(off, digits int, what string) *Error {
 }
 
 func errTooManyBytes(off int) *Error {
-	return errAt(off, "the text stands for more than %d MiB of bytes", MaxBytes>>20).as(certain)
+	return errAt(off, "the text has more than %d MiB of bytes", MaxBytes>>20).as(certain)
 }
 
 func errTooManyMessages(off int) *Error {
-	return errAt(off, "the text holds more than %d messages", MaxMessages).as(certain)
+	return errAt(off, "the text has more than %d messages", MaxMessages).as(certain)
 }
 
-// errNothing is the error when no form fits. It names where the nearest reading stopped.
+// errNothing returns the error for a text of no known form. It includes the error of the reading that came furthest.
 func errNothing(nearest *Error) *Error {
 	e := &Error{off: -1, Want: "hex, a dump, an array, base64, a Follow Stream text, a log or a table"}
-	e.Message = "this is no form of bytes that can be recognised; known are " +
+	e.Message = "unrecognised form of bytes; known are " +
 		"hex, base64, dumps (xxd, hexdump, od, Wireshark, text2pcap, WinDbg, gdb), arrays and strings of source code, " +
 		"Wireshark's Follow Stream, the TERA proxy log, and JSON or CSV with a column of hex or base64"
 	if nearest != nil && nearest.off >= 0 {

@@ -7,9 +7,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Wireshark's and tshark's Follow Stream (ui/qt/follow_stream_dialog.cpp, ui/cli/tap-follow.c). What the side named first sent
-// is peer 0, "node 0", or not indented; the other side is peer 1, or indented. Wireshark takes the side that sent first as
-// peer 0, which in the protocols at hand is the client.
+// Wireshark's and tshark's Follow Stream (ui/qt/follow_stream_dialog.cpp, ui/cli/tap-follow.c). The side that sent first is peer 0, "node
+// 0", or not indented; the other side is peer 1, or indented. In the supported protocols the client sends first.
 
 const whyPeers = "; peer 0 is read as the client"
 
@@ -40,7 +39,7 @@ func isFollowHeader(s string) bool {
 		strings.HasPrefix(s, "Node 0: ") || strings.HasPrefix(s, "Node 1: ")
 }
 
-// indentDir is the direction that the indentation of a line says. tshark uses a tab, Wireshark four spaces.
+// indentDir returns the direction shown by the indentation of a line. tshark uses a tab, Wireshark four spaces.
 func indentDir(s string) schema.Dir {
 	if strings.HasPrefix(s, "\t") || strings.HasPrefix(s, "    ") {
 		return schema.ToClient
@@ -48,7 +47,7 @@ func indentDir(s string) schema.Dir {
 	return schema.ToServer
 }
 
-// tryFollowHex tells a Follow hex dump from other dumps: by tshark's header, by lines of both indentations whose offsets count
+// tryFollowHex distinguishes a Follow hex dump from other dumps: by tshark's header, by lines of both indentations whose offsets count
 // separately, or by the gap in the middle of the text column, which other dumps with offsets of eight digits do not have.
 func tryFollowHex(t *pasted) (*builder, *Error) {
 	mode, _ := followHeader(t)
@@ -72,11 +71,11 @@ func tryFollowHex(t *pasted) (*builder, *Error) {
 	case mode == "hex":
 		f.b.why = "tshark's header says so"
 	case f.count[schema.ToServer] > 0 && f.count[schema.ToClient] > 0:
-		f.b.why = "lines with and without indentation whose offsets count separately"
+		f.b.why = "lines with and without indentation, each with its own offsets"
 	case f.gaps > 0:
 		f.b.why = "offsets of eight digits and a gap in the text column; one direction only"
 	case f.uneven:
-		f.b.why = "offsets of eight digits that go on after lines that are not full; one direction only"
+		f.b.why = "offsets of eight digits that continue after partial lines; one direction only"
 	default:
 		return nil, nil
 	}
@@ -84,7 +83,7 @@ func tryFollowHex(t *pasted) (*builder, *Error) {
 	return f.b, nil
 }
 
-// readFollowHex is the reader of the form "follow-hex".
+// readFollowHex reads the form "follow-hex".
 func readFollowHex(t *pasted) (*builder, *Error) {
 	f := followDumper{t: t, b: &builder{form: formFollowHex, stream: true}}
 	if e := f.read(); e != nil {
@@ -96,8 +95,8 @@ func readFollowHex(t *pasted) (*builder, *Error) {
 	return f.b, nil
 }
 
-// followDumper reads a Follow hex dump. Each direction counts its offsets through the whole conversation. A packet starts on a
-// line of its own, so a line that is not full ends a packet; after full lines nothing tells, and the packets run together.
+// followDumper reads a Follow hex dump. Each direction has its own offsets. A packet starts on a new line, so a partial line ends a packet;
+// packets of full lines cannot be separated and are joined.
 type followDumper struct {
 	t     *pasted
 	b     *builder
@@ -108,7 +107,7 @@ type followDumper struct {
 	open  bool
 	start int
 	first int
-	next  [3]uint64 // by direction: the offset that must come
+	next  [3]uint64 // by direction: the next offset
 	seen  [3]bool
 	count [3]int // lines by direction
 	lines int
@@ -116,13 +115,13 @@ type followDumper struct {
 	gaps  int
 
 	longest, last int  // bytes of the longest line, and of the last one
-	uneven        bool // a line that is not the longest has another one behind it, as no dump of one run of bytes does
+	uneven        bool // a partial line is followed by another one, unlike in a dump of one run of bytes
 
-	lostIndent bool // the lines of one direction go on with the offsets of the other: a dump whose first line lost its indentation
-	bars       bool // the text column is that of hexdump -C
+	lostIndent bool // the lines of one direction continue the offsets of the other: a dump whose first line lost its indentation
+	bars       bool // the text column is in the style of hexdump -C
 }
 
-// followStyle: 16 bytes a line at most; the text column follows after one to three spaces.
+// followStyle has at most 16 bytes per line; the text column follows after one to three spaces.
 var followStyle = dumpStyle{form: formFollowHex, offset: offsetHex, unit: unitByte, text: textFree, most: followWidth}
 
 const followWidth = 16
@@ -160,7 +159,7 @@ func (f *followDumper) take(l line) *Error {
 	}
 	if f.line.kind != lineData || f.line.digits < 8 {
 		f.other++
-		f.b.note(l.off+at, "this line is no part of the dump and was passed over")
+		f.b.note(l.off+at, "this line is not part of the dump and was skipped")
 		return nil
 	}
 	if f.seen[dir] && f.next[dir] != f.line.offset {
@@ -206,8 +205,8 @@ func (f *followDumper) close() *Error {
 	return f.b.add(Message{Dir: f.dir}, f.start, f.first)
 }
 
-// tryFollowRaw reads tshark's raw form: a line of hex for each packet, the lines of peer 1 after a tab. Without the header a
-// tab-indented line that is followed by one that is not tells it from pasted text whose first line lost its indentation.
+// tryFollowRaw reads tshark's raw form: a line of hex for each packet, the lines of peer 1 after a tab. Without the header, a tab-indented
+// line followed by an unindented one distinguishes it from pasted text whose first line lost its indentation.
 func tryFollowRaw(t *pasted) (*builder, *Error) {
 	mode, _ := followHeader(t)
 	if mode == "raw" {
@@ -239,11 +238,11 @@ func tryFollowRaw(t *pasted) (*builder, *Error) {
 	if e != nil {
 		return nil, nil
 	}
-	b.why = "lines of hex that are indented by a tab in turns; also reads as plain hex" + whyPeers
+	b.why = "lines of hex, some of them indented by a tab; also reads as plain hex" + whyPeers
 	return b, nil
 }
 
-// readFollowRaw is the reader of the form "follow-raw".
+// readFollowRaw reads the form "follow-raw".
 func readFollowRaw(t *pasted) (*builder, *Error) {
 	b := &builder{form: formFollowRaw, stream: true}
 	_, b.peers = followHeader(t)

@@ -2,7 +2,7 @@ package paste
 
 import "strings"
 
-// tryFollowArrays tells Follow Stream's C arrays by their names, "char peer0_0[] = {".
+// tryFollowArrays recognises Follow Stream's C arrays by their names, "char peer0_0[] = {".
 func tryFollowArrays(t *pasted) (*builder, *Error) {
 	found, n := false, 0
 	t.lines(func(l line) bool {
@@ -21,7 +21,7 @@ func tryFollowArrays(t *pasted) (*builder, *Error) {
 	return b, nil
 }
 
-// readFollowArrays is the reader of the form "follow-c-arrays".
+// readFollowArrays reads the form "follow-c-arrays".
 func readFollowArrays(t *pasted) (*builder, *Error) {
 	b, e := readArrays(t)
 	if e != nil {

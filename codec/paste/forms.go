@@ -15,7 +15,7 @@ const (
 	groupTable    = "Logs and tables"
 )
 
-// The forms, by their ids.
+// Ids of the forms.
 const (
 	formHex           = "hex"
 	formHexLines      = "hex-lines"
@@ -67,28 +67,28 @@ const (
 	formCSV           = "csv"
 )
 
-// form is a form of text: a row of the table.
+// form is a form of text.
 type form struct {
 	FormInfo
-	read reader // reads a text as this form, whatever it looks like
+	read reader // reads any text as this form
 	sniff
 	traits
 }
 
-// sniff is how a form is recognised. Without try it is chosen by hand only, or another form of its family recognises it.
+// sniff describes the detection of a form. Forms without try are chosen by the user, or detected by another form of their family.
 type sniff struct {
-	turn   int    // forms with the clearest marks look first
-	try    reader // as a reader, but nil, nil if the text does not look like the form
-	family bool   // try tells several forms apart, and names them itself
+	turn   int    // order of detection: the most distinctive signatures first
+	try    reader // returns nil, nil if the text does not look like the form
+	family bool   // try detects several forms, and names them itself
 }
 
-// traits are what is known of the messages of a form.
+// traits are properties of the messages of a form.
 type traits uint8
 
 const (
 	ownLines traits = 1 << iota // each message has a line of its own
-	names                       // Message.Name is that of a message and not of a variable
-	decoded                     // messages are never packets of a network
+	names                       // Message.Name is the name of a message, not of a variable
+	decoded                     // messages are never network packets
 )
 
 // forms is the table of all forms, in the order of a menu.
@@ -148,7 +148,7 @@ var forms = []form{
 	{FormInfo{formCSV, "CSV with a hex or base64 column", groupTable}, readCSV, sniff{12, tryCSVHeader, false}, ownLines | names},
 }
 
-// recognisers are the forms that look at a text, in their turns.
+// recognisers are the detectable forms, by turn.
 var recognisers = func() (out []*form) {
 	for i := range forms {
 		if forms[i].try != nil {
@@ -168,7 +168,7 @@ func formByID(id string) *form {
 	return nil
 }
 
-// has reports whether the messages have a trait by the form of the text.
+// has reports whether the form of the text has a trait.
 func (p *Paste) has(t traits) bool {
 	f := formByID(p.Form)
 	return f != nil && f.traits&t != 0

@@ -11,19 +11,19 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Options say how a text becomes frames.
+// Options control how a text becomes frames.
 type Options struct {
 	transport.WholeOptions
 	Ports   []uint16                                 // of servers: a peer 0 with one of them is the server
-	Proto   transport.Proto                          // what carried the bytes; TCP if 0
+	Proto   transport.Proto                          // transport protocol of the bytes; TCP if 0
 	New     func(transport.Conn) transport.Transport // as in Options
-	Through bool                                     // whole messages go through the transport too: they are as they were on the wire
+	Through bool                                     // complete messages go through the transport too: they are as on the wire
 }
 
-// Read emits what a text holds as frames. Pieces of streams (Paste.Stream) go through a transport, as those of a capture do; the
-// messages of a log are whole and become frames as they are, and so do pieces if there is no transport. What a frame is made of
-// (Frame.From) counts the messages of the text as packets, from 1: Paste.Messages[Packet-1] has the name and the marks that the text
-// gives. The marks of a whole message are its Note, and Frame.Marks; its name in a log is Frame.Name.
+// Read emits the contents of a text as frames. Segments of streams (Paste.Stream) go through a transport, like those of a capture. The
+// messages of a log are complete and become frames without one, and so do segments if there is no transport. The sources of a frame
+// (Frame.From) number the messages of the text as packets, from 1: Paste.Messages[Packet-1] has their name and marks. The marks of a
+// complete message are in its Note and Frame.Marks; its name in a log is Frame.Name.
 func Read(p *Paste, opts Options, emit func(*transport.Frame)) {
 	conns := opts.conns(p)
 	w := transport.Whole{Opts: opts.WholeOptions, Emit: emit}
@@ -51,7 +51,7 @@ func Read(p *Paste, opts Options, emit func(*transport.Frame)) {
 			}
 			more = w.Give(f)
 		} else {
-			w.Opts.Key = nil // the transport knows
+			w.Opts.Key = nil // the transport has set it
 			if dir == schema.Both {
 				dir = schema.ToServer // a stream has a direction
 			}
@@ -72,15 +72,15 @@ func Read(p *Paste, opts Options, emit func(*transport.Frame)) {
 	}
 }
 
-// pastedConn is a connection of a text as it is being read.
+// pastedConn is the state of a connection of a text.
 type pastedConn struct {
 	transport.Conn
-	swapped bool                // the client that the text names is the server
-	t       transport.Transport // nil: messages are frames as they are
+	swapped bool                // the client in the text is the server
+	t       transport.Transport // nil: each message is a frame
 	started [3]bool
 }
 
-// conns are the connections of a text, at least one.
+// conns returns the connections of a text, at least one.
 func (o *Options) conns(p *Paste) []pastedConn {
 	conns := make([]pastedConn, max(1, len(p.Conns)))
 	for i := range conns {
@@ -110,7 +110,7 @@ func (o *Options) proto() transport.Proto {
 	return o.Proto
 }
 
-// conn is the connection that the text names. swapped says that peer 0, which a Paste takes for the client, is the server.
+// conn returns the connection named in the text. swapped means that peer 0, which a Paste takes for the client, is the server.
 func (o *Options) conn(p *Paste) (c transport.Conn, swapped bool) {
 	c.Proto = o.proto()
 	if len(p.Peers) != 2 {
@@ -129,7 +129,7 @@ func (o *Options) conn(p *Paste) (c transport.Conn, swapped bool) {
 	return c, false
 }
 
-// LogDay is midnight (UTC) of the day that the name of a proxy's log tells, which has the milliseconds since 1970 at which it was started:
+// LogDay returns midnight (UTC) of the day in the name of a proxy log, which has its start in milliseconds since 1970:
 // "tera-proxy-1700006390000.log".
 func LogDay(name string) (time.Time, bool) {
 	stem := strings.TrimSuffix(name[strings.LastIndexAny(name, `/\`)+1:], ".log")

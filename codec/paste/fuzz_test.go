@@ -11,8 +11,8 @@ import (
 	"wirebench/codec/packettest"
 )
 
-// FuzzRecognise holds every text to this: no panic, bounded output, places inside the text, and the form that was recognised
-// reads the same bytes when a user chooses it.
+// FuzzRecognise checks for any text: no panic, bounded output, positions inside the text, and that RecogniseAs with the detected form reads
+// the same bytes.
 func FuzzRecognise(f *testing.F) {
 	for _, b := range packettest.Samples()[15:30] {
 		for _, spec := range dumpSpecs {
@@ -75,7 +75,7 @@ func FuzzRecognise(f *testing.F) {
 	})
 }
 
-// FuzzRecogniseAs holds every form to not panicking on a text that is not its own.
+// FuzzRecogniseAs checks that no form panics on any text.
 func FuzzRecogniseAs(f *testing.F) {
 	for i, form := range forms {
 		f.Add(i, "00000000: 4142  AB\n"+form.ID)

@@ -6,17 +6,18 @@ import (
 	"wirebench/codec/scan"
 )
 
-// What gdb prints of an array of bytes, with what it says more than once in short:
+// The output of gdb for an array of bytes, with repeated elements abbreviated:
 //
 //	$1 = {0x0 <repeats 12 times>, 0x3, 0xff}
 //	$2 = "\000\003AB", '\000' <repeats 13 times>
 //
-// The parts in a line are one message. gdb prints 200 elements if it is not told otherwise ("set print elements 0"), and dots for the rest.
+// The parts of a line are one message. gdb prints 200 elements by default ("set print elements 0" removes the limit), and dots for the
+// rest.
 
 const repeats = " <repeats "
 
-// tryGdbPrint tells such a text by "$1 = " at its start, where something is repeated or left away: without that, it is an array or a
-// string as of source code.
+// tryGdbPrint recognises such a text by "$1 = " at its start and an abbreviation: without one, it is an array or a string as in source
+// code.
 func tryGdbPrint(t *pasted) (*builder, *Error) {
 	s := strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(t.s, " \t\r\n"), "(gdb) "), " ")
 	_, ok := gdbValue(s)
@@ -30,7 +31,7 @@ func tryGdbPrint(t *pasted) (*builder, *Error) {
 	return b, nil
 }
 
-// gdbValue is what is printed in a line that starts with "$1 = ".
+// gdbValue returns the position of the value in a line that starts with "$1 = ".
 func gdbValue(s string) (at int, ok bool) {
 	if !strings.HasPrefix(s, "$") {
 		return 0, false
@@ -39,9 +40,9 @@ func gdbValue(s string) (at int, ok bool) {
 	return end + len(" = "), end > 1 && strings.HasPrefix(s[end:], " = ")
 }
 
-// readGdbPrint is the reader of the form "gdb-print". A line that starts with another value is another message; others go on.
+// readGdbPrint reads the form "gdb-print". A line that starts with another value is another message; other lines continue the message.
 func readGdbPrint(t *pasted) (*builder, *Error) {
-	b := &builder{form: formGDBPrint, why: "a value as gdb prints it, with what it says is repeated"}
+	b := &builder{form: formGDBPrint, why: "a value as gdb prints it, with its repeat counts"}
 	start, first := 0, -1
 	var fail *Error
 	t.lines(func(l line) bool {
@@ -74,7 +75,7 @@ func readGdbPrint(t *pasted) (*builder, *Error) {
 	return b, nil
 }
 
-// gdbLine reads elements of a line from a place on.
+// gdbLine reads elements of a line from position i on.
 func (b *builder) gdbLine(t *pasted, s string, i, off int) *Error {
 	for i < len(s) {
 		before := len(b.out)
@@ -83,7 +84,7 @@ func (b *builder) gdbLine(t *pasted, s string, i, off int) *Error {
 			i++
 			continue
 		case strings.HasPrefix(s[i:], "..."):
-			return errAt(off+i, "gdb did not print the rest: \"set print elements 0\" makes it print all")
+			return errAt(off+i, "the output of gdb is truncated: \"set print elements 0\" makes it print all")
 		case c == '"' || c == '\'':
 			end, ok := b.gdbString(s, i)
 			if !ok {
@@ -122,7 +123,7 @@ func (b *builder) gdbLine(t *pasted, s string, i, off int) *Error {
 	return nil
 }
 
-// gdbString appends the bytes of the string or character at i. With !ok, end is what cannot be right.
+// gdbString appends the bytes of the string or character at i. With !ok, end is the position of the mistake.
 func (b *builder) gdbString(s string, i int) (end int, ok bool) {
 	quote := s[i]
 	for i++; i < len(s); i++ {

@@ -7,10 +7,10 @@ import (
 	"wirebench/codec/scan"
 )
 
-// Plain hex: digits with any separators between the bytes. A line break is a separator that may also stand inside a byte,
-// because texts are wrapped at any width; a blank line ends the message.
+// Plain hex: digits with any separators between the bytes. A line break is a separator that may also occur inside a byte, because texts are
+// wrapped at any width; a blank line ends the message.
 
-// readHex is the reader of the form "hex".
+// readHex reads the form "hex".
 func readHex(t *pasted) (*builder, *Error) {
 	h := hexReader{t: t}
 	if e := h.read(); e != nil {
@@ -20,7 +20,7 @@ func readHex(t *pasted) (*builder, *Error) {
 	return &h.b, nil
 }
 
-// readHexLines is the reader of the form "hex-lines": each line that is not blank is a message.
+// readHexLines reads the form "hex-lines": each line that is not blank is a message.
 func readHexLines(t *pasted) (*builder, *Error) {
 	h := hexReader{t: t, perLine: true}
 	if e := h.read(); e != nil {
@@ -30,7 +30,7 @@ func readHexLines(t *pasted) (*builder, *Error) {
 	return &h.b, nil
 }
 
-// readHexWords is the reader of the form "hex-words": groups of 4, 8 or 16 digits, each a little-endian number.
+// readHexWords reads the form "hex-words": groups of 4, 8 or 16 digits, each a little-endian number.
 func readHexWords(t *pasted) (*builder, *Error) {
 	b := &builder{form: formHexWords}
 	start, first := 0, 0
@@ -79,7 +79,7 @@ func readHexWords(t *pasted) (*builder, *Error) {
 	return b, nil
 }
 
-// hexRun is the number of hex digits at s[i:].
+// hexRun returns the number of hex digits at s[i:].
 func hexRun(s string, i int) int {
 	n := 0
 	for i+n < len(s) && scan.IsHex(s[i+n]) {
@@ -88,7 +88,7 @@ func hexRun(s string, i int) int {
 	return n
 }
 
-// hexReader reads plain hex. It also gathers what tells hex from other readings of the same text.
+// hexReader reads plain hex. It also collects evidence for other readings of the same text.
 //
 // A run is the digits between two separators. Line breaks end it only in texts that have other separators too, so that an
 // unseparated text wrapped anywhere is one run.
@@ -98,18 +98,18 @@ type hexReader struct {
 	b       builder
 
 	start, first int  // of the current message: in b.out, and in the text (-1 before its first digit)
-	hi           int  // first digit of a byte begun, or -1
-	run, last    int  // digits of the current run, and where its last one stands
+	hi           int  // first digit of an incomplete byte, or -1
+	run, last    int  // digits of the current run, and the position of its last one
 	prefix       bool // the run follows 0x, \x or %
 	gap          bool // a separator was seen on this line after the last digit
 
-	separated bool // separators other than line breaks stand between bytes
-	words     bool // so they do between groups of several bytes
+	separated bool // separators other than line breaks occur between bytes
+	words     bool // they also occur between groups of several bytes
 	letters   bool // some digit is a letter
 	marked    bool // 0x, \x or % was seen
 	commas    bool
 	cells     [2]int // digits of the shortest and longest run between commas
-	split     int    // where the first line ends inside a byte, or -1
+	split     int    // position where the first line ends inside a byte, or -1
 	lines     lineLengths
 }
 
@@ -150,7 +150,7 @@ func (h *hexReader) read() *Error {
 	return nil
 }
 
-// isPrefix is the length of a mark at s[i:] that says that the digits after it are hex: 0x, \x, %; 0 if there is none.
+// isPrefix returns the length of a hex prefix at s[i:]: 0x, \x, %; 0 if there is none.
 func isPrefix(s string, i int) int {
 	switch {
 	case s[i] == '%' && i+1 < len(s) && scan.IsHex(s[i+1]):
@@ -180,7 +180,7 @@ func (h *hexReader) endPrefixed() {
 	h.prefix = h.prefix && h.run == 0
 }
 
-// digitRun reads the digits at i and returns where they end.
+// digitRun reads the digits at i and returns their end.
 func (h *hexReader) digitRun(i int) (int, *Error) {
 	s := h.t.s
 	if h.gap {
@@ -222,7 +222,7 @@ func (h *hexReader) digitRun(i int) (int, *Error) {
 	return i, nil
 }
 
-// separator handles what is neither digit nor line break, at i, and returns where it ends.
+// separator handles a character other than a digit or line break at i, and returns its end.
 func (h *hexReader) separator(i int) (int, *Error) {
 	s := h.t.s
 	n := 1
@@ -232,7 +232,7 @@ func (h *hexReader) separator(i int) (int, *Error) {
 		n = len("\u00a0")
 	case c|0x20 == 'h' && h.run == 2 && !h.gap && (i+1 == len(s) || !scan.IsWord(s[i+1])): // assembler: 5fh
 	case c == '*':
-		return i, errAt(i, "\"*\" stands for repeated lines, but without offsets nothing tells how many").as(h.strength())
+		return i, errAt(i, "\"*\" stands for repeated lines, but without offsets their number is unknown").as(h.strength())
 	default:
 		return i, errFound(h.t, i, "hex digits").as(h.strength())
 	}
@@ -249,7 +249,7 @@ func (h *hexReader) separator(i int) (int, *Error) {
 	return i + n, nil
 }
 
-// countCell notes how many digits stand between two commas.
+// countCell records the number of digits between two commas.
 func (h *hexReader) countCell() {
 	if h.run == 0 || h.gap || !h.commas {
 		return
@@ -260,10 +260,10 @@ func (h *hexReader) countCell() {
 	h.cells = [2]int{min(h.cells[0], h.run), max(h.cells[1], h.run)}
 }
 
-// lineBreak handles a line break at i: it may stand inside a byte; a blank line after it ends the message.
+// lineBreak handles a line break at i: it may be inside a byte; a blank line after it ends the message.
 func (h *hexReader) lineBreak(i int) (int, *Error) {
 	s := h.t.s
-	next := i + 1 // first character of the next line that is no space
+	next := i + 1 // first non-space character of the next line
 	for next < len(s) && (scan.IsSpace(s[next]) || s[next] == '\r') {
 		next++
 	}
@@ -290,7 +290,7 @@ func (h *hexReader) lineBreak(i int) (int, *Error) {
 	return next, h.endMessage()
 }
 
-// odd is the error for a run of digits that does not make whole bytes, at the digit that is left over.
+// odd returns the error for a run of an odd number of digits, at the last digit.
 func (h *hexReader) odd() *Error {
 	what := "# hex digits"
 	if h.run == 1 {
@@ -301,7 +301,7 @@ func (h *hexReader) odd() *Error {
 	}
 	e := errOdd(h.last, h.run, what).as(h.strength())
 	if strings.Trim(h.t.s[h.last+1:], "0123456789abcdefABCDEF \t\r\n:;,-_") == "" {
-		e.strength = likely // nothing in the text is anything but hex
+		e.strength = likely // all of the text is hex
 	}
 	return e
 }
@@ -315,7 +315,7 @@ func (h *hexReader) endMessage() *Error {
 	return e
 }
 
-// strength of an error: a text of which much was read as hex was meant to be hex.
+// strength of an error: a text with much valid hex was meant to be hex.
 func (h *hexReader) strength() strength {
 	if len(h.b.out) >= 4 {
 		return likely
@@ -336,7 +336,7 @@ func (h *hexReader) addNotes() {
 	}
 }
 
-// reason is the Why of plain hex.
+// reason returns the Why of plain hex.
 func (h *hexReader) reason() string {
 	why := "only hex digits and separators"
 	if !h.separated {
@@ -352,19 +352,19 @@ func (h *hexReader) reason() string {
 		why += "; also reads as CSV, hex wins"
 	}
 	if n := len(h.b.msgs); n > 1 && !h.perLine {
-		why += fmt.Sprintf("; blank lines part %d messages", n)
+		why += fmt.Sprintf("; blank lines separate %d messages", n)
 	}
 	return why
 }
 
-// lineLengths finds the first line that is longer or shorter than those before it although others follow: such lines look like
-// messages rather than like wrapped text.
+// lineLengths finds the first line that is longer or shorter than the previous ones although others follow: such lines look like messages
+// rather than like wrapped text.
 type lineLengths struct {
 	digits  int // of the current line
 	first   int // digits of the first line
 	count   int // lines that have ended
 	pending bool
-	odd     int // where such a line ends, or -1
+	odd     int // end of such a line, or -1
 	last    int
 }
 

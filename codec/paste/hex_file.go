@@ -7,11 +7,11 @@ import (
 	"wirebench/defs/schema"
 )
 
-// minWrapped is how many bytes a line has at least where hex is wrapped.
+// minWrapped is the minimum number of bytes in a line of wrapped hex.
 const minWrapped = 16
 
-// RecogniseFile is Recognise for a file that is read as a capture. There hex in several lines is a message a line, as an export writes it,
-// unless it looks wrapped. Where it does, the messages themselves can still tell that they end with their lines.
+// RecogniseFile is Recognise for a file that is read as a capture. There hex in several lines is one message per line, as exports write it,
+// unless it looks wrapped. If it does, key can still show that each line is a complete message.
 func RecogniseFile(text string, key func(schema.Dir, []byte) (schema.Key, bool)) (*Paste, error) {
 	p, err := recognise(text)
 	if err != nil {
@@ -28,9 +28,9 @@ func RecogniseFile(text string, key func(schema.Dir, []byte) (schema.Key, bool))
 	}
 	lines, err := RecogniseAs(text, formHexLines)
 	if err != nil || len(lines.Messages) != len(widths) {
-		return p, nil // as one message it can be read
+		return p, nil // it can be read as one message
 	}
-	lines.Why = "hex in lines that do not look wrapped: each is a message"
+	lines.Why = "hex in lines that do not look wrapped, one message each"
 	if looksWrapped(widths) {
 		if key == nil {
 			return p, nil
@@ -43,12 +43,12 @@ func RecogniseFile(text string, key func(schema.Dir, []byte) (schema.Key, bool))
 				return p, nil
 			}
 		}
-		lines.Why = "hex in lines, each of which is a whole message of the protocol"
+		lines.Why = "hex in lines, each a complete message of the protocol"
 	}
 	return lines, nil
 }
 
-// hexWidths are the numbers of hex digits in lines that are not blank; nil if one is odd, as then a line ends inside a byte.
+// hexWidths returns the numbers of hex digits in lines that are not blank; nil if one is odd, as then a line ends inside a byte.
 func hexWidths(text string) (widths []int) {
 	for line := range strings.Lines(text) {
 		n := 0
@@ -67,7 +67,7 @@ func hexWidths(text string) (widths []int) {
 	return widths
 }
 
-// looksWrapped reports whether all lines but the last have one width, and the last no more.
+// looksWrapped reports whether all lines but the last have the same width, and the last is not longer.
 func looksWrapped(widths []int) bool {
 	last := len(widths) - 1
 	for _, n := range widths[:last] {

@@ -8,8 +8,8 @@ import (
 	"wirebench/codec/packettest"
 )
 
-// TestHostileTextsAreLinear reads texts that make careless readers go over the same characters again and again: those take
-// many times the limit, which itself is a hundred times what a linear reader needs.
+// TestHostileTextsAreLinear reads texts that take a quadratic reader many times the limit, which is a hundred times the time of a linear
+// one.
 func TestHostileTextsAreLinear(t *testing.T) {
 	const size = 128 << 10
 	for _, piece := range []string{
@@ -32,7 +32,7 @@ func TestHostileTextsAreLinear(t *testing.T) {
 	}
 }
 
-// TestEveryFormStandsEveryText reads texts of each form as every other form: the wrong choice is an error or other bytes, no more.
+// TestEveryFormStandsEveryText reads texts of each form as every other form: the wrong choice yields an error or other bytes, but no panic.
 func TestEveryFormStandsEveryText(t *testing.T) {
 	b := packettest.Samples()[22]
 	for _, form := range Forms() {

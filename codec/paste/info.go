@@ -7,16 +7,16 @@ import (
 	"wirebench/defs/schema"
 )
 
-// PasteInfo is a Paste as other programs get it: the object of paste --json.
+// PasteInfo is the JSON form of a Paste: the object of paste --json.
 type PasteInfo struct {
-	Form     string        `json:"form" doc:"what the text was taken for"`
+	Form     string        `json:"form" doc:"detected form of the text"`
 	Title    string        `json:"title" doc:"the form, for people"`
 	Why      string        `json:"why,omitempty"`
-	Stream   bool          `json:"stream,omitempty" doc:"the messages are pieces of two byte streams"`
+	Stream   bool          `json:"stream,omitempty" doc:"the messages are segments of two byte streams"`
 	Messages []MessageInfo `json:"messages"`
 	Notes    []string      `json:"notes,omitempty"`
 
-	Conversation bool `json:"conversation,omitempty" doc:"several messages, and the text tells which way they went: worth keeping as a capture"`
+	Conversation bool `json:"conversation,omitempty" doc:"several messages whose directions are known: worth storing as a capture"`
 }
 
 // MessageInfo is one message of a PasteInfo.
@@ -26,9 +26,9 @@ type MessageInfo struct {
 	Time    string `json:"time,omitempty"`
 	Name    string `json:"name,omitempty"`
 	Version int    `json:"version,omitempty"`
-	Number  int    `json:"packet,omitempty" doc:"as the text counts it"`
+	Number  int    `json:"packet,omitempty" doc:"number in the text"`
 	Marks   string `json:"marks,omitempty"`
-	Line    int    `json:"line,omitempty" doc:"where it starts in the text, 1-based"`
+	Line    int    `json:"line,omitempty" doc:"line of the text where it starts, 1-based"`
 }
 
 // Info describes the paste.
@@ -50,8 +50,7 @@ func (p *Paste) Info() PasteInfo {
 	return out
 }
 
-// Conversation reports whether the text shows more than one message and which way they went, or whole packets: then it is as good as a
-// capture.
+// Conversation reports whether the text has several messages with directions, or complete packets: then it can be stored as a capture.
 func (p *Paste) Conversation() bool {
 	if p.Packets {
 		return true
@@ -67,7 +66,7 @@ func (p *Paste) Conversation() bool {
 	return false
 }
 
-// String is the note with its place.
+// String returns the note with its position.
 func (n Note) String() string {
 	return fmt.Sprintf("line %d, column %d: %s", n.Line, n.Column, n.Message)
 }

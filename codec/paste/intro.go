@@ -7,16 +7,16 @@ import (
 	"wirebench/defs/schema"
 )
 
-// intro is what text2pcap allows before a packet: a direction, I or O, and a time (text2pcap manual, "-D" and "-t").
+// intro is the introduction that text2pcap allows before a packet: a direction, I or O, and a time (text2pcap manual, "-D" and "-t").
 type intro struct {
 	set  bool
 	dir  schema.Dir
 	time scan.Stamp
 }
 
-// readIntro reads an intro from position at on. rest is where the line goes on after it.
+// readIntro reads an intro from position at on. rest is the start of the rest of the line.
 //
-// I is inbound and O is outbound. Text dumps are made where the game client runs, so inbound is what the server sent.
+// I is inbound and O is outbound. Dumps are usually made on the machine of the game client, so inbound is from the server.
 func readIntro(s string, at int) (in intro, rest int) {
 	rest = at
 	if word, next := wordAt(s, rest); word == "I" || word == "O" {
@@ -42,7 +42,7 @@ func readIntro(s string, at int) (in intro, rest int) {
 	return in, rest
 }
 
-// wordAt is the word at s[i:] and where the one after it starts.
+// wordAt returns the word at s[i:] and the start of the next one.
 func wordAt(s string, i int) (word string, next int) {
 	end := i
 	for end < len(s) && !scan.IsSpace(s[end]) {

@@ -8,10 +8,10 @@ import (
 	"wirebench/codec/scan"
 )
 
-// JSON objects as rows: JSON Lines, an array of objects, or one object that holds such an array. Nested objects are columns with
-// a dotted name. The text is scanned in place; encoding/json would build values of many times its size.
+// JSON objects as rows: JSON Lines, an array of objects, or one object that holds such an array. Nested objects are columns with dotted
+// names. The text is scanned in place, as the values of encoding/json would take many times its size.
 
-// tryJSON tells rows by a text that starts with an object or an array of objects.
+// tryJSON recognises rows by a text that starts with an object or an array of objects.
 func tryJSON(t *pasted) (*builder, *Error) {
 	s := strings.TrimLeft(t.s, " \t\r\n")
 	if strings.HasPrefix(s, "[") {
@@ -32,7 +32,7 @@ func tryJSON(t *pasted) (*builder, *Error) {
 	return b, e
 }
 
-// readJSON is the reader of the form "json-rows".
+// readJSON reads the form "json-rows".
 func readJSON(t *pasted) (*builder, *Error) { return newJSONTable(t).read() }
 
 type jsonTable struct {
@@ -42,7 +42,7 @@ type jsonTable struct {
 	row     row
 	path    []byte
 	rows    int // of the last walk
-	torn    int // where a value starts that the end of the text cuts off, or -1
+	torn    int // start of a value truncated by the end of the text, or -1
 	visit   func(r *row) *Error
 }
 
@@ -59,12 +59,12 @@ func (j *jsonTable) read() (*builder, *Error) {
 	}
 	b.why = "JSON " + b.why
 	if j.torn >= 0 {
-		b.note(j.torn, "the text ends inside this value; it was passed over")
+		b.note(j.torn, "the text ends inside this value; it was skipped")
 	}
 	return b, nil
 }
 
-// walk visits the objects of the text. What the end of the text cuts off is passed over if there was an object before it.
+// walk visits the objects of the text. A truncated last object is skipped if it is not the first.
 func (j *jsonTable) walk(visit func(r *row) *Error) *Error {
 	j.visit, j.rows = visit, 0
 	s := j.t.s
@@ -99,7 +99,7 @@ func (j *jsonTable) walk(visit func(r *row) *Error) *Error {
 // rowsIn are the names under which an object holds the rows.
 var rowsIn = []string{"messages", "packets", "frames", "records", "results"}
 
-// object reads the object at i as a row, or as many if it holds them in an array.
+// object reads the object at i as a row, or as several if it holds an array of rows.
 func (j *jsonTable) object(i int) (end int, _ *Error) {
 	j.row.cells, j.row.off, j.path = j.row.cells[:0], i, j.path[:0]
 	before := j.rows
@@ -202,7 +202,7 @@ func (j *jsonTable) value(i, depth int) (end int, e *Error) {
 	return end, nil
 }
 
-// array reads the array at i: a cell if it holds only numbers or a single string, rows if it is the array that the object exists for.
+// array reads the array at i: a cell if it holds only numbers or a single string, rows if it is the array of rows.
 func (j *jsonTable) array(start, depth int) (end int, _ *Error) {
 	s := j.t.s
 	if depth > maxJSONDepth {
@@ -221,7 +221,7 @@ func (j *jsonTable) array(start, depth int) (end int, _ *Error) {
 			break
 		}
 		count++
-		// What is inside gives no columns of its own.
+		// Values inside the array are not columns.
 		numbers = numbers && (scan.IsDigit(s[i]) || s[i] == '-')
 		cells, path := len(j.row.cells), len(j.path)
 		next, e := j.value(i, depth+1)
@@ -244,7 +244,7 @@ func (j *jsonTable) array(start, depth int) (end int, _ *Error) {
 	switch {
 	case numbers:
 		j.cell(cellList, s[start:i+1], start)
-	case count == 1 && s[only] == '"': // as tshark writes the values of a field, and mostly there is one
+	case count == 1 && s[only] == '"': // tshark writes the values of a field like this, usually a single one
 		if _, e := j.value(only, depth+1); e != nil {
 			return only, e
 		}
@@ -297,7 +297,7 @@ func (j *jsonTable) cell(kind cellKind, text string, off int) {
 	}
 }
 
-// ekName is the name of a field of tshark that -T ek writes as "layers.tcp.tcp_tcp_payload": tcp.payload. Other names stay.
+// ekName returns the name of a tshark field for the path in -T ek: tcp.payload for "layers.tcp.tcp_tcp_payload". Other names are unchanged.
 func ekName(path string) string {
 	rest, ok := strings.CutPrefix(path, "layers.")
 	proto, field, found := strings.Cut(rest, ".")

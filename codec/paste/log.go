@@ -10,8 +10,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// The log of the TERA proxy's debug module (tera-mods/debug): for each packet a line with time of day, arrow and name, a line of
-// hex whose first four bytes (length and opcode) stand apart, where a definition is known a line of JSON, and a rule.
+// The log of the TERA proxy's debug module (tera-mods/debug): for each packet a line with time of day, arrow and name, a line of hex whose
+// first four bytes (length and opcode) are separated, a line of JSON if a definition is known, and a rule.
 //
 //	[23:59:50.380] -> C_CHECK_VERSION.1
 //	1400bc4d 0100080008000000ca05d4f6ffffffff
@@ -19,9 +19,9 @@ import (
 //	------------------------------
 //
 // "<" is from the server, ">" from the client. The other half of the arrow: "-" real, "*" fake, "X" silenced. A packet without a
-// name in the map has its opcode instead. There is no date; the log's time of day starts anew at midnight.
+// name in the map has its opcode instead. There is no date; the time of day wraps at midnight.
 
-// tryTeraLog tells the log by its first lines. A piece cut out of a log may start inside a record.
+// tryTeraLog recognises the log by its first lines. A part of a log may start inside a record.
 func tryTeraLog(t *pasted) (*builder, *Error) {
 	found, n := false, 0
 	t.lines(func(l line) bool {
@@ -39,7 +39,7 @@ func tryTeraLog(t *pasted) (*builder, *Error) {
 	return b, nil
 }
 
-// readTeraLog is the reader of the form "tera-log". A damaged record is noted and passed over.
+// readTeraLog reads the form "tera-log". A damaged record is skipped with a note.
 func readTeraLog(t *pasted) (*builder, *Error) {
 	g := logReader{t: t, b: &builder{form: formTeraLog, why: "lines with a time of day in brackets, an arrow and a message name, each with hex below"}}
 	var fail *Error
@@ -54,7 +54,7 @@ func readTeraLog(t *pasted) (*builder, *Error) {
 		g.b.note(g.header.off, "the log ends before the hex of this record")
 	}
 	if len(g.b.msgs) == 0 {
-		return nil, errWhole("there is no whole record of a proxy log in the text")
+		return nil, errWhole("the text has no complete record of a proxy log")
 	}
 	return g.b, nil
 }
@@ -63,7 +63,7 @@ type logState uint8
 
 const (
 	logBetween logState = iota // before the first record, or after a damaged one
-	logHex                     // after a header: the hex must come
+	logHex                     // after a header: hex is required
 	logBody                    // after the hex: JSON, a rule or the next header
 )
 
@@ -73,14 +73,14 @@ type logReader struct {
 	state  logState
 	header logHeader
 	clock  time.Duration // of the last record, within its day
-	day    time.Duration // midnights passed, as a time
-	lost   bool          // a note about passed-over lines was written since the last record
+	day    time.Duration // midnights passed, as a duration
+	lost   bool          // a note about skipped lines was added since the last record
 }
 
 // logHeader is the first line of a record.
 type logHeader struct {
 	m    Message
-	code int // opcode that stands in place of a name, or -1
+	code int // opcode in place of a name, or -1
 	off  int
 }
 
@@ -146,7 +146,7 @@ func (g *logReader) take(l line) *Error {
 	}
 	if h, ok := readLogHeader(s); ok {
 		if g.state == logHex {
-			g.b.note(g.header.off, "this record has no hex and was passed over")
+			g.b.note(g.header.off, "this record has no hex and was skipped")
 		}
 		h.off = l.off
 		g.header, g.state, g.lost = h, logHex, false
@@ -159,7 +159,7 @@ func (g *logReader) take(l line) *Error {
 		g.state = logBetween
 	case g.state == logBetween && !g.lost:
 		g.lost = true
-		g.b.note(l.off, "this line belongs to no record and was passed over")
+		g.b.note(l.off, "this line belongs to no record and was skipped")
 	}
 	return nil
 }
@@ -204,12 +204,12 @@ func (g *logReader) hex(l line) *Error {
 func (g *logReader) damaged(start int, e *Error) *Error {
 	g.b.out = g.b.out[:start]
 	g.state, g.lost = logBetween, true
-	g.b.note(e.off, "this record was passed over: %s", e.Message)
+	g.b.note(e.off, "this record was skipped: %s", e.Message)
 	return nil
 }
 
-// pass turns a time of day into a time since the first midnight of the log. Times may step back a little where records of both
-// directions were written out of order; only a step over half a day is a midnight.
+// pass converts a time of day to a time since the first midnight of the log. Times may decrease slightly if records of both directions were
+// written out of order; only a decrease of more than half a day is a midnight.
 func (g *logReader) pass(clock time.Duration) time.Duration {
 	const day = 24 * time.Hour
 	if len(g.b.msgs) > 0 {

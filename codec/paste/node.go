@@ -6,10 +6,10 @@ import (
 	"wirebench/codec/scan"
 )
 
-// What Node.js prints of bytes: <Buffer 0a 0b ...>, and Uint8Array(3) [ 1, 2, 3 ]. It leaves the end of long ones away and says how much;
-// a message of which a part is missing is no message, so that is an error.
+// The output of Node.js for bytes: <Buffer 0a 0b ...>, and Uint8Array(3) [ 1, 2, 3 ]. It is abbreviated for long arrays, with the number of
+// missing bytes; as an incomplete message is useless, that is an error.
 
-// tryNode tells buffers by their mark.
+// tryNode recognises buffers by their prefix.
 func tryNode(t *pasted) (*builder, *Error) {
 	if !strings.Contains(t.s, "<Buffer ") && !strings.Contains(t.s, "Uint8Array(") {
 		return nil, nil
@@ -24,7 +24,7 @@ func tryNode(t *pasted) (*builder, *Error) {
 	return b, nil
 }
 
-// readNode is the reader of the form "node-buffer". What stands between buffers is passed over.
+// readNode reads the form "node-buffer". Text between buffers is skipped.
 func readNode(t *pasted) (*builder, *Error) {
 	b := &builder{form: formNodeBuffer, why: "bytes as Node.js prints them"}
 	s := t.s
@@ -97,5 +97,5 @@ func (b *builder) nodeArray(t *pasted, i int) (next int, _ *Error) {
 }
 
 func errNodeCut(off int) *Error {
-	return errAt(off, "the end of these bytes was not printed: use buffer.toString(\"hex\"), or raise buffer.INSPECT_MAX_BYTES or maxArrayLength")
+	return errAt(off, "the output is truncated: use buffer.toString(\"hex\"), or raise buffer.INSPECT_MAX_BYTES or maxArrayLength")
 }

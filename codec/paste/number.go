@@ -6,16 +6,16 @@ import (
 	"wirebench/codec/scan"
 )
 
-// Numbers as source code writes them.
+// Numbers in source code.
 
-// bareHex says whether numbers in a list could be hex without marks.
+// bareHex describes whether numbers in a list could be unmarked hex.
 type bareHex struct {
 	no, letter, zero, uneven bool
 }
 
 func (h bareHex) is() bool { return !h.no && (h.letter || h.zero && !h.uneven) }
 
-// byteValue reads a number of source code. octal says that it has a leading zero, which only some languages take as octal.
+// byteValue parses a number of source code. octal means that it has a leading zero, which only some languages read as octal.
 func byteValue(s string) (v byte, octal, ok bool) {
 	s, negative := strings.CutPrefix(s, "-")
 	s = strings.TrimPrefix(s, "+")
@@ -59,7 +59,7 @@ func byteValue(s string) (v byte, octal, ok bool) {
 	return byte(n), octal, n <= 255
 }
 
-// numberSuffix reports whether s may follow a number: its type, in C, Rust, F# and others.
+// numberSuffix reports whether s is a valid suffix of a number: its type, in C, Rust, F# and others.
 func numberSuffix(s string) bool {
 	switch strings.ToLower(strings.TrimLeft(s, "_")) {
 	case "", "u", "l", "ul", "lu", "ull", "u8", "i8", "uy", "y", "s", "uc", "h":

@@ -12,10 +12,10 @@ import (
 	"wirebench/codec/transport"
 )
 
-// Packets in a text. Those that Wireshark exported become what their connections carried, in order; as a file, such a text is read as a
-// capture. A dump, an array or a column may hold whole packets too, which only their bytes tell.
+// Packets in a text. Packets exported by Wireshark become the payloads of their connections, in order; as a file, such a text is read as a
+// capture. A dump, an array or a column may also hold complete packets, which only their bytes show.
 
-// tryPackets tells packets by the form of an exported text. Without a payload in them, what the text is is left to other forms.
+// tryPackets recognises packets by the form of an exported text. Exports without a payload are left to other forms.
 func tryPackets(t *pasted) (*builder, *Error) {
 	if pcap.SniffExport([]byte(t.s[:min(len(t.s), pcap.ExportHead)])) == "" {
 		return nil, nil
@@ -27,7 +27,7 @@ func tryPackets(t *pasted) (*builder, *Error) {
 	return b, nil
 }
 
-// passing gives the pieces of a connection as they come.
+// passing is a transport that emits segments as frames.
 type passing struct{}
 
 func (passing) Feed(seg transport.Segment, emit func(*transport.Frame)) {
@@ -43,16 +43,16 @@ func (passing) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 
 func (passing) Flush(time.Time, func(*transport.Frame)) {}
 
-// readPackets is the reader of the form "packets".
+// readPackets reads the form "packets".
 func readPackets(t *pasted) (*builder, *Error) {
 	r, err := pcap.NewReader(strings.NewReader(t.s))
 	if err != nil || !r.Exported() {
-		return nil, errWhole("this is no text in which Wireshark or tshark wrote packets with their bytes (-T json -x, -T pdml, -V -x ...)")
+		return nil, errWhole("not a Wireshark or tshark export of packets with their bytes (-T json -x, -T pdml, -V -x ...)")
 	}
 	b := &builder{form: formPackets}
 	off := 0
 	var fail *Error
-	connOf := map[int]int{} // by Conn.ID: those without a payload are left out
+	connOf := map[int]int{} // by Conn.ID: those without a payload are omitted
 	a := packet.NewAssembler(packet.Options{New: func(c transport.Conn) transport.Transport {
 		b.stream = true
 		connOf[c.ID] = len(b.conns)
@@ -81,7 +81,7 @@ func readPackets(t *pasted) (*builder, *Error) {
 		p, err := r.Next()
 		if err != nil {
 			if torn, ok := err.(*packet.Torn); ok {
-				b.note(len(t.s), "the text cannot be read on: %s", torn.Why)
+				b.note(len(t.s), "the rest of the text cannot be read: %s", torn.Why)
 			}
 			break
 		}
@@ -102,16 +102,16 @@ func readPackets(t *pasted) (*builder, *Error) {
 	}
 	b.why = fmt.Sprintf("%d packets as %s shows them, with their bytes; these are what TCP and UDP carried", sum.Packets, r.Format())
 	if n := len(sum.Conns); n > 1 {
-		b.why += fmt.Sprintf(", of %d connections: as a file it is read as a capture, which keeps them apart", n)
+		b.why += fmt.Sprintf(", of %d connections: read as a file, they are separate connections of a capture", n)
 	}
 	return b, nil
 }
 
-// maxLookedAt is how many messages must be packets so that all are taken for packets.
+// maxLookedAt is the number of messages that are checked for packets.
 const maxLookedAt = 1000
 
-// LookForPackets sets Packets and Link if the messages are whole packets: a first one has a valid IP header of TCP or UDP, checksum included,
-// and the others fit its link type.
+// LookForPackets sets Packets and Link if the messages are complete packets: at least one has a valid IP header of TCP or UDP, including
+// its checksum, and nearly all others fit its link type.
 func (p *Paste) LookForPackets() {
 	if p.Stream || len(p.Messages) == 0 || p.has(decoded) {
 		return
@@ -126,11 +126,11 @@ func (p *Paste) LookForPackets() {
 	for i, m := range looked {
 		if packet.RightIP(packet.Network(link, m.Bytes)) {
 			right++
-		} else if !packet.OtherPacket(link, m.Bytes) && (right < 2 || i < len(p.Messages)-1) { // the text may break off in the last one
+		} else if !packet.OtherPacket(link, m.Bytes) && (right < 2 || i < len(p.Messages)-1) { // the last one may be truncated
 			strange++
 		}
 	}
-	if strange*8 > right { // so many checksums are not right by chance
+	if strange*8 > right { // a few strange packets among many valid ones are accepted
 		return
 	}
 	p.Packets, p.Link = true, link
@@ -138,7 +138,7 @@ func (p *Paste) LookForPackets() {
 	if name == "" {
 		name = "Linux's cooked mode"
 	}
-	p.Why += "; the bytes are whole packets of " + name + ": as a file, they are read as a capture"
+	p.Why += "; the bytes are complete packets of " + name + "; a file of them is read as a capture"
 }
 
 // ReadPackets emits the frames of a text whose messages are packets.

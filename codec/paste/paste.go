@@ -7,7 +7,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Bounds of pasted text. They keep a hostile text from costing more than a large honest one.
+// Bounds of pasted text. They keep a hostile text from costing more than a large valid one.
 const (
 	MaxText     = 64 << 20  // bytes of text
 	MaxBytes    = 64 << 20  // bytes of all messages together
@@ -15,34 +15,34 @@ const (
 	maxNotes    = 1000
 )
 
-// Paste is what a pasted text holds.
+// Paste is the contents of a pasted text.
 type Paste struct {
 	Form     string // stable id, one of Forms
 	Title    string // the form, for people
-	Why      string // one sentence: what told the form, and what else the text could have been
+	Why      string // one sentence: the reason for the form, and other possible forms
 	Messages []Message
-	Notes    []Note           // odd things that did not stop the reading, in the order of the text
-	Peers    []string         // address:port of peer 0 and peer 1, where the text names them; else nil
-	Conns    []transport.Conn // where the text tells several connections: those that Message.Conn means; Peers is nil then
-	Packets  bool             // the messages are whole packets of Link: ReadAny reads them as a capture
+	Notes    []Note           // oddities that did not prevent reading, in the order of the text
+	Peers    []string         // address:port of peer 0 and peer 1, if the text has them; else nil
+	Conns    []transport.Conn // if the text has several connections: those of Message.Conn; Peers is nil then
+	Packets  bool             // the messages are complete packets of Link: ReadAny reads them as a capture
 	Link     packet.LinkType  // with Packets
-	Stream   bool             // the messages are pieces of two byte streams: their ends need not be ends of game messages
+	Stream   bool             // the messages are segments of two byte streams: their ends need not be ends of game messages
 }
 
-// Message is one message, or one piece of a stream if Paste.Stream is set.
+// Message is one message, or one segment of a stream if Paste.Stream is set.
 type Message struct {
 	Bytes   []byte
-	Dir     schema.Dir // schema.Both if the text does not tell
+	Dir     schema.Dir // schema.Both if unknown
 	Time    scan.Stamp
-	Name    string // as the text calls it: a message name in a log, a variable in source code; else ""
-	Version int    // with Name, where a log states it; else 0
-	Number  int    // as the text counts it (a packet number of Wireshark, 1-based); else 0
+	Name    string // in the text: a message name in a log, a variable in source code; else ""
+	Version int    // with Name, if a log has it; else 0
+	Number  int    // in the text (a packet number of Wireshark, 1-based); else 0
 	Marks   transport.Marks
 	Conn    int // index in Paste.Conns
 	Line    int // 1-based line of the text where the message starts
 }
 
-// Note is something odd that did not stop the reading.
+// Note is an oddity that did not prevent reading.
 type Note struct {
 	Line    int // 1-based
 	Column  int // 1-based, in Unicode characters
@@ -54,10 +54,10 @@ type Note struct {
 type FormInfo struct {
 	ID    string // stable
 	Title string // for people
-	Group string // heading under which a menu shows it
+	Group string // heading in a menu
 }
 
-// Forms lists the forms in the order in which a menu shows them.
+// Forms returns the forms in menu order.
 func Forms() []FormInfo {
 	infos := make([]FormInfo, len(forms))
 	for i, f := range forms {
@@ -66,8 +66,8 @@ func Forms() []FormInfo {
 	return infos
 }
 
-// Recognise tells the form of text and reads it. Of a conversation that breaks off in its last line the rest is read, with a note. The error
-// is an *Error.
+// Recognise detects the form of text and reads it. A conversation that is truncated in its last line is read up to that line, with a note.
+// The error is an *Error.
 func Recognise(text string) (*Paste, error) {
 	p, err := recognise(text)
 	if err != nil {
@@ -111,7 +111,7 @@ func recognise(text string) (*Paste, error) {
 	return nil, best.place(t)
 }
 
-// RecogniseAs reads text as the form with this id, whatever it looks like. The error is an *Error.
+// RecogniseAs reads any text as the form with this id. The error is an *Error.
 func RecogniseAs(text, form string) (*Paste, error) {
 	f := formByID(form)
 	if f == nil {
@@ -133,5 +133,5 @@ func RecogniseAs(text, form string) (*Paste, error) {
 	return p.finish(t), nil
 }
 
-// reader reads a whole text as one form or one family of forms. Exactly one of its results is nil.
+// reader reads a text as one form or one family of forms. Exactly one of its results is nil.
 type reader func(t *pasted) (*builder, *Error)

@@ -10,7 +10,7 @@ import (
 	"wirebench/codec/scan"
 )
 
-// show writes messages as a test states them: hex, and before it what else the text told.
+// show formats messages for comparison: hex, preceded by their other properties.
 func show(p *Paste) string {
 	var out []string
 	for _, m := range p.Messages {
@@ -296,20 +296,20 @@ func TestErrorsHavePlaces(t *testing.T) {
 		{"00000000: 4142 4344  ABCD\n00000004: 414g  AA\n", `line 2, column 11: found "414g", expected pairs of hex digits (read as xxd)`},
 		{"00000000: 4142 4344  ABCD\n00000008: 4142  AB\n", "line 2, column 1: the offset is 0008, but the lines before lead to 0004 (read as xxd)"},
 		{"00000000  41 42                                             |AB|\n00000003\n", "line 2, column 1: the final offset is 0003, but the lines before lead to 0002 (read as hexdump-C)"},
-		{"{1, 2, 300}", `line 1, column 8: "300" is no byte: a number from -128 to 255 was expected`},
+		{"{1, 2, 300}", `line 1, column 8: "300" is not a byte: a number from -128 to 255 was expected`},
 		{"{1, 2,\n3", `line 2, column 2: the text ends where the end of the list that starts with "{" was expected`},
 		{`hex.DecodeString("414")`, "line 1, column 21: 3 hex digits: one is missing or one too many, a byte has two (read as quoted-hex)"},
 		{`"\x41\xzz"`, `line 1, column 8: found "zz", expected two hex digits after \x (read as escaped-string)`},
-		{`"\x41\400"`, "line 1, column 6: the octal escape stands for 256, which is no byte (read as escaped-string)"},
+		{`"\x41\400"`, "line 1, column 6: the octal escape is 256, which is not a byte (read as escaped-string)"},
 		{"{\"hex\":\"41\"}\n{\"hex\":\"414\"}", "line 2, column 11: 3 hex digits: one is missing or one too many, a byte has two (read as json-rows)"},
 		{"peer0_0: !!binary |\n  QUI*\n", `line 2, column 6: found "*", expected base64 (read as follow-yaml)`},
 		{"Follow: tcp,raw\n4142\n\t434\n", "line 3, column 4: 3 hex digits on this line: one is missing or one too many, a byte has two (read as follow-raw)"},
 		{"00000000  41  A\n    00000000  42  B\n00000001  43  C\n00000005  43  C\n", "line 4, column 1: the offset is 00000005, but the lines of this direction lead to 00000002 (read as follow-hex)"},
-		{`{"data":[1,-]}`, `line 1, column 12: "-" is no byte: a number from -128 to 255 was expected (read as json-rows)`},
-		{`{"data":[1,300]}`, `line 1, column 12: "300" is no byte: a number from -128 to 255 was expected (read as json-rows)`},
-		{"see [1] and (2)", "this is no form of bytes that can be recognised"},
-		{" 41 42 43 44\n*\n 45\n", "line 2, column 1: \"*\" stands for repeated lines, but without offsets nothing tells how many (read as hex)"},
-		{"hello there", "line 1, column 1: this is no form of bytes that can be recognised; known are hex, base64"},
+		{`{"data":[1,-]}`, `line 1, column 12: "-" is not a byte: a number from -128 to 255 was expected (read as json-rows)`},
+		{`{"data":[1,300]}`, `line 1, column 12: "300" is not a byte: a number from -128 to 255 was expected (read as json-rows)`},
+		{"see [1] and (2)", "unrecognised form of bytes"},
+		{" 41 42 43 44\n*\n 45\n", "line 2, column 1: \"*\" stands for repeated lines, but without offsets their number is unknown (read as hex)"},
+		{"hello there", "line 1, column 1: unrecognised form of bytes; known are hex, base64"},
 	} {
 		_, err := Recognise(c.text)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
@@ -323,7 +323,7 @@ func TestBoundsOfPastedText(t *testing.T) {
 		t.Error(err)
 	}
 	star := "00000000  61 61 61 61 61 61 61 61  61 61 61 61 61 61 61 61  |aaaaaaaaaaaaaaaa|\n*\nfffffff0\n"
-	if _, err := Recognise(star); err == nil || !strings.Contains(err.Error(), "line 3, column 1: the text stands for more than 64 MiB of bytes") {
+	if _, err := Recognise(star); err == nil || !strings.Contains(err.Error(), "line 3, column 1: the text has more than 64 MiB of bytes") {
 		t.Error(err)
 	}
 	wide := "0000000000000000: 61 61  aa\n*\nfffffffffffffffe: 61 61  aa\n"

@@ -13,7 +13,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// column is a text column: printable bytes as they are, others as dots.
+// column returns a text column: printable bytes as they are, others as dots.
 func column(b []byte) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x20 || r > 0x7e {
@@ -31,20 +31,20 @@ func latin1(b []byte) []rune {
 	return out
 }
 
-// dumpSpec renders a dump as one tool writes it.
+// dumpSpec renders a dump in the style of one tool.
 type dumpSpec struct {
 	offset string // format
-	width  int    // bytes a line
-	unit   int    // bytes a unit
+	width  int    // bytes per line
+	unit   int    // bytes per unit
 	little bool
 	number string // format of a unit
 	sep    string
 	first  string // between offset and units
-	mid    string // what stands after eight bytes in place of sep
+	mid    string // separator after eight bytes, instead of sep
 	open   string // of the text column; "-" for none
 	close  string
 	gapped bool // the text column has a gap after eight
-	pad    bool // short lines are filled up to the text column or to the end
+	pad    bool // short lines are padded to the text column or to the end
 	repeat bool // equal lines are "*"
 	final  bool // the last line is the length
 }
@@ -142,7 +142,7 @@ var dumpSpecs = map[string]dumpSpec{
 	"lldb":                   {offset: "0x%08x:", width: 16, unit: 1, number: "%02x", sep: " ", first: " ", open: "  ", pad: true},
 }
 
-// list renders numbers between commas.
+// list renders comma-separated numbers.
 func list(b []byte, format string) string {
 	var out []string
 	for _, c := range b {
@@ -192,7 +192,7 @@ func signed(b []byte) string {
 	return strings.Join(out, ", ")
 }
 
-// renderers write bytes in all forms that have no offsets.
+// renderers write bytes in all forms without offsets.
 var renderers = map[string]func(b []byte) string{
 	"hex":           hex.EncodeToString,
 	"hex, wrapped":  func(b []byte) string { return wrap(hex.EncodeToString(b), 60) },
@@ -265,7 +265,7 @@ func TestRenderedBytesComeBack(t *testing.T) {
 	for _, b := range packettest.Samples() {
 		for name, spec := range dumpSpecs {
 			if name == "od -tu1" && len(b) == 1 && b[0] >= 100 {
-				continue // three digits on a single line: od -b writes the same, of another byte
+				continue // three digits on a single line: od -b writes the same for another byte
 			}
 			check(name, spec.render(b), b)
 		}
@@ -292,7 +292,7 @@ func slicesEqual(a, b *Paste) bool {
 	return true
 }
 
-// TestSeveralMessagesComeBack joins dumps of several messages: each starts at offset 0 again.
+// TestSeveralMessagesComeBack joins dumps of several messages, each of which starts at offset 0.
 func TestSeveralMessagesComeBack(t *testing.T) {
 	for name, spec := range dumpSpecs {
 		if strings.HasPrefix(name, "Follow") || spec.unit > 1 && !spec.final && spec.little {

@@ -8,29 +8,28 @@ import (
 	"wirebench/codec/scan"
 )
 
-// stringReading is what the text between quotes means.
+// stringReading is the meaning of the text between quotes.
 type stringReading uint8
 
 const (
-	asTold    stringReading = iota // as the code around it and the string itself tell
-	asEscaped                      // characters and escapes
+	asInferred stringReading = iota // inferred from the code around it and the string itself
+	asEscaped                       // characters and escapes
 	asHex
 	asBase64
 )
 
-// stringReader makes the reader of a form of strings: what the text itself says, if it says this form, else all strings read
-// this way.
+// stringReader returns the reader of a form of strings: the form that the text itself shows, if it is this one, else all strings are read
+// with how.
 func stringReader(form string, how stringReading) reader {
 	return func(t *pasted) (*builder, *Error) {
-		if b, e := readStrings(t, asTold); e == nil && b.form == form {
+		if b, e := readStrings(t, asInferred); e == nil && b.form == form {
 			return b, nil
 		}
 		return readStrings(t, how)
 	}
 }
 
-// readStrings reads the strings in source code. Strings that follow each other with nothing but white space, "+" or a backslash
-// between them are one message.
+// readStrings reads the strings in source code. Strings separated only by white space, "+" or a backslash are one message.
 func readStrings(t *pasted, how stringReading) (*builder, *Error) {
 	r := stringsReader{t: t, x: codeLexer{s: t.s}, b: &builder{}, how: how}
 	if e := r.read(); e != nil {
@@ -40,7 +39,7 @@ func readStrings(t *pasted, how stringReading) (*builder, *Error) {
 	case r.broken != nil && len(r.b.msgs) == 0:
 		return nil, r.broken
 	case r.broken != nil:
-		r.b.note(r.broken.off, "this string has no end and was passed over")
+		r.b.note(r.broken.off, "this string has no end and was skipped")
 	case len(r.b.msgs) == 0:
 		return nil, errWhole("there is no string of bytes in the text").as(weak)
 	}
@@ -55,14 +54,14 @@ type stringsReader struct {
 	how stringReading
 
 	group []codeToken // strings that make one message
-	mark  string      // what stands right before the first one: b, rb, r
-	call  string      // the function whose argument it is
+	mark  string      // prefix of the first one: b, rb, r
+	call  string      // the function that has it as an argument
 	name  string
 	word  codeToken
 	form  string
 
-	broken   *Error        // of the first string without end
-	encoding stringReading // what the string after the next comma says, or asTold
+	broken   *Error        // of the first unterminated string
+	encoding stringReading // named by the string after the next comma, or asInferred
 }
 
 func (r *stringsReader) read() *Error {
@@ -71,8 +70,8 @@ func (r *stringsReader) read() *Error {
 		s := r.x.text(tok)
 		switch tok.kind {
 		case codeString:
-			if r.encoding != asTold {
-				r.encoding = asTold // it was the name of the encoding
+			if r.encoding != asInferred {
+				r.encoding = asInferred // it was the name of the encoding
 				continue
 			}
 			if len(r.group) == 0 && r.word.kind == codeWord && r.word.end == tok.off {
@@ -81,7 +80,7 @@ func (r *stringsReader) read() *Error {
 			r.group = append(r.group, tok)
 			continue
 		case codeWord:
-			// b'..' b'..': the mark of the next string.
+			// b'..' b'..': the prefix of the next string.
 			if len(r.group) > 0 && tok.end < len(r.t.s) && (r.t.s[tok.end] == '"' || r.t.s[tok.end] == '\'') && len(s) <= 2 {
 				continue
 			}
@@ -97,7 +96,7 @@ func (r *stringsReader) read() *Error {
 		case tok.kind == codeEnd:
 			return nil
 		case tok.kind == codeBroken:
-			if r.broken == nil && (r.how != asTold || strings.HasPrefix(s, `"\x`)) {
+			if r.broken == nil && (r.how != asInferred || strings.HasPrefix(s, `"\x`)) {
 				r.broken = errAt(tok.off, "this string has no end").as(likely)
 			}
 			r.x.i = tok.off + 1
@@ -113,7 +112,7 @@ func (r *stringsReader) read() *Error {
 	}
 }
 
-// flush makes a message of the strings gathered, now that tok follows them.
+// flush makes a message of the collected strings, which tok follows.
 func (r *stringsReader) flush(tok codeToken) *Error {
 	if len(r.group) == 0 {
 		return nil
@@ -121,11 +120,11 @@ func (r *stringsReader) flush(tok codeToken) *Error {
 	r.encoding = r.encodingAfter(tok)
 	defer func() { r.group, r.mark, r.call, r.name, r.word = r.group[:0], "", "", "", codeToken{} }()
 	how := r.how
-	if how == asTold {
-		how = r.told()
+	if how == asInferred {
+		how = r.reading()
 	}
-	if how == asTold {
-		return nil // a string of words: no bytes
+	if how == asInferred {
+		return nil // a string of words, not bytes
 	}
 	start, first := len(r.b.out), r.group[0].off
 	var e *Error
@@ -148,9 +147,9 @@ func (r *stringsReader) flush(tok codeToken) *Error {
 	return r.b.add(Message{Name: r.name}, start, first)
 }
 
-// told decides what the strings mean: by the function that takes them, by the mark before them, by their escapes, and last by
-// their contents. It is asTold if they seem to be no bytes.
-func (r *stringsReader) told() stringReading {
+// reading infers the meaning of the strings from the function that takes them, the prefix, the escapes, and last the contents. It is
+// asInferred if they do not look like bytes.
+func (r *stringsReader) reading() stringReading {
 	call := strings.ToLower(r.call)
 	switch {
 	case strings.Contains(call, "hex"):
@@ -158,7 +157,7 @@ func (r *stringsReader) told() stringReading {
 	case strings.Contains(call, "64"), call == "atob":
 		return asBase64
 	}
-	if r.encoding != asTold {
+	if r.encoding != asInferred {
 		return r.encoding
 	}
 	if strings.ContainsAny(r.mark, "bB") && len(r.mark) <= 2 {
@@ -178,7 +177,7 @@ func (r *stringsReader) told() stringReading {
 	case escapes:
 		return asEscaped
 	case chars == 0:
-		return asTold
+		return asInferred
 	case hex && (strings.EqualFold(r.mark, "x") || chars >= 2 && r.alone()):
 		return asHex
 	}
@@ -187,17 +186,17 @@ func (r *stringsReader) told() stringReading {
 			return asBase64
 		}
 	}
-	return asTold
+	return asInferred
 }
 
-// encodingAfter is the encoding that a call names after its string: Buffer.from("5f00", "hex"). tok follows the string.
+// encodingAfter returns the encoding that a call has as the next argument: Buffer.from("5f00", "hex"). tok follows the string.
 func (r *stringsReader) encodingAfter(tok codeToken) stringReading {
 	if r.x.text(tok) != "," {
-		return asTold
+		return asInferred
 	}
 	rest := strings.TrimLeft(r.t.s[tok.end:min(len(r.t.s), tok.end+40)], " \t\r\n")
 	if len(rest) < 2 || rest[0] != '"' && rest[0] != '\'' {
-		return asTold
+		return asInferred
 	}
 	switch word, _, _ := strings.Cut(rest[1:], rest[:1]); word {
 	case "hex":
@@ -205,16 +204,16 @@ func (r *stringsReader) encodingAfter(tok codeToken) stringReading {
 	case "base64", "base64url":
 		return asBase64
 	}
-	return asTold
+	return asInferred
 }
 
-// alone reports whether the strings are all that matters: few names stand around them.
+// alone reports whether the text is little else than strings: few names are around them.
 func (r *stringsReader) alone() bool {
 	first, last := r.group[0], r.group[len(r.group)-1]
 	return first.off <= 120 && len(r.t.s)-last.end <= 40
 }
 
-// inside is the part of a string between its quotes.
+// inside returns the part of a string between its quotes.
 func (r *stringsReader) inside(tok codeToken) codeToken {
 	n := 1
 	if s := r.x.text(tok); len(s) >= 6 && s[1] == s[0] && s[2] == s[0] {
@@ -232,7 +231,7 @@ func (r *stringsReader) joined() string {
 	return b.String()
 }
 
-// nested reads the contents as plain hex or base64. Errors get their place in the whole text.
+// nested reads the contents as plain hex or base64. Positions of errors refer to the entire text.
 func (r *stringsReader) nested(read reader) *Error {
 	joined := r.joined()
 	if strings.TrimSpace(joined) == "" {
@@ -253,7 +252,7 @@ func (r *stringsReader) nested(read reader) *Error {
 	return nil
 }
 
-// placeOf turns an offset in the joined strings into one of the text.
+// placeOf converts an offset in the joined strings to one in the text.
 func (r *stringsReader) placeOf(off int) int {
 	for _, g := range r.group {
 		in := r.inside(g)
@@ -265,7 +264,7 @@ func (r *stringsReader) placeOf(off int) int {
 	return r.group[len(r.group)-1].end
 }
 
-// escaped reads characters and escapes and tells the form by the escapes.
+// escaped reads characters and escapes and infers the form from the escapes.
 func (r *stringsReader) escaped() (form string, _ *Error) {
 	python := strings.ContainsAny(r.mark, "bB") && len(r.mark) <= 2
 	raw := strings.ContainsAny(r.mark, "rR") && len(r.mark) <= 2
@@ -305,13 +304,13 @@ func (r *stringsReader) reason() string {
 	return why
 }
 
-// simpleEscapes are the escapes of one letter that C, Python, Go, Rust and JavaScript share.
+// simpleEscapes are the one-letter escapes common to C, Python, Go, Rust and JavaScript.
 var simpleEscapes = map[byte]byte{
 	'a': 7, 'b': 8, 't': 9, 'n': 10, 'v': 11, 'f': 12, 'r': 13, 'e': 27, '\\': '\\', '\'': '\'', '"': '"', '?': '?', '`': '`',
 }
 
-// appendUnescaped appends the bytes that the characters from off to end of the text stand for. Python keeps the backslash of
-// an escape it does not know; elsewhere that is an error. octal says that an octal escape of more than one digit was read.
+// appendUnescaped appends the bytes for the characters from off to end of the text. Python keeps the backslash of an unknown escape;
+// elsewhere that is an error. octal means that an octal escape of more than one digit was read.
 func appendUnescaped(out []byte, t *pasted, off, end int, python bool) (_ []byte, octal bool, _ *Error) {
 	s := t.s[:end]
 	for i := off; i < end; {
@@ -342,7 +341,7 @@ func appendUnescaped(out []byte, t *pasted, off, end int, python bool) (_ []byte
 		case c >= '0' && c <= '7':
 			v, next := readNumber(s[:min(end, i+3)], i, 8)
 			if v > 0xff {
-				return out, octal, errAt(at, "the octal escape stands for %d, which is no byte", v)
+				return out, octal, errAt(at, "the octal escape is %d, which is not a byte", v)
 			}
 			octal = octal || next-i > 1
 			out = append(out, byte(v))
@@ -357,7 +356,7 @@ func appendUnescaped(out []byte, t *pasted, off, end int, python bool) (_ []byte
 			}
 			v, _ := readNumber(s[:i+1+n], i+1, 16)
 			if v > utf8.MaxRune {
-				return out, octal, errAt(at, "this escape is no character")
+				return out, octal, errAt(at, "this escape is not a character")
 			}
 			out = utf8.AppendRune(out, rune(v))
 			i += 1 + n

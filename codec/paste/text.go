@@ -10,8 +10,8 @@ import (
 	"wirebench/codec/transport"
 )
 
-// pasted is a text being read, without its byte order mark, and as UTF-8 if it came as UTF-16. All places inside the readers are byte offsets into s; they
-// become lines and columns only in what is handed out.
+// pasted is the text to read, without byte order mark and converted from UTF-16 to UTF-8. All positions inside the readers are byte offsets
+// into s; they become lines and columns only in results.
 type pasted struct{ s string }
 
 func newPasted(text string) (*pasted, *Error) {
@@ -24,15 +24,15 @@ func newPasted(text string) (*pasted, *Error) {
 			return nil, errWhole("the text is larger than %d MiB", MaxText>>20)
 		}
 	}
-	t := &pasted{strings.TrimRight(strings.TrimPrefix(text, scan.ByteOrderMark), "\x00")} // a clipboard may leave NULs at the end
+	t := &pasted{strings.TrimRight(strings.TrimPrefix(text, scan.ByteOrderMark), "\x00")} // a clipboard may add trailing NULs
 	if strings.TrimSpace(t.s) == "" {
 		return nil, errWhole("the text is empty")
 	}
 	return t, nil
 }
 
-// binary says why the bytes are no text: something in nearly all that is none looks like some form, a quoted string above all. Latin-1 is
-// text, and single controls are what a terminal leaves.
+// binary returns an error if the bytes are not text: nearly all binary data look like some form, above all a quoted string. Latin-1 is
+// text, and single control characters may come from a terminal.
 func (t *pasted) binary() *Error {
 	s, first, count := t.s, -1, 0
 	for i := range len(s) {
@@ -49,7 +49,7 @@ func (t *pasted) binary() *Error {
 	return errAt(first, "these bytes are no text: there is a 0x%02x among them", s[first]).as(certain)
 }
 
-// excerpt is the character at off, or the word that starts there: what an error shows as found.
+// excerpt returns the character at off, or the word that starts there, for Error.Found.
 func (t *pasted) excerpt(off int) string {
 	if off >= len(t.s) {
 		return ""
@@ -75,7 +75,7 @@ type line struct {
 	off  int // of its first byte
 }
 
-// next returns the line that starts at off, and where the one after it starts. There is none at the end of the text.
+// next returns the line that starts at off, and the start of the next one. ok is false at the end of the text.
 func (t *pasted) next(off int) (l line, after int, ok bool) {
 	if off >= len(t.s) {
 		return line{}, off, false
@@ -104,7 +104,7 @@ func (t *pasted) lines(visit func(l line) bool) {
 	}
 }
 
-// firstLine is the first line that is not blank.
+// firstLine returns the first line that is not blank.
 func (t *pasted) firstLine() (first line, ok bool) {
 	t.lines(func(l line) bool {
 		first, ok = l, !l.blank()
@@ -115,10 +115,10 @@ func (t *pasted) firstLine() (first line, ok bool) {
 
 func (l line) blank() bool { return strings.TrimSpace(l.text) == "" }
 
-// cursor turns byte offsets into lines and columns. It is fast for offsets in rising order.
+// cursor converts byte offsets to lines and columns. It is fast for ascending offsets.
 type cursor struct {
 	text    string
-	off     int // where it stands
+	off     int // current offset
 	lines   int // line breaks before off
 	columns int // characters between the start of the line and off
 }
@@ -140,8 +140,8 @@ func (c *cursor) position(off int) (lineNo, column int) {
 	return c.lines + 1, c.columns + 1
 }
 
-// builder collects what a reader finds. The bytes of all messages stand in one slice, so that a text of a million small
-// messages costs few allocations.
+// builder collects the results of a reader. The bytes of all messages are in one slice, so that a text of a million small messages costs
+// few allocations.
 type builder struct {
 	form, why string
 	title     string // "" for the title of the form
@@ -157,7 +157,7 @@ type builder struct {
 
 type place struct{ start, end, off int }
 
-// add appends a message: the bytes of out from start on. off is where it stands in the text.
+// add appends a message: the bytes of out from start on. off is its position in the text.
 func (b *builder) add(m Message, start, off int) *Error {
 	if len(b.msgs) >= MaxMessages {
 		return errTooManyMessages(off)
@@ -167,7 +167,7 @@ func (b *builder) add(m Message, start, off int) *Error {
 	return nil
 }
 
-// room reports an error if n more bytes do not fit.
+// room returns an error if n more bytes do not fit.
 func (b *builder) room(n uint64, off int) *Error {
 	if n > MaxBytes || uint64(len(b.out))+n > MaxBytes {
 		return errTooManyBytes(off)
@@ -183,7 +183,7 @@ func (b *builder) note(off int, format string, args ...any) {
 	b.notes = append(b.notes, Note{Message: fmt.Sprintf(format, args...), off: off})
 }
 
-// finish makes the Paste.
+// finish returns the Paste.
 func (b *builder) finish(t *pasted) *Paste {
 	p := &Paste{
 		Form: b.form, Title: b.title, Why: b.why, Messages: b.msgs, Notes: b.notes, Peers: b.peers, Conns: b.conns, Stream: b.stream,
@@ -203,7 +203,7 @@ func (b *builder) finish(t *pasted) *Paste {
 	}
 	if b.moreNotes > 0 {
 		last := &p.Notes[len(p.Notes)-1]
-		last.Message += "; more notes follow that are not shown"
+		last.Message += "; further notes are not shown"
 	}
 	p.LookForPackets()
 	return p

@@ -8,10 +8,10 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Follow Stream as YAML. Since Wireshark 4 a list of peers and a list of packets with peer, time and base64; before that one
-// entry "peer0_0: !!binary |" a packet after a comment with its number. Only these shapes are read, not YAML in general.
+// Follow Stream as YAML. Since Wireshark 4 it is a list of peers and a list of packets with peer, time and base64; before, one entry
+// "peer0_0: !!binary |" per packet after a comment with its number. Only these forms are supported, not YAML in general.
 
-// tryYAML tells them by "!!binary".
+// tryYAML recognises them by "!!binary".
 func tryYAML(t *pasted) (*builder, *Error) {
 	found, n := false, 0
 	t.lines(func(l line) bool {
@@ -29,7 +29,7 @@ func tryYAML(t *pasted) (*builder, *Error) {
 	return b, nil
 }
 
-// readYAML is the reader of the form "follow-yaml".
+// readYAML reads the form "follow-yaml".
 func readYAML(t *pasted) (*builder, *Error) {
 	y := yamlReader{t: t, b: &builder{form: formFollowYAML, stream: true}}
 	y.b.why = `base64 marked "!!binary", as Follow Stream writes it` + whyPeers
@@ -55,15 +55,15 @@ type yamlReader struct {
 	t *pasted
 	b *builder
 
-	item    Message // what was said of the packet to come
+	item    Message // properties of the next packet
 	comment int     // number in the comment before an old entry
 	host    [2]string
 	port    [2]string
 	peer    int // of the entry in the list of peers
 	inPeers bool
 
-	data   bool // base64 is being read
-	indent int  // of the line that announced it
+	data   bool // inside base64
+	indent int  // of the line before the data
 	start  int
 	first  int
 	dec    base64Decoder
@@ -104,7 +104,7 @@ func (y *yamlReader) take(l line) *Error {
 	return y.entry(l, s, at, key, value)
 }
 
-// entry takes a line "key: value" that holds no data.
+// entry handles a line "key: value" without data.
 func (y *yamlReader) entry(l line, s string, at int, key, value string) *Error {
 	valueAt := l.off + len(s) - len(value)
 	number := func() (int, *Error) {
@@ -142,12 +142,12 @@ func (y *yamlReader) entry(l line, s string, at int, key, value string) *Error {
 		}
 	case "index":
 	default:
-		y.b.note(l.off+at, "this key is not one that Follow Stream writes; it was passed over")
+		y.b.note(l.off+at, "Follow Stream does not write this key; it was skipped")
 	}
 	return e
 }
 
-// beginData starts the data of a packet. key names the peer in the old form: peer0_3.
+// beginData starts the data of a packet. key has the peer in the old form: peer0_3.
 func (y *yamlReader) beginData(l line, s, key string, indent int, inline string) *Error {
 	if peer, ok := peerOfName(key); ok {
 		y.item = Message{Dir: peerDir(peer), Number: y.comment}
@@ -208,7 +208,7 @@ func peerDir(peer int) schema.Dir {
 	return schema.ToClient
 }
 
-// peerOfName reads the peer from a name that Follow Stream gives: peer0_3.
+// peerOfName returns the peer in a name of Follow Stream: peer0_3.
 func peerOfName(name string) (peer int, ok bool) {
 	rest, ok := strings.CutPrefix(name, "peer")
 	if !ok || len(rest) < 3 || rest[0] != '0' && rest[0] != '1' || rest[1] != '_' {

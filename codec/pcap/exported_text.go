@@ -72,7 +72,7 @@ func sniffShown(head []byte) bool {
 	}
 }
 
-// isFrameLine recognizes the first line of the details.
+// isFrameLine recognises the first line of the details.
 func isFrameLine(line string) bool {
 	rest, ok := strings.CutPrefix(line, "Frame ")
 	if !ok || rest == "" || !scan.IsDigit(rest[0]) {

@@ -11,7 +11,7 @@ import (
 )
 
 // A proxy that changes messages has two conversations: one with the client and one with the server. The packets of its recording hold the
-// bytes that were sent. They do not show which messages were dropped, who made a message, or which acknowledgments were the proxy's own. So
+// bytes that were sent. They do not show which messages were dropped, who made a message, or which acknowledgements were the proxy's own. So
 // the recording also stores the frames, as shown live, each in a custom block among the packets that other programs skip. With
 // Options.Recorded they are read instead of the packets.
 //

@@ -41,7 +41,7 @@ func play(t testing.TB, file []byte, ports ...uint16) ([]*packettest.Tape, packe
 	return tapes, sum
 }
 
-// script makes a capture of one TCP connection. Each line has the sender (c or s), flags (S, F, R, A), sequence number, acknowledgment
+// script makes a capture of one TCP connection. Each line has the sender (c or s), flags (S, F, R, A), sequence number, acknowledgement
 // number or -, and the data: "c - 100 - hello".
 func script(t testing.TB, text string) []byte {
 	t.Helper()
@@ -318,7 +318,7 @@ c . 2000000006 501 ij
 7: c2s lost -1
 7: c2s "gh"
 8: c2s "ij"`},
-		{"an invalid acknowledgment", hello + `
+		{"an invalid acknowledgement", hello + `
 c . 101 501 ab
 s . 501 2000000000
 c . 103 501 cd

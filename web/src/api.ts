@@ -751,18 +751,18 @@ export interface StoreNotes {
   markers?: StoreMarker[];
 }
 
-/** PasteInfo is a Paste as other programs get it: the object of paste --json. */
+/** PasteInfo is the JSON form of a Paste: the object of paste --json. */
 export interface PasteInfo {
-  /** what the text was taken for */
+  /** detected form of the text */
   form: string;
   /** the form, for people */
   title: string;
   why?: string;
-  /** the messages are pieces of two byte streams */
+  /** the messages are segments of two byte streams */
   stream?: boolean;
   messages: PasteMessageInfo[];
   notes?: string[];
-  /** several messages, and the text tells which way they went: worth keeping as a capture */
+  /** several messages whose directions are known: worth storing as a capture */
   conversation?: boolean;
 }
 
@@ -773,10 +773,10 @@ export interface PasteMessageInfo {
   time?: string;
   name?: string;
   version?: number;
-  /** as the text counts it */
+  /** number in the text */
   packet?: number;
   marks?: string;
-  /** where it starts in the text, 1-based */
+  /** line of the text where it starts, 1-based */
   line?: number;
 }
 
