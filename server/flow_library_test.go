@@ -48,7 +48,7 @@ func TestFlowLibrary(t *testing.T) {
 	for _, size := range []struct {
 		width, height int64
 		choices       int
-	}{{1440, 900, 100}, {1280, 720, 10}} {
+	}{{1440, 900, 30}, {1280, 720, 5}} {
 		browsertest.Run(t, f.ctx, emulation.SetDeviceMetricsOverride(size.width, size.height, 1, false))
 
 		// By the mouse: turn the wheel down to the end of the list, choose the last one.

@@ -3,6 +3,7 @@ package capture
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -42,17 +43,31 @@ func TestTsharkExportsTheSamePackets(t *testing.T) {
 	if err != nil {
 		t.Skip("tshark is not installed")
 	}
-	files := []string{"subspace/plain-session.pcap", "subspace/vie-session.pcap", "captures/tera-session.pcapng", "captures/muta-session.pcapng"}
-	starts := map[string]string{}
-	for i, file := range files {
-		files[i] = "../../../shared/corpora/" + file
-		if _, err := os.Stat(files[i]); err != nil {
+	// tshark takes half a second to start, so it reads the first packets of all captures from one file.
+	dir := t.TempDir()
+	merged := filepath.Join(dir, "merged.pcapng")
+	merge := []string{"-a", "-w", merged}
+	for i, file := range []string{"subspace/plain-session.pcap", "subspace/vie-session.pcap", "captures/tera-session.pcapng", "captures/muta-session.pcapng"} {
+		file = "../../../shared/corpora/" + file
+		if _, err := os.Stat(file); err != nil {
 			t.Skip("../shared/corpora is missing")
 		}
-		starts[files[i]] = filepath.Join(t.TempDir(), "start")
-		if out, err := exec.Command(tshark, "-r", files[i], "-c", "60", "-w", starts[files[i]]).CombinedOutput(); err != nil {
+		start := filepath.Join(dir, fmt.Sprint("start", i))
+		merge = append(merge, start)
+		if out, err := exec.Command("editcap", "-r", file, start, "1-60").CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", file, err, out)
 		}
+	}
+	if out, err := exec.Command("mergecap", merge...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	whole, err := os.ReadFile(merged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want, err := packetsOf(t, whole)
+	if err != nil || len(want) != 240 {
+		t.Fatalf("%d packets: %v", len(want), err)
 	}
 	for _, form := range []struct {
 		id    string
@@ -68,38 +83,26 @@ func TestTsharkExportsTheSamePackets(t *testing.T) {
 		{"wireshark-text", []string{"-P", "-x", "-t", "e"}, false}, // to the microsecond
 		{"wireshark-text", []string{"-P", "-V", "-x"}, true},
 	} {
-		for _, file := range files {
-			name := form.id + " of " + filepath.Base(file)
-			start := starts[file]
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			text, err := exec.CommandContext(ctx, tshark, append([]string{"-r", start}, form.args...)...).Output()
-			cancel()
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			whole, err := os.ReadFile(start)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if id := pcap.SniffExport(text); id != form.id {
-				t.Errorf("%s %v: detected as %q", name, form.args, id)
-				continue
-			}
-			_, want, err := packetsOf(t, whole)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, got, err := packetsOf(t, text)
-			if err != nil || len(got) != len(want) {
-				t.Errorf("%s %v: %d packets, %d expected, %v", name, form.args, len(got), len(want), err)
-				continue
-			}
-			for i, p := range got {
-				w := want[i]
-				if p.N != w.N || p.Link != w.Link || !bytes.Equal(p.Data, w.Data) || p.Orig != w.Orig || form.times && !p.At.Equal(w.At) {
-					t.Errorf("%s %v: packet %d %v link %d orig %d at %v\n%x, expected %d %d %v\n%x", name, form.args, p.N, i, p.Link, p.Orig, p.At, p.Data, w.N, w.Orig, w.At, w.Data)
-					break
-				}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		text, err := exec.CommandContext(ctx, tshark, append([]string{"-r", merged}, form.args...)...).Output()
+		cancel()
+		if err != nil {
+			t.Fatalf("%v: %v", form.args, err)
+		}
+		if id := pcap.SniffExport(text); id != form.id {
+			t.Errorf("%s %v: detected as %q", form.id, form.args, id)
+			continue
+		}
+		_, got, err := packetsOf(t, text)
+		if err != nil || len(got) != len(want) {
+			t.Errorf("%s %v: %d packets, %d expected, %v", form.id, form.args, len(got), len(want), err)
+			continue
+		}
+		for i, p := range got {
+			w := want[i]
+			if p.N != w.N || p.Link != w.Link || !bytes.Equal(p.Data, w.Data) || p.Orig != w.Orig || form.times && !p.At.Equal(w.At) {
+				t.Errorf("%s %v: packet %d %v link %d orig %d at %v\n%x, expected %d %d %v\n%x", form.id, form.args, p.N, i, p.Link, p.Orig, p.At, p.Data, w.N, w.Orig, w.At, w.Data)
+				break
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func TestGoVectors(t *testing.T) {
 	var imports, packages strings.Builder
 	var rows []row
 	for _, s := range samples(t) {
-		for _, file := range generate(t, "go", s.schema, s.name, vectors(t, s, 500)...) {
+		for _, file := range generate(t, "go", s.schema, s.name, vectors(t, s, 100)...) {
 			write(t, dir, s.name+"/"+file.Name, file.Text)
 		}
 		fmt.Fprintf(&imports, "\t%q\n", "tried/"+s.name)
@@ -57,12 +57,12 @@ func TestGoVectors(t *testing.T) {
 	}
 	program := strings.NewReplacer("\t// IMPORTS\n", imports.String(), "\t// PACKAGES\n", packages.String()).Replace(string(text))
 	write(t, dir, "main.go", program)
-	build := exec.Command("go", "test", "-vet=all", "./...")
+	build := exec.Command("go", "test", "-vet=off", "-ldflags=-s -w", "./...")
 	build.Dir = dir
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Errorf("go test: %v\n%s", err, out[:min(len(out), 5000)])
 	}
-	build = exec.Command("go", "build", "-o", filepath.Join(dir, "tried"), ".")
+	build = exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, "tried"), ".")
 	build.Dir = dir
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

@@ -26,7 +26,7 @@ func TestTypeScriptVectors(t *testing.T) {
 	var rows []row
 	var sources, scripts []string
 	for _, s := range samples(t) {
-		for _, file := range generate(t, "ts", s.schema, s.name, vectors(t, s, 500)...) {
+		for _, file := range generate(t, "ts", s.schema, s.name, vectors(t, s, 100)...) {
 			write(t, dir, file.Name, file.Text)
 			sources = append(sources, filepath.Join(dir, file.Name))
 			write(t, dir, strings.TrimSuffix(file.Name, ".ts")+".js", javaScript(t, file))
