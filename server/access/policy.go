@@ -32,6 +32,7 @@ var policy = map[string]Role{
 
 	"action decode":   Viewer, // these change the page alone, which is sent back
 	"action layout":   Viewer,
+	"action paste":    Viewer,
 	"action values":   Viewer,
 	"action value":    Viewer,
 	"action open":     Viewer,

@@ -16,6 +16,7 @@ type action struct {
 var actions = map[string]action{
 	"decode": {}, // what every page does
 	"layout": {},
+	"paste":  {}, // see work.show
 	"values": {}, // see work.values
 	"value":  {}, // see livePage.value
 

@@ -25,7 +25,11 @@ func (p *work) verdict() {
 	if n := len(paste.Messages); n > 1 {
 		in.Verdict += fmt.Sprintf(", %d messages", n)
 	} else if n == 1 {
-		in.Verdict += fmt.Sprintf(", %d bytes", len(paste.Messages[0].Bytes))
+		half := ""
+		if p.half {
+			half = "½"
+		}
+		in.Verdict += fmt.Sprintf(", %d%s bytes", len(paste.Messages[0].Bytes), half)
 	}
 	if worthKeeping(paste) && in.Form == "" { // as another form it might be read otherwise by whoever opens the capture
 		in.Keep = paste.Title

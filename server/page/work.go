@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wirebench/codec"
+	"wirebench/codec/scan"
 	"wirebench/codec/transport"
 	"wirebench/codec/view"
 	"wirebench/defs/schema"
@@ -26,6 +27,7 @@ type work struct {
 	use    *workspace.Definition // what messages are decoded by: def, or while that has mistakes the last one that had none
 	good   *workspace.Definition // the last one without mistakes, of the page's earlier work; nil if there is none
 	pastes *workspace.PasteCache // of the page's earlier work, nil for none
+	half   bool                  // the input ends with one digit of a byte
 	job    *workspace.Input      // nil without input, or if nothing could be read from it
 	export *Exports              // files that were asked for instead of the page
 	failed string                // why a value could not be changed
@@ -128,6 +130,9 @@ func (p *work) read() *workspace.Input {
 			return nil
 		}
 		if j.PasteErr != nil {
+			p.readHalf(j)
+		}
+		if j.PasteErr != nil {
 			in.Error = j.PasteErr.Error()
 			return nil
 		}
@@ -149,6 +154,19 @@ func (p *work) read() *workspace.Input {
 		}
 	}
 	return j
+}
+
+// readHalf reads hex whose last byte has one digit yet, without that digit: whoever types a byte sees the message stay.
+func (p *work) readHalf(j *workspace.Input) {
+	in := &p.view.Input
+	text := strings.TrimRight(in.Text, " \t\r\n")
+	if text == "" || !scan.IsHex(text[len(text)-1]) {
+		return
+	}
+	half := &workspace.Input{}
+	if err := half.ReadPaste(text[:len(text)-1], in.Form); err == nil && half.PasteErr == nil && strings.HasPrefix(half.Paste.Form, "hex") {
+		j.Paste, j.PasteErr, j.Messages, p.half = half.Paste, nil, half.Messages, true
+	}
 }
 
 // ReadFrame reads the input as the frame that a list has told it to be.
@@ -212,6 +230,11 @@ func (p *work) show() {
 	}
 	p.verdict()
 	p.form.show = min(p.form.show, len(j.Messages)-1)
+	if p.form.action == "paste" && p.otherCodes() {
+		p.form.byCode = true
+		j = p.read()
+		p.job = j
+	}
 	j.Request.Fields = true
 	shown := p.message(p.form.show)
 	byCode := p.form.byCode || p.def == nil
@@ -227,6 +250,19 @@ func (p *work) show() {
 	if len(j.Messages) > 1 {
 		p.list(p.form.show, shown.Status)
 	}
+}
+
+// otherCodes reports whether the code of a message belongs to another definition than the open one, unless that is being edited.
+func (p *work) otherCodes() bool {
+	if p.form.byCode || p.def == nil || p.def.Edited {
+		return false
+	}
+	for i := range p.job.Messages[:min(len(p.job.Messages), maxListed)] {
+		if p.message(i).Other != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // maxFacts bounds what a page says of a frame.

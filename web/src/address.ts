@@ -12,8 +12,8 @@ export interface Shown {
   selection: { start: number; end: number } | undefined; // bytes
 }
 
-const mostBytes = 8_192; // browsers and chats cut longer addresses
-const mostText = 8_192;
+const mostWritten = 8_192; // bytes, and characters of a definition, in the address of the page, which changes with each edit
+const mostLinked = 65_536; // in a copied link
 
 /** The address of a definition in the place of the one that an address is of. */
 export function addressOf(href: string, definition: string, stored: boolean): string {
@@ -31,25 +31,43 @@ function askedFor(query: URLSearchParams): string | null {
   return query.get("message") ?? (query.get("new") || null);
 }
 
+/** The fragment of what is shown; left says what is too large for it. */
+function fragmentOf(shown: Shown, most: number): { hash: string; left: string } {
+  const parts = new URLSearchParams();
+  parts.set("w", shown.workspace);
+  parts.set("d", shown.definition);
+  let left = "";
+  if (shown.text !== undefined && shown.text.length <= most) {
+    parts.set("text", shown.text);
+  } else if (shown.text !== undefined) {
+    left = `the unsaved definition (${shown.text.length} characters)`;
+  }
+  if (shown.data !== undefined && shown.data.length <= most) {
+    parts.set("hex", hexOf(shown.data));
+    if (shown.selection !== undefined) {
+      parts.set("sel", `${shown.selection.start}+${shown.selection.end - shown.selection.start}`);
+    }
+  } else if (shown.data !== undefined) {
+    left += `${left === "" ? "" : " and "}the message (${shown.data.length} bytes)`;
+  }
+  return { hash: `#${parts.toString().replaceAll("%2B", "+")}`, left };
+}
+
+/** A link to what is shown. left says what is too large for a link, "" if nothing is. */
+export function linkTo(shown: Shown): { href: string; left: string } {
+  const { hash, left } = fragmentOf(shown, mostLinked);
+  const url = new URL(shown.definition === "" ? location.href : addressOf(location.href, shown.definition, shown.stored));
+  url.hash = hash;
+  return { href: url.href, left };
+}
+
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Puts what is shown into the address, soon. */
 export function writeAddress(shown: Shown): void {
   clearTimeout(timer);
   timer = setTimeout(() => {
-    const parts = new URLSearchParams();
-    parts.set("w", shown.workspace);
-    parts.set("d", shown.definition);
-    if (shown.text !== undefined && shown.text.length <= mostText) {
-      parts.set("text", shown.text);
-    }
-    if (shown.data !== undefined && shown.data.length <= mostBytes) {
-      parts.set("hex", hexOf(shown.data));
-      if (shown.selection !== undefined) {
-        parts.set("sel", `${shown.selection.start}+${shown.selection.end - shown.selection.start}`);
-      }
-    }
-    const hash = `#${parts.toString().replaceAll("%2B", "+")}`;
+    const { hash } = fragmentOf(shown, mostWritten);
     const query = new URL(location.href).searchParams;
     const asked = query.get(shown.stored ? "message" : "new");
     const other = shown.definition !== "" && asked !== shown.definition && (query.has("message") || query.has("new"));

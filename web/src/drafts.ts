@@ -81,12 +81,49 @@ export function takeDraft(workspace: string, message: string): Draft | undefined
 
 /** What was typed last in this tab, if it is of a definition and the page is one that was loaded anew. Its address may be older. */
 export function typedBefore(workspace: string, message: string): Draft | undefined {
-  const [navigation] = performance.getEntriesByType("navigation");
-  if (!(navigation instanceof PerformanceNavigationTiming) || navigation.type !== "reload") {
+  if (!isReload()) {
     return undefined;
   }
   const draft = read(() => sessionStorage, here);
   return draft?.key === name(workspace, message) ? draft : undefined;
+}
+
+/** What was pasted, and what of it is shown. */
+export interface Pasted {
+  input: string;
+  form: string;
+  bycode: boolean;
+  show: number;
+  edits: Record<string, string>;
+}
+
+const pasted = "wirebench.pasted"; // of this tab
+
+/** Keeps what was pasted for a reload of this tab. */
+export function keepPasted(workspace: string, { message, input, form, bycode, show, edits }: Pasted & { message: string }): void {
+  try {
+    sessionStorage.setItem(pasted, JSON.stringify({ of: `${workspace}.${message}`, pasted: { input, form, bycode, show, edits } }));
+  } catch {
+    sessionStorage.removeItem(pasted); // no room: what an earlier page had is not what this one has
+  }
+}
+
+/** What was pasted before this page was loaded anew, if it shows the same definition. */
+export function pastedBefore(workspace: string, message: string): Pasted | undefined {
+  if (!isReload()) {
+    return undefined;
+  }
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(pasted) ?? "null") as { of: string; pasted: Pasted } | null;
+    return kept?.of === `${workspace}.${message}` ? kept.pasted : undefined;
+  } catch {
+    return undefined; // no storage
+  }
+}
+
+function isReload(): boolean {
+  const [navigation] = performance.getEntriesByType("navigation");
+  return navigation instanceof PerformanceNavigationTiming && navigation.type === "reload";
 }
 
 function read(storage: () => Storage, key: string): (Draft & { key: string }) | undefined {

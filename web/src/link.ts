@@ -139,14 +139,17 @@ export class Links {
     return this.places;
   }
 
-  /** What a byte stands for: the run of bits it belongs to. */
+  /** What a byte stands for: the run of bits it belongs to. A byte that no definition explains stands for itself. */
   ofByte(byte: number): Target | null {
     const m = this.message;
     if (m === null) {
       return null;
     }
     const run = m.runAt(byte * 8);
-    return run >= 0 ? this.ofRun(run, "hex") : { from: "hex", ranges: [{ start: byte * 8, end: byte * 8 + 8 }], lines: [], keys: new Set(), path: "", run: -1 };
+    if (run >= 0 && m.part(run)?.role !== "gap") {
+      return this.ofRun(run, "hex");
+    }
+    return { from: "hex", ranges: [{ start: byte * 8, end: byte * 8 + 8 }], lines: [], keys: new Set(), path: run < 0 ? "" : "unexplained", run: -1 };
   }
 
   /** What a run of bits stands for. */

@@ -3,14 +3,14 @@
 // The page is a form that works by itself. Here its controls are followed while they change, its buttons become actions over the
 // websocket, and the editor and the hex grid take the places of the text field and of the static bytes.
 
-import { addressOf, readAddress, writeAddress } from "./address";
+import { addressOf, linkTo, readAddress, writeAddress, type Shown } from "./address";
 import type { PageControls as ControlChanges, PageFrameForm as FrameContext, PageListChange as ListChange, PageValueAnswer as Answered } from "./api";
 import { tellChanged } from "./changes";
 import { register } from "./commands";
 import { Connection } from "./connection";
 import { copyBytesMenu, copyText, copyValueMenu } from "./copy/index";
 import { askDialog, confirmDialog } from "./dialog";
-import { keepDraft, takeDraft, typedBefore } from "./drafts";
+import { keepDraft, keepPasted, pastedBefore, takeDraft, typedBefore } from "./drafts";
 import { DefinitionEditor, type Language, type Mistake } from "./editor/index";
 import { refilter } from "./filter";
 import { HexGrid } from "./hex/index";
@@ -136,6 +136,14 @@ export class Page {
       this.controls.input = asked.hex;
       this.controls.edits = {};
       this.controls.show = 0;
+    }
+    const before = this.capture ? undefined : pastedBefore(this.workspace, this.controls.message);
+    if (before !== undefined) {
+      Object.assign(this.controls, before);
+      const area = field<HTMLTextAreaElement>("input");
+      if (area !== null) {
+        area.value = before.input;
+      }
     }
     const draft = asked.text === undefined ? takeDraft(this.workspace, this.controls.message) : typedBefore(this.workspace, this.controls.message);
     if (draft !== undefined) {
@@ -324,6 +332,13 @@ export class Page {
   private step(): Step {
     const { message, show, input, form, bycode, edits } = this.controls;
     return { message, show, input, form, bycode, edits: { ...edits } };
+  }
+
+  /** Keeps what was pasted for a reload of this tab: the address has room for one short message only. */
+  private keepPasted(): void {
+    if (!this.capture) {
+      keepPasted(this.workspace, this.step());
+    }
   }
 
   private remember(): void {
@@ -713,14 +728,19 @@ export class Page {
     if (this.capture) {
       return; // the list is on its way
     }
-    writeAddress({
+    writeAddress(this.shown());
+  }
+
+  private shown(): Shown {
+    const { start, end } = this.hex.selection;
+    return {
       workspace: this.workspace,
       definition: this.controls.message,
       stored: this.controls.base !== "",
       text: this.edited ? this.controls.definition : undefined,
       data: this.message?.data,
       selection: end > start ? { start, end } : undefined,
-    });
+    };
   }
 
   // 4. Values.
@@ -829,7 +849,13 @@ export class Page {
 
   private listen(): void {
     const form = this.form;
-    field("input")?.addEventListener("input", (event) => this.setInput((event.target as HTMLTextAreaElement).value));
+    addEventListener("pagehide", () => this.keepPasted());
+    field("input")?.addEventListener("input", (event) => {
+      this.setInput((event.target as HTMLTextAreaElement).value);
+      if (event instanceof InputEvent && /^insertFrom(Paste|Drop)$/.test(event.inputType)) {
+        void this.socket.act({ action: "paste" });
+      }
+    });
     form.addEventListener("change", (event) => {
       const target = event.target;
       if (target instanceof HTMLSelectElement && target.name === "form") {
@@ -1079,8 +1105,16 @@ export class Page {
   }
 
   private copyLink(): void {
-    this.address();
-    void copyText(location.href).then((done) => notify(done ? "Copied a link to this view" : "The browser does not allow copying here", done ? "ok" : "err"));
+    const { href, left } = linkTo(this.shown());
+    void copyText(href).then((done) => {
+      if (!done) {
+        notify("The browser does not allow copying here", "err");
+      } else if (left === "") {
+        notify("Copied a link to this view");
+      } else {
+        notify(`Copied a link without ${left}: too large for a link`, "warn");
+      }
+    });
   }
 }
 

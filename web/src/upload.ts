@@ -79,7 +79,7 @@ async function paste(workspace: string, file: File): Promise<void> {
     return;
   }
   input.value = text;
-  input.dispatchEvent(new Event("input", { bubbles: true }));
+  input.dispatchEvent(new InputEvent("input", { bubbles: true, inputType: "insertFromDrop" }));
 }
 
 /** Takes files that are none of the library: captures are kept, and of the others the first one is for reading. */
