@@ -124,3 +124,36 @@ func TestFlowLargePasteStays(t *testing.T) {
 	g := flow{t, browsertest.OpenTab(t, f.ctx, link, openSelector)}
 	g.is("no bytes of the other tab", `document.querySelector("#input").value === ""`)
 }
+
+// Dashes that Enter has put there can be typed as well, once: they are not doubled.
+func TestFlowDashes(t *testing.T) {
+	t.Parallel()
+	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_WIDE.1")
+	for _, c := range []struct{ typed, want string }{
+		{"array a\r- int32 x\r- array b\r- - int32 y\r- int32 z", "array a\n- int32 x\n- array b\n- - int32 y\n- int32 z"}, // one's own, fewer of them too
+		{"array a\rint32 x\rarray b\rint32 y", "array a\n- int32 x\n- array b\n- - int32 y"},                               // none
+		{"array a\r- array b\r-- int32 y", "array a\n- array b\n-- int32 y"},                                               // as one writes them
+	} {
+		f.caret(1)
+		f.do(`document.querySelector(".definition-editor .cm-content").focus()`)
+		f.press("Ctrl+A")
+		for _, line := range strings.SplitAfter(c.typed, "\r") {
+			f.types(strings.TrimSuffix(line, "\r"))
+			f.press("Escape") // what is offered for completion
+			if strings.HasSuffix(line, "\r") {
+				f.press("Enter")
+			}
+		}
+		f.says(c.typed, c.want)
+	}
+	f.press("Ctrl+A")
+	f.types("array a")
+	f.press("Escape")
+	f.press("Enter")
+	f.do(`{
+		const clipboardData = new DataTransfer()
+		clipboardData.setData("text/plain", "- int32 x\n- int32 y")
+		document.querySelector(".definition-editor .cm-content").dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true}))
+	}`)
+	f.says("a pasted line with its own dashes", "array a\n- int32 x\n- int32 y")
+}

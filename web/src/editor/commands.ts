@@ -4,6 +4,7 @@ import { ensureSyntaxTree } from "@codemirror/language";
 import { EditorSelection, type EditorState, type SelectionRange } from "@codemirror/state";
 import type { Command } from "@codemirror/view";
 
+import { giveDashes } from "./dashes";
 import { codeOf, type Language, type Words } from "./words";
 
 const parseTime = 200; // milliseconds, for a text of thousands of lines
@@ -69,6 +70,7 @@ export function newLine(language: Language, words: Words): Command {
       state.update({
         changes: { from: main.head, insert },
         selection: { anchor: main.head + insert.length },
+        effects: giveDashes.of({ from: main.head + 1, to: main.head + insert.length, typed: 0 }),
         scrollIntoView: true,
         userEvent: "input",
       }),

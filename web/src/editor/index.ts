@@ -18,6 +18,7 @@ import {
 
 import { changesTo, Past } from "./changes";
 import { deleteDash, newLine, renameWord } from "./commands";
+import { typedDashes } from "./dashes";
 import { completion, otherNames } from "./completion";
 import { explainLines, followPointer, lightLines, linkedLines, pickLine } from "./lines";
 import { type Mistake, mistakes, showMistakes } from "./mistakes";
@@ -219,6 +220,7 @@ export class DefinitionEditor {
       rectangularSelection(),
       history(),
       typeOver,
+      typedDashes,
       search({ top: true }),
       tips(),
       // Tab is not bound: it leaves the editor, and dashes make levels, not white space.
