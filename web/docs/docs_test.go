@@ -58,7 +58,7 @@ func TestLinks(t *testing.T) {
 func TestSearch(t *testing.T) {
 	for _, c := range []struct{ query, page, section string }{
 		{"regular expression", "filters", "Operators"},
-		{"KEYS ciphers", "captures", "Keys of ciphers"},
+		{"KEYS cipher", "captures", "Cipher keys"},
 		{"viewer-token", "api", "Access"},
 	} {
 		hits := Search(c.query)
