@@ -182,5 +182,5 @@ func TestFlowLinks(t *testing.T) {
 	f.shows("#tree-problems", "2 bytes left over")
 	f.is("the row with the focus too", `document.activeElement.matches("#tree-problems tr") && document.activeElement.innerText.includes("6 bytes that the definition does not explain")`)
 	f.over("#tree-problems tr:last-child")
-	f.shares("over what is wrong", "lit", marked{Wrong: "! bytes-left-over", Bytes: "aabb", Status: "C_LIST.1 › bytes @ 0x2e +2"})
+	f.shares("over what is wrong", "lit", marked{Wrong: "! bytes-left-over", Bytes: "aabb", Tree: "/gap", Status: "C_LIST.1 › unexplained: byte[2] @ 0x2e +2"})
 }

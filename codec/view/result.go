@@ -114,13 +114,26 @@ func Fields(r *codec.Record) []FieldValue {
 		out = append(out, f)
 	}
 	for _, g := range r.Gaps() {
-		out = append(out, FieldValue{
-			Role: codec.RoleGap.String(), Type: codec.GapType(g), BitOffset: g.Off, BitLength: g.Len,
-			Value: []byte(`"` + hex.EncodeToString(r.Data[g.Off/8:(g.End()+7)/8]) + `"`), Field: codec.NoField, Family: FamilyGap,
-		})
+		out = append(out, gap(r, g))
 	}
 	slices.SortStableFunc(out, func(a, b FieldValue) int { return cmp.Compare(a.BitOffset, b.BitOffset) })
 	return out
+}
+
+// Rest describes the bytes after the message, which belong to no field. ok is false if there are none.
+func Rest(r *codec.Record) (f FieldValue, ok bool) {
+	if r.Used >= len(r.Data) {
+		return FieldValue{}, false
+	}
+	off := uint32(r.Used) * 8
+	return gap(r, codec.Range{Off: off, Len: uint32(len(r.Data))*8 - off}), true
+}
+
+func gap(r *codec.Record, g codec.Range) FieldValue {
+	return FieldValue{
+		Role: codec.RoleGap.String(), Type: codec.GapType(g), BitOffset: g.Off, BitLength: g.Len,
+		Value: []byte(`"` + hex.EncodeToString(r.Data[g.Off/8:(g.End()+7)/8]) + `"`), Field: codec.NoField, Family: FamilyGap,
+	}
 }
 
 // coverage records which bits of a message belong to a field.

@@ -203,7 +203,7 @@ func (d *Data) runs(m *templates.Message) (lens []uint32, kinds []int, parts []P
 	lens, kinds, parts = make([]uint32, len(m.Fields)), make([]int, len(m.Fields)), []Part{}
 	type kind struct {
 		field      uint16
-		role, path string // the path of what has no field
+		role, path string // path: of bookkeeping without a field, or the type of a gap
 	}
 	numbers, end, line := map[kind]int{}, uint32(0), 0
 	for i := range m.Fields {
@@ -213,7 +213,9 @@ func (d *Data) runs(m *templates.Message) (lens []uint32, kinds []int, parts []P
 		}
 		end = f.BitOffset + f.BitLength
 		k := kind{f.Field, f.Role, ""}
-		if f.Field == codec.NoField {
+		if f.Role == codec.RoleGap.String() {
+			k.path = f.Type
+		} else if f.Field == codec.NoField {
 			k.path = templates.Indexless(f.Path)
 		}
 		n, ok := numbers[k]

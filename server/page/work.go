@@ -285,6 +285,9 @@ func (p *work) message(i int) *templates.Message {
 		return m
 	}
 	m.Types = fieldTypes(j.Rec.Program)
+	if rest, ok := view.Rest(&j.Rec); ok && j.Request.Fields && m.Message != "" {
+		m.Fields = append(m.Fields, rest)
+	}
 	if j.Request.Message != nil && hasProblem(m.Problems, codec.WrongCode.String()) {
 		by := j.Request
 		by.Message, by.Fields, by.Dir = nil, false, j.Messages[i].Dir

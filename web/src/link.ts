@@ -149,7 +149,7 @@ export class Links {
     if (run >= 0 && m.part(run)?.role !== "gap") {
       return this.ofRun(run, "hex");
     }
-    return { from: "hex", ranges: [{ start: byte * 8, end: byte * 8 + 8 }], lines: [], keys: new Set(), path: run < 0 ? "" : "unexplained", run: -1 };
+    return { from: "hex", ranges: [{ start: byte * 8, end: byte * 8 + 8 }], lines: [], keys: new Set(), path: m.runs > 0 ? "unexplained" : "", run: -1 };
   }
 
   /** What a run of bits stands for. */
@@ -323,7 +323,7 @@ export class Links {
     const [bits] = target.ranges;
     let best: Place | undefined;
     for (const p of this.all()) {
-      if (p.tree && bits !== undefined && p.start >= 0 && p.start <= bits.start && p.end >= bits.end && (best === undefined || p.end - p.start < best.end - best.start)) {
+      if (p.tree && bits !== undefined && p.start >= 0 && p.start <= bits.start && p.end >= bits.end && (best === undefined || p.end - p.start <= best.end - best.start)) {
         best = p;
       }
     }

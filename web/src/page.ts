@@ -668,8 +668,9 @@ export class Page {
     const size = first === undefined ? 0 : first.end - first.start;
     const where = first === undefined ? "" : ` @ ${hexNumber(first.start >> 3)}${first.start % 8 === 0 ? "" : `.${first.start % 8}`} +${size % 8 === 0 ? size / 8 : `${size} bit`}`;
     const more = target.ranges.length > 1 ? `, ${target.ranges.length} places` : "";
-    const role = part === undefined || part.role === "value" ? "" : ` [${part.role}]`;
-    line.textContent = `${name} › ${target.path || (target.lines[0] === undefined ? "bytes" : `line ${target.lines[0]}`)}${role}${part === undefined ? "" : `: ${part.type}`}${where}${more}`;
+    const gap = part?.role === "gap";
+    const role = part === undefined || gap || part.role === "value" ? "" : ` [${part.role}]`;
+    line.textContent = `${name} › ${target.path || (gap ? "unexplained" : target.lines[0] === undefined ? "bytes" : `line ${target.lines[0]}`)}${role}${part === undefined ? "" : `: ${part.type}`}${where}${more}`;
   }
 
   /** A selection in the hex grid: a click is meant for the whole field. */
