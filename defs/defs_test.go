@@ -24,11 +24,11 @@ func TestDialects(t *testing.T) {
 			t.Errorf("the example of %s: %s", d.Name, diags.Render())
 		}
 		if name, ok := defs.Detect(d.Example); !ok || name != d.Name {
-			t.Errorf("the example of %s is taken for %q", d.Name, name)
+			t.Errorf("the example of %s is detected as %q", d.Name, name)
 		}
 		begun := source.New(map[bool]string{true: "C_BEGUN.1.def", false: "begun.def"}[d.Versions], strings.ReplaceAll(d.Begin, "$NAME", "begun"))
 		if _, diags := defs.Load([]*source.File{begun}, d.Name, schema.Options{}); len(diags) != 0 {
-			t.Errorf("what a new definition of %s starts with: %s", d.Name, diags.Render())
+			t.Errorf("the initial text of a definition of %s: %s", d.Name, diags.Render())
 		}
 		if text, diags := d.Format(d.Example); text != d.Example.Text || len(diags) != 0 {
 			t.Errorf("the example of %s is formatted\n%s", d.Name, text)
@@ -78,7 +78,7 @@ func TestLoad(t *testing.T) {
 		messages int
 		code     string
 	}{
-		{"told by the files", []*source.File{chat, shout}, "", nil, 2, ""},
+		{"detected from the files", []*source.File{chat, shout}, "", nil, 2, ""},
 		{"given", []*source.File{chat}, "tera", nil, 1, ""},
 		{"two on one code", []*source.File{chat, shout}, "tera", map[string]uint32{"S_CHAT": 1, "S_SHOUT": 1}, 2, "same-code"},
 		{"nothing", nil, "", nil, 0, ""},
@@ -103,7 +103,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestLoadCorpus finds every message of the public definitions by its opcode.
+// TestLoadCorpus checks that every message of the public definitions is found by its opcode.
 func TestLoadCorpus(t *testing.T) {
 	paths, _ := filepath.Glob("../../shared/corpora/tera/toolbox/definitions/*.def")
 	if len(paths) == 0 {
@@ -123,7 +123,7 @@ func TestLoadCorpus(t *testing.T) {
 		}
 		files = append(files, f)
 		if dialect, _ := defs.Detect(source.New("x.def", string(text))); dialect != "tera" && strings.Contains(string(text), "\nint") {
-			t.Errorf("%s is taken for %q by its lines", f.Name, dialect)
+			t.Errorf("%s is detected as %q from its lines", f.Name, dialect)
 		}
 	}
 	s, diags := defs.Load(files, "", schema.Options{Codes: codes})

@@ -6,11 +6,11 @@ import (
 	"wirebench/defs/source"
 )
 
-// maxDetectLines is how many lines decide.
+// maxDetectLines is the number of lines that Detect examines.
 const maxDetectLines = 400
 
-// Detect tells the language of a file: by its name, if one dialect has names of its own, or else by what most of its lines look like.
-// Maps, scripts and texts of other endings are nothing.
+// Detect returns the dialect of a file, determined from its name if the name is specific to a dialect, otherwise by majority among its
+// lines. ok is false for maps, scripts and other files with an extension other than .def and .txt.
 func Detect(f *source.File) (dialect string, ok bool) {
 	for _, d := range Dialects {
 		if d.IsFile != nil && d.IsFile(f.Name) {

@@ -14,55 +14,55 @@ import (
 
 // Dialect is one language of definitions.
 type Dialect struct {
-	Name  string // "tera", as on the command line
-	Title string // for people
+	Name  string // as in flags and settings: "tera"
+	Title string // shown to users
 
-	// Versions says that a file is one version of one message and is named NAME.VERSION.def. Else a file has as many messages as it
-	// likes, and they have no versions.
+	// Versions reports whether a file holds one version of one message and is named NAME.VERSION.def. Otherwise a file holds any number
+	// of messages, and they have no versions.
 	Versions bool
 
-	// IsLine tells lines that no other dialect has, or hardly ever. Of dialects that take the same line for theirs the later row wins.
+	// IsLine reports whether a line is characteristic of this dialect. If several dialects claim a line, the last row wins.
 	IsLine func(line string) bool
 
-	// IsFile tells names of files that this dialect alone has; nil if it has none.
+	// IsFile reports whether a file name is specific to this dialect; nil if the dialect has no such names.
 	IsFile func(name string) bool
 
-	// Rules make messages of files. They never fail: the messages have what could be understood.
+	// Rules parse and lower files to messages. They never fail: messages contain everything that was valid.
 	Rules *build.Rules
 
-	// Options are what the meaning of definitions depends on beside their text.
+	// Options are the settings that the meaning of definitions depends on.
 	Options []schema.Option
 
-	// Format writes one file in its canonical form. It keeps the meaning and the comments.
+	// Format returns a file in canonical form, with its meaning and comments preserved.
 	Format func(f *source.File) (string, diag.List)
 
-	// Frames read what every message starts with, each for the group of its key, so that messages without a definition can be told.
-	// Of several the first that a message does not contradict is the right one. None if definitions alone say what messages start with.
+	// Frames describe the common start of all messages, each for the group of its key, so that frames without a definition can be
+	// identified. The first one that a frame does not contradict applies. Empty if there is no common start.
 	Frames []*schema.Message
 
-	// Alternate is the header that single frames are recognised to have in place of the usual one; nil if all messages have one header.
+	// Alternate is the header that individual frames may have in place of the usual one; nil if all messages have the same header.
 	Alternate *Header
 
-	// Codes are the files with the codes of messages; nil if the definitions give them.
+	// Codes describes the files with the codes of messages; nil if the codes are part of the definitions.
 	Codes *CodeMaps
 
-	// Constants reads values of the named numbers that definitions use without giving their values; nil if there are no such numbers.
+	// Constants reads the values of constants that definitions use but do not define; nil if the dialect has no such constants.
 	Constants func(f *source.File) (map[string]string, diag.List)
 
-	Language schema.Language // its words, for editors
+	Language schema.Language // keywords and types, for editors
 
-	New     string       // name of a new definition
-	Begin   string       // what a new definition starts with; $NAME in it is its name
-	Example *source.File // a small definition without mistakes, already in its canonical form
+	New     string       // default name of a new definition
+	Begin   string       // initial text of a new definition; $NAME stands for its name
+	Example *source.File // a small valid definition in canonical form
 }
 
-// Header is a header that messages may have in place of the one that their definitions give them.
+// Header is a header that messages may have in place of the one in their definitions.
 type Header struct {
-	Name string                                  // by which transports mark its frames in Frame.Via
-	Of   func(m *schema.Message) *schema.Message // m behind this header, with m in AlternateOf; m itself if it cannot have it
+	Name string                                  // set by transports in Frame.Via
+	Of   func(m *schema.Message) *schema.Message // returns m with this header and m as AlternateOf; m itself if it cannot have this header
 }
 
-// Dialects are the languages that can be read. The first is what is meant where nothing tells.
+// Dialects are the supported languages. The first is the default.
 var Dialects = []Dialect{
 	{
 		Name:      "tera",
@@ -78,7 +78,7 @@ var Dialects = []Dialect{
 		Alternate: &Header{Name: "integrity", Of: tera.LongHeader},
 		Language:  tera.Language(),
 		New:       "C_NEW_MESSAGE",
-		Begin:     "# what $NAME says\n\n",
+		Begin:     "# description of $NAME\n\n",
 		Example:   source.New("C_EDIT_PRIVATE_CHANNEL.1.def", teraExample),
 	},
 	{
@@ -117,7 +117,7 @@ array    members
 string name # without the number of the channel
 `
 
-const mutaBegin = `# what $NAME says
+const mutaBegin = `# description of $NAME
 
 group: $NAME
 
@@ -125,7 +125,7 @@ packet: first_packet
    __group = $NAME
 `
 
-const mutaExample = `# what the server says
+const mutaExample = `# messages of the server
 
 group: svmsg
 
@@ -138,7 +138,7 @@ packet: character_created
    map_id  = uint32
 `
 
-const subspaceBegin = `# what $NAME is about
+const subspaceBegin = `# description of $NAME
 
 direction c2s
 
@@ -148,7 +148,7 @@ offset size comment
 2      ?    text words
 `
 
-const subspaceExample = `# what clients say to each other
+const subspaceExample = `# chat between clients
 
 0x06 chat (c2s)
 offset size comment
@@ -159,7 +159,7 @@ offset size comment
 5      ?    cstr text
 `
 
-// Options are those of all dialects. Their names differ.
+// Options returns the options of all dialects. Their names are unique.
 func Options() []schema.Option {
 	var all []schema.Option
 	for _, d := range Dialects {
@@ -168,7 +168,7 @@ func Options() []schema.Option {
 	return all
 }
 
-// CheckOption reads the value of an option by its name.
+// CheckOption returns the canonical form of a value of the named option.
 func CheckOption(name, value string) (string, error) {
 	for _, o := range Options() {
 		if o.Name == name {

@@ -11,8 +11,8 @@ import (
 	"wirebench/defs/source"
 )
 
-// Load reads a set of definitions of one dialect and links them. If dialect is "" it is told by the files, which then must be
-// of one. The schema is usable whatever the diagnostics say; without a dialect it is empty.
+// Load reads a set of definitions of one dialect and links them. If dialect is "", it is detected from the files, which must all be of
+// the same dialect. The schema is usable even if there are diagnostics; without a dialect it is empty.
 func Load(files []*source.File, dialect string, o schema.Options) (*schema.Schema, diag.List) {
 	var diags diag.List
 	if dialect == "" {
@@ -39,10 +39,10 @@ func Load(files []*source.File, dialect string, o schema.Options) (*schema.Schem
 	return s.Schema(), s.Diagnostics()
 }
 
-// empty is a schema without messages.
+// empty returns a schema without messages.
 func empty() *schema.Schema { return &schema.Schema{ByKey: map[schema.Key]*schema.Message{}} }
 
-// detectAll are the dialects of all files, sorted.
+// detectAll returns the dialects of all files, sorted.
 func detectAll(files []*source.File) []string {
 	var found []string
 	for _, f := range files {
@@ -60,7 +60,7 @@ func noDialect(f *source.File) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code:    "no-dialect",
 		Message: "these files do not look like definitions",
-		Help:    "the languages that can be read are " + strings.Join(titles(), ", ") + "; say which one is meant",
+		Help:    "the supported languages are " + strings.Join(titles(), ", ") + "; specify one",
 		Span:    source.Span{File: f},
 	}
 }
@@ -76,8 +76,8 @@ func titles() []string {
 func severalDialects(f *source.File, found []string) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code:    "several-dialects",
-		Message: "these files are of several languages: " + strings.Join(found, ", "),
-		Help:    "say which one is meant",
+		Message: "the files are in several languages: " + strings.Join(found, ", "),
+		Help:    "specify one of them",
 		Span:    source.Span{File: f},
 	}
 }
@@ -89,8 +89,8 @@ func unreadableDialect(name string, files []*source.File) diag.Diagnostic {
 	}
 	d := diag.Diagnostic{
 		Code:    "unknown-dialect",
-		Message: fmt.Sprintf("definitions of %q cannot be read", name),
-		Help:    "the languages that can be read are " + strings.Join(known, ", "),
+		Message: fmt.Sprintf("unknown language %q", name),
+		Help:    "the supported languages are " + strings.Join(known, ", "),
 	}
 	if len(files) > 0 {
 		d.Span = source.Span{File: files[0]}

@@ -73,7 +73,7 @@ func TestFlowDrafts(t *testing.T) {
 	f.caret(0)
 	f.types("uint32 mine")
 	f.shows("#layout-rows", "mine")
-	const begun = "# what C_NEW_MESSAGE.1 says\n\nuint32 mine"
+	const begun = "# description of C_NEW_MESSAGE.1\n\nuint32 mine"
 	f.open("C_WIDE.1")
 	f.is("no field for a name", `!document.querySelector("#name").checkVisibility()`)
 	f.click("[data-new]")
@@ -102,7 +102,7 @@ func TestFlowDrafts(t *testing.T) {
 	}
 	f.click("[data-new]")
 	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
-	f.says("a new one begins with nothing", "# what C_NEW_MESSAGE.1 says\n\n")
+	f.says("a new one begins with nothing", "# description of C_NEW_MESSAGE.1\n\n")
 
 	// Of a name of the code map, and a version: the address is theirs.
 	f.do(`document.querySelector(".undefined a").click()`)

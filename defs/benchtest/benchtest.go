@@ -1,5 +1,5 @@
-// Package benchtest compares jobs in one run by the time that they take of the processor, for benchmarks that fail when a ratio is over
-// its limit. What other programs do at the same time counts little: jobs take turns, and the least time of each counts.
+// Package benchtest compares the CPU time of jobs in one run, for benchmarks that fail if a ratio exceeds its limit. Other programs have
+// little effect: jobs take turns, and the least time of each counts.
 package benchtest
 
 import (
@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Job is something to be measured.
+// Job is a function to measure.
 type Job struct {
 	Name string
 	Run  func()
 }
 
-// Least runs jobs in turns and returns the least time that each took of the processor.
+// Least runs the jobs in turns, rounds times each, and returns the least CPU time of each.
 func Least(rounds int, jobs ...Job) []time.Duration {
 	best := make([]time.Duration, len(jobs))
 	for range rounds {
 		for i, j := range jobs {
-			runtime.GC() // of what the job before has left
+			runtime.GC() // collect the garbage of the previous job
 			before := CPU()
 			j.Run()
 			if took := CPU() - before; best[i] == 0 || took < best[i] {
@@ -30,7 +30,7 @@ func Least(rounds int, jobs ...Job) []time.Duration {
 	return best
 }
 
-// Must fails the benchmark if a job took more than so many times what another did. It reports both, for each of n operations.
+// Must fails the benchmark if job exceeds most times base. It reports both per operation, for n operations.
 func Must(b *testing.B, n int, job, base time.Duration, most float64) {
 	b.Helper()
 	ratio := float64(job) / float64(base)
@@ -39,6 +39,6 @@ func Must(b *testing.B, n int, job, base time.Duration, most float64) {
 	b.ReportMetric(float64(base)/float64(n), "base-cpu-ns")
 	b.ReportMetric(ratio, "times-base")
 	if ratio > most {
-		b.Fatalf("%.1f ns of the processor are %.2f times %.1f ns; at most %.2f times are allowed", float64(job)/float64(n), ratio, float64(base)/float64(n), most)
+		b.Fatalf("CPU time of %.1f ns is %.2f times %.1f ns; the limit is %.2f times", float64(job)/float64(n), ratio, float64(base)/float64(n), most)
 	}
 }

@@ -6,5 +6,5 @@ import "time"
 
 var start = time.Now()
 
-// CPU is the time since the program began, where nobody says how much of it was the program's.
+// CPU returns the time since the start of the program, as the system does not report CPU time.
 func CPU() time.Duration { return time.Since(start) }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// CPU is the time that the program has had of the processor so far, all threads together.
+// CPU returns the CPU time of the program so far, of all threads.
 func CPU() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -2,5 +2,5 @@
 
 package benchtest
 
-// Raced says that the race detector is on.
+// Raced reports whether the race detector is on.
 const Raced = false

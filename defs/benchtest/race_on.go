@@ -2,6 +2,6 @@
 
 package benchtest
 
-// Raced says that the race detector is on. Time and allocations measured then mean nothing: the detector slows code down, and makes
-// a sync.Pool drop what it is given.
+// Raced reports whether the race detector is on. Times and allocations are then meaningless: the detector slows code down and makes
+// sync.Pool drop items.
 const Raced = true

@@ -9,28 +9,28 @@ import (
 	"wirebench/defs/source"
 )
 
-// change is a set under construction and how it differs from the one before.
+// change is a set under construction and its differences from the previous one.
 type change struct {
 	*Set
-	gone, come []*File         // files as they were and as they are
-	touched    map[string]bool // names that changed files have or had
+	gone, come []*File         // files before and after the change
+	touched    map[string]bool // names that changed files provide or provided
 }
 
-// leave takes a file out.
+// leave removes a file.
 func (c *change) leave(f *File) {
 	c.gone = append(c.gone, f)
 	c.of.remove(f.Source)
 	c.names(f, func(list []*File) []*File { return without(list, f) })
 }
 
-// enter takes a file in.
+// enter adds a file.
 func (c *change) enter(f *File) {
 	c.come = append(c.come, f)
 	c.of.set(f.Source, f)
 	c.names(f, func(list []*File) []*File { return with(list, f, compareFiles) })
 }
 
-// names edits the lists that a file is in by its names.
+// names edits the lists of files for the names of a file.
 func (c *change) names(f *File, edit func([]*File) []*File) {
 	update(&c.based, path.Base(f.Source.Name), edit)
 	for _, name := range f.names {
@@ -39,7 +39,7 @@ func (c *change) names(f *File, edit func([]*File) []*File) {
 	}
 }
 
-// replace puts a file in the place of itself, to be lowered again.
+// replace replaces a file by its copy, which is to be lowered again.
 func (c *change) replace(old, again *File) {
 	c.gone, c.come = append(c.gone, old), append(c.come, again)
 	c.of.set(again.Source, again)
@@ -50,7 +50,7 @@ func (c *change) replace(old, again *File) {
 	}
 }
 
-// asked reports whether another file asked for a name of this one.
+// asked reports whether another file looked up a name of this one.
 func (c *change) asked(f *File) bool {
 	for _, name := range f.names {
 		askers := c.askers.get(name)
@@ -63,10 +63,10 @@ func (c *change) asked(f *File) bool {
 	return false
 }
 
-// settle makes the list of files.
+// settle updates the list of files.
 func (c *change) settle() { c.files = c.files.change(c.gone, c.come, compareFiles) }
 
-// renamed reports whether a name of a file came or went.
+// renamed reports whether the set of file names changed.
 func (c *change) renamed() bool {
 	count := map[string]int{}
 	for _, f := range c.come {
@@ -83,7 +83,7 @@ func (c *change) renamed() bool {
 	return false
 }
 
-// edits are elements to take out of lists and to put into them, by the keys of the lists.
+// edits are elements to remove from lists and to add to them, by the keys of the lists.
 type edits[K comparable, T any] struct {
 	gone, come map[K][]T
 }
@@ -107,7 +107,7 @@ func (e *edits[K, T]) keys(f func(k K, gone, come []T)) {
 	}
 }
 
-// relate notes which files ask for which names and use which files.
+// relate records the names that files look up and the files that they use.
 func (c *change) relate(fresh []*File) {
 	var asks edits[string, *File]
 	var uses edits[*source.File, *File]
@@ -131,7 +131,7 @@ func (c *change) relate(fresh []*File) {
 	uses.keys(func(of *source.File, gone, come []*File) { updateSorted(&c.users, of, gone, come, compareFiles) })
 }
 
-// link exchanges the messages of changed files.
+// link replaces the messages of changed files.
 func (c *change) link(fresh []*File) {
 	var gone, come []*schema.Message
 	if c.rules.Choose == nil {
@@ -176,7 +176,8 @@ func (c *change) link(fresh []*File) {
 	})
 }
 
-// choose exchanges the messages of changed files among those of the same identity, and says which ones stop counting and which begin.
+// choose replaces the messages of changed files among those of the same identity. It returns the messages that are no longer chosen, and
+// those that are newly chosen.
 func (c *change) choose(fresh []*File) (gone, come []*schema.Message) {
 	var e edits[identity, *schema.Message]
 	for _, f := range c.gone {
@@ -216,14 +217,14 @@ func (c *change) choose(fresh []*File) (gone, come []*schema.Message) {
 
 func identityOf(m *schema.Message) identity { return identity{m.Name, m.Version, m.Key, m.HasKey} }
 
-// with returns a sorted list with one more element.
+// with returns a sorted list with t added.
 func with[T any](list []T, t T, compare func(a, b T) int) []T {
 	i, _ := slices.BinarySearchFunc(list, t, compare)
 	out := make([]T, 0, len(list)+1)
 	return append(append(append(out, list[:i]...), t), list[i:]...)
 }
 
-// without returns a list without an element.
+// without returns a list with t removed.
 func without[T comparable](list []T, t T) []T {
 	out := make([]T, 0, len(list))
 	for _, x := range list {
@@ -234,7 +235,7 @@ func without[T comparable](list []T, t T) []T {
 	return out
 }
 
-// exchange returns a sorted list without some elements and with others.
+// exchange returns a sorted list with some elements removed and others added.
 func exchange[T comparable](list, gone, come []T, compare func(a, b T) int) []T {
 	out := make([]T, 0, len(list)+len(come))
 	for _, t := range list {
@@ -247,7 +248,7 @@ func exchange[T comparable](list, gone, come []T, compare func(a, b T) int) []T 
 	return out
 }
 
-// update edits a list of a map; an empty one is taken out.
+// update edits a list of a map; an empty list is removed.
 func update[K comparable, T any](m *layered[K, []T], k K, edit func([]T) []T) {
 	if list := edit(m.get(k)); len(list) > 0 {
 		m.set(k, list)
@@ -267,7 +268,7 @@ func updateSorted[K, T comparable](m *layered[K, sorted[T]], k K, gone, come []T
 	}
 }
 
-// diagnosticsOf is what the lowering of a file says of a file: itself, or one that it uses.
+// diagnosticsOf returns the diagnostics about a file from the lowering of f: about f itself, or about a file that it uses.
 func (f *File) diagnosticsOf(of *source.File, used bool) diag.List {
 	list := f.Diagnostics
 	if !used && f.Unused != nil {

@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// How many changes lie above the base of a map or list before they are merged into a base of their own: always, and in a set that is to
-// be the base of others. Tests make them smaller.
+// The number of changes above the base of a map or list, beyond which they are merged into a new base: in any set, and in a set that
+// is to be the base of others. Tests reduce them.
 var (
 	maxLayer  = 256
 	maxMerged = 32
 )
 
-// layered is a map that is cheap to change a little: a base, which is shared, and the changes above it. Only the set that is under
-// construction changes its own, after fork.
+// layered is a map with cheap small changes: a shared base and the changes above it. Only the set under construction changes its map,
+// after fork.
 type layered[K comparable, V any] struct {
 	base map[K]V
 	over map[K]slot[V]
 }
 
-// slot is a change of a layered map: another value, or none.
+// slot is a change of a layered map: a new value, or a removal.
 type slot[V any] struct {
 	value V
 	there bool
@@ -50,7 +50,7 @@ func (m *layered[K, V]) put(k K, s slot[V]) {
 	m.over[k] = s
 }
 
-// all yields the entries in no order.
+// all yields the entries in no particular order.
 func (m *layered[K, V]) all() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		for k, s := range m.over {
@@ -66,7 +66,7 @@ func (m *layered[K, V]) all() iter.Seq2[K, V] {
 	}
 }
 
-// merge makes one base of the base and the changes, if there are more than most.
+// merge merges the base and the changes into a new base if there are more than most changes.
 func (m *layered[K, V]) merge(most int) {
 	if len(m.over) <= most {
 		return
@@ -78,14 +78,14 @@ func (m *layered[K, V]) merge(most int) {
 	m.base, m.over = base, nil
 }
 
-// sorted is a list in the same manner: a base, which is shared, elements of it that are gone, and others between them.
+// sorted is the corresponding sorted list: a shared base, removed elements of the base, and additional elements.
 type sorted[T comparable] struct {
 	base []T
 	gone map[T]struct{}
 	more []T
 }
 
-// change returns the list without some elements and with others. compare is called with elements of the new list alone.
+// change returns the list with some elements removed and others added. compare is called only with elements of the new list.
 func (l sorted[T]) change(gone, come []T, compare func(a, b T) int) sorted[T] {
 	if len(gone) == 0 && len(come) == 0 {
 		return l
@@ -112,7 +112,7 @@ func (l sorted[T]) change(gone, come []T, compare func(a, b T) int) sorted[T] {
 	return sorted[T]{l.base, out, more}
 }
 
-// all yields the elements in their order.
+// all yields the elements in order.
 func (l *sorted[T]) all(compare func(a, b T) int) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		more := l.more
@@ -142,7 +142,7 @@ func (l *sorted[T]) all(compare func(a, b T) int) iter.Seq[T] {
 
 func (l *sorted[T]) len() int { return len(l.base) - len(l.gone) + len(l.more) }
 
-// merge is that of a layered map.
+// merge is like layered.merge.
 func (l *sorted[T]) merge(most int, compare func(a, b T) int) {
 	if len(l.gone)+len(l.more) <= most {
 		return

@@ -13,7 +13,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// compareFiles orders files by name, those of one name as they came.
+// compareFiles orders files by name, files of the same name by time of addition.
 func compareFiles(a, b *File) int {
 	if c := strings.Compare(a.Source.Name, b.Source.Name); c != 0 {
 		return c
@@ -21,7 +21,7 @@ func compareFiles(a, b *File) int {
 	return cmp.Compare(a.seq, b.seq)
 }
 
-// compareStanding orders messages as they stand in the files.
+// compareStanding orders messages by file and position.
 func (s *Set) compareStanding(a, b *schema.Message) int {
 	if a.Span.File != b.Span.File {
 		return compareFiles(s.of.get(a.Span.File), s.of.get(b.Span.File))
@@ -39,10 +39,10 @@ func (s *Set) compare(a, b *schema.Message) int {
 // Files yields the files in the order of their names.
 func (s *Set) Files() iter.Seq[*File] { return s.files.all(compareFiles) }
 
-// File is what was made of a file, nil if it is not in the set.
+// File returns the compiled file, nil if it is not in the set.
 func (s *Set) File(f *source.File) *File { return s.of.get(f) }
 
-// FileNamed is the first file of a name, nil if there is none.
+// FileNamed returns the first file of a name, nil if there is none.
 func (s *Set) FileNamed(name string) *source.File {
 	for _, f := range s.based.get(path.Base(name)) {
 		if f.Source.Name == name {
@@ -52,16 +52,16 @@ func (s *Set) FileNamed(name string) *source.File {
 	return nil
 }
 
-// FilesBased are the files of a name without folders.
+// FilesBased returns the files of a base name, in all folders.
 func (s *Set) FilesBased(base string) []*File { return s.based.get(base) }
 
-// Messages yields all messages in their order.
+// Messages yields all messages in order.
 func (s *Set) Messages() iter.Seq[*schema.Message] { return s.messages.all(s.compare) }
 
-// Len is the number of messages.
+// Len returns the number of messages.
 func (s *Set) Len() int { return s.messages.len() }
 
-// MessagesOf are the messages that a file defines and that count, in the order of the file.
+// MessagesOf returns the messages of a file that Rules.Choose keeps, in the order of the file.
 func (s *Set) MessagesOf(f *source.File) []*schema.Message {
 	file := s.of.get(f)
 	if file == nil {
@@ -79,17 +79,17 @@ func (s *Set) MessagesOf(f *source.File) []*schema.Message {
 	return out
 }
 
-// Named are the messages of a name in their order.
+// Named returns the messages of a name in order.
 func (s *Set) Named(name string) []*schema.Message { return s.byName.get(name) }
 
-// Lookup returns the message that a frame with this key holds, or nil. A key of unknown direction also finds a message that is meant
-// for one direction, if the other direction has none on the same code.
+// Lookup returns the message of frames with this key, or nil. A key of unknown direction also finds a message for a single direction, if
+// the other direction has none on the same code.
 func (s *Set) Lookup(key schema.Key) *schema.Message {
 	l := s.linked.get(key.Address())
 	return l.Lookup(key.Dir)
 }
 
-// Groups are the names of the groups in which messages have codes, in the order of the messages.
+// Groups returns the names of the groups that have messages with codes, in the order of the messages.
 func (s *Set) Groups() []string {
 	type group struct {
 		name  string
@@ -110,13 +110,13 @@ func (s *Set) Groups() []string {
 	return out
 }
 
-// Keyed yields the messages of a group that have codes, in their order.
+// Keyed yields the messages of a group that have codes, in order.
 func (s *Set) Keyed(group string) iter.Seq[*schema.Message] {
 	list := s.groups.get(group)
 	return list.all(s.compare)
 }
 
-// Schema is all of it as one value, made when it is first asked for.
+// Schema returns the schema of the set. It is made by the first call.
 func (s *Set) Schema() *schema.Schema {
 	s.once.Do(func() {
 		out := &schema.Schema{Messages: slices.AppendSeq(make([]*schema.Message, 0, s.Len()), s.Messages())}
@@ -129,7 +129,7 @@ func (s *Set) Schema() *schema.Schema {
 	return s.schema
 }
 
-// Diagnostics are those of all files, sorted, made when they are first asked for.
+// Diagnostics returns the diagnostics of all files, sorted. The list is made by the first call.
 func (s *Set) Diagnostics() diag.List {
 	s.said.once.Do(func() {
 		for f := range s.Files() {
@@ -140,7 +140,7 @@ func (s *Set) Diagnostics() diag.List {
 	return s.said.list
 }
 
-// DiagnosticsOf are those of one file, sorted.
+// DiagnosticsOf returns the diagnostics of one file, sorted.
 func (s *Set) DiagnosticsOf(of *source.File) diag.List {
 	f := s.of.get(of)
 	if f == nil {
@@ -178,7 +178,7 @@ func (s *Set) DiagnosticsOf(of *source.File) diag.List {
 	return out
 }
 
-// nearNames finds names of files that are near to a word. Sets whose files have the same names share it.
+// nearNames finds the file name closest to a word, and caches it. Sets with the same file names share it.
 type nearNames struct {
 	of    *Set
 	mu    sync.Mutex
@@ -199,7 +199,7 @@ func (n *nearNames) to(word string) string {
 	return near
 }
 
-// names yields the names of files without folders; of very many the first.
+// names yields the base names of the first 2000 files.
 func (n *nearNames) names(yield func(string) bool) {
 	left := 2000
 	for f := range n.of.Files() {

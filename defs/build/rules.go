@@ -8,73 +8,73 @@ import (
 	"wirebench/defs/source"
 )
 
-// Rules are what a dialect does to files.
+// Rules are the functions of a dialect that compile files.
 type Rules struct {
-	// Reads reports whether a file of this name holds definitions.
+	// Reads reports whether a file of this name contains definitions.
 	Reads func(name string) bool
 
-	// Parse reads one file by itself.
+	// Parse parses a file, independently of other files.
 	Parse func(f *source.File) Tree
 
-	// Lower makes the messages of one file, in their order. What it learns of other files it asks of among.
+	// Lower compiles the messages of one file, in order. It accesses other files through among.
 	Lower func(t Tree, o schema.Options, among *Among) Lowered
 
-	// Compare orders the messages of all files; nil: as the files are named, and in a file as they stand.
+	// Compare orders the messages of all files; nil: by file name, then by position in the file.
 	Compare func(a, b *schema.Message) int
 
-	// Choose decides between messages of equal name, version and key, which come in the order of their files: it returns the one that
-	// counts, or nil if none does. Without Choose all of them stay.
+	// Choose chooses between messages of equal name, version and key, given in the order of their files: it returns the one to keep, or
+	// nil for none. Without Choose all of them are kept.
 	Choose func(same []*schema.Message, o schema.Options) (*schema.Message, diag.List)
 
-	// Finish completes a diagnostic when it is shown, with names of files that are near to a word; nil: nothing to complete. It is
-	// for what depends on the names of all files, so that a new name does not lower other files again.
+	// Finish completes a diagnostic when it is shown; near returns the file name closest to a word. Nil: diagnostics are complete. It is
+	// for suggestions that depend on the names of all files, so that a new name does not cause other files to be lowered again.
 	Finish func(d diag.Diagnostic, near func(word string) string) diag.Diagnostic
 
-	// Codes says that the schema has the code map of the options.
+	// Codes reports whether the schema has the code map of the options.
 	Codes bool
 }
 
-// Tree is one file as it is written. It is immutable, and does not depend on options or on other files.
+// Tree is the parse tree of one file. It is immutable, and does not depend on options or on other files.
 type Tree interface {
-	// Names are those by which Among.Named finds the file.
+	// Names returns the names by which Among.Named finds the file.
 	Names() []string
 }
 
 // Lowered is the meaning of one file.
 type Lowered struct {
 	Messages    []*schema.Message
-	Diagnostics diag.List // of parsing and lowering, also in files that this one uses
-	Unused      diag.List // replaces Diagnostics while no file uses this one; nil: it need not be used
+	Diagnostics diag.List // of parsing and lowering, including those about files that this one uses
+	Unused      diag.List // replaces Diagnostics if no file uses this one; nil: no replacement
 }
 
-// File is a file of a Set with what was made of it.
+// File is a compiled file of a Set.
 type File struct {
 	Source *source.File
 
-	// Memo is for callers to keep what they make of the file's messages; it lives as long as they do.
+	// Memo is for data that callers derive from the file's messages; it has the same lifetime.
 	Memo sync.Map
 
 	Lowered
 	seq   int
-	tree  Tree     // nil where no other file asked for it: trees are larger than the messages made of them
+	tree  Tree     // nil if no other file looked it up: trees are larger than their messages
 	names []string // of the tree
 	asked []string
 	uses  []*source.File
 }
 
-// Among is what lowering sees of the other files. It remembers the questions, so that the file is lowered again when an answer changes.
+// Among gives lowering access to the other files. It records the lookups, so that the file is lowered again when a result changes.
 type Among struct {
 	set *Set
 	of  *File
 }
 
-// Named returns the files that have a name, in the order of the files; the file that is being lowered may be among them.
+// Named returns the files that provide a name, in order; the file that is being lowered may be among them.
 func (a *Among) Named(name string) []*File {
 	a.of.asked = append(a.of.asked, name)
 	return a.set.provided.get(name)
 }
 
-// Tree is what stands in a file.
+// Tree returns the parse tree of a file.
 func (a *Among) Tree(f *File) Tree { return f.parsed(a.set.rules) }
 
 func (f *File) parsed(rules *Rules) Tree {
@@ -84,5 +84,5 @@ func (f *File) parsed(rules *Rules) Tree {
 	return rules.Parse(f.Source)
 }
 
-// Use says that the contents of a file became part of the one that is being lowered.
+// Use records that the contents of a file are part of the file that is being lowered.
 func (a *Among) Use(f *File) { a.of.uses = append(a.of.uses, f.Source) }

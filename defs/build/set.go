@@ -10,7 +10,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// Set is what a set of files means under given options. It is immutable and may be used by all goroutines.
+// Set is a compiled set of files with given options. It is immutable and safe for concurrent use.
 type Set struct {
 	rules   *Rules
 	options schema.Options
@@ -18,16 +18,16 @@ type Set struct {
 
 	files    sorted[*File]
 	of       layered[*source.File, *File]
-	based    layered[string, []*File]             // by the name of the file, without folders
+	based    layered[string, []*File]             // by base name
 	provided layered[string, []*File]             // by Tree.Names
-	askers   layered[string, sorted[*File]]       // by the name they asked for
-	users    layered[*source.File, sorted[*File]] // by the file that they use
+	askers   layered[string, sorted[*File]]       // by the names that they looked up
+	users    layered[*source.File, sorted[*File]] // by the files that they use
 	same     layered[identity, []*schema.Message] // before Rules.Choose
-	chosen   layered[identity, choice]            // where Rules.Choose had a choice
-	messages sorted[*schema.Message]              // after it
-	byName   layered[string, []*schema.Message]   // in their order
+	chosen   layered[identity, choice]            // results of Rules.Choose
+	messages sorted[*schema.Message]              // after Rules.Choose
+	byName   layered[string, []*schema.Message]   // in order
 	linked   layered[schema.Address, schema.Linked]
-	groups   layered[string, sorted[*schema.Message]] // those with codes
+	groups   layered[string, sorted[*schema.Message]] // messages with codes
 
 	near *nearNames
 
@@ -39,7 +39,7 @@ type Set struct {
 	}
 }
 
-// identity is what tells messages apart.
+// identity distinguishes messages.
 type identity struct {
 	name    string
 	version int
@@ -47,18 +47,18 @@ type identity struct {
 	hasKey  bool
 }
 
-// choice is what Rules.Choose said.
+// choice is a result of Rules.Choose.
 type choice struct {
 	message     *schema.Message
 	diagnostics diag.List
 }
 
-// New reads a set of files.
+// New compiles a set of files.
 func New(rules *Rules, files []*source.File, o schema.Options) *Set {
 	return (&Set{rules: rules, options: o}).With(nil, files).Merged()
 }
 
-// With returns the set without some files and with others. To change a file, remove it and add another of its name.
+// With returns the set with some files removed and others added. To change a file, remove it and add another of the same name.
 func (s *Set) With(gone, come []*source.File) *Set {
 	next := &Set{
 		rules: s.rules, options: s.options, seq: s.seq, files: s.files, of: s.of.fork(), based: s.based.fork(), provided: s.provided.fork(),
@@ -82,12 +82,12 @@ func (s *Set) With(gone, come []*source.File) *Set {
 		c.enter(file)
 		fresh = append(fresh, file)
 	}
-	// Files that asked for a name of a changed one are lowered again.
+	// Files that looked up a name of a changed file are lowered again.
 	for name := range c.touched {
 		askers := next.askers.get(name)
 		for old := range askers.all(compareFiles) {
 			if next.of.get(old.Source) != old {
-				continue // gone, or here already
+				continue // removed, or already replaced
 			}
 			again := &File{Source: old.Source, seq: old.seq, tree: old.parsed(s.rules), names: old.names}
 			c.replace(old, again)
@@ -116,8 +116,8 @@ func (s *Set) With(gone, come []*source.File) *Set {
 	return next
 }
 
-// Merged is the set ready to be the base of many others: its changes are merged into what they share. It is for a set that nobody
-// else has yet.
+// Merged prepares the set to be the base of many others, by merging its changes into the shared base, and returns it. The set must not
+// be in use by others yet.
 func (s *Set) Merged() *Set {
 	s.merge(maxMerged)
 	return s

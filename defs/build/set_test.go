@@ -16,7 +16,7 @@ import (
 	"wirebench/defs/tera"
 )
 
-// world is what random files are made of.
+// world is the material of random files.
 type world struct {
 	rules   *build.Rules
 	options schema.Options
@@ -61,7 +61,7 @@ var worlds = map[string]world{
 	},
 }
 
-// told is everything that a set says.
+// told returns the results of all queries of a set.
 func told(s *build.Set) string {
 	var b strings.Builder
 	b.WriteString(s.Schema().String())
@@ -93,7 +93,7 @@ func told(s *build.Set) string {
 				key := schema.Key{Dir: dir, Group: group, Code: code}
 				m := s.Lookup(key)
 				if m != s.Schema().Lookup(key) {
-					fmt.Fprintf(&b, "%v means another message\n", key)
+					fmt.Fprintf(&b, "%v finds another message\n", key)
 				}
 				if m != nil {
 					fmt.Fprintf(&b, " %v %s.%d %s", key, m.Name, m.Version, m.Span.File.Name)
@@ -104,8 +104,8 @@ func told(s *build.Set) string {
 	return b.String()
 }
 
-// randomSteps changes a set by random edits, renamings, deletions and additions, a few files at a time, and compares it after each
-// with a set that is made anew.
+// randomSteps changes a set by random edits, renames, deletions and additions of a few files at a time, and compares it after each step
+// with a newly built set.
 func randomSteps(t *testing.T, w world, r *rand.Rand, steps int) {
 	var files []*source.File
 	set := build.New(w.rules, nil, w.options)
@@ -153,11 +153,11 @@ func randomSteps(t *testing.T, w world, r *rand.Rand, steps int) {
 			next = next.Merged()
 		}
 		if got := told(set); got != was {
-			t.Fatalf("step %d changed the set before it", step)
+			t.Fatalf("step %d changed the previous set", step)
 		}
 		got, want := told(next), told(build.New(w.rules, files, w.options))
 		if got != want {
-			t.Fatalf("step %d: with %d files gone and %d come\n%s\nwant\n%s", step, len(gone), len(come), got, want)
+			t.Fatalf("step %d: with %d files removed and %d added\n%s\nwant\n%s", step, len(gone), len(come), got, want)
 		}
 		set = next
 	}
@@ -186,7 +186,7 @@ func FuzzWith(f *testing.F) {
 	})
 }
 
-// What a change has nothing to do with stays the same, by pointer.
+// TestWithShares checks that messages that a change does not affect are shared by pointer.
 func TestWithShares(t *testing.T) {
 	file := func(name, text string) *source.File { return source.New(name, text) }
 	part, user, other := file("part.def", "byte x\n"), file("S_A.1.def", "@include part.def\n"), file("S_B.1.def", "byte y\n")
@@ -195,9 +195,9 @@ func TestWithShares(t *testing.T) {
 	set.File(other).Memo.Store(b, "kept")
 	next := set.With([]*source.File{part}, []*source.File{file("part.def", "byte z\n")})
 	if m := next.Named("S_A")[0]; m == a || m.Body.Fields[0].Name != "z" {
-		t.Errorf("what includes the changed file is %s", m)
+		t.Errorf("the message that includes the changed file is %s", m)
 	}
 	if kept, _ := next.File(other).Memo.Load(b); next.Named("S_B")[0] != b || kept != "kept" {
-		t.Error("what has nothing to do with the change is another message")
+		t.Error("an unrelated message was replaced")
 	}
 }

@@ -13,18 +13,18 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden sections of txtar files, and fail")
+var update = flag.Bool("update", false, "rewrite the golden sections of txtar files and fail")
 
 // Case is one txtar file.
 type Case struct {
-	Settings map[string]string // the name=value lines before the first section
-	Files    []File            // the inputs, in their order
+	Settings map[string]string // name=value lines before the first section
+	Files    []File            // inputs, in order
 }
 
 // File is one input.
 type File struct{ Name, Text string }
 
-// File returns the text of an input, "" if there is none of that name.
+// File returns the text of the named input, "" if there is none.
 func (c *Case) File(name string) string {
 	for _, f := range c.Files {
 		if f.Name == name {
@@ -34,8 +34,8 @@ func (c *Case) File(name string) string {
 	return ""
 }
 
-// Run runs every txtar file that the pattern matches as a subtest. All sections but those named in golden are inputs; run
-// turns them into the golden ones, which are compared, or rewritten with -update. It is a mistake if no file matches.
+// Run runs every txtar file that the pattern matches as a subtest. All sections except those named in golden are inputs; run returns the
+// golden sections of a case, which are compared, or rewritten with -update. Run fails if no file matches.
 func Run(t *testing.T, pattern string, golden []string, run func(t *testing.T, c *Case) map[string]string) {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
@@ -57,7 +57,7 @@ func Run(t *testing.T, pattern string, golden []string, run func(t *testing.T, c
 	}
 }
 
-// newCase takes the inputs out of an archive.
+// newCase returns the inputs of an archive.
 func newCase(a *txtar.Archive, golden []string) (*Case, error) {
 	c := &Case{Settings: make(map[string]string)}
 	for line := range strings.Lines(string(a.Comment)) {
@@ -83,7 +83,7 @@ func newCase(a *txtar.Archive, golden []string) (*Case, error) {
 	return c, nil
 }
 
-// unquote joins string literals that stand one on a line.
+// unquote concatenates string literals, one per line.
 func unquote(text string) (string, error) {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -96,7 +96,7 @@ func unquote(text string) (string, error) {
 	return b.String(), nil
 }
 
-// check compares the golden sections with what came out, or rewrites them.
+// check compares the golden sections with the results, or rewrites them.
 func check(t *testing.T, path string, a *txtar.Archive, golden []string, got map[string]string) {
 	t.Helper()
 	want := make(map[string]string, len(golden))
@@ -128,10 +128,10 @@ func check(t *testing.T, path string, a *txtar.Archive, golden []string, got map
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	t.Errorf("%s: rewritten; look at the difference", path)
+	t.Errorf("%s: rewritten; check the difference", path)
 }
 
-// section is a text as a txtar section can hold it: with a line break at its end.
+// section returns a text as the contents of a txtar section: with a final line break.
 func section(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text

@@ -23,11 +23,11 @@ func TestNewCase(t *testing.T) {
 	}
 	archive.Files[1].Data = []byte("no literal\n")
 	if _, err := newCase(archive, nil); err == nil {
-		t.Error("what is no string literal is taken for one")
+		t.Error("accepted text that is not a string literal")
 	}
 }
 
-// TestRun runs a case whose golden section is right and one whose missing section is rightly empty.
+// TestRun runs a case with a correct golden section, and one whose golden section is empty and missing.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"full": "-- in --\na\n-- out --\na\n", "empty": "-- in --\n"} {

@@ -9,10 +9,10 @@ import (
 	"wirebench/defs/source"
 )
 
-// Severity says how bad it is.
+// Severity is the severity of a diagnostic.
 type Severity uint8
 
-// The severities, the worst first.
+// The severities, most severe first.
 const (
 	Error Severity = iota
 	Warning
@@ -25,30 +25,30 @@ func (s Severity) String() string {
 	return "warning"
 }
 
-// Diagnostic is one mistake in a definition.
+// Diagnostic is an error or a warning about a definition.
 type Diagnostic struct {
 	Severity Severity
-	Code     string // stable, for machines: "unknown-type"
+	Code     string // stable identifier: "unknown-type"
 	Message  string
-	Help     string      // what to write instead; may be empty
-	Span     source.Span // the smallest place that holds the mistake
-	Related  []Related   // other places that explain it, such as the first of two same names
-	Fix      *Fix        // an edit that repairs it, when one is certain enough to offer
+	Help     string      // suggested replacement; may be empty
+	Span     source.Span // the smallest span that contains the error
+	Related  []Related   // related places, such as the first use of a duplicate name
+	Fix      *Fix        // an edit that repairs it; nil if none is certain enough
 }
 
-// Related is another place that explains a Diagnostic.
+// Related is another place that helps to explain a Diagnostic.
 type Related struct {
 	Span    source.Span
 	Message string
 }
 
-// Fix replaces the text of Span by Text.
+// Fix replaces the text of Span with Text.
 type Fix struct {
 	Span source.Span
 	Text string
 }
 
-// String is the one-line form: file:line:col: error: message [code].
+// String returns the one-line form: file:line:col: error: message [code].
 func (d Diagnostic) String() string {
 	pos, name := d.Span.Pos(), ""
 	if d.Span.File != nil {
@@ -57,18 +57,18 @@ func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s: %s [%s]", name, pos.Line, pos.Column, d.Severity, d.Message, d.Code)
 }
 
-// List is the mistakes of one or several files.
+// List is the diagnostics of one or several files.
 type List []Diagnostic
 
 // Add appends a diagnostic.
 func (l *List) Add(d Diagnostic) { *l = append(*l, d) }
 
-// HasErrors reports whether any is an error.
+// HasErrors reports whether any diagnostic is an error.
 func (l List) HasErrors() bool {
 	return slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// Of returns those of one file, in their order.
+// Of returns the diagnostics of one file, in the order of the list.
 func (l List) Of(file *source.File) List {
 	var out List
 	for _, d := range l {
@@ -79,7 +79,7 @@ func (l List) Of(file *source.File) List {
 	return out
 }
 
-// Sort orders by file name, place and severity and drops exact repeats, so that output is the same every time.
+// Sort orders the list by file name, position and severity and removes duplicates, so that output is deterministic.
 func (l *List) Sort() {
 	name := func(d Diagnostic) string {
 		if d.Span.File == nil {
@@ -96,7 +96,7 @@ func (l *List) Sort() {
 	})
 }
 
-// Render writes each diagnostic with its line of the definition, the place marked below it, and the help:
+// Render returns each diagnostic with its line of the definition, the span marked below it, and the help:
 //
 //	C_CHAT.1.def:2:3: error: unknown type "in32" [unknown-type]
 //	  2 | - in32 id
@@ -122,7 +122,7 @@ func (l List) Render() string {
 	return b.String()
 }
 
-// snippet writes the line that holds the start of the span and marks the span below it.
+// snippet writes the line of the start of the span, and a line that marks the span.
 func snippet(b *strings.Builder, s source.Span, mark byte) {
 	if s.File == nil {
 		return
@@ -146,7 +146,7 @@ func snippet(b *strings.Builder, s source.Span, mark byte) {
 	fmt.Fprintf(b, "  %s | %s^%s\n", strings.Repeat(" ", len(number)), pad, strings.Repeat(string(mark), width-1))
 }
 
-// printable replaces control characters other than tab, so that a definition cannot write escape sequences to a terminal.
+// printable replaces control characters other than tab, so that a definition cannot send escape sequences to a terminal.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0) {

@@ -1,12 +1,12 @@
-// Package diag says what is wrong with a definition, where, and what to write instead.
+// Package diag has the diagnostics of definitions: errors and warnings with their positions and suggested edits.
 //
-// # How a message reads
+// # Style of messages
 //
-//   - Lower case, no final stop; the thing itself in double quotes: unknown type "in32".
-//   - The smallest span that holds the mistake; one message per mistake, never two for one cause.
-//   - Help says what to write instead, as a question when it is a guess: did you mean "int32"?
-//   - The word "illegal" is kept for messages on the wire.
-//   - An error is what makes the definition unusable or ambiguous; a warning is what works but is likely not meant.
+//   - Lower case, no final period; the offending text in double quotes: unknown type "in32".
+//   - The smallest span that contains the error; one message for each cause.
+//   - Help is the replacement, as a question if it is a guess: did you mean "int32"?
+//   - The word "illegal" is reserved for messages on the wire.
+//   - An error makes the definition unusable or ambiguous; a warning is about a definition that works but is probably not intended.
 //
-// Each dialect keeps all its messages together in its messages.go, so that its voice can be read on one page.
+// The messages of each dialect are in its messages.go, so that their style can be compared.
 package diag

@@ -1,29 +1,29 @@
 package diag
 
-// Info is a Diagnostic as other programs get it. Lines and columns are 1-based, columns in Unicode characters.
+// Info is a Diagnostic in JSON. Lines and columns are 1-based, columns in Unicode characters.
 type Info struct {
 	File      string   `json:"file,omitempty"`
 	Line      int      `json:"line"`
 	Column    int      `json:"column"`
 	EndLine   int      `json:"end_line"`
-	EndColumn int      `json:"end_column" doc:"first column after it"`
+	EndColumn int      `json:"end_column" doc:"exclusive"`
 	Severity  string   `json:"severity" enum:"error,warning"`
 	Code      string   `json:"code"`
 	Message   string   `json:"message"`
-	Help      string   `json:"help,omitempty" doc:"what to write instead"`
-	Fix       *FixInfo `json:"fix,omitempty" doc:"an edit of the same file that repairs it, where one is certain enough"`
+	Help      string   `json:"help,omitempty" doc:"suggested replacement"`
+	Fix       *FixInfo `json:"fix,omitempty" doc:"an edit of the same file that repairs it, if one is certain enough"`
 }
 
-// FixInfo is a Fix as other programs get it, with places as in Info.
+// FixInfo is a Fix in JSON, with positions as in Info.
 type FixInfo struct {
 	Line      int    `json:"line"`
 	Column    int    `json:"column"`
 	EndLine   int    `json:"end_line"`
-	EndColumn int    `json:"end_column" doc:"first column after it"`
-	Text      string `json:"text" doc:"what to write there; empty to remove what stands there"`
+	EndColumn int    `json:"end_column" doc:"exclusive"`
+	Text      string `json:"text" doc:"replacement of the range; empty to remove it"`
 }
 
-// Info describes the diagnostic.
+// Info returns the diagnostic in JSON form.
 func (d Diagnostic) Info() Info {
 	out := Info{Severity: d.Severity.String(), Code: d.Code, Message: d.Message, Help: d.Help}
 	if f := d.Span.File; f != nil {

@@ -23,7 +23,7 @@ func TestInfo(t *testing.T) {
 			`{"file":"C_A.1.def","line":2,"column":1,"end_line":2,"end_column":5,"severity":"error","code":"c","message":"m","help":"h",` +
 				`"fix":{"line":2,"column":1,"end_line":2,"end_column":5,"text":"int32"}}`,
 		},
-		"with a fix that removes, behind a character of four bytes and over a line break": {
+		"with a fix that removes, after a character of four bytes and across a line break": {
 			diag.Diagnostic{Code: "c", Message: "m", Span: at(f, 20, 24), Fix: &diag.Fix{Span: at(f, 19, 29)}},
 			`{"file":"C_A.1.def","line":2,"column":1,"end_line":2,"end_column":5,"severity":"error","code":"c","message":"m",` +
 				`"fix":{"line":1,"column":15,"end_line":2,"end_column":7,"text":""}}`,

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// Nearest returns the candidate closest to word, for "did you mean": at most a third of the letters may differ, letter case
-// counts little. It returns "" when none is near.
+// Nearest returns the candidate closest to word, for "did you mean": at most a third of the letters may differ, ignoring case. It returns
+// "" if no candidate is close enough.
 func Nearest(word string, candidates []string) string {
 	return NearestOf(word, slices.Values(candidates))
 }
 
-// NearestOf is Nearest of a sequence. It allocates nothing for a candidate of ASCII, as there may be thousands.
+// NearestOf is like Nearest, for a sequence. ASCII candidates do not allocate, as there may be thousands.
 func NearestOf(word string, candidates iter.Seq[string]) string {
 	best, limit := "", len(word)/3+2
 	word = strings.ToLower(word)
@@ -25,7 +25,7 @@ func NearestOf(word string, candidates iter.Seq[string]) string {
 		if len(low)-len(word) >= limit || len(word)-len(low) >= limit || len(low) > maxCompared || len(word) > maxCompared {
 			continue
 		}
-		// One edit adds and removes at most one letter each.
+		// One edit adds at most one letter and removes at most one.
 		if (bits.OnesCount64(letters^lettersOf(low))+1)/2 >= limit {
 			continue
 		}
@@ -36,10 +36,10 @@ func NearestOf(word string, candidates iter.Seq[string]) string {
 	return best
 }
 
-// maxCompared is the length of the longest words that are compared.
+// maxCompared is the maximum length of compared words in bytes.
 const maxCompared = 200
 
-// lower is s in lower case, in the buffer if it is short and of ASCII.
+// lower returns s in lower case, in the buffer if s is short and ASCII.
 func lower(buffer []byte, s string) []byte {
 	if len(s) > cap(buffer) {
 		return []byte(strings.ToLower(s))
@@ -57,7 +57,7 @@ func lower(buffer []byte, s string) []byte {
 	return buffer
 }
 
-// lettersOf has a bit for each letter that occurs; some share one.
+// lettersOf returns a set with a bit for each letter of s; some letters share a bit.
 func lettersOf[T string | []byte](s T) (set uint64) {
 	for i := range len(s) {
 		set |= 1 << (s[i] & 63)
@@ -65,7 +65,7 @@ func lettersOf[T string | []byte](s T) (set uint64) {
 	return set
 }
 
-// distance is the edit distance with swaps of neighbours (optimal string alignment), or limit if it is not below.
+// distance returns the edit distance with transpositions (optimal string alignment), or limit if that is less.
 func distance(a string, b []byte, limit int) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -78,7 +78,7 @@ func distance(a string, b []byte, limit int) int {
 	for j := range len(b) + 1 {
 		prev[j] = int16(j)
 	}
-	last := 0 // the least of the row before
+	last := 0 // minimum of the previous row
 	for i := 1; i <= len(a); i++ {
 		row[0] = int16(i)
 		least := i

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// plain is the edit distance as it is defined, without shortcuts.
+// plain returns the edit distance by its definition, without optimizations.
 func plain(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -33,7 +33,7 @@ func plain(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// The shortcuts change no answer.
+// TestNearestIsThatOfTheDefinition checks that the optimizations do not change results.
 func TestNearestIsThatOfTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	word := func() string {

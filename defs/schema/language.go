@@ -1,18 +1,18 @@
 package schema
 
-// Language is what an editor has to know of a language of definitions to colour it, to complete it and to explain it.
+// Language describes a language of definitions to editors, for highlighting, completion and explanations.
 type Language struct {
-	Comment string `json:"comment" doc:"what starts a comment that ends with the line"`
+	Comment string `json:"comment" doc:"start of a comment; it extends to the end of the line"`
 	Words   []Word `json:"words"`
 }
 
-// Word is one word with a meaning of its own.
+// Word is a keyword or the name of a type.
 type Word struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind" enum:"type,group,mark,old" doc:"type; group: a type whose fields follow, one level deeper; mark: anything else; old: still read, but no longer written"`
 	Doc    string `json:"doc,omitempty" doc:"one sentence"`
-	Size   string `json:"size,omitempty" doc:"what it takes in a message, for people"`
-	Insert string `json:"insert,omitempty" doc:"what to write for it, where that is not its name"`
+	Size   string `json:"size,omitempty" doc:"size in a message, as text"`
+	Insert string `json:"insert,omitempty" doc:"text to insert, if other than the name"`
 }
 
 // The kinds of words.

@@ -7,7 +7,7 @@ import (
 )
 
 // Link fills ByKey. It is the last step before a Schema is used, and may be called again after Messages has changed. The order of
-// Messages is left as the dialect made it.
+// Messages does not change.
 func Link(s *Schema) diag.List {
 	var diags diag.List
 	var order []Address
@@ -40,20 +40,20 @@ type Address struct {
 	Code  uint32
 }
 
-// Address is the key without its direction.
+// Address returns the key without its direction.
 func (k Key) Address() Address { return Address{k.Group, k.Code} }
 
-// Linked is the messages of one address, and which of them a frame means.
+// Linked is the messages of one address, and the one that applies to each direction.
 type Linked struct {
 	Messages    []*Message
 	ByDir       [3]*Message
 	Diagnostics diag.List
 }
 
-// LinkAddress decides what the frames of one address mean.
+// LinkAddress chooses the messages of the frames of one address.
 //
 // Of several versions of one message the highest wins. A message of both directions is found in either one, unless another
-// message is meant for that direction alone. Two messages of different names on one key are an error: the first one keeps the key.
+// message is for that direction only. Two messages of different names on one key are an error: the first one keeps the key.
 func LinkAddress(list []*Message) Linked {
 	l := Linked{Messages: list}
 	for _, m := range list {
@@ -79,7 +79,7 @@ func LinkAddress(list []*Message) Linked {
 	return l
 }
 
-// Lookup is Schema.Lookup of the address.
+// Lookup is like Schema.Lookup, for the messages of the address.
 func (l *Linked) Lookup(dir Dir) *Message {
 	if m := l.ByDir[dir]; m != nil || dir != Both {
 		return m
@@ -94,20 +94,20 @@ func (l *Linked) Lookup(dir Dir) *Message {
 	return nil
 }
 
-// sameCode says that two messages have one key.
+// sameCode returns the diagnostic of two messages with the same key.
 func sameCode(m, old *Message) diag.Diagnostic {
 	return diag.Diagnostic{
 		Severity: diag.Error,
 		Code:     "same-code",
 		Message:  fmt.Sprintf("%q and %q have the same code %d", old.Name, m.Name, m.Key.Code),
-		Help:     fmt.Sprintf("give %q a code of its own; until then the code means %q", m.Name, old.Name),
+		Help:     fmt.Sprintf("give %q another code; until then the code means %q", m.Name, old.Name),
 		Span:     m.Span,
-		Related:  []diag.Related{{Span: old.Span, Message: fmt.Sprintf("%q stands here", old.Name)}},
+		Related:  []diag.Related{{Span: old.Span, Message: fmt.Sprintf("%q is defined here", old.Name)}},
 	}
 }
 
-// Find returns the message of a name and version, or nil. Version 0 means the highest one; of the same name in several groups
-// the first is taken.
+// Find returns the message of a name and version, or nil. Version 0 means the highest one; if the name is in several groups, the first
+// message is returned.
 func (s *Schema) Find(name string, version int) *Message {
 	var best *Message
 	for _, m := range s.Messages {
@@ -124,8 +124,8 @@ func (s *Schema) Find(name string, version int) *Message {
 	return best
 }
 
-// Lookup returns the message that a frame with this key holds, or nil. A key of unknown direction (Both) also finds a message
-// that is meant for one direction, if the other direction has none on the same code.
+// Lookup returns the message of frames with this key, or nil. A key of unknown direction (Both) also finds a message for a single
+// direction, if the other direction has none on the same code.
 func (s *Schema) Lookup(key Key) *Message {
 	if m := s.ByKey[key]; m != nil || key.Dir != Both {
 		return m

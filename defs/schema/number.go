@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Mask returns the lowest bits set, of 1 to 64.
+// Mask returns a mask of the lowest bits; bits is 1 to 64.
 func Mask(bits int) uint64 { return math.MaxUint64 >> (64 - uint(bits)) }
 
 // SignExtend reads the low bits of raw as two's complement.
@@ -14,7 +14,7 @@ func SignExtend(raw uint64, bits int) int64 {
 	return int64(raw<<shift) >> shift
 }
 
-// BitsFloat is the IEEE 754 number of 32 or 64 bits.
+// BitsFloat returns the IEEE 754 number of 32 or 64 bits.
 func BitsFloat(raw uint64, bits int) float64 {
 	if bits == 32 {
 		return float64(math.Float32frombits(uint32(raw)))
@@ -22,7 +22,7 @@ func BitsFloat(raw uint64, bits int) float64 {
 	return math.Float64frombits(raw)
 }
 
-// FloatBits are the 32 or 64 bits of a float, which is rounded to the nearest. All NaNs become the usual one.
+// FloatBits returns the 32 or 64 bits of a float, rounded to the nearest. All NaNs become the canonical NaN.
 func FloatBits(f float64, bits int) uint64 {
 	switch {
 	case f != f:
@@ -33,7 +33,7 @@ func FloatBits(f float64, bits int) uint64 {
 	return math.Float64bits(f)
 }
 
-// usualNaN is the NaN that machines make: quiet, positive, without payload.
+// usualNaN returns the canonical NaN: quiet, positive, without payload.
 func usualNaN(bits int) uint64 {
 	if bits == 32 {
 		return 0x7fc00000
@@ -41,18 +41,18 @@ func usualNaN(bits int) uint64 {
 	return 0x7ff8000000000000
 }
 
-// OddNaN reports whether the bits of a float are a NaN other than the usual one, which does not survive as text.
+// OddNaN reports whether the bits of a float are a NaN other than the canonical one. Such a NaN does not round-trip through text.
 func OddNaN(raw uint64, bits int) bool {
 	f := BitsFloat(raw, bits)
 	return f != f && raw != usualNaN(bits)
 }
 
-// The methods of Number take the raw bits of a value, with zeros above Number.Bits.
+// The methods of Number take the raw bits of a value, zero-extended from Number.Bits.
 
-// Int is a signed number without its scale.
+// Int returns a signed number without its scale.
 func (n *Number) Int(raw uint64) int64 { return SignExtend(raw, n.Bits) }
 
-// Unscaled is the value as a float, without the scale. A truth value is 0 or 1.
+// Unscaled returns the value as a float, without the scale. A boolean is 0 or 1.
 func (n *Number) Unscaled(raw uint64) float64 {
 	switch n.Kind {
 	case Float:
@@ -65,7 +65,7 @@ func (n *Number) Unscaled(raw uint64) float64 {
 	return float64(raw)
 }
 
-// Float is the value as a float, as it is shown.
+// Float returns the value as a float, with the scale.
 func (n *Number) Float(raw uint64) float64 {
 	if n.Scale != 0 {
 		return n.Unscaled(raw) * n.Scale
@@ -73,7 +73,7 @@ func (n *Number) Float(raw uint64) float64 {
 	return n.Unscaled(raw)
 }
 
-// Decimal is a whole number in decimal, without its scale.
+// Decimal returns an integer in decimal, without its scale.
 func (n *Number) Decimal(raw uint64) string {
 	if n.Kind == Signed {
 		return strconv.FormatInt(n.Int(raw), 10)
@@ -81,7 +81,7 @@ func (n *Number) Decimal(raw uint64) string {
 	return strconv.FormatUint(raw, 10)
 }
 
-// Bounds are the smallest and the largest whole number that the bits can hold.
+// Bounds returns the smallest and the largest integer that the bits can hold.
 func (n *Number) Bounds() (lo int64, hi uint64) {
 	if hi = Mask(n.Bits); n.Kind == Signed {
 		return -1 << (n.Bits - 1), hi >> 1
@@ -89,7 +89,7 @@ func (n *Number) Bounds() (lo int64, hi uint64) {
 	return 0, hi
 }
 
-// Legal reports whether a value is in the legal range. NaN is in none.
+// Legal reports whether a value is in the legal range. NaN is never legal.
 func (n *Number) Legal(raw uint64) bool {
 	switch n.Kind {
 	case Float:
@@ -102,7 +102,7 @@ func (n *Number) Legal(raw uint64) bool {
 	return (n.Min == nil || raw >= n.Min.Uint) && (n.Max == nil || raw <= n.Max.Uint)
 }
 
-// Units are the legal numbers of units, most is math.MaxUint64 if nothing limits it. A constant without a value is no limit.
+// Units returns the legal range of the number of units; most is math.MaxUint64 without a limit. A constant without a value is no limit.
 func (e Extent) Units() (least, most uint64) {
 	most = math.MaxUint64
 	if e.Min != nil {
@@ -114,7 +114,7 @@ func (e Extent) Units() (least, most uint64) {
 	return least, most
 }
 
-// NameOf is the name of a value that is written in decimal, "" if it has none.
+// NameOf returns the name of a value given in decimal, "" if it has none.
 func (n *Number) NameOf(decimal string) string {
 	if n.Enum == nil {
 		return ""
@@ -127,7 +127,7 @@ func (n *Number) NameOf(decimal string) string {
 	return ""
 }
 
-// Form is the form that raw bits have.
+// Form returns the form that applies to raw bits.
 func (p *Bitfield) Form(raw uint64) *Form {
 	last := len(p.Forms) - 1
 	for i := range p.Forms[:last] {
@@ -138,7 +138,7 @@ func (p *Bitfield) Form(raw uint64) *Form {
 	return &p.Forms[last]
 }
 
-// Part is the part of a name, nil if the form has none. The last one of a name counts.
+// Part returns the part of a name, nil if the form has none. If several parts have the name, the last one is returned.
 func (f *Form) Part(name string) *Part {
 	for i := len(f.Parts) - 1; i >= 0; i-- {
 		if f.Parts[i].Name == name {
@@ -148,5 +148,5 @@ func (f *Form) Part(name string) *Part {
 	return nil
 }
 
-// Of is the part's own bits.
+// Of returns the bits of the part.
 func (p *Part) Of(raw uint64) uint64 { return raw >> p.Shift & Mask(p.Bits) }

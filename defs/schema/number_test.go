@@ -7,7 +7,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// TestNumberValues reads the same bits as numbers of each kind.
+// TestNumberValues checks the values of the same bits as numbers of each kind.
 func TestNumberValues(t *testing.T) {
 	for _, c := range []struct {
 		n       schema.Number
@@ -39,7 +39,7 @@ func TestNumberValues(t *testing.T) {
 	}
 }
 
-// TestNumberLegal judges values against a range in each kind; a NaN is in none.
+// TestNumberLegal checks the legal range of numbers of each kind; NaN is never legal.
 func TestNumberLegal(t *testing.T) {
 	below := schema.Number{Bits: 8, Kind: schema.Signed, Min: &schema.Limit{Int: -2}, Max: &schema.Limit{Int: 1}}
 	for raw, want := range map[uint64]bool{0xfd: false, 0xfe: true, 0: true, 1: true, 2: false, 0x7f: false} {
@@ -54,7 +54,7 @@ func TestNumberLegal(t *testing.T) {
 		}
 	}
 	if schema.OddNaN(0x7fc00000, 32) || !schema.OddNaN(0x7fc00001, 32) || schema.OddNaN(0x7f800000, 32) || !schema.OddNaN(0xfff8000000000000, 64) {
-		t.Error("the usual NaN")
+		t.Error("the canonical NaN")
 	}
 	if schema.FloatBits(math.NaN(), 32) != 0x7fc00000 || schema.FloatBits(math.Copysign(math.NaN(), -1), 64) != 0x7ff8000000000000 {
 		t.Error("the bits of a NaN")

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Options carry what the meaning of definitions depends on beside their text.
+// Options are the settings that the meaning of definitions depends on.
 type Options struct {
 	Values    map[string]string // of the dialect's options by name, as Option.Check returns them
 	Constants map[string]string
 	Codes     map[string]uint32 // opcode map, name to code
 }
 
-// Option is something that the meaning of one dialect's definitions depends on. Flags and settings are made of it.
+// Option describes a setting that the meaning of one dialect's definitions depends on. Flags and settings are made from it.
 type Option struct {
-	Name    string // of its flag, and in settings
-	Title   string // for people, on the page
+	Name    string // of the flag, and in settings
+	Title   string // on the page
 	Doc     string
 	Kind    OptionKind
-	Default string   // what no value means
-	Values  []string // what it can be; nil: Read says
+	Default string   // value if none is given
+	Values  []string // valid values; nil: determined by Read
 
-	// Read checks a value that is not the default and returns its canonical form; nil: one of Values.
+	// Read validates a value other than the default and returns its canonical form; nil: only Values are valid.
 	Read func(value string) (string, error)
 }
 
-// OptionKind says how an option is written.
+// OptionKind is the syntax of the values of an option.
 type OptionKind uint8
 
 // The kinds of options.
@@ -36,7 +36,7 @@ const (
 	SwitchOption            // true or false
 )
 
-// Choices are all values; nil if Read says which there are.
+// Choices returns all valid values; nil if they are determined by Read.
 func (o *Option) Choices() []string {
 	if o.Read != nil || o.Default == "" || slices.Contains(o.Values, o.Default) {
 		return o.Values
@@ -44,7 +44,7 @@ func (o *Option) Choices() []string {
 	return append([]string{o.Default}, o.Values...)
 }
 
-// Check reads a value. The error says what may stand there.
+// Check validates a value and returns its canonical form. The error lists the valid values.
 func (o *Option) Check(value string) (string, error) {
 	switch {
 	case value == o.Default || slices.Contains(o.Values, value):
@@ -52,7 +52,7 @@ func (o *Option) Check(value string) (string, error) {
 	case o.Read != nil:
 		return o.Read(value)
 	case len(o.Values) == 0:
-		return "", fmt.Errorf("it has no value")
+		return "", fmt.Errorf("it takes no value")
 	}
 	last := len(o.Values) - 1
 	return "", fmt.Errorf("it is %s", strings.Join([]string{strings.Join(o.Values[:last], ", "), o.Values[last]}, " or "))

@@ -1,22 +1,22 @@
-// Package schema is what definitions mean, whatever they were written in.
+// Package schema represents the meaning of definitions, independent of their language.
 //
-// A Struct is two lists: the fields that people read, and the items that travel. A dialect's lowering decides the order of the
-// items; everything after it only runs items and knows no dialect. Placement needs no flag: contents that have an Offset item
-// are read there, contents that have a Count item are as long as it says, otherwise they stand where the cursor is.
+// A Struct has two lists: the fields as shown to users, and the items in wire order. A dialect's lowering determines the order of the
+// items; later stages process items and are independent of dialects. Placement needs no flag: contents with an Offset item are at that
+// offset, other contents are at the current position; contents with a Count item have that length.
 //
 // All values are immutable once Link has returned.
 package schema
 
 import "wirebench/defs/source"
 
-// Schema is everything a set of definitions means.
+// Schema is the meaning of a set of definitions.
 type Schema struct {
 	Messages []*Message
-	ByKey    map[Key]*Message  // how a frame finds its message; of several versions the highest. Filled by Link
-	Codes    map[string]uint32 // opcode map, name to code, where codes do not stand in the definitions. Nil if none was given
+	ByKey    map[Key]*Message  // messages by the keys of frames, in their highest version; filled by Link
+	Codes    map[string]uint32 // opcode map, name to code, if codes are not part of the definitions; nil if none was given
 }
 
-// Dir is the direction a message travels.
+// Dir is the direction of a message.
 type Dir uint8
 
 // The directions.
@@ -28,7 +28,7 @@ const (
 
 func (d Dir) String() string { return [...]string{"", "c2s", "s2c"}[d] }
 
-// DirNamed returns the direction that String writes so, Both for any other text.
+// DirNamed is the inverse of Dir.String; it returns Both for any other text.
 func DirNamed(name string) Dir {
 	switch name {
 	case "c2s":
@@ -39,14 +39,14 @@ func DirNamed(name string) Dir {
 	return Both
 }
 
-// Key selects a message.
+// Key identifies the message of a frame.
 type Key struct {
 	Dir   Dir
-	Group string // names a set of messages with codes of its own, or ""
+	Group string // set of messages with a separate range of codes, or ""
 	Code  uint32
 }
 
-// Message is one kind of message.
+// Message describes one kind of message.
 type Message struct {
 	Name     string
 	Version  int // 1 where the dialect has no versions
@@ -54,26 +54,26 @@ type Message struct {
 	HasKey   bool // Key.Code is known
 	Body     *Struct
 	Doc      string
-	Span     source.Span // for errors and for jumping to the definition; the start of the file where the name is not in the text
-	Broken   bool        // the definition has errors: what could not be understood is missing from Body
-	Measured bool        // nothing outside the message tells its size. Decode then judges sizes before contents, as a framer needs
+	Span     source.Span // for errors and for links to the definition; the start of the file if the name is not in the text
+	Broken   bool        // the definition has errors: invalid parts are missing from Body
+	Measured bool        // the size is known only from the contents. Decode then checks sizes before contents, as framing requires
 
-	AlternateOf *Message // the message whose fields it has, behind the alternative header of the dialect; nil for ordinary messages
+	AlternateOf *Message // the message with the usual header, if this one has the alternative header of the dialect; nil for ordinary messages
 }
 
-// Struct is a group of fields and the order in which its bytes travel.
+// Struct is a group of fields and their order on the wire.
 type Struct struct {
 	Name     string
-	Fields   []*Field  // as authored: what people read
-	Wire     []Item    // as sent: every bit of the struct belongs to exactly one Item
-	Optional int       // this many items at the end may be missing, when the frame ends before them
-	Variants []Variant // alternatives that follow Wire, the first that fits is taken; none fits: nothing follows
+	Fields   []*Field  // in the order of the definition
+	Wire     []Item    // in wire order: every bit of the struct belongs to exactly one Item
+	Optional int       // number of items at the end that may be missing, if the frame ends before them
+	Variants []Variant // alternatives after Wire; the first one that applies is used. If none applies, the struct ends after Wire
 }
 
-// Variant is one alternative for what follows the common part of a struct.
+// Variant is one alternative for the contents after the common part of a struct.
 type Variant struct {
-	MinLen, MaxLen int    // taken if the whole frame has so many bytes; MaxLen 0: no upper bound. Ignored if Field is set
-	Field          *Field // taken if this number, read before, has this value
+	MinLen, MaxLen int    // range of the size of the whole frame in bytes; MaxLen 0: no upper bound. Ignored if Field is set
+	Field          *Field // applies if this number, earlier on the wire, has this value
 	Value          uint64 // its bits
 	Body           *Struct
 }
@@ -82,62 +82,62 @@ type Variant struct {
 type Field struct {
 	Name     string // empty for the value of a bare list element
 	Type     Type
-	TypeText string      // the type as written, for people: "array<int32>"
-	Doc      string      // the comment that goes with it
-	Span     source.Span // whole line, for linking bytes and definition
-	Same     *Field      // the field before it in the same struct that has the same name: one value that travels twice, the last one read counts
+	TypeText string      // the type as written in the definition: "array<int32>"
+	Doc      string      // comment
+	Span     source.Span // whole line, for links between bytes and definition
+	Same     *Field      // earlier field of the same name in the same struct: one value that is sent twice, the last one read counts
 }
 
 // Item is one run of bits on the wire.
 type Item struct {
 	Kind  ItemKind
-	Field *Field // what it carries or describes; nil for Here, Next, Length, Code, Const, Pad, Counter, Check. It may be a field
-	// inside a Group of this struct, at any depth: such a group has no item of its own
+	Field *Field // the field whose value, count or offset this is; nil for Here, Next, Length, Code, Const, Pad, Counter, Check. It may
+	// be a field inside a Group of this struct, at any depth: such a group has no item
 	Weave []*Field // Weave only: the lists, in order
-	Bits  int      // width of a bookkeeping number, constant or padding
-	Order Order    // of a bookkeeping number
+	Bits  int      // width of a count, offset, length or other protocol number, of a constant or of padding
+	Order Order    // byte order of such a number
 	Bytes []byte   // Const only
 	Sum   Checksum // Check only
 }
 
-// ItemKind says what an Item is.
+// ItemKind is the kind of an Item.
 type ItemKind uint8
 
 // The kinds of items.
 const (
-	Value   ItemKind = iota // the field's own bits; for a Group, its Struct.Wire
+	Value   ItemKind = iota // the field's bits; for a Group, its Struct.Wire
 	Count                   // number of units of Field
 	Offset                  // bytes from frame start to Field's first byte
-	Here                    // this element's own offset
+	Here                    // offset of this element
 	Next                    // offset of the next element, 0 at the end
 	Length                  // bytes of the whole frame; Encode computes it, Decode checks it
-	Code                    // the message's own key; likewise
-	Const                   // bytes that must be exactly these
-	Pad                     // bits with no meaning
-	Weave                   // contents of several lists: on the wire their elements stand in turns
-	Counter                 // running number of the message within its session
-	Check                   // checksum over the frame; Encode computes it, Decode checks it if it knows the session's key
+	Code                    // code of the message; Encode writes it, Decode checks it
+	Const                   // constant bytes
+	Pad                     // padding
+	Weave                   // contents of several lists with interleaved elements
+	Counter                 // sequence number of the message within its session
+	Check                   // checksum over the frame; Encode computes it, Decode checks it if the session's key is known
 )
 
-// Checksum computes a checksum over a whole frame. The bytes of the checksum itself hold anything. It must not keep the frame.
+// Checksum computes a checksum over a whole frame, ignoring the bytes of the checksum itself. It must not retain the frame.
 type Checksum func(frame []byte, key uint32) uint32
 
 // Type is one of *Number, *Bitfield, *Text, *Blob, *List, *Group. The set is closed.
 type Type interface{ isType() }
 
-// Number is an integer, a float or a truth value.
+// Number is an integer, a float or a boolean.
 type Number struct {
-	Bits     int // 1..64. Below 8, or not whole bytes, it fills from the least significant bit on
+	Bits     int // 1..64. Numbers that are not whole bytes fill bytes from the least significant bit
 	Kind     NumKind
 	Order    Order
-	Scale    float64 // shown = raw × Scale; 0 = unscaled
-	Wrap     bool    // a scaled integer is an angle: encoding takes it modulo 2^Bits instead of refusing what is too large
-	Truncate bool    // encoding a scaled integer cuts towards zero instead of rounding half up
+	Scale    float64 // value = raw × Scale; 0 = unscaled
+	Wrap     bool    // a scaled integer is an angle: encoding reduces it modulo 2^Bits instead of refusing values out of range
+	Truncate bool    // encoding a scaled integer truncates towards zero instead of rounding half up
 	Min, Max *Limit  // legal range, nil = any
 	Enum     *Enum
 }
 
-// NumKind is how the bits of a Number are read.
+// NumKind is the interpretation of the bits of a Number.
 type NumKind uint8
 
 // The kinds of numbers.
@@ -145,10 +145,10 @@ const (
 	Unsigned NumKind = iota
 	Signed
 	Float // 32 or 64 bits
-	Bool  // shown true for every value but 0
+	Bool  // true for every value other than 0
 )
 
-// Order is the byte order of a number of whole bytes.
+// Order is the endianness of a number of whole bytes.
 type Order uint8
 
 // The byte orders.
@@ -169,23 +169,23 @@ type EnumValue struct {
 	Value uint64 // the bits of the number
 }
 
-// Bitfield is an integer that is cut into named parts, in a way that may depend on the values of parts. (A dialect whose bits are always cut
-// alike may as well lower them to a Group of Numbers of few bits.)
+// Bitfield is an integer divided into named parts; the division may depend on the values of parts. (A dialect with a fixed division may
+// as well lower it to a Group of Numbers of few bits.)
 type Bitfield struct {
 	Bits  int // 8..64, whole bytes
 	Order Order
-	Names []string // all parts, in the order they are shown
-	Forms []Form   // the first that fits is taken; the last must fit always
+	Names []string // all parts, in display order
+	Forms []Form   // the first one that applies is used; the last must always apply
 }
 
-// Form is one way to cut a Bitfield. Every bit belongs to one part.
+// Form is one division of a Bitfield. Every bit belongs to one part.
 type Form struct {
-	Mask, Match uint64 // fits if raw&Mask == Match
+	Mask, Match uint64 // applies if raw&Mask == Match
 	Parts       []Part
-	When        string // the condition in words, for messages: "npc is true and type is 1"
+	When        string // the condition, for messages: "npc is true and type is 1"
 }
 
-// Part is one part of a Form. A name that has no Part in a form is 0 there.
+// Part is one part of a Form. The value of a name without a Part in a form is 0.
 type Part struct {
 	Name  string
 	Shift int
@@ -199,17 +199,17 @@ type Text struct {
 	Extent
 }
 
-// Charset is how characters are stored.
+// Charset is a character encoding.
 type Charset uint8
 
-// The character sets. UTF-16 may hold lone surrogates; in Latin1 every byte is the code point of its value.
+// The character encodings. UTF-16 may contain lone surrogates; in Latin1 every byte is the code point of its value.
 const (
 	UTF16LE Charset = iota
 	Latin1
 	UTF8
 )
 
-// Unit is the number of bytes of one code unit.
+// Unit returns the number of bytes of one code unit.
 func (c Charset) Unit() int {
 	if c == UTF16LE {
 		return 2
@@ -217,21 +217,21 @@ func (c Charset) Unit() int {
 	return 1
 }
 
-// Blob is bytes without meaning to the definition.
+// Blob is opaque bytes.
 type Blob struct {
 	Extent
-	Nested bool // the bytes are themselves a frame
+	Nested bool // the bytes are a frame
 }
 
 // List is a sequence of elements of one kind.
 type List struct {
 	Elem   *Struct
-	Bare   bool // Elem has one field without a name, and an element is shown as its value
-	Linked bool // each element says where the next one is; otherwise they stand one after another
+	Bare   bool // Elem has a single unnamed field; an element is shown as its value
+	Linked bool // each element has the offset of the next one; otherwise elements are contiguous
 	Extent
 }
 
-// Group is fields that are shown together.
+// Group is a set of fields that are shown as one value.
 type Group struct{ Struct *Struct }
 
 func (*Number) isType()   {}
@@ -241,25 +241,25 @@ func (*Blob) isType()     {}
 func (*List) isType()     {}
 func (*Group) isType()    {}
 
-// Extent says how many units (code units of text, bytes, elements) there are.
+// Extent is the number of units (code units of text, bytes, elements).
 type Extent struct {
 	Size     Size
 	N        int    // Fixed
 	Min, Max *Limit // legal number of units, nil = no limit
 }
 
-// Size is how the number of units is known.
+// Size is the way the number of units is determined.
 type Size uint8
 
 // The sizes.
 const (
 	Fixed      Size = iota
 	Counted         // by a Count item
-	Terminated      // by a unit of value 0, which belongs to the contents
-	ToEnd           // of the frame
+	Terminated      // by a unit of value 0, which is part of the contents
+	ToEnd           // by the end of the frame
 )
 
-// Limit is a bound in the field's own kind, or a constant that has no value yet.
+// Limit is a bound as a number of the field's kind, or a constant without a value.
 type Limit struct {
 	Int   int64   // Signed
 	Uint  uint64  // Unsigned, and numbers of units

@@ -31,7 +31,7 @@ func TestLinkTakesTheHighestVersion(t *testing.T) {
 		}
 	}
 	if s.Find("A", 3) != nil || s.Find("B", 0) != nil {
-		t.Error("found what is not there")
+		t.Error("found a message that does not exist")
 	}
 }
 
@@ -91,7 +91,7 @@ func TestLookupOfAnUnknownDirection(t *testing.T) {
 	}
 }
 
-// TestString shows what dialects other than TERA need, and that every part of a meaning is in the text.
+// TestString checks features that only dialects other than TERA use, and that the text includes every part of a message.
 func TestString(t *testing.T) {
 	kind := &schema.Field{Name: "kind", Doc: "what it is", Type: &schema.Number{
 		Bits: 8, Min: &schema.Limit{Uint: 1}, Max: &schema.Limit{Const: "MAX"},

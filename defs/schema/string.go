@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// maxStringDepth bounds how deep String follows structs into each other.
+// maxStringDepth limits the nesting depth of structs that String follows.
 const maxStringDepth = 256
 
-// String is the golden form of all messages, one after another. Two schemas with equal strings mean the same; the opcode map is
-// not shown, beyond the codes of the messages.
+// String returns the golden form of all messages, one after another. Two schemas with equal strings are equivalent. The text includes the
+// codes of messages, but not the rest of the opcode map.
 func (s *Schema) String() string {
 	var b strings.Builder
 	for i, m := range s.Messages {
@@ -22,8 +22,8 @@ func (s *Schema) String() string {
 	return b.String()
 }
 
-// String is the golden form of a message: a line about the message, the fields with their types as a tree, then the items as
-// they travel, those of elements and groups below the item that carries them:
+// String returns the golden form of a message: a line about the message, the fields with their types as a tree, then the items in wire
+// order, with the items of elements and groups below their parent item:
 //
 //	C_EXAMPLE.1 c2s code 4660
 //	fields:
@@ -62,7 +62,7 @@ func (m *Message) String() string {
 	return p.b.String()
 }
 
-// printer collects the text. Lines are indented by two spaces a level.
+// printer accumulates the text. Lines are indented by two spaces per level.
 type printer struct{ b strings.Builder }
 
 func (p *printer) word(s string) {
@@ -90,7 +90,7 @@ func (p *printer) doc(doc string) {
 	}
 }
 
-// body writes what a message or a variant consists of.
+// body writes the fields and items of a message or a variant.
 func (p *printer) body(s *Struct, depth int) {
 	if s == nil {
 		p.line(depth, "no body")
@@ -122,7 +122,7 @@ func (p *printer) fields(s *Struct, depth int) {
 	}
 }
 
-// wire writes the items of a struct, then what may be missing and what may follow.
+// wire writes the items of a struct, then the number of optional items and the variants.
 func (p *printer) wire(s *Struct, depth int) {
 	if depth > maxStringDepth {
 		p.line(depth, "...")
@@ -186,7 +186,7 @@ func (p *printer) item(it *Item, paths map[*Field]string, depth int) {
 	}
 }
 
-// innerStruct is the struct of a list's element or of a group, or nil.
+// innerStruct returns the struct of a list's element or of a group, or nil.
 func innerStruct(t Type) *Struct {
 	switch t := t.(type) {
 	case *List:
@@ -197,8 +197,8 @@ func innerStruct(t Type) *Struct {
 	return nil
 }
 
-// addPaths names the fields that the items of s may carry: its own, and those inside groups, which may have no items themselves.
-// Of fields with the same name the second is name#2.
+// addPaths names the fields that items of s may refer to: the fields of s and those inside groups, which may have no items themselves.
+// If several fields have the same name, the second is name#2.
 func addPaths(paths map[*Field]string, s *Struct, prefix string, depth int) {
 	if depth > maxStringDepth {
 		return
@@ -217,7 +217,7 @@ func addPaths(paths map[*Field]string, s *Struct, prefix string, depth int) {
 	}
 }
 
-// shownName is the name of a field; the value of a bare list element has none.
+// shownName returns the name of a field, or a placeholder for the unnamed value of a bare list element.
 func shownName(f *Field) string {
 	if f.Name == "" {
 		return "(element)"
@@ -232,7 +232,7 @@ func pathOf(paths map[*Field]string, f *Field) string {
 	return "?" + f.Name
 }
 
-// String is the kind in lower case, as in "value".
+// String returns the kind in lower case, as in "value".
 func (k ItemKind) String() string {
 	names := [...]string{
 		"value", "count", "offset", "here", "next", "length", "code", "const", "pad", "weave", "counter", "check",

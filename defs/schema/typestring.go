@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// typeString says everything about a type but what is inside a list or group.
+// typeString describes a type without the contents of lists and groups.
 func typeString(t Type) string {
 	switch t := t.(type) {
 	case *Number:
@@ -38,7 +38,7 @@ func typeString(t Type) string {
 	return fmt.Sprintf("%T", t)
 }
 
-// String is the type in words: "int32", "uint16 big", "int16 scale 0.5 wrap", "uint8 1..3".
+// String describes the type: "int32", "uint16 big", "int16 scale 0.5 wrap", "uint8 1..3".
 func (n *Number) String() string {
 	var b strings.Builder
 	b.WriteString(n.Kind.String())
@@ -87,7 +87,7 @@ func (p *Bitfield) String() string {
 	return b.String()
 }
 
-// String says how the number of units is known, and its legal range.
+// String describes how the number of units is determined, and its legal range.
 func (e Extent) String() string {
 	s := e.Size.String()
 	if e.Size == Fixed {
@@ -96,7 +96,7 @@ func (e Extent) String() string {
 	return s + rangeString(e.Min, e.Max, Unsigned)
 }
 
-// rangeString is " min..max", with nothing where there is no bound, or "" without bounds.
+// rangeString returns " min..max", without the number of a missing bound, or "" without bounds.
 func rangeString(lo, hi *Limit, kind NumKind) string {
 	if lo == nil && hi == nil {
 		return ""
@@ -104,7 +104,7 @@ func rangeString(lo, hi *Limit, kind NumKind) string {
 	return " " + lo.text(kind) + ".." + hi.text(kind)
 }
 
-// text is the bound as a number of the given kind, or the name of the constant.
+// text returns the bound as a number of the given kind, or the name of the constant.
 func (l *Limit) text(kind NumKind) string {
 	switch {
 	case l == nil:
@@ -119,17 +119,17 @@ func (l *Limit) text(kind NumKind) string {
 	return strconv.FormatUint(l.Uint, 10)
 }
 
-// String is the start of a type name: "int" as in "int32".
+// String returns the start of a type name: "int" as in "int32".
 func (k NumKind) String() string {
 	return word(int(k), "uint", "int", "float", "bool")
 }
 
-// String is the name in lower case.
+// String returns the name in lower case.
 func (c Charset) String() string {
 	return word(int(c), "utf16le", "latin1", "utf8")
 }
 
-// String is the name in lower case.
+// String returns the name in lower case.
 func (s Size) String() string {
 	return word(int(s), "fixed", "counted", "terminated", "to-end")
 }

@@ -1,7 +1,6 @@
-// Package source holds the text of definitions and the places in it.
+// Package source holds the text of definitions and spans of it.
 //
-// A place in text is a Span, counted in bytes; a place in a message is a range, counted in bits (package codec). Lines and
-// columns are computed only when somebody reads them.
+// A Span of text is counted in bytes; a range of a message is counted in bits (package codec). Lines and columns are computed on demand.
 package source
 
 import (
@@ -10,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// File is a definition as a person wrote it. It is immutable after New.
+// File is the text of a definition file. It is immutable after New.
 type File struct {
-	Name  string // as users know it: a path below the library, with slashes
+	Name  string // shown to users: path relative to the library, with slashes
 	Text  string
 	lines []int // byte offset of the start of each line
 }
 
-// New makes a File. Lines end with "\n" or "\r\n".
+// New returns a File. Lines end with "\n" or "\r\n".
 func New(name, text string) *File {
 	f := &File{Name: name, Text: text, lines: make([]int, 1, 1+strings.Count(text, "\n"))}
 	for i := 0; i < len(text); i++ {
@@ -28,7 +27,7 @@ func New(name, text string) *File {
 	return f
 }
 
-// NumLines is the number of lines; a text that ends with a line break has an empty last one.
+// NumLines returns the number of lines; a text that ends with a line break has an empty last line.
 func (f *File) NumLines() int { return len(f.lines) }
 
 // Line returns line n (1-based) without its line break, as a Span.
@@ -43,30 +42,30 @@ func (f *File) Line(n int) Span {
 	return Span{File: f, Start: start, End: end}
 }
 
-// Position is a line and a column for people.
+// Position is a line and a column.
 type Position struct {
 	Line   int // 1-based
 	Column int // 1-based, in Unicode characters
 }
 
-// Position turns a byte offset into line and column. An offset outside the text is moved to its nearest end.
+// Position returns the line and column of a byte offset. An offset outside the text is clamped.
 func (f *File) Position(offset int) Position {
 	offset = min(max(offset, 0), len(f.Text))
 	line := sort.SearchInts(f.lines, offset+1)
 	return Position{Line: line, Column: 1 + utf8.RuneCountInString(f.Text[f.lines[line-1]:offset])}
 }
 
-// Span is a place in a definition. The zero Span is no place.
+// Span is a range of bytes in a definition. The zero Span means no position.
 type Span struct {
 	File  *File
 	Start int // bytes from the start of the file, 0-based
-	End   int // first byte after it
+	End   int // exclusive
 }
 
-// IsZero reports whether the span is no place.
+// IsZero reports whether the span has no position.
 func (s Span) IsZero() bool { return s.File == nil }
 
-// Text is what stands there.
+// Text returns the text of the span.
 func (s Span) Text() string {
 	if s.File == nil {
 		return ""
@@ -74,10 +73,10 @@ func (s Span) Text() string {
 	return s.File.Text[s.Start:s.End]
 }
 
-// Sub is the part of s from byte i to byte j, counted from its start.
+// Sub returns the part of s from byte i to byte j, relative to its start.
 func (s Span) Sub(i, j int) Span { return Span{File: s.File, Start: s.Start + i, End: s.Start + j} }
 
-// Pos is the position of the span's start, or the zero Position for no place.
+// Pos returns the position of the span's start, or the zero Position for the zero Span.
 func (s Span) Pos() Position {
 	if s.File == nil {
 		return Position{}
@@ -85,5 +84,5 @@ func (s Span) Pos() Position {
 	return s.File.Position(s.Start)
 }
 
-// UnixLines ends the lines of a text as Unix does: browsers send the text of forms, and Windows stores files, with CR LF.
+// UnixLines converts line ends to "\n": browsers submit forms, and Windows stores files, with CR LF.
 func UnixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }

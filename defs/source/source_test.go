@@ -25,7 +25,7 @@ func TestLinesAndPositions(t *testing.T) {
 		t.Errorf("%q at %v", s.Text(), s.Pos())
 	}
 	if !(source.Span{}).IsZero() || (source.Span{}).Text() != "" || f.Line(3).IsZero() {
-		t.Error("no place is a place, or the other way round")
+		t.Error("IsZero or Text of a span is wrong")
 	}
 }
 

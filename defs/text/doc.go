@@ -1,3 +1,3 @@
-// Package text is what the languages of definitions have in common: lines, white space, words and names, and the diagnostics about
-// them.
+// Package text has the lexical rules that the languages of definitions share: lines, white space, words and names, and the diagnostics
+// about them.
 package text

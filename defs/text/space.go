@@ -6,17 +6,17 @@ import (
 	"wirebench/defs/source"
 )
 
-// BOM is the byte order mark that some editors put before the first line.
+// BOM is the byte order mark that some editors write before the first line.
 const BOM = "\ufeff"
 
-// Space reports whether a character outside of ASCII is white space; nil: none is. In ASCII all languages have the same: the blank, the
-// tab, and the line ends that Unicode knows.
+// Space reports whether a character outside ASCII is white space; nil: none is. In ASCII all languages have the same white space: the
+// space and \t, \n, \v, \f, \r.
 type Space func(r rune) bool
 
-// IsBlank reports whether a byte is white space of ASCII.
+// IsBlank reports whether a byte is ASCII white space.
 func IsBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// Width is the number of bytes of the white space character that s starts with, 0 if it starts with something else.
+// Width returns the number of bytes of the white space character that s starts with, 0 if it starts with another character.
 func (is Space) Width(s string) int {
 	if s == "" {
 		return 0
@@ -35,7 +35,7 @@ func (is Space) Width(s string) int {
 	return 0
 }
 
-// Skip is the number of bytes of white space at the start of s.
+// Skip returns the number of bytes of white space at the start of s.
 func (is Space) Skip(s string) int {
 	i := 0
 	for {
@@ -47,7 +47,7 @@ func (is Space) Skip(s string) int {
 	}
 }
 
-// Trim returns the part of s without white space at its ends, as s[start:end].
+// Trim returns the bounds of s without leading and trailing white space, as in s[start:end].
 func (is Space) Trim(s string) (start, end int) {
 	start, end = is.Skip(s), len(s)
 	for end > start {
@@ -60,13 +60,13 @@ func (is Space) Trim(s string) (start, end int) {
 	return start, end
 }
 
-// Trimmed is a place without white space at its ends.
+// Trimmed returns a span without leading and trailing white space.
 func (is Space) Trimmed(s source.Span) source.Span {
 	start, end := is.Trim(s.Text())
 	return s.Sub(start, end)
 }
 
-// Word is the number of bytes before the next white space.
+// Word returns the number of bytes before the first white space.
 func (is Space) Word(s string) int {
 	for i := range len(s) {
 		if c := s[i]; (c <= ' ' || c >= utf8.RuneSelf) && is.Width(s[i:]) > 0 {
@@ -76,13 +76,13 @@ func (is Space) Word(s string) int {
 	return len(s)
 }
 
-// CutWord is the first word of a place, and what follows it.
+// CutWord returns the first word of a span, and the rest without surrounding white space.
 func (is Space) CutWord(s source.Span) (word, rest source.Span) {
 	n := is.Word(s.Text())
 	return s.Sub(0, n), is.Trimmed(s.Sub(n, s.End-s.Start))
 }
 
-// IsNameByte reports whether a byte can stand in a name.
+// IsNameByte reports whether a byte is valid in a name.
 func IsNameByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
@@ -100,7 +100,7 @@ func IsWord(s string) bool {
 	return s != ""
 }
 
-// CleanName is s with "_" for what cannot stand in a name.
+// CleanName returns s with "_" in place of bytes that are invalid in a name.
 func CleanName(s string) string {
 	if IsName(s) {
 		return s

@@ -42,7 +42,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	if !IsWord("1a") || IsWord("") || IsWord("a.b") {
-		t.Error("what a word is")
+		t.Error("IsWord is wrong")
 	}
 }
 

@@ -127,20 +127,20 @@ export interface PageControls {
   edited?: boolean;
 }
 
-/** DiagInfo is a Diagnostic as other programs get it. Lines and columns are 1-based, columns in Unicode characters. */
+/** DiagInfo is a Diagnostic in JSON. Lines and columns are 1-based, columns in Unicode characters. */
 export interface DiagInfo {
   file?: string;
   line: number;
   column: number;
   end_line: number;
-  /** first column after it */
+  /** exclusive */
   end_column: number;
   severity: "error" | "warning";
   code: string;
   message: string;
-  /** what to write instead */
+  /** suggested replacement */
   help?: string;
-  /** an edit of the same file that repairs it, where one is certain enough */
+  /** an edit of the same file that repairs it, if one is certain enough */
   fix?: DiagFixInfo;
 }
 
@@ -182,14 +182,14 @@ export interface PageExports {
   Losses: string[];
 }
 
-/** DiagFixInfo is a Fix as other programs get it, with places as in Info. */
+/** DiagFixInfo is a Fix in JSON, with positions as in Info. */
 export interface DiagFixInfo {
   line: number;
   column: number;
   end_line: number;
-  /** first column after it */
+  /** exclusive */
   end_column: number;
-  /** what to write there; empty to remove what stands there */
+  /** replacement of the range; empty to remove it */
   text: string;
 }
 
