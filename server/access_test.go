@@ -109,7 +109,7 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 				Status int
 				Detail string
 			}
-			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != 403 || !strings.Contains(p.Detail, "look only") || w.Header().Get("Content-Type") != "application/problem+json" {
+			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != 403 || !strings.Contains(p.Detail, "view only") || w.Header().Get("Content-Type") != "application/problem+json" {
 				t.Errorf("%s is refused with %s", route, w.Body)
 			}
 			if item := s.document.Paths[pattern]; item != nil {
@@ -198,7 +198,7 @@ func TestViewersPageActions(t *testing.T) {
 					if cmp.Equal(before, files(t, dir)) {
 						t.Errorf("nothing was stored: the test tries nothing. %s", p.html["notices"])
 					}
-					p.has("an operator", map[string]string{"notices": "!look only"})
+					p.has("an operator", map[string]string{"notices": "!view only"})
 					return
 				}
 				if d := cmp.Diff(before, files(t, dir)); d != "" {
@@ -212,7 +212,7 @@ func TestViewersPageActions(t *testing.T) {
 					t.Error("the refusal is not in the log")
 				}
 				p.do(`"set":{"value":"{\"channel_name\":\"Bo\",\"password\":7}"},"action":"encode"`)
-				p.has("a viewer encodes", map[string]string{"notices": "!look only", "fields-head": `class="tag ok"`})
+				p.has("a viewer encodes", map[string]string{"notices": "!view only", "fields-head": `class="tag ok"`})
 			})
 		}
 	}
@@ -273,7 +273,7 @@ func TestViewersPages(t *testing.T) {
 		}
 		looks, all, bare := page(access.Require(testTokens, s, nil), carrying("look")), page(access.Require(testTokens, s, nil), carrying("all")), page(s, http.Header{})
 		if !strings.Contains(looks, "data-look-only") || !strings.Contains(looks, ">View only<") {
-			t.Errorf("%s does not say that one may look only", path)
+			t.Errorf("%s does not say that the page is view-only", path)
 		}
 		for _, text := range offered {
 			if strings.Contains(looks, text) {
@@ -281,8 +281,8 @@ func TestViewersPages(t *testing.T) {
 			}
 		}
 		for name, text := range map[string]string{"an operator": all, "somebody where no token is asked for": bare} {
-			if strings.Contains(text, "look-only") || strings.Contains(text, "look only") {
-				t.Errorf("%s: %s may look only", path, name)
+			if strings.Contains(text, "data-look-only") || strings.Contains(text, ">View only<") {
+				t.Errorf("%s: %s has view-only access", path, name)
 			}
 			if strings.HasPrefix(path, "/w/one?") && (!strings.Contains(text, `value="save"`) || !strings.Contains(text, `action="/w/one/upload"`)) {
 				t.Errorf("%s: buttons of %s are missing", path, name)

@@ -62,7 +62,7 @@ func TestPatchCapture(t *testing.T) {
 		{`{"notes":{"1:2":"y"}}`, "neither a number nor an identity", 422},
 		{`{"mark":["0:0:0"]}`, "neither a number nor an identity", 422},
 		{fmt.Sprintf(`{"notes":{"1":%q}}`, strings.Repeat("x", store.MaxNote+1)), "length", 422},
-		{fmt.Sprintf(`{"notes":{"1":%q}}`, strings.Repeat("ä", store.MaxNote)), "4096 are the most", 422},
+		{fmt.Sprintf(`{"notes":{"1":%q}}`, strings.Repeat("ä", store.MaxNote)), "at most 4096 are allowed", 422},
 		{`{"name":""}`, "length", 422},
 		{`{"framing":"lines"}`, "is not a framing", 422},
 		{`{"keys":"* tera 12"}`, "line 1: the key must be", 422},

@@ -156,7 +156,7 @@ func TestDefinitionsAreWritten(t *testing.T) {
 		{"one that is there, without a condition", "PUT " + path + "C_CHAT.2.def", "byte lost\n", 428, []string{"If-Match", "force=true"}, nil},
 		{"one that must not be there", "PUT " + path + "C_CHAT.2.def; If-None-Match: *", "byte lost\n", 412, []string{`"revision":"` + old + `","text":"int32 channel\nstring message\n"`}, nil},
 		{"one that must not be there, without its folder", "PUT " + path + "S_CHAT.1.def; If-None-Match: *", "byte lost\n", 412, []string{`"text":"string text`}, nil},
-		{"one that is not what was seen", "PUT " + path + `C_CHAT.2.def; If-Match: "0123456789abcdef"`, "byte lost\n", 412, []string{`"revision":"` + old + `"`, "has changed meanwhile"}, nil},
+		{"one that is not what was seen", "PUT " + path + `C_CHAT.2.def; If-Match: "0123456789abcdef"`, "byte lost\n", 412, []string{`"revision":"` + old + `"`, "has been changed meanwhile"}, nil},
 		{"a condition that is none", "PUT " + path + `C_CHAT.2.def; If-Match: "`, "byte lost\n", 400, nil, nil},
 		{"two conditions", "PUT " + path + `C_CHAT.2.def; If-Match: "a"; If-None-Match: *`, "byte lost\n", 400, nil, nil},
 		{"the one that was seen", "PUT " + path + `C_CHAT.2.def; If-Match: "` + old + `"`, "byte now\r\n", 200, []string{`Etag: "` + next + `"`, `"revision":"` + next + `"`}, []string{"Location"}},

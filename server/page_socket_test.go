@@ -397,6 +397,6 @@ func TestPageSocketRefuses(t *testing.T) {
 	p.do(`"set":{"message":"C_JOIN.1"}`)
 	done := make(chan struct{})
 	go func() { s.Close(); close(done) }()
-	ended(p, "the server ends")
+	ended(p, "the server is shutting down")
 	<-done
 }

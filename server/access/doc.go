@@ -1,9 +1,8 @@
-// Package access decides who may do what.
+// Package access authenticates requests and authorizes operations.
 //
-// A request is made by a [Principal], which the tokens of the server name: [Require] finds it, and keeps out everybody else. What a
-// principal may do is in one table, [Needs]: the role that each route, page action and socket channel needs. What is not in the table is
-// refused to everybody, so that a new operation is closed until its row is written. [Permit] asks the table before a request is
-// handled.
+// [Require] admits the requests that carry one of the server's tokens, and gives each its [Principal]. What a principal may do is in one
+// table: [Needs] returns the minimum role of each route, page action and socket channel. Operations that are not in the table are refused
+// for every role, so that a new operation is closed until its row is written. [Permit] checks the table before a request is handled.
 //
-// Somebody who guesses tokens has to wait; see guesses.
+// Clients that send many wrong tokens have to wait; see guesses.
 package access

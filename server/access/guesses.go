@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Bounds of wrong tokens. One that was wrong already tells nothing new and costs nothing: a program with an old token, or a browser with
-// an old cookie, locks nobody out.
+// Bounds of wrong tokens. Repeating the same wrong token gains nothing for an attacker and is free: a program with an old token, or a
+// browser with an old cookie, locks nobody out.
 const (
-	guessesOfOne  = 10               // wrong tokens that one address may send
-	guessOfOneIn  = 30 * time.Second // it may send another one after so long
-	guessesOfAll  = 100              // of all addresses; then each may send one
+	guessesOfOne  = 10               // wrong tokens allowed at once per address
+	guessOfOneIn  = 30 * time.Second // time until the address may send another one
+	guessesOfAll  = 100              // wrong tokens allowed at once in total; after that each address may send one
 	guessOfAllIn  = 5 * time.Second
-	maxGuessers   = 1 << 14 // addresses that are known
+	maxGuessers   = 1 << 14 // addresses that are remembered
 	maxWrongKnown = 2 * guessesOfOne
 )
 
-// guesses counts wrong tokens by the address that they come from, and in all. While an address has to wait its tokens are not even looked
-// at, or waiting would be no bound; a right token from another address always is.
+// guesses counts wrong tokens by address and in total. The tokens of an address that has to wait are not checked at all, as otherwise
+// waiting would be no limit; a correct token from another address always succeeds.
 type guesses struct {
 	now func() time.Time
 	log *slog.Logger
@@ -34,22 +34,22 @@ type guesses struct {
 // guesser is an address that has sent wrong tokens.
 type guesser struct {
 	allowance
-	wrong [][32]byte // the last ones
+	wrong [][32]byte // the most recent ones
 }
 
-// allowance is how much may be done now; it grows with time.
+// allowance is a token bucket: the number of attempts left, which grows with time.
 type allowance struct {
 	left float64
 	at   time.Time
 }
 
-// grow adds what the time since the last look allows.
+// grow adds the attempts for the time since the last call.
 func (a *allowance) grow(now time.Time, most int, each time.Duration) {
 	a.left = min(a.left+max(now.Sub(a.at), 0).Seconds()/each.Seconds(), float64(most))
 	a.at = now
 }
 
-// until is how long it takes until so much is left.
+// until returns the time until want attempts are left.
 func (a *allowance) until(want float64, each time.Duration) time.Duration {
 	return time.Duration(max(want-a.left, 0) * float64(each))
 }
@@ -61,8 +61,8 @@ func newGuesses(log *slog.Logger, now func() time.Time) *guesses {
 	return &guesses{now: now, log: log, all: allowance{guessesOfAll, now()}, of: map[string]*guesser{}}
 }
 
-// try looks at tokens of an address: right reports whether one of them is right, and is not called when the address has to wait. Checks
-// are made one after the other, so that no more are made at once than may be.
+// try checks the tokens of an address: right reports whether one of them is correct, and is not called when the address has to wait. Checks
+// are serialized, so that concurrent requests cannot exceed the bounds.
 func (g *guesses) try(from string, tokens []string, right func() bool) (ok bool, wait time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -93,21 +93,21 @@ func (g *guesses) try(from string, tokens []string, right func() bool) (ok bool,
 			one.wrong = slices.Delete(one.wrong, 0, 1)
 		}
 		one.left, g.all.left = one.left-1, max(g.all.left-1, 0)
-		g.log.Warn("wrong token", "who", from, "may_try_in", g.wait(one).Round(time.Second).String())
+		g.log.Warn("wrong token", "client", from, "may_try_in", g.wait(one).Round(time.Second).String())
 	}
 	return false, 0
 }
 
-// wait is how long an address that has sent wrong tokens waits. Under mu.
+// wait returns how long an address that has sent wrong tokens has to wait. The caller holds mu.
 func (g *guesses) wait(one *guesser) time.Duration {
 	wait := one.until(1, guessOfOneIn)
-	if g.all.left < 1 && one.left < guessesOfOne { // those who have sent none may
+	if g.all.left < 1 && one.left < guessesOfOne { // an address without wrong tokens need not wait
 		wait = max(wait, min(g.all.until(1, guessOfAllIn), one.until(guessesOfOne, guessOfOneIn)))
 	}
 	return wait
 }
 
-// sweep forgets addresses that may do what one may that never sent anything, and if there are too many still some of the others. Under mu.
+// sweep forgets addresses whose allowance is full again and, if there are still too many, some of the others. The caller holds mu.
 func (g *guesses) sweep(now time.Time) {
 	if len(g.of) < maxGuessers && now.Sub(g.swept) < time.Minute {
 		return
@@ -119,7 +119,7 @@ func (g *guesses) sweep(now time.Time) {
 		}
 	}
 	for from := range g.of {
-		if len(g.of) < maxGuessers*15/16 { // so that not each new one has to look at all
+		if len(g.of) < maxGuessers*15/16 { // some reserve, so that not every new address scans all of them
 			break
 		}
 		delete(g.of, from)

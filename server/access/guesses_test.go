@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// guarded is a door whose clock a test sets.
+// guarded is a door with a clock that the test sets.
 type guarded struct {
 	t   *testing.T
 	h   http.Handler
@@ -55,7 +55,8 @@ func (g *guarded) signIn(from, token string) *httptest.ResponseRecorder {
 	return g.asks(from, "POST", "/access", url.Values{"token": {token}, "to": {"/w/x"}}.Encode(), nil)
 }
 
-// Who guesses has to wait, however the token comes; who has a right one elsewhere does not, nor who is signed in at the same address.
+// A client that guesses has to wait, whichever way the tokens are sent. Clients with a correct token at another address, and those signed
+// in at the same address, do not.
 func TestGuesses(t *testing.T) {
 	ways := map[string]func(g *guarded, from, token string) *httptest.ResponseRecorder{
 		"form": (*guarded).signIn,
@@ -76,7 +77,7 @@ func TestGuesses(t *testing.T) {
 					t.Fatalf("guess %d: %d", i, w.Code)
 				}
 			}
-			for _, token := range []string{"another", "all", "look"} { // the right ones, too: waiting would be no bound else
+			for _, token := range []string{"another", "all", "look"} { // correct ones too: otherwise waiting would be no limit
 				w := guess(g, here, token)
 				seconds, err := strconv.Atoi(w.Header().Get("Retry-After"))
 				if w.Code != 429 || err != nil || seconds < 1 || seconds > 30 || !strings.Contains(w.Body.String(), fmt.Sprintf("%d s", seconds)) {
@@ -90,20 +91,20 @@ func TestGuesses(t *testing.T) {
 				t.Errorf("the right token from another address: %d", w.Code)
 			}
 			if w := g.asks(here, "GET", "/w/x", "", nil, home...); w.Body.String() != "inside as operator" {
-				t.Errorf("who had signed in before: %d %s", w.Code, w.Body)
+				t.Errorf("signed in before: %d %s", w.Code, w.Body)
 			}
 			if w := g.asks(here, "GET", "/static/app.css", "", carrying("x")); w.Code != 200 {
-				t.Errorf("the files of the page that says so: %d", w.Code)
+				t.Errorf("the files of the sign-in page: %d", w.Code)
 			}
 			if w := g.asks(here, "GET", "/w/x", "", nil); w.Code != 401 {
 				t.Errorf("without a token: %d", w.Code)
 			}
-			if !regexp.MustCompile(`level=WARN msg="wrong token" who=192.0.2.7 may_try_in=30s`).MatchString(g.log.String()) {
+			if !regexp.MustCompile(`level=WARN msg="wrong token" client=192.0.2.7 may_try_in=30s`).MatchString(g.log.String()) {
 				t.Errorf("the log has %s", g.log)
 			}
 			*g.now = g.now.Add(guessOfOneIn)
 			if w := guess(g, here, "all"); w.Code == 429 || w.Code == 401 {
-				t.Errorf("after the time that was told: %d", w.Code)
+				t.Errorf("after the announced delay: %d", w.Code)
 			}
 			if strings.Contains(g.log.String(), "guess 3") {
 				t.Error("tokens are in the log")
@@ -112,7 +113,7 @@ func TestGuesses(t *testing.T) {
 	}
 }
 
-// An old token, sent again and again, is no guess; a browser with an old cookie can sign in.
+// Repeating an old token does not count as guessing; a browser with an old cookie can sign in.
 func TestOldToken(t *testing.T) {
 	g := newGuarded(t)
 	const from = "192.0.2.7:5000"
@@ -129,7 +130,7 @@ func TestOldToken(t *testing.T) {
 	}
 }
 
-// From many addresses no more tokens are tried than may be in all and one from each, and a new address with the right one comes in.
+// The total number of guesses from many addresses is bounded, and a new address with the correct token gets in.
 func TestGuessesOfMany(t *testing.T) {
 	g := newGuarded(t)
 	tried := 0
@@ -146,7 +147,7 @@ func TestGuessesOfMany(t *testing.T) {
 	if w := g.signIn("203.0.113.1:1", "all"); w.Code != 303 {
 		t.Errorf("the right token from a new address: %d", w.Code)
 	}
-	// All of a network of IPv6 is one address.
+	// An IPv6 network counts as one address.
 	g = newGuarded(t)
 	for i := range guessesOfOne {
 		g.signIn(fmt.Sprintf("[2001:db8:1:2::%x]:1", i+1), fmt.Sprintf("guess %d", i))
@@ -159,7 +160,7 @@ func TestGuessesOfMany(t *testing.T) {
 	}
 }
 
-// However many addresses guess, what is known of them has a bound.
+// The number of remembered addresses is bounded.
 func TestGuessersAreForgotten(t *testing.T) {
 	now := time.Now()
 	g := newGuesses(nil, func() time.Time { return now })
@@ -176,7 +177,7 @@ func TestGuessersAreForgotten(t *testing.T) {
 	}
 }
 
-// Signing out takes the cookie away; a page of another site cannot have it done.
+// Signing out deletes the cookie; a page of another site cannot cause it.
 func TestSignOut(t *testing.T) {
 	g := newGuarded(t)
 	const from = "192.0.2.7:5000"
@@ -194,7 +195,7 @@ func TestSignOut(t *testing.T) {
 	}
 }
 
-// A cookie of an earlier run of the program is as good as before, and sealed anew.
+// A cookie of an earlier run of the program stays valid, and is sealed anew.
 func TestCookieOfBefore(t *testing.T) {
 	before, g := newGuarded(t), newGuarded(t)
 	const from = "192.0.2.7:5000"

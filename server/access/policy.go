@@ -10,18 +10,18 @@ import (
 	"wirebench/server/answer"
 )
 
-// policy is the role that each operation needs at least: a route by its method and pattern, a channel of an open page by its name,
-// an action of a page by its name. HEAD is as GET.
+// policy is the minimum role of each operation: a route by method and pattern, a channel or an action of a page by name. HEAD is treated as
+// GET.
 var policy = map[string]Role{
-	"GET /healthz":  Nobody, // tells nothing
-	"GET /static/*": Nobody, // the page that asks for a token is drawn with these files
+	"GET /healthz":  Nobody, // discloses nothing
+	"GET /static/*": Nobody, // the sign-in page uses these files
 
 	"GET /":                     Viewer,
 	"GET /metrics":              Viewer,
 	"GET /docs":                 Viewer,
 	"GET /docs/{page}":          Viewer,
 	"GET /w/{ws}":               Viewer,
-	"POST /w/{ws}":              Viewer, // the form of the page; see its actions
+	"POST /w/{ws}":              Viewer, // the form of the page; see the actions
 	"POST /w/{ws}/settings":     Operator,
 	"POST /w/{ws}/upload":       Operator,
 	"GET /w/{ws}/captures/{id}": Viewer,
@@ -30,7 +30,7 @@ var policy = map[string]Role{
 	"channel pushed":            Viewer,
 	"channel frames":            Viewer,
 
-	"action decode":   Viewer, // these change the page alone, which is sent back
+	"action decode":   Viewer, // these change only the page, which is sent back
 	"action layout":   Viewer,
 	"action paste":    Viewer,
 	"action values":   Viewer,
@@ -132,7 +132,7 @@ var policy = map[string]Role{
 	"PUT /api/{ws}/proxies/{id}/rules":            Operator,
 }
 
-// Needs returns the role that an operation needs, one that nobody has if the operation is not in the table.
+// Needs returns the minimum role of an operation. Operations that are not in the table need a role that nobody has.
 func Needs(operation string) Role {
 	if role, ok := policy[operation]; ok {
 		return role
@@ -140,7 +140,7 @@ func Needs(operation string) Role {
 	return closed
 }
 
-// open reports whether a path may be asked for without a token.
+// open reports whether a path is served without a token.
 func open(path string) bool {
 	for operation, role := range policy {
 		if role != Nobody {
@@ -154,8 +154,8 @@ func open(path string) bool {
 	return false
 }
 
-// Permit refuses what the table does not allow, before anything of the body is read. It finds the route as the router will. refused is
-// told of each refusal.
+// Permit refuses requests that the table does not allow, before reading the body. It finds the route as the router does. refused is called
+// for each refusal.
 func Permit(routes chi.Routes, refused func(*http.Request)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -164,16 +164,16 @@ func Permit(routes chi.Routes, refused func(*http.Request)) func(http.Handler) h
 				next.ServeHTTP(w, r)
 				return
 			case need == closed:
-				answer.Problem(w, http.StatusForbidden, r.Method+" "+r.URL.Path+" is closed to everybody")
+				answer.Problem(w, http.StatusForbidden, r.Method+" "+r.URL.Path+" is not permitted")
 			default:
-				answer.Problem(w, http.StatusForbidden, "you may look only: "+r.Method+" "+r.URL.Path+" needs the operator's token")
+				answer.Problem(w, http.StatusForbidden, "view only: "+r.Method+" "+r.URL.Path+" needs the operator's token")
 			}
 			refused(r)
 		})
 	}
 }
 
-// needOf is the role that a request needs. A path without a route changes nothing; it is closed to viewers all the same unless they read.
+// needOf returns the minimum role of a request. A path without a route needs an operator unless the method only reads.
 func needOf(routes chi.Routes, r *http.Request) Role {
 	method := r.Method
 	if method == http.MethodHead {

@@ -10,9 +10,9 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// However somebody writes method and address, what runs is a route that the table allows.
+// For any spelling of method and path, only routes that the table allows run.
 func FuzzPermit(f *testing.F) {
-	routes, ran := chi.NewRouter(), "" // the routes of the table, which only say that they run
+	routes, ran := chi.NewRouter(), "" // the routes of the table; each records that it ran
 	routes.Use(Permit(routes, func(*http.Request) {}))
 	for operation := range policy {
 		method, pattern, _ := strings.Cut(operation, " ")
@@ -61,7 +61,7 @@ func TestPermit(t *testing.T) {
 		{"GET", "/healthz", 202, 202, 202},
 		{"GET", "/api/one", 403, 202, 202},
 		{"PATCH", "/api/one", 403, 403, 202},
-		{"GET", "/api/one/new", 403, 403, 403}, // it is not in the table
+		{"GET", "/api/one/new", 403, 403, 403}, // not in the table
 		{"GET", "/nothing", 403, 404, 404},
 		{"POST", "/nothing", 403, 403, 404},
 		{"POST", "/api/one", 403, 403, 405},

@@ -10,24 +10,24 @@ import (
 	"wirebench/server/answer"
 )
 
-// Role is what a principal may do. A higher role may do everything that a lower one may.
+// Role is the set of operations that a principal may do. A higher role includes all lower ones.
 type Role int
 
-// Roles. Where no token is asked for everybody is an operator.
+// Roles. Where no token is required every client is an operator.
 const (
-	Nobody   Role = iota // has shown no token
-	Viewer               // looks at everything, and changes nothing
-	Operator             // does everything
-	closed               // needed by what is not in the table; nobody has it
+	Nobody   Role = iota // without a token
+	Viewer               // may read everything and change nothing
+	Operator             // may do everything
+	closed               // needed by operations that are not in the table; nobody has it
 )
 
 func (x Role) String() string { return [...]string{"nobody", "viewer", "operator", "closed"}[x] }
 
-// Principal is who makes a request.
+// Principal is the originator of a request.
 type Principal struct {
 	Role     Role
-	SignedIn bool   // by a cookie, which can be taken away
-	Client   string // the address, or for IPv6 its network: what limits for each client go by
+	SignedIn bool   // by a cookie, which can be removed
+	Client   string // the address, or its network for IPv6; limits per client use it
 }
 
 // May reports whether the principal may do an operation; see [Needs].
@@ -35,12 +35,12 @@ func (p Principal) May(operation string) bool { return p.Role >= Needs(operation
 
 type principalKey struct{}
 
-// As returns the request as one of a principal.
+// As returns the request with a principal.
 func As(r *http.Request, p Principal) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), principalKey{}, p))
 }
 
-// Of returns who makes a request. A request that has not come through [Require] is an operator's.
+// Of returns the principal of a request. A request that did not pass through [Require] has an operator.
 func Of(r *http.Request) Principal {
 	if p, ok := r.Context().Value(principalKey{}).(Principal); ok {
 		return p
@@ -48,7 +48,7 @@ func Of(r *http.Request) Principal {
 	return Principal{Role: Operator, Client: clientOf(r)}
 }
 
-// clientOf is the address that a request comes from. Whoever has one address of IPv6 has all of its network.
+// clientOf returns the address of the client, or its /64 network for IPv6, whose addresses all belong to one client.
 func clientOf(r *http.Request) string {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -70,18 +70,18 @@ func hostOf(r *http.Request) string {
 	return r.RemoteAddr
 }
 
-// OwnPages refuses what pages of other sites make a browser send.
+// OwnPages refuses requests that pages of other sites make a browser send.
 func OwnPages(next http.Handler) http.Handler {
 	p := http.NewCrossOriginProtection()
 	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		answer.Problem(w, http.StatusForbidden, "a page of another site asked for this")
+		answer.Problem(w, http.StatusForbidden, "request from a page of another site")
 	}))
 	return p.Handler(next)
 }
 
-// LogRefusal logs who was refused what; what is "" where method and path say it.
+// LogRefusal logs a refused request. what is "" if method and path describe the operation.
 func LogRefusal(log *slog.Logger, r *http.Request, what string) {
-	fields := []any{"who", Of(r).Role.String() + " " + hostOf(r), "method", r.Method, "path", r.URL.Path}
+	fields := []any{"client", Of(r).Role.String() + " " + hostOf(r), "method", r.Method, "path", r.URL.Path}
 	if what != "" {
 		fields = append(fields, "what", what)
 	}

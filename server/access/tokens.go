@@ -18,19 +18,19 @@ import (
 	"wirebench/templates"
 )
 
-// Cookie is the name of the cookie for a token. It holds a value made from the token, not the token itself.
+// Cookie is the name of the cookie for a token. Its value is derived from the token, and is not the token itself.
 const Cookie = "wirebench_access"
 
-// Tokens let people in. Each is as good as a password: 128 random bits or more.
+// Tokens are the secrets that grant access: 128 random bits or more each.
 type Tokens struct {
-	Operator string // may do everything
-	Viewer   string // may look at everything and change nothing; "" = nobody comes as that
+	Operator string // for all operations
+	Viewer   string // for read-only access; "" disables it
 }
 
-// pass is a token that lets people in, as a role.
+// pass is a valid token with its role.
 type pass struct {
 	token string
-	proof string // what the cookie holds
+	proof string // the value of the cookie, before sealing
 	role  Role
 }
 
@@ -40,7 +40,7 @@ func newPass(token string, as Role) pass {
 	return pass{token, hex.EncodeToString(mac.Sum(nil)), as}
 }
 
-// passes are those of the tokens that there are: an empty text is no token, and lets nobody in.
+// passes returns the passes of the tokens that are set. An empty token admits nobody.
 func (t Tokens) passes() (all []pass) {
 	if t.Operator != "" {
 		all = append(all, newPass(t.Operator, Operator))
@@ -51,7 +51,7 @@ func (t Tokens) passes() (all []pass) {
 	return all
 }
 
-// byBearer finds the pass of a bearer token.
+// byBearer returns the pass of a bearer token.
 func byBearer(token string, all []pass) (pass, bool) {
 	for _, p := range all {
 		if same(token, p.token) {
@@ -61,7 +61,7 @@ func byBearer(token string, all []pass) (pass, bool) {
 	return pass{}, false
 }
 
-// byCookie finds the pass of a cookie, whether it is sealed or not.
+// byCookie returns the pass of a cookie, sealed or not.
 func byCookie(value string, all []pass) (pass, bool) {
 	proof, _, _ := strings.Cut(value, ".")
 	for _, p := range all {
@@ -72,37 +72,37 @@ func byCookie(value string, all []pass) (pass, bool) {
 	return pass{}, false
 }
 
-// same compares in constant time, also of texts of different lengths.
+// same compares texts, also of different lengths, in constant time.
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// door lets people in.
+// door authenticates requests.
 type door struct {
 	all     []pass
 	guesses *guesses
-	seal    [32]byte // of this run of the program
+	seal    [32]byte // random for each run of the program
 }
 
-// sealed is a proof as the cookie has it. Who guesses a token can make its proof, but not the seal: a cookie with a good one was given
-// out here, and is looked at even while its address has to wait because of what others there do.
+// sealed returns the value of the cookie for a pass. The proof can be derived from a guessed token, the seal cannot: a cookie with a valid
+// seal was issued by this run, and is accepted even while its address has to wait because of other clients there.
 func (d *door) sealed(p pass) string {
 	mac := hmac.New(sha256.New, d.seal[:])
 	mac.Write([]byte(p.proof))
 	return p.proof + "." + hex.EncodeToString(mac.Sum(nil))
 }
 
-// visit is what is known of who sent a request.
+// visit is the result of authenticating a request.
 type visit struct {
 	pass   pass
 	known  bool
-	cookie bool          // it is known by its cookie
-	old    bool          // the cookie was sealed by no run of the program, or by another one
-	wait   time.Duration // it has sent too many wrong tokens
+	cookie bool          // authenticated by cookie
+	old    bool          // the cookie has no seal of this run
+	wait   time.Duration // nonzero after too many wrong tokens
 }
 
-// look finds the pass that a request carries: that of its bearer token, else that of its cookie.
+// look finds the pass of a request: by its bearer token, else by its cookie.
 func (d *door) look(r *http.Request) visit {
 	bearer, hasBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	cookie := ""
@@ -137,20 +137,19 @@ func (d *door) look(r *http.Request) visit {
 	return v
 }
 
-// Require lets only requests through that carry one of the tokens: as a bearer token, or as the cookie that the page at /access sets.
-// [Of] then tells who makes them. What nobody needs a token for stays open. A client that has sent many wrong tokens waits. log may be
-// nil.
+// Require admits only requests with one of the tokens: as a bearer token, or in the cookie that the page at /access sets. [Of] returns
+// their principals. Paths that need no token stay open. Clients that have sent many wrong tokens have to wait. log may be nil.
 func Require(tokens Tokens, next http.Handler, log *slog.Logger) http.Handler {
 	return newDoor(tokens, log).guard(next)
 }
 
 func newDoor(tokens Tokens, log *slog.Logger) *door {
 	d := &door{all: tokens.passes(), guesses: newGuesses(log, time.Now)}
-	_, _ = rand.Read(d.seal[:]) // it does not fail
+	_, _ = rand.Read(d.seal[:]) // never fails
 	return d
 }
 
-// guard is Require.
+// guard implements Require.
 func (d *door) guard(next http.Handler) http.Handler {
 	forms := OwnPages(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/access" {
@@ -161,7 +160,7 @@ func (d *door) guard(next http.Handler) http.Handler {
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && (r.URL.Path == "/access" || r.URL.Path == "/access/out") {
-			forms.ServeHTTP(w, r) // also of somebody known: a viewer may have the other token
+			forms.ServeHTTP(w, r) // for signed-in users too: a viewer may have the other token
 			return
 		}
 		v := d.look(r)
@@ -186,23 +185,23 @@ func (d *door) guard(next http.Handler) http.Handler {
 	})
 }
 
-// tooMany refuses to look at a token.
+// tooMany answers a request whose client has to wait.
 func tooMany(w http.ResponseWriter, r *http.Request, wait time.Duration) {
 	seconds := answer.Seconds(wait)
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
 	if strings.HasPrefix(r.URL.Path, "/api") {
-		answer.Problem(w, http.StatusTooManyRequests, fmt.Sprintf("too many wrong tokens came from your address: try again in %d s", seconds))
+		answer.Problem(w, http.StatusTooManyRequests, fmt.Sprintf("too many wrong tokens from your address: try again in %d s", seconds))
 		return
 	}
-	accessPage(w, r, http.StatusTooManyRequests, fmt.Sprintf("Too many wrong tokens came from your address. Try again in %d s.", seconds))
+	accessPage(w, r, http.StatusTooManyRequests, fmt.Sprintf("Too many wrong tokens from your address. Try again in %d s.", seconds))
 }
 
-// signIn sets the cookie for the token of the form.
+// signIn sets the cookie for the token in the form.
 func (d *door) signIn(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<12)
 	token := r.PostFormValue("token")
 	if token == "" {
-		accessPage(w, r, http.StatusUnauthorized, "That is not the token.")
+		accessPage(w, r, http.StatusUnauthorized, "Wrong token.")
 		return
 	}
 	var p pass
@@ -217,7 +216,7 @@ func (d *door) signIn(w http.ResponseWriter, r *http.Request) {
 	case wait > 0:
 		tooMany(w, r, wait)
 	default:
-		accessPage(w, r, http.StatusUnauthorized, "That is not the token.")
+		accessPage(w, r, http.StatusUnauthorized, "Wrong token.")
 	}
 }
 
@@ -232,7 +231,7 @@ func cookieOf(r *http.Request, value string) *http.Cookie {
 	}
 }
 
-// signOut takes the cookie away.
+// signOut deletes the cookie.
 func signOut(w http.ResponseWriter, r *http.Request) {
 	gone := cookieOf(r, "")
 	gone.MaxAge = -1
@@ -251,7 +250,7 @@ func accessPage(w http.ResponseWriter, r *http.Request, status int, wrong string
 	_ = templates.Access(to, wrong).Render(r.Context(), w)
 }
 
-// localPath is where to go after the token was right: a path of this server, whatever the form says.
+// localPath returns the path to redirect to after signing in. It is always a path of this server, whatever the form contains.
 func localPath(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.Contains(to, "\\") {

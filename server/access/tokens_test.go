@@ -39,7 +39,7 @@ func TestRequire(t *testing.T) {
 		{"api with wrong token", "POST", "/api/x/decode", "{}", bearer("secre"), 401, ""},
 		{"health", "GET", "/healthz", "", nil, 200, "inside"},
 		{"style", "GET", "/static/app.css", "", nil, 200, "inside"},
-		{"wrong token in the form", "POST", "/access", "token=x&to=/w/x", nil, 401, "That is not the token."},
+		{"wrong token in the form", "POST", "/access", "token=x&to=/w/x", nil, 401, "Wrong token."},
 		{"made-up cookie", "GET", "/", "", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: Cookie, Value: "secret"}) }, 401, ""},
 	} {
 		w := ask(c.method, c.target, c.form, c.set)
@@ -58,7 +58,7 @@ func TestRequire(t *testing.T) {
 	}
 }
 
-// Whoever makes up the form decides where the browser goes; it stays on this server.
+// The form may contain any target; the redirect stays on this server.
 func TestLocalPath(t *testing.T) {
 	for to, want := range map[string]string{
 		"/w/x?a=1": "/w/x?a=1", "": "/", "https://evil.example/": "/", "//evil.example": "/", "/\\evil.example": "/", "javascript:alert(1)": "/", "w": "/",
@@ -74,7 +74,7 @@ var testTokens = Tokens{Operator: "all", Viewer: "look"}
 
 func carrying(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
 
-// Who comes with which token is known inside, however it is carried.
+// The role of a token reaches the handler, whichever way the token is sent.
 func TestRoles(t *testing.T) {
 	inside := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, Of(r).Role.String()) })
 	ask := func(tokens Tokens, method, target, form string, header http.Header, cookies ...*http.Cookie) *httptest.ResponseRecorder {
@@ -99,7 +99,7 @@ func TestRoles(t *testing.T) {
 		return w.Result().Cookies()[0]
 	}
 	looks := signIn("look")
-	all := signIn("all", looks) // a viewer may get the other token
+	all := signIn("all", looks) // a viewer may sign in with the other token
 	bare := func(token string) *http.Cookie { return &http.Cookie{Name: Cookie, Value: token} }
 	for _, c := range []struct {
 		name   string
@@ -131,10 +131,10 @@ func TestRoles(t *testing.T) {
 		}
 	}
 	if w := ask(testTokens, "GET", "/access?to=/w/x", "", nil, looks); w.Code != 200 || !strings.Contains(w.Body.String(), `value="/w/x"`) {
-		t.Errorf("a viewer wants to sign in: %d %s", w.Code, w.Body)
+		t.Errorf("a signed-in viewer opens the sign-in page: %d %s", w.Code, w.Body)
 	}
 	if w := ask(testTokens, "GET", "/healthz", "", nil); w.Body.String() != "nobody" {
-		t.Errorf("what is open is open to %s", w.Body)
+		t.Errorf("role on an open path: %s", w.Body)
 	}
 	foreign := ask(testTokens, "POST", "/access", "token=look", http.Header{"Sec-Fetch-Site": {"cross-site"}}, all)
 	if foreign.Code != 403 || len(foreign.Result().Cookies()) > 0 {

@@ -19,12 +19,12 @@ type Kind int
 
 // Kinds of work.
 const (
-	Decode Kind = iota // of messages that a request holds
+	Decode Kind = iota // the messages of a request
 	Layout             // parse, compile and lay out a definition
 	Emit               // write definitions as code
-	Paste              // recognise a text
-	Open               // take in a file, or hold a capture open
-	Find               // look through the frames of a capture, or sort them
+	Paste              // recognize a text
+	Open               // read a file, or keep a capture open
+	Find               // search or sort the frames of a capture
 	kinds
 )
 
@@ -35,9 +35,9 @@ func (k Kind) String() string {
 // Bounds of waiting.
 const (
 	patience       = 5 * time.Second
-	maxWaiting     = 256             // in all
-	maxWaitingEach = 64              // of one client
-	passedOver     = 1 * time.Second // after so long, smaller work that came later has to wait, too
+	maxWaiting     = 256             // in total
+	maxWaitingEach = 64              // per client
+	passedOver     = 1 * time.Second // after this time, later and smaller work has to wait, too
 )
 
 // BusyError reports that no room became available in time.
@@ -47,19 +47,19 @@ type BusyError struct {
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("the server is busy: there is no memory for another %s now; try again in %d s", e.Kind, int(e.Retry.Seconds()))
+	return fmt.Sprintf("the server is busy: no memory for another %s; try again in %d s", e.Kind, int(e.Retry.Seconds()))
 }
 
 // Budget is the memory available for work. It is safe for concurrent use.
 type Budget struct {
-	total, part int64 // in bytes; part is the most of one kind, and of one client
+	total, part int64 // in bytes; part is the limit per kind and per client
 
 	mu      sync.Mutex
 	used    int64
 	byKind  [kinds]int64
 	clients map[string]*client
-	turns   int       // work that has begun
-	waiting []*waiter // the one that has waited longest first
+	turns   int       // pieces of work started
+	waiting []*waiter // longest waiting first
 	peak    int64
 }
 
@@ -67,10 +67,10 @@ type client struct {
 	used    int64
 	waiting int
 	tickets int
-	turn    int // when its last work began
+	turn    int // value of turns when its last work began
 }
 
-// before reports whether a client that waits is served before another: the one that has less, or else has waited longer.
+// before reports whether a waiting client is served before another: the one that uses less memory, or else has waited longer.
 func (c *client) before(o *client) bool {
 	return cmp.Or(cmp.Compare(c.used, o.used), cmp.Compare(c.turn, o.turn)) < 0
 }
@@ -80,7 +80,7 @@ type waiter struct {
 	kind   Kind
 	cost   int64
 	since  time.Time
-	free   chan struct{} // closed when it may begin
+	free   chan struct{} // closed when the work may begin
 }
 
 // Ticket is a reservation for admitted work.
@@ -137,7 +137,7 @@ func (b *Budget) Acquire(ctx context.Context, of string, kind Kind, cost int64) 
 	b.waiting = slices.Delete(b.waiting, i, i+1)
 	c.waiting--
 	b.forget(of)
-	b.grant() // it may have held up others
+	b.grant() // the canceled waiter may have blocked others
 	return nil, err
 }
 
@@ -192,12 +192,12 @@ func (b *Budget) mayBegin(w *waiter) bool {
 	return b.used+w.cost <= b.total && b.byKind[w.kind]+w.cost <= b.part && mine+w.cost <= b.part
 }
 
-// blocked reports whether work that came at a time has to wait behind work that has been passed over for too long.
+// blocked reports whether work queued at a time has to wait behind older work that has been passed over for too long.
 func (b *Budget) blocked(since time.Time) bool {
 	return len(b.waiting) > 0 && since.Sub(b.waiting[0].since) > passedOver && b.isShort(b.waiting[0])
 }
 
-// isShort reports whether work waits for memory as such, and not for other work of its kind or its client.
+// isShort reports whether the total budget is too small for the work now, rather than the share of its kind or client.
 func (b *Budget) isShort(w *waiter) bool { return b.used+w.cost > b.total }
 
 func (b *Budget) take(w *waiter) {
@@ -211,7 +211,7 @@ func (b *Budget) take(w *waiter) {
 	b.peak = max(b.peak, b.used)
 }
 
-// grant lets those begin that there is room for now.
+// grant starts the waiting work for which there is room.
 func (b *Budget) grant() {
 	for {
 		best := -1
@@ -243,7 +243,7 @@ func (b *Budget) client(name string) *client {
 	return c
 }
 
-// forget drops a client that neither has nor wants anything.
+// forget drops a client without running or waiting work.
 func (b *Budget) forget(name string) {
 	if c := b.clients[name]; c != nil && c.tickets == 0 && c.waiting == 0 {
 		delete(b.clients, name)

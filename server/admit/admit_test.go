@@ -19,7 +19,7 @@ func acquired(t *testing.T, b *Budget, of string, k Kind, cost int64) *Ticket {
 	return x
 }
 
-// However many come at once, what runs stays within the budget, and everybody gets a turn.
+// Concurrent work stays within the budget, and every client gets a turn.
 func TestBudgetIsKept(t *testing.T) {
 	b := New(100)
 	var all sync.WaitGroup
@@ -68,7 +68,7 @@ func TestOneKindDoesNotTakeAll(t *testing.T) {
 	}
 }
 
-// Of those that wait, the client with least is served first.
+// Among waiting clients, the one with the least memory is served first.
 func TestFairness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(100)
@@ -90,7 +90,7 @@ func TestFairness(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		small := acquired(t, b, "third", Paste, 20) // fits beside
+		small := acquired(t, b, "third", Paste, 20) // fits beside the others
 		small.Release()
 		first.Release()
 		time.Sleep(10 * time.Millisecond)
@@ -118,11 +118,11 @@ func TestBusy(t *testing.T) {
 			t.Error(err)
 		}
 		x.Release()
-		acquired(t, b, "two", Decode, 1000).Release() // more than there is runs alone
+		acquired(t, b, "two", Decode, 1000).Release() // more than the budget runs alone
 	})
 }
 
-// Small work that goes on and on does not starve a large one.
+// Continuous small work does not starve a large piece of work.
 func TestNoStarving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(100)

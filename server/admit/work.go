@@ -5,23 +5,23 @@ import (
 	"sync"
 )
 
-// What work takes at most, in bytes of memory for each byte of its input, as measured with inputs that are as bad as can be. It is an
-// estimate to bound all work together; what one piece of it may take is bounded elsewhere.
+// Maximum memory of work, in bytes per byte of its input, measured with the worst inputs known. These are estimates that bound concurrent
+// work; the memory of a single request is bounded elsewhere.
 const (
-	PerDecoded  = 256 // of a text of messages: each byte may be fields of its own, with a path, a value and their JSON
+	PerDecoded  = 256 // of messages to decode: each byte may become a field with a path, a value and their JSON
 	PerValue    = 64  // of JSON to encode
-	PerCompiled = 100 // of the text of a definition
-	PerEmitted  = 100 // of the text of a definition that is written as code
-	PerPasted   = 32  // of a text that is recognised
+	PerCompiled = 100 // of a definition
+	PerEmitted  = 100 // of a definition written as code
+	PerPasted   = 32  // of a text to recognize
 	PerUploaded = 4   // of a form
-	PerListed   = 4   // of the frames of a capture, for each: its place in a list
-	PerSorted   = 48  // likewise, for a list that is sorted: rows and keys, twice
+	PerListed   = 4   // bytes per frame of a capture, for its place in a list
+	PerSorted   = 48  // bytes per frame of a sorted list: rows and keys, twice
 
-	smallWork = 1 << 20   // at least
-	largeWork = 512 << 20 // at most
+	smallWork = 1 << 20   // minimum
+	largeWork = 512 << 20 // maximum
 )
 
-// workload is what one request has been admitted for, until its answer is written.
+// workload holds the reservations of one request until its response is written.
 type workload struct {
 	budget *Budget
 	client string
@@ -32,7 +32,7 @@ type workload struct {
 
 type workloadKey struct{}
 
-// WithWorkload returns a context with a workload of a client, which Wait adds to and release gives back.
+// WithWorkload returns a context with a workload of a client. Wait adds reservations to it, release frees them.
 func (b *Budget) WithWorkload(ctx context.Context, client string) (with context.Context, release func()) {
 	l := &workload{budget: b, client: client}
 	return context.WithValue(ctx, workloadKey{}, l), l.release
@@ -47,8 +47,8 @@ func (l *workload) release() {
 	l.held = nil
 }
 
-// Wait waits until there is memory for work of the workload of a context, which has it until it is released. size bytes of input take each
-// bytes of memory each. The error is that of Acquire.
+// Wait waits until there is memory for work on size bytes of input, at each bytes of memory per byte, and reserves it for the workload of
+// the context. The error is as in Acquire.
 func Wait(ctx context.Context, kind Kind, size, each int) error {
 	t, err := Begin(ctx, kind, size, each)
 	if l, ok := ctx.Value(workloadKey{}).(*workload); ok && err == nil {
@@ -59,14 +59,14 @@ func Wait(ctx context.Context, kind Kind, size, each int) error {
 	return err
 }
 
-// Begin is Wait for work that ends before the workload does, when the caller releases the ticket.
+// Begin is Wait for work that ends before its workload; the caller releases the ticket.
 func Begin(ctx context.Context, kind Kind, size, each int) (*Ticket, error) {
 	l, ok := ctx.Value(workloadKey{}).(*workload)
 	if !ok {
-		return nil, nil // not of a request
+		return nil, nil // outside of a request
 	}
 	return l.budget.Acquire(ctx, l.client, kind, Work(size, each))
 }
 
-// Work is what size bytes of input take, each bytes of memory each.
+// Work returns the cost of size bytes of input at each bytes of memory per byte.
 func Work(size, each int) int64 { return min(smallWork+int64(size)*int64(each), largeWork) }

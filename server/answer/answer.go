@@ -1,4 +1,4 @@
-// Package answer writes what a request is answered with when it is refused: an error body of RFC 9457, as the API describes it.
+// Package answer writes the error responses of refused requests: problem details of RFC 9457, as the API describes them.
 package answer
 
 import (
@@ -15,17 +15,17 @@ import (
 	"wirebench/server/admit"
 )
 
-// RequestID is the header that names a request, in the answer and in the log.
+// RequestID is the header with the id of a request, in the response and in the log.
 const RequestID = "X-Request-Id"
 
-// Problem answers with an error body.
+// Problem responds with an error body.
 func Problem(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(&huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail})
 }
 
-// Error answers with an error of the API, which names its status and headers.
+// Error responds with an error of the API, which has a status and headers.
 func Error(w http.ResponseWriter, err error) {
 	var headers huma.HeadersError
 	if errors.As(err, &headers) {
@@ -39,17 +39,17 @@ func Error(w http.ResponseWriter, err error) {
 	Problem(w, status, err.Error())
 }
 
-// Seconds is a time to wait, for people and for the header Retry-After.
+// Seconds rounds a delay up to seconds, for display and for the header Retry-After.
 func Seconds(wait time.Duration) int { return int(math.Ceil(wait.Seconds())) }
 
-// Busy gives an error of waiting for memory its status, and says when to come again; nil stays nil.
+// Busy converts an error of admission into one with an HTTP status and a Retry-After header; nil stays nil.
 func Busy(err error) error {
 	if err == nil {
 		return nil
 	}
 	var full *admit.BusyError
 	if !errors.As(err, &full) {
-		return huma.Error503ServiceUnavailable("the request was given up")
+		return huma.Error503ServiceUnavailable("the request was canceled")
 	}
 	return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(full.Error()), http.Header{"Retry-After": {strconv.Itoa(Seconds(full.Retry))}})
 }

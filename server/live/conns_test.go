@@ -7,7 +7,7 @@ import (
 	"wirebench/codec/transport"
 )
 
-// A rolling log takes any number of connections, one after another: ended ones make room with their frames.
+// A rolling log accepts any number of consecutive connections: ended ones are discarded with their frames.
 func TestRollingConnections(t *testing.T) {
 	l := NewRolling(64 << 20)
 	const many = 2*MaxConns + 1000
@@ -38,7 +38,7 @@ func TestRollingConnections(t *testing.T) {
 	})
 }
 
-// Connections that are open keep their index, and a log of open ones alone refuses more.
+// Open connections keep their index, and a log whose connections are all open refuses more.
 func TestOpenConnections(t *testing.T) {
 	l := NewRolling(1 << 20)
 	for range MaxConns {

@@ -6,9 +6,9 @@ import (
 	"wirebench/codec/transport"
 )
 
-// What a log keeps of a frame, Entry and Extra have; all else of it is lost. Frame is the way back.
+// A log stores a frame as an Entry and an Extra; all other fields are lost. Frame converts them back.
 
-// extraOf is what an entry has no place for; ok is false if that is nothing.
+// extraOf returns the fields that an Entry cannot hold. ok is false if they are all zero.
 func extraOf(f *transport.Frame) (x Extra, ok bool) {
 	if f.Note == "" && f.Name == "" && len(f.Via) == 0 && len(f.From) == 0 && f.Offset == 0 && f.Length == 0 {
 		return x, false
@@ -16,7 +16,7 @@ func extraOf(f *transport.Frame) (x Extra, ok bool) {
 	return Extra{slices.Clone(f.From), slices.Clone(f.Via), f.Offset, f.Length, f.Note, f.Name}, true
 }
 
-// Frame sets f to the frame with an index: data are its bytes, as Get and Each return them.
+// Frame sets f to the frame with index i. data are its bytes, as Get and Each return them.
 func (l *Log) Frame(i int, e Entry, data []byte, f *transport.Frame) {
 	l.PlainFrame(i, e, data, f)
 	x := l.Extra(e)
@@ -24,7 +24,7 @@ func (l *Log) Frame(i int, e Entry, data []byte, f *transport.Frame) {
 	f.From, f.Via, f.Offset, f.Length, f.Note, f.Name = x.From, x.Via, x.Offset, x.Length, x.Note, x.Name
 }
 
-// PlainFrame is Frame without what Extra has and without the identity.
+// PlainFrame is like Frame but leaves out the fields of Extra and the identity.
 func (l *Log) PlainFrame(i int, e Entry, data []byte, f *transport.Frame) {
 	*f = transport.Frame{
 		N: uint32(i + 1), Marks: e.Flags.Marks(), Kind: e.Kind, Dir: e.Dir, At: e.Time(), HasKey: e.HasKey, Bytes: data, Resumed: e.Flags&Resumed != 0,
@@ -32,7 +32,7 @@ func (l *Log) PlainFrame(i int, e Entry, data []byte, f *transport.Frame) {
 	f.Key.Dir, f.Key.Group, f.Key.Code = e.Dir, l.Group(e), e.Code
 }
 
-// ConnReader has the connections of entries, read anew when an entry is of a later one. It is for one goroutine.
+// ConnReader looks up the connections of entries, and reloads them for an entry of a newer one. It is for one goroutine.
 type ConnReader struct {
 	log *Log
 	all []Conn

@@ -15,28 +15,28 @@ import (
 
 // Bounds of a log.
 const (
-	DefaultBytes = 1 << 30 // of frames, with their index
+	DefaultBytes = 1 << 30 // of frames, including their index
 	blockFrames  = 1 << 14
 	blockBytes   = 1 << 20
-	entryBytes   = 48        // what a frame costs beside its bytes
-	extraMask    = 1<<31 - 1 // numbers of extras start again after 2^31: they need to be unique only among those that are kept
+	entryBytes   = 48        // memory of a frame beside its bytes
+	extraMask    = 1<<31 - 1 // numbers of extras restart after 2^31: they need to be unique only among retained frames
 )
 
 // ErrFull reports that a log is full.
-var ErrFull = errors.New("the capture has more frames than are kept in memory")
+var ErrFull = errors.New("the capture has more frames than fit in memory")
 
 // Entry describes a frame in the log, without its bytes.
 type Entry struct {
-	At     int64 // nanoseconds since 1970; 0 if nobody knows
+	At     int64 // nanoseconds since 1970; 0 if unknown
 	block  uint32
 	off    uint32
 	Len    uint32 // bytes
 	Code   uint32
 	Conn   uint32 // index of Conns
-	extra  int32  // index, -1 if there is nothing to say
+	extra  int32  // number of the Extra, -1 if there is none
 	group  uint16
-	turn   uint16 // of its connection
-	nth    uint32 // of its identity
+	turn   uint16 // Conn.turn of its connection
+	nth    uint32 // FrameID.Nth
 	shown  shown
 	Kind   transport.Kind
 	Dir    schema.Dir
@@ -44,13 +44,13 @@ type Entry struct {
 	Flags  Flags
 }
 
-// shown says what shows a frame.
+// shown is the kind of evidence of a frame in the capture file.
 type shown uint8
 
 const (
 	shownByPackets shown = iota
-	shownByOffset        // of a raw file
-	notShown             // by any packet
+	shownByOffset        // in a raw file
+	notShown             // in no packet
 )
 
 // Flags are the properties of a frame that filters can test.
@@ -58,13 +58,13 @@ type Flags uint8
 
 // The flags.
 const (
-	Resumed  Flags = 1 << iota // found again after a problem
-	Noted                      // the transport has something to say
-	Injected                   // by a person
+	Resumed  Flags = 1 << iota // first frame after a problem in the stream
+	Noted                      // the frame has a note
+	Injected                   // by a user
 	Modified
 	Dropped
-	Named   // the frame tells the name of its definition: Extra has it
-	Wrapped // Extra has what it was in
+	Named   // the frame has the name of its definition; see Extra.Name
+	Wrapped // Extra has the headers around it
 )
 
 // Extra holds the properties that only few frames have.
@@ -74,15 +74,15 @@ type Extra struct {
 	Offset int64
 	Length int64
 	Note   string
-	Name   string // of the definition, where messages have no code
+	Name   string // name of the definition, where messages have no code
 }
 
-// ID is the identity of a frame; x is what Log.Extra has of it.
+// ID returns the identity of the frame. x must be the result of Log.Extra for the entry.
 func (e Entry) ID(x Extra) transport.FrameID {
 	switch {
 	case e.shown == shownByOffset:
 		return transport.FrameID{Packet: 1, Off: uint32(x.Offset), Nth: e.nth}
-	case e.shown == notShown || len(x.From) == 0: // or it was let go
+	case e.shown == notShown || len(x.From) == 0: // or the frame was discarded
 		return transport.FrameID{Nth: e.nth}
 	}
 	return transport.FrameID{Packet: x.From[0].Packet, Off: x.From[0].Off, Nth: e.nth}
@@ -95,9 +95,9 @@ type Conn struct {
 	Proto   string // "tcp" or "udp"
 	Frames  int
 
-	kept  int    // frames that are in the log
-	ended bool   // it gets no more
-	turn  uint16 // how many connections had its index before, modulo 65,536
+	kept  int    // number of retained frames
+	ended bool   // no more frames will come
+	turn  uint16 // number of connections that had the index before, modulo 65,536
 }
 
 // Of reports whether an entry belongs to the connection, and not to an earlier or later connection with the same index.
@@ -113,25 +113,25 @@ type Log struct {
 
 	mu     sync.RWMutex
 	conns  []Conn
-	free   []uint32 // indexes of conns that others may get
+	free   []uint32 // indexes of conns to be reused
 	groups []string
-	blocks [][]Entry // of blockFrames each, the last one growing
-	arena  [][]byte  // blocks of their full length; the last one is used up to used
+	blocks [][]Entry // of blockFrames each, except the last
+	arena  [][]byte  // all of full length; only the first used bytes of the last one are used
 	used   int
 	extras [][]Extra            // like blocks
 	nExtra int                  // number of the next extra
-	kept   int                  // extras in the blocks, those of dropped frames in the first block among them
-	ids    transport.Identifier // of frames that come without an identity
+	kept   int                  // extras in the blocks, including discarded ones in the first block
+	ids    transport.Identifier // for frames added without an identity
 
-	// How many blocks were let go before the first of each kind.
+	// Number of discarded blocks before the first one, by kind.
 	oldBlocks, oldArena int
 	firstExtra          int           // number of the first extra in extras
 	changed             chan struct{} // closed with the next change; nil if nobody waits
-	touched             int64         // how often Touch was called
+	touched             int64         // number of calls of Touch
 	closed              bool
 
-	base  atomic.Int64 // the first frame that is kept
-	n     atomic.Int64 // frames that may be read
+	base  atomic.Int64 // first retained frame
+	n     atomic.Int64 // number of frames that may be read
 	bytes atomic.Int64
 }
 
@@ -153,7 +153,7 @@ func NewRolling(limit int64) *Log {
 // MaxConns is the maximum number of connections in a log at a time.
 const MaxConns = 1 << 16
 
-// fewConns is how many connections a rolling log has before it gives their indexes to others.
+// fewConns is the number of connections from which a rolling log reuses indexes.
 const fewConns = 1 << 12
 
 // Connection adds a connection and returns its index.
@@ -198,7 +198,7 @@ func (l *Log) End(conn uint32) {
 	l.freeConn(conn)
 }
 
-// freeConn gives the index of a connection back if nothing is of it any more.
+// freeConn frees the index of a connection that has ended and has no retained frames.
 func (l *Log) freeConn(conn uint32) {
 	if c := &l.conns[conn]; c.ended && c.kept == 0 && l.rolling {
 		l.free = append(l.free, conn)
@@ -286,17 +286,17 @@ func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 	return nil
 }
 
-// drop lets the oldest frames go until need bytes are free, and some more, as it is not worth the while for one. Memory is given back
-// block by block: readers that hold one keep it.
+// drop discards the oldest frames until need bytes are free, and some more, to amortize the work. Memory is freed in blocks: a block stays
+// alive as long as a reader holds it.
 func (l *Log) drop(need int64) {
 	target := max(0, l.limit-max(need, min(blockBytes, l.limit/8)))
 	l.dropUntil(func() bool { return l.bytes.Load() <= target })
 }
 
-// dropUntil lets the oldest frames go until it is enough.
+// dropUntil discards the oldest frames until enough returns true.
 func (l *Log) dropUntil(enough func() bool) {
 	first, end := int(l.base.Load()), int(l.n.Load())
-	var next uint32 // arena block of the first frame that stays
+	var next uint32 // arena block of the first retained frame
 	for ; first < end && !enough(); first++ {
 		e := &l.blocks[first/blockFrames-l.oldBlocks][first%blockFrames]
 		cost := int64(e.Len) + entryBytes
@@ -318,7 +318,7 @@ func (l *Log) dropUntil(enough func() bool) {
 	if first < end {
 		next = l.blocks[first/blockFrames-l.oldBlocks][first%blockFrames].block
 	}
-	// The lists are copied, as Each reads those that were before, and what is cut off at their start would stay in memory.
+	// The slices are cloned because Each reads the previous ones, and because the blocks cut off at the start would stay in memory.
 	if gone := first/blockFrames - l.oldBlocks; gone > 0 {
 		l.blocks = slices.Clone(l.blocks[min(gone, len(l.blocks)):])
 		l.oldBlocks += gone
@@ -339,7 +339,7 @@ func (l *Log) group(name string) uint16 {
 	return uint16(max(i, 0))
 }
 
-// keep copies bytes into the arena. A block is never moved, so what was returned by Data stays valid.
+// keep copies bytes into the arena. A block never moves, so slices returned by Data stay valid.
 func (l *Log) keep(data []byte) (block, off uint32) {
 	if last := len(l.arena) - 1; last < 0 || len(l.arena[last])-l.used < len(data) {
 		l.arena = append(l.arena, make([]byte, max(blockBytes, len(data))))
@@ -403,7 +403,7 @@ func (l *Log) Get(i int) (e Entry, data []byte, ok bool) {
 // Group returns the message group of a frame.
 func (l *Log) Group(e Entry) string {
 	if e.group == 0 {
-		return "" // see New
+		return "" // the first group is ""
 	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -432,7 +432,7 @@ func (e Entry) Time() time.Time {
 	return time.Unix(0, e.At)
 }
 
-// nanos is a time as entries have it.
+// nanos converts a time to the form of Entry.At.
 func nanos(at time.Time) int64 {
 	if at.IsZero() {
 		return 0

@@ -9,7 +9,7 @@ import (
 	"wirebench/server/live"
 )
 
-// EachOf gives the frames of a list that are there, each as Get has it, while others come and the oldest go.
+// EachOf calls f for the retained frames of a list, as Get returns them, while frames are added and discarded.
 func TestEachOf(t *testing.T) {
 	const n = 50_000
 	for name, l := range map[string]*live.Log{"all kept": live.New(0), "rolling": live.NewRolling(2 << 20)} {

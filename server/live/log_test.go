@@ -34,7 +34,7 @@ func check(t *testing.T, l *live.Log, i int, e live.Entry, data []byte) {
 	}
 }
 
-// Frames can be read while others are added, and are what they were.
+// Frames can be read while others are added, and do not change.
 func TestReadWhileAdding(t *testing.T) {
 	l := live.New(0)
 	conn := l.Connection(live.Conn{Name: "a-b", Proto: "tcp"})

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Bounds of what a reader is given.
+// Bounds of the batches of a reader.
 const (
-	BatchTime  = 100 * time.Millisecond // between two batches at least
+	BatchTime  = 100 * time.Millisecond // minimum time between two batches
 	maxBatch   = 8192                   // frames
-	maxBehind  = 1 << 16                // frames: who is farther behind goes on with the newest
-	keepBehind = maxBatch               // frames that are left for who was too far behind
+	maxBehind  = 1 << 16                // frames: a reader farther behind skips to the newest
+	keepBehind = maxBatch               // frames left for a reader that skips
 )
 
 // Touch notifies readers of a change outside the frames, such as new definitions.
@@ -30,15 +30,15 @@ func (l *Log) Close() {
 	l.wake()
 }
 
-// Changed returns a channel that is closed with the next change: a frame, a call of Touch or Close. Who takes it before looking at the log
-// misses nothing.
+// Changed returns a channel that is closed with the next change: a frame, a call of Touch or Close. A caller that obtains the channel
+// before it looks at the log misses nothing.
 func (l *Log) Changed() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.change()
 }
 
-// change is Changed under mu.
+// change implements Changed. The caller holds mu.
 func (l *Log) change() <-chan struct{} {
 	if l.changed == nil {
 		l.changed = make(chan struct{})
@@ -46,7 +46,7 @@ func (l *Log) change() <-chan struct{} {
 	return l.changed
 }
 
-// wake lets those who wait look again.
+// wake closes the channel of Changed. The caller holds mu.
 func (l *Log) wake() {
 	if l.changed != nil {
 		close(l.changed)
@@ -54,10 +54,10 @@ func (l *Log) wake() {
 	}
 }
 
-// Batch describes what is new for a reader.
+// Batch describes the news for a reader.
 type Batch struct {
-	From, To int  // the frames from From to To-1; there may be none. Some can be let go before they are read: Each passes over them
-	Missed   int  // so many frames before From were skipped: the log does not keep them any more, or the reader was too slow
+	From, To int  // the frames from From to To-1, possibly none. Some may be discarded before they are read; Each skips these
+	Missed   int  // number of frames skipped before From: the log no longer retains them, or the reader was too slow
 	Touched  bool // Touch was called since the last batch
 }
 
@@ -108,7 +108,7 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	}
 }
 
-// look takes what is new, or returns what to wait for.
+// look returns the next batch, or a channel to wait for.
 func (r *Reader) look() (Batch, <-chan struct{}, error) {
 	l := r.log
 	l.mu.Lock()

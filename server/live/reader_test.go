@@ -21,7 +21,7 @@ func TestRolling(t *testing.T) {
 	conn := l.Connection(live.Conn{})
 	var readers sync.WaitGroup
 	const n = 60_000
-	readers.Go(func() { // what is there is what it was, while the oldest go
+	readers.Go(func() { // retained frames do not change while the oldest are discarded
 		for seen := 0; seen < n; {
 			l.Each(seen, l.Len(), func(i int, e live.Entry, data []byte) bool {
 				if i < seen || e.At != int64(i) || string(data) != string(frame(i).Bytes) {
@@ -66,7 +66,7 @@ func TestRolling(t *testing.T) {
 	}
 }
 
-// What was let go is no panic for who still holds its entry.
+// Reading a discarded frame through its entry does not panic.
 func TestLetGo(t *testing.T) {
 	l := live.NewRolling(4 << 20)
 	conn := l.Connection(live.Conn{})
@@ -101,7 +101,7 @@ func TestLetGo(t *testing.T) {
 	}
 }
 
-// A reader gets every frame once, in batches that are a while apart, and the end.
+// A reader gets every frame once, in batches with a minimum distance, and the end.
 func TestFollow(t *testing.T) {
 	l := live.New(0)
 	conn := l.Connection(live.Conn{})
@@ -150,7 +150,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// Who is too slow is told what it missed, to the frame, and others do not notice.
+// A reader that is too slow learns the exact number of missed frames, and does not affect others.
 func TestSlowReaders(t *testing.T) {
 	for _, l := range []*live.Log{live.New(0), live.NewRolling(2 << 20)} {
 		conn := l.Connection(live.Conn{})
@@ -179,7 +179,7 @@ func TestSlowReaders(t *testing.T) {
 	}
 }
 
-// However many frames pass, memory stays what it is.
+// Memory does not grow with the number of frames.
 func TestMemoryStaysFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a million frames, with -short")

@@ -76,7 +76,7 @@ func (b *Workbench) permit(r *http.Request, f *form) (why string) {
 	access.LogRefusal(b.Log, r, "page action "+name[:min(len(name), maxActionLogged)])
 	f.action, f.arg = "", ""
 	if who.Role == access.Operator {
-		return "This action is closed to everybody: nothing was changed."
+		return "This action is not permitted: nothing was changed."
 	}
 	return "View only: nothing was changed on the server. Your text stays in this page."
 }

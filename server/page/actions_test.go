@@ -52,7 +52,7 @@ func TestEveryActionForEveryRole(t *testing.T) {
 				t.Fatal(err)
 			}
 			a, ok := got.(*Answer)
-			return ok && (strings.Contains(a.HTML["notices"], "View only: nothing was changed") || strings.Contains(a.HTML["notices"], "closed to everybody"))
+			return ok && (strings.Contains(a.HTML["notices"], "View only: nothing was changed") || strings.Contains(a.HTML["notices"], "not permitted"))
 		},
 	}
 	for _, name := range append(slices.Sorted(maps.Keys(actions)), "unheard-of") {
@@ -72,7 +72,7 @@ func TestEveryActionForEveryRole(t *testing.T) {
 				if refused != (role < need) {
 					t.Errorf("%s by a %s, of a %s: refused %v", name, way, role, refused)
 				}
-				if logged := strings.Contains(log.String(), `msg=refused who="`+role.String()) && strings.Contains(log.String(), `"page action `+name+`"`); logged != refused {
+				if logged := strings.Contains(log.String(), `msg=refused client="`+role.String()) && strings.Contains(log.String(), `"page action `+name+`"`); logged != refused {
 					t.Errorf("%s by a %s, of a %s: the log has %s", name, way, role, log)
 				}
 				if changed := !maps.Equal(before, stored(t, dir)); changed != (need == access.Operator && role == need) {

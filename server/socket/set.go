@@ -14,13 +14,13 @@ import (
 // maxOpen bounds the connections of a Set.
 const maxOpen = 500
 
-// goodbyeTime is how long a page may take to answer a goodbye.
+// goodbyeTime is the time that a page has to answer a closing handshake.
 const goodbyeTime = time.Second
 
-// ErrFull refuses a connection.
-var ErrFull = errors.New("too many pages are open, or the server ends")
+// ErrFull reports that a connection was refused.
+var ErrFull = errors.New("too many pages are open, or the server is shutting down")
 
-// Set is all open connections. The zero value has none.
+// Set is the set of open connections. The zero value is empty.
 type Set struct {
 	mu     sync.Mutex
 	ended  bool
@@ -28,14 +28,14 @@ type Set struct {
 	wait   sync.WaitGroup
 }
 
-// All is the connections that are open now.
+// All returns the open connections.
 func (s *Set) All() []*wsconn.Conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.cancel))
 }
 
-// Add makes a connection one of the set, until Remove. Close calls cancel.
+// Add adds a connection to the set, until Remove. Close calls cancel.
 func (s *Set) Add(c *wsconn.Conn, cancel context.CancelFunc) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +50,7 @@ func (s *Set) Add(c *wsconn.Conn, cancel context.CancelFunc) error {
 	return nil
 }
 
-// Remove takes a connection out of the set.
+// Remove removes a connection from the set.
 func (s *Set) Remove(c *wsconn.Conn) {
 	s.mu.Lock()
 	delete(s.cancel, c)
@@ -58,7 +58,7 @@ func (s *Set) Remove(c *wsconn.Conn) {
 	s.wait.Done()
 }
 
-// Close says goodbye to all pages and waits until their connections have ended. A page that does not answer loses its connection.
+// Close closes the connections of all pages and waits until they have ended. A connection whose page does not answer is dropped.
 func (s *Set) Close(ctx context.Context) {
 	s.mu.Lock()
 	s.ended = true

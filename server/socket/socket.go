@@ -1,9 +1,9 @@
-// Package socket carries the channels of an open page over one websocket. The page opens and closes channels; each is served on the side
-// by the handler of its kind, and ends with it. All channels end with the connection.
+// Package socket carries the channels of an open page over one websocket. The page opens and closes channels; each is served in a goroutine
+// by the handler of its kind, and ends when the handler returns. All channels end with the connection.
 //
 // The connection is read without interruption: messages of a page wait in a bounded queue for the handler of their channel, and a channel
-// that is sent too much is closed. Writing blocks the sender alone: of each channel at most one message waits for the connection, so that
-// a channel with much to say does not keep the others waiting.
+// whose queue overflows is closed. Writing blocks only the sender: each channel has at most one message waiting for the connection, so that
+// a busy channel does not delay the others.
 package socket
 
 import (
@@ -21,46 +21,46 @@ import (
 // Bounds of one connection.
 const (
 	maxChannels = 16
-	maxWaiting  = 512 // messages of the page that wait for the handler of a channel
+	maxWaiting  = 512 // messages waiting for the handler of a channel
 )
 
-// Up is what a page sends about a channel, which it numbers: it opens the channel, says something in it, or closes it.
+// Up is a message of a page about a channel: it opens the channel, sends a message in it, or closes it.
 type Up struct {
-	ID      int             `json:"id"`             // another one for each channel of a connection
+	ID      int             `json:"id"`             // chosen by the page, unique within the connection
 	Open    string          `json:"open,omitempty"` // kind of the channel
-	With    json.RawMessage `json:"with,omitempty"` // what the kind has to know to open it
+	With    json.RawMessage `json:"with,omitempty"` // argument of Open, as the kind defines it
 	Message json.RawMessage `json:"message,omitempty"`
 	Close   bool            `json:"close,omitempty"`
 }
 
-// Down is what a page is sent: a message of a channel, or that the channel is closed.
+// Down is a message to a page: a message of a channel, or the notice that the channel is closed.
 type Down struct {
 	ID      int             `json:"id"`
 	Message json.RawMessage `json:"message,omitempty"`
-	Closed  *string         `json:"closed,omitempty"` // why, for people
+	Closed  *string         `json:"closed,omitempty"` // reason, for display
 }
 
 // Kind is a kind of channel.
 type Kind struct {
-	Limit int // bytes of a message of the page; twice as many may wait
+	Limit int // maximum bytes of a message of the page; twice as many may wait
 
-	// Serve serves a channel until it returns; the page is told the error. The context ends when the page closes the channel, and with the
-	// connection.
+	// Serve serves a channel until it returns; its error is sent to the page. The context is canceled when the page closes the channel, and
+	// with the connection.
 	Serve func(ctx context.Context, c *Channel, with json.RawMessage) error
 }
 
-// Channel is an open channel, as its handler has it.
+// Channel is an open channel, as seen by its handler.
 type Channel struct {
 	id      int
 	conn    *wsconn.Conn
 	limit   int
 	in      chan json.RawMessage
-	waiting atomic.Int64  // bytes in in
-	writing chan struct{} // has one while a message of this channel is being written
+	waiting atomic.Int64  // bytes waiting in in
+	writing chan struct{} // has one element while a message of this channel is being written
 	end     context.CancelCauseFunc
 }
 
-// Receive waits for the next message of the page. It is for one goroutine at a time.
+// Receive returns the next message of the page. Only one goroutine may call it at a time.
 func (c *Channel) Receive(ctx context.Context) (json.RawMessage, error) {
 	select {
 	case m := <-c.in:
@@ -71,7 +71,7 @@ func (c *Channel) Receive(ctx context.Context) (json.RawMessage, error) {
 	}
 }
 
-// Send sends a message, written as JSON, and returns when the connection has taken it.
+// Send sends a message as JSON. It returns when the connection has accepted it.
 func (c *Channel) Send(ctx context.Context, message any) error {
 	text, err := JSON(message)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *Channel) Send(ctx context.Context, message any) error {
 	return c.SendJSON(ctx, text)
 }
 
-// SendJSON is Send for a message that is JSON already.
+// SendJSON is Send for a message that is already JSON.
 func (c *Channel) SendJSON(ctx context.Context, text []byte) error {
 	select {
 	case c.writing <- struct{}{}:
@@ -93,7 +93,7 @@ func (c *Channel) SendJSON(ctx context.Context, text []byte) error {
 	return c.conn.Write(ctx, append(append(out, bytes.TrimSpace(text)...), '}'))
 }
 
-// JSON is a value as JSON in which markup stands as it is: scripts read it, and most of it is markup.
+// JSON encodes a value without escaping markup: scripts read it, and most of it is markup.
 func JSON(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
@@ -102,17 +102,17 @@ func JSON(v any) ([]byte, error) {
 	return bytes.TrimSpace(buf.Bytes()), err
 }
 
-// Reasons for which a channel is closed.
+// Reasons for closing a channel.
 var (
 	errTooLong = errors.New("a message is too long")
 	errTooMany = errors.New("too many messages at once")
-	errUnknown = errors.New("there is no such channel")
+	errUnknown = errors.New("unknown channel")
 )
 
-// errNotUp ends the connection of what is no page.
+// errNotUp ends a connection whose peer is not a page.
 var errNotUp = errors.New("not a message of a page")
 
-// Serve serves the channels of a page until it leaves or the context ends. All handlers have returned when it does.
+// Serve serves the channels of a page until it leaves or the context is done. When Serve returns, all handlers have returned.
 func Serve(ctx context.Context, conn *wsconn.Conn, kinds map[string]Kind) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &served{conn: conn, kinds: kinds, channels: map[int]*Channel{}}
@@ -126,7 +126,7 @@ func Serve(ctx context.Context, conn *wsconn.Conn, kinds map[string]Kind) error 
 	return err
 }
 
-// served is a connection that is served.
+// served is the state of a connection being served.
 type served struct {
 	conn  *wsconn.Conn
 	kinds map[string]Kind
@@ -136,7 +136,7 @@ type served struct {
 	channels map[int]*Channel
 }
 
-// read takes what the page sends, and waits for nothing else.
+// read reads the messages of the page, and waits for nothing else.
 func (s *served) read(ctx context.Context) error {
 	for {
 		text, err := s.conn.Read(ctx)
@@ -153,11 +153,11 @@ func (s *served) read(ctx context.Context) error {
 		s.mu.Unlock()
 		switch {
 		case m.Open != "" && (c != nil || count == maxChannels):
-			s.conn.Close("too many channels, or two of one number")
+			s.conn.Close("too many channels, or a number used twice")
 			return errNotUp
 		case m.Open != "":
 			s.open(ctx, &m)
-		case c == nil: // the page does not know yet that it is closed
+		case c == nil: // the page does not know yet that the channel is closed
 		case m.Close:
 			c.end(context.Canceled)
 		default:
@@ -166,7 +166,7 @@ func (s *served) read(ctx context.Context) error {
 	}
 }
 
-// take puts a message into the queue of its channel, or ends the channel.
+// take queues a message for its channel, or ends the channel.
 func (c *Channel) take(m json.RawMessage) {
 	if len(m) > c.limit {
 		c.end(errTooLong)
@@ -183,7 +183,7 @@ func (c *Channel) take(m json.RawMessage) {
 	}
 }
 
-// open opens a channel and serves it on the side.
+// open opens a channel and serves it in a goroutine.
 func (s *served) open(ctx context.Context, m *Up) {
 	kind, ok := s.kinds[m.Open]
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"wirebench/server/wsconn"
 )
 
-// page is a page as a test is one.
+// page is the client of a test.
 type page struct {
 	*testing.T
 	*wsconn.Conn
@@ -56,7 +56,7 @@ func (p *page) say(format string, args ...any) {
 	}
 }
 
-// hears waits for a message; it is the JSON of Down.
+// hears waits for a message, the JSON of a Down.
 func (p *page) hears(want string) {
 	p.Helper()
 	if got, err := p.Read(p.ctx); err != nil || string(got) != want {
@@ -64,7 +64,7 @@ func (p *page) hears(want string) {
 	}
 }
 
-// echo sends back what it is sent.
+// echo returns every message.
 func echo(ctx context.Context, c *Channel, with json.RawMessage) error {
 	for {
 		m, err := c.Receive(ctx)
@@ -77,7 +77,7 @@ func echo(ctx context.Context, c *Channel, with json.RawMessage) error {
 	}
 }
 
-// stuck never takes a message; it counts those of its kind that are open.
+// stuck returns a handler that never receives a message; open counts the running ones.
 func stuck(open *atomic.Int64) func(context.Context, *Channel, json.RawMessage) error {
 	return func(ctx context.Context, _ *Channel, _ json.RawMessage) error {
 		open.Add(1)
@@ -105,12 +105,12 @@ func TestChannels(t *testing.T) {
 	p.say(`{"id":3,"open":"failing"}`)
 	p.hears(`{"id":3,"closed":"it <failed>"}`)
 	p.say(`{"id":4,"open":"nothing"}`)
-	p.hears(`{"id":4,"closed":"there is no such channel"}`)
+	p.hears(`{"id":4,"closed":"unknown channel"}`)
 	p.say(`{"id":2,"message":"%s"}`, strings.Repeat("x", 100))
 	p.hears(`{"id":2,"closed":"a message is too long"}`)
 }
 
-// A channel whose handler takes nothing is closed when too much waits for it, and holds up no other.
+// A channel whose handler does not receive is closed when its queue is full, and does not delay others.
 func TestStuckChannel(t *testing.T) {
 	var open atomic.Int64
 	p := serve(t, map[string]Kind{"echo": {Limit: 100, Serve: echo}, "stuck": {Limit: 1 << 10, Serve: stuck(&open)}})
@@ -133,7 +133,7 @@ func TestStuckChannel(t *testing.T) {
 	}
 }
 
-// All channels end with their connection, and what is no page loses it.
+// All channels end with their connection, and a peer that is not a page is disconnected.
 func TestConnectionEnds(t *testing.T) {
 	for name, last := range map[string]string{
 		"no JSON":           `none`,
@@ -165,7 +165,7 @@ func TestConnectionEnds(t *testing.T) {
 	}
 }
 
-// A set is bounded, and its end is told.
+// The size of a set is bounded, and its pages are notified when it closes.
 func TestSet(t *testing.T) {
 	var s Set
 	conns := make([]wsconn.Conn, maxOpen+1)

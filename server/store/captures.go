@@ -19,27 +19,27 @@ import (
 
 // Bounds of captures.
 const (
-	MaxCaptureBytes = 2 << 30 // of one
+	MaxCaptureBytes = 2 << 30 // of one capture
 	MaxCaptures     = 1000
 	MaxCaptureName  = 200      // bytes
 	MaxCaptureText  = 64 << 10 // bytes of Notes.Text
 	MaxMarks        = 1 << 16  // frames
 	MaxNotes        = 10_000   // frames
-	MaxNote         = 4096     // bytes of a note of a frame
+	MaxNote         = 4096     // bytes of the note of one frame
 	MaxMarkers      = 1000
 	MaxMarkerText   = 400     // bytes
-	maxAboutBytes   = 6 << 20 // of all that is said of one
+	maxAboutBytes   = 6 << 20 // bytes of the description file of one capture
 )
 
 const (
-	captureEnding = ".capture" // the file as it came, whatever its format
-	aboutEnding   = ".json"    // what people say of it
+	captureEnding = ".capture" // the uploaded file, unchanged, in any format
+	aboutEnding   = ".json"    // its description: name, notes, framing, keys
 )
 
-// Captures is a folder of unchanged capture files, each with a JSON file beside it for its description and notes. It is safe for
+// Captures is a folder of unchanged capture files, each with a JSON file beside it that holds its description and notes. It is safe for
 // concurrent use.
 type Captures struct {
-	dir *Dir // the folder, which also writes the files beside the captures
+	dir *Dir // the folder; it also writes the description files
 
 	mu       sync.Mutex
 	watchers map[chan struct{}]string // channels of Changed, by capture
@@ -59,13 +59,13 @@ type Capture struct {
 	Keys    string `json:"-"` // in the syntax of protocols.ParseKeys; never sent to clients
 }
 
-// stored is a capture in the form of the file beside it.
+// stored is the JSON form of a capture in its description file.
 type stored struct {
 	Capture
 	Keys string `json:"keys,omitempty"`
 }
 
-// OpenCaptures makes the folder if it is not there, and removes what a crash has left.
+// OpenCaptures opens the folder, creates it if it does not exist, and removes files left by a crash.
 func OpenCaptures(root string, options ...Option) (*Captures, error) {
 	d, err := Open(root, options...)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *Captures) Add(name string, now time.Time, r io.Reader) (Capture, error)
 	return c.AddFramed(name, "", now, r)
 }
 
-// AddFramed is Add for raw bytes: framing says how they are cut into messages.
+// AddFramed is Add for raw bytes; framing says how they are split into messages.
 func (c *Captures) AddFramed(name, framing string, now time.Time, r io.Reader) (_ Capture, err error) {
 	defer func() { err = failure("store capture", shown(name), err) }()
 	root, err := c.dir.root()
@@ -121,7 +121,7 @@ func (c *Captures) AddFramed(name, framing string, now time.Time, r io.Reader) (
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return Capture{}, err
 	}
-	if err := c.write(out); err != nil { // first: a capture without it would have no name
+	if err := c.write(out); err != nil { // first: a capture without a description would have no name
 		return Capture{}, err
 	}
 	if err := root.Rename(temp, out.ID+captureEnding); err != nil {
@@ -147,7 +147,7 @@ func cutName(name string) string {
 // newCaptureID returns a unique id that sorts by time.
 func newCaptureID(now time.Time) string {
 	var random [temporaryDigits / 2]byte
-	_, _ = rand.Read(random[:]) // it does not fail
+	_, _ = rand.Read(random[:]) // never fails
 	return now.UTC().Format("20060102-150405-") + hex.EncodeToString(random[:])
 }
 
@@ -160,12 +160,12 @@ func (c *Captures) write(x Capture) error {
 	return err
 }
 
-// aboutText returns the text of the file beside a capture. Members that only other versions of the program know are kept from the old text.
+// aboutText returns the text of a description file. Members of old that this version of the program does not know are kept.
 func aboutText(x Capture, old []byte) ([]byte, error) {
-	x.Keyed, x.Notes.Marked, x.Notes.Frames = x.Keys != "", nil, nil // the last two are made of the others
+	x.Keyed, x.Notes.Marked, x.Notes.Frames = x.Keys != "", nil, nil // Marked and Frames are computed from Noted
 	text, err := MergeJSON(stored{x, x.Keys}, old)
 	if err == nil && len(text) >= maxAboutBytes {
-		err = fmt.Errorf("%w: what is noted of a capture takes at most %d bytes", ErrTooLarge, maxAboutBytes)
+		err = fmt.Errorf("%w: the notes of a capture take at most %d bytes", ErrTooLarge, maxAboutBytes)
 	}
 	return append(text, '\n'), err
 }
@@ -193,7 +193,7 @@ func (c *Captures) List() ([]Capture, error) {
 	return out, nil
 }
 
-// about reads what is known of a capture; what is missing is told by the file itself.
+// about reads the description of a capture. Missing members are filled in from the file itself.
 func (c *Captures) about(root *os.Root, id string) (Capture, error) {
 	if strings.ContainsAny(id, `/\`) || CheckName(id+aboutEnding) != nil {
 		return Capture{}, fs.ErrNotExist
@@ -206,7 +206,7 @@ func (c *Captures) about(root *os.Root, id string) (Capture, error) {
 	text, err := readUpTo(root, id+aboutEnding, maxAboutBytes)
 	if err == nil {
 		said := stored{Capture: x}
-		err = json.Unmarshal(text, &said) // what cannot be read is missing
+		err = json.Unmarshal(text, &said) // unreadable members count as missing
 		x, x.Keys = said.Capture, said.Keys
 		x.Notes.Show()
 	}
@@ -217,7 +217,7 @@ func (c *Captures) about(root *os.Root, id string) (Capture, error) {
 	return x, nil
 }
 
-// Get returns a capture; the error is fs.ErrNotExist if no capture has this id.
+// Get returns a capture. The error is fs.ErrNotExist if no capture has the id.
 func (c *Captures) Get(id string) (Capture, error) {
 	root, err := c.dir.root()
 	if err != nil {
@@ -252,8 +252,8 @@ func (c *Captures) Note(id string, change func(*Notes)) (Capture, error) {
 	})
 }
 
-// Edit changes what is known of a capture: its name, notes, framing and keys. An error of change is returned, and nothing is changed then. What
-// is above the bounds is ErrTooLarge. When it returns without one, the change is on the disk.
+// Edit changes the description of a capture: its name, notes, framing and keys. An error of change is returned, and nothing is written
+// then. A description above the bounds is ErrTooLarge. When Edit returns nil, the change is on disk.
 func (c *Captures) Edit(id string, change func(*Capture) error) (Capture, error) {
 	c.dir.mu.Lock()
 	defer c.dir.mu.Unlock()
@@ -295,8 +295,8 @@ func (c *Captures) Edit(id string, change func(*Capture) error) (Capture, error)
 	return x, failure("note", id, err)
 }
 
-// Changed returns a channel that receives a value after a capture or its description has changed or was deleted; several changes may be
-// reported as one. stop ends it. Changes by other programs do not count. With "" it covers all captures.
+// Changed returns a channel that receives a value after a capture or its description has changed or been deleted; several changes may be
+// reported as one. stop ends the subscription. Changes by other programs are not reported. An empty id covers all captures.
 func (c *Captures) Changed(id string) (changed <-chan struct{}, stop func()) {
 	w := make(chan struct{}, 1)
 	c.mu.Lock()
@@ -321,14 +321,14 @@ func (c *Captures) changed(id string) {
 		}
 		select {
 		case w <- struct{}{}:
-		default: // it knows already
+		default: // a notification is pending already
 		}
 	}
 }
 
 // Remove deletes a capture and its description.
 func (c *Captures) Remove(id string) error {
-	c.dir.mu.Lock() // so that no change of what is said of it comes after
+	c.dir.mu.Lock() // so that no later change of the description recreates it
 	defer c.dir.mu.Unlock()
 	root, err := c.dir.root()
 	if err != nil {

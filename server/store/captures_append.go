@@ -19,10 +19,11 @@ func (e *OffsetError) Error() string {
 	return fmt.Sprintf("the capture has %d bytes", e.Size)
 }
 
-// Append appends to a capture. offset must be its size; otherwise the error is an *OffsetError with the size. So a caller that missed an
-// answer can retry without losing or repeating bytes. It appends at most MaxAppend bytes, all or none; when it returns without an error they
-// are on disk. The errors are ErrTooLarge also above MaxCaptureBytes,
-// fs.ErrNotExist, those of the disk, and that of r.
+// Append appends to a capture. offset must be the size of the capture; otherwise the error is an *OffsetError with the size, so that a
+// caller that missed a response can retry without losing or repeating bytes. At most MaxAppend bytes are appended, all or none; when Append
+// returns nil they are on disk.
+//
+// The error is ErrTooLarge above MaxAppend or MaxCaptureBytes, fs.ErrNotExist for an unknown id, or an error of the disk or of r.
 func (c *Captures) Append(id string, offset int64, r io.Reader) (_ Capture, err error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxAppend+1)) // before the lock: r may be slow
 	if err != nil {
@@ -63,7 +64,7 @@ func (c *Captures) Append(id string, offset int64, r io.Reader) (_ Capture, err 
 		err = f.Sync()
 	}
 	if err != nil {
-		_ = f.Truncate(offset) // if that fails, too, the caller is told the size when it comes again
+		_ = f.Truncate(offset) // if this fails too, the next attempt gets an OffsetError
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return Capture{}, err

@@ -88,7 +88,7 @@ func at(size int64) func(error) bool {
 	}
 }
 
-// Of several who go on from the same place one does.
+// Of several concurrent appends at the same offset one succeeds.
 func TestAppendToCaptureAtOnce(t *testing.T) {
 	c, id := appendable(t, "")
 	var wg sync.WaitGroup

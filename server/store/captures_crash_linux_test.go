@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-func init() { children["notes"] = noteForever } // the table is made before
+func init() { children["notes"] = noteForever } // before the table is used
 
-// noteForever notes numbers of frames, one after another, and says each when it is noted.
+// noteForever notes frames by number, one after another, and prints each number once it is noted.
 func noteForever(d *Dir) error {
 	c, err := OpenCaptures(d.path)
 	if err != nil {
@@ -36,7 +36,7 @@ func noteForever(d *Dir) error {
 	}
 }
 
-// What was noted when the program is killed is still there, whole.
+// Notes written before the program is killed survive, whole.
 func TestKilledNotes(t *testing.T) {
 	dir := t.TempDir()
 	c, err := OpenCaptures(dir)

@@ -10,8 +10,8 @@ import (
 
 // Delays before changes of captures are reported.
 const (
-	followSoon  = 100 * time.Millisecond // of what there is
-	followLater = 5 * time.Second        // of how large it is, and where the system tells no changes
+	followSoon  = 100 * time.Millisecond // captures added, deleted or described
+	followLater = 5 * time.Second        // growth; also the polling interval where the system reports no changes
 )
 
 // Follow calls changed when any program adds, deletes or extends captures or changes their descriptions, until the context is done. Several
@@ -28,12 +28,12 @@ func (c *Captures) Follow(ctx context.Context, changed func()) {
 	var look <-chan time.Time
 	if err == nil {
 		events = watcher.Events
-		go func() { // what is missed by an error is seen with the next event
+		go func() { // a change missed because of an error is seen with the next event
 			for range watcher.Errors {
 			}
 		}()
 	} else {
-		c.dir.log.Warn("the system does not tell changes of the captures, so they are looked at again and again", "folder", c.dir.path, "every", followLater, "reason", err)
+		c.dir.log.Warn("the system does not report changes of the captures; polling them", "folder", c.dir.path, "every", followLater, "reason", err)
 		ticker := time.NewTicker(followLater)
 		defer ticker.Stop()
 		look = ticker.C

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// capturedAt is how much of an id tells when its capture came, to the second.
+// capturedAt is the length of the prefix of an id that holds the time of the upload, to the second.
 const capturedAt = len("20060102-150405")
 
-// ListSince are the captures that came in the second of the one of an id or later, that one among them, the newest first. It reads what is
-// said of these alone, so that asking again and again costs little.
+// ListSince returns the captures added in the same second as the capture with the id or later, including that one, newest first. It reads
+// only their descriptions, so that frequent calls are cheap.
 func (c *Captures) ListSince(id string) ([]Capture, error) {
 	root, err := c.dir.root()
 	if err != nil {

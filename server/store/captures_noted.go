@@ -12,12 +12,12 @@ import (
 
 // Notes are the notes on a capture and its frames.
 type Notes struct {
-	Marked []uint64          `json:"marked,omitempty" doc:"numbers of marked frames, as noted has them"`
-	Frames map[uint64]string `json:"frames,omitempty" doc:"notes of frames by their numbers, as noted has them"`
-	Text   string            `json:"text,omitempty" doc:"of the capture"`
+	Marked []uint64          `json:"marked,omitempty" doc:"numbers of marked frames, derived from noted"`
+	Frames map[uint64]string `json:"frames,omitempty" doc:"notes by frame number, derived from noted"`
+	Text   string            `json:"text,omitempty" doc:"note of the capture itself"`
 
 	Noted   []Noted  `json:"noted,omitempty" doc:"marks and notes of frames"`
-	Markers []Marker `json:"markers,omitempty" doc:"moments that people marked, in their order"`
+	Markers []Marker `json:"markers,omitempty" doc:"markers, in their order"`
 }
 
 // Noted is the mark and the note of a frame.
@@ -28,7 +28,7 @@ type Noted struct {
 	Note string            `json:"note,omitempty"`
 }
 
-// ByNumber are marks and notes of frames of which only the numbers are known. They get identities when their capture is read.
+// ByNumber returns marks and notes of frames known only by their numbers. They get identities when their capture is read.
 func ByNumber(marked []uint64, notes map[uint64]string) (out []Noted) {
 	for _, n := range marked {
 		out = append(out, Noted{N: n, Mark: true})
@@ -39,20 +39,20 @@ func ByNumber(marked []uint64, notes map[uint64]string) (out []Noted) {
 	return out
 }
 
-// Marker is a moment of a capture with a description of what happens then.
+// Marker marks a moment of a capture and describes what happens then.
 type Marker struct {
-	ID    transport.FrameID `json:"id,omitzero" doc:"identity of the first frame after it, PACKET:OFFSET:NTH; missing until that has been read"`
-	N     uint64            `json:"n" doc:"number of the first frame after it when the capture was last read; it may not be there yet"`
+	ID    transport.FrameID `json:"id,omitzero" doc:"identity of the first frame after it, PACKET:OFFSET:NTH; missing until that frame has been read"`
+	N     uint64            `json:"n" doc:"number of the first frame after it when the capture was last read; the frame may not exist yet"`
 	At    time.Time         `json:"at" doc:"when it was set"`
 	Text  string            `json:"text"`
-	Value string            `json:"value,omitempty" doc:"what was to be seen then: a number or a text"`
+	Value string            `json:"value,omitempty" doc:"a value visible at that moment: a number or a text"`
 }
 
-// FrameName refers to a frame in a request by its identity or its number. An unknown one is zero.
+// FrameName refers to a frame in a request, by its identity or by its number. The zero value is an unknown frame.
 type FrameName struct {
 	ID       transport.FrameID
 	N        uint64
-	ByNumber bool // the request has the number
+	ByNumber bool // the request names the frame by number
 }
 
 // FrameNote is a note for a frame.
@@ -61,8 +61,8 @@ type FrameNote struct {
 	Text string
 }
 
-// Note changes marks and notes of frames. A text of "" removes a note. A frame that is named by its number stands for everything that was noted
-// of frames that have this number now.
+// Note changes marks and notes of frames. An empty text removes a note. A frame named by number stands for all marks and notes whose frames
+// have this number now.
 func (n *Notes) Note(mark, unmark []FrameName, texts []FrameNote) {
 	byID, byN := map[transport.FrameID][]int{}, map[uint64][]int{}
 	index := func(i int) {
@@ -114,11 +114,11 @@ func (n *Notes) Note(mark, unmark []FrameName, texts []FrameNote) {
 	}
 }
 
-// Show sorts what was noted, drops what says nothing, and sets Marked and Frames. Notes of frames with the same number are joined by line breaks.
+// Show sorts Noted, drops its empty elements, and sets Marked and Frames. Notes of frames with the same number are joined by line breaks.
 func (n *Notes) Show() {
 	n.Noted = slices.DeleteFunc(slices.Clone(n.Noted), func(x Noted) bool { return !x.Mark && x.Note == "" })
 	slices.SortStableFunc(n.Noted, func(a, b Noted) int { return cmp.Or(cmp.Compare(a.N, b.N), a.ID.Compare(b.ID)) })
-	for i := len(n.Noted) - 1; i > 0; i-- { // two that are of one frame become one if no note is lost
+	for i := len(n.Noted) - 1; i > 0; i-- { // two elements for one frame become one if no note is lost
 		a, b := &n.Noted[i-1], n.Noted[i]
 		if a.ID == b.ID && a.N == b.N && (a.Note == "" || b.Note == "" || a.Note == b.Note) {
 			a.Mark, a.Note = a.Mark || b.Mark, cmp.Or(a.Note, b.Note)
@@ -132,7 +132,7 @@ func (n *Notes) Show() {
 	n.Marked, n.Frames = nil, nil
 	for _, x := range n.Noted {
 		if x.N == 0 {
-			continue // no frame of this reading
+			continue // no frame of the current reading
 		}
 		if last := len(n.Marked) - 1; x.Mark && (last < 0 || n.Marked[last] != x.N) {
 			n.Marked = append(n.Marked, x.N)
@@ -156,7 +156,7 @@ func (n Notes) Same(as Notes) bool {
 	return slices.Equal(n.Noted, as.Noted) && slices.Equal(n.Markers, as.Markers)
 }
 
-// tidy shows the notes and says what is above the bounds.
+// tidy calls Show and reports a bound that the notes exceed.
 func (n *Notes) tidy() error {
 	n.Show()
 	marked, noted := 0, 0
@@ -168,20 +168,20 @@ func (n *Notes) tidy() error {
 			noted++
 		}
 		if len(x.Note) > MaxNote {
-			return fmt.Errorf("%w: the note of frame %d has %d bytes, and %d are the most", ErrTooLarge, x.N, len(x.Note), MaxNote)
+			return fmt.Errorf("%w: the note of frame %d has %d bytes, at most %d are allowed", ErrTooLarge, x.N, len(x.Note), MaxNote)
 		}
 	}
 	switch {
 	case marked > MaxMarks:
-		return fmt.Errorf("%w: at most %d frames of a capture are marked", ErrTooLarge, MaxMarks)
+		return fmt.Errorf("%w: a capture has at most %d marked frames", ErrTooLarge, MaxMarks)
 	case noted > MaxNotes:
-		return fmt.Errorf("%w: at most %d frames of a capture have notes", ErrTooLarge, MaxNotes)
+		return fmt.Errorf("%w: a capture has notes on at most %d frames", ErrTooLarge, MaxNotes)
 	case len(n.Markers) > MaxMarkers:
-		return fmt.Errorf("%w: at most %d markers are in a capture", ErrTooLarge, MaxMarkers)
+		return fmt.Errorf("%w: a capture has at most %d markers", ErrTooLarge, MaxMarkers)
 	case slices.ContainsFunc(n.Markers, func(m Marker) bool { return len(m.Text)+len(m.Value) > MaxMarkerText }):
-		return fmt.Errorf("%w: the text of a marker has at most %d bytes", ErrTooLarge, MaxMarkerText)
+		return fmt.Errorf("%w: a marker has at most %d bytes of text", ErrTooLarge, MaxMarkerText)
 	case len(n.Text) > MaxCaptureText:
-		return fmt.Errorf("%w: the text of a capture has at most %d bytes", ErrTooLarge, MaxCaptureText)
+		return fmt.Errorf("%w: the note of a capture has at most %d bytes", ErrTooLarge, MaxCaptureText)
 	}
 	return nil
 }

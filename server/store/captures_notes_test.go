@@ -38,7 +38,7 @@ func TestEditCapture(t *testing.T) {
 	changed, stop := c.Changed(x.ID)
 	other, stopOther := c.Changed("other")
 	defer stopOther()
-	told := func(w <-chan struct{}) bool {
+	notified := func(w <-chan struct{}) bool {
 		select {
 		case <-w:
 			return true
@@ -54,12 +54,12 @@ func TestEditCapture(t *testing.T) {
 	if err != nil || got.ID != x.ID || got.Size != 5 || fmt.Sprint(got.Notes.Marked) != "[3 9]" || len(got.Notes.Frames) != 1 || !got.Keyed {
 		t.Errorf("%+v %v", got, err)
 	}
-	if !told(changed) || told(other) {
-		t.Error("not those who watch are told")
+	if !notified(changed) || notified(other) {
+		t.Error("the wrong watchers are notified")
 	}
 	text, _ := json.Marshal(got)
 	if bytes.Contains(text, []byte("subspace")) {
-		t.Errorf("keys are told: %s", text)
+		t.Errorf("keys are in the JSON: %s", text)
 	}
 	again, err := store.OpenCaptures(dir)
 	if err != nil {
@@ -83,8 +83,8 @@ func TestEditCapture(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if told(changed) {
-		t.Error("told of what was refused")
+	if notified(changed) {
+		t.Error("notified of a refused change")
 	}
 	if x, _ := c.Get(x.ID); x.Name != "renamed" || x.Notes.Frames[3] != "here" {
 		t.Errorf("%+v", x)
@@ -95,9 +95,9 @@ func TestEditCapture(t *testing.T) {
 	if got, err := c.Get(x.ID); err != nil || len(got.Notes.Marked) != store.MaxMarks {
 		t.Errorf("%d marks, %v", len(got.Notes.Marked), err)
 	}
-	told(changed)
-	if err := c.Remove(x.ID); err != nil || !told(changed) {
-		t.Error("nobody is told that it is gone", err)
+	notified(changed)
+	if err := c.Remove(x.ID); err != nil || !notified(changed) {
+		t.Error("no notification of the removal", err)
 	}
 	stop()
 	if _, err := c.Edit(x.ID, func(*store.Capture) error { return nil }); !errors.Is(err, fs.ErrNotExist) {
@@ -131,7 +131,7 @@ func TestNameOfACaptureIsCut(t *testing.T) {
 	}
 }
 
-// Packets are found by number, also in a file that takes the place of another one.
+// Packets are found by number, also after the file was replaced by another.
 func TestPackets(t *testing.T) {
 	file := func(first byte) []byte {
 		var b bytes.Buffer
@@ -176,7 +176,7 @@ func TestPackets(t *testing.T) {
 	if err := c.Packets(t.Context(), "nothing", []uint32{1}, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	for i := range 40 { // what is remembered is bounded
+	for i := range 40 { // the number of cached indexes is bounded
 		y, err := c.Add(fmt.Sprint(i), time.Now(), strings.NewReader("letter"))
 		if err != nil {
 			t.Fatal(err)

@@ -61,7 +61,7 @@ func TestCaptures(t *testing.T) {
 	if all, _ := c.List(); len(all) != 1 {
 		t.Errorf("%+v", all)
 	}
-	// A capture that somebody put there has no name but that of its file.
+	// A capture copied into the folder has no name except that of its file.
 	if err := os.WriteFile(filepath.Join(dir, "mine.capture"), []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestCaptures(t *testing.T) {
 	}
 }
 
-// What does not come whole is not there, and leaves nothing.
+// An upload that breaks off stores nothing and leaves no file.
 func TestCaptureThatBreaksOff(t *testing.T) {
 	dir := t.TempDir()
 	c, err := store.OpenCaptures(dir)

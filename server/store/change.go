@@ -17,7 +17,7 @@ import (
 
 const onWindows = runtime.GOOS == "windows"
 
-// Temporary files are hidden and end in nothing that counts, so that no other program takes them for a definition.
+// Temporary files are hidden and have an ending of their own, so that no other program takes them for a definition.
 const (
 	temporaryStart  = ".wirebench-"
 	temporaryEnd    = ".tmp"
@@ -31,11 +31,11 @@ func isTemporary(base string) bool {
 	return ok && end && len(middle) == temporaryDigits && err == nil
 }
 
-// Write replaces a file, or makes it and the directories it is in. expect is the revision that the caller has seen: nil for whatever
-// is there, a pointer to "" for no file; the error is a *ConflictError when it is another. A name that differs from one that is there
-// only in case is a *NameError.
+// Write replaces a file, or creates it and its directories. expect is the revision that the caller has seen: nil accepts any state, a
+// pointer to "" requires that there is no file; any other state is a *ConflictError. A new name that differs from an existing one only in
+// case is a *NameError.
 //
-// A revision beside an error says that the file has the new text, but may lose it if the power fails now.
+// A revision returned with an error means that the file has the new text, but may lose it if the power fails now.
 func (d *Dir) Write(name string, text []byte, expect *Revision) (Revision, error) {
 	if err := CheckName(name); err != nil {
 		return "", err
@@ -68,7 +68,7 @@ func (d *Dir) write(name string, text []byte, expect *Revision) (rev Revision, e
 	if err != nil {
 		return "", err
 	}
-	// Looked at again, as late as can be: other programs do not wait for our lock.
+	// Check again as late as possible: other programs do not take our lock.
 	_, err = p.expect(name, expect)
 	if err == nil {
 		err = d.step("rename")
@@ -83,10 +83,10 @@ func (d *Dir) write(name string, text []byte, expect *Revision) (rev Revision, e
 	return RevisionOf(text), d.syncDir(p.dir)
 }
 
-// temporary writes a text to a new file in the directory and brings it to the disk. was is the file that it will replace, nil = none.
+// temporary writes a text to a new file in the directory and syncs it. was is the file that it will replace, nil if there is none.
 func (d *Dir) temporary(dir *os.Root, text []byte, was fs.FileInfo) (_ string, err error) {
 	var random [temporaryDigits / 2]byte
-	_, _ = rand.Read(random[:]) // it does not fail
+	_, _ = rand.Read(random[:]) // never fails
 	name := temporaryStart + hex.EncodeToString(random[:]) + temporaryEnd
 	mode := fs.FileMode(0o666)
 	if was != nil {
@@ -116,7 +116,7 @@ func (d *Dir) temporary(dir *os.Root, text []byte, was fs.FileInfo) (_ string, e
 		if err := d.step("mode"); err != nil {
 			return "", err
 		}
-		if err := f.Chmod(mode); err != nil { // OpenFile has taken the umask off it
+		if err := f.Chmod(mode); err != nil { // OpenFile has applied the umask
 			return "", err
 		}
 	}
@@ -132,8 +132,8 @@ func (d *Dir) temporary(dir *os.Root, text []byte, was fs.FileInfo) (_ string, e
 	return name, f.Close()
 }
 
-// Append adds a line to a file, or makes the file; its end of line is added if it has none. A last line without an end, left by a
-// crash or by an editor, is ended first. When it fails, the file is as it was.
+// Append adds a line to a file, or creates the file; a line break is added if line has none. A last line without a line break, left by a
+// crash or an editor, is ended first. On failure the file is unchanged.
 func (d *Dir) Append(name string, line []byte) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -217,8 +217,8 @@ func (d *Dir) appendTo(f *os.File, size int64, line []byte) error {
 	return f.Sync()
 }
 
-// Remove removes a file, and the directories that become empty by that. expect is as in Write; if there is no file, the error is an
-// fs.ErrNotExist whatever was expected.
+// Remove removes a file and the directories that become empty. expect is as in Write; if there is no file, the error is fs.ErrNotExist,
+// whatever revision is expected.
 func (d *Dir) Remove(name string, expect *Revision) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -249,7 +249,7 @@ func (d *Dir) remove(name string, expect *Revision) error {
 	if err := d.syncDir(p.dir); err != nil {
 		return err
 	}
-	p.leave() // Windows removes no directory that is open
+	p.leave() // Windows cannot remove an open directory
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if p.root.Remove(dir) != nil {
 			break // not empty
@@ -258,7 +258,7 @@ func (d *Dir) remove(name string, expect *Revision) error {
 	return nil
 }
 
-// step lets a test fail what comes next.
+// step lets a test fail the next step of a change.
 func (d *Dir) step(name string) error {
 	if d.before == nil {
 		return nil
@@ -266,7 +266,7 @@ func (d *Dir) step(name string) error {
 	return d.before(name)
 }
 
-// syncDir brings the names of a directory to the disk.
+// syncDir syncs the entries of a directory to disk.
 func (d *Dir) syncDir(dir *os.Root) error {
 	if err := d.step("sync directory"); err != nil {
 		return err
@@ -276,7 +276,7 @@ func (d *Dir) syncDir(dir *os.Root) error {
 
 func syncDir(dir *os.Root) error {
 	if onWindows {
-		return nil // it has no such call
+		return nil // Windows has no such call
 	}
 	f, err := dir.Open(".")
 	if err != nil {
@@ -285,12 +285,12 @@ func syncDir(dir *os.Root) error {
 	defer f.Close()
 	err = f.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		return nil // some network file systems have no such call either
+		return nil // nor have some network file systems
 	}
 	return err
 }
 
-// place is where a file is or will be. Its directory stays the same one even if somebody renames it meanwhile.
+// place is the location of a file, existing or not. Its directory stays the same one even if it is renamed meanwhile.
 type place struct {
 	root, dir *os.Root
 	base      string
@@ -299,8 +299,8 @@ type place struct {
 
 var errNotRegular = errors.New(notRegular)
 
-// place finds the directory of a file. With make it makes the directories that are missing, and refuses a new name that differs from
-// one that is there only in case: elsewhere the two would be one file.
+// place opens the directory of a file. With make it creates missing directories, and refuses a new name that differs from an existing one
+// only in case: on other systems the two would be one file.
 func (d *Dir) place(name string, make bool) (_ *place, err error) {
 	root, err := d.root()
 	if err != nil {
@@ -352,7 +352,7 @@ func (d *Dir) place(name string, make bool) (_ *place, err error) {
 	return p, nil
 }
 
-// distinct refuses an element that is not in the directory yet and differs only in case from one that is.
+// distinct refuses an element that does not exist in the directory and differs only in case from one that does.
 func (p *place) distinct(name, element, dir string) error {
 	f, err := p.dir.Open(".")
 	if err != nil {
@@ -365,14 +365,13 @@ func (p *place) distinct(name, element, dir string) error {
 	}
 	for _, other := range there {
 		if strings.EqualFold(other, element) {
-			return &NameError{name, fmt.Sprintf("%q is there already and differs only in case", path.Join(dir, other))}
+			return &NameError{name, fmt.Sprintf("%q exists and differs only in case", path.Join(dir, other))}
 		}
 	}
 	return nil
 }
 
-// expect looks at the file as it is now, and returns nil for its info if there is none. It is an error if the file is not of the
-// revision, or may not be changed.
+// expect returns the info of the file, nil if there is none. It is an error if the file does not have the revision or may not be changed.
 func (p *place) expect(name string, revision *Revision) (fs.FileInfo, error) {
 	info, err := p.dir.Lstat(p.base)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -400,13 +399,13 @@ func (p *place) expect(name string, revision *Revision) (fs.FileInfo, error) {
 		}
 	}
 	if info.Mode().Perm()&0o222 == 0 {
-		// The system would let us: it asks only whether the directory may be written.
+		// The system would allow it: only the directory has to be writable.
 		return nil, &fileError{reason: "the file is read-only", kind: ErrReadOnly, cause: fs.ErrPermission}
 	}
 	return info, nil
 }
 
-// unmake removes the directories that were made for a file which then was not.
+// unmake removes the directories that were created for a file that could not be written.
 func (p *place) unmake() {
 	p.leave()
 	for _, dir := range slices.Backward(p.made) {
@@ -415,7 +414,7 @@ func (p *place) unmake() {
 	p.made = nil
 }
 
-// leave closes the directory, but not the folder.
+// leave closes the directory of the file, but not the folder.
 func (p *place) leave() {
 	if p.dir != p.root {
 		p.dir.Close()

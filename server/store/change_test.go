@@ -24,7 +24,7 @@ func TestWrite(t *testing.T) {
 	for _, test := range []struct {
 		about, name string
 		expect      *Revision
-		conflict    *ConflictError // nil = written
+		conflict    *ConflictError // nil if written
 	}{
 		{"a new file", "new.def", nil, nil},
 		{"a new file that must be new", "new.def", noFile, nil},
@@ -66,14 +66,14 @@ func TestWriteRefusesNames(t *testing.T) {
 	d := open(t, map[string]string{"C_Chat.1.def": "x", "Sub/a.def": "x", "straße/b.def": "x"})
 	before := tree(t, d)
 	for name, want := range map[string]string{
-		"c_chat.1.def":   `"c_chat.1.def": "C_Chat.1.def" is there already and differs only in case`,
-		"sub/b.def":      `"sub/b.def": "Sub" is there already and differs only in case`,
-		"Sub/A.DEF":      `"Sub/A.DEF": "Sub/a.def" is there already and differs only in case`,
-		"sub":            `"sub": "Sub" is there already and differs only in case`,
-		"STRAßE/c.def":   `"STRAßE/c.def": "straße" is there already and differs only in case`,
+		"c_chat.1.def":   `"c_chat.1.def": "C_Chat.1.def" exists and differs only in case`,
+		"sub/b.def":      `"sub/b.def": "Sub" exists and differs only in case`,
+		"Sub/A.DEF":      `"Sub/A.DEF": "Sub/a.def" exists and differs only in case`,
+		"sub":            `"sub": "Sub" exists and differs only in case`,
+		"STRAßE/c.def":   `"STRAßE/c.def": "straße" exists and differs only in case`,
 		"Sub":            `"Sub": this is a folder`,
 		"Sub/a.def/b":    `"Sub/a.def/b": Sub/a.def is not a folder`,
-		".hidden.def":    `".hidden.def": names that start with a dot are for other programs`,
+		".hidden.def":    `".hidden.def": names that start with a dot are reserved for other programs`,
 		"Sub/../../evil": `"Sub/../../evil": not a path below the folder`,
 	} {
 		_, err := d.Write(name, []byte("y"), nil)
@@ -88,7 +88,7 @@ func TestWriteRefusesNames(t *testing.T) {
 	if diff := cmp.Diff(before, tree(t, d)); diff != "" {
 		t.Errorf("on disk (-want +got):\n%s", diff)
 	}
-	// Files that stand beside each other already can both be changed.
+	// Existing files whose names differ only in case can both be changed.
 	put(t, d, "both.def", "1")
 	put(t, d, "BOTH.def", "2")
 	if _, err := d.Write("both.def", []byte("3"), nil); err != nil {
@@ -154,7 +154,7 @@ func failAt(d *Dir, step string, nth int, err error) {
 	}
 }
 
-// steps are those that a change comes by, in their order.
+// steps returns the steps of a change, in order.
 func steps(t *testing.T, d *Dir, change func() error) []string {
 	t.Helper()
 	var all []string
@@ -165,7 +165,8 @@ func steps(t *testing.T, d *Dir, change func() error) []string {
 	return all
 }
 
-// Whatever step of a change fails, the folder is as it was, apart from the last: then the file is changed, and only not yet sure to stay.
+// Whichever step of a change fails, the folder is unchanged. Only if the last step fails has the file changed, but may not survive a power
+// failure.
 func TestAnyStepMayFail(t *testing.T) {
 	type change struct {
 		about string
@@ -246,7 +247,7 @@ func TestAnyStepMayFail(t *testing.T) {
 	}
 }
 
-// The revision tells callers of a write that is done and only not sure to stay.
+// A revision returned with an error marks a completed write that may not survive a power failure.
 func TestARevisionBesideAnError(t *testing.T) {
 	d := open(t, map[string]string{"a.def": "old"})
 	failAt(d, "sync directory", 1, syscall.EIO)
@@ -259,7 +260,7 @@ func TestARevisionBesideAnError(t *testing.T) {
 	}
 }
 
-// Another program changes the file while we write our temporary one.
+// Another program changes the file while we write our temporary file.
 func TestAChangeDuringAWrite(t *testing.T) {
 	for _, step := range []string{"create", "write", "sync", "close"} {
 		d := open(t, map[string]string{"a.def": "old"})
@@ -375,7 +376,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// Of many who have seen the same revision one may write, and what the winner wrote is there.
+// Of many writers with the same revision one succeeds, and its text is in the file.
 func TestOneOfManyWins(t *testing.T) {
 	d := open(t, map[string]string{"a.def": "0"})
 	seen := revision("0")

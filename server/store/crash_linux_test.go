@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Some tests need a process of their own, to be killed or to be short of disk. It is this program once more, which then does as one
-// of these says, in the folder that is its argument.
+// Some tests need a process of their own, to be killed or to run on a small disk: the test program itself, running one of these functions
+// in the folder given as argument.
 var children = map[string]func(d *Dir) error{
 	"versions":     writeVersions,
 	"lines":        appendLines,
@@ -54,13 +54,13 @@ func child(t *testing.T, what, folder string) *exec.Cmd {
 	return cmd
 }
 
-// version is a text that shows whether it is whole, and which one it is. Texts of neighbours differ much in length.
+// version returns a text that identifies its version and shows whether it is complete. Texts of successive versions differ much in length.
 func version(n int) []byte {
 	lines := 1 + n*7919%5000
 	return []byte(strings.Repeat(fmt.Sprintf("version %d of %d lines\n", n, lines), lines))
 }
 
-// number is the version that a text is all of.
+// number returns the version that a complete text has.
 func number(text []byte) (int, error) {
 	var n int
 	if _, err := fmt.Sscanf(string(text[:min(len(text), 30)]), "version %d of", &n); err != nil {
@@ -72,7 +72,7 @@ func number(text []byte) (int, error) {
 	return n, nil
 }
 
-// writeVersions writes one version after another, and says the number of each when it is written.
+// writeVersions writes one version after another, and prints the number of each once it is written.
 func writeVersions(d *Dir) error {
 	f, err := d.Read("a.def")
 	if err != nil {
@@ -90,7 +90,7 @@ func writeVersions(d *Dir) error {
 	return err
 }
 
-// appendLines appends numbers, and says each when it is written.
+// appendLines appends numbers, and prints each once it is written.
 func appendLines(d *Dir) error {
 	f, err := d.Read("a.def")
 	n := bytes.Count(f.Text, []byte("\n"))
@@ -103,7 +103,7 @@ func appendLines(d *Dir) error {
 	return err
 }
 
-// killed runs a child, kills it at some moment after it has said something, and returns the last number that it said.
+// killed starts a child process, kills it some time after its first output, and returns the last number that it printed.
 func killed(t *testing.T, what string, d *Dir) int {
 	t.Helper()
 	cmd := child(t, what, d.path)
@@ -128,13 +128,12 @@ func killed(t *testing.T, what string, d *Dir) int {
 	}
 	err = cmd.Wait()
 	if kill == nil || kill.Stop() {
-		t.Fatalf("it has ended by itself: %v %s", err, stderr.String())
+		t.Fatalf("the process ended before it was killed: %v %s", err, stderr.String())
 	}
 	return last
 }
 
-// A program that is killed leaves the old text or the new one. This says nothing of power failures, of which a test knows only that
-// all steps are gone through (TestAnyStepMayFail).
+// A killed program leaves the old text or the new one. Power failures are not tested; TestAnyStepMayFail checks that all steps are taken.
 func TestAKilledWriteLeavesAWholeVersion(t *testing.T) {
 	d := open(t, map[string]string{"a.def": string(version(0))})
 	kills, unfinished, left := 40, 0, 0

@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// Files of a data folder that belong to the folder as a whole.
+// Names of the files that belong to the data folder as a whole.
 const (
-	lockFile   = "wirebench.lock" // locked while a server runs; says which one
+	lockFile   = "wirebench.lock" // locked while a server runs; names the process
 	formatFile = "format.json"
 	setAside   = "set-aside" // copies made before an upgrade
 )
 
-// Data is the data folder of a server. It holds a lock on the folder until Close, so that no second server cleans up what this one is
-// writing; the system releases the lock of a process that is killed.
+// Data is the data folder of a server. It holds a lock on the folder until Close, so that a second server cannot remove files that this one
+// is writing; the system releases the lock of a killed process.
 type Data struct {
 	path string // absolute
 	log  *slog.Logger
 	lock *os.File // nil where the file system has no locks
 }
 
-// InUseError says that another server has locked the data folder.
+// InUseError reports that another server has locked the data folder.
 type InUseError struct {
 	Folder string
 	Holder Holder // zero if the lock file does not say
@@ -47,7 +47,7 @@ func (e *InUseError) Error() string {
 		e.Folder, e.Holder.PID, e.Holder.Host, e.Holder.Since.Format(time.RFC3339))
 }
 
-// NewerError says that a data folder was written by a newer version of the program.
+// NewerError reports that a data folder was written by a newer version of the program.
 type NewerError struct {
 	Folder     string
 	Have, Know int
@@ -58,8 +58,8 @@ func (e *NewerError) Error() string {
 		e.Folder, e.Have, e.Know)
 }
 
-// OpenData makes the folder if it is not there, locks it, and upgrades it to Format. The error is an *InUseError or a *NewerError where that
-// is the reason.
+// OpenData opens the folder, creates it if it does not exist, locks it and upgrades it to Format. The error is an *InUseError or a
+// *NewerError where one of these is the reason.
 func OpenData(root string, log *slog.Logger) (*Data, error) {
 	return openData(root, log, upgrades)
 }
@@ -90,12 +90,13 @@ func openData(root string, log *slog.Logger, steps []upgrade) (_ *Data, err erro
 	return d, nil
 }
 
-// Path is a place in the folder.
+// Path joins a path below the folder.
 func (d *Data) Path(elements ...string) string {
 	return filepath.Join(append([]string{d.path}, elements...)...)
 }
 
-// Dir opens a folder of text files in the data folder. Temporary files in it are of a crash, whatever their age: nobody else writes there.
+// Dir opens a folder of text files in the data folder. Temporary files in it are left over from a crash, whatever their age: no other
+// program writes there.
 func (d *Data) Dir(elements ...string) (*Dir, error) {
 	return Open(d.Path(elements...), d.options()...)
 }
@@ -122,13 +123,13 @@ func (d *Data) Close() error {
 	return d.lock.Close()
 }
 
-// acquire locks the folder. Where there can be no lock, since the folder is read-only or the file system has none, it says so in the log
-// and goes on.
+// acquire locks the folder. Where it cannot be locked, because it is read-only or the file system has no locks, acquire logs a warning and
+// succeeds.
 func (d *Data) acquire() error {
 	name := d.Path(lockFile)
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
-		if f, err = os.Open(name); err != nil { // of somebody else, or on a read-only disk
+		if f, err = os.Open(name); err != nil { // owned by another user, or on a read-only disk
 			d.log.Warn("the data folder is not locked: no other server must use it", "folder", d.path, "error", why(err))
 			return nil
 		}
@@ -137,7 +138,7 @@ func (d *Data) acquire() error {
 	case errors.Is(err, errLocked):
 		e := &InUseError{Folder: d.path}
 		if text, err := os.ReadFile(name); err == nil {
-			_ = json.Unmarshal(text, &e.Holder) // it may be being written
+			_ = json.Unmarshal(text, &e.Holder) // the other server may be writing it
 		}
 		f.Close()
 		return e
@@ -154,19 +155,19 @@ func (d *Data) acquire() error {
 		}
 	}
 	if err != nil {
-		d.log.Warn("the lock of the data folder does not say who holds it", "folder", d.path, "error", err)
+		d.log.Warn("cannot write the process into the lock file of the data folder", "folder", d.path, "error", err)
 	}
 	return nil
 }
 
-// isNew reports whether nothing has been kept in the folder yet.
+// isNew reports whether nothing has been stored in the folder yet.
 func (d *Data) isNew() (bool, error) {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
 		return false, failure("read folder", d.path, err)
 	}
 	for _, e := range entries {
-		if e.IsDir() && e.Name() != "lost+found" { // which a file system of its own has
+		if e.IsDir() && e.Name() != "lost+found" { // the root of a file system has this
 			return false, nil
 		}
 	}

@@ -14,13 +14,13 @@ import (
 
 func openedData(t *testing.T, root string, steps ...upgrade) (*Data, *bytes.Buffer) {
 	t.Helper()
-	var said bytes.Buffer
-	d, err := openData(root, slog.New(slog.NewTextHandler(&said, nil)), steps)
+	var log bytes.Buffer
+	d, err := openData(root, slog.New(slog.NewTextHandler(&log, nil)), steps)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	return d, &said
+	return d, &log
 }
 
 func laid(t *testing.T, name, text string) {
@@ -42,7 +42,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// A second server is refused, told who the first one is, and leaves alone what the first one is writing.
+// A second server is refused with an error that names the first, and does not touch the files that the first one is writing.
 func TestDataIsLocked(t *testing.T) {
 	root := t.TempDir()
 	first, err := OpenData(root, nil)
@@ -70,7 +70,7 @@ func TestDataIsLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(uploading); err == nil {
-		t.Error("what a crash has left stays in a folder of one's own")
+		t.Error("a temporary file left by a crash stays in an exclusive folder")
 	}
 }
 
@@ -84,7 +84,7 @@ func holdData(d *Dir) error {
 	return nil
 }
 
-// A killed server leaves a folder that the next one takes.
+// After a server is killed, the next one can lock the folder.
 func TestDataAfterKill(t *testing.T) {
 	root := t.TempDir()
 	cmd := child(t, "hold data", root)
@@ -112,7 +112,7 @@ func TestDataAfterKill(t *testing.T) {
 	d.Close()
 }
 
-// Temporary files of another program that is writing to a shared folder stay; those of a crash go.
+// Opening a shared folder removes old temporary files, and keeps recent ones that another program may be writing.
 func TestSharedFolderIsSweptOfOldFilesOnly(t *testing.T) {
 	root := t.TempDir()
 	young, old := filepath.Join(root, temporaryStart+"0123456789abcdef"+temporaryEnd), filepath.Join(root, temporaryStart+"fedcba9876543210"+temporaryEnd)
@@ -154,7 +154,7 @@ func TestDataFormat(t *testing.T) {
 		if text := read(t, filepath.Join(root, formatFile)); text != `{"format":7,"since":"9.0"}` {
 			t.Errorf("%q", text)
 		}
-		d, err := openData(root, nil, make([]upgrade, 7)) // it is not locked, and nothing is to be done
+		d, err := openData(root, nil, make([]upgrade, 7)) // not locked, and without upgrades to run
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func TestDataFormat(t *testing.T) {
 		if text := read(t, about); !strings.Contains(text, `"title":"one"`) || !strings.Contains(text, `"mine":1`) {
 			t.Errorf("%q", text)
 		}
-		openedData(t, root, rename, step) // goes on, with the copy of before
+		openedData(t, root, rename, step) // resumes, with the existing copy
 		copies, _ := filepath.Glob(filepath.Join(root, setAside, "*"))
 		if len(copies) != 1 {
 			t.Fatal(copies)
@@ -207,9 +207,9 @@ func TestDataFormat(t *testing.T) {
 		name := filepath.Join(root, formatFile)
 		laid(t, filepath.Join(root, "tera", "settings.json"), "{}")
 		laid(t, name, `{"form`)
-		_, said := openedData(t, root, step)
-		if text := read(t, name); text != "{\"format\":1}\n" || !strings.Contains(said.String(), name) {
-			t.Errorf("%q: %s", text, said)
+		_, log := openedData(t, root, step)
+		if text := read(t, name); text != "{\"format\":1}\n" || !strings.Contains(log.String(), name) {
+			t.Errorf("%q: %s", text, log)
 		}
 		if text := read(t, name+damagedEnding([]byte(`{"form`))); text != `{"form` {
 			t.Errorf("%q", text)
@@ -217,11 +217,11 @@ func TestDataFormat(t *testing.T) {
 	})
 }
 
-// A damaged file beside a capture costs what it says, is named in the log once, and is kept when something else is written there.
+// A damaged description file costs only its own content, is logged once, and is set aside when it is overwritten.
 func TestDamagedCaptureFile(t *testing.T) {
 	root := t.TempDir()
-	var said bytes.Buffer
-	c, err := OpenCaptures(root, WithLog(slog.New(slog.NewTextHandler(&said, nil))))
+	var log bytes.Buffer
+	c, err := OpenCaptures(root, WithLog(slog.New(slog.NewTextHandler(&log, nil))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,8 +236,8 @@ func TestDamagedCaptureFile(t *testing.T) {
 			t.Errorf("%+v, %v", all, err)
 		}
 	}
-	if strings.Count(said.String(), name) != 1 {
-		t.Errorf("the log: %s", said.String())
+	if strings.Count(log.String(), name) != 1 {
+		t.Errorf("the log: %s", log.String())
 	}
 	if _, err := c.Note(x.ID, func(n *Notes) { n.Text = "hello" }); err != nil {
 		t.Fatal(err)
@@ -250,7 +250,7 @@ func TestDamagedCaptureFile(t *testing.T) {
 	}
 }
 
-// What only another version knows of a capture survives a change.
+// Members of a description that only another version knows survive a change.
 func TestUnknownMembersSurvive(t *testing.T) {
 	root := t.TempDir()
 	c, err := OpenCaptures(root)

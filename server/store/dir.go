@@ -22,27 +22,27 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Bounds of a folder, so that a wrong one is refused instead of filling the memory. Write holds the first; the others are held by
-// List, so whoever adds many files counts them before.
+// Bounds of a folder, so that a wrong one is refused instead of filling the memory. Write enforces the first; List enforces the others, so
+// callers that add many files count them before.
 const (
 	MaxFileBytes = 4 << 20
 	MaxFiles     = 20000
 	MaxAllBytes  = 256 << 20
 )
 
-// maxEntries bounds what is looked at, files of all kinds and directories.
+// maxEntries bounds the files and directories of all kinds that a walk visits.
 const maxEntries = 200_000
 
-// Revision names a content: the first 16 hex digits of its SHA-256. "" stands for a file that is not there.
+// Revision identifies a content: the first 16 hex digits of its SHA-256. "" stands for a missing file.
 type Revision string
 
-// RevisionOf returns the revision of a text; that of an empty one is not "".
+// RevisionOf returns the revision of a text. The revision of an empty text is not "".
 func RevisionOf(text []byte) Revision {
 	sum := sha256.Sum256(text)
 	return Revision(hex.EncodeToString(sum[:8]))
 }
 
-// File is a file as it was read.
+// File is a file and its text.
 type File struct {
 	Name     string // slash path below the folder
 	Text     []byte
@@ -51,34 +51,35 @@ type File struct {
 
 // Dir is a folder of text files. It is safe for concurrent use; several programs may use one folder.
 type Dir struct {
-	path string // absolute; it is opened for each call, as the folder may be deleted and made anew
+	path string // absolute; opened for each call, as the folder may be deleted and created anew
 	log  *slog.Logger
 	mu   sync.Mutex // held while files change
 
 	alone  bool     // no other program writes here
-	logged sync.Map // damaged and unreadable files that the log has named: path and reason → struct{}
+	logged sync.Map // damaged and unreadable files already logged: path and reason → struct{}
 
 	// Set by tests.
 	before     func(step string) error // fails a step of a change; see the calls of step
 	newWatcher func() (*fsnotify.Watcher, error)
 	maxFiles   int
 	maxBytes   int           // of all files
-	pollEvery  time.Duration // how often Watch looks for what no event tells
+	pollEvery  time.Duration // how often Watch polls for changes that cause no event
 }
 
-// Option is a choice of Open.
+// Option is an option of Open.
 type Option func(*Dir)
 
 // WithLog sets the log for problems that no call returns, such as the reason why Watch polls.
 func WithLog(log *slog.Logger) Option { return func(d *Dir) { d.log = log } }
 
-// Alone says that no other program writes to the folder, so that temporary files of any age are what a crash has left.
+// Alone declares that no other program writes to the folder, so that temporary files of any age are left over from a crash.
 func Alone() Option { return func(d *Dir) { d.alone = true } }
 
-// crashed is the age from which a temporary file is what a crash has left, where other programs may be writing. One is written in seconds.
+// crashed is the age from which a temporary file counts as left over from a crash where other programs may be writing. Writing one takes
+// seconds.
 const crashed = 10 * time.Minute
 
-// Open makes the folder if it is not there, and removes temporary files that a crash has left.
+// Open opens the folder, creates it if it does not exist, and removes temporary files left by a crash.
 func Open(root string, options ...Option) (*Dir, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -96,7 +97,7 @@ func Open(root string, options ...Option) (*Dir, error) {
 			return nil, failure("make folder", abs, err)
 		}
 		if parent, err := os.OpenRoot(filepath.Dir(abs)); err == nil {
-			_ = syncDir(parent) // not ours, so it is no error if we may not
+			_ = syncDir(parent) // not ours: no error if not permitted
 			parent.Close()
 		}
 	}
@@ -106,17 +107,17 @@ func Open(root string, options ...Option) (*Dir, error) {
 	return d, nil
 }
 
-// root opens the folder. No name and no symbolic link leads out of it.
+// root opens the folder. Neither names nor symbolic links lead out of it.
 func (d *Dir) root() (*os.Root, error) {
 	root, err := os.OpenRoot(d.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		// Not fs.ErrNotExist: callers take that for a file that has been deleted.
+		// Not fs.ErrNotExist, which callers take for a deleted file.
 		return nil, &fileError{op: "open folder", name: d.path, reason: ErrGone.Error(), cause: ErrGone}
 	}
 	return root, failure("open folder", d.path, err)
 }
 
-// sweep removes the temporary files of a crash.
+// sweep removes the temporary files left by a crash.
 func (d *Dir) sweep() error {
 	root, err := d.root()
 	if err != nil {
@@ -131,15 +132,15 @@ func (d *Dir) sweep() error {
 			return
 		}
 		if root.Remove(name) == nil {
-			d.log.Info("removed what a crash has left", "file", d.Path(name))
+			d.log.Info("removed a temporary file left by a crash", "file", d.Path(name))
 		}
 	}})
 }
 
-// Path is where a file of the folder is, for people.
+// Path returns the path of a file of the folder, for display.
 func (d *Dir) Path(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
 
-// damaged names a file that is damaged, or cannot be read, in the log: once for each reason.
+// damaged logs a file that is damaged or unreadable, once for each reason.
 func (d *Dir) damaged(name, reason string) {
 	path := d.Path(name)
 	if _, known := d.logged.LoadOrStore(path+"\x00"+reason, struct{}{}); !known {
@@ -147,7 +148,7 @@ func (d *Dir) damaged(name, reason string) {
 	}
 }
 
-// SetAside keeps the text of a damaged file beside it, before the file gets another one.
+// SetAside keeps the text of a damaged file beside it, before the file is overwritten.
 func (d *Dir) SetAside(name string, text []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -163,8 +164,8 @@ func (d *Dir) setAside(name string, text []byte) error {
 	return nil
 }
 
-// List reads the files that count, sorted by name. skipped names other files, each as "name: reason"; hidden ones are left out of
-// that too. There is an error if the folder has more than the bounds allow.
+// List reads the definitions, maps and samples, sorted by name. skipped lists other files, each as "name: reason", except hidden ones. It
+// is an error if the folder exceeds the bounds.
 func (d *Dir) List() (files []File, skipped []string, err error) {
 	root, err := d.root()
 	if err != nil {
@@ -201,7 +202,7 @@ func (d *Dir) List() (files []File, skipped []string, err error) {
 	return files, skipped, nil
 }
 
-// Read reads a file of any ending. The error is an fs.ErrNotExist if there is none.
+// Read reads a file with any ending. The error is fs.ErrNotExist if there is none.
 func (d *Dir) Read(name string) (File, error) {
 	if err := CheckName(name); err != nil {
 		return File{}, err
@@ -218,15 +219,15 @@ func (d *Dir) Read(name string) (File, error) {
 	return File{name, text, RevisionOf(text)}, nil
 }
 
-// visitor is what walk calls; all of it may be nil.
+// visitor holds the callbacks of walk; each may be nil.
 type visitor struct {
 	dir   func(name string) error          // a directory, before it is read
-	file  func(name string) error          // a regular file that counts
-	other func(name string, e fs.DirEntry) // what is hidden and no directory
-	skip  func(name string, reason string) // what is neither
+	file  func(name string) error          // a regular file that List reads
+	other func(name string, e fs.DirEntry) // a hidden file
+	skip  func(name string, reason string) // any other entry
 }
 
-// walk visits what is below the folder.
+// walk visits the entries below the folder.
 func (d *Dir) walk(root *os.Root, v visitor) error {
 	skip := func(name, reason string) {
 		if v.skip != nil {
@@ -290,8 +291,8 @@ func tooMany(bound int, things string) error { return fmt.Errorf("more than %d %
 
 const notRegular = "not a regular file"
 
-// readFile reads a regular file of at most MaxFileBytes. Links are not followed: the folder may be one that others can write to, and
-// a change would replace the link instead of the file.
+// readFile reads a regular file of at most MaxFileBytes. Links are not followed: other users may be able to write to the folder, and a
+// change would replace the link instead of the file.
 func readFile(root *os.Root, name string) ([]byte, error) { return readUpTo(root, name, MaxFileBytes) }
 
 // readUpTo is readFile with another bound.
@@ -319,7 +320,7 @@ func readUpTo(root *os.Root, name string, most int64) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// shown is a name as it can stand in a line of text.
+// shown returns a name as it can appear in a line of text.
 func shown(name string) string {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// open opens a folder of the test with files in it.
+// open opens a folder that contains files.
 func open(t *testing.T, files map[string]string) *Dir {
 	t.Helper()
 	d, err := Open(filepath.Join(t.TempDir(), "definitions"))
@@ -36,7 +36,7 @@ func put(t *testing.T, d *Dir, name, text string) {
 	}
 }
 
-// tree is all that is on disk below the folder, hidden files and directories too, with the texts.
+// tree returns the texts of all files below the folder, including hidden ones, and its directories.
 func tree(t *testing.T, d *Dir) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -71,7 +71,7 @@ func namesOf(files []File) []string {
 }
 
 func TestRevisionOf(t *testing.T) {
-	// The first digits of the SHA-256 of "abc" as FIPS 180-2 gives it, and of nothing.
+	// The first digits of the SHA-256 of "abc", as in FIPS 180-2, and of the empty text.
 	if got := RevisionOf([]byte("abc")); got != "ba7816bf8f01cfea" {
 		t.Error(got)
 	}
@@ -103,9 +103,9 @@ func TestListReadsTheFilesThatCount(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	wantSkipped := []string{
-		`"bad\x01": the character U+0001 does not show`,
-		"1/2/3/4/5/6/7/8/deeper.def: at most 8 names deep",
-		"a:b.def: a name cannot hold : everywhere",
+		`"bad\x01": the character U+0001 is not printable`,
+		"1/2/3/4/5/6/7/8/deeper.def: at most 8 folders deep",
+		"a:b.def: the character : is not allowed in names",
 		"big.def: 4194305 bytes, a file has at most 4194304",
 		"link.def: not a regular file",
 		"linked: not a regular file",
@@ -190,8 +190,8 @@ func TestRead(t *testing.T) {
 		about, name, want string
 		is                error
 	}{
-		{"no such file", "c.def", "read c.def: there is no such file", fs.ErrNotExist},
-		{"no such folder", "c/d.def", "read c/d.def: there is no such file", fs.ErrNotExist},
+		{"no such file", "c.def", "read c.def: the file does not exist", fs.ErrNotExist},
+		{"no such folder", "c/d.def", "read c/d.def: the file does not exist", fs.ErrNotExist},
 		{"a folder", "a", "read a: not a regular file", nil},
 		{"a file as a folder", "a/b.def/c.def", `"a/b.def/c.def": a/b.def is not a folder`, nil},
 		{"too large", "big.def", "read big.def: 4194305 bytes, a file has at most 4194304", ErrTooLarge},
@@ -243,7 +243,7 @@ func TestNoLinkLeadsOutside(t *testing.T) {
 	}
 }
 
-// A folder that is gone is no folder without files: callers would forget all they know.
+// A missing folder is not an empty one: callers would drop everything they have loaded.
 func TestAFolderThatIsGone(t *testing.T) {
 	d := open(t, map[string]string{"a.def": "x"})
 	if err := os.RemoveAll(d.path); err != nil {

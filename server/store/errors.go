@@ -8,32 +8,32 @@ import (
 	"syscall"
 )
 
-// What is wrong with the disk rather than with what was asked.
+// Failures of the disk, as opposed to invalid requests.
 var (
-	ErrFull     = errors.New("the disk is full")             // or a quota or the largest size of a file is reached
-	ErrReadOnly = errors.New("the folder cannot be written") // read-only, or not ours to write
+	ErrFull     = errors.New("the disk is full")             // or a quota is used up, or the maximum size of a file is reached
+	ErrReadOnly = errors.New("the folder cannot be written") // read-only, or owned by another user
 	ErrTooLarge = errors.New("too large for a file")         // more than MaxFileBytes
-	ErrGone     = errors.New("the folder is gone")           // it was there when it was opened
+	ErrGone     = errors.New("the folder is gone")           // it existed when it was opened
 )
 
 // ConflictError reports that a file has changed since the caller read it.
 type ConflictError struct {
 	Name string
-	Have Revision // "" = there is no such file any more
+	Have Revision // "" if the file no longer exists
 	Text []byte   // of Have
 }
 
 func (e *ConflictError) Error() string {
 	if e.Have == "" {
-		return e.Name + " is no longer there"
+		return e.Name + " no longer exists"
 	}
-	return e.Name + " has changed meanwhile"
+	return e.Name + " has been changed meanwhile"
 }
 
-// fileError is a failure that people read: what was tried, with which file, and why it did not work.
+// fileError is a failure for display: an operation, a file and a reason.
 type fileError struct {
 	op, name, reason string
-	kind, cause      error // kind is nil when it is none of ours
+	kind, cause      error // kind is one of the errors above, or nil
 }
 
 func (e *fileError) Error() string { return e.op + " " + e.name + ": " + e.reason }
@@ -45,14 +45,14 @@ func (e *fileError) Unwrap() []error {
 	return []error{e.kind, e.cause}
 }
 
-// Numbers that Windows has for a full disk, next to those of POSIX, which package syscall has everywhere.
+// Windows error numbers for a full disk. Package syscall has the POSIX ones on every system.
 const (
 	windowsHandleDiskFull = syscall.Errno(39)
 	windowsDiskFull       = syscall.Errno(112)
 )
 
-// failure wraps an error of the system with what was being done. Errors that say so already stay as they are, and a fileError that does
-// not yet is completed.
+// failure wraps an error of the system with the operation and the name. Errors that have an operation are returned unchanged, and a
+// fileError without one is completed.
 func failure(op, name string, err error) error {
 	if err == nil {
 		return nil
@@ -84,21 +84,21 @@ func failure(op, name string, err error) error {
 			e.kind = ErrReadOnly
 		}
 	case errors.Is(err, fs.ErrNotExist):
-		e.reason = "there is no such file"
+		e.reason = "the file does not exist"
 	case errors.As(err, &in):
-		e.reason = in.Err.Error() // without its path, which may be that of a temporary file
+		e.reason = in.Err.Error() // without its path, which may be a temporary file
 	case errors.As(err, &between):
 		e.reason = between.Err.Error()
 	}
 	return e
 }
 
-// tooLarge is the error of a text of that many bytes.
+// tooLarge returns the error for a text of size bytes.
 func tooLarge(size int64) error {
 	return &fileError{reason: fmt.Sprintf("%d bytes, a file has at most %d", size, MaxFileBytes), cause: ErrTooLarge}
 }
 
-// why is the reason of an error, without what was being done and with which file.
+// why returns the reason of an error, without operation and name.
 func why(err error) string {
 	var e *fileError
 	if errors.As(failure("read", "", err), &e) {

@@ -32,7 +32,7 @@ func fullMount(d *Dir) error {
 	return fullDisk(d)
 }
 
-// fullDisk is what must hold when a disk takes 64 kB and no more: whatever fails says so, and leaves things as they were.
+// fullDisk checks a disk that is full after 64 kB: failing operations report it, and leave the files unchanged.
 func fullDisk(d *Dir) error {
 	small, large := bytes.Repeat([]byte("small\n"), 1000), bytes.Repeat([]byte("large\n"), 100_000)
 	if _, err := d.Write("a.def", small, nil); err != nil {
@@ -66,7 +66,7 @@ func fullDisk(d *Dir) error {
 	return nil
 }
 
-// readOnlyMount is what must hold when a disk is mounted for reading: files can be read, and all else says why it does not work.
+// readOnlyMount checks a disk mounted read-only: files can be read, and all other operations report the reason why they fail.
 func readOnlyMount(d *Dir) error {
 	if err := syscall.Mount("store", d.path, "tmpfs", 0, "size=64k"); err != nil {
 		return errors.Join(errNotAllowed, err)
@@ -126,7 +126,7 @@ func TestAFullDisk(t *testing.T) {
 	}
 }
 
-// apart puts a process into name spaces of its own: there anybody may mount and set limits, and nobody else sees it.
+// apart starts a process in namespaces of its own, where it may mount disks and set limits that other processes do not see.
 func apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
@@ -135,7 +135,7 @@ func apart() *syscall.SysProcAttr {
 	}
 }
 
-// exhaustedWatches is what must hold when the user has no watches left, and then no watcher either: changes are told all the same.
+// exhaustedWatches checks a user without watches left, and then without watchers: changes are reported all the same.
 func exhaustedWatches(d *Dir) error {
 	d.pollEvery = 5 * time.Millisecond
 	for _, limit := range []struct{ name, value string }{{"max_inotify_watches", "1"}, {"max_inotify_instances", "0"}} {
@@ -146,13 +146,13 @@ func exhaustedWatches(d *Dir) error {
 		d.log = slog.New(slog.NewTextHandler(&log, nil))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		told := 0
+		calls := 0
 		if err := d.Watch(ctx, func() {
-			told++
+			calls++
 			switch f, _ := d.Read("x/a.def"); {
 			case string(f.Text) == limit.name:
 				cancel()
-			case told == 1:
+			case calls == 1:
 				if _, err := d.Write("x/a.def", []byte(limit.name), nil); err != nil {
 					panic(err)
 				}
@@ -160,8 +160,8 @@ func exhaustedWatches(d *Dir) error {
 		}); err != nil {
 			return err
 		}
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) || told < 2 || strings.Count(log.String(), "level=WARN") != 1 {
-			return fmt.Errorf("%s: told %d times, log %q", limit.name, told, log.String())
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) || calls < 2 || strings.Count(log.String(), "level=WARN") != 1 {
+			return fmt.Errorf("%s: %d calls, log %q", limit.name, calls, log.String())
 		}
 		fmt.Print(log.String())
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// MergeJSON returns v as JSON with the members of old that the type of v does not have, also in nested objects: what another version of the
-// program has written survives a change by this one. Elements of an array of objects are matched by their member "at". An old text that is
-// not JSON is left out.
+// MergeJSON returns v as JSON, with the members of old that the type of v does not have, also in nested objects: members written by another
+// version of the program survive a change by this one. Elements of an array of objects are matched by their member "at". An old text that
+// is not JSON is ignored.
 func MergeJSON(v any, old []byte) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil || !json.Valid(old) {
@@ -20,13 +20,13 @@ func MergeJSON(v any, old []byte) ([]byte, error) {
 	return merge(text, old, reflect.TypeOf(v))
 }
 
-// jsonMember is a member of an object in the order of the text.
+// jsonMember is a member of an object.
 type jsonMember struct {
 	name  string
 	value json.RawMessage
 }
 
-// merge is MergeJSON for a value of the type.
+// merge is MergeJSON for the text of a value of type t.
 func merge(text, old json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -51,7 +51,7 @@ func mergeObject(text, old json.RawMessage, t reflect.Type) (json.RawMessage, er
 	if err != nil {
 		return nil, err
 	}
-	fields := map[string]reflect.Type{} // by their names in lower case, as package json reads them
+	fields := map[string]reflect.Type{} // by lower-case name, as package json matches them
 	knownMembers(t, fields)
 	for _, m := range was {
 		field, known := fields[strings.ToLower(m.name)]
@@ -105,7 +105,7 @@ func mergeArray(text, old json.RawMessage, t reflect.Type) (json.RawMessage, err
 	return json.Marshal(is)
 }
 
-// memberAt is the text of the member "at" of an object; "" = it has none.
+// memberAt returns the text of the member "at" of an object, "" if it has none.
 func memberAt(object json.RawMessage) string {
 	var x struct {
 		At json.RawMessage `json:"at"`
@@ -114,7 +114,7 @@ func memberAt(object json.RawMessage) string {
 	return string(x.At)
 }
 
-// jsonMembers are those of an object in the order of the text.
+// jsonMembers returns the members of an object in the order of the text.
 func jsonMembers(object json.RawMessage) (out []jsonMember, err error) {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if _, err := dec.Token(); err != nil {
@@ -125,7 +125,7 @@ func jsonMembers(object json.RawMessage) (out []jsonMember, err error) {
 		if err != nil {
 			return nil, err
 		}
-		m := jsonMember{name: name.(string)} // a name of a member is a string
+		m := jsonMember{name: name.(string)} // member names are strings
 		if err := dec.Decode(&m.value); err != nil {
 			return nil, err
 		}
@@ -134,7 +134,7 @@ func jsonMembers(object json.RawMessage) (out []jsonMember, err error) {
 	return out, nil
 }
 
-// knownMembers adds the members of a struct as package json writes them, those of embedded structs among them.
+// knownMembers adds the members that package json writes for a struct, including those of embedded structs.
 func knownMembers(t reflect.Type, to map[string]reflect.Type) {
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -156,12 +156,12 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// writesItself reports whether a type decides on its JSON.
+// writesItself reports whether a type has its own JSON encoding.
 func writesItself(t reflect.Type) bool {
 	return t.Implements(jsonMarshaler) || t.Implements(textMarshaler)
 }
 
 func isObject(text json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
 
-// damagedEnding is what the name of a file gets behind it when its text is set aside because nobody can read it.
+// damagedEnding returns the suffix for the name of a file that keeps a damaged text.
 func damagedEnding(text []byte) string { return ".damaged-" + string(RevisionOf(text)) }

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// errLocked is the error of lock for a file that is locked already.
+// errLocked is returned by lock for a file that is locked already.
 var errLocked = errors.New("locked")
 
 func lock(*os.File) error { return errors.ErrUnsupported }

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// errLocked is the error of lock for a file that is locked already.
+// errLocked is returned by lock for a file that is locked already.
 var errLocked = syscall.EWOULDBLOCK
 
-// lock locks a file until it is closed, or the process ends in whatever way. Containers that share a volume share its locks.
+// lock locks a file until it is closed or the process ends. Containers that share a volume share its locks.
 func lock(f *os.File) error {
 	for {
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EINTR) {

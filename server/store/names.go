@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of names. Below them, a name fits every file system that people copy a folder to.
+// Bounds of names. A name within them fits every common file system.
 const (
 	maxElementBytes = 200
 	maxNameBytes    = 500
@@ -21,8 +21,7 @@ type NameError struct{ Name, Reason string }
 
 func (e *NameError) Error() string { return fmt.Sprintf("%q: %s", e.Name, e.Reason) }
 
-// CheckName reports whether a file may have that name: a slash path below the folder that every system can hold. The error is a
-// *NameError.
+// CheckName checks that a file may have a name: a slash path below the folder that is valid on every system. The error is a *NameError.
 func CheckName(name string) error {
 	if reason := nameReason(name); reason != "" {
 		return &NameError{name, reason}
@@ -30,11 +29,11 @@ func CheckName(name string) error {
 	return nil
 }
 
-// nameReason says what is wrong with a name; "" = nothing.
+// nameReason returns the reason why a name is invalid, "" if it is valid.
 func nameReason(name string) string {
 	switch {
 	case name == "":
-		return "a file has a name"
+		return "the name is empty"
 	case !utf8.ValidString(name):
 		return "the name is not UTF-8"
 	case len(name) > maxNameBytes:
@@ -47,7 +46,7 @@ func nameReason(name string) string {
 		}
 	}
 	if len(elements) > maxElements {
-		return fmt.Sprintf("at most %d names deep", maxElements)
+		return fmt.Sprintf("at most %d folders deep", maxElements)
 	}
 	if !fs.ValidPath(name) {
 		return "not a path below the folder"
@@ -55,34 +54,34 @@ func nameReason(name string) string {
 	return ""
 }
 
-// elementReason is nameReason for what stands between two slashes.
+// elementReason is nameReason for one element of a path.
 func elementReason(element string) string {
 	switch {
 	case element == "" || element == "." || element == "..":
 		return "not a path below the folder"
 	case element[0] == '.':
-		return "names that start with a dot are for other programs"
+		return "names that start with a dot are reserved for other programs"
 	case element == leftOut:
-		return "what is below " + leftOut + " is not read"
+		return "files in " + leftOut + " are not read"
 	case len(element) > maxElementBytes:
 		return fmt.Sprintf("%d bytes between slashes, at most %d are allowed", len(element), maxElementBytes)
 	case strings.HasSuffix(element, ".") || strings.HasSuffix(element, " "):
-		return "Windows cannot keep a dot or a space at the end"
+		return "Windows does not allow a dot or a space at the end"
 	case reserved(element):
-		return "Windows keeps this name for a device"
+		return "Windows reserves this name for a device"
 	}
 	for _, r := range element {
 		if !unicode.IsPrint(r) {
-			return fmt.Sprintf("the character %U does not show", r)
+			return fmt.Sprintf("the character %U is not printable", r)
 		}
 		if strings.ContainsRune(`\:*?"<>|`, r) {
-			return fmt.Sprintf("a name cannot hold %c everywhere", r)
+			return fmt.Sprintf("the character %c is not allowed in names", r)
 		}
 	}
 	return ""
 }
 
-// reserved tells names of devices, which Windows does not take with an ending either: NUL.def is the device NUL.
+// reserved reports whether Windows reserves a name for a device, with or without an ending: NUL.def is the device NUL.
 func reserved(element string) bool {
 	stem, _, _ := strings.Cut(element, ".")
 	stem = strings.ToUpper(strings.TrimRight(stem, " "))
@@ -98,13 +97,13 @@ func reserved(element string) bool {
 	return false
 }
 
-// leftOut is a directory that package managers fill with other people's files.
+// leftOut is a directory that package managers fill with downloaded files.
 const leftOut = "node_modules"
 
-// SamplesEnding is the ending of files of samples, the one kind beside definitions and maps that List reads.
+// SamplesEnding is the ending of sample files. List reads them beside definitions and maps.
 const SamplesEnding = ".samples.jsonl"
 
-// counts reports whether the ending of a name is one of definitions, maps or samples.
+// counts reports whether a name has the ending of a definition, map or sample file.
 func counts(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".def", ".map", ".txt", "":
@@ -113,10 +112,10 @@ func counts(name string) bool {
 	return strings.HasSuffix(name, SamplesEnding)
 }
 
-// hidden reports whether a directory or file is left out without a word.
+// hidden reports whether walks skip a directory or file silently.
 func hidden(element string) bool { return strings.HasPrefix(element, ".") || element == leftOut }
 
-// fold makes names equal that differ only in case, as strings.EqualFold does.
+// fold returns the same text for names that differ only in case, as strings.EqualFold compares them.
 func fold(name string) string {
 	return strings.Map(func(r rune) rune {
 		least := r

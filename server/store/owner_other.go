@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// keepOwner has nothing to do here: a new file gets the rights of its directory.
+// keepOwner does nothing on this system: a new file gets the permissions of its directory.
 func keepOwner(*os.File, fs.FileInfo) {}

@@ -12,20 +12,20 @@ import (
 	"wirebench/codec/pcap"
 )
 
-// maxPlaces is how many captures the places of packets are remembered of.
+// maxPlaces is the number of captures whose packet positions are cached.
 const maxPlaces = 16
 
-// packetPlaces is what is known of where the packets of a capture are.
+// packetPlaces is the index of the packets of a capture, as far as it has been read.
 type packetPlaces struct {
-	mu    sync.Mutex // held while packets are looked for
+	mu    sync.Mutex // held during a search
 	index pcap.Index
 	size  int64
-	at    time.Time // of the file, when the index was begun
+	at    time.Time // modification time of the file when the index was begun
 	used  time.Time
 }
 
-// Packets emits the packets of a capture file with the numbers that are wanted, which rise, until emit returns false. A packet is valid until
-// emit has returned. The errors are those of Open, pcap.ErrFormat, wrapped, for what is no capture file, and that of ctx.
+// Packets emits the packets of a capture file with the numbers in want, which must ascend, until emit returns false. A packet is valid only
+// during the call of emit. The errors are those of Open, a wrapped pcap.ErrFormat for a file that is not a capture file, and that of ctx.
 func (c *Captures) Packets(ctx context.Context, id string, want []uint32, emit func(*packet.Packet) bool) error {
 	file, err := c.Open(id)
 	if err != nil {
@@ -44,12 +44,12 @@ func (c *Captures) Packets(ctx context.Context, id string, want []uint32, emit f
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.size != info.Size() || !p.at.Equal(info.ModTime()) {
-		p.index, p.size, p.at = pcap.Index{}, info.Size(), info.ModTime() // somebody has put another file there
+		p.index, p.size, p.at = pcap.Index{}, info.Size(), info.ModTime() // the file has been replaced
 	}
 	return p.index.Packets(&untilDone{on, ctx}, want, emit)
 }
 
-// placesOf is what is remembered of a capture. The one that was not asked for the longest gives way.
+// placesOf returns the index of a capture. The least recently used one is evicted.
 func (c *Captures) placesOf(id string) *packetPlaces {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +77,7 @@ func (c *Captures) forget(id string) {
 	delete(c.places, id)
 }
 
-// untilDone is a file that cannot be read any more when a context has ended.
+// untilDone is a file whose reads fail once a context is done.
 type untilDone struct {
 	*os.File
 	ctx context.Context

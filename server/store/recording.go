@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Recording is the file of a capture being written: every write appends. Truncate and Sync are as in os.File.
+// Recording is the file of a growing capture. Every Write appends; Truncate and Sync are as in os.File.
 type Recording interface {
 	io.WriteCloser
 	Truncate(size int64) error
 	Sync() error
 }
 
-// Record starts a growing capture. It exists at once, and the data written to it survives a crash of the program.
+// Record starts a growing capture. It exists at once, and data written to it survives a crash of the program.
 func (c *Captures) Record(name string, now time.Time) (_ Capture, _ Recording, err error) {
 	defer func() { err = failure("record", shown(name), err) }()
 	all, err := c.List()

@@ -8,7 +8,7 @@ import (
 	"wirebench/server/store"
 )
 
-// A recording is a capture from its start, and what was written is read while it goes on.
+// A recording is a capture from its start, and can be read while it is written.
 func TestRecording(t *testing.T) {
 	c, err := store.OpenCaptures(t.TempDir())
 	if err != nil {

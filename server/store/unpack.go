@@ -15,27 +15,27 @@ import (
 	"unicode/utf8"
 )
 
-// Upload is an uploaded file, alone or in a zip.
+// Upload is an uploaded file, alone or in a zip file.
 type Upload struct {
-	Name string // as CheckName wants it
+	Name string // valid for CheckName
 	Text []byte
 }
 
-// Skipped is a skipped file of an upload, and the reason.
+// Skipped is a skipped file of an upload with the reason.
 type Skipped struct {
-	Name   string // as the upload has it
+	Name   string // as in the upload
 	Reason string
 }
 
-// Bounds of what an upload holds. Nothing fits into a zero Bounds.
+// Bounds are the limits of an upload. The zero Bounds admit no file.
 type Bounds struct {
 	Files     int   // at most
 	FileBytes int64 // of one file; larger ones are skipped
 	AllBytes  int64 // of all files, unpacked
-	Ratio     int   // unpacked bytes for one of the upload, from 1 MB on
+	Ratio     int   // unpacked bytes per byte of the upload, above 1 MB
 }
 
-// DefaultBounds are those of a folder, with a ratio that no text reaches that people write.
+// DefaultBounds returns the bounds of a folder, with a ratio that no text written by people reaches.
 func DefaultBounds() Bounds {
 	return Bounds{Files: MaxFiles, FileBytes: MaxFileBytes, AllBytes: MaxAllBytes, Ratio: 200}
 }
@@ -43,15 +43,15 @@ func DefaultBounds() Bounds {
 // ErrBomb reports that an upload would unpack to more than its limits, so none of it is used.
 var ErrBomb = errors.New("unpacks to more than is allowed")
 
-// ratioFrom is how much any upload may unpack to, whatever its ratio: small texts of one character are no attack.
+// ratioFrom is the unpacked size up to which the ratio does not matter: a small text of one repeated character is no attack.
 const ratioFrom = 1 << 20
 
-// Unpack returns the files of an upload: the members of a zip, or the upload itself. A folder that all members are in is left away;
-// hidden files, and what systems add for themselves, are dropped without a word. The names of the files can all be written to one
-// folder: there are no two of them that differ only in case, and none is the folder of another.
+// Unpack returns the files of an upload: the members of a zip file, or the upload itself. A folder that contains all members is removed
+// from their names; hidden files and files that operating systems add are dropped silently. The names can all be written to one folder: no
+// two differ only in case, and none is a folder of another.
 //
-// The error is an ErrBomb, or says that a zip cannot be read; then there are no files. The text of an upload that is no zip is data
-// itself, not a copy.
+// The error wraps ErrBomb or says that the zip file cannot be read; then there are no files. The text of an upload that is not a zip file
+// is data itself, not a copy.
 func Unpack(name string, data []byte, b Bounds) (files []Upload, skipped []Skipped, err error) {
 	u := unpacking{Bounds: b, most: int64(len(data)), names: names{}}
 	if isZip(data) {
@@ -60,12 +60,12 @@ func Unpack(name string, data []byte, b Bounds) (files []Upload, skipped []Skipp
 		err = u.single(name, data)
 	}
 	if err != nil {
-		return nil, append(u.skipped, Skipped{name, "nothing of it is taken"}), fmt.Errorf("unpack %s: %w", shown(name), err)
+		return nil, append(u.skipped, Skipped{name, "rejected as a whole"}), fmt.Errorf("unpack %s: %w", shown(name), err)
 	}
 	return u.files, u.skipped, nil
 }
 
-// isZip tells a zip by its first bytes: a member, no member at all, or a member of a zip that was meant to be split.
+// isZip recognizes a zip file by its first bytes: a member, the end of an empty zip file, or a split zip file with one part.
 func isZip(data []byte) bool {
 	for _, magic := range []string{"PK\x03\x04", "PK\x05\x06", "PK\x07\x08"} {
 		if bytes.HasPrefix(data, []byte(magic)) {
@@ -80,19 +80,19 @@ type unpacking struct {
 	files   []Upload
 	skipped []Skipped
 	names   names
-	most    int64 // bytes of the upload
-	read    int64 // bytes unpacked, also of files that were then skipped
+	most    int64 // size of the upload, bytes
+	read    int64 // bytes unpacked, including files skipped later
 }
 
 func (u *unpacking) skip(name, reason string) { u.skipped = append(u.skipped, Skipped{name, reason}) }
 
-// bomb is the error of an upload that holds too much.
+// bomb returns an ErrBomb with the bound that was exceeded.
 func bomb(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrBomb}, args...)...)
 }
 
 func (u *unpacking) single(name string, data []byte) error {
-	clean, reason := memberName(name) // also of what is hidden: somebody chose this one file
+	clean, reason := memberName(name) // hidden files too: a single file was chosen on purpose
 	if reason == "" {
 		reason = nameReason(clean)
 	}
@@ -113,25 +113,25 @@ func (u *unpacking) single(name string, data []byte) error {
 
 func (u *unpacking) tooLarge() string { return fmt.Sprintf("larger than %d bytes", u.FileBytes) }
 
-// member is a file of a zip whose name can be used.
+// member is a file of a zip file with a usable name.
 type member struct {
 	*zip.File
 	name string
 }
 
 func (u *unpacking) zip(data []byte) error {
-	// Headers cost memory as soon as the zip is opened. There are at most as many as there are of their first bytes; a system adds a
-	// hidden file to each, and there are directories.
+	// Headers cost memory as soon as the zip file is opened. Their number is bounded by the number of their signatures; macOS adds a hidden
+	// file for each file, and there are directories.
 	entries := 4*u.Files + 1000
 	if bytes.Count(data, []byte("PK\x01\x02")) > entries {
 		return bomb("more than %d entries", entries)
 	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return fmt.Errorf("not a zip that can be read: %w", err)
+		return fmt.Errorf("not a readable zip file: %w", err)
 	}
 	if overlap(z.File) {
-		return bomb("its files share the same bytes")
+		return bomb("its files overlap")
 	}
 	members := u.members(z.File)
 	if len(members) > u.Files {
@@ -161,7 +161,7 @@ func (u *unpacking) zip(data []byte) error {
 	return nil
 }
 
-// members are the files whose names lead below one folder, in their order; directories and hidden files are left away.
+// members returns the files with usable names, in their order, without directories and hidden files.
 func (u *unpacking) members(files []*zip.File) []member {
 	var out []member
 	for _, f := range files {
@@ -180,11 +180,11 @@ func (u *unpacking) members(files []*zip.File) []member {
 	return out
 }
 
-// memberName cleans a name. A reason says why it is not taken; the name is "" beside it when nothing has to be said of that.
+// memberName cleans a name. A reason says why the file is skipped; with a reason, an empty name means that it is dropped silently.
 func memberName(name string) (clean, reason string) {
 	switch {
 	case name == "":
-		return "?", "a file has a name"
+		return "?", "the name is empty"
 	case !utf8.ValidString(name):
 		return name, "the name is not UTF-8"
 	case strings.ContainsRune(name, 0):
@@ -192,7 +192,7 @@ func memberName(name string) (clean, reason string) {
 	case strings.Contains(name, `\`):
 		return name, "the name has a backslash"
 	case strings.HasPrefix(name, "/"), len(name) > 1 && name[1] == ':':
-		return name, "the path does not start at the folder"
+		return name, "the path is absolute"
 	}
 	elements := strings.Split(name, "/")
 	if slices.Contains(elements, "..") {
@@ -207,7 +207,7 @@ func memberName(name string) (clean, reason string) {
 	return clean, ""
 }
 
-// commonTop is the folder, with its slash, that all members are in; "" = there is none.
+// commonTop returns the folder, with its slash, that contains all members, "" if there is none.
 func commonTop(members []member) string {
 	var top string
 	for i, m := range members {
@@ -220,14 +220,14 @@ func commonTop(members []member) string {
 	return top
 }
 
-// overlap reports whether two members are made of the same bytes, which no program does that means well.
+// overlap reports whether two members share compressed bytes, as only malicious files do.
 func overlap(files []*zip.File) bool {
 	type stretch struct{ from, to int64 }
 	var all []stretch
 	for _, f := range files {
 		from, err := f.DataOffset()
 		if err != nil || f.CompressedSize64 == 0 {
-			continue // it cannot be read, or has no bytes to share
+			continue // unreadable, or without bytes to share
 		}
 		if to := from + int64(f.CompressedSize64); to > from {
 			all = append(all, stretch{from, to})
@@ -242,14 +242,14 @@ func overlap(files []*zip.File) bool {
 	return false
 }
 
-// Bits of a member's flags.
+// Bits of the flags of a member.
 const (
 	encrypted         = 1 << 0
 	stronglyEncrypted = 1 << 6
 	maskedHeader      = 1 << 13
 )
 
-// text unpacks a member. What its headers say of sizes only ever makes it skipped: the bytes are counted as they come.
+// text unpacks a member. The sizes in its headers are only used to skip it early: the unpacked bytes are counted.
 func (u *unpacking) text(f *zip.File) (text []byte, reason string, err error) {
 	switch {
 	case f.Mode()&fs.ModeType != 0:
@@ -263,7 +263,7 @@ func (u *unpacking) text(f *zip.File) (text []byte, reason string, err error) {
 	}
 	r, err := f.Open()
 	if errors.Is(err, zip.ErrAlgorithm) {
-		return nil, fmt.Sprintf("packed by method %d, which is not supported", f.Method), nil
+		return nil, fmt.Sprintf("compression method %d is not supported", f.Method), nil
 	}
 	if err != nil {
 		return nil, damaged, nil
@@ -283,7 +283,7 @@ func (u *unpacking) text(f *zip.File) (text []byte, reason string, err error) {
 	case err != nil && !errors.Is(err, zip.ErrChecksum):
 		return nil, damaged, nil
 	case err != nil, crc32.ChecksumIEEE(buffer.Bytes()) != f.CRC32:
-		return nil, wrongSum, nil // package zip does not look when the header says 0
+		return nil, wrongSum, nil // package zip does not check when the header says 0
 	case isZip(buffer.Bytes()):
 		return nil, zipInside, nil
 	}
@@ -292,11 +292,11 @@ func (u *unpacking) text(f *zip.File) (text []byte, reason string, err error) {
 
 const (
 	damaged   = "damaged"
-	wrongSum  = "damaged: its checksum is another"
-	zipInside = "a zip in a zip is not opened"
+	wrongSum  = "damaged: the checksum does not match"
+	zipInside = "a zip file in a zip file is not unpacked"
 )
 
-// names are those taken so far and the folders they are in, by what they are regardless of case.
+// names holds the names taken so far and their folders, by folded name.
 type names map[string]taken
 
 type taken struct {
@@ -304,7 +304,7 @@ type taken struct {
 	folder bool
 }
 
-// reason says why a name cannot be written beside those that are taken; "" = it can.
+// reason returns the reason why a name cannot be written beside those taken, "" if it can.
 func (n names) reason(name string) string {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		switch t, ok := n[fold(dir)]; {
@@ -316,7 +316,7 @@ func (n names) reason(name string) string {
 	}
 	switch t, ok := n[fold(name)]; {
 	case ok && t.name == name && !t.folder:
-		return "there are two of this name"
+		return "another file has the same name"
 	case ok && t.folder:
 		return fmt.Sprintf("%q is a folder", t.name)
 	case ok:

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// zipped makes a zip of members, in their order.
+// zipped returns a zip file with the members, in order.
 func zipped(t testing.TB, members ...func(t testing.TB, w *zip.Writer)) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -29,7 +29,7 @@ func zipped(t testing.TB, members ...func(t testing.TB, w *zip.Writer)) []byte {
 	return out.Bytes()
 }
 
-// file is a member as any program packs it.
+// file returns a member as ordinary programs write it.
 func file(name, text string) func(testing.TB, *zip.Writer) {
 	return packed(zip.FileHeader{Name: name, Method: zip.Deflate}, text)
 }
@@ -47,7 +47,7 @@ func packed(h zip.FileHeader, text string) func(testing.TB, *zip.Writer) {
 	}
 }
 
-// raw is a member whose header says what the test wants.
+// raw returns a member with the given header.
 func raw(h zip.FileHeader, text string) func(testing.TB, *zip.Writer) {
 	return func(t testing.TB, w *zip.Writer) {
 		t.Helper()
@@ -68,7 +68,7 @@ func moded(name string, mode fs.FileMode, text string) func(testing.TB, *zip.Wri
 	return packed(h, text)
 }
 
-// deflated is what another program has packed, to stand under a header of our own.
+// deflated returns a text compressed by package flate, for use with a header of our own.
 func deflated(t testing.TB, text string) string {
 	t.Helper()
 	data := zipped(t, file("x", text))
@@ -89,7 +89,7 @@ func TestUnpack(t *testing.T) {
 	long := strings.Repeat("0123456789", 10)
 	for _, test := range []struct {
 		about   string
-		name    string // "" = up.zip
+		name    string // "" means up.zip
 		data    []byte
 		files   []Upload
 		skipped []Skipped
@@ -102,8 +102,8 @@ func TestUnpack(t *testing.T) {
 		{"a file that is too large", "a.def", []byte(long + "x"), nil, []Skipped{{"a.def", "larger than 100 bytes"}}},
 		{"a file with a path of Windows", `C:\a.def`, nil, nil, []Skipped{{`C:\a.def`, "the name has a backslash"}}},
 		{"a hidden file", ".a.def", nil, nil, []Skipped{{".a.def", "hidden"}}},
-		{"a file with no name", "", nil, nil, []Skipped{{"", "a file has a name"}}},
-		{"a file with a name of a device", "nul.def", nil, nil, []Skipped{{"nul.def", "Windows keeps this name for a device"}}},
+		{"a file with no name", "", nil, nil, []Skipped{{"", "the name is empty"}}},
+		{"a file with a name of a device", "nul.def", nil, nil, []Skipped{{"nul.def", "Windows reserves this name for a device"}}},
 
 		{"a zip of nothing", "", zipped(t), nil, nil},
 		{
@@ -140,8 +140,8 @@ func TestUnpack(t *testing.T) {
 				{"../b.def", "the path leads out of the folder"},
 				{"x/../../c.def", "the path leads out of the folder"},
 				{"x/../d.def", "the path leads out of the folder"},
-				{"/e.def", "the path does not start at the folder"},
-				{"C:f.def", "the path does not start at the folder"},
+				{"/e.def", "the path is absolute"},
+				{"C:f.def", "the path is absolute"},
 				{`x\g.def`, "the name has a backslash"},
 				{"h\x00.def", "the name has a zero byte"},
 				{"..", "the path leads out of the folder"},
@@ -152,9 +152,9 @@ func TestUnpack(t *testing.T) {
 			[]Upload{{"a.def", []byte("1")}},
 			[]Skipped{
 				{"\x82.def", "the name is not UTF-8"},
-				{"", "a file has a name"},
-				{"con", "Windows keeps this name for a device"},
-				{"what?.def", "a name cannot hold ? everywhere"},
+				{"", "the name is empty"},
+				{"con", "Windows reserves this name for a device"},
+				{"what?.def", "the character ? is not allowed in names"},
 			},
 		},
 		{
@@ -170,12 +170,12 @@ func TestUnpack(t *testing.T) {
 		{
 			"a zip in a zip", "", zipped(t, file("a.def", "1"), file("b.ZIP", "x"), file("c.jar", string(zipped(t)))),
 			[]Upload{{"a.def", []byte("1")}},
-			[]Skipped{{"b.ZIP", "a zip in a zip is not opened"}, {"c.jar", "a zip in a zip is not opened"}},
+			[]Skipped{{"b.ZIP", "a zip file in a zip file is not unpacked"}, {"c.jar", "a zip file in a zip file is not unpacked"}},
 		},
 		{
 			"the same name again", "", zipped(t, file("a.def", "1"), file("A.def", "2"), file("a.def", "3"), file("./a.def", "4")),
 			[]Upload{{"a.def", []byte("1")}},
-			[]Skipped{{"A.def", `differs only in case from "a.def"`}, {"a.def", "there are two of this name"}, {"./a.def", "there are two of this name"}},
+			[]Skipped{{"A.def", `differs only in case from "a.def"`}, {"a.def", "another file has the same name"}, {"./a.def", "another file has the same name"}},
 		},
 		{
 			"the same folder in another case", "", zipped(t, file("x/a.def", "1"), file("X/b.def", "2"), file("c.def", "3")),
@@ -191,7 +191,7 @@ func TestUnpack(t *testing.T) {
 			"a damaged one gives its name to another", "",
 			zipped(t, raw(zip.FileHeader{Name: "a.def", UncompressedSize64: 1, CRC32: 7}, "x"), file("a.def", "1"), file("b.def", "2")),
 			[]Upload{{"a.def", []byte("1")}, {"b.def", []byte("2")}},
-			[]Skipped{{"a.def", "damaged: its checksum is another"}},
+			[]Skipped{{"a.def", "damaged: the checksum does not match"}},
 		},
 		{
 			"what cannot be read", "",
@@ -205,8 +205,8 @@ func TestUnpack(t *testing.T) {
 			[]Upload{{"a.def", []byte("1")}},
 			[]Skipped{
 				{"secret.def", "encrypted"},
-				{"lzma.def", "packed by method 14, which is not supported"},
-				{"sum0.def", "damaged: its checksum is another"},
+				{"lzma.def", "compression method 14 is not supported"},
+				{"sum0.def", "damaged: the checksum does not match"},
 				{"noise.def", "damaged"},
 			},
 		},
@@ -253,7 +253,7 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// twice makes a zip whose directory names its one member twice, so that the same bytes are unpacked for each.
+// twice returns a zip file whose directory lists its one member twice, so that the same bytes are unpacked for each.
 func twice(t *testing.T, text string) []byte {
 	t.Helper()
 	data := zipped(t, packed(zip.FileHeader{Name: "a.def"}, text))
@@ -305,17 +305,17 @@ func TestUnpackTakesNothingOfWhatIsTooMuch(t *testing.T) {
 			Bounds{5, 4 << 20, 8 << 20, 100},
 			"unpacks to more than is allowed: more than 100 times its size", true,
 		},
-		{"the same bytes twice", twice(t, "text"), small, "unpacks to more than is allowed: its files share the same bytes", true},
+		{"the same bytes twice", twice(t, "text"), small, "unpacks to more than is allowed: its files overlap", true},
 		{"anything, for no bounds", whole, Bounds{}, "unpacks to more than is allowed: more than 0 files", true},
-		{"a torn zip", whole[:len(whole)-10], small, "not a zip that can be read: zip: not a valid zip file", false},
-		{"a zip in name only", []byte("PK\x03\x04 and other words"), small, "not a zip that can be read: zip: not a valid zip file", false},
+		{"a torn zip", whole[:len(whole)-10], small, "not a readable zip file: zip: not a valid zip file", false},
+		{"a zip in name only", []byte("PK\x03\x04 and other words"), small, "not a readable zip file: zip: not a valid zip file", false},
 	} {
 		t.Run(test.about, func(t *testing.T) {
 			files, skipped, err := Unpack("up.zip", test.data, test.bounds)
 			if err == nil || err.Error() != "unpack up.zip: "+test.want || errors.Is(err, ErrBomb) != test.bomb {
 				t.Errorf("got %v\nwant %s", err, test.want)
 			}
-			if len(files) != 0 || len(skipped) == 0 || skipped[len(skipped)-1] != (Skipped{"up.zip", "nothing of it is taken"}) {
+			if len(files) != 0 || len(skipped) == 0 || skipped[len(skipped)-1] != (Skipped{"up.zip", "rejected as a whole"}) {
 				t.Errorf("%d files, skipped %v", len(files), skipped)
 			}
 		})
@@ -328,7 +328,7 @@ func TestUnpackTakesNothingOfWhatIsTooMuch(t *testing.T) {
 	}
 }
 
-// Whatever is uploaded, what comes out is within the bounds and can be written to a folder.
+// The result of any upload is within the bounds and can be written to a folder.
 func FuzzUnpack(f *testing.F) {
 	f.Add("a.def", []byte("text"))
 	f.Add("dir/.x", []byte("PK"))
@@ -364,7 +364,7 @@ func FuzzUnpack(f *testing.F) {
 		}
 		for _, f := range files {
 			if folders[f.Name] || byFold[strings.ToLower(f.Name)] == f.Name {
-				t.Errorf("%q stands twice, or is a folder as well", f.Name)
+				t.Errorf("%q occurs twice, or is a folder too", f.Name)
 			}
 			see(f.Name)
 		}

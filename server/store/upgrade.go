@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// upgrade brings a data folder from one format to the next. It may have been ended halfway before, so whatever it finds changed already
-// must stay as it is. It changes no capture itself, only the files beside them: those alone are in the copy that is made before.
+// upgrade converts a data folder from one format to the next. A previous run may have been interrupted, so parts that are converted already
+// must stay unchanged. It changes only the files beside captures, never captures: only these files are in the copy made before.
 type upgrade struct {
-	about string // what it does, for the log
+	about string // description, for the log
 	run   func(d *Data) error
 }
 
-// upgrades has at n the one from format n to n+1.
+// upgrades holds at index n the upgrade from format n to n+1.
 var upgrades = []upgrade{
 	{"the folder has a format version", func(*Data) error { return nil }},
 	{"marks and notes name their frames by identity", func(d *Data) error { return d.eachCapture(identifyNotes) }},
@@ -30,10 +30,10 @@ var Format = len(upgrades)
 // format is the content of formatFile.
 type format struct {
 	Format int    `json:"format"`
-	Copy   string `json:"copy,omitempty"` // made by an upgrade that has not ended yet
+	Copy   string `json:"copy,omitempty"` // made by an unfinished upgrade
 }
 
-// upgrade brings the folder to the newest format.
+// upgrade converts the folder to the newest format.
 func (d *Data) upgrade(steps []upgrade) error {
 	fresh, err := d.isNew()
 	if err != nil {
@@ -53,7 +53,7 @@ func (d *Data) upgrade(steps []upgrade) error {
 	}
 	if have.Copy == "" || !isDir(d.Path(filepath.FromSlash(have.Copy))) {
 		if have.Copy, err = d.copyAside(have.Format); err != nil {
-			return fmt.Errorf("set a copy of %s aside: %w", d.path, err)
+			return fmt.Errorf("copy %s before the upgrade: %w", d.path, err)
 		}
 		if err := d.writeFormat(have, old); err != nil {
 			return err
@@ -76,8 +76,8 @@ func (d *Data) upgrade(steps []upgrade) error {
 	return nil
 }
 
-// readFormat reads the format of the folder, and the text of its file. One that is damaged is set aside and counts as format 0: upgrades
-// leave alone what they find changed already.
+// readFormat reads the format of the folder, and the text of its file. A damaged file is set aside and counts as format 0: upgrades leave
+// converted parts unchanged.
 func (d *Data) readFormat() (format, []byte, error) {
 	name := d.Path(formatFile)
 	text, err := os.ReadFile(name)
@@ -101,15 +101,15 @@ func (d *Data) writeFormat(f format, old []byte) error {
 	if err == nil {
 		_, err = (&Dir{path: d.path, log: d.log}).Write(formatFile, append(text, '\n'), nil)
 	}
-	if errors.Is(err, ErrReadOnly) && d.lock == nil { // nothing can be kept there anyway
+	if errors.Is(err, ErrReadOnly) && d.lock == nil { // nothing can be stored there anyway
 		d.log.Warn("the format of the data folder is not written", "folder", d.path, "error", err)
 		return nil
 	}
 	return err
 }
 
-// copyAside copies all files apart from the bytes of captures, which no upgrade changes. It returns the slash path of the copy in the
-// folder. The copy gets its name when it is whole and on the disk.
+// copyAside copies all files except captures, which no upgrade changes. It returns the path of the copy, a slash path below the folder. The
+// copy gets its name only when it is complete and synced.
 func (d *Data) copyAside(have int) (string, error) {
 	name := fmt.Sprintf("%s-format-%d", time.Now().UTC().Format("20060102-150405.000"), have)
 	if err := os.MkdirAll(d.Path(setAside), 0o777); err != nil {
@@ -139,7 +139,7 @@ func (d *Data) copyAside(have int) (string, error) {
 			return nil
 		}
 		text, err := os.ReadFile(at)
-		if errors.Is(err, fs.ErrPermission) { // what we cannot read we cannot change either
+		if errors.Is(err, fs.ErrPermission) { // an unreadable file cannot be changed either
 			d.log.Error("not copied", "file", at, "error", why(err))
 			return nil
 		}
@@ -165,7 +165,7 @@ func (d *Data) copyAside(have int) (string, error) {
 	return setAside + "/" + name, syncDir(root)
 }
 
-// writeSynced writes a new file and brings it to the disk.
+// writeSynced writes a new file and syncs it.
 func writeSynced(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -183,8 +183,8 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// eachCapture calls edit with the members of the file beside each capture of the folder, and writes them back when it returns true. Files
-// that are damaged are left as they are: reading them says so.
+// eachCapture calls edit with the members of each description file of the folder, and writes them back when edit returns true. Damaged
+// files are left unchanged: they are reported when they are read.
 func (d *Data) eachCapture(edit func(members map[string]json.RawMessage) bool) error {
 	names, err := filepath.Glob(filepath.Join(globbed(d.path), "*", "captures", "*"+aboutEnding))
 	if err != nil {
@@ -215,10 +215,10 @@ func (d *Data) eachCapture(edit func(members map[string]json.RawMessage) bool) e
 	return nil
 }
 
-// globbed is a path that filepath.Glob takes as it is.
+// globbed escapes a path for filepath.Glob.
 func globbed(name string) string {
 	if onWindows {
-		return name // it has no way to say so
+		return name // Windows has no escapes
 	}
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(name)
 }

@@ -11,15 +11,15 @@ import (
 	"wirebench/codec/transport"
 )
 
-// Format 1 kept marks and notes by the numbers of their frames and, beside them, where these frames begin, as far as that was known. What has
-// only a number keeps it: it gets the identity of its frame when the capture is read next.
+// Format 1 stored marks and notes by the numbers of their frames and, where known, the places where these frames begin. A mark or note with
+// only a number keeps it, and gets the identity of its frame when the capture is read next.
 
-// format1 is the file beside a capture in format 1, without what stays.
+// format1 holds the members of a description file that change from format 1 to 2.
 type format1 struct {
 	Notes struct {
 		Marked  []uint64          `json:"marked"`
 		Frames  map[uint64]string `json:"frames"`
-		Noted   []Noted           `json:"noted"` // of format 2
+		Noted   []Noted           `json:"noted"` // from format 2
 		Markers []map[string]json.RawMessage
 	} `json:"notes"`
 	Places []struct {
@@ -29,7 +29,7 @@ type format1 struct {
 	Markers map[string]string `json:"markerPlaces"` // by the time of the marker
 }
 
-// identifyNotes is the upgrade from format 1 to 2 of one file.
+// identifyNotes upgrades one description file from format 1 to 2.
 func identifyNotes(members map[string]json.RawMessage) bool {
 	text, err := json.Marshal(members)
 	var old format1
@@ -51,7 +51,7 @@ func identifyNotes(members map[string]json.RawMessage) bool {
 	for _, n := range slices.Compact(all) {
 		at, note := byN[n], old.Notes.Frames[n]
 		if mark, text := joined1(at); len(at) > 1 && mark == marked[n] && text == note {
-			noted = append(noted, at...) // several frames had come to one number
+			noted = append(noted, at...) // several frames had the same number
 			continue
 		}
 		x := Noted{N: n, Mark: marked[n], Note: note}
@@ -66,7 +66,7 @@ func identifyNotes(members map[string]json.RawMessage) bool {
 			continue
 		}
 		if id := placeID(old.Markers[at.Format(time.RFC3339Nano)]); id.Shown() {
-			m["id"], _ = json.Marshal(id) // it has no errors
+			m["id"], _ = json.Marshal(id) // never fails
 		}
 	}
 	var notes map[string]json.RawMessage
@@ -95,7 +95,7 @@ func identifyNotes(members map[string]json.RawMessage) bool {
 	return err == nil
 }
 
-// placeID is the identity of the frame at a place as format 1 wrote it, PACKET+OFFSET or PACKET+OFFSET/NTH; zero if it is none of a packet.
+// placeID returns the identity of the frame at a place of format 1, PACKET+OFFSET or PACKET+OFFSET/NTH; zero if the place names no packet.
 func placeID(place string) transport.FrameID {
 	packet, rest, _ := strings.Cut(place, "+")
 	off, nth, _ := strings.Cut(rest, "/")
@@ -106,7 +106,7 @@ func placeID(place string) transport.FrameID {
 	return id
 }
 
-// joined1 is what format 1 showed of several frames with one number.
+// joined1 returns the mark and note that format 1 showed for several frames with one number.
 func joined1(of []Noted) (mark bool, note string) {
 	var texts []string
 	for _, x := range of {

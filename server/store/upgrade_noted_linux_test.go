@@ -14,7 +14,7 @@ import (
 	"wirebench/codec/transport"
 )
 
-// oldNotes is a file beside a capture as format 1 had it, and what it says.
+// oldNotes is a description file in format 1.
 const oldNotes = `{"id":"x","name":"raid.pcapng","mine":7,"keys":"* subspace 7","notes":{"text":"of all","color":"red","marked":[3,5,9],"frames":{"3":"a","5":"b\nc","8":"by number"},` +
 	`"markers":[{"n":4,"at":"2026-01-02T03:04:05Z","text":"m","by":"ann"},{"n":9,"at":"2026-01-02T03:04:06Z","text":"soon"}]},` +
 	`"places":[{"n":3,"at":"12+34/5"},{"n":5,"at":"13+0","mark":true,"note":"b"},{"n":5,"at":"13+8","note":"c"},{"n":9,"at":"0+0/1"}],` +
@@ -28,7 +28,7 @@ var oldNoted = []Noted{
 	{N: 9, Mark: true},
 }
 
-// checkUpgraded checks what oldNotes has become.
+// checkUpgraded checks the upgraded oldNotes.
 func checkUpgraded(t *testing.T, x Capture) {
 	t.Helper()
 	if diff := cmp.Diff(oldNoted, x.Notes.Noted); diff != "" {
@@ -42,11 +42,11 @@ func checkUpgraded(t *testing.T, x Capture) {
 	}
 }
 
-// Marks, notes and markers of a folder of format 1 keep their frames, also beside a capture whose file is away or damaged. What cannot be read
-// stays as it is, and so does what only other versions know.
+// Marks, notes and markers of a folder of format 1 keep their frames, also if the file of the capture is missing or damaged. Unreadable
+// descriptions stay unchanged, and so do members that only other versions know.
 func TestUpgradeNotes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the most notes that there can be, with -short")
+		t.Skip("the maximum number of notes is not tested with -short")
 	}
 	root := t.TempDir()
 	at := func(name string) string { return filepath.Join(root, "muta", "captures", name) }
@@ -89,7 +89,7 @@ func TestUpgradeNotes(t *testing.T) {
 	if text := read(t, at("odd.json")); text != `{"notes":{"marked":"all"}}` {
 		t.Error(text)
 	}
-	// The file comes back, and the folder is taken for an old one: what is new stays.
+	// The file is restored, and the folder counts as an old one: upgraded parts stay.
 	laid(t, at("away.capture"), "bytes")
 	laid(t, filepath.Join(root, formatFile), `{"format":1}`)
 	upgraded()
@@ -106,7 +106,7 @@ func TestUpgradeNotes(t *testing.T) {
 	if len(copies) != 2 || read(t, copies[0]) != oldNotes && read(t, copies[1]) != oldNotes {
 		t.Errorf("set aside: %q", copies)
 	}
-	// The most that format 1 could hold is not too large.
+	// The maximum that format 1 could hold is not too large.
 	var most struct {
 		Notes struct {
 			Marked []int             `json:"marked"`
@@ -133,7 +133,7 @@ func TestUpgradeNotes(t *testing.T) {
 	}
 }
 
-// upgradeData upgrades a data folder and is killed at a file; the number of it is in the environment.
+// upgradeData upgrades a data folder and is killed at the file whose number is in the environment.
 func upgradeData(d *Dir) error {
 	n := 0
 	steps := append(upgrades[:1:1], upgrade{"is killed", func(data *Data) error {
@@ -150,7 +150,7 @@ func upgradeData(d *Dir) error {
 
 const killedAt = "WIREBENCH_STORE_KILLED_AT"
 
-// An upgrade that was killed goes on at the next start, with the copy of before it.
+// An interrupted upgrade resumes at the next start, with the copy made before it.
 func TestUpgradeKilled(t *testing.T) {
 	const many = 40
 	for _, round := range []int{1, 2, many / 2, many} {

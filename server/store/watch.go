@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	quiet     = 50 * time.Millisecond  // a change is told when nothing has followed it for this long
-	patience  = 500 * time.Millisecond // or, when something always does, this long after the first
-	goneEvery = 100 * time.Millisecond // how often a folder that is gone is looked for
+	quiet     = 50 * time.Millisecond  // a change is reported when no other has followed it for this long
+	patience  = 500 * time.Millisecond // or, if changes keep coming, this long after the first
+	goneEvery = 100 * time.Millisecond // how often to check for the return of a folder that is gone
 )
 
-// Watch calls changed when something below the folder has changed, by whatever program, and once at the start: a caller that reads
-// the folder in changed misses nothing, whenever it has read it before. Calls never overlap; what changes during one leads to
-// another. Watch returns nil when the context has ended and the last call has returned.
+// Watch calls changed when something below the folder has changed, by any program, and once at the start: a caller that reads the folder in
+// changed misses nothing. Calls never overlap; a change during a call leads to another call. Watch returns nil when the context is done and
+// the last call has returned.
 //
-// Changes of attributes alone are not told. Where the system tells no changes, or no more of them, the folder is looked through
-// every two seconds, and the log says why.
+// Changes of attributes alone are not reported. Where the system reports no changes, or stops doing so, the folder is polled every two
+// seconds, and the log says why.
 func (d *Dir) Watch(ctx context.Context, changed func()) error {
 	calls := make(chan struct{}, 1)
 	done := make(chan struct{})
@@ -44,12 +44,12 @@ func (d *Dir) Watch(ctx context.Context, changed func()) error {
 	tell := func() {
 		select {
 		case calls <- struct{}{}:
-		default: // a call that is still to come sees this change as well
+		default: // a pending call covers this change as well
 		}
 	}
 	for ctx.Err() == nil {
 		if err := d.follow(ctx, tell); err != nil {
-			d.log.Warn("the system does not tell changes of the folder, so it is looked through again and again",
+			d.log.Warn("the system does not report changes of the folder; polling it",
 				"folder", d.path, "every", d.pollEvery, "reason", err)
 			d.poll(ctx, tell)
 		}
@@ -57,7 +57,7 @@ func (d *Dir) Watch(ctx context.Context, changed func()) error {
 	return nil
 }
 
-// follow tells changes until the context ends, or until directories have been moved or removed: then all watches are made anew,
+// follow reports changes until the context is done, or until directories have been moved or removed: then all watches must be made anew,
 // since they follow the directories and not their names.
 func (d *Dir) follow(ctx context.Context, tell func()) error {
 	f := following{d: d, dirs: map[string]bool{}}
@@ -72,7 +72,7 @@ func (d *Dir) follow(ctx context.Context, tell func()) error {
 		}
 	}
 	tell()
-	every := d.pollEvery // the folder itself can be replaced without an event, by a change further up: one call of stat tells
+	every := d.pollEvery // a change further up can replace the folder without an event: one stat detects it
 	if f.root == nil {
 		every = min(every, goneEvery)
 	}
@@ -81,7 +81,7 @@ func (d *Dir) follow(ctx context.Context, tell func()) error {
 	settled := time.NewTimer(time.Hour)
 	settled.Stop()
 	defer settled.Stop()
-	var first time.Time // of the changes that are not told yet
+	var first time.Time // time of the first unreported change
 	for {
 		select {
 		case <-ctx.Done():
@@ -108,7 +108,7 @@ func (d *Dir) follow(ctx context.Context, tell func()) error {
 			case !errors.Is(err, fsnotify.ErrEventOverflow):
 				return err
 			}
-			return nil // we have missed some events, and cannot know which
+			return nil // an unknown number of events was lost
 		case <-settled.C:
 			if f.moved {
 				return nil
@@ -124,17 +124,17 @@ func (d *Dir) follow(ctx context.Context, tell func()) error {
 	}
 }
 
-// following is one set of watches.
+// following is a set of watches.
 type following struct {
 	d       *Dir
 	watcher *fsnotify.Watcher
-	root    fs.FileInfo     // nil = the folder is gone
-	dirs    map[string]bool // watched, by their paths
-	moved   bool            // one of dirs is no longer where it was
-	created bool            // something that may be a directory has come
+	root    fs.FileInfo     // nil if the folder is gone
+	dirs    map[string]bool // watched directories by path
+	moved   bool            // a watched directory has moved
+	created bool            // something that may be a directory has appeared
 }
 
-// add watches the directories that are not watched yet. Each is watched before it is read, so that nothing comes unseen.
+// add watches the directories that are not watched yet. Each is watched before it is read, so that no change is missed.
 func (f *following) add() error {
 	root, err := f.d.root()
 	if err != nil {
@@ -152,7 +152,7 @@ func (f *following) add() error {
 		err := f.watcher.Add(dir)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
-			return nil // gone meanwhile, which the directory above tells; or not for us, as List will find too
+			return nil // removed meanwhile, which the parent directory reports; or unreadable, as List will find too
 		case err != nil:
 			return err
 		}
@@ -161,10 +161,10 @@ func (f *following) add() error {
 	}})
 }
 
-// matters reports whether an event is of something that counts, and notes what it does to the directories.
+// matters reports whether an event changes the result of List, and records its effect on the watched directories.
 func (f *following) matters(event fsnotify.Event) bool {
 	if !f.dirs[event.Name] && hidden(filepath.Base(event.Name)) {
-		return false // also our own temporary files
+		return false // our own temporary files among them
 	}
 	if f.dirs[event.Name] && (event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename) || event.Has(fsnotify.Create)) {
 		f.moved = true
@@ -175,7 +175,7 @@ func (f *following) matters(event fsnotify.Event) bool {
 	return event.Has(fsnotify.Create) || event.Has(fsnotify.Write) || event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename)
 }
 
-// replaced reports whether the folder is another one than was watched, or has gone or come.
+// replaced reports whether the folder is not the one watched: exchanged, gone or back.
 func (f *following) replaced() bool {
 	now, err := os.Stat(f.d.path)
 	if err != nil || f.root == nil {
@@ -184,7 +184,7 @@ func (f *following) replaced() bool {
 	return !os.SameFile(now, f.root)
 }
 
-// poll looks through the folder until the context ends.
+// poll checks the folder for changes until the context is done.
 func (d *Dir) poll(ctx context.Context, tell func()) {
 	last := d.signature()
 	tell()
@@ -203,7 +203,7 @@ func (d *Dir) poll(ctx context.Context, tell func()) {
 	}
 }
 
-// signature is another string after the names, sizes or times of files have changed.
+// signature returns a text that changes when names, sizes or times of files change.
 func (d *Dir) signature() string {
 	root, err := d.root()
 	if err != nil {

@@ -17,22 +17,22 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// patienceOfTests is how long a test waits for what has to come at some time.
+// patienceOfTests is how long a test waits for an event.
 const patienceOfTests = 30 * time.Second
 
-// told is what a call of changed has found in the folder: names and texts, or the error of reading it.
-type told map[string]string
+// content is the content of the folder at a call of changed: names and texts, or the error of reading it.
+type content map[string]string
 
-// watch watches a folder until the test ends, and waits for the first call: from then on, no change may be missed.
-func watch(t *testing.T, d *Dir) <-chan told {
+// watch watches a folder until the test ends, and waits for the first call. Every later change must be reported.
+func watch(t *testing.T, d *Dir) <-chan content {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	calls := make(chan told, 1000)
+	calls := make(chan content, 1000)
 	ended := make(chan error, 1)
 	go func() {
 		ended <- d.Watch(ctx, func() {
 			files, _, err := d.List()
-			found := told{}
+			found := content{}
 			if err != nil {
 				found["error"] = err.Error()
 			}
@@ -48,14 +48,14 @@ func watch(t *testing.T, d *Dir) <-chan told {
 			t.Error(err)
 		}
 	})
-	await(t, calls, "the first call", func(told) bool { return true })
+	await(t, calls, "the first call", func(content) bool { return true })
 	return calls
 }
 
-// await waits for a call that has found what it should.
-func await(t *testing.T, calls <-chan told, what string, found func(told) bool) {
+// await waits for a call whose content satisfies found.
+func await(t *testing.T, calls <-chan content, what string, found func(content) bool) {
 	t.Helper()
-	var last told
+	var last content
 	for timeout := time.After(patienceOfTests); ; {
 		select {
 		case last = <-calls:
@@ -63,7 +63,7 @@ func await(t *testing.T, calls <-chan told, what string, found func(told) bool) 
 				return
 			}
 		case <-timeout:
-			t.Fatalf("%s was not told; the last call found %v", what, last)
+			t.Fatalf("%s was not reported; the last call found %v", what, last)
 		}
 	}
 }
@@ -75,26 +75,26 @@ func do(t *testing.T, err error) {
 	}
 }
 
-// changes are what people and their programs do to a folder with a.def ("old"), x/b.def ("old") and x/y/c.def ("old").
+// changes are changes by people and their programs to a folder with a.def ("old"), x/b.def ("old") and x/y/c.def ("old").
 var changes = []struct {
 	about string
 	do    func(t *testing.T, d *Dir)
-	found func(told) bool
+	found func(content) bool
 }{
 	{
 		"a new file",
 		func(t *testing.T, d *Dir) { put(t, d, "new.def", "new") },
-		func(f told) bool { return f["new.def"] == "new" },
+		func(f content) bool { return f["new.def"] == "new" },
 	},
 	{
 		"a new text in place",
 		func(t *testing.T, d *Dir) { put(t, d, "x/y/c.def", "newer") },
-		func(f told) bool { return f["x/y/c.def"] == "newer" },
+		func(f content) bool { return f["x/y/c.def"] == "newer" },
 	},
 	{
 		"a file replaced by rename",
 		func(t *testing.T, d *Dir) { _, err := d.Write("x/b.def", []byte("newer"), nil); do(t, err) },
-		func(f told) bool { return f["x/b.def"] == "newer" },
+		func(f content) bool { return f["x/b.def"] == "newer" },
 	},
 	{
 		"a file moved in from elsewhere",
@@ -103,29 +103,29 @@ var changes = []struct {
 			do(t, os.WriteFile(from, []byte("from elsewhere"), 0o666))
 			do(t, os.Rename(from, filepath.Join(d.path, "x", "b.def")))
 		},
-		func(f told) bool { return f["x/b.def"] == "from elsewhere" },
+		func(f content) bool { return f["x/b.def"] == "from elsewhere" },
 	},
 	{
 		"a removed file",
 		func(t *testing.T, d *Dir) { do(t, os.Remove(filepath.Join(d.path, "a.def"))) },
-		func(f told) bool { return f["a.def"] == "" && f["x/b.def"] == "old" },
+		func(f content) bool { return f["a.def"] == "" && f["x/b.def"] == "old" },
 	},
 	{
 		"a file in new directories",
 		func(t *testing.T, d *Dir) { put(t, d, "n/e/w/d.def", "new") },
-		func(f told) bool { return f["n/e/w/d.def"] == "new" },
+		func(f content) bool { return f["n/e/w/d.def"] == "new" },
 	},
 	{
 		"a removed directory",
 		func(t *testing.T, d *Dir) { do(t, os.RemoveAll(filepath.Join(d.path, "x"))) },
-		func(f told) bool { return len(f) == 1 && f["a.def"] == "old" },
+		func(f content) bool { return len(f) == 1 && f["a.def"] == "old" },
 	},
 	{
 		"a renamed directory",
 		func(t *testing.T, d *Dir) {
 			do(t, os.Rename(filepath.Join(d.path, "x"), filepath.Join(d.path, "z")))
 		},
-		func(f told) bool { return f["z/y/c.def"] == "old" && f["x/y/c.def"] == "" },
+		func(f content) bool { return f["z/y/c.def"] == "old" && f["x/y/c.def"] == "" },
 	},
 	{
 		"a directory moved in with what is below it",
@@ -135,12 +135,12 @@ var changes = []struct {
 			do(t, os.WriteFile(filepath.Join(from, "n", "d.def"), []byte("from elsewhere"), 0o666))
 			do(t, os.Rename(from, filepath.Join(d.path, "m")))
 		},
-		func(f told) bool { return f["m/n/d.def"] == "from elsewhere" },
+		func(f content) bool { return f["m/n/d.def"] == "from elsewhere" },
 	},
 	{
 		"the folder deleted",
 		func(t *testing.T, d *Dir) { do(t, os.RemoveAll(d.path)) },
-		func(f told) bool { return strings.Contains(f["error"], "the folder is gone") },
+		func(f content) bool { return strings.Contains(f["error"], "the folder is gone") },
 	},
 	{
 		"the folder deleted and made anew",
@@ -148,7 +148,7 @@ var changes = []struct {
 			do(t, os.RemoveAll(d.path))
 			put(t, d, "x/anew.def", "new")
 		},
-		func(f told) bool { return len(f) == 1 && f["x/anew.def"] == "new" },
+		func(f content) bool { return len(f) == 1 && f["x/anew.def"] == "new" },
 	},
 	{
 		"the folder exchanged for another",
@@ -156,7 +156,7 @@ var changes = []struct {
 			do(t, os.Rename(d.path, d.path+".old"))
 			put(t, d, "x/other.def", "new")
 		},
-		func(f told) bool { return len(f) == 1 && f["x/other.def"] == "new" },
+		func(f content) bool { return len(f) == 1 && f["x/other.def"] == "new" },
 	},
 	{
 		"the folder exchanged by a rename further up",
@@ -164,7 +164,7 @@ var changes = []struct {
 			do(t, os.Rename(filepath.Dir(d.path), filepath.Dir(d.path)+".old"))
 			put(t, d, "x/other.def", "new")
 		},
-		func(f told) bool { return len(f) == 1 && f["x/other.def"] == "new" },
+		func(f content) bool { return len(f) == 1 && f["x/other.def"] == "new" },
 	},
 }
 
@@ -178,7 +178,7 @@ func watched(t *testing.T) *Dir {
 	return d
 }
 
-// After each change, another one is told as well: the watches are still, or again, where they have to be.
+// After each change, a later one is reported as well: the watches are in place.
 func TestWatchTellsChanges(t *testing.T) {
 	for _, poll := range []bool{false, true} {
 		name := "by events"
@@ -199,7 +199,7 @@ func TestWatchTellsChanges(t *testing.T) {
 					await(t, calls, change.about, change.found)
 					for _, name := range []string{"x/y/c.def", "z/y/c.def", "n/e/w/d.def", "m/n/d.def", "later/d.def"} {
 						put(t, d, name, "and then "+name)
-						await(t, calls, "a later change of "+name, func(f told) bool { return f[name] == "and then "+name })
+						await(t, calls, "a later change of "+name, func(f content) bool { return f[name] == "and then "+name })
 					}
 				})
 			}
@@ -207,17 +207,17 @@ func TestWatchTellsChanges(t *testing.T) {
 	}
 }
 
-// A directory that has moved keeps its watch, under the old name; then another comes to that name.
+// A moved directory keeps its watch under the old name; then another directory takes that name.
 func TestWatchAfterDirectoriesChangePlaces(t *testing.T) {
 	d := watched(t)
 	calls := watch(t, d)
 	do(t, os.Rename(filepath.Join(d.path, "x"), filepath.Join(d.path, "0")))
-	await(t, calls, "the rename", func(f told) bool { return f["0/y/c.def"] == "old" })
+	await(t, calls, "the rename", func(f content) bool { return f["0/y/c.def"] == "old" })
 	put(t, d, "x/y/c.def", "another")
-	await(t, calls, "the new directory", func(f told) bool { return f["x/y/c.def"] == "another" })
+	await(t, calls, "the new directory", func(f content) bool { return f["x/y/c.def"] == "another" })
 	for _, name := range []string{"0/y/c.def", "x/y/c.def", "0/b.def"} {
 		put(t, d, name, "changed")
-		await(t, calls, name, func(f told) bool { return f[name] == "changed" })
+		await(t, calls, name, func(f content) bool { return f[name] == "changed" })
 	}
 }
 
@@ -237,7 +237,7 @@ func TestCallsNeverOverlap(t *testing.T) {
 	}()
 	for i := range 5 {
 		<-entered
-		put(t, d, "a.def", strings.Repeat("x", i)) // during a call: another one has to follow
+		put(t, d, "a.def", strings.Repeat("x", i)) // during a call: another one must follow
 		put(t, d, "x/b.def", strings.Repeat("x", i))
 		leave <- struct{}{}
 	}
@@ -300,7 +300,7 @@ func TestMatters(t *testing.T) {
 	}
 }
 
-// buffer is a log that a test reads while it is written.
+// buffer is a log that can be read while it is written.
 type buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -343,9 +343,9 @@ func TestWatchLooksWhereNoEventsCome(t *testing.T) {
 			test.broken(d)
 			calls := watch(t, d)
 			put(t, d, "x/y/c.def", "newer")
-			await(t, calls, "the change", func(f told) bool { return f["x/y/c.def"] == "newer" })
+			await(t, calls, "the change", func(f content) bool { return f["x/y/c.def"] == "newer" })
 			put(t, d, "x/b.def", "newer")
-			await(t, calls, "another change", func(f told) bool { return f["x/b.def"] == "newer" })
+			await(t, calls, "another change", func(f content) bool { return f["x/b.def"] == "newer" })
 			if got := log.String(); strings.Count(got, "level=WARN") != 1 || !strings.Contains(got, `reason="the reason"`) {
 				t.Errorf("log:\n%s", got)
 			}
@@ -353,7 +353,7 @@ func TestWatchLooksWhereNoEventsCome(t *testing.T) {
 	}
 }
 
-// Events that the system has dropped are made up for by a look at everything.
+// Dropped events are made up for by a complete check of the folder.
 func TestWatchAfterAnOverflow(t *testing.T) {
 	d := watched(t)
 	watchers := make(chan *fsnotify.Watcher, 10)
@@ -364,8 +364,8 @@ func TestWatchAfterAnOverflow(t *testing.T) {
 	}
 	calls := watch(t, d)
 	(<-watchers).Errors <- fsnotify.ErrEventOverflow
-	await(t, calls, "the overflow", func(told) bool { return true })
+	await(t, calls, "the overflow", func(content) bool { return true })
 	<-watchers
 	put(t, d, "x/y/c.def", "newer")
-	await(t, calls, "a change after it", func(f told) bool { return f["x/y/c.def"] == "newer" })
+	await(t, calls, "a change after it", func(f content) bool { return f["x/y/c.def"] == "newer" })
 }

@@ -15,10 +15,10 @@ import (
 	"nhooyr.io/websocket"
 )
 
-// Times that a connection may take.
+// Time limits of a connection.
 const (
-	writeTime = 15 * time.Second // for one message to leave
-	pingEvery = 25 * time.Second // below the idle times of proxies in between
+	writeTime = 15 * time.Second // to write one message
+	pingEvery = 25 * time.Second // below the idle timeouts of common proxies
 	pongTime  = 20 * time.Second
 )
 
@@ -26,9 +26,9 @@ const (
 type Conn struct{ ws *websocket.Conn }
 
 // Accept upgrades a request to a websocket connection. It refuses requests from pages of other sites. A message of more than limit bytes
-// closes the connection. If Accept returns an error, it has already answered the request.
+// closes the connection. If Accept returns an error, it has already written the response.
 func Accept(w http.ResponseWriter, r *http.Request, limit int64) (*Conn, error) {
-	// The origin has to be the host that was asked: the library's own rule, with no patterns beside it.
+	// Without patterns, the library requires the origin to equal the host of the request.
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		return nil, fmt.Errorf("accept websocket: %w", err)
@@ -54,8 +54,8 @@ func (c *Conn) Read(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if kind != websocket.MessageText {
-		c.ws.Close(websocket.StatusUnsupportedData, "texts only")
-		return nil, errors.New("a message that is no text")
+		c.ws.Close(websocket.StatusUnsupportedData, "only text messages are accepted")
+		return nil, errors.New("not a text message")
 	}
 	return data, nil
 }
@@ -72,8 +72,8 @@ func (c *Conn) WriteWithin(ctx context.Context, text []byte, patience time.Durat
 	return c.ws.Write(ctx, websocket.MessageText, text)
 }
 
-// Ping sends pings until the context ends or the peer stops answering: proxies in between end a connection that is silent, and a peer that
-// has gone without a word is noticed by nothing else. It needs a concurrent Read.
+// Ping sends pings until the context is done or the peer stops answering. Pings keep proxies from closing an idle connection, and detect a
+// peer that has disappeared. Ping needs a concurrent Read.
 func (c *Conn) Ping(ctx context.Context) error {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
@@ -92,11 +92,11 @@ func (c *Conn) Ping(ctx context.Context) error {
 	}
 }
 
-// Close closes the connection with a reason for people.
+// Close closes the connection with a reason for display.
 func (c *Conn) Close(reason string) { _ = c.ws.Close(websocket.StatusNormalClosure, reason) }
 
 // GoAway closes the connection because the server shuts down; a page may reconnect.
-func (c *Conn) GoAway() { _ = c.ws.Close(websocket.StatusGoingAway, "the server ends") }
+func (c *Conn) GoAway() { _ = c.ws.Close(websocket.StatusGoingAway, "the server is shutting down") }
 
 // Drop closes the connection without a closing handshake.
 func (c *Conn) Drop() { _ = c.ws.CloseNow() }
