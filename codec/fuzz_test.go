@@ -163,8 +163,10 @@ func inspect(t *testing.T, r *codec.Record, data []byte) {
 	if work >= 1<<24 {
 		return // many share the same bytes: examining each is too slow here
 	}
-	for _, g := range r.Gaps() {
+	gaps := 0
+	for g := range r.Gaps() {
 		inside("gap", g)
+		gaps += int(g.Len+7) / 8
 		if mark(g) {
 			t.Fatalf("gap at %d+%d is not one", g.Off, g.Len)
 		}
@@ -173,6 +175,9 @@ func inspect(t *testing.T, r *codec.Record, data []byte) {
 		if covered[i] != 0xff {
 			t.Fatalf("byte %d of %d is not covered: %08b", i, r.Used, covered[i])
 		}
+	}
+	if r.Used > 0 && r.Unexplained() != gaps+len(data)-r.Used {
+		t.Fatalf("%d bytes unexplained, but %d in gaps and %d after the message", r.Unexplained(), gaps, len(data)-r.Used)
 	}
 }
 

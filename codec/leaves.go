@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 
@@ -217,29 +216,4 @@ func (r *Record) allLeaves() []Leaf {
 		r.leaves = nil
 	}
 	return all
-}
-
-// Gaps returns the ranges of the message that no node covers, in order.
-func (r *Record) Gaps() []Range { return r.gaps(r.allLeaves()) }
-
-// gaps returns the ranges that no leaf of the record covers. It may reorder the leaves.
-func (r *Record) gaps(leaves []Leaf) (gaps []Range) {
-	at, end := uint32(0), uint32(min(r.Used, len(r.Data)))*8
-	for i := 1; i < len(leaves); i++ {
-		if leaves[i].Off < leaves[i-1].Off {
-			slices.SortFunc(leaves, func(a, b Leaf) int { return cmp.Compare(a.Off, b.Off) })
-			break
-		}
-	}
-	for i := range leaves {
-		l := &leaves[i]
-		if l.Off > at {
-			gaps = append(gaps, Range{at, l.Off - at})
-		}
-		at = max(at, l.Off+l.Len)
-	}
-	if at < end {
-		gaps = append(gaps, Range{at, end - at})
-	}
-	return gaps
 }

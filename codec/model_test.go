@@ -112,8 +112,8 @@ func check(t *testing.T, p *codec.Program, message, values string) *codec.Record
 			t.Errorf("%s: nodes of encode and decode differ:\n%v\n%v", values, out.Nodes, rec.Nodes)
 		}
 	}
-	if gaps := rec.Gaps(); len(gaps) > 0 {
-		t.Errorf("%s: gaps %v", message, gaps)
+	if n := rec.Unexplained(); n > 0 {
+		t.Errorf("%s: %d bytes belong to no field", message, n)
 	}
 	return &rec
 }

@@ -19,6 +19,7 @@ type Record struct {
 	fixups  []uint32
 	threads []thread
 	leaves  []Leaf
+	spans   []span
 	odd     []Problem
 	own     []byte // memory of Data while encoding
 }

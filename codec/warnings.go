@@ -53,7 +53,7 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 		}
 	}
 	if !r.Short && !r.Illegal {
-		for _, g := range r.gaps(leaves) {
+		for g := range r.Gaps() {
 			dst = append(dst, Problem{Code: Unexplained, Range: g, Got: uint64(g.Len+7) / 8})
 		}
 	}

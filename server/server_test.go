@@ -153,6 +153,7 @@ func TestAPI(t *testing.T) {
 		{"decode by code", "POST", "/api/one/decode", `{"hex":"` + join + `"}`, 200, []string{
 			`{"results":[{"message":"C_JOIN","version":1,"code":1,"status":"ok","used":18,"value":{"channel_name":"Lann","password":12345},"problems":[],"fields":[{"path":"length","type":"uint16","role":"length","bit_offset":0,"bit_length":16,"value":18}`,
 		}, nil},
+		{"decode with bytes that no field explains", "POST", "/api/one/decode", `{"hex":"0c0001000a000800ffff000007"}`, 200, []string{`"used":12,"leftover":3,`}, nil},
 		{"decode several lines", "POST", "/api/one/decode", `{"hex":"` + join + `\nzz\n\n"}`, 200, []string{`"status":"ok"`, `line 2, column 1`, `"status":"incomplete"`}, nil},
 		{"decode a paste", "POST", "/api/one/decode", `{"paste":"0x12, 0x00, 0x01, 0x00, 0x08,0,57,48,76,0,97,0,110,0,110,0,0,0","message":"C_JOIN"}`, 200, []string{`"results":[{`, `"paste":{"form"`}, nil},
 		{"decode what is no paste", "POST", "/api/one/decode", `{"paste":"hello"}`, 200, []string{`"status":"error"`, `not-recognised`}, nil},

@@ -95,6 +95,17 @@ func TestCommands(t *testing.T) {
 				`{"path":"password","type":"uint16","role":"value","bit_offset":48,"bit_length":16,"value":0,"line":2},` +
 				`{"path":"channel_name","type":"string","role":"value","bit_offset":64,"bit_length":16,"value":"","line":1}]}` + "\n", "",
 		},
+		{
+			"bytes that no field explains",
+			[]string{"decode", "--library", lib, "--message", "C_JOIN", "--json"},
+			"0c0034120a000800ffff0000\n0a003412080000000000070707\n", 0,
+			`{"message":"C_JOIN","version":2,"code":4660,"status":"ok","used":12,"leftover":2,"value":{"channel_name":"","password":8},"problems":[` +
+				`{"severity":"warning","code":"unexplained-bytes","message":"2 bytes that the definition does not explain","bit_offset":64,"bit_length":16}]}
+{"message":"C_JOIN","version":2,"code":4660,"status":"ok","used":10,"leftover":3,"value":{"channel_name":"","password":0},"problems":[` +
+				`{"severity":"warning","code":"bytes-left-over","message":"3 bytes left over after the message","bit_offset":80,"bit_length":24}]}
+`, "",
+		},
+		{"a message without a definition explains its header", []string{"decode", "--library", maps, "--json"}, "0800090001020304", 0, `{"message":"","code":9,"status":"unknown","used":8,"leftover":4,...`, ""},
 		{"a truncated message is incomplete", []string{"decode", "--library", lib, "--message", "C_JOIN", "--json"}, joinHex[:20], 1, `{"message":"C_JOIN","version":2,"code":4660,"status":"incomplete","used":10...`, ""},
 		{"decode for people", []string{"decode", "--library", lib, "--message", "C_JOIN"}, joinHex, 0, "C_JOIN.2  code 4660 (0x1234)  18 bytes  ok\n...", ""},
 		{"unknown for people", []string{"decode", "--library", maps}, "06000900ffff", 0, "?  code 9 (0x0009)  6 bytes  unknown\n...", ""},

@@ -247,7 +247,7 @@ func (x *Frame) state(rec *codec.Record) (int, bool) {
 			}
 		}
 		return stateMismatch, true
-	case rec.Used < len(rec.Data) || len(rec.Gaps()) > 0:
+	case rec.Unexplained() > 0:
 		return stateUnder, true
 	}
 	return stateClean, true

@@ -18,6 +18,7 @@ type Result struct {
 	Code     *uint32         `json:"code,omitempty" doc:"the key that the message carries"`
 	Status   string          `json:"status" enum:"ok,incomplete,illegal,unknown,error"`
 	Used     int             `json:"used" doc:"bytes that belong to the message"`
+	Leftover int             `json:"leftover,omitempty" doc:"bytes that no field explains: between the fields of the message, and after it"`
 	Value    json.RawMessage `json:"value,omitempty"`
 	Problems []ProblemInfo   `json:"problems"`
 	Fields   []FieldValue    `json:"fields,omitempty"`
@@ -65,7 +66,7 @@ func Of(r *codec.Record, fields bool) Result {
 // Summary is Of without values.
 func Summary(r *codec.Record) Result {
 	m := r.Program.Message
-	out := Result{Message: m.Name, Version: m.Version, Status: r.Status().String(), Used: r.Used, Problems: Problems(r)}
+	out := Result{Message: m.Name, Version: m.Version, Status: r.Status().String(), Used: r.Used, Leftover: r.Unexplained(), Problems: Problems(r)}
 	if r.HasCode() {
 		code := r.Code
 		out.Code = &code
@@ -113,7 +114,7 @@ func Fields(r *codec.Record) []FieldValue {
 		}
 		out = append(out, f)
 	}
-	for _, g := range r.Gaps() {
+	for g := range r.Gaps() {
 		out = append(out, gap(r, g))
 	}
 	slices.SortStableFunc(out, func(a, b FieldValue) int { return cmp.Compare(a.BitOffset, b.BitOffset) })

@@ -42,7 +42,7 @@ func FuzzCompile(f *testing.F) {
 			}
 			var rec, in, out codec.Record
 			p.Decode(&rec, data)
-			if rec.Status() != codec.OK || rec.Used != len(data) || len(rec.AppendWarnings(nil)) > 0 || len(rec.Gaps()) > 0 {
+			if rec.Status() != codec.OK || rec.Used != len(data) || len(rec.AppendWarnings(nil)) > 0 || rec.Unexplained() > 0 {
 				continue
 			}
 			values := value.AppendJSON(nil, &rec)

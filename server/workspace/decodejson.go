@@ -39,6 +39,10 @@ func (s *Snapshot) AppendDecoded(dst []byte, rec *codec.Record, data []byte, req
 	dst = append(dst, rec.Status().String()...)
 	dst = append(dst, `","used":`...)
 	dst = strconv.AppendInt(dst, int64(rec.Used), 10)
+	if n := rec.Unexplained(); n > 0 {
+		dst = append(dst, `,"leftover":`...)
+		dst = strconv.AppendInt(dst, int64(n), 10)
+	}
 	dst = append(dst, `,"value":`...)
 	dst = value.AppendJSON(dst, rec)
 	dst = append(dst, `,"problems":`...)
