@@ -85,11 +85,11 @@ func TestOptionalEnd(t *testing.T) {
 	check(t, p, short+"d007 0a00 ffff 05000004", start+
 		`,"extra":{"energy":2000,"ping":10,"timer":65535,"shields":1,"super":0,"bursts":1,"repels":0,"thors":0,"bricks":0,"decoys":0,"rockets":0,"portals":1}}`)
 	checkStatus(t, p, short+"d007 0a", codec.Incomplete)
-	const want = `22: 16 value extra.energy (if the message goes on)
-24: 16 value extra.ping (if the message goes on)
-26: 16 value extra.timer (if the message goes on)
-28: 1 value extra.shields (if the message goes on)
-28 bytes 1 bits: 1 value extra.super (if the message goes on)
+	const want = `22: 16 value extra.energy (if present)
+24: 16 value extra.ping (if present)
+26: 16 value extra.timer (if present)
+28: 1 value extra.shields (if present)
+28 bytes 1 bits: 1 value extra.super (if present)
 `
 	got := layoutText(p)
 	if !containsLines(got, want) || !containsLines(got, "20: 5 value weapon.type\n20 bytes 5 bits: 2 value weapon.level\n20 bytes 7 bits: 1 value weapon.bouncing\n21: 2 value weapon.shrap_level\n") {

@@ -92,11 +92,11 @@ func TestFlowDrafts(t *testing.T) {
 	f.says("what was begun, under its old name", begun)
 	f.rename("C_MINE.1")
 	f.shows("#definition-head", "C_MINE.1.def")
-	f.says("with its name", "# what C_MINE.1 says\n\nuint32 mine")
+	f.says("with its name", "# description of C_MINE.1\n\nuint32 mine")
 	f.press("Ctrl+S")
 	f.shows("#rail-list", "C_MINE")
 	f.is("it is stored", `location.search === "?message=C_MINE.1" && !document.querySelector("#name").checkVisibility()`)
-	stands(t, dir, "C_MINE.1.def", "# what C_MINE.1 says\n\nuint32 mine")
+	stands(t, dir, "C_MINE.1.def", "# description of C_MINE.1\n\nuint32 mine")
 	if _, err := os.Stat(filepath.Join(dir, "C_NEW_MESSAGE.1.def")); err == nil {
 		t.Error("it is stored under its first name too")
 	}
@@ -112,7 +112,7 @@ func TestFlowDrafts(t *testing.T) {
 	f.shows("#layout-rows", "nobody")
 	f.open("C_WIDE.1")
 	f.do(`document.querySelector(".undefined a").click()`)
-	f.says("what was begun of it", "# what C_NOBODY.1 says\n\nbyte nobody")
+	f.says("what was begun of it", "# description of C_NOBODY.1\n\nbyte nobody")
 	f.open("C_WIDE.1")
 	f.click(`#definition-head button[value="version"]`)
 	f.shows("#definition-head", "C_WIDE.2.def")

@@ -265,10 +265,10 @@ func (w *markdown) rows(layout *[]wire.Row, depth int) []mdRow {
 		case row.Case != nil:
 			r.when = short(w.m.Condition(row.Case))
 		case row.Optional:
-			r.when = "if the message goes on"
+			r.when = "if present"
 		}
 		if row.Woven {
-			r.by = strings.TrimPrefix(r.by+"; its elements are written in turns with those beside it", "; ")
+			r.by = strings.TrimPrefix(r.by+"; its elements are interleaved with the adjacent lists", "; ")
 		}
 		if r.name == "" {
 			r.name = lastName(r.path)

@@ -7,7 +7,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Compile works out what stands where. It fails only for a schema that no dialect should make or that is beyond the bounds.
+// Compile computes the wire layout of a message. It fails only for invalid schemas, which dialects should not produce, and for schemas
+// that exceed the limits.
 func Compile(m *schema.Message) (out *Message, err error) {
 	c := &compiler{m: &Message{Schema: m}}
 	defer func() {
@@ -22,12 +23,12 @@ func Compile(m *schema.Message) (out *Message, err error) {
 	if m.Body == nil {
 		fail("no body")
 	}
-	n := len(m.Body.Fields) + 2 // most have no others
+	n := len(m.Body.Fields) + 2 // enough for most messages
 	c.index, c.m.Fields, c.regs = make(map[*schema.Field]int, n), make([]Field, 0, n), make([]regs, 0, n)
 	c.addFields(m.Body, None, false, 0)
 	c.m.Body = c.body(m.Body, None, 0, true)
 	if least := (c.m.Body.Min.Bits + 7) / 8; least > MaxMessage {
-		fail("it takes %d bytes at least, more than a message may have (%d)", least, MaxMessage)
+		fail("the minimum size of %d bytes exceeds the limit of %d", least, MaxMessage)
 	}
 	return c.m, nil
 }
@@ -38,7 +39,7 @@ func fail(format string, args ...any) { panic(compileError(fmt.Sprintf(format, a
 
 type compiler struct {
 	m      *Message
-	index  map[*schema.Field]int   // fields of the body being compiled, and of its groups
+	index  map[*schema.Field]int   // indexes of the fields of the current body and of its groups
 	regs   []regs                  // by field
 	chosen map[*schema.Field]bool  // numbers that choose alternatives
 	seen   map[*schema.Struct]bool // inner structs, for Message.source
@@ -48,7 +49,7 @@ type compiler struct {
 // regs are the registers of a field.
 type regs struct{ count, offset, value int32 }
 
-// addFields lists the fields of a struct and of all that is inside it, in preorder.
+// addFields adds the fields of a struct and of all nested structs to Message.Fields, in preorder.
 func (c *compiler) addFields(s *schema.Struct, parent int, inList bool, depth int) {
 	if depth > MaxDepth {
 		fail("nested deeper than %d", MaxDepth)
@@ -91,7 +92,7 @@ func (c *compiler) addFields(s *schema.Struct, parent int, inList bool, depth in
 	}
 }
 
-// children goes through the fields that stand directly inside one, None for the top.
+// children yields the direct children of a field; None yields the top-level fields.
 func (m *Message) children(parent int) func(yield func(int) bool) {
 	i, end := 0, len(m.Fields)
 	if parent != None {
@@ -103,7 +104,7 @@ func (m *Message) children(parent int) func(yield func(int) bool) {
 	}
 }
 
-// Inside are the fields directly inside a list or a group, as authored.
+// Inside returns the fields directly inside a list or a group, in the order of the definition.
 func (m *Message) Inside(field int) []int {
 	var out []int
 	for i := range m.children(field) {
@@ -112,7 +113,7 @@ func (m *Message) Inside(field int) []int {
 	return out
 }
 
-// enter makes the direct children of parent known by their schema.Field, and those of groups whose fields stand in this scope.
+// enter indexes the direct children of parent by their schema.Field, and the children of hoisted groups among them.
 func (c *compiler) enter(parent int) {
 	for i := range c.m.children(parent) {
 		f := &c.m.Fields[i]
@@ -146,8 +147,8 @@ func (c *compiler) addReg(kind schema.ItemKind, field int, at Place) int {
 // scope is a body under construction.
 type scope struct {
 	body  Body
-	open  bool // the last part is a block that is being filled
-	first bool // it is the first of the message
+	open  bool // the last part is a block under construction
+	first bool // it is the first block of the message
 }
 
 // body compiles a struct.
@@ -165,7 +166,7 @@ func (c *compiler) body(s *schema.Struct, parent, depth int, top bool) Body {
 	return sc.body
 }
 
-// own notes which fields a body has of its own.
+// own sets the fields of a body.
 func (c *compiler) own(sc *scope, s *schema.Struct) {
 	sc.body.Struct = s
 	sc.body.Fields = make([]int, len(s.Fields))
@@ -174,7 +175,8 @@ func (c *compiler) own(sc *scope, s *schema.Struct) {
 	}
 }
 
-// inside compiles another use of a struct. A shared struct may be in use around it: what its fields stood for there is kept.
+// inside compiles another use of a struct. If a shared struct is also in use in an enclosing scope, the indexes of its fields there are
+// restored.
 func (c *compiler) inside(s *schema.Struct, use func()) {
 	old := make([]int, len(s.Fields))
 	for i, f := range s.Fields {
@@ -185,7 +187,7 @@ func (c *compiler) inside(s *schema.Struct, use func()) {
 	}
 	use()
 	if len(s.Wire) == 0 {
-		return // its fields stand in the scope around it and stay known there
+		return // the fields are hoisted into the enclosing scope and stay indexed
 	}
 	for i, f := range s.Fields {
 		if old[i] != None {
@@ -197,7 +199,7 @@ func (c *compiler) inside(s *schema.Struct, use func()) {
 func (c *compiler) wire(sc *scope, s *schema.Struct, depth int) {
 	for i := range s.Wire {
 		it := &s.Wire[i]
-		if i < len(s.Wire)-s.Optional || sc.open && sc.block().Min.Bits%8 != 0 { // bits of a byte that is begun are there with it
+		if i < len(s.Wire)-s.Optional || sc.open && sc.block().Min.Bits%8 != 0 { // the remaining bits of a byte are present with its first bits
 			c.item(sc, it, depth)
 			continue
 		}
@@ -213,7 +215,7 @@ func (c *compiler) wire(sc *scope, s *schema.Struct, depth int) {
 	}
 }
 
-// block is the block being filled.
+// block returns the block under construction.
 func (sc *scope) block() *Part { return &sc.body.Parts[len(sc.body.Parts)-1] }
 
 func (c *compiler) addPart(sc *scope, p Part) {
@@ -223,18 +225,18 @@ func (c *compiler) addPart(sc *scope, p Part) {
 	sc.body.Parts = append(sc.body.Parts, p)
 }
 
-// flush ends the block being filled.
+// flush ends the block under construction.
 func (c *compiler) flush(sc *scope) {
 	if !sc.open {
 		return
 	}
 	if bits := sc.block().Min.Bits; bits%8 != 0 {
-		fail("fields before a variable part or the end fill %d bits, which is not whole bytes", bits)
+		fail("%d bits before a variable part or the end are not whole bytes", bits)
 	}
 	sc.open, sc.first = false, false
 }
 
-// push adds an item to the block, which is begun if there is none.
+// push adds an item to the block under construction, or to a new one.
 func (c *compiler) push(sc *scope, it Item) *Item {
 	if !sc.open {
 		c.addPart(sc, Part{Kind: Block, Field: None, Count: None, Offset: None, Items: make([]Item, 0, 8)})
@@ -246,7 +248,7 @@ func (c *compiler) push(sc *scope, it Item) *Item {
 		fail("more than %d bytes of fixed size", MaxBlock/8)
 	}
 	if it.Order == schema.Big && (it.Off%8 != 0 || it.Bits%8 != 0) && it.Bits > 0 {
-		fail("a big-endian number must be whole bytes at a whole byte")
+		fail("a big-endian number must be whole bytes at a byte boundary")
 	}
 	b.Items = append(b.Items, it)
 	b.Size = exactly(int64(it.Off + it.Bits))
@@ -255,7 +257,7 @@ func (c *compiler) push(sc *scope, it Item) *Item {
 
 func (it *Item) place() Place { return Place{it.Off, it.Bits, it.Order} }
 
-// bookkeeping adds a number that is not a value.
+// bookkeeping adds a number other than a value: a count, an offset or a number about the frame.
 func (c *compiler) bookkeeping(sc *scope, it *schema.Item, field int) *Item {
 	if it.Bits < 1 || it.Bits > 32 {
 		fail("a %s of %d bits", it.Kind, it.Bits)
@@ -263,7 +265,7 @@ func (c *compiler) bookkeeping(sc *scope, it *schema.Item, field int) *Item {
 	return c.push(sc, Item{Kind: it.Kind, Field: field, Bits: it.Bits, Order: it.Order})
 }
 
-// frameItem adds a number about the whole frame, which must stand in its first block.
+// frameItem adds a number about the whole frame, which must be in its first block.
 func (c *compiler) frameItem(sc *scope, it *schema.Item) Place {
 	if !sc.first {
 		fail("%s outside the first fixed part of the message", it.Kind)
@@ -288,7 +290,7 @@ func (c *compiler) item(sc *scope, it *schema.Item, depth int) {
 		c.regs[fi].count = int32(x.Reg)
 		ext, ok := ExtentOf(it.Field.Type)
 		if !ok {
-			fail("a count of something that has no units")
+			fail("a count of a field without units")
 		}
 		c.unresolved(ext.Min, ext.Max)
 	case schema.Here, schema.Next:
@@ -303,7 +305,7 @@ func (c *compiler) item(sc *scope, it *schema.Item, depth int) {
 		c.m.Check, c.m.Sum = c.frameItem(sc, it), it.Sum
 	case schema.Const:
 		if x := c.push(sc, Item{Kind: it.Kind, Field: None, Bits: len(it.Bytes) * 8, Bytes: it.Bytes}); x.Off%8 != 0 {
-			fail("a constant that does not start at a whole byte")
+			fail("a constant does not start at a byte boundary")
 		}
 	case schema.Pad:
 		if it.Bits < 1 {
@@ -330,7 +332,7 @@ func (c *compiler) weave(sc *scope, it *schema.Item, depth int) {
 	c.addPart(sc, Part{Kind: Weave, Field: None, Count: None, Offset: None, Lists: lists, Size: bodySize(lists)})
 }
 
-// valueItem adds the bits of a field: to the block if they have a fixed size, else as a part of their own.
+// valueItem adds the bits of a field: to the block if their size is fixed, otherwise as a separate part.
 func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
 	fi := c.fieldOf(f)
 	switch t := f.Type.(type) {
@@ -370,14 +372,14 @@ func (c *compiler) number(sc *scope, fi, bits int, order schema.Order) {
 	}
 }
 
-// fixed adds text or bytes of fixed size.
+// fixed adds text or bytes of n units.
 func (c *compiler) fixed(sc *scope, fi, n, unit int) {
 	if n < 0 || n > MaxBlock/8/unit {
-		fail("a fixed size of %d", n)
+		fail("a fixed size of %d units", n)
 	}
 	f := c.m.Fields[fi].Schema
 	if x := c.push(sc, Item{Kind: schema.Value, Field: fi, Bits: n * unit * 8, Type: f.Type}); x.Off%8 != 0 {
-		fail("field %q does not start at a whole byte", f.Name)
+		fail("field %q does not start at a byte boundary", f.Name)
 	}
 }
 
@@ -386,10 +388,10 @@ func (c *compiler) group(sc *scope, fi int, s *schema.Struct, depth int) {
 		fail("nested deeper than %d", MaxDepth)
 	}
 	if slices.ContainsFunc(s.Wire, func(it schema.Item) bool { return it.Kind == schema.Count }) {
-		c.flush(sc) // its lengths are judged after the values before it
+		c.flush(sc) // its lengths are checked after the preceding values
 	}
 	if len(s.Variants) > 0 || s.Optional > 0 {
-		fail("group %q with alternatives or optional parts", c.m.Fields[fi].Schema.Name)
+		fail("group %q has alternatives or optional parts", c.m.Fields[fi].Schema.Name)
 	}
 	c.inside(s, func() {
 		c.enter(fi)
@@ -397,7 +399,7 @@ func (c *compiler) group(sc *scope, fi int, s *schema.Struct, depth int) {
 	})
 }
 
-// ExtentOf is how the number of units of a text, of bytes or of a list is known. It is false for other types.
+// ExtentOf returns the extent of text, bytes or a list. ok is false for other types.
 func ExtentOf(t schema.Type) (schema.Extent, bool) {
 	switch t := t.(type) {
 	case *schema.Text:
@@ -410,7 +412,7 @@ func ExtentOf(t schema.Type) (schema.Extent, bool) {
 	return schema.Extent{}, false
 }
 
-// unitOf is the bytes of a unit of text or bytes, 0 for a list.
+// unitOf returns the number of bytes of a unit of text or bytes, 0 for a list.
 func unitOf(t schema.Type) int {
 	switch t := t.(type) {
 	case *schema.Text:
@@ -438,10 +440,10 @@ func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 	p := Part{Field: fi, Extent: ext, Unit: unitOf(f.Type), Count: int(c.regs[fi].count), Offset: int(c.regs[fi].offset)}
 	p.MinUnits, p.MaxUnits = ext.Units()
 	if ext.Size == schema.Fixed && (ext.N < 0 || ext.N > MaxBlock) {
-		fail("field %q has a fixed size of %d", f.Name, ext.N)
+		fail("field %q has a fixed size of %d units", f.Name, ext.N)
 	}
 	if ext.Size == schema.Counted && p.Count == None {
-		fail("field %q has no count before it", f.Name)
+		fail("field %q has no preceding count", f.Name)
 	}
 	switch t := f.Type.(type) {
 	case *schema.Text:
@@ -463,10 +465,10 @@ func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 func (c *compiler) list(p *Part, depth int) {
 	t, name := p.List, c.m.Fields[p.Field].Schema.Name
 	if t.Size == schema.Terminated {
-		fail("list %q ended by a zero", name)
+		fail("list %q is zero-terminated", name)
 	}
 	if t.Linked && (p.Offset == None || t.Size != schema.Counted) {
-		fail("chained list %q without count and offset", name)
+		fail("chained list %q has no count or no offset", name)
 	}
 	c.inside(t.Elem, func() {
 		body := c.body(t.Elem, p.Field, depth+1, false)
@@ -486,7 +488,7 @@ func (c *compiler) list(p *Part, depth int) {
 		}
 	}
 	if p.Next.Bits == 0 {
-		fail("chained list %q whose elements do not start with the place of the next", name)
+		fail("elements of chained list %q do not start with the offset of the next", name)
 	}
 }
 
@@ -506,7 +508,7 @@ func (c *compiler) variants(sc *scope, s *schema.Struct, parent, depth int) {
 		cases[i] = Case{Reg: None, Value: v.Value, Min: max(v.MinLen, 0), Max: max(v.MaxLen, 0)}
 		if v.Field != nil {
 			if cases[i].Reg = int(c.regs[c.fieldOf(v.Field)].value); cases[i].Reg == None {
-				fail("alternatives chosen by %q, which is not a number before them", v.Field.Name)
+				fail("alternatives depend on %q, which is not an earlier number", v.Field.Name)
 			}
 		}
 	}
@@ -518,7 +520,7 @@ func (c *compiler) variants(sc *scope, s *schema.Struct, parent, depth int) {
 	}
 	for i, v := range s.Variants {
 		if v.Body == nil {
-			continue // this alternative says that nothing follows
+			continue // the struct ends here
 		}
 		if len(v.Body.Variants) > 0 {
 			fail("alternatives inside an alternative")

@@ -7,40 +7,40 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Row is one line of a layout: an item, or contents.
+// Row is one row of a layout: an item, or contents of variable size.
 type Row struct {
-	Field int // None for bookkeeping that belongs to no field
+	Field int // None for items without a field
 	Kind  schema.ItemKind
-	List  int // the list whose element it is in, None
-	Depth int // number of lists around it
+	List  int // the list that it is an element of, or None
+	Depth int // number of enclosing lists
 	At    At
 	Size
 	Item *Item // nil for contents
-	Part *Part // contents: text, bytes or a list, whose element's rows follow
+	Part *Part // contents: text, bytes or a list, followed by the rows of the element; nil for an item
 
-	Optional bool  // it may be missing: the message may end before it
-	Woven    bool  // its elements stand in turns with those of the lists beside it
-	Case     *Case // the alternative that it is in
+	Optional bool  // the message may end before it
+	Woven    bool  // its elements are interleaved with those of the adjacent lists
+	Case     *Case // the alternative that contains it, or nil
 }
 
-// At is where a part begins: so many bits from the start of the message, or of the element, and behind the contents of fields.
+// At is the offset of a part: a number of bits from the start of the message or of the element, plus the sizes of preceding fields.
 type At struct {
-	Elem   bool // counted from the start of the element
+	Elem   bool // relative to the start of the element
 	Bits   int64
-	Behind *Behind // nil: the place is the same in every message
+	Behind *Behind // nil: the offset is the same in every message
 }
 
-// Behind is a chain of fields of variable size that stand before something, the last one first. Rows share its links.
+// Behind is a linked list of preceding fields of variable size, the last one first. Rows share its links.
 type Behind struct {
 	Field  int
-	N      int // length of the chain
+	N      int // length of the list
 	Before *Behind
 }
 
-// Fixed reports whether the part begins at the same place in every message.
+// Fixed reports whether the offset is the same in every message.
 func (a At) Fixed() bool { return !a.Elem && a.Behind == nil }
 
-// Same reports whether two places are the same, provided that the rows before them are: the chains are not compared in full.
+// Same reports whether two offsets are equal, provided that those of the preceding rows are: lists are not compared in full.
 func (a At) Same(b At) bool {
 	if a.Elem != b.Elem || a.Bits != b.Bits || (a.Behind == nil) != (b.Behind == nil) {
 		return false
@@ -48,7 +48,7 @@ func (a At) Same(b At) bool {
 	return a.Behind == nil || a.Behind.Field == b.Behind.Field && a.Behind.N == b.Behind.N
 }
 
-// Layout says where everything stands, without data, in the order in which a message is laid out anew.
+// Layout returns the rows of the message, in the order in which Encode lays it out.
 func (m *Message) Layout() []Row {
 	l := layouter{m: m}
 	l.parts(m.Body.Parts, At{}, Row{List: None})
@@ -60,7 +60,7 @@ type layouter struct {
 	rows []Row
 }
 
-// parts lays out parts from a place on and returns the place after them. base says what is around them.
+// parts lays out parts from an offset and returns the offset after them. base describes the enclosing scope.
 func (l *layouter) parts(parts []Part, at At, base Row) At {
 	for i := range parts {
 		p := &parts[i]
@@ -69,7 +69,7 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 		switch p.Kind {
 		case Block:
 			l.block(p, at, row)
-		case Weave: // the lists share one place: each begins where the first begins or soon after it
+		case Weave: // the lists share one offset: each begins at the start of the first one or soon after it
 			row.Woven = true
 			for k := range p.Lists {
 				l.content(&p.Lists[k], at, row)
@@ -102,7 +102,7 @@ func (l *layouter) block(p *Part, at At, row Row) {
 	}
 }
 
-// content lays out one text, run of bytes or list, and a list's element.
+// content lays out text, bytes or a list, and a list's element.
 func (l *layouter) content(p *Part, at At, row Row) {
 	row.Field, row.Kind, row.Part, row.Size, row.At = p.Field, schema.Value, p, p.Size, at
 	l.rows = append(l.rows, row)
@@ -111,7 +111,7 @@ func (l *layouter) content(p *Part, at At, row Row) {
 	}
 }
 
-// after is the place after a part.
+// after returns the offset after a part.
 func after(p *Part, at At) At {
 	if p.Fixed() {
 		at.Bits += p.Min.Bits
@@ -125,29 +125,28 @@ func after(p *Part, at At) At {
 	return at
 }
 
-// Where a text about a place would be longer than this, it is written shortly: paths with the field's number instead of what it is
-// inside, places with the number of parts that they are behind. So what is written about a message does not grow with the square of
-// its definition.
+// Limits beyond which texts are abbreviated: paths have the field's number in place of the enclosing fields, offsets have the number of
+// preceding parts. So texts about a message do not grow with the square of its definition.
 const (
 	maxPath   = 240 // bytes
 	maxBehind = 32  // fields
 	maxAt     = 480 // bytes
 )
 
-// Path is the path of a field, without indexes of elements: members[].player_id. In a long one the field's number stands for what it
-// is inside: "…#17.player_id". No two fields of different names have the same path.
+// Path returns the path of a field, without indexes of elements: members[].player_id. In a long path the field's number replaces the
+// enclosing fields: "…#17.player_id". No two fields of different names have the same path.
 func (m *Message) Path(field int) string {
 	path, _ := m.path(field, false)
 	return path
 }
 
-// FullPath is the path of a field, however long it is.
+// FullPath returns the path of a field without abbreviation.
 func (m *Message) FullPath(field int) string {
 	path, _ := m.path(field, true)
 	return path
 }
 
-// Label is the path of a field, cut off where it is long: for texts about others.
+// Label returns the path of a field, truncated if it is long, for texts about other fields.
 func (m *Message) Label(field int) string {
 	path := m.Path(field)
 	if len(path) <= maxPath {
@@ -196,11 +195,11 @@ func (m *Message) path(field int, full bool) (path string, short bool) {
 	return string(b), short
 }
 
-// AtText writes a place in bytes: "18 + name", "element + 4". Behind too many parts, or too long, it says how many they are:
+// AtText formats an offset in bytes: "18 + name", "element + 4". After too many parts, or if it is too long, it has their number:
 // "18 + 40 parts before".
 func (m *Message) AtText(at At) string { return m.atText(at, false) }
 
-// FullAtText writes a place with all that stands before it, however long that is.
+// FullAtText formats an offset with all preceding fields, without abbreviation.
 func (m *Message) FullAtText(at At) string { return m.atText(at, true) }
 
 func (m *Message) atText(at At, full bool) string {
@@ -245,7 +244,7 @@ func (m *Message) atText(at At, full bool) string {
 	return string(b)
 }
 
-// relative is the path of a field from its element on.
+// relative returns the path of a field relative to its element.
 func (m *Message) relative(field int, elem, full bool) string {
 	path, short := m.path(field, full)
 	if !elem || short {
@@ -259,21 +258,21 @@ func (m *Message) relative(field int, elem, full bool) string {
 	return path
 }
 
-// When says in words under which condition a row is there: "if kind is 1", "in messages of 22 bytes". It is empty for one that
-// always is.
+// When returns the condition under which a row is present: "if kind is 1", "in messages of 22 bytes". It is empty for one that always is,
+// and describes the order of elements of an interleaved list.
 func (m *Message) When(r *Row) string {
 	switch {
 	case r.Woven:
-		return "elements in turns with the lists beside it"
+		return "elements interleaved with the adjacent lists"
 	case r.Optional:
-		return "if the message goes on"
+		return "if present"
 	case r.Case == nil:
 		return ""
 	}
 	return m.Condition(r.Case)
 }
 
-// Condition says in words when an alternative is taken.
+// Condition returns the condition under which an alternative applies.
 func (m *Message) Condition(c *Case) string {
 	switch {
 	case c.Reg != None:

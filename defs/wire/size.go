@@ -6,19 +6,19 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Size is how much room something takes on the wire, laid out without gaps.
+// Size is a range of sizes on the wire, laid out without gaps.
 type Size struct {
 	Min Sum
 	Max int64 // bits, or NoLimit
 }
 
-// NoLimit is the largest size of what nothing limits.
+// NoLimit is the maximum of an unlimited size.
 const NoLimit = -1
 
 // Fixed reports whether the size is the same in every message.
 func (s Size) Fixed() bool { return s.Min.Bits == s.Max }
 
-// Bytes are the smallest and the largest number of whole bytes, most may be NoLimit. Constants without a value count as 0.
+// Bytes returns the size in bytes, rounded up; most may be NoLimit. Constants without a value count as 0.
 func (s Size) Bytes() (least, most int64) {
 	if most = s.Max; most != NoLimit {
 		most = (most + 7) / 8
@@ -26,20 +26,20 @@ func (s Size) Bytes() (least, most int64) {
 	return (s.Min.Bits + 7) / 8, most
 }
 
-// Sum is a number of bits, and multiples that depend on constants without a value.
+// Sum is a number of bits plus terms that depend on constants without a value.
 type Sum struct {
 	Bits  int64
 	Terms []Term
 }
 
-// Term is a multiple of a sum: by a constant, or by a number if Const is empty.
+// Term is a sum multiplied by a constant, or by Times if Const is empty.
 type Term struct {
 	Const string
 	Times int64
 	Of    Sum
 }
 
-// huge is where sizes stop growing: more than any message has, and far from overflow.
+// huge is the saturation limit of sizes in bits: beyond any message, and far from overflow.
 const huge = 1 << 50
 
 func exactly(bits int64) Size { return Size{Sum{Bits: bits}, bits} }
@@ -58,7 +58,7 @@ func (s Sum) times(n uint64) Sum {
 	return out
 }
 
-// product multiplies up to huge.
+// product multiplies and saturates at huge.
 func product(bits int64, n uint64) int64 {
 	if bits == 0 || n == 0 {
 		return 0
@@ -78,7 +78,7 @@ func (s Size) plus(t Size) Size {
 	return s
 }
 
-// bodySize is the size of parts one after another. What may be missing does not count for the smallest.
+// bodySize returns the size of consecutive parts. Optional parts do not count towards the minimum.
 func bodySize(parts []Part) (s Size) {
 	for i := range parts {
 		one := parts[i].Size
@@ -90,7 +90,7 @@ func bodySize(parts []Part) (s Size) {
 	return s
 }
 
-// contentSize is the size of as many units as are allowed, and that of one.
+// contentSize returns the size of the legal numbers of units, and the size of one unit.
 func contentSize(p *Part) (s, unit Size) {
 	unit = exactly(int64(p.Unit) * 8)
 	if p.Kind == List {
@@ -119,7 +119,7 @@ func (s Size) times(least, most uint64) Size {
 	return out
 }
 
-// choiceSize is the size of alternatives that follow a common part. If it may be that none fits, nothing follows.
+// choiceSize returns the size of alternatives after a common part. The minimum is 0 if the cases are not exhaustive.
 func (c *compiler) choiceSize(cases []Case, common int64, top bool) (s Size) {
 	if c.covered(cases, int((common+7)/8), top) {
 		s = cases[0].Body.Size
@@ -138,8 +138,8 @@ func (c *compiler) choiceSize(cases []Case, common int64, top bool) (s Size) {
 	return s
 }
 
-// covered reports whether one of the cases always fits: in a message of just the common bytes, or whatever the legal value of the
-// number that they ask.
+// covered reports whether the cases are exhaustive: one of them applies to a message of just the common bytes, or to each legal value of
+// the number that they depend on.
 func (c *compiler) covered(cases []Case, common int, top bool) bool {
 	values := map[int]map[uint64]bool{}
 	for i := range cases {
@@ -163,7 +163,7 @@ func (c *compiler) covered(cases []Case, common int, top bool) bool {
 	return false
 }
 
-// allLegal reports whether values are all that a register may hold.
+// allLegal reports whether values contains all legal values of a register.
 func (c *compiler) allLegal(r *Reg, values map[uint64]bool) bool {
 	n, ok := c.m.Fields[r.Field].Schema.Type.(*schema.Number)
 	if !ok || n.Kind == schema.Float {

@@ -2,108 +2,108 @@ package wire
 
 import "wirebench/defs/schema"
 
-// Bounds of a definition. Compile refuses what is beyond them, so that indexes fit and nesting cannot exhaust the stack.
+// Limits of a definition. Compile enforces them, so that indexes fit and nesting cannot exhaust the stack.
 const (
 	MaxFields  = 60000
 	MaxParts   = 60000
 	MaxCases   = 1000    // of one Choice
-	MaxDepth   = 64      // of structs inside each other
-	MaxBlock   = 1 << 26 // bits of fixed size in a row
-	MaxMessage = 1 << 28 // bytes that a message may have at all
+	MaxDepth   = 64      // nesting depth of structs
+	MaxBlock   = 1 << 26 // bits of a block
+	MaxMessage = 1 << 28 // bytes of a message
 )
 
 // None is the index of no field and of no register.
 const None = -1
 
-// Message is what stands where in one kind of message. It is immutable.
+// Message is the wire layout of one kind of message. It is immutable.
 type Message struct {
 	Schema     *schema.Message
-	Fields     []Field // preorder: all fields, also those inside lists, groups and alternatives
+	Fields     []Field // all fields in preorder, including those inside lists, groups and alternatives
 	Body       Body
 	Regs       []Reg
-	Unresolved []string // constants without a value that bound numbers or sizes
-	Header     int      // bytes of bookkeeping at the start of the frame; no offset leads into them
+	Unresolved []string // constants without a value that limit numbers or sizes
+	Header     int      // bytes of the header at the start of the frame; offsets into it are invalid
 
-	Length, Code, Counter, Check Place // bookkeeping of the frame, in the first block
+	Length, Code, Counter, Check Place // numbers of the frame's header, in the first block
 	Sum                          schema.Checksum
 
 	source int // see Source
 }
 
-// Field is one field at one place of the message. Types such as a vector are shared: one schema.Field may stand at several places.
+// Field is one use of a field in the message. Types such as a vector are shared: one schema.Field may be used several times.
 type Field struct {
 	Schema *schema.Field
-	Parent int  // the list or group that it is inside, None at the top
+	Parent int  // enclosing list or group, None at the top
 	End    int  // the first field that is not inside this one
 	InList bool // Parent is a list
-	Unit   Sum  // of text, bytes and lists with a part of their own: bits that a unit takes at least
+	Unit   Sum  // text, bytes and lists with a separate part: minimum size of a unit in bits
 }
 
 // Body is the contents of a message, of a list's element or of an alternative.
 type Body struct {
-	Struct *schema.Struct // nil of an alternative that says that nothing follows
-	Fields []int          // its own fields, as authored; those of its alternatives are in their bodies
+	Struct *schema.Struct // nil for an empty alternative
+	Fields []int          // in the order of the definition, without those of alternatives
 	Parts  []Part
 	Size
 }
 
-// Kind says what a Part is.
+// Kind is the kind of a Part.
 type Kind uint8
 
 // The kinds of parts.
 const (
 	Block  Kind = iota // a run of items of fixed size
-	Text               // characters; of fixed size they are an item of a block
-	Blob               // bytes; likewise
+	Text               // text of variable size; text of fixed size is an item of a block
+	Blob               // bytes of variable size; likewise
 	List               // elements
-	Weave              // several chained lists whose elements Encode lays out in turns
+	Weave              // several chained lists whose elements Encode interleaves
 	Choice             // alternatives; the last part of its body
 )
 
-// Part is what is read in one go.
+// Part is a block of items of fixed size, contents of variable size, or a choice.
 type Part struct {
 	Kind     Kind
-	Optional int // the message may end before it. Parts of one optional item have the same number, from 1 on; 0: always there
+	Optional int // 1-based number of the optional item that it belongs to: the message may end before it; 0: always present
 	Size
 
 	Items []Item // Block
 
 	Field         int           // Text, Blob, List
-	Extent        schema.Extent // how the number of units is known
+	Extent        schema.Extent // number of units
 	Unit          int           // Text, Blob: bytes of a unit
-	Count, Offset int           // registers of the number of units and of the place, or None
-	MinUnits      uint64        // legal numbers of units
+	Count, Offset int           // registers of the number of units and of the offset, or None
+	MinUnits      uint64        // legal range of the number of units
 	MaxUnits      uint64        // math.MaxUint64: no limit
 
 	List *schema.List // List
-	Elem *Body        // of a List
-	Here Place        // of a chained list: in the first block of an element
+	Elem *Body        // List
+	Here Place        // chained List: in the first block of an element
 	Next Place
 
 	Lists []Part // Weave
-	Cases []Case // Choice: the first that fits is taken, none fits: nothing follows
+	Cases []Case // Choice: the first one that applies is used; if none applies, the body ends
 }
 
-// Item is a run of bits in a block: a value of fixed size, or bookkeeping.
+// Item is a run of bits in a block: a value of fixed size, or a count, offset, constant or other part of the encoding.
 type Item struct {
 	Kind  schema.ItemKind
-	Field int // the field whose value, count or offset it is, or None
+	Field int // the field whose value, count or offset this is, or None
 	Off   int // bits from the start of the block
 	Bits  int
 	Order schema.Order
 	Type  schema.Type // Value: *Number, *Bitfield, or *Text and *Blob of fixed size
 	Bytes []byte      // Const
-	Reg   int         // the register that keeps it for later parts, or None
+	Reg   int         // the register that it sets, or None
 }
 
-// Reg is a number that decides about later parts: a count, an offset, or a value that chooses an alternative.
+// Reg is a number that later parts depend on: a count, an offset, or a value that chooses an alternative.
 type Reg struct {
 	Kind  schema.ItemKind // Count, Offset or Value
 	Field int
 	Place
 }
 
-// Place is where a number stands, in bits from the start of its block. Bits is 0 if there is none.
+// Place is the position of a number, in bits from the start of its block. Bits is 0 if there is none.
 type Place struct {
 	Off, Bits int
 	Order     schema.Order
@@ -111,20 +111,20 @@ type Place struct {
 
 // Case is one alternative.
 type Case struct {
-	Reg      int    // taken if this register has the value; None: chosen by the length of the frame
-	Value    uint64 // its bits
-	Min, Max int    // taken if the frame has so many bytes; Max 0: no upper bound
-	Body     Body   // without parts if the alternative is that nothing follows
+	Reg      int    // applies if this register has the value; None: depends on the length of the frame
+	Value    uint64 // raw bits
+	Min, Max int    // range of the length of the frame in bytes; Max 0: no upper bound
+	Body     Body   // without parts for an empty alternative
 }
 
-// Fits reports whether a case that is chosen by length is taken in a frame of so many bytes.
+// Fits reports whether a case that depends on the length applies to a frame of that many bytes.
 func (c *Case) Fits(bytes int) bool { return bytes >= c.Min && (c.Max == 0 || bytes <= c.Max) }
 
-// Linked reports whether the part is a list whose elements say where the next one is.
+// Linked reports whether the part is a list whose elements have the offset of the next one.
 func (p *Part) Linked() bool { return p.List != nil && p.List.Linked }
 
-// Hoisted reports whether the fields of a group stand in the scope around it: the group has no bytes of its own, and items outside it
-// carry its fields.
+// Hoisted reports whether the fields of a group belong to the enclosing scope: the group has no items, and items of the enclosing struct
+// have its fields.
 func (f *Field) Hoisted() bool {
 	g, ok := f.Schema.Type.(*schema.Group)
 	return ok && hoisted(g)
@@ -132,6 +132,6 @@ func (f *Field) Hoisted() bool {
 
 func hoisted(g *schema.Group) bool { return len(g.Struct.Wire) == 0 && len(g.Struct.Variants) == 0 }
 
-// Source is about how many bytes of definition the message was made of: names, types and comments, each once however often a struct
-// is used. What is written about a message has a budget that is a multiple of it.
+// Source returns the approximate size of the definition in bytes: names, types and comments, once for each struct however often it is
+// used. The size of texts about a message is limited to a multiple of it.
 func (m *Message) Source() int { return m.source }

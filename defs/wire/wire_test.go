@@ -23,7 +23,7 @@ func text() *schema.Text {
 	return &schema.Text{Charset: schema.Latin1, Extent: schema.Extent{Size: schema.Terminated}}
 }
 
-// plain is a struct whose fields travel as authored.
+// plain returns a struct with its fields in wire order.
 func plain(fields ...*schema.Field) *schema.Struct {
 	s := &schema.Struct{Fields: fields}
 	for _, f := range fields {
@@ -41,7 +41,7 @@ func compile(t *testing.T, s *schema.Struct) *wire.Message {
 	return m
 }
 
-// show writes a layout, one row a line.
+// show returns a layout as text, one row per line.
 func show(m *wire.Message) string {
 	var b strings.Builder
 	least, most := m.Body.Bytes()
@@ -64,7 +64,7 @@ func check(t *testing.T, m *wire.Message, want string) {
 	}
 }
 
-// TestParts lays out a header, bits, a group, a chained list and texts.
+// TestParts checks the layout of a header, bits, a group, a chained list and texts.
 func TestParts(t *testing.T) {
 	id, name := field("id", number(32)), field("name", text())
 	elem := &schema.Struct{Fields: []*schema.Field{id, name}, Wire: []schema.Item{
@@ -103,8 +103,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestSharedStruct holds that a struct which is used twice, once inside itself as a list's element would be, has fields of its own each
-// time.
+// TestSharedStruct checks that a struct that is used twice has separate fields for each use.
 func TestSharedStruct(t *testing.T) {
 	v := plain(field("x", number(16)), field("s", text()))
 	m := compile(t, plain(field("a", &schema.Group{Struct: v}), field("b", &schema.Group{Struct: v}), field("end", number(8))))
@@ -118,7 +117,7 @@ func TestSharedStruct(t *testing.T) {
 	`)
 }
 
-// choice is a byte and two alternatives of four and eight bytes.
+// choice returns a byte and alternatives of four and eight bytes.
 func choice(kind *schema.Number, values ...uint64) *schema.Struct {
 	f := field("kind", kind)
 	s := plain(f)
@@ -129,14 +128,14 @@ func choice(kind *schema.Number, values ...uint64) *schema.Struct {
 	return s
 }
 
-// TestChoiceSize holds that alternatives count for the smallest size only if one of them must fit.
+// TestChoiceSize checks that alternatives count towards the minimum size only if one of them must apply.
 func TestChoiceSize(t *testing.T) {
 	limit := func(v uint64) *schema.Limit { return &schema.Limit{Uint: v} }
 	for name, c := range map[string]struct {
 		s           *schema.Struct
 		least, most int64
 	}{
-		"another value fits none":   {choice(number(8), 1, 2), 1, 9},
+		"other values match none":   {choice(number(8), 1, 2), 1, 9},
 		"all legal values":          {choice(&schema.Number{Bits: 8, Min: limit(1), Max: limit(2)}, 1, 2), 5, 9},
 		"one legal value is absent": {choice(&schema.Number{Bits: 8, Max: limit(2)}, 1, 2), 1, 9},
 		"signed":                    {choice(&schema.Number{Bits: 8, Kind: schema.Signed, Min: &schema.Limit{Int: -1}, Max: &schema.Limit{Int: 0}}, 0xff, 0), 5, 9},
@@ -155,11 +154,11 @@ func TestChoiceSize(t *testing.T) {
 	`)
 	byLength.Variants = append(byLength.Variants, schema.Variant{MinLen: 2, Body: plain(field("d", number(8)))})
 	if least, _ := compile(t, byLength).Body.Bytes(); least != 3 {
-		t.Errorf("a message that always goes on takes %d bytes, want 3", least)
+		t.Errorf("a message with a default alternative has %d bytes, want 3", least)
 	}
 }
 
-// TestOptional holds that optional items do not count for the smallest size, and that parts of one item belong together.
+// TestOptional checks that optional items do not count towards the minimum size, and that parts of one item belong together.
 func TestOptional(t *testing.T) {
 	pair := field("pair", &schema.Group{Struct: plain(field("s", text()), field("n", number(16)))})
 	s := plain(field("a", number(8)), pair, field("b", number(32)))
@@ -168,9 +167,9 @@ func TestOptional(t *testing.T) {
 	check(t, m, `
 	1..-1
 	value a at 0: 8..8
-	value pair.s at 1: 8..-1 if the message goes on
-	value pair.n at 1 + pair.s: 16..16 if the message goes on
-	value b at 3 + pair.s: 32..32 if the message goes on
+	value pair.s at 1: 8..-1 if present
+	value pair.n at 1 + pair.s: 16..16 if present
+	value b at 3 + pair.s: 32..32 if present
 	`)
 	var got []int
 	for _, p := range m.Body.Parts {
@@ -181,7 +180,7 @@ func TestOptional(t *testing.T) {
 	}
 }
 
-// TestConstantsWithoutValue holds that a smallest size says which constants it depends on.
+// TestConstantsWithoutValue checks that a minimum size has terms for the constants that it depends on.
 func TestConstantsWithoutValue(t *testing.T) {
 	list := field("list", &schema.List{Elem: plain(field("x", number(16))), Extent: schema.Extent{Size: schema.Counted, Min: &schema.Limit{Const: "LEAST"}}})
 	m := compile(t, &schema.Struct{Fields: []*schema.Field{list}, Wire: []schema.Item{book(schema.Count, list, 8), value(list)}})
@@ -191,7 +190,7 @@ func TestConstantsWithoutValue(t *testing.T) {
 	}
 }
 
-// TestRefused holds what no definition may say.
+// TestRefused checks the errors of invalid schemas.
 func TestRefused(t *testing.T) {
 	f := field("f", number(8))
 	odd := field("odd", number(3))
@@ -199,11 +198,11 @@ func TestRefused(t *testing.T) {
 	loop.Fields = []*schema.Field{field("in", &schema.List{Elem: loop})}
 	for want, s := range map[string]*schema.Struct{
 		"no body": nil,
-		`item of field "f", which is not in its struct`:                                  {Wire: []schema.Item{value(f)}},
-		"fields before a variable part or the end fill 3 bits, which is not whole bytes": plain(odd),
-		"nested deeper than 64": loop,
-		`alternatives chosen by "f", which is not a number before them`: {Fields: []*schema.Field{f}, Variants: []schema.Variant{{Field: f}}},
-		"a count of 40 bits": {Fields: []*schema.Field{f}, Wire: []schema.Item{book(schema.Count, f, 40)}},
+		`item of field "f", which is not in its struct`:                {Wire: []schema.Item{value(f)}},
+		"3 bits before a variable part or the end are not whole bytes": plain(odd),
+		"nested deeper than 64":                                        loop,
+		`alternatives depend on "f", which is not an earlier number`:   {Fields: []*schema.Field{f}, Variants: []schema.Variant{{Field: f}}},
+		"a count of 40 bits":                                           {Fields: []*schema.Field{f}, Wire: []schema.Item{book(schema.Count, f, 40)}},
 	} {
 		_, err := wire.Compile(&schema.Message{Name: "M", Body: s})
 		if err == nil || err.Error() != "compile M: "+want {
@@ -212,7 +211,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLongTexts holds that what is said about a message of many or of long names stays a small multiple of it, and can be said in full.
+// TestLongTexts checks that the layout of a message with many or long names is a small multiple of its definition, and that full paths
+// and offsets are available.
 func TestLongTexts(t *testing.T) {
 	var fields []*schema.Field
 	for i := range 3000 {
@@ -220,7 +220,7 @@ func TestLongTexts(t *testing.T) {
 	}
 	m := compile(t, plain(fields...))
 	if n := len(show(m)); n > 100*m.Source() {
-		t.Errorf("a layout of %d bytes for a definition of about %d", n, m.Source())
+		t.Errorf("a layout of %d bytes for a definition of about %d bytes", n, m.Source())
 	}
 	rows := m.Layout()
 	last := rows[len(rows)-1].At
