@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"wirebench/web/browsertest"
@@ -127,4 +128,67 @@ func (f flow) rename(name string) {
 	f.focus("#name")
 	f.do(`document.querySelector("#name").select()`)
 	f.types(name + "\r")
+}
+
+// Each tab keeps the text that was typed in it, a copy of a tab too. A tab that opens the definition after them has the text of those that
+// are closed and is told of the others.
+func TestFlowDraftsOfTabs(t *testing.T) {
+	t.Parallel()
+	a, srv, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	address := srv.URL + "/w/one?message=C_JOIN.1"
+	text := func(end string) string { return "string channel_name # where\nuint16 password" + end + "\n" }
+	types := func(f flow, end, whole string) {
+		f.caret(2)
+		f.types(end)
+		f.shows("#layout-rows", "password"+whole)
+	}
+	b := flow{t, browsertest.OpenTab(t, a.ctx, address, openSelector)}
+	types(a, "_a", "_a")
+	types(b, "_b", "_b")
+	a.reload()
+	a.says("its own", text("_a"))
+	a.shows(".toasts", "Another tab has unsaved text of C_JOIN.1")
+	b.reload()
+	b.says("its own", text("_b"))
+
+	// A duplicated tab begins with what its original has stored for itself.
+	c := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/w/one?message=C_LIST.1", openSelector)}
+	id := browsertest.Value[string](t, a.ctx, `sessionStorage.getItem("wirebench.tab.")`)
+	c.do(`sessionStorage.setItem("wirebench.tab.", ` + jsText(id) + `)`)
+	c.reload()
+	c.open("C_JOIN.1")
+	c.says("the text of its original", text("_a"))
+	types(c, "_c", "_a_c")
+	types(a, "_a", "_a_a")
+	types(c, "_c", "_a_c_c")
+	a.reload()
+	a.says("its own beside a copy", text("_a_a"))
+	c.reload()
+	c.open("C_JOIN.1")
+	c.says("the copy's own", text("_a_c_c"))
+
+	// The palette has what other tabs have not saved.
+	d := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/w/one?message=C_LIST.1", openSelector)}
+	d.open("C_JOIN.1")
+	d.says("what is stored: all tabs with unsaved text are open", joinText)
+	d.shows(".toasts", "Another tab has unsaved text of C_JOIN.1")
+	d.open("C_LIST.1")
+	d.press("Ctrl+K")
+	d.types("unsaved text")
+	d.is("three drafts", `[...document.querySelectorAll("dialog [role=option]")].filter((e) => e.innerText.includes("C_JOIN.1")).length >= 3`)
+	d.press("Enter")
+	d.shows("#definition-head", "C_JOIN.1.def")
+	d.says("the newest", text("_a_c_c"))
+	d.shows("#definition-head", "not saved")
+
+	// A closed tab leaves its draft to the next one, which is told of the others.
+	browsertest.Run(t, b.ctx, page.Close())
+	d.press("Ctrl+S")
+	d.is("saved", `!document.querySelector("#definition-head").innerText.includes("not saved")`)
+	stands(t, dir, "C_JOIN.1.def", text("_a_c_c"))
+	d.is("its own is gone", `!Object.keys(localStorage).some((key) => key.endsWith("\n" + sessionStorage.getItem("wirebench.tab.")))`)
+	e := flow{t, browsertest.OpenTab(t, a.ctx, address, openSelector)}
+	e.says("the text of the closed tab", text("_b"))
+	e.shows("#definition-notes", "has changed on disk")
+	a.says("the first still has its own", text("_a_a"))
 }

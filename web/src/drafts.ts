@@ -1,24 +1,82 @@
-// Texts of definitions that were typed and not saved. They are kept in this browser, so that a page that is closed or shows another
-// definition loses nothing.
+// Texts of definitions that were typed and not saved. This browser keeps them, so that a page that is closed or shows another definition
+// loses nothing. Each tab has drafts of its own; those of closed tabs belong to the next tab that opens the definition.
 
 export interface Draft {
   text: string;
   base: string; // the revision that the edit began with
 }
 
-const prefix = "wirebench.draft.";
+/** A draft as it is stored. */
+export interface Kept extends Draft {
+  message: string;
+  at: number; // milliseconds since 1970
+  key: string;
+}
+
+const prefix = "wirebench.draft."; // a key is this, the workspace, a dot, the file, a line end, the tab
+const tabs = "wirebench.tab."; // with the name of a tab: it is open
 const here = "wirebench.typed"; // the last one of this tab
 const most = 100; // drafts in one browser; the oldest give way
 
+let tab = "";
+const mine = new Map<string, string>(); // what this page has stored
+
+/** Calls a function that uses the browser's storage, which may be full or missing or hold other things. */
+function attempt<T>(f: () => T): T | undefined {
+  try {
+    return f();
+  } catch {
+    return undefined;
+  }
+}
+
+function enter(name: string): void {
+  tab = name;
+  attempt(() => {
+    sessionStorage.setItem(tabs, tab);
+    localStorage.setItem(tabs + tab, "1");
+  });
+}
+
+const newName = (): string => Math.random().toString(36).slice(2);
+const resume = (): void => enter(attempt(() => sessionStorage.getItem(tabs)) ?? newName());
+
+resume();
+addEventListener("pageshow", resume);
+addEventListener("pagehide", () => attempt(() => localStorage.removeItem(tabs + tab)));
+// A duplicated tab begins with the name of its original.
+addEventListener("storage", ({ key, newValue }) => {
+  if (key === tabs + tab && newValue === null) {
+    enter(tab); // the other one was closed
+  } else if (key !== null && mine.has(key) && mine.get(key) !== newValue) {
+    const was = tab;
+    enter(newName()); // the other one has changed a draft that both have
+    attempt(() => sessionStorage.setItem(here, (sessionStorage.getItem(here) ?? "").replaceAll(was, tab)));
+    const kept = [...mine];
+    mine.clear();
+    for (const [old, value] of kept) {
+      attempt(() => store(own(fileOfKey(old)), value));
+    }
+  }
+});
+
+function store(key: string, value: string): void {
+  mine.set(key, value);
+  localStorage.setItem(key, value);
+}
+
+const own = (file: string): string => `${file}\n${tab}`;
+const fileOfKey = (key: string): string => key.replace(/\n.*/, "");
+
 /** A draft is of a file: the list says which messages are of one that has several. */
-function name(workspace: string, message: string): string {
+function fileOf(workspace: string, message: string): string {
   const link = document.querySelector(`#rail-list .item[data-file] a[href$="?message=${CSS.escape(encodeURIComponent(message))}"]`);
   return `${prefix}${workspace}.${link?.closest<HTMLElement>(".item")?.dataset["file"] ?? message}`;
 }
 
 const atOnce = 1 << 14; // characters that are written with each key; a page that is reloaded may not get to it any more
 const soon = 300; // milliseconds, of longer texts: else typing would be slower
-let waiting: { key: string; draft: Draft } | undefined;
+let waiting: { key: string; draft: Draft & { message: string } } | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 function write(): void {
@@ -28,16 +86,17 @@ function write(): void {
   if (now === undefined) {
     return;
   }
-  try {
+  // Without room or storage the text lasts as long as the page.
+  attempt(() => {
     sessionStorage.setItem(here, JSON.stringify({ ...now.draft, key: now.key }));
-    const isNew = localStorage.getItem(now.key) === null;
-    localStorage.setItem(now.key, JSON.stringify({ ...now.draft, at: Date.now() }));
+    const isNew = !mine.has(now.key);
+    store(now.key, JSON.stringify({ ...now.draft, at: Date.now() }));
     if (isNew) {
-      tidy();
+      for (const old of all(prefix).slice(most)) {
+        localStorage.removeItem(old.key);
+      }
     }
-  } catch {
-    // No room or no storage: the text lasts as long as the page.
-  }
+  });
 }
 
 addEventListener("beforeunload", write); // the page that comes may read before this one hears that it is hidden
@@ -49,12 +108,12 @@ export function keepDraft(workspace: string, message: string, draft: Draft | und
   if (message === "") {
     return;
   }
-  const key = name(workspace, message);
+  const key = own(fileOf(workspace, message));
   if (waiting !== undefined && waiting.key !== key) {
     write();
   }
   if (draft !== undefined) {
-    waiting = { key, draft };
+    waiting = { key, draft: { ...draft, message } };
     clearTimeout(timer);
     if (draft.text.length <= atOnce) {
       write();
@@ -65,27 +124,47 @@ export function keepDraft(workspace: string, message: string, draft: Draft | und
   }
   waiting = undefined;
   clearTimeout(timer);
-  try {
+  mine.delete(key);
+  attempt(() => {
     localStorage.removeItem(key);
     sessionStorage.removeItem(here);
-  } catch {
-    // There is nothing to forget.
-  }
+  });
 }
 
-/** The draft of a definition, if there is one. */
+/** The draft of a definition, if there is one: of this tab, or the newest of those whose tabs are closed, which is this tab's from then on. */
 export function takeDraft(workspace: string, message: string): Draft | undefined {
   write();
-  return read(() => localStorage, name(workspace, message));
+  const file = fileOf(workspace, message);
+  const key = own(file);
+  const kept = read(localStorage, key);
+  if (kept !== undefined) {
+    return kept;
+  }
+  const left = all(file).find((draft) => fileOfKey(draft.key) === file && attempt(() => localStorage.getItem(tabs + draft.key.slice(file.length + 1))) === null);
+  if (left !== undefined) {
+    localStorage.removeItem(left.key);
+    attempt(() => store(key, JSON.stringify({ ...left, key: undefined })));
+  }
+  return left;
+}
+
+/** The drafts of other tabs, of one definition or of the workspace, the newest first. */
+export function otherDrafts(workspace: string, message?: string): Kept[] {
+  const file = fileOf(workspace, message ?? "");
+  return all(file).filter(({ key }) => !key.endsWith(`\n${tab}`) && (message === undefined || fileOfKey(key) === file));
+}
+
+/** The stored drafts whose keys begin with a text, the newest first. */
+function all(begin: string): Kept[] {
+  return (attempt(() => Object.keys(localStorage)) ?? [])
+    .flatMap((key) => (key.startsWith(begin) ? (read(localStorage, key) ?? []) : []))
+    .sort((a, b) => b.at - a.at);
 }
 
 /** What was typed last in this tab, if it is of a definition and the page is one that was loaded anew. Its address may be older. */
 export function typedBefore(workspace: string, message: string): Draft | undefined {
-  if (!isReload()) {
-    return undefined;
-  }
-  const draft = read(() => sessionStorage, here);
-  return draft?.key === name(workspace, message) ? draft : undefined;
+  const draft = isReload() ? attempt(() => read(sessionStorage, here)) : undefined;
+  return draft?.key === own(fileOf(workspace, message)) ? draft : undefined;
 }
 
 /** What was pasted, and what of it is shown. */
@@ -126,29 +205,11 @@ function isReload(): boolean {
   return navigation instanceof PerformanceNavigationTiming && navigation.type === "reload";
 }
 
-function read(storage: () => Storage, key: string): (Draft & { key: string }) | undefined {
-  try {
-    const value: unknown = JSON.parse(storage().getItem(key) ?? "null");
-    if (typeof value === "object" && value !== null && "text" in value && "base" in value && typeof value.text === "string" && typeof value.base === "string") {
-      return { text: value.text, base: value.base, key: "key" in value && typeof value.key === "string" ? value.key : key };
-    }
-  } catch {
-    // Not ours, or no storage.
+function read(storage: Storage, key: string): Kept | undefined {
+  const value = attempt(() => JSON.parse(storage.getItem(key) ?? "null") as Partial<Kept> | null);
+  if (typeof value?.text !== "string" || typeof value.base !== "string") {
+    return undefined; // not ours
   }
-  return undefined;
-}
-
-function tidy(): void {
-  const all: [at: number, key: string][] = [];
-  for (let i = 0; i < localStorage.length; i++) {
-    const key = localStorage.key(i) ?? "";
-    if (key.startsWith(prefix)) {
-      const at: unknown = (JSON.parse(localStorage.getItem(key) ?? "{}") as { at?: unknown }).at;
-      all.push([typeof at === "number" ? at : 0, key]);
-    }
-  }
-  all.sort((a, b) => a[0] - b[0]);
-  for (const [, key] of all.slice(0, Math.max(0, all.length - most))) {
-    localStorage.removeItem(key);
-  }
+  const { text, base, message = fileOfKey(key).replace(/^wirebench\.draft\.[^.]*\./, "").replace(/\.def$/, ""), at = 0 } = value;
+  return { text, base, message, at, key: value.key ?? key };
 }

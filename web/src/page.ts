@@ -10,7 +10,7 @@ import { register } from "./commands";
 import { Connection } from "./connection";
 import { copyBytesMenu, copyText, copyValueMenu } from "./copy/index";
 import { askDialog, confirmDialog } from "./dialog";
-import { keepDraft, keepPasted, pastedBefore, takeDraft, typedBefore } from "./drafts";
+import { keepDraft, keepPasted, type Kept, otherDrafts, pastedBefore, takeDraft, typedBefore } from "./drafts";
 import { DefinitionEditor, type Language, type Mistake } from "./editor/index";
 import { refilter } from "./filter";
 import { HexGrid } from "./hex/index";
@@ -211,6 +211,7 @@ export class Page {
     this.listen();
     this.commands();
     this.pendingSelection = asked.selection;
+    this.tellOthers();
   }
 
   private caretLine: number | null = null; // where the caret was put, until a message is chosen in another way
@@ -428,12 +429,12 @@ export class Page {
   }
 
   /** Opens another definition. What was typed and not saved is kept as a draft. */
-  private open(message: string, push = true): void {
+  private open(message: string, push = true): Promise<void> {
     this.caretLine = null;
     this.socket.set({ ...this.leave(message), rows: 0 });
     const before = this.step();
     this.remember();
-    void this.press(`open:${message}`).then((answer) => {
+    return this.press(`open:${message}`).then((answer) => {
       this.opening = undefined;
       if (JSON.stringify({ ...this.step(), message: "" }) === JSON.stringify({ ...before, message: "" })) {
         this.done.pop(); // the bytes stay as they are
@@ -454,6 +455,24 @@ export class Page {
       this.host?.begun?.(name, this.controls.message);
       this.socket.set({ name, definition: this.controls.definition || "\n" });
     }
+  }
+
+  /** Says once that another tab has unsaved text of the open definition. */
+  private tellOthers(): void {
+    const [other] = this.controls.message === "" ? [] : otherDrafts(this.workspace, this.controls.message);
+    if (other !== undefined && other.text !== this.controls.definition) {
+      notify(`Another tab has unsaved text of ${this.controls.message}`, "warn", { title: "Show here", run: () => this.copyDraft(other) });
+    }
+  }
+
+  /** Puts the text of another tab's draft into the editor; undo brings back the text before. */
+  private copyDraft({ message, text, base }: Kept): void {
+    void (message === this.controls.message ? Promise.resolve() : base === "" ? this.press(`new:${message}`) : this.open(message)).then(() => {
+      this.editor.replace(text);
+      this.controls.base = base;
+      this.socket.set({ base });
+      this.typed(text);
+    });
   }
 
   /** What the server has to know before another definition takes the place of the open one: the text that was typed there before. */
@@ -553,6 +572,7 @@ export class Page {
     const { opening } = this;
     this.opening = undefined;
     if (another) {
+      setTimeout(() => this.tellOthers());
       if (!this.capture) {
         document.title = message === "" ? "Wirebench" : `${message} · Wirebench`;
       }
@@ -972,7 +992,7 @@ export class Page {
         const message = query.get("message");
         if (message !== null) {
           event.preventDefault();
-          this.open(message);
+          void this.open(message);
         } else if (query.has("new")) {
           event.preventDefault();
           void this.press(`new:${query.get("new") ?? ""}`).then(() => this.editor.focus());
@@ -995,7 +1015,7 @@ export class Page {
       const message = query.get("message");
       const begun = query.get("new");
       if (message !== null && message !== this.controls.message) {
-        this.open(message, false);
+        void this.open(message, false);
       } else if (begun !== null && begun !== "" && begun !== this.controls.message) {
         this.opening = "";
         void this.press(`new:${begun}`).then(() => { this.opening = undefined; });
@@ -1075,6 +1095,11 @@ export class Page {
           hint: row.querySelector("td.value")?.textContent?.trim().slice(0, 40) ?? "",
           run: () => { showPane(row); row.focus(); },
         })).filter((entry) => entry.title !== ""),
+    });
+    addProvider({
+      group: "Other tabs",
+      entries: () =>
+        otherDrafts(this.workspace).map((other) => ({ title: other.message, hint: `unsaved text, ${new Date(other.at).toLocaleString()}`, run: () => this.copyDraft(other) })),
     });
     addProvider({
       group: "Samples",
