@@ -10,15 +10,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// see says where the usage of a command is told.
+// see adds a reference to the usage of a command to an error.
 func see(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w\nSee \"%s --help\"", err, cmd.CommandPath())
 }
 
-// maxShown bounds what a message repeats of the command line: an argument may be as long as a file.
+// maxShown bounds an argument repeated in a message; an argument may be as long as a file.
 const maxShown = 200 // bytes
 
-// shown is an argument as a message repeats it: one line, and not all of a long one.
+// shown returns an argument for a message: one line, truncated to maxShown.
 func shown(text string) string {
 	cut := ""
 	if len(text) > maxShown {
@@ -32,7 +32,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return see(cmd, fmt.Errorf("%q is too much: %s takes no arguments", shown(args[0]), cmd.Name()))
+	return see(cmd, fmt.Errorf("unexpected argument %q: %s takes no arguments", shown(args[0]), cmd.Name()))
 }
 
 // atMostOne is for commands that read one input.
@@ -40,23 +40,23 @@ func atMostOne(cmd *cobra.Command, args []string) error {
 	if len(args) <= 1 {
 		return nil
 	}
-	return see(cmd, fmt.Errorf("%q is too much: %s reads one at a time", shown(args[1]), cmd.Name()))
+	return see(cmd, fmt.Errorf("unexpected argument %q: %s reads one input", shown(args[1]), cmd.Name()))
 }
 
-// needs is for commands that take something: one, or as many as there are.
+// needs is for commands that take at least one argument, or exactly one unless many is set.
 func needs(what string, many bool) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
 			return see(cmd, fmt.Errorf("%s needs a %s", cmd.Name(), what))
 		case len(args) > 1 && !many:
-			return see(cmd, fmt.Errorf("%q is too much: %s takes one %s", shown(args[1]), cmd.Name(), what))
+			return see(cmd, fmt.Errorf("unexpected argument %q: %s takes one %s", shown(args[1]), cmd.Name(), what))
 		}
 		return nil
 	}
 }
 
-// commandOnly is for the command above others: what is left are no arguments, but a name that none of them has.
+// commandOnly is for commands with subcommands: an argument is the name of an unknown subcommand.
 func commandOnly(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -70,7 +70,7 @@ func commandOnly(cmd *cobra.Command, args []string) error {
 	return see(cmd, err)
 }
 
-// wrongFlag says in plain words what is wrong with a flag. name is how it was given: --port, or WIREBENCH_PORT.
+// wrongFlag rewords a flag error of pflag. name is --port or WIREBENCH_PORT; "" stands for the flag of the error.
 func wrongFlag(name string, err error) error {
 	var value *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError
@@ -79,14 +79,14 @@ func wrongFlag(name string, err error) error {
 		if name == "" {
 			name = "--" + value.GetFlag().Name
 		}
-		return fmt.Errorf("%s %s: %s is expected", name, shown(value.GetValue()), kindOfValue(value.GetFlag().Value.Type()))
+		return fmt.Errorf("%s %s: must be %s", name, shown(value.GetValue()), kindOfValue(value.GetFlag().Value.Type()))
 	case errors.As(err, &missing):
-		return fmt.Errorf("--%s: %s is expected behind it", missing.GetFlag().Name, kindOfValue(missing.GetFlag().Value.Type()))
+		return fmt.Errorf("--%s needs %s", missing.GetFlag().Name, kindOfValue(missing.GetFlag().Value.Type()))
 	}
 	return errors.New(shown(err.Error()))
 }
 
-// kindOfValue says what the values of flags look like.
+// kindOfValue describes the values of a flag type.
 func kindOfValue(kind string) string {
 	switch kind {
 	case "bool":
@@ -94,7 +94,7 @@ func kindOfValue(kind string) string {
 	case "duration":
 		return "a time such as 30s or 1h30m"
 	case "intSlice":
-		return "a whole number, or several with commas between them,"
+		return "a whole number, or several separated by commas"
 	case "int", "int64":
 		return "a whole number"
 	case "uint32":
@@ -105,7 +105,7 @@ func kindOfValue(kind string) string {
 	return "a value"
 }
 
-// helpCommand is "wirebench help COMMAND", which says so if there is no such command.
+// helpCommand is "wirebench help COMMAND". An unknown command is an error.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -134,7 +134,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// onlyWithJSON says that flags which choose what JSON has do nothing in a list for people.
+// onlyWithJSON prints a note for flags that select parts of the JSON output and have no effect on text.
 func onlyWithJSON(cmd *cobra.Command) {
 	f := cmd.Flags()
 	if on, err := f.GetBool("json"); on || err != nil {
@@ -142,20 +142,20 @@ func onlyWithJSON(cmd *cobra.Command) {
 	}
 	for _, name := range []string{"value", "fields"} {
 		if on, err := f.GetBool(name); on && err == nil {
-			note(cmd, "note: --%s changes nothing without --json", name)
+			note(cmd, "note: --%s has no effect without --json", name)
 		}
 	}
 }
 
-// splitAddress is net.SplitHostPort with an error for people.
+// splitAddress is net.SplitHostPort with a readable error.
 func splitAddress(text string) (host, port string, err error) {
 	host, port, err = net.SplitHostPort(text)
 	var wrong *net.AddrError
 	switch {
 	case errors.As(err, &wrong) && wrong.Err == "missing port in address":
-		err = errors.New("the port is missing: HOST:PORT is expected")
+		err = errors.New("the port is missing: must be HOST:PORT")
 	case err != nil:
-		err = errors.New("HOST:PORT is expected, and an address with colons in brackets: [::1]:PORT")
+		err = errors.New("must be HOST:PORT, with an IPv6 address in brackets: [::1]:PORT")
 	}
 	return host, port, err
 }

@@ -52,7 +52,7 @@ The exit status is 1 if there is an error.`,
 	return cmd
 }
 
-// check reads the files and returns all their diagnostics. Each dialect is read by itself.
+// check reads the files and returns all their diagnostics. Each dialect is loaded separately.
 func (l *libraryFlags) check(cmd *cobra.Command, paths []string) (diag.List, error) {
 	o, err := l.options()
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// corpora is outside the repository; tests that read it skip without it.
+// corpora is outside the repository; tests skip without it.
 const corpora = "../../../shared/corpora"
 
 func needCorpus(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join(corpora, name)
 	if _, err := os.Stat(path); err != nil {
-		t.Skip("the corpora are not here")
+		t.Skip("the corpora are not available")
 	}
 	return path
 }
@@ -32,7 +32,7 @@ type corpusVector struct {
 	Value  json.RawMessage `json:"value"`
 }
 
-// Every vector of the reference parser, through the command line: decode gives the value, encode gives the bytes.
+// decode gives the value, and encode the bytes, of every vector of the reference parser.
 func TestVectorsByCommandLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine and many cases, with -short")
@@ -78,7 +78,7 @@ func TestVectorsByCommandLine(t *testing.T) {
 	}
 }
 
-// decodedRight compares a result with a vector, and looks whether the fields cover every bit once.
+// decodedRight compares a result with a vector, and checks that the fields cover every bit once.
 func decodedRight(t *testing.T, v corpusVector, line string) {
 	t.Helper()
 	var res struct {
@@ -130,7 +130,7 @@ func TestIntegrityVectorsByCommandLine(t *testing.T) {
 	if err := json.Unmarshal(data, &file); err != nil || len(file.Vectors) == 0 {
 		t.Fatal(err, len(file.Vectors))
 	}
-	// The bodies have no definition of their own: bytes to the end of the message is what a fixed array of them says.
+	// The bodies have no definition: a fixed array has the bytes to the end of the message.
 	for _, v := range file.Vectors {
 		packet, err := hex.DecodeString(v.Packet)
 		if err != nil {
@@ -191,7 +191,7 @@ func TestPastedTextsByCommandLine(t *testing.T) {
 	}
 }
 
-// All public definitions check without an error; writing them in canonical form twice changes nothing the second time.
+// All public definitions check without an error, and formatting is idempotent.
 func TestCorpusChecksAndFormats(t *testing.T) {
 	dir := needCorpus(t, "tera/toolbox")
 	stdout, _, status := cli(t, "", "check", dir)

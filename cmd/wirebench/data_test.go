@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// fill writes files into a folder.
+// fill writes files to a folder.
 func fill(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -23,7 +23,7 @@ func fill(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// A second server does not start in the data folder of the first, and says whose it is.
+// A second server refuses to start in the data folder of the first, and names its process.
 func TestSecondServerIsRefused(t *testing.T) {
 	data := t.TempDir()
 	started(t, "--listen", "127.0.0.1:0", "--data", data)
@@ -42,7 +42,7 @@ func TestNewerDataIsRefused(t *testing.T) {
 	}
 }
 
-// A folder of a version that wrote no format keeps all that is in it.
+// An upgrade of a data folder without a format version keeps its content.
 func TestOlderDataIsUpgraded(t *testing.T) {
 	data := t.TempDir()
 	about := `{"id":"20260101-000000-aaaa","name":"old.pcap","size":5,"added":"2026-01-01T00:00:00Z","notes":{"marked":[2],"frames":{"3":"here"}}}`
@@ -64,7 +64,7 @@ func TestOlderDataIsUpgraded(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 
-	// What this version does not know survives a change.
+	// Unknown settings survive a change.
 	req, err := http.NewRequest("PATCH", "http://"+addr+"/api/tera", strings.NewReader(`{"patch":"93"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestOlderDataIsUpgraded(t *testing.T) {
 	}
 }
 
-// A damaged file costs that file: the server starts, and the log names it with its full path.
+// A damaged file affects only itself: the server starts, and the log has its full path.
 func TestDamagedFilesCostThemselves(t *testing.T) {
 	for what, text := range map[string]string{
 		"garbage": "\x00\xff{\"a\":\x80" + strings.Repeat("\x01garbage\n", 50), "cut": `{"patch":"9`, "empty": "",
@@ -115,7 +115,7 @@ func TestDamagedFilesCostThemselves(t *testing.T) {
 			get(t, "http://"+addr+"/api/tera/captures/20260101-000000-cccc/frames?count=1")
 			for i, name := range damaged {
 				if i >= 6 || i >= 4 && (what == "empty" || what == "of other types") {
-					continue // nothing of it is lost: its mistakes show on the page, and a text without messages is a capture of none
+					continue // no data is lost: mistakes show on the page, and a text without messages is an empty capture
 				}
 				if full := filepath.Join(data, filepath.FromSlash(name)); !strings.Contains(out.String(), full) {
 					t.Errorf("the log does not name %s: %s", full, out)

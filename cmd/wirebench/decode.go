@@ -27,9 +27,9 @@ func newDecode() *cobra.Command {
 		Long: `Decode reads messages from files, or from standard input without files or for "-",
 and prints their contents.
 
-Each line is one message in hex; spaces are allowed. With --paste the whole text
-is one of the forms of the paste command. Each line gives exactly one result, in
-order. The code in the message selects the definition, unless --message does.
+Each line is one message in hex; spaces are allowed. With --paste the whole input
+is one text in any form of the paste command. Each line gives exactly one result,
+in order. The code in the message selects the definition, unless --message does.
 
 The exit status is 1 if a message, or the definition named by --message, has
 errors. A message without a definition is not an error.`,
@@ -64,14 +64,14 @@ errors. A message without a definition is not an error.`,
 	}
 	m.add(cmd)
 	m.addSession(cmd)
-	cmd.Flags().BoolVar(&fields, "fields", false, "with --json: print every field with its position")
+	cmd.Flags().BoolVar(&fields, "fields", false, "with --json: print every field with its offset")
 	cmd.Flags().BoolVar(&paste, "paste", false, "the input is any form of the paste command: a dump, an array, base64 ...")
 	cmd.Flags().StringVar(&form, "form", "", "with --paste: form of the text (default: recognized)")
 	complete(cmd, "form", completeForm)
 	return cmd
 }
 
-// decoder decodes messages one after another to standard output.
+// decoder decodes messages in sequence to standard output.
 type decoder struct {
 	cmd    *cobra.Command
 	snap   *workspace.Snapshot
@@ -103,10 +103,10 @@ func newDecoder(cmd *cobra.Command, m *messageFlags, fields bool) (*decoder, err
 	return d, err
 }
 
-// maxLine bounds a line of hex: the largest message, with a blank after every digit.
+// maxLine bounds a line of hex: the largest message, with a space after every digit.
 const maxLine = codec.MaxMessage * 4
 
-// lines decodes one message a line.
+// lines decodes one message per line.
 func (d *decoder) lines(r io.Reader) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	return eachLine(in, func(line []byte) error {
@@ -118,7 +118,7 @@ func (d *decoder) lines(r io.Reader) error {
 			d.message(data, d.req.Dir)
 		}
 		if in.Buffered() == 0 {
-			return d.out.Flush() // somebody may be typing
+			return d.out.Flush() // the input may be a terminal
 		}
 		return nil
 	})
@@ -136,7 +136,7 @@ func (d *decoder) paste(name string, r io.Reader, form string) error {
 		return nil
 	}
 	if !d.json {
-		note(d.cmd, "%s: taken for %s; %s", name, p.Title, p.Why)
+		note(d.cmd, "%s: recognized as %s; %s", name, p.Title, p.Why)
 	}
 	for _, m := range p.Messages {
 		dir := d.req.Dir
@@ -159,7 +159,7 @@ func (d *decoder) message(data []byte, dir schema.Dir) {
 		d.out.Write(d.text)
 		return
 	}
-	req.Fields, req.Brief = false, true // the transcript is made of the record
+	req.Fields, req.Brief = false, true // the transcript comes from the record
 	res := d.snap.Decode(&d.rec, data, req)
 	d.failed = d.failed || workspace.Failed(res.Problems)
 	if d.count++; d.count > 1 {
@@ -176,7 +176,7 @@ func (d *decoder) message(data []byte, dir schema.Dir) {
 	d.out.WriteString(text)
 }
 
-// unknownTranscript shows the frame of a message without a definition.
+// unknownTranscript is the transcript of a message without a definition.
 func unknownTranscript(rec *codec.Record, res view.Result) string {
 	text := view.Transcript(rec)
 	lines := strings.SplitAfter(text, "\n")
@@ -194,7 +194,7 @@ func unknownTranscript(rec *codec.Record, res view.Result) string {
 	return strings.Join(kept, "")
 }
 
-// wrong is the result for a line that is no message.
+// wrong writes the result for an input that is not a message.
 func (d *decoder) wrong(code, message string) {
 	d.failed = true
 	res := view.Result{Problems: []view.ProblemInfo{{Severity: "error", Code: code, Message: message}}}

@@ -16,16 +16,16 @@ import (
 	"wirebench/server/proxy"
 )
 
-// demoPort is the first port of the servers of the demo.
+// demoPort is the default port of the first demo server.
 const demoPort = 7801
 
-// demoPlay is a game of the demo: a protocol, or a group of its messages that has a port of its own.
+// demoPlay is a game of the demo: a protocol, or a message group with its own port.
 type demoPlay struct {
 	protocol, group string
-	port            int // behind the first
+	port            int // offset from the first port
 }
 
-// demoPlays are the games of protocols. The first one has the first port; those of groups come last.
+// demoPlays returns the games of protocols. The first one has the first port; games of groups come last.
 func demoPlays(protocols []string) (all []demoPlay) {
 	port := 0
 	for _, p := range demo.Protocols() {
@@ -45,7 +45,7 @@ func demoPlays(protocols []string) (all []demoPlay) {
 	return all
 }
 
-// name is how people call a game.
+// name is the name of a game in flags and messages.
 func (p demoPlay) name() string {
 	if p.group == "" {
 		return p.protocol
@@ -58,25 +58,25 @@ func newDemo() *cobra.Command {
 	var limit time.Duration
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Run small games over loopback, to try Wirebench without a game",
-		Long: `Demo starts a small server and a client that plays by itself for each protocol,
-on this machine alone: a player walks, talks, fights, and loses and gains health.
-What they say is made by the definitions inside the program, and travels as it
-does in the games: with keys and ciphers, in numbered packets, in parts.
-Where a group of messages has a port of its own, as muta/world, it has a server too.
+		Short: "Run small games over loopback, to try Wirebench without a real game",
+		Long: `Demo starts a small server and an automatic client for each protocol, on this
+machine only: a player walks, talks, fights, and loses and gains health. The
+messages follow the built-in definitions and travel as in the real games: with key
+exchange, encryption, sequence numbers and fragmentation. A message group with its
+own port, such as muta/world, has its own server.
 
-The client connects to the server, or with --via to a proxy that leads there:
+The client connects to the server, or with --via to a proxy in front of it:
 
   wirebench proxy --protocol tera --listen 127.0.0.1:17801 --upstream 127.0.0.1:7801
   wirebench demo --protocol tera --via 127.0.0.1:17801
 
-Ctrl+C ends it: the players say goodbye. Exit status: 0, or 2 if a port is taken.`,
+Ctrl+C ends the demo; the clients disconnect. Exit status: 0, or 2 if a port is in use.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			names := demo.Protocols()
 			if protocol != "all" {
 				if !slices.Contains(names, protocol) {
-					return fmt.Errorf("--protocol %s: it is %s or all", protocol, strings.Join(names, ", "))
+					return fmt.Errorf("--protocol %s: must be %s or all", protocol, strings.Join(names, ", "))
 				}
 				names = []string{protocol}
 			}
@@ -87,15 +87,15 @@ Ctrl+C ends it: the players say goodbye. Exit status: 0, or 2 if a port is taken
 			plays := demoPlays(demo.Protocols())
 			last := plays[len(plays)-1]
 			if most := 65535 - last.port - demo.Ports(last.protocol) + 1; base < 0 || base > most {
-				return fmt.Errorf("--listen-base %d: it is 0 to %d", base, most)
+				return fmt.Errorf("--listen-base %d: must be 0 to %d", base, most)
 			}
 			if !(rate >= demo.MinRate && rate <= demo.MaxRate) { // nor NaN
-				return fmt.Errorf("--rate %g: it is %g to %d messages a second", rate, demo.MinRate, demo.MaxRate)
+				return fmt.Errorf("--rate %g: must be %g to %d messages per second", rate, demo.MinRate, demo.MaxRate)
 			}
 			if limit < 0 {
-				return fmt.Errorf("--for %s: it is a time above 0", limit)
+				return fmt.Errorf("--for %s: must be a duration above 0", limit)
 			}
-			ctx, stop := untilTold(cmd.Context())
+			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
 			if limit > 0 {
 				var cancel context.CancelFunc
@@ -106,11 +106,11 @@ Ctrl+C ends it: the players say goodbye. Exit status: 0, or 2 if a port is taken
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&protocol, "protocol", "all", "which game: "+strings.Join(demo.Protocols(), ", ")+" or all")
-	f.IntVar(&base, "listen-base", demoPort, "port of the first server that plays; the others follow, each with all ports of its protocol, at last those of groups. 0: any ports")
-	f.Float64Var(&rate, "rate", 10, "about how many messages a second each end sends")
-	f.DurationVar(&limit, "for", 0, "end after so long, such as 30s (default: on Ctrl+C)")
-	f.StringArrayVar(&via, "via", nil, "where the client connects to instead of the server: PROTOCOL=HOST:PORT, or with one protocol HOST:PORT (repeatable)")
+	f.StringVar(&protocol, "protocol", "all", "protocol of the game: "+strings.Join(demo.Protocols(), ", ")+" or all")
+	f.IntVar(&base, "listen-base", demoPort, "port of the first server; the others follow, each with all ports of its protocol, those of message groups last. 0: any free ports")
+	f.Float64Var(&rate, "rate", 10, "approximate number of messages per second from each end")
+	f.DurationVar(&limit, "for", 0, "duration, such as 30s (default: until Ctrl+C)")
+	f.StringArrayVar(&via, "via", nil, "address to which the client connects instead of the server: PROTOCOL=HOST:PORT, or with one protocol HOST:PORT (repeatable)")
 	complete(cmd, "protocol", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return append(demo.Protocols(), "all"), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -130,7 +130,7 @@ func demoTargets(names, via []string) (map[string]string, error) {
 			name, addr = names[0], v
 		}
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("--via %s: PROTOCOL=HOST:PORT is expected, with one of the games that run: %s", v, strings.Join(known, ", "))
+			return nil, fmt.Errorf("--via %s: must be PROTOCOL=HOST:PORT with one of the running games: %s", v, strings.Join(known, ", "))
 		}
 		if _, _, err := splitAddress(addr); err != nil {
 			return nil, fmt.Errorf("--via %s: %w", shown(v), err)
@@ -145,14 +145,14 @@ func runDemo(ctx context.Context, cmd *cobra.Command, names []string, to map[str
 	var players sync.WaitGroup
 	var games []*demo.Game
 	ctx, cancel := context.WithCancel(ctx)
-	defer func() { // players say goodbye before their servers go
+	defer func() { // players disconnect before their servers close
 		cancel()
 		players.Wait()
 		for _, g := range games {
 			g.Close()
 		}
 	}()
-	var said sync.Mutex // what is written comes from all players
+	var said sync.Mutex // output comes from all players
 	for _, play := range demoPlays(names) {
 		name, listen := play.name(), ""
 		if base != 0 {
@@ -168,7 +168,7 @@ func runDemo(ctx context.Context, cmd *cobra.Command, names []string, to map[str
 			addr, way = g.Addr, "directly"
 		}
 		said.Lock()
-		fmt.Fprintf(cmd.OutOrStdout(), "%-10s  server at %s (%s), the player comes %s\n", name, g.Addr, g.Network, way)
+		fmt.Fprintf(cmd.OutOrStdout(), "%-10s  server at %s (%s), client connects %s\n", name, g.Addr, g.Network, way)
 		if to[name] == "" {
 			_, port, _ := net.SplitHostPort(g.Addr)
 			n, _ := strconv.Atoi(port)
@@ -187,7 +187,7 @@ func runDemo(ctx context.Context, cmd *cobra.Command, names []string, to map[str
 				said.Lock()
 				defer said.Unlock()
 				if why := err.Error(); why != last {
-					note(cmd, "%s: %s; the player tries again", name, why)
+					note(cmd, "%s: %s; the client retries", name, why)
 					last = why
 				}
 			})

@@ -34,7 +34,7 @@ Features that a target cannot express are listed on standard error and at the to
 of its output. A single file is written to standard output; several files need
 --out.
 
-The exit status is 1 if a definition has errors; its message is left out.`,
+The exit status is 1 if a definition has errors; its message is omitted.`,
 		Example: `  wirebench emit --target c --message C_EDIT_PRIVATE_CHANNEL --out generated
   wirebench emit --library mine --target lua > mine.lua`,
 		Args: noArgs,
@@ -44,7 +44,7 @@ The exit status is 1 if a definition has errors; its message is left out.`,
 				return fmt.Errorf("emit needs --target: %s", targetNames())
 			}
 			if !ok {
-				return fmt.Errorf("--target %s: it is one of %s", shown(target), targetNames())
+				return fmt.Errorf("--target %s: must be one of %s", shown(target), targetNames())
 			}
 			snap, err := l.snapshot(cmd)
 			if err != nil {
@@ -55,7 +55,7 @@ The exit status is 1 if a definition has errors; its message is left out.`,
 				return err
 			}
 			for _, m := range left {
-				note(cmd, "note: %s is left out: its definition has errors (wirebench check)", snap.NameOf(m))
+				note(cmd, "note: %s is omitted: its definition has errors (wirebench check)", snap.NameOf(m))
 			}
 			o.Vectors = snap.Vectors(s, vectors)
 			files, losses := t.Emit(s, o)
@@ -97,7 +97,7 @@ func targetNames() string {
 	return strings.Join(names, ", ")
 }
 
-// writeEmitted writes the files into a directory, or the only one to standard output.
+// writeEmitted writes the files into dir, or a single file to standard output if dir is "".
 func writeEmitted(cmd *cobra.Command, files []emit.File, dir string) error {
 	if dir == "" {
 		if len(files) > 1 {
@@ -105,7 +105,7 @@ func writeEmitted(cmd *cobra.Command, files []emit.File, dir string) error {
 			for _, f := range files {
 				names = append(names, f.Name)
 			}
-			return errors.New("there are several files (" + strings.Join(names, ", ") + "): give --out DIR")
+			return errors.New("the output has several files (" + strings.Join(names, ", ") + "): give --out DIR")
 		}
 		for _, f := range files {
 			fmt.Fprint(cmd.OutOrStdout(), f.Text)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Every target writes the definitions of every dialect that ships, and what is lost is said.
+// Every target writes the built-in definitions of every dialect, and every loss has a reason.
 func TestEmit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine and many cases, with -short")
@@ -26,7 +26,7 @@ func TestEmit(t *testing.T) {
 			}
 			for _, f := range got.Files {
 				if f.Name == "" || strings.Contains(f.Name, "/") || !strings.Contains(f.Text, "wirebench emit --target "+target) {
-					t.Errorf("%s %s: file %q does not say what made it", protocol, target, f.Name)
+					t.Errorf("%s %s: file %q does not name its command", protocol, target, f.Name)
 				}
 			}
 			for _, l := range got.Losses {
@@ -38,7 +38,7 @@ func TestEmit(t *testing.T) {
 	}
 }
 
-// What is written compiles and passes the test that is written beside it.
+// The emitted Go code compiles and passes its emitted test.
 func TestEmittedGoTestsItself(t *testing.T) {
 	dir := t.TempDir()
 	if out, errs, status := cli(t, "", "emit", "--protocol", "muta", "--target", "go", "--name", "game", "--vectors", "5", "--out", dir); status != 0 {
@@ -59,7 +59,7 @@ func TestEmitRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--target", "cobol"}, "it is one of c, go"},
+		{[]string{"--target", "cobol"}, "must be one of c, go"},
 		{[]string{"--target", "go", "--message", "C_NOBODY"}, "no definition"},
 		{[]string{"--target", "c", "--vectors", "1"}, "give --out DIR"},
 	} {
@@ -73,7 +73,7 @@ func TestEmitRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out, errs, status := cli(t, "", "emit", "--library", dir, "--target", "md"); status != 1 || !strings.Contains(out, "C\\_GOOD") || strings.Contains(out, "C\\_BAD") || !strings.Contains(errs, "C_BAD.1 is left out") {
+	if out, errs, status := cli(t, "", "emit", "--library", dir, "--target", "md"); status != 1 || !strings.Contains(out, "C\\_GOOD") || strings.Contains(out, "C\\_BAD") || !strings.Contains(errs, "C_BAD.1 is omitted") {
 		t.Errorf("status %d\n%s%s", status, out, errs)
 	}
 }

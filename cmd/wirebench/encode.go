@@ -59,7 +59,7 @@ reasons with the line number on standard error, and exits with status 1.`,
 	return cmd
 }
 
-// encoder encodes values one after another to standard output.
+// encoder encodes values in sequence to standard output.
 type encoder struct {
 	cmd     *cobra.Command
 	enc     *workspace.Encoder
@@ -90,7 +90,7 @@ func newEncoder(cmd *cobra.Command, m *messageFlags, code string) (*encoder, err
 	if code != "" {
 		n, err := strconv.ParseUint(code, 0, 32)
 		if err != nil {
-			return nil, fmt.Errorf("--code %s: a number, decimal or 0x, is expected", code)
+			return nil, fmt.Errorf("--code %s: must be a number, decimal or 0x", code)
 		}
 		v := uint32(n)
 		number = &v

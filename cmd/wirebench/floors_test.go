@@ -19,10 +19,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// floors says which package may import which: a statement of policy, in the manner of the Go project's own go/build.
+// floors lists the permitted imports of each package: a statement of policy, in the manner of go/build/deps_test.go of the Go project.
 //
-// An empty line ends a floor. What stands right of "<" may be imported, and whatever that may import in turn; it must stand on a
-// lower floor, which is further up here. A package that is not in the table may not exist; one that is may be yet to come.
+// An empty line ends a floor. The packages right of "<", and their own permitted imports, may be imported; they must be on a lower floor,
+// which is further up here. Every package must be in the table; a package in the table need not exist yet.
 const floors = `
 defs/source
 defs/library
@@ -107,10 +107,10 @@ cmd/wirebench < server server/replay cmd/wirebench/demo
 web/types     < server
 `
 
-// soleImporters are modules that one package alone may import, so that exchanging them is a change of one package.
+// soleImporters maps modules to the only package that may import them, so that replacing a module changes one package.
 var soleImporters = map[string]string{"nhooyr.io/websocket": "server/wsconn"}
 
-// pkg is what go list says of a package; tests and their imports are left out.
+// pkg is the output of go list for a package, without tests and their imports.
 type pkg struct {
 	ImportPath string
 	Imports    []string
@@ -130,8 +130,8 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// lookAtTree opens every directory that may hold a package: go test takes a remembered pass for as long as all that a test looked at
-// is unchanged, and it does not see what go list looks at.
+// lookAtTree opens every directory that may hold a package: go test caches a pass until a file or directory that the test opened changes, and
+// it does not see the files that go list opens.
 func lookAtTree(t *testing.T, root fs.FS) {
 	t.Helper()
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -170,7 +170,7 @@ func listPackages(t *testing.T, root string) []pkg {
 // floorViolations checks packages against a table such as floors, and the table against itself.
 func floorViolations(table string, pkgs []pkg) []string {
 	var found []string
-	allowed := map[string]map[string]bool{} // package → all that it may import
+	allowed := map[string]map[string]bool{} // package → its permitted imports, transitively
 	for floor := range strings.SplitSeq(strings.TrimSpace(table), "\n\n") {
 		thisFloor := map[string]map[string]bool{}
 		for line := range strings.Lines(floor) {
@@ -216,7 +216,7 @@ func floorViolations(table string, pkgs []pkg) []string {
 	return found
 }
 
-// doesIO tells the packages of net and os. Addresses as values (net/netip) are no I/O.
+// doesIO reports whether a package does I/O: net, os and their subpackages, except net/netip, which has only addresses.
 func doesIO(imported string) bool {
 	return imported != "net/netip" && (under(imported, "net") || under(imported, "os"))
 }
@@ -232,20 +232,20 @@ var games = regexp.MustCompile(`(?i:\b(?:tera|muta|subspace|continuum)\b)` +
 
 var clock = regexp.MustCompile(`\btime\.(?:Now|Since|Until|Sleep|After|AfterFunc|Tick|NewTicker|NewTimer)\b`)
 
-// namesAllowed tells the places in codec and server that are about one game: its transport, and the forms of pasted text and
-// captures, which are called after the programs that write them.
+// namesAllowed reports whether a file in codec or server is about one game: its transport, and the forms of pasted text and captures, which
+// are named after the programs that write them.
 func namesAllowed(name string) bool {
 	return under(name, "codec/transport") || under(name, "codec/paste") || under(name, "codec/logs")
 }
 
-// sourceViolations reads the files below server/ and codec/ for what imports do not show. Tests and testdata may say anything.
+// sourceViolations reads the files below server/ and codec/ for rules that imports do not show. Tests and testdata are exempt.
 func sourceViolations(t *testing.T, root fs.FS) []string {
 	t.Helper()
 	var found []string
 	for _, dir := range []string{"codec", "server"} {
 		err := fs.WalkDir(root, dir, func(name string, entry fs.DirEntry, err error) error {
 			if name == dir && errors.Is(err, fs.ErrNotExist) {
-				return nil // yet to come, as the table allows
+				return nil // not existing yet, as the table allows
 			}
 			if err != nil {
 				return err
@@ -254,7 +254,7 @@ func sourceViolations(t *testing.T, root fs.FS) []string {
 				return fs.SkipDir
 			}
 			if entry.IsDir() || strings.HasSuffix(name, "_test.go") || path.Ext(name) == ".test" || path.Ext(name) == ".prof" {
-				return nil // the last two are left by a profiler
+				return nil // a profiler writes the last two
 			}
 			text, err := fs.ReadFile(root, name)
 			if err != nil {
@@ -280,8 +280,7 @@ func sourceViolations(t *testing.T, root fs.FS) []string {
 	return found
 }
 
-// The rules below are shown made-up violations, one each: a rule that finds nothing here finds nothing anywhere.
-
+// TestFloorViolations and TestSourceViolations check each rule with an artificial violation.
 func TestFloorViolations(t *testing.T) {
 	const table = "low\ncodec\n\nmid < low\nside < low\n\nhigh < mid side\nserver/wsconn\n"
 	for _, test := range []struct {

@@ -19,18 +19,17 @@ func newFmt() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fmt [-l] [-w] PATH...",
 		Short: "Write definitions in their canonical form",
-		Long: `Fmt prints definitions in their canonical form; comments and meaning stay. With -w it
-rewrites the files, with -l it only names those whose form is another. PATH is a
-file, a directory, or "-" for standard input.
+		Long: `Fmt prints definitions in their canonical form; comments and meaning are kept. With
+-w it rewrites the files; with -l it only lists files that are not in canonical
+form. PATH is a file, a directory, or "-" for standard input.
 
-Lines that are not understood stay as they are and are reported; then the exit
-status is 1.`,
+Malformed lines are kept and reported; the exit status is then 1.`,
 		Args: needs("path of definitions", true),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	cmd.Flags().BoolVarP(&f.list, "list", "l", false, "name the files that would change")
+	cmd.Flags().BoolVarP(&f.list, "list", "l", false, "list files that are not in canonical form")
 	cmd.Flags().BoolVarP(&f.write, "write", "w", false, "rewrite the files")
-	cmd.Flags().StringVar(&f.protocol, "protocol", "", "protocol of the definitions (default: told by each file)")
+	cmd.Flags().StringVar(&f.protocol, "protocol", "", "protocol of the definitions (default: detected for each file)")
 	return cmd
 }
 

@@ -36,8 +36,8 @@ func newFrames() *cobra.Command {
 		Short: "List the frames of a capture",
 		Long: `Frames reads a capture (pcap or pcapng, also compressed with gzip), reassembles its
 connections and lists their frames in the order in which they were completed:
-messages, the protocol's own packets (control), encrypted data without a key
-(opaque), and missing or invalid data (problem).
+messages, packets of the transport itself (control), encrypted data without a key
+(opaque), and missing or malformed data (problem).
 
 Other inputs are texts that show a conversation (a log, Follow TCP Stream, ...),
 packets exported by Wireshark or tshark (-T json -x, -T ek -x, -T pdml, -V -x),
@@ -50,15 +50,15 @@ message), and raw bytes, for which --framing selects the framing:
   delimited:0d0a          messages end with these bytes
   fixed:40+c2s            all messages go to the server (+s2c: to the client)
 
---keys names a file with encryption keys, one connection per line (* matches any
+--keys is a file with encryption keys, one connection per line (* matches any
 connection, a suffix #1 selects the second session; comments start with #):
   10.0.0.2:4000-10.0.0.1:7801  tera      HEX         the four keys in the order of the handshake [old]
-  *                            subspace  0x1234abcd  the key in the server's answer
+  *                            subspace  0x1234abcd  the key in the server's response
 
-A truncated file is read as far as it goes. Without a file, or for "-", frames
-reads standard input.
+A truncated file is read up to the last whole record. Without a file, or for "-",
+frames reads standard input.
 
-Exit status: 0 for any frames, 2 wrong usage or an unknown file format.`,
+Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file format.`,
 		Example: `  wirebench frames --protocol subspace session.pcap
   wirebench frames --protocol tera --framing prefixed:2le+self+keep+c2s messages.bin
   wirebench frames --library game.def --group c2s=clmsg --group s2c=svmsg --json --value session.pcapng`,
@@ -66,20 +66,20 @@ Exit status: 0 for any frames, 2 wrong usage or an unknown file format.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, p := range ports {
 				if p < 1 || p > 65535 {
-					return fmt.Errorf("--port %d: it is 1 to 65535", p)
+					return fmt.Errorf("--port %d: must be 1 to 65535", p)
 				}
 				f.ports = append(f.ports, uint16(p))
 			}
 			for _, g := range groups {
 				r, ok := protocols.ParseRule(g)
 				if !ok {
-					return fmt.Errorf("--group %s: [PORT/][c2s=|s2c=]GROUP is expected", g)
+					return fmt.Errorf("--group %s: must be [PORT/][c2s=|s2c=]GROUP", g)
 				}
 				f.env.Rules = append(f.env.Rules, r)
 			}
 			for _, k := range kinds {
 				if !slices.Contains(kindNames, k) {
-					return fmt.Errorf("--kind %s: it is %s", k, strings.Join(kindNames, ", "))
+					return fmt.Errorf("--kind %s: must be one of %s", k, strings.Join(kindNames, ", "))
 				}
 			}
 			f.kinds = kinds
@@ -96,7 +96,7 @@ Exit status: 0 for any frames, 2 wrong usage or an unknown file format.`,
 				return wrongFilter(expression, mistakes)
 			}
 			if text := filter.Rewritten(); text != "" {
-				note(cmd, "note: the filter stands for %s", text)
+				note(cmd, "note: the filter is equivalent to %s", text)
 			}
 			f.filter = filter.Until(cmd.Context())
 			if err := f.groups(snap, groups); err != nil {
@@ -113,15 +113,15 @@ Exit status: 0 for any frames, 2 wrong usage or an unknown file format.`,
 	}
 	l.add(cmd)
 	flags := cmd.Flags()
-	flags.IntSliceVar(&ports, "port", nil, "port of the server (repeatable; default: from who opened the connection)")
-	flags.StringArrayVar(&groups, "group", nil, "group of messages that a direction has, and a server's port: 13501/c2s=clmsg (repeatable)")
-	flags.StringArrayVar(&kinds, "kind", nil, "only these: "+strings.Join(kindNames, ", ")+" (repeatable)")
-	flags.StringVar(&expression, "filter", "", "only matching frames: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
+	flags.IntSliceVar(&ports, "port", nil, "port of the server (repeatable; default: the end that did not open the connection)")
+	flags.StringArrayVar(&groups, "group", nil, "message group of a direction and of a server port: 13501/c2s=clmsg (repeatable)")
+	flags.StringArrayVar(&kinds, "kind", nil, "list only these kinds: "+strings.Join(kindNames, ", ")+" (repeatable)")
+	flags.StringVar(&expression, "filter", "", "list only matching frames: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
 	flags.StringVar(&framing, "framing", "", "framing of a file of raw bytes: prefixed:2le+self, fixed:40, delimited:0d0a ...")
 	flags.StringVar(&keys, "keys", "", "file with keys of encrypted connections")
 	flags.BoolVar(&f.json, "json", false, "print JSON Lines instead of text")
 	flags.BoolVar(&f.want.Value, "value", false, "with --json: print the values of each message")
-	flags.BoolVar(&f.want.Fields, "fields", false, "with --json: print every field with its position")
+	flags.BoolVar(&f.want.Fields, "fields", false, "with --json: print every field with its offset")
 	complete(cmd, "kind", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return kindNames, cobra.ShellCompDirectiveNoFileComp
 	})
@@ -130,7 +130,7 @@ Exit status: 0 for any frames, 2 wrong usage or an unknown file format.`,
 
 var kindNames = []string{"message", "control", "opaque", "problem"}
 
-// wrongFilter says what is wrong with a filter, and where.
+// wrongFilter is the error for an invalid filter: the first mistake, with a mark below its position.
 func wrongFilter(text string, mistakes []filter.Mistake) error {
 	m := mistakes[0]
 	start := max(0, min(m.Start, len(text)))
@@ -148,10 +148,10 @@ func wrongFilter(text string, mistakes []filter.Mistake) error {
 	return errors.New(err)
 }
 
-// maxBeside is how much of a filter is shown on each side of a mistake, in characters.
+// maxBeside bounds the text shown on each side of a mistake, in characters.
 const maxBeside = 60
 
-// oneLine is a text without line breaks and other characters that move what follows.
+// oneLine replaces line breaks and other control characters by spaces.
 func oneLine(text string) []rune {
 	return []rune(strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7F && r < 0xA0 {
@@ -161,7 +161,7 @@ func oneLine(text string) []rune {
 	}, text))
 }
 
-// known takes what is known of the capture from elsewhere: how a raw file is cut, and a file with keys.
+// known reads --framing and --keys.
 func (f *frameLister) known(framing, keys string) error {
 	if framing != "" {
 		x, err := capture.ParseFraming(framing)
@@ -188,7 +188,7 @@ func (f *frameLister) known(framing, keys string) error {
 	return nil
 }
 
-// groups looks whether the groups of rules are in the definitions.
+// groups returns an error for a rule whose group is not in the definitions. rules are the flags, for the message.
 func (f *frameLister) groups(snap *workspace.Snapshot, rules []string) error {
 	known := snap.Groups()
 	for i, r := range f.env.Rules {
@@ -196,7 +196,7 @@ func (f *frameLister) groups(snap *workspace.Snapshot, rules []string) error {
 			if known = slices.DeleteFunc(slices.Clone(known), func(g string) bool { return g == "" }); len(known) == 0 {
 				return fmt.Errorf("--group %s: the messages of this protocol have no groups", rules[i])
 			}
-			return fmt.Errorf("--group %s: there is no group %s, but %s", rules[i], r.Group, strings.Join(known, ", "))
+			return fmt.Errorf("--group %s: unknown group %s; the groups are %s", rules[i], r.Group, strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -204,7 +204,7 @@ func (f *frameLister) groups(snap *workspace.Snapshot, rules []string) error {
 
 // frameLister lists frames.
 type frameLister struct {
-	framing *capture.Framing // nil: the file is no raw bytes
+	framing *capture.Framing // nil unless --framing is given
 	ports   []uint16
 	kinds   []string
 	json    bool
@@ -266,50 +266,50 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 		err = e
 	}
 	if errors.Is(err, pcap.ErrFormat) {
-		return fmt.Errorf("%s is no capture: %w; raw bytes are cut into messages by --framing", path, err)
+		return fmt.Errorf("%s is not a capture: %w; for raw bytes give --framing", path, err)
 	}
 	if err != nil {
 		return err
 	}
 	if paste != nil {
-		note(cmd, "%s: taken for %s; %s", path, paste.Title, paste.Why)
+		note(cmd, "%s: recognized as %s; %s", path, paste.Title, paste.Why)
 	} else if title := capture.FormatTitle(sum.Format); title != "" {
-		note(cmd, "%s: taken for %s", path, title)
+		note(cmd, "%s: recognized as %s", path, title)
 	}
 	f.summary(cmd, sum)
 	f.unmet(cmd, sum)
 	return nil
 }
 
-// unmet says which ports no server of the capture has.
+// unmet prints a note for each --port that no server in the capture has.
 func (f *frameLister) unmet(cmd *cobra.Command, sum packet.Summary) {
 	if len(sum.Conns) == 0 {
-		return // a text need not tell any
+		return // a text need not name any
 	}
 	for _, p := range f.ports {
 		if !slices.ContainsFunc(sum.Conns, func(c packet.ConnSummary) bool { return c.Server.Port() == p }) {
-			note(cmd, "note: --port %d: no connection of the capture has this port", p)
+			note(cmd, "note: --port %d: no server in the capture has this port", p)
 		}
 	}
 }
 
-// summary says what the list does not show.
+// summary prints notes on the parts of the capture that are not listed.
 func (f *frameLister) summary(cmd *cobra.Command, sum packet.Summary) {
 	if why := sum.Incomplete(); why != "" {
 		note(cmd, "note: %s", why)
 	}
 	for _, x := range sum.LeftOut() {
-		note(cmd, "note: left out %s", x)
+		note(cmd, "note: omitted: %s", x)
 	}
 	if n := f.filter.Unjudged(); n > 0 {
-		note(cmd, "note: %d frames are too costly to judge by this filter, and are not listed", n)
+		note(cmd, "note: %d frames are not listed: filtering them takes too long", n)
 	}
 	if sum.Frames == 0 {
-		note(cmd, "note: %d packets, and no frame of the protocol in them", sum.Packets)
+		note(cmd, "note: %d packets without a frame of the protocol", sum.Packets)
 	}
 }
 
-// frame lists one.
+// frame lists a frame.
 func (f *frameLister) frame(x *transport.Frame) {
 	if x.Conn != f.conn {
 		f.conn, f.connName = x.Conn, x.Conn.Name()
@@ -317,7 +317,7 @@ func (f *frameLister) frame(x *transport.Frame) {
 	f.list(where(f.connName, x.Conn.Session, x.Conn.Proto.String()), x, workspace.Listed{Conn: f.connName, Session: x.Conn.Session})
 }
 
-// list writes a frame if it fits.
+// list writes a frame that matches the filter and the kinds.
 func (f *frameLister) list(where workspace.Where, x *transport.Frame, in workspace.Listed) {
 	f.read.Take(x)
 	if !f.filter.FitsReading(where, f.read) || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
@@ -331,17 +331,17 @@ func (f *frameLister) list(where workspace.Where, x *transport.Frame, in workspa
 	f.out.Write(f.text)
 }
 
-// begin makes ready what lists frames by the definitions of a snapshot.
+// begin prepares the reading and the writing of frames by the definitions of a snapshot.
 func (f *frameLister) begin(snap *workspace.Snapshot) {
 	f.snap, f.read, f.write = snap, workspace.NewReading(snap), workspace.NewFrameWriter(f.want)
 }
 
-// where is what a list knows of a frame beside the frame.
+// where returns the context of a frame for filters.
 func where(conn string, session int, proto string) workspace.Where {
 	return workspace.Where{Where: filter.Where{Conn: conn, Session: session, Proto: proto}}
 }
 
-// appendLine appends a frame for people. A name and a note may be of the file, and so anything.
+// appendLine appends a frame as text. The name and the note may come from the file, so control characters are replaced.
 func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
 	name, status := "", ""
 	m, rec := f.read.Message(), f.read.Record()

@@ -17,7 +17,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// smallMessages writes a library and a capture of n messages of 32 bytes: an id, a place, a number.
+// smallMessages writes a library and a capture of n messages of 32 bytes: an id, a position, a number.
 func smallMessages(t testing.TB, n int) (library, file string) {
 	t.Helper()
 	library = t.TempDir()
@@ -65,7 +65,7 @@ func smallMessages(t testing.TB, n int) (library, file string) {
 	return library, file
 }
 
-// BenchmarkFrames lists small messages as the command line does, from the bytes of a capture to JSON Lines or text.
+// BenchmarkFrames lists small messages with the frames command, from the bytes of a capture to JSON Lines or text.
 func BenchmarkFrames(b *testing.B) {
 	const n = 200_000
 	library, file := smallMessages(b, n)

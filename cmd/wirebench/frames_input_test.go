@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A capture can come through a pipe, what nobody can mean is refused, and what fits nothing is told.
+// A capture may come through a pipe, invalid flags are refused, and flags without effect print a note.
 func TestFramesInput(t *testing.T) {
 	const lines = `{"n":1,"conn":"10.0.0.2:4000-10.0.0.1:7801","dir":"c2s","kind":"message","from":[1],"hex":"0800112233445566","flags":["injected"]}
 {"n":2,"conn":"10.0.0.2:4000-10.0.0.1:7801","dir":"s2c","kind":"message","from":[2],"hex":"0400aabb","note":"odd"}
@@ -28,10 +28,10 @@ func TestFramesInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"frames", "--protocol", "muta", "--group", "c2s=nogroup", "-"}, "no group nogroup"},
+		{[]string{"frames", "--protocol", "muta", "--group", "c2s=nogroup", "-"}, "unknown group nogroup"},
 		{[]string{"frames", "--protocol", "tera", "--group", "c2s=nogroup", "-"}, "nogroup"},
 		{[]string{"frames", "--protocol", "tera", "no such file"}, "no such file"},
-		{[]string{"frames", "--protocol", "tera", "a", "b"}, "one at a time"},
+		{[]string{"frames", "--protocol", "tera", "a", "b"}, "reads one input"},
 	} {
 		if out, errs, status := cli(t, lines, c.args...); status != 2 || out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: %d %s %s", c.args, status, out, errs)
@@ -51,6 +51,6 @@ func TestFramesInput(t *testing.T) {
 	piped, _, _ := cli(t, string(data), "frames", "--protocol", "tera", "--json", "-")
 	read, _, _ := cli(t, "", "frames", "--protocol", "tera", "--json", file)
 	if piped != read || read == "" {
-		t.Error("a pipe gives other frames than the file")
+		t.Error("a pipe and a file give different frames")
 	}
 }

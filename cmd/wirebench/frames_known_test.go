@@ -19,7 +19,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// aFile writes a file that a command reads.
+// aFile writes an input file.
 func aFile(t *testing.T, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -29,7 +29,7 @@ func aFile(t *testing.T, name string, data []byte) string {
 	return path
 }
 
-// Messages of a raw file find their definitions by their codes.
+// Messages of a raw file are matched to definitions by their codes.
 func TestFramesOfRawFile(t *testing.T) {
 	one, err := hex.DecodeString("12002b4e080039304c0061006e006e000000")
 	if err != nil {
@@ -40,7 +40,7 @@ func TestFramesOfRawFile(t *testing.T) {
 	if got := lines(out); status != 0 || len(got) != 3 || !strings.Contains(got[1], `"message":"C_JOIN_PRIVATE_CHANNEL"`) || !strings.Contains(got[1], `"dir":"c2s"`) || !strings.Contains(got[2], `"kind":"problem"`) {
 		t.Errorf("status %d\n%s%s", status, out, errs)
 	}
-	file = aFile(t, "core.bin", []byte{6, 0, 4, 10, 0, 0, 0}) // the type 4 of the core protocol, then one byte too few for another message
+	file = aFile(t, "core.bin", []byte{6, 0, 4, 10, 0, 0, 0}) // type 4 of the core protocol, then an incomplete message
 	out, errs, status = cli(t, "", "frames", "--protocol", "subspace", "--framing", "prefixed:1", "--json", file)
 	if got := lines(out); status != 0 || len(got) != 1 || !strings.Contains(got[0], `"message":"ack"`) {
 		t.Errorf("status %d\n%s%s", status, out, errs)
@@ -50,7 +50,7 @@ func TestFramesOfRawFile(t *testing.T) {
 	}
 }
 
-// A connection that was captured without its key exchange is read with keys from a file.
+// A connection captured without its key exchange is read with keys from a file.
 func TestFramesWithKeys(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var keys tera.Keys

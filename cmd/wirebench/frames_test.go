@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Every capture gives exactly the messages of its truth, in their order, through the command line.
+// frames lists exactly the messages of the truth file of every capture, in order.
 func TestFramesOfCorpora(t *testing.T) {
 	teraFlags := []string{"--library", needCorpus(t, "tera/toolbox/definitions"), "--map", needCorpus(t, "tera/toolbox/protocol.387396.map")}
 	for _, c := range []struct {
@@ -70,7 +70,7 @@ func at(list []string, i int) string {
 	return "nothing"
 }
 
-// truthMessages are the messages of a truth file, each with its direction.
+// truthMessages returns the messages of a truth file, each with its direction.
 func truthMessages(t *testing.T, path string) []string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -92,7 +92,7 @@ func truthMessages(t *testing.T, path string) []string {
 	return out
 }
 
-// A filter is judged by the definitions; numbers of frames stay those of the capture.
+// Filters use the definitions; filtered frames keep their numbers.
 func TestFramesFilter(t *testing.T) {
 	file := needCorpus(t, "subspace/plain-session.pcap")
 	out, _, status := cli(t, "", "frames", "--protocol", "subspace", "--json", "--value", file)
@@ -136,11 +136,11 @@ func TestFramesRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--protocol", "subspace", text}, "is no capture"},
+		{[]string{"--protocol", "subspace", text}, "is not a capture"},
 		{[]string{"--protocol", "subspace", filepath.Join(dir, "nothing")}, "no such file"},
 		{[]string{"--protocol", "subspace", "--port", "70000", text}, "1 to 65535"},
-		{[]string{"--protocol", "muta", "--group", "up=x", text}, "is expected"},
-		{[]string{"--protocol", "muta", "--kind", "odd", text}, "it is message"},
+		{[]string{"--protocol", "muta", "--group", "up=x", text}, "must be [PORT/"},
+		{[]string{"--protocol", "muta", "--kind", "odd", text}, "must be one of message"},
 	} {
 		if _, errs, status := cli(t, "", append([]string{"frames"}, c.args...)...); status != 2 || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: status %d\n%s", c.args, status, errs)

@@ -20,13 +20,13 @@ import (
 	"wirebench/defs/emit"
 )
 
-var dump = flag.String("dump", "", "write what TestFrozen hashes into this directory, to compare two versions with diff -r")
+var dump = flag.String("dump", "", "directory for the hashed outputs of TestFrozen, to compare two versions with diff -r")
 
 const frozenFile = "testdata/frozen.txt"
 
-// TestFrozen compares what the program prints with hashes of what it printed before: decoding, encoding, layouts, pasted texts, frames,
-// emitted code and the answers of the HTTP API, over what ships with the program and, where they are, the corpora. It holds behaviour while
-// the code below is rebuilt; a change that is meant is written down by -update, which fails, and named in the commit.
+// TestFrozen compares outputs of the program with hashes: decoding, encoding, layouts, pasted text, frames, emitted code and responses of the
+// HTTP API, for the built-in library and, if available, the corpora. It keeps the behavior unchanged during a refactoring; -update records an
+// intended change and fails, and the commit message names the change.
 func TestFrozen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -45,10 +45,10 @@ func TestFrozen(t *testing.T) {
 	f.compare(withCorpora)
 }
 
-// freezer collects outputs under names; those under one name are hashed together.
+// freezer collects outputs by name; outputs of the same name are hashed together.
 type freezer struct {
 	t     *testing.T
-	dir   string // temporary: left out of what is hashed
+	dir   string // temporary directory, removed from outputs before hashing
 	texts map[string]*strings.Builder
 }
 
@@ -63,7 +63,7 @@ func (f *freezer) add(name string, outputs ...string) {
 	}
 }
 
-// run adds the outcome of a command.
+// run adds the output of a command.
 func (f *freezer) run(name, stdin string, args ...string) string {
 	f.t.Helper()
 	stdout, stderr, status := cli(f.t, stdin, args...)
@@ -71,7 +71,7 @@ func (f *freezer) run(name, stdin string, args ...string) string {
 	return stdout
 }
 
-// The libraries, samples and recordings inside the program.
+// shipped adds the built-in libraries, samples and recordings.
 func (f *freezer) shipped() {
 	for _, protocol := range []string{"tera", "muta", "subspace"} {
 		base := "shipped/" + protocol
@@ -116,7 +116,7 @@ func (f *freezer) shipped() {
 	}
 }
 
-// mangled is a message, pieces of it, and the message with some bytes changed.
+// mangled returns a message, parts of it, and copies with changed bytes.
 func mangled(random *rand.Rand, hexText string) []string {
 	data, err := hex.DecodeString(hexText)
 	if err != nil || len(data) == 0 {
@@ -136,7 +136,7 @@ func mangled(random *rand.Rand, hexText string) []string {
 	return list
 }
 
-// Answers of the HTTP API.
+// api adds responses of the HTTP API.
 func (f *freezer) api() {
 	addr, _ := started(f.t, "--listen", "127.0.0.1:0")
 	base := "http://" + addr
@@ -193,7 +193,7 @@ func (f *freezer) api() {
 	}
 }
 
-// Every definition and vector of the TERA corpus.
+// teraCorpus adds every definition and vector of the TERA corpus.
 func (f *freezer) teraCorpus() {
 	folder := filepath.Join(corpora, "tera/toolbox/definitions")
 	f.run("tera/check", "", "check", folder)
@@ -235,7 +235,7 @@ func (f *freezer) teraCorpus() {
 	}
 }
 
-// Every vector of the MUTA corpus, each with the definitions that stand in it.
+// mutaCorpus adds every vector of the MUTA corpus, each with its definitions.
 func (f *freezer) mutaCorpus() {
 	data, err := os.ReadFile(filepath.Join(corpora, "muta/vectors.jsonl"))
 	if err != nil {
@@ -272,7 +272,7 @@ func (f *freezer) mutaCorpus() {
 	}
 }
 
-// Every capture, with values and fields.
+// captureCorpus adds every capture, with values and fields.
 func (f *freezer) captureCorpus() {
 	tera := []string{"--library", filepath.Join(corpora, "tera/toolbox/definitions"), "--map", filepath.Join(corpora, "tera/toolbox/protocol.387396.map")}
 	muta := []string{"--library", filepath.Join(corpora, "captures/muta-session.def")}
@@ -300,7 +300,7 @@ func (f *freezer) captureCorpus() {
 	}
 }
 
-// Every pasted text.
+// pastedCorpus adds every pasted text.
 func (f *freezer) pastedCorpus() {
 	folder := filepath.Join(corpora, "pasted")
 	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
@@ -321,7 +321,7 @@ func (f *freezer) pastedCorpus() {
 	}
 }
 
-// compare holds the hashes against those of the file. Names of the corpora stay in it where the corpora are missing.
+// compare compares the hashes with those of the file. Without the corpora, their names in the file are ignored.
 func (f *freezer) compare(withCorpora bool) {
 	t := f.t
 	data, err := os.ReadFile(frozenFile)
@@ -356,13 +356,13 @@ func (f *freezer) compare(withCorpora bool) {
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		if got[name] != want[name] {
 			differs = true
-			t.Errorf("%s: the output differs from what was frozen", name)
+			t.Errorf("%s: the output has changed", name)
 		}
 	}
 	for name := range want {
 		if got[name] == "" {
 			differs = true
-			t.Errorf("%s: frozen, but no longer there", name)
+			t.Errorf("%s: no longer written", name)
 		}
 	}
 	if differs && *update {

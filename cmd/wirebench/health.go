@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newHealth asks a running server how it is. Containers use it: there is no shell or curl in the image.
+// newHealth checks the health of a running server. Containers use it: the image has no shell or curl.
 func newHealth() *cobra.Command {
 	listen := ""
 	cmd := &cobra.Command{
@@ -32,7 +32,7 @@ func newHealth() *cobra.Command {
 			}
 			res.Body.Close()
 			if res.StatusCode != http.StatusOK {
-				note(cmd, "wirebench: the server answers %s", res.Status)
+				note(cmd, "wirebench: the server responded %s", res.Status)
 				return errInput
 			}
 			return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// eachInput opens the files named, or standard input if none is or a name is "-".
+// eachInput opens the named files, or standard input for "-" or without names.
 func eachInput(cmd *cobra.Command, names []string, f func(name string, r io.Reader) error) error {
 	if len(names) == 0 {
 		names = []string{"-"}
@@ -37,10 +37,10 @@ func eachInput(cmd *cobra.Command, names []string, f func(name string, r io.Read
 	return nil
 }
 
-// errUnreadable says that an input could not be read: it is not known what is in it.
+// errUnreadable marks an input that cannot be read, as opposed to an input with errors.
 var errUnreadable = errors.New("unreadable")
 
-// unreadable marks an error as of reading.
+// unreadable makes an error match errUnreadable.
 func unreadable(err error) error { return unreadableError{err} }
 
 type unreadableError struct{ error }
@@ -49,14 +49,14 @@ func (unreadableError) Is(target error) bool { return target == errUnreadable }
 
 func (e unreadableError) Unwrap() error { return e.error }
 
-// sayTyping tells a person who gave no file that the command waits for what they type, and does not hang.
+// sayTyping tells the user of a terminal that the command reads standard input.
 func sayTyping(cmd *cobra.Command) {
 	if file, ok := cmd.InOrStdin().(*os.File); ok && isTerminal(file) {
-		note(cmd, "reading what is typed; Ctrl+D ends it")
+		note(cmd, "reading standard input; Ctrl+D ends it")
 	}
 }
 
-// isTerminal reports whether a file is a device that a person sits at, as well as that can be told without asking it.
+// isTerminal reports whether a file is a character device other than the null device.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -66,10 +66,10 @@ func isTerminal(f *os.File) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// eachLine calls f with every line, without its line break, in memory that the next line uses again. A last line break ends the last line
-// and starts no other.
+// eachLine calls f with every line, without its line break. The slice is valid only during the call. A line break at the end of the input
+// does not start another line.
 func eachLine(in *bufio.Reader, f func(line []byte) error) error {
-	var long []byte // a line that does not fit into the buffer of the reader
+	var long []byte // a line longer than the buffer of the reader
 	for {
 		line, err := in.ReadSlice('\n')
 		if len(long)+len(line) > maxLine {

@@ -53,6 +53,6 @@ func newLayout() *cobra.Command {
 		},
 	}
 	m.add(cmd)
-	cmd.Flags().StringVar(&field, "field", "", "print only the field with this path, with all its positions")
+	cmd.Flags().StringVar(&field, "field", "", "print only the field with this path, with all its offsets")
 	return cmd
 }

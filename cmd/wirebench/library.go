@@ -19,20 +19,20 @@ import (
 	"wirebench/server/workspace"
 )
 
-// libraryFlags say which definitions are used, and what their meaning depends on.
+// libraryFlags select the definitions and the options of their dialects.
 type libraryFlags struct {
 	dirs      []string
 	protocol  string
 	codeMap   string
-	values    map[string]func() string // of the options of the dialects
+	values    map[string]func() string // of the options of the dialects, by name
 	consts    []string
 	constFile string
 }
 
 func (l *libraryFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&l.dirs, "library", nil, "directory or file of definitions (repeatable; default: those inside the program)")
-	f.StringVar(&l.protocol, "protocol", "", "protocol of the definitions: "+dialectNames()+" (default: told by the files)")
+	f.StringArrayVar(&l.dirs, "library", nil, "directory or file of definitions (repeatable; default: the built-in ones)")
+	f.StringVar(&l.protocol, "protocol", "", "protocol of the definitions: "+dialectNames()+" (default: detected)")
 	f.StringVar(&l.codeMap, "map", "", "file of NAME CODE lines (default: the one *.map of the library)")
 	l.values = map[string]func() string{}
 	for _, o := range defs.Options() {
@@ -63,10 +63,10 @@ func (l *libraryFlags) add(cmd *cobra.Command) {
 	}
 }
 
-// complete registers the completion of a flag that the command has.
+// complete registers the completion of an existing flag.
 func complete(cmd *cobra.Command, flag string, f func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
-		panic(err) // the flag is not there: a bug
+		panic(err) // no such flag: a bug
 	}
 }
 
@@ -78,7 +78,7 @@ func dialectNames() string {
 	return strings.Join(names, ", ")
 }
 
-// options reads the flags that are not about files.
+// options reads the flags of schema.Options.
 func (l *libraryFlags) options() (schema.Options, error) {
 	o := schema.Options{Values: map[string]string{}}
 	for _, option := range defs.Options() {
@@ -99,7 +99,7 @@ func (l *libraryFlags) options() (schema.Options, error) {
 	return o, err
 }
 
-// constants reads --consts and --const; the latter win.
+// constants reads --consts and --const; --const overrides.
 func (l *libraryFlags) constants() (map[string]string, error) {
 	out := map[string]string{}
 	if l.constFile != "" {
@@ -119,7 +119,7 @@ func (l *libraryFlags) constants() (map[string]string, error) {
 	return out, nil
 }
 
-// readConstants adds those of a text. The first mistake is the error.
+// readConstants adds the constants of a text to into. The error is the first mistake.
 func readConstants(into map[string]string, name, text string) error {
 	found, diags := defs.ParseConstants(source.New(name, text))
 	for _, d := range diags {
@@ -131,10 +131,10 @@ func readConstants(into map[string]string, name, text string) error {
 	return nil
 }
 
-// snapshot reads the definitions and says on standard error what is odd about the choice of files.
+// snapshot loads the definitions. It prints notes on skipped files and on mistakes in the code map to standard error.
 func (l *libraryFlags) snapshot(cmd *cobra.Command) (*workspace.Snapshot, error) {
 	if _, known := defs.Find(l.protocol); !known && l.protocol != "" {
-		return nil, fmt.Errorf("--protocol %s: it is %s", shown(l.protocol), dialectNames())
+		return nil, fmt.Errorf("--protocol %s: must be one of %s", shown(l.protocol), dialectNames())
 	}
 	o, err := l.options()
 	if err != nil {
@@ -172,24 +172,24 @@ func (l *libraryFlags) snapshot(cmd *cobra.Command) (*workspace.Snapshot, error)
 	return snap, nil
 }
 
-// builtIn is the library inside the program.
+// builtIn returns the built-in library of a protocol.
 func builtIn(protocol string) (*workspace.Library, error) {
 	if protocol == "" {
 		protocol = defs.Dialects[0].Name
 	}
 	fsys, ok := library.Dialect(protocol)
 	if !ok {
-		return nil, fmt.Errorf("no definitions of protocol %q ship with the program: give --library", protocol)
+		return nil, fmt.Errorf("protocol %q has no built-in definitions: give --library", protocol)
 	}
 	return workspace.ReadFS(fsys)
 }
 
-// note says something to the person at the terminal.
+// note prints a line to standard error.
 func note(cmd *cobra.Command, format string, args ...any) {
 	fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...)
 }
 
-// messageFlags say which message is meant.
+// messageFlags select a message.
 type messageFlags struct {
 	libraryFlags
 	message string
@@ -203,8 +203,8 @@ type messageFlags struct {
 func (m *messageFlags) add(cmd *cobra.Command) {
 	m.libraryFlags.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&m.message, "message", "", "definition to use, NAME or NAME.VERSION (without a version the highest)")
-	f.StringVar(&m.group, "group", "", "message group in which to look up codes")
+	f.StringVar(&m.message, "message", "", "definition to use, NAME or NAME.VERSION (default: the highest version)")
+	f.StringVar(&m.group, "group", "", "message group whose codes are used")
 	f.StringVar(&m.dir, "dir", "", "direction of the messages, c2s or s2c, where codes depend on it")
 	f.BoolVar(&m.json, "json", false, "print JSON Lines instead of text")
 	complete(cmd, "dir", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -219,7 +219,7 @@ func (m *messageFlags) add(cmd *cobra.Command) {
 	})
 }
 
-// addSession adds the flags for the integrity header.
+// addSession adds the flags of the integrity header.
 func (m *messageFlags) addSession(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&m.iv, "integrity-iv", "", "key of the integrity checksum (decode: checked if given; encode: default 0)")
 	cmd.Flags().Uint32Var(&m.count, "integrity-count", 1, "counter of the integrity header when encoding")
@@ -232,7 +232,7 @@ func (m *messageFlags) session() (codec.Session, error) {
 	}
 	iv, err := strconv.ParseUint(m.iv, 0, 32)
 	if err != nil {
-		return s, fmt.Errorf("--integrity-iv %s: a number of 32 bits, decimal or 0x, is expected", m.iv)
+		return s, fmt.Errorf("--integrity-iv %s: must be a 32-bit number, decimal or 0x", m.iv)
 	}
 	s.Key, s.KeyKnown = uint32(iv), true
 	return s, nil
@@ -248,11 +248,11 @@ func (m *messageFlags) direction() (schema.Dir, error) {
 	case "s2c":
 		return schema.ToClient, nil
 	}
-	return schema.Both, fmt.Errorf("--dir %s: it is c2s or s2c", m.dir)
+	return schema.Both, fmt.Errorf("--dir %s: must be c2s or s2c", m.dir)
 }
 
-// chosen is the message that --message names, nil without the flag. Mistakes in its definition are reported; broken says that
-// there are errors.
+// chosen returns the message of --message, nil without the flag. It prints the mistakes in its definition; broken reports whether the
+// definition has errors.
 func (m *messageFlags) chosen(cmd *cobra.Command, snap *workspace.Snapshot) (msg *schema.Message, broken bool, err error) {
 	if m.message == "" {
 		return nil, false, nil

@@ -23,7 +23,7 @@ import (
 type watched struct {
 	messages [2][]string // in hex
 	missed   int
-	wrong    []listedFrame // frames that should not be
+	wrong    []listedFrame // unexpected frames
 	end      chan struct{}
 }
 
@@ -106,7 +106,7 @@ func stopRelaying(t *testing.T, addr, workspace string) {
 	}
 }
 
-// recorded are the messages of the newest capture of a workspace; the other one is the sample.
+// recorded returns the messages of the newest capture of a workspace; the other capture is the sample.
 func recorded(t *testing.T, addr, workspace string) (messages [2][]string) {
 	t.Helper()
 	var all struct{ Captures []struct{ ID string } }
@@ -142,8 +142,8 @@ func relayFlag(t *testing.T, g *demo.Game) (via, flag string) {
 	return via, g.Protocol + "=" + via + ">" + g.Addr
 }
 
-// What the pages of a server are shown of a game is what both ends say of it, in each protocol, with the ciphers; and the recording has
-// the same.
+// The pages of a server show the messages that both ends of a game report, in each protocol, with the ciphers; and the recording has the same
+// messages.
 func TestServerShowsTheDemo(t *testing.T) {
 	for _, protocol := range demo.Protocols() {
 		t.Run(protocol, func(t *testing.T) {
@@ -158,9 +158,9 @@ func TestServerShowsTheDemo(t *testing.T) {
 			until(t, "it relays", func() bool { return strings.Contains(out.String(), "is relayed to") })
 			w := watch(t, addr, protocol)
 			play(t, g, &d, via, 200)
-			play(t, g, &d, via, 300) // another connection
+			play(t, g, &d, via, 300) // a second connection
 			stopRelaying(t, addr, protocol)
-			g.Close() // so that nobody tells any more
+			g.Close() // no more events
 			<-w.end
 			if w.missed != 0 || len(w.wrong) > 0 {
 				t.Errorf("%d missed; %+v", w.missed, w.wrong[:min(len(w.wrong), 5)])
@@ -169,7 +169,7 @@ func TestServerShowsTheDemo(t *testing.T) {
 			for i := range 2 {
 				for _, list := range [][]string{w.messages[i], kept[i], d.sent[i], d.got[i]} {
 					if g.Network == "udp" {
-						slices.Sort(list) // datagrams may come in another order
+						slices.Sort(list) // datagrams may be reordered
 					}
 				}
 				if len(d.sent[i]) < 200 || !slices.Equal(d.sent[i], d.got[i]) || !slices.Equal(w.messages[i], d.sent[i]) || !slices.Equal(kept[i], d.sent[i]) {
@@ -180,7 +180,7 @@ func TestServerShowsTheDemo(t *testing.T) {
 	}
 }
 
-// badLine is a way for datagrams that loses, doubles and delays some of them.
+// badLine relays datagrams, and drops, duplicates and delays some of them.
 type badLine struct {
 	mu                     sync.Mutex
 	rng                    *rand.Rand
@@ -188,14 +188,14 @@ type badLine struct {
 	lost, doubled, delayed int
 }
 
-// mend makes it a good one.
+// mend makes it reliable.
 func (b *badLine) mend() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.mended = true
 }
 
-// fate is what becomes of a datagram: how often it is sent, and whether after the next one.
+// fate decides about a datagram: how many times it is sent, and whether after the next one.
 func (b *badLine) fate() (times int, later bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -216,7 +216,7 @@ func (b *badLine) fate() (times int, later bool) {
 	return 1, false
 }
 
-// pump carries datagrams until the socket that it reads from is closed.
+// pump relays datagrams until its socket is closed.
 func (b *badLine) pump(read func([]byte) (int, netip.AddrPort, error), write func([]byte, netip.AddrPort)) {
 	buf := make([]byte, 2048)
 	var waiting []byte
@@ -240,7 +240,7 @@ func (b *badLine) pump(read func([]byte) (int, netip.AddrPort, error), write fun
 	}
 }
 
-// open leads ports that follow one another to those of a server. It is for one client at a time.
+// open relays consecutive ports to those of a server, for one client at a time.
 func (b *badLine) open(t *testing.T, to string, ports int) string {
 	t.Helper()
 	target := netip.MustParseAddrPort(to)
@@ -273,8 +273,8 @@ func (b *badLine) open(t *testing.T, to string, ports int) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(first))
 }
 
-// Datagrams that are lost, doubled and out of order between client and proxy: what is shown to the server's side is what the server has
-// got, and what it has sent, each message as often.
+// Datagrams are dropped, duplicated and reordered between client and proxy: the server side shows the messages that the server has received
+// and sent, each as often.
 func TestServerShowsTheDemoOverABadLine(t *testing.T) {
 	var d diary
 	g, err := demo.Start(t.Context(), demo.Options{Protocol: "subspace", Rate: 200, Seed: 5, Seen: d.note})
@@ -293,11 +293,11 @@ func TestServerShowsTheDemoOverABadLine(t *testing.T) {
 	by := line.open(t, via, g.Ports)
 	go func() { ended <- g.Client(ctx, by) }()
 	until(t, "messages", func() bool { return len(ended) > 0 || d.count() >= 300 })
-	line.mend() // what has waited for its turn goes out, so that all that was sent has been on the line
+	line.mend() // delayed datagrams go out, so that everything sent has been on the line
 	d.mu.Lock()
 	before := len(d.sent[1])
 	d.mu.Unlock()
-	const some = 50 // that are sent behind it
+	const some = 50 // sent after it
 	until(t, "the client catches up", func() bool {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -313,15 +313,14 @@ func TestServerShowsTheDemoOverABadLine(t *testing.T) {
 	g.Close()
 	stopRelaying(t, addr, g.Protocol)
 	<-w.end
-	// The end came while the server still had messages that waited for their turn to be sent, or for acknowledgements, and the last thing
-	// of it may be a part of one.
+	// The game ended while the server had messages waiting to be sent or acknowledged; the last frame may be a part of one.
 	rest := slices.Clone(d.sent[1])
 	cut := func(f listedFrame) bool {
 		return f.Kind == "problem" && f.Dir == "s2c" && slices.ContainsFunc(rest, func(m string) bool { return len(m) > len(f.Hex) && strings.HasPrefix(m, f.Hex) })
 	}
 	for _, m := range w.messages[1] {
 		if i := slices.Index(rest, m); i < 0 {
-			t.Fatalf("shown, and not sent by the server, or not as often: %s", m)
+			t.Fatalf("shown more often than sent by the server: %s", m)
 		} else {
 			rest = slices.Delete(rest, i, i+1)
 		}
@@ -330,12 +329,12 @@ func TestServerShowsTheDemoOverABadLine(t *testing.T) {
 		t.Errorf("%d missed; %+v", w.missed, w.wrong[:min(len(w.wrong), 5)])
 	}
 	if line.lost == 0 || line.doubled == 0 || line.delayed == 0 {
-		t.Errorf("the line is good: %+v", line)
+		t.Errorf("the line lost nothing: %+v", line)
 	}
 	for i, must := range [2][]string{d.got[0], append(d.sent[1][:before+some:before+some], d.got[1]...)} {
 		for _, m := range must {
 			if !slices.Contains(w.messages[i], m) {
-				t.Errorf("direction %d: not shown, though it was on the line: %s", i, m)
+				t.Errorf("direction %d: on the line, but not shown: %s", i, m)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 const childVariable = "WIREBENCH_COMMAND_CHILD"
 
-// TestMain lets this program be wirebench, to be killed.
+// TestMain lets this program run as wirebench, to be killed.
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// A server that is killed in the middle of a game leaves a recording that opens, with all that it had seen but the last block; and what it
-// keeps is as it was, so that the next start needs nothing but the start.
+// A server killed during a game leaves a readable recording of everything but the last block, and its data folder intact: the next start
+// needs no repair.
 func TestServerKilled(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -62,7 +62,7 @@ func TestServerKilled(t *testing.T) {
 			d.mu.Lock()
 			early := [2]int{len(d.got[0]), len(d.got[1])}
 			d.mu.Unlock()
-			// What has come until now is on the disk within the time of a flush, while the game goes on: the next block shows that.
+			// Frames are on disk within the flush interval, while the game continues: the next block shows that.
 			size := func() (n int64) {
 				files, _ := filepath.Glob(filepath.Join(data, protocol, "captures", "*"))
 				for _, f := range files {
@@ -82,7 +82,7 @@ func TestServerKilled(t *testing.T) {
 			_ = cmd.Wait()
 			killed = true
 			stop()
-			<-ended // of a stream it is an error
+			<-ended // an error for streams
 			g.Close()
 
 			addr, _ := workbench(t, data)
@@ -97,7 +97,7 @@ func TestServerKilled(t *testing.T) {
 					for _, m := range kept[i] {
 						at := slices.Index(left, m)
 						if at < 0 {
-							t.Errorf("nobody has sent %s", m)
+							t.Errorf("not sent: %s", m)
 							continue
 						}
 						left = slices.Delete(left, at, at+1)

@@ -32,9 +32,9 @@ import (
 	"wirebench/server/workspace"
 )
 
-// The made-up protocol: a definition has a line for each message, "say NAME CODE FIELD...", whose fields are bytes. A message is its
-// length, its code and its fields; with the option "wide" the fields have two bytes, and a field called flags is a bitfield. Some messages
-// travel with a number behind the code. Keys are numbers, servers have two ports, and messages travel in wraps.
+// The made-up protocol: a line of a definition is a message, "say NAME CODE FIELD...", whose fields are bytes. A message is its length, its
+// code and its fields; with the option "wide" fields have two bytes, and a field called flags is a bitfield. Messages with the alternative
+// header have a number after the code. Keys are numbers, servers have two ports, and messages are wrapped.
 var madeUpDialect = defs.Dialect{
 	Name:   "madeup",
 	Title:  "Made up",
@@ -99,7 +99,7 @@ func lowerMadeUp(t build.Tree, o schema.Options, _ *build.Among) (out build.Lowe
 	return out
 }
 
-// madeUpMeasure says where messages end, if the key is right: lengths are enciphered.
+// madeUpMeasure measures messages with the key, as lengths are encrypted.
 func madeUpMeasure(e *protocols.Env) transport.Measure {
 	key, _ := e.KeyOf("madeup").(int)
 	return func(dir schema.Dir, data []byte) (n, need int, k schema.Key, why transport.Reason) {
@@ -108,7 +108,7 @@ func madeUpMeasure(e *protocols.Env) transport.Measure {
 		}
 		n = int(data[0]) - key
 		if n < 2 {
-			return 0, 0, k, func() string { return "the key is another one" }
+			return 0, 0, k, func() string { return "the key is wrong" }
 		}
 		if n > len(data) {
 			return 0, n, k, nil
@@ -140,7 +140,7 @@ var madeUpProtocol = protocols.Protocol{
 	}}},
 }
 
-// A protocol is a row of each table: nothing else of the program knows the made-up one.
+// A protocol is a row of each table: nothing else in the program knows the made-up one.
 func TestMadeUpProtocol(t *testing.T) {
 	dialects, all := defs.Dialects, protocols.Protocols
 	defs.Dialects, protocols.Protocols = append(slices.Clip(dialects), madeUpDialect), append(slices.Clip(all), madeUpProtocol)
@@ -164,11 +164,11 @@ func TestMadeUpProtocol(t *testing.T) {
 		return snap
 	}
 	snap := snapshot()
-	if snap.Dialect.Name != "madeup" { // by the look of its lines
+	if snap.Dialect.Name != "madeup" { // detected from the lines
 		t.Fatalf("the files are taken for %s", snap.Dialect.Name)
 	}
 
-	// Definitions: by code, with an option, with the second header, edited.
+	// Definitions: by code, with an option, with the alternative header, edited.
 	var rec codec.Record
 	if r := snap.Decode(&rec, []byte{4, 7, 1, 2}, workspace.Request{}); r.Message != "hello" || string(r.Value) != `{"who":1,"what":2}` {
 		t.Errorf("%s %s %v", r.Message, r.Value, r.Problems)
@@ -254,7 +254,7 @@ func TestMadeUpProtocol(t *testing.T) {
 		t.Errorf("sent: %q %v", sent, err)
 	}
 
-	// The demo game plays it, through the proxy, which records it; the recording is detected, listed and replayed.
+	// The demo game runs through the proxy, which records it; the recording is detected, listed and replayed.
 	var said diary
 	game, err := demo.Start(t.Context(), demo.Options{Protocol: "madeup", Rate: 200, Seen: said.note})
 	if err != nil {
@@ -280,7 +280,7 @@ func TestMadeUpProtocol(t *testing.T) {
 	bothSides(t, file, "--library", dir)
 }
 
-// Words that belong to one dialect stand in its folders and its rows, and nowhere else.
+// Words of one dialect are in its folders and its table rows only.
 func TestWordsOfDialectsStandInTheirRows(t *testing.T) {
 	var words []string
 	rows := map[string]bool{"defs/dialects.go": true}

@@ -32,7 +32,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	cmd.SetErr(stderr)
 	err := cmd.ExecuteContext(ctx)
 	if out.err != nil && (err == nil || errors.Is(err, errInput)) {
-		err = out.err // whoever reads it must not take a part for all of it
+		err = out.err // a truncated output must not look complete
 	}
 	switch {
 	case err == nil:
@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.Is(err, errInput):
 		return exitInput
 	case errors.Is(err, syscall.EPIPE):
-		return exitOK // the reader has seen enough
+		return exitOK // the reader has closed the pipe
 	}
 	text := err.Error()
 	if len(text) > maxError {
@@ -50,10 +50,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitUsage
 }
 
-// maxError bounds what is said of an error: it may hold an argument, which may be as long as a file.
+// maxError bounds the error message printed; an error may contain an argument as long as a file.
 const maxError = 4 << 10 // bytes
 
-// output is standard output. It remembers that something was not taken, so that no command has to look at each line that it writes.
+// output is standard output. It remembers the first write error, so that commands need not check each write.
 type output struct {
 	w   io.Writer
 	err error // the first
@@ -67,5 +67,5 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// errInput ends a run whose input has errors; what they are has been said.
+// errInput ends a run whose input has errors, after they have been printed.
 var errInput = errors.New("the input has errors")

@@ -18,7 +18,7 @@ func cli(t testing.TB, stdin string, args ...string) (stdout, stderr string, sta
 	return out.String(), errs.String(), status
 }
 
-// write puts files into a fresh directory and returns its path.
+// write writes files to a new directory and returns its path.
 func write(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +47,7 @@ var joinLib = map[string]string{"C_JOIN.1.def": "string channel_name\n", "C_JOIN
 
 const joinHex = "12003412080039304c0061006e006e000000"
 
-// TestCommands runs one command line each: what it prints and how it ends.
+// TestCommands runs command lines and compares their output and exit status.
 func TestCommands(t *testing.T) {
 	lib := write(t, joinLib)
 	maps := write(t, map[string]string{"protocol.1.map": "C_JOIN 4660\nS_GONE = 7\n", "C_JOIN.2.def": joinDef})
@@ -110,15 +110,15 @@ func TestCommands(t *testing.T) {
 		{"decode for people", []string{"decode", "--library", lib, "--message", "C_JOIN"}, joinHex, 0, "C_JOIN.2  code 4660 (0x1234)  18 bytes  ok\n...", ""},
 		{"unknown for people", []string{"decode", "--library", maps}, "06000900ffff", 0, "?  code 9 (0x0009)  6 bytes  unknown\n...", ""},
 		{"decode pasted", []string{"decode", "--library", lib, "--message", "C_JOIN", "--paste", "--json"}, "00000000: 1200 3412 0800 3930 4c00 6100 6e00 6e00  ..4...90L.a.n.n.\n00000010: 0000                                     ..\n", 0, `{"message":"C_JOIN","version":2,"code":4660,"status":"ok","used":18...`, ""},
-		{"decode what is no paste", []string{"decode", "--library", lib, "--paste", "--json"}, "hello, world", 1, `{"status":"error",...`, ""},
+		{"decode a text without bytes", []string{"decode", "--library", lib, "--paste", "--json"}, "hello, world", 1, `{"status":"error",...`, ""},
 		{"near name", []string{"decode", "--library", lib, "--message", "C_JION"}, "", 2, "", `did you mean "C_JOIN"?`},
 		{"near version", []string{"decode", "--library", lib, "--message", "C_JOIN.9"}, "", 2, "", `did you mean "C_JOIN.1"?`},
-		{"a broken definition decodes what it can", []string{"decode", "--library", lib, "--message", "S_BAD", "--json"}, "0500010007", 1, `{"message":"S_BAD","version":1,"code":1,"status":"ok","used":5,"value":{"y":7},"problems":[{"severity":"error","code":"definition-has-errors"...`, `unknown type "in32"`},
+		{"a broken definition decodes the fields without errors", []string{"decode", "--library", lib, "--message", "S_BAD", "--json"}, "0500010007", 1, `{"message":"S_BAD","version":1,"code":1,"status":"ok","used":5,"value":{"y":7},"problems":[{"severity":"error","code":"definition-has-errors"...`, `unknown type "in32"`},
 		{"mistakes elsewhere do not matter", []string{"decode", "--library", lib, "--message", "C_JOIN", "--json"}, joinHex, 0, `{"message":"C_JOIN"...`, ""},
 		{"encode", []string{"encode", "--library", lib, "--message", "C_JOIN", "--code", "0x1234"}, `{"channel_name":"Lann","password":12345}`, 0, joinHex + "\n", ""},
 		{"encode by map", []string{"encode", "--library", maps, "--message", "C_JOIN"}, `{"channel_name":"Lann","password":12345}`, 0, joinHex + "\n", ""},
-		{"the code given wins over the map", []string{"encode", "--library", maps, "--message", "C_JOIN", "--code", "0"}, "{}", 0, "0a000000080000000000\n", ""},
-		{"encode goes on after a mistake", []string{"encode", "--library", maps, "--message", "C_JOIN"}, "{}\n{\"password\":65536}\n\n{}\n", 1, "0a003412080000000000\n\n\n0a003412080000000000\n", "line 2: error: 65536 does not fit uint16: 0 to 65535 (password) [out-of-range]"},
+		{"--code overrides the map", []string{"encode", "--library", maps, "--message", "C_JOIN", "--code", "0"}, "{}", 0, "0a000000080000000000\n", ""},
+		{"encode continues after a mistake", []string{"encode", "--library", maps, "--message", "C_JOIN"}, "{}\n{\"password\":65536}\n\n{}\n", 1, "0a003412080000000000\n\n\n0a003412080000000000\n", "line 2: error: 65536 does not fit uint16: 0 to 65535 (password) [out-of-range]"},
 		{
 			"encode json",
 			[]string{"encode", "--library", maps, "--message", "C_JOIN", "--json"},
@@ -145,7 +145,7 @@ func TestCommands(t *testing.T) {
 		{"check", []string{"check", filepath.Join(lib, "S_BAD.1.def")}, "", 1, filepath.Join(lib, "S_BAD.1.def") + `:1:1: error: unknown type "in32" [unknown-type]` + "\n", ""},
 		{"check json", []string{"check", "--json", filepath.Join(lib, "S_BAD.1.def")}, "", 1, `{"file":"` + filepath.Join(lib, "S_BAD.1.def") + `","line":1,"column":1,"end_line":1,"end_column":5,"severity":"error","code":"unknown-type","message":"unknown type \"in32\"","help":"did you mean \"int32\"?","fix":{"line":1,"column":1,"end_line":1,"end_column":5,"text":"int32"}}` + "\n", ""},
 		{"check a directory", []string{"check", lib}, "", 1, lib + `/S_BAD.1.def:1:1: error: unknown type "in32" [unknown-type]` + "\n", ""},
-		{"check what is right", []string{"check", maps}, "", 0, "", ""},
+		{"check without mistakes", []string{"check", maps}, "", 0, "", ""},
 		{"fmt from standard input", []string{"fmt", "--protocol", "tera", "-"}, "int32   x\nstring name # c\n\n\n", 0, "int32  x\nstring name # c\n", ""},
 		{"fmt lists", []string{"fmt", "-l", untidy}, "", 1, untidy + "/C_A.1.def\n", "malformed"},
 		{"several protocols", []string{"decode", "--library", two}, "", 2, "", "--protocol"},
@@ -167,7 +167,7 @@ func TestCommands(t *testing.T) {
 				t.Errorf("stdout:\n%s\nwant:\n%s", stdout, c.stdout)
 			}
 			if !strings.Contains(stderr, c.stderr) {
-				t.Errorf("stderr:\n%s\nwant in it: %s", stderr, c.stderr)
+				t.Errorf("stderr:\n%s\nwant: %s", stderr, c.stderr)
 			}
 		})
 	}
@@ -188,7 +188,7 @@ func TestFlagsFromEnvironment(t *testing.T) {
 	}
 }
 
-// Rewriting keeps the meaning and a second time changes nothing.
+// Formatting keeps the meaning and is idempotent.
 func TestFmtRewrites(t *testing.T) {
 	lib := write(t, map[string]string{"C_A.1.def": "int32     x   # why\r\n\r\n\r\nstring  name", "sub/S_B.1.def": "\ufeffbyte x\n"})
 	if _, stderr, status := cli(t, "", "fmt", "-w", lib); status != 0 {
@@ -230,7 +230,7 @@ func TestIntegrityHeader(t *testing.T) {
 	}
 }
 
-// A result line is one JSON object whatever is in the message.
+// A result line is one JSON object, whatever bytes the message has.
 func TestResultsAreJSON(t *testing.T) {
 	lib := write(t, map[string]string{"C_A.1.def": "string a\nfloat f\narray<string> l\n"})
 	for _, in := range []string{

@@ -18,7 +18,7 @@ import (
 	"wirebench/defs/benchtest"
 )
 
-// listed is a job that lists the frames of a capture as the command line does.
+// listed is a job that lists the frames of a capture with the frames command.
 func listed(b *testing.B, library, file string, args ...string) func() {
 	return func() {
 		var errs bytes.Buffer
@@ -28,8 +28,8 @@ func listed(b *testing.B, library, file string, args ...string) func() {
 	}
 }
 
-// moves calls f for the messages in a capture of smallMessages, without looking at anything but where they are: what a program does that
-// is written for this one file.
+// moves calls f for the messages in a capture of smallMessages, like a program written for this file alone: it reads nothing but their
+// positions.
 func moves(file []byte, f func(micros uint64, packet int, msg []byte)) {
 	const headers = 14 + 20 + 20 // Ethernet, IPv4, TCP
 	for packet := 0; len(file) >= 12; {
@@ -52,11 +52,11 @@ func moves(file []byte, f func(micros uint64, packet int, msg []byte)) {
 	}
 }
 
-// floatOf is a float in the first four bytes.
+// floatOf returns the float in the first four bytes.
 func floatOf(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }
 
-// BenchmarkMusts compares lists of frames with programs that are written by hand for this one message: with encoding/json, which takes
-// 1.0 µs a frame, and with strconv, 0.07 µs. The limits stand for 1.5 µs with values and 0.3 µs a line of text.
+// BenchmarkMusts compares lists of frames with hand-written programs for this one message: with encoding/json, which takes 1.0 µs per frame,
+// and with strconv, 0.07 µs. The limits correspond to 1.5 µs with values and 0.3 µs per line of text.
 func BenchmarkMusts(b *testing.B) {
 	const n = 200_000
 	library, name := smallMessages(b, n)
@@ -130,8 +130,8 @@ func BenchmarkMusts(b *testing.B) {
 	}
 }
 
-// BenchmarkTshark lists messages with all values, as tshark does with the dissector of the same definitions, which has to take forty times
-// as long at least.
+// BenchmarkTshark lists messages with all values. tshark, with the emitted dissector of the same definitions, must take at least forty times
+// as long.
 func BenchmarkTshark(b *testing.B) {
 	tshark, err := exec.LookPath("tshark")
 	if err != nil {

@@ -25,7 +25,7 @@ type mutaVector struct {
 	Note      string          `json:"note"`
 }
 
-// Every vector of MUTA through the command line: values, bytes, outcomes, how much was consumed, and mistakes of definitions.
+// Every vector of MUTA: values, bytes, outcomes, bytes used, and mistakes of definitions.
 func TestMutaVectorsByCommandLine(t *testing.T) {
 	data, err := os.ReadFile(needCorpus(t, "muta/vectors.jsonl"))
 	if err != nil {
@@ -77,7 +77,7 @@ func TestMutaVectorsByCommandLine(t *testing.T) {
 	}
 }
 
-// mutaDecodes decodes by the id, as a stream does, and where the message is named by that.
+// mutaDecodes decodes by the id, as in a stream, and by name if the vector names the message.
 func mutaDecodes(t *testing.T, v mutaVector, flags []string) {
 	t.Helper()
 	ways := [][]string{{"--group", v.Group}}

@@ -19,10 +19,10 @@ func newPaste() *cobra.Command {
 	form := ""
 	cmd := &cobra.Command{
 		Use:   "paste [FILE]",
-		Short: "Recognize a pasted text and print its bytes",
-		Long: `Paste reads a text that contains bytes: a hex dump, an array of a programming
-language, base64, a log, text copied from Wireshark. It prints the form that it
-recognized, and each message as a line of hex.`,
+		Short: "Recognize pasted text and print its bytes",
+		Long: `Paste reads a text with bytes in it: a hex dump, an array in a programming
+language, base64, a log, text copied from Wireshark. It prints the recognized form,
+and each message as a line of hex.`,
 		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := knownForm(form); err != nil {
@@ -55,7 +55,7 @@ func completeForm(*cobra.Command, []string, string) ([]string, cobra.ShellCompDi
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// knownForm reports a form that there is none of: that is a mistake of the command line, and none of the text.
+// knownForm returns an error for an unknown form, which is wrong usage and not an error in the text.
 func knownForm(id string) error {
 	if id == "" {
 		return nil
@@ -65,15 +65,15 @@ func knownForm(id string) error {
 		known = append(known, f.ID)
 	}
 	if !slices.Contains(known, id) {
-		return fmt.Errorf("--form %s: it is %s", shown(id), strings.Join(known, ", "))
+		return fmt.Errorf("--form %s: must be one of %s", shown(id), strings.Join(known, ", "))
 	}
 	return nil
 }
 
-// maxPaste bounds a pasted text.
+// maxPaste bounds pasted text, in bytes.
 const maxPaste = 64 << 20
 
-// readPaste reads a pasted text. An error that is errUnreadable is of the file, any other one of the text.
+// readPaste reads pasted text. An error that is errUnreadable concerns the file, any other error the text.
 func readPaste(r io.Reader, form string) (*paste.Paste, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxPaste+1))
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// proxyFlags say what the server relays, and where it may connect to.
+// proxyFlags select the listeners of the server and its allowed upstreams.
 type proxyFlags struct {
 	proxies []string
 	allow   []string
@@ -30,17 +30,17 @@ type proxyFlags struct {
 func (p *proxyFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&p.proxies, "proxy", nil, "relay and show traffic: WORKSPACE=LISTEN>UPSTREAM, such as tera=127.0.0.1:7801>game.example:7801 (repeatable)")
-	f.StringArrayVar(&p.allow, "allow-upstream", nil, "upstreams that people may relay to, besides this machine: HOST:PORTS, NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
+	f.StringArrayVar(&p.allow, "allow-upstream", nil, "upstreams that users may relay to, besides this machine: HOST:PORTS, NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
 	f.StringVar(&p.file, "proxies", "", `file with both: {"allow":["HOST:PORTS"],"proxies":[{"workspace":"...","listen":"...","upstream":"...","name":"...","ports":1}]}`)
 }
 
-// proxyFile is what --proxies reads.
+// proxyFile is the content of --proxies.
 type proxyFile struct {
 	Allow   []string       `json:"allow"`
 	Proxies []relay.Config `json:"proxies"`
 }
 
-// read reads the flags and the file. What an operator relays is allowed by that.
+// read reads the flags and the file. The upstreams of the listeners are allowed implicitly.
 func (p *proxyFlags) read() (*proxy.Upstreams, []relay.Config, error) {
 	var f proxyFile
 	if p.file != "" {
@@ -66,7 +66,7 @@ func (p *proxyFlags) read() (*proxy.Upstreams, []relay.Config, error) {
 	for _, cfg := range f.Proxies {
 		host, _, err := net.SplitHostPort(cfg.Upstream)
 		if err != nil {
-			return nil, nil, fmt.Errorf("the upstream %q is no HOST:PORT", cfg.Upstream)
+			return nil, nil, fmt.Errorf("the upstream %q is not HOST:PORT", cfg.Upstream)
 		}
 		allow = append(allow, net.JoinHostPort(host, "*"))
 	}
@@ -77,7 +77,7 @@ func (p *proxyFlags) read() (*proxy.Upstreams, []relay.Config, error) {
 	return up, f.Proxies, nil
 }
 
-// checkProxies says what of the flags can never be, whatever happens later: those are mistakes of the command line.
+// checkProxies returns an error for a listener that can never start: an unknown workspace, or an address that is always refused.
 func checkProxies(all []relay.Config, spaces []*workspace.Workspace) error {
 	var names []string
 	for _, w := range spaces {
@@ -85,19 +85,20 @@ func checkProxies(all []relay.Config, spaces []*workspace.Workspace) error {
 	}
 	for _, cfg := range all {
 		if !slices.Contains(names, cfg.Workspace) {
-			return fmt.Errorf("relay %s to %s: there is no workspace %q; there are: %s (--proxy, --proxies)", cfg.Listen, cfg.Upstream, cfg.Workspace, strings.Join(names, ", "))
+			return fmt.Errorf("relay %s to %s: unknown workspace %q; the workspaces are %s (--proxy, --proxies)", cfg.Listen, cfg.Upstream, cfg.Workspace, strings.Join(names, ", "))
 		}
 		host, _, _ := net.SplitHostPort(cfg.Upstream)
 		if addr, err := netip.ParseAddr(host); err == nil {
 			if why := proxy.Refused(addr.Unmap()); why != "" {
-				return fmt.Errorf("relay %s to %s: that is %s, and always refused (--proxy, --proxies)", cfg.Listen, cfg.Upstream, why)
+				return fmt.Errorf("relay %s to %s: the upstream is %s, which is always refused (--proxy, --proxies)", cfg.Listen, cfg.Upstream, why)
 			}
 		}
 	}
 	return nil
 }
 
-// inVain says why an entry of the list of upstreams allows nothing: all that it names is refused always. "" if it may count.
+// inVain returns why an entry of the allowed upstreams has no effect: the kind of its addresses, all of which are always refused. It
+// returns "" for other entries.
 func inVain(entry string) string {
 	host := strings.Trim(entry[:max(strings.LastIndexByte(entry, ':'), 0)], "[]")
 	p, err := netip.ParsePrefix(host)
@@ -115,22 +116,22 @@ func inVain(entry string) string {
 	}
 	to, _ := netip.AddrFromSlice(last)
 	why := proxy.Refused(p.Addr().Unmap())
-	if p.Bits() == 0 || why != proxy.Refused(to.Unmap()) { // a network that begins and ends with addresses of one kind is of that kind
+	if p.Bits() == 0 || why != proxy.Refused(to.Unmap()) { // if the first and the last address are of one kind, the network is, too
 		return ""
 	}
 	return why
 }
 
-// warnInVain tells of entries that allow nothing.
+// warnInVain prints a note for each entry without effect.
 func warnInVain(cmd *cobra.Command, entries []string) {
 	for _, entry := range entries {
 		if why := inVain(entry); why != "" {
-			note(cmd, "note: to allow %s changes nothing: that is %s, and always refused", entry, why)
+			note(cmd, "note: allowing %s has no effect: %s is always refused", entry, why)
 		}
 	}
 }
 
-// own is where a listener is reached, for the proxy to stay away from.
+// own returns the address of a listener, which the proxy must not connect to.
 func own(ln net.Listener) func() []netip.AddrPort {
 	return func() []netip.AddrPort {
 		if a, ok := ln.Addr().(*net.TCPAddr); ok {
@@ -140,7 +141,7 @@ func own(ln net.Listener) func() []netip.AddrPort {
 	}
 }
 
-// startProxies starts what the operator relays; one that cannot be is no reason to be without a server.
+// startProxies starts the listeners of the flags. A failure does not end the server.
 func startProxies(cmd *cobra.Command, pages *server.Server, all []relay.Config) error {
 	var failed error
 	for _, cfg := range all {

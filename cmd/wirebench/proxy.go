@@ -25,15 +25,15 @@ import (
 )
 
 const (
-	proxyMemory   = 256 << 20       // bytes of frames that wait to be printed
-	proxyFileSize = 1 << 30         // bytes of a recording, about, before the next file is begun
-	proxyAllSize  = 64 << 30        // bytes of all of them
-	proxyPatience = 2 * time.Second // for connections to come to their end
+	proxyMemory   = 256 << 20       // bytes of frames waiting to be printed
+	proxyFileSize = 1 << 30         // bytes of a recording, approximately, before the next file begins
+	proxyAllSize  = 64 << 30        // bytes of all files of a recording
+	proxyPatience = 2 * time.Second // for connections to close
 	spoolMemory   = 64 << 20        // bytes
 	spoolFile     = 1 << 30         // bytes
 )
 
-// proxyRun is the command: a session of the proxy, and what looks on.
+// proxyRun is the proxy command: a session, its listing, its recording and its pusher.
 type proxyRun struct {
 	lister    frameLister
 	listen    string
@@ -47,14 +47,14 @@ type proxyRun struct {
 
 	cmd     *cobra.Command
 	session *proxy.Session
-	first   *os.File // of the recording, made before the start
+	first   *os.File // of the recording, created before the start
 	pusher  *pusher
 	waiting *spool
 
-	told map[happening]int // how often it had happened when it was told
+	told map[happening]int // count of an event when it was printed
 
 	said   sync.Mutex
-	status bool // a line about what happens stands on the terminal
+	status bool // the status line is shown: standard error is a terminal
 	drawn  bool
 	events int
 	line   string
@@ -97,13 +97,13 @@ Exit status: 0 ended by the user, 2 wrong usage or no listener.`,
 			for _, g := range groups {
 				rule, ok := protocols.ParseRule(g)
 				if !ok {
-					return fmt.Errorf("--group %s: [PORT/][c2s=|s2c=]GROUP is expected", g)
+					return fmt.Errorf("--group %s: must be [PORT/][c2s=|s2c=]GROUP", g)
 				}
 				f.env.Rules = append(f.env.Rules, rule)
 			}
 			for _, k := range kinds {
 				if !slices.Contains(kindNames, k) {
-					return fmt.Errorf("--kind %s: it is %s", k, strings.Join(kindNames, ", "))
+					return fmt.Errorf("--kind %s: must be one of %s", k, strings.Join(kindNames, ", "))
 				}
 			}
 			f.kinds = kinds
@@ -119,12 +119,12 @@ Exit status: 0 ended by the user, 2 wrong usage or no listener.`,
 				return wrongFilter(expression, mistakes)
 			}
 			if text := filter.Rewritten(); text != "" {
-				note(cmd, "note: the filter stands for %s", text)
+				note(cmd, "note: the filter is equivalent to %s", text)
 			}
 			f.filter, r.cmd = filter, cmd
 			f.begin(snap)
 			onlyWithJSON(cmd)
-			ctx, stop := untilTold(cmd.Context())
+			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
 			return r.run(ctx)
 		},
@@ -137,12 +137,12 @@ Exit status: 0 ended by the user, 2 wrong usage or no listener.`,
 	f.StringArrayVar(&r.allow, "allow", nil, "other allowed upstreams: HOST:PORTS or NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
 	f.StringVar(&r.record, "record", "", "pcapng file for all packets; it must not exist yet")
 	f.StringVar(&expression, "filter", "", "list only matching frames: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
-	f.StringArrayVar(&groups, "group", nil, "group of messages that a direction has, and a server's port: 13501/c2s=clmsg (repeatable)")
-	f.StringArrayVar(&kinds, "kind", nil, "list only these: "+strings.Join(kindNames, ", ")+" (repeatable)")
+	f.StringArrayVar(&groups, "group", nil, "message group of a direction and of a server port: 13501/c2s=clmsg (repeatable)")
+	f.StringArrayVar(&kinds, "kind", nil, "list only these kinds: "+strings.Join(kindNames, ", ")+" (repeatable)")
 	f.StringVar(&keys, "keys", "", "file with keys of encrypted connections")
 	f.BoolVar(&r.lister.json, "json", false, "print JSON Lines instead of text")
 	f.BoolVar(&r.lister.want.Value, "value", false, "with --json: print the values of each message")
-	f.BoolVar(&r.lister.want.Fields, "fields", false, "with --json: print every field with its position")
+	f.BoolVar(&r.lister.want.Fields, "fields", false, "with --json: print every field with its offset")
 	f.StringVar(&r.to, "to", "", "push all packets to the workbench at this address: https://HOST")
 	f.StringVar(&r.token, "token", "", "access token of that workbench; set it in the environment to keep it out of process lists")
 	f.StringVar(&r.spool, "spool", "", "file for packets waiting to be pushed (default: in memory); removed at the end")
@@ -153,22 +153,22 @@ Exit status: 0 ended by the user, 2 wrong usage or no listener.`,
 	return cmd
 }
 
-// check looks at the flags that are about relaying.
+// check validates the flags of relaying.
 func (r *proxyRun) check(protocol protocols.Protocol) error {
 	if r.listen == "" || r.upstream == "" {
-		return errors.New("--listen and --upstream say between whom to relay")
+		return errors.New("--listen and --upstream are required")
 	}
 	if r.to == "" && (r.token != "" && r.cmd.Flags().Changed("token") && os.Getenv("WIREBENCH_TOKEN") == "" || r.spool != "" || r.spoolSize != 0) {
-		return errors.New("--token, --spool and --spool-bytes are for --to")
+		return errors.New("--token, --spool and --spool-bytes need --to")
 	}
 	if r.spoolSize < 0 || r.spoolSize > 0 && r.spoolSize < 1<<20 {
-		return fmt.Errorf("--spool-bytes %d: it is %d or more", r.spoolSize, 1<<20)
+		return fmt.Errorf("--spool-bytes %d: must be %d or more", r.spoolSize, 1<<20)
 	}
 	if _, _, err := splitAddress(r.listen); err != nil {
 		return fmt.Errorf("--listen %s: %w", shown(r.listen), err)
 	}
 	if r.ports < 0 || r.ports > proxy.MaxPairs {
-		return fmt.Errorf("--ports %d: it is 1 to %d", r.ports, proxy.MaxPairs)
+		return fmt.Errorf("--ports %d: must be 1 to %d", r.ports, proxy.MaxPairs)
 	}
 	if r.ports == 0 {
 		r.ports = len(protocol.Ports)
@@ -176,7 +176,7 @@ func (r *proxyRun) check(protocol protocols.Protocol) error {
 	return nil
 }
 
-// protocolPorts lists how many ports servers of each protocol have, and what for.
+// protocolPorts lists the number of server ports of each protocol, and their purposes.
 func protocolPorts() string {
 	var all []string
 	for _, p := range protocols.Protocols {
@@ -185,7 +185,7 @@ func protocolPorts() string {
 	return strings.Join(all, "; ")
 }
 
-// upstreams are what may be connected to: what the command line names.
+// upstreams returns the allowed upstreams of the command line.
 func (r *proxyRun) upstreams() (*proxy.Upstreams, error) {
 	allow := slices.Concat(proxy.DefaultUpstreams, r.allow)
 	host, port, err := splitAddress(r.upstream)
@@ -194,7 +194,7 @@ func (r *proxyRun) upstreams() (*proxy.Upstreams, error) {
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || n == 0 {
-		return nil, fmt.Errorf("--upstream %s: the port is a number from 1 to 65535", r.upstream)
+		return nil, fmt.Errorf("--upstream %s: the port must be 1 to 65535", r.upstream)
 	}
 	if r.ports > 1 {
 		port = fmt.Sprintf("%d-%d", n, int(n)+r.ports-1)
@@ -263,7 +263,7 @@ func (r *proxyRun) run(ctx context.Context) (err error) {
 	}
 	patience, cancel := context.WithTimeout(context.Background(), proxyPatience)
 	defer cancel()
-	_ = r.session.Stop(patience) // connections that were reset are told of in its events
+	_ = r.session.Stop(patience) // reset connections are among its events
 	if failed == nil {
 		failed = <-listed
 	}
@@ -280,7 +280,7 @@ func (r *proxyRun) run(ctx context.Context) (err error) {
 	return failed
 }
 
-// outputs opens what packets are written to, and says whether they are pushed.
+// outputs opens the recording and the spool, and reports whether packets are pushed.
 func (r *proxyRun) outputs(cfg *proxy.Config) (pushed bool, err error) {
 	if r.record == "" && r.to == "" {
 		return false, nil
@@ -321,7 +321,7 @@ func (r *proxyRun) outputs(cfg *proxy.Config) (pushed bool, err error) {
 			if out.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil && r.waiting == nil {
 				return name, nil, err
 			} else if err != nil {
-				r.note("recording has stopped: %v; pushing goes on", err)
+				r.note("recording has stopped: %v; pushing continues", err)
 			}
 		}
 		return name, out, nil
@@ -329,7 +329,7 @@ func (r *proxyRun) outputs(cfg *proxy.Config) (pushed bool, err error) {
 	return r.pusher != nil, nil
 }
 
-// closeOutputs removes what is of no use any more: a recording of nothing, the spool.
+// closeOutputs removes an unused recording, and the spool.
 func (r *proxyRun) closeOutputs() {
 	if r.first != nil {
 		r.first.Close()
@@ -341,7 +341,7 @@ func (r *proxyRun) closeOutputs() {
 	}
 }
 
-// recording is a file of the recording, on the disk, in the spool, or both.
+// recording is a file of the recording, on disk, in the spool, or both.
 type recording struct {
 	file  *os.File // nil: not on the disk
 	good  int64
@@ -350,7 +350,7 @@ type recording struct {
 	note  func(string, ...any)
 }
 
-// Write takes whole blocks. What the disk does not take is still pushed.
+// Write writes whole blocks. After a disk error data is still pushed.
 func (w *recording) Write(data []byte) (int, error) {
 	if w.file != nil {
 		n, err := w.file.Write(data)
@@ -358,7 +358,7 @@ func (w *recording) Write(data []byte) (int, error) {
 			return n, err
 		}
 		if err != nil {
-			w.note("recording has stopped: %v; pushing goes on", err)
+			w.note("recording has stopped: %v; pushing continues", err)
 			_ = w.file.Truncate(w.good)
 			_ = w.file.Close()
 			w.file = nil
@@ -367,13 +367,13 @@ func (w *recording) Write(data []byte) (int, error) {
 	}
 	if w.spool != nil {
 		if err := w.spool.add(w.part, data); err != nil {
-			w.note("pushing of this capture ends here: %v; relaying goes on", err)
+			w.note("pushing of this capture has stopped: %v; relaying continues", err)
 		}
 	}
 	return len(data), nil
 }
 
-// Truncate cuts off what was written of a block.
+// Truncate removes an incomplete block.
 func (w *recording) Truncate(size int64) error {
 	if w.file == nil {
 		return nil
@@ -381,7 +381,7 @@ func (w *recording) Truncate(size int64) error {
 	return w.file.Truncate(size)
 }
 
-// Sync brings the file to the disk.
+// Sync flushes the file to the disk.
 func (w *recording) Sync() error {
 	if w.file == nil {
 		return nil
@@ -389,7 +389,7 @@ func (w *recording) Sync() error {
 	return w.file.Sync()
 }
 
-// Close ends the file.
+// Close closes the file.
 func (w *recording) Close() error {
 	if w.file == nil {
 		return nil
@@ -397,7 +397,7 @@ func (w *recording) Close() error {
 	return w.file.Close()
 }
 
-// list prints frames until the log ends. The error is of the output.
+// list prints frames until the log ends. The error concerns the output.
 func (r *proxyRun) list(ctx context.Context, log *live.Log) error {
 	f := &r.lister
 	reader := log.Follow(0)
@@ -418,7 +418,7 @@ func (r *proxyRun) list(ctx context.Context, log *live.Log) error {
 		r.tellEvents()
 		if err == nil {
 			if missed += b.Missed; b.Missed > 0 {
-				r.note("%d frames came too fast to be listed", missed)
+				r.note("%d frames were not listed: they arrived too fast", missed)
 			}
 			log.Each(b.From, b.To, func(i int, e live.Entry, data []byte) bool {
 				r.frame(log, i, conns.Of(e), e, data, &x)
@@ -432,7 +432,7 @@ func (r *proxyRun) list(ctx context.Context, log *live.Log) error {
 	}
 }
 
-// frame lists one, if it fits.
+// frame lists a frame that matches the filter.
 func (r *proxyRun) frame(log *live.Log, i int, c *live.Conn, e live.Entry, data []byte, x *transport.Frame) {
 	f := &r.lister
 	log.Frame(i, e, data, x)
@@ -443,7 +443,7 @@ func (r *proxyRun) frame(log *live.Log, i int, c *live.Conn, e live.Entry, data 
 	f.list(where(c.Name, c.Session, c.Proto), x, workspace.Listed{Conn: c.Name, Session: c.Session})
 }
 
-// note says something, beside the status line.
+// note prints a line, clearing the status line.
 func (r *proxyRun) note(format string, args ...any) {
 	r.said.Lock()
 	defer r.said.Unlock()
@@ -454,16 +454,16 @@ func (r *proxyRun) note(format string, args ...any) {
 	note(r.cmd, format, args...)
 }
 
-// happening is an event, whatever number it has by now: one that happens again gets a new one.
+// happening identifies an event. Its number does not: it changes when the event is repeated.
 type happening struct {
 	first int64 // nanoseconds since 1970
 	text  string
 }
 
-// tellEvents says what has happened that is not as it should be. What happens again is told once: a server that is away is news for
-// the first client, and none for each of its tries.
+// tellEvents prints new warnings and errors. A repeated event is printed once: an unreachable server is reported for the first client, not
+// for each of its attempts.
 func (r *proxyRun) tellEvents() {
-	if len(r.told) > maxTold { // those that the session has forgotten happen no more
+	if len(r.told) > maxTold { // the session has forgotten these events, so they are not repeated
 		kept := map[happening]int{}
 		for _, e := range r.session.Events(0) {
 			if n, ok := r.told[happeningOf(e)]; ok {
@@ -485,12 +485,12 @@ func (r *proxyRun) tellEvents() {
 	}
 }
 
-// maxTold bounds what is remembered of what was told; the session keeps fewer events.
+// maxTold bounds the remembered events; the session keeps fewer.
 const maxTold = 1000
 
 func happeningOf(e proxy.Event) happening { return happening{e.At.UnixNano(), e.Text} }
 
-// times says how often, unless it is once.
+// times returns the count of a repeated event, "" for n of 1.
 func times(n int) string {
 	if n < 2 {
 		return ""
@@ -498,11 +498,11 @@ func times(n int) string {
 	return fmt.Sprintf(" (%d times)", n)
 }
 
-// tellAgain says, at the end, how often it was what was told once.
+// tellAgain prints, at the end, the counts of events that were repeated.
 func (r *proxyRun) tellAgain() {
 	for _, e := range r.session.Events(0) {
 		if n, ok := r.told[happeningOf(e)]; ok && e.Count > n {
-			r.note("%d times in all: %s", e.Count, printable(e.Text))
+			r.note("%d times in total: %s", e.Count, printable(e.Text))
 		}
 	}
 }
@@ -519,7 +519,7 @@ func (r *proxyRun) draw() {
 			seconds = max(now.Sub(x.Started).Seconds(), 0.1)
 		}
 		rate := func(a, b int64) float64 { return float64(a-b) / seconds }
-		r.line = fmt.Sprintf("%d open, %d frames, %.0f a second, %.1f kB/s up, %.1f kB/s down", x.Open, x.Frames,
+		r.line = fmt.Sprintf("%d open, %d frames, %.0f frames per second, %.1f kB/s up, %.1f kB/s down", x.Open, x.Frames,
 			rate(int64(x.Frames), int64(r.before.Frames)), rate(x.ToServer, r.before.ToServer)/1000, rate(x.ToClient, r.before.ToClient)/1000)
 		if r.waiting != nil {
 			r.line += fmt.Sprintf(", %d kB to be pushed", r.waiting.waiting()/1000)
@@ -532,7 +532,7 @@ func (r *proxyRun) draw() {
 	r.drawn = true
 }
 
-// erase takes the status line away, so that something else can be written.
+// erase clears the status line before other output.
 func (r *proxyRun) erase() {
 	r.said.Lock()
 	defer r.said.Unlock()
@@ -542,12 +542,12 @@ func (r *proxyRun) erase() {
 	}
 }
 
-// summary says what was, and what is missing.
+// summary prints the totals and the losses.
 func (r *proxyRun) summary() {
 	x := r.session.State()
 	r.note("connections: %d; frames: %d; bytes to the server: %d, to the client: %d", x.Total, x.Frames, x.ToServer, x.ToClient)
 	if x.Lost > 0 || x.Unseen > 0 || x.Unlogged > 0 {
-		r.note("not all of it was seen: %d bytes, %d connections, %d frames came too fast", x.Lost, x.Unseen, x.Unlogged)
+		r.note("not observed, as the traffic was too fast: %d bytes, %d connections, %d frames", x.Lost, x.Unseen, x.Unlogged)
 	}
 	if x.Record.Missed > 0 {
 		r.note("%d packets are not recorded: %s", x.Record.Missed, x.Record.Why)
@@ -559,7 +559,7 @@ func (r *proxyRun) summary() {
 	}
 }
 
-// terminal reports whether people see at once what is written.
+// terminal reports whether w is a terminal.
 func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isTerminal(f)

@@ -22,18 +22,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What happens again and again is told once, and how often at the end.
+// A repeated event is printed once, and its count at the end.
 func TestProxyTellsOnce(t *testing.T) {
 	g, err := demo.Start(t.Context(), demo.Options{Protocol: "tera"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := startRelay(t, g)
-	g.Close() // nobody is there any more
+	g.Close() // the server is gone
 	for range 5 {
 		c, err := net.Dial("tcp", r.addr)
 		if errors.Is(err, syscall.ECONNRESET) {
-			continue // it was taken, and given up at once
+			continue // accepted, and closed at once
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -47,18 +47,18 @@ func TestProxyTellsOnce(t *testing.T) {
 	told := slices.DeleteFunc(lines(r.err.String()), func(s string) bool { return !strings.Contains(s, "refused") })
 	times := 0
 	for _, s := range told {
-		if n, _, ok := strings.Cut(s, " times in all: "); ok {
+		if n, _, ok := strings.Cut(s, " times in total: "); ok {
 			times, _ = strconv.Atoi(n)
 		} else if at := strings.LastIndex(s, " ("); at >= 0 && strings.HasSuffix(s, " times)") {
 			times, _ = strconv.Atoi(strings.TrimSuffix(s[at+2:], " times)"))
 		}
 	}
 	if len(told) > 2 || times != 5 {
-		t.Errorf("it happened 5 times, and is told as\n%s", strings.Join(told, "\n"))
+		t.Errorf("5 events are printed as\n%s", strings.Join(told, "\n"))
 	}
 }
 
-// What was done to frames is known to filters, and listed as by frames.
+// Filters and lists know the frames that were changed, injected and dropped.
 func TestProxyListsWhatWasDone(t *testing.T) {
 	l := &libraryFlags{protocol: "muta"}
 	cmd := &cobra.Command{}

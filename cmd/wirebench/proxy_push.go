@@ -20,50 +20,49 @@ import (
 const (
 	pushBytes    = 1 << 20 // in one request, about
 	pushTimeout  = 30 * time.Second
-	pushFirst    = 250 * time.Millisecond // wait after the first failure; twice as long after each further one
+	pushFirst    = 250 * time.Millisecond // wait after the first failure; doubled after each further one
 	pushLongest  = 10 * time.Second
-	pushAnswer   = 16 << 20 // bytes of an answer that are read: a list of all captures may be long
+	pushAnswer   = 16 << 20 // bound of a response, in bytes: a list of all captures may be long
 	pushFarewell = 10 * time.Second
 )
 
-// pusher brings a recording to a workbench elsewhere as captures, one for each of its files: it makes a capture of the first bytes, and
-// then appends at an offset. An answer that did not come is asked for again: the offset, or the name of the capture, tells what had been
-// done.
+// pusher uploads a recording to another workbench, as one capture per file: it creates a capture with the first bytes, then appends at an
+// offset. After a lost response it continues from the offset that the workbench has, or finds the capture by its name.
 type pusher struct {
 	base   string // http://HOST/api/WORKSPACE/captures
 	token  string
-	name   string // of the captures, with the part's number behind it; nobody else has it
+	name   string // of the captures, followed by the number of the part; unique
 	client *http.Client
 	spool  *spool
 	note   func(format string, args ...any)
 
-	part   int // that is being pushed; 0: none yet
+	part   int // the part being pushed; 0: none yet
 	id     string
 	offset int64
-	maybe  bool // the capture may have been made
-	away   bool // the workbench was not reached the last time
+	maybe  bool // a request to create the capture was sent, and its response was lost
+	away   bool // the last request failed
 }
 
-// errStop wraps what no further try can mend.
+// errStop wraps an error that a retry cannot resolve.
 type errStop struct{ error }
 
-// newPusher makes one. The error is of the URL.
+// newPusher returns a pusher. The error concerns the URL.
 func newPusher(to, token, workspace string, now time.Time, s *spool, note func(string, ...any)) (*pusher, error) {
 	u, err := url.Parse(to)
 	if err != nil {
 		return nil, err
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("http://HOST:PORT or https://HOST is expected")
+		return nil, errors.New("must be http://HOST:PORT or https://HOST")
 	}
 	if u.User != nil {
-		return nil, errors.New("a name or password in the address is not used: --token")
+		return nil, errors.New("must not contain a user name or password; use --token")
 	}
 	if u.Scheme == "http" && token != "" && !loopback(u.Hostname()) {
-		note("note: the token and all traffic go to %s in clear; https:// would hide them", u.Host)
+		note("note: the token and the traffic are sent to %s unencrypted; https:// encrypts them", u.Host)
 	}
 	var mark [4]byte
-	_, _ = rand.Read(mark[:]) // it does not fail
+	_, _ = rand.Read(mark[:]) // never fails
 	return &pusher{
 		base:  strings.TrimSuffix(u.String(), "/") + "/api/" + url.PathEscape(workspace) + "/captures",
 		token: token, name: fmt.Sprintf("proxy %s %s", now.UTC().Format("2006-01-02 15.04.05"), hex.EncodeToString(mark[:])),
@@ -75,7 +74,7 @@ func newPusher(to, token, workspace string, now time.Time, s *spool, note func(s
 	}, nil
 }
 
-// run pushes until the spool is closed and empty, the context ends, or it can go on no more. Whatever is left is lost.
+// run pushes until the spool is closed and empty, the context ends, or an error is final. The rest of the spool is then discarded.
 func (p *pusher) run(ctx context.Context) {
 	defer p.client.CloseIdleConnections()
 	defer p.spool.lose()
@@ -95,17 +94,17 @@ func (p *pusher) run(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case errors.As(err, &stop):
-			p.note("pushing has stopped: %v; relaying goes on", stop.error)
+			p.note("pushing has stopped: %v; relaying continues", stop.error)
 			return
 		case err == nil:
 			if p.away {
-				p.note("pushing goes on")
+				p.note("pushing has resumed")
 			}
 			p.away, wait = false, pushFirst
 			continue
 		case !p.away:
 			p.away = true
-			p.note("pushing waits: %v", err)
+			p.note("pushing is interrupted: %v; retrying", err)
 		}
 		select {
 		case <-time.After(wait):
@@ -116,7 +115,7 @@ func (p *pusher) run(ctx context.Context) {
 	}
 }
 
-// push brings bytes of a part to the workbench, those that are not there yet.
+// push appends bytes of a part to its capture, creating it for the first bytes.
 func (p *pusher) push(ctx context.Context, part int, data []byte) error {
 	if part != p.part {
 		p.part, p.id, p.offset, p.maybe = part, "", 0, false
@@ -137,13 +136,13 @@ func (p *pusher) push(ctx context.Context, part int, data []byte) error {
 			Offset int64 `json:"offset"`
 		}
 		if err := json.Unmarshal(answer, &moved); err != nil {
-			return fmt.Errorf("the answer of %s is not understood", p.base)
+			return fmt.Errorf("malformed response of %s", p.base)
 		}
-		if n := moved.Offset - p.offset; n > 0 && n <= int64(len(data)) { // the answer to it was lost
+		if n := moved.Offset - p.offset; n > 0 && n <= int64(len(data)) { // the response to an earlier append was lost
 			p.went(n)
 			return nil
 		}
-		return errStop{fmt.Errorf("capture %s there has %d bytes, and %d to %d are to come next: somebody else has changed it", p.id, moved.Offset, p.offset, p.offset+int64(len(data)))}
+		return errStop{fmt.Errorf("remote capture %s has %d bytes, and bytes %d to %d are next: another client has changed it", p.id, moved.Offset, p.offset, p.offset+int64(len(data)))}
 	}
 	return p.refused(status, answer)
 }
@@ -153,7 +152,7 @@ func (p *pusher) went(n int64) {
 	p.spool.release(n)
 }
 
-// create makes the capture of a part, or finds that it was made.
+// create creates the capture of a part, or finds it if an earlier request created it.
 func (p *pusher) create(ctx context.Context, data []byte) error {
 	type capture struct {
 		ID   string `json:"id"`
@@ -173,7 +172,7 @@ func (p *pusher) create(ctx context.Context, data []byte) error {
 			Captures []capture `json:"captures"`
 		}
 		if err := json.Unmarshal(answer, &all); err != nil {
-			return fmt.Errorf("the answer of %s is not understood", p.base)
+			return fmt.Errorf("malformed response of %s", p.base)
 		}
 		p.maybe = false
 		for _, x := range all.Captures {
@@ -181,7 +180,7 @@ func (p *pusher) create(ctx context.Context, data []byte) error {
 				continue
 			}
 			if x.Size > int64(len(data)) {
-				return errStop{fmt.Errorf("capture %s there has %d bytes already", x.ID, x.Size)}
+				return errStop{fmt.Errorf("remote capture %s already has %d bytes", x.ID, x.Size)}
 			}
 			p.made(x.ID, x.Size)
 			return nil
@@ -197,27 +196,27 @@ func (p *pusher) create(ctx context.Context, data []byte) error {
 	}
 	var x capture
 	if err := json.Unmarshal(answer, &x); err != nil || x.ID == "" || x.Size != int64(len(data)) {
-		return fmt.Errorf("the answer of %s is not understood", p.base)
+		return fmt.Errorf("malformed response of %s", p.base)
 	}
 	p.maybe = false
 	p.made(x.ID, x.Size)
 	return nil
 }
 
-// made says that there is a capture, with so many bytes.
+// made records a capture of size bytes.
 func (p *pusher) made(id string, size int64) {
 	p.id = id
 	p.went(size)
 	p.note("pushed to %s as capture %s", p.base, p.id)
 }
 
-// refused is what a status means: later may be better, or not.
+// refused is the error of a status. It is an errStop unless a retry may succeed.
 func (p *pusher) refused(status int, answer []byte) error {
 	var said struct {
 		Detail string `json:"detail"`
 	}
-	_ = json.Unmarshal(answer, &said) // without it the status has to do
-	err := fmt.Errorf("%s answers %d %s", p.base, status, http.StatusText(status))
+	_ = json.Unmarshal(answer, &said) // optional
+	err := fmt.Errorf("%s responded %d %s", p.base, status, http.StatusText(status))
 	if said.Detail != "" {
 		err = fmt.Errorf("%w: %s", err, said.Detail)
 	}
@@ -230,7 +229,7 @@ func (p *pusher) refused(status int, answer []byte) error {
 	return errStop{err}
 }
 
-// call asks the workbench. The error is of the connection.
+// call sends a request. The error concerns the connection; other failures are in the status.
 func (p *pusher) call(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, p.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -246,7 +245,7 @@ func (p *pusher) call(ctx context.Context, method, path string, body []byte) (st
 	if err != nil {
 		var in *net.OpError
 		if errors.As(err, &in) {
-			return 0, nil, in // without the whole address
+			return 0, nil, in // without the URL
 		}
 		return 0, nil, err
 	}

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// spool keeps what waits to be pushed, in memory or in a file, up to a bound. What is put in belongs to a part, the file that it is of; nothing
-// may be missing inside a part, so one that does not fit ends there. It may be used by all goroutines.
+// spool queues bytes to be pushed, in memory or in a file, up to a bound. Each piece belongs to a part, which is one file of the recording.
+// The bytes of a part are contiguous: when a piece is dropped, so is the rest of its part. A spool is safe for concurrent use.
 type spool struct {
 	limit int64
 	file  *os.File // nil: in memory
@@ -16,14 +16,14 @@ type spool struct {
 	mu      sync.Mutex
 	pieces  []spooled
 	used    int64
-	end     int64 // bytes that were put in the file, which begins anew after limit bytes
-	broken  int   // part that something is missing of already
+	end     int64 // bytes written to the file, a ring of limit bytes
+	broken  int   // part whose remaining bytes are dropped
 	closed  bool
 	missing int64 // bytes
 	wake    chan struct{}
 }
 
-// spooled is a piece: its bytes are data, or stand in the file.
+// spooled is a piece: its bytes are data, or are in the file at offset at modulo limit.
 type spooled struct {
 	part int
 	data []byte
@@ -35,7 +35,7 @@ func newSpool(limit int64, file *os.File) *spool {
 	return &spool{limit: limit, file: file, broken: -1, wake: make(chan struct{}, 1)}
 }
 
-// add puts a piece of a part in, and copies it. The error says why from here on the part is not taken any more, once for each part.
+// add appends a copy of data to a part. The error is why the part ends here; it is returned once for each part.
 func (s *spool) add(part int, data []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *spool) add(part int, data []byte) error {
 	var err error
 	switch {
 	case s.used+p.size > s.limit:
-		err = fmt.Errorf("the spool is full: %d bytes wait", s.used)
+		err = fmt.Errorf("the spool is full: %d bytes are queued", s.used)
 	case s.file != nil:
 		if err = s.around(s.file.WriteAt, data, s.end); err == nil {
 			s.end += p.size
@@ -66,7 +66,7 @@ func (s *spool) add(part int, data []byte) error {
 	return nil
 }
 
-// around reads or writes at a place in the file that is used round and round.
+// around reads or writes at an offset of the file, a ring buffer.
 func (s *spool) around(f func([]byte, int64) (int, error), data []byte, at int64) error {
 	at %= s.limit
 	first := min(int64(len(data)), s.limit-at)
@@ -84,7 +84,7 @@ func (s *spool) signal() {
 	}
 }
 
-// close says that nothing more is put in.
+// close ends the input.
 func (s *spool) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *spool) close() {
 	s.signal()
 }
 
-// lose lets go of what waits, and takes no more.
+// lose discards the queue and ends the input.
 func (s *spool) lose() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,8 +101,8 @@ func (s *spool) lose() {
 	s.signal()
 }
 
-// next waits for bytes, and returns those of one part that come first, about as many as are wanted at most; none when the spool is closed and
-// empty. They stay until release. For one goroutine.
+// next waits for bytes and returns the first ones of one part, at most about most of them, or none when the spool is closed and empty.
+// They remain in the spool until release. Not safe for concurrent use.
 func (s *spool) next(ctx context.Context, most int64) (part int, data []byte, err error) {
 	for {
 		s.mu.Lock()
@@ -137,12 +137,12 @@ func (s *spool) next(ctx context.Context, most int64) (part int, data []byte, er
 	}
 }
 
-// release lets go of the first bytes.
+// release removes the first n bytes.
 func (s *spool) release(n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for n > 0 && len(s.pieces) > 0 {
-		p := s.pieces[0] // a copy: next may have the old one
+		p := s.pieces[0] // a copy: next may hold the old one
 		cut := min(n, p.size)
 		n -= cut
 		s.used -= cut
@@ -161,14 +161,14 @@ func (s *spool) release(n int64) {
 	}
 }
 
-// lost is how many bytes were not taken, or were let go.
+// lost returns the number of bytes dropped or discarded.
 func (s *spool) lost() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.missing
 }
 
-// waiting is how many bytes wait.
+// waiting returns the number of queued bytes.
 func (s *spool) waiting() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

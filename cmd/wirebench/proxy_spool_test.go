@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Whatever is put in comes out in order and once, in memory and in a file, up to where a part broke off.
+// The bytes of a spool come out in order and once, in memory and in a file, up to the end of a broken part.
 func TestSpool(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -70,7 +70,7 @@ func TestSpool(t *testing.T) {
 			}
 		}
 		if s.lost() != lost {
-			t.Errorf("seed %d: %d bytes are told to be lost, want %d", seed, s.lost(), lost)
+			t.Errorf("seed %d: %d bytes are reported lost, want %d", seed, s.lost(), lost)
 		}
 		if file != nil {
 			if info, err := file.Stat(); err != nil || info.Size() > limit {
@@ -101,7 +101,7 @@ func TestSpoolWaits(t *testing.T) {
 	}
 }
 
-// A part that does not fit ends there, and is told once; the next one begins anew. What the disk does not take is still pushed.
+// A part that does not fit ends with one error, and the next part starts normally. After a disk error data is still pushed.
 func TestRecordingGoesOn(t *testing.T) {
 	var said []string
 	note := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
@@ -131,6 +131,6 @@ func TestRecordingGoesOn(t *testing.T) {
 	}
 	alone := &recording{file: file, note: note}
 	if _, err := alone.Write([]byte("block")); err == nil {
-		t.Error("no error of a disk that takes nothing, and nobody else takes it")
+		t.Error("no error of a full disk without a pusher")
 	}
 }

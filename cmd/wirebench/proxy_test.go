@@ -28,7 +28,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// diary is what the ends of a game say of their messages, by direction.
+// diary records the messages that the ends of a game report, by direction.
 type diary struct {
 	mu        sync.Mutex
 	sent, got [2][]string
@@ -58,22 +58,22 @@ func until(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain: %s", what)
+			t.Fatalf("timeout: %s", what)
 		}
 	}
 }
 
-// relaying is a proxy command that runs.
+// relaying is a running proxy command.
 type relaying struct {
 	t        *testing.T
-	addr     string // where it listens
+	addr     string // listening address
 	out, err *log
 	cancel   context.CancelFunc
 	done     chan int
 	once     sync.Once
 }
 
-// freePorts is the first of some ports that nobody listens to, most likely.
+// freePorts returns the first of n consecutive ports that are probably free.
 func freePorts(t *testing.T, network string, n int) int {
 	t.Helper()
 	for range 50 {
@@ -112,7 +112,7 @@ func startRelay(t *testing.T, g *demo.Game, args ...string) *relaying {
 	return r
 }
 
-// stop ends it as Ctrl+C does.
+// stop ends the command like Ctrl+C.
 func (r *relaying) stop() {
 	r.once.Do(func() {
 		r.cancel()
@@ -122,7 +122,7 @@ func (r *relaying) stop() {
 	})
 }
 
-// play lets a client play through an address until both ends have so many messages.
+// play runs a client through an address until both ends have exchanged a number of messages.
 func play(t *testing.T, g *demo.Game, d *diary, addr string, messages int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -153,7 +153,7 @@ func framesOf(t *testing.T, text string) (all []listedFrame) {
 	return all
 }
 
-// What the command lists of a game is what both ends say of it, and the recording holds the same.
+// The messages listed by the command are those reported by both ends of a game, and the recording has the same.
 func TestProxyListsTheDemo(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for _, protocol := range demo.Protocols() {
@@ -167,9 +167,9 @@ func TestProxyListsTheDemo(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "session.pcapng")
 			r := startRelay(t, g, "--json", "--record", file)
 			play(t, g, &d, r.addr, 200)
-			play(t, g, &d, r.addr, 300) // another connection
+			play(t, g, &d, r.addr, 300) // a second connection
 			r.stop()
-			g.Close() // so that nobody tells any more
+			g.Close() // no more events
 
 			var listed [2][]string
 			for _, f := range framesOf(t, r.out.String()) {
@@ -189,7 +189,7 @@ func TestProxyListsTheDemo(t *testing.T) {
 			for i := range 2 {
 				for _, list := range [][]string{listed[i], d.sent[i], d.got[i]} {
 					if g.Network == "udp" {
-						slices.Sort(list) // datagrams may come in another order
+						slices.Sort(list) // datagrams may be reordered
 					}
 				}
 				if !slices.Equal(d.sent[i], d.got[i]) {
@@ -255,7 +255,7 @@ func TestProxyRefuses(t *testing.T) {
 	}
 }
 
-// moody is a way to a workbench that fails now and then: before a request has come, after it was done, and in the middle of an answer.
+// moody is an unreliable connection to a workbench: it fails before a request arrives, after it was served, and in the middle of a response.
 type moody struct {
 	to    atomic.Value // string; "" is down
 	calls atomic.Int32
@@ -273,7 +273,7 @@ func (m *moody) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	switch m.calls.Add(1) % 5 {
-	case 1: // done, and the answer is lost
+	case 1: // served, and the response is lost
 		m.bad.Add(1)
 		proxy.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
@@ -294,7 +294,7 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// workbench runs a server that can be ended.
+// workbench starts a server and returns a function that ends it.
 func workbench(t *testing.T, data string) (addr string, end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -313,7 +313,7 @@ func workbench(t *testing.T, data string) (addr string, end func()) {
 
 var pushedAs = regexp.MustCompile(`as capture (\S+)`)
 
-// What is pushed over a bad line to a workbench that is started anew meanwhile is the recording, byte by byte.
+// A recording that is pushed over an unreliable connection, to a workbench that restarts meanwhile, arrives byte by byte.
 func TestProxyPushes(t *testing.T) {
 	for _, spool := range []string{"", "spool"} {
 		t.Run("spool="+spool, func(t *testing.T) {
@@ -344,11 +344,11 @@ func TestProxyPushes(t *testing.T) {
 			m.to.Store("")
 			end()
 			play(t, g, &d, r.addr, 600)
-			until(t, "it fails", func() bool { return strings.Contains(r.err.String(), "pushing waits") })
+			until(t, "it fails", func() bool { return strings.Contains(r.err.String(), "pushing is interrupted") })
 			addr, _ = workbench(t, data)
 			m.to.Store(addr)
 			play(t, g, &d, r.addr, 900)
-			until(t, "it goes on", func() bool { return strings.Contains(r.err.String(), "pushing goes on") })
+			until(t, "it goes on", func() bool { return strings.Contains(r.err.String(), "pushing has resumed") })
 			_, list := get(t, "http://"+addr+"/api/subspace/captures")
 			var all struct{ Captures []struct{ ID, Name string } }
 			if err := json.Unmarshal([]byte(list), &all); err != nil || len(all.Captures) != 2 { // the other one is the sample
@@ -362,7 +362,7 @@ func TestProxyPushes(t *testing.T) {
 				_, got = get(t, "http://"+addr+"/api/subspace/captures/"+all.Captures[0].ID)
 				return want, got
 			}
-			// What is left at the end has ten seconds, which are few on a busy machine.
+			// The rest is pushed within ten seconds after the end, which may be too short on a busy machine.
 			until(t, "it has caught up", func() bool { want, got := pushed(); return len(got) == len(want) })
 			r.stop()
 
@@ -384,7 +384,7 @@ func TestProxyPushes(t *testing.T) {
 	}
 }
 
-// What cannot be mended ends pushing and nothing else.
+// A final error ends pushing; relaying continues.
 func TestProxyPushEnds(t *testing.T) {
 	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
 		"401 Unauthorized": func(w http.ResponseWriter, r *http.Request) {
@@ -396,7 +396,7 @@ func TestProxyPushEnds(t *testing.T) {
 		"302 Found": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://192.0.2.1/", http.StatusFound)
 		},
-		"somebody else has changed it": func(w http.ResponseWriter, r *http.Request) {
+		"another client has changed it": func(w http.ResponseWriter, r *http.Request) {
 			if !strings.Contains(r.URL.Path, "append") {
 				n, _ := io.Copy(io.Discard, r.Body)
 				w.WriteHeader(http.StatusCreated)
@@ -443,7 +443,7 @@ func TestDemoCommand(t *testing.T) {
 	if !strings.Contains(stderr, "tera: ") || strings.Contains(stderr, "muta: ") || strings.Contains(stderr, "subspace: ") {
 		t.Error(stderr)
 	}
-	// Ports follow one another from the first that plays, so that what is said of one protocol holds for another.
+	// Ports are consecutive from the first game's, so a protocol alone has the same ports as the first of several.
 	for names, want := range map[string]string{"muta": "0 1", "subspace": "0", "tera": "0", "tera muta subspace": "0 1 2 4"} {
 		var ports []string
 		for _, play := range demoPlays(strings.Fields(names)) {

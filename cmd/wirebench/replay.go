@@ -36,7 +36,7 @@ func newReplay() *cobra.Command {
 	var groups []string
 	cmd := &cobra.Command{
 		Use:   "replay CAPTURE|SCRIPT (--to ADDRESS | --listen ADDRESS | --make-script FILE)",
-		Short: "Play a recorded conversation against a live server, or the server to a client",
+		Short: "Replay a recorded conversation against a server, or as the server of a client",
 		Long: `Replay takes part in a conversation, as the client of a server (--to) or as the server of a client (--listen).
 It follows a script, or the recording of a connection: it sends the recorded messages of its side, waits for those of
 the peer, and compares them field by field. Keys, tokens and sequence numbers that the recording received before it
@@ -61,7 +61,7 @@ Exit status: 0 as recorded, 1 different or missing messages, 2 wrong usage or no
 			for _, g := range groups {
 				rule, ok := protocols.ParseRule(g)
 				if !ok {
-					return fmt.Errorf("--group %s: [PORT/][c2s=|s2c=]GROUP is expected", g)
+					return fmt.Errorf("--group %s: must be [PORT/][c2s=|s2c=]GROUP", g)
 				}
 				r.env.Rules = append(r.env.Rules, rule)
 			}
@@ -72,18 +72,18 @@ Exit status: 0 as recorded, 1 different or missing messages, 2 wrong usage or no
 	flags := cmd.Flags()
 	flags.StringVar(&r.to, "to", "", "play the client of the server at this HOST:PORT")
 	flags.StringVar(&r.listen, "listen", "", "play the server at this ADDRESS:PORT, for the first client")
-	flags.StringVar(&r.conn, "conn", "", "connection of the capture, CLIENT-SERVER (#N behind it: the session) as frames --json has it (default: the only one)")
+	flags.StringVar(&r.conn, "conn", "", "connection of the capture, CLIENT-SERVER (followed by #N: session N), as in frames --json (default: the only one)")
 	flags.StringVar(&r.play, "play", "", "side to play in the script that --make-script writes: client or server")
 	flags.StringVar(&r.make, "make-script", "", "write the script to this file (-: standard output), and replay nothing unless --to or --listen is given")
-	flags.Float64Var(&r.speed, "speed", 0, "2 is twice as fast, 1000 hardly waits (default: from the script)")
+	flags.Float64Var(&r.speed, "speed", 0, "speed factor: 2 is twice as fast, 1000 nearly without pauses (default: from the script)")
 	flags.StringVar(&r.tolerance, "tolerance", "", "differences that count: exact, fields or shape (default: from the script)")
 	flags.StringVar(&r.keys, "keys", "", "file with keys of encrypted connections of the capture")
-	flags.StringArrayVar(&groups, "group", nil, "group of messages that a direction has: c2s=clmsg (repeatable)")
+	flags.StringArrayVar(&groups, "group", nil, "message group of a direction: c2s=clmsg (repeatable)")
 	flags.StringArrayVar(&r.vars, "var", nil, "NAME=VALUE of a script variable, as JSON or text (repeatable)")
 	flags.BoolVar(&r.plain, "plain", false, "do not encrypt")
 	flags.BoolVar(&r.keepGoing, "keep-going", false, "continue when an expected message does not arrive")
 	flags.DurationVar(&r.most, "time", time.Hour, "maximum duration")
-	flags.BoolVar(&r.json, "json", false, "the report as JSON")
+	flags.BoolVar(&r.json, "json", false, "print the report as JSON")
 	words := func(list ...string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return list, cobra.ShellCompDirectiveNoFileComp
@@ -94,7 +94,7 @@ Exit status: 0 as recorded, 1 different or missing messages, 2 wrong usage or no
 	return cmd
 }
 
-// replayer replays.
+// replayer is the replay command.
 type replayer struct {
 	to, listen, conn, play, make, tolerance, keys string
 	speed                                         float64
@@ -107,7 +107,7 @@ type replayer struct {
 }
 
 func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
-	if r.to != "" && r.listen != "" { // in a container the environment says where a server listens
+	if r.to != "" && r.listen != "" { // in a container the environment sets --listen of the server
 		switch {
 		case given(cmd, "to") && !given(cmd, "listen"):
 			r.listen = ""
@@ -120,17 +120,17 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 	}
 	switch {
 	case r.to != "" && r.listen != "":
-		return errors.New("either --to or --listen is required")
+		return errors.New("--to and --listen exclude each other")
 	case r.to == "" && r.listen == "" && r.make == "":
-		return errors.New("--to, --listen or --make-script is needed")
+		return errors.New("one of --to, --listen and --make-script is required")
 	case r.play != "" && r.play != "client" && r.play != "server":
-		return fmt.Errorf("--play %s: it is client or server", r.play)
+		return fmt.Errorf("--play %s: must be client or server", r.play)
 	case (cmd.Flags().Changed("speed") || r.speed != 0) && !(r.speed > 0 && r.speed <= replay.MaxSpeed):
-		return fmt.Errorf("--speed %g: it is above 0, and %d at most", r.speed, int64(replay.MaxSpeed))
+		return fmt.Errorf("--speed %g: must be above 0 and at most %d", r.speed, int64(replay.MaxSpeed))
 	case r.most <= 0:
-		return fmt.Errorf("--time %s: it is above 0", r.most)
+		return fmt.Errorf("--time %s: must be above 0", r.most)
 	case !slices.Contains([]replay.Tolerance{"", replay.Exact, replay.Fields, replay.Shape}, replay.Tolerance(r.tolerance)):
-		return fmt.Errorf("--tolerance %s: it is %s, %s or %s", shown(r.tolerance), replay.Exact, replay.Fields, replay.Shape)
+		return fmt.Errorf("--tolerance %s: must be %s, %s or %s", shown(r.tolerance), replay.Exact, replay.Fields, replay.Shape)
 	}
 	vars, err := replay.ParseVars(r.vars)
 	if err != nil {
@@ -191,7 +191,7 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 	return r.play1(cmd, protocol, script)
 }
 
-// readScript reads all of an input if it is a script, and nothing if it is not.
+// readScript reads the whole input if it is a script, and nothing otherwise.
 func readScript(in *bufio.Reader) (text []byte, is bool, err error) {
 	head, err := in.Peek(512)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -204,10 +204,10 @@ func readScript(in *bufio.Reader) (text []byte, is bool, err error) {
 	return text, true, err
 }
 
-// maxRecorded bounds what is read of a capture: bytes of messages of one connection.
+// maxRecorded bounds the messages read from a capture, in bytes.
 const maxRecorded = 64 << 20
 
-// recorded makes a script of a connection of a capture.
+// recorded makes a script from a connection of a capture.
 func (r *replayer) recorded(cmd *cobra.Command, protocol protocols.Protocol, path string, in io.Reader) (*replay.Script, error) {
 	conns := map[string][]replay.Message{}
 	var names []string
@@ -252,7 +252,7 @@ func (r *replayer) recorded(cmd *cobra.Command, protocol protocols.Protocol, pat
 	}
 	switch {
 	case len(names) == 0 && r.conn != "":
-		return nil, fmt.Errorf("%s: connection %s has no messages, or is not there", path, r.conn)
+		return nil, fmt.Errorf("%s: connection %s does not exist or has no messages", path, r.conn)
 	case len(names) == 0:
 		return nil, fmt.Errorf("%s: no messages of protocol %s", path, r.snap.Dialect.Name)
 	case len(names) > 1:
@@ -280,12 +280,12 @@ func (r *replayer) write(cmd *cobra.Command, s *replay.Script) error {
 		_, err = cmd.OutOrStdout().Write(text)
 		return err
 	}
-	return os.WriteFile(r.make, text, 0o600) // it may hold what somebody has typed
+	return os.WriteFile(r.make, text, 0o600) // it may contain passwords
 }
 
-// play1 plays a script once.
+// play1 replays a script once.
 func (r *replayer) play1(cmd *cobra.Command, protocol protocols.Protocol, s *replay.Script) error {
-	ctx, told := untilTold(cmd.Context())
+	ctx, told := untilSignal(cmd.Context())
 	defer told()
 	link, port, err := r.connect(ctx, cmd, protocol)
 	if err != nil {
@@ -304,7 +304,7 @@ func (r *replayer) play1(cmd *cobra.Command, protocol protocols.Protocol, s *rep
 		o.Progress = func(x replay.Result) { progress(cmd.OutOrStdout(), x) }
 	}
 	wire := replay.NewWire(link, end, !protocol.Streams)
-	// A server waits for its client as long as it takes; a client's server is there, or is not.
+	// A server waits for its client up to the maximum duration; a client's server either accepts or fails soon.
 	patience := r.most
 	if r.to != "" {
 		patience = min(patience, 30*time.Second)
@@ -332,7 +332,7 @@ func (r *replayer) play1(cmd *cobra.Command, protocol protocols.Protocol, s *rep
 	return nil
 }
 
-// connect makes the connection, and says at which port the server is.
+// connect makes the connection and returns the port of the server.
 func (r *replayer) connect(ctx context.Context, cmd *cobra.Command, protocol protocols.Protocol) (replay.Link, uint16, error) {
 	if r.to != "" {
 		return dialServer(ctx, r.to, protocol.Streams)
@@ -366,7 +366,7 @@ func portOf(a net.Addr) uint16 {
 	return p.Port()
 }
 
-// dialServer connects to a server. A name is resolved once, and none of its addresses may be one that is refused.
+// dialServer connects to a server. A name is resolved once, and none of its addresses may be a refused one.
 func dialServer(ctx context.Context, to string, stream bool) (replay.Link, uint16, error) {
 	host, portText, err := splitAddress(to)
 	if err != nil {
@@ -374,7 +374,7 @@ func dialServer(ctx context.Context, to string, stream bool) (replay.Link, uint1
 	}
 	port, err := strconv.ParseUint(portText, 10, 16)
 	if err != nil || port == 0 {
-		return nil, 0, fmt.Errorf("--to %s: the port is 1 to 65535", to)
+		return nil, 0, fmt.Errorf("--to %s: the port must be 1 to 65535", to)
 	}
 	ctx, stop := context.WithTimeout(ctx, 30*time.Second)
 	defer stop()
@@ -383,10 +383,10 @@ func dialServer(ctx context.Context, to string, stream bool) (replay.Link, uint1
 		return nil, 0, err
 	}
 	for i, a := range addrs {
-		a = a.Unmap() // as people write it
+		a = a.Unmap() // the usual notation
 		addrs[i] = a
 		if why := proxy.Refused(a); why != "" {
-			return nil, 0, fmt.Errorf("--to %s: %s is refused: it is %s", to, a, why)
+			return nil, 0, fmt.Errorf("--to %s: %s is refused: %s address", to, a, why)
 		}
 	}
 	network := "udp"
@@ -406,7 +406,7 @@ func dialServer(ctx context.Context, to string, stream bool) (replay.Link, uint1
 	return nil, 0, err
 }
 
-// progress shows a step.
+// progress prints a step.
 func progress(w io.Writer, x replay.Result) {
 	arrow := map[string]string{"send": "->", "expect": "<-"}[x.Kind]
 	fmt.Fprintf(w, "%9.3f  %-8s %s %-32s %s", time.Duration(x.At).Seconds(), x.Step, arrow, printable(x.Message), x.Status)
@@ -422,7 +422,7 @@ func progress(w io.Writer, x replay.Result) {
 	}
 }
 
-// printable keeps control characters of messages from the terminal.
+// printable replaces control characters, for output to a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x20 || r >= 0x7F && r < 0xA0 {
@@ -432,7 +432,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// summary shows what a report says beside the steps.
+// summary prints the notes and totals of a report.
 func summary(w io.Writer, x *replay.Report) {
 	for _, n := range x.Notes {
 		fmt.Fprintf(w, "note: %s\n", printable(n))

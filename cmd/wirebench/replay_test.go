@@ -18,7 +18,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// heard is a place for what a command writes, in which the address is waited for that it listens on.
+// heard collects the output of a command and waits for its listening address.
 type heard struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -43,7 +43,7 @@ func (h *heard) String() string {
 	return h.text.String()
 }
 
-// bothSides lets the server of a recording talk to its client.
+// bothSides replays the server of a recording to its client.
 func bothSides(t *testing.T, file string, flags ...string) {
 	t.Helper()
 	errs := &heard{at: make(chan string, 1)}
@@ -80,7 +80,7 @@ func bothSides(t *testing.T, file string, flags ...string) {
 	}
 }
 
-// talk writes a capture of a client of the made-up game inside the program.
+// talk writes a capture of a client of the built-in demo game.
 func talk(t *testing.T) string {
 	t.Helper()
 	message := func(group, name, value string) []byte {
@@ -123,7 +123,7 @@ func talk(t *testing.T) string {
 	return path
 }
 
-// A recording of a client and a server, played by both commands against each other, is as it was recorded.
+// A recording replayed by both commands against each other has no differences.
 func TestReplayBothSides(t *testing.T) {
 	t.Run("muta", func(t *testing.T) { bothSides(t, talk(t), "--protocol", "muta") })
 }
@@ -155,8 +155,8 @@ func TestReplayMakesScripts(t *testing.T) {
 	}
 	for _, test := range []struct{ args, want string }{
 		{path + " --to 127.0.0.1:1", "the other side"},
-		{path, "is needed"},
-		{path + " --to 127.0.0.1:1 --listen 127.0.0.1:1", "either"},
+		{path, "is required"},
+		{path + " --to 127.0.0.1:1 --listen 127.0.0.1:1", "exclude each other"},
 		{file + " --protocol muta --to 169.254.169.254:80", "link-local"},
 		{file + " --protocol muta --to 127.0.0.1", "HOST:PORT"},
 		{file + " --protocol muta --to [::ffff:169.254.169.254]:80", ": 169.254.169.254 is refused"},

@@ -15,8 +15,8 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "wirebench",
 		Short: "A workbench for binary protocols",
-		Long: `Wirebench decodes, encodes and lays out messages of binary protocols from
-definitions written by people.
+		Long: `Wirebench decodes, encodes and lays out messages of binary protocols, which text
+definitions describe.
 
 Without a command it starts the server. Every flag can be set by an environment
 variable: --listen by WIREBENCH_LISTEN, and so on.
@@ -42,17 +42,17 @@ Exit status: 0 success, 1 errors in the input, 2 wrong usage or an unreadable fi
 	return root
 }
 
-// fromEnv is the annotation of flags that the environment has set.
+// fromEnv is the annotation of flags set from the environment.
 const fromEnv = "wirebench_from_env"
 
-// given reports whether somebody wrote a flag on the command line. What the environment says is for all commands, and gives way to
-// what is said for one.
+// given reports whether a flag is set on the command line. A variable of the environment applies to all commands, so a flag on the
+// command line overrides it.
 func given(cmd *cobra.Command, flag string) bool {
 	f := cmd.Flags().Lookup(flag)
 	return f != nil && f.Changed && f.Annotations[fromEnv] == nil
 }
 
-// flagsFromEnv sets the flags that were not given from their environment variables.
+// flagsFromEnv sets the flags that are not on the command line from their environment variables.
 func flagsFromEnv(flags *pflag.FlagSet) error {
 	var err error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -75,7 +75,7 @@ func flagsFromEnv(flags *pflag.FlagSet) error {
 	return err
 }
 
-// version is the version of the module, or of the commit it was built from.
+// version returns the version of the module, or of the commit of the build.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -16,14 +16,14 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Who is in the world of TERA's session.
+// Ids in TERA's session.
 const (
 	zoe    = "1152921504606847001"
 	lukasz = "1152921504606847002"
 	keeper = "9007199254740993"
 )
 
-// playTera is a walk, a fight and what comes after it.
+// playTera is a walk, a fight and the time after it.
 func playTera(s *stage) {
 	ms := time.Millisecond
 	angle, clock := 0.0, 1000
@@ -83,7 +83,7 @@ func playTera(s *stage) {
 	}
 
 	s.client("C_CHECK_VERSION", values{"version": []values{{"index": 0, "value": 100000}, {"index": 1, "value": 99871}}})
-	s.note("The first message behind the exchange of keys. Everything in this connection is enciphered; the keys were captured, so it is read.")
+	s.note("The first message after the key exchange. The connection is encrypted; it can be read because the capture contains the key exchange.")
 	s.wait(80 * ms)
 	s.server("S_CHECK_VERSION", values{"ok": true, "wanted": 100000})
 	s.wait(400 * ms)
@@ -112,12 +112,12 @@ func playTera(s *stage) {
 	s.server("S_NOTICE", values{"style": 0, "seconds": 5, "text": "The gate opens at dusk."})
 	s.unknown()
 	s.mark()
-	s.note("No definition has this code. Open it in the workbench and write one: the text at the end is easy to see, but what are the numbers before it?")
+	s.note("No definition has this code. Open it in the workbench and write one: the text at the end is obvious, but what do the numbers before it mean?")
 	walk(8)
 
 	s.moment("The fight begins")
 	spawn()
-	s.note("Filter by S_SPAWN_NPC and make .health.now a column, to see how the fight goes.")
+	s.note("Filter by S_SPAWN_NPC and show .health.now as a column to follow the fight.")
 	for n := 1; health > 0; n++ {
 		s.wait(280 * ms)
 		s.client("C_START_SKILL", values{
@@ -133,7 +133,7 @@ func playTera(s *stage) {
 		hit(zoe, mine, n, keeper, damage)
 		if n == 12 {
 			s.mark()
-			s.note("A critical hit: a bit of one byte, and three floats that say where the creature is pushed to.")
+			s.note("A critical hit: one bit of a byte, and three floats with the position to which the creature is pushed.")
 		}
 		spawn()
 		if n%3 == 0 && health > 0 {
@@ -158,7 +158,7 @@ func playTera(s *stage) {
 	s.server("S_DESPAWN_NPC", values{"id": keeper, "how": 1, "fade": 1.5})
 	s.mark()
 	s.server("S_EXPERIENCE", values{"gained": "5120000000", "total": "918273645546372", "level": 70, "bonus": 0.5, "perks": 3})
-	s.note("More than 4294967295: the field has 64 bits since version 86 of the game. See the definition, which holds for both.")
+	s.note("More than 4294967295: the field has 64 bits since version 86 of the game. The definition covers both.")
 	money += 310
 	inventory()
 
@@ -171,15 +171,15 @@ func playTera(s *stage) {
 	s.wait(50 * ms)
 	inventory()
 	wrong := s.bytes(schema.ToClient, "S_CHAT", values{"channel": 1, "speaker": lukasz, "world": 4012, "staff": false, "muted": false, "name": "Łukasz", "message": "see you tomorrow"})
-	wrong[7] = 0x40 // the upper half of the offset of the text
+	wrong[7] = 0x40 // the upper half of the text's offset
 	s.put(schema.ToClient, transport.Outgoing{Bytes: wrong})
 	s.mark()
-	s.note("Wrong on purpose: the offset of the text leads out of the message.")
+	s.note("Deliberately wrong: the offset of the text is outside the message.")
 	s.client("C_WHISPER", values{"to": "Łukasz", "message": "what did you say?"})
 	walk(14)
 }
 
-// unknown is a message of a code that the definitions do not have: the offset of a text, two numbers, the text.
+// unknown sends a message whose code has no definition: the offset of a text, two numbers, the text.
 func (s *stage) unknown() {
 	s.t.Helper()
 	body := []byte{0, 0, 0x03, 0x4F, 16, 0}
@@ -195,10 +195,10 @@ func (s *stage) unknown() {
 	s.put(schema.ToClient, transport.Outgoing{Bytes: body})
 }
 
-// quarter rounds to what a float of 32 bits holds in the end, on every machine.
+// quarter rounds to a value that a 32-bit float represents exactly.
 func quarter(x float64) float64 { return math.Round(4*x) / 4 }
 
-// playMuta is a visit: a hero is made and levels, people talk.
+// playMuta is a visit: a hero is created and levels up, people chat.
 func playMuta(s *stage) {
 	ms := time.Millisecond
 	password := make([]int, 32)
@@ -221,12 +221,12 @@ func playMuta(s *stage) {
 	}
 
 	s.client("login", values{"account": "visitor", "password": password, "build": 1042})
-	s.note("No message has a length: where the next one begins is known by the definitions alone.")
+	s.note("Messages have no length field: only the definitions determine where the next one begins.")
 	s.wait(90 * ms)
 	s.server("login_result", values{"ok": 1, "account": "18446744073709551615"})
 	tell()
 	s.wait(700 * ms)
-	s.moment("A hero is made")
+	s.moment("A hero is created")
 	for i, name := range []string{"Lann", "Mira"} {
 		s.client("create_hero", values{"name": name, "race": []int{0, 4}[i], "looks": []int{i, 9, 3, 4, 1, 7}})
 		s.wait(60 * ms)
@@ -249,7 +249,7 @@ func playMuta(s *stage) {
 			text := says[n/8-1]
 			s.client("say", values{"text": text})
 			if len(text) > 100 {
-				s.note("The longest one: the length before the text has two bytes.")
+				s.note("The longest text: its length prefix has two bytes.")
 			}
 		}
 		if n%9 == 0 {
@@ -258,12 +258,12 @@ func playMuta(s *stage) {
 			s.client("say", values{"text": fmt.Sprintf("%s is of level %d now", h["name"], h["level"])})
 		}
 		if n == 40 {
-			s.moment("A message that cannot be right")
+			s.moment("An invalid message")
 			wrong := s.bytes(schema.ToClient, "heroes", values{"heroes": heroes[:1], "newest": "55"})
 			wrong[1+1+8+1+8+1] = 61 // the level, behind code, count, newest, length of the name, id and race
 			s.put(schema.ToClient, transport.Outgoing{Bytes: wrong, Raw: true})
 			s.mark()
-			s.note("Wrong on purpose: a hero of level 61, where 60 is the most. So nobody can say where the next message begins; it is found again by what can be read.")
+			s.note("Deliberately wrong: a hero of level 61, while the maximum is 60. The end of the message is therefore unknown; the next frame starts where messages can be read again.")
 			s.wait(120 * ms)
 		}
 		if n == 70 {
@@ -272,18 +272,18 @@ func playMuta(s *stage) {
 			add("Bramble", 1)
 			tell()
 			s.mark()
-			s.note("Three heroes now: the count in front of the list says how often it repeats.")
+			s.note("Three heroes now: the count before the list is the number of its elements.")
 		}
 	}
 }
 
-// Who is in the zone of SubSpace's session.
+// Player ids in SubSpace's session.
 const (
 	miraPID  = 3
 	tomasPID = 7
 )
 
-// playSubspace is a login, a duel, and the way out.
+// playSubspace is a login, a duel and a logout.
 func playSubspace(s *stage) {
 	ms := time.Millisecond
 	info := s.connection(transport.UDP, 50113, 7804)
@@ -341,20 +341,20 @@ func playSubspace(s *stage) {
 		"unknown_77": 444, "unknown_81": 555, "server_ip": []int{203, 0, 113, 7}, "client_port": 50112,
 	})
 	s.mark()
-	s.note("The password stands in the message as text. On the wire it is enciphered, with a key that both ends said before: whoever has seen them can read it, as here.")
+	s.note("The password is plain text in the message. On the wire it is encrypted, but both ends sent their keys before in clear: anyone who captures the handshake can decrypt it, as here.")
 	s.wait(80 * ms)
 	s.server("s2c_login_response", values{"code": 0, "server_version": 134})
 	s.wait(60 * ms)
 	s.client("c2s_news_request", nil)
 	s.wait(90 * ms)
 	s.news()
-	s.note("The news are so long that they go in chunks, each in a reliable packet: this frame was made of all of them.")
+	s.note("The news is sent in chunks, each in a reliable packet: this frame is reassembled from all of them.")
 	s.wait(300 * ms)
 	s.client("c2s_go_arena", values{"ship": 0, "x_resolution": 1920, "y_resolution": 1080, "arena": -1})
 	s.wait(70 * ms)
 	s.server("s2c_who_am_i", values{"pid": miraPID})
 	s.settings()
-	s.note("The settings of the arena, in chunks: 1428 bytes, with bit fields of 5 to 10 bits among them.")
+	s.note("The settings of the arena, in chunks: 1428 bytes, including bit fields of 5 to 10 bits.")
 	everybody := player("Mira", "North Star", miraPID, 0)
 	everybody["more_players"] = []values{player("Tomas of Nine Seas", "", tomasPID, 1)}
 	s.server("s2c_player_entering", everybody)
@@ -378,7 +378,7 @@ func playSubspace(s *stage) {
 		if fires := n%3 == 0; fires {
 			cluster(rival(0), rival(1+s.rng.IntN(4)))
 			if n == 3 {
-				s.note("Two packets in one datagram: a cluster. Positions may get lost, so they have no number and nobody acknowledges them.")
+				s.note("Two packets in one datagram: a cluster. Positions are unreliable: they have no sequence number and no acknowledgment.")
 			}
 			energy = max(energy-90-s.rng.IntN(60), 40)
 		} else {
@@ -401,11 +401,11 @@ func playSubspace(s *stage) {
 		case 28:
 			s.lose = 1
 			s.client("c2s_chat", values{"kind": 3, "target": -1, "text": "low on energy"})
-			s.note("The first datagram with this got lost on its way: see the packets, it goes again with the same number, and counts once.")
+			s.note("The first datagram with this packet was lost after the capture point. The packets show the retransmission with the same sequence number; the message is listed once.")
 		case 34:
 			s.put(schema.ToClient, transport.Outgoing{Bytes: []byte{0x7A, tomasPID, 0, 0x40, 0x06, 0x58, 0x02, 'l', 'a', 'k', 'e', 0}})
 			s.mark()
-			s.note("Nothing defines packets of type 0x7A. The first number looks like a player's.")
+			s.note("No definition has the type 0x7A. The first number looks like a player id.")
 		case 20, 40, 55:
 			energy, kills = full, kills+1
 			s.server("s2c_kill", values{"killer": miraPID, "killed": tomasPID, "bounty": 3})
@@ -416,7 +416,7 @@ func playSubspace(s *stage) {
 		case 44:
 			s.put(schema.ToClient, transport.Outgoing{Bytes: s.bytes(schema.ToClient, "s2c_kill", values{"killer": miraPID, "killed": tomasPID, "bounty": 3})[:7]})
 			s.mark()
-			s.note("Wrong on purpose: the packet ends before the number of flags.")
+			s.note("Deliberately wrong: the packet ends before the number of flags.")
 		case 50:
 			energy = full
 			s.client("c2s_die", values{"killer": tomasPID, "bounty": 57})
@@ -433,7 +433,7 @@ func playSubspace(s *stage) {
 		}
 		s.wait(55 * ms)
 	}
-	s.moment("Another ship, and out")
+	s.moment("Another ship, and logout")
 	s.client("c2s_set_ship", values{"ship": 4})
 	s.wait(60 * ms)
 	s.server("s2c_ship_change", values{"ship": 4, "pid": miraPID, "freq": 0})
@@ -443,7 +443,7 @@ func playSubspace(s *stage) {
 	s.server("s2c_player_leaving", values{"pid": miraPID})
 }
 
-// checked sets the checksum of a position: it makes the exclusive or of the fixed part zero.
+// checked sets the checksum of a position, which makes the exclusive or of the fixed part zero.
 func checked(m []byte, at, size int) []byte {
 	m[at] = 0
 	x := byte(0)
@@ -454,7 +454,7 @@ func checked(m []byte, at, size int) []byte {
 	return m
 }
 
-// settings are so many that they go in chunks.
+// settings are large enough to be sent in chunks.
 func (s *stage) settings() {
 	s.t.Helper()
 	var ships, spawns []values
@@ -474,7 +474,7 @@ func (s *stage) settings() {
 	s.server("s2c_settings", values{"bits": 1, "ships": ships, "longs": list(20), "spawns": spawns, "shorts": list(58), "bytes": list(32), "prize_weights": list(28)})
 }
 
-// news are so many that they go in chunks, too. They are packed without being made smaller: what a packer makes is its own affair.
+// news is large enough to be sent in chunks. It is stored uncompressed, as the output of compressors varies between versions.
 func (s *stage) news() {
 	s.t.Helper()
 	var text strings.Builder

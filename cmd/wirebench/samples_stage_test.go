@@ -22,47 +22,47 @@ import (
 
 type values = map[string]any
 
-// stage is where a session is played: a client and a server of a protocol, with a line between them, and a clock that only the play moves.
-// What passes is recorded as the client's machine would see it.
+// stage plays a session: a client and a server of a protocol, the line between them, and a simulated clock. The traffic is recorded as seen
+// from the client's machine.
 type stage struct {
 	t      *testing.T
 	snap   *workspace.Snapshot
 	groups map[schema.Dir]string
 	rng    *rand.Rand
 	now    time.Time
-	ends   map[schema.Dir]transport.Endpoint // by the direction in which they send
+	ends   map[schema.Dir]transport.Endpoint // by sending direction
 	relays map[schema.Dir]*transport.Relay
-	way    []parcel // in the order of their arrival
-	lose   int      // that many more datagrams of the client get lost behind the recorder
+	way    []parcel // in order of arrival
+	lose   int      // number of the next datagrams from the client that are lost after the recorder
 
 	file   bytes.Buffer
 	writer *pcap.Writer
 	record *pcap.Synthetic
 
 	encoders map[string]*workspace.Encoder
-	said     map[string]int // how often a message went
+	said     map[string]int // how often a message was sent
 	last     spoken
 	marked   []spoken
 	noted    []spoken
 	moments  []store.Marker
 }
 
-// parcel is on its way to the other end.
+// parcel is a packet in transit.
 type parcel struct {
 	dir  schema.Dir
 	at   time.Time
 	data []byte
 }
 
-// spoken is a message of the play; the same bytes may go again and again.
+// spoken identifies a sent message; the same bytes may be sent several times.
 type spoken struct {
 	dir  schema.Dir
 	data string
 	nth  int    // from 1
-	note string // of it
+	note string // its note
 }
 
-// sampleStart is when all samples begin.
+// sampleStart is the start of all samples.
 var sampleStart = time.Date(2026, 3, 14, 18, 30, 0, 0, time.UTC)
 
 func newStage(t *testing.T, protocol string, port uint16, groups map[schema.Dir]string) *stage {
@@ -112,7 +112,7 @@ func newStage(t *testing.T, protocol string, port uint16, groups map[schema.Dir]
 	return s
 }
 
-// connection makes one in the recording; the addresses are of networks for documentation.
+// connection adds a connection to the recording; the addresses are reserved for documentation.
 func (s *stage) connection(proto transport.Proto, client, server uint16) *pcap.Synthetic {
 	return pcap.NewSynthetic(s.writer, 0, transport.Conn{
 		Proto: proto, Client: netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 10}), client),
@@ -127,7 +127,7 @@ func (s *stage) must(err error) {
 	}
 }
 
-// send takes what an end puts on the line.
+// send puts a segment of an end on the line.
 func (s *stage) send(x transport.Segment) {
 	data := bytes.Clone(x.Bytes)
 	if x.Dir == schema.ToServer {
@@ -140,13 +140,13 @@ func (s *stage) send(x transport.Segment) {
 	at := s.now.Add(time.Duration(18_000+s.rng.IntN(9_000)) * time.Microsecond)
 	for _, p := range s.way {
 		if p.dir == x.Dir && p.at.After(at) {
-			at = p.at // nothing overtakes
+			at = p.at // no reordering
 		}
 	}
 	s.way = append(s.way, parcel{x.Dir, at, data})
 }
 
-// wait lets time go by: about d, of which what is on its way arrives.
+// wait advances the clock by about d and delivers the packets that arrive.
 func (s *stage) wait(d time.Duration) {
 	until := s.now.Add(d + time.Duration(s.rng.Int64N(int64(d)/20+1)).Truncate(time.Microsecond))
 	for s.now.Before(until) {
@@ -182,7 +182,7 @@ func (s *stage) wait(d time.Duration) {
 	}
 }
 
-// bytes are those of a message.
+// bytes encodes a message.
 func (s *stage) bytes(dir schema.Dir, name string, v values) []byte {
 	s.t.Helper()
 	e, ok := s.encoders[name]
@@ -216,7 +216,7 @@ func (s *stage) speak(dir schema.Dir, data []byte) {
 	s.last = spoken{dir: dir, data: string(data), nth: s.said[dir.String()+string(data)]}
 }
 
-// client and server say something.
+// client and server send a message from that end.
 func (s *stage) client(name string, v values) {
 	s.t.Helper()
 	s.put(schema.ToServer, transport.Outgoing{Bytes: s.bytes(schema.ToServer, name, v)})
@@ -227,7 +227,7 @@ func (s *stage) server(name string, v values) {
 	s.put(schema.ToClient, transport.Outgoing{Bytes: s.bytes(schema.ToClient, name, v)})
 }
 
-// mark and note are about what was said last, moment is about what comes next.
+// mark and note apply to the last message sent, moment to the next one.
 func (s *stage) mark() { s.marked = append(s.marked, s.last) }
 
 func (s *stage) note(text string) {
@@ -251,7 +251,7 @@ func (s *stage) end(text string) (recording, notes []byte) {
 	return s.file.Bytes(), s.notes(text)
 }
 
-// notes looks where the frames are that the play spoke of.
+// notes converts the marks and notes of the play to frame numbers.
 func (s *stage) notes(text string) []byte {
 	s.t.Helper()
 	frames := sampleFrames(s.t, s.snap, s.file.Bytes())
@@ -259,7 +259,7 @@ func (s *stage) notes(text string) []byte {
 		left := x.nth
 		for _, f := range frames {
 			if f.dir != x.dir || f.data == "" || f.kind == transport.Problem && !strings.HasPrefix(x.data, f.data) || f.kind != transport.Problem && f.data != x.data {
-				continue // of what cannot be read a problem has the first bytes
+				continue // a problem frame has the first bytes of an invalid message
 			}
 			if left--; left == 0 {
 				return f.n
@@ -289,7 +289,7 @@ func (s *stage) notes(text string) []byte {
 	return append(out, '\n')
 }
 
-// sampleFrame is what notes are found by.
+// sampleFrame is the identity of a frame for notes.
 type sampleFrame struct {
 	n    uint64
 	dir  schema.Dir
@@ -298,7 +298,7 @@ type sampleFrame struct {
 	data string
 }
 
-// sampleFrames reads a recording as the program does.
+// sampleFrames reads a recording.
 func sampleFrames(t *testing.T, snap *workspace.Snapshot, file []byte) (out []sampleFrame) {
 	t.Helper()
 	p, _ := protocols.Of(snap.Dialect.Name)

@@ -20,7 +20,7 @@ import (
 
 const sampleName = "sample: a session of the demo game"
 
-// samples are the recordings that ship with the program: how each is played, and what is in it.
+// samples are the built-in recordings: their plays and the expected frames.
 var samples = []struct {
 	protocol string
 	port     uint16
@@ -28,31 +28,31 @@ var samples = []struct {
 	play     func(*stage)
 	text     string
 	wants    []string // messages
-	via      []string // starts of what some frame was wrapped in
-	odd      []string // "kind status name" of all frames that are not fine
+	via      []string // first words of layers that some frame has
+	odd      []string // "kind status name" of all frames with problems
 }{
 	{
 		protocol: "tera", port: 7801, play: playTera,
-		text:  "A short visit to a made-up world: a walk, a fight, and what comes after it. One message has no definition, one is wrong on purpose.",
+		text:  "A short visit to an invented world: a walk, a fight, and the time after it. One message has no definition, one is deliberately wrong.",
 		wants: []string{"C_CHECK_VERSION", "S_LOGIN", "S_INVENTORY", "S_PARTY_MEMBER_LIST", "C_PLAYER_LOCATION", "C_CHAT", "S_CHAT", "S_PING", "C_PONG", "S_SPAWN_NPC", "C_START_SKILL", "S_SKILL_RESULT", "S_DESPAWN_NPC", "S_EXPERIENCE", "C_USE_ITEM", "C_MOVE_ITEM", "S_TRADE_OFFER"},
 		odd:   []string{"message unknown ", "message illegal S_CHAT"},
 	},
 	{
 		protocol: "muta", port: 7802, play: playMuta, groups: map[schema.Dir]string{schema.ToServer: "clmsg", schema.ToClient: "svmsg"},
-		text:  "A short visit to a made-up world: heroes are made, walk about and level, people talk. One message is wrong on purpose.",
+		text:  "A short visit to an invented world: heroes are created, walk about and level up, players chat. One message is deliberately wrong.",
 		wants: []string{"login", "login_result", "create_hero", "heroes", "say", "ping", "pong"},
 		odd:   []string{"problem  "},
 	},
 	{
 		protocol: "subspace", port: 7803, play: playSubspace, groups: map[schema.Dir]string{schema.ToServer: "game", schema.ToClient: "game"},
-		text:  "A login, a duel, and the way out, with a player whom the demo made up. One packet has no definition, one is wrong on purpose, one got lost.",
+		text:  "A login, a duel and a logout, with an invented player. One packet has no definition, one is deliberately wrong, one was lost.",
 		wants: []string{"c2s_login", "s2c_login_response", "c2s_go_arena", "s2c_settings", "s2c_file", "s2c_player_entering", "c2s_position", "s2c_position", "s2c_weapon", "c2s_chat", "s2c_chat", "s2c_kill", "s2c_score_update", "c2s_green", "c2s_set_ship", "c2s_die", "ack", "sync_request", "ping", "pong"},
 		via:   []string{"cluster", "reliable", "chunk"},
 		odd:   []string{"message unknown ", "message incomplete s2c_kill"},
 	},
 }
 
-// What ships is what the plays make; -update writes it.
+// The built-in recordings are those that the plays write; -update writes them.
 func TestSampleCaptures(t *testing.T) {
 	for _, sample := range samples {
 		t.Run(sample.protocol, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestSampleCaptures(t *testing.T) {
 				path := filepath.Join(dir, name)
 				got, err := os.ReadFile(path)
 				if err != nil || !bytes.Equal(got, want) {
-					t.Errorf("%s is not what is played: %v", path, err)
+					t.Errorf("%s differs from the play: %v", path, err)
 				}
 				if !*update || bytes.Equal(got, want) {
 					continue
@@ -77,7 +77,7 @@ func TestSampleCaptures(t *testing.T) {
 	}
 }
 
-// Each sample is read as everything else is, and all in it is known but what is not meant to be.
+// Each sample reads like any capture, and only the intended frames have problems.
 func TestSampleCapturesRead(t *testing.T) {
 	for _, sample := range samples {
 		t.Run(sample.protocol, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestSampleCapturesRead(t *testing.T) {
 			}
 			for _, want := range sample.via {
 				if !via[want] {
-					t.Errorf("nothing came in a %s", want)
+					t.Errorf("no frame came in a %s", want)
 				}
 			}
 			if dirs["c2s"] < 30 || dirs["s2c"] < 30 {
@@ -147,7 +147,7 @@ func TestSampleCapturesRead(t *testing.T) {
 			}
 			for _, n := range oddAt {
 				if !slices.Contains(notes.Marked, n) || notes.Frames[n] == "" {
-					t.Errorf("frame %d is odd, and nothing says that it is meant to be", n)
+					t.Errorf("frame %d has a problem without a note", n)
 				}
 			}
 			t.Logf("%d bytes, %d frames %v: %v", len(r.Data), len(all), dirs, names)
@@ -155,14 +155,14 @@ func TestSampleCapturesRead(t *testing.T) {
 	}
 }
 
-// The samples are for those who start the server; frames still wants to be told what to read.
+// The samples are for the server; frames still requires an input.
 func TestFramesWithoutCapture(t *testing.T) {
 	if out, errs, status := cli(t, "", "frames"); status != exitUsage || out != "" || errs == "" {
 		t.Errorf("status %d\n%s%s", status, out, errs)
 	}
 }
 
-// keptCapture is one of the list.
+// keptCapture is an element of the list of captures.
 type keptCapture struct {
 	ID, Name string
 	Notes    store.Notes
@@ -178,13 +178,13 @@ func keptCaptures(t *testing.T, addr, ws string) []keptCapture {
 	return all.Captures
 }
 
-// The first start has a capture to look at in each workspace; it is a capture as any other, and stays away when it was deleted.
+// The first start adds a sample capture to each workspace. It is an ordinary capture, and is not added again after deletion.
 func TestServeSampleCaptures(t *testing.T) {
 	data := t.TempDir()
 	t.Run("first", func(t *testing.T) {
 		addr, _ := started(t, "--listen", "127.0.0.1:0", "--data", data)
 		if _, body := get(t, "http://"+addr+"/"); !strings.Contains(body, "C_EDIT_PRIVATE_CHANNEL") || !strings.Contains(body, "player_id") {
-			t.Error("the first visit is not the workbench with its example")
+			t.Error("the first page is not the workbench with its example")
 		}
 		for _, sample := range samples {
 			all := keptCaptures(t, addr, sample.protocol)
@@ -225,11 +225,11 @@ func TestServeSampleCaptures(t *testing.T) {
 		}
 	})
 	if left, _ := filepath.Glob(filepath.Join(data, "*", "definitions", "demo.*")); len(left) > 0 {
-		t.Errorf("%v are no definitions", left)
+		t.Errorf("%v are not definitions", left)
 	}
 }
 
-// A folder of the user's own gets nothing, and captures that are there already stay alone.
+// A --library folder gets no samples, and a folder with captures no sample capture.
 func TestServeSampleCapturesElsewhere(t *testing.T) {
 	data := t.TempDir()
 	own, err := store.OpenCaptures(filepath.Join(data, "muta", "captures"))

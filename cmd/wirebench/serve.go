@@ -41,10 +41,10 @@ func newServe() *cobra.Command {
 messages, captures and settings are files in --data; the first start fills it with
 samples.
 
-A loopback address needs no access token. Any other address does: the token of
---token, or else a random one that serve prints.
+A loopback address needs no access token. On any other address --token sets it;
+without the flag serve prints a random token.
 
-People may start listeners that relay to this machine and to the upstreams allowed
+Users may start listeners that relay to this machine and to the upstreams allowed
 by --allow-upstream. --proxy starts a listener at once and allows its upstream.
 
 Ctrl+C shuts the server down and gives open requests five seconds to finish; a
@@ -54,7 +54,7 @@ second Ctrl+C exits immediately.`,
   wirebench serve --proxy 'tera=127.0.0.1:17801>game.example:7801'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := untilTold(cmd.Context())
+			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
 			cmd.SetContext(ctx)
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
@@ -73,14 +73,14 @@ second Ctrl+C exits immediately.`,
 	l.add(cmd)
 	relay.add(cmd)
 	cmd.Flags().StringVar(&listen, "listen", defaultListen, "address to listen on")
-	cmd.Flags().StringVar(&tokens.Operator, "token", "", "access token (default: none on a loopback address without --viewer-token, else a random one, which is printed)")
+	cmd.Flags().StringVar(&tokens.Operator, "token", "", "access token (default: none on a loopback address without --viewer-token, otherwise a random one, which is printed)")
 	cmd.Flags().StringVar(&tokens.Viewer, "viewer-token", "", "second access token, for read-only access")
 	cmd.Flags().StringVar(&data, "data", "./wirebench-data", "directory for definitions, samples and settings")
 	return cmd
 }
 
-// workspaces opens one for each protocol that can be read. The definitions of --library are edited where they are; those of the other
-// protocols are in the data directory, which gets the definitions that ship with the program when it is made.
+// workspaces opens a workspace for each dialect. The definitions of --library are edited in place; those of the other dialects are in the
+// data directory, which is filled with the built-in definitions when it is created.
 func workspaces(cmd *cobra.Command, l *libraryFlags, data *store.Data, log *slog.Logger) ([]*workspace.Workspace, error) {
 	o, err := l.options()
 	if err != nil {
@@ -111,7 +111,7 @@ func workspaces(cmd *cobra.Command, l *libraryFlags, data *store.Data, log *slog
 		if c.Captures, err = data.Captures(d.Name, "captures"); err != nil {
 			return nil, fmt.Errorf("keep captures in %s: %w (--data)", data.Path(), err)
 		}
-		if d.Name == own { // others may write there, too
+		if d.Name == own { // other programs may write there, too
 			c.Codes = codes
 			if c.Files, err = store.Open(folder, store.WithLog(log)); err != nil {
 				return nil, fmt.Errorf("open library %s: %w", folder, err)
@@ -133,7 +133,7 @@ func workspaces(cmd *cobra.Command, l *libraryFlags, data *store.Data, log *slog
 	return out, nil
 }
 
-// folder is the directory of --library and its protocol.
+// folder returns the directory of --library and its dialect.
 func (l *libraryFlags) folder(cmd *cobra.Command) (dir, protocol string, err error) {
 	if len(l.dirs) > 1 {
 		return "", "", errors.New("the server edits one directory: give --library once")
@@ -149,9 +149,9 @@ func (l *libraryFlags) folder(cmd *cobra.Command) (dir, protocol string, err err
 	return dir, snap.Dialect.Name, nil
 }
 
-// seed makes the directory of a protocol's definitions with those that ship with the program, and their samples, and adds a capture of
-// them to look at. One that exists stays as it is, even if it is empty. It is made under another name first, so that a crash leaves no
-// half of it.
+// seed creates the directory of a protocol's definitions with the built-in definitions and samples, and adds the sample capture. An
+// existing directory is left unchanged, even if it is empty. The directory is created under a temporary name, so that a crash leaves no
+// incomplete one.
 func seed(dir, protocol string, captures *store.Captures) error {
 	if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -174,13 +174,13 @@ func seed(dir, protocol string, captures *store.Captures) error {
 	if err := os.Chmod(made, 0o755); err != nil {
 		return err
 	}
-	if err := addRecording(captures, protocol); err != nil { // first: behind the definitions a crash would leave none for ever
+	if err := addRecording(captures, protocol); err != nil { // first: after a crash behind the rename it would never be added
 		return err
 	}
 	return os.Rename(made, dir)
 }
 
-// addRecording adds the recorded session of a protocol, with its notes, where there are no captures yet.
+// addRecording adds the sample capture of a protocol, with its notes, unless there are captures already.
 func addRecording(captures *store.Captures, protocol string) error {
 	r, ok := library.Recorded(protocol)
 	if !ok {
@@ -202,7 +202,7 @@ func addRecording(captures *store.Captures, protocol string) error {
 	return err
 }
 
-// copyLibrary writes a library with each sample beside its definition.
+// copyLibrary writes a library, with each sample beside its definition.
 func copyLibrary(dir, protocol string, fsys fs.FS) error {
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -244,14 +244,14 @@ func copyLibrary(dir, protocol string, fsys fs.FS) error {
 	return nil
 }
 
-// serve listens until the context ends, then lets open requests finish.
+// serve serves until the context ends, then shuts down.
 func serve(cmd *cobra.Command, listen string, tokens access.Tokens, spaces []*workspace.Workspace, relay *proxyFlags, log *slog.Logger) error {
 	host, _, err := splitAddress(listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", listen, err)
 	}
 	if tokens.Viewer != "" && tokens.Viewer == tokens.Operator {
-		return errors.New("--viewer-token is the same as --token: who has it could be taken for either")
+		return errors.New("--viewer-token and --token must differ")
 	}
 	upstreams, relayed, err := relay.read()
 	if err != nil {
@@ -261,7 +261,7 @@ func serve(cmd *cobra.Command, listen string, tokens access.Tokens, spaces []*wo
 		return err
 	}
 	warnInVain(cmd, upstreams.Entries())
-	ln, err := net.Listen("tcp", listen) // first: the proxy has to know where the server is
+	ln, err := net.Listen("tcp", listen) // first: the proxy must not connect to this address
 	if err != nil {
 		return fmt.Errorf("--listen: %w", proxy.ListenProblem(err))
 	}
@@ -279,7 +279,7 @@ func serve(cmd *cobra.Command, listen string, tokens access.Tokens, spaces []*wo
 	if err != nil {
 		return err
 	}
-	defer pages.Close() // a second time does nothing
+	defer pages.Close() // idempotent
 	srv := server.NewHTTPServer(pages)
 	watching, stop := context.WithCancel(cmd.Context())
 	var watchers sync.WaitGroup
@@ -304,7 +304,7 @@ func serve(cmd *cobra.Command, listen string, tokens access.Tokens, spaces []*wo
 	case <-cmd.Context().Done():
 	}
 	if err := shutDown(srv, pages); err != nil {
-		note(cmd, "Not everything ended in %v: %v", shutdownTime, err)
+		note(cmd, "Shutdown incomplete after %v: %v", shutdownTime, err)
 	}
 	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve: %w", err)
@@ -312,11 +312,11 @@ func serve(cmd *cobra.Command, listen string, tokens access.Tokens, spaces []*wo
 	return nil
 }
 
-// shutdownTime is how long the end of the server may take in all. What has not ended by then is given up.
+// shutdownTime bounds the shutdown as a whole; connections still open are then closed.
 const shutdownTime = 5 * time.Second
 
-// shutDown takes no more requests, and ends those that are open side by side with the pages and the proxies, whose connections are not the
-// HTTP server's.
+// shutDown refuses new requests and, concurrently, lets open requests finish and ends the pages and the proxies, whose connections do not
+// belong to the HTTP server.
 func shutDown(srv *http.Server, pages *server.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
@@ -333,7 +333,7 @@ func shutDown(srv *http.Server, pages *server.Server) error {
 	return errors.Join(err, requests)
 }
 
-// loopback reports whether an address is of this machine alone.
+// loopback reports whether a host is localhost or a loopback address.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

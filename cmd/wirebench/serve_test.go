@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// log is a buffer that one goroutine writes and another reads.
+// log is a buffer for concurrent writes and reads.
 type log struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -37,7 +37,7 @@ func (l *log) String() string {
 
 var address = regexp.MustCompile(`Wirebench is at http://(\S+)`)
 
-// started runs the server on a free port until the test ends, and returns its address and what it says.
+// started runs the server on a free port until the test ends, and returns its address and its output.
 func started(t *testing.T, args ...string) (addr string, out *log) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -89,7 +89,7 @@ func get(t *testing.T, url string, header ...string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// Without a command it serves, with nothing configured, and asks no token of this machine.
+// Without a command and flags the program serves on a loopback address, without a token.
 func TestServe(t *testing.T) {
 	addr, _ := started(t, "--listen", "127.0.0.1:0")
 	if status, body := get(t, "http://"+addr+"/"); status != 200 || !strings.Contains(body, "C_EDIT_PRIVATE_CHANNEL") || !strings.Contains(body, "player_id") {
@@ -103,7 +103,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// Beyond this machine it makes up a token and asks for it.
+// On other addresses it makes a random token and requires it.
 func TestServeBeyondThisMachine(t *testing.T) {
 	addr, out := started(t, "serve", "--listen", "0.0.0.0:0")
 	m := regexp.MustCompile(`The access token is (\S{20,})`).FindStringSubmatch(out.String())
@@ -122,7 +122,7 @@ func TestServeBeyondThisMachine(t *testing.T) {
 	}
 }
 
-// With a viewer's token there is an operator's too, also on this machine; the environment sets it as it does every flag.
+// With a viewer's token there is an operator's token, also on a loopback address; the environment sets it like every flag.
 func TestServeViewer(t *testing.T) {
 	t.Setenv("WIREBENCH_VIEWER_TOKEN", "just-looking")
 	addr, out := started(t, "serve", "--listen", "127.0.0.1:0")
@@ -139,12 +139,12 @@ func TestServeViewer(t *testing.T) {
 	if status, body := get(t, "http://"+addr+"/w/tera", "Authorization", "Bearer "+m[1]); status != 200 || strings.Contains(body, "View only") {
 		t.Errorf("with the operator's token: %d %s", status, body)
 	}
-	if _, stderr, status := cli(t, "", "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--token", "just-looking"); status != 2 || !strings.Contains(stderr, "--viewer-token is the same as --token") {
+	if _, stderr, status := cli(t, "", "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--token", "just-looking"); status != 2 || !strings.Contains(stderr, "--viewer-token and --token must differ") {
 		t.Errorf("both tokens are the same: %d %s", status, stderr)
 	}
 }
 
-// --library takes the place of the definitions inside the program; it is a directory of its own, which is edited where it is.
+// --library replaces the built-in definitions; its directory is edited in place.
 func TestServeLibrary(t *testing.T) {
 	lib := write(t, joinLib)
 	addr, _ := started(t, "serve", "--listen", "127.0.0.1:0", "--library", lib)
@@ -154,7 +154,7 @@ func TestServeLibrary(t *testing.T) {
 	}
 }
 
-// The first start fills the data directory, the next finds it as it was left.
+// The first start fills the data directory; the next one keeps it.
 func TestServeKeepsDefinitions(t *testing.T) {
 	data := t.TempDir()
 	started := func(t *testing.T) string {
@@ -202,7 +202,7 @@ func TestServeRefusesBadAddresses(t *testing.T) {
 	}
 }
 
-// What is relayed is said on the command line or in a file; the server itself is never relayed to.
+// Listeners are given on the command line or in a file; the server's own address is refused as an upstream.
 func TestServeProxies(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "proxies.json")
 	if err := os.WriteFile(file, []byte(`{"allow":["10.0.0.0/8:7801"],"proxies":[{"workspace":"muta","listen":"127.0.0.1:0","upstream":"127.0.0.1:9","name":"one"}]}`), 0o600); err != nil {
@@ -238,7 +238,7 @@ func TestServeProxies(t *testing.T) {
 	}
 }
 
-// An entry of the list of upstreams that allows nothing is told.
+// An allowed upstream without effect prints a note.
 func TestAllowedInVain(t *testing.T) {
 	for entry, want := range map[string]bool{
 		"169.254.0.0/16:*": true, "169.254.169.254:80": true, "[ff00::]:1": true, "ff00::/8:1": true, "[ff00::/8]:1": true, "224.0.0.0/4:1": true,
@@ -249,12 +249,12 @@ func TestAllowedInVain(t *testing.T) {
 		}
 	}
 	_, out := started(t, "--listen", "127.0.0.1:0", "--allow-upstream", "169.254.0.0/16:*")
-	if text := out.String(); !strings.Contains(text, "169.254.0.0/16:* changes nothing") {
+	if text := out.String(); !strings.Contains(text, "allowing 169.254.0.0/16:* has no effect") {
 		t.Error(text)
 	}
 }
 
-// The demo game of each protocol is watched by one request, and its frames are decoded by the definitions inside.
+// One request starts the demo game of each protocol, and the built-in definitions decode its frames.
 func TestServeDemo(t *testing.T) {
 	addr, _ := started(t, "--listen", "127.0.0.1:0")
 	for _, ws := range []string{"tera", "muta", "subspace"} {
@@ -289,8 +289,8 @@ func TestServeDemo(t *testing.T) {
 	}
 }
 
-// The end of the server takes a few seconds at most and is no failure, whatever is open: a request whose body never comes, a page that does
-// not answer.
+// The shutdown of the server takes a few seconds at most and succeeds, whatever is open: a request whose body never arrives, a page that does
+// not respond.
 func TestServeEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &log{}

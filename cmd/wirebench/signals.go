@@ -7,13 +7,12 @@ import (
 	"syscall"
 )
 
-// untilTold is for commands that run until somebody ends them: the first Ctrl+C (or SIGTERM) ends the context, so that they can say
-// goodbye, and a second one ends the program at once. All other commands die of the first, as they hold nothing that is worth a goodbye.
-// A reader of the output that goes away does not end them either: to write is an error then, and what they relay or serve goes on as far
-// as they see fit.
+// untilSignal is for commands that run until they are interrupted: the first Ctrl+C (or SIGTERM) ends the context, so that they can close
+// their connections, and a second one ends the program at once. Other commands end at the first. A closed output does not end the
+// program either: writing to it returns an error, and the command decides.
 //
 // Call stop when the command ends.
-func untilTold(ctx context.Context) (told context.Context, stop func()) {
+func untilSignal(ctx context.Context) (told context.Context, stop func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	told, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(told, stop)

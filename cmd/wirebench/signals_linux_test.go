@@ -29,7 +29,7 @@ func child(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// ended waits for the end of a child and says how it was.
+// ended waits for a child and returns its status.
 func ended(t *testing.T, cmd *exec.Cmd) syscall.WaitStatus {
 	t.Helper()
 	done := make(chan error, 1)
@@ -48,13 +48,13 @@ func ended(t *testing.T, cmd *exec.Cmd) syscall.WaitStatus {
 	return cmd.ProcessState.Sys().(syscall.WaitStatus)
 }
 
-// Ctrl+C ends a command that reads what never comes.
+// Ctrl+C ends a command that waits for its input.
 func TestInterrupted(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	held, err := os.OpenFile(fifo, os.O_RDWR, 0) // so that others can open it, and nothing comes
+	held, err := os.OpenFile(fifo, os.O_RDWR, 0) // others can open it, and reads block
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// reading waits until a process has opened a file, or sleeps in a read of its standard input: it has set up its signals by then.
+// reading waits until a process has opened a file or blocks reading standard input: its signal handlers are then set up.
 func reading(t *testing.T, pid int, file string) {
 	t.Helper()
 	until(t, "it reads", func() bool {
@@ -109,7 +109,7 @@ func reading(t *testing.T, pid int, file string) {
 	})
 }
 
-// A first Ctrl+C asks to end, and a further one does not ask: here it would wait for a workbench that is away.
+// A second Ctrl+C ends the program at once: here the first one would wait for an unreachable workbench.
 func TestInterruptedTwice(t *testing.T) {
 	g, err := demo.Start(t.Context(), demo.Options{Protocol: "tera", Rate: 400})
 	if err != nil {
@@ -126,7 +126,7 @@ func TestInterruptedTwice(t *testing.T) {
 	until(t, "the proxy listens", func() bool { return strings.Contains(said.String(), "is relayed to") })
 	played := make(chan error, 1)
 	go func() { played <- g.Client(t.Context(), listen) }()
-	until(t, "something waits to be pushed", func() bool { return strings.Contains(said.String(), "pushing waits") })
+	until(t, "pushing is interrupted", func() bool { return strings.Contains(said.String(), "pushing is interrupted") })
 	over := make(chan error, 1)
 	go func() { over <- cmd.Wait() }()
 	until(t, "it ends", func() bool {
@@ -140,7 +140,7 @@ func TestInterruptedTwice(t *testing.T) {
 	<-played
 }
 
-// A list that is read no more ends a proxy as Ctrl+C does: it says goodbye, and its recording is whole.
+// Closing the output ends a proxy like Ctrl+C: it shuts down, and its recording is complete.
 func TestProxyWithoutAReader(t *testing.T) {
 	var d diary
 	g, err := demo.Start(t.Context(), demo.Options{Protocol: "tera", Rate: 400, Seed: 9, Seen: d.note})
@@ -175,7 +175,7 @@ func TestProxyWithoutAReader(t *testing.T) {
 	}
 	<-played
 	if !strings.Contains(said.String(), "connections: 1;") {
-		t.Errorf("it says no goodbye: %s", said)
+		t.Errorf("no orderly shutdown: %s", said)
 	}
 	frames, _, status := cli(t, "", "frames", "--protocol", "tera", file)
 	if status != exitOK || len(lines(frames)) < 3 {

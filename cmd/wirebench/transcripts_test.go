@@ -9,15 +9,15 @@ import (
 
 var update = flag.Bool("update", false, "rewrite transcripts and frozen outputs, and fail")
 
-// TestTranscripts runs the command lines of the console blocks in the README and the manual and compares what they print, so that neither
-// can be wrong. It knows echo, and tail -1 behind a pipe; standard error is shown after standard output.
+// TestTranscripts runs the command lines of the console blocks in the README and the manual and compares their output. It supports echo, and
+// tail -1 after a pipe; standard error is appended to standard output.
 func TestTranscripts(t *testing.T) {
 	for name, least := range map[string]int{"README.md": 1, "web/docs/cli.md": 4} {
 		t.Run(name, func(t *testing.T) { transcripts(t, "../../"+name, least) })
 	}
 }
 
-// transcripts checks the console blocks of one file, of which there are at least so many.
+// transcripts checks the console blocks of a file, at least least of them.
 func transcripts(t *testing.T, name string, least int) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -40,7 +40,7 @@ func transcripts(t *testing.T, name string, least int) {
 			}
 		}
 		if got.String() != block {
-			t.Errorf("the text shows\n%s\nbut it is\n%s", block, got.String())
+			t.Errorf("the text shows\n%s\nbut the output is\n%s", block, got.String())
 		}
 		parts[i+1] = got.String() + "```" + rest
 	}

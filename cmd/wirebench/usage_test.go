@@ -12,14 +12,13 @@ import (
 	"testing"
 )
 
-// TestUsage gives each command what it cannot use: the status is that of wrong usage, and the message says what is expected in words of
-// the command line.
+// TestUsage runs commands with wrong usage: the exit status is exitUsage, and the message names the flag or argument and the correct form.
 func TestUsage(t *testing.T) {
 	dir := t.TempDir()
 	long := strings.Repeat("x", 100_000)
 	for _, c := range []struct {
 		args []string
-		want string // in what is said
+		want string // part of standard error
 		not  string
 	}{
 		{[]string{"decod"}, `unknown command "decod"; did you mean "decode"?`, ""},
@@ -30,29 +29,29 @@ func TestUsage(t *testing.T) {
 		{[]string{"check"}, "check needs a path", ""},
 		{[]string{"fmt"}, "fmt needs a path", ""},
 		{[]string{"emit"}, "emit needs --target", `""`},
-		{[]string{"emit", "--target", "cobol"}, "--target cobol: it is one of c,", ""},
-		{[]string{"emit", "x"}, `"x" is too much: emit takes no arguments`, ""},
-		{[]string{"layout", "--message", "C_JOIN", "x"}, `"x" is too much`, ""},
-		{[]string{"paste", "a", "b"}, `"b" is too much`, ""},
-		{[]string{"demo", "x"}, `"x" is too much`, "command"},
-		{[]string{"proxy", "x"}, `"x" is too much`, "command"},
-		{[]string{"serve", "x"}, `"x" is too much`, "command"},
+		{[]string{"emit", "--target", "cobol"}, "--target cobol: must be one of c,", ""},
+		{[]string{"emit", "x"}, `unexpected argument "x": emit takes no arguments`, ""},
+		{[]string{"layout", "--message", "C_JOIN", "x"}, `unexpected argument "x"`, ""},
+		{[]string{"paste", "a", "b"}, `unexpected argument "b"`, ""},
+		{[]string{"demo", "x"}, `unexpected argument "x"`, "command"},
+		{[]string{"proxy", "x"}, `unexpected argument "x"`, "command"},
+		{[]string{"serve", "x"}, `unexpected argument "x"`, "command"},
 		{[]string{"replay", "--to", "127.0.0.1:1"}, "replay needs a capture or script", ""},
-		{[]string{"replay", "a", "b", "--to", "127.0.0.1:1"}, `"b" is too much`, ""},
+		{[]string{"replay", "a", "b", "--to", "127.0.0.1:1"}, `unexpected argument "b"`, ""},
 
-		{[]string{"frames", "--port", "x"}, "--port x: a whole number, or several", "strconv"},
-		{[]string{"frames", "--port"}, "--port: a whole number", ""},
-		{[]string{"frames", "--json=maybe"}, "--json maybe: true or false is expected", "strconv"},
-		{[]string{"demo", "--for", "x"}, "--for x: a time such as 30s", "time:"},
+		{[]string{"frames", "--port", "x"}, "--port x: must be a whole number, or several", "strconv"},
+		{[]string{"frames", "--port"}, "--port needs a whole number", ""},
+		{[]string{"frames", "--json=maybe"}, "--json maybe: must be true or false", "strconv"},
+		{[]string{"demo", "--for", "x"}, "--for x: must be a time such as 30s", "time:"},
 		{[]string{"demo", "--for", "-1s"}, "--for -1s", ""},
-		{[]string{"demo", "--rate", "x"}, "--rate x: a number is expected", ""},
-		{[]string{"demo", "--rate", "NaN"}, "--rate NaN: it is 0.1 to 1000", "tera:"},
+		{[]string{"demo", "--rate", "x"}, "--rate x: must be a number", ""},
+		{[]string{"demo", "--rate", "NaN"}, "--rate NaN: must be 0.1 to 1000", "tera:"},
 		{[]string{"demo", "--protocol", "tera", "--via", "nowhere"}, "the port is missing", ""},
 		{[]string{"decode", "--integrity-count", "-1"}, "a whole number from 0", "strconv"},
-		{[]string{"decode", "--protocol", "x"}, "--protocol x: it is tera, muta, subspace", ""},
-		{[]string{"decode", "--protocol", "x", "--library", dir}, "--protocol x: it is tera, muta, subspace", ""},
-		{[]string{"decode", "--form", "x"}, "--form x: it is hex,", ""},
-		{[]string{"paste", "--form", "x"}, "--form x: it is hex,", ""},
+		{[]string{"decode", "--protocol", "x"}, "--protocol x: must be one of tera, muta, subspace", ""},
+		{[]string{"decode", "--protocol", "x", "--library", dir}, "--protocol x: must be one of tera, muta, subspace", ""},
+		{[]string{"decode", "--form", "x"}, "--form x: must be one of hex,", ""},
+		{[]string{"paste", "--form", "x"}, "--form x: must be one of hex,", ""},
 		{[]string{"decode", "--message", long}, "no definition", ""},
 		{[]string{"frames", "--keys", filepath.Join(dir, "no")}, "--keys: open", ""},
 		{[]string{"frames", "--keys", dir}, "--keys: read", ""},
@@ -70,27 +69,27 @@ func TestUsage(t *testing.T) {
 		{[]string{"replay", "-", "--to", "127.0.0.1:1"}, "standard input is neither a script nor a capture", ""},
 
 		{[]string{"proxy", "--listen", ":0", "--upstream", "nowhere"}, "--upstream nowhere: the port is missing", ""},
-		{[]string{"proxy", "--listen", "::1:5", "--upstream", "127.0.0.1:1"}, "--listen ::1:5: HOST:PORT", ""},
-		{[]string{"proxy", "--listen", ":0", "--upstream", "127.0.0.1:1", "--ports", "99999"}, "--ports 99999: it is 1 to 16", "--allow"},
-		{[]string{"proxy", "--listen", ":0", "--upstream", "127.0.0.1:1", "--ports", "-1"}, "--ports -1: it is 1 to 16", ""},
+		{[]string{"proxy", "--listen", "::1:5", "--upstream", "127.0.0.1:1"}, "--listen ::1:5: must be HOST:PORT", ""},
+		{[]string{"proxy", "--listen", ":0", "--upstream", "127.0.0.1:1", "--ports", "99999"}, "--ports 99999: must be 1 to 16", "--allow"},
+		{[]string{"proxy", "--listen", ":0", "--upstream", "127.0.0.1:1", "--ports", "-1"}, "--ports -1: must be 1 to 16", ""},
 		{[]string{"serve", "--listen", "nowhere", "--data", dir}, "--listen nowhere: the port is missing", ""},
 		{[]string{"health", "--listen", "nowhere"}, "--listen nowhere: the port is missing", ""},
 		{[]string{"replay", "x", "--to", "127.0.0.1:1", "--time", "-1s"}, "--time -1s", ""},
 		{[]string{"replay", "x", "--to", "127.0.0.1:1", "--speed", "0"}, "--speed 0", ""},
-		{[]string{"replay", "x", "--to", "127.0.0.1:1", "--tolerance", "x"}, "--tolerance x: it is exact, fields or shape", ""},
+		{[]string{"replay", "x", "--to", "127.0.0.1:1", "--tolerance", "x"}, "--tolerance x: must be exact, fields or shape", ""},
 		{[]string{"replay", "x", "--to", "127.0.0.1:1", "--var", "x"}, "--var", ""},
 	} {
 		out, said, status := cli(t, "", c.args...)
 		if status != exitUsage || out != "" || !strings.Contains(said, c.want) || c.not != "" && strings.Contains(said, c.not) {
-			t.Errorf("%.80q: status %d, %q\nsaid: %.500s\nwant in it: %s\nnot: %s", c.args, status, out, said, c.want, c.not)
+			t.Errorf("%.80q: status %d, %q\nstderr: %.500s\nwant: %s\nnot: %s", c.args, status, out, said, c.want, c.not)
 		}
 		if len(said) > maxError+100 {
-			t.Errorf("%.80q: it says %d bytes", c.args, len(said))
+			t.Errorf("%.80q: standard error has %d bytes", c.args, len(said))
 		}
 	}
 }
 
-// All commands tell what they are for.
+// Every command has a help text, and every flag a description.
 func TestHelp(t *testing.T) {
 	for _, c := range newRoot().Commands() {
 		asked, _, status := cli(t, "", c.Name(), "--help")
@@ -114,7 +113,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// A filter that is wrong is shown around the mistake, in one line however long it is and whatever is in it, with the mark below the place.
+// An invalid filter is shown around the mistake, in one line whatever its length and content, with the mark below the position.
 func TestWrongFilterIsShown(t *testing.T) {
 	for _, filter := range []string{
 		"len > 5 @@ x",
@@ -130,12 +129,12 @@ func TestWrongFilterIsShown(t *testing.T) {
 		}
 		at := len([]rune(rows[2])) - 1
 		if shown := []rune(rows[1]); rows[2][len(rows[2])-1] != '^' || at >= len(shown) || shown[at] != '@' {
-			t.Errorf("%.60q: the mark is elsewhere\n%s", filter, said)
+			t.Errorf("%.60q: the mark is in the wrong place\n%s", filter, said)
 		}
 	}
 }
 
-// brokenOut takes so many bytes and then none.
+// brokenOut accepts a number of bytes and then fails.
 type brokenOut struct {
 	left int
 	err  error
@@ -151,7 +150,7 @@ func (b *brokenOut) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Output that is not taken is no success, whatever the command; a reader that has seen enough is none of its business.
+// A write error of the output fails every command, unless the reader has closed the pipe.
 func TestOutputThatIsNotTaken(t *testing.T) {
 	lib := write(t, joinLib)
 	untidy := write(t, map[string]string{"C_A.1.def": "int32    x\n"})
@@ -188,7 +187,7 @@ func TestOutputThatIsNotTaken(t *testing.T) {
 	}
 }
 
-// Flags that choose what JSON has say so where there is none.
+// Flags that select parts of the JSON output print a note without --json.
 func TestOnlyWithJSON(t *testing.T) {
 	lib := write(t, joinLib)
 	for _, json := range []bool{false, true} {
@@ -202,23 +201,23 @@ func TestOnlyWithJSON(t *testing.T) {
 	}
 }
 
-// A script is read from standard input, too; and where a server listens, as the environment of a container says, is no listener of a replay.
+// A script is read from standard input, too; and WIREBENCH_LISTEN, set for the server of a container, does not set --listen of a replay.
 func TestReplayOfStandardInput(t *testing.T) {
 	t.Setenv("WIREBENCH_LISTEN", "0.0.0.0:8080")
 	script := `{"version":1,"protocol":"muta","play":"client","steps":[{"pause":"1ms"}]}`
 	if out, said, status := cli(t, script, "replay", "-", "--make-script", "-"); status != exitOK || !strings.Contains(out, `"pause"`) {
 		t.Errorf("%d %s %s", status, out, said)
 	}
-	// The port is none, so that it ends there.
-	if _, said, status := cli(t, script, "replay", "-", "--to", "127.0.0.1:0"); status != exitUsage || !strings.Contains(said, "--to 127.0.0.1:0: the port is 1 to 65535") {
+	// The port is invalid, so that the command ends there.
+	if _, said, status := cli(t, script, "replay", "-", "--to", "127.0.0.1:0"); status != exitUsage || !strings.Contains(said, "--to 127.0.0.1:0: the port must be 1 to 65535") {
 		t.Errorf("%d %s", status, said)
 	}
-	if _, said, status := cli(t, script, "replay", "-", "--to", "127.0.0.1:0", "--listen", "127.0.0.1:0"); status != exitUsage || !strings.Contains(said, "either --to or --listen") {
+	if _, said, status := cli(t, script, "replay", "-", "--to", "127.0.0.1:0", "--listen", "127.0.0.1:0"); status != exitUsage || !strings.Contains(said, "exclude each other") {
 		t.Errorf("%d %s", status, said)
 	}
 }
 
-// What a file says of a message does not reach the terminal as it is.
+// Control characters in a file are not printed to the terminal.
 func TestFramesOfAHostileLog(t *testing.T) {
 	log := `{"dir":"c2s","name":"S_\u001b]0;evil\u0007X","hex":"0500010007"}` + "\n" + `{"dir":"s2c","name":"A","hex":"0500010007"}` + "\n"
 	out, said, status := cli(t, log, "frames", "--protocol", "tera", "-")
@@ -227,7 +226,7 @@ func TestFramesOfAHostileLog(t *testing.T) {
 	}
 }
 
-// Somebody types, or nobody: /dev/null is no person.
+// The note about reading standard input is for terminals; /dev/null is not one.
 func TestNobodyTypes(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {

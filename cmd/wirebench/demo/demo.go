@@ -1,6 +1,6 @@
-// Package demo is a small game over loopback, in each of the protocols: a server, and clients that play by themselves, so that a first look
-// needs no game. A player walks, talks, fights and loses and gains health; the server answers, and has a life of its own. What they say is
-// made by the definitions that ship with the program.
+// Package demo is a small game over loopback in each of the protocols, for trying Wirebench without a real game: a server, and clients that
+// play automatically. A player walks, talks, fights, and loses and gains health; the server responds, and acts on its own. The messages
+// follow the built-in definitions.
 package demo
 
 import (
@@ -23,38 +23,38 @@ import (
 
 // Bounds of a game.
 const (
-	MinRate    = 0.1  // messages a second
-	MaxRate    = 1000 // messages a second
+	MinRate    = 0.1  // messages per second
+	MaxRate    = 1000 // messages per second
 	maxPlayers = 64   // at once
 	patience   = 2 * time.Second
-	silence    = 30 * time.Second // without a datagram an end is gone
-	stillness  = 30 * time.Minute // without a byte a connection of TCP is given up. A person between the ends may hold a message for long
+	silence    = 30 * time.Second // an end without a datagram for this long is gone
+	stillness  = 30 * time.Minute // idle timeout of TCP connections; long, because a user of the proxy may hold a message
 )
 
-// ErrEnded says that the server ended a client's game.
+// ErrEnded is the error of a client whose game was ended by the server.
 var ErrEnded = errors.New("the server has ended the game")
 
-// Options say how a game is.
+// Options configure a game.
 type Options struct {
 	Protocol string // one of Protocols
-	Group    string // "" is the game; Groups has what other ports of the protocol play
-	Listen   string // IP:port of this machine alone; "" is any port of 127.0.0.1. A game in datagrams takes the next port, too
+	Group    string // "" is the main game; Groups lists the others
+	Listen   string // loopback IP:port; "" is any port of 127.0.0.1. Games over UDP use the next port, too
 
-	Rate float64 // about how many messages a second each end sends: MinRate to MaxRate; 0 is 10
-	Seed uint64  // of what is left to chance, except ciphers' keys
+	Rate float64 // approximate messages per second from each end: MinRate to MaxRate; 0 is 10
+	Seed uint64  // of the random choices, except cipher keys
 
-	Seen func(Event) // is called, by several goroutines, for each message that an end sends or gets; nil: nobody looks
+	Seen func(Event) // called for each message sent or received, from several goroutines; may be nil
 }
 
 // Event is a message at one end.
 type Event struct {
 	Dir     schema.Dir
-	Got     bool   // the other end sent it; else this one did
+	Got     bool   // received from the other end, not sent
 	Name    string // of the definition
-	Message []byte // in clear; it must not be changed
+	Message []byte // in clear; must not be changed
 }
 
-// Protocols are all protocols.
+// Protocols returns the names of all protocols.
 func Protocols() []string {
 	names := make([]string, len(protocols.Protocols))
 	for i, p := range protocols.Protocols {
@@ -63,7 +63,7 @@ func Protocols() []string {
 	return names
 }
 
-// Groups are the groups of messages that have a game on a port of their own, by protocol.
+// Groups returns the message groups of a protocol that have a game on their own port.
 func Groups(protocol string) []string {
 	r, _ := rulesOf(protocol)
 	var names []string
@@ -73,18 +73,18 @@ func Groups(protocol string) []string {
 	return names
 }
 
-// Ports are how many ports that follow one another a game has.
+// Ports returns the number of consecutive server ports of a game.
 func Ports(protocol string) int {
 	p, _ := protocols.Of(protocol)
 	return len(p.Ports)
 }
 
-// Game is a game whose server runs. It may be used by all goroutines.
+// Game is a game with a running server. It is safe for concurrent use.
 type Game struct {
 	Protocol string
 	Network  string // "tcp" or "udp"
 	Addr     string // IP:port of the server
-	Ports    int    // that follow one another from Addr on, and belong together
+	Ports    int    // number of consecutive ports from Addr on
 
 	protocol protocols.Protocol
 	rules    rules
@@ -100,26 +100,26 @@ type Game struct {
 	closed bool
 }
 
-// rules are a protocol's game.
+// rules define the game of a protocol.
 type rules struct {
 	protocol string
-	parts    []part                            // the game, then those of other ports
-	finish   func(name string, message []byte) // sets what definitions leave to the game; nil: nothing
+	parts    []part                            // the main game, then the games of groups
+	finish   func(name string, message []byte) // sets fields that definitions leave to the game; may be nil
 
-	// Where a server's second port is for pings: the client's question, and the answer of a server with so many players. Nil: all ports
-	// are for the game.
+	// Set if the second port of a server is for pings: the client's request, and the response of a server with a number of players. Nil if
+	// all ports are for the game.
 	ping func(at time.Time) []byte
 	pong func(ping []byte, players int) []byte
 }
 
-// part is who plays on one port.
+// part is the game of one port.
 type part struct {
-	group  string    // by which it is asked for; "" = the game
-	groups [2]string // of what goes to the server, and to the client
+	group  string    // name of Options.Group; "" = the main game
+	groups [2]string // of messages to the server, and to the client
 	actors [2]func(*speaker) actor
 }
 
-// games are those of protocols whose ends say something that makes sense. In the others they say examples.
+// games lists the protocols with a scripted game. The ends of other protocols send examples.
 var games = []rules{teraGame, mutaGame, subspaceGame}
 
 func rulesOf(protocol string) (rules, bool) {
@@ -132,30 +132,30 @@ func rulesOf(protocol string) (rules, bool) {
 	return rules{protocol: protocol, parts: []part{{actors: [2]func(*speaker) actor{newReciter, newReciter}}}}, ok
 }
 
-// Start starts the server of a game. It runs until the context ends or Close is called. The errors are of the options and of the system.
+// Start starts the server of a game. It runs until the context ends or Close is called. The errors concern the options and the system.
 func Start(ctx context.Context, o Options) (*Game, error) {
 	r, ok := rulesOf(o.Protocol)
 	if !ok {
-		return nil, fmt.Errorf("there is no demo of protocol %q", o.Protocol)
+		return nil, fmt.Errorf("protocol %q has no demo", o.Protocol)
 	}
 	if o.Rate == 0 {
 		o.Rate = 10
 	}
 	if !(o.Rate >= MinRate && o.Rate <= MaxRate) {
-		return nil, fmt.Errorf("a rate of %g: it is %g to %d messages a second", o.Rate, MinRate, MaxRate)
+		return nil, fmt.Errorf("a rate of %g: must be %g to %d messages per second", o.Rate, MinRate, MaxRate)
 	}
 	if o.Listen == "" {
 		o.Listen = "127.0.0.1:0"
 	}
 	at, err := netip.ParseAddrPort(o.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("listen to %s: IP:port is expected", o.Listen)
+		return nil, fmt.Errorf("listen on %s: must be IP:port", o.Listen)
 	}
 	if !at.Addr().IsLoopback() {
-		return nil, fmt.Errorf("listen to %s: the demo is for this machine alone, 127.0.0.1 or [::1]", o.Listen)
+		return nil, fmt.Errorf("listen on %s: must be a loopback address, 127.0.0.1 or [::1]", o.Listen)
 	}
 	if o.Group != "" && !slices.Contains(Groups(o.Protocol), o.Group) {
-		return nil, fmt.Errorf("there is no demo of group %q of protocol %s", o.Group, o.Protocol)
+		return nil, fmt.Errorf("group %q of protocol %s has no demo", o.Group, o.Protocol)
 	}
 	words, err := readWords(r, o.Group)
 	if err != nil {
@@ -187,7 +187,7 @@ func Start(ctx context.Context, o Options) (*Game, error) {
 	return g, nil
 }
 
-// listen opens the ports of a server, which follow one another: each a *net.TCPListener or a *net.UDPConn.
+// listen opens consecutive ports: each a *net.TCPListener or a *net.UDPConn.
 func listen(at netip.AddrPort, network string, ports int) (all []io.Closer, first netip.AddrPort, err error) {
 	for try := 0; ; try++ {
 		first = at
@@ -217,7 +217,7 @@ func listen(at netip.AddrPort, network string, ports int) (all []io.Closer, firs
 		for _, l := range all {
 			l.Close()
 		}
-		// The ports behind one that the system chose may be taken.
+		// The ports after one that the system chose may be in use.
 		if len(all) == 0 || at.Port() != 0 || try == 20 {
 			return nil, first, err
 		}
@@ -225,8 +225,8 @@ func listen(at netip.AddrPort, network string, ports int) (all []io.Closer, firs
 	}
 }
 
-// Client plays until the context or the game ends, and says goodbye then, which takes 2 seconds at most. It connects to an address: that of
-// the server, or of something between. The error is nil after the context has ended, else ErrEnded or of the connection.
+// Client plays until the context or the game ends, and then disconnects within 2 seconds. addr is the address of the server or of a proxy.
+// The error is nil after the end of the context, otherwise ErrEnded or an error of the connection.
 func (g *Game) Client(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -246,7 +246,7 @@ func (g *Game) Client(ctx context.Context, addr string) error {
 	return err
 }
 
-// Play is Client again and again: when the connection ends or there is none, it tells why and tries anew after a second.
+// Play runs Client repeatedly: when a connection ends or fails, it calls tell with the error and retries after a second.
 func (g *Game) Play(ctx context.Context, addr string, tell func(error)) {
 	for ctx.Err() == nil && g.ctx.Err() == nil {
 		if err := g.Client(ctx, addr); err != nil && tell != nil {
@@ -263,18 +263,18 @@ func (g *Game) Play(ctx context.Context, addr string, tell func(error)) {
 // Close ends the server and all clients, and waits for them.
 func (g *Game) Close() {
 	g.mu.Lock()
-	g.closed = true // so that no client is added while others are waited for
+	g.closed = true // no client may be added during Wait
 	g.mu.Unlock()
 	g.cancel()
 	g.wg.Wait()
 }
 
-// interval is the time between two messages of an end's own.
+// interval is the time between two messages of an end.
 func (g *Game) interval() time.Duration {
 	return time.Duration(float64(time.Second) / g.opts.Rate)
 }
 
-// speaker makes one end for a connection.
+// speaker makes an end of a connection.
 func (g *Game) speaker(dir schema.Dir, send func(message []byte, reliable bool) error, seed uint64) *speaker {
 	s := &speaker{words: g.words, dir: dir, send: send, rng: rand.New(rand.NewPCG(g.opts.Seed, seed)), encoders: map[string]*workspace.Encoder{}}
 	s.told = func(e Event) {

@@ -14,7 +14,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// diary is what both ends say of their messages.
+// diary records the messages that both ends report.
 type diary struct {
 	mu   sync.Mutex
 	sent [2][]string
@@ -42,7 +42,7 @@ func (d *diary) count(name string) int {
 	return d.seen[name]
 }
 
-// wants are messages that a game has after a while.
+// wants are messages that every game eventually sends.
 var wants = map[string][]string{
 	"tera":     {"C_CHECK_VERSION", "S_LOGIN", "C_PLAYER_LOCATION", "S_CHAT", "S_SPAWN_NPC", "S_DESPAWN_NPC", "S_EXPERIENCE", "S_INVENTORY", "C_PONG", "S_WEATHER", "C_MOVE_ITEM"},
 	"muta":     {"login", "login_result", "heroes", "create_hero", "say", "ping", "pong"},
@@ -53,7 +53,7 @@ func await(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain: %s", what)
+			t.Fatalf("timeout: %s", what)
 		}
 	}
 }
@@ -78,9 +78,9 @@ func TestGames(t *testing.T) {
 			if err := <-ended; err != nil {
 				t.Fatal(err)
 			}
-			g.Close() // so that nobody tells any more
+			g.Close() // no more events
 			for i := range 2 {
-				if g.Network == "udp" { // what may get lost overtakes what waits for its turn
+				if g.Network == "udp" { // unreliable datagrams may overtake reliable ones
 					slices.Sort(d.sent[i])
 					slices.Sort(d.got[i])
 				}
@@ -93,7 +93,7 @@ func TestGames(t *testing.T) {
 	}
 }
 
-// A server that ends says so; one that is not there is an error; nothing is left running.
+// The end of a server is ErrEnded, a missing server an error, and no goroutine is left.
 func TestEnds(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for _, protocol := range Protocols() {
@@ -128,7 +128,7 @@ func TestEnds(t *testing.T) {
 	await(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before })
 }
 
-// The group of MUTA that has a port of its own is played by both ends.
+// Both ends play MUTA's group with its own port.
 func TestWorld(t *testing.T) {
 	var d diary
 	g, err := Start(t.Context(), Options{Protocol: "muta", Group: "world", Rate: 500, Seen: d.note})
@@ -140,7 +140,7 @@ func TestWorld(t *testing.T) {
 	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- g.Client(ctx, g.Addr) }()
-	await(t, "moves both ways, and weather", func() bool {
+	await(t, "moves in both directions, and weather", func() bool {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		return len(ended) > 0 || len(d.got[0]) > 20 && len(d.got[1]) > 20 && d.seen["weather"] > 2 && d.seen["moved"] > 40
@@ -170,12 +170,12 @@ func TestRefused(t *testing.T) {
 	} {
 		if g, err := Start(t.Context(), o); err == nil {
 			g.Close()
-			t.Errorf("%+v is not refused", o)
+			t.Errorf("%+v is accepted", o)
 		}
 	}
 }
 
-// What is no client of the game ends its own connection at most.
+// Invalid data ends only its own connection.
 func TestNonsense(t *testing.T) {
 	for _, protocol := range Protocols() {
 		g, err := Start(t.Context(), Options{Protocol: protocol, Rate: 100})

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mutaGame has a world on a port of its own.
+// mutaGame has a world on a separate port.
 var mutaGame = rules{
 	protocol: "muta",
 	parts: []part{
@@ -15,7 +15,7 @@ var mutaGame = rules{
 	},
 }
 
-// mutaClient logs in, makes a hero, and talks.
+// mutaClient logs in, creates heroes and chats.
 type mutaClient struct {
 	*speaker
 	n  int
@@ -56,7 +56,7 @@ func (c *mutaClient) hear(name string, v values) {
 	}
 }
 
-// mutaServer has a few heroes who walk about and grow up.
+// mutaServer has a few heroes who walk about and gain levels.
 type mutaServer struct {
 	*speaker
 	n      int
@@ -83,7 +83,7 @@ func (s *mutaServer) tick() {
 	}
 }
 
-// tell says where the heroes are.
+// tell sends the positions of the heroes.
 func (s *mutaServer) tell() {
 	for i, h := range s.heroes {
 		angle := float64(s.n)/20 + float64(i)

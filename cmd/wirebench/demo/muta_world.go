@@ -1,12 +1,12 @@
 package demo
 
-// groupWorld is the group of messages of what moves in MUTA's worlds. It has a port of its own, and both ends speak it: which group a
-// connection has is known by its port alone.
+// groupWorld is the message group of MUTA's worlds. It has its own port, and both directions use it: the port alone determines the group of
+// a connection.
 const groupWorld = "world"
 
 const worldHeroes = 12
 
-// wanderer is an end of a world: the client moves its hero, the server all others and the weather.
+// wanderer is an end of a world: the client moves its hero, the server the other heroes and the weather.
 type wanderer struct {
 	*speaker
 	n      int
@@ -32,7 +32,7 @@ func (w *wanderer) tick() {
 	steps := []values{}
 	for i := range w.heroes {
 		if w.heroes > 1 && w.rng.IntN(3) > 0 {
-			continue // it stands still
+			continue // no step
 		}
 		steps = append(steps, values{"dir": (w.n/8 + w.first + i) % 8, "running": w.rng.IntN(2), "turn": w.rng.IntN(91) - 45})
 	}

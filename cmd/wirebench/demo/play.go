@@ -18,8 +18,8 @@ import (
 	"wirebench/server/replay"
 )
 
-// talk plays one end of a connection until it ends, and closes the link. When the context ends, this end says no more, and listens until
-// the other end has said all.
+// talk plays one end of a connection until it ends, and closes the link. When the context ends, this end stops sending and reads until the
+// other end has sent everything.
 func (g *Game) talk(ctx context.Context, link *heardLink, dir schema.Dir, port uint16, seed uint64) error {
 	defer link.Close()
 	env := &protocols.Env{Definitions: g.words.snap, Rules: []protocols.Rule{
@@ -35,7 +35,7 @@ func (g *Game) talk(ctx context.Context, link *heardLink, dir schema.Dir, port u
 	begin, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	if err := w.Wait(begin); err != nil {
-		return fmt.Errorf("the connection does not begin: %w", err)
+		return fmt.Errorf("the handshake failed: %w", err)
 	}
 	s := g.speaker(dir, func(message []byte, reliable bool) error {
 		return w.Send(ctx, transport.Outgoing{Bytes: message, Unreliable: !reliable})
@@ -90,7 +90,7 @@ func (g *Game) talk(ctx context.Context, link *heardLink, dir schema.Dir, port u
 				return g.ended(done, dir)
 			}
 			if time.Since(link.heard()) > g.silence() {
-				return errors.New("the other end says nothing")
+				return errors.New("the other end sends nothing")
 			}
 			a.tick()
 		case <-done:
@@ -104,7 +104,7 @@ func (g *Game) talk(ctx context.Context, link *heardLink, dir schema.Dir, port u
 			s.send = func([]byte, bool) error { return nil }
 			s.told = onlyGot(s.told)
 			if g.protocol.Streams {
-				_ = w.CloseWrite() // the other end then ends the connection
+				_ = w.CloseWrite() // the other end then closes the connection
 			} else if quiet = time.After(lull); dir == schema.ToClient {
 				return nil
 			}
@@ -120,17 +120,17 @@ func (g *Game) talk(ctx context.Context, link *heardLink, dir schema.Dir, port u
 	return s.err
 }
 
-// lull is how long nothing comes over datagrams after an end has said all.
+// lull is the time without a datagram that ends a connection after an end has stopped sending.
 const lull = 150 * time.Millisecond
 
-// ended is a context that has ended: who waits with it asks how things are now.
+// ended is a context that has ended: waiting with it returns the current state at once.
 var ended = func() context.Context {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	return ctx
 }()
 
-// ended is the error of an end whose other end has gone, nil if this end goes too.
+// ended returns the error of an end after the other end has closed the connection, nil if this end is closing, too.
 func (g *Game) ended(done <-chan struct{}, dir schema.Dir) error {
 	if done != nil && dir == schema.ToServer {
 		return ErrEnded
@@ -138,7 +138,7 @@ func (g *Game) ended(done <-chan struct{}, dir schema.Dir) error {
 	return nil
 }
 
-// silence is the time without a byte after which the other end is gone.
+// silence returns the idle timeout.
 func (g *Game) silence() time.Duration {
 	if g.protocol.Streams {
 		return stillness
@@ -146,7 +146,7 @@ func (g *Game) silence() time.Duration {
 	return silence
 }
 
-// onlyGot tells no more of what is said: it is not sent.
+// onlyGot drops events of sent messages.
 func onlyGot(told func(Event)) func(Event) {
 	return func(e Event) {
 		if e.Got {
@@ -155,7 +155,7 @@ func onlyGot(told func(Event)) func(Event) {
 	}
 }
 
-// heardLink is a link that knows when data last came.
+// heardLink is a link that records when data was last received.
 type heardLink struct {
 	replay.Link
 	last atomic.Int64
@@ -177,7 +177,7 @@ func (l *heardLink) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// CloseWrite tells the other end of a stream that no more comes.
+// CloseWrite ends the sending direction of a stream.
 func (l *heardLink) CloseWrite() error {
 	if half, ok := l.Link.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -185,7 +185,7 @@ func (l *heardLink) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// serveStreams takes on players of one port.
+// serveStreams accepts players on a port.
 func (g *Game) serveStreams(l *net.TCPListener) {
 	port := l.Addr().(*net.TCPAddr).AddrPort().Port()
 	defer context.AfterFunc(g.ctx, func() { l.Close() })()
@@ -197,7 +197,7 @@ func (g *Game) serveStreams(l *net.TCPListener) {
 			}
 			return
 		}
-		if err != nil { // too many files are open
+		if err != nil { // too many open files
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
@@ -207,7 +207,7 @@ func (g *Game) serveStreams(l *net.TCPListener) {
 	}
 }
 
-// admit lets a player play, unless there are too many. left, if not nil, is called at the end.
+// admit starts a player, unless there are too many. left, if not nil, is called at the end.
 func (g *Game) admit(link *heardLink, port uint16, left func()) bool {
 	if g.players.Add(1) > maxPlayers {
 		g.players.Add(-1)
@@ -219,12 +219,12 @@ func (g *Game) admit(link *heardLink, port uint16, left func()) bool {
 		if left != nil {
 			defer left()
 		}
-		_ = g.talk(g.ctx, link, schema.ToClient, port, seed) // the player knows why
+		_ = g.talk(g.ctx, link, schema.ToClient, port, seed) // the client reports the error
 	})
 	return true
 }
 
-// serveDatagrams takes on players of one port: each address that sends something is one. The socket is closed when all have gone.
+// serveDatagrams accepts players on a port, one for each address that sends a datagram. The socket is closed after the last has left.
 func (g *Game) serveDatagrams(conn *net.UDPConn) {
 	port := conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
 	var mu sync.Mutex
@@ -240,7 +240,7 @@ func (g *Game) serveDatagrams(conn *net.UDPConn) {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // of a single datagram, as when nobody listens at the other end
+		if err != nil { // of a single datagram, such as port unreachable
 			continue
 		}
 		mu.Lock()
@@ -265,13 +265,13 @@ func (g *Game) serveDatagrams(conn *net.UDPConn) {
 		if l != nil {
 			select {
 			case l.in <- append([]byte(nil), buf[:n]...):
-			default: // it gets lost, as datagrams do
+			default: // dropped
 			}
 		}
 	}
 }
 
-// datagramLink is the link of a server to one of the clients that share its socket.
+// datagramLink is the server's link to one of the clients that share its socket.
 type datagramLink struct {
 	conn *net.UDPConn
 	to   netip.AddrPort
@@ -284,7 +284,7 @@ type datagramLink struct {
 	due      chan struct{} // the deadline has changed
 }
 
-// Read waits for the next datagram, or the deadline.
+// Read waits for the next datagram or the deadline.
 func (l *datagramLink) Read(p []byte) (int, error) {
 	for {
 		l.mu.Lock()
@@ -306,10 +306,10 @@ func (l *datagramLink) Read(p []byte) (int, error) {
 	}
 }
 
-// Write sends the client a datagram.
+// Write sends a datagram to the client.
 func (l *datagramLink) Write(p []byte) (int, error) { return l.conn.WriteToUDPAddrPort(p, l.to) }
 
-// SetReadDeadline sets when Read ends without a datagram.
+// SetReadDeadline sets the deadline of Read.
 func (l *datagramLink) SetReadDeadline(t time.Time) error {
 	l.mu.Lock()
 	l.deadline = t
@@ -321,16 +321,16 @@ func (l *datagramLink) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline does nothing: datagrams do not wait.
+// SetWriteDeadline does nothing: writing a datagram does not block.
 func (l *datagramLink) SetWriteDeadline(time.Time) error { return nil }
 
-// Close ends Read. The socket stays open for others.
+// Close ends Read. The socket stays open for other clients.
 func (l *datagramLink) Close() error {
 	l.once.Do(func() { close(l.over) })
 	return nil
 }
 
-// answer answers the pings of a port.
+// answer responds to pings on a port.
 func (g *Game) answer(conn *net.UDPConn) {
 	defer context.AfterFunc(g.ctx, func() { conn.Close() })()
 	buf := make([]byte, 64)
@@ -348,7 +348,7 @@ func (g *Game) answer(conn *net.UDPConn) {
 	}
 }
 
-// play is one client.
+// play runs one client.
 func (g *Game) play(ctx context.Context, addr string, seed uint64) error {
 	network := g.Network
 	d := net.Dialer{Timeout: 5 * time.Second}
@@ -370,10 +370,10 @@ func (g *Game) play(ctx context.Context, addr string, seed uint64) error {
 	return g.talk(ctx, newLink(conn), schema.ToServer, to.Port(), seed)
 }
 
-// pingEvery is the time between two pings of a client.
+// pingEvery is the interval of a client's pings.
 const pingEvery = 5 * time.Second
 
-// ask pings the port behind that of the game. Whether an answer comes does not matter: a proxy may relay the first port only.
+// ask pings the port after the game's. A response is not required: a proxy may relay the first port only.
 func (g *Game) ask(ctx context.Context, at netip.AddrPort) {
 	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(at))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// subspaceGame is a zone with pilots. The port behind it is that of pings.
+// subspaceGame is a zone with pilots. The port after it is for pings.
 var subspaceGame = rules{
 	protocol: "subspace",
 	parts:    []part{{groups: [2]string{"game", "game"}, actors: [2]func(*speaker) actor{newZone, newPilot}}},
@@ -27,7 +27,7 @@ var subspaceGame = rules{
 	},
 }
 
-// checksum sets that of position packets: it makes the exclusive or of their fixed part zero.
+// checksum sets the checksum of position packets, which makes the exclusive or of their fixed part zero.
 func checksum(name string, m []byte) {
 	at, n := 0, 0
 	switch name {
@@ -49,20 +49,20 @@ func checksum(name string, m []byte) {
 	m[at] = x
 }
 
-// Who there is in the zone.
+// Player ids and other constants of the zone.
 const (
 	pilotPID = 3
 	rivalPID = 7
 	fullTank = 1500 // energy
 )
 
-// pilot flies in circles and fires; what hits it costs energy.
+// pilot flies in circles and fires; hits cost energy.
 type pilot struct {
 	*speaker
 	n      int
 	angle  float64
 	energy int
-	in     bool // the arena
+	in     bool // in the arena
 }
 
 func newPilot(s *speaker) actor { return &pilot{speaker: s, energy: fullTank} }
@@ -131,19 +131,19 @@ func (p *pilot) hear(name string, v values) {
 	}
 }
 
-// leave goes out of the arena, so that the server stops to talk.
+// leave leaves the arena, so that the server stops sending.
 func (p *pilot) leave() {
 	p.in = false
 	p.say("c2s_leave_arena", nil)
 }
 
-// zone is an arena with a rival in it.
+// zone is an arena with a rival.
 type zone struct {
 	*speaker
 	n      int
 	angle  float64
 	energy int
-	kills  [2]int // of the pilot, and of the rival
+	kills  [2]int // by the pilot, and by the rival
 	in     bool
 }
 
@@ -209,7 +209,7 @@ func (z *zone) hear(name string, v values) {
 	}
 }
 
-// shot costs the rival energy.
+// shot subtracts energy from the rival.
 func (z *zone) shot(v values) {
 	weapon, _ := v["weapon"].(map[string]any)
 	if values(weapon).num("type") == 0 {
@@ -236,7 +236,7 @@ func (z *zone) players() {
 	z.say("s2c_player_entering", v)
 }
 
-// settings are so many that they go in chunks.
+// settings are large enough to be sent in chunks.
 func (z *zone) settings() {
 	var ships []values
 	for i := range 8 {
@@ -256,7 +256,7 @@ func (z *zone) settings() {
 	z.say("s2c_settings", values{"bits": 1, "ships": ships, "longs": list(20), "spawns": spawns, "shorts": list(58), "bytes": list(32), "prize_weights": list(28)})
 }
 
-// news are so many that they go as a stream.
+// news is large enough to be sent as a stream.
 func (z *zone) news() {
 	var text strings.Builder
 	for i := range 400 {

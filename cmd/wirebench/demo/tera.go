@@ -6,25 +6,25 @@ import (
 	"strconv"
 )
 
-// teraGame is a field with monsters.
+// teraGame is a zone with monsters.
 var teraGame = rules{
 	protocol: "tera", parts: []part{{actors: [2]func(*speaker) actor{newTeraServer, newTeraClient}}},
 }
 
-// Who and what there is in this world.
+// Ids and other constants of the world.
 const (
 	teraPlayer = "1152921504606847001"
 	teraNPC    = 9007199254740993
 	teraHealth = 200_000
 )
 
-// teraClient is somebody who walks in circles, and fights.
+// teraClient is a player who walks in circles and fights.
 type teraClient struct {
 	*speaker
 	n        int
 	sequence int
-	at       float64 // on the way around, radians
-	target   string  // "" : nothing is there to fight with
+	at       float64 // position on the circle, radians
+	target   string  // "": no target
 }
 
 func newTeraClient(s *speaker) actor { return &teraClient{speaker: s} }
@@ -37,7 +37,7 @@ func place(angle, radius float64) values {
 	return values{"x": math.Round(81400 + radius*math.Cos(angle)), "y": math.Round(-3250 + radius*math.Sin(angle)), "z": 1290.5}
 }
 
-// turned brings an angle between -π and π.
+// turned normalizes an angle to -π to π.
 func turned(angle float64) float64 { return math.Remainder(angle, 2*math.Pi) }
 
 func (c *teraClient) tick() {
@@ -75,13 +75,13 @@ func (c *teraClient) hear(name string, v values) {
 	}
 }
 
-// teraServer is a zone with one creature in it.
+// teraServer is a zone with one creature.
 type teraServer struct {
 	*speaker
 	n      int
-	npc    int64 // its number: each one is another
-	health int64 // of it; 0: there is none
-	away   int   // ticks until there is one again
+	npc    int64 // its number, incremented for each new creature
+	health int64 // of the creature; 0: none
+	away   int   // ticks until the next creature
 	total  int64 // experience
 	money  int64
 	slot   int
@@ -126,7 +126,7 @@ func (s *teraServer) tick() {
 	}
 }
 
-// spawn tells how the creature is.
+// spawn sends the state of the creature.
 func (s *teraServer) spawn() {
 	angle := float64(s.n) / 40
 	s.say("S_SPAWN_NPC", values{
@@ -136,7 +136,7 @@ func (s *teraServer) spawn() {
 	})
 }
 
-// hit tells what a skill did; damage below 0 heals.
+// hit sends the effect of a skill; negative damage heals.
 func (s *teraServer) hit(source string, skill values, sequence int, target string, damage int64) {
 	s.say("S_SKILL_RESULT", values{"sequence": sequence, "source": source, "skill": skill, "hits": []values{{
 		"target": target, "damage": strconv.FormatInt(damage, 10), "critical": damage > 9000,
@@ -191,7 +191,7 @@ func (s *teraServer) hear(name string, v values) {
 	}
 }
 
-// struck is the player's skill against the creature.
+// struck applies the player's skill to the creature.
 func (s *teraServer) struck(v values) {
 	if s.health == 0 {
 		return

@@ -15,7 +15,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// words are the definitions of a protocol that ship with the program.
+// words are the built-in definitions of a protocol.
 type words struct {
 	snap *workspace.Snapshot
 	part
@@ -39,7 +39,7 @@ func readWords(r rules, group string) (*words, error) {
 	return &words{snap, r.parts[i]}, nil
 }
 
-// index is that of a direction in arrays.
+// index returns the index of a direction in arrays.
 func index(dir schema.Dir) int {
 	if dir == schema.ToClient {
 		return 1
@@ -47,18 +47,18 @@ func index(dir schema.Dir) int {
 	return 0
 }
 
-// actor is who plays one end of a connection. Its methods are called by one goroutine.
+// actor plays one end of a connection. Its methods are called by one goroutine.
 type actor interface {
-	begin()                     // the connection is there
-	tick()                      // it is time to say something
-	hear(name string, v values) // a message came
-	leave()                     // the last words
+	begin()                     // the connection is established
+	tick()                      // the interval between messages has passed
+	hear(name string, v values) // a message was received
+	leave()                     // the end of the game: sends the last messages
 }
 
-// values are those of a message, by field.
+// values are the values of a message, by field.
 type values map[string]any
 
-// num is a number of a message that came; 0 if there is none. Those of 64 bits travel as texts in JSON.
+// num returns the number in a field, 0 if it has none. 64-bit numbers are strings in JSON.
 func (v values) num(field string) float64 {
 	switch x := v[field].(type) {
 	case float64:
@@ -70,16 +70,16 @@ func (v values) num(field string) float64 {
 	return 0
 }
 
-// text is one of a message that came.
+// text returns the text in a field.
 func (v values) text(field string) string {
 	s, _ := v[field].(string)
 	return s
 }
 
-// speaker turns what an actor says into messages, and back. The first thing that goes wrong is kept; what is said after it is not sent.
+// speaker encodes the messages of an actor and decodes those it receives. It keeps the first error and then sends nothing more.
 type speaker struct {
 	words    *words
-	dir      schema.Dir // of what it says
+	dir      schema.Dir // of the messages sent
 	send     func(message []byte, reliable bool) error
 	told     func(Event)
 	rng      *rand.Rand
@@ -87,16 +87,16 @@ type speaker struct {
 	rec      codec.Record
 	err      error
 
-	finish func(name string, message []byte) // sets what the definition leaves to the game; nil: nothing
+	finish func(name string, message []byte) // sets fields that the definition leaves to the game; may be nil
 }
 
-// leave says nothing: most ends of streams just stop.
+// leave sends nothing: most ends of streams just stop.
 func (s *speaker) leave() {}
 
-// say sends a message.
+// say sends a message reliably.
 func (s *speaker) say(name string, v values) { s.utter(name, v, true) }
 
-// mention sends a message that may get lost, where the protocol has such.
+// mention sends a message unreliably, if the protocol supports that.
 func (s *speaker) mention(name string, v values) { s.utter(name, v, false) }
 
 func (s *speaker) utter(name string, v values, reliable bool) {
@@ -140,7 +140,7 @@ func (s *speaker) encode(name string, v values) ([]byte, error) {
 	return message, nil
 }
 
-// hear decodes the message at the start of data. n is its size, 0 if it is not whole yet.
+// hear decodes the message at the start of data. n is its size, 0 if it is incomplete.
 func (s *speaker) hear(data []byte, a actor) (n int, err error) {
 	from := schema.ToClient
 	if s.dir == schema.ToClient {
@@ -163,7 +163,7 @@ func (s *speaker) hear(data []byte, a actor) (n int, err error) {
 	return r.Used, s.err
 }
 
-// reciter says examples of the messages that travel its way, in turns.
+// reciter sends examples of the messages of its direction in rotation.
 type reciter struct {
 	*speaker
 	n int
@@ -200,5 +200,5 @@ func (r *reciter) tick() {
 	}
 }
 
-// one is one of several texts.
+// one returns one of several texts at random.
 func (s *speaker) one(of ...string) string { return of[s.rng.IntN(len(of))] }
