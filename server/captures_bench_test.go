@@ -68,12 +68,27 @@ var millionFiles = map[string]string{
 	"protocol.1.map": "C_SAY 4097\nS_MOVE 4098\n",
 }
 
-// opened reads a capture into memory, as a page has it done.
-func opened(t testing.TB, s *Server, data []byte) (*captures.Capture, *workspace.Snapshot) {
+// stored stores a capture in a workspace.
+func stored(t testing.TB, s *Server, data []byte) store.Capture {
+	t.Helper()
+	x, err := s.byName["one"].Captures.Add("x.pcapng", time.Now(), bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// opened reads a capture into memory, as a page does.
+func opened(t testing.TB, s *Server, x store.Capture) (*captures.Capture, *workspace.Snapshot) {
 	t.Helper()
 	ws := s.byName["one"]
-	o, err := captures.Read(context.Background(), bytes.NewReader(data), ws.Now(), store.Capture{})
+	s.captures.Drop("one", x.ID)
+	o, err := s.captures.Get(ws, ws.Now(), x)
 	if err != nil {
+		t.Fatal(err)
+	}
+	<-o.Done()
+	if err := o.Err(); err != nil {
 		t.Fatal(err)
 	}
 	return o, ws.Now()
@@ -85,6 +100,7 @@ func BenchmarkMillion(b *testing.B) {
 	const n = 1_000_000
 	s := captureServer(b, "tera", millionFiles)
 	data := million(b, n)
+	x := stored(b, s, data)
 	perFrame := tsharkTime(b, s)
 	report := func(b *testing.B) {
 		took := float64(b.Elapsed()) / float64(b.N)
@@ -99,7 +115,7 @@ func BenchmarkMillion(b *testing.B) {
 		runtime.ReadMemStats(&before)
 		var o *captures.Capture
 		for b.Loop() {
-			o, _ = opened(b, s, data)
+			o, _ = opened(b, s, x)
 		}
 		report(b)
 		runtime.GC()
@@ -109,7 +125,7 @@ func BenchmarkMillion(b *testing.B) {
 			b.Fatalf("%d frames", o.Log().Len())
 		}
 	})
-	o, snap := opened(b, s, data)
+	o, snap := opened(b, s, x)
 	for _, f := range []struct {
 		name, filter string
 		fit          int

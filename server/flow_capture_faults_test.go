@@ -343,7 +343,7 @@ func TestFlowCaptureElsewhere(t *testing.T) {
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one/captures/"+x.ID, openSelector, refusedText)}, s}
-	f.shows(".frames-empty", "and no frame of the protocol in them")
+	f.shows(".frames-empty", "no frames of the protocol in")
 	f.shows(".frames-empty", "of connections of other protocols")
 	f.is("it says where", `document.querySelector(".frames-empty .btn")?.innerText === "Open it in Protocol two"`)
 	f.do(`setTimeout(() => document.querySelector(".frames-empty .btn").click())`)

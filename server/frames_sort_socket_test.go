@@ -167,7 +167,7 @@ func TestListOfFramesBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const busy = "the server is busy: there is no memory for another search or sort"
+	const busy = "the server is busy: no memory for another search or sort"
 	if got := c.ask("types", "failed", ""); !strings.Contains(got, busy) {
 		t.Error(got)
 	}

@@ -207,7 +207,7 @@ func TestUpload(t *testing.T) {
 			with("x/protocol.1.map", "C_OLD 7\n", "C_NEW.1.def", ""),
 		},
 		{"samples of a definition in a folder", "", []sent{{"C_DEEP.1.samples.jsonl", sample}}, 200, []string{"sub/C_DEEP.1.samples.jsonl new"}, with("sub/C_DEEP.1.samples.jsonl", sample)},
-		{"samples that are none", "", []sent{{"C_OLD.1.samples.jsonl", "what\n"}}, 422, []string{"C_OLD.1.samples.jsonl skipped (none of its lines is a sample)"}, stored},
+		{"samples that are none", "", []sent{{"C_OLD.1.samples.jsonl", "what\n"}}, 422, []string{"C_OLD.1.samples.jsonl skipped (no line is a sample)"}, stored},
 		{
 			"captures and logs", "",
 			[]sent{{"a.pcap", "x"}, {"b.log", "x"}, {"strange", "\xd4\xc3\xb2\xa1rest"}, {"c.pcapng", strings.Repeat("x", 5<<20)}},

@@ -10,36 +10,36 @@ import (
 	"wirebench/server/store"
 )
 
-// For how long a brief list holds: pages ask every few seconds, and each time all that is said of all captures is read. A page that is just
-// opened asks later than that, so what it was drawn with is in the list.
+// Lifetimes of a brief list. Pages ask for it every few seconds, and building it reads the descriptions of all captures. A newly opened
+// page asks later than that, so captures it was rendered with are in the list.
 const (
 	briefPause     = 2 * time.Second
 	mostBriefPause = 4 * time.Second
 )
 
-// briefLists are the captures of each workspace without what people noted, as pages list them: they ask again and again whether that has
-// changed, by this server or by anyone who has the folder.
+// briefLists caches the captures of each workspace without their notes, as pages list them: pages ask repeatedly whether the list was
+// changed, by this server or by other programs.
 type briefLists struct {
 	mu sync.Mutex
 	of map[*store.Captures]briefList
 }
 
 type briefList struct {
-	captures []store.Capture // without notes; the newest first
-	tag      string          // another one where anything is other
+	captures []store.Capture // without notes; newest first
+	tag      string          // changes with the list
 	until    time.Time
 }
 
-// Brief is the list of a folder without what people noted, and a tag that is another one where anything in it is.
+// Brief returns the captures of a folder without their notes, newest first, and a tag that changes with the list.
 func (c *Set) Brief(from *store.Captures) (all []store.Capture, tag string, err error) {
 	l, err := c.briefs.get(from)
 	return l.captures, l.tag, err
 }
 
-// ForgetBrief has the brief list of a folder read anew when it is asked for next: something has been changed here.
+// ForgetBrief discards the brief list of a folder after a change by this server.
 func (c *Set) ForgetBrief(of *store.Captures) { c.briefs.forget(of) }
 
-// get is the list of a folder, read anew where it may be old. Reading takes a small part of the time, however many captures there are.
+// get returns the list of a folder, and rebuilds it if it has expired. Its lifetime grows with the time that building takes.
 func (b *briefLists) get(from *store.Captures) (briefList, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,18 +14,17 @@ import (
 	"wirebench/server/workspace"
 )
 
-// The payload of a captured packet is kept nowhere in the clear: what is wanted of it is deciphered anew, by reading the capture up to
-// there once more.
+// Payloads are not stored in deciphered form: they are deciphered on demand, by reading the capture again up to the packets wanted.
 
-// Bounds of deciphering anew.
+// Bounds of deciphering on demand.
 const (
 	maxClearTime   = 10 * time.Second
-	maxClearBeyond = 20_000 // packets behind the last one wanted: a key, or the packet before it in the stream, may come later
+	maxClearBeyond = 20_000 // packets after the last one wanted: a key, or the preceding packet of the stream, may come later
 )
 
-// Decipher deciphers packets. What came enciphered, and can be read, is put over the captured payload, which payloads has by the
-// packet's number; the answer has those of which something was. conn names a connection, "" is any. It ends with ctx, and after a bound
-// of time, with what it has by then.
+// Decipher replaces enciphered payloads by their plain text, as far as they can be deciphered. payloads holds the captured payloads by
+// packet number; the result holds the packets of which at least a part was deciphered. conn names a connection, "" means any. When ctx is
+// done or the time limit is reached, Decipher returns the results so far.
 func Decipher(ctx context.Context, in *store.Captures, snap *workspace.Snapshot, x store.Capture, conn string, payloads map[uint32][]byte) (map[uint32]bool, error) {
 	protocol, ok := protocols.Of(snap.Dialect.Name)
 	if !ok || !protocol.Ciphers || len(payloads) == 0 {
@@ -45,7 +44,7 @@ func Decipher(ctx context.Context, in *store.Captures, snap *workspace.Snapshot,
 	if err != nil {
 		return nil, stopped(ctx, err)
 	}
-	last, left := uint32(0), map[uint32]int{} // left: bytes that are not known in the clear yet
+	last, left := uint32(0), map[uint32]int{} // left: number of bytes not deciphered yet
 	for n, p := range payloads {
 		last, left[n] = max(last, n), len(p)
 	}
@@ -83,12 +82,12 @@ func Decipher(ctx context.Context, in *store.Captures, snap *workspace.Snapshot,
 		}
 	}
 	if len(left) > 0 {
-		a.Flush() // what waited is read now
+		a.Flush() // read the buffered packets now
 	}
 	return done, nil
 }
 
-// stopped is nil for what is over because its time is.
+// stopped returns nil if the context has ended, else err.
 func stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil
@@ -96,7 +95,7 @@ func stopped(ctx context.Context, err error) error {
 	return err
 }
 
-// Until is a reader that fails when a context has ended.
+// Until returns a reader whose reads fail once ctx is done.
 func Until(ctx context.Context, r io.Reader) io.Reader { return &untilReader{r, ctx} }
 
 type untilReader struct {

@@ -7,7 +7,7 @@ import (
 	"wirebench/server/workspace/workspacetest"
 )
 
-// definitions is a workspace with some definitions.
+// definitions returns a snapshot of the given definitions.
 func definitions(t testing.TB, dialect string, files map[string]string) *workspace.Snapshot {
 	t.Helper()
 	d, _ := workspacetest.Dir(t, files)

@@ -13,25 +13,25 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Bounds of captures that others go on with.
+// Bounds of growing captures.
 const (
-	growPatience = 2 * time.Minute       // without a piece a capture is taken to be whole
-	growPause    = time.Second           // at least, between two readings of a file that cannot be read on from where it ended
-	maxGrowing   = 1000                  // known at once
-	rereadPause  = 10 * time.Millisecond // between two looks of who waits for frames, while they come
+	growPatience = 2 * time.Minute       // a capture that has not grown for this long is complete
+	growPause    = time.Second           // minimum time between two readings of a file that must be read from its start
+	maxGrowing   = 1000                  // number of growing captures at a time
+	rereadPause  = 10 * time.Millisecond // minimum time between two checks for awaited frames
 )
 
-// growing is the end of the key of a capture whose reader waits at the end of the file.
+// growing is the suffix of the key of a capture that is read as it grows.
 const growing = "/grows"
 
-// growth is what is known of a capture that comes in pieces.
+// growth is the state of a growing capture.
 type growth struct {
-	size int64 // bytes that are on the disk
+	size int64 // bytes on disk
 	at   time.Time
 }
 
-// Grown says that there is more of a capture. Whoever reads on at its end gets it; who opens it from now on otherwise reads all of it, and
-// pages that list what was read before are told by stale.
+// Grown reports that a capture has grown. Readers at its end continue; otherwise the open capture is closed, so that it is read again when
+// opened next, and pages that list it are notified by Stale.
 func (c *Set) Grown(ws, id string, size int64, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +54,7 @@ func (c *Set) Grown(ws, id string, size int64, now time.Time) {
 	}
 }
 
-// Follow is get for a page, which follows a capture that others go on with: its log grows with the file.
+// Follow is like Get, but the log of a capture to which another program appends grows with the file.
 func (c *Set) Follow(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Capture) (*Capture, error) {
 	c.mu.Lock()
 	g, ok := c.grows[ws.Name+"/"+x.ID]
@@ -66,7 +66,7 @@ func (c *Set) Follow(ws *workspace.Workspace, snap *workspace.Snapshot, x store.
 	return c.find(ws, snap, x, true, grows)
 }
 
-// readsOn tells who reads a file how large it is now. It is false if nobody reads on.
+// readsOn passes the new size of the file to its reader. It returns false if there is none.
 func (o *Capture) readsOn(size int64) bool {
 	if o.tail == nil || !o.tail.grow(size) {
 		return false
@@ -76,8 +76,8 @@ func (o *Capture) readsOn(size int64) bool {
 	return true
 }
 
-// canReadOn reports whether a file is one of packets, which are read one by one as they come. Texts and raw bytes are read as a whole, and
-// what is packed ends where its packing says.
+// canReadOn reports whether a file is an uncompressed packet capture, which is read packet by packet. Texts and raw bytes are read as a
+// whole, and a compressed file ends where its compressed data ends.
 func canReadOn(in *store.Captures, id string) bool {
 	file, err := in.Open(id)
 	if err != nil {
@@ -90,27 +90,27 @@ func canReadOn(in *store.Captures, id string) bool {
 	return err == nil && form != "" && form != "gzip"
 }
 
-// tail is a file that grows: at its end whoever reads waits for more, until nothing has come for growPatience. It never reads beyond what
-// it was told is there: a piece that fails on its way to the disk is taken back.
+// tail reads a growing file: Read waits for more at the end, until the file has not grown for growPatience. It never reads beyond the
+// reported size, because an append that fails is truncated again.
 type tail struct {
 	ctx      context.Context
 	file     io.Reader
 	patience time.Duration
-	atEnd    func() // called each time all that is there was read and worked on
+	atEnd    func() // called whenever all available bytes have been read and processed
 
 	mu    sync.Mutex
-	size  int64         // bytes that are there
-	read  int64         // bytes of them that were read
-	more  chan struct{} // closed when size becomes another
-	waits bool          // all is read, and what was read is worked on
-	over  bool          // it has ended
+	size  int64         // bytes available
+	read  int64         // bytes read
+	more  chan struct{} // closed when size changes
+	waits bool          // all available bytes have been read and processed
+	over  bool          // no more bytes will be read
 }
 
 func newTail(ctx context.Context, file io.Reader, size int64, atEnd func()) *tail {
 	return &tail{ctx: ctx, file: file, patience: growPatience, atEnd: atEnd, size: size, more: make(chan struct{})}
 }
 
-// grow says how large the file is now. It is false if nobody reads on any more.
+// grow sets the size of the file. It returns false if the reader has ended.
 func (t *tail) grow(size int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,14 +125,14 @@ func (t *tail) grow(size int64) bool {
 	return true
 }
 
-// idle reports whether all that is there was read and worked on.
+// idle reports whether all available bytes have been read and processed.
 func (t *tail) idle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.waits || t.over
 }
 
-// Read implements io.Reader for one goroutine, which works on what it has read before it reads on.
+// Read implements io.Reader for one goroutine, which must process the bytes it has read before it calls Read again.
 func (t *tail) Read(p []byte) (int, error) {
 	for {
 		t.mu.Lock()
@@ -148,7 +148,7 @@ func (t *tail) Read(p []byte) (int, error) {
 			}
 			t.mu.Unlock()
 			if n > 0 && errors.Is(err, io.EOF) {
-				err = nil // it may go on
+				err = nil // the file may grow
 			}
 			return n, err
 		}
@@ -169,14 +169,14 @@ func (t *tail) Read(p []byte) (int, error) {
 	}
 }
 
-// Grows reports whether a capture is of running traffic, or of a file that grows.
+// Grows reports whether the log may grow: the capture is of running traffic, or of a growing file.
 func (o *Capture) Grows() bool { return (o.running || o.tail != nil) && !o.complete() }
 
-// CaughtUp reports whether all of the file that is there is in the log.
+// CaughtUp reports whether the log has all frames of the file as it is now.
 func (o *Capture) CaughtUp() bool { return o.complete() || o.tail != nil && o.tail.idle() }
 
-// Rest is how long to wait before a capture is read again from its start, so that reading takes a part of the time alone, however large
-// the file has become.
+// Rest returns how long to wait before a capture is read again from its start, so that reading takes only a fraction of the time, whatever
+// the size of the file.
 func (o *Capture) Rest() time.Duration {
 	if took := 3 * time.Duration(o.took.Load()); took > growPause {
 		return took

@@ -15,13 +15,13 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Bounds of looking into a capture by another protocol.
+// Bounds of trying a capture with another protocol.
 const (
-	elsewhereBytes  = 8 << 20 // of the file
-	elsewhereFrames = 100     // of which it is seen
+	elsewhereBytes  = 8 << 20 // read from the start of the file
+	elsewhereFrames = 100     // maximum count of messages
 )
 
-// Messages counts messages that another protocol finds in the first part of a capture. What cannot be read there has none.
+// Messages counts the messages that another protocol finds in the first part of a capture, 0 if it cannot read it.
 func Messages(ctx context.Context, in *store.Captures, id string, snap *workspace.Snapshot) (n int, err error) {
 	protocol, ok := protocols.Of(snap.Dialect.Name)
 	if !ok {
@@ -32,7 +32,7 @@ func Messages(ctx context.Context, in *store.Captures, id string, snap *workspac
 		return 0, err
 	}
 	defer file.Close()
-	how := readingOf(snap, protocol, store.Capture{}) // keys and framing were said for this protocol
+	how := readingOf(snap, protocol, store.Capture{}) // without keys and framing, which are for the protocol of the workspace
 	how.Limit = 10 * elsewhereFrames
 	_, _, err = capture.ReadAny(io.LimitReader(Until(ctx, file), elsewhereBytes), how, func(f *transport.Frame) {
 		if f.Kind == transport.Message && n < elsewhereFrames {
@@ -45,18 +45,18 @@ func Messages(ctx context.Context, in *store.Captures, id string, snap *workspac
 	return n, nil
 }
 
-// withoutFrames says why a file that was read to its end has no frames.
+// withoutFrames returns the reason why a file that was read to its end has no frames.
 func withoutFrames(sum packet.Summary) string {
 	if sum.Packets == 0 {
-		return "there are no packets in this capture"
+		return "the capture has no packets"
 	}
 	packets := "packets"
 	if sum.Packets == 1 {
 		packets = "packet"
 	}
-	said := fmt.Sprintf("%d %s, and no frame of the protocol in them", sum.Packets, packets)
+	note := fmt.Sprintf("no frames of the protocol in %d %s", sum.Packets, packets)
 	if left := sum.LeftOut(); len(left) > 0 {
-		said += "; left out are " + strings.Join(left, ", ")
+		note += "; skipped: " + strings.Join(left, ", ")
 	}
-	return said
+	return note
 }

@@ -15,16 +15,16 @@ import (
 	"wirebench/server/workspace"
 )
 
-// What people note names its frame by identity (transport.FrameID). Which number that frame has is told by each reading of the capture: by other
-// definitions, keys or framing the bytes are cut into other frames.
+// Marks and notes name their frame by identity (transport.FrameID). Its number depends on the reading of the capture: other definitions,
+// keys or framing split the bytes into other frames.
 
 const (
-	waitForNumbers = 3 * time.Second // for the frames of a capture, before something is noted by the number alone
-	maxKnown       = 1 << 17         // identities whose numbers are kept
-	nearby         = 1 << 9          // frames that are looked at on either side of where one should be
+	waitForNumbers = 3 * time.Second // for the frames of a capture, before a note is stored with a number only
+	maxKnown       = 1 << 17         // identities whose numbers are cached
+	nearby         = 1 << 9          // frames checked on either side of the expected place
 )
 
-// ID is the identity of the frame of a number, zero if it is not in memory.
+// ID returns the identity of frame n, zero if it is not in memory.
 func (o *Capture) ID(n uint64) transport.FrameID {
 	if n == 0 || n > uint64(o.log.Len()) {
 		return transport.FrameID{}
@@ -36,13 +36,13 @@ func (o *Capture) ID(n uint64) transport.FrameID {
 	return e.ID(o.log.Extra(e))
 }
 
-// spot is where the bytes of an identity are in this reading.
+// spot is the place of an identity in this reading.
 type spot struct {
-	n    uint64 // number of the frame that has it, or else has its first byte, or else begins next in its packet; 0: there is none
-	from uint64 // number of the first frame that does not begin before it; 0: there is none
+	n    uint64 // number of the frame with the identity, else of the frame with its first byte, else of the next frame in its packet; 0 if there is none
+	from uint64 // number of the first frame that does not begin before it; 0 if there is none
 }
 
-// spots are where some identities are. had are the numbers that they had, which are looked at first.
+// spots returns the places of identities. had holds their previous numbers, which are checked first.
 func (o *Capture) spots(ids []transport.FrameID, had []uint64) []spot {
 	out := make([]spot, len(ids))
 	var look []int
@@ -88,7 +88,8 @@ func (o *Capture) spots(ids []transport.FrameID, had []uint64) []spot {
 	return out
 }
 
-// near looks for the frame of an identity where it should be, as frames come nearly in the order of their packets. It is 0 if it is not there.
+// near searches for the frame of an identity around its expected place, since frames are nearly in packet order. It returns 0 if it is not
+// there.
 func (o *Capture) near(id transport.FrameID) uint64 {
 	base, end := o.log.Base(), o.log.Len()
 	at := base + sort.Search(end-base, func(i int) bool { return o.ID(uint64(base+i+1)).Packet >= id.Packet })
@@ -100,24 +101,24 @@ func (o *Capture) near(id transport.FrameID) uint64 {
 	return 0
 }
 
-// Number is the number of the frame of an identity, 0 if there is none.
+// Number returns the number of the frame with an identity, 0 if there is none.
 func (o *Capture) Number(id transport.FrameID) uint64 {
 	return o.spots([]transport.FrameID{id}, []uint64{0})[0].n
 }
 
-// seeker looks for identities in one pass.
+// seeker searches for identities in one pass. Its slices are parallel to ids.
 type seeker struct {
-	ids []transport.FrameID // rising
+	ids []transport.FrameID // ascending
 
-	begins []uint64 // the frame that has the identity, else the last one that begins there
-	exact  []bool   // it has
-	inside []uint64 // the first that has the byte
-	skip   []int    // the next identity from one on whose inside is not known yet; its end is one more than there are
-	after  []uint64 // the frame that begins next, where next is
+	begins []uint64 // frame with the identity, else the last frame that begins there
+	exact  []bool   // begins is the frame with the identity itself
+	inside []uint64 // first frame that contains the byte
+	skip   []int    // next identity from this one on whose inside is unknown; has one more element
+	after  []uint64 // next frame that begins later, at the identity in next
 	next   []transport.FrameID
 }
 
-// seek is where identities are, which rise.
+// seek returns the places of identities, which must ascend.
 func (o *Capture) seek(ids []transport.FrameID) []spot {
 	n := len(ids)
 	s := seeker{
@@ -131,7 +132,7 @@ func (o *Capture) seek(ids []transport.FrameID) []spot {
 		x := o.log.Extra(e)
 		id, n := e.ID(x), uint64(i+1)
 		s.frame(id, n)
-		if id.Shown() && len(x.From) == 0 { // of a raw file
+		if id.Shown() && len(x.From) == 0 { // in a raw file
 			s.has(transport.Source{Packet: id.Packet, Off: id.Off, Len: e.Len}, n)
 		}
 		for _, x := range x.From {
@@ -154,14 +155,14 @@ func (o *Capture) seek(ids []transport.FrameID) []spot {
 	return out
 }
 
-// find is the index of the first identity that is not before one.
+// find returns the index of the first identity that is not less than id.
 func (s *seeker) find(id transport.FrameID) int {
 	return sort.Search(len(s.ids), func(i int) bool { return s.ids[i].Compare(id) >= 0 })
 }
 
-// frame takes the identity of a frame.
+// frame processes the identity of frame n.
 func (s *seeker) frame(id transport.FrameID, n uint64) {
-	if !id.Shown() { // it is found as it is, or not at all
+	if !id.Shown() { // matched by equality only
 		if k := s.find(id); k < len(s.ids) && s.ids[k] == id {
 			s.begins[k] = n
 		}
@@ -179,7 +180,7 @@ func (s *seeker) frame(id transport.FrameID, n uint64) {
 	}
 }
 
-// has takes bytes that a frame has.
+// has processes a range of bytes that frame n contains.
 func (s *seeker) has(x transport.Source, n uint64) {
 	end := uint64(x.Off) + uint64(x.Len)
 	for k := s.open(s.find(transport.FrameID{Packet: x.Packet, Off: x.Off})); k < len(s.ids); k = s.open(k) {
@@ -191,7 +192,7 @@ func (s *seeker) has(x transport.Source, n uint64) {
 	}
 }
 
-// open is the first identity from one on whose inside is not known yet.
+// open returns the first identity from k on whose inside is unknown.
 func (s *seeker) open(k int) int {
 	for s.skip[k] != k {
 		s.skip[k] = s.skip[s.skip[k]]
@@ -200,8 +201,8 @@ func (s *seeker) open(k int) int {
 	return k
 }
 
-// Numbered is what people noted, with the numbers that the frames have in this reading; 0 is no frame of it. What had only a number gets the
-// identity of its frame. While a file is being read the numbers are what they were.
+// Numbered returns the notes with the frame numbers of this reading; 0 means that it has no such frame. Notes with only a number get the
+// identity of their frame. While the file is being read the numbers stay unchanged.
 func (o *Capture) Numbered(n store.Notes) store.Notes {
 	if !o.running && !o.filled.Load() && !o.CaughtUp() {
 		return n
@@ -219,7 +220,7 @@ func (o *Capture) Numbered(n store.Notes) store.Notes {
 		}
 	}
 	now := make([]spot, len(ids))
-	if o.running { // the numbers are its own
+	if o.running { // the stored numbers are from this log
 		for i := range now {
 			now[i] = spot{had[i], had[i]}
 		}
@@ -232,7 +233,7 @@ func (o *Capture) Numbered(n store.Notes) store.Notes {
 			x.ID, x.N = ids[i], now[i].n
 		}
 	}
-	for i := range n.Markers { // a moment behind all frames stays so
+	for i := range n.Markers { // a marker after the last frame keeps its number
 		m, k := &n.Markers[i], len(n.Noted)+i
 		m.ID, m.N = ids[k], cmp.Or(now[k].from, m.N)
 	}
@@ -240,14 +241,14 @@ func (o *Capture) Numbered(n store.Notes) store.Notes {
 	return n
 }
 
-var errSettled = errors.New("the notes are numbered by this reading")
+var errSettled = errors.New("the notes have the numbers of this reading")
 
-// settle stores identities that were not known yet and the numbers of a reading, if it is the one by what is stored now.
+// settle stores newly found identities, and the numbers of a reading if it is the one for the stored keys, framing and definitions.
 func (c *Set) settle(ws *workspace.Workspace, id string, o *Capture) {
 	if o.running {
 		return
 	}
-	_, _ = ws.Captures.Edit(id, func(x *store.Capture) error { // where it fails, each reading tells the numbers all the same
+	_, _ = ws.Captures.Edit(id, func(x *store.Capture) error { // on failure, each reading computes the numbers again
 		next := o.Numbered(x.Notes)
 		if next.Same(x.Notes) || o.key != readingOfCapture(ws.Name, ws.Now(), *x) {
 			return errSettled
@@ -257,7 +258,7 @@ func (c *Set) settle(ws *workspace.Workspace, id string, o *Capture) {
 	})
 }
 
-// Await waits a while for the frames up to a number, or for all of them.
+// Await waits for the frames up to number n, for all frames if n is 0, or until enough receives.
 func (o *Capture) Await(ctx context.Context, n uint64, enough <-chan time.Time) {
 	for !o.running {
 		changed := o.log.Changed()
@@ -273,7 +274,7 @@ func (o *Capture) Await(ctx context.Context, n uint64, enough <-chan time.Time) 
 				return
 			case <-ctx.Done():
 				return
-			case <-changed: // with each frame: what reads is not to wait for who looks
+			case <-changed: // closed for each frame: check only now and then, to keep the reader fast
 				changed, pause = nil, time.After(rereadPause)
 			case <-pause:
 				wait = false
@@ -282,8 +283,9 @@ func (o *Capture) Await(ctx context.Context, n uint64, enough <-chan time.Time) 
 	}
 }
 
-// Name completes the names of frames in a request by the reading by what is stored: it sets the number of an identity and the identity of a
-// number. It waits a while for the frames. If the capture cannot be read, the names stay as they are, and the answer is nil.
+// Name completes the frame names of a request: it sets the number for an identity and the identity for a number, according to the reading
+// for the stored settings. It waits up to 3 seconds for the frames. If the capture cannot be read, the names are unchanged and the result
+// is nil.
 func (c *Set) Name(ctx context.Context, ws *workspace.Workspace, snap *workspace.Snapshot, x store.Capture, names []*store.FrameName) *Capture {
 	o, err := c.Get(ws, snap, x)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"wirebench/server/workspace"
 )
 
-// readingOf says how a capture is read: by the definitions of a snapshot, and with what is known of it from elsewhere. What is kept of
-// that was looked at when it was set; what a hand has written into the file beside the capture since counts for nothing if it is wrong.
+// readingOf returns the options for reading a capture: the definitions of a snapshot, and the keys and framing of the capture. These were
+// validated when they were set; invalid ones in a description file edited by hand are ignored.
 func readingOf(snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture) capture.Options {
 	return readingTold(snap, protocol, x, nil)
 }
 
-// readingTold is readingOf that tells of each connection of which something was deciphered.
+// readingTold is readingOf with a callback for each connection of which a part was deciphered.
 func readingTold(snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture, ciphered func(conn string)) capture.Options {
 	env := envOf(snap, x)
 	o := capture.Options{Options: packet.Options{Key: env.Key(), New: transportsOf(env, protocol, ciphered)}, Proto: transport.UDP}
@@ -29,7 +29,7 @@ func readingTold(snap *workspace.Snapshot, protocol protocols.Protocol, x store.
 			o.Framing = &f
 		}
 	}
-	if x.Keys == "" { // with keys there is more in the packets than was seen when they passed
+	if x.Keys == "" { // with keys the packets hold more than the recorded frames
 		o.Recorded = func(cut string) bool { return cut == CutBy(snap) }
 	}
 	o.Day, _ = paste.LogDay(x.Name)
@@ -39,7 +39,7 @@ func readingTold(snap *workspace.Snapshot, protocol protocols.Protocol, x store.
 	return o
 }
 
-// envOf is what the transports of a capture depend on.
+// envOf returns the environment of the transports of a capture.
 func envOf(snap *workspace.Snapshot, x store.Capture) *protocols.Env {
 	env := &protocols.Env{Definitions: snap, Options: snap.Options.Values}
 	if keys, err := protocols.ParseKeys(x.Keys); err == nil {
@@ -48,8 +48,8 @@ func envOf(snap *workspace.Snapshot, x store.Capture) *protocols.Env {
 	return env
 }
 
-// transportsOf makes the transports of the connections that may carry a protocol. ciphered, if it is not nil, is told the name of each
-// connection of which something was deciphered.
+// transportsOf returns a function that makes the transport of each connection that may carry a protocol. ciphered, if not nil, is called
+// with the name of each connection of which a part was deciphered.
 func transportsOf(env *protocols.Env, protocol protocols.Protocol, ciphered func(conn string)) func(transport.Conn) transport.Transport {
 	return func(c transport.Conn) transport.Transport {
 		if (c.Proto == transport.TCP) != protocol.Streams {
@@ -69,16 +69,16 @@ func transportsOf(env *protocols.Env, protocol protocols.Protocol, ciphered func
 	}
 }
 
-// readingOfCapture names how a capture is cut into frames, among all captures of all workspaces.
+// readingOfCapture returns the key of a reading: it is unique among the captures of all workspaces.
 func readingOfCapture(ws string, snap *workspace.Snapshot, x store.Capture) string {
 	key := ws + "/" + x.ID
 	if len(snap.Dialect.Frames) == 0 {
-		key += "/" + snap.ID // the definitions say where messages end
+		key += "/" + snap.ID // the definitions determine where messages end
 	}
 	return key + readingKey(x)
 }
 
-// CutBy tells apart definitions that cut frames otherwise, also after a restart: "" where definitions do not.
+// CutBy returns a hash of the definitions if frame boundaries depend on them, else "". It is stable across restarts.
 func CutBy(snap *workspace.Snapshot) string {
 	if len(snap.Dialect.Frames) > 0 {
 		return ""
@@ -90,7 +90,7 @@ func CutBy(snap *workspace.Snapshot) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// readingKey tells the readings of one capture apart: "" if nothing is known of it from elsewhere.
+// readingKey returns a hash of the keys and framing of a capture, "" if it has none.
 func readingKey(x store.Capture) string {
 	day, dated := paste.LogDay(x.Name)
 	if x.Framing == "" && x.Keys == "" && !dated {

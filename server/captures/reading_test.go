@@ -11,7 +11,7 @@ import (
 	"wirebench/server/store"
 )
 
-// What is known of a capture from elsewhere decides how it is read, and tells its readings apart.
+// Keys and framing of a capture determine how it is read, and distinguish its readings.
 func TestReadingOf(t *testing.T) {
 	snap := definitions(t, "muta", map[string]string{"game.def": "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: ping\n   __group = clmsg\n"})
 	protocol, _ := protocols.Of("muta")
@@ -25,7 +25,7 @@ func TestReadingOf(t *testing.T) {
 		t.Error(told, err)
 	}
 	if o := readingOf(snap, protocol, store.Capture{}); o.Framing != nil {
-		t.Error("a framing out of nothing")
+		t.Error("a framing without one being set")
 	}
 	seen := map[string]bool{}
 	for _, x := range []store.Capture{{}, {Framing: "whole"}, {Framing: "fixed:4"}, {Keys: "fixed:4"}, {Framing: "fixed:4", Keys: "k"}} {

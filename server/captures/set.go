@@ -21,36 +21,36 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Bounds of captures that are open.
+// Bounds of open captures.
 const (
-	maxOpenCaptures  = 12        // in all
-	maxIdleCaptures  = 4         // that no page lists
-	maxCaptureMemory = 256 << 20 // bytes of frames of one
+	maxOpenCaptures  = 12        // in total
+	maxIdleCaptures  = 4         // not listed by any page
+	maxCaptureMemory = 256 << 20 // bytes of frames of one capture
 	waitForCapture   = 20 * time.Second
 )
 
-// Errors of opening a capture.
+// Errors returned when a capture is opened.
 var (
 	ErrProtocol = errors.New("captures of this protocol cannot be read")
 	ErrTooMany  = fmt.Errorf("%d captures are open in pages: close one first", maxOpenCaptures)
 )
 
-// Set is the captures that are open: their frames are in memory. The one that was not asked for the longest gives way.
+// Set holds the open captures, whose frames are in memory. The least recently used one is closed first.
 type Set struct {
 	mu       sync.Mutex
 	open     map[string]*Capture
-	live     map[string]*Capture // of running traffic, by workspace and id
-	parts    map[string]bool     // later parts of running recordings, as they are written, by workspace and id
-	grows    map[string]growth   // that others go on with, by workspace and id
+	live     map[string]*Capture // captures of running traffic, by workspace and id
+	parts    map[string]bool     // later parts of running recordings, by workspace and id
+	grows    map[string]growth   // captures that grow, by workspace and id
 	briefs   briefLists
 	openFile func(in *store.Captures, id string) (io.ReadCloser, error)
-	budget   *admit.Budget // of reading files; nil: there is none
+	budget   *admit.Budget // for reading files; nil means unlimited
 	ctx      context.Context
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
 }
 
-// NewSet makes a set that reads files as far as a budget allows; nil is no bound.
+// NewSet returns a set that reads files within a memory budget; nil means unlimited.
 func NewSet(budget *admit.Budget) *Set {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Set{
@@ -59,63 +59,64 @@ func NewSet(budget *admit.Budget) *Set {
 	}
 }
 
-// Close ends what is being read, and waits for that.
+// Close stops all reading, and waits for it.
 func (c *Set) Close() {
 	c.cancel()
 	c.wg.Wait()
 }
 
-// Capture is a capture whose frames are in memory, or on their way there.
+// Capture is an open capture: its frames are in memory or being read.
 type Capture struct {
 	log  *live.Log
-	ctx  context.Context // of reading it
+	ctx  context.Context // ends reading
 	stop context.CancelFunc
-	done chan struct{} // closed when all is read
-	used atomic.Int64  // when it was last asked for, nanoseconds since 1970
-	held int           // pages that list it; of Set.mu
+	done chan struct{} // closed when the file has been read
+	used atomic.Int64  // last use, nanoseconds since 1970
+	held int           // number of pages that list it; guarded by Set.mu
 
-	running bool  // it is of traffic, and its log grows until done is closed
-	tail    *tail // the file may grow, and the log with it until done is closed; nil: it is read as it is
+	running bool  // of traffic: the log grows until done is closed
+	tail    *tail // of a growing file: the log grows until done is closed; nil if the file is read once
 
-	stale chan struct{} // closed when there is more in the file, and nobody reads on
-	took  atomic.Int64  // nanoseconds of reading the file, after done
+	stale chan struct{} // closed when the file has grown and its reader has ended
+	took  atomic.Int64  // duration of reading the file in nanoseconds, set after done
 
 	size, read atomic.Int64 // bytes of the file
-	ciphered   sync.Map     // names of the connections of which something was deciphered
+	ciphered   sync.Map     // names of connections of which a part was deciphered
 
-	key    string      // of readingOfCapture
-	filled atomic.Bool // the log has all that it is to have
+	key    string      // see readingOfCapture
+	filled atomic.Bool // the log is complete
 
-	// After done.
+	// Valid after done.
 	sum packet.Summary
-	err error // why the frames are not all
+	err error // reason why frames are missing
 
 	views frames.Views
 	mu    sync.Mutex
-	known map[transport.FrameID]spot // once all frames are there
+	known map[transport.FrameID]spot // cache, used once all frames are there
 }
 
-// View is what a filter leaves of the frames, found or begun.
+// View returns the view of a filter and an order over the frames, which may be shared and still being computed.
 func (o *Capture) View(snap *workspace.Snapshot, spec frames.ViewSpec, notes store.Notes) *frames.View {
 	return o.views.Get(o.log, snap, spec, notes)
 }
 
-// Log are the frames.
+// Log returns the frames.
 func (o *Capture) Log() *live.Log { return o.log }
 
 // Complete reports whether all frames are in the log.
 func (o *Capture) Complete() bool { return o.complete() }
 
-// Changed is closed when there are other frames than now, or more of the file is read or there. Done tells when all is.
+// Changed returns a channel that is closed when frames are added, or when more of the file is available or read. After the last frame only
+// Done is closed.
 func (o *Capture) Changed() <-chan struct{} { return o.log.Changed() }
 
-// Done is closed when all frames are in the log.
+// Done returns a channel that is closed when all frames are in the log.
 func (o *Capture) Done() <-chan struct{} { return o.done }
 
 // Running reports whether the capture is of running traffic.
 func (o *Capture) Running() bool { return o.running }
 
-// Err says why the frames are not all; it is nil until the capture is read.
+// Err returns the reason why frames are missing; it is nil until the capture has been read.
 func (o *Capture) Err() error {
 	if !o.complete() {
 		return nil
@@ -123,28 +124,28 @@ func (o *Capture) Err() error {
 	return o.err
 }
 
-// Stale is closed when there is more in the file than was read, and nobody reads on.
+// Stale returns a channel that is closed when the file has grown and its reader has ended.
 func (o *Capture) Stale() <-chan struct{} { return o.stale }
 
-// Progress is how many bytes of the file are read, of how many.
+// Progress returns the number of bytes read and the size of the file.
 func (o *Capture) Progress() (read, size int64) { return o.read.Load(), o.size.Load() }
 
-// Ciphered reports whether something of a connection was deciphered.
+// Ciphered reports whether a part of a connection was deciphered.
 func (o *Capture) Ciphered(conn string) bool {
 	_, ok := o.ciphered.Load(conn)
 	return ok
 }
 
-// Get opens a capture of a workspace, or finds it open.
+// Get returns the reading of a capture for the stored settings, and opens it if it is not open.
 func (c *Set) Get(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Capture) (*Capture, error) {
 	return c.find(ws, snap, x, false, false)
 }
 
-// find is get; with grows the reader waits at the end of the file for more, and with follow one that does, or did so until nothing came any
-// more, is found, too.
+// find implements Get and Follow. With grows the reader waits at the end of the file for more; with follow an open reading of this kind is
+// used, also one that has stopped waiting.
 func (c *Set) find(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Capture, follow, grows bool) (*Capture, error) {
 	o, err := c.reading(ws, snap, x, follow, grows)
-	if err == nil && o.filled.Load() && !o.Numbered(x.Notes).Same(x.Notes) { // it was read before, and is what is stored again
+	if err == nil && o.filled.Load() && !o.Numbered(x.Notes).Same(x.Notes) { // read before, and its settings are stored again
 		c.settle(ws, x.ID, o)
 	}
 	return o, err
@@ -159,7 +160,7 @@ func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store
 	if o := c.opened(ws.Name+"/"+x.ID, reading, follow, grows); o != nil {
 		return o, nil
 	}
-	file, err := c.openFile(ws.Captures, x.ID) // not under the lock: a disk may take its time, and other captures go on
+	file, err := c.openFile(ws.Captures, x.ID) // not under the lock: disks may be slow, and other captures must not wait
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +186,7 @@ func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store
 		o.sum, o.err = o.fill(o.ctx, from, protocol, snap, x)
 		o.took.Store(int64(time.Since(now)))
 		if o.err != nil && o.ctx.Err() == nil && !errors.Is(o.err, live.ErrFull) {
-			ws.Log.Error("capture cannot be read to its end", "file", ws.Captures.Path(x.ID), "error", o.err)
+			ws.Log.Error("cannot read capture to its end", "file", ws.Captures.Path(x.ID), "error", o.err)
 		}
 		if o.ctx.Err() == nil {
 			o.filled.Store(true)
@@ -195,8 +196,8 @@ func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store
 	return o, nil
 }
 
-// admitted waits until there is memory for the frames of a file, which is taken while the file is read. One that grows is read as long as it
-// is open, and waits for nothing.
+// admitted waits until there is memory for the frames of a file, and reserves it while the file is read. A growing file is read as long as
+// it is open, so it does not wait.
 func (c *Set) admitted(o *Capture, ws string, size int64) (*admit.Ticket, error) {
 	if c.budget == nil || o.tail != nil {
 		return nil, nil
@@ -206,14 +207,14 @@ func (c *Set) admitted(o *Capture, ws string, size int64) (*admit.Ticket, error)
 		if err == nil || o.ctx.Err() != nil {
 			return ticket, err
 		}
-		select { // too many others wait: nobody tells when there is room in their line
+		select { // the queue is full: try again
 		case <-o.ctx.Done():
 		case <-time.After(time.Second):
 		}
 	}
 }
 
-// opened finds a capture that is open, nil if it is not.
+// opened returns the open reading of a capture, nil if there is none.
 func (c *Set) opened(id, reading string, follow, grows bool) *Capture {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -231,7 +232,7 @@ func (c *Set) openedLocked(id, reading string, follow, grows bool) *Capture {
 	return o
 }
 
-// keyOf is the key of a reading in open. Under mu.
+// keyOf returns the key of a reading in open. The caller holds mu.
 func (c *Set) keyOf(reading string, follow, grows bool) string {
 	if grows || follow && c.open[reading+growing] != nil {
 		return reading + growing
@@ -239,8 +240,7 @@ func (c *Set) keyOf(reading string, follow, grows bool) string {
 	return reading
 }
 
-// begin makes a capture one that is open, and is to be read from a file. begun is false if somebody else has opened it meanwhile, and if
-// there are too many.
+// begin adds a capture to be read from a file to the set. begun is false if it has been opened meanwhile, and on errors.
 func (c *Set) begin(id, reading string, follow, grows bool, file io.Reader, x store.Capture) (o *Capture, begun bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -264,7 +264,7 @@ func (c *Set) begin(id, reading string, follow, grows bool, file io.Reader, x st
 	return o, true, nil
 }
 
-// Drop closes a capture in all its readings.
+// Drop closes all readings of a capture.
 func (c *Set) Drop(ws, id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -287,7 +287,7 @@ func (c *Set) dropOldest() {
 	delete(c.open, oldest)
 }
 
-// idle is how many captures no page lists.
+// idle returns the number of captures that no page lists.
 func (c *Set) idle() (n int) {
 	for _, o := range c.open {
 		if o.held == 0 {
@@ -297,7 +297,7 @@ func (c *Set) idle() (n int) {
 	return n
 }
 
-// Hold keeps a capture open until it is let go; false if it has been closed meanwhile.
+// Hold keeps a capture open until LetGo. It returns false if the capture has been closed.
 func (c *Set) Hold(o *Capture) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -312,7 +312,7 @@ func (c *Set) Hold(o *Capture) bool {
 	return false
 }
 
-// LetGo is the opposite of hold.
+// LetGo undoes Hold.
 func (c *Set) LetGo(o *Capture) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -321,7 +321,7 @@ func (c *Set) LetGo(o *Capture) {
 	}
 }
 
-// enough is when one has waited enough for the file to be read.
+// enough returns a channel that limits the time to wait for a file to be read.
 func (o *Capture) enough() <-chan time.Time {
 	if o.running {
 		return time.After(0)
@@ -329,7 +329,7 @@ func (o *Capture) enough() <-chan time.Time {
 	return time.After(waitForCapture)
 }
 
-// Live makes the log of running traffic a capture that is open, until its end.
+// Live adds the log of running traffic to the set, until Ended is called.
 func (c *Set) Live(ws, id string, log *live.Log, done chan struct{}) *Capture {
 	o := &Capture{log: log, stop: func() {}, done: done, running: true}
 	c.mu.Lock()
@@ -338,7 +338,7 @@ func (c *Set) Live(ws, id string, log *live.Log, done chan struct{}) *Capture {
 	return o
 }
 
-// Ended says that traffic has: who opens the capture from now on reads its file.
+// Ended reports the end of the traffic of a capture. Opening the capture from now on reads its file.
 func (c *Set) Ended(ws, id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -352,11 +352,11 @@ func (c *Set) Runs(ws, id string) bool {
 	return c.live[ws+"/"+id] != nil
 }
 
-// counted counts what is read of a file, and ends with a context.
+// counted counts the bytes read from a file. Reads fail once its context is done.
 type counted struct {
 	r     io.Reader
 	n     *atomic.Int64
-	moved func() // called after n is another one
+	moved func() // called after n has changed
 	ctx   context.Context
 }
 
@@ -370,19 +370,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Read reads a capture that is kept nowhere.
-func Read(ctx context.Context, from io.Reader, snap *workspace.Snapshot, x store.Capture) (*Capture, error) {
-	protocol, ok := protocols.Of(snap.Dialect.Name)
-	if !ok {
-		return nil, ErrProtocol
-	}
-	o := &Capture{log: live.New(0), done: make(chan struct{})}
-	defer close(o.done)
-	o.sum, o.err = o.fill(ctx, from, protocol, snap, x)
-	return o, o.err
-}
-
-// fill reads a file into the log: a capture, or a text that holds one.
+// fill reads a file into the log: a capture, or a text that contains one.
 func (o *Capture) fill(ctx context.Context, file io.Reader, protocol protocols.Protocol, snap *workspace.Snapshot, x store.Capture) (packet.Summary, error) {
 	conns := map[int]uint32{}
 	full, recorded := false, false
@@ -394,7 +382,7 @@ func (o *Capture) fill(ctx context.Context, file io.Reader, protocol protocols.P
 		if !ok {
 			conn = o.log.Connection(live.Conn{Name: f.Conn.Name(), Session: f.Conn.Session, Proto: f.Conn.Proto.String()})
 			conns[f.Conn.ID] = conn
-			if recorded && protocol.Ciphers { // nothing was deciphered for it
+			if recorded && protocol.Ciphers { // a recording made without deciphering
 				o.ciphered.Store(f.Conn.Name(), true)
 			}
 		}
@@ -414,14 +402,14 @@ func (o *Capture) fill(ctx context.Context, file io.Reader, protocol protocols.P
 	return sum, err
 }
 
-// Load is what the open captures keep in memory.
+// Load is the memory use of the open captures.
 type Load struct {
-	Open, Held int // captures; those that pages list
+	Open, Held int // open captures, and those that pages list
 	Frames     int
 	Bytes      int64
 }
 
-// Load is what the open captures keep in memory.
+// Load returns the memory use of the open captures.
 func (c *Set) Load() (l Load) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -438,13 +426,13 @@ func (c *Set) Load() (l Load) {
 	return l
 }
 
-// Context ends when the set is closed.
+// Context returns a context that is canceled when the set is closed.
 func (c *Set) Context() context.Context { return c.ctx }
 
-// Go runs a function in a goroutine that close waits for.
+// Go runs a function in a goroutine that Close waits for.
 func (c *Set) Go(f func()) { c.wg.Go(f) }
 
-// complete reports whether the file is read.
+// complete reports whether the file has been read.
 func (o *Capture) complete() bool {
 	select {
 	case <-o.done:
@@ -454,7 +442,7 @@ func (o *Capture) complete() bool {
 	}
 }
 
-// Note says why the frames are not all of the file, "" if they are or nobody knows yet.
+// Note returns the reason why frames are missing, "" if none are or the file is still being read.
 func (o *Capture) Note() string {
 	switch {
 	case !o.complete():
@@ -465,7 +453,7 @@ func (o *Capture) Note() string {
 	return o.PartNote()
 }
 
-// PartNote is note, but for files without frames.
+// PartNote is like Note, but ignores that a file has no frames.
 func (o *Capture) PartNote() string {
 	if o.err != nil {
 		return o.err.Error()
@@ -473,7 +461,7 @@ func (o *Capture) PartNote() string {
 	return o.sum.Incomplete()
 }
 
-// Wait waits until a capture is read, for some time, or until running traffic has been looked at. It reports whether it is.
+// Wait waits for a limited time until a capture is read. It reports whether all frames are there.
 func (o *Capture) Wait(ctx context.Context) (whole bool, err error) {
 	select {
 	case <-o.done:

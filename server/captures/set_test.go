@@ -11,7 +11,7 @@ import (
 	"wirebench/server/workspace/workspacetest"
 )
 
-// A capture whose file is slow to open keeps no other one waiting.
+// A capture whose file is slow to open does not delay others.
 func TestSlowFileHoldsNoLock(t *testing.T) {
 	kept := workspacetest.Captures(t)
 	files, _ := workspacetest.Dir(t, nil)
@@ -48,7 +48,7 @@ func TestSlowFileHoldsNoLock(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(30 * time.Second):
-		t.Error("another capture waits for the one that is slow")
+		t.Error("another capture waits for the slow one")
 	}
 	close(goOn)
 	if err := <-got; err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What reads at the end of a file that grows gets each byte once and in order, and nothing that was not told.
+// A reader at the end of a growing file gets each byte once and in order, and no byte beyond the reported size.
 func TestTail(t *testing.T) {
 	const size = 1 << 16
 	data := make([]byte, size)
@@ -54,13 +54,13 @@ func TestTail(t *testing.T) {
 		t.Error(err)
 	}
 	if !bytes.Equal(got, data[:size-1]) {
-		t.Errorf("%d bytes were read, or others", len(got))
+		t.Errorf("%d bytes were read, or wrong ones", len(got))
 	}
 	if tl.grow(10) {
-		t.Error("a file that has become shorter is read on")
+		t.Error("a truncated file is still being read")
 	}
 
-	// Who has waited long enough is at the end, and nobody reads on.
+	// After the patience of the reader the file ends, and further growth is refused.
 	ended := newTail(t.Context(), bytes.NewReader(data), 8, func() {})
 	ended.patience = time.Millisecond
 	if all, err := io.ReadAll(ended); err != nil || len(all) != 8 {
@@ -69,7 +69,7 @@ func TestTail(t *testing.T) {
 	if ended.grow(16) || !ended.idle() {
 		t.Error("it reads on after its end")
 	}
-	// A file that has less than was told.
+	// A file shorter than reported.
 	short := newTail(t.Context(), bytes.NewReader(data[:4]), 8, func() {})
 	if all, err := io.ReadAll(short); err != nil || len(all) != 4 || short.grow(20) {
 		t.Errorf("%d bytes, %v", len(all), err)

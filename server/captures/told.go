@@ -5,8 +5,8 @@ import (
 	"wirebench/server/store"
 )
 
-// TakeTold gives a capture that has just been stored what an export of ours tells of it: name, text, marks, notes and markers. Another file,
-// and one of which that cannot be read, stays as it came.
+// TakeTold adds the metadata that an export by Wirebench contains to a newly stored capture: name, text, marks, notes and markers. Any
+// other file, or one whose metadata is unreadable, stays unchanged.
 func TakeTold(captures *store.Captures, x store.Capture) store.Capture {
 	if x.Framing != "" {
 		return x
@@ -28,7 +28,7 @@ func TakeTold(captures *store.Captures, x store.Capture) store.Capture {
 			x.Notes.Text = told.Text
 		}
 		marks, notes := 0, 0
-		for _, f := range told.Frames { // the reading says which frames these are
+		for _, f := range told.Frames { // their identities are found when the capture is read
 			n := store.Noted{N: f.N, Mark: f.Mark && marks < store.MaxMarks}
 			if f.Note != "" && len(f.Note) <= store.MaxNote && notes < store.MaxNotes {
 				n.Note = f.Note

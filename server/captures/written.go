@@ -1,16 +1,17 @@
 package captures
 
-// Part is the part of a running recording that is to be written, which writes to a capture of its own.
+// Part returns a marker for the later parts of a running recording.
 func (c *Set) Part(ws string) *Part { return &Part{set: c, ws: ws} }
 
-// Part is the part of a running recording that is being written, from the second on: the first one is the running capture itself.
+// Part marks the current part of a running recording as being written, from the second part on: the first part is the running capture
+// itself.
 type Part struct {
 	set    *Set
 	ws, id string
 	over   bool
 }
 
-// Is says which part is written from now on, by the id of its capture; "" is none, and none will be.
+// Is sets the id of the capture that is being written; "" means that none is, nor will be.
 func (w *Part) Is(id string) {
 	w.set.mu.Lock()
 	defer w.set.mu.Unlock()

@@ -20,38 +20,38 @@ type NewFile struct {
 	Text []byte
 }
 
-// Outcome says what became of a NewFile.
+// Outcome is the result of storing a NewFile.
 type Outcome string
 
 // The outcomes.
 const (
 	Created   Outcome = "new"
 	Replaced  Outcome = "replaced"
-	Unchanged Outcome = "unchanged" // the same text was there
-	Exists    Outcome = "exists"    // another text was there, and was left
+	Unchanged Outcome = "unchanged" // the stored text is the same
+	Exists    Outcome = "exists"    // another text is stored, and was kept
 	Refused   Outcome = "refused"
 )
 
-// SaveResult is what became of a NewFile.
+// SaveResult describes the result of storing a NewFile.
 type SaveResult struct {
-	Name    string // of the file in the library; it may be in another folder than was asked for, see SaveAll
+	Name    string // name in the library; the folder may differ from the one given, see SaveAll
 	Outcome Outcome
-	Stored  []byte // of Exists: the text that is there
-	Err     error  // of Refused; beside Created and Replaced it says that the text may be lost if the power fails now
+	Stored  []byte // for Exists: the stored text
+	Err     error  // for Refused; with Created and Replaced: the text may be lost if the power fails now
 }
 
-// ErrNoRoom says that a library has as much as it may hold.
+// ErrNoRoom reports that a library has reached its maximum size.
 var ErrNoRoom = errors.New("the library is full")
 
-// ErrTime says that a file was not stored because others before it took too long.
+// ErrTime reports that a file was not stored because the time limit was reached.
 var ErrTime = errors.New("not stored: out of time")
 
-// SaveAll stores many files, and reads the library once. Files that fail do not keep others from being stored, except when the disk
-// is full; nothing is taken back. A file with another text than the stored one is stored only with replace. The results are in the
-// order of the files. An error beside them says that the library could not be read.
+// SaveAll stores many files, and reads the library once. A file that fails does not keep others from being stored, unless the disk is full;
+// nothing is rolled back. A file whose text differs from the stored one is stored only with replace. The results are in the order of the
+// files. The error reports that the library could not be read.
 //
-// The library may have a file of the same name in another folder. That one is meant when it is the only one, and either the new file
-// is in no folder or the name says which message is defined: stored twice, one of the two would not count.
+// The library may have a file of the same name in another folder. That file is replaced if it is the only one, and either the new file is
+// in no folder or its name determines the message that it defines: of two such files only one would be used.
 func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool) ([]SaveResult, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,14 +73,14 @@ type batch struct {
 	files   []NewFile
 	replace bool
 	results []SaveResult
-	planned []int // files to write
+	planned []int // indexes of files to write
 
-	known  map[string]string   // texts of the library
-	byBase map[string][]string // names of the library by what stands after the last slash
-	naming map[string]bool     // files whose name says which message they define
+	known  map[string]string   // texts of the library by name
+	byBase map[string][]string // names in the library by their last element
+	naming map[string]bool     // files whose name determines the message that they define
 }
 
-// index makes the maps.
+// index fills the maps.
 func (b *batch) index() {
 	b.known, b.byBase, b.naming = map[string]string{}, map[string][]string{}, map[string]bool{}
 	for _, f := range b.snap.Library.all() {
@@ -98,7 +98,7 @@ func (b *batch) index() {
 	}
 }
 
-// place is where a file of that name belongs. Samples stand beside their definition.
+// place returns the name under which a file is stored. Samples are stored beside their definition.
 func (b *batch) place(name string) string {
 	if _, ok := b.known[name]; ok {
 		return name
@@ -112,7 +112,7 @@ func (b *batch) place(name string) string {
 	return name
 }
 
-// plan decides what to write.
+// plan decides which files to write.
 func (b *batch) plan() {
 	taken := map[string]int{}
 	for i, f := range b.files {
@@ -147,19 +147,19 @@ func (b *batch) plan() {
 	}
 }
 
-// checkFile is checkName that takes samples as well.
+// checkFile is like checkName, but accepts samples as well.
 func (w *Workspace) checkFile(name string, text []byte) error {
 	if !strings.HasSuffix(name, samplesEnding) {
 		return w.checkName(name, text)
 	}
 	if len(bytes.TrimSpace(text)) > 0 && len(parseSamples(string(text))) == 0 {
-		return &NameError{name, "none of its lines is a sample"}
+		return &NameError{name, "no line is a sample"}
 	}
 	return nil
 }
 
-// keepOlder refuses what would move bytes of an older version, as checkOlder does; all files are read together, as each reading is
-// one of the whole library.
+// keepOlder refuses files that would move bytes of an older version, as checkOlder does. It checks all files together, with one build of
+// the library.
 func (b *batch) keepOlder() {
 	written := map[string]int{}
 	for _, i := range b.planned {
@@ -191,7 +191,7 @@ func (b *batch) keepOlder() {
 	b.planned = kept
 }
 
-// next is the library as it would be with the files replaced.
+// next returns the library with the files replaced.
 func (b *batch) next(written map[string]int) *Snapshot {
 	var gone, come []*source.File
 	for name, i := range written {
@@ -217,10 +217,10 @@ func (b *batch) sameLayout(m *schema.Message, next *Snapshot) bool {
 	return false
 }
 
-// versionsOf is what the versions of a message have in common.
+// versionsOf returns a key shared by the versions of a message.
 func versionsOf(m *schema.Message) [2]string { return [2]string{m.Name, m.Key.Group} }
 
-// newest are the highest versions of all messages.
+// newest returns the highest versions of all messages.
 func (s *Snapshot) newest() map[[2]string]int {
 	out := map[[2]string]int{}
 	for m := range s.Messages() {
@@ -229,9 +229,9 @@ func (s *Snapshot) newest() map[[2]string]int {
 	return out
 }
 
-// write writes what is planned.
+// write writes the planned files.
 func (b *batch) write(ctx context.Context) {
-	var stop error // why nothing more is written
+	var stop error // reason to stop writing
 	for _, i := range b.planned {
 		r, text := &b.results[i], b.files[i].Text
 		if stop == nil && ctx.Err() != nil {
@@ -256,7 +256,7 @@ func (b *batch) write(ctx context.Context) {
 	}
 }
 
-// writeOne writes a file. Another program may have changed it since the library was read, so that it is decided anew.
+// writeOne writes a file. Another program may have changed it since the library was read, so the outcome is decided again.
 func (b *batch) writeOne(r *SaveResult, text []byte) {
 	expect := store.Revision("")
 	if stored, there := b.known[r.Name]; there {
@@ -286,7 +286,7 @@ func (b *batch) writeOne(r *SaveResult, text []byte) {
 	}
 }
 
-// room refuses what would make the folder larger than may be read again. The caller holds the lock.
+// room checks that the folder stays within the bounds of reading. The caller holds the lock.
 func (w *Workspace) room(more int, isNew bool) error {
 	if isNew && w.listed >= store.MaxFiles || more > 0 && w.listedBytes+more > store.MaxAllBytes {
 		return fmt.Errorf("%w: %d files, %d MB", ErrNoRoom, store.MaxFiles, store.MaxAllBytes>>20)
@@ -294,7 +294,7 @@ func (w *Workspace) room(more int, isNew bool) error {
 	return nil
 }
 
-// grow counts what was written, until the folder is read again.
+// grow updates the size of the folder until it is read again.
 func (w *Workspace) grow(more int, isNew bool) {
 	w.listedBytes += more
 	if isNew {

@@ -11,18 +11,18 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Request says how to decode: by a definition, or by the code that the message carries.
+// Request selects the definition for decoding, by message or by the code in the bytes, and the parts of the result.
 type Request struct {
-	Message *schema.Message // nil = by code
+	Message *schema.Message // nil selects it by code
 	Dir     schema.Dir
 	Group   string
 	Session codec.Session
-	Fields  bool // every field with its place, too
+	Fields  bool // with a list of all fields and their positions
 	Brief   bool // without values
-	Unknown bool // it is known to have no definition: these are bytes that nothing says anything of
+	Unknown bool // known to have no definition: the bytes are opaque
 }
 
-// Decode decodes one message into rec and describes it. rec is left with the program that was used.
+// Decode decodes one message into rec and describes it. rec keeps the program that was used.
 func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) view.Result {
 	m := req.Message
 	if req.Unknown {
@@ -47,7 +47,7 @@ func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) view.Resu
 	return view.Of(rec, req.Fields)
 }
 
-// ByCode finds the definition for the code that a message carries, nil if there is none.
+// ByCode returns the definition for the code in a message, nil if there is none.
 func (s *Snapshot) ByCode(rec *codec.Record, data []byte, req Request) *schema.Message {
 	frame := s.readFrame(rec, data, req.Group)
 	if frame == nil || !rec.HasCode() {
@@ -56,8 +56,8 @@ func (s *Snapshot) ByCode(rec *codec.Record, data []byte, req Request) *schema.M
 	return s.set.Lookup(schema.Key{Dir: req.Dir, Group: frame.Key.Group, Code: rec.Code})
 }
 
-// readFrame reads what every message of a group starts with, and leaves that in the record. Without a group it is of the first one
-// whose start this can be. Nil if nothing tells.
+// readFrame decodes the common start of the messages of a group into rec, and returns its definition. Without a group it tries the starts
+// of all groups and uses the first that fits. It returns nil if there is none.
 func (s *Snapshot) readFrame(rec *codec.Record, data []byte, group string) *schema.Message {
 	frames := s.framesOf(group)
 	for i, f := range frames {
@@ -73,7 +73,8 @@ func (s *Snapshot) readFrame(rec *codec.Record, data []byte, group string) *sche
 	return nil
 }
 
-// framesOf are those of the dialect, or else what the definitions of a group have in common: the parts up to the code.
+// framesOf returns the common starts of messages: those of the dialect, or else the parts up to the code that the definitions of a group
+// share.
 func (s *Snapshot) framesOf(group string) []*schema.Message {
 	if group == "" && len(s.Dialect.Frames) > 0 {
 		return s.Dialect.Frames
@@ -92,12 +93,12 @@ func (s *Snapshot) framesOf(group string) []*schema.Message {
 	return nil
 }
 
-// Groups are the names of the sets of messages that have codes of their own, those that the dialect has
-// of itself first, then in the order of the definitions.
+// Groups returns the names of the groups, sets of messages with codes of their own: those of the dialect first, then the others in the
+// order of the definitions.
 func (s *Snapshot) Groups() []string {
 	var out []string
 	all := s.set.Groups()
-	for _, f := range s.Dialect.Frames { // these first: they are of the protocol itself
+	for _, f := range s.Dialect.Frames { // the groups of the protocol itself come first
 		if slices.Contains(all, f.Key.Group) {
 			out = append(out, f.Key.Group)
 		}
@@ -133,7 +134,7 @@ func (s *Snapshot) commonFrame(group string) *schema.Message {
 	return s.frames[group]
 }
 
-// unknown describes a message without a definition by what every message starts with.
+// unknown describes a message without a definition by the common start of messages.
 func (s *Snapshot) unknown(rec *codec.Record, data []byte, req Request) view.Result {
 	frame := s.readFrame(rec, data, req.Group)
 	if frame == nil {
@@ -142,39 +143,39 @@ func (s *Snapshot) unknown(rec *codec.Record, data []byte, req Request) view.Res
 	res := view.Of(rec, req.Fields)
 	res.Message, res.Version, res.Value = "", 0, nil
 	if res.Status != codec.OK.String() {
-		return res // not even the frame is whole
+		return res // even the start is incomplete or illegal
 	}
 	res.Status = "unknown"
 	kept := res.Problems[:0]
 	for _, pr := range res.Problems {
-		if pr.Code != codec.Unexplained.String() { // the rest is not explained, of course
+		if pr.Code != codec.Unexplained.String() { // without a definition all remaining bytes are unexplained
 			kept = append(kept, pr)
 		}
 	}
 	problem := view.ProblemInfo{Severity: "warning", Code: "unknown-message", Message: s.whyUnknown(rec.Code), BitOffset: 0, BitLength: uint32(res.Used) * 8}
-	if frame.Measured { // nothing says where the next message starts
+	if frame.Measured { // the start of the next message is unknown
 		res.Status, res.Used, problem.Severity = codec.Illegal.String(), 0, "error"
 	}
 	res.Problems = append(kept, problem)
 	return res
 }
 
-// nothing is the program of a message without fields.
+// nothing returns the program of a message without fields.
 var nothing = sync.OnceValue(func() *codec.Program {
-	p, _ := codec.Compile(&schema.Message{Body: &schema.Struct{}}) // of nothing there is nothing too large
+	p, _ := codec.Compile(&schema.Message{Body: &schema.Struct{}}) // cannot be too large
 	return p
 })
 
-// opaque describes bytes that are no message.
+// opaque describes bytes that are not a message.
 func (s *Snapshot) opaque(rec *codec.Record, data []byte, req Request) view.Result {
 	nothing().Decode(rec, data)
-	rec.Used = len(data) // so that all of it is a gap
+	rec.Used = len(data) // makes all bytes a gap
 	res := view.Of(rec, req.Fields)
 	res.Value, res.Problems, res.Status = nil, []view.ProblemInfo{}, "unknown"
 	return res
 }
 
-// cannotTell is the result for a message whose definition is neither named nor told by its bytes.
+// cannotTell returns the result for a message whose definition is neither named nor identified by its bytes.
 func (s *Snapshot) cannotTell(group string) view.Result {
 	groups := s.Groups()
 	switch {
@@ -186,7 +187,7 @@ func (s *Snapshot) cannotTell(group string) view.Result {
 	return ErrorResult("no-message", "the bytes do not identify the message: name its definition")
 }
 
-// whyUnknown says what is missing: the name of the code, or the definition of the name.
+// whyUnknown says which part is missing: a name for the code, or a definition for the name.
 func (s *Snapshot) whyUnknown(code uint32) string {
 	if name, ok := s.codeNames.of(code); ok {
 		return fmt.Sprintf("code %d (0x%04X) is %s, which has no definition", code, code, name)
@@ -197,12 +198,12 @@ func (s *Snapshot) whyUnknown(code uint32) string {
 	return fmt.Sprintf("no definition for code %d (0x%04X)", code, code)
 }
 
-// ErrorResult is the result for a message that could not even be looked at.
+// ErrorResult returns the result for a message that could not be decoded at all.
 func ErrorResult(code, message string) view.Result {
 	return view.Result{Status: "error", Problems: []view.ProblemInfo{{Severity: "error", Code: code, Message: message}}}
 }
 
-// Frame reads the code that every message of a group starts with; nil if nothing does.
+// Frame returns the common start of the messages of a group, up to the code; nil if there is none.
 func (s *Snapshot) Frame(group string) *schema.Message {
 	if f := s.framesOf(group); len(f) > 0 {
 		return f[0]

@@ -8,8 +8,8 @@ import (
 	"wirebench/codec/view"
 )
 
-// AppendDecoded decodes a message as Decode does and appends the JSON of its result as a line, as encoding/json has it without escapes for
-// HTML. failed says that the result has an error.
+// AppendDecoded decodes a message as Decode does and appends its result as a line of JSON, as encoding/json writes it without HTML escapes.
+// failed reports whether the result has an error.
 func (s *Snapshot) AppendDecoded(dst []byte, rec *codec.Record, data []byte, req Request) (line []byte, failed bool) {
 	m := req.Message
 	if m == nil && !req.Unknown {

@@ -13,21 +13,20 @@ import (
 	"wirebench/defs/source"
 )
 
-// MaxDefinition bounds the text of a definition that is not stored.
+// MaxDefinition is the maximum size of an unsaved definition in bytes.
 const MaxDefinition = 1 << 20
 
-// Definition is the text that a request is about, in the library in which it counts: the stored one, or that with unsaved text in
-// the place of a file.
+// Definition is the definition that a request is about, in its library: the stored text, or an unsaved text in its place.
 type Definition struct {
 	Snap        *Snapshot
 	File        *source.File
 	Message     *schema.Message // nil if the text defines none
-	Program     *codec.Program  // nil without message, and if that is more than a program can hold
+	Program     *codec.Program  // nil without a message, and if the message is too large for a program
 	Diagnostics []diag.Info     // of the file
-	Edited      bool            // the text is not the stored one
+	Edited      bool            // the text differs from the stored one
 }
 
-// Open finds the stored definition of a message, or reads text as if it were stored in that place.
+// Open returns the stored definition of a message, or parses text as if it were stored in its place.
 func (s *Snapshot) Open(name, text string) (*Definition, error) {
 	d := &Definition{Snap: s}
 	m, err := s.Find(name)
@@ -54,8 +53,8 @@ func (s *Snapshot) Open(name, text string) (*Definition, error) {
 	return d, nil
 }
 
-// same is the message of an edited text that is meant by the name of a stored one: that of the name, or the one in its place, as
-// names are edited like everything else.
+// same returns the message of an edited text that corresponds to a stored one: the one with its name, or the one at its position, since
+// names may be edited.
 func (d *Definition) same(in *Snapshot, name string, stored *schema.Message) *schema.Message {
 	all := d.Messages()
 	if len(all) == 0 {
@@ -72,12 +71,12 @@ func (d *Definition) same(in *Snapshot, name string, stored *schema.Message) *sc
 	return all[0]
 }
 
-// Messages are all of the text.
+// Messages returns all messages of the text.
 func (d *Definition) Messages() []*schema.Message {
 	return d.Snap.MessagesOf(d.File)
 }
 
-// Compile makes the program of the message.
+// Compile compiles the program of the message.
 func (d *Definition) Compile() {
 	d.Program = nil
 	if d.Message == nil {
@@ -89,12 +88,12 @@ func (d *Definition) Compile() {
 	}
 }
 
-// TooLarge is the mistake of a definition that cannot be compiled.
+// TooLarge returns the diagnostic for a message that is too large to compile.
 func TooLarge(m *schema.Message, err error) diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Error, Code: "too-large", Message: err.Error(), Span: m.Span}
 }
 
-// Layout lays the definition out; one without a program has no parts.
+// Layout returns the layout of the message, without rows if it has no program.
 func (d *Definition) Layout() view.LayoutInfo {
 	if d.Program == nil {
 		return view.LayoutInfo{Rows: []view.LayoutRow{}}
@@ -107,7 +106,7 @@ func (d *Definition) Broken() bool {
 	return d.Program == nil || slices.ContainsFunc(d.Diagnostics, func(x diag.Info) bool { return x.Severity == diag.Error.String() })
 }
 
-// FileName is the name under which the text of a message would be stored.
+// FileName returns the name of the file in which the text of a message would be stored.
 func (s *Snapshot) FileName(message string) string {
 	if m, err := s.Find(message); err == nil {
 		return m.Span.File.Name
@@ -120,7 +119,7 @@ func (s *Snapshot) FileName(message string) string {
 	return s.FirstVersion(message) + ".def"
 }
 
-// FirstVersion is the name of a message that is new: with a version, where the dialect has them.
+// FirstVersion returns the full name of a new message: with a version, if the dialect has versions.
 func (s *Snapshot) FirstVersion(message string) string {
 	if s.Dialect.Versions && !strings.Contains(message, ".") {
 		return message + ".1"
@@ -128,18 +127,18 @@ func (s *Snapshot) FirstVersion(message string) string {
 	return message
 }
 
-// Versioned reports whether the file of a message is named by it and its version.
+// Versioned reports whether the file of a message is named after it and its version.
 func (s *Snapshot) Versioned(m *schema.Message) bool {
 	return s.Dialect.Versions && strings.HasPrefix(path.Base(m.Span.File.Name), fullName(m.Name, m.Version)+".")
 }
 
-// FileOfVersion is the name of the file of another version of a message: in the same folder and with the same ending.
+// FileOfVersion returns the name of the file of another version of a message: in the same folder and with the same ending.
 func FileOfVersion(m *schema.Message, version int) string {
 	dir, base := path.Split(m.Span.File.Name)
 	return path.Join(dir, fullName(m.Name, version)+strings.TrimPrefix(base, fullName(m.Name, m.Version)))
 }
 
-// WithDraft is the library as it would be with a definition that is not stored yet.
+// WithDraft returns the library with an additional unsaved definition.
 func (s *Snapshot) WithDraft(name, text string) (*Snapshot, error) {
 	if m, err := s.Find(name); err == nil && m.Span.File.Text == text {
 		return s, nil

@@ -12,10 +12,10 @@ import (
 	"wirebench/defs/source"
 )
 
-// maxDrafts is how many drafts a snapshot remembers: several parts of a page ask for the same one.
+// maxDrafts is the number of drafts that a snapshot caches: several parts of a page need the same one.
 const maxDrafts = 4
 
-// drafts are the snapshots that With made last, the latest first.
+// drafts holds the most recent results of With, newest first.
 type drafts struct {
 	mu   sync.Mutex
 	list []draft
@@ -26,8 +26,8 @@ type draft struct {
 	snap *Snapshot
 }
 
-// With is the snapshot as it would be with one more file, which takes the place of those of the same name in any folder. It costs
-// the file, not the library; for the same name and text it is the same snapshot again. Its ID is that of the snapshot and of the text.
+// With returns the snapshot with one more file, which replaces files of the same name in any folder, and that file. The cost depends on the
+// file, not on the library. The result is cached by name and text. Its ID combines the ID of the snapshot and the text.
 func (s *Snapshot) With(name, text string) (*Snapshot, *source.File) {
 	s.drafts.mu.Lock()
 	defer s.drafts.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *Snapshot) With(name, text string) (*Snapshot, *source.File) {
 	return next, f
 }
 
-// derive is the snapshot with some files exchanged. Files of other dialects do not come.
+// derive returns the snapshot with some files exchanged. Files of other dialects are ignored.
 func (s *Snapshot) derive(id string, gone, come []*source.File) *Snapshot {
 	come = slices.DeleteFunc(come, func(f *source.File) bool { d, ok := defs.Detect(f); return ok && d != s.Dialect.Name })
 	return &Snapshot{
@@ -55,7 +55,7 @@ func (s *Snapshot) derive(id string, gone, come []*source.File) *Snapshot {
 	}
 }
 
-// Files yields the definitions that count: those of the library, with the draft in its place.
+// Files yields the definitions in use: those of the library, with the draft in its place.
 func (s *Snapshot) Files() iter.Seq[*source.File] {
 	if !s.draft {
 		return slices.Values(s.Library.Files)

@@ -9,8 +9,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Pick is a schema of the messages of these names alone, or without names of all in their highest version, ready to be emitted. left
-// are those whose definitions have errors.
+// Pick returns a schema of the named messages, or of all messages in their highest version if there are no names, for use with package
+// emit. left lists the messages whose definitions have errors.
 func (s *Snapshot) Pick(names []string) (picked *schema.Schema, left []*schema.Message, err error) {
 	var list []*schema.Message
 	for _, name := range names {
@@ -31,7 +31,7 @@ func (s *Snapshot) Pick(names []string) (picked *schema.Schema, left []*schema.M
 	return picked, left, nil
 }
 
-// PickMessages is Pick of messages themselves.
+// PickMessages is like Pick for a list of messages.
 func (s *Snapshot) PickMessages(list []*schema.Message) (picked *schema.Schema, left []*schema.Message) {
 	picked = &schema.Schema{Codes: s.Schema().Codes}
 	seen := map[*schema.Message]bool{}
@@ -52,8 +52,8 @@ func (s *Snapshot) PickMessages(list []*schema.Message) (picked *schema.Schema, 
 // maxVectors bounds the vectors of a message.
 const maxVectors = 100
 
-// Vectors makes up to n good messages of each message of a picked schema, with what is left when they are cut and what they are when
-// they are wrong, for a target to test what it wrote. Equal definitions give equal vectors.
+// Vectors returns up to n valid messages of each message of a picked schema, with the results for truncated and invalid ones, as test data
+// for generated code. Equal definitions give equal vectors.
 func (s *Snapshot) Vectors(picked *schema.Schema, n int) []emit.Vector {
 	var out []emit.Vector
 	outcomes := map[codec.Status]emit.Outcome{codec.OK: emit.OutcomeOK, codec.Incomplete: emit.OutcomeIncomplete, codec.Illegal: emit.OutcomeIllegal}
@@ -73,27 +73,27 @@ func (s *Snapshot) Vectors(picked *schema.Schema, n int) []emit.Vector {
 	return out
 }
 
-// Emitted is what a target wrote, as JSON.
+// Emitted is the output of a target as JSON.
 type Emitted struct {
 	Files  []EmittedFile `json:"files"`
 	Losses []EmittedLoss `json:"losses" doc:"what the target cannot express"`
 	Left   []string      `json:"left,omitempty" doc:"messages whose definitions have errors"`
 }
 
-// EmittedFile is one file.
+// EmittedFile is a generated file.
 type EmittedFile struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 }
 
-// EmittedLoss is something that the target does without.
+// EmittedLoss is a feature of a definition that the target lacks.
 type EmittedLoss struct {
 	Message string `json:"message,omitempty" doc:"without it: all messages"`
 	Field   string `json:"field,omitempty" doc:"path without indexes"`
 	Reason  string `json:"reason" doc:"the missing feature, and its substitute"`
 }
 
-// EmittedOf puts the output of a target into JSON.
+// EmittedOf converts the output of a target.
 func EmittedOf(files []emit.File, losses []emit.Loss) Emitted {
 	out := Emitted{Files: make([]EmittedFile, 0, len(files)), Losses: make([]EmittedLoss, 0, len(losses))}
 	for _, f := range files {

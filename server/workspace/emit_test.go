@@ -8,7 +8,7 @@ import (
 	"wirebench/defs/emit"
 )
 
-// TestEmitSideBySide writes the same messages in all languages at the same time, as requests of a server do: nothing is shared.
+// TestEmitSideBySide writes the same messages in all languages concurrently, as requests of a server do. Nothing may be shared.
 func TestEmitSideBySide(t *testing.T) {
 	snap := library(t, 20, 0)
 	picked, _, err := snap.Pick(nil)
@@ -24,7 +24,7 @@ func TestEmitSideBySide(t *testing.T) {
 		for range 2 {
 			all.Go(func() {
 				if got := write(target); !reflect.DeepEqual(got, want) {
-					t.Errorf("%s: other files than alone", target.Name)
+					t.Errorf("%s: the files differ from a sequential run", target.Name)
 				}
 			})
 		}

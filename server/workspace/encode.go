@@ -10,10 +10,10 @@ import (
 	"wirebench/defs/schema"
 )
 
-// ErrNoCode is a message whose code nothing tells.
+// ErrNoCode reports that neither the definition, the code map nor the caller provides the code of a message.
 var ErrNoCode = errors.New("unknown message code")
 
-// Encoder encodes values of one message, one after another. One goroutine at a time.
+// Encoder encodes values of one message, one after another. It must not be used concurrently.
 type Encoder struct {
 	program *codec.Program
 	code    uint32
@@ -21,8 +21,8 @@ type Encoder struct {
 	in, out codec.Record
 }
 
-// Encoder makes an encoder for a message. code, if not nil, is used instead of the one of the definition or the code map. The
-// counter of the session counts on with every message.
+// Encoder returns an encoder for a message. code, if not nil, overrides the code of the definition or the code map. The counter of the
+// session increases with every message.
 func (s *Snapshot) Encoder(m *schema.Message, code *uint32, session codec.Session) (*Encoder, error) {
 	p, err := s.Program(m)
 	if err != nil {
@@ -38,9 +38,9 @@ func (s *Snapshot) Encoder(m *schema.Message, code *uint32, session codec.Sessio
 	return e, nil
 }
 
-// Encode encodes a JSON object of values. The bytes are valid until the next call; with problems there are none.
+// Encode encodes a JSON object of values. The bytes are valid until the next call, and nil if there are problems.
 func (e *Encoder) Encode(text []byte) ([]byte, []view.ProblemInfo) {
-	if e.program.Message.Broken { // fields may be missing: the bytes would be wrong without a word
+	if e.program.Message.Broken { // fields may be missing, and the bytes would silently be wrong
 		return nil, []view.ProblemInfo{{Severity: "error", Code: codec.DefinitionErrors.String(), Message: "the definition has errors and cannot encode values"}}
 	}
 	if err := value.ParseJSON(&e.in, e.program, text); err != nil {
@@ -54,10 +54,10 @@ func (e *Encoder) Encode(text []byte) ([]byte, []view.ProblemInfo) {
 	return e.out.Data, nil
 }
 
-// Record is the message encoded last, with its nodes. It is valid until the next Encode.
+// Record returns the record of the last encoded message. It is valid until the next Encode.
 func (e *Encoder) Record() *codec.Record { return &e.out }
 
-// valueProblems describes what ParseJSON refused.
+// valueProblems describes an error of ParseJSON.
 func valueProblems(err error) []view.ProblemInfo {
 	var values value.ValueErrors
 	var syntax *value.SyntaxError
@@ -74,8 +74,8 @@ func valueProblems(err error) []view.ProblemInfo {
 	return []view.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
 }
 
-// EncodeValue encodes one value, with the code of its definition or of the code map unless one is given. The record is that of the message;
-// it and the bytes are of this call alone.
+// EncodeValue encodes one value, with the code of its definition or of the code map unless code is given. The record and the bytes are not
+// reused by later calls.
 func (s *Snapshot) EncodeValue(m *schema.Message, code *uint32, value []byte) ([]byte, *codec.Record, []view.ProblemInfo, error) {
 	enc, err := s.Encoder(m, code, codec.Session{Counter: 1})
 	if err != nil {

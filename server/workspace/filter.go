@@ -11,23 +11,23 @@ import (
 	"wirebench/codec/transport/protocols"
 )
 
-// FrameFilter judges the frames of a capture by the definitions of a snapshot. It is for one goroutine; Again makes one for another.
+// FrameFilter tests the frames of a capture by the definitions of a snapshot. It is for one goroutine; Again returns one for another.
 type FrameFilter struct {
 	*filter.Filter
-	read  Reading // of Fits
+	read  Reading // used by Fits
 	frame filter.Frame
 	last  time.Time
 	done  <-chan struct{}
 }
 
-// Filter compiles a filter. With mistakes it matches nothing.
+// Filter compiles a filter. A filter with mistakes matches nothing.
 func (s *Snapshot) Filter(text string) (*FrameFilter, []filter.Mistake) {
 	f, mistakes := filter.Compile(text, s.FilterEnv())
 	return &FrameFilter{Filter: f, read: Reading{snap: s}}, mistakes
 }
 
-// FilterEnv is what filters mean by the definitions of a snapshot. The build of the client is that after which the code map in use is
-// named: protocol.376012.map.
+// FilterEnv returns the environment of filters for the definitions of a snapshot. The client build is the number in the name of the code
+// map in use, as in protocol.376012.map.
 func (s *Snapshot) FilterEnv() filter.Env {
 	env := filter.Env{Schema: s.Schema(), Program: s.Program, Layers: protocols.LayersOf(s.Dialect.Name)}
 	if s.Dialect.Alternate != nil {
@@ -39,7 +39,7 @@ func (s *Snapshot) FilterEnv() filter.Env {
 	return env
 }
 
-// buildOf is the number in the name of a code map, "" if it has none.
+// buildOf returns the number in the name of a code map, "" if it has none.
 func buildOf(codeMap string) string {
 	name, ok := strings.CutSuffix(path.Base(codeMap), ".map")
 	_, number, dotted := strings.Cut(name, ".")
@@ -47,35 +47,35 @@ func buildOf(codeMap string) string {
 		return ""
 	}
 	if number = strings.TrimLeft(number, "0"); number == "" {
-		return "0" // and not as an octal number
+		return "0" // filters do not take leading zeros
 	}
 	return number
 }
 
-// Again is the same filter for another goroutine.
+// Again returns the same filter for another goroutine.
 func (f *FrameFilter) Again() *FrameFilter {
 	return &FrameFilter{Filter: f.Filter, read: Reading{snap: f.read.snap}}
 }
 
-// Until makes the filter stop with a context, also within a frame: nothing fits then. It returns the filter.
+// Until makes the filter stop when a context is done, also within a frame; after that no frame matches. It returns the filter.
 func (f *FrameFilter) Until(ctx context.Context) *FrameFilter {
 	f.done = ctx.Done()
 	return f
 }
 
-// Where is what a capture knows of a frame beside the frame.
+// Where describes the position of a frame in a capture.
 type Where struct {
 	filter.Where
-	Before time.Time // of the frame before; zero = the one that was judged before
+	Before time.Time // time of the previous frame; zero means the last frame tested
 }
 
-// Fits judges a frame of a capture. Without Where.Before all frames have to be shown to it, in their order.
+// Fits reports whether a frame matches. Unless Where.Before is set, Fits must be called for all frames in order.
 func (f *FrameFilter) Fits(w Where, x *transport.Frame) bool {
 	f.read.Take(x)
 	return f.FitsReading(w, &f.read)
 }
 
-// FitsReading is Fits of a frame that others read too, by the definitions of the filter's snapshot.
+// FitsReading is Fits for a reading shared with other users, which must be of the filter's snapshot.
 func (f *FrameFilter) FitsReading(w Where, r *Reading) bool {
 	x := r.frame
 	before := w.Before

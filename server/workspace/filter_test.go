@@ -12,7 +12,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// A filter judges a transport's frames with all that is known of them.
+// Filters can test all properties that a transport gives to frames.
 func TestFrameFilter(t *testing.T) {
 	s := build(t, fstest.MapFS{
 		"S_NPC.1.def": text("uint64 gameId\nvec3 loc\n"), "C_SAY.1.def": text("string message\n"), "protocol.376012.map": text("S_NPC 5\nC_SAY 6\n"),
@@ -66,7 +66,7 @@ func TestFrameFilter(t *testing.T) {
 	}
 }
 
-// The build is that after which the code map in use is named, also while a definition is edited.
+// The build is taken from the name of the code map in use, also while a definition is edited.
 func TestFilterBuild(t *testing.T) {
 	file := fstest.MapFS{"C_A.1.def": text("byte x")}
 	for name, want := range map[string]string{

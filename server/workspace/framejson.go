@@ -12,25 +12,25 @@ import (
 	"wirebench/codec/view"
 )
 
-// FrameWriter writes frames as JSON Lines: each is the JSON of a FrameInfo, as encoding/json has it without escapes for HTML, but costs no
-// FrameInfo. It is for one goroutine.
+// FrameWriter writes frames as JSON Lines. Each line is the JSON of a FrameInfo, as encoding/json writes it without HTML escapes, but no
+// FrameInfo is built. It is for one goroutine.
 type FrameWriter struct {
 	want    Want
-	second  int64 // of prefix
+	second  int64 // the second whose text prefix is
 	prefix  []byte
 	packets []uint32
 }
 
-// Listed is what a list knows of a frame beside the frame.
+// Listed holds the properties of a frame that a list knows.
 type Listed struct {
-	ID      transport.FrameID // zero: it is left out
+	ID      transport.FrameID // omitted if zero
 	Conn    string
 	Session int
-	Marked  bool   // written as "marked", behind what FrameInfo has
-	Remark  string // what people say of it, likewise as "remark"
+	Marked  bool   // written as "marked" after the members of FrameInfo
+	Remark  string // note of a user, written as "remark" likewise
 }
 
-// NewFrameWriter makes a writer of what is wanted.
+// NewFrameWriter returns a writer of the wanted parts.
 func NewFrameWriter(want Want) *FrameWriter { return &FrameWriter{want: want} }
 
 // Append appends the line of a frame.
@@ -40,7 +40,7 @@ func (w *FrameWriter) Append(dst []byte, r *Reading, in Listed) []byte {
 	dst = strconv.AppendUint(dst, uint64(x.N), 10)
 	if in.ID != (transport.FrameID{}) {
 		dst = append(dst, `,"id":"`...)
-		dst, _ = in.ID.AppendText(dst) // it has no errors
+		dst, _ = in.ID.AppendText(dst) // never fails
 		dst = append(dst, '"')
 	}
 	if !x.At.IsZero() {
@@ -141,10 +141,10 @@ func (w *FrameWriter) Append(dst []byte, r *Reading, in Listed) []byte {
 	return append(dst, '}', '\n')
 }
 
-// AppendTime appends a time as TimeText has it, which must be known.
+// AppendTime appends a time in the format of TimeText. The time must be known.
 func (w *FrameWriter) AppendTime(dst []byte, at time.Time) []byte { return w.appendTime(dst, at) }
 
-// appendTime is TimeText, which remembers the text of the last second.
+// appendTime caches the text of the last second.
 func (w *FrameWriter) appendTime(dst []byte, at time.Time) []byte {
 	if second := at.Unix(); second != w.second || len(w.prefix) == 0 {
 		w.second, w.prefix = second, at.UTC().AppendFormat(w.prefix[:0], "2006-01-02T15:04:05.")
@@ -162,7 +162,7 @@ func (w *FrameWriter) appendTime(dst []byte, at time.Time) []byte {
 	return append(dst, 'Z')
 }
 
-// appendStrings appends a list of strings behind its name, nothing if it is empty.
+// appendStrings appends a list of strings after name, or nothing if the list is empty.
 func appendStrings(dst []byte, name string, list []string) []byte {
 	if len(list) == 0 {
 		return dst
@@ -190,7 +190,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// appendAny appends what is rare by way of encoding/json.
+// appendAny appends a rare value by means of encoding/json.
 func appendAny(dst []byte, v any) []byte {
 	out := bytes.NewBuffer(dst)
 	e := json.NewEncoder(out)

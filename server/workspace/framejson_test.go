@@ -13,7 +13,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// A frame that is written is the JSON of the frame described, and once its memory has grown it costs none.
+// The written line equals the JSON of the description, and writing does not allocate once the buffers have grown.
 func TestFrameWriter(t *testing.T) {
 	s := build(t, fstest.MapFS{
 		"S_NPC.1.def": text("uint64 gameId\nvec3 loc\nbool odd\nstring name\n"), "C_SAY.1.def": text("string message\n"), "protocol.1.map": text("S_NPC 5\nC_SAY 6\n"),
@@ -66,7 +66,7 @@ func TestFrameWriter(t *testing.T) {
 	}
 }
 
-// A filter, a list and a description that read one frame decode it once.
+// A filter, a list and a description of the same frame decode it once.
 func TestReadingIsShared(t *testing.T) {
 	s := build(t, fstest.MapFS{"C_SAY.1.def": text("string message\n"), "protocol.1.map": text("C_SAY 6\n")}, workspace.Settings{})
 	f, mistakes := s.Filter(`.message contains "a"`)
@@ -81,7 +81,7 @@ func TestReadingIsShared(t *testing.T) {
 	}
 	first := r.Record()
 	nodes := &first.Nodes[0]
-	nodes.Raw = 77 // a second Decode would write it again
+	nodes.Raw = 77 // a second Decode would overwrite it
 	if r.Describe(workspace.Want{Value: true}, workspace.Listed{}); r.Record().Nodes[0].Raw != 77 {
 		t.Error("decoded twice")
 	}

@@ -12,10 +12,10 @@ import (
 	"wirebench/defs/schema"
 )
 
-// FrameInfo is a frame as the command line and the API write it.
+// FrameInfo is a frame in the output of the command line and the API.
 type FrameInfo struct {
 	N        uint32             `json:"n" doc:"number in the capture, from 1, in delivery order"`
-	ID       string             `json:"id,omitempty" doc:"identity: PACKET:OFFSET:NTH, which stays when frames are renumbered"`
+	ID       string             `json:"id,omitempty" doc:"identity PACKET:OFFSET:NTH, unchanged when frames are renumbered"`
 	Time     string             `json:"time,omitempty" doc:"RFC 3339 with 6 fractional digits, or 9 if the capture has nanoseconds; omitted if unknown"`
 	Conn     string             `json:"conn" doc:"client-server, each address:port"`
 	Session  int                `json:"session,omitempty" doc:"number among successive connections of the same addresses"`
@@ -24,7 +24,7 @@ type FrameInfo struct {
 	From     []uint32           `json:"from" doc:"numbers of the captured packets that it was assembled from"`
 	Via      []string           `json:"via,omitempty" doc:"enclosing packets, the outermost first"`
 	Code     *uint32            `json:"code,omitempty"`
-	Name     string             `json:"name,omitempty" doc:"of a message without a definition: its name in the log"`
+	Name     string             `json:"name,omitempty" doc:"name in the log, for a message without a definition"`
 	Message  string             `json:"message,omitempty"`
 	Version  int                `json:"version,omitempty"`
 	Status   string             `json:"status,omitempty" enum:"ok,incomplete,illegal,unknown"`
@@ -32,17 +32,17 @@ type FrameInfo struct {
 	Value    json.RawMessage    `json:"value,omitempty"`
 	Fields   []view.FieldValue  `json:"fields,omitempty"`
 	Problems []view.ProblemInfo `json:"problems,omitempty"`
-	Offset   *int64             `json:"offset,omitempty" doc:"of a problem, in the byte stream of its direction"`
-	Length   *int64             `json:"length,omitempty" doc:"of a gap: missing bytes"`
+	Offset   *int64             `json:"offset,omitempty" doc:"position of a problem in the byte stream of its direction"`
+	Length   *int64             `json:"length,omitempty" doc:"number of missing bytes of a gap"`
 	Resumed  bool               `json:"resumed,omitempty" doc:"first frame after a problem"`
 	Flags    []string           `json:"flags,omitempty" enum:"injected,modified,dropped" doc:"changes by a proxy"`
 	Note     string             `json:"note,omitempty"`
 }
 
-// Want says what of a frame's meaning is described.
+// Want selects the parts of a frame to describe.
 type Want struct{ Value, Fields bool }
 
-// FrameMessage is the definition of a frame, with the header that the frame has; nil if it has none.
+// FrameMessage returns the definition of a frame, with the header that the frame has; nil if it has none.
 func (s *Snapshot) FrameMessage(x *transport.Frame) *schema.Message {
 	m := s.frameMessage(x)
 	if m != nil && s.HasAlternate(x) {
@@ -56,8 +56,7 @@ func (s *Snapshot) HasAlternate(x *transport.Frame) bool {
 	return s.Dialect.Alternate != nil && x.In(s.Dialect.Alternate.Name)
 }
 
-// Alternate returns a message behind the alternative header of the dialect, the same one at each call; m itself if it cannot have that
-// header.
+// Alternate returns a message with the alternative header of the dialect, the same one at each call; m itself if the dialect has none.
 func (s *Snapshot) Alternate(m *schema.Message) *schema.Message {
 	if s.Dialect.Alternate == nil {
 		return m
@@ -73,7 +72,7 @@ func (s *Snapshot) Alternate(m *schema.Message) *schema.Message {
 	return other.(*schema.Message)
 }
 
-// alternateOf is the key of a message behind the alternative header in the memo of its file.
+// alternateOf is the key in the memo of a file for a message with the alternative header.
 type alternateOf struct{ *schema.Message }
 
 func (s *Snapshot) frameMessage(x *transport.Frame) *schema.Message {
@@ -85,7 +84,7 @@ func (s *Snapshot) frameMessage(x *transport.Frame) *schema.Message {
 			return m
 		}
 	}
-	if x.Name != "" { // a log may know a name that the code map does not
+	if x.Name != "" { // a log may have a name that the code map does not have
 		if m, err := s.FindIn(x.Name, x.Key.Group, x.Dir); err == nil {
 			return m
 		}
@@ -93,7 +92,7 @@ func (s *Snapshot) frameMessage(x *transport.Frame) *schema.Message {
 	return nil
 }
 
-// TimeText is a time as the command line and the API write it: in microseconds, or in nanoseconds where it has some; "" if it is not known.
+// TimeText formats a time as RFC 3339 with 6 fractional digits, or 9 if it has nanoseconds; "" if it is unknown.
 func TimeText(at time.Time) string {
 	switch {
 	case at.IsZero():
@@ -104,7 +103,7 @@ func TimeText(at time.Time) string {
 	return at.UTC().Format("2006-01-02T15:04:05.000000Z")
 }
 
-// Describe says what the frame is.
+// Describe returns the description of the frame.
 func (r *Reading) Describe(want Want, in Listed) FrameInfo {
 	x, m, rec := r.frame, r.Message(), r.Record()
 	info := FrameInfo{
@@ -150,7 +149,7 @@ func (r *Reading) Describe(want Want, in Listed) FrameInfo {
 	return info
 }
 
-// appendPackets appends the numbers of the packets of a frame, each once, in the order in which they come first.
+// appendPackets appends the distinct packet numbers of a frame, in order of appearance.
 func appendPackets(dst []uint32, from []transport.Source) []uint32 {
 	first, highest := len(dst), uint32(0)
 	for _, f := range from {

@@ -13,8 +13,8 @@ import (
 	"wirebench/server/workspace"
 )
 
-// A stream of bytes in which no message is found costs about what it takes to try a message at each of them, once, and no memory: any
-// client can send as much of that as it likes.
+// A stream without any message costs no more than trying to decode a message at each byte once, and no memory: a client can send any amount
+// of it.
 func TestGarbage(t *testing.T) {
 	garbage(t, func(float64, string) {})
 }
@@ -78,6 +78,6 @@ func garbage(t testing.TB, report func(float64, string)) {
 	report(ratio, "ratio")
 	t.Logf("%.3f µs a byte, %.1f times a message tried at each", float64(best[0].Microseconds())/float64(len(data)), ratio)
 	if ratio > 4 {
-		t.Errorf("a byte of garbage takes %.1f times what it takes to try one message there", ratio)
+		t.Errorf("a byte of garbage takes %.1f times as long as one attempt to decode", ratio)
 	}
 }

@@ -11,41 +11,41 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Bounds of the messages of one input.
+// Bounds of the messages of a request.
 const (
 	maxMessages = 10_000
-	MaxDescribe = 1 << 20 // bytes of a message whose fields are listed
+	MaxDescribe = 1 << 20 // bytes of a message with a list of fields
 )
 
-// Input is the messages of a request, and what to decode them with.
+// Input holds the messages of a request and the definition to decode them with.
 type Input struct {
 	Snap       *Snapshot
 	Request    Request
-	Definition *Definition // the one named or given, nil if the code of each message chooses
+	Definition *Definition // nil if the code of each message selects it
 	Messages   []Piece
 	Paste      *paste.Paste
 	PasteErr   error
 	Rec        codec.Record
-	Likely     schema.Dir // of messages whose code has a meaning in both directions
+	Likely     schema.Dir // direction of messages whose code has a meaning in both
 }
 
-// Piece is the bytes of one message, or why there are none.
+// Piece holds the bytes of one message, or an error.
 type Piece struct {
 	Data []byte
 	Dir  schema.Dir
 	err  error
-	code string // of err, for programs
+	code string // machine-readable form of err
 
-	Was    []byte // of a message whose bytes were changed: what they were
+	Was    []byte // original bytes of an edited message
 	Edited bool
 }
 
-// Use decodes all messages by one definition.
+// Use decodes all messages with one definition.
 func (j *Input) Use(d *Definition) {
 	j.Definition, j.Snap, j.Request.Message = d, d.Snap, d.Message
 }
 
-// ReadPaste takes the messages out of a text of any form.
+// ReadPaste reads messages from a text of any form.
 func (j *Input) ReadPaste(text, form string) error {
 	return j.takePaste(Recognise(text, form))
 }
@@ -57,7 +57,7 @@ func (j *Input) takePaste(paste *paste.Paste, err error) error {
 		return nil
 	}
 	if len(j.Paste.Messages) > maxMessages {
-		return fmt.Errorf("%d messages; one request may have %d", len(j.Paste.Messages), maxMessages)
+		return fmt.Errorf("%d messages; a request may have at most %d", len(j.Paste.Messages), maxMessages)
 	}
 	for _, m := range j.Paste.Messages {
 		j.Messages = append(j.Messages, Piece{Data: m.Bytes, Dir: m.Dir})
@@ -65,14 +65,14 @@ func (j *Input) takePaste(paste *paste.Paste, err error) error {
 	return nil
 }
 
-// PasteCache remembers what a text was taken for: a page asks for the same again on each change of something else.
+// PasteCache caches the last recognized text: a page sends the same text again when only another part has changed.
 type PasteCache struct {
 	text, form string
 	paste      *paste.Paste
 	err        error
 }
 
-// ReadPasteOnce is readPaste that asks the cache first. Messages are copied when they are changed, never in place.
+// ReadPasteOnce is ReadPaste with a cache. Messages are copied when they are changed, never changed in place.
 func (j *Input) ReadPasteOnce(c *PasteCache, text, form string) error {
 	if c == nil {
 		return j.ReadPaste(text, form)
@@ -84,7 +84,7 @@ func (j *Input) ReadPasteOnce(c *PasteCache, text, form string) error {
 	return j.takePaste(c.paste, c.err)
 }
 
-// ReadLines takes one message from each line of hex.
+// ReadLines reads one message from each line of hex.
 func (j *Input) ReadLines(text string) error {
 	if text == "" {
 		return nil
@@ -103,7 +103,7 @@ func (j *Input) ReadLines(text string) error {
 	return nil
 }
 
-// Decode decodes message i. The job's record is left with its program, if it was decoded at all.
+// Decode decodes message i. Rec keeps its program, if it was decoded at all.
 func (j *Input) Decode(i int) view.Result {
 	m := j.Messages[i]
 	if m.err != nil {
@@ -127,7 +127,7 @@ func (j *Input) Decode(i int) view.Result {
 	return res
 }
 
-// Recognise reads a pasted text, as the given form if there is one.
+// Recognise reads a pasted text, in the given form if form is not empty.
 func Recognise(text, form string) (*paste.Paste, error) {
 	if form != "" {
 		return paste.RecogniseAs(text, form)
@@ -135,7 +135,7 @@ func Recognise(text, form string) (*paste.Paste, error) {
 	return paste.Recognise(text)
 }
 
-// Name is what the message that was decoded last is found by, "" if it has no definition.
+// Name returns the name under which Find finds the last decoded message, "" if it has no definition.
 func (j *Input) Name(res view.Result) string {
 	if res.Message == "" {
 		return ""

@@ -15,7 +15,7 @@ import (
 	"wirebench/defs/benchtest"
 )
 
-// library makes n definitions of TERA, of the shape of the public ones; of a hundred, broken ones include a file that is not there.
+// library makes n TERA definitions similar to the public ones; broken of each hundred include a missing file.
 func library(tb testing.TB, n, broken int) *Snapshot {
 	tb.Helper()
 	var codes strings.Builder
@@ -50,7 +50,7 @@ func built(tb testing.TB, files fstest.MapFS) *Snapshot {
 	return s
 }
 
-// publicLibrary is the public definitions, or as many made ones where those are not here.
+// publicLibrary returns the public definitions, or as many generated ones if they are not available.
 func publicLibrary(tb testing.TB) *Snapshot {
 	tb.Helper()
 	paths, _ := filepath.Glob("../../../shared/corpora/tera/toolbox/definitions/*.def")
@@ -68,7 +68,7 @@ func publicLibrary(tb testing.TB) *Snapshot {
 	return built(tb, files)
 }
 
-// typist types into a definition, a character more each time.
+// typist edits a definition, one more character each time.
 type typist struct {
 	tb   testing.TB
 	snap *Snapshot
@@ -82,7 +82,7 @@ type typist struct {
 func newTypist(tb testing.TB, s *Snapshot) *typist {
 	i, t := 0, &typist{tb: tb, snap: s}
 	for m := range s.Messages() {
-		if i++; i == 400 { // of libraries that are made the same one
+		if i++; i == 400 { // in generated libraries always the same one
 			t.name, t.text = m.Span.File.Name, m.Span.File.Text
 			p, err := s.Program(m)
 			if err != nil {
@@ -94,7 +94,7 @@ func newTypist(tb testing.TB, s *Snapshot) *typist {
 	return t
 }
 
-// key is what a keystroke costs: parse, link, compile, lay out, decode, and its diagnostics.
+// key does the work of a keystroke: parse, link, compile, lay out, decode, and diagnostics.
 func (t *typist) key() {
 	t.n++
 	next, f := t.snap.With(t.name, t.text+"# "+strings.Repeat("x", t.n%60))
@@ -114,7 +114,7 @@ func (t *typist) key() {
 	}
 }
 
-// cost is the bytes and the time of one of n calls; of the times the median, which is less noisy.
+// cost returns the bytes and the median time of n calls.
 func cost(n int, f func()) (bytes uint64, took time.Duration) {
 	f()
 	var before, after runtime.MemStats
@@ -130,7 +130,7 @@ func cost(n int, f func()) (bytes uint64, took time.Duration) {
 }
 
 func median(times []time.Duration) time.Duration {
-	for i := range times { // few
+	for i := range times { // few calls
 		for j := range times[:i] {
 			if times[i] < times[j] {
 				times[i], times[j] = times[j], times[i]
@@ -140,8 +140,8 @@ func median(times []time.Duration) time.Duration {
 	return times[len(times)/2]
 }
 
-// A keystroke costs the file, not the library: in bytes, which are not noisy, the same at any size, and of the time of reading it all
-// next to nothing.
+// The cost of a keystroke depends on the file, not on the library: it allocates the same number of bytes at any size, and takes a small
+// fraction of the time of reading the library.
 func TestKeystroke(t *testing.T) {
 	var first uint64
 	type sized struct {
@@ -168,8 +168,7 @@ func TestKeystroke(t *testing.T) {
 	}
 }
 
-// The file that is typed into may itself include what is not there, or be a new one: that costs a search for a name that is near,
-// not one for each such file.
+// An edited file may include a missing file, or be new: that costs one search for similar names, not one for each such file.
 func TestKeystrokeOfANewFile(t *testing.T) {
 	s := library(t, 4000, 3)
 	n := 0
@@ -186,7 +185,7 @@ func TestKeystrokeOfANewFile(t *testing.T) {
 	}
 }
 
-// An edit of a definition that has a newer version, and one that is shown in a list of frames, is asked for several times, and made once.
+// A draft of an older version, or one shown in a list of frames, is requested several times and built once.
 func TestKeystrokeIsMadeOnce(t *testing.T) {
 	s := built(t, fstest.MapFS{"S_A.1.def": {Data: []byte("byte x\n")}, "S_A.2.def": {Data: []byte("byte x\nbyte y\n")}})
 	old, _ := s.Find("S_A.1")
@@ -204,8 +203,8 @@ func TestKeystrokeIsMadeOnce(t *testing.T) {
 	}
 }
 
-// BenchmarkKeystroke compares a keystroke with reading all definitions, 43 ms for 4,000: the limit stands for less than a millisecond. It is to
-// cost the same however many definitions there are.
+// BenchmarkKeystroke compares a keystroke with reading all definitions, which takes 43 ms for 4,000: the limit corresponds to less than a
+// millisecond. The cost must not depend on the number of definitions.
 func BenchmarkKeystroke(b *testing.B) {
 	const keys = 20
 	var jobs []benchtest.Job

@@ -1,7 +1,7 @@
-// Package workspace holds a set of definitions with its protocol and settings, ready to decode and encode with.
+// Package workspace holds a set of definitions with its protocol and settings, for decoding and encoding.
 //
-// A Library is files as they were read. A Snapshot is what they mean under given settings; it is immutable, so readers never
-// lock, and an edit makes a new one.
+// A Library is a set of files. A Snapshot is their meaning under given settings; it is immutable, so readers never lock, and an edit makes
+// a new one.
 package workspace
 
 import (
@@ -29,20 +29,19 @@ type Library struct {
 	Files   []*source.File    // definitions, named by their path below the library
 	Maps    []*source.File    // code maps
 	Skipped []string          // other files, with the reason
-	samples map[string]string // texts of the files of samples, by name
+	samples map[string]string // texts of sample files by name
 
-	dialects map[*source.File]string // of Files, as defs.Detect tells them; "" = none
+	dialects map[*source.File]string // results of defs.Detect for Files; "" if it found none
 	bytes    int
 }
 
-// all are the definitions and the maps.
+// all returns the definitions and the maps.
 func (l *Library) all() []*source.File { return slices.Concat(l.Files, l.Maps) }
 
-// Read reads definitions from files and directories; directories with all that is below them. Files of other kinds are
-// skipped, and said so in Skipped.
+// Read reads definitions from files and directories, including subdirectories. Skipped lists files of other kinds.
 func Read(paths ...string) (*Library, error) { return read(paths, len(paths) > 1) }
 
-// ReadNamed is Read with files named by their path as the user gave it, so that messages about them can be followed.
+// ReadNamed is like Read, but names files by their path as given, for use in messages.
 func ReadNamed(paths ...string) (*Library, error) { return read(paths, true) }
 
 func read(paths []string, named bool) (*Library, error) {
@@ -73,7 +72,7 @@ func read(paths []string, named bool) (*Library, error) {
 	return lib, nil
 }
 
-// ReadFS reads definitions from a file system, such as the one inside the program.
+// ReadFS reads definitions from a file system, such as the embedded one.
 func ReadFS(fsys fs.FS) (*Library, error) {
 	lib := &Library{}
 	if err := lib.readFS(fsys, ""); err != nil {
@@ -113,7 +112,7 @@ func (l *Library) readFS(fsys fs.FS, prefix string) error {
 	})
 }
 
-// mayBeDefinition reports whether the ending of a name is one of definitions or maps.
+// mayBeDefinition reports whether a name has the ending of a definition or map.
 func mayBeDefinition(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".def", ".map", ".txt", "":
@@ -122,7 +121,7 @@ func mayBeDefinition(name string) bool {
 	return false
 }
 
-// add takes a file in as what its name and content say. A file that was named by the user is taken whatever it looks like.
+// add adds a file according to its name and content. A file named by the user is added whatever its content.
 func (l *Library) add(name string, text []byte, named bool) error {
 	if len(text) > maxFileBytes {
 		return fmt.Errorf("%s has %d bytes, definitions have at most %d", name, len(text), maxFileBytes)
@@ -132,7 +131,7 @@ func (l *Library) add(name string, text []byte, named bool) error {
 	return l.take(f, dialect, named)
 }
 
-// take is add of a file that is read already, and whose dialect is known.
+// take is add for a parsed file with a known dialect.
 func (l *Library) take(f *source.File, dialect string, named bool) error {
 	l.bytes += len(f.Text)
 	if len(l.Files)+len(l.Maps) >= maxFiles || l.bytes > maxAllBytes {
@@ -159,7 +158,7 @@ func (l *Library) take(f *source.File, dialect string, named bool) error {
 	return nil
 }
 
-// Dialects are the languages of the files, sorted.
+// Dialects returns the dialects of the files, sorted.
 func (l *Library) Dialects() []string {
 	var out []string
 	for _, f := range l.Files {
@@ -171,7 +170,7 @@ func (l *Library) Dialects() []string {
 	return out
 }
 
-// Only returns the files of one dialect, and those that look like none.
+// Only returns the files of one dialect, and those of unknown dialect.
 func (l *Library) Only(dialect string) []*source.File {
 	var out []*source.File
 	for _, f := range l.Files {

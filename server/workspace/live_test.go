@@ -15,7 +15,7 @@ import (
 	"wirebench/server/workspace/workspacetest"
 )
 
-// open makes a workspace of files on disk.
+// open opens a workspace of files on disk.
 func open(t *testing.T, files map[string]string) (*workspace.Workspace, string) {
 	t.Helper()
 	d, dir := workspacetest.Dir(t, files)
@@ -71,7 +71,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// What another program writes is read, and told.
+// Files written by another program are read, and the change is reported.
 func TestRunFollowsTheDisk(t *testing.T) {
 	w, dir := open(t, map[string]string{"C_A.1.def": "byte x\n"})
 	changed, stop := w.Changed()
@@ -112,7 +112,7 @@ func TestReloadOfTheSame(t *testing.T) {
 	}
 	select {
 	case <-changed:
-		t.Error("a change was told where none was")
+		t.Error("a change was reported without one")
 	default:
 	}
 }
@@ -142,7 +142,7 @@ func TestSamples(t *testing.T) {
 	if err != nil || strings.Count(string(text), "\n") != 2 {
 		t.Fatalf("%q %v", text, err)
 	}
-	// A line of somebody else's stays.
+	// A line that is not a sample stays.
 	if err := os.WriteFile(path, append([]byte("// ours\n"), text...), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -160,11 +160,11 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// Settings are kept, checked before they count, and a map that goes away is no end.
+// Settings are stored and validated, and a map that disappears causes no error.
 func TestConfigure(t *testing.T) {
 	w, dir := open(t, map[string]string{"C_A.1.def": "byte x\n", "protocol.1.map": "C_A 5\n", "protocol.2.map": "C_A 6\n"})
 	if w.Now().CodeMap != "" {
-		t.Error("a map was chosen by itself of two")
+		t.Error("one of two maps was chosen automatically")
 	}
 	set := func(change func(*workspace.UserSettings)) error { return w.Configure(change) }
 	if err := set(func(u *workspace.UserSettings) { u.Map = "protocol.2.map"; u.Set("patch", "92.03") }); err != nil {

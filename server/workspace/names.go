@@ -9,8 +9,8 @@ import (
 	"wirebench/defs/source"
 )
 
-// NameOf is the shortest name that Find knows a message by: NAME, or NAME.VERSION where the dialect has versions, and before it the
-// direction or the group where others have the same: "c2s/chat", "clmsg/login".
+// NameOf returns the shortest name by which Find finds a message: NAME, or NAME.VERSION if the dialect has versions, preceded by the
+// direction or the group if other messages have the same name: "c2s/chat", "clmsg/login".
 func (s *Snapshot) NameOf(m *schema.Message) string {
 	name := m.Name
 	if s.Dialect.Versions {
@@ -22,7 +22,7 @@ func (s *Snapshot) NameOf(m *schema.Message) string {
 	return name
 }
 
-// qualifier tells a message from others of its name, "" if there are none or nothing does.
+// qualifier returns the prefix that distinguishes a message from others with its name, "" if there are none or no prefix does.
 func (s *Snapshot) qualifier(m *schema.Message) string {
 	var same []*schema.Message
 	for _, o := range s.set.Named(m.Name) {
@@ -51,11 +51,11 @@ func (s *Snapshot) qualifier(m *schema.Message) string {
 	return ""
 }
 
-// Find returns the message asked for as NAME or NAME.VERSION, without a version the highest. Before it may stand its direction, its
-// group or both, each with a slash.
+// Find returns the message with a name NAME or NAME.VERSION; without a version, the highest. The name may be preceded by a direction, a
+// group or both, each followed by a slash.
 func (s *Snapshot) Find(name string) (*schema.Message, error) { return s.FindIn(name, "", schema.Both) }
 
-// FindIn is Find among the messages of a group and a direction; "" and Both are any.
+// FindIn is like Find among the messages of a group and a direction; "" and Both match any.
 func (s *Snapshot) FindIn(name, group string, dir schema.Dir) (*schema.Message, error) {
 	base := strings.TrimSuffix(name, ".def")
 	var of []string
@@ -110,7 +110,7 @@ func (s *Snapshot) highest(name string, fits func(*schema.Message) bool) *schema
 	return best
 }
 
-// cutVersion cuts NAME.VERSION.
+// cutVersion splits NAME.VERSION.
 func cutVersion(name string) (base string, version int, found bool) {
 	i := strings.LastIndexByte(name, '.')
 	if i < 0 {
@@ -120,7 +120,7 @@ func cutVersion(name string) (base string, version int, found bool) {
 	return name[:i], n, err == nil
 }
 
-// Names are the names of all messages, as NameOf has them, for completion.
+// Names returns the names of all messages, as from NameOf, for completion.
 func (s *Snapshot) Names() []string {
 	out := make([]string, 0, s.Count())
 	for m := range s.Messages() {
@@ -129,11 +129,11 @@ func (s *Snapshot) Names() []string {
 	return out
 }
 
-// Beside are the messages of a message's file, in the order in which they stand there.
+// Beside returns the messages of the file of a message, in textual order.
 func (s *Snapshot) Beside(m *schema.Message) []*schema.Message { return s.MessagesOf(m.Span.File) }
 
-// MessagesOf are the messages of a file, in the order in which they stand there.
+// MessagesOf returns the messages of a file, in textual order.
 func (s *Snapshot) MessagesOf(f *source.File) []*schema.Message { return s.set.MessagesOf(f) }
 
-// Named are the messages of a name, of all groups and versions, in the order of the dialect.
+// Named returns the messages with a name, of all groups and versions, in the order of the dialect.
 func (s *Snapshot) Named(name string) []*schema.Message { return s.set.Named(name) }

@@ -6,40 +6,40 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Reading is a frame with its definition and its record. Each is found once, when it is first asked for, so that a filter, a list and rules
-// that look at one frame share the work. It is for one goroutine.
+// Reading is a frame with its definition and its record. Each is computed once, on first use, so that a filter, a list and rules that read
+// the same frame share the work. It is for one goroutine.
 type Reading struct {
 	snap    *Snapshot
 	frame   *transport.Frame
 	def     definition
-	found   bool // def is that of the frame
-	decoded bool // rec is that of the frame
+	found   bool // def is valid for the frame
+	decoded bool // rec is valid for the frame
 	rec     codec.Record
-	recent  [64]definition // by the low bits of their codes
+	recent  [64]definition // cache, by the low bits of the code
 }
 
-// definition is what a snapshot has for a key.
+// definition is the cached result of looking up a key.
 type definition struct {
 	key       schema.Key
 	alternate bool // has the alternative header
 	known     bool
-	message   *schema.Message // nil: none
-	program   *codec.Program  // nil: it cannot be compiled
+	message   *schema.Message // nil if there is none
+	program   *codec.Program  // nil if it cannot be compiled
 }
 
-// NewReading makes a reading by the definitions of a snapshot, of no frame yet.
+// NewReading returns a reading with the definitions of a snapshot, without a frame.
 func NewReading(s *Snapshot) *Reading { return &Reading{snap: s} }
 
-// Take makes the reading that of a frame, which is not copied.
+// Take sets the frame. It is not copied.
 func (r *Reading) Take(x *transport.Frame) { r.frame, r.found, r.decoded = x, false, false }
 
-// Message is the definition of the frame, nil if it has none.
+// Message returns the definition of the frame, nil if it has none.
 func (r *Reading) Message() *schema.Message {
 	r.find()
 	return r.def.message
 }
 
-// Record is the frame as its definition reads it, nil if it has none. It is valid until the next Take.
+// Record returns the frame decoded by its definition, nil if it has none. It is valid until the next Take.
 func (r *Reading) Record() *codec.Record {
 	r.find()
 	if r.def.program == nil {

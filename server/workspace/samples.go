@@ -12,30 +12,30 @@ import (
 	"wirebench/server/store"
 )
 
-// samplesEnding is the ending of the files of samples. They stand beside the definition, so that they travel with it: the samples of
-// C_CHAT.2.def are in C_CHAT.2.samples.jsonl, a JSON object a line.
+// samplesEnding is the ending of sample files. They are stored beside the definition, so that they are copied with it: the samples of
+// C_CHAT.2.def are in C_CHAT.2.samples.jsonl, one JSON object per line.
 const samplesEnding = store.SamplesEnding
 
 // Bounds of samples.
 const (
-	maxSamples     = 200     // of one definition
-	maxSampleBytes = 1 << 20 // of one message
+	maxSamples     = 200     // per definition
+	maxSampleBytes = 1 << 20 // per message
 	maxSampleAbout = 500
 )
 
-// Sample is a message that is kept beside its definition.
+// Sample is a message stored beside its definition.
 type Sample struct {
 	Message string `json:"message" doc:"NAME.VERSION"`
 	Hex     string `json:"hex"`
 	About   string `json:"about,omitempty" doc:"description, one sentence"`
 }
 
-// samplesFile is the name of the file of a definition's samples.
+// samplesFile returns the name of the sample file of a definition.
 func samplesFile(definition string) string {
 	return strings.TrimSuffix(definition, path.Ext(definition)) + samplesEnding
 }
 
-// Samples are the samples beside a definition. What is wrong with a line of the file loses that line.
+// Samples returns the samples of a definition. Invalid lines of the file are skipped.
 func (s *Snapshot) Samples(definition string) []Sample {
 	return parseSamples(s.Library.samples[samplesFile(definition)])
 }
@@ -51,7 +51,7 @@ func parseSamples(text string) []Sample {
 	return out
 }
 
-// checkSamples names the lines of a file of samples that are lost in the log.
+// checkSamples logs an invalid line of a sample file.
 func (w *Workspace) checkSamples(f store.File) {
 	n := 0
 	for line := range bytes.Lines(f.Text) {
@@ -62,17 +62,17 @@ func (w *Workspace) checkSamples(f store.File) {
 			err = errors.New("missing message name")
 		}
 		if err != nil && len(bytes.TrimSpace(line)) > 0 {
-			w.Log.Error("damaged line of a file of samples", "file", pathOf(w.Files, f.Name), "line", n, "error", err)
-			return // one is enough to look
+			w.Log.Error("invalid line in a sample file", "file", pathOf(w.Files, f.Name), "line", n, "error", err)
+			return // one line per file is enough
 		}
 	}
 }
 
-// SampleError says why a sample is not kept, or not removed.
+// SampleError reports why a sample was not stored or not removed.
 type SampleError struct {
 	Reason string
-	There  bool // the same sample is kept already
-	Gone   bool // there is no such sample
+	There  bool // the sample exists already
+	Gone   bool // the sample does not exist
 }
 
 func (e *SampleError) Error() string { return e.Reason }
@@ -81,14 +81,14 @@ func badSample(format string, args ...any) error {
 	return &SampleError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// AddSample keeps a message beside its definition.
+// AddSample stores a message beside its definition.
 func (w *Workspace) AddSample(definition string, s Sample) error {
 	data, err := hex.DecodeString(s.Hex)
 	switch {
 	case err != nil || len(data) == 0 || len(data) > maxSampleBytes:
 		return badSample("a sample is a message in hex of 1 to %d bytes", maxSampleBytes)
 	case len(s.About) > maxSampleAbout:
-		return badSample("the description of a sample may have %d bytes", maxSampleAbout)
+		return badSample("the description of a sample has at most %d bytes", maxSampleAbout)
 	case w.Now().File(definition) == nil:
 		return badSample("%s is not stored yet: save it first", definition)
 	}
@@ -117,7 +117,7 @@ func (w *Workspace) AddSample(definition string, s Sample) error {
 	return w.reload(false)
 }
 
-// DropSample removes a sample; it is named by its bytes.
+// DropSample removes the sample with the same message and bytes.
 func (w *Workspace) DropSample(definition string, s Sample) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +138,7 @@ func (w *Workspace) DropSample(definition string, s Sample) error {
 			found = true
 			continue
 		}
-		kept = append(kept, line...) // a line that says nothing to us may say something to others
+		kept = append(kept, line...) // keep lines that we cannot read
 	}
 	if !found {
 		return gone
@@ -154,7 +154,7 @@ func (w *Workspace) DropSample(definition string, s Sample) error {
 	return w.reload(false)
 }
 
-// SampledFiles are the definitions that have samples beside them, in the order of the library.
+// SampledFiles returns the definitions with samples, in the order of the library.
 func (s *Snapshot) SampledFiles() []string {
 	var out []string
 	for _, f := range s.Library.Files {

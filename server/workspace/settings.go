@@ -11,23 +11,23 @@ import (
 	"wirebench/defs/source"
 )
 
-// settingsFile is where the settings of a workspace are kept.
+// settingsFile is the name of the file with the settings of a workspace.
 const settingsFile = "settings.json"
 
 // maxConstants bounds the constants of a workspace.
 const maxConstants = 10_000
 
-// UserSettings are what people choose for a workspace. What is empty is as the program was started.
+// UserSettings are the settings that users change. An empty one has its value from the start of the program.
 type UserSettings struct {
 	Map       string            `json:"map,omitempty" maxLength:"500" doc:"file of the library with the codes of messages"`
 	Constants map[string]string `json:"constants,omitempty" doc:"values of named constants"`
-	Options   map[string]string `json:"-"` // values of options of dialects, by name; in JSON each is a member beside the others
+	Options   map[string]string `json:"-"` // values of dialect options by name; in JSON members beside the others
 }
 
-// plainSettings are the settings without the options, as package json writes them.
+// plainSettings is UserSettings without options and methods, for package json.
 type plainSettings UserSettings
 
-// MarshalJSON writes the options as members, for which schema.Option has a text.
+// MarshalJSON writes the options as members beside the others; an option that is not set is written as "".
 func (u UserSettings) MarshalJSON() ([]byte, error) {
 	all := map[string]any{}
 	for name, value := range u.Options {
@@ -44,7 +44,7 @@ func (u UserSettings) MarshalJSON() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// UnmarshalJSON reads the members that are known, and no others.
+// UnmarshalJSON reads the known members and ignores all others.
 func (u *UserSettings) UnmarshalJSON(text []byte) error {
 	var p plainSettings
 	var all map[string]json.RawMessage
@@ -74,7 +74,7 @@ func (u *UserSettings) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// SettingNames are the members of settings in JSON.
+// SettingNames returns the names of the JSON members of settings.
 func SettingNames() []string {
 	names := []string{"constants", "map"}
 	for _, o := range defs.Options() {
@@ -83,7 +83,7 @@ func SettingNames() []string {
 	return names
 }
 
-// Set chooses the value of an option; "" is as the program was started.
+// Set sets an option; "" restores the value from the start of the program.
 func (u *UserSettings) Set(option, value string) {
 	if u.Options == nil {
 		u.Options = map[string]string{}
@@ -91,7 +91,7 @@ func (u *UserSettings) Set(option, value string) {
 	u.Options[option] = value
 }
 
-// apply puts the settings over those that the program was started with.
+// apply overrides the settings from the start of the program.
 func (u *UserSettings) apply(set *Settings, lib *Library) error {
 	o := &set.Options
 	o.Values = maps.Clone(o.Values)
@@ -109,7 +109,7 @@ func (u *UserSettings) apply(set *Settings, lib *Library) error {
 		o.Values[name] = read
 	}
 	if len(u.Constants) > maxConstants {
-		return fmt.Errorf("%d constants; there may be %d", len(u.Constants), maxConstants)
+		return fmt.Errorf("%d constants; at most %d are allowed", len(u.Constants), maxConstants)
 	}
 	if len(u.Constants) > 0 {
 		o.Constants = maps.Clone(o.Constants)
@@ -122,7 +122,7 @@ func (u *UserSettings) apply(set *Settings, lib *Library) error {
 		if f := lib.mapNamed(u.Map); f != nil {
 			set.Codes = f
 		}
-		// A map that was chosen and is gone is no reason to refuse the library: the codes are then unknown, and the page says so.
+		// If the chosen map no longer exists, the library is still usable: the codes are unknown, and the page reports it.
 	}
 	return nil
 }
@@ -136,14 +136,14 @@ func (l *Library) mapNamed(name string) *source.File {
 	return nil
 }
 
-// UserSettings are those in force.
+// UserSettings returns the settings in force.
 func (w *Workspace) UserSettings() UserSettings {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.settings
 }
 
-// Configure changes the settings and reads the library under them. change gets a copy of those in force.
+// Configure changes the settings and rebuilds the library. change gets a copy of the settings in force.
 func (w *Workspace) Configure(change func(*UserSettings)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -162,13 +162,13 @@ func (w *Workspace) Configure(change func(*UserSettings)) error {
 	if w.Home != nil {
 		if err := w.writeSettings(&next); err != nil {
 			w.settings = old
-			return fmt.Errorf("keep the settings: %w", err)
+			return fmt.Errorf("store the settings: %w", err)
 		}
 	}
 	return w.reload(true)
 }
 
-// writeSettings keeps the settings, and with them what other versions of the program have kept there. A damaged file is set aside.
+// writeSettings stores the settings, and keeps members that other versions of the program have stored. A damaged file is set aside.
 func (w *Workspace) writeSettings(next *UserSettings) error {
 	was, err := w.Home.Read(settingsFile)
 	if err != nil && !notThere(err) {
@@ -183,7 +183,7 @@ func (w *Workspace) writeSettings(next *UserSettings) error {
 		}
 	}
 	all := map[string]json.RawMessage{}
-	_ = json.Unmarshal(was.Text, &all) // it was read above, or set aside
+	_ = json.Unmarshal(was.Text, &all) // valid: it was read above, or set aside
 	for _, name := range SettingNames() {
 		delete(all, name)
 	}
@@ -201,8 +201,7 @@ func (w *Workspace) writeSettings(next *UserSettings) error {
 	return err
 }
 
-// readSettings reads the settings that were kept. A damaged file, or one with values that nobody can use, is named in the log and costs what
-// it says, not the start.
+// readSettings reads the stored settings. A damaged file, or one with invalid values, is logged and ignored.
 func (w *Workspace) readSettings() {
 	if w.Home == nil {
 		return
@@ -219,13 +218,13 @@ func (w *Workspace) readSettings() {
 		err = said.apply(&Settings{}, &Library{})
 	}
 	if err != nil {
-		w.Log.Error("damaged settings are not used", "workspace", w.Name, "file", pathOf(w.Home, settingsFile), "error", err)
+		w.Log.Error("damaged settings are ignored", "workspace", w.Name, "file", pathOf(w.Home, settingsFile), "error", err)
 		return
 	}
 	w.settings = said
 }
 
-// pathOf is where a file is, for the log.
+// pathOf returns the path of a file, for the log.
 func pathOf(files Files, name string) string {
 	if d, ok := files.(interface{ Path(string) string }); ok {
 		return d.Path(name)

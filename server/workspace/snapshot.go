@@ -16,32 +16,32 @@ import (
 	"wirebench/defs/source"
 )
 
-// Settings are what the meaning of a library depends on beside its text.
+// Settings determine the meaning of a library beside its text.
 type Settings struct {
-	Dialect string // "" = told by the files
+	Dialect string // "" detects it from the files
 	Options schema.Options
-	Codes   *source.File // code map; nil = the one of the library, if it has exactly one
+	Codes   *source.File // code map; nil selects the one of the library, if it has exactly one
 }
 
-// Snapshot is what a library means. It is immutable and may be used by all goroutines. One that differs from another in a few files
-// shares everything else with it, programs too.
+// Snapshot is the meaning of a library. It is immutable and safe for concurrent use. Two snapshots that differ in a few files share
+// everything else, including programs.
 type Snapshot struct {
 	Dialect defs.Dialect
-	Library *Library // of a draft: that which the draft is not stored in
+	Library *Library // for a draft: the library without it
 	Options schema.Options
 	CodeMap string // name of the code map in use, "" if none
-	ID      string // of a workspace's snapshot: no other has the same
+	ID      string // unique among the snapshots of workspaces
 
 	set       *build.Set
-	draft     bool                    // Library is without what With has put in
-	ofMap     diag.List               // of the code map
-	others    map[string]*source.File // files of the library that are not in the set, by name: maps, and definitions of other dialects
+	draft     bool                    // Library lacks the file added by With
+	ofMap     diag.List               // diagnostics of the code map
+	others    map[string]*source.File // files of the library outside of set, by name: maps, and definitions of other dialects
 	codeNames *codeNames
 	drafts    drafts
 
 	mu     sync.Mutex
-	loose  map[*schema.Message]compiled // programs of messages that are in no file
-	frames map[string]*schema.Message   // what tells the code of a group's messages, nil if nothing does
+	loose  map[*schema.Message]compiled // programs of messages without a file
+	frames map[string]*schema.Message   // common starts of the messages of groups, nil if there is none
 }
 
 type compiled struct {
@@ -49,10 +49,10 @@ type compiled struct {
 	err     error
 }
 
-// Build makes a snapshot. Mistakes in definitions are diagnostics; the error is about the settings.
+// Build returns a snapshot. Mistakes in definitions are diagnostics; errors are about the settings.
 func Build(lib *Library, set Settings) (*Snapshot, error) { return rebuild(lib, set, nil) }
 
-// rebuild is Build that takes over from an earlier snapshot what did not change.
+// rebuild is Build that reuses the unchanged parts of an earlier snapshot.
 func rebuild(lib *Library, set Settings, earlier *Snapshot) (*Snapshot, error) {
 	dialect := set.Dialect
 	if dialect == "" {
@@ -95,7 +95,7 @@ func rebuild(lib *Library, set Settings, earlier *Snapshot) (*Snapshot, error) {
 	return s, nil
 }
 
-// difference is how files differ from those of a set.
+// difference returns the files to remove from a set and to add to it to get the given files.
 func difference(set *build.Set, files []*source.File) (gone, come []*source.File) {
 	now := make(map[*source.File]bool, len(files))
 	for _, f := range files {
@@ -112,19 +112,19 @@ func difference(set *build.Set, files []*source.File) (gone, come []*source.File
 	return gone, come
 }
 
-// Schema is all messages as one value, made when it is first asked for: a cost of the whole library, which a draft does not have otherwise.
+// Schema returns all messages as one value. It is computed on first use, at a cost that depends on the whole library.
 func (s *Snapshot) Schema() *schema.Schema { return s.set.Schema() }
 
 // Messages yields all messages, in the order of the dialect.
 func (s *Snapshot) Messages() iter.Seq[*schema.Message] { return s.set.Messages() }
 
-// Count is the number of messages.
+// Count returns the number of messages.
 func (s *Snapshot) Count() int { return s.set.Len() }
 
-// Diagnostics are those of the code map and of all files, sorted, made when they are first asked for.
+// Diagnostics returns the diagnostics of the code map and of all files, sorted. They are computed on first use.
 func (s *Snapshot) Diagnostics() diag.List { return slices.Concat(s.ofMap, s.set.Diagnostics()) }
 
-// DiagnosticsOf are those of one file.
+// DiagnosticsOf returns the diagnostics of one file.
 func (s *Snapshot) DiagnosticsOf(f *source.File) diag.List {
 	if list := s.ofMap.Of(f); len(list) > 0 {
 		return list
@@ -132,7 +132,7 @@ func (s *Snapshot) DiagnosticsOf(f *source.File) diag.List {
 	return s.set.DiagnosticsOf(f)
 }
 
-// Program compiles a message, once.
+// Program returns the program of a message. It is compiled once.
 func (s *Snapshot) Program(m *schema.Message) (*codec.Program, error) {
 	if f := s.set.File(m.Span.File); f != nil {
 		known, ok := f.Memo.Load(m)
@@ -157,11 +157,11 @@ func (s *Snapshot) Program(m *schema.Message) (*codec.Program, error) {
 	return c.program, c.err
 }
 
-// codeNames finds names of a code map by their codes.
+// codeNames maps codes to names of a code map.
 type codeNames struct {
 	codes map[string]uint32
 	once  sync.Once
-	names map[uint32]string // of several names the first one in the alphabet
+	names map[uint32]string // of several names for a code the first in alphabetical order
 }
 
 func (c *codeNames) of(code uint32) (name string, ok bool) {
@@ -177,20 +177,20 @@ func (c *codeNames) of(code uint32) (name string, ok bool) {
 	return name, ok
 }
 
-// NotFoundError is a message that the library does not have.
+// NotFoundError reports that the library has no message with a name.
 type NotFoundError struct {
-	Name string // as asked for
-	In   bool   // a group or a direction was asked for, too
+	Name string // as requested
+	In   bool   // the request has a group or a direction, too
 
 	near func() string
 }
 
-// NotFound is the error for a name, with what finds a name that is like it.
+// NotFound returns the error for a name. near returns a similar name.
 func NotFound(name string, near func() string) *NotFoundError {
 	return &NotFoundError{Name: name, near: near}
 }
 
-// Near is a name of the library that is like the one asked for, "" if none is. To find it takes a while.
+// Near returns a name of the library that is similar to the requested one, "" if there is none. Computing it takes a while.
 func (e *NotFoundError) Near() string { return e.near() }
 
 func (e *NotFoundError) Error() string {

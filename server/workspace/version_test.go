@@ -10,7 +10,7 @@ import (
 	"wirebench/server/workspace/workspacetest"
 )
 
-// A version that another program has stored meanwhile is left alone: the next free number is taken.
+// A version stored by another program meanwhile stays unchanged: the next free number is taken.
 func TestSaveVersion(t *testing.T) {
 	files, dir := workspacetest.Dir(t, map[string]string{"C_A.1.def": "byte a\n"})
 	w := workspacetest.Open(t, workspace.Config{Files: files})

@@ -20,8 +20,7 @@ import (
 	"wirebench/server/store"
 )
 
-// Files is where a workspace keeps its files: a folder on disk, in tests also one that fails. All of it may be called by many
-// goroutines at once.
+// Files is the file store of a workspace: a folder on disk, in tests also one that fails. Its methods are safe for concurrent use.
 type Files interface {
 	List() (files []store.File, skipped []string, err error)
 	Read(name string) (store.File, error)
@@ -31,27 +30,27 @@ type Files interface {
 	Watch(ctx context.Context, changed func()) error
 }
 
-// Config is what a workspace is made of.
+// Config holds the parts of a workspace.
 type Config struct {
 	Name, Title string
 	Dialect     string
 	Files       Files           // definitions, code maps and samples
-	Home        Files           // settings.json; nil = settings last as long as the program
-	Captures    *store.Captures // nil = none are kept
-	Options     schema.Options  // under what the settings say
-	Codes       *source.File    // a code map from elsewhere; the settings may choose one of the library
+	Home        Files           // settings.json; nil keeps settings in memory only
+	Captures    *store.Captures // nil if the workspace has no captures
+	Options     schema.Options  // overridden by the settings
+	Codes       *source.File    // a code map from outside the library; the settings may choose one of the library
 	Log         *slog.Logger
 }
 
-// Workspace is a library that changes: by Save and the like, or by other programs that write to its folder. What it means now is
-// a Snapshot. It may be used by all goroutines.
+// Workspace is a library that changes: by Save and similar methods, or by other programs that write to its folder. Its current meaning is a
+// Snapshot. It is safe for concurrent use.
 type Workspace struct {
 	Config
 	now atomic.Pointer[Snapshot]
 
-	mu          sync.Mutex // held while files or settings change, and while they are read
+	mu          sync.Mutex // held while files or settings are changed or read
 	settings    UserSettings
-	listed      int // files of the folder when it was read last, also those that are not definitions
+	listed      int // number of files in the folder when it was last read, including other files
 	listedBytes int
 
 	watchers watchers
@@ -70,14 +69,14 @@ func Open(c Config) (*Workspace, error) {
 	return w, nil
 }
 
-// Now is what the library means at this moment.
+// Now returns the current snapshot.
 func (w *Workspace) Now() *Snapshot { return w.now.Load() }
 
-// Run follows what other programs do to the folder, until the context ends.
+// Run reloads the library when other programs change the folder, until the context is done.
 func (w *Workspace) Run(ctx context.Context) error {
 	return w.Files.Watch(ctx, func() {
 		if err := w.Reload(); err != nil {
-			w.Log.Error("read the library again", "workspace", w.Name, "error", err)
+			w.Log.Error("reload the library", "workspace", w.Name, "error", err)
 		}
 	})
 }
@@ -89,7 +88,7 @@ func (w *Workspace) Reload() error {
 	return w.reload(false)
 }
 
-// reload is Reload for who holds the lock; force makes a new snapshot even of the same files.
+// reload implements Reload. The caller holds the lock; force makes a new snapshot even if no file has changed.
 func (w *Workspace) reload(force bool) error {
 	files, skipped, err := w.Files.List()
 	if err != nil {
@@ -139,7 +138,7 @@ func (w *Workspace) reload(force bool) error {
 	return nil
 }
 
-// build makes a snapshot under the settings.
+// build makes a snapshot with the settings.
 func (w *Workspace) build(lib *Library) (*Snapshot, error) {
 	set := Settings{Dialect: w.Dialect, Options: w.Options, Codes: w.Codes}
 	if err := w.settings.apply(&set, lib); err != nil {
@@ -148,8 +147,8 @@ func (w *Workspace) build(lib *Library) (*Snapshot, error) {
 	return rebuild(lib, set, w.Now())
 }
 
-// OlderError is a change that would move bytes of a definition that has a newer version: what was recorded with it would no longer
-// be read as it was.
+// OlderError reports a change that would move bytes of a definition that has a newer version: recordings made with it could no longer be
+// decoded.
 type OlderError struct {
 	Message string // NAME.VERSION
 	Newest  int
@@ -159,13 +158,13 @@ func (e *OlderError) Error() string {
 	return fmt.Sprintf("%s is an older version, the newest is %d: only names and comments may change, but this moves bytes; make a new version instead", e.Message, e.Newest)
 }
 
-// NameError is a file name that definitions of the workspace do not have.
+// NameError reports a file name that is not valid for definitions of the workspace.
 type NameError struct{ Name, Reason string }
 
 func (e *NameError) Error() string { return fmt.Sprintf("%q: %s", e.Name, e.Reason) }
 
-// Save writes a definition or a code map. expect is the revision that the caller has seen, nil for any, "" for a new file; the
-// error is a *store.ConflictError when it has moved, an *OlderError when the text of an older version would move bytes.
+// Save writes a definition or a code map. expect is the revision that the caller has seen, nil for any, "" for a new file. The error is a
+// *store.ConflictError if the file has another revision, an *OlderError if the text of an older version would move bytes.
 func (w *Workspace) Save(name string, text []byte, expect *store.Revision) (store.Revision, error) {
 	if err := w.checkName(name, text); err != nil {
 		return "", err
@@ -190,7 +189,7 @@ func (w *Workspace) Save(name string, text []byte, expect *store.Revision) (stor
 	return rev, w.reload(false)
 }
 
-// Delete removes a file. Its samples stay: they are for whoever brings it back.
+// Delete removes a file. Its samples stay, in case it is restored.
 func (w *Workspace) Delete(name string, expect *store.Revision) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -200,7 +199,7 @@ func (w *Workspace) Delete(name string, expect *store.Revision) error {
 	return w.reload(false)
 }
 
-// checkName refuses what would be stored and then not be read.
+// checkName refuses files that would be stored but not read.
 func (w *Workspace) checkName(name string, text []byte) error {
 	if err := store.CheckName(name); err != nil {
 		return err
@@ -226,7 +225,7 @@ func (w *Workspace) checkName(name string, text []byte) error {
 	return nil
 }
 
-// checkOlder refuses a change of bytes to a definition that has a newer version.
+// checkOlder refuses a change that moves bytes of a definition that has a newer version.
 func (w *Workspace) checkOlder(name string, text []byte) error {
 	snap := w.Now()
 	f := snap.File(name)
@@ -241,7 +240,7 @@ func (w *Workspace) checkOlder(name string, text []byte) error {
 	return nil
 }
 
-// KeepsLayout reports whether another text for the file of a message moves no byte of it, and changes no type.
+// KeepsLayout reports whether another text for the file of a message changes neither positions nor types of its fields.
 func (s *Snapshot) KeepsLayout(m *schema.Message, text string) bool {
 	return text == m.Span.File.Text || s.sameLayout(m, text)
 }
@@ -262,7 +261,7 @@ func (s *Snapshot) sameLayout(m *schema.Message, text string) bool {
 	return false
 }
 
-// Newest is the highest version of a message of that name and group.
+// Newest returns the highest version of a message with its name and group.
 func (s *Snapshot) Newest(m *schema.Message) int {
 	newest := m.Version
 	for _, o := range s.set.Named(m.Name) {
@@ -273,7 +272,7 @@ func (s *Snapshot) Newest(m *schema.Message) int {
 	return newest
 }
 
-// File is the file of that name, a definition or a map; nil if there is none.
+// File returns the file with a name, a definition or a map; nil if there is none.
 func (s *Snapshot) File(name string) *source.File {
 	if f := s.set.FileNamed(name); f != nil {
 		return f
@@ -281,16 +280,17 @@ func (s *Snapshot) File(name string) *source.File {
 	return s.others[name]
 }
 
-// Revision is what the store calls the state of a file.
+// Revision returns the revision of a file in the store.
 func Revision(f *source.File) store.Revision { return store.RevisionOf([]byte(f.Text)) }
 
-// watchers are those who want to know of new snapshots.
+// watchers holds the channels of Changed.
 type watchers struct {
 	mu  sync.Mutex
 	all map[chan struct{}]struct{}
 }
 
-// Changed is a channel that gets a value after the library or the settings have changed, several changes at once as one. stop ends it.
+// Changed returns a channel that receives a value after the library or the settings have changed; several changes may be reported as one.
+// stop ends the subscription.
 func (w *Workspace) Changed() (changed <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
 	w.watchers.mu.Lock()
@@ -312,10 +312,10 @@ func (w *watchers) tell() {
 	for c := range w.all {
 		select {
 		case c <- struct{}{}:
-		default: // it knows already
+		default: // a notification is pending already
 		}
 	}
 }
 
-// notThere reports whether an error says that there is no such file.
+// notThere reports whether an error means that a file does not exist.
 func notThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }

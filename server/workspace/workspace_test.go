@@ -41,7 +41,7 @@ func TestReadTellsFilesApart(t *testing.T) {
 	}
 }
 
-// A code map is used when there is exactly one, and the one chosen wins.
+// A code map is used when there is exactly one; a chosen map takes precedence.
 func TestCodeMaps(t *testing.T) {
 	files := fstest.MapFS{"C_A.1.def": text("byte x"), "protocol.1.map": text("C_A 5")}
 	if m := build(t, files, workspace.Settings{}).Schema().Find("C_A", 0); !m.HasKey || m.Key.Code != 5 {
@@ -72,7 +72,7 @@ func TestBuildRefusesSeveralProtocols(t *testing.T) {
 	}
 }
 
-// The snapshot with an edited file is another one; the first stays as it was.
+// With returns another snapshot; the first stays unchanged.
 func TestWith(t *testing.T) {
 	s := build(t, fstest.MapFS{"C_A.1.def": text("byte x"), "C_B.1.def": text("byte y")}, workspace.Settings{})
 	next, f := s.With("C_A.1.def", "uint16 z\nin32 w")
@@ -90,7 +90,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// The code map that was chosen stays chosen.
+// The chosen code map stays in use.
 func TestWithKeepsTheCodes(t *testing.T) {
 	files := fstest.MapFS{"C_A.1.def": text("byte x"), "protocol.1.map": text("C_A 5")}
 	s := build(t, files, workspace.Settings{Codes: source.New("other.map", "C_A 6")})

@@ -28,7 +28,7 @@ func Dir(t testing.TB, files map[string]string) (d *store.Dir, path string) {
 	return d, path
 }
 
-// Captures keeps captures in a new folder.
+// Captures returns a store of captures in a new folder.
 func Captures(t testing.TB) *store.Captures {
 	t.Helper()
 	kept, err := store.OpenCaptures(t.TempDir())
@@ -38,7 +38,7 @@ func Captures(t testing.TB) *store.Captures {
 	return kept
 }
 
-// Open opens a workspace: "one" of the first dialect, where the config says nothing else.
+// Open opens a workspace. Its defaults are the name "one" and the first dialect.
 func Open(t testing.TB, c workspace.Config) *workspace.Workspace {
 	t.Helper()
 	c.Name, c.Title, c.Dialect = cmp.Or(c.Name, "one"), cmp.Or(c.Title, "One protocol"), cmp.Or(c.Dialect, defs.Dialects[0].Name)
