@@ -11,10 +11,10 @@ import (
 	"wirebench/defs/source"
 )
 
-// corpusDir is the public definitions of tera-toolbox, which are not part of the product.
+// corpusDir has the public definitions of tera-toolbox, which are not part of the product.
 const corpusDir = "../../../shared/corpora/tera/toolbox"
 
-// corpus reads all definitions of the public corpus, or skips the test.
+// corpus returns all definitions of the public corpus, or skips the test.
 func corpus(t testing.TB) []*source.File {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(corpusDir, "definitions", "*.def"))
@@ -32,7 +32,7 @@ func corpus(t testing.TB) []*source.File {
 	return files
 }
 
-// TestParseCorpus reads every public definition. Nothing in them is an error, and the warnings are known oddities.
+// TestParseCorpus parses every public definition. None has an error, and the warnings are about known oddities.
 func TestParseCorpus(t *testing.T) {
 	files := corpus(t)
 	s, diags := Parse(files, schema.Options{})
@@ -58,7 +58,7 @@ func TestParseCorpus(t *testing.T) {
 	}
 }
 
-// BenchmarkParseCorpus reads one definition of average size after the other: reading and lowering, one file at a time.
+// BenchmarkParseCorpus parses and lowers definitions, one file at a time.
 func BenchmarkParseCorpus(b *testing.B) {
 	files := corpus(b)
 	b.ReportAllocs()

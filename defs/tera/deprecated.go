@@ -10,33 +10,33 @@ import (
 	"wirebench/defs/source"
 )
 
-// maxDeprecatedBytes bounds deprecated.json, which holds a line or two for a few dozen definitions.
+// maxDeprecatedBytes limits the size of deprecated.json, which has a line or two for each of a few dozen definitions.
 const maxDeprecatedBytes = 1 << 20
 
-// Deprecated is what deprecated.json says: definitions that do not fit every patch.
+// Deprecated is the contents of deprecated.json: the patches of definitions that are not valid for all of them, by name and version.
 type Deprecated map[string]map[int]PatchRange
 
-// PatchRange is the patches a definition is right for.
+// PatchRange is the patches that a definition is valid for.
 type PatchRange struct {
 	Min      *int `json:"min"`      // first major patch, nil = no bound
 	Max      *int `json:"max"`      // last major patch, nil = no bound
-	Readable bool `json:"readable"` // outside of them messages can still be read, but not written
+	Readable bool `json:"readable"` // at other patches messages can be decoded, but not encoded
 }
 
-// Status says what a definition is good for at a patch.
+// Status is the validity of a definition at a patch.
 type Status uint8
 
 // The states of a definition.
 const (
 	Current  Status = iota
-	ReadOnly        // deprecated: messages can be read but should not be written
-	Outdated        // deprecated, and not even right for reading
+	ReadOnly        // deprecated: messages can be decoded but should not be encoded
+	Outdated        // deprecated, and wrong for decoding too
 )
 
-// Status tells whether a version of a message is deprecated at a patch (major × 100 + minor, 0 = newest).
+// Status returns the status of a version of a message at a patch (major × 100 + minor, 0 = newest).
 //
-// It is, where the major patch is below min or above max, or if neither is given. The tera-toolbox code asks for both at once
-// when both are given, which no patch can fulfil; that is taken for the mistake it is.
+// It is deprecated if the major patch is below min or above max, or if neither is given. The code of tera-toolbox requires both conditions
+// if both are given, which no patch can satisfy; that is considered a mistake.
 func (d Deprecated) Status(name string, version, patch int) Status {
 	r, ok := d[name][version]
 	if !ok {
@@ -56,8 +56,8 @@ func (d Deprecated) Status(name string, version, patch int) Status {
 	return Outdated
 }
 
-// ParseDeprecated reads deprecated.json: {NAME: {VERSION: {"min": n, "max": n, "readable": bool}}}. Entries whose version is
-// no number are left out; a file that is no JSON of this form is an error and means nothing.
+// ParseDeprecated parses deprecated.json: {NAME: {VERSION: {"min": n, "max": n, "readable": bool}}}. Entries whose version is not a
+// number are skipped; a file in another form is an error, and the result is empty.
 func ParseDeprecated(f *source.File) (Deprecated, diag.List) {
 	var diags diag.List
 	whole := source.Span{File: f, End: len(f.Text)}
@@ -86,13 +86,13 @@ func ParseDeprecated(f *source.File) (Deprecated, diag.List) {
 	}
 	slices.Sort(wrong)
 	for _, text := range wrong[:min(len(wrong), maxMistakes)] {
-		diags.Add(badDeprecated(findQuoted(f, text), "the version is no number"))
+		diags.Add(badDeprecated(findQuoted(f, text), "the version is not a number"))
 	}
 	diags.Sort()
 	return out, diags
 }
 
-// jsonOffset is how many bytes were read when the error came.
+// jsonOffset returns the number of bytes read before the error.
 func jsonOffset(err error) int {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
@@ -105,16 +105,16 @@ func jsonOffset(err error) int {
 	return 0
 }
 
-// jsonReason says what is wrong, in words of JSON.
+// jsonReason describes the error in terms of JSON.
 func jsonReason(err error) string {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
-		return "a " + kind.Value + " cannot stand here"
+		return "unexpected " + kind.Value
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// findQuoted is where a key stands, or the start of the file if it is written with escapes.
+// findQuoted returns the position of a key, or the start of the file if the key is written with escapes.
 func findQuoted(f *source.File, key string) source.Span {
 	at := strings.Index(f.Text, `"`+key+`"`)
 	if at < 0 {

@@ -11,8 +11,8 @@ import (
 	"wirebench/defs/source"
 )
 
-// decisions are what this package says to each text that the public parsers were tried with ("compile" rows of the edge cases):
-// the codes of its diagnostics, none for a text that is simply fine.
+// decisions are the expected codes of the diagnostics for each text that the public parsers were tried with ("compile" rows of the edge
+// cases), none for a valid text.
 var decisions = map[string][]string{
 	"array<bytes>":                {codeBadElement},
 	"array<object>":               {codeBadElement},
@@ -21,8 +21,8 @@ var decisions = map[string][]string{
 	"interleaved not consecutive": {codeInterleavedApart},
 	"duplicate array":             {codeDuplicateName},
 	"duplicate string":            {codeDuplicateName},
-	"duplicate scalar":            {codeRepeatedField}, // a warning: one value that travels twice
-	"a.b vs a_b":                  {},                  // paths have dots, so nothing clashes here
+	"duplicate scalar":            {codeRepeatedField}, // a warning: one value that is sent twice
+	"a.b vs a_b":                  {},                  // paths have dots, so there is no conflict
 	"re-opened object":            {},
 	"field under scalar":          {codeNestedInValue},
 	"first line nested":           {codeNestedFirst},
@@ -33,7 +33,7 @@ var decisions = map[string][]string{
 	"version suffix":              {},                   // dialect P
 	"default value":               {codeUnusedDefault},  // dialect P: a warning
 	"spaces in subtype":           {},
-	"spaces in flags":             {codeInterleavedAlone}, // a warning: with nothing beside it the flag is idle
+	"spaces in flags":             {codeInterleavedAlone}, // a warning: there is no other interleaved array
 	"two flags":                   {codeInterleavedAlone, codeUnknownFlag},
 	"fixed array":                 {}, // dialect P: five bytes in place
 	"nested subtype":              {}, // dialect P
@@ -71,7 +71,7 @@ func TestEdgeCases(t *testing.T) {
 		f := source.New("S_TEST.1.def", row.Text)
 		s, diags := Parse([]*source.File{f}, schema.Options{})
 		if row.Op != "compile" {
-			// Definitions that messages were tried with are right, but for the one that shows what a missing ref does.
+			// Definitions that messages were tried with are valid, except for the one about a missing ref.
 			if diags.HasErrors() != (row.Case == "one explicit ref disables implicit ones: other string becomes a bare ref") {
 				t.Errorf("%s: %s", row.Case, diags.Render())
 			}

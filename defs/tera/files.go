@@ -9,18 +9,18 @@ import (
 	"wirebench/defs/text"
 )
 
-// maxVersion bounds the numbers in file names: of a version, a client revision or a patch.
+// maxVersion limits the numbers in file names: versions, client revisions and patches.
 const maxVersion = 1<<31 - 1
 
-// FileName is what the name of a definition says.
+// FileName is the parsed name of a definition file.
 type FileName struct {
 	Name     string // of the message, case-sensitive: "S_CHAT"
-	Version  int    // 1 and up; 0 in definitions that users keep for themselves
-	Platform string // "" = every platform
+	Version  int    // from 1; 0 in private definitions of users
+	Platform string // "" = all platforms
 }
 
-// ParseFileName reads NAME.VERSION.def or NAME.VERSION.PLATFORM.def; folders before it are left out. A name and a platform
-// are made of letters, digits and "_".
+// ParseFileName parses NAME.VERSION.def or NAME.VERSION.PLATFORM.def, ignoring folders. A name and a platform consist of letters, digits
+// and "_".
 func ParseFileName(path string) (FileName, bool) {
 	stem, ok := strings.CutSuffix(baseName(path), ".def")
 	if !ok {
@@ -38,7 +38,7 @@ func ParseFileName(path string) (FileName, bool) {
 	return FileName{Name: name, Version: version, Platform: platform}, true
 }
 
-// String is the file name without folders.
+// String returns the file name without folders.
 func (n FileName) String() string {
 	s := n.Name + "." + strconv.Itoa(n.Version)
 	if n.Platform != "" {
@@ -47,8 +47,8 @@ func (n FileName) String() string {
 	return s + ".def"
 }
 
-// Direction is told by the prefix of a message's name: C_ and CU_ come from the client, S_, SU_ and TTB_S_ from the server.
-// I_ messages are internal and, like every other name, may go both ways.
+// Direction returns the direction of a message, determined from the prefix of its name: C_ and CU_ are client to server, S_, SU_ and
+// TTB_S_ are server to client. All other names, including I_ for internal messages, are Both.
 func Direction(name string) schema.Dir {
 	switch {
 	case strings.HasPrefix(name, "C_"), strings.HasPrefix(name, "CU_"):
@@ -59,22 +59,22 @@ func Direction(name string) schema.Dir {
 	return schema.Both
 }
 
-// MapKind says what the codes of a map file are.
+// MapKind is the kind of the codes in a map file.
 type MapKind uint8
 
 // The kinds of maps.
 const (
 	OpcodeMap MapKind = iota // protocol.<client revision>.map
-	SysmsgMap                // sysmsg.<major patch>.map: the numbers of system messages
+	SysmsgMap                // sysmsg.<major patch>.map: codes of system messages
 )
 
-// IsCodeMap reports whether a file is a map from message names to codes, by its name: *.map, apart from maps of other numbers.
+// IsCodeMap reports whether a file of this name is a map from message names to codes: *.map, except for maps of other numbers.
 func IsCodeMap(name string) bool {
 	kind, _, ok := ParseMapName(name)
 	return path.Ext(name) == ".map" && (!ok || kind == OpcodeMap)
 }
 
-// ParseMapName reads protocol.<revision>.map or sysmsg.<major patch>.map; folders before it are left out.
+// ParseMapName parses protocol.<revision>.map or sysmsg.<major patch>.map, ignoring folders.
 func ParseMapName(path string) (kind MapKind, n int, ok bool) {
 	stem, ok := strings.CutSuffix(baseName(path), ".map")
 	if !ok {
@@ -93,10 +93,10 @@ func ParseMapName(path string) (kind MapKind, n int, ok bool) {
 	return kind, n, ok
 }
 
-// baseName is what stands after the last slash.
+// baseName returns the part after the last slash.
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// number reads decimal digits, nothing else, up to maxVersion.
+// number parses decimal digits, up to maxVersion.
 func number(s string) (int, bool) {
 	if s == "" || len(s) > 10 {
 		return 0, false

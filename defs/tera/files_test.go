@@ -28,7 +28,7 @@ func TestParseFileName(t *testing.T) {
 			t.Errorf("%s: %v %v", c.path, got, ok)
 		}
 		if again, _ := ParseFileName(got.String()); ok && again != got {
-			t.Errorf("%s is written %s", c.path, got)
+			t.Errorf("%s is formatted as %s", c.path, got)
 		}
 	}
 }
@@ -54,12 +54,12 @@ func TestParsePatch(t *testing.T) {
 	}
 	for _, text := range []string{"", ".", "98.", ".5", "98.123", "-1", "+1", "1e2", "x", "10000", "98.-1", "98 ", "98.2.1"} {
 		if got, err := ParsePatch(text); err == nil {
-			t.Errorf("%q is taken for %d", text, got)
+			t.Errorf("%q is parsed as %d", text, got)
 		}
 	}
 	for _, patch := range []int{7300, 9802, 9820, 0, 5} {
 		if got, err := ParsePatch(FormatPatch(patch)); err != nil || got != patch {
-			t.Errorf("%d is written %s", patch, FormatPatch(patch))
+			t.Errorf("%d is formatted as %s", patch, FormatPatch(patch))
 		}
 	}
 }

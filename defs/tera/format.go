@@ -9,14 +9,14 @@ import (
 	"wirebench/defs/text"
 )
 
-// Format writes a definition in its canonical form. What it means, the order of its lines and all comments stay; formatting
-// twice changes nothing. The diagnostics are those of lines that cannot be read, which stay as they are.
+// Format returns a definition in canonical form. It preserves the meaning, the order of lines and all comments, and is idempotent. The
+// diagnostics are those of malformed lines, which are unchanged.
 //
-// Dashes have a space between them. In a block of lines, up to the next empty one, all names stand in one column. Comments
-// after neighbouring fields stand in one column too, and so do the indented comments below a field, which belong to it; other
-// comments start the line. Lines end with "\n", there is no byte order mark, and never more than one empty line in a row.
+// Dashes are separated by spaces. In a block of lines without an empty one, all names are in one column. Comments after consecutive fields
+// are in one column too, as are the indented comments below a field, which belong to it; other comments start the line. Lines end with
+// "\n", there is no byte order mark, and there are no consecutive empty lines.
 //
-// A file with more lines than a definition can have comes back as it is.
+// A file with more lines than a definition may have is returned unchanged.
 func Format(f *source.File) (string, diag.List) {
 	t := parseTree(f)
 	if t.cut {
@@ -36,14 +36,14 @@ func Format(f *source.File) (string, diag.List) {
 type row struct {
 	kind    rowKind
 	head    string // codeRow: dashes and type
-	rest    string // codeRow: what follows the type
-	comment string // from "#" on; rawRow: the whole line
-	code    string // head and rest, laid out
+	rest    string // codeRow: the part after the type
+	comment string // including "#"; rawRow: the whole line
+	code    string // head and rest, aligned
 	column  int    // of the comment, in characters
-	goesOn  bool   // a comment below belongs to it
+	goesOn  bool   // a comment below it belongs to it
 }
 
-// rowKind says what a row is.
+// rowKind is the kind of a row.
 type rowKind uint8
 
 const (
@@ -51,13 +51,13 @@ const (
 	codeRow           // a field, ref, count or @include
 	remarkRow         // a comment that starts the line
 	belowRow          // an indented comment that belongs to the code above it
-	rawRow            // a line that cannot be read
+	rawRow            // a malformed line
 )
 
-// rows turns lines into rows, without needless empty ones.
+// rows converts lines to rows, without redundant empty ones.
 func (t *tree) rows() []row {
 	rows := make([]row, 0, len(t.lines))
-	before := emptyRow // kind of the row before, which says what an indented comment belongs to
+	before := emptyRow // kind of the previous row, which an indented comment may belong to
 	for i := range t.lines {
 		ln := &t.lines[i]
 		r := row{comment: ln.comment.Text()}
@@ -97,14 +97,14 @@ func (t *tree) rows() []row {
 	return rows
 }
 
-// raw is a line as it is, without what a canonical text cannot have at its ends.
+// raw returns a line unchanged, except for leading and trailing characters that are not canonical.
 func raw(line source.Span) string {
 	words := line.Text()
 	_, end := space.Trim(words)
 	return strings.TrimLeft(words[:end], text.BOM)
 }
 
-// layOut gives every row its code, and its comment a column.
+// layOut sets the code of every row and the column of its comment.
 func layOut(rows []row, align bool) {
 	for len(rows) > 0 {
 		block := 0
@@ -116,7 +116,7 @@ func layOut(rows []row, align bool) {
 	}
 }
 
-// layOutBlock aligns the rows between two empty ones.
+// layOutBlock aligns the rows of a block.
 func layOutBlock(rows []row, align bool) {
 	width := 0
 	if align {
@@ -150,7 +150,7 @@ func layOutBlock(rows []row, align bool) {
 	}
 }
 
-// write makes the text. It fails if a line has become longer than lines may be.
+// write returns the text. It fails if a line exceeds the limit.
 func write(rows []row) (words string, ok bool) {
 	var b strings.Builder
 	for i := range rows {
@@ -175,7 +175,7 @@ func write(rows []row) (words string, ok bool) {
 	return b.String(), true
 }
 
-// spaces is n spaces, none if n is negative.
+// spaces returns n spaces, none if n is negative.
 func spaces(n int) string {
 	const some = "                                                                "
 	if n <= len(some) {

@@ -9,8 +9,7 @@ import (
 	"wirebench/defs/text"
 )
 
-// formatChecked formats a definition and checks what must hold for every text: the result means the same, comments included,
-// and formatting it again changes nothing.
+// formatChecked formats a definition and checks the invariants: the meaning and the comments are preserved, and formatting is idempotent.
 func formatChecked(t *testing.T, name, text string) string {
 	t.Helper()
 	f := source.New(name, text)
@@ -33,7 +32,7 @@ func TestFormatCorpus(t *testing.T) {
 	}
 }
 
-// TestFormatKeepsLinesReadable has lines that alignment would make longer than lines may be.
+// TestFormatKeepsLinesReadable checks lines that would exceed the limit if they were aligned.
 func TestFormatKeepsLinesReadable(t *testing.T) {
 	long := "int32 " + strings.Repeat("x", text.MaxLine-20)
 	for _, words := range []string{

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// FuzzParse reads any text as a definition that can include itself: nothing panics, spans are inside their file, messages have a
-// body whose items carry known fields, and formatting keeps the meaning and is done after one time.
+// FuzzParse parses any text as a definition that can include itself, and checks that nothing panics, spans are inside their file, messages
+// have a body whose items refer to its fields, and formatting preserves the meaning and is idempotent.
 func FuzzParse(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/*.txtar")
 	for _, path := range paths {
@@ -48,8 +48,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// checkStruct checks what later passes rely on: every fixed field has one item, every variable field one for its contents and
-// its pointer before it, and names are unique but for repeated values.
+// checkStruct checks the invariants that later passes rely on: every fixed field has one item, every variable field one for its contents
+// and its pointer before it, and names are unique except for repeated values.
 func checkStruct(t *testing.T, s *schema.Struct) {
 	t.Helper()
 	fields := make(map[*schema.Field]bool)
@@ -57,14 +57,14 @@ func checkStruct(t *testing.T, s *schema.Struct) {
 	contents, offsets, counts := map[*schema.Field]int{}, map[*schema.Field]int{}, map[*schema.Field]int{}
 	for _, it := range s.Wire {
 		if it.Field != nil && !fields[it.Field] {
-			t.Fatalf("%v of %q, which is no field of this struct", it.Kind, it.Field.Name)
+			t.Fatalf("%v of %q, which is not a field of this struct", it.Kind, it.Field.Name)
 		}
 		switch it.Kind {
 		case schema.Value:
 			contents[it.Field]++
 		case schema.Weave:
 			if len(it.Weave) < 2 {
-				t.Fatal("a weave of one")
+				t.Fatal("a single interleaved list")
 			}
 			for _, f := range it.Weave {
 				contents[f]++
@@ -92,12 +92,12 @@ func checkStruct(t *testing.T, s *schema.Struct) {
 			t.Fatalf("%q has %d values, %d offsets, %d counts", f.Name, contents[f], offsets[f], counts[f])
 		}
 		if f.Span.IsZero() || f.TypeText == "" {
-			t.Fatalf("%q has no place or no type", f.Name)
+			t.Fatalf("%q has no span or no type", f.Name)
 		}
 	}
 }
 
-// collect finds the fields that have an item in this struct: those of objects in place of the objects.
+// collect adds the fields that have an item in this struct: the fields of objects in place of the objects.
 func collect(t *testing.T, s *schema.Struct, fields map[*schema.Field]bool) {
 	names := make(map[string]*schema.Field)
 	for _, f := range s.Fields {

@@ -18,11 +18,11 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// goldens are the sections that TestGolden fills.
+// goldens are the sections with the results of TestGolden.
 var goldens = []string{"schema", "diagnostics", "formatted"}
 
-// TestGolden reads the files of each case: definitions together as one set, maps and deprecated.json each for itself. The
-// section formatted shows only definitions that Format changes. Settings: patch, platform, integrity, truncate, skill.
+// TestGolden parses the files of each case: definitions as one set, maps and deprecated.json separately. The section "formatted" has
+// only definitions that Format changes. Settings: patch, platform, integrity, truncate, skill.
 func TestGolden(t *testing.T) {
 	defstest.Run(t, "testdata/*.txtar", goldens, func(t *testing.T, c *defstest.Case) map[string]string {
 		o := schema.Options{Values: map[string]string{
@@ -59,7 +59,7 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// TestEveryCodeHasACase looks for each diagnostic code of messages.go in the cases of TestGolden.
+// TestEveryCodeHasACase checks that each diagnostic code of messages.go occurs in the cases of TestGolden.
 func TestEveryCodeHasACase(t *testing.T) {
 	words, err := os.ReadFile("messages.go")
 	if err != nil {
@@ -80,13 +80,13 @@ func TestEveryCodeHasACase(t *testing.T) {
 		}
 		cases.Write(data)
 	}
-	// These two take files of many thousand lines: TestLimits.
+	// These two require files of many thousand lines: see TestLimits.
 	large := map[string]bool{text.CodeTooManyLines: true, text.CodeTooManyMistakes: true}
 	found := 0
 	for _, m := range regexp.MustCompile(`(?m)^\tcode\w+\s+= "([a-z-]+)"$`).FindAllStringSubmatch(string(words), -1) {
 		found++
 		if !large[m[1]] && !strings.Contains(cases.String(), "["+m[1]+"]\n") {
-			t.Errorf("no case in testdata shows %q", m[1])
+			t.Errorf("no case in testdata has %q", m[1])
 		}
 	}
 	if found < 40 {
@@ -94,8 +94,7 @@ func TestEveryCodeHasACase(t *testing.T) {
 	}
 }
 
-// TestFixesRepair applies every fix that the cases offer, one at a time: the mistake is gone from its line, and the line has no
-// new one that cannot be read.
+// TestFixesRepair applies every fix of the cases, one at a time, and checks that the line no longer has the error and is not malformed.
 func TestFixesRepair(t *testing.T) {
 	offered := map[string]bool{}
 	paths, err := filepath.Glob("testdata/*.txtar")

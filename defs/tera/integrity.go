@@ -2,13 +2,13 @@ package tera
 
 import "encoding/binary"
 
-// integrityStart is the first byte of the checksum in a message with the integrity header: length, opcode and the running
-// number stand before it. Its 4 bytes do not count into the sum.
+// integrityStart is the offset of the checksum in a message with the integrity header, after length, opcode and sequence number. The
+// 4 bytes of the checksum are excluded from it.
 const integrityStart = 8
 
-// Checksum is the sum in the integrity header of client messages (patch 92 and later), over the whole frame with its running
-// number already in place. The key is the server's S_LOGIN_ACCOUNT_INFO.integrityIv. A frame that is shorter than the header
-// has the sum 0. Source: tera-proxy, node_modules/tera-proxy-game; patch 92 clients send 0 instead.
+// Checksum computes the checksum in the integrity header of client messages (patch 92 and later), over the whole frame, which must
+// contain its sequence number. The key is the server's S_LOGIN_ACCOUNT_INFO.integrityIv. The checksum of a frame that is shorter than the
+// header is 0. Source: tera-proxy, node_modules/tera-proxy-game; patch 92 clients send 0 instead.
 func Checksum(frame []byte, key uint32) uint32 {
 	if len(frame) < integrityStart+4 {
 		return 0
@@ -16,7 +16,7 @@ func Checksum(frame []byte, key uint32) uint32 {
 	opcode := uint32(binary.LittleEndian.Uint16(frame[2:]))
 	count := binary.LittleEndian.Uint32(frame[4:])
 	base := opcode + count
-	walk := uint64(key) // key + sum of the places so far; never wrapped, so its remainder chooses the term
+	walk := uint64(key) // key + sum of the positions so far; it never overflows, and its remainder chooses the term
 	var sum uint32
 	for at, b := range frame {
 		if at >= integrityStart && at < integrityStart+4 {

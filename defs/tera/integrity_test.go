@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestChecksum compares with a vector made by the public implementation.
+// TestChecksum compares with a test vector of the public implementation.
 func TestChecksum(t *testing.T) {
 	frame, _ := hex.DecodeString("0c00341201000000ffffffff")
 	for key, want := range map[uint32]uint32{0: 4529, 1: 23491, 1<<31 - 1: 9556, 1<<32 - 1: 4524} {
@@ -17,7 +17,7 @@ func TestChecksum(t *testing.T) {
 	}
 	for n := range 12 {
 		if got := Checksum(frame[:n], 1); got != 0 {
-			t.Errorf("%d bytes have the sum %d", n, got)
+			t.Errorf("%d bytes have the checksum %d", n, got)
 		}
 	}
 }

@@ -2,10 +2,10 @@ package tera
 
 import "wirebench/defs/schema"
 
-// includeWord starts a line that stands for the lines of another file.
+// includeWord starts a line that is replaced by the lines of another file.
 const includeWord = "@include"
 
-// Language is the words of definitions. The types are those that the parser knows.
+// Language returns the keywords and types of definitions. The types are those of the parser.
 func Language() schema.Language {
 	var words []schema.Word
 	for _, t := range types {
@@ -19,7 +19,7 @@ func Language() schema.Language {
 		words = append(words, schema.Word{Name: w.name, Kind: schema.OldWord, Doc: w.doc})
 	}
 	return schema.Language{Comment: "#", Words: append(words,
-		schema.Word{Name: interleaved, Kind: schema.MarkWord, Doc: "The elements of this array and of its neighbours with this flag take turns."},
-		schema.Word{Name: includeWord, Kind: schema.MarkWord, Doc: "The fields of another definition stand here.", Insert: includeWord + " "},
+		schema.Word{Name: interleaved, Kind: schema.MarkWord, Doc: "The elements of this array and of adjacent arrays with this flag are interleaved."},
+		schema.Word{Name: includeWord, Kind: schema.MarkWord, Doc: "Includes the fields of another definition.", Insert: includeWord + " "},
 	)}
 }

@@ -35,7 +35,7 @@ func TestLanguage(t *testing.T) {
 	}
 	for is := boolType; is <= refType; is++ {
 		if lookupType(types[is-1].name) != is {
-			t.Errorf("%q stands for another type", types[is-1].name)
+			t.Errorf("%q is another type", types[is-1].name)
 		}
 	}
 	if l.Comment != "#" {
@@ -43,7 +43,7 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// TestLanguageSizes compares what is said of the types of a fixed size with what they have.
+// TestLanguageSizes compares the documented sizes of fixed types with their actual sizes.
 func TestLanguageSizes(t *testing.T) {
 	for _, w := range Language().Words {
 		is := lookupType(w.Name)
@@ -61,7 +61,7 @@ func TestLanguageSizes(t *testing.T) {
 	}
 }
 
-// TestLanguageWordsAreRead writes a line with each word that is still written.
+// TestLanguageWordsAreRead parses a line with each word.
 func TestLanguageWordsAreRead(t *testing.T) {
 	for _, w := range Language().Words {
 		text := map[string]string{
@@ -74,7 +74,7 @@ func TestLanguageWordsAreRead(t *testing.T) {
 		}[w.Name]
 		switch {
 		case w.Name == "count":
-			continue // stands beside offset
+			continue // used together with offset
 		case text == "":
 			text = w.Name + " a\n"
 		}

@@ -10,8 +10,8 @@ import (
 	"wirebench/defs/text"
 )
 
-// TestLimits reads definitions that are made to be expensive. Each has to be done within seconds even on a slow machine under
-// the race detector; a quadratic step would take minutes.
+// TestLimits parses definitions that are designed to be expensive. Each must take only seconds even on a slow machine with the race
+// detector; a quadratic step would take minutes.
 func TestLimits(t *testing.T) {
 	const n = text.MaxLines
 	numbered := func(format string) string {
@@ -56,7 +56,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// nested is an array in an array in an array, as deep as dashes go.
+// nested returns arrays nested as deep as dashes allow.
 func nested() string {
 	var b strings.Builder
 	for depth := 1; depth <= maxDepth; depth++ {
@@ -65,7 +65,7 @@ func nested() string {
 	return b.String()
 }
 
-// TestIncludedLinesAreBounded includes more lines than a definition can have.
+// TestIncludedLinesAreBounded includes more lines than a definition may have.
 func TestIncludedLinesAreBounded(t *testing.T) {
 	part := source.New("part.def", strings.Repeat("object o\n", text.MaxLines/2))
 	whole := source.New("S_TEST.1.def", strings.Repeat("@include part.def\n", 4))

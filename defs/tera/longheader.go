@@ -6,11 +6,11 @@ import (
 	"wirebench/defs/schema"
 )
 
-// LongHeader is a client message as it travels with a count and a checksum behind its code: the body starts at byte 12, and offsets still
-// count from byte 0. It has the fields of the message themselves, so that what refers to them holds for both. A message that has the
-// header, or is not the client's, is returned as it is.
+// LongHeader returns a client message with a sequence number and a checksum after its code: the body starts at byte 12, and offsets are
+// still relative to byte 0. It shares the fields of the message by pointer. A message that already has the header, or is not from the
+// client, is returned unchanged.
 //
-// The option integrity gives all client messages the header. This is for one that was recognised among others that have none.
+// The option integrity gives all client messages the header. LongHeader is for individual frames that were recognized to have it.
 func LongHeader(m *schema.Message) *schema.Message {
 	if m.Key.Dir != schema.ToServer || m.Body == nil {
 		return m
@@ -30,5 +30,5 @@ func LongHeader(m *schema.Message) *schema.Message {
 	return &long
 }
 
-// longHeader is what stands behind the code.
+// longHeader is the items after the code.
 var longHeader = []schema.Item{{Kind: schema.Counter, Bits: 32}, {Kind: schema.Check, Bits: 32, Sum: Checksum}}

@@ -7,7 +7,8 @@ import (
 	"wirebench/defs/source"
 )
 
-// A message that gets the header later is what Options.Integrity makes of it, and shares its fields with the one without.
+// TestLongHeader checks that a message with the header added equals the message with the option integrity, and shares its fields with the
+// original.
 func TestLongHeader(t *testing.T) {
 	files := []*source.File{
 		source.New("C_MANY.1.def", "string s\nint32 x\narray a\n- bytes b\n- float f\nobject o\n- vec3 v\n- string t\n"),

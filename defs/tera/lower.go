@@ -12,8 +12,8 @@ import (
 	"wirebench/defs/text"
 )
 
-// lowerer turns a definition into a message. Its slices are stacks that the scopes share: a scope uses what
-// lies above where it began, and cuts them back when it ends.
+// lowerer turns a definition into a message. Its slices are stacks that the scopes share: a scope uses the elements above its start, and
+// truncates the stacks when it ends.
 type lowerer struct {
 	o     options
 	among *build.Among
@@ -21,23 +21,23 @@ type lowerer struct {
 
 	mistakes    int
 	broken      bool
-	marked      bool // uses something that only dialect P has
-	explicit    bool // has a ref line: every pointer stands where a ref says
+	marked      bool // uses a feature of dialect P
+	explicit    bool // has a ref line: ref lines determine the positions of all pointers
 	counted     bool // has a count line
 	shortSkills bool // skillid has 32 bits
-	includes    int  // how many were followed
+	includes    int  // number of included files
 	including   []*tree
 	entries     []entry
 
-	// Pointers are items of the kind pointer with their field, until they are written out.
+	// Pointers are items of the kind pointer with their field, until appendPointer expands them.
 	pointers, fixed, contents []schema.Item
 	names                     map[*schema.Struct]map[string]*schema.Field // of structs with many fields
 }
 
-// lowerers are used again for their stacks.
+// lowerers are pooled to reuse their stacks.
 var lowerers = sync.Pool{New: func() any { return new(lowerer) }}
 
-// begin makes a lowerer ready for another definition.
+// begin resets a lowerer for another definition.
 func (l *lowerer) begin(o options, among *build.Among) {
 	*l = lowerer{
 		o: o, among: among, including: l.including[:0], entries: l.entries[:0],
@@ -45,42 +45,42 @@ func (l *lowerer) begin(o options, among *build.Among) {
 	}
 }
 
-// pointer is a kind of item that only lowering knows: the whole pointer of a field, one or two items in the end. Without a
-// field it is a ref line whose field has not come yet.
+// pointer is an item kind that is internal to lowering: the whole pointer of a field, which is later expanded to one or two items. Without
+// a field it is a ref line whose field has not been lowered yet.
 const pointer = schema.ItemKind(math.MaxUint8)
 
-// scope is what has bytes of its own that begin with pointers: the body of a message, or an element of an array.
+// scope is the body of a message or an element of an array: bytes that begin with pointers.
 type scope struct {
-	size      int  // bytes of pointers and fixed fields, with the header
-	overflown bool // too-large was said
+	size      int  // bytes of header, pointers and fixed fields
+	overflown bool // too-large was reported
 	refs      map[string]*ref
-	late      map[string]int // explicit: fields without a ref so far, by path: their place in fixed
+	late      map[string]int // explicit: fields without a ref so far, by path: index in fixed
 	lateOrder []pathOf
 	counts    []pathOf        // count lines
-	paths     map[string]bool // of the fields with pointers, if somebody wants to know
-	firstPtr  int             // where the scope begins in pointers
-	first     int             // likewise in fixed
-	firstBody int             // likewise in contents
+	paths     map[string]bool // paths of the fields with pointers; nil if not needed
+	firstPtr  int             // start of the scope in pointers
+	first     int             // start of the scope in fixed
+	firstBody int             // start of the scope in contents
 }
 
-// ref is a ref line that waits for its field.
+// ref is a ref line whose field has not been lowered yet.
 type ref struct {
 	span  source.Span // the name
-	at    int         // its place in fixed
+	at    int         // index in fixed
 	used  bool
-	wrong bool // what is wrong with it was reported
+	wrong bool // an error was reported
 }
 
-// pathOf is a line and what it names within its scope, as in "object.field".
+// pathOf is a line and the path that it names within its scope, as in "object.field".
 type pathOf struct {
 	path  string
 	entry *entry
 }
 
-// maxMistakes bounds the diagnostics of one file: nobody reads on.
+// maxMistakes limits the diagnostics of one file.
 const maxMistakes = 200
 
-// report adds a diagnostic, as long as there are not too many.
+// report adds a diagnostic, up to maxMistakes.
 func (l *lowerer) report(d diag.Diagnostic) {
 	l.broken = l.broken || d.Severity == diag.Error
 	l.mistakes++
@@ -120,13 +120,13 @@ func (l *lowerer) message(t *tree, name FileName) *schema.Message {
 	return m
 }
 
-// firstLongSkill is the patch from which on skillid has 64 bits: 74.
+// firstLongSkill is the first patch with a skillid of 64 bits: 74.
 const firstLongSkill = 7400
 
-// maxFrame is the bytes of the longest message: its length has 16 bits.
+// maxFrame is the maximum size of a message in bytes: its length has 16 bits.
 const maxFrame = math.MaxUint16
 
-// elementHeader is what every element of an array starts with.
+// elementHeader is the items at the start of every element of an array.
 var elementHeader = []schema.Item{{Kind: schema.Here, Bits: pointerBits}, {Kind: schema.Next, Bits: pointerBits}}
 
 // scope lowers entries[lo:hi] to a struct: header, pointers, fixed fields, contents.
@@ -154,7 +154,7 @@ func (l *lowerer) scope(header []schema.Item, size, lo, hi int) *schema.Struct {
 	return s
 }
 
-// appendPointer writes out a field's pointer. An array has its count first, bytes have their offset first.
+// appendPointer appends the items of a field's pointer. An array has its count first, bytes have their offset first.
 // Source: tera-data README, "ref"; novadrop, network protocol.
 func appendPointer(wire []schema.Item, f *schema.Field) []schema.Item {
 	if f == nil {
@@ -171,7 +171,7 @@ func appendPointer(wire []schema.Item, f *schema.Field) []schema.Item {
 	return append(wire, offset)
 }
 
-// pointerSize is the bytes of a field's pointer.
+// pointerSize returns the number of bytes of a field's pointer.
 func pointerSize(t schema.Type) int {
 	if t == schema.Type(textType) {
 		return 2
@@ -179,8 +179,8 @@ func pointerSize(t schema.Type) int {
 	return 4
 }
 
-// container lowers entries[lo:hi] to fields of owner: a scope's own struct, or an object inside it. The path of a field of an
-// object starts with prefix.
+// container lowers entries[lo:hi] to fields of owner: the struct of the scope, or an object inside it. The path of a field of an object
+// starts with prefix.
 func (l *lowerer) container(sc *scope, owner *schema.Struct, lo, hi int, prefix string) {
 	woven := weave{at: -1}
 	if owner.Fields == nil {
@@ -204,7 +204,7 @@ func (l *lowerer) container(sc *scope, owner *schema.Struct, lo, hi int, prefix 
 	l.endWeave(&woven)
 }
 
-// children is the number of entries directly in entries[lo:hi].
+// children returns the number of top-level entries of entries[lo:hi].
 func (l *lowerer) children(lo, hi int) int {
 	n := 0
 	for i := lo; i < hi; i++ {
@@ -215,7 +215,7 @@ func (l *lowerer) children(lo, hi int) int {
 	return n
 }
 
-// after is the first entry that is not inside entry i.
+// after returns the index of the first entry that is not inside entry i.
 func (l *lowerer) after(i, hi int) int {
 	level := l.entries[i].level
 	for i++; i < hi && l.entries[i].level > level; {
@@ -224,7 +224,7 @@ func (l *lowerer) after(i, hi int) int {
 	return i
 }
 
-// field lowers entries[i:after], a field and what is inside it.
+// field lowers entries[i:after], a field and its nested fields.
 func (l *lowerer) field(sc *scope, owner *schema.Struct, woven *weave, i, after int, prefix string) {
 	e := &l.entries[i]
 	t := &e.typ
@@ -267,7 +267,7 @@ func (l *lowerer) field(sc *scope, owner *schema.Struct, woven *weave, i, after 
 	l.weave(woven, e, f)
 }
 
-// grow counts the bytes that a scope has at least. More than a message can hold is said once.
+// grow adds to the minimum size of a scope. If it exceeds the size of a message, that is reported once.
 func (l *lowerer) grow(sc *scope, e *entry, bytes int) {
 	sc.size += bytes
 	if sc.size > maxFrame && !sc.overflown {
@@ -276,8 +276,8 @@ func (l *lowerer) grow(sc *scope, e *entry, bytes int) {
 	}
 }
 
-// object lowers an object. It has no bytes of its own: its fields travel in the scope around it. Of an object that comes again
-// the fields continue, and their bytes stand where they are declared. Source: S_EACH_SKILL_RESULT.15, "reaction".
+// object lowers an object. It has no bytes of its own: its fields are part of the enclosing scope. A repeated object continues the first
+// one, and the bytes of its fields are at the position of their declaration. Source: S_EACH_SKILL_RESULT.15, "reaction".
 func (l *lowerer) object(sc *scope, owner *schema.Struct, i, after int, prefix string) {
 	e := &l.entries[i]
 	key := l.key(owner, e)
@@ -300,7 +300,7 @@ func (l *lowerer) object(sc *scope, owner *schema.Struct, i, after int, prefix s
 	l.container(sc, f.Type.(*schema.Group).Struct, i+1, after, prefix)
 }
 
-// define adds a field to a struct, unless its name is taken. Numbers may come twice: that is one value, which travels twice.
+// define adds a field to a struct, unless its name is in use. Numbers may be repeated: they are one value that is sent twice.
 // Source: C_MOVE_WARE_POS.1, "unk3".
 func (l *lowerer) define(owner *schema.Struct, f *schema.Field, e *entry, variable bool) bool {
 	old := l.find(owner, f.Name)
@@ -318,7 +318,7 @@ func (l *lowerer) define(owner *schema.Struct, f *schema.Field, e *entry, variab
 	return true
 }
 
-// key is the name of a field. One that was reported as no name must not look like a name that is there already.
+// key returns the name of a field. The replacement of an invalid name must not equal an existing name.
 func (l *lowerer) key(owner *schema.Struct, e *entry) string {
 	if e.odd && l.find(owner, e.key) != nil {
 		return e.key + "_" + strconv.Itoa(len(owner.Fields)+1)
@@ -333,7 +333,7 @@ func sameValue(a, b *schema.Field) bool {
 	return an && bn || !an && !bn && a.TypeText == b.TypeText
 }
 
-// fewFields is up to how many fields a name is looked for one by one.
+// fewFields is the number of fields up to which find uses a linear search.
 const fewFields = 24
 
 // find returns the first field of that name, or nil.

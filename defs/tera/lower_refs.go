@@ -8,7 +8,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// place gives a field of variable length its pointer and its contents.
+// place adds the pointer and the contents of a field of variable size.
 func (l *lowerer) place(sc *scope, e *entry, f *schema.Field, prefix string) {
 	l.contents = append(l.contents, schema.Item{Kind: schema.Value, Field: f})
 	if !l.explicit {
@@ -25,7 +25,7 @@ func (l *lowerer) place(sc *scope, e *entry, f *schema.Field, prefix string) {
 		l.fixed[r.at].Field = f
 		return
 	}
-	// Without a ref the pointer stands where the field does, so that the rest of the layout still makes sense.
+	// Without a ref the pointer is at the position of the field, so that the rest of the layout is still plausible.
 	if sc.late == nil {
 		sc.late = make(map[string]int)
 	}
@@ -34,7 +34,7 @@ func (l *lowerer) place(sc *scope, e *entry, f *schema.Field, prefix string) {
 	l.fixed = append(l.fixed, schema.Item{Kind: pointer, Field: f})
 }
 
-// know remembers the path of a field that has a pointer.
+// know records the path of a field with a pointer.
 func (sc *scope) know(path string) {
 	if sc.paths == nil {
 		sc.paths = make(map[string]bool)
@@ -42,7 +42,7 @@ func (sc *scope) know(path string) {
 	sc.paths[path] = true
 }
 
-// ref lowers a ref line: the pointer of its field stands here.
+// ref lowers a ref line: the position of the pointer of its field.
 func (l *lowerer) ref(sc *scope, e *entry, prefix string) {
 	l.ignored(&e.typ)
 	if !e.value.IsZero() {
@@ -66,7 +66,7 @@ func (l *lowerer) ref(sc *scope, e *entry, prefix string) {
 	sc.refs[path] = r
 	l.fixed = append(l.fixed, schema.Item{Kind: pointer})
 	if _, ok := sc.late[path]; ok {
-		// The field came first. Its pointer is meant to stand here all the same.
+		// The field precedes the ref. The ref still determines the position of the pointer.
 		if !r.wrong {
 			l.report(refAfterField(e.name))
 		}
@@ -74,8 +74,8 @@ func (l *lowerer) ref(sc *scope, e *entry, prefix string) {
 	}
 }
 
-// finishRefs reports the refs and counts without a field and the fields without a ref. Where a ref looks like the name of a
-// field without one, that is one mistake.
+// finishRefs reports refs and counts without a field, and fields without a ref. A ref that resembles the name of a field without one is
+// reported as a single error.
 func (l *lowerer) finishRefs(sc *scope) {
 	var lost []*ref
 	for _, r := range sc.refs {
@@ -105,7 +105,7 @@ func (l *lowerer) finishRefs(sc *scope) {
 	}
 }
 
-// movePointer puts the pointer of a field that came without a ref to the place of a ref.
+// movePointer moves the pointer of a field without a ref to the position of a ref.
 func (l *lowerer) movePointer(sc *scope, path string, r *ref) {
 	at := sc.late[path]
 	l.fixed[r.at].Field, l.fixed[at].Field = l.fixed[at].Field, nil
@@ -113,7 +113,7 @@ func (l *lowerer) movePointer(sc *scope, path string, r *ref) {
 	delete(sc.late, path)
 }
 
-// latePaths are fields without a ref, which a ref without a field may mean. There is no use in looking at very many.
+// latePaths returns the paths of fields without a ref, as candidates for a ref without a field. Their number is limited.
 func (sc *scope) latePaths() []string {
 	const enough = 64
 	var paths []string
@@ -127,16 +127,16 @@ func (sc *scope) latePaths() []string {
 	return paths
 }
 
-// weave is the interleaved arrays of one container. All of them form one group, so they have to stand together.
+// weave is the interleaved arrays of one container. They form one group and must be consecutive.
 type weave struct {
-	at    int  // place of their item in contents, -1 before the first one
+	at    int  // index of their item in contents, -1 before the first one
 	last  bool // the field before was one of them
 	first *entry
-	apart bool // interleaved-apart was said
+	apart bool // interleaved-apart was reported
 }
 
-// weave puts an array with the flag [interleaved] to the others of its group; other fields end the group. The field has its
-// item in contents already, at the end.
+// weave adds an array with the flag [interleaved] to the group; other fields end the group. The item of the field is already the last one
+// in contents.
 func (l *lowerer) weave(w *weave, e *entry, f *schema.Field) {
 	list, ok := f.Type.(*schema.List)
 	if !ok || !e.typ.isInterleaved() {
@@ -164,7 +164,7 @@ func (l *lowerer) weave(w *weave, e *entry, f *schema.Field) {
 	l.contents[w.at].Weave = append(l.contents[w.at].Weave, f)
 }
 
-// endWeave ends a container. An array that is interleaved with nothing is an ordinary one.
+// endWeave ends a container. A single interleaved array becomes an ordinary one.
 func (l *lowerer) endWeave(w *weave) {
 	if w.at < 0 || len(l.contents[w.at].Weave) > 1 {
 		return

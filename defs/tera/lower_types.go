@@ -5,8 +5,8 @@ import (
 	"wirebench/defs/source"
 )
 
-// typ lowers the type of a field. The size is the bytes it has where it is declared, 0 for a field with a pointer. An array
-// whose fields follow on lines of their own comes back without Elem. If ok is false the reason was reported.
+// typ lowers the type of a field. The size is the number of bytes among the fixed fields, 0 for a field with a pointer. An array whose
+// fields are on the following lines is returned without Elem. If ok is false, the reason was reported.
 func (l *lowerer) typ(t *typeExpr, name typeName, span source.Span) (typ schema.Type, size int, ok bool) {
 	switch name {
 	case unknown:
@@ -52,7 +52,7 @@ func (l *lowerer) array(t *typeExpr, span source.Span) (*schema.List, bool) {
 		l.report(badElement(t.elem))
 		return nil, false
 	case name == objectType:
-		// What is meant is clear: the fields that follow are those of the elements.
+		// The meaning is clear: the following fields are those of the elements.
 		l.report(objectElement(t))
 		return list, true
 	}
@@ -78,8 +78,7 @@ func (l *lowerer) array(t *typeExpr, span source.Span) (*schema.List, bool) {
 	return list, true
 }
 
-// fixedList lowers "type[n]" (dialect P): n values, one after another, without pointer, count or terminator. The inner sizes
-// stand before it.
+// fixedList lowers "type[n]" (dialect P): n consecutive values without pointer, count or terminator. The inner sizes are to the left of n.
 func (l *lowerer) fixedList(elem schema.Type, size int, n source.Span, inner []source.Span, t *typeExpr, span source.Span) (
 	schema.Type, int, bool,
 ) {
@@ -103,10 +102,10 @@ func (l *lowerer) fixedList(elem schema.Type, size int, n source.Span, inner []s
 	}, size * count, true
 }
 
-// interleaved is the one flag there is.
+// interleaved is the only flag.
 const interleaved = "interleaved"
 
-// arrayFlags looks at what stands in the brackets of an array.
+// arrayFlags checks the contents of the brackets of an array.
 func (l *lowerer) arrayFlags(t *typeExpr) {
 	if len(t.sizes) > 0 {
 		l.report(fixedVariable(t))
@@ -128,7 +127,7 @@ func (t *typeExpr) isInterleaved() bool {
 	return false
 }
 
-// ignored says that a subtype or flags mean nothing on a type that is no array.
+// ignored reports a subtype or flags on a type that is not an array.
 func (l *lowerer) ignored(t *typeExpr) {
 	if t.elem != nil {
 		l.report(ignoredSubtype(t))
@@ -141,7 +140,7 @@ func (l *lowerer) ignored(t *typeExpr) {
 	}
 }
 
-// checkOnly looks at the types of entries[lo:hi], which do not exist at this patch, so that their mistakes show all the same.
+// checkOnly checks the types of entries[lo:hi], which do not exist at this patch, so that their errors are reported as well.
 func (l *lowerer) checkOnly(lo, hi int) {
 	for ; lo < hi; lo++ {
 		e := &l.entries[lo]

@@ -8,12 +8,12 @@ import (
 	"wirebench/defs/text"
 )
 
-// maxMapLines bounds a map file. A code has 16 bits, so there are never more useful lines.
+// maxMapLines limits the lines of a map file. A code has 16 bits, so more lines are never useful.
 const maxMapLines = 1 << 17
 
-// ParseMap reads a map file, opcodes or system messages alike: lines NAME CODE or NAME = CODE, "#" starts a comment. Codes are
-// decimal, 0 to 65535. Of a repeated name the last line counts; lines that cannot be read are left out, and reading ends where
-// there are too many. What is returned is usable in every case.
+// ParseMap parses a map file, of opcodes or system messages: lines NAME CODE or NAME = CODE, "#" starts a comment. Codes are decimal, 0 to
+// 65535. If a name is repeated, the last line applies. Malformed lines are skipped, and parsing ends after too many of them. The map is
+// usable even if there are diagnostics.
 func ParseMap(f *source.File) (map[string]uint32, diag.List) {
 	var diags diag.List
 	lines := f.NumLines()
@@ -59,8 +59,8 @@ func ParseMap(f *source.File) (map[string]uint32, diag.List) {
 	return codes, diags
 }
 
-// mapLine cuts a line into name and code. The name is no place if the line is empty; if the line has not the right form ok is
-// false and name is all of it.
+// mapLine splits a line into name and code. The name is the zero Span if the line is empty; if the line is malformed, ok is false and name
+// is the whole line.
 func mapLine(line source.Span) (name, code source.Span, ok bool) {
 	text := line.Text()
 	if hash := strings.IndexByte(text, '#'); hash >= 0 {
@@ -87,7 +87,7 @@ func mapLine(line source.Span) (name, code source.Span, ok bool) {
 	return whole.Sub(0, i), whole.Sub(j, len(text)), true
 }
 
-// oneWord reports whether no white space is in s.
+// oneWord reports whether s contains no white space.
 func oneWord(s string) bool {
 	for i := range len(s) {
 		if space.Width(s[i:]) > 0 {

@@ -19,7 +19,7 @@ func TestParseMap(t *testing.T) {
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	// A stands twice. Its first code is free again, so that I may have it.
+	// A is repeated. Its first code is free again, so that I may use it.
 	if len(diags) != 1 || diags[0].Code != codeMapNameTwice {
 		t.Error(diags.Render())
 	}
@@ -43,7 +43,7 @@ func TestParseMapCorpus(t *testing.T) {
 			t.Errorf("%s: C_CHECK_VERSION is %d", path, codes["C_CHECK_VERSION"])
 		}
 		if kind, _, ok := ParseMapName(path); !ok || kind != OpcodeMap {
-			t.Errorf("%s is not told by its name", path)
+			t.Errorf("%s is not recognized by its name", path)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func TestDeprecatedCorpus(t *testing.T) {
 	}
 }
 
-// TestMapsAreBounded reads files that hold nothing but mistakes.
+// TestMapsAreBounded parses files that consist of errors.
 func TestMapsAreBounded(t *testing.T) {
 	_, diags := ParseMap(source.New("protocol.1.map", strings.Repeat("A\n", maxMapLines+1)))
 	if len(diags) > maxMistakes+2 || diags[0].Code != text.CodeTooManyLines || diags[len(diags)-1].Code != text.CodeTooManyMistakes {
@@ -131,9 +131,9 @@ func TestMapsAreBounded(t *testing.T) {
 	}
 	d, diags = ParseDeprecated(source.New("deprecated.json", strings.Repeat(" ", maxDeprecatedBytes)+"{}"))
 	if len(diags) != 1 || len(d) != 0 {
-		t.Error("a file of a megabyte is read")
+		t.Error("a file of a megabyte is accepted")
 	}
 	if _, diags = ParseDeprecated(source.New("deprecated.json", "")); len(diags) != 1 {
-		t.Error("an empty file is JSON")
+		t.Error("an empty file is accepted as JSON")
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // The codes of all diagnostics of this dialect. They never change.
 const (
-	// Lines that cannot be read.
+	// Malformed lines.
 	codeTooDeep       = "too-deep"
 	codeMalformedLine = "malformed-line"
 	codeMalformedType = "malformed-type"
@@ -69,10 +69,10 @@ const (
 	codeBadDeprecated = "bad-deprecated"
 )
 
-// Lines that cannot be read.
+// Malformed lines.
 
 func tooDeep(at source.Span, depth int) diag.Diagnostic {
-	return text.Mistake(codeTooDeep, at, fmt.Sprintf("%d dashes", depth), fmt.Sprintf("a line starts with at most %d", maxDepth))
+	return text.Mistake(codeTooDeep, at, fmt.Sprintf("%d dashes", depth), fmt.Sprintf("the limit is %d", maxDepth))
 }
 
 func onlyDashes(at source.Span) diag.Diagnostic {
@@ -93,11 +93,11 @@ func missingSpace(at source.Span) diag.Diagnostic {
 
 func spaceInType(at source.Span, next string) diag.Diagnostic {
 	return text.Fixed(text.Mistake(codeMalformedLine, at, "white space before "+text.Quote(next),
-		`it has to touch the name of the type: "array<int32>", "array[interleaved]"`), at, "")
+		`it must directly follow the name of the type: "array<int32>", "array[interleaved]"`), at, "")
 }
 
-func tooManyWords(at source.Span, holds string) diag.Diagnostic {
-	d := text.Mistake(codeMalformedLine, at, text.Quote(at.Text())+" is too much: a line holds "+holds, `start a remark with "#"`)
+func tooManyWords(at source.Span, form string) diag.Diagnostic {
+	d := text.Mistake(codeMalformedLine, at, "unexpected "+text.Quote(at.Text())+": "+form, `start a comment with "#"`)
 	if at.Text()[0] == '=' {
 		d.Help = `write a default without spaces: "name=5"`
 		return d
@@ -106,7 +106,7 @@ func tooManyWords(at source.Span, holds string) diag.Diagnostic {
 }
 
 func unknownDirective(at source.Span) diag.Diagnostic {
-	d := text.Mistake(codeMalformedLine, at, text.Quote(at.Text())+" is no directive", `the only one is "@include NAME.1.def"`)
+	d := text.Mistake(codeMalformedLine, at, "unknown directive "+text.Quote(at.Text()), `the only directive is "@include NAME.1.def"`)
 	if len(at.Text()) <= 40 && diag.Nearest(at.Text(), []string{includeWord}) != "" {
 		return text.Fixed(d, at, includeWord)
 	}
@@ -114,7 +114,7 @@ func unknownDirective(at source.Span) diag.Diagnostic {
 }
 
 func includeNothing(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeMalformedLine, at, "@include without a file", `write "@include NAME.1.def"`)
+	return text.Mistake(codeMalformedLine, at, "@include without a file name", `write "@include NAME.1.def"`)
 }
 
 func malformedType(at source.Span, why string) diag.Diagnostic {
@@ -125,29 +125,29 @@ func malformedType(at source.Span, why string) diag.Diagnostic {
 
 func badName(at source.Span, dotted bool) diag.Diagnostic {
 	words := at.Text()
-	d := text.Mistake(codeBadName, at, text.Quote(words)+" is no name", `a name has letters, digits and "_" and starts with no digit`)
+	d := text.Mistake(codeBadName, at, text.Quote(words)+" is not a valid name", `a name has letters, digits and "_" and does not start with a digit`)
 	if i := strings.IndexByte(words, '^'); i > 0 && isName(words[:i], dotted) {
 		d.Help = "put a space before " + text.Quote(words[i:])
 		return text.Fixed(d, at.Sub(i, i), " ")
 	}
 	if name, ok := strings.CutSuffix(words, "="); ok && isName(name, dotted) {
-		d.Help = `write the default after "=", or leave "=" out`
+		d.Help = `write the default after "=", or remove "="`
 		return text.Fixed(d, at, name)
 	}
 	if name := text.CleanName(words); strings.Trim(name, "_") != "" && len(name) <= 60 {
-		d.Help += `; what about "` + name + `"?`
+		d.Help += `; did you mean "` + name + `"?`
 		return text.Fixed(d, at, name)
 	}
 	return d
 }
 
 func badVersions(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeBadVersions, at, text.Quote(at.Text())+" is no range of versions",
-		`write "^86" for 86.00 and later, "^0-86" for all before, "^86-92.03" for what is between`)
+	return text.Mistake(codeBadVersions, at, text.Quote(at.Text())+" is not a range of versions",
+		`write "^86" for 86.00 and later, "^0-86" for versions before 86.00, "^86-92.03" for a range`)
 }
 
 func noVersions(at source.Span) diag.Diagnostic {
-	return text.Doubt(codeNoVersions, at, "no version is in "+text.Quote(at.Text()), `the second number is the first version without the field`)
+	return text.Doubt(codeNoVersions, at, "the range "+text.Quote(at.Text())+" is empty", `the second number is the first version without the field`)
 }
 
 func unusedDefault(at source.Span) diag.Diagnostic {
@@ -160,7 +160,7 @@ func unknownType(at source.Span) diag.Diagnostic {
 	words := at.Text()
 	d := text.Mistake(codeUnknownType, at, "unknown type "+text.Quote(words), "the types are "+strings.Join(typeNames, ", "))
 	meant := otherNames[strings.ToLower(words)]
-	if meant == "" && len(words) > 3 && len(words) <= 40 { // of three letters nothing is certain
+	if meant == "" && len(words) > 3 && len(words) <= 40 { // three letters are too few for a guess
 		meant = diag.Nearest(words, typeNames)
 	}
 	switch {
@@ -168,7 +168,7 @@ func unknownType(at source.Span) diag.Diagnostic {
 		d.Help = `did you mean "` + meant + `"?`
 		return text.Fixed(d, at, meant)
 	case strings.HasPrefix(words, "^"):
-		d.Help = `a range of versions stands after the name: "int32 id ^86"`
+		d.Help = `a range of versions follows the name: "int32 id ^86"`
 	}
 	return d
 }
@@ -191,8 +191,8 @@ func objectElement(t *typeExpr) diag.Diagnostic {
 }
 
 func badLength(at source.Span, most int) diag.Diagnostic {
-	return text.Mistake(codeBadLength, at, text.Quote(at.Text())+" is no possible length",
-		fmt.Sprintf("write a number from 1 to %d: a message has at most %d bytes", most, maxFrame))
+	return text.Mistake(codeBadLength, at, text.Quote(at.Text())+" is not a valid length",
+		fmt.Sprintf("write a number from 1 to %d; a message has at most %d bytes", most, maxFrame))
 }
 
 func fixedVariable(t *typeExpr) diag.Diagnostic {
@@ -201,8 +201,8 @@ func fixedVariable(t *typeExpr) diag.Diagnostic {
 }
 
 func ignoredSubtype(t *typeExpr) diag.Diagnostic {
-	return text.Fixed(text.Doubt(codeIgnoredSubtype, t.subtype, text.Quote(t.subtype.Text())+" means nothing on "+text.Quote(t.name.Text()),
-		"only an array has a type in it"), t.subtype, "")
+	return text.Fixed(text.Doubt(codeIgnoredSubtype, t.subtype, text.Quote(t.subtype.Text())+" has no effect on "+text.Quote(t.name.Text()),
+		"only an array has an element type"), t.subtype, "")
 }
 
 func ignoredFlags(t *typeExpr) diag.Diagnostic {
@@ -210,7 +210,7 @@ func ignoredFlags(t *typeExpr) diag.Diagnostic {
 	if t.name.Text() == "array" {
 		help = "only the outermost array of a line has flags"
 	}
-	d := text.Doubt(codeIgnoredFlags, t.brackets, text.Quote(t.brackets.Text())+" means nothing on "+text.Quote(t.name.Text()), help)
+	d := text.Doubt(codeIgnoredFlags, t.brackets, text.Quote(t.brackets.Text())+" has no effect on "+text.Quote(t.name.Text()), help)
 	if len(t.sizes) == 0 {
 		return text.Fixed(d, t.brackets, "")
 	}
@@ -229,7 +229,7 @@ func unknownFlag(at source.Span) diag.Diagnostic {
 // Nesting and names.
 
 func nestedFirst(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeNestedFirst, at, "dashes without an array or object before", "the first field of a definition has none")
+	return text.Mistake(codeNestedFirst, at, "dashes without a preceding array or object", "the first field of a definition has no dashes")
 }
 
 func nestedInValue(at, outer source.Span, typ string) diag.Diagnostic {
@@ -242,50 +242,50 @@ func depthJump(at source.Span, level int) diag.Diagnostic {
 	if level > 1 {
 		help = fmt.Sprintf("write %d dashes", level)
 	}
-	return text.Fixed(text.Doubt(codeDepthJump, at, "more dashes than one level deeper", help+": the field counts as one level deeper"),
+	return text.Fixed(text.Doubt(codeDepthJump, at, "more than one level deeper", help+"; the field is read as one level deeper"),
 		at, strings.TrimSuffix(strings.Repeat("- ", level), " "))
 }
 
 func duplicateName(at source.Span, first *schema.Field) diag.Diagnostic {
-	return text.Near(text.Mistake(codeDuplicateName, at, "there is a field "+text.Quote(at.Text())+" already",
-		"give it another name: only numbers and objects may come twice"), first.Span, "the first one stands here")
+	return text.Near(text.Mistake(codeDuplicateName, at, "duplicate field "+text.Quote(at.Text()),
+		"give it another name; only numbers and objects may be repeated"), first.Span, "the first one is here")
 }
 
 func repeatedField(at source.Span, first *schema.Field) diag.Diagnostic {
-	return text.Near(text.Doubt(codeRepeatedField, at, text.Quote(at.Text())+" comes twice",
-		"both are one value, the last one read; give it another name if that is not meant"), first.Span, "the first one stands here")
+	return text.Near(text.Doubt(codeRepeatedField, at, text.Quote(at.Text())+" is repeated",
+		"both are one value, the last one read; give it another name if that is not intended"), first.Span, "the first one is here")
 }
 
 func tooLarge(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeTooLarge, at, fmt.Sprintf("more than %d bytes", maxFrame), "no message can be so long; the length has 16 bits")
+	return text.Mistake(codeTooLarge, at, fmt.Sprintf("more than %d bytes", maxFrame), "the length of a message has 16 bits")
 }
 
 // Interleaved arrays.
 
 func interleavedApart(at source.Span) diag.Diagnostic {
 	return text.Mistake(codeInterleavedApart, at, "interleaved arrays are not next to each other",
-		"put all arrays that are interleaved on consecutive lines")
+		"put all interleaved arrays on consecutive lines")
 }
 
 func interleavedString(at source.Span) diag.Diagnostic {
 	return text.Mistake(codeInterleavedString, at, "an array of strings cannot be interleaved",
-		"tera-toolbox cannot write it: leave [interleaved] out")
+		"tera-toolbox cannot encode it; remove [interleaved]")
 }
 
 func interleavedAlone(at source.Span) diag.Diagnostic {
-	return text.Doubt(codeInterleavedAlone, at, "this array is interleaved with nothing", "flag the other array too, or leave [interleaved] out")
+	return text.Doubt(codeInterleavedAlone, at, "no adjacent array is interleaved with this one", "add [interleaved] to the other array too, or remove it here")
 }
 
 // Pointers.
 
 func missingRef(at source.Span, path string) diag.Diagnostic {
 	return text.Mistake(codeMissingRef, at, text.Quote(path)+" has no ref",
-		`other fields have one, so every pointer needs it: write "ref `+path+`" before the fields, where the pointer stands`)
+		`other fields have one, so every pointer needs one: write "ref `+path+`" before the fields, at the position of the pointer`)
 }
 
 func refWithoutField(at source.Span, meant string) diag.Diagnostic {
-	d := text.Mistake(codeRefWithoutField, at, "no string, bytes or array "+text.Quote(at.Text())+" is here",
-		"a ref stands before its field, at the same level")
+	d := text.Mistake(codeRefWithoutField, at, "there is no string, bytes or array "+text.Quote(at.Text()),
+		"a ref precedes its field, at the same level")
 	if meant != "" {
 		d.Help = "did you mean " + text.Quote(meant) + "?"
 		return text.Fixed(d, at, meant)
@@ -294,21 +294,21 @@ func refWithoutField(at source.Span, meant string) diag.Diagnostic {
 }
 
 func refAfterField(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeRefAfterField, at, "the ref of "+text.Quote(at.Text())+" stands after its field", "put it before")
+	return text.Mistake(codeRefAfterField, at, "the ref of "+text.Quote(at.Text())+" is after its field", "put it before the field")
 }
 
 func refInObject(at source.Span, path string) diag.Diagnostic {
-	return text.Mistake(codeRefInObject, at, "a ref cannot stand in an object",
-		`an object has no bytes of its own: write "ref `+path+`" outside, before it`)
+	return text.Mistake(codeRefInObject, at, "a ref inside an object",
+		`an object has no bytes of its own: write "ref `+path+`" before the object`)
 }
 
 func repeatedRef(at, first source.Span) diag.Diagnostic {
-	return text.Near(text.Mistake(codeRepeatedRef, at, text.Quote(at.Text())+" has a ref already", "remove one of them"), first, "the first one stands here")
+	return text.Near(text.Mistake(codeRepeatedRef, at, text.Quote(at.Text())+" already has a ref", "remove one of them"), first, "the first one is here")
 }
 
 func unusedCount(at source.Span) diag.Diagnostic {
-	return text.Doubt(codeUnusedCount, at, "no array or bytes "+text.Quote(at.Text())+" is here",
-		`"count" is an old word for a part of a pointer; it is no type`)
+	return text.Doubt(codeUnusedCount, at, "there is no array or bytes "+text.Quote(at.Text()),
+		`"count" is an obsolete keyword for a part of a pointer, not a type`)
 }
 
 // Files.
@@ -319,7 +319,7 @@ func badFileName(f *source.File) diag.Diagnostic {
 }
 
 func sameDefinition(f, first *source.File) diag.Diagnostic {
-	return text.Near(text.Doubt(codeSameDefinition, source.Span{File: f}, text.Quote(baseName(f.Name))+" is there twice", "this one is not used"),
+	return text.Near(text.Doubt(codeSameDefinition, source.Span{File: f}, "there are several files "+text.Quote(baseName(f.Name)), "this one is not used"),
 		source.Span{File: first}, "the other one is used")
 }
 
@@ -338,30 +338,30 @@ func includeCycle(at source.Span) diag.Diagnostic {
 }
 
 func tooManyIncludes(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeTooManyIncludes, at, "too many @include lines", fmt.Sprintf("at most %d files make up a definition", maxIncludes))
+	return text.Mistake(codeTooManyIncludes, at, "too many @include lines", fmt.Sprintf("a definition includes at most %d files", maxIncludes))
 }
 
 func nestedInclude(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeNestedInclude, at, "@include after dashes", "the lines of a file stand at the top level: write it without dashes")
+	return text.Mistake(codeNestedInclude, at, "@include after dashes", "included fields are at the top level: remove the dashes")
 }
 
 // Maps and deprecated.json.
 
 func badMapLine(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeMapLine, at, text.Quote(at.Text())+" is no name and code", `write "NAME 12345" or "NAME = 12345"`)
+	return text.Mistake(codeMapLine, at, text.Quote(at.Text())+" is not a name and a code", `write "NAME 12345" or "NAME = 12345"`)
 }
 
 func badMapCode(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeMapCode, at, text.Quote(at.Text())+" is no code", "write a decimal number from 0 to 65535")
+	return text.Mistake(codeMapCode, at, text.Quote(at.Text())+" is not a valid code", "write a decimal number from 0 to 65535")
 }
 
 func mapNameTwice(at, first source.Span) diag.Diagnostic {
-	return text.Near(text.Doubt(codeMapNameTwice, at, text.Quote(at.Text())+" is there twice", "this line counts; remove the other one"),
-		first, "the first one stands here")
+	return text.Near(text.Doubt(codeMapNameTwice, at, "duplicate name "+text.Quote(at.Text()), "this line applies; remove the other one"),
+		first, "the first one is here")
 }
 
 func mapCodeTwice(at, first source.Span) diag.Diagnostic {
-	return text.Near(text.Doubt(codeMapCodeTwice, at, "the code "+text.Quote(at.Text())+" is taken", "one of the two is wrong"),
+	return text.Near(text.Doubt(codeMapCodeTwice, at, "duplicate code "+text.Quote(at.Text()), "one of the two is wrong"),
 		first, "it belongs to "+text.Quote(first.Text()))
 }
 

@@ -6,17 +6,17 @@ import (
 	"wirebench/defs/text"
 )
 
-// entry is a line of a definition that means something, with its place in the tree: what is inside entry i are the entries
-// after it with a higher level.
+// entry is a line other than a comment, with its position in the tree: the children of entry i are the entries after it with a higher
+// level.
 type entry struct {
 	*line
-	tree  *tree // where the line stands: in the definition or in a file it includes
+	tree  *tree // of the definition, or of an included file
 	at    int   // tree.lines[at]
 	level int   // 0 = a field of the message
-	gone  bool  // does not exist at this patch
+	gone  bool  // the field does not exist at this patch
 }
 
-// flatten collects the lines of a definition, with what it includes in place of the @include lines.
+// flatten collects the lines of a definition, with @include lines replaced by the included lines.
 func (l *lowerer) flatten(t *tree) {
 	l.entries, l.including = l.entries[:0], l.including[:0]
 	l.expand(t)
@@ -49,7 +49,7 @@ func (l *lowerer) expand(t *tree) {
 	l.including = l.including[:len(l.including)-1]
 }
 
-// include follows an @include line. A file may not lead back to itself, and the number of files is bounded.
+// include expands an @include line. A file may not include itself, even indirectly, and the number of files is limited.
 func (l *lowerer) include(ln *line) {
 	from := l.including[len(l.including)-1].file
 	l.includes++
@@ -73,10 +73,10 @@ func (l *lowerer) include(ln *line) {
 	l.expand(t)
 }
 
-// nest gives every entry its level and takes out the lines that cannot be read and those that have no place.
+// nest sets the level of every entry and removes malformed and misplaced lines.
 //
-// A level rises by one at a time, whatever the number of dashes, and the field before becomes the container. All parsers of
-// dialect T do so; the one of dialect P refuses a jump. Source: tera-data-parser-js, lib/parsers/def.
+// The level rises by one at a time, regardless of the number of dashes, and the previous field becomes the container. All parsers of
+// dialect T do so; the parser of dialect P refuses a jump. Source: tera-data-parser-js, lib/parsers/def.
 func (l *lowerer) nest() {
 	var last [maxDepth + 2]int // the latest entry at a level, counted from 1; 0 = none
 	level, skip, kept := 0, maxDepth+1, 0
@@ -114,7 +114,7 @@ func (l *lowerer) nest() {
 	l.entries = l.entries[:kept]
 }
 
-// mayHold reports whether e may be inside the entry above it, counted from 1, and what to say if not.
+// mayHold reports whether e may be inside the entry above it, a 1-based index. If not, it returns the diagnostic.
 func (l *lowerer) mayHold(above int, e *entry) (diag.Diagnostic, bool) {
 	dash := e.span.Sub(0, dashes(e.span))
 	if above == 0 {
@@ -135,7 +135,7 @@ func (l *lowerer) mayHold(above int, e *entry) (diag.Diagnostic, bool) {
 	return nestedInValue(dash, outer.name, outer.typ.text()), false
 }
 
-// dashes is the number of bytes of the dashes at the start of a line.
+// dashes returns the number of bytes of the dashes at the start of a line.
 func dashes(line source.Span) int {
 	text, n, i := line.Text(), 0, 0
 	for i < len(text) && text[i] == '-' {

@@ -6,7 +6,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Options are what the meaning of definitions depends on.
+// Options are the options of the dialect.
 var Options = []schema.Option{
 	{
 		Name: "patch", Title: "Game version", Doc: "game version N or N.NN that definitions depend on (default: newest)",
@@ -20,17 +20,17 @@ var Options = []schema.Option{
 	},
 	{Name: "skillid", Title: "Bytes of a skillid", Kind: schema.NumberOption, Doc: "bytes of a skillid, 4 or 8 (default: by patch)", Default: "0", Values: []string{"4", "8"}},
 	{Name: "angle", Title: "Angles", Doc: "how angles are encoded: round or truncate", Default: "round", Values: []string{"round", "truncate"}},
-	{Name: "platform", Title: "Platform", Doc: "pc, console or classic: use the definitions made for it", Values: []string{"pc", "console", "classic"}},
+	{Name: "platform", Title: "Platform", Doc: "platform, pc, console or classic, whose definitions are used", Values: []string{"pc", "console", "classic"}},
 	{Name: "integrity", Title: "Header with a checksum", Kind: schema.SwitchOption, Doc: "client messages have the 12-byte header with counter and checksum", Default: "false", Values: []string{"true"}},
 }
 
-// options are the values of Options as lowering needs them.
+// options are the parsed values of Options.
 type options struct {
 	patch     int // major × 100 + minor; 0 = newest
 	platform  string
-	integrity bool // messages carry a header with a counter and a checksum
-	truncate  bool // angles are encoded by cutting towards zero
-	skillBits int  // 0 = by patch and definition, 32 or 64
+	integrity bool // client messages have a header with a sequence number and a checksum
+	truncate  bool // encoding truncates angles towards zero
+	skillBits int  // 32 or 64; 0 = determined by patch and definition
 	codes     map[string]uint32
 }
 

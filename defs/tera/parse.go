@@ -8,15 +8,15 @@ import (
 	"wirebench/defs/text"
 )
 
-// parser turns the lines of one file into a tree. It accepts every line that has the right form, whatever its words are; what
-// the words mean is looked at in lowering, so that one mistake never hides the next.
+// parser turns the lines of one file into a tree. It accepts every well-formed line; lowering checks the words, so that an error does not
+// hide others.
 type parser struct {
 	tree *tree
-	code source.Span // the line that is being read, without comment, trimmed
+	code source.Span // the current line, without comment, trimmed
 	text string      // code.Text()
 }
 
-// parseTree reads a file.
+// parseTree parses a file.
 func parseTree(f *source.File) *tree {
 	t := &tree{file: f}
 	p := parser{tree: t}
@@ -32,20 +32,20 @@ func parseTree(f *source.File) *tree {
 	return t
 }
 
-// report adds a diagnostic, as long as there are not too many.
+// report adds a diagnostic, up to maxMistakes.
 func (p *parser) report(d diag.Diagnostic) {
 	t := p.tree
 	t.broken = t.broken || d.Severity == diag.Error
 	text.Add(&t.diags, d, maxMistakes)
 }
 
-// bad reports what makes the whole line unreadable.
+// bad reports an error that makes the whole line malformed.
 func (p *parser) bad(ln *line, d diag.Diagnostic) {
 	ln.kind = badLine
 	p.report(d)
 }
 
-// line reads one line.
+// line parses one line.
 func (p *parser) line(ln *line, whole source.Span) {
 	words := whole.Text()
 	start, end := space.Trim(words)
@@ -82,7 +82,7 @@ func (p *parser) line(ln *line, whole source.Span) {
 	p.words(ln)
 }
 
-// words reads what stands before the comment: dashes, a type, a name.
+// words parses the part before the comment: dashes, a type, a name.
 func (p *parser) words(ln *line) {
 	i := 0
 	for i < len(p.text) && p.text[i] == '-' {
@@ -124,7 +124,7 @@ func (p *parser) words(ln *line) {
 	p.name(ln, i)
 }
 
-// include reads what follows "@include".
+// include parses the part after "@include".
 func (p *parser) include(ln *line, i int) {
 	p.tree.marked = true
 	ln.kind = includeLine
@@ -138,18 +138,18 @@ func (p *parser) include(ln *line, i int) {
 	case n == 0:
 		p.bad(ln, includeNothing(p.code))
 	case i+n < len(p.text):
-		p.bad(ln, tooManyWords(p.rest(i+n), "the name of one file"))
+		p.bad(ln, tooManyWords(p.rest(i+n), "@include has one file name"))
 	default:
 		ln.name = p.code.Sub(i, i+n)
 	}
 }
 
-// rest is what stands from i on, without the white space before it.
+// rest returns the rest of the line after byte i and white space.
 func (p *parser) rest(i int) source.Span {
 	return p.code.Sub(i+space.Skip(p.text[i:]), len(p.text))
 }
 
-// name reads what follows the type: the name, its default, its versions.
+// name parses the part after the type: the name, its default, its versions.
 func (p *parser) name(ln *line, i int) {
 	gap := space.Skip(p.text[i:])
 	n := space.Word(p.text[i+gap:])
@@ -174,7 +174,7 @@ func (p *parser) name(ln *line, i int) {
 	if end := i + n; end < len(p.text) {
 		versions := p.rest(end)
 		if words := versions.Text(); words[0] != '^' || !oneWord(words) {
-			p.bad(ln, tooManyWords(versions, "a type and a name"))
+			p.bad(ln, tooManyWords(versions, "a line has a type and a name"))
 			return
 		}
 		ln.versions = versions
@@ -188,7 +188,7 @@ func (p *parser) name(ln *line, i int) {
 	}
 }
 
-// versions reads "^from-to". A range that cannot be read is taken as all versions.
+// versions parses "^from-to". An invalid range is treated as all versions.
 func (p *parser) versions(ln *line) {
 	from, to, hasTo := strings.Cut(ln.versions.Text()[1:], "-")
 	ln.to = newest
@@ -205,7 +205,7 @@ func (p *parser) versions(ln *line) {
 	}
 }
 
-// exists reports whether a line is there at a patch; patch 0 is the newest.
+// exists reports whether a line applies to a patch; patch 0 is the newest.
 func (ln *line) exists(patch int) bool {
 	if ln.versions.IsZero() {
 		return true
@@ -213,11 +213,11 @@ func (ln *line) exists(patch int) bool {
 	if patch == 0 {
 		patch = newest
 	}
-	// No upper bound is later than every patch, the newest one too.
+	// A missing upper bound is later than every patch, including the newest.
 	return patch >= ln.from && (patch < ln.to || ln.to == newest)
 }
 
-// typ reads a type at i and returns where it ends. What it cannot read it reports.
+// typ parses a type at i and returns its end. It reports errors.
 func (p *parser) typ(t *typeExpr, i, depth int) (end int, ok bool) {
 	start := i
 	for i < len(p.text) && !endsTypeName(p.text, i) {
@@ -226,7 +226,7 @@ func (p *parser) typ(t *typeExpr, i, depth int) (end int, ok bool) {
 	t.name = p.code.Sub(start, i)
 	switch {
 	case i == start:
-		p.report(malformedType(p.code.Sub(start, min(start+1, len(p.text))), "the name of a type should stand here"))
+		p.report(malformedType(p.code.Sub(start, min(start+1, len(p.text))), "a type is expected here"))
 		return i, false
 	case depth > maxDepth:
 		p.report(malformedType(t.name, "types are nested too deeply"))
@@ -271,7 +271,7 @@ func endsTypeName(s string, i int) bool {
 	return space.Width(s[i:]) > 0
 }
 
-// brackets reads "[5]" or "[flag, flag]" at i.
+// brackets parses "[5]" or "[flag, flag]" at i.
 func (p *parser) brackets(t *typeExpr, i int) (end int, ok bool) {
 	n := strings.IndexByte(p.text[i:], ']')
 	if n < 0 {
@@ -285,7 +285,7 @@ func (p *parser) brackets(t *typeExpr, i int) (end int, ok bool) {
 		at += len(part) + 1
 		switch text := word.Text(); {
 		case text == "" || !oneWord(text):
-			p.report(malformedType(p.code.Sub(i, i+n+1), "brackets hold a number, or words with commas between them"))
+			p.report(malformedType(p.code.Sub(i, i+n+1), "brackets contain a number, or words separated by commas"))
 			return i, false
 		case len(t.sizes) == maxDepth:
 			p.report(malformedType(word, "types are nested too deeply"))
@@ -300,7 +300,7 @@ func (p *parser) brackets(t *typeExpr, i int) (end int, ok bool) {
 	return i + n + 1, true
 }
 
-// isName reports whether a name can stand in paths: letters, digits and "_", no digit first. A ref's may have dots inside.
+// isName reports whether a name is valid in paths: letters, digits and "_", not starting with a digit. The name of a ref may contain dots.
 func isName(s string, dotted bool) bool {
 	first := true
 	for i := range len(s) {

@@ -10,7 +10,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// parseOne reads one definition.
+// parseOne parses one definition.
 func parseOne(text string) (*schema.Message, diag.List) {
 	s, diags := Parse([]*source.File{source.New("C_TEST.1.def", text)}, schema.Options{})
 	return s.Messages[0], diags
@@ -32,7 +32,7 @@ func TestFieldSpansAreWholeLines(t *testing.T) {
 	}{
 		{m.Body.Fields[0], "array list", "array", 1},
 		{at, "-  vec3   at # where", "vec3", 2},
-		{x, "-  vec3   at # where", "float", 2}, // a part knows the line it comes from
+		{x, "-  vec3   at # where", "float", 2}, // a part has the span of its line
 		{ids, "- array< int32 > ids", "array<int32>", 3},
 		{bare, "- array< int32 > ids", "int32", 3},
 	} {
@@ -41,11 +41,11 @@ func TestFieldSpansAreWholeLines(t *testing.T) {
 		}
 	}
 	if m.Span.Pos().Line != 1 || m.Span.File.Name != "C_TEST.1.def" {
-		t.Errorf("the message stands at %v", m.Span)
+		t.Errorf("the message is at %v", m.Span)
 	}
 }
 
-// TestWhiteSpace has every character that JavaScript takes for white space between two words, and some that it does not.
+// TestWhiteSpace checks every character that is white space in JavaScript, and some that are not.
 func TestWhiteSpace(t *testing.T) {
 	for _, r := range "\t\v\f\r \u00a0\u1680\u2000\u2007\u200a\u2028\u2029\u202f\u205f\u3000\ufeff" {
 		m, diags := parseOne(string(r) + "int32" + string(r) + "a" + string(r))
@@ -55,7 +55,7 @@ func TestWhiteSpace(t *testing.T) {
 	}
 	for _, r := range "\u0085\u180e\u200b\u2060é" {
 		if _, diags := parseOne("int32" + string(r) + "a"); !diags.HasErrors() {
-			t.Errorf("%U is taken for white space", r)
+			t.Errorf("%U is accepted as white space", r)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestCommentsAreMadePrintable(t *testing.T) {
 	}
 }
 
-// TestFilesInAnyOrder reads the same files in two orders.
+// TestFilesInAnyOrder checks that the order of the files does not matter.
 func TestFilesInAnyOrder(t *testing.T) {
 	var files []*source.File
 	for _, name := range []string{"b/S_A.1.def", "a/S_A.1.def", "S_B.2.def", "S_B.10.def", "x.def", "S_B.1.pc.def"} {
@@ -94,7 +94,7 @@ func TestFilesInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestCodesAreSixteenBits leaves out a code that no opcode can be.
+// TestCodesAreSixteenBits checks that a code of more than 16 bits is ignored.
 func TestCodesAreSixteenBits(t *testing.T) {
 	files := []*source.File{source.New("S_A.1.def", ""), source.New("S_B.1.def", ""), source.New("S_C.1.def", "")}
 	s, _ := Parse(files, schema.Options{Codes: map[string]uint32{"S_A": 0, "S_B": 1 << 16}})

@@ -8,65 +8,65 @@ import (
 	"wirebench/defs/text"
 )
 
-// The bounds of a definition. The longest line of the public definitions has some 300 bytes, the longest file 150 lines, the
-// deepest nesting is 3.
+// The limits of a definition. In the public definitions the longest line has some 300 bytes, the longest file 150 lines, and the deepest
+// nesting is 3.
 const (
-	maxDepth    = 32 // dashes of a line, and types inside each other
-	maxIncludes = 32 // @include lines followed for one definition
+	maxDepth    = 32 // dashes of a line, and nesting depth of types
+	maxIncludes = 32 // @include lines expanded for one definition
 )
 
-// tree is one file as it is written, line by line, comments and mistakes kept. It is immutable after parseTree.
+// tree is the parse tree of one file, with all lines, comments and errors. It is immutable after parseTree.
 type tree struct {
 	file   *source.File
 	lines  []line // lines[i] is line i+1
 	diags  diag.List
 	broken bool // diags has errors
 	cut    bool // the file has more than text.MaxLines lines
-	marked bool // uses something that only dialect P has
+	marked bool // uses a feature of dialect P
 }
 
 // line is one line of a file.
 type line struct {
 	kind     lineKind
-	indented bool        // white space stands before it
-	opens    bool        // bad only: looks like an array or object, so that deeper lines after it belong to it
+	indented bool        // starts with white space
+	opens    bool        // badLine: looks like an array or object, so that deeper lines after it belong to it
 	depth    int         // number of dashes
 	span     source.Span // without indentation, trailing white space and line break
 	typ      typeExpr    // fieldLine, refLine, countLine
-	name     source.Span // likewise; includeLine: the file
-	key      string      // the name, with "_" for what cannot stand in a name
-	odd      bool        // key is not the name as it is written, which was reported
-	value    source.Span // the default after "=", or no place
-	versions source.Span // "^from-to", or no place
-	from, to int         // the patches of it: from <= patch < to
-	comment  source.Span // from "#" on, or no place
+	name     source.Span // fieldLine, refLine, countLine; includeLine: the file
+	key      string      // the name, with "_" in place of invalid characters
+	odd      bool        // key differs from the name, which was reported as invalid
+	value    source.Span // the default after "=", or zero
+	versions source.Span // "^from-to", or zero
+	from, to int         // range of versions: from <= patch < to
+	comment  source.Span // including "#", or zero
 }
 
-// lineKind says what a line is.
+// lineKind is the kind of a line.
 type lineKind uint8
 
 const (
 	blankLine lineKind = iota
 	commentLine
 	fieldLine
-	refLine   // ref or, the old word for it, offset
-	countLine // an old word that means nothing beside offset
+	refLine   // ref, or the obsolete offset
+	countLine // obsolete, without effect beside offset
 	includeLine
-	badLine // cannot be read: costs this one line
+	badLine // malformed, and ignored
 )
 
-// typeExpr is a type as it is written: a name, then "<elem>", then brackets.
+// typeExpr is a type as written: a name, then "<elem>", then brackets.
 type typeExpr struct {
 	span     source.Span
 	name     source.Span
 	elem     *typeExpr
-	subtype  source.Span   // from "<" to ">", or no place
-	brackets source.Span   // from the first "[" to the last "]", or no place
+	subtype  source.Span   // from "<" to ">", or zero
+	brackets source.Span   // from the first "[" to the last "]", or zero
 	sizes    []source.Span // the numbers in brackets, from left to right
 	flags    []source.Span // the words in brackets
 }
 
-// text is the type without needless white space.
+// text returns the type without redundant white space.
 func (t *typeExpr) text() string {
 	if t.elem == nil && t.brackets.IsZero() {
 		return t.name.Text()
@@ -86,7 +86,7 @@ func (t *typeExpr) text() string {
 	return b.String()
 }
 
-// doc is the comment that goes with line i: the one at its end, and the indented comments directly below it.
+// doc returns the comment of line i: the one at its end, and the indented comments directly below it.
 func (t *tree) doc(i int) string {
 	first := commentText(t.lines[i].comment)
 	i++
@@ -100,10 +100,10 @@ func (t *tree) doc(i int) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// goesOn reports whether a line is a comment that belongs to the line above.
+// goesOn reports whether a line is a comment that continues the comment of the line above.
 func (ln *line) goesOn() bool { return ln.kind == commentLine && ln.indented }
 
-// head is the comment at the head of the file: the first comment lines that stand together before anything else.
+// head returns the comment at the start of the file: the first block of comment lines.
 func (t *tree) head() string {
 	var doc []string
 	for i := range t.lines {
@@ -117,7 +117,7 @@ func (t *tree) head() string {
 	return strings.Join(doc, "\n")
 }
 
-// commentText is what a comment says, without "#", ready to be shown.
+// commentText returns the text of a comment without "#", for display.
 func commentText(comment source.Span) string {
 	words := comment.Text()
 	if words == "" {

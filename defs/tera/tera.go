@@ -11,10 +11,10 @@ import (
 	"wirebench/defs/source"
 )
 
-// Rules read definitions. Their options are Options, and Codes.
+// Rules compile definitions. They use Options, and the codes of the schema's options.
 //
-// Only files named *.def are read. The messages come sorted by name and version. A message with errors is Broken and has what could
-// be understood.
+// Only files named *.def are read. Messages are sorted by name and version. A message with errors is Broken and has the valid parts of
+// its definition.
 var Rules = build.Rules{
 	Reads: func(name string) bool { return strings.HasSuffix(name, ".def") },
 	Parse: func(f *source.File) build.Tree { return parseTree(f) },
@@ -27,13 +27,13 @@ var Rules = build.Rules{
 	Codes:  true,
 }
 
-// Parse reads a set of definitions by Rules.
+// Parse compiles a set of definitions with Rules.
 func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
 	s := build.New(&Rules, files, o)
 	return s.Schema(), s.Diagnostics()
 }
 
-// lower makes the message of a file. A file without the name of a message is there to be included.
+// lower compiles the message of a file. A file whose name is not NAME.VERSION.def has no message and is for inclusion.
 func lower(parsed build.Tree, o schema.Options, among *build.Among) build.Lowered {
 	t := parsed.(*tree)
 	name, ok := ParseFileName(t.file.Name)
@@ -47,7 +47,7 @@ func lower(parsed build.Tree, o schema.Options, among *build.Among) build.Lowere
 	return build.Lowered{Messages: []*schema.Message{m}, Diagnostics: append(slices.Clip(t.diags), l.diags...)}
 }
 
-// choose decides which file stands for a message: the first one without a platform, unless there is one for this platform.
+// choose returns the message of the current platform, or else the first one without a platform.
 func choose(same []*schema.Message, o schema.Options) (best *schema.Message, diags diag.List) {
 	first := make(map[string]*source.File, 1) // by platform
 	for _, m := range same {
@@ -65,7 +65,7 @@ func choose(same []*schema.Message, o schema.Options) (best *schema.Message, dia
 	return best, diags
 }
 
-// finish names the file that a missing @include may have meant.
+// finish suggests a file for a missing @include.
 func finish(d diag.Diagnostic, near func(word string) string) diag.Diagnostic {
 	if d.Code == codeMissingInclude {
 		return missingInclude(d.Span, near(baseName(d.Span.Text())))
@@ -73,10 +73,10 @@ func finish(d diag.Diagnostic, near func(word string) string) diag.Diagnostic {
 	return d
 }
 
-// Names are those by which @include finds the file.
+// Names returns the base name, by which @include finds the file.
 func (t *tree) Names() []string { return []string{baseName(t.file.Name)} }
 
-// included finds a file by its name without folders; among several the one in the same folder. It returns nil if there is none.
+// included finds a file by its base name, preferring the folder of from. It returns nil if there is none.
 func (l *lowerer) included(name string, from *source.File) *tree {
 	files := l.among.Named(baseName(name))
 	if len(files) == 0 {

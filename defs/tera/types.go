@@ -8,7 +8,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// typeName is what the name of a type means.
+// typeName identifies a type.
 type typeName uint8
 
 const (
@@ -29,48 +29,48 @@ const (
 	skillidType
 	skillid32Type
 	customizeType
-	stringType // from here on the bytes stand elsewhere and a pointer to them here
+	stringType // this and the following types have a pointer and separate contents
 	bytesType
 	arrayType
 	objectType // no bytes of its own
-	refType    // no field at all: the pointer of one
+	refType    // not a field: the pointer of a field
 )
 
-// types are all types, in the order they are documented: what the parser finds and what an editor explains.
+// types are all types in the order of the documentation, for the parser and for explanations in the editor.
 var types = [...]struct {
 	is              typeName
 	name, size, doc string
 }{
-	{boolType, "bool", "1 byte", "True or false; every byte but 0 is true."},
-	{byteType, "byte", "1 byte", "A whole number from 0 to 255."},
-	{int16Type, "int16", "2 bytes", "A whole number from -32,768 to 32,767."},
-	{uint16Type, "uint16", "2 bytes", "A whole number from 0 to 65,535."},
-	{int32Type, "int32", "4 bytes", "A whole number from -2,147,483,648 to 2,147,483,647."},
-	{uint32Type, "uint32", "4 bytes", "A whole number from 0 to 4,294,967,295."},
-	{int64Type, "int64", "8 bytes", "A whole number of 64 bits with a sign."},
-	{uint64Type, "uint64", "8 bytes", "A whole number of 64 bits without a sign, such as the id of an object in the game."},
-	{floatType, "float", "4 bytes", "A floating-point number of single precision."},
-	{doubleType, "double", "8 bytes", "A floating-point number of double precision."},
-	{angleType, "angle", "2 bytes", "A direction in radians; on the wire 32,768 steps are a half turn."},
-	{vec3Type, "vec3", "12 bytes", "A place: x, y and z, each a float."},
-	{vec3faType, "vec3fa", "12 bytes", "A direction in three floats: x, y and z in radians."},
-	{skillidType, "skillid", "8 bytes, 4 in old definitions", "A skill: its id, its type, and whether a monster uses it."},
-	{skillid32Type, "skillid32", "4 bytes", "A skill as older patches send it, in 32 bits."},
-	{customizeType, "customize", "8 bytes", "The looks of a character: eight bytes with a name each."},
-	{stringType, "string", "offset: 2 bytes, text elsewhere", "Text in UTF-16 that ends with a zero."},
-	{bytesType, "bytes", "offset and count: 4 bytes, contents elsewhere", "Bytes without a meaning of their own."},
-	{arrayType, "array", "count and offset: 4 bytes, elements elsewhere", "A list: the fields of an element follow with one dash more, or its type stands in it: array<int32>."},
-	{objectType, "object", "no bytes of its own", "A name for the fields that follow with one dash more."},
-	{refType, "ref", "what the pointer of its field has", "The place of a pointer: that of the field with this name, which follows further below."},
+	{boolType, "bool", "1 byte", "A boolean; every byte other than 0 is true."},
+	{byteType, "byte", "1 byte", "An integer from 0 to 255."},
+	{int16Type, "int16", "2 bytes", "An integer from -32,768 to 32,767."},
+	{uint16Type, "uint16", "2 bytes", "An integer from 0 to 65,535."},
+	{int32Type, "int32", "4 bytes", "An integer from -2,147,483,648 to 2,147,483,647."},
+	{uint32Type, "uint32", "4 bytes", "An integer from 0 to 4,294,967,295."},
+	{int64Type, "int64", "8 bytes", "A signed integer of 64 bits."},
+	{uint64Type, "uint64", "8 bytes", "An unsigned integer of 64 bits, such as the id of an object in the game."},
+	{floatType, "float", "4 bytes", "A single-precision floating-point number."},
+	{doubleType, "double", "8 bytes", "A double-precision floating-point number."},
+	{angleType, "angle", "2 bytes", "An angle in radians; on the wire 32,768 steps are half a turn."},
+	{vec3Type, "vec3", "12 bytes", "A position: x, y and z, each a float."},
+	{vec3faType, "vec3fa", "12 bytes", "A rotation: x, y and z in radians, each a float."},
+	{skillidType, "skillid", "8 bytes, 4 in old definitions", "A skill: id, type, and whether it is used by a monster."},
+	{skillid32Type, "skillid32", "4 bytes", "A skill in the 32-bit form of older patches."},
+	{customizeType, "customize", "8 bytes", "The appearance of a character: eight named bytes."},
+	{stringType, "string", "offset: 2 bytes, text elsewhere", "Zero-terminated text in UTF-16."},
+	{bytesType, "bytes", "offset and count: 4 bytes, contents elsewhere", "Opaque bytes."},
+	{arrayType, "array", "count and offset: 4 bytes, elements elsewhere", "A list: the fields of an element follow with one more dash, or the element type is in angle brackets: array<int32>."},
+	{objectType, "object", "no bytes of its own", "A name for the fields that follow with one more dash."},
+	{refType, "ref", "size of the pointer of its field", "The position of the pointer of the field with this name, which is declared further below."},
 }
 
-// oldWords are the words of old definitions for "ref".
+// oldWords are obsolete keywords for "ref".
 var oldWords = [...]struct{ name, doc string }{
-	{"offset", "An old word for ref."},
-	{"count", "An old word for a part of a pointer; it means nothing beside offset."},
+	{"offset", "An obsolete form of ref."},
+	{"count", "An obsolete keyword for a part of a pointer; it has no effect beside offset."},
 }
 
-// typeNames are the names of all types, in the order they are documented.
+// typeNames are the names of all types, in the order of the documentation.
 var typeNames = func() (names []string) {
 	for _, t := range types {
 		names = append(names, t.name)
@@ -78,7 +78,7 @@ var typeNames = func() (names []string) {
 	return names
 }()
 
-// typesByName finds a type by its name, which is case-sensitive. The old words for ref are among them.
+// typesByName maps names to types; names are case-sensitive. It includes the obsolete keywords for ref.
 var typesByName = func() map[string]typeName {
 	out := make(map[string]typeName, len(types)+len(oldWords))
 	for _, t := range types {
@@ -90,10 +90,10 @@ var typesByName = func() map[string]typeName {
 	return out
 }()
 
-// lookupType finds a type by its name.
+// lookupType returns the type of a name, or unknown.
 func lookupType(name string) typeName { return typesByName[name] }
 
-// otherNames are types of other languages, and what people mean by them. There is no signed byte.
+// otherNames maps type names of other languages to the likely equivalent. There is no signed byte.
 var otherNames = map[string]string{
 	"int8": "byte", "uint8": "byte", "sbyte": "byte", "char": "byte", "i8": "byte", "u8": "byte", "uint8_t": "byte",
 	"short": "int16", "i16": "int16", "int16_t": "int16", "ushort": "uint16", "u16": "uint16", "uint16_t": "uint16",
@@ -104,14 +104,14 @@ var otherNames = map[string]string{
 	"vector3": "vec3", "rotation": "angle",
 }
 
-// angleUnit is the radians of one step of an angle: a half turn has 32768. It is the double that the reference parsers
-// compute as 1 / 32768 * pi.
+// angleUnit is one step of an angle in radians: half a turn has 32768 steps. It is the double that the reference parsers compute as
+// 1 / 32768 * pi.
 var angleUnit = 1.0 / 32768 * float64(math.Pi)
 
-// pointerBits is the width of every count and every offset.
+// pointerBits is the width of every count and every offset in bits.
 const pointerBits = 16
 
-// The types that are the same wherever they are used.
+// Shared types.
 var (
 	unsigned8   = &schema.Number{Bits: 8}
 	float32Type = &schema.Number{Bits: 32, Kind: schema.Float}
@@ -124,7 +124,7 @@ var (
 	skill32     = skill(32, 26, 10)
 )
 
-// numbers are the types of one number, by name.
+// numbers are the types of a single number, by name.
 var numbers = [...]*schema.Number{
 	boolType:   {Bits: 8, Kind: schema.Bool},
 	byteType:   unsigned8,
@@ -138,9 +138,9 @@ var numbers = [...]*schema.Number{
 	doubleType: {Bits: 64, Kind: schema.Float},
 }
 
-// skill makes the type of a skill id: id in the lowest idBits, then 4 bits of type, npc, and reserved up to the end. The actions
-// of monsters (npc is set, type is 1) have an id of only 16 bits, and the hunting zone in the rest. All reserved bits are
-// kept, where the reference writers keep one. Source: tera-data-parser-js, lib/types/skillid.
+// skill returns the type of a skill id: id in the lowest idBits, then 4 bits of type, npc, and reserved bits. The actions of monsters (npc
+// is set, type is 1) have an id of only 16 bits, and the hunting zone in the remaining bits of the id. All reserved bits are preserved;
+// the reference writers preserve one. Source: tera-data-parser-js, lib/types/skillid.
 func skill(bits, idBits, zoneBits int) *schema.Bitfield {
 	typeAt, npcAt := idBits, idBits+4
 	rest := []schema.Part{
@@ -167,13 +167,13 @@ func skill(bits, idBits, zoneBits int) *schema.Bitfield {
 	}
 }
 
-// The parts of the types that are several numbers, in the order of their bytes.
+// The parts of the types of several numbers, in wire order.
 var (
 	vec3Parts      = []string{"x", "y", "z"}
 	customizeParts = []string{"unk", "skinColor", "faceStyle", "faceDecal", "hairStyle", "hairColor", "voice", "tattoos"}
 )
 
-// parts makes a group of numbers of one type. Every use gets fields of its own, which know the line they come from.
+// parts returns a group of numbers of one type. Every use has separate fields, with the span of its line.
 func parts(names []string, typ *schema.Number, typeText string, span source.Span) *schema.Group {
 	fields := make([]schema.Field, len(names))
 	s := &schema.Struct{Fields: make([]*schema.Field, len(names)), Wire: make([]schema.Item, len(names))}
@@ -185,7 +185,7 @@ func parts(names []string, typ *schema.Number, typeText string, span source.Span
 	return &schema.Group{Struct: s}
 }
 
-// fixedType makes a type whose bytes stand where it is declared, and says how many. The name is one of those before stringType.
+// fixedType returns a type of fixed size and its size in bytes. The name must be one of those before stringType.
 func (l *lowerer) fixedType(name typeName, span source.Span) (schema.Type, int) {
 	switch name {
 	case angleType:
@@ -219,7 +219,7 @@ func IsLine(line string) bool {
 	return (len(words) == 2 || len(words) == 3) && IsType(words[0])
 }
 
-// IsType reports whether a word is a type of this language, with or without what may follow its name: "array<int32>".
+// IsType reports whether a word is a type of this language, possibly with an element type or brackets: "array<int32>".
 func IsType(word string) bool {
 	if i := strings.IndexAny(word, "<["); i > 0 {
 		word = word[:i]
