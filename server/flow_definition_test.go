@@ -85,7 +85,7 @@ func TestFlowDefinition(t *testing.T) {
 	f.shows("#definition-head", "older version")
 	f.caret(0)
 	f.types("byte fourth")
-	f.shows("#definition-notes", "moves bytes of an older version")
+	f.shows("#definition-notes", "changes the layout of an older version")
 	f.is("it cannot be saved", `document.querySelector('#definition-head button[value="save"]').disabled`)
 
 	// What was typed is there again after other definitions and a reload.
@@ -101,7 +101,7 @@ func TestFlowDefinition(t *testing.T) {
 	f.is("discarded", `!document.querySelector("#layout-rows").innerText.includes("fourth")`)
 	f.caret(1)
 	f.types(" and the name")
-	f.shows("#definition-notes", "the layout is the same")
+	f.shows("#definition-notes", "layout of this older version is unchanged")
 	f.press("Ctrl+S")
 	f.is("names and comments are saved", `!document.querySelector("#definition-head").innerText.includes("not saved")`)
 

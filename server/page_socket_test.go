@@ -212,11 +212,11 @@ func TestPageSocket(t *testing.T) {
 	p.has("next version", map[string]string{"definition-head": "C_JOIN.2.def"})
 	p.do(`"set":{"definition":"","base":""},"action":"open:C_JOIN.1"`)
 	p.do(`"set":{"definition":"string channel_name\n"}`)
-	p.has("older", map[string]string{"definition-head": "older version", "definition-notes": "moves bytes of an older version"})
+	p.has("older", map[string]string{"definition-head": "older version", "definition-notes": "changes the layout of an older version"})
 	p.do(`"action":"save"`)
 	p.has("older, saved", map[string]string{"notices": "Not saved"})
 	p.do(`"set":{"definition":"string place\nuint16 word\nbyte x\n"}`)
-	p.has("older, renamed", map[string]string{"definition-notes": "the layout is the same"})
+	p.has("older, renamed", map[string]string{"definition-notes": "layout of this older version is unchanged"})
 	p.do(`"action":"save"`)
 	p.has("older, renamed and saved", map[string]string{"notices": "Saved"})
 }

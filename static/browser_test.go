@@ -14,8 +14,8 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// workbench opens testdata/workbench.html, which shows every class, under the strict policy that pages are served with. What the
-// browser complains of fails the test.
+// workbench opens testdata/workbench.html, which uses every class, under the strict content security policy of the pages. Errors and warnings
+// of the browser fail the test.
 func workbench(t *testing.T) context.Context {
 	t.Helper()
 	mux := http.NewServeMux()

@@ -1,6 +1,6 @@
-// Package static holds what a browser loads beside the pages: scripts, one style sheet and the icon.
+// Package static holds the files that pages load: scripts, one style sheet and the icon.
 //
-// Nothing here is written by hand apart from this package's Go files: web/build makes the rest from web/src.
+// Only the Go files of this package are written by hand; web/build generates the others from web/src.
 package static
 
 import (
@@ -21,18 +21,18 @@ import (
 //go:embed early.js app.js capture.js dialogs.js drawers.js app.css favicon.svg
 var files embed.FS
 
-// prefix is where Handler has to be mounted.
+// prefix is the path of Handler.
 const prefix = "/static/"
 
-// asset is one file, ready to be sent.
+// asset is a file to be served.
 type asset struct {
 	content []byte
-	zipped  func() []byte // gzip of the content, made once when a browser first accepts it
-	version string        // of the content: it changes when the content does
-	media   string        // Content-Type; stated, since the system's table of types differs between machines
+	zipped  func() []byte // content in gzip, made on first use
+	version string        // hash of the content
+	media   string        // Content-Type; explicit, because the system's table of types differs between machines
 }
 
-// assets is the table of all files, by name. It is never changed.
+// assets is the table of all files, by name. It is immutable.
 var assets = map[string]asset{
 	"early.js":    load("early.js", "text/javascript; charset=utf-8"),
 	"app.js":      load("app.js", "text/javascript; charset=utf-8"),
@@ -43,14 +43,14 @@ var assets = map[string]asset{
 	"favicon.svg": load("favicon.svg", "image/svg+xml"),
 }
 
-// load reads an embedded file. A missing one cannot be: the compiler embeds by the same names, and a test reads each.
+// load reads an embedded file. It cannot fail: the compiler embeds the same names, and a test reads each.
 func load(name, media string) asset {
 	content, _ := files.ReadFile(name)
 	sum := sha256.Sum256(content)
 	return asset{content: content, zipped: sync.OnceValue(func() []byte { return zip(content) }), version: hex.EncodeToString(sum[:6]), media: media}
 }
 
-// zip compresses as well as gzip can. Writing to memory does not fail.
+// zip compresses at the best level. Writing to memory does not fail.
 func zip(content []byte) []byte {
 	var buf bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression)
@@ -59,7 +59,7 @@ func zip(content []byte) []byte {
 	return buf.Bytes()
 }
 
-// acceptsGzip reports whether a request allows an answer in gzip: it is named, or "*" is, without q=0.
+// acceptsGzip reports whether a request accepts gzip: it lists gzip or "*" without q=0.
 func acceptsGzip(header string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, params, _ := strings.Cut(strings.TrimSpace(part), ";")
@@ -72,8 +72,8 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// URL is where a page finds the file, with the version of its content: "/static/app.css?v=0f3a…". Browsers keep what they get from
-// there for good. A name that is not embedded gets no version; loading it is a 404.
+// URL returns the address of a file with the version of its content: "/static/app.css?v=0f3a…". Browsers cache it permanently. A name that is
+// not embedded gets no version; loading it is a 404.
 func URL(name string) string {
 	if a, ok := assets[name]; ok {
 		return prefix + name + "?v=" + a.version
@@ -81,7 +81,7 @@ func URL(name string) string {
 	return prefix + name
 }
 
-// Handler serves the files below /static/, whole paths included. It may be used by many requests at once.
+// Handler serves the files below /static/. It is safe for concurrent use.
 func Handler() http.Handler {
 	return http.HandlerFunc(serve)
 }
@@ -109,7 +109,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("ETag", `"`+tag+`"`)
 	h.Set("Cache-Control", "no-cache")
-	// Only the address of this very content may be kept for good: a page of another release asks with another version.
+	// Only the current version may be cached permanently: a page of another release requests another version.
 	if r.URL.Query().Get("v") == a.version {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}

@@ -86,7 +86,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// A browser that accepts gzip gets it, with a tag of its own; what comes out is the same.
+// A browser that accepts gzip gets it, with a separate ETag and the same content.
 func TestHandlerCompresses(t *testing.T) {
 	get := func(accept, tag string) *http.Response {
 		request := httptest.NewRequest("GET", static.URL("app.js"), nil)
@@ -114,9 +114,9 @@ func TestHandlerCompresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%d bytes come out of the gzip, not %d (%v)", len(got), len(want), err)
+		t.Errorf("%d bytes after decompression, not %d (%v)", len(got), len(want), err)
 	}
 	if again := get("gzip", zipped.Header.Get("ETag")); again.StatusCode != 304 {
-		t.Errorf("status %d for what the browser has", again.StatusCode)
+		t.Errorf("status %d for cached content", again.StatusCode)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"wirebench/codec/view"
 )
 
-// TestLayoutBudget holds that the fragment of a layout, and the picture to save, are a small multiple of the definition.
+// TestLayoutBudget checks that the fragment of a layout, and its picture, are a small multiple of the definition.
 func TestLayoutBudget(t *testing.T) {
 	var strs, lists strings.Builder
 	for i := range 3000 {

@@ -2,8 +2,8 @@ package templates
 
 import "fmt"
 
-// Changes are the runs of bytes of a message that are not those it had before: byte by byte where it has as many bytes as before,
-// else all between the same start and the same end. A run of no bytes is a place where some were taken out.
+// Changes returns the changed ranges of a message, as start and end offsets in bytes: byte by byte if the length is unchanged, otherwise one
+// range between the common start and the common end. An empty range is the position of removed bytes.
 func Changes(was, data []byte) [][2]int {
 	if len(was) != len(data) {
 		first, last := 0, 0
@@ -28,7 +28,7 @@ func Changes(was, data []byte) [][2]int {
 	return out
 }
 
-// changedText says how many bytes of the shown message are changed.
+// changedText is the number of changed bytes of the shown message.
 func changedText(m *Message) string {
 	if m.Was == nil {
 		return "built here"
@@ -46,7 +46,7 @@ func changedText(m *Message) string {
 
 func changedTitle(m *Message) string {
 	if m.Was == nil {
-		return "These bytes were made from values"
+		return "These bytes were encoded from values"
 	}
-	return fmt.Sprintf("It had %s when it was pasted", count(len(m.Was), "byte"))
+	return fmt.Sprintf("%s when pasted", count(len(m.Was), "byte"))
 }

@@ -16,7 +16,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// definition is the text of the open definition, to be edited in place, with its mistakes beside their lines and below.
+// definition is the editor of the open definition, with its mistakes below.
 func definition(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -124,7 +124,7 @@ func definition(w Workbench) templ.Component {
 	})
 }
 
-// definitionHead is the name of the open definition, its state, and what can be done with it.
+// definitionHead is the name of the open definition, its state and its actions.
 func definitionHead(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -164,7 +164,7 @@ func definitionHead(w Workbench) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if w.Definition.Newest > w.Definition.Version && w.Definition.Stored {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<span class=\"tag\" title=\"Only names and comments may change, so that recorded messages stay readable. To move bytes, make a new version.\">older version</span> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<span class=\"tag\" title=\"Only names and comments may change, so that recorded messages stay readable. Save other changes as a new version.\">older version</span> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -344,7 +344,7 @@ func fileTitle(d Definition) string {
 	return d.File
 }
 
-// definitionNotes is what has to be said about the text: a change on disk, what an older version allows, and its mistakes.
+// definitionNotes are notes below the text: a change on disk, the restrictions of an older version, and the mistakes.
 func definitionNotes(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -377,12 +377,12 @@ func definitionNotes(w Workbench) templ.Component {
 			}
 		}
 		if w.Definition.Moves {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<p class=\"notice warn\" role=\"status\">This moves bytes of an older version: recorded messages would decode differently. Only names and comments may change here; save the text as a new version.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<p class=\"notice warn\" role=\"status\">This changes the layout of an older version: recorded messages would decode differently. Only names and comments may change here; save the text as a new version.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if w.Definition.Newest > w.Definition.Version && w.Definition.Stored && w.Definition.Edited && w.Definition.Conflict == nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"notice\" role=\"status\">An older version, but the layout is the same: names and comments may change, so this can be saved.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"notice\" role=\"status\">The layout of this older version is unchanged, so the text can be saved.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -401,7 +401,7 @@ func definitionNotes(w Workbench) templ.Component {
 	})
 }
 
-// conflict says that the file on disk is another one than was edited, and how they differ.
+// conflict shows that the file was changed on disk during editing, and the differences.
 func conflict(w Workbench, c *Conflict) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -441,7 +441,7 @@ func conflict(w Workbench, c *Conflict) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, " is no longer on disk. Its text is still here: Save writes it again.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, " is no longer on disk. Its text is still here; Save restores the file.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -459,7 +459,7 @@ func conflict(w Workbench, c *Conflict) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, " has changed on disk while you were editing it. Nothing is lost: choose what counts.</p><details><summary>Lines that differ</summary><table class=\"data changes\"><tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, " has changed on disk while you were editing it. Choose which text to keep.</p><details><summary>Lines that differ</summary><table class=\"data changes\"><tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -541,7 +541,7 @@ func conflict(w Workbench, c *Conflict) templ.Component {
 	})
 }
 
-// reference lists the words of a language of definitions: what the parser knows, from its own tables.
+// reference lists the words of a definition language, from the tables of its parser.
 func reference(l schema.Language) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -650,7 +650,7 @@ func reference(l schema.Language) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, " …</th><td></td><td>a comment, to the end of the line; it goes with the field as its documentation</td></tr>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, " …</th><td></td><td>a comment, to the end of the line; it documents the field</td></tr>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -663,7 +663,7 @@ func reference(l schema.Language) templ.Component {
 	})
 }
 
-// wordText is how a word is written.
+// wordText is the notation of a word.
 func wordText(w schema.Word) string {
 	if w.Insert != "" {
 		return strings.TrimSpace(w.Insert)
@@ -678,7 +678,7 @@ func wordClass(w schema.Word) string {
 	return "ty"
 }
 
-// code is a text field. Where a script runs, an editor takes its place.
+// code is a text field, which an editor replaces if scripts run.
 func code(d Definition) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -761,7 +761,7 @@ func code(d Definition) templ.Component {
 }
 
 func languageJSON(l schema.Language) string {
-	text, _ := json.Marshal(l) // texts always can be
+	text, _ := json.Marshal(l) // cannot fail: it has only text
 	return string(text)
 }
 
@@ -773,7 +773,7 @@ func mistakesJSON(ds []diag.Info) string {
 	return string(text)
 }
 
-// editorRows is the height of the text field: all of the text, and room to go on.
+// editorRows is the height of the text field in rows: the whole text and space to continue.
 func editorRows(text string) string {
 	if text == "" {
 		return "8"
@@ -785,7 +785,7 @@ func editorRows(text string) string {
 	return itoa(max(n, 3))
 }
 
-// mistakeTags say how many mistakes there are.
+// mistakeTags show the number of mistakes.
 func mistakeTags(ds []diag.Info) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -858,10 +858,10 @@ func ofSeverity(ds []diag.Info, severity string) (n int) {
 	return n
 }
 
-// maxDiagnostics is how many mistakes are listed; a text that is no definition at all has one a line.
+// maxDiagnostics bounds the listed mistakes; a text in another language may have one per line.
 const maxDiagnostics = 100
 
-// diagnostics lists mistakes with their place and what to write instead.
+// diagnostics lists mistakes with their positions and corrections.
 func diagnostics(ds []diag.Info) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -7,28 +7,28 @@ import (
 	"wirebench/codec/view"
 )
 
-// cell is one box of a diagram, or a caption above boxes.
+// cell is a box of a diagram, or a caption above boxes.
 type cell struct {
 	Caption         string
 	Width           int // columns, 1 to 16; 0 for a caption
 	Class, Top, Low string
 	Title           string
 	Line, Range     string
-	Key             string    // which part of every message it is
+	Key             string    // path and role, as of RowTitle; the same in every message
 	Bits            []bitCell // instead of Top: the fields that share these bytes
 }
 
-// bitCell is a field that is not whole bytes.
+// bitCell is a field that is not made of whole bytes.
 type bitCell struct{ Name, Line, Range, Key string }
 
-// columns is the number of bytes of a row.
+// columns is the number of bytes per row.
 const columns = 16
 
-// wholeRows is how many bytes a field may have to be drawn byte by byte.
+// wholeRows is the largest field drawn in full, in bytes.
 const wholeRows = 3 * columns
 
-// diagram draws a layout as rows of sixteen bytes. What has no fixed size fills the rest of its row, and the elements of lists have
-// rows of their own below a caption.
+// diagram draws a layout as rows of sixteen bytes. A part of variable size fills the rest of its row, and the elements of a list have their
+// own rows below a caption.
 func diagram(l *view.LayoutInfo) []cell {
 	d := drawing{rows: l.Rows, alt: map[view.Family]bool{}, room: 1<<17 + 24*l.Source}
 	for i := 0; i < len(d.rows); {
@@ -43,17 +43,17 @@ func diagram(l *view.LayoutInfo) []cell {
 type drawing struct {
 	rows  []view.LayoutRow
 	cells []cell
-	col   int // where the next cell begins
+	col   int // column of the next cell
 	alt   map[view.Family]bool
 	note  string // condition of the rows being drawn
-	room  int    // for what else is drawn, in bytes of HTML: the picture stays a small multiple of the definition
+	room  int    // bytes of HTML left to draw: the diagram stays a small multiple of the definition
 	drawn int    // rows
 }
 
-// scope draws the rows of one scope from i on, with the lists inside. It returns the first row not drawn.
+// scope draws the rows of a scope from i on, with nested lists. It returns the first row after them.
 func (d *drawing) scope(i, depth int) int {
 	d.col = 0
-	moved := false // behind something without a fixed size
+	moved := false // after a part of variable size
 	for i < len(d.rows) && d.rows[i].Depth >= depth {
 		if d.room < 0 {
 			return len(d.rows)
@@ -99,7 +99,7 @@ func (d *drawing) isList(i int) bool { return i+1 < len(d.rows) && d.rows[i+1].D
 
 func variable(r view.LayoutRow) bool { return r.MaxBits == nil || *r.MaxBits != r.MinBits }
 
-// caption is a line of text, below which a new row begins.
+// caption adds a line of text, which ends the row above.
 func (d *drawing) caption(text string) {
 	d.cells = append(d.cells, cell{Caption: text})
 	d.room -= len(text) + 40
@@ -115,7 +115,7 @@ func (d *drawing) add(c cell) {
 	d.col = (d.col + c.Width) % columns
 }
 
-// fill adds a cell up to the end of the row, if there is room for its text.
+// fill adds a cell to the end of the row, if its text fits.
 func (d *drawing) fill(c cell) {
 	if d.col > 0 && d.col <= columns-3 {
 		c.Width = columns - d.col
@@ -124,12 +124,12 @@ func (d *drawing) fill(c cell) {
 	d.col = 0
 }
 
-// pointer says at the end of a row that something without a fixed size follows.
+// pointer marks a part of variable size at the end of a row.
 func (d *drawing) pointer(r view.LayoutRow) {
 	d.fill(cell{Class: "var", Top: lastStep(r.Path) + " …", Low: at(r), Title: title(r), Line: number(r.Line), Key: Key(r.Path, r.Role)})
 }
 
-// fixed draws a field of whole bytes, over the ends of rows; of a long one the first and the last row.
+// fixed draws a field of whole bytes across rows; of a long field only the first and the last row.
 func (d *drawing) fixed(r view.LayoutRow) {
 	c := cell{Class: d.tint(r), Title: title(r), Line: number(r.Line), Key: Key(r.Path, r.Role)}
 	c.Top, c.Low = label(r)
@@ -195,7 +195,7 @@ func (d *drawing) tint(r view.LayoutRow) string {
 	return class
 }
 
-// elementSize is the size of the element whose rows begin at i: ", 8 bytes".
+// elementSize is the size of the element that begins at row i: ", 8 bytes".
 func (d *drawing) elementSize(i, depth int) string {
 	bits := int64(0)
 	for ; i < len(d.rows) && d.rows[i].Depth >= depth; i++ {
@@ -210,7 +210,7 @@ func (d *drawing) elementSize(i, depth int) string {
 	return ", " + count(int(bits/8), "byte")
 }
 
-// label is the name of a part without what is around it, and its type or what it is for.
+// label is the last name of a part, and its type or role.
 func label(r view.LayoutRow) (top, low string) {
 	switch {
 	case r.Role == "value":
@@ -223,7 +223,7 @@ func label(r view.LayoutRow) (top, low string) {
 	return lastStep(r.Path), r.Role
 }
 
-// lastStep is the last name of a path; an element without a name is named after its list.
+// lastStep is the last name of a path; an unnamed element has the name of its list.
 func lastStep(path string) string {
 	bare := strings.TrimSuffix(path, "[]")
 	return bare[strings.LastIndexByte(bare, '.')+1:] + path[len(bare):]
@@ -244,17 +244,17 @@ func title(r view.LayoutRow) string {
 	return t
 }
 
-// RowTitle is what there is to say about a part of a message.
+// RowTitle describes a part of a message.
 func RowTitle(r view.LayoutRow) string { return title(r) }
 
-// at is where a part begins, in words.
+// at is the offset of a part in words.
 func at(r view.LayoutRow) string { return "at " + r.Offset }
 
 // sizeRange is the size of a part in words.
 func sizeRange(r view.LayoutRow) string {
 	unit := " bytes"
 	if r.MinBits%8 != 0 {
-		unit = "" // sizeText says it
+		unit = "" // sizeText includes it
 	}
 	switch {
 	case r.MaxBits == nil && r.MinBits == 0:
@@ -280,10 +280,10 @@ func tableSize(r view.LayoutRow) string {
 	return sizeText(r.MinBits)
 }
 
-// maxTerms is how many parts of variable size a formula may name.
+// maxTerms bounds the parts of variable size in a formula.
 const maxTerms = 4
 
-// layoutSummary is the size of a message: as a formula, "12 bytes + 8 × members + name", or from what to what.
+// layoutSummary is the size of a message: a formula such as "12 bytes + 8 × members + name", or a range.
 func layoutSummary(l *view.LayoutInfo) string {
 	if l.MaxSize != nil && *l.MaxSize == l.MinSize {
 		return count(int(l.MinSize), "byte")

@@ -1,5 +1,5 @@
-// Package templates draws the pages. One component a pane; each takes the values that the JSON routes return, so that page and
-// API cannot say different things. Everything works without a script.
+// Package templates draws the pages, one component per pane. The components take the values that the JSON routes return, so that the page
+// and the API agree. Everything works without scripts.
 package templates
 
 //go:generate go -C .. tool templ generate -log-level warn

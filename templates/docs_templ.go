@@ -8,14 +8,14 @@ package templates
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// Route is a JSON route for the page that describes them.
+// Route is a JSON route, for its documentation.
 type Route struct {
 	Method, Path, Summary, Example string
 	Request, Answer                []RouteField
 	Errors                         []string
 }
 
-// RouteField is a field of a body.
+// RouteField is a field of a request or response body.
 type RouteField struct {
 	Name, Type, Doc string
 	Required        bool
@@ -55,7 +55,7 @@ func Docs(f Frame, routes []Route) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<main class=\"page\" id=\"main\" tabindex=\"-1\"><h1>HTTP API</h1><p>JSON in and out. The machine-readable description is the OpenAPI 3.1 document at <a href=\"/api/openapi.json\">/api/openapi.json</a>. Places in messages are in bits, lines and columns count from 1, and integers of 64 bits are strings.</p><p>Errors are <code>application/problem+json</code> (RFC 9457). A definition with mistakes is no error: the answer is 200 with its diagnostics.</p><p><code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<main class=\"page\" id=\"main\" tabindex=\"-1\"><h1>HTTP API</h1><p>JSON in and out. The machine-readable description is the OpenAPI 3.1 document at <a href=\"/api/openapi.json\">/api/openapi.json</a>. Offsets in messages are in bits, lines and columns start at 1, and 64-bit integers are strings.</p><p>Errors are <code>application/problem+json</code> (RFC 9457). A definition with mistakes is not an error: the response is 200 with its diagnostics.</p><p><code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

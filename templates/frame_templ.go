@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "net/url"
 
-// head is what a browser must know of every page. The page waits for the first script alone: it has the theme and the sizes of the panes.
+// head is the head element of every page. Rendering waits for the first script only: it sets the theme and the sizes of the panes.
 func head(title string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -105,7 +105,7 @@ func head(title string) templ.Component {
 	})
 }
 
-// page is the frame around every page.
+// page is the frame of every page.
 func page(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -266,7 +266,7 @@ func page(f Frame) templ.Component {
 	})
 }
 
-// NotFound says that there is nothing at an address, and where something is.
+// NotFound is the page for an unknown address, with links to the others.
 func NotFound(f Frame, path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite testdata/*.html, and fail")
 
 const listText = "# who is in it\narray members\n- uint32 id\n- string name\n\nuint16 flags # four of them\n"
 
-// opened compiles a definition as the page opens it.
+// opened compiles a definition, as the page does.
 func opened(t *testing.T, text string) (*codec.Program, []diag.Info) {
 	t.Helper()
 	f := source.New("C_LIST.1.def", text)
@@ -40,7 +40,7 @@ func opened(t *testing.T, text string) (*codec.Program, []diag.Info) {
 	return p, infos
 }
 
-// decoded is a message as the page shows it.
+// decoded decodes a message, as the page does.
 func decoded(t *testing.T, text, bytes string) *Message {
 	t.Helper()
 	p, _ := opened(t, text)
@@ -53,7 +53,7 @@ func decoded(t *testing.T, text, bytes string) *Message {
 	return &Message{Name: "C_LIST.1", Result: view.Of(&rec, true), Data: data, Linked: true, Types: map[string]string{"members": "array"}}
 }
 
-// Goldens hold what a person sees, one element a line.
+// The golden files have one element per line.
 func TestPanes(t *testing.T) {
 	program, _ := opened(t, listText)
 	info := view.Layout(program)

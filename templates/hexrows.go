@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// window is the first and the last of n things that are drawn, a page of the given size from first on.
+// window returns the range of n items that is drawn: a page of size items from first on.
 func window(first, n, size int) (from, to int) {
 	if first >= n {
 		first = 0
@@ -14,7 +14,7 @@ func window(first, n, size int) (from, to int) {
 	return first, min(first+size, n)
 }
 
-// dump is the bytes of a message from its FirstByte on, sixteen a line with their offset and characters.
+// dump is the bytes of a message from its FirstByte on, sixteen per line with offset and characters.
 func dump(m *Message) string {
 	from, to := window(m.FirstByte, len(m.Data), pageBytes)
 	var b strings.Builder

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "fmt"
 
-// input takes bytes in any form, and says what they were taken for.
+// input takes bytes in any form, and shows the recognized form.
 func input(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -91,7 +91,7 @@ func input(w Workbench) templ.Component {
 	})
 }
 
-// verdict says what the input was taken for.
+// verdict shows the recognized form of the input.
 func verdict(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -214,7 +214,7 @@ func verdict(w Workbench) templ.Component {
 	})
 }
 
-// formMenu overrides what the text is taken for.
+// formMenu overrides the recognized form.
 func formMenu(in Input) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -236,7 +236,7 @@ func formMenu(in Input) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<label class=\"check\"><span class=\"sr-only\">read as</span> <select name=\"form\" id=\"form\" title=\"What the text is\"><option value=\"\">read as: auto</option> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<label class=\"check\"><span class=\"sr-only\">read as</span> <select name=\"form\" id=\"form\" title=\"Form of the text\"><option value=\"\">read as: auto</option> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -313,7 +313,7 @@ func formMenu(in Input) templ.Component {
 	})
 }
 
-// samples are the messages kept beside the open definition, a way to keep another one, and one to build one from nothing.
+// samples are the messages stored beside the open definition, with controls to store the shown message and to build a new one.
 func samples(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -478,7 +478,7 @@ func samples(w Workbench) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, ">Build a message from nothing</button></div></details>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, ">Build a message from scratch</button></div></details>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -497,7 +497,7 @@ func sampleTitle(s SampleRow) string {
 	return title
 }
 
-// messageList lists the messages of an input that has several; each can be opened.
+// messageList lists the messages of an input with several; each can be opened.
 func messageList(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -622,7 +622,7 @@ func messageList(w Workbench) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if m.Edited {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<span class=\"warn\" title=\"Its bytes were changed here\">~</span>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<span class=\"warn\" title=\"Its bytes were edited\">~</span>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -716,7 +716,7 @@ func messageList(w Workbench) templ.Component {
 	})
 }
 
-// arrow is a direction in words and as an arrow.
+// arrow is the notation of a direction.
 func arrow(dir string) string {
 	switch dir {
 	case "c2s":

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// JSONText writes a JSON value for people: what fits a line stands on one. Numbers and texts stay as they are written.
+// JSONText formats a JSON value: a value that fits a line is on one line. Numbers and strings keep their notation.
 func JSONText(raw []byte) string {
 	var flat bytes.Buffer
 	if json.Compact(&flat, raw) != nil {
@@ -17,10 +17,10 @@ func JSONText(raw []byte) string {
 	return w.out.String()
 }
 
-// jsonLine is how long a line may get, if its value has parts.
+// jsonLine is the maximum length of a line with several values.
 const jsonLine = 76
 
-// jsonWriter copies compact JSON with blanks and line breaks.
+// jsonWriter copies compact JSON, adding spaces and line breaks.
 type jsonWriter struct {
 	in  []byte
 	out strings.Builder
@@ -64,7 +64,7 @@ func (w *jsonWriter) next(n int) {
 	w.in = w.in[n:]
 }
 
-// scalar copies a text, a number or a word.
+// scalar copies a string, a number or a literal.
 func (w *jsonWriter) scalar() { w.next(scalarEnd(w.in)) }
 
 func (w *jsonWriter) lineBreak(depth int) {
@@ -72,7 +72,7 @@ func (w *jsonWriter) lineBreak(depth int) {
 	w.out.WriteString(strings.Repeat("  ", depth))
 }
 
-// oneLine copies n bytes of compact JSON with a blank after commas and colons.
+// oneLine copies n bytes of compact JSON, adding a space after commas and colons.
 func (w *jsonWriter) oneLine(n int) {
 	for n > 0 {
 		k := 1
@@ -87,7 +87,7 @@ func (w *jsonWriter) oneLine(n int) {
 	}
 }
 
-// scalarEnd is the length of the text, number or word that the input starts with.
+// scalarEnd is the length of the string, number or literal at the start of the input.
 func scalarEnd(in []byte) int {
 	if len(in) > 0 && in[0] == '"' {
 		for i := 1; i < len(in); i++ {
@@ -106,7 +106,7 @@ func scalarEnd(in []byte) int {
 	return len(in)
 }
 
-// extent is the length of the object or array that the input starts with, 0 if it is longer than limit.
+// extent is the length of the object or array at the start of the input, 0 if it is longer than limit.
 func extent(in []byte, limit int) int {
 	depth := 0
 	for i := 0; i < len(in) && i < limit; {

@@ -14,7 +14,7 @@ import (
 	"wirebench/codec/view"
 )
 
-// layout shows where everything stands, without data.
+// layout shows the offset and size of each field, without data.
 func layout(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -182,7 +182,7 @@ func layoutHead(w Workbench) templ.Component {
 	})
 }
 
-// chooser opens another message of a text with several.
+// chooser opens another message of a definition with several.
 func chooser(d Definition) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -337,7 +337,7 @@ func layoutBody(w Workbench) templ.Component {
 	})
 }
 
-// layoutNote is what stands where there is no layout, or not all of it.
+// layoutNote stands in for an empty layout, or counts the omitted rows.
 func layoutNote(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -408,7 +408,7 @@ func layoutNote(w Workbench) templ.Component {
 	})
 }
 
-// layoutCells are the cells of the diagram, with the heads of its columns.
+// layoutCells are the cells of the diagram, with its column heads.
 func layoutCells(w Workbench) []templ.Component {
 	if w.Layout == nil || len(w.Layout.Rows) == 0 {
 		return nil
@@ -667,8 +667,8 @@ func diagramCell(c cell, w Workbench) templ.Component {
 	})
 }
 
-// line is the line of the definition that a part is tied to: none where lines may have moved, and none where the page knows it by the
-// key, so that a line more above changes nothing.
+// line is the definition line of a part: "" if lines may have moved, and "" if the page finds the line by the key, so that a line inserted
+// above changes no element.
 func (w Workbench) line(line, key string) string {
 	if w.Stale || w.Live && key != "" {
 		return ""
@@ -676,8 +676,7 @@ func (w Workbench) line(line, key string) string {
 	return line
 }
 
-// links ties an element to a place in the message, to a line of the definition and to the part of every message that it is, as far as
-// it has them.
+// links ties an element to bits of the message, to a line of the definition and to the key of a part. Empty ones are omitted.
 func links(bits, line, key string) templ.Attributes {
 	a := templ.Attributes{}
 	if bits != "" {
@@ -720,7 +719,7 @@ func layoutRow(r view.LayoutRow, i int, w Workbench) templ.Component {
 		var templ_7745c5c3_Var28 string
 		templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.ResolveAttributeValue(tabIndex(i))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 197, Col: 38}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 196, Col: 38}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var28)
 		if templ_7745c5c3_Err != nil {
@@ -785,7 +784,7 @@ func layoutRow(r view.LayoutRow, i int, w Workbench) templ.Component {
 		var templ_7745c5c3_Var33 string
 		templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(layoutName(r))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 198, Col: 150}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 197, Col: 150}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 		if templ_7745c5c3_Err != nil {
@@ -798,7 +797,7 @@ func layoutRow(r view.LayoutRow, i int, w Workbench) templ.Component {
 		var templ_7745c5c3_Var34 string
 		templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(r.Type)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 199, Col: 37}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 198, Col: 37}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var34))
 		if templ_7745c5c3_Err != nil {
@@ -811,7 +810,7 @@ func layoutRow(r view.LayoutRow, i int, w Workbench) templ.Component {
 		var templ_7745c5c3_Var35 string
 		templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(r.Offset)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 201, Col: 13}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 200, Col: 13}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var35))
 		if templ_7745c5c3_Err != nil {
@@ -829,7 +828,7 @@ func layoutRow(r view.LayoutRow, i int, w Workbench) templ.Component {
 			var templ_7745c5c3_Var36 string
 			templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(r.Note)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 203, Col: 30}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 202, Col: 30}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var36))
 			if templ_7745c5c3_Err != nil {
@@ -847,7 +846,7 @@ func layoutRow(r view.LayoutRow, i int, w Workbench) templ.Component {
 		var templ_7745c5c3_Var37 string
 		templ_7745c5c3_Var37, templ_7745c5c3_Err = templ.JoinStringErrs(tableSize(r))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 206, Col: 44}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 205, Col: 44}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var37))
 		if templ_7745c5c3_Err != nil {
@@ -868,7 +867,7 @@ func layoutRange(r view.LayoutRow) string {
 	return fmt.Sprintf("%d:%d", *r.BitOffset, r.MinBits)
 }
 
-// layoutName is the path of a part; what the codec keeps itself is in brackets, as in the tree.
+// layoutName is the path of a part; the parts that the codec computes are in brackets, as in the tree.
 func layoutName(r view.LayoutRow) string {
 	switch {
 	case r.Role == "value":
@@ -879,7 +878,7 @@ func layoutName(r view.LayoutRow) string {
 	return "[" + r.Path + " " + r.Role + "]"
 }
 
-// tabIndex puts the first row of a table in the tab order; arrows go on from there.
+// tabIndex puts the first row of a table in the tab order; arrow keys move to the others.
 func tabIndex(i int) string {
 	if i == 0 {
 		return "0"

@@ -14,11 +14,11 @@ const (
 	svgRow     = 40
 	svgGap     = 3
 	svgMargin  = 12
-	svgHeading = 46 // title and the numbers of the columns
+	svgHeading = 46 // title and column numbers
 	svgCaption = 24
 )
 
-// svgStyle has the colours of web/src/app.css, light and dark. Its rules are of this picture alone, also where it becomes part of a page.
+// svgStyle has the colors of web/src/css/tokens.css, light and dark. Its rules apply to this picture only, also when it is part of a page.
 const svgStyle = `
 .layout text{font:11px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#1b2129}
 .layout .small{font-size:10px;fill:#4f5a66}.layout .title{font-size:13px;font-weight:600}.layout .ground,.layout .none,.layout .gap{fill:#fff}
@@ -31,10 +31,10 @@ const svgStyle = `
 .layout .head.alt{fill:#343d48}.layout .int.alt{fill:#254371}.layout .float.alt{fill:#194e58}.layout .ptr.alt{fill:#5a4218}.layout .text.alt{fill:#1e4f37}.layout .chain.alt{fill:#45305a}}
 `
 
-// svgHatch fills what has no fixed size.
+// svgHatch fills parts of variable size.
 const svgHatch = `<defs><pattern id="hatch" width="10" height="10" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="stripe" width="5" height="10"/></pattern></defs>`
 
-// LayoutSVG is the diagram of a layout as a picture of its own, to be saved or put into a document.
+// LayoutSVG is the diagram of a layout as an SVG document.
 func LayoutSVG(name string, l *view.LayoutInfo) string {
 	width := 2*svgMargin + columns*svgColumn
 	var body strings.Builder
@@ -71,7 +71,7 @@ func LayoutSVG(name string, l *view.LayoutInfo) string {
 		if strings.HasSuffix(class, "var") {
 			fmt.Fprintf(&body, "<rect class=\"hatched\" %s rx=\"4\"/>", place)
 		}
-		// A picture in the picture cuts off what a wider font than expected would draw beside the cell.
+		// A nested picture clips text drawn in a wider font than expected.
 		fmt.Fprintf(&body, "<svg %s><text x=\"6\" y=\"16\">%s</text><text class=\"small\" x=\"6\" y=\"31\">%s</text></svg></g>\n", place, svgText(top, w-10), svgText(c.Low, w-10))
 		col, open = col+c.Width, true
 		if col == columns {
@@ -99,7 +99,7 @@ func layoutTitle(name string, l *view.LayoutInfo) string {
 	return name + " · " + layoutSummary(l)
 }
 
-// svgClass is the class of a cell: its family, which of the two tints of that, and at last whether its size is not fixed.
+// svgClass is the class of a cell: its family, its tint, and whether its size is variable.
 func svgClass(class string) string {
 	family, rest := "none", ""
 	for _, c := range strings.Fields(class) {
@@ -121,7 +121,7 @@ func svgText(text string, width int) string {
 	return escaped(text)
 }
 
-// escaped is a text for XML: what XML cannot hold at all is shown as unknown.
+// escaped escapes a text for XML. Characters that XML cannot represent are replaced.
 func escaped(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < 0x20 && r != '\t' && r != '\n' || r == 0xfffe || r == 0xffff || r == utf8.RuneError {
@@ -132,7 +132,7 @@ func escaped(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;").Replace(text)
 }
 
-// LayoutText is the diagram of a layout in plain text, as in the documents of protocols, and the table of its parts below.
+// LayoutText is the diagram of a layout in plain text, as in protocol documents, followed by the table.
 //
 //	+----+----+----------+
 //	| length  | code     |
@@ -178,7 +178,7 @@ func LayoutText(name string, l *view.LayoutInfo) string {
 	return b.String()
 }
 
-// textColumn is the width of a byte in letters, its border included.
+// textColumn is the width of a byte in characters, with its border.
 const textColumn = 5
 
 func textHeads() string {
@@ -189,10 +189,10 @@ func textHeads() string {
 	return strings.TrimRight(b.String(), " ") + "\n"
 }
 
-// textRow is a row of cells in the making.
+// textRow is a row of cells being drawn.
 type textRow struct{ cells []cell }
 
-// write writes a row below the border above it, which gets the corners of both; it returns the border below.
+// write draws a row below the border above, which gets the corners of both rows; it returns the border below.
 func (r *textRow) write(b *strings.Builder, above string) string {
 	border, top, low := "+", "|", "|"
 	for _, c := range r.cells {
@@ -217,7 +217,7 @@ func (r *textRow) write(b *strings.Builder, above string) string {
 	return border
 }
 
-// merged is a border that two rows share.
+// merged is a border shared by two rows.
 func merged(a, b string) string {
 	if len(a) < len(b) {
 		a, b = b, a
@@ -231,7 +231,7 @@ func merged(a, b string) string {
 	return string(out)
 }
 
-// cutTo is a text of exactly n letters.
+// cutTo is a text of exactly n characters.
 func cutTo(text string, n int) string {
 	letters := []rune(text)
 	if len(letters) > n {

@@ -14,7 +14,7 @@ import (
 	"wirebench/codec/view"
 )
 
-// The files hold what a person saves.
+// The golden files are the saved files.
 func TestLayoutFiles(t *testing.T) {
 	program, _ := opened(t, listText)
 	info := view.Layout(program)
@@ -37,7 +37,7 @@ func TestLayoutFiles(t *testing.T) {
 	}
 }
 
-// A name is text, whatever it holds, and a picture is well-formed.
+// Names are escaped, and the picture is well-formed.
 func TestLayoutSVGIsWellFormed(t *testing.T) {
 	evil := "<script>&\"'\x00\xff" + strings.Repeat("x", 500)
 	big, bits := int64(8*500), int64(3)
@@ -79,11 +79,11 @@ func TestLayoutSVGTints(t *testing.T) {
 	light, dark, _ := strings.Cut(svgStyle, "@media(prefers-color-scheme:dark)")
 	for _, token := range tokens {
 		if token[1] == "gap" {
-			continue // white or black as the ground
+			continue // white or black background
 		}
 		name := "." + token[1] + strings.Replace(token[2], "-", ".", 1)
-		for part, colour := range map[string]string{light: token[3], dark: token[4]} {
-			if rule := name + "{fill:" + colour + "}"; !strings.Contains(part, rule) {
+		for part, color := range map[string]string{light: token[3], dark: token[4]} {
+			if rule := name + "{fill:" + color + "}"; !strings.Contains(part, rule) {
 				t.Errorf("no rule %s", rule)
 			}
 		}

@@ -8,7 +8,7 @@ package templates
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// operatorsTitle says what a control does, or why a viewer cannot use it.
+// operatorsTitle describes a control, or the reason why a viewer cannot use it.
 func operatorsTitle(lookOnly bool, does string) string {
 	if lookOnly {
 		return "View only: this needs the operator’s token"
@@ -16,7 +16,7 @@ func operatorsTitle(lookOnly bool, does string) string {
 	return does
 }
 
-// liveBar is where web/src/live.tsx draws the state of running traffic, and web/src/held.tsx what is held of it.
+// liveBar holds the state of live traffic, drawn by web/src/live.tsx, and the held messages, drawn by web/src/held.tsx.
 func liveBar(c Capture) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -51,7 +51,7 @@ func liveBar(c Capture) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" role=\"toolbar\" aria-label=\"Running traffic\"></div><div class=\"held\" id=\"held\" hidden></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" role=\"toolbar\" aria-label=\"Live traffic\"></div><div class=\"held\" id=\"held\" hidden></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

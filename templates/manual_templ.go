@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "wirebench/web/docs"
 
-// Manual shows a page of the manual, or what a search in it found.
+// Manual is a page of the manual, or the results of a search.
 type Manual struct {
 	Page  docs.Page // without a name: the results of the search
 	Query string

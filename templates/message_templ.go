@@ -13,7 +13,7 @@ import (
 	"wirebench/codec/view"
 )
 
-// messageBytes has the bytes as text. Where a script runs, it draws a grid in their place.
+// messageBytes has the bytes as text, which a grid replaces if scripts run.
 func messageBytes(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -217,7 +217,7 @@ func bytesHead(w Workbench) templ.Component {
 	})
 }
 
-// pager says which of many things are drawn, and leads to those before and after.
+// pager shows the range drawn and buttons for the pages before and after.
 func pager(what string, first, n, size int, format string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -361,7 +361,7 @@ func pager(what string, first, n, size int, format string) templ.Component {
 	})
 }
 
-// messageFields is the decoded tree, what is wrong first.
+// messageFields is the decoded tree, with the problems first.
 func messageFields(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -665,7 +665,7 @@ func fieldsBody(w Workbench) templ.Component {
 	})
 }
 
-// fieldsNote is what stands where there are no fields, or not all of them.
+// fieldsNote stands in for an empty tree, or counts the rows after the last page.
 func fieldsNote(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -707,7 +707,7 @@ func fieldsNote(w Workbench) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if w.Values.Offered {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "<button class=\"btn\" type=\"submit\" name=\"action\" value=\"build\">Build a message from nothing</button>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "<button class=\"btn\" type=\"submit\" name=\"action\" value=\"build\">Build a message from scratch</button>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -749,7 +749,7 @@ func fieldsNote(w Workbench) templ.Component {
 	})
 }
 
-// fieldRows are the rows of the tree that are drawn.
+// fieldRows are the drawn rows of the tree.
 func fieldRows(w Workbench) []templ.Component {
 	if w.Shown == nil {
 		return nil
@@ -789,10 +789,10 @@ func messageNote(m *Message) string {
 	return note
 }
 
-// maxProblems is how many problems are listed.
+// maxProblems bounds the listed problems.
 const maxProblems = 100
 
-// problemRows are what is wrong with the message, with its place and the line of the definition.
+// problemRows are the problems of the message, with their offsets and definition lines.
 func problemRows(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -832,7 +832,7 @@ func problemRows(w Workbench) templ.Component {
 	})
 }
 
-// kindClass is the colour of a kind of frame.
+// kindClass is the color class of a kind of frame.
 func kindClass(kind string) string {
 	if kind == "problem" {
 		return "err"
@@ -1074,7 +1074,7 @@ func problemLine(m *Message, p view.ProblemInfo) string {
 	return number(p.Line)
 }
 
-// longValue is a value that may not fit its column.
+// longValue is the tooltip of a value that may not fit its column.
 func longValue(text string) string {
 	if len(text) > 24 {
 		return text

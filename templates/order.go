@@ -6,8 +6,8 @@ import (
 	"wirebench/codec/view"
 )
 
-// writtenOrder are the rows of a layout in the order of the definition's lines, each with what belongs to it. What has no line
-// stays behind what it follows.
+// writtenOrder returns the rows of a layout in the order of the definition's lines, each with its nested rows. A row without a line stays
+// after its predecessor.
 func writtenOrder(rows []view.LayoutRow) []view.LayoutRow {
 	if len(rows) == 0 {
 		return rows
@@ -39,7 +39,7 @@ func writtenOrder(rows []view.LayoutRow) []view.LayoutRow {
 	return out
 }
 
-// reordered reports whether the definition has its fields in another order than the wire.
+// reordered reports whether the order of the fields in the definition differs from the wire order.
 func reordered(rows []view.LayoutRow) bool {
 	for i, r := range writtenOrder(rows) {
 		if o := rows[i]; o.Path != r.Path || o.Role != r.Role {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// rail lists the messages of the library. The list scrolls; the filter above it and the library below it stay.
+// rail lists the messages of the library. The list scrolls; the filter above it and the library below it are fixed.
 func rail(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -320,7 +320,7 @@ func railList(w Workbench) templ.Component {
 	})
 }
 
-// railItem is one message; the sign before it says how its definition is. Older versions stand behind the newest.
+// railItem is one message, with a sign for the state of its definition. Older versions are after the newest.
 func railItem(it Item, w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -626,7 +626,7 @@ func itemTitle(it Item, w Workbench) string {
 	case it.Code != "":
 		t += ", code " + it.Code
 	case it.Unmapped:
-		t += ": not in the code map, so no message is known to be one by its code"
+		t += ": not in the code map, so bytes cannot be matched to it by code"
 	}
 	switch it.State {
 	case "error":
@@ -637,7 +637,7 @@ func itemTitle(it Item, w Workbench) string {
 	return t
 }
 
-// undefined lists the names of the code map that nobody has defined yet.
+// undefined lists the names of the code map without a definition.
 func undefined(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -778,7 +778,7 @@ func undefined(w Workbench) templ.Component {
 	})
 }
 
-// libraryBox has what concerns the library as a whole: what its meaning depends on, and files to add.
+// libraryBox has the settings of the library, and a form to add files.
 func libraryBox(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1019,7 +1019,7 @@ func libraryNotes(w Workbench) templ.Component {
 	})
 }
 
-// librarySettings are what the meaning of the definitions depends on beside their text.
+// librarySettings are settings that affect the meaning of the definitions.
 func librarySettings(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1119,14 +1119,14 @@ func librarySettings(w Workbench) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(c.Missing) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 98, "<p class=\"hint err\">No value yet: ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 98, "<p class=\"hint err\">Without a value: ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var50 string
 				templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(strings.Join(c.Missing, ", "))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/rail.templ`, Line: 230, Col: 70}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/rail.templ`, Line: 230, Col: 73}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var50))
 				if templ_7745c5c3_Err != nil {
@@ -1334,7 +1334,7 @@ func librarySettings(w Workbench) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 122, "\" placeholder=\"as started\" autocomplete=\"off\" size=\"8\" title=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 122, "\" placeholder=\"server default\" autocomplete=\"off\" size=\"8\" title=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1411,7 +1411,7 @@ func librarySettings(w Workbench) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, "><option value=\"\">as started</option> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, "><option value=\"\">server default</option> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

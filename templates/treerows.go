@@ -7,30 +7,30 @@ import (
 	"wirebench/codec/view"
 )
 
-// treeRow is a row of the decoded tree: a field, or what is around fields.
+// treeRow is a row of the decoded tree: a field, or a list, element or group.
 type treeRow struct {
 	Name, Type, Value, Hint string
 	Path                    string
 	Line                    string
 	Depth                   int
-	Swatch                  string // class of its colour, "" for what is around fields
-	Own                     bool   // the codec keeps the number itself
-	Gap                     bool   // no definition explains it
+	Swatch                  string // class of its color, "" unless it is a field
+	Own                     bool   // a number that the codec computes
+	Gap                     bool   // bytes that no field explains
 	Parent                  bool
 	List, Element           bool
 	Role                    string
-	Folded                  bool   // what is inside is not drawn
-	Run                     string // of a run of list elements: its name
-	Bad                     string // class of the worst problem that is about it
+	Folded                  bool   // its children are not drawn
+	Run                     string // name of a run of list elements
+	Bad                     string // class of its worst problem
 
 	from, to uint32 // bits
 	items    int    // of a list: elements in this run
 }
 
-// Range is the place of the row in the message, for links between panes.
+// Range is the bits of the row in the message, for links between panes.
 func (r treeRow) Range() string { return fmt.Sprintf("%d:%d", r.from, r.to-r.from) }
 
-// Offset is where the row begins, in bytes.
+// Offset is the start of the row, in bytes.
 func (r treeRow) Offset() string {
 	text := fmt.Sprintf("0x%02x", r.from/8)
 	if r.from%8 != 0 {
@@ -42,8 +42,8 @@ func (r treeRow) Offset() string {
 // Size is the number of bytes of the row.
 func (r treeRow) Size() string { return sizeText(int64(r.to - r.from)) }
 
-// treeRows makes a tree of the runs of bits of a message, in the order of the wire. Lists, elements and groups get rows of their
-// own, above their first field; where fields of one group stand apart on the wire, so do its rows.
+// treeRows makes a tree of the runs of bits of a message, in wire order. Lists, elements and groups have their own rows, above their first
+// field; a group whose fields are apart on the wire has several rows.
 func treeRows(m *Message) []treeRow {
 	b := treeBuilder{types: m.Types, rows: make([]treeRow, 0, len(m.Fields)+len(m.Fields)/2)}
 	linked := m.Linked && !m.Stale
@@ -63,16 +63,16 @@ func treeRows(m *Message) []treeRow {
 type treeBuilder struct {
 	types map[string]string
 	rows  []treeRow
-	open  []openRow // rows around the next one, from the outside
+	open  []openRow // rows around the next one, outermost first
 }
 
-// openRow is a row that may still grow.
+// openRow is a row that may get more children.
 type openRow struct {
 	name string
 	row  int // index into rows
 }
 
-// between is what is around both the last row and the next explained one: a gap between two elements belongs to their list.
+// between returns the rows around both the last row and the next explained one: a gap between two elements belongs to their list.
 func (b *treeBuilder) between(rest []view.FieldValue) []string {
 	for _, f := range rest {
 		if f.Role == "gap" {
@@ -88,7 +88,7 @@ func (b *treeBuilder) between(rest []view.FieldValue) []string {
 	return nil
 }
 
-// leaf adds one run of bits, inside the given rows.
+// leaf adds a run of bits inside the given rows.
 func (b *treeBuilder) leaf(f view.FieldValue, around []string, name, swatch string, linked bool) {
 	b.enter(around)
 	r := treeRow{
@@ -113,8 +113,8 @@ func (b *treeBuilder) leaf(f view.FieldValue, around []string, name, swatch stri
 	b.rows = append(b.rows, r)
 }
 
-// place is where a run of bits stands in the tree, and its name there. Bookkeeping is not part of the groups that it serves: its
-// bytes are elsewhere. It is told by its brackets.
+// place returns the rows around a run of bits in the tree, and its name there. Lengths, counts and offsets are not inside the group that they
+// describe, because their bytes are elsewhere; brackets mark them.
 func place(f view.FieldValue) (around []string, name string) {
 	if f.Role == "gap" {
 		return nil, "unexplained"
@@ -132,7 +132,7 @@ func place(f view.FieldValue) (around []string, name string) {
 			elem = i + 1
 		}
 	}
-	if around = steps[:elem]; elem == len(steps) || f.Path == f.Role { // the element's own number, or the frame's
+	if around = steps[:elem]; elem == len(steps) || f.Path == f.Role { // a number of the element, or of the frame
 		return around, "[" + f.Role + "]"
 	}
 	if elem == len(steps)-1 {
@@ -141,7 +141,7 @@ func place(f view.FieldValue) (around []string, name string) {
 	return around, "[" + strings.Join(steps[elem:], ".") + " " + f.Role + "]"
 }
 
-// pathSteps cuts members[0].player_id into members, [0] and player_id.
+// pathSteps splits members[0].player_id into members, [0] and player_id.
 func pathSteps(path string) []string {
 	out := make([]string, 0, 4)
 	from := 0
@@ -162,7 +162,7 @@ func pathSteps(path string) []string {
 	return out
 }
 
-// enter closes and opens rows until exactly those are open.
+// enter closes and opens rows until exactly the given rows are open.
 func (b *treeBuilder) enter(around []string) {
 	same := 0
 	for same < len(around) && same < len(b.open) && b.open[same].name == around[same] {
@@ -183,7 +183,7 @@ func (b *treeBuilder) enter(around []string) {
 	}
 }
 
-// closeTo closes rows until n are open, and writes what is known of them only now.
+// closeTo closes rows until n are open, and sets their values.
 func (b *treeBuilder) closeTo(n int) {
 	for _, o := range b.open[n:] {
 		r := &b.rows[o.row]
@@ -199,7 +199,7 @@ func (b *treeBuilder) closeTo(n int) {
 	b.open = b.open[:n]
 }
 
-// mark marks the rows that problems are about: those of their very place.
+// mark marks the rows with problems, by exact position.
 func (b *treeBuilder) mark(problems []view.ProblemInfo) {
 	worst := map[[2]uint32]string{}
 	for _, p := range problems {
@@ -225,13 +225,13 @@ func joinSteps(steps []string) string {
 	return b.String()
 }
 
-// Of a list longer than a run the first elements are drawn, the others a run at a time when they are unfolded.
+// A list longer than a run is drawn with its first elements; the other runs are collapsed.
 const (
 	runLength = 100
 	firstRun  = 20
 )
 
-// visibleRows are the rows of the tree that are drawn: of long lists the first elements, and those of the runs that were unfolded.
+// visibleRows are the drawn rows of the tree: without the collapsed runs of long lists.
 func visibleRows(m *Message) []treeRow {
 	if m.visible != nil {
 		return m.visible
@@ -245,7 +245,7 @@ func visibleRows(m *Message) []treeRow {
 	return out
 }
 
-// appendRows appends row i and what is inside it, deeper by shift; it returns the row after those.
+// appendRows appends row i and its children, deeper by shift; it returns the row after them.
 func appendRows(out *[]treeRow, all []treeRow, i int, opened map[string]bool, shift int) int {
 	r := all[i]
 	depth, elements := r.Depth, r.items
@@ -303,10 +303,10 @@ func lastElement(rows []treeRow, depth int) string {
 	return ""
 }
 
-// Key says which part of every message a run of bits is: that of the layout has the same.
+// Key identifies a part in every message and in the layout.
 func Key(path, role string) string { return Indexless(path) + "/" + role }
 
-// key is that of the row, "" if the layout that is shown is of another message.
+// key is the Key of the row, "" if the layout shown is of another message.
 func (r treeRow) key(linked bool) string {
 	switch {
 	case !linked || r.Gap || r.Run != "":
@@ -317,7 +317,7 @@ func (r treeRow) key(linked bool) string {
 	return Key(r.Path, r.Role)
 }
 
-// Indexless is members[].player_id of members[0].player_id.
+// Indexless returns members[].player_id for members[0].player_id.
 func Indexless(path string) string {
 	var b strings.Builder
 	inside := false
@@ -336,10 +336,10 @@ func Indexless(path string) string {
 	return b.String()
 }
 
-// WithoutIndexes is members[].player_id of members[0].player_id.
+// WithoutIndexes is Indexless without brackets at the end.
 func WithoutIndexes(path string) string { return strings.TrimSuffix(Indexless(path), "[]") }
 
-// depthClass is the class of a depth. The style sheet has twelve.
+// depthClass is the class of a depth; the style sheet has twelve.
 func depthClass(n int) string {
 	if n == 0 {
 		return ""

@@ -8,15 +8,15 @@ package templates
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// Uploaded says what was done with an upload.
+// Uploaded is the result of an upload.
 type Uploaded struct {
 	Frame   Frame
-	Trouble string // of the upload as a whole
+	Trouble string // error of the upload as a whole
 	Files   []UploadedFile
 	Back    string
 }
 
-// UploadedFile says what was done with one file.
+// UploadedFile is the result for one file.
 type UploadedFile struct {
 	File, From, Result, Reason, Href string
 	Mistakes                         int

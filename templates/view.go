@@ -14,109 +14,109 @@ import (
 	"wirebench/static"
 )
 
-// Frame is what every page has around it.
+// Frame is the data of the frame of every page.
 type Frame struct {
 	Title      string
-	Workspace  string // name of the open one, "" if none is
+	Workspace  string // name of the open one, or ""
 	Workspaces []Link
-	Nonce      string // lets the editor add its style sheet
-	LookOnly   bool   // the person may change nothing on the server: buttons that would are not drawn
-	SignedIn   bool   // a cookie says who the person is, and can be taken away
+	Nonce      string // permits the style sheet of the editor
+	LookOnly   bool   // read-only access: buttons for changes are not drawn
+	SignedIn   bool   // by a cookie, which signing out deletes
 }
 
-// Link is a place to go.
+// Link is a hyperlink.
 type Link struct{ Href, Text string }
 
-// Workbench is the page of one workspace.
+// Workbench is the page of a workspace.
 type Workbench struct {
 	Frame
-	Live         bool // for an open page, which is told of lines by itself
+	Live         bool // for an open page, which gets line numbers separately
 	Form         FormState
 	Rail         Rail
-	Message      string // name of the open definition as addresses have it, "" if none is
+	Message      string // name of the open definition in addresses, or ""
 	Targets      []Target
 	Definition   Definition
 	Layout       *view.LayoutInfo // nil if nothing is open
-	Stale        bool             // the open definition has mistakes: layout and fields are by the last one that had none
+	Stale        bool             // the open definition has mistakes: layout and fields are those of its last valid version
 	Input        Input
-	Messages     []MessageRow // of an input that has several
+	Messages     []MessageRow // of an input with several
 	MoreMessages int          // that are not listed
 	Shown        *Message     // nil without input
 	Values       Values
 	Samples      Samples
-	Capture      *Capture // nil on the page of the library alone
-	Notice       string   // what went wrong with the request as a whole
-	Done         string   // what went well
+	Capture      *Capture // nil on the page of the library
+	Notice       string   // error of the request as a whole
+	Done         string   // success message
 }
 
 // Capture is the capture whose frames are listed above the fields.
 type Capture struct {
 	ID, Name string
-	Live     bool // it is running traffic
+	Live     bool // live traffic
 }
 
-// Target is a format that definitions can be written in.
+// Target is an output format for definitions.
 type Target struct{ Name, Title string }
 
-// FormState is what the page hands to itself with its next form.
+// FormState is the state that a page passes to the next through its form.
 type FormState struct {
 	Show, Bytes, Rows int
-	Edits             map[string]string // messages whose bytes were changed, in hex
-	Opened            map[string]bool   // runs of list elements that are unfolded
-	From              string            // tells whether the input is still that of the page
-	Base              string            // tells whether the definition is still the one on disk
-	Written           bool              // the table of the layout is in the order of the definition, not of the wire
+	Edits             map[string]string // edited messages by number, in hex
+	Opened            map[string]bool   // expanded runs of list elements
+	From              string            // detects whether the input has changed
+	Base              string            // detects whether the definition on disk has changed
+	Written           bool              // the table of the layout is in definition order, not wire order
 }
 
-// EditsJSON is Edits for a form, "" if there are none.
+// EditsJSON is Edits for a form, "" without edits.
 func (f FormState) EditsJSON() string {
 	if len(f.Edits) == 0 {
 		return ""
 	}
-	text, _ := json.Marshal(f.Edits) // texts always can be
+	text, _ := json.Marshal(f.Edits) // cannot fail: it has only strings
 	return string(text)
 }
 
 // Rail is the list of the library's messages.
 type Rail struct {
-	Drawn  bool   // false: as it was drawn before, and the lists are empty
+	Drawn  bool   // false: unchanged since the last drawing, and the lists are empty
 	State  string // of the library
 	Groups []Group
 	Filter string
 	Count  int // definitions of messages in the library
-	More   int // names that fit the filter and are not listed
+	More   int // matching names that are not listed
 
-	KeepsCaptures  bool        // the workspace has a place for them
-	Relays         bool        // traffic can be relayed and shown
-	Demo           bool        // there is a demo game
-	Undefined      []Undefined // names of the code map that have no definition
+	KeepsCaptures  bool        // the workspace has storage for captures
+	Relays         bool        // the workspace has listeners
+	Demo           bool        // the protocol has a demo game
+	Undefined      []Undefined // names of the code map without a definition
 	UndefinedCount int
 
-	Versions  bool       // messages have them
-	Codes     bool       // codes of messages stand in maps of their own
+	Versions  bool       // messages have versions
+	Codes     bool       // codes of messages are in code maps
 	Constants *Constants // nil if the dialect has none
 	Maps      []string   // code maps of the library
 	MapName   string     // in use
 	Options   []Option   // of the dialect
 	Names     int        // in the code map
-	Notes     []string   // what is odd about the library as a whole
+	Notes     []string   // diagnostics of the library as a whole
 	NoteCount int
 }
 
-// Option is an option of a dialect, which people can choose.
+// Option is an option of a dialect, for a setting.
 type Option struct {
 	Name, Title, Doc string
 	Choices          []string // nil: any text
-	Value            string   // that was chosen; "" = none
+	Value            string   // "" = the server's default
 }
 
-// Constants are the values of named numbers that definitions use and do not say.
+// Constants are the values of constants that definitions use but do not define.
 type Constants struct {
-	Text    string   // NAME = VALUE lines, as they are set
+	Text    string   // NAME = VALUE lines
 	Missing []string // names without a value
 }
 
-// Group is a heading of the list of messages.
+// Group is a heading in the list of messages.
 type Group struct {
 	Title string
 	Items []Item
@@ -125,11 +125,11 @@ type Group struct {
 // Item is a message of the library.
 type Item struct {
 	Name     string
-	Code     string        // "0x1234", "" if it has none
-	Unmapped bool          // there is a code map, and the name is not in it
-	State    string        // "ok", or the worst mistake of its files: "warning", "error"
-	File     string        // if that has several messages
-	Versions []ItemVersion // the newest first
+	Code     string        // "0x1234", or ""
+	Unmapped bool          // the code map lacks the name
+	State    string        // "ok", or the worst severity in its files: "warning", "error"
+	File     string        // of a file with several messages
+	Versions []ItemVersion // newest first
 	Current  bool
 }
 
@@ -139,38 +139,38 @@ type ItemVersion struct {
 	Href    string
 	State   string // "" for ok
 	Current bool
-	Sampled bool // there are samples of it
+	Sampled bool // it has samples
 }
 
-// Undefined is a name that has a code and no definition.
+// Undefined is a name with a code but without a definition.
 type Undefined struct{ Name, Code, Href string }
 
 // Definition is the open definition.
 type Definition struct {
 	File, Text  string
-	New         string // the name that a new definition is offered
-	Edited      bool   // the text is not the stored one
-	Stored      bool   // there is a stored one
+	New         string // proposed name of a new definition
+	Edited      bool   // the text differs from the stored one
+	Stored      bool   // it is stored
 	Versioned   bool   // the file is one version of its message
-	NewLabel    string // what the name of a new definition is
+	NewLabel    string // label of the name of a new definition
 	Version     int
-	Newest      int  // version of the message; more than Version if this is an older one
-	Moves       bool // an older version whose text moves bytes: it cannot be saved as that
+	Newest      int  // version of the message; greater than Version for an older one
+	Moves       bool // an older version whose text has another layout: it cannot be saved under its version
 	Base        string
-	Conflict    *Conflict // the file on disk is not the one that was edited
+	Conflict    *Conflict // the file on disk changed during editing
 	Diagnostics []diag.Info
 	Language    schema.Language
-	Several     []MessageLine // the messages of the text, if it has several
-	Part        int           // which of them is open, from 0
+	Several     []MessageLine // the messages of a text with several
+	Part        int           // index of the open one
 }
 
-// MessageLine is a message of a text with several, and the line on which it starts.
+// MessageLine is a message of a text with several, and its first line.
 type MessageLine struct {
 	Name string `json:"name"`
 	Line int    `json:"line"`
 }
 
-// Conflict is a file that was changed by others while a text of it was edited.
+// Conflict is a file that was changed by others while its text was edited.
 type Conflict struct {
 	Deleted bool
 	Lines   []ChangedLine
@@ -183,34 +183,34 @@ type ChangedLine struct {
 	Text   string
 }
 
-// Samples are the messages that are kept beside the open definition.
+// Samples are the messages stored beside the open definition.
 type Samples struct {
 	Rows    []SampleRow
-	CanKeep bool // the shown message can become one
+	CanKeep bool // the shown message can be stored
 }
 
-// SampleRow is one of them.
+// SampleRow is a sample.
 type SampleRow struct {
 	Number, Size   int
 	Message, About string
 	Current        bool
-	Other          bool // it is of another message of the same file
+	Other          bool // of another message of the same file
 }
 
-// Input is what a person pasted, and what it was taken for.
+// Input is the pasted text and its recognized form.
 type Input struct {
 	Text    string
-	Form    string // to read it as, "" = guess
+	Form    string // to read it as, "" = automatic
 	Forms   []FormGroup
-	ByCode  bool // decode by the code that each message carries
+	ByCode  bool // decode by the code of each message
 	Verdict string
-	Why     string   // of the verdict
-	Notes   []string // odd things that did not stop the reading
-	Keep    string   // what a capture of the text is called, "" if it is not worth one
+	Why     string   // reason of the verdict
+	Notes   []string // oddities in the text
+	Keep    string   // name for a capture of the text, "" if it has no conversation
 	Error   string
 }
 
-// FormGroup is a heading of the menu of forms.
+// FormGroup is a heading in the menu of forms.
 type FormGroup struct {
 	Title string
 	Forms []FormChoice
@@ -225,29 +225,29 @@ type MessageRow struct {
 	Dir, Time, Name, Status string
 	Size                    int // bytes
 	Open                    bool
-	Edited                  bool // its bytes were changed
+	Edited                  bool // its bytes were edited
 }
 
-// Message is the decoded message that the page shows, with its bytes.
+// Message is the decoded message on the page, with its bytes.
 type Message struct {
 	view.Result
-	Name      string // of its definition, as addresses have it; "" if it has none
+	Name      string // of its definition in addresses, or ""
 	Data      []byte
-	Was       []byte            // before it was edited
-	Edited    bool              // by a person, in this page
+	Was       []byte            // before editing
+	Edited    bool              // in this page
 	Number    int               // in the input, from 0
-	Types     map[string]string // of fields, as written, by their path without indexes
-	Linked    bool              // it was decoded by the open definition: lines are that one's
-	Stale     bool              // by an earlier text of it: lines may have moved
-	Other     string            // the definition that its code asks for, if that is another one
+	Types     map[string]string // of fields, as written, by path without indexes
+	Linked    bool              // decoded by the open definition, so lines refer to it
+	Stale     bool              // decoded by an earlier text of it, so lines may have moved
+	Other     string            // the definition of its code, if that is another one
 	Took      time.Duration     // to decode and describe it
-	Opened    map[string]bool   // runs of list elements that are unfolded
-	FirstByte int               // that is drawn, and of the tree:
+	Opened    map[string]bool   // expanded runs of list elements
+	FirstByte int               // first byte drawn, and of the tree:
 	FirstRow  int
-	visible   []treeRow // once they are made
+	visible   []treeRow // cache of visibleRows
 
-	// Of a frame that is no message, as its transport says.
-	What  string // a title, "" of messages
+	// Of a frame that is not a message, from its transport.
+	What  string // title, "" of messages
 	Kind  string // control, opaque or problem
 	Facts [][2]string
 }
@@ -256,16 +256,16 @@ type Message struct {
 type Values struct {
 	Offered  bool // there is a definition to encode by
 	Text     string
-	Made     string // tells the server whether Text was changed
-	Kept     bool   // they are as a person wrote them, not those of the message
+	Made     string // detects whether Text was edited
+	Kept     bool   // edited, not those of the message
 	TooLong  bool   // for a text field
 	Code     string
-	CodeHint string // the code that the definition has
-	Encoded  string // what came out, in words
+	CodeHint string // code of the definition
+	Encoded  string // result in words
 	Problems []view.ProblemInfo
 }
 
-// Bounds of what is drawn at once. The pages before and after are a button away; the JSON has all.
+// Limits of the items drawn at once. Buttons lead to the pages before and after; the JSON routes return everything.
 const (
 	pageBytes = 4096
 	pageRows  = 1000
@@ -273,7 +273,7 @@ const (
 
 func asset(name string) string { return static.URL(name) }
 
-// tint is the colour class of a family; alt tells neighbours apart.
+// tint is the color class of a family; alt distinguishes neighbors.
 func tint(f view.Family, alt bool) string {
 	if f == "" {
 		f = view.FamilyInt
@@ -284,7 +284,7 @@ func tint(f view.Family, alt bool) string {
 	return "t-" + string(f)
 }
 
-// Family is the family of a field's colour.
+// Family is the family of a field's color.
 func Family(f *view.FieldValue) string {
 	if f.Family == "" {
 		return string(view.FamilyInt)
@@ -292,8 +292,7 @@ func Family(f *view.FieldValue) string {
 	return string(f.Family)
 }
 
-// tints are the colour classes of the runs of bits of a message, each other than that of the one of its family before it. web/src/model.ts
-// does the same.
+// tints are the color classes of the runs of bits of a message, alternating within each family. web/src/model.ts computes the same.
 func tints(fields []view.FieldValue) []string {
 	type pair struct {
 		class [2]string
@@ -314,7 +313,7 @@ func tints(fields []view.FieldValue) []string {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// number is a number in text that a program may read back; 0 is no text.
+// number formats a number; 0 is "".
 func number(n int) string {
 	if n == 0 {
 		return ""
@@ -322,7 +321,7 @@ func number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// hintOfSlash names the key of the filter of messages; among frames it is that of their filter.
+// hintOfSlash is the key of the message filter. On the page of a capture the key belongs to the filter of frames.
 func hintOfSlash(w Workbench) string {
 	if w.Capture != nil {
 		return ""
@@ -354,7 +353,7 @@ func severityClass(severity string) string {
 	return "warn"
 }
 
-// severityMark is a sign that says the same as the colour.
+// severityMark is a sign for a severity, in addition to the color.
 func severityMark(severity string) string {
 	if severity == "error" {
 		return "✕"
@@ -372,10 +371,10 @@ func statusClass(status string) string {
 	return "err"
 }
 
-// sortedKeys are the names of a set in their order.
+// sortedKeys returns the elements of a set, sorted.
 func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
 
-// tookText is a time for people, to two digits.
+// tookText is a duration with two digits.
 func tookText(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:

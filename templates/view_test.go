@@ -138,7 +138,7 @@ func TestTreeRows(t *testing.T) {
 	}
 }
 
-// Names come from definitions, which come from anybody: odd ones make odd rows, nothing worse.
+// Definitions may have arbitrary names: odd names only make odd rows.
 func TestTreeRowsOfOddPaths(t *testing.T) {
 	for _, path := range []string{"", ".", "[", "]", "a[", "a]", "[0", "[0]", "a[0", "a[0]]", "a..b", "a[0][1]", "[0].a"} {
 		for _, role := range []string{"value", "count", path} {
@@ -163,7 +163,7 @@ func TestJSONText(t *testing.T) {
 	}
 }
 
-// Pages know no game: what they say of one comes from its definitions.
+// Page texts do not name games; names of games come from definitions.
 func TestNoGameIsNamed(t *testing.T) {
 	names := regexp.MustCompile(`(?i)\b(?:tera|muta|subspace)\b`)
 	for _, pattern := range []string{"*.templ", "*.go", "../web/src/*.*", "../web/src/*/*.*"} {
@@ -177,7 +177,7 @@ func TestNoGameIsNamed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.HasSuffix(name, "_test.go") || strings.Contains(name, "/copy/") {
-				continue // the forms that bytes are copied in have their names, as those that are pasted
+				continue // names of forms, such as of copied bytes, are allowed
 			}
 			if found := names.Find(text); found != nil {
 				t.Errorf("%s names %s", name, found)
@@ -186,7 +186,7 @@ func TestNoGameIsNamed(t *testing.T) {
 	}
 }
 
-// What a message holds is text on the page, never markup.
+// Values of a message are escaped.
 func TestMarkupIsEscaped(t *testing.T) {
 	evil := `<img src=x onerror=alert(1)>"'`
 	value, _ := json.Marshal(evil)
@@ -222,7 +222,7 @@ func TestMarkupIsEscaped(t *testing.T) {
 	}
 }
 
-// Of a long list the first run of elements is drawn; the others are a row each until they are unfolded.
+// Of a long list the first run of elements is drawn; other runs are a row each until expanded.
 func TestLongLists(t *testing.T) {
 	var fields []view.FieldValue
 	for i := range 250 {

@@ -1,7 +1,7 @@
-// Package browsertest uses pages in a headless Chromium as a person does, for tests.
+// Package browsertest operates pages in a headless Chromium through mouse and keyboard, for tests.
 //
-// All tests of a package share one Chromium; each Open has storage, cookies and windows of its own. A test that opens a page is named
-// TestFlow... or TestBrowser...: .ci/run runs them apart from the others, without the race detector.
+// All tests of a package share one Chromium; each Open has its own storage, cookies and windows. A test that opens a page is named
+// TestFlow... or TestBrowser...: .ci/run runs these tests separately, without the race detector.
 package browsertest
 
 import (
@@ -27,16 +27,16 @@ import (
 
 // Open opens an address and waits until an element is visible. Any error or warning of the browser fails the test.
 //
-// WIREBENCH_BROWSER says what happens to the test: "off" skips it, "required" fails it where there is no Chromium.
+// WIREBENCH_BROWSER=off skips the test, WIREBENCH_BROWSER=required fails it if no Chromium is found.
 func Open(t *testing.T, url, visible string) context.Context {
 	return OpenAllowing(t, url, visible, nil)
 }
 
-// Require skips or fails a test that cannot have a browser, as Open does: for those that prepare something large first.
+// Require skips or fails a test without a browser, as Open does, before it prepares large data.
 func Require(t *testing.T) {
 	t.Helper()
 	if !strings.HasPrefix(t.Name(), "TestFlow") && !strings.HasPrefix(t.Name(), "TestBrowser") {
-		t.Fatal("name a test that opens a page TestFlow... or TestBrowser...")
+		t.Fatal("a test that opens a page must be named TestFlow... or TestBrowser...")
 	}
 	mode := os.Getenv("WIREBENCH_BROWSER")
 	if mode == "off" {
@@ -50,7 +50,7 @@ func Require(t *testing.T) {
 	}
 }
 
-// program is the path of a Chromium, or "". The one without windows takes half the processor time of the others.
+// program returns the path of a Chromium, or "". The headless shell needs half the processor time of a full one.
 func program() string {
 	for _, name := range []string{"chromium-headless-shell", "chrome-headless-shell", "headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -60,7 +60,7 @@ func program() string {
 	return ""
 }
 
-// OpenAllowing is Open with errors and warnings allowed that match the expression.
+// OpenAllowing is Open, ignoring errors and warnings that match allowed.
 func OpenAllowing(t *testing.T, url, visible string, allowed *regexp.Regexp) context.Context {
 	t.Helper()
 	Require(t)
@@ -76,7 +76,7 @@ func OpenAllowing(t *testing.T, url, visible string, allowed *regexp.Regexp) con
 	return openWindow(t, ctx, url, visible, allowed)
 }
 
-// OpenTab opens an address in another window of the same person: storage and cookies are shared.
+// OpenTab opens an address in another window that shares storage and cookies.
 func OpenTab(t *testing.T, ctx context.Context, url, visible string) context.Context {
 	t.Helper()
 	return openWindow(t, ctx, url, visible, nil)
@@ -87,7 +87,7 @@ type profileKey struct{} // of a context: the cdp.BrowserContextID of its pages
 func openWindow(t *testing.T, ctx context.Context, url, visible string, allowed *regexp.Regexp) context.Context {
 	t.Helper()
 	at := cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
-	// A window of its own: a page in the background draws nothing.
+	// A separate window: a page in the background is not drawn.
 	id, err := target.CreateTarget("about:blank").WithBrowserContextID(ctx.Value(profileKey{}).(cdp.BrowserContextID)).WithNewWindow(true).WithWidth(1440).WithHeight(900).Do(at)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func openWindow(t *testing.T, ctx context.Context, url, visible string, allowed 
 	return tab
 }
 
-// shared is the Chromium of all tests that run now.
+// shared is the Chromium of all running tests.
 var shared struct {
 	sync.Mutex
 	ctx   context.Context
@@ -108,7 +108,7 @@ var shared struct {
 	users int
 }
 
-// acquire starts the Chromium for the first test that needs it. The last one to end closes it.
+// acquire starts the Chromium for the first test that needs it. The last test to end closes it.
 func acquire(t *testing.T) context.Context {
 	t.Helper()
 	shared.Lock()
@@ -154,7 +154,7 @@ func start() (context.Context, func(), error) {
 	return ctx, closeBrowser, nil
 }
 
-// complain logs errors between the test and the browser, except events that the library does not know yet.
+// complain logs errors between the test and the browser, except events unknown to the library.
 func complain(format string, args ...any) {
 	if !strings.HasPrefix(format, "unhandled ") {
 		stdlog.Printf("ERROR: "+format, args...)
@@ -183,13 +183,13 @@ func watch(t *testing.T, ctx context.Context, allowed *regexp.Regexp) {
 		defer mu.Unlock()
 		for _, c := range complaints {
 			if allowed == nil || !allowed.MatchString(c) {
-				t.Errorf("the browser complains: %s", c)
+				t.Errorf("browser console: %s", c)
 			}
 		}
 	})
 }
 
-// Arrive waits until an element is visible, on whatever page the tab shows by then.
+// Arrive waits until an element is visible, possibly after navigations of the tab.
 func Arrive(t *testing.T, ctx context.Context, selector string) {
 	t.Helper()
 	expression := fmt.Sprintf("document.readyState === 'complete' && document.querySelector(%q)?.checkVisibility() === true", selector)
@@ -200,7 +200,7 @@ func Arrive(t *testing.T, ctx context.Context, selector string) {
 
 var errNever = errors.New("not within 40 seconds")
 
-// poll evaluates an expression until its value is accepted. A navigation ends a wait inside the page, so each try is a call of its own.
+// poll evaluates an expression until its value is accepted. A navigation aborts a wait inside the page, so each attempt is a separate call.
 func poll[T any](ctx context.Context, expression string, accept func(T) bool) error {
 	err := errNever
 	for end := time.Now().Add(40 * time.Second); time.Now().Before(end); time.Sleep(25 * time.Millisecond) {
@@ -221,14 +221,14 @@ func poll[T any](ctx context.Context, expression string, accept func(T) bool) er
 	return err
 }
 
-// Reload loads the page of a tab anew and waits until an element is visible. The selector begins with html.
+// Reload reloads the page of a tab and waits until an element is visible. The selector begins with html.
 func Reload(t *testing.T, ctx context.Context, selector string) {
 	t.Helper()
 	Run(t, ctx, chromedp.Evaluate(`document.documentElement.dataset.leaving = ""`, nil), chromedp.Reload())
 	Arrive(t, ctx, "html:not([data-leaving])"+strings.TrimPrefix(selector, "html"))
 }
 
-// Run does actions in the page.
+// Run runs actions in the page.
 func Run(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
 	t.Helper()
 	if err := chromedp.Run(ctx, actions...); err != nil {
@@ -244,7 +244,7 @@ func Value[T any](t *testing.T, ctx context.Context, expression string) T {
 	return result
 }
 
-// Painted waits until what the page has drawn is on the screen: its sizes are known to all scripts then.
+// Painted waits until the page has been painted: its sizes are then final.
 func Painted() chromedp.Action {
 	const frames = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))`
 	return chromedp.Evaluate(frames, nil, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })

@@ -15,23 +15,23 @@ import (
 //go:embed find.js
 var find string
 
-// Page is a page as a person uses it: things have roles and names, as for a screen reader (find.js). Events are real ones of
-// mouse and keyboard. Every method waits until what it needs is there, and fails the test when it does not come.
+// Page operates a page through roles and accessible names, as a screen reader presents it (find.js). Mouse and keyboard events are real.
+// Every method waits for its element, and fails the test if the element does not appear.
 //
-// A name is the whole accessible name, or its beginning with "…" at the end. In narrows the search to a named part of the page.
+// A name is the whole accessible name, or its beginning followed by "…". In narrows the search to a named part of the page.
 type Page struct {
 	*testing.T
 	Ctx   context.Context
 	where string
 }
 
-// In is the page seen through one of its named parts: a region, a dialog, a table.
+// In narrows the page to a named part: a region, a dialog, a table.
 func (p Page) In(name string) Page {
 	p.where = name
 	return p
 }
 
-// found is a JavaScript expression: the elements with a role and a name.
+// found is a JavaScript expression for the elements with a role and a name.
 func (p Page) found(role, name string) string {
 	return fmt.Sprintf("%s(%s, %s, %s)", strings.TrimSpace(find), quote(role), quote(name), quote(p.where))
 }
@@ -49,14 +49,14 @@ func quote(text string) string {
 	return string(b)
 }
 
-// spot is where an element can be clicked, or why it cannot.
+// spot is a position for clicking an element, or the reason why it cannot be clicked.
 type spot struct {
 	X, Y float64
 	Why  string
 }
 
-// spotOf brings an element into view as far as its scrollers go, and says where it can be clicked. It is not clickable while another
-// element covers it, or while the page would have to be scrolled although it fills the window.
+// spotOf scrolls an element into view and returns a position for clicking it. An element cannot be clicked while another one covers it, or if
+// the page itself, which fills the window, would have to scroll.
 func (p Page) spotOf(role, name string) spot {
 	p.Helper()
 	var at spot
@@ -72,7 +72,7 @@ func (p Page) spotOf(role, name string) spot {
 			if (hit !== null && (e.contains(hit) || hit.contains(e) && hit.closest("label") !== null || e.labels !== undefined && [...e.labels ?? []].some((l) => l.contains(hit)))) return { X: x, Y: y, Why: "" };
 			if (hit !== null) return { Why: "covered by " + hit.outerHTML.slice(0, 120) };
 		}
-		return { Why: "out of the window" };
+		return { Why: "outside the window" };
 	})()`, p.found(role, name))
 	if err := poll(p.Ctx, expression, func(s spot) bool { at = s; return s.Why == "" }); err != nil {
 		p.Fatalf("%s cannot be clicked: %s (%v)", p.what(role, name), at.Why, err)
@@ -106,21 +106,21 @@ func (p Page) mouse(role, name string, times int, button chromedp.MouseOption) {
 	}
 }
 
-// Point moves the mouse over an element.
+// Point moves the mouse to an element.
 func (p Page) Point(role, name string) {
 	p.Helper()
 	at := p.spotOf(role, name)
 	Run(p.T, p.Ctx, chromedp.MouseEvent(input.MouseMoved, at.X, at.Y))
 }
 
-// Wheel turns the wheel over an element, dy pixels down.
+// Wheel turns the mouse wheel over an element, by dy pixels down.
 func (p Page) Wheel(role, name string, dy float64) {
 	p.Helper()
 	at := p.spotOf(role, name)
 	Run(p.T, p.Ctx, input.DispatchMouseEvent(input.MouseWheel, at.X, at.Y).WithDeltaX(0).WithDeltaY(dy))
 }
 
-// Fill clicks a text field and types over what is in it.
+// Fill clicks a text field and replaces its text.
 func (p Page) Fill(role, name, text string) {
 	p.Helper()
 	p.Click(role, name)
@@ -132,7 +132,7 @@ func (p Page) Fill(role, name, text string) {
 	p.Type(text)
 }
 
-// Type types a text where the focus is.
+// Type types text into the focused element.
 func (p Page) Type(text string) {
 	p.Helper()
 	Run(p.T, p.Ctx, chromedp.KeyEvent(text))
@@ -140,7 +140,7 @@ func (p Page) Type(text string) {
 
 var keyCodes = map[string]int64{"Backspace": 8, "Tab": 9, "Enter": 13, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Insert": 45, "Delete": 46, "F2": 113, "F6": 117}
 
-// Press presses keys that type nothing: "Ctrl+S", "ArrowDown", "?".
+// Press presses keys that type no text: "Ctrl+S", "ArrowDown", "?".
 func (p Page) Press(keys ...string) {
 	p.Helper()
 	for _, k := range keys {
@@ -165,7 +165,7 @@ func (p Page) Press(keys ...string) {
 		}
 		down := input.DispatchKeyEvent(input.KeyRawDown).WithKey(name).WithCode(physical).WithWindowsVirtualKeyCode(code).WithModifiers(mods)
 		switch k {
-		case "Enter": // as text too, which submits forms and presses buttons
+		case "Enter": // as text too, to submit forms and press buttons
 			down.Type, down.Text, down.UnmodifiedText = input.KeyDown, "\r", "\r"
 		case "Ctrl+A":
 			down = down.WithCommands([]string{"selectAll"})
@@ -174,7 +174,7 @@ func (p Page) Press(keys ...string) {
 	}
 }
 
-// Visible waits until a person can see an element: inside the window, and not covered.
+// Visible waits until an element can be seen: inside the window, and not covered.
 func (p Page) Visible(role, name string) {
 	p.Helper()
 	var why string
@@ -185,28 +185,28 @@ func (p Page) Visible(role, name string) {
 			const hit = document.elementFromPoint(r.x + Math.min(r.width / 2, 200), r.y + r.height / 2);
 			return hit !== null && (e.contains(hit) || hit.contains(e));
 		});
-		return seen.length > 0 ? "" : all.length + " of them, none of which can be seen";
+		return seen.length > 0 ? "" : all.length + " found, none visible";
 	})()`, p.found(role, name))
 	if err := poll(p.Ctx, expression, func(s string) bool { why = s; return s == "" }); err != nil {
 		p.Fatalf("%s: %s (%v)", p.what(role, name), why, err)
 	}
 }
 
-// Gone waits until there is no such element.
+// Gone waits until no such element exists.
 func (p Page) Gone(role, name string) {
 	p.Helper()
 	if err := poll(p.Ctx, p.found(role, name)+".length", func(n int) bool { return n == 0 }); err != nil {
-		p.Fatalf("%s is still there (%v)", p.what(role, name), err)
+		p.Fatalf("%s still exists (%v)", p.what(role, name), err)
 	}
 }
 
-// Count is how many such elements there are now.
+// Count returns the current number of such elements.
 func (p Page) Count(role, name string) int {
 	p.Helper()
 	return Value[int](p.T, p.Ctx, p.found(role, name)+".length")
 }
 
-// Text is the text of an element.
+// Text returns the text of an element.
 func (p Page) Text(role, name string) string {
 	p.Helper()
 	var text string
@@ -217,12 +217,12 @@ func (p Page) Text(role, name string) string {
 		}
 		return s != nil
 	}); err != nil {
-		p.Fatalf("%s is not there (%v)", p.what(role, name), err)
+		p.Fatalf("%s does not exist (%v)", p.what(role, name), err)
 	}
 	return text
 }
 
-// Has waits until the text of an element is this one.
+// Has waits until the text of an element equals text.
 func (p Page) Has(role, name, text string) {
 	p.Helper()
 	var has string
@@ -237,17 +237,17 @@ func (p Page) Has(role, name, text string) {
 	}
 }
 
-// Says waits until a status or an alert, of the dialog that is open if one is, has a text.
+// Says waits until a status or an alert contains a text; with a dialog open, one in the dialog.
 func (p Page) Says(text string) {
 	p.Helper()
 	var says string
 	all := fmt.Sprintf(`[...%s, ...%s].map((e) => e.innerText).join("\n")`, p.found("status", ""), p.found("alert", ""))
 	if err := poll(p.Ctx, all, func(s string) bool { says = s; return strings.Contains(s, text) }); err != nil {
-		p.Fatalf("nothing says %q, but: %s (%v)", text, says, err)
+		p.Fatalf("no status or alert contains %q; they are: %s (%v)", text, says, err)
 	}
 }
 
-// Chosen waits until the option that is chosen in a select has a text.
+// Chosen waits until the selected option of a select contains a text.
 func (p Page) Chosen(name, text string) {
 	p.Helper()
 	var chosen string
@@ -256,17 +256,17 @@ func (p Page) Chosen(name, text string) {
 	}
 }
 
-// Enabled waits until an element can be used.
+// Enabled waits until an element is enabled.
 func (p Page) Enabled(role, name string) { p.Helper(); p.able(role, name, true) }
 
-// Disabled waits until an element cannot be used.
+// Disabled waits until an element is disabled.
 func (p Page) Disabled(role, name string) { p.Helper(); p.able(role, name, false) }
 
 func (p Page) able(role, name string, want bool) {
 	p.Helper()
 	expression := fmt.Sprintf(`(all => all.length > 0 && all.every((e) => !(e.disabled || e.ariaDisabled === "true") === %t))(%s)`, want, p.found(role, name))
 	if err := poll(p.Ctx, expression, func(is bool) bool { return is }); err != nil {
-		p.Fatalf("%s can be used: not %t (%v)", p.what(role, name), want, err)
+		p.Fatalf("%s: enabled is not %t (%v)", p.what(role, name), want, err)
 	}
 }
 
@@ -278,7 +278,7 @@ func (p Page) Focused(role, name string) {
 	}
 }
 
-// Choose chooses an option of a select by its text. The list of its options is the system's, out of reach of the mouse of a test.
+// Choose selects an option of a select by its text. The list of options belongs to the operating system, so the mouse cannot be used.
 func (p Page) Choose(name, option string) {
 	p.Helper()
 	var why string

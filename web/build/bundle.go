@@ -15,29 +15,29 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// bundled is the content of static/ as web/src gives it.
+// bundled is the content of static/ built from web/src.
 type bundled struct {
 	files   map[string][]byte // by name in static/
-	summary string            // what takes the room, for people
+	summary string            // sizes of the contents, as text
 }
 
-// engines are the first browsers that have all that the pages use without a fallback; light-dark() in CSS is the youngest.
+// engines are the oldest browsers that support everything the pages use without a fallback; light-dark() in CSS is the newest feature.
 var engines = []api.Engine{
 	{Name: api.EngineChrome, Version: "123"},
 	{Name: api.EngineFirefox, Version: "128"},
 	{Name: api.EngineSafari, Version: "17.5"},
 }
 
-// scripts are the files that pages load, in their order on a page.
+// scripts are the files that pages load, in loading order.
 var scripts = []struct{ name, entry, shares string }{
-	{"early", "early.ts", "early.ts"},             // before anything is drawn
+	{"early", "early.ts", "early.ts"},             // before the first drawing
 	{"app", "main.ts", "shared.ts"},               // on every page
 	{"capture", "capture.ts", "frames/shared.ts"}, // on pages that list frames
-	{"dialogs", "dialogs/script.ts", ""},          // loaded when one of them is opened
-	{"drawers", "frames/drawers.ts", ""},          // loaded when the first drawer is opened
+	{"dialogs", "dialogs/script.ts", ""},          // loaded when a dialog is first opened
+	{"drawers", "frames/drawers.ts", ""},          // loaded when a drawer is first opened
 }
 
-// pages are what a page loads when it opens, and the most it may weigh.
+// pages are the scripts that a page loads when it opens, and their maximum size.
 var pages = []struct {
 	name    string
 	scripts []string
@@ -47,9 +47,9 @@ var pages = []struct {
 	{"capture page", []string{"early.js", "app.js", "capture.js"}, 250_000},
 }
 
-// bundle builds the pages' files from the sources below the directory web. It writes nothing.
+// bundle builds the files of static/ from the directory web. It writes nothing.
 //
-// Each script takes from those before it on a page what they share, see shared.
+// A script imports modules that earlier scripts of its page contain from them, see shared.
 func bundle(web string) (bundled, error) {
 	out := bundled{files: map[string][]byte{}}
 	if err := out.build(web, []api.EntryPoint{{InputPath: "src/app.css", OutputPath: "app"}}); err != nil {
@@ -58,7 +58,7 @@ func bundle(web string) (bundled, error) {
 	names := map[string]string{}
 	for _, s := range scripts {
 		if _, err := os.Stat(filepath.Join(web, "src", s.entry)); err != nil && s.name != "app" {
-			continue // of a test, which has one script
+			continue // a test, which is one script
 		}
 		if err := out.build(web, []api.EntryPoint{{InputPath: "src/" + s.entry, OutputPath: s.name}}, shared(names)); err != nil {
 			return bundled{}, err
@@ -78,7 +78,7 @@ func bundle(web string) (bundled, error) {
 	return out, nil
 }
 
-// stale names the files that the directory static lacks or holds with other content, sorted.
+// stale returns the names of files that the directory static lacks or has with other content, sorted.
 func (b bundled) stale(static string) []string {
 	var names []string
 	for name, content := range b.files {
@@ -91,7 +91,7 @@ func (b bundled) stale(static string) []string {
 	return names
 }
 
-// write writes the named files to the directory static.
+// write writes the named files to static.
 func (b bundled) write(static string, names []string) error {
 	var errs []error
 	for _, name := range names {
@@ -100,13 +100,13 @@ func (b bundled) write(static string, names []string) error {
 	return errors.Join(errs...)
 }
 
-// build bundles some files.
+// build bundles files.
 func (b *bundled) build(web string, entries []api.EntryPoint, plugins ...api.Plugin) error {
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir:       web,
 		EntryPointsAdvanced: entries,
 		Plugins:             plugins,
-		Outdir:              "out", // never written: only the names of the files are used
+		Outdir:              "out", // only for the names of the files; nothing is written
 		Bundle:              true,
 		Format:              api.FormatIIFE,
 		Engines:             engines,
@@ -135,11 +135,11 @@ func (b *bundled) build(web string, entries []api.EntryPoint, plugins ...api.Plu
 
 var sharedImport = regexp.MustCompile(`import \* as (\w+) from "\./([^"]+)"`)
 
-// sharedBy adds the modules that a file imports as a whole, by their paths: the script that the file is in shares them.
+// sharedBy adds the modules that file imports as a whole to names, by path: the script of the file shares them.
 func sharedBy(file string, names map[string]string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("read what scripts share: %w", err)
+		return fmt.Errorf("read the shared modules: %w", err)
 	}
 	for _, m := range sharedImport.FindAllStringSubmatch(string(text), -1) {
 		names[filepath.Join(filepath.Dir(file), filepath.FromSlash(m[2]))] = m[1]
@@ -147,7 +147,7 @@ func sharedBy(file string, names map[string]string) error {
 	return nil
 }
 
-// shared lets a script take modules from the scripts before it, which have put them into the global wirebench. A page has them once.
+// shared makes a script take modules from earlier scripts, which put them into the global wirebench. A page then has one copy.
 func shared(names map[string]string) api.Plugin {
 	names = maps.Clone(names)
 	return api.Plugin{Name: "shared", Setup: func(b api.PluginBuild) {
@@ -164,7 +164,7 @@ func shared(names map[string]string) api.Plugin {
 	}}
 }
 
-// weigh says what the scripts of each page weigh, and fails when it is too much.
+// weigh lists the size of the scripts of each page. It fails if a page exceeds its maximum.
 func (b bundled) weigh() (string, error) {
 	var text strings.Builder
 	var err error
@@ -179,7 +179,7 @@ func (b bundled) weigh() (string, error) {
 		}
 		fmt.Fprintf(&text, "%s: %d bytes of JavaScript, gzipped, of %d (%s)\n", p.name, sum, p.most, strings.Join(p.scripts, ", "))
 		if sum > p.most {
-			err = errors.Join(err, fmt.Errorf("the scripts of the %s have %d bytes gzipped, more than %d", p.name, sum, p.most))
+			err = errors.Join(err, fmt.Errorf("the scripts of %s have %d bytes gzipped; the maximum is %d", p.name, sum, p.most))
 		}
 	}
 	return text.String(), err

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sources writes a small web directory. The real one may need packages that are not installed where Go tests run.
+// sources writes a small web directory. The real one may need packages that are not installed.
 func sources(t *testing.T, script string) string {
 	t.Helper()
 	web := t.TempDir()

@@ -10,37 +10,37 @@ import (
 	"testing"
 )
 
-// colour is red, green and blue, each 0..1 in sRGB.
-type colour [3]float64
+// color is red, green and blue, each 0 to 1 in sRGB.
+type color [3]float64
 
-// token is a colour of the style sheet: one for each theme.
-type token struct{ light, dark colour }
+// token is a color of the style sheet, one per theme.
+type token struct{ light, dark color }
 
 var tokenLine = regexp.MustCompile(`(--[a-z0-9-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);`)
 
-// tokens reads the opaque colours of a style sheet, by name.
+// tokens reads the opaque colors of a style sheet, by name.
 func tokens(css string) map[string]token {
 	found := map[string]token{}
 	for _, m := range tokenLine.FindAllStringSubmatch(css, -1) {
-		found[m[1]] = token{light: parseColour(m[2]), dark: parseColour(m[3])}
+		found[m[1]] = token{light: parseColor(m[2]), dark: parseColor(m[3])}
 	}
 	return found
 }
 
-// parseColour reads #rrggbb; the caller has checked the form.
-func parseColour(hex string) colour {
+// parseColor reads #rrggbb; the caller has checked the form.
+func parseColor(hex string) color {
 	n, _ := strconv.ParseUint(hex[1:], 16, 32)
-	return colour{float64(n>>16) / 255, float64(n>>8&0xff) / 255, float64(n&0xff) / 255}
+	return color{float64(n>>16) / 255, float64(n>>8&0xff) / 255, float64(n&0xff) / 255}
 }
 
 // contrast is the ratio of WCAG 2.2, 1 to 21.
-func contrast(a, b colour) float64 {
+func contrast(a, b color) float64 {
 	la, lb := luminance(a), luminance(b)
 	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
 }
 
 // luminance is WCAG 2.2's relative luminance.
-func luminance(c colour) float64 {
+func luminance(c color) float64 {
 	for i, v := range c {
 		if v <= 0.04045 {
 			c[i] = v / 12.92
@@ -51,8 +51,8 @@ func luminance(c colour) float64 {
 	return 0.2126*c[0] + 0.7152*c[1] + 0.0722*c[2]
 }
 
-// onGround says which colours of text (or of edges) stand on which grounds, and the least contrast they need: WCAG 2.2 asks for
-// 4.5 for text and 3 for the edges of controls.
+// onGround lists colors of text or edges, their backgrounds, and the minimum contrast: WCAG 2.2 requires 4.5 for text and 3 for the edges of
+// controls.
 var onGround = []struct {
 	fore, ground string // names, separated by spaces
 	least        float64
@@ -64,11 +64,11 @@ var onGround = []struct {
 	{"--edge --accent", "--panel --panel2", 3},
 }
 
-// families are the kinds of bytes that have a tint; each has a second one to tell neighbours apart.
+// families are the kinds of bytes with a tint; each has a second one to distinguish neighbors.
 var families = []string{"head", "int", "float", "ptr", "text", "chain", "gap"}
 
-// tooFaint lists every pair that has too little contrast and every token that is missing.
-func tooFaint(colours map[string]token) []string {
+// tooFaint lists the pairs with too little contrast, and missing tokens.
+func tooFaint(colors map[string]token) []string {
 	var tints []string
 	for _, f := range families {
 		tints = append(tints, "--t-"+f, "--t-"+f+"-alt")
@@ -77,10 +77,10 @@ func tooFaint(colours map[string]token) []string {
 	for _, rule := range onGround {
 		for _, ground := range strings.Fields(strings.ReplaceAll(rule.ground, "TINTS", strings.Join(tints, " "))) {
 			for _, fore := range strings.Fields(rule.fore) {
-				f, okFore := colours[fore]
-				g, okGround := colours[ground]
+				f, okFore := colors[fore]
+				g, okGround := colors[ground]
 				if !okFore || !okGround {
-					found = append(found, fmt.Sprintf("%s on %s: no such colours", fore, ground))
+					found = append(found, fmt.Sprintf("%s on %s: no such colors", fore, ground))
 					continue
 				}
 				for theme, ratio := range map[string]float64{"light": contrast(f.light, g.light), "dark": contrast(f.dark, g.dark)} {
@@ -116,12 +116,12 @@ func TestContrast(t *testing.T) {
 }
 
 func TestContrastFindsFaintText(t *testing.T) {
-	colours := tokens("--text: light-dark(#000000, #777777);\n--t-int: light-dark(#ffffff, #777777);\n")
-	if got := contrast(colours["--text"].light, colours["--t-int"].light); math.Abs(got-21) > 0.001 {
+	colors := tokens("--text: light-dark(#000000, #777777);\n--t-int: light-dark(#ffffff, #777777);\n")
+	if got := contrast(colors["--text"].light, colors["--t-int"].light); math.Abs(got-21) > 0.001 {
 		t.Errorf("black on white: contrast %.3f, want 21", got)
 	}
-	all := strings.Join(tooFaint(colours), "\n")
-	for _, want := range []string{"--text on --t-int, dark: 1.00, less than 4.5", "--dim on --t-int: no such colours"} {
+	all := strings.Join(tooFaint(colors), "\n")
+	for _, want := range []string{"--text on --t-int, dark: 1.00, less than 4.5", "--dim on --t-int: no such colors"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q not found among:\n%s", want, all)
 		}

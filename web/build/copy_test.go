@@ -21,10 +21,10 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// copied is what the copy menus give for bytes and for a value, by the format.
+// copied are the outputs of the copy menus for bytes and for a value, by format.
 type copied struct{ Bytes, Values map[string]string }
 
-// copies has all formats written in a browser.
+// copies makes all formats in a browser.
 func copies(t *testing.T, data []byte, value string) copied {
 	t.Helper()
 	web, err := filepath.Abs("..")
@@ -67,7 +67,7 @@ func copies(t *testing.T, data []byte, value string) copied {
 	})()`, base64.StdEncoding.EncodeToString(data), value))
 }
 
-// manyBytes are all bytes there are, and an incomplete line of them.
+// manyBytes are all byte values, and an incomplete line of them.
 func manyBytes() []byte {
 	data := make([]byte, 0, 300)
 	for i := range cap(data) {
@@ -80,7 +80,7 @@ const manyValues = `{"number":1,"big":"72057594037927936","y":true,"text":"a \"q
 	"pos":{"x":1.5,"y":-2e-7,"on":1e21},"members":[{"id":7,"name":"yes"},{"id":8,"name":"-1","list":[[1,2],[]]}],
 	"codes":[1,2,3],"words":["12:30","~","","null"," a ","%"],"mixed":[1,"a",null,true],"none":[],"group":{},"":0}`
 
-// output is what a program prints for an input. The test is skipped where there is no program of that name.
+// output runs a program and returns its output. The test is skipped if the program is not installed.
 func output(t *testing.T, dir, input, name string, args ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
@@ -97,7 +97,7 @@ func output(t *testing.T, dir, input, name string, args ...string) string {
 	return string(out)
 }
 
-// What is copied is what the programs it is for take: they print the bytes as hex, or the value as JSON.
+// The programs that the formats are for read the copied text: they print the bytes as hex, or the value as JSON.
 func TestBrowserCopiedTextIsUnderstood(t *testing.T) {
 	data := manyBytes()
 	all := copies(t, data, manyValues)
@@ -187,13 +187,13 @@ func TestBrowserCopiedTextIsUnderstood(t *testing.T) {
 	})
 }
 
-// What is copied can be pasted.
+// Copied text can be pasted.
 func TestBrowserCopiedBytesCanBePasted(t *testing.T) {
 	data := manyBytes()
 	all := copies(t, data, "0")
 	for id, text := range all.Bytes {
 		if id == "text" {
-			continue // has not all bytes
+			continue // lacks some bytes
 		}
 		t.Run(id, func(t *testing.T) {
 			got, err := paste.Recognise(text)
@@ -211,7 +211,7 @@ func TestBrowserCopiedBytesCanBePasted(t *testing.T) {
 	}
 }
 
-// compiled writes a file, runs commands beside it and gives what the last one prints.
+// compiled writes a file, runs commands in its directory and returns the output of the last one.
 func compiled(t *testing.T, file, text string, commands [][]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -228,7 +228,7 @@ func compiled(t *testing.T, file, text string, commands [][]string) string {
 	return out
 }
 
-// normal is JSON with its names in order.
+// normal is JSON with sorted names.
 func normal(t *testing.T, text string) string {
 	t.Helper()
 	var v any

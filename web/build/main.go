@@ -2,10 +2,10 @@
 //
 // Run it by go generate ./static, or from anywhere in the module:
 //
-//	go run ./web/build          writes what differs and says what is in it
-//	go run ./web/build -check   writes nothing; exits 1 when static/ is not what web/src gives
+//	go run ./web/build          writes the changed files and lists their contents
+//	go run ./web/build -check   writes nothing; exits 1 if static/ is not up to date
 //
-// Both install the packages of web/package-lock.json where node_modules has others, and exit 1 when the scripts of a page are heavier than they may be.
+// Both run npm ci if node_modules does not match web/package-lock.json, and exit 1 if the scripts of a page exceed their maximum size.
 //
 // The same sources give the same bytes on every machine, so the result is committed and users need no Node.
 package main
@@ -22,7 +22,7 @@ import (
 )
 
 func main() {
-	check := flag.Bool("check", false, "compare static/ with what would be built, and write nothing")
+	check := flag.Bool("check", false, "compare static/ with a new build, and write nothing")
 	flag.Parse()
 	if err := run(*check); err != nil {
 		fmt.Fprintf(os.Stderr, "web/build: %v\n", err)
@@ -54,22 +54,22 @@ func run(check bool) error {
 		return built.write(static, stale)
 	}
 	if len(stale) > 0 {
-		return fmt.Errorf("not what web/src gives: static/%s; run go generate ./static and commit the result", strings.Join(stale, ", static/"))
+		return fmt.Errorf("out of date: static/%s; run go generate ./static and commit the result", strings.Join(stale, ", static/"))
 	}
 	return nil
 }
 
-// install runs npm ci where the packages in node_modules are not those of package-lock.json, as after a change that adds one.
+// install runs npm ci if the packages in node_modules are not those of package-lock.json.
 func install(web string) error {
 	want, err := os.ReadFile(filepath.Join(web, "package-lock.json"))
 	if err != nil {
-		return fmt.Errorf("read which packages are needed: %w", err)
+		return fmt.Errorf("read the required packages: %w", err)
 	}
 	marker := filepath.Join(web, "node_modules", ".installed-lock") // .ci/run writes it too
 	if have, err := os.ReadFile(marker); err == nil && bytes.Equal(have, want) {
 		return nil
 	}
-	fmt.Fprintln(os.Stderr, "web/build: node_modules is not as package-lock.json says: npm ci")
+	fmt.Fprintln(os.Stderr, "web/build: node_modules does not match package-lock.json: npm ci")
 	npm := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	npm.Dir, npm.Stdout, npm.Stderr = web, os.Stderr, os.Stderr
 	if err := npm.Run(); err != nil {
@@ -78,7 +78,7 @@ func install(web string) error {
 	return os.WriteFile(marker, want, 0o644)
 }
 
-// moduleRoot finds the directory of go.mod at or above the working directory: go generate runs commands where the comment is.
+// moduleRoot finds the directory of go.mod at or above the working directory: go generate runs commands in the directory of the comment.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

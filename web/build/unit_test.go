@@ -58,7 +58,7 @@ func TestBrowserUnit(t *testing.T) {
 	t.Logf("%d tests", result.Count)
 }
 
-// bundleTests is all tests as one script, with their runner as the global unit.
+// bundleTests bundles all tests into one script, with their runner as the global unit.
 func bundleTests(t *testing.T, web string) []byte {
 	t.Helper()
 	var entry strings.Builder

@@ -1,4 +1,4 @@
-// Package docs holds the manual: Markdown pages that can be read in the repository, and that the server shows at /docs.
+// Package docs holds the manual: Markdown pages for the repository and for /docs of the server.
 package docs
 
 import (
@@ -20,14 +20,14 @@ import (
 //go:embed *.md
 var files embed.FS
 
-// order lists the pages as a reader meets them; it names every file.
+// order lists the pages in reading order; it names every file.
 var order = []string{"start", "define", "captures", "filters", "live", "replay", "cli", "api", "limits", "contributing"}
 
 // Page is one page of the manual.
 type Page struct {
 	Name     string // of its file, and in its address: /docs/NAME
 	Title    string
-	HTML     string // safe to write into a page
+	HTML     string // safe HTML
 	Sections []Section
 }
 
@@ -35,14 +35,14 @@ type Page struct {
 type Section struct {
 	Title  string
 	Anchor string // id of the heading
-	Text   string // without markup, one space between words
+	Text   string // without markup, words separated by one space
 }
 
-// Hit is a section that has all words of a search.
+// Hit is a section that contains all words of a search.
 type Hit struct {
 	Page    Page
 	Section Section
-	Excerpt string // around the first word that was found in the text
+	Excerpt string // around the first word found in the text
 }
 
 // Pages returns all pages in reading order. The result is shared and must not be changed.
@@ -75,8 +75,8 @@ const (
 	maxExcerpt = 160 // bytes
 )
 
-// Search returns the sections that contain every word of the query, whatever its case: first those whose title has all of them, then those
-// whose title has some, then the others, each in reading order.
+// Search returns the sections that contain every word of the query, ignoring case: first those with all words in the title, then those with
+// some, then the others, each group in reading order.
 func Search(query string) []Hit {
 	words := strings.Fields(strings.ToLower(query[:min(len(query), maxQuery)]))
 	if len(words) == 0 {
@@ -111,7 +111,7 @@ func Search(query string) []Hit {
 	return hits[:min(len(hits), maxHits)]
 }
 
-// excerpt cuts a text around the first of the words, at spaces.
+// excerpt cuts text around the first of the words, at spaces.
 func excerpt(text string, words []string) string {
 	lower := strings.ToLower(text)
 	at := 0
@@ -139,7 +139,7 @@ func excerpt(text string, words []string) string {
 	return strings.ToValidUTF8(cut, "")
 }
 
-// render turns the source of a page into HTML and sections. Links between files become links between pages.
+// render converts a page to HTML and sections. Links between files become links between pages.
 func render(name string, source []byte) Page {
 	md := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	root := md.Parser().Parse(text.NewReader(source))
@@ -181,13 +181,13 @@ func render(name string, source []byte) Page {
 	}
 	var out bytes.Buffer
 	if err := md.Renderer().Render(&out, source, root); err != nil {
-		panic(fmt.Sprintf("docs: render %s: %v", name, err)) // a buffer takes everything
+		panic(fmt.Sprintf("docs: render %s: %v", name, err)) // writing to a buffer does not fail
 	}
 	page.HTML = out.String()
 	return page
 }
 
-// plain is the text of a heading.
+// plain returns the text of a heading.
 func plain(n ast.Node, source []byte) string {
 	var b strings.Builder
 	ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -199,7 +199,7 @@ func plain(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// address is where a link of a page leads when the page is served: "filters.md#fields" is /docs/filters#fields.
+// address converts a link between files to a link between pages: "filters.md#fields" is /docs/filters#fields.
 func address(link string) string {
 	file, anchor, found := strings.Cut(link, "#")
 	if path.Ext(file) != ".md" || strings.Contains(file, "/") {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// comments are what Go says of structs and of their fields, by "path/of/package.Name" and "path/of/package.Name.Field".
+// comments are the doc comments of structs and their fields in Go, by "path/of/package.Name" and "path/of/package.Name.Field".
 type comments map[string]string
 
-// commentsIn reads the comments of all packages of a module below some of its folders.
+// commentsIn reads the comments of the packages in folders of a module.
 func commentsIn(module string, root fs.FS, folders ...string) (comments, error) {
 	out := comments{}
 	for _, folder := range folders {
@@ -38,7 +38,7 @@ func commentsIn(module string, root fs.FS, folders ...string) (comments, error) 
 	return out, nil
 }
 
-// read takes the comments of the structs of a file.
+// read adds the comments of the structs in a file.
 func (c comments) read(pkg string, file *ast.File) {
 	for _, d := range file.Decls {
 		decl, ok := d.(*ast.GenDecl)

@@ -1,5 +1,5 @@
-// Command types writes web/src/api.ts: the TypeScript of the messages and answers that the scripts of the pages exchange with the server,
-// which are Go structs. Run it by go generate.
+// Command types writes web/src/api.ts: TypeScript types of the messages, requests and responses that the scripts of the pages exchange with
+// the server, generated from Go structs. Run it by go generate.
 package main
 
 import (
@@ -9,7 +9,7 @@ import (
 	"wirebench/server"
 )
 
-// target is relative to the folder of server/messages.go, where go generate runs this.
+// target is relative to the folder of server/messages.go, in which go generate runs this command.
 const target = "../web/src/api.ts"
 
 func main() {

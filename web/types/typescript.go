@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// writer writes interfaces for structs, each once, with those that they are made of.
+// writer writes each struct once as an interface, and the structs of its fields.
 type writer struct {
 	strings.Builder
 	names    map[string]reflect.Type
@@ -20,8 +20,8 @@ type writer struct {
 	comments comments
 }
 
-// typescript is the interfaces of structs and of all that they are made of. A field that may be missing is optional; lists that are not are
-// never null. The tags ts and enum of a field narrow its type.
+// typescript returns the interfaces of structs and of the structs in their fields. A field with omitempty or omitzero is optional; a list
+// without it is never null. The tags ts and enum of a field override its type.
 func typescript(roots []any, said comments) string {
 	var queue []reflect.Type
 	w := &writer{names: map[string]reflect.Type{}, queue: &queue, comments: said}
@@ -44,8 +44,8 @@ func typescript(roots []any, said comments) string {
 
 var argument = regexp.MustCompile(`\[.*?([A-Za-z0-9]+)\]$`)
 
-// name returns the name of a struct in TypeScript, and queues a struct that is new. A struct of a package other than server and server/api
-// has the name of its package before its own.
+// name returns the TypeScript name of a struct, and queues a new struct. The name of a struct outside the packages server and server/api
+// begins with the name of its package.
 func (w *writer) name(t reflect.Type) string {
 	name := argument.ReplaceAllStringFunc(t.Name(), func(s string) string { return upper(argument.FindStringSubmatch(s)[1]) })
 	name = upper(name)
@@ -65,7 +65,7 @@ func (w *writer) name(t reflect.Type) string {
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// fields writes the fields of a struct as encoding/json writes them, but for those that are hidden by an outer struct.
+// fields writes the fields of a struct as encoding/json does, except those hidden by an outer struct.
 func (w *writer) fields(t reflect.Type, indent string, hidden ...string) {
 	var own []string
 	for f := range t.Fields() {
@@ -105,7 +105,7 @@ func (w *writer) fields(t reflect.Type, indent string, hidden ...string) {
 	}
 }
 
-// jsonName is what encoding/json calls a field, "" if it writes none, or the fields of an embedded struct in its place.
+// jsonName is the name of a field in JSON, "" if it is omitted or is an embedded struct, whose fields take its place.
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	switch {
@@ -117,14 +117,14 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// comment writes a comment, if there is something to say.
+// comment writes a comment, unless it is empty.
 func (w *writer) comment(indent, text string) {
 	if text = strings.Join(strings.Fields(text), " "); text != "" {
 		fmt.Fprintf(w, "%s/** %s */\n", indent, strings.ReplaceAll(text, "*/", "* /"))
 	}
 }
 
-// enum is the type of one of some words, "" for none.
+// enum is the union type of words separated by commas, "" for none.
 func enum(words string) string {
 	if words == "" {
 		return ""
@@ -138,7 +138,7 @@ var (
 	writes = reflect.TypeFor[json.Marshaler]()
 )
 
-// of is the type of what encoding/json writes of a value.
+// of is the type of a value's JSON.
 func (w *writer) of(t reflect.Type, indent string) string {
 	switch {
 	case t == raw:

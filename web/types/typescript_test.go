@@ -37,7 +37,7 @@ type answer struct {
 	Items  *list[base]       `json:"items,omitempty"`
 	Hidden string            `json:"-"`
 	Rows   []*base           `json:"rows"`
-	own    map[string]string // nothing of it is told
+	own    map[string]string // unexported: omitted
 }
 
 func TestTypescript(t *testing.T) {
