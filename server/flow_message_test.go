@@ -206,6 +206,8 @@ func TestFlowValues(t *testing.T) {
 	f.shows(row("members[1].id"), "8")
 	f.shows(row("members[0].id"), "0")
 	f.click(`button[value="repair"]`)
+	f.shows(".toasts", "Nothing to repair")
+	f.lacks(".toasts .toast")
 
 	// The values as text.
 	f.click(`[data-segment="values"]`)

@@ -46,12 +46,11 @@ func TestFlowUndo(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
 	const (
-		start    = "2800020002000a0005000a0018001400070000004100000018000000220008000000420043000000"
-		valued   = "2800020002000a0001010a0018001400070000004100000018000000220008000000420043000000" // flags 257
-		typed    = "2800020002000a00ff010a0018001400070000004100000018000000220008000000420043000000" // its first byte
-		doubled  = "3800020003000a00ff010a001800140007000000410000001800280022000800000042004300000028000000320008000000420043000000"
-		wrong    = "3800020001000a00ff010a001800140007000000410000001800280022000800000042004300000028000000320008000000420043000000" // the count
-		repaired = "1800020001000a00ff010a00000014000700000041000000"
+		start   = "2800020002000a0005000a0018001400070000004100000018000000220008000000420043000000"
+		valued  = "2800020002000a0001010a0018001400070000004100000018000000220008000000420043000000" // flags 257
+		typed   = "2800020002000a00ff010a0018001400070000004100000018000000220008000000420043000000" // its first byte
+		doubled = "3800020003000a00ff010a001800140007000000410000001800280022000800000042004300000028000000320008000000420043000000"
+		wrong   = "3800020001000a00ff010a001800140007000000410000001800280022000800000042004300000028000000320008000000420043000000" // the count
 	)
 	f.paste(start)
 	f.shows(row("flags"), "5")
@@ -84,22 +83,22 @@ func TestFlowUndo(t *testing.T) {
 	f.bytes(wrong)
 	f.shows("#tree-problems", "links to another one")
 
-	// Made right: by the values that are seen, which the count has cut off.
+	// Repaired: the values are those of before the count was wrong.
 	f.click(`button[value="repair"]`)
 	f.shows("#fields-head", "ok")
 	f.lacks("#tree-problems tr")
-	f.bytes(repaired)
+	f.bytes(doubled)
 	f.click(`button[value="original"]`)
 	f.bytes(start)
 	f.lacks("#bytes-head .tag")
 
 	// Undone one by one. A digit of the grid is a change of its own.
 	half := strings.Replace(valued, "0101", "f101", 1)
-	for _, want := range []string{repaired, wrong, doubled, typed, half, valued, start} {
+	for _, want := range []string{doubled, wrong, doubled, typed, half, valued, start} {
 		f.press("Ctrl+Z")
 		f.bytes(want)
 	}
-	for _, want := range []string{valued, half, typed, doubled, wrong, repaired, start} {
+	for _, want := range []string{valued, half, typed, doubled, wrong, doubled, start} {
 		f.press("Ctrl+Shift+Z")
 		f.bytes(want)
 	}
@@ -124,7 +123,7 @@ func TestFlowUndo(t *testing.T) {
 	f.bytes(start)
 	f.shows("#definition-head", "C_JOIN.1.def")
 	f.press("Ctrl+Z")
-	f.bytes(repaired)
+	f.bytes(doubled)
 	f.shows("#definition-head", "C_LIST.1.def")
 	f.says("the text of the editor too", listText)
 	f.press("Ctrl+Y")

@@ -27,6 +27,9 @@ type Frame struct {
 // Link is a hyperlink.
 type Link struct{ Href, Text string }
 
+// Ask is a question that the page puts before an action. An empty Text means none.
+type Ask struct{ Text, Action, Title string }
+
 // Workbench is the page of a workspace.
 type Workbench struct {
 	Frame
@@ -47,6 +50,7 @@ type Workbench struct {
 	Capture      *Capture // nil on the page of the library
 	Notice       string   // error of the request as a whole
 	Done         string   // success message
+	Ask          Ask      // a question before an action
 }
 
 // Capture is the capture whose frames are listed above the fields.

@@ -44,7 +44,7 @@ var actions = map[string]action{
 	"insert": {after: (*work).changeValue},
 	"remove": {after: (*work).changeValue},
 	"copy":   {after: (*work).changeValue},
-	"repair": {after: (*work).changeValue},
+	"repair": {after: (*work).repair},
 
 	"save":    {after: (*work).save},
 	"version": {after: (*work).newVersion},

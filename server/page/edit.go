@@ -25,21 +25,13 @@ func (p *work) changeValue() {
 
 func (p *work) change() error {
 	f := &p.form
-	j := p.read()
-	if j == nil || f.show >= len(j.Messages) {
-		return errors.New("there is no message")
+	j, res, err := p.shownValues()
+	if err != nil {
+		return err
 	}
-	p.job, j.Request.Fields = j, true
 	was := j.Messages[f.show].Data
-	res := j.Decode(f.show)
-	if res.Status == "error" || j.Rec.Program == nil {
-		return errors.New("this message cannot be changed by values")
-	}
 	var next []byte
-	var err error
 	switch {
-	case f.action == "repair":
-		next, err = p.encoded(res, res.Value)
 	case f.action == "set" && (f.exactly || f.role != codec.RoleValue.String()):
 		next, err = p.patched(res, was)
 	default:

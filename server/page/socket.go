@@ -94,6 +94,7 @@ type livePage struct {
 	form   form
 	n      int
 	good   *workspace.Definition
+	whole  whole
 	pastes workspace.PasteCache
 	railed string
 	seed   maphash.Seed
@@ -279,9 +280,9 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	}
 	had := l.form.has(l.edited)
 	view := templates.Workbench{Frame: l.frame, Live: true, Notice: why}
-	p := &work{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, pastes: &l.pastes, live: true, railed: l.railed}
+	p := &work{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, whole: l.whole, pastes: &l.pastes, live: true, railed: l.railed}
 	p.work()
-	l.form, l.good, l.railed = p.form, p.good, p.railed
+	l.form, l.good, l.whole, l.railed = p.form, p.good, p.whole, p.railed
 	l.form.action, l.form.arg, l.form.name = "", "", ""
 	if view.Message != "" {
 		l.form.message = view.Message

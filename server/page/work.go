@@ -27,6 +27,7 @@ type work struct {
 	use    *workspace.Definition // what messages are decoded by: def, or while that has mistakes the last one that had none
 	good   *workspace.Definition // the last one without mistakes, of the page's earlier work; nil if there is none
 	pastes *workspace.PasteCache // of the page's earlier work, nil for none
+	whole  whole                 // of the page's earlier work
 	half   bool                  // the input ends with one digit of a byte
 	job    *workspace.Input      // nil without input, or if nothing could be read from it
 	export *Exports              // files that were asked for instead of the page
@@ -88,6 +89,7 @@ func (p *work) work() {
 		does.after(p)
 	}
 	p.show()
+	p.noteWhole()
 	p.values()
 	p.samples()
 	p.rail()
